@@ -8,6 +8,10 @@
 //		posenc.View[float32]{Data: q, Heads: 32},
 //		posenc.View[float32]{Data: k, Heads: 8})
 //
+// q is [tokens][32][128], k is [tokens][8][128], and positions has a position for each token.
+// Package modelconfig makes the [RotaryConfig] of a model from its config.json or the keys of its
+// GGUF file.
+//
 // What there is for Q and K:
 //
 //   - [Rotate] rotates them in place, [RotateInverse] rotates them back. Positions may be
@@ -37,55 +41,7 @@
 //   - relative has what is added to attention scores: ALiBi, T5, DeBERTa, Swin, Shaw,
 //     Transformer-XL, Inkling.
 //
-// # Models
-//
-// Which encoding a model uses, and the call that gives it; docs/models.md,
-// docs/absolute.md and docs/relative.md of the repository have more models, their
-// parameters and the traps.
-//
-//	rotary      Llama, Mistral, Qwen, Gemma, Phi, DeepSeek,   posenc.Rotate, by modelconfig
-//	            GPT-NeoX, GPT-J, gpt-oss, ModernBERT
-//	sinusoidal  Vaswani's transformer, Marian, M2M-100,       absolute.AddSinusoidal
-//	            Whisper's encoder, DETR, MAE, timesteps
-//	learned     BERT, RoBERTa, GPT-2, OPT, BART, ViT          absolute.AddEmbeddings
-//	relative    BLOOM, MPT, Jina BERT                         relative.AddALiBi
-//	            T5, MPNet                                     relative.AddT5
-//	            DeBERTa                                       relative.AddDeBERTa
-//	            Transformer-XL, XLNet, TENER, conformers      relative.AddTransformerXL
-//	            Shaw's transformer, Wav2Vec2-BERT, SpeechT5   relative.AddShaw
-//	            Swin                                          relative.AddSwin
-//	            Inkling                                       relative.AddBand
-//
-// # Formulas
-//
-// Token t has a position, positions[t]. Pair i of a head, i < RotaryDim/2, has a
-// frequency, InvFreq[i], in radians per position. The pair is rotated by their
-// product, the angle:
-//
-//	InvFreq[i] = Base^(-2i/RotaryDim)    unless given
-//	angle      = positions[t]*InvFreq[i]
-//	cos, sin   = AttentionFactor*cos(angle), AttentionFactor*sin(angle)
-//	x1, x2     = x1*cos - x2*sin, x2*cos + x1*sin
-//
-// [RotateInverse] has -sin in place of sin.
-//
-// # Glossary
-//
-//   - head: HeadDim elements of Q or K. RotaryDim of them, from element Offset on,
-//     are rotated; the others do not change (partial rotation).
-//   - pair: the two elements that are rotated together. The [Layout] says which.
-//   - Base: what frequencies are powers of, 10000 or 500000, say (rope_theta).
-//   - InvFreq: the inverse frequencies, RotaryDim/2 of them (inv_freq).
-//   - position: one int32 for each token: in any order, repeated, negative.
-//   - row: of a cos/sin cache, the cosines and sines of one position, RotaryDim/2 of
-//     each. Its id is its number, from 0 on. (Other matrices have rows too, and are
-//     named with them: rows of weights, of scores.)
-//   - cos/sin cache: several rows, [Rows]. Its memory is a [Table].
-//   - AttentionFactor: multiplies cos and sin, in YaRN and LongRoPE.
-//   - axis: where tokens have several positions, time, height and width say, each
-//     pair takes that of its axis (M-RoPE, vision).
-//   - shift: to move rotated keys to other positions ([Shift]).
-//   - slot: the token of a cache to which [RotateInto] writes.
+// # Layouts
 //
 // The rotated elements of a head, numbered from 0, for RotaryDim 8:
 //
@@ -144,20 +100,55 @@
 // have entries of its own (Heads of [RowsConfig]). With [Rows.AtSome] some of the tokens do
 // not rotate.
 //
-// # Aliasing
+// # Models
 //
-// Rotation works in place. The heads of a view must not share elements, nor may
-// two views of a call, though their heads may alternate in memory as in packed
-// QKV. Cosines and sines that are written must not overlap each other or their input,
-// a destination must share no memory with its source, and what is written none with a
-// table of the caller. What overlaps is an error. Views of one call are compared head by head;
-// anywhere else the whole of Data counts, gaps and rest included: cut slices to
-// what is used.
+// Which encoding a model uses, and the call that gives it; docs/models.md,
+// docs/absolute.md and docs/relative.md of the repository have more models, their
+// parameters and the traps.
 //
-// To compare views takes time in proportion to their heads and tokens at most, with one
-// exception: two views with different strides in both of which heads and tokens
-// interleave in memory, a stride being smaller than what the smaller strides reach. That
-// takes seconds from some hundred thousand heads on.
+//	rotary      Llama, Mistral, Qwen, Gemma, Phi, DeepSeek,   posenc.Rotate, by modelconfig
+//	            GPT-NeoX, GPT-J, gpt-oss, ModernBERT
+//	sinusoidal  Vaswani's transformer, Marian, M2M-100,       absolute.AddSinusoidal
+//	            Whisper's encoder, DETR, MAE, timesteps
+//	learned     BERT, RoBERTa, GPT-2, OPT, BART, ViT          absolute.AddEmbeddings
+//	relative    BLOOM, MPT, Jina BERT                         relative.AddALiBi
+//	            T5, MPNet                                     relative.AddT5
+//	            DeBERTa                                       relative.AddDeBERTa
+//	            Transformer-XL, XLNet, TENER, conformers      relative.AddTransformerXL
+//	            Shaw's transformer, Wav2Vec2-BERT, SpeechT5   relative.AddShaw
+//	            Swin                                          relative.AddSwin
+//	            Inkling                                       relative.AddBand
+//
+// # Glossary
+//
+//   - head: HeadDim elements of Q or K. RotaryDim of them, from element Offset on,
+//     are rotated; the others do not change (partial rotation).
+//   - pair: the two elements that are rotated together. The [Layout] says which.
+//   - Base: what frequencies are powers of, 10000 or 500000, say (rope_theta).
+//   - InvFreq: the inverse frequencies, RotaryDim/2 of them (inv_freq).
+//   - position: one int32 for each token: in any order, repeated, negative.
+//   - row: of a cos/sin cache, the cosines and sines of one position, RotaryDim/2 of
+//     each. Its id is its number, from 0 on. (Other matrices have rows too, and are
+//     named with them: rows of weights, of scores.)
+//   - cos/sin cache: several rows, [Rows]. Its memory is a [Table].
+//   - AttentionFactor: multiplies cos and sin, in YaRN and LongRoPE.
+//   - axis: where tokens have several positions, time, height and width say, each
+//     pair takes that of its axis (M-RoPE, vision).
+//   - shift: to move rotated keys to other positions ([Shift]).
+//   - slot: the token of a cache to which [RotateInto] writes.
+//
+// # Formulas
+//
+// Token t has a position, positions[t]. Pair i of a head, i < RotaryDim/2, has a
+// frequency, InvFreq[i], in radians per position. The pair is rotated by their
+// product, the angle:
+//
+//	InvFreq[i] = Base^(-2i/RotaryDim)    unless given
+//	angle      = positions[t]*InvFreq[i]
+//	cos, sin   = AttentionFactor*cos(angle), AttentionFactor*sin(angle)
+//	x1, x2     = x1*cos - x2*sin, x2*cos + x1*sin
+//
+// [RotateInverse] has -sin in place of sin.
 //
 // # Numerics
 //
@@ -186,6 +177,21 @@
 //
 // Angles must be below 2^50 in magnitude, which leaves every int32 position for
 // frequencies below 2^19.
+//
+// # Aliasing
+//
+// Rotation works in place. The heads of a view must not share elements, nor may
+// two views of a call, though their heads may alternate in memory as in packed
+// QKV. Cosines and sines that are written must not overlap each other or their input,
+// a destination must share no memory with its source, and what is written none with a
+// table of the caller. What overlaps is an error. Views of one call are compared head by head;
+// anywhere else the whole of Data counts, gaps and rest included: cut slices to
+// what is used.
+//
+// To compare views takes time in proportion to their heads and tokens at most, with one
+// exception: two views with different strides in both of which heads and tokens
+// interleave in memory, a stride being smaller than what the smaller strides reach. That
+// takes seconds from some hundred thousand heads on.
 //
 // # Concurrency
 //

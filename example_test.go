@@ -41,6 +41,154 @@ func Example() {
 	// [1 0 0 1 0.5403023 -0.0014142131 0.84147096 0.999999]
 }
 
+// Two layers of a decoder: a prefill of three tokens, then one step. The layers share the
+// cosines and sines of their tokens. Keys are rotated on their way into the cache, and stay as
+// they are there.
+func Example_decode() {
+	const layers, queryHeads, keyHeads, headDim, capacity = 2, 4, 2, 8, 16
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 500000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var caches [layers][capacity * keyHeads * headDim]float32
+	cached := 0 // tokens in the cache
+	forward := func(tokens int) {
+		positions, slots := make([]int32, tokens), make([]int32, tokens)
+		for t := range tokens {
+			positions[t], slots[t] = int32(cached+t), int32(cached+t)
+		}
+		rows, err := rope.Rows(positions)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for layer := range layers {
+			q := slices.Repeat([]float32{1}, tokens*queryHeads*headDim) // of the model's matrices
+			k := slices.Repeat([]float32{1}, tokens*keyHeads*headDim)
+			if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: queryHeads}); err != nil {
+				log.Fatal(err)
+			}
+			cache := posenc.View[float32]{Data: caches[layer][:], Heads: keyHeads}
+			if err := posenc.RotateInto(rows.All(), cache, slots, posenc.View[float32]{Data: k, Heads: keyHeads}); err != nil {
+				log.Fatal(err)
+			}
+			// Attention of q to the cached tokens comes here.
+		}
+		cached += tokens
+	}
+	forward(3)
+	forward(1)
+	for t := range cached {
+		fmt.Printf("%.3f\n", caches[0][t*keyHeads*headDim:][:headDim])
+	}
+	// Output:
+	// [1.000 1.000 1.000 1.000 1.000 1.000 1.000 1.000]
+	// [-0.301 0.962 0.999 1.000 1.382 1.037 1.001 1.000]
+	// [-1.325 0.922 0.997 1.000 0.493 1.072 1.003 1.000]
+	// [-1.131 0.881 0.996 1.000 -0.849 1.106 1.004 1.000]
+}
+
+// What models have, by hand: modelconfig reads it from their files.
+func ExampleNewRotary() {
+	for _, model := range []struct {
+		name string
+		cfg  posenc.RotaryConfig
+	}{
+		{"Llama 3", posenc.RotaryConfig{HeadDim: 128, Base: 500000}},
+		{"GPT-J", posenc.RotaryConfig{HeadDim: 256, RotaryDim: 64, Layout: posenc.Interleaved}},
+		{"GPT-NeoX", posenc.RotaryConfig{HeadDim: 96, RotaryDim: 24}},
+		{"given frequencies", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0.25}}},
+		{"an error", posenc.RotaryConfig{HeadDim: 96, RotaryDim: 128}},
+	} {
+		rope, err := posenc.NewRotary(model.cfg)
+		if err != nil {
+			fmt.Println(model.name+":", err)
+			continue
+		}
+		q := make([]float32, model.cfg.HeadDim)
+		q[0] = 1
+		if err := posenc.Rotate(rope.At([]int32{1}), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+			log.Fatal(err)
+		}
+		partner := slices.IndexFunc(q[1:], func(x float32) bool { return x != 0 }) + 1
+		fmt.Println(model.name+": element 0 rotates with", partner)
+	}
+	// Output:
+	// Llama 3: element 0 rotates with 64
+	// GPT-J: element 0 rotates with 1
+	// GPT-NeoX: element 0 rotates with 12
+	// given frequencies: element 0 rotates with 2
+	// an error: posenc.NewRotary: cfg.RotaryDim is 128, want an even number from 2 to HeadDim 96: invalid configuration
+}
+
+// A decode step: the only token is at position 7. Q and K have different numbers of heads.
+func ExampleRotate() {
+	const headDim = 4
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := []float32{1, 0, 0, 0, 0, 1, 0, 0} // two heads
+	k := []float32{1, 1, 0, 0}             // one head
+	err = posenc.Rotate(rope.At([]int32{7}),
+		posenc.View[float32]{Data: q, Heads: 2},
+		posenc.View[float32]{Data: k, Heads: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f\n%.4f\n%.4f\n", q[:headDim], q[headDim:], k)
+	// Output:
+	// [0.7539 0.0000 0.6570 0.0000]
+	// [0.0000 0.9976 0.0000 0.0699]
+	// [0.7539 0.9976 0.6570 0.0699]
+}
+
+// The same head in both layouts. The layout of a model belongs to its weights: with the other
+// one there is no error, and the model talks nonsense.
+func ExampleLayout() {
+	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, Layout: layout})
+		if err != nil {
+			log.Fatal(err)
+		}
+		x := []float32{1, 2, 3, 4, 5, 6, 7, 8}
+		if err := posenc.Rotate(rope.At([]int32{1}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%v %.3f\n", layout, x)
+	}
+	// Output:
+	// HalfSplit [-3.667 1.391 2.930 3.992 3.543 6.170 7.030 8.004]
+	// Interleaved [-1.143 1.922 2.586 4.280 4.940 6.050 6.992 8.007]
+}
+
+// A late position, with exact angles and with those that PyTorch and most engines take in
+// float32. 130000 times the second frequency of Llama 3 is some 105900 radians, where float32
+// has steps of 1/128.
+func ExampleAngleRounding() {
+	for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000, AngleRounding: rounding})
+		if err != nil {
+			log.Fatal(err)
+		}
+		cos, sin := make([]float32, 64), make([]float32, 64)
+		if err := rope.CosSin(cos, sin, []int32{130000}); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(rounding, cos[1], sin[1])
+	}
+	// Output:
+	// ExactAngles -0.95719624 -0.28943977
+	// Float32Angles -0.9589231 -0.28366613
+}
+
+// The kernels that this machine runs, one of those that there are.
+func ExampleImplementation() {
+	known := []string{"avx512", "avx2", "neon", "generic"}
+	fmt.Println(slices.Contains(known, posenc.Implementation()))
+	// Output:
+	// true
+}
+
 // Queries, keys and values of a token side by side, as one matrix product
 // writes them: Q and K are views of the same slice.
 func ExampleRotate_packedQKV() {
@@ -230,6 +378,7 @@ func ExampleRotary_Rows() {
 		if err != nil {
 			log.Fatal(err)
 		}
+		fmt.Println("tokens:", rows.Len())
 		for range 2 { // layers
 			q := []float32{1, 0, 1, 0}[:2*len(positions)]
 			if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
@@ -239,8 +388,10 @@ func ExampleRotary_Rows() {
 		}
 	}
 	// Output:
+	// tokens: 2
 	// [1 0 0.5403023 0.84147096]
 	// [1 0 0.5403023 0.84147096]
+	// tokens: 1
 	// [-0.41614684 0.9092974]
 	// [-0.41614684 0.9092974]
 }

@@ -1,6 +1,9 @@
 // Package absolute makes the position encodings that are added to the embeddings of
 // tokens: sinusoidal and learned ones, of float32, float16 and bfloat16.
 //
+//	encoding, err := absolute.Vaswani(512)
+//	err = absolute.AddSinusoidal(embeddings, encoding, positions, 1)
+//
 // Sinusoidal encodings (Vaswani et al. 2017, arXiv:1706.03762) are a [Sinusoidal]:
 // that of a known model, as [Vaswani] and [Whisper] return it, or any other of
 // [NewSinusoidal].

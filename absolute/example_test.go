@@ -1,11 +1,35 @@
 package absolute_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/go-posenc/posenc/absolute"
 )
+
+// Embeddings of a sentence of three tokens get the encoding of Vaswani et al. added, which
+// scales embeddings by the root of their size, here 8.
+func Example() {
+	const tokens, dim = 3, 8
+	encoding, err := absolute.Vaswani(dim)
+	if err != nil {
+		log.Fatal(err)
+	}
+	embeddings := make([]float32, tokens*dim) // of the model's table; zeros here
+	positions := []int32{0, 1, 2}
+	if err := absolute.AddSinusoidal(embeddings, encoding, positions, float32(math.Sqrt(dim))); err != nil {
+		log.Fatal(err)
+	}
+	for t := range tokens {
+		fmt.Printf("%.3f\n", embeddings[t*dim:][:dim])
+	}
+	// Output:
+	// [0.000 1.000 0.000 1.000 0.000 1.000 0.000 1.000]
+	// [0.841 0.540 0.100 0.995 0.010 1.000 0.001 1.000]
+	// [0.909 -0.416 0.199 0.980 0.020 1.000 0.002 1.000]
+}
 
 // The rows of the first positions, and the embeddings of two tokens scaled by 2
 // with the rows of positions 7 and 8 added.
@@ -122,4 +146,140 @@ func ExampleInterpolateGrid() {
 	// [-0.260 0.326 0.913]
 	// [0.913 1.500 2.087]
 	// [2.087 2.674 3.260]
+}
+
+// Position 1 as several models encode it, in 8 channels.
+func ExampleSinusoidal() {
+	vaswani, err1 := absolute.Vaswani(8)
+	marian, err2 := absolute.Marian(8)
+	whisper, err3 := absolute.Whisper(8)
+	musicGen, err4 := absolute.MusicGen(8)
+	fairseq, err5 := absolute.Fairseq(8, 0)
+	tensor2Tensor, err6 := absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{})
+	mlx, err7 := absolute.MLX(8, absolute.MLXConfig{})
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+		log.Fatal(err)
+	}
+	for _, model := range []struct {
+		name     string
+		encoding *absolute.Sinusoidal
+	}{
+		{"Vaswani", vaswani}, {"Marian", marian}, {"Whisper", whisper}, {"MusicGen", musicGen},
+		{"fairseq", fairseq}, {"tensor2tensor", tensor2Tensor}, {"MLX", mlx},
+	} {
+		row := make([]float32, 8)
+		if err := absolute.SinusoidalRows(row, model.encoding, []int32{1}); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%-13s %.3f\n", model.name, row)
+	}
+	// Output:
+	// Vaswani       [0.841 0.540 0.100 0.995 0.010 1.000 0.001 1.000]
+	// Marian        [0.841 0.100 0.010 0.001 0.540 0.995 1.000 1.000]
+	// Whisper       [0.841 0.046 0.002 0.000 0.540 0.999 1.000 1.000]
+	// MusicGen      [0.540 0.999 1.000 1.000 0.841 0.046 0.002 0.000]
+	// fairseq       [0.841 0.046 0.002 0.000 0.540 0.999 1.000 1.000]
+	// tensor2tensor [0.841 0.046 0.002 0.000 0.540 0.999 1.000 1.000]
+	// MLX           [0.421 0.023 0.001 0.000 0.270 0.499 0.500 0.500]
+}
+
+// An encoding of one's own: two frequencies, sines before cosines.
+func ExampleNewSinusoidal() {
+	encoding, err := absolute.NewSinusoidal(absolute.SinusoidalConfig{
+		Dim: 4, InvFreq: []float64{1, 0.5}, Order: absolute.SinThenCos,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	row := make([]float32, 4)
+	if err := absolute.SinusoidalRows(row, encoding, []int32{2}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f\n", row) // sin 2, sin 1, cos 2, cos 1
+	// Output:
+	// [0.9093 0.8415 -0.4161 0.5403]
+}
+
+// The timesteps of Stable Diffusion: cosines first. Schedulers with fractional steps have
+// []float32.
+func ExampleTimesteps() {
+	encoding, err := absolute.Timesteps(8, absolute.TimestepsConfig{FlipSinToCos: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows := make([]float32, 2*8)
+	if err := absolute.SinusoidalRows(rows, encoding, []float32{999, 500.5}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n%.3f\n", rows[:8], rows[8:])
+	// Output:
+	// [1.000 0.807 -0.844 0.541 -0.026 -0.590 -0.536 0.841]
+	// [-0.551 0.977 0.288 0.877 -0.834 -0.214 -0.957 0.480]
+}
+
+// DETR's encoding of an image of 2 by 3 pixels, of which the last column is padding: positions
+// are normalised to 2π by the size of the image without it. A row has the features of y, then
+// those of x.
+func ExampleDETRPositions() {
+	const height, width, features = 2, 3, 2
+	mask := []bool{
+		true, true, false,
+		true, true, false,
+	}
+	positions := make([]float32, 2*height*width)
+	err := absolute.DETRPositions(positions, mask, absolute.DETRPositionsOptions{Height: height, Width: width, Scale: 2 * math.Pi})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("y %.3f\nx %.3f\n", positions[:height*width], positions[height*width:])
+
+	encoding, err := absolute.DETR(features, 10000)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows := make([]float32, height*width*2*features)
+	if err := absolute.SinusoidalRows(rows, encoding, positions); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n", rows[:2*features]) // pixel 0, 0: sin and cos of π, twice
+	// Output:
+	// y [3.142 3.142 0.000 6.283 6.283 0.000]
+	// x [3.142 6.283 6.283 3.142 6.283 6.283]
+	// [0.000 -1.000 0.000 -1.000]
+}
+
+// The matrix that moves rows by 3 positions, whatever position they are of.
+func ExampleSinusoidal_ShiftMatrix() {
+	encoding, err := absolute.Vaswani(4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	matrix := make([]float32, 4*4)
+	if err := encoding.ShiftMatrix(matrix, []int32{3}); err != nil {
+		log.Fatal(err)
+	}
+	for row := range 4 {
+		fmt.Printf("%6.3f\n", matrix[4*row:][:4])
+	}
+	// Output:
+	// [-0.990  0.141  0.000  0.000]
+	// [-0.141 -0.990  0.000  0.000]
+	// [ 0.000  0.000  1.000  0.030]
+	// [ 0.000  0.000 -0.030  1.000]
+}
+
+// A learned table of 2 positions, for sequences of 4.
+func ExampleInterpolateTable() {
+	const dim = 2
+	table := []float32{
+		0, 10,
+		4, 50,
+	}
+	longer := make([]float32, 4*dim)
+	if err := absolute.InterpolateTable(longer, table, dim); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(longer)
+	// Output:
+	// [0 10 1 20 3 40 4 50]
 }

@@ -3,9 +3,33 @@ package frequency_test
 import (
 	"fmt"
 	"log"
+	"math"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 )
+
+// Position interpolation by a factor of 4: token 8 of a longer sequence turns as token 2 did
+// in training. The numbers of a ladder go into a posenc.RotaryConfig.
+func Example() {
+	const headDim = 128
+	ladder, err := frequency.Linear(headDim, 10000, frequency.LinearParameters{Factor: 4}, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := make([]float32, headDim)
+	q[0] = 1
+	if err := posenc.Rotate(rope.At([]int32{8}), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.6f %.6f\n", q[0], q[headDim/2]) // the cosine and sine of 2
+	// Output:
+	// -0.416147 0.909297
+}
 
 // Qwen 2.5 with the YaRN block of its model card: "factor": 4.0,
 // "original_max_position_embeddings": 32768.
@@ -35,4 +59,266 @@ func ExampleLlama3() {
 	fmt.Println(len(ladder.InvFreq), float32(ladder.InvFreq[1]), float32(ladder.InvFreq[30]), float32(ladder.InvFreq[63]))
 	// Output:
 	// 64 0.8146172 0.0013718937 3.068926e-07
+}
+
+// Heads of 8 without scaling: the frequencies fall from 1 by a factor of base^(2/8).
+func ExampleDefault() {
+	ladder, err := frequency.Default(8, 10000, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ladder.InvFreq)
+	// Output:
+	// [1 0.1 0.01 0.001]
+}
+
+// Every frequency is divided by the factor.
+func ExampleLinear() {
+	ladder, err := frequency.Linear(8, 10000, frequency.LinearParameters{Factor: 4}, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ladder.InvFreq)
+	// Output:
+	// [0.25 0.025 0.0025 0.00025]
+}
+
+// The base grows with the sequence, once that is longer than in training. Only the first
+// frequency stays.
+func ExampleDynamicNTK() {
+	for _, length := range []int{4096, 8192, 16384} {
+		ladder, err := frequency.DynamicNTK(8, 10000, frequency.DynamicNTKParameters{
+			Factor: 2, MaxPositions: 4096, SequenceLength: length,
+		}, frequency.Exact)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%5d %.5f\n", length, ladder.InvFreq)
+	}
+	// Output:
+	// 4096 [1.00000 0.10000 0.01000 0.00100]
+	//  8192 [1.00000 0.06934 0.00481 0.00033]
+	// 16384 [1.00000 0.05228 0.00273 0.00014]
+}
+
+// The three rules by a fixed factor. HunYuan has alpha 1000; the GTE models have a factor, and
+// some have mixed_b.
+func ExampleNTK() {
+	alpha, err := frequency.NTKAlpha(8, 10000, frequency.NTKAlphaParameters{Alpha: 1000}, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fixed, err := frequency.NTK(8, 10000, frequency.NTKParameters{Factor: 2}, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mixed, err := frequency.NTKMixed(8, 10000, frequency.NTKMixedParameters{Factor: 2, MixedB: 0.625}, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("alpha  %.6f\nfactor %.6f\nmixed  %.6f\n", alpha.InvFreq, fixed.InvFreq, mixed.InvFreq)
+	// Output:
+	// alpha  [1.000000 0.010000 0.000100 0.000001]
+	// factor [0.840896 0.070711 0.005946 0.000500]
+	// mixed  [0.747192 0.063798 0.005604 0.000500]
+}
+
+// Phi 3 has two lists of divisors, one for each pair, here of heads of 8. The list of long
+// sequences is for those beyond the trained length.
+func ExampleLongRoPE() {
+	for _, length := range []int{4096, 131072} {
+		ladder, err := frequency.LongRoPE(8, 10000, frequency.LongRoPEParameters{
+			ShortFactors: []float64{1, 1, 1.1, 1.2}, LongFactors: []float64{1, 4, 16, 32},
+			OriginalMaxPositions: 4096, Factor: 32, SequenceLength: length,
+		}, frequency.Exact)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%6d %.6f, cos and sin times %.4f\n", length, ladder.InvFreq, ladder.AttentionFactor)
+	}
+	// Output:
+	// 4096 [1.000000 0.100000 0.009091 0.000833], cos and sin times 1.1902
+	// 131072 [1.000000 0.025000 0.000625 0.000031], cos and sin times 1.1902
+}
+
+// Gemma 4: a quarter of the pairs rotates, by frequencies of the whole head.
+func ExampleProportional() {
+	ladder, err := frequency.Proportional(16, 1e6, frequency.ProportionalParameters{PartialRotaryFactor: 0.25, Factor: 1}, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f\n", ladder.InvFreq)
+	// Output:
+	// [1.0000 0.1778 0.0000 0.0000 0.0000 0.0000 0.0000 0.0000]
+}
+
+// GGUF files of Llama 3 have the divisors of their frequencies as a tensor, rope_freqs.weight.
+func ExampleFactors() {
+	ladder, err := frequency.Factors(8, 500000, []float64{1, 1, 2.5, 8}, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3e\n", ladder.InvFreq)
+	// Output:
+	// [1.000e+00 3.761e-02 5.657e-04 6.648e-06]
+}
+
+// Patches of an image: half of the pairs rotate by the row of a patch, half by its column, with
+// the same frequencies (Qwen2-VL's vision tower). Heads have 8 elements here.
+func ExampleAxial() {
+	ladder, err := frequency.Axial(10000, frequency.Exact, 4, 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := []int32{ // [axes][patches] of a grid of 2 by 2
+		0, 0, 1, 1, // rows
+		0, 1, 0, 1, // columns
+	}
+	cos, sin := make([]float32, 4*4), make([]float32, 4*4)
+	if err := rope.CosSin(cos, sin, positions); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ladder.InvFreq, ladder.Axes)
+	for patch := range 4 {
+		fmt.Printf("%.3f\n", cos[4*patch:][:4])
+	}
+	// Output:
+	// [1 0.01 1 0.01] [0 0 1 1]
+	// [1.000 1.000 1.000 1.000]
+	// [1.000 1.000 0.540 1.000]
+	// [0.540 1.000 1.000 1.000]
+	// [0.540 1.000 0.540 1.000]
+}
+
+// Pixtral deals one ladder out to rows and columns.
+func ExampleAxialAlternating() {
+	ladder, err := frequency.AxialAlternating(8, 10000, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ladder.InvFreq, ladder.Axes)
+	// Output:
+	// [1 0.01 0.1 0.001] [0 0 1 1]
+}
+
+// Kimi's MoonViT: of neighbouring pairs one takes the column, one the row.
+func ExampleAxialInterleaved() {
+	ladder, err := frequency.AxialInterleaved(8, 10000, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ladder.InvFreq, ladder.Axes)
+	// Output:
+	// [1 1 0.01 0.01] [0 1 0 1]
+}
+
+// V-JEPA 2 has a frequency for each element, here 4 for each of frame, row and column.
+func ExampleAxialTiled() {
+	ladder, err := frequency.AxialTiled(10000, frequency.Exact, 4, 4, 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(ladder.InvFreq)
+	fmt.Println(ladder.Axes)
+	// Output:
+	// [1 0.01 1 0.01 1 0.01 1 0.01 1 0.01 1 0.01]
+	// [0 0 0 0 1 1 1 1 2 2 2 2]
+}
+
+// Atoms of ESMFold2: coordinates and the number of their space, in heads of 32.
+func ExampleESMFold2() {
+	ladder, err := frequency.ESMFold2(32, frequency.ESMFold2Parameters{SpatialPairs: 2, UIDPairs: 10, SpatialBase: 20, UIDBase: 10000}, frequency.Exact)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f\n", ladder.InvFreq)
+	fmt.Println(ladder.Axes)
+	// Output:
+	// [1.0000 0.2236 1.0000 0.2236 1.0000 0.2236 1.0000 0.3981 0.1585 0.0631 0.0251 0.0100 0.0040 0.0016 0.0006 0.0003]
+	// [0 0 1 1 2 2 3 3 3 3 3 3 3 3 3 3]
+}
+
+// M-RoPE of Qwen2-VL, Qwen3-VL and ERNIE 4.5 VL, here in 8 pairs: which of them take the time
+// (0), the height (1) and the width (2) of a token.
+func ExampleSections() {
+	qwen2, err := frequency.Sections(2, 3, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	qwen3, err := frequency.InterleavedSections(frequency.ImageSections{Time: 4, Height: 2, Width: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ernie, err := frequency.AlternatingSections(frequency.ImageSections{Time: 2, Height: 3, Width: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(qwen2)
+	fmt.Println(qwen3)
+	fmt.Println(ernie)
+	// Output:
+	// [0 0 1 1 1 2 2 2]
+	// [0 1 2 0 1 2 0 0]
+	// [1 2 1 2 1 2 0 0]
+}
+
+// The frequencies of Vaswani et al. for 8 channels; absolute.Vaswani takes
+// them. Whisper divides by one less, so that the last frequency is 1/Base.
+func ExampleSinusoidal() {
+	vaswani, err := frequency.Sinusoidal(4, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	whisper, err := frequency.Sinusoidal(4, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(vaswani)
+	fmt.Printf("%.6f\n", whisper)
+	// Output:
+	// [1 0.1 0.01 0.001]
+	// [1.000000 0.046416 0.002154 0.000100]
+}
+
+// The wavelengths of tensor2tensor grow from 1 to 10000 timescales.
+func ExampleTimingSignal() {
+	frequencies, err := frequency.TimingSignal(3, frequency.TimingSignalParameters{MinTimescale: 1, MaxTimescale: 10000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(frequencies)
+	// Output:
+	// [1 0.01 0.0001]
+}
+
+// MLX says the first and the last frequency.
+func ExampleGeometric() {
+	frequencies, err := frequency.Geometric(5, frequency.GeometricParameters{First: 1, Last: 0.0001})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(frequencies)
+	// Output:
+	// [1 0.1 0.01 0.001 0.0001]
+}
+
+// By how much pairs of heads of 8 decay over 512 positions: posenc.RotaryConfig.XPos does this.
+func ExampleXPos() {
+	const scaleBase = 512
+	high, low, err := frequency.XPos(8, scaleBase)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range high {
+		fmt.Printf("pair %d: %.4f\n", i, math.Exp2(scaleBase*(high[i]+low[i])))
+	}
+	// Output:
+	// pair 0: 0.2857
+	// pair 1: 0.4643
+	// pair 2: 0.6429
+	// pair 3: 0.8214
 }

@@ -1,6 +1,15 @@
 // Package frequency makes the inverse frequencies (inv_freq) of rotary position
 // embeddings, the radians per position of every pair of elements: its ladder.
 //
+//	ladder, err := frequency.Linear(128, 10000, frequency.LinearParameters{Factor: 4}, frequency.Exact)
+//	rope, err := posenc.NewRotary(posenc.RotaryConfig{
+//		HeadDim: 128, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor, Axes: ladder.Axes,
+//	})
+//
+// Package modelconfig chooses the rule and its parameters for you, by the config.json or the
+// GGUF keys of a model. The original embedding, without a rule, needs no ladder:
+// posenc.RotaryConfig.Base is enough.
+//
 // There is a constructor for each scaling rule:
 //
 //	Default           the original embedding           "default"

@@ -2,6 +2,11 @@
 // embedding into configurations for posenc: [HuggingFace] a config.json, [GGUF]
 // the metadata of a GGUF file.
 //
+//	model, err := modelconfig.HuggingFace(config) // or GGUF(keys)
+//	cfg, err := model.Rotary()
+//	rope, err := posenc.NewRotary(cfg)
+//	err = posenc.Rotate(rope.At(positions), q, k)
+//
 // A [Model] gives the [posenc.RotaryConfig] of its layers ([Model.Rotary]): layout,
 // rotated slice of the head, inverse frequencies, attention factor, and the axes of
 // positions. It says which layers rotate ([Model.Layers]). Where they are of several

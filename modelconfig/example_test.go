@@ -3,13 +3,14 @@ package modelconfig_test
 import (
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
 // From the config.json of Llama 3.1 8B to rotated Q and K.
-func ExampleHuggingFace() {
+func Example() {
 	config := []byte(`{
 		"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8,
 		"num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_theta": 500000.0,
@@ -48,6 +49,32 @@ func ExampleHuggingFace() {
 	// 1 0
 	// 0.5403023 0.84147096
 	// -0.9993608 0.0357488
+}
+
+// Qwen2-VL has positions on three axes: of its 64 pairs 16 take the time of a token, 24 its
+// height and 24 its width. What modelconfig does not know is an error that names it.
+func ExampleHuggingFace() {
+	for _, config := range []string{
+		`{"model_type": "qwen2_vl", "num_hidden_layers": 28, "num_attention_heads": 28, "hidden_size": 3584,
+			"rope_theta": 1000000.0, "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}`,
+		`{"model_type": "llama", "rope_scaling": {"rope_type": "lama3", "factor": 8.0}}`,
+		`{"model_type": "bloom"}`,
+	} {
+		model, err := modelconfig.HuggingFace([]byte(config))
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		cfg, err := model.Rotary()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(model.Type(), cfg.HeadDim, cfg.Layout, "axes", cfg.Axes[0], cfg.Axes[16], cfg.Axes[40])
+	}
+	// Output:
+	// qwen2_vl_text 128 HalfSplit axes 0 1 2
+	// modelconfig.HuggingFace: rope_scaling.rope_type is "lama3", want one of ["default" "dynamic" "linear" "llama3" "longrope" "ntk" "proportional" "yarn"], or use posenc.RotaryConfig with InvFreq: unknown
+	// modelconfig.HuggingFace: model_type is "bloom", want a model with rotary positions; this type has ALiBi, a bias of the attention scores: positions not rotary
 }
 
 // What a Model says beside Rotary: which layers rotate, what multiplies the
@@ -239,4 +266,55 @@ func ExampleModel_QueryScaling() {
 	// Output:
 	// layer 3 [1 1.0693147 1.2564949]
 	// layer 7 [1 1.0693147 1.2564949]
+}
+
+// Mistral Large 4 learns its frequencies, and how queries are scaled by their position: both are
+// tensors of its weights, whose names the model gives.
+func ExampleModel_LearnedFrequencies() {
+	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "mistral_large4_text"}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	tensor, ok := model.LearnedFrequencies()
+	fmt.Println(tensor, ok)
+	scale, bias, ok := model.LearnedQueryScaling(model.Layers()[0])
+	fmt.Println(scale, bias, ok)
+
+	alpha := make([]float64, 32) // the values of the tensor, one for each pair
+	factors := make([]float64, len(alpha))
+	for i, a := range alpha {
+		factors[i] = math.Exp(a)
+	}
+	cfg, err := model.RotaryFor(modelconfig.RotaryOptions{LayerType: "attention", FrequencyFactors: factors})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(cfg.HeadDim, len(cfg.InvFreq))
+	// Output:
+	// rotary_emb.alpha true
+	// softmax_scaling.scale softmax_scaling.bias true
+	// 64 32
+}
+
+// DeepSeek V3.2 multiplies its attention scores because of YaRN, beside 1/sqrt of the elements
+// of a head; the scores of its indexer are not multiplied.
+func ExampleModel_SoftmaxScaleFor() {
+	model, err := modelconfig.HuggingFace([]byte(`{
+		"model_type": "deepseek_v32", "num_hidden_layers": 61, "max_position_embeddings": 163840, "rope_theta": 10000,
+		"rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096,
+			"beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0}
+	}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, layerType := range model.LayerTypes() {
+		scale, err := model.SoftmaxScaleFor(modelconfig.RotaryOptions{LayerType: layerType})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: %.4f\n", layerType, scale)
+	}
+	// Output:
+	// attention: 1.8739
+	// indexer: 1.0000
 }

@@ -397,6 +397,7 @@ var families = map[string]family{
 	"emu3_text_model":         decoder(4096, 32, 0, 32, 9216, 1e6),
 	"esmc":                    decoder(2560, 40, 64, 80, 2048, 1e4),
 	"evolla":                  decoder(4096, 32, 0, 32, 8192, 5e5),
+	"EvollaModel":             decoder(4096, 32, 0, 32, 8192, 5e5), // another name of evolla in transformers
 	"deepseek_ocr2_encoder":   decoder(4096, 32, 0, 32, 32768, 1e4),
 	"deepseek_ocr2_text":      decoder(4096, 32, 0, 32, 2048, 1e4),
 	"unlimited_ocr_text":      decoder(1280, 10, 0, 12, 32768, 1e4),
@@ -606,7 +607,21 @@ var wrappers = map[string]wrapper{
 	"pp_chart2table": {"text_config", "qwen2"}, "qianfan_ocr": {"text_config", "qwen3"}, "qwen3_asr": {"text_config", "qwen3"}, "qwen4_exp": {"text_config", "qwen4_exp_text"},
 	"step3p7": {"text_config", "step3p5"}, "t5gemma2": {"decoder", "t5gemma2_decoder"}, "t5gemma2_encoder": {"text_config", "t5gemma2_text"},
 	"ultravbert": {"text_config", "ultrabert"}, "unlimited_ocr": {"text_config", "unlimited_ocr_text"},
-	"vibevoice": {"text_config", "qwen2"}, "vibevoice_asr": {"text_config", "qwen2"}, "video_llama_3": {"text_config", "qwen2"}, "voxtral_realtime": {"text_config", "voxtral_realtime_text"},
+	"qwen3_omni_moe_talker": {"text_config", "qwen3_omni_moe_talker_text"},
+	"vibevoice":             {"text_config", "qwen2"}, "vibevoice_asr": {"text_config", "qwen2"}, "video_llama_3": {"text_config", "qwen2"}, "voxtral_realtime": {"text_config", "voxtral_realtime_text"},
+	// Those whose text model mostly does not rotate, and may be another that does (Vicuna of InstructBLIP).
+	"blip-2": {"text_config", "opt"}, "instructblip": {"text_config", "opt"}, "instructblipvideo": {"text_config", "opt"}, "encoder-decoder": {"decoder", "bert"},
+	"speech-encoder-decoder": {"decoder", "bert"}, "vision-encoder-decoder": {"decoder", "bert"}, "vision-text-dual-encoder": {"text_config", "bert"},
+	"grounding-dino": {"text_config", "bert"}, "mm-grounding-dino": {"text_config", "bert"}, "omdet-turbo": {"text_config", "clip_text_model"}, "florence2": {"text_config", "bart"},
+	"aimv2": {"text_config", "aimv2_text_model"}, "align": {"text_config", "align_text_model"}, "altclip": {"text_config", "altclip_text_model"},
+	"blip": {"text_config", "blip_text_model"}, "bridgetower": {"text_config", "bridgetower_text_model"}, "canary": {"decoder_config", "canary_decoder"},
+	"chinese_clip": {"text_config", "chinese_clip_text_model"}, "clap": {"text_config", "clap_text_model"}, "clip": {"text_config", "clip_text_model"},
+	"clipseg": {"text_config", "clipseg_text_model"}, "flava": {"text_config", "flava_text_model"}, "groupvit": {"text_config", "groupvit_text_model"},
+	"kosmos-2": {"text_config", "kosmos_2_text_model"}, "kosmos-2.5": {"text_config", "kosmos_2_5_text_model"}, "metaclip_2": {"text_config", "metaclip_2_text_model"},
+	"musicgen": {"decoder", "musicgen_decoder"}, "musicgen_melody": {"decoder", "musicgen_melody_decoder"}, "owlv2": {"text_config", "owlv2_text_model"},
+	"owlvit": {"text_config", "owlvit_text_model"}, "pix2struct": {"text_config", "pix2struct_text_model"}, "pp_formulanet": {"text_config", "pp_formulanet_text"},
+	"siglip": {"text_config", "siglip_text_model"}, "siglip2": {"text_config", "siglip2_text_model"}, "tipsv2": {"text_config", "tipsv2_text_model"},
+	"videoprism": {"text_config", "videoprism_text_model"}, "xclip": {"text_config", "xclip_text_model"},
 }
 
 // What the other positions are.
@@ -626,9 +641,14 @@ var notRotary = map[string]string{
 	"clip_vision_model": learned, "siglip_vision_model": learned, "siglip2_vision_model": learned, "idefics2_vision": learned, "idefics3_vision": learned,
 	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned, "ovis2_vision": learned,
 	"hunyuan_vl_vision": learned, "got_ocr2_vision": relative, "gemma3n_vision": noPositions,
-	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
+	"whisper": learned, "vit": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,
 	"deberta-v2": relative, "xlnet": relative, "bloom": aliBi, "mpt": aliBi, "jais": aliBi,
+	"aimv2_text_model": learned, "align_text_model": learned, "altclip_text_model": learned, "blip_text_model": learned, "bridgetower_text_model": learned, "canary_decoder": sinusoidal,
+	"chinese_clip_text_model": learned, "clap_text_model": learned, "clip_text_model": learned, "clipseg_text_model": learned, "flava_text_model": learned, "groupvit_text_model": learned,
+	"kosmos_2_text_model": sinusoidal, "kosmos_2_5_text_model": sinusoidal, "metaclip_2_text_model": learned, "musicgen_decoder": sinusoidal, "musicgen_melody_decoder": sinusoidal,
+	"owlv2_text_model": learned, "owlvit_text_model": learned, "pix2struct_text_model": relative, "pp_formulanet_text": learned, "sam3_lite_text_text_model": learned,
+	"siglip_text_model": learned, "siglip2_text_model": learned, "tipsv2_text_model": sinusoidal, "videoprism_text_model": sinusoidal, "xclip_text_model": learned,
 	"clvp_decoder": learned, "moshi_depth": noPositions, "nemotron_asr_streaming_encoder": relative, "seamless_m4t_v2": relative,
 	"phi4_multimodal_audio": relative, "inkling2_text": relative, "kimi_linear": noPositions, "glm5_next_text": noPositions, "inkling_text": relative, "jamba": noPositions, "nemotron_h": noPositions, "mamba": noPositions, "mamba2": noPositions, "falcon_mamba": noPositions, "rwkv": noPositions, "xlstm": noPositions, "zamba": noPositions,
 }

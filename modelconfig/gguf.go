@@ -34,10 +34,10 @@ import (
 //	{arch}.rope.scaling.yarn_beta_fast      BetaFast; absent: 32 (Grok: 8)
 //	{arch}.rope.scaling.yarn_beta_slow      BetaSlow; absent: 1
 //	{arch}.rope.scaling.yarn_log_multiplier MScaleAllDim, divided by 10 for DeepSeek and Mistral 4
-//	{arch}.rope.scaling.alpha               HunYuan-VL: base·alpha^(headDim/(headDim-2))
+//	{arch}.rope.scaling.alpha               HunYuan: base·alpha^(headDim/(headDim-2))
 //	{arch}.rope.dimension_sections          pairs of each axis: time, height, width, extra
 //	rope_freqs.weight                       a divisor for each frequency
-//	rope_factors_short.weight, _long.weight such divisors for contexts up to and beyond original_context_length
+//	rope_factors_short.weight, _long.weight such divisors for contexts up to and beyond original_context_length, with type longrope
 //
 // The layout is that of the weights in the file: the conversion to GGUF reorders
 // Q and K of Llama and its like to Interleaved. For multi-head latent attention
@@ -52,14 +52,13 @@ import (
 // (attention.indexer.key_length) name its kind in Layer.Indexer.
 // RotaryOptions.SequenceLength is llama.cpp's context length of a sequence.
 //
-// llama.cpp is not followed in four places, where the file says otherwise:
+// llama.cpp is not followed in three places, where the file says otherwise:
 //   - beta_fast, beta_slow and ext_factor count for every architecture (in
 //     llama.cpp only for Grok, the first two also for Mistral 3);
 //   - all layers of Llama 4 without a window rotate (llama.cpp leaves out the
 //     last one);
 //   - pairs of Qwen3-VL beyond the three sections take the position of time,
-//     as in training (ggml: of the fourth axis, which llama.cpp sets to 0);
-//   - sliding_window_pattern may be a list for every architecture that has it.
+//     as in training (ggml: of the fourth axis, which llama.cpp sets to 0).
 //
 // yarn_attn_factor is accepted where it changes nothing, being 1 or 1 +
 // 0.1·ln(factor): llama.cpp does not read it together with YaRN.
@@ -225,7 +224,7 @@ func (r *ggufReader) scaling(arch *ggufArchitecture) *ggufScaling {
 	s.factor = cmp.Or(s.factor, legacy, 1)
 	r.failIf(!(s.factor > 0), ErrValue, factorKey, s.factor, "a number above 0, or 0 for none")
 	r.failIf(s.alpha != 0 && !arch.alpha,
-		ErrContradiction, "rope.scaling.alpha", s.alpha, "0, since llama.cpp reads it for hunyuan_vl only; multiply rope.freq_base by alpha^(d/(d-2)) instead")
+		ErrContradiction, "rope.scaling.alpha", s.alpha, "0, since llama.cpp reads it for hunyuan_vl and hunyuan-dense only; multiply rope.freq_base by alpha^(d/(d-2)) instead")
 	r.failIf(!(s.alpha >= 0), ErrValue, "rope.scaling.alpha", s.alpha, "a number above 0, or 0 for none")
 	r.failIf(s.alpha != 0 && s.factor != 1, ErrContradiction, "rope.scaling.alpha", s.alpha, "0 where rope.scaling.factor is %v", s.factor)
 	s.attention = r.number("rope.scaling.attn_factor", 1)
@@ -318,6 +317,8 @@ func (r *ggufReader) factors(s *ggufScaling, arch *ggufArchitecture, kind string
 		ErrContradiction, freqsTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
 	r.failIf(s.short != nil && !arch.longRoPE,
 		ErrContradiction, shortTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+	r.failIf(s.short != nil && kind != "longrope" && !arch.anyType,
+		ErrContradiction, "rope.scaling.type", kind, "longrope with the tensor %s, since llama.cpp has no use for it otherwise", shortTensor)
 	r.failIf((s.short == nil) != (s.long == nil), ErrContradiction, shortTensor+" or "+longTensor, "missing", "both tensors or none")
 	r.failIf(s.short != nil && s.freqs != nil, ErrContradiction, freqsTensor, "set", "either this tensor or %s and %s", shortTensor, longTensor)
 	r.failIf(kind == "longrope" && s.short == nil, ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
@@ -392,11 +393,12 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	if arch.compressed {
 		r.failIf(r.has("rope.freq_base_swa"), ErrContradiction, "rope.freq_base_swa", slidingBase, "no such key, since llama.cpp has no use for it in this architecture")
 		base = r.base(compressBaseKey, 0)
+		r.failIf(scaling.attention != 1, ErrContradiction, "rope.scaling.attn_factor", scaling.attention, "1, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
 		slidingScaling = &ggufScaling{factor: 1, attention: 1}
 		if scaling.yarn != nil { // llama.cpp takes the factor of YaRN back
 			scaling.yarn.AttentionFactor = 1
 		}
-	} else if windowed && (arch.sliding.base != 0 || arch.sliding.plain) {
+	} else if windowed && (arch.sliding.base != 0 || arch.sliding.plain || arch.sliding.unscaled) {
 		// These layers keep neither factor nor divisors. The attention factor
 		// stays, but in those that llama.cpp calls without any scaling.
 		slidingScaling = &ggufScaling{factor: 1, attention: scaling.attention}
@@ -411,6 +413,8 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	r.checkDims(slidingHead, slidingDim, "rope.dimension_count_swa", "attention.key_length_swa", "rope.dimension_count", "attention.key_length", "embedding_length")
 	r.failIf(scaling.alpha != 0 && rotaryDim != headDim,
 		ErrContradiction, "rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
+	r.failIf(slidingDim != rotaryDim && windowed && (arch.compressed || arch.sliding.sameDim),
+		ErrContradiction, "rope.dimension_count_swa", slidingDim, "%d as in the other layers, since llama.cpp takes the elements of the first layer for all of them; set posenc.RotaryConfig directly", rotaryDim)
 	r.resize(scaling, rotaryDim, arch.halfOfFull)
 	separate := slidingBase != base || slidingDim != rotaryDim || slidingHead != headDim
 	r.failIf(separate && !arch.compressed && (!windowed || arch.sliding.sameBase),

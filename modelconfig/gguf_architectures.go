@@ -14,7 +14,8 @@ type ggufArchitecture struct {
 	halfOfFull bool // layers without a window rotate half of dimension_count
 
 	freqs    bool // rope_freqs.weight
-	longRoPE bool // rope_factors_short.weight and rope_factors_long.weight
+	longRoPE bool // rope_factors_short.weight and rope_factors_long.weight, where rope.scaling.type is longrope
+	anyType  bool // or anything else
 
 	betaFast      float64 // default of yarn_beta_fast; 0: 32
 	logMultiplier logMultiplier
@@ -86,7 +87,9 @@ type ggufSliding struct {
 
 	base     float64 // default of freq_base_swa, which goes with factor 1; 0: freq_base and its scaling
 	plain    bool    // no scaling
+	unscaled bool    // factor 1, with the attention factor
 	sameBase bool    // freq_base_swa is not read, freq_base counts
+	sameDim  bool    // llama.cpp takes the rotated elements of layer 0 for all layers
 }
 
 type ggufWindow uint8
@@ -119,7 +122,7 @@ var ggufRefused = map[string]string{
 }
 
 // ggufArchitectures has the rotary architectures, by general.architecture. The
-// facts are those of llama.cpp of August 2026 (llama_model_rope_type and the
+// facts are those of llama.cpp of autumn 2026 (llama_model_rope_type and the
 // files of src/models).
 var ggufArchitectures = map[string]ggufArchitecture{
 	// Those with a layout and nothing else of their own.
@@ -128,9 +131,9 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"internlm2": {layout: normal}, "llada": {layout: normal}, "maincoder": {layout: normal}, "neo-bert": {layout: normal},
 	"olmo": {layout: normal}, "xverse": {layout: normal},
 	"bailingmoe2": {layout: neoX}, "bitnet": {layout: neoX}, "codeshell": {layout: neoX}, "dbrx": {layout: neoX},
-	"deepseek2-ocr": {layout: neoX}, "dots1": {layout: neoX}, "dream": {layout: neoX}, "eurobert": {layout: neoX},
+	"dots1": {layout: neoX}, "dream": {layout: neoX}, "eurobert": {layout: neoX},
 	"falcon-h1": {layout: neoX}, "gemma": {layout: neoX}, "gptneox": {layout: neoX}, "grovemoe": {layout: neoX},
-	"hunyuan-dense": {layout: neoX}, "hunyuan-moe": {layout: neoX}, "hy_v3": {layout: neoX}, "jais2": {layout: neoX},
+	"hunyuan-moe": {layout: neoX}, "hy_v3": {layout: neoX}, "jais2": {layout: neoX},
 	"jina-bert-v3": {layout: neoX}, "lfm2": {layout: neoX}, "lfm2moe": {layout: neoX}, "llada-moe": {layout: neoX},
 	"minimax-m2": {layout: neoX}, "minimax-m3": {layout: neoX}, "nemotron": {layout: neoX}, "nomic-bert": {layout: neoX},
 	"nomic-bert-moe": {layout: neoX}, "olmoe": {layout: neoX}, "openelm": {layout: neoX}, "orion": {layout: neoX},
@@ -144,15 +147,16 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"axk2":             {layout: normal, latent: true, logMultiplier: logMultiplierTenth, indexer: &ggufIndexer{layout: neoX}},
 	"baichuan":         {layout: normal, rotaryLayers: 32},
 	"clef":             {axes: interleavedAxes, attentionInterval: 4},
-	"bailingmoe3":      {layout: normal, latentPart: true},
+	"bailingmoe3":      {layout: normal, latentPart: true, axes: optionalAxes},
 	"cohere2":          {layout: normal, sliding: &ggufSliding{period: 4, sameBase: true}, nope: onlySliding},
-	"cohere2moe":       {layout: normal, sliding: &ggufSliding{denseFirst: true, sameBase: true}, nope: denseAndSliding},
+	"cohere2moe":       {layout: normal, sliding: &ggufSliding{period: 4, denseFirst: true, sameBase: true}, nope: denseAndSliding},
 	"deci":             {layout: normal, whole: true, freqs: true, longRoPE: true},
 	"deepseek2":        {layout: normal, latent: true, logMultiplier: logMultiplierTenth, equalMScale: true, queryScale: scaledBeyondLength},
 	"cogvlm":           {layout: neoX, whole: true, plainBase: true},
+	"deepseek2-ocr":    {layout: neoX, whole: true, plainBase: true},
 	"deepseek32":       {layout: normal, latent: true, logMultiplier: logMultiplierTenth, indexer: &ggufIndexer{layout: neoX}},
 	"deepseek4":        {layout: normal, compressed: true, indexer: &ggufIndexer{layout: normal, trailing: true}},
-	"dflash":           {layout: neoX, axes: optionalAxes, drafts: true},
+	"dflash":           {layout: neoX, axes: optionalAxes, drafts: true, freqs: true},
 	"dots3note":        {layout: normal, latentPart: true, sliding: &ggufSliding{}, indexer: &ggufIndexer{layout: neoX, typed: true}},
 	"eagle3":           {layout: normal, freqs: true},
 	"gemma4-assistant": {layout: neoX, freqs: true, draft: true, sliding: &ggufSliding{base: 10000}},
@@ -162,7 +166,7 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"kolibri":          {layout: neoX, sliding: &ggufSliding{}, nope: byRequiredPattern},
 	"kolibri1":         {layout: neoX, sliding: &ggufSliding{period: 5, sameBase: true}, nope: onlySliding},
 	"maple":            {layout: neoX, sliding: &ggufSliding{}, nope: onlySliding},
-	"muse-glimmer":     {layout: normal, sliding: &ggufSliding{period: 4}, nope: onlySliding},
+	"muse-glimmer":     {layout: normal, sliding: &ggufSliding{period: 4, unscaled: true}, nope: onlySliding},
 	"pockettts":        {layout: normal},
 	"qwen3tts":         {axes: interleavedAxes},
 	"qwen4exp":         {axes: interleavedAxes, attentionInterval: 4, indexer: &ggufIndexer{layout: neoX}},
@@ -171,10 +175,10 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"exaone-moe":       {layout: neoX, freqs: true, sliding: &ggufSliding{period: 4, sameBase: true}, nope: onlySliding},
 	"exaone4":          {layout: neoX, freqs: true, sliding: &ggufSliding{layers: 64, period: 4, sameBase: true}, nope: onlySliding},
 	"falcon":           {layout: neoX, whole: true},
-	"gemma-embedding":  {layout: neoX, sliding: &ggufSliding{period: 6, base: 10000}},
-	"gemma2":           {layout: neoX, sliding: &ggufSliding{period: 2}},
-	"gemma3":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 6, base: 10000}},
-	"gemma3n":          {layout: neoX, sliding: &ggufSliding{period: 5, base: 10000}},
+	"gemma-embedding":  {layout: neoX, sliding: &ggufSliding{period: 6, base: 10000, sameDim: true}},
+	"gemma2":           {layout: neoX, sliding: &ggufSliding{period: 2, sameDim: true}},
+	"gemma3":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 6, base: 10000, sameDim: true}},
+	"gemma3n":          {layout: neoX, sliding: &ggufSliding{period: 5, base: 10000, sameDim: true}},
 	"gemma4":           {layout: neoX, freqs: true, sliding: &ggufSliding{base: 10000}},
 	"glm-dsa":          {layout: normal, latent: true, indexer: &ggufIndexer{layout: normal, typed: true}},
 	"glm4":             {layout: normal, axes: optionalAxes},
@@ -184,26 +188,27 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"granitehybrid":    {layout: normal, freqs: true, finetuned: true},
 	"granitemoe":       {layout: normal, freqs: true, longRoPE: true, finetuned: true},
 	"grok":             {layout: neoX, betaFast: 8},
+	"hunyuan-dense":    {layout: neoX, alpha: true},
 	"hunyuan_vl":       {layout: neoX, axes: optionalAxes, alpha: true},
 	"laguna":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true, plain: true}},
 	"llama":            {layout: normal, whole: true, freqs: true, longRoPE: true},
 	"llama-embed":      {layout: normal, whole: true, freqs: true, longRoPE: true},
 	"llama4":           {layout: normal, freqs: true, sliding: &ggufSliding{window: windowUnlessZero, period: 4}, nope: exceptLastOfFourIfWindowed, queryScale: scaledNoPEIfWindowed},
 	"mellum":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
-	"mimo2":            {layout: neoX, sliding: &ggufSliding{base: 10000}},
+	"mimo2":            {layout: neoX, sliding: &ggufSliding{base: 10000, sameDim: true}},
 	"minicpm":          {layout: normal, freqs: true, longRoPE: true},
-	"minicpm3":         {layout: neoX, latentPart: true, longRoPE: true},
+	"minicpm3":         {layout: neoX, latentPart: true, longRoPE: true, anyType: true},
 	"minimax-01":       {layout: neoX, attentionInterval: 8},
 	"mistral3":         {layout: normal, freqs: true, longRoPE: true, logMultiplier: logMultiplierPlain, queryScale: scaledBeyondOriginal},
 	"mistral4":         {layout: normal, latent: true, logMultiplier: logMultiplierTenth, queryScale: scaledBeyondLength},
-	"modern-bert":      {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 3, denseFirst: true, base: 10000}},
+	"modern-bert":      {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 3, denseFirst: true, base: 10000, sameDim: true}},
 	"nanbeige":         {layout: normal, freqs: true},
 	"olmo2":            {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
 	"paddleocr":        {axes: sectionedAxes},
-	"phi3":             {layout: neoX, longRoPE: true},
-	"phimoe":           {layout: neoX, longRoPE: true},
+	"phi3":             {layout: neoX, longRoPE: true, anyType: true},
+	"phimoe":           {layout: neoX, longRoPE: true, anyType: true},
 	"plamo":            {layout: neoX, whole: true},
-	"plamo3":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 8, base: 10000}},
+	"plamo3":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 8, base: 10000, sameDim: true}},
 	"plm":              {layout: normal, latentPart: true},
 	"qwen2vl":          {axes: sectionedAxes},
 	"qwen35":           {axes: interleavedAxes, attentionInterval: 4},
@@ -211,7 +216,7 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"qwen3next":        {layout: neoX, attentionInterval: 4},
 	"qwen3vl":          {axes: interleavedAxes},
 	"qwen3vlmoe":       {axes: interleavedAxes},
-	"smallthinker":     {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true}, nope: exceptFirstOfFourIfWindowed},
+	"smallthinker":     {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true, sameDim: true}, nope: exceptFirstOfFourIfWindowed},
 	"smollm3":          {layout: normal, nope: exceptLastOfFour},
 	"step35":           {layout: neoX, halfOfFull: true, freqs: true, longRoPE: true, sliding: &ggufSliding{base: 10000}},
 }

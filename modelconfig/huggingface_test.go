@@ -837,6 +837,25 @@ func TestUnknownTypes(t *testing.T) {
 			t.Errorf("%s: %v", config, err)
 		}
 	}
+	// Names of modules and classes that no config.json has are unknown; the nearest is what
+	// files have. (mlcd is another name of mlcd_vision_model.)
+	for name, nearest := range map[string]string{
+		"lasr": "lasr_ctc", "csm_depth_decoder": "csm_depth_decoder_model", "inkling": "inkling_text", "nemotron3_5_transcribe": "nemotron3_5_transcribe_asr_audio",
+	} {
+		wantError(t, `{"model_type": "`+name+`"}`, ErrUnknown, fmt.Sprintf("%q", nearest))
+	}
+	wantError(t, `{"model_type": "mlcd"}`, ErrUnknown, "class token")
+	if _, err := HuggingFaceVision([]byte(`{"model_type": "mlcd"}`)); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "class token") {
+		t.Errorf("mlcd: %v", err)
+	}
+	talker := `"text_config": {"model_type": "qwen3_omni_moe_talker_text", "head_dim": 128}`
+	if m := mustRead(t, `{"model_type": "qwen3_omni_moe_talker", `+talker+`}`); m.Type() != "qwen3_omni_moe_talker_text" {
+		t.Errorf("the talker is %q", m.Type())
+	}
+	if a, b := mustRotary(t, `{"model_type": "EvollaModel"}`, "", 0), mustRotary(t, `{"model_type": "evolla"}`, "", 0); !reflect.DeepEqual(a, b) {
+		t.Errorf("EvollaModel is %v, evolla %v", a, b)
+	}
+	wantError(t, `{"model_type": "nemo_speechlm"}`, ErrNotRotary, "none")
 	// No error recommends another type.
 	for _, modelType := range []string{"nanocha", "bailing_hybri", "hrm_tex"} {
 		if _, err := HuggingFace([]byte(`{"model_type": "` + modelType + `"}`)); err == nil || !strings.Contains(err.Error(), "need not rotate alike") || strings.Contains(err.Error(), "set model_type") {

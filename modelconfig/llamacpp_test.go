@@ -318,3 +318,37 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 		}
 	}
 }
+
+// TestLlamaCppVision compares rotations of vision towers (GGML_ROPE_TYPE_VISION) with those
+// of ggml's own code.
+func TestLlamaCppVision(t *testing.T) {
+	var cases []struct {
+		Name      string
+		Config    map[string]any
+		HeadDim   int
+		Positions [][]int32
+		Rotated   []string
+	}
+	testkit.NoError(t, json.Unmarshal(testkit.Must(os.ReadFile("testdata/llamacpp/vision.json")), &cases))
+	for _, c := range cases {
+		cfg := testkit.Must(testkit.Must(HuggingFaceVision(testkit.Must(json.Marshal(c.Config)))).Rotary())
+		r := testkit.Must(posenc.NewRotary(cfg))
+		x := make([]float32, len(c.Rotated)*c.HeadDim)
+		for i := range x {
+			x[i] = ggmlInput(i % c.HeadDim)
+		}
+		// ggml has four axes, of which the first two are rows and columns.
+		positions := slices.Concat(c.Positions[:2]...)
+		testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}))
+		// ggml's angles are products of up to 20 float32 numbers of positions below 64: their
+		// error is below 64·60·2^-24, that of elements below 8 times as much.
+		const tolerance = 8 * 64 * 60 * 0x1p-24
+		for row, digits := range c.Rotated {
+			for k, want := range testkit.Hex[float32](digits) {
+				if got := x[row*c.HeadDim+k]; math.Abs(float64(got)-float64(want)) > tolerance {
+					t.Errorf("%s: token %d, element %d is %v, ggml has %v", c.Name, row, k, got, want)
+				}
+			}
+		}
+	}
+}

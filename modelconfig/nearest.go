@@ -1,9 +1,20 @@
 package modelconfig
 
-// nearest returns the name that needs the fewest letters changed, added or left out to
-// become the given one; "" where that is more than a third of it.
+import "strings"
+
+// nearest returns the shortest name that goes on from the given one (csm_depth_decoder_model
+// from csm_depth_decoder), or else that which needs the fewest letters changed, added or left out
+// to become it; "" where that is more than a third of it.
 func nearest(name string, known []string) string {
 	best, least := "", len(name)/3+1
+	for _, k := range known {
+		if longer := strings.HasPrefix(k, name+"_"); longer && name != "" && (best == "" || len(k) < len(best)) {
+			best = k
+		}
+	}
+	if best != "" {
+		return best
+	}
 	for _, k := range known {
 		if d := distance(name, k, least); d < least {
 			best, least = k, d

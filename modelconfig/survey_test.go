@@ -382,7 +382,8 @@ func TestSurveySaved(t *testing.T) {
 	t.Logf("%d saved configurations are read", read)
 }
 
-// TestSurveyHolders: a configuration that holds a text model which rotates is read as it.
+// TestSurveyHolders: a configuration that holds a text model is read as it, or has other
+// positions; none is unknown.
 func TestSurveyHolders(t *testing.T) {
 	s := readSurvey(t)
 	for _, name := range sortedKeys(s.Types) {
@@ -393,6 +394,9 @@ func TestSurveyHolders(t *testing.T) {
 		_, rotates := families[text.Type]
 		if _, known := wrappers[name]; rotates && !known {
 			t.Errorf("%s holds a %s in %s and is not known", name, text.Type, text.Key)
+		}
+		if _, err := HuggingFace(fmt.Appendf(nil, `{"model_type": %q}`, name)); err != nil && strings.Contains(err.Error(), "a type in docs/models.md") {
+			t.Errorf("%s, a %s in %s: %v", name, text.Type, text.Key, err)
 		}
 	}
 }

@@ -175,6 +175,7 @@ var towers = map[string]family{
 	"eomt_dinov3":          refusedType("rotates by coordinates that are fractions of the image: make cosines and sines of them and rotate by posenc.NewRows"),
 	"sapiens2":             refusedType("rotates by coordinates that are fractions of the image: make cosines and sines of them and rotate by posenc.NewRows"),
 	"mlcd_vision_model":    refusedType("gives its class token a learned angle, beside axes of rows and columns: make cosines and sines of both and rotate by posenc.NewRows"),
+	"mlcd":                 refusedType("gives its class token a learned angle, beside axes of rows and columns: make cosines and sines of both and rotate by posenc.NewRows"),
 	"minimax_m3_vl_vision": refusedType("has three axes of positions, frames, rows and columns, of a third of the head each: use posenc.RotaryConfig with frequency.Axial for three equal parts and Axes"),
 	"sam2_video":           refusedType("rotates queries of one grid and keys of several in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each"),
 	"sam3_tracker_video":   refusedType("rotates queries of one grid and keys of several in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each"),

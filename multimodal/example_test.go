@@ -102,3 +102,91 @@ func ExampleModel_BatchPositions() {
 	// [0 1 2 1 2] [0 0 0 0 1]
 	// [3 2]
 }
+
+// The rule of a model by its model_type. An unknown one is an error.
+func ExampleFamilyOf() {
+	for _, modelType := range []string{"qwen3_vl", "glm4v", "llama"} {
+		family, err := multimodal.FamilyOf(modelType)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(modelType, family)
+	}
+	// Output:
+	// qwen3_vl Qwen3VL
+	// glm4v Qwen3VL
+	// multimodal.FamilyOf: modelType is "llama", want a model in docs/multimodal.md: invalid configuration
+}
+
+// The patches of an image of 4 by 4, of which 2 by 2 become one token: they come together, and
+// each has a row and a column for the rotary embedding of the vision tower.
+func ExamplePatchPositions() {
+	grids := []multimodal.Grid{{T: 1, H: 4, W: 4}}
+	positions := make([]int32, 2*16) // [axes][patches]
+	if err := multimodal.PatchPositions(positions, grids, multimodal.PatchOptions{MergeSize: 2}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("rows   ", positions[:16])
+	fmt.Println("columns", positions[16:])
+	// Output:
+	// rows    [0 0 1 1 0 0 1 1 2 2 3 3 2 2 3 3]
+	// columns [0 1 0 1 2 3 2 3 0 1 0 1 2 3 2 3]
+}
+
+// Windows of Qwen2.5-VL: an image of 8 by 12 patches has 4 by 6 merged tokens, which windowed
+// attention takes in windows of 4 by 4.
+func ExampleAppendWindows() {
+	grids := []multimodal.Grid{{T: 1, H: 8, W: 12}}
+	options := multimodal.WindowOptions{MergeSize: 2, WindowSize: 112, PatchSize: 14}
+	order, starts, err := multimodal.AppendWindows(nil, nil, grids, options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("order ", order)
+	fmt.Println("starts", starts) // in patches
+	// Output:
+	// order  [0 1 2 3 6 7 8 9 12 13 14 15 18 19 20 21 4 5 10 11 16 17 22 23]
+	// starts [0 64 96]
+}
+
+// An image and a video of two frames: patches attend to those of their own frame.
+func ExampleAppendFrames() {
+	grids := []multimodal.Grid{{T: 1, H: 4, W: 6}, {T: 2, H: 2, W: 4}}
+	starts, err := multimodal.AppendFrames(nil, grids, multimodal.FrameOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(starts)
+	// Output:
+	// [0 24 32 40]
+}
+
+// A learned grid of 3 by 3 positions, as Qwen3-VL resamples it for an image of 2 by 4 patches:
+// each patch takes four learned positions.
+func ExampleGridWeights() {
+	grids := []multimodal.Grid{{T: 1, H: 2, W: 4}}
+	options := multimodal.GridOptions{Side: 3, MergeSize: 2, AlignCorners: true}
+	const patches = 2 * 4
+	taps := options.Taps()
+	indices, weights := make([]int32, patches*taps), make([]float32, patches*taps)
+	if err := multimodal.GridWeights(indices, weights, grids, options); err != nil {
+		log.Fatal(err)
+	}
+
+	table := []float32{ // [rows][columns], of one element
+		0, 1, 2,
+		10, 11, 12,
+		20, 21, 22,
+	}
+	for p := range patches {
+		position := float32(0)
+		for i := p * taps; i < (p+1)*taps; i++ {
+			position += float32(weights[i] * table[indices[i]])
+		}
+		fmt.Printf("%.2f ", position)
+	}
+	fmt.Println()
+	// Output:
+	// 0.00 0.67 20.00 20.67 1.33 2.00 21.33 22.00
+}

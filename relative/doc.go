@@ -2,6 +2,10 @@
 // attention: ALiBi, T5, DeBERTa, Swin, Shaw, Transformer-XL and Inkling, with SIMD kernels for
 // amd64 and arm64 and plain Go elsewhere, for float32.
 //
+//	scores := relative.Scores{Data: data, Heads: heads, Queries: queries, Keys: keys, FirstQuery: keys - queries}
+//	err := relative.ALiBiSlopes(slopes, 8)
+//	err = relative.AddALiBi(scores, slopes, relative.CausalALiBi)
+//
 // Some encodings are a bias of the distance alone:
 //
 //   - [AddALiBi], with slopes from [ALiBiSlopes].

@@ -7,8 +7,46 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/relative"
 )
+
+// Attention with linear biases, from the products of queries and keys to the weights of the
+// values: a decode step at position 3, after three tokens in the cache.
+func Example() {
+	const heads, keys, headDim = 2, 4, 64
+	scores := []float32{ // q·k, [heads][keys]
+		8, 8, 8, 8,
+		8, 8, 8, 8,
+	}
+	for i := range scores {
+		scores[i] /= float32(math.Sqrt(headDim))
+	}
+
+	slopes := make([]float32, heads)
+	if err := relative.ALiBiSlopes(slopes, 8); err != nil {
+		log.Fatal(err)
+	}
+	tile := relative.Scores{Data: scores, Heads: heads, Queries: 1, Keys: keys, FirstQuery: keys - 1}
+	if err := relative.AddALiBi(tile, slopes, relative.CausalALiBi); err != nil {
+		log.Fatal(err)
+	}
+
+	for h, slope := range slopes {
+		weights, sum := make([]float64, keys), 0.0
+		for i, score := range scores[h*keys:][:keys] {
+			weights[i] = math.Exp(float64(score))
+			sum += weights[i]
+		}
+		for i := range weights {
+			weights[i] /= sum
+		}
+		fmt.Printf("slope %.4f: scores %.4f, weights %.4f\n", slope, scores[h*keys:][:keys], weights)
+	}
+	// Output:
+	// slope 0.0625: scores [0.8125 0.8750 0.9375 1.0000], weights [0.2271 0.2417 0.2573 0.2739]
+	// slope 0.0039: scores [0.9883 0.9922 0.9961 1.0000], weights [0.2485 0.2495 0.2505 0.2515]
+}
 
 // One query of two heads, at position 3, and the four keys up to its own.
 func ExampleAddALiBi() {
@@ -229,4 +267,69 @@ func ExampleAddSwin() {
 	// [0 -1 -2]
 	// [1 0 -1]
 	// [2 1 0]
+}
+
+// Which relative position a distance, that of the query before the key's, takes in DeBERTa v3.
+func ExampleDeBERTaBuckets_Position() {
+	buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 256, MaxPosition: 512})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, distance := range []int{-1000, -128, -1, 0, 1, 128, 129, 130, 1000} {
+		fmt.Print(buckets.Position(distance), " ")
+	}
+	fmt.Println()
+	// Output:
+	// 0 128 255 256 257 384 385 386 511
+}
+
+// The inputs of the network of Swin v2, for a window of 2 by 2 patches: a row and a column for
+// each difference, from -1 to 1.
+func ExampleSwinCoordinates() {
+	window := relative.SwinWindow{Height: 2, Width: 2}
+	coordinates := make([]float32, 3*3*2)
+	if err := relative.SwinCoordinates(coordinates, window, relative.SwinWindow{}); err != nil {
+		log.Fatal(err)
+	}
+	for row := range 3 {
+		fmt.Printf("%.3f\n", coordinates[row*3*2:][:3*2])
+	}
+	// Output:
+	// [-1.057 -1.057 -1.057 0.000 -1.057 1.057]
+	// [0.000 -1.057 0.000 0.000 0.000 1.057]
+	// [1.057 -1.057 1.057 0.000 1.057 1.057]
+}
+
+// R of Transformer-XL: the encodings of the distances of five keys, the largest first, of which
+// those beyond clamp_len count as that. A projection of the model follows.
+func ExampleTransformerXLPositions() {
+	const dim = 4
+	positions := make([]int32, 5)
+	if err := relative.TransformerXLPositions(positions, 3); err != nil {
+		log.Fatal(err)
+	}
+	encoding, err := absolute.Marian(dim)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := make([]float32, len(positions)*dim)
+	if err := absolute.SinusoidalRows(r, encoding, positions); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions)
+	fmt.Printf("%.3f\n", r[len(r)-dim:]) // of distance 0
+	// Output:
+	// [3 3 2 1 0]
+	// [0.000 0.000 1.000 1.000]
+}
+
+// XLNet attends to both sides: 3 keys and 3 queries have distances from 3 down to -2.
+func ExampleXLNetPositions() {
+	positions := make([]int32, 3+3)
+	if err := relative.XLNetPositions(positions, relative.XLNetOptions{Keys: 3}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions)
+	// Output:
+	// [3 2 1 0 -1 -2]
 }

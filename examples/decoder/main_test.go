@@ -1,93 +1,168 @@
 package main
 
 import (
-	"math"
+	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig"
 )
 
-var small = shape{layers: 2, width: 64, queryHeads: 4, keyHeads: 2, headDim: 16, hidden: 96, vocabulary: 101}
+func load(t *testing.T) *model {
+	t.Helper()
+	m, err := loadModel(configFile, weightsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
 
-func TestRun(t *testing.T) {
-	for _, s := range []shape{small, llama3(8, 1)} {
-		var out strings.Builder
-		if err := run(&out, s, 9, 5); err != nil {
+func goldenOf(t *testing.T, m *model, kind string) golden {
+	t.Helper()
+	g, err := readGolden(goldenFile, kind, m.Vocabulary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// roundings is how many times the golden difference the logits may be off: that is what
+// roundings of keys and values alone do, and those of all other sums come to it.
+const roundings = 4
+
+// The tokens are those of transformers, and the logits but for roundings.
+func TestLogits(t *testing.T) {
+	m := load(t)
+	for _, kind := range kinds {
+		want := goldenOf(t, m, kind.name)
+		tokens, logits, err := m.decode(want.tokens[:want.prompt], len(want.tokens)-want.prompt, kind.new(m.geometry(len(want.tokens))))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "prefill of all 14 tokens: the same bits"; !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in\n%s", want, out.String())
+		if !slices.Equal(tokens, want.tokens) {
+			t.Errorf("cache of %s:\n%sbut transformers has\n%s", kind.name, text(tokens), text(want.tokens))
+		}
+		if d, bound := difference(logits, want.logits), roundings*want.difference; d > bound {
+			t.Errorf("cache of %s: logits differ by %v, want at most %v", kind.name, d, bound)
 		}
 	}
 }
 
-// hidden returns the last hidden states of ten tokens at the positions first,
-// first+step, ...
-func hidden(t *testing.T, first, step int32) []float32 {
-	t.Helper()
-	m, err := newModel(small)
-	if err != nil {
-		t.Fatal(err)
+// The bound of 8 bits is below what 8 bits do, or it would not tell the caches apart.
+func TestCachesDiffer(t *testing.T) {
+	m := load(t)
+	float, q8 := goldenOf(t, m, "float32"), goldenOf(t, m, "q8_0")
+	if d := difference(float.logits, q8.logits); d < 2*roundings*q8.difference {
+		t.Errorf("transformers' logits differ by %v between the caches, want at least %v", d, 2*roundings*q8.difference)
 	}
-	var tokens []int
-	var positions []int32
-	for i := range 10 {
-		tokens = append(tokens, 7*i)
-		positions = append(positions, first+step*int32(i))
-	}
-	states, err := m.forward(tokens, positions, m.newCache(len(tokens)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return states
 }
 
-// Only the differences of positions count: others move the states by no more than
-// the rounding of rotated keys to bfloat16 does, other differences by much more.
-func TestPositionsAreRelative(t *testing.T) {
-	distance := func(a, b []float32) (d float64) {
-		for i := range a {
-			d = max(d, math.Abs(float64(a[i])-float64(b[i])))
+// Mistakes that engines make move the logits far beyond the bounds.
+func TestMistakes(t *testing.T) {
+	m := load(t)
+	want := goldenOf(t, m, "float32")
+	model, err := modelconfig.HuggingFace(configFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*posenc.RotaryConfig){
+		"none":                    func(cfg *posenc.RotaryConfig) {},
+		"the other layout":        func(cfg *posenc.RotaryConfig) { cfg.Layout = posenc.Interleaved },
+		"rope_parameters ignored": func(cfg *posenc.RotaryConfig) { cfg.InvFreq, cfg.Base = nil, 10000 },
+		"another base":            func(cfg *posenc.RotaryConfig) { cfg.InvFreq, cfg.Base = nil, 500000 },
+		"half of each head":       func(cfg *posenc.RotaryConfig) { cfg.RotaryDim, cfg.InvFreq = 16, cfg.InvFreq[:8] },
+	} {
+		cfg, err := model.Rotary()
+		if err != nil {
+			t.Fatal(err)
 		}
-		return d
-	}
-	states := hidden(t, 0, 1)
-	moved, stretched, none := distance(states, hidden(t, 1000000, 1)), distance(states, hidden(t, 0, 3)), distance(states, hidden(t, 0, 0))
-	// States are of order 1, and a key is rounded by up to 2^-8 of itself.
-	if moved > 0x1p-5 {
-		t.Errorf("positions from 1000000 on change the states by %v", moved)
-	}
-	if stretched < 8*moved || none < 8*moved {
-		t.Errorf("other distances change the states by %v and %v, moving them by %v", stretched, none, moved)
-	}
-}
-
-// The first layer's keys are the products, turned by position*500000^(-2i/16).
-func TestCachedKeys(t *testing.T) {
-	m, err := newModel(small)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tokens, positions := []int{5, 50, 100}, []int32{0, 7, 123456}
-	c := m.newCache(4)
-	if _, err := m.forward(tokens, positions, c); err != nil {
-		t.Fatal(err)
-	}
-	half := m.headDim / 2
-	for i, token := range tokens {
-		k := multiply(m.weights[0].key, normalize(m.embeddings[token*m.width:][:m.width], m.width), m.width)
-		for h := range m.keyHeads {
-			row, cached := k[h*m.headDim:][:m.headDim], c.keys[0][(h*c.capacity+i)*m.headDim:][:m.headDim]
-			for pair := range half {
-				sin, cos := math.Sincos(float64(positions[i]) * math.Pow(500000, -float64(pair)/float64(half)))
-				x1, x2 := float64(row[pair]), float64(row[pair+half])
-				for element, want := range map[int]float64{pair: x1*cos - x2*sin, pair + half: x2*cos + x1*sin} {
-					// Half a unit of bfloat16, and float32 roundings of the products.
-					tolerance := 0x1.01p-8*math.Abs(want) + 0x1p-22*(math.Abs(x1)+math.Abs(x2))
-					if got := float64(toFloat32(cached[element])); math.Abs(got-want) > tolerance {
-						t.Errorf("token %d, head %d, element %d: %v, expected %v", i, h, element, got, want)
-					}
-				}
+		change(&cfg)
+		if m.rotary, err = posenc.NewRotary(cfg); err != nil {
+			t.Fatal(err)
+		}
+		logits, err := m.forward(want.tokens[:len(want.tokens)-1], 0, newFloatCache(m.geometry(len(want.tokens))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := difference(logits, want.logits)
+		t.Logf("%s: %.2g", name, d)
+		switch {
+		case name == "none":
+			// Angles of float32 are off by up to 237*2^-24, 60 times what keys change by for
+			// the golden difference.
+			if bound := 60 * roundings * want.difference; d > bound {
+				t.Errorf("exact angles move the logits by %v, want at most %v", d, bound)
 			}
+		case d < 1:
+			t.Errorf("%s: the logits move by %v only", name, d)
 		}
 	}
+}
+
+func TestRun(t *testing.T) {
+	var out strings.Builder
+	if err := run(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"    The billows smooth and bright--\n", "the same bits"} {
+		if n := strings.Count(out.String(), want); n != len(kinds) {
+			t.Errorf("%q is %d times in what is printed, want %d:\n%s", want, n, len(kinds), out.String())
+		}
+	}
+}
+
+// A file as the format describes it, and files that are cut or say what is not there.
+func TestReadTensors(t *testing.T) {
+	file := func(header string, data ...byte) []byte {
+		return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), []byte(header), data)
+	}
+	const header = `{"__metadata__":{"a":"b"},"x":{"dtype":"I32","shape":[1,2],"data_offsets":[0,8]}}   `
+	good := file(header, 1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff)
+	read, err := readTensors(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tensor[int32](read, "I32", "x", -1, 2)
+	if err != nil || !slices.Equal(x, []int32{1, -2}) || read.metadata["a"] != "b" {
+		t.Errorf("%v, %v, %v, want [1 -2] and a:b", x, read.metadata, err)
+	}
+	for name, f := range map[string]func() ([]int32, error){
+		"another name":      func() ([]int32, error) { return tensor[int32](read, "I32", "y", 1, 2) },
+		"another type":      func() ([]int32, error) { return tensor[int32](read, "F32", "x", 1, 2) },
+		"another shape":     func() ([]int32, error) { return tensor[int32](read, "I32", "x", 2, 1) },
+		"another dimension": func() ([]int32, error) { return tensor[int32](read, "I32", "x", 2) },
+		"elements and shape": func() ([]int32, error) {
+			return elements(file(`{"x":{"dtype":"I32","shape":[3],"data_offsets":[0,8]}}`, make([]byte, 8)...), 3)
+		},
+		"no whole element": func() ([]int32, error) {
+			return elements(file(`{"x":{"dtype":"I32","shape":[1],"data_offsets":[0,7]}}`, make([]byte, 8)...), 1)
+		},
+		"negative shape": func() ([]int32, error) {
+			return elements(file(`{"x":{"dtype":"I32","shape":[-1,-2],"data_offsets":[0,8]}}`, make([]byte, 8)...), -1, -2)
+		},
+		"offsets": func() ([]int32, error) {
+			return elements(file(`{"x":{"dtype":"I32","shape":[2],"data_offsets":[8,0]}}`, make([]byte, 8)...), 2)
+		},
+		"no JSON": func() ([]int32, error) { return elements(file(`{`), 2) },
+	} {
+		if x, err := f(); err == nil {
+			t.Errorf("%s: %v, want an error", name, x)
+		}
+	}
+	for n := range good {
+		if x, err := elements(good[:n], 1, 2); err == nil {
+			t.Errorf("the first %d of %d bytes: %v, want an error", n, len(good), x)
+		}
+	}
+}
+
+// elements reads the int32 tensor x of a file.
+func elements(file []byte, shape ...int) ([]int32, error) {
+	t, err := readTensors(file)
+	if err != nil {
+		return nil, err
+	}
+	return tensor[int32](t, "I32", "x", shape...)
 }

@@ -1,0 +1,170 @@
+package posenc_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/go-posenc/posenc"
+)
+
+// Keys and values of a prompt go into caches of Q8_0, the 8-bit format of ggml: 32 numbers
+// share a scale, so that a head of 64 is two blocks. Keys rotate, values do not.
+func ExampleRotateIntoQuantized() {
+	const tokens, heads, headDim, capacity = 3, 2, 64, 1024
+	const blocks = headDim / 32
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 500000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	keyCache := make([]posenc.Q8_0, capacity*heads*blocks) // [capacity][heads][blocks]
+	valueCache := make([]posenc.Q8_0, capacity*heads*blocks)
+	cache := func(data []posenc.Q8_0) posenc.QuantizedView[posenc.Q8_0] {
+		return posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: data, Heads: heads}}
+	}
+	k, v := make([]float32, tokens*heads*headDim), make([]float32, tokens*heads*headDim)
+	for i := range k {
+		k[i], v[i] = 1, float32(i%headDim)
+	}
+
+	positions := []int32{0, 1, 2}
+	slots := positions // where the tokens lie in the caches
+	err = posenc.RotateIntoQuantized(rope.At(positions), slots,
+		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(keyCache), Src: posenc.View[float32]{Data: k, Heads: heads}},
+		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(valueCache), Src: posenc.View[float32]{Data: v, Heads: heads}, Unrotated: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// Read back, the first pair of the keys: elements 0 and 32 of each token.
+	read := make([]float32, tokens*heads*headDim)
+	if err := posenc.Dequantize(posenc.View[float32]{Data: read, Heads: heads}, cache(keyCache[:tokens*heads*blocks]), tokens, headDim); err != nil {
+		log.Fatal(err)
+	}
+	for t := range tokens {
+		fmt.Printf("%.3f %.3f\n", read[t*heads*headDim], read[t*heads*headDim+32])
+	}
+	fmt.Println(valueCache[0].Q[:8])
+	// Output:
+	// 1.000 1.000
+	// -0.299 1.382
+	// -1.326 0.488
+	// [0 4 8 12 16 20 25 29]
+}
+
+// A vector of two heads, each with its own scale, as vLLM stores int8.
+func ExampleDequantize() {
+	const headDim = 4
+	cache := posenc.QuantizedView[int8]{
+		View:   posenc.View[int8]{Data: []int8{127, -64, 0, 1, 10, 20, 30, 127}, Heads: 2},
+		Scales: []float32{0.5, 2},
+	}
+	x := make([]float32, 2*headDim)
+	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 2}, cache, 1, headDim); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x[:headDim])
+	fmt.Println(x[headDim:])
+	// Output:
+	// [63.5 -32 0 0.5]
+	// [20 40 60 254]
+}
+
+// A block of ggml's Q8_0 as it lies in memory: a scale, the float16 0.5, and 32 numbers.
+func ExampleDequantize_ggml() {
+	bytes := make([]byte, 34)
+	copy(bytes, []byte{0x00, 0x38, 2, 4, 0xff})
+	cache := posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: posenc.Q8_0s(bytes), Heads: 1}}
+	x := make([]float32, 32)
+	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, 1, 32); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x[:4])
+	// Output:
+	// [1 2 -0.5 0]
+}
+
+// FP8 numbers as an engine has them, in a []byte, all with one scale. vLLM divides by its
+// k_scale: Scale is the reciprocal.
+func ExampleE4M3s() {
+	const kScale = 0.25
+	codes := []byte{0x38, 0xb8, 0x3c, 0x7e} // 1, -1, 1.5, 448
+	cache := posenc.QuantizedView[posenc.E4M3]{
+		View:  posenc.View[posenc.E4M3]{Data: posenc.E4M3s(codes), Heads: 1},
+		Scale: 1 / kScale,
+	}
+	x := make([]float32, len(codes))
+	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, 1, len(codes)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x)
+	// Output:
+	// [0.25 -0.25 0.375 112]
+}
+
+// The other FP8 format has a bit more of exponent and one less of digits.
+func ExampleE5M2s() {
+	codes := []byte{0x3c, 0xbc, 0x3e, 0x7b} // 1, -1, 1.5, 57344
+	cache := posenc.QuantizedView[posenc.E5M2]{
+		View:  posenc.View[posenc.E5M2]{Data: posenc.E5M2s(codes), Heads: 1},
+		Scale: 1,
+	}
+	x := make([]float32, len(codes))
+	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, 1, len(codes)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x)
+	// Output:
+	// [1 -1 1.5 57344]
+}
+
+// A cache of E4M3 drops its first two tokens: the keys that stay move by -2 positions, within
+// the 8 bits.
+func ExampleShiftQuantized() {
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	cache := posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: make([]posenc.E4M3, 2*4), Heads: 1}, Scale: 1}
+	k := posenc.View[float32]{Data: []float32{1, 2, 0, 0, 1, 2, 0, 0}, Heads: 1}
+	if err := posenc.RotateIntoQuantized(rope.At([]int32{2, 3}), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: cache, Src: k}); err != nil {
+		log.Fatal(err)
+	}
+	if err := posenc.ShiftQuantized(rope, []int32{-2, -2}, cache); err != nil {
+		log.Fatal(err)
+	}
+	if err := posenc.Dequantize(k, cache, 2, 4); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:]) // of positions 0 and 1, but for two roundings to 8 bits
+	// Output:
+	// [1.000 2.000 -0.021 -0.000]
+	// [0.562 2.000 0.875 0.020]
+}
+
+// A head with an outlier, of which Q8_0 would keep little else. The transform spreads it over
+// the block, does not change dot products, and is its own inverse. [QuantizedView] can do it
+// on the way into a cache.
+func ExampleHadamard() {
+	q, k := make([]float32, 32), make([]float32, 32)
+	for i := range q {
+		q[i], k[i] = 0.5, 1
+	}
+	k[5] = 100
+	dot := func() (sum float32) {
+		for i := range q {
+			sum += float32(q[i] * k[i])
+		}
+		return sum
+	}
+	fmt.Printf("%.1f, %.3f\n", k[:8], dot())
+	err := posenc.Hadamard(posenc.HadamardConfig{HeadDim: 32, Block: 32}, 1,
+		posenc.View[float32]{Data: q, Heads: 1},
+		posenc.View[float32]{Data: k, Heads: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.1f, %.3f\n", k[:8], dot())
+	// Output:
+	// [1.0 1.0 1.0 1.0 1.0 100.0 1.0 1.0], 65.500
+	// [23.2 -17.5 17.5 -17.5 -17.5 17.5 -17.5 17.5], 65.500
+}
