@@ -363,15 +363,11 @@ func (r *checkResult) decide(meant []bool) {
 		}
 		best = i
 	}
-	c := r.Report.Candidates[best]
-	r.Verdict, r.Candidate = c.Verdict, c.Name
-	if c.Verdict == ropecheck.Noisy && c.Residual > mostNoise {
-		r.Verdict = ropecheck.Differs
-	}
+	r.Verdict, r.Candidate = r.Report.Candidates[best].Verdict, r.Report.Candidates[best].Name
 }
 
-// mostNoise is a residual that is no noise beside a rotation: even elements of 4 bits leave a
-// tenth. Heads that belong to other tokens leave more than a half.
+// mostNoise is a residual of the data that is no noise beside a rotation: even elements of 4 bits
+// leave a tenth, heads that belong to other tokens more than a half.
 const mostNoise = 0.3
 
 func (r *checkResult) WriteText(t *output.Text) {

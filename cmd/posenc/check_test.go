@@ -57,12 +57,18 @@ func TestLatentAttention(t *testing.T) {
 	}
 }
 
-// TestDocumentedOutput runs the examples of docs/command.md whose output is below them.
+// TestDocumentedOutput runs the examples of docs/command.md whose output is below them; -update
+// writes it.
 func TestDocumentedOutput(t *testing.T) {
-	text, err := os.ReadFile("../../docs/command.md")
+	document, err := filepath.Abs("../../docs/command.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	updated := string(text)
 	folder := t.TempDir()
 	for _, pattern := range []string{configs + "/*.json", "testdata/check/*"} {
 		files, err := filepath.Glob(pattern)
@@ -91,8 +97,15 @@ func TestDocumentedOutput(t *testing.T) {
 		want, _, _ := strings.Cut(rest, "```\n")
 		var stdout, stderr bytes.Buffer
 		run(arguments[1:], &stdout, &stderr)
-		if stdout.String() != want || stderr.Len() > 0 {
+		if *update {
+			updated = strings.Replace(updated, command+"\n```\n\n```text\n"+want, command+"\n```\n\n```text\n"+stdout.String(), 1)
+		} else if stdout.String() != want || stderr.Len() > 0 {
 			t.Errorf("%s\n%s%swant\n%s", command, stdout.String(), stderr.String(), want)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(document, []byte(updated), 0o666); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if examples < 3 {

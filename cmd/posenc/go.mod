@@ -3,6 +3,7 @@ module github.com/go-posenc/posenc/cmd/posenc
 go 1.26.0
 
 require (
+	github.com/creack/pty v1.1.24
 	github.com/fatih/color v1.19.0
 	github.com/go-posenc/posenc v0.0.0
 	github.com/guptarohit/asciigraph v0.10.0

@@ -53,13 +53,18 @@ type implementationRow struct {
 	Missing []string `json:"missing"`
 }
 
+// version is that of this module: of the build, where it is one of a release.
+func version() string {
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
+		return build.Main.Version
+	}
+	return "unknown"
+}
+
 func newInfoResult() *infoResult {
 	r := &infoResult{
-		Version: "unknown", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpuinfo.Name(), Cores: runtime.NumCPU(),
+		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpuinfo.Name(), Cores: runtime.NumCPU(),
 		Caches: []cacheInfo{}, Implementation: posenc.Implementation(), Requested: os.Getenv("POSENC_IMPL"),
-	}
-	if build, ok := debug.ReadBuildInfo(); ok {
-		r.Version = build.Main.Version
 	}
 	for _, c := range cpuinfo.Caches() {
 		r.Caches = append(r.Caches, cacheInfo{c.Level, c.Bytes})

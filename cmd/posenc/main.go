@@ -54,6 +54,7 @@ FILE is a config.json of the Hugging Face Hub, the folder of a model, or a GGUF 
 of which only the header is read.
 
 Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -65,11 +66,11 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 	})
 	root.AddCommand(
 		newInspect(),
+		newCheck(),
 		newVectors(),
+		newPlot(),
 		newBench(),
 		newInfo(),
-		newPlot(),
-		newCheck(),
 	)
 	return root
 }

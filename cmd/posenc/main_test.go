@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-var update = flag.Bool("update", false, "write the outputs that scripts expect")
+var update = flag.Bool("update", false, "write the outputs that scripts expect and docs/command.md shows")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"posenc": main})

@@ -127,16 +127,23 @@ func (l levels) Plot(c draw.Canvas, p *plot.Plot) {
 				names += ", " + next.Name
 			}
 		}
+		// Where a curve passes behind a name, it is paler.
+		veil := color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xc8}
+		const above = 14 * pixel
+		room := style.Width(names)
 		if !level.OfX {
-			c.FillText(style, vg.Point{X: c.Min.X + 6*pixel, Y: at + 2*pixel}, names)
+			x := c.Min.X + 6*pixel
+			c.FillPolygon(veil, box(x-pixel, at+pixel, x+room+pixel, at+above))
+			c.FillText(style, vg.Point{X: x, Y: at + 2*pixel}, names)
 			continue
 		}
 		upright := style
 		upright.Rotation = math.Pi / 2
 		y := c.Min.Y + 6*pixel
 		if l.chart.Falls {
-			y = c.Max.Y - 6*pixel - style.Width(names)
+			y = c.Max.Y - 6*pixel - room
 		}
+		c.FillPolygon(veil, box(first-above, y-pixel, first-pixel, y+room+pixel))
 		c.FillText(upright, vg.Point{X: first - 2*pixel, Y: y}, names)
 	}
 }

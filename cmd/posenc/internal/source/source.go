@@ -57,25 +57,30 @@ func Load(path string) (*Source, error) {
 		return nil, err
 	}
 	defer f.Close()
+	info, err = f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: neither a file nor a folder", path)
+	}
+	return Read(path, f, info.Size())
+}
+
+// Read reads a file of size bytes; path names it.
+func Read(path string, f io.ReaderAt, size int64) (*Source, error) {
 	s := &Source{Path: path}
-	if err := s.read(f); err != nil {
+	if err := s.read(f, size); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
-func (s *Source) read(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("neither a file nor a folder")
-	}
+func (s *Source) read(f io.ReaderAt, size int64) error {
 	letters := make([]byte, len(gguf.Magic))
 	if n, _ := f.ReadAt(letters, 0); string(letters[:n]) == gguf.Magic {
 		s.Format = GGUF
-		keys, err := gguf.Read(f, info.Size())
+		keys, err := gguf.Read(f, size)
 		if err != nil {
 			return err
 		}
@@ -83,7 +88,7 @@ func (s *Source) read(f *os.File) error {
 		return err
 	}
 	s.Format = HuggingFace
-	config, err := io.ReadAll(io.LimitReader(f, mostOfJSON+1))
+	config, err := io.ReadAll(io.NewSectionReader(f, 0, mostOfJSON+1))
 	if err != nil {
 		return err
 	}

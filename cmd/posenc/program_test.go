@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/spf13/cobra"
+)
+
+// Every command has what its help needs, an example that is one of it, and --json.
+func TestHelp(t *testing.T) {
+	root := newRoot()
+	for _, c := range root.Commands() {
+		if c.Short == "" || c.Long == "" || c.Args == nil || c.RunE == nil {
+			t.Errorf("%s has no Short, Long, Args or RunE", c.Name())
+		}
+		for line := range strings.Lines(c.Example) {
+			words := strings.Fields(line)
+			for len(words) > 0 && strings.Contains(words[0], "=") { // environment
+				words = words[1:]
+			}
+			if len(words) < 2 || words[0] != "posenc" || words[1] != c.Name() {
+				t.Errorf("an example of %s is %q", c.Name(), line)
+			}
+		}
+		if c.Example == "" {
+			t.Errorf("%s has no example", c.Name())
+		}
+		help := succeed(t, c.Name(), "--help")
+		if !strings.Contains(help, "Examples:") || !strings.Contains(help, "--json") {
+			t.Errorf("help of %s:\n%s", c.Name(), help)
+		}
+		for line := range strings.Lines(help) {
+			if len(line) > 200 {
+				t.Errorf("help of %s: %q", c.Name(), line)
+			}
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if text := succeed(t, "completion", shell); !strings.Contains(text, "posenc") {
+			t.Errorf("%s: %q", shell, text)
+		}
+	}
+	var stdout bytes.Buffer
+	if code := run([]string{cobra.ShellCompNoDescRequestCmd, "ins"}, &stdout, io.Discard); code != exitOK || !strings.HasPrefix(stdout.String(), "inspect\n") {
+		t.Errorf("ins is completed as %q", &stdout)
+	}
+}
+
+// Exit codes, and errors of one line that name the file and the key.
+func TestExitCodes(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	llama := transformersData + "/configs/Llama-3.1-8B.json"
+	truncated, err := os.ReadFile("testdata/gguf/Llama-3.1-8B.gguf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := file("base.json", `{"model_type": "llama", "rope_theta": -1}`)
+	tower := file("tower.json", `{"model_type": "qwen2_vl", "vision_config": {"embed_dim": 7}, "num_attention_heads": 4, "hidden_size": 64, "rope_scaling": {"type": "mrope", "mrope_section": [2, 3, 3]}}`)
+	for _, test := range []struct {
+		code      int
+		want      []string // in standard error
+		arguments []string
+	}{
+		{exitOK, nil, []string{"inspect", llama}},
+		{exitOK, nil, []string{}},
+		{exitOK, nil, []string{"--version"}},
+		{exitOK, nil, []string{"inspect", llama, "testdata/gguf/Llama-3.1-8B.gguf"}},
+		{exitDifferent, nil, []string{"inspect", llama, "testdata/gguf/without-factors.gguf"}},
+		{exitDifferent, nil, []string{"inspect", "--json", llama, transformersData + "/configs/Qwen3-8B.json"}},
+		{exitOK, nil, []string{"inspect", tower}}, // its tower is an error that the text does not share
+		{exitError, []string{"unknown command \"inspekt\""}, []string{"inspekt"}},
+		{exitError, []string{"unknown flag: --x", "posenc inspect --help"}, []string{"inspect", "--x", llama}},
+		{exitError, []string{"accepts between 1 and 2 arg(s)"}, []string{"inspect"}},
+		{exitError, []string{base, "rope_theta is -1", "a number above 1"}, []string{"inspect", base}},
+		{exitError, []string{"none.json", "no such file"}, []string{"inspect", filepath.Join(folder, "none.json")}},
+		{exitError, []string{folder, "no config.json"}, []string{"inspect", folder}},
+		{exitError, []string{"empty", "neither a JSON object nor a GGUF file"}, []string{"inspect", file("empty", "")}},
+		{exitError, []string{"text", "neither a JSON object nor a GGUF file"}, []string{"inspect", file("text", "Read me")}},
+		{exitError, []string{"half.json", "unexpected EOF"}, []string{"inspect", file("half.json", `{"model_type": "llama",`)}},
+		{exitError, []string{"half.gguf", "key 9 of 12, at byte 430", "truncated"}, []string{"inspect", file("half.gguf", string(truncated[:430]))}},
+		{exitError, []string{"--positions", `"x"`}, []string{"vectors", llama, "--positions", "1,x", "--out", filepath.Join(folder, "v.npz")}},
+		{exitError, []string{"--out"}, []string{"vectors", llama}},
+		{exitError, []string{"v.bin", ".safetensors or .npz"}, []string{"vectors", llama, "--out", filepath.Join(folder, "v.bin")}},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(test.arguments, &stdout, &stderr)
+		if code != test.code || (code == exitError) != (stderr.Len() > 0) || code == exitError && stdout.Len() > 0 {
+			t.Errorf("posenc %q: exit code %d, want %d\n%s%s", test.arguments, code, test.code, &stdout, &stderr)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(stderr.String(), want) || strings.Count(stderr.String(), "\n") != 1 {
+				t.Errorf("posenc %q: %q, want %q", test.arguments, &stderr, want)
+			}
+		}
+	}
+}
+
+// A folder is its config.json.
+func TestFolder(t *testing.T) {
+	folder := t.TempDir()
+	config, err := os.ReadFile(transformersData + "/configs/Qwen3-8B.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "config.json"), config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text := succeed(t, "inspect", folder); !strings.Contains(text, "model qwen3: 36 layers") {
+		t.Error(text)
+	}
+}
+
+// program starts posenc in a terminal. It is a copy of this test: TestMain knows by its name
+// what to run, and so when it starts itself.
+func program(t *testing.T, environment []string, arguments ...string) string {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(executable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	posenc := filepath.Join(t.TempDir(), "posenc")
+	if err := os.WriteFile(posenc, data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, posenc, arguments...)
+	c.Env = append(os.Environ(), environment...)
+	terminal, err := pty.Start(c)
+	if err != nil {
+		t.Skip("no terminal: ", err)
+	}
+	defer terminal.Close()
+	text, _ := io.ReadAll(terminal) // on Linux an error where the other end is closed
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return string(text)
+}
+
+// Colours are on terminals only, and not where the environment or the terminal does not want
+// them.
+func TestTerminal(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("terminals are tested on linux")
+	}
+	llama := transformersData + "/configs/Llama-3.1-8B.json"
+	const escape = "\x1b["
+	plain := succeed(t, "inspect", llama)
+	if strings.Contains(plain, escape) {
+		t.Errorf("not a terminal: %q", plain)
+	}
+	coloured := program(t, []string{"TERM=xterm-256color", "NO_COLOR="}, "inspect", llama)
+	if !strings.Contains(coloured, escape+"1m") {
+		t.Errorf("a terminal: %q", coloured)
+	}
+	for _, environment := range [][]string{{"TERM=xterm-256color", "NO_COLOR=1"}, {"TERM=dumb", "NO_COLOR="}} {
+		if text := program(t, environment, "inspect", llama); strings.ReplaceAll(text, "\r\n", "\n") != plain {
+			t.Errorf("%v: %q, want %q", environment, text, plain)
+		}
+	}
+	if text := program(t, []string{"TERM=xterm", "NO_COLOR="}, "inspect", "--json", llama); strings.Contains(text, escape) || !json.Valid([]byte(text)) {
+		t.Errorf("JSON on a terminal: %q", text)
+	}
+}
+
+// The JSON of info is whole, and says what runs.
+func TestInfo(t *testing.T) {
+	var r infoResult
+	if err := json.Unmarshal([]byte(succeed(t, "info", "--json")), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Implementation == "" || r.CPU == "" || len(r.Implementations) == 0 || r.Implementations[len(r.Implementations)-1].Name != "generic" || r.Version == "" {
+		t.Errorf("%+v", r)
+	}
+	if text := succeed(t, "info"); !strings.Contains(text, "generic  runs here") {
+		t.Error(text)
+	}
+}
+
+// bench runs this program anew for each implementation, and all have the bits of plain Go.
+func TestBench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("terminals are tested on linux")
+	}
+	text := program(t, nil, "bench", "--short")
+	if !strings.Contains(text, "generic") || !strings.Contains(text, "as plain Go") || strings.Contains(text, "DIFFER") {
+		t.Error(text)
+	}
+}
+
+// What any file says is described without a panic, in text and in JSON, and agrees with itself.
+func FuzzInspect(f *testing.F) {
+	for _, pattern := range []string{"testdata/gguf/*.gguf", transformersData + "/configs/*.json"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			f.Fatal("no files")
+		}
+		for _, path := range paths {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := source.Read("file", bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "file: ") || len(err.Error()) > 3000 {
+				t.Fatal(err)
+			}
+			return
+		}
+		d, err := describe(s)
+		if err != nil {
+			// Numbers that make no frequencies of the model's longest sequence.
+			return
+		}
+		d.WriteText(output.NewText(io.Discard))
+		if _, err := json.Marshal(d); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []*modelDescription{d.Text, d.Vision} {
+			if part == nil {
+				continue
+			}
+			for _, k := range part.Kinds {
+				if len(k.Layers) == 0 || len(k.InvFreq) != k.RotaryDim/2 || math.IsNaN(k.InvFreq[0]) {
+					t.Fatalf("%+v", k)
+				}
+			}
+		}
+		if r := compare(d, d); !r.Same || len(r.Notes) > 0 {
+			t.Fatalf("it differs from itself: %+v", r)
+		}
+	})
+}

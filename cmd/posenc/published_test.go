@@ -1,0 +1,294 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+)
+
+// transformersVectors is what transformers computes for a published model;
+// modelconfig/testdata/transformers/README.md says how its files were made.
+type transformersVectors struct {
+	Layers [][2]any             `json:"layers"` // kind, rotates
+	Cases  []transformersVector `json:"cases"`
+	Vision *transformersVectors `json:"vision"`
+}
+
+type transformersVector struct {
+	LayerType string   `json:"layer_type"`
+	Seq       int      `json:"seq"`
+	Axes      int      `json:"axes"`
+	Positions []int    `json:"positions"` // [axes][tokens]
+	HeadDim   int      `json:"head_dim"`
+	InvFreq   string   `json:"inv_freq"`
+	Q         []string `json:"q"`
+	K         []string `json:"k"`
+	Exact     struct {
+		InvFreq   string   `json:"inv_freq"`
+		Attention string   `json:"attention_factor"`
+		Softmax   string   `json:"softmax_scale"`
+		Cos       []string `json:"cos"`
+		Sin       []string `json:"sin"`
+	} `json:"exact"`
+}
+
+const transformersData = "../../modelconfig/testdata/transformers"
+
+// eachPublished calls f for every published model.
+func eachPublished(t *testing.T, f func(t *testing.T, config string, v *transformersVectors)) {
+	files, err := filepath.Glob(transformersData + "/vectors/*.json")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d models, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := &transformersVectors{}
+			if err := json.Unmarshal(data, v); err != nil {
+				t.Fatal(err)
+			}
+			f(t, transformersData+"/configs/"+filepath.Base(file), v)
+		})
+	}
+}
+
+// succeed runs the command and returns what it writes.
+func succeed(t *testing.T, arguments ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(arguments, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
+		t.Fatalf("posenc %s: exit code %d\n%s", strings.Join(arguments, " "), code, &stderr)
+	}
+	return stdout.String()
+}
+
+// float64s are the numbers of hexadecimal digits of their bits.
+func float64s(t *testing.T, digits string) []float64 {
+	t.Helper()
+	data, err := hex.DecodeString(digits)
+	if err != nil || len(data)%8 != 0 {
+		t.Fatal(err)
+	}
+	var x []float64
+	for b := range slices.Chunk(data, 8) {
+		x = append(x, math.Float64frombits(binary.BigEndian.Uint64(b)))
+	}
+	return x
+}
+
+func float32s(t *testing.T, rows ...string) []float32 {
+	t.Helper()
+	data, err := hex.DecodeString(strings.Join(rows, ""))
+	if err != nil || len(data)%4 != 0 {
+		t.Fatal(err)
+	}
+	var x []float32
+	for b := range slices.Chunk(data, 4) {
+		x = append(x, math.Float32frombits(binary.BigEndian.Uint32(b)))
+	}
+	return x
+}
+
+// What inspect says of published models is what transformers' own code does: which layers
+// rotate, the frequencies and factors of each kind.
+func TestInspectPublished(t *testing.T) {
+	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
+		var d description
+		if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d); err != nil {
+			t.Fatal(err)
+		}
+		if text := succeed(t, "inspect", config); !strings.Contains(text, "model "+d.Text.Type) || strings.Contains(text, "\x1b") || strings.Contains(text, "%!") {
+			t.Error(text)
+		}
+		compareInspected(t, d.Text, v)
+		if (d.Vision != nil) != (v.Vision != nil) {
+			t.Fatalf("a tower that rotates: %t", d.Vision != nil)
+		}
+		if v.Vision != nil {
+			compareInspected(t, d.Vision, v.Vision)
+		}
+		var difference difference
+		if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config, config)), &difference); err != nil || !difference.Same || len(difference.Notes) > 0 {
+			t.Errorf("it differs from itself: %+v, %v", difference, err)
+		}
+	})
+}
+
+func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors) {
+	t.Helper()
+	if d.Layers != len(v.Layers) {
+		t.Fatalf("%d layers, want %d", d.Layers, len(v.Layers))
+	}
+	for i, layer := range v.Layers {
+		if rotates := !slices.Contains(d.Unrotated, i); rotates != layer[1].(bool) {
+			t.Errorf("layer %d rotates: %t", i, rotates)
+		}
+	}
+	for _, c := range v.Cases {
+		i := slices.IndexFunc(d.Kinds, func(k kindDescription) bool {
+			return k.LayerType == c.LayerType && (k.SequenceLength == c.Seq || c.Seq == 0)
+		})
+		if i < 0 {
+			continue // of another length
+		}
+		k := d.Kinds[i]
+		if !k.Indexer {
+			for layer, kind := range v.Layers {
+				if kind[1].(bool) && (kind[0] == c.LayerType) != slices.Contains(k.Layers, layer) {
+					t.Errorf("layer %d of %q is among those of %q, or not", layer, kind[0], c.LayerType)
+				}
+			}
+		}
+		if !slices.Equal(k.InvFreq, float64s(t, c.Exact.InvFreq)) {
+			t.Errorf("%q: other frequencies", c.LayerType)
+		}
+		if want := float64s(t, c.Exact.Attention)[0]; k.AttentionFactor != want {
+			t.Errorf("%q: attention factor %v, want %v", c.LayerType, k.AttentionFactor, want)
+		}
+		if want := float64s(t, c.Exact.Softmax)[0]; k.SoftmaxScale != want {
+			t.Errorf("%q: softmax scale %v, want %v", c.LayerType, k.SoftmaxScale, want)
+		}
+		if k.HeadDim != c.HeadDim {
+			t.Errorf("%q: heads of %d, want %d", c.LayerType, k.HeadDim, c.HeadDim)
+		}
+	}
+}
+
+// The vectors of published models are those that transformers computes, and for exact angles those
+// of 200 bits, rounded.
+func TestVectorsPublished(t *testing.T) {
+	compared := 0
+	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
+		type part struct {
+			name string
+			v    *transformersVectors
+		}
+		parts := []part{{"model", v}}
+		if v.Vision != nil {
+			parts = append(parts, part{"vision", v.Vision})
+		}
+		for _, p := range parts {
+			for i, c := range p.v.Cases {
+				compared += compareVectors(t, config, p.name, &c, fmt.Sprint(i)+[]string{".npz", ".safetensors"}[i%2])
+			}
+		}
+	})
+	if compared < 60 {
+		t.Errorf("%d cases compared", compared)
+	}
+}
+
+// compareVectors compares one case, and returns 1, or 0 where there is none of the sequence
+// length.
+func compareVectors(t *testing.T, config, part string, c *transformersVector, name string) int {
+	t.Helper()
+	tokens := len(c.Positions) / c.Axes
+	var lists []string
+	for axis := range slices.Chunk(c.Positions, tokens) {
+		lists = append(lists, strings.Trim(strings.ReplaceAll(fmt.Sprint(axis), " ", ","), "[]"))
+	}
+	if part == "model" && c.Axes == 1 {
+		lists = append(lists, lists[0], lists[0]) // for the tower
+	}
+	if part == "vision" {
+		lists = append([]string{lists[0]}, lists...) // of the text
+	}
+	out := filepath.Join(t.TempDir(), name)
+	succeed(t, "vectors", config, "--positions", strings.Join(lists, "/"), "--out", out)
+	file, err := array.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if readme := file.Texts["README"]; !strings.Contains(readme, "Golden vectors of posenc") || strings.Contains(readme, "\x1b") {
+		t.Errorf("README %q", readme)
+	}
+	prefix := part
+	if c.LayerType != "" {
+		prefix += "." + strings.ReplaceAll(c.LayerType, " ", "_")
+	}
+	arrays := map[string]any{}
+	for _, a := range file.Arrays {
+		arrays[a.Name] = a.Values
+		if count := reflect.ValueOf(a.Values).Len(); product(a.Shape) != count {
+			t.Fatalf("%s has %d elements and the shape %v", a.Name, count, a.Shape)
+		}
+		if !strings.Contains(file.Texts["README"], a.Name) {
+			t.Errorf("the README does not have %s", a.Name)
+		}
+	}
+	if c.Seq != 0 {
+		prefix += fmt.Sprintf(".%d_tokens", c.Seq)
+	}
+	exact, ok := arrays[prefix+".exact.inv_freq"].([]float64)
+	if !ok {
+		if c.Seq == 0 && !slices.ContainsFunc(file.Arrays, func(a array.Array) bool { return strings.HasPrefix(a.Name, prefix+".") }) {
+			t.Errorf("no arrays of %s", prefix)
+		}
+		return 0
+	}
+	if !slices.Equal(exact, float64s(t, c.Exact.InvFreq)) {
+		t.Errorf("%s: other frequencies", prefix)
+	}
+	for array, rows := range map[string][]string{"cos": c.Exact.Cos, "sin": c.Exact.Sin} {
+		if got, want := arrays[prefix+".exact."+array].([]float32), float32s(t, rows...); !slices.Equal(got, want) {
+			t.Errorf("%s: other exact %s", prefix, array)
+		}
+	}
+	// An element is a sum of two products of numbers below 4 with cosines and sines that PyTorch
+	// rounds wrongly by up to two float32. Some frequencies that PyTorch computes are one or two float32 beside the
+	// right one: angles then differ by the position times that, and are rounded in float32.
+	frequencies, want := arrays[prefix+".float32.inv_freq"].([]float32), float32s(t, c.InvFreq)
+	if len(frequencies) != len(want) {
+		t.Fatalf("%s: %d frequencies in float32, want %d", prefix, len(frequencies), len(want))
+	}
+	tolerance := make([]float64, tokens)
+	for token := range tolerance {
+		position, angle := 0.0, 0.0
+		for axis := range c.Axes {
+			position = max(position, float64(c.Positions[axis*tokens+token]))
+		}
+		for i, f := range frequencies {
+			if off := math.Abs(float64(f) - float64(want[i])); off > 0 {
+				if off > 0x1p-22*float64(f) {
+					t.Errorf("%s: frequency %d is %v in float32, transformers has %v", prefix, i, f, want[i])
+				}
+				angle = max(angle, position*off+0x1p-23*position*float64(f))
+			}
+		}
+		tolerance[token] = 8*angle + 4e-6
+	}
+	for array, rows := range map[string][]string{"q_rotated": c.Q, "k_rotated": c.K} {
+		got, want := arrays[prefix+".float32."+array+".float32"].([]float32), float32s(t, rows...)
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d elements of %s, want %d", prefix, len(got), array, len(want))
+		}
+		for i := range got {
+			if math.Abs(float64(got[i])-float64(want[i])) > tolerance[i*tokens/len(got)] {
+				t.Fatalf("%s: element %d of %s is %v, transformers has %v", prefix, i, array, got[i], want[i])
+			}
+		}
+	}
+	return 1
+}
+
+func product(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
