@@ -11,7 +11,7 @@ import (
 )
 
 // Q and K of two tokens, with two query heads and one key head of four
-// elements. README.md has this as a program.
+// elements. README.md begins with the same call.
 func Example() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
 	if err != nil {

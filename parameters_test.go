@@ -54,6 +54,12 @@ func publicPackages(t *testing.T) (directories []string) {
 	return directories
 }
 
+// calledByOthers tells whether a method is one that packages fmt and encoding look for: users
+// need no example of it.
+func calledByOthers(name string) bool {
+	return slices.Contains([]string{"String", "MarshalText", "UnmarshalText", "MarshalJSON"}, name[strings.LastIndex(name, ".")+1:])
+}
+
 // numbersAndBools counts parameters. One whose type is a type parameter is a number.
 func numbersAndBools(f *ast.FuncType) (numbers, bools int) {
 	for _, field := range f.Params.List {

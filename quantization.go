@@ -103,7 +103,45 @@ func (q *quantization) transform(scratch *view.Operand, heads int) {
 
 // direct reports whether heads are quantized as they are in x.
 func (q *quantization) direct(x *view.Operand) bool {
-	return x.Kind == kernels.Float32 && q.norm == nil && q.rotation == nil && q.rotated == nil && q.hadamard == 0
+	return q.rotation == nil && q.unchanged(x)
+}
+
+// unchanged reports whether nothing but a rotation changes heads of x.
+func (q *quantization) unchanged(x *view.Operand) bool {
+	return x.Kind == kernels.Float32 && q.norm == nil && q.rotated == nil && q.hadamard == 0
+}
+
+// fuses reports whether heads of x are rotated and quantized by one kernel.
+func (q *quantization) fuses(y kernels.Kind, x *view.Operand, full bool) bool {
+	r := q.rotation
+	return r != nil && y == kernels.Q8 && q.unchanged(x) &&
+		!full && r.in == r.out && r.rotaryDim == q.dim && dispatch.Implementation().RotatesToQ8(q.dim)
+}
+
+// rotateQuantize rotates the heads of n tokens from element xAt of x on and quantizes them
+// into y from element yAt on. Row first+t of table is that of token t.
+func (q *quantization) rotateQuantize(y *quantizedOperand, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
+	impl, stride := dispatch.Implementation(), y.HeadStride
+	var k kernels.Rotation
+	k.Pairs, k.Partner, k.TableStride = q.dim/2, q.dim/2, table.Stride
+	k.YTokenStride, k.YHeadStride = y.TokenStride*generic.Q8Bytes, stride*generic.Q8Bytes
+	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride
+	heads := min(x.Heads, kernels.MaxCallElements/q.dim)
+	tokens := max(1, kernels.MaxCallElements/(x.Heads*q.dim))
+	for t := 0; t < n; t += tokens {
+		k.Tokens = min(tokens, n-t)
+		at := (first + t) * table.Stride
+		cos, sin := table.Cos[at:], table.Sin[at:]
+		for h := 0; h < x.Heads; h += heads {
+			k.Heads = min(heads, x.Heads-h)
+			to, from := y.bytes(yAt+t*y.TokenStride+h*stride), x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride)
+			if q.rotation.out == view.HalfSplit {
+				kernels.RotateQuantizeHalfSplitF32ToQ8(impl, to, from, cos, sin, &k)
+			} else {
+				kernels.RotateQuantizeInterleavedF32ToQ8(impl, to, from, cos, sin, &k)
+			}
+		}
+	}
 }
 
 // write quantizes heads, which start stride elements apart in x from element xAt on, into

@@ -236,8 +236,9 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], token
 	src.setOperand(&x, units)
 	x.Data, x.scales = unsafe.Pointer(unsafe.SliceData(src.Data)), src.Scales
 	q := quantization{dim: headDim, hadamard: src.Hadamard}
-	var memory [kernels.FusedElements]float32
-	scratch := q.scratch(memory[:])
+	var unaligned [kernels.FusedElements + kernels.Line]float32
+	memory := kernels.LineAligned(unaligned[:])
+	scratch := q.scratch(memory)
 	heads := len(memory) / headDim
 	for t := range tokens {
 		for h := 0; h < x.Heads; h += heads {

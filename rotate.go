@@ -129,12 +129,13 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 			return nil
 		}
 	}
-	var cos, sin [kernels.TokenPairs]float32 // a call for one token has no time to clear more
+	var cosMemory, sinMemory [kernels.TokenPairs + kernels.Line]float32 // a call for one token has no time to clear more
+	cos, sin := kernels.LineAligned(cosMemory[:]), kernels.LineAligned(sinMemory[:])
 	pairs := r.rotaryDim / 2
 	if a.rows != nil {
 		a.rows.copyRow(cos[:pairs], sin[:pairs], row(a.of, 0), r.sign)
 	} else if a.fractional {
-		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}, a.fractions(), 1, 0, 1, r.scaling, r.scaling*r.sign)
+		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, a.fractions(), 1, 0, 1, r.scaling, r.scaling*r.sign)
 	} else {
 		a.rotary.frequencies.WriteRow(cos[:pairs], sin[:pairs], a.of, r.scaling, r.scaling*r.sign)
 	}
@@ -185,11 +186,12 @@ func rotateToken[T Element](cos, sin []float32, r *rotation, xs []View[T]) {
 }
 
 func rotateTokens[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {
-	var cos, sin [kernels.ChunkPairs]float32
+	var cosMemory, sinMemory [kernels.ChunkPairs + kernels.Line]float32
+	cos, sin := kernels.LineAligned(cosMemory[:]), kernels.LineAligned(sinMemory[:])
 	pairs := r.rotaryDim / 2
 	count := chunkTokens(pairs)
 	for t := 0; t < tokens; t += count {
-		rotateChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}, xs)
+		rotateChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, xs)
 	}
 }
 

@@ -117,11 +117,11 @@ func fuseToken[T Element](a *Angles, r *rotation, xs []FusedView[T]) {
 }
 
 func fuseTokens[T Element](a *Angles, tokens int, r *rotation, xs []FusedView[T]) {
-	var cos, sin [kernels.ChunkPairs]float32
+	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	pairs := r.rotaryDim / 2
 	count := chunkTokens(pairs)
 	for t := 0; t < tokens; t += count {
-		fuseChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}, xs)
+		fuseChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}, xs)
 	}
 }
 

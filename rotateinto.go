@@ -145,6 +145,9 @@ func slot(slots []int32, t int) int {
 func together(y, x *view.Operand, slots []int32, t, n int) int {
 	at := slot(slots, t)
 	n = min(x.Together(t, n), y.Together(at, n))
+	if slots == nil {
+		return n
+	}
 	for i := 1; i < n; i++ {
 		if slot(slots, t+i) != at+i {
 			return i
@@ -156,13 +159,13 @@ func together(y, x *view.Operand, slots []int32, t, n int) int {
 // rotateInto rotates tokens from number begin to end, of a call with so many. Where y is x
 // it leaves what lies outside the rotated slice alone.
 func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
-	var cos, sin [kernels.ChunkPairs]float32
+	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	pairs := r.rotaryDim / 2
 	most := chunkTokens(pairs)
 	nonTemporal := y != x && r.writesNonTemporal(y, end-begin)
 	for first := begin; first < end; first += most {
 		count := min(most, end-first)
-		table := cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}
+		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}
 		a.write(&table, tokens, first, count, r)
 		for t := first; t < first+count; {
 			at := slot(slots, t)

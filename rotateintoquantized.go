@@ -71,7 +71,9 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 		if err := x.check(function, i, slots, tokens, r.headDim); err != nil {
 			return err
 		}
-		most = max(most, x.atLeast(r.headDim))
+		if !x.needsNone(&r, a.rows != nil && a.rows.fullWidth) {
+			most = max(most, x.atLeast(r.headDim))
+		}
 	}
 	end := tokens // of the caches, behind the last that is written
 	if slots != nil {
@@ -84,6 +86,8 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 	case end == 0:
 	case most > kernels.FusedElements:
 		quantizeWholeTokens(&a, tokens, &r, slots, xs)
+	case tokens == 1 && most == 0 && r.rotaryDim <= 2*kernels.TokenPairs:
+		quantizeTokenAtOnce(&a, &r, slots, xs)
 	case tokens == 1 && most <= kernels.TokenElements && r.rotaryDim <= 2*kernels.TokenPairs:
 		quantizeToken(&a, &r, slots, xs)
 	default:
@@ -109,6 +113,24 @@ func (x *IntoQuantized[D, S]) atLeast(headDim int) int {
 		}
 	}
 	return dim
+}
+
+// setQuantization sets q to what is done to the heads.
+func (x *IntoQuantized[D, S]) setQuantization(q *quantization, r *rotation) {
+	q.dim, q.norm, q.rotated, q.hadamard = x.dim(r.headDim), x.Norm, x.RotatedNorm, x.Dst.Hadamard
+	if !x.Unrotated {
+		q.rotation = r
+	}
+}
+
+// needsNone reports whether the heads need no scratch memory. full says that rows have an
+// entry for each element.
+func (x *IntoQuantized[D, S]) needsNone(r *rotation, full bool) bool {
+	var q quantization
+	x.setQuantization(&q, r)
+	var from view.Operand
+	from.Kind = kindOf[S]()
+	return q.direct(&from) || q.fuses(quantizedKind[D](), &from, full)
 }
 
 // check checks the heads number i of a call.
@@ -177,22 +199,28 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 	return nil
 }
 
-func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [kernels.TokenElements]float32
+// quantizeTokenAtOnce is quantizeToken where none of xs needs scratch memory.
+func quantizeTokenAtOnce[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
 	var cos, sin [kernels.TokenPairs]float32
-	intoQuantized(a, 1, r, slots, xs, cos[:], sin[:], scratch[:])
+	intoQuantized(a, 1, r, slots, xs, cos[:], sin[:], nil)
+}
+
+func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
+	var scratch [kernels.TokenElements + kernels.Line]float32
+	var cos, sin [kernels.TokenPairs + kernels.Line]float32
+	intoQuantized(a, 1, r, slots, xs, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 func quantizeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [kernels.FusedElements]float32
-	var cos, sin [kernels.ChunkPairs]float32
-	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], scratch[:])
+	var scratch [kernels.FusedElements + kernels.Line]float32
+	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
+	intoQuantized(a, tokens, r, slots, xs, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 func quantizeWholeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [maxQuantizedToken]float32
-	var cos, sin [kernels.ChunkPairs]float32
-	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], scratch[:])
+	var scratch [maxQuantizedToken + kernels.Line]float32
+	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
+	intoQuantized(a, tokens, r, slots, xs, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 // intoQuantized goes through the tokens chunk by chunk. cos, sin and scratch are memory for
@@ -207,10 +235,14 @@ func intoQuantized[D Quantized, S Element](a *Angles, tokens int, r *rotation, s
 		intoQuantizedFullWidth(a, tokens, r, slots, xs, scratch)
 		return
 	}
-	most := min(kernels.ChunkRows, len(cos)/pairs)
+	most := 1
+	if tokens > 1 {
+		most = chunkTokens(pairs)
+	}
 	for first := 0; first < tokens; first += most {
 		count := min(most, tokens-first)
-		table := cossin.Table{Cos: cos, Sin: sin, Stride: pairs}
+		var table cossin.Table // field by field: see rotation
+		table.Cos, table.Sin, table.Stride = cos, sin, pairs
 		if rotates {
 			a.write(&table, tokens, first, count, r)
 		}
@@ -235,10 +267,7 @@ func intoQuantizedFullWidth[D Quantized, S Element](a *Angles, tokens int, r *ro
 // store quantizes n tokens from number first on, whose rows are those of table or full.
 func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
 	var q quantization
-	q.dim, q.norm, q.rotated, q.hadamard = x.dim(r.headDim), x.Norm, x.RotatedNorm, x.Dst.Hadamard
-	if !x.Unrotated {
-		q.rotation = r
-	}
+	x.setQuantization(&q, r)
 	var from view.Operand
 	setOperand(&from, &x.Src, q.dim)
 	from.Data = unsafe.Pointer(unsafe.SliceData(x.Src.Data))
@@ -248,10 +277,17 @@ func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, me
 	scratch := q.scratch(memory)
 	all := from.Heads
 	token := all * q.dim
+	fuses := q.fuses(y.Kind, &from, full != nil)
 	for t := first; t < first+n; {
 		at := slot(slots, t)
 		if at < 0 {
 			t++
+			continue
+		}
+		if fuses {
+			n := together(&y.Operand, &from, slots, t, first+n-t)
+			q.rotateQuantize(&y, &from, y.Token(at), from.Token(t), n, table, t-first)
+			t += n
 			continue
 		}
 		some, heads := max(1, min(len(memory)/token, together(&y.Operand, &from, slots, t, first+n-t))), min(all, len(memory)/q.dim)

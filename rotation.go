@@ -140,9 +140,8 @@ func (r *rotation) writesNonTemporal(y *view.Operand, tokens int) bool {
 // rotateNonTemporal is rotate and copyRest for n tokens, some heads at a time, by way
 // of memory in the cache.
 func (r *rotation) rotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
-	const line = 64 / 4 // elements of a line of the cache
-	var unaligned [kernels.CopyBytes/4 + line]float32
-	memory := unaligned[(line-int(uintptr(unsafe.Pointer(&unaligned))/4%line))%line:]
+	var unaligned [kernels.CopyBytes/4 + kernels.Line]float32
+	memory := kernels.LineAligned(unaligned[:])
 	size := int(y.Kind.Size())
 	some, from := view.Over(memory), *x
 	some.Kind, some.Length, some.HeadStride = y.Kind, kernels.CopyBytes/size, r.headDim

@@ -66,15 +66,16 @@ func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens
 
 // shiftHeads shifts the heads of all tokens.
 func shiftHeads(a *Angles, tokens int, r *rotation, x *quantizedOperand, hadamard int) {
-	var memory [kernels.FusedElements]float32
-	var cos, sin [kernels.ChunkPairs]float32
+	var unaligned [kernels.FusedElements + kernels.Line]float32
+	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
+	memory := kernels.LineAligned(unaligned[:])
 	q := quantization{dim: r.headDim, hadamard: hadamard, rotation: r}
-	scratch := q.scratch(memory[:])
+	scratch := q.scratch(memory)
 	pairs, heads := r.rotaryDim/2, min(x.Heads, len(memory)/q.dim)
 	most := chunkTokens(pairs)
 	for first := 0; first < tokens; first += most {
 		count := min(most, tokens-first)
-		table := cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}
+		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}
 		a.write(&table, tokens, first, count, r)
 		for t := range count {
 			if !moves(a.of, tokens, first+t) {

@@ -96,8 +96,9 @@ func (e *Embedding[W]) row(t, dim int) []W {
 // addConverted adds rows of 16 bits, as many elements at a time as are converted to
 // float32.
 func addConverted[W posenc.Element](to *view.Operand, dim, tokens int, embeddings []Embedding[W]) {
-	var scratch [kernels.ChunkPairs]float32
-	wide := view.Over(scratch[:])
+	var memory [kernels.ChunkPairs + kernels.Line]float32
+	scratch := kernels.LineAligned(memory[:])
+	wide := view.Over(scratch)
 	for t := range tokens {
 		for i := range embeddings {
 			row := operandOf(embeddings[i].row(t, dim))

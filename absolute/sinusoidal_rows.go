@@ -188,12 +188,12 @@ func (s *Sinusoidal) together(positions []int32) int {
 
 func makeInScratch[P Position](dst *destination, s *Sinusoidal, positions []P, tokens int) {
 	if tokens <= kernels.FewSinusoidalRowsAtOnce { // less memory to clear
-		var scratch [2 * kernels.Width * kernels.FewSinusoidalRowsAtOnce]float32
-		makeInChunks(dst, s, positions, tokens, scratch[:])
+		var scratch [2*kernels.Width*kernels.FewSinusoidalRowsAtOnce + kernels.Line]float32
+		makeInChunks(dst, s, positions, tokens, kernels.LineAligned(scratch[:]))
 		return
 	}
-	var scratch [2 * kernels.Width * kernels.SinusoidalRowsAtOnce]float32
-	makeInChunks(dst, s, positions, tokens, scratch[:])
+	var scratch [2*kernels.Width*kernels.SinusoidalRowsAtOnce + kernels.Line]float32
+	makeInChunks(dst, s, positions, tokens, kernels.LineAligned(scratch[:]))
 }
 
 // makeInChunks makes pairs of as many rows as scratch holds, kernels.Width at a time.

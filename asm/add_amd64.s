@@ -704,8 +704,8 @@ TEXT ·AddScaledBF16AVX512(SB), $0-28
 	MOVQ         y+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS scale+24(FP), Z0
-	VMOVUPS      upperHalf<>+0(SB), Z1
-	VMOVUPS      one16<>+0(SB), Z2
+	VBROADCASTSS upperHalf<>+0(SB), Z1
+	VBROADCASTSS one16<>+0(SB), Z2
 	VMOVUPS      evens32<>+0(SB), Z3
 	VMOVUPS      odds32<>+0(SB), Z4
 	MOVL         $0xaaaaaaaa, BX

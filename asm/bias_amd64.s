@@ -1722,7 +1722,7 @@ TEXT ·AddDistanceF32AVX512(SB), $64-44
 	VBROADCASTSS first+36(FP), Z0
 	VBROADCASTSS step+40(FP), Z1
 	VBROADCASTSS slope+32(FP), Z2
-	VMOVUPS      float1<>+0(SB), Z4
+	VBROADCASTSS float1<>+0(SB), Z4
 	VMOVUPS      counts0<>+0(SB), Z5
 	VMOVUPS      counts16<>+0(SB), Z6
 	VMOVUPS      counts32<>+0(SB), Z7
@@ -1789,7 +1789,7 @@ block7:
 	VFMADD231PS 448(SI), Z4, Z13
 	VMOVUPS     Z13, 448(SI)
 	ADDQ        $0x00000200, SI
-	VADDPS      float128<>+0(SB), Z3, Z3
+	VADDPS.BCST float128<>+0(SB), Z3, Z3
 	SUBQ        $0x80, DI
 	CMPQ        DI, $0x80
 	JGE         block7
@@ -1816,7 +1816,7 @@ block9:
 	VFMADD231PS 192(SI), Z4, Z13
 	VMOVUPS     Z13, 192(SI)
 	ADDQ        $0x00000100, SI
-	VADDPS      float64<>+0(SB), Z3, Z3
+	VADDPS.BCST float64<>+0(SB), Z3, Z3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
 	JGE         block9
@@ -1835,7 +1835,7 @@ block11:
 	VFMADD231PS 64(SI), Z4, Z13
 	VMOVUPS     Z13, 64(SI)
 	ADDQ        $0x00000080, SI
-	VADDPS      float32<>+0(SB), Z3, Z3
+	VADDPS.BCST float32<>+0(SB), Z3, Z3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
 	JGE         block11
@@ -1850,7 +1850,7 @@ block13:
 	VFMADD231PS (SI), Z4, Z13
 	VMOVUPS     Z13, (SI)
 	ADDQ        $0x00000040, SI
-	VADDPS      float16<>+0(SB), Z3, Z3
+	VADDPS.BCST float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
 	JGE         block13
@@ -1899,7 +1899,7 @@ block15:
 	VFMADD231PS 448(SI), Z4, Z14
 	VMOVUPS     Z14, 448(SI)
 	ADDQ        $0x00000200, SI
-	VADDPS      float128<>+0(SB), Z3, Z3
+	VADDPS.BCST float128<>+0(SB), Z3, Z3
 	SUBQ        $0x80, DI
 	CMPQ        DI, $0x80
 	JGE         block15
@@ -1926,7 +1926,7 @@ block17:
 	VFMADD231PS 192(SI), Z4, Z14
 	VMOVUPS     Z14, 192(SI)
 	ADDQ        $0x00000100, SI
-	VADDPS      float64<>+0(SB), Z3, Z3
+	VADDPS.BCST float64<>+0(SB), Z3, Z3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
 	JGE         block17
@@ -1945,7 +1945,7 @@ block19:
 	VFMADD231PS 64(SI), Z4, Z14
 	VMOVUPS     Z14, 64(SI)
 	ADDQ        $0x00000080, SI
-	VADDPS      float32<>+0(SB), Z3, Z3
+	VADDPS.BCST float32<>+0(SB), Z3, Z3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
 	JGE         block19
@@ -1960,7 +1960,7 @@ block21:
 	VFMADD231PS (SI), Z4, Z14
 	VMOVUPS     Z14, (SI)
 	ADDQ        $0x00000040, SI
-	VADDPS      float16<>+0(SB), Z3, Z3
+	VADDPS.BCST float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
 	JGE         block21
@@ -1983,7 +1983,7 @@ block25:
 	VFMADD231PS (SI), Y4, Y13
 	VMOVUPS     Y13, (SI)
 	ADDQ        $0x00000020, SI
-	VADDPS      float8<>+0(SB), Z3, Z3
+	VADDPS.BCST float8<>+0(SB), Z3, Z3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
 	JGE         block25
@@ -2004,7 +2004,7 @@ block27:
 	VFMADD231PS (SI), Y4, Y14
 	VMOVUPS     Y14, (SI)
 	ADDQ        $0x00000020, SI
-	VADDPS      float8<>+0(SB), Z3, Z3
+	VADDPS.BCST float8<>+0(SB), Z3, Z3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
 	JGE         block27
@@ -2023,7 +2023,7 @@ block29:
 	VFMADD231PS (SI), X4, X13
 	VMOVUPS     X13, (SI)
 	ADDQ        $0x00000010, SI
-	VADDPS      float4<>+0(SB), Z3, Z3
+	VADDPS.BCST float4<>+0(SB), Z3, Z3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
 	JGE         block29
@@ -2033,16 +2033,16 @@ next30:
 	JLT  next32
 
 block31:
-	VADDPS X5, X3, X13
-	VMULPS X2, X13, X13
-	VMOVSS (SI), X14
-	VADDPS X14, X13, X13
-	VMOVSS X13, (SI)
-	ADDQ   $0x00000004, SI
-	VADDPS float1<>+0(SB), Z3, Z3
-	SUBQ   $0x01, DI
-	CMPQ   DI, $0x01
-	JGE    block31
+	VADDPS      X5, X3, X13
+	VMULPS      X2, X13, X13
+	VMOVSS      (SI), X14
+	VADDPS      X14, X13, X13
+	VMOVSS      X13, (SI)
+	ADDQ        $0x00000004, SI
+	VADDPS.BCST float1<>+0(SB), Z3, Z3
+	SUBQ        $0x01, DI
+	CMPQ        DI, $0x01
+	JGE         block31
 
 next32:
 nextRow4:
@@ -2519,8 +2519,8 @@ TEXT ·SubAbsoluteDistanceF32AVX512(SB), $64-44
 	VBROADCASTSS first+36(FP), Z0
 	VBROADCASTSS step+40(FP), Z1
 	VBROADCASTSS slope+32(FP), Z2
-	VMOVUPS      float1<>+0(SB), Z4
-	VMOVUPS      magnitude32<>+0(SB), Z5
+	VBROADCASTSS float1<>+0(SB), Z4
+	VBROADCASTSS magnitude32<>+0(SB), Z5
 	VMOVUPS      counts0<>+0(SB), Z6
 	VMOVUPS      counts16<>+0(SB), Z7
 	VMOVUPS      counts32<>+0(SB), Z8
@@ -2595,7 +2595,7 @@ block7:
 	VFMSUB231PS 448(SI), Z4, Z14
 	VMOVUPS     Z14, 448(SI)
 	ADDQ        $0x00000200, SI
-	VADDPS      float128<>+0(SB), Z3, Z3
+	VADDPS.BCST float128<>+0(SB), Z3, Z3
 	SUBQ        $0x80, DI
 	CMPQ        DI, $0x80
 	JGE         block7
@@ -2626,7 +2626,7 @@ block9:
 	VFMSUB231PS 192(SI), Z4, Z14
 	VMOVUPS     Z14, 192(SI)
 	ADDQ        $0x00000100, SI
-	VADDPS      float64<>+0(SB), Z3, Z3
+	VADDPS.BCST float64<>+0(SB), Z3, Z3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
 	JGE         block9
@@ -2647,7 +2647,7 @@ block11:
 	VFMSUB231PS 64(SI), Z4, Z14
 	VMOVUPS     Z14, 64(SI)
 	ADDQ        $0x00000080, SI
-	VADDPS      float32<>+0(SB), Z3, Z3
+	VADDPS.BCST float32<>+0(SB), Z3, Z3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
 	JGE         block11
@@ -2663,7 +2663,7 @@ block13:
 	VFMSUB231PS (SI), Z4, Z14
 	VMOVUPS     Z14, (SI)
 	ADDQ        $0x00000040, SI
-	VADDPS      float16<>+0(SB), Z3, Z3
+	VADDPS.BCST float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
 	JGE         block13
@@ -2721,7 +2721,7 @@ block15:
 	VFMSUB231PS 448(SI), Z4, Z15
 	VMOVUPS     Z15, 448(SI)
 	ADDQ        $0x00000200, SI
-	VADDPS      float128<>+0(SB), Z3, Z3
+	VADDPS.BCST float128<>+0(SB), Z3, Z3
 	SUBQ        $0x80, DI
 	CMPQ        DI, $0x80
 	JGE         block15
@@ -2752,7 +2752,7 @@ block17:
 	VFMSUB231PS 192(SI), Z4, Z15
 	VMOVUPS     Z15, 192(SI)
 	ADDQ        $0x00000100, SI
-	VADDPS      float64<>+0(SB), Z3, Z3
+	VADDPS.BCST float64<>+0(SB), Z3, Z3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
 	JGE         block17
@@ -2773,7 +2773,7 @@ block19:
 	VFMSUB231PS 64(SI), Z4, Z15
 	VMOVUPS     Z15, 64(SI)
 	ADDQ        $0x00000080, SI
-	VADDPS      float32<>+0(SB), Z3, Z3
+	VADDPS.BCST float32<>+0(SB), Z3, Z3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
 	JGE         block19
@@ -2789,7 +2789,7 @@ block21:
 	VFMSUB231PS (SI), Z4, Z15
 	VMOVUPS     Z15, (SI)
 	ADDQ        $0x00000040, SI
-	VADDPS      float16<>+0(SB), Z3, Z3
+	VADDPS.BCST float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
 	JGE         block21
@@ -2813,7 +2813,7 @@ block25:
 	VFMSUB231PS (SI), Y4, Y14
 	VMOVUPS     Y14, (SI)
 	ADDQ        $0x00000020, SI
-	VADDPS      float8<>+0(SB), Z3, Z3
+	VADDPS.BCST float8<>+0(SB), Z3, Z3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
 	JGE         block25
@@ -2836,7 +2836,7 @@ block27:
 	VFMSUB231PS (SI), Y4, Y15
 	VMOVUPS     Y15, (SI)
 	ADDQ        $0x00000020, SI
-	VADDPS      float8<>+0(SB), Z3, Z3
+	VADDPS.BCST float8<>+0(SB), Z3, Z3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
 	JGE         block27
@@ -2856,7 +2856,7 @@ block29:
 	VFMSUB231PS (SI), X4, X14
 	VMOVUPS     X14, (SI)
 	ADDQ        $0x00000010, SI
-	VADDPS      float4<>+0(SB), Z3, Z3
+	VADDPS.BCST float4<>+0(SB), Z3, Z3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
 	JGE         block29
@@ -2866,17 +2866,17 @@ next30:
 	JLT  next32
 
 block31:
-	VADDPS X6, X3, X14
-	VANDPS X5, X14, X14
-	VMULPS X2, X14, X14
-	VMOVSS (SI), X15
-	VSUBPS X14, X15, X14
-	VMOVSS X14, (SI)
-	ADDQ   $0x00000004, SI
-	VADDPS float1<>+0(SB), Z3, Z3
-	SUBQ   $0x01, DI
-	CMPQ   DI, $0x01
-	JGE    block31
+	VADDPS      X6, X3, X14
+	VANDPS      X5, X14, X14
+	VMULPS      X2, X14, X14
+	VMOVSS      (SI), X15
+	VSUBPS      X14, X15, X14
+	VMOVSS      X14, (SI)
+	ADDQ        $0x00000004, SI
+	VADDPS.BCST float1<>+0(SB), Z3, Z3
+	SUBQ        $0x01, DI
+	CMPQ        DI, $0x01
+	JGE         block31
 
 next32:
 nextRow4:

@@ -5098,14 +5098,14 @@ fewer32:
 	LEAQ (BX)(R9*4), BX
 
 next16:
-	MOVQ      cos+16(FP), R10
-	MOVQ      sin+24(FP), R11
-	MOVQ      pairs+48(FP), R9
-	VMOVUPS   low32<>+0(SB), Z4
-	VMOVUPS   high32<>+0(SB), Z5
-	VMOVDQU32 signBit32<>+0(SB), Z6
-	CMPQ      R9, $0x10
-	JLT       next34
+	MOVQ         cos+16(FP), R10
+	MOVQ         sin+24(FP), R11
+	MOVQ         pairs+48(FP), R9
+	VMOVUPS      low32<>+0(SB), Z4
+	VMOVUPS      high32<>+0(SB), Z5
+	VBROADCASTSS signBit32<>+0(SB), Z6
+	CMPQ         R9, $0x10
+	JLT          next34
 
 block33:
 	VMOVUPS   (R10), Z7
@@ -5791,14 +5791,14 @@ fewer81:
 	LEAQ (BX)(R8*4), BX
 
 next77:
-	MOVQ      cos+16(FP), R9
-	MOVQ      sin+24(FP), R10
-	MOVQ      pairs+48(FP), R8
-	VMOVUPS   low32<>+0(SB), Z1
-	VMOVUPS   high32<>+0(SB), Z2
-	VMOVDQU32 signBit32<>+0(SB), Z3
-	CMPQ      R8, $0x10
-	JLT       next83
+	MOVQ         cos+16(FP), R9
+	MOVQ         sin+24(FP), R10
+	MOVQ         pairs+48(FP), R8
+	VMOVUPS      low32<>+0(SB), Z1
+	VMOVUPS      high32<>+0(SB), Z2
+	VBROADCASTSS signBit32<>+0(SB), Z3
+	CMPQ         R8, $0x10
+	JLT          next83
 
 block82:
 	VMOVUPS   (R9), Z4

@@ -4536,37 +4536,37 @@ GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 // func RMSNormBF16AVX512(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·RMSNormBF16AVX512(SB), $32-44
-	MOVQ    x+0(FP), AX
-	MOVQ    n+16(FP), CX
-	MOVQ    count+24(FP), DX
-	MOVQ    stride+32(FP), SI
-	SHLQ    $0x01, SI
-	LEAQ    (SI)(SI*2), DI
-	TESTQ   CX, CX
-	JZ      done1
-	VMOVUPS upperHalf<>+0(SB), Z0
-	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evens32<>+0(SB), Z2
-	VMOVUPS odds32<>+0(SB), Z3
-	MOVL    $0xaaaaaaaa, BX
-	KMOVD   BX, K1
-	MOVQ    CX, BX
-	ANDQ    $0x0f, BX
-	MOVQ    $0xffffffffffffffff, R8
-	BZHIQ   BX, R8, R8
-	KMOVD   R8, K2
-	SHRQ    $0x10, R8
-	KMOVD   R8, K3
-	CMPQ    DX, $0x04
-	JLT     next4
-	MOVQ    AX, BX
-	VXORPS  Z4, Z4, Z4
-	VXORPS  Z5, Z5, Z5
-	VXORPS  Z6, Z6, Z6
-	VXORPS  Z7, Z7, Z7
-	MOVQ    CX, R8
-	SUBQ    $0x10, R8
-	JLT     rest6
+	MOVQ         x+0(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         count+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x01, SI
+	LEAQ         (SI)(SI*2), DI
+	TESTQ        CX, CX
+	JZ           done1
+	VBROADCASTSS upperHalf<>+0(SB), Z0
+	VBROADCASTSS one16<>+0(SB), Z1
+	VMOVUPS      evens32<>+0(SB), Z2
+	VMOVUPS      odds32<>+0(SB), Z3
+	MOVL         $0xaaaaaaaa, BX
+	KMOVD        BX, K1
+	MOVQ         CX, BX
+	ANDQ         $0x0f, BX
+	MOVQ         $0xffffffffffffffff, R8
+	BZHIQ        BX, R8, R8
+	KMOVD        R8, K2
+	SHRQ         $0x10, R8
+	KMOVD        R8, K3
+	CMPQ         DX, $0x04
+	JLT          next4
+	MOVQ         AX, BX
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVQ         CX, R8
+	SUBQ         $0x10, R8
+	JLT          rest6
 
 squares5:
 	PREFETCHT0 3072(BX)
@@ -5906,8 +5906,8 @@ TEXT ·ScaleRowsBF16AVX512(SB), $0-36
 	MOVQ         stride+24(FP), BX
 	SHLQ         $0x01, BX
 	VBROADCASTSS factor+32(FP), Z0
-	VMOVUPS      upperHalf<>+0(SB), Z1
-	VMOVUPS      one16<>+0(SB), Z2
+	VBROADCASTSS upperHalf<>+0(SB), Z1
+	VBROADCASTSS one16<>+0(SB), Z2
 	VMOVUPS      evens32<>+0(SB), Z3
 	VMOVUPS      odds32<>+0(SB), Z3
 	MOVL         $0xaaaaaaaa, SI

@@ -6,7 +6,7 @@
 
 // func QuantizeF32ToQ8AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, F16C
-TEXT ·QuantizeF32ToQ8AVX2(SB), $32-56
+TEXT ·QuantizeF32ToQ8AVX2(SB), $96-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -18,293 +18,534 @@ TEXT ·QuantizeF32ToQ8AVX2(SB), $32-56
 	JZ    done2
 
 vector1:
-	MOVQ         AX, R8
-	MOVQ         CX, R9
-	MOVQ         DX, R10
-	VMOVUPS      magnitude32<>+0(SB), Y0
-	CMPQ         R10, $0x00000080
-	JLT          single5
-	VPAND        (R9), Y0, Y1
-	VPAND        32(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        64(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        96(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        128(R9), Y0, Y2
-	VPAND        160(R9), Y0, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        192(R9), Y0, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        224(R9), Y0, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        256(R9), Y0, Y3
-	VPAND        288(R9), Y0, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        320(R9), Y0, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        352(R9), Y0, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        384(R9), Y0, Y4
-	VPAND        416(R9), Y0, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        448(R9), Y0, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        480(R9), Y0, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPUNPCKLDQ   Y2, Y1, Y5
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y5, Y5
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y5, Y2
-	VPUNPCKHQDQ  Y1, Y5, Y1
-	VPMAXUD      Y1, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X1
-	VPMAXUD      X1, X2, X1
-	VDIVPS       largestI8<>+0(SB), X1, X2
-	VPMINUD      nan32<>+0(SB), X2, X3
-	VCVTPS2PH    $0x00, X3, X3
-	VPEXTRW      $0x00, X3, (R8)
-	VPEXTRW      $0x01, X3, 34(R8)
-	VPEXTRW      $0x02, X3, 68(R8)
-	VPEXTRW      $0x03, X3, 102(R8)
-	VPADDD       smallestQ8<>+0(SB), X1, X1
-	VMOVUPS      usualQ8<>+0(SB), X3
-	VPCMPGTD     X3, X1, X1
-	VMOVMSKPS    X1, R11
-	TESTL        R11, R11
-	JNZ          rare6
-	VMOVUPS      two32<>+0(SB), X1
-	VDIVPS       X2, X1, X1
-	VMOVUPS      X1, (SP)
+	MOVQ        AX, R8
+	MOVQ        CX, R9
+	MOVQ        DX, R10
+	VMOVUPS     magnitude32<>+0(SB), Y0
+	VMOVUPS     lastBit<>+0(SB), Y1
+	VMOVUPS     lowBytes<>+0(SB), Y2
+	CMPQ        R10, $0x00000100
+	JLT         fours5
+	VPAND       (R9), Y0, Y3
+	VPAND       32(R9), Y0, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       64(R9), Y0, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       96(R9), Y0, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       128(R9), Y0, Y4
+	VPAND       160(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       192(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       224(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       256(R9), Y0, Y5
+	VPAND       288(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       320(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       352(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       384(R9), Y0, Y6
+	VPAND       416(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       448(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       480(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPUNPCKLDQ  Y4, Y3, Y7
+	VPUNPCKHDQ  Y4, Y3, Y3
+	VPMAXUD     Y3, Y7, Y7
+	VPUNPCKLDQ  Y6, Y5, Y3
+	VPUNPCKHDQ  Y6, Y5, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPUNPCKLQDQ Y3, Y7, Y4
+	VPUNPCKHQDQ Y3, Y7, Y3
+	VPMAXUD     Y3, Y4, Y4
+	VPAND       512(R9), Y0, Y3
+	VPAND       544(R9), Y0, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       576(R9), Y0, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       608(R9), Y0, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       640(R9), Y0, Y5
+	VPAND       672(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       704(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       736(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       768(R9), Y0, Y6
+	VPAND       800(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       832(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       864(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       896(R9), Y0, Y7
+	VPAND       928(R9), Y0, Y8
+	VPMAXUD     Y8, Y7, Y7
+	VPAND       960(R9), Y0, Y8
+	VPMAXUD     Y8, Y7, Y7
+	VPAND       992(R9), Y0, Y8
+	VPMAXUD     Y8, Y7, Y7
+	VPUNPCKLDQ  Y5, Y3, Y8
+	VPUNPCKHDQ  Y5, Y3, Y3
+	VPMAXUD     Y3, Y8, Y8
+	VPUNPCKLDQ  Y7, Y6, Y3
+	VPUNPCKHDQ  Y7, Y6, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPUNPCKLQDQ Y3, Y8, Y5
+	VPUNPCKHQDQ Y3, Y8, Y3
+	VPMAXUD     Y3, Y5, Y5
+	VPERM2I128  $0x20, Y5, Y4, Y3
+	VPERM2I128  $0x31, Y5, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y4
+	VMOVUPS     one32<>+0(SB), Y3
+	VDIVPS      Y4, Y3, Y3
+	VPMINUD     nan32<>+0(SB), Y4, Y4
+	VCVTPS2PH   $0x00, Y4, X4
+	VMOVUPS     X4, (SP)
+	MOVWLZX     (SP), R11
+	MOVW        R11, (R8)
+	MOVWLZX     2(SP), R11
+	MOVW        R11, 34(R8)
+	MOVWLZX     4(SP), R11
+	MOVW        R11, 68(R8)
+	MOVWLZX     6(SP), R11
+	MOVW        R11, 102(R8)
+	MOVWLZX     8(SP), R11
+	MOVW        R11, 136(R8)
+	MOVWLZX     10(SP), R11
+	MOVW        R11, 170(R8)
+	MOVWLZX     12(SP), R11
+	MOVW        R11, 204(R8)
+	MOVWLZX     14(SP), R11
+	MOVW        R11, 238(R8)
 
-scaled7:
 block3:
-	VMOVUPS      (SP), X1
-	VMOVUPS      X1, 16(SP)
-	MOVL         R11, R12
-	SUBQ         $0x00000080, R10
-	CMPQ         R10, $0x00000080
-	JLT          last4
-	VPAND        512(R9), Y0, Y1
-	VPAND        544(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        576(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        608(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        640(R9), Y0, Y2
-	VPAND        672(R9), Y0, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        704(R9), Y0, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        736(R9), Y0, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        768(R9), Y0, Y3
-	VPAND        800(R9), Y0, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        832(R9), Y0, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        864(R9), Y0, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        896(R9), Y0, Y4
-	VPAND        928(R9), Y0, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        960(R9), Y0, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        992(R9), Y0, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPUNPCKLDQ   Y2, Y1, Y5
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y5, Y5
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y5, Y2
-	VPUNPCKHQDQ  Y1, Y5, Y1
-	VPMAXUD      Y1, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X1
-	VPMAXUD      X1, X2, X1
-	VDIVPS       largestI8<>+0(SB), X1, X2
-	VPMINUD      nan32<>+0(SB), X2, X3
-	VCVTPS2PH    $0x00, X3, X3
-	VPEXTRW      $0x00, X3, 136(R8)
-	VPEXTRW      $0x01, X3, 170(R8)
-	VPEXTRW      $0x02, X3, 204(R8)
-	VPEXTRW      $0x03, X3, 238(R8)
-	VPADDD       smallestQ8<>+0(SB), X1, X1
-	VMOVUPS      usualQ8<>+0(SB), X3
-	VPCMPGTD     X3, X1, X1
-	VMOVMSKPS    X1, R11
-	TESTL        R11, R11
-	JNZ          rare8
-	VMOVUPS      two32<>+0(SB), X1
-	VDIVPS       X2, X1, X1
-	VMOVUPS      X1, (SP)
+	VMOVUPS     Y3, 32(SP)
+	SUBQ        $0x00000100, R10
+	CMPQ        R10, $0x00000100
+	JLT         last4
+	VPAND       1024(R9), Y0, Y3
+	VPAND       1056(R9), Y0, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       1088(R9), Y0, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       1120(R9), Y0, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       1152(R9), Y0, Y4
+	VPAND       1184(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       1216(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       1248(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       1280(R9), Y0, Y5
+	VPAND       1312(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       1344(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       1376(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       1408(R9), Y0, Y6
+	VPAND       1440(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       1472(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       1504(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPUNPCKLDQ  Y4, Y3, Y7
+	VPUNPCKHDQ  Y4, Y3, Y3
+	VPMAXUD     Y3, Y7, Y7
+	VPUNPCKLDQ  Y6, Y5, Y3
+	VPUNPCKHDQ  Y6, Y5, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPUNPCKLQDQ Y3, Y7, Y4
+	VPUNPCKHQDQ Y3, Y7, Y3
+	VPMAXUD     Y3, Y4, Y4
+	VPAND       1536(R9), Y0, Y3
+	VPAND       1568(R9), Y0, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       1600(R9), Y0, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       1632(R9), Y0, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       1664(R9), Y0, Y5
+	VPAND       1696(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       1728(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       1760(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       1792(R9), Y0, Y6
+	VPAND       1824(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       1856(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       1888(R9), Y0, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPAND       1920(R9), Y0, Y7
+	VPAND       1952(R9), Y0, Y8
+	VPMAXUD     Y8, Y7, Y7
+	VPAND       1984(R9), Y0, Y8
+	VPMAXUD     Y8, Y7, Y7
+	VPAND       2016(R9), Y0, Y8
+	VPMAXUD     Y8, Y7, Y7
+	VPUNPCKLDQ  Y5, Y3, Y8
+	VPUNPCKHDQ  Y5, Y3, Y3
+	VPMAXUD     Y3, Y8, Y8
+	VPUNPCKLDQ  Y7, Y6, Y3
+	VPUNPCKHDQ  Y7, Y6, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPUNPCKLQDQ Y3, Y8, Y5
+	VPUNPCKHQDQ Y3, Y8, Y3
+	VPMAXUD     Y3, Y5, Y5
+	VPERM2I128  $0x20, Y5, Y4, Y3
+	VPERM2I128  $0x31, Y5, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y4
+	VMOVUPS     one32<>+0(SB), Y3
+	VDIVPS      Y4, Y3, Y3
+	VPMINUD     nan32<>+0(SB), Y4, Y4
+	VCVTPS2PH   $0x00, Y4, X4
+	VMOVUPS     X4, (SP)
+	MOVWLZX     (SP), R11
+	MOVW        R11, 272(R8)
+	MOVWLZX     2(SP), R11
+	MOVW        R11, 306(R8)
+	MOVWLZX     4(SP), R11
+	MOVW        R11, 340(R8)
+	MOVWLZX     6(SP), R11
+	MOVW        R11, 374(R8)
+	MOVWLZX     8(SP), R11
+	MOVW        R11, 408(R8)
+	MOVWLZX     10(SP), R11
+	MOVW        R11, 442(R8)
+	MOVWLZX     12(SP), R11
+	MOVW        R11, 476(R8)
+	MOVWLZX     14(SP), R11
+	MOVW        R11, 510(R8)
 
-scaled9:
 last4:
-	MOVQ         ahead+48(FP), R14
-	LEAQ         (R9), R13
-	ADDQ         R14, R13
-	PREFETCHT0   (R13)
-	PREFETCHT0   64(R13)
-	PREFETCHT0   128(R13)
-	PREFETCHT0   192(R13)
-	PREFETCHT0   256(R13)
-	PREFETCHT0   320(R13)
-	PREFETCHT0   384(R13)
-	PREFETCHT0   448(R13)
-	TESTL        R12, R12
-	JNZ          rare10
-	VBROADCASTSS 16(SP), Y1
-	VMULPS       (R9), Y1, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       32(R9), Y1, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       64(R9), Y1, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       96(R9), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPACKSSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 2(R8)
-	VBROADCASTSS 20(SP), Y1
-	VMULPS       128(R9), Y1, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       160(R9), Y1, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       192(R9), Y1, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       224(R9), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPACKSSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 36(R8)
-	VBROADCASTSS 24(SP), Y1
-	VMULPS       256(R9), Y1, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       288(R9), Y1, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       320(R9), Y1, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       352(R9), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPACKSSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 70(R8)
-	VBROADCASTSS 28(SP), Y1
-	VMULPS       384(R9), Y1, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       416(R9), Y1, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       448(R9), Y1, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       480(R9), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPACKSSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 104(R8)
+	XORQ R11, R11
 
-written11:
-	ADDQ $0x00000200, R9
-	ADDQ $0x00000088, R8
-	CMPQ R10, $0x00000080
-	JGE  block3
+each6:
+	MOVQ         ahead+48(FP), R13
+	LEAQ         (R9), R12
+	ADDQ         R13, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   192(R12)
+	PREFETCHT0   256(R12)
+	PREFETCHT0   320(R12)
+	PREFETCHT0   384(R12)
+	PREFETCHT0   448(R12)
+	VBROADCASTSS 32(SP)(R11*4), Y4
+	VMULPS       (R9), Y4, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       32(R9), Y4, Y6
+	VPOR         Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMULPS       64(R9), Y4, Y7
+	VPOR         Y1, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VMULPS       96(R9), Y4, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y4, Y7, Y4
+	VPAND        Y2, Y5, Y5
+	VPAND        Y2, Y4, Y4
+	VPACKUSWB    Y4, Y5, Y4
+	VMOVUPS      inOrder256<>+0(SB), Y5
+	VPERMD       Y4, Y5, Y4
+	VMOVUPS      Y4, 2(R8)
+	VBROADCASTSS 36(SP)(R11*4), Y4
+	VMULPS       128(R9), Y4, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       160(R9), Y4, Y6
+	VPOR         Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMULPS       192(R9), Y4, Y7
+	VPOR         Y1, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VMULPS       224(R9), Y4, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y4, Y7, Y4
+	VPAND        Y2, Y5, Y5
+	VPAND        Y2, Y4, Y4
+	VPACKUSWB    Y4, Y5, Y4
+	VMOVUPS      inOrder256<>+0(SB), Y5
+	VPERMD       Y4, Y5, Y4
+	VMOVUPS      Y4, 36(R8)
+	VBROADCASTSS 40(SP)(R11*4), Y4
+	VMULPS       256(R9), Y4, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       288(R9), Y4, Y6
+	VPOR         Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMULPS       320(R9), Y4, Y7
+	VPOR         Y1, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VMULPS       352(R9), Y4, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y4, Y7, Y4
+	VPAND        Y2, Y5, Y5
+	VPAND        Y2, Y4, Y4
+	VPACKUSWB    Y4, Y5, Y4
+	VMOVUPS      inOrder256<>+0(SB), Y5
+	VPERMD       Y4, Y5, Y4
+	VMOVUPS      Y4, 70(R8)
+	VBROADCASTSS 44(SP)(R11*4), Y4
+	VMULPS       384(R9), Y4, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       416(R9), Y4, Y6
+	VPOR         Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMULPS       448(R9), Y4, Y7
+	VPOR         Y1, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VMULPS       480(R9), Y4, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y4, Y7, Y4
+	VPAND        Y2, Y5, Y5
+	VPAND        Y2, Y4, Y4
+	VPACKUSWB    Y4, Y5, Y4
+	VMOVUPS      inOrder256<>+0(SB), Y5
+	VPERMD       Y4, Y5, Y4
+	VMOVUPS      Y4, 104(R8)
+	ADDQ         $0x00000200, R9
+	ADDQ         $0x00000088, R8
+	ADDQ         $0x04, R11
+	CMPQ         R11, $0x08
+	JNE          each6
+	CMPQ         R10, $0x00000100
+	JGE          block3
 
-single5:
+fours5:
+	CMPQ R10, $0x80
+	JLT  next8
+
+block7:
+	VPAND        (R9), Y0, Y3
+	VPAND        32(R9), Y0, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        64(R9), Y0, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        96(R9), Y0, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        128(R9), Y0, Y4
+	VPAND        160(R9), Y0, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        192(R9), Y0, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        224(R9), Y0, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        256(R9), Y0, Y5
+	VPAND        288(R9), Y0, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPAND        320(R9), Y0, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPAND        352(R9), Y0, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPAND        384(R9), Y0, Y6
+	VPAND        416(R9), Y0, Y7
+	VPMAXUD      Y7, Y6, Y6
+	VPAND        448(R9), Y0, Y7
+	VPMAXUD      Y7, Y6, Y6
+	VPAND        480(R9), Y0, Y7
+	VPMAXUD      Y7, Y6, Y6
+	VPUNPCKLDQ   Y4, Y3, Y7
+	VPUNPCKHDQ   Y4, Y3, Y3
+	VPMAXUD      Y3, Y7, Y7
+	VPUNPCKLDQ   Y6, Y5, Y3
+	VPUNPCKHDQ   Y6, Y5, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPUNPCKLQDQ  Y3, Y7, Y4
+	VPUNPCKHQDQ  Y3, Y7, Y3
+	VPMAXUD      Y3, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X3
+	VPMAXUD      X3, X4, X3
+	VDIVPS       largestI8<>+0(SB), X3, X4
+	VMOVUPS      one32<>+0(SB), X3
+	VDIVPS       X4, X3, X3
+	VPMINUD      nan32<>+0(SB), X4, X4
+	VCVTPS2PH    $0x00, X4, X4
+	VPEXTRW      $0x00, X4, (R8)
+	VPEXTRW      $0x01, X4, 34(R8)
+	VPEXTRW      $0x02, X4, 68(R8)
+	VPEXTRW      $0x03, X4, 102(R8)
+	VMOVUPS      X3, 32(SP)
+	MOVQ         ahead+48(FP), R12
+	LEAQ         (R9), R11
+	ADDQ         R12, R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	PREFETCHT0   128(R11)
+	PREFETCHT0   192(R11)
+	PREFETCHT0   256(R11)
+	PREFETCHT0   320(R11)
+	PREFETCHT0   384(R11)
+	PREFETCHT0   448(R11)
+	VBROADCASTSS 32(SP), Y3
+	VMULPS       (R9), Y3, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       32(R9), Y3, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       64(R9), Y3, Y6
+	VPOR         Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMULPS       96(R9), Y3, Y3
+	VPOR         Y1, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y5, Y4, Y4
+	VPACKSSDW    Y3, Y6, Y3
+	VPAND        Y2, Y4, Y4
+	VPAND        Y2, Y3, Y3
+	VPACKUSWB    Y3, Y4, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R8)
+	VBROADCASTSS 36(SP), Y3
+	VMULPS       128(R9), Y3, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       160(R9), Y3, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       192(R9), Y3, Y6
+	VPOR         Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMULPS       224(R9), Y3, Y3
+	VPOR         Y1, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y5, Y4, Y4
+	VPACKSSDW    Y3, Y6, Y3
+	VPAND        Y2, Y4, Y4
+	VPAND        Y2, Y3, Y3
+	VPACKUSWB    Y3, Y4, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 36(R8)
+	VBROADCASTSS 40(SP), Y3
+	VMULPS       256(R9), Y3, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       288(R9), Y3, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       320(R9), Y3, Y6
+	VPOR         Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMULPS       352(R9), Y3, Y3
+	VPOR         Y1, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y5, Y4, Y4
+	VPACKSSDW    Y3, Y6, Y3
+	VPAND        Y2, Y4, Y4
+	VPAND        Y2, Y3, Y3
+	VPACKUSWB    Y3, Y4, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 70(R8)
+	VBROADCASTSS 44(SP), Y3
+	VMULPS       384(R9), Y3, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       416(R9), Y3, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       448(R9), Y3, Y6
+	VPOR         Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMULPS       480(R9), Y3, Y3
+	VPOR         Y1, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y5, Y4, Y4
+	VPACKSSDW    Y3, Y6, Y3
+	VPAND        Y2, Y4, Y4
+	VPAND        Y2, Y3, Y3
+	VPACKUSWB    Y3, Y4, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 104(R8)
+	ADDQ         $0x00000200, R9
+	ADDQ         $0x00000088, R8
+	SUBQ         $0x80, R10
+	CMPQ         R10, $0x80
+	JGE          block7
+
+next8:
 	CMPQ R10, $0x20
-	JLT  next13
+	JLT  next10
 
-block12:
-	VPAND        (R9), Y0, Y1
-	VPAND        32(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        64(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        96(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPMAXUD      X2, X1, X2
-	VPSHUFD      $0x4e, X2, X1
-	VPMAXUD      X1, X2, X2
-	VPSHUFD      $0xb1, X2, X1
-	VPMAXUD      X1, X2, X2
-	VDIVPS       largestI8<>+0(SB), X2, X1
-	VPMINUD      nan32<>+0(SB), X1, X3
-	VCVTPS2PH    $0x00, X3, X3
-	VPEXTRW      $0x00, X3, (R8)
-	VPADDD       smallestQ8<>+0(SB), X2, X2
-	VMOVUPS      usualQ8<>+0(SB), X3
-	VPCMPGTD     X3, X2, X2
-	VMOVMSKPS    X2, R11
-	TESTL        R11, R11
-	JNZ          rare14
-	VMOVUPS      two32<>+0(SB), X2
-	VDIVPS       X1, X2, X2
-	VMOVUPS      X2, (SP)
+block9:
+	VPAND        (R9), Y0, Y3
+	VPAND        32(R9), Y0, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        64(R9), Y0, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        96(R9), Y0, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPMAXUD      X4, X3, X4
+	VPSHUFD      $0x4e, X4, X3
+	VPMAXUD      X3, X4, X4
+	VPSHUFD      $0xb1, X4, X3
+	VPMAXUD      X3, X4, X4
+	VDIVPS       largestI8<>+0(SB), X4, X4
+	VMOVUPS      one32<>+0(SB), X3
+	VDIVPS       X4, X3, X3
+	VPMINUD      nan32<>+0(SB), X4, X4
+	VCVTPS2PH    $0x00, X4, X4
+	VPEXTRW      $0x00, X4, (R8)
+	VMOVUPS      X3, 32(SP)
+	VBROADCASTSS 32(SP), Y3
+	VMULPS       (R9), Y3, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       32(R9), Y3, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       64(R9), Y3, Y6
+	VPOR         Y1, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VMULPS       96(R9), Y3, Y3
+	VPOR         Y1, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPACKSSDW    Y5, Y4, Y4
+	VPACKSSDW    Y3, Y6, Y3
+	VPAND        Y2, Y4, Y4
+	VPAND        Y2, Y3, Y3
+	VPACKUSWB    Y3, Y4, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R8)
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x00000022, R8
+	SUBQ         $0x20, R10
+	CMPQ         R10, $0x20
+	JGE          block9
 
-scaled15:
-	TESTL        R11, R11
-	JNZ          rare16
-	VBROADCASTSS (SP), Y1
-	VMULPS       (R9), Y1, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       32(R9), Y1, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       64(R9), Y1, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       96(R9), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPACKSSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 2(R8)
-
-written17:
-	ADDQ $0x00000080, R9
-	ADDQ $0x00000022, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block12
-
-next13:
+next10:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -313,155 +554,6 @@ next13:
 done2:
 	VZEROUPPER
 	RET
-
-rare6:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X2, X1, X1
-	VMOVUPS X1, (SP)
-	JMP     scaled7
-
-rare8:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X2, X1, X1
-	VMOVUPS X1, (SP)
-	JMP     scaled9
-
-rare10:
-	VBROADCASTSS 16(SP), Y1
-	VMULPS       (R9), Y1, Y2
-	VADDPS       Y2, Y2, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       32(R9), Y1, Y3
-	VADDPS       Y3, Y3, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       64(R9), Y1, Y4
-	VADDPS       Y4, Y4, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       96(R9), Y1, Y1
-	VADDPS       Y1, Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPAND        lowBytes<>+0(SB), Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPAND        lowBytes<>+0(SB), Y1, Y1
-	VPACKUSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 2(R8)
-	VBROADCASTSS 20(SP), Y1
-	VMULPS       128(R9), Y1, Y2
-	VADDPS       Y2, Y2, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       160(R9), Y1, Y3
-	VADDPS       Y3, Y3, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       192(R9), Y1, Y4
-	VADDPS       Y4, Y4, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       224(R9), Y1, Y1
-	VADDPS       Y1, Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPAND        lowBytes<>+0(SB), Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPAND        lowBytes<>+0(SB), Y1, Y1
-	VPACKUSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 36(R8)
-	VBROADCASTSS 24(SP), Y1
-	VMULPS       256(R9), Y1, Y2
-	VADDPS       Y2, Y2, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       288(R9), Y1, Y3
-	VADDPS       Y3, Y3, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       320(R9), Y1, Y4
-	VADDPS       Y4, Y4, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       352(R9), Y1, Y1
-	VADDPS       Y1, Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPAND        lowBytes<>+0(SB), Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPAND        lowBytes<>+0(SB), Y1, Y1
-	VPACKUSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 70(R8)
-	VBROADCASTSS 28(SP), Y1
-	VMULPS       384(R9), Y1, Y2
-	VADDPS       Y2, Y2, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       416(R9), Y1, Y3
-	VADDPS       Y3, Y3, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       448(R9), Y1, Y4
-	VADDPS       Y4, Y4, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       480(R9), Y1, Y1
-	VADDPS       Y1, Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPAND        lowBytes<>+0(SB), Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPAND        lowBytes<>+0(SB), Y1, Y1
-	VPACKUSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 104(R8)
-	JMP          written11
-
-rare14:
-	VMOVUPS one32<>+0(SB), X2
-	VDIVPS  X1, X2, X2
-	VMOVUPS X2, (SP)
-	JMP     scaled15
-
-rare16:
-	VBROADCASTSS (SP), Y1
-	VMULPS       (R9), Y1, Y2
-	VADDPS       Y2, Y2, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       32(R9), Y1, Y3
-	VADDPS       Y3, Y3, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       64(R9), Y1, Y4
-	VADDPS       Y4, Y4, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       96(R9), Y1, Y1
-	VADDPS       Y1, Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPAND        lowBytes<>+0(SB), Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPAND        lowBytes<>+0(SB), Y1, Y1
-	VPACKUSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 2(R8)
-	JMP          written17
 
 DATA magnitude32<>+0(SB)/4, $0x7fffffff
 DATA magnitude32<>+4(SB)/4, $0x7fffffff
@@ -481,123 +573,23 @@ DATA magnitude32<>+56(SB)/4, $0x7fffffff
 DATA magnitude32<>+60(SB)/4, $0x7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
-DATA largestI8<>+0(SB)/4, $0x42fe0000
-DATA largestI8<>+4(SB)/4, $0x42fe0000
-DATA largestI8<>+8(SB)/4, $0x42fe0000
-DATA largestI8<>+12(SB)/4, $0x42fe0000
-DATA largestI8<>+16(SB)/4, $0x42fe0000
-DATA largestI8<>+20(SB)/4, $0x42fe0000
-DATA largestI8<>+24(SB)/4, $0x42fe0000
-DATA largestI8<>+28(SB)/4, $0x42fe0000
-DATA largestI8<>+32(SB)/4, $0x42fe0000
-DATA largestI8<>+36(SB)/4, $0x42fe0000
-DATA largestI8<>+40(SB)/4, $0x42fe0000
-DATA largestI8<>+44(SB)/4, $0x42fe0000
-DATA largestI8<>+48(SB)/4, $0x42fe0000
-DATA largestI8<>+52(SB)/4, $0x42fe0000
-DATA largestI8<>+56(SB)/4, $0x42fe0000
-DATA largestI8<>+60(SB)/4, $0x42fe0000
-GLOBL largestI8<>(SB), RODATA|NOPTR, $64
-
-DATA nan32<>+0(SB)/4, $0x7fc00000
-DATA nan32<>+4(SB)/4, $0x7fc00000
-DATA nan32<>+8(SB)/4, $0x7fc00000
-DATA nan32<>+12(SB)/4, $0x7fc00000
-DATA nan32<>+16(SB)/4, $0x7fc00000
-DATA nan32<>+20(SB)/4, $0x7fc00000
-DATA nan32<>+24(SB)/4, $0x7fc00000
-DATA nan32<>+28(SB)/4, $0x7fc00000
-DATA nan32<>+32(SB)/4, $0x7fc00000
-DATA nan32<>+36(SB)/4, $0x7fc00000
-DATA nan32<>+40(SB)/4, $0x7fc00000
-DATA nan32<>+44(SB)/4, $0x7fc00000
-DATA nan32<>+48(SB)/4, $0x7fc00000
-DATA nan32<>+52(SB)/4, $0x7fc00000
-DATA nan32<>+56(SB)/4, $0x7fc00000
-DATA nan32<>+60(SB)/4, $0x7fc00000
-GLOBL nan32<>(SB), RODATA|NOPTR, $64
-
-DATA smallestQ8<>+0(SB)/4, $0x7c000000
-DATA smallestQ8<>+4(SB)/4, $0x7c000000
-DATA smallestQ8<>+8(SB)/4, $0x7c000000
-DATA smallestQ8<>+12(SB)/4, $0x7c000000
-DATA smallestQ8<>+16(SB)/4, $0x7c000000
-DATA smallestQ8<>+20(SB)/4, $0x7c000000
-DATA smallestQ8<>+24(SB)/4, $0x7c000000
-DATA smallestQ8<>+28(SB)/4, $0x7c000000
-DATA smallestQ8<>+32(SB)/4, $0x7c000000
-DATA smallestQ8<>+36(SB)/4, $0x7c000000
-DATA smallestQ8<>+40(SB)/4, $0x7c000000
-DATA smallestQ8<>+44(SB)/4, $0x7c000000
-DATA smallestQ8<>+48(SB)/4, $0x7c000000
-DATA smallestQ8<>+52(SB)/4, $0x7c000000
-DATA smallestQ8<>+56(SB)/4, $0x7c000000
-DATA smallestQ8<>+60(SB)/4, $0x7c000000
-GLOBL smallestQ8<>(SB), RODATA|NOPTR, $64
-
-DATA usualQ8<>+0(SB)/4, $0xfb7fffff
-DATA usualQ8<>+4(SB)/4, $0xfb7fffff
-DATA usualQ8<>+8(SB)/4, $0xfb7fffff
-DATA usualQ8<>+12(SB)/4, $0xfb7fffff
-DATA usualQ8<>+16(SB)/4, $0xfb7fffff
-DATA usualQ8<>+20(SB)/4, $0xfb7fffff
-DATA usualQ8<>+24(SB)/4, $0xfb7fffff
-DATA usualQ8<>+28(SB)/4, $0xfb7fffff
-DATA usualQ8<>+32(SB)/4, $0xfb7fffff
-DATA usualQ8<>+36(SB)/4, $0xfb7fffff
-DATA usualQ8<>+40(SB)/4, $0xfb7fffff
-DATA usualQ8<>+44(SB)/4, $0xfb7fffff
-DATA usualQ8<>+48(SB)/4, $0xfb7fffff
-DATA usualQ8<>+52(SB)/4, $0xfb7fffff
-DATA usualQ8<>+56(SB)/4, $0xfb7fffff
-DATA usualQ8<>+60(SB)/4, $0xfb7fffff
-GLOBL usualQ8<>(SB), RODATA|NOPTR, $64
-
-DATA two32<>+0(SB)/4, $0x40000000
-DATA two32<>+4(SB)/4, $0x40000000
-DATA two32<>+8(SB)/4, $0x40000000
-DATA two32<>+12(SB)/4, $0x40000000
-DATA two32<>+16(SB)/4, $0x40000000
-DATA two32<>+20(SB)/4, $0x40000000
-DATA two32<>+24(SB)/4, $0x40000000
-DATA two32<>+28(SB)/4, $0x40000000
-DATA two32<>+32(SB)/4, $0x40000000
-DATA two32<>+36(SB)/4, $0x40000000
-DATA two32<>+40(SB)/4, $0x40000000
-DATA two32<>+44(SB)/4, $0x40000000
-DATA two32<>+48(SB)/4, $0x40000000
-DATA two32<>+52(SB)/4, $0x40000000
-DATA two32<>+56(SB)/4, $0x40000000
-DATA two32<>+60(SB)/4, $0x40000000
-GLOBL two32<>(SB), RODATA|NOPTR, $64
-
-DATA inOrder256<>+0(SB)/4, $0x00000000
-DATA inOrder256<>+4(SB)/4, $0x00000004
-DATA inOrder256<>+8(SB)/4, $0x00000001
-DATA inOrder256<>+12(SB)/4, $0x00000005
-DATA inOrder256<>+16(SB)/4, $0x00000002
-DATA inOrder256<>+20(SB)/4, $0x00000006
-DATA inOrder256<>+24(SB)/4, $0x00000003
-DATA inOrder256<>+28(SB)/4, $0x00000007
-GLOBL inOrder256<>(SB), RODATA|NOPTR, $32
-
-DATA one32<>+0(SB)/4, $0x3f800000
-DATA one32<>+4(SB)/4, $0x3f800000
-DATA one32<>+8(SB)/4, $0x3f800000
-DATA one32<>+12(SB)/4, $0x3f800000
-DATA one32<>+16(SB)/4, $0x3f800000
-DATA one32<>+20(SB)/4, $0x3f800000
-DATA one32<>+24(SB)/4, $0x3f800000
-DATA one32<>+28(SB)/4, $0x3f800000
-DATA one32<>+32(SB)/4, $0x3f800000
-DATA one32<>+36(SB)/4, $0x3f800000
-DATA one32<>+40(SB)/4, $0x3f800000
-DATA one32<>+44(SB)/4, $0x3f800000
-DATA one32<>+48(SB)/4, $0x3f800000
-DATA one32<>+52(SB)/4, $0x3f800000
-DATA one32<>+56(SB)/4, $0x3f800000
-DATA one32<>+60(SB)/4, $0x3f800000
-GLOBL one32<>(SB), RODATA|NOPTR, $64
+DATA lastBit<>+0(SB)/4, $0x00000001
+DATA lastBit<>+4(SB)/4, $0x00000001
+DATA lastBit<>+8(SB)/4, $0x00000001
+DATA lastBit<>+12(SB)/4, $0x00000001
+DATA lastBit<>+16(SB)/4, $0x00000001
+DATA lastBit<>+20(SB)/4, $0x00000001
+DATA lastBit<>+24(SB)/4, $0x00000001
+DATA lastBit<>+28(SB)/4, $0x00000001
+DATA lastBit<>+32(SB)/4, $0x00000001
+DATA lastBit<>+36(SB)/4, $0x00000001
+DATA lastBit<>+40(SB)/4, $0x00000001
+DATA lastBit<>+44(SB)/4, $0x00000001
+DATA lastBit<>+48(SB)/4, $0x00000001
+DATA lastBit<>+52(SB)/4, $0x00000001
+DATA lastBit<>+56(SB)/4, $0x00000001
+DATA lastBit<>+60(SB)/4, $0x00000001
+GLOBL lastBit<>(SB), RODATA|NOPTR, $64
 
 DATA lowBytes<>+0(SB)/4, $0x00ff00ff
 DATA lowBytes<>+4(SB)/4, $0x00ff00ff
@@ -617,9 +609,73 @@ DATA lowBytes<>+56(SB)/4, $0x00ff00ff
 DATA lowBytes<>+60(SB)/4, $0x00ff00ff
 GLOBL lowBytes<>(SB), RODATA|NOPTR, $64
 
+DATA inOrder256<>+0(SB)/4, $0x00000000
+DATA inOrder256<>+4(SB)/4, $0x00000004
+DATA inOrder256<>+8(SB)/4, $0x00000001
+DATA inOrder256<>+12(SB)/4, $0x00000005
+DATA inOrder256<>+16(SB)/4, $0x00000002
+DATA inOrder256<>+20(SB)/4, $0x00000006
+DATA inOrder256<>+24(SB)/4, $0x00000003
+DATA inOrder256<>+28(SB)/4, $0x00000007
+GLOBL inOrder256<>(SB), RODATA|NOPTR, $32
+
+DATA largestI8<>+0(SB)/4, $0x42fe0000
+DATA largestI8<>+4(SB)/4, $0x42fe0000
+DATA largestI8<>+8(SB)/4, $0x42fe0000
+DATA largestI8<>+12(SB)/4, $0x42fe0000
+DATA largestI8<>+16(SB)/4, $0x42fe0000
+DATA largestI8<>+20(SB)/4, $0x42fe0000
+DATA largestI8<>+24(SB)/4, $0x42fe0000
+DATA largestI8<>+28(SB)/4, $0x42fe0000
+DATA largestI8<>+32(SB)/4, $0x42fe0000
+DATA largestI8<>+36(SB)/4, $0x42fe0000
+DATA largestI8<>+40(SB)/4, $0x42fe0000
+DATA largestI8<>+44(SB)/4, $0x42fe0000
+DATA largestI8<>+48(SB)/4, $0x42fe0000
+DATA largestI8<>+52(SB)/4, $0x42fe0000
+DATA largestI8<>+56(SB)/4, $0x42fe0000
+DATA largestI8<>+60(SB)/4, $0x42fe0000
+GLOBL largestI8<>(SB), RODATA|NOPTR, $64
+
+DATA one32<>+0(SB)/4, $0x3f800000
+DATA one32<>+4(SB)/4, $0x3f800000
+DATA one32<>+8(SB)/4, $0x3f800000
+DATA one32<>+12(SB)/4, $0x3f800000
+DATA one32<>+16(SB)/4, $0x3f800000
+DATA one32<>+20(SB)/4, $0x3f800000
+DATA one32<>+24(SB)/4, $0x3f800000
+DATA one32<>+28(SB)/4, $0x3f800000
+DATA one32<>+32(SB)/4, $0x3f800000
+DATA one32<>+36(SB)/4, $0x3f800000
+DATA one32<>+40(SB)/4, $0x3f800000
+DATA one32<>+44(SB)/4, $0x3f800000
+DATA one32<>+48(SB)/4, $0x3f800000
+DATA one32<>+52(SB)/4, $0x3f800000
+DATA one32<>+56(SB)/4, $0x3f800000
+DATA one32<>+60(SB)/4, $0x3f800000
+GLOBL one32<>(SB), RODATA|NOPTR, $64
+
+DATA nan32<>+0(SB)/4, $0x7fc00000
+DATA nan32<>+4(SB)/4, $0x7fc00000
+DATA nan32<>+8(SB)/4, $0x7fc00000
+DATA nan32<>+12(SB)/4, $0x7fc00000
+DATA nan32<>+16(SB)/4, $0x7fc00000
+DATA nan32<>+20(SB)/4, $0x7fc00000
+DATA nan32<>+24(SB)/4, $0x7fc00000
+DATA nan32<>+28(SB)/4, $0x7fc00000
+DATA nan32<>+32(SB)/4, $0x7fc00000
+DATA nan32<>+36(SB)/4, $0x7fc00000
+DATA nan32<>+40(SB)/4, $0x7fc00000
+DATA nan32<>+44(SB)/4, $0x7fc00000
+DATA nan32<>+48(SB)/4, $0x7fc00000
+DATA nan32<>+52(SB)/4, $0x7fc00000
+DATA nan32<>+56(SB)/4, $0x7fc00000
+DATA nan32<>+60(SB)/4, $0x7fc00000
+GLOBL nan32<>(SB), RODATA|NOPTR, $64
+
 // func QuantizeF32ToQ8AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
-TEXT ·QuantizeF32ToQ8AVX512(SB), $32-56
+TEXT ·QuantizeF32ToQ8AVX512(SB), $96-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -631,222 +687,483 @@ TEXT ·QuantizeF32ToQ8AVX512(SB), $32-56
 	JZ    done2
 
 vector1:
-	MOVQ          AX, R8
-	MOVQ          CX, R9
-	MOVQ          DX, R10
-	VMOVUPS       magnitude32<>+0(SB), Z0
-	CMPQ          R10, $0x00000080
-	JLT           single5
-	VPANDD        (R9), Z0, Z1
-	VPANDD        64(R9), Z0, Z2
-	VPMAXUD       Z2, Z1, Z1
-	VPANDD        128(R9), Z0, Z2
-	VPANDD        192(R9), Z0, Z3
-	VPMAXUD       Z3, Z2, Z2
-	VPANDD        256(R9), Z0, Z3
-	VPANDD        320(R9), Z0, Z4
-	VPMAXUD       Z4, Z3, Z3
-	VPANDD        384(R9), Z0, Z4
-	VPANDD        448(R9), Z0, Z5
-	VPMAXUD       Z5, Z4, Z4
-	VPUNPCKLDQ    Z2, Z1, Z5
-	VPUNPCKHDQ    Z2, Z1, Z1
-	VPMAXUD       Z1, Z5, Z5
-	VPUNPCKLDQ    Z4, Z3, Z1
-	VPUNPCKHDQ    Z4, Z3, Z2
-	VPMAXUD       Z2, Z1, Z1
-	VPUNPCKLQDQ   Z1, Z5, Z2
-	VPUNPCKHQDQ   Z1, Z5, Z1
-	VPMAXUD       Z1, Z2, Z2
-	VEXTRACTI64X4 $0x01, Z2, Y1
-	VPMAXUD       Y1, Y2, Y1
-	VEXTRACTI128  $0x01, Y1, X2
-	VPMAXUD       X2, X1, X2
-	VDIVPS        largestI8<>+0(SB), X2, X1
-	VPMINUD       nan32<>+0(SB), X1, X3
-	VCVTPS2PH     $0x00, X3, X3
-	VPEXTRW       $0x00, X3, (R8)
-	VPEXTRW       $0x01, X3, 34(R8)
-	VPEXTRW       $0x02, X3, 68(R8)
-	VPEXTRW       $0x03, X3, 102(R8)
-	VPADDD        smallestQ8<>+0(SB), X2, X2
-	VMOVUPS       usualQ8<>+0(SB), X3
-	VPCMPGTD      X3, X2, X2
-	VMOVMSKPS     X2, R11
-	TESTL         R11, R11
-	JNZ           rare6
-	VMOVUPS       two32<>+0(SB), X2
-	VDIVPS        X1, X2, X2
-	VMOVUPS       X2, (SP)
+	MOVQ         AX, R8
+	MOVQ         CX, R9
+	MOVQ         DX, R10
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VBROADCASTSS lastBit<>+0(SB), Z1
+	VMOVUPS      evenWords<>+0(SB), Z2
+	CMPQ         R10, $0x00000200
+	JLT          fours5
+	VPANDD       (R9), Z0, Z3
+	VPANDD       64(R9), Z0, Z4
+	VPMAXUD      Z4, Z3, Z3
+	VPANDD       128(R9), Z0, Z4
+	VPANDD       192(R9), Z0, Z5
+	VPMAXUD      Z5, Z4, Z4
+	VPANDD       256(R9), Z0, Z5
+	VPANDD       320(R9), Z0, Z6
+	VPMAXUD      Z6, Z5, Z5
+	VPANDD       384(R9), Z0, Z6
+	VPANDD       448(R9), Z0, Z7
+	VPMAXUD      Z7, Z6, Z6
+	VPUNPCKLDQ   Z4, Z3, Z7
+	VPUNPCKHDQ   Z4, Z3, Z3
+	VPMAXUD      Z3, Z7, Z7
+	VPUNPCKLDQ   Z6, Z5, Z3
+	VPUNPCKHDQ   Z6, Z5, Z4
+	VPMAXUD      Z4, Z3, Z3
+	VPUNPCKLQDQ  Z3, Z7, Z4
+	VPUNPCKHQDQ  Z3, Z7, Z3
+	VPMAXUD      Z3, Z4, Z4
+	VPANDD       512(R9), Z0, Z3
+	VPANDD       576(R9), Z0, Z5
+	VPMAXUD      Z5, Z3, Z3
+	VPANDD       640(R9), Z0, Z5
+	VPANDD       704(R9), Z0, Z6
+	VPMAXUD      Z6, Z5, Z5
+	VPANDD       768(R9), Z0, Z6
+	VPANDD       832(R9), Z0, Z7
+	VPMAXUD      Z7, Z6, Z6
+	VPANDD       896(R9), Z0, Z7
+	VPANDD       960(R9), Z0, Z8
+	VPMAXUD      Z8, Z7, Z7
+	VPUNPCKLDQ   Z5, Z3, Z8
+	VPUNPCKHDQ   Z5, Z3, Z3
+	VPMAXUD      Z3, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z3
+	VPUNPCKHDQ   Z7, Z6, Z5
+	VPMAXUD      Z5, Z3, Z3
+	VPUNPCKLQDQ  Z3, Z8, Z5
+	VPUNPCKHQDQ  Z3, Z8, Z3
+	VPMAXUD      Z3, Z5, Z5
+	VPANDD       1024(R9), Z0, Z3
+	VPANDD       1088(R9), Z0, Z6
+	VPMAXUD      Z6, Z3, Z3
+	VPANDD       1152(R9), Z0, Z6
+	VPANDD       1216(R9), Z0, Z7
+	VPMAXUD      Z7, Z6, Z6
+	VPANDD       1280(R9), Z0, Z7
+	VPANDD       1344(R9), Z0, Z8
+	VPMAXUD      Z8, Z7, Z7
+	VPANDD       1408(R9), Z0, Z8
+	VPANDD       1472(R9), Z0, Z9
+	VPMAXUD      Z9, Z8, Z8
+	VPUNPCKLDQ   Z6, Z3, Z9
+	VPUNPCKHDQ   Z6, Z3, Z3
+	VPMAXUD      Z3, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z3
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VPMAXUD      Z6, Z3, Z3
+	VPUNPCKLQDQ  Z3, Z9, Z6
+	VPUNPCKHQDQ  Z3, Z9, Z3
+	VPMAXUD      Z3, Z6, Z6
+	VPANDD       1536(R9), Z0, Z3
+	VPANDD       1600(R9), Z0, Z7
+	VPMAXUD      Z7, Z3, Z3
+	VPANDD       1664(R9), Z0, Z7
+	VPANDD       1728(R9), Z0, Z8
+	VPMAXUD      Z8, Z7, Z7
+	VPANDD       1792(R9), Z0, Z8
+	VPANDD       1856(R9), Z0, Z9
+	VPMAXUD      Z9, Z8, Z8
+	VPANDD       1920(R9), Z0, Z9
+	VPANDD       1984(R9), Z0, Z10
+	VPMAXUD      Z10, Z9, Z9
+	VPUNPCKLDQ   Z7, Z3, Z10
+	VPUNPCKHDQ   Z7, Z3, Z3
+	VPMAXUD      Z3, Z10, Z10
+	VPUNPCKLDQ   Z9, Z8, Z3
+	VPUNPCKHDQ   Z9, Z8, Z7
+	VPMAXUD      Z7, Z3, Z3
+	VPUNPCKLQDQ  Z3, Z10, Z7
+	VPUNPCKHQDQ  Z3, Z10, Z3
+	VPMAXUD      Z3, Z7, Z7
+	VSHUFI64X2   $0x88, Z5, Z4, Z3
+	VSHUFI64X2   $0xdd, Z5, Z4, Z4
+	VPMAXUD      Z4, Z3, Z3
+	VSHUFI64X2   $0x88, Z7, Z6, Z4
+	VSHUFI64X2   $0xdd, Z7, Z6, Z5
+	VPMAXUD      Z5, Z4, Z4
+	VSHUFI64X2   $0x88, Z4, Z3, Z5
+	VSHUFI64X2   $0xdd, Z4, Z3, Z3
+	VPMAXUD      Z3, Z5, Z5
+	VDIVPS.BCST  largestI8<>+0(SB), Z5, Z4
+	VBROADCASTSS one32<>+0(SB), Z3
+	VDIVPS       Z4, Z3, Z3
+	VPMINUD.BCST nan32<>+0(SB), Z4, Z4
+	VCVTPS2PH    $0x00, Z4, Y4
+	VMOVUPS      Y4, (SP)
+	MOVWLZX      (SP), R11
+	MOVW         R11, (R8)
+	MOVWLZX      2(SP), R11
+	MOVW         R11, 34(R8)
+	MOVWLZX      4(SP), R11
+	MOVW         R11, 68(R8)
+	MOVWLZX      6(SP), R11
+	MOVW         R11, 102(R8)
+	MOVWLZX      8(SP), R11
+	MOVW         R11, 136(R8)
+	MOVWLZX      10(SP), R11
+	MOVW         R11, 170(R8)
+	MOVWLZX      12(SP), R11
+	MOVW         R11, 204(R8)
+	MOVWLZX      14(SP), R11
+	MOVW         R11, 238(R8)
+	MOVWLZX      16(SP), R11
+	MOVW         R11, 272(R8)
+	MOVWLZX      18(SP), R11
+	MOVW         R11, 306(R8)
+	MOVWLZX      20(SP), R11
+	MOVW         R11, 340(R8)
+	MOVWLZX      22(SP), R11
+	MOVW         R11, 374(R8)
+	MOVWLZX      24(SP), R11
+	MOVW         R11, 408(R8)
+	MOVWLZX      26(SP), R11
+	MOVW         R11, 442(R8)
+	MOVWLZX      28(SP), R11
+	MOVW         R11, 476(R8)
+	MOVWLZX      30(SP), R11
+	MOVW         R11, 510(R8)
 
-scaled7:
 block3:
-	VMOVUPS       (SP), X1
-	VMOVUPS       X1, 16(SP)
-	MOVL          R11, R12
-	SUBQ          $0x00000080, R10
-	CMPQ          R10, $0x00000080
-	JLT           last4
-	VPANDD        512(R9), Z0, Z1
-	VPANDD        576(R9), Z0, Z2
-	VPMAXUD       Z2, Z1, Z1
-	VPANDD        640(R9), Z0, Z2
-	VPANDD        704(R9), Z0, Z3
-	VPMAXUD       Z3, Z2, Z2
-	VPANDD        768(R9), Z0, Z3
-	VPANDD        832(R9), Z0, Z4
-	VPMAXUD       Z4, Z3, Z3
-	VPANDD        896(R9), Z0, Z4
-	VPANDD        960(R9), Z0, Z5
-	VPMAXUD       Z5, Z4, Z4
-	VPUNPCKLDQ    Z2, Z1, Z5
-	VPUNPCKHDQ    Z2, Z1, Z1
-	VPMAXUD       Z1, Z5, Z5
-	VPUNPCKLDQ    Z4, Z3, Z1
-	VPUNPCKHDQ    Z4, Z3, Z2
-	VPMAXUD       Z2, Z1, Z1
-	VPUNPCKLQDQ   Z1, Z5, Z2
-	VPUNPCKHQDQ   Z1, Z5, Z1
-	VPMAXUD       Z1, Z2, Z2
-	VEXTRACTI64X4 $0x01, Z2, Y1
-	VPMAXUD       Y1, Y2, Y1
-	VEXTRACTI128  $0x01, Y1, X2
-	VPMAXUD       X2, X1, X2
-	VDIVPS        largestI8<>+0(SB), X2, X1
-	VPMINUD       nan32<>+0(SB), X1, X3
-	VCVTPS2PH     $0x00, X3, X3
-	VPEXTRW       $0x00, X3, 136(R8)
-	VPEXTRW       $0x01, X3, 170(R8)
-	VPEXTRW       $0x02, X3, 204(R8)
-	VPEXTRW       $0x03, X3, 238(R8)
-	VPADDD        smallestQ8<>+0(SB), X2, X2
-	VMOVUPS       usualQ8<>+0(SB), X3
-	VPCMPGTD      X3, X2, X2
-	VMOVMSKPS     X2, R11
-	TESTL         R11, R11
-	JNZ           rare8
-	VMOVUPS       two32<>+0(SB), X2
-	VDIVPS        X1, X2, X2
-	VMOVUPS       X2, (SP)
+	VMOVUPS      Z3, 32(SP)
+	SUBQ         $0x00000200, R10
+	CMPQ         R10, $0x00000200
+	JLT          last4
+	VPANDD       2048(R9), Z0, Z3
+	VPANDD       2112(R9), Z0, Z4
+	VPMAXUD      Z4, Z3, Z3
+	VPANDD       2176(R9), Z0, Z4
+	VPANDD       2240(R9), Z0, Z5
+	VPMAXUD      Z5, Z4, Z4
+	VPANDD       2304(R9), Z0, Z5
+	VPANDD       2368(R9), Z0, Z6
+	VPMAXUD      Z6, Z5, Z5
+	VPANDD       2432(R9), Z0, Z6
+	VPANDD       2496(R9), Z0, Z7
+	VPMAXUD      Z7, Z6, Z6
+	VPUNPCKLDQ   Z4, Z3, Z7
+	VPUNPCKHDQ   Z4, Z3, Z3
+	VPMAXUD      Z3, Z7, Z7
+	VPUNPCKLDQ   Z6, Z5, Z3
+	VPUNPCKHDQ   Z6, Z5, Z4
+	VPMAXUD      Z4, Z3, Z3
+	VPUNPCKLQDQ  Z3, Z7, Z4
+	VPUNPCKHQDQ  Z3, Z7, Z3
+	VPMAXUD      Z3, Z4, Z4
+	VPANDD       2560(R9), Z0, Z3
+	VPANDD       2624(R9), Z0, Z5
+	VPMAXUD      Z5, Z3, Z3
+	VPANDD       2688(R9), Z0, Z5
+	VPANDD       2752(R9), Z0, Z6
+	VPMAXUD      Z6, Z5, Z5
+	VPANDD       2816(R9), Z0, Z6
+	VPANDD       2880(R9), Z0, Z7
+	VPMAXUD      Z7, Z6, Z6
+	VPANDD       2944(R9), Z0, Z7
+	VPANDD       3008(R9), Z0, Z8
+	VPMAXUD      Z8, Z7, Z7
+	VPUNPCKLDQ   Z5, Z3, Z8
+	VPUNPCKHDQ   Z5, Z3, Z3
+	VPMAXUD      Z3, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z3
+	VPUNPCKHDQ   Z7, Z6, Z5
+	VPMAXUD      Z5, Z3, Z3
+	VPUNPCKLQDQ  Z3, Z8, Z5
+	VPUNPCKHQDQ  Z3, Z8, Z3
+	VPMAXUD      Z3, Z5, Z5
+	VPANDD       3072(R9), Z0, Z3
+	VPANDD       3136(R9), Z0, Z6
+	VPMAXUD      Z6, Z3, Z3
+	VPANDD       3200(R9), Z0, Z6
+	VPANDD       3264(R9), Z0, Z7
+	VPMAXUD      Z7, Z6, Z6
+	VPANDD       3328(R9), Z0, Z7
+	VPANDD       3392(R9), Z0, Z8
+	VPMAXUD      Z8, Z7, Z7
+	VPANDD       3456(R9), Z0, Z8
+	VPANDD       3520(R9), Z0, Z9
+	VPMAXUD      Z9, Z8, Z8
+	VPUNPCKLDQ   Z6, Z3, Z9
+	VPUNPCKHDQ   Z6, Z3, Z3
+	VPMAXUD      Z3, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z3
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VPMAXUD      Z6, Z3, Z3
+	VPUNPCKLQDQ  Z3, Z9, Z6
+	VPUNPCKHQDQ  Z3, Z9, Z3
+	VPMAXUD      Z3, Z6, Z6
+	VPANDD       3584(R9), Z0, Z3
+	VPANDD       3648(R9), Z0, Z7
+	VPMAXUD      Z7, Z3, Z3
+	VPANDD       3712(R9), Z0, Z7
+	VPANDD       3776(R9), Z0, Z8
+	VPMAXUD      Z8, Z7, Z7
+	VPANDD       3840(R9), Z0, Z8
+	VPANDD       3904(R9), Z0, Z9
+	VPMAXUD      Z9, Z8, Z8
+	VPANDD       3968(R9), Z0, Z9
+	VPANDD       4032(R9), Z0, Z10
+	VPMAXUD      Z10, Z9, Z9
+	VPUNPCKLDQ   Z7, Z3, Z10
+	VPUNPCKHDQ   Z7, Z3, Z3
+	VPMAXUD      Z3, Z10, Z10
+	VPUNPCKLDQ   Z9, Z8, Z3
+	VPUNPCKHDQ   Z9, Z8, Z7
+	VPMAXUD      Z7, Z3, Z3
+	VPUNPCKLQDQ  Z3, Z10, Z7
+	VPUNPCKHQDQ  Z3, Z10, Z3
+	VPMAXUD      Z3, Z7, Z7
+	VSHUFI64X2   $0x88, Z5, Z4, Z3
+	VSHUFI64X2   $0xdd, Z5, Z4, Z4
+	VPMAXUD      Z4, Z3, Z3
+	VSHUFI64X2   $0x88, Z7, Z6, Z4
+	VSHUFI64X2   $0xdd, Z7, Z6, Z5
+	VPMAXUD      Z5, Z4, Z4
+	VSHUFI64X2   $0x88, Z4, Z3, Z5
+	VSHUFI64X2   $0xdd, Z4, Z3, Z3
+	VPMAXUD      Z3, Z5, Z5
+	VDIVPS.BCST  largestI8<>+0(SB), Z5, Z4
+	VBROADCASTSS one32<>+0(SB), Z3
+	VDIVPS       Z4, Z3, Z3
+	VPMINUD.BCST nan32<>+0(SB), Z4, Z4
+	VCVTPS2PH    $0x00, Z4, Y4
+	VMOVUPS      Y4, (SP)
+	MOVWLZX      (SP), R11
+	MOVW         R11, 544(R8)
+	MOVWLZX      2(SP), R11
+	MOVW         R11, 578(R8)
+	MOVWLZX      4(SP), R11
+	MOVW         R11, 612(R8)
+	MOVWLZX      6(SP), R11
+	MOVW         R11, 646(R8)
+	MOVWLZX      8(SP), R11
+	MOVW         R11, 680(R8)
+	MOVWLZX      10(SP), R11
+	MOVW         R11, 714(R8)
+	MOVWLZX      12(SP), R11
+	MOVW         R11, 748(R8)
+	MOVWLZX      14(SP), R11
+	MOVW         R11, 782(R8)
+	MOVWLZX      16(SP), R11
+	MOVW         R11, 816(R8)
+	MOVWLZX      18(SP), R11
+	MOVW         R11, 850(R8)
+	MOVWLZX      20(SP), R11
+	MOVW         R11, 884(R8)
+	MOVWLZX      22(SP), R11
+	MOVW         R11, 918(R8)
+	MOVWLZX      24(SP), R11
+	MOVW         R11, 952(R8)
+	MOVWLZX      26(SP), R11
+	MOVW         R11, 986(R8)
+	MOVWLZX      28(SP), R11
+	MOVW         R11, 1020(R8)
+	MOVWLZX      30(SP), R11
+	MOVW         R11, 1054(R8)
 
-scaled9:
 last4:
-	MOVQ          ahead+48(FP), R14
-	LEAQ          (R9), R13
-	ADDQ          R14, R13
-	PREFETCHT0    (R13)
-	PREFETCHT0    64(R13)
-	PREFETCHT0    128(R13)
-	PREFETCHT0    192(R13)
-	PREFETCHT0    256(R13)
-	PREFETCHT0    320(R13)
-	PREFETCHT0    384(R13)
-	PREFETCHT0    448(R13)
-	TESTL         R12, R12
-	JNZ           rare10
-	VBROADCASTSS  16(SP), Z1
-	VMULPS        (R9), Z1, Z2
-	VCVTTPS2DQ    Z2, Z2
-	VMULPS        64(R9), Z1, Z1
-	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  20(SP), Z3
+	XORQ R11, R11
+
+each6:
+	MOVQ         ahead+48(FP), R13
+	LEAQ         (R9), R12
+	ADDQ         R13, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   192(R12)
+	PREFETCHT0   256(R12)
+	PREFETCHT0   320(R12)
+	PREFETCHT0   384(R12)
+	PREFETCHT0   448(R12)
+	VBROADCASTSS 32(SP)(R11*4), Z4
+	VMULPS       (R9), Z4, Z5
+	VPORD        Z1, Z5, Z5
+	VCVTPS2DQ    Z5, Z5
+	VMULPS       64(R9), Z4, Z4
+	VPORD        Z1, Z4, Z4
+	VCVTPS2DQ    Z4, Z4
+	VPERMT2W     Z4, Z2, Z5
+	VPMOVWB      Z5, Y4
+	VMOVUPS      Y4, 2(R8)
+	VBROADCASTSS 36(SP)(R11*4), Z4
+	VMULPS       128(R9), Z4, Z5
+	VPORD        Z1, Z5, Z5
+	VCVTPS2DQ    Z5, Z5
+	VMULPS       192(R9), Z4, Z4
+	VPORD        Z1, Z4, Z4
+	VCVTPS2DQ    Z4, Z4
+	VPERMT2W     Z4, Z2, Z5
+	VPMOVWB      Z5, Y4
+	VMOVUPS      Y4, 36(R8)
+	VBROADCASTSS 40(SP)(R11*4), Z4
+	VMULPS       256(R9), Z4, Z5
+	VPORD        Z1, Z5, Z5
+	VCVTPS2DQ    Z5, Z5
+	VMULPS       320(R9), Z4, Z4
+	VPORD        Z1, Z4, Z4
+	VCVTPS2DQ    Z4, Z4
+	VPERMT2W     Z4, Z2, Z5
+	VPMOVWB      Z5, Y4
+	VMOVUPS      Y4, 70(R8)
+	VBROADCASTSS 44(SP)(R11*4), Z4
+	VMULPS       384(R9), Z4, Z5
+	VPORD        Z1, Z5, Z5
+	VCVTPS2DQ    Z5, Z5
+	VMULPS       448(R9), Z4, Z4
+	VPORD        Z1, Z4, Z4
+	VCVTPS2DQ    Z4, Z4
+	VPERMT2W     Z4, Z2, Z5
+	VPMOVWB      Z5, Y4
+	VMOVUPS      Y4, 104(R8)
+	ADDQ         $0x00000200, R9
+	ADDQ         $0x00000088, R8
+	ADDQ         $0x04, R11
+	CMPQ         R11, $0x10
+	JNE          each6
+	CMPQ         R10, $0x00000200
+	JGE          block3
+
+fours5:
+	CMPQ R10, $0x80
+	JLT  next8
+
+block7:
+	VPANDD        (R9), Z0, Z3
+	VPANDD        64(R9), Z0, Z4
+	VPMAXUD       Z4, Z3, Z3
+	VPANDD        128(R9), Z0, Z4
+	VPANDD        192(R9), Z0, Z5
+	VPMAXUD       Z5, Z4, Z4
+	VPANDD        256(R9), Z0, Z5
+	VPANDD        320(R9), Z0, Z6
+	VPMAXUD       Z6, Z5, Z5
+	VPANDD        384(R9), Z0, Z6
+	VPANDD        448(R9), Z0, Z7
+	VPMAXUD       Z7, Z6, Z6
+	VPUNPCKLDQ    Z4, Z3, Z7
+	VPUNPCKHDQ    Z4, Z3, Z3
+	VPMAXUD       Z3, Z7, Z7
+	VPUNPCKLDQ    Z6, Z5, Z3
+	VPUNPCKHDQ    Z6, Z5, Z4
+	VPMAXUD       Z4, Z3, Z3
+	VPUNPCKLQDQ   Z3, Z7, Z4
+	VPUNPCKHQDQ   Z3, Z7, Z3
+	VPMAXUD       Z3, Z4, Z4
+	VEXTRACTI64X4 $0x01, Z4, Y3
+	VPMAXUD       Y3, Y4, Y3
+	VEXTRACTI128  $0x01, Y3, X4
+	VPMAXUD       X4, X3, X4
+	VDIVPS        largestI8<>+0(SB), X4, X4
+	VMOVUPS       one32<>+0(SB), X3
+	VDIVPS        X4, X3, X3
+	VPMINUD       nan32<>+0(SB), X4, X4
+	VCVTPS2PH     $0x00, X4, X4
+	VPEXTRW       $0x00, X4, (R8)
+	VPEXTRW       $0x01, X4, 34(R8)
+	VPEXTRW       $0x02, X4, 68(R8)
+	VPEXTRW       $0x03, X4, 102(R8)
+	VMOVUPS       X3, 32(SP)
+	MOVQ          ahead+48(FP), R12
+	LEAQ          (R9), R11
+	ADDQ          R12, R11
+	PREFETCHT0    (R11)
+	PREFETCHT0    64(R11)
+	PREFETCHT0    128(R11)
+	PREFETCHT0    192(R11)
+	PREFETCHT0    256(R11)
+	PREFETCHT0    320(R11)
+	PREFETCHT0    384(R11)
+	PREFETCHT0    448(R11)
+	VBROADCASTSS  32(SP), Z3
+	VMULPS        (R9), Z3, Z4
+	VPORD         Z1, Z4, Z4
+	VCVTPS2DQ     Z4, Z4
+	VMULPS        64(R9), Z3, Z3
+	VPORD         Z1, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPERMT2W      Z3, Z2, Z4
+	VPMOVWB       Z4, Y3
+	VMOVUPS       Y3, 2(R8)
+	VBROADCASTSS  36(SP), Z3
 	VMULPS        128(R9), Z3, Z4
-	VCVTTPS2DQ    Z4, Z4
+	VPORD         Z1, Z4, Z4
+	VCVTPS2DQ     Z4, Z4
 	VMULPS        192(R9), Z3, Z3
-	VCVTTPS2DQ    Z3, Z3
-	VPACKSSDW     Z1, Z2, Z1
-	VPACKSSDW     Z3, Z4, Z2
-	VPSRAW        $0x0f, Z1, Z3
-	VPAVGW        Z3, Z1, Z1
-	VPSRAW        $0x0f, Z2, Z3
-	VPAVGW        Z3, Z2, Z2
-	VPACKSSWB     Z2, Z1, Z1
-	VMOVUPS       inOrder512<>+0(SB), Z2
-	VPERMD        Z1, Z2, Z1
-	VMOVUPS       Y1, 2(R8)
-	VEXTRACTI64X4 $0x01, Z1, 36(R8)
-	VBROADCASTSS  24(SP), Z1
-	VMULPS        256(R9), Z1, Z2
-	VCVTTPS2DQ    Z2, Z2
-	VMULPS        320(R9), Z1, Z1
-	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  28(SP), Z3
+	VPORD         Z1, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPERMT2W      Z3, Z2, Z4
+	VPMOVWB       Z4, Y3
+	VMOVUPS       Y3, 36(R8)
+	VBROADCASTSS  40(SP), Z3
+	VMULPS        256(R9), Z3, Z4
+	VPORD         Z1, Z4, Z4
+	VCVTPS2DQ     Z4, Z4
+	VMULPS        320(R9), Z3, Z3
+	VPORD         Z1, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPERMT2W      Z3, Z2, Z4
+	VPMOVWB       Z4, Y3
+	VMOVUPS       Y3, 70(R8)
+	VBROADCASTSS  44(SP), Z3
 	VMULPS        384(R9), Z3, Z4
-	VCVTTPS2DQ    Z4, Z4
+	VPORD         Z1, Z4, Z4
+	VCVTPS2DQ     Z4, Z4
 	VMULPS        448(R9), Z3, Z3
-	VCVTTPS2DQ    Z3, Z3
-	VPACKSSDW     Z1, Z2, Z1
-	VPACKSSDW     Z3, Z4, Z2
-	VPSRAW        $0x0f, Z1, Z3
-	VPAVGW        Z3, Z1, Z1
-	VPSRAW        $0x0f, Z2, Z3
-	VPAVGW        Z3, Z2, Z2
-	VPACKSSWB     Z2, Z1, Z1
-	VMOVUPS       inOrder512<>+0(SB), Z2
-	VPERMD        Z1, Z2, Z1
-	VMOVUPS       Y1, 70(R8)
-	VEXTRACTI64X4 $0x01, Z1, 104(R8)
+	VPORD         Z1, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPERMT2W      Z3, Z2, Z4
+	VPMOVWB       Z4, Y3
+	VMOVUPS       Y3, 104(R8)
+	ADDQ          $0x00000200, R9
+	ADDQ          $0x00000088, R8
+	SUBQ          $0x80, R10
+	CMPQ          R10, $0x80
+	JGE           block7
 
-written11:
-	ADDQ $0x00000200, R9
-	ADDQ $0x00000088, R8
-	CMPQ R10, $0x00000080
-	JGE  block3
-
-single5:
+next8:
 	CMPQ R10, $0x20
-	JLT  next13
+	JLT  next10
 
-block12:
-	VPANDD        (R9), Z0, Z1
-	VPANDD        64(R9), Z0, Z2
-	VPMAXUD       Z2, Z1, Z1
-	VEXTRACTI64X4 $0x01, Z1, Y2
-	VPMAXUD       Y2, Y1, Y2
-	VEXTRACTI128  $0x01, Y2, X1
-	VPMAXUD       X1, X2, X1
-	VPSHUFD       $0x4e, X1, X2
-	VPMAXUD       X2, X1, X1
-	VPSHUFD       $0xb1, X1, X2
-	VPMAXUD       X2, X1, X1
-	VDIVPS        largestI8<>+0(SB), X1, X2
-	VPMINUD       nan32<>+0(SB), X2, X3
-	VCVTPS2PH     $0x00, X3, X3
-	VPEXTRW       $0x00, X3, (R8)
-	VPADDD        smallestQ8<>+0(SB), X1, X1
-	VMOVUPS       usualQ8<>+0(SB), X3
-	VPCMPGTD      X3, X1, X1
-	VMOVMSKPS     X1, R11
-	TESTL         R11, R11
-	JNZ           rare14
-	VMOVUPS       two32<>+0(SB), X1
-	VDIVPS        X2, X1, X1
-	VMOVUPS       X1, (SP)
+block9:
+	VPANDD        (R9), Z0, Z3
+	VPANDD        64(R9), Z0, Z4
+	VPMAXUD       Z4, Z3, Z3
+	VEXTRACTI64X4 $0x01, Z3, Y4
+	VPMAXUD       Y4, Y3, Y4
+	VEXTRACTI128  $0x01, Y4, X3
+	VPMAXUD       X3, X4, X3
+	VPSHUFD       $0x4e, X3, X4
+	VPMAXUD       X4, X3, X3
+	VPSHUFD       $0xb1, X3, X4
+	VPMAXUD       X4, X3, X3
+	VDIVPS        largestI8<>+0(SB), X3, X4
+	VMOVUPS       one32<>+0(SB), X3
+	VDIVPS        X4, X3, X3
+	VPMINUD       nan32<>+0(SB), X4, X4
+	VCVTPS2PH     $0x00, X4, X4
+	VPEXTRW       $0x00, X4, (R8)
+	VMOVUPS       X3, 32(SP)
+	VBROADCASTSS  32(SP), Z3
+	VMULPS        (R9), Z3, Z4
+	VPORD         Z1, Z4, Z4
+	VCVTPS2DQ     Z4, Z4
+	VMULPS        64(R9), Z3, Z3
+	VPORD         Z1, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPERMT2W      Z3, Z2, Z4
+	VPMOVWB       Z4, Y3
+	VMOVUPS       Y3, 2(R8)
+	ADDQ          $0x00000080, R9
+	ADDQ          $0x00000022, R8
+	SUBQ          $0x20, R10
+	CMPQ          R10, $0x20
+	JGE           block9
 
-scaled15:
-	TESTL        R11, R11
-	JNZ          rare16
-	VBROADCASTSS (SP), Z1
-	VMULPS       (R9), Z1, Z2
-	VCVTTPS2DQ   Z2, Z2
-	VMULPS       64(R9), Z1, Z1
-	VCVTTPS2DQ   Z1, Z1
-	VPACKSSDW    Z1, Z2, Z1
-	VPSRAW       $0x0f, Z1, Z2
-	VPAVGW       Z2, Z1, Z1
-	VPACKSSWB    Z1, Z1, Z1
-	VMOVUPS      inOrder512<>+0(SB), Z2
-	VPERMD       Z1, Z2, Z1
-	VMOVUPS      Y1, 2(R8)
-
-written17:
-	ADDQ $0x00000080, R9
-	ADDQ $0x00000022, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block12
-
-next13:
+next10:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -856,116 +1173,39 @@ done2:
 	VZEROUPPER
 	RET
 
-rare6:
-	VMOVUPS one32<>+0(SB), X2
-	VDIVPS  X1, X2, X2
-	VMOVUPS X2, (SP)
-	JMP     scaled7
-
-rare8:
-	VMOVUPS one32<>+0(SB), X2
-	VDIVPS  X1, X2, X2
-	VMOVUPS X2, (SP)
-	JMP     scaled9
-
-rare10:
-	VBROADCASTSS  16(SP), Z1
-	VMULPS        (R9), Z1, Z2
-	VADDPS        Z2, Z2, Z2
-	VCVTTPS2DQ    Z2, Z2
-	VMULPS        64(R9), Z1, Z1
-	VADDPS        Z1, Z1, Z1
-	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  20(SP), Z3
-	VMULPS        128(R9), Z3, Z4
-	VADDPS        Z4, Z4, Z4
-	VCVTTPS2DQ    Z4, Z4
-	VMULPS        192(R9), Z3, Z3
-	VADDPS        Z3, Z3, Z3
-	VCVTTPS2DQ    Z3, Z3
-	VPACKSSDW     Z1, Z2, Z1
-	VPACKSSDW     Z3, Z4, Z2
-	VPSRAW        $0x0f, Z1, Z3
-	VPAVGW        Z3, Z1, Z1
-	VPANDD        lowBytes<>+0(SB), Z1, Z1
-	VPSRAW        $0x0f, Z2, Z3
-	VPAVGW        Z3, Z2, Z2
-	VPANDD        lowBytes<>+0(SB), Z2, Z2
-	VPACKUSWB     Z2, Z1, Z1
-	VMOVUPS       inOrder512<>+0(SB), Z2
-	VPERMD        Z1, Z2, Z1
-	VMOVUPS       Y1, 2(R8)
-	VEXTRACTI64X4 $0x01, Z1, 36(R8)
-	VBROADCASTSS  24(SP), Z1
-	VMULPS        256(R9), Z1, Z2
-	VADDPS        Z2, Z2, Z2
-	VCVTTPS2DQ    Z2, Z2
-	VMULPS        320(R9), Z1, Z1
-	VADDPS        Z1, Z1, Z1
-	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  28(SP), Z3
-	VMULPS        384(R9), Z3, Z4
-	VADDPS        Z4, Z4, Z4
-	VCVTTPS2DQ    Z4, Z4
-	VMULPS        448(R9), Z3, Z3
-	VADDPS        Z3, Z3, Z3
-	VCVTTPS2DQ    Z3, Z3
-	VPACKSSDW     Z1, Z2, Z1
-	VPACKSSDW     Z3, Z4, Z2
-	VPSRAW        $0x0f, Z1, Z3
-	VPAVGW        Z3, Z1, Z1
-	VPANDD        lowBytes<>+0(SB), Z1, Z1
-	VPSRAW        $0x0f, Z2, Z3
-	VPAVGW        Z3, Z2, Z2
-	VPANDD        lowBytes<>+0(SB), Z2, Z2
-	VPACKUSWB     Z2, Z1, Z1
-	VMOVUPS       inOrder512<>+0(SB), Z2
-	VPERMD        Z1, Z2, Z1
-	VMOVUPS       Y1, 70(R8)
-	VEXTRACTI64X4 $0x01, Z1, 104(R8)
-	JMP           written11
-
-rare14:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X2, X1, X1
-	VMOVUPS X1, (SP)
-	JMP     scaled15
-
-rare16:
-	VBROADCASTSS (SP), Z1
-	VMULPS       (R9), Z1, Z2
-	VADDPS       Z2, Z2, Z2
-	VCVTTPS2DQ   Z2, Z2
-	VMULPS       64(R9), Z1, Z1
-	VADDPS       Z1, Z1, Z1
-	VCVTTPS2DQ   Z1, Z1
-	VPACKSSDW    Z1, Z2, Z1
-	VPSRAW       $0x0f, Z1, Z2
-	VPAVGW       Z2, Z1, Z1
-	VPANDD       lowBytes<>+0(SB), Z1, Z1
-	VPACKUSWB    Z1, Z1, Z1
-	VMOVUPS      inOrder512<>+0(SB), Z2
-	VPERMD       Z1, Z2, Z1
-	VMOVUPS      Y1, 2(R8)
-	JMP          written17
-
-DATA inOrder512<>+0(SB)/4, $0x00000000
-DATA inOrder512<>+4(SB)/4, $0x00000004
-DATA inOrder512<>+8(SB)/4, $0x00000008
-DATA inOrder512<>+12(SB)/4, $0x0000000c
-DATA inOrder512<>+16(SB)/4, $0x00000001
-DATA inOrder512<>+20(SB)/4, $0x00000005
-DATA inOrder512<>+24(SB)/4, $0x00000009
-DATA inOrder512<>+28(SB)/4, $0x0000000d
-DATA inOrder512<>+32(SB)/4, $0x00000002
-DATA inOrder512<>+36(SB)/4, $0x00000006
-DATA inOrder512<>+40(SB)/4, $0x0000000a
-DATA inOrder512<>+44(SB)/4, $0x0000000e
-DATA inOrder512<>+48(SB)/4, $0x00000003
-DATA inOrder512<>+52(SB)/4, $0x00000007
-DATA inOrder512<>+56(SB)/4, $0x0000000b
-DATA inOrder512<>+60(SB)/4, $0x0000000f
-GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
+DATA evenWords<>+0(SB)/2, $0x0000
+DATA evenWords<>+2(SB)/2, $0x0002
+DATA evenWords<>+4(SB)/2, $0x0004
+DATA evenWords<>+6(SB)/2, $0x0006
+DATA evenWords<>+8(SB)/2, $0x0008
+DATA evenWords<>+10(SB)/2, $0x000a
+DATA evenWords<>+12(SB)/2, $0x000c
+DATA evenWords<>+14(SB)/2, $0x000e
+DATA evenWords<>+16(SB)/2, $0x0010
+DATA evenWords<>+18(SB)/2, $0x0012
+DATA evenWords<>+20(SB)/2, $0x0014
+DATA evenWords<>+22(SB)/2, $0x0016
+DATA evenWords<>+24(SB)/2, $0x0018
+DATA evenWords<>+26(SB)/2, $0x001a
+DATA evenWords<>+28(SB)/2, $0x001c
+DATA evenWords<>+30(SB)/2, $0x001e
+DATA evenWords<>+32(SB)/2, $0x0020
+DATA evenWords<>+34(SB)/2, $0x0022
+DATA evenWords<>+36(SB)/2, $0x0024
+DATA evenWords<>+38(SB)/2, $0x0026
+DATA evenWords<>+40(SB)/2, $0x0028
+DATA evenWords<>+42(SB)/2, $0x002a
+DATA evenWords<>+44(SB)/2, $0x002c
+DATA evenWords<>+46(SB)/2, $0x002e
+DATA evenWords<>+48(SB)/2, $0x0030
+DATA evenWords<>+50(SB)/2, $0x0032
+DATA evenWords<>+52(SB)/2, $0x0034
+DATA evenWords<>+54(SB)/2, $0x0036
+DATA evenWords<>+56(SB)/2, $0x0038
+DATA evenWords<>+58(SB)/2, $0x003a
+DATA evenWords<>+60(SB)/2, $0x003c
+DATA evenWords<>+62(SB)/2, $0x003e
+GLOBL evenWords<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, FMA3
@@ -1613,53 +1853,54 @@ GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 // func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2
 TEXT ·QuantizeRowF32ToI8AVX512(SB), $64-72
-	MOVQ    x+16(FP), AX
-	MOVQ    n+24(FP), CX
-	MOVQ    count+32(FP), DX
-	MOVQ    y+0(FP), BX
-	MOVQ    scales+8(FP), SI
-	MOVQ    xStride+48(FP), R8
-	SHLQ    $0x02, R8
-	LEAQ    (R8)(R8*2), R9
-	TESTQ   DX, DX
-	JZ      done1
-	CMPQ    DX, $0x04
-	JLT     fewer5
-	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	MOVQ    CX, R10
-	SUBQ    $0x10, R10
-	JLT     rest7
+	MOVQ         x+16(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         count+32(FP), DX
+	MOVQ         y+0(FP), BX
+	MOVQ         scales+8(FP), SI
+	MOVQ         xStride+48(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	TESTQ        DX, DX
+	JZ           done1
+	VMOVUPS      inOrder512<>+0(SB), Z0
+	CMPQ         DX, $0x04
+	JLT          fewer5
+	MOVQ         AX, DI
+	VBROADCASTSS magnitude32<>+0(SB), Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	MOVQ         CX, R10
+	SUBQ         $0x10, R10
+	JLT          rest7
 
 magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI), Z0, Z5
-	VPMAXUD    Z5, Z1, Z1
+	VPANDD     (DI), Z1, Z6
+	VPMAXUD    Z6, Z2, Z2
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R8*1), Z0, Z5
-	VPMAXUD    Z5, Z2, Z2
+	VPANDD     (DI)(R8*1), Z1, Z6
+	VPMAXUD    Z6, Z3, Z3
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R8*2), Z0, Z5
-	VPMAXUD    Z5, Z3, Z3
+	VPANDD     (DI)(R8*2), Z1, Z6
+	VPMAXUD    Z6, Z4, Z4
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R9*1), Z0, Z5
-	VPMAXUD    Z5, Z4, Z4
+	VPANDD     (DI)(R9*1), Z1, Z6
+	VPMAXUD    Z6, Z5, Z5
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R10
 	JGE        magnitudes6
@@ -1672,85 +1913,85 @@ rest7:
 	KMOVD     R11, K1
 	SHRQ      $0x10, R11
 	KMOVD     R11, K2
-	VMOVUPS.Z (DI), K1, Z5
-	VPANDD    Z5, Z0, Z5
-	VPMAXUD   Z5, Z1, Z1
-	VMOVUPS.Z (DI)(R8*1), K1, Z5
-	VPANDD    Z5, Z0, Z5
-	VPMAXUD   Z5, Z2, Z2
-	VMOVUPS.Z (DI)(R8*2), K1, Z5
-	VPANDD    Z5, Z0, Z5
-	VPMAXUD   Z5, Z3, Z3
-	VMOVUPS.Z (DI)(R9*1), K1, Z5
-	VPANDD    Z5, Z0, Z0
-	VPMAXUD   Z0, Z4, Z4
+	VMOVUPS.Z (DI), K1, Z6
+	VPANDD    Z6, Z1, Z6
+	VPMAXUD   Z6, Z2, Z2
+	VMOVUPS.Z (DI)(R8*1), K1, Z6
+	VPANDD    Z6, Z1, Z6
+	VPMAXUD   Z6, Z3, Z3
+	VMOVUPS.Z (DI)(R8*2), K1, Z6
+	VPANDD    Z6, Z1, Z6
+	VPMAXUD   Z6, Z4, Z4
+	VMOVUPS.Z (DI)(R9*1), K1, Z6
+	VPANDD    Z6, Z1, Z1
+	VPMAXUD   Z1, Z5, Z5
 
 largest8:
-	VPUNPCKLDQ    Z2, Z1, Z0
-	VPUNPCKHDQ    Z2, Z1, Z1
-	VPMAXUD       Z1, Z0, Z0
-	VPUNPCKLDQ    Z4, Z3, Z1
-	VPUNPCKHDQ    Z4, Z3, Z2
+	VPUNPCKLDQ    Z3, Z2, Z1
+	VPUNPCKHDQ    Z3, Z2, Z2
 	VPMAXUD       Z2, Z1, Z1
-	VPUNPCKLQDQ   Z1, Z0, Z2
-	VPUNPCKHQDQ   Z1, Z0, Z0
-	VPMAXUD       Z0, Z2, Z2
-	VEXTRACTI64X4 $0x01, Z2, Y0
-	VPMAXUD       Y0, Y2, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPMAXUD       X1, X0, X1
-	VDIVPS        largestI8<>+0(SB), X1, X0
-	VPMAXUD       leastScale<>+0(SB), X0, X0
-	VPMINUD       nan32<>+0(SB), X0, X0
-	VMOVUPS       one32<>+0(SB), X1
-	VDIVPS        X0, X1, X1
-	VMOVUPS       X1, (SP)
-	VMOVUPS       X0, 16(SP)
+	VPUNPCKLDQ    Z5, Z4, Z2
+	VPUNPCKHDQ    Z5, Z4, Z3
+	VPMAXUD       Z3, Z2, Z2
+	VPUNPCKLQDQ   Z2, Z1, Z3
+	VPUNPCKHQDQ   Z2, Z1, Z1
+	VPMAXUD       Z1, Z3, Z3
+	VEXTRACTI64X4 $0x01, Z3, Y1
+	VPMAXUD       Y1, Y3, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPMAXUD       X2, X1, X2
+	VDIVPS        largestI8<>+0(SB), X2, X1
+	VPMAXUD       leastScale<>+0(SB), X1, X1
+	VPMINUD       nan32<>+0(SB), X1, X1
+	VMOVUPS       one32<>+0(SB), X2
+	VDIVPS        X1, X2, X2
+	VMOVUPS       X2, (SP)
+	VMOVUPS       X1, 16(SP)
 
 rows2:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
-	SUBQ    $0x04, DX
-	CMPQ    DX, $0x04
-	JLT     last3
-	LEAQ    (AX)(R8*4), DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	MOVQ    CX, R10
-	SUBQ    $0x10, R10
-	JLT     rest10
+	VMOVUPS      (SP), X1
+	VMOVUPS      X1, 32(SP)
+	VMOVUPS      16(SP), X1
+	VMOVUPS      X1, 48(SP)
+	SUBQ         $0x04, DX
+	CMPQ         DX, $0x04
+	JLT          last3
+	LEAQ         (AX)(R8*4), DI
+	VBROADCASTSS magnitude32<>+0(SB), Z1
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	MOVQ         CX, R10
+	SUBQ         $0x10, R10
+	JLT          rest10
 
 magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI), Z0, Z1
-	VPMAXUD    Z1, Z6, Z6
+	VPANDD     (DI), Z1, Z2
+	VPMAXUD    Z2, Z7, Z7
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R8*1), Z0, Z1
-	VPMAXUD    Z1, Z7, Z7
+	VPANDD     (DI)(R8*1), Z1, Z2
+	VPMAXUD    Z2, Z8, Z8
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R8*2), Z0, Z1
-	VPMAXUD    Z1, Z8, Z8
+	VPANDD     (DI)(R8*2), Z1, Z2
+	VPMAXUD    Z2, Z9, Z9
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R9*1), Z0, Z1
-	VPMAXUD    Z1, Z9, Z9
+	VPANDD     (DI)(R9*1), Z1, Z2
+	VPMAXUD    Z2, Z10, Z10
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R10
 	JGE        magnitudes9
@@ -1763,40 +2004,40 @@ rest10:
 	KMOVD     R11, K1
 	SHRQ      $0x10, R11
 	KMOVD     R11, K2
-	VMOVUPS.Z (DI), K1, Z1
-	VPANDD    Z1, Z0, Z1
-	VPMAXUD   Z1, Z6, Z6
-	VMOVUPS.Z (DI)(R8*1), K1, Z1
-	VPANDD    Z1, Z0, Z1
-	VPMAXUD   Z1, Z7, Z7
-	VMOVUPS.Z (DI)(R8*2), K1, Z1
-	VPANDD    Z1, Z0, Z1
-	VPMAXUD   Z1, Z8, Z8
-	VMOVUPS.Z (DI)(R9*1), K1, Z1
-	VPANDD    Z1, Z0, Z0
-	VPMAXUD   Z0, Z9, Z9
+	VMOVUPS.Z (DI), K1, Z2
+	VPANDD    Z2, Z1, Z2
+	VPMAXUD   Z2, Z7, Z7
+	VMOVUPS.Z (DI)(R8*1), K1, Z2
+	VPANDD    Z2, Z1, Z2
+	VPMAXUD   Z2, Z8, Z8
+	VMOVUPS.Z (DI)(R8*2), K1, Z2
+	VPANDD    Z2, Z1, Z2
+	VPMAXUD   Z2, Z9, Z9
+	VMOVUPS.Z (DI)(R9*1), K1, Z2
+	VPANDD    Z2, Z1, Z1
+	VPMAXUD   Z1, Z10, Z10
 
 largest11:
-	VPUNPCKLDQ    Z7, Z6, Z0
-	VPUNPCKHDQ    Z7, Z6, Z1
-	VPMAXUD       Z1, Z0, Z0
-	VPUNPCKLDQ    Z9, Z8, Z1
-	VPUNPCKHDQ    Z9, Z8, Z2
+	VPUNPCKLDQ    Z8, Z7, Z1
+	VPUNPCKHDQ    Z8, Z7, Z2
 	VPMAXUD       Z2, Z1, Z1
-	VPUNPCKLQDQ   Z1, Z0, Z2
-	VPUNPCKHQDQ   Z1, Z0, Z0
-	VPMAXUD       Z0, Z2, Z2
-	VEXTRACTI64X4 $0x01, Z2, Y0
-	VPMAXUD       Y0, Y2, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPMAXUD       X1, X0, X1
-	VDIVPS        largestI8<>+0(SB), X1, X0
-	VPMAXUD       leastScale<>+0(SB), X0, X0
-	VPMINUD       nan32<>+0(SB), X0, X0
-	VMOVUPS       one32<>+0(SB), X1
-	VDIVPS        X0, X1, X1
-	VMOVUPS       X1, (SP)
-	VMOVUPS       X0, 16(SP)
+	VPUNPCKLDQ    Z10, Z9, Z2
+	VPUNPCKHDQ    Z10, Z9, Z3
+	VPMAXUD       Z3, Z2, Z2
+	VPUNPCKLQDQ   Z2, Z1, Z3
+	VPUNPCKHQDQ   Z2, Z1, Z1
+	VPMAXUD       Z1, Z3, Z3
+	VEXTRACTI64X4 $0x01, Z3, Y1
+	VPMAXUD       Y1, Y3, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPMAXUD       X2, X1, X2
+	VDIVPS        largestI8<>+0(SB), X2, X1
+	VPMAXUD       leastScale<>+0(SB), X1, X1
+	VPMINUD       nan32<>+0(SB), X1, X1
+	VMOVUPS       one32<>+0(SB), X2
+	VDIVPS        X1, X2, X2
+	VMOVUPS       X2, (SP)
+	VMOVUPS       X1, 16(SP)
 
 last3:
 	// 2. these rows
@@ -1810,38 +2051,37 @@ row4:
 	MOVL         R10, (SI)
 	CMPL         R10, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 32(SP)(DI*4), Z0
-	VBROADCASTSS 48(SP)(DI*4), Z1
+	VBROADCASTSS 32(SP)(DI*4), Z1
+	VBROADCASTSS 48(SP)(DI*4), Z2
 	CMPQ         R13, $0x40
 	JLT          next16
 
 block15:
-	VMOVUPS      (R12), Z2
-	VMOVUPS      64(R12), Z3
-	VMOVUPS      128(R12), Z4
-	VMOVUPS      192(R12), Z5
-	VMULPS       Z0, Z2, Z12
-	VFMSUB231PS  Z1, Z12, Z2
-	VFNMADD231PS Z0, Z2, Z12
-	VMULPS       Z0, Z3, Z2
-	VFMSUB231PS  Z1, Z2, Z3
-	VFNMADD231PS Z0, Z3, Z2
-	VMULPS       Z0, Z4, Z3
-	VFMSUB231PS  Z1, Z3, Z4
-	VFNMADD231PS Z0, Z4, Z3
-	VMULPS       Z0, Z5, Z4
-	VFMSUB231PS  Z1, Z4, Z5
-	VFNMADD231PS Z0, Z5, Z4
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z2, Z2
+	VMOVUPS      (R12), Z3
+	VMOVUPS      64(R12), Z4
+	VMOVUPS      128(R12), Z5
+	VMOVUPS      192(R12), Z6
+	VMULPS       Z1, Z3, Z13
+	VFMSUB231PS  Z2, Z13, Z3
+	VFNMADD231PS Z1, Z3, Z13
+	VMULPS       Z1, Z4, Z3
+	VFMSUB231PS  Z2, Z3, Z4
+	VFNMADD231PS Z1, Z4, Z3
+	VMULPS       Z1, Z5, Z4
+	VFMSUB231PS  Z2, Z4, Z5
+	VFNMADD231PS Z1, Z5, Z4
+	VMULPS       Z1, Z6, Z5
+	VFMSUB231PS  Z2, Z5, Z6
+	VFNMADD231PS Z1, Z6, Z5
+	VCVTPS2DQ    Z13, Z13
 	VCVTPS2DQ    Z3, Z3
 	VCVTPS2DQ    Z4, Z4
-	VPACKSSDW    Z2, Z12, Z2
-	VPACKSSDW    Z4, Z3, Z3
-	VPACKSSWB    Z3, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      Z2, (R11)
+	VCVTPS2DQ    Z5, Z5
+	VPACKSSDW    Z3, Z13, Z3
+	VPACKSSDW    Z5, Z4, Z4
+	VPACKSSWB    Z4, Z3, Z3
+	VPERMD       Z3, Z0, Z3
+	VMOVUPS      Z3, (R11)
 	ADDQ         $0x00000100, R12
 	ADDQ         $0x00000040, R11
 	SUBQ         $0x40, R13
@@ -1853,16 +2093,15 @@ next16:
 	JLT  next18
 
 block17:
-	VMOVUPS      (R12), Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VCVTPS2DQ    Z3, Z3
-	VPACKSSDW    Z3, Z3, Z2
-	VPACKSSWB    Z2, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      X2, (R11)
+	VMOVUPS      (R12), Z3
+	VMULPS       Z1, Z3, Z4
+	VFMSUB231PS  Z2, Z4, Z3
+	VFNMADD231PS Z1, Z3, Z4
+	VCVTPS2DQ    Z4, Z4
+	VPACKSSDW    Z4, Z4, Z3
+	VPACKSSWB    Z3, Z3, Z3
+	VPERMD       Z3, Z0, Z3
+	VMOVUPS      X3, (R11)
 	ADDQ         $0x00000040, R12
 	ADDQ         $0x00000010, R11
 	SUBQ         $0x10, R13
@@ -1877,41 +2116,40 @@ next18:
 	KMOVD        R10, K1
 	SHRQ         $0x10, R10
 	KMOVD        R10, K2
-	VMOVUPS.Z    (R12), K1, Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VCVTPS2DQ    Z3, Z3
-	VPACKSSDW    Z3, Z3, Z0
-	VPACKSSWB    Z0, Z0, Z0
-	VMOVUPS      inOrder512<>+0(SB), Z1
-	VPERMD       Z0, Z1, Z0
-	VMOVAPS      X0, X0
+	VMOVUPS.Z    (R12), K1, Z3
+	VMULPS       Z1, Z3, Z4
+	VFMSUB231PS  Z2, Z4, Z3
+	VFNMADD231PS Z1, Z3, Z4
+	VCVTPS2DQ    Z4, Z4
+	VPACKSSDW    Z4, Z4, Z1
+	VPACKSSWB    Z1, Z1, Z1
+	VPERMD       Z1, Z0, Z1
+	VMOVAPS      X1, X1
 	LEAQ         (R11), R10
 	TESTQ        $0x00000008, R13
 	JZ           fewer21
-	VMOVLPS      X0, (R10)
-	VPSRLDQ      $0x08, X0, X0
+	VMOVLPS      X1, (R10)
+	VPSRLDQ      $0x08, X1, X1
 	ADDQ         $0x00000008, R10
 
 fewer21:
 	TESTQ   $0x00000004, R13
 	JZ      fewer22
-	VMOVSS  X0, (R10)
-	VPSRLDQ $0x04, X0, X0
+	VMOVSS  X1, (R10)
+	VPSRLDQ $0x04, X1, X1
 	ADDQ    $0x00000004, R10
 
 fewer22:
 	TESTQ   $0x00000002, R13
 	JZ      fewer23
-	VPEXTRW $0x00, X0, (R10)
-	VPSRLDQ $0x02, X0, X0
+	VPEXTRW $0x00, X1, (R10)
+	VPSRLDQ $0x02, X1, X1
 	ADDQ    $0x00000002, R10
 
 fewer23:
 	TESTQ   $0x00000001, R13
 	JZ      fewer24
-	VPEXTRB $0x00, X0, (R10)
+	VPEXTRB $0x00, X1, (R10)
 
 fewer24:
 next20:
@@ -1936,22 +2174,22 @@ written14:
 	JGE  rows2
 
 fewer5:
-	CMPQ    DX, $0x01
-	JLT     fewer28
-	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z10, Z10, Z10
-	MOVQ    CX, R9
-	SUBQ    $0x10, R9
-	JLT     rest30
+	CMPQ         DX, $0x01
+	JLT          fewer28
+	MOVQ         AX, DI
+	VBROADCASTSS magnitude32<>+0(SB), Z1
+	VPXORD       Z11, Z11, Z11
+	MOVQ         CX, R9
+	SUBQ         $0x10, R9
+	JLT          rest30
 
 magnitudes29:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
 	PREFETCHT0 (R10)
-	VPANDD     (DI), Z0, Z1
-	VPMAXUD    Z1, Z10, Z10
+	VPANDD     (DI), Z1, Z2
+	VPMAXUD    Z2, Z11, Z11
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R9
 	JGE        magnitudes29
@@ -1964,50 +2202,50 @@ rest30:
 	KMOVD     R10, K1
 	SHRQ      $0x10, R10
 	KMOVD     R10, K2
-	VMOVUPS.Z (DI), K1, Z1
-	VPANDD    Z1, Z0, Z0
-	VPMAXUD   Z0, Z10, Z10
+	VMOVUPS.Z (DI), K1, Z2
+	VPANDD    Z2, Z1, Z1
+	VPMAXUD   Z1, Z11, Z11
 
 largest31:
-	VEXTRACTI64X4 $0x01, Z10, Y0
-	VPMAXUD       Y0, Y10, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPMAXUD       X1, X0, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPMAXUD       X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPMAXUD       X0, X1, X1
-	VDIVPS        largestI8<>+0(SB), X1, X0
-	VPMAXUD       leastScale<>+0(SB), X0, X0
-	VPMINUD       nan32<>+0(SB), X0, X0
-	VMOVUPS       one32<>+0(SB), X1
-	VDIVPS        X0, X1, X1
-	VMOVUPS       X1, (SP)
-	VMOVUPS       X0, 16(SP)
+	VEXTRACTI64X4 $0x01, Z11, Y1
+	VPMAXUD       Y1, Y11, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPMAXUD       X2, X1, X2
+	VPSHUFD       $0x4e, X2, X1
+	VPMAXUD       X1, X2, X2
+	VPSHUFD       $0xb1, X2, X1
+	VPMAXUD       X1, X2, X2
+	VDIVPS        largestI8<>+0(SB), X2, X1
+	VPMAXUD       leastScale<>+0(SB), X1, X1
+	VPMINUD       nan32<>+0(SB), X1, X1
+	VMOVUPS       one32<>+0(SB), X2
+	VDIVPS        X1, X2, X2
+	VMOVUPS       X2, (SP)
+	VMOVUPS       X1, 16(SP)
 
 rows25:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
-	SUBQ    $0x01, DX
-	CMPQ    DX, $0x01
-	JLT     last26
-	LEAQ    (AX)(R8*1), DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z11, Z11, Z11
-	MOVQ    CX, R9
-	SUBQ    $0x10, R9
-	JLT     rest33
+	VMOVUPS      (SP), X1
+	VMOVUPS      X1, 32(SP)
+	VMOVUPS      16(SP), X1
+	VMOVUPS      X1, 48(SP)
+	SUBQ         $0x01, DX
+	CMPQ         DX, $0x01
+	JLT          last26
+	LEAQ         (AX)(R8*1), DI
+	VBROADCASTSS magnitude32<>+0(SB), Z1
+	VPXORD       Z12, Z12, Z12
+	MOVQ         CX, R9
+	SUBQ         $0x10, R9
+	JLT          rest33
 
 magnitudes32:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
 	PREFETCHT0 (R10)
-	VPANDD     (DI), Z0, Z1
-	VPMAXUD    Z1, Z11, Z11
+	VPANDD     (DI), Z1, Z2
+	VPMAXUD    Z2, Z12, Z12
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R9
 	JGE        magnitudes32
@@ -2020,26 +2258,26 @@ rest33:
 	KMOVD     R10, K1
 	SHRQ      $0x10, R10
 	KMOVD     R10, K2
-	VMOVUPS.Z (DI), K1, Z1
-	VPANDD    Z1, Z0, Z0
-	VPMAXUD   Z0, Z11, Z11
+	VMOVUPS.Z (DI), K1, Z2
+	VPANDD    Z2, Z1, Z1
+	VPMAXUD   Z1, Z12, Z12
 
 largest34:
-	VEXTRACTI64X4 $0x01, Z11, Y0
-	VPMAXUD       Y0, Y11, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPMAXUD       X1, X0, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPMAXUD       X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPMAXUD       X0, X1, X1
-	VDIVPS        largestI8<>+0(SB), X1, X0
-	VPMAXUD       leastScale<>+0(SB), X0, X0
-	VPMINUD       nan32<>+0(SB), X0, X0
-	VMOVUPS       one32<>+0(SB), X1
-	VDIVPS        X0, X1, X1
-	VMOVUPS       X1, (SP)
-	VMOVUPS       X0, 16(SP)
+	VEXTRACTI64X4 $0x01, Z12, Y1
+	VPMAXUD       Y1, Y12, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPMAXUD       X2, X1, X2
+	VPSHUFD       $0x4e, X2, X1
+	VPMAXUD       X1, X2, X2
+	VPSHUFD       $0xb1, X2, X1
+	VPMAXUD       X1, X2, X2
+	VDIVPS        largestI8<>+0(SB), X2, X1
+	VPMAXUD       leastScale<>+0(SB), X1, X1
+	VPMINUD       nan32<>+0(SB), X1, X1
+	VMOVUPS       one32<>+0(SB), X2
+	VDIVPS        X1, X2, X2
+	VMOVUPS       X2, (SP)
+	VMOVUPS       X1, 16(SP)
 
 last26:
 	// 2. these rows
@@ -2053,38 +2291,37 @@ row27:
 	MOVL         R9, (SI)
 	CMPL         R9, $0x7f800000
 	JCC          rare35
-	VBROADCASTSS 32(SP)(DI*4), Z0
-	VBROADCASTSS 48(SP)(DI*4), Z1
+	VBROADCASTSS 32(SP)(DI*4), Z1
+	VBROADCASTSS 48(SP)(DI*4), Z2
 	CMPQ         R12, $0x40
 	JLT          next39
 
 block38:
-	VMOVUPS      (R11), Z2
-	VMOVUPS      64(R11), Z3
-	VMOVUPS      128(R11), Z4
-	VMOVUPS      192(R11), Z5
-	VMULPS       Z0, Z2, Z6
-	VFMSUB231PS  Z1, Z6, Z2
-	VFNMADD231PS Z0, Z2, Z6
-	VMULPS       Z0, Z3, Z2
-	VFMSUB231PS  Z1, Z2, Z3
-	VFNMADD231PS Z0, Z3, Z2
-	VMULPS       Z0, Z4, Z3
-	VFMSUB231PS  Z1, Z3, Z4
-	VFNMADD231PS Z0, Z4, Z3
-	VMULPS       Z0, Z5, Z4
-	VFMSUB231PS  Z1, Z4, Z5
-	VFNMADD231PS Z0, Z5, Z4
-	VCVTPS2DQ    Z6, Z6
-	VCVTPS2DQ    Z2, Z2
+	VMOVUPS      (R11), Z3
+	VMOVUPS      64(R11), Z4
+	VMOVUPS      128(R11), Z5
+	VMOVUPS      192(R11), Z6
+	VMULPS       Z1, Z3, Z7
+	VFMSUB231PS  Z2, Z7, Z3
+	VFNMADD231PS Z1, Z3, Z7
+	VMULPS       Z1, Z4, Z3
+	VFMSUB231PS  Z2, Z3, Z4
+	VFNMADD231PS Z1, Z4, Z3
+	VMULPS       Z1, Z5, Z4
+	VFMSUB231PS  Z2, Z4, Z5
+	VFNMADD231PS Z1, Z5, Z4
+	VMULPS       Z1, Z6, Z5
+	VFMSUB231PS  Z2, Z5, Z6
+	VFNMADD231PS Z1, Z6, Z5
+	VCVTPS2DQ    Z7, Z7
 	VCVTPS2DQ    Z3, Z3
 	VCVTPS2DQ    Z4, Z4
-	VPACKSSDW    Z2, Z6, Z2
-	VPACKSSDW    Z4, Z3, Z3
-	VPACKSSWB    Z3, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      Z2, (R10)
+	VCVTPS2DQ    Z5, Z5
+	VPACKSSDW    Z3, Z7, Z3
+	VPACKSSDW    Z5, Z4, Z4
+	VPACKSSWB    Z4, Z3, Z3
+	VPERMD       Z3, Z0, Z3
+	VMOVUPS      Z3, (R10)
 	ADDQ         $0x00000100, R11
 	ADDQ         $0x00000040, R10
 	SUBQ         $0x40, R12
@@ -2096,16 +2333,15 @@ next39:
 	JLT  next41
 
 block40:
-	VMOVUPS      (R11), Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VCVTPS2DQ    Z3, Z3
-	VPACKSSDW    Z3, Z3, Z2
-	VPACKSSWB    Z2, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      X2, (R10)
+	VMOVUPS      (R11), Z3
+	VMULPS       Z1, Z3, Z4
+	VFMSUB231PS  Z2, Z4, Z3
+	VFNMADD231PS Z1, Z3, Z4
+	VCVTPS2DQ    Z4, Z4
+	VPACKSSDW    Z4, Z4, Z3
+	VPACKSSWB    Z3, Z3, Z3
+	VPERMD       Z3, Z0, Z3
+	VMOVUPS      X3, (R10)
 	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000010, R10
 	SUBQ         $0x10, R12
@@ -2120,41 +2356,40 @@ next41:
 	KMOVD        R9, K1
 	SHRQ         $0x10, R9
 	KMOVD        R9, K2
-	VMOVUPS.Z    (R11), K1, Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VCVTPS2DQ    Z3, Z3
-	VPACKSSDW    Z3, Z3, Z0
-	VPACKSSWB    Z0, Z0, Z0
-	VMOVUPS      inOrder512<>+0(SB), Z1
-	VPERMD       Z0, Z1, Z0
-	VMOVAPS      X0, X0
+	VMOVUPS.Z    (R11), K1, Z3
+	VMULPS       Z1, Z3, Z4
+	VFMSUB231PS  Z2, Z4, Z3
+	VFNMADD231PS Z1, Z3, Z4
+	VCVTPS2DQ    Z4, Z4
+	VPACKSSDW    Z4, Z4, Z1
+	VPACKSSWB    Z1, Z1, Z1
+	VPERMD       Z1, Z0, Z1
+	VMOVAPS      X1, X1
 	LEAQ         (R10), R9
 	TESTQ        $0x00000008, R12
 	JZ           fewer44
-	VMOVLPS      X0, (R9)
-	VPSRLDQ      $0x08, X0, X0
+	VMOVLPS      X1, (R9)
+	VPSRLDQ      $0x08, X1, X1
 	ADDQ         $0x00000008, R9
 
 fewer44:
 	TESTQ   $0x00000004, R12
 	JZ      fewer45
-	VMOVSS  X0, (R9)
-	VPSRLDQ $0x04, X0, X0
+	VMOVSS  X1, (R9)
+	VPSRLDQ $0x04, X1, X1
 	ADDQ    $0x00000004, R9
 
 fewer45:
 	TESTQ   $0x00000002, R12
 	JZ      fewer46
-	VPEXTRW $0x00, X0, (R9)
-	VPSRLDQ $0x02, X0, X0
+	VPEXTRW $0x00, X1, (R9)
+	VPSRLDQ $0x02, X1, X1
 	ADDQ    $0x00000002, R9
 
 fewer46:
 	TESTQ   $0x00000001, R12
 	JZ      fewer47
-	VPEXTRB $0x00, X0, (R9)
+	VPEXTRB $0x00, X1, (R9)
 
 fewer47:
 next43:
@@ -2182,6 +2417,24 @@ fewer28:
 done1:
 	VZEROUPPER
 	RET
+
+DATA inOrder512<>+0(SB)/4, $0x00000000
+DATA inOrder512<>+4(SB)/4, $0x00000004
+DATA inOrder512<>+8(SB)/4, $0x00000008
+DATA inOrder512<>+12(SB)/4, $0x0000000c
+DATA inOrder512<>+16(SB)/4, $0x00000001
+DATA inOrder512<>+20(SB)/4, $0x00000005
+DATA inOrder512<>+24(SB)/4, $0x00000009
+DATA inOrder512<>+28(SB)/4, $0x0000000d
+DATA inOrder512<>+32(SB)/4, $0x00000002
+DATA inOrder512<>+36(SB)/4, $0x00000006
+DATA inOrder512<>+40(SB)/4, $0x0000000a
+DATA inOrder512<>+44(SB)/4, $0x0000000e
+DATA inOrder512<>+48(SB)/4, $0x00000003
+DATA inOrder512<>+52(SB)/4, $0x00000007
+DATA inOrder512<>+56(SB)/4, $0x0000000b
+DATA inOrder512<>+60(SB)/4, $0x0000000f
+GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeRowF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, FMA3
@@ -2880,24 +3133,6 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA largestE4M3<>+0(SB)/4, $0x43e00000
-DATA largestE4M3<>+4(SB)/4, $0x43e00000
-DATA largestE4M3<>+8(SB)/4, $0x43e00000
-DATA largestE4M3<>+12(SB)/4, $0x43e00000
-DATA largestE4M3<>+16(SB)/4, $0x43e00000
-DATA largestE4M3<>+20(SB)/4, $0x43e00000
-DATA largestE4M3<>+24(SB)/4, $0x43e00000
-DATA largestE4M3<>+28(SB)/4, $0x43e00000
-DATA largestE4M3<>+32(SB)/4, $0x43e00000
-DATA largestE4M3<>+36(SB)/4, $0x43e00000
-DATA largestE4M3<>+40(SB)/4, $0x43e00000
-DATA largestE4M3<>+44(SB)/4, $0x43e00000
-DATA largestE4M3<>+48(SB)/4, $0x43e00000
-DATA largestE4M3<>+52(SB)/4, $0x43e00000
-DATA largestE4M3<>+56(SB)/4, $0x43e00000
-DATA largestE4M3<>+60(SB)/4, $0x43e00000
-GLOBL largestE4M3<>(SB), RODATA|NOPTR, $64
-
 DATA powerE4M3<>+0(SB)/4, $0x49800018
 DATA powerE4M3<>+4(SB)/4, $0x49800018
 DATA powerE4M3<>+8(SB)/4, $0x49800018
@@ -2988,6 +3223,24 @@ DATA exponent32<>+56(SB)/4, $0x7f800000
 DATA exponent32<>+60(SB)/4, $0x7f800000
 GLOBL exponent32<>(SB), RODATA|NOPTR, $64
 
+DATA largestE4M3<>+0(SB)/4, $0x43e00000
+DATA largestE4M3<>+4(SB)/4, $0x43e00000
+DATA largestE4M3<>+8(SB)/4, $0x43e00000
+DATA largestE4M3<>+12(SB)/4, $0x43e00000
+DATA largestE4M3<>+16(SB)/4, $0x43e00000
+DATA largestE4M3<>+20(SB)/4, $0x43e00000
+DATA largestE4M3<>+24(SB)/4, $0x43e00000
+DATA largestE4M3<>+28(SB)/4, $0x43e00000
+DATA largestE4M3<>+32(SB)/4, $0x43e00000
+DATA largestE4M3<>+36(SB)/4, $0x43e00000
+DATA largestE4M3<>+40(SB)/4, $0x43e00000
+DATA largestE4M3<>+44(SB)/4, $0x43e00000
+DATA largestE4M3<>+48(SB)/4, $0x43e00000
+DATA largestE4M3<>+52(SB)/4, $0x43e00000
+DATA largestE4M3<>+56(SB)/4, $0x43e00000
+DATA largestE4M3<>+60(SB)/4, $0x43e00000
+GLOBL largestE4M3<>(SB), RODATA|NOPTR, $64
+
 DATA nan8<>+0(SB)/4, $0x7f7f7f7f
 DATA nan8<>+4(SB)/4, $0x7f7f7f7f
 DATA nan8<>+8(SB)/4, $0x7f7f7f7f
@@ -3027,53 +3280,59 @@ GLOBL signs8<>(SB), RODATA|NOPTR, $64
 // func QuantizeRowF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·QuantizeRowF32ToE4M3AVX512(SB), $64-72
-	MOVQ    x+16(FP), AX
-	MOVQ    n+24(FP), CX
-	MOVQ    count+32(FP), DX
-	MOVQ    y+0(FP), BX
-	MOVQ    scales+8(FP), SI
-	MOVQ    xStride+48(FP), R8
-	SHLQ    $0x02, R8
-	LEAQ    (R8)(R8*2), R9
-	TESTQ   DX, DX
-	JZ      done1
-	CMPQ    DX, $0x04
-	JLT     fewer5
-	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	MOVQ    CX, R10
-	SUBQ    $0x10, R10
-	JLT     rest7
+	MOVQ         x+16(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         count+32(FP), DX
+	MOVQ         y+0(FP), BX
+	MOVQ         scales+8(FP), SI
+	MOVQ         xStride+48(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	TESTQ        DX, DX
+	JZ           done1
+	VBROADCASTSS powerE4M3<>+0(SB), Z0
+	VBROADCASTSS weightsE4M3<>+0(SB), Z1
+	VBROADCASTSS leastE4M3<>+0(SB), Z2
+	VBROADCASTSS low7<>+0(SB), Z3
+	VBROADCASTSS signExponent32<>+0(SB), Z4
+	VMOVUPS      inOrder512<>+0(SB), Z5
+	CMPQ         DX, $0x04
+	JLT          fewer5
+	MOVQ         AX, DI
+	VBROADCASTSS magnitude32<>+0(SB), Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	MOVQ         CX, R10
+	SUBQ         $0x10, R10
+	JLT          rest7
 
 magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI), Z0, Z5
-	VPMAXUD    Z5, Z1, Z1
+	VPANDD     (DI), Z6, Z11
+	VPMAXUD    Z11, Z7, Z7
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R8*1), Z0, Z5
-	VPMAXUD    Z5, Z2, Z2
+	VPANDD     (DI)(R8*1), Z6, Z11
+	VPMAXUD    Z11, Z8, Z8
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R8*2), Z0, Z5
-	VPMAXUD    Z5, Z3, Z3
+	VPANDD     (DI)(R8*2), Z6, Z11
+	VPMAXUD    Z11, Z9, Z9
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R9*1), Z0, Z5
-	VPMAXUD    Z5, Z4, Z4
+	VPANDD     (DI)(R9*1), Z6, Z11
+	VPMAXUD    Z11, Z10, Z10
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R10
 	JGE        magnitudes6
@@ -3086,85 +3345,85 @@ rest7:
 	KMOVD     R11, K1
 	SHRQ      $0x10, R11
 	KMOVD     R11, K2
-	VMOVUPS.Z (DI), K1, Z5
-	VPANDD    Z5, Z0, Z5
-	VPMAXUD   Z5, Z1, Z1
-	VMOVUPS.Z (DI)(R8*1), K1, Z5
-	VPANDD    Z5, Z0, Z5
-	VPMAXUD   Z5, Z2, Z2
-	VMOVUPS.Z (DI)(R8*2), K1, Z5
-	VPANDD    Z5, Z0, Z5
-	VPMAXUD   Z5, Z3, Z3
-	VMOVUPS.Z (DI)(R9*1), K1, Z5
-	VPANDD    Z5, Z0, Z0
-	VPMAXUD   Z0, Z4, Z4
+	VMOVUPS.Z (DI), K1, Z11
+	VPANDD    Z11, Z6, Z11
+	VPMAXUD   Z11, Z7, Z7
+	VMOVUPS.Z (DI)(R8*1), K1, Z11
+	VPANDD    Z11, Z6, Z11
+	VPMAXUD   Z11, Z8, Z8
+	VMOVUPS.Z (DI)(R8*2), K1, Z11
+	VPANDD    Z11, Z6, Z11
+	VPMAXUD   Z11, Z9, Z9
+	VMOVUPS.Z (DI)(R9*1), K1, Z11
+	VPANDD    Z11, Z6, Z6
+	VPMAXUD   Z6, Z10, Z10
 
 largest8:
-	VPUNPCKLDQ    Z2, Z1, Z0
-	VPUNPCKHDQ    Z2, Z1, Z1
-	VPMAXUD       Z1, Z0, Z0
-	VPUNPCKLDQ    Z4, Z3, Z1
-	VPUNPCKHDQ    Z4, Z3, Z2
-	VPMAXUD       Z2, Z1, Z1
-	VPUNPCKLQDQ   Z1, Z0, Z2
-	VPUNPCKHQDQ   Z1, Z0, Z0
-	VPMAXUD       Z0, Z2, Z2
-	VEXTRACTI64X4 $0x01, Z2, Y0
-	VPMAXUD       Y0, Y2, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPMAXUD       X1, X0, X1
-	VDIVPS        largestE4M3<>+0(SB), X1, X0
-	VPMAXUD       leastScale<>+0(SB), X0, X0
-	VPMINUD       nan32<>+0(SB), X0, X0
-	VMOVUPS       one32<>+0(SB), X1
-	VDIVPS        X0, X1, X1
-	VMOVUPS       X1, (SP)
-	VMOVUPS       X0, 16(SP)
+	VPUNPCKLDQ    Z8, Z7, Z6
+	VPUNPCKHDQ    Z8, Z7, Z7
+	VPMAXUD       Z7, Z6, Z6
+	VPUNPCKLDQ    Z10, Z9, Z7
+	VPUNPCKHDQ    Z10, Z9, Z8
+	VPMAXUD       Z8, Z7, Z7
+	VPUNPCKLQDQ   Z7, Z6, Z8
+	VPUNPCKHQDQ   Z7, Z6, Z6
+	VPMAXUD       Z6, Z8, Z8
+	VEXTRACTI64X4 $0x01, Z8, Y6
+	VPMAXUD       Y6, Y8, Y6
+	VEXTRACTI128  $0x01, Y6, X7
+	VPMAXUD       X7, X6, X7
+	VDIVPS        largestE4M3<>+0(SB), X7, X6
+	VPMAXUD       leastScale<>+0(SB), X6, X6
+	VPMINUD       nan32<>+0(SB), X6, X6
+	VMOVUPS       one32<>+0(SB), X7
+	VDIVPS        X6, X7, X7
+	VMOVUPS       X7, (SP)
+	VMOVUPS       X6, 16(SP)
 
 rows2:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
-	SUBQ    $0x04, DX
-	CMPQ    DX, $0x04
-	JLT     last3
-	LEAQ    (AX)(R8*4), DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	MOVQ    CX, R10
-	SUBQ    $0x10, R10
-	JLT     rest10
+	VMOVUPS      (SP), X6
+	VMOVUPS      X6, 32(SP)
+	VMOVUPS      16(SP), X6
+	VMOVUPS      X6, 48(SP)
+	SUBQ         $0x04, DX
+	CMPQ         DX, $0x04
+	JLT          last3
+	LEAQ         (AX)(R8*4), DI
+	VBROADCASTSS magnitude32<>+0(SB), Z6
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	MOVQ         CX, R10
+	SUBQ         $0x10, R10
+	JLT          rest10
 
 magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI), Z0, Z1
-	VPMAXUD    Z1, Z6, Z6
+	VPANDD     (DI), Z6, Z7
+	VPMAXUD    Z7, Z12, Z12
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R8*1), Z0, Z1
-	VPMAXUD    Z1, Z7, Z7
+	VPANDD     (DI)(R8*1), Z6, Z7
+	VPMAXUD    Z7, Z13, Z13
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R8*2), Z0, Z1
-	VPMAXUD    Z1, Z8, Z8
+	VPANDD     (DI)(R8*2), Z6, Z7
+	VPMAXUD    Z7, Z14, Z14
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
 	PREFETCHT0 (R11)
-	VPANDD     (DI)(R9*1), Z0, Z1
-	VPMAXUD    Z1, Z9, Z9
+	VPANDD     (DI)(R9*1), Z6, Z7
+	VPMAXUD    Z7, Z15, Z15
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R10
 	JGE        magnitudes9
@@ -3177,40 +3436,40 @@ rest10:
 	KMOVD     R11, K1
 	SHRQ      $0x10, R11
 	KMOVD     R11, K2
-	VMOVUPS.Z (DI), K1, Z1
-	VPANDD    Z1, Z0, Z1
-	VPMAXUD   Z1, Z6, Z6
-	VMOVUPS.Z (DI)(R8*1), K1, Z1
-	VPANDD    Z1, Z0, Z1
-	VPMAXUD   Z1, Z7, Z7
-	VMOVUPS.Z (DI)(R8*2), K1, Z1
-	VPANDD    Z1, Z0, Z1
-	VPMAXUD   Z1, Z8, Z8
-	VMOVUPS.Z (DI)(R9*1), K1, Z1
-	VPANDD    Z1, Z0, Z0
-	VPMAXUD   Z0, Z9, Z9
+	VMOVUPS.Z (DI), K1, Z7
+	VPANDD    Z7, Z6, Z7
+	VPMAXUD   Z7, Z12, Z12
+	VMOVUPS.Z (DI)(R8*1), K1, Z7
+	VPANDD    Z7, Z6, Z7
+	VPMAXUD   Z7, Z13, Z13
+	VMOVUPS.Z (DI)(R8*2), K1, Z7
+	VPANDD    Z7, Z6, Z7
+	VPMAXUD   Z7, Z14, Z14
+	VMOVUPS.Z (DI)(R9*1), K1, Z7
+	VPANDD    Z7, Z6, Z6
+	VPMAXUD   Z6, Z15, Z15
 
 largest11:
-	VPUNPCKLDQ    Z7, Z6, Z0
-	VPUNPCKHDQ    Z7, Z6, Z1
-	VPMAXUD       Z1, Z0, Z0
-	VPUNPCKLDQ    Z9, Z8, Z1
-	VPUNPCKHDQ    Z9, Z8, Z2
-	VPMAXUD       Z2, Z1, Z1
-	VPUNPCKLQDQ   Z1, Z0, Z2
-	VPUNPCKHQDQ   Z1, Z0, Z0
-	VPMAXUD       Z0, Z2, Z2
-	VEXTRACTI64X4 $0x01, Z2, Y0
-	VPMAXUD       Y0, Y2, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPMAXUD       X1, X0, X1
-	VDIVPS        largestE4M3<>+0(SB), X1, X0
-	VPMAXUD       leastScale<>+0(SB), X0, X0
-	VPMINUD       nan32<>+0(SB), X0, X0
-	VMOVUPS       one32<>+0(SB), X1
-	VDIVPS        X0, X1, X1
-	VMOVUPS       X1, (SP)
-	VMOVUPS       X0, 16(SP)
+	VPUNPCKLDQ    Z13, Z12, Z6
+	VPUNPCKHDQ    Z13, Z12, Z7
+	VPMAXUD       Z7, Z6, Z6
+	VPUNPCKLDQ    Z15, Z14, Z7
+	VPUNPCKHDQ    Z15, Z14, Z8
+	VPMAXUD       Z8, Z7, Z7
+	VPUNPCKLQDQ   Z7, Z6, Z8
+	VPUNPCKHQDQ   Z7, Z6, Z6
+	VPMAXUD       Z6, Z8, Z8
+	VEXTRACTI64X4 $0x01, Z8, Y6
+	VPMAXUD       Y6, Y8, Y6
+	VEXTRACTI128  $0x01, Y6, X7
+	VPMAXUD       X7, X6, X7
+	VDIVPS        largestE4M3<>+0(SB), X7, X6
+	VPMAXUD       leastScale<>+0(SB), X6, X6
+	VPMINUD       nan32<>+0(SB), X6, X6
+	VMOVUPS       one32<>+0(SB), X7
+	VDIVPS        X6, X7, X7
+	VMOVUPS       X7, (SP)
+	VMOVUPS       X6, 16(SP)
 
 last3:
 	// 2. these rows
@@ -3224,56 +3483,55 @@ row4:
 	MOVL         R10, (SI)
 	CMPL         R10, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 32(SP)(DI*4), Z0
-	VBROADCASTSS 48(SP)(DI*4), Z1
+	VBROADCASTSS 32(SP)(DI*4), Z6
+	VBROADCASTSS 48(SP)(DI*4), Z7
 	CMPQ         R13, $0x40
 	JLT          next16
 
 block15:
-	VMOVUPS      (R12), Z2
-	VMOVUPS      64(R12), Z3
-	VMOVUPS      128(R12), Z4
-	VMOVUPS      192(R12), Z5
-	VMULPS       Z0, Z2, Z12
-	VFMSUB231PS  Z1, Z12, Z2
-	VFNMADD231PS Z0, Z2, Z12
-	VMULPS       Z0, Z3, Z2
-	VFMSUB231PS  Z1, Z2, Z3
-	VFNMADD231PS Z0, Z3, Z2
-	VMULPS       Z0, Z4, Z3
-	VFMSUB231PS  Z1, Z3, Z4
-	VFNMADD231PS Z0, Z4, Z3
-	VMULPS       Z0, Z5, Z4
-	VFMSUB231PS  Z1, Z4, Z5
-	VFNMADD231PS Z0, Z5, Z4
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z12, Z5
-	VPANDD       signExponent32<>+0(SB), Z5, Z5
-	VFMADD132PS  powerE4M3<>+0(SB), Z12, Z5
-	VPMADDWD     weightsE4M3<>+0(SB), Z5, Z5
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z2, Z12
-	VPANDD       signExponent32<>+0(SB), Z12, Z12
-	VFMADD132PS  powerE4M3<>+0(SB), Z2, Z12
-	VPMADDWD     weightsE4M3<>+0(SB), Z12, Z12
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
-	VPANDD       signExponent32<>+0(SB), Z2, Z2
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
-	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z4, Z3
-	VPANDD       signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS  powerE4M3<>+0(SB), Z4, Z3
-	VPMADDWD     weightsE4M3<>+0(SB), Z3, Z3
-	VPACKSSDW    Z12, Z5, Z4
-	VPACKSSDW    Z3, Z2, Z2
-	VPSRLW       $0x08, Z4, Z3
-	VPSRLW       $0x04, Z4, Z4
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z4
-	VPSRLW       $0x08, Z2, Z3
-	VPSRLW       $0x04, Z2, Z2
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
-	VPACKUSWB    Z2, Z4, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      Z2, (R11)
+	VMOVUPS      (R12), Z8
+	VMOVUPS      64(R12), Z9
+	VMOVUPS      128(R12), Z10
+	VMOVUPS      192(R12), Z11
+	VMULPS       Z6, Z8, Z18
+	VFMSUB231PS  Z7, Z18, Z8
+	VFNMADD231PS Z6, Z8, Z18
+	VMULPS       Z6, Z9, Z8
+	VFMSUB231PS  Z7, Z8, Z9
+	VFNMADD231PS Z6, Z9, Z8
+	VMULPS       Z6, Z10, Z9
+	VFMSUB231PS  Z7, Z9, Z10
+	VFNMADD231PS Z6, Z10, Z9
+	VMULPS       Z6, Z11, Z10
+	VFMSUB231PS  Z7, Z10, Z11
+	VFNMADD231PS Z6, Z11, Z10
+	VRANGEPS     $0x03, Z2, Z18, Z11
+	VPANDD       Z4, Z11, Z11
+	VFMADD132PS  Z0, Z18, Z11
+	VPMADDWD     Z1, Z11, Z11
+	VRANGEPS     $0x03, Z2, Z8, Z18
+	VPANDD       Z4, Z18, Z18
+	VFMADD132PS  Z0, Z8, Z18
+	VPMADDWD     Z1, Z18, Z18
+	VRANGEPS     $0x03, Z2, Z9, Z8
+	VPANDD       Z4, Z8, Z8
+	VFMADD132PS  Z0, Z9, Z8
+	VPMADDWD     Z1, Z8, Z8
+	VRANGEPS     $0x03, Z2, Z10, Z9
+	VPANDD       Z4, Z9, Z9
+	VFMADD132PS  Z0, Z10, Z9
+	VPMADDWD     Z1, Z9, Z9
+	VPACKSSDW    Z18, Z11, Z10
+	VPACKSSDW    Z9, Z8, Z8
+	VPSRLW       $0x08, Z10, Z9
+	VPSRLW       $0x04, Z10, Z10
+	VPTERNLOGD   $0xe4, Z3, Z9, Z10
+	VPSRLW       $0x08, Z8, Z9
+	VPSRLW       $0x04, Z8, Z8
+	VPTERNLOGD   $0xe4, Z3, Z9, Z8
+	VPACKUSWB    Z8, Z10, Z8
+	VPERMD       Z8, Z5, Z8
+	VMOVUPS      Z8, (R11)
 	ADDQ         $0x00000100, R12
 	ADDQ         $0x00000040, R11
 	SUBQ         $0x40, R13
@@ -3285,22 +3543,21 @@ next16:
 	JLT  next18
 
 block17:
-	VMOVUPS      (R12), Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
-	VPANDD       signExponent32<>+0(SB), Z2, Z2
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
-	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
-	VPACKSSDW    Z2, Z2, Z2
-	VPSRLW       $0x08, Z2, Z3
-	VPSRLW       $0x04, Z2, Z2
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
-	VPACKUSWB    Z2, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      X2, (R11)
+	VMOVUPS      (R12), Z8
+	VMULPS       Z6, Z8, Z9
+	VFMSUB231PS  Z7, Z9, Z8
+	VFNMADD231PS Z6, Z8, Z9
+	VRANGEPS     $0x03, Z2, Z9, Z8
+	VPANDD       Z4, Z8, Z8
+	VFMADD132PS  Z0, Z9, Z8
+	VPMADDWD     Z1, Z8, Z8
+	VPACKSSDW    Z8, Z8, Z8
+	VPSRLW       $0x08, Z8, Z9
+	VPSRLW       $0x04, Z8, Z8
+	VPTERNLOGD   $0xe4, Z3, Z9, Z8
+	VPACKUSWB    Z8, Z8, Z8
+	VPERMD       Z8, Z5, Z8
+	VMOVUPS      X8, (R11)
 	ADDQ         $0x00000040, R12
 	ADDQ         $0x00000010, R11
 	SUBQ         $0x10, R13
@@ -3315,47 +3572,46 @@ next18:
 	KMOVD        R10, K1
 	SHRQ         $0x10, R10
 	KMOVD        R10, K2
-	VMOVUPS.Z    (R12), K1, Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z0
-	VPANDD       signExponent32<>+0(SB), Z0, Z0
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z0
-	VPMADDWD     weightsE4M3<>+0(SB), Z0, Z0
-	VPACKSSDW    Z0, Z0, Z0
-	VPSRLW       $0x08, Z0, Z1
-	VPSRLW       $0x04, Z0, Z0
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z1, Z0
-	VPACKUSWB    Z0, Z0, Z0
-	VMOVUPS      inOrder512<>+0(SB), Z1
-	VPERMD       Z0, Z1, Z0
-	VMOVAPS      X0, X0
+	VMOVUPS.Z    (R12), K1, Z8
+	VMULPS       Z6, Z8, Z9
+	VFMSUB231PS  Z7, Z9, Z8
+	VFNMADD231PS Z6, Z8, Z9
+	VRANGEPS     $0x03, Z2, Z9, Z6
+	VPANDD       Z4, Z6, Z6
+	VFMADD132PS  Z0, Z9, Z6
+	VPMADDWD     Z1, Z6, Z6
+	VPACKSSDW    Z6, Z6, Z6
+	VPSRLW       $0x08, Z6, Z7
+	VPSRLW       $0x04, Z6, Z6
+	VPTERNLOGD   $0xe4, Z3, Z7, Z6
+	VPACKUSWB    Z6, Z6, Z6
+	VPERMD       Z6, Z5, Z6
+	VMOVAPS      X6, X6
 	LEAQ         (R11), R10
 	TESTQ        $0x00000008, R13
 	JZ           fewer21
-	VMOVLPS      X0, (R10)
-	VPSRLDQ      $0x08, X0, X0
+	VMOVLPS      X6, (R10)
+	VPSRLDQ      $0x08, X6, X6
 	ADDQ         $0x00000008, R10
 
 fewer21:
 	TESTQ   $0x00000004, R13
 	JZ      fewer22
-	VMOVSS  X0, (R10)
-	VPSRLDQ $0x04, X0, X0
+	VMOVSS  X6, (R10)
+	VPSRLDQ $0x04, X6, X6
 	ADDQ    $0x00000004, R10
 
 fewer22:
 	TESTQ   $0x00000002, R13
 	JZ      fewer23
-	VPEXTRW $0x00, X0, (R10)
-	VPSRLDQ $0x02, X0, X0
+	VPEXTRW $0x00, X6, (R10)
+	VPSRLDQ $0x02, X6, X6
 	ADDQ    $0x00000002, R10
 
 fewer23:
 	TESTQ   $0x00000001, R13
 	JZ      fewer24
-	VPEXTRB $0x00, X0, (R10)
+	VPEXTRB $0x00, X6, (R10)
 
 fewer24:
 next20:
@@ -3380,22 +3636,22 @@ written14:
 	JGE  rows2
 
 fewer5:
-	CMPQ    DX, $0x01
-	JLT     fewer28
-	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z10, Z10, Z10
-	MOVQ    CX, R9
-	SUBQ    $0x10, R9
-	JLT     rest30
+	CMPQ         DX, $0x01
+	JLT          fewer28
+	MOVQ         AX, DI
+	VBROADCASTSS magnitude32<>+0(SB), Z6
+	VPXORD       Z16, Z16, Z16
+	MOVQ         CX, R9
+	SUBQ         $0x10, R9
+	JLT          rest30
 
 magnitudes29:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
 	PREFETCHT0 (R10)
-	VPANDD     (DI), Z0, Z1
-	VPMAXUD    Z1, Z10, Z10
+	VPANDD     (DI), Z6, Z7
+	VPMAXUD    Z7, Z16, Z16
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R9
 	JGE        magnitudes29
@@ -3408,50 +3664,50 @@ rest30:
 	KMOVD     R10, K1
 	SHRQ      $0x10, R10
 	KMOVD     R10, K2
-	VMOVUPS.Z (DI), K1, Z1
-	VPANDD    Z1, Z0, Z0
-	VPMAXUD   Z0, Z10, Z10
+	VMOVUPS.Z (DI), K1, Z7
+	VPANDD    Z7, Z6, Z6
+	VPMAXUD   Z6, Z16, Z16
 
 largest31:
-	VEXTRACTI64X4 $0x01, Z10, Y0
-	VPMAXUD       Y0, Y10, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPMAXUD       X1, X0, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPMAXUD       X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPMAXUD       X0, X1, X1
-	VDIVPS        largestE4M3<>+0(SB), X1, X0
-	VPMAXUD       leastScale<>+0(SB), X0, X0
-	VPMINUD       nan32<>+0(SB), X0, X0
-	VMOVUPS       one32<>+0(SB), X1
-	VDIVPS        X0, X1, X1
-	VMOVUPS       X1, (SP)
-	VMOVUPS       X0, 16(SP)
+	VEXTRACTI64X4 $0x01, Z16, Y6
+	VPMAXUD       Y6, Y16, Y6
+	VEXTRACTI128  $0x01, Y6, X7
+	VPMAXUD       X7, X6, X7
+	VPSHUFD       $0x4e, X7, X6
+	VPMAXUD       X6, X7, X7
+	VPSHUFD       $0xb1, X7, X6
+	VPMAXUD       X6, X7, X7
+	VDIVPS        largestE4M3<>+0(SB), X7, X6
+	VPMAXUD       leastScale<>+0(SB), X6, X6
+	VPMINUD       nan32<>+0(SB), X6, X6
+	VMOVUPS       one32<>+0(SB), X7
+	VDIVPS        X6, X7, X7
+	VMOVUPS       X7, (SP)
+	VMOVUPS       X6, 16(SP)
 
 rows25:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
-	SUBQ    $0x01, DX
-	CMPQ    DX, $0x01
-	JLT     last26
-	LEAQ    (AX)(R8*1), DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z11, Z11, Z11
-	MOVQ    CX, R9
-	SUBQ    $0x10, R9
-	JLT     rest33
+	VMOVUPS      (SP), X6
+	VMOVUPS      X6, 32(SP)
+	VMOVUPS      16(SP), X6
+	VMOVUPS      X6, 48(SP)
+	SUBQ         $0x01, DX
+	CMPQ         DX, $0x01
+	JLT          last26
+	LEAQ         (AX)(R8*1), DI
+	VBROADCASTSS magnitude32<>+0(SB), Z6
+	VPXORD       Z17, Z17, Z17
+	MOVQ         CX, R9
+	SUBQ         $0x10, R9
+	JLT          rest33
 
 magnitudes32:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
 	PREFETCHT0 (R10)
-	VPANDD     (DI), Z0, Z1
-	VPMAXUD    Z1, Z11, Z11
+	VPANDD     (DI), Z6, Z7
+	VPMAXUD    Z7, Z17, Z17
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R9
 	JGE        magnitudes32
@@ -3464,26 +3720,26 @@ rest33:
 	KMOVD     R10, K1
 	SHRQ      $0x10, R10
 	KMOVD     R10, K2
-	VMOVUPS.Z (DI), K1, Z1
-	VPANDD    Z1, Z0, Z0
-	VPMAXUD   Z0, Z11, Z11
+	VMOVUPS.Z (DI), K1, Z7
+	VPANDD    Z7, Z6, Z6
+	VPMAXUD   Z6, Z17, Z17
 
 largest34:
-	VEXTRACTI64X4 $0x01, Z11, Y0
-	VPMAXUD       Y0, Y11, Y0
-	VEXTRACTI128  $0x01, Y0, X1
-	VPMAXUD       X1, X0, X1
-	VPSHUFD       $0x4e, X1, X0
-	VPMAXUD       X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VPMAXUD       X0, X1, X1
-	VDIVPS        largestE4M3<>+0(SB), X1, X0
-	VPMAXUD       leastScale<>+0(SB), X0, X0
-	VPMINUD       nan32<>+0(SB), X0, X0
-	VMOVUPS       one32<>+0(SB), X1
-	VDIVPS        X0, X1, X1
-	VMOVUPS       X1, (SP)
-	VMOVUPS       X0, 16(SP)
+	VEXTRACTI64X4 $0x01, Z17, Y6
+	VPMAXUD       Y6, Y17, Y6
+	VEXTRACTI128  $0x01, Y6, X7
+	VPMAXUD       X7, X6, X7
+	VPSHUFD       $0x4e, X7, X6
+	VPMAXUD       X6, X7, X7
+	VPSHUFD       $0xb1, X7, X6
+	VPMAXUD       X6, X7, X7
+	VDIVPS        largestE4M3<>+0(SB), X7, X6
+	VPMAXUD       leastScale<>+0(SB), X6, X6
+	VPMINUD       nan32<>+0(SB), X6, X6
+	VMOVUPS       one32<>+0(SB), X7
+	VDIVPS        X6, X7, X7
+	VMOVUPS       X7, (SP)
+	VMOVUPS       X6, 16(SP)
 
 last26:
 	// 2. these rows
@@ -3497,56 +3753,55 @@ row27:
 	MOVL         R9, (SI)
 	CMPL         R9, $0x7f800000
 	JCC          rare35
-	VBROADCASTSS 32(SP)(DI*4), Z0
-	VBROADCASTSS 48(SP)(DI*4), Z1
+	VBROADCASTSS 32(SP)(DI*4), Z6
+	VBROADCASTSS 48(SP)(DI*4), Z7
 	CMPQ         R12, $0x40
 	JLT          next39
 
 block38:
-	VMOVUPS      (R11), Z2
-	VMOVUPS      64(R11), Z3
-	VMOVUPS      128(R11), Z4
-	VMOVUPS      192(R11), Z5
-	VMULPS       Z0, Z2, Z6
-	VFMSUB231PS  Z1, Z6, Z2
-	VFNMADD231PS Z0, Z2, Z6
-	VMULPS       Z0, Z3, Z2
-	VFMSUB231PS  Z1, Z2, Z3
-	VFNMADD231PS Z0, Z3, Z2
-	VMULPS       Z0, Z4, Z3
-	VFMSUB231PS  Z1, Z3, Z4
-	VFNMADD231PS Z0, Z4, Z3
-	VMULPS       Z0, Z5, Z4
-	VFMSUB231PS  Z1, Z4, Z5
-	VFNMADD231PS Z0, Z5, Z4
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z6, Z5
-	VPANDD       signExponent32<>+0(SB), Z5, Z5
-	VFMADD132PS  powerE4M3<>+0(SB), Z6, Z5
-	VPMADDWD     weightsE4M3<>+0(SB), Z5, Z5
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z2, Z6
-	VPANDD       signExponent32<>+0(SB), Z6, Z6
-	VFMADD132PS  powerE4M3<>+0(SB), Z2, Z6
-	VPMADDWD     weightsE4M3<>+0(SB), Z6, Z6
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
-	VPANDD       signExponent32<>+0(SB), Z2, Z2
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
-	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z4, Z3
-	VPANDD       signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS  powerE4M3<>+0(SB), Z4, Z3
-	VPMADDWD     weightsE4M3<>+0(SB), Z3, Z3
-	VPACKSSDW    Z6, Z5, Z4
-	VPACKSSDW    Z3, Z2, Z2
-	VPSRLW       $0x08, Z4, Z3
-	VPSRLW       $0x04, Z4, Z4
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z4
-	VPSRLW       $0x08, Z2, Z3
-	VPSRLW       $0x04, Z2, Z2
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
-	VPACKUSWB    Z2, Z4, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      Z2, (R10)
+	VMOVUPS      (R11), Z8
+	VMOVUPS      64(R11), Z9
+	VMOVUPS      128(R11), Z10
+	VMOVUPS      192(R11), Z11
+	VMULPS       Z6, Z8, Z12
+	VFMSUB231PS  Z7, Z12, Z8
+	VFNMADD231PS Z6, Z8, Z12
+	VMULPS       Z6, Z9, Z8
+	VFMSUB231PS  Z7, Z8, Z9
+	VFNMADD231PS Z6, Z9, Z8
+	VMULPS       Z6, Z10, Z9
+	VFMSUB231PS  Z7, Z9, Z10
+	VFNMADD231PS Z6, Z10, Z9
+	VMULPS       Z6, Z11, Z10
+	VFMSUB231PS  Z7, Z10, Z11
+	VFNMADD231PS Z6, Z11, Z10
+	VRANGEPS     $0x03, Z2, Z12, Z11
+	VPANDD       Z4, Z11, Z11
+	VFMADD132PS  Z0, Z12, Z11
+	VPMADDWD     Z1, Z11, Z11
+	VRANGEPS     $0x03, Z2, Z8, Z12
+	VPANDD       Z4, Z12, Z12
+	VFMADD132PS  Z0, Z8, Z12
+	VPMADDWD     Z1, Z12, Z12
+	VRANGEPS     $0x03, Z2, Z9, Z8
+	VPANDD       Z4, Z8, Z8
+	VFMADD132PS  Z0, Z9, Z8
+	VPMADDWD     Z1, Z8, Z8
+	VRANGEPS     $0x03, Z2, Z10, Z9
+	VPANDD       Z4, Z9, Z9
+	VFMADD132PS  Z0, Z10, Z9
+	VPMADDWD     Z1, Z9, Z9
+	VPACKSSDW    Z12, Z11, Z10
+	VPACKSSDW    Z9, Z8, Z8
+	VPSRLW       $0x08, Z10, Z9
+	VPSRLW       $0x04, Z10, Z10
+	VPTERNLOGD   $0xe4, Z3, Z9, Z10
+	VPSRLW       $0x08, Z8, Z9
+	VPSRLW       $0x04, Z8, Z8
+	VPTERNLOGD   $0xe4, Z3, Z9, Z8
+	VPACKUSWB    Z8, Z10, Z8
+	VPERMD       Z8, Z5, Z8
+	VMOVUPS      Z8, (R10)
 	ADDQ         $0x00000100, R11
 	ADDQ         $0x00000040, R10
 	SUBQ         $0x40, R12
@@ -3558,22 +3813,21 @@ next39:
 	JLT  next41
 
 block40:
-	VMOVUPS      (R11), Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
-	VPANDD       signExponent32<>+0(SB), Z2, Z2
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
-	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
-	VPACKSSDW    Z2, Z2, Z2
-	VPSRLW       $0x08, Z2, Z3
-	VPSRLW       $0x04, Z2, Z2
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
-	VPACKUSWB    Z2, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      X2, (R10)
+	VMOVUPS      (R11), Z8
+	VMULPS       Z6, Z8, Z9
+	VFMSUB231PS  Z7, Z9, Z8
+	VFNMADD231PS Z6, Z8, Z9
+	VRANGEPS     $0x03, Z2, Z9, Z8
+	VPANDD       Z4, Z8, Z8
+	VFMADD132PS  Z0, Z9, Z8
+	VPMADDWD     Z1, Z8, Z8
+	VPACKSSDW    Z8, Z8, Z8
+	VPSRLW       $0x08, Z8, Z9
+	VPSRLW       $0x04, Z8, Z8
+	VPTERNLOGD   $0xe4, Z3, Z9, Z8
+	VPACKUSWB    Z8, Z8, Z8
+	VPERMD       Z8, Z5, Z8
+	VMOVUPS      X8, (R10)
 	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000010, R10
 	SUBQ         $0x10, R12
@@ -3588,47 +3842,46 @@ next41:
 	KMOVD        R9, K1
 	SHRQ         $0x10, R9
 	KMOVD        R9, K2
-	VMOVUPS.Z    (R11), K1, Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z0
-	VPANDD       signExponent32<>+0(SB), Z0, Z0
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z0
-	VPMADDWD     weightsE4M3<>+0(SB), Z0, Z0
-	VPACKSSDW    Z0, Z0, Z0
-	VPSRLW       $0x08, Z0, Z1
-	VPSRLW       $0x04, Z0, Z0
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z1, Z0
-	VPACKUSWB    Z0, Z0, Z0
-	VMOVUPS      inOrder512<>+0(SB), Z1
-	VPERMD       Z0, Z1, Z0
-	VMOVAPS      X0, X0
+	VMOVUPS.Z    (R11), K1, Z8
+	VMULPS       Z6, Z8, Z9
+	VFMSUB231PS  Z7, Z9, Z8
+	VFNMADD231PS Z6, Z8, Z9
+	VRANGEPS     $0x03, Z2, Z9, Z6
+	VPANDD       Z4, Z6, Z6
+	VFMADD132PS  Z0, Z9, Z6
+	VPMADDWD     Z1, Z6, Z6
+	VPACKSSDW    Z6, Z6, Z6
+	VPSRLW       $0x08, Z6, Z7
+	VPSRLW       $0x04, Z6, Z6
+	VPTERNLOGD   $0xe4, Z3, Z7, Z6
+	VPACKUSWB    Z6, Z6, Z6
+	VPERMD       Z6, Z5, Z6
+	VMOVAPS      X6, X6
 	LEAQ         (R10), R9
 	TESTQ        $0x00000008, R12
 	JZ           fewer44
-	VMOVLPS      X0, (R9)
-	VPSRLDQ      $0x08, X0, X0
+	VMOVLPS      X6, (R9)
+	VPSRLDQ      $0x08, X6, X6
 	ADDQ         $0x00000008, R9
 
 fewer44:
 	TESTQ   $0x00000004, R12
 	JZ      fewer45
-	VMOVSS  X0, (R9)
-	VPSRLDQ $0x04, X0, X0
+	VMOVSS  X6, (R9)
+	VPSRLDQ $0x04, X6, X6
 	ADDQ    $0x00000004, R9
 
 fewer45:
 	TESTQ   $0x00000002, R12
 	JZ      fewer46
-	VPEXTRW $0x00, X0, (R9)
-	VPSRLDQ $0x02, X0, X0
+	VPEXTRW $0x00, X6, (R9)
+	VPSRLDQ $0x02, X6, X6
 	ADDQ    $0x00000002, R9
 
 fewer46:
 	TESTQ   $0x00000001, R12
 	JZ      fewer47
-	VPEXTRB $0x00, X0, (R9)
+	VPEXTRB $0x00, X6, (R9)
 
 fewer47:
 next43:
@@ -3881,7 +4134,13 @@ GLOBL nanE4M3<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·QuantizeF32ToE4M3AVX512(SB), $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VMOVUPS      largestE4M3<>+0(SB), Z1
+	VBROADCASTSS largestE4M3<>+0(SB), Z1
+	VBROADCASTSS powerE4M3<>+0(SB), Z2
+	VBROADCASTSS weightsE4M3<>+0(SB), Z3
+	VBROADCASTSS leastE4M3<>+0(SB), Z4
+	VBROADCASTSS low7<>+0(SB), Z5
+	VBROADCASTSS signExponent32<>+0(SB), Z6
+	VMOVUPS      inOrder512<>+0(SB), Z7
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3907,48 +4166,47 @@ block3:
 	PREFETCHT0  64(R11)
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
-	VMULPS      (R9), Z0, Z2
-	VMULPS      64(R9), Z0, Z3
-	VMULPS      128(R9), Z0, Z4
-	VMULPS      192(R9), Z0, Z5
-	VRANGEPS    $0x02, Z1, Z2, Z7
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z7, Z6
-	VPANDD      signExponent32<>+0(SB), Z6, Z6
-	VFMADD132PS powerE4M3<>+0(SB), Z7, Z6
-	VPMADDWD    weightsE4M3<>+0(SB), Z6, Z6
-	VRANGEPS    $0x02, Z1, Z3, Z8
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z8, Z7
-	VPANDD      signExponent32<>+0(SB), Z7, Z7
-	VFMADD132PS powerE4M3<>+0(SB), Z8, Z7
-	VPMADDWD    weightsE4M3<>+0(SB), Z7, Z7
-	VRANGEPS    $0x02, Z1, Z4, Z9
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z9, Z8
-	VPANDD      signExponent32<>+0(SB), Z8, Z8
-	VFMADD132PS powerE4M3<>+0(SB), Z9, Z8
-	VPMADDWD    weightsE4M3<>+0(SB), Z8, Z8
-	VRANGEPS    $0x02, Z1, Z5, Z10
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z10, Z9
-	VPANDD      signExponent32<>+0(SB), Z9, Z9
-	VFMADD132PS powerE4M3<>+0(SB), Z10, Z9
-	VPMADDWD    weightsE4M3<>+0(SB), Z9, Z9
-	VPACKSSDW   Z7, Z6, Z6
-	VPACKSSDW   Z9, Z8, Z7
-	VPSRLW      $0x08, Z6, Z8
-	VPSRLW      $0x04, Z6, Z6
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z6
-	VPSRLW      $0x08, Z7, Z8
-	VPSRLW      $0x04, Z7, Z7
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z7
-	VPACKUSWB   Z7, Z6, Z6
-	VMOVUPS     inOrder512<>+0(SB), Z7
-	VPERMD      Z6, Z7, Z6
-	VCMPPS      $0x03, Z2, Z3, K1
-	VCMPPS      $0x03, Z4, Z5, K2
+	VMULPS      (R9), Z0, Z8
+	VMULPS      64(R9), Z0, Z9
+	VMULPS      128(R9), Z0, Z10
+	VMULPS      192(R9), Z0, Z11
+	VRANGEPS    $0x02, Z1, Z8, Z13
+	VRANGEPS    $0x03, Z4, Z13, Z12
+	VPANDD      Z6, Z12, Z12
+	VFMADD132PS Z2, Z13, Z12
+	VPMADDWD    Z3, Z12, Z12
+	VRANGEPS    $0x02, Z1, Z9, Z14
+	VRANGEPS    $0x03, Z4, Z14, Z13
+	VPANDD      Z6, Z13, Z13
+	VFMADD132PS Z2, Z14, Z13
+	VPMADDWD    Z3, Z13, Z13
+	VRANGEPS    $0x02, Z1, Z10, Z15
+	VRANGEPS    $0x03, Z4, Z15, Z14
+	VPANDD      Z6, Z14, Z14
+	VFMADD132PS Z2, Z15, Z14
+	VPMADDWD    Z3, Z14, Z14
+	VRANGEPS    $0x02, Z1, Z11, Z16
+	VRANGEPS    $0x03, Z4, Z16, Z15
+	VPANDD      Z6, Z15, Z15
+	VFMADD132PS Z2, Z16, Z15
+	VPMADDWD    Z3, Z15, Z15
+	VPACKSSDW   Z13, Z12, Z12
+	VPACKSSDW   Z15, Z14, Z13
+	VPSRLW      $0x08, Z12, Z14
+	VPSRLW      $0x04, Z12, Z12
+	VPTERNLOGD  $0xe4, Z5, Z14, Z12
+	VPSRLW      $0x08, Z13, Z14
+	VPSRLW      $0x04, Z13, Z13
+	VPTERNLOGD  $0xe4, Z5, Z14, Z13
+	VPACKUSWB   Z13, Z12, Z12
+	VPERMD      Z12, Z7, Z12
+	VCMPPS      $0x03, Z8, Z9, K1
+	VCMPPS      $0x03, Z10, Z11, K2
 	KORTESTW    K1, K2
 	JNZ         nan5
 
 numbers6:
-	VMOVUPS Z6, (R8)
+	VMOVUPS Z12, (R8)
 	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000040, R8
 	SUBQ    $0x40, R10
@@ -3964,26 +4222,25 @@ block7:
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
 	PREFETCHT0  (R11)
-	VMULPS      (R9), Z0, Z2
-	VRANGEPS    $0x02, Z1, Z2, Z4
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z4, Z3
-	VPANDD      signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS powerE4M3<>+0(SB), Z4, Z3
-	VPMADDWD    weightsE4M3<>+0(SB), Z3, Z3
-	VPACKSSDW   Z3, Z3, Z3
-	VPSRLW      $0x08, Z3, Z4
-	VPSRLW      $0x04, Z3, Z3
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
-	VPACKUSWB   Z3, Z3, Z3
-	VMOVUPS     inOrder512<>+0(SB), Z4
-	VPERMD      Z3, Z4, Z3
-	VCMPPS      $0x03, Z2, Z2, K1
-	VCMPPS      $0x03, Z2, Z2, K2
+	VMULPS      (R9), Z0, Z8
+	VRANGEPS    $0x02, Z1, Z8, Z10
+	VRANGEPS    $0x03, Z4, Z10, Z9
+	VPANDD      Z6, Z9, Z9
+	VFMADD132PS Z2, Z10, Z9
+	VPMADDWD    Z3, Z9, Z9
+	VPACKSSDW   Z9, Z9, Z9
+	VPSRLW      $0x08, Z9, Z10
+	VPSRLW      $0x04, Z9, Z9
+	VPTERNLOGD  $0xe4, Z5, Z10, Z9
+	VPACKUSWB   Z9, Z9, Z9
+	VPERMD      Z9, Z7, Z9
+	VCMPPS      $0x03, Z8, Z8, K1
+	VCMPPS      $0x03, Z8, Z8, K2
 	KORTESTW    K1, K2
 	JNZ         nan9
 
 numbers10:
-	VMOVUPS X3, (R8)
+	VMOVUPS X9, (R8)
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000010, R8
 	SUBQ    $0x10, R10
@@ -3998,52 +4255,51 @@ next8:
 	KMOVD       R11, K1
 	SHRQ        $0x10, R11
 	KMOVD       R11, K2
-	VMOVUPS.Z   (R9), K1, Z2
-	VMULPS      Z2, Z0, Z2
-	VRANGEPS    $0x02, Z1, Z2, Z4
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z4, Z3
-	VPANDD      signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS powerE4M3<>+0(SB), Z4, Z3
-	VPMADDWD    weightsE4M3<>+0(SB), Z3, Z3
-	VPACKSSDW   Z3, Z3, Z3
-	VPSRLW      $0x08, Z3, Z4
-	VPSRLW      $0x04, Z3, Z3
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
-	VPACKUSWB   Z3, Z3, Z3
-	VMOVUPS     inOrder512<>+0(SB), Z4
-	VPERMD      Z3, Z4, Z3
-	VCMPPS      $0x03, Z2, Z2, K1
-	VCMPPS      $0x03, Z2, Z2, K2
+	VMOVUPS.Z   (R9), K1, Z8
+	VMULPS      Z8, Z0, Z8
+	VRANGEPS    $0x02, Z1, Z8, Z10
+	VRANGEPS    $0x03, Z4, Z10, Z9
+	VPANDD      Z6, Z9, Z9
+	VFMADD132PS Z2, Z10, Z9
+	VPMADDWD    Z3, Z9, Z9
+	VPACKSSDW   Z9, Z9, Z9
+	VPSRLW      $0x08, Z9, Z10
+	VPSRLW      $0x04, Z9, Z9
+	VPTERNLOGD  $0xe4, Z5, Z10, Z9
+	VPACKUSWB   Z9, Z9, Z9
+	VPERMD      Z9, Z7, Z9
+	VCMPPS      $0x03, Z8, Z8, K1
+	VCMPPS      $0x03, Z8, Z8, K2
 	KORTESTW    K1, K2
 	JNZ         nan13
 
 numbers14:
-	VMOVAPS X3, X2
+	VMOVAPS X9, X8
 	LEAQ    (R8), R8
 	TESTQ   $0x00000008, R10
 	JZ      fewer15
-	VMOVLPS X2, (R8)
-	VPSRLDQ $0x08, X2, X2
+	VMOVLPS X8, (R8)
+	VPSRLDQ $0x08, X8, X8
 	ADDQ    $0x00000008, R8
 
 fewer15:
 	TESTQ   $0x00000004, R10
 	JZ      fewer16
-	VMOVSS  X2, (R8)
-	VPSRLDQ $0x04, X2, X2
+	VMOVSS  X8, (R8)
+	VPSRLDQ $0x04, X8, X8
 	ADDQ    $0x00000004, R8
 
 fewer16:
 	TESTQ   $0x00000002, R10
 	JZ      fewer17
-	VPEXTRW $0x00, X2, (R8)
-	VPSRLDQ $0x02, X2, X2
+	VPEXTRW $0x00, X8, (R8)
+	VPSRLDQ $0x02, X8, X8
 	ADDQ    $0x00000002, R8
 
 fewer17:
 	TESTQ   $0x00000001, R10
 	JZ      fewer18
-	VPEXTRB $0x00, X2, (R8)
+	VPEXTRB $0x00, X8, (R8)
 
 fewer18:
 next12:
@@ -4057,24 +4313,24 @@ done2:
 	RET
 
 nan5:
-	VCMPPS   $0x03, Z2, Z2, K1
-	VCMPPS   $0x03, Z3, Z3, K2
-	VCMPPS   $0x03, Z4, Z4, K3
-	VCMPPS   $0x03, Z5, Z5, K4
+	VCMPPS   $0x03, Z8, Z8, K1
+	VCMPPS   $0x03, Z9, Z9, K2
+	VCMPPS   $0x03, Z10, Z10, K3
+	VCMPPS   $0x03, Z11, Z11, K4
 	KUNPCKWD K1, K2, K1
 	KUNPCKWD K3, K4, K3
 	KUNPCKDQ K1, K3, K1
-	VMOVDQU8 nan8<>+0(SB), K1, Z6
+	VMOVDQU8 nan8<>+0(SB), K1, Z12
 	JMP      numbers6
 
 nan9:
-	VCMPPS   $0x03, Z2, Z2, K1
-	VMOVDQU8 nan8<>+0(SB), K1, Z3
+	VCMPPS   $0x03, Z8, Z8, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z9
 	JMP      numbers10
 
 nan13:
-	VCMPPS   $0x03, Z2, Z2, K1
-	VMOVDQU8 nan8<>+0(SB), K1, Z3
+	VCMPPS   $0x03, Z8, Z8, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z9
 	JMP      numbers14
 
 // func QuantizeF32ToE5M2AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
@@ -4355,7 +4611,13 @@ GLOBL nanE5M2<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·QuantizeF32ToE5M2AVX512(SB), $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VMOVUPS      largestE5M2<>+0(SB), Z1
+	VBROADCASTSS largestE5M2<>+0(SB), Z1
+	VBROADCASTSS powerE5M2<>+0(SB), Z2
+	VBROADCASTSS weightsE5M2<>+0(SB), Z3
+	VBROADCASTSS leastE5M2<>+0(SB), Z4
+	VBROADCASTSS low7<>+0(SB), Z5
+	VBROADCASTSS signExponent32<>+0(SB), Z6
+	VMOVUPS      inOrder512<>+0(SB), Z7
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -4381,48 +4643,47 @@ block3:
 	PREFETCHT0  64(R11)
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
-	VMULPS      (R9), Z0, Z2
-	VMULPS      64(R9), Z0, Z3
-	VMULPS      128(R9), Z0, Z4
-	VMULPS      192(R9), Z0, Z5
-	VRANGEPS    $0x02, Z1, Z2, Z7
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z7, Z6
-	VPANDD      signExponent32<>+0(SB), Z6, Z6
-	VFMADD132PS powerE5M2<>+0(SB), Z7, Z6
-	VPMADDWD    weightsE5M2<>+0(SB), Z6, Z6
-	VRANGEPS    $0x02, Z1, Z3, Z8
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z8, Z7
-	VPANDD      signExponent32<>+0(SB), Z7, Z7
-	VFMADD132PS powerE5M2<>+0(SB), Z8, Z7
-	VPMADDWD    weightsE5M2<>+0(SB), Z7, Z7
-	VRANGEPS    $0x02, Z1, Z4, Z9
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z9, Z8
-	VPANDD      signExponent32<>+0(SB), Z8, Z8
-	VFMADD132PS powerE5M2<>+0(SB), Z9, Z8
-	VPMADDWD    weightsE5M2<>+0(SB), Z8, Z8
-	VRANGEPS    $0x02, Z1, Z5, Z10
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z10, Z9
-	VPANDD      signExponent32<>+0(SB), Z9, Z9
-	VFMADD132PS powerE5M2<>+0(SB), Z10, Z9
-	VPMADDWD    weightsE5M2<>+0(SB), Z9, Z9
-	VPACKSSDW   Z7, Z6, Z6
-	VPACKSSDW   Z9, Z8, Z7
-	VPSRLW      $0x08, Z6, Z8
-	VPSRLW      $0x05, Z6, Z6
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z6
-	VPSRLW      $0x08, Z7, Z8
-	VPSRLW      $0x05, Z7, Z7
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z7
-	VPACKUSWB   Z7, Z6, Z6
-	VMOVUPS     inOrder512<>+0(SB), Z7
-	VPERMD      Z6, Z7, Z6
-	VCMPPS      $0x03, Z2, Z3, K1
-	VCMPPS      $0x03, Z4, Z5, K2
+	VMULPS      (R9), Z0, Z8
+	VMULPS      64(R9), Z0, Z9
+	VMULPS      128(R9), Z0, Z10
+	VMULPS      192(R9), Z0, Z11
+	VRANGEPS    $0x02, Z1, Z8, Z13
+	VRANGEPS    $0x03, Z4, Z13, Z12
+	VPANDD      Z6, Z12, Z12
+	VFMADD132PS Z2, Z13, Z12
+	VPMADDWD    Z3, Z12, Z12
+	VRANGEPS    $0x02, Z1, Z9, Z14
+	VRANGEPS    $0x03, Z4, Z14, Z13
+	VPANDD      Z6, Z13, Z13
+	VFMADD132PS Z2, Z14, Z13
+	VPMADDWD    Z3, Z13, Z13
+	VRANGEPS    $0x02, Z1, Z10, Z15
+	VRANGEPS    $0x03, Z4, Z15, Z14
+	VPANDD      Z6, Z14, Z14
+	VFMADD132PS Z2, Z15, Z14
+	VPMADDWD    Z3, Z14, Z14
+	VRANGEPS    $0x02, Z1, Z11, Z16
+	VRANGEPS    $0x03, Z4, Z16, Z15
+	VPANDD      Z6, Z15, Z15
+	VFMADD132PS Z2, Z16, Z15
+	VPMADDWD    Z3, Z15, Z15
+	VPACKSSDW   Z13, Z12, Z12
+	VPACKSSDW   Z15, Z14, Z13
+	VPSRLW      $0x08, Z12, Z14
+	VPSRLW      $0x05, Z12, Z12
+	VPTERNLOGD  $0xe4, Z5, Z14, Z12
+	VPSRLW      $0x08, Z13, Z14
+	VPSRLW      $0x05, Z13, Z13
+	VPTERNLOGD  $0xe4, Z5, Z14, Z13
+	VPACKUSWB   Z13, Z12, Z12
+	VPERMD      Z12, Z7, Z12
+	VCMPPS      $0x03, Z8, Z9, K1
+	VCMPPS      $0x03, Z10, Z11, K2
 	KORTESTW    K1, K2
 	JNZ         nan5
 
 numbers6:
-	VMOVUPS Z6, (R8)
+	VMOVUPS Z12, (R8)
 	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000040, R8
 	SUBQ    $0x40, R10
@@ -4438,26 +4699,25 @@ block7:
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
 	PREFETCHT0  (R11)
-	VMULPS      (R9), Z0, Z2
-	VRANGEPS    $0x02, Z1, Z2, Z4
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z4, Z3
-	VPANDD      signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS powerE5M2<>+0(SB), Z4, Z3
-	VPMADDWD    weightsE5M2<>+0(SB), Z3, Z3
-	VPACKSSDW   Z3, Z3, Z3
-	VPSRLW      $0x08, Z3, Z4
-	VPSRLW      $0x05, Z3, Z3
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
-	VPACKUSWB   Z3, Z3, Z3
-	VMOVUPS     inOrder512<>+0(SB), Z4
-	VPERMD      Z3, Z4, Z3
-	VCMPPS      $0x03, Z2, Z2, K1
-	VCMPPS      $0x03, Z2, Z2, K2
+	VMULPS      (R9), Z0, Z8
+	VRANGEPS    $0x02, Z1, Z8, Z10
+	VRANGEPS    $0x03, Z4, Z10, Z9
+	VPANDD      Z6, Z9, Z9
+	VFMADD132PS Z2, Z10, Z9
+	VPMADDWD    Z3, Z9, Z9
+	VPACKSSDW   Z9, Z9, Z9
+	VPSRLW      $0x08, Z9, Z10
+	VPSRLW      $0x05, Z9, Z9
+	VPTERNLOGD  $0xe4, Z5, Z10, Z9
+	VPACKUSWB   Z9, Z9, Z9
+	VPERMD      Z9, Z7, Z9
+	VCMPPS      $0x03, Z8, Z8, K1
+	VCMPPS      $0x03, Z8, Z8, K2
 	KORTESTW    K1, K2
 	JNZ         nan9
 
 numbers10:
-	VMOVUPS X3, (R8)
+	VMOVUPS X9, (R8)
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000010, R8
 	SUBQ    $0x10, R10
@@ -4472,52 +4732,51 @@ next8:
 	KMOVD       R11, K1
 	SHRQ        $0x10, R11
 	KMOVD       R11, K2
-	VMOVUPS.Z   (R9), K1, Z2
-	VMULPS      Z2, Z0, Z2
-	VRANGEPS    $0x02, Z1, Z2, Z4
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z4, Z3
-	VPANDD      signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS powerE5M2<>+0(SB), Z4, Z3
-	VPMADDWD    weightsE5M2<>+0(SB), Z3, Z3
-	VPACKSSDW   Z3, Z3, Z3
-	VPSRLW      $0x08, Z3, Z4
-	VPSRLW      $0x05, Z3, Z3
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
-	VPACKUSWB   Z3, Z3, Z3
-	VMOVUPS     inOrder512<>+0(SB), Z4
-	VPERMD      Z3, Z4, Z3
-	VCMPPS      $0x03, Z2, Z2, K1
-	VCMPPS      $0x03, Z2, Z2, K2
+	VMOVUPS.Z   (R9), K1, Z8
+	VMULPS      Z8, Z0, Z8
+	VRANGEPS    $0x02, Z1, Z8, Z10
+	VRANGEPS    $0x03, Z4, Z10, Z9
+	VPANDD      Z6, Z9, Z9
+	VFMADD132PS Z2, Z10, Z9
+	VPMADDWD    Z3, Z9, Z9
+	VPACKSSDW   Z9, Z9, Z9
+	VPSRLW      $0x08, Z9, Z10
+	VPSRLW      $0x05, Z9, Z9
+	VPTERNLOGD  $0xe4, Z5, Z10, Z9
+	VPACKUSWB   Z9, Z9, Z9
+	VPERMD      Z9, Z7, Z9
+	VCMPPS      $0x03, Z8, Z8, K1
+	VCMPPS      $0x03, Z8, Z8, K2
 	KORTESTW    K1, K2
 	JNZ         nan13
 
 numbers14:
-	VMOVAPS X3, X2
+	VMOVAPS X9, X8
 	LEAQ    (R8), R8
 	TESTQ   $0x00000008, R10
 	JZ      fewer15
-	VMOVLPS X2, (R8)
-	VPSRLDQ $0x08, X2, X2
+	VMOVLPS X8, (R8)
+	VPSRLDQ $0x08, X8, X8
 	ADDQ    $0x00000008, R8
 
 fewer15:
 	TESTQ   $0x00000004, R10
 	JZ      fewer16
-	VMOVSS  X2, (R8)
-	VPSRLDQ $0x04, X2, X2
+	VMOVSS  X8, (R8)
+	VPSRLDQ $0x04, X8, X8
 	ADDQ    $0x00000004, R8
 
 fewer16:
 	TESTQ   $0x00000002, R10
 	JZ      fewer17
-	VPEXTRW $0x00, X2, (R8)
-	VPSRLDQ $0x02, X2, X2
+	VPEXTRW $0x00, X8, (R8)
+	VPSRLDQ $0x02, X8, X8
 	ADDQ    $0x00000002, R8
 
 fewer17:
 	TESTQ   $0x00000001, R10
 	JZ      fewer18
-	VPEXTRB $0x00, X2, (R8)
+	VPEXTRB $0x00, X8, (R8)
 
 fewer18:
 next12:
@@ -4531,24 +4790,24 @@ done2:
 	RET
 
 nan5:
-	VCMPPS   $0x03, Z2, Z2, K1
-	VCMPPS   $0x03, Z3, Z3, K2
-	VCMPPS   $0x03, Z4, Z4, K3
-	VCMPPS   $0x03, Z5, Z5, K4
+	VCMPPS   $0x03, Z8, Z8, K1
+	VCMPPS   $0x03, Z9, Z9, K2
+	VCMPPS   $0x03, Z10, Z10, K3
+	VCMPPS   $0x03, Z11, Z11, K4
 	KUNPCKWD K1, K2, K1
 	KUNPCKWD K3, K4, K3
 	KUNPCKDQ K1, K3, K1
-	VMOVDQU8 nan8<>+0(SB), K1, Z6
+	VMOVDQU8 nan8<>+0(SB), K1, Z12
 	JMP      numbers6
 
 nan9:
-	VCMPPS   $0x03, Z2, Z2, K1
-	VMOVDQU8 nan8<>+0(SB), K1, Z3
+	VCMPPS   $0x03, Z8, Z8, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z9
 	JMP      numbers10
 
 nan13:
-	VCMPPS   $0x03, Z2, Z2, K1
-	VMOVDQU8 nan8<>+0(SB), K1, Z3
+	VCMPPS   $0x03, Z8, Z8, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z9
 	JMP      numbers14
 
 // func DequantizeQ8ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
@@ -5117,67 +5376,67 @@ vector1:
 	JLT          next4
 
 block3:
-	VPMOVSXBW  (R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, (R9)
-	VPMOVSXBW  16(R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, 64(R9)
-	VPMOVSXBW  32(R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, 128(R9)
-	VPMOVSXBW  48(R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, 192(R9)
-	ADDQ       $0x00000040, R10
-	ADDQ       $0x00000100, R9
-	SUBQ       $0x40, R11
-	CMPQ       R11, $0x40
-	JGE        block3
+	VPMOVSXBW   (R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, (R9)
+	VPMOVSXBW   16(R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, 64(R9)
+	VPMOVSXBW   32(R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, 128(R9)
+	VPMOVSXBW   48(R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, 192(R9)
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000100, R9
+	SUBQ        $0x40, R11
+	CMPQ        R11, $0x40
+	JGE         block3
 
 next4:
 	CMPQ R11, $0x10
 	JLT  next6
 
 block5:
-	VPMOVSXBW  (R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, (R9)
-	ADDQ       $0x00000010, R10
-	ADDQ       $0x00000040, R9
-	SUBQ       $0x10, R11
-	CMPQ       R11, $0x10
-	JGE        block5
+	VPMOVSXBW   (R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, (R9)
+	ADDQ        $0x00000010, R10
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x10, R11
+	CMPQ        R11, $0x10
+	JGE         block5
 
 next6:
 	TESTQ         R11, R11
@@ -5194,7 +5453,7 @@ next6:
 	VPADDW        e4m3Last<>+0(SB), Y1, Y2
 	VPTERNLOGD    $0xf8, e4m3Carry<>+0(SB), Y2, Y1
 	VCVTPH2PS     Y1, Z1
-	VMULPS        e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS.BCST   e4m3Unit<>+0(SB), Z1, Z1
 	VMULPS        Z0, Z1, Z1
 	LEAQ          (R9), R12
 	TESTQ         $0x00000008, R11

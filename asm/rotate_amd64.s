@@ -330,17 +330,67 @@ head5:
 	JGE        block3
 
 next4:
-	CMPQ R13, $0x10
+	CMPQ R13, $0x20
 	JLT  next7
 
 block6:
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z2
+	VMOVUPS 64(SI), Z3
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head8:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3136(DX)
+	PREFETCHT0 3072(DX)(AX*4)
+	PREFETCHT0 3136(DX)(AX*4)
+	VMOVUPS    (DX), Z4
+	VMOVUPS    (DX)(AX*4), Z5
+	VMULPS     Z1, Z4, Z6
+	VMULPS     Z1, Z5, Z7
+	VMULPS     Z0, Z4, Z4
+	VMULPS     Z0, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VMOVUPS    Z4, (CX)
+	VMOVUPS    Z5, (CX)(AX*4)
+	VMOVUPS    64(DX), Z4
+	VMOVUPS    64(DX)(AX*4), Z5
+	VMULPS     Z3, Z4, Z6
+	VMULPS     Z3, Z5, Z7
+	VMULPS     Z2, Z4, Z4
+	VMULPS     Z2, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VMOVUPS    Z4, 64(CX)
+	VMOVUPS    Z5, 64(CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*4), DX
+	DECQ       R10
+	JNZ        head8
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000080, BX
+	ADDQ       $0x00000080, SI
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
+	JGE        block6
+
+next7:
+	CMPQ R13, $0x10
+	JLT  next10
+
+block9:
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head8:
+head11:
 	PREFETCHT0 3072(DX)
 	PREFETCHT0 3072(DX)(AX*4)
 	VMOVUPS    (DX), Z2
@@ -356,27 +406,27 @@ head8:
 	LEAQ       (CX)(R11*4), CX
 	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
-	JNZ        head8
+	JNZ        head11
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000040, R8
 	ADDQ       $0x00000040, BX
 	ADDQ       $0x00000040, SI
 	SUBQ       $0x10, R13
 	CMPQ       R13, $0x10
-	JGE        block6
+	JGE        block9
 
-next7:
+next10:
 	CMPQ R13, $0x08
-	JLT  next10
+	JLT  next13
 
-block9:
+block12:
 	VMOVUPS (BX), Y0
 	VMOVUPS (SI), Y1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head11:
+head14:
 	PREFETCHT0 3072(DX)
 	PREFETCHT0 3072(DX)(AX*4)
 	VMOVUPS    (DX), Y2
@@ -392,27 +442,27 @@ head11:
 	LEAQ       (CX)(R11*4), CX
 	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
-	JNZ        head11
+	JNZ        head14
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000020, BX
 	ADDQ       $0x00000020, SI
 	SUBQ       $0x08, R13
 	CMPQ       R13, $0x08
-	JGE        block9
+	JGE        block12
 
-next10:
+next13:
 	CMPQ R13, $0x04
-	JLT  next13
+	JLT  next16
 
-block12:
+block15:
 	VMOVUPS (BX), X0
 	VMOVUPS (SI), X1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head14:
+head17:
 	VMOVUPS (DX), X2
 	VMOVUPS (DX)(AX*4), X3
 	VMULPS  X1, X2, X4
@@ -426,27 +476,27 @@ head14:
 	LEAQ    (CX)(R11*4), CX
 	LEAQ    (DX)(R12*4), DX
 	DECQ    R10
-	JNZ     head14
+	JNZ     head17
 	ADDQ    $0x00000010, DI
 	ADDQ    $0x00000010, R8
 	ADDQ    $0x00000010, BX
 	ADDQ    $0x00000010, SI
 	SUBQ    $0x04, R13
 	CMPQ    R13, $0x04
-	JGE     block12
+	JGE     block15
 
-next13:
+next16:
 	CMPQ R13, $0x01
-	JLT  next16
+	JLT  next19
 
-block15:
+block18:
 	VMOVSS (BX), X0
 	VMOVSS (SI), X1
 	MOVQ   DI, CX
 	MOVQ   R8, DX
 	MOVQ   R9, R10
 
-head17:
+head20:
 	VMOVSS (DX), X2
 	VMOVSS (DX)(AX*4), X3
 	VMULPS X1, X2, X4
@@ -460,16 +510,16 @@ head17:
 	LEAQ   (CX)(R11*4), CX
 	LEAQ   (DX)(R12*4), DX
 	DECQ   R10
-	JNZ    head17
+	JNZ    head20
 	ADDQ   $0x00000004, DI
 	ADDQ   $0x00000004, R8
 	ADDQ   $0x00000004, BX
 	ADDQ   $0x00000004, SI
 	SUBQ   $0x01, R13
 	CMPQ   R13, $0x01
-	JGE    block15
+	JGE    block18
 
-next16:
+next19:
 	DECQ tokens+48(FP)
 	JZ   done2
 	MOVQ y+0(FP), CX
@@ -838,17 +888,69 @@ head5:
 	JGE        block3
 
 next4:
-	CMPQ R13, $0x10
+	CMPQ R13, $0x20
 	JLT  next7
 
 block6:
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z2
+	VMOVUPS 64(SI), Z3
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head8:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	VCVTPH2PS  (DX), Z4
+	VCVTPH2PS  (DX)(AX*2), Z5
+	VMULPS     Z1, Z4, Z6
+	VMULPS     Z1, Z5, Z7
+	VMULPS     Z0, Z4, Z4
+	VMULPS     Z0, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VCVTPS2PH  $0x00, Z4, Y4
+	VMOVUPS    Y4, (CX)
+	VCVTPS2PH  $0x00, Z5, Y4
+	VMOVUPS    Y4, (CX)(AX*2)
+	VCVTPH2PS  32(DX), Z4
+	VCVTPH2PS  32(DX)(AX*2), Z5
+	VMULPS     Z3, Z4, Z6
+	VMULPS     Z3, Z5, Z7
+	VMULPS     Z2, Z4, Z4
+	VMULPS     Z2, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VCVTPS2PH  $0x00, Z4, Y4
+	VMOVUPS    Y4, 32(CX)
+	VCVTPS2PH  $0x00, Z5, Y4
+	VMOVUPS    Y4, 32(CX)(AX*2)
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head8
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000080, BX
+	ADDQ       $0x00000080, SI
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
+	JGE        block6
+
+next7:
+	CMPQ R13, $0x10
+	JLT  next10
+
+block9:
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head8:
+head11:
 	PREFETCHT0 3072(DX)
 	PREFETCHT0 3072(DX)(AX*2)
 	VCVTPH2PS  (DX), Z2
@@ -866,27 +968,27 @@ head8:
 	LEAQ       (CX)(R11*2), CX
 	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
-	JNZ        head8
+	JNZ        head11
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000040, BX
 	ADDQ       $0x00000040, SI
 	SUBQ       $0x10, R13
 	CMPQ       R13, $0x10
-	JGE        block6
+	JGE        block9
 
-next7:
+next10:
 	CMPQ R13, $0x08
-	JLT  next10
+	JLT  next13
 
-block9:
+block12:
 	VMOVUPS (BX), Y0
 	VMOVUPS (SI), Y1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head11:
+head14:
 	VCVTPH2PS (DX), Y2
 	VCVTPH2PS (DX)(AX*2), Y3
 	VMULPS    Y1, Y2, Y4
@@ -902,27 +1004,27 @@ head11:
 	LEAQ      (CX)(R11*2), CX
 	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
-	JNZ       head11
+	JNZ       head14
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000010, R8
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, SI
 	SUBQ      $0x08, R13
 	CMPQ      R13, $0x08
-	JGE       block9
+	JGE       block12
 
-next10:
+next13:
 	CMPQ R13, $0x04
-	JLT  next13
+	JLT  next16
 
-block12:
+block15:
 	VMOVUPS (BX), X0
 	VMOVUPS (SI), X1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head14:
+head17:
 	VCVTPH2PS (DX), X2
 	VCVTPH2PS (DX)(AX*2), X3
 	VMULPS    X1, X2, X4
@@ -938,27 +1040,27 @@ head14:
 	LEAQ      (CX)(R11*2), CX
 	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
-	JNZ       head14
+	JNZ       head17
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000008, R8
 	ADDQ      $0x00000010, BX
 	ADDQ      $0x00000010, SI
 	SUBQ      $0x04, R13
 	CMPQ      R13, $0x04
-	JGE       block12
+	JGE       block15
 
-next13:
+next16:
 	CMPQ R13, $0x01
-	JLT  next16
+	JLT  next19
 
-block15:
+block18:
 	VMOVSS (BX), X0
 	VMOVSS (SI), X1
 	MOVQ   DI, CX
 	MOVQ   R8, DX
 	MOVQ   R9, R10
 
-head17:
+head20:
 	VPXOR     X2, X2, X2
 	VPINSRW   $0x00, (DX), X2, X2
 	VCVTPH2PS X2, X2
@@ -978,16 +1080,16 @@ head17:
 	LEAQ      (CX)(R11*2), CX
 	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
-	JNZ       head17
+	JNZ       head20
 	ADDQ      $0x00000002, DI
 	ADDQ      $0x00000002, R8
 	ADDQ      $0x00000004, BX
 	ADDQ      $0x00000004, SI
 	SUBQ      $0x01, R13
 	CMPQ      R13, $0x01
-	JGE       block15
+	JGE       block18
 
-next16:
+next19:
 	DECQ tokens+48(FP)
 	JZ   done2
 	MOVQ y+0(FP), CX
@@ -1516,22 +1618,22 @@ GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 // func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateHalfSplitBF16AVX512(SB), $0-104
-	MOVQ    partner+40(FP), AX
-	VMOVUPS upperHalf<>+0(SB), Z0
-	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evens32<>+0(SB), Z2
-	VMOVUPS odds32<>+0(SB), Z3
-	MOVL    $0xaaaaaaaa, CX
-	KMOVD   CX, K1
-	MOVQ    heads+72(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
-	MOVQ    pairs+32(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
-	MOVQ    tokens+48(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
+	MOVQ         partner+40(FP), AX
+	VBROADCASTSS upperHalf<>+0(SB), Z0
+	VBROADCASTSS one16<>+0(SB), Z1
+	VMOVUPS      evens32<>+0(SB), Z2
+	VMOVUPS      odds32<>+0(SB), Z3
+	MOVL         $0xaaaaaaaa, CX
+	KMOVD        CX, K1
+	MOVQ         heads+72(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+	MOVQ         pairs+32(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+	MOVQ         tokens+48(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), BX
@@ -1546,41 +1648,41 @@ token1:
 	JLT  next4
 
 block3:
-	VMOVUPS   (BX), Z5
-	VMOVUPS   64(BX), Z6
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z6, Z2, Z4
-	VMOVAPS   Z5, Z5
-	VPERMT2PS Z6, Z3, Z5
-	VMOVUPS   (SI), Z7
-	VMOVUPS   64(SI), Z8
-	VMOVAPS   Z7, Z6
-	VPERMT2PS Z8, Z2, Z6
-	VMOVAPS   Z7, Z7
-	VPERMT2PS Z8, Z3, Z7
-	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
-	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
-	VMOVUPS   128(BX), Z9
-	VMOVUPS   192(BX), Z10
-	VMOVAPS   Z9, Z8
-	VPERMT2PS Z10, Z2, Z8
-	VMOVAPS   Z9, Z9
-	VPERMT2PS Z10, Z3, Z9
-	VMOVUPS   128(SI), Z11
-	VMOVUPS   192(SI), Z12
-	VMOVAPS   Z11, Z10
-	VPERMT2PS Z12, Z2, Z10
-	VMOVAPS   Z11, Z11
-	VPERMT2PS Z12, Z3, Z11
-	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
-	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
-	VPMINUD   negativeNaN<>+0(SB), Z10, Z10
-	VPMINUD   negativeNaN<>+0(SB), Z11, Z11
-	MOVQ      DI, CX
-	MOVQ      R8, DX
-	MOVQ      R9, R10
+	VMOVUPS      (BX), Z5
+	VMOVUPS      64(BX), Z6
+	VMOVAPS      Z5, Z4
+	VPERMT2PS    Z6, Z2, Z4
+	VMOVAPS      Z5, Z5
+	VPERMT2PS    Z6, Z3, Z5
+	VMOVUPS      (SI), Z7
+	VMOVUPS      64(SI), Z8
+	VMOVAPS      Z7, Z6
+	VPERMT2PS    Z8, Z2, Z6
+	VMOVAPS      Z7, Z7
+	VPERMT2PS    Z8, Z3, Z7
+	VPMINUD.BCST negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD.BCST negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD.BCST negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD.BCST negativeNaN<>+0(SB), Z7, Z7
+	VMOVUPS      128(BX), Z9
+	VMOVUPS      192(BX), Z10
+	VMOVAPS      Z9, Z8
+	VPERMT2PS    Z10, Z2, Z8
+	VMOVAPS      Z9, Z9
+	VPERMT2PS    Z10, Z3, Z9
+	VMOVUPS      128(SI), Z11
+	VMOVUPS      192(SI), Z12
+	VMOVAPS      Z11, Z10
+	VPERMT2PS    Z12, Z2, Z10
+	VMOVAPS      Z11, Z11
+	VPERMT2PS    Z12, Z3, Z11
+	VPMINUD.BCST negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD.BCST negativeNaN<>+0(SB), Z9, Z9
+	VPMINUD.BCST negativeNaN<>+0(SB), Z10, Z10
+	VPMINUD.BCST negativeNaN<>+0(SB), Z11, Z11
+	MOVQ         DI, CX
+	MOVQ         R8, DX
+	MOVQ         R9, R10
 
 head5:
 	PREFETCHT0 3072(DX)
@@ -1676,25 +1778,25 @@ next4:
 	JLT  next7
 
 block6:
-	VMOVUPS   (BX), Z5
-	VMOVUPS   64(BX), Z6
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z6, Z2, Z4
-	VMOVAPS   Z5, Z5
-	VPERMT2PS Z6, Z3, Z5
-	VMOVUPS   (SI), Z7
-	VMOVUPS   64(SI), Z8
-	VMOVAPS   Z7, Z6
-	VPERMT2PS Z8, Z2, Z6
-	VMOVAPS   Z7, Z7
-	VPERMT2PS Z8, Z3, Z7
-	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
-	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
-	MOVQ      DI, CX
-	MOVQ      R8, DX
-	MOVQ      R9, R10
+	VMOVUPS      (BX), Z5
+	VMOVUPS      64(BX), Z6
+	VMOVAPS      Z5, Z4
+	VPERMT2PS    Z6, Z2, Z4
+	VMOVAPS      Z5, Z5
+	VPERMT2PS    Z6, Z3, Z5
+	VMOVUPS      (SI), Z7
+	VMOVUPS      64(SI), Z8
+	VMOVAPS      Z7, Z6
+	VPERMT2PS    Z8, Z2, Z6
+	VMOVAPS      Z7, Z7
+	VPERMT2PS    Z8, Z3, Z7
+	VPMINUD.BCST negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD.BCST negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD.BCST negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD.BCST negativeNaN<>+0(SB), Z7, Z7
+	MOVQ         DI, CX
+	MOVQ         R8, DX
+	MOVQ         R9, R10
 
 head8:
 	PREFETCHT0 3072(DX)
@@ -2428,17 +2530,71 @@ head5:
 	JGE        block3
 
 next4:
-	CMPQ R13, $0x10
+	CMPQ R13, $0x20
 	JLT  next7
 
 block6:
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z2
+	VMOVUPS 64(SI), Z3
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head8:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3136(DX)
+	PREFETCHT0 3072(DX)(AX*4)
+	PREFETCHT0 3136(DX)(AX*4)
+	VMOVUPS    (DX), Z4
+	VMOVUPS    (DX)(AX*4), Z5
+	VMULPS     Z1, Z4, Z6
+	VMULPS     Z1, Z5, Z7
+	VMULPS     Z0, Z4, Z4
+	VMULPS     Z0, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VCVTPS2PH  $0x00, Z4, Y4
+	VMOVUPS    Y4, (CX)
+	VCVTPS2PH  $0x00, Z5, Y4
+	VMOVUPS    Y4, (CX)(AX*2)
+	VMOVUPS    64(DX), Z4
+	VMOVUPS    64(DX)(AX*4), Z5
+	VMULPS     Z3, Z4, Z6
+	VMULPS     Z3, Z5, Z7
+	VMULPS     Z2, Z4, Z4
+	VMULPS     Z2, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VCVTPS2PH  $0x00, Z4, Y4
+	VMOVUPS    Y4, 32(CX)
+	VCVTPS2PH  $0x00, Z5, Y4
+	VMOVUPS    Y4, 32(CX)(AX*2)
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
+	DECQ       R10
+	JNZ        head8
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000080, BX
+	ADDQ       $0x00000080, SI
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
+	JGE        block6
+
+next7:
+	CMPQ R13, $0x10
+	JLT  next10
+
+block9:
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head8:
+head11:
 	PREFETCHT0 3072(DX)
 	PREFETCHT0 3072(DX)(AX*4)
 	VMOVUPS    (DX), Z2
@@ -2456,27 +2612,27 @@ head8:
 	LEAQ       (CX)(R11*2), CX
 	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
-	JNZ        head8
+	JNZ        head11
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000040, R8
 	ADDQ       $0x00000040, BX
 	ADDQ       $0x00000040, SI
 	SUBQ       $0x10, R13
 	CMPQ       R13, $0x10
-	JGE        block6
+	JGE        block9
 
-next7:
+next10:
 	CMPQ R13, $0x08
-	JLT  next10
+	JLT  next13
 
-block9:
+block12:
 	VMOVUPS (BX), Y0
 	VMOVUPS (SI), Y1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head11:
+head14:
 	PREFETCHT0 3072(DX)
 	PREFETCHT0 3072(DX)(AX*4)
 	VMOVUPS    (DX), Y2
@@ -2494,27 +2650,27 @@ head11:
 	LEAQ       (CX)(R11*2), CX
 	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
-	JNZ        head11
+	JNZ        head14
 	ADDQ       $0x00000010, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000020, BX
 	ADDQ       $0x00000020, SI
 	SUBQ       $0x08, R13
 	CMPQ       R13, $0x08
-	JGE        block9
+	JGE        block12
 
-next10:
+next13:
 	CMPQ R13, $0x04
-	JLT  next13
+	JLT  next16
 
-block12:
+block15:
 	VMOVUPS (BX), X0
 	VMOVUPS (SI), X1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head14:
+head17:
 	VMOVUPS   (DX), X2
 	VMOVUPS   (DX)(AX*4), X3
 	VMULPS    X1, X2, X4
@@ -2530,27 +2686,27 @@ head14:
 	LEAQ      (CX)(R11*2), CX
 	LEAQ      (DX)(R12*4), DX
 	DECQ      R10
-	JNZ       head14
+	JNZ       head17
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000010, R8
 	ADDQ      $0x00000010, BX
 	ADDQ      $0x00000010, SI
 	SUBQ      $0x04, R13
 	CMPQ      R13, $0x04
-	JGE       block12
+	JGE       block15
 
-next13:
+next16:
 	CMPQ R13, $0x01
-	JLT  next16
+	JLT  next19
 
-block15:
+block18:
 	VMOVSS (BX), X0
 	VMOVSS (SI), X1
 	MOVQ   DI, CX
 	MOVQ   R8, DX
 	MOVQ   R9, R10
 
-head17:
+head20:
 	VMOVSS    (DX), X2
 	VMOVSS    (DX)(AX*4), X3
 	VMULPS    X1, X2, X4
@@ -2566,16 +2722,16 @@ head17:
 	LEAQ      (CX)(R11*2), CX
 	LEAQ      (DX)(R12*4), DX
 	DECQ      R10
-	JNZ       head17
+	JNZ       head20
 	ADDQ      $0x00000002, DI
 	ADDQ      $0x00000004, R8
 	ADDQ      $0x00000004, BX
 	ADDQ      $0x00000004, SI
 	SUBQ      $0x01, R13
 	CMPQ      R13, $0x01
-	JGE       block15
+	JGE       block18
 
-next16:
+next19:
 	DECQ tokens+48(FP)
 	JZ   done2
 	MOVQ y+0(FP), CX
@@ -3058,22 +3214,22 @@ done2:
 // func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $0-104
-	MOVQ    partner+40(FP), AX
-	VMOVUPS upperHalf<>+0(SB), Z0
-	VMOVUPS one16<>+0(SB), Z0
-	VMOVUPS evens32<>+0(SB), Z1
-	VMOVUPS odds32<>+0(SB), Z2
-	MOVL    $0xaaaaaaaa, CX
-	KMOVD   CX, K1
-	MOVQ    heads+72(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
-	MOVQ    pairs+32(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
-	MOVQ    tokens+48(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
+	MOVQ         partner+40(FP), AX
+	VBROADCASTSS upperHalf<>+0(SB), Z0
+	VBROADCASTSS one16<>+0(SB), Z0
+	VMOVUPS      evens32<>+0(SB), Z1
+	VMOVUPS      odds32<>+0(SB), Z2
+	MOVL         $0xaaaaaaaa, CX
+	KMOVD        CX, K1
+	MOVQ         heads+72(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+	MOVQ         pairs+32(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+	MOVQ         tokens+48(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), BX
@@ -3924,17 +4080,65 @@ head5:
 	JGE        block3
 
 next4:
-	CMPQ R13, $0x10
+	CMPQ R13, $0x20
 	JLT  next7
 
 block6:
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z2
+	VMOVUPS 64(SI), Z3
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head8:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	VCVTPH2PS  (DX), Z4
+	VCVTPH2PS  (DX)(AX*2), Z5
+	VMULPS     Z1, Z4, Z6
+	VMULPS     Z1, Z5, Z7
+	VMULPS     Z0, Z4, Z4
+	VMULPS     Z0, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VMOVUPS    Z4, (CX)
+	VMOVUPS    Z5, (CX)(AX*4)
+	VCVTPH2PS  32(DX), Z4
+	VCVTPH2PS  32(DX)(AX*2), Z5
+	VMULPS     Z3, Z4, Z6
+	VMULPS     Z3, Z5, Z7
+	VMULPS     Z2, Z4, Z4
+	VMULPS     Z2, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VMOVUPS    Z4, 64(CX)
+	VMOVUPS    Z5, 64(CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head8
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000080, BX
+	ADDQ       $0x00000080, SI
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
+	JGE        block6
+
+next7:
+	CMPQ R13, $0x10
+	JLT  next10
+
+block9:
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head8:
+head11:
 	PREFETCHT0 3072(DX)
 	PREFETCHT0 3072(DX)(AX*2)
 	VCVTPH2PS  (DX), Z2
@@ -3950,27 +4154,27 @@ head8:
 	LEAQ       (CX)(R11*4), CX
 	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
-	JNZ        head8
+	JNZ        head11
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000040, BX
 	ADDQ       $0x00000040, SI
 	SUBQ       $0x10, R13
 	CMPQ       R13, $0x10
-	JGE        block6
+	JGE        block9
 
-next7:
+next10:
 	CMPQ R13, $0x08
-	JLT  next10
+	JLT  next13
 
-block9:
+block12:
 	VMOVUPS (BX), Y0
 	VMOVUPS (SI), Y1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head11:
+head14:
 	VCVTPH2PS (DX), Y2
 	VCVTPH2PS (DX)(AX*2), Y3
 	VMULPS    Y1, Y2, Y4
@@ -3984,27 +4188,27 @@ head11:
 	LEAQ      (CX)(R11*4), CX
 	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
-	JNZ       head11
+	JNZ       head14
 	ADDQ      $0x00000020, DI
 	ADDQ      $0x00000010, R8
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, SI
 	SUBQ      $0x08, R13
 	CMPQ      R13, $0x08
-	JGE       block9
+	JGE       block12
 
-next10:
+next13:
 	CMPQ R13, $0x04
-	JLT  next13
+	JLT  next16
 
-block12:
+block15:
 	VMOVUPS (BX), X0
 	VMOVUPS (SI), X1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head14:
+head17:
 	VCVTPH2PS (DX), X2
 	VCVTPH2PS (DX)(AX*2), X3
 	VMULPS    X1, X2, X4
@@ -4018,27 +4222,27 @@ head14:
 	LEAQ      (CX)(R11*4), CX
 	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
-	JNZ       head14
+	JNZ       head17
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000008, R8
 	ADDQ      $0x00000010, BX
 	ADDQ      $0x00000010, SI
 	SUBQ      $0x04, R13
 	CMPQ      R13, $0x04
-	JGE       block12
+	JGE       block15
 
-next13:
+next16:
 	CMPQ R13, $0x01
-	JLT  next16
+	JLT  next19
 
-block15:
+block18:
 	VMOVSS (BX), X0
 	VMOVSS (SI), X1
 	MOVQ   DI, CX
 	MOVQ   R8, DX
 	MOVQ   R9, R10
 
-head17:
+head20:
 	VPXOR     X2, X2, X2
 	VPINSRW   $0x00, (DX), X2, X2
 	VCVTPH2PS X2, X2
@@ -4056,16 +4260,16 @@ head17:
 	LEAQ      (CX)(R11*4), CX
 	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
-	JNZ       head17
+	JNZ       head20
 	ADDQ      $0x00000004, DI
 	ADDQ      $0x00000002, R8
 	ADDQ      $0x00000004, BX
 	ADDQ      $0x00000004, SI
 	SUBQ      $0x01, R13
 	CMPQ      R13, $0x01
-	JGE       block15
+	JGE       block18
 
-next16:
+next19:
 	DECQ tokens+48(FP)
 	JZ   done2
 	MOVQ y+0(FP), CX
@@ -4434,17 +4638,69 @@ head5:
 	JGE        block3
 
 next4:
-	CMPQ R13, $0x10
+	CMPQ R13, $0x20
 	JLT  next7
 
 block6:
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z2
+	VMOVUPS 64(SI), Z3
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head8:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	VPMOVZXWD  (DX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VPMOVZXWD  (DX)(AX*2), Z5
+	VPSLLD     $0x10, Z5, Z5
+	VMULPS     Z1, Z4, Z6
+	VMULPS     Z1, Z5, Z7
+	VMULPS     Z0, Z4, Z4
+	VMULPS     Z0, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VMOVUPS    Z4, (CX)
+	VMOVUPS    Z5, (CX)(AX*4)
+	VPMOVZXWD  32(DX), Z4
+	VPSLLD     $0x10, Z4, Z4
+	VPMOVZXWD  32(DX)(AX*2), Z5
+	VPSLLD     $0x10, Z5, Z5
+	VMULPS     Z3, Z4, Z6
+	VMULPS     Z3, Z5, Z7
+	VMULPS     Z2, Z4, Z4
+	VMULPS     Z2, Z5, Z5
+	VSUBPS     Z7, Z4, Z4
+	VADDPS     Z6, Z5, Z5
+	VMOVUPS    Z4, 64(CX)
+	VMOVUPS    Z5, 64(CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head8
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000080, BX
+	ADDQ       $0x00000080, SI
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
+	JGE        block6
+
+next7:
+	CMPQ R13, $0x10
+	JLT  next10
+
+block9:
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head8:
+head11:
 	PREFETCHT0 3072(DX)
 	PREFETCHT0 3072(DX)(AX*2)
 	VPMOVZXWD  (DX), Z2
@@ -4462,27 +4718,27 @@ head8:
 	LEAQ       (CX)(R11*4), CX
 	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
-	JNZ        head8
+	JNZ        head11
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000040, BX
 	ADDQ       $0x00000040, SI
 	SUBQ       $0x10, R13
 	CMPQ       R13, $0x10
-	JGE        block6
+	JGE        block9
 
-next7:
+next10:
 	CMPQ R13, $0x08
-	JLT  next10
+	JLT  next13
 
-block9:
+block12:
 	VMOVUPS (BX), Y0
 	VMOVUPS (SI), Y1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head11:
+head14:
 	VPMOVZXWD (DX), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VPMOVZXWD (DX)(AX*2), Y3
@@ -4498,27 +4754,27 @@ head11:
 	LEAQ      (CX)(R11*4), CX
 	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
-	JNZ       head11
+	JNZ       head14
 	ADDQ      $0x00000020, DI
 	ADDQ      $0x00000010, R8
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, SI
 	SUBQ      $0x08, R13
 	CMPQ      R13, $0x08
-	JGE       block9
+	JGE       block12
 
-next10:
+next13:
 	CMPQ R13, $0x04
-	JLT  next13
+	JLT  next16
 
-block12:
+block15:
 	VMOVUPS (BX), X0
 	VMOVUPS (SI), X1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head14:
+head17:
 	VPMOVZXWD (DX), X2
 	VPSLLD    $0x10, X2, X2
 	VPMOVZXWD (DX)(AX*2), X3
@@ -4534,27 +4790,27 @@ head14:
 	LEAQ      (CX)(R11*4), CX
 	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
-	JNZ       head14
+	JNZ       head17
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000008, R8
 	ADDQ      $0x00000010, BX
 	ADDQ      $0x00000010, SI
 	SUBQ      $0x04, R13
 	CMPQ      R13, $0x04
-	JGE       block12
+	JGE       block15
 
-next13:
+next16:
 	CMPQ R13, $0x01
-	JLT  next16
+	JLT  next19
 
-block15:
+block18:
 	VMOVSS (BX), X0
 	VMOVSS (SI), X1
 	MOVQ   DI, CX
 	MOVQ   R8, DX
 	MOVQ   R9, R10
 
-head17:
+head20:
 	VPXOR     X2, X2, X2
 	VPINSRW   $0x00, (DX), X2, X2
 	VPMOVZXWD X2, X2
@@ -4574,16 +4830,16 @@ head17:
 	LEAQ      (CX)(R11*4), CX
 	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
-	JNZ       head17
+	JNZ       head20
 	ADDQ      $0x00000004, DI
 	ADDQ      $0x00000002, R8
 	ADDQ      $0x00000004, BX
 	ADDQ      $0x00000004, SI
 	SUBQ      $0x01, R13
 	CMPQ      R13, $0x01
-	JGE       block15
+	JGE       block18
 
-next16:
+next19:
 	DECQ tokens+48(FP)
 	JZ   done2
 	MOVQ y+0(FP), CX
@@ -4816,18 +5072,18 @@ done2:
 // func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F
 TEXT ·RotateInterleavedF32AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -5509,18 +5765,18 @@ done2:
 // func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
 TEXT ·RotateInterleavedF16AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -6254,21 +6510,21 @@ done2:
 // func RotateInterleavedBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateInterleavedBF16AVX512(SB), $0-96
-	VMOVUPS upperHalf<>+0(SB), Z0
-	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evens32<>+0(SB), Z2
-	VMOVUPS odds32<>+0(SB), Z2
-	MOVL    $0xaaaaaaaa, AX
-	KMOVD   AX, K1
-	MOVQ    heads+64(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
-	MOVQ    pairs+32(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
-	MOVQ    tokens+40(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
+	VBROADCASTSS upperHalf<>+0(SB), Z0
+	VBROADCASTSS one16<>+0(SB), Z1
+	VMOVUPS      evens32<>+0(SB), Z2
+	VMOVUPS      odds32<>+0(SB), Z2
+	MOVL         $0xaaaaaaaa, AX
+	KMOVD        AX, K1
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -6283,25 +6539,25 @@ token1:
 	JLT  next4
 
 block3:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
-	VPMINUD negativeNaN<>+0(SB), Z2, Z2
-	VPMINUD negativeNaN<>+0(SB), Z3, Z3
-	VMOVUPS 64(DX), Z4
-	VMOVUPS 64(BX), Z5
-	VPMINUD negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD negativeNaN<>+0(SB), Z5, Z5
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 128(BX), Z7
-	VPMINUD negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD negativeNaN<>+0(SB), Z7, Z7
-	VMOVUPS 192(DX), Z8
-	VMOVUPS 192(BX), Z9
-	VPMINUD negativeNaN<>+0(SB), Z8, Z8
-	VPMINUD negativeNaN<>+0(SB), Z9, Z9
-	MOVQ    SI, AX
-	MOVQ    DI, CX
-	MOVQ    R8, R9
+	VMOVUPS      (DX), Z2
+	VMOVUPS      (BX), Z3
+	VPMINUD.BCST negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD.BCST negativeNaN<>+0(SB), Z3, Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPS      64(BX), Z5
+	VPMINUD.BCST negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD.BCST negativeNaN<>+0(SB), Z5, Z5
+	VMOVUPS      128(DX), Z6
+	VMOVUPS      128(BX), Z7
+	VPMINUD.BCST negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD.BCST negativeNaN<>+0(SB), Z7, Z7
+	VMOVUPS      192(DX), Z8
+	VMOVUPS      192(BX), Z9
+	VPMINUD.BCST negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD.BCST negativeNaN<>+0(SB), Z9, Z9
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
 
 head5:
 	PREFETCHT0 3072(CX)
@@ -6393,19 +6649,87 @@ head5:
 	JGE        block3
 
 next4:
-	CMPQ R12, $0x10
+	CMPQ R12, $0x20
 	JLT  next7
 
 block6:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
-	VPMINUD negativeNaN<>+0(SB), Z2, Z2
-	VPMINUD negativeNaN<>+0(SB), Z3, Z3
-	MOVQ    SI, AX
-	MOVQ    DI, CX
-	MOVQ    R8, R9
+	VMOVUPS      (DX), Z2
+	VMOVUPS      (BX), Z3
+	VPMINUD.BCST negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD.BCST negativeNaN<>+0(SB), Z3, Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPS      64(BX), Z5
+	VPMINUD.BCST negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD.BCST negativeNaN<>+0(SB), Z5, Z5
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
 
 head8:
+	PREFETCHT0 3072(CX)
+	PREFETCHT0 3136(CX)
+	VMOVUPS    (CX), Z7
+	VPSLLD     $0x10, Z7, Z6
+	VPANDD     Z0, Z7, Z7
+	VMULPS     Z3, Z6, Z8
+	VMULPS     Z3, Z7, Z9
+	VMULPS     Z2, Z6, Z6
+	VMULPS     Z2, Z7, Z7
+	VSUBPS     Z9, Z6, Z6
+	VADDPS     Z8, Z7, Z7
+	VMOVUPS    64(CX), Z9
+	VPSLLD     $0x10, Z9, Z8
+	VPANDD     Z0, Z9, Z9
+	VMULPS     Z5, Z8, Z10
+	VMULPS     Z5, Z9, Z11
+	VMULPS     Z4, Z8, Z8
+	VMULPS     Z4, Z9, Z9
+	VSUBPS     Z11, Z8, Z8
+	VADDPS     Z10, Z9, Z9
+	VPSRLD     $0x10, Z6, Z10
+	VPSLLD     $0x10, Z7, Z11
+	VPSRLD     $0x10, Z8, Z12
+	VPSLLD     $0x10, Z9, Z13
+	VPBLENDMW  Z7, Z10, K1, Z10
+	VPBLENDMW  Z11, Z6, K1, Z11
+	VPBLENDMW  Z9, Z12, K1, Z12
+	VPBLENDMW  Z13, Z8, K1, Z13
+	VPANDND    Z1, Z10, Z6
+	VPANDND    Z1, Z12, Z7
+	VPSUBUSW   Z6, Z11, Z6
+	VPSUBUSW   Z7, Z13, Z7
+	VPSRLW     $0x0f, Z6, Z6
+	VPSRLW     $0x0f, Z7, Z7
+	VPADDSW    Z6, Z10, Z6
+	VPADDSW    Z7, Z12, Z7
+	VMOVUPS    Z6, (AX)
+	VMOVUPS    Z7, 64(AX)
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head8
+	ADDQ       $0x00000080, SI
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000080, DX
+	ADDQ       $0x00000080, BX
+	SUBQ       $0x20, R12
+	CMPQ       R12, $0x20
+	JGE        block6
+
+next7:
+	CMPQ R12, $0x10
+	JLT  next10
+
+block9:
+	VMOVUPS      (DX), Z2
+	VMOVUPS      (BX), Z3
+	VPMINUD.BCST negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD.BCST negativeNaN<>+0(SB), Z3, Z3
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
+
+head11:
 	PREFETCHT0 3072(CX)
 	VMOVUPS    (CX), Z5
 	VPSLLD     $0x10, Z5, Z4
@@ -6428,20 +6752,20 @@ head8:
 	LEAQ       (AX)(R10*2), AX
 	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
-	JNZ        head8
+	JNZ        head11
 	ADDQ       $0x00000040, SI
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
 	SUBQ       $0x10, R12
 	CMPQ       R12, $0x10
-	JGE        block6
+	JGE        block9
 
-next7:
+next10:
 	CMPQ R12, $0x08
-	JLT  next10
+	JLT  next13
 
-block9:
+block12:
 	VMOVUPS (DX), Y2
 	VMOVUPS (BX), Y3
 	VPMINUD negativeNaN<>+0(SB), Y2, Y2
@@ -6450,7 +6774,7 @@ block9:
 	MOVQ    DI, CX
 	MOVQ    R8, R9
 
-head11:
+head14:
 	PREFETCHT0 3072(CX)
 	VMOVUPS    (CX), Y5
 	VPSLLD     $0x10, Y5, Y4
@@ -6473,20 +6797,20 @@ head11:
 	LEAQ       (AX)(R10*2), AX
 	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
-	JNZ        head11
+	JNZ        head14
 	ADDQ       $0x00000020, SI
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000020, DX
 	ADDQ       $0x00000020, BX
 	SUBQ       $0x08, R12
 	CMPQ       R12, $0x08
-	JGE        block9
+	JGE        block12
 
-next10:
+next13:
 	CMPQ R12, $0x04
-	JLT  next13
+	JLT  next16
 
-block12:
+block15:
 	VMOVUPS (DX), X2
 	VMOVUPS (BX), X3
 	VPMINUD negativeNaN<>+0(SB), X2, X2
@@ -6495,7 +6819,7 @@ block12:
 	MOVQ    DI, CX
 	MOVQ    R8, R9
 
-head14:
+head17:
 	VMOVUPS   (CX), X5
 	VPSLLD    $0x10, X5, X4
 	VPANDD    X0, X5, X5
@@ -6517,20 +6841,20 @@ head14:
 	LEAQ      (AX)(R10*2), AX
 	LEAQ      (CX)(R11*2), CX
 	DECQ      R9
-	JNZ       head14
+	JNZ       head17
 	ADDQ      $0x00000010, SI
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000010, DX
 	ADDQ      $0x00000010, BX
 	SUBQ      $0x04, R12
 	CMPQ      R12, $0x04
-	JGE       block12
+	JGE       block15
 
-next13:
+next16:
 	CMPQ R12, $0x01
-	JLT  next16
+	JLT  next19
 
-block15:
+block18:
 	VMOVSS  (DX), X2
 	VMOVSS  (BX), X3
 	VPMINUD negativeNaN<>+0(SB), X2, X2
@@ -6539,7 +6863,7 @@ block15:
 	MOVQ    DI, CX
 	MOVQ    R8, R9
 
-head17:
+head20:
 	VMOVD     (CX), X5
 	VPSLLD    $0x10, X5, X4
 	VPANDD    X0, X5, X5
@@ -6561,16 +6885,16 @@ head17:
 	LEAQ      (AX)(R10*2), AX
 	LEAQ      (CX)(R11*2), CX
 	DECQ      R9
-	JNZ       head17
+	JNZ       head20
 	ADDQ      $0x00000004, SI
 	ADDQ      $0x00000004, DI
 	ADDQ      $0x00000004, DX
 	ADDQ      $0x00000004, BX
 	SUBQ      $0x01, R12
 	CMPQ      R12, $0x01
-	JGE       block15
+	JGE       block18
 
-next16:
+next19:
 	DECQ tokens+40(FP)
 	JZ   done2
 	MOVQ y+0(FP), AX
@@ -6810,18 +7134,18 @@ done2:
 // func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
 TEXT ·RotateInterleavedF32ToF16AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -7560,21 +7884,21 @@ done2:
 // func RotateInterleavedF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $0-96
-	VMOVUPS upperHalf<>+0(SB), Z0
-	VMOVUPS one16<>+0(SB), Z0
-	VMOVUPS evens32<>+0(SB), Z1
-	VMOVUPS odds32<>+0(SB), Z2
-	MOVL    $0xaaaaaaaa, AX
-	KMOVD   AX, K1
-	MOVQ    heads+64(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
-	MOVQ    pairs+32(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
-	MOVQ    tokens+40(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
+	VBROADCASTSS upperHalf<>+0(SB), Z0
+	VBROADCASTSS one16<>+0(SB), Z0
+	VMOVUPS      evens32<>+0(SB), Z1
+	VMOVUPS      odds32<>+0(SB), Z2
+	MOVL         $0xaaaaaaaa, AX
+	KMOVD        AX, K1
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -7711,17 +8035,91 @@ head5:
 	JGE        block3
 
 next4:
-	CMPQ R12, $0x10
+	CMPQ R12, $0x20
 	JLT  next7
 
 block6:
+	VMOVUPS (DX), Z3
+	VMOVUPS (BX), Z4
+	VMOVUPS 64(DX), Z5
+	VMOVUPS 64(BX), Z6
+	MOVQ    SI, AX
+	MOVQ    DI, CX
+	MOVQ    R8, R9
+
+head8:
+	PREFETCHT0 3072(CX)
+	PREFETCHT0 3136(CX)
+	PREFETCHT0 3200(CX)
+	PREFETCHT0 3264(CX)
+	VMOVUPS    (CX), Z8
+	VMOVUPS    64(CX), Z9
+	VMOVAPS    Z8, Z7
+	VPERMT2PS  Z9, Z1, Z7
+	VMOVAPS    Z8, Z8
+	VPERMT2PS  Z9, Z2, Z8
+	VMULPS     Z4, Z7, Z9
+	VMULPS     Z4, Z8, Z10
+	VMULPS     Z3, Z7, Z7
+	VMULPS     Z3, Z8, Z8
+	VSUBPS     Z10, Z7, Z7
+	VADDPS     Z9, Z8, Z8
+	VMOVUPS    128(CX), Z10
+	VMOVUPS    192(CX), Z11
+	VMOVAPS    Z10, Z9
+	VPERMT2PS  Z11, Z1, Z9
+	VMOVAPS    Z10, Z10
+	VPERMT2PS  Z11, Z2, Z10
+	VMULPS     Z6, Z9, Z11
+	VMULPS     Z6, Z10, Z12
+	VMULPS     Z5, Z9, Z9
+	VMULPS     Z5, Z10, Z10
+	VSUBPS     Z12, Z9, Z9
+	VADDPS     Z11, Z10, Z10
+	VPSRLD     $0x10, Z7, Z11
+	VPSLLD     $0x10, Z8, Z12
+	VPSRLD     $0x10, Z9, Z13
+	VPSLLD     $0x10, Z10, Z14
+	VPBLENDMW  Z8, Z11, K1, Z11
+	VPBLENDMW  Z12, Z7, K1, Z12
+	VPBLENDMW  Z10, Z13, K1, Z13
+	VPBLENDMW  Z14, Z9, K1, Z14
+	VPANDND    Z0, Z11, Z7
+	VPANDND    Z0, Z13, Z8
+	VPSUBUSW   Z7, Z12, Z7
+	VPSUBUSW   Z8, Z14, Z8
+	VPSRLW     $0x0f, Z7, Z7
+	VPSRLW     $0x0f, Z8, Z8
+	VPADDSW    Z7, Z11, Z7
+	VPMAXUW    Z11, Z7, Z7
+	VPADDSW    Z8, Z13, Z8
+	VPMAXUW    Z13, Z8, Z8
+	VMOVUPS    Z7, (AX)
+	VMOVUPS    Z8, 64(AX)
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
+	DECQ       R9
+	JNZ        head8
+	ADDQ       $0x00000080, SI
+	ADDQ       $0x00000100, DI
+	ADDQ       $0x00000080, DX
+	ADDQ       $0x00000080, BX
+	SUBQ       $0x20, R12
+	CMPQ       R12, $0x20
+	JGE        block6
+
+next7:
+	CMPQ R12, $0x10
+	JLT  next10
+
+block9:
 	VMOVUPS (DX), Z3
 	VMOVUPS (BX), Z4
 	MOVQ    SI, AX
 	MOVQ    DI, CX
 	MOVQ    R8, R9
 
-head8:
+head11:
 	PREFETCHT0 3072(CX)
 	PREFETCHT0 3136(CX)
 	VMOVUPS    (CX), Z6
@@ -7749,27 +8147,27 @@ head8:
 	LEAQ       (AX)(R10*2), AX
 	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
-	JNZ        head8
+	JNZ        head11
 	ADDQ       $0x00000040, SI
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
 	SUBQ       $0x10, R12
 	CMPQ       R12, $0x10
-	JGE        block6
+	JGE        block9
 
-next7:
+next10:
 	CMPQ R12, $0x08
-	JLT  next10
+	JLT  next13
 
-block9:
+block12:
 	VMOVUPS (DX), Y3
 	VMOVUPS (BX), Y4
 	MOVQ    SI, AX
 	MOVQ    DI, CX
 	MOVQ    R8, R9
 
-head11:
+head14:
 	PREFETCHT0  3072(CX)
 	VMOVUPS     (CX), Y6
 	VINSERTF128 $0x01, 32(CX), Y6, Y6
@@ -7796,27 +8194,27 @@ head11:
 	LEAQ        (AX)(R10*2), AX
 	LEAQ        (CX)(R11*4), CX
 	DECQ        R9
-	JNZ         head11
+	JNZ         head14
 	ADDQ        $0x00000020, SI
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000020, DX
 	ADDQ        $0x00000020, BX
 	SUBQ        $0x08, R12
 	CMPQ        R12, $0x08
-	JGE         block9
+	JGE         block12
 
-next10:
+next13:
 	CMPQ R12, $0x04
-	JLT  next13
+	JLT  next16
 
-block12:
+block15:
 	VMOVUPS (DX), X3
 	VMOVUPS (BX), X4
 	MOVQ    SI, AX
 	MOVQ    DI, CX
 	MOVQ    R8, R9
 
-head14:
+head17:
 	PREFETCHT0 3072(CX)
 	VMOVUPS    (CX), X6
 	VMOVUPS    16(CX), X7
@@ -7841,27 +8239,27 @@ head14:
 	LEAQ       (AX)(R10*2), AX
 	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
-	JNZ        head14
+	JNZ        head17
 	ADDQ       $0x00000010, SI
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000010, DX
 	ADDQ       $0x00000010, BX
 	SUBQ       $0x04, R12
 	CMPQ       R12, $0x04
-	JGE        block12
+	JGE        block15
 
-next13:
+next16:
 	CMPQ R12, $0x01
-	JLT  next16
+	JLT  next19
 
-block15:
+block18:
 	VMOVSS (DX), X3
 	VMOVSS (BX), X4
 	MOVQ   SI, AX
 	MOVQ   DI, CX
 	MOVQ   R8, R9
 
-head17:
+head20:
 	VMOVSD    (CX), X6
 	VSHUFPS   $0x88, X6, X6, X5
 	VSHUFPS   $0xdd, X6, X6, X6
@@ -7884,16 +8282,16 @@ head17:
 	LEAQ      (AX)(R10*2), AX
 	LEAQ      (CX)(R11*4), CX
 	DECQ      R9
-	JNZ       head17
+	JNZ       head20
 	ADDQ      $0x00000004, SI
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000004, DX
 	ADDQ      $0x00000004, BX
 	SUBQ      $0x01, R12
 	CMPQ      R12, $0x01
-	JGE       block15
+	JGE       block18
 
-next16:
+next19:
 	DECQ tokens+40(FP)
 	JZ   done2
 	MOVQ y+0(FP), AX
@@ -8125,18 +8523,18 @@ done2:
 // func RotateInterleavedF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
 TEXT ·RotateInterleavedF16ToF32AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -8771,18 +9169,18 @@ done2:
 // func RotateInterleavedBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F
 TEXT ·RotateInterleavedBF16ToF32AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX

@@ -307,9 +307,9 @@ TEXT ·SinusoidalRowsInterleavedF32AVX512(SB), $128-64
 	MOVQ         n+40(FP), R9
 	VBROADCASTSS scaling+48(FP), Z0
 	VMOVUPS      low32<>+0(SB), Z1
-	VMOVUPS      entryShifts<>+0(SB), Z2
-	VMOVUPS      entryLeast<>+0(SB), Z3
-	VMOVUPS      entryLimits<>+0(SB), Z4
+	VBROADCASTSD entryShifts<>+0(SB), Z2
+	VBROADCASTSD entryLeast<>+0(SB), Z3
+	VBROADCASTSD entryLimits<>+0(SB), Z4
 	XORQ         R11, R11
 	XORQ         R10, R10
 	TESTQ        DX, DX
@@ -467,64 +467,64 @@ exit1:
 	RET
 
 long6:
-	VADDPD   margin<>+0(SB), Z9, Z5
-	VSUBPD   margin<>+0(SB), Z9, Z6
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VXORPD   Z5, Z6, Z6
-	VADDPD   1024(DI)(R10*8), Z7, Z5
-	VSUBPD   1024(DI)(R10*8), Z7, Z12
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z12, Z12
-	VXORPD   Z5, Z12, Z12
-	VORPD    Z12, Z6, Z6
-	VADDPD   margin<>+0(SB), Z13, Z5
-	VSUBPD   margin<>+0(SB), Z13, Z12
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z12, Z12
-	VXORPD   Z5, Z12, Z12
-	VORPD    Z12, Z6, Z6
-	VADDPD   1088(DI)(R10*8), Z8, Z5
-	VSUBPD   1088(DI)(R10*8), Z8, Z12
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z12, Z12
-	VXORPD   Z5, Z12, Z12
-	VORPD    Z12, Z6, Z6
-	VPTESTMD above29<>+0(SB), Z6, K1
-	KMOVW    K1, R13
-	TESTL    R13, R13
-	JZ       certain7
-	JMP      exit1
+	VADDPD.BCST margin<>+0(SB), Z9, Z5
+	VSUBPD.BCST margin<>+0(SB), Z9, Z6
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z5, Z6, Z6
+	VADDPD      1024(DI)(R10*8), Z7, Z5
+	VSUBPD      1024(DI)(R10*8), Z7, Z12
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z12, Z12
+	VXORPD      Z5, Z12, Z12
+	VORPD       Z12, Z6, Z6
+	VADDPD.BCST margin<>+0(SB), Z13, Z5
+	VSUBPD.BCST margin<>+0(SB), Z13, Z12
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z12, Z12
+	VXORPD      Z5, Z12, Z12
+	VORPD       Z12, Z6, Z6
+	VADDPD      1088(DI)(R10*8), Z8, Z5
+	VSUBPD      1088(DI)(R10*8), Z8, Z12
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z12, Z12
+	VXORPD      Z5, Z12, Z12
+	VORPD       Z12, Z6, Z6
+	VPTESTMD    above29<>+0(SB), Z6, K1
+	KMOVW       K1, R13
+	TESTL       R13, R13
+	JZ          certain7
+	JMP         exit1
 
 long9:
-	VADDPD   margin<>+0(SB), Z9, Z5
-	VSUBPD   margin<>+0(SB), Z9, Z6
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VXORPD   Z5, Z6, Z6
-	VADDPD   1024(DI)(R10*8), Z7, Z5
-	VSUBPD   1024(DI)(R10*8), Z7, Z12
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z12, Z12
-	VXORPD   Z5, Z12, Z12
-	VORPD    Z12, Z6, Z6
-	VADDPD   margin<>+0(SB), Z13, Z5
-	VSUBPD   margin<>+0(SB), Z13, Z12
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z12, Z12
-	VXORPD   Z5, Z12, Z12
-	VORPD    Z12, Z6, Z6
-	VADDPD   1088(DI)(R10*8), Z8, Z5
-	VSUBPD   1088(DI)(R10*8), Z8, Z12
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z12, Z12
-	VXORPD   Z5, Z12, Z12
-	VORPD    Z12, Z6, Z6
-	VPTESTMD above29<>+0(SB), Z6, K1
-	KMOVW    K1, DI
-	TESTL    DI, DI
-	JZ       certain10
-	JMP      exit1
+	VADDPD.BCST margin<>+0(SB), Z9, Z5
+	VSUBPD.BCST margin<>+0(SB), Z9, Z6
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z5, Z6, Z6
+	VADDPD      1024(DI)(R10*8), Z7, Z5
+	VSUBPD      1024(DI)(R10*8), Z7, Z12
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z12, Z12
+	VXORPD      Z5, Z12, Z12
+	VORPD       Z12, Z6, Z6
+	VADDPD.BCST margin<>+0(SB), Z13, Z5
+	VSUBPD.BCST margin<>+0(SB), Z13, Z12
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z12, Z12
+	VXORPD      Z5, Z12, Z12
+	VORPD       Z12, Z6, Z6
+	VADDPD      1088(DI)(R10*8), Z8, Z5
+	VSUBPD      1088(DI)(R10*8), Z8, Z12
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z12, Z12
+	VXORPD      Z5, Z12, Z12
+	VORPD       Z12, Z6, Z6
+	VPTESTMD    above29<>+0(SB), Z6, K1
+	KMOVW       K1, DI
+	TESTL       DI, DI
+	JZ          certain10
+	JMP         exit1
 
 DATA low32<>+0(SB)/4, $0x00000000
 DATA low32<>+4(SB)/4, $0x00000010
@@ -796,9 +796,9 @@ TEXT ·AddSinusoidalInterleavedF32AVX512(SB), $128-64
 	VBROADCASTSS scaling+48(FP), Z0
 	VBROADCASTSS scale+52(FP), Z1
 	VMOVUPS      low32<>+0(SB), Z2
-	VMOVUPS      entryShifts<>+0(SB), Z3
-	VMOVUPS      entryLeast<>+0(SB), Z4
-	VMOVUPS      entryLimits<>+0(SB), Z5
+	VBROADCASTSD entryShifts<>+0(SB), Z3
+	VBROADCASTSD entryLeast<>+0(SB), Z4
+	VBROADCASTSD entryLimits<>+0(SB), Z5
 	XORQ         R11, R11
 	XORQ         R10, R10
 	TESTQ        DX, DX
@@ -963,64 +963,64 @@ exit1:
 	RET
 
 long6:
-	VADDPD   margin<>+0(SB), Z10, Z6
-	VSUBPD   margin<>+0(SB), Z10, Z7
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VPADDQ   half29<>+0(SB), Z7, Z7
-	VXORPD   Z6, Z7, Z7
-	VADDPD   1024(DI)(R10*8), Z8, Z6
-	VSUBPD   1024(DI)(R10*8), Z8, Z13
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VPADDQ   half29<>+0(SB), Z13, Z13
-	VXORPD   Z6, Z13, Z13
-	VORPD    Z13, Z7, Z7
-	VADDPD   margin<>+0(SB), Z14, Z6
-	VSUBPD   margin<>+0(SB), Z14, Z13
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VPADDQ   half29<>+0(SB), Z13, Z13
-	VXORPD   Z6, Z13, Z13
-	VORPD    Z13, Z7, Z7
-	VADDPD   1088(DI)(R10*8), Z9, Z6
-	VSUBPD   1088(DI)(R10*8), Z9, Z13
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VPADDQ   half29<>+0(SB), Z13, Z13
-	VXORPD   Z6, Z13, Z13
-	VORPD    Z13, Z7, Z7
-	VPTESTMD above29<>+0(SB), Z7, K1
-	KMOVW    K1, R13
-	TESTL    R13, R13
-	JZ       certain7
-	JMP      exit1
+	VADDPD.BCST margin<>+0(SB), Z10, Z6
+	VSUBPD.BCST margin<>+0(SB), Z10, Z7
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z7, Z7
+	VXORPD      Z6, Z7, Z7
+	VADDPD      1024(DI)(R10*8), Z8, Z6
+	VSUBPD      1024(DI)(R10*8), Z8, Z13
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z13, Z13
+	VXORPD      Z6, Z13, Z13
+	VORPD       Z13, Z7, Z7
+	VADDPD.BCST margin<>+0(SB), Z14, Z6
+	VSUBPD.BCST margin<>+0(SB), Z14, Z13
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z13, Z13
+	VXORPD      Z6, Z13, Z13
+	VORPD       Z13, Z7, Z7
+	VADDPD      1088(DI)(R10*8), Z9, Z6
+	VSUBPD      1088(DI)(R10*8), Z9, Z13
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z13, Z13
+	VXORPD      Z6, Z13, Z13
+	VORPD       Z13, Z7, Z7
+	VPTESTMD    above29<>+0(SB), Z7, K1
+	KMOVW       K1, R13
+	TESTL       R13, R13
+	JZ          certain7
+	JMP         exit1
 
 long9:
-	VADDPD   margin<>+0(SB), Z10, Z6
-	VSUBPD   margin<>+0(SB), Z10, Z7
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VPADDQ   half29<>+0(SB), Z7, Z7
-	VXORPD   Z6, Z7, Z7
-	VADDPD   1024(DI)(R10*8), Z8, Z6
-	VSUBPD   1024(DI)(R10*8), Z8, Z13
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VPADDQ   half29<>+0(SB), Z13, Z13
-	VXORPD   Z6, Z13, Z13
-	VORPD    Z13, Z7, Z7
-	VADDPD   margin<>+0(SB), Z14, Z6
-	VSUBPD   margin<>+0(SB), Z14, Z13
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VPADDQ   half29<>+0(SB), Z13, Z13
-	VXORPD   Z6, Z13, Z13
-	VORPD    Z13, Z7, Z7
-	VADDPD   1088(DI)(R10*8), Z9, Z6
-	VSUBPD   1088(DI)(R10*8), Z9, Z13
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VPADDQ   half29<>+0(SB), Z13, Z13
-	VXORPD   Z6, Z13, Z13
-	VORPD    Z13, Z7, Z7
-	VPTESTMD above29<>+0(SB), Z7, K1
-	KMOVW    K1, DI
-	TESTL    DI, DI
-	JZ       certain10
-	JMP      exit1
+	VADDPD.BCST margin<>+0(SB), Z10, Z6
+	VSUBPD.BCST margin<>+0(SB), Z10, Z7
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z7, Z7
+	VXORPD      Z6, Z7, Z7
+	VADDPD      1024(DI)(R10*8), Z8, Z6
+	VSUBPD      1024(DI)(R10*8), Z8, Z13
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z13, Z13
+	VXORPD      Z6, Z13, Z13
+	VORPD       Z13, Z7, Z7
+	VADDPD.BCST margin<>+0(SB), Z14, Z6
+	VSUBPD.BCST margin<>+0(SB), Z14, Z13
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z13, Z13
+	VXORPD      Z6, Z13, Z13
+	VORPD       Z13, Z7, Z7
+	VADDPD      1088(DI)(R10*8), Z9, Z6
+	VSUBPD      1088(DI)(R10*8), Z9, Z13
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z13, Z13
+	VXORPD      Z6, Z13, Z13
+	VORPD       Z13, Z7, Z7
+	VPTESTMD    above29<>+0(SB), Z7, K1
+	KMOVW       K1, DI
+	TESTL       DI, DI
+	JZ          certain10
+	JMP         exit1
 
 // func AddSinusoidalHalfSplitF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
 // Requires: AVX, AVX2, FMA3
@@ -1283,9 +1283,9 @@ TEXT ·AddSinusoidalHalfSplitF32AVX512(SB), $128-72
 	MOVQ         n+48(FP), R10
 	VBROADCASTSS scaling+56(FP), Z0
 	VBROADCASTSS scale+60(FP), Z1
-	VMOVUPS      entryShifts<>+0(SB), Z2
-	VMOVUPS      entryLeast<>+0(SB), Z3
-	VMOVUPS      entryLimits<>+0(SB), Z4
+	VBROADCASTSD entryShifts<>+0(SB), Z2
+	VBROADCASTSD entryLeast<>+0(SB), Z3
+	VBROADCASTSD entryLimits<>+0(SB), Z4
 	XORQ         R12, R12
 	XORQ         R11, R11
 	TESTQ        BX, BX
@@ -1461,61 +1461,61 @@ exit1:
 	RET
 
 long6:
-	VADDPD   margin<>+0(SB), Z9, Z5
-	VSUBPD   margin<>+0(SB), Z9, Z6
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VXORPD   Z5, Z6, Z6
-	VADDPD   1024(R8)(R11*8), Z7, Z5
-	VSUBPD   1024(R8)(R11*8), Z7, Z11
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z11, Z11
-	VXORPD   Z5, Z11, Z11
-	VORPD    Z11, Z6, Z6
-	VADDPD   margin<>+0(SB), Z12, Z5
-	VSUBPD   margin<>+0(SB), Z12, Z11
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z11, Z11
-	VXORPD   Z5, Z11, Z11
-	VORPD    Z11, Z6, Z6
-	VADDPD   1088(R8)(R11*8), Z8, Z5
-	VSUBPD   1088(R8)(R11*8), Z8, Z11
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z11, Z11
-	VXORPD   Z5, Z11, Z11
-	VORPD    Z11, Z6, Z6
-	VPTESTMD above29<>+0(SB), Z6, K1
-	KMOVW    K1, R14
-	TESTL    R14, R14
-	JZ       certain7
-	JMP      exit1
+	VADDPD.BCST margin<>+0(SB), Z9, Z5
+	VSUBPD.BCST margin<>+0(SB), Z9, Z6
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z5, Z6, Z6
+	VADDPD      1024(R8)(R11*8), Z7, Z5
+	VSUBPD      1024(R8)(R11*8), Z7, Z11
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z11, Z11
+	VXORPD      Z5, Z11, Z11
+	VORPD       Z11, Z6, Z6
+	VADDPD.BCST margin<>+0(SB), Z12, Z5
+	VSUBPD.BCST margin<>+0(SB), Z12, Z11
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z11, Z11
+	VXORPD      Z5, Z11, Z11
+	VORPD       Z11, Z6, Z6
+	VADDPD      1088(R8)(R11*8), Z8, Z5
+	VSUBPD      1088(R8)(R11*8), Z8, Z11
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z11, Z11
+	VXORPD      Z5, Z11, Z11
+	VORPD       Z11, Z6, Z6
+	VPTESTMD    above29<>+0(SB), Z6, K1
+	KMOVW       K1, R14
+	TESTL       R14, R14
+	JZ          certain7
+	JMP         exit1
 
 long9:
-	VADDPD   margin<>+0(SB), Z9, Z5
-	VSUBPD   margin<>+0(SB), Z9, Z6
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z6, Z6
-	VXORPD   Z5, Z6, Z6
-	VADDPD   1024(R8)(R11*8), Z7, Z5
-	VSUBPD   1024(R8)(R11*8), Z7, Z11
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z11, Z11
-	VXORPD   Z5, Z11, Z11
-	VORPD    Z11, Z6, Z6
-	VADDPD   margin<>+0(SB), Z12, Z5
-	VSUBPD   margin<>+0(SB), Z12, Z11
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z11, Z11
-	VXORPD   Z5, Z11, Z11
-	VORPD    Z11, Z6, Z6
-	VADDPD   1088(R8)(R11*8), Z8, Z5
-	VSUBPD   1088(R8)(R11*8), Z8, Z11
-	VPADDQ   half29<>+0(SB), Z5, Z5
-	VPADDQ   half29<>+0(SB), Z11, Z11
-	VXORPD   Z5, Z11, Z11
-	VORPD    Z11, Z6, Z6
-	VPTESTMD above29<>+0(SB), Z6, K1
-	KMOVW    K1, R8
-	TESTL    R8, R8
-	JZ       certain10
-	JMP      exit1
+	VADDPD.BCST margin<>+0(SB), Z9, Z5
+	VSUBPD.BCST margin<>+0(SB), Z9, Z6
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z5, Z6, Z6
+	VADDPD      1024(R8)(R11*8), Z7, Z5
+	VSUBPD      1024(R8)(R11*8), Z7, Z11
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z11, Z11
+	VXORPD      Z5, Z11, Z11
+	VORPD       Z11, Z6, Z6
+	VADDPD.BCST margin<>+0(SB), Z12, Z5
+	VSUBPD.BCST margin<>+0(SB), Z12, Z11
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z11, Z11
+	VXORPD      Z5, Z11, Z11
+	VORPD       Z11, Z6, Z6
+	VADDPD      1088(R8)(R11*8), Z8, Z5
+	VSUBPD      1088(R8)(R11*8), Z8, Z11
+	VPADDQ.BCST half29<>+0(SB), Z5, Z5
+	VPADDQ.BCST half29<>+0(SB), Z11, Z11
+	VXORPD      Z5, Z11, Z11
+	VORPD       Z11, Z6, Z6
+	VPTESTMD    above29<>+0(SB), Z6, K1
+	KMOVW       K1, R8
+	TESTL       R8, R8
+	JZ          certain10
+	JMP         exit1

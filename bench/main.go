@@ -6,6 +6,7 @@
 //	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64; no plain Go
 //	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo, on linux/amd64
 //	go run -C bench . -tune                  prints what other thresholds would do, no report
+//	go run -C bench . -figures               writes the chart and the tables of the documents from results
 //
 // The report goes to results/<cpu>, which must not be there yet, since the other
 // run may have had more peers; -o writes to any directory, over what is in it. It
@@ -43,7 +44,17 @@ func main() {
 	short := flag.Bool("short", false, "few shapes, one sample: seconds, and no figures to publish")
 	output := flag.String("o", "", "`directory` to write, over what is in it; empty: results/<cpu>, if it is not there yet")
 	tuning := flag.Bool("tune", false, "print other values of the thresholds of kernels/tuning.go that the arguments name, or of all, with what they make of the speed")
+	figures := flag.Bool("figures", false, "write the figures of the documents from what is in results; nothing is measured")
 	flag.Parse()
+	if *figures {
+		if flag.NArg() > 0 || *output != "" || *short || *tuning {
+			log.Fatal("-figures: expected no other flag and no argument")
+		}
+		if err := updateFigures(); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	m := thisMachine(commandLine(os.Args[1:]))
 	if *tuning {
 		if *output != "" {

@@ -59,6 +59,26 @@ func QuantizeF32ToQ8(y []uint8, x []float32) {
 	}
 }
 
+// mostRotated is the most elements of a head that is rotated and quantized in one step.
+const mostRotated = 512
+
+// RotateQuantizeHalfSplitF32ToQ8 sets y to what QuantizeF32ToQ8 makes of a head that
+// RotateHalfSplitF32 has rotated, of a multiple of 32 elements and at most 512.
+func RotateQuantizeHalfSplitF32ToQ8(y []uint8, x1, x2, cos, sin []float32) {
+	var rotated [mostRotated]float32
+	n := len(x1)
+	RotateHalfSplitF32(rotated[:n], rotated[n:], x1, x2, cos, sin)
+	QuantizeF32ToQ8(y, rotated[:2*n])
+}
+
+// RotateQuantizeInterleavedF32ToQ8 is RotateQuantizeHalfSplitF32ToQ8 by
+// RotateInterleavedF32.
+func RotateQuantizeInterleavedF32ToQ8(y []uint8, x, cos, sin []float32) {
+	var rotated [mostRotated]float32
+	RotateInterleavedF32(rotated[:], x, cos, sin)
+	QuantizeF32ToQ8(y, rotated[:len(x)])
+}
+
 // roundHalfAway rounds x to the nearest integer, halves away from zero, for |x| below
 // 2^22.
 func roundHalfAway(x float32) int32 {

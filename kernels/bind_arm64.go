@@ -193,6 +193,30 @@ func RotateInterleavedBF16ToF32(impl Implementation, y []float32, x []uint16, co
 	}
 }
 
+// RotateQuantizeHalfSplitF32ToQ8 rotates every head of 2*Pairs elements and writes
+// it as blocks of Q8_0: see generic.RotateQuantizeHalfSplitF32ToQ8. Partner is
+// Pairs.
+func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeHalfSplitF32ToQ8Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateQuantizeHalfSplitF32ToQ8", impl)
+	}
+}
+
+// RotateQuantizeInterleavedF32ToQ8 rotates every head of 2*Pairs elements and
+// writes it as blocks of Q8_0: see generic.RotateQuantizeInterleavedF32ToQ8.
+// Partner is Pairs.
+func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeInterleavedF32ToQ8Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateQuantizeInterleavedF32ToQ8", impl)
+	}
+}
+
 // RMSNormF32 normalizes rows of Len elements in place: see generic.RMSNormF32.
 func RMSNormF32(impl Implementation, x, weight []float32, l *Lines, epsilon float32) {
 	switch impl {

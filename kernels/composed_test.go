@@ -38,6 +38,14 @@ func composed(longest int) []guarded {
 			return sinusoidalRows(r, impl, testkit.RandomPositions(r, "sequential", 5), max(1, n))
 		}},
 	}
+	for _, nonTemporal := range []bool{false, true} {
+		list = append(list, guarded{"CosSinAxesRows", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+			return axesRows(r, impl, image(5, 3, 2), testkit.RandomFrequencies(r, n, []int32{7}, n%2 == 0), n, nonTemporal)
+		}})
+	}
+	list = append(list, guarded{"CosSinAxisRow", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+		return axisRow(r, impl, 1, 26, testkit.RandomFrequencies(r, n, []int32{26}, n%2 == 0))
+	}})
 	for _, yes := range []bool{false, true} {
 		list = append(list, guarded{"CosSinFloat32", longest, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
 			return float32Row(r, n, func(angles []float32) {
@@ -167,6 +175,119 @@ func cosSinRows(r *rand.Rand, positions []int32, invFreq []float64, stride int, 
 		},
 	}
 	return o, o.rows(len(positions), stride, len(invFreq))
+}
+
+// image is the positions, [axes][tokens], of a picture: of time first, of its lines and columns.
+func image(first int32, height, width int) (positions [][]int32) {
+	positions = make([][]int32, 3)
+	for line := range height {
+		for column := range width {
+			for axis, p := range []int32{first, first + int32(line), first + int32(column)} {
+				positions[axis] = append(positions[axis], p)
+			}
+		}
+	}
+	return positions
+}
+
+// randomAxes returns the axis of each of n frequencies: by turns, in sections or any.
+func randomAxes(r *rand.Rand, n, axes int) []uint8 {
+	of, kind := make([]uint8, n), r.IntN(3)
+	for j := range of {
+		of[j] = uint8([]int{j % axes, j * axes / n, r.IntN(axes)}[kind])
+	}
+	return of
+}
+
+// axesRows is CosSinAxesRows.
+func axesRows(r *rand.Rand, impl kernels.Implementation, positions [][]int32, invFreq []float64, stride int, nonTemporal bool) (*operation, *problem) {
+	axes, tokens := randomAxes(r, len(invFreq), len(positions)), len(positions[0])
+	scaleCos, scaleSin := testkit.RandomScales(r)
+	o := &operation{
+		name:   fmt.Sprintf("positions %d, axes %d, stride %d, frequencies %x", positions, axes, stride, invFreq),
+		slices: cosAndSin(),
+		call: func(_ kernels.Implementation, a *arguments) {
+			var block kernels.AxesBlock
+			block.Set(impl, invFreq, axes)
+			kernels.CosSinAxesRows(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), stride, slices.Concat(positions...), tokens, tokens, &block, scaleCos, scaleSin, nonTemporal)
+		},
+		define: func(row *arguments) {
+			cos, sin, t := elements[float32](row, "cos"), elements[float32](row, "sin"), int(row.number["row"])
+			for j, axis := range axes {
+				generic.CosSinExact(cos[j:j+1], sin[j:j+1], positions[axis][t], invFreq[j:j+1], scaleCos, scaleSin)
+			}
+		},
+	}
+	if nonTemporal {
+		o.align = 64
+	}
+	return o, o.rows(tokens, stride, len(invFreq))
+}
+
+// axisRow is CosSinAxisRow, which leaves the entries of other axes as they are.
+func axisRow(r *rand.Rand, impl kernels.Implementation, axis uint8, position int32, invFreq []float64) (*operation, *problem) {
+	axes := randomAxes(r, len(invFreq), 3)
+	scaleCos, scaleSin := testkit.RandomScales(r)
+	o := &operation{
+		name:   fmt.Sprintf("position %d, axis %d of %d, frequencies %x", position, axis, axes, invFreq),
+		slices: cosAndSin(),
+		call: func(_ kernels.Implementation, a *arguments) {
+			var block kernels.AxesBlock
+			block.Set(impl, invFreq, axes)
+			kernels.CosSinAxisRow(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), &block, int(axis), float64(position), scaleCos, scaleSin)
+		},
+		define: func(row *arguments) {
+			cos, sin := elements[float32](row, "cos"), elements[float32](row, "sin")
+			for j, of := range axes {
+				if of == axis {
+					generic.CosSinExact(cos[j:j+1], sin[j:j+1], position, invFreq[j:j+1], scaleCos, scaleSin)
+				}
+			}
+		},
+	}
+	return o, o.rows(1, 0, len(invFreq))
+}
+
+func TestCosSinAxisRow(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(7)
+		for range testkit.Rounds(5) {
+			for n := range kernels.Width + 1 {
+				position := testkit.OneOf(r, []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)})
+				o, p := axisRow(r, impl, uint8(r.IntN(4)), position, randomFrequencies(r, n, []int32{position}))
+				o.try(t, r, impl, p, padded(r, o))
+			}
+		}
+	})
+}
+
+func TestCosSinAxesRows(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(8)
+		pictures := func() [][]int32 {
+			first := testkit.OneOf(r, []int32{0, 1, -3, 100, 5000, math.MinInt32, math.MaxInt32 - 50, int32(r.Uint32()) >> (1 + r.IntN(31))})
+			return image(first, 1+r.IntN(3), 1+r.IntN(50))
+		}
+		apart := func() (positions [][]int32) { // each axis for itself
+			tokens := 1 + r.IntN(40)
+			for range 1 + r.IntN(4) {
+				positions = append(positions, testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), tokens))
+			}
+			return positions
+		}
+		for range testkit.Rounds(4) {
+			for _, n := range testkit.BlockLengths {
+				for _, make := range []func() [][]int32{pictures, apart} {
+					positions := make()
+					o, p := axesRows(r, impl, positions, randomFrequencies(r, n, positions[r.IntN(len(positions))]), n+r.IntN(2)*r.IntN(70), r.IntN(2) == 0)
+					if r.IntN(2) == 0 {
+						o.align = 0
+					}
+					o.try(t, r, impl, p, padded(r, o))
+				}
+			}
+		}
+	})
 }
 
 func TestCosSinExactRow(t *testing.T) {

@@ -130,6 +130,24 @@ func rotateInterleavedBF16ToF32Generic(y []float32, x []uint16, cos, sin []float
 	}
 }
 
+func rotateQuantizeHalfSplitF32ToQ8Generic(y []uint8, x, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateQuantizeHalfSplitF32ToQ8(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+		}
+	}
+}
+
+func rotateQuantizeInterleavedF32ToQ8Generic(y []uint8, x, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateQuantizeInterleavedF32ToQ8(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+		}
+	}
+}
+
 func rmsNormF32Generic(x, weight []float32, l *Lines, epsilon float32) {
 	for i := range l.Count {
 

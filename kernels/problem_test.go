@@ -68,15 +68,23 @@ func (o *operation) number(r *rand.Rand, name string) float64 {
 // rotation is heads of tokens of n pairs.
 func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
 	tokens, heads := testkit.OneOf(r, testkit.TokenCounts), testkit.OneOf(r, testkit.HeadCounts)
-	if packed || n > 40 {
+	blocks := o.slice("y").element == q8
+	if packed || n > 40 && !blocks {
 		tokens, heads = 1+r.IntN(2), 1+r.IntN(3)
 	}
 	partner := n + gap(40)
+	if blocks {
+		partner = n
+	}
 	reach := 2 * n
 	if o.layout == "HalfSplit" {
 		reach = partner + n
 	}
-	strides := func() (token, head int) {
+	yReach := reach
+	if blocks {
+		yReach = reach / generic.Q8Block * generic.Q8Bytes
+	}
+	strides := func(reach int) (token, head int) {
 		if packed {
 			return heads * reach, reach
 		}
@@ -88,16 +96,23 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 		}
 	}
 	g := kernels.Rotation{Pairs: n, Partner: partner, Tokens: tokens, Heads: heads, TableStride: n + gap(9)}
-	g.XTokenStride, g.XHeadStride = strides()
-	g.YTokenStride, g.YHeadStride = strides()
+	g.XTokenStride, g.XHeadStride = strides(reach)
+	g.YTokenStride, g.YHeadStride = strides(yReach)
 	if o.slice("y").element == o.slice("x").element && r.IntN(2) == 0 {
 		p.inPlace = true
 		g.YTokenStride, g.YHeadStride = g.XTokenStride, g.XHeadStride
 	}
 	p.rotation = g
 	p.size = map[string]int{
-		"y": (tokens-1)*g.YTokenStride + (heads-1)*g.YHeadStride + reach, "x": (tokens-1)*g.XTokenStride + (heads-1)*g.XHeadStride + reach,
+		"y": (tokens-1)*g.YTokenStride + (heads-1)*g.YHeadStride + yReach, "x": (tokens-1)*g.XTokenStride + (heads-1)*g.XHeadStride + reach,
 		"cos": (tokens-1)*g.TableStride + n, "sin": (tokens-1)*g.TableStride + n,
+	}
+	if blocks {
+		p.prepare = func(r *rand.Rand, a *arguments) {
+			for _, name := range []string{"x", "cos", "sin"} { // numbers of every magnitude make most blocks NaN
+				o.ordinary(r, a, name, p.size[name]/n, n, n)
+			}
+		}
 	}
 	p.split = func(a *arguments) (list []*arguments) {
 		for t := range tokens {
@@ -108,6 +123,8 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 					switch {
 					case name == "cos" || name == "sin":
 						o.cut(row, a, name, name, first, n)
+					case name == "y" && blocks:
+						o.cut(row, a, name, name, first, yReach)
 					case o.layout == "HalfSplit":
 						o.cut(row, a, name, name, first, n)
 						o.cut(row, a, name, name+"2", first+partner, n)

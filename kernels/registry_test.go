@@ -276,6 +276,46 @@ var registry = []*operation{
 		},
 	},
 	{
+		name:     "RotateQuantizeHalfSplitF32ToQ8",
+		geometry: "Rotation",
+		lengths:  []int{64},
+		layout:   "HalfSplit",
+		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeHalfSplitF32ToQ8",
+			kernels.AVX512:  "asm.RotateQuantizeHalfSplitF32ToQ8AVX512",
+			kernels.NEON:    "generic.RotateQuantizeHalfSplitF32ToQ8",
+			kernels.Generic: "generic.RotateQuantizeHalfSplitF32ToQ8",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeHalfSplitF32ToQ8(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			generic.RotateQuantizeHalfSplitF32ToQ8(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
+		name:     "RotateQuantizeInterleavedF32ToQ8",
+		geometry: "Rotation",
+		lengths:  []int{64},
+		layout:   "Interleaved",
+		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeInterleavedF32ToQ8",
+			kernels.AVX512:  "asm.RotateQuantizeInterleavedF32ToQ8AVX512",
+			kernels.NEON:    "generic.RotateQuantizeInterleavedF32ToQ8",
+			kernels.Generic: "generic.RotateQuantizeInterleavedF32ToQ8",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeInterleavedF32ToQ8(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			generic.RotateQuantizeInterleavedF32ToQ8(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
 		name:     "RMSNormF32",
 		geometry: "Lines",
 		slices:   []slice{{name: "x", element: f32, written: true}, {name: "weight", element: f32}},

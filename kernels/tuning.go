@@ -76,6 +76,12 @@ const (
 // plain Go makes each row by itself.
 func (i Implementation) seeds() bool { return i != Generic }
 
+// RotatesToQ8 reports whether RotateQuantizeHalfSplitF32ToQ8 and its like are kernels for
+// heads of so many elements: else a rotation and QuantizeF32ToQ8 are faster. Zen 5, 512
+// tokens of 8 heads of 128, by two kernels and by one, ns a token: half-split 107 and 89,
+// interleaved 118 and 98.
+func (i Implementation) RotatesToQ8(headDim int) bool { return i == AVX512 && headDim == 128 }
+
 // A store to a line that is in no cache reads it first. Where so much is written that
 // nothing of it is still in a cache when it is used, non-temporal stores save that.
 const (

@@ -318,3 +318,30 @@ func ExampleModel_SoftmaxScaleFor() {
 	// attention: 1.8739
 	// indexer: 1.0000
 }
+
+// What a tool says of a model: its rule, its length and what other implementations
+// of it got wrong.
+func ExampleModel_Traps() {
+	model, err := modelconfig.HuggingFace([]byte(`{
+		"model_type": "deepseek_v3", "num_hidden_layers": 61, "max_position_embeddings": 163840,
+		"rope_scaling": {"type": "yarn", "factor": 40, "beta_fast": 32, "beta_slow": 1,
+			"mscale": 1.0, "mscale_all_dim": 1.0, "original_max_position_embeddings": 4096}
+	}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	rule, err := model.RuleFor("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(rule.Name, "of base", rule.Base, "for sequences of up to", model.ContextLength())
+	fmt.Println("latent attention:", model.LatentAttention())
+	for _, trap := range model.Traps() {
+		fmt.Println(trap.Name)
+	}
+	// Output:
+	// yarn of base 10000 for sequences of up to 163840
+	// latent attention: true
+	// deepseek_v3_writes_half_split_pairs
+	// deepseek_scales_the_softmax
+}

@@ -338,12 +338,12 @@ func (h *heads) search(candidates []*spec, floor float64) *found {
 		}
 	}
 	// Cosines and sines of 16 bits change lengths too, by less.
-	const most = 0.01
+	const ofTables = 0.01
 	free := oneFactor
-	if best[tokenFactor] < best[free]/3 && best[free] > most && h.dim >= 8 {
+	if best[tokenFactor] < best[free]/3 && best[free] > ofTables && h.dim >= 8 {
 		free = tokenFactor
 	}
-	if best[pairFactor] < best[free]/3 && best[free] > most && sample.count >= 3 {
+	if best[pairFactor] < best[free]/3 && best[free] > ofTables && sample.count >= 3 {
 		free = pairFactor
 	}
 	wanted := func(f *fit) int {
@@ -390,7 +390,11 @@ func (h *heads) search(candidates []*spec, floor float64) *found {
 		return cmp.Or(cmp.Compare(wanted(a), wanted(b)), cmp.Compare(class(a), class(b)), cmp.Compare(covers(a), covers(b)), cmp.Compare(a.dim, b.dim))
 	})
 	result := &found{freedom: free}
-	for _, f := range all[:min(len(all), maxStructures)] {
+	most := maxStructures
+	if least >= noStructure {
+		most = 1
+	}
+	for _, f := range all[:min(len(all), most)] {
 		result.fits = append(result.fits, h.fit(f.structure, true))
 	}
 	result.noise = result.fits[0].residuals[free]

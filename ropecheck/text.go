@@ -332,7 +332,7 @@ func (c *checker) roundingFaults(t *trial, verdict Verdict) (list []Fault) {
 	}
 	switch t.angles {
 	case BFloat16InvFreq, Float16InvFreq, BFloat16Pos, Float16Pos, BFloat16Angles, Float16Angles:
-		if exact := c.residualBy(t, ExactAngles, t.tables); exact > 2*t.residual && !c.explains(exact) || exact > 8*t.residual {
+		if exact, _ := c.residualBy(t, ExactAngles, t.tables); exact > 2*t.residual && !c.explains(exact) || exact > 8*t.residual {
 			list = append(list, Fault{RoundingAspect, string(Float32Angles), string(t.angles), anglesText[t.angles]})
 		}
 	}
@@ -340,16 +340,6 @@ func (c *checker) roundingFaults(t *trial, verdict Verdict) (list []Fault) {
 		list = append(list, Fault{RoundingAspect, string(Float32Tables), string(t.tables), fmt.Sprintf("Cosines and sines are rounded to %s.", t.tables)})
 	}
 	return list
-}
-
-// residualBy is the residual of a trial with another rounding.
-func (c *checker) residualBy(t *trial, angles Angles, tables Tables) float64 {
-	cos, sin, ok := c.tables(t.spec, angles, c.all)
-	if !ok {
-		return 1
-	}
-	difference, _ := t.fit.against(applied(rotations(cos, sin, tables), t.spec), c.all, c.freedomFor(t.spec), nil)
-	return t.fit.residual(difference * t.fit.power)
 }
 
 var anglesText = map[Angles]string{

@@ -20,11 +20,10 @@ type checker struct {
 	norm     Norm
 	found    *found
 	floor    float64
-	known    bool  // the positions are
-	all      []int // tokens
-	some     []int // of them, for searches
-	identity float64
-	scale    float64 // of the identity
+	known    bool    // the positions are
+	all      []int   // tokens
+	some     []int   // of them, for searches
+	identity float64 // the residual without a rotation
 	trials   []*trial
 	lines    []fitted // of the first structure
 	lineAxes []int    // the axis of each
@@ -99,34 +98,55 @@ func (c *checker) freedomFor(s *spec) freedom {
 	return c.found.freedom
 }
 
-// complete computes the residual of a trial over all tokens, and its cost.
+// complete computes the residual of a trial over all tokens, if it explains some of them,
+// and its cost.
 func (c *checker) complete(t *trial) {
-	cos, sin, ok := c.tables(t.spec, t.angles, c.all)
-	if !ok {
-		t.residual = 1
-		return
-	}
-	z := applied(rotations(cos, sin, t.tables), t.spec)
-	difference, factor := t.fit.against(z, c.all, c.freedomFor(t.spec), nil)
-	t.residual, t.factor = t.fit.residual(difference*t.fit.power), factor
 	t.explains = c.explains(t.residual)
-	if exact, sinus, ok := c.tables(t.spec, ExactAngles, c.all); !t.explains && ok && t.candidate >= 0 {
-		z := applied(rotations(exact, sinus, Float32Tables), t.spec)
-		difference, factor := t.fit.against(z, c.all, c.freedomFor(t.spec), c.slack(t.spec))
-		if residual := t.fit.residual(difference * t.fit.power); c.explains(residual) && residual < t.residual {
+	if !t.explains && t.candidate >= 0 {
+		if residual, factor := c.slackResidual(t, c.some); c.explains(residual) {
 			t.angles, t.tables, t.residual, t.factor, t.explains = OtherAngles, Float32Tables, residual, factor, true
 		}
 	}
+	if t.explains && len(c.some) < len(c.all) {
+		if t.angles == OtherAngles {
+			t.residual, t.factor = c.slackResidual(t, c.all)
+		} else {
+			t.residual, t.factor = c.residualBy(t, t.angles, t.tables)
+		}
+		t.explains = c.explains(t.residual)
+	}
 	t.cost = c.costOf(t)
+}
+
+// residualBy is the residual of a trial over all tokens with any rounding.
+func (c *checker) residualBy(t *trial, angles Angles, tables Tables) (residual, factor float64) {
+	cos, sin, ok := c.tables(t.spec, angles, c.all)
+	if !ok {
+		return 1, 1
+	}
+	difference, factor := t.fit.against(applied(rotations(cos, sin, tables), t.spec), c.all, c.freedomFor(t.spec), nil)
+	return t.fit.residual(difference * t.fit.power), factor
+}
+
+// slackResidual is the residual of a trial with exact angles that may err as those of
+// float32 do.
+func (c *checker) slackResidual(t *trial, tokens []int) (residual, factor float64) {
+	cos, sin, ok := c.tables(t.spec, ExactAngles, tokens)
+	if !ok {
+		return 1, 1
+	}
+	z := applied(rotations(cos, sin, Float32Tables), t.spec)
+	difference, factor := t.fit.against(z, tokens, c.freedomFor(t.spec), c.slack(t.spec, tokens))
+	return t.fit.residual(difference * t.fit.power), factor
 }
 
 // slack is by how much angles of float32 may err, in whatever order they are computed: one
 // rounding for the position and some for the frequency, three more for each factor of a
 // running product. It is small, or it would explain anything.
-func (c *checker) slack(s *spec) []float64 {
+func (c *checker) slack(s *spec, tokens []int) []float64 {
 	pairs := s.dim / 2
-	list := make([]float64, len(c.all)*pairs)
-	for n, t := range c.all {
+	list := make([]float64, len(tokens)*pairs)
+	for n, t := range tokens {
 		for i := range pairs {
 			angle := math.Abs(float64(c.position(s, s.axis(i), t)) * s.invFreq[i])
 			list[n*pairs+i] = min(0.3, angle*0x1p-24*float64(4+3*i)*float64(s.times))
@@ -239,13 +259,13 @@ func (c *checker) candidateTrials(s *spec, f *fit) {
 	}
 	here := *s
 	here.structure = f.structure
-	if !c.known {
+	if !c.known && c.found.noise < noStructure {
 		c.trials = append(c.trials, c.solvedTrials(&here, f)...)
 		return
 	}
 	list := c.try(&here, f, signed)
 	c.trials = append(c.trials, list...)
-	if len(c.explaining(list)) > 0 {
+	if len(c.explaining(list)) > 0 || c.found.noise >= noStructure {
 		return
 	}
 	var more []*trial

@@ -4,7 +4,7 @@
 //	go run -C examples/heatmap . -plot heat -positions 100 -dim 64 -o whisper.png whisper
 //	go run -C examples/heatmap . -plot wavelength -positions 131072 -o gemma.png gemma/config.json
 //
-// Without arguments it draws the pictures of the README into docs/pictures.
+// Without arguments it draws the pictures of the documents into docs/pictures.
 // There are four plots:
 //
 //	heat        one encoding: its values by position and dimension, or what it
@@ -46,8 +46,8 @@ type picture struct {
 
 const configs = "../../modelconfig/testdata/transformers/configs/"
 
-// readme is what a run without arguments draws.
-var readme = []picture{
+// documents are what a run without arguments draws.
+var documents = []picture{
 	{plot: "heat", positions: 100, dim: 128, output: "../../docs/pictures/sinusoidal.png", encodings: []string{"vaswani"}},
 	{plot: "wavelength", positions: 131072, output: "../../docs/pictures/wavelengths.png", encodings: []string{
 		configs + "Llama-2-7b-hf.json", configs + "Llama-3.1-8B.json", configs + "Qwen2.5-7B-Instruct.json", configs + "Phi-3-mini-128k-instruct.json",
@@ -72,7 +72,7 @@ func main() {
 
 	pictures := []picture{p}
 	if len(os.Args) == 1 {
-		pictures = readme
+		pictures = documents
 	}
 	for _, p := range pictures {
 		if err := p.write(); err != nil {

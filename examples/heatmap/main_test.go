@@ -32,9 +32,9 @@ func one(t *testing.T, p picture, name string) encoding {
 	return found[0]
 }
 
-// The readme's pictures are what the program draws.
-func TestReadmePictures(t *testing.T) {
-	for _, p := range readme {
+// The pictures of the documents are what the program draws.
+func TestPictures(t *testing.T) {
+	for _, p := range documents {
 		committed, err := os.ReadFile(p.output)
 		if err != nil {
 			t.Fatal(err)

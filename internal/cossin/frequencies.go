@@ -1,16 +1,22 @@
 package cossin
 
+import (
+	"slices"
+
+	"github.com/go-posenc/posenc/kernels"
+)
+
 // Frequencies is the inverse frequencies of a rotary embedding, and how they make
 // the angles of a token.
 type Frequencies struct {
 	Axes int // axes of positions
 
-	pairs    int
-	how      how
-	ladder   Ladder // of all pairs
-	axes     []axis
-	sections bool // the pairs of each axis are neighbours
-	decay    Decay
+	pairs  int
+	how    how
+	ladder Ladder              // of all pairs
+	axes   []uint8             // of each pair, where there are several
+	blocks []kernels.AxesBlock // of all pairs and their axes, for exact angles
+	decay  Decay
 }
 
 // how says how the rows of tokens are made.
@@ -29,11 +35,9 @@ func NewFrequencies(invFreq []float64, float32Angles bool, axes []uint8, decay *
 	f := Frequencies{Axes: axisCount(axes), pairs: len(invFreq), ladder: NewLadder(invFreq, float32Angles)}
 	switch {
 	case f.Axes > 1:
-		f.how, f.sections = severalAxes, true
-		f.axes = axesOf(axes, invFreq, float32Angles)
-		for i := range f.axes {
-			_, ok := f.axes[i].section()
-			f.sections = f.sections && ok
+		f.how, f.axes = severalAxes, slices.Clone(axes)
+		if !float32Angles {
+			f.blocks = axesBlocks(invFreq, axes)
 		}
 	case decay != nil:
 		f.how, f.decay = decaying, *decay

@@ -43,18 +43,33 @@ func (p *Positions) Axis(axis int) []int32 {
 	return p.Call[axis*p.Tokens+p.First:][:p.N]
 }
 
-// alike reports whether every token has the same position on all axes, as text has
-// in a model of images.
-func (p *Positions) alike(axes int) bool {
-	first := p.Axis(0)
-	for a := 1; a < axes; a++ {
-		for t, position := range p.Axis(a) {
-			if position != first[t] {
+// alike reports whether the first token and the next have the same position on all axes, as
+// text has in a model of images, and for how many tokens it stays so. (A single token that
+// is like text, as on the diagonal of an image, is no end of what is not.)
+func (p *Positions) alike(axes int) (n int, alike bool) {
+	same := func(t int) bool {
+		for a := 1; a < axes; a++ {
+			if p.Call[a*p.Tokens+p.First+t] != p.Call[p.First+t] {
 				return false
 			}
 		}
+		return true
 	}
-	return true
+	before := same(0)
+	alike = before && p.N == 1
+	for n = 1; n < p.N; n++ {
+		now := same(n)
+		switch {
+		case n == 1 && before && now:
+			alike = true
+		case alike && !now:
+			return n, true
+		case !alike && before && now:
+			return n - 1, false
+		}
+		before = now
+	}
+	return p.N, alike
 }
 
 // repeated reports whether all tokens, of which there are several, have the same

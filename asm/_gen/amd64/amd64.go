@@ -48,6 +48,8 @@ var kernels = map[string]func(*emitter){
 	"Quantize":                  quantize,
 	"QuantizeRow":               quantizeRow,
 	"Dequantize":                dequantize,
+	"RotateQuantizeHalfSplit":   func(e *emitter) { rotateQuantize(e, e.halfSplitRotator) },
+	"RotateQuantizeInterleaved": func(e *emitter) { rotateQuantize(e, e.interleavedRotator) },
 	"Hadamard":                  hadamard,
 	"CopyNonTemporal":           copyNonTemporal,
 	"FenceStores":               fenceStores,
@@ -87,6 +89,7 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	if err := pass.Compile.Execute(file); err != nil {
 		return nil, nil, err
 	}
+	broadcastConstants(file)
 	config := printer.Config{Name: "asm/_gen", Pkg: pkg}
 	if assembly, err = printer.NewGoAsm(config).Print(file); err != nil {
 		return nil, nil, err

@@ -40,7 +40,7 @@ func quantize(e *emitter) {
 		return
 	}
 	f, scale := float8s[e.to], e.broadcast32("scale", e.vector())
-	largest := e.keep(e.wide32("largest"+f.name, f.largest))
+	c := e.newCoder(f, e.keep(e.wide32("largest"+f.name, f.largest)))
 	e.eachVector(func(y, x, left reg.GPVirtual) {
 		e.bytesOf(y, x, left, true, func(list []operand.Op) reg.VecVirtual {
 			var products []reg.VecVirtual
@@ -49,7 +49,7 @@ func quantize(e *emitter) {
 				e.VMULPS(x, scale, v)
 				products = append(products, v)
 			}
-			return e.codes(f, products, largest)
+			return c.codes(products)
 		})
 	})
 }
@@ -209,90 +209,125 @@ func (e *emitter) packedBytes(pack func(...operand.Op), words []reg.VecVirtual) 
 	return v
 }
 
-// inOrder brings packed bytes into the order of the registers that they are of. Those of
-// fewer than 4 come first.
-func (e *emitter) inOrder(v reg.VecVirtual) reg.VecVirtual {
+// byteOrder is the control of inOrder.
+func (e *emitter) byteOrder() operand.Op {
 	name, groups := "inOrder256", uint32(2)
 	if e.avx512 {
 		name, groups = "inOrder512", 4
 	}
-	index := e.keep(e.controls(name, 4, e.lanes(), func(i uint32) uint32 { return 4*(i%groups) + i/groups }))
-	e.VPERMD(v, index, v)
+	return e.kept(e.controls(name, 4, e.lanes(), func(i uint32) uint32 { return 4*(i%groups) + i/groups }))
+}
+
+// inOrder brings packed bytes into the order of the registers that they are of. Those of
+// fewer than 4 come first.
+func (e *emitter) inOrder(v reg.VecVirtual, order operand.Op) reg.VecVirtual {
+	if from, ok := order.(operand.Mem); ok {
+		order = e.keep(from)
+	}
+	e.VPERMD(v, order, v)
 	return v
 }
 
-// codes returns the bytes of numbers and may change these. Where largest is not nil, it
-// is taken for those beyond it, and code 0x7f for NaN; else there are no such.
+// kept returns a constant as an operand: AVX-512 has the registers to keep it, AVX2 reads it
+// from memory. (Half of the constants of 64 bytes lie across two lines of the cache: the
+// linker aligns to 32.)
+func (e *emitter) kept(from operand.Mem) operand.Op {
+	if e.avx512 {
+		return e.keep(from)
+	}
+	return from
+}
+
+// coder makes the codes of a format. Where largest is not nil, it is taken for those
+// numbers beyond it, and code 0x7f for NaN; else there are no such.
+type coder struct {
+	*emitter
+	float8
+	largest                                       reg.VecVirtual
+	power, weights, leastNormal, low7, top, order operand.Op
+}
+
+func (e *emitter) newCoder(f float8, largest reg.VecVirtual) *coder {
+	excess := (f.least + uint32(f.shift)<<23) >> f.shift
+	c := &coder{emitter: e, float8: f, largest: largest}
+	c.power = e.kept(e.wide32("power"+f.name, (127+uint32(f.shift))<<23|-excess&0x7f))
+	c.weights = e.kept(e.wide32("weights"+f.name, 1<<16|1<<(f.shift-16)))
+	c.leastNormal, c.low7 = e.kept(e.wide32("least"+f.name, f.least)), e.kept(e.wide32("low7", 0x7f007f))
+	if e.avx512 {
+		c.top = e.kept(e.wide32("signExponent32", 0xff800000))
+	} else {
+		c.top = e.wide32("exponent32", 0x7f800000)
+	}
+	c.order = e.byteOrder()
+	return c
+}
+
+// codes returns the bytes of numbers and may change these.
 //
 // A power of two is added whose last bit is that of the result, so that the lower word of
 // the sum counts multiples of it; the upper word is the sign and the exponent. A product
 // by words brings both counts together, times a power of two. What the codes are then too
 // large by becomes a multiple of 0x80, since the power has the rest in its last bits.
-func (e *emitter) codes(f float8, numbers []reg.VecVirtual, largest reg.VecVirtual) reg.VecVirtual {
-	excess := (f.least + uint32(f.shift)<<23) >> f.shift
-	power := e.wide32("power"+f.name, (127+uint32(f.shift))<<23|-excess&0x7f)
-	weights := e.wide32("weights"+f.name, 1<<16|1<<(f.shift-16))
-	least, low7 := e.wide32("least"+f.name, f.least), e.wide32("low7", 0x7f007f)
+func (c *coder) codes(numbers []reg.VecVirtual) reg.VecVirtual {
 	var negative reg.VecVirtual
-	if !e.avx512 {
-		negative = e.signBytes(numbers)
+	if !c.avx512 {
+		negative = c.signBytes(numbers)
 	}
 	var sums []reg.VecVirtual
 	for _, z := range numbers {
-		sum := e.vector()
-		if e.avx512 {
+		sum := c.vector()
+		if c.avx512 {
 			const smaller, larger = operand.U8(2), operand.U8(3) // magnitude, with the sign of the number
 			limited := z
-			if largest != nil {
-				limited = e.vector()
-				e.VRANGEPS(smaller, largest, z, limited)
+			if c.largest != nil {
+				limited = c.vector()
+				c.VRANGEPS(smaller, c.largest, z, limited)
 			}
-			e.VRANGEPS(larger, least, limited, sum)
-			e.VPANDD(e.wide32("signExponent32", 0xff800000), sum, sum)
-			e.VFMADD132PS(power, limited, sum)
+			c.VRANGEPS(larger, c.leastNormal, limited, sum)
+			c.VPANDD(c.top, sum, sum)
+			c.VFMADD132PS(c.power, limited, sum)
 		} else {
-			e.VPAND(e.magnitudes(), z, z)
-			if largest != nil {
-				e.VMINPS(z, largest, z) // NaN stays, as the second of its sources
-				e.VPMINUD(e.wide32("nan"+f.name, f.nan), z, z)
+			c.VPAND(c.magnitudes(), z, z)
+			if c.largest != nil {
+				c.VMINPS(z, c.largest, z) // NaN stays, as the second of its sources
+				c.VPMINUD(c.wide32("nan"+c.name, c.nan), z, z)
 			}
-			e.VPAND(e.wide32("exponent32", 0x7f800000), z, sum)
-			e.VPMAXUD(least, sum, sum)
-			e.VFMADD132PS(power, z, sum)
+			c.VPAND(c.top, z, sum)
+			c.VPMAXUD(c.leastNormal, sum, sum)
+			c.VFMADD132PS(c.power, z, sum)
 		}
-		e.VPMADDWD(weights, sum, sum)
+		c.VPMADDWD(c.weights, sum, sum)
 		sums = append(sums, sum)
 	}
-	words := e.words(e.VPACKSSDW, sums)
+	words := c.words(c.VPACKSSDW, sums)
 	for _, w := range words {
-		if e.avx512 {
+		if c.avx512 {
 			const choose = operand.U8(0xe4)
-			sign := e.vector()
-			e.VPSRLW(operand.Imm(8), w, sign)
-			e.VPSRLW(operand.Imm(f.shift-16), w, w)
-			e.VPTERNLOGD(choose, low7, sign, w)
+			sign := c.vector()
+			c.VPSRLW(operand.Imm(8), w, sign)
+			c.VPSRLW(operand.Imm(c.shift-16), w, w)
+			c.VPTERNLOGD(choose, c.low7, sign, w)
 		} else {
-			e.VPSRLW(operand.Imm(f.shift-16), w, w)
-			e.VPAND(low7, w, w)
+			c.VPSRLW(operand.Imm(c.shift-16), w, w)
+			c.VPAND(c.low7, w, w)
 		}
 	}
-	v, nan := e.packedBytes(e.VPACKUSWB, words), e.wide32("nan8", 0x7f7f7f7f)
-	if e.avx512 {
-		e.inOrder(v)
-		if largest != nil {
-			e.replaceNaN(numbers, nan, v)
+	v, nan := c.packedBytes(c.VPACKUSWB, words), c.wide32("nan8", 0x7f7f7f7f)
+	if c.avx512 {
+		c.inOrder(v, c.order)
+		if c.largest != nil {
+			c.replaceNaN(numbers, nan, v)
 		}
 		return v
 	}
-	e.VPAND(e.wide32("signs8", 0x80808080), negative, negative)
-	if largest != nil {
-		equal := e.vector()
-		e.VPCMPEQB(nan, v, equal)
-		e.VPANDN(negative, equal, negative)
+	c.VPAND(c.wide32("signs8", 0x80808080), negative, negative)
+	if c.largest != nil {
+		equal := c.vector()
+		c.VPCMPEQB(nan, v, equal)
+		c.VPANDN(negative, equal, negative)
 	}
-	e.VPOR(negative, v, v)
-	e.inOrder(v)
-	return v
+	c.VPOR(negative, v, v)
+	return c.inOrder(v, c.order)
 }
 
 // replaceNaN sets the bytes of those numbers that are NaN, what is rare.
@@ -329,193 +364,231 @@ func (e *emitter) signBytes(numbers []reg.VecVirtual) reg.VecVirtual {
 	return e.packedBytes(e.VPACKSSWB, e.words(e.VPACKSSDW, numbers))
 }
 
+// larger sets to to the larger of unsigned integers.
+func (e *emitter) larger(a, b operand.Op, to reg.VecVirtual) reg.VecVirtual {
+	e.VPMAXUD(a, b, to)
+	return to
+}
+
 // largestOf returns the largest of the unsigned integers in each register, of four or of
 // one, which is then in all lanes.
 func (e *emitter) largestOf(list []reg.VecVirtual) reg.VecVirtual {
-	maxOf := func(a, b operand.Op, width reg.VecVirtual) reg.VecVirtual {
-		e.VPMAXUD(a, b, width)
-		return width
-	}
 	v := list[0]
 	if len(list) == 4 {
-		var pairs []reg.VecVirtual
-		for i := 0; i < 4; i += 2 {
-			low, high := e.vector(), e.vector()
-			e.VPUNPCKLDQ(list[i+1], list[i], low)
-			e.VPUNPCKHDQ(list[i+1], list[i], high)
-			pairs = append(pairs, maxOf(high, low, low))
-		}
-		low, high := e.vector(), e.vector()
-		e.VPUNPCKLQDQ(pairs[1], pairs[0], low)
-		e.VPUNPCKHQDQ(pairs[1], pairs[0], high)
-		v = maxOf(high, low, low)
+		v = e.largestOfFour(list)
 	}
 	if e.avx512 {
 		upper := e.YMM()
 		e.VEXTRACTI64X4(operand.Imm(1), v, upper)
-		maxOf(upper, v.AsY(), upper)
-		v = upper
+		v = e.larger(upper, v.AsY(), upper)
 	}
 	x := e.XMM()
 	e.VEXTRACTI128(operand.Imm(1), v.AsY(), x)
-	e.VPMAXUD(x, v.AsX(), x)
+	e.larger(x, v.AsX(), x)
 	if len(list) == 1 {
 		other := e.XMM()
 		for _, order := range []uint64{0x4e, 0xb1} {
 			e.VPSHUFD(operand.Imm(order), x, other)
-			e.VPMAXUD(other, x, x)
+			e.larger(other, x, x)
 		}
 	}
 	return x
 }
 
-// quantizeBlocks writes blocks of Q8_0, four at a time or one. The factors of the next four
-// are found before these are written: that takes long, and the CPU does both at once.
+// largestOfFour returns the largest of each 16 bytes of four registers, side by side.
+func (e *emitter) largestOfFour(list []reg.VecVirtual) reg.VecVirtual {
+	var pairs []reg.VecVirtual
+	for i := 0; i < 4; i += 2 {
+		low, high := e.vector(), e.vector()
+		e.VPUNPCKLDQ(list[i+1], list[i], low)
+		e.VPUNPCKHDQ(list[i+1], list[i], high)
+		pairs = append(pairs, e.larger(high, low, low))
+	}
+	low, high := e.vector(), e.vector()
+	e.VPUNPCKLQDQ(pairs[1], pairs[0], low)
+	e.VPUNPCKHQDQ(pairs[1], pairs[0], high)
+	return e.larger(high, low, low)
+}
+
+// largestOfAll returns the largest of as many registers as there are lanes, in their order,
+// of what largestOfFour has made of four each.
+func (e *emitter) largestOfAll(fours []reg.VecVirtual) reg.VecVirtual {
+	even, odd := uint64(0x20), uint64(0x31) // groups of 16 bytes
+	gather := e.VPERM2I128
+	if e.avx512 {
+		even, odd, gather = 0x88, 0xdd, func(control, b, a, to operand.Op) { e.VSHUFI64X2(control, b, a, to) }
+	}
+	for ; len(fours) > 1; fours = fours[1:] {
+		low, high := e.vector(), e.vector()
+		gather(operand.U8(even), fours[1], fours[0], low)
+		gather(operand.U8(odd), fours[1], fours[0], high)
+		fours = append(fours[1:], e.larger(high, low, low))
+	}
+	return fours[0]
+}
+
+// quantizeBlocks writes blocks of Q8_0, as many at a time as there are lanes, four or one.
+// The factors of the next blocks are found before these are written: that takes long, and
+// the CPU does both at once.
 func (e *emitter) quantizeBlocks(y, x, left reg.GPVirtual) {
-	const group = 4 * q8Numbers
-	next, these := blockFactors{e.AllocLocal(16), e.GP32()}, blockFactors{e.AllocLocal(16), e.GP32()}
-	magnitude := e.keep(e.magnitudes())
-	loop, last, single := e.label("block"), e.label("last"), e.label("single")
-	e.CMPQ(left, operand.U32(group))
-	e.JLT(operand.LabelRef(single))
-	e.scaleBlocks(operand.Mem{Base: y}, operand.Mem{Base: x}, 4, magnitude, next)
+	const four = 4 * q8Numbers
+	group := e.lanes() * q8Numbers
+	q := e.newBlockQuantizer()
+	loop, last, fours, each := e.label("block"), e.label("last"), e.label("fours"), e.label("each")
+	next, block := e.vector(), e.GP64()
+	e.CMPQ(left, operand.U32(uint32(group)))
+	e.JLT(operand.LabelRef(fours))
+	q.writeHalves(operand.Mem{Base: y}, q.scale(operand.Mem{Base: x}, e.lanes(), next), e.lanes())
 	e.Label(loop)
-	factors := e.XMM()
-	e.VMOVUPS(next.at, factors)
-	e.VMOVUPS(factors, these.at)
-	e.MOVL(next.rare, these.rare)
-	e.SUBQ(operand.U32(group), left)
-	e.CMPQ(left, operand.U32(group))
+	e.VMOVUPS(next, q.factors)
+	e.SUBQ(operand.U32(uint32(group)), left)
+	e.CMPQ(left, operand.U32(uint32(group)))
 	e.JLT(operand.LabelRef(last))
-	e.scaleBlocks(operand.Mem{Base: y, Disp: 4 * q8Bytes}, operand.Mem{Base: x, Disp: 4 * group}, 4, magnitude, next)
+	q.writeHalves(operand.Mem{Base: y, Disp: e.lanes() * q8Bytes}, q.scale(operand.Mem{Base: x, Disp: 4 * group}, e.lanes(), next), e.lanes())
 	e.Label(last)
-	e.fetchMeanwhile(operand.Mem{Base: x}, 4*group)
-	e.writeBlocks(y, x, 4, these)
-	e.ADDQ(operand.U32(4*group), x)
-	e.ADDQ(operand.U32(4*q8Bytes), y)
-	e.CMPQ(left, operand.U32(group))
+	e.XORQ(block, block)
+	e.Label(each)
+	e.fetchMeanwhile(operand.Mem{Base: x}, 4*four)
+	q.write(y, x, 4, q.factors.Idx(block, 4))
+	e.ADDQ(operand.Imm(4), block)
+	e.CMPQ(block, operand.Imm(uint64(e.lanes())))
+	e.JNE(operand.LabelRef(each))
+	e.CMPQ(left, operand.U32(uint32(group)))
 	e.JGE(operand.LabelRef(loop))
-	e.Label(single)
-	e.spans(left, whole(q8Numbers), func(part) {
-		e.scaleBlocks(operand.Mem{Base: y}, operand.Mem{Base: x}, 1, magnitude, next)
-		e.writeBlocks(y, x, 1, next)
-		e.ADDQ(operand.U32(4*q8Numbers), x)
-		e.ADDQ(operand.U32(q8Bytes), y)
+	e.Label(fours)
+	e.spans(left, whole(four, q8Numbers), func(p part) {
+		blocks, factors := p.size/q8Numbers, e.XMM()
+		q.writeHalves(operand.Mem{Base: y}, q.scale(operand.Mem{Base: x}, blocks, factors), blocks)
+		e.VMOVUPS(factors, q.factors)
+		if blocks > 1 {
+			e.fetchMeanwhile(operand.Mem{Base: x}, 4*p.size)
+		}
+		q.write(y, x, blocks, q.factors)
 	})
 }
 
-// blockFactors is what multiplies the numbers of blocks, one for each, and whether they are
-// rare ones.
-type blockFactors struct {
-	at   operand.Mem
-	rare reg.GPVirtual
+// blockQuantizer writes blocks of Q8_0.
+type blockQuantizer struct {
+	*emitter
+	magnitude, lastBit reg.VecVirtual
+	evenWords, low     reg.VecVirtual // AVX-512, AVX2
+	order              operand.Op
+	halves, factors    operand.Mem // d of each block, and what multiplies its numbers
 }
 
-// scaleBlocks writes the float16 d of each block, and finds what multiplies its numbers.
-//
-// Numbers times the inverse of d are doubled and truncated; the average with their sign
-// rounds halves away from zero. Where the double of the inverse, which is not far from
-// 254/amax, may overflow or amax is not finite, what is rare, products are doubled by a
-// sum. There they may be NaN or infinite, which become an integer whose low byte is 0.
-func (e *emitter) scaleBlocks(y, x operand.Mem, blocks int, magnitude reg.VecVirtual, to blockFactors) {
-	each := q8Numbers / e.lanes()
-	var maxima []reg.VecVirtual
+func (e *emitter) newBlockQuantizer() *blockQuantizer {
+	q := &blockQuantizer{emitter: e, magnitude: e.keep(e.magnitudes()), lastBit: e.keep(e.wide32("lastBit", 1)), halves: e.AllocLocal(32), factors: e.AllocLocal(64)}
+	if e.avx512 {
+		q.evenWords = e.keep(e.controls("evenWords", 2, 32, func(i uint32) uint32 { return 2 * i }))
+	} else {
+		q.low, q.order = e.keep(e.wide32("lowBytes", 0xff00ff)), e.byteOrder()
+	}
+	return q
+}
+
+// scale finds the inverse of the d of each block, and returns their float16.
+func (q *blockQuantizer) scale(x operand.Mem, blocks int, inverse reg.VecVirtual) (halves reg.VecVirtual) {
+	return q.inverses(q.magnitudesOf(x, blocks), inverse)
+}
+
+// inverses is scale of blocks with the given largest magnitudes. Those of NaN are NaN.
+func (q *blockQuantizer) inverses(amax, inverse reg.VecVirtual) (halves reg.VecVirtual) {
+	const nearest = operand.U8(0)
+	d, canonical := q.like(amax), q.like(amax)
+	halves = q.vectorOf(max(4, int(amax.Size())/8))
+	q.VDIVPS(q.wide32("largestI8", 0x42fe0000), amax, d)
+	q.VMOVUPS(q.wide32("one32", 0x3f800000), inverse)
+	q.VDIVPS(d, inverse, inverse)
+	q.VPMINUD(q.wide32("nan32", 0x7fc00000), d, canonical)
+	q.VCVTPS2PH(nearest, canonical, halves)
+	return halves
+}
+
+// magnitudesOf returns the bits of the largest magnitude of each block.
+func (q *blockQuantizer) magnitudesOf(x operand.Mem, blocks int) reg.VecVirtual {
+	each := q8Numbers / q.lanes()
+	var maxima, fours []reg.VecVirtual
 	for i := range blocks * each {
-		m := e.vector()
-		e.and(x.Offset(4*e.lanes()*i), magnitude, m)
+		m := q.vector()
+		q.and(x.Offset(4*q.lanes()*i), q.magnitude, m)
 		if i%each == 0 {
 			maxima = append(maxima, m)
 		} else {
-			e.VPMAXUD(m, maxima[i/each], maxima[i/each])
+			largest := maxima[len(maxima)-1]
+			q.larger(m, largest, largest)
+		}
+		if blocks > 4 && (i+1)%(4*each) == 0 {
+			fours, maxima = append(fours, q.largestOfFour(maxima)), nil
 		}
 	}
-	amax := e.largestOf(maxima)
-	rare, done := e.label("rare"), e.label("scaled")
-	d, unusual, canonical, inverse := e.XMM(), e.XMM(), e.XMM(), e.XMM()
-	e.VDIVPS(e.wide32("largestI8", 0x42fe0000), amax, d)
-	const nearest = operand.U8(0)
-	e.VPMINUD(e.wide32("nan32", 0x7fc00000), d, canonical)
-	e.VCVTPS2PH(nearest, canonical, canonical)
+	if blocks > 4 {
+		return q.largestOfAll(fours)
+	}
+	return q.largestOf(maxima)
+}
+
+// writeHalves writes the d of each block.
+func (q *blockQuantizer) writeHalves(y operand.Mem, halves reg.VecVirtual, blocks int) {
+	if blocks <= 4 {
+		for i := range blocks {
+			q.VPEXTRW(operand.Imm(uint64(i)), halves, y.Offset(i*q8Bytes))
+		}
+		return
+	}
+	q.VMOVUPS(halves, q.halves)
+	q.copyHalves(y, q.halves, blocks)
+}
+
+// copyHalves copies the d of each block.
+func (q *blockQuantizer) copyHalves(y, halves operand.Mem, blocks int) {
 	for i := range blocks {
-		e.VPEXTRW(operand.Imm(uint64(i)), canonical, y.Offset(i*q8Bytes))
+		half := q.GP32()
+		q.MOVWLZX(halves.Offset(2*i), half)
+		q.MOVW(half.As16(), y.Offset(i*q8Bytes))
 	}
-	const smallest, infinity = 0x04000000, 0x7f800000 // 2^-119
-	e.VPADDD(e.wide32("smallestQ8", 1<<31-smallest), amax, unusual)
-	limit := e.XMM()
-	e.VMOVUPS(e.wide32("usualQ8", (infinity-smallest-1)^(1<<31)), limit)
-	e.VPCMPGTD(limit, unusual, unusual)
-	e.VMOVMSKPS(unusual, to.rare)
-	e.TESTL(to.rare, to.rare)
-	e.JNZ(operand.LabelRef(rare))
-	e.VMOVUPS(e.wide32("two32", 0x40000000), inverse)
-	e.VDIVPS(d, inverse, inverse)
-	e.VMOVUPS(inverse, to.at)
-	e.Label(done)
-	e.rare = append(e.rare, func() {
-		e.Label(rare)
-		inverse := e.XMM()
-		e.VMOVUPS(e.wide32("one32", 0x3f800000), inverse)
-		e.VDIVPS(d, inverse, inverse)
-		e.VMOVUPS(inverse, to.at)
-		e.JMP(operand.LabelRef(done))
-	})
 }
 
-// writeBlocks writes the numbers of blocks.
-func (e *emitter) writeBlocks(y, x reg.GPVirtual, blocks int, factors blockFactors) {
-	var numbers []operand.Op
-	for i := range blocks * q8Numbers / e.lanes() {
-		numbers = append(numbers, operand.Mem{Base: x, Disp: 4 * e.lanes() * i})
-	}
-	rare, done := e.label("rare"), e.label("written")
-	e.TESTL(factors.rare, factors.rare)
-	e.JNZ(operand.LabelRef(rare))
-	e.roundBlocks(y, blocks, numbers, factors.at, false)
-	e.Label(done)
-	e.rare = append(e.rare, func() {
-		e.Label(rare)
-		e.roundBlocks(y, blocks, numbers, factors.at, true)
-		e.JMP(operand.LabelRef(done))
-	})
-}
-
-// roundBlocks writes numbers times the factors of their blocks. Rare ones are doubled
-// after that, and may be NaN.
-func (e *emitter) roundBlocks(y reg.GPVirtual, blocks int, numbers []operand.Op, factors operand.Mem, rare bool) {
-	each := q8Numbers / e.lanes()
-	at := min(blocks, 4/each) // a time
-	for block := 0; block < blocks; block += at {
+// write writes the numbers of blocks, and goes behind them.
+//
+// The last bit of a product, once it is set, turns halves away from zero, and changes no
+// other rounding: no half has that bit. What is not finite, of a block whose q are 0,
+// becomes an integer whose low byte is 0.
+func (q *blockQuantizer) write(y, x reg.GPVirtual, blocks int, factors operand.Mem) {
+	for i := range blocks {
+		factor := q.vector()
+		q.VBROADCASTSS(factors.Offset(4*i), factor)
 		var list []reg.VecVirtual
-		for i := block; i < block+at; i++ {
-			factor := e.vector()
-			e.VBROADCASTSS(factors.Offset(4*i), factor)
-			for _, x := range numbers[i*each:][:each] {
-				v := e.vector()
-				e.VMULPS(x, factor, v)
-				if rare {
-					e.VADDPS(v, v, v)
-				}
-				e.VCVTTPS2DQ(v, v)
-				list = append(list, v)
+		for at := 0; at < q8Numbers; at += q.lanes() {
+			v := q.vector()
+			q.VMULPS(operand.Mem{Base: x, Disp: 4 * (q8Numbers*i + at)}, factor, v)
+			if q.avx512 {
+				q.VPORD(q.lastBit, v, v)
+			} else {
+				q.VPOR(q.lastBit, v, v)
 			}
+			q.VCVTPS2DQ(v, v)
+			list = append(list, v)
 		}
-		words, pack := e.words(e.VPACKSSDW, list), e.VPACKSSWB
-		for _, w := range words {
-			sign := e.vector()
-			e.VPSRAW(operand.Imm(15), w, sign)
-			e.VPAVGW(sign, w, w)
-			if rare {
-				pack = e.VPACKUSWB
-				e.and(e.wide32("lowBytes", 0xff00ff), w, w)
-			}
-		}
-		v := e.inOrder(e.packedBytes(pack, words))
-		to := operand.Mem{Base: y, Disp: block*q8Bytes + 2}
-		e.VMOVUPS(v.AsY(), to)
-		if at == 2 {
-			e.VEXTRACTI64X4(operand.Imm(1), v, to.Offset(q8Bytes))
-		}
+		q.lowBytes(list, operand.Mem{Base: y, Disp: i*q8Bytes + 2})
 	}
+	q.ADDQ(operand.U32(uint32(4*q8Numbers*blocks)), x)
+	q.ADDQ(operand.U32(uint32(q8Bytes*blocks)), y)
+}
+
+// lowBytes writes the low bytes of the integers of a block.
+func (q *blockQuantizer) lowBytes(list []reg.VecVirtual, to operand.Mem) {
+	if q.avx512 {
+		low := q.YMM()
+		q.VPERMT2W(list[1], q.evenWords, list[0])
+		q.VPMOVWB(list[0], low)
+		q.VMOVUPS(low, to)
+		return
+	}
+	words := q.words(q.VPACKSSDW, list)
+	for _, w := range words {
+		q.VPAND(q.low, w, w)
+	}
+	q.VMOVUPS(q.inOrder(q.packedBytes(q.VPACKUSWB, words), q.order), to)
 }
 
 // quantizeRow finds the scales of the next rows, for which divisions take long, before
@@ -527,6 +600,7 @@ func quantizeRow(e *emitter) {
 	e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)
 	e.TESTQ(count, count)
 	e.JZ(operand.LabelRef(done))
+	write := e.rowCoder()
 	next, these := [2]operand.Mem{e.AllocLocal(16), e.AllocLocal(16)}, [2]operand.Mem{e.AllocLocal(16), e.AllocLocal(16)}
 	for _, l.count = range []int{4, 1} {
 		loop, last, single, fewer := e.label("rows"), e.label("last"), e.label("row"), e.label("fewer")
@@ -552,7 +626,7 @@ func quantizeRow(e *emitter) {
 		row := e.GP64()
 		e.XORQ(row, row)
 		e.Label(single)
-		e.writeRow(y, x, n, scales, these[0].Idx(row, 4), these[1].Idx(row, 4))
+		e.writeRow(y, x, n, scales, these[0].Idx(row, 4), these[1].Idx(row, 4), write)
 		e.ADDQ(l.stride, x)
 		e.ADDQ(e.parameter("yStride"), y)
 		e.step(scales, e.argument("scaleStride"), float32s)
@@ -627,7 +701,7 @@ func (e *emitter) rowScales(amax reg.VecVirtual, to [2]operand.Mem) {
 }
 
 // writeRow writes a row and its scale. Where that is not finite, all bytes are the same.
-func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem) {
+func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem, write func(quotients []reg.VecVirtual) reg.VecVirtual) {
 	const infinity = 0x7f800000
 	rare, one, done := e.label("rare"), e.label("one"), e.label("written")
 	bits, yAt, xAt, left := e.GP32(), e.GP64(), e.GP64(), e.GP64()
@@ -641,7 +715,6 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt ope
 	inverse, scale := e.vector(), e.vector()
 	e.VBROADCASTSS(inverseAt, inverse)
 	e.VBROADCASTSS(scaleAt, scale)
-	f, isFloat8 := float8s[e.to]
 	e.bytesOf(yAt, xAt, left, false, func(list []operand.Op) reg.VecVirtual {
 		var numbers []reg.VecVirtual
 		for _, x := range list {
@@ -650,19 +723,12 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt ope
 			}
 			numbers = append(numbers, x.(reg.VecVirtual))
 		}
-		quotients := e.quotients(numbers, scale, inverse)
-		if isFloat8 {
-			return e.codes(f, quotients, nil)
-		}
-		for _, q := range quotients {
-			e.VCVTPS2DQ(q, q)
-		}
-		return e.inOrder(e.packedBytes(e.VPACKSSWB, e.words(e.VPACKSSDW, quotients)))
+		return write(e.quotients(numbers, scale, inverse))
 	})
 	e.JMP(operand.LabelRef(done))
 	e.Label(rare)
 	code := uint64(0)
-	if isFloat8 {
+	if e.to == e4m3s {
 		code = 0x7f
 	}
 	e.Label(one)
@@ -671,6 +737,20 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt ope
 	e.DECQ(left)
 	e.JNZ(operand.LabelRef(one))
 	e.Label(done)
+}
+
+// rowCoder returns what makes the bytes of quotients.
+func (e *emitter) rowCoder() func(quotients []reg.VecVirtual) reg.VecVirtual {
+	if f, ok := float8s[e.to]; ok {
+		return e.newCoder(f, nil).codes
+	}
+	order := e.byteOrder()
+	return func(quotients []reg.VecVirtual) reg.VecVirtual {
+		for _, q := range quotients {
+			e.VCVTPS2DQ(q, q)
+		}
+		return e.inOrder(e.packedBytes(e.VPACKSSWB, e.words(e.VPACKSSDW, quotients)), order)
+	}
 }
 
 // quotients returns numbers divided by scale and leaves the numbers changed. The product

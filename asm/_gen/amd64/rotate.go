@@ -113,10 +113,8 @@ func rotateHalfSplit(e *emitter) {
 		width *= 2
 	}
 	switch {
-	case e.avx512 && y == bfloat16s:
-		b.sizes = whole(64, 32, 16, 8, 4, 1)
 	case e.avx512:
-		b.sizes = whole(64, 16, 8, 4, 1)
+		b.sizes = whole(64, 32, 16, 8, 4, 1)
 	case y == bfloat16s:
 		b.sizes = whole(32, 16, 8, 4, 1)
 	default:
@@ -192,7 +190,7 @@ func rotateInterleavedEvenOdd(e *emitter, y, x element) {
 	e.loadEvenOddConstants()
 	b := blocks{y: y, x: x, elements: 2, sizes: whole(32, 8, 4, 1)}
 	if e.avx512 {
-		b.sizes = whole(64, 16, 8, 4, 1)
+		b.sizes = whole(64, 32, 16, 8, 4, 1)
 	}
 	parts := func(block part) (table, row part, count int) {
 		table = part{size: min(block.size, e.lanes())}

@@ -7,7 +7,7 @@ import (
 
 // Operations is the list.
 var Operations = slices.Concat(
-	rotations(), norms(), fusions(), biases(), products(), sinusoids(), conversions(), additions(), rearrangements(),
+	rotations(), rotatedQuantizations(), norms(), fusions(), biases(), products(), sinusoids(), conversions(), additions(), rearrangements(),
 	quantizations(), dequantizations(), transforms(),
 	cosSins(), copies(), bounds(), controls(),
 )
@@ -36,6 +36,28 @@ rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements
 Either y is x and has its strides, or the two share no memory.`,
 			})
 		}
+	}
+	return list
+}
+
+// rotatedQuantizations lists the rotations of float32 whose results become blocks of Q8_0.
+func rotatedQuantizations() (list []Operation) {
+	for _, layout := range []Layout{HalfSplit, Interleaved} {
+		base := "RotateQuantize"
+		name := "generic." + base + string(layout) + "F32ToQ8"
+		list = append(list, Operation{
+			Package: "asm", Family: "rotatequantize", Base: base, Layout: layout, Types: Types{Q8, F32},
+			Parameters: []Parameter{out("y", Q8), in("x", F32), in("cos", F32), in("sin", F32), wholeHeads(layout)},
+			Definition: []Call{{Function: base + string(layout), Arguments: []string{"y", "x", "cos", "sin"}}},
+			Only:       "AVX512", Substitutes: map[string]string{"AVX2": PlainGo, "NEON": PlainGo},
+			Summary: "rotates every head of 2*Pairs elements and writes it as blocks\nof Q8_0: see " + name + ". Partner is Pairs.",
+			Doc: `%s rotates every head of 2*pairs elements of every
+token, and writes it as blocks of Q8_0, as ` + name + `
+does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
+at y[t*yTokenStride+h*yHeadStride], its table rows at cos[t*tableStride] and
+sin[t*tableStride]. pairs is 64. y shares no memory with the others.`,
+			Lengths: []int{64},
+		})
 	}
 	return list
 }

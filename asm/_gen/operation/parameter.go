@@ -1,5 +1,7 @@
 package operation
 
+import "slices"
+
 // in is a slice that is read, out one that is written.
 func in(name string, e Element) Parameter {
 	return Parameter{
@@ -78,6 +80,14 @@ func rows(layout Layout) Parameter {
 		Counts: []string{"pairs", "tokens", "heads"},
 		Factor: 2,
 	})
+}
+
+// wholeHeads is rows of which all elements rotate, and what is written is no pairs.
+func wholeHeads(layout Layout) Parameter {
+	p := rows(layout)
+	p.Arguments = slices.DeleteFunc(p.Arguments, func(a Argument) bool { return a.Name == "partner" })
+	p.Geometry.Rows["y"] = "y[i:]"
+	return p
 }
 
 // lines is rows at equal distances.

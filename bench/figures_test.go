@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+)
+
+// The chart and the tables of the documents are those of the results: nobody has
+// written a figure into them.
+func TestFigures(t *testing.T) {
+	list, err := publishedMachines(resultsDirectory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile(figuresFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := replaceFigures(document, figureTables(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(document, want) {
+		t.Errorf("the tables of %s are not those of %s: go run -C bench . -figures", figuresFile, resultsDirectory)
+	}
+	picture, err := drawChart(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	published, err := os.ReadFile(chartFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !samePicture(t, picture, published) {
+		t.Errorf("%s is not drawn from %s: go run -C bench . -figures", chartFile, resultsDirectory)
+	}
+}
+
+func samePicture(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	decode := func(file []byte) image.Image {
+		picture, err := png.Decode(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return picture
+	}
+	x, y := decode(a), decode(b)
+	if x.Bounds() != y.Bounds() {
+		return false
+	}
+	for row := x.Bounds().Min.Y; row < x.Bounds().Max.Y; row++ {
+		for column := x.Bounds().Min.X; column < x.Bounds().Max.X; column++ {
+			r1, g1, b1, _ := x.At(column, row).RGBA()
+			r2, g2, b2, _ := y.At(column, row).RGBA()
+			if r1 != r2 || g1 != g2 || b1 != b2 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// A sample of a file is in the tables and in the picture: others make others.
+func TestFiguresFollowTheFiles(t *testing.T) {
+	directory := t.TempDir()
+	if err := os.CopyFS(directory, os.DirFS(resultsDirectory)); err != nil {
+		t.Fatal(err)
+	}
+	before, err := publishedMachines(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := filepath.Join(directory, machines[0].report, "raw.txt")
+	text, err := os.ReadFile(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "BenchmarkPeers/op=operator-1-half/peer=recurrence-per-token"
+	lines := strings.Split(string(text), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, name+" ") })
+	lines = append(lines, name+" 1 1234 ns/op", "")
+	if err := os.WriteFile(raw, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	after, err := publishedMachines(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plainGo := slices.IndexFunc(contenders, func(c contender) bool { return c.name == "plain Go" })
+	if got := contenders[plainGo].perToken(&after[0], 1, posenc.HalfSplit); got < 1233.9 || got > 1234.1 {
+		t.Errorf("%v ns per token, want the 1234 of the file", got)
+	}
+	if tables := figureTables(after); !strings.Contains(tables, "| 1234 (") || tables == figureTables(before) {
+		t.Error("the tables do not have the sample")
+	}
+	first, err := drawChart(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := drawChart(after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if samePicture(t, first, second) {
+		t.Error("the picture does not have the sample")
+	}
+}
+
+// Whatever lies in results belongs to a machine, and to one.
+func TestEveryResultIsPublished(t *testing.T) {
+	entries, err := os.ReadDir(resultsDirectory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		owners := 0
+		for _, m := range machines {
+			if matched, _ := filepath.Match(m.texts, e.Name()); matched || m.report == e.Name() {
+				owners++
+			}
+		}
+		if owners != 1 {
+			t.Errorf("%s/%s belongs to %d machines of the list, want 1", resultsDirectory, e.Name(), owners)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 164.4: "164", 999.6: "1,000", 42858: "42,858", 1234567: "1,234,567"} {
+		if got := thousands(v); got != want {
+			t.Errorf("thousands(%v) = %q, want %q", v, got, want)
+		}
+	}
+	for ns, want := range map[float64]string{463.1: "463 ns", 9069: "9069 ns", 42081: "42.1 µs", 7.47e6: "7.47 ms"} {
+		if got := duration(ns); got != want {
+			t.Errorf("duration(%v) = %q, want %q", ns, got, want)
+		}
+	}
+	if _, err := replaceFigures([]byte("no marks"), ""); err == nil {
+		t.Error("a document without marks is no error")
+	}
+}

@@ -1,0 +1,123 @@
+package posenc_test
+
+import (
+	"bytes"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// docs/operations.md has every function, and README.md every package.
+func TestOperationsAreDocumented(t *testing.T) {
+	operations := string(testkit.Must(os.ReadFile("docs/operations.md")))
+	readme := string(testkit.Must(os.ReadFile("README.md")))
+	for _, directory := range publicPackages(t) {
+		name := path.Base(directory)
+		if directory == "." {
+			name = "posenc"
+		}
+		if !strings.Contains(readme, "| `"+name+"` |") {
+			t.Errorf("README.md does not have package %s among the packages", name)
+		}
+		for _, f := range testkit.ExportedFunctions(t, directory) {
+			if !calledByOthers(f) && !strings.Contains(operations, "`"+f+"`") {
+				t.Errorf("docs/operations.md does not have %s of package %s", f, name)
+			}
+		}
+	}
+}
+
+// A reader sees the README whole.
+func TestReadmeIsShort(t *testing.T) {
+	lines := strings.Split(strings.TrimSuffix(string(testkit.Must(os.ReadFile("README.md"))), "\n"), "\n")
+	if len(lines) > 120 {
+		t.Errorf("README.md has %d lines, want at most 120: the rest belongs into docs", len(lines))
+	}
+	for i, line := range lines {
+		if n := len([]rune(line)); n > 100 {
+			t.Errorf("README.md:%d has %d columns, want at most 100", i+1, n)
+		}
+	}
+}
+
+// markdown are the documents of the repository.
+func markdown(t *testing.T) map[string][]byte {
+	files := map[string][]byte{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != "." && d.Name()[0] == '.' {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(name, ".md") {
+			files[filepath.ToSlash(name)], err = os.ReadFile(name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+var (
+	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
+	headings = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	links    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	noSlug   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// anchors are what GitHub makes of the headings of a document.
+func anchors(document []byte) []string {
+	var list []string
+	for _, m := range headings.FindAllSubmatch(fenced.ReplaceAll(document, nil), -1) {
+		list = append(list, strings.ReplaceAll(noSlug.ReplaceAllString(strings.ToLower(string(m[1])), ""), " ", "-"))
+	}
+	return list
+}
+
+// Every link within the repository leads to a file, and to a heading where it names one.
+func TestDocumentLinks(t *testing.T) {
+	documents := markdown(t)
+	count := 0
+	for name, document := range documents {
+		for _, m := range links.FindAllSubmatch(fenced.ReplaceAll(document, nil), -1) {
+			link, err := url.Parse(string(m[1]))
+			if err != nil || link.Scheme != "" {
+				continue
+			}
+			count++
+			target := name
+			if link.Path != "" {
+				target = path.Join(path.Dir(name), link.Path)
+			}
+			if _, err := os.Stat(filepath.FromSlash(target)); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", name, m[1])
+			} else if link.Fragment != "" && !slices.Contains(anchors(documents[target]), link.Fragment) {
+				t.Errorf("%s: %s has no heading #%s", name, target, link.Fragment)
+			}
+		}
+	}
+	if count < 50 {
+		t.Errorf("%d links found, want more", count)
+	}
+}
+
+// The index has every document.
+func TestDocumentsAreIndexed(t *testing.T) {
+	index := testkit.Must(os.ReadFile("docs/README.md"))
+	for _, name := range testkit.Must(filepath.Glob("docs/*.md")) {
+		if name = filepath.Base(name); name != "README.md" && !bytes.Contains(index, []byte("]("+name+")")) {
+			t.Errorf("docs/README.md does not list %s", name)
+		}
+	}
+}
