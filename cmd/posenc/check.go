@@ -329,13 +329,13 @@ func (r *checkResult) compare(data ropecheck.Data, rotations []rotation, bar *pr
 	var list, steps []ropecheck.Candidate
 	var of []int // the number of each of steps in list
 	for i := range rotations {
-		list = append(list, ropecheck.Candidate{Name: rotations[i].name(), Config: rotations[i].config})
+		list = append(list, rotations[i].candidate(rotations[i].config))
 		c, err := rotations[i].float32Steps()
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Model, err)
 		}
 		if c != nil {
-			steps, of = append(steps, ropecheck.Candidate{Name: rotations[i].name(), Config: *c}), append(of, i)
+			steps, of = append(steps, rotations[i].candidate(*c)), append(of, i)
 		}
 	}
 	report, err := ropecheck.Check(data, append(slices.Clone(list), steps...)...)

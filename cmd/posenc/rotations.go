@@ -38,6 +38,15 @@ type rotation struct {
 	config  posenc.RotaryConfig // exact angles; InvFreq is not nil
 }
 
+// candidate is the rotation for ropecheck, with frequencies of the same rule.
+func (r *rotation) candidate(config posenc.RotaryConfig) ropecheck.Candidate {
+	c := ropecheck.Candidate{Name: r.name(), Config: config}
+	if rule, err := r.source.RuleFor(r.options.LayerType); err == nil && rule.Base > 1 {
+		c.Base = rule.Base
+	}
+	return c
+}
+
 func (r *rotation) name() string {
 	name := strings.TrimSpace(r.model + " " + r.kind)
 	if r.leavesPairs {
@@ -123,7 +132,7 @@ func (r *rotation) misreadings() []ropecheck.Candidate {
 		if ladder, err := frequency.YaRN(2*rule.Pairs, rule.Base, p, frequency.Exact); err == nil {
 			c = r.config
 			c.InvFreq = ladder.InvFreq
-			list = append(list, ropecheck.Candidate{Name: r.name() + " without truncate: false", Config: c})
+			list = append(list, ropecheck.Candidate{Name: r.name() + " without truncate: false", Config: c, Base: rule.Base})
 		}
 	}
 	return list
