@@ -18,7 +18,7 @@ import (
 // that changed most. Equal arguments give an equal report.
 //
 // Errors wrap posenc.ErrShape (Tokens, Heads, HeadDim), posenc.ErrLength (Before, After,
-// Positions), posenc.ErrConfig (Type; a candidate that posenc.NewRotary refuses, or that has
+// Positions), posenc.ErrConfig (Type; a Base that is neither 0 nor a finite number above 1; a candidate that posenc.NewRotary refuses, or that has
 // other heads or more axes), posenc.ErrPosition (a position that a candidate cannot take)
 // or ErrValue (an element that is not finite, or that Type does not have).
 func Check(data Data, candidates ...Candidate) (*Report, error) {
@@ -93,6 +93,9 @@ func newSpec(c *Candidate, index int, d *Data, axes int) (*spec, error) {
 	fail := func(kind error, field string, value any, expected string, args ...any) (*spec, error) {
 		return nil, argument.Error(kind, function, name+".Config"+field, value, expected, args...)
 	}
+	if c.Base != 0 && !(c.Base > 1 && c.Base <= math.MaxFloat64) {
+		return nil, argument.Error(posenc.ErrConfig, function, name+".Base", c.Base, "0 or a finite number above 1")
+	}
 	rotary, err := posenc.NewRotary(cfg)
 	if err != nil {
 		return fail(posenc.ErrConfig, "", "refused", "one that posenc.NewRotary takes (%v)", err)
@@ -115,7 +118,9 @@ func newSpec(c *Candidate, index int, d *Data, axes int) (*spec, error) {
 		}
 		s.invFreq = geometric(s.dim, s.base, 1)
 	} else {
-		s.base = baseOf(s.dim, s.invFreq)
+		if s.base = c.Base; s.base == 0 {
+			s.base = baseOf(s.dim, s.invFreq)
+		}
 	}
 	used := 1
 	for i, axis := range cfg.Axes {

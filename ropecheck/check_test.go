@@ -54,6 +54,12 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
+	for _, base := range []float64{-1, 1, math.Inf(1), math.NaN()} {
+		r, err := ropecheck.Check(right(), ropecheck.Candidate{Config: llama, Base: base})
+		if says := fmt.Sprintf("candidates[0].Base is %v, want 0 or a finite number above 1", base); r != nil || !errors.Is(err, posenc.ErrConfig) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, error %v, want one that says %q", r, err, says)
+		}
+	}
 }
 
 // TestUnknownPositions solves for positions by the frequencies of the candidates.
@@ -276,7 +282,7 @@ func FuzzCheck(f *testing.F) {
 		}
 		var candidates []ropecheck.Candidate
 		for range one(0, 1, 1, 2) {
-			candidates = append(candidates, ropecheck.Candidate{Name: fmt.Sprint(len(candidates)), Config: config()})
+			candidates = append(candidates, ropecheck.Candidate{Name: fmt.Sprint(len(candidates)), Config: config(), Base: [...]float64{0, 0, 10000, 1e300}[r.IntN(4)]})
 		}
 		report, err := ropecheck.Check(d, candidates...)
 		if err != nil {

@@ -278,11 +278,7 @@ func (c *checker) comparison(s *spec) Comparison {
 		if result.Residual > c.floor {
 			result.Verdict = Noisy
 		}
-		result.Arithmetics = slices.Clone(c.arithmetics(t))
-		if t.angles == OtherAngles {
-			result.Arithmetics = append([]Arithmetic{{Angles: OtherAngles, Tables: Float32Tables, Products: SeparateProducts}}, result.Arithmetics...)
-			c.distance(&result.Arithmetics[0], result.Arithmetics[1:])
-		}
+		result.Arithmetics = c.nearest(t)
 		result.Faults = c.roundingFaults(t, result.Verdict)
 	default:
 		result.Verdict = Differs
@@ -303,7 +299,7 @@ func (c *checker) comparison(s *spec) Comparison {
 				result.Verdict = Noisy
 			}
 			if best.invFreq != nil {
-				result.Arithmetics = slices.Clone(c.arithmetics(best))
+				result.Arithmetics = c.nearest(best)
 			}
 		}
 	}
@@ -311,11 +307,18 @@ func (c *checker) comparison(s *spec) Comparison {
 	return result
 }
 
-// distance gives a way to compute that no other is equal to the distance of the nearest.
-func (c *checker) distance(a *Arithmetic, list []Arithmetic) {
-	if len(list) > 0 {
-		a.Equal, a.Typical, a.Largest = list[0].Equal, list[0].Typical, list[0].Largest
+// nearest are the ways to compute that come near a trial. Angles of an unknown order of operations
+// come first, at the distance of the nearest known ones.
+func (c *checker) nearest(t *trial) []Arithmetic {
+	list := slices.Clone(c.arithmetics(t))
+	if t.angles != OtherAngles {
+		return list
 	}
+	other := Arithmetic{Angles: OtherAngles, Tables: Float32Tables, Products: SeparateProducts}
+	if len(list) > 0 {
+		other.Equal, other.Typical, other.Largest = list[0].Equal, list[0].Typical, list[0].Largest
+	}
+	return append([]Arithmetic{other}, list...)
 }
 
 // freedomIs reports whether the lengths are those of a spec.

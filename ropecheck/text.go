@@ -54,6 +54,14 @@ func number(x float64) string {
 // brief is a residual.
 func brief(x float64) string { return strconv.FormatFloat(x, 'g', 2, 64) }
 
+// units is a distance in units in the last place.
+func units(x float64) string {
+	if x >= 10 {
+		return strconv.FormatFloat(math.Round(x), 'f', 0, 64)
+	}
+	return brief(x)
+}
+
 // ranges names indices: "0 to 15, 40".
 func ranges(indices []int) string {
 	var parts []string
@@ -371,7 +379,7 @@ func (a *Arithmetic) sentences(kind ElementType) string {
 		return text + "all rotated elements have the same bits."
 	}
 	return text + fmt.Sprintf("%s of the rotated elements have the same bits, and the others are %s units in the last place (%v) off on average, %s at most.",
-		percent(a.Equal), brief(a.Typical/math.Sqrt(1-a.Equal)), kind, brief(a.Largest))
+		percent(a.Equal), units(a.Typical/math.Sqrt(1-a.Equal)), kind, units(a.Largest))
 }
 
 func percent(x float64) string {

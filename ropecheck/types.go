@@ -32,6 +32,10 @@ type Data struct {
 type Candidate struct {
 	Name   string // names it in the report: "llama", "gemma3 sliding_attention"
 	Config posenc.RotaryConfig
+
+	// Base is what a scaling rule made Config.InvFreq of: ggml multiplies angles by powers of it
+	// and scales them afterwards. 0: that of Config, or of the first two frequencies.
+	Base float64
 }
 
 // ElementType is a type of elements.

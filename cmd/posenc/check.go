@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
@@ -91,6 +92,11 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 	if err != nil {
 		return nil, err
 	}
+	for _, r := range candidates {
+		if u, ok := r.unordered(); ok {
+			candidates = append(candidates, u)
+		}
+	}
 	meant := slices.DeleteFunc(slices.Clone(candidates), func(r rotation) bool { return !slices.Contains(wanted, r.options.LayerType) })
 
 	var arrays [2]*array.Array
@@ -143,20 +149,43 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 			return nil, fmt.Errorf("--positions: %w", err)
 		}
 	}
+	last := -1
+	for _, p := range data.Positions {
+		last = max(last, int(p))
+	}
 	result := &checkResult{Model: file, Before: before, After: after, Shape: heads, Part: elements, Type: arrays[1].Type}
 	var compared []rotation
 	var isMeant []bool
 	for _, r := range candidates {
 		if r.config.HeadDim == elements {
 			compared = append(compared, r)
-			isMeant = append(isMeant, slices.Contains(wanted, r.options.LayerType))
+			outgrown := r.beyond > 0 && r.options.SequenceLength <= r.beyond && last >= r.beyond
+			isMeant = append(isMeant, slices.Contains(wanted, r.options.LayerType) && !outgrown)
 		}
 	}
 	if err := result.compare(data, compared, bar); err != nil {
 		return nil, err
 	}
-	result.decide(isMeant)
+	best := result.decide(isMeant)
+	result.note(&compared[best], result.Report.Candidates[best], last)
 	return result, nil
+}
+
+// note adds what else a reader should know of the candidate: last is the last position, -1
+// where they are unknown.
+func (r *checkResult) note(best *rotation, c ropecheck.Comparison, last int) {
+	add := func(format string, a ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, a...)) }
+	switch agrees := r.Verdict == ropecheck.Agrees || r.Verdict == ropecheck.Noisy; {
+	case agrees && best.leavesPairs:
+		add("The model's code moves the pairs to halves, and here they stay in place. Scores are the same if that is so for Q and for K.")
+	case agrees && best.beyond > 0 && best.options.SequenceLength > best.beyond && 0 <= last && last < best.beyond:
+		add("The last position is %d. This rotation is that of sequences of more than %d tokens, and shorter ones have another.", last, best.beyond)
+	}
+	if slices.ContainsFunc(c.Faults, func(f ropecheck.Fault) bool {
+		return f.Aspect == ropecheck.LayoutAspect && f.Want == posenc.HalfSplit.String() && f.Got == posenc.Interleaved.String()
+	}) {
+		add("Interleaved pairs are right where the rows of the weights of Q and K were permuted for them, as in GGUF files of Llama: give the GGUF file in place of the config.json.")
+	}
 }
 
 // wantedLayers are the kinds of layers that the flag --layer means.
@@ -285,6 +314,8 @@ type checkResult struct {
 	Verdict   ropecheck.Verdict `json:"verdict"`
 	Candidate string            `json:"candidate"`
 
+	Notes []string `json:"notes,omitempty"`
+
 	// Float32Steps names the candidates whose frequencies are those that transformers makes in
 	// float32, as they come nearer than the exact ones.
 	Float32Steps []string `json:"float32_steps,omitempty"`
@@ -298,13 +329,13 @@ func (r *checkResult) compare(data ropecheck.Data, rotations []rotation, bar *pr
 	var list, steps []ropecheck.Candidate
 	var of []int // the number of each of steps in list
 	for i := range rotations {
-		list = append(list, ropecheck.Candidate{Name: rotations[i].name(), Config: rotations[i].config})
+		list = append(list, rotations[i].candidate(rotations[i].config))
 		c, err := rotations[i].float32Steps()
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Model, err)
 		}
 		if c != nil {
-			steps, of = append(steps, ropecheck.Candidate{Name: rotations[i].name(), Config: *c}), append(of, i)
+			steps, of = append(steps, rotations[i].candidate(*c)), append(of, i)
 		}
 	}
 	report, err := ropecheck.Check(data, append(slices.Clone(list), steps...)...)
@@ -319,12 +350,13 @@ func (r *checkResult) compare(data ropecheck.Data, rotations []rotation, bar *pr
 			r.Float32Steps = append(r.Float32Steps, c.Name)
 		}
 	}
-	// A rule of scaling that was left out is a candidate where frequencies are wrong.
+	// A rule of scaling that was read wrong is a candidate where frequencies are wrong.
 	for i, c := range report.Candidates[:len(rotations)] {
 		isWrong := slices.ContainsFunc(c.Faults, func(f ropecheck.Fault) bool { return f.Aspect == ropecheck.FrequenciesAspect })
-		if plain, ok := rotations[i].unscaled(); ok && isWrong {
-			list = append(list, plain)
-			others = true
+		if isWrong {
+			wrong := rotations[i].misreadings()
+			list = append(list, wrong...)
+			others = others || len(wrong) > 0
 		}
 	}
 	if others {
@@ -348,8 +380,8 @@ func rank(v ropecheck.Verdict) int {
 	return slices.Index([]ropecheck.Verdict{ropecheck.Agrees, ropecheck.Noisy, ropecheck.NotDecidable, ropecheck.Differs}, v)
 }
 
-// decide chooses the verdict: the first that agrees, else of the least residual.
-func (r *checkResult) decide(meant []bool) {
+// decide chooses the verdict: the first that agrees, else of the least residual. It returns whose it is.
+func (r *checkResult) decide(meant []bool) int {
 	best := -1
 	for i, c := range r.Report.Candidates[:len(meant)] {
 		if !meant[i] {
@@ -364,6 +396,7 @@ func (r *checkResult) decide(meant []bool) {
 		best = i
 	}
 	r.Verdict, r.Candidate = r.Report.Candidates[best].Verdict, r.Report.Candidates[best].Name
+	return best
 }
 
 // mostNoise is a residual of the data that is no noise beside a rotation: even elements of 4 bits
@@ -378,12 +411,16 @@ func (r *checkResult) WriteText(t *output.Text) {
 	t.Printf("\n")
 	switch r.Verdict {
 	case ropecheck.Agrees, ropecheck.Noisy:
-		t.Printf("%s\n\n", t.Good(fmt.Sprintf("This is the rotation of %s.", r.Candidate)))
+		t.Printf("%s\n", t.Good(fmt.Sprintf("This is the rotation of %s.", r.Candidate)))
 	case ropecheck.Differs:
-		t.Printf("%s\n\n", t.Bad(fmt.Sprintf("This is not the rotation of %s.", r.Candidate)))
+		t.Printf("%s\n", t.Bad(fmt.Sprintf("This is not the rotation of %s.", r.Candidate)))
 	default:
-		t.Printf("%s\n\n", t.Bad("The data do not tell."))
+		t.Printf("%s\n", t.Bad("The data do not tell."))
 	}
+	for _, note := range r.Notes {
+		t.Printf("%s\n", note)
+	}
+	t.Printf("\n")
 	if r.Report.Noise > mostNoise {
 		t.Printf("No rotation explains the data: are the arrays of the same heads, in this order of dimensions?\n")
 		if r.Shape.Guessed {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/ropecheck"
 )
 
@@ -54,6 +55,120 @@ func TestLatentAttention(t *testing.T) {
 	}
 	if result.Verdict != ropecheck.Agrees || result.Part != rotary || result.Report.Candidates[0].Arithmetics[0].Equal != 1 {
 		t.Errorf("%s of %d elements: %v", result.Verdict, result.Part, result.Report)
+	}
+}
+
+// TestKnownMisreadings: rotations as engines are known to do them, other than the model's own code
+// does. Configs are published ones; the rotations are made here, for all pairs at once.
+func TestKnownMisreadings(t *testing.T) {
+	const tokens, heads = 12, 4
+	for _, test := range []struct {
+		name, model, positions string
+		list                   []int32
+		change                 func(t *testing.T, list []rotation) posenc.RotaryConfig
+		verdict                ropecheck.Verdict
+		note, text             string
+	}{
+		{
+			// mlx-lm and llama.cpp: Q and K of latent attention keep the order of their elements.
+			name: "pairs left in place", model: "DeepSeek-V3",
+			change: func(_ *testing.T, list []rotation) posenc.RotaryConfig {
+				c := list[0].config
+				c.Layout = posenc.Interleaved
+				return c
+			},
+			verdict: ropecheck.Agrees, note: "Scores are the same if that is so for Q and for K.",
+		},
+		{
+			// GGUF files and mlx-lm have no key truncate.
+			name: "truncate", model: "gpt-oss-20b",
+			change: func(t *testing.T, list []rotation) posenc.RotaryConfig {
+				c := list[0].config
+				ladder, err := frequency.YaRN(64, 150000, frequency.YaRNParameters{Factor: 32, OriginalMaxPositions: 4096}, frequency.Exact)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.InvFreq = ladder.InvFreq
+				return c
+			},
+			verdict: ropecheck.Differs, text: `The frequencies are those of "gpt-oss-20b without truncate: false".`,
+		},
+		{
+			// mlx-lm has the long factors always.
+			name: "long factors", model: "Phi-3.5-mini-instruct",
+			change:  func(_ *testing.T, list []rotation) posenc.RotaryConfig { return list[1].config },
+			verdict: ropecheck.Agrees, note: "The last position is 1003. This rotation is that of sequences of more than 4096 tokens, and shorter ones have another.",
+		},
+		{
+			name: "short factors", model: "Phi-3.5-mini-instruct", positions: "0-7,1000-1002,4096",
+			list:    []int32{0, 1, 2, 3, 4, 5, 6, 7, 1000, 1001, 1002, 4096},
+			change:  func(_ *testing.T, list []rotation) posenc.RotaryConfig { return list[0].config },
+			verdict: ropecheck.Differs, text: `The frequencies are those of "Phi-3.5-mini-instruct 4096 tokens".`,
+		},
+		{
+			name: "short factors of a short sequence", model: "Phi-3.5-mini-instruct", positions: "0-7,1000-1002,4095",
+			list:    []int32{0, 1, 2, 3, 4, 5, 6, 7, 1000, 1001, 1002, 4095},
+			change:  func(_ *testing.T, list []rotation) posenc.RotaryConfig { return list[0].config },
+			verdict: ropecheck.Agrees,
+		},
+		{
+			// Engines that read GGUF files, whose converter permutes the weights.
+			name: "permuted weights", model: "Llama-3.1-8B",
+			change: func(_ *testing.T, list []rotation) posenc.RotaryConfig {
+				c := list[0].config
+				c.Layout = posenc.Interleaved
+				return c
+			},
+			verdict: ropecheck.Differs, note: "give the GGUF file in place of the config.json.", text: "Pairs are Interleaved, and the candidate has HalfSplit.",
+		},
+		{
+			name: "right", model: "DeepSeek-V3",
+			change:  func(_ *testing.T, list []rotation) posenc.RotaryConfig { return list[0].config },
+			verdict: ropecheck.Agrees,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(configs, test.model+".json")
+			s, err := source.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := rotations(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config := test.change(t, list)
+			rope, err := posenc.NewRotary(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			random := rand.New(rand.NewPCG(3, 4))
+			before := make([]float32, tokens*heads*config.HeadDim)
+			for i := range before {
+				before[i] = float32(random.NormFloat64())
+			}
+			after := append([]float32(nil), before...)
+			positions, given := []int32{0, 1, 2, 3, 4, 5, 6, 7, 1000, 1001, 1002, 1003}, "0-7,1000-1003"
+			if test.list != nil {
+				positions, given = test.list, test.positions
+			}
+			if err := posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after, Heads: heads, TokenStride: heads * config.HeadDim, HeadStride: config.HeadDim}); err != nil {
+				t.Fatal(err)
+			}
+			dump := filepath.Join(t.TempDir(), "dump.npz")
+			shape := []int{tokens, heads, config.HeadDim}
+			if err := array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}); err != nil {
+				t.Fatal(err)
+			}
+			result, err := check(path, dump+":q", dump+":r", checkOptions{positions: given}, progress.Start(newCheck(), "", 2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes := strings.Join(result.Notes, "\n")
+			if result.Verdict != test.verdict || !strings.Contains(notes, test.note) || test.note == "" && notes != "" || !strings.Contains(result.Report.String(), test.text) {
+				t.Errorf("verdict %s, notes %q, want %s, %q and in the report %q\n%v", result.Verdict, notes, test.verdict, test.note, test.text, result.Report)
+			}
+		})
 	}
 }
 

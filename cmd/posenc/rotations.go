@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/ropecheck"
 )
@@ -27,12 +28,32 @@ type rotation struct {
 	// where curves by position go.
 	context, reach int
 
+	// beyond is the longest sequence of the shorter kind, where frequencies depend on the length;
+	// leavesPairs is set by unordered.
+	beyond      int
+	leavesPairs bool
+
 	source  *modelconfig.Model
 	options modelconfig.RotaryOptions
 	config  posenc.RotaryConfig // exact angles; InvFreq is not nil
 }
 
-func (r *rotation) name() string { return strings.TrimSpace(r.model + " " + r.kind) }
+// candidate is the rotation for ropecheck, with frequencies of the same rule.
+func (r *rotation) candidate(config posenc.RotaryConfig) ropecheck.Candidate {
+	c := ropecheck.Candidate{Name: r.name(), Config: config}
+	if rule, err := r.source.RuleFor(r.options.LayerType); err == nil && rule.Base > 1 {
+		c.Base = rule.Base
+	}
+	return c
+}
+
+func (r *rotation) name() string {
+	name := strings.TrimSpace(r.model + " " + r.kind)
+	if r.leavesPairs {
+		name += ", pairs left in place"
+	}
+	return name
+}
 
 // rotations returns the different rotations of a model: those of the text, where it has a
 // vision tower too.
@@ -42,17 +63,17 @@ func rotations(s *source.Source) ([]rotation, error) {
 		model, tower = s.Vision, true
 	}
 	context := model.ContextLength()
-	lengths := []int{0}
+	lengths, short := []int{0}, 0
 	if beyond, depends := model.DependsOnLength(); depends {
 		lengths[0] = beyond
 		if context > beyond {
-			lengths = append(lengths, context)
+			lengths, short = append(lengths, context), beyond
 		}
 	}
 	var list []rotation
 	for _, layerType := range model.LayerTypes() {
 		for _, length := range lengths {
-			r := rotation{model: modelName(s.Path), context: context, source: model, options: modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: length}}
+			r := rotation{model: modelName(s.Path), context: context, beyond: short, source: model, options: modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: length}}
 			var err error
 			if r.config, err = model.RotaryFor(r.options); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Path, err)
@@ -87,6 +108,7 @@ func (r *rotation) float32Steps() (*posenc.RotaryConfig, error) {
 	if err != nil || c.InvFreq == nil {
 		return nil, err
 	}
+	c.Layout = r.config.Layout
 	for i, w := range c.InvFreq {
 		if float32(w) != float32(r.config.InvFreq[i]) {
 			return &c, nil
@@ -95,16 +117,33 @@ func (r *rotation) float32Steps() (*posenc.RotaryConfig, error) {
 	return nil, nil
 }
 
-// unscaled is the rotation without its scaling rule, where it has one that changes the
-// frequencies of a base.
-func (r *rotation) unscaled() (ropecheck.Candidate, bool) {
+// misreadings are the rotation by a scaling rule that is read wrong: left out, or without the key
+// truncate that engines pass over, as GGUF files have none.
+func (r *rotation) misreadings() []ropecheck.Candidate {
 	rule, err := r.source.RuleFor(r.options.LayerType)
 	if err != nil || rule.Name == "default" || rule.Name == "axial" || !(rule.Base > 1) {
-		return ropecheck.Candidate{}, false
+		return nil
 	}
 	c := r.config
 	c.Base, c.InvFreq, c.AttentionFactor = rule.Base, nil, 0
-	return ropecheck.Candidate{Name: fmt.Sprintf("%s without its rule %s", r.name(), rule.Name), Config: c}, true
+	list := []ropecheck.Candidate{{Name: fmt.Sprintf("%s without its rule %s", r.name(), rule.Name), Config: c}}
+	if p, ok := rule.Parameters.(frequency.YaRNParameters); ok && p.Untruncated {
+		p.Untruncated = false
+		if ladder, err := frequency.YaRN(2*rule.Pairs, rule.Base, p, frequency.Exact); err == nil {
+			c = r.config
+			c.InvFreq = ladder.InvFreq
+			list = append(list, ropecheck.Candidate{Name: r.name() + " without truncate: false", Config: c, Base: rule.Base})
+		}
+	}
+	return list
+}
+
+// unordered is the rotation that leaves interleaved pairs in their places, of one that writes
+// them as halves: products of Q and K are the same.
+func (r *rotation) unordered() (rotation, bool) {
+	u := *r
+	u.config.Layout, u.leavesPairs = posenc.Interleaved, true
+	return u, r.config.Layout == posenc.InterleavedToHalfSplit
 }
 
 // sameFrequencies joins neighbours of one model whose pairs turn alike.
