@@ -143,13 +143,13 @@ func TestRotateErrors(t *testing.T) {
 			return testkit.Wrong{Name: name, Call: func() error { return rotate(rotary.At(positions), xs...) }, Kind: kind, Says: append(says, "posenc."+function+": ")}
 		}
 		calls := []testkit.Wrong{
-			{Name: "zero angles", Call: func() error { return rotate(posenc.Angles{}, good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from Rotary.At, Rows.All or Rows.At"}},
-			{Name: "no rotary", Call: func() error { return rotate((*posenc.Rotary)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
-			{Name: "no rows", Call: func() error { return rotate((*posenc.Rows)(nil).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
-			{Name: "no rows, ids", Call: func() error { return rotate((*posenc.Rows)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
-			{Name: "zero rows", Call: func() error { return rotate(new(posenc.Rows).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows, want Angles of some from Rotary.Rows or NewRows"}},
-			{Name: "zero rows, ids", Call: func() error { return rotate(new(posenc.Rows).At(nil), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows"}},
-			{Name: "zero rotary", Call: func() error { return rotate(new(posenc.Rotary).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of a zero Rotary"}},
+			{Name: "zero angles", Call: func() error { return rotate(posenc.Angles{}, good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or from a nil Rotary or nil Rows, want Angles from Rotary.At, Rows.All or Rows.At"}},
+			{Name: "no rotary", Call: func() error { return rotate((*posenc.Rotary)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or from a nil Rotary or nil Rows, want Angles from"}},
+			{Name: "no rows", Call: func() error { return rotate((*posenc.Rows)(nil).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or from a nil Rotary or nil Rows, want Angles from"}},
+			{Name: "no rows, ids", Call: func() error { return rotate((*posenc.Rows)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or from a nil Rotary or nil Rows, want Angles from"}},
+			{Name: "zero rows", Call: func() error { return rotate(new(posenc.Rows).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is from zero Rows, want Angles from Rows of Rotary.Rows or NewRows"}},
+			{Name: "zero rows, ids", Call: func() error { return rotate(new(posenc.Rows).At(nil), good) }, Kind: posenc.ErrConfig, Says: []string{"a is from zero Rows"}},
+			{Name: "zero rotary", Call: func() error { return rotate(new(posenc.Rotary).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is from a zero Rotary"}},
 			{Name: "position", Call: func() error { return rotate(fast.At([]int32{1023, 1024, -5}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[1] is 1024, want at most 1023 in magnitude, so that angles stay below 2^50"}},
 			{Name: "negative position", Call: func() error { return rotate(fast.At([]int32{1, 2, -1024}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[2] is -1024"}},
 			{Name: "least position", Call: func() error { return rotate(fast.At([]int32{math.MinInt32, 0, 0}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[0] is -2147483648"}},

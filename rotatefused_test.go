@@ -22,10 +22,10 @@ func TestRotateFusedErrors(t *testing.T) {
 		return by(name, rotary.At(positions), kind, says, xs...)
 	}
 	testkit.CheckWrong(t, []testkit.Wrong{
-		by("zero angles", posenc.Angles{}, posenc.ErrConfig, "a is zero, or of a nil Rotary or nil Rows, want Angles"),
-		by("no rotary", (*posenc.Rotary)(nil).At(positions), posenc.ErrConfig, "a is zero, or of a nil Rotary or nil Rows, want Angles", F{View: x}),
-		by("zero rotary", new(posenc.Rotary).At(positions), posenc.ErrConfig, "a is of a zero Rotary", F{View: x}),
-		by("zero rows", new(posenc.Rows).All(), posenc.ErrConfig, "a is of zero Rows", F{View: x}),
+		by("zero angles", posenc.Angles{}, posenc.ErrConfig, "a is zero, or from a nil Rotary or nil Rows, want Angles"),
+		by("no rotary", (*posenc.Rotary)(nil).At(positions), posenc.ErrConfig, "a is zero, or from a nil Rotary or nil Rows, want Angles", F{View: x}),
+		by("zero rotary", new(posenc.Rotary).At(positions), posenc.ErrConfig, "a is from a zero Rotary", F{View: x}),
+		by("zero rows", new(posenc.Rows).All(), posenc.ErrConfig, "a is from zero Rows", F{View: x}),
 		fused("data", posenc.ErrLength, "xs[0].Data is 15 elements, want 16", F{View: V{Data: memory[:15], Heads: 2}}),
 		fused("zero norm", posenc.ErrConfig, "xs[0].Norm is zero, want nil or an RMSNorm from NewRMSNorm", F{View: x, Norm: &posenc.RMSNorm{}}),
 		fused("norm of another size", posenc.ErrShape, "xs[0].Norm is of 6 elements, want HeadDim = 4 or Heads*HeadDim = 8", F{View: x, Norm: norm6}),

@@ -45,11 +45,11 @@ func TestRotateIntoErrors(t *testing.T) {
 		return testkit.Wrong{Name: name, Call: func() error { return posenc.RotateInto(a, dst, nil, src) }, Kind: posenc.ErrConfig, Says: []string{"posenc.RotateInto: " + says}}
 	}
 	testkit.CheckWrong(t, []testkit.Wrong{
-		zero("zero angles", "a is zero, or of a nil Rotary or nil Rows, want Angles", posenc.Angles{}),
-		into("no rotary", posenc.ErrConfig, "a is zero, or of a nil Rotary or nil Rows, want Angles", nil, positions, dst, nil, src),
-		into("zero rotary", posenc.ErrConfig, "a is of a zero Rotary", new(posenc.Rotary), positions, dst, nil, src),
-		zero("no rows", "a is zero, or of a nil Rotary or nil Rows, want Angles", (*posenc.Rows)(nil).All()),
-		zero("zero rows", "a is of zero Rows", new(posenc.Rows).All()),
+		zero("zero angles", "a is zero, or from a nil Rotary or nil Rows, want Angles", posenc.Angles{}),
+		into("no rotary", posenc.ErrConfig, "a is zero, or from a nil Rotary or nil Rows, want Angles", nil, positions, dst, nil, src),
+		into("zero rotary", posenc.ErrConfig, "a is from a zero Rotary", new(posenc.Rotary), positions, dst, nil, src),
+		zero("no rows", "a is zero, or from a nil Rotary or nil Rows, want Angles", (*posenc.Rows)(nil).All()),
+		zero("zero rows", "a is from zero Rows", new(posenc.Rows).All()),
 		into("position", posenc.ErrPosition, "positions[1] is 1024", fast, []int32{0, 1024, 2}, dst, nil, src),
 		into("tokens of no sequence", posenc.ErrShape, "dst.SequenceTokens is 3, want 0", rotary, positions, V{Data: dst.Data, Heads: dst.Heads, HeadStride: 8, SequenceTokens: 3}, []int32{0, 1, 2}, src),
 		into("too few slots", posenc.ErrLength, "slots is 2 elements, want 3", rotary, positions, dst, []int32{0, 1}, src),

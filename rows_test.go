@@ -165,8 +165,8 @@ func TestTableErrors(t *testing.T) {
 		}
 	}
 	calls = append(calls,
-		testkit.Wrong{Name: "heads, quantize", Call: quantize(each.All(), 1, 3), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is of rows with entries for each head, want rows that all heads share"}},
-		testkit.Wrong{Name: "some, quantize", Call: quantize(half.AtSome([]int32{-1, 0}), 2, 1), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is of tokens some of which do not rotate, want a row for each token"}},
+		testkit.Wrong{Name: "heads, quantize", Call: quantize(each.All(), 1, 3), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is from rows with entries for each head, want rows that all heads share"}},
+		testkit.Wrong{Name: "some, quantize", Call: quantize(half.AtSome([]int32{-1, 0}), 2, 1), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is from ids some of which are negative, want a row for each token"}},
 	)
 	if err := quantize(half.AtSome([]int32{1, 0}), 2, 1)(); err != nil {
 		t.Errorf("some rows, all of them: %v", err)
