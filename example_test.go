@@ -363,7 +363,7 @@ func ExampleNewRows() {
 	// Output:
 	// [-3 0 1 2.5]
 	// [1 2 3 4]
-	// posenc.Rotate: ids[1] is 2, want the number of one of the 2 rows: position out of range
+	// posenc.Rotate: ids[1] is 2, want at least 0 and below 2, the number of rows: position out of range
 }
 
 // The cosines and sines of a step are computed once and rotate every layer; the next

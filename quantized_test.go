@@ -277,7 +277,7 @@ func TestQuantizedArguments(t *testing.T) {
 	wrong("HeadDim", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
 	wrong("blocks that do not divide", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 48, want a multiple of the 32", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 48 }))
 	wrong("long heads", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 4128, want at most 4096", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 4128 }))
-	wrong("norm", posenc.ErrShape, into+"xs[0].RotatedNorm is of 3 elements, want HeadDim = 64 or Heads*HeadDim = 128", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
+	wrong("norm", posenc.ErrShape, into+"xs[0].RotatedNorm is 3 elements, want HeadDim = 64 or Heads*HeadDim = 128", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
 		x.RotatedNorm = testkit.Must(posenc.NewRMSNorm(make([]float32, 3), posenc.RMSNormConfig{}))
 	}))
 	wrong("zero norm", posenc.ErrConfig, into+"xs[0].Norm is zero", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Norm = new(posenc.RMSNorm) }))
@@ -309,7 +309,7 @@ func TestQuantizedArguments(t *testing.T) {
 			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src})
 		})
 	}
-	wrong("both scales", posenc.ErrConfig, "xs[0].Scale is 1, want 0 where every head", func() error {
+	wrong("both scales", posenc.ErrConfig, "xs[0].Scale is 1, want 0, because the scales are in Scales", func() error {
 		v := e4m3
 		v.Scales = make([]float32, 4)
 		return posenc.ShiftQuantized(rotary, positions, v)

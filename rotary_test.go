@@ -40,7 +40,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"base negative", posenc.RotaryConfig{HeadDim: 8, Base: -10000}, []string{"cfg.Base is -10000"}},
 		{"base infinite", posenc.RotaryConfig{HeadDim: 8, Base: inf}, []string{"cfg.Base is +Inf"}},
 		{"base beyond float32", posenc.RotaryConfig{HeadDim: 8, Base: 1e39, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1e+39"}},
-		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Base: 1 + 1e-12, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1.000000000001, want a base whose frequencies are finite"}},
+		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Base: 1 + 1e-12, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1.000000000001, want a number that is finite and above 1 as a float32"}},
 		{"too few frequencies", posenc.RotaryConfig{HeadDim: 8, InvFreq: make([]float64, 3)}, []string{"cfg.InvFreq is 3 elements", "4"}},
 		{"too many frequencies", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 6, InvFreq: make([]float64, 4)}, []string{"cfg.InvFreq is 4 elements", "3"}},
 		{"no frequencies", posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{}}, []string{"cfg.InvFreq is 0 elements"}},

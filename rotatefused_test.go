@@ -28,7 +28,7 @@ func TestRotateFusedErrors(t *testing.T) {
 		by("zero rows", new(posenc.Rows).All(), posenc.ErrConfig, "a is from zero Rows", F{View: x}),
 		fused("data", posenc.ErrLength, "xs[0].Data is 15 elements, want 16", F{View: V{Data: memory[:15], Heads: 2}}),
 		fused("zero norm", posenc.ErrConfig, "xs[0].Norm is zero, want nil or an RMSNorm from NewRMSNorm", F{View: x, Norm: &posenc.RMSNorm{}}),
-		fused("norm of another size", posenc.ErrShape, "xs[0].Norm is of 6 elements, want HeadDim = 4 or Heads*HeadDim = 8", F{View: x, Norm: norm6}),
+		fused("norm of another size", posenc.ErrShape, "xs[0].Norm is 6 elements, want HeadDim = 4 or Heads*HeadDim = 8", F{View: x, Norm: norm6}),
 		fused("norm of heads apart", posenc.ErrShape, "xs[0].HeadStride is 6, want 0 or HeadDim = 4", F{View: strided(memory, 2, 12, 6), Norm: norm8}),
 		fused("scale of more tokens", posenc.ErrLength, "xs[0].Scale is 3 elements, want 2, one for each token", F{View: x, Scale: memory[20:23]}),
 		fused("scale of no tokens", posenc.ErrLength, "xs[0].Scale is 0 elements, want 2", F{View: x, Scale: []float32{}}),

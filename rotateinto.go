@@ -10,21 +10,21 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// RotateInto rotates the heads of src into dst, a cache of keys say, in one
-// pass: what Rotate would make of src, rounded once to D. Elements outside the
-// rotated slice are copied, rounded where D has fewer bits.
+// RotateInto rotates the heads of src into dst, for example a KV cache, in one pass. It
+// writes what Rotate would make of src, rounded once to D. Elements outside the rotated
+// slice are copied, and rounded if D has fewer bits.
 //
-// Token t goes to token slots[t] of dst, or to token t where slots is nil; a
-// negative slot drops the token. Of tokens with the same slot the last one
-// stays. dst has as many heads as src. With slots it may be longer than the
-// tokens of the call, and holds at least those up to the largest slot, with
-// SequenceStride up to the end of its sequence.
+// Token t goes to token slots[t] of dst, or to token t if slots is nil. A negative slot
+// drops the token. If several tokens have the same slot, the last one stays. Elements of
+// dst that belong to no slot do not change.
 //
-// dst must share no memory with src. Elements of dst that belong to no slot do
-// not change. A call allocates nothing.
+// dst has as many heads as src. With slots, dst may have more tokens than the call. It has
+// room at least for the tokens up to the largest slot, and with SequenceStride for all
+// tokens of that slot's sequence. dst must share no memory with src. A call allocates
+// nothing.
 //
-// Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot that
-// dst has no room for is ErrPosition, or ErrLength where dst has room for no token.
+// Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot for
+// which dst has no room is ErrPosition, or ErrLength if dst has room for no token at all.
 func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S]) error {
 	const function = "posenc.RotateInto"
 	tokens, err := a.check(function)
@@ -78,8 +78,8 @@ func checkSlots(function string, slots []int32, tokens int) error {
 	return nil
 }
 
-// reachOf returns the tokens of a cache up to the last that is written, of its sequence all,
-// where the largest slot is the one before end.
+// reachOf returns how many tokens of a cache a call may write to: all before end, where
+// the largest slot is end-1, and the rest of that slot's sequence.
 func reachOf[D any](dst *view.View[D], end int) int {
 	if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
 		if rest := end % dst.SequenceTokens; rest > 0 {
@@ -89,8 +89,8 @@ func reachOf[D any](dst *view.View[D], end int) int {
 	return end
 }
 
-// checkCache checks that the view of that name has room for the slots, and returns its
-// tokens up to the last that is written. Without strides, but with slots, the view may be
+// checkCache checks that the view of that name has room for the slots, and returns how
+// many of its tokens the call may write to. With slots, a view without strides may be
 // longer.
 func checkCache[D any](function string, name argument.Name, dst *view.View[D], slots []int32, tokens, dim int) (reach int, err error) {
 	reach = tokens

@@ -111,14 +111,14 @@ func TestTableErrors(t *testing.T) {
 			t.Errorf("%s: %d rows, want 3", name, r.Len())
 		}
 		calls = append(calls,
-			testkit.Wrong{Name: name + ", row beyond", Call: func() error { return posenc.Rotate(r.At([]int32{0, 2, 3}), x(3)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[2] is 3, want the number of one of the 3 rows"}},
+			testkit.Wrong{Name: name + ", row beyond", Call: func() error { return posenc.Rotate(r.At([]int32{0, 2, 3}), x(3)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[2] is 3, want at least 0 and below 3, the number of rows"}},
 			testkit.Wrong{Name: name + ", row far beyond", Call: func() error { return posenc.Rotate(r.At([]int32{math.MaxInt32}), x(1)) }, Kind: posenc.ErrPosition, Says: []string{"ids[0] is 2147483647"}},
 			testkit.Wrong{Name: name + ", negative row", Call: func() error { return posenc.RotateInverse(r.At([]int32{2, -1}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateInverse: ids[1] is -1"}},
 			testkit.Wrong{Name: name + ", least row", Call: func() error {
 				return posenc.RotateInto(r.At([]int32{math.MinInt32}), x(1), nil, V{Data: shared[:16], Heads: 2})
 			}, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateInto: ids[0] is -2147483648"}},
 			testkit.Wrong{Name: name + ", fuse by a row beyond", Call: func() error { return posenc.RotateFused(r.At([]int32{3}), posenc.FusedView[float32]{View: x(1)}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateFused: ids[0] is 3"}},
-			testkit.Wrong{Name: name + ", some rows, one beyond", Call: func() error { return posenc.Rotate(r.AtSome([]int32{-1, 3}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[1] is 3, want the number of one of the 3 rows"}},
+			testkit.Wrong{Name: name + ", some rows, one beyond", Call: func() error { return posenc.Rotate(r.AtSome([]int32{-1, 3}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[1] is 3, want at least 0 and below 3, the number of rows"}},
 			testkit.Wrong{Name: name + ", all rows of fewer tokens", Call: func() error { return posenc.Rotate(r.All(), x(2)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data is 32 elements, want 48 for 3 tokens"}},
 			testkit.Wrong{Name: name + ", all rows of more tokens", Call: func() error { return posenc.RotateInverse(r.All(), x(3), x(4)) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInverse: xs[1].Data is 64 elements, want 48 for 3 tokens"}},
 			testkit.Wrong{Name: name + ", all rows of too few strided tokens", Call: func() error { return posenc.Rotate(r.All(), strided(data[:39], 1, 16, 0)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 39 elements, want at least 40 for 3 tokens"}},
