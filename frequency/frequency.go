@@ -6,8 +6,8 @@
 //		HeadDim: 128, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor, Axes: ladder.Axes,
 //	})
 //
-// A [Ladder] is all that a scaling rule gives for one model: its frequencies, and what it
-// multiplies besides. Package modelconfig chooses the rule and its parameters for you,
+// A [Ladder] is what a scaling rule gives for one model: the frequencies, and the factors
+// that go with them. Package modelconfig chooses the rule and its parameters for you,
 // from the config.json or the GGUF keys of a model. A model without a scaling rule needs
 // only posenc.RotaryConfig.Base, and nothing from this package.
 //

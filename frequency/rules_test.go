@@ -386,10 +386,10 @@ func TestErrors(t *testing.T) {
 	add("DynamicNTK: p.Factor is 1.9728851947686512e+17, want a number that leaves", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1.9728851947686512e17, MaxPositions: 30000}, Float32) // factor·30000/30000 - (factor - 1) is -32 in float64
 	})
-	add("NTKMixed: p.MixedB is 1e+30, want one whose powers of 4 are finite float32", func() (Ladder, error) {
+	add("NTKMixed: p.MixedB is 1e+30, want an exponent whose powers of the numbers up to 4 are finite float32", func() (Ladder, error) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1e30}, Float32)
 	})
-	add("NTKMixed: p.MixedB is 1000, want one whose powers of 4 are finite float32", func() (Ladder, error) {
+	add("NTKMixed: p.MixedB is 1000, want an exponent whose powers of the numbers up to 4 are finite float32", func() (Ladder, error) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1000}, Float32)
 	})
 	for _, partial := range []float64{-0.25, 1.25, nan} {
@@ -397,8 +397,8 @@ func TestErrors(t *testing.T) {
 			return Proportional(8, 10000, ProportionalParameters{PartialRotaryFactor: partial, Factor: 1}, Exact)
 		})
 	}
-	add("Factors: len(factors) is 3, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, list(3, 1), Exact) })
-	add("Factors: len(factors) is 0, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, nil, Exact) })
+	add("Factors: len(factors) is 3, want rotaryDim/2 = 4", func() (Ladder, error) { return Factors(8, 10000, list(3, 1), Exact) })
+	add("Factors: len(factors) is 0, want rotaryDim/2 = 4", func() (Ladder, error) { return Factors(8, 10000, nil, Exact) })
 	add("LongRoPE: len(p.ShortFactors) is 5", func() (Ladder, error) {
 		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortFactors = list(5, 1) }), Exact)
 	})
@@ -416,7 +416,7 @@ func TestErrors(t *testing.T) {
 			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.Factor, p.LongAttentionFactor, p.SequenceLength = factor, 1, 8192 }), Exact)
 		})
 	}
-	add("Llama3: p.LowFreqFactor is 5, want at most p.HighFreqFactor, which is 4", func() (Ladder, error) {
+	add("Llama3: p.LowFreqFactor is 5, want at most p.HighFreqFactor = 4", func() (Ladder, error) {
 		return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.LowFreqFactor = 5 }), Exact)
 	})
 	add("Llama3: p.OriginalMaxPositions is 0, want at least 1", func() (Ladder, error) {
