@@ -118,7 +118,7 @@ func TestGridPositionsErrors(t *testing.T) {
 		wrong("scale", posenc.ErrConfig, "g.Scale is +Inf", memory[:12], posenc.Grid{Height: 2, Width: 3, Scale: inf}),
 		wrong("centred reference", posenc.ErrConfig, "g.RefHeight is 1, want 0 with Centered", memory[:12], posenc.Grid{Height: 2, Width: 3, RefHeight: 1, RefWidth: 1, Centered: true}),
 		wrong("centred scale", posenc.ErrConfig, "g.Scale is 2, want 0 with Centered", memory[:12], posenc.Grid{Height: 2, Width: 3, Scale: 2, Centered: true}),
-		wrong("short", posenc.ErrLength, "positions is 11 elements, want 2*Height*Width of 2 by 3 patches", memory[:11], posenc.Grid{Height: 2, Width: 3}),
-		wrong("far too short", posenc.ErrLength, "positions is 12 elements", memory[:12], posenc.Grid{Height: 1 << 22, Width: 1 << 22}),
+		wrong("short", posenc.ErrLength, "positions has 11 elements, want 2*Height*Width of 2 by 3 patches", memory[:11], posenc.Grid{Height: 2, Width: 3}),
+		wrong("far too short", posenc.ErrLength, "positions has 12 elements", memory[:12], posenc.Grid{Height: 1 << 22, Width: 1 << 22}),
 	}, memory)
 }
