@@ -89,13 +89,13 @@ func (a *Angles) heads() (h *head, scaling float32) {
 	return &a.rotary.head, a.rotary.scaling
 }
 
-// oneByOne reports whether rows have an entry for each element, or are of one head each,
-// or some tokens do not rotate.
+// oneByOne reports whether rows have an entry for each element or for each head, or some
+// tokens do not rotate.
 func (a *Angles) oneByOne() bool {
 	return a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.some)
 }
 
-// checkUniform returns an error for rows of one head each, and for tokens that do not
+// checkUniform returns an error if rows have entries for each head, or some tokens do not
 // rotate.
 func (a *Angles) checkUniform(function string) error {
 	switch {
@@ -107,8 +107,8 @@ func (a *Angles) checkUniform(function string) error {
 	return nil
 }
 
-// checkHeads returns an error for heads of x, the argument of that name, other than those
-// that rows have entries for.
+// checkHeads returns an error if the argument of that name has another number of heads
+// than the rows have entries for.
 func (a *Angles) checkHeads(function, name string, heads int) error {
 	if a.rows != nil && a.rows.heads > 0 && a.rows.heads != heads {
 		return argument.Error(ErrShape, function, name+".Heads", heads, "the %d heads of the rows", a.rows.heads)
@@ -133,8 +133,8 @@ func tableOverlapError(function, name string) error {
 	return argument.Error(ErrOverlap, function, name, "sharing memory with the table of the rows or with the positions", "a view of other memory")
 }
 
-// write makes the rows of n tokens from number first on, of a call with so many, or
-// points to where they lie. The memory of to is scratch.
+// write makes the rows of n tokens of a call, from token first on, or points to where they
+// lie. The memory of to is scratch.
 func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *rotation) {
 	if a.rows != nil {
 		a.rows.read(to, a.of, first, n, r.sign)
@@ -147,7 +147,8 @@ func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *rotation) {
 	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.scaling, r.scaling*r.sign)
 }
 
-// check returns the number of tokens that the positions, the named argument, are of.
+// check checks positions, the argument of that name, and returns how many tokens they are
+// for.
 func (r *Rotary) check(function, name string, positions []int32) (int, error) {
 	if r == nil || r.rotaryDim == 0 {
 		return 0, argument.Error(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")

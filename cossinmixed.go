@@ -16,8 +16,9 @@ type MixedFrequencies struct {
 }
 
 // CosSinMixed writes rows of cosines and sines whose angles are sums over the axes of
-// positions. Vision models need it that give each head its own frequencies or learn the
-// angles of coordinates. For entry e of the row of token t, with positions [axes][tokens],
+// positions. It is for vision models that give each head its own frequencies, and for
+// models that learn the angles of coordinates. For entry e of the row of token t, with
+// positions [axes][tokens],
 //
 //	angle = positions[0][t]*InvFreq[e][0] + positions[1][t]*InvFreq[e][1] + ...
 //	cos[t*entries+e] = RN32(cos(angle))

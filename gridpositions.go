@@ -8,7 +8,7 @@ import (
 
 // Grid says which positions the patches of an image have, for [GridPositions].
 //
-//	                                     axes          fields beside Height and Width
+//	                                     axes          fields besides Height and Width
 //	DINOv3, EOMT-DINOv3, Sapiens2        row, column   Centered
 //	EVA-02 of timm                       row, column   RefHeight, RefWidth (16, 16)
 //	PE of timm                           column, row   Offset 1, RefHeight, RefWidth, ColumnsFirst

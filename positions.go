@@ -65,7 +65,7 @@ func RaggedPositions(positions, starts, offsets []int32) error {
 // rotated once for each of the five kinds of keys that it meets ([DualChunkQuery]).
 type DualChunk struct {
 	ChunkSize int32 // the trained length, from 1 to 2^30
-	LocalSize int32 // from 0 to ChunkSize-1: distances to so many tokens at the end of the previous chunk stay exact
+	LocalSize int32 // distances to this many tokens at the end of the previous chunk stay exact; from 0 to ChunkSize-1
 }
 
 // DualChunkQuery says which keys a query is rotated for.

@@ -23,9 +23,8 @@ import (
 //	       each token and head
 //	E5M2   RN32(y*Scale) rounded to E5M2, ties to even, at most 57344 in magnitude
 //
-// With one Scale for all numbers, infinities become the largest number and NaN becomes the
-// code 0x7f. Otherwise, where amax is infinite or NaN, so are d and scale, q is 0 and an
-// E4M3 is 0x7f: the numbers are read back as NaN.
+// With one Scale for all numbers, infinities become the largest number and NaN becomes the code 0x7f. With a scale for each block or head, an amax that is infinite or
+// NaN makes d and scale the same, q 0 and an E4M3 0x7f: the numbers are read back as NaN.
 type Quantized interface{ Q8_0 | int8 | E4M3 | E5M2 }
 
 // Q8_0 is a block of 32 numbers in ggml's format: number i is Q[i] times the float16 D,

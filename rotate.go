@@ -63,11 +63,11 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	return rotateViews(function, &a, tokens, &r, xs)
 }
 
-// Shift moves keys that are already rotated by deltas[t] positions each, in place, for
-// example after a KV cache has dropped its first tokens. Except for rounding, Rotate at p
-// and then Shift by d give what Rotate at p+d gives. Shift rotates by the angles
-// deltas[t]*InvFreq[i] alone: the keys have AttentionFactor in them already, so it is not
-// applied again. The keys are in the order that Rotate writes.
+// Shift moves rotated keys to other positions, in place: the keys of token t by deltas[t]
+// positions. A KV cache that drops its first tokens needs it, for example. Except for
+// rounding, Rotate at p and then Shift by d give what Rotate at p+d gives. Shift rotates
+// by the angles deltas[t]*InvFreq[i] alone: the keys have AttentionFactor in them already,
+// so it is not applied again. The keys are in the order that Rotate writes.
 //
 // deltas is like positions of [Rotary.At]: one for each token, or [axes][tokens]. A run of
 // equal deltas is cheap: it needs one row of cosines and sines for every 16 tokens, or for
@@ -194,10 +194,10 @@ func rotateTokens[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {
 	}
 }
 
-// chunkTokens returns how many rows of so many pairs scratch memory has.
+// chunkTokens returns how many rows of that many pairs fit scratch memory.
 func chunkTokens(pairs int) int { return min(kernels.ChunkRows, kernels.ChunkPairs/pairs) }
 
-// rotateChunk rotates n tokens from number first on, of a call with so many.
+// rotateChunk rotates n tokens of a call, from token first on.
 func rotateChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table *cossin.Table, xs []View[T]) {
 	a.write(table, tokens, first, n, r)
 	var x view.Operand

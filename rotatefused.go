@@ -90,8 +90,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	return nil
 }
 
-// check returns what is wrong with the norm and the scale of the view that is
-// argument number i.
+// check checks the norms and the scale of the view that is argument number i.
 func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 	for _, n := range [...]struct {
 		field string
@@ -124,8 +123,7 @@ func fuseTokens[T Element](a *Angles, tokens int, r *rotation, xs []FusedView[T]
 	}
 }
 
-// fuseChunk normalizes, rotates and scales n tokens from number first on, of a call
-// with so many.
+// fuseChunk normalizes, rotates and scales n tokens of a call, from token first on.
 func fuseChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table *cossin.Table, xs []FusedView[T]) {
 	a.write(table, tokens, first, n, r)
 	var x view.Operand

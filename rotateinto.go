@@ -140,8 +140,8 @@ func slot(slots []int32, t int) int {
 	return int(slots[t])
 }
 
-// together returns how many of n tokens from t on lie one after another in x, and their
-// slots in y.
+// together returns how many of n tokens, from t on, lie one after another both in x and,
+// at their slots, in y.
 func together(y, x *view.Operand, slots []int32, t, n int) int {
 	at := slot(slots, t)
 	n = min(x.Together(t, n), y.Together(at, n))
@@ -153,8 +153,8 @@ func together(y, x *view.Operand, slots []int32, t, n int) int {
 	return n
 }
 
-// rotateInto rotates tokens from number begin to end, of a call with so many. Where y is x
-// it leaves what lies outside the rotated slice alone.
+// rotateInto rotates the tokens from begin to end of a call. If y is x, it leaves the
+// elements outside the rotated slice alone.
 func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var cos, sin [kernels.ChunkPairs]float32
 	pairs := r.rotaryDim / 2
@@ -187,8 +187,8 @@ func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand,
 	}
 }
 
-// rotateOneByOne is rotateInto for all tokens: head by head where each has its own
-// entries, and in runs of tokens that rotate and tokens that do not.
+// rotateOneByOne is rotateInto for all tokens. It goes head by head if each head has its
+// own entries, and by runs of tokens that rotate and tokens that do not.
 func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	for h := range max(1, a.rows.heads) {
 		rows := a.rows.ofHead(h)
@@ -223,7 +223,7 @@ func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots [
 	}
 }
 
-// leave writes tokens from number begin to end as they are, but in the order that the
+// leave writes the tokens from begin to end as they are, but in the order that the
 // rotation writes.
 func (r *rotation) leave(begin, end int, y *view.Operand, slots []int32, x *view.Operand) {
 	if y == x && r.in == r.out {

@@ -85,8 +85,8 @@ type RowsConfig struct {
 // A table of full width without FullWidth passes for a table of twice as many rows:
 // nothing can tell them apart.
 //
-// With RowsConfig.Heads a row has as many entries for each head, one head after another,
-// as [CosSinMixed] writes them. Those of head h are
+// With RowsConfig.Heads each head has its own entries in a row, one head after another, as
+// [CosSinMixed] writes them. Head h has
 //
 //	Cos[p*Stride+h*RotaryDim/2:][:RotaryDim/2]
 type Table[C Element] struct {
@@ -177,7 +177,7 @@ func row(ids []int32, t int) int {
 	return int(ids[t])
 }
 
-// at returns a row where it lies, unless it has to be copied.
+// at returns a row in place, unless it must be copied.
 func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
 	if !r.inPlace || sign < 0 {
 		return nil, nil, false
@@ -186,8 +186,8 @@ func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
 	return r.cos.Float32s(at), r.sin.Float32s(at), true
 }
 
-// read points to the rows of n tokens from number first on where they lie, if they
-// can be used there, or copies them to scratch memory, the sines times sign.
+// read points to the rows of n tokens, from token first on, where they lie. If they cannot
+// be used there, it copies them to scratch memory and multiplies the sines by sign.
 func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	start := row(ids, first)
 	if cos, sin, ok := r.at(start, sign); ok {
@@ -206,7 +206,7 @@ func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	}
 }
 
-// copyRow widens the entries of a row, the sines times sign.
+// copyRow widens the entries of a row and multiplies the sines by sign.
 func (r *Rows) copyRow(cos, sin []float32, row int, sign float32) {
 	at := row * r.cos.TokenStride
 	toCos, toSin := view.Over(cos), view.Over(sin)

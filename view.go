@@ -11,9 +11,9 @@ import (
 //
 //	Data[t*TokenStride+h*HeadStride:][:HeadDim]
 //
-// All counts and strides are in elements. HeadDim comes from the Angles, or from the
-// headDim or the norm of a call. The number of tokens comes from the Angles too, or from
-// the call. Heads is at least 1, and strides are not negative.
+// All counts and strides are in elements. The Angles set HeadDim and the number of tokens.
+// Functions without Angles take HeadDim from their arguments (a headDim, a norm), and the
+// number of tokens too. Heads is at least 1, and strides are not negative.
 //
 // If both strides are 0, the view is packed: Data holds exactly tokens*Heads*HeadDim
 // elements. Otherwise it is strided: Data holds at least the elements up to the end of the
