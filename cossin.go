@@ -36,8 +36,8 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 }
 
 // CosSinFractional is CosSin for positions that are not integers, such as the times of
-// video frames. To rotate by the result, pass it to [NewRows]. To rotate
-// without a table, use [Rotary.AtFractional].
+// video frames. To rotate by the result, pass it to [NewRows]. To rotate without a table,
+// use [Rotary.AtFractional].
 //
 // A position is the real number that its float32 stands for. With Float32Angles the angle
 // is RN32(positions[t]*RN32(InvFreq)). With several axes positions is [axes][tokens].

@@ -31,7 +31,7 @@ const (
 // The transform is orthonormal and, except for rounding, its own inverse. If you transform
 // both queries and keys, their scores stay the same. It spreads outliers over a block, so
 // keys of 8 bits lose less. ggml transforms Q and K like this before a quantized cache
-// (GGML_OP_FWHT). DeepSeek V3.2 does so in its indexer.
+// (GGML_OP_FWHT). DeepSeek V3.2 transforms the Q and K of its indexer.
 //
 // Every view has the given number of tokens. Views must not share elements. A call
 // allocates nothing. You may split it into calls for any ranges of tokens or heads, on any

@@ -23,8 +23,9 @@ import (
 //	       each token and head
 //	E5M2   RN32(y*Scale) rounded to E5M2, ties to even, at most 57344 in magnitude
 //
-// With one Scale for all numbers, infinities become the largest number and NaN becomes the code 0x7f. With a scale for each block or head, an amax that is infinite or
-// NaN makes d and scale the same, q 0 and an E4M3 0x7f: the numbers are read back as NaN.
+// With one Scale for all numbers, infinities become the largest number and NaN becomes the
+// code 0x7f. With a scale for each block or head, an amax that is infinite or NaN makes d
+// and scale the same, q 0 and an E4M3 0x7f: the numbers are read back as NaN.
 type Quantized interface{ Q8_0 | int8 | E4M3 | E5M2 }
 
 // Q8_0 is a block of 32 numbers in ggml's format: number i is Q[i] times the float16 D,
@@ -89,7 +90,8 @@ const maxScale = 0x1p126
 // maxQuantizedDim is the most elements of a head for which scratch memory has room.
 const maxQuantizedDim = kernels.FusedElements
 
-// check checks everything except where heads lie, and returns the elements of a head in Data.
+// check checks everything except where heads lie, and returns the elements of a head in
+// Data.
 func (v *QuantizedView[D]) check(function string, name argument.Name, headDim int) (units int, err error) {
 	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
 		return 0, argument.Error(kind, function, name.String()+field, value, expected, args...)

@@ -8,8 +8,8 @@ import "fmt"
 //
 //	InvFreq = base^(-2k/dims[a])
 //
-// Each of dims is even, and together they are the rotary dimension. Axes of the result
-// says which pairs belong to which axis.
+// Each of dims is even, and together they add up to the rotary dimension. Axes of the
+// result says which pairs belong to which axis.
 //
 //	                        base   dims                  axes                    pairs
 //	Qwen2-VL, GLM-4V vision 10000  headDim/2 twice       row, column             half-split
@@ -27,7 +27,7 @@ import "fmt"
 // Wan's h is 2*(headDim/6), rounded down, and its t is headDim-2h: 44, 42, 42 for 128.
 // Text tokens of FLUX.1 are at 0 on all axes. Text tokens of HunyuanVideo are not rotated.
 // FLUX and Wan compute angles in float64 (nearly Exact), HunyuanVideo in float32.
-// posenc.GridPositions writes the positions of the last four lines.
+// posenc.GridPositions writes the positions of the last four entries.
 //
 // Sources: rope type "axial" of transformers; FluxPosEmbed, WanRotaryPosEmbed and
 // HunyuanVideoRotaryPosEmbed of diffusers; transformers and timm for the others. Errors
@@ -132,7 +132,7 @@ func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, err
 //	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 64, RotaryDim: 60, Layout: posenc.Interleaved},
 //		posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true})
 //
-// Each of dims is even, and together they are at most MaxRotaryDim/2. Errors wrap
+// Each of dims is even, and they add up to at most MaxRotaryDim/2. Errors wrap
 // ErrParameter.
 func AxialTiled(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	c := checker{function: "AxialTiled", rounding: rounding}
@@ -166,10 +166,10 @@ func AxialTiled(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 // ESMFold2Parameters are the parameters of [ESMFold2], keys of the configuration of its
 // atom encoder.
 type ESMFold2Parameters struct {
-	SpatialPairs int     // num_spatial_rope_pairs_per_axis, 2: at least 1
-	UIDPairs     int     // num_uid_rope_pairs, 10: at least 1
-	SpatialBase  float64 // spatial_rope_base_frequency, 20
-	UIDBase      float64 // uid_rope_base_frequency, 10000
+	SpatialPairs int     // num_spatial_rope_pairs_per_axis: 2; at least 1
+	UIDPairs     int     // num_uid_rope_pairs: 10; at least 1
+	SpatialBase  float64 // spatial_rope_base_frequency: 20
+	UIDBase      float64 // uid_rope_base_frequency: 10000
 }
 
 // ESMFold2 returns the frequencies for atoms. An atom has four positions: x, y and z in
