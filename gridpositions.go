@@ -63,7 +63,7 @@ func GridPositions(positions []float32, g Grid) error {
 	case !(math.Abs(float64(g.Scale)) <= math.MaxFloat32):
 		return fail("Scale", g.Scale, "a finite number")
 	case (g.RefHeight == 0) != (g.RefWidth == 0):
-		return fail("RefWidth", g.RefWidth, "0 exactly if RefHeight is 0, and it is %d", g.RefHeight)
+		return fail("RefWidth", g.RefWidth, "RefHeight and RefWidth both set or both 0, and RefHeight is %d", g.RefHeight)
 	case g.Centered && g.RefHeight != 0:
 		return fail("RefHeight", g.RefHeight, "0 with Centered")
 	case g.Centered && g.Scale != 0:
