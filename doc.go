@@ -215,13 +215,16 @@
 // range of tokens are not contiguous. Copy them, or make the Rows of all tokens and give
 // each part the ids of its rows.
 //
-// Only functions that make a new value, errors, and PermuteWeights in place allocate.
-// QueryScales, LogQueryScales, CosSinMixed and xPos allocate too, for the rare results
-// that are next to the middle between two float32.
-//
 // The Go runtime cannot interrupt assembly. Kernels run over bounded chunks, so a garbage
 // collection never waits long. The longest chunk is one vector of an RMSNorm, of up to
 // 1048576 elements.
+//
+// # Memory
+//
+// A Rotary takes some 35 KB for every 64 frequencies, and Rows 4*RotaryDim bytes for each
+// token. Only functions that make a new value, errors, and PermuteWeights in place
+// allocate. QueryScales, LogQueryScales, CosSinMixed and xPos allocate too, for the rare
+// results that are next to the middle between two float32.
 //
 // # Errors
 //
