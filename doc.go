@@ -221,9 +221,9 @@
 //
 // # Memory
 //
-// A Rotary takes some 35 KB for every 64 frequencies, and Rows 4*RotaryDim bytes for each
-// token. Only functions that make a new value, errors, and PermuteWeights in place
-// allocate. QueryScales, LogQueryScales, CosSinMixed and xPos allocate too, for the rare
+// A Rotary with ExactAngles takes some 35 KB for every 64 frequencies, and Rows take
+// 4*RotaryDim bytes for each token. Only functions that make a new value, errors, and
+// PermuteWeights in place allocate. QueryScales, LogQueryScales, CosSinMixed and xPos allocate too, for the rare
 // results that are next to the middle between two float32.
 //
 // # Errors
