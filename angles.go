@@ -9,26 +9,28 @@ import (
 	"github.com/go-posenc/posenc/internal/view"
 )
 
-// Angles says by which cosines and sines each token is rotated: those of its
-// position ([Rotary.At]), or a row of a cos/sin cache ([Rows.All], [Rows.At]). It
-// refers to the slice that it was made of, and is checked where it is used.
+// Angles says by which cosines and sines each token is rotated: those of its position
+// ([Rotary.At]), or a row of a cos/sin cache ([Rows.All], [Rows.At]). It refers to the
+// slice that it was made from. The function that takes the Angles checks them.
 type Angles struct {
 	rotary     *Rotary
 	rows       *Rows
 	all        bool    // of rows: token t takes row t, and of is nil
-	some       bool    // of rows: tokens with negative ids do not rotate, and once checked there are such
+	some       bool    // of rows: tokens with negative ids do not rotate; after check: there are some
 	fractional bool    // of is the bits of float32
 	of         []int32 // positions, or ids of rows
 }
 
-// At returns the angles of positions: one for each token, in any order, repeated or
-// negative; with several axes [axes][tokens]. The cosines and sines are made by each
-// call that takes the Angles: [Rotary.Rows] makes them once for several.
+// At returns the angles of positions: one position for each token, in any order, repeated
+// or negative. With several axes positions is [axes][tokens]. Each call that takes the
+// Angles computes the cosines and sines again; [Rotary.Rows] computes them once for many
+// calls.
 func (r *Rotary) At(positions []int32) Angles { return Angles{rotary: r, of: positions} }
 
-// AtFractional is At for positions that are not integers, such as the times of video frames
-// or the patches of [GridPositions], as in [Rotary.CosSinFractional]: the Rotary has no
-// XPos. What is rotated shares no memory with the positions.
+// AtFractional is At for positions that are not integers, such as the times of video
+// frames or the patches of [GridPositions]. Positions and rounding are as in
+// [Rotary.CosSinFractional]. The Rotary must have no XPos, and what is rotated must share
+// no memory with positions.
 func (r *Rotary) AtFractional(positions []float32) Angles {
 	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(positions))), len(positions))
 	return Angles{rotary: r, of: bits, fractional: true}
@@ -40,26 +42,27 @@ func (r *Rows) All() Angles { return Angles{rows: r, all: true} }
 // At returns the angles of len(ids) tokens: token t takes row ids[t].
 func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, of: ids} }
 
-// AtSome is At, but tokens with a negative id do not rotate: they keep their elements, in
-// the order that the Layout writes. Such are the class and register tokens of vision
-// models, before the patches (DINOv3, EVA), and the object pointers of SAM 2, behind them.
+// AtSome is At, except that tokens with a negative id do not rotate. They keep their
+// elements, in the order that the Layout writes. Vision models use it for class and
+// register tokens, which come before the patches (DINOv3, EVA), and SAM 2 for object
+// pointers, which come after them.
 func (r *Rows) AtSome(ids []int32) Angles { return Angles{rows: r, of: ids, some: true} }
 
 // check returns the number of tokens.
 func (a *Angles) check(function string) (tokens int, err error) {
 	switch {
 	case a.rotary == nil && a.rows == nil:
-		return 0, anglesError(function, "zero, or of a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
+		return 0, anglesError(function, "zero, or from a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
 	case a.rotary != nil && a.rotary.rotaryDim == 0:
-		return 0, anglesError(function, "of a zero Rotary", "Angles of one from NewRotary")
+		return 0, anglesError(function, "from a zero Rotary", "Angles from a Rotary of NewRotary")
 	case a.rotary != nil && !a.fractional:
 		return a.rotary.check(function, "positions", a.of)
 	case a.rotary != nil && a.rotary.frequencies.Decays():
-		return 0, anglesError(function, "of fractional positions and a Rotary with XPos", "one without XPos")
+		return 0, anglesError(function, "from fractional positions and a Rotary with XPos", "a Rotary without XPos")
 	case a.rotary != nil:
 		return a.rotary.checkFractional(function, a.fractions())
 	case a.rows.rotaryDim == 0:
-		return 0, anglesError(function, "of zero Rows", "Angles of some from Rotary.Rows or NewRows")
+		return 0, anglesError(function, "from zero Rows", "Angles from Rows of Rotary.Rows or NewRows")
 	case a.all:
 		return a.rows.count, nil
 	}
@@ -76,8 +79,8 @@ func anglesError(function, value, expected string) error {
 	return argument.Error(ErrConfig, function, "a", value, "%s", expected)
 }
 
-// heads returns the heads that the angles are for, and what a call scales cosines and
-// sines by. (A function that set a rotation through a pointer would make the caller's
+// heads returns the heads that the angles are for, and the factor by which a call scales
+// cosines and sines. (A function that set a rotation through a pointer would make the caller's
 // positions escape.)
 func (a *Angles) heads() (h *head, scaling float32) {
 	if a.rows != nil {
@@ -86,26 +89,26 @@ func (a *Angles) heads() (h *head, scaling float32) {
 	return &a.rotary.head, a.rotary.scaling
 }
 
-// oneByOne reports whether rows have an entry for each element, or are of one head each,
-// or some tokens do not rotate.
+// oneByOne reports whether rows have an entry for each element or for each head, or some
+// tokens do not rotate.
 func (a *Angles) oneByOne() bool {
 	return a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.some)
 }
 
-// checkUniform returns an error for rows of one head each, and for tokens that do not
+// checkUniform returns an error if rows have entries for each head, or some tokens do not
 // rotate.
 func (a *Angles) checkUniform(function string) error {
 	switch {
 	case a.rows != nil && a.rows.heads > 0:
-		return anglesError(function, "of rows with entries for each head", "rows that all heads share")
+		return anglesError(function, "from rows with entries for each head", "rows that all heads share")
 	case a.some:
-		return anglesError(function, "of tokens some of which do not rotate", "a row for each token")
+		return anglesError(function, "from ids some of which are negative", "a row for each token")
 	}
 	return nil
 }
 
-// checkHeads returns an error for heads of x, the argument of that name, other than those
-// that rows have entries for.
+// checkHeads returns an error if the argument of that name has another number of heads
+// than the rows have entries for.
 func (a *Angles) checkHeads(function, name string, heads int) error {
 	if a.rows != nil && a.rows.heads > 0 && a.rows.heads != heads {
 		return argument.Error(ErrShape, function, name+".Heads", heads, "the %d heads of the rows", a.rows.heads)
@@ -127,11 +130,11 @@ func (a *Angles) overlaps(x *view.Operand) bool {
 }
 
 func tableOverlapError(function, name string) error {
-	return argument.Error(ErrOverlap, function, name, "sharing memory with the table of the rows or the positions", "a view of other memory")
+	return argument.Error(ErrOverlap, function, name, "sharing memory with the table of the rows or with the positions", "a view of other memory")
 }
 
-// write makes the rows of n tokens from number first on, of a call with so many, or
-// points to where they lie. The memory of to is scratch.
+// write makes the rows of n tokens of a call, from token first on, or points to where they
+// lie. The memory of to is scratch.
 func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *rotation) {
 	if a.rows != nil {
 		a.rows.read(to, a.of, first, n, r.sign)
@@ -144,7 +147,8 @@ func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *rotation) {
 	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.scaling, r.scaling*r.sign)
 }
 
-// check returns the number of tokens that the positions, the named argument, are of.
+// check checks positions, the argument of that name, and returns how many tokens they are
+// for.
 func (r *Rotary) check(function, name string, positions []int32) (int, error) {
 	if r == nil || r.rotaryDim == 0 {
 		return 0, argument.Error(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")

@@ -15,13 +15,13 @@ func TestAxesErrors(t *testing.T) {
 	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
 	all := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{255, 0}})
 	calls := []testkit.Wrong{
-		{Name: "no tokens", Call: func() error { return posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data is 8 elements"}},
-		{Name: "data of positions", Call: func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 24 elements", "8 for 1 tokens"}},
+		{Name: "no tokens", Call: func() error { return posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data has 8 elements"}},
+		{Name: "data of positions", Call: func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 24 elements", "8 for 1 tokens"}},
 		{Name: "position on the second axis", Call: func() error { return posenc.Rotate(fast.At([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: positions[3] is 1024", "1023"}},
-		{Name: "tables", Call: func() error { return three.CosSin(data[:12], data[12:24], make([]int32, 3)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotary.CosSin: cos is 12 elements", "4 for 1 rows of 4"}},
+		{Name: "tables", Call: func() error { return three.CosSin(data[:12], data[12:24], make([]int32, 3)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotary.CosSin: cos has 12 elements", "4 for 1 rows of 4"}},
 	}
 	for _, n := range []int{1, 2, 4, 5, 7} {
-		says := []string{fmt.Sprintf("positions is %d element", n), "a multiple of 3"}
+		says := []string{fmt.Sprintf("positions has %d element", n), "a multiple of 3"}
 		positions := make([]int32, n)
 		calls = append(calls,
 			testkit.Wrong{Name: fmt.Sprint(n, " positions"), Call: func() error { return posenc.Rotate(three.At(positions), V{Data: data[:8*n], Heads: 1}) }, Kind: posenc.ErrLength, Says: append(says, "posenc.Rotate:")},
@@ -35,9 +35,9 @@ func TestAxesErrors(t *testing.T) {
 		cfg  posenc.RotaryConfig
 		says string
 	}{
-		"no axes":       {posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{}}, "cfg.Axes is 0 elements, want nil or RotaryDim/2 = 4"},
-		"too few axes":  {posenc.RotaryConfig{HeadDim: 8, Axes: make([]uint8, 3)}, "cfg.Axes is 3 elements"},
-		"too many axes": {posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Axes: make([]uint8, 4)}, "cfg.Axes is 4 elements, want nil or RotaryDim/2 = 2"},
+		"no axes":       {posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{}}, "cfg.Axes has 0 elements, want nil or RotaryDim/2 = 4"},
+		"too few axes":  {posenc.RotaryConfig{HeadDim: 8, Axes: make([]uint8, 3)}, "cfg.Axes has 3 elements"},
+		"too many axes": {posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Axes: make([]uint8, 4)}, "cfg.Axes has 4 elements, want nil or RotaryDim/2 = 2"},
 		"too wide":      {posenc.RotaryConfig{HeadDim: 3000, RotaryDim: 2050, Axes: make([]uint8, 1025)}, "cfg.RotaryDim is 2050, want at most 2048"},
 	} {
 		calls = append(calls, testkit.Wrong{Name: name, Call: func() error { _, err := posenc.NewRotary(tt.cfg); return err }, Kind: posenc.ErrConfig, Says: []string{"posenc.NewRotary: ", tt.says}})

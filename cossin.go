@@ -5,18 +5,20 @@ import (
 	"github.com/go-posenc/posenc/internal/cossin"
 )
 
-// CosSin writes the cosines and sines that Rotate uses, one row of RotaryDim/2
-// entries for each token. With a the angle of token t and pair i, rounded as
-// Angles says,
+// CosSin writes the cosines and sines that Rotate uses: one row of RotaryDim/2 entries for
+// each token. Let a be the angle of token t and pair i, rounded as [AngleRounding] says.
+// Then
 //
 //	cos[t*RotaryDim/2+i] = RN32(RN32(cos(a)) * RN32(AttentionFactor))
 //	sin[t*RotaryDim/2+i] = RN32(RN32(sin(a)) * RN32(AttentionFactor))
 //
-// The cosine and the sine are correctly rounded; AttentionFactor, where it is not 1,
-// rounds once more. With several axes positions is [axes][tokens]. XPos multiplies
-// both by its decay, rounded once more. Both slices hold exactly
-// tokens*RotaryDim/2 elements and must not overlap, nor share memory with
-// positions. A call allocates nothing.
+// RN32 rounds to the nearest float32, ties to even. The cosine and the sine are correctly
+// rounded; an AttentionFactor other than 1 rounds once more. XPos multiplies both by its
+// decay and rounds once more.
+//
+// With several axes positions is [axes][tokens]. cos and sin hold exactly
+// tokens*RotaryDim/2 elements. They must not overlap each other or positions. A call
+// allocates nothing.
 //
 // Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
@@ -33,15 +35,15 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	return nil
 }
 
-// CosSinFractional is CosSin for positions that are not integers, such as the
-// times of video frames; pass what it writes to [NewRows] to rotate by it, or see
-// [Rotary.AtFractional]. The position is the real number that the float32 is; with
-// Float32Angles the angle is RN32(positions[t]*RN32(InvFreq)). With several axes
-// positions is [axes][tokens].
+// CosSinFractional is CosSin for positions that are not integers, such as the times of
+// video frames. To rotate by the result, pass it to [NewRows]. To rotate without a table,
+// use [Rotary.AtFractional].
 //
-// Errors wrap ErrConfig (r, which has no XPos), ErrLength,
-// ErrOverlap or ErrPosition (a NaN, a position beyond 2^31 in magnitude or an angle
-// of 2^50 or beyond).
+// A position is the real number that its float32 stands for. With Float32Angles the angle
+// is RN32(positions[t]*RN32(InvFreq)). With several axes positions is [axes][tokens].
+//
+// Errors wrap ErrConfig (r is nil, zero or has XPos), ErrLength, ErrOverlap or ErrPosition
+// (a NaN, a position above 2^31 in magnitude, or an angle of 2^50 or above).
 func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 	const function = "posenc.Rotary.CosSinFractional"
 	if r == nil || r.rotaryDim == 0 || r.frequencies.Decays() {
@@ -59,17 +61,18 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 	return nil
 }
 
-// CosSin writes rows of cosines and sines of the real products
-// positions[t]*invFreq[i], each correctly rounded to float32:
+// CosSin writes rows of cosines and sines of the real products positions[t]*invFreq[i],
+// each correctly rounded to float32:
 //
 //	cos[t*len(invFreq)+i] = RN32(cos(positions[t]*invFreq[i]))
 //	sin[t*len(invFreq)+i] = RN32(sin(positions[t]*invFreq[i]))
 //
-// cos and sin hold exactly len(positions)*len(invFreq) elements and must not
-// overlap, nor share memory with positions. The frequencies are radians per
-// position, and every angle is below 2^50 in magnitude. A call allocates nothing. It
-// prepares the frequencies anew every time: for a few rows at a time a Rotary is
-// faster.
+// The frequencies are in radians per position, and every angle must be below 2^50 in
+// magnitude. cos and sin hold exactly len(positions)*len(invFreq) elements. They must not
+// overlap each other or positions.
+//
+// A call allocates nothing. It prepares the frequencies every time, so a Rotary is faster
+// for calls with few positions.
 //
 // Errors wrap ErrLength, ErrOverlap, ErrConfig (invFreq) or ErrPosition.
 func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
@@ -88,15 +91,14 @@ func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 	return nil
 }
 
-// CosSinAngles writes the cosines and sines of float32 angles in radians,
+// CosSinAngles writes the cosines and sines of float32 angles in radians. They are
 // correctly rounded for every float32:
 //
 //	cos[i] = RN32(cos(angles[i]))
 //	sin[i] = RN32(sin(angles[i]))
 //
-// The sine of -0 is -0; infinities and NaNs give NaN. cos and sin hold exactly
-// len(angles) elements. The three slices must not overlap. A call allocates
-// nothing.
+// The sine of -0 is -0. Infinities and NaNs give NaN. cos and sin hold exactly len(angles)
+// elements. The three slices must not overlap. A call allocates nothing.
 //
 // Errors wrap ErrLength or ErrOverlap.
 func CosSinAngles(cos, sin, angles []float32) error {
@@ -108,9 +110,8 @@ func CosSinAngles(cos, sin, angles []float32) error {
 	return nil
 }
 
-// checkTables checks that cos and sin hold rows of pairs entries for each of
-// the given number of tokens, and overlap neither each other nor of, the argument
-// of that name.
+// checkTables checks that cos and sin hold a row of pairs entries for each token. It also
+// checks that they overlap neither each other nor of, the argument of that name.
 func checkTables[T int32 | float32](function string, cos, sin []float32, tokens, pairs int, name string, of []T) error {
 	want, ok := argument.Multiply(tokens, pairs)
 	tables := [...]struct {

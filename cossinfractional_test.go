@@ -35,12 +35,12 @@ func TestAtFractionalErrors(t *testing.T) {
 	memory := make([]float32, 16)
 	x := V{Data: memory[:4], Heads: 1}
 	fails := testkit.Failures(t, memory)
-	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, or of a nil Rotary")
-	fails(posenc.Rotate(new(posenc.Rotary).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is of a zero Rotary")
-	fails(posenc.Rotate(decaying.AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is of fractional positions and a Rotary with XPos, want one without XPos")
-	fails(posenc.Rotate(axes.AtFractional([]float32{1}), x), posenc.ErrLength, "posenc.Rotate: positions is 1 element, want a multiple of 2")
+	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, or from a nil Rotary")
+	fails(posenc.Rotate(new(posenc.Rotary).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from a zero Rotary")
+	fails(posenc.Rotate(decaying.AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from fractional positions and a Rotary with XPos, want a Rotary without XPos")
+	fails(posenc.Rotate(axes.AtFractional([]float32{1}), x), posenc.ErrLength, "posenc.Rotate: positions has 1 element, want a multiple of 2")
 	fails(posenc.RotateInverse(r.AtFractional([]float32{float32(math.NaN())}), x), posenc.ErrPosition, "posenc.RotateInverse: positions[0] is NaN")
-	fails(posenc.Rotate(r.AtFractional([]float32{1, 2}), x), posenc.ErrLength, "posenc.Rotate: xs[0].Data is 4 elements, want 8")
+	fails(posenc.Rotate(r.AtFractional([]float32{1, 2}), x), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 4 elements, want 8")
 	memory[3] = 1
 	if err := posenc.Rotate(r.AtFractional(memory[3:4]), x); !errors.Is(err, posenc.ErrOverlap) {
 		t.Errorf("positions among the elements: %v", err)

@@ -7,7 +7,7 @@ import (
 	"github.com/go-posenc/posenc/internal/cossin"
 )
 
-// MixedFrequencies has a frequency for each entry of a row and each axis of positions
+// MixedFrequencies has one frequency for each entry of a row and each axis of positions
 // (RoPE-Mixed, Heo et al. 2024, arXiv:2403.13298).
 type MixedFrequencies struct {
 	InvFreq       []float64     // [entries][axes]: radians per unit of the position, each below 2^50 in magnitude
@@ -16,44 +16,46 @@ type MixedFrequencies struct {
 }
 
 // CosSinMixed writes rows of cosines and sines whose angles are sums over the axes of
-// positions, as vision models have them that give each head frequencies of its own, or
-// learn the angles of coordinates. With e the number of an entry and positions
-// [axes][tokens],
+// positions. It is for vision models that give each head its own frequencies, and for
+// models that learn the angles of coordinates. For entry e of the row of token t, with
+// positions [axes][tokens],
 //
 //	angle = positions[0][t]*InvFreq[e][0] + positions[1][t]*InvFreq[e][1] + ...
 //	cos[t*entries+e] = RN32(cos(angle))
 //	sin[t*entries+e] = RN32(sin(angle))
 //
-// With ExactAngles that is the cosine and the sine of the real sum. With Float32Angles
-// each frequency is rounded to float32, and so is each product and each sum, in the
-// order of the axes.
+// With ExactAngles these are the cosine and the sine of the real sum. With Float32Angles
+// each frequency, each product and each sum is rounded to float32, in the order of the
+// axes.
 //
-// A row has an entry for each pair of each head, [heads][pairs], where heads differ; then
-// [NewRows] takes what is written with that number of Heads, otherwise with one row for
-// all heads.
+// If heads differ, a row has an entry for each pair of each head, [heads][pairs]. Pass the
+// result to [NewRows] with that number of Heads. Otherwise a row has an entry for each
+// pair, and all heads share it.
 //
-//	                          axes                       InvFreq
+//	                            axes                       InvFreq
 //	timm RotaryEmbeddingMixed   row, column                freqs of the layer, [axes][heads*pairs],
 //	                                                       transposed
 //	RoPE-ViT                    column, row                the same
 //	LightGlue                   x, y of a keypoint, and    the weights of the projection, as they are:
 //	                            its scale and angle        [pairs][axes]
 //	                            where weights have them
-//	MLCD                        row, column, and 1 for     frequency, 0, class angle for pairs of rows;
-//	                            the class token, which     0, frequency, class angle for those of
-//	                            is at 0, 0; 0 for others   columns
+//	MLCD                        row, column, and 1 for     pairs of rows: frequency, 0, class angle;
+//	                            the class token, which     pairs of columns: 0, frequency, class angle
+//	                            is at 0, 0; 0 for others
 //
-// cos and sin hold exactly tokens*entries elements and must not overlap each other or
-// positions. All of it is plain Go, with the same bits on every machine: an entry of two
-// axes with ExactAngles takes some 0.1 µs, so make the rows of a size of images once.
+// cos and sin hold exactly tokens*entries elements. They must not overlap each other or
+// positions. The function is plain Go, with the same bits on every machine. An entry of
+// two axes with ExactAngles takes some 0.1 µs, so compute the rows once for each image
+// size.
 //
-// The exact sum of two, three or more products is taken in quarter turns, as two float64
-// whose error is below 2^-97 of the magnitudes of the products. Entries that these cannot
-// round with certainty are computed in as many bits as it takes, which allocates: about one in a million of common grids and frequencies, and all where
-// products are 2^39 quarter turns and more, or below 2^-400.
+// The exact sum is computed in quarter turns, as two float64 whose error is below 2^-97 of
+// the magnitudes of the products. Entries that these cannot round with certainty are
+// computed with as many bits as they need, which allocates. That is about one entry in a
+// million for common grids and frequencies, and every entry with products of at least 2^39
+// quarter turns, or below 2^-400.
 //
 // Errors wrap ErrConfig (f), ErrLength, ErrOverlap or ErrPosition (a NaN, or a product of
-// 2^50/Axes or beyond).
+// 2^50/Axes or above).
 func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
 	const function = "posenc.CosSinMixed"
 	if f.Axes < 1 || f.Axes > cossin.MaxSumAxes {

@@ -6,25 +6,23 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Float16 is the bits of an IEEE 754 binary16 number.
+// Float16 holds the bits of an IEEE 754 binary16 number.
 type Float16 uint16
 
-// BFloat16 is the bits of a bfloat16 number: the upper half of a float32.
+// BFloat16 holds the bits of a bfloat16 number: the upper half of a float32.
 type BFloat16 uint16
 
-// Element is the type of the elements of Q and K. Arithmetic is in float32:
-// 16-bit elements are widened, which is exact, and each result is rounded to
-// them once.
+// Element is the type of the elements of Q and K. Arithmetic is in float32: 16-bit
+// elements are widened, which is exact, and each result is rounded to their type once.
 type Element interface{ float32 | Float16 | BFloat16 }
 
-// Float16s returns the bits of float16 numbers as elements, without copying them:
-// []uint16 or the 16-bit numbers of another package. The caller guarantees that they
-// are float16.
+// Float16s returns float16 numbers as elements, without copying: a []uint16, or the 16-bit
+// type of another package. The caller guarantees that the bits are float16.
 func Float16s[B ~uint16](bits []B) []Float16 {
 	return unsafe.Slice((*Float16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }
 
-// BFloat16s is Float16s for bfloat16 numbers.
+// BFloat16s is [Float16s] for bfloat16 numbers.
 func BFloat16s[B ~uint16](bits []B) []BFloat16 {
 	return unsafe.Slice((*BFloat16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }

@@ -2,13 +2,12 @@ package posenc
 
 import "github.com/go-posenc/posenc/internal/argument"
 
-// Every error wraps one of these and names the function, the argument, its
-// value and what was expected. Nothing has been written where an error is
-// returned.
+// Every error wraps one of these. It names the function, the argument, its value and what
+// was expected. A function that returns an error has written nothing.
 var (
-	ErrConfig   = argument.ErrConfig   // a RotaryConfig, a Rotary, a norm or another parameter
-	ErrLength   = argument.ErrLength   // a slice with too few or too many elements
-	ErrShape    = argument.ErrShape    // heads, strides and other sizes; starts of sequences
-	ErrOverlap  = argument.ErrOverlap  // heads or slices that share elements
-	ErrPosition = argument.ErrPosition // an angle of 2^50 or beyond, no row of a cos/sin cache, or outside what an operation takes
+	ErrConfig   = argument.ErrConfig   // a RotaryConfig, a Rotary, a norm or another parameter is invalid
+	ErrLength   = argument.ErrLength   // a slice has too few or too many elements
+	ErrShape    = argument.ErrShape    // a number of heads, a stride, another size or a start of a sequence is invalid
+	ErrOverlap  = argument.ErrOverlap  // heads or slices share elements
+	ErrPosition = argument.ErrPosition // a position has an angle of 2^50 or above, a row does not exist, or an operation does not take the position
 )

@@ -7,8 +7,8 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// Keys and values of a prompt go into caches of Q8_0, the 8-bit format of ggml: 32 numbers
-// share a scale, so that a head of 64 is two blocks. Keys rotate, values do not.
+// Keys and values of a prompt go into caches of Q8_0, ggml's 8-bit format. 32 numbers
+// share a scale, so a head of 64 elements is two blocks. Keys rotate, values do not.
 func ExampleRotateIntoQuantized() {
 	const tokens, heads, headDim, capacity = 3, 2, 64, 1024
 	const blocks = headDim / 32
@@ -27,7 +27,7 @@ func ExampleRotateIntoQuantized() {
 	}
 
 	positions := []int32{0, 1, 2}
-	slots := positions // where the tokens lie in the caches
+	slots := positions // where the tokens go in the caches
 	err = posenc.RotateIntoQuantized(rope.At(positions), slots,
 		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(keyCache), Src: posenc.View[float32]{Data: k, Heads: heads}},
 		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(valueCache), Src: posenc.View[float32]{Data: v, Heads: heads}, Unrotated: true})
@@ -35,7 +35,7 @@ func ExampleRotateIntoQuantized() {
 		log.Fatal(err)
 	}
 
-	// Read back, the first pair of the keys: elements 0 and 32 of each token.
+	// Read back the first pair of the keys: elements 0 and 32 of each token.
 	read := make([]float32, tokens*heads*headDim)
 	if err := posenc.Dequantize(posenc.View[float32]{Data: read, Heads: heads}, cache(keyCache[:tokens*heads*blocks]), tokens, headDim); err != nil {
 		log.Fatal(err)
@@ -51,7 +51,7 @@ func ExampleRotateIntoQuantized() {
 	// [0 4 8 12 16 20 25 29]
 }
 
-// A vector of two heads, each with its own scale, as vLLM stores int8.
+// One token with two heads, each with its own scale, as vLLM stores int8.
 func ExampleDequantize() {
 	const headDim = 4
 	cache := posenc.QuantizedView[int8]{
@@ -69,7 +69,8 @@ func ExampleDequantize() {
 	// [20 40 60 254]
 }
 
-// A block of ggml's Q8_0 as it lies in memory: a scale, the float16 0.5, and 32 numbers.
+// A block of ggml's Q8_0 as it lies in memory: a scale, here 0.5 as float16, and 32
+// numbers.
 func ExampleDequantize_ggml() {
 	bytes := make([]byte, 34)
 	copy(bytes, []byte{0x00, 0x38, 2, 4, 0xff})
@@ -83,8 +84,8 @@ func ExampleDequantize_ggml() {
 	// [1 2 -0.5 0]
 }
 
-// FP8 numbers as an engine has them, in a []byte, all with one scale. vLLM divides by its
-// k_scale: Scale is the reciprocal.
+// FP8 numbers that an engine has in a []byte, all with one scale. vLLM divides by its
+// k_scale, so Scale is the reciprocal.
 func ExampleE4M3s() {
 	const kScale = 0.25
 	codes := []byte{0x38, 0xb8, 0x3c, 0x7e} // 1, -1, 1.5, 448
@@ -101,7 +102,7 @@ func ExampleE4M3s() {
 	// [0.25 -0.25 0.375 112]
 }
 
-// The other FP8 format has a bit more of exponent and one less of digits.
+// The other FP8 format has one more bit for the exponent and one less for the digits.
 func ExampleE5M2s() {
 	codes := []byte{0x3c, 0xbc, 0x3e, 0x7b} // 1, -1, 1.5, 57344
 	cache := posenc.QuantizedView[posenc.E5M2]{
@@ -117,8 +118,8 @@ func ExampleE5M2s() {
 	// [1 -1 1.5 57344]
 }
 
-// A cache of E4M3 drops its first two tokens: the keys that stay move by -2 positions, within
-// the 8 bits.
+// A cache of E4M3 drops its first two tokens. The remaining keys move by -2 positions, and
+// stay in 8 bits.
 func ExampleShiftQuantized() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4})
 	if err != nil {
@@ -135,15 +136,15 @@ func ExampleShiftQuantized() {
 	if err := posenc.Dequantize(k, cache, 2, 4); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:]) // of positions 0 and 1, but for two roundings to 8 bits
+	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:]) // positions 0 and 1, except for two roundings to 8 bits
 	// Output:
 	// [1.000 2.000 -0.021 -0.000]
 	// [0.562 2.000 0.875 0.020]
 }
 
-// A head with an outlier, of which Q8_0 would keep little else. The transform spreads it over
-// the block, does not change dot products, and is its own inverse. [QuantizedView] can do it
-// on the way into a cache.
+// A head with an outlier, which would take most of the precision of Q8_0. The transform
+// spreads the outlier over the block. It does not change dot products, and it is its own
+// inverse. A [QuantizedView] can do it on the way into a cache.
 func ExampleHadamard() {
 	q, k := make([]float32, 32), make([]float32, 32)
 	for i := range q {

@@ -41,9 +41,9 @@ func Example() {
 	// [1 0 0 1 0.5403023 -0.0014142131 0.84147096 0.999999]
 }
 
-// Two layers of a decoder: a prefill of three tokens, then one step. The layers share the
-// cosines and sines of their tokens. Keys are rotated on their way into the cache, and stay as
-// they are there.
+// A decoder with two layers: a prefill of three tokens, then one step. Both layers use the
+// same cosines and sines. Keys are rotated on their way into the KV cache and stay there
+// as they are.
 func Example_decode() {
 	const layers, queryHeads, keyHeads, headDim, capacity = 2, 4, 2, 8, 16
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 500000})
@@ -62,7 +62,7 @@ func Example_decode() {
 			log.Fatal(err)
 		}
 		for layer := range layers {
-			q := slices.Repeat([]float32{1}, tokens*queryHeads*headDim) // of the model's matrices
+			q := slices.Repeat([]float32{1}, tokens*queryHeads*headDim) // from the model's matrices
 			k := slices.Repeat([]float32{1}, tokens*keyHeads*headDim)
 			if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: queryHeads}); err != nil {
 				log.Fatal(err)
@@ -71,7 +71,7 @@ func Example_decode() {
 			if err := posenc.RotateInto(rows.All(), cache, slots, posenc.View[float32]{Data: k, Heads: keyHeads}); err != nil {
 				log.Fatal(err)
 			}
-			// Attention of q to the cached tokens comes here.
+			// Here the model computes the attention of q to the cached keys.
 		}
 		cached += tokens
 	}
@@ -87,7 +87,7 @@ func Example_decode() {
 	// [-1.131 0.881 0.996 1.000 -0.849 1.106 1.004 1.000]
 }
 
-// What models have, by hand: modelconfig reads it from their files.
+// Configurations of some models. Package modelconfig reads them from the models' files.
 func ExampleNewRotary() {
 	for _, model := range []struct {
 		name string
@@ -120,7 +120,7 @@ func ExampleNewRotary() {
 	// an error: posenc.NewRotary: cfg.RotaryDim is 128, want an even number from 2 to HeadDim 96: invalid configuration
 }
 
-// A decode step: the only token is at position 7. Q and K have different numbers of heads.
+// A decode step with one token at position 7. Q and K have different numbers of heads.
 func ExampleRotate() {
 	const headDim = 4
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
@@ -142,8 +142,8 @@ func ExampleRotate() {
 	// [0.7539 0.9976 0.6570 0.0699]
 }
 
-// The same head in both layouts. The layout of a model belongs to its weights: with the other
-// one there is no error, and the model talks nonsense.
+// The same head in both layouts. The layout of a model belongs to its weights. The wrong
+// layout gives no error, but the model's output is nonsense.
 func ExampleLayout() {
 	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, Layout: layout})
@@ -161,9 +161,9 @@ func ExampleLayout() {
 	// Interleaved [-1.143 1.922 2.586 4.280 4.940 6.050 6.992 8.007]
 }
 
-// A late position, with exact angles and with those that PyTorch and most engines take in
-// float32. 130000 times the second frequency of Llama 3 is some 105900 radians, where float32
-// has steps of 1/128.
+// A late position, with exact angles and with angles rounded to float32, as in PyTorch and
+// most engines. The second frequency of Llama 3 makes some 105900 radians of position
+// 130000. There, float32 has steps of 1/128.
 func ExampleAngleRounding() {
 	for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000, AngleRounding: rounding})
@@ -181,7 +181,7 @@ func ExampleAngleRounding() {
 	// Float32Angles -0.9589231 -0.28366613
 }
 
-// The kernels that this machine runs, one of those that there are.
+// The kernels of this machine are one of four sets.
 func ExampleImplementation() {
 	known := []string{"avx512", "avx2", "neon", "generic"}
 	fmt.Println(slices.Contains(known, posenc.Implementation()))
@@ -189,8 +189,8 @@ func ExampleImplementation() {
 	// true
 }
 
-// Queries, keys and values of a token side by side, as one matrix product
-// writes them: Q and K are views of the same slice.
+// Queries, keys and values of a token lie side by side, as one matrix product writes them.
+// Q and K are views of the same slice.
 func ExampleRotate_packedQKV() {
 	const (
 		tokens, queryHeads, keyHeads, headDim = 2, 2, 1, 2
@@ -219,7 +219,8 @@ func ExampleRotate_packedQKV() {
 	// [0.5403023 0.84147096 -0.84147096 0.5403023 0.5403023 0.84147096 7 7]
 }
 
-// All tokens of a head one after another: both strides are set.
+// All tokens of the first head come first, then all tokens of the second: set both
+// strides.
 func ExampleRotate_headsFirst() {
 	const tokens, heads, headDim = 3, 2, 2
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
@@ -242,8 +243,8 @@ func ExampleRotate_headsFirst() {
 	// [0 1 -0.84147096 0.5403023 -0.9092974 -0.41614684]
 }
 
-// Only the first half of each head is rotated, as in GPT-NeoX (a quarter) and
-// GLM-4 (half, Interleaved).
+// Only the first half of each head is rotated, as in GLM-4 (also Interleaved). GPT-NeoX
+// rotates a quarter.
 func ExampleRotate_partial() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.Interleaved})
 	if err != nil {
@@ -258,7 +259,7 @@ func ExampleRotate_partial() {
 	// [0.5403023 0.84147096 0.99995 0.009999833 5 6 7 8]
 }
 
-// Undoing a rotation gives the elements back up to rounding.
+// RotateInverse undoes a rotation, up to rounding.
 func ExampleRotateInverse() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4})
 	if err != nil {
@@ -279,7 +280,7 @@ func ExampleRotateInverse() {
 	// [1 2.0000002 3 4]
 }
 
-// The rows that Rotate uses, for an engine that applies them itself.
+// The cosines and sines that Rotate uses, for an engine that rotates by its own code.
 func ExampleRotary_CosSin() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
 	if err != nil {
@@ -300,9 +301,8 @@ func ExampleRotary_CosSin() {
 	// 131072 [0.042090815 -0.99995166] [-0.9991138 -0.0098333275]
 }
 
-// Frequencies of one's own, here one turn in 12 positions. The frequency is a
-// float64 near pi/6, so the sine at position 6 is not 0: it is that of the exact
-// product.
+// Your own frequency: one turn in 12 positions. As a float64 it is only near pi/6, so the
+// sine at position 6 is not 0. It is the sine of the exact product.
 func ExampleCosSin() {
 	positions := []int32{0, 2, 4, 6}
 	cos := make([]float32, len(positions))
@@ -317,7 +317,7 @@ func ExampleCosSin() {
 	// [0 0.8660254 0.8660254 -3.2162452e-16]
 }
 
-// Correctly rounded for every float32, however large.
+// The results are correctly rounded for every float32, however large.
 func ExampleCosSinAngles() {
 	angles := []float32{0, 1, -1, 1e10, 1e38}
 	cos := make([]float32, len(angles))
@@ -336,8 +336,8 @@ func ExampleCosSinAngles() {
 	// 1e+38 0.14681168 0.9891645
 }
 
-// A table of the caller, [rows][cos|sin] as vLLM keeps it, and two tokens at
-// rows of their own.
+// A table of your own in vLLM's shape, [rows][cos|sin]. Two tokens take a row each; a row
+// that does not exist is an error.
 func ExampleNewRows() {
 	const headDim = 4
 	table := []float32{
@@ -363,11 +363,11 @@ func ExampleNewRows() {
 	// Output:
 	// [-3 0 1 2.5]
 	// [1 2 3 4]
-	// posenc.Rotate: ids[1] is 2, want the number of one of the 2 rows: position out of range
+	// posenc.Rotate: ids[1] is 2, want at least 0 and below 2, the number of rows: position out of range
 }
 
-// The cosines and sines of a step are computed once and rotate every layer; the next
-// step has rows of its own.
+// The cosines and sines of a step are computed once, and every layer rotates by them. The
+// next step has its own rows.
 func ExampleRotary_Rows() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
 	if err != nil {
@@ -396,7 +396,7 @@ func ExampleRotary_Rows() {
 	// [-0.41614684 0.9092974]
 }
 
-// Tokens in any order, of which two are at the same position.
+// Tokens take rows in any order, and two of them take the same row.
 func ExampleRows_At() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
 	if err != nil {
@@ -415,9 +415,9 @@ func ExampleRows_At() {
 	// [-0.41614684 0.9092974 0.5403023 0.84147096 0.5403023 0.84147096]
 }
 
-// Keys are rotated on their way into a paged cache of bfloat16, whose blocks of
-// two tokens are [heads][2][headDim]: the tokens go to the second token of block
-// 2 and the first of block 0.
+// Keys are rotated on their way into a paged cache of bfloat16. Each block of the cache is
+// [heads][2][headDim], for two tokens. The keys go to the second token of block 2 (slot 5)
+// and to the first token of block 0 (slot 0).
 func ExampleRotateInto() {
 	const headDim, heads, block, blocks = 2, 1, 2, 3
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
@@ -441,7 +441,7 @@ func ExampleRotateInto() {
 	// [0x3f0a 0x3f57 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x3f80 0x0000]
 }
 
-// A cache drops its first two tokens: the keys that stay move by -2 positions.
+// A cache drops its first two tokens. The remaining keys move by -2 positions.
 func ExampleShift() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
 	if err != nil {
@@ -459,8 +459,8 @@ func ExampleShift() {
 	// [1.000000 0.000000 0.540302 0.841471]
 }
 
-// Three sequences one after another: the first begins, the second has 100 tokens
-// in its cache, the third has two tokens of padding on its left.
+// Three sequences, one after another. The first begins, the second has 100 tokens in its
+// cache already, and the third has two tokens of padding on its left.
 func ExampleRaggedPositions() {
 	starts := []int32{0, 3, 4, 8}
 	positions := make([]int32, 8)
@@ -472,9 +472,9 @@ func ExampleRaggedPositions() {
 	// [0 1 2 100 -2 -1 0 1]
 }
 
-// M-RoPE as in Qwen2-VL, here for heads of 8: of the four pairs one turns by
-// time, two by height, one by width. A token of text is followed by an image of
-// one row of two patches.
+// M-RoPE as in Qwen2-VL, here with heads of 8 elements. Of the four pairs, one rotates by
+// time, two by height and one by width. The tokens are one of text, then two patches of an
+// image with one row.
 func ExampleRotate_mrope() {
 	axes, err := frequency.Sections(1, 2, 1)
 	if err != nil {
@@ -505,7 +505,7 @@ func ExampleRotate_mrope() {
 	// [0.54 0.54 0.54 -0.42 0.84 0.84 0.84 0.91]
 }
 
-// float16 elements as an engine has them, in a []uint16.
+// float16 elements that an engine has in a []uint16.
 func ExampleFloat16s() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
 	if err != nil {
@@ -520,8 +520,8 @@ func ExampleFloat16s() {
 	// [0x3853 0x3abb]
 }
 
-// Qwen3 normalizes each head of Q and K by weights of its own before it rotates
-// them. Here are one token, with two query heads and one key head.
+// Qwen3 normalizes each head of Q and K by its own weights and then rotates it. Here are
+// one token, two query heads and one key head.
 func ExampleRotateFused() {
 	const headDim = 4
 	norm := posenc.RMSNormConfig{Epsilon: 1e-6}
@@ -551,8 +551,8 @@ func ExampleRotateFused() {
 	// [1.4142 1.4142 0.0000 0.0000]
 }
 
-// The norm of each head of Q and K of Qwen 3: the root of the mean square becomes 1,
-// then each element takes its weight.
+// Qwen3's norm of each head: the root of the mean square becomes 1, then each element is
+// multiplied by its weight.
 func ExampleNormalize() {
 	norm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 2}, posenc.RMSNormConfig{})
 	if err != nil {
@@ -572,7 +572,7 @@ func ExampleNormalize() {
 	// [0.2 0.2 1.4 2.8]
 }
 
-// Queries of two tokens, each with a factor of its own.
+// Queries of two tokens, each token with its own factor.
 func ExampleScale() {
 	q := []float32{1, 2, 3, 4}
 	if err := posenc.Scale([]float32{1, 0.5}, 2, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
@@ -583,8 +583,8 @@ func ExampleScale() {
 	// [1 2 1.5 2]
 }
 
-// Ministral 3 multiplies the queries of later positions, after their rotation, by
-// factors that Scale and RotateFused take.
+// Ministral 3 multiplies the queries of later positions by factors after the rotation.
+// Pass the factors to Scale or RotateFused.
 func ExampleQueryScales() {
 	positions := []int32{0, 16383, 16384, 100000}
 	scales := make([]float32, len(positions))
@@ -596,8 +596,8 @@ func ExampleQueryScales() {
 	// [1 1 1.0693147 1.194591]
 }
 
-// Multi-head latent attention, as in DeepSeek V3: of a query, [nope|rope], the end
-// is rotated, and the key is one head that all queries share. The weights are
+// Multi-head latent attention, as in DeepSeek V3. A query is [nope|rope], and only the
+// rope part is rotated. The key is one head that all queries share. The weights are
 // Interleaved; what is rotated becomes HalfSplit.
 func ExampleRotate_latentAttention() {
 	const heads, nopeDim, ropeDim = 2, 2, 4
@@ -623,8 +623,7 @@ func ExampleRotate_latentAttention() {
 	// [-1.14 2.96 1.92 4.03]
 }
 
-// Frames of a video at 24 per second, whose positions are their times in
-// seconds.
+// Video frames at 24 per second. Their positions are their times in seconds.
 func ExampleRotary_CosSinFractional() {
 	const headDim = 4
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
@@ -657,8 +656,8 @@ func ExampleRotary_CosSinFractional() {
 	// [0.9965 1.0000 0.0832 0.0008]
 }
 
-// Queries and keys decay in opposite directions, so that their product decays
-// with the distance.
+// Queries and keys decay in opposite directions, so their product decays with the
+// distance.
 func ExampleXPos() {
 	cfg := posenc.RotaryConfig{HeadDim: 2, XPos: &posenc.XPos{ScaleBase: 512}}
 	forQueries, err := posenc.NewRotary(cfg)
@@ -687,8 +686,8 @@ func ExampleXPos() {
 	// 0.007 0.082
 }
 
-// A model trained on 8 positions, of which 2 are local, at position 7: its keys
-// start anew at 6, and its queries have a position for each kind of keys.
+// A model trained on 8 positions, 2 of them local, at position 7. Keys start again from 0
+// after every 6 positions, and queries have a position for each kind of keys.
 func ExampleDualChunk() {
 	d := posenc.DualChunk{ChunkSize: 8, LocalSize: 2}
 	positions, rotated := []int32{7}, make([]int32, 1)
@@ -709,7 +708,8 @@ func ExampleDualChunk() {
 	// query [8]
 }
 
-// [batch][heads][tokens][headDim], as PyTorch has it: tokens come in sequences.
+// [batch][heads][tokens][headDim], as in PyTorch: the tokens come in sequences. The second
+// sequence has padding on its left.
 func ExampleRotate_batch() {
 	const batch, heads, tokens, headDim = 2, 1, 2, 2
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
@@ -722,7 +722,7 @@ func ExampleRotate_batch() {
 	}
 	positions := []int32{ // [batch][tokens]
 		0, 1,
-		-1, 0, // a token of padding on the left
+		-1, 0, // one token of padding on the left
 	}
 	err = posenc.Rotate(rope.At(positions), posenc.View[float32]{
 		Data: x, Heads: heads,
@@ -740,8 +740,8 @@ func ExampleRotate_batch() {
 	// [0.5403023 -0.84147096 1 0]
 }
 
-// RoPE-Mixed gives each head and axis frequencies of its own. The class token before the
-// patches does not rotate.
+// RoPE-Mixed gives each head its own frequencies for each axis. The class token, which
+// comes before the patches, does not rotate.
 func ExampleCosSinMixed() {
 	const heads, headDim = 2, 4
 	mixed := posenc.MixedFrequencies{
@@ -778,8 +778,8 @@ func ExampleCosSinMixed() {
 	// [0.54 0.84 0.54 0.84 0.54 0.84 1.00 0.00]
 }
 
-// DINOv3 has the centres of patches from -1 to 1, and base 100. Its class and register
-// tokens do not rotate.
+// DINOv3 has base 100, and its positions are the centres of patches from -1 to 1, times
+// 2π. Its class and register tokens do not rotate.
 func ExampleGridPositions() {
 	const height, width, headDim, prefix = 2, 3, 64, 5
 	ladder, err := frequency.Axial(100, frequency.Exact, headDim/2, headDim/2)
@@ -813,7 +813,7 @@ func ExampleGridPositions() {
 	// columns [-4.189 0.000 4.189 -4.189 0.000 4.189]
 }
 
-// Mistral Large 4 scales each head of the queries by a scale and a bias of its own.
+// Mistral Large 4 scales each head of the queries by its own scale and bias.
 func ExampleLogQueryScales() {
 	const heads, headDim = 2, 2
 	positions := []int32{0, 1023}
@@ -833,7 +833,8 @@ func ExampleLogQueryScales() {
 	// [1 1 1 1 1.6931472 1.6931472 2.3862944 2.3862944]
 }
 
-// Times of video frames, in steps of a position: without a table, made by each call.
+// Times of video frames, one position per second. Each call computes the cosines and
+// sines, so there is no table.
 func ExampleRotary_AtFractional() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
 	if err != nil {

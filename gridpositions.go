@@ -8,7 +8,7 @@ import (
 
 // Grid says which positions the patches of an image have, for [GridPositions].
 //
-//	                                     axes          fields beside Height and Width
+//	                                     axes          fields besides Height and Width
 //	DINOv3, EOMT-DINOv3, Sapiens2        row, column   Centered
 //	EVA-02 of timm                       row, column   RefHeight, RefWidth (16, 16)
 //	PE of timm                           column, row   Offset 1, RefHeight, RefWidth, ColumnsFirst
@@ -18,17 +18,16 @@ import (
 //	MLCD, RotaryEmbeddingMixed of timm   row, column
 type Grid struct {
 	Height, Width       int     // patches of an image, each from 1 to 2^22
-	Centered            bool    // centres from -1 to 1 times 2π, instead of numbers; Ref and Scale are then 0
+	Centered            bool    // positions are centres from -1 to 1 times 2π, not numbers; RefHeight, RefWidth and Scale must be 0
 	Offset              float32 // added to the numbers of rows and columns (grid_offset), below 2^22
 	RefHeight, RefWidth int     // the grid onto which this one is stretched (ref_feat_shape), up to 2^22; 0 and 0: none
 	Scale               float32 // multiplies positions, finite; 0 means 1
 	ColumnsFirst        bool    // axis 0 is the column of a patch and axis 1 its row (grid_indexing "xy")
 }
 
-// GridPositions writes the positions of the patches of an image, row by row, for
-// [Rotary.CosSinFractional] and [CosSinMixed]: [2][Height*Width]. With i the number of a
-// row or a column, of n in the grid and of ref in the grid of reference, and RN32
-// rounding to the nearest float32, ties to even,
+// GridPositions writes the positions of the patches of an image, row by row:
+// [2][Height*Width], as [Rotary.CosSinFractional] and [CosSinMixed] take them. For row or
+// column number i, with n rows or columns in the grid and ref in the reference grid,
 //
 //	p = RN32(i + Offset)
 //	p = RN32(RN32(p/n) * ref)          with RefHeight and RefWidth
@@ -37,9 +36,10 @@ type Grid struct {
 //	c = RN32(RN32(i+1/2 + Offset)/n)
 //	p = RN32(RN32(2π) * RN32(2c-1))    with Centered
 //
-// These are the steps of transformers and timm: with frequencies of frequency.Float32
-// and Float32Angles the angles have the bits of their code. (timm's RotaryEmbeddingDinoV3
-// divides by periods instead: its angles may differ in the last bit.)
+// RN32 rounds to the nearest float32, ties to even. These are the steps of transformers
+// and timm: with frequencies of frequency.Float32 and with Float32Angles, the angles have
+// the bits of their code. (timm's RotaryEmbeddingDinoV3 divides by periods instead, so its
+// angles may differ in the last bit.)
 //
 // Errors wrap ErrConfig (g) or ErrLength.
 func GridPositions(positions []float32, g Grid) error {
@@ -47,7 +47,7 @@ func GridPositions(positions []float32, g Grid) error {
 	fail := func(field string, value any, expected string, args ...any) error {
 		return argument.Error(ErrConfig, function, "g."+field, value, expected, args...)
 	}
-	const most = 1 << 22 // so that halves are float32
+	const most = 1 << 22 // below it, numbers with a half are exact in float32
 	for _, size := range []struct {
 		name         string
 		value, least int
@@ -63,7 +63,7 @@ func GridPositions(positions []float32, g Grid) error {
 	case !(math.Abs(float64(g.Scale)) <= math.MaxFloat32):
 		return fail("Scale", g.Scale, "a finite number")
 	case (g.RefHeight == 0) != (g.RefWidth == 0):
-		return fail("RefWidth", g.RefWidth, "0 just where RefHeight is, which is %d", g.RefHeight)
+		return fail("RefWidth", g.RefWidth, "RefHeight and RefWidth both set or both 0, and RefHeight is %d", g.RefHeight)
 	case g.Centered && g.RefHeight != 0:
 		return fail("RefHeight", g.RefHeight, "0 with Centered")
 	case g.Centered && g.Scale != 0:

@@ -113,12 +113,12 @@ func TestGridPositionsErrors(t *testing.T) {
 		wrong("no height", posenc.ErrConfig, "g.Height is 0, want from 1 to 2^22", memory[:12], posenc.Grid{Width: 3}),
 		wrong("wide", posenc.ErrConfig, "g.Width is 4194305", memory[:12], posenc.Grid{Height: 1, Width: 1<<22 + 1}),
 		wrong("negative reference", posenc.ErrConfig, "g.RefWidth is -1, want from 0 to 2^22", memory[:12], posenc.Grid{Height: 2, Width: 3, RefWidth: -1}),
-		wrong("half a reference", posenc.ErrConfig, "g.RefWidth is 0, want 0 just where RefHeight is, which is 16", memory[:12], posenc.Grid{Height: 2, Width: 3, RefHeight: 16}),
+		wrong("half a reference", posenc.ErrConfig, "g.RefWidth is 0, want RefHeight and RefWidth both set or both 0, and RefHeight is 16", memory[:12], posenc.Grid{Height: 2, Width: 3, RefHeight: 16}),
 		wrong("offset", posenc.ErrConfig, "g.Offset is NaN", memory[:12], posenc.Grid{Height: 2, Width: 3, Offset: nan}),
 		wrong("scale", posenc.ErrConfig, "g.Scale is +Inf", memory[:12], posenc.Grid{Height: 2, Width: 3, Scale: inf}),
 		wrong("centred reference", posenc.ErrConfig, "g.RefHeight is 1, want 0 with Centered", memory[:12], posenc.Grid{Height: 2, Width: 3, RefHeight: 1, RefWidth: 1, Centered: true}),
 		wrong("centred scale", posenc.ErrConfig, "g.Scale is 2, want 0 with Centered", memory[:12], posenc.Grid{Height: 2, Width: 3, Scale: 2, Centered: true}),
-		wrong("short", posenc.ErrLength, "positions is 11 elements, want 2*Height*Width of 2 by 3 patches", memory[:11], posenc.Grid{Height: 2, Width: 3}),
-		wrong("far too short", posenc.ErrLength, "positions is 12 elements", memory[:12], posenc.Grid{Height: 1 << 22, Width: 1 << 22}),
+		wrong("short", posenc.ErrLength, "positions has 11 elements, want 2*Height*Width of 2 by 3 patches", memory[:11], posenc.Grid{Height: 2, Width: 3}),
+		wrong("far too short", posenc.ErrLength, "positions has 12 elements", memory[:12], posenc.Grid{Height: 1 << 22, Width: 1 << 22}),
 	}, memory)
 }

@@ -20,21 +20,22 @@ const (
 	mostHadamard  = 512
 )
 
-// Hadamard replaces each block of n = Block elements of the heads by its Walsh-Hadamard
-// transform in natural order, in place:
+// Hadamard transforms each block of n = Block elements of the heads by the Walsh-Hadamard
+// transform in natural order, in place. With y = x as float32,
 //
 //	y[i], y[i+h] = RN32(y[i]+y[i+h]), RN32(y[i]-y[i+h])    i without bit h; h = 1, 2, 4, ..., n/2
 //	x[i] = RN(RN32(y[i]*RN32(1/sqrt(n))))
 //
-// from y = x as float32; RN32 rounds to the nearest float32, RN to T. It is orthonormal and
-// its own inverse, but for rounding: scores of transformed queries and keys are those of
-// the queries and keys. It spreads outliers over a block, so that keys of 8 bits lose less:
-// ggml transforms Q and K before a quantized cache so (GGML_OP_FWHT), DeepSeek V3.2 those
-// of its indexer.
+// RN32 rounds to the nearest float32, RN to T.
 //
-// Every view has the given number of tokens; views must not share elements. A call
-// allocates nothing, and any range of tokens or heads may be transformed by a call of its
-// own, from any goroutine, with the same bits.
+// The transform is orthonormal and, except for rounding, its own inverse. If you transform
+// both queries and keys, their scores stay the same. It spreads outliers over a block, so
+// keys of 8 bits lose less. ggml transforms Q and K like this before a quantized cache
+// (GGML_OP_FWHT). DeepSeek V3.2 transforms the Q and K of its indexer.
+//
+// Every view has the given number of tokens. Views must not share elements. A call
+// allocates nothing. You may split it into calls for any ranges of tokens or heads, on any
+// goroutines, and get the same bits.
 //
 // Errors wrap ErrConfig (cfg), ErrShape, ErrLength or ErrOverlap.
 func Hadamard[T Element](cfg HadamardConfig, tokens int, xs ...View[T]) error {

@@ -9,9 +9,9 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// RMSNorm is root-mean-square normalization (Zhang and Sennrich 2019,
-// arXiv:1910.07467) of vectors, with a weight for each element. It does not
-// change after NewRMSNorm and may be used by many goroutines at once.
+// RMSNorm is root-mean-square normalization of vectors (Zhang and Sennrich 2019,
+// arXiv:1910.07467), with a weight for each element. It does not change after NewRMSNorm,
+// and many goroutines may use it at once.
 //
 // A vector x of n elements becomes
 //
@@ -21,30 +21,29 @@ import (
 //	inverse    = RN32(1 / RN32(sqrt(RN32(mean + epsilon))))
 //	x[i]       = RN(RN32(RN32(x[i]*inverse) * weight[i]))
 //
-// where RN32 rounds to the nearest float32, ties to even, and RN to the type of
-// the elements once more, if that has 16 bits; elements that a vector lacks are 0.
-// Every implementation sums in this order, so that the result is defined to the
-// last bit. Squares may overflow: inverse is then 0, as the formula says.
+// RN32 rounds to the nearest float32, ties to even. RN rounds to the type of the elements
+// once more, if it has 16 bits. Where a vector has no element l+16k, that element counts
+// as 0. Every implementation sums in this order, so the result is defined to the last bit.
+// Squares may overflow: inverse is then 0, as the formula says.
 //
-// transformers sums in another order, and its Qwen3 (not Gemma 3 or OLMo 2)
-// rounds to a type of 16 bits before it multiplies by the weight too.
+// transformers sums in another order. Its Qwen3 (not its Gemma 3 or OLMo 2) also rounds to
+// a type of 16 bits before it multiplies by the weight.
 type RMSNorm struct {
 	weight  []float32
 	epsilon float32
 }
 
-// maxNormElements bounds the vectors of a norm, which one call of a kernel does
-// whole.
+// maxNormElements bounds the vectors of a norm: one call of a kernel takes a whole vector.
 const maxNormElements = 1 << 20
 
-// RMSNormConfig describes an [RMSNorm] beside its weight.
+// RMSNormConfig describes an [RMSNorm], together with its weight.
 type RMSNormConfig struct {
 	Epsilon    float32 // finite and not negative
-	UnitOffset bool    // the weight of element i is RN32(1 + weight[i]), as in the models of Gemma
+	UnitOffset bool    // the weight of element i is RN32(1 + weight[i]), as in Gemma
 }
 
-// NewRMSNorm returns the norm of vectors of len(weight) elements, from 1 to
-// 1048576. It keeps no reference to weight.
+// NewRMSNorm returns the norm of vectors of len(weight) elements, from 1 to 1048576. It
+// keeps no reference to weight.
 //
 // Errors wrap ErrConfig.
 func NewRMSNorm(weight []float32, cfg RMSNormConfig) (*RMSNorm, error) {
@@ -64,14 +63,13 @@ func NewRMSNorm(weight []float32, cfg RMSNormConfig) (*RMSNorm, error) {
 	return n, nil
 }
 
-// Normalize normalizes vectors in place: see RMSNorm. Every view has the given
-// number of tokens, and its heads have as many elements as the norm has
-// weights: HeadDim of them for a norm of each head (Qwen3, Gemma 3). For one of
-// all heads of a token (OLMo 2) the view has one head of Heads*HeadDim elements.
+// Normalize normalizes vectors in place by the formula of [RMSNorm]. Every view has the
+// given number of tokens, and its heads have as many elements as the norm has weights. For
+// a norm of each head that is HeadDim (Qwen3, Gemma 3). For a norm of all heads of a token
+// (OLMo 2), pass a view with one head of Heads*HeadDim elements.
 //
-// Views must not share elements. A call allocates nothing, and any range of
-// tokens or heads may be normalized by a call of its own, from any goroutine,
-// with the same bits.
+// Views must not share elements. A call allocates nothing. You may split it into calls for
+// any ranges of tokens or heads, on any goroutines, and get the same bits.
 //
 // Errors wrap ErrConfig (norm), ErrShape, ErrLength or ErrOverlap.
 func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
@@ -101,9 +99,10 @@ func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
 //
 //	x = RN(RN32(x*factors[t]))
 //
-// There are as many tokens as factors, and headDim elements in a head. factors
-// must share no memory with the views, nor they elements with each other. A call
-// allocates nothing. [QueryScales] gives the factors of some models.
+// RN32 rounds to the nearest float32, ties to even, and RN to T. There are as many tokens
+// as factors, and a head has headDim elements. factors must share no memory with the
+// views, and views must not share elements. A call allocates nothing. [QueryScales]
+// computes the factors of some models.
 //
 // Errors wrap ErrShape, ErrLength or ErrOverlap.
 func Scale[T Element](factors []float32, headDim int, xs ...View[T]) error {
@@ -133,21 +132,21 @@ func Scale[T Element](factors []float32, headDim int, xs ...View[T]) error {
 
 func (n *RMSNorm) valid() bool { return n != nil && len(n.weight) > 0 }
 
-// check checks a norm, the argument of that name: nil, or of a head or of all heads of a
-// token.
+// check checks the norm that the argument of that name is. It may be nil, a norm of a
+// head, or a norm of all heads of a token.
 func (n *RMSNorm) check(function string, name argument.Name, heads, headDim int) error {
 	switch {
 	case n == nil:
 	case !n.valid():
 		return argument.Error(ErrConfig, function, name.String(), "zero", "nil or an RMSNorm from NewRMSNorm")
 	case len(n.weight) != headDim && len(n.weight) != heads*headDim:
-		return argument.Error(ErrShape, function, name.String(), "of "+argument.Elements(len(n.weight)).String(), "HeadDim = %d or Heads*HeadDim = %d", headDim, heads*headDim)
+		return argument.Error(ErrShape, function, name.String(), argument.Elements(len(n.weight)), "HeadDim = %d or Heads*HeadDim = %d", headDim, heads*headDim)
 	}
 	return nil
 }
 
-// apply normalizes the given number of heads in each of some tokens one after
-// another, from element at on.
+// apply normalizes the given number of heads in each of some consecutive tokens, starting
+// at element at.
 func (n *RMSNorm) apply(x *view.Operand, heads, at, tokens int) {
 	if heads == 1 {
 		n.lines(x, at, tokens, x.TokenStride)

@@ -244,22 +244,22 @@ func TestNormErrors(t *testing.T) {
 		return testkit.Wrong{Name: name, Call: func() error { return posenc.Scale(factors, headDim, xs...) }, Kind: kind, Says: []string{"posenc.Scale: " + says}}
 	}
 	testkit.CheckWrong(t, []testkit.Wrong{
-		newNorm("no weight", nil, 1, "weight is 0 elements"),
-		newNorm("long weight", make([]float32, 1<<20+1), 1, "weight is 1048577 elements"),
+		newNorm("no weight", nil, 1, "weight has 0 elements"),
+		newNorm("long weight", make([]float32, 1<<20+1), 1, "weight has 1048577 elements"),
 		newNorm("negative epsilon", memory, -1, "cfg.Epsilon is -1"),
 		newNorm("epsilon NaN", memory, nan, "cfg.Epsilon is NaN, want a finite number of at least 0"),
 		newNorm("infinite epsilon", memory, inf, "cfg.Epsilon is +Inf"),
 		normalize("no norm", nil, 2, posenc.ErrConfig, "norm is nil or zero", x),
 		normalize("zero norm", &posenc.RMSNorm{}, 2, posenc.ErrConfig, "norm is nil or zero", x),
 		normalize("negative tokens", norm4, -1, posenc.ErrShape, "tokens is -1", x),
-		normalize("data of another token", norm4, 1, posenc.ErrLength, "xs[0].Data is 16 elements, want 8", x),
-		normalize("data of smaller heads", norm8, 2, posenc.ErrLength, "xs[0].Data is 16 elements, want 32", x),
+		normalize("data of another token", norm4, 1, posenc.ErrLength, "xs[0].Data has 16 elements, want 8", x),
+		normalize("data of smaller heads", norm8, 2, posenc.ErrLength, "xs[0].Data has 16 elements, want 32", x),
 		normalize("same view", norm4, 2, posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", x, x),
 		normalize("rows overlap", norm4, 2, posenc.ErrOverlap, "xs[0].TokenStride is 7", strided(memory, 2, 7, 0)),
 		normalize("huge heads", norm4, 2, posenc.ErrShape, fmt.Sprintf("xs[0].Heads is %d, want so few that their product with HeadDim 4 fits an int", math.MaxInt), V{Data: memory, Heads: math.MaxInt}),
-		normalize("huge tokens", norm4, math.MaxInt, posenc.ErrLength, "xs[0].Data is 64 elements, want more than an int can count", V{Data: memory, Heads: 2}),
+		normalize("huge tokens", norm4, math.MaxInt, posenc.ErrLength, "xs[0].Data has 64 elements, want more than an int can count", V{Data: memory, Heads: 2}),
 		scale("no head", memory[20:22], 0, posenc.ErrShape, "headDim is 0", x),
-		scale("data of fewer tokens", memory[20:23], 4, posenc.ErrLength, "xs[0].Data is 16 elements, want 24", x),
+		scale("data of fewer tokens", memory[20:23], 4, posenc.ErrLength, "xs[0].Data has 16 elements, want 24", x),
 		scale("factors in x", memory[14:16], 4, posenc.ErrOverlap, "xs[0] is sharing memory with factors", x),
 		scale("same view", memory[20:22], 4, posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", x, x),
 	}, memory)

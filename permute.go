@@ -9,7 +9,7 @@ import (
 
 // Permutation says which rows of the weights of Q or K change places.
 type Permutation struct {
-	Heads     int    // heads of the projection: for K the key heads
+	Heads     int    // heads of the projection; for K, the key heads
 	HeadDim   int    // rows per head
 	RotaryDim int    // rows of a head that are rotated, even; 0 means HeadDim
 	Offset    int    // first rotated row of a head
@@ -17,17 +17,18 @@ type Permutation struct {
 	RowSize   int    // elements of a row; 0 means 1
 }
 
-// PermuteWeights brings the weights that make Q or K from one layout into the
-// other, so that a model stored for [Interleaved] can be rotated by [HalfSplit]
-// or the reverse. Row j of the rotated slice of a head, Offset <= j <
-// Offset+RotaryDim, is counted from Offset here; with n = RotaryDim/2 and i < n,
+// PermuteWeights reorders the weights that make Q or K from one layout to the other. A
+// model stored for [Interleaved] can then be rotated by [HalfSplit], or the reverse.
+//
+// With n = RotaryDim/2, i < n, and rows counted from the first rotated row of a head,
+// Offset,
 //
 //	InterleavedToHalfSplit    dst[i], dst[i+n] = src[2i], src[2i+1]
 //	HalfSplitToInterleaved    dst[2i], dst[2i+1] = src[i], src[i+n]
 //
-// All other rows are copied. The first is what Hugging Face's
-// convert_llama_weights_to_hf.py does to Meta's Llama (permute), the second what
-// llama.cpp's convert_hf_to_gguf.py does on the way back (LlamaModel.permute).
+// All other rows are copied. Hugging Face's convert_llama_weights_to_hf.py does the first
+// to Meta's Llama (permute). llama.cpp's convert_hf_to_gguf.py does the second on the way
+// back (LlamaModel.permute).
 //
 // dst and src hold exactly Heads*HeadDim*RowSize elements:
 //
@@ -36,27 +37,29 @@ type Permutation struct {
 //	norm of each head, [HeadDim]        Heads 1, RowSize 1 (Qwen3, Gemma 3)
 //	norm of all heads, [Heads*HeadDim]  RowSize 1 (OLMo 2)
 //
-// What is rotated in part (GPT-NeoX, GLM-4) sets RotaryDim. Multi-head latent
-// attention, whose checkpoints are Interleaved (DeepSeek V2 and V3), has two
-// weights to permute, or q_proj like q_b_proj where queries have no latent:
+// For models that rotate only a part of each head (GPT-NeoX, GLM-4), set RotaryDim.
+//
+// Multi-head latent attention, with checkpoints that are Interleaved (DeepSeek V2 and V3),
+// has two weights to permute. Where queries have no latent, q_proj takes the place of
+// q_b_proj:
 //
 //	q_b_proj            Heads: heads, HeadDim: nope+rope, RotaryDim: rope, Offset: nope
 //	kv_a_proj_with_mqa  Heads: 1, HeadDim: lora+rope, RotaryDim: rope, Offset: lora
 //
 // with nope = qk_nope_head_dim, rope = qk_rope_head_dim and lora = kv_lora_rank.
 //
-// Permute whatever stands between the input and the rotation, of Q and of K:
-// then rotated Q and K have the same elements in another order, bit for bit
-// (but for a norm, which adds up its squares in another order), and every q·k is
-// the same sum in another order. V and the output projection are not rotated and
-// stay as they are.
+// Permute every weight, bias and norm between the input and the rotation, of both Q and K.
+// The rotated Q and K then have the same elements in another order, bit for bit, and every
+// q·k is the same sum in another order. (Only a norm may change bits: it adds up its
+// squares in another order.) V and the output projection are not rotated and stay as they
+// are.
 //
-// Elements are moved and not looked at, so that T may be anything: a quantised
-// row may be RowSize bytes, or blocks. Scales of rows are permuted like a bias.
-// Where rows share a scale, only rows of the same scale may change places.
+// PermuteWeights moves elements and does not look at them, so T may be anything: a row of
+// quantized weights may be RowSize bytes, or blocks. Permute the scales of rows like a
+// bias. Where several rows share one scale, only rows of the same scale may change places.
 //
-// dst and src are the same slice or share no memory. In place, a call allocates
-// the rotated rows of one head; otherwise nothing.
+// dst and src must be the same slice or share no memory. In place, a call allocates memory
+// for the rotated rows of one head. Otherwise it allocates nothing.
 //
 // Errors wrap ErrConfig, ErrShape (Heads, RowSize), ErrLength or ErrOverlap.
 func PermuteWeights[T any](dst, src []T, p Permutation) error {
@@ -92,7 +95,7 @@ func PermuteWeights[T any](dst, src []T, p Permutation) error {
 	}
 	inPlace := &dst[0] == &src[0]
 	if argument.Overlap(dst, src) && !inPlace {
-		return argument.Error(ErrOverlap, function, "dst", "sharing some elements with src", "another slice or the same")
+		return argument.Error(ErrOverlap, function, "dst", "sharing some elements with src", "src itself or a separate slice")
 	}
 
 	var scratch []T

@@ -6,18 +6,18 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// RaggedPositions fills in the positions of sequences that lie one after
-// another: token t of sequence b, starts[b] <= t < starts[b+1], is at
+// RaggedPositions fills in the positions of sequences that lie one after another. Token t
+// of sequence b, starts[b] <= t < starts[b+1], is at
 //
 //	positions[t] = offsets[b] + t - starts[b]
 //
-// starts are the cumulative lengths (cu_seqlens, indptr): one more than there
-// are sequences, ascending from 0 to len(positions). offsets are the positions
-// of the first tokens: the tokens that a cache already has, or minus the padding
-// on the left; nil means 0 for every sequence.
+// starts are the cumulative lengths (cu_seqlens, indptr): one more than there are
+// sequences, ascending from 0 to len(positions). offsets are the positions of the first
+// tokens: the number of tokens that a cache already has, or minus the number of padding
+// tokens on the left. If offsets is nil, every sequence starts at 0.
 //
-// Errors wrap ErrLength, ErrShape (starts), ErrOverlap or ErrPosition (a position
-// that is no int32).
+// Errors wrap ErrLength, ErrShape (starts), ErrOverlap or ErrPosition (a position that
+// does not fit an int32).
 func RaggedPositions(positions, starts, offsets []int32) error {
 	const function = "posenc.RaggedPositions"
 	if len(starts) < 1 {
@@ -59,13 +59,13 @@ func RaggedPositions(positions, starts, offsets []int32) error {
 	return nil
 }
 
-// DualChunk is dual chunk attention (An et al. 2024, arXiv:2402.17463; Qwen2.5
-// 1M), which bounds every relative position by the trained length. Keys are at
-// their positions modulo ChunkSize-LocalSize; each query is rotated once for each of the
-// five kinds of keys that it meets ([DualChunkQuery]).
+// DualChunk computes the positions of dual chunk attention (An et al. 2024,
+// arXiv:2402.17463; Qwen2.5 1M), which bounds every relative position by the trained
+// length. Keys are rotated at their positions modulo ChunkSize-LocalSize. Each query is
+// rotated once for each of the five kinds of keys that it meets ([DualChunkQuery]).
 type DualChunk struct {
 	ChunkSize int32 // the trained length, from 1 to 2^30
-	LocalSize int32 // tokens at the end of the chunk before to which distances stay exact; from 0 to ChunkSize-1
+	LocalSize int32 // distances to this many tokens at the end of the previous chunk stay exact; from 0 to ChunkSize-1
 }
 
 // DualChunkQuery says which keys a query is rotated for.
@@ -73,24 +73,24 @@ type DualChunkQuery uint8
 
 const (
 	IntraChunk             DualChunkQuery = iota // keys of its own chunk
-	SuccessiveChunk                              // keys of the chunk before, distances at most ChunkSize
-	InterChunk                                   // keys of all chunks before that
+	SuccessiveChunk                              // keys of the previous chunk, distances at most ChunkSize
+	InterChunk                                   // keys of all earlier chunks
 	SuccessiveChunkUnbound                       // SuccessiveChunk without the bound (vLLM's query_succ_critical)
 	InterChunkUnbound                            // InterChunk at growing distances (vLLM's query_inter_critical)
 )
 
-// KeyPositions writes the positions at which the keys of tokens are rotated,
+// KeyPositions writes the positions at which the keys of tokens are rotated:
 //
 //	keys[t] = positions[t] mod (ChunkSize-LocalSize)
 //
-// keys may be positions. Errors wrap ErrConfig, ErrLength, ErrOverlap or
-// ErrPosition (a negative position).
+// keys and positions may be the same slice. Errors wrap ErrConfig, ErrLength, ErrOverlap
+// or ErrPosition (a negative position).
 func (d DualChunk) KeyPositions(keys, positions []int32) error {
 	return d.fill("posenc.DualChunk.KeyPositions", "keys", keys, positions, IntraChunk)
 }
 
-// QueryPositions writes the positions at which queries are rotated for the keys
-// that which names. With n = ChunkSize-LocalSize and p = positions[t] mod n,
+// QueryPositions writes the positions at which queries are rotated for one kind of keys.
+// With n = ChunkSize-LocalSize and p = positions[t] mod n,
 //
 //	IntraChunk              queries[t] = p
 //	SuccessiveChunk         queries[t] = min(p+n, ChunkSize)
@@ -98,8 +98,8 @@ func (d DualChunk) KeyPositions(keys, positions []int32) error {
 //	SuccessiveChunkUnbound  queries[t] = p+n
 //	InterChunkUnbound       queries[t] = p+ChunkSize
 //
-// as in vLLM's dual chunk rotary embedding. queries may be positions. Errors wrap
-// ErrConfig, ErrLength, ErrOverlap or ErrPosition (a negative position).
+// as in vLLM's dual chunk rotary embedding. queries and positions may be the same slice.
+// Errors wrap ErrConfig, ErrLength, ErrOverlap or ErrPosition (a negative position).
 func (d DualChunk) QueryPositions(queries, positions []int32, which DualChunkQuery) error {
 	return d.fill("posenc.DualChunk.QueryPositions", "queries", queries, positions, which)
 }
@@ -119,7 +119,7 @@ func (d DualChunk) fill(function, name string, results, positions []int32, which
 		return argument.Error(ErrLength, function, name, argument.Elements(len(results)), "%d as in positions", len(positions))
 	}
 	if argument.Overlap(results, positions) && &results[0] != &positions[0] {
-		return argument.Error(ErrOverlap, function, name, "sharing some elements with positions", "another slice or the same")
+		return argument.Error(ErrOverlap, function, name, "sharing some elements with positions", "positions itself or a separate slice")
 	}
 	for t, p := range positions {
 		if p < 0 {

@@ -19,7 +19,7 @@ type quantization struct {
 	hadamard      int
 }
 
-// quantizedOperand is a QuantizedView, the type of its elements forgotten.
+// quantizedOperand is a QuantizedView without the type of its elements.
 type quantizedOperand struct {
 	view.Operand
 	scales []float32
@@ -37,15 +37,15 @@ func (o *quantizedOperand) integers(at int) []int8 {
 	return unsafe.Slice((*int8)(o.Data), o.Length)[at:]
 }
 
-// scratch returns memory for heads that lie one behind the other.
+// scratch returns memory for heads that lie one after another.
 func (q *quantization) scratch(memory []float32) view.Operand {
 	o := view.Over(memory)
 	o.HeadStride = q.dim
 	return o
 }
 
-// prepare writes the heads of n tokens, one behind the other, to scratch, as they are to
-// be quantized: those of x from element at on, rotated by the rows of table from number
+// prepare writes the heads of n tokens to scratch, one after another, as they are to be
+// quantized. It reads x from element at on, and rotates by the rows of table from number
 // first on, or by full.
 func (q *quantization) prepare(scratch, x *view.Operand, at, n int, table *cossin.Table, first int, full *fullWidthRow) {
 	scratch.Heads, scratch.TokenStride = x.Heads, x.Heads*q.dim
@@ -81,8 +81,8 @@ func (q *quantization) widen(scratch, x *view.Operand, at, n int) {
 	}
 }
 
-// normalize normalizes the heads of n tokens that lie one behind the other: each, or all
-// of a token as one vector.
+// normalize normalizes the heads of n tokens that lie one after another: each head, or all
+// heads of a token as one vector.
 func (n *RMSNorm) normalize(x *view.Operand, headDim, tokens int) {
 	if n == nil {
 		return
@@ -144,14 +144,14 @@ func (q *quantization) rotateQuantize(y *quantizedOperand, x *view.Operand, yAt,
 	}
 }
 
-// write quantizes heads, which start stride elements apart in x from element xAt on, into
-// y from element yAt on. Meanwhile it fetches memory that many bytes from there.
+// write quantizes heads into y from element yAt on. In x they start at element xAt, stride
+// elements apart. Meanwhile it fetches memory that many bytes ahead.
 func (q *quantization) write(y *quantizedOperand, yAt, heads int, x *view.Operand, xAt, stride, ahead int) {
 	impl, from := dispatch.Implementation(), x.Float32s(xAt)
 	v := kernels.Conversion{Len: q.dim, Count: heads, XStride: stride, YStride: y.HeadStride, Ahead: ahead}
 	switch y.Kind {
 	case kernels.Q8:
-		if stride == q.dim && y.HeadStride == q.dim/generic.Q8Block { // blocks one behind the other
+		if stride == q.dim && y.HeadStride == q.dim/generic.Q8Block { // blocks one after another
 			v.Len, v.Count = heads*q.dim, 1
 		}
 		v.YStride *= generic.Q8Bytes
@@ -171,7 +171,7 @@ func (q *quantization) write(y *quantizedOperand, yAt, heads int, x *view.Operan
 	}
 }
 
-// read writes heads of x, from element at on, to scratch as float32, and takes back the
+// read writes heads of x, from element at on, to scratch as float32, and undoes the
 // Hadamard transform.
 func (q *quantization) read(scratch *view.Operand, x *quantizedOperand, at, heads int) {
 	impl, to := dispatch.Implementation(), scratch.Float32s(0)

@@ -9,8 +9,8 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Quantized is the type of the numbers of a cache of 8 bits. y stands for a float32 that
-// becomes one, RN32 rounds to the nearest float32, ties to even:
+// Quantized is the type of the numbers in a cache of 8-bit numbers. Let y be a float32
+// that is quantized, and RN32 rounding to the nearest float32, ties to even:
 //
 //	Q8_0   d = RN32(amax/127) for 32 numbers, amax = max |y|; kept as the nearest float16
 //	       q = RN32(y*RN32(1/d)) rounded to an integer, halves away from zero; 0 where d is 0
@@ -23,70 +23,75 @@ import (
 //	       each token and head
 //	E5M2   RN32(y*Scale) rounded to E5M2, ties to even, at most 57344 in magnitude
 //
-// Numbers without a scale of their own turn infinities into the largest number, and NaN
-// into the code 0x7f. Where amax is infinite or NaN, d and scale are that, q is 0, and
-// E4M3 is 0x7f: they are read back as NaN.
+// With one Scale for all numbers, infinities become the largest number and NaN becomes the
+// code 0x7f. With a scale for each block or head, an amax that is infinite or NaN makes d
+// and scale the same, q 0 and an E4M3 0x7f: the numbers are read back as NaN.
 type Quantized interface{ Q8_0 | int8 | E4M3 | E5M2 }
 
-// Q8_0 is a block of 32 numbers as ggml lays it out: number i is Q[i] times the float16 D,
+// Q8_0 is a block of 32 numbers in ggml's format: number i is Q[i] times the float16 D,
 // whose bytes are little-endian.
 type Q8_0 struct {
 	D [2]byte
 	Q [generic.Q8Block]int8
 }
 
-// E4M3 is the code of an 8-bit number with 4 bits of exponent, without infinities: E4M3FN
-// of the OCP 8-bit floating point specification.
+// E4M3 is the code of an 8-bit number with 4 bits of exponent and without infinities:
+// E4M3FN of the OCP 8-bit floating point specification.
 type E4M3 uint8
 
 // E5M2 is the code of an 8-bit number with 5 bits of exponent.
 type E5M2 uint8
 
-// Q8_0s returns bytes as blocks of 34 of them, without copying. What is behind the last whole
-// block is left out.
+// Q8_0s returns bytes as blocks of 34 bytes each, without copying. It leaves out the bytes
+// after the last whole block.
 func Q8_0s(bytes []byte) []Q8_0 {
 	return unsafe.Slice((*Q8_0)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/generic.Q8Bytes)
 }
 
-// E4M3s returns codes as numbers, without copying them. The caller guarantees that they
-// are E4M3.
+// E4M3s returns codes as numbers, without copying. The caller guarantees that they are
+// E4M3.
 func E4M3s[B ~uint8](codes []B) []E4M3 {
 	return unsafe.Slice((*E4M3)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
 }
 
-// E5M2s is E4M3s for E5M2 numbers.
+// E5M2s is [E4M3s] for E5M2 numbers.
 func E5M2s[B ~uint8](codes []B) []E5M2 {
 	return unsafe.Slice((*E5M2)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
 }
 
 // QuantizedView describes the heads of a cache of 8-bit numbers: where they lie, as a
-// View does, and their scales. Units of the View are its elements: of Q8_0 blocks, so that
-// a head of 128 numbers is 4. HeadDim counts numbers: at most 4096, of Q8_0 a multiple of 32.
+// [View] does, and their scales.
+//
+// Counts and strides of the View are in elements of type D. An element of type Q8_0 is a
+// block of 32 numbers, so a head of 128 numbers is 4 elements. HeadDim counts numbers. It
+// is at most 4096, and a multiple of 32 for Q8_0.
 type QuantizedView[D Quantized] struct {
 	View[D]
 
-	// Scales has the scales of int8, and of E4M3 where Scale is 0: one for every
-	// HeadDim elements of Data. That of the head that starts at Data[i] is
-	// Scales[i/HeadDim]; strides are multiples of HeadDim.
+	// Scales has the scales of int8, and of E4M3 if Scale is 0: one for every HeadDim
+	// elements of Data. The head that starts at Data[i] has Scales[i/HeadDim]. Strides
+	// are multiples of HeadDim.
 	Scales []float32
 
-	// Scale is by what numbers are multiplied before they are rounded to E5M2, or to E4M3
-	// without Scales: from 2^-126 to 2^126. vLLM divides by its k_scale and v_scale,
-	// of which this is the reciprocal; FlashInfer multiplies by its quant_scale_kv.
+	// Scale multiplies numbers before they are rounded to E5M2, or to E4M3 without Scales.
+	// It is from 2^-126 to 2^126. FlashInfer multiplies by it too, as quant_scale_kv. vLLM
+	// divides by k_scale and v_scale: Scale is their reciprocal.
 	Scale float32
 
-	// Hadamard is the block of the Hadamard transform that numbers in the cache have gone
-	// through, a power of two from 32 to 512 that divides HeadDim: see [Hadamard]. 0: none.
+	// Hadamard is the block of the Hadamard transform that numbers go through before they
+	// are quantized: a power of two from 32 to 512 that divides HeadDim, see [Hadamard].
+	// 0 means no transform.
 	Hadamard int
 }
 
 // maxScale is the largest Scale; its reciprocal, the least, has a finite reciprocal too.
 const maxScale = 0x1p126
 
-// maxQuantizedDim is the most elements of a head, which scratch memory has room for.
+// maxQuantizedDim is the most elements of a head for which scratch memory has room.
 const maxQuantizedDim = kernels.FusedElements
 
-// check checks all but where heads lie, and returns the elements of a head in Data.
+// check checks everything except where heads lie, and returns the elements of a head in
+// Data.
 func (v *QuantizedView[D]) check(function string, name argument.Name, headDim int) (units int, err error) {
 	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
 		return 0, argument.Error(kind, function, name.String()+field, value, expected, args...)
@@ -107,7 +112,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
 	if scale && !(v.Scale >= 1/maxScale && v.Scale <= maxScale) || !scale && v.Scale != 0 {
-		expected := "0 where every head has a scale of its own"
+		expected := "0, because the scales are in Scales or in the blocks of Q8_0"
 		if scale {
 			expected = "a number from 2^-126 to 2^126"
 		}
@@ -118,7 +123,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	}
 	if !scales {
 		if v.Scales != nil {
-			return fail(ErrLength, ".Scales", argument.Elements(len(v.Scales)), "nil for numbers that have other scales")
+			return fail(ErrLength, ".Scales", argument.Elements(len(v.Scales)), "nil, because only int8 and E4M3 take Scales")
 		}
 		return units, nil
 	}
@@ -130,7 +135,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 		value int
 	}{{".TokenStride", v.TokenStride}, {".HeadStride", v.HeadStride}, {".SequenceStride", v.SequenceStride}} {
 		if stride.value%headDim != 0 {
-			return fail(ErrShape, stride.name, stride.value, "a multiple of HeadDim %d where there are Scales", headDim)
+			return fail(ErrShape, stride.name, stride.value, "a multiple of HeadDim %d because of Scales", headDim)
 		}
 	}
 	return units, nil
@@ -158,8 +163,9 @@ func unitsOf[D Quantized](headDim int) int {
 	return headDim
 }
 
-// setOperand sets o to where the heads of v lie, of so many elements each, but for the
-// data and the scales. (Field by field, and they elsewhere: see view.View.)
+// setOperand sets o to where the heads of v lie, of so many elements each, except the data
+// and the scales. (It sets field by field, and those two are set elsewhere: see
+// view.View.)
 func (v *QuantizedView[D]) setOperand(o *quantizedOperand, units int) {
 	v.heads().SetOperand(&o.Operand, quantizedKind[D](), units)
 	o.scale = v.Scale
@@ -192,19 +198,20 @@ func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, un
 	return view.Overlap(&a, &b, tokens, otherTokens, 1)
 }
 
-// Dequantize writes the numbers of a cache as heads of headDim elements: for each token
-// and head
+// Dequantize reads the numbers of a cache into heads of headDim elements. For each token
+// and head it writes
 //
 //	Q8_0        RN(RN32(q*D))
 //	int8        RN(RN32(q*scale))
 //	E4M3        RN(RN32(code*scale))    scale of Scales, or RN32(1/Scale)
 //	E5M2        RN(RN32(code*RN32(1/Scale)))
 //
-// and, with Hadamard, what the transform makes of that: what was there before it. RN rounds
-// to T. dst has as many heads as src, and shares no memory with it.
+// RN32 rounds to the nearest float32, ties to even, and RN to T. If src.Hadamard is set,
+// Dequantize transforms the numbers once more, before RN, so that it writes what was there
+// before the transform. dst has as many heads as src, and shares no memory with it. A call
+// allocates nothing.
 //
-// A call allocates nothing. Errors wrap ErrConfig (src.Scale, src.Hadamard), ErrShape,
-// ErrLength or ErrOverlap.
+// Errors wrap ErrConfig (src.Scale, src.Hadamard), ErrShape, ErrLength or ErrOverlap.
 func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], tokens, headDim int) error {
 	const function = "posenc.Dequantize"
 	if tokens < 0 {

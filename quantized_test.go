@@ -271,20 +271,20 @@ func TestQuantizedArguments(t *testing.T) {
 	wrong("Hadamard", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is 48, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 48 }), nil))
 	wrong("Hadamard beyond a head", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is 128", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 128 }), nil))
 	wrong("Scale of blocks", posenc.ErrConfig, into+"xs[0].Dst.Scale is 2, want 0", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scale = 2 }), nil))
-	wrong("Scales of blocks", posenc.ErrLength, into+"xs[0].Dst.Scales is 4 elements, want nil", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scales = make([]float32, 4) }), nil))
+	wrong("Scales of blocks", posenc.ErrLength, into+"xs[0].Dst.Scales has 4 elements, want nil", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scales = make([]float32, 4) }), nil))
 	wrong("heads", posenc.ErrShape, into+"xs[0].Dst.Heads is 1, want 2 as in Src", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Heads = 1 }), nil))
-	wrong("short", posenc.ErrLength, into+"xs[0].Dst.Data is 3 elements, want 8", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Data = v.Data[:3] }), nil))
+	wrong("short", posenc.ErrLength, into+"xs[0].Dst.Data has 3 elements, want 8", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Data = v.Data[:3] }), nil))
 	wrong("HeadDim", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
 	wrong("blocks that do not divide", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 48, want a multiple of the 32", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 48 }))
 	wrong("long heads", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 4128, want at most 4096", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 4128 }))
-	wrong("norm", posenc.ErrShape, into+"xs[0].RotatedNorm is of 3 elements, want HeadDim = 64 or Heads*HeadDim = 128", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
+	wrong("norm", posenc.ErrShape, into+"xs[0].RotatedNorm has 3 elements, want HeadDim = 64 or Heads*HeadDim = 128", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
 		x.RotatedNorm = testkit.Must(posenc.NewRMSNorm(make([]float32, 3), posenc.RMSNormConfig{}))
 	}))
 	wrong("zero norm", posenc.ErrConfig, into+"xs[0].Norm is zero", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Norm = new(posenc.RMSNorm) }))
 	wrong("slot", posenc.ErrPosition, into+"slots[1] is 2, want below 2", func() error {
 		return posenc.RotateIntoQuantized(rotary.At(positions), []int32{0, 2}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src})
 	})
-	wrong("slots", posenc.ErrLength, into+"slots is 1 element, want 2", func() error {
+	wrong("slots", posenc.ErrLength, into+"slots has 1 element, want 2", func() error {
 		return posenc.RotateIntoQuantized(rotary.At(positions), []int32{0}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src})
 	})
 	wrong("one cache twice", posenc.ErrOverlap, into+"xs[1].Dst is sharing elements or scales with xs[0].Dst", func() error {
@@ -298,8 +298,8 @@ func TestQuantizedArguments(t *testing.T) {
 			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
 		}
 	}
-	wrong("no scales", posenc.ErrLength, into+"xs[0].Dst.Scales is 0 elements, want 4", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = nil }))
-	wrong("too many scales", posenc.ErrLength, into+"xs[0].Dst.Scales is 5 elements, want 4, one for every 64 of the 256 elements", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
+	wrong("no scales", posenc.ErrLength, into+"xs[0].Dst.Scales has 0 elements, want 4", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = nil }))
+	wrong("too many scales", posenc.ErrLength, into+"xs[0].Dst.Scales has 5 elements, want 4, one for every 64 of the 256 elements", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
 	wrong("stride", posenc.ErrShape, into+"xs[0].Dst.TokenStride is 130, want a multiple of HeadDim 64", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 130 }))
 	wrong("scales in Src", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with xs[0].Src", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }))
 	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127, 0x1p-127} {
@@ -309,7 +309,7 @@ func TestQuantizedArguments(t *testing.T) {
 			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src})
 		})
 	}
-	wrong("both scales", posenc.ErrConfig, "xs[0].Scale is 1, want 0 where every head", func() error {
+	wrong("both scales", posenc.ErrConfig, "xs[0].Scale is 1, want 0, because the scales are in Scales", func() error {
 		v := e4m3
 		v.Scales = make([]float32, 4)
 		return posenc.ShiftQuantized(rotary, positions, v)

@@ -9,23 +9,23 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// QueryScaling describes factors by which some models multiply queries, so that
-// attention stays sharp over many keys.
+// QueryScaling describes factors by which some models multiply queries, so that attention
+// stays sharp over many keys.
 //
-//   - Llama 4, in layers without rotation: Beta is attn_scale (0.1), Length
-//     floor_scale (8192), Offset 1.
-//   - Ministral 3 and Mistral 4, after the rotation: Beta is
-//     llama_4_scaling_beta, Length original_max_position_embeddings, Offset 0.
-//   - Inkling and Inkling 2, in layers without a window: Rule is ClampedLog, Beta
-//     log_scaling_alpha, Length log_scaling_n_floor, Offset 1. Relative states are scaled
-//     too.
-//   - Beam, in layers without rotation: Rule is PowerOfRatio, Beta 0.1, Length 2048,
-//     Offset 1.
+//   - Llama 4, in layers without rotation: Beta is attn_scale (0.1), Length is floor_scale
+//     (8192), Offset is 1.
+//   - Ministral 3 and Mistral 4, after the rotation: Beta is llama_4_scaling_beta, Length is
+//     original_max_position_embeddings, Offset is 0.
+//   - Inkling and Inkling 2, in layers without a window: Rule is ClampedLog, Beta is
+//     log_scaling_alpha, Length is log_scaling_n_floor, Offset is 1. They also scale the
+//     relative states.
+//   - Beam, in layers without rotation: Rule is PowerOfRatio, Beta is 0.1, Length is 2048,
+//     Offset is 1.
 type QueryScaling struct {
 	Beta   float64        // from 0 to 2^100; to 1/2 with PowerOfRatio
 	Length int            // at least 1; up to 2^31 with ClampedLog and PowerOfRatio
 	Offset int            // from 0 to 2^31-1
-	Rule   QueryScaleRule // FlooredLog unless set
+	Rule   QueryScaleRule // 0 means FlooredLog
 }
 
 // QueryScaleRule says how the factor of a query grows with r = (position+Offset)/Length.
@@ -41,14 +41,14 @@ const (
 //
 //	scales[t] = RN32(1 + Beta*ln(1 + floor((positions[t]+Offset)/Length)))
 //
-// or as the Rule says, the real number rounded to float32 once, the same on every
-// machine. (transformers computes the factors of Beam and Inkling in float32 steps, and
-// rounds those of Ministral 3 and Mistral 4 to the type of the queries; [Scale] does not.)
-// A position below -Offset has no factor: an error.
+// or what the Rule says. The real number is rounded to float32 once, ties to even, and is
+// the same on every machine. [Scale] and [RotateFused] multiply queries by the factors.
+// (transformers computes the factors of Beam and Inkling in float32 steps. It rounds those
+// of Ministral 3 and Mistral 4 to the type of the queries; Scale does not.)
 //
-// scales has an entry for each position and shares no memory with positions. A call
-// allocates nothing, but for a real number within 2^-45 of the middle between two
-// float32.
+// A position below -Offset has no factor and is an error. scales has an entry for each
+// position and shares no memory with positions. A call allocates nothing, except for a
+// real number within 2^-45 of the middle between two float32.
 //
 // Errors wrap ErrLength, ErrConfig (s), ErrOverlap or ErrPosition.
 func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
@@ -147,14 +147,15 @@ func (s *QueryScaling) of(k, n uint64) float32 {
 //
 //	scales[t] = RN32(bias + scale*ln(positions[t]+1))
 //
-// the real number rounded to float32 once. So Mistral Large 4 scales the queries of all
-// layers and of its indexer, with a learned scale and bias for each head, after the
-// rotation: [Scale] multiplies one head by them, a View of Heads 1. (transformers rounds
-// scale, bias, the logarithm and each step to the type of the queries.)
+// The real number is rounded to float32 once, ties to even. Mistral Large 4 scales the
+// queries of all layers and of its indexer like this after the rotation, with a learned
+// scale and bias for each head. To multiply one head by the factors, call [Scale] with a
+// View whose Heads is 1. (transformers rounds scale, bias, the logarithm and each step to
+// the type of the queries.)
 //
-// scale and bias are at most 2^100 in magnitude, positions at least 0. scales has an entry
-// for each position and shares no memory with positions. A call allocates nothing, but for
-// a real number within some 2^-48 of the middle between two float32.
+// scale and bias are at most 2^100 in magnitude, and positions are at least 0. scales has
+// an entry for each position and shares no memory with positions. A call allocates
+// nothing, except for a real number within some 2^-48 of the middle between two float32.
 //
 // Errors wrap ErrLength, ErrConfig (scale, bias), ErrOverlap or ErrPosition.
 func LogQueryScales(scales []float32, positions []int32, scale, bias float64) error {
@@ -203,11 +204,12 @@ func logQueryScale(k uint64, scale, bias float64) float32 {
 	})
 }
 
-// untilCertain rounds what value gives with so many bits, up to the margin, to float32
-// once both ends are rounded alike. That ends where the real number is not in the middle
-// between two float32. Logarithms of rational numbers other than 1 are transcendental. A
-// power (k/n)^Beta in the middle would have a numerator of 25 bits, an odd number m; with
-// Beta = a/2^b in lowest terms m^(2^b) divides k^a, k below 2^33: Beta would be above 24/33.
+// untilCertain calls value with more and more bits until the value minus and plus its
+// margin round to the same float32, which it returns. That ends if the real number is not
+// in the middle between two float32. Logarithms of rational numbers other than 1 are
+// transcendental. A power (k/n)^Beta in the middle would have a numerator of 25 bits, an
+// odd number m. With Beta = a/2^b in lowest terms, m^(2^b) divides k^a, and k is below
+// 2^33: Beta would be above 24/33.
 func untilCertain(value func(precision uint) (value, margin *big.Float)) float32 {
 	for precision := uint(192); ; precision *= 2 {
 		v, margin := value(precision)
@@ -219,7 +221,7 @@ func untilCertain(value func(precision uint) (value, margin *big.Float)) float32
 	}
 }
 
-// realLogarithm returns ln(k) with an error below 2^(32-precision) of it, for up to 2^20
+// realLogarithm returns ln(k) with a relative error below 2^(32-precision), for up to 2^20
 // bits.
 func realLogarithm(k uint64, precision uint) *big.Float {
 	real := func() *big.Float { return new(big.Float).SetPrec(precision) }
@@ -241,8 +243,8 @@ func realLogarithm(k uint64, precision uint) *big.Float {
 	return ln.SetMantExp(ln, 1)
 }
 
-// realExponential returns e^x for x from 0 to 16, with an error below 2^(48-precision) of
-// it: Taylor's series of x/2^16, squared as often.
+// realExponential returns e^x for x from 0 to 16, with a relative error below
+// 2^(48-precision): Taylor's series of x/2^16, squared 16 times.
 func realExponential(x *big.Float, precision uint) *big.Float {
 	const halvings = 16
 	real := func() *big.Float { return new(big.Float).SetPrec(precision) }

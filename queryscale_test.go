@@ -194,8 +194,8 @@ func TestQueryScalesErrors(t *testing.T) {
 	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
 	two := []int32{3, 4}
 	testkit.CheckWrong(t, []testkit.Wrong{
-		wrong("more scales", posenc.ErrLength, "scales is 3 elements, want 2", memory[:3], two, good),
-		wrong("no scales", posenc.ErrLength, "scales is 0 elements, want 2", nil, two, good),
+		wrong("more scales", posenc.ErrLength, "scales has 3 elements, want 2", memory[:3], two, good),
+		wrong("no scales", posenc.ErrLength, "scales has 0 elements, want 2", nil, two, good),
 		wrong("negative beta", posenc.ErrConfig, "s.Beta is -0.1", memory[:2], two, posenc.QueryScaling{Beta: -0.1, Length: 8192, Offset: 1}),
 		wrong("beta NaN", posenc.ErrConfig, "s.Beta is NaN", memory[:2], two, posenc.QueryScaling{Beta: math.NaN(), Length: 8192, Offset: 1}),
 		wrong("huge beta", posenc.ErrConfig, "s.Beta is ", memory[:2], two, posenc.QueryScaling{Beta: 0x1.0001p100, Length: 8192}),
@@ -222,7 +222,7 @@ func TestLogQueryScalesErrors(t *testing.T) {
 	}
 	two := []int32{3, 4}
 	testkit.CheckWrong(t, []testkit.Wrong{
-		wrong("more scales", posenc.ErrLength, "scales is 3 elements, want 2", memory[:3], two, 1, 1),
+		wrong("more scales", posenc.ErrLength, "scales has 3 elements, want 2", memory[:3], two, 1, 1),
 		wrong("scale", posenc.ErrConfig, "scale is NaN, want at most 2^100 in magnitude", memory[:2], two, math.NaN(), 1),
 		wrong("bias", posenc.ErrConfig, "bias is -Inf", memory[:2], two, 1, math.Inf(-1)),
 		wrong("position", posenc.ErrPosition, "positions[1] is -1, want at least 0", memory[:2], []int32{0, -1}, 1, 1),

@@ -19,8 +19,8 @@ const (
 	HalfSplit   Layout = iota // pairs (x[i], x[i+RotaryDim/2]): GPT-NeoX, Hugging Face Llama; ggml NEOX
 	Interleaved               // pairs (x[2i], x[2i+1]): GPT-J, Meta Llama; ggml NORMAL
 
-	// What reads one order and writes the other. Rotated heads are then in
-	// the second order, and so is a cache of keys.
+	// These read one order and write the other. Rotated heads, and a cache of keys, are
+	// then in the second order.
 
 	InterleavedToHalfSplit // reads Interleaved, writes HalfSplit: Hugging Face DeepSeek V3
 	HalfSplitToInterleaved // reads HalfSplit, writes Interleaved
@@ -39,8 +39,8 @@ func (l Layout) String() string {
 	return fmt.Sprintf("Layout(%d)", uint8(l))
 }
 
-// AngleRounding says how the angle of a position is rounded before its cosine and
-// sine are taken. Both are then correctly rounded float32.
+// AngleRounding says how the angle of a position is rounded before its cosine and sine are
+// taken. The cosine and the sine are correctly rounded to float32 in either case.
 type AngleRounding uint8
 
 const (
@@ -59,44 +59,45 @@ func (a AngleRounding) String() string {
 	return fmt.Sprintf("AngleRounding(%d)", uint8(a))
 }
 
-// RotaryConfig describes the rotary position embedding of a model (RoPE, Su et
-// al. 2021, arXiv:2104.09864). Axes and XPos exclude each other.
+// RotaryConfig describes the rotary position embedding of a model (RoPE, Su et al. 2021,
+// arXiv:2104.09864). Axes and XPos cannot be used together.
 type RotaryConfig struct {
 	HeadDim         int           // elements per head
-	RotaryDim       int           // elements rotated, even, at most 2048; 0 means HeadDim
+	RotaryDim       int           // elements that are rotated, even, at most 2048; 0 means HeadDim
 	Offset          int           // first rotated element of a head
 	Layout          Layout        // which elements form a pair
-	Base            float64       // frequencies Base^(-2i/RotaryDim) when InvFreq is nil (rope_theta): finite and above 1, with Float32Angles as a float32 too; 0 means 10000
-	InvFreq         []float64     // RotaryDim/2 radians per position, each below 2^50 in magnitude; nil: from Base
+	Base            float64       // rope_theta: frequencies Base^(-2i/RotaryDim) if InvFreq is nil. Finite and above 1, with Float32Angles as a float32 too; 0 means 10000
+	InvFreq         []float64     // inv_freq: RotaryDim/2 radians per position, each below 2^50 in magnitude; nil means from Base
 	AttentionFactor float64       // multiplies cos and sin (YaRN, LongRoPE): positive as a float32; 0 means 1
 	AngleRounding   AngleRounding // how angles are rounded
-	Axes            []uint8       // the axis from which each pair takes its position; nil: 0 for all
-	XPos            *XPos         // lets pairs decay with the position; nil: no decay
+	Axes            []uint8       // the axis from which each pair takes its position; nil means one axis for all
+	XPos            *XPos         // lets pairs decay with the position; nil means no decay
 }
 
-// XPos is the decay of xPos (Sun et al. 2022, arXiv:2212.10554), with which
-// queries and keys are scaled so that scores fall with the distance: cos and sin
-// of position p and pair i are multiplied by
+// XPos is the decay of xPos (Sun et al. 2022, arXiv:2212.10554). It scales queries and
+// keys so that scores fall with the distance. For position p and pair i, cos and sin are
+// multiplied by
 //
 //	((2i + 0.4*RotaryDim)/(1.4*RotaryDim))^((p-Center)/ScaleBase)
 //
-// The factor is correctly rounded to float32, and each product rounded once more. Keys
-// take the reciprocal, so that queries and keys have a Rotary each. FlashAttention takes half the current
-// length as Center; keys in a cache keep the Center with which they were rotated. A
-// factor within 2^-49 of the middle between two float32 makes a call allocate.
+// The factor is correctly rounded to float32, and each product is rounded once more. Keys
+// take the reciprocal, so queries and keys each need a Rotary. FlashAttention sets Center
+// to half the current length. Keys in a cache keep the Center with which they were
+// rotated. A factor within 2^-49 of the middle between two float32 makes a call allocate.
 //
-// Positions belong within 69*ScaleBase of Center, 35328 for 512. Farther away the
-// factor of pair 0, which has the fastest decay, is no normal float32: on one side it
-// is subnormal from 69.7*ScaleBase on and 0 from 83*ScaleBase on, on the other infinite
-// from 70.8*ScaleBase on, and the elements with it are infinite or NaN. That is no error.
+// Keep positions within 69*ScaleBase of Center: within 35328 for 512. Farther away the
+// factor of pair 0, which decays fastest, is not a normal float32. On one side it is
+// subnormal from 69.7*ScaleBase on and 0 from 83*ScaleBase on. On the other side it is
+// infinite from 70.8*ScaleBase on, and the elements multiplied by it are infinite or NaN.
+// That is no error.
 type XPos struct {
 	ScaleBase float64 // finite, at least 2^-50; 512 in the paper
-	Center    int32
-	Keys      bool // the reciprocal, for keys
+	Center    int32   // the position without decay
+	Keys      bool    // the reciprocal, for keys
 }
 
-// Rotary is a rotary position embedding: the frequencies of a head. It does not change
-// after NewRotary and may be used by many goroutines at once.
+// Rotary is a rotary position embedding: the frequencies of a head and which elements they
+// rotate. It does not change after NewRotary, and many goroutines may use it at once.
 type Rotary struct {
 	head
 	scaling      float32
@@ -109,14 +110,14 @@ const (
 	maxRotaryDim = 2 * kernels.ChunkPairs // a row of cosines and sines fits scratch memory
 )
 
-// NewRotary checks the configuration and prepares its frequencies. It keeps no
-// reference to InvFreq or Axes. With ExactAngles it takes some 35 KB for every 64
-// frequencies, and to compute those from Base 0.1 ms for 64 frequencies, a millisecond for 1024: keep it.
+// NewRotary checks the configuration and prepares its frequencies. It keeps no reference
+// to InvFreq or Axes. Keep the result: with ExactAngles it takes some 35 KB of memory for
+// every 64 frequencies. Computing the frequencies from Base takes 0.1 ms for 64 of them
+// and a millisecond for 1024.
 //
-// The frequencies from Base are the real numbers Base^(-2i/RotaryDim) rounded
-// to float64 once. With Float32Angles they take the float32 steps of
-// transformers, each correctly rounded (PyTorch's own power function may be off
-// by one bit).
+// The frequencies from Base are the real numbers Base^(-2i/RotaryDim), rounded to float64
+// once. With Float32Angles they take the float32 steps of transformers, each correctly
+// rounded (PyTorch's own power function may be off by one bit).
 //
 // Errors wrap ErrConfig.
 func NewRotary(cfg RotaryConfig) (*Rotary, error) {
@@ -148,7 +149,7 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 		}
 		ladder, err := frequency.Default(dim, base, rounding)
 		if err != nil {
-			return fail("Base", cfg.Base, "a base whose frequencies are finite and, with Float32Angles, a float32 above 1")
+			return fail("Base", cfg.Base, "a number that is finite and above 1 as a float32, because of Float32Angles")
 		}
 		invFreq = ladder.InvFreq
 	} else if cfg.Base != 0 {

@@ -10,28 +10,28 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Rotate rotates Q and K (or any other views) in place by the angles of their
-// tokens. For pair (x1, x2) number i of each head of token t,
+// Rotate rotates Q and K (or any other views) in place by the angles of their tokens. For
+// pair i of each head of token t, with elements x1 and x2,
 //
 //	c = RN32(RN32(cos(angle)) * RN32(AttentionFactor))    angle = positions[t]*InvFreq[i]
 //	s = RN32(RN32(sin(angle)) * RN32(AttentionFactor))
 //	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
-// where RN32 rounds to the nearest float32, ties to even, and RN the float32
-// sum to T once more, if T is a type of 16 bits. With Float32Angles, several axes
-// or XPos c and s are what [Rotary.CosSin] writes. The result is defined to the
-// last bit and the same on every implementation. The elements of a head outside
-// the rotated slice do not change.
+// RN32 rounds to the nearest float32, ties to even. RN rounds a sum to float32, and then
+// to T if T has 16 bits. With Float32Angles, several axes or XPos, c and s are what
+// [Rotary.CosSin] writes. The result is defined to the last bit and the same on every
+// implementation. Elements of a head outside the rotated slice do not change.
 //
-// a says the angles of each token: rope.At(positions), rope.AtFractional, or rows.All() and
-// rows.At(ids), with c and s from a cos/sin cache, of which each head may have its own
-// part ([RowsConfig]) and some tokens none ([Rows.AtSome]). A call without tokens rotates
-// nothing; the Data of packed views is then empty.
+// a says the angles of each token. rope.At(positions) and rope.AtFractional(positions)
+// compute c and s in the call. rows.All() and rows.At(ids) take them from a cos/sin cache,
+// where each head may have its own entries ([RowsConfig]) and some tokens may have none
+// ([Rows.AtSome]).
 //
-// Every view has as many tokens and its own number of heads; views may
-// interleave in memory (packed QKV) but not share elements. A call allocates
-// nothing, and any range of tokens or heads may be rotated by a call of its
-// own, from any goroutine, with the same bits.
+// All views have the same tokens, and each view has its own number of heads. Views may
+// interleave in memory (packed QKV) but must not share elements. A call without tokens
+// rotates nothing; the Data of packed views is then empty. A call allocates nothing. You
+// may split it into calls for any ranges of tokens or heads, on any goroutines, and get
+// the same bits.
 //
 // Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func Rotate[T Element](a Angles, xs ...View[T]) error {
@@ -46,11 +46,11 @@ func Rotate[T Element](a Angles, xs ...View[T]) error {
 	return rotateViews(function, &a, tokens, &r, xs)
 }
 
-// RotateInverse is Rotate with the opposite angles, -s in place of s. Without
-// AttentionFactor it undoes Rotate up to rounding. With AttentionFactor it does not: cos and sin
-// are multiplied by it as in Rotate, so that both together scale by its square.
-// Where the Layout reads one order of elements and writes the other,
-// RotateInverse reads what Rotate writes and writes what Rotate reads.
+// RotateInverse is [Rotate] with the opposite angles: -s in place of s. Without
+// AttentionFactor it undoes Rotate up to rounding. With AttentionFactor it does not: it
+// multiplies cos and sin by the factor just as Rotate does, so both together scale by its
+// square. Where the Layout reads one order of elements and writes the other, RotateInverse
+// reads what Rotate writes and writes what Rotate reads.
 func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	const function = "posenc.RotateInverse"
 	tokens, err := a.check(function)
@@ -63,21 +63,22 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	return rotateViews(function, &a, tokens, &r, xs)
 }
 
-// Shift moves keys that are rotated already, in a cache, by deltas[t] positions
-// each: Shift by d after Rotate at p is Rotate at p+d, but for rounding. It is a
-// rotation by the angles deltas[t]*InvFreq[i] alone: AttentionFactor, which the keys
-// have in them, is not applied again. The order of the elements is that which
-// Rotate writes.
+// Shift moves rotated keys to other positions, in place: the keys of token t by deltas[t]
+// positions. A KV cache that drops its first tokens needs it, for example. Except for
+// rounding, Rotate at p and then Shift by d give what Rotate at p+d gives. Shift rotates
+// by the angles deltas[t]*InvFreq[i] alone: the keys have AttentionFactor in them already,
+// so it is not applied again. The keys are in the order that Rotate writes.
 //
-// deltas is as positions of [Rotary.At]: one for each token, or [axes][tokens]. Equal
-// deltas one after another cost a row of cosines and sines for every 16 tokens, of heads
-// of up to 64 for every 32.
-// Each shift rounds once more: the root mean square error that it adds, relative
-// to the root mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16
-// and 1.7e-3 in bfloat16. The errors of n shifts add up to sqrt(n) times as much,
-// those of equal deltas in float32 to more: ten of them to 2.4e-7.
+// deltas is like positions of [Rotary.At]: one for each token, or [axes][tokens]. A run of
+// equal deltas is cheap: it needs one row of cosines and sines for every 16 tokens, or for
+// every 32 with heads of up to 64 elements.
 //
-// Errors are those of Rotate; ErrConfig also for a Rotary with XPos, whose keys depend
+// Each shift rounds once more. The root mean square error that it adds, relative to the
+// root mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16 and 1.7e-3 in
+// bfloat16. The errors of n shifts add up to sqrt(n) times as much. Equal deltas in
+// float32 add up to more: ten of them to 2.4e-7.
+//
+// Errors are those of Rotate. A Rotary with XPos is ErrConfig too, because its keys depend
 // on its center.
 func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 	const function = "posenc.Shift"
@@ -89,11 +90,11 @@ func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 	return rotateViews(function, &a, tokens, &shift, xs)
 }
 
-// checkShift returns the number of tokens that the deltas are of.
+// checkShift checks the deltas and returns how many tokens they are for.
 func (r *Rotary) checkShift(function string, deltas []int32) (int, error) {
 	tokens, err := r.check(function, "deltas", deltas)
 	if err == nil && r.frequencies.Decays() {
-		err = argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "one whose keys do not depend on a center")
+		err = argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "a Rotary without XPos")
 	}
 	return tokens, err
 }
@@ -143,8 +144,8 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	return nil
 }
 
-// rotateToken rotates one token by a row. What one call of a kernel does it calls from
-// here: an Operand and the calls in between would cost as much as a head.
+// rotateToken rotates one token by a row. Where one call of a kernel suffices, it calls
+// the kernel directly: an Operand and the calls in between would cost as much as a head.
 func rotateToken[T Element](cos, sin []float32, r *rotation, xs []View[T]) {
 	kind, impl := kindOf[T](), dispatch.Implementation()
 	h, sameOrder, halfSplit := r.head, r.in == r.out, r.out == view.HalfSplit
@@ -195,10 +196,10 @@ func rotateTokens[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {
 	}
 }
 
-// chunkTokens returns how many rows of so many pairs scratch memory has.
+// chunkTokens returns how many rows of that many pairs fit scratch memory.
 func chunkTokens(pairs int) int { return min(kernels.ChunkRows, kernels.ChunkPairs/pairs) }
 
-// rotateChunk rotates n tokens from number first on, of a call with so many.
+// rotateChunk rotates n tokens of a call, from token first on.
 func rotateChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table *cossin.Table, xs []View[T]) {
 	a.write(table, tokens, first, n, r)
 	var x view.Operand

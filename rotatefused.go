@@ -10,28 +10,27 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// FusedView is a View and what RotateFused does to its heads beside rotating
-// them.
+// FusedView is a [View] and what [RotateFused] does to its heads besides the rotation.
 type FusedView[T Element] struct {
 	View[T]
 
-	// Norm normalizes before the rotation (Qwen3, Gemma 3), RotatedNorm after it
-	// (HunYuan, nanochat, Llama 4), where they are not nil: each head, with HeadDim
-	// weights, or all heads of a token as one vector, with Heads*HeadDim. The heads of a
-	// token then lie one after another: HeadStride is 0 or HeadDim.
+	// Norm normalizes before the rotation (Qwen3, Gemma 3) and RotatedNorm after it
+	// (HunYuan, nanochat, Llama 4); nil means no norm. With HeadDim weights a norm takes
+	// each head. With Heads*HeadDim weights it takes all heads of a token as one vector.
+	// They must then lie one after another: HeadStride is 0 or HeadDim.
 	Norm, RotatedNorm *RMSNorm
 
-	// Scale multiplies the heads of token t by Scale[t] at the end, if it is not nil.
+	// Scale multiplies the heads of token t by Scale[t] at the end; nil means no scaling.
 	Scale []float32
 }
 
-// RotateFused normalizes, rotates, normalizes again and scales Q and K in place, with the
-// bits that Normalize, Rotate, Normalize and Scale give one after another (each rounding to
-// T), but in one pass over memory.
+// RotateFused normalizes, rotates, normalizes again and scales Q and K in place, in one
+// pass over memory. It gives the bits that Normalize, Rotate, Normalize and Scale give one
+// after another, each rounding to T.
 //
-// Errors are those of Rotate; ErrConfig also for a zero Norm, ErrShape for one that
-// does not fit the heads, ErrLength for a Scale without an entry for each token,
-// ErrOverlap for one that shares memory with a view.
+// Errors are those of Rotate. In addition, a zero Norm is ErrConfig, a Norm that does not
+// fit the heads is ErrShape, a Scale without an entry for each token is ErrLength, and a
+// Scale that shares memory with a view is ErrOverlap.
 func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	const function = "posenc.RotateFused"
 	tokens, err := a.check(function)
@@ -91,8 +90,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	return nil
 }
 
-// check returns what is wrong with the norm and the scale of the view that is
-// argument number i.
+// check checks the norms and the scale of the view that is argument number i.
 func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 	for _, n := range [...]struct {
 		field string
@@ -125,8 +123,7 @@ func fuseTokens[T Element](a *Angles, tokens int, r *rotation, xs []FusedView[T]
 	}
 }
 
-// fuseChunk normalizes, rotates and scales n tokens from number first on, of a call
-// with so many.
+// fuseChunk normalizes, rotates and scales n tokens of a call, from token first on.
 func fuseChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table *cossin.Table, xs []FusedView[T]) {
 	a.write(table, tokens, first, n, r)
 	var x view.Operand

@@ -10,21 +10,21 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// RotateInto rotates the heads of src into dst, a cache of keys say, in one
-// pass: what Rotate would make of src, rounded once to D. Elements outside the
-// rotated slice are copied, rounded where D has fewer bits.
+// RotateInto rotates the heads of src into dst, for example a KV cache, in one pass. It
+// writes what Rotate would make of src, rounded once to D. Elements outside the rotated
+// slice are copied, and rounded if D has fewer bits.
 //
-// Token t goes to token slots[t] of dst, or to token t where slots is nil; a
-// negative slot drops the token. Of tokens with the same slot the last one
-// stays. dst has as many heads as src. With slots it may be longer than the
-// tokens of the call, and holds at least those up to the largest slot, with
-// SequenceStride up to the end of its sequence.
+// Token t goes to token slots[t] of dst, or to token t if slots is nil. A negative slot
+// drops the token. If several tokens have the same slot, the last one stays. Elements of
+// dst that belong to no slot do not change.
 //
-// dst must share no memory with src. Elements of dst that belong to no slot do
-// not change. A call allocates nothing.
+// dst has as many heads as src. With slots, dst may have more tokens than the call. It has
+// room at least for the tokens up to the largest slot, and with SequenceStride for all
+// tokens of that slot's sequence. dst must share no memory with src. A call allocates
+// nothing.
 //
-// Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot that
-// dst has no room for is ErrPosition, or ErrLength where dst has room for no token.
+// Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot for
+// which dst has no room is ErrPosition, or ErrLength if dst has room for no token at all.
 func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S]) error {
 	const function = "posenc.RotateInto"
 	tokens, err := a.check(function)
@@ -78,8 +78,8 @@ func checkSlots(function string, slots []int32, tokens int) error {
 	return nil
 }
 
-// reachOf returns the tokens of a cache up to the last that is written, of its sequence all,
-// where the largest slot is the one before end.
+// reachOf returns how many tokens of a cache a call may write to: all before end, where
+// the largest slot is end-1, and the rest of that slot's sequence.
 func reachOf[D any](dst *view.View[D], end int) int {
 	if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
 		if rest := end % dst.SequenceTokens; rest > 0 {
@@ -89,8 +89,8 @@ func reachOf[D any](dst *view.View[D], end int) int {
 	return end
 }
 
-// checkCache checks that the view of that name has room for the slots, and returns its
-// tokens up to the last that is written. Without strides, but with slots, the view may be
+// checkCache checks that the view of that name has room for the slots, and returns how
+// many of its tokens the call may write to. With slots, a view without strides may be
 // longer.
 func checkCache[D any](function string, name argument.Name, dst *view.View[D], slots []int32, tokens, dim int) (reach int, err error) {
 	reach = tokens
@@ -140,8 +140,8 @@ func slot(slots []int32, t int) int {
 	return int(slots[t])
 }
 
-// together returns how many of n tokens from t on lie one after another in x, and their
-// slots in y.
+// together returns how many of n tokens, from t on, lie one after another both in x and,
+// at their slots, in y.
 func together(y, x *view.Operand, slots []int32, t, n int) int {
 	at := slot(slots, t)
 	n = min(x.Together(t, n), y.Together(at, n))
@@ -156,8 +156,8 @@ func together(y, x *view.Operand, slots []int32, t, n int) int {
 	return n
 }
 
-// rotateInto rotates tokens from number begin to end, of a call with so many. Where y is x
-// it leaves what lies outside the rotated slice alone.
+// rotateInto rotates the tokens from begin to end of a call. If y is x, it leaves the
+// elements outside the rotated slice alone.
 func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	pairs := r.rotaryDim / 2
@@ -190,8 +190,8 @@ func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand,
 	}
 }
 
-// rotateOneByOne is rotateInto for all tokens: head by head where each has its own
-// entries, and in runs of tokens that rotate and tokens that do not.
+// rotateOneByOne is rotateInto for all tokens. It goes head by head if each head has its
+// own entries, and by runs of tokens that rotate and tokens that do not.
 func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	for h := range max(1, a.rows.heads) {
 		rows := a.rows.ofHead(h)
@@ -226,7 +226,7 @@ func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots [
 	}
 }
 
-// leave writes tokens from number begin to end as they are, but in the order that the
+// leave writes the tokens from begin to end as they are, but in the order that the
 // rotation writes.
 func (r *rotation) leave(begin, end int, y *view.Operand, slots []int32, x *view.Operand) {
 	if y == x && r.in == r.out {

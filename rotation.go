@@ -27,8 +27,8 @@ type rotation struct {
 	sign    float32 // of sines
 }
 
-// rotate rotates n tokens one after another: those of x from element xAt on, into y
-// from yAt on. Row first+t of table is that of token t.
+// rotate rotates n tokens that lie one after another: it reads x from element xAt on and
+// writes y from element yAt on. Token t takes row first+t of table.
 func (r *rotation) rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	if r.in != r.out || x.Kind != y.Kind && x.Kind != kernels.Float32 && y.Kind != kernels.Float32 {
 		r.rotateThroughScratch(y, x, yAt, xAt, n, table, first)
@@ -46,8 +46,8 @@ func (r *rotation) rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Tab
 	}
 }
 
-// rotateHeads rotates so many heads of k.Tokens tokens, no more in one call of a kernel
-// than it may take.
+// rotateHeads rotates the heads of k.Tokens tokens. It splits them where one call of a
+// kernel may not take all.
 func (r *rotation) rotateHeads(y, x *view.Operand, yAt, xAt, heads int, cos, sin []float32, k *kernels.Rotation) {
 	most := heads
 	if heads*k.Tokens*r.rotaryDim > kernels.MaxCallElements {
@@ -99,8 +99,8 @@ func rotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels
 	}
 }
 
-// rotateThroughScratch is rotate where the rows must be brought into the order or
-// the type of y first.
+// rotateThroughScratch is rotate where heads must first be brought into the order or the
+// type of y.
 func (r *rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	var memory [2][2 * kernels.ChunkPairs]float32
 	dim := r.rotaryDim
@@ -126,8 +126,8 @@ func (r *rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, tab
 	}
 }
 
-// writesNonTemporal reports whether rows of y are to be written by non-temporal
-// stores: whole heads that lie together, in vectors that are aligned.
+// writesNonTemporal reports whether y is to be written by non-temporal stores: if whole
+// heads lie together, in aligned vectors, and there are enough of them.
 func (r *rotation) writesNonTemporal(y *view.Operand, tokens int) bool {
 	least, has := dispatch.Implementation().NonTemporalCopy()
 	size := int(y.Kind.Size())
@@ -137,8 +137,8 @@ func (r *rotation) writesNonTemporal(y *view.Operand, tokens int) bool {
 		(dim|y.TokenStride*size|y.SequenceStride*size|int(uintptr(y.Data)%32))%32 == 0
 }
 
-// rotateNonTemporal is rotate and copyRest for n tokens, some heads at a time, by way
-// of memory in the cache.
+// rotateNonTemporal is rotate and copyRest for n tokens, some heads at a time, through
+// memory in the cache.
 func (r *rotation) rotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	var unaligned [kernels.CopyBytes/4 + kernels.Line]float32
 	memory := kernels.LineAligned(unaligned[:])
@@ -159,7 +159,7 @@ func (r *rotation) rotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table 
 	}
 }
 
-// copyRest copies what lies outside the rotated slice in the heads of n tokens.
+// copyRest copies the elements outside the rotated slice, in the heads of n tokens.
 func (r *rotation) copyRest(y, x *view.Operand, yAt, xAt, n int) {
 	if r.rotaryDim == r.headDim {
 		return
@@ -174,8 +174,8 @@ func (r *rotation) copyRest(y, x *view.Operand, yAt, xAt, n int) {
 	}
 }
 
-// fullWidthRow is a row with a cosine and a sine for each element: first those of the
-// first elements of the pairs.
+// fullWidthRow is a row with a cosine and a sine for each element. The entries of the
+// first elements of all pairs come first.
 type fullWidthRow struct {
 	memory [4][2 * kernels.ChunkPairs]float32
 	dim    int
@@ -186,8 +186,8 @@ type fullWidthRow struct {
 func (f *fullWidthRow) cos() []float32 { return f.memory[2][:f.dim] }
 func (f *fullWidthRow) sin() []float32 { return f.memory[3][:f.dim] }
 
-// read sets f to a row, whose entries are in the order in which Rotate writes elements,
-// the sines times sign.
+// read sets f to a row and multiplies the sines by sign. The entries of the row are in the
+// order in which Rotate writes elements.
 func (f *fullWidthRow) read(rows *Rows, row int, sign float32) {
 	dim := rows.rotaryDim
 	rows.copyRow(f.memory[0][:dim], f.memory[1][:dim], row, sign)
@@ -198,8 +198,8 @@ func (f *fullWidthRow) read(rows *Rows, row int, sign float32) {
 	f.half = equalBits(cos[:dim/2], cos[dim/2:]) && equalBits(sin[:dim/2], sin[dim/2:])
 }
 
-// equalBits reports whether a and b, of the same length, have the same bits: to
-// a sum of zeros the sign of a zero matters.
+// equalBits reports whether a and b, of the same length, have the same bits. The sign of a
+// zero matters, because it changes a sum of zeros.
 func equalBits(a, b []float32) bool {
 	for i := range a {
 		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {

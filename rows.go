@@ -9,9 +9,9 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Rows is a cos/sin cache: rows of cosines and sines, of [Rotary.Rows] or over a
-// [Table] of the caller ([NewRows]). It does not change, and many goroutines may use
-// it at once.
+// Rows is a cos/sin cache: rows of cosines and sines, one row for each position.
+// [Rotary.Rows] computes them, and [NewRows] takes a [Table] of yours. Rows do not change,
+// and many goroutines may use them at once.
 type Rows struct {
 	head
 	cos, sin  view.Operand // row p starts at p*TokenStride
@@ -22,7 +22,7 @@ type Rows struct {
 	callers   bool // the memory is the caller's
 }
 
-// Len returns the number of rows; 0 of nil.
+// Len returns the number of rows. For nil Rows it is 0.
 func (r *Rows) Len() int {
 	if r == nil {
 		return 0
@@ -30,12 +30,12 @@ func (r *Rows) Len() int {
 	return r.count
 }
 
-// Rows returns the rows of the given positions, computed once: rotating every layer
-// of a model by them computes no cosines and sines again, and gives the bits of
-// r.At(positions). With several axes positions is [axes][tokens].
+// Rows computes the rows of the given positions. Every layer of a model can then rotate by
+// them without computing cosines and sines again, and gets the bits of r.At(positions).
+// With several axes positions is [axes][tokens].
 //
-// The memory is 4*RotaryDim bytes for each token. Where that is not to be allocated
-// anew for every step, fill a table by [Rotary.CosSin] and use [NewRows].
+// Rows take 4*RotaryDim bytes for each token. To avoid allocating them for every step,
+// fill a table of your own by [Rotary.CosSin] and pass it to [NewRows].
 //
 // Errors wrap ErrConfig (r), ErrLength or ErrPosition.
 func (r *Rotary) Rows(positions []int32) (*Rows, error) {
@@ -55,50 +55,51 @@ func (r *Rotary) Rows(positions []int32) (*Rows, error) {
 	return rows, nil
 }
 
-// RowsConfig says which elements of a head the rows of a [Table] are for, as
-// [RotaryConfig] does.
+// RowsConfig says which elements of a head the rows of a [Table] rotate, like
+// [RotaryConfig].
 type RowsConfig struct {
 	HeadDim   int    // elements per head
-	RotaryDim int    // elements rotated, even, at most 2048; 0 means HeadDim
+	RotaryDim int    // elements that are rotated, even, at most 2048; 0 means HeadDim
 	Offset    int    // first rotated element of a head
 	Layout    Layout // which elements form a pair
-	Heads     int    // heads that have entries of their own in a row, up to 65536; 0: all share them
+	Heads     int    // number of heads that have their own entries in a row, up to 65536; 0 means all heads share them
 }
 
-// Table is rows of cosines and sines in memory of the caller. Row p has
-// RotaryDim/2 entries, one for each pair:
+// Table is rows of cosines and sines in your memory. Row p has RotaryDim/2 entries, one
+// for each pair:
 //
 //	Cos[p*Stride:][:RotaryDim/2]    Sin[p*Stride:][:RotaryDim/2]
 //
-// A table [rows][cos|sin] is Table{Cos: t, Sin: t[RotaryDim/2:], Stride:
-// RotaryDim}. There are as many rows as Cos and Sin hold.
+// There are as many rows as Cos and Sin hold. A table of the shape [rows][cos|sin], as
+// vLLM has it, is
 //
-// With FullWidth a row has RotaryDim entries, one for each element, as the
-// tables of Hugging Face transformers have, in the order in which Rotate writes
-// the elements. With entries c1, s1 of the first element of a pair and c2, s2 of
-// the second, which may differ,
+//	Table{Cos: t, Sin: t[RotaryDim/2:], Stride: RotaryDim}
+//
+// With FullWidth a row has RotaryDim entries, one for each element, as in the tables of
+// Hugging Face transformers. They are in the order in which Rotate writes the elements. If
+// the first element of a pair has entries c1 and s1, and the second has c2 and s2, which
+// may differ, then
 //
 //	x1, x2 = x1*c1 - x2*s1, x2*c2 + x1*s2
 //
-// With RowsConfig.Heads a row has as many entries for each head, one head after another,
-// as [CosSinMixed] writes them:
+// A table of full width without FullWidth passes for a table of twice as many rows:
+// nothing can tell them apart.
+//
+// With RowsConfig.Heads each head has its own entries in a row, one head after another, as
+// [CosSinMixed] writes them. Head h has
 //
 //	Cos[p*Stride+h*RotaryDim/2:][:RotaryDim/2]
-//
-// A table of full width without FullWidth is taken for one of twice as many rows:
-// nothing can tell them apart.
 type Table[C Element] struct {
 	Cos, Sin  []C
-	Stride    int // elements from row to row; 0 means the entries of a row
-	FullWidth bool
+	Stride    int  // elements from row to row; 0 means the number of entries of a row
+	FullWidth bool // an entry for each element, not for each pair
 }
 
-// NewRows returns the rows of a table of the caller, for callers that bring their own
-// cosines and sines.
+// NewRows returns Rows over a table of your own, for cosines and sines that you have
+// already.
 //
-// The table is read by every call, and not copied: it must not change during
-// one, and what is written must share no memory with it. 16-bit entries are
-// widened, exactly.
+// It does not copy the table. Every call reads it, so it must not change during a call,
+// and no call may write to its memory. 16-bit entries are widened, which is exact.
 //
 // Errors wrap ErrConfig, ErrShape (t.Stride) or ErrLength.
 func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
@@ -127,7 +128,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		return nil, argument.Error(ErrLength, function, "t.Cos", argument.Elements(len(t.Cos)), "a multiple of the %d entries of a row", width)
 	}
 	if need := (count-1)*stride + width; count > 0 && len(t.Sin) < need || count == 0 && len(t.Sin) >= width {
-		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "as many rows as t.Cos, %d", count)
+		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d rows as in t.Cos", count)
 	}
 	if t.Stride == 0 && len(t.Sin) != len(t.Cos) {
 		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
@@ -142,14 +143,14 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 // maxRowHeads bounds the heads of rows, whose entries an int can count.
 const maxRowHeads = 1 << 16
 
-// check checks the ids of rows, some of which may be negative where that is allowed, and
-// reports whether one is.
+// check checks the ids of rows. Where allowed, ids may be negative, and check reports
+// whether one is.
 func (r *Rows) check(function string, ids []int32, allowed bool) (negative bool, err error) {
 	for i, id := range ids {
 		if id < 0 && allowed {
 			negative = true
 		} else if int(id) >= r.count || id < 0 {
-			return false, argument.Error(ErrPosition, function, argument.Indexed("ids", i), id, "the number of one of the %d rows", r.count)
+			return false, argument.Error(ErrPosition, function, argument.Indexed("ids", i), id, "at least 0 and below %d, the number of rows", r.count)
 		}
 	}
 	return negative, nil
@@ -176,7 +177,7 @@ func row(ids []int32, t int) int {
 	return int(ids[t])
 }
 
-// at returns a row where it lies, unless it has to be copied.
+// at returns a row in place, unless it must be copied.
 func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
 	if !r.inPlace || sign < 0 {
 		return nil, nil, false
@@ -185,8 +186,8 @@ func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
 	return r.cos.Float32s(at), r.sin.Float32s(at), true
 }
 
-// read points to the rows of n tokens from number first on where they lie, if they
-// can be used there, or copies them to scratch memory, the sines times sign.
+// read points to the rows of n tokens, from token first on, where they lie. If they cannot
+// be used there, it copies them to scratch memory and multiplies the sines by sign.
 func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	start := row(ids, first)
 	if cos, sin, ok := r.at(start, sign); ok {
@@ -205,7 +206,7 @@ func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	}
 }
 
-// copyRow widens the entries of a row, the sines times sign.
+// copyRow widens the entries of a row and multiplies the sines by sign.
 func (r *Rows) copyRow(cos, sin []float32, row int, sign float32) {
 	at := row * r.cos.TokenStride
 	toCos, toSin := view.Over(cos), view.Over(sin)

@@ -111,21 +111,21 @@ func TestTableErrors(t *testing.T) {
 			t.Errorf("%s: %d rows, want 3", name, r.Len())
 		}
 		calls = append(calls,
-			testkit.Wrong{Name: name + ", row beyond", Call: func() error { return posenc.Rotate(r.At([]int32{0, 2, 3}), x(3)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[2] is 3, want the number of one of the 3 rows"}},
+			testkit.Wrong{Name: name + ", row beyond", Call: func() error { return posenc.Rotate(r.At([]int32{0, 2, 3}), x(3)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[2] is 3, want at least 0 and below 3, the number of rows"}},
 			testkit.Wrong{Name: name + ", row far beyond", Call: func() error { return posenc.Rotate(r.At([]int32{math.MaxInt32}), x(1)) }, Kind: posenc.ErrPosition, Says: []string{"ids[0] is 2147483647"}},
 			testkit.Wrong{Name: name + ", negative row", Call: func() error { return posenc.RotateInverse(r.At([]int32{2, -1}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateInverse: ids[1] is -1"}},
 			testkit.Wrong{Name: name + ", least row", Call: func() error {
 				return posenc.RotateInto(r.At([]int32{math.MinInt32}), x(1), nil, V{Data: shared[:16], Heads: 2})
 			}, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateInto: ids[0] is -2147483648"}},
 			testkit.Wrong{Name: name + ", fuse by a row beyond", Call: func() error { return posenc.RotateFused(r.At([]int32{3}), posenc.FusedView[float32]{View: x(1)}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateFused: ids[0] is 3"}},
-			testkit.Wrong{Name: name + ", some rows, one beyond", Call: func() error { return posenc.Rotate(r.AtSome([]int32{-1, 3}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[1] is 3, want the number of one of the 3 rows"}},
-			testkit.Wrong{Name: name + ", all rows of fewer tokens", Call: func() error { return posenc.Rotate(r.All(), x(2)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data is 32 elements, want 48 for 3 tokens"}},
-			testkit.Wrong{Name: name + ", all rows of more tokens", Call: func() error { return posenc.RotateInverse(r.All(), x(3), x(4)) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInverse: xs[1].Data is 64 elements, want 48 for 3 tokens"}},
-			testkit.Wrong{Name: name + ", all rows of too few strided tokens", Call: func() error { return posenc.Rotate(r.All(), strided(data[:39], 1, 16, 0)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 39 elements, want at least 40 for 3 tokens"}},
-			testkit.Wrong{Name: name + ", all rows of fewer slots", Call: func() error { return posenc.RotateInto(r.All(), x(3), []int32{0, 1}, V{Data: shared[:48], Heads: 2}) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInto: slots is 2 elements, want 3"}},
-			testkit.Wrong{Name: name + ", all rows of fewer tokens fused", Call: func() error { return posenc.RotateFused(r.All(), posenc.FusedView[float32]{View: x(2)}) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateFused: xs[0].Data is 32 elements"}},
-			testkit.Wrong{Name: name + ", no tokens", Call: func() error { return posenc.Rotate(r.At([]int32{}), x(1)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 16 elements, want 0"}},
-			testkit.Wrong{Name: name + ", nil is no tokens", Call: func() error { return posenc.Rotate(r.At(nil), x(3)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 48 elements, want 0"}},
+			testkit.Wrong{Name: name + ", some rows, one beyond", Call: func() error { return posenc.Rotate(r.AtSome([]int32{-1, 3}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[1] is 3, want at least 0 and below 3, the number of rows"}},
+			testkit.Wrong{Name: name + ", all rows of fewer tokens", Call: func() error { return posenc.Rotate(r.All(), x(2)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data has 32 elements, want 48 for 3 tokens"}},
+			testkit.Wrong{Name: name + ", all rows of more tokens", Call: func() error { return posenc.RotateInverse(r.All(), x(3), x(4)) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInverse: xs[1].Data has 64 elements, want 48 for 3 tokens"}},
+			testkit.Wrong{Name: name + ", all rows of too few strided tokens", Call: func() error { return posenc.Rotate(r.All(), strided(data[:39], 1, 16, 0)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 39 elements, want at least 40 for 3 tokens"}},
+			testkit.Wrong{Name: name + ", all rows of fewer slots", Call: func() error { return posenc.RotateInto(r.All(), x(3), []int32{0, 1}, V{Data: shared[:48], Heads: 2}) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInto: slots has 2 elements, want 3"}},
+			testkit.Wrong{Name: name + ", all rows of fewer tokens fused", Call: func() error { return posenc.RotateFused(r.All(), posenc.FusedView[float32]{View: x(2)}) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateFused: xs[0].Data has 32 elements"}},
+			testkit.Wrong{Name: name + ", no tokens", Call: func() error { return posenc.Rotate(r.At([]int32{}), x(1)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 16 elements, want 0"}},
+			testkit.Wrong{Name: name + ", nil is no tokens", Call: func() error { return posenc.Rotate(r.At(nil), x(3)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 48 elements, want 0"}},
 		)
 	}
 	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}})
@@ -140,7 +140,7 @@ func TestTableErrors(t *testing.T) {
 		{"of nil", nil, []int32{1}, posenc.ErrConfig, "r is nil or zero, want a Rotary from NewRotary"},
 		{"of zero", new(posenc.Rotary), []int32{1}, posenc.ErrConfig, "r is nil or zero"},
 		{"of a position", fast, []int32{1, 1024}, posenc.ErrPosition, "positions[1] is 1024, want at most 1023"},
-		{"of axes", axes, []int32{1, 2, 3, 4}, posenc.ErrLength, "positions is 4 elements, want a multiple of 3"},
+		{"of axes", axes, []int32{1, 2, 3, 4}, posenc.ErrLength, "positions has 4 elements, want a multiple of 3"},
 	} {
 		calls = append(calls, testkit.Wrong{Name: tt.name, Call: func() error {
 			rows, err := tt.r.Rows(tt.positions)
@@ -165,8 +165,8 @@ func TestTableErrors(t *testing.T) {
 		}
 	}
 	calls = append(calls,
-		testkit.Wrong{Name: "heads, quantize", Call: quantize(each.All(), 1, 3), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is of rows with entries for each head, want rows that all heads share"}},
-		testkit.Wrong{Name: "some, quantize", Call: quantize(half.AtSome([]int32{-1, 0}), 2, 1), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is of tokens some of which do not rotate, want a row for each token"}},
+		testkit.Wrong{Name: "heads, quantize", Call: quantize(each.All(), 1, 3), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is from rows with entries for each head, want rows that all heads share"}},
+		testkit.Wrong{Name: "some, quantize", Call: quantize(half.AtSome([]int32{-1, 0}), 2, 1), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is from ids some of which are negative, want a row for each token"}},
 	)
 	if err := quantize(half.AtSome([]int32{1, 0}), 2, 1)(); err != nil {
 		t.Errorf("some rows, all of them: %v", err)
@@ -205,20 +205,20 @@ func TestTableErrors(t *testing.T) {
 		"wide, half width":     {posenc.RowsConfig{HeadDim: 4000, RotaryDim: 2050}, table, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
 		"negative heads":       {posenc.RowsConfig{HeadDim: 8, Heads: -1}, table, posenc.ErrConfig, "cfg.Heads is -1, want from 0 to 65536"},
 		"many heads":           {posenc.RowsConfig{HeadDim: 8, Heads: 1<<16 + 1}, table, posenc.ErrConfig, "cfg.Heads is 65537"},
-		"rows of two heads":    {posenc.RowsConfig{HeadDim: 8, Heads: 2}, table, posenc.ErrLength, "t.Cos is 12 elements, want a multiple of the 8 entries"},
+		"rows of two heads":    {posenc.RowsConfig{HeadDim: 8, Heads: 2}, table, posenc.ErrLength, "t.Cos has 12 elements, want a multiple of the 8 entries"},
 		"stride of one head":   {posenc.RowsConfig{HeadDim: 8, Heads: 2}, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
 		"negative stride":      {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: -4}, posenc.ErrShape, "t.Stride is -4, want 0 or at least the 4 entries"},
 		"short stride":         {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 3}, posenc.ErrShape, "t.Stride is 3"},
 		"short stride, full":   {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7, FullWidth: true}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
-		"part of a row":        {cfg, posenc.Table[float32]{Cos: data[:9], Sin: data[:9]}, posenc.ErrLength, "t.Cos is 9 elements, want a multiple of the 4 entries"},
-		"part of a row, full":  {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:12], FullWidth: true}, posenc.ErrLength, "t.Cos is 12 elements, want a multiple of the 8 entries"},
-		"fewer sines":          {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:8]}, posenc.ErrLength, "t.Sin is 8 elements"},
-		"more sines":           {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:16]}, posenc.ErrLength, "t.Sin is 16 elements"},
-		"part of a sine row":   {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:13]}, posenc.ErrLength, "t.Sin is 13 elements"},
-		"no cosines":           {cfg, posenc.Table[float32]{Sin: data[:12]}, posenc.ErrLength, "t.Sin is 12 elements"},
-		"no sines":             {cfg, posenc.Table[float32]{Cos: data[:12]}, posenc.ErrLength, "t.Sin is 0 elements"},
-		"fewer sines, strided": {cfg, posenc.Table[float32]{Cos: data[:28], Sin: data[:27], Stride: 8}, posenc.ErrLength, "t.Sin is 27 elements"},
-		"no cosines, strided":  {cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:12], Stride: 8}, posenc.ErrLength, "t.Sin is 12 elements"},
+		"part of a row":        {cfg, posenc.Table[float32]{Cos: data[:9], Sin: data[:9]}, posenc.ErrLength, "t.Cos has 9 elements, want a multiple of the 4 entries"},
+		"part of a row, full":  {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:12], FullWidth: true}, posenc.ErrLength, "t.Cos has 12 elements, want a multiple of the 8 entries"},
+		"fewer sines":          {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:8]}, posenc.ErrLength, "t.Sin has 8 elements"},
+		"more sines":           {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:16]}, posenc.ErrLength, "t.Sin has 16 elements"},
+		"part of a sine row":   {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:13]}, posenc.ErrLength, "t.Sin has 13 elements"},
+		"no cosines":           {cfg, posenc.Table[float32]{Sin: data[:12]}, posenc.ErrLength, "t.Sin has 12 elements"},
+		"no sines":             {cfg, posenc.Table[float32]{Cos: data[:12]}, posenc.ErrLength, "t.Sin has 0 elements"},
+		"fewer sines, strided": {cfg, posenc.Table[float32]{Cos: data[:28], Sin: data[:27], Stride: 8}, posenc.ErrLength, "t.Sin has 27 elements"},
+		"no cosines, strided":  {cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:12], Stride: 8}, posenc.ErrLength, "t.Sin has 12 elements"},
 	} {
 		calls = append(calls, testkit.Wrong{Name: name, Call: func() error { _, err := posenc.NewRows(tt.cfg, tt.table); return err }, Kind: tt.kind, Says: []string{"posenc.NewRows: " + tt.says}})
 	}
@@ -269,7 +269,7 @@ func TestRotaryRowsHuge(t *testing.T) {
 		t.Skip("NOT TESTED: here an int counts all rows")
 	}
 	_, err := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048}).Rows(make([]int32, 1<<19))
-	if !errors.Is(err, posenc.ErrLength) || !strings.Contains(err.Error(), "posenc.Rotary.Rows: positions is 524288 elements") {
+	if !errors.Is(err, posenc.ErrLength) || !strings.Contains(err.Error(), "posenc.Rotary.Rows: positions has 524288 elements") {
 		t.Errorf("got error %v", err)
 	}
 }

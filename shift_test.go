@@ -152,9 +152,9 @@ func TestShiftErrors(t *testing.T) {
 		shift("zero rotary", posenc.ErrConfig, "r is nil or zero", new(posenc.Rotary), []int32{1, 2, 3}, x),
 		shift("decay", posenc.ErrConfig, "r is a Rotary with XPos", decaying, []int32{0, 1, 2}, x),
 		shift("delta", posenc.ErrPosition, "deltas[1] is 1024, want at most 1023", fast, []int32{5, 1024, 3}, x),
-		shift("deltas of axes", posenc.ErrLength, "deltas is 4 elements, want a multiple of 3", axes, []int32{5, 4, 4, 4}, x),
-		shift("data", posenc.ErrLength, "xs[0].Data is 24 elements, want 16", rotary, []int32{1, 2}, x),
-		shift("no deltas", posenc.ErrLength, "xs[0].Data is 24 elements, want 0", rotary, nil, x),
+		shift("deltas of axes", posenc.ErrLength, "deltas has 4 elements, want a multiple of 3", axes, []int32{5, 4, 4, 4}, x),
+		shift("data", posenc.ErrLength, "xs[0].Data has 24 elements, want 16", rotary, []int32{1, 2}, x),
+		shift("no deltas", posenc.ErrLength, "xs[0].Data has 24 elements, want 0", rotary, nil, x),
 		shift("heads", posenc.ErrShape, "xs[1].Heads is 0", rotary, []int32{1, 2, 3}, x, V{}),
 		shift("same view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", rotary, []int32{1, 2, 3}, x, x),
 	}, data)

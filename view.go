@@ -6,24 +6,24 @@ import (
 	"github.com/go-posenc/posenc/internal/view"
 )
 
-// View describes Q, K or other vectors as heads of HeadDim elements, one or more for
-// each token: head h of token t is
+// View describes Q, K or other vectors as heads of HeadDim elements. Each token has one or
+// more heads, and head h of token t is
 //
 //	Data[t*TokenStride+h*HeadStride:][:HeadDim]
 //
-// Units are elements. HeadDim is that of the Angles, or the headDim or the norm of
-// a call. There are as many tokens as the Angles have, or as a call says.
-// Heads is at least 1; strides are not negative.
+// All counts and strides are in elements. The Angles set HeadDim and the number of tokens.
+// Functions without Angles take HeadDim from their arguments (a headDim, a norm), and the
+// number of tokens too. Heads is at least 1, and strides are not negative.
 //
-// Packed, with both strides 0, Data holds exactly tokens*Heads*HeadDim
-// elements. Strided, it holds at least those up to the last element of the last
-// head; a stride left 0 means what it is when packed. Heads must not overlap:
-// for [heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and
-// HeadStride to tokens*HeadDim.
+// If both strides are 0, the view is packed: Data holds exactly tokens*Heads*HeadDim
+// elements. Otherwise it is strided: Data holds at least the elements up to the end of the
+// last head, and a stride of 0 means what it is in a packed view. Heads must not overlap.
+// For [heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and HeadStride to
+// tokens*HeadDim.
 //
-// With SequenceStride the tokens come in sequences of SequenceTokens, one after
-// the other: token t is number t%SequenceTokens of sequence t/SequenceTokens,
-// and a sequence starts SequenceStride after the one before. Only shapes like
+// With SequenceStride the tokens come in sequences of SequenceTokens tokens each, one
+// after another: token t is token t%SequenceTokens of sequence t/SequenceTokens, and each
+// sequence starts SequenceStride elements after the one before. Only shapes like
 // [batch][heads][tokens][HeadDim], or a paged cache, need it.
 type View[T Element | Quantized] struct {
 	Data        []T
@@ -31,8 +31,8 @@ type View[T Element | Quantized] struct {
 	TokenStride int // elements from token to token; 0 means Heads*HeadDim
 	HeadStride  int // elements from head to head; 0 means HeadDim
 
-	SequenceTokens int // tokens of a sequence, where SequenceStride is set; 0 otherwise
-	SequenceStride int // elements from sequence to sequence; 0: all tokens are one sequence
+	SequenceTokens int // tokens of a sequence if SequenceStride is set; otherwise 0
+	SequenceStride int // elements from sequence to sequence; 0 means that all tokens are one sequence
 }
 
 // checked returns views as package view checks them: the same fields.
@@ -45,7 +45,7 @@ func operandOf[T Element](v *View[T], dim int) view.Operand {
 	return (*view.View[T])(v).Operand(kindOf[T](), dim)
 }
 
-// setOperand is operandOf but for the data.
+// setOperand is operandOf without the data.
 func setOperand[T Element](o *view.Operand, v *View[T], dim int) {
 	(*view.View[T])(v).SetOperand(o, kindOf[T](), dim)
 }

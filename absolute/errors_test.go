@@ -23,7 +23,7 @@ func TestSinusoidalErrors(t *testing.T) {
 	of := func(_ *absolute.Sinusoidal, err error) error { return err }
 	one := []float64{1}
 	fails := testkit.Failures(t, x)
-	fails(create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "absolute.NewSinusoidal: cfg.InvFreq is 0 elements")
+	fails(create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "absolute.NewSinusoidal: cfg.InvFreq has 0 elements")
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), posenc.ErrConfig, "cfg.InvFreq")
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1")
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), posenc.ErrConfig, "cfg.Axes")
@@ -69,10 +69,10 @@ func TestSinusoidalErrors(t *testing.T) {
 
 	fails(absolute.SinusoidalRows(x, nil, []int32{1}), posenc.ErrConfig, "absolute.SinusoidalRows: s is nil or zero")
 	fails(absolute.AddSinusoidal(x, new(absolute.Sinusoidal), []int32{1}, 1), posenc.ErrConfig, "absolute.AddSinusoidal: s is nil or zero")
-	fails(absolute.SinusoidalRows(x, mae, []int32{1, 2, 3}), posenc.ErrLength, "positions is 3 elements")
-	fails(absolute.SinusoidalRows(x[:15], s, []int32{1, 2}), posenc.ErrLength, "dst is 15 elements, want 16")
-	fails(absolute.AddSinusoidal(x, s, []int32{1}, 1), posenc.ErrLength, "x is 16 elements, want 8")
-	fails(absolute.SinusoidalRows64(make([]float64, 7), s, []int32{1}), posenc.ErrLength, "SinusoidalRows64: dst is 7 elements")
+	fails(absolute.SinusoidalRows(x, mae, []int32{1, 2, 3}), posenc.ErrLength, "positions has 3 elements")
+	fails(absolute.SinusoidalRows(x[:15], s, []int32{1, 2}), posenc.ErrLength, "dst has 15 elements, want 16")
+	fails(absolute.AddSinusoidal(x, s, []int32{1}, 1), posenc.ErrLength, "x has 16 elements, want 8")
+	fails(absolute.SinusoidalRows64(make([]float64, 7), s, []int32{1}), posenc.ErrLength, "SinusoidalRows64: dst has 7 elements")
 	fails(absolute.SinusoidalRows(x[:4], large, []int32{0, 1 << 10}), posenc.ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50")
 	fails(absolute.SinusoidalRows(x[:4], large, []float32{0, 1 << 10}), posenc.ErrPosition, "positions[1] is 1024")
 	fails(absolute.SinusoidalRows(x[:8], s, []float32{3e9}), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position")
@@ -81,13 +81,13 @@ func TestSinusoidalErrors(t *testing.T) {
 	fails(absolute.AddSinusoidal(x[:8], s, []int32{1}, nan), posenc.ErrConfig, "scale is NaN")
 	fails(absolute.SinusoidalRows(sharedX, s, sharedX[7:]), posenc.ErrOverlap, "dst is sharing memory with positions")
 
-	fails(s.Shift(x, []int32{1}), posenc.ErrLength, "Sinusoidal.Shift: rows is 16 elements, want 8")
+	fails(s.Shift(x, []int32{1}), posenc.ErrLength, "Sinusoidal.Shift: rows has 16 elements, want 8")
 	fails(odd.Shift(x[:14], []int32{1, 2}), posenc.ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves the last element out")
 	fails(odd.ShiftMatrix(make([]float32, 49), []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is")
 	fails((*absolute.Sinusoidal)(nil).Shift(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.Shift: s is nil")
 	fails((*absolute.Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is nil")
-	fails(mae.ShiftMatrix(make([]float32, 64), []int32{1}), posenc.ErrLength, "deltas is 1 element, want 2")
-	fails(s.ShiftMatrix(x, []int32{1}), posenc.ErrLength, "matrix is 16 elements, want Dim*Dim = 64")
+	fails(mae.ShiftMatrix(make([]float32, 64), []int32{1}), posenc.ErrLength, "deltas has 1 element, want 2")
+	fails(s.ShiftMatrix(x, []int32{1}), posenc.ErrLength, "matrix has 16 elements, want Dim*Dim = 64")
 	fails(large.ShiftMatrix(x[:4], []int32{1 << 10}), posenc.ErrPosition, "deltas")
 }
 
@@ -96,10 +96,10 @@ func TestLearnedErrors(t *testing.T) {
 	add := func(e absolute.Embedding[float32]) error { return absolute.AddEmbeddings(x, 4, e) }
 	fails := testkit.Failures(t, x)
 	fails(absolute.AddEmbeddings[float32, float32](x, 0), posenc.ErrShape, "absolute.AddEmbeddings: dim is 0")
-	fails(absolute.AddEmbeddings[float32, float32](x, 3), posenc.ErrLength, "x is 8 elements")
-	fails(add(absolute.Embedding[float32]{table, ids[:1], 0}), posenc.ErrLength, "embeddings[0].IDs is 1 element, want 2")
-	fails(add(absolute.Embedding[float32]{table[:11], ids, 0}), posenc.ErrLength, "embeddings[0].Table is 11 elements")
-	fails(add(absolute.Embedding[float32]{nil, ids, 0}), posenc.ErrLength, "absolute.AddEmbeddings: embeddings[0].Table is 0 elements, want at least one row of 4")
+	fails(absolute.AddEmbeddings[float32, float32](x, 3), posenc.ErrLength, "x has 8 elements")
+	fails(add(absolute.Embedding[float32]{table, ids[:1], 0}), posenc.ErrLength, "embeddings[0].IDs has 1 element, want 2")
+	fails(add(absolute.Embedding[float32]{table[:11], ids, 0}), posenc.ErrLength, "embeddings[0].Table has 11 elements")
+	fails(add(absolute.Embedding[float32]{nil, ids, 0}), posenc.ErrLength, "absolute.AddEmbeddings: embeddings[0].Table has 0 elements, want at least one row of 4")
 	fails(add(absolute.Embedding[float32]{table, []int32{0, 3}, 0}), posenc.ErrPosition, "embeddings[0].IDs[1] is 3, want from 0 to 2")
 	fails(add(absolute.Embedding[float32]{table, []int32{-1, 0}, 0}), posenc.ErrPosition, "embeddings[0].IDs[0] is -1")
 	fails(add(absolute.Embedding[float32]{table, ids, 1}), posenc.ErrPosition, "want from -1 to 1")
@@ -111,15 +111,15 @@ func TestLearnedErrors(t *testing.T) {
 	fails(absolute.AddEmbeddings(x, 4, absolute.Embedding[float32]{table, ids, 0}, absolute.Embedding[float32]{table, ids, -1}), posenc.ErrPosition, "embeddings[1].Offset")
 
 	fails(absolute.InterpolateTable(x, table, -1), posenc.ErrShape, "InterpolateTable: dim is -1")
-	fails(absolute.InterpolateTable(x[:0], table, 4), posenc.ErrLength, "dst is 0 elements")
-	fails(absolute.InterpolateTable(x, table[:7], 4), posenc.ErrLength, "src is 7 elements")
+	fails(absolute.InterpolateTable(x[:0], table, 4), posenc.ErrLength, "dst has 0 elements")
+	fails(absolute.InterpolateTable(x, table[:7], 4), posenc.ErrLength, "src has 7 elements")
 	fails(absolute.InterpolateTable(x, x[4:], 4), posenc.ErrOverlap, "dst")
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 0, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrShape, "InterpolateGrid: options.DstHeight is 0")
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 1<<24 + 1, Dim: 2}), posenc.ErrShape, "options.SrcWidth")
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 0}), posenc.ErrShape, "options.Dim is 0")
-	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 3, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim = 12")
-	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src is 12 elements, want SrcHeight*SrcWidth*Dim = 8")
-	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim, more than an int can count")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 3, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "dst has 8 elements, want DstHeight*DstWidth*Dim = 12")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src has 12 elements, want SrcHeight*SrcWidth*Dim = 8")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst has 8 elements, want DstHeight*DstWidth*Dim, more than an int can count")
 	for says, o := range map[string]absolute.InterpolateGridOptions{
 		"options.Antialias is true, want false with Bilinear":                        {Bilinear: true, Antialias: true},
 		"options.AlignCorners is true, want false without Bilinear":                  {AlignCorners: true},
@@ -141,16 +141,16 @@ func TestPositionsErrors(t *testing.T) {
 		return absolute.DETRPositions(x, mask, options)
 	}
 	fails := testkit.Failures(t, x)
-	fails(absolute.PaddedPositions(make([]int32, 2), make([]bool, 3), 1), posenc.ErrLength, "absolute.PaddedPositions: positions is 2 elements, want 3")
+	fails(absolute.PaddedPositions(make([]int32, 2), make([]bool, 3), 1), posenc.ErrLength, "absolute.PaddedPositions: positions has 2 elements, want 3")
 	fails(absolute.PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), posenc.ErrPosition, "padding is")
 	fails(absolute.PaddedPositions(shared, unsafe.Slice((*bool)(unsafe.Pointer(&shared[3])), 4), 1), posenc.ErrOverlap, "positions is sharing memory with mask")
 	fails(detr(unsafe.Slice((*bool)(unsafe.Pointer(&x[0])), 8), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrOverlap, "positions is sharing memory with mask")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 0, Width: 4}), posenc.ErrShape, "absolute.DETRPositions: options.Height is 0")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: -1}), posenc.ErrShape, "options.Width is -1")
-	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 3}), posenc.ErrLength, "positions is 16 elements, want 2*Height*Width = 24")
-	fails(detr(nil, absolute.DETRPositionsOptions{Height: 1 << 24, Width: 1 << 24}), posenc.ErrLength, "positions is 16 elements")
-	fails(detr(make([]bool, 7), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 7 elements, want nil or Height*Width = 8")
-	fails(detr(make([]bool, 9), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 9 elements")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 3}), posenc.ErrLength, "positions has 16 elements, want 2*Height*Width = 24")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 1 << 24, Width: 1 << 24}), posenc.ErrLength, "positions has 16 elements")
+	fails(detr(make([]bool, 7), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask has 7 elements, want nil or Height*Width = 8")
+	fails(detr(make([]bool, 9), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask has 9 elements")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: math.Inf(1)}), posenc.ErrConfig, "options.Scale is +Inf")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: 1e-300}), posenc.ErrConfig, "options.Scale is 1e-300") // float32 has 0
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Offset: math.NaN()}), posenc.ErrConfig, "options.Offset is NaN")

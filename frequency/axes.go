@@ -2,16 +2,15 @@ package frequency
 
 import "fmt"
 
-// Sections returns the axis of positions from which each pair takes its position,
-// for models that number tokens by time, height and width: a run of pairs for each
-// axis, one after another. The first sections[0] pairs are of axis 0, the next
-// sections[1] of axis 1, and so on. Qwen2-VL and Qwen2.5-VL (mrope_section [16, 24,
-// 24]: time, height, width), GLM-4V, HunYuan (xdrope_section, four axes), ggml's
-// MROPE (rope.dimension_sections).
+// Sections returns the axis from which each pair takes its position, for models that
+// number tokens by time, height and width. Each axis has a run of pairs: the first
+// sections[0] pairs are of axis 0, the next sections[1] pairs are of axis 1, and so on.
+// Used by Qwen2-VL and Qwen2.5-VL (mrope_section [16, 24, 24]: time, height, width),
+// GLM-4V, HunYuan (xdrope_section, four axes) and ggml's MROPE (rope.dimension_sections).
 //
-// Sections are counts of pairs, from 1 to 256 of them, none negative, at least 1 and
-// at most MaxRotaryDim/2 pairs in all. The result is for posenc.RotaryConfig.Axes:
-// one entry for each pair. Errors wrap ErrParameter.
+// There are 1 to 256 sections. Each is a count of pairs and not negative. Together they
+// have at least 1 and at most MaxRotaryDim/2 pairs. The result has one entry for each pair
+// and is for posenc.RotaryConfig.Axes. Errors wrap ErrParameter.
 func Sections(sections ...int) ([]uint8, error) {
 	c := checker{function: "Sections"}
 	c.require(len(sections) >= 1 && len(sections) <= 256, "len(sections)", len(sections), "from 1 to 256")
@@ -33,22 +32,23 @@ func Sections(sections ...int) ([]uint8, error) {
 }
 
 // ImageSections are counts of pairs of each axis, for models that number tokens by time,
-// height and width: none negative, at least 1 and at most MaxRotaryDim/2 in all. The axes
-// are 0 for time, 1 for height and 2 for width.
+// height and width. None is negative. Together they have at least 1 and at most
+// MaxRotaryDim/2 pairs. Axis 0 is time, axis 1 is height and axis 2 is width.
 type ImageSections struct {
 	Time, Height, Width int
 }
 
-// InterleavedSections returns the axis of each pair where pairs of time, height and
-// width follow one another, as in Qwen3-VL (mrope_section [24, 20, 20],
-// mrope_interleaved: time, height, width). Of Time + Height + Width pairs, pair j is of
+// InterleavedSections returns the axis of each pair for models in which pairs of time,
+// height and width take turns, as in Qwen3-VL (mrope_section [24, 20, 20],
+// mrope_interleaved: time, height, width). There are Time + Height + Width pairs. Pair j
+// is of
 //
 //	axis 1 where j%3 = 1 and j < 3*Height,
 //	axis 2 where j%3 = 2 and j < 3*Width,
 //	axis 0 otherwise.
 //
-// Height and width get no more than every third pair each, whatever their counts, as
-// in transformers: the other pairs are time's. Errors wrap ErrParameter.
+// Height and width each get at most every third pair, however large their counts are, as
+// in transformers. The other pairs belong to time. Errors wrap ErrParameter.
 func InterleavedSections(sections ImageSections) ([]uint8, error) {
 	c := checker{function: "InterleavedSections"}
 	pairs := c.imageSections(sections)
@@ -66,13 +66,14 @@ func InterleavedSections(sections ImageSections) ([]uint8, error) {
 	return axes, nil
 }
 
-// AlternatingSections returns the axis of each pair where the first pairs alternate
-// between height and width and the others are time's, as ERNIE 4.5 VL does (mrope_section [22,
-// 22, 20]: height, width, time). Height and Width are equal. Errors wrap ErrParameter.
+// AlternatingSections returns the axis of each pair for models in which the first pairs
+// alternate between height and width and the others belong to time, as in ERNIE 4.5 VL
+// (mrope_section [22, 22, 20]: height, width, time). Height and Width must be equal.
+// Errors wrap ErrParameter.
 func AlternatingSections(sections ImageSections) ([]uint8, error) {
 	c := checker{function: "AlternatingSections"}
 	pairs := c.imageSections(sections)
-	c.require(sections.Height == sections.Width, "sections.Width", sections.Width, "sections.Height, which is %d", sections.Height)
+	c.require(sections.Height == sections.Width, "sections.Width", sections.Width, "sections.Height = %d", sections.Height)
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -89,12 +90,12 @@ type section struct {
 	pairs int
 }
 
-// imageSections returns the pairs of all axes.
+// imageSections returns the number of pairs of all axes.
 func (c *checker) imageSections(s ImageSections) (pairs int) {
 	return c.sections(section{"sections.Time", s.Time}, section{"sections.Height", s.Height}, section{"sections.Width", s.Width})
 }
 
-// sections returns the pairs of all sections.
+// sections returns the number of pairs of all sections.
 func (c *checker) sections(sections ...section) (pairs int) {
 	for _, s := range sections {
 		c.require(s.pairs >= 0 && s.pairs <= MaxRotaryDim/2-pairs, s.name, s.pairs, "at least 0, and at most %d pairs in all", MaxRotaryDim/2)

@@ -138,7 +138,7 @@ func TestAxesErrors(t *testing.T) {
 		{func() ([]uint8, error) { return InterleavedSections(ImageSections{Time: 0, Height: 0, Width: 0}) }, "frequency.InterleavedSections: the sum of sections is 0"},
 		{func() ([]uint8, error) { return InterleavedSections(ImageSections{Time: 24, Height: 20, Width: -20}) }, "frequency.InterleavedSections: sections.Width is -20"},
 		{func() ([]uint8, error) { return InterleavedSections(ImageSections{Time: largest, Height: 0, Width: 1}) }, "frequency.InterleavedSections: sections.Width is 1"},
-		{func() ([]uint8, error) { return AlternatingSections(ImageSections{Time: 22, Height: 22, Width: 20}) }, "frequency.AlternatingSections: sections.Width is 20, want sections.Height, which is 22"},
+		{func() ([]uint8, error) { return AlternatingSections(ImageSections{Time: 22, Height: 22, Width: 20}) }, "frequency.AlternatingSections: sections.Width is 20, want sections.Height = 22"},
 		{func() ([]uint8, error) { return AlternatingSections(ImageSections{Time: 0, Height: 0, Width: 0}) }, "frequency.AlternatingSections: the sum of sections is 0"},
 		{func() ([]uint8, error) { return AlternatingSections(ImageSections{Time: 20, Height: -1, Width: -1}) }, "frequency.AlternatingSections: sections.Height is -1"},
 		{func() ([]uint8, error) {

@@ -2,14 +2,14 @@ package frequency
 
 import "fmt"
 
-// Axial returns the ladder of tokens in a grid: each axis of positions has a
-// slice of the head, one after another, with a default ladder of its own. Axis a
-// has dims[a]/2 pairs, and pair k of them
+// Axial returns the frequencies for tokens in a grid. Each axis of positions has its own
+// slice of the head, one axis after another, with the frequencies of [Default] for that
+// slice. Axis a has dims[a]/2 pairs, and its pair k has
 //
 //	InvFreq = base^(-2k/dims[a])
 //
-// The dims add up to the rotary dimension; each is even. Axes says which pairs
-// belong to which axis.
+// Each of dims is even, and together they add up to the rotary dimension. Axes of the
+// result says which pairs belong to which axis.
 //
 //	                        base   dims                  axes                    pairs
 //	Qwen2-VL, GLM-4V vision 10000  headDim/2 twice       row, column             half-split
@@ -24,14 +24,14 @@ import "fmt"
 //	SAM 2, SAM 3            10000  headDim/2 twice       column, row             interleaved
 //	MLCD                    10000  headDim/2 twice       row, column             half-split
 //
-// where Wan's h is 2*(headDim/6), rounded down, and t = headDim-2h: 44, 42, 42 of
-// 128. Text tokens of FLUX.1 are at 0 on all axes; those of HunyuanVideo are not
-// rotated. FLUX and Wan compute angles in float64 (nearly Exact), HunyuanVideo in
-// float32.
+// Wan's h is 2*(headDim/6), rounded down, and its t is headDim-2h: 44, 42, 42 for 128.
+// Text tokens of FLUX.1 are at 0 on all axes. Text tokens of HunyuanVideo are not rotated.
+// FLUX and Wan compute angles in float64 (nearly Exact), HunyuanVideo in float32.
+// posenc.GridPositions writes the positions of the last four entries.
 //
-// Source: rope type "axial" of transformers; FluxPosEmbed, WanRotaryPosEmbed and
-// HunyuanVideoRotaryPosEmbed of diffusers; for the others transformers and timm.
-// posenc.GridPositions writes the positions of the last four. Errors wrap ErrParameter.
+// Sources: rope type "axial" of transformers; FluxPosEmbed, WanRotaryPosEmbed and
+// HunyuanVideoRotaryPosEmbed of diffusers; transformers and timm for the others. Errors
+// wrap ErrParameter.
 func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	c := checker{function: "Axial", rounding: rounding}
 	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
@@ -61,9 +61,9 @@ func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	return all, nil
 }
 
-// AxialAlternating returns the ladder of Pixtral's images: one default ladder
-// over the head, of which rows take the even entries and columns the odd ones.
-// For k < headDim/4
+// AxialAlternating returns the frequencies of Pixtral's images. It deals the frequencies
+// of [Default] for the whole head out to the two axes: rows take the even ones and columns
+// the odd ones. For k < headDim/4
 //
 //	InvFreq[k]           = base^(-4k/headDim)        axis 0, the row of a patch
 //	InvFreq[headDim/4+k] = base^(-(4k+2)/headDim)    axis 1, its column
@@ -89,13 +89,13 @@ func AxialAlternating(headDim int, base float64, rounding Rounding) (Ladder, err
 	return dealt, nil
 }
 
-// AxialInterleaved returns the ladder of a grid whose pairs alternate between its axes.
-// For k < headDim/4
+// AxialInterleaved returns the frequencies for a grid whose axes alternate from pair to
+// pair. For k < headDim/4
 //
 //	InvFreq[2k] = InvFreq[2k+1] = base^(-4k/headDim)    axis 0, and axis 1
 //
-// EfficientLoFTR: rows and columns, counted from 1; headDim is that of all heads
-// together, 256, which a View has as one. Kimi's MoonViT: columns and rows. Both have
+// EfficientLoFTR has rows and columns, counted from 1. Its headDim is 256, all heads
+// together: pass a View with one head. Kimi's MoonViT has columns and rows. Both have
 // interleaved pairs. headDim is a multiple of 4. Errors wrap ErrParameter.
 func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, error) {
 	c := checker{function: "AxialInterleaved", rounding: rounding}
@@ -115,15 +115,16 @@ func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, err
 	return all, nil
 }
 
-// AxialTiled returns frequencies for each element, not each pair: those of V-JEPA 2,
-// which repeats the ladder of an axis but rotates neighbouring elements, so that the two
-// of a pair have different angles. Axis a has dims[a] elements, and element j of them
+// AxialTiled returns a frequency for each element, not for each pair, as V-JEPA 2 needs
+// it. That model repeats the frequencies of an axis but rotates neighbouring elements, so
+// the two elements of a pair have different angles. Axis a has dims[a] elements, and its
+// element j has
 //
 //	InvFreq = base^(-2(j mod dims[a]/2)/dims[a])
 //
-// V-JEPA 2 has base 10000 and dims of 2*(headDim/6), rounded down, for frame, row and
-// column; the rest of a head is not rotated. A posenc.Rotary with HeadDim twice the
-// elements writes the rows:
+// V-JEPA 2 has base 10000. Its dims for frame, row and column are each 2*(headDim/6),
+// rounded down, and the rest of a head is not rotated. A posenc.Rotary whose HeadDim is
+// twice the number of elements writes the rows:
 //
 //	ladder, err := frequency.AxialTiled(10000, frequency.Exact, 20, 20, 20)
 //	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2 * 60, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
@@ -131,7 +132,8 @@ func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, err
 //	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 64, RotaryDim: 60, Layout: posenc.Interleaved},
 //		posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true})
 //
-// The dims add up to MaxRotaryDim/2 at most; each is even. Errors wrap ErrParameter.
+// Each of dims is even, and they add up to at most MaxRotaryDim/2. Errors wrap
+// ErrParameter.
 func AxialTiled(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	c := checker{function: "AxialTiled", rounding: rounding}
 	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
@@ -161,29 +163,30 @@ func AxialTiled(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	return all, nil
 }
 
-// ESMFold2Parameters are those of ESMFold2: the keys of its atom encoder.
+// ESMFold2Parameters are the parameters of [ESMFold2], keys of the configuration of its
+// atom encoder.
 type ESMFold2Parameters struct {
-	SpatialPairs int     // num_spatial_rope_pairs_per_axis, 2: at least 1
-	UIDPairs     int     // num_uid_rope_pairs, 10: at least 1
-	SpatialBase  float64 // spatial_rope_base_frequency, 20
-	UIDBase      float64 // uid_rope_base_frequency, 10000
+	SpatialPairs int     // num_spatial_rope_pairs_per_axis: 2; at least 1
+	UIDPairs     int     // num_uid_rope_pairs: 10; at least 1
+	SpatialBase  float64 // spatial_rope_base_frequency: 20
+	UIDBase      float64 // uid_rope_base_frequency: 10000
 }
 
-// ESMFold2 returns the ladder of atoms, which have four positions, all of them fractional
-// numbers to posenc.Rotary.CosSinFractional: x, y and z in ångströms and the id of
-// their space (ref_pos, ref_space_uid). Of headDim/2 half-split pairs each of x, y and z
-// has SpatialPairs and the id has UIDPairs,
+// ESMFold2 returns the frequencies for atoms. An atom has four positions: x, y and z in
+// ångströms, and the id of its space (ref_pos, ref_space_uid). Pass all of them as
+// fractional positions to posenc.Rotary.CosSinFractional. There are headDim/2 pairs, with
+// half-split layout. x, y and z each have SpatialPairs of them, and the id has UIDPairs:
 //
 //	InvFreq = SpatialBase^(-k/SpatialPairs)    axes 0, 1 and 2, one after another
 //	InvFreq = UIDBase^(-k/UIDPairs)            axis 3
 //
-// and those left, 0: they do not rotate. Source: EsmFold2RotaryEmbedding of
-// transformers. Errors wrap ErrParameter.
+// The remaining pairs have frequency 0: they do not rotate. Source:
+// EsmFold2RotaryEmbedding of transformers. Errors wrap ErrParameter.
 func ESMFold2(headDim int, p ESMFold2Parameters, rounding Rounding) (Ladder, error) {
 	c := checker{function: "ESMFold2", rounding: rounding}
 	c.common("headDim", headDim, 2, p.SpatialBase)
-	c.require(p.SpatialPairs >= 1 && p.SpatialPairs <= headDim/6, "p.SpatialPairs", p.SpatialPairs, "at least 1, and three times that at most the %d pairs", headDim/2)
-	c.require(p.UIDPairs >= 1 && p.UIDPairs <= headDim/2-3*p.SpatialPairs, "p.UIDPairs", p.UIDPairs, "at least 1, and with those of three axes at most the %d pairs", headDim/2)
+	c.require(p.SpatialPairs >= 1 && p.SpatialPairs <= headDim/6, "p.SpatialPairs", p.SpatialPairs, "at least 1, and at most a third of the %d pairs", headDim/2)
+	c.require(p.UIDPairs >= 1 && p.UIDPairs <= headDim/2-3*p.SpatialPairs, "p.UIDPairs", p.UIDPairs, "at least 1, and at most the %d pairs that x, y and z leave of %d", max(0, headDim/2-3*p.SpatialPairs), headDim/2)
 	c.common("headDim", headDim, 2, p.UIDBase)
 	if c.err != nil {
 		return Ladder{}, c.err

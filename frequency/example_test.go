@@ -9,8 +9,8 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 )
 
-// Position interpolation by a factor of 4: token 8 of a longer sequence turns as token 2 did
-// in training. The numbers of a ladder go into a posenc.RotaryConfig.
+// Position interpolation by a factor of 4: token 8 of a longer sequence rotates as token 2
+// did in training. The fields of a Ladder go into a posenc.RotaryConfig.
 func Example() {
 	const headDim = 128
 	ladder, err := frequency.Linear(headDim, 10000, frequency.LinearParameters{Factor: 4}, frequency.Exact)
@@ -31,7 +31,7 @@ func Example() {
 	// -0.416147 0.909297
 }
 
-// Qwen 2.5 with the YaRN block of its model card: "factor": 4.0,
+// Qwen 2.5 with the YaRN settings of its model card: "factor": 4.0,
 // "original_max_position_embeddings": 32768.
 func ExampleYaRN() {
 	ladder, err := frequency.YaRN(128, 1e6, frequency.YaRNParameters{Factor: 4, OriginalMaxPositions: 32768}, frequency.Exact)
@@ -61,7 +61,8 @@ func ExampleLlama3() {
 	// 64 0.8146172 0.0013718937 3.068926e-07
 }
 
-// Heads of 8 without scaling: the frequencies fall from 1 by a factor of base^(2/8).
+// Heads of 8 elements without scaling. The frequencies fall from 1, each by a factor of
+// base^(2/8).
 func ExampleDefault() {
 	ladder, err := frequency.Default(8, 10000, frequency.Exact)
 	if err != nil {
@@ -84,7 +85,7 @@ func ExampleLinear() {
 }
 
 // The base grows with the sequence, once that is longer than in training. Only the first
-// frequency stays.
+// frequency stays the same.
 func ExampleDynamicNTK() {
 	for _, length := range []int{4096, 8192, 16384} {
 		ladder, err := frequency.DynamicNTK(8, 10000, frequency.DynamicNTKParameters{
@@ -101,8 +102,8 @@ func ExampleDynamicNTK() {
 	// 16384 [1.00000 0.05228 0.00273 0.00014]
 }
 
-// The three rules by a fixed factor. HunYuan has alpha 1000; the GTE models have a factor, and
-// some have mixed_b.
+// The three rules with a fixed factor. HunYuan has alpha 1000. The GTE models have a
+// factor, and some of them have mixed_b.
 func ExampleNTK() {
 	alpha, err := frequency.NTKAlpha(8, 10000, frequency.NTKAlphaParameters{Alpha: 1000}, frequency.Exact)
 	if err != nil {
@@ -123,8 +124,8 @@ func ExampleNTK() {
 	// mixed  [0.747192 0.063798 0.005604 0.000500]
 }
 
-// Phi 3 has two lists of divisors, one for each pair, here of heads of 8. The list of long
-// sequences is for those beyond the trained length.
+// Phi 3 has two lists of divisors, each with one divisor for each pair. Heads have 8
+// elements here. The long list is for sequences beyond the trained length.
 func ExampleLongRoPE() {
 	for _, length := range []int{4096, 131072} {
 		ladder, err := frequency.LongRoPE(8, 10000, frequency.LongRoPEParameters{
@@ -141,7 +142,7 @@ func ExampleLongRoPE() {
 	// 131072 [1.000000 0.025000 0.000625 0.000031], cos and sin times 1.1902
 }
 
-// Gemma 4: a quarter of the pairs rotates, by frequencies of the whole head.
+// Gemma 4: a quarter of the pairs rotates, with frequencies computed for the whole head.
 func ExampleProportional() {
 	ladder, err := frequency.Proportional(16, 1e6, frequency.ProportionalParameters{PartialRotaryFactor: 0.25, Factor: 1}, frequency.Exact)
 	if err != nil {
@@ -152,7 +153,8 @@ func ExampleProportional() {
 	// [1.0000 0.1778 0.0000 0.0000 0.0000 0.0000 0.0000 0.0000]
 }
 
-// GGUF files of Llama 3 have the divisors of their frequencies as a tensor, rope_freqs.weight.
+// GGUF files of Llama 3 have the divisors of the frequencies as a tensor,
+// rope_freqs.weight.
 func ExampleFactors() {
 	ladder, err := frequency.Factors(8, 500000, []float64{1, 1, 2.5, 8}, frequency.Exact)
 	if err != nil {
@@ -163,8 +165,9 @@ func ExampleFactors() {
 	// [1.000e+00 3.761e-02 5.657e-04 6.648e-06]
 }
 
-// Patches of an image: half of the pairs rotate by the row of a patch, half by its column, with
-// the same frequencies (Qwen2-VL's vision tower). Heads have 8 elements here.
+// Patches of an image, as in Qwen2-VL's vision tower. Half of the pairs rotate by the row
+// of a patch, the other half by its column, with the same frequencies. Heads have 8
+// elements here.
 func ExampleAxial() {
 	ladder, err := frequency.Axial(10000, frequency.Exact, 4, 4)
 	if err != nil {
@@ -194,7 +197,7 @@ func ExampleAxial() {
 	// [0.540 1.000 0.540 1.000]
 }
 
-// Pixtral deals one ladder out to rows and columns.
+// Pixtral deals the frequencies out to rows and columns in turn.
 func ExampleAxialAlternating() {
 	ladder, err := frequency.AxialAlternating(8, 10000, frequency.Exact)
 	if err != nil {
@@ -205,7 +208,7 @@ func ExampleAxialAlternating() {
 	// [1 0.01 0.1 0.001] [0 0 1 1]
 }
 
-// Kimi's MoonViT: of neighbouring pairs one takes the column, one the row.
+// Kimi's MoonViT: of two neighbouring pairs, one takes the column and one takes the row.
 func ExampleAxialInterleaved() {
 	ladder, err := frequency.AxialInterleaved(8, 10000, frequency.Exact)
 	if err != nil {
@@ -216,7 +219,7 @@ func ExampleAxialInterleaved() {
 	// [1 1 0.01 0.01] [0 1 0 1]
 }
 
-// V-JEPA 2 has a frequency for each element, here 4 for each of frame, row and column.
+// V-JEPA 2 has one frequency for each element, here 4 each for frame, row and column.
 func ExampleAxialTiled() {
 	ladder, err := frequency.AxialTiled(10000, frequency.Exact, 4, 4, 4)
 	if err != nil {
@@ -229,7 +232,8 @@ func ExampleAxialTiled() {
 	// [0 0 0 0 1 1 1 1 2 2 2 2]
 }
 
-// Atoms of ESMFold2: coordinates and the number of their space, in heads of 32.
+// Atoms of ESMFold2 have coordinates and the id of their space. Heads have 32 elements
+// here.
 func ExampleESMFold2() {
 	ladder, err := frequency.ESMFold2(32, frequency.ESMFold2Parameters{SpatialPairs: 2, UIDPairs: 10, SpatialBase: 20, UIDBase: 10000}, frequency.Exact)
 	if err != nil {
@@ -242,8 +246,8 @@ func ExampleESMFold2() {
 	// [0 0 1 1 2 2 3 3 3 3 3 3 3 3 3 3]
 }
 
-// M-RoPE of Qwen2-VL, Qwen3-VL and ERNIE 4.5 VL, here in 8 pairs: which of them take the time
-// (0), the height (1) and the width (2) of a token.
+// M-RoPE of Qwen2-VL, Qwen3-VL and ERNIE 4.5 VL, here with 8 pairs: which pairs take the
+// time (0), the height (1) and the width (2) of a token.
 func ExampleSections() {
 	qwen2, err := frequency.Sections(2, 3, 3)
 	if err != nil {
@@ -266,8 +270,8 @@ func ExampleSections() {
 	// [1 2 1 2 1 2 0 0]
 }
 
-// The frequencies of Vaswani et al. for 8 channels; absolute.Vaswani takes
-// them. Whisper divides by one less, so that the last frequency is 1/Base.
+// The frequencies of Vaswani et al. for 8 channels, which absolute.Vaswani takes. Whisper
+// divides by one less, so its last frequency is 1/Base.
 func ExampleSinusoidal() {
 	vaswani, err := frequency.Sinusoidal(4, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: 4})
 	if err != nil {
@@ -284,7 +288,7 @@ func ExampleSinusoidal() {
 	// [1.000000 0.046416 0.002154 0.000100]
 }
 
-// The wavelengths of tensor2tensor grow from 1 to 10000 timescales.
+// The timescales of tensor2tensor grow from 1 to 10000.
 func ExampleTimingSignal() {
 	frequencies, err := frequency.TimingSignal(3, frequency.TimingSignalParameters{MinTimescale: 1, MaxTimescale: 10000})
 	if err != nil {
@@ -295,7 +299,7 @@ func ExampleTimingSignal() {
 	// [1 0.01 0.0001]
 }
 
-// MLX says the first and the last frequency.
+// MLX gives the first and the last frequency.
 func ExampleGeometric() {
 	frequencies, err := frequency.Geometric(5, frequency.GeometricParameters{First: 1, Last: 0.0001})
 	if err != nil {
@@ -306,7 +310,8 @@ func ExampleGeometric() {
 	// [1 0.1 0.01 0.001 0.0001]
 }
 
-// By how much pairs of heads of 8 decay over 512 positions: posenc.RotaryConfig.XPos does this.
+// How much each pair of heads of 8 elements decays over 512 positions.
+// posenc.RotaryConfig.XPos does this for you.
 func ExampleXPos() {
 	const scaleBase = 512
 	high, low, err := frequency.XPos(8, scaleBase)

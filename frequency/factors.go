@@ -1,15 +1,15 @@
 package frequency
 
-// Factors returns a ladder whose frequencies have a divisor each (ggml's
-// freq_factors; the tensor rope_freqs.weight of GGUF files, by which llama.cpp
-// ships the frequencies of Llama 3 and Gemma 4):
+// Factors returns frequencies that each have their own divisor (ggml's freq_factors). In
+// GGUF files the divisors are the tensor rope_freqs.weight, with which llama.cpp ships the
+// frequencies of Llama 3 and Gemma 4:
 //
 //	InvFreq[i] = base^(-2i/rotaryDim) / factors[i]
 //
-// With Float32 it is the frequency of Default divided by RN32(factors[i]), in
-// float32. (ggml computes the angle of each position by a running product in
-// float32, which no ladder can follow.) There are rotaryDim/2 factors, finite
-// numbers above 0, the rest is as in Default. Errors wrap ErrParameter.
+// With Float32 it is the frequency of [Default] divided by RN32(factors[i]), in float32.
+// (ggml computes the angle of each position by a running product in float32, which no
+// frequencies can reproduce.) There are rotaryDim/2 factors, finite numbers above 0. The
+// other arguments are as in Default. Errors wrap ErrParameter.
 func Factors(rotaryDim int, base float64, factors []float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Factors", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

@@ -1,14 +1,15 @@
-// Package frequency makes the inverse frequencies (inv_freq) of rotary position
-// embeddings, the radians per position of every pair of elements: its ladder.
+// Package frequency computes the inverse frequencies (inv_freq) of rotary position
+// embeddings: for every pair of elements, the radians by which one position rotates it.
 //
 //	ladder, err := frequency.Linear(128, 10000, frequency.LinearParameters{Factor: 4}, frequency.Exact)
 //	rope, err := posenc.NewRotary(posenc.RotaryConfig{
 //		HeadDim: 128, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor, Axes: ladder.Axes,
 //	})
 //
-// Package modelconfig chooses the rule and its parameters for you, by the config.json or the
-// GGUF keys of a model. The original embedding, without a rule, needs no ladder:
-// posenc.RotaryConfig.Base is enough.
+// A [Ladder] is what a scaling rule gives for one model: the frequencies, and the factors
+// that go with them. Package modelconfig chooses the rule and its parameters for you,
+// from the config.json or the GGUF keys of a model. A model without a scaling rule needs
+// only posenc.RotaryConfig.Base, and nothing from this package.
 //
 // There is a constructor for each scaling rule:
 //
@@ -23,28 +24,30 @@
 //	Llama3            smooth by the wavelength         "llama3"
 //	Proportional      as wide as the head              "proportional"
 //	Factors           one list of divisors             rope_freqs.weight of GGUF files
-//	Axial             a ladder for each axis           "axial"
-//	AxialAlternating  one ladder, alternating axes     "axial" of Pixtral
-//	AxialInterleaved  alternating axes, each pair's    EfficientLoFTR, MoonViT
+//	Axial             each axis in its own slice       "axial"
+//	AxialAlternating  frequencies dealt to the axes    "axial" of Pixtral
+//	AxialInterleaved  pairs alternate between axes     EfficientLoFTR, MoonViT
 //	AxialTiled        one for each element             V-JEPA 2
 //	ESMFold2          coordinates and an id            ESMFold2
 //
-// The names on the right are the values of rope_type (formerly type) in a
-// config.json. A constructor is a pure function of its arguments. Where tokens have
-// several positions, Sections, InterleavedSections and AlternatingSections say from
-// which axis each pair takes its own.
+// The names on the right are the values of rope_type (formerly type) in a config.json. A
+// constructor is a pure function of its arguments. Where tokens have several positions,
+// [Sections], [InterleavedSections] and [AlternatingSections] say from which axis each
+// pair takes its position.
 //
-// With Exact every number of a Ladder is the real number that the rule's
-// equation gives for its parameters, rounded to float64 once; floor, ceil and
-// comparisons are those of real numbers. Results have the same bits on every
-// GOARCH: no float64 logarithm or power of package math goes into them.
+// Frequencies are rounded in one of two ways, [Exact] or [Float32].
 //
-// With Float32 a ladder follows the rule's reference (transformers, or vLLM
-// where transformers lacks the rule) operation by operation in the same
-// precision, with every operation correctly rounded. So does torch, but for
-// powers (and NTKMixed's logarithm and exponentials), which err by up to one
-// unit in the last place. That moves about one frequency in eighty, by one
-// unit, rarely two, and a few where Llama3 takes a difference of near numbers.
+// With Exact every number of a Ladder is the real number that the rule's equation gives
+// for its parameters, rounded to float64 once. floor, ceil and comparisons are those of
+// real numbers. Results have the same bits on every GOARCH, because no float64 logarithm
+// or power of package math goes into them.
+//
+// With Float32 the constructor follows the rule's reference (transformers, or vLLM where
+// transformers lacks the rule) operation by operation in the same precision. Every
+// operation is correctly rounded. torch's operations are too, except powers (and
+// NTKMixed's logarithm and exponentials), which err by up to one unit in the last place.
+// That moves about one frequency in eighty by one unit, rarely two, and a few where Llama3
+// subtracts numbers that are nearly equal.
 package frequency
 
 import (
@@ -53,15 +56,16 @@ import (
 	"math"
 )
 
-// Ladder is what a scaling rule gives for one model.
+// Ladder is what a scaling rule gives for one model: the frequencies of all pairs, and the
+// factors that go with them.
 type Ladder struct {
-	InvFreq         []float64 // inv_freq: radians per position, one for each pair
+	InvFreq         []float64 // inv_freq: one for each pair, in radians per position
 	AttentionFactor float64   // multiplies cos and sin
 	SoftmaxScale    float64   // multiplies the attention scores
-	Axes            []uint8   // the axis from which each pair takes its position; nil: 0 for all
+	Axes            []uint8   // the axis from which each pair takes its position; nil means one axis for all
 }
 
-// Rounding says how the frequencies of a ladder are rounded.
+// Rounding says how frequencies are rounded.
 type Rounding uint8
 
 const (
@@ -69,12 +73,12 @@ const (
 	Float32                 // every step rounded to float32, as Hugging Face transformers does
 )
 
-// ErrParameter is wrapped by every error. Errors name the function, the parameter, its
+// ErrParameter is what every error wraps. Errors name the function, the parameter, its
 // value and what was expected.
 var ErrParameter = errors.New("invalid parameter")
 
-// MaxRotaryDim is the largest dimension, in elements, that a ladder is made for, with a
-// frequency for each pair of them. (posenc.NewRotary takes less.)
+// MaxRotaryDim is the largest dimension, in elements, for which this package makes
+// frequencies: one frequency for each pair of elements. (posenc.NewRotary takes less.)
 const MaxRotaryDim = 1 << 16
 
 // checker keeps the first error in the parameters of a function.
@@ -98,9 +102,9 @@ func (c *checker) common(dimension string, dim, least int, base float64) {
 	c.newBase("base", base, base)
 }
 
-// newBase checks what a rule made of the base, because of a parameter.
+// newBase checks what a rule made of the base because of a parameter.
 func (c *checker) newBase(parameter string, value any, base float64) {
-	c.require(c.rounding != Float32 || float32(base) > 1 && float32(base) <= math.MaxFloat32, parameter, value, "one that leaves the base a float32 above 1")
+	c.require(c.rounding != Float32 || float32(base) > 1 && float32(base) <= math.MaxFloat32, parameter, value, "a number that leaves the base finite and above 1 as a float32")
 }
 
 // positive checks a number that frequencies are multiplied or divided by.
@@ -115,13 +119,13 @@ func (c *checker) optional(parameter string, x float64) {
 }
 
 func (c *checker) factors(parameter string, factors []float64, rotaryDim int) {
-	c.require(len(factors) == rotaryDim/2, "len("+parameter+")", len(factors), "rotaryDim/2, which is %d", rotaryDim/2)
+	c.require(len(factors) == rotaryDim/2, "len("+parameter+")", len(factors), "rotaryDim/2 = %d", rotaryDim/2)
 	for i := 0; i < len(factors) && c.err == nil; i++ {
 		c.positive(fmt.Sprintf("%s[%d]", parameter, i), factors[i])
 	}
 }
 
-// ladder checks the numbers that parameters within their ranges led to.
+// ladder checks the numbers that follow from parameters within their ranges.
 func (c *checker) ladder(l Ladder) (Ladder, error) {
 	for i, frequency := range l.InvFreq {
 		c.require(frequency >= 0 && frequency <= math.MaxFloat64, fmt.Sprintf("InvFreq[%d]", i), frequency, "parameters that give a finite number")
@@ -134,8 +138,8 @@ func (c *checker) ladder(l Ladder) (Ladder, error) {
 	return l, nil
 }
 
-// divided returns the ladder of a dimension whose first pairs have the frequencies of
-// Default by a divisor each, and the others 0, unless there was an error.
+// divided returns frequencies for a dimension, unless there was an error. The first pairs
+// have the frequencies of Default, each divided by its divisor. The others have 0.
 func (c *checker) divided(dim int, base float64, pairs int, divisor func(i int) float64) (Ladder, error) {
 	if c.err != nil {
 		return Ladder{}, c.err

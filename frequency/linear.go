@@ -5,13 +5,13 @@ type LinearParameters struct {
 	Factor float64 // factor
 }
 
-// Linear returns the ladder of position interpolation (Chen et al. 2023,
+// Linear returns the frequencies of position interpolation (Chen et al. 2023,
 // arXiv:2306.15595; transformers rope_type "linear"):
 //
 //	InvFreq[i] = base^(-2i/rotaryDim) / Factor
 //
-// With Float32 it is the frequency of Default divided by RN32(Factor), in float32.
-// Factor is a finite number above 0, the rest as in Default. Errors wrap
+// With Float32 it is the frequency of [Default] divided by RN32(Factor), in float32.
+// Factor is a finite number above 0. The other arguments are as in Default. Errors wrap
 // ErrParameter.
 func Linear(rotaryDim int, base float64, p LinearParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Linear", rounding: rounding}

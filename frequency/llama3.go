@@ -10,8 +10,8 @@ type Llama3Parameters struct {
 	OriginalMaxPositions int     // original_max_position_embeddings: 8192
 }
 
-// Llama3 returns the ladder of Llama 3.1 (Meta's llama-models; transformers
-// rope_type "llama3"). With the rotations of pair i over the original length,
+// Llama3 returns the frequencies of Llama 3.1 (Meta's llama-models; transformers rope_type
+// "llama3"). They depend on how often pair i rotates over the original length:
 //
 //	inv        = base^(-2i/rotaryDim)
 //	rotations  = OriginalMaxPositions · inv / (2π)
@@ -20,21 +20,21 @@ type Llama3Parameters struct {
 //	             inv/Factor                                     where rotations < LowFreqFactor
 //	             (1 - smooth)·inv/Factor + smooth·inv           between
 //
-// rotations never equals one of the two factors, since π is transcendental: where
-// they are equal (Llama 4), no pair lies between. With Float32 it follows the
-// float32 steps of transformers, which compares and smooths by the wavelength
-// 2π/inv; for equal factors smooth is then 0, as in vLLM.
+// rotations never equals one of the two factors, because π is transcendental. If the
+// factors are equal (Llama 4), no pair lies between them. With Float32 the function
+// follows the float32 steps of transformers, which compares and smooths by the wavelength
+// 2π/inv. For equal factors smooth is then 0, as in vLLM.
 //
-// Factor is a finite number above 0, LowFreqFactor above 0 and not above
-// HighFreqFactor, both finite, OriginalMaxPositions at least 1, the rest as in
-// Default. Errors wrap ErrParameter.
+// Factor is a finite number above 0. LowFreqFactor and HighFreqFactor are finite numbers
+// above 0, and LowFreqFactor is not above HighFreqFactor. OriginalMaxPositions is at least
+// 1. The other arguments are as in [Default]. Errors wrap ErrParameter.
 func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Llama3", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
 	check.positive("p.Factor", p.Factor)
 	check.positive("p.LowFreqFactor", p.LowFreqFactor)
 	check.positive("p.HighFreqFactor", p.HighFreqFactor)
-	check.require(p.LowFreqFactor <= p.HighFreqFactor, "p.LowFreqFactor", p.LowFreqFactor, "at most p.HighFreqFactor, which is %v", p.HighFreqFactor)
+	check.require(p.LowFreqFactor <= p.HighFreqFactor, "p.LowFreqFactor", p.LowFreqFactor, "at most p.HighFreqFactor = %v", p.HighFreqFactor)
 	check.require(p.OriginalMaxPositions >= 1, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
 	if check.err != nil {
 		return Ladder{}, check.err

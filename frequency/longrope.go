@@ -2,18 +2,19 @@ package frequency
 
 import "math"
 
-// LongRoPEParameters are the keys of a LongRoPE configuration, and a length.
+// LongRoPEParameters are the keys of a LongRoPE configuration, and the length of the
+// sequence.
 type LongRoPEParameters struct {
 	ShortFactors         []float64 // short_factor, one for each pair
 	LongFactors          []float64 // long_factor, one for each pair
 	OriginalMaxPositions int       // original_max_position_embeddings
 	Factor               float64   // factor; where absent, max_position_embeddings / original_max_position_embeddings
-	ShortAttentionFactor float64   // attention_factor or short_mscale, in place of the derived one; 0 means derived
-	LongAttentionFactor  float64   // attention_factor or long_mscale, in place of the derived one; 0 means derived
-	SequenceLength       int       // tokens of the whole context, cached ones included; 0: no more than OriginalMaxPositions
+	ShortAttentionFactor float64   // attention_factor or short_mscale; 0 means derived by the formula
+	LongAttentionFactor  float64   // attention_factor or long_mscale; 0 means derived by the formula
+	SequenceLength       int       // tokens of the whole context, including those in the cache; 0 means at most OriginalMaxPositions
 }
 
-// LongRoPE returns the ladder of LongRoPE (Ding et al. 2024, arXiv:2402.13753;
+// LongRoPE returns the frequencies of LongRoPE (Ding et al. 2024, arXiv:2402.13753;
 // transformers and vLLM rope_type "longrope", formerly "su") for a sequence of
 // SequenceLength tokens:
 //
@@ -21,16 +22,17 @@ type LongRoPEParameters struct {
 //	InvFreq[i]      = 1 / (factors[i] · base^(2i/rotaryDim))
 //	AttentionFactor = sqrt(1 + ln(Factor)/ln(OriginalMaxPositions)), and 1 for Factor up to 1
 //
-// Keys that were rotated by the short factors do not fit the long ones: transformers
-// drops its cache at the switch; vLLM passes its longest context for every sequence.
+// Keys that were rotated with the short factors do not fit queries with the long factors.
+// transformers drops its cache at the switch. vLLM passes its longest context for every
+// sequence.
 //
-// With Float32 the frequencies follow the float32 steps of transformers and
+// With Float32 the frequencies follow the float32 steps of transformers, and
 // AttentionFactor is computed in float64.
 //
-// Both lists have rotaryDim/2 finite numbers above 0, OriginalMaxPositions is at
-// least 2, Factor a finite number above 0 (or 0 where both attention factors are
-// given), the attention factors finite and not negative, SequenceLength not negative,
-// the rest as in Default. Errors wrap ErrParameter.
+// Both lists have rotaryDim/2 finite numbers above 0. OriginalMaxPositions is at least 2.
+// Factor is a finite number above 0, or 0 if both attention factors are given. The
+// attention factors are finite and not negative. SequenceLength is not negative. The other
+// arguments are as in [Default]. Errors wrap ErrParameter.
 func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "LongRoPE", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

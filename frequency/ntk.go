@@ -5,33 +5,32 @@ import (
 	"math/big"
 )
 
-// DynamicNTKParameters are the keys of a configuration with dynamic NTK scaling, and a
-// length.
+// DynamicNTKParameters are the keys of a configuration with dynamic NTK scaling, and the
+// length of the sequence.
 type DynamicNTKParameters struct {
 	Factor         float64 // factor
-	MaxPositions   int     // max_position_embeddings, never original_max_position_embeddings
-	SequenceLength int     // tokens of the whole context, cached ones included; 0: no more than MaxPositions
+	MaxPositions   int     // max_position_embeddings, not original_max_position_embeddings
+	SequenceLength int     // tokens of the whole context, including those in the cache; 0 means at most MaxPositions
 }
 
-// DynamicNTK returns the ladder of dynamic NTK-aware scaling (transformers rope_type
+// DynamicNTK returns the frequencies of dynamic NTK-aware scaling (transformers rope_type
 // "dynamic") for a sequence of SequenceLength tokens:
 //
 //	n          = max(SequenceLength, MaxPositions)
 //	newBase    = base · (Factor·n/MaxPositions - (Factor - 1))^(rotaryDim/(rotaryDim-2))
 //	InvFreq[i] = newBase^(-2i/rotaryDim)
 //
-// Up to MaxPositions tokens that is Default. Longer
-// sequences have a ladder for each length: keys rotated by the ladder of a
-// shorter one keep that. vLLM uses one for all lengths: SequenceLength =
+// Up to MaxPositions tokens these are the frequencies of [Default]. Longer sequences have
+// different frequencies for each length, and keys that were rotated at a shorter length
+// keep theirs. vLLM uses the same frequencies for all lengths: SequenceLength =
 // Factor·MaxPositions.
 //
-// With Float32 the new base is computed in float64 up to MaxPositions and by
-// float32 steps beyond, as transformers does, whose sequence length is a tensor
-// then.
+// With Float32 the new base is computed in float64 up to MaxPositions. Beyond, it is
+// computed by float32 steps, as in transformers, whose sequence length is a tensor then.
 //
-// rotaryDim is even, from 4 to MaxRotaryDim, Factor a finite number above 0,
-// MaxPositions at least 1, SequenceLength not negative, the rest as in Default. Errors
-// wrap ErrParameter.
+// rotaryDim is even, from 4 to MaxRotaryDim. Factor is a finite number above 0,
+// MaxPositions is at least 1, and SequenceLength is not negative. The other arguments are
+// as in Default. Errors wrap ErrParameter.
 func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "DynamicNTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)
@@ -64,14 +63,15 @@ type NTKParameters struct {
 	Factor float64 // factor
 }
 
-// NTK returns the ladder of fixed NTK scaling (Su 2023,
-// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE
-// models, without key mixed_b):
+// NTK returns the frequencies of fixed NTK scaling (Su 2023,
+// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE models, without
+// key mixed_b):
 //
 //	InvFreq[i] = (base·Factor)^(-2i/rotaryDim) / Factor^(2/rotaryDim)
 //
-// With Float32 it follows the float32 steps of vLLM. Factor is a finite number above
-// 0, base·Factor above 1, the rest as in Default. Errors wrap ErrParameter.
+// With Float32 it follows the float32 steps of vLLM. Factor is a finite number above 0,
+// and base·Factor is above 1. The other arguments are as in [Default]. Errors wrap
+// ErrParameter.
 func NTK(rotaryDim int, base float64, p NTKParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -94,7 +94,7 @@ func NTK(rotaryDim int, base float64, p NTKParameters, rounding Rounding) (Ladde
 	}
 	logFactor := f.logarithm(real(p.Factor))
 	logBase := sum(f.logarithm(real(base)), logFactor)
-	check.require(logBase.Sign() > 0, "p.Factor", p.Factor, "one that leaves the base above 1")
+	check.require(logBase.Sign() > 0, "p.Factor", p.Factor, "a number that leaves the base above 1")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
@@ -111,22 +111,22 @@ type NTKMixedParameters struct {
 	MixedB float64 // mixed_b
 }
 
-// NTKMixed returns the ladder of mixed NTK scaling (Su 2023,
-// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE
-// models, keys factor and mixed_b):
+// NTKMixed returns the frequencies of mixed NTK scaling (Su 2023,
+// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE models, keys
+// factor and mixed_b):
 //
 //	InvFreq[i] = base^(-2i/rotaryDim) / exp(a·(i+1)^MixedB)
 //	a          = ln(Factor) / (rotaryDim/2)^MixedB
 //
 // With Float32 it follows the float32 steps of vLLM, with MixedB rounded to float32.
-// (torch does that in its vector loops and not in the rest of a loop, which depends
-// on the processor.) Factor is a finite number above 0, MixedB a finite number from
-// 0, the rest as in Default. Errors wrap ErrParameter.
+// (torch rounds MixedB in its vector loops and not in the rest of a loop, which depends on
+// the processor.) Factor is a finite number above 0. MixedB is finite and not negative.
+// The other arguments are as in [Default]. Errors wrap ErrParameter.
 func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKMixed", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
 	check.positive("p.Factor", p.Factor)
-	check.require(p.MixedB >= 0 && p.MixedB <= math.MaxFloat64, "p.MixedB", p.MixedB, "a finite number from 0")
+	check.require(p.MixedB >= 0 && p.MixedB <= math.MaxFloat64, "p.MixedB", p.MixedB, "a finite number of at least 0")
 	check.require(rounding != Float32 || p.MixedB <= math.MaxFloat32, "p.MixedB", p.MixedB, "a finite float32")
 	if check.err != nil {
 		return Ladder{}, check.err
@@ -139,7 +139,7 @@ func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Roundi
 		a /= float32(f.power64(float64(rotaryDim)/2, p.MixedB))
 		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
 			exponent := a * nearest32(f.exponential(product(real(float64(float32(p.MixedB))), logs[i])))
-			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "p.MixedB", p.MixedB, "one whose powers of %d are finite float32", rotaryDim/2)
+			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "p.MixedB", p.MixedB, "an exponent whose powers of the numbers up to %d are finite float32", rotaryDim/2)
 			if check.err != nil {
 				return Ladder{}, check.err
 			}
@@ -163,14 +163,14 @@ type NTKAlphaParameters struct {
 	Alpha float64 // alpha
 }
 
-// NTKAlpha returns the ladder of NTK-aware scaling by a fixed alpha (HunYuan;
+// NTKAlpha returns the frequencies of NTK-aware scaling by a fixed alpha (HunYuan;
 // transformers and vLLM rope_type "dynamic" or "xdrope" with key alpha):
 //
 //	InvFreq[i] = (base · Alpha^(rotaryDim/(rotaryDim-2)))^(-2i/rotaryDim)
 //
 // With Float32 the new base is computed in float64. rotaryDim is even, from 4 to
-// MaxRotaryDim, Alpha a finite number above 0 that leaves the new base above 1, the
-// rest as in Default. Errors wrap ErrParameter.
+// MaxRotaryDim. Alpha is a finite number above 0 that leaves the new base above 1. The
+// other arguments are as in [Default]. Errors wrap ErrParameter.
 func NTKAlpha(rotaryDim int, base float64, p NTKAlphaParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKAlpha", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)
@@ -186,11 +186,11 @@ func NTKAlpha(rotaryDim int, base float64, p NTKAlphaParameters, rounding Roundi
 	return f.newBase32(&check, "p.Alpha", p.Alpha, rotaryDim, newBase)
 }
 
-// stretchedBase returns the Exact ladder of base·stretch^(rotaryDim/(rotaryDim-2)).
+// stretchedBase returns the Exact frequencies of base·stretch^(rotaryDim/(rotaryDim-2)).
 func (f *functions) stretchedBase(check *checker, parameter string, value float64, rotaryDim int, base float64, stretch *big.Float) (Ladder, error) {
 	exponent := quotient(whole(rotaryDim), whole(rotaryDim-2))
 	logBase := sum(f.logarithm(real(base)), product(exponent, f.logarithm(stretch)))
-	check.require(logBase.Sign() > 0, parameter, value, "one that leaves the base above 1")
+	check.require(logBase.Sign() > 0, parameter, value, "a number that leaves the base above 1")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
@@ -202,7 +202,7 @@ func (f *functions) stretchedBase(check *checker, parameter string, value float6
 	return check.ladder(ladder)
 }
 
-// newBase32 returns the Float32 ladder of a base that a parameter has changed.
+// newBase32 returns the Float32 frequencies of a base that a parameter has changed.
 func (f *functions) newBase32(check *checker, parameter string, value float64, rotaryDim int, newBase float64) (Ladder, error) {
 	check.newBase(parameter, value, newBase)
 	if check.err != nil {

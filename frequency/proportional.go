@@ -1,27 +1,27 @@
 package frequency
 
 // ProportionalParameters are the keys of a configuration with proportional rotary
-// embeddings. Where a key is absent it is 1.
+// embeddings. If the configuration lacks a key, set it to 1.
 type ProportionalParameters struct {
 	PartialRotaryFactor float64 // partial_rotary_factor
 	Factor              float64 // factor
 }
 
-// Proportional returns the ladder of proportional rotary embeddings (Gemma 4;
+// Proportional returns the frequencies of proportional rotary embeddings (Gemma 4;
 // transformers rope_type "proportional"):
 //
 //	rotated    = floor(PartialRotaryFactor·headDim / 2)
 //	InvFreq[i] = base^(-2i/headDim) / Factor    for i < rotated
 //	InvFreq[i] = 0                              for rotated <= i < headDim/2
 //
-// The ladder is as wide as the head: the pairs beyond the rotated ones stay as
-// they are, and pair i is (i, i+headDim/2) with the half-split layout. rotated is
-// the source's count: the product is rounded to float64, so that 0.3 of 20
-// elements are 3 pairs. With Float32 the frequencies follow the float32 steps
+// There is a frequency for every pair of the head, also for the pairs after the first
+// rotated ones, which stay as they are. With the half-split layout pair i is (i,
+// i+headDim/2). rotated is counted as in transformers: the product is rounded to float64,
+// so 0.3 of 20 elements are 3 pairs. With Float32 the frequencies follow the float32 steps
 // of transformers.
 //
-// headDim is even, from 2 to MaxRotaryDim, PartialRotaryFactor from 0 to 1, Factor a
-// finite number above 0, base as in Default. Errors wrap ErrParameter.
+// headDim is even, from 2 to MaxRotaryDim. PartialRotaryFactor is from 0 to 1. Factor is a
+// finite number above 0. base is as in [Default]. Errors wrap ErrParameter.
 func Proportional(headDim int, base float64, p ProportionalParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Proportional", rounding: rounding}
 	check.common("headDim", headDim, 2, base)

@@ -267,8 +267,8 @@ func TestErrors(t *testing.T) {
 		for _, base := range []float64{1, 0, -3, nan, inf, math.Inf(-1)} {
 			add(fmt.Sprintf("%s: base is %v, want a finite number above 1", name, base), func() (Ladder, error) { return construct(8, base, Exact) })
 		}
-		add(name+": base is 1e+39, want one that leaves the base a float32 above 1", func() (Ladder, error) { return construct(8, 1e39, Float32) })
-		add(name+": base is 1.0000000001, want one that leaves", func() (Ladder, error) { return construct(8, 1.0000000001, Float32) })
+		add(name+": base is 1e+39, want a number that leaves the base finite and above 1 as a float32", func() (Ladder, error) { return construct(8, 1e39, Float32) })
+		add(name+": base is 1.0000000001, want a number that leaves", func() (Ladder, error) { return construct(8, 1.0000000001, Float32) })
 		add(name+": rounding is 2, want Exact or Float32", func() (Ladder, error) { return construct(8, 10000, 2) })
 	}
 
@@ -365,31 +365,31 @@ func TestErrors(t *testing.T) {
 	add("DynamicNTK: p.SequenceLength is -1, want at least 0", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 8, SequenceLength: -1}, Exact)
 	})
-	add("DynamicNTK: p.Factor is 1e+38, want one that leaves the base a float32 above 1", func() (Ladder, error) {
+	add("DynamicNTK: p.Factor is 1e+38, want a number that leaves the base finite and above 1 as a float32", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e38, MaxPositions: 8, SequenceLength: 8}, Float32)
 	})
-	add("DynamicNTK: p.Factor is 1e+37, want one that leaves the base a float32 above 1", func() (Ladder, error) {
+	add("DynamicNTK: p.Factor is 1e+37, want a number that leaves the base finite and above 1 as a float32", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e37, MaxPositions: 8, SequenceLength: math.MaxInt}, Float32)
 	})
-	add("NTK: p.Factor is 5e-05, want one that leaves the base above 1", func() (Ladder, error) { return NTK(8, 10000, NTKParameters{Factor: 5e-5}, Exact) })
-	add("NTK: p.Factor is 0.001, want one that leaves the base a float32 above 1", func() (Ladder, error) { return NTK(8, 1000, NTKParameters{Factor: 0.001}, Float32) })
-	add("NTKAlpha: p.Alpha is 0.0005, want one that leaves the base above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, NTKAlphaParameters{Alpha: 0.0005}, Exact) })
-	add("NTKAlpha: p.Alpha is 0.0005, want one that leaves the base a float32 above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, NTKAlphaParameters{Alpha: 0.0005}, Float32) })
+	add("NTK: p.Factor is 5e-05, want a number that leaves the base above 1", func() (Ladder, error) { return NTK(8, 10000, NTKParameters{Factor: 5e-5}, Exact) })
+	add("NTK: p.Factor is 0.001, want a number that leaves the base finite and above 1 as a float32", func() (Ladder, error) { return NTK(8, 1000, NTKParameters{Factor: 0.001}, Float32) })
+	add("NTKAlpha: p.Alpha is 0.0005, want a number that leaves the base above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, NTKAlphaParameters{Alpha: 0.0005}, Exact) })
+	add("NTKAlpha: p.Alpha is 0.0005, want a number that leaves the base finite and above 1 as a float32", func() (Ladder, error) { return NTKAlpha(8, 10000, NTKAlphaParameters{Alpha: 0.0005}, Float32) })
 	for _, mixedB := range []float64{-1, nan, inf} {
-		add(fmt.Sprintf("NTKMixed: p.MixedB is %v, want a finite number from 0", mixedB), func() (Ladder, error) {
+		add(fmt.Sprintf("NTKMixed: p.MixedB is %v, want a finite number of at least 0", mixedB), func() (Ladder, error) {
 			return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: mixedB}, Exact)
 		})
 	}
 	add("NTKMixed: p.MixedB is 1e+39, want a finite float32", func() (Ladder, error) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1e39}, Float32)
 	})
-	add("DynamicNTK: p.Factor is 1.9728851947686512e+17, want one that leaves", func() (Ladder, error) {
+	add("DynamicNTK: p.Factor is 1.9728851947686512e+17, want a number that leaves", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1.9728851947686512e17, MaxPositions: 30000}, Float32) // factor·30000/30000 - (factor - 1) is -32 in float64
 	})
-	add("NTKMixed: p.MixedB is 1e+30, want one whose powers of 4 are finite float32", func() (Ladder, error) {
+	add("NTKMixed: p.MixedB is 1e+30, want an exponent whose powers of the numbers up to 4 are finite float32", func() (Ladder, error) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1e30}, Float32)
 	})
-	add("NTKMixed: p.MixedB is 1000, want one whose powers of 4 are finite float32", func() (Ladder, error) {
+	add("NTKMixed: p.MixedB is 1000, want an exponent whose powers of the numbers up to 4 are finite float32", func() (Ladder, error) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1000}, Float32)
 	})
 	for _, partial := range []float64{-0.25, 1.25, nan} {
@@ -397,8 +397,8 @@ func TestErrors(t *testing.T) {
 			return Proportional(8, 10000, ProportionalParameters{PartialRotaryFactor: partial, Factor: 1}, Exact)
 		})
 	}
-	add("Factors: len(factors) is 3, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, list(3, 1), Exact) })
-	add("Factors: len(factors) is 0, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, nil, Exact) })
+	add("Factors: len(factors) is 3, want rotaryDim/2 = 4", func() (Ladder, error) { return Factors(8, 10000, list(3, 1), Exact) })
+	add("Factors: len(factors) is 0, want rotaryDim/2 = 4", func() (Ladder, error) { return Factors(8, 10000, nil, Exact) })
 	add("LongRoPE: len(p.ShortFactors) is 5", func() (Ladder, error) {
 		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortFactors = list(5, 1) }), Exact)
 	})
@@ -416,7 +416,7 @@ func TestErrors(t *testing.T) {
 			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.Factor, p.LongAttentionFactor, p.SequenceLength = factor, 1, 8192 }), Exact)
 		})
 	}
-	add("Llama3: p.LowFreqFactor is 5, want at most p.HighFreqFactor, which is 4", func() (Ladder, error) {
+	add("Llama3: p.LowFreqFactor is 5, want at most p.HighFreqFactor = 4", func() (Ladder, error) {
 		return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.LowFreqFactor = 5 }), Exact)
 	})
 	add("Llama3: p.OriginalMaxPositions is 0, want at least 1", func() (Ladder, error) {
@@ -425,10 +425,10 @@ func TestErrors(t *testing.T) {
 	add("YaRN: p.OriginalMaxPositions is 0, want at least 1", func() (Ladder, error) {
 		return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.OriginalMaxPositions = 0 }), Exact)
 	})
-	add("YaRN: p.BetaFast is 0.5, want a finite number from p.BetaSlow, which is 1", func() (Ladder, error) {
+	add("YaRN: p.BetaFast is 0.5, want a finite number of at least p.BetaSlow = 1", func() (Ladder, error) {
 		return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.BetaFast = 0.5 }), Exact)
 	})
-	add("YaRN: p.ExtrapolationFactor is 1.5, want a number above 0, up to 1", func() (Ladder, error) {
+	add("YaRN: p.ExtrapolationFactor is 1.5, want a number above 0 and at most 1", func() (Ladder, error) {
 		return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.ExtrapolationFactor = 1.5 }), Exact)
 	})
 	for _, rounding := range []Rounding{Exact, Float32} {

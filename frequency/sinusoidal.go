@@ -5,17 +5,14 @@ import (
 	"math/big"
 )
 
-// The ladders of sinusoidal encodings are frequencies alone, in radians per
-// position, rounded to float64 once.
-
 // SinusoidalParameters are the numbers of a sinusoidal encoding. None has a default.
 type SinusoidalParameters struct {
 	First       float64 // the first frequency: 1; scale of diffusers
 	Base        float64 // 10000: max_period of diffusers, temperature of DETR
-	Denominator float64 // pairs over which frequencies fall by a factor of Base
+	Denominator float64 // the number of pairs over which frequencies fall by a factor of Base
 }
 
-// Sinusoidal returns the ladder of a sinusoidal encoding: for k < pairs
+// Sinusoidal returns the frequencies of a sinusoidal encoding. For k < pairs
 //
 //	invFreq[k] = First * Base^(-k/Denominator)
 //
@@ -25,9 +22,9 @@ type SinusoidalParameters struct {
 //	fairseq, tensor2tensor, Whisper                                  pairs d/2, Denominator d/2-1
 //	MAE, each of two axes                                            pairs d/4, Denominator d/4
 //
-// pairs is from 1 to MaxRotaryDim/2; First and Denominator are positive, Base is
-// above 1, all are finite, and so are the frequencies, which are at least 2^-900.
-// Errors wrap ErrParameter.
+// pairs is from 1 to MaxRotaryDim/2. First and Denominator are above 0, Base is above 1,
+// and all three are finite. The frequencies must be finite and at least 2^-900. They are
+// rounded to float64 once. Errors wrap ErrParameter.
 func Sinusoidal(pairs int, p SinusoidalParameters) ([]float64, error) {
 	c := checker{function: "Sinusoidal"}
 	c.pairs(pairs)
@@ -48,14 +45,17 @@ type TimingSignalParameters struct {
 	MaxTimescale float64 // max_timescale: 10000
 }
 
-// TimingSignal returns the ladder of tensor2tensor's get_timing_signal_1d: for
-// k < pairs
+// TimingSignal returns the frequencies of tensor2tensor's get_timing_signal_1d. For k <
+// pairs
 //
 //	invFreq[k] = MinTimescale * (MaxTimescale/MinTimescale)^(-k/max(pairs-1, 1))
 //
-// MinTimescale multiplies, as it does there, although wavelengths grow with a
-// timescale: the two agree where it is 1. Both are positive and finite, and so
-// are the frequencies, which are at least 2^-900. Errors wrap ErrParameter.
+// tensor2tensor multiplies by MinTimescale too, although wavelengths grow with a
+// timescale. It makes no difference where MinTimescale is 1.
+//
+// pairs is from 1 to MaxRotaryDim/2. Both timescales are finite and above 0. The
+// frequencies must be finite and at least 2^-900. They are rounded to float64 once. Errors
+// wrap ErrParameter.
 func TimingSignal(pairs int, p TimingSignalParameters) ([]float64, error) {
 	c := checker{function: "TimingSignal"}
 	c.pairs(pairs)
@@ -69,18 +69,19 @@ func TimingSignal(pairs int, p TimingSignalParameters) ([]float64, error) {
 	return c.progression(&f, least, quotient(difference(least, most), whole(max(pairs-1, 1))), pairs)
 }
 
-// GeometricParameters are the ends of a ladder. None has a default.
+// GeometricParameters are the first and the last frequency. Neither has a default.
 type GeometricParameters struct {
 	First float64 // max_freq of MLX: 1
 	Last  float64 // min_freq of MLX: 0.0001
 }
 
-// Geometric returns frequencies from First to Last at equal ratios: for k < pairs
+// Geometric returns frequencies from First to Last at equal ratios. For k < pairs
 //
 //	invFreq[k] = First * (Last/First)^(k/(pairs-1))
 //
-// as MLX does from its max_freq to its min_freq; a single one is First. First and
-// Last are positive and finite and at least 2^-900. Errors wrap ErrParameter.
+// MLX computes them like this from its max_freq and min_freq. With one pair the frequency
+// is First. pairs is from 1 to MaxRotaryDim/2. First and Last are finite and at least
+// 2^-900. The frequencies are rounded to float64 once. Errors wrap ErrParameter.
 func Geometric(pairs int, p GeometricParameters) ([]float64, error) {
 	c := checker{function: "Geometric"}
 	c.pairs(pairs)

@@ -5,14 +5,14 @@ import (
 	"math/big"
 )
 
-// XPos returns the rates at which xPos (Sun et al. 2022, arXiv:2212.10554) lets
-// each pair decay, in powers of two per position: for i < rotaryDim/2
+// XPos returns the rates at which xPos (Sun et al. 2022, arXiv:2212.10554) lets each pair
+// decay, in powers of two per position. For i < rotaryDim/2
 //
 //	high[i]+low[i] = log2((2i + 0.4*rotaryDim)/(1.4*rotaryDim)) / scaleBase
 //
-// rounded to the sum of two float64. rotaryDim is even, from 2 to MaxRotaryDim,
-// scaleBase (512 in the paper) a finite number of at least 2^-50. Errors wrap
-// ErrParameter.
+// The sum of the two float64 is the rounded real number. posenc.RotaryConfig.XPos computes
+// the rates itself. rotaryDim is even, from 2 to MaxRotaryDim. scaleBase is a finite
+// number of at least 2^-50 (512 in the paper). Errors wrap ErrParameter.
 func XPos(rotaryDim int, scaleBase float64) (high, low []float64, err error) {
 	c := checker{function: "XPos"}
 	c.require(rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= MaxRotaryDim, "rotaryDim", rotaryDim, "an even number from 2 to %d", MaxRotaryDim)

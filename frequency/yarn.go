@@ -6,29 +6,29 @@ import (
 	"math/big"
 )
 
-// YaRNParameters are the keys of a YaRN configuration. A field that is 0 has
-// the default that is stated.
+// YaRNParameters are the keys of a YaRN configuration. 0 in a field stands for the default
+// that its comment states.
 type YaRNParameters struct {
 	Factor               float64 // factor; where absent, max_position_embeddings / original_max_position_embeddings
 	OriginalMaxPositions int     // original_max_position_embeddings; ggml n_ctx_orig
-	BetaFast             float64 // beta_fast, rotations over the original length from which a pair keeps its frequency; 0 means 32
-	BetaSlow             float64 // beta_slow, rotations up to which its frequency is divided by Factor; 0 means 1
+	BetaFast             float64 // beta_fast: a pair with at least so many rotations over the original length keeps its frequency; 0 means 32
+	BetaSlow             float64 // beta_slow: a pair with at most so many rotations has its frequency divided by Factor; 0 means 1
 	Untruncated          bool    // truncate is false (gpt-oss): the ramp starts and ends between pairs
 	ExtrapolationFactor  float64 // vLLM extrapolation_factor, ggml ext_factor; 0 means 1 (for ggml's 0 use Linear)
 
-	AttentionFactor     float64 // attention_factor, in place of the derived one; 0 means derived
-	MScale              float64 // mscale; counts only together with MScaleAllDim
+	AttentionFactor     float64 // attention_factor; 0 means derived from the other fields
+	MScale              float64 // mscale; has an effect only together with MScaleAllDim
 	MScaleAllDim        float64 // mscale_all_dim
-	AttentionMultiplier float64 // multiplies the attention factor: attn_factor of vLLM, rope.scaling.attn_factor of GGUF; 0 means 1
+	AttentionMultiplier float64 // vLLM attn_factor, GGUF rope.scaling.attn_factor: multiplies the attention factor; 0 means 1
 
-	// ScaleSoftmax asks for SoftmaxScale = g(Factor, MScaleAllDim)^2: what the
-	// attention of DeepSeek V2 and V3 and the models built like them does. Other
-	// models have the same keys without it, so the keys do not say.
+	// ScaleSoftmax sets SoftmaxScale to g(Factor, MScaleAllDim)^2, as the attention of
+	// DeepSeek V2, V3 and models built like them needs it. The keys cannot tell: other
+	// models have the same keys and do not scale.
 	ScaleSoftmax bool
 }
 
-// YaRN returns the ladder of YaRN (Peng et al. 2023, arXiv:2309.00071;
-// transformers rope_type "yarn", vLLM "yarn" and "deepseek_yarn"):
+// YaRN returns the frequencies of YaRN (Peng et al. 2023, arXiv:2309.00071; transformers
+// rope_type "yarn", vLLM "yarn" and "deepseek_yarn"):
 //
 //	correction(rotations) = rotaryDim · ln(OriginalMaxPositions/(2π·rotations)) / (2·ln(base))
 //	low                   = max(floor(correction(BetaFast)), 0)
@@ -39,27 +39,27 @@ type YaRNParameters struct {
 //	AttentionFactor       = p.AttentionFactor · AttentionMultiplier
 //	SoftmaxScale          = 1, or g(Factor, MScaleAllDim)^2 with ScaleSoftmax
 //
-// Untruncated leaves out floor and ceil. A p.AttentionFactor of 0 means
+// Untruncated leaves out floor and ceil. If p.AttentionFactor is 0, it is
 //
 //	g(Factor, MScale)/g(Factor, MScaleAllDim)     where neither MScale nor MScaleAllDim is 0
 //	g(Factor, 1)                                  otherwise
 //	g(s, m) = 1 + 0.1·m·ln(s) for s > 1, else 1
 //
-// ggml's parameters are Factor = 1/freq_scale, OriginalMaxPositions =
-// n_ctx_orig, ExtrapolationFactor = ext_factor and AttentionMultiplier =
-// attn_factor with the default AttentionFactor (for freq_scale up to 1: g is
-// never below 1 here), without the division by which llama.cpp takes g back.
+// For ggml's parameters set Factor = 1/freq_scale, OriginalMaxPositions = n_ctx_orig,
+// ExtrapolationFactor = ext_factor and AttentionMultiplier = attn_factor, and leave
+// AttentionFactor 0. (This holds for freq_scale up to 1, because g is never below 1 here.
+// It describes ggml alone, without the division by which llama.cpp cancels g.)
 //
-// With Exact, floor and ceil are those of the real corrections, which are never
-// whole numbers since π is transcendental. With Float32 the corrections and the
-// attention factor are computed in float64 and the frequencies in float32, step
-// by step as transformers does.
+// With Exact, floor and ceil are those of the real corrections, which are never whole
+// numbers because π is transcendental. With Float32 the corrections and the attention
+// factor are computed in float64 and the frequencies in float32, step by step as in
+// transformers.
 //
-// Factor is a finite number above 0, OriginalMaxPositions at least 1, BetaFast not
-// less than BetaSlow, both finite and above 0, ExtrapolationFactor at most 1; the
-// other fields are finite and not negative, and low does not lie above high
-// (frameworks disagree on what then follows). The rest is as in Default. Errors wrap
-// ErrParameter.
+// Factor is a finite number above 0, and OriginalMaxPositions is at least 1. BetaFast and
+// BetaSlow are finite and above 0, and BetaFast is not less than BetaSlow.
+// ExtrapolationFactor is at most 1. The other fields are finite and not negative. low must
+// not be above high: frameworks disagree on what follows then. The other arguments are as
+// in [Default]. Errors wrap ErrParameter.
 func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "YaRN", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -70,8 +70,8 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 	check.positive("p.Factor", p.Factor)
 	check.require(p.OriginalMaxPositions >= 1, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
 	check.require(p.BetaSlow > 0 && p.BetaSlow <= math.MaxFloat64, "p.BetaSlow", p.BetaSlow, "a finite number above 0")
-	check.require(p.BetaFast >= p.BetaSlow && p.BetaFast <= math.MaxFloat64, "p.BetaFast", p.BetaFast, "a finite number from p.BetaSlow, which is %v", p.BetaSlow)
-	check.require(p.ExtrapolationFactor > 0 && p.ExtrapolationFactor <= 1, "p.ExtrapolationFactor", p.ExtrapolationFactor, "a number above 0, up to 1")
+	check.require(p.BetaFast >= p.BetaSlow && p.BetaFast <= math.MaxFloat64, "p.BetaFast", p.BetaFast, "a finite number of at least p.BetaSlow = %v", p.BetaSlow)
+	check.require(p.ExtrapolationFactor > 0 && p.ExtrapolationFactor <= 1, "p.ExtrapolationFactor", p.ExtrapolationFactor, "a number above 0 and at most 1")
 	check.optional("p.AttentionFactor", p.AttentionFactor)
 	check.optional("p.MScale", p.MScale)
 	check.optional("p.MScaleAllDim", p.MScaleAllDim)
@@ -130,9 +130,9 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 	return check.ladder(ladder)
 }
 
-const correctionsApart = "a length and a base whose ramp does not start above its end"
+const correctionsApart = "a length and a base whose ramp starts at or below its end"
 
-// yarn32 returns the Float32 ladder: corrections and attention factor in float64,
+// yarn32 returns the Float32 frequencies: corrections and attention factor in float64,
 // frequencies in float32.
 func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladder, error) {
 	var f functions

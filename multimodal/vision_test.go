@@ -114,7 +114,7 @@ func TestVisionErrors(t *testing.T) {
 	}{
 		{positions(one, 32, 0), multimodal.ErrConfig, "multimodal.PatchPositions: options.MergeSize is 0"},
 		{positions(one, 32, 1<<15+1), multimodal.ErrConfig, "options.MergeSize"},
-		{positions(one, 31, 2), multimodal.ErrLength, "dst is 31 elements, want 2*16"},
+		{positions(one, 31, 2), multimodal.ErrLength, "dst has 31 elements, want 2*16"},
 		{positions(one, 32, 3), multimodal.ErrShape, "grids[0].H is 4, want a multiple of MergeSize = 3"},
 		{positions([]multimodal.Grid{{1, 4, 4}, {1, 4, 6}}, 32, 4), multimodal.ErrShape, "grids[1].W is 6"},
 		{positions([]multimodal.Grid{{0, 4, 4}}, 0, 4), multimodal.ErrShape, "grids[0].T is 0"},
@@ -131,9 +131,9 @@ func TestVisionErrors(t *testing.T) {
 		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1}), multimodal.ErrConfig, "options.Side is 0"},
 		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 1 << 16}), multimodal.ErrConfig, "options.Side"},
 		{weights(ints, floats, multimodal.GridOptions{Side: 4}), multimodal.ErrConfig, "options.MergeSize"},
-		{weights(ints[:63], floats, multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "indices is 63 elements, want 16*4"},
-		{weights(ints, floats[:63], multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "weights is 63 elements, want 16*4"},
-		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 4, Bicubic: true}), multimodal.ErrLength, "indices is 64 elements, want 16*16"},
+		{weights(ints[:63], floats, multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "indices has 63 elements, want 16*4"},
+		{weights(ints, floats[:63], multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "weights has 63 elements, want 16*4"},
+		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 4, Bicubic: true}), multimodal.ErrLength, "indices has 64 elements, want 16*16"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
 	}

@@ -80,9 +80,9 @@ func TestBandErrors(t *testing.T) {
 	if far := math.MinInt; far < math.MinInt32 {
 		fails(relative.AddBand(scores, relative.Products{Data: data[12:32]}, relative.Distances{First: far, Count: 5}), posenc.ErrPosition, "distances.First is -9223372036854775808, want from -2^31 to 2^31")
 	}
-	fails(relative.AddBand(scores, relative.Products{Data: data[12:31]}, relative.Distances{First: 4, Count: 5}), posenc.ErrLength, "products.Data is 19 elements")
+	fails(relative.AddBand(scores, relative.Products{Data: data[12:31]}, relative.Distances{First: 4, Count: 5}), posenc.ErrLength, "products.Data has 19 elements")
 	fails(relative.AddBand(scores, relative.Products{Data: data[11:31]}, relative.Distances{First: 4, Count: 5}), posenc.ErrOverlap, "products.Data is sharing elements")
-	fails(relative.AddBand(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:32]}, relative.Distances{First: 4, Count: 5}), posenc.ErrLength, "scores.Data is 11 elements")
+	fails(relative.AddBand(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:32]}, relative.Distances{First: 4, Count: 5}), posenc.ErrLength, "scores.Data has 11 elements")
 }
 
 var _ = testkit.Register(testkit.Case{

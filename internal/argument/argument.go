@@ -1,4 +1,4 @@
-// Package argument checks the arguments of public functions and words their errors.
+// Package argument checks the arguments of public functions and writes their errors.
 package argument
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// The kinds of errors, which package posenc exports.
+// The kinds of errors. Package posenc exports them.
 var (
 	ErrConfig   = errors.New("invalid configuration")
 	ErrLength   = errors.New("wrong length")
@@ -17,14 +17,19 @@ var (
 	ErrPosition = errors.New("position out of range")
 )
 
-// Error describes an argument of a function, which is named with its package:
+// Error says what is wrong with an argument of a function, which is named with its package:
 //
 //	posenc.Rotate: xs[0].Heads is 0, want at least 1: invalid shape
+//	posenc.Rotate: xs[0].Data has 32 elements, want 48 for 3 tokens of 2 heads of 8: wrong length
 func Error(kind error, function, argument string, value any, expected string, args ...any) error {
-	return fmt.Errorf("%s: %s is %v, want %s: %w", function, argument, value, fmt.Sprintf(expected, args...), kind)
+	verb := "is"
+	if _, ok := value.(Elements); ok {
+		verb = "has"
+	}
+	return fmt.Errorf("%s: %s %s %v, want %s: %w", function, argument, verb, value, fmt.Sprintf(expected, args...), kind)
 }
 
-// Elements says how long a slice is.
+// Elements is the length of a slice, as a value in an Error.
 type Elements int
 
 func (n Elements) String() string {
@@ -34,13 +39,13 @@ func (n Elements) String() string {
 	return strconv.Itoa(int(n)) + " elements"
 }
 
-// Indexed names an element of an argument.
+// Indexed is the name of an element of an argument: xs[3].
 func Indexed(argument string, index int) string {
 	return argument + "[" + strconv.Itoa(index) + "]"
 }
 
-// Name is the name of an argument, or of a field of an element of one: xs[3].Dst. It is
-// spelled out where there is an error.
+// Name is the name of an argument, or of a field of one of its elements: xs[3].Dst. It
+// becomes a string only if there is an error.
 type Name struct {
 	Argument string
 	Index    int // -1: none
@@ -57,7 +62,7 @@ func (n Name) String() string {
 	return Indexed(n.Argument, n.Index) + n.Field
 }
 
-// Multiply returns a*b for numbers of at least 0, unless it overflows an int.
+// Multiply returns a*b for numbers of at least 0, and whether that fits an int.
 func Multiply(a, b int) (int, bool) {
 	high, low := bits.Mul(uint(a), uint(b))
 	return int(low), high == 0 && int(low) >= 0
