@@ -12,22 +12,23 @@ import (
 )
 
 // GGUF reads the rotary position embedding of a model from the metadata of a
-// GGUF file. keys maps the metadata keys to their values as a GGUF reader gives
-// them: string, bool, any integer or float type of Go, and slices of them or
-// []any. The tensors of frequency factors go into the same map under their
-// names, rope_freqs.weight, rope_factors_long.weight and
-// rope_factors_short.weight, as []float32 or []float64; a file that has one needs
-// it here. Keys of the architecture that name rotary positions (llama.rope_freq_base) and
-// that llama.cpp does not have are errors; other keys are ignored.
+// GGUF file. keys maps metadata keys to their values as a GGUF reader returns
+// them: string, bool, any integer or float type of Go, and slices of these or
+// []any. If the file has tensors of frequency factors, put them into the same
+// map under their names, rope_freqs.weight, rope_factors_long.weight and
+// rope_factors_short.weight, as []float32 or []float64.
 //
-// The rules are those of llama.cpp, {arch} being general.architecture:
+// A key of the architecture that names rotary positions (llama.rope_freq_base) is an error
+// if llama.cpp does not have it. Other keys are ignored.
+//
+// Keys have the meaning that they have in llama.cpp. {arch} is general.architecture:
 //
 //	{arch}.block_count                      layers; required
 //	{arch}.attention.key_length             elements per head; absent: embedding_length / attention.head_count
-//	{arch}.rope.dimension_count             elements rotated, the first of a head; absent: all
+//	{arch}.rope.dimension_count             rotated elements, the first of a head; absent: all
 //	{arch}.rope.freq_base                   base; absent: 10000
 //	{arch}.rope.scaling.type                none, linear, yarn or longrope; absent: linear
-//	{arch}.rope.scaling.factor              factor, formerly {arch}.rope.scale_linear; absent or 0: 1
+//	{arch}.rope.scaling.factor              factor, in older files {arch}.rope.scale_linear; absent or 0: 1
 //	{arch}.rope.scaling.attn_factor         multiplies cos and sin; absent: 1
 //	{arch}.rope.scaling.original_context_length    absent: context_length
 //	{arch}.rope.scaling.yarn_ext_factor     frequency.YaRNParameters.ExtrapolationFactor; absent or negative: 1
@@ -37,35 +38,35 @@ import (
 //	{arch}.rope.scaling.alpha               HunYuan: base·alpha^(headDim/(headDim-2))
 //	{arch}.rope.dimension_sections          pairs of each axis: time, height, width, extra
 //	rope_freqs.weight                       a divisor for each frequency
-//	rope_factors_short.weight, _long.weight such divisors for contexts up to and beyond original_context_length, with type longrope
+//	rope_factors_short.weight               such divisors for sequences up to original_context_length, with type longrope
+//	rope_factors_long.weight                such divisors for longer sequences
 //
-// The layout is that of the weights in the file: the conversion to GGUF reorders
-// Q and K of Llama and its like to Interleaved. For multi-head latent attention
-// (DeepSeek V2 and V3, MiniCPM3) the configuration is that of the rotated part
-// alone, rope.dimension_count elements, since it lies at different places in Q
-// and in K: give its first element and the strides in the posenc.View.
+// The layout is the one of the weights in the file. The conversion to GGUF reorders Q and K
+// of Llama and similar models to Interleaved. With multi-head latent attention (DeepSeek V2
+// and V3, MiniCPM3) the configuration describes only the rotated part, of
+// rope.dimension_count elements. This part begins at different elements of a head in Q and
+// in K: give its first element and the strides in the posenc.View.
 //
-// Layers of a sliding window have rotary parameters of their own in some
-// architectures (freq_base_swa, dimension_count_swa, attention.key_length_swa).
-// The kinds of layers are then "full_attention" and "sliding_attention"; those of
-// DeepSeek V4 "compress" and "main". Layers with an indexer of sparse attention
-// (attention.indexer.key_length) name its kind in Layer.Indexer.
-// RotaryOptions.SequenceLength is llama.cpp's context length of a sequence.
+// In some architectures, layers with a sliding window have rotary parameters of their own
+// (freq_base_swa, dimension_count_swa, attention.key_length_swa). The kinds of layers are
+// then "full_attention" and "sliding_attention"; in DeepSeek V4 they are "compress" and
+// "main". Layers with an indexer for sparse attention (attention.indexer.key_length) name
+// its kind in Layer.Indexer. RotaryOptions.SequenceLength is llama.cpp's context length of
+// a sequence.
 //
-// llama.cpp is not followed in three places, where the file says otherwise:
-//   - beta_fast, beta_slow and ext_factor count for every architecture (in
-//     llama.cpp only for Grok, the first two also for Mistral 3);
-//   - all layers of Llama 4 without a window rotate (llama.cpp leaves out the
-//     last one);
-//   - pairs of Qwen3-VL beyond the three sections take the position of time,
-//     as in training (ggml: of the fourth axis, which llama.cpp sets to 0).
+// GGUF differs from llama.cpp in three places, where it follows the file or the training of
+// the model:
+//   - beta_fast, beta_slow and ext_factor count for every architecture. llama.cpp reads
+//     them only for Grok, and the first two also for Mistral 3.
+//   - All layers of Llama 4 without a window rotate. llama.cpp leaves out the last one.
+//   - In Qwen3-VL, pairs beyond the three sections take the position of time, as in
+//     training. In ggml they take the fourth axis, which llama.cpp sets to 0.
 //
-// yarn_attn_factor is accepted where it changes nothing, being 1 or 1 +
-// 0.1·ln(factor): llama.cpp does not read it together with YaRN.
+// yarn_attn_factor is accepted only if it is 1 or 1 + 0.1·ln(factor), where it changes
+// nothing: llama.cpp does not read it together with YaRN.
 //
-// Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an architecture,
-// a scaling type or a key under {arch}.rope that is not known), ErrNotRotary,
-// ErrValue or ErrContradiction.
+// Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an unknown architecture,
+// scaling type or key under {arch}.rope), ErrNotRotary, ErrValue or ErrContradiction.
 func GGUF(keys map[string]any) (*Model, error) {
 	r := &ggufReader{keys: keys}
 	const key = "general.architecture"

@@ -12,30 +12,33 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// HuggingFace reads the config.json of a model on the Hugging Face Hub: the form
-// of transformers 4 (rope_theta, rope_scaling) and that of transformers 5
-// (rope_parameters, flat or by layer type), with the spellings that models have
-// of their own. An absent key, and one that is null, has the default of the
-// configuration class of the model_type in transformers 5.23. Of a model for
-// images or audio it reads the text model, from text_config where there is one;
-// HuggingFaceVision reads the tower that sees the images.
+// HuggingFace reads the config.json of a model on the Hugging Face Hub. It reads the form of
+// transformers 4 (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters,
+// flat or by layer type), and the keys that single models have instead. A key that is absent
+// or null has the default of transformers 5.23 for its model_type. For a model of images or
+// audio it reads the text model, from text_config if there is one; HuggingFaceVision reads
+// the vision tower.
 //
-// The layout is that of the weights on the Hub. Where latent attention (MLA:
-// DeepSeek V2 and V3, and the models built like them) splits a head into a part
-// without positions and a rotary part, HeadDim is that of the rotary part,
-// qk_rope_head_dim: Q's is the end of each head (a View from element
-// qk_nope_head_dim on, with HeadStride), K's is one head that all share.
+// The layout is the one of the weights on the Hub. Latent attention (MLA: DeepSeek V2 and V3,
+// and models built like them) splits a head into a part without positions and a rotary part.
+// HeadDim is then the size of the rotary part, qk_rope_head_dim. In Q the rotary part is the
+// end of each head: use a View from element qk_nope_head_dim on, with HeadStride. In K it is
+// one head that all heads of Q share.
 //
-// What would be guessed is an error: a model type, a rope type or a key of
-// rope_scaling or rope_parameters that is not known, keys that contradict each other,
-// a number out of range. So are keys beside those two that speak of positions by their
-// name and that the type does not have: of rotation (rope or rotary, as in ropeTheta or
-// use_mrope, not in property; theta, freq_base, is_neox_style), of something in its
-// place (ALiBi, xPos, NoPE, NTK, unless false), or of its kind (position_embedding_type).
-// Other keys that no type reads for its positions are not looked at.
-// docs/models.md lists types, rules and keys.
+// HuggingFace does not guess. It returns an error for an unknown model type, an unknown rope
+// type, an unknown key in rope_scaling or rope_parameters, keys that contradict each other,
+// and numbers out of range. It also returns an error for a key next to these two that is
+// about positions by its name, if the type does not have it:
 //
-// A document has at most 4 MiB and 64 levels. A byte order mark before it is ignored.
+//   - rotation: rope or rotary (ropeTheta or use_mrope, but not property), theta, freq_base,
+//     is_neox_style.
+//   - something in its place, unless the value is false: ALiBi, xPos, NoPE, NTK.
+//   - the kind of positions (position_embedding_type).
+//
+// It ignores all other keys that no type reads for its positions. docs/models.md lists types,
+// rules and keys.
+//
+// A document has at most 4 MiB and 64 levels. A byte order mark is ignored.
 //
 // Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or ErrContradiction.
 func HuggingFace(config []byte) (*Model, error) {

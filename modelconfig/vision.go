@@ -2,31 +2,30 @@ package modelconfig
 
 import "github.com/go-posenc/posenc/frequency"
 
-// HuggingFaceVision reads the vision tower of a multimodal model from its
-// config.json: the model's own file, which has the tower under vision_config, or
-// the object of the tower itself. What HuggingFace says about keys, layouts,
-// strictness, bounds and errors holds here too. A tower with learned positions
-// (CLIP, SigLIP) is ErrNotRotary.
+// HuggingFaceVision reads the vision tower of a multimodal model from its config.json: the
+// file of the whole model, which has the tower under vision_config, or the object of the
+// tower alone. It treats keys, layouts, limits and errors as HuggingFace does. A tower with
+// learned positions (CLIP, SigLIP) is ErrNotRotary.
 //
-// Each patch of an image has two positions. The configurations that Rotary
-// returns take them as RotaryConfig.Axes says, from positions of shape
-// [2][patches]: axis 0 is the row of the patch, counted from the top, and axis 1
-// its column, whatever the order of the model's own code. Both begin at 0, for
-// each image anew, and each frame of a video has those of an image. Two families
-// differ:
+// Each patch of an image has two positions, and positions are [2][patches]: axis 0 is the row
+// of the patch, counted from the top, and axis 1 its column. RotaryConfig.Axes says which
+// pair takes which axis; the order of axes is the same for all towers, whatever the model's
+// own code does. Rows and columns start at 0 in each image. Each frame of a video has the
+// positions of an image. If patches come row by row and n of them make a row, patch i is at
+// i/n, i%n. Two groups of models differ:
 //
-//   - Llama 4 counts rows and columns from 1; its class token is at 0, 0.
-//   - Models that merge patches before the tower (Qwen2-VL and most others) bring
-//     those together that they merge. The positions go with the patches.
+//   - Llama 4 counts rows and columns from 1. Its class token is at 0, 0.
+//   - Models that merge patches (Qwen2-VL and most others) put the patches that they merge
+//     next to each other. The positions move with the patches; multimodal.PatchPositions
+//     writes them in this order.
 //
-// With n patches in a row of the grid, patch i is thus at i/n, i%n. The
-// frequencies of heads of d elements are, for k < d/4,
+// Heads of d elements have these frequencies, for k < d/4:
 //
-//	base^(-4k/d)      of rows
-//	base^(-4k/d)      of columns; Pixtral: base^(-(4k+2)/d)
+//	base^(-4k/d)      for rows
+//	base^(-4k/d)      for columns; Pixtral: base^(-(4k+2)/d)
 //
-// docs/models.md lists the towers and the order of their pairs. None depends on the
-// length of the sequence.
+// docs/models.md lists the towers and the order of their pairs. In no tower do frequencies
+// depend on the length of the sequence.
 func HuggingFaceVision(config []byte) (*Model, error) {
 	return huggingFace("HuggingFaceVision", config, visionModel)
 }
