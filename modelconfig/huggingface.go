@@ -94,7 +94,7 @@ func textModel(r *reader) *reader {
 		}
 		for _, key := range sortedKeys(beside) {
 			r.failIf(!sameValue(beside[key], inside[key]),
-				ErrContradiction, key, kindOf(beside[key]), "what %s says, which is the text model: %s", w.key, kindOf(inside[key]))
+				ErrContradiction, key, kindOf(beside[key]), "the value in %s, the text model, which is %s", w.key, kindOf(inside[key]))
 		}
 		if r.err != nil {
 			return r
@@ -189,9 +189,9 @@ func unknownType(r *reader, modelType, expected string, tables ...map[string]fam
 		known = append(known, sortedKeys(table)...)
 	}
 	if name := nearest(modelType, known); name != "" {
-		expected += fmt.Sprintf(" (the nearest name is %q, which need not rotate alike)", name)
+		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
 	}
-	r.fail(ErrUnknown, "model_type", quoted(modelType), "%s; for others use posenc.RotaryConfig, by the model's own code", expected)
+	r.fail(ErrUnknown, "model_type", quoted(modelType), "%s; for others use posenc.RotaryConfig, with values from the model's own code", expected)
 }
 
 // Bounds of what a configuration makes us allocate.
@@ -250,7 +250,7 @@ func readModel(r *reader, f *family, m *Model) {
 			delete(m.kinds, layerType)
 		}
 	}
-	r.failIf(len(m.kinds) == 0, ErrNotRotary, "model_type", quoted(m.modelType), "a layer that rotates: by the other keys none does")
+	r.failIf(len(m.kinds) == 0, ErrNotRotary, "model_type", quoted(m.modelType), "a model in which some layer rotates; by the other keys none does")
 	if f.indexer != nil {
 		addIndexer(r, f, m)
 	}
@@ -381,7 +381,7 @@ func readKind(r, rope *reader, f *family, k *kindDefaults, m *Model) kind {
 	rule := p.rule()
 	for _, key := range sortedKeys(rope.keys) {
 		rope.failIf(rope.keys[key] != nil && !rope.seen[key] && !k.unscaled,
-			ErrUnknown, quoted(key), kindOf(rope.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
+			ErrUnknown, quoted(key), kindOf(rope.keys[key]), "no such key: with the other keys as they are, nothing reads it (use posenc.RotaryConfig if it matters)")
 	}
 	if f.inverse {
 		rule = rule.inverse()
@@ -492,11 +492,11 @@ func rotaryDimOf(r, rope *reader, f *family, k *kindDefaults, headDim int, headD
 	}
 	switch {
 	case rotaryDim > headDim && !counted:
-		r.fail(ErrContradiction, key, "absent", "it, since its default, %d, is more than the %d elements of a head", rotaryDim, headDim)
+		r.fail(ErrContradiction, key, "absent", "a value: its default %d is more than the %d elements of a head", rotaryDim, headDim)
 	case rotaryDim > headDim:
 		refuse(ErrContradiction, "at most the %d elements of a head", headDim)
 	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > maxRotaryDim:
-		refuse(ErrValue, "an even number of rotated elements, from 2 to %d; it gives %d of %d (or use posenc.RotaryConfig)", maxRotaryDim, rotaryDim, headDim)
+		refuse(ErrValue, "an even number of rotated elements, from 2 to %d; this makes it %d of %d (or use posenc.RotaryConfig)", maxRotaryDim, rotaryDim, headDim)
 	case rotaryDim != headDim && f.wholeHead:
 		whole := 1
 		if counted {
@@ -526,7 +526,7 @@ func layoutOf(r *reader, f *family) posenc.Layout {
 // positions and that the family has no use for.
 func positionKeys(r *reader, f *family) {
 	r.mustBe(true, ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
-	r.mustBe(false, ErrNotRotary, "false: ALiBi rotates nothing", "alibi", "use_alibi")
+	r.mustBe(false, ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")
 	for _, key := range []string{"use_mrope", "rope_3d", "position_embedding_xdrope"} {
 		if use, ok := r.boolean(key); ok && use && f.axes == nil {
 			r.fail(ErrContradiction, key, true, "false for this model type, which has one axis of positions")
@@ -545,13 +545,13 @@ func positionKeys(r *reader, f *family) {
 		single, _ := r.object("per_layer_config")
 		for _, number := range sortedKeys(single) {
 			if key := "per_layer_config." + number + ".head_dim"; r.has(key) {
-				r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "nothing: heads of models of this type are alike (use posenc.RotaryConfig)")
+				r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "no such key: all heads of this model type have the same size (use posenc.RotaryConfig)")
 			}
 		}
 	}
 	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
 		if n, ok := r.number(key); ok && n != 1 && key != f.baseRatio && key != f.factorKey {
-			r.fail(ErrUnknown, key, n, "1 or nothing for this model type; use rope_scaling or posenc.RotaryConfig")
+			r.fail(ErrUnknown, key, n, "1 or absent for this model type; use rope_scaling or posenc.RotaryConfig")
 		}
 	}
 	var used []string
@@ -560,7 +560,7 @@ func positionKeys(r *reader, f *family) {
 	}
 	for _, key := range allBaseKeys {
 		r.failIf(r.has(key) && !slices.Contains(used, key),
-			ErrUnknown, key, kindOf(r.lookup(key)), "nothing: models of this type do not have this key (use posenc.RotaryConfig)")
+			ErrUnknown, key, kindOf(r.lookup(key)), "no such key: models of this type do not have it (use posenc.RotaryConfig)")
 	}
 }
 
