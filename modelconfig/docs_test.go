@@ -59,7 +59,7 @@ func beside(name string, f *family) string {
 
 func familyTable() string {
 	var b strings.Builder
-	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes | beside, traps |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes | also, traps |\n|---|---|---|---|---|---|---|\n")
 	for _, name := range byName(families) {
 		f := families[name]
 		if f.refusal != "" {

@@ -34,7 +34,7 @@ import (
 //	{arch}.rope.scaling.yarn_ext_factor     frequency.YaRNParameters.ExtrapolationFactor; absent or negative: 1
 //	{arch}.rope.scaling.yarn_beta_fast      BetaFast; absent: 32 (Grok: 8)
 //	{arch}.rope.scaling.yarn_beta_slow      BetaSlow; absent: 1
-//	{arch}.rope.scaling.yarn_log_multiplier MScaleAllDim, divided by 10 for DeepSeek and Mistral 4
+//	{arch}.rope.scaling.yarn_log_multiplier MScaleAllDim; DeepSeek and Mistral 4: a tenth of it
 //	{arch}.rope.scaling.alpha               HunYuan: base·alpha^(headDim/(headDim-2))
 //	{arch}.rope.dimension_sections          pairs of each axis: time, height, width, extra
 //	rope_freqs.weight                       a divisor for each frequency
@@ -119,7 +119,7 @@ const (
 )
 
 // checkRopeKeys fails for a key of the architecture that is about rotary positions by
-// its name, and that llama.cpp has not.
+// its name, and that llama.cpp does not have.
 func (r *ggufReader) checkRopeKeys(arch *ggufArchitecture) {
 	for _, key := range sortedKeys(r.keys) {
 		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) || r.err != nil {
@@ -309,8 +309,8 @@ func (r *ggufReader) factors(s *ggufScaling, arch *ggufArchitecture, kind string
 }
 
 // resize checks the length of the factors, one for each pair of rotaryDim
-// elements. Where layers rotate different widths the tensor has those of the
-// widest.
+// elements. If layers rotate different numbers of elements, the tensor has the factors
+// of the largest.
 func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 	for _, t := range []struct {
 		name    string
@@ -378,8 +378,8 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 			scaling.yarn.AttentionFactor = 1
 		}
 	} else if windowed && (arch.sliding.base != 0 || arch.sliding.plain || arch.sliding.unscaled) {
-		// These layers keep neither factor nor divisors. The attention factor
-		// stays, but in those that llama.cpp calls without any scaling.
+		// These layers have neither factor nor divisors. They keep the attention factor,
+		// unless llama.cpp calls them without any scaling.
 		slidingScaling = &ggufScaling{factor: 1, attention: scaling.attention}
 		if arch.sliding.plain {
 			slidingScaling.attention = 1

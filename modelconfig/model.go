@@ -24,8 +24,8 @@ type Model struct {
 	kinds     map[string]kind // by Layer.Type, for layers that rotate
 
 	queryScale     *posenc.QueryScaling // nil: none
-	scalesRotating bool                 // it is of the layers that rotate, not of the others
-	scalingTensor  string               // of weights with scales of queries; "": none
+	scalesRotating bool                 // queryScale is for layers that rotate, not for the others
+	scalingTensor  string               // tensor with learned scales of queries; "": none
 }
 
 // Layer says what a hidden layer of a model does with positions. In LongCat, whose layers
@@ -83,14 +83,14 @@ type kind struct {
 	learned string // the tensor by which frequencies are multiplied; "": none
 }
 
-// rule makes the frequencies of a kind of layer. Those for sequences of up to
-// trained tokens are alike; trained is 0 where all are.
+// rule makes the frequencies of a kind of layer. All sequences of up to trained tokens have
+// the same frequencies; trained is 0 if sequences of any length do.
 type rule struct {
 	ladder  func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
 	trained int
 }
 
-// inverse turns pairs the other way: the frequencies are below 0.
+// inverse rotates pairs the other way: the frequencies are negative.
 func (r rule) inverse() rule {
 	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		ladder, err := r.ladder(seqLen, rounding)
@@ -101,8 +101,8 @@ func (r rule) inverse() rule {
 	}, r.trained}
 }
 
-// withoutSoftmaxScale is the rule of an indexer: the scale of YaRN is of the attention's
-// own scores.
+// withoutSoftmaxScale is the rule of an indexer: YaRN scales only the attention's own
+// scores.
 func (r rule) withoutSoftmaxScale() rule {
 	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		ladder, err := r.ladder(seqLen, rounding)
@@ -221,8 +221,8 @@ func (m *Model) SoftmaxScaleFor(options RotaryOptions) (float64, error) {
 	return ladder.SoftmaxScale, err
 }
 
-// accepted returns m, or an error where the frequencies of a kind of layer cannot
-// be computed or make no posenc.Rotary.
+// accepted returns m, or an error if the frequencies of a kind of layer cannot be
+// computed or posenc.NewRotary does not accept them.
 func (m *Model) accepted(function string) (*Model, error) {
 	for _, layerType := range m.LayerTypes() {
 		k := m.kinds[layerType]
@@ -237,8 +237,8 @@ func (m *Model) accepted(function string) (*Model, error) {
 	return m, nil
 }
 
-// rotary checks the options. For a function that takes none, instead is the one that
-// does.
+// rotary checks the options. For a method without options, instead names the method that
+// takes them.
 func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
 	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, frequency.Ladder, error) {
 		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrArgument, function, name, value, expected, args...)
@@ -286,8 +286,8 @@ func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.
 	return k.config(function, options)
 }
 
-// config is the configuration for checked options; SequenceLength 0 is one within the
-// trained length, and without FrequencyFactors they are 1.
+// config is the configuration for checked options. SequenceLength 0 means a sequence within
+// the trained length, and FrequencyFactors nil means factors of 1.
 func (k *kind) config(function string, options RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
 	angles, rounding := options.AngleRounding, frequency.Exact
 	if angles == posenc.Float32Angles {
