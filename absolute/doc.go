@@ -1,30 +1,32 @@
-// Package absolute makes the position encodings that are added to the embeddings of
-// tokens: sinusoidal and learned ones, of float32, float16 and bfloat16.
+// Package absolute makes the position encodings that are added to token embeddings:
+// sinusoidal and learned encodings, in float32, float16 and bfloat16.
 //
 //	encoding, err := absolute.Vaswani(512)
 //	err = absolute.AddSinusoidal(embeddings, encoding, positions, 1)
 //
-// Sinusoidal encodings (Vaswani et al. 2017, arXiv:1706.03762) are a [Sinusoidal]:
-// that of a known model, as [Vaswani] and [Whisper] return it, or any other of
-// [NewSinusoidal].
+// A [Sinusoidal] is a sinusoidal encoding (Vaswani et al. 2017, arXiv:1706.03762).
+// [Vaswani], [Whisper] and other functions return the encoding of a known model.
+// [NewSinusoidal] makes any other one.
 //
-//   - [SinusoidalRows] writes rows, [SinusoidalRows64] in float64.
-//   - [AddSinusoidal] scales embeddings and adds rows in the same pass.
-//   - [Sinusoidal.Shift] moves rows to other positions, [Sinusoidal.ShiftMatrix]
-//     writes the matrix that does.
+//   - [SinusoidalRows] writes one row for each position; [SinusoidalRows64] does the same in
+//     float64.
+//   - [AddSinusoidal] scales embeddings and adds the rows in one pass.
+//   - [Sinusoidal.Shift] moves rows to other positions; [Sinusoidal.ShiftMatrix] writes the
+//     matrix that does the same.
 //
-// Learned encodings are rows of tables.
+// Learned encodings are rows of a table that comes with the model.
 //
-//   - [AddEmbeddings] adds rows of positions, token types and other tables.
-//   - [InterpolateTable] and [InterpolateGrid] resize a table for longer sequences
-//     and larger images.
+//   - [AddEmbeddings] adds rows of position tables, token type tables and others.
+//   - [InterpolateTable] and [InterpolateGrid] resize a table for longer sequences and
+//     larger images.
 //
-// [PaddedPositions] and [DETRPositions] fill in the positions that models take.
+// [PaddedPositions] and [DETRPositions] write the positions for models that do not simply
+// count them.
 //
 // # Models
 //
-// Which call gives the encoding of a model; docs/absolute.md of the repository has
-// their formulas and the traps.
+// This table shows which call gives the encoding of a model. docs/absolute.md in the
+// repository has the formulas and lists common mistakes.
 //
 //	Vaswani's transformer                            Vaswani, AddSinusoidal
 //	Marian, Pegasus, RoFormer                        Marian
@@ -44,27 +46,27 @@
 //
 // # Shapes
 //
-// All counts are in elements. Rows and embeddings are [tokens][dim] without gaps, a
-// row for each token: a batch is more tokens. Positions are one for each token, in
-// any order, repeated or negative; of a [Sinusoidal] with several axes they are
-// [axes][tokens]. Tables are [rows][dim], and grids of patches [height][width][dim].
+// All sizes are in elements. Embeddings and rows of an encoding are [tokens][dim] without
+// gaps, one row for each token. For a batch, pass the tokens of all its sequences. There is
+// one position for each token, in any order; positions may repeat or be negative. A
+// [Sinusoidal] with several axes takes positions as [axes][tokens]. Tables are [rows][dim],
+// and grids of patches are [height][width][dim].
 //
-// A destination shares no memory with positions, tables and sources: what overlaps is
-// an error. AddSinusoidal, AddEmbeddings and Sinusoidal.Shift work in place.
+// A destination must not share memory with positions, tables and sources; otherwise the call
+// returns an error. AddSinusoidal, AddEmbeddings and Sinusoidal.Shift work in place.
 //
 // # Numerics
 //
-// Results are defined to the last bit, and the same on every implementation. RN, RN32
-// and RN64 are rounding to the nearest element, float32 and float64, ties to even.
-// Frequencies are correctly rounded float64; sines and cosines are those of the real
-// product of position and frequency, correctly rounded to float32. Sums of 16-bit
-// elements are in float32 and rounded once. Each function has its formula.
+// Results are defined to the last bit, and are the same on every CPU. RN, RN32 and RN64
+// round to the nearest value of the element type, of float32 and of float64, ties to even.
+// Frequencies are correctly rounded float64. Sines and cosines are those of the exact
+// product of position and frequency, correctly rounded to float32. Sums of 16-bit elements
+// are computed in float32 and rounded once. Each function states its formula.
 //
 // # Errors, concurrency, implementations
 //
-// These are as in package [posenc], which also has [posenc.Element] and the errors
-// that those here wrap. All checks come before the first write: after an error
-// nothing has changed. Any range of tokens may be a call of its own, from any
-// goroutine. Only the functions that return a Sinusoidal, InterpolateGrid and errors
-// allocate.
+// These are as in package [posenc]. It also has [posenc.Element] and the errors that this
+// package wraps. All checks come before the first write: after an error nothing has changed.
+// Any range of tokens may be a separate call, from any goroutine. The functions that return
+// a Sinusoidal, InterpolateGrid and errors allocate; nothing else does.
 package absolute

@@ -7,13 +7,13 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// operandOf returns s with the type of its elements forgotten.
+// operandOf returns s as an operand that keeps its element type at run time.
 func operandOf[T posenc.Element](s []T) view.Operand {
 	return (&view.View[T]{Data: s}).Operand(kernels.KindOf[T, posenc.Float16, posenc.BFloat16](), len(s))
 }
 
-// addScaled sets the elements of x from number at on, as many as y has, to x*scale+y,
-// each step rounded to float32 and the sum to the elements of x.
+// addScaled sets len(y) elements of x, from index at on, to x*scale+y. The product and the
+// sum are rounded to float32, and the sum to the element type of x.
 func addScaled(x *view.Operand, at int, y []float32, scale float32) {
 	for ; len(y) > kernels.MaxCallElements; at, y = at+kernels.MaxCallElements, y[kernels.MaxCallElements:] {
 		addScaled(x, at, y[:kernels.MaxCallElements], scale)

@@ -82,7 +82,7 @@ func TestSinusoidalErrors(t *testing.T) {
 	fails(absolute.SinusoidalRows(sharedX, s, sharedX[7:]), posenc.ErrOverlap, "dst is sharing memory with positions")
 
 	fails(s.Shift(x, []int32{1}), posenc.ErrLength, "Sinusoidal.Shift: rows has 16 elements, want 8")
-	fails(odd.Shift(x[:14], []int32{1, 2}), posenc.ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves the last element out")
+	fails(odd.Shift(x[:14], []int32{1, 2}), posenc.ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves out the last cosine")
 	fails(odd.ShiftMatrix(make([]float32, 49), []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is")
 	fails((*absolute.Sinusoidal)(nil).Shift(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.Shift: s is nil")
 	fails((*absolute.Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is nil")

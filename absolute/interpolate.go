@@ -8,23 +8,23 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// maxInterpolated bounds the lengths of tables that are interpolated.
+// maxInterpolated bounds the rows of a table and the sides of a grid.
 const maxInterpolated = 1 << 24
 
-// maxAntialiased bounds the work of antialiasing for each patch of both grids: its
-// sums are as long as grids shrink, which one side may do while the other grows.
+// maxAntialiased bounds the work of antialiasing for each patch of both grids. A sum is as
+// long as its side of the grid shrinks, and one side may shrink while the other grows.
 const maxAntialiased = 64
 
-// InterpolateTable makes a learned table for another number of positions, by
-// linear interpolation between the centres of its rows, as PyTorch's
-// interpolate(mode="linear", align_corners=False) does. With n rows of src, m of
-// dst and u = (i+1/2)*n/m - 1/2, or 0 where that is negative,
+// InterpolateTable resizes a learned table to another number of positions. It interpolates
+// linearly between the centres of the rows, as PyTorch's
+// interpolate(mode="linear", align_corners=False) does. src has n rows, dst has m rows, and
+// u = (i+1/2)*n/m - 1/2, or 0 where that is negative:
 //
 //	dst[i] = RN32((1-f)*src[floor(u)] + f*src[min(floor(u)+1, n-1)])
 //
-// where f is u-floor(u) rounded to float64, and so are 1-f, each product and the
-// sum. dst and src are [rows][dim], of at least one row and at most 2^24, and share
-// no element.
+// Here f is u-floor(u) rounded to float64; 1-f, each product and the sum are rounded to
+// float64 too. dst and src are [rows][dim] with 1 to 2^24 rows each, and must not share
+// elements.
 //
 // Errors wrap [posenc.ErrShape] (dim, more rows), [posenc.ErrLength] or
 // [posenc.ErrOverlap].
@@ -61,50 +61,51 @@ func InterpolateTable(dst, src []float32, dim int) error {
 	return nil
 }
 
-// InterpolateGridOptions has the sizes of the grids of [InterpolateGrid], and how
-// patches are weighed.
+// InterpolateGridOptions has the sizes of the two grids of [InterpolateGrid] and the method
+// of interpolation.
 type InterpolateGridOptions struct {
-	DstHeight, DstWidth int  // patches of dst, each from 1 to 2^24
-	SrcHeight, SrcWidth int  // patches of src, likewise
+	DstHeight, DstWidth int  // size of dst in patches, each from 1 to 2^24
+	SrcHeight, SrcWidth int  // size of src in patches, each from 1 to 2^24
 	Dim                 int  // elements of a patch
-	Antialias           bool // as timm has it, and DINOv2 with registers; otherwise as ViT and DINOv2
-	Bilinear            bool // instead of bicubic, without Antialias
-	AlignCorners        bool // Bilinear between the outermost centres: align_corners=True
-	ZeroPadding         bool // Bilinear where patches beyond the border are 0: grid_sample's padding_mode="zeros"
-	MergeSize           int  // patches of dst come in blocks of so many rows and columns, which divide DstHeight and DstWidth; 0 means 1: row by row
+	Antialias           bool // bicubic with antialiasing (timm, DINOv2 with registers); without it as in ViT and DINOv2
+	Bilinear            bool // bilinear instead of bicubic; not with Antialias
+	AlignCorners        bool // with Bilinear: the outermost centres of both grids coincide (align_corners=True)
+	ZeroPadding         bool // with Bilinear: patches beyond the border count as 0 (grid_sample's padding_mode="zeros")
+	MergeSize           int  // dst is ordered in blocks of MergeSize*MergeSize patches; it divides DstHeight and DstWidth; 0 means 1: row by row
 }
 
-// InterpolateGrid makes the table of the patches of an image for another grid,
-// by bicubic or bilinear interpolation between the centres of the patches, as PyTorch's
-// interpolate(size=..., mode="bicubic", align_corners=False) does, without its
-// scale_factor. With the kernel of Keys 1981
+// InterpolateGrid resizes the learned table of an image's patches to another grid. It
+// interpolates between the centres of the patches, bicubic or bilinear, as PyTorch's
+// interpolate(size=..., mode="bicubic", align_corners=False) does when it is called without
+// scale_factor.
+//
+// Bicubic interpolation uses the kernel of Keys 1981:
 //
 //	k(t) = (a+2)|t|³ - (a+3)t² + 1        for |t| <= 1
 //	k(t) = a|t|³ - 5at² + 8a|t| - 4a      for 1 < |t| < 2, and 0 beyond
 //
-// and v = (y+1/2)*SrcHeight/DstHeight, the centre of a row of dst among those of
-// src, u likewise for x,
+// Row y of dst has its centre at v = (y+1/2)*SrcHeight/DstHeight among the rows of src, and
+// columns x and u are alike. Every patch of dst is a weighted sum of patches of src:
 //
 //	dst[y][x] = RN32(sum over r of w(r) * sum over c of w(c) * src[r][c])
 //
-// Without Antialias, as ViT and DINOv2 have it, a is -3/4 and w(r) = k(r+1/2-v): of
-// 4 rows, and those beyond the border are the ones at the border. With Antialias,
-// as timm and DINOv2 with registers have it, a is -1/2 and the kernel is as wide as
-// the rows of dst, if they are the larger ones:
+// Without Antialias, as in ViT and DINOv2, a is -3/4 and w(r) = k(r+1/2-v). The sum takes 4
+// rows; a row beyond the border is replaced by the row at the border.
+//
+// With Antialias, as in timm and DINOv2 with registers, a is -1/2. The kernel is as wide as
+// the rows of dst where those are larger than the rows of src, and the sum takes only rows
+// within the grid:
 //
 //	w(r) = k((r+1/2-v) / s) / sum over r' of k((r'+1/2-v) / s)    s = max(SrcHeight/DstHeight, 1)
 //
-// of the rows that there are. w(c) is likewise. t is rounded to float64 and k is
-// computed by Horner's rule with fused multiply-add, ((a+2)t - (a+3))t² + 1, where
-// t² is rounded first, and ((at - 5a)t + 8a)t - 4a; without Antialias t is 1+f, f,
-// 1-f, 2-f of the rounded fraction f of v-1/2. All sums start at 0 and take rows, and
-// columns, in ascending order, those beyond the border as often as they count; each
-// product, each sum and each quotient is rounded to float64.
+// With Bilinear the sum takes two rows. q is the integer part of v-1/2 (rounded down) and f
+// the rounded fraction: row q has weight 1-f, row q+1 has weight f. A row beyond the border
+// is replaced by the row at the border, or left out with ZeroPadding. With AlignCorners
+// y*(SrcHeight-1)/(DstHeight-1) takes the place of v-1/2; it is 0 where DstHeight is 1.
 //
-// With Bilinear w(r) is of two rows: those of the whole number q below v-1/2 and of q+1, 1-f
-// and f of the rounded fraction f. Those beyond the border are the ones at the border, or
-// with ZeroPadding none. With AlignCorners the number is y*(SrcHeight-1)/(DstHeight-1)
-// in place of v-1/2, 0 where DstHeight is 1. As models have it:
+// w(c) is computed in the same way from columns.
+//
+// Options of known models:
 //
 //	Qwen3-VL, Qwen3.5                 Bilinear, AlignCorners, MergeSize 2
 //	Inkling 2                         Bilinear, MergeSize (spatial_merge_size)
@@ -115,13 +116,19 @@ type InterpolateGridOptions struct {
 //	ViT, DINOv2, Kimi K2.5            none: bicubic
 //	timm, DINOv2 with registers       Antialias
 //
-// With MergeSize m a block of m*m patches that will be merged follows another, row by row
-// of blocks, and the patches of each row by row, as processors order those of an image.
+// With MergeSize m, dst is ordered as image processors order patches that will be merged:
+// blocks of m*m patches follow one another row by row, and so do the patches within a block.
 //
-// dst is [DstHeight][DstWidth][Dim], src likewise, and they share no element. With
-// Antialias the larger height times the larger width is at most 64 times the patches
-// of both grids. A row of a class token is not of the grid: it is copied. A call
-// allocates the weights of the rows and columns of src that make an element of dst.
+// Rounding: t is rounded to float64; without Antialias it is 1+f, f, 1-f or 2-f of the
+// rounded fraction f of v-1/2. k is computed by Horner's rule with fused multiply-add,
+// ((a+2)t - (a+3))t² + 1, where t² is rounded first, and ((at - 5a)t + 8a)t - 4a. All sums
+// start at 0 and add rows, and columns, in ascending order; a border row that stands in for
+// several is added several times. Each product, sum and quotient is rounded to float64.
+//
+// dst is [DstHeight][DstWidth][Dim], src is [SrcHeight][SrcWidth][Dim], and they must not
+// share elements. With Antialias the larger height times the larger width must be at most 64
+// times the patches of both grids. The row of a class token is not part of the grid; copy it
+// yourself. A call allocates the weights of one row and one column.
 //
 // Errors wrap [posenc.ErrShape] (the options), [posenc.ErrLength] or
 // [posenc.ErrOverlap].
@@ -162,7 +169,7 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	}
 	patches := int64(o.DstHeight)*int64(o.DstWidth) + int64(o.SrcHeight)*int64(o.SrcWidth)
 	if height, width := int64(max(o.DstHeight, o.SrcHeight)), int64(max(o.DstWidth, o.SrcWidth)); o.Antialias && height*width > maxAntialiased*patches {
-		return argument.Error(posenc.ErrShape, function, "options.DstHeight", o.DstHeight, "grids less long across each other: with Antialias %d by %d patches are more than %d times the %d of both", height, width, maxAntialiased, patches)
+		return argument.Error(posenc.ErrShape, function, "options.DstHeight", o.DstHeight, "a smaller grid: with Antialias the larger sides, %d by %d patches, may make at most %d times the %d patches of both grids", height, width, maxAntialiased, patches)
 	}
 	if argument.Overlap(dst, src) {
 		return argument.Error(posenc.ErrOverlap, function, "dst", "sharing elements with src", "another slice")
@@ -192,8 +199,8 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	return nil
 }
 
-// weights returns what appends the weights of the elements, of n, that make element i of
-// m.
+// weights returns a function that appends the weights with which n elements of src make
+// element i of the m elements of dst, along one side of the grid.
 func (o *InterpolateGridOptions) weights() func(weights []weight, i, n, m int) []weight {
 	switch {
 	case o.Antialias:

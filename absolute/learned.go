@@ -8,29 +8,30 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Embedding is a learned table and the rows of it that tokens take.
+// Embedding is a learned table, and the row of it that each token takes: row Offset+IDs[t]
+// for token t.
 type Embedding[W posenc.Element] struct {
 	Table  []W     // [rows][dim]
 	IDs    []int32 // one for each token: a position, a token type
-	Offset int     // row of ID 0
+	Offset int     // the row that ID 0 takes
 }
 
-// AddEmbeddings adds rows of learned tables to the embeddings of tokens, in
-// place: for each e of embeddings, in their order,
+// AddEmbeddings adds rows of learned tables to token embeddings, in place. It adds each e of
+// embeddings in order:
 //
 //	x[t][i] = RN(RN32(x[t][i] + e.Table[e.Offset+e.IDs[t]][i]))
 //
-// with an RN that rounds once to elements of 16 bits: what PyTorch computes where
-// x and the tables have the same type.
+// RN rounds once to 16-bit elements. This is what PyTorch computes where x and the tables
+// have the same type.
 //
 //	GPT-2, CLIP          positions from 0
 //	BERT, ELECTRA        token types, then positions from 0
 //	RoBERTa, XLM-R       token types, then PaddedPositions with padding 1
 //	BART, mBART          positions from 0, Offset 2
-//	OPT                  PaddedPositions with padding 1, Offset 0: its offset of 2 is in them
+//	OPT                  PaddedPositions with padding 1, Offset 0: they include its offset of 2
 //
-// x is [tokens][dim] without gaps, of as many tokens as each embedding has IDs, and
-// shares no memory with tables and IDs. A call allocates nothing.
+// x is [tokens][dim] without gaps. Each embedding has one ID for each token. x must not share
+// memory with tables and IDs. A call allocates nothing.
 //
 // Errors wrap [posenc.ErrShape] (dim), [posenc.ErrLength], [posenc.ErrOverlap] or
 // [posenc.ErrPosition] (an ID without a row).
@@ -93,8 +94,8 @@ func (e *Embedding[W]) row(t, dim int) []W {
 	return e.Table[(e.Offset+int(e.IDs[t]))*dim:][:dim]
 }
 
-// addConverted adds rows of 16 bits, as many elements at a time as are converted to
-// float32.
+// addConverted adds rows of 16-bit elements, and converts to float32 as many elements at a
+// time as scratch memory holds.
 func addConverted[W posenc.Element](to *view.Operand, dim, tokens int, embeddings []Embedding[W]) {
 	var memory [kernels.ChunkPairs + kernels.Line]float32
 	scratch := kernels.LineAligned(memory[:])
@@ -111,8 +112,8 @@ func addConverted[W posenc.Element](to *view.Operand, dim, tokens int, embedding
 	}
 }
 
-// addInPlace adds rows of float32 to float32, of as many tokens at a time as make a
-// bounded call.
+// addInPlace adds float32 rows to float32 elements, for as many tokens at a time as a call
+// of bounded length takes.
 func addInPlace(x []float32, dim, tokens int, embeddings []Embedding[float32]) {
 	part := kernels.Tile{Stride: dim}
 	most := max(1, kernels.MaxCallElements/dim)

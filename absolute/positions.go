@@ -8,16 +8,16 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// PaddedPositions writes the positions of a sequence with padding tokens, which
-// mask says are not there: those that are count on from padding+1, and the
-// others are at padding.
+// PaddedPositions writes the positions of a sequence with padding. mask[t] is true for a
+// real token and false for padding. Real tokens count up from padding+1; padding tokens are
+// all at position padding:
 //
 //	positions[t] = padding + mask[t]*(mask[0] + ... + mask[t])
 //
-// So do fairseq, RoBERTa and XLM-R with their padding index, and OPT, whose
-// table starts with two rows of its own, with padding 1.
+// fairseq, RoBERTa and XLM-R do this, with padding their padding index (padding_idx). OPT
+// does it with padding 1, because its table begins with two rows of its own.
 //
-// positions has an element for each of mask, and shares no memory with it.
+// positions is as long as mask and must not share memory with it.
 //
 // Errors wrap [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (padding
 // above 2^31-1-len(mask)).
@@ -43,25 +43,25 @@ func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 	return nil
 }
 
-// DETRPositionsOptions describes the image of [DETRPositions], and how its pixels are
-// counted. In DETR Scale is 2π and Offset 0.
+// DETRPositionsOptions has the size of the image for [DETRPositions] and says how its pixels
+// are counted. DETR has Scale 2π and Offset 0.
 type DETRPositionsOptions struct {
 	Height, Width int     // in pixels, each from 1 to 2^24
-	Scale         float64 // of normalised positions, a positive float32; 0 does not normalise
-	Offset        float64 // is subtracted, from 0 to 1: 1/2, the centre of a pixel, where Deformable DETR normalises
+	Scale         float64 // the largest normalized position, a positive float32; 0 does not normalize
+	Offset        float64 // subtracted from counts, from 0 to 1: 1/2, the centre of a pixel, where Deformable DETR normalizes
 }
 
-// DETRPositions writes the positions of the pixels of an image for [DETR],
-// [2][Height*Width], y before x. Of the pixels that mask says belong to the image, y
-// counts those of the column down to the pixel and x those of the row, both from 1.
-// mask is [Height][Width]; nil is an image without padding. positions shares no memory
-// with it.
+// DETRPositions writes the positions of the pixels of an image for [DETR], as
+// [2][Height*Width], y before x. y counts, from 1, the pixels of the image from the top of
+// the column down to the pixel, and x those from the left of the row. mask is
+// [Height][Width] and true for pixels of the image, false for padding; nil is an image
+// without padding. positions must not share memory with mask.
 //
-// With a Scale, and last the count at the end of the column, or of the row,
+// With a Scale, counts are normalized by last, the count at the end of the column or row:
 //
 //	y = RN32(RN32(RN32(y-RN32(Offset)) / RN32(last+RN32(1e-6))) * RN32(Scale))
 //
-// Without, the difference stays as it is.
+// Without a Scale, positions are RN32(y-RN32(Offset)).
 //
 // Errors wrap [posenc.ErrShape] (Height, Width), [posenc.ErrConfig] (Scale, Offset),
 // [posenc.ErrLength] or [posenc.ErrOverlap].
@@ -99,8 +99,8 @@ func DETRPositions(positions []float32, mask []bool, options DETRPositionsOption
 	return nil
 }
 
-// product is what a length is to be, as an error shows it; where it does not fit an int
-// it has no number.
+// product is the length that an error expects. It has no number where the length does not
+// fit an int.
 func product(factors string, n int, fits bool) string {
 	if !fits {
 		return factors + ", more than an int can count"
@@ -108,8 +108,8 @@ func product(factors string, n int, fits bool) string {
 	return fmt.Sprintf("%s = %d", factors, n)
 }
 
-// countPixels writes the positions of the pixels of a column or a row, n of them
-// from first on.
+// countPixels writes the positions of the n pixels of a column or a row, from index first
+// on.
 func countPixels(positions []float32, mask []bool, first, n, stride int, scale, offset float32) {
 	const epsilon = 1e-6
 	count := 0

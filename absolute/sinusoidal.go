@@ -10,8 +10,8 @@ import (
 	"github.com/go-posenc/posenc/internal/cossin"
 )
 
-// SinusoidalOrder is the order of the sines and cosines in a row of a sinusoidal
-// encoding of n frequencies.
+// SinusoidalOrder is the order of sines and cosines in a row of an encoding with n
+// frequencies.
 type SinusoidalOrder uint8
 
 const (
@@ -20,22 +20,22 @@ const (
 	CosThenSin                               // row[k], row[n+k] = cos, sin: diffusers with flip_sin_to_cos, MLX with cos_first
 )
 
-// SinusoidalConfig describes a sinusoidal encoding of any model. [Vaswani] and the
-// other functions named after a model have theirs.
+// SinusoidalConfig describes a sinusoidal encoding. Use it for a model that none of the
+// functions named after models covers; [Vaswani] is one of those.
 type SinusoidalConfig struct {
-	Dim     int             // elements of a row, from 2*Axes*len(InvFreq)-1, which leaves the last out, to 65536; those beyond are zero
-	InvFreq []float64       // radians per position, each below 2^50 in magnitude and 0 or at least 2^-900
-	Order   SinusoidalOrder // of sines and cosines
-	Axes    int             // axes of positions, each with 2*len(InvFreq) elements, one after another; 0 means 1
+	Dim     int             // elements of a row, from 2*Axes*len(InvFreq)-1 (the last element is left out) to 65536; elements beyond 2*Axes*len(InvFreq) are zero
+	InvFreq []float64       // frequencies in radians per position, each 0 or from 2^-900 to below 2^50 in magnitude
+	Order   SinusoidalOrder // order of sines and cosines
+	Axes    int             // axes of positions; each takes the next 2*len(InvFreq) elements; 0 means 1
 	Scale   float64         // multiplies sines and cosines: positive as a float32; 0 means 1
-	Padding *int32          // a token at this position on the first axis has a row of zeros; nil: none
+	Padding *int32          // a token at this position on the first axis gets a row of zeros; nil: none does
 }
 
 // Sinusoidal is a sinusoidal position encoding (Vaswani et al. 2017,
-// arXiv:1706.03762). It does not change and may be shared by goroutines.
+// arXiv:1706.03762). It never changes after it was made; goroutines may share it.
 type Sinusoidal struct {
 	dim, axes    int
-	pairs        int // of a sine and a cosine, of one axis
+	pairs        int // pairs of a sine and a cosine on one axis
 	order        SinusoidalOrder
 	scaling      float32
 	padded       bool
@@ -45,16 +45,16 @@ type Sinusoidal struct {
 	lastPosition int64         // the largest |position|, up to 2^31, whose angles stay below 2^50
 }
 
-// Position is the type of the positions of a sinusoidal encoding: tokens have
-// integers; the timesteps of diffusion models and the normalised coordinates of
-// DETR are float32, each the real number that it is.
+// Position is the type of the positions of a sinusoidal encoding. Tokens have int32
+// positions. The timesteps of diffusion models and the normalized coordinates of DETR are
+// float32, and each is taken as its exact value.
 type Position interface{ int32 | float32 }
 
-// leastFrequency is the least that a frequency other than 0 may be.
+// leastFrequency is the smallest magnitude of a frequency other than 0.
 const leastFrequency = 0x1p-900
 
-// NewSinusoidal checks the configuration and prepares its frequencies. It keeps
-// no reference to InvFreq or Padding.
+// NewSinusoidal checks cfg and returns the encoding that it describes. It keeps no reference
+// to InvFreq and Padding.
 //
 // Errors wrap [posenc.ErrConfig].
 func NewSinusoidal(cfg SinusoidalConfig) (*Sinusoidal, error) {
@@ -127,7 +127,7 @@ func (s *Sinusoidal) filled(position float64) int {
 	return min(2*s.axes*s.pairs, s.dim)
 }
 
-// checkExists returns an error for an encoding that no function here has made.
+// checkExists returns an error for nil and for the zero value.
 func (s *Sinusoidal) checkExists(function string) error {
 	if s == nil || s.dim == 0 {
 		return argument.Error(posenc.ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal")
@@ -135,8 +135,8 @@ func (s *Sinusoidal) checkExists(function string) error {
 	return nil
 }
 
-// checkRows checks the arguments of a call for rows x of the positions, the
-// arguments of those names, and returns the number of tokens.
+// checkRows checks the arguments of a call on x, the rows at positions, and returns the
+// number of tokens. xName and positionsName are the names of the arguments.
 func checkRows[T any, P Position](function string, s *Sinusoidal, xName string, x []T, positionsName string, positions []P) (tokens int, err error) {
 	if err := s.checkExists(function); err != nil {
 		return 0, err
@@ -161,8 +161,8 @@ func checkRows[T any, P Position](function string, s *Sinusoidal, xName string, 
 	return tokens, nil
 }
 
-// checkAngles returns an error for the first position that is no number or makes
-// an angle too large.
+// checkAngles returns an error for the first position that is NaN or makes an angle too
+// large.
 func checkAngles[P Position](function string, s *Sinusoidal, name string, positions []P) error {
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(s.lastPosition)) {

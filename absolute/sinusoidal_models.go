@@ -17,41 +17,41 @@ import (
 //
 //	row[2k], row[2k+1] = sin, cos of p*10000^(-2k/dim)
 //
-// dim is even and up to 65536. Errors wrap [posenc.ErrConfig].
+// dim is even, from 2 to 65536. Errors wrap [posenc.ErrConfig].
 func Vaswani(dim int) (*Sinusoidal, error) {
 	return ofBase10000("absolute.Vaswani", channels{dim, 2, 2}, dim/2, float64(dim/2), SinusoidalConfig{Order: SinCosInterleaved})
 }
 
 // Marian returns the encoding of Marian, Pegasus and RoFormer in Hugging Face
-// transformers, and of Transformer-XL and XLNet: the frequencies of [Vaswani] with
-// sines first, with n = dim/2 rounded up and k < n
+// transformers, and of Transformer-XL and XLNet. It has the frequencies of [Vaswani], with
+// all sines before the cosines: with n = dim/2 rounded up and k < n
 //
 //	row[k], row[n+k] = sin, cos of p*10000^(-2k/dim)
 //
-// dim is from 2 to 65536; an odd one has no cosine of the last frequency. Package
+// dim is from 2 to 65536. An odd dim leaves out the cosine of the last frequency. Package
 // relative has the positions of Transformer-XL and XLNet. Errors wrap
 // [posenc.ErrConfig].
 func Marian(dim int) (*Sinusoidal, error) {
 	return ofBase10000("absolute.Marian", channels{dim, 2, 1}, (dim+1)/2, float64(dim)/2, SinusoidalConfig{Order: SinThenCos})
 }
 
-// Tensor2TensorConfig has the parameters of the timing signals of tensor2tensor,
-// whose defaults the zero values are.
+// Tensor2TensorConfig has the parameters of the timing signals of tensor2tensor. The zero
+// value is its defaults.
 type Tensor2TensorConfig struct {
 	Axes         int     // from 1 to dim/2; 0 means 1
 	MinTimescale float64 // multiplies frequencies, from 2^-900 to below 2^50; 0 means 1
 	MaxTimescale float64 // positive and finite; 0 means 10000
 }
 
-// Tensor2Tensor returns the timing signal of tensor2tensor: that of
-// get_timing_signal_1d with one axis, of get_timing_signal_nd with several. With
-// n = dim/(2*Axes) rounded down, axis a, k < n and min and max the timescales
+// Tensor2Tensor returns the timing signal of tensor2tensor: get_timing_signal_1d for one
+// axis, get_timing_signal_nd for several. With n = dim/(2*Axes) rounded down, axis a, k < n,
+// and min and max the two timescales
 //
 //	row[2na+k], row[2na+n+k] = sin, cos of p*min*(max/min)^(-k/max(n-1, 1))
 //
-// The other channels are zero. It is MinTimescale that multiplies, as there.
-// start_index is added to positions. dim is from 2 to 65536, and no frequency is
-// outside the range of MinTimescale. Errors wrap [posenc.ErrConfig].
+// The other elements are zero. As in tensor2tensor, MinTimescale multiplies frequencies.
+// Add its start_index to the positions. dim is from 2 to 65536, and every frequency must be
+// from 2^-900 to below 2^50. Errors wrap [posenc.ErrConfig].
 func Tensor2Tensor(dim int, cfg Tensor2TensorConfig) (*Sinusoidal, error) {
 	const function = "absolute.Tensor2Tensor"
 	if err := (channels{dim, 2, 1}).check(function); err != nil {
@@ -80,8 +80,8 @@ func Tensor2Tensor(dim int, cfg Tensor2TensorConfig) (*Sinusoidal, error) {
 //
 //	row[k], row[n+k] = sin, cos of p*10000^(-k/(n-1))
 //
-// The last channel of an odd dim is zero, and so is the row of position padding.
-// [PaddedPositions] gives its positions, which start at padding+1. dim is from 4 to
+// The last element of an odd dim is zero, and so is the whole row of position padding.
+// [PaddedPositions] writes the positions, which start at padding+1. dim is from 4 to
 // 65536. Errors wrap [posenc.ErrConfig].
 func Fairseq(dim int, padding int32) (*Sinusoidal, error) {
 	return ofBase10000("absolute.Fairseq", channels{dim, 4, 1}, dim/2, float64(dim/2-1), SinusoidalConfig{Order: SinThenCos, Padding: &padding})
@@ -96,15 +96,15 @@ func Whisper(dim int) (*Sinusoidal, error) {
 	return ofBase10000("absolute.Whisper", channels{dim, 4, 2}, dim/2, float64(dim/2-1), SinusoidalConfig{Order: SinThenCos})
 }
 
-// MusicGen returns the encoding of MusicGen's decoder, that of [Whisper] with
-// cosines first; the last channel of an odd dim is zero. dim is from 4 to 65536.
+// MusicGen returns the encoding of MusicGen's decoder: the one of [Whisper] with the
+// cosines first. The last element of an odd dim is zero. dim is from 4 to 65536.
 // Errors wrap [posenc.ErrConfig].
 func MusicGen(dim int) (*Sinusoidal, error) {
 	return ofBase10000("absolute.MusicGen", channels{dim, 4, 1}, dim/2, float64(dim/2-1), SinusoidalConfig{Order: CosThenSin})
 }
 
-// TimestepsConfig has the parameters of get_timestep_embedding of diffusers, whose
-// zero values are not all its defaults: DownscaleFreqShift is 1 there.
+// TimestepsConfig has the parameters of get_timestep_embedding of diffusers. The zero value
+// differs from its defaults in one field: DownscaleFreqShift is 1 in diffusers.
 type TimestepsConfig struct {
 	FlipSinToCos       bool    // cosines first
 	DownscaleFreqShift float64 // from -math.MaxFloat32 to below dim/2
@@ -117,10 +117,10 @@ type TimestepsConfig struct {
 //
 //	row[k], row[n+k] = sin, cos of t*Scale*MaxPeriod^(-k/(n-DownscaleFreqShift))
 //
-// or the cosines first. The last channel of an odd dim is zero. Timesteps t are
-// int32 or float32. OpenAI's guided-diffusion is the zero shift with
-// FlipSinToCos. dim is from 2 to 65536, and no frequency is below 2^-900. Errors
-// wrap [posenc.ErrConfig].
+// With FlipSinToCos the cosines come first. The last element of an odd dim is zero.
+// Timesteps t are int32 or float32. OpenAI's guided-diffusion has DownscaleFreqShift 0 and
+// FlipSinToCos. dim is from 2 to 65536, and every frequency must be from 2^-900 to below
+// 2^50. Errors wrap [posenc.ErrConfig].
 func Timesteps(dim int, cfg TimestepsConfig) (*Sinusoidal, error) {
 	const function = "absolute.Timesteps"
 	if err := (channels{dim, 2, 1}).check(function); err != nil {
@@ -155,24 +155,24 @@ func Timesteps(dim int, cfg TimestepsConfig) (*Sinusoidal, error) {
 //	row[k], row[n+k] = sin, cos of column*10000^(-k/n)
 //	row[2n+k], row[3n+k] = sin, cos of row*10000^(-k/n)
 //
-// Axis 0 of the positions is the column of a patch, axis 1 its row, although the
-// names in MAE's source say it the other way round. The row of a class token is
-// zero: its position on axis 0 is -1. dim is a multiple of 4 up to 65536. MAE's
-// tables are those of [SinusoidalRows64]. Errors wrap [posenc.ErrConfig].
+// Axis 0 of the positions is the column of a patch and axis 1 its row, although MAE's source
+// names them the other way round. A class token has position -1 on axis 0, which gives a row
+// of zeros. dim is a multiple of 4, from 4 to 65536. [SinusoidalRows64] makes the tables as
+// MAE makes them. Errors wrap [posenc.ErrConfig].
 func MAE(dim int) (*Sinusoidal, error) {
 	class := int32(-1)
 	return ofBase10000("absolute.MAE", channels{dim, 4, 4}, dim/4, float64(dim/4), SinusoidalConfig{Order: SinThenCos, Axes: 2, Padding: &class})
 }
 
 // DETR returns the sine encoding of the pixels of an image in DETR
-// (PositionEmbeddingSine): with d features for an axis and k < d/2
+// (PositionEmbeddingSine): with d = features for each axis and k < d/2
 //
 //	row[2k], row[2k+1] = sin, cos of y*temperature^(-2k/d)
 //	row[d+2k], row[d+2k+1] = sin, cos of x*temperature^(-2k/d)
 //
-// Axis 0 is y, axis 1 is x, as [DETRPositions] writes them. A row has 2*features
-// elements. features is even and up to 32768, 128 in DETR; temperature is finite and
-// above 1, 10000 in DETR. No frequency is below 2^-900. Errors wrap
+// Axis 0 is y and axis 1 is x, as [DETRPositions] writes them. A row has 2*features
+// elements. features is even, from 2 to 32768; DETR has 128. temperature is finite and
+// above 1; DETR has 10000. Every frequency must be at least 2^-900. Errors wrap
 // [posenc.ErrConfig].
 func DETR(features int, temperature float64) (*Sinusoidal, error) {
 	const function = "absolute.DETR"
@@ -186,13 +186,13 @@ func DETR(features int, temperature float64) (*Sinusoidal, error) {
 	return ofModel(function, "temperature", temperature, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
 }
 
-// MLXConfig has the parameters of mlx.nn.SinusoidalPositionalEncoding, whose
-// defaults the zero values are.
+// MLXConfig has the parameters of mlx.nn.SinusoidalPositionalEncoding. The zero value is its
+// defaults.
 type MLXConfig struct {
 	MinFreq  float64 // from 2^-900 to below 2^50; 0 means 0.0001
-	MaxFreq  float64 // likewise; 0 means 1
+	MaxFreq  float64 // from 2^-900 to below 2^50; 0 means 1
 	Scale    float64 // multiplies sines and cosines: a positive float32; 0 means sqrt(2/dim)
-	CosFirst bool
+	CosFirst bool    // cosines before sines
 }
 
 // MLX returns the encoding of mlx.nn.SinusoidalPositionalEncoding: with n = dim/2
@@ -200,8 +200,8 @@ type MLXConfig struct {
 //
 //	row[k], row[n+k] = Scale * sin, cos of p*MaxFreq*(MinFreq/MaxFreq)^(k/(n-1))
 //
-// or the cosines first. full_turns multiplies both frequencies by 2π. dim is even
-// and up to 65536; the one frequency of 2 is MaxFreq. Errors wrap
+// With CosFirst the cosines come first. For full_turns, multiply both frequencies by 2π. dim
+// is even, from 2 to 65536; with dim 2 the only frequency is MaxFreq. Errors wrap
 // [posenc.ErrConfig].
 func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 	const function = "absolute.MLX"
@@ -227,7 +227,7 @@ func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 	return ofModel(function, "cfg.MinFreq", least, SinusoidalConfig{Dim: dim, Order: order, Scale: scale}, invFreq, err)
 }
 
-// defaultBase is what frequencies are powers of, where a model says nothing else.
+// defaultBase is the base of the frequencies where a model does not say otherwise.
 const defaultBase = 10000
 
 // ofBase10000 makes the encoding of a model with the frequencies 10000^(-k/steps), k < n.
@@ -240,8 +240,8 @@ func ofBase10000(function string, c channels, n int, steps float64, cfg Sinusoid
 	return ofModel(function, "dim", c.dim, cfg, invFreq, err)
 }
 
-// ofModel makes the encoding of a model whose arguments were checked one by one.
-// The named one may still take frequencies beyond their range.
+// ofModel makes the encoding of a model whose arguments were checked one by one. The named
+// argument may still push frequencies out of range.
 func ofModel(function, name string, value any, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
 	if err != nil || slices.Max(invFreq) >= cossin.MaxAngle {
 		return nil, argument.Error(posenc.ErrConfig, function, name, value, "frequencies from 2^-900 to below 2^50")
@@ -250,7 +250,7 @@ func ofModel(function, name string, value any, cfg SinusoidalConfig, invFreq []f
 	return newSinusoidal(function, cfg)
 }
 
-// checkFrequency checks an argument that is a frequency, or 0 for a default.
+// checkFrequency checks an argument that is a frequency.
 func checkFrequency(function, name string, value float64) error {
 	if !(value >= leastFrequency && value < cossin.MaxAngle) {
 		return argument.Error(posenc.ErrConfig, function, name, value, "0 or a frequency from 2^-900 to below 2^50")
@@ -258,8 +258,7 @@ func checkFrequency(function, name string, value float64) error {
 	return nil
 }
 
-// channels is the dim of an encoding, which is to be at least least and a multiple of
-// unit.
+// channels is the dim of an encoding. It must be at least least and a multiple of unit.
 type channels struct{ dim, least, unit int }
 
 func (c channels) check(function string) error {

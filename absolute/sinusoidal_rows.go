@@ -12,19 +12,20 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// SinusoidalRows writes the row of each position. With n frequencies w, the sine
-// and the cosine of frequency k at position p are
+// SinusoidalRows writes one row of s for each position. The sine and the cosine of frequency
+// w[k] at position p are
 //
 //	RN32(RN32(sin(p*w[k])) * RN32(Scale))    RN32(RN32(cos(p*w[k])) * RN32(Scale))
 //
-// of the real product, correctly rounded; Scale rounds once more where it is
-// not 1, and so do elements of 16 bits. They are in the order of the
-// configuration; row t is dst[t*Dim:][:Dim]. With several axes positions is
-// [axes][tokens], and axis a has the elements from 2*n*a on. Where Dim is larger than
-// 2*n*Axes, the remaining elements are zero; where it is 2*n*Axes-1, the last element of
-// the last axis is omitted.
+// The product p*w[k] is exact, and sine and cosine are correctly rounded. A Scale other than
+// 1 rounds once more, and so do 16-bit elements. The order within a row is s's
+// [SinusoidalOrder]; row t is dst[t*Dim:][:Dim].
 //
-// dst is [tokens][Dim] without gaps and shares no memory with positions. A call
+// With several axes positions is [axes][tokens], and axis a fills the elements from 2*n*a on,
+// for n frequencies. Where Dim is larger than 2*n*Axes, the remaining elements are zero.
+// Where it is 2*n*Axes-1, the last element of the last axis is left out.
+//
+// dst is [tokens][Dim] without gaps and must not share memory with positions. A call
 // allocates nothing.
 //
 // Errors wrap [posenc.ErrConfig] (s), [posenc.ErrLength], [posenc.ErrOverlap] or
@@ -44,11 +45,11 @@ func SinusoidalRows[T posenc.Element, P Position](dst []T, s *Sinusoidal, positi
 //
 //	x[i] = RN(RN32(RN32(x[i]*scale) + row[i]))
 //
-// with the float32 rows of [SinusoidalRows] and an RN that rounds once to
-// elements of 16 bits. scale is 1, or the factor by which a model scales its
-// token embeddings: sqrt(Dim) in Vaswani et al. 0 is no default: it multiplies by 0.
+// row is the float32 row that [SinusoidalRows] writes, and RN rounds once to 16-bit elements.
+// scale is the factor by which the model scales its token embeddings: sqrt(Dim) in Vaswani
+// et al., 1 if there is none. 0 multiplies by 0; it is no default.
 //
-// x is [tokens][Dim] without gaps and shares no memory with positions. A call
+// x is [tokens][Dim] without gaps and must not share memory with positions. A call
 // allocates nothing.
 //
 // Errors wrap [posenc.ErrConfig] (s, or a scale that is not finite),
@@ -72,9 +73,8 @@ func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions
 //
 //	RN64(RN64(sin(p*w[k])) * RN32(Scale))    RN64(RN64(cos(p*w[k])) * RN32(Scale))
 //
-// The sine and the cosine are correctly rounded: within half a unit in the last
-// place. That takes microseconds for each pair, so that it is for tables made
-// once. A call allocates nothing.
+// Sine and cosine are correctly rounded: within half a unit in the last place. Each pair
+// takes microseconds, so use it for tables that are made once. A call allocates nothing.
 //
 // Errors are those of SinusoidalRows.
 func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) error {
@@ -109,16 +109,16 @@ func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) e
 	return nil
 }
 
-// destination is the elements of a call, which rows are written to, or added to after
-// these are scaled.
+// destination is the elements that a call writes rows to. With add it scales them and adds
+// the rows.
 type destination struct {
 	view.Operand
 	add   bool
 	scale float32
 }
 
-// makeRows writes or adds the rows of positions. Kernels make those of float32 for
-// integers where they belong; others pass through scratch memory.
+// makeRows writes or adds the rows of positions. Kernels write float32 rows of integer
+// positions straight to their place; others go through scratch memory.
 func makeRows[P Position](dst *destination, s *Sinusoidal, positions []P, tokens int) {
 	integers, ok := any(positions).([]int32)
 	switch {
@@ -131,8 +131,7 @@ func makeRows[P Position](dst *destination, s *Sinusoidal, positions []P, tokens
 	}
 }
 
-// writeHalves writes rows whose sines and cosines lie apart, as they do in a
-// cos/sin cache.
+// writeHalves writes rows whose sines and cosines lie apart, as in a cos/sin cache.
 func (s *Sinusoidal) writeHalves(dst *destination, positions []int32, tokens int) {
 	x := dst.Float32s(0)
 	sinAt, cosAt := s.places(0)
@@ -149,8 +148,8 @@ func (s *Sinusoidal) writeHalves(dst *destination, positions []int32, tokens int
 	}
 }
 
-// makeInPlace writes or adds rows in one pass over them, those that share a seed at
-// a time.
+// makeInPlace writes or adds rows in one pass over them. It takes the rows that share a seed
+// together.
 func (s *Sinusoidal) makeInPlace(dst *destination, positions []int32, tokens int) {
 	x := dst.Float32s(0)
 	to := kernels.Sinusoids{Stride: s.dim, Interleaved: s.order == SinCosInterleaved, Add: dst.add, Scaling: s.scaling, Scale: dst.scale}
@@ -172,8 +171,8 @@ func (s *Sinusoidal) makeInPlace(dst *destination, positions []int32, tokens int
 	}
 }
 
-// together returns how many of the tokens, from the first on, share a seed if their
-// positions count up, and are padding or not, all of them.
+// together returns how many tokens, from the first on, share a seed if their positions count
+// up, and are either all padding or all not.
 func (s *Sinusoidal) together(positions []int32) int {
 	n := min(kernels.SinusoidalRowsAtOnce-int(positions[0]&(kernels.SinusoidalRowsAtOnce-1)), len(positions))
 	if s.padded {
@@ -231,8 +230,8 @@ func sinThenCos(scratch []float32, n int) cossin.Table {
 	return cossin.Table{Cos: scratch[n:], Sin: scratch, Stride: 2 * n}
 }
 
-// putPairs puts sines, then cosines, of the frequencies of an axis from number
-// column on where they belong in row t. interleaved is scratch memory.
+// putPairs puts the sines, then cosines, in values to their places in row t. They are those
+// of an axis from frequency column on. interleaved is scratch memory.
 func (dst *destination) putPairs(s *Sinusoidal, t, axis, column int, values, interleaved []float32) {
 	n := len(values) / 2
 	sinAt, cosAt := s.places(column)
@@ -250,7 +249,7 @@ func (dst *destination) putPairs(s *Sinusoidal, t, axis, column int, values, int
 	dst.put(at+sinAt, interleaved[:min(2*n, room-sinAt)])
 }
 
-// put writes values to the elements from number at on, or adds them.
+// put writes values to the elements from index at on, or adds them.
 func (dst *destination) put(at int, values []float32) {
 	switch {
 	case dst.add:
@@ -263,7 +262,7 @@ func (dst *destination) put(at int, values []float32) {
 	}
 }
 
-// putZeros writes zeros to n elements from number at on, or adds them.
+// putZeros writes zeros to n elements from index at on, or adds them.
 func (dst *destination) putZeros(at, n int) {
 	switch {
 	case dst.add:

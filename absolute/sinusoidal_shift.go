@@ -7,19 +7,18 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Shift turns rows at positions t into rows at positions t+delta, in place and
-// without their positions, as [posenc.Shift] does with keys: by the linear shift
-// property of sinusoids
+// Shift turns rows at positions t into rows at positions t+delta, in place. It does not need
+// the positions, as [posenc.Shift] does not for keys. It uses the linear shift property of
+// sinusoids:
 //
 //	sin((t+delta)*w) = sin(t*w)*cos(delta*w) + cos(t*w)*sin(delta*w)
 //	cos((t+delta)*w) = cos(t*w)*cos(delta*w) - sin(t*w)*sin(delta*w)
 //
-// with the cosines and sines of delta*w correctly rounded to float32, and each
-// product and each sum rounded. Rows that [SinusoidalRows] wrote, with Scale 1,
-// come within 2^-22 of the real sines and cosines at t+delta. A row of zeros
-// stays one, as do the elements beyond the axes.
+// The cosines and sines of delta*w are correctly rounded to float32; each product and each
+// sum is rounded. Rows that [SinusoidalRows] wrote with Scale 1 come within 2^-22 of the
+// real sines and cosines at t+delta. Rows of zeros, and elements beyond the axes, stay zero.
 //
-// rows is [tokens][Dim], deltas has one element for each token, or is
+// rows is [tokens][Dim]. deltas has one element for each token; with several axes it is
 // [axes][tokens]. A call allocates nothing.
 //
 // Errors wrap [posenc.ErrConfig] (s, also where Dim is 2*n*Axes-1),
@@ -44,8 +43,7 @@ func (s *Sinusoidal) Shift(rows []float32, deltas []int32) error {
 	return nil
 }
 
-// rotate rotates the pairs of as many rows as scratch holds, kernels.Width of them
-// at a time.
+// rotate rotates the pairs of as many rows as scratch holds, kernels.Width pairs at a time.
 func (s *Sinusoidal) rotate(rows []float32, deltas []int32, tokens int, scratch []float32) {
 	direction := float32(-1) // (sin, cos) turns the other way round than (cos, sin)
 	if s.order == CosThenSin {
@@ -71,13 +69,12 @@ func (s *Sinusoidal) rotate(rows []float32, deltas []int32, tokens int, scratch 
 	}
 }
 
-// ShiftMatrix writes the matrix T of a shift, with which
+// ShiftMatrix writes the matrix T that shifts rows by delta: for every t
 //
 //	row(t+delta) = T * row(t)
 //
-// for every t. It has a rotation by delta*w for each frequency w, correctly
-// rounded to float32, and is zero elsewhere. matrix is [Dim][Dim]; deltas has one
-// element for each axis.
+// T has a rotation by delta*w for each frequency w, correctly rounded to float32, and is zero
+// elsewhere. matrix is [Dim][Dim]; deltas has one element for each axis.
 //
 // Errors wrap [posenc.ErrConfig] (s, also where Dim is 2*n*Axes-1),
 // [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (an angle of 2^50 or
@@ -120,10 +117,10 @@ func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 	return nil
 }
 
-// checkPairs checks that there is a cosine for each sine.
+// checkPairs checks that every sine has its cosine.
 func (s *Sinusoidal) checkPairs(function string) error {
 	if s.lacksOne() {
-		return argument.Error(posenc.ErrConfig, function, "s", "an encoding that leaves the last element out", "pairs of a sine and a cosine")
+		return argument.Error(posenc.ErrConfig, function, "s", "an encoding that leaves out the last cosine", "one with a cosine for every sine")
 	}
 	return nil
 }

@@ -1,38 +1,41 @@
-// Package modelconfig reads a model's own description of its rotary position
-// embedding into configurations for posenc: [HuggingFace] a config.json, [GGUF]
-// the metadata of a GGUF file.
+// Package modelconfig reads how a model rotates its queries and keys from the model's own
+// description, and returns configurations for posenc: [HuggingFace] reads a config.json,
+// [GGUF] the metadata of a GGUF file.
 //
 //	model, err := modelconfig.HuggingFace(config) // or GGUF(keys)
 //	cfg, err := model.Rotary()
 //	rope, err := posenc.NewRotary(cfg)
 //	err = posenc.Rotate(rope.At(positions), q, k)
 //
-// A [Model] gives the [posenc.RotaryConfig] of its layers ([Model.Rotary]): layout,
-// rotated slice of the head, inverse frequencies, attention factor, and the axes of
-// positions. It says which layers rotate ([Model.Layers]). Where they are of several
-// kinds, as in Gemma 3, or where frequencies depend on the length of the sequence
-// (dynamic NTK, LongRoPE), [Model.RotaryFor] takes both as [RotaryOptions]; an engine
-// for any model calls it for each of [Model.LayerTypes].
+// A [Model] returns the [posenc.RotaryConfig] of its layers ([Model.Rotary]): layout, rotated
+// part of the head, inverse frequencies, attention factor, and axes of positions.
+// [Model.Layers] says which layers rotate.
 //
-// Two things are not part of the rotation, and most models have neither. The output
-// is wrong where a model has them and they are left out: a factor on the attention
-// scores ([Model.SoftmaxScale]: YaRN of DeepSeek V2 and V3 and the models
-// built like them), and one on queries that grows with the position
-// ([Model.QueryScaling]: Llama 4, Ministral 3, Mistral 4).
+// Some models have several kinds of layers with different frequencies, as Gemma 3. In others,
+// frequencies depend on the length of the sequence (dynamic NTK, LongRoPE). For both,
+// [Model.RotaryFor] takes [RotaryOptions]. An engine for any model calls it once for each of
+// [Model.LayerTypes].
 //
-// Scales of queries that a model learns are tensors of its weights
-// ([Model.LearnedQueryScaling]). Models with an indexer for sparse attention rotate its queries
-// and keys too, by a kind of its own ([Layer].Indexer). Frequencies that a model learns need
-// the values of its tensor ([Model.LearnedFrequencies]).
+// Some models also scale scores or queries. This is not part of the rotation, and without it
+// their output is wrong:
 //
-// What is not understood is an error that names it and says what can be set
-// instead: an unknown type, rule or key, keys that contradict each other, numbers
-// out of range. Nothing that speaks of rotary positions is passed over.
+//   - [Model.SoftmaxScale] multiplies the attention scores. DeepSeek V2 and V3, and models
+//     built like them, have it with YaRN.
+//   - [Model.QueryScaling] multiplies queries by a factor that grows with the position: Llama
+//     4, Ministral 3, Mistral 4.
+//   - [Model.LearnedQueryScaling] names the tensors of such factors that a model learns.
 //
-// The vision tower of a multimodal model is a Model of its own
-// ([HuggingFaceVision]).
+// Models with an indexer for sparse attention also rotate the indexer's queries and keys, by
+// a kind of its own ([Layer].Indexer). Where a model learns its frequencies, pass the values
+// of its tensor ([Model.LearnedFrequencies]).
 //
-// What some models do beside the rotation stays with the caller: use_logn_attn of
-// Qwen 1, the chunks of dual_chunk_attention_config (Qwen 2.5 1M, beyond its
-// chunk_size), windows of attention, and norms of Q and K.
+// If a description is not understood, you get an error that names the key and says what you
+// can set instead. This includes unknown types, rules and keys, keys that contradict each
+// other, and numbers out of range. No key about rotary positions is ignored.
+//
+// The vision tower of a multimodal model is a separate Model ([HuggingFaceVision]).
+//
+// Some models do more than rotate, and this is up to the caller: use_logn_attn of Qwen 1,
+// the chunks of dual_chunk_attention_config (Qwen 2.5 1M, beyond its chunk_size), attention
+// windows, and norms of Q and K.
 package modelconfig

@@ -32,16 +32,16 @@ func byName[V any](table map[string]V) []string {
 func beside(name string, f *family) string {
 	var notes []string
 	if f.inverse {
-		notes = append(notes, "turns the other way: InvFreq below 0")
+		notes = append(notes, "rotates the other way: InvFreq is negative")
 	}
 	if f.listKey != "" {
-		notes = append(notes, "by "+f.listKey)
+		notes = append(notes, "layers differ by the list "+f.listKey)
 	}
 	if f.rewrite != nil {
-		notes = append(notes, "by rope_theta and partial_rotary_factors, lists")
+		notes = append(notes, "layers differ by the lists rope_theta and partial_rotary_factors")
 	}
 	if f.indexer != nil {
-		notes = append(notes, "indexers")
+		notes = append(notes, "has indexers")
 	}
 	if f.learned != "" {
 		notes = append(notes, "frequencies times e^"+f.learned)
@@ -59,7 +59,7 @@ func beside(name string, f *family) string {
 
 func familyTable() string {
 	var b strings.Builder
-	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes | beside, traps |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes | also, traps |\n|---|---|---|---|---|---|---|\n")
 	for _, name := range byName(families) {
 		f := families[name]
 		if f.refusal != "" {
@@ -119,7 +119,7 @@ func familyTable() string {
 
 func refusedTable() string {
 	var b strings.Builder
-	b.WriteString("| model_type | it ... |\n|---|---|\n")
+	b.WriteString("| model_type | what it does, and what you can do |\n|---|---|\n")
 	reasons := map[string]string{}
 	for _, table := range []map[string]family{families, towers} {
 		for name, f := range table {
@@ -242,7 +242,7 @@ func ggufIndexerTable() string {
 
 func ggufRefusedTable() string {
 	var b strings.Builder
-	b.WriteString("| architecture | wanted is ... |\n|---|---|\n")
+	b.WriteString("| architecture | what the error asks for |\n|---|---|\n")
 	for _, name := range byName(ggufRefused) {
 		fmt.Fprintf(&b, "| %s | %s |\n", name, ggufRefused[name])
 	}

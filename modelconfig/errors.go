@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Every error wraps one of these and names the function, the key or the argument, its
-// value and what was expected or can be set instead.
+// Every error wraps one of these. It names the function, the key or the argument, its value,
+// and what was expected or can be set instead.
 var (
-	ErrSyntax        = errors.New("malformed configuration") // not JSON, a key twice, the wrong type of value, too big
-	ErrUnknown       = errors.New("unknown")                 // a model type, a rope type or a key about rotary positions that is not known
-	ErrNotRotary     = errors.New("positions not rotary")    // the model has other positions, or none
-	ErrValue         = errors.New("invalid value")           // a number out of range, a key missing, a wrong length
-	ErrContradiction = errors.New("contradiction")           // keys that say different things
+	ErrSyntax        = errors.New("malformed configuration") // not JSON, a key that appears twice, a value of the wrong type, a document that is too large
+	ErrUnknown       = errors.New("unknown")                 // an unknown model type, rope type or key about rotary positions
+	ErrNotRotary     = errors.New("positions not rotary")    // the model encodes positions in another way, or not at all
+	ErrValue         = errors.New("invalid value")           // a number out of range, a missing key, a list of the wrong length
+	ErrContradiction = errors.New("contradiction")           // keys that contradict each other
 	ErrArgument      = errors.New("invalid argument")        // an argument of a method of Model
 )
 

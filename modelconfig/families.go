@@ -487,7 +487,7 @@ var families = map[string]family{
 	"axk1":                mla(64, 128, 61, 32768, 1e4).laidBy("rope_interleave"),
 	"axk2":                mla(32, 64, 48, 131072, 1e4).indexed(axk2Indexer, everyIndexer(everyLayer)),
 	"bailing_hybrid":      mla(64, 128, 42, 262144, 6e6).called(bailing).layered(typed(lastOf("layer_group_size", 6, "linear_attention"), "full_attention")),
-	"hy_v4":               refusedType("has pairs that are not settled: transformers rotates half-split pairs and llama.cpp pairs of neighbours, in the attention (the last qk_rope_head_dim elements of a head of Q) and in its indexers (the last of theirs): compare with the model's own output, and use posenc.RotaryConfig with the Layout that agrees"),
+	"hy_v4":               refusedType("has a layout on which implementations disagree: transformers rotates half-split pairs and llama.cpp interleaved ones, in the attention (the last qk_rope_head_dim elements of a head of Q) and in its indexers (also the last elements of a head): compare with the model's own output, and use posenc.RotaryConfig with the Layout that agrees"),
 	"mistral_large4_text": mla(64, 64, 72, 1048576, 1e4).without(mistralLarge4Rope).learning("rotary_emb.alpha").scaledBy("softmax_scaling").indexed(mistralIndexer, sharedIndexers(topKFrequency, ropeFlags(4))),
 	"dots3_note_text": mla(64, 128, 46, 524288, 0).with(
 		kindDefaults{layerType: "indexed_attention", base: 8e7, baseKeys: []string{"rope_theta"}, partial: 1},
@@ -502,13 +502,13 @@ var families = map[string]family{
 	"roformer": decoder(768, 12, 0, 12, 1536, 1e4).baseOf().interleaved().checked(roFormer),
 
 	// Types that are not read, each with what can be done.
-	"blt":                refusedType("holds four models, which rotate each by its own base: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"),
-	"lightglue":          refusedType("rotates by angles that a learned projection makes of the coordinates of points: make cosines and sines of them and rotate by posenc.NewRows"),
-	"clvp_encoder":       refusedType("rotates the first elements of q, k and of v too: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"),
-	"qwen2_5_omni_dit":   refusedType("rotates the first of its heads and no other: use posenc.RotaryConfig of Layout Interleaved with a View of that head"),
-	"seamless_m4t":       refusedType("rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View of hidden states as heads"),
-	"wav2vec2-bert":      refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
-	"wav2vec2-conformer": refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
+	"blt":                refusedType("holds four models, each with a base of its own: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"),
+	"lightglue":          refusedType("rotates by angles that a learned projection computes from the coordinates of points: compute their cosines and sines and rotate with posenc.NewRows"),
+	"clvp_encoder":       refusedType("rotates the first elements of q, k and also v: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"),
+	"qwen2_5_omni_dit":   refusedType("rotates only the first of its heads: use posenc.RotaryConfig with Layout Interleaved and a View of that head"),
+	"seamless_m4t":       refusedType("rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View whose heads are hidden states"),
+	"wav2vec2-bert":      refusedType("rotates hidden states before the projections of q and k if position_embeddings_type is rotary: use posenc.RotaryConfig with a View whose heads are hidden states"),
+	"wav2vec2-conformer": refusedType("rotates hidden states before the projections of q and k if position_embeddings_type is rotary: use posenc.RotaryConfig with a View whose heads are hidden states"),
 
 	// Positions of several axes.
 	"cohere_compass_text": decoder(8192, 64, 0, 40, 8192, 0).interleavedAxes(24, 20, 20).layered(typed(all("full_attention"))).with(

@@ -12,60 +12,61 @@ import (
 )
 
 // GGUF reads the rotary position embedding of a model from the metadata of a
-// GGUF file. keys maps the metadata keys to their values as a GGUF reader gives
-// them: string, bool, any integer or float type of Go, and slices of them or
-// []any. The tensors of frequency factors go into the same map under their
-// names, rope_freqs.weight, rope_factors_long.weight and
-// rope_factors_short.weight, as []float32 or []float64; a file that has one needs
-// it here. Keys of the architecture that name rotary positions (llama.rope_freq_base) and
-// that llama.cpp does not have are errors; other keys are ignored.
+// GGUF file. keys maps metadata keys to their values as a GGUF reader returns
+// them: string, bool, any integer or float type of Go, and slices of these or
+// []any. If the file has tensors of frequency factors, put them into the same
+// map under their names, rope_freqs.weight, rope_factors_long.weight and
+// rope_factors_short.weight, as []float32 or []float64.
 //
-// The rules are those of llama.cpp, {arch} being general.architecture:
+// A key of the architecture that names rotary positions (llama.rope_freq_base) is an error
+// if llama.cpp does not have it. Other keys are ignored.
+//
+// Keys have the meaning that they have in llama.cpp. {arch} is general.architecture:
 //
 //	{arch}.block_count                      layers; required
 //	{arch}.attention.key_length             elements per head; absent: embedding_length / attention.head_count
-//	{arch}.rope.dimension_count             elements rotated, the first of a head; absent: all
+//	{arch}.rope.dimension_count             rotated elements, the first of a head; absent: all
 //	{arch}.rope.freq_base                   base; absent: 10000
 //	{arch}.rope.scaling.type                none, linear, yarn or longrope; absent: linear
-//	{arch}.rope.scaling.factor              factor, formerly {arch}.rope.scale_linear; absent or 0: 1
+//	{arch}.rope.scaling.factor              factor, in older files {arch}.rope.scale_linear; absent or 0: 1
 //	{arch}.rope.scaling.attn_factor         multiplies cos and sin; absent: 1
 //	{arch}.rope.scaling.original_context_length    absent: context_length
 //	{arch}.rope.scaling.yarn_ext_factor     frequency.YaRNParameters.ExtrapolationFactor; absent or negative: 1
 //	{arch}.rope.scaling.yarn_beta_fast      BetaFast; absent: 32 (Grok: 8)
 //	{arch}.rope.scaling.yarn_beta_slow      BetaSlow; absent: 1
-//	{arch}.rope.scaling.yarn_log_multiplier MScaleAllDim, divided by 10 for DeepSeek and Mistral 4
+//	{arch}.rope.scaling.yarn_log_multiplier MScaleAllDim; DeepSeek and Mistral 4: a tenth of it
 //	{arch}.rope.scaling.alpha               HunYuan: base·alpha^(headDim/(headDim-2))
 //	{arch}.rope.dimension_sections          pairs of each axis: time, height, width, extra
 //	rope_freqs.weight                       a divisor for each frequency
-//	rope_factors_short.weight, _long.weight such divisors for contexts up to and beyond original_context_length, with type longrope
+//	rope_factors_short.weight               such divisors for sequences up to original_context_length, with type longrope
+//	rope_factors_long.weight                such divisors for longer sequences
 //
-// The layout is that of the weights in the file: the conversion to GGUF reorders
-// Q and K of Llama and its like to Interleaved. For multi-head latent attention
-// (DeepSeek V2 and V3, MiniCPM3) the configuration is that of the rotated part
-// alone, rope.dimension_count elements, since it lies at different places in Q
-// and in K: give its first element and the strides in the posenc.View.
+// The layout is the one of the weights in the file. The conversion to GGUF reorders Q and K
+// of Llama and similar models to Interleaved. With multi-head latent attention (DeepSeek V2
+// and V3, MiniCPM3) the configuration describes only the rotated part, of
+// rope.dimension_count elements. This part begins at different elements of a head in Q and
+// in K: give its first element and the strides in the posenc.View.
 //
-// Layers of a sliding window have rotary parameters of their own in some
-// architectures (freq_base_swa, dimension_count_swa, attention.key_length_swa).
-// The kinds of layers are then "full_attention" and "sliding_attention"; those of
-// DeepSeek V4 "compress" and "main". Layers with an indexer of sparse attention
-// (attention.indexer.key_length) name its kind in Layer.Indexer.
-// RotaryOptions.SequenceLength is llama.cpp's context length of a sequence.
+// In some architectures, layers with a sliding window have rotary parameters of their own
+// (freq_base_swa, dimension_count_swa, attention.key_length_swa). The kinds of layers are
+// then "full_attention" and "sliding_attention"; in DeepSeek V4 they are "compress" and
+// "main". Layers with an indexer for sparse attention (attention.indexer.key_length) name
+// its kind in Layer.Indexer. RotaryOptions.SequenceLength is llama.cpp's context length of
+// a sequence.
 //
-// llama.cpp is not followed in three places, where the file says otherwise:
-//   - beta_fast, beta_slow and ext_factor count for every architecture (in
-//     llama.cpp only for Grok, the first two also for Mistral 3);
-//   - all layers of Llama 4 without a window rotate (llama.cpp leaves out the
-//     last one);
-//   - pairs of Qwen3-VL beyond the three sections take the position of time,
-//     as in training (ggml: of the fourth axis, which llama.cpp sets to 0).
+// GGUF differs from llama.cpp in three places, where it follows the file or the training of
+// the model:
+//   - beta_fast, beta_slow and ext_factor count for every architecture. llama.cpp reads
+//     them only for Grok, and the first two also for Mistral 3.
+//   - All layers of Llama 4 without a window rotate. llama.cpp leaves out the last one.
+//   - In Qwen3-VL, pairs beyond the three sections take the position of time, as in
+//     training. In ggml they take the fourth axis, which llama.cpp sets to 0.
 //
-// yarn_attn_factor is accepted where it changes nothing, being 1 or 1 +
-// 0.1·ln(factor): llama.cpp does not read it together with YaRN.
+// yarn_attn_factor is accepted only if it is 1 or 1 + 0.1·ln(factor), where it changes
+// nothing: llama.cpp does not read it together with YaRN.
 //
-// Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an architecture,
-// a scaling type or a key under {arch}.rope that is not known), ErrNotRotary,
-// ErrValue or ErrContradiction.
+// Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an unknown architecture,
+// scaling type or key under {arch}.rope), ErrNotRotary, ErrValue or ErrContradiction.
 func GGUF(keys map[string]any) (*Model, error) {
 	r := &ggufReader{keys: keys}
 	const key = "general.architecture"
@@ -80,9 +81,9 @@ func GGUF(keys map[string]any) (*Model, error) {
 	if !known {
 		near := ""
 		if other := nearest(name, append(sortedKeys(ggufArchitectures), sortedKeys(ggufNotRotary)...)); other != "" {
-			near = fmt.Sprintf(" (the nearest name is %q, which need not rotate alike)", other)
+			near = fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", other)
 		}
-		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set posenc.RotaryConfig directly, by llama.cpp's code", near)
+		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set posenc.RotaryConfig directly, with values from llama.cpp's code", near)
 	}
 	r.prefix = name + "."
 	r.checkRopeKeys(&arch)
@@ -118,7 +119,7 @@ const (
 )
 
 // checkRopeKeys fails for a key of the architecture that is about rotary positions by
-// its name, and that llama.cpp has not.
+// its name, and that llama.cpp does not have.
 func (r *ggufReader) checkRopeKeys(arch *ggufArchitecture) {
 	for _, key := range sortedKeys(r.keys) {
 		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) || r.err != nil {
@@ -130,12 +131,12 @@ func (r *ggufReader) checkRopeKeys(arch *ggufArchitecture) {
 		case isRope && slices.Contains(ggufRopeKeys, known):
 		case arch.compressed && key == r.name(compressBaseKey), arch.nope.readsPattern() && key == r.name(patternKey):
 		case isRope || subject == aboutRotation:
-			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
+			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
 		case subject == aboutOthers && key == r.name("attention.max_alibi_bias"):
 			bias := r.number("attention.max_alibi_bias", 0)
 			r.failIf(bias != 0, ErrContradiction, "attention.max_alibi_bias", bias, "0: ALiBi beside rotary positions is not read (set posenc.RotaryConfig directly)")
 		case subject == aboutOthers:
-			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing")
+			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing")
 		}
 	}
 }
@@ -224,7 +225,7 @@ func (r *ggufReader) scaling(arch *ggufArchitecture) *ggufScaling {
 	s.factor = cmp.Or(s.factor, legacy, 1)
 	r.failIf(!(s.factor > 0), ErrValue, factorKey, s.factor, "a number above 0, or 0 for none")
 	r.failIf(s.alpha != 0 && !arch.alpha,
-		ErrContradiction, "rope.scaling.alpha", s.alpha, "0, since llama.cpp reads it for hunyuan_vl and hunyuan-dense only; multiply rope.freq_base by alpha^(d/(d-2)) instead")
+		ErrContradiction, "rope.scaling.alpha", s.alpha, "0, because llama.cpp reads it for hunyuan_vl and hunyuan-dense only; multiply rope.freq_base by alpha^(d/(d-2)) instead")
 	r.failIf(!(s.alpha >= 0), ErrValue, "rope.scaling.alpha", s.alpha, "a number above 0, or 0 for none")
 	r.failIf(s.alpha != 0 && s.factor != 1, ErrContradiction, "rope.scaling.alpha", s.alpha, "0 where rope.scaling.factor is %v", s.factor)
 	s.attention = r.number("rope.scaling.attn_factor", 1)
@@ -236,13 +237,13 @@ func (r *ggufReader) scaling(arch *ggufArchitecture) *ggufScaling {
 
 	kind := r.text("rope.scaling.type", "linear")
 	r.failIf(!slices.Contains([]string{"none", "linear", "yarn", "longrope"}, kind),
-		ErrUnknown, "rope.scaling.type", quoted(kind), "none, linear, yarn or longrope; for other rules set posenc.RotaryConfig.InvFreq by package frequency")
+		ErrUnknown, "rope.scaling.type", quoted(kind), "none, linear, yarn or longrope; for other rules set posenc.RotaryConfig.InvFreq with package frequency")
 	r.failIf(kind == "none" && s.factor != 1,
 		ErrContradiction, "rope.scaling.type", kind, "linear or yarn where rope.scaling.factor is %v, or factor 1", s.factor)
 	s.yarn = r.yarn(s, arch, kind)
 	r.factors(s, arch, kind)
 	r.failIf(arch.latent && s.yarn == nil && s.factor != 1,
-		ErrContradiction, "rope.scaling.factor", s.factor, "1 without yarn, since llama.cpp would scale the attention scores as for yarn; set posenc.RotaryConfig directly")
+		ErrContradiction, "rope.scaling.factor", s.factor, "1 without yarn, because llama.cpp would scale the attention scores as for yarn; set posenc.RotaryConfig directly")
 	return s
 }
 
@@ -279,9 +280,9 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string) *
 		return nil
 	}
 	if derived := 1 + 0.1*math.Log(max(s.factor, 1)); attention != 1 && !(math.Abs(attention-derived) <= 1e-6*derived) {
-		r.fail(ErrContradiction, "rope.scaling.yarn_attn_factor", attention, "1 or 1 + 0.1·ln(factor) = %.7g, since llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
+		r.fail(ErrContradiction, "rope.scaling.yarn_attn_factor", attention, "1 or 1 + 0.1·ln(factor) = %.7g, because llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
 	}
-	r.failIf(p.OriginalMaxPositions == 0, ErrValue, "rope.scaling.original_context_length", "missing", "it, or context_length, with yarn")
+	r.failIf(p.OriginalMaxPositions == 0, ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which yarn needs")
 	r.failIf(p.ExtrapolationFactor > 1, ErrValue, "rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "at most 1")
 	for _, n := range []struct {
 		key    string
@@ -292,7 +293,7 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string) *
 	if p.MScaleAllDim != 0 {
 		switch arch.logMultiplier {
 		case logMultiplierUnread:
-			r.fail(ErrContradiction, "rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0, since llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
+			r.fail(ErrContradiction, "rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0, because llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
 		case logMultiplierTenth:
 			// The file has mscale_all_dim/10 in float32; this division undoes it.
 			p.MScaleAllDim = float64(float32(p.MScaleAllDim) / float32(0.1))
@@ -314,23 +315,23 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string) *
 func (r *ggufReader) factors(s *ggufScaling, arch *ggufArchitecture, kind string) {
 	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
 	r.failIf(s.freqs != nil && !arch.freqs,
-		ErrContradiction, freqsTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+		ErrContradiction, freqsTensor, "set", "no such tensor, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
 	r.failIf(s.short != nil && !arch.longRoPE,
-		ErrContradiction, shortTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+		ErrContradiction, shortTensor, "set", "no such tensor, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
 	r.failIf(s.short != nil && kind != "longrope" && !arch.anyType,
-		ErrContradiction, "rope.scaling.type", kind, "longrope with the tensor %s, since llama.cpp has no use for it otherwise", shortTensor)
+		ErrContradiction, "rope.scaling.type", kind, "longrope with the tensor %s, because llama.cpp does not use it otherwise", shortTensor)
 	r.failIf((s.short == nil) != (s.long == nil), ErrContradiction, shortTensor+" or "+longTensor, "missing", "both tensors or none")
 	r.failIf(s.short != nil && s.freqs != nil, ErrContradiction, freqsTensor, "set", "either this tensor or %s and %s", shortTensor, longTensor)
 	r.failIf(kind == "longrope" && s.short == nil, ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
 	r.failIf(s.short != nil && s.originalSize == 0,
-		ErrValue, "rope.scaling.original_context_length", "missing", "it, or context_length, with %s", longTensor)
+		ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which %s needs", longTensor)
 	r.failIf((s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0),
 		ErrContradiction, "rope.scaling.type", kind, "no yarn and no alpha together with tensors of frequency factors; set posenc.RotaryConfig directly")
 }
 
 // resize checks the length of the factors, one for each pair of rotaryDim
-// elements. Where layers rotate different widths the tensor has those of the
-// widest.
+// elements. If layers rotate different numbers of elements, the tensor has the factors
+// of the largest.
 func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 	for _, t := range []struct {
 		name    string
@@ -372,7 +373,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	scaling := r.scaling(arch)
 	layout, axes := r.layoutAndAxes(arch, rotaryDim)
 	r.failIf(arch.plainBase && (base != 10000 || scaling.factor != 1 || scaling.yarn != nil || scaling.attention != 1),
-		ErrContradiction, "rope.freq_base or rope.scaling", "set", "base 10000 without scaling, since llama.cpp takes no other in this architecture; set posenc.RotaryConfig directly")
+		ErrContradiction, "rope.freq_base or rope.scaling", "set", "base 10000 without scaling, because llama.cpp takes no other in this architecture; set posenc.RotaryConfig directly")
 	slides, windowed := r.sliding(arch, count)
 	ratios := r.compression(arch, count)
 	for i, ratio := range ratios {
@@ -391,16 +392,16 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	}
 	slidingBase = r.base("rope.freq_base_swa", slidingBase)
 	if arch.compressed {
-		r.failIf(r.has("rope.freq_base_swa"), ErrContradiction, "rope.freq_base_swa", slidingBase, "no such key, since llama.cpp has no use for it in this architecture")
+		r.failIf(r.has("rope.freq_base_swa"), ErrContradiction, "rope.freq_base_swa", slidingBase, "no such key, because llama.cpp does not use it in this architecture")
 		base = r.base(compressBaseKey, 0)
-		r.failIf(scaling.attention != 1, ErrContradiction, "rope.scaling.attn_factor", scaling.attention, "1, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+		r.failIf(scaling.attention != 1, ErrContradiction, "rope.scaling.attn_factor", scaling.attention, "1, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
 		slidingScaling = &ggufScaling{factor: 1, attention: 1}
 		if scaling.yarn != nil { // llama.cpp takes the factor of YaRN back
 			scaling.yarn.AttentionFactor = 1
 		}
 	} else if windowed && (arch.sliding.base != 0 || arch.sliding.plain || arch.sliding.unscaled) {
-		// These layers keep neither factor nor divisors. The attention factor
-		// stays, but in those that llama.cpp calls without any scaling.
+		// These layers have neither factor nor divisors. They keep the attention factor,
+		// unless llama.cpp calls them without any scaling.
 		slidingScaling = &ggufScaling{factor: 1, attention: scaling.attention}
 		if arch.sliding.plain {
 			slidingScaling.attention = 1
@@ -414,11 +415,11 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	r.failIf(scaling.alpha != 0 && rotaryDim != headDim,
 		ErrContradiction, "rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
 	r.failIf(slidingDim != rotaryDim && windowed && (arch.compressed || arch.sliding.sameDim),
-		ErrContradiction, "rope.dimension_count_swa", slidingDim, "%d as in the other layers, since llama.cpp takes the elements of the first layer for all of them; set posenc.RotaryConfig directly", rotaryDim)
+		ErrContradiction, "rope.dimension_count_swa", slidingDim, "%d as in the other layers, because llama.cpp takes the elements of the first layer for all of them; set posenc.RotaryConfig directly", rotaryDim)
 	r.resize(scaling, rotaryDim, arch.halfOfFull)
 	separate := slidingBase != base || slidingDim != rotaryDim || slidingHead != headDim
 	r.failIf(separate && !arch.compressed && (!windowed || arch.sliding.sameBase),
-		ErrContradiction, "rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+		ErrContradiction, "rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
 	if r.err != nil {
 		return
 	}
@@ -533,7 +534,7 @@ func (r *ggufReader) headSize(arch *ggufArchitecture, count int) (headDim, rotar
 		width := r.integer("embedding_length", 0)
 		heads := r.perLayer("attention.head_count", count)
 		r.failIf(width == 0 || heads == nil || heads[0] == 0 || width%heads[0] != 0,
-			ErrValue, "attention.key_length", "missing", "it, or embedding_length, a multiple of attention.head_count")
+			ErrValue, "attention.key_length", "missing", "this key, or embedding_length as a multiple of attention.head_count")
 		if r.err == nil {
 			headDim = width / heads[0]
 		}
@@ -554,7 +555,7 @@ func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
 	if i := slices.IndexFunc(keys, r.has); i >= 0 {
 		key = keys[i]
 	}
-	r.fail(ErrValue, key, r.keys[r.name(key)], "an even number of rotated elements, from 2 to %d; it gives %d of %d", maxRotaryDim, rotaryDim, headDim)
+	r.fail(ErrValue, key, r.keys[r.name(key)], "an even number of rotated elements, from 2 to %d; this makes it %d of %d", maxRotaryDim, rotaryDim, headDim)
 }
 
 func (r *ggufReader) base(key string, missing float64) float64 {
@@ -572,11 +573,11 @@ func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posen
 		pairs += n // at most four int32
 	}
 	if pairs == 0 {
-		r.failIf(arch.axes == sectionedAxes || arch.axes == interleavedAxes, ErrValue, key, "missing", "the pairs of time, height and width")
+		r.failIf(arch.axes == sectionedAxes || arch.axes == interleavedAxes, ErrValue, key, "missing", "how many pairs belong to time, height and width")
 		return arch.layout, nil
 	}
 	if arch.axes == oneAxis {
-		r.fail(ErrContradiction, key, sections, "no sections, which are not read in this architecture; set posenc.RotaryConfig.Axes")
+		r.fail(ErrContradiction, key, sections, "no such key: sections are not read in this architecture; set posenc.RotaryConfig.Axes")
 		return arch.layout, nil
 	}
 	if len(sections) < 3 {

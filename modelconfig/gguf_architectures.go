@@ -116,9 +116,9 @@ var ggufNotRotary = map[string]string{
 // ggufRefused are architectures that are not read, each with the reason and what can be
 // done.
 var ggufRefused = map[string]string{
-	"clip":  "that of a text model: files of this one hold a vision tower and a projector; read the tower from the model's config.json by HuggingFaceVision",
-	"gptj":  "one that llama.cpp runs: it knows no more of this one than its name (set posenc.RotaryConfig with Layout Interleaved, RotaryDim 64)",
-	"hy_v4": "another architecture: llama.cpp rotates pairs of neighbours of this one and transformers half-split pairs; compare with the model's own output and set posenc.RotaryConfig with the Layout that agrees",
+	"clip":  "the architecture of a text model: files of this one hold a vision tower and a projector; read the tower from the model's config.json with HuggingFaceVision",
+	"gptj":  "an architecture that llama.cpp implements: it knows only the name of this one (set posenc.RotaryConfig with Layout Interleaved and RotaryDim 64)",
+	"hy_v4": "another architecture: for this one llama.cpp rotates interleaved pairs and transformers half-split pairs; compare with the model's own output and set posenc.RotaryConfig with the Layout that agrees",
 }
 
 // ggufArchitectures has the rotary architectures, by general.architecture. The

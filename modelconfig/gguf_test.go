@@ -418,9 +418,9 @@ func TestGGUFErrors(t *testing.T) {
 		{"llama", ErrValue, "llama.rope.dimension_count", []any{"rope.dimension_count", -1}},
 		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"rope.dimension_count", 63}},
 		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"rope.dimension_count", 130}},
-		{"qwen2", ErrValue, "qwen2.attention.key_length is 1048576, want an even number of rotated elements, from 2 to 2048; it gives 1048576 of 1048576", []any{"attention.key_length", 1 << 20}},
+		{"qwen2", ErrValue, "qwen2.attention.key_length is 1048576, want an even number of rotated elements, from 2 to 2048; this makes it 1048576 of 1048576", []any{"attention.key_length", 1 << 20}},
 		{"qwen2", ErrValue, "qwen2.attention.key_length is 2147483647", []any{"attention.key_length", uint32(math.MaxInt32)}},
-		{"qwen2", ErrValue, "qwen2.embedding_length is 24, want an even number of rotated elements, from 2 to 2048; it gives 3 of 3", []any{"embedding_length", 24, "attention.head_count", 8}},
+		{"qwen2", ErrValue, "qwen2.embedding_length is 24, want an even number of rotated elements, from 2 to 2048; this makes it 3 of 3", []any{"embedding_length", 24, "attention.head_count", 8}},
 		{"gemma3", ErrValue, "gemma3.attention.key_length_swa is 63", []any{"attention.sliding_window", 512, "attention.key_length_swa", 63}},
 		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"rope.dimension_count", 0}},
 		{"qwen2", ErrValue, "qwen2.attention.key_length", []any{"embedding_length", nil}},
@@ -526,7 +526,7 @@ func TestGGUFStrangeKeys(t *testing.T) {
 			t.Errorf("sections %v: %v", sections, err)
 		}
 	}
-	for name, says := range map[string]string{"lama": `the nearest name is "llama"`, "hy_v4": "pairs of neighbours", "gptj": "Interleaved", "zzzzzz": "docs/models.md; for others"} {
+	for name, says := range map[string]string{"lama": `the nearest name is "llama"`, "hy_v4": "interleaved pairs", "gptj": "Interleaved", "zzzzzz": "docs/models.md; for others"} {
 		if _, err := GGUF(ggufKeys(name)); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -12,30 +12,33 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// HuggingFace reads the config.json of a model on the Hugging Face Hub: the form
-// of transformers 4 (rope_theta, rope_scaling) and that of transformers 5
-// (rope_parameters, flat or by layer type), with the spellings that models have
-// of their own. An absent key, and one that is null, has the default of the
-// configuration class of the model_type in transformers 5.23. Of a model for
-// images or audio it reads the text model, from text_config where there is one;
-// HuggingFaceVision reads the tower that sees the images.
+// HuggingFace reads the config.json of a model on the Hugging Face Hub. It reads the form of
+// transformers 4 (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters,
+// flat or by layer type), and the keys that single models have instead. A key that is absent
+// or null has the default of transformers 5.23 for its model_type. For a model of images or
+// audio it reads the text model, from text_config if there is one; HuggingFaceVision reads
+// the vision tower.
 //
-// The layout is that of the weights on the Hub. Where latent attention (MLA:
-// DeepSeek V2 and V3, and the models built like them) splits a head into a part
-// without positions and a rotary part, HeadDim is that of the rotary part,
-// qk_rope_head_dim: Q's is the end of each head (a View from element
-// qk_nope_head_dim on, with HeadStride), K's is one head that all share.
+// The layout is the one of the weights on the Hub. Latent attention (MLA: DeepSeek V2 and V3,
+// and models built like them) splits a head into a part without positions and a rotary part.
+// HeadDim is then the size of the rotary part, qk_rope_head_dim. In Q the rotary part is the
+// end of each head: use a View from element qk_nope_head_dim on, with HeadStride. In K it is
+// one head that all heads of Q share.
 //
-// What would be guessed is an error: a model type, a rope type or a key of
-// rope_scaling or rope_parameters that is not known, keys that contradict each other,
-// a number out of range. So are keys beside those two that speak of positions by their
-// name and that the type does not have: of rotation (rope or rotary, as in ropeTheta or
-// use_mrope, not in property; theta, freq_base, is_neox_style), of something in its
-// place (ALiBi, xPos, NoPE, NTK, unless false), or of its kind (position_embedding_type).
-// Other keys that no type reads for its positions are not looked at.
-// docs/models.md lists types, rules and keys.
+// HuggingFace does not guess. It returns an error for an unknown model type, an unknown rope
+// type, an unknown key in rope_scaling or rope_parameters, keys that contradict each other,
+// and numbers out of range. It also returns an error for a key next to these two that is
+// about positions by its name, if the type does not have it:
 //
-// A document has at most 4 MiB and 64 levels. A byte order mark before it is ignored.
+//   - rotation: rope or rotary (ropeTheta or use_mrope, but not property), theta, freq_base,
+//     is_neox_style.
+//   - something in its place, unless the value is false: ALiBi, xPos, NoPE, NTK.
+//   - the kind of positions (position_embedding_type).
+//
+// It ignores all other keys that no type reads for its positions. docs/models.md lists types,
+// rules and keys.
+//
+// A document has at most 4 MiB and 64 levels. A byte order mark is ignored.
 //
 // Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or ErrContradiction.
 func HuggingFace(config []byte) (*Model, error) {
@@ -91,7 +94,7 @@ func textModel(r *reader) *reader {
 		}
 		for _, key := range sortedKeys(beside) {
 			r.failIf(!sameValue(beside[key], inside[key]),
-				ErrContradiction, key, kindOf(beside[key]), "what %s says, which is the text model: %s", w.key, kindOf(inside[key]))
+				ErrContradiction, key, kindOf(beside[key]), "the value in %s, the text model, which is %s", w.key, kindOf(inside[key]))
 		}
 		if r.err != nil {
 			return r
@@ -186,9 +189,9 @@ func unknownType(r *reader, modelType, expected string, tables ...map[string]fam
 		known = append(known, sortedKeys(table)...)
 	}
 	if name := nearest(modelType, known); name != "" {
-		expected += fmt.Sprintf(" (the nearest name is %q, which need not rotate alike)", name)
+		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
 	}
-	r.fail(ErrUnknown, "model_type", quoted(modelType), "%s; for others use posenc.RotaryConfig, by the model's own code", expected)
+	r.fail(ErrUnknown, "model_type", quoted(modelType), "%s; for others use posenc.RotaryConfig, with values from the model's own code", expected)
 }
 
 // Bounds of what a configuration makes us allocate.
@@ -247,7 +250,7 @@ func readModel(r *reader, f *family, m *Model) {
 			delete(m.kinds, layerType)
 		}
 	}
-	r.failIf(len(m.kinds) == 0, ErrNotRotary, "model_type", quoted(m.modelType), "a layer that rotates: by the other keys none does")
+	r.failIf(len(m.kinds) == 0, ErrNotRotary, "model_type", quoted(m.modelType), "a model in which some layer rotates; by the other keys none does")
 	if f.indexer != nil {
 		addIndexer(r, f, m)
 	}
@@ -382,7 +385,7 @@ func readKind(r, rope *reader, f *family, k *kindDefaults, m *Model) kind {
 	rule := p.rule()
 	for _, key := range sortedKeys(rope.keys) {
 		rope.failIf(rope.keys[key] != nil && !rope.seen[key] && !k.unscaled,
-			ErrUnknown, quoted(key), kindOf(rope.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
+			ErrUnknown, quoted(key), kindOf(rope.keys[key]), "no such key: with the other keys as they are, nothing reads it (use posenc.RotaryConfig if it matters)")
 	}
 	if f.inverse {
 		rule = rule.inverse()
@@ -493,11 +496,11 @@ func rotaryDimOf(r, rope *reader, f *family, k *kindDefaults, headDim int, headD
 	}
 	switch {
 	case rotaryDim > headDim && !counted:
-		r.fail(ErrContradiction, key, "absent", "it, since its default, %d, is more than the %d elements of a head", rotaryDim, headDim)
+		r.fail(ErrContradiction, key, "absent", "a value: its default %d is more than the %d elements of a head", rotaryDim, headDim)
 	case rotaryDim > headDim:
 		refuse(ErrContradiction, "at most the %d elements of a head", headDim)
 	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > maxRotaryDim:
-		refuse(ErrValue, "an even number of rotated elements, from 2 to %d; it gives %d of %d (or use posenc.RotaryConfig)", maxRotaryDim, rotaryDim, headDim)
+		refuse(ErrValue, "an even number of rotated elements, from 2 to %d; this makes it %d of %d (or use posenc.RotaryConfig)", maxRotaryDim, rotaryDim, headDim)
 	case rotaryDim != headDim && f.wholeHead:
 		whole := 1
 		if counted {
@@ -527,7 +530,7 @@ func layoutOf(r *reader, f *family) posenc.Layout {
 // positions and that the family has no use for.
 func positionKeys(r *reader, f *family) {
 	r.mustBe(true, ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
-	r.mustBe(false, ErrNotRotary, "false: ALiBi rotates nothing", "alibi", "use_alibi")
+	r.mustBe(false, ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")
 	for _, key := range []string{"use_mrope", "rope_3d", "position_embedding_xdrope"} {
 		if use, ok := r.boolean(key); ok && use && f.axes == nil {
 			r.fail(ErrContradiction, key, true, "false for this model type, which has one axis of positions")
@@ -546,13 +549,13 @@ func positionKeys(r *reader, f *family) {
 		single, _ := r.object("per_layer_config")
 		for _, number := range sortedKeys(single) {
 			if key := "per_layer_config." + number + ".head_dim"; r.has(key) {
-				r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "nothing: heads of models of this type are alike (use posenc.RotaryConfig)")
+				r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "no such key: all heads of this model type have the same size (use posenc.RotaryConfig)")
 			}
 		}
 	}
 	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
 		if n, ok := r.number(key); ok && n != 1 && key != f.baseRatio && key != f.factorKey {
-			r.fail(ErrUnknown, key, n, "1 or nothing for this model type; use rope_scaling or posenc.RotaryConfig")
+			r.fail(ErrUnknown, key, n, "1 or absent for this model type; use rope_scaling or posenc.RotaryConfig")
 		}
 	}
 	var used []string
@@ -561,7 +564,7 @@ func positionKeys(r *reader, f *family) {
 	}
 	for _, key := range allBaseKeys {
 		r.failIf(r.has(key) && !slices.Contains(used, key),
-			ErrUnknown, key, kindOf(r.lookup(key)), "nothing: models of this type do not have this key (use posenc.RotaryConfig)")
+			ErrUnknown, key, kindOf(r.lookup(key)), "no such key: models of this type do not have it (use posenc.RotaryConfig)")
 	}
 }
 

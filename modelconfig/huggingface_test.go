@@ -494,10 +494,10 @@ var traps = []trap{
 			"mropeSection", "MRoPESection", "xdrope", "longrope_factor", "ropes", "customRotaryDim", "norotary", "europe_rope",
 			"mropesection", "use_mropes", "MROPEBASE", "useropescaling",
 		} {
-			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, ": "+key+" is the number 1, want nothing")
+			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, ": "+key+" is the number 1, want no such key")
 		}
 		for _, key := range []string{"2d.rope", "rope scaling", "rope²", strings.Repeat("rope", 17)} {
-			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, quoted(key)+" is the number 1, want nothing")
+			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, quoted(key)+" is the number 1, want no such key")
 		}
 		for _, key := range []string{"property", "properties", "PROPERTY", "custom_property", "customProperty", "propeller", "proper", "europe", "use_Europe", "EUROPE", "european"} {
 			mustRead(t, `{"model_type": "llama", "`+key+`": 1}`)
@@ -509,10 +509,10 @@ var traps = []trap{
 		wantError(t, `{"model_type": "hunyuan_v1_moe", "use_mla": true}`, ErrUnknown, "use_mla")
 		// Names with humps, and keys that do not say rope.
 		for _, key := range []string{"skipRope", "clipRopeTheta", "mlpRopeDim", "groupRope", "warpRopeScale", "EURopeTheta", "skip_rope", "theta", "freq_base", "rot_dim", "base_frequency"} {
-			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, ": "+key+" is the number 1, want nothing")
+			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, ": "+key+" is the number 1, want no such key")
 		}
 		for _, key := range []string{"ntk_alpha", "use_dynamic_ntk", "use_xpos", "mla_use_nope", "use_nope", "nope_layers", "nope_layer_interval", "alibi_bias", "yarn_factor"} {
-			wantError(t, `{"model_type": "llama", "`+key+`": 2}`, ErrUnknown, ": "+key+" is the number 2, want false or nothing")
+			wantError(t, `{"model_type": "llama", "`+key+`": 2}`, ErrUnknown, ": "+key+" is the number 2, want false or no such key")
 			mustRead(t, `{"model_type": "llama", "`+key+`": false}`)
 		}
 		for _, key := range []string{"position_embedding_type", "position_encoding", "pos_emb_type", "positional_encoding"} {
@@ -822,11 +822,11 @@ func TestTrap(t *testing.T) {
 // What is not understood is an error that names what is near, and a way out.
 func TestUnknownTypes(t *testing.T) {
 	for config, says := range map[string]string{
-		`{"model_type": "lama"}`:        `the nearest name is "llama", which need not rotate alike`,
+		`{"model_type": "lama"}`:        `the nearest name is "llama", which may rotate differently`,
 		`{"model_type": "qwen3_mo"}`:    `"qwen3_moe"`,
 		`{"model_type": "zzzzzzzzzzz"}`: "a type in docs/models.md; for others use posenc.RotaryConfig",
 		`{"model_type": "dinov3_vit"}`:  "fractions of the image",
-		`{"model_type": "hy_v4"}`:       "pairs of neighbours",
+		`{"model_type": "hy_v4"}`:       "interleaved ones",
 		`{"model_type": "sam3"}`:        "which HuggingFaceVision reads",
 	} {
 		read := HuggingFace
@@ -858,7 +858,7 @@ func TestUnknownTypes(t *testing.T) {
 	wantError(t, `{"model_type": "nemo_speechlm"}`, ErrNotRotary, "none")
 	// No error recommends another type.
 	for _, modelType := range []string{"nanocha", "bailing_hybri", "hrm_tex"} {
-		if _, err := HuggingFace([]byte(`{"model_type": "` + modelType + `"}`)); err == nil || !strings.Contains(err.Error(), "need not rotate alike") || strings.Contains(err.Error(), "set model_type") {
+		if _, err := HuggingFace([]byte(`{"model_type": "` + modelType + `"}`)); err == nil || !strings.Contains(err.Error(), "may rotate differently") || strings.Contains(err.Error(), "set model_type") {
 			t.Errorf("%s: %v", modelType, err)
 		}
 	}
@@ -910,7 +910,7 @@ func TestErrors(t *testing.T) {
 		{`{"a": 1, "a": 1}`, ErrSyntax, `"a" stands twice`},
 		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 2, "factor": 4}}`, ErrSyntax, `"factor" stands twice`},
 		{`{"model_type": "gemma4_text", "global_head_dim": 512.5}`, ErrSyntax, "global_head_dim is the number 512.5, want a whole number"},
-		{`{"model_type": "gemma4_text", "rope_theta": 10000}`, ErrUnknown, "rope_theta is the number 10000, want nothing"},
+		{`{"model_type": "gemma4_text", "rope_theta": 10000}`, ErrUnknown, "rope_theta is the number 10000, want no such key"},
 		{`{"model_type": "laguna", "rope_scaling": {"type": "linear", "factor": 4}}`, ErrUnknown, "rope_scaling is an object"},
 		{`{"model_type": "chatglm", "rope_scaling": {"type": "linear", "factor": 4, "rope_ratio": 2}}`, ErrUnknown, "rope_scaling.rope_ratio is the number 2"},
 		{`{"x": Nan}`, ErrSyntax, "invalid character"},
@@ -992,10 +992,10 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "gpt_neox", "rotary_emb_base": 0}`, ErrValue, ": rotary_emb_base is 0"},
 		{`{"model_type": "gemma3_text", "rope_local_base_freq": 0.5}`, ErrValue, ": rope_local_base_freq is 0.5"},
 		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"rope_theta": -2}}}`, ErrValue, ": rope_parameters.full_attention.rope_theta is -2"},
-		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 2}}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want what rope_parameters.full_attention says"},
+		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 2}}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want the value in rope_parameters.full_attention, which is"},
 		{`{"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "factor": -4}}`, ErrValue, ": rope_scaling.factor is -4"},
 		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": -2}}`, ErrValue, ": rope_parameters.factor is -2"},
-		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": 2}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want what rope_parameters says"},
+		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": 2}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want the value in rope_parameters, which is"},
 		{`{"model_type": "llava", "text_config": {"rope_theta": -1}}`, ErrValue, ": text_config.rope_theta is -1"},
 		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 0}`, ErrValue, ": rope_ratio is 0"},
 		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 1e308}`, ErrValue, ": rope_ratio is 1e+308"},
@@ -1013,7 +1013,7 @@ func TestErrorsNameKeys(t *testing.T) {
 		{yarn(`"attention_factor": 0`), ErrValue, ": rope_scaling.attention_factor is 0"},
 		{yarn(`"original_max_position_embeddings": 0`), ErrValue, ": rope_scaling.original_max_position_embeddings is 0"},
 		{`{"model_type": "llama", "original_max_position_embeddings": -4, "rope_scaling": {"type": "yarn", "factor": 4}}`, ErrValue, ": original_max_position_embeddings is -4"},
-		{`{"model_type": "llama", "rope_theta": 10000, "rope_scaling": {"type": "linear", "factor": 1e-320}}`, ErrValue, ": rope_theta and rope_scaling is refused, want numbers that make frequencies"},
+		{`{"model_type": "llama", "rope_theta": 10000, "rope_scaling": {"type": "linear", "factor": 1e-320}}`, ErrValue, ": rope_theta and rope_scaling is refused, want numbers from which frequencies can be computed"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": -1, "high_freq_factor": 4}}`, ErrValue, ": rope_scaling.low_freq_factor is -1"},
 		{strings.Replace(fmt.Sprintf(phi3, "su"), "[1.0, 2.0,", "[1.0, 0,", 1), ErrValue, ": rope_scaling.long_factor[1] is 0"},
 		{strings.Replace(fmt.Sprintf(phi3, "su"), "4096", "1", 1), ErrValue, ": original_max_position_embeddings is 1, want at least 2"},
@@ -1022,17 +1022,17 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 63}`, ErrValue, ": qk_rope_head_dim is the number 63, want an even number of rotated elements"},
 		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 131072}`, ErrValue, ": qk_rope_head_dim is the number 131072, want an even number of rotated elements, from 2 to 2048"},
 		{`{"model_type": "llama", "head_dim": 63}`, ErrValue, ": head_dim is the number 63"},
-		{`{"model_type": "falcon", "n_embed": 126, "n_head": 2}`, ErrValue, ": n_embed is the number 126, want an even number of rotated elements, from 2 to 2048; it gives 63 of 63"},
+		{`{"model_type": "falcon", "n_embed": 126, "n_head": 2}`, ErrValue, ": n_embed is the number 126, want an even number of rotated elements, from 2 to 2048; this makes it 63 of 63"},
 		{`{"model_type": "llama", "num_attention_heads": 4096}`, ErrValue, ": num_attention_heads is the number 4096, want at least 2 elements per head, not 1"},
 		{`{"model_type": "gptj", "n_embd": 100, "n_head": 0}`, ErrValue, ": n_head is 0, want at least 1"},
 		{`{"model_type": "gptj", "hidden_size": 100, "num_attention_heads": 3}`, ErrValue, ": hidden_size is 100, want a positive multiple of num_attention_heads"},
 		{`{"model_type": "gptj", "num_hidden_layers": 0}`, ErrValue, ": num_hidden_layers is 0"},
-		{`{"model_type": "gptj", "n_embd": 512, "n_head": 16}`, ErrContradiction, ": rotary_dim is absent, want it, since its default, 64,"},
+		{`{"model_type": "gptj", "n_embd": 512, "n_head": 16}`, ErrContradiction, ": rotary_dim is absent, want a value: its default 64"},
 		{`{"model_type": "gptj", "rotary_dim": 63}`, ErrValue, ": rotary_dim is 63, want an even number"},
 		{`{"model_type": "llama", "rotary_dim": 32}`, ErrContradiction, ": rotary_dim is 32, want 128: models of this type rotate whole heads"},
 		{`{"model_type": "llama", "rotary_pct": 0.25}`, ErrContradiction, ": rotary_pct is 0.25, want 1: models of this type rotate whole heads"},
 		{`{"model_type": "gpt_neox", "rotary_pct": 2}`, ErrValue, ": rotary_pct is 2, want above 0 and at most 1"},
-		{`{"model_type": "gpt_neox", "rotary_pct": 0.01}`, ErrValue, ": rotary_pct is 0.01, want an even number of rotated elements, from 2 to 2048; it gives 0 of 96"},
+		{`{"model_type": "gpt_neox", "rotary_pct": 0.01}`, ErrValue, ": rotary_pct is 0.01, want an even number of rotated elements, from 2 to 2048; this makes it 0 of 96"},
 		{`{"model_type": "nemotron", "rope_percent": -1}`, ErrValue, ": rope_percent is -1"},
 		{`{"model_type": "phi", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 1.5}}`, ErrValue, ": rope_parameters.partial_rotary_factor is 1.5"},
 		{`{"model_type": "llava", "text_config": {"rotary_pct": 0.5, "rope_scaling": {"type": "default", "partial_rotary_factor": 1}}}`, ErrContradiction, ": text_config.rotary_pct is 0.5, want the value of text_config.rope_scaling.partial_rotary_factor"},
@@ -1060,8 +1060,8 @@ func TestArguments(t *testing.T) {
 		{m, RotaryOptions{}, `options.LayerType is "", ` + kinds},
 		{m, RotaryOptions{LayerType: "chunked_attention"}, `options.LayerType is "chunked_attention", ` + kinds},
 		{llama, RotaryOptions{LayerType: "full_attention"}, `options.LayerType is "full_attention", want one of LayerTypes() = [""]`},
-		{m, RotaryOptions{LayerType: "full_attention", SequenceLength: -1}, "options.SequenceLength is -1, want the number of tokens of the sequence"},
-		{dynamic, RotaryOptions{}, "options.SequenceLength is 0, want the number of tokens of the sequence, since frequencies depend on it beyond 32768"},
+		{m, RotaryOptions{LayerType: "full_attention", SequenceLength: -1}, "options.SequenceLength is -1, want the number of tokens in the sequence"},
+		{dynamic, RotaryOptions{}, "options.SequenceLength is 0, want the number of tokens in the sequence, because frequencies depend on it beyond 32768"},
 		{llama, RotaryOptions{AngleRounding: 7}, "options.AngleRounding is AngleRounding(7), want ExactAngles or Float32Angles"},
 		{new(Model), RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 		{nil, RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
@@ -1078,9 +1078,9 @@ func TestArguments(t *testing.T) {
 			says := func(method string) string {
 				switch tt.m {
 				case m:
-					return `the Model is one with layers of the kinds ["full_attention" "sliding_attention"], want one kind; call ` + method
+					return `the Model is one with the kinds of layers ["full_attention" "sliding_attention"], want one kind of layer; call ` + method + " for this one"
 				case dynamic:
-					return "the Model is one whose frequencies depend on the length of the sequence beyond 32768, want frequencies that do not; call " + method
+					return "the Model is one whose frequencies depend on the length of the sequence beyond 32768, want one whose frequencies do not; call " + method + " for this one"
 				}
 				return tt.want
 			}

@@ -22,11 +22,11 @@ func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
 		switch subject := subjectOf(name); {
 		case harmless:
 		case subject == aboutRotation:
-			r.fail(ErrUnknown, keyName(key), kindOf(v), "nothing: models of this type have no such key (use posenc.RotaryConfig if it matters)")
+			r.fail(ErrUnknown, keyName(key), kindOf(v), "no such key: models of this type do not have it (use posenc.RotaryConfig if it matters)")
 		case subject == aboutOthers && v != false:
-			r.fail(ErrUnknown, keyName(key), kindOf(v), "false or nothing: models of this type have no such key (leave it out if their own code does not read it)")
+			r.fail(ErrUnknown, keyName(key), kindOf(v), "false or no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
 		case subject == aboutKind && !isNumber(v) && v != false && !f.isTower():
-			r.fail(ErrUnknown, keyName(key), kindOf(v), "\"rope\" or nothing for this model type (leave it out if its own code does not read it)")
+			r.fail(ErrUnknown, keyName(key), kindOf(v), "\"rope\" or no such key for this model type (leave it out if the model's own code does not read it)")
 		}
 		if inner, ok := v.(object); ok && depth < maxDepth && isAttention(name) {
 			unreadKeysOf(r, f, inner, key+".", depth+1)
@@ -60,7 +60,7 @@ func positionKind(r *reader, f *family) {
 		case "rope_gptj": // Cohere
 			r.failIf(f.layout != posenc.Interleaved, ErrContradiction, key, quoted(kind), "the layout of this model type, which is %v (set Layout in posenc.RotaryConfig)", f.layout)
 		default:
-			r.fail(ErrNotRotary, key, quoted(kind), "\"rope\", or nothing if the model's own code does not read it")
+			r.fail(ErrNotRotary, key, quoted(kind), "\"rope\", or no such key if the model's own code does not read it")
 		}
 		r.text(key)
 	}

@@ -23,7 +23,7 @@ func bases(r *reader, key string, f *family, layers []Layer) []kindDefaults {
 	distinct := slices.Compact(slices.Sorted(slices.Values(list)))
 	distinct = slices.DeleteFunc(distinct, func(base float64) bool { return base == 0 })
 	for i, base := range list {
-		r.failIf(base != 0 && base <= 1, ErrValue, fmt.Sprintf("%s[%d]", key, i), base, "a number above 1, or 0 for a layer that rotates nothing")
+		r.failIf(base != 0 && base <= 1, ErrValue, fmt.Sprintf("%s[%d]", key, i), base, "a number above 1, or 0 for a layer that does not rotate")
 		layers[i].Rotates = layers[i].Rotates && base != 0
 		layers[i].Type = ""
 		if len(distinct) > 1 {
@@ -61,9 +61,9 @@ func rotatingBases(r *reader, key string, f *family, layers []Layer) []kindDefau
 				base = b
 			}
 		}
-		r.failIf(kinds[0].fixedBase != base, ErrContradiction, key, kinds[0].fixedBase, "rope_theta, which is %v, or 0: models of this type have one base", base)
+		r.failIf(kinds[0].fixedBase != base, ErrContradiction, key, kinds[0].fixedBase, "rope_theta, which is %v, or 0, because models of this type have one base", base)
 	}
-	r.failIf(len(kinds) > 1, ErrContradiction, key, "one of several bases", "one base, and 0 for layers that rotate nothing: models of this type have no others")
+	r.failIf(len(kinds) > 1, ErrContradiction, key, "one of several bases", "one base, and 0 for layers that do not rotate, because models of this type have one base")
 	return kinds
 }
 

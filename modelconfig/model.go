@@ -15,9 +15,9 @@ const (
 	maxBeta      = 0x1p100
 )
 
-// Model is the rotary position embedding of one model, as its configuration
-// describes it: which layers rotate, which elements of a head, and by what
-// frequencies. It does not change: many goroutines may use it at once.
+// Model is the rotary position embedding of one model, as its configuration describes it:
+// which layers rotate, which elements of a head, and by what frequencies. It never changes;
+// goroutines may share it.
 type Model struct {
 	modelType string
 	layers    []Layer
@@ -28,8 +28,8 @@ type Model struct {
 	latent        bool // heads are the rotary parts of latent attention
 
 	queryScale     *posenc.QueryScaling // nil: none
-	scalesRotating bool                 // it is of the layers that rotate, not of the others
-	scalingTensor  string               // of weights with scales of queries; "": none
+	scalesRotating bool                 // queryScale is for layers that rotate, not for the others
+	scalingTensor  string               // tensor with learned scales of queries; "": none
 }
 
 // format is what a Model was read from.
@@ -40,50 +40,53 @@ const (
 	fromGGUF
 )
 
-// Layer is what a hidden layer of a model does with positions. (Of LongCat, whose layers
-// have two attentions, it is one of them.)
+// Layer says what a hidden layer of a model does with positions. In LongCat, whose layers
+// have two attentions, there is one Layer for each attention.
 type Layer struct {
-	// Type is its kind, for RotaryOptions.LayerType; "" where the layers that rotate have
-	// one kind. Layers with a window of attention and others have different Types only where
-	// their frequencies differ: which have a window says the configuration's own key
-	// (layer_types, sliding_window_pattern). A layer that does not rotate has a Type that may
-	// be one of LayerTypes or none.
+	// Type is the kind of the layer, for RotaryOptions.LayerType. It is "" if all layers that
+	// rotate are alike. It does not say which layers have an attention window: layers with and
+	// without a window have the same Type if they have the same frequencies. Windows are in the
+	// configuration's own keys (layer_types, sliding_window_pattern). The Type of a layer that
+	// does not rotate need not be one of LayerTypes.
 	Type string
 
-	Rotates bool // false: the layer rotates nothing (NoPE)
+	Rotates bool // false: the layer does not rotate (NoPE)
 
-	// Indexer is the kind, for RotaryOptions.LayerType, by which the layer's indexer of sparse
-	// attention rotates its own queries and keys; "" where it has none that does. It takes
-	// the attention's frequencies, but mostly another layout, or another part of a head.
+	// Indexer is the kind, for RotaryOptions.LayerType, by which the layer's indexer for sparse
+	// attention rotates its own queries and keys. It is "" if the layer has no indexer that
+	// rotates. An indexer has the frequencies of the attention, but mostly another layout or
+	// another rotated part of a head.
 	Indexer string
 }
 
-// RotaryOptions says which of the frequencies of a model are asked for. The zero
-// value is that of Model.Rotary.
+// RotaryOptions says which of a model's frequencies [Model.RotaryFor] returns. With the zero
+// value it returns the same as [Model.Rotary].
 type RotaryOptions struct {
-	// LayerType is a kind of layer, one of Model.LayerTypes; "" where there is one.
+	// LayerType is the kind of layer, one of Model.LayerTypes. It may be "" if there is only
+	// one.
 	LayerType string
 
-	// SequenceLength is the number of tokens of the sequence, the largest position
-	// plus one: in an engine, the longest that it will hold. Dynamic NTK scaling and
-	// LongRoPE choose the frequencies by it and need it; other models ignore it: leave
-	// it 0. Keys that are rotated by the frequencies of one length do not match
-	// queries rotated by those of another.
+	// SequenceLength is the number of tokens in the sequence: the largest position plus one.
+	// An engine passes the longest sequence that its cache will hold. Dynamic NTK scaling and
+	// LongRoPE need it to choose the frequencies; other models ignore it, so leave it 0. Keys
+	// rotated with the frequencies of one length do not match queries rotated with those of
+	// another.
 	SequenceLength int
 
-	// AngleRounding is that of the RotaryConfig: how angles and frequencies are rounded.
-	// ExactAngles is the real number rounded once; Float32Angles follows the roundings of
-	// Hugging Face transformers.
+	// AngleRounding says how angles and frequencies are rounded, as in posenc.RotaryConfig.
+	// ExactAngles rounds the real number once. Float32Angles rounds where Hugging Face
+	// transformers does.
 	AngleRounding posenc.AngleRounding
 
-	// FrequencyFactors multiply the frequencies of a model that learns them, one for each
-	// pair, above 0: e to the power of the values of the tensor that
-	// Model.LearnedFrequencies names. Such models need them, others refuse them. Each product is rounded to
-	// float64, with Float32Angles that of the two float32 to float32.
+	// FrequencyFactors multiply frequencies that a model learns. There is one factor above 0
+	// for each pair: e to the power of a value of the tensor that Model.LearnedFrequencies
+	// names. Such models need them; other models return an error if they are set. Each product
+	// is rounded to float64; with Float32Angles both operands and the product are rounded to
+	// float32.
 	FrequencyFactors []float64
 }
 
-// kind is what the rotating layers of one kind have in common.
+// kind is what layers of one kind have in common.
 type kind struct {
 	rotary posenc.RotaryConfig // HeadDim, RotaryDim, Offset, Layout and Axes
 	rule   rule
@@ -92,15 +95,15 @@ type kind struct {
 	learned string // the tensor by which frequencies are multiplied; "": none
 }
 
-// rule makes the frequencies of a kind of layer. Those for sequences of up to
-// trained tokens are alike; trained is 0 where all are.
+// rule makes the frequencies of a kind of layer. All sequences of up to trained tokens have
+// the same frequencies; trained is 0 if sequences of any length do.
 type rule struct {
 	ladder    func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
 	trained   int
 	described Rule
 }
 
-// inverse turns pairs the other way: the frequencies are below 0.
+// inverse rotates pairs the other way: the frequencies are negative.
 func (r rule) inverse() rule {
 	forward := r.ladder
 	r.ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
@@ -113,8 +116,8 @@ func (r rule) inverse() rule {
 	return r
 }
 
-// withoutSoftmaxScale is the rule of an indexer: the scale of YaRN is of the attention's
-// own scores.
+// withoutSoftmaxScale is the rule of an indexer: YaRN scales only the attention's own
+// scores.
 func (r rule) withoutSoftmaxScale() rule {
 	attention := r.ladder
 	r.ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
@@ -136,9 +139,9 @@ func anyLength[P any](name string, ladder func(dim int, base float64, p P, round
 	}
 }
 
-// Type is the type that the configuration names: model_type of a config.json
-// ("llama", "gemma3_text"; that of text_config where the text model has a
-// configuration of its own), general.architecture of GGUF keys; "" of a nil Model.
+// Type returns the type that the configuration names: model_type of a config.json
+// ("llama", "gemma3_text"), or general.architecture of GGUF keys. If the text model has a
+// configuration of its own (text_config), it is the model_type there. A nil Model has "".
 func (m *Model) Type() string {
 	if m == nil {
 		return ""
@@ -146,8 +149,8 @@ func (m *Model) Type() string {
 	return m.modelType
 }
 
-// LayerTypes returns the kinds of layers that rotate, sorted: [""] where layers do
-// not differ. Each is a RotaryOptions.LayerType. A nil Model has none.
+// LayerTypes returns the kinds of layers that rotate, sorted. It is [""] if all of them are
+// alike. Each is a RotaryOptions.LayerType. A nil Model has none.
 func (m *Model) LayerTypes() []string {
 	if m == nil {
 		return nil
@@ -155,7 +158,7 @@ func (m *Model) LayerTypes() []string {
 	return sortedKeys(m.kinds)
 }
 
-// Layers returns one entry for each hidden layer of the model; none of a nil Model.
+// Layers returns one entry for each hidden layer of the model. A nil Model has none.
 func (m *Model) Layers() []Layer {
 	if m == nil {
 		return nil
@@ -163,9 +166,9 @@ func (m *Model) Layers() []Layer {
 	return slices.Clone(m.layers)
 }
 
-// DependsOnLength says whether the frequencies of a model depend on the length of
-// the sequence, as those of dynamic NTK scaling and LongRoPE do, and up to how many
-// tokens they do not. A nil Model has none.
+// DependsOnLength reports whether the frequencies of the model depend on the length of the
+// sequence, as in dynamic NTK scaling and LongRoPE. Sequences of up to beyond tokens have the
+// same frequencies. For a nil Model it returns false.
 func (m *Model) DependsOnLength() (beyond int, ok bool) {
 	if m == nil {
 		return 0, false
@@ -178,8 +181,8 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 	return beyond, ok
 }
 
-// LearnedFrequencies names the tensor of weights by which the frequencies of a model are
-// multiplied, where it has one (LeRoPE of Mistral Large 4): the end of its name.
+// LearnedFrequencies returns the end of the name of the tensor by which the model's
+// frequencies are multiplied, if it has one (LeRoPE of Mistral Large 4).
 // RotaryOptions.FrequencyFactors takes e to the power of its values.
 func (m *Model) LearnedFrequencies() (tensor string, ok bool) {
 	if m == nil {
@@ -193,52 +196,53 @@ func (m *Model) LearnedFrequencies() (tensor string, ok bool) {
 	return "", false
 }
 
-// Rotary returns the configuration of a model, for posenc.NewRotary: HeadDim,
-// RotaryDim, Offset, Layout, InvFreq, AttentionFactor and Axes. Angles are exact. HeadDim
-// is the elements of a head of Q and K, but with latent attention (MLA) those of its
-// rotary part. Frequencies are below 0 where a model turns its pairs the other way (NanoChat). It does not
-// say which layers rotate (Layers), nor how attention scores and queries are scaled
-// beside the rotation (SoftmaxScale, QueryScaling).
+// Rotary returns the configuration of the model for posenc.NewRotary: HeadDim, RotaryDim,
+// Offset, Layout, InvFreq, AttentionFactor and Axes. Angles are exact. HeadDim is the size of
+// a head of Q and K; with latent attention (MLA) it is the size of the rotary part.
+// Frequencies are negative in a model that rotates the other way (NanoChat). Layers says
+// which layers rotate; SoftmaxScale and QueryScaling say how scores and queries are scaled
+// besides.
 //
-// It is for models with one kind of rotating layers, without indexers, whose frequencies
-// are not learned and do not depend on the length of the sequence. For others it has no answer that would be right in
-// every layer and for every length, and returns an error that says so.
-// Errors wrap ErrArgument.
+// Rotary is for models with one kind of rotating layers, without indexers, whose frequencies
+// are not learned and do not depend on the length of the sequence. For other models no single
+// configuration is right for every layer and length, and Rotary returns an error that says
+// so; use RotaryFor. Errors wrap ErrArgument.
 func (m *Model) Rotary() (posenc.RotaryConfig, error) {
 	cfg, _, err := m.rotary("Model.Rotary", "RotaryFor", RotaryOptions{})
 	return cfg, err
 }
 
-// RotaryFor returns the configuration of the layers of one kind, for sequences of one
-// length: what Rotary returns, for every model.
+// RotaryFor returns the configuration of the layers of one kind, for sequences of one length.
+// It works for every model and returns the same fields as Rotary.
 //
-// Errors wrap ErrArgument (a LayerType that the model does not have, a SequenceLength
-// that is negative, or 0 where frequencies depend on it, an unknown AngleRounding,
-// FrequencyFactors that are missing, too many or out of range) or ErrValue
-// (numbers of the configuration that make no frequencies of that length or rounding).
+// Errors wrap ErrArgument (a LayerType that the model does not have; a SequenceLength that is
+// negative, or 0 although frequencies depend on it; an unknown AngleRounding;
+// FrequencyFactors that are missing, of the wrong number or out of range) or ErrValue
+// (numbers in the configuration from which no frequencies of that length or rounding can be
+// computed).
 func (m *Model) RotaryFor(options RotaryOptions) (posenc.RotaryConfig, error) {
 	cfg, _, err := m.rotary("Model.RotaryFor", "", options)
 	return cfg, err
 }
 
-// SoftmaxScale returns what multiplies the attention scores of a model, beside its own
-// factor, 1/sqrt of the elements of a head of Q in most: 1, but for DeepSeek's variant
-// of YaRN (frequency.Ladder.SoftmaxScale). It is for the models that Rotary is for, and
-// has the same errors.
+// SoftmaxScale returns a factor on the attention scores, in addition to the model's usual
+// scale (1/sqrt of the head size of Q in most models). It is 1, except in DeepSeek's variant
+// of YaRN (frequency.Ladder.SoftmaxScale). It is for the same models as Rotary and returns
+// the same errors.
 func (m *Model) SoftmaxScale() (float64, error) {
 	_, ladder, err := m.rotary("Model.SoftmaxScale", "SoftmaxScaleFor", RotaryOptions{})
 	return ladder.SoftmaxScale, err
 }
 
-// SoftmaxScaleFor returns what multiplies the attention scores of the layers of one
-// kind: what SoftmaxScale returns, for every model. Errors are those of RotaryFor.
+// SoftmaxScaleFor returns the factor of SoftmaxScale for the layers of one kind, for every
+// model. Errors are those of RotaryFor.
 func (m *Model) SoftmaxScaleFor(options RotaryOptions) (float64, error) {
 	_, ladder, err := m.rotary("Model.SoftmaxScaleFor", "", options)
 	return ladder.SoftmaxScale, err
 }
 
-// accepted returns m, or an error where the frequencies of a kind of layer cannot
-// be computed or make no posenc.Rotary.
+// accepted returns m, or an error if the frequencies of a kind of layer cannot be
+// computed or posenc.NewRotary does not accept them.
 func (m *Model) accepted(function string) (*Model, error) {
 	for _, layerType := range m.LayerTypes() {
 		k := m.kinds[layerType]
@@ -247,14 +251,14 @@ func (m *Model) accepted(function string) (*Model, error) {
 			return nil, err
 		}
 		if _, err := posenc.NewRotary(cfg); err != nil {
-			return nil, valueError(ErrValue, function, k.source, "refused", "numbers that posenc.NewRotary takes (%v)", err)
+			return nil, valueError(ErrValue, function, k.source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
 		}
 	}
 	return m, nil
 }
 
-// rotary checks the options. For a function that takes none, instead is the one that
-// does.
+// rotary checks the options. For a method without options, instead names the method that
+// takes them.
 func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
 	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, frequency.Ladder, error) {
 		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrArgument, function, name, value, expected, args...)
@@ -269,32 +273,32 @@ func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.
 	k, known := m.kinds[options.LayerType]
 	switch {
 	case !known && instead != "":
-		return fail("the Model", fmt.Sprintf("one with layers of the kinds %q", types), "one kind; call %s", instead)
+		return fail("the Model", fmt.Sprintf("one with the kinds of layers %q", types), "one kind of layer; call %s for this one", instead)
 	case !known:
 		return fail("options.LayerType", quoted(options.LayerType), "one of LayerTypes() = %q", types)
 	case k.rule.trained != 0 && instead != "":
-		return fail("the Model", fmt.Sprintf("one whose frequencies depend on the length of the sequence beyond %d", k.rule.trained), "frequencies that do not; call %s", instead)
+		return fail("the Model", fmt.Sprintf("one whose frequencies depend on the length of the sequence beyond %d", k.rule.trained), "one whose frequencies do not; call %s for this one", instead)
 	}
 	if factors := options.FrequencyFactors; k.learned != "" || factors != nil {
 		switch pairs := k.rotary.RotaryDim / 2; {
 		case k.learned == "":
 			return fail("options.FrequencyFactors", listText(len(factors)), "nil: the frequencies of this model are not learned")
 		case factors == nil && instead != "":
-			return fail("the Model", "one whose frequencies are learned", "frequencies that are not; call %s with FrequencyFactors", instead)
+			return fail("the Model", "one whose frequencies are learned", "one whose frequencies are not; call %s with FrequencyFactors for this one", instead)
 		case len(factors) != pairs:
 			return fail("options.FrequencyFactors", listText(len(factors)), "%d numbers, e to the power of the values of the tensor %s", pairs, k.learned)
 		}
 		for i, factor := range factors {
 			if f := float32(factor); !(f > 0 && f <= math.MaxFloat32) {
-				return fail(fmt.Sprintf("options.FrequencyFactors[%d]", i), factor, "a number above 0 that float32 has")
+				return fail(fmt.Sprintf("options.FrequencyFactors[%d]", i), factor, "a number above 0 in the range of float32")
 			}
 		}
 	}
 	if options.SequenceLength < 0 {
-		return fail("options.SequenceLength", options.SequenceLength, "the number of tokens of the sequence")
+		return fail("options.SequenceLength", options.SequenceLength, "the number of tokens in the sequence")
 	}
 	if options.SequenceLength == 0 && k.rule.trained != 0 {
-		return fail("options.SequenceLength", 0, "the number of tokens of the sequence, since frequencies depend on it beyond %d", k.rule.trained)
+		return fail("options.SequenceLength", 0, "the number of tokens in the sequence, because frequencies depend on it beyond %d", k.rule.trained)
 	}
 	if options.AngleRounding > posenc.Float32Angles {
 		return fail("options.AngleRounding", options.AngleRounding, "ExactAngles or Float32Angles")
@@ -302,8 +306,8 @@ func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.
 	return k.config(function, options)
 }
 
-// config is the configuration for checked options; SequenceLength 0 is one within the
-// trained length, and without FrequencyFactors they are 1.
+// config is the configuration for checked options. SequenceLength 0 means a sequence within
+// the trained length, and FrequencyFactors nil means factors of 1.
 func (k *kind) config(function string, options RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
 	angles, rounding := options.AngleRounding, frequency.Exact
 	if angles == posenc.Float32Angles {
@@ -311,7 +315,7 @@ func (k *kind) config(function string, options RotaryOptions) (posenc.RotaryConf
 	}
 	ladder, err := k.rule.ladder(options.SequenceLength, rounding)
 	if err != nil {
-		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrValue, function, k.source, "refused", "numbers that make frequencies (%v)", err)
+		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrValue, function, k.source, "refused", "numbers from which frequencies can be computed (%v)", err)
 	}
 	for i, factor := range options.FrequencyFactors {
 		if angles == posenc.Float32Angles {

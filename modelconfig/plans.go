@@ -441,12 +441,12 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 // roFormer: base 10000, and values rotate too where rotary_value says so.
 func roFormer(r *reader) {
 	unscaled(r)
-	r.mustBe(false, ErrUnknown, "false: rotate the values too, by the same posenc.RotaryConfig, and take the key out", "rotary_value")
+	r.mustBe(false, ErrUnknown, "false: rotate the values too, with the same posenc.RotaryConfig, and remove the key", "rotary_value")
 }
 
 // beamRope: layers of full attention rotate nothing.
 func beamRope(r *reader) {
-	r.failIf(r.has("rope_parameters.full_attention"), ErrUnknown, "rope_parameters.full_attention", kindOf(r.lookup("rope_parameters.full_attention")), "null: layers of full attention of this type rotate nothing")
+	r.failIf(r.has("rope_parameters.full_attention"), ErrUnknown, "rope_parameters.full_attention", kindOf(r.lookup("rope_parameters.full_attention")), "null: in this type, layers of full attention do not rotate")
 }
 
 // sparseAttention: MiniMax M3 has the sizes of its indexers in an object of their own.
@@ -496,7 +496,7 @@ func positionType(rotary, absent string) func(r *reader) {
 func unscaled(r *reader) {
 	for _, key := range []string{"rope_scaling", "rope_parameters"} {
 		if rope, ok := r.object(key); ok && len(rope) > 0 {
-			r.fail(ErrUnknown, key, "an object", "nothing: models of this type have base 10000 and no scaling (use posenc.RotaryConfig)")
+			r.fail(ErrUnknown, key, "an object", "no such key: models of this type have base 10000 and no scaling (use posenc.RotaryConfig)")
 		}
 	}
 }
@@ -570,7 +570,7 @@ func withoutMLA(r *reader) {
 // namedBase: the base of XVERSE stands in the code published with each model.
 func namedBase(r *reader) {
 	r.failIf(!r.has("rope_theta") && !r.has("rope_parameters.rope_theta"),
-		ErrValue, "rope_theta", "absent", "the base in the model's own code: 10000, but 500000 with dynamic scaling for XVERSE-13B-256K")
+		ErrValue, "rope_theta", "absent", "the base in the model's own code: 10000, or 500000 with dynamic scaling for XVERSE-13B-256K")
 }
 
 func ernieAxes(r *reader) {
@@ -587,7 +587,7 @@ func nomicDynamicNTK(p *ropeParameters) rule {
 	if !ok {
 		return rule{}
 	}
-	p.model.failIf(p.ropeType != "default", ErrContradiction, "rotary_scaling_factor", factor, "nothing beside rope_type %s", p.ropeType)
+	p.model.failIf(p.ropeType != "default", ErrContradiction, "rotary_scaling_factor", factor, "no such key together with rope_type %s", p.ropeType)
 	return dynamicNTK(p.rotaryDim, p.base, factor, p.positions)
 }
 

@@ -54,7 +54,7 @@ func readRopes(r *reader, f *family) map[string]*reader {
 	}
 	parameters.unknownKeys("the kinds of layers of this model type only", known)
 	r.failIf(len(scaling.keys) > 0 && !scales,
-		ErrUnknown, "rope_scaling", "an object", "nothing: models of this type have an object for each kind of layer in rope_parameters")
+		ErrUnknown, "rope_scaling", "an object", "no such key: models of this type have an object for each kind of layer in rope_parameters")
 	for _, rope := range []*reader{scaling, parameters} {
 		if r.err == nil {
 			r.err = rope.err
@@ -77,7 +77,7 @@ func merged(parameters, scaling *reader) *reader {
 		for _, key := range sortedKeys(from.keys) {
 			v := from.keys[key]
 			if before := both[key]; before != nil && v != nil && !sameValue(before, v) {
-				rope.fail(ErrContradiction, key, kindOf(v), "what %s says: %s", strings.TrimSuffix(parameters.path, "."), kindOf(before))
+				rope.fail(ErrContradiction, key, kindOf(v), "the value in %s, which is %s", strings.TrimSuffix(parameters.path, "."), kindOf(before))
 			}
 			if v != nil {
 				both[key] = v
@@ -105,9 +105,9 @@ var commonKeys = []string{"rope_type", "type", "rope_theta", "partial_rotary_fac
 
 // hints say what to set in place of keys of other programs.
 var hints = map[string]string{
-	"attn_factor":          "attention_factor: attn_factor is vLLM's, which multiplies the derived factor by it, where attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)",
-	"extrapolation_factor": "nothing: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)",
-	"mrope_section":        "nothing: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)",
+	"attn_factor":          "attention_factor: attn_factor is vLLM's and multiplies the derived factor, while attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)",
+	"extrapolation_factor": "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)",
+	"mrope_section":        "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)",
 	"alpha":                "factor: alpha is HunYuan's (use frequency.NTKAlpha)",
 	"full_attention":       "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
 	"sliding_attention":    "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
@@ -137,7 +137,7 @@ func ropeTypeOf(rope *reader, f *family) string {
 	if ropeType == "" {
 		ropeType = older
 	} else if older != "" && older != ropeType {
-		rope.fail(ErrContradiction, "type", quoted(older), "what rope_type says: %s", quoted(ropeType))
+		rope.fail(ErrContradiction, "type", quoted(older), "the same as rope_type, which is %s", quoted(ropeType))
 	}
 	if ropeType == "" {
 		for _, key := range sortedKeys(rope.keys) {
@@ -190,18 +190,18 @@ func (p *ropeParameters) rule() rule {
 	}
 	if p.ropeType == "default" && !p.kind.unscaled {
 		if factor, ok := p.number("factor"); ok && factor != 1 {
-			p.fail(ErrContradiction, "factor", factor, "1 or nothing with rope_type default, which scales nothing")
+			p.fail(ErrContradiction, "factor", factor, "1 or absent: rope_type default does not scale")
 		}
 	}
 	factor, hasFactor := p.positive("factor")
 	p.failIf(!hasFactor && (p.ropeType == "linear" || p.ropeType == "dynamic" || p.ropeType == "llama3" || p.ropeType == "ntk") && !p.has("alpha"),
-		ErrValue, "factor", "absent", "a number, by which rope_type %s scales", p.ropeType)
+		ErrValue, "factor", "absent", "the number by which rope_type %s scales", p.ropeType)
 	switch p.ropeType {
 	case "linear":
 		return anyLength("linear", frequency.Linear, dim, base, frequency.LinearParameters{Factor: factor})
 	case "dynamic":
 		if alpha := p.optional("alpha"); alpha != 0 {
-			p.failIf(hasFactor && factor != 1, ErrContradiction, "factor", factor, "1 or nothing beside alpha")
+			p.failIf(hasFactor && factor != 1, ErrContradiction, "factor", factor, "1 or absent together with alpha")
 			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
 				p.number(key) // of any value, but a number
 			}
@@ -389,11 +389,11 @@ func (f *family) readAxes(rope *reader, pairs int) []uint8 {
 		sum += n
 	}
 	if sum != pairs || len(sections) != f.axisCount && f.axisCount != 0 {
-		rope.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "%s pairs of elements, all %d of a head", axesText(f.axisCount), pairs)
+		rope.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(f.axisCount), pairs)
 		return nil
 	}
 	axes, err := f.axes(sections)
-	rope.failIf(err != nil, ErrValue, key, shortened(fmt.Sprint(sections)), "sections that make axes (%v)", err)
+	rope.failIf(err != nil, ErrValue, key, shortened(fmt.Sprint(sections)), "valid sections (%v)", err)
 	return axes
 }
 

@@ -2,31 +2,30 @@ package modelconfig
 
 import "github.com/go-posenc/posenc/frequency"
 
-// HuggingFaceVision reads the vision tower of a multimodal model from its
-// config.json: the model's own file, which has the tower under vision_config, or
-// the object of the tower itself. What HuggingFace says about keys, layouts,
-// strictness, bounds and errors holds here too. A tower with learned positions
-// (CLIP, SigLIP) is ErrNotRotary.
+// HuggingFaceVision reads the vision tower of a multimodal model from its config.json: the
+// file of the whole model, which has the tower under vision_config, or the object of the
+// tower alone. It treats keys, layouts, limits and errors as HuggingFace does. A tower with
+// learned positions (CLIP, SigLIP) is ErrNotRotary.
 //
-// Each patch of an image has two positions. The configurations that Rotary
-// returns take them as RotaryConfig.Axes says, from positions of shape
-// [2][patches]: axis 0 is the row of the patch, counted from the top, and axis 1
-// its column, whatever the order of the model's own code. Both begin at 0, for
-// each image anew, and each frame of a video has those of an image. Two families
-// differ:
+// Each patch of an image has two positions, and positions are [2][patches]: axis 0 is the row
+// of the patch, counted from the top, and axis 1 its column. RotaryConfig.Axes says which
+// pair takes which axis; the order of axes is the same for all towers, whatever the model's
+// own code does. Rows and columns start at 0 in each image. Each frame of a video has the
+// positions of an image. If patches come row by row and n of them make a row, patch i is at
+// i/n, i%n. Two groups of models differ:
 //
-//   - Llama 4 counts rows and columns from 1; its class token is at 0, 0.
-//   - Models that merge patches before the tower (Qwen2-VL and most others) bring
-//     those together that they merge. The positions go with the patches.
+//   - Llama 4 counts rows and columns from 1. Its class token is at 0, 0.
+//   - Models that merge patches (Qwen2-VL and most others) put the patches that they merge
+//     next to each other. The positions move with the patches; multimodal.PatchPositions
+//     writes them in this order.
 //
-// With n patches in a row of the grid, patch i is thus at i/n, i%n. The
-// frequencies of heads of d elements are, for k < d/4,
+// Heads of d elements have these frequencies, for k < d/4:
 //
-//	base^(-4k/d)      of rows
-//	base^(-4k/d)      of columns; Pixtral: base^(-(4k+2)/d)
+//	base^(-4k/d)      for rows
+//	base^(-4k/d)      for columns; Pixtral: base^(-(4k+2)/d)
 //
-// docs/models.md lists the towers and the order of their pairs. None depends on the
-// length of the sequence.
+// docs/models.md lists the towers and the order of their pairs. In no tower do frequencies
+// depend on the length of the sequence.
 func HuggingFaceVision(config []byte) (*Model, error) {
 	return huggingFace("HuggingFaceVision", config, visionModel)
 }
@@ -93,7 +92,7 @@ func (f family) axial(a arrangement) family {
 	f.check = func(r *reader) {
 		dim, ok := r.integer("head_dim")
 		if hidden, _ := hiddenByHeads(r, &f); ok && r.err == nil && dim != hidden {
-			r.fail(ErrContradiction, "head_dim", dim, "%s by %s, which is %d", f.names.hidden[0], f.names.heads[0], hidden)
+			r.fail(ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.names.hidden[0], f.names.heads[0], hidden)
 		}
 	}
 	return f
@@ -103,9 +102,9 @@ func axialRule(p *ropeParameters) rule {
 	p.failIf(p.ropeType != "default",
 		ErrUnknown, "rope_type", quoted(p.ropeType), "\"axial\" or \"default\" in a vision tower (use posenc.RotaryConfig with InvFreq and Axes)")
 	if factor, ok := p.number("factor"); ok && factor != 1 {
-		p.fail(ErrContradiction, "factor", factor, "1 or nothing in a vision tower, whose code scales nothing")
+		p.fail(ErrContradiction, "factor", factor, "1 or absent: vision towers do not scale")
 	}
-	p.model.failIf(p.headDim%4 != 0, ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "heads of a multiple of 4 elements, not %d", p.headDim)
+	p.model.failIf(p.headDim%4 != 0, ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "a multiple of 4 elements in a head, not %d", p.headDim)
 	dim, base, arrange := p.headDim, p.base, p.family.arrangement
 	return rule{
 		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
@@ -168,22 +167,22 @@ var towers = map[string]family{
 	"muse_spark_vision":             tower(1536, 16, 50).axial(rowsThenColumns),
 	"qwen4_exp_vision":              tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
 	"step3p5_vision":                tower(1536, 16, 47).axial(columnsThenRows),
-	"gemma4_vision":                 refusedType("rotates each half of a head on its own: rotate twice, with posenc.RotaryConfig of RotaryDim headDim/2 and Base 100, by columns at Offset 0 and by rows at Offset headDim/2"),
+	"gemma4_vision":                 refusedType("rotates the two halves of a head separately: rotate twice, with posenc.RotaryConfig of RotaryDim headDim/2 and Base 100, once by columns at Offset 0 and once by rows at Offset headDim/2"),
 
 	// Towers of which one RotaryConfig cannot say what they do, each with what can be done.
-	"dinov3_vit":           refusedType("rotates by coordinates that are fractions of the image: make cosines and sines of them and rotate by posenc.NewRows"),
-	"eomt_dinov3":          refusedType("rotates by coordinates that are fractions of the image: make cosines and sines of them and rotate by posenc.NewRows"),
-	"sapiens2":             refusedType("rotates by coordinates that are fractions of the image: make cosines and sines of them and rotate by posenc.NewRows"),
-	"mlcd_vision_model":    refusedType("gives its class token a learned angle, beside axes of rows and columns: make cosines and sines of both and rotate by posenc.NewRows"),
-	"mlcd":                 refusedType("gives its class token a learned angle, beside axes of rows and columns: make cosines and sines of both and rotate by posenc.NewRows"),
-	"minimax_m3_vl_vision": refusedType("has three axes of positions, frames, rows and columns, of a third of the head each: use posenc.RotaryConfig with frequency.Axial for three equal parts and Axes"),
-	"sam2_video":           refusedType("rotates queries of one grid and keys of several in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each"),
-	"sam3_tracker_video":   refusedType("rotates queries of one grid and keys of several in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each"),
-	"sam3_vit_model":       refusedType("scales its coordinates by the size of the window: make cosines and sines of them and rotate by posenc.NewRows"),
-	"edgetam_video":        refusedType("rotates queries and keys of grids of different sizes in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each"),
-	"efficientloftr":       refusedType("gives pairs of the whole hidden size to rows and columns in turn, counted from 1: make cosines and sines of both and rotate by posenc.NewRows"),
-	"inkling2_vision":      refusedType("rotates pairs of neighbours by columns, then by rows: use posenc.RotaryConfig with Layout Interleaved, InvFreq and Axes"),
-	"vjepa2":               refusedType("multiplies the two elements of a pair by cosines of different angles, which is no rotation: compute it by the model's own formula"),
+	"dinov3_vit":           refusedType("rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"),
+	"eomt_dinov3":          refusedType("rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"),
+	"sapiens2":             refusedType("rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"),
+	"mlcd_vision_model":    refusedType("gives its class token a learned angle, in addition to axes of rows and columns: compute the cosines and sines of both and rotate with posenc.NewRows"),
+	"mlcd":                 refusedType("gives its class token a learned angle, in addition to axes of rows and columns: compute the cosines and sines of both and rotate with posenc.NewRows"),
+	"minimax_m3_vl_vision": refusedType("has three axes of positions (frames, rows and columns), each for a third of the head: use posenc.RotaryConfig with frequency.Axial for three equal parts, and Axes"),
+	"sam2_video":           refusedType("rotates queries of one grid and keys of several grids in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"),
+	"sam3_tracker_video":   refusedType("rotates queries of one grid and keys of several grids in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"),
+	"sam3_vit_model":       refusedType("scales its coordinates by the size of the window: compute their cosines and sines and rotate with posenc.NewRows"),
+	"edgetam_video":        refusedType("rotates queries and keys of grids of different sizes in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"),
+	"efficientloftr":       refusedType("rotates pairs across the whole hidden size, alternately by rows and by columns counted from 1: compute the cosines and sines of both and rotate with posenc.NewRows"),
+	"inkling2_vision":      refusedType("rotates interleaved pairs, first those of columns, then those of rows: use posenc.RotaryConfig with Layout Interleaved, InvFreq and Axes"),
+	"vjepa2":               refusedType("multiplies the two elements of a pair by cosines of different angles, which is no rotation: compute it with the model's own formula"),
 }
 
 // visionWrappers are the model types that hold a vision tower.

@@ -4,11 +4,11 @@ import "math"
 
 // crop is an image, or a slice of one, among the runs of MiniCPM-V 4.7.
 type crop struct {
-	run   int // its number
-	token int // its first
+	run   int // its index
+	token int // its first token
 }
 
-// nextCrop returns the first at or after a run.
+// nextCrop returns the first crop at or after c.
 func (p *prompt[T]) nextCrop(c crop) (crop, bool) {
 	for ; c.run < len(p.runs); c.run++ {
 		if r := &p.runs[c.run]; r.Kind == Image || r.Kind == Video {
@@ -44,7 +44,7 @@ func (p *prompt[T]) checkCanvas(i int) *fault {
 		return nil
 	}
 	if i == 0 || p.runs[i-1].Tokens == 0 || p.runs[i-1].Kind != Marker && p.runs[i-1].Kind != SliceStart {
-		return shapeFault(".Kind", r.Kind, "one after a run of kind Marker or SliceStart")
+		return shapeFault(".Kind", r.Kind, "a run of kind Marker or SliceStart before it")
 	}
 	if p.runs[i-1].Kind == Marker {
 		return nil
@@ -54,7 +54,7 @@ func (p *prompt[T]) checkCanvas(i int) *fault {
 		case b.Kind == r.Kind:
 			return nil
 		case b.Kind == Image || b.Kind == Video:
-			return shapeFault(".Kind", r.Kind, "%v, as the run that the slice belongs to", b.Kind)
+			return shapeFault(".Kind", r.Kind, "%v, the kind of the run that the slice belongs to", b.Kind)
 		case b.Kind == Text && b.Tokens > 0:
 			return shapeFault(".Kind", r.Kind, "no slice after text")
 		}
@@ -75,12 +75,12 @@ func (p *prompt[T]) canvases() {
 }
 
 // canvas gives the tokens of an image or frame, of its slices and of the markers around
-// them their positions. It returns the position and the image after it.
+// them their positions. It returns the next position and the next image.
 //
-// The slices tile a canvas, of which the origin is the given position. Time is the origin.
-// A marker that begins a slice is at its first row and column, one that ends it at its last.
-// What else is between two slices ends a row of them, and is at its last row, and right of
-// the canvas.
+// The slices tile a canvas whose origin is the given position. Time is the origin. A marker
+// that begins a slice is at its first row and column; one that ends it is at its last row and
+// column. Other tokens between two slices end a row of slices: they are at its last row, to
+// the right of the canvas.
 func (p *prompt[T]) canvas(origin int64, overview crop) (next int64, after crop, found bool) {
 	kept := p.grid(&p.runs[overview.run])
 	height, width := int64(kept.h), int64(kept.w)

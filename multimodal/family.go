@@ -6,68 +6,74 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// Family is a rule by which tokens get their positions, named by the first model that
-// has it. [FamilyOf] has the others. Of n tokens of text at position p, token i is at p+i
-// on all axes, and p+n is next. An image at p of h by w tokens has row y and column x at
+// Family is the rule by which tokens get their positions. It is named after the first model
+// that has it; [FamilyOf] knows the others.
+//
+// In every family text counts up: n tokens of text from position p on are at p, p+1, ...,
+// p+n-1 on all axes, and the next token is at p+n. In most families an image of h by w tokens
+// from position p on has the token in row y and column x at
 //
 //	time, height, width = p, p+y, p+x
 //
-// and the next position is p+max(h, w). The constants say what differs, of frame f where
-// there are several.
+// and the next token is at p+max(h, w). Each constant says what its family does differently.
+// There, f is the index of a frame, counted from 0.
 type Family uint8
 
 const (
-	// Qwen2VL: frame f of a video is at p+f, p+y, p+x, and what comes next at
-	// p+max(h, w), however many frames there are: see Model.AfterLargest.
+	// Qwen2VL: frame f of a video is at p+f, p+y, p+x. The next token is at p+max(h, w),
+	// however many frames there are; see Model.AfterLargest.
 	Qwen2VL Family = iota + 1
 
-	// Qwen25VL (Qwen2.5-VL): Qwen2VL with the time of frame f at
-	// p+int(f*(PositionsPerSecond*SecondsPerGrid)), both products rounded to float32.
+	// Qwen25VL (Qwen2.5-VL): as Qwen2VL, except that the time of frame f is
+	// p+int(f*(PositionsPerSecond*SecondsPerGrid)), with both products rounded to float32.
 	Qwen25VL
 
-	// Qwen3VL: each frame of a video is a run by itself, like an image, with text for its
-	// time before it. GLM-4V, GLM-4.5V and most models since are the same.
+	// Qwen3VL: each frame of a video is a run of its own, at the same positions as an image,
+	// and the prompt has text with its time before it. GLM-4V, GLM-4.5V and most newer models
+	// do the same.
 	Qwen3VL
 
-	// Ernie45VL (ERNIE 4.5 VL): Qwen2VL with TemporalMergeSize frames of a video in one.
+	// Ernie45VL (ERNIE 4.5 VL): as Qwen2VL, with TemporalMergeSize frames of a video merged
+	// into one.
 	Ernie45VL
 
-	// HunYuanVL: every token is at its index on all axes. But those of an image have on
-	// the last three axes x, y and the number of the image: x from 0 to w, as each row has
-	// a token more, and the images counted from 0 in the prompt. A run may have a token
-	// more at both ends, which are text. Images only.
+	// HunYuanVL: every token is at its index in the prompt, on all axes. Tokens of an image
+	// differ on the last three axes, which are x, y and the index of the image in the prompt,
+	// from 0. Each row of an image has one token more, so x is from 0 to w. A run may have one
+	// more token at each end, which is at its index like text. Images only.
 	HunYuanVL
 
-	// MiniCPMV47 (MiniCPM-V 4.7): the slices of an image tile a canvas, and its overview
-	// is stretched over the canvas. See docs/multimodal.md.
+	// MiniCPMV47 (MiniCPM-V 4.7): the slices of an image tile a canvas, and its overview is
+	// stretched over the canvas. See docs/multimodal.md.
 	MiniCPMV47
 
-	// Qwen25Omni (Qwen2.5-Omni): frame f is at p+int(f*SecondsPerGrid*PositionsPerSecond),
-	// each product rounded to float32; what comes next is at the largest position + 1.
-	// Sound is like text. A video with sound alternates between chunks of PositionsPerChunk
-	// positions of both from the same p on, and the two tokens that begin it share a
-	// position, as do the two that end it.
+	// Qwen25Omni (Qwen2.5-Omni): the time of frame f is
+	// p+int(f*SecondsPerGrid*PositionsPerSecond), with each product rounded to float32. The
+	// next token is at the largest position + 1. Sound is like text. A video with sound has
+	// chunks of video and chunks of sound in turn, each of PositionsPerChunk positions, and
+	// both count from the same p. The two tokens that begin it share a position, and so do the
+	// two that end it.
 	Qwen25Omni
 
-	// Qwen3Omni: Qwen25Omni in float32, times not truncated, so that positions may be
-	// fractions ([Model.FractionalPositions]). Tokens of video and sound are merged by
-	// their times, and those that begin and end them have positions of their own.
+	// Qwen3Omni: as Qwen25Omni, but in float32 and without truncating times, so that positions
+	// may be fractions ([Model.FractionalPositions]). The tokens of video and sound are merged
+	// in order of time. Each token that begins or ends them has a position of its own.
 	Qwen3Omni
 
-	// Ming (Bailing MoE v2, video_rope): frame f is at t = p+f*SecondsPerGrid*TimeScale
-	// and t+y-(h-1)/2, t+x-(w-1)/2 with integer division, so that height and width may
-	// be negative. What comes next is at the last t + 1. All in float32, and truncated
-	// in the end.
+	// Ming (Bailing MoE v2, video_rope): the time of frame f is t = p+f*SecondsPerGrid*TimeScale,
+	// height is t+y-(h-1)/2 and width t+x-(w-1)/2, with integer division. Height and width may
+	// be negative. The next token is at the last t + 1. All of this is computed in float32 and
+	// truncated at the end.
 	Ming
 )
 
-// rule is what distinguishes a family.
+// rule says how families differ.
 type rule struct {
 	name     string
 	kinds    []Kind
 	frames   bool // each frame of a video is a run
-	seconds  bool // videos have SecondsPerGrid
-	perSec   bool // Model.PositionsPerSecond
+	seconds  bool // videos need SecondsPerGrid
+	perSec   bool // needs Model.PositionsPerSecond
 	floating bool // float32 arithmetic
 }
 
@@ -105,8 +111,8 @@ func (f Family) String() string {
 	return strconv.Itoa(int(f))
 }
 
-// modelTypes are the models whose functions gave the same positions as the first of their
-// family for every prompt of testdata.
+// modelTypes are the models of each family. For every prompt of testdata, their own functions
+// gave the same positions as the first model of the family.
 var modelTypes = map[string]Family{
 	"qwen2_vl": Qwen2VL, "paddleocr_vl": Qwen2VL, "glm_image": Qwen2VL,
 	"qwen2_5_vl": Qwen25VL,
@@ -121,9 +127,9 @@ var modelTypes = map[string]Family{
 	"bailing_moe_v2": Ming,
 }
 
-// FamilyOf returns the rule of a model by the model_type of its config.json: every model
-// of transformers 5.23 with a get_rope_index of its own, and Ming. Any other is an error
-// that wraps ErrConfig, never a guess.
+// FamilyOf returns the rule of a model by the model_type of its config.json. It knows every
+// model of transformers 5.23 that has a get_rope_index of its own, and Ming. For any other
+// model_type it returns an error that wraps ErrConfig; it does not guess.
 func FamilyOf(modelType string) (Family, error) {
 	if f, ok := modelTypes[modelType]; ok {
 		return f, nil
@@ -134,44 +140,44 @@ func FamilyOf(modelType string) (Family, error) {
 	return 0, argument.Error(ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "a model in docs/multimodal.md")
 }
 
-// Model says by which rule, and with which numbers of its config.json, tokens get their
-// positions. Fields that its family has no use for are 0.
+// Model is the rule by which a model's tokens get their positions, with the parameters from
+// its config.json. Leave fields that its family does not use 0.
 type Model struct {
 	Family Family
 
-	// MergeSize is how many patches along height and as many along width become one token:
-	// spatial_merge_size of the vision_config, mostly 2. For glm_image 1; for minicpmv4_7 4,
-	// or 2 where downsample_mode is "4x".
+	// MergeSize is the side of the square of patches that becomes one token:
+	// spatial_merge_size in the vision_config, mostly 2. It is 1 for glm_image. For
+	// minicpmv4_7 it is 4, or 2 where downsample_mode is "4x".
 	MergeSize int
 
-	// TemporalMergeSize is of Ernie45VL: temporal_merge_size of the vision_config.
+	// TemporalMergeSize is for Ernie45VL: temporal_merge_size in the vision_config.
 	TemporalMergeSize int
 
-	// PositionsPerSecond is of Qwen25VL, tokens_per_second of the vision_config, and of
-	// Qwen25Omni and Qwen3Omni, position_id_per_seconds.
+	// PositionsPerSecond is for Qwen25VL (tokens_per_second in the vision_config), and for
+	// Qwen25Omni and Qwen3Omni (position_id_per_seconds).
 	PositionsPerSecond float32
 
-	// PositionsPerChunk is of Qwen25Omni: the whole part of position_id_per_seconds times
-	// seconds_per_chunk.
+	// PositionsPerChunk is for Qwen25Omni: position_id_per_seconds times seconds_per_chunk,
+	// truncated to an integer.
 	PositionsPerChunk int
 
-	// TimeScale is of Ming: scale_factor, 1 where the model has none.
+	// TimeScale is for Ming: scale_factor, or 1 if the model has none.
 	TimeScale float32
 
-	// HunYuanAxes is of HunYuanVL: how many sections mrope_section or xdrope_section has,
-	// 3 or 4.
+	// HunYuanAxes is for HunYuanVL: the number of sections in mrope_section or
+	// xdrope_section, 3 or 4.
 	HunYuanAxes int
 
-	// AfterLargest is of Qwen2VL, Qwen25VL and Ernie45VL. It lets what comes after a
-	// video go on at the largest position of the video + 1, be it one of time, as in
-	// transformers until 5.2, vLLM, and the training of Qwen's models. Without it, as in
-	// transformers since 5.3, text goes on at p+max(h, w), where a long video already has
-	// frames, and decoding at the largest position + 1. Prompts whose videos have no
-	// position of time beyond max(h, w) are the same by both.
+	// AfterLargest is for Qwen2VL, Qwen25VL and Ernie45VL. With it, text after a video goes
+	// on at the largest position of the video + 1, also where that is a position of time.
+	// transformers up to 5.2, vLLM, and the training of Qwen's models do this. Without it,
+	// as in transformers since 5.3, text goes on at p+max(h, w), which frames of a long
+	// video already have, and decoding goes on at the largest position + 1. Both give the
+	// same positions unless the times of a video go beyond max(h, w).
 	AfterLargest bool
 }
 
-// Axes returns how many positions a token has: 3, and in HunYuanVL HunYuanAxes.
+// Axes returns how many positions a token has: HunYuanAxes in HunYuanVL, otherwise 3.
 func (m Model) Axes() int {
 	if m.Family == HunYuanVL {
 		return m.HunYuanAxes
@@ -179,7 +185,7 @@ func (m Model) Axes() int {
 	return 3
 }
 
-// perSecond is how many positions a second has.
+// perSecond returns the number of positions in a second.
 func (m *Model) perSecond() float32 {
 	if m.Family == Ming {
 		return m.TimeScale

@@ -7,45 +7,47 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// TokenIDs are ids of the vocabulary by which a prompt says where its images are, 0 for
-// those that the model has not. The ids may just as well be those of mm_token_type_ids,
-// which has a type for each token: TokenIDs{Image: 1, Video: 2, Audio: 3}.
+// TokenIDs are the token ids by which a prompt says where its images, videos and sound are. A
+// field is 0 if the model has no such token. Instead of ids, a prompt may be given as its
+// mm_token_type_ids, which say the type of each token: use
+// TokenIDs{Image: 1, Video: 2, Audio: 3}.
 type TokenIDs struct {
 	Image, Video, Audio int32 // the placeholders: image_token_id, video_token_id, audio_token_id
 
-	// VideoStart and VideoEnd are of GLM's models, which have the placeholder of images in
-	// their videos too: what is between them is a video. Without them Image is an image.
+	// VideoStart and VideoEnd are for GLM's models, which use the placeholder of images in
+	// videos too: placeholders between the two are video.
 	VideoStart, VideoEnd int32
 
-	// VisionStart and AudioStart are of Qwen2.5-Omni and Qwen3-Omni: a video with its sound
-	// begins with the one and then the other.
+	// VisionStart and AudioStart are for Qwen2.5-Omni and Qwen3-Omni: a video with its sound
+	// begins with VisionStart and then AudioStart.
 	VisionStart, AudioStart int32
 
-	// SliceStart and Markers are of MiniCPM-V 4.7: <slice>, and <image>, </image>, </slice>
-	// and the newline (slice_start_id; image_start_id, image_end_id, slice_end_id, newline_id).
+	// SliceStart and Markers are for MiniCPM-V 4.7. SliceStart is <slice> (slice_start_id).
+	// Markers are <image>, </image>, </slice> and the newline (image_start_id, image_end_id,
+	// slice_end_id, newline_id).
 	SliceStart int32
 	Markers    []int32
 }
 
-// Media are the grids of the images and videos of a prompt, in their order: rows of
-// image_grid_thw and video_grid_thw; for MiniCPM-V 4.7 of target_sizes and
-// target_sizes_videos, T being 1.
+// Media are the grids of the images and videos of a prompt, in the order of the prompt: the
+// rows of image_grid_thw and video_grid_thw. For MiniCPM-V 4.7 they are the rows of
+// target_sizes and target_sizes_videos, with T 1.
 type Media struct {
 	Images, Videos []Grid
 
-	// SecondsPerGrid is a time for each video, as in Run. Families that do not time their
-	// videos do not read it; for Ming it may be nil, which means 1.
+	// SecondsPerGrid has Run.SecondsPerGrid of each video. Only Qwen25VL, Qwen25Omni,
+	// Qwen3Omni and Ming read it; for Ming it may be nil, which means 1 for all videos.
 	SecondsPerGrid []float32
 }
 
-// AppendRuns appends the runs of a prompt to runs, found by the ids of its tokens, and returns
-// them. Each stretch of placeholders takes the next grid, which it has to fit. In the
-// families that have a run for each frame of a video, each takes a frame of the next grid;
-// those of Ming take one frame or the whole grid.
+// AppendRuns finds the runs of a prompt by its token ids, appends them to runs, and returns
+// the result. Each stretch of placeholders takes the next grid of media and must have as many
+// tokens. In families with a run for each frame of a video, each stretch takes one frame of
+// the next grid. In Ming, it takes one frame or the whole grid.
 //
 // Errors wrap ErrConfig (m), ErrLength (SecondsPerGrid) or ErrShape: placeholders that do
-// not fit their grid, or for which there is none; a grid that the merge size does not
-// divide; a grid without a run. runs are then returned as they were.
+// not fit their grid or have none, a grid that the merge size does not divide, or a grid
+// without placeholders. With an error, AppendRuns returns runs unchanged.
 func (m Model) AppendRuns(runs []Run, ids []int32, tokens TokenIDs, media Media) ([]Run, error) {
 	const function = "multimodal.Model.AppendRuns"
 	if err := m.check(function); err != nil {
@@ -86,10 +88,10 @@ type scanner struct {
 	media  *Media
 	timed  bool
 
-	from, at       int // of the run, and after it
+	from, at       int // the first token of the run, and the one after it
 	inVideo        bool
 	images, videos int // grids that have their runs
-	frames         int // of the next video, that have theirs
+	frames         int // frames of the next video that have their runs
 }
 
 // kind returns the kind of token i.
@@ -148,7 +150,7 @@ func (s *scanner) interleaved() (Run, *fault) {
 		}
 	}
 	if s.at+2 > len(s.ids) {
-		return r, shapeFault("ids", argument.Elements(len(s.ids)), "two more after ids[%d:%d], to end the video and its sound", s.from, s.at)
+		return r, shapeFault("ids", argument.Elements(len(s.ids)), "two more after ids[%d:%d], the end of the video and its sound", s.from, s.at)
 	}
 	s.at += 2
 	r.Tokens = s.at - s.from
@@ -169,7 +171,7 @@ func (s *scanner) place(r *Run) *fault {
 		return nil
 	}
 	if used == len(grids) {
-		return s.misplaced(r, fmt.Sprintf("none, as %s has %d for those before", list, len(grids)))
+		return s.misplaced(r, fmt.Sprintf("none: %s has only %d", list, len(grids)))
 	}
 	r.Grid = grids[used]
 	whole := r.Grid
@@ -193,7 +195,7 @@ func (s *scanner) place(r *Run) *fault {
 		extra = endsOfHunYuan
 	}
 	if r.Tokens != want+extra {
-		return s.misplaced(r, fmt.Sprintf("%d of %s", want+extra, argument.Indexed(list, used)))
+		return s.misplaced(r, fmt.Sprintf("%d, the tokens of %s", want+extra, argument.Indexed(list, used)))
 	}
 	if r.Kind == Image {
 		s.images++
@@ -220,11 +222,11 @@ func (s *scanner) misplaced(r *Run, expected string) *fault {
 func (s *scanner) rest() *fault {
 	switch {
 	case s.frames > 0:
-		return shapeFault(argument.Indexed("media.Videos", s.videos), s.media.Videos[s.videos], "a run of tokens for each frame, where there are %d", s.frames)
+		return shapeFault(argument.Indexed("media.Videos", s.videos), s.media.Videos[s.videos], "a run of tokens in ids for each frame; there are only %d", s.frames)
 	case s.images < len(s.media.Images):
-		return shapeFault(argument.Indexed("media.Images", s.images), s.media.Images[s.images], "a run of tokens for each grid, where there are %d", s.images)
+		return shapeFault(argument.Indexed("media.Images", s.images), s.media.Images[s.images], "a run of tokens in ids for each grid; there are only %d", s.images)
 	case s.videos < len(s.media.Videos):
-		return shapeFault(argument.Indexed("media.Videos", s.videos), s.media.Videos[s.videos], "a run of tokens for each grid, where there are %d", s.videos)
+		return shapeFault(argument.Indexed("media.Videos", s.videos), s.media.Videos[s.videos], "a run of tokens in ids for each grid; there are only %d", s.videos)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (p *prompt[T]) qwen25Omni() {
 	p.next = T(p.largest + 1)
 }
 
-// time is how many positions after the beginning of a video a frame is.
+// time returns how many positions after the beginning of a video a frame is.
 func (m *Model) time(r *Run, frame int) float32 {
 	if r.Kind == Image {
 		return 0
@@ -39,9 +39,9 @@ func (m *Model) time(r *Run, frame int) float32 {
 
 func (m *Model) truncatedTime(r *Run, frame int) int64 { return int64(m.time(r, frame)) }
 
-// chunks gives the tokens of a video and its sound their positions, a chunk of the one and
-// a chunk of the other by turns, and returns the largest of the last chunk + 1. Chunk k
-// ends before the first token at or beyond PositionsPerChunk*(k+1), but has one at least.
+// chunks gives the tokens of a video and its sound their positions, a chunk of video and a
+// chunk of sound in turn. It returns the largest position of the last chunk + 1. Chunk k ends
+// before the first token at or beyond PositionsPerChunk*(k+1), but has at least one token.
 func (p *prompt[T]) chunks(start int64, r *Run) (next int64) {
 	g := p.grid(r)
 	frame := g.h * g.w

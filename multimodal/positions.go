@@ -8,28 +8,28 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// Positions writes the positions of the tokens of runs, one run after another:
-// dst is [axes][tokens], for posenc.Rotary.At, of m.Axes() axes, which are time, height
-// and width. next is the position at which decoding goes on: the first token after the
-// runs is at next on all axes, the second at next+1. [Family] has the equations.
+// Positions writes the positions of the tokens of runs, one run after another. dst is
+// [axes][tokens], as posenc.Rotary.At takes it, with m.Axes() axes: time, height and width.
+// next is the position of the first token to decode: it is at next on all axes, the second
+// at next+1. [Family] has the equations.
 //
-// runs hold the whole prompt, from position 0 on. A prompt that grows by another image
-// is computed as a whole again; what was computed before does not change.
+// runs are the whole prompt, from position 0 on. When a prompt grows, for example by another
+// image, compute all of it again; the positions of earlier tokens do not change.
 //
 // Errors wrap ErrConfig (m), ErrLength (dst), ErrShape (a run or its grid) or ErrPosition
-// (a position that is no int32, or of Qwen3Omni a fraction).
+// (a position that does not fit an int32, or a fraction in Qwen3Omni).
 func (m Model) Positions(dst []int32, runs []Run) (next int32, err error) {
 	return positions(m, "multimodal.Model.Positions", dst, runs)
 }
 
-// FractionalPositions is Positions in float32, for posenc.Rotary.CosSinFractional: the
-// times of Qwen3Omni need be no integers, nor are all the positions that come after them.
-// The positions of the other families are the integers of Positions. None is beyond 2^24,
-// up to where float32 counts.
+// FractionalPositions is [Model.Positions] in float32, for posenc.Rotary.CosSinFractional.
+// Qwen3Omni needs it: times of a video may be fractions there, and so may all positions after
+// the video. In the other families it writes the same integers as Positions. A position
+// beyond 2^24 in magnitude, up to which float32 holds every integer, is an error.
 //
-// transformers decodes token i at float32(i) + delta, where delta is next - i of the first,
-// rounded to float32: where next is a fraction with more digits than float32 has, its last
-// digit may differ from next+1, next+2 and so on.
+// During decoding, add 1, 2, ... to next. transformers decodes token i of the sequence at
+// float32(i) + delta instead, where delta is next minus the index of the first decoded token,
+// rounded to float32. Where next is a fraction, the two may differ in the last bit.
 func (m Model) FractionalPositions(dst []float32, runs []Run) (next float32, err error) {
 	return positions(m, "multimodal.Model.FractionalPositions", dst, runs)
 }
@@ -57,15 +57,15 @@ func positions[T int32 | float32](m Model, function string, dst []T, runs []Run)
 
 // BatchOptions says how the prompts of a batch are padded.
 type BatchOptions struct {
-	Length  int  // tokens of each padded prompt; the dst of a batch is [axes][prompts][Length]
+	Length  int  // tokens of each prompt with its padding
 	PadLeft bool // padding comes before the prompts, not after them
 }
 
-// BatchPositions writes the positions of several prompts, padded to one length: dst is
-// [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
-// position 0; next, if not nil, gets the position at which each prompt goes on. Each prompt
-// has the positions that Positions gives it, with one exception: HunYuanVL counts images
-// through the whole batch, as transformers does.
+// BatchPositions writes the positions of several prompts that are padded to one length. dst
+// is [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
+// position 0. If next is not nil, it gets the position of the first token to decode of each
+// prompt. Each prompt has the same positions as in [Model.Positions], with one exception:
+// HunYuanVL counts images through the whole batch, as transformers does.
 //
 // Errors wrap ErrConfig (m, options), ErrLength (dst, next), ErrShape (a prompt that is
 // longer than Length, a run or its grid), ErrOverlap (dst and next) or ErrPosition.
@@ -121,7 +121,7 @@ func (m Model) BatchPositions(dst, next []int32, prompts [][]Run, options BatchO
 	return nil
 }
 
-// promptName is how errors name runs: runs, or those of a prompt of a batch.
+// promptName is the name of a prompt in errors: runs, or prompts[i] in a batch.
 type promptName struct {
 	function string
 	prompt   int // or -1
@@ -134,19 +134,19 @@ func (n promptName) text() string {
 	return argument.Indexed("prompts", n.prompt)
 }
 
-// prompt gives positions to the tokens of runs. Token t of the prompt has its position on axis a
-// at dst[a*stride+t]; without dst they are computed only.
+// prompt gives positions to the tokens of runs. The position of token t on axis a is
+// dst[a*stride+t]. Without dst, positions are computed but not written.
 type prompt[T int32 | float32] struct {
 	model  Model
 	runs   []Run
 	dst    []T
 	stride int
-	images int // of HunYuanVL, so far
+	images int // images so far, in HunYuanVL
 
-	token          int     // how many have positions
+	token          int     // tokens that have positions
 	least, largest float64 // of their positions
-	fraction       float64 // a position that is no integer, or 0
-	last           float32 // the largest of some that belong together
+	fraction       float64 // a position that is not an integer, or 0
+	last           float32 // the largest position of tokens that belong together
 	next           T
 }
 
@@ -162,7 +162,7 @@ func (p *prompt[T]) check(name promptName) (tokens int, err error) {
 	for i := range p.runs {
 		f := p.model.checkRun(&p.runs[i])
 		if f == nil && p.runs[i].Tokens > math.MaxInt32-tokens {
-			f = shapeFault(".Tokens", p.runs[i].Tokens, "fewer than 2^31 with the runs before, which are %d", tokens)
+			f = shapeFault(".Tokens", p.runs[i].Tokens, "fewer than 2^31 together with the %d of the runs before", tokens)
 		}
 		if f == nil && p.model.Family == MiniCPMV47 {
 			f = p.checkCanvas(i)
@@ -175,8 +175,8 @@ func (p *prompt[T]) check(name promptName) (tokens int, err error) {
 	return tokens, nil
 }
 
-// measure computes without writing, and returns an error if T does not hold a position.
-// images are the prompt's and those before.
+// measure computes positions without writing, and returns an error if one does not fit T.
+// images is the number of images of this prompt and those before.
 func (p *prompt[T]) measure(name promptName) (images int, err error) {
 	measured := *p
 	measured.write()
@@ -190,16 +190,16 @@ func (p *prompt[T]) measure(name promptName) (images int, err error) {
 		worst = measured.least
 	}
 	if worst > limit || -worst > limit {
-		return 0, positionError(name, strconv.FormatFloat(worst, 'f', -1, 64), fmt.Sprintf("runs with positions up to %.0f", limit))
+		return 0, positionError(name, strconv.FormatFloat(worst, 'f', -1, 64), fmt.Sprintf("at most %.0f in magnitude", limit))
 	}
 	if integers && p.model.Family == Qwen3Omni && measured.fraction != 0 {
-		return 0, positionError(name, strconv.FormatFloat(measured.fraction, 'f', -1, 32), "runs whose times are integers, or FractionalPositions")
+		return 0, positionError(name, strconv.FormatFloat(measured.fraction, 'f', -1, 32), "an integer; FractionalPositions writes fractions")
 	}
 	return measured.images, nil
 }
 
 func positionError(name promptName, position, expected string) error {
-	return argument.Error(ErrPosition, name.function, name.text(), "of a token at "+position, "%s", expected)
+	return argument.Error(ErrPosition, name.function, "a position of "+name.text(), position, "%s", expected)
 }
 
 // write computes the positions, and writes them if there is a dst.
@@ -226,7 +226,7 @@ func (p *prompt[T]) grid(r *Run) merged {
 	return merged{r.Grid.T / p.model.temporalMergeSize(r.Kind), r.Grid.H / p.model.MergeSize, r.Grid.W / p.model.MergeSize}
 }
 
-// at writes a position of token number t.
+// at writes a position of token t.
 func (p *prompt[T]) at(axis, t int, position int64) {
 	if p.dst != nil {
 		p.dst[axis*p.stride+t] = T(position)

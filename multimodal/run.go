@@ -16,14 +16,14 @@ const (
 	Video
 	Audio
 
-	// VideoAndAudio is a video with its sound: the tokens of both, interleaved, and the
-	// two that begin and the two that end them (Qwen2.5-Omni and Qwen3-Omni, where
-	// use_audio_in_video is set).
+	// VideoAndAudio is a video with its sound (Qwen2.5-Omni and Qwen3-Omni with
+	// use_audio_in_video): the interleaved tokens of both, with the two tokens that begin
+	// them and the two that end them.
 	VideoAndAudio
 
-	// Marker and SliceStart are what MiniCPM-V 4.7 sets its images apart with. SliceStart
-	// is the token before a slice of an image, <slice>. Marker is any of <image>, </image>,
-	// </slice> and the newline. To the other families both are text.
+	// Marker and SliceStart are the tokens around images in MiniCPM-V 4.7. SliceStart is
+	// <slice>, the token before a slice of an image. Marker is any of <image>, </image>,
+	// </slice> and the newline. In the other families both are text.
 	Marker
 	SliceStart
 )
@@ -37,27 +37,27 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Grid is how many patches an image or video has along time, height and width, before
-// they are merged: a row of image_grid_thw or video_grid_thw.
+// Grid is the number of patches of an image or video along time, height and width, before
+// merging: a row of image_grid_thw or video_grid_thw.
 type Grid struct{ T, H, W int }
 
-// Run is tokens of one kind, side by side.
+// Run is a run of neighbouring tokens of one kind.
 type Run struct {
 	Kind   Kind
 	Tokens int
 
-	// Grid is of Image, Video and VideoAndAudio. T is 1 for an image, and for a video in
+	// Grid is for Image, Video and VideoAndAudio. T is 1 for an image, and for a video in
 	// the families whose runs are single frames.
 	Grid Grid
 
-	// SecondsPerGrid is of Video and VideoAndAudio: how many seconds there are from one T
-	// of the grid to the next (second_per_grid_ts, video_second_per_grid: the
-	// temporal_patch_size over the frames per second). Families that do not time their
-	// videos do not read it.
+	// SecondsPerGrid is for Video and VideoAndAudio in Qwen25VL, Qwen25Omni, Qwen3Omni and
+	// Ming: the seconds from one step of T to the next (second_per_grid_ts,
+	// video_second_per_grid), which are temporal_patch_size divided by the frames per second.
+	// The other families do not read it.
 	SecondsPerGrid float32
 
-	// AudioTokens is of VideoAndAudio: how many of Tokens are sound. Without them and the
-	// four at both ends, Tokens are those of the video.
+	// AudioTokens is for VideoAndAudio: how many of Tokens are sound. The other tokens are
+	// the video and two at each end.
 	AudioTokens int
 }
 
@@ -70,7 +70,7 @@ const (
 // merged is the grid of the tokens of an image or video.
 type merged struct{ t, h, w int }
 
-// fault is what is wrong with a field of a run or grid.
+// fault describes what is wrong with a field of a run or grid.
 type fault struct {
 	kind     error
 	field    string
@@ -78,7 +78,7 @@ type fault struct {
 	expected string
 }
 
-// of makes it the error of a function about a named argument.
+// of returns the fault as the error of a function about a named argument.
 func (f *fault) of(function, name string) error {
 	return argument.Error(f.kind, function, name+f.field, f.value, "%s", f.expected)
 }
@@ -87,8 +87,8 @@ func shapeFault(field string, value any, expected string, args ...any) *fault {
 	return &fault{ErrShape, field, value, fmt.Sprintf(expected, args...)}
 }
 
-// divide returns the grid of tokens of an image or video, unless a merge size does not
-// divide it or there are too many.
+// divide returns the grid of an image or video after merging. It returns a fault if the merge
+// size does not divide the grid, or if there are too many tokens.
 func (m *Model) divide(kind Kind, g Grid) (merged, *fault) {
 	temporal := m.temporalMergeSize(kind)
 	switch {
@@ -147,7 +147,7 @@ func (m *Model) length(g merged) int {
 	return g.t * g.h * g.w
 }
 
-// check checks a run by itself.
+// checkRun checks a run without looking at others.
 func (m *Model) checkRun(r *Run) *fault {
 	rule := &rules[m.Family]
 	least := 1
@@ -180,20 +180,20 @@ func (m *Model) checkRun(r *Run) *fault {
 			return shapeFault(".SecondsPerGrid", s, "above 0 and at most 2^20")
 		}
 		if last := float64(g.t-1) * float64(r.SecondsPerGrid) * float64(m.perSecond()); last > 1<<30 {
-			return &fault{ErrPosition, ".SecondsPerGrid", r.SecondsPerGrid, fmt.Sprintf("one by which the last of %d times is at most at position 2^30", g.t)}
+			return &fault{ErrPosition, ".SecondsPerGrid", r.SecondsPerGrid, fmt.Sprintf("a time that puts the last of %d frames at position 2^30 at most", g.t)}
 		}
 	}
 	switch want := m.length(g); {
 	case r.Kind == VideoAndAudio && (r.AudioTokens < 1 || r.AudioTokens > r.Tokens):
 		return shapeFault(".AudioTokens", r.AudioTokens, "from 1 to Tokens = %d", r.Tokens)
 	case r.Kind == VideoAndAudio && r.Tokens-r.AudioTokens != want+endsOfVideoAndAudio:
-		return shapeFault(".Tokens", r.Tokens, "%d*%d*%d of the video, AudioTokens = %d and %d at the ends", g.t, g.h, g.w, r.AudioTokens, endsOfVideoAndAudio)
+		return shapeFault(".Tokens", r.Tokens, "%d*%d*%d for the video + AudioTokens = %d + %d at the ends", g.t, g.h, g.w, r.AudioTokens, endsOfVideoAndAudio)
 	case r.Kind == VideoAndAudio:
 		return nil
 	case m.Family == HunYuanVL && r.Tokens != want && r.Tokens != want+endsOfHunYuan:
-		return shapeFault(".Tokens", r.Tokens, "%d*(%d+1) of the grid, or %d more at the ends", g.h, g.w, endsOfHunYuan)
+		return shapeFault(".Tokens", r.Tokens, "%d*(%d+1), the tokens of the grid, or %d more at the ends", g.h, g.w, endsOfHunYuan)
 	case m.Family != HunYuanVL && r.Tokens != want:
-		return shapeFault(".Tokens", r.Tokens, "%d*%d*%d of the grid", g.t, g.h, g.w)
+		return shapeFault(".Tokens", r.Tokens, "%d*%d*%d, the tokens of the grid", g.t, g.h, g.w)
 	}
 	return nil
 }

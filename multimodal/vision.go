@@ -6,18 +6,20 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// PatchOptions says which positions patches have.
+// PatchOptions says how patches are ordered and which axes [PatchPositions] writes.
 type PatchOptions struct {
-	MergeSize int  // as in Model; 1 for patches row by row
+	MergeSize int  // as in Model; 1 if patches come row by row
 	Time      bool // an axis of time before those of height and width (minimax_m3_vl)
 }
 
-// PatchPositions writes the positions of the patches of images and videos for the rotary
-// embedding of a vision tower: dst is [axes][patches], of the axes height and width, as
-// modelconfig.HuggingFaceVision has them, or with Time of time, height and width. The
-// patches of a grid come in the order of the frames; in a frame those that become one token come
-// together, MergeSize*MergeSize of them, row by row, and these blocks row by row
-// (get_vision_position_ids of transformers, rot_pos_emb of Qwen2-VL).
+// PatchPositions writes the positions of the patches of images and videos, for the rotary
+// embedding of a vision tower. dst is [axes][patches]. The axes are height and width, as in
+// modelconfig.HuggingFaceVision; with Time they are time, height and width.
+//
+// Patches are in the order of the image processor (get_vision_position_ids of transformers,
+// rot_pos_emb of Qwen2-VL). Frames follow one another. Within a frame, blocks of
+// MergeSize*MergeSize patches follow row by row, and so do the patches within a block, which
+// become one token.
 //
 // Errors wrap ErrConfig (options), ErrLength (dst) or ErrShape (a grid).
 func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
@@ -50,14 +52,14 @@ func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
 	return nil
 }
 
-// patchAt returns row and column of patch i of a frame.
+// patchAt returns the row and the column of patch i of a frame.
 func patchAt(i int, g Grid, mergeSize int) (y, x int) {
 	block, within := i/(mergeSize*mergeSize), i%(mergeSize*mergeSize)
 	blocks := g.W / mergeSize
 	return block/blocks*mergeSize + within/mergeSize, block%blocks*mergeSize + within%mergeSize
 }
 
-// checkGrids returns how many patches grids have.
+// checkGrids checks grids and returns the number of their patches.
 func checkGrids(function string, grids []Grid, by string, mergeSize int) (patches int, err error) {
 	if mergeSize < 1 || mergeSize > 1<<15 {
 		return 0, argument.Error(ErrConfig, function, by, mergeSize, "from 1 to 2^15")
@@ -68,7 +70,7 @@ func checkGrids(function string, grids []Grid, by string, mergeSize int) (patche
 		case g.T < 1:
 			f = shapeFault(".T", g.T, "at least 1")
 		case f == nil && (!countable(g.T, g.H, g.W) || g.T*g.H*g.W > math.MaxInt32-patches):
-			f = shapeFault("", g, "a grid of fewer than 2^31 patches with those before")
+			f = shapeFault("", g, "fewer than 2^31 patches together with the grids before")
 		}
 		if f != nil {
 			return 0, f.of(function, argument.Indexed("grids", i))
@@ -78,21 +80,23 @@ func checkGrids(function string, grids []Grid, by string, mergeSize int) (patche
 	return patches, nil
 }
 
-// WindowOptions are numbers of a vision_config.
+// WindowOptions has the sizes for [AppendWindows], from a vision_config.
 type WindowOptions struct {
 	MergeSize  int // spatial_merge_size
 	WindowSize int // window_size, in pixels
 	PatchSize  int // patch_size, in pixels
 }
 
-// AppendWindows appends to order the order in which windowed attention takes the merged
-// tokens of images and videos: token i of the reordered ones is token order[i], counted
-// over all grids. It appends to starts the cumulative lengths of the windows
-// (cu_window_seqlens) in patches: 0, and the end of each. Windows are squares of
-// WindowSize/MergeSize/PatchSize tokens, smaller at the right and the lower edge, of one
-// frame; they go row by row (get_window_index of Qwen2.5-VL).
+// AppendWindows computes how windowed attention orders the merged tokens of images and
+// videos, and where its windows end (get_window_index of Qwen2.5-VL). It appends to order:
+// token i in window order is token order[i], counted over all grids. It appends to starts the
+// cumulative lengths of the windows in patches (cu_window_seqlens): 0, and the end of each
+// window.
 //
-// The layers that attend to whole frames take the lengths of AppendFrames. Errors wrap
+// A window is a square in one frame, with sides of WindowSize/MergeSize/PatchSize tokens; it
+// is smaller at the right and lower edges. Windows go row by row.
+//
+// Layers that attend to whole frames take the lengths of [AppendFrames]. Errors wrap
 // ErrConfig (options) or ErrShape (a grid).
 func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (newOrder, newStarts []int32, err error) {
 	const function = "multimodal.AppendWindows"
@@ -131,14 +135,14 @@ func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (
 	return order, starts, nil
 }
 
-// FrameOptions says which patches attend to one another.
+// FrameOptions says which patches attend to each other.
 type FrameOptions struct {
-	WholeVideos bool // all frames of a video, not those of one frame (kimi_k25, minimax_m3_vl)
+	WholeVideos bool // all patches of a video, not only those of the same frame (kimi_k25, minimax_m3_vl)
 }
 
-// AppendFrames appends to starts the cumulative lengths of the frames of images and videos
-// in patches (cu_seqlens): 0, and the end of each frame, or with WholeVideos of each grid.
-// Errors wrap ErrShape (a grid).
+// AppendFrames appends to starts the cumulative lengths of the frames of images and videos in
+// patches (cu_seqlens): 0, and the end of each frame. With WholeVideos it appends the end of
+// each grid instead. Errors wrap ErrShape (a grid).
 func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, error) {
 	if _, err := checkGrids("multimodal.AppendFrames", grids, "", 1); err != nil {
 		return starts, err
@@ -158,17 +162,18 @@ func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, 
 	return starts, nil
 }
 
-// GridOptions says how a learned grid is resampled.
+// GridOptions says how [GridWeights] resamples a learned grid.
 type GridOptions struct {
-	Side      int // of the learned grid: the root of num_position_embeddings
-	MergeSize int // the order of the patches, as in PatchOptions
+	Side      int // side of the learned grid: the square root of num_position_embeddings
+	MergeSize int // order of the patches, as in PatchOptions
 
-	Bicubic      bool // 16 taps by Keys' kernel of a = -3/4, not 4 by linear weights
-	AlignCorners bool // the patches at the edges are those of the grid, as in Qwen3-VL; else their outer edges are
-	ZeroPadding  bool // taps beyond the grid have weight 0, not the value at its edge
+	Bicubic      bool // bicubic (16 taps, Keys' kernel with a = -3/4) instead of bilinear (4 taps)
+	AlignCorners bool // align the centres of the outermost patches, as in Qwen3-VL, instead of their outer edges
+	ZeroPadding  bool // taps beyond the grid have weight 0, instead of taking the value at its edge
 }
 
-// Taps returns how many learned positions each patch takes: 4, or 16 if Bicubic.
+// Taps returns how many rows of the learned table make the position of a patch: 4, or 16
+// with Bicubic.
 func (o GridOptions) Taps() int {
 	if o.Bicubic {
 		return 16
@@ -176,20 +181,21 @@ func (o GridOptions) Taps() int {
 	return 4
 }
 
-// GridWeights writes which rows of a learned table of Side*Side positions, and with which
-// weights, make the position of each patch of images and videos: indices and weights are
-// [patches][options.Taps()], and
+// GridWeights computes how to resample a learned table of Side*Side positions for the patches
+// of images and videos. It writes which rows of the table make the position of each patch, and
+// their weights. indices and weights are [patches][options.Taps()]:
 //
 //	position[p] = sum over k of weights[p][k]*table[indices[p][k]]
 //
-// Row y of h rows takes from the learned rows around
+// Row y of the h rows of a grid takes the learned rows around
 //
 //	y*(Side-1)/max(h-1, 1)      with AlignCorners
 //	(y+1/2)*Side/h - 1/2        without
 //
-// and columns alike; the weight of a tap is the product of both. Frames of a video are the
-// same. Weights have the bits of transformers 5.23 on a CPU: every operation rounds to float32
-// (get_vision_interpolation_indices_and_weights, fast_pos_embed_interpolate of Qwen3-VL).
+// Columns are alike, and the weight of a tap is the product of both. All frames of a video
+// have the same weights. Weights have the bits of transformers 5.23 on a CPU: every operation
+// rounds to float32 (get_vision_interpolation_indices_and_weights, fast_pos_embed_interpolate
+// of Qwen3-VL).
 //
 // Errors wrap ErrConfig (options), ErrLength, ErrShape (a grid) or ErrOverlap.
 func GridWeights(indices []int32, weights []float32, grids []Grid, options GridOptions) error {
@@ -232,13 +238,13 @@ func GridWeights(indices []int32, weights []float32, grids []Grid, options GridO
 	return nil
 }
 
-// taps are places of a learned grid along one axis.
+// taps are the learned positions of a patch along one axis.
 type taps struct {
 	index  [4]int
 	weight [4]float32
 }
 
-// taps sets those of patch number i of size patches, and returns how many there are.
+// taps sets the taps of patch i of size patches, and returns how many there are.
 func (o *GridOptions) taps(to *taps, i, size int) (n int) {
 	var source float32
 	if o.AlignCorners {

@@ -14,29 +14,29 @@ import (
 type ALiBiForm uint8
 
 const (
-	// CausalALiBi is the distance key-query, which is at most 0 for the keys that
-	// causal attention has: the paper, llama.cpp.
+	// CausalALiBi multiplies the slope by key-query, which is at most 0 in causal
+	// attention: the paper, llama.cpp.
 	CausalALiBi ALiBiForm = iota
-	// SymmetricALiBi is -|key-query|: encoders such as those of Jina.
+	// SymmetricALiBi multiplies the slope by -|key-query|: encoders such as Jina BERT v2.
 	SymmetricALiBi
-	// KeyALiBi is the position of the key: BLOOM; and MPT, which counts keys from
-	// the last one back, so that FirstKey is 1-Keys for a whole row. To a softmax
-	// over keys it is the same as CausalALiBi, but for rounding. Falcon in
-	// transformers rounds keys, slopes and their products to bfloat16 besides, so
-	// that neighbours far from the first key share a bias; that is not done here.
+	// KeyALiBi multiplies the slope by the position of the key: BLOOM, MPT, Falcon.
+	// After a softmax over keys it is the same as CausalALiBi, except for rounding. MPT
+	// counts keys back from the last one: set FirstKey to 1-Keys for a whole row. Falcon
+	// in transformers also rounds keys, slopes and their products to bfloat16, so that
+	// neighbouring keys far from the first share a bias; this package does not do that.
 	KeyALiBi
 )
 
-// ALiBiSlopes writes the slopes of as many heads as slopes has elements (Press
+// ALiBiSlopes writes the slopes of len(slopes) heads, all heads of the model (Press
 // et al. 2022, arXiv:2108.12409; Hugging Face's build_alibi_tensor). With p the
 // largest power of two up to the number of heads,
 //
 //	slopes[h] = 2^(-maxBias*(h+1)/p)                h < p
 //	slopes[h] = 2^(-maxBias*(2*(h-p)+1)/(2*p))      h >= p
 //
-// correctly rounded. maxBias is positive and finite: 8 in the paper, alibi_bias_max
-// of MPT, attention.max_alibi_bias of GGUF. A call allocates nothing, but for a real
-// number within 2^-49 of the middle between two float32.
+// correctly rounded. maxBias is positive and finite: 8 in the paper, alibi_bias_max in
+// MPT, attention.max_alibi_bias in GGUF. A call allocates only where a slope is within 2^-49
+// of the middle between two float32.
 //
 // Errors wrap [posenc.ErrConfig].
 func ALiBiSlopes(slopes []float32, maxBias float64) error {
@@ -65,14 +65,14 @@ func ALiBiSlopes(slopes []float32, maxBias float64) error {
 //	score = RN32(score - RN32(slope*RN32(|key-query|)))    SymmetricALiBi
 //	score = RN32(score + RN32(slope*RN32(key)))            KeyALiBi
 //
-// key and query are positions, and slope is that of the head: slopes has one for
-// each head of the model. RN32 rounds to the nearest float32, ties to even; it
-// changes no distance below 2^24.
+// key and query are positions. slopes has one slope for each head of the model, and slope is
+// the one of the score's head. RN32 rounds to the nearest float32, ties to even; distances
+// below 2^24 are exact.
 //
-// The biases are made on the way: nothing of the size of the scores is needed,
-// and a call allocates nothing. Keys that come after the query are not masked.
-// slopes must share no memory with the scores. Scores that were scaled by
-// 1/sqrt(HeadDim) are what most models add to; Falcon scales the sum instead.
+// Biases are computed on the fly: a call needs no memory of the size of the scores and
+// allocates nothing. Keys after the query are not masked. slopes must not share memory with
+// the scores. Most models scale the scores by 1/sqrt(HeadDim) before they add the bias;
+// Falcon scales the sum.
 //
 // Errors wrap [posenc.ErrConfig] (form), [posenc.ErrShape], [posenc.ErrLength],
 // [posenc.ErrOverlap] or [posenc.ErrPosition].

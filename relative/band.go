@@ -9,26 +9,26 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// AddBand adds products with relative positions to the scores of the keys that are within
-// reach of their query, in place:
+// AddBand adds products with relative positions to scores, in place. It changes only scores
+// whose distance has a column:
 //
 //	score = RN32(score + products[query][distances.First-(query-key)])
 //
-// Keys without a column, farther away or on the other side, keep their scores. query and
-// key are positions, and RN32 rounds to the nearest float32, ties to even. products has
-// a row of distances.Count for each query of the tile and shares no memory with the
-// scores; First is from -2^31 to 2^31.
+// query and key are positions, and RN32 rounds to the nearest float32, ties to even. Scores
+// of other keys, farther away or on the other side of the query, do not change. products has
+// a row of distances.Count elements for each query of the tile, and must not share memory
+// with the scores. distances.First is from -2^31 to 2^31.
 //
-// So Inkling and Inkling 2 bias their attention, keys up to an extent behind the query
-// (rel_extent, or sliding_window_size), by r·proj[distance] of the relative states r of a
-// head:
+// Inkling and Inkling 2 bias the keys up to extent positions behind the query (extent is
+// rel_extent, or sliding_window_size). The bias is r·proj[distance], where r is the relative
+// state of a head:
 //
 //	Distances{First: extent-1, Count: extent}
 //
-// [DotProducts] makes the products, of x the relative states, [tokens][heads][d_rel], and
-// vectors the columns of proj from that of the largest distance down, [extent][1][d_rel].
-// The scores are scaled before. In layers with log scaling relative states are scaled as
-// queries are: posenc.QueryScales, posenc.Scale.
+// [DotProducts] makes the products: x is the relative states, [tokens][heads][d_rel], and
+// vectors is the columns of proj, from the largest distance down to 0, [extent][1][d_rel].
+// Scale the scores before. In layers with log scaling, scale relative states as queries are
+// scaled: posenc.QueryScales, posenc.Scale.
 //
 // A call allocates nothing. Source: InklingRelativeLogits of transformers.
 //

@@ -5,21 +5,22 @@ import (
 	"sort"
 )
 
-// Bounds of the buckets of T5 and DeBERTa, and of distances that are clipped.
+// Limits of the number of buckets in T5 and DeBERTa, and of the largest distance there and
+// in Shaw.
 const (
 	maxBuckets        = 1024
 	maxBucketDistance = 1 << 16
 )
 
-// clamp returns a distance that is in the same bucket, and near enough that sums with
-// it do not overflow.
+// clamp returns a distance in the same bucket, small enough that sums with it do not
+// overflow.
 func clamp(distance int) int {
 	return min(max(distance, -2*maxBucketDistance), 2*maxBucketDistance)
 }
 
-// bucketsOf returns the buckets of distances: each of the first own of them has its own,
-// and each of so many buckets after these ends before the distances that are beyond its
-// step, from 1 on.
+// bucketsOf returns the bucket of each distance. The first own distances have a bucket each.
+// After them come steps buckets; bucket step ends before the first distance for which beyond
+// reports true. Steps count from 1.
 func bucketsOf(distances, own, steps int, beyond func(n, step int) bool) []uint16 {
 	buckets := make([]uint16, distances)
 	for n := range own {

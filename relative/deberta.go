@@ -9,32 +9,32 @@ import (
 )
 
 // DeBERTaBuckets says which distances share a relative position in disentangled
-// attention (He et al. 2021, arXiv:2006.03654 and 2111.09543). It does not change
-// after NewDeBERTaBuckets and may be used by many goroutines at once.
+// attention (He et al. 2021, arXiv:2006.03654 and 2111.09543). It never changes
+// after NewDeBERTaBuckets; goroutines may share it.
 //
-// The distance is query-key. With n its magnitude and middle = Buckets/2, it is in
-// bucket
+// The distance is query-key. With n its magnitude and middle = Buckets/2, its bucket is
 //
 //	distance                                                             n <= middle
 //	sign*(middle + ceil(ln(n/middle)/ln((MaxPosition-1)/middle)*(middle-1)))    n > middle
 //
-// as transformers' make_log_bucket_position says; without buckets (DeBERTa v1) the
-// distance is the bucket. The comparison behind ceil is one of integers, and exact.
+// as in make_log_bucket_position of transformers. In DeBERTa v1, which has no buckets, the
+// distance itself takes the place of the bucket. The comparison for ceil is done in
+// integers, so it is exact.
 //
-// With span = Buckets, or MaxPosition without buckets, there are 2*span relative
-// positions, of which bucket b has number clamp(b+span, 0, 2*span-1).
+// There are 2*span relative positions, where span is Buckets, or MaxPosition without
+// buckets. Bucket b has the relative position clamp(b+span, 0, 2*span-1).
 type DeBERTaBuckets struct {
 	span     int
-	bucketOf []uint16 // distance: those beyond have bucket span, and nil means that each is its own
+	bucketOf []uint16 // by distance; beyond its end the bucket is span; nil: the distance is the bucket
 }
 
-// DeBERTaConfig says how a model puts distances into buckets: 256 and 512 in DeBERTa
-// v2 and v3.
+// DeBERTaConfig says how a model puts distances into buckets. DeBERTa v2 and v3 have 256
+// Buckets and MaxPosition 512.
 type DeBERTaConfig struct {
 	// Buckets is position_buckets: even and from 4 to 1024, or 0 for none (DeBERTa v1).
 	Buckets int
-	// MaxPosition is max_relative_positions, or max_position_embeddings where that is
-	// below 1: up to 65536, and above Buckets/2+1.
+	// MaxPosition is max_relative_positions, or max_position_embeddings if
+	// max_relative_positions is below 1. It is above Buckets/2+1 and at most 65536.
 	MaxPosition int
 }
 
@@ -63,9 +63,9 @@ func NewDeBERTaBuckets(cfg DeBERTaConfig) (*DeBERTaBuckets, error) {
 
 func (b *DeBERTaBuckets) valid() bool { return b != nil && b.span > 0 }
 
-// Position returns the number of the relative position of a distance, the position
-// of the query minus that of the key: from 0 to 2*span-1. It is 0 without buckets
-// from NewDeBERTaBuckets.
+// Position returns the relative position of a distance (the position of the query minus that
+// of the key): a column of [AddDeBERTa]'s products, from 0 to 2*span-1. Without buckets from
+// NewDeBERTaBuckets it returns 0.
 func (b *DeBERTaBuckets) Position(distance int) int {
 	if !b.valid() {
 		return 0
@@ -88,23 +88,24 @@ func (b *DeBERTaBuckets) position(distance int) int {
 	return min(max(bucket+b.span, 0), 2*b.span-1)
 }
 
-// AddDeBERTa adds the biases of disentangled attention to scores, in place. With r
-// the number of the relative position of query-key, and RN32 rounding to the nearest
-// float32, ties to even,
+// AddDeBERTa adds the biases of disentangled attention to scores, in place:
 //
 //	score = RN32(score + RN32(RN32(contentToPosition[query][r]/divisor) +
 //	                          RN32(positionToContent[key][r]/divisor)))
 //
-// contentToPosition is the product of the queries with the projected keys of the
-// relative positions (c2p), a row of 2*span for each query of the tile.
-// positionToContent is that of the keys with the projected queries of the relative
-// positions (p2c), a row for each key of the tile. [DotProducts] makes both. Either is
-// left out, with its summand, where its Data is nil and its strides are 0; not both.
-// They may share memory with each other, but not with the scores.
+// r is the relative position of query-key, as buckets.Position returns it, and RN32 rounds to
+// the nearest float32, ties to even.
 //
-// divisor is finite and positive: sqrt(HeadDim*3) in transformers where both are
-// given, sqrt(HeadDim*2) with one of them, and 1 where the products have it already.
-// The scores of content with content are divided by it before.
+// contentToPosition (c2p) is the product of the queries with the projected keys of the
+// relative positions, a row of 2*span elements for each query of the tile. positionToContent
+// (p2c) is the product of the keys with the projected queries of the relative positions, a
+// row of 2*span elements for each key of the tile. [DotProducts] makes both. To leave one of
+// them and its summand out, pass a zero Products; at least one is needed. They may share
+// memory with each other, but not with the scores.
+//
+// divisor is finite and positive. In transformers it is sqrt(HeadDim*3) with both products
+// and sqrt(HeadDim*2) with one of them. Pass 1 if the products are divided already. Divide
+// the scores of content with content by the same number before the call.
 //
 // A call allocates nothing.
 //
@@ -120,14 +121,14 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, posit
 	}
 	hasC2P, hasP2C := contentToPosition.Data != nil, positionToContent.Data != nil
 	if !hasC2P && !hasP2C {
-		return argument.Error(posenc.ErrLength, function, "contentToPosition.Data", "nil", "elements, or positionToContent.Data with some")
+		return argument.Error(posenc.ErrLength, function, "contentToPosition.Data", "nil", "data here or in positionToContent.Data")
 	}
 	for _, left := range []struct {
 		name     string
 		products *Products
 	}{{"contentToPosition", &contentToPosition}, {"positionToContent", &positionToContent}} {
 		if p := left.products; p.Data == nil && (p.HeadStride != 0 || p.RowStride != 0) {
-			return argument.Error(posenc.ErrLength, function, left.name+".Data", "nil", "elements, or HeadStride and RowStride 0 to leave it out")
+			return argument.Error(posenc.ErrLength, function, left.name+".Data", "nil", "data, or HeadStride and RowStride 0 to leave it out")
 		}
 	}
 	var t tile

@@ -1,35 +1,36 @@
-// Package relative adds relative position encodings to the scores (logits) of
-// attention: ALiBi, T5, DeBERTa, Swin, Shaw, Transformer-XL and Inkling, with SIMD kernels for
-// amd64 and arm64 and plain Go elsewhere, for float32.
+// Package relative adds relative position encodings to attention scores (logits):
+// ALiBi, T5, DeBERTa, Swin, Shaw, Transformer-XL and Inkling. It works on float32, with SIMD
+// kernels for amd64 and arm64 and plain Go elsewhere.
 //
 //	scores := relative.Scores{Data: data, Heads: heads, Queries: queries, Keys: keys, FirstQuery: keys - queries}
 //	err := relative.ALiBiSlopes(slopes, 8)
 //	err = relative.AddALiBi(scores, slopes, relative.CausalALiBi)
 //
-// Some encodings are a bias of the distance alone:
+// Some encodings are a bias that depends only on the distance between query and key:
 //
 //   - [AddALiBi], with slopes from [ALiBiSlopes].
-//   - [AddT5], with a [T5Bias] from the weights and the [T5Buckets] of a model.
-//   - [AddSwin], with a [SwinBias]; [SwinCoordinates] are what the network of Swin v2
-//     makes its table of.
+//   - [AddT5], with a [T5Bias] made from a model's weights and [T5Buckets].
+//   - [AddSwin], with a [SwinBias]; [SwinCoordinates] writes the inputs of the network that
+//     makes the table of Swin v2.
 //
-// Others depend on content: vectors of relative positions are multiplied with queries or
-// keys. [DotProducts] makes the products of all columns once, and a second call adds to
-// each score the product that belongs to it:
+// Others also depend on content: they multiply queries or keys with a vector for each
+// relative position. Call [DotProducts] first; it makes the products of all queries (or
+// keys) with all vectors. A second call then adds to each score the product that belongs to
+// its distance:
 //
 //   - [AddShaw]; for values, [SumShaw] and then [AddValues].
-//   - [AddBand], nothing beyond a number of distances.
-//   - [AddTransformerXL]; [TransformerXLPositions] and [XLNetPositions] are the positions
+//   - [AddBand], for models that bias only the nearest keys.
+//   - [AddTransformerXL]; [TransformerXLPositions] and [XLNetPositions] write the positions
 //     of its encodings.
 //   - [AddDeBERTa], with the [DeBERTaBuckets] of a model.
 //
-// What the vectors are made of, and encodings of embeddings, are in package absolute;
-// the rotary embedding, [posenc.View] and the kinds of errors are in package posenc.
+// Package absolute makes the sinusoidal vectors, and encodings of embeddings. Package posenc
+// has the rotary embedding, [posenc.View] and the kinds of errors.
 //
 // # Models
 //
-// The call for a model; docs/relative.md of the repository has their parameters, the
-// scaling of their scores, and the traps.
+// This table shows which call a model needs. docs/relative.md in the repository lists their
+// parameters, how their scores are scaled, and common mistakes.
 //
 //	BLOOM, MPT, Falcon                        AddALiBi, KeyALiBi
 //	Jina BERT v2                              AddALiBi, SymmetricALiBi
@@ -44,33 +45,35 @@
 //
 // # Shapes
 //
-// [Scores] is a tile of scores, [heads][queries][keys] with any strides: some heads,
-// queries and keys of a whole, whose numbers say where. [Products] is a matrix for each
-// head of a tile, a row for each of its queries or keys. Counts and strides are in
-// elements; distances are in positions.
+// [Scores] describes a tile of the attention scores, [heads][queries][keys] with any
+// strides. A tile is some of the heads, queries and keys of a model; FirstHead, FirstQuery
+// and FirstKey say which. [Products] is one matrix for each head of a tile, with a row for
+// each of its queries or keys. Sizes and strides are in elements; distances are in
+// positions.
 //
-// Any tile may be a call of its own, from any goroutine, and gives the bits of one call
-// for the whole. So may a decode step: one query, and the keys up to its own.
+// Any tile may be a separate call, from any goroutine, and gives the same bits as one call
+// for all scores. This includes a decode step: a tile of one query and the keys up to its
+// own.
 //
 // # Numerics
 //
 // Each sum, product and quotient in a formula is rounded to the nearest float32, ties to
-// even (RN32), and there is no fused multiply-add: results are defined to the last bit,
-// and the same on every implementation. Two results are the same when their bits are
-// equal or both are NaN. Buckets are exact. Keys are not masked.
+// even (RN32). There is no fused multiply-add. Results are defined to the last bit, and are
+// the same on every CPU; a NaN may have any bits. Buckets are exact. Keys are not masked:
+// apply the attention mask yourself.
 //
 // # Aliasing, memory and errors
 //
-// Scores are changed in place. What is written shares no element with what is read, nor
-// rows of it with each other; that is an error. Slices that are only read may overlap.
-// Whole slices count, gaps and rest included.
+// Scores are changed in place. What a call writes must not share elements with what it
+// reads, and rows that it writes must not overlap each other; otherwise it returns an error.
+// Slices that are only read may overlap. The check takes whole slices, including gaps
+// between rows and elements beyond the last.
 //
-// Only what makes a new value allocates: NewT5Buckets, NewT5Bias, NewDeBERTaBuckets,
-// NewSwinBias; and ALiBiSlopes for the rare results that are next to the middle between
-// two float32. Calls work in bounded chunks, so that a garbage collection never waits
-// long.
+// Only functions that make a new value allocate: NewT5Buckets, NewT5Bias,
+// NewDeBERTaBuckets and NewSwinBias. ALiBiSlopes allocates in rare cases, see there. Calls
+// work in bounded chunks, so that they never delay a garbage collection for long.
 //
-// Errors name the function, the argument, its value and what was expected, and wrap
+// Errors name the function, the argument, its value and what was expected. They wrap
 // [posenc.ErrConfig], [posenc.ErrLength], [posenc.ErrShape], [posenc.ErrOverlap] or
 // [posenc.ErrPosition]. All checks come before the first write: after an error nothing
 // has changed. Nothing panics.

@@ -15,7 +15,7 @@ type matrices struct {
 	headStride, rowStride int
 }
 
-// words are what errors call the rows, the columns and the stride of rows.
+// words are the names of rows, columns and the row stride in errors.
 type words struct{ rows, columns, rowStride string }
 
 var (
@@ -23,9 +23,9 @@ var (
 	productWords = words{"rows", "columns", "RowStride"}
 )
 
-// check sets strides left 0 to those of packed matrices, and returns an error unless a
-// slice of so many elements, the field Data of the argument, holds them: exactly where
-// both strides were 0. With apart, rows must share no element. There is a head.
+// check replaces strides of 0 by those of packed matrices. It returns an error unless length
+// elements, the Data field of the named argument, hold the matrices: exactly, where both
+// strides were 0. With apart, rows must not share elements. There is at least one head.
 func (m *matrices) check(function, name string, w *words, length int, apart bool) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
 		return argument.Error(kind, function, name+"."+field, value, expected, args...)
@@ -63,5 +63,5 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 
 func (m *matrices) empty() bool { return m.rows == 0 || m.columns == 0 }
 
-// row returns the element at which a row starts.
+// row returns the index of the first element of a row.
 func (m *matrices) row(head, row int) int { return head*m.headStride + row*m.rowStride }

@@ -5,25 +5,24 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// piece is what of a tile, in one of its heads, is done at once: Rows
-// queries and Len keys.
+// piece is the part of a tile that is done at once: Rows queries and Len keys of one head.
 type piece struct {
 	kernels.Tile
-	queries, keys    int // Rows and Len are at most
-	head, query, key int // of the first score, in the tile
-	start            int // element of the first score
+	queries, keys    int // the largest Rows and Len
+	head, query, key int // of the first score, within the tile
+	start            int // index of the first score
 }
 
-// pieces returns a piece before the first one of a tile, see next. Each has at most so
-// many keys and as many queries as one call of a kernel does, with all keys where those
-// are not more: memory is best read in its order.
+// pieces returns a piece before the first one of a tile, for next. Each has at most keys keys,
+// and as many queries as one call of a kernel takes. It has all keys if there are not more,
+// because memory is best read in its order.
 func (t *tile) pieces(keys int) piece {
 	keys = min(keys, t.columns)
 	return piece{queries: max(1, kernels.MaxCallScores/max(1, keys)), keys: keys}
 }
 
-// next moves b to the next piece of the tile, first all queries, and reports whether
-// there is one.
+// next moves b to the next piece of the tile, and reports whether there is one. All queries
+// come before the next keys.
 func (t *tile) next(b *piece) bool {
 	if t.empty() {
 		return false
@@ -42,7 +41,7 @@ func (t *tile) next(b *piece) bool {
 	return b.head < t.heads
 }
 
-// distance returns how far the first key of a piece is behind its first query.
+// distance returns key-query for the first key and the first query of a piece.
 func (t *tile) distance(b *piece) int {
 	return t.firstKey + b.key - t.firstQuery - b.query
 }

@@ -11,11 +11,13 @@ import (
 //
 //	score = RN32(score + products[query][maxDistance+clip(key-query)])
 //
-// key and query are positions, clip keeps a number from -maxDistance to maxDistance,
-// and RN32 rounds to the nearest float32, ties to even. products, with a row of
-// 2*maxDistance+1 for each query of the tile, is that of the queries with the vectors
-// a^K of the clipped distances, from the least one up ([DotProducts]); it shares no
-// memory with the scores. maxDistance is up to 65536. The scores are scaled later.
+// key and query are positions, clip limits a distance to -maxDistance to maxDistance, and
+// RN32 rounds to the nearest float32, ties to even. maxDistance is from 0 to 65536.
+//
+// products is the product of the queries with the vectors a^K of the clipped distances,
+// from -maxDistance up; [DotProducts] makes it. It has a row of 2*maxDistance+1 elements for
+// each query of the tile and must not share memory with the scores. Scale the scores after
+// the call.
 //
 // [SumShaw] is the other half, for values. A call allocates nothing.
 //
@@ -55,19 +57,19 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 	return nil
 }
 
-// SumShaw adds up weights of attention by clipped distance, what Shaw et al.'s
-// values need (see [AddShaw]):
+// SumShaw sums attention weights by clipped distance, for the relative values of Shaw et al.
+// (see [AddShaw]). For the keys in ascending order, with s the element
+// sums[query][maxDistance+clip(key-query)],
 //
-//	sums[query][maxDistance+clip(key-query)] = RN32(that + weight)
+//	s = RN32(s + weight)
 //
-// for the keys in ascending order. The product of sums, a row of 2*maxDistance+1
-// for each query of the tile, with the vectors a^V of the clipped distances is what
-// relative positions add to the output of the attention ([AddValues]). weights are not
-// changed; sums shares no memory with them, and its rows must not overlap.
+// sums has a row of 2*maxDistance+1 elements for each query of the tile. Its product with
+// the vectors a^V of the clipped distances is what relative positions add to the output of
+// attention; [AddValues] adds it. weights does not change. sums must not share memory with
+// it, and the rows of sums must not overlap.
 //
-// sums have to be set, to 0 at first: tiles of the same queries may then follow
-// each other, in ascending order of keys for the bits of one tile. A call allocates
-// nothing.
+// Set sums to 0 before the first call. Tiles of the same queries may follow one another; in
+// ascending order of keys they give the same bits as one tile. A call allocates nothing.
 //
 // Errors wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
 // [posenc.ErrPosition].

@@ -14,14 +14,14 @@ import (
 // maxWindow bounds the height and the width of a window.
 const maxWindow = 64
 
-// maxSwinBiases bounds the memory of a table that is prepared.
+// maxSwinBiases bounds the memory of a SwinBias, in elements.
 const maxSwinBiases = 1 << 25
 
-// SwinWindow is the sides of a window in patches, each from 1 to 64.
+// SwinWindow is the size of a window in patches; each side is from 1 to 64.
 type SwinWindow struct{ Height, Width int }
 
-// check returns an error unless each side is from least to 64. With optional it may be 0
-// too.
+// check returns an error unless each side is from least to 64. With optional, a side may
+// also be 0.
 func (w *SwinWindow) check(function, name string, least int, optional bool) error {
 	expected := "from %d to %d"
 	if optional {
@@ -35,24 +35,23 @@ func (w *SwinWindow) check(function, name string, least int, optional bool) erro
 	return nil
 }
 
-// SwinBias is the relative position biases of the windows of Swin Transformer (Liu et
-// al. 2021, arXiv:2103.14030). It does not change after NewSwinBias and may be used by
-// many goroutines at once.
+// SwinBias holds the relative position biases of the windows of Swin Transformer (Liu et
+// al. 2021, arXiv:2103.14030). It never changes after NewSwinBias; goroutines may share it.
 type SwinBias struct {
 	heads, height, width int
 	// byColumn is [heads][width][(2*height-1)*width]. For a column of queries it has
-	// the biases of keys row by row, from the row height-1 above the query to that
-	// height-1 below: those of a window are height*width of them without a gap.
+	// the biases of keys row by row, from the row height-1 above the query to the row
+	// height-1 below it. The biases of a window are height*width of them without a gap.
 	byColumn []float32
-	rows     []int32 // query: where its biases are in those of a head
+	rows     []int32 // by query: where its biases begin among those of a head
 }
 
-// NewSwinBias prepares the biases of windows from relative_position_bias_table,
-// [(2*Height-1)*(2*Width-1)][heads], to which it keeps no reference. It takes memory for
-// (2*Height-1)*Width*Width numbers of each head, at most 2^25 in all.
+// NewSwinBias prepares the biases of a window from a model's relative_position_bias_table,
+// [(2*Height-1)*(2*Width-1)][heads]. It keeps no reference to table. The result takes
+// (2*Height-1)*Width*Width elements of memory for each head, at most 2^25 in all.
 //
-// Swin v2 has the same index; its table is 16*sigmoid(m) of the m that its network
-// makes of [SwinCoordinates].
+// Swin v2 has the same index. Its table is 16*sigmoid(m), where m is the output of its
+// network for [SwinCoordinates].
 //
 // Errors wrap [posenc.ErrShape] or [posenc.ErrLength].
 func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
@@ -68,7 +67,7 @@ func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 	b := &SwinBias{heads: len(table) / (rows * columns), height: height, width: width}
 	size, ok := argument.Multiply(b.heads, width*rows*width)
 	if !ok || size > maxSwinBiases {
-		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "fewer than those of %d heads: (2*Height-1)*Width*Width numbers of each, at most 2^25 in all", b.heads)
+		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "fewer heads than %d: (2*Height-1)*Width*Width elements for each, at most 2^25 in all", b.heads)
 	}
 	b.byColumn, b.rows = make([]float32, 0, size), make([]int32, height*width)
 	for query := range b.rows {
@@ -86,18 +85,17 @@ func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 	return b, nil
 }
 
-// SwinCoordinates writes the log-spaced coordinates of which the network of Swin v2
-// makes a table (Liu et al. 2022, arXiv:2111.09883): relative_coords_table,
-// [2*Height-1][2*Width-1][2] of the window, row before column. Of patches i rows from
-// each other
+// SwinCoordinates writes the log-spaced coordinates from which the network of Swin v2 makes
+// its table (Liu et al. 2022, arXiv:2111.09883): relative_coords_table,
+// [2*Height-1][2*Width-1][2] for the window, row before column. For patches i rows apart the
+// coordinate is
 //
 //	RN32(sign(i) * log2(1 + 8*|i|/(pretrained.Height-1)) / log2(8))
 //
-// and likewise of columns; 0 for i = 0. RN32 rounds the real number to the nearest
-// float32.
+// and 0 for i = 0; columns are alike. RN32 rounds the real number to the nearest float32.
 //
-// pretrained is the window that the model was trained with, each side from 2 to 64; 0
-// means that of window.
+// pretrained is the window that the model was trained with, each side from 2 to 64. A side
+// of 0 means the side of window.
 //
 // Errors wrap [posenc.ErrShape] or [posenc.ErrLength].
 func SwinCoordinates(dst []float32, window, pretrained SwinWindow) error {
@@ -126,10 +124,10 @@ func SwinCoordinates(dst []float32, window, pretrained SwinWindow) error {
 	return nil
 }
 
-// swinCoordinate returns the coordinate of patches at a distance from each other,
-// in windows of so many. The logarithms are of numbers up to 567, so that their
-// difference is within 2^-48 of the real one. No coordinate is so close to the
-// middle between two float32: TestSwinCoordinates has them all.
+// swinCoordinate returns the coordinate of patches at a distance from each other, in windows
+// with sides of window patches. The logarithms are of integers up to 567, so that their
+// difference is within 2^-48 of the real one. No coordinate is so close to the middle between
+// two float32: TestSwinCoordinates checks them all.
 func swinCoordinate(distance, window int) float32 {
 	const logarithmOf8 = 3 * math.Ln2
 	if distance == 0 {
@@ -148,10 +146,10 @@ func swinCoordinate(distance, window int) float32 {
 //	score = RN32(score + table[index][head])
 //	index = (queryRow-keyRow+height-1)*(2*width-1) + queryColumn-keyColumn+width-1
 //
-// with the table of bias; head is that of the model, and RN32 rounds to the nearest
-// float32, ties to even. The positions of queries and keys count the patches of the
-// window row by row, from 0 to height*width-1: row position/width, column
-// position%width. The scores are scaled before. A call allocates nothing.
+// table is the one that bias was made from, head is the head of the model, and RN32 rounds
+// to the nearest float32, ties to even. The positions of queries and keys count the patches
+// of the window row by row, from 0 to height*width-1: the row is position/width, the column
+// position%width. Scale the scores before the call. A call allocates nothing.
 //
 // Errors wrap [posenc.ErrConfig] (bias), [posenc.ErrShape], [posenc.ErrLength],
 // [posenc.ErrOverlap] or [posenc.ErrPosition].

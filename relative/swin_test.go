@@ -161,7 +161,7 @@ func TestSwinErrors(t *testing.T) {
 	fails(prepare(2, 65, data), posenc.ErrShape, "window.Width is 65")
 	fails(prepare(2, 3, data[:29]), posenc.ErrLength, "table has 29 elements, want a multiple of (2*Height-1)*(2*Width-1) = 15")
 	fails(prepare(2, 3, nil), posenc.ErrLength, "table has 0 elements")
-	fails(prepare(64, 64, make([]float32, 65*127*127)), posenc.ErrLength, "table has 1048385 elements, want fewer than those of 65 heads")
+	fails(prepare(64, 64, make([]float32, 65*127*127)), posenc.ErrLength, "table has 1048385 elements, want fewer heads than 65")
 	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Width: 3}, relative.SwinWindow{}), posenc.ErrShape, "SwinCoordinates: window.Height is 0")
 	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 65}, relative.SwinWindow{}), posenc.ErrShape, "window.Width is 65")
 	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3}, relative.SwinWindow{Height: 1}), posenc.ErrShape, "pretrained.Height is 1, want 0 or from 2 to 64")

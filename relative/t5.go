@@ -8,34 +8,33 @@ import (
 )
 
 // T5Buckets says which distances share a relative position bias (Raffel et al.
-// 2020, arXiv:1910.10683): T5, MPNet, WavLM. It does not change after NewT5Buckets
-// and may be used by many goroutines at once.
+// 2020, arXiv:1910.10683): T5, MPNet, WavLM. It never changes after NewT5Buckets;
+// goroutines may share it.
 //
-// With n the distance, however signed, and exact = side/2 of the buckets of a side,
+// With n = |key-query| and exact = side/2, where side is the number of buckets on one side,
 //
 //	bucket = n                                                   n < exact
 //	bucket = exact + floor(ln(n/exact)/ln(MaxDistance/exact)*(side-exact))   n >= exact
 //
-// and at most side-1. Bidirectional, each side has half of the buckets, the keys
-// after the query the second half. Otherwise the keys before the query have them
-// all, and those after it are in bucket 0.
+// limited to side-1. If Bidirectional, each side has half of the buckets: keys up to the
+// query have the first half, keys after it the second. Otherwise the keys up to the query
+// have all buckets, and keys after it are in bucket 0.
 //
-// The comparison behind floor is one of integers, and exact.
+// The comparison for floor is done in integers, so it is exact.
 type T5Buckets struct {
 	buckets       int
 	side          int      // buckets of a side
-	bucketOf      []uint16 // distance: those beyond are in the last bucket
+	bucketOf      []uint16 // by distance; beyond its end it is the last bucket
 	bidirectional bool
 }
 
 // T5Config says how a model puts distances into buckets.
 type T5Config struct {
-	// Buckets is relative_attention_num_buckets, 32 in most models: up to 1024, from 2
-	// if not Bidirectional, else even and from 4.
+	// Buckets is relative_attention_num_buckets, 32 in most models. It is from 2 to 1024;
+	// if Bidirectional, it is even and from 4 to 1024.
 	Buckets int
-	// MaxDistance is relative_attention_max_distance, 128 in most models: up to 65536,
-	// and above the distances that have a bucket of their own, a quarter of the buckets
-	// if Bidirectional, else half of them.
+	// MaxDistance is relative_attention_max_distance, 128 in most models. It is at most
+	// 65536, and above Buckets/2, or above Buckets/4 if Bidirectional.
 	MaxDistance int
 	// Bidirectional is set for encoders, not for decoders.
 	Bidirectional bool
@@ -66,8 +65,8 @@ func NewT5Buckets(cfg T5Config) (*T5Buckets, error) {
 	return &T5Buckets{cfg.Buckets, side, bucketOf, cfg.Bidirectional}, nil
 }
 
-// Bucket returns the bucket of a distance, the position of the key minus that of
-// the query; 0 without buckets from NewT5Buckets.
+// Bucket returns the bucket of a distance (the position of the key minus that of the query).
+// Without buckets from NewT5Buckets it returns 0.
 func (b *T5Buckets) Bucket(distance int) int {
 	if !b.valid() {
 		return 0
@@ -91,19 +90,19 @@ func (b *T5Buckets) bucket(distance int) int {
 	return first + int(b.bucketOf[n])
 }
 
-// T5Bias is the relative position biases of a model by distance. It does not change
-// after NewT5Bias and may be used by many goroutines at once.
+// T5Bias holds the relative position biases of a model by distance. It never changes after
+// NewT5Bias; goroutines may share it.
 type T5Bias struct {
 	heads, reach int       // beyond reach the biases are those at reach
-	byDistance   []float32 // [heads], the distances from -ends() to ends()
+	byDistance   []float32 // [heads][distance], distances from -ends() to ends()
 }
 
 // maxT5Biases bounds the memory that a few weights may take.
 const maxT5Biases = 1 << 25
 
 // NewT5Bias prepares the biases of a model from its relative_attention_bias,
-// [buckets][heads], to which it keeps no reference. It takes memory for
-// 2*MaxDistance+31 numbers of each head, at most 2^25 in all.
+// [buckets][heads]. It keeps no reference to weights. The result takes 2*MaxDistance+31
+// elements of memory for each head, at most 2^25 in all.
 //
 // Errors wrap [posenc.ErrConfig] (buckets) or [posenc.ErrLength].
 func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
@@ -112,11 +111,11 @@ func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 		return nil, argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "T5Buckets from NewT5Buckets")
 	}
 	if len(weights) == 0 || len(weights)%buckets.buckets != 0 {
-		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "a multiple of %d, the number of buckets, above 0", buckets.buckets)
+		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "a multiple of %d (the number of buckets) above 0", buckets.buckets)
 	}
 	b := &T5Bias{heads: len(weights) / buckets.buckets, reach: len(buckets.bucketOf)}
 	if b.heads > maxT5Biases/b.width() {
-		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "of at most %d heads with these buckets", maxT5Biases/b.width())
+		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "weights of at most %d heads for these buckets", maxT5Biases/b.width())
 	}
 	b.byDistance = make([]float32, b.heads*b.width())
 	for h := range b.heads {
@@ -128,8 +127,7 @@ func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 	return b, nil
 }
 
-// ends returns the distance at the ends of a row, as far beyond reach as the kernels
-// want it.
+// ends returns the distance at the ends of a row: as far beyond reach as the kernels need.
 func (b *T5Bias) ends() int { return b.reach + kernels.ClampedEnds - 1 }
 
 func (b *T5Bias) width() int { return 2*b.ends() + 1 }
@@ -140,9 +138,10 @@ func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][
 //
 //	score = RN32(score + weights[bucket(key-query)][head])
 //
-// with the weights and buckets of bias; key and query are positions, head is that of
-// the model, and RN32 rounds to the nearest float32, ties to even. T5 does not scale
-// the scores before, MPNet does. A call allocates nothing.
+// The weights and buckets are those that bias was made from. key and query are positions,
+// head is the head of the model, and RN32 rounds to the nearest float32, ties to even. T5
+// does not scale its scores; MPNet scales them before it adds the bias. A call allocates
+// nothing.
 //
 // Errors wrap [posenc.ErrConfig] (bias), [posenc.ErrShape], [posenc.ErrLength],
 // [posenc.ErrOverlap] or [posenc.ErrPosition].

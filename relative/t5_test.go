@@ -130,7 +130,7 @@ func TestT5Errors(t *testing.T) {
 	fails(prepare(&relative.T5Buckets{}, data[4:68]), posenc.ErrConfig, "buckets is nil or zero")
 	fails(prepare(b, data[4:67]), posenc.ErrLength, "weights has 63 elements, want a multiple of 32")
 	fails(prepare(b, nil), posenc.ErrLength, "weights has 0 elements")
-	fails(prepare(mustT5Buckets(2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights has 512 elements, want of at most 255 heads")
+	fails(prepare(mustT5Buckets(2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights has 512 elements, want weights of at most 255 heads")
 	fails(relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero")
 	fails(relative.AddT5(scores, &relative.T5Bias{}), posenc.ErrConfig, "bias is nil or zero")
 	fails(relative.AddT5(scores, mustT5Bias(b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")

@@ -10,8 +10,9 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Distances says which distances query-key the columns of [Products] stand for: column
-// c is that of First-c, as R of Transformer-XL is laid out, from the largest one down.
+// Distances says which distance query-key each column of [Products] stands for: column c
+// stands for First-c. This is the order of R in Transformer-XL, from the largest distance
+// down.
 //
 //	Transformer-XL (arXiv:1901.02860)      Distances{First: keys-1, Count: keys}
 //	XLNet, attn_type "bi"                  Distances{First: keys, Count: keys+queries}
@@ -19,11 +20,11 @@ import (
 //	conformers, n tokens                   Distances{First: n-1, Count: 2*n-1}
 //	TENER (arXiv:1911.04474)               Distances{First: keys, Count: 2*keys}
 //
-// where queries and keys are all of them, memory included, not those of a tile: all
-// tiles of the same queries take the same products.
+// Here queries and keys count all of the attention, memory included, not only those of a
+// tile. All tiles of the same queries take the same products.
 type Distances struct {
-	First int
-	Count int // at least 1
+	First int // the distance of column 0
+	Count int // columns, at least 1
 }
 
 // AddTransformerXL adds the position scores of Transformer-XL (Dai et al. 2019,
@@ -31,26 +32,28 @@ type Distances struct {
 //
 //	score = RN32(score + products[query][distances.First-(query-key)])
 //
-// query and key are positions, and RN32 rounds to the nearest float32, ties to even.
-// products, with a row of distances.Count for each query of the tile, is that of the
-// queries plus the bias v (r_r_bias) with R, the encodings of relative positions after
-// their projection ([DotProducts]); it shares no memory with the scores. The scores are
-// those of the queries plus the bias u (r_w_bias) with the keys; both are scaled later,
-// but in TENER not at all. What rel_shift does by padding, reshaping and slicing needs
-// no move here.
+// query and key are positions, and RN32 rounds to the nearest float32, ties to even. Each
+// index stands for the move that the models' rel_shift makes by padding, reshaping and
+// slicing; do not shift the products.
 //
-// Row c of R is the sinusoidal encoding of position First-c, clamped to clamp_len.
-// [TransformerXLPositions] and [XLNetPositions] write the positions, for
-// absolute.Marian; the columns are the same for every clamp_len.
+// The scores are the products of the queries plus the bias u (r_w_bias) with the keys.
+// products is the product of the queries plus the bias v (r_r_bias) with R, the projected
+// encodings of relative positions; [DotProducts] makes it. It has a row of distances.Count
+// elements for each query of the tile and must not share memory with the scores. Scale the
+// sum after the call; TENER does not scale.
 //
-// TENER's code has position c-First, absolute.Whisper of HeadDim, adds
-// r_r_bias for the keys and r_w_bias for R, and a product of keys with R, which is
-// positionToContent of [AddDeBERTa] with buckets of DeBERTaConfig{MaxPosition: keys}
-// and divisor 1.
+// Row c of R is the sinusoidal encoding of position First-c, limited to clamp_len.
+// [TransformerXLPositions] and [XLNetPositions] write these positions, for absolute.Marian.
+// clamp_len does not change the columns.
 //
-// Keys after the query that have no column (they are masked) keep their scores.
-// Every other key of the tile must have one, and First be at least the largest
-// distance in the tile.
+// TENER differs in four ways. Row c of R is the encoding of position c-First. The encoding is
+// absolute.Whisper of HeadDim. r_r_bias is added for the keys and r_w_bias for R. And it adds
+// a product of keys with R: positionToContent of [AddDeBERTa], with buckets of
+// DeBERTaConfig{MaxPosition: keys} and divisor 1.
+//
+// Scores of keys after the query that have no column do not change; such keys are masked.
+// Every other key of the tile must have a column, and distances.First must be at least the
+// largest distance in the tile.
 //
 // A call allocates nothing.
 //
@@ -98,20 +101,22 @@ func AddTransformerXL(scores Scores, products Products, distances Distances) err
 	return nil
 }
 
-// TransformerXLPositions writes the positions of Transformer-XL's relative encoding,
-// positions[i] = n-1-i for n positions, or clampLen (clamp_len there) where that is
-// less; 0 is no limit. Errors wrap [posenc.ErrLength] (more than 2^31 positions) or
-// [posenc.ErrPosition] (a negative clampLen).
+// TransformerXLPositions writes the positions of Transformer-XL's relative encoding, from
+// largest to smallest: positions[i] = n-1-i, where n is len(positions). clampLen is the
+// model's clamp_len: no position is larger; 0 means no limit.
+//
+// Errors wrap [posenc.ErrLength] (more than 2^31 positions) or [posenc.ErrPosition] (a
+// negative clampLen).
 func TransformerXLPositions(positions []int32, clampLen int32) error {
 	return fillDescending(positions, "relative.TransformerXLPositions", "clampLen", int64(len(positions))-1, clampLen, 1)
 }
 
 // XLNetOptions says which positions [XLNetPositions] writes.
 type XLNetOptions struct {
-	Keys     int   // all of them, memory included: up to 2^31-1
-	ClampLen int32 // clamp_len; 0 is no limit
-	// Backward negates the positions, as XLNet does for the second half of a batch with
-	// bi_data, and TENER always.
+	Keys     int   // all keys, memory included: from 0 to 2^31-1
+	ClampLen int32 // clamp_len, the largest magnitude of a position; 0 means no limit
+	// Backward negates the positions. XLNet does this for the second half of a batch with
+	// bi_data; TENER always does.
 	Backward bool
 }
 
@@ -119,13 +124,14 @@ type XLNetOptions struct {
 //
 //	positions[i] = min(max(Keys-i, -ClampLen), ClampLen)
 //
-// without the bounds where ClampLen is 0, and negated with Backward.
+// With ClampLen 0 there is no limit. Backward negates all positions.
 //
-// With attn_type "bi" there are keys+queries positions, with "uni" keys+1; TENER has
-// 2*keys without a limit, backward; conformers of n tokens have 2*n-1, from Keys n-1.
+// The number of positions depends on the model. XLNet has Keys+queries positions with
+// attn_type "bi" and Keys+1 with "uni". TENER has 2*Keys, with ClampLen 0 and Backward.
+// Conformers with n tokens have 2*n-1, with Keys n-1.
 //
 // Errors wrap [posenc.ErrLength] (more than 2^31 positions) or [posenc.ErrPosition] (a
-// negative number of keys or limit, or more than 2^31-1 keys).
+// negative Keys or ClampLen, or Keys above 2^31-1).
 func XLNetPositions(positions []int32, options XLNetOptions) error {
 	const function = "relative.XLNetPositions"
 	if options.Keys < 0 || options.Keys > math.MaxInt32 {
@@ -138,8 +144,8 @@ func XLNetPositions(positions []int32, options XLNetOptions) error {
 	return fillDescending(positions, function, "options.ClampLen", int64(options.Keys), options.ClampLen, sign)
 }
 
-// fillDescending writes first, first-1, ..., up to clampLen in magnitude where that is
-// not 0, each multiplied by sign.
+// fillDescending writes first, first-1, ..., limited to clampLen in magnitude unless that is
+// 0, each multiplied by sign.
 func fillDescending(positions []int32, function, name string, first int64, clampLen int32, sign int64) error {
 	if int64(len(positions)) > 1<<31 {
 		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "at most 2^31")

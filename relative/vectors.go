@@ -8,25 +8,24 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// ProductShape says how many rows and vectors [DotProducts] and [AddValues] have.
+// ProductShape has the sizes for [DotProducts] and [AddValues].
 type ProductShape struct {
-	Tokens  int // of x or out: rows of the products for each head
-	Columns int // of the products, and vectors of each head; at least 1
+	Tokens  int // tokens of x or out: the rows of the products for each head
+	Columns int // columns of the products: the vectors of each head; at least 1
 	HeadDim int // elements of a vector, from 1 to 1024
 }
 
-// maxVectorDim bounds HeadDim: rows of queries, with their bias, are on the stack.
+// maxVectorDim bounds HeadDim, because queries plus bias are on the stack.
 const maxVectorDim = 1024
 
-// DotProducts writes the scores of content with the vectors of relative positions that
-// [AddShaw], [AddTransformerXL], [AddDeBERTa] and [AddBand] take: the dot products
+// DotProducts multiplies queries (or keys) with the vectors of relative positions. It writes
+// the products that [AddShaw], [AddTransformerXL], [AddDeBERTa] and [AddBand] take:
 //
 //	products[h][t][c] = (x[t][h] + bias[h]) · vectors[c][h]
 //
-// of tokens of x with columns of vectors, as many of each as shape says. x is
-// [tokens][heads][headDim], vectors is [columns][heads][headDim], or
-// [columns][1][headDim] where the heads share them, and products is
-// [heads][tokens][columns]. bias is [heads][headDim], or nil for none.
+// x is [tokens][heads][headDim] and products is [heads][tokens][columns]. vectors is
+// [columns][heads][headDim], or [columns][1][headDim] where the heads share them; its columns
+// are the tokens of the View. bias is [heads][headDim], or nil for none. shape has the sizes.
 //
 //	Shaw                    x queries, vectors a^K of the distances, shared or not
 //	Transformer-XL, XLNet   x queries, bias v (r_r_bias), vectors R after its projection
@@ -34,24 +33,23 @@ const maxVectorDim = 1024
 //	                        x keys, vectors the projected queries of the relative positions
 //	Inkling                 x relative states, vectors the columns of proj, shared
 //
-// With bias u (r_w_bias) and the keys for vectors, it makes the content scores of
+// With bias u (r_w_bias) and the keys as vectors, it also makes the content scores of
 // Transformer-XL.
 //
-// With RN32 rounding to the nearest float32, ties to even, the product of x and bias
-// with a vector v is
+// The product of x and bias with a vector v is computed in this order, where RN32 rounds to
+// the nearest float32, ties to even, and all sums start at 0:
 //
 //	q[i]    = RN32(x[i] + bias[i])
 //	sums[l] = RN32(sums[l] + RN32(q[i]*v[i]))    i = l, l+16, l+32, ...; l < 16
 //	sums[l] = RN32(sums[l] + sums[l+d])          l < d; d = 8, 4, 2, 1
 //
-// at last sums[0], where all start at 0. Every implementation sums in this order, so
-// that the result is defined to the last bit; a library of linear algebra has its
-// own, and is faster where both matrices are large.
+// The product is sums[0]. Every implementation sums in this order, so the result is defined
+// to the last bit. A linear algebra library sums in its own order, and is faster where both
+// matrices are large.
 //
-// The columns are the tokens of the View vectors. Rows of products must not overlap,
-// and it shares no memory with x, bias and vectors. A call allocates nothing, and any
-// range of tokens, heads or columns may be a call of its own, from any goroutine, with
-// the same bits.
+// Rows of products must not overlap, and products must not share memory with x, bias and
+// vectors. A call allocates nothing. Any range of tokens, heads or columns may be a separate
+// call, from any goroutine, with the same bits.
 //
 // Errors wrap [posenc.ErrShape], [posenc.ErrLength] or [posenc.ErrOverlap].
 func DotProducts(products Products, x posenc.View[float32], bias []float32, vectors posenc.View[float32], shape ProductShape) error {
@@ -95,21 +93,20 @@ func DotProducts(products Products, x posenc.View[float32], bias []float32, vect
 	return nil
 }
 
-// AddValues adds what relative positions add to the output of attention with relative
-// values, the other half of [SumShaw], in place: for the columns c in ascending order,
+// AddValues adds the relative values of Shaw et al. to the output of attention, in place. It
+// is the second step after [SumShaw]. For the columns c in ascending order,
 //
 //	out[t][h][i] = RN32(out[t][h][i] + RN32(sums[h][t][c]*vectors[c][h][i]))
 //
-// with a row of sums for each token and head; tokens, columns and headDim are those of
-// shape. out is
-// [tokens][heads][headDim], vectors is [columns][heads][headDim], or
-// [columns][1][headDim] where the heads share them: a^V of Shaw's distances, from the
-// least one up. sums are those of all keys. RN32 rounds to the nearest float32, ties to
-// even.
+// out is [tokens][heads][headDim]. sums is [heads][tokens][columns] and must be complete:
+// it includes all keys. vectors is [columns][heads][headDim], or [columns][1][headDim] where
+// the heads share them; its columns are the tokens of the View: a^V of the clipped
+// distances, from -maxDistance up. shape has the sizes. RN32 rounds to the nearest float32,
+// ties to even.
 //
-// The columns are the tokens of the View vectors. out shares no memory with sums and
-// vectors. A call allocates nothing, and any range of tokens or heads may be a call of
-// its own, from any goroutine, with the same bits; so may columns, in ascending order.
+// out must not share memory with sums and vectors. A call allocates nothing. Any range of
+// tokens or heads may be a separate call, from any goroutine, with the same bits; so may
+// ranges of columns, in ascending order.
 //
 // Errors wrap [posenc.ErrShape], [posenc.ErrLength] or [posenc.ErrOverlap].
 func AddValues(out posenc.View[float32], sums Products, vectors posenc.View[float32], shape ProductShape) error {
@@ -140,8 +137,7 @@ func AddValues(out posenc.View[float32], sums Products, vectors posenc.View[floa
 	return nil
 }
 
-// check checks the shape, the rows of x, the argument of that name, and the vectors of
-// the columns.
+// check checks the shape, the vectors, and x, the argument called name.
 func (s *ProductShape) check(function, name string, x, vectors *posenc.View[float32]) error {
 	switch {
 	case s.Tokens < 0:
@@ -165,8 +161,8 @@ func (s *ProductShape) check(function, name string, x, vectors *posenc.View[floa
 	return nil
 }
 
-// operandsOf returns the rows of x and the vectors, whose heads have stride 0 where there
-// is one for all.
+// operandsOf returns x and the vectors as operands. The head stride of vectors is 0 where
+// all heads share them.
 func operandsOf(x, vectors *posenc.View[float32], headDim int) (tokens, columns view.Operand) {
 	tokens = (*view.View[float32])(x).Operand(kernels.Float32, headDim)
 	columns = (*view.View[float32])(vectors).Operand(kernels.Float32, headDim)
@@ -176,15 +172,15 @@ func operandsOf(x, vectors *posenc.View[float32], headDim int) (tokens, columns 
 	return tokens, columns
 }
 
-// panel is the tokens and the columns of one head that one call of a kernel multiplies.
+// panel is the tokens and columns of one head that one call of a kernel multiplies.
 type panel struct {
 	head, token, column int // the first
 	tokens, columns     int
 }
 
-// next moves p to the next panel, or to the first one where it is zero, and reports
-// whether there is one. All tokens of all heads come before the next columns, whose
-// vectors stay in a cache meanwhile.
+// next moves p to the next panel, or to the first one if p is zero, and reports whether there
+// is one. All tokens of all heads come before the next columns, so that the vectors stay in a
+// CPU cache meanwhile.
 func (p *panel) next(s *ProductShape, tokens, columns *view.Operand) bool {
 	if s.Tokens == 0 {
 		return false
