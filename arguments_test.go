@@ -58,7 +58,7 @@ func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
 		pairs = a.Length()
 	}
 	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.Layout(a.Below(4))}
-	if a.Yes() {
+	if a.Decoding == 0 && a.Yes() {
 		cfg.RotaryDim, cfg.Offset = 2*pairs, a.Below(20)
 		cfg.HeadDim += cfg.Offset + a.Below(20)
 	}

@@ -19,6 +19,7 @@ type Arguments struct {
 	R *rand.Rand // what the bytes are too few for
 
 	HeadUnit int // what the elements of a head are to be a multiple of, unless 0
+	Decoding int // elements of heads that rotate whole, often of one token, unless 0
 
 	in      inputs
 	large   *largeShape
@@ -398,6 +399,9 @@ func (a *Arguments) Length() int {
 	if a.large != nil {
 		return a.large.length
 	}
+	if a.Decoding > 0 {
+		return a.Decoding / 2
+	}
 	return lengths[a.Below(len(lengths))]
 }
 
@@ -421,6 +425,9 @@ func (a *Arguments) Tokens() int {
 	}
 	if a.large != nil {
 		return a.large.tokens
+	}
+	if a.Decoding > 0 && a.Yes() {
+		return 1
 	}
 	return tokenCounts[a.Below(len(tokenCounts))]
 }
