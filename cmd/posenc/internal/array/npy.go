@@ -53,7 +53,7 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 		}
 		n, err := strconv.Atoi(part)
 		if err != nil {
-			return nil, fmt.Errorf("npy header: shape (%.100s): expected fewer elements", shapes[1])
+			return nil, fmt.Errorf("npy header: shape (%.100s): expected whole numbers that an int holds", shapes[1])
 		}
 		a.Shape = append(a.Shape, n)
 	}
