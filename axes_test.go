@@ -16,7 +16,7 @@ func TestAxesErrors(t *testing.T) {
 	all := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{255, 0}})
 	calls := []testkit.Wrong{
 		{Name: "no tokens", Call: func() error { return posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data has 8 elements"}},
-		{Name: "data of positions", Call: func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 24 elements", "8 for 1 tokens"}},
+		{Name: "data of positions", Call: func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 24 elements", "8 for 1 token of"}},
 		{Name: "position on the second axis", Call: func() error { return posenc.Rotate(fast.At([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: positions[3] is 1024", "1023"}},
 		{Name: "tables", Call: func() error { return three.CosSin(data[:12], data[12:24], make([]int32, 3)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotary.CosSin: cos has 12 elements", "4 for 1 rows of 4"}},
 	}

@@ -257,7 +257,7 @@ func TestNormErrors(t *testing.T) {
 		normalize("same view", norm4, 2, posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", x, x),
 		normalize("rows overlap", norm4, 2, posenc.ErrOverlap, "xs[0].TokenStride is 7", strided(memory, 2, 7, 0)),
 		normalize("huge heads", norm4, 2, posenc.ErrShape, fmt.Sprintf("xs[0].Heads is %d, want so few that their product with HeadDim 4 fits an int", math.MaxInt), V{Data: memory, Heads: math.MaxInt}),
-		normalize("huge tokens", norm4, math.MaxInt, posenc.ErrLength, "xs[0].Data has 64 elements, want more than an int can count", V{Data: memory, Heads: 2}),
+		normalize("huge tokens", norm4, math.MaxInt, posenc.ErrLength, "xs[0].Data has 64 elements, want fewer tokens or heads, or smaller strides: an int cannot count the elements for", V{Data: memory, Heads: 2}),
 		scale("no head", memory[20:22], 0, posenc.ErrShape, "headDim is 0", x),
 		scale("data of fewer tokens", memory[20:23], 4, posenc.ErrLength, "xs[0].Data has 16 elements, want 24", x),
 		scale("factors in x", memory[14:16], 4, posenc.ErrOverlap, "xs[0] is sharing memory with factors", x),

@@ -90,14 +90,22 @@ const maxScale = 0x1p126
 // maxQuantizedDim is the most elements of a head for which scratch memory has room.
 const maxQuantizedDim = kernels.FusedElements
 
-// check checks everything except where heads lie, and returns the elements of a head in
-// Data.
+// checkQuantizedDim checks the elements of a head, the argument of that name.
+func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim int) error {
+	switch {
+	case headDim > maxQuantizedDim:
+		return argument.Error(ErrShape, function, name.String(), headDim, "at most %d", maxQuantizedDim)
+	case quantizedKind[D]() == kernels.Q8 && headDim%generic.Q8Block != 0:
+		return argument.Error(ErrShape, function, name.String(), headDim, "a multiple of the %d numbers of a block of Q8_0", generic.Q8Block)
+	}
+	return nil
+}
+
+// check checks everything except where heads lie and how long they are, and returns the
+// elements of a head in Data.
 func (v *QuantizedView[D]) check(function string, name argument.Name, headDim int) (units int, err error) {
 	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
 		return 0, argument.Error(kind, function, name.String()+field, value, expected, args...)
-	}
-	if headDim > maxQuantizedDim {
-		return fail(ErrShape, ": HeadDim", headDim, "at most %d", maxQuantizedDim)
 	}
 	if v.Hadamard != 0 && !isHadamard(v.Hadamard, headDim) {
 		return fail(ErrConfig, ".Hadamard", v.Hadamard, "0, or "+ofHadamard, headDim)
@@ -105,10 +113,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	units = unitsOf[D](headDim)
 	format := quantizedKind[D]()
 	scales, scale := format == kernels.Int8, format == kernels.E5M2
-	switch {
-	case format == kernels.Q8 && headDim%generic.Q8Block != 0:
-		return fail(ErrShape, ": HeadDim", headDim, "a multiple of the %d numbers of a block of Q8_0", generic.Q8Block)
-	case format == kernels.E4M3:
+	if format == kernels.E4M3 {
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
 	if scale && !(v.Scale >= 1/maxScale && v.Scale <= maxScale) || !scale && v.Scale != 0 {
@@ -219,6 +224,9 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], token
 	}
 	if headDim < 1 {
 		return argument.Error(ErrShape, function, "headDim", headDim, "at least 1")
+	}
+	if err := checkQuantizedDim[D](function, argument.Named("headDim"), headDim); err != nil {
+		return err
 	}
 	units, err := src.check(function, argument.Named("src"), headDim)
 	if err != nil {

@@ -97,7 +97,7 @@ func checkCache[D any](function string, name argument.Name, dst *view.View[D], s
 	if slots != nil {
 		reach = reachOf(dst, int(largest(slots))+1)
 		if reach < 0 { // where an int has 32 bits
-			return 0, slotError(function, slots, "a number of tokens that an int can count")
+			return 0, slotError(function, slots, "lower: an int cannot count the tokens up to that slot")
 		}
 		if dst.TokenStride == 0 && dst.HeadStride == 0 {
 			strided := *dst // the view may be in a slice of the caller

@@ -16,12 +16,13 @@ type IntoQuantized[D Quantized, S Element] struct {
 	Src View[S]
 
 	// Norm normalizes before the rotation, RotatedNorm after it (HunYuan, nanochat,
-	// Llama 4), where they are not nil: each head, with HeadDim weights, or all heads of a
-	// token as one vector, with Heads*HeadDim.
+	// Llama 4). A norm with HeadDim weights normalizes each head, and one with Heads*HeadDim
+	// weights all heads of a token as one vector. nil means no norm.
 	Norm, RotatedNorm *RMSNorm
 
 	// Unrotated says that heads are not rotated: values, and keys of layers without
-	// positions. HeadDim is then the elements of a head, 0 those of the Angles.
+	// positions. HeadDim is then the number of elements of a head; 0 means that of the
+	// Angles.
 	Unrotated bool
 	HeadDim   int
 }
@@ -43,9 +44,9 @@ type IntoQuantized[D Quantized, S Element] struct {
 // tokens without a row ([Rows.AtSome]), are an error.
 //
 // Dst shares no memory with a Src, and no elements and no scales with another Dst; with one
-// of another HeadDim it shares no memory at all. A call
-// allocates nothing, and any range of tokens or heads may be written by a call of its own,
-// from any goroutine, with the same bits, but for a norm of all heads.
+// of another HeadDim it shares no memory at all. A call allocates nothing. You may split it
+// into calls for any ranges of tokens or heads, on any goroutines, and get the same bits; a
+// norm of all heads needs all heads of a token in one call.
 //
 // Errors wrap ErrConfig (a, a norm, Scale, Hadamard), ErrShape, ErrLength, ErrOverlap or
 // ErrPosition, as those of RotateInto. HeadDim is at most 4096, and Heads*HeadDim at most
@@ -140,6 +141,9 @@ func (x *IntoQuantized[D, S]) check(function string, i int, slots []int32, token
 		return argument.Error(ErrShape, function, named(".HeadDim").String(), x.HeadDim, "0, or of heads that are rotated %d as in a", headDim)
 	}
 	dim := x.dim(headDim)
+	if err := checkQuantizedDim[D](function, named(".Dst: HeadDim"), dim); err != nil {
+		return err
+	}
 	units, err := x.Dst.check(function, named(".Dst"), dim)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (r *Rotary) Rows(positions []int32) (*Rows, error) {
 	}
 	pairs := r.rotaryDim / 2
 	if _, ok := argument.Multiply(tokens, 4*pairs); !ok {
-		return nil, argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "rows of %d bytes each that an int can count", 4*pairs)
+		return nil, argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "fewer: an int cannot count the bytes of their rows, %d each", 4*pairs)
 	}
 	cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
 	r.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Tokens: tokens, N: tokens}, r.scaling, r.scaling)

@@ -37,6 +37,9 @@ func TestSequencesErrors(t *testing.T) {
 		views("stride that wraps", posenc.ErrLength, "xs[0].Data has 96 elements", change(func(v *V) { v.SequenceStride, v.SequenceTokens = math.MaxInt/2+1, 2 })),
 		views("sequences overlap", posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 24 and 2 sequences at SequenceStride 47", change(func(v *V) { v.SequenceStride = 47 })),
 		views("sequences are one", posenc.ErrOverlap, "xs[0].TokenStride is 8", change(func(v *V) { v.SequenceStride = 8 })),
+		views("one head", posenc.ErrLength, "xs[0].Data has 47 elements, want 48 for 6 tokens of 1 head of 8", V{Data: data[:47], Heads: 1}),
+		views("no HeadStride", posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 8; HeadStride is 0, set it too if", V{Data: data, Heads: 2, TokenStride: 8}),
+		views("no TokenStride", posenc.ErrOverlap, "xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 48; TokenStride is 0, set it too", V{Data: data[:200], Heads: 2, HeadStride: 48}),
 		views("another view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", good, V{Data: data[95:], Heads: 1, TokenStride: dim}),
 		views("another view between", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", change(func(v *V) { v.Data, v.SequenceStride = data, 100 }), V{Data: data[48:], Heads: 1, TokenStride: 53}),
 	}, data)

@@ -9,16 +9,16 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// ShiftQuantized is [Shift] for keys in a cache of 8-bit numbers, in one pass: they become
-// float32 as [Dequantize] makes them, are rotated by the angles deltas[t]*InvFreq[i] alone,
-// AttentionFactor not applied again, and are quantized as [RotateIntoQuantized] does, by
-// scales of their own anew: all elements of a head, those that do not rotate too. Keys that do
-// not move, whose deltas are 0, keep their bits.
+// ShiftQuantized is [Shift] for keys in a cache of 8-bit numbers, in one pass. It reads the
+// keys as float32, as [Dequantize] does. It rotates them by the angles deltas[t]*InvFreq[i]
+// alone; AttentionFactor is not applied again. It quantizes them as [RotateIntoQuantized]
+// does: all elements of a head, also those that do not rotate, with new scales where blocks
+// or heads have scales. Keys whose deltas are 0 keep their bits.
 //
 // Each shift quantizes once more: docs/quantized.md says how large the errors are.
 //
-// Views must not share elements. A call allocates nothing, and any range of tokens or heads
-// may be shifted by a call of its own, from any goroutine, with the same bits.
+// Views must not share elements. A call allocates nothing. You may split it into calls for
+// any ranges of tokens or heads, on any goroutines, and get the same bits.
 //
 // Errors are those of Shift, and of RotateIntoQuantized for the views.
 func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[D]) error {
@@ -45,6 +45,9 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 // checkShifted checks view number i.
 func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens, headDim int) error {
 	x := &xs[i]
+	if err := checkQuantizedDim[D](function, argument.Name{Argument: "xs", Index: i, Field: ": HeadDim"}, headDim); err != nil {
+		return err
+	}
 	units, err := x.check(function, argument.Name{Argument: "xs", Index: i}, headDim)
 	if err != nil {
 		return err

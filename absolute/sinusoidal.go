@@ -130,7 +130,7 @@ func (s *Sinusoidal) filled(position float64) int {
 // checkExists returns an error for nil and for the zero value.
 func (s *Sinusoidal) checkExists(function string) error {
 	if s == nil || s.dim == 0 {
-		return argument.Error(posenc.ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal")
+		return argument.Error(posenc.ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal, or from the function of a model such as Vaswani")
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func TestDeBERTaErrors(t *testing.T) {
 	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], RowStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.RowStride is -1")
 	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.HeadStride is -1")
 	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: 9}, p2c, 1), posenc.ErrLength, "want at least 17")
-	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[4:20], RowStride: math.MaxInt}, 1), posenc.ErrLength, "more than an int can count for 2 heads of 2 rows and 8 columns at HeadStride 0 and RowStride ")
+	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[4:20], RowStride: math.MaxInt}, 1), posenc.ErrLength, "an int cannot count the elements for 2 heads of 2 rows and 8 columns at HeadStride 0 and RowStride ")
 	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[3:19]}, p2c, 1), posenc.ErrOverlap, "contentToPosition.Data is sharing elements")
 	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[3:35]}, 1), posenc.ErrOverlap, "positionToContent.Data is sharing elements")
 }

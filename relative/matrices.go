@@ -50,7 +50,7 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 	}
 	switch {
 	case !ok:
-		return fail(posenc.ErrLength, "Data", argument.Elements(length), "more than an int can count for %d heads of %d %s and %d %s at HeadStride %d and %s %d", m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, w.rowStride, m.rowStride)
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "fewer heads, %s or %s, or smaller strides: an int cannot count the elements for %d heads of %d %s and %d %s at HeadStride %d and %s %d", w.rows, w.columns, m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, w.rowStride, m.rowStride)
 	case packed && length != need:
 		return fail(posenc.ErrLength, "Data", argument.Elements(length), "%d for %d heads of %d %s and %d %s", need, m.heads, m.rows, w.rows, m.columns, w.columns)
 	case length < need:

@@ -28,7 +28,7 @@ func testScoreErrors(t *testing.T, add func(relative.Scores) error) {
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 3}), posenc.ErrLength, "scores.Data has 24 elements, want 18")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 0}), posenc.ErrLength, "scores.Data has 24 elements, want 0")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 5}), posenc.ErrLength, "scores.Data has 24 elements, want at least 29")
-	fails(add(relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2}), posenc.ErrLength, "scores.Data has 24 elements, want more than an int can count")
+	fails(add(relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2}), posenc.ErrLength, "scores.Data has 24 elements, want fewer heads, queries or keys, or smaller strides: an int cannot count the elements")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2, HeadStride: 1, QueryStride: 2}), posenc.ErrLength, "2 keys at HeadStride 1 and QueryStride 2")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 3}), posenc.ErrOverlap, "scores.QueryStride is 3")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, HeadStride: 4}), posenc.ErrOverlap, "at HeadStride 4")

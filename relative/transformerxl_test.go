@@ -219,7 +219,7 @@ func TestTransformerXLErrors(t *testing.T) {
 	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9}), posenc.ErrShape, "AddTransformerXL: distances.Count is 0")
 	fails(relative.AddTransformerXL(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 10}), posenc.ErrLength, "scores.Data has 11 elements")
 	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 9}), posenc.ErrLength, "products.Data has 40 elements, want 36")
-	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: math.MaxInt}), posenc.ErrLength, "more than an int can count")
+	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: math.MaxInt}), posenc.ErrLength, "an int cannot count the elements")
 	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[11:51]}, relative.Distances{First: 9, Count: 10}), posenc.ErrOverlap, "products.Data is sharing elements")
 	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 5, Count: 10}), posenc.ErrPosition, "distances.First is 5, want at least 6")
 	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 13, Count: 10}), posenc.ErrPosition, "distances.First is 13, want at most 12, so that 10 columns reach the distance 3")

@@ -122,6 +122,7 @@ func TestUndecided(t *testing.T) {
 	}{
 		{"all is told", data(llama, positionsOf(16), 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, nil},
 		{"position 0", data(llama, []int32{0, 0, 0}, 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
+		{"an unknown position 0", data(llama, []int32{0, 0, 0, 0}, 8, func(d *ropecheck.Data) { d.Positions = nil }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
 		{"one position", data(llama, []int32{9, 9, 9}, 4, nothing), nil, nil, aspects(ropecheck.FrequenciesAspect)},
 		{"one position and a candidate", data(llama, []int32{9, 9, 9}, 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
 		{"zeros", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { clear(d.Before); clear(d.After) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},

@@ -271,7 +271,7 @@ func (c *checker) comparison(s *spec) Comparison {
 	t, explains := c.asIs(s)
 	result := Comparison{Name: s.name, Residual: finite(t.residual)}
 	switch {
-	case explains && c.explains(c.identity) && !c.turns(s):
+	case explains && c.explains(c.identity) && !c.turns(t.spec):
 		result.Verdict = NotDecidable
 	case explains && c.norm == NoNorm && c.found.freedomIs(s):
 		result.Verdict = Agrees
@@ -324,7 +324,8 @@ func (c *checker) nearest(t *trial) []Arithmetic {
 // freedomIs reports whether the lengths are those of a spec.
 func (f *found) freedomIs(s *spec) bool { return f.freedom == oneFactor || s.xpos != nil }
 
-// turns reports whether a candidate turns any pair of the data noticeably.
+// turns reports whether a rotation turns any pair of the data noticeably, at the positions
+// that were solved for where none are given.
 func (c *checker) turns(s *spec) bool {
 	cos, sin, ok := c.tables(s, ExactAngles, c.all)
 	if !ok {

@@ -26,6 +26,9 @@ func (e ElementType) MarshalText() ([]byte, error) { return []byte(e.String()), 
 
 // UnmarshalText sets the type of a name.
 func (e *ElementType) UnmarshalText(text []byte) error {
+	if e == nil {
+		return fmt.Errorf("ropecheck.ElementType.UnmarshalText: e is nil, want a pointer to an ElementType: %w", posenc.ErrConfig)
+	}
 	i := slices.Index(typeNames[:], string(text))
 	if i < 0 {
 		return fmt.Errorf("ropecheck.ElementType.UnmarshalText: text is %.32q, want one of %q: %w", text, typeNames, posenc.ErrConfig)
@@ -423,8 +426,11 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// String returns the report as sentences, some lines of text.
+// String returns the report as sentences, some lines of text: none where r is nil.
 func (r *Report) String() string {
+	if r == nil {
+		return ""
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%v).\n", r.Tokens, plural("token", r.Tokens), r.Heads, plural("head", r.Heads), r.HeadDim, r.Type)
 	for _, note := range r.Notes {

@@ -40,6 +40,9 @@ func readArray(argument string) (*array.Array, error) {
 	if name == "" {
 		return nil, fmt.Errorf("%s: expected %s:NAME, the name of one of its arrays: %s", argument, path, strings.Join(names, ", "))
 	}
+	if len(names) == 1 && names[0] == `""` {
+		return nil, fmt.Errorf("%s: no array %q; the file is one array without a name", path, name)
+	}
 	return nil, fmt.Errorf("%s: no array %q; there are %s", path, name, strings.Join(names, ", "))
 }
 

@@ -32,6 +32,7 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 	root.SetArgs(arguments)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	refuseUnknown(root)
 	command, err := root.ExecuteC()
 	switch {
 	case err == nil:
@@ -73,4 +74,25 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 		newInfo(),
 	)
 	return root
+}
+
+// refuseUnknown makes the commands of cobra fail, as all others do, where an argument names
+// no command. The output of root is set: the command completion keeps it.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(c *cobra.Command, arguments []string) error {
+				found, rest, err := root.Find(arguments)
+				if err == nil && len(rest) > 0 {
+					err = fmt.Errorf("unknown command %q for %q", rest[0], found.CommandPath())
+				}
+				return err
+			}
+		case "completion":
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 }

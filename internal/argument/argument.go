@@ -32,11 +32,14 @@ func Error(kind error, function, argument string, value any, expected string, ar
 // Elements is the length of a slice, as a value in an Error.
 type Elements int
 
-func (n Elements) String() string {
-	if n == 1 {
-		return "1 element"
+func (n Elements) String() string { return Count(int(n), "element") }
+
+// Count is a number of things that have this noun: 1 head, 2 heads.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
 	}
-	return strconv.Itoa(int(n)) + " elements"
+	return strconv.Itoa(n) + " " + noun
 }
 
 // Indexed is the name of an element of an argument: xs[3].

@@ -4,8 +4,10 @@ package view
 
 import (
 	"fmt"
+	"strconv"
 	"unsafe"
 
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
@@ -133,7 +135,16 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
 		return argument.Error(kind, function, name+"."+field, value, expected, args...)
 	}
-	shape := fmt.Sprintf("for %d tokens of %d heads of %d", g.Sequences*g.Tokens, v.Heads, g.Dim)
+	head := strconv.Itoa(g.Dim)
+	var zero T
+	if unsafe.Sizeof(zero) == generic.Q8Bytes {
+		head = fmt.Sprintf("%s (%d numbers)", argument.Count(g.Dim, "block"), g.Dim*generic.Q8Block)
+	}
+	shape := fmt.Sprintf("for %s of %s of %s", argument.Count(g.Sequences*g.Tokens, "token"), argument.Count(v.Heads, "head"), head)
+	strides := fmt.Sprintf("at TokenStride %d and HeadStride %d", g.TokenStride, g.HeadStride)
+	if g.SequenceStride > 0 {
+		strides = fmt.Sprintf("at SequenceStride %d, TokenStride %d and HeadStride %d", g.SequenceStride, g.TokenStride, g.HeadStride)
+	}
 	switch p {
 	case fewHeads:
 		return fail(argument.ErrShape, "Heads", v.Heads, "at least 1")
@@ -152,18 +163,28 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	case unevenSequences:
 		return fail(argument.ErrShape, "SequenceTokens", v.SequenceTokens, "a divisor of the number of tokens, %d", g.Tokens)
 	case uncountable:
-		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "more than an int can count %s at SequenceStride %d, TokenStride %d and HeadStride %d", shape, g.SequenceStride, g.TokenStride, g.HeadStride)
+		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "fewer tokens or heads, or smaller strides: an int cannot count the elements %s %s", shape, strides)
 	case wrongLength:
-		need := 0
-		if g.Tokens > 0 {
-			need, _ = g.Extent()
+		if g.Tokens == 0 {
+			return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "0, because the call has no tokens: its positions, deltas or ids are empty, or tokens is 0")
 		}
+		need, _ := g.Extent()
 		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "%d %s", need, shape)
 	case shortData:
 		need, _ := g.Extent()
-		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "at least %d %s at SequenceStride %d, TokenStride %d and HeadStride %d", need, shape, g.SequenceStride, g.TokenStride, g.HeadStride)
+		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "at least %d %s %s", need, shape, strides)
 	default:
-		return fail(argument.ErrOverlap, "TokenStride", g.TokenStride, "heads of %d that do not overlap, with %d heads at HeadStride %d and %d sequences at SequenceStride %d", g.Dim, v.Heads, g.HeadStride, g.Sequences, g.SequenceStride)
+		expected := fmt.Sprintf("heads of %s that do not overlap, with %s at HeadStride %d", head, argument.Count(v.Heads, "head"), g.HeadStride)
+		if g.SequenceStride > 0 {
+			expected += fmt.Sprintf(" and %s at SequenceStride %d", argument.Count(g.Sequences, "sequence"), g.SequenceStride)
+		}
+		switch {
+		case v.HeadStride == 0 && v.TokenStride > 0 && v.Heads > 1:
+			expected += "; HeadStride is 0, set it too if the heads of a token are not side by side"
+		case v.TokenStride == 0 && v.HeadStride > 0:
+			expected += "; TokenStride is 0, set it too"
+		}
+		return fail(argument.ErrOverlap, "TokenStride", g.TokenStride, "%s", expected)
 	}
 }
 

@@ -43,7 +43,7 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 	}
 	descr, fortran, shapes := npyDescr.FindStringSubmatch(header), npyFortran.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
 	if descr == nil || fortran == nil || shapes == nil {
-		return nil, fmt.Errorf("npy header %.200q: expected descr, fortran_order and shape", header)
+		return nil, fmt.Errorf("npy header %.200q: expected descr, fortran_order and shape", strings.TrimSpace(header))
 	}
 	a := &Array{Type: descr[1] + descr[2]}
 	for part := range strings.SplitSeq(shapes[1], ",") {
@@ -53,7 +53,7 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 		}
 		n, err := strconv.Atoi(part)
 		if err != nil {
-			return nil, fmt.Errorf("npy header %.200q: shape: %w", header, err)
+			return nil, fmt.Errorf("npy header: shape (%.100s): expected whole numbers that an int holds", shapes[1])
 		}
 		a.Shape = append(a.Shape, n)
 	}

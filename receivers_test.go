@@ -1,0 +1,12 @@
+package posenc_test
+
+import (
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+func TestReceivers(t *testing.T) {
+	testkit.CheckReceivers(t, posenc.Rotary{}, posenc.Rows{}, posenc.DualChunk{}, posenc.Layout(0), posenc.AngleRounding(0))
+}
