@@ -321,6 +321,9 @@ func (p *planted) candidates() []ropecheck.Candidate {
 	return list
 }
 
+// tried reports whether subtest i runs: in an emulator one of eight does.
+func tried(i int) bool { return !testing.Short() || i%8 == 0 }
+
 func TestPlantedFaults(t *testing.T) {
 	for _, p := range plantedFaults() {
 		t.Run(p.name, func(t *testing.T) {
@@ -368,7 +371,10 @@ func TestXPos(t *testing.T) {
 // TestNoise plants the same faults in data with Gaussian noise, of sizes relative to the
 // elements, and in data of 16 bits.
 func TestNoise(t *testing.T) {
-	for _, p := range plantedFaults() {
+	for i, p := range plantedFaults() {
+		if !tried(i) {
+			continue
+		}
 		t.Run(p.name, func(t *testing.T) {
 			exact := p.data(&p)
 			for _, noise := range []float64{1e-5, 2e-2} {
