@@ -151,7 +151,11 @@ func (c *checker) tables(s *spec, angles Angles, tokens []int) (cos, sin []float
 				positions = append(positions, c.position(s, a, t))
 			}
 		}
-		return cos, sin, rotary.CosSin(cos, sin, positions) == nil
+		if rotary.CosSin(cos, sin, positions) != nil {
+			return nil, nil, false
+		}
+		// Far from its center, the decay of xPos is no finite number.
+		return cos, sin, s.xpos == nil || allFinite(cos) && allFinite(sin)
 	}
 	if s.xpos != nil {
 		return nil, nil, false
@@ -485,4 +489,8 @@ func fitFrequency(positions []int64, r []complex128, noise float64) (best fitted
 		}
 	}
 	return best
+}
+
+func allFinite(x []float32) bool {
+	return !slices.ContainsFunc(x, func(v float32) bool { return math.IsInf(float64(v), 0) || math.IsNaN(float64(v)) })
 }
