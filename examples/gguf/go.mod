@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/go-posenc/posenc v0.0.0
-	github.com/gpustack/gguf-parser-go v0.26.3
+	github.com/gpustack/gguf-parser-go v0.28.1
 )
 
 require (

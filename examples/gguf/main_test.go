@@ -72,7 +72,7 @@ func writeGGUF(t *testing.T, metadata []any, tensor string, values []float32) st
 func TestRun(t *testing.T) {
 	// Pair 0 rotates by 1/1 radian, the last one by 10000^(-1/2)/4.
 	path := writeGGUF(t, []any{
-		"general.architecture", "llama", "llama.block_count", uint32(2), "llama.context_length", uint32(8192),
+		"general.architecture", "llama", "general.name", "", "llama.block_count", uint32(2), "llama.context_length", uint32(8192),
 		"llama.embedding_length", uint32(16), "llama.attention.head_count", uint32(4), "llama.rope.freq_base", float32(10000),
 		"llama.rope.dimension_count", uint32(4),
 	}, "rope_freqs.weight", []float32{1, 4})
