@@ -2,7 +2,10 @@ module github.com/go-posenc/posenc/examples/decoder
 
 go 1.26.0
 
-require github.com/go-posenc/posenc v0.0.0
+require (
+	github.com/go-posenc/posenc v0.0.0
+	github.com/nlpodyssey/safetensors v0.0.0-20250209183917-bfb01cc25f7c
+)
 
 require (
 	github.com/klauspost/cpuid/v2 v2.4.2 // indirect

@@ -28,6 +28,7 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc"
+	"github.com/nlpodyssey/safetensors"
 )
 
 // What transformers wrote.
@@ -58,20 +59,24 @@ type golden struct {
 }
 
 func readGolden(file []byte, kind string, vocabulary int) (g golden, err error) {
-	t, err := readTensors(file)
+	t, err := safetensors.Deserialize(file)
 	if err != nil {
 		return g, err
 	}
-	if g.tokens, err = tensor[int32](t, "I32", kind+".tokens", -1); err != nil {
+	_, header, err := safetensors.ReadMetadata(file)
+	if err != nil {
 		return g, err
 	}
-	if g.logits, err = tensor[float32](t, "F32", kind+".logits", len(g.tokens)-1, vocabulary); err != nil {
+	if g.tokens, err = tensor[int32](t, safetensors.I32, kind+".tokens", -1); err != nil {
 		return g, err
 	}
-	if g.prompt, err = strconv.Atoi(t.metadata["prompt"]); err != nil {
+	if g.logits, err = tensor[float32](t, safetensors.F32, kind+".logits", len(g.tokens)-1, vocabulary); err != nil {
 		return g, err
 	}
-	g.difference, err = strconv.ParseFloat(t.metadata[kind+".difference"], 64)
+	if g.prompt, err = strconv.Atoi(header.Metadata()["prompt"]); err != nil {
+		return g, err
+	}
+	g.difference, err = strconv.ParseFloat(header.Metadata()[kind+".difference"], 64)
 	return g, err
 }
 

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig"
+	"github.com/nlpodyssey/safetensors"
 )
 
 func load(t *testing.T) *model {
@@ -32,7 +32,7 @@ func goldenOf(t *testing.T, m *model, kind string) golden {
 // roundings of keys and values alone do, and those of all other sums come to it.
 const roundings = 4
 
-// The tokens are those of transformers, and the logits but for roundings.
+// The tokens are those of transformers, and the logits differ by roundings only.
 func TestLogits(t *testing.T) {
 	m := load(t)
 	for _, kind := range kinds {
@@ -113,56 +113,29 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A file as the format describes it, and files that are cut or say what is not there.
-func TestReadTensors(t *testing.T) {
-	file := func(header string, data ...byte) []byte {
-		return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), []byte(header), data)
-	}
-	const header = `{"__metadata__":{"a":"b"},"x":{"dtype":"I32","shape":[1,2],"data_offsets":[0,8]}}   `
-	good := file(header, 1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff)
-	read, err := readTensors(good)
+// What golden.safetensors does not have, or has with another type or shape, is an error.
+func TestTensorErrors(t *testing.T) {
+	file, err := safetensors.Deserialize(goldenFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := tensor[int32](read, "I32", "x", -1, 2)
-	if err != nil || !slices.Equal(x, []int32{1, -2}) || read.metadata["a"] != "b" {
-		t.Errorf("%v, %v, %v, want [1 -2] and a:b", x, read.metadata, err)
-	}
+	m := load(t)
 	for name, f := range map[string]func() ([]int32, error){
-		"another name":      func() ([]int32, error) { return tensor[int32](read, "I32", "y", 1, 2) },
-		"another type":      func() ([]int32, error) { return tensor[int32](read, "F32", "x", 1, 2) },
-		"another shape":     func() ([]int32, error) { return tensor[int32](read, "I32", "x", 2, 1) },
-		"another dimension": func() ([]int32, error) { return tensor[int32](read, "I32", "x", 2) },
-		"elements and shape": func() ([]int32, error) {
-			return elements(file(`{"x":{"dtype":"I32","shape":[3],"data_offsets":[0,8]}}`, make([]byte, 8)...), 3)
-		},
-		"no whole element": func() ([]int32, error) {
-			return elements(file(`{"x":{"dtype":"I32","shape":[1],"data_offsets":[0,7]}}`, make([]byte, 8)...), 1)
-		},
-		"negative shape": func() ([]int32, error) {
-			return elements(file(`{"x":{"dtype":"I32","shape":[-1,-2],"data_offsets":[0,8]}}`, make([]byte, 8)...), -1, -2)
-		},
-		"offsets": func() ([]int32, error) {
-			return elements(file(`{"x":{"dtype":"I32","shape":[2],"data_offsets":[8,0]}}`, make([]byte, 8)...), 2)
-		},
-		"no JSON": func() ([]int32, error) { return elements(file(`{`), 2) },
+		"another name":      func() ([]int32, error) { return tensor[int32](file, safetensors.I32, "tokens", -1) },
+		"another type":      func() ([]int32, error) { return tensor[int32](file, safetensors.F32, "float32.tokens", -1) },
+		"another length":    func() ([]int32, error) { return tensor[int32](file, safetensors.I32, "float32.tokens", 1) },
+		"another dimension": func() ([]int32, error) { return tensor[int32](file, safetensors.I32, "float32.tokens", -1, 1) },
 	} {
 		if x, err := f(); err == nil {
 			t.Errorf("%s: %v, want an error", name, x)
 		}
 	}
-	for n := range good {
-		if x, err := elements(good[:n], 1, 2); err == nil {
-			t.Errorf("the first %d of %d bytes: %v, want an error", n, len(good), x)
+	for _, cut := range []int{0, 100, len(goldenFile) - 1} {
+		if _, err := readGolden(goldenFile[:cut], "float32", m.Vocabulary); err == nil {
+			t.Errorf("the first %d bytes of golden.safetensors are no error", cut)
+		}
+		if _, err := loadModel(configFile, weightsFile[:cut]); err == nil {
+			t.Errorf("the first %d bytes of model.safetensors are no error", cut)
 		}
 	}
-}
-
-// elements reads the int32 tensor x of a file.
-func elements(file []byte, shape ...int) ([]int32, error) {
-	t, err := readTensors(file)
-	if err != nil {
-		return nil, err
-	}
-	return tensor[int32](t, "I32", "x", shape...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig"
+	"github.com/nlpodyssey/safetensors"
 )
 
 // shape is what config.json says beside the rotary embedding.
@@ -65,20 +66,20 @@ func loadModel(config, weights []byte) (*model, error) {
 	}
 	m.scoreScale = float32(softmax / math.Sqrt(float64(m.HeadDim)))
 
-	file, err := readTensors(weights)
+	file, err := safetensors.Deserialize(weights)
 	if err != nil {
 		return nil, err
 	}
 	matrix := func(name string, outputs, inputs int) (x []float32) {
 		if err == nil {
-			x, err = tensor[float32](file, "F32", name, outputs, inputs)
+			x, err = tensor[float32](file, safetensors.F32, name, outputs, inputs)
 		}
 		return x
 	}
 	norm := func(name string) (n *posenc.RMSNorm) {
 		var weight []float32
 		if err == nil {
-			weight, err = tensor[float32](file, "F32", name, m.Width)
+			weight, err = tensor[float32](file, safetensors.F32, name, m.Width)
 		}
 		if err == nil {
 			n, err = posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: m.Epsilon})
