@@ -84,6 +84,11 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 		}
 		s.Model = nil
 	}
+	if s.Model != nil {
+		if tensor, learned := s.Model.LearnedFrequencies(); learned {
+			return nil, fmt.Errorf("%s: frequencies are times e to the power of the tensor %s, which is not in this file; check them with package ropecheck", s.Path, tensor)
+		}
+	}
 	candidates, err := rotations(s)
 	if err != nil {
 		return nil, err

@@ -165,17 +165,27 @@ func describeKind(m *modelconfig.Model, layerType string, length int) (*kindDesc
 	return k, nil
 }
 
-// rotaryOf is the configuration of the layers of one kind and the scale of their scores.
-// Learned factors on the frequencies, which are not in the file, are 1.
-func rotaryOf(m *modelconfig.Model, layerType string, length int, rounding posenc.AngleRounding) (cfg posenc.RotaryConfig, softmaxScale float64, err error) {
-	options := modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: length, AngleRounding: rounding}
+// rotaryOptions are those of the layers of one kind in sequences of one length. Learned
+// factors on the frequencies, which are not in the file, are 1.
+func rotaryOptions(m *modelconfig.Model, layerType string, length int) (modelconfig.RotaryOptions, error) {
+	options := modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: length}
 	if _, learned := m.LearnedFrequencies(); learned {
 		rule, err := m.RuleFor(layerType)
 		if err != nil {
-			return cfg, 0, err
+			return options, err
 		}
 		options.FrequencyFactors = slices.Repeat([]float64{1}, rule.Pairs)
 	}
+	return options, nil
+}
+
+// rotaryOf is the configuration of the layers of one kind and the scale of their scores.
+func rotaryOf(m *modelconfig.Model, layerType string, length int, rounding posenc.AngleRounding) (cfg posenc.RotaryConfig, softmaxScale float64, err error) {
+	options, err := rotaryOptions(m, layerType, length)
+	if err != nil {
+		return cfg, 0, err
+	}
+	options.AngleRounding = rounding
 	if cfg, err = m.RotaryFor(options); err != nil {
 		return cfg, 0, err
 	}

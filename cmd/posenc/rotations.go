@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -35,7 +34,7 @@ type rotation struct {
 
 	source  *modelconfig.Model
 	options modelconfig.RotaryOptions
-	config  posenc.RotaryConfig // exact angles; InvFreq is not nil
+	config  posenc.RotaryConfig // exact angles
 }
 
 // candidate is the rotation for ropecheck, with frequencies of the same rule.
@@ -56,30 +55,29 @@ func (r *rotation) name() string {
 }
 
 // rotations returns the different rotations of a model: those of the text, where it has a
-// vision tower too.
+// vision tower too. Learned factors on the frequencies are 1.
 func rotations(s *source.Source) ([]rotation, error) {
 	model, tower := s.Model, false
 	if model == nil {
 		model, tower = s.Vision, true
 	}
-	context := model.ContextLength()
-	lengths, short := []int{0}, 0
-	if beyond, depends := model.DependsOnLength(); depends {
-		lengths[0] = beyond
-		if context > beyond {
-			lengths, short = append(lengths, context), beyond
-		}
+	context, seqLens, short := model.ContextLength(), lengths(model), 0
+	if len(seqLens) > 1 {
+		short = seqLens[0]
 	}
 	var list []rotation
 	for _, layerType := range model.LayerTypes() {
-		for _, length := range lengths {
-			r := rotation{model: modelName(s.Path), context: context, beyond: short, source: model, options: modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: length}}
+		for _, length := range seqLens {
+			r := rotation{model: modelName(s.Path), context: context, beyond: short, source: model}
 			var err error
-			if r.config, err = model.RotaryFor(r.options); err != nil {
+			if r.options, err = rotaryOptions(model, layerType, length); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Path, err)
 			}
-			if r.config.InvFreq == nil {
-				r.config.InvFreq = ladder(r.config)
+			if r.options.FrequencyFactors != nil {
+				r.model += " (learned factors as 1)"
+			}
+			if r.config, err = model.RotaryFor(r.options); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Path, err)
 			}
 			var words []string
 			switch {
@@ -88,7 +86,7 @@ func rotations(s *source.Source) ([]rotation, error) {
 			case layerType != "":
 				words = append(words, layerType)
 			}
-			if len(lengths) > 1 {
+			if len(seqLens) > 1 {
 				words = append(words, fmt.Sprintf("%d tokens", length))
 			}
 			r.kind = strings.Join(words, ", ")
@@ -105,7 +103,7 @@ func (r *rotation) float32Steps() (*posenc.RotaryConfig, error) {
 	options := r.options
 	options.AngleRounding = posenc.Float32Angles
 	c, err := r.source.RotaryFor(options)
-	if err != nil || c.InvFreq == nil {
+	if err != nil {
 		return nil, err
 	}
 	c.Layout = r.config.Layout
@@ -129,9 +127,9 @@ func (r *rotation) misreadings() []ropecheck.Candidate {
 	list := []ropecheck.Candidate{{Name: fmt.Sprintf("%s without its rule %s", r.name(), rule.Name), Config: c}}
 	if p, ok := rule.Parameters.(frequency.YaRNParameters); ok && p.Untruncated {
 		p.Untruncated = false
-		if ladder, err := frequency.YaRN(2*rule.Pairs, rule.Base, p, frequency.Exact); err == nil {
+		if yarn, err := frequency.YaRN(2*rule.Pairs, rule.Base, p, frequency.Exact); err == nil {
 			c = r.config
-			c.InvFreq = ladder.InvFreq
+			c.InvFreq = yarn.InvFreq
 			list = append(list, ropecheck.Candidate{Name: r.name() + " without truncate: false", Config: c, Base: rule.Base})
 		}
 	}
@@ -164,22 +162,6 @@ func sameFrequencies(list []rotation) []rotation {
 		}
 	}
 	return joined
-}
-
-// ladder is the frequencies of a base.
-func ladder(c posenc.RotaryConfig) []float64 {
-	dim, base := c.RotaryDim, c.Base
-	if dim == 0 {
-		dim = c.HeadDim
-	}
-	if base == 0 {
-		base = 10000
-	}
-	frequencies := make([]float64, dim/2)
-	for i := range frequencies {
-		frequencies[i] = math.Pow(base, -2*float64(i)/float64(dim))
-	}
-	return frequencies
 }
 
 // modelName is the name of a file without its ending, or of the folder of a config.json.
