@@ -11,7 +11,12 @@ import (
 )
 
 // quantization is what a call does to heads on their way into a cache of 8-bit numbers or
-// out of it. The steps work on float32 in scratch memory, which the first cache holds.
+// out of it. There are three ways into a cache:
+//
+//   - prepare does the steps on float32, in scratch memory that fits the L1 cache, and
+//     write quantizes the result;
+//   - write quantizes heads as they are in the source, where no step changes them: direct;
+//   - one kernel rotates to Q8_0, where a rotation is the only step: fuses, rotateQuantize.
 type quantization struct {
 	dim           int // elements of a head
 	norm, rotated *RMSNorm
