@@ -74,6 +74,40 @@ func TestRuleFor(t *testing.T) {
 	}
 }
 
+// The factor of rope.scaling divides besides the factors of a tensor, and the rule has both.
+func TestRuleForGGUF(t *testing.T) {
+	factors := slices.Repeat([]float32{1, 2}, 32)
+	long := slices.Repeat([]float32{3, 5}, 32)
+	scaled := []any{"attention.key_length", 128, "rope.dimension_count", 128, "rope.scaling.factor", float32(4)}
+	for _, test := range []struct {
+		architecture, name string
+		keys               []any
+	}{
+		{"llama", "factors", []any{"/rope_freqs.weight", factors}},
+		{"phi3", "longrope", []any{"rope.scaling.type", "longrope", "rope.scaling.original_context_length", 4096, "rope.scaling.attn_factor", float32(1.25), "/rope_factors_short.weight", factors, "/rope_factors_long.weight", long}},
+	} {
+		m := readGGUF(t, test.architecture, slices.Concat(scaled, test.keys)...)
+		rule, err := m.RuleFor("")
+		if err != nil || rule.Name != test.name {
+			t.Errorf("%s: %+v, %v", test.architecture, rule, err)
+		}
+		for _, length := range []int{4096, 4097} {
+			cfg := testkit.Must(m.RotaryFor(RotaryOptions{SequenceLength: length}))
+			var ladder frequency.Ladder
+			switch p := rule.Parameters.(type) {
+			case []float64:
+				ladder, err = frequency.Factors(cfg.RotaryDim, rule.Base, p, frequency.Exact)
+			case frequency.LongRoPEParameters:
+				p.SequenceLength = length
+				ladder, err = frequency.LongRoPE(cfg.RotaryDim, rule.Base, p, frequency.Exact)
+			}
+			if err != nil || !slices.Equal(ladder.InvFreq, cfg.InvFreq) || ladder.AttentionFactor != cfg.AttentionFactor {
+				t.Errorf("%s, %d tokens: the rule makes other frequencies, %v", test.architecture, length, err)
+			}
+		}
+	}
+}
+
 // The context lengths that the models' own pages give.
 func TestContextLength(t *testing.T) {
 	for name, want := range map[string]int{

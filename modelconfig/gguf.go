@@ -118,8 +118,8 @@ const (
 	patternKey      = "attention.rope_pattern"
 )
 
-// checkRopeKeys fails for a key of the architecture that is about rotary positions by
-// its name, and that llama.cpp does not have.
+// checkRopeKeys fails for a key of the architecture that names rotary positions and that
+// llama.cpp does not have.
 func (r *ggufReader) checkRopeKeys(arch *ggufArchitecture) {
 	for _, key := range sortedKeys(r.keys) {
 		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) || r.err != nil {
@@ -170,17 +170,30 @@ func (s *ggufScaling) described(base float64) Rule {
 		return Rule{Name: "yarn", Base: base, Parameters: *s.yarn}
 	case s.short != nil:
 		return Rule{Name: "longrope", Base: base, Parameters: frequency.LongRoPEParameters{
-			OriginalMaxPositions: s.originalSize, Factor: s.factor, ShortFactors: s.short, LongFactors: s.long,
+			OriginalMaxPositions: s.originalSize, ShortFactors: s.divisors(s.short), LongFactors: s.divisors(s.long),
 			ShortAttentionFactor: s.attention, LongAttentionFactor: s.attention,
 		}}
 	case s.freqs != nil:
-		return Rule{Name: "factors", Base: base, Parameters: s.freqs}
+		return Rule{Name: "factors", Base: base, Parameters: s.divisors(s.freqs)}
 	case s.alpha != 0:
 		return Rule{Name: "NTK alpha", Base: base, Parameters: frequency.NTKAlphaParameters{Alpha: s.alpha}}
 	case s.factor != 1:
 		return Rule{Name: "linear", Base: base, Parameters: frequency.LinearParameters{Factor: s.factor}}
 	}
 	return Rule{Name: "default", Base: base}
+}
+
+// divisors returns by what factors of a tensor divide frequencies, together with the factor
+// of the keys.
+func (s *ggufScaling) divisors(factors []float64) []float64 {
+	if s.factor == 1 {
+		return factors
+	}
+	divisors := slices.Clone(factors)
+	for i := range divisors {
+		divisors[i] *= s.factor // exact: both are float32 in a file
+	}
+	return divisors
 }
 
 func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding frequency.Rounding) (ladder frequency.Ladder, err error) {
@@ -195,13 +208,7 @@ func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding f
 	case s.yarn != nil:
 		return frequency.YaRN(rotaryDim, base, *s.yarn, rounding)
 	case divisors != nil:
-		if s.factor != 1 {
-			divisors = slices.Clone(divisors)
-			for i := range divisors {
-				divisors[i] *= s.factor // exact: both are float32 in a file
-			}
-		}
-		ladder, err = frequency.Factors(rotaryDim, base, divisors, rounding)
+		ladder, err = frequency.Factors(rotaryDim, base, s.divisors(divisors), rounding)
 	case s.alpha != 0:
 		ladder, err = frequency.NTKAlpha(rotaryDim, base, frequency.NTKAlphaParameters{Alpha: s.alpha}, rounding)
 	case s.factor != 1:
@@ -247,8 +254,7 @@ func (r *ggufReader) scaling(arch *ggufArchitecture) *ggufScaling {
 	return s
 }
 
-// yarn reads the keys of YaRN; the result is nil where positions are not
-// scaled by it.
+// yarn reads the keys of YaRN. The result is nil if YaRN does not scale positions.
 func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string) *frequency.YaRNParameters {
 	yarn := kind == "yarn"
 	p := &frequency.YaRNParameters{
@@ -464,7 +470,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	r.indexers(arch, m, slides, ratios)
 }
 
-// compression reads by how much each layer compresses the sequence; 0: not at all.
+// compression reads by which factor each layer compresses the sequence. 0 means not at all.
 func (r *ggufReader) compression(arch *ggufArchitecture, count int) []int {
 	const key = "attention.compress_ratios"
 	if !arch.compressed {
@@ -545,8 +551,8 @@ func (r *ggufReader) headSize(arch *ggufArchitecture, count int) (headDim, rotar
 	return headDim, rotaryDim
 }
 
-// checkDims checks how much of a head rotates, by the first of the keys that the
-// file has.
+// checkDims checks how many elements of a head rotate. Its error names the first of the keys
+// that the file has.
 func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
 	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= maxRotaryDim {
 		return
