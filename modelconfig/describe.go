@@ -1,28 +1,34 @@
 package modelconfig
 
-// Rule says in a person's words how the frequencies of a kind of layers are made. RotaryFor
-// has the frequencies themselves.
+// Rule describes how the frequencies of one kind of layers are made, for people to read.
+// RotaryFor returns the frequencies themselves.
 type Rule struct {
-	// Name is "default" for frequencies of the base alone, or the name of a rule of scaling:
-	// linear, NTK, dynamic NTK, NTK alpha, NTK mixed, yarn, longrope, llama3, proportional; dynamic
-	// NTK of Qwen, whose steps are of Qwen 1; factors, for divisors in a tensor of a GGUF file
-	// (Llama 3 and Gemma 4 among them); axial, for vision towers.
+	// Name is one of these:
+	//
+	//   - "default": powers of the base, without scaling.
+	//   - "linear", "NTK", "dynamic NTK", "NTK alpha", "NTK mixed", "yarn", "longrope",
+	//     "llama3", "proportional": a scaling rule of package frequency.
+	//   - "dynamic NTK of Qwen": the dynamic NTK scaling of Qwen 1, in steps.
+	//   - "factors": divisors in a tensor of a GGUF file, as Llama 3 and Gemma 4 have them.
+	//   - "axial": the frequencies of a vision tower.
 	Name string
 
 	Base float64
 
-	Pairs int // of a head that rotate: as many frequencies, and RotaryOptions.FrequencyFactors where they are learned
+	// Pairs is the number of pairs of a head that rotate. There are as many frequencies, and
+	// as many RotaryOptions.FrequencyFactors if the model learns them.
+	Pairs int
 
-	// Parameters are those of the function of package frequency: a LinearParameters,
-	// NTKParameters, DynamicNTKParameters, NTKAlphaParameters, NTKMixedParameters,
-	// YaRNParameters, LongRoPEParameters (whose factors in a GGUF file count beside Factor), Llama3Parameters
-	// or ProportionalParameters, the []float64 of factors, or nil. They are shared: do not write to the slices.
-	// SequenceLength is 0.
+	// Parameters are the argument of the rule's function in package frequency:
+	// LinearParameters, NTKParameters, DynamicNTKParameters, NTKAlphaParameters,
+	// NTKMixedParameters, YaRNParameters, LongRoPEParameters, Llama3Parameters or
+	// ProportionalParameters. With "factors" they are the divisors, a []float64; with the other
+	// names nil. SequenceLength is 0. The slices are shared: do not write to them.
 	Parameters any
 }
 
-// RuleFor returns how the frequencies of layers of one kind are made: layerType is one
-// of LayerTypes, "" where there is one. The error wraps ErrArgument.
+// RuleFor describes how the frequencies of the layers of one kind are made. layerType is one
+// of LayerTypes; it may be "" if there is only one. The error wraps ErrArgument.
 func (m *Model) RuleFor(layerType string) (Rule, error) {
 	types := m.LayerTypes()
 	if layerType == "" && len(types) == 1 {
@@ -40,9 +46,9 @@ func (m *Model) RuleFor(layerType string) (Rule, error) {
 	return rule, nil
 }
 
-// ContextLength is the longest sequence of the model by its configuration
-// (max_position_embeddings, {arch}.context_length), 0 where it does not say: of vision
-// towers, of some GGUF files, and of a nil Model.
+// ContextLength returns the length of the longest sequence that the configuration allows
+// (max_position_embeddings, {arch}.context_length). It is 0 if the configuration does not say:
+// for vision towers, some GGUF files and a nil Model.
 func (m *Model) ContextLength() int {
 	if m == nil {
 		return 0
@@ -50,6 +56,7 @@ func (m *Model) ContextLength() int {
 	return m.contextLength
 }
 
-// LatentAttention says whether heads are the rotary parts of those of latent attention
-// (MLA): the last elements of each head of Q, and one head of K that all share.
+// LatentAttention reports whether the model has latent attention (MLA). Heads are then only
+// the rotary parts: the last elements of each head of Q, and one head of K that all heads
+// of Q share.
 func (m *Model) LatentAttention() bool { return m != nil && m.latent }

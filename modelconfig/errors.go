@@ -24,7 +24,7 @@ func valueError(sentinel error, function, name string, value any, expected strin
 
 const mostQuoted = 64 // characters
 
-// quoted is a string as an error shows it: quoted, and cut where it is long.
+// quoted returns a string as an error shows it: in quotes, and cut if it is long.
 func quoted(s string) string {
 	if len(s) > mostQuoted {
 		return fmt.Sprintf("%.*q...", mostQuoted, s)
@@ -32,8 +32,8 @@ func quoted(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// keyName is the name of an unknown key as an error shows it: quoted where it is long
-// or has other characters than letters, digits, _ and -.
+// keyName returns the name of an unknown key as an error shows it: in quotes if it is long or
+// has characters other than letters, digits, _ and -.
 func keyName(key string) string {
 	plain := func(c rune) bool {
 		return c == '_' || c == '-' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
@@ -44,5 +44,5 @@ func keyName(key string) string {
 	return key
 }
 
-// listText is a list as an error shows it: by its length.
+// listText returns a list as an error shows it: by its length.
 func listText(n int) string { return fmt.Sprintf("a list of %d", n) }

@@ -62,7 +62,7 @@ type family struct {
 	scalingTensor  string // of weights with scales of queries
 }
 
-// kindDefaults are those of one kind of layer.
+// kindDefaults are the defaults of one kind of layer.
 type kindDefaults struct {
 	layerType       string
 	base            float64
@@ -77,7 +77,7 @@ type kindDefaults struct {
 	attentionFactor float64 // default of attention_factor; 0: derived
 }
 
-// kindsOrOne are the kinds of layers, or the one that all layers are.
+// kindsOrOne returns the kinds of layers, or the only one.
 func (f *family) kindsOrOne() []kindDefaults {
 	if len(f.kinds) > 0 {
 		return f.kinds
@@ -160,7 +160,7 @@ func (f family) phi3() family {
 
 func (f family) hunyuan() family {
 	f.alpha = true
-	// They accompany alpha in published files, where the code does not read them.
+	// Published files have these keys beside alpha, and the code does not read them.
 	return f.called(hunyuan).allowing("beta_fast", "beta_slow", "mscale", "mscale_all_dim").checked(withoutMLA)
 }
 
@@ -229,7 +229,7 @@ func modernBERT() family {
 // (configuration_*.py, modeling_*.py); where it has no such type, the code
 // published with the model and vLLM's.
 var families = map[string]family{
-	// Llama and types whose layers rotate like its.
+	// Llama, and types whose layers rotate as Llama's do.
 	"llama":             decoder(4096, 32, 0, 32, 2048, 1e4),
 	"mistral":           decoder(4096, 32, 0, 32, 131072, 1e4),
 	"mixtral":           decoder(4096, 32, 0, 32, 131072, 1e6),
@@ -392,7 +392,7 @@ var families = map[string]family{
 	"eurobert":                 decoder(768, 12, 0, 12, 8192, 1e4),
 	"esm":                      decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary", "absolute")),
 
-	// Like Llama's, with defaults of their own.
+	// As Llama, with other defaults.
 	"chameleon":               decoder(4096, 32, 0, 32, 4096, 1e4),
 	"emu3_text_model":         decoder(4096, 32, 0, 32, 9216, 1e6),
 	"esmc":                    decoder(2560, 40, 64, 80, 2048, 1e4),
@@ -523,14 +523,15 @@ var families = map[string]family{
 // refusedType is a type that is not read. does says what it does and what a caller can do.
 func refusedType(does string) family { return decoder(0, 0, 0, 1, 1, 1e4).refusing(does) }
 
-// wrapper is a model of several models, of which one is asked for.
+// wrapper is a model that holds several models. The caller asks for one of them.
 type wrapper struct {
-	key       string // of the model that is asked for
-	innerType string // its model_type, where it does not say
+	key       string // of the model that the caller asks for
+	innerType string // the model_type of that model if it does not give one
 }
 
-// absentModels are the keys of the text models of wrappers whose class has its own where
-// there are none. Of the others they are those beside it, or the defaults of innerType.
+// absentModels are the keys of text models that a configuration leaves out, for wrappers whose
+// class has such defaults. For other wrappers the keys are those beside the absent model,
+// or the defaults of innerType.
 var absentModels = map[string]object{
 	"fast_vlm":                textModelOf(3584, 28, 28, 32768, 0),
 	"fun_asr_nano":            textModelOf(1024, 16, 28, 40960, 0),
@@ -550,7 +551,7 @@ var absentModels = map[string]object{
 	"voxtral_realtime":        textModelOf(3072, 32, 26, 131072, 1e6),
 }
 
-// textModelOf are the keys of a text model; base 0 is that of its type.
+// textModelOf returns the keys of a text model. Base 0 means the base of its type.
 func textModelOf(hidden, heads, layers, positions int, base float64) object {
 	keys := object{
 		"hidden_size": number(strconv.Itoa(hidden)), "num_attention_heads": number(strconv.Itoa(heads)),
@@ -609,7 +610,7 @@ var wrappers = map[string]wrapper{
 	"ultravbert": {"text_config", "ultrabert"}, "unlimited_ocr": {"text_config", "unlimited_ocr_text"},
 	"qwen3_omni_moe_talker": {"text_config", "qwen3_omni_moe_talker_text"},
 	"vibevoice":             {"text_config", "qwen2"}, "vibevoice_asr": {"text_config", "qwen2"}, "video_llama_3": {"text_config", "qwen2"}, "voxtral_realtime": {"text_config", "voxtral_realtime_text"},
-	// Those whose text model mostly does not rotate, and may be another that does (Vicuna of InstructBLIP).
+	// Text models that mostly do not rotate. Some files have another text model that does (InstructBLIP with Vicuna).
 	"blip-2": {"text_config", "opt"}, "instructblip": {"text_config", "opt"}, "instructblipvideo": {"text_config", "opt"}, "encoder-decoder": {"decoder", "bert"},
 	"speech-encoder-decoder": {"decoder", "bert"}, "vision-encoder-decoder": {"decoder", "bert"}, "vision-text-dual-encoder": {"text_config", "bert"},
 	"grounding-dino": {"text_config", "bert"}, "mm-grounding-dino": {"text_config", "bert"}, "omdet-turbo": {"text_config", "clip_text_model"}, "florence2": {"text_config", "bart"},
@@ -624,7 +625,7 @@ var wrappers = map[string]wrapper{
 	"videoprism": {"text_config", "videoprism_text_model"}, "xclip": {"text_config", "xclip_text_model"},
 }
 
-// What the other positions are.
+// The other kinds of positions.
 const (
 	learned     = "learned absolute positions"
 	sinusoidal  = "fixed sinusoidal positions"

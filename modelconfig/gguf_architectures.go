@@ -2,8 +2,8 @@ package modelconfig
 
 import "github.com/go-posenc/posenc"
 
-// ggufArchitecture is what llama.cpp knows of an architecture and a GGUF file
-// does not say. The zero value of a field is the usual.
+// ggufArchitecture is what llama.cpp knows about an architecture and a GGUF file does not
+// say. The zero value of a field is the usual case.
 type ggufArchitecture struct {
 	layout posenc.Layout // llama.cpp's rope type: NORM is Interleaved, NEOX HalfSplit
 	axes   ggufAxes      // MROPE and IMROPE, whose layout is HalfSplit
@@ -105,7 +105,7 @@ const (
 	neoX   = posenc.HalfSplit
 )
 
-// ggufNotRotary are the architectures of llama.cpp whose layers rotate nothing.
+// ggufNotRotary are the architectures of llama.cpp whose layers do not rotate.
 var ggufNotRotary = map[string]string{
 	"bert": learned, "bloom": aliBi, "glm5-next": noPositions, "glm5next": noPositions, "gpt2": learned, "jais": aliBi, "jamba": noPositions, "jina-bert-v2": aliBi, "kimi-k3": noPositions,
 	"kimi-linear": noPositions, "mamba": noPositions, "mamba2": noPositions, "mpt": aliBi, "nemotron_h": noPositions,
@@ -121,11 +121,10 @@ var ggufRefused = map[string]string{
 	"hy_v4": "another architecture: for this one llama.cpp rotates interleaved pairs and transformers half-split pairs; compare with the model's own output and set posenc.RotaryConfig with the Layout that agrees",
 }
 
-// ggufArchitectures has the rotary architectures, by general.architecture. The
-// facts are those of llama.cpp of autumn 2026 (llama_model_rope_type and the
-// files of src/models).
+// ggufArchitectures are the rotary architectures, by general.architecture. Source: llama.cpp of
+// autumn 2026 (llama_model_rope_type and the files of src/models).
 var ggufArchitectures = map[string]ggufArchitecture{
-	// Those with a layout and nothing else of their own.
+	// Architectures that have only a layout of their own.
 	"arctic": {layout: normal}, "bailingmoe": {layout: normal}, "chameleon": {layout: normal}, "chatglm": {layout: normal},
 	"command-r": {layout: normal}, "deepseek": {layout: normal}, "ernie4_5": {layout: normal}, "ernie4_5-moe": {layout: normal},
 	"internlm2": {layout: normal}, "llada": {layout: normal}, "maincoder": {layout: normal}, "neo-bert": {layout: normal},

@@ -15,8 +15,8 @@ type ggufReader struct {
 	err    error
 }
 
-// name returns a key as the file has it: with the architecture before it, but for
-// general keys and names of tensors.
+// name returns a key as the file has it: with the architecture before it, except for general
+// keys and names of tensors.
 func (r *ggufReader) name(key string) string {
 	if strings.HasPrefix(key, "general.") || strings.HasSuffix(key, ".weight") {
 		return key
@@ -42,7 +42,7 @@ func (r *ggufReader) wrongType(key, expected string) {
 
 func (r *ggufReader) has(key string) bool { return r.keys[r.name(key)] != nil }
 
-// value returns the value of a key; absent: not valid.
+// value returns the value of a key. It is not valid if the key is absent.
 func (r *ggufReader) value(key string) reflect.Value {
 	if r.err != nil {
 		return reflect.Value{}
@@ -122,7 +122,7 @@ func isList(v reflect.Value) bool {
 
 func (r *ggufReader) isList(key string) bool { return isList(r.value(key)) }
 
-// element is one value of a list, that of the interface in []any.
+// element returns one value of a list. In []any it is the value in the interface.
 func element(list reflect.Value, i int) reflect.Value {
 	v := list.Index(i)
 	if v.Kind() == reflect.Interface {
@@ -131,7 +131,7 @@ func element(list reflect.Value, i int) reflect.Value {
 	return v
 }
 
-// integers returns the integers of a short list; nil where it is absent.
+// integers returns the integers of a short list, nil if it is absent.
 func (r *ggufReader) integers(key string, most int) []int {
 	v := r.value(key)
 	if !v.IsValid() {
@@ -152,9 +152,9 @@ func (r *ggufReader) integers(key string, most int) []int {
 	return list
 }
 
-// perLayer returns an integer for each layer, from a list or one for all; nil
-// where it is absent. The list may go on with the layers that predict further
-// tokens.
+// perLayer returns an integer for each layer, from a list or from one number for all layers.
+// It returns nil if the key is absent. The list may continue with the layers that predict
+// further tokens.
 func (r *ggufReader) perLayer(key string, count int) []int {
 	return layerValues(r, key, count, r.count)
 }
@@ -189,7 +189,7 @@ func layerValues[T any](r *ggufReader, key string, count int, convert func(key s
 	return list
 }
 
-// tensor returns frequency factors; nil where they are absent.
+// tensor returns frequency factors, nil if they are absent.
 func (r *ggufReader) tensor(name string) []float64 {
 	v := r.value(name)
 	if !v.IsValid() {

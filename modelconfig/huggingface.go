@@ -45,7 +45,7 @@ func HuggingFace(config []byte) (*Model, error) {
 	return huggingFace("HuggingFace", config, textModel)
 }
 
-// huggingFace reads the model to which follow leads.
+// huggingFace reads the model that follow returns.
 func huggingFace(function string, config []byte, follow func(*reader) *reader) (*Model, error) {
 	keys, err := parseObject(config)
 	if err != nil {
@@ -65,8 +65,7 @@ func huggingFace(function string, config []byte, follow func(*reader) *reader) (
 	return m.accepted(function)
 }
 
-// textModel follows a configuration of several models to that of its text
-// model.
+// textModel returns the configuration of the text model, from that of several models.
 func textModel(r *reader) *reader {
 	for range 3 {
 		modelType, _ := r.text("model_type")
@@ -83,7 +82,7 @@ func textModel(r *reader) *reader {
 		case absentModels[modelType] != nil:
 			inner = absentModels[modelType]
 		default:
-			// Written before text_config was, or with nothing but defaults in it.
+			// The file is older than text_config, or has only defaults in it.
 			r.keys = withType(r.keys, w.innerType)
 			continue
 		}
@@ -107,8 +106,7 @@ func textModel(r *reader) *reader {
 	return r
 }
 
-// ropeValues returns what a configuration says about rotary positions, wherever
-// it stands in it.
+// ropeValues returns what a configuration says about rotary positions, wherever it says so.
 func ropeValues(keys object) object {
 	values := object{}
 	for _, key := range sortedKeys(keys) {
@@ -136,7 +134,7 @@ func withType(keys object, modelType string) object {
 	return typed
 }
 
-// sameValue compares JSON values, numbers by what they are.
+// sameValue compares JSON values. Numbers are equal if their values are.
 func sameValue(a, b any) bool {
 	switch a := a.(type) {
 	case object:
@@ -181,8 +179,8 @@ func familyOf(r *reader, modelType string) family {
 	return f
 }
 
-// unknownType fails for a type that is in none of the tables. Types with names alike
-// may rotate otherwise (qwen2_vl and qwen3_vl), so the error recommends none.
+// unknownType fails for a type that is in none of the tables. Types with similar names may
+// rotate differently (qwen2_vl and qwen3_vl), so the error recommends none.
 func unknownType(r *reader, modelType, expected string, tables ...map[string]family) {
 	known := append(sortedKeys(wrappers), sortedKeys(notRotary)...)
 	for _, table := range tables {
@@ -194,7 +192,7 @@ func unknownType(r *reader, modelType, expected string, tables ...map[string]fam
 	r.fail(ErrUnknown, "model_type", quoted(modelType), "%s; for others use posenc.RotaryConfig, with values from the model's own code", expected)
 }
 
-// Bounds of what a configuration makes us allocate.
+// maxLayers bounds what a configuration makes us allocate.
 const maxLayers = 1 << 14
 
 func readModel(r *reader, f *family, m *Model) {
@@ -262,8 +260,8 @@ func readModel(r *reader, f *family, m *Model) {
 	unreadKeys(r, f)
 }
 
-// integerOr returns the number under one of the spellings of a key; under two,
-// they must agree.
+// integerOr returns the number under one of the spellings of a key. If there are two, they
+// must agree.
 func (r *reader) integerOr(spellings []string, absent int) int {
 	result, first := absent, ""
 	for _, key := range spellings {
@@ -277,8 +275,8 @@ func (r *reader) integerOr(spellings []string, absent int) int {
 	return result
 }
 
-// spelling returns the first spelling of a key that stands in the configuration,
-// the usual one where none does.
+// spelling returns the first spelling of a key that the configuration has, or the usual one
+// if it has none.
 func (r *reader) spelling(spellings []string) string {
 	for _, key := range spellings {
 		if r.has(key) {
@@ -288,8 +286,8 @@ func (r *reader) spelling(spellings []string) string {
 	return spellings[0]
 }
 
-// headDim is the number of elements of a head, and the key that says it: its own,
-// or hidden size by heads.
+// headDim returns the number of elements of a head, and the key that it comes from: its own,
+// or hidden size / heads.
 func headDim(r *reader, f *family, k *kindDefaults, layers []Layer) (dim int, key string) {
 	dim, key = headDimOf(r, f, k, layers)
 	r.failIf(dim < 2, ErrValue, key, kindOf(r.lookup(key)), "at least 2 elements per head, not %d", dim)
@@ -318,8 +316,8 @@ func headDimOf(r *reader, f *family, k *kindDefaults, layers []Layer) (dim int, 
 	return hiddenByHeads(r, f)
 }
 
-// perLayerHeadDim reads per_layer_config, in which transformers 5 writes the
-// head_dim of single layers, by number.
+// perLayerHeadDim reads per_layer_config, where transformers 5 writes the head_dim of single
+// layers under their numbers.
 func perLayerHeadDim(r *reader, k *kindDefaults, layers []Layer, dim *value) {
 	single, _ := r.object("per_layer_config")
 	for _, number := range sortedKeys(single) {
@@ -393,8 +391,8 @@ func readKind(r, rope *reader, f *family, k *kindDefaults, m *Model) kind {
 	return kind{rotary: cfg, rule: rule, source: source, learned: f.learned}
 }
 
-// baseOf is the base of a kind of layer. source is where the numbers of its
-// frequencies stand, for errors: the base, and the rope parameters if there are any.
+// baseOf returns the base of a kind of layer. source names, for errors, the keys that the
+// frequencies come from: the base, and the rope parameters if there are any.
 func baseOf(r, rope *reader, f *family, k *kindDefaults) (base float64, source string) {
 	given := value{}
 	given.agree(rope, "rope_theta")
@@ -425,15 +423,15 @@ func baseOf(r, rope *reader, f *family, k *kindDefaults) (base float64, source s
 	return base, source
 }
 
-// rotaryDimOf is the number of elements of a head that rotate, and the partial rotary
+// rotaryDimOf returns the number of elements of a head that rotate, and the partial rotary
 // factor, under any of its spellings.
 func rotaryDimOf(r, rope *reader, f *family, k *kindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := value{}
 	factor.agree(rope, "partial_rotary_factor")
 	key, n, counted := cmp.Or(f.countKey, "rotary_dim"), 0, false
 	if f.latent {
-		// HeadDim is the rotary part of a head already; some configurations give its
-		// size by that of Q's head.
+		// HeadDim is already the rotary part of a head. Some configurations give its size as
+		// a part of Q's head.
 		factor.agree(r, "partial_rotary_factor")
 		nope := r.integerOr([]string{"qk_nope_head_dim"}, f.noPEDim)
 		whole := r.integerOr([]string{"head_dim"}, headDim) // that of Q's heads, in some files
@@ -511,7 +509,7 @@ func rotaryDimOf(r, rope *reader, f *family, k *kindDefaults, headDim int, headD
 	return rotaryDim, partial
 }
 
-// layoutOf is the layout of the family, by the key that some have for it.
+// layoutOf returns the layout of the family, from the key that some have for it.
 func layoutOf(r *reader, f *family) posenc.Layout {
 	if f.layoutKey == "" {
 		return f.layout
@@ -526,8 +524,8 @@ func layoutOf(r *reader, f *family) posenc.Layout {
 	return posenc.HalfSplit
 }
 
-// positionKeys looks at the keys beside the rope parameters that speak of rotary
-// positions and that the family has no use for.
+// positionKeys checks the keys beside the rope parameters that are about rotary positions and
+// that the family does not use.
 func positionKeys(r *reader, f *family) {
 	r.mustBe(true, ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
 	r.mustBe(false, ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")

@@ -13,8 +13,8 @@ const (
 	indexerKind   = "indexer"
 )
 
-// indexer is how the indexer of sparse attention rotates: by the frequencies of the
-// attention, and otherwise in its own way.
+// indexer says how the indexer of sparse attention rotates. It takes the frequencies of the
+// attention; the rest is its own.
 type indexer struct {
 	headDimKey string
 	headDim    int // its default; 0: the key has to be there
@@ -62,9 +62,9 @@ func typedIndexer(layerType string, p plan) plan {
 	}
 }
 
-// sharedIndexers gives layers an indexer by indexer_types: full, or shared where a layer
-// takes the tokens that the one before it has chosen. Without the list it is
-// index_topk_pattern, or absent. Only layers that rotate have one that rotates.
+// sharedIndexers gives layers an indexer by indexer_types: "full", or "shared" for a layer that
+// takes the tokens chosen by the layer before it. Without that list index_topk_pattern decides, or
+// absent. Only layers that rotate have an indexer that rotates.
 func sharedIndexers(absent func(r *reader, i int) bool, p plan) plan {
 	return func(r *reader, n int) []Layer {
 		layers := p(r, n)
@@ -84,7 +84,7 @@ func sharedIndexers(absent func(r *reader, i int) bool, p plan) plan {
 	}
 }
 
-// indexerTypes says which layers have an indexer of their own; nil where no key does.
+// indexerTypes says which layers have an indexer of their own. It is nil if no key says so.
 func indexerTypes(r *reader, n int) []bool {
 	key, names := "indexer_types", []string(nil)
 	if list, ok := r.texts(key); ok {

@@ -22,8 +22,8 @@ const (
 // object is a JSON object. Numbers are json.Number, nulls nil.
 type object map[string]any
 
-// parseObject reads a document that is one object. A name that stands twice in
-// an object is an error, where encoding/json would take the last.
+// parseObject reads a document that is one object. A name that an object has twice is an
+// error; encoding/json would take the last.
 func parseObject(data []byte) (object, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%d bytes, more than %d", len(data), maxBytes)
@@ -91,16 +91,16 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 	return o, err
 }
 
-// nonFinite are the literals that Python writes (time_step_limit of Mamba models)
-// and JSON does not have, with numbers in their place, beyond float64: harmless
-// where nobody asks for them, out of range where somebody does. Nobody writes
-// numbers so, and kindOf shows the literals again.
+// nonFinite are literals that Python writes and JSON does not have (time_step_limit of Mamba
+// models), and the numbers that replace them. These are beyond float64: they do no harm where
+// nothing reads them, and are out of range where something does. Nobody writes such
+// numbers, so kindOf can show the literals again.
 var nonFinite = []struct{ literal, number string }{
 	{"NaN", "0.1e+000999"}, {"Infinity", "0.2e+000999"}, {"-Infinity", "-0.2e+000999"},
 }
 
-// withoutNonFinite replaces the literals by the numbers, between blanks: no digit
-// belongs to them.
+// withoutNonFinite replaces the literals by the numbers, between blanks, so that no digit
+// next to them becomes a part of them.
 func withoutNonFinite(data []byte) []byte {
 	var out []byte
 	copied, inString := 0, false
@@ -148,7 +148,7 @@ func kindOf(value any) string {
 	return "an object"
 }
 
-// shortened is a name or a number as an error shows it.
+// shortened returns a name or a number as an error shows it.
 func shortened(s string) string {
 	const most = 96
 	if len(s) > most {
@@ -157,8 +157,8 @@ func shortened(s string) string {
 	return s
 }
 
-// reader reads keys of a configuration. The first error sticks, and everything
-// read after it is absent.
+// reader reads keys of a configuration. It keeps the first error. After it, every key is
+// absent.
 type reader struct {
 	function string // for errors
 	keys     object
@@ -179,13 +179,13 @@ func (r *reader) failIf(wrong bool, sentinel error, key string, value any, expec
 	}
 }
 
-// within returns a reader of the object that stands under key.
+// within returns a reader of the object under key.
 func (r *reader) within(key string, keys object) *reader {
 	return &reader{function: r.function, keys: keys, path: r.path + key + "."}
 }
 
-// lookup returns the value of a key; a dot leads into an object. A null is
-// absent, as it is to transformers.
+// lookup returns the value of a key. A dot in it separates the key of an object from a key
+// within. A null is absent, as in transformers.
 func (r *reader) lookup(key string) any {
 	if r.err != nil {
 		return nil
@@ -228,7 +228,7 @@ func (r *reader) boolean(key string) (bool, bool) {
 	return read(r, key, "true or false", func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
 }
 
-// mustBe fails where one of the flags is there and is something else.
+// mustBe fails if one of the flags is there and has another value.
 func (r *reader) mustBe(is bool, sentinel error, expected string, keys ...string) {
 	for _, key := range keys {
 		if set, ok := r.boolean(key); ok && set != is {
@@ -241,14 +241,14 @@ func (r *reader) number(key string) (float64, bool) {
 	return read(r, key, "a number that float64 has", toNumber)
 }
 
-// positive is number for what has to be above 0.
+// positive is number for values that have to be above 0.
 func (r *reader) positive(key string) (float64, bool) {
 	n, ok := r.number(key)
 	r.failIf(ok && n <= 0, ErrValue, key, n, "a number above 0")
 	return n, ok
 }
 
-// optional is number for what has a default at 0.
+// optional is number for values whose default is 0.
 func (r *reader) optional(key string) float64 {
 	n, _ := r.number(key)
 	r.failIf(n < 0, ErrValue, key, n, "0 or a number above 0")
@@ -308,7 +308,7 @@ func listOf[T any](convert func(any) (T, bool)) func(any) ([]T, bool) {
 	}
 }
 
-// unknownKeys fails for the first key, in order, that is not in any of the lists.
+// unknownKeys fails for the first key, in alphabetical order, that is in none of the lists.
 func (r *reader) unknownKeys(expected string, known ...[]string) {
 	for _, key := range sortedKeys(r.keys) {
 		if r.keys[key] != nil && !slices.ContainsFunc(known, func(list []string) bool { return slices.Contains(list, key) }) {
@@ -322,7 +322,7 @@ func (r *reader) unknownKeys(expected string, known ...[]string) {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// value is a number that a configuration gives at one or several places.
+// value is a number that a configuration gives in one or several places.
 type value struct {
 	reader *reader // of the first place
 	key    string
@@ -342,7 +342,7 @@ func (v *value) agree(r *reader, key string) {
 	r.failIf(v.number != number, ErrContradiction, key, number, "the value of %s, which is %v", v.name(), v.number)
 }
 
-// or returns the number, or that of an absent key.
+// or returns the number, or absent if no key gives it.
 func (v *value) or(absent float64) float64 {
 	if v.given {
 		return v.number
@@ -350,7 +350,7 @@ func (v *value) or(absent float64) float64 {
 	return absent
 }
 
-// name is the first place, with its path.
+// name returns the first place, with its path.
 func (v *value) name() string { return shortened(v.reader.path + v.key) }
 
 func (v *value) fail(sentinel error, expected string, args ...any) {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// unreadKeys fails for a key that is about positions by its name, and that nothing has
-// read: beside the rope parameters, and in objects that are about attention.
+// unreadKeys fails for a key whose name is about positions and that nothing has read. It looks
+// beside the rope parameters, and in objects that are about attention.
 func unreadKeys(r *reader, f *family) { unreadKeysOf(r, f, r.keys, "", 0) }
 
 func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
@@ -34,18 +34,18 @@ func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
 	}
 }
 
-// harmlessKeys have a name that speaks of positions and change nothing in the rotation.
-// The value is the reason.
+// harmlessKeys have names that are about positions, and change nothing in the rotation. The
+// value is the reason.
 var harmlessKeys = map[string]string{
 	"qk_nope_head_dim": "the part of a head without positions, which latent attention reads where it counts",
 }
 
-// isNumber: a number under a name of position embeddings is a length or a size
-// (max_position_embeddings, pos_emb_height).
+// isNumber reports whether v is a number. Under a name of position embeddings a number is a
+// length or a size (max_position_embeddings, pos_emb_height).
 func isNumber(v any) bool { _, ok := toNumber(v); return ok }
 
-// positionKind fails for a kind of positions that is not rotary (position_embedding_type
-// and its other names), where the type has not read it.
+// positionKind fails for a kind of positions that is not rotary (position_embedding_type and
+// its other names), unless the type has read the key.
 func positionKind(r *reader, f *family) {
 	if f.isTower() {
 		return
@@ -66,16 +66,16 @@ func positionKind(r *reader, f *family) {
 	}
 }
 
-// isTower says whether a family is a vision tower. Their kind of position embeddings is
-// that of learned ones, which they add to patches beside the rotation (pos_emb_type of Kimi).
+// isTower reports whether a family is a vision tower. Its kind of position embeddings is about
+// the learned ones that it adds to patches besides the rotation (pos_emb_type of Kimi).
 func (f *family) isTower() bool { return f.arrangement != nil }
 
-// isAttention says whether an object under a key is about attention (attn_config of DBRX).
+// isAttention reports whether the object under a key is about attention (attn_config of DBRX).
 func isAttention(key string) bool {
 	return slices.ContainsFunc(wordsOf(key), func(w string) bool { return w == "attn" || w == "attention" })
 }
 
-// subject is what a key speaks of, by its name.
+// subject is what a key is about, by its name.
 type subject uint8
 
 const (
@@ -111,12 +111,12 @@ func subjectOf(key string) subject {
 	return aboutOther
 }
 
-// namesRotation says whether a key speaks of rotary positions, by its name.
+// namesRotation reports whether the name of a key is about rotary positions.
 func namesRotation(key string) bool { return subjectOf(key) == aboutRotation }
 
-// namesRope says whether a key has rope or rotary in it, as a word or in one (xdrope),
-// but for property, propeller, europe and the like. Humps need not be of words
-// (useRoPE); where they are, property does not hide skipRope.
+// namesRope reports whether a key has rope or rotary in it, as a word or within one (xdrope),
+// except in words as property, propeller and europe. Capitals need not begin words (useRoPE).
+// Where they do, property does not hide skipRope.
 func namesRope(key string, words []string) bool {
 	if strings.Contains(strings.ToLower(key), "rotary") {
 		return true
@@ -142,7 +142,7 @@ func namesRope(key string, words []string) bool {
 	return false
 }
 
-// ordinaryRope says whether a word that has rope in it is one of English.
+// ordinaryRope reports whether a word with rope in it is an English word.
 func ordinaryRope(word string) bool {
 	if slices.Contains([]string{"proper", "properly", "europe", "european", "europeans"}, word) {
 		return true
@@ -155,7 +155,7 @@ func ordinaryRope(word string) bool {
 
 func isSeparator(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }
 
-// wordsOf splits a key into its words, in lower case, at separators and at humps:
+// wordsOf splits a key into its words, in lower case, at separators and at capitals:
 // EURopeTheta is eu, rope, theta.
 func wordsOf(key string) (words []string) {
 	for _, part := range strings.FieldsFunc(key, isSeparator) {

@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// Some types give rope parameters by the layer: a base for each, a part of the head for
-// each, the numbers of the layers whose frequencies are scaled. Layers with the same
-// frequencies are made one kind.
+// Some types give rope parameters for each layer: its base, the part of the head that
+// rotates, or the numbers of the layers whose frequencies are scaled. Layers with the same
+// frequencies become one kind.
 
-// bases reads a list with the base of each layer, 0 for one that rotates nothing.
+// bases reads a list with the base of each layer, 0 for a layer that does not rotate.
 func bases(r *reader, key string, f *family, layers []Layer) []kindDefaults {
 	list, ok := r.numbers(key)
 	if !ok {
@@ -44,14 +44,14 @@ func bases(r *reader, key string, f *family, layers []Layer) []kindDefaults {
 	return kinds
 }
 
-// maxBases bounds how many ladders a configuration makes us compute.
+// maxBases bounds for how many bases a configuration makes us compute frequencies.
 const maxBases = 16
 
-// baseName is the kind of the layers of one base.
+// baseName returns the name of the kind of the layers with one base.
 func baseName(base float64) string { return "base " + strconv.FormatFloat(base, 'g', -1, 64) }
 
-// rotatingBases is bases for types whose code takes from the list only which layers
-// rotate: the others are all of the base of the rope parameters.
+// rotatingBases is bases for types whose code takes from the list only which layers rotate.
+// All layers that do have the base of the rope parameters.
 func rotatingBases(r *reader, key string, f *family, layers []Layer) []kindDefaults {
 	kinds := bases(r, key, f, layers)
 	if len(kinds) == 1 && kinds[0].fixedBase != 0 {
@@ -67,8 +67,8 @@ func rotatingBases(r *reader, key string, f *family, layers []Layer) []kindDefau
 	return kinds
 }
 
-// scaledLayers reads a list of the numbers of the layers whose frequencies are scaled;
-// the others have those of the base alone.
+// scaledLayers reads a list of the numbers of the layers whose frequencies are scaled. The
+// other layers have the frequencies of the base, without scaling.
 func scaledLayers(r *reader, key string, f *family, layers []Layer) []kindDefaults {
 	list, ok := r.integers(key)
 	if !ok || len(list) == 0 {
@@ -97,9 +97,9 @@ func scaledLayers(r *reader, key string, f *family, layers []Layer) []kindDefaul
 	return []kindDefaults{one, other}
 }
 
-// stepLists rewrites the lists of Step 3.5, a base and a part of the head for each layer
-// and a scaling of the layers of full attention, as an object for each kind of layer:
-// what transformers does. Layers of one kind must not differ.
+// stepLists rewrites the lists of Step 3.5 as an object for each kind of layer, as transformers
+// does. The lists have a base and a part of the head for each layer, and a scaling for the
+// layers of full attention. Layers of one kind must not differ.
 func stepLists(r *reader, layers []Layer) {
 	r.failIf(r.has("use_rope_layers") && !isEmptyList(r.lookup("use_rope_layers")),
 		ErrUnknown, "use_rope_layers", kindOf(r.lookup("use_rope_layers")), "an empty list: which layers rotate is not read from it (use posenc.RotaryConfig)")

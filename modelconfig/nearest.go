@@ -2,9 +2,10 @@ package modelconfig
 
 import "strings"
 
-// nearest returns the shortest name that goes on from the given one (csm_depth_decoder_model
-// from csm_depth_decoder), or else that which needs the fewest letters changed, added or left out
-// to become it; "" where that is more than a third of it.
+// nearest returns the shortest known name that begins with the given one
+// (csm_depth_decoder_model for csm_depth_decoder). If there is none, it returns the known name
+// with the fewest letters changed, added or left out, or "" if these are more than a third
+// of the letters.
 func nearest(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	for _, k := range known {
@@ -23,7 +24,7 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// distance counts the letters (Levenshtein), up to most.
+// distance counts the letters changed, added or left out (Levenshtein), up to most.
 func distance(a, b string, most int) int {
 	if len(a) > mostQuoted || len(a)-len(b) >= most || len(b)-len(a) >= most {
 		return most

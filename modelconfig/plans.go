@@ -13,7 +13,7 @@ import (
 
 func number(s string) json.Number { return json.Number(s) }
 
-// Rope parameters of configurations that have none, where the class supplies them.
+// Rope parameters that a class supplies if the configuration has none.
 var (
 	gptOSSRope     = object{"rope_type": "yarn", "factor": number("32"), "beta_fast": number("32"), "beta_slow": number("1"), "truncate": false, "original_max_position_embeddings": number("4096")}
 	ministral3Rope = object{"rope_type": "yarn", "rope_theta": number("1000000"), "factor": number("16"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("16384")}
@@ -30,7 +30,7 @@ func llama3Rope(factor string) object {
 	return object{"rope_type": "llama3", "factor": number(factor), "low_freq_factor": number("1"), "high_freq_factor": number("4"), "original_max_position_embeddings": number("8192")}
 }
 
-// plan returns the layers of a model of n, by the keys that say what they are.
+// plan returns the n layers of a model, from the keys that describe them.
 type plan func(r *reader, n int) []Layer
 
 func everyLayer(_ *reader, n int) []Layer {
@@ -48,8 +48,8 @@ var layerTypes = []string{
 	"indexed_attention", "hybrid_sliding", "reference_sliding_attention", "minimax_m3_sparse",
 }
 
-// typed reads layer_types (or its older name), or takes the kinds that the class
-// would. The layers of the named kinds rotate: all of them where none is named.
+// typed reads layer_types (or its older name). Without it, it takes the kinds that the class
+// takes. The layers of the named kinds rotate, or all layers if none is named.
 func typed(absent func(r *reader, n int) []string, rotating ...string) plan {
 	return func(r *reader, n int) []Layer {
 		types := typesOf(r, n, absent)
@@ -92,7 +92,7 @@ func all(t string) func(*reader, int) []string {
 	return func(_ *reader, n int) []string { return slices.Repeat([]string{t}, n) }
 }
 
-// interval reads a number of layers of which one is different.
+// interval reads an interval of layers: one layer in so many is different.
 func interval(r *reader, key string, absent int) int {
 	every, ok := r.integer(key)
 	if !ok {
@@ -105,7 +105,7 @@ func interval(r *reader, key string, absent int) int {
 	return every
 }
 
-// full makes some of n layers full attention.
+// full returns the kinds of n layers: full attention where is holds.
 func full(n int, others string, is func(i int) bool) []string {
 	types := make([]string, n)
 	for i := range types {
@@ -117,7 +117,7 @@ func full(n int, others string, is func(i int) bool) []string {
 	return types
 }
 
-// lastOf makes the last of every so many layers full attention.
+// lastOf gives the last layer of each interval full attention.
 func lastOf(key string, absent int, others string) func(*reader, int) []string {
 	return func(r *reader, n int) []string {
 		every := interval(r, key, absent)
@@ -125,7 +125,7 @@ func lastOf(key string, absent int, others string) func(*reader, int) []string {
 	}
 }
 
-// firstOf makes the first of every so many layers full attention.
+// firstOf gives the first layer of each interval full attention.
 func firstOf(key string, absent int) func(*reader, int) []string {
 	return func(r *reader, n int) []string {
 		every := interval(r, key, absent)
@@ -133,7 +133,7 @@ func firstOf(key string, absent int) func(*reader, int) []string {
 	}
 }
 
-// indexed reads the numbers of the layers of full attention.
+// indexed reads a list of the numbers of the layers with full attention.
 func indexed(key, others, absent string) func(*reader, int) []string {
 	return func(r *reader, n int) []string {
 		numbers, ok := r.integers(key)
@@ -152,7 +152,7 @@ func indexed(key, others, absent string) func(*reader, int) []string {
 	}
 }
 
-// flagged reads a list of 0 and 1, one for each layer.
+// flagged reads a list with 0 or 1 for each layer.
 func flagged(r *reader, key string, n int) []int {
 	flags, ok := r.integers(key)
 	if !ok || len(flags) == 0 {
@@ -168,8 +168,8 @@ func flagged(r *reader, key string, n int) []int {
 	return flags
 }
 
-// ropeFlags reads no_rope_layers, which has 1 for the layers that rotate, or
-// makes the last of every no_rope_layer_interval layers one that does not.
+// ropeFlags reads no_rope_layers, which has 1 for the layers that rotate. Without it, the last
+// layer of every no_rope_layer_interval does not rotate.
 func ropeFlags(absent int) plan {
 	return func(r *reader, n int) []Layer {
 		layers := everyLayer(r, n)
@@ -185,8 +185,8 @@ func ropeFlags(absent int) plan {
 	}
 }
 
-// exaone4Layers: global layers do not rotate where there are local ones.
-// sliding_window_pattern is a number, or letters such as LLLG.
+// exaone4Layers: global layers do not rotate if there are local ones. sliding_window_pattern
+// is a number, or letters such as LLLG.
 func exaone4Layers(r *reader, n int) []Layer {
 	if _, null := r.keys["sliding_window"]; null && !r.has("sliding_window") {
 		return everyLayer(r, n)
@@ -216,7 +216,7 @@ func gemma3Layers(r *reader, n int) []string {
 	return lastOf(key, 6, "sliding_attention")(r, n)
 }
 
-// gemma4Layers: the last layer is one of full attention whatever the list says.
+// gemma4Layers: the last layer has full attention, whatever the list says.
 func gemma4Layers(r *reader, n int) []Layer {
 	layers := typed(lastOf("", 6, "sliding_attention"))(r, n)
 	if len(layers) > 0 {
@@ -240,8 +240,8 @@ func recurrentBlocks(r *reader, n int) []string {
 	return types
 }
 
-// miniMaxLayers: attn_type_list has 1 for full attention; without it every
-// second layer has, the first included.
+// miniMaxLayers: attn_type_list has 1 for full attention. Without it every second layer has
+// full attention, from the first on.
 func miniMaxLayers(r *reader, n int) []string {
 	flags := flagged(r, "attn_type_list", n)
 	return full(n, "linear_attention", func(i int) bool { return flags == nil && i%2 == 0 || flags != nil && flags[i] == 1 })
@@ -255,7 +255,7 @@ func miMoLayers(r *reader, n int) []string {
 	})
 }
 
-// zambaLayers: the hybrid layers of Zamba2's class, which has 54.
+// zambaLayers: the class of Zamba2 has 54 layers, of which these are hybrid.
 func zambaLayers(r *reader, n int) []string {
 	r.failIf(n != 54, ErrContradiction, "num_hidden_layers", n, "54, or layers_block_type to say which layers attend")
 	types := all("linear_attention")(r, n)
@@ -267,20 +267,21 @@ func zambaLayers(r *reader, n int) []string {
 	return types
 }
 
-// lastOfSix: every sixth layer and the last are of full attention (Beam).
+// lastOfSix: every sixth layer and the last have full attention (Beam).
 func lastOfSix(r *reader, n int) []string {
 	return full(n, "sliding_attention", func(i int) bool { return (i+1)%6 == 0 || i == n-1 })
 }
 
-// neoMMELayers are those of NeoMME, whose last layer is of full attention too.
+// neoMMELayers: the last layer of NeoMME has full attention too.
 func neoMMELayers(r *reader, n int) []string { return lastOfSix(r, n) }
 
-// flintLayers: the first two layers, every fourth and the last are of full attention.
+// flintLayers: the first two layers, every fourth and the last have full attention.
 func flintLayers(_ *reader, n int) []string {
 	return full(n, "sliding_attention", func(i int) bool { return i < 2 || i%4 == 1 || i == n-1 })
 }
 
-// lfm3Layers: convolutions, and every fourth layer each of full and of sliding attention.
+// lfm3Layers: every fourth layer has full attention, every fourth has sliding attention, and
+// the others are convolutions.
 func lfm3Layers(_ *reader, n int) []string {
 	types := full(n, "conv", func(i int) bool { return i%4 == 2 })
 	for i := 4; i < n; i += 4 {
@@ -289,7 +290,8 @@ func lfm3Layers(_ *reader, n int) []string {
 	return types
 }
 
-// cohereMoE: layers with a window rotate, and leading dense layers whose own pattern is 1.
+// cohereMoE: layers with a window rotate. So do the leading dense layers, if their own pattern
+// is 1.
 func cohereMoE(r *reader, n int) []Layer {
 	dense := r.integerOr([]string{"first_k_dense_replace"}, 0)
 	r.failIf(dense < 0 || dense > n, ErrValue, "first_k_dense_replace", dense, "from 0 to %d", n)
@@ -317,7 +319,7 @@ func cohereMoE(r *reader, n int) []Layer {
 	return layers
 }
 
-// museLayers: every fourth layer, counted from the last, rotates nothing unless
+// museLayers: every fourth layer, counted from the last, does not rotate unless
 // layer_rope_theta says otherwise.
 func museLayers(r *reader, n int) []Layer {
 	layers := everyLayer(r, n)
@@ -327,8 +329,8 @@ func museLayers(r *reader, n int) []Layer {
 	return layers
 }
 
-// hrmAttentions: an HRM goes through its layers several times, and its num_hidden_layers
-// is one entry for each attention of them, where num_layers_per_stack is there.
+// hrmAttentions: an HRM runs its layers several times. If it has num_layers_per_stack, its
+// num_hidden_layers counts every attention of every run.
 func hrmAttentions(r *reader, n int) []Layer {
 	if !r.has("num_layers_per_stack") {
 		high, low := r.integerOr([]string{"H_cycles"}, 2), r.integerOr([]string{"L_cycles"}, 3)
@@ -346,8 +348,8 @@ func hrmAttentions(r *reader, n int) []Layer {
 	return everyLayer(r, n)
 }
 
-// dotsLayers: layers of sliding attention, and others with an indexer unless use_dsa is
-// false.
+// dotsLayers: some layers have sliding attention. The others have an indexer, unless use_dsa
+// is false.
 func dotsLayers(r *reader, n int) []string {
 	other := "indexed_attention"
 	if use, ok := r.boolean("use_dsa"); ok && !use {
@@ -376,7 +378,7 @@ func miniMaxM3Layers(r *reader, n int) []string {
 	return types
 }
 
-// qwen4Layers: what files call full attention has an indexer.
+// qwen4Layers: the layers that files call full attention have an indexer.
 func qwen4Layers(r *reader, n int) []string {
 	types := lastOf("full_attention_interval", 4, "linear_attention")(r, n)
 	for i := range types {
@@ -402,9 +404,9 @@ func mllamaLayers(r *reader, n int) []Layer {
 	return layers
 }
 
-// deepSeekV4Layers: layers of sliding attention have the main frequencies, the
-// others those of the compressed sequence. Those that are compressed to a quarter choose
-// what they attend to by an indexer.
+// deepSeekV4Layers: layers with sliding attention have the main frequencies, and the others
+// have the frequencies of the compressed sequence. Layers that compress it to a quarter
+// have an indexer that chooses what they attend to.
 func deepSeekV4Layers(r *reader, n int) []Layer {
 	layers := typed(func(r *reader, n int) []string {
 		types := all("heavily_compressed_attention")(r, n)
@@ -436,15 +438,15 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 	return layers
 }
 
-// Below are the checks and the rules of single types.
+// The checks and rules of single types follow.
 
-// roFormer: base 10000, and values rotate too where rotary_value says so.
+// roFormer: the base is 10000, and values rotate too if rotary_value says so.
 func roFormer(r *reader) {
 	unscaled(r)
 	r.mustBe(false, ErrUnknown, "false: rotate the values too, with the same posenc.RotaryConfig, and remove the key", "rotary_value")
 }
 
-// beamRope: layers of full attention rotate nothing.
+// beamRope: layers with full attention do not rotate.
 func beamRope(r *reader) {
 	r.failIf(r.has("rope_parameters.full_attention"), ErrUnknown, "rope_parameters.full_attention", kindOf(r.lookup("rope_parameters.full_attention")), "null: in this type, layers of full attention do not rotate")
 }
@@ -463,7 +465,7 @@ func sparseAttention(r *reader) {
 	}
 }
 
-// qwenIndexers: full_attention among the layers is what has an indexer, if there is any.
+// qwenIndexers: if there are indexers, the layers of kind full_attention have them.
 func qwenIndexers(r *reader) {
 	if _, ok := r.texts("layer_types"); !ok {
 		return
@@ -480,8 +482,8 @@ func qwenIndexers(r *reader) {
 	r.keys = keys
 }
 
-// positionType fails unless position_embedding_type, or what its absence means,
-// is the value for which the code of the type rotates.
+// positionType fails unless position_embedding_type has the value with which the code of the
+// type rotates. absent is the value of a missing key.
 func positionType(rotary, absent string) func(r *reader) {
 	return func(r *reader) {
 		t, ok := r.text("position_embedding_type")
@@ -513,8 +515,8 @@ func baichuan7B(r *reader) {
 	}
 }
 
-// zamba2: RoPE is an option, and a head has twice the elements of hidden size by
-// heads, the residual stream being joined to the embeddings.
+// zamba2: RoPE is an option. A head has 2 * hidden size / heads elements, because the residual
+// stream is joined to the embeddings.
 func zamba2(r *reader) {
 	if use, ok := r.boolean("use_mem_rope"); !ok || !use {
 		r.fail(ErrNotRotary, "use_mem_rope", kindOf(r.lookup("use_mem_rope")), "true")
@@ -525,8 +527,8 @@ func zamba2(r *reader) {
 	r.failIf(dim*heads != 2*hidden, ErrContradiction, "attention_head_dim", dim, "2*hidden_size/num_attention_heads, of %d and %d", hidden, heads)
 }
 
-// longcatAttentions: a layer of LongCat has two attentions, which num_hidden_layers counts
-// where num_layers counts layers.
+// longcatAttentions: a layer of LongCat has two attentions. If there is num_layers, it counts
+// layers, and num_hidden_layers counts attentions.
 func longcatAttentions(r *reader, n int) []Layer {
 	r.failIf(n > maxLayers/2, ErrValue, "num_layers", n, "from 1 to %d", maxLayers/2)
 	if attentions, ok := r.integer("num_hidden_layers"); ok && r.has("num_layers") && attentions != 2*n {
@@ -539,8 +541,8 @@ func longcatAttentions(r *reader, n int) []Layer {
 }
 
 // chatGLM: three generations of models have this type. ChatGLM2 divides positions by
-// rope_ratio, where ChatGLM3 and GLM-4 multiply the base by it: with the 28 layers that
-// both of the former have, only the name tells which it is.
+// rope_ratio; ChatGLM3 and GLM-4 multiply the base by it. ChatGLM2 and ChatGLM3 both have 28
+// layers, so that only the name tells them apart.
 func chatGLM(r *reader) {
 	r.mustBe(false, ErrUnknown, "false: ChatGLM-6B, with positions of two axes, is not read (use posenc.RotaryConfig)", "position_encoding_2d")
 	name, _ := r.text("_name_or_path")
@@ -567,7 +569,7 @@ func withoutMLA(r *reader) {
 	r.integer("qk_rope_head_dim")
 }
 
-// namedBase: the base of XVERSE stands in the code published with each model.
+// namedBase: the base of XVERSE is in the code published with each model.
 func namedBase(r *reader) {
 	r.failIf(!r.has("rope_theta") && !r.has("rope_parameters.rope_theta"),
 		ErrValue, "rope_theta", "absent", "the base in the model's own code: 10000, or 500000 with dynamic scaling for XVERSE-13B-256K")
@@ -580,7 +582,7 @@ func ernieAxes(r *reader) {
 	}
 }
 
-// nomicDynamicNTK: rotary_scaling_factor is the factor of dynamic NTK scaling
+// nomicDynamicNTK: rotary_scaling_factor is the factor of dynamic NTK scaling, for sequences
 // beyond max_trained_positions.
 func nomicDynamicNTK(p *ropeParameters) rule {
 	factor, ok := p.model.positive("rotary_scaling_factor")
@@ -591,8 +593,8 @@ func nomicDynamicNTK(p *ropeParameters) rule {
 	return dynamicNTK(p.rotaryDim, p.base, factor, p.positions)
 }
 
-// qwenDynamicNTK: with use_dynamic_ntk, alpha is 2k-1 for a sequence of up to k
-// times the trained length, k the next power of two.
+// qwenDynamicNTK: with use_dynamic_ntk, alpha is 2k-1 for a sequence of up to k times the
+// trained length, where k is the next power of two.
 func qwenDynamicNTK(p *ropeParameters) rule {
 	if use, ok := p.model.boolean("use_dynamic_ntk"); !ok || !use {
 		return rule{}

@@ -35,7 +35,7 @@ func (m *Model) LearnedQueryScaling(layer Layer) (scale, bias string, ok bool) {
 	return m.scalingTensor + ".scale", m.scalingTensor + ".bias", true
 }
 
-// scaledByPower is the scale of Beam, which its configuration does not have.
+// scaledByPower is the scale of Beam, which is not in its configuration.
 func scaledByPower(*ropeParameters) *posenc.QueryScaling {
 	return &posenc.QueryScaling{Beta: 0.1, Length: 2048, Offset: 1, Rule: posenc.PowerOfRatio}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 )
 
-// readRopes returns the rope parameters of each kind of layer: rope_parameters
-// (transformers 5), rope_scaling (transformers 4), or both where they agree.
-// A kind for which they are null does not rotate and has none.
+// readRopes returns the rope parameters of each kind of layer: rope_parameters (transformers
+// 5), rope_scaling (transformers 4), or both if they agree. A kind whose parameters are null
+// does not rotate and is not in the result.
 func readRopes(r *reader, f *family) map[string]*reader {
 	parametersKeys, given := r.object("rope_parameters")
 	scalingKeys, scaled := r.object("rope_scaling")
@@ -27,7 +27,7 @@ func readRopes(r *reader, f *family) map[string]*reader {
 	}
 	nested := slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { _, ok := parameters.keys[k.layerType]; return ok })
 	if given && !nested {
-		// transformers ignores flat parameters where it wants some for each kind.
+		// transformers ignores flat parameters for types that have them for each kind.
 		if len(parameters.keys) > 0 && !f.flatBlock {
 			r.fail(ErrValue, "rope_parameters", "flat", "an object for each kind of layer, such as %q", f.kinds[0].layerType)
 			return nil
@@ -63,7 +63,7 @@ func readRopes(r *reader, f *family) map[string]*reader {
 	return ropes
 }
 
-// merged has the keys of both forms.
+// merged returns the keys of both forms.
 func merged(parameters, scaling *reader) *reader {
 	if scaling.keys == nil {
 		return &reader{function: parameters.function, path: parameters.path, keys: parameters.keys}
@@ -88,8 +88,8 @@ func merged(parameters, scaling *reader) *reader {
 	return rope
 }
 
-// ropeTypes are the rules and the keys of each in rope parameters, besides
-// commonKeys. Where transformers names a rule in two ways, both are here.
+// ropeTypes are the rules, and the keys that each has in rope parameters besides commonKeys.
+// If transformers has two names for a rule, both are here.
 var ropeTypes = map[string][]string{
 	"default":      {"factor"},
 	"linear":       {"factor"},
@@ -113,7 +113,7 @@ var hints = map[string]string{
 	"sliding_attention":    "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
 }
 
-// ropeTypeOf is the rule that rope parameters name, by rope_type or type.
+// ropeTypeOf returns the rule that rope parameters name, by rope_type or type.
 func ropeTypeOf(rope *reader, f *family) string {
 	canonical := func(key string) string {
 		name, ok := rope.text(key)
@@ -163,7 +163,7 @@ func ropeTypeOf(rope *reader, f *family) string {
 	return ropeType
 }
 
-// ropeParameters is what a rule is made of.
+// ropeParameters are the numbers that a rule takes.
 type ropeParameters struct {
 	*reader         // of their keys
 	model   *reader // of the keys beside it
@@ -229,7 +229,7 @@ func (p *ropeParameters) rule() rule {
 	return unscaledRule(dim, base)
 }
 
-// unscaledRule is the rule of the base alone.
+// unscaledRule returns the rule without scaling: powers of the base.
 func unscaledRule(dim int, base float64) rule {
 	return rule{
 		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
@@ -252,8 +252,8 @@ func dynamicNTK(dim int, base, factor float64, positions int) rule {
 	}
 }
 
-// originalPositions is the trained length before scaling: in the rope parameters,
-// beside them (Phi-3), or max_position_embeddings where it stands nowhere.
+// originalPositions returns the trained length before scaling. It is in the rope parameters or
+// beside them (Phi-3); if it is in neither, it is max_position_embeddings.
 func (p *ropeParameters) originalPositions(least int) int {
 	const key = "original_max_position_embeddings"
 	inside, given := p.integer(key)
@@ -275,8 +275,7 @@ func (p *ropeParameters) originalPositions(least int) int {
 	return p.positions
 }
 
-// attentionFactor is the key that takes the place of the derived factor, 0 where
-// it is absent.
+// attentionFactor returns the key that replaces the derived factor, 0 if it is absent.
 func (p *ropeParameters) attentionFactor() float64 {
 	if factor, ok := p.positive("attention_factor"); ok {
 		return factor
@@ -297,7 +296,7 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) rule {
 		AttentionFactor: p.attentionFactor(),
 		ScaleSoftmax:    p.family.latent,
 	}
-	// To transformers, 0 is as good as absent for these four.
+	// transformers takes 0 as absent for these four.
 	parameters.BetaFast, parameters.BetaSlow = p.optional("beta_fast"), p.optional("beta_slow")
 	parameters.MScale, parameters.MScaleAllDim = p.optional("mscale"), p.optional("mscale_all_dim")
 	if fast, slow := parameters.BetaFast, parameters.BetaSlow; fast != 0 && fast < slow {

@@ -7,15 +7,16 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 )
 
-// Trap is where implementations disagree about a model, or a key that is easily overlooked.
+// Trap is something about a model that implementations get wrong: they disagree about it, or
+// overlook a key.
 type Trap struct {
-	Name string `json:"name"` // of its test in this package, TestTrap or TestTrapGGUF
-	Text string `json:"text"` // what is true
+	Name string `json:"name"` // the name of its test, under TestTrap or TestTrapGGUF of this package
+	Text string `json:"text"` // what is right
 }
 
-// Traps returns the traps of this model: those that are about its type, its rules or its
-// layout, in the order of docs/models.md, which has all. What Rotary, RotaryFor and the other
-// methods return is right already; an implementation that it is compared with may not be.
+// Traps returns the traps of this model: those about its type, its rules or its layout, in
+// the order of docs/models.md, which lists all traps. Rotary, RotaryFor and the other methods
+// avoid them; an implementation that you compare with may not.
 func (m *Model) Traps() []Trap {
 	if m == nil {
 		return nil
@@ -34,15 +35,15 @@ func (m *Model) Traps() []Trap {
 	return traps
 }
 
-// modelTrap is a trap and the models that it is about. One that has neither types nor of is
-// about reading a configuration: a model that was read is past it.
+// modelTrap is a trap and the models that it is about. A trap without types and of is about
+// reading a configuration, so that no Model returns it.
 type modelTrap struct {
 	Trap
 	types []string            // model types or architectures; nil: any
 	of    func(m *Model) bool // which of them; nil: all
 }
 
-// anyKind says whether a kind of layers of a model is such.
+// anyKind reports whether is holds for any kind of layers of a model.
 func anyKind(m *Model, is func(k kind) bool) bool {
 	for _, k := range m.kinds {
 		if is(k) {
@@ -58,7 +59,7 @@ func ruled(name string) func(m *Model) bool {
 	}
 }
 
-// ownAttentionFactor: the configuration has it.
+// ownAttentionFactor reports whether the configuration gives the attention factor.
 func ownAttentionFactor(m *Model) bool {
 	return anyKind(m, func(k kind) bool {
 		switch p := k.rule.described.Parameters.(type) {
@@ -78,7 +79,7 @@ func yarnUpToFactor1(m *Model) bool {
 	})
 }
 
-// scalesSoftmax: YaRN scales the attention scores.
+// scalesSoftmax reports whether YaRN scales the attention scores.
 func scalesSoftmax(m *Model) bool {
 	return anyKind(m, func(k kind) bool {
 		p, yarn := k.rule.described.Parameters.(frequency.YaRNParameters)
@@ -98,7 +99,7 @@ func interleaved(m *Model) bool {
 	return anyKind(m, func(k kind) bool { return k.rotary.Layout == posenc.Interleaved })
 }
 
-// huggingFaceTraps are those of config.json. docs/models.md has a line of each.
+// huggingFaceTraps are the traps of config.json. docs/models.md has a line for each.
 var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"attention_factor_replaces_the_derived_one", "`attention_factor` is the whole factor on cos and sin, in place of 1 + 0.1 ln(factor)"}, of: ownAttentionFactor},
 	{Trap: Trap{"attn_factor_is_another_key", "`attn_factor` is a key of vLLM and multiplies the derived factor; in rope parameters it is an error"}},
@@ -165,7 +166,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"llama4_scales_queries_without_rotation", "layers without rotation scale queries from position 8191 on, because the formula has p+1; Ministral 3 scales them in all layers, from position 16384 on"}, types: []string{"llama4_text"}},
 }
 
-// ggufTraps are those of GGUF files.
+// ggufTraps are the traps of GGUF files.
 var ggufTraps = []modelTrap{
 	{Trap: Trap{"attention_factor_of_YaRN_counts_once", "YaRN multiplies cos and sin by 1 + 0.1 ln(factor) once; `attn_factor` multiplies this factor"}, of: ruled("yarn")},
 	{Trap: Trap{"yarn_attn_factor_is_not_attn_factor", "llama.cpp does not read `yarn_attn_factor` together with YaRN; it is an error unless it changes nothing"}, of: ruled("yarn")},

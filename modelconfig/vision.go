@@ -30,8 +30,7 @@ func HuggingFaceVision(config []byte) (*Model, error) {
 	return huggingFace("HuggingFaceVision", config, visionModel)
 }
 
-// visionModel follows a configuration of several models to that of its vision
-// tower.
+// visionModel returns the configuration of the vision tower, from that of several models.
 func visionModel(r *reader) *reader {
 	for range 3 {
 		modelType, _ := r.text("model_type")
@@ -60,8 +59,8 @@ func visionModel(r *reader) *reader {
 	return r
 }
 
-// arrangement is the ladder of a head whose pairs are of two axes, 0 the row and 1
-// the column.
+// arrangement returns the frequencies and the axes of a head whose pairs have two axes: 0 for
+// the row, 1 for the column.
 type arrangement func(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error)
 
 func rowsThenColumns(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
@@ -76,7 +75,7 @@ func columnsThenRows(headDim int, base float64, rounding frequency.Rounding) (fr
 	return ladder, err
 }
 
-// columnsAndRows alternates between the pairs of columns and those of rows.
+// columnsAndRows alternates between pairs of columns and pairs of rows.
 func columnsAndRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
 	ladder, err := frequency.AxialInterleaved(headDim, base, rounding)
 	for j := range ladder.Axes {
@@ -130,14 +129,15 @@ func tower(hidden, heads, layers int) family {
 // from sets the default base.
 func (f family) from(base float64) family { f.base = base; return f }
 
-// alternateConvolutions: two convolutions, and attention in every second layer after.
+// alternateConvolutions: the first two layers are convolutions. After them, every second layer
+// has attention.
 func alternateConvolutions(_ *reader, n int) []string {
 	return full(n, "conv", func(i int) bool { return i >= 2 && i%2 == 0 })
 }
 
-// towers are the vision towers that rotate, by the model_type of their own
-// configuration. Source: transformers 5.23; for moonvit and
-// DFNRope_vision_transformer the code published with the models.
+// towers are the vision towers that rotate, by the model_type of their own configuration.
+// Source: transformers 5.23; for moonvit and DFNRope_vision_transformer, the code published
+// with the models.
 var towers = map[string]family{
 	"qwen2_vl_vision":               tower(1280, 16, 32).called(embedTower).axial(rowsThenColumns),
 	"qwen2_5_vl_vision":             tower(3584, 16, 32).called(qwenTower).axial(rowsThenColumns),
@@ -169,7 +169,7 @@ var towers = map[string]family{
 	"step3p5_vision":                tower(1536, 16, 47).axial(columnsThenRows),
 	"gemma4_vision":                 refusedType("rotates the two halves of a head separately: rotate twice, with posenc.RotaryConfig of RotaryDim headDim/2 and Base 100, once by columns at Offset 0 and once by rows at Offset headDim/2"),
 
-	// Towers of which one RotaryConfig cannot say what they do, each with what can be done.
+	// Towers that one RotaryConfig cannot describe, each with what a caller can do.
 	"dinov3_vit":           refusedType("rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"),
 	"eomt_dinov3":          refusedType("rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"),
 	"sapiens2":             refusedType("rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"),

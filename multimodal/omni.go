@@ -2,7 +2,7 @@ package multimodal
 
 import "math"
 
-// qwen25Omni is the rule of Qwen25Omni.
+// qwen25Omni gives positions by the rule Qwen25Omni.
 func (p *prompt[T]) qwen25Omni() {
 	var start int64
 	for i := range p.runs {
@@ -63,9 +63,9 @@ func (p *prompt[T]) chunks(start int64, r *Run) (next int64) {
 	return next
 }
 
-// qwen3Omni is the rule of Qwen3Omni. Text token count is at base+count; the last before an
-// image or a sound begins that, and the first after ends it. Where positions are fractions,
-// each of these sums rounds.
+// qwen3Omni gives positions by the rule Qwen3Omni. A text token is at base+count. The last
+// text token before an image or a sound marks its beginning, and the first one after it its end.
+// If positions are fractions, each of these sums rounds.
 func (p *prompt[T]) qwen3Omni() {
 	var base float32
 	count, ending := 0, false
@@ -124,8 +124,8 @@ func (p *prompt[T]) putFloat(t, h, w float32) {
 	p.token++
 }
 
-// sound gives tokens first to end of a sound that begins at start, or of text, their
-// positions. The largest is p.last.
+// sound gives tokens first to end-1 of a sound or a text that begins at start their positions.
+// It sets p.last to the largest.
 func (p *prompt[T]) sound(start float32, first, end int) {
 	for i := first; i < end; i++ {
 		x := start + float32(i)
@@ -134,7 +134,8 @@ func (p *prompt[T]) sound(start float32, first, end int) {
 	}
 }
 
-// timedFrames does so with tokens of a video that begins at start.
+// timedFrames gives tokens first to end-1 of a video or an image that begins at start their
+// positions. It sets p.last to the largest.
 func (p *prompt[T]) timedFrames(start float32, r *Run, first, end int) {
 	g := p.grid(r)
 	for i := first; i < end; i++ {
@@ -147,8 +148,8 @@ func (p *prompt[T]) timedFrames(start float32, r *Run, first, end int) {
 	}
 }
 
-// merge gives the tokens of a video and its sound their positions, ordered by time. p.last
-// is the largest of those that come after all of the other.
+// merge gives the tokens of a video and its sound their positions, ordered by time. It sets
+// p.last to the largest position of the tokens that remain when one of the two has ended.
 func (p *prompt[T]) merge(start float32, r *Run) {
 	g := p.grid(r)
 	video, audio, tokens := 0, 0, g.t*g.h*g.w
