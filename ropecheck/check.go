@@ -9,18 +9,21 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// Check says what made After of Before. Candidates may be none; each has the HeadDim of the
-// data. One axis of positions is taken for all axes of a candidate, as those of text are
-// alike. Nothing is written to.
+// Check says what made data.After of data.Before, and compares it with the candidates. There
+// may be none; each has HeadDim = data.HeadDim. If the data have one axis of positions and a
+// candidate has several, all its axes take these positions, as in text. Check writes to none
+// of its arguments.
 //
-// Time grows with the number of elements and of candidates: about a second for 64 tokens of
-// 32 heads of 128 elements. Of large data the search for layout and slice takes the tokens and heads
-// that changed most. Equal arguments give an equal report.
+// Time grows with the number of elements and of candidates. 64 tokens of 32 heads of 128
+// elements take about a second. With more data, the search for layout and slice takes the
+// tokens and heads that changed most. On one architecture equal arguments give an equal
+// report.
 //
 // Errors wrap posenc.ErrShape (Tokens, Heads, HeadDim), posenc.ErrLength (Before, After,
-// Positions), posenc.ErrConfig (Type; a Base that is neither 0 nor a finite number above 1; a candidate that posenc.NewRotary refuses, or that has
-// other heads or more axes), posenc.ErrPosition (a position that a candidate cannot take)
-// or ErrValue (an element that is not finite, or that Type does not have).
+// Positions), posenc.ErrConfig (an unknown Type; a Base that is neither 0 nor a finite number
+// above 1; a candidate that posenc.NewRotary refuses, that has another HeadDim, or that has
+// more axes than data with several), posenc.ErrPosition (a position that a candidate cannot
+// take) or ErrValue (an element that is not finite, or that is no number of Type).
 func Check(data Data, candidates ...Candidate) (*Report, error) {
 	if err := data.check(); err != nil {
 		return nil, err

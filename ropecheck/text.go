@@ -24,7 +24,7 @@ func (e ElementType) String() string {
 // MarshalText returns the name of the type.
 func (e ElementType) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// UnmarshalText sets the type of a name.
+// UnmarshalText sets e to the type with the name text. The error wraps posenc.ErrConfig.
 func (e *ElementType) UnmarshalText(text []byte) error {
 	if e == nil {
 		return fmt.Errorf("ropecheck.ElementType.UnmarshalText: e is nil, want a pointer to an ElementType: %w", posenc.ErrConfig)
@@ -398,7 +398,7 @@ func (c *checker) describeComparison(s *spec, t *trial, r *Comparison) string {
 	case Agrees:
 		parts = append(parts, "This is its rotation.")
 	case Noisy:
-		parts = append(parts, fmt.Sprintf("This is its rotation, with noise of %s beside.", brief(r.Residual)))
+		parts = append(parts, fmt.Sprintf("This is its rotation, with noise of %s.", brief(r.Residual)))
 	case NotDecidable:
 		parts = append(parts, "It would turn nothing at these positions, and nothing is turned: the data do not tell.")
 	default:
@@ -412,7 +412,7 @@ func (c *checker) describeComparison(s *spec, t *trial, r *Comparison) string {
 	}
 	if len(r.Arithmetics) > 0 {
 		if r.Verdict == Differs {
-			parts = append(parts, "Beside that:")
+			parts = append(parts, "Apart from that:")
 		}
 		parts = append(parts, r.Arithmetics[0].sentences(c.kind))
 	}
@@ -426,7 +426,7 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// String returns the report as sentences, some lines of text: none where r is nil.
+// String returns the report as lines of text. It returns "" for nil.
 func (r *Report) String() string {
 	if r == nil {
 		return ""

@@ -6,35 +6,36 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// ErrValue is wrapped by errors about an element that is not finite, or that its type
-// does not have.
+// ErrValue is wrapped by errors about an element that is not finite, or that is no number of
+// its type.
 var ErrValue = errors.New("invalid value")
 
 // Data is heads before and after a rotation.
 type Data struct {
-	// Before and After are [tokens][heads][HeadDim]. Elements of 16 bits are widened, and
-	// all are finite.
+	// Before and After are [Tokens][Heads][HeadDim]. Widen elements of 16 bits to float32. All
+	// elements are finite.
 	Before, After []float32
 
 	Tokens, Heads, HeadDim int // each at least 1, HeadDim at least 2
 
-	// Type is that of the elements of After as the engine wrote them: it says what one
-	// unit in the last place is, and how large the noise of rounding. Where all elements
-	// are numbers of a shorter type, that is taken in place of Float32.
+	// Type is the type of the elements of After as the engine wrote them. It says what one
+	// unit in the last place is, and how large the noise of rounding is. If Type is Float32
+	// and all elements of After are bfloat16 or float16 numbers, Check takes that type.
 	Type ElementType
 
-	// Positions are those of the tokens, [axes][tokens] where a token has several; nil:
-	// unknown. They are then solved for by the frequencies of the candidates.
+	// Positions are the positions of the tokens, [axes][tokens] if a token has several. nil
+	// means unknown: Check then solves for them, with the frequencies of the candidates.
 	Positions []int32
 }
 
-// Candidate is a rotation that may be meant: that of a kind of layers of a model, say.
+// Candidate is a rotation that may be meant, for example that of one kind of layers of a model.
 type Candidate struct {
 	Name   string // names it in the report: "llama", "gemma3 sliding_attention"
 	Config posenc.RotaryConfig
 
-	// Base is what a scaling rule made Config.InvFreq of: ggml multiplies angles by powers of it
-	// and scales them afterwards. 0: that of Config, or of the first two frequencies.
+	// Base is the base from which a scaling rule made Config.InvFreq. Check uses it for angles
+	// as ggml computes them: by powers of the base, scaled afterwards. 0 means the base that
+	// the first two frequencies have. Without Config.InvFreq the base is Config.Base.
 	Base float64
 }
 
@@ -49,7 +50,7 @@ const (
 
 // Report is what Check found. It marshals to JSON: numbers are finite.
 type Report struct {
-	// Hypotheses are what may have been done, best first: what explains the data with the
+	// Hypotheses are what may have been done, best first. The best explains the data with the
 	// fewest faults. There is at least one.
 	Hypotheses []Hypothesis `json:"hypotheses"`
 
@@ -59,11 +60,11 @@ type Report struct {
 	// Undecided are the questions that the data do not answer.
 	Undecided []Undecided `json:"undecided"`
 
-	// Notes are observations beside: that Type is another than that of the data, for example.
+	// Notes are other observations, for example that Type is not Data.Type.
 	Notes []string `json:"notes,omitempty"`
 
-	// Noise is the residual that is taken for noise: that of the best layout and slice with
-	// free angles, or of the best rotation where that leaves less.
+	// Noise is the residual that Check takes for noise: that of the best layout and slice with
+	// free angles, or that of the best rotation if it is less.
 	Noise float64 `json:"noise"`
 
 	Tokens  int         `json:"tokens"`
@@ -74,8 +75,8 @@ type Report struct {
 
 // Hypothesis is a rotation that may have been done.
 type Hypothesis struct {
-	// Candidate is the one from which it is derived, and Faults is what differs from it.
-	// "" is none: everything was fitted.
+	// Candidate names the candidate that the hypothesis starts from, and Faults says what
+	// differs from it. "" means none: everything was fitted.
 	Candidate string  `json:"candidate,omitempty"`
 	Faults    []Fault `json:"faults,omitempty"`
 
@@ -83,53 +84,53 @@ type Hypothesis struct {
 	Offset    int           `json:"offset"`
 	RotaryDim int           `json:"rotary_dim"`
 
-	// Inverse: the pairs were turned the other way, as posenc.RotateInverse does. Times is 2 where the
-	// rotation was applied twice, 0 where nothing was rotated.
+	// Inverse says that pairs were turned the other way, as posenc.RotateInverse does. Times is
+	// 1, or 2 if the rotation was applied twice, or 0 if nothing was rotated.
 	Inverse bool `json:"inverse"`
 	Times   int  `json:"times"`
 
-	// AttentionFactor multiplied the rotated elements, Scale all elements of a head. Norm
+	// AttentionFactor multiplied the rotated elements, and Scale all elements of a head. Norm
 	// says what else was done to heads.
 	AttentionFactor float64 `json:"attention_factor"`
 	Scale           float64 `json:"scale"`
 	Norm            Norm    `json:"norm,omitempty"`
 
-	// InvFreq are the frequencies, one for each pair: those of the candidate or fitted; nil:
-	// unknown. Unknown are the pairs of which the data do not decide it. Base and Factor are
-	// those of InvFreq[i] = Base^(-2i/RotaryDim)/Factor where there are such, else 0.
+	// InvFreq are the frequencies of the pairs, the candidate's or fitted ones; nil means
+	// unknown. Unknown are the pairs whose frequencies the data do not decide. Base and Factor
+	// are set if InvFreq[i] = Base^(-2i/RotaryDim)/Factor, else 0.
 	InvFreq []float64 `json:"inv_freq,omitempty"`
 	Unknown []int     `json:"unknown,omitempty"`
 	Base    float64   `json:"base,omitempty"`
 	Factor  float64   `json:"factor,omitempty"`
 
-	// Axes is the axis from which each pair takes its position; nil: 0 for all.
+	// Axes is the axis from which each pair takes its position. nil means axis 0 for all.
 	Axes []int `json:"axes,omitempty"`
 
-	// PositionOffset was added to the positions of the call. Positions, [axes][tokens], are
-	// the ones that were solved for, where none were given or those given are wrong.
+	// PositionOffset was added to the positions in Data. Positions, [axes][tokens], are set if
+	// Check solved for them: because Data has none, or because those in Data are wrong.
 	PositionOffset int     `json:"position_offset,omitempty"`
 	Positions      []int32 `json:"positions,omitempty"`
 
-	// Arithmetic is how angles, tables and products were most likely rounded; nil where
-	// Residual is beyond what rounding does.
+	// Arithmetic is how angles, tables and products were most likely rounded. It is nil if
+	// rounding does not explain Residual.
 	Arithmetic *Arithmetic `json:"arithmetic,omitempty"`
 
 	Residual float64 `json:"residual"`
 
-	// Explains: the residual is that of the noise of the data.
+	// Explains says that Residual is no more than the noise of the data.
 	Explains bool `json:"explains"`
 
 	// Text is one or more sentences.
 	Text string `json:"text"`
 }
 
-// Norm is what was done to heads beside the rotation, other than to scale them by one number.
+// Norm is what was done to heads besides the rotation and a scale for all of them.
 type Norm string
 
 const (
 	NoNorm Norm = ""
-	// Each head was divided by its root mean square, times Scale; and each element multiplied by
-	// a weight, before or after the rotation.
+	// Each head was divided by its root mean square and multiplied by Scale. With weights, each
+	// element was also multiplied by a weight, before or after the rotation.
 	RMSNorm         Norm = "rms"
 	WeightedRMSNorm Norm = "rms with weights"
 	RMSNormAfter    Norm = "rms with weights, after the rotation"
@@ -155,7 +156,7 @@ const (
 	SignAspect        Aspect = "sign"        // inverse
 	FactorAspect      Aspect = "factor"      // AttentionFactor
 	FrequenciesAspect Aspect = "frequencies" // base, scaling rule, those of another candidate
-	PositionsAspect   Aspect = "positions"   // an offset of all positions, or the positions at all
+	PositionsAspect   Aspect = "positions"   // an offset of all positions, or other positions
 	AxesAspect        Aspect = "axes"        // which pairs follow which axis
 	TimesAspect       Aspect = "times"       // not rotated, or twice
 	ScaleAspect       Aspect = "scale"       // a scale or norm of whole heads
@@ -168,26 +169,27 @@ type Undecided struct {
 	Text   string `json:"text"` // a sentence with the reason
 }
 
-// Comparison is of the data with one candidate.
+// Comparison compares the data with one candidate.
 type Comparison struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"verdict"`
 
-	// Faults is what differs from the candidate. Where Verdict is Agrees, only roundings are:
-	// a position in bfloat16, say, that makes a rotation coarser than its elements.
+	// Faults is what differs from the candidate. If Verdict is Agrees, it has only roundings
+	// that make a rotation coarser than its elements, for example positions in bfloat16.
 	Faults []Fault `json:"faults,omitempty"`
 
-	// Residual is that of the candidate as it is, by the best of Arithmetics.
+	// Residual is the residual of the candidate without faults, with the best rounding.
 	Residual float64 `json:"residual"`
 
-	// Arithmetics are the nearest ways to compute what the candidate says, nearest first;
-	// where Verdict is Differs, with the faults. There are none where heads were normalized.
+	// Arithmetics are the ways to compute the candidate that come nearest, nearest first. If
+	// Verdict is Differs, they are computed with the faults. There are none if heads were
+	// normalized.
 	Arithmetics []Arithmetic `json:"arithmetics,omitempty"`
 
 	Text string `json:"text"` // one or more sentences
 }
 
-// Verdict is how data relate to a candidate.
+// Verdict says whether the data are the rotation of a candidate.
 type Verdict string
 
 const (
@@ -198,9 +200,9 @@ const (
 )
 
 // Arithmetic is a way to compute a rotation, and how far the rotated elements of After are
-// from it. A unit in the last place (ULP) is that of the larger element of the computed
-// pair, in Report.Type: where two products almost cancel, a small element has the error of
-// a large one.
+// from its result. A unit in the last place (ULP) is that of the larger element of the
+// computed pair, in Report.Type, because a small element has the error of a large one if two
+// products almost cancel.
 type Arithmetic struct {
 	Angles   Angles   `json:"angles"`
 	Tables   Tables   `json:"tables"`
@@ -218,7 +220,7 @@ const (
 	ExactAngles     Angles = "exact"                    // posenc.ExactAngles
 	Float32Angles   Angles = "float32"                  // posenc.Float32Angles: transformers, vLLM
 	SteppedAngles   Angles = "float32 steps"            // float32, and Base^(-2i/RotaryDim) in the float32 steps of transformers
-	OtherAngles     Angles = "float32 in another order" // within what angles of float32 differ by
+	OtherAngles     Angles = "float32 in another order" // as near as angles of float32 are, by unknown steps
 	RunningAngles   Angles = "running"                  // float32 products, angle[i+1] = angle[i]*Base^(-2/RotaryDim): ggml
 	BFloat16InvFreq Angles = "bfloat16 inv_freq"        // frequencies rounded to bfloat16
 	Float16InvFreq  Angles = "float16 inv_freq"         // frequencies rounded to float16
