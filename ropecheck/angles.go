@@ -25,10 +25,10 @@ type spec struct {
 	inverse   bool
 	times     int
 
-	offset1   int     // added to positions
-	positions []int32 // in place of those of the data
-	ratio     float64 // of frequencies to the candidate's; 0: 1
-	faults    []Aspect
+	positionOffset int     // added to positions
+	positions      []int32 // in place of those of the data
+	ratio          float64 // of frequencies to the candidate's; 0: 1
+	faults         []Aspect
 }
 
 func (s *spec) axis(i int) int {
@@ -105,7 +105,7 @@ func (t Tables) round(x float32) float32 {
 // position of a token on an axis.
 func (c *checker) position(s *spec, axis, t int) int32 {
 	tokens := c.data.Tokens
-	p := int64(s.offset1)
+	p := int64(s.positionOffset)
 	switch {
 	case s.positions != nil:
 		p += int64(s.positions[min(axis, len(s.positions)/tokens-1)*tokens+t])
@@ -329,8 +329,9 @@ func (f *fit) against(rotation []complex128, tokens []int, free freedom, slack [
 }
 
 // solve returns the integer p for which the angles are nearest to p*frequencies, modulo
-// 2 pi, by its weighted sum of cosines as a part of the greatest possible. Of those that are alike it takes the
-// smallest magnitude. most bounds the magnitude.
+// 2 pi. The score is the weighted sum of the cosines of what is left, divided by the largest
+// possible sum. Of integers with equal scores it returns the smallest in magnitude; most
+// bounds the magnitude.
 func solve(angles, weights, frequencies []float64, tolerance float64, most int) (p int, score float64) {
 	type pair struct{ angle, weight, frequency float64 }
 	var pairs []pair
@@ -422,9 +423,8 @@ type fitted struct {
 	known     bool
 }
 
-// fitFrequency fits angles of r, modulo 2 pi, by a line in the positions, which are
-// sorted and distinct. period is that of frequencies that are alike: 2 pi by
-// the greatest common divisor of the distances.
+// fitFrequency fits the angles of r, modulo 2 pi, by a line in the positions, which are sorted
+// and distinct. noise bounds from below how certain the frequency is.
 func fitFrequency(positions []int64, r []complex128, noise float64) (best fitted) {
 	n := len(positions)
 	if n < 2 {
@@ -459,7 +459,7 @@ func fitFrequency(positions []int64, r []complex128, noise float64) (best fitted
 		if math.Abs(start) > math.Pi*1.0001 {
 			continue
 		}
-		frequency, sure, deviation, misfit := start, 0.0, 0.0, 0.0
+		frequency, sure, deviation := start, 0.0, 0.0
 		for i, l := range sorted {
 			d := float64(l.distance)
 			if i > 0 && d*deviation > 1 {
@@ -472,7 +472,6 @@ func fitFrequency(positions []int64, r []complex128, noise float64) (best fitted
 			e := cmplx.Phase(l.sum * cmplx.Rect(1, -frequency*d))
 			if i > 0 {
 				frequency += e / d * w / (sure + w)
-				misfit += cmplx.Abs(l.sum) * (1 - math.Cos(e))
 			}
 			sure += w
 			deviation = max(noise, 1e-6) / d

@@ -237,7 +237,7 @@ func (c *checker) hypothesis(t *trial) Hypothesis {
 			}
 		}
 	}
-	h.Axes, h.PositionOffset = t.axes, t.offset1
+	h.Axes, h.PositionOffset = t.axes, t.positionOffset
 	if !c.known && t.positions != nil || slices.Contains(t.spec.faults, PositionsAspect) {
 		h.Positions = t.positions
 	}

@@ -105,7 +105,11 @@ func (c *checker) frequenciesText(s *spec) string {
 	case s.candidate >= 0 && s.ratio != 0:
 		return fmt.Sprintf("%s times those of %q", number(s.ratio), c.candidates[s.candidate].name)
 	case s.candidate >= 0 && slices.Contains(s.faults, FrequenciesAspect):
-		return fmt.Sprintf("the first %d frequencies of %q", s.dim/2, c.candidates[s.candidate].name)
+		first := "the first frequency"
+		if s.dim > 2 {
+			first = fmt.Sprintf("the first %d frequencies", s.dim/2)
+		}
+		return fmt.Sprintf("%s of %q", first, c.candidates[s.candidate].name)
 	case s.candidate >= 0:
 		return fmt.Sprintf("the frequencies of %q", s.name)
 	case s.base != 0 && s.ratio != 0 && s.ratio != 1:
@@ -138,8 +142,8 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 		b.WriteString(", twice")
 	}
 	switch {
-	case t.offset1 != 0:
-		fmt.Fprintf(&b, ", at positions that are %s", shifted(t.offset1))
+	case t.positionOffset != 0:
+		fmt.Fprintf(&b, ", at positions that are %s", shifted(t.positionOffset))
 	case h.Positions != nil:
 		fmt.Fprintf(&b, ", at positions %s", positionsText(h.Positions))
 	}
@@ -246,8 +250,8 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		}
 		add(FrequenciesAspect, wanted, c.frequenciesText(t.spec), "%s", text)
 	}
-	if t.offset1 != 0 {
-		add(PositionsAspect, "0", strconv.Itoa(t.offset1), "Positions are %s.", shifted(t.offset1))
+	if t.positionOffset != 0 {
+		add(PositionsAspect, "0", strconv.Itoa(t.positionOffset), "Positions are %s.", shifted(t.positionOffset))
 	} else if c.known && t.positions != nil {
 		var tokens []int
 		var others []int32

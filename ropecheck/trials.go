@@ -38,7 +38,7 @@ type trial struct {
 	tables Tables
 
 	crossed  bool    // cosines and sines are in the order of the other layout
-	factor   float64 // of all pairs, beside that of the spec
+	factor   float64 // of all pairs, besides that of the spec
 	residual float64
 	explains bool
 	cost     float64 // of its faults: the less the likelier
@@ -172,7 +172,7 @@ const (
 	faultCost     = 1
 	ratioCost     = 1.5
 	baseCost      = 2.5
-	factorCost    = 1 // of a base with a factor, beside
+	factorCost    = 1 // of the factor of a base, besides
 	solvedCost    = 4
 	fittedCost    = 6
 	structureCost = 8
@@ -195,7 +195,7 @@ func (c *checker) costOf(t *trial) float64 {
 	if t.times != 1 {
 		cost += faultCost
 	}
-	if t.offset1 != 0 {
+	if t.positionOffset != 0 {
 		cost += faultCost
 	}
 	if !c.isOne(t.factor) || t.fit != nil && !c.isOne(t.fit.scale) {
@@ -281,7 +281,7 @@ func (c *checker) candidateTrials(s *spec, f *fit) {
 	for _, t := range list {
 		if offset := c.offset(t.spec, f); offset != 0 {
 			shifted := *t.spec
-			shifted.offset1 = offset
+			shifted.positionOffset = offset
 			more = append(more, c.try(&shifted, f, []variant{{false, t.times}})...)
 		}
 	}
@@ -593,7 +593,7 @@ func (c *checker) fittedTrials(f *fit) {
 		if len(list) == 1 && !list[0].explains {
 			if offset := c.offset(s, f); offset != 0 {
 				shifted := *s
-				shifted.offset1 = offset
+				shifted.positionOffset = offset
 				list = c.try(&shifted, f, once)
 			}
 		}
