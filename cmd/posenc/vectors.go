@@ -34,8 +34,9 @@ The ending of --out says the format: .safetensors or .npz. The README is the met
 README of safetensors, and README.txt in a .npz.
 
 Where positions have several axes (time, height and width; rows and columns of a vision tower) a
-list of --positions is of all axes, and lists with / between them are of one axis each. Of three
-lists a vision tower takes the last two.`,
+list of --positions is of all axes, and lists with / between them are of one axis each. Where there
+are more lists than axes, one axis takes the first list, and two axes, as of a vision tower, take the
+last two.`,
 		Example: "  posenc vectors config.json --positions 0,1,511,131071 --out v.safetensors\n" +
 			"  posenc vectors Qwen2.5-VL-7B/ --positions 0,1,2,3/0,1,1,5/0,1,2,9 --out v.npz",
 		Args: cobra.ExactArgs(1),

@@ -17,18 +17,18 @@ const maxBytes = 1 << 30
 // ReadFile reads a file of one of the three formats, which it tells by the content.
 // Arrays of safetensors are in the order of their names.
 func ReadFile(path string) (*File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // to open a named pipe would wait for who writes it
+		return nil, fmt.Errorf("%s: no regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: no regular file", path)
-	}
 	file, err := Read(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

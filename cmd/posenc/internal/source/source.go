@@ -48,22 +48,22 @@ func Load(path string) (*Source, error) {
 	if info.IsDir() {
 		folder := path
 		path = filepath.Join(folder, configName)
-		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		info, err = os.Stat(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
 			return nil, fmt.Errorf("%s: the folder has no %s", folder, configName)
+		case err != nil:
+			return nil, err
 		}
+	}
+	if !info.Mode().IsRegular() { // to open a named pipe would wait for who writes it
+		return nil, fmt.Errorf("%s: neither a file nor a folder", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err = f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: neither a file nor a folder", path)
-	}
 	return Read(path, f, info.Size())
 }
 
