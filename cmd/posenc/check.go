@@ -115,7 +115,7 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 		}
 	}
 	if !slices.Equal(arrays[0].Shape, arrays[1].Shape) {
-		return nil, fmt.Errorf("%s has shape %v, %s %v: expected the same heads before and after", before, arrays[0].Shape, after, arrays[1].Shape)
+		return nil, fmt.Errorf("%s has shape %v, %s %v: want the same heads before and after", before, arrays[0].Shape, after, arrays[1].Shape)
 	}
 	positions, positionsShape, err := readPositions(options.positions)
 	if err != nil {
@@ -142,7 +142,7 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 		elements = min(elements, headDims[0])
 	}
 	if !slices.Contains(headDims, elements) {
-		return nil, fmt.Errorf("%s: heads of %d elements: expected %s", before, elements, either(headDims))
+		return nil, fmt.Errorf("%s: heads of %d elements: want %s", before, elements, either(headDims))
 	}
 	data := ropecheck.Data{
 		Before: heads.order(values[0], elements), After: heads.order(values[1], elements),
@@ -210,7 +210,7 @@ func wantedLayers(s *source.Source, layer string) ([]string, error) {
 	layers := model.Layers()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("--layer %s: expected a number or one of %q", layer, types)
+		return nil, fmt.Errorf("--layer %s: want a number or one of %q", layer, types)
 	case n < 0 || n >= len(layers):
 		return nil, fmt.Errorf("--layer %d: %s has layers 0 to %d", n, s.Path, len(layers)-1)
 	case !layers[n].Rotates:
@@ -303,7 +303,7 @@ func spread(positions []int32, s *shape, axes int) ([]int32, error) {
 	if axes > 1 {
 		expected += fmt.Sprintf(", or %d axes of them", axes)
 	}
-	return nil, fmt.Errorf("%d positions for %v: expected %s", len(positions), s, expected)
+	return nil, fmt.Errorf("%d positions for %v: want %s", len(positions), s, expected)
 }
 
 // checkResult is what check found.

@@ -38,7 +38,7 @@ func readArray(argument string) (*array.Array, error) {
 		names = append(names[:20], "...")
 	}
 	if name == "" {
-		return nil, fmt.Errorf("%s: expected %s:NAME, the name of one of its arrays: %s", argument, path, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s: want %s:NAME, the name of one of its arrays: %s", argument, path, strings.Join(names, ", "))
 	}
 	if len(names) == 1 && names[0] == `""` {
 		return nil, fmt.Errorf("%s: no array %q; the file is one array without a name", path, name)
@@ -99,14 +99,14 @@ func parseShape(text string, size []int, headDim int) (*shape, error) {
 	for _, axis := range s.Axes {
 		for part := range strings.SplitSeq(axis, "*") {
 			if !slices.Contains([]string{batchAxis, tokensAxis, headsAxis, dimAxis}, part) || seen[part] || strings.Contains(axis, "*") && axis != packedAxis {
-				return nil, fmt.Errorf("--shape %s: expected batch, tokens, heads and dim in the order of the array, or heads*dim for both in one", text)
+				return nil, fmt.Errorf("--shape %s: want batch, tokens, heads and dim in the order of the array, or heads*dim for both in one", text)
 			}
 			seen[part] = true
 		}
 	}
 	switch {
 	case !seen[dimAxis]:
-		return nil, fmt.Errorf("--shape %s: expected dim, the elements of a head", text)
+		return nil, fmt.Errorf("--shape %s: want dim, the elements of a head", text)
 	case len(s.Axes) != len(size):
 		return nil, fmt.Errorf("--shape %s: %d dimensions of an array of shape %v", text, len(s.Axes), size)
 	case slices.Contains(s.Axes, packedAxis) && s.Size[slices.Index(s.Axes, packedAxis)]%headDim != 0:
@@ -122,7 +122,7 @@ func parseShape(text string, size []int, headDim int) (*shape, error) {
 // or in all; 0 is unknown.
 func guessShape(size, headDims []int, positions int) (*shape, error) {
 	if len(size) == 0 {
-		return nil, errors.New("one number: expected an array of heads")
+		return nil, errors.New("one number: want an array of heads")
 	}
 	last := len(size) - 1
 	s := &shape{Size: size, headDim: size[last]}
@@ -139,7 +139,7 @@ func guessShape(size, headDims []int, positions int) (*shape, error) {
 			s.headDim = d
 		}
 		if s.headDim == size[last] {
-			return nil, fmt.Errorf("shape %v: the last dimension is %d, expected heads of %s elements", size, size[last], either(headDims))
+			return nil, fmt.Errorf("shape %v: the last dimension is %d, want heads of %s elements", size, size[last], either(headDims))
 		}
 	}
 	var orders [][]string
@@ -153,7 +153,7 @@ func guessShape(size, headDims []int, positions int) (*shape, error) {
 	case !packed && n == 3:
 		orders = [][]string{{batchAxis, headsAxis, tokensAxis, dimAxis}, {batchAxis, tokensAxis, headsAxis, dimAxis}}
 	default:
-		return nil, fmt.Errorf("shape %v: expected at most four dimensions, or three with heads*dim", size)
+		return nil, fmt.Errorf("shape %v: want at most four dimensions, or three with heads*dim", size)
 	}
 	s.Axes = orders[0]
 	if len(orders) == 1 {

@@ -39,7 +39,7 @@ func TestGuessShape(t *testing.T) {
 		want           string
 	}{
 		{nil, []int{64}, "one number"},
-		{[]int{12, 100}, []int{64, 128}, "the last dimension is 100, expected heads of 64 or 128 elements"},
+		{[]int{12, 100}, []int{64, 128}, "the last dimension is 100, want heads of 64 or 128 elements"},
 		{[]int{12, 0}, []int{64}, "the last dimension is 0"},
 		{[]int{12, 1024}, []int{256, 512}, "say by --layer"},
 		{[]int{1, 1, 1, 1, 64}, []int{64}, "at most four dimensions"},

@@ -30,7 +30,7 @@ func newPlot() *cobra.Command {
 		RunE: func(c *cobra.Command, files []string) error {
 			var result plotResult
 			if out != "" && !chart.IsPicture(out) {
-				return fmt.Errorf("--out %s: expected a name that ends in .png or .svg", out)
+				return fmt.Errorf("--out %s: want a name that ends in .png or .svg", out)
 			}
 			list, err := loadRotations(files)
 			if err != nil {
@@ -48,7 +48,7 @@ func newPlot() *cobra.Command {
 				result.Charts = append(result.Charts, drawing)
 			}
 			if len(result.Charts) == 0 {
-				return fmt.Errorf("--chart %s: expected %s", only, strings.Join(names, ", "))
+				return fmt.Errorf("--chart %s: want %s", only, strings.Join(names, ", "))
 			}
 			if out == "" {
 				return output.Write(c, &result)
@@ -82,7 +82,7 @@ func loadRotations(files []string) ([]rotation, error) {
 		list = append(list, sameFrequencies(found)...)
 	}
 	if len(list) > chart.MaxCurves {
-		return nil, fmt.Errorf("%d rotations of %d files: expected at most %d in a chart", len(list), len(files), chart.MaxCurves)
+		return nil, fmt.Errorf("%d rotations of %d files: want at most %d in a chart", len(list), len(files), chart.MaxCurves)
 	}
 	return list, nil
 }

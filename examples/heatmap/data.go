@@ -81,7 +81,7 @@ func distances(e encoding, positions int) ([]curve, error) {
 // wavelengths returns, for each pair, the positions until it has turned once.
 func wavelengths(e encoding, _ int) ([]curve, error) {
 	if e.invFreq == nil {
-		return nil, fmt.Errorf("-plot wavelength: %s has no frequencies, or several ladders", e.name)
+		return nil, fmt.Errorf("-plot wavelength: %s has no frequencies, or several sets of them", e.name)
 	}
 	values := make([]float64, len(e.invFreq))
 	for i, w := range e.invFreq {

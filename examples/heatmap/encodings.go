@@ -25,7 +25,7 @@ type encoding struct {
 	add     func(scores relative.Scores) error        // nil for one of rows
 	heads   int                                       // of add
 	value   string                                    // what its numbers are
-	invFreq []float64                                 // nil: has none, or several ladders
+	invFreq []float64                                 // nil: has none, or several sets of them
 	grid    bool                                      // positions number the patches of a square
 }
 

@@ -88,7 +88,7 @@ func (k *kind) decode(data []byte, order binary.ByteOrder) (any, error) {
 	if k.name == "uint64" {
 		for i, v := range values {
 			if v < 0 {
-				return nil, fmt.Errorf("element %d is %d, expected at most %d", i, uint64(v), int64(math.MaxInt64))
+				return nil, fmt.Errorf("element %d is %d, want at most %d", i, uint64(v), int64(math.MaxInt64))
 			}
 		}
 	}
@@ -136,10 +136,10 @@ func (a *Array) encode() (*kind, []byte, error) {
 			data = little.AppendUint64(data, uint64(v))
 		}
 	default:
-		return nil, nil, fmt.Errorf("array %q: Values is %T, expected a slice of float32, float64, posenc.Float16, posenc.BFloat16 or int64", a.Name, a.Values)
+		return nil, nil, fmt.Errorf("array %q: Values is %T, want a slice of float32, float64, posenc.Float16, posenc.BFloat16 or int64", a.Name, a.Values)
 	}
 	if n, ok := count(a.Shape); !ok || n != length {
-		return nil, nil, fmt.Errorf("array %q: %d elements, expected those of shape %v", a.Name, length, a.Shape)
+		return nil, nil, fmt.Errorf("array %q: %d elements, want those of shape %v", a.Name, length, a.Shape)
 	}
 	return k, data, nil
 }
@@ -181,12 +181,12 @@ func (a *Array) Float32s() ([]float32, error) {
 		for i, v := range values {
 			narrow[i] = float32(v)
 			if float64(narrow[i]) != v && !math.IsNaN(v) {
-				return nil, fmt.Errorf("element %d of float64 is %v, which is no float32: expected numbers that the engine computed in float32, float16 or bfloat16", i, v)
+				return nil, fmt.Errorf("element %d of float64 is %v, which is no float32: want numbers that the engine computed in float32, float16 or bfloat16", i, v)
 			}
 		}
 		return narrow, nil
 	}
-	return nil, fmt.Errorf("type %s: expected float32, float16, bfloat16, or float64 with numbers of float32", a.Type)
+	return nil, fmt.Errorf("type %s: want float32, float16, bfloat16, or float64 with numbers of float32", a.Type)
 }
 
 func widen[B ~uint16](values []B, to func(uint16) float32) []float32 {
@@ -205,19 +205,19 @@ func (a *Array) Int32s() ([]int32, error) {
 		for i, v := range values {
 			narrow[i] = int32(v)
 			if int64(narrow[i]) != v {
-				return nil, fmt.Errorf("element %d is %d: expected an integer of 32 bits", i, v)
+				return nil, fmt.Errorf("element %d is %d: want an integer of 32 bits", i, v)
 			}
 		}
 		return narrow, nil
 	}
 	floats, err := a.Float32s()
 	if err != nil {
-		return nil, fmt.Errorf("type %s: expected integers", a.Type)
+		return nil, fmt.Errorf("type %s: want integers", a.Type)
 	}
 	narrow := make([]int32, len(floats))
 	for i, v := range floats {
 		if v != v || math.Abs(float64(v)) >= 1<<31 || float64(v) != math.Trunc(float64(v)) {
-			return nil, fmt.Errorf("element %d is %v: expected an integer of 32 bits", i, v)
+			return nil, fmt.Errorf("element %d is %v: want an integer of 32 bits", i, v)
 		}
 		narrow[i] = int32(v)
 	}

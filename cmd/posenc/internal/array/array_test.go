@@ -164,11 +164,11 @@ func TestWriteErrors(t *testing.T) {
 		name, want string
 		file       *File
 	}{
-		{"a.npy", "expected a name that ends in", one(good)},
-		{"a.npz", "1 elements, expected those of shape [2]", one(Array{Name: "a", Shape: []int{2}, Values: []float32{1}})},
+		{"a.npy", "want a name that ends in", one(good)},
+		{"a.npz", "1 elements, want those of shape [2]", one(Array{Name: "a", Shape: []int{2}, Values: []float32{1}})},
 		{"a.safetensors", "Values is []int", one(Array{Name: "a", Shape: []int{1}, Values: []int{1}})},
-		{"a.npz", `array "": expected a name`, one(Array{Shape: []int{1}, Values: []float32{1}})},
-		{"a.npz", `array "a": expected a name that no other`, &File{Arrays: []Array{good, good}}},
+		{"a.npz", `array "": want a name`, one(Array{Shape: []int{1}, Values: []float32{1}})},
+		{"a.npz", `array "a": want a name that no other`, &File{Arrays: []Array{good, good}}},
 	} {
 		path := filepath.Join(t.TempDir(), test.name)
 		if err := WriteFile(path, test.file); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -211,14 +211,14 @@ func TestHostile(t *testing.T) {
 		{"torch", pt, "a file of torch.save"},
 		{"npy version", []byte(npyMagic + "\x09\x00\x10\x00"), "npy version 9"},
 		{"npy start", []byte(npyMagic + "\x01\x00\x10"), "ends early"},
-		{"npy header", npyFile("", 0), "expected descr, fortran_order and shape"},
+		{"npy header", npyFile("", 0), "want descr, fortran_order and shape"},
 		{"npy header size", []byte(npyMagic + "\x02\x00\xff\xff\xff\xff"), "a npy header of 4294967295 bytes"},
-		{"npy data", npyFile(header("'<f4'", "(4,)"), 8), "8 bytes of data: expected 16 for shape [4] of float32"},
+		{"npy data", npyFile(header("'<f4'", "(4,)"), 8), "8 bytes of data: want 16 for shape [4] of float32"},
 		{"npy more data", npyFile(header("'<f4'", "(4,)"), 17), "17 bytes of data"},
-		{"npy negative", npyFile(header("'<f4'", "(-4,)"), 8), "expected descr, fortran_order and shape"},
-		{"npy large", npyFile(header("'<f4'", "(300000000000000,)"), 8), "expected at most 1073741824 bytes"},
-		{"npy overflow", npyFile(header("'<f4'", "(4294967296, 4294967296)"), 0), "expected fewer elements"},
-		{"npy number", npyFile(header("'<f4'", "(99999999999999999999,)"), 8), "shape (99999999999999999999,): expected whole numbers that an int holds"},
+		{"npy negative", npyFile(header("'<f4'", "(-4,)"), 8), "want descr, fortran_order and shape"},
+		{"npy large", npyFile(header("'<f4'", "(300000000000000,)"), 8), "want at most 1073741824 bytes"},
+		{"npy overflow", npyFile(header("'<f4'", "(4294967296, 4294967296)"), 0), "want fewer elements"},
+		{"npy number", npyFile(header("'<f4'", "(99999999999999999999,)"), 8), "shape (99999999999999999999,): want whole numbers that an int holds"},
 		{"npy dimensions", npyFile(header("'<f4'", "("+strings.Repeat("1,", 65)+")"), 4), "65 dimensions"},
 		{"uint64", append(npyFile(header("'<u8'", "(1,)"), 0), bytes.Repeat([]byte{0xff}, 8)...), "element 0 is 18446744073709551615"},
 		{"safetensors header", safeFile("{", 0)[:9], "invalid header"},
@@ -280,7 +280,7 @@ func TestConversions(t *testing.T) {
 		want   string
 	}{
 		{[]float64{0.5, 0.1}, "element 1 of float64 is 0.1, which is no float32"},
-		{[]int64{1}, "expected float32, float16"},
+		{[]int64{1}, "want float32, float16"},
 	} {
 		a := Array{Type: "int64", Values: test.values}
 		if _, err := a.Float32s(); err == nil || !strings.Contains(err.Error(), test.want) {

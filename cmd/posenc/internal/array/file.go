@@ -53,7 +53,7 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	case n == 0:
 		return nil, errors.New("an empty file")
 	case bytes.HasPrefix(head, []byte("GGUF")):
-		return nil, errors.New("a GGUF file: expected arrays as npy, npz or safetensors")
+		return nil, errors.New("a GGUF file: want arrays as npy, npz or safetensors")
 	}
 	return nil, errors.New("not a npy, npz or safetensors file")
 }
@@ -62,12 +62,12 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 func WriteFile(path string, f *File) error {
 	encode := map[string]func(*File) ([]byte, error){".npz": encodeNPZ, ".safetensors": encodeSafetensors}[strings.ToLower(filepath.Ext(path))]
 	if encode == nil {
-		return fmt.Errorf("%s: expected a name that ends in .safetensors or .npz", path)
+		return fmt.Errorf("%s: want a name that ends in .safetensors or .npz", path)
 	}
 	var names []string
 	for _, a := range f.Arrays {
 		if a.Name == "" || slices.Contains(names, a.Name) {
-			return fmt.Errorf("%s: array %q: expected a name that no other array has", path, a.Name)
+			return fmt.Errorf("%s: array %q: want a name that no other array has", path, a.Name)
 		}
 		names = append(names, a.Name)
 	}

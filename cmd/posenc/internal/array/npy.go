@@ -43,7 +43,7 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 	}
 	descr, fortran, shapes := npyDescr.FindStringSubmatch(header), npyFortran.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
 	if descr == nil || fortran == nil || shapes == nil {
-		return nil, fmt.Errorf("npy header %.200q: expected descr, fortran_order and shape", strings.TrimSpace(header))
+		return nil, fmt.Errorf("npy header %.200q: want descr, fortran_order and shape", strings.TrimSpace(header))
 	}
 	a := &Array{Type: descr[1] + descr[2]}
 	for part := range strings.SplitSeq(shapes[1], ",") {
@@ -53,12 +53,12 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 		}
 		n, err := strconv.Atoi(part)
 		if err != nil {
-			return nil, fmt.Errorf("npy header: shape (%.100s): expected whole numbers that an int holds", shapes[1])
+			return nil, fmt.Errorf("npy header: shape (%.100s): want whole numbers that an int holds", shapes[1])
 		}
 		a.Shape = append(a.Shape, n)
 	}
 	if len(a.Shape) > maxDimensions {
-		return nil, fmt.Errorf("%d dimensions: expected at most %d", len(a.Shape), maxDimensions)
+		return nil, fmt.Errorf("%d dimensions: want at most %d", len(a.Shape), maxDimensions)
 	}
 	n, ok := count(a.Shape)
 	var k *kind
@@ -69,16 +69,16 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 	}
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("npy header: shape %v: expected fewer elements", a.Shape)
+		return nil, fmt.Errorf("npy header: shape %v: want fewer elements", a.Shape)
 	case descr[2] == "":
 		a.Type = "a record"
 		return a, nil
 	case k == nil:
 		return a, nil
 	case int64(n) > maxBytes/int64(k.size):
-		return nil, fmt.Errorf("shape %v of %s: expected at most %d bytes", a.Shape, k.name, maxBytes)
+		return nil, fmt.Errorf("shape %v of %s: want at most %d bytes", a.Shape, k.name, maxBytes)
 	case size-length != int64(n*k.size):
-		return nil, fmt.Errorf("%d bytes of data: expected %d for shape %v of %s", size-length, n*k.size, a.Shape, k.name)
+		return nil, fmt.Errorf("%d bytes of data: want %d for shape %v of %s", size-length, n*k.size, a.Shape, k.name)
 	}
 	data := make([]byte, n*k.size)
 	if _, err := io.ReadFull(r, data); err != nil {
@@ -114,10 +114,10 @@ func npyHeader(r io.Reader) (string, int64, error) {
 		}
 		prefix, length = 12, binary.LittleEndian.Uint32(start[8:])
 	default:
-		return "", 0, fmt.Errorf("npy version %d: expected 1 to 3", major)
+		return "", 0, fmt.Errorf("npy version %d: want 1 to 3", major)
 	}
 	if length > maxHeader {
-		return "", 0, fmt.Errorf("a npy header of %d bytes: expected at most %d", length, maxHeader)
+		return "", 0, fmt.Errorf("a npy header of %d bytes: want at most %d", length, maxHeader)
 	}
 	header := make([]byte, length)
 	if _, err := io.ReadFull(r, header); err != nil {
@@ -154,7 +154,7 @@ func encodeNPY(a *Array) ([]byte, error) {
 		return nil, err
 	}
 	if len(a.Shape) > maxDimensions {
-		return nil, fmt.Errorf("array %q: %d dimensions, expected at most %d", a.Name, len(a.Shape), maxDimensions)
+		return nil, fmt.Errorf("array %q: %d dimensions, want at most %d", a.Name, len(a.Shape), maxDimensions)
 	}
 	var shape strings.Builder
 	for _, n := range a.Shape {

@@ -27,7 +27,7 @@ func readNPZ(r io.ReaderAt, size int64) (*File, error) {
 		name := strings.TrimSuffix(member.Name, ext)
 		switch {
 		case path.Base(member.Name) == "data.pkl":
-			return nil, errors.New("a file of torch.save: expected one of safetensors.torch.save_file or numpy.save")
+			return nil, errors.New("a file of torch.save: want a file of safetensors.torch.save_file or numpy.save")
 		case ext != ".npy" && ext != ".txt":
 			continue
 		case seen[member.Name]:
@@ -39,7 +39,7 @@ func readNPZ(r io.ReaderAt, size int64) (*File, error) {
 			return nil, fmt.Errorf("member %q: %d bytes from %d in a file of %d", member.Name, member.UncompressedSize64, packed, size)
 		}
 		if total += member.UncompressedSize64; total > maxBytes {
-			return nil, fmt.Errorf("member %q: expected at most %d bytes in all members", member.Name, maxBytes)
+			return nil, fmt.Errorf("member %q: want at most %d bytes in all members", member.Name, maxBytes)
 		}
 		if err := f.readMember(member, name, ext); err != nil {
 			return nil, fmt.Errorf("member %q: %w", member.Name, err)

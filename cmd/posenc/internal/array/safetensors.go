@@ -25,9 +25,9 @@ func readSafetensors(r io.ReaderAt, size int64) (*File, error) {
 	case header > uint64(size-8):
 		return nil, fmt.Errorf("a safetensors header of %d bytes in a file of %d", header, size)
 	case header > maxSafetensorsHeader:
-		return nil, fmt.Errorf("a safetensors header of %d bytes: expected at most %d", header, maxSafetensorsHeader)
+		return nil, fmt.Errorf("a safetensors header of %d bytes: want at most %d", header, maxSafetensorsHeader)
 	case size > maxBytes:
-		return nil, fmt.Errorf("%d bytes: expected at most %d", size, maxBytes)
+		return nil, fmt.Errorf("%d bytes: want at most %d", size, maxBytes)
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), data); err != nil {
