@@ -41,6 +41,8 @@
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
 //   - relative has what is added to attention scores: ALiBi, T5, DeBERTa, Swin, Shaw,
 //     Transformer-XL, Inkling.
+//   - generic has what every kernel computes, in plain Go.
+//   - cmd/posenc is a command that says what a model rotates and what an engine did.
 //
 // # Layouts
 //
@@ -224,8 +226,8 @@
 //
 // A Rotary with ExactAngles takes some 35 KB for every 64 frequencies, and Rows take
 // 4*RotaryDim bytes for each token. Only functions that make a new value, errors, and
-// PermuteWeights in place allocate. QueryScales, LogQueryScales, CosSinMixed and xPos allocate too, for the rare
-// results that are next to the middle between two float32.
+// PermuteWeights in place allocate. QueryScales, LogQueryScales, CosSinMixed and xPos allocate
+// too, for the rare results that are next to the middle between two float32.
 //
 // # Errors
 //
