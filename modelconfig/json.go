@@ -81,7 +81,7 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 		}
 		name := token.(string) // Decoder lets nothing else stand for a name
 		if _, twice := o[name]; twice {
-			return nil, fmt.Errorf("%s stands twice in one object", quoted(name))
+			return nil, fmt.Errorf("%s appears twice in one object", quoted(name))
 		}
 		if o[name], err = parseValue(d, depth+1); err != nil {
 			return nil, err

@@ -38,7 +38,7 @@ func readRopes(r *reader, f *family) map[string]*reader {
 	var known []string
 	for _, k := range f.kinds {
 		known = append(known, k.layerType)
-		if v, stands := parameters.keys[k.layerType]; stands && v == nil {
+		if v, there := parameters.keys[k.layerType]; there && v == nil {
 			continue
 		}
 		inner, _ := parameters.object(k.layerType)

@@ -154,7 +154,7 @@ func (h *header) read() map[string]tensor {
 				continue
 			}
 			if _, twice := tensors[name]; twice {
-				h.fail("it stands twice")
+				h.fail("it appears twice")
 			}
 			tensors[name] = t
 		}
@@ -170,7 +170,7 @@ func (h *header) key() {
 	}
 	h.at = quoted(name)
 	if _, twice := h.keys[name]; twice {
-		h.fail("the key stands twice")
+		h.fail("the key appears twice")
 	}
 	keep := !strings.HasPrefix(name, tokenizerKey)
 	if keep {
