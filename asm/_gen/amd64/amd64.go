@@ -157,8 +157,14 @@ func (e *emitter) prefetchAhead(from operand.Mem, bytes int) {
 	if bytes < line/2 {
 		return // those before it have fetched the line
 	}
+	e.prefetchLines(from.Offset(ahead), bytes)
+}
+
+// prefetchLines fetches the lines of so many bytes from an address on.
+func (e *emitter) prefetchLines(from operand.Mem, bytes int) {
+	const line = 64
 	for at := 0; at < bytes; at += line {
-		e.prefetch(from.Offset(at + ahead))
+		e.prefetch(from.Offset(at))
 	}
 }
 
