@@ -44,7 +44,10 @@ func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, sca
 					if tokens < 16384 {
 						return
 					}
-					// A copy of half of the bytes that are read and written reads and writes as many.
+					// A copy of half of the bytes that are read and written reads and writes as many, by
+					// non-temporal stores. On Zen 5 a loop that only loads src has 0.95 to 1 of its speed,
+					// with as many bytes stored as Q8_0 has 0.91 to 0.95 by such stores and 0.72 to 0.85 by
+					// plain ones. The rows, an eighth of src, are not counted.
 					size := (len(src)*4 + len(cache.Data)*int(unsafe.Sizeof(*new(D))) + 4*len(cache.Scales)) / 2
 					from, to := bytes.Repeat([]byte{1}, size), make([]byte, size)
 					b.Run("copy", func(b *testing.B) {
