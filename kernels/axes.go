@@ -80,8 +80,11 @@ func CosSinAxesRows(impl Implementation, cos, sin []float32, stride int, positio
 	nonTemporal = nonTemporal && aligned(cos, sin, stride, b.n)
 	for t := 0; t < n; {
 		at := t * stride
-		moving, run := b.run(positions[t:], tokens, n-t)
-		if run >= shortRun && impl.seeds() && b.certain(positions[t:], tokens) {
+		moving, run := -1, 1
+		if impl.seeds() {
+			moving, run = b.run(positions[t:], tokens, n-t)
+		}
+		if run >= shortRun && b.certain(positions[t:], tokens) {
 			for i := range b.axes {
 				a := &b.axes[i]
 				p := positions[a.index*tokens:]
