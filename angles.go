@@ -176,9 +176,13 @@ func (r *Rotary) checkFractional(function string, positions []float32) (int, err
 
 // checkPositions returns an error for the first position beyond last.
 func checkPositions(function, name string, positions []int32, last int64) error {
-	if last >= 1<<31 {
-		return nil
+	if last < 1<<31 { // else there is no call, for which one token has no time
+		return checkEachPosition(function, name, positions, last)
 	}
+	return nil
+}
+
+func checkEachPosition(function, name string, positions []int32, last int64) error {
 	for i, p := range positions {
 		if int64(p) > last || int64(p) < -last {
 			return argument.Error(ErrPosition, function, argument.Indexed(name, i), p, "at most %s", cossin.PositionLimit(last))

@@ -124,29 +124,25 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	case tokens != 1 || r.rotaryDim > 2*kernels.TokenPairs:
 		rotateTokens(a, tokens, r, xs)
 		return nil
-	case a.rows != nil:
-		if cos, sin, ok := a.rows.at(row(a.of, 0), r.sign); ok {
-			rotateToken(cos, sin, r, xs)
-			return nil
+	}
+	var cos, sin []float32
+	inPlace := false
+	if a.rows != nil {
+		cos, sin, inPlace = a.rows.at(row(a.of, 0), r.sign)
+	}
+	if !inPlace {
+		var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
+		scratch, pairs := kernels.LineAligned(memory[:]), r.rotaryDim/2
+		cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
+		switch {
+		case a.rows != nil:
+			a.rows.copyRow(cos, sin, row(a.of, 0), r.sign)
+		case a.fractional:
+			a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, a.fractions(), 1, 0, 1, r.scaling, r.scaling*r.sign)
+		default:
+			a.rotary.frequencies.WriteRow(cos, sin, a.of, r.scaling, r.scaling*r.sign)
 		}
 	}
-	var cosMemory, sinMemory [kernels.TokenPairs + kernels.Line]float32 // a call for one token has no time to clear more
-	cos, sin := kernels.LineAligned(cosMemory[:]), kernels.LineAligned(sinMemory[:])
-	pairs := r.rotaryDim / 2
-	if a.rows != nil {
-		a.rows.copyRow(cos[:pairs], sin[:pairs], row(a.of, 0), r.sign)
-	} else if a.fractional {
-		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, a.fractions(), 1, 0, 1, r.scaling, r.scaling*r.sign)
-	} else {
-		a.rotary.frequencies.WriteRow(cos[:pairs], sin[:pairs], a.of, r.scaling, r.scaling*r.sign)
-	}
-	rotateToken(cos[:pairs], sin[:pairs], r, xs)
-	return nil
-}
-
-// rotateToken rotates one token by a row. Where one call of a kernel suffices, it calls
-// the kernel directly: an Operand and the calls in between would cost as much as a head.
-func rotateToken[T Element](cos, sin []float32, r *rotation, xs []View[T]) {
 	kind, impl := kindOf[T](), dispatch.Implementation()
 	h, sameOrder, halfSplit := r.head, r.in == r.out, r.out == view.HalfSplit
 	var k kernels.Rotation
@@ -184,6 +180,7 @@ func rotateToken[T Element](cos, sin []float32, r *rotation, xs []View[T]) {
 			kernels.RotateInterleavedBF16(impl, x, x, cos, sin, &k)
 		}
 	}
+	return nil
 }
 
 func rotateTokens[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {

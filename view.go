@@ -37,7 +37,7 @@ type View[T Element | Quantized] struct {
 
 // checked returns views as package view checks them: the same fields.
 func checked[T Element](xs []View[T]) []view.View[T] {
-	return unsafe.Slice((*view.View[T])(unsafe.SliceData(xs)), len(xs))
+	return *(*[]view.View[T])(unsafe.Pointer(&xs))
 }
 
 // operandOf returns v as kernels take it.

@@ -3,6 +3,7 @@ package cossin
 import (
 	"slices"
 
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -64,13 +65,17 @@ func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32)
 	to.End()
 }
 
-// WriteRow is Write for one token, whose position on each axis it takes.
+// WriteRow is Write for one token, whose position on each axis it takes, and for at most
+// kernels.TokenPairs pairs.
 func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, scaleSin float32) {
-	if f.how == oneAxis {
-		f.ladder.writeRow(cos, sin, position[0], scaleCos, scaleSin)
-		return
+	switch {
+	case f.how != oneAxis:
+		f.Write(&Table{Cos: cos, Sin: sin, Stride: len(cos)}, &Positions{Call: position, Tokens: 1, N: 1}, scaleCos, scaleSin)
+	case f.ladder.Blocks == nil:
+		writeFloat32Row(cos, sin, f.ladder.invFreq32, float32(position[0]), scaleCos, scaleSin)
+	default:
+		kernels.CosSinExactRow(dispatch.Implementation(), cos, sin, float64(position[0]), &f.ladder.Blocks[0], scaleCos, scaleSin)
 	}
-	f.Write(&Table{Cos: cos, Sin: sin, Stride: len(cos)}, &Positions{Call: position, Tokens: 1, N: 1}, scaleCos, scaleSin)
 }
 
 // WriteOnce is Write, but for tokens that all have the same positions it writes one

@@ -52,15 +52,6 @@ func (l *Ladder) Write(to *Table, column, pairs int, positions []int32, scaleCos
 	}
 }
 
-// writeRow writes a row of all pairs.
-func (l *Ladder) writeRow(cos, sin []float32, position int32, scaleCos, scaleSin float32) {
-	if l.Blocks == nil {
-		writeFloat32Row(cos, sin, l.invFreq32, float32(position), scaleCos, scaleSin)
-		return
-	}
-	l.writeExactRow(cos, sin, 0, len(cos), float64(position), scaleCos, scaleSin)
-}
-
 // WriteFractional is Write for positions that need not be integers.
 func (l *Ladder) WriteFractional(to *Table, column, pairs int, positions []float32, scaleCos, scaleSin float32) {
 	for t, p := range positions {

@@ -4,6 +4,7 @@ package view
 
 import (
 	"fmt"
+	"math/bits"
 	"strconv"
 	"unsafe"
 
@@ -233,8 +234,8 @@ func Check[T any](function string, xs []View[T], tokens, dim int) error {
 	var zero T
 	for i := range xs {
 		v := &xs[i]
-		need, ok := argument.Multiply(v.Heads, vectors)
-		if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 || !ok || need != len(v.Data) {
+		above, need := bits.Mul(uint(v.Heads), uint(vectors))
+		if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 || above != 0 || need != uint(len(v.Data)) {
 			return check(function, xs, tokens, dim)
 		}
 		start := uintptr(unsafe.Pointer(unsafe.SliceData(v.Data)))
