@@ -16,100 +16,101 @@ TEXT ·CosSinExactF32AVX2(SB), $0-72
 	VBROADCASTSS scaleCos+56(FP), Y0
 	VBROADCASTSS scaleSin+60(FP), Y1
 	XORQ         R8, R8
-	VBROADCASTSD position+48(FP), Y2
-	VMOVUPD      toInteger<>+0(SB), Y3
 	CMPQ         DI, $0x08
 	JLT          next3
 
 main2:
+	VBROADCASTSD position+48(FP), Y2
+	VMOVUPD      toInteger<>+0(SB), Y3
+
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y4
-	VMOVAPD     Y4, Y8
+	VMOVAPD     Y4, Y7
 	VMOVUPD     32(AX)(R8*8), Y5
-	VMOVAPD     Y5, Y9
+	VMOVAPD     Y5, Y8
 	VFMADD213PD Y3, Y2, Y4
 	VFMADD213PD Y3, Y2, Y5
 	VSUBPD      Y4, Y3, Y6
-	VSUBPD      Y5, Y3, Y7
-	VFMADD213PD Y6, Y2, Y8
-	VFMADD213PD Y7, Y2, Y9
-	VFMADD231PD (CX)(R8*8), Y2, Y8
-	VFMADD231PD 32(CX)(R8*8), Y2, Y9
-	VMULPD      Y8, Y8, Y6
-	VMULPD      Y9, Y9, Y7
+	VSUBPD      Y5, Y3, Y3
+	VFMADD213PD Y6, Y2, Y7
+	VFMADD213PD Y3, Y2, Y8
+	VFMADD231PD (CX)(R8*8), Y2, Y7
+	VFMADD231PD 32(CX)(R8*8), Y2, Y8
+	VMULPD      Y7, Y7, Y2
+	VMULPD      Y8, Y8, Y3
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y12
-	VMOVUPD     cosine6<>+0(SB), Y14
-	VMOVUPD     sine6<>+0(SB), Y13
-	VMOVUPD     cosine6<>+0(SB), Y15
-	VFMADD213PD sine5<>+0(SB), Y6, Y12
-	VFMADD213PD cosine5<>+0(SB), Y6, Y14
-	VFMADD213PD sine5<>+0(SB), Y7, Y13
-	VFMADD213PD cosine5<>+0(SB), Y7, Y15
-	VFMADD213PD sine4<>+0(SB), Y6, Y12
-	VFMADD213PD cosine4<>+0(SB), Y6, Y14
-	VFMADD213PD sine4<>+0(SB), Y7, Y13
-	VFMADD213PD cosine4<>+0(SB), Y7, Y15
-	VFMADD213PD sine3<>+0(SB), Y6, Y12
-	VFMADD213PD cosine3<>+0(SB), Y6, Y14
-	VFMADD213PD sine3<>+0(SB), Y7, Y13
-	VFMADD213PD cosine3<>+0(SB), Y7, Y15
-	VFMADD213PD sine2<>+0(SB), Y6, Y12
-	VFMADD213PD cosine2<>+0(SB), Y6, Y14
-	VFMADD213PD sine2<>+0(SB), Y7, Y13
-	VFMADD213PD cosine2<>+0(SB), Y7, Y15
-	VFMADD213PD sine1<>+0(SB), Y6, Y12
-	VFMADD213PD cosine1<>+0(SB), Y6, Y14
-	VFMADD213PD sine1<>+0(SB), Y7, Y13
-	VFMADD213PD cosine1<>+0(SB), Y7, Y15
-	VFMADD213PD sine0<>+0(SB), Y6, Y12
-	VFMADD213PD cosine0<>+0(SB), Y6, Y14
-	VFMADD213PD sine0<>+0(SB), Y7, Y13
-	VFMADD213PD cosine0<>+0(SB), Y7, Y15
-	VMULPD      Y8, Y12, Y12
-	VMULPD      Y9, Y13, Y13
+	VMOVUPD     sine6<>+0(SB), Y6
+	VMOVUPD     cosine6<>+0(SB), Y12
+	VMOVUPD     sine6<>+0(SB), Y11
+	VMOVUPD     cosine6<>+0(SB), Y13
+	VFMADD213PD sine5<>+0(SB), Y2, Y6
+	VFMADD213PD cosine5<>+0(SB), Y2, Y12
+	VFMADD213PD sine5<>+0(SB), Y3, Y11
+	VFMADD213PD cosine5<>+0(SB), Y3, Y13
+	VFMADD213PD sine4<>+0(SB), Y2, Y6
+	VFMADD213PD cosine4<>+0(SB), Y2, Y12
+	VFMADD213PD sine4<>+0(SB), Y3, Y11
+	VFMADD213PD cosine4<>+0(SB), Y3, Y13
+	VFMADD213PD sine3<>+0(SB), Y2, Y6
+	VFMADD213PD cosine3<>+0(SB), Y2, Y12
+	VFMADD213PD sine3<>+0(SB), Y3, Y11
+	VFMADD213PD cosine3<>+0(SB), Y3, Y13
+	VFMADD213PD sine2<>+0(SB), Y2, Y6
+	VFMADD213PD cosine2<>+0(SB), Y2, Y12
+	VFMADD213PD sine2<>+0(SB), Y3, Y11
+	VFMADD213PD cosine2<>+0(SB), Y3, Y13
+	VFMADD213PD sine1<>+0(SB), Y2, Y6
+	VFMADD213PD cosine1<>+0(SB), Y2, Y12
+	VFMADD213PD sine1<>+0(SB), Y3, Y11
+	VFMADD213PD cosine1<>+0(SB), Y3, Y13
+	VFMADD213PD sine0<>+0(SB), Y2, Y6
+	VFMADD213PD cosine0<>+0(SB), Y2, Y12
+	VFMADD213PD sine0<>+0(SB), Y3, Y11
+	VFMADD213PD cosine0<>+0(SB), Y3, Y13
+	VMULPD      Y7, Y6, Y6
+	VMULPD      Y8, Y11, Y11
 
 	// Ziv's test, the short one
-	VPSLLVD entryShifts<>+0(SB), Y14, Y6
-	VPADDD  entryLeast<>+0(SB), Y6, Y6
-	VPSLLVD entryShifts<>+0(SB), Y12, Y7
-	VPADDD  entryLeast<>+0(SB), Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPSLLVD entryShifts<>+0(SB), Y15, Y7
-	VPADDD  entryLeast<>+0(SB), Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPSLLVD entryShifts<>+0(SB), Y13, Y7
-	VPADDD  entryLeast<>+0(SB), Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPMAXUD entryLimits<>+0(SB), Y6, Y6
-	VPXOR   entryLimits<>+0(SB), Y6, Y6
-	VPTEST  Y6, Y6
+	VPSLLVD entryShifts<>+0(SB), Y12, Y2
+	VPADDD  entryLeast<>+0(SB), Y2, Y2
+	VPSLLVD entryShifts<>+0(SB), Y6, Y3
+	VPADDD  entryLeast<>+0(SB), Y3, Y3
+	VPMAXUD Y3, Y2, Y2
+	VPSLLVD entryShifts<>+0(SB), Y13, Y3
+	VPADDD  entryLeast<>+0(SB), Y3, Y3
+	VPMAXUD Y3, Y2, Y2
+	VPSLLVD entryShifts<>+0(SB), Y11, Y3
+	VPADDD  entryLeast<>+0(SB), Y3, Y3
+	VPMAXUD Y3, Y2, Y2
+	VPMAXUD entryLimits<>+0(SB), Y2, Y2
+	VPXOR   entryLimits<>+0(SB), Y2, Y2
+	VPTEST  Y2, Y2
 	JNZ     long4
 
 certain5:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY  Y14, X10
-	VCVTPD2PSY  Y12, X11
-	VCVTPD2PSY  Y15, X6
-	VINSERTF128 $0x01, X6, Y10, Y6
-	VCVTPD2PSY  Y13, X7
-	VINSERTF128 $0x01, X7, Y11, Y7
-	VSHUFPS     $0x88, Y5, Y4, Y4
-	VPERMQ      $0xd8, Y4, Y4
-	VPSLLD      $0x1f, Y4, Y5
-	VPSLLD      $0x1e, Y4, Y4
-	VPXOR       Y5, Y4, Y8
-	VBLENDVPS   Y5, Y7, Y6, Y9
-	VBLENDVPS   Y5, Y6, Y7, Y5
-	VANDPS      signBit32<>+0(SB), Y8, Y8
-	VXORPS      Y8, Y9, Y9
-	VANDPS      signBit32<>+0(SB), Y4, Y4
-	VXORPS      Y4, Y5, Y5
-	VMULPS      Y0, Y9, Y9
-	VMULPS      Y1, Y5, Y5
-	VMOVUPS     Y9, (BX)(R8*4)
-	VMOVUPS     Y5, (SI)(R8*4)
+	VSHUFPS     $0x88, Y5, Y4, Y2
+	VPERMQ      $0xd8, Y2, Y2
+	VCVTPD2PSY  Y12, X9
+	VCVTPD2PSY  Y6, X10
+	VCVTPD2PSY  Y13, X3
+	VINSERTF128 $0x01, X3, Y9, Y3
+	VCVTPD2PSY  Y11, X4
+	VINSERTF128 $0x01, X4, Y10, Y4
+	VPSLLD      $0x1f, Y2, Y5
+	VPSLLD      $0x1e, Y2, Y2
+	VPXOR       Y5, Y2, Y6
+	VBLENDVPS   Y5, Y4, Y3, Y7
+	VBLENDVPS   Y5, Y3, Y4, Y3
+	VANDPS      signBit32<>+0(SB), Y6, Y6
+	VXORPS      Y6, Y7, Y7
+	VANDPS      signBit32<>+0(SB), Y2, Y2
+	VXORPS      Y2, Y3, Y3
+	VMULPS      Y0, Y7, Y7
+	VMULPS      Y1, Y3, Y3
+	VMOVUPS     Y7, (BX)(R8*4)
+	VMOVUPS     Y3, (SI)(R8*4)
 	ADDQ        $0x08, R8
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
@@ -120,70 +121,8 @@ next3:
 	JLT  next7
 
 main6:
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Y4
-	VMOVAPD     Y4, Y6
-	VFMADD213PD Y3, Y2, Y4
-	VSUBPD      Y4, Y3, Y5
-	VFMADD213PD Y5, Y2, Y6
-	VFMADD231PD (CX)(R8*8), Y2, Y6
-	VMULPD      Y6, Y6, Y5
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y7
-	VMOVUPD     cosine6<>+0(SB), Y8
-	VFMADD213PD sine5<>+0(SB), Y5, Y7
-	VFMADD213PD cosine5<>+0(SB), Y5, Y8
-	VFMADD213PD sine4<>+0(SB), Y5, Y7
-	VFMADD213PD cosine4<>+0(SB), Y5, Y8
-	VFMADD213PD sine3<>+0(SB), Y5, Y7
-	VFMADD213PD cosine3<>+0(SB), Y5, Y8
-	VFMADD213PD sine2<>+0(SB), Y5, Y7
-	VFMADD213PD cosine2<>+0(SB), Y5, Y8
-	VFMADD213PD sine1<>+0(SB), Y5, Y7
-	VFMADD213PD cosine1<>+0(SB), Y5, Y8
-	VFMADD213PD sine0<>+0(SB), Y5, Y7
-	VFMADD213PD cosine0<>+0(SB), Y5, Y8
-	VMULPD      Y6, Y7, Y7
-
-	// Ziv's test, the short one
-	VPSLLVD entryShifts<>+0(SB), Y8, Y5
-	VPADDD  entryLeast<>+0(SB), Y5, Y5
-	VPSLLVD entryShifts<>+0(SB), Y7, Y6
-	VPADDD  entryLeast<>+0(SB), Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPMAXUD entryLimits<>+0(SB), Y5, Y5
-	VPXOR   entryLimits<>+0(SB), Y5, Y5
-	VPTEST  Y5, Y5
-	JNZ     long8
-
-certain9:
-	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY   Y8, X5
-	VCVTPD2PSY   Y7, X7
-	VEXTRACTF128 $0x01, Y4, X6
-	VSHUFPS      $0x88, X6, X4, X6
-	VPSLLD       $0x1f, X6, X4
-	VPSLLD       $0x1e, X6, X6
-	VPXOR        X4, X6, X8
-	VBLENDVPS    X4, X7, X5, X9
-	VBLENDVPS    X4, X5, X7, X4
-	VANDPS       signBit32<>+0(SB), X8, X8
-	VXORPS       X8, X9, X9
-	VANDPS       signBit32<>+0(SB), X6, X6
-	VXORPS       X6, X4, X4
-	VMULPS       X0, X9, X9
-	VMULPS       X1, X4, X4
-	VMOVUPS      X9, (BX)(R8*4)
-	VMOVUPS      X4, (SI)(R8*4)
-	ADDQ         $0x04, R8
-	SUBQ         $0x04, DI
-	CMPQ         DI, $0x04
-	JGE          main6
-
-next7:
-	TESTQ DI, DI
-	JZ    done10
+	VBROADCASTSD position+48(FP), Y2
+	VMOVUPD      toInteger<>+0(SB), Y3
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y4
@@ -192,53 +131,120 @@ next7:
 	VSUBPD      Y4, Y3, Y3
 	VFMADD213PD Y3, Y2, Y5
 	VFMADD231PD (CX)(R8*8), Y2, Y5
-	VMULPD      Y5, Y5, Y3
+	VMULPD      Y5, Y5, Y2
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y6
-	VMOVUPD     cosine6<>+0(SB), Y7
-	VFMADD213PD sine5<>+0(SB), Y3, Y6
-	VFMADD213PD cosine5<>+0(SB), Y3, Y7
-	VFMADD213PD sine4<>+0(SB), Y3, Y6
-	VFMADD213PD cosine4<>+0(SB), Y3, Y7
-	VFMADD213PD sine3<>+0(SB), Y3, Y6
-	VFMADD213PD cosine3<>+0(SB), Y3, Y7
-	VFMADD213PD sine2<>+0(SB), Y3, Y6
-	VFMADD213PD cosine2<>+0(SB), Y3, Y7
-	VFMADD213PD sine1<>+0(SB), Y3, Y6
-	VFMADD213PD cosine1<>+0(SB), Y3, Y7
-	VFMADD213PD sine0<>+0(SB), Y3, Y6
-	VFMADD213PD cosine0<>+0(SB), Y3, Y7
-	VMULPD      Y5, Y6, Y6
+	VMOVUPD     sine6<>+0(SB), Y3
+	VMOVUPD     cosine6<>+0(SB), Y6
+	VFMADD213PD sine5<>+0(SB), Y2, Y3
+	VFMADD213PD cosine5<>+0(SB), Y2, Y6
+	VFMADD213PD sine4<>+0(SB), Y2, Y3
+	VFMADD213PD cosine4<>+0(SB), Y2, Y6
+	VFMADD213PD sine3<>+0(SB), Y2, Y3
+	VFMADD213PD cosine3<>+0(SB), Y2, Y6
+	VFMADD213PD sine2<>+0(SB), Y2, Y3
+	VFMADD213PD cosine2<>+0(SB), Y2, Y6
+	VFMADD213PD sine1<>+0(SB), Y2, Y3
+	VFMADD213PD cosine1<>+0(SB), Y2, Y6
+	VFMADD213PD sine0<>+0(SB), Y2, Y3
+	VFMADD213PD cosine0<>+0(SB), Y2, Y6
+	VMULPD      Y5, Y3, Y3
 
 	// Ziv's test, the short one
-	VPSLLVD entryShifts<>+0(SB), Y7, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPSLLVD entryShifts<>+0(SB), Y6, Y5
+	VPSLLVD entryShifts<>+0(SB), Y6, Y2
+	VPADDD  entryLeast<>+0(SB), Y2, Y2
+	VPSLLVD entryShifts<>+0(SB), Y3, Y5
 	VPADDD  entryLeast<>+0(SB), Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD entryLimits<>+0(SB), Y3, Y3
-	VPXOR   entryLimits<>+0(SB), Y3, Y3
-	VPTEST  Y3, Y3
+	VPMAXUD Y5, Y2, Y2
+	VPMAXUD entryLimits<>+0(SB), Y2, Y2
+	VPXOR   entryLimits<>+0(SB), Y2, Y2
+	VPTEST  Y2, Y2
+	JNZ     long8
+
+certain9:
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VEXTRACTF128 $0x01, Y4, X2
+	VSHUFPS      $0x88, X2, X4, X2
+	VCVTPD2PSY   Y6, X4
+	VCVTPD2PSY   Y3, X3
+	VPSLLD       $0x1f, X2, X5
+	VPSLLD       $0x1e, X2, X2
+	VPXOR        X5, X2, X6
+	VBLENDVPS    X5, X3, X4, X7
+	VBLENDVPS    X5, X4, X3, X3
+	VANDPS       signBit32<>+0(SB), X6, X6
+	VXORPS       X6, X7, X7
+	VANDPS       signBit32<>+0(SB), X2, X2
+	VXORPS       X2, X3, X3
+	VMULPS       X0, X7, X7
+	VMULPS       X1, X3, X3
+	VMOVUPS      X7, (BX)(R8*4)
+	VMOVUPS      X3, (SI)(R8*4)
+	ADDQ         $0x04, R8
+	SUBQ         $0x04, DI
+	CMPQ         DI, $0x04
+	JGE          main6
+
+next7:
+	TESTQ        DI, DI
+	JZ           done10
+	VBROADCASTSD position+48(FP), Y2
+	VMOVUPD      toInteger<>+0(SB), Y3
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     (AX)(R8*8), Y4
+	VMOVAPD     Y4, Y5
+	VFMADD213PD Y3, Y2, Y4
+	VSUBPD      Y4, Y3, Y3
+	VFMADD213PD Y3, Y2, Y5
+	VFMADD231PD (CX)(R8*8), Y2, Y5
+	VMULPD      Y5, Y5, Y2
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y3
+	VMOVUPD     cosine6<>+0(SB), Y6
+	VFMADD213PD sine5<>+0(SB), Y2, Y3
+	VFMADD213PD cosine5<>+0(SB), Y2, Y6
+	VFMADD213PD sine4<>+0(SB), Y2, Y3
+	VFMADD213PD cosine4<>+0(SB), Y2, Y6
+	VFMADD213PD sine3<>+0(SB), Y2, Y3
+	VFMADD213PD cosine3<>+0(SB), Y2, Y6
+	VFMADD213PD sine2<>+0(SB), Y2, Y3
+	VFMADD213PD cosine2<>+0(SB), Y2, Y6
+	VFMADD213PD sine1<>+0(SB), Y2, Y3
+	VFMADD213PD cosine1<>+0(SB), Y2, Y6
+	VFMADD213PD sine0<>+0(SB), Y2, Y3
+	VFMADD213PD cosine0<>+0(SB), Y2, Y6
+	VMULPD      Y5, Y3, Y3
+
+	// Ziv's test, the short one
+	VPSLLVD entryShifts<>+0(SB), Y6, Y2
+	VPADDD  entryLeast<>+0(SB), Y2, Y2
+	VPSLLVD entryShifts<>+0(SB), Y3, Y5
+	VPADDD  entryLeast<>+0(SB), Y5, Y5
+	VPMAXUD Y5, Y2, Y2
+	VPMAXUD entryLimits<>+0(SB), Y2, Y2
+	VPXOR   entryLimits<>+0(SB), Y2, Y2
+	VPTEST  Y2, Y2
 	JNZ     long11
 
 certain12:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY   Y7, X2
-	VCVTPD2PSY   Y6, X5
-	VEXTRACTF128 $0x01, Y4, X3
-	VSHUFPS      $0x88, X3, X4, X3
-	VPSLLD       $0x1f, X3, X4
-	VPSLLD       $0x1e, X3, X3
-	VPXOR        X4, X3, X6
-	VBLENDVPS    X4, X5, X2, X7
-	VBLENDVPS    X4, X2, X5, X2
+	VEXTRACTF128 $0x01, Y4, X2
+	VSHUFPS      $0x88, X2, X4, X2
+	VCVTPD2PSY   Y6, X4
+	VCVTPD2PSY   Y3, X3
+	VPSLLD       $0x1f, X2, X5
+	VPSLLD       $0x1e, X2, X2
+	VPXOR        X5, X2, X6
+	VBLENDVPS    X5, X3, X4, X7
+	VBLENDVPS    X5, X4, X3, X3
 	VANDPS       signBit32<>+0(SB), X6, X6
 	VXORPS       X6, X7, X7
-	VANDPS       signBit32<>+0(SB), X3, X3
-	VXORPS       X3, X2, X2
+	VANDPS       signBit32<>+0(SB), X2, X2
+	VXORPS       X2, X3, X3
 	VMULPS       X0, X7, X7
-	VMULPS       X1, X2, X2
+	VMULPS       X1, X3, X3
 	LEAQ         (BX)(R8*4), AX
 	TESTQ        $0x00000002, DI
 	JZ           single13
@@ -255,14 +261,14 @@ stored14:
 	LEAQ    (SI)(R8*4), AX
 	TESTQ   $0x00000002, DI
 	JZ      single15
-	VMOVLPS X2, (AX)
-	VPSRLDQ $0x08, X2, X2
+	VMOVLPS X3, (AX)
+	VPSRLDQ $0x08, X3, X3
 	ADDQ    $0x08, AX
 
 single15:
 	TESTQ  $0x00000001, DI
 	JZ     stored16
-	VMOVSS X2, (AX)
+	VMOVSS X3, (AX)
 
 stored16:
 done10:
@@ -278,84 +284,88 @@ undecided1:
 	RET
 
 long4:
-	VADDPD margin<>+0(SB), Y14, Y6
-	VSUBPD margin<>+0(SB), Y14, Y7
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VXORPD Y6, Y7, Y7
+	VADDPD margin<>+0(SB), Y12, Y2
+	VSUBPD margin<>+0(SB), Y12, Y3
+	VPADDQ half29<>+0(SB), Y2, Y2
+	VPADDQ half29<>+0(SB), Y3, Y3
+	VXORPD Y2, Y3, Y3
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y6
-	VMULPD (DX)(R8*8), Y6, Y6
-	VMINPD margin<>+0(SB), Y6, Y6
-	VADDPD Y6, Y12, Y8
-	VSUBPD Y6, Y12, Y6
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VXORPD Y8, Y6, Y6
-	VORPD  Y6, Y7, Y7
-	VADDPD margin<>+0(SB), Y15, Y6
-	VSUBPD margin<>+0(SB), Y15, Y8
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VXORPD Y6, Y8, Y8
-	VORPD  Y8, Y7, Y7
+	VBROADCASTSD position+48(FP), Y2
+	VANDPD       magnitude64<>+0(SB), Y2, Y2
+	VMULPD       (DX)(R8*8), Y2, Y2
+	VMINPD       margin<>+0(SB), Y2, Y2
+	VADDPD       Y2, Y6, Y7
+	VSUBPD       Y2, Y6, Y2
+	VPADDQ       half29<>+0(SB), Y7, Y7
+	VPADDQ       half29<>+0(SB), Y2, Y2
+	VXORPD       Y7, Y2, Y2
+	VORPD        Y2, Y3, Y3
+	VADDPD       margin<>+0(SB), Y13, Y2
+	VSUBPD       margin<>+0(SB), Y13, Y7
+	VPADDQ       half29<>+0(SB), Y2, Y2
+	VPADDQ       half29<>+0(SB), Y7, Y7
+	VXORPD       Y2, Y7, Y7
+	VORPD        Y7, Y3, Y3
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y6
-	VMULPD 32(DX)(R8*8), Y6, Y6
-	VMINPD margin<>+0(SB), Y6, Y6
-	VADDPD Y6, Y13, Y8
-	VSUBPD Y6, Y13, Y6
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VXORPD Y8, Y6, Y6
-	VORPD  Y6, Y7, Y7
-	VPTEST above29<>+0(SB), Y7
-	JZ     certain5
-	JMP    undecided1
+	VBROADCASTSD position+48(FP), Y2
+	VANDPD       magnitude64<>+0(SB), Y2, Y2
+	VMULPD       32(DX)(R8*8), Y2, Y2
+	VMINPD       margin<>+0(SB), Y2, Y2
+	VADDPD       Y2, Y11, Y7
+	VSUBPD       Y2, Y11, Y2
+	VPADDQ       half29<>+0(SB), Y7, Y7
+	VPADDQ       half29<>+0(SB), Y2, Y2
+	VXORPD       Y7, Y2, Y2
+	VORPD        Y2, Y3, Y3
+	VPTEST       above29<>+0(SB), Y3
+	JZ           certain5
+	JMP          undecided1
 
 long8:
-	VADDPD margin<>+0(SB), Y8, Y5
-	VSUBPD margin<>+0(SB), Y8, Y6
+	VADDPD margin<>+0(SB), Y6, Y2
+	VSUBPD margin<>+0(SB), Y6, Y5
+	VPADDQ half29<>+0(SB), Y2, Y2
 	VPADDQ half29<>+0(SB), Y5, Y5
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VXORPD Y5, Y6, Y6
+	VXORPD Y2, Y5, Y5
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y5
-	VMULPD (DX)(R8*8), Y5, Y5
-	VMINPD margin<>+0(SB), Y5, Y5
-	VADDPD Y5, Y7, Y9
-	VSUBPD Y5, Y7, Y5
-	VPADDQ half29<>+0(SB), Y9, Y9
-	VPADDQ half29<>+0(SB), Y5, Y5
-	VXORPD Y9, Y5, Y5
-	VORPD  Y5, Y6, Y6
-	VPTEST above29<>+0(SB), Y6
-	JZ     certain9
-	JMP    undecided1
+	VBROADCASTSD position+48(FP), Y2
+	VANDPD       magnitude64<>+0(SB), Y2, Y2
+	VMULPD       (DX)(R8*8), Y2, Y2
+	VMINPD       margin<>+0(SB), Y2, Y2
+	VADDPD       Y2, Y3, Y7
+	VSUBPD       Y2, Y3, Y2
+	VPADDQ       half29<>+0(SB), Y7, Y7
+	VPADDQ       half29<>+0(SB), Y2, Y2
+	VXORPD       Y7, Y2, Y2
+	VORPD        Y2, Y5, Y5
+	VPTEST       above29<>+0(SB), Y5
+	JZ           certain9
+	JMP          undecided1
 
 long11:
-	VADDPD margin<>+0(SB), Y7, Y3
-	VSUBPD margin<>+0(SB), Y7, Y5
-	VPADDQ half29<>+0(SB), Y3, Y3
+	VADDPD margin<>+0(SB), Y6, Y2
+	VSUBPD margin<>+0(SB), Y6, Y5
+	VPADDQ half29<>+0(SB), Y2, Y2
 	VPADDQ half29<>+0(SB), Y5, Y5
-	VXORPD Y3, Y5, Y5
+	VXORPD Y2, Y5, Y5
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y2
-	VMULPD (DX)(R8*8), Y2, Y2
-	VMINPD margin<>+0(SB), Y2, Y2
-	VADDPD Y2, Y6, Y3
-	VSUBPD Y2, Y6, Y2
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y2, Y2
-	VXORPD Y3, Y2, Y2
-	VORPD  Y2, Y5, Y5
-	VPTEST above29<>+0(SB), Y5
-	JZ     certain12
-	JMP    undecided1
+	VBROADCASTSD position+48(FP), Y2
+	VANDPD       magnitude64<>+0(SB), Y2, Y2
+	VMULPD       (DX)(R8*8), Y2, Y2
+	VMINPD       margin<>+0(SB), Y2, Y2
+	VADDPD       Y2, Y3, Y7
+	VSUBPD       Y2, Y3, Y2
+	VPADDQ       half29<>+0(SB), Y7, Y7
+	VPADDQ       half29<>+0(SB), Y2, Y2
+	VXORPD       Y7, Y2, Y2
+	VORPD        Y2, Y5, Y5
+	VPTEST       above29<>+0(SB), Y5
+	JZ           certain12
+	JMP          undecided1
 
 DATA entryShifts<>+0(SB)/8, $0x0000000100000003
 DATA entryShifts<>+8(SB)/8, $0x0000000100000003
@@ -608,330 +618,677 @@ GLOBL magnitude64<>(SB), RODATA|NOPTR, $64
 // func CosSinExactF32AVX512(cos *float32, sin *float32, high *float64, low *float64, margin *float64, n int, position float64, scaleCos float32, scaleSin float32) (undecided uint64)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·CosSinExactF32AVX512(SB), $0-72
-	MOVQ         high+16(FP), AX
-	MOVQ         low+24(FP), CX
-	MOVQ         margin+32(FP), DX
-	MOVQ         cos+0(FP), BX
-	MOVQ         sin+8(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSS scaleCos+56(FP), Z0
-	VBROADCASTSS scaleSin+60(FP), Z1
-	XORQ         R8, R8
-	VBROADCASTSD position+48(FP), Z2
-	VBROADCASTSD toInteger<>+0(SB), Z3
-	VBROADCASTSS signBit32<>+0(SB), Z4
-	VMOVUPS      evens32<>+0(SB), Z5
-	CMPQ         DI, $0x20
-	JLT          next3
+	MOVQ high+16(FP), AX
+	MOVQ low+24(FP), CX
+	MOVQ margin+32(FP), DX
+	MOVQ cos+0(FP), BX
+	MOVQ sin+8(FP), SI
+	MOVQ n+40(FP), DI
+	XORQ R8, R8
+	CMPQ DI, $0x40
+	JLT  next3
 
 main2:
+	VBROADCASTSD position+48(FP), Z0
+	VBROADCASTSD toInteger<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	VMOVUPS      evens32<>+0(SB), Z3
+
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z6
-	VMOVAPD     Z6, Z14
-	VMOVUPD     64(AX)(R8*8), Z7
-	VMOVAPD     Z7, Z15
-	VMOVUPD     128(AX)(R8*8), Z8
-	VMOVAPD     Z8, Z16
-	VMOVUPD     192(AX)(R8*8), Z9
-	VMOVAPD     Z9, Z17
-	VFMADD213PD Z3, Z2, Z6
-	VFMADD213PD Z3, Z2, Z7
-	VFMADD213PD Z3, Z2, Z8
-	VFMADD213PD Z3, Z2, Z9
-	VSUBPD      Z6, Z3, Z10
-	VSUBPD      Z7, Z3, Z11
-	VSUBPD      Z8, Z3, Z12
-	VSUBPD      Z9, Z3, Z13
-	VFMADD213PD Z10, Z2, Z14
-	VFMADD213PD Z11, Z2, Z15
-	VFMADD213PD Z12, Z2, Z16
-	VFMADD213PD Z13, Z2, Z17
-	VFMADD231PD (CX)(R8*8), Z2, Z14
-	VFMADD231PD 64(CX)(R8*8), Z2, Z15
-	VFMADD231PD 128(CX)(R8*8), Z2, Z16
-	VFMADD231PD 192(CX)(R8*8), Z2, Z17
-	VMULPD      Z14, Z14, Z10
-	VMULPD      Z15, Z15, Z11
-	VMULPD      Z16, Z16, Z12
-	VMULPD      Z17, Z17, Z13
+	VMOVUPD     (AX)(R8*8), Z4
+	VMOVAPD     Z4, Z19
+	VMOVUPD     64(AX)(R8*8), Z5
+	VMOVAPD     Z5, Z20
+	VMOVUPD     128(AX)(R8*8), Z6
+	VMOVAPD     Z6, Z21
+	VMOVUPD     192(AX)(R8*8), Z7
+	VMOVAPD     Z7, Z22
+	VMOVUPD     256(AX)(R8*8), Z8
+	VMOVAPD     Z8, Z23
+	VMOVUPD     320(AX)(R8*8), Z9
+	VMOVAPD     Z9, Z24
+	VMOVUPD     384(AX)(R8*8), Z10
+	VMOVAPD     Z10, Z25
+	VMOVUPD     448(AX)(R8*8), Z11
+	VMOVAPD     Z11, Z26
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD213PD Z1, Z0, Z5
+	VFMADD213PD Z1, Z0, Z6
+	VFMADD213PD Z1, Z0, Z7
+	VFMADD213PD Z1, Z0, Z8
+	VFMADD213PD Z1, Z0, Z9
+	VFMADD213PD Z1, Z0, Z10
+	VFMADD213PD Z1, Z0, Z11
+	VSUBPD      Z4, Z1, Z12
+	VSUBPD      Z5, Z1, Z13
+	VSUBPD      Z6, Z1, Z14
+	VSUBPD      Z7, Z1, Z15
+	VSUBPD      Z8, Z1, Z16
+	VSUBPD      Z9, Z1, Z17
+	VSUBPD      Z10, Z1, Z18
+	VSUBPD      Z11, Z1, Z1
+	VFMADD213PD Z12, Z0, Z19
+	VFMADD213PD Z13, Z0, Z20
+	VFMADD213PD Z14, Z0, Z21
+	VFMADD213PD Z15, Z0, Z22
+	VFMADD213PD Z16, Z0, Z23
+	VFMADD213PD Z17, Z0, Z24
+	VFMADD213PD Z18, Z0, Z25
+	VFMADD213PD Z1, Z0, Z26
+	VFMADD231PD (CX)(R8*8), Z0, Z19
+	VFMADD231PD 64(CX)(R8*8), Z0, Z20
+	VFMADD231PD 128(CX)(R8*8), Z0, Z21
+	VFMADD231PD 192(CX)(R8*8), Z0, Z22
+	VFMADD231PD 256(CX)(R8*8), Z0, Z23
+	VFMADD231PD 320(CX)(R8*8), Z0, Z24
+	VFMADD231PD 384(CX)(R8*8), Z0, Z25
+	VFMADD231PD 448(CX)(R8*8), Z0, Z26
+	VMULPD      Z19, Z19, Z0
+	VMULPD      Z20, Z20, Z1
+	VMULPD      Z21, Z21, Z12
+	VMULPD      Z22, Z22, Z13
+	VMULPD      Z23, Z23, Z14
+	VMULPD      Z24, Z24, Z15
+	VMULPD      Z25, Z25, Z16
+	VMULPD      Z26, Z26, Z17
 
 	// 2. polynomials in y = f*f
-	VBROADCASTSD sine6<>+0(SB), Z20
+	VPERMT2PS    Z5, Z3, Z4
+	VPERMT2PS    Z7, Z3, Z6
+	VPERMT2PS    Z9, Z3, Z8
+	VPERMT2PS    Z11, Z3, Z10
+	VBROADCASTSD sine6<>+0(SB), Z3
+	VBROADCASTSD sine6<>+0(SB), Z5
+	VBROADCASTSD sine6<>+0(SB), Z7
+	VBROADCASTSD sine6<>+0(SB), Z9
+	VBROADCASTSD sine6<>+0(SB), Z11
+	VBROADCASTSD sine6<>+0(SB), Z18
+	VBROADCASTSD sine6<>+0(SB), Z29
+	VBROADCASTSD sine6<>+0(SB), Z30
+	VBROADCASTSD sine5<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z3
+	VFMADD213PD  Z31, Z1, Z5
+	VFMADD213PD  Z31, Z12, Z7
+	VFMADD213PD  Z31, Z13, Z9
+	VFMADD213PD  Z31, Z14, Z11
+	VFMADD213PD  Z31, Z15, Z18
+	VFMADD213PD  Z31, Z16, Z29
+	VFMADD213PD  Z31, Z17, Z30
+	VBROADCASTSD sine4<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z3
+	VFMADD213PD  Z31, Z1, Z5
+	VFMADD213PD  Z31, Z12, Z7
+	VFMADD213PD  Z31, Z13, Z9
+	VFMADD213PD  Z31, Z14, Z11
+	VFMADD213PD  Z31, Z15, Z18
+	VFMADD213PD  Z31, Z16, Z29
+	VFMADD213PD  Z31, Z17, Z30
+	VBROADCASTSD sine3<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z3
+	VFMADD213PD  Z31, Z1, Z5
+	VFMADD213PD  Z31, Z12, Z7
+	VFMADD213PD  Z31, Z13, Z9
+	VFMADD213PD  Z31, Z14, Z11
+	VFMADD213PD  Z31, Z15, Z18
+	VFMADD213PD  Z31, Z16, Z29
+	VFMADD213PD  Z31, Z17, Z30
+	VBROADCASTSD sine2<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z3
+	VFMADD213PD  Z31, Z1, Z5
+	VFMADD213PD  Z31, Z12, Z7
+	VFMADD213PD  Z31, Z13, Z9
+	VFMADD213PD  Z31, Z14, Z11
+	VFMADD213PD  Z31, Z15, Z18
+	VFMADD213PD  Z31, Z16, Z29
+	VFMADD213PD  Z31, Z17, Z30
+	VBROADCASTSD sine1<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z3
+	VFMADD213PD  Z31, Z1, Z5
+	VFMADD213PD  Z31, Z12, Z7
+	VFMADD213PD  Z31, Z13, Z9
+	VFMADD213PD  Z31, Z14, Z11
+	VFMADD213PD  Z31, Z15, Z18
+	VFMADD213PD  Z31, Z16, Z29
+	VFMADD213PD  Z31, Z17, Z30
+	VBROADCASTSD sine0<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z3
+	VFMADD213PD  Z31, Z1, Z5
+	VFMADD213PD  Z31, Z12, Z7
+	VFMADD213PD  Z31, Z13, Z9
+	VFMADD213PD  Z31, Z14, Z11
+	VFMADD213PD  Z31, Z15, Z18
+	VFMADD213PD  Z31, Z16, Z29
+	VFMADD213PD  Z31, Z17, Z30
+	VMULPD       Z19, Z3, Z3
+	VMULPD       Z20, Z5, Z5
+	VMULPD       Z21, Z7, Z7
+	VMULPD       Z22, Z9, Z9
+	VMULPD       Z23, Z11, Z11
+	VMULPD       Z24, Z18, Z18
+	VMULPD       Z25, Z29, Z29
+	VMULPD       Z26, Z30, Z30
+	VBROADCASTSD cosine6<>+0(SB), Z19
+	VBROADCASTSD cosine6<>+0(SB), Z20
+	VBROADCASTSD cosine6<>+0(SB), Z21
+	VBROADCASTSD cosine6<>+0(SB), Z22
+	VBROADCASTSD cosine6<>+0(SB), Z23
 	VBROADCASTSD cosine6<>+0(SB), Z24
-	VBROADCASTSD sine6<>+0(SB), Z21
 	VBROADCASTSD cosine6<>+0(SB), Z25
-	VBROADCASTSD sine6<>+0(SB), Z22
 	VBROADCASTSD cosine6<>+0(SB), Z26
-	VBROADCASTSD sine6<>+0(SB), Z23
-	VBROADCASTSD cosine6<>+0(SB), Z27
-	VBROADCASTSD sine5<>+0(SB), Z28
-	VBROADCASTSD cosine5<>+0(SB), Z29
-	VFMADD213PD  Z28, Z10, Z20
-	VFMADD213PD  Z29, Z10, Z24
-	VFMADD213PD  Z28, Z11, Z21
-	VFMADD213PD  Z29, Z11, Z25
-	VFMADD213PD  Z28, Z12, Z22
-	VFMADD213PD  Z29, Z12, Z26
-	VFMADD213PD  Z28, Z13, Z23
-	VFMADD213PD  Z29, Z13, Z27
-	VBROADCASTSD sine4<>+0(SB), Z28
-	VBROADCASTSD cosine4<>+0(SB), Z29
-	VFMADD213PD  Z28, Z10, Z20
-	VFMADD213PD  Z29, Z10, Z24
-	VFMADD213PD  Z28, Z11, Z21
-	VFMADD213PD  Z29, Z11, Z25
-	VFMADD213PD  Z28, Z12, Z22
-	VFMADD213PD  Z29, Z12, Z26
-	VFMADD213PD  Z28, Z13, Z23
-	VFMADD213PD  Z29, Z13, Z27
-	VBROADCASTSD sine3<>+0(SB), Z28
-	VBROADCASTSD cosine3<>+0(SB), Z29
-	VFMADD213PD  Z28, Z10, Z20
-	VFMADD213PD  Z29, Z10, Z24
-	VFMADD213PD  Z28, Z11, Z21
-	VFMADD213PD  Z29, Z11, Z25
-	VFMADD213PD  Z28, Z12, Z22
-	VFMADD213PD  Z29, Z12, Z26
-	VFMADD213PD  Z28, Z13, Z23
-	VFMADD213PD  Z29, Z13, Z27
-	VBROADCASTSD sine2<>+0(SB), Z28
-	VBROADCASTSD cosine2<>+0(SB), Z29
-	VFMADD213PD  Z28, Z10, Z20
-	VFMADD213PD  Z29, Z10, Z24
-	VFMADD213PD  Z28, Z11, Z21
-	VFMADD213PD  Z29, Z11, Z25
-	VFMADD213PD  Z28, Z12, Z22
-	VFMADD213PD  Z29, Z12, Z26
-	VFMADD213PD  Z28, Z13, Z23
-	VFMADD213PD  Z29, Z13, Z27
-	VBROADCASTSD sine1<>+0(SB), Z28
-	VBROADCASTSD cosine1<>+0(SB), Z29
-	VFMADD213PD  Z28, Z10, Z20
-	VFMADD213PD  Z29, Z10, Z24
-	VFMADD213PD  Z28, Z11, Z21
-	VFMADD213PD  Z29, Z11, Z25
-	VFMADD213PD  Z28, Z12, Z22
-	VFMADD213PD  Z29, Z12, Z26
-	VFMADD213PD  Z28, Z13, Z23
-	VFMADD213PD  Z29, Z13, Z27
-	VBROADCASTSD sine0<>+0(SB), Z28
-	VBROADCASTSD cosine0<>+0(SB), Z29
-	VFMADD213PD  Z28, Z10, Z20
-	VFMADD213PD  Z29, Z10, Z24
-	VFMADD213PD  Z28, Z11, Z21
-	VFMADD213PD  Z29, Z11, Z25
-	VFMADD213PD  Z28, Z12, Z22
-	VFMADD213PD  Z29, Z12, Z26
-	VFMADD213PD  Z28, Z13, Z23
-	VFMADD213PD  Z29, Z13, Z27
-	VMULPD       Z14, Z20, Z20
-	VMULPD       Z15, Z21, Z21
-	VMULPD       Z16, Z22, Z22
-	VMULPD       Z17, Z23, Z23
+	VBROADCASTSD cosine5<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z19
+	VFMADD213PD  Z31, Z1, Z20
+	VFMADD213PD  Z31, Z12, Z21
+	VFMADD213PD  Z31, Z13, Z22
+	VFMADD213PD  Z31, Z14, Z23
+	VFMADD213PD  Z31, Z15, Z24
+	VFMADD213PD  Z31, Z16, Z25
+	VFMADD213PD  Z31, Z17, Z26
+	VBROADCASTSD cosine4<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z19
+	VFMADD213PD  Z31, Z1, Z20
+	VFMADD213PD  Z31, Z12, Z21
+	VFMADD213PD  Z31, Z13, Z22
+	VFMADD213PD  Z31, Z14, Z23
+	VFMADD213PD  Z31, Z15, Z24
+	VFMADD213PD  Z31, Z16, Z25
+	VFMADD213PD  Z31, Z17, Z26
+	VBROADCASTSD cosine3<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z19
+	VFMADD213PD  Z31, Z1, Z20
+	VFMADD213PD  Z31, Z12, Z21
+	VFMADD213PD  Z31, Z13, Z22
+	VFMADD213PD  Z31, Z14, Z23
+	VFMADD213PD  Z31, Z15, Z24
+	VFMADD213PD  Z31, Z16, Z25
+	VFMADD213PD  Z31, Z17, Z26
+	VBROADCASTSD cosine2<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z19
+	VFMADD213PD  Z31, Z1, Z20
+	VFMADD213PD  Z31, Z12, Z21
+	VFMADD213PD  Z31, Z13, Z22
+	VFMADD213PD  Z31, Z14, Z23
+	VFMADD213PD  Z31, Z15, Z24
+	VFMADD213PD  Z31, Z16, Z25
+	VFMADD213PD  Z31, Z17, Z26
+	VBROADCASTSD cosine1<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z19
+	VFMADD213PD  Z31, Z1, Z20
+	VFMADD213PD  Z31, Z12, Z21
+	VFMADD213PD  Z31, Z13, Z22
+	VFMADD213PD  Z31, Z14, Z23
+	VFMADD213PD  Z31, Z15, Z24
+	VFMADD213PD  Z31, Z16, Z25
+	VFMADD213PD  Z31, Z17, Z26
+	VBROADCASTSD cosine0<>+0(SB), Z31
+	VFMADD213PD  Z31, Z0, Z19
+	VFMADD213PD  Z31, Z1, Z20
+	VFMADD213PD  Z31, Z12, Z21
+	VFMADD213PD  Z31, Z13, Z22
+	VFMADD213PD  Z31, Z14, Z23
+	VFMADD213PD  Z31, Z15, Z24
+	VFMADD213PD  Z31, Z16, Z25
+	VFMADD213PD  Z31, Z17, Z26
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS    Z19, Y27
+	VCVTPD2PS    Z3, Y28
+	VCVTPD2PS    Z20, Y0
+	VINSERTF64X4 $0x01, Y0, Z27, Z0
+	VCVTPD2PS    Z5, Y1
+	VINSERTF64X4 $0x01, Y1, Z28, Z1
+	VPSLLD       $0x1f, Z4, Z12
+	VPSLLD       $0x1e, Z4, Z4
+	VPMOVD2M     Z12, K1
+	VPXORD       Z12, Z4, Z12
+	VBLENDMPS    Z1, Z0, K1, Z13
+	VBLENDMPS    Z0, Z1, K1, Z0
+	VPTERNLOGD   $0x78, Z2, Z4, Z0
+	VPTERNLOGD   $0x78, Z2, Z12, Z13
+	VCVTPD2PS    Z21, Y27
+	VCVTPD2PS    Z7, Y28
+	VCVTPD2PS    Z22, Y1
+	VINSERTF64X4 $0x01, Y1, Z27, Z1
+	VCVTPD2PS    Z9, Y4
+	VINSERTF64X4 $0x01, Y4, Z28, Z4
+	VPSLLD       $0x1f, Z6, Z12
+	VPSLLD       $0x1e, Z6, Z6
+	VPMOVD2M     Z12, K1
+	VPXORD       Z12, Z6, Z12
+	VBLENDMPS    Z4, Z1, K1, Z14
+	VBLENDMPS    Z1, Z4, K1, Z1
+	VPTERNLOGD   $0x78, Z2, Z6, Z1
+	VPTERNLOGD   $0x78, Z2, Z12, Z14
+	VCVTPD2PS    Z23, Y27
+	VCVTPD2PS    Z11, Y28
+	VCVTPD2PS    Z24, Y4
+	VINSERTF64X4 $0x01, Y4, Z27, Z4
+	VCVTPD2PS    Z18, Y6
+	VINSERTF64X4 $0x01, Y6, Z28, Z6
+	VPSLLD       $0x1f, Z8, Z12
+	VPSLLD       $0x1e, Z8, Z8
+	VPMOVD2M     Z12, K1
+	VPXORD       Z12, Z8, Z12
+	VBLENDMPS    Z6, Z4, K1, Z15
+	VBLENDMPS    Z4, Z6, K1, Z4
+	VPTERNLOGD   $0x78, Z2, Z8, Z4
+	VPTERNLOGD   $0x78, Z2, Z12, Z15
+	VCVTPD2PS    Z25, Y27
+	VCVTPD2PS    Z29, Y28
+	VCVTPD2PS    Z26, Y6
+	VINSERTF64X4 $0x01, Y6, Z27, Z6
+	VCVTPD2PS    Z30, Y8
+	VINSERTF64X4 $0x01, Y8, Z28, Z8
+	VPSLLD       $0x1f, Z10, Z12
+	VPSLLD       $0x1e, Z10, Z10
+	VPMOVD2M     Z12, K1
+	VPXORD       Z12, Z10, Z12
+	VBLENDMPS    Z8, Z6, K1, Z16
+	VBLENDMPS    Z6, Z8, K1, Z6
+	VPTERNLOGD   $0x78, Z2, Z10, Z6
+	VPTERNLOGD   $0x78, Z2, Z12, Z16
 
 	// Ziv's test, the short one
-	VPSLLVD  entryShifts<>+0(SB), Z24, Z10
-	VPADDD   entryLeast<>+0(SB), Z10, Z10
-	VPSLLVD  entryShifts<>+0(SB), Z20, Z11
-	VPADDD   entryLeast<>+0(SB), Z11, Z11
-	VPMAXUD  Z11, Z10, Z10
-	VPSLLVD  entryShifts<>+0(SB), Z25, Z11
-	VPADDD   entryLeast<>+0(SB), Z11, Z11
-	VPMAXUD  Z11, Z10, Z10
-	VPSLLVD  entryShifts<>+0(SB), Z21, Z11
-	VPADDD   entryLeast<>+0(SB), Z11, Z11
-	VPMAXUD  Z11, Z10, Z10
-	VPSLLVD  entryShifts<>+0(SB), Z26, Z11
-	VPADDD   entryLeast<>+0(SB), Z11, Z11
-	VPMAXUD  Z11, Z10, Z10
-	VPSLLVD  entryShifts<>+0(SB), Z22, Z11
-	VPADDD   entryLeast<>+0(SB), Z11, Z11
-	VPMAXUD  Z11, Z10, Z10
-	VPSLLVD  entryShifts<>+0(SB), Z27, Z11
-	VPADDD   entryLeast<>+0(SB), Z11, Z11
-	VPMAXUD  Z11, Z10, Z10
-	VPSLLVD  entryShifts<>+0(SB), Z23, Z11
-	VPADDD   entryLeast<>+0(SB), Z11, Z11
-	VPMAXUD  Z11, Z10, Z10
-	VPCMPUD  $0x06, entryLimits<>+0(SB), Z10, K1
+	VPSLLVD  entryShifts<>+0(SB), Z19, Z2
+	VPADDD   entryLeast<>+0(SB), Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z3, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z20, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z5, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z21, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z7, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z22, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z9, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z23, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z11, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z24, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z18, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z25, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z29, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z26, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z30, Z8
+	VPADDD   entryLeast<>+0(SB), Z8, Z8
+	VPMAXUD  Z8, Z2, Z2
+	VPCMPUD  $0x06, entryLimits<>+0(SB), Z2, K1
 	KORTESTW K1, K1
 	JNZ      long4
 
 certain5:
-	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PS    Z24, Y18
-	VCVTPD2PS    Z20, Y19
-	VCVTPD2PS    Z25, Y10
-	VINSERTF64X4 $0x01, Y10, Z18, Z10
-	VCVTPD2PS    Z21, Y11
-	VINSERTF64X4 $0x01, Y11, Z19, Z11
-	VMOVAPS      Z6, Z6
-	VPERMT2PS    Z7, Z5, Z6
-	VPSLLD       $0x1f, Z6, Z7
-	VPSLLD       $0x1e, Z6, Z6
-	VPMOVD2M     Z7, K1
-	VPXORD       Z7, Z6, Z7
-	VBLENDMPS    Z11, Z10, K1, Z12
-	VBLENDMPS    Z10, Z11, K1, Z10
-	VPTERNLOGD   $0x78, Z4, Z6, Z10
-	VPTERNLOGD   $0x78, Z4, Z7, Z12
-	VCVTPD2PS    Z26, Y18
-	VCVTPD2PS    Z22, Y19
-	VCVTPD2PS    Z27, Y6
-	VINSERTF64X4 $0x01, Y6, Z18, Z6
-	VCVTPD2PS    Z23, Y7
-	VINSERTF64X4 $0x01, Y7, Z19, Z7
-	VMOVAPS      Z8, Z8
-	VPERMT2PS    Z9, Z5, Z8
-	VPSLLD       $0x1f, Z8, Z9
-	VPSLLD       $0x1e, Z8, Z8
-	VPMOVD2M     Z9, K1
-	VPXORD       Z9, Z8, Z9
-	VBLENDMPS    Z7, Z6, K1, Z11
-	VBLENDMPS    Z6, Z7, K1, Z6
-	VPTERNLOGD   $0x78, Z4, Z8, Z6
-	VPTERNLOGD   $0x78, Z4, Z9, Z11
-	VMULPS       Z0, Z12, Z12
-	VMULPS       Z1, Z10, Z10
-	VMULPS       Z0, Z11, Z11
-	VMULPS       Z1, Z6, Z6
-	VMOVUPS      Z12, (BX)(R8*4)
-	VMOVUPS      Z10, (SI)(R8*4)
-	VMOVUPS      Z11, 64(BX)(R8*4)
-	VMOVUPS      Z6, 64(SI)(R8*4)
-	ADDQ         $0x20, R8
-	SUBQ         $0x20, DI
-	CMPQ         DI, $0x20
-	JGE          main2
+	VMULPS.BCST scaleCos+56(FP), Z13, Z13
+	VMULPS.BCST scaleSin+60(FP), Z0, Z0
+	VMULPS.BCST scaleCos+56(FP), Z14, Z14
+	VMULPS.BCST scaleSin+60(FP), Z1, Z1
+	VMULPS.BCST scaleCos+56(FP), Z15, Z15
+	VMULPS.BCST scaleSin+60(FP), Z4, Z4
+	VMULPS.BCST scaleCos+56(FP), Z16, Z16
+	VMULPS.BCST scaleSin+60(FP), Z6, Z6
+	VMOVUPS     Z13, (BX)(R8*4)
+	VMOVUPS     Z0, (SI)(R8*4)
+	VMOVUPS     Z14, 64(BX)(R8*4)
+	VMOVUPS     Z1, 64(SI)(R8*4)
+	VMOVUPS     Z15, 128(BX)(R8*4)
+	VMOVUPS     Z4, 128(SI)(R8*4)
+	VMOVUPS     Z16, 192(BX)(R8*4)
+	VMOVUPS     Z6, 192(SI)(R8*4)
+	ADDQ        $0x40, R8
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         main2
 
 next3:
-	CMPQ DI, $0x08
+	CMPQ DI, $0x20
 	JLT  next7
 
 main6:
+	VBROADCASTSD position+48(FP), Z0
+	VBROADCASTSD toInteger<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	VMOVUPS      evens32<>+0(SB), Z3
+
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z5
-	VMOVAPD     Z5, Z7
-	VFMADD213PD Z3, Z2, Z5
-	VSUBPD      Z5, Z3, Z6
-	VFMADD213PD Z6, Z2, Z7
-	VFMADD231PD (CX)(R8*8), Z2, Z7
-	VMULPD      Z7, Z7, Z6
+	VMOVUPD     (AX)(R8*8), Z4
+	VMOVAPD     Z4, Z11
+	VMOVUPD     64(AX)(R8*8), Z5
+	VMOVAPD     Z5, Z12
+	VMOVUPD     128(AX)(R8*8), Z6
+	VMOVAPD     Z6, Z13
+	VMOVUPD     192(AX)(R8*8), Z7
+	VMOVAPD     Z7, Z14
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD213PD Z1, Z0, Z5
+	VFMADD213PD Z1, Z0, Z6
+	VFMADD213PD Z1, Z0, Z7
+	VSUBPD      Z4, Z1, Z8
+	VSUBPD      Z5, Z1, Z9
+	VSUBPD      Z6, Z1, Z10
+	VSUBPD      Z7, Z1, Z1
+	VFMADD213PD Z8, Z0, Z11
+	VFMADD213PD Z9, Z0, Z12
+	VFMADD213PD Z10, Z0, Z13
+	VFMADD213PD Z1, Z0, Z14
+	VFMADD231PD (CX)(R8*8), Z0, Z11
+	VFMADD231PD 64(CX)(R8*8), Z0, Z12
+	VFMADD231PD 128(CX)(R8*8), Z0, Z13
+	VFMADD231PD 192(CX)(R8*8), Z0, Z14
+	VMULPD      Z11, Z11, Z0
+	VMULPD      Z12, Z12, Z1
+	VMULPD      Z13, Z13, Z8
+	VMULPD      Z14, Z14, Z9
 
 	// 2. polynomials in y = f*f
-	VBROADCASTSD     sine6<>+0(SB), Z8
-	VBROADCASTSD     cosine6<>+0(SB), Z9
-	VFMADD213PD.BCST sine5<>+0(SB), Z6, Z8
-	VFMADD213PD.BCST cosine5<>+0(SB), Z6, Z9
-	VFMADD213PD.BCST sine4<>+0(SB), Z6, Z8
-	VFMADD213PD.BCST cosine4<>+0(SB), Z6, Z9
-	VFMADD213PD.BCST sine3<>+0(SB), Z6, Z8
-	VFMADD213PD.BCST cosine3<>+0(SB), Z6, Z9
-	VFMADD213PD.BCST sine2<>+0(SB), Z6, Z8
-	VFMADD213PD.BCST cosine2<>+0(SB), Z6, Z9
-	VFMADD213PD.BCST sine1<>+0(SB), Z6, Z8
-	VFMADD213PD.BCST cosine1<>+0(SB), Z6, Z9
-	VFMADD213PD.BCST sine0<>+0(SB), Z6, Z8
-	VFMADD213PD.BCST cosine0<>+0(SB), Z6, Z9
-	VMULPD           Z7, Z8, Z8
+	VBROADCASTSD sine6<>+0(SB), Z10
+	VBROADCASTSD cosine6<>+0(SB), Z18
+	VBROADCASTSD sine6<>+0(SB), Z15
+	VBROADCASTSD cosine6<>+0(SB), Z19
+	VBROADCASTSD sine6<>+0(SB), Z16
+	VBROADCASTSD cosine6<>+0(SB), Z20
+	VBROADCASTSD sine6<>+0(SB), Z17
+	VBROADCASTSD cosine6<>+0(SB), Z21
+	VBROADCASTSD sine5<>+0(SB), Z22
+	VBROADCASTSD cosine5<>+0(SB), Z23
+	VFMADD213PD  Z22, Z0, Z10
+	VFMADD213PD  Z23, Z0, Z18
+	VFMADD213PD  Z22, Z1, Z15
+	VFMADD213PD  Z23, Z1, Z19
+	VFMADD213PD  Z22, Z8, Z16
+	VFMADD213PD  Z23, Z8, Z20
+	VFMADD213PD  Z22, Z9, Z17
+	VFMADD213PD  Z23, Z9, Z21
+	VBROADCASTSD sine4<>+0(SB), Z22
+	VBROADCASTSD cosine4<>+0(SB), Z23
+	VFMADD213PD  Z22, Z0, Z10
+	VFMADD213PD  Z23, Z0, Z18
+	VFMADD213PD  Z22, Z1, Z15
+	VFMADD213PD  Z23, Z1, Z19
+	VFMADD213PD  Z22, Z8, Z16
+	VFMADD213PD  Z23, Z8, Z20
+	VFMADD213PD  Z22, Z9, Z17
+	VFMADD213PD  Z23, Z9, Z21
+	VBROADCASTSD sine3<>+0(SB), Z22
+	VBROADCASTSD cosine3<>+0(SB), Z23
+	VFMADD213PD  Z22, Z0, Z10
+	VFMADD213PD  Z23, Z0, Z18
+	VFMADD213PD  Z22, Z1, Z15
+	VFMADD213PD  Z23, Z1, Z19
+	VFMADD213PD  Z22, Z8, Z16
+	VFMADD213PD  Z23, Z8, Z20
+	VFMADD213PD  Z22, Z9, Z17
+	VFMADD213PD  Z23, Z9, Z21
+	VBROADCASTSD sine2<>+0(SB), Z22
+	VBROADCASTSD cosine2<>+0(SB), Z23
+	VFMADD213PD  Z22, Z0, Z10
+	VFMADD213PD  Z23, Z0, Z18
+	VFMADD213PD  Z22, Z1, Z15
+	VFMADD213PD  Z23, Z1, Z19
+	VFMADD213PD  Z22, Z8, Z16
+	VFMADD213PD  Z23, Z8, Z20
+	VFMADD213PD  Z22, Z9, Z17
+	VFMADD213PD  Z23, Z9, Z21
+	VBROADCASTSD sine1<>+0(SB), Z22
+	VBROADCASTSD cosine1<>+0(SB), Z23
+	VFMADD213PD  Z22, Z0, Z10
+	VFMADD213PD  Z23, Z0, Z18
+	VFMADD213PD  Z22, Z1, Z15
+	VFMADD213PD  Z23, Z1, Z19
+	VFMADD213PD  Z22, Z8, Z16
+	VFMADD213PD  Z23, Z8, Z20
+	VFMADD213PD  Z22, Z9, Z17
+	VFMADD213PD  Z23, Z9, Z21
+	VBROADCASTSD sine0<>+0(SB), Z22
+	VBROADCASTSD cosine0<>+0(SB), Z23
+	VFMADD213PD  Z22, Z0, Z10
+	VFMADD213PD  Z23, Z0, Z18
+	VFMADD213PD  Z22, Z1, Z15
+	VFMADD213PD  Z23, Z1, Z19
+	VFMADD213PD  Z22, Z8, Z16
+	VFMADD213PD  Z23, Z8, Z20
+	VFMADD213PD  Z22, Z9, Z17
+	VFMADD213PD  Z23, Z9, Z21
+	VMULPD       Z11, Z10, Z10
+	VMULPD       Z12, Z15, Z15
+	VMULPD       Z13, Z16, Z16
+	VMULPD       Z14, Z17, Z17
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPERMT2PS    Z5, Z3, Z4
+	VPERMT2PS    Z7, Z3, Z6
+	VCVTPD2PS    Z18, Y27
+	VCVTPD2PS    Z10, Y28
+	VCVTPD2PS    Z19, Y0
+	VINSERTF64X4 $0x01, Y0, Z27, Z0
+	VCVTPD2PS    Z15, Y1
+	VINSERTF64X4 $0x01, Y1, Z28, Z1
+	VPSLLD       $0x1f, Z4, Z3
+	VPSLLD       $0x1e, Z4, Z4
+	VPMOVD2M     Z3, K1
+	VPXORD       Z3, Z4, Z3
+	VBLENDMPS    Z1, Z0, K1, Z5
+	VBLENDMPS    Z0, Z1, K1, Z0
+	VPTERNLOGD   $0x78, Z2, Z4, Z0
+	VPTERNLOGD   $0x78, Z2, Z3, Z5
+	VCVTPD2PS    Z20, Y27
+	VCVTPD2PS    Z16, Y28
+	VCVTPD2PS    Z21, Y1
+	VINSERTF64X4 $0x01, Y1, Z27, Z1
+	VCVTPD2PS    Z17, Y3
+	VINSERTF64X4 $0x01, Y3, Z28, Z3
+	VPSLLD       $0x1f, Z6, Z4
+	VPSLLD       $0x1e, Z6, Z6
+	VPMOVD2M     Z4, K1
+	VPXORD       Z4, Z6, Z4
+	VBLENDMPS    Z3, Z1, K1, Z7
+	VBLENDMPS    Z1, Z3, K1, Z1
+	VPTERNLOGD   $0x78, Z2, Z6, Z1
+	VPTERNLOGD   $0x78, Z2, Z4, Z7
 
 	// Ziv's test, the short one
-	VPSLLVD  entryShifts<>+0(SB), Z9, Z6
-	VPADDD   entryLeast<>+0(SB), Z6, Z6
-	VPSLLVD  entryShifts<>+0(SB), Z8, Z7
-	VPADDD   entryLeast<>+0(SB), Z7, Z7
-	VPMAXUD  Z7, Z6, Z6
-	VPCMPUD  $0x06, entryLimits<>+0(SB), Z6, K1
+	VPSLLVD  entryShifts<>+0(SB), Z18, Z2
+	VPADDD   entryLeast<>+0(SB), Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z10, Z3
+	VPADDD   entryLeast<>+0(SB), Z3, Z3
+	VPMAXUD  Z3, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z19, Z3
+	VPADDD   entryLeast<>+0(SB), Z3, Z3
+	VPMAXUD  Z3, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z15, Z3
+	VPADDD   entryLeast<>+0(SB), Z3, Z3
+	VPMAXUD  Z3, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z20, Z3
+	VPADDD   entryLeast<>+0(SB), Z3, Z3
+	VPMAXUD  Z3, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z16, Z3
+	VPADDD   entryLeast<>+0(SB), Z3, Z3
+	VPMAXUD  Z3, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z21, Z3
+	VPADDD   entryLeast<>+0(SB), Z3, Z3
+	VPMAXUD  Z3, Z2, Z2
+	VPSLLVD  entryShifts<>+0(SB), Z17, Z3
+	VPADDD   entryLeast<>+0(SB), Z3, Z3
+	VPMAXUD  Z3, Z2, Z2
+	VPCMPUD  $0x06, entryLimits<>+0(SB), Z2, K1
 	KORTESTW K1, K1
 	JNZ      long8
 
 certain9:
-	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PS  Z9, Y6
-	VCVTPD2PS  Z8, Y7
-	VPMOVQD    Z5, Y5
-	VPSLLD     $0x1f, Y5, Y8
-	VPSLLD     $0x1e, Y5, Y5
-	VPMOVD2M   Y8, K1
-	VPXORD     Y8, Y5, Y8
-	VBLENDMPS  Y7, Y6, K1, Y9
-	VBLENDMPS  Y6, Y7, K1, Y6
-	VPTERNLOGD $0x78, Y4, Y5, Y6
-	VPTERNLOGD $0x78, Y4, Y8, Y9
-	VMULPS     Y0, Y9, Y9
-	VMULPS     Y1, Y6, Y6
-	VMOVUPS    Y9, (BX)(R8*4)
-	VMOVUPS    Y6, (SI)(R8*4)
-	ADDQ       $0x08, R8
-	SUBQ       $0x08, DI
-	CMPQ       DI, $0x08
-	JGE        main6
+	VMULPS.BCST scaleCos+56(FP), Z5, Z5
+	VMULPS.BCST scaleSin+60(FP), Z0, Z0
+	VMULPS.BCST scaleCos+56(FP), Z7, Z7
+	VMULPS.BCST scaleSin+60(FP), Z1, Z1
+	VMOVUPS     Z5, (BX)(R8*4)
+	VMOVUPS     Z0, (SI)(R8*4)
+	VMOVUPS     Z7, 64(BX)(R8*4)
+	VMOVUPS     Z1, 64(SI)(R8*4)
+	ADDQ        $0x20, R8
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         main6
 
 next7:
-	TESTQ DI, DI
-	JZ    done10
+	CMPQ DI, $0x08
+	JLT  next11
+
+main10:
+	VBROADCASTSD position+48(FP), Z0
+	VBROADCASTSD toInteger<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	VMOVUPS      evens32<>+0(SB), Z3
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z5
-	VMOVAPD     Z5, Z6
-	VFMADD213PD Z3, Z2, Z5
-	VSUBPD      Z5, Z3, Z3
-	VFMADD213PD Z3, Z2, Z6
-	VFMADD231PD (CX)(R8*8), Z2, Z6
-	VMULPD      Z6, Z6, Z3
+	VMOVUPD     (AX)(R8*8), Z3
+	VMOVAPD     Z3, Z4
+	VFMADD213PD Z1, Z0, Z3
+	VSUBPD      Z3, Z1, Z1
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD231PD (CX)(R8*8), Z0, Z4
+	VMULPD      Z4, Z4, Z0
 
 	// 2. polynomials in y = f*f
-	VBROADCASTSD     sine6<>+0(SB), Z7
-	VBROADCASTSD     cosine6<>+0(SB), Z8
-	VFMADD213PD.BCST sine5<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST cosine5<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST sine4<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST cosine4<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST sine3<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST cosine3<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST sine2<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST cosine2<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST sine1<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST cosine1<>+0(SB), Z3, Z8
-	VFMADD213PD.BCST sine0<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST cosine0<>+0(SB), Z3, Z8
-	VMULPD           Z6, Z7, Z7
+	VBROADCASTSD     sine6<>+0(SB), Z1
+	VBROADCASTSD     cosine6<>+0(SB), Z5
+	VFMADD213PD.BCST sine5<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine5<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine4<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine4<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine3<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine3<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine2<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine2<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine1<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine1<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine0<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine0<>+0(SB), Z0, Z5
+	VMULPD           Z4, Z1, Z1
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPMOVQD    Z3, Y0
+	VCVTPD2PS  Z5, Y3
+	VCVTPD2PS  Z1, Y4
+	VPSLLD     $0x1f, Y0, Y6
+	VPSLLD     $0x1e, Y0, Y0
+	VPMOVD2M   Y6, K1
+	VPXORD     Y6, Y0, Y6
+	VBLENDMPS  Y4, Y3, K1, Y7
+	VBLENDMPS  Y3, Y4, K1, Y3
+	VPTERNLOGD $0x78, Y2, Y0, Y3
+	VPTERNLOGD $0x78, Y2, Y6, Y7
 
 	// Ziv's test, the short one
-	VPSLLVD  entryShifts<>+0(SB), Z8, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPSLLVD  entryShifts<>+0(SB), Z7, Z6
-	VPADDD   entryLeast<>+0(SB), Z6, Z6
-	VPMAXUD  Z6, Z3, Z3
-	VPCMPUD  $0x06, entryLimits<>+0(SB), Z3, K1
+	VPSLLVD  entryShifts<>+0(SB), Z5, Z0
+	VPADDD   entryLeast<>+0(SB), Z0, Z0
+	VPSLLVD  entryShifts<>+0(SB), Z1, Z2
+	VPADDD   entryLeast<>+0(SB), Z2, Z2
+	VPMAXUD  Z2, Z0, Z0
+	VPCMPUD  $0x06, entryLimits<>+0(SB), Z0, K1
 	KORTESTW K1, K1
-	JNZ      long11
+	JNZ      long12
 
-certain12:
+certain13:
+	VMULPS.BCST scaleCos+56(FP), Y7, Y7
+	VMULPS.BCST scaleSin+60(FP), Y3, Y3
+	VMOVUPS     Y7, (BX)(R8*4)
+	VMOVUPS     Y3, (SI)(R8*4)
+	ADDQ        $0x08, R8
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         main10
+
+next11:
+	TESTQ        DI, DI
+	JZ           done14
+	VBROADCASTSD position+48(FP), Z0
+	VBROADCASTSD toInteger<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	VMOVUPS      evens32<>+0(SB), Z3
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     (AX)(R8*8), Z3
+	VMOVAPD     Z3, Z4
+	VFMADD213PD Z1, Z0, Z3
+	VSUBPD      Z3, Z1, Z1
+	VFMADD213PD Z1, Z0, Z4
+	VFMADD231PD (CX)(R8*8), Z0, Z4
+	VMULPD      Z4, Z4, Z0
+
+	// 2. polynomials in y = f*f
+	VBROADCASTSD     sine6<>+0(SB), Z1
+	VBROADCASTSD     cosine6<>+0(SB), Z5
+	VFMADD213PD.BCST sine5<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine5<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine4<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine4<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine3<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine3<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine2<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine2<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine1<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine1<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST sine0<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST cosine0<>+0(SB), Z0, Z5
+	VMULPD           Z4, Z1, Z1
+
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PS  Z8, Y2
-	VCVTPD2PS  Z7, Y3
-	VPMOVQD    Z5, Y5
-	VPSLLD     $0x1f, Y5, Y6
-	VPSLLD     $0x1e, Y5, Y5
+	VPMOVQD    Z3, Y0
+	VCVTPD2PS  Z5, Y3
+	VCVTPD2PS  Z1, Y4
+	VPSLLD     $0x1f, Y0, Y6
+	VPSLLD     $0x1e, Y0, Y0
 	VPMOVD2M   Y6, K1
-	VPXORD     Y6, Y5, Y6
-	VBLENDMPS  Y3, Y2, K1, Y7
-	VBLENDMPS  Y2, Y3, K1, Y2
-	VPTERNLOGD $0x78, Y4, Y5, Y2
-	VPTERNLOGD $0x78, Y4, Y6, Y7
-	VMULPS     Y0, Y7, Y7
-	VMULPS     Y1, Y2, Y2
-	MOVQ       $0xffffffffffffffff, AX
-	BZHIQ      DI, AX, AX
-	KMOVW      AX, K1
-	VMOVUPS    Y7, K1, (BX)(R8*4)
-	MOVQ       $0xffffffffffffffff, AX
-	BZHIQ      DI, AX, AX
-	KMOVW      AX, K1
-	VMOVUPS    Y2, K1, (SI)(R8*4)
+	VPXORD     Y6, Y0, Y6
+	VBLENDMPS  Y4, Y3, K1, Y7
+	VBLENDMPS  Y3, Y4, K1, Y3
+	VPTERNLOGD $0x78, Y2, Y0, Y3
+	VPTERNLOGD $0x78, Y2, Y6, Y7
 
-done10:
+	// Ziv's test, the short one
+	VPSLLVD  entryShifts<>+0(SB), Z5, Z0
+	VPADDD   entryLeast<>+0(SB), Z0, Z0
+	VPSLLVD  entryShifts<>+0(SB), Z1, Z2
+	VPADDD   entryLeast<>+0(SB), Z2, Z2
+	VPMAXUD  Z2, Z0, Z0
+	VPCMPUD  $0x06, entryLimits<>+0(SB), Z0, K1
+	KORTESTW K1, K1
+	JNZ      long15
+
+certain16:
+	VMULPS.BCST scaleCos+56(FP), Y7, Y7
+	VMULPS.BCST scaleSin+60(FP), Y3, Y3
+	MOVQ        $0xffffffffffffffff, AX
+	BZHIQ       DI, AX, AX
+	KMOVW       AX, K1
+	VMOVUPS     Y7, K1, (BX)(R8*4)
+	MOVQ        $0xffffffffffffffff, AX
+	BZHIQ       DI, AX, AX
+	KMOVW       AX, K1
+	VMOVUPS     Y3, K1, (SI)(R8*4)
+
+done14:
 	MOVQ $0x00000000, AX
 	VZEROUPPER
 	MOVQ AX, undecided+64(FP)
@@ -944,124 +1301,280 @@ undecided1:
 	RET
 
 long4:
-	VADDPD.BCST margin<>+0(SB), Z24, Z10
-	VSUBPD.BCST margin<>+0(SB), Z24, Z11
-	VPADDQ.BCST half29<>+0(SB), Z10, Z10
-	VPADDQ.BCST half29<>+0(SB), Z11, Z11
-	VXORPD      Z10, Z11, Z11
+	VADDPD.BCST margin<>+0(SB), Z19, Z2
+	VSUBPD.BCST margin<>+0(SB), Z19, Z8
+	VPADDQ.BCST half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST half29<>+0(SB), Z8, Z8
+	VXORPD      Z2, Z8, Z8
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD.BCST magnitude64<>+0(SB), Z2, Z10
-	VMULPD      (DX)(R8*8), Z10, Z10
-	VMINPD.BCST margin<>+0(SB), Z10, Z10
-	VADDPD      Z10, Z20, Z12
-	VSUBPD      Z10, Z20, Z10
-	VPADDQ.BCST half29<>+0(SB), Z12, Z12
-	VPADDQ.BCST half29<>+0(SB), Z10, Z10
-	VXORPD      Z12, Z10, Z10
-	VORPD       Z10, Z11, Z11
-	VADDPD.BCST margin<>+0(SB), Z25, Z10
-	VSUBPD.BCST margin<>+0(SB), Z25, Z12
-	VPADDQ.BCST half29<>+0(SB), Z10, Z10
-	VPADDQ.BCST half29<>+0(SB), Z12, Z12
-	VXORPD      Z10, Z12, Z12
-	VORPD       Z12, Z11, Z11
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       (DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z3, Z10
+	VSUBPD       Z2, Z3, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z10, Z10
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z10, Z2, Z2
+	VORPD        Z2, Z8, Z8
+	VADDPD.BCST  margin<>+0(SB), Z20, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z20, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VXORPD       Z2, Z3, Z3
+	VORPD        Z3, Z8, Z8
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD.BCST magnitude64<>+0(SB), Z2, Z10
-	VMULPD      64(DX)(R8*8), Z10, Z10
-	VMINPD.BCST margin<>+0(SB), Z10, Z10
-	VADDPD      Z10, Z21, Z12
-	VSUBPD      Z10, Z21, Z10
-	VPADDQ.BCST half29<>+0(SB), Z12, Z12
-	VPADDQ.BCST half29<>+0(SB), Z10, Z10
-	VXORPD      Z12, Z10, Z10
-	VORPD       Z10, Z11, Z11
-	VADDPD.BCST margin<>+0(SB), Z26, Z10
-	VSUBPD.BCST margin<>+0(SB), Z26, Z12
-	VPADDQ.BCST half29<>+0(SB), Z10, Z10
-	VPADDQ.BCST half29<>+0(SB), Z12, Z12
-	VXORPD      Z10, Z12, Z12
-	VORPD       Z12, Z11, Z11
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       64(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z5, Z3
+	VSUBPD       Z2, Z5, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z3, Z2, Z2
+	VORPD        Z2, Z8, Z8
+	VADDPD.BCST  margin<>+0(SB), Z21, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z21, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VXORPD       Z2, Z3, Z3
+	VORPD        Z3, Z8, Z8
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD.BCST magnitude64<>+0(SB), Z2, Z10
-	VMULPD      128(DX)(R8*8), Z10, Z10
-	VMINPD.BCST margin<>+0(SB), Z10, Z10
-	VADDPD      Z10, Z22, Z12
-	VSUBPD      Z10, Z22, Z10
-	VPADDQ.BCST half29<>+0(SB), Z12, Z12
-	VPADDQ.BCST half29<>+0(SB), Z10, Z10
-	VXORPD      Z12, Z10, Z10
-	VORPD       Z10, Z11, Z11
-	VADDPD.BCST margin<>+0(SB), Z27, Z10
-	VSUBPD.BCST margin<>+0(SB), Z27, Z12
-	VPADDQ.BCST half29<>+0(SB), Z10, Z10
-	VPADDQ.BCST half29<>+0(SB), Z12, Z12
-	VXORPD      Z10, Z12, Z12
-	VORPD       Z12, Z11, Z11
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       128(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z7, Z3
+	VSUBPD       Z2, Z7, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z3, Z2, Z2
+	VORPD        Z2, Z8, Z8
+	VADDPD.BCST  margin<>+0(SB), Z22, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z22, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VXORPD       Z2, Z3, Z3
+	VORPD        Z3, Z8, Z8
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD.BCST magnitude64<>+0(SB), Z2, Z10
-	VMULPD      192(DX)(R8*8), Z10, Z10
-	VMINPD.BCST margin<>+0(SB), Z10, Z10
-	VADDPD      Z10, Z23, Z12
-	VSUBPD      Z10, Z23, Z10
-	VPADDQ.BCST half29<>+0(SB), Z12, Z12
-	VPADDQ.BCST half29<>+0(SB), Z10, Z10
-	VXORPD      Z12, Z10, Z10
-	VORPD       Z10, Z11, Z11
-	VPTESTMD    above29<>+0(SB), Z11, K1
-	KMOVW       K1, R9
-	TESTL       R9, R9
-	JZ          certain5
-	JMP         undecided1
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       192(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z9, Z3
+	VSUBPD       Z2, Z9, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z3, Z2, Z2
+	VORPD        Z2, Z8, Z8
+	VADDPD.BCST  margin<>+0(SB), Z23, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z23, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VXORPD       Z2, Z3, Z3
+	VORPD        Z3, Z8, Z8
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       256(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z11, Z3
+	VSUBPD       Z2, Z11, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z3, Z2, Z2
+	VORPD        Z2, Z8, Z8
+	VADDPD.BCST  margin<>+0(SB), Z24, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z24, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VXORPD       Z2, Z3, Z3
+	VORPD        Z3, Z8, Z8
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       320(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z18, Z3
+	VSUBPD       Z2, Z18, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z3, Z2, Z2
+	VORPD        Z2, Z8, Z8
+	VADDPD.BCST  margin<>+0(SB), Z25, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z25, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VXORPD       Z2, Z3, Z3
+	VORPD        Z3, Z8, Z8
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       384(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z29, Z3
+	VSUBPD       Z2, Z29, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z3, Z2, Z2
+	VORPD        Z2, Z8, Z8
+	VADDPD.BCST  margin<>+0(SB), Z26, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z26, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VXORPD       Z2, Z3, Z3
+	VORPD        Z3, Z8, Z8
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       448(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z30, Z3
+	VSUBPD       Z2, Z30, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z3, Z3
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z3, Z2, Z2
+	VORPD        Z2, Z8, Z8
+	VPTESTMD     above29<>+0(SB), Z8, K1
+	KMOVW        K1, R9
+	TESTL        R9, R9
+	JZ           certain5
+	JMP          undecided1
 
 long8:
-	VADDPD.BCST margin<>+0(SB), Z9, Z6
-	VSUBPD.BCST margin<>+0(SB), Z9, Z7
-	VPADDQ.BCST half29<>+0(SB), Z6, Z6
-	VPADDQ.BCST half29<>+0(SB), Z7, Z7
-	VXORPD      Z6, Z7, Z7
-
-	// the error of a sine is in proportion to angles below 1
-	VANDPD.BCST magnitude64<>+0(SB), Z2, Z6
-	VMULPD      (DX)(R8*8), Z6, Z6
-	VMINPD.BCST margin<>+0(SB), Z6, Z6
-	VADDPD      Z6, Z8, Z10
-	VSUBPD      Z6, Z8, Z6
-	VPADDQ.BCST half29<>+0(SB), Z10, Z10
-	VPADDQ.BCST half29<>+0(SB), Z6, Z6
-	VXORPD      Z10, Z6, Z6
-	VORPD       Z6, Z7, Z7
-	VPTESTMD    above29<>+0(SB), Z7, K1
-	KMOVW       K1, R9
-	TESTL       R9, R9
-	JZ          certain9
-	JMP         undecided1
-
-long11:
-	VADDPD.BCST margin<>+0(SB), Z8, Z3
-	VSUBPD.BCST margin<>+0(SB), Z8, Z6
-	VPADDQ.BCST half29<>+0(SB), Z3, Z3
-	VPADDQ.BCST half29<>+0(SB), Z6, Z6
-	VXORPD      Z3, Z6, Z6
-
-	// the error of a sine is in proportion to angles below 1
-	VANDPD.BCST magnitude64<>+0(SB), Z2, Z2
-	VMULPD      (DX)(R8*8), Z2, Z2
-	VMINPD.BCST margin<>+0(SB), Z2, Z2
-	VADDPD      Z2, Z7, Z3
-	VSUBPD      Z2, Z7, Z2
-	VPADDQ.BCST half29<>+0(SB), Z3, Z3
+	VADDPD.BCST margin<>+0(SB), Z18, Z2
+	VSUBPD.BCST margin<>+0(SB), Z18, Z3
 	VPADDQ.BCST half29<>+0(SB), Z2, Z2
-	VXORPD      Z3, Z2, Z2
-	VORPD       Z2, Z6, Z6
-	VPTESTMD    above29<>+0(SB), Z6, K1
-	KMOVW       K1, AX
-	TESTL       AX, AX
-	JZ          certain12
-	JMP         undecided1
+	VPADDQ.BCST half29<>+0(SB), Z3, Z3
+	VXORPD      Z2, Z3, Z3
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       (DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z10, Z4
+	VSUBPD       Z2, Z10, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z4, Z4
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z4, Z2, Z2
+	VORPD        Z2, Z3, Z3
+	VADDPD.BCST  margin<>+0(SB), Z19, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z19, Z4
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z4, Z4
+	VXORPD       Z2, Z4, Z4
+	VORPD        Z4, Z3, Z3
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       64(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z15, Z4
+	VSUBPD       Z2, Z15, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z4, Z4
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z4, Z2, Z2
+	VORPD        Z2, Z3, Z3
+	VADDPD.BCST  margin<>+0(SB), Z20, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z20, Z4
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z4, Z4
+	VXORPD       Z2, Z4, Z4
+	VORPD        Z4, Z3, Z3
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       128(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z16, Z4
+	VSUBPD       Z2, Z16, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z4, Z4
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z4, Z2, Z2
+	VORPD        Z2, Z3, Z3
+	VADDPD.BCST  margin<>+0(SB), Z21, Z2
+	VSUBPD.BCST  margin<>+0(SB), Z21, Z4
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z4, Z4
+	VXORPD       Z2, Z4, Z4
+	VORPD        Z4, Z3, Z3
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z2
+	VANDPD.BCST  magnitude64<>+0(SB), Z2, Z2
+	VMULPD       192(DX)(R8*8), Z2, Z2
+	VMINPD.BCST  margin<>+0(SB), Z2, Z2
+	VADDPD       Z2, Z17, Z4
+	VSUBPD       Z2, Z17, Z2
+	VPADDQ.BCST  half29<>+0(SB), Z4, Z4
+	VPADDQ.BCST  half29<>+0(SB), Z2, Z2
+	VXORPD       Z4, Z2, Z2
+	VORPD        Z2, Z3, Z3
+	VPTESTMD     above29<>+0(SB), Z3, K1
+	KMOVW        K1, R9
+	TESTL        R9, R9
+	JZ           certain9
+	JMP          undecided1
+
+long12:
+	VADDPD.BCST margin<>+0(SB), Z5, Z0
+	VSUBPD.BCST margin<>+0(SB), Z5, Z2
+	VPADDQ.BCST half29<>+0(SB), Z0, Z0
+	VPADDQ.BCST half29<>+0(SB), Z2, Z2
+	VXORPD      Z0, Z2, Z2
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z0
+	VANDPD.BCST  magnitude64<>+0(SB), Z0, Z0
+	VMULPD       (DX)(R8*8), Z0, Z0
+	VMINPD.BCST  margin<>+0(SB), Z0, Z0
+	VADDPD       Z0, Z1, Z4
+	VSUBPD       Z0, Z1, Z0
+	VPADDQ.BCST  half29<>+0(SB), Z4, Z4
+	VPADDQ.BCST  half29<>+0(SB), Z0, Z0
+	VXORPD       Z4, Z0, Z0
+	VORPD        Z0, Z2, Z2
+	VPTESTMD     above29<>+0(SB), Z2, K1
+	KMOVW        K1, R9
+	TESTL        R9, R9
+	JZ           certain13
+	JMP          undecided1
+
+long15:
+	VADDPD.BCST margin<>+0(SB), Z5, Z0
+	VSUBPD.BCST margin<>+0(SB), Z5, Z2
+	VPADDQ.BCST half29<>+0(SB), Z0, Z0
+	VPADDQ.BCST half29<>+0(SB), Z2, Z2
+	VXORPD      Z0, Z2, Z2
+
+	// the error of a sine is in proportion to angles below 1
+	VBROADCASTSD position+48(FP), Z0
+	VANDPD.BCST  magnitude64<>+0(SB), Z0, Z0
+	VMULPD       (DX)(R8*8), Z0, Z0
+	VMINPD.BCST  margin<>+0(SB), Z0, Z0
+	VADDPD       Z0, Z1, Z4
+	VSUBPD       Z0, Z1, Z0
+	VPADDQ.BCST  half29<>+0(SB), Z4, Z4
+	VPADDQ.BCST  half29<>+0(SB), Z0, Z0
+	VXORPD       Z4, Z0, Z0
+	VORPD        Z0, Z2, Z2
+	VPTESTMD     above29<>+0(SB), Z2, K1
+	KMOVW        K1, AX
+	TESTL        AX, AX
+	JZ           certain16
+	JMP          undecided1
 
 DATA evens32<>+0(SB)/4, $0x00000000
 DATA evens32<>+4(SB)/4, $0x00000002
@@ -2608,27 +3121,27 @@ main1:
 	VMULPD      Y13, Y11, Y11
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VSHUFPS     $0x88, Y9, Y8, Y4
+	VPERMQ      $0xd8, Y4, Y4
 	VCVTPD2PSY  Y14, X5
 	VCVTPD2PSY  Y10, X6
-	VCVTPD2PSY  Y15, X4
-	VINSERTF128 $0x01, X4, Y5, Y4
+	VCVTPD2PSY  Y15, X7
+	VINSERTF128 $0x01, X7, Y5, Y7
 	VCVTPD2PSY  Y11, X5
-	VINSERTF128 $0x01, X5, Y6, Y7
-	VSHUFPS     $0x88, Y9, Y8, Y8
-	VPERMQ      $0xd8, Y8, Y8
-	VPSLLD      $0x1f, Y8, Y9
-	VPSLLD      $0x1e, Y8, Y8
-	VPXOR       Y9, Y8, Y10
-	VBLENDVPS   Y9, Y7, Y4, Y11
-	VBLENDVPS   Y9, Y4, Y7, Y4
+	VINSERTF128 $0x01, X5, Y6, Y8
+	VPSLLD      $0x1f, Y4, Y9
+	VPSLLD      $0x1e, Y4, Y4
+	VPXOR       Y9, Y4, Y10
+	VBLENDVPS   Y9, Y8, Y7, Y11
+	VBLENDVPS   Y9, Y7, Y8, Y7
 	VANDPS      signBit32<>+0(SB), Y10, Y10
 	VXORPS      Y10, Y11, Y11
-	VANDPS      signBit32<>+0(SB), Y8, Y8
-	VXORPS      Y8, Y4, Y4
+	VANDPS      signBit32<>+0(SB), Y4, Y4
+	VXORPS      Y4, Y7, Y7
 	VMULPS      Y0, Y11, Y11
-	VMULPS      Y1, Y4, Y4
+	VMULPS      Y1, Y7, Y7
 	VMOVUPS     Y11, (CX)(SI*4)
-	VMOVUPS     Y4, (DX)(SI*4)
+	VMOVUPS     Y7, (DX)(SI*4)
 	ADDQ        $0x08, SI
 	SUBQ        $0x08, BX
 	CMPQ        BX, $0x08
@@ -2673,23 +3186,23 @@ main3:
 	VMULPD      Y8, Y7, Y7
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY   Y9, X4
-	VCVTPD2PSY   Y7, X7
-	VEXTRACTF128 $0x01, Y6, X5
-	VSHUFPS      $0x88, X5, X6, X5
-	VPSLLD       $0x1f, X5, X6
-	VPSLLD       $0x1e, X5, X5
-	VPXOR        X6, X5, X8
-	VBLENDVPS    X6, X7, X4, X9
-	VBLENDVPS    X6, X4, X7, X4
+	VEXTRACTF128 $0x01, Y6, X4
+	VSHUFPS      $0x88, X4, X6, X4
+	VCVTPD2PSY   Y9, X5
+	VCVTPD2PSY   Y7, X6
+	VPSLLD       $0x1f, X4, X7
+	VPSLLD       $0x1e, X4, X4
+	VPXOR        X7, X4, X8
+	VBLENDVPS    X7, X6, X5, X9
+	VBLENDVPS    X7, X5, X6, X5
 	VANDPS       signBit32<>+0(SB), X8, X8
 	VXORPS       X8, X9, X9
-	VANDPS       signBit32<>+0(SB), X5, X5
-	VXORPS       X5, X4, X4
+	VANDPS       signBit32<>+0(SB), X4, X4
+	VXORPS       X4, X5, X5
 	VMULPS       X0, X9, X9
-	VMULPS       X1, X4, X4
+	VMULPS       X1, X5, X5
 	VMOVUPS      X9, (CX)(SI*4)
-	VMOVUPS      X4, (DX)(SI*4)
+	VMOVUPS      X5, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	SUBQ         $0x04, BX
 	CMPQ         BX, $0x04
@@ -2744,21 +3257,21 @@ loaded7:
 	VMULPD      Y6, Y5, Y5
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY   Y7, X2
-	VCVTPD2PSY   Y5, X6
-	VEXTRACTF128 $0x01, Y4, X5
-	VSHUFPS      $0x88, X5, X4, X5
-	VPSLLD       $0x1f, X5, X4
-	VPSLLD       $0x1e, X5, X5
-	VPXOR        X4, X5, X7
-	VBLENDVPS    X4, X6, X2, X8
-	VBLENDVPS    X4, X2, X6, X2
+	VEXTRACTF128 $0x01, Y4, X2
+	VSHUFPS      $0x88, X2, X4, X2
+	VCVTPD2PSY   Y7, X4
+	VCVTPD2PSY   Y5, X5
+	VPSLLD       $0x1f, X2, X6
+	VPSLLD       $0x1e, X2, X2
+	VPXOR        X6, X2, X7
+	VBLENDVPS    X6, X5, X4, X8
+	VBLENDVPS    X6, X4, X5, X4
 	VANDPS       signBit32<>+0(SB), X7, X7
 	VXORPS       X7, X8, X8
-	VANDPS       signBit32<>+0(SB), X5, X5
-	VXORPS       X5, X2, X2
+	VANDPS       signBit32<>+0(SB), X2, X2
+	VXORPS       X2, X4, X4
 	VMULPS       X0, X8, X8
-	VMULPS       X1, X2, X2
+	VMULPS       X1, X4, X4
 	LEAQ         (CX)(SI*4), AX
 	TESTQ        $0x00000002, BX
 	JZ           single8
@@ -2775,14 +3288,14 @@ stored9:
 	LEAQ    (DX)(SI*4), AX
 	TESTQ   $0x00000002, BX
 	JZ      single10
-	VMOVLPS X2, (AX)
-	VPSRLDQ $0x08, X2, X2
+	VMOVLPS X4, (AX)
+	VPSRLDQ $0x08, X4, X4
 	ADDQ    $0x08, AX
 
 single10:
 	TESTQ  $0x00000001, BX
 	JZ     stored11
-	VMOVSS X2, (AX)
+	VMOVSS X4, (AX)
 
 stored11:
 done5:
@@ -2964,46 +3477,45 @@ main1:
 	VMOVUPS      128(AX)(SI*4), Z7
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PS     Z23, Y8
+	VPERMT2PS     Z12, Z6, Z11
 	VMULPS        Z2, Z7, Z7
-	VCVTPD2PS     Z19, Y9
+	VCVTPD2PS     Z23, Y8
 	VANDPS        magnitude32<>+0(SB), Z7, Z10
-	VCVTPD2PS     Z24, Y15
+	VCVTPD2PS     Z19, Y9
 	VPMAXUD       Z10, Z3, Z3
-	VINSERTF64X4  $0x01, Y15, Z8, Z10
-	VEXTRACTF64X4 $0x01, Z7, Y8
-	VCVTPD2PS     Z20, Y15
+	VCVTPD2PS     Z24, Y10
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VINSERTF64X4  $0x01, Y10, Z8, Z10
 	VCVTPS2PD     Y7, Z7
-	VINSERTF64X4  $0x01, Y15, Z9, Z15
-	VCVTPS2PD     Y8, Z16
-	VMOVAPS       Z11, Z11
+	VCVTPD2PS     Z20, Y8
+	VCVTPS2PD     Y12, Z16
+	VINSERTF64X4  $0x01, Y8, Z9, Z12
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VBROADCASTSD     twoOverPiHigh<>+0(SB), Z19
-	VPERMT2PS        Z12, Z6, Z11
-	VMOVAPD          Z19, Z23
-	VPSLLD           $0x1f, Z11, Z12
-	VBROADCASTSD     twoOverPiHigh<>+0(SB), Z20
+	VPSLLD           $0x1f, Z11, Z15
+	VMOVAPD          Z19, Z20
 	VPSLLD           $0x1e, Z11, Z11
-	VMOVAPD          Z20, Z24
-	VPMOVD2M         Z12, K1
+	VBROADCASTSD     twoOverPiHigh<>+0(SB), Z23
+	VPMOVD2M         Z15, K1
+	VMOVAPD          Z23, Z24
 	VFMADD213PD      Z4, Z7, Z19
-	VPXORD           Z12, Z11, Z12
-	VFMADD213PD      Z4, Z16, Z20
-	VBLENDMPS        Z15, Z10, K1, Z25
+	VPXORD           Z15, Z11, Z15
+	VFMADD213PD      Z4, Z16, Z23
+	VBLENDMPS        Z12, Z10, K1, Z25
 	VSUBPD           Z4, Z19, Z26
-	VBLENDMPS        Z10, Z15, K1, Z10
-	VSUBPD           Z4, Z20, Z15
+	VBLENDMPS        Z10, Z12, K1, Z10
+	VSUBPD           Z4, Z23, Z12
 	VPTERNLOGD       $0x78, Z5, Z11, Z10
-	VFMSUB213PD      Z26, Z7, Z23
-	VPTERNLOGD       $0x78, Z5, Z12, Z25
-	VFMSUB213PD      Z15, Z16, Z24
+	VFMSUB213PD      Z26, Z7, Z20
+	VPTERNLOGD       $0x78, Z5, Z15, Z25
+	VFMSUB213PD      Z12, Z16, Z24
 	VMULPS           Z0, Z25, Z25
-	VFMADD231PD.BCST twoOverPiLow<>+0(SB), Z7, Z23
+	VFMADD231PD.BCST twoOverPiLow<>+0(SB), Z7, Z20
 	VMULPS           Z1, Z10, Z10
 	VFMADD231PD.BCST twoOverPiLow<>+0(SB), Z16, Z24
 	VMOVUPS          Z25, (CX)(SI*4)
-	VMULPD           Z23, Z23, Z7
+	VMULPD           Z20, Z20, Z7
 	VMOVUPS          Z10, (DX)(SI*4)
 	VMULPD           Z24, Z24, Z10
 
@@ -3053,46 +3565,45 @@ main1:
 	VMOVUPS      192(AX)(SI*4), Z13
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PS     Z15, Y8
+	VPERMT2PS     Z18, Z6, Z17
 	VMULPS        Z2, Z13, Z13
+	VCVTPD2PS     Z15, Y8
+	VANDPS        magnitude32<>+0(SB), Z13, Z14
 	VCVTPD2PS     Z11, Y9
-	VANDPS        magnitude32<>+0(SB), Z13, Z11
-	VCVTPD2PS     Z16, Y14
-	VPMAXUD       Z11, Z3, Z3
-	VINSERTF64X4  $0x01, Y14, Z8, Z11
-	VEXTRACTF64X4 $0x01, Z13, Y8
-	VCVTPD2PS     Z12, Y12
+	VPMAXUD       Z14, Z3, Z3
+	VCVTPD2PS     Z16, Y11
+	VEXTRACTF64X4 $0x01, Z13, Y14
+	VINSERTF64X4  $0x01, Y11, Z8, Z11
 	VCVTPS2PD     Y13, Z13
-	VINSERTF64X4  $0x01, Y12, Z9, Z12
-	VCVTPS2PD     Y8, Z14
-	VMOVAPS       Z17, Z15
+	VCVTPD2PS     Z12, Y8
+	VCVTPS2PD     Y14, Z15
+	VINSERTF64X4  $0x01, Y8, Z9, Z12
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VBROADCASTSD     twoOverPiHigh<>+0(SB), Z16
-	VPERMT2PS        Z18, Z6, Z15
-	VMOVAPD          Z16, Z21
-	VPSLLD           $0x1f, Z15, Z17
-	VBROADCASTSD     twoOverPiHigh<>+0(SB), Z18
-	VPSLLD           $0x1e, Z15, Z15
-	VMOVAPD          Z18, Z22
-	VPMOVD2M         Z17, K1
+	VPSLLD           $0x1f, Z17, Z14
+	VMOVAPD          Z16, Z18
+	VPSLLD           $0x1e, Z17, Z17
+	VBROADCASTSD     twoOverPiHigh<>+0(SB), Z21
+	VPMOVD2M         Z14, K1
+	VMOVAPD          Z21, Z22
 	VFMADD213PD      Z4, Z13, Z16
-	VPXORD           Z17, Z15, Z17
-	VFMADD213PD      Z4, Z14, Z18
+	VPXORD           Z14, Z17, Z14
+	VFMADD213PD      Z4, Z15, Z21
 	VBLENDMPS        Z12, Z11, K1, Z25
 	VSUBPD           Z4, Z16, Z26
 	VBLENDMPS        Z11, Z12, K1, Z11
-	VSUBPD           Z4, Z18, Z12
-	VPTERNLOGD       $0x78, Z5, Z15, Z11
-	VFMSUB213PD      Z26, Z13, Z21
-	VPTERNLOGD       $0x78, Z5, Z17, Z25
-	VFMSUB213PD      Z12, Z14, Z22
+	VSUBPD           Z4, Z21, Z12
+	VPTERNLOGD       $0x78, Z5, Z17, Z11
+	VFMSUB213PD      Z26, Z13, Z18
+	VPTERNLOGD       $0x78, Z5, Z14, Z25
+	VFMSUB213PD      Z12, Z15, Z22
 	VMULPS           Z0, Z25, Z25
-	VFMADD231PD.BCST twoOverPiLow<>+0(SB), Z13, Z21
+	VFMADD231PD.BCST twoOverPiLow<>+0(SB), Z13, Z18
 	VMULPS           Z1, Z11, Z11
-	VFMADD231PD.BCST twoOverPiLow<>+0(SB), Z14, Z22
+	VFMADD231PD.BCST twoOverPiLow<>+0(SB), Z15, Z22
 	VMOVUPS          Z25, 64(CX)(SI*4)
-	VMULPD           Z21, Z21, Z12
+	VMULPD           Z18, Z18, Z12
 	VMOVUPS          Z11, 64(DX)(SI*4)
 	VMULPD           Z22, Z22, Z11
 
@@ -3137,26 +3648,25 @@ main1:
 	VFMADD213PD  Z26, Z7, Z15
 	VFMADD213PD  Z25, Z10, Z14
 	VFMADD213PD  Z26, Z10, Z17
-	VMULPD       Z23, Z13, Z13
+	VMULPD       Z20, Z13, Z13
 	VMULPD       Z24, Z14, Z14
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPERMT2PS    Z23, Z6, Z19
 	VCVTPD2PS    Z15, Y8
 	VCVTPD2PS    Z13, Y9
 	VCVTPD2PS    Z17, Y7
 	VINSERTF64X4 $0x01, Y7, Z8, Z7
 	VCVTPD2PS    Z14, Y8
 	VINSERTF64X4 $0x01, Y8, Z9, Z10
-	VMOVAPS      Z19, Z13
-	VPERMT2PS    Z20, Z6, Z13
-	VPSLLD       $0x1f, Z13, Z14
-	VPSLLD       $0x1e, Z13, Z13
-	VPMOVD2M     Z14, K1
-	VPXORD       Z14, Z13, Z14
+	VPSLLD       $0x1f, Z19, Z13
+	VPSLLD       $0x1e, Z19, Z14
+	VPMOVD2M     Z13, K1
+	VPXORD       Z13, Z14, Z13
 	VBLENDMPS    Z10, Z7, K1, Z15
 	VBLENDMPS    Z7, Z10, K1, Z7
-	VPTERNLOGD   $0x78, Z5, Z13, Z7
-	VPTERNLOGD   $0x78, Z5, Z14, Z15
+	VPTERNLOGD   $0x78, Z5, Z14, Z7
+	VPTERNLOGD   $0x78, Z5, Z13, Z15
 	VMULPS       Z0, Z15, Z15
 	VMULPS       Z1, Z7, Z7
 	VMOVUPS      Z15, 128(CX)(SI*4)
@@ -3203,26 +3713,25 @@ main1:
 	VFMADD213PD  Z17, Z12, Z13
 	VFMADD213PD  Z15, Z11, Z10
 	VFMADD213PD  Z17, Z11, Z14
-	VMULPD       Z21, Z7, Z7
+	VMULPD       Z18, Z7, Z7
 	VMULPD       Z22, Z10, Z10
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPERMT2PS    Z21, Z6, Z16
 	VCVTPD2PS    Z13, Y8
 	VCVTPD2PS    Z7, Y9
 	VCVTPD2PS    Z14, Y7
 	VINSERTF64X4 $0x01, Y7, Z8, Z7
 	VCVTPD2PS    Z10, Y8
 	VINSERTF64X4 $0x01, Y8, Z9, Z10
-	VMOVAPS      Z16, Z11
-	VPERMT2PS    Z18, Z6, Z11
-	VPSLLD       $0x1f, Z11, Z12
-	VPSLLD       $0x1e, Z11, Z11
-	VPMOVD2M     Z12, K1
-	VPXORD       Z12, Z11, Z12
+	VPSLLD       $0x1f, Z16, Z11
+	VPSLLD       $0x1e, Z16, Z12
+	VPMOVD2M     Z11, K1
+	VPXORD       Z11, Z12, Z11
 	VBLENDMPS    Z10, Z7, K1, Z13
 	VBLENDMPS    Z7, Z10, K1, Z7
-	VPTERNLOGD   $0x78, Z5, Z11, Z7
-	VPTERNLOGD   $0x78, Z5, Z12, Z13
+	VPTERNLOGD   $0x78, Z5, Z12, Z7
+	VPTERNLOGD   $0x78, Z5, Z11, Z13
 	VMULPS       Z0, Z13, Z13
 	VMULPS       Z1, Z7, Z7
 	VMOVUPS      Z13, 192(CX)(SI*4)
@@ -3329,14 +3838,13 @@ main3:
 	VMULPD       Z16, Z20, Z20
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPERMT2PS    Z12, Z6, Z11
 	VCVTPD2PS    Z23, Y8
 	VCVTPD2PS    Z19, Y9
 	VCVTPD2PS    Z24, Y7
 	VINSERTF64X4 $0x01, Y7, Z8, Z7
 	VCVTPD2PS    Z20, Y8
 	VINSERTF64X4 $0x01, Y8, Z9, Z10
-	VMOVAPS      Z11, Z11
-	VPERMT2PS    Z12, Z6, Z11
 	VPSLLD       $0x1f, Z11, Z12
 	VPSLLD       $0x1e, Z11, Z11
 	VPMOVD2M     Z12, K1
@@ -3395,22 +3903,21 @@ main3:
 	VMULPD       Z22, Z10, Z10
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPERMT2PS    Z18, Z6, Z17
 	VCVTPD2PS    Z11, Y8
 	VCVTPD2PS    Z7, Y9
 	VCVTPD2PS    Z12, Y7
 	VINSERTF64X4 $0x01, Y7, Z8, Z7
 	VCVTPD2PS    Z10, Y8
 	VINSERTF64X4 $0x01, Y8, Z9, Z10
-	VMOVAPS      Z17, Z11
-	VPERMT2PS    Z18, Z6, Z11
-	VPSLLD       $0x1f, Z11, Z12
-	VPSLLD       $0x1e, Z11, Z11
-	VPMOVD2M     Z12, K1
-	VPXORD       Z12, Z11, Z12
+	VPSLLD       $0x1f, Z17, Z11
+	VPSLLD       $0x1e, Z17, Z12
+	VPMOVD2M     Z11, K1
+	VPXORD       Z11, Z12, Z11
 	VBLENDMPS    Z10, Z7, K1, Z13
 	VBLENDMPS    Z7, Z10, K1, Z7
-	VPTERNLOGD   $0x78, Z5, Z11, Z7
-	VPTERNLOGD   $0x78, Z5, Z12, Z13
+	VPTERNLOGD   $0x78, Z5, Z12, Z7
+	VPTERNLOGD   $0x78, Z5, Z11, Z13
 	VMULPS       Z0, Z13, Z13
 	VMULPS       Z1, Z7, Z7
 	VMOVUPS      Z13, 64(CX)(SI*4)
@@ -3459,21 +3966,21 @@ main5:
 	VMULPD           Z10, Z9, Z9
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PS  Z11, Y6
+	VPMOVQD    Z7, Y6
+	VCVTPD2PS  Z11, Y7
 	VCVTPD2PS  Z9, Y8
-	VPMOVQD    Z7, Y7
-	VPSLLD     $0x1f, Y7, Y9
-	VPSLLD     $0x1e, Y7, Y7
+	VPSLLD     $0x1f, Y6, Y9
+	VPSLLD     $0x1e, Y6, Y6
 	VPMOVD2M   Y9, K1
-	VPXORD     Y9, Y7, Y9
-	VBLENDMPS  Y8, Y6, K1, Y10
-	VBLENDMPS  Y6, Y8, K1, Y6
-	VPTERNLOGD $0x78, Y5, Y7, Y6
+	VPXORD     Y9, Y6, Y9
+	VBLENDMPS  Y8, Y7, K1, Y10
+	VBLENDMPS  Y7, Y8, K1, Y7
+	VPTERNLOGD $0x78, Y5, Y6, Y7
 	VPTERNLOGD $0x78, Y5, Y9, Y10
 	VMULPS     Y0, Y10, Y10
-	VMULPS     Y1, Y6, Y6
+	VMULPS     Y1, Y7, Y7
 	VMOVUPS    Y10, (CX)(SI*4)
-	VMOVUPS    Y6, (DX)(SI*4)
+	VMOVUPS    Y7, (DX)(SI*4)
 	ADDQ       $0x08, SI
 	SUBQ       $0x08, BX
 	CMPQ       BX, $0x08
@@ -3519,19 +4026,19 @@ next6:
 	VMULPD           Z7, Z4, Z4
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PS  Z8, Y2
+	VPMOVQD    Z6, Y2
+	VCVTPD2PS  Z8, Y6
 	VCVTPD2PS  Z4, Y4
-	VPMOVQD    Z6, Y6
-	VPSLLD     $0x1f, Y6, Y7
-	VPSLLD     $0x1e, Y6, Y6
+	VPSLLD     $0x1f, Y2, Y7
+	VPSLLD     $0x1e, Y2, Y2
 	VPMOVD2M   Y7, K1
-	VPXORD     Y7, Y6, Y7
-	VBLENDMPS  Y4, Y2, K1, Y8
-	VBLENDMPS  Y2, Y4, K1, Y2
-	VPTERNLOGD $0x78, Y5, Y6, Y2
+	VPXORD     Y7, Y2, Y7
+	VBLENDMPS  Y4, Y6, K1, Y8
+	VBLENDMPS  Y6, Y4, K1, Y4
+	VPTERNLOGD $0x78, Y5, Y2, Y4
 	VPTERNLOGD $0x78, Y5, Y7, Y8
 	VMULPS     Y0, Y8, Y8
-	VMULPS     Y1, Y2, Y2
+	VMULPS     Y1, Y4, Y4
 	MOVQ       $0xffffffffffffffff, AX
 	BZHIQ      BX, AX, AX
 	KMOVW      AX, K1
@@ -3539,7 +4046,7 @@ next6:
 	MOVQ       $0xffffffffffffffff, AX
 	BZHIQ      BX, AX, AX
 	KMOVW      AX, K1
-	VMOVUPS    Y2, K1, (DX)(SI*4)
+	VMOVUPS    Y4, K1, (DX)(SI*4)
 
 done7:
 	VBROADCASTSS below50<>+0(SB), Z0

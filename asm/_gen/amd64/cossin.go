@@ -61,6 +61,7 @@ type vectors struct {
 	t       *quarterTurns
 	q, f, y []reg.VecVirtual // q has the quadrant in its lowest bits
 	c, s    []reg.VecVirtual
+	narrow  []reg.VecVirtual // the quadrants of two vectors as 32-bit numbers; nil: still in q
 }
 
 // several returns so many new registers.
@@ -110,22 +111,45 @@ func (e *emitter) turns(t *quarterTurns, in []angles) *vectors {
 func (v *vectors) polynomials() {
 	e, t := v.e, v.t
 	e.Comment("2. polynomials in y = f*f")
-	s, c := e.several(len(v.q)), e.several(len(v.q))
-	for j := range s {
-		e.VMOVUPD(t.sine[6], s[j])
-		e.VMOVUPD(t.cosine[6], c[j])
+	many := len(v.q) > 4 // there are registers for one polynomial at a time, and for narrow quadrants
+	if many {
+		v.narrow = v.narrowed()
+		v.s = v.horner(t.sine)[0]
+	} else {
+		both := v.horner(t.sine, t.cosine)
+		v.s, v.c = both[0], both[1]
 	}
-	for i := 5; i >= 0; i-- {
-		sine, cosine := e.shared(t.sine[i], len(s)), e.shared(t.cosine[i], len(s))
-		for j := range s {
-			e.VFMADD213PD(sine, v.y[j], s[j])
-			e.VFMADD213PD(cosine, v.y[j], c[j])
+	for j := range v.s {
+		e.VMULPD(v.f[j], v.s[j], v.s[j])
+	}
+	if many {
+		v.c = v.horner(t.cosine)[0]
+	}
+}
+
+// horner returns polynomials in y, with the instructions of all alternating.
+func (v *vectors) horner(coefficients ...[]operand.Mem) [][]reg.VecVirtual {
+	e := v.e
+	p, next := make([][]reg.VecVirtual, len(coefficients)), make([]operand.Op, len(coefficients))
+	for k := range p {
+		p[k] = e.several(len(v.y))
+	}
+	for j := range v.y {
+		for k, c := range coefficients {
+			e.VMOVUPD(c[6], p[k][j])
 		}
 	}
-	for j := range s {
-		e.VMULPD(v.f[j], s[j], s[j])
+	for i := 5; i >= 0; i-- {
+		for k, c := range coefficients {
+			next[k] = e.shared(c[i], len(v.y))
+		}
+		for j := range v.y {
+			for k := range p {
+				e.VFMADD213PD(next[k], v.y[j], p[k][j])
+			}
+		}
 	}
-	v.c, v.s = c, s
+	return p
 }
 
 // shared returns a constant of several vectors in a register, where there are enough.
@@ -196,31 +220,44 @@ func (e *emitter) quadrant32(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin 
 	return cos, sin
 }
 
+// narrowed returns the quadrants of two vectors as one of 32-bit numbers.
+func (v *vectors) narrowed() (narrow []reg.VecVirtual) {
+	e, q := v.e, v.q
+	for j := 0; j < len(q); j += 2 {
+		n := e.half()
+		switch {
+		case j+1 < len(q) && e.avx512:
+			n = q[j]
+			e.VPERMT2PS(q[j+1], v.t.evens, n)
+		case j+1 < len(q):
+			n = e.vector()
+			e.VSHUFPS(operand.Imm(0x88), q[j+1], q[j], n)
+			e.VPERMQ(operand.Imm(0xd8), n, n)
+		case e.avx512:
+			e.VPMOVQD(q[j], n)
+		default:
+			e.VEXTRACTF128(operand.Imm(1), q[j], n)
+			e.VSHUFPS(operand.Imm(0x88), n, q[j].AsX(), n)
+		}
+		narrow = append(narrow, n)
+	}
+	return narrow
+}
+
 // rounded returns cosines and sines as float32, two vectors of float64 as one.
 func (v *vectors) rounded() (cos, sin []reg.VecVirtual) {
-	e, t, q, c, s := v.e, v.t, v.q, v.c, v.s
+	e, c, s := v.e, v.c, v.s
 	e.Comment("3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine")
-	for j := 0; j < len(q); j += 2 {
-		narrow := e.half()
+	if v.narrow == nil {
+		v.narrow = v.narrowed()
+	}
+	for i, narrow := range v.narrow {
+		j := 2 * i
 		c32, s32 := e.round32(c[j]), e.round32(s[j])
-		switch {
-		case j+1 < len(q):
+		if j+1 < len(c) {
 			c32, s32 = e.joined(c32, e.round32(c[j+1])), e.joined(s32, e.round32(s[j+1]))
-			narrow = e.vector()
-			if e.avx512 {
-				e.VMOVAPS(q[j], narrow)
-				e.VPERMT2PS(q[j+1], t.evens, narrow)
-			} else {
-				e.VSHUFPS(operand.Imm(0x88), q[j+1], q[j], narrow)
-				e.VPERMQ(operand.Imm(0xd8), narrow, narrow)
-			}
-		case e.avx512:
-			e.VPMOVQD(q[j], narrow)
-		default:
-			e.VEXTRACTF128(operand.Imm(1), q[j], narrow)
-			e.VSHUFPS(operand.Imm(0x88), narrow, q[j].AsX(), narrow)
 		}
-		jCos, jSin := e.quadrant32(t, narrow, c32, s32)
+		jCos, jSin := e.quadrant32(v.t, narrow, c32, s32)
 		cos, sin = append(cos, jCos), append(sin, jSin)
 	}
 	return cos, sin
@@ -258,16 +295,29 @@ func (e *emitter) clear(v reg.VecVirtual) {
 // row is a loop over the n entries of a row of cosines and sines.
 type row struct {
 	cos, sin, n, i     reg.GPVirtual
-	ahead              int // entries after i, in an unrolled loop
-	scaleCos, scaleSin reg.VecVirtual
+	ahead              int        // entries after i, in an unrolled loop
+	scaleCos, scaleSin operand.Op // in every lane of a register, or once in memory
 }
 
-func (e *emitter) newRow() *row {
+// newRow returns the row at its start. Only AVX-512 takes factors in memory.
+func (e *emitter) newRow(scalesInMemory bool) *row {
 	r := &row{cos: e.argument("cos"), sin: e.argument("sin"), n: e.argument("n"), i: e.GP64()}
-	r.scaleCos = e.broadcast32("scaleCos", e.vector())
-	r.scaleSin = e.broadcast32("scaleSin", e.vector())
+	if scalesInMemory {
+		r.scaleCos, r.scaleSin = e.parameter("scaleCos"), e.parameter("scaleSin")
+	} else {
+		r.scaleCos, r.scaleSin = e.broadcast32("scaleCos", e.vector()), e.broadcast32("scaleSin", e.vector())
+	}
 	e.XORQ(r.i, r.i)
 	return r
+}
+
+// scale multiplies v by a factor of a row.
+func (e *emitter) scale(factor operand.Op, v reg.VecVirtual) {
+	if m, ok := factor.(operand.Mem); ok {
+		e.VMULPS_BCST(m, v, v)
+		return
+	}
+	e.VMULPS(lanesOf(factor.(reg.VecVirtual), v), v, v)
 }
 
 // order says how the loops over a row arrange what they do.
@@ -301,8 +351,8 @@ func (e *emitter) loop(o order, r *row, input reg.GPVirtual, begin func(rows []*
 	finished := func(rows []*row, v *vectors) (cos, sin []reg.VecVirtual) {
 		cos, sin = finish(rows, v)
 		for j := range cos {
-			e.VMULPS(lanesOf(r.scaleCos, cos[j]), cos[j], cos[j])
-			e.VMULPS(lanesOf(r.scaleSin, sin[j]), sin[j], sin[j])
+			e.scale(r.scaleCos, cos[j])
+			e.scale(r.scaleSin, sin[j])
 		}
 		return cos, sin
 	}
@@ -412,33 +462,43 @@ func (e *emitter) together(first, second func()) {
 
 func cosSinExact(e *emitter) {
 	high, low, margin := e.argument("high"), e.argument("low"), e.argument("margin")
-	r := e.newRow()
-	x := e.broadcast64("position")
+	r := e.newRow(e.avx512)
 	z := e.newZiv(false)
-	t := e.newQuarterTurns(4, true)
 	undecided := e.label("undecided")
 	o := order{[]int{2, 1}, 2, 1} // AVX2 has no registers for a group that begins before another ends
-	if e.avx512 {                 // a row is short: groups of 2, 2 ahead, take 45 ns for 64 entries on Zen 5, not 37
-		o = order{[]int{4, 1}, 4, 1}
+	if e.avx512 {
+		// A row of 64 entries is one group. Zen 5, cycles, one row after another and until a
+		// row is there: 112 and 119. Groups of 4, both begun before the polynomials of the
+		// first: 116 and 129. Groups of 2, 2 ahead, take a third longer than one of 8.
+		o = order{[]int{8, 4, 1}, 8, 1}
 	}
 	e.loop(o, r, nil, func(rows []*row, _ []reg.VecVirtual) *vectors {
+		x, t := e.broadcast64("position"), e.newQuarterTurns(4, true) // again for each group, because registers are few
 		var in []angles
 		for _, r := range rows {
 			in = append(in, angles{x, r.at(high, 8), r.at(low, 8)})
 		}
 		return e.turns(t, in)
 	}, func(rows []*row, v *vectors) (cos, sin []reg.VecVirtual) {
-		// Before cosines and sines are swapped, which they are above pi/4 alone: there the
-		// bound of the sine is 0.78 of the other, and proof/cossin.g has that.
-		z.test(v.c, v.s, func(j int) operand.Op {
-			e.Comment("the error of a sine is in proportion to angles below 1")
-			error := e.vector()
-			e.VANDPD(e.magnitude64(), x, error)
-			e.VMULPD(rows[j].at(margin, 8), error, error)
-			e.VMINPD(z.margin, error, error)
-			return error
-		}, undecided)
-		return v.rounded()
+		// Of cosines and sines that are not swapped yet, which they are above pi/4 alone: there
+		// the bound of the sine is 0.78 of the other, and proof/cossin.g has that.
+		test := func() {
+			z.test(v.c, v.s, func(j int) operand.Op {
+				e.Comment("the error of a sine is in proportion to angles below 1")
+				error := e.vector()
+				e.VANDPD(e.magnitude64(), e.broadcast64("position"), error)
+				e.VMULPD(rows[j].at(margin, 8), error, error)
+				e.VMINPD(z.margin, error, error)
+				return error
+			}, undecided)
+		}
+		if !e.avx512 {
+			test()
+			return v.rounded()
+		}
+		cos, sin = v.rounded() // first, because the rotation waits for it; AVX2 has no registers for that
+		test()
+		return cos, sin
 	})
 	e.result("undecided", 0)
 	e.Label(undecided)
@@ -495,7 +555,7 @@ func cosSinSeed(e *emitter) {
 
 func cosSinFloat32(e *emitter) {
 	invFreq := e.argument("invFreq")
-	r := e.newRow()
+	r := e.newRow(false)
 	position, largest := e.broadcast32("position", e.vector()), e.vector() // of the bits of magnitudes
 	e.clear(largest)
 	t := e.newQuarterTurns(4, false)

@@ -35,7 +35,9 @@ var avx512Mutants = []group{
 	{"avx512/cossin", "asm/_gen/amd64/cossin.go", exactWide, []fault{
 		{"quadrant", "no sine becomes a cosine", `e.blend("VBLENDMPS", c, s, swap, sin)`, `e.blend("VBLENDMPS", s, s, swap, sin)`},
 		{"quadrant-bit", "sines become cosines by another bit of the quarter turns", `e.VPSLLD(operand.Imm(31), q, odd)`, `e.VPSLLD(operand.Imm(30), q, odd)`},
-		{"narrow", "the second vector of quadrants before the first", `e.VMOVAPS(q[j], narrow); e.VPERMT2PS(q[j+1], t.evens, narrow)`, `e.VMOVAPS(q[j+1], narrow); e.VPERMT2PS(q[j], t.evens, narrow)`},
+		{"narrow", "the second vector of quadrants before the first", `n = q[j]; e.VPERMT2PS(q[j+1], v.t.evens, n)`, `n = q[j+1]; e.VPERMT2PS(q[j], v.t.evens, n)`},
+		{"sines", "the sines of a whole row are cosines times the angle", `v.s = v.horner(t.sine)[0]`, `v.s = v.horner(t.cosine)[0]`},
+		{"scale", "sines are scaled as cosines are", `e.parameter("scaleCos"), e.parameter("scaleSin")`, `e.parameter("scaleCos"), e.parameter("scaleCos")`},
 		{"narrow-bits", "the upper bits of the quarter turns for the lower", `t.evens = e.permutation("evens", 4)`, `t.evens = e.permutation("odds", 4)`},
 		{"joined", "the second of two vectors before the first", `e.joined(c32, e.round32(c[j+1]))`, `e.joined(e.round32(c[j+1]), c32)`},
 		{"rows", "the third and fourth vector over the first and second", `e.VMOVUPS(cos[j], rows[2*j].at(r.cos, 4))`, `e.VMOVUPS(cos[j], rows[0].at(r.cos, 4))`},
