@@ -125,6 +125,8 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 		rotateTokens(a, tokens, r, xs)
 		return nil
 	}
+	// One token. A further call on the way to its kernels costs a hundredth of all, so there
+	// is none.
 	var cos, sin []float32
 	inPlace := false
 	if a.rows != nil {
@@ -147,6 +149,8 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	h, sameOrder, halfSplit := r.head, r.in == r.out, r.out == view.HalfSplit
 	var k kernels.Rotation
 	k.Pairs, k.Partner, k.Tokens = h.rotaryDim/2, h.rotaryDim/2, 1
+	// Where one call of a kernel suffices, it is called directly: an Operand and the calls in
+	// between would cost as much as a head.
 	for i := range xs {
 		v := &xs[i]
 		if !sameOrder || v.Heads*h.rotaryDim > kernels.MaxCallElements {
