@@ -106,73 +106,153 @@ func (q *quantization) transform(scratch *view.Operand, heads int) {
 	}
 }
 
-// direct reports whether heads are quantized as they are in x.
-func (q *quantization) direct(x *view.Operand) bool {
+// direct reports whether heads of that kind are quantized as they are.
+func (q *quantization) direct(x kernels.Kind) bool {
 	return q.rotation == nil && q.unchanged(x)
 }
 
-// unchanged reports whether nothing but a rotation changes heads of x.
-func (q *quantization) unchanged(x *view.Operand) bool {
-	return x.Kind == kernels.Float32 && q.norm == nil && q.rotated == nil && q.hadamard == 0
+// unchanged reports whether nothing but a rotation changes heads of that kind.
+func (q *quantization) unchanged(x kernels.Kind) bool {
+	return x == kernels.Float32 && q.norm == nil && q.rotated == nil && q.hadamard == 0
 }
 
-// fuses reports whether heads of x are rotated and quantized by one kernel.
-func (q *quantization) fuses(y kernels.Kind, x *view.Operand, full bool) bool {
+// fuses reports whether heads are rotated and quantized by one kernel.
+func (q *quantization) fuses(y, x kernels.Kind, full bool) bool {
 	r := q.rotation
 	return r != nil && y == kernels.Q8 && q.unchanged(x) &&
 		!full && r.in == r.out && r.rotaryDim == q.dim && dispatch.Implementation().RotatesToQ8(q.dim)
 }
 
+// needsNone reports whether heads need no scratch memory. full says that rows have an entry
+// for each element.
+func (q *quantization) needsNone(y, x kernels.Kind, full bool) bool {
+	return q.direct(x) || q.fuses(y, x, full)
+}
+
+// store quantizes n tokens of a call, from number first on, into their slots. Their rows are
+// those of table or full.
+func (q *quantization) store(y *quantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
+	switch {
+	case q.fuses(y.Kind, x.Kind, full != nil):
+		for t := first; t < first+n; {
+			at := slot(slots, t)
+			if at < 0 {
+				t++
+				continue
+			}
+			n := together(&y.Operand, x, slots, t, first+n-t)
+			q.rotateQuantize(y, x, y.Token(at), x.Token(t), n, table, t-first)
+			t += n
+		}
+	case q.direct(x.Kind):
+		for t := first; t < first+n; t++ {
+			if at := slot(slots, t); at >= 0 {
+				q.quantize(y, x, y.Token(at), x.Token(t))
+			}
+		}
+	default:
+		q.storeThroughScratch(y, slots, x, first, n, memory, table, full)
+	}
+}
+
+// quantize quantizes the heads of a token.
+func (q *quantization) quantize(y *quantizedOperand, x *view.Operand, yAt, xAt int) {
+	heads := x.Heads
+	if heads*q.dim > kernels.FusedElements {
+		heads = kernels.FusedElements / q.dim
+	}
+	for h := 0; h < x.Heads; h += heads {
+		y.quantize(yAt+h*y.HeadStride, q.dim, min(heads, x.Heads-h), x.Float32s(xAt+h*x.HeadStride), x.HeadStride, kernels.Ahead)
+	}
+}
+
+// storeThroughScratch is store where heads change before they are quantized.
+func (q *quantization) storeThroughScratch(y *quantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
+	from, scratch := *x, q.scratch(memory)
+	all := from.Heads
+	token := all * q.dim
+	for t := first; t < first+n; {
+		at := slot(slots, t)
+		if at < 0 {
+			t++
+			continue
+		}
+		some, heads := max(1, min(len(memory)/token, together(&y.Operand, &from, slots, t, first+n-t))), min(all, len(memory)/q.dim)
+		for h := 0; h < all; h += heads {
+			count := min(heads, all-h)
+			from.Heads = count
+			xAt, yAt := from.Token(t)+h*from.HeadStride, y.Token(at)+h*y.HeadStride
+			q.prepare(&scratch, &from, xAt, some, table, t-first, full)
+			next := uintptr(from.Data) + uintptr((xAt+some*from.TokenStride)*int(from.Kind.Size())) // what follows, if anything does
+			ahead := int(next - uintptr(scratch.Data))
+			if y.TokenStride == count*y.HeadStride { // heads of all tokens are equally far apart
+				y.quantize(yAt, q.dim, count*some, scratch.Float32s(0), q.dim, ahead)
+				continue
+			}
+			for i := range some {
+				y.quantize(yAt+i*y.TokenStride, q.dim, count, scratch.Float32s(i*count*q.dim), q.dim, ahead)
+			}
+		}
+		t += some
+	}
+}
+
 // rotateQuantize rotates the heads of n tokens from element xAt of x on and quantizes them
 // into y from element yAt on. Row first+t of table is that of token t.
 func (q *quantization) rotateQuantize(y *quantizedOperand, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
-	impl, stride := dispatch.Implementation(), y.HeadStride
 	var k kernels.Rotation
 	k.Pairs, k.Partner, k.TableStride = q.dim/2, q.dim/2, table.Stride
-	k.YTokenStride, k.YHeadStride = y.TokenStride*generic.Q8Bytes, stride*generic.Q8Bytes
 	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride
-	heads := min(x.Heads, kernels.MaxCallElements/q.dim)
-	tokens := max(1, kernels.MaxCallElements/(x.Heads*q.dim))
+	heads, tokens := x.Heads, n
+	if heads*tokens*q.dim > kernels.MaxCallElements {
+		heads, tokens = min(heads, kernels.MaxCallElements/q.dim), max(1, kernels.MaxCallElements/(heads*q.dim))
+	}
 	for t := 0; t < n; t += tokens {
 		k.Tokens = min(tokens, n-t)
 		at := (first + t) * table.Stride
 		cos, sin := table.Cos[at:], table.Sin[at:]
 		for h := 0; h < x.Heads; h += heads {
 			k.Heads = min(heads, x.Heads-h)
-			to, from := y.bytes(yAt+t*y.TokenStride+h*stride), x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride)
-			if q.rotation.out == view.HalfSplit {
-				kernels.RotateQuantizeHalfSplitF32ToQ8(impl, to, from, cos, sin, &k)
-			} else {
-				kernels.RotateQuantizeInterleavedF32ToQ8(impl, to, from, cos, sin, &k)
-			}
+			y.rotateQuantize(yAt+t*y.TokenStride+h*y.HeadStride, x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride), cos, sin, &k, q.rotation.out)
 		}
 	}
 }
 
-// write quantizes heads into y from element yAt on. In x they start at element xAt, stride
-// elements apart. Meanwhile it fetches memory that many bytes ahead.
-func (q *quantization) write(y *quantizedOperand, yAt, heads int, x *view.Operand, xAt, stride, ahead int) {
-	impl, from := dispatch.Implementation(), x.Float32s(xAt)
-	v := kernels.Conversion{Len: q.dim, Count: heads, XStride: stride, YStride: y.HeadStride, Ahead: ahead}
+// rotateQuantize calls the kernel that rotates heads of x and quantizes them into y from
+// element at on. It sets the strides of y in k.
+func (y *quantizedOperand) rotateQuantize(at int, x, cos, sin []float32, k *kernels.Rotation, order view.Order) {
+	k.YTokenStride, k.YHeadStride = y.TokenStride*generic.Q8Bytes, y.HeadStride*generic.Q8Bytes
+	if order == view.HalfSplit {
+		kernels.RotateQuantizeHalfSplitF32ToQ8(dispatch.Implementation(), y.bytes(at), x, cos, sin, k)
+	} else {
+		kernels.RotateQuantizeInterleavedF32ToQ8(dispatch.Implementation(), y.bytes(at), x, cos, sin, k)
+	}
+}
+
+// quantize quantizes heads of x, dim elements each and stride elements apart, into y from
+// element at on. Meanwhile it fetches memory that many bytes ahead.
+func (y *quantizedOperand) quantize(at, dim, heads int, x []float32, stride, ahead int) {
+	impl := dispatch.Implementation()
+	v := kernels.Conversion{Len: dim, Count: heads, XStride: stride, YStride: y.HeadStride, Ahead: ahead}
 	switch y.Kind {
 	case kernels.Q8:
-		if stride == q.dim && y.HeadStride == q.dim/generic.Q8Block { // blocks one after another
-			v.Len, v.Count = heads*q.dim, 1
+		if stride == dim && y.HeadStride == dim/generic.Q8Block { // blocks one after another
+			v.Len, v.Count = heads*dim, 1
 		}
 		v.YStride *= generic.Q8Bytes
-		kernels.QuantizeF32ToQ8(impl, y.bytes(yAt), from, &v)
+		kernels.QuantizeF32ToQ8(impl, y.bytes(at), x, &v)
 	case kernels.Int8:
-		v.ScaleStride = y.HeadStride / q.dim
-		kernels.QuantizeRowF32ToI8(impl, y.integers(yAt), y.scales[yAt/q.dim:], from, &v)
+		v.ScaleStride = y.HeadStride / dim
+		kernels.QuantizeRowF32ToI8(impl, y.integers(at), y.scales[at/dim:], x, &v)
 	case kernels.E5M2:
-		kernels.QuantizeF32ToE5M2(impl, y.bytes(yAt), from, &v, y.scale)
+		kernels.QuantizeF32ToE5M2(impl, y.bytes(at), x, &v, y.scale)
 	default:
 		if y.scales == nil {
-			kernels.QuantizeF32ToE4M3(impl, y.bytes(yAt), from, &v, y.scale)
+			kernels.QuantizeF32ToE4M3(impl, y.bytes(at), x, &v, y.scale)
 			return
 		}
-		v.ScaleStride = y.HeadStride / q.dim
-		kernels.QuantizeRowF32ToE4M3(impl, y.bytes(yAt), y.scales[yAt/q.dim:], from, &v)
+		v.ScaleStride = y.HeadStride / dim
+		kernels.QuantizeRowF32ToE4M3(impl, y.bytes(at), y.scales[at/dim:], x, &v)
 	}
 }
 

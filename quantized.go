@@ -149,15 +149,16 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 // quantizedKind returns the kind of D.
 func quantizedKind[D Quantized]() kernels.Kind {
 	var zero D
+	if unsafe.Sizeof(zero) == generic.Q8Bytes { // known to the compiler, unlike the type
+		return kernels.Q8
+	}
 	switch any(zero).(type) {
-	case int8:
-		return kernels.Int8
 	case E4M3:
 		return kernels.E4M3
 	case E5M2:
 		return kernels.E5M2
 	}
-	return kernels.Q8
+	return kernels.Int8
 }
 
 // unitsOf returns how many D a head of so many elements is.

@@ -93,10 +93,10 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 // check checks the norms and the scale of the view that is argument number i.
 func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 	for _, n := range [...]struct {
-		field string
-		norm  *RMSNorm
-	}{{".Norm", x.Norm}, {".RotatedNorm", x.RotatedNorm}} {
-		if err := n.norm.check(function, argument.Name{Argument: "xs", Index: i, Field: n.field}, x.Heads, headDim); err != nil {
+		name string
+		norm *RMSNorm
+	}{{"xs[].Norm", x.Norm}, {"xs[].RotatedNorm", x.RotatedNorm}} {
+		if err := n.norm.check(function, argument.Name{Text: n.name, Index: i}, x.Heads, headDim); err != nil {
 			return err
 		}
 		if n.norm != nil && len(n.norm.weight) != headDim && x.HeadStride != 0 && x.HeadStride != headDim {

@@ -99,6 +99,9 @@ func checkCache[D any](function string, name argument.Name, dst *view.View[D], s
 		if reach < 0 { // where an int has 32 bits
 			return 0, slotError(function, slots, "lower: an int cannot count the tokens up to that slot")
 		}
+		if dst.Holds(reach, dim) {
+			return reach, nil
+		}
 		if dst.TokenStride == 0 && dst.HeadStride == 0 {
 			strided := *dst // the view may be in a slice of the caller
 			strided.HeadStride = dim
@@ -106,7 +109,7 @@ func checkCache[D any](function string, name argument.Name, dst *view.View[D], s
 		}
 	}
 	var g view.Grid
-	if p := dst.Grid(&g, reach, dim); p != view.None {
+	if p := dst.Problem(&g, reach, dim); p != view.None {
 		if slots != nil && p.TooShort() { // other problems leave strides unset
 			if room := g.Room(len(dst.Data)); room > 0 {
 				return 0, slotError(function, slots, "below %d, the tokens that %s has room for in %v", room, name, argument.Elements(len(dst.Data)))

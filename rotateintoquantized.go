@@ -66,13 +66,17 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return err
 	}
-	most := 0 // elements that scratch memory holds at least
+	most, rotates := 0, false // elements that scratch memory holds at least
 	for i := range xs {
 		x := &xs[i]
 		if err := x.check(function, i, slots, tokens, r.headDim); err != nil {
 			return err
 		}
-		if !x.needsNone(&r, a.rows != nil && a.rows.fullWidth) {
+		q := quantization{dim: x.dim(r.headDim), norm: x.Norm, rotated: x.RotatedNorm, hadamard: x.Dst.Hadamard}
+		if !x.Unrotated {
+			q.rotation, rotates = &r, true
+		}
+		if !q.needsNone(quantizedKind[D](), kindOf[S](), a.rows != nil && a.rows.fullWidth) {
 			most = max(most, x.atLeast(r.headDim))
 		}
 	}
@@ -87,6 +91,10 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 	case end == 0:
 	case most > kernels.FusedElements:
 		quantizeWholeTokens(&a, tokens, &r, slots, xs)
+	case tokens == 1 && most == 0 && !rotates:
+		for i := range xs {
+			xs[i].storeAtOnce(&r, slots, nil)
+		}
 	case tokens == 1 && most == 0 && r.rotaryDim <= 2*kernels.TokenPairs:
 		quantizeTokenAtOnce(&a, &r, slots, xs)
 	case tokens == 1 && most <= kernels.TokenElements && r.rotaryDim <= 2*kernels.TokenPairs:
@@ -116,59 +124,51 @@ func (x *IntoQuantized[D, S]) atLeast(headDim int) int {
 	return dim
 }
 
-// quantization returns what is done to the heads.
-func (x *IntoQuantized[D, S]) quantization(r *rotation) quantization {
-	q := quantization{dim: x.dim(r.headDim), norm: x.Norm, rotated: x.RotatedNorm, hadamard: x.Dst.Hadamard}
-	if !x.Unrotated {
-		q.rotation = r
-	}
-	return q
-}
-
-// needsNone reports whether the heads need no scratch memory. full says that rows have an
-// entry for each element.
-func (x *IntoQuantized[D, S]) needsNone(r *rotation, full bool) bool {
-	q := x.quantization(r)
-	var from view.Operand
-	from.Kind = kindOf[S]()
-	return q.direct(&from) || q.fuses(quantizedKind[D](), &from, full)
-}
-
 // check checks the heads number i of a call.
 func (x *IntoQuantized[D, S]) check(function string, i int, slots []int32, tokens, headDim int) error {
-	named := func(field string) argument.Name { return argument.Name{Argument: "xs", Index: i, Field: field} }
 	if !x.Unrotated && x.HeadDim != 0 && x.HeadDim != headDim || x.HeadDim < 0 {
-		return argument.Error(ErrShape, function, named(".HeadDim").String(), x.HeadDim, "0, or of heads that are rotated %d as in a", headDim)
+		return argument.Error(ErrShape, function, argument.Name{Text: "xs[].HeadDim", Index: i}.String(), x.HeadDim, "0, or of heads that are rotated %d as in a", headDim)
 	}
 	dim := x.dim(headDim)
-	if err := checkQuantizedDim[D](function, named(".Dst: HeadDim"), dim); err != nil {
+	if err := checkQuantizedDim[D](function, argument.Name{Text: "xs[].Dst: HeadDim", Index: i}, dim); err != nil {
 		return err
 	}
-	units, err := x.Dst.check(function, named(".Dst"), dim)
+	units, err := x.Dst.check(function, argument.Name{Text: "xs[].Dst", Index: i}, dim)
 	if err != nil {
 		return err
 	}
 	var g view.Grid
 	src := (*view.View[S])(&x.Src)
-	if p := src.Grid(&g, tokens, dim); p != view.None {
-		return src.Error(p, function, named(".Src").String(), &g)
+	if p := src.Problem(&g, tokens, dim); p != view.None {
+		return src.Error(p, function, argument.Name{Text: "xs[].Src", Index: i}.String(), &g)
 	}
 	if x.Dst.Heads != x.Src.Heads {
-		return argument.Error(ErrShape, function, named(".Dst.Heads").String(), x.Dst.Heads, "%d as in Src", x.Src.Heads)
+		return argument.Error(ErrShape, function, argument.Name{Text: "xs[].Dst.Heads", Index: i}.String(), x.Dst.Heads, "%d as in Src", x.Src.Heads)
 	}
+	if x.Norm != nil || x.RotatedNorm != nil {
+		if err := x.checkNorms(function, i, dim); err != nil {
+			return err
+		}
+	}
+	_, err = checkCache(function, argument.Name{Text: "xs[].Dst", Index: i}, x.Dst.heads(), slots, tokens, units)
+	return err
+}
+
+// checkNorms checks the norms of the heads number i of a call.
+func (x *IntoQuantized[D, S]) checkNorms(function string, i, dim int) error {
 	for _, n := range [...]struct {
-		field string
-		norm  *RMSNorm
-	}{{".Norm", x.Norm}, {".RotatedNorm", x.RotatedNorm}} {
-		if err := n.norm.check(function, named(n.field), x.Src.Heads, dim); err != nil {
+		name string
+		norm *RMSNorm
+	}{{"xs[].Norm", x.Norm}, {"xs[].RotatedNorm", x.RotatedNorm}} {
+		name := argument.Name{Text: n.name, Index: i}
+		if err := n.norm.check(function, name, x.Src.Heads, dim); err != nil {
 			return err
 		}
 		if n.norm != nil && len(n.norm.weight) > maxQuantizedToken {
-			return argument.Error(ErrShape, function, named(n.field).String(), "of "+argument.Elements(len(n.norm.weight)).String(), "at most %d", maxQuantizedToken)
+			return argument.Error(ErrShape, function, name.String(), "of "+argument.Elements(len(n.norm.weight)).String(), "at most %d", maxQuantizedToken)
 		}
 	}
-	_, err = checkCache(function, named(".Dst"), x.Dst.heads(), slots, tokens, units)
-	return err
+	return nil
 }
 
 // maxQuantizedToken is the most elements of a token that are normalized as one vector.
@@ -205,8 +205,37 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 
 // quantizeTokenAtOnce is quantizeToken where none of xs needs scratch memory.
 func quantizeTokenAtOnce[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var cos, sin [kernels.TokenPairs]float32
-	intoQuantized(a, 1, r, slots, xs, cos[:], sin[:], nil)
+	var cos, sin [kernels.TokenPairs + kernels.Line]float32
+	var table cossin.Table
+	table.Cos, table.Sin, table.Stride = kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), r.rotaryDim/2
+	a.write(&table, 1, 0, 1, r)
+	for i := range xs {
+		xs[i].storeAtOnce(r, slots, &table)
+	}
+}
+
+// storeAtOnce is store of one token without scratch memory. Where one call of a kernel
+// suffices, it calls the kernel directly, as rotateToken does.
+func (x *IntoQuantized[D, S]) storeAtOnce(r *rotation, slots []int32, table *cossin.Table) {
+	dim, heads, stride := x.dim(r.headDim), x.Src.Heads, x.Src.HeadStride
+	if heads*dim > kernels.FusedElements {
+		x.store(r, slots, 0, 1, nil, table, nil)
+		return
+	}
+	if stride == 0 {
+		stride = dim
+	}
+	var y quantizedOperand
+	x.Dst.setOperand(&y, unitsOf[D](dim))
+	y.Data, y.scales = unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
+	at, from := y.Token(slot(slots, 0)), *(*[]float32)(unsafe.Pointer(&x.Src.Data))
+	if x.Unrotated {
+		y.quantize(at, dim, heads, from, stride, kernels.Ahead)
+		return
+	}
+	var k kernels.Rotation
+	k.Pairs, k.Partner, k.Tokens, k.Heads, k.XHeadStride = dim/2, dim/2, 1, heads, stride
+	y.rotateQuantize(at, from, table.Cos, table.Sin, &k, r.out)
 }
 
 func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
@@ -270,53 +299,15 @@ func intoQuantizedFullWidth[D Quantized, S Element](a *Angles, tokens int, r *ro
 
 // store quantizes n tokens from number first on, whose rows are those of table or full.
 func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
-	q := x.quantization(r)
+	q := quantization{dim: x.dim(r.headDim), norm: x.Norm, rotated: x.RotatedNorm, hadamard: x.Dst.Hadamard} // a function that set it would move it to the heap, or copy it
+	if !x.Unrotated {
+		q.rotation = r
+	}
 	var from view.Operand
 	setOperand(&from, &x.Src, q.dim)
 	from.Data = unsafe.Pointer(unsafe.SliceData(x.Src.Data))
 	var y quantizedOperand
 	x.Dst.setOperand(&y, unitsOf[D](q.dim))
 	y.Data, y.scales = unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
-	scratch := q.scratch(memory)
-	all := from.Heads
-	token := all * q.dim
-	direct, fuses := q.direct(&from), q.fuses(y.Kind, &from, full != nil)
-	for t := first; t < first+n; {
-		at := slot(slots, t)
-		if at < 0 {
-			t++
-			continue
-		}
-		if fuses {
-			n := together(&y.Operand, &from, slots, t, first+n-t)
-			q.rotateQuantize(&y, &from, y.Token(at), from.Token(t), n, table, t-first)
-			t += n
-			continue
-		}
-		if direct {
-			heads := kernels.FusedElements / q.dim
-			for h := 0; h < all; h += heads {
-				q.write(&y, y.Token(at)+h*y.HeadStride, min(heads, all-h), &from, from.Token(t)+h*from.HeadStride, from.HeadStride, kernels.Ahead)
-			}
-			t++
-			continue
-		}
-		some, heads := max(1, min(len(memory)/token, together(&y.Operand, &from, slots, t, first+n-t))), min(all, len(memory)/q.dim)
-		for h := 0; h < all; h += heads {
-			count := min(heads, all-h)
-			from.Heads = count
-			xAt, yAt := from.Token(t)+h*from.HeadStride, y.Token(at)+h*y.HeadStride
-			q.prepare(&scratch, &from, xAt, some, table, t-first, full)
-			next := uintptr(from.Data) + uintptr((xAt+some*from.TokenStride)*int(from.Kind.Size())) // what follows, if anything does
-			ahead := int(next - uintptr(scratch.Data))
-			if y.TokenStride == count*y.HeadStride { // heads of all tokens are equally far apart
-				q.write(&y, yAt, count*some, &scratch, 0, q.dim, ahead)
-				continue
-			}
-			for i := range some {
-				q.write(&y, yAt+i*y.TokenStride, count, &scratch, i*count*q.dim, q.dim, ahead)
-			}
-		}
-		t += some
-	}
+	q.store(&y, slots, &from, first, n, memory, table, full)
 }

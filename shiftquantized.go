@@ -45,10 +45,10 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 // checkShifted checks view number i.
 func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens, headDim int) error {
 	x := &xs[i]
-	if err := checkQuantizedDim[D](function, argument.Name{Argument: "xs", Index: i, Field: ": HeadDim"}, headDim); err != nil {
+	if err := checkQuantizedDim[D](function, argument.Name{Text: "xs[]: HeadDim", Index: i}, headDim); err != nil {
 		return err
 	}
-	units, err := x.check(function, argument.Name{Argument: "xs", Index: i}, headDim)
+	units, err := x.check(function, argument.Name{Text: "xs[]", Index: i}, headDim)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func shiftHeads(a *Angles, tokens int, r *rotation, x *quantizedOperand, hadamar
 				scratch.Heads = some
 				r.rotate(&scratch, &scratch, 0, 0, 1, &table, t)
 				q.transform(&scratch, some)
-				q.write(x, at, some, &scratch, 0, q.dim, kernels.Ahead)
+				x.quantize(at, q.dim, some, scratch.Float32s(0), q.dim, kernels.Ahead)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
+	"strings"
 )
 
 // The kinds of errors. Package posenc exports them.
@@ -47,22 +48,22 @@ func Indexed(argument string, index int) string {
 	return argument + "[" + strconv.Itoa(index) + "]"
 }
 
-// Name is the name of an argument, or of a field of one of its elements: xs[3].Dst. It
-// becomes a string only if there is an error.
+// Name is the name of an argument, or of a field of one of its elements: xs[].Dst, whose
+// brackets take the index. It becomes a string only if there is an error.
 type Name struct {
-	Argument string
-	Index    int // -1: none
-	Field    string
+	Text  string
+	Index int
 }
 
 // Named is the name of an argument.
-func Named(argument string) Name { return Name{argument, -1, ""} }
+func Named(argument string) Name { return Name{Text: argument} }
 
 func (n Name) String() string {
-	if n.Index < 0 {
-		return n.Argument + n.Field
+	before, after, indexed := strings.Cut(n.Text, "[]")
+	if indexed {
+		return Indexed(before, n.Index) + after
 	}
-	return Indexed(n.Argument, n.Index) + n.Field
+	return before + "" // a copy, so that names do not escape
 }
 
 // Multiply returns a*b for numbers of at least 0, and whether that fits an int.

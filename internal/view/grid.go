@@ -114,21 +114,30 @@ func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
 // Problem is Grid where only what is wrong is asked for, for which views without
 // strides that fit need no grid.
 func (v *View[T]) Problem(g *Grid, tokens, dim int) Problem {
-	if v.packedFits(tokens, dim) {
+	if v.packed(tokens, dim) == len(v.Data) {
 		return None
 	}
 	return v.Grid(g, tokens, dim)
 }
 
-// packedFits reports whether the view has no strides and its Data holds just its
+// Holds reports whether the view has no strides and its Data holds at least its
 // vectors.
-func (v *View[T]) packedFits(tokens, dim int) bool {
+func (v *View[T]) Holds(tokens, dim int) bool {
+	n := v.packed(tokens, dim)
+	return n >= 0 && n <= len(v.Data)
+}
+
+// packed returns the elements of all vectors of a view without strides, or -1.
+func (v *View[T]) packed(tokens, dim int) int {
 	if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 {
-		return false
+		return -1
 	}
 	token, ok := argument.Multiply(v.Heads, dim)
 	all, fits := argument.Multiply(tokens, token)
-	return ok && fits && all == len(v.Data)
+	if !ok || !fits {
+		return -1
+	}
+	return all
 }
 
 // Error describes what is wrong with the view, the argument of that name.
@@ -225,7 +234,7 @@ func (g *Grid) Room(length int) int {
 // Check returns an error unless every view, an element of the argument xs, is a Grid
 // and no two share an element.
 func Check[T any](function string, xs []View[T], tokens, dim int) error {
-	// Views that packedFits, and apart, in one pass without a call: a call of Rotate for one
+	// Views without strides that fit, and apart, in one pass without a call: a call of Rotate for one
 	// token has no time for more.
 	vectors, ok := argument.Multiply(tokens, dim)
 	if !ok || vectors == 0 {
