@@ -81,8 +81,8 @@ func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, s
 // WriteOnce is Write, but for tokens that all have the same positions it writes one
 // row and sets the stride to 0.
 func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin float32) {
-	if p.N == 1 && f.how == oneAxis {
-		f.ladder.writeRow(to.Cos[:f.pairs], to.Sin[:f.pairs], p.Call[p.First], scaleCos, scaleSin)
+	if p.N == 1 && f.how == oneAxis && f.pairs <= kernels.TokenPairs {
+		f.WriteRow(to.Cos[:f.pairs], to.Sin[:f.pairs], p.Call[p.First:p.First+1], scaleCos, scaleSin)
 		return
 	}
 	if p.repeated(f.Axes) {

@@ -11,10 +11,15 @@ import (
 
 // quarterTurns holds the constants of generic's cosSin.
 type quarterTurns struct {
-	toInteger, signBit operand.Op
-	dropZeroSign       reg.VecVirtual // toInteger in a register, to make every zero angle +0: f + (M-q), not f - (q-M)
-	sine, cosine       []operand.Mem
-	evens              reg.VecVirtual // AVX-512: numbers of elements of two vectors
+	toInteger    operand.Op
+	dropZeroSign reg.VecVirtual // toInteger in a register, to make every zero angle +0: f + (M-q), not f - (q-M)
+	sine, cosine []operand.Mem
+	signBit      operand.Op // of float64
+
+	// Of float32: the signs of four quarter turns and, AVX-512, the bit of odd ones and
+	// numbers of elements of two vectors.
+	cosineSigns, sineSigns operand.Op
+	odd, evens             reg.VecVirtual
 }
 
 // newQuarterTurns returns the constants for signs of so many bytes.
@@ -31,20 +36,22 @@ func (e *emitter) newQuarterTurns(bytes int, dropZeroSign bool) *quarterTurns {
 		t.sine = append(t.sine, e.wide(fmt.Sprint("sine", i), operation.Sine[i]))
 		t.cosine = append(t.cosine, e.wide(fmt.Sprint("cosine", i), operation.Cosine[i]))
 	}
-	signBit := e.data("signBit", 8, 1<<63)
-	if bytes == 4 {
-		signBit = e.wide32("signBit32", 1<<31)
-	}
-	t.signBit = signBit
-	if e.avx512 {
-		v := e.vector()
-		e.VMOVUPD(signBit, v)
-		t.signBit = v
-		if bytes == 4 {
-			t.evens = e.permutation("evens", 4)
-		}
+	switch {
+	case bytes == 8:
+		t.signBit = e.kept(e.data("signBit", 8, 1<<63))
+	case e.avx512:
+		t.evens = e.permutation("evens", 4)
 	}
 	return t
+}
+
+// newSigns adds the constants for quadrants of float32.
+func (t *quarterTurns) newSigns(e *emitter) {
+	if e.avx512 {
+		t.odd = e.keep(e.wide32("one32", 1))
+	}
+	t.cosineSigns = e.kept(e.controls("cosineSigns", 4, 16, func(q uint32) uint32 { return (q + 1) >> 1 << 31 }))
+	t.sineSigns = e.kept(e.controls("sineSigns", 4, 16, func(q uint32) uint32 { return q >> 1 << 31 }))
 }
 
 // angles are the operands of one vector of angles (pi/2)*x*(high+low).
@@ -57,11 +64,12 @@ type angles struct {
 // cosSin but for the quadrant. The instructions of all alternate, because each vector
 // alone is one long chain.
 type vectors struct {
-	e       *emitter
-	t       *quarterTurns
-	q, f, y []reg.VecVirtual // q has the quadrant in its lowest bits
-	c, s    []reg.VecVirtual
-	narrow  []reg.VecVirtual // the quadrants of two vectors as 32-bit numbers; nil: still in q
+	e        *emitter
+	t        *quarterTurns
+	q        []reg.VecVirtual // has the quadrant in its lowest bits
+	quadrant []reg.VecVirtual // these bits of two vectors as one of float32
+	f        []reg.VecVirtual
+	c, s     []reg.VecVirtual
 }
 
 // several returns so many new registers.
@@ -76,85 +84,82 @@ func (e *emitter) several(count int) []reg.VecVirtual {
 // turns writes the first step.
 func (e *emitter) turns(t *quarterTurns, in []angles) *vectors {
 	e.Comment("1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer")
-	q, k, f, y := e.several(len(in)), e.several(len(in)), e.several(len(in)), e.several(len(in))
+	q, f := e.several(len(in)), e.several(len(in))
 	for j, a := range in {
 		e.VMOVUPD(a.high, q[j])
-		e.VMOVAPD(q[j], f[j])
 	}
 	for j, a := range in {
 		e.VFMADD213PD(t.toInteger, a.x, q[j])
 	}
 	for j := range in {
 		if t.dropZeroSign != nil {
-			e.VSUBPD(q[j], t.dropZeroSign, k[j])
+			e.VSUBPD(q[j], t.dropZeroSign, f[j])
 		} else {
-			e.VSUBPD(t.toInteger, q[j], k[j])
+			e.VSUBPD(t.toInteger, q[j], f[j])
 		}
 	}
 	for j, a := range in {
 		if t.dropZeroSign != nil {
-			e.VFMADD213PD(k[j], a.x, f[j])
+			e.VFMADD231PD(a.high, a.x, f[j])
 		} else {
-			e.VFMSUB213PD(k[j], a.x, f[j])
+			e.VFMSUB231PD(a.high, a.x, f[j])
 		}
 	}
 	for j, a := range in {
 		e.VFMADD231PD(a.low, a.x, f[j])
 	}
-	for j := range in {
-		e.VMULPD(f[j], f[j], y[j])
-	}
-	return &vectors{e: e, t: t, q: q, f: f, y: y}
+	return &vectors{e: e, t: t, q: q, f: f}
 }
 
 // polynomials writes the second.
 func (v *vectors) polynomials() {
 	e, t := v.e, v.t
 	e.Comment("2. polynomials in y = f*f")
-	many := len(v.q) > 4 // there are registers for one polynomial at a time, and for narrow quadrants
+	y := e.several(len(v.f))
+	for j, f := range v.f {
+		e.VMULPD(f, f, y[j])
+	}
+	many := len(v.f) > 4 // there are registers for one polynomial at a time
 	if many {
-		v.narrow = v.narrowed()
-		v.s = v.horner(t.sine)[0]
+		v.quadrants()
+		v.s = e.horner(y, t.sine)[0]
 	} else {
-		both := v.horner(t.sine, t.cosine)
+		both := e.horner(y, t.sine, t.cosine)
 		v.s, v.c = both[0], both[1]
 	}
 	for j := range v.s {
 		e.VMULPD(v.f[j], v.s[j], v.s[j])
 	}
 	if many {
-		v.c = v.horner(t.cosine)[0]
+		v.c = e.horner(y, t.cosine)[0]
 	}
 }
 
 // horner returns polynomials in y, with the instructions of all alternating.
-func (v *vectors) horner(coefficients ...[]operand.Mem) [][]reg.VecVirtual {
-	e := v.e
-	p, next := make([][]reg.VecVirtual, len(coefficients)), make([]operand.Op, len(coefficients))
-	for k := range p {
-		p[k] = e.several(len(v.y))
+func (e *emitter) horner(y []reg.VecVirtual, polynomials ...[]operand.Mem) (values [][]reg.VecVirtual) {
+	for range polynomials {
+		values = append(values, e.several(len(y)))
 	}
-	for j := range v.y {
-		for k, c := range coefficients {
-			e.VMOVUPD(c[6], p[k][j])
+	for j := range y {
+		for k, coefficients := range polynomials {
+			e.VMOVUPD(coefficients[6], values[k][j])
 		}
 	}
 	for i := 5; i >= 0; i-- {
-		for k, c := range coefficients {
-			next[k] = e.shared(c[i], len(v.y))
-		}
-		for j := range v.y {
-			for k := range p {
-				e.VFMADD213PD(next[k], v.y[j], p[k][j])
+		for k, coefficients := range polynomials {
+			next := e.shared(coefficients[i], len(y))
+			for j := range y {
+				e.VFMADD213PD(next, y[j], values[k][j])
 			}
 		}
 	}
-	return p
+	return values
 }
 
-// shared returns a constant of several vectors in a register, where there are enough.
+// shared returns a constant in a register for several vectors: a CPU makes two loads in a
+// cycle, and two products.
 func (e *emitter) shared(constant operand.Mem, vectors int) operand.Op {
-	if !e.avx512 || vectors == 1 {
+	if vectors == 1 {
 		return constant
 	}
 	v := e.vector()
@@ -182,83 +187,88 @@ func (e *emitter) quadrant64(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin 
 	e.VPXOR(odd, negateSin, negateCos)
 	e.VBLENDVPD(odd, s, c, cos)
 	e.VBLENDVPD(odd, c, s, sin)
-	e.signs(t, negateCos, cos)
-	e.signs(t, negateSin, sin)
+	e.negated(t, negateCos, cos)
+	e.negated(t, negateSin, sin)
 	return cos, sin
 }
 
 const xorAnd = 0x78 // VPTERNLOG: first ^ (second & third)
 
-// signs changes the signs of v where negate has the highest bit set.
-func (e *emitter) signs(t *quarterTurns, negate, v reg.VecVirtual) {
+// negated changes the signs of v where negate has the highest bit set.
+func (e *emitter) negated(t *quarterTurns, negate, v reg.VecVirtual) {
 	e.VANDPS(t.signBit, negate, negate)
 	e.VXORPS(negate, v, v)
 }
 
-// quadrant32 is quadrant64 once cosines and sines are rounded and q narrowed.
-func (e *emitter) quadrant32(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin reg.VecVirtual) {
-	odd, negateSin, negateCos := e.like(q), e.like(q), e.like(q)
-	cos, sin = e.like(q), e.like(q)
-	e.VPSLLD(operand.Imm(31), q, odd)
-	e.VPSLLD(operand.Imm(30), q, negateSin)
-	if e.avx512 {
-		swap := e.K()
-		e.VPMOVD2M(odd, swap)
-		e.VPXORD(odd, negateSin, negateCos)
-		e.blend("VBLENDMPS", s, c, swap, cos)
-		e.blend("VBLENDMPS", c, s, swap, sin)
-		signBit := lanesOf(t.signBit.(reg.VecVirtual), q)
-		e.VPTERNLOGD(operand.Imm(xorAnd), signBit, negateSin, sin)
-		e.VPTERNLOGD(operand.Imm(xorAnd), signBit, negateCos, cos)
-		return cos, sin
-	}
-	e.VPXOR(odd, negateSin, negateCos)
-	e.VBLENDVPS(odd, s, c, cos)
-	e.VBLENDVPS(odd, c, s, sin)
-	e.signs(t, negateCos, cos)
-	e.signs(t, negateSin, sin)
-	return cos, sin
-}
-
-// narrowed returns the quadrants of two vectors as one of 32-bit numbers.
-func (v *vectors) narrowed() (narrow []reg.VecVirtual) {
+// quadrants sets the quadrants.
+func (v *vectors) quadrants() {
 	e, q := v.e, v.q
 	for j := 0; j < len(q); j += 2 {
-		n := e.half()
+		narrow := e.half()
 		switch {
-		case j+1 < len(q) && e.avx512:
-			n = q[j]
-			e.VPERMT2PS(q[j+1], v.t.evens, n)
 		case j+1 < len(q):
-			n = e.vector()
-			e.VSHUFPS(operand.Imm(0x88), q[j+1], q[j], n)
-			e.VPERMQ(operand.Imm(0xd8), n, n)
+			if e.avx512 {
+				narrow = q[j]
+				e.VPERMT2PS(q[j+1], v.t.evens, narrow)
+			} else {
+				narrow = e.vector()
+				e.VSHUFPS(operand.Imm(0x88), q[j+1], q[j], narrow)
+				e.VPERMQ(operand.Imm(0xd8), narrow, narrow)
+			}
 		case e.avx512:
-			e.VPMOVQD(q[j], n)
+			e.VPMOVQD(q[j], narrow)
 		default:
-			e.VEXTRACTF128(operand.Imm(1), q[j], n)
-			e.VSHUFPS(operand.Imm(0x88), n, q[j].AsX(), n)
+			e.VEXTRACTF128(operand.Imm(1), q[j], narrow)
+			e.VSHUFPS(operand.Imm(0x88), narrow, q[j].AsX(), narrow)
 		}
-		narrow = append(narrow, n)
+		v.quadrant = append(v.quadrant, narrow)
 	}
-	return narrow
 }
 
 // rounded returns cosines and sines as float32, two vectors of float64 as one.
 func (v *vectors) rounded() (cos, sin []reg.VecVirtual) {
-	e, c, s := v.e, v.c, v.s
-	e.Comment("3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine")
-	if v.narrow == nil {
-		v.narrow = v.narrowed()
+	e := v.e
+	if v.quadrant == nil {
+		v.quadrants()
 	}
-	for i, narrow := range v.narrow {
-		j := 2 * i
-		c32, s32 := e.round32(c[j]), e.round32(s[j])
-		if j+1 < len(c) {
-			c32, s32 = e.joined(c32, e.round32(c[j+1])), e.joined(s32, e.round32(s[j+1]))
+	e.Comment("3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine")
+	for j := 0; j < len(v.c); j += 2 {
+		c, s := e.round32(v.c[j]), e.round32(v.s[j])
+		if j+1 < len(v.c) {
+			c, s = e.joined(c, e.round32(v.c[j+1])), e.joined(s, e.round32(v.s[j+1]))
 		}
-		jCos, jSin := e.quadrant32(v.t, narrow, c32, s32)
-		cos, sin = append(cos, jCos), append(sin, jSin)
+		c, s = e.turned(v.t, v.quadrant[j/2], c, s)
+		cos, sin = append(cos, c), append(sin, s)
+	}
+	return cos, sin
+}
+
+// turned is quadrant64 for float32: VPERMILPS finds a sign by the two lowest bits of q.
+func (e *emitter) turned(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin reg.VecVirtual) {
+	cos, sin = e.like(c), e.like(c)
+	if e.avx512 {
+		swap := e.K()
+		e.VPTESTMD(lanesOf(t.odd, q), q, swap)
+		e.blend("VBLENDMPS", s, c, swap, cos)
+		e.blend("VBLENDMPS", c, s, swap, sin)
+	} else {
+		odd := e.like(q)
+		e.VPSLLD(operand.Imm(31), q, odd)
+		e.VBLENDVPS(odd, s, c, cos)
+		e.VBLENDVPS(odd, c, s, sin)
+	}
+	for _, signed := range []struct {
+		v     reg.VecVirtual
+		signs operand.Op
+	}{{cos, t.cosineSigns}, {sin, t.sineSigns}} {
+		signs := e.like(q)
+		if m, ok := signed.signs.(operand.Mem); ok {
+			e.VMOVUPS(m, signs)
+			e.VPERMILPS(q, signs, signs)
+		} else {
+			e.VPERMILPS(q, lanesOf(signed.signs.(reg.VecVirtual), q), signs)
+		}
+		e.VXORPS(signs, signed.v, signed.v)
 	}
 	return cos, sin
 }
@@ -272,15 +282,15 @@ func (e *emitter) blend(opcode string, first, second reg.VecVirtual, mask reg.Op
 	})
 }
 
-// round32 converts float64 to float32.
+// round32 converts float64 to float32, on AVX2 in the lower half of the register.
 func (e *emitter) round32(v reg.VecVirtual) reg.VecVirtual {
-	r := e.half()
 	if e.avx512 {
-		e.VCVTPD2PS(v, r)
-	} else {
-		e.VCVTPD2PSY(v, r)
+		half := e.half()
+		e.VCVTPD2PS(v, half)
+		return half
 	}
-	return r
+	e.VCVTPD2PSY(v, v.AsX())
+	return v.AsX().(reg.VecVirtual)
 }
 
 // clear sets v to zero.
@@ -292,39 +302,51 @@ func (e *emitter) clear(v reg.VecVirtual) {
 	}
 }
 
+// scales are the factors of a call.
+type scales struct {
+	e        *emitter
+	cos, sin reg.VecVirtual // nil where there are no registers to keep them
+}
+
+func (e *emitter) newScales(inRegisters bool) *scales {
+	s := &scales{e: e}
+	if inRegisters {
+		s.cos, s.sin = e.broadcast32("scaleCos", e.vector()), e.broadcast32("scaleSin", e.vector())
+	}
+	return s
+}
+
+// apply multiplies cosines and sines.
+func (s *scales) apply(cos, sin []reg.VecVirtual) (scaledCos, scaledSin []reg.VecVirtual) {
+	for j := range cos {
+		s.multiply("scaleCos", s.cos, cos[j])
+		s.multiply("scaleSin", s.sin, sin[j])
+	}
+	return cos, sin
+}
+
+func (s *scales) multiply(name string, factor, v reg.VecVirtual) {
+	switch {
+	case factor != nil:
+		s.e.VMULPS(lanesOf(factor, v), v, v)
+	case s.e.avx512:
+		s.e.VMULPS_BCST(s.e.parameter(name), v, v)
+	default:
+		s.e.VMULPS(s.e.broadcast32(name, s.e.like(v)), v, v)
+	}
+}
+
 // row is a loop over the n entries of a row of cosines and sines.
 type row struct {
-	cos, sin, n, i     reg.GPVirtual
-	ahead              int        // entries after i, in an unrolled loop
-	scaleCos, scaleSin operand.Op // in every lane of a register, or once in memory
+	cos, sin, n, i reg.GPVirtual
+	half           int // entries of a half vector
+	ahead          int // entries after i, in an unrolled loop
 }
 
-// newRow returns the row at its start. Only AVX-512 takes factors in memory.
-func (e *emitter) newRow(scalesInMemory bool) *row {
-	r := &row{cos: e.argument("cos"), sin: e.argument("sin"), n: e.argument("n"), i: e.GP64()}
-	if scalesInMemory {
-		r.scaleCos, r.scaleSin = e.parameter("scaleCos"), e.parameter("scaleSin")
-	} else {
-		r.scaleCos, r.scaleSin = e.broadcast32("scaleCos", e.vector()), e.broadcast32("scaleSin", e.vector())
-	}
+func (e *emitter) newRow() *row {
+	r := &row{cos: e.argument("cos"), sin: e.argument("sin"), n: e.argument("n"), i: e.GP64(), half: e.lanes() / 2}
 	e.XORQ(r.i, r.i)
 	return r
-}
-
-// scale multiplies v by a factor of a row.
-func (e *emitter) scale(factor operand.Op, v reg.VecVirtual) {
-	if m, ok := factor.(operand.Mem); ok {
-		e.VMULPS_BCST(m, v, v)
-		return
-	}
-	e.VMULPS(lanesOf(factor.(reg.VecVirtual), v), v, v)
-}
-
-// order says how the loops over a row arrange what they do.
-type order struct {
-	iterations []int // half vectors of an iteration, loop by loop, from the most to 1
-	group      int   // of them, those whose instructions alternate
-	ahead      int   // groups that begin before the polynomials of one
 }
 
 // at returns the address of the current entries in an array of size bytes each.
@@ -339,140 +361,109 @@ func (r *row) after(entries int) *row {
 	return &next
 }
 
-// loop makes the entries of a row: begin writes the first step for a group of half vectors,
-// with a row for each and, where input is not nil, vectors of it, two half vectors as one;
-// finish what follows on the polynomials. It scales what finish returns, two half vectors as
-// one, and stores it.
-//
-// A group ends among the beginning of a later one: in order, a CPU finds too little to do
-// beside the chains of one, as its window ends before the next.
-func (e *emitter) loop(o order, r *row, input reg.GPVirtual, begin func(rows []*row, in []reg.VecVirtual) *vectors, finish func(rows []*row, v *vectors) (cos, sin []reg.VecVirtual)) {
-	half := e.lanes() / 2
-	finished := func(rows []*row, v *vectors) (cos, sin []reg.VecVirtual) {
-		cos, sin = finish(rows, v)
-		for j := range cos {
-			e.scale(r.scaleCos, cos[j])
-			e.scale(r.scaleSin, sin[j])
-		}
-		return cos, sin
+// steps are what a loop over a row does with a group of half vectors, of which a row each.
+type steps struct {
+	begin  func(rows []*row, count reg.GPVirtual) *vectors // the first step; of so many entries where count is not nil
+	finish func(rows []*row, v *vectors) (cos, sin []reg.VecVirtual)
+}
+
+// group returns the rows of so many half vectors.
+func (r *row) group(after, count int) (rows []*row) {
+	for j := range count {
+		rows = append(rows, r.after(after+j*r.half))
 	}
-	whole := func(count int) {
-		var groups [][]*row
-		for j := range count {
-			if j%o.group == 0 {
-				groups = append(groups, nil)
-			}
-			last := &groups[len(groups)-1]
-			*last = append(*last, r.after(j*half))
-		}
-		started := make([]*vectors, len(groups))
-		start := func(g int) {
-			if g >= len(groups) {
-				return
-			}
-			rows := groups[g]
-			var in []reg.VecVirtual
-			for j := 0; input != nil && j < len(rows); j += 2 {
-				v := e.vectorOf(half * min(2, len(rows)))
-				e.VMOVUPS(rows[j].at(input, 4), v)
-				in = append(in, v)
-			}
-			started[g] = begin(rows, in)
-		}
-		for g := range o.ahead {
-			start(g)
-		}
-		for g, rows := range groups {
-			started[g].polynomials()
-			e.together(func() {
-				cos, sin := finished(rows, started[g])
-				for j := range cos {
-					e.VMOVUPS(cos[j], rows[2*j].at(r.cos, 4))
-					e.VMOVUPS(sin[j], rows[2*j].at(r.sin, 4))
-				}
-			}, func() { start(g + o.ahead) })
-		}
-		e.ADDQ(operand.Imm(uint64(count*half)), r.i)
-		e.SUBQ(operand.Imm(uint64(count*half)), r.n)
-	}
-	for _, count := range o.iterations {
-		entries, loop, next := operand.Imm(uint64(count*half)), e.label("main"), e.label("next")
-		e.CMPQ(r.n, entries)
-		e.JLT(operand.LabelRef(next))
-		e.Label(loop)
-		whole(count)
-		e.CMPQ(r.n, entries)
-		e.JGE(operand.LabelRef(loop))
-		e.Label(next)
-	}
-	done := e.label("done")
-	e.TESTQ(r.n, r.n)
-	e.JZ(operand.LabelRef(done))
-	var in []reg.VecVirtual
-	if input != nil {
-		in = append(in, e.half())
-		e.loadHalf(in[0], r.at(input, 4), r.n)
-	}
-	rows := []*row{r}
-	v := begin(rows, in)
+	return rows
+}
+
+// end writes the second step and the others.
+func (e *emitter) end(r *row, rows []*row, v *vectors, s steps) {
 	v.polynomials()
-	cos, sin := finished(rows, v)
+	cos, sin := s.finish(rows, v)
+	for j := range cos {
+		e.VMOVUPS(cos[j], rows[2*j].at(r.cos, 4))
+		e.VMOVUPS(sin[j], rows[2*j].at(r.sin, 4))
+	}
+}
+
+// overlapped makes groups of so many half vectors and leaves less than ahead of them. A
+// group begins before so many others end: in order, a CPU finds too little to do beside the
+// chains of one, as its window ends before the next.
+func (e *emitter) overlapped(r *row, count, ahead int, s steps) {
+	size := count * r.half
+	loop, last, next := e.label("main"), e.label("last"), e.label("next")
+	entries, most := operand.Imm(uint64(size)), operand.U32(uint32(ahead*size))
+	rows := r.group(0, count)
+	begin := func(groups int) *vectors {
+		v := s.begin(r.group(groups*size, count), nil)
+		v.quadrants()
+		return v
+	}
+	e.SUBQ(most, r.n)
+	e.JLT(operand.LabelRef(next))
+	begun := make([]*vectors, ahead)
+	for j := range begun {
+		begun[j] = begin(j)
+	}
+	e.SUBQ(entries, r.n)
+	e.JLT(operand.LabelRef(last))
+	e.Label(loop)
+	following := append(begun[1:ahead:ahead], begin(ahead))
+	e.end(r, rows, begun[0], s)
+	for j, v := range begun {
+		for k := range v.f {
+			e.VMOVAPD(following[j].f[k], v.f[k])
+		}
+		for k := range v.quadrant {
+			e.VMOVAPS(following[j].quadrant[k], v.quadrant[k])
+		}
+	}
+	e.ADDQ(entries, r.i)
+	e.SUBQ(entries, r.n)
+	e.JGE(operand.LabelRef(loop))
+	e.Label(last)
+	for _, v := range begun {
+		e.end(r, rows, v, s)
+		e.ADDQ(entries, r.i)
+	}
+	e.SUBQ(operand.U32(uint32((ahead-1)*size)), r.n)
+	e.Label(next)
+	e.ADDQ(most, r.n)
+}
+
+// loop makes groups of so many half vectors and leaves less.
+func (e *emitter) loop(r *row, count int, s steps) {
+	entries, loop, next := operand.Imm(uint64(count*r.half)), e.label("loop"), e.label("next")
+	e.SUBQ(entries, r.n)
+	e.JLT(operand.LabelRef(next))
+	e.Label(loop)
+	rows := r.group(0, count)
+	e.end(r, rows, s.begin(rows, nil), s)
+	e.ADDQ(entries, r.i)
+	e.SUBQ(entries, r.n)
+	e.JGE(operand.LabelRef(loop))
+	e.Label(next)
+	e.ADDQ(entries, r.n)
+}
+
+// rest makes the last entries of a row, less than a half vector.
+func (e *emitter) rest(r *row, s steps) {
+	done := e.label("done")
+	e.jumpIfZero(r.n, done)
+	rows := []*row{r}
+	v := s.begin(rows, r.n)
+	v.polynomials()
+	cos, sin := s.finish(rows, v)
 	e.storeHalf(cos[0], r.at(r.cos, 4), r.n)
 	e.storeHalf(sin[0], r.at(r.sin, 4), r.n)
 	e.Label(done)
 }
 
-// together writes the instructions of both alternately. A label stays behind what comes
-// before it. Flags are for the first alone, and only the first may branch.
-func (e *emitter) together(first, second func()) {
-	file, err := e.Result()
-	if err != nil {
-		panic(err)
-	}
-	functions := file.Functions()
-	f := functions[len(functions)-1]
-	start := len(f.Nodes)
-	run := func(write func()) (list [][]ir.Node) {
-		before := len(f.Nodes)
-		write()
-		comment := false
-		for _, node := range f.Nodes[before:] {
-			_, label := node.(ir.Label)
-			if len(list) > 0 && (label || comment) {
-				list[len(list)-1] = append(list[len(list)-1], node)
-			} else {
-				list = append(list, []ir.Node{node})
-			}
-			_, comment = node.(*ir.Comment)
-		}
-		return list
-	}
-	a, b := run(first), run(second)
-	f.Nodes = f.Nodes[:start]
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		if j == len(b) || i < len(a) && (2*i+1)*len(b) <= (2*j+1)*len(a) {
-			f.Nodes = append(f.Nodes, a[i]...)
-			i++
-		} else {
-			f.Nodes = append(f.Nodes, b[j]...)
-			j++
-		}
-	}
-}
-
 func cosSinExact(e *emitter) {
 	high, low, margin := e.argument("high"), e.argument("low"), e.argument("margin")
-	r := e.newRow(e.avx512)
+	r := e.newRow()
 	z := e.newZiv(false)
-	undecided := e.label("undecided")
-	o := order{[]int{2, 1}, 2, 1} // AVX2 has no registers for a group that begins before another ends
-	if e.avx512 {
-		// A row of 64 entries is one group. Zen 5, cycles, one row after another and until a
-		// row is there: 112 and 119. Groups of 4, both begun before the polynomials of the
-		// first: 116 and 129. Groups of 2, 2 ahead, take a third longer than one of 8.
-		o = order{[]int{8, 4, 1}, 8, 1}
-	}
-	e.loop(o, r, nil, func(rows []*row, _ []reg.VecVirtual) *vectors {
+	scales, undecided := e.newScales(false), e.label("undecided")
+	s := steps{func(rows []*row, _ reg.GPVirtual) *vectors {
 		x, t := e.broadcast64("position"), e.newQuarterTurns(4, true) // again for each group, because registers are few
 		var in []angles
 		for _, r := range rows {
@@ -492,14 +483,26 @@ func cosSinExact(e *emitter) {
 				return error
 			}, undecided)
 		}
+		v.t.newSigns(e)
 		if !e.avx512 {
 			test()
-			return v.rounded()
+			return scales.apply(v.rounded())
 		}
 		cos, sin = v.rounded() // first, because the rotation waits for it; AVX2 has no registers for that
 		test()
-		return cos, sin
-	})
+		return scales.apply(cos, sin)
+	}}
+	counts := []int{2, 1}
+	if e.avx512 {
+		// A row of 64 entries is one group. Zen 5, cycles, one row after another and until a
+		// row is there: 112 and 119. Groups of 4, both begun before the polynomials of the
+		// first: 116 and 129. Groups of 2, 2 ahead, take a third longer than one of 8.
+		counts = []int{8, 4, 1}
+	}
+	for _, count := range counts {
+		e.loop(r, count, s)
+	}
+	e.rest(r, s)
 	e.result("undecided", 0)
 	e.Label(undecided)
 	e.result("undecided", 1)
@@ -555,44 +558,71 @@ func cosSinSeed(e *emitter) {
 
 func cosSinFloat32(e *emitter) {
 	invFreq := e.argument("invFreq")
-	r := e.newRow(false)
-	position, largest := e.broadcast32("position", e.vector()), e.vector() // of the bits of magnitudes
+	r := e.newRow()
+	scales := e.newScales(e.avx512)
+	largest := e.vector() // of the bits of magnitudes
 	e.clear(largest)
 	t := e.newQuarterTurns(4, false)
+	t.newSigns(e)
 	high, low := e.wide("twoOverPiHigh", operation.TwoOverPiHigh), e.wide("twoOverPiLow", operation.TwoOverPiLow)
 	magnitude := e.wide32("magnitude32", 1<<31-1)
-	// Zen 5, AVX-512, cycles for 8 pairs: groups of 4 that are an iteration each 16.0, so
-	// 13.4, the same instructions without dependencies 10.1; two multipliers need 10.
-	o := order{[]int{2, 1}, 2, 1}
-	if e.avx512 {
-		o = order{[]int{8, 4, 1}, 2, 2}
+	size := func(angle reg.VecVirtual) {
+		v := e.like(angle)
+		e.VANDPS(magnitude, angle, v)
+		e.largest(largest, v)
 	}
-	e.loop(o, r, invFreq, func(_ []*row, in []reg.VecVirtual) *vectors {
+	begin := func(halves []operand.Op) *vectors {
 		var list []angles
-		for _, v := range in {
-			angle, size := e.like(v), e.like(v)
-			e.VMULPS(lanesOf(position, v), v, angle)
-			e.VANDPS(magnitude, angle, size)
-			e.largest(largest, size)
-			halves := []reg.Register{angle}
-			if v.Size() == largest.Size() {
-				upper := e.half()
-				if e.avx512 {
-					e.VEXTRACTF64X4(operand.Imm(1), angle, upper)
-					halves = []reg.Register{angle.AsY(), upper}
-				} else {
-					e.VEXTRACTF128(operand.Imm(1), angle, upper)
-					halves = []reg.Register{angle.AsX(), upper}
-				}
-			}
-			for _, half := range halves {
-				x := e.vector()
-				e.VCVTPS2PD(half, x)
-				list = append(list, angles{x, high, low})
-			}
+		for _, half := range halves {
+			x := e.vector()
+			e.VCVTPS2PD(half, x)
+			list = append(list, angles{x, high, low})
 		}
 		return e.turns(t, list)
-	}, func(_ []*row, v *vectors) (cos, sin []reg.VecVirtual) { return v.rounded() })
+	}
+	scaled := steps{func(rows []*row, count reg.GPVirtual) *vectors {
+		angle := e.vectorOf(e.lanes() / 2 * len(rows))
+		if count != nil {
+			e.loadHalf(angle, r.at(invFreq, 4), count)
+		} else {
+			e.VMOVUPS(rows[0].at(invFreq, 4), angle)
+		}
+		position := e.broadcast32("position", e.like(angle)) // it is loaded each time: AVX2 has no register to keep it
+		e.VMULPS(position, angle, angle)
+		size(angle)
+		if len(rows) == 1 {
+			return begin([]operand.Op{angle})
+		}
+		upper := e.half()
+		if e.avx512 {
+			e.VEXTRACTF64X4(operand.Imm(1), angle, upper)
+			return begin([]operand.Op{angle.AsY(), upper})
+		}
+		e.VEXTRACTF128(operand.Imm(1), angle, upper)
+		return begin([]operand.Op{angle.AsX(), upper})
+	}, func(_ []*row, v *vectors) (cos, sin []reg.VecVirtual) { return scales.apply(v.rounded()) }}
+	// Zen 5, ns for a pair of 4096 and of rows of 64 that are multiplied, 1 and 2 ahead:
+	// 0.37 and 0.37, 0.51 and 0.48. AVX2 has no registers for 2.
+	ahead := 1
+	if e.avx512 {
+		ahead = 2
+	}
+	multiplied, rest := e.label("multiplied"), e.label("rest")
+	some := e.factors("position", "scaleCos", "scaleSin")
+	e.TESTQ(some, some)
+	e.JNZ(operand.LabelRef(multiplied))
+	e.overlapped(r, 2, ahead, steps{func(rows []*row, _ reg.GPVirtual) *vectors {
+		angle := e.vector()
+		e.VMOVUPS(rows[0].at(invFreq, 4), angle)
+		size(angle)
+		return begin([]operand.Op{rows[0].at(invFreq, 4), rows[1].at(invFreq, 4)})
+	}, func(_ []*row, v *vectors) (cos, sin []reg.VecVirtual) { return v.rounded() }})
+	e.JMP(operand.LabelRef(rest))
+	e.Label(multiplied)
+	e.overlapped(r, 2, ahead, scaled)
+	e.Label(rest)
+	e.loop(r, 1, scaled)
+	e.rest(r, scaled)
 	limit := e.vector() // the largest bits below 2^50; those of NaN are larger
 	e.VMOVUPS(e.wide32("below50", 0x587fffff), limit)
 	e.largest(largest, limit)

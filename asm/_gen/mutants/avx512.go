@@ -34,12 +34,12 @@ var avx512Mutants = []group{
 	}},
 	{"avx512/cossin", "asm/_gen/amd64/cossin.go", exactWide, []fault{
 		{"quadrant", "no sine becomes a cosine", `e.blend("VBLENDMPS", c, s, swap, sin)`, `e.blend("VBLENDMPS", s, s, swap, sin)`},
-		{"quadrant-bit", "sines become cosines by another bit of the quarter turns", `e.VPSLLD(operand.Imm(31), q, odd)`, `e.VPSLLD(operand.Imm(30), q, odd)`},
-		{"narrow", "the second vector of quadrants before the first", `n = q[j]; e.VPERMT2PS(q[j+1], v.t.evens, n)`, `n = q[j+1]; e.VPERMT2PS(q[j], v.t.evens, n)`},
-		{"sines", "the sines of a whole row are cosines times the angle", `v.s = v.horner(t.sine)[0]`, `v.s = v.horner(t.cosine)[0]`},
-		{"scale", "sines are scaled as cosines are", `e.parameter("scaleCos"), e.parameter("scaleSin")`, `e.parameter("scaleCos"), e.parameter("scaleCos")`},
-		{"narrow-bits", "the upper bits of the quarter turns for the lower", `t.evens = e.permutation("evens", 4)`, `t.evens = e.permutation("odds", 4)`},
-		{"joined", "the second of two vectors before the first", `e.joined(c32, e.round32(c[j+1]))`, `e.joined(e.round32(c[j+1]), c32)`},
+		{"quadrant-bit", "sines become cosines by another bit of the quarter turns", `e.wide32("one32", 1)`, `e.wide32("two32", 2)`},
+		{"narrow", "the second vector of quadrants before the first", `narrow = q[j]; e.VPERMT2PS(q[j+1], v.t.evens, narrow)`, `narrow = q[j+1]; e.VPERMT2PS(q[j], v.t.evens, narrow)`},
+		{"sines", "the sines of a whole row are cosines times the angle", `v.s = e.horner(y, t.sine)[0]`, `v.s = e.horner(y, t.cosine)[0]`},
+		{"scale", "sines are scaled as cosines are", `s.multiply("scaleSin", s.sin, sin[j])`, `s.multiply("scaleCos", s.sin, sin[j])`},
+		{"narrow-bits", "the upper bits of the quarter turns for the lower", `e.permutation("evens", 4)`, `e.permutation("odds", 4)`},
+		{"joined", "the second of two vectors before the first", `e.joined(c, e.round32(v.c[j+1]))`, `e.joined(e.round32(v.c[j+1]), c)`},
 		{"rows", "the third and fourth vector over the first and second", `e.VMOVUPS(cos[j], rows[2*j].at(r.cos, 4))`, `e.VMOVUPS(cos[j], rows[0].at(r.cos, 4))`},
 		{"margin-row", "all vectors have the error bounds of the first", `e.VMULPD(rows[j].at(margin, 8), error, error)`, `e.VMULPD(rows[0].at(margin, 8), error, error)`},
 		{"seed-quadrant", "no sine of a seed becomes a cosine", `e.blend("VBLENDMPD", c, s, swap, sin)`, `e.blend("VBLENDMPD", s, s, swap, sin)`},
@@ -54,7 +54,8 @@ var avx512Mutants = []group{
 	}},
 	{"avx512/cossin", "asm/_gen/amd64/cossin.go", floatWide, []fault{
 		{"largest", "no angle is left to plain Go", `e.VPMAXUD(other, v, v)`, `e.VMOVUPS(other, v)`},
-		{"halves", "the angles of a vector change places", `[]reg.Register{angle.AsY(), upper}`, `[]reg.Register{upper, angle.AsY()}`},
+		{"halves", "the angles of a vector change places", `[]operand.Op{angle.AsY(), upper}`, `[]operand.Op{upper, angle.AsY()}`},
+		{"last-groups", "what is left is counted without the groups that were begun", `e.SUBQ(operand.U32(uint32((ahead-1)*size)), r.n)`, ``},
 	}},
 	{"avx512/cossin", "asm/_gen/amd64/ziv.go", exactWide, []fault{
 		{"no-ziv", "no entry is tested", `const above = 6`, `const above = 3`},
