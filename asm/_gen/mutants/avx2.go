@@ -74,7 +74,7 @@ var avx2Mutants = []group{
 		{"ahead", "further frequencies of an iteration at half the distance", `Disp: r.ahead * size}`, `Disp: r.ahead * 4}`},
 		{"last-part", "a last whole part is taken for no part", `e.SUBQ(entries, r.n); e.JLT(operand.LabelRef(next))`, `e.SUBQ(entries, r.n); e.JLE(operand.LabelRef(next))`},
 		{"last-group", "the last group is that before it", `e.end(r, rows, v, s); e.ADDQ(entries, r.i)`, `e.end(r, rows, v, s)`},
-		{"next-group", "a group has the quadrants of the one before", `e.VMOVAPS(following[j].quadrant[k], v.quadrant[k])`, ``},
+		{"next-group", "a group has the quadrants of the one before", `e.VMOVAPS(following[j].quadrant[k], v.quadrant[k])`, `_ = k`},
 		{"next-group-begins", "a group is begun again", `following := append(begun[1:ahead:ahead], begin(ahead))`, `following := append(begun[1:ahead:ahead], begin(ahead-1))`},
 	}},
 	{"avx2/cossin", "asm/_gen/amd64/ziv.go", cosSinTests, []fault{
