@@ -14,9 +14,10 @@ import (
 // out of it. There are three ways into a cache:
 //
 //   - prepare does the steps on float32, in scratch memory that fits the L1 cache, and
-//     write quantizes the result;
-//   - write quantizes heads as they are in the source, where no step changes them: direct;
-//   - one kernel rotates to Q8_0, where a rotation is the only step: fuses, rotateQuantize.
+//     quantize quantizes the result;
+//   - quantize takes heads as they are in the source, where no step changes them: direct;
+//   - one kernel rotates and quantizes, where a rotation is the only step: fuses,
+//     rotateQuantize.
 type quantization struct {
 	dim           int // elements of a head
 	norm, rotated *RMSNorm
@@ -116,24 +117,25 @@ func (q *quantization) unchanged(x kernels.Kind) bool {
 	return x == kernels.Float32 && q.norm == nil && q.rotated == nil && q.hadamard == 0
 }
 
-// fuses reports whether heads are rotated and quantized by one kernel.
-func (q *quantization) fuses(y, x kernels.Kind, full bool) bool {
+// fuses reports whether heads of kind x are rotated and quantized by one kernel. scaled says
+// that y has scales in an array.
+func (q *quantization) fuses(y kernels.Kind, scaled bool, x kernels.Kind, full bool) bool {
 	r := q.rotation
-	return r != nil && y == kernels.Q8 && q.unchanged(x) &&
-		!full && r.in == r.out && r.rotaryDim == q.dim && dispatch.Implementation().RotatesToQ8(q.dim)
+	return r != nil && q.unchanged(x) && !full && r.in == r.out && r.rotaryDim == q.dim &&
+		dispatch.Implementation().RotatesAndQuantizes(y, scaled, q.dim)
 }
 
 // needsNone reports whether heads need no scratch memory. full says that rows have an entry
 // for each element.
-func (q *quantization) needsNone(y, x kernels.Kind, full bool) bool {
-	return q.direct(x) || q.fuses(y, x, full)
+func (q *quantization) needsNone(y kernels.Kind, scaled bool, x kernels.Kind, full bool) bool {
+	return q.direct(x) || q.fuses(y, scaled, x, full)
 }
 
 // store quantizes n tokens of a call, from number first on, into their slots. Their rows are
 // those of table or full.
 func (q *quantization) store(y *quantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
 	switch {
-	case q.fuses(y.Kind, x.Kind, full != nil):
+	case q.fuses(y.Kind, y.scales != nil, x.Kind, full != nil):
 		for t := first; t < first+n; {
 			at := slot(slots, t)
 			if at < 0 {
@@ -221,11 +223,32 @@ func (q *quantization) rotateQuantize(y *quantizedOperand, x *view.Operand, yAt,
 // rotateQuantize calls the kernel that rotates heads of x and quantizes them into y from
 // element at on. It sets the strides of y in k.
 func (y *quantizedOperand) rotateQuantize(at int, x, cos, sin []float32, k *kernels.Rotation, order view.Order) {
-	k.YTokenStride, k.YHeadStride = y.TokenStride*generic.Q8Bytes, y.HeadStride*generic.Q8Bytes
-	if order == view.HalfSplit {
-		kernels.RotateQuantizeHalfSplitF32ToQ8(dispatch.Implementation(), y.bytes(at), x, cos, sin, k)
-	} else {
-		kernels.RotateQuantizeInterleavedF32ToQ8(dispatch.Implementation(), y.bytes(at), x, cos, sin, k)
+	impl, halfSplit, row := dispatch.Implementation(), order == view.HalfSplit, at/(2*k.Pairs)
+	k.YTokenStride, k.YHeadStride = y.TokenStride, y.HeadStride
+	switch {
+	case y.Kind == kernels.Q8:
+		k.YTokenStride, k.YHeadStride = y.TokenStride*generic.Q8Bytes, y.HeadStride*generic.Q8Bytes
+		if halfSplit {
+			kernels.RotateQuantizeHalfSplitF32ToQ8(impl, y.bytes(at), x, cos, sin, k)
+		} else {
+			kernels.RotateQuantizeInterleavedF32ToQ8(impl, y.bytes(at), x, cos, sin, k)
+		}
+	case y.Kind == kernels.Int8 && halfSplit:
+		kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, y.integers(at), y.scales[row:], x, cos, sin, k)
+	case y.Kind == kernels.Int8:
+		kernels.RotateQuantizeRowInterleavedF32ToI8(impl, y.integers(at), y.scales[row:], x, cos, sin, k)
+	case y.scales != nil && halfSplit:
+		kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, y.bytes(at), y.scales[row:], x, cos, sin, k)
+	case y.scales != nil:
+		kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, y.bytes(at), y.scales[row:], x, cos, sin, k)
+	case y.Kind == kernels.E4M3 && halfSplit:
+		kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, y.bytes(at), x, cos, sin, k, y.scale)
+	case y.Kind == kernels.E4M3:
+		kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, y.bytes(at), x, cos, sin, k, y.scale)
+	case halfSplit:
+		kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, y.bytes(at), x, cos, sin, k, y.scale)
+	default:
+		kernels.RotateQuantizeScaledInterleavedF32ToE5M2(impl, y.bytes(at), x, cos, sin, k, y.scale)
 	}
 }
 

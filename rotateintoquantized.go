@@ -76,7 +76,7 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 		if !x.Unrotated {
 			q.rotation, rotates = &r, true
 		}
-		if !q.needsNone(quantizedKind[D](), kindOf[S](), a.rows != nil && a.rows.fullWidth) {
+		if !q.needsNone(quantizedKind[D](), x.Dst.Scales != nil, kindOf[S](), a.rows != nil && a.rows.fullWidth) {
 			most = max(most, x.atLeast(r.headDim))
 		}
 	}

@@ -205,6 +205,54 @@ func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin 
 	}
 }
 
+// RotateQuantizeRowHalfSplitF32ToI8 rotates every head of 2*Pairs elements and
+// writes it with a scale: see generic.RotateQuantizeRowHalfSplitF32ToI8. Partner
+// is Pairs.
+func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeRowHalfSplitF32ToI8Generic(y, scales, x, cos, sin, r)
+	default:
+		missing("RotateQuantizeRowHalfSplitF32ToI8", impl)
+	}
+}
+
+// RotateQuantizeRowHalfSplitF32ToE4M3 rotates every head of 2*Pairs elements and
+// writes it with a scale: see generic.RotateQuantizeRowHalfSplitF32ToE4M3. Partner
+// is Pairs.
+func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeRowHalfSplitF32ToE4M3Generic(y, scales, x, cos, sin, r)
+	default:
+		missing("RotateQuantizeRowHalfSplitF32ToE4M3", impl)
+	}
+}
+
+// RotateQuantizeScaledHalfSplitF32ToE4M3 rotates every head of 2*Pairs elements
+// and writes it times scale: see generic.RotateQuantizeScaledHalfSplitF32ToE4M3.
+// Partner is Pairs.
+func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeScaledHalfSplitF32ToE4M3Generic(y, x, cos, sin, r, scale)
+	default:
+		missing("RotateQuantizeScaledHalfSplitF32ToE4M3", impl)
+	}
+}
+
+// RotateQuantizeScaledHalfSplitF32ToE5M2 rotates every head of 2*Pairs elements
+// and writes it times scale: see generic.RotateQuantizeScaledHalfSplitF32ToE5M2.
+// Partner is Pairs.
+func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeScaledHalfSplitF32ToE5M2Generic(y, x, cos, sin, r, scale)
+	default:
+		missing("RotateQuantizeScaledHalfSplitF32ToE5M2", impl)
+	}
+}
+
 // RotateQuantizeInterleavedF32ToQ8 rotates every head of 2*Pairs elements and
 // writes it as blocks of Q8_0: see generic.RotateQuantizeInterleavedF32ToQ8.
 // Partner is Pairs.
@@ -214,6 +262,54 @@ func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, si
 		rotateQuantizeInterleavedF32ToQ8Generic(y, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeInterleavedF32ToQ8", impl)
+	}
+}
+
+// RotateQuantizeRowInterleavedF32ToI8 rotates every head of 2*Pairs elements and
+// writes it with a scale: see generic.RotateQuantizeRowInterleavedF32ToI8. Partner
+// is Pairs.
+func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeRowInterleavedF32ToI8Generic(y, scales, x, cos, sin, r)
+	default:
+		missing("RotateQuantizeRowInterleavedF32ToI8", impl)
+	}
+}
+
+// RotateQuantizeRowInterleavedF32ToE4M3 rotates every head of 2*Pairs elements and
+// writes it with a scale: see generic.RotateQuantizeRowInterleavedF32ToE4M3.
+// Partner is Pairs.
+func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeRowInterleavedF32ToE4M3Generic(y, scales, x, cos, sin, r)
+	default:
+		missing("RotateQuantizeRowInterleavedF32ToE4M3", impl)
+	}
+}
+
+// RotateQuantizeScaledInterleavedF32ToE4M3 rotates every head of 2*Pairs elements
+// and writes it times scale: see generic.RotateQuantizeScaledInterleavedF32ToE4M3.
+// Partner is Pairs.
+func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeScaledInterleavedF32ToE4M3Generic(y, x, cos, sin, r, scale)
+	default:
+		missing("RotateQuantizeScaledInterleavedF32ToE4M3", impl)
+	}
+}
+
+// RotateQuantizeScaledInterleavedF32ToE5M2 rotates every head of 2*Pairs elements
+// and writes it times scale: see generic.RotateQuantizeScaledInterleavedF32ToE5M2.
+// Partner is Pairs.
+func RotateQuantizeScaledInterleavedF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	switch impl {
+	case NEON, Generic:
+		rotateQuantizeScaledInterleavedF32ToE5M2Generic(y, x, cos, sin, r, scale)
+	default:
+		missing("RotateQuantizeScaledInterleavedF32ToE5M2", impl)
 	}
 }
 

@@ -139,11 +139,83 @@ func rotateQuantizeHalfSplitF32ToQ8Generic(y []uint8, x, cos, sin []float32, r *
 	}
 }
 
+func rotateQuantizeRowHalfSplitF32ToI8Generic(y []int8, scales, x, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowHalfSplitF32ToI8(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+		}
+	}
+}
+
+func rotateQuantizeRowHalfSplitF32ToE4M3Generic(y []uint8, scales, x, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowHalfSplitF32ToE4M3(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+		}
+	}
+}
+
+func rotateQuantizeScaledHalfSplitF32ToE4M3Generic(y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateQuantizeScaledHalfSplitF32ToE4M3(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:], scale)
+		}
+	}
+}
+
+func rotateQuantizeScaledHalfSplitF32ToE5M2Generic(y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateQuantizeScaledHalfSplitF32ToE5M2(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:], scale)
+		}
+	}
+}
+
 func rotateQuantizeInterleavedF32ToQ8Generic(y []uint8, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateQuantizeInterleavedF32ToQ8(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+		}
+	}
+}
+
+func rotateQuantizeRowInterleavedF32ToI8Generic(y []int8, scales, x, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowInterleavedF32ToI8(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+		}
+	}
+}
+
+func rotateQuantizeRowInterleavedF32ToE4M3Generic(y []uint8, scales, x, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowInterleavedF32ToE4M3(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+		}
+	}
+}
+
+func rotateQuantizeScaledInterleavedF32ToE4M3Generic(y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateQuantizeScaledInterleavedF32ToE4M3(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:], scale)
+		}
+	}
+}
+
+func rotateQuantizeScaledInterleavedF32ToE5M2Generic(y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateQuantizeScaledInterleavedF32ToE5M2(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:], scale)
 		}
 	}
 }

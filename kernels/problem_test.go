@@ -68,12 +68,12 @@ func (o *operation) number(r *rand.Rand, name string) float64 {
 // rotation is heads of tokens of n pairs.
 func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
 	tokens, heads := testkit.OneOf(r, testkit.TokenCounts), testkit.OneOf(r, testkit.HeadCounts)
-	blocks := o.slice("y").element == q8
-	if packed || n > 40 && !blocks {
+	blocks, quantizes, scaled := o.slice("y").element == q8, o.lengths != nil, o.has("scales")
+	if packed || n > 40 && !quantizes {
 		tokens, heads = 1+r.IntN(2), 1+r.IntN(3)
 	}
 	partner := n + gap(40)
-	if blocks {
+	if quantizes {
 		partner = n
 	}
 	reach := 2 * n
@@ -98,6 +98,13 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 	g := kernels.Rotation{Pairs: n, Partner: partner, Tokens: tokens, Heads: heads, TableStride: n + gap(9)}
 	g.XTokenStride, g.XHeadStride = strides(reach)
 	g.YTokenStride, g.YHeadStride = strides(yReach)
+	if scaled { // a scale for each head's length of numbers
+		token, head := strides(1)
+		if packed {
+			token, head = heads, 1
+		}
+		g.YTokenStride, g.YHeadStride = token*reach, head*reach
+	}
 	if o.slice("y").element == o.slice("x").element && r.IntN(2) == 0 {
 		p.inPlace = true
 		g.YTokenStride, g.YHeadStride = g.XTokenStride, g.XHeadStride
@@ -107,7 +114,10 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 		"y": (tokens-1)*g.YTokenStride + (heads-1)*g.YHeadStride + yReach, "x": (tokens-1)*g.XTokenStride + (heads-1)*g.XHeadStride + reach,
 		"cos": (tokens-1)*g.TableStride + n, "sin": (tokens-1)*g.TableStride + n,
 	}
-	if blocks {
+	if scaled {
+		p.size["scales"] = ((tokens-1)*g.YTokenStride+(heads-1)*g.YHeadStride)/reach + 1
+	}
+	if quantizes {
 		p.prepare = func(r *rand.Rand, a *arguments) {
 			for _, name := range []string{"x", "cos", "sin"} { // numbers of every magnitude make most blocks NaN
 				o.ordinary(r, a, name, p.size[name]/n, n, n)
@@ -117,13 +127,18 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 	p.split = func(a *arguments) (list []*arguments) {
 		for t := range tokens {
 			for h := range heads {
-				row := &arguments{memory: map[string][]byte{}}
+				row := &arguments{memory: map[string][]byte{}, number: a.number}
 				at := map[string]int{"y": t*g.YTokenStride + h*g.YHeadStride, "x": t*g.XTokenStride + h*g.XHeadStride, "cos": t * g.TableStride, "sin": t * g.TableStride}
+				if scaled {
+					at["scales"] = at["y"] / reach
+				}
 				for name, first := range at {
 					switch {
 					case name == "cos" || name == "sin":
 						o.cut(row, a, name, name, first, n)
-					case name == "y" && blocks:
+					case name == "scales":
+						o.cut(row, a, name, name, first, 1)
+					case name == "y" && quantizes:
 						o.cut(row, a, name, name, first, yReach)
 					case o.layout == "HalfSplit":
 						o.cut(row, a, name, name, first, n)

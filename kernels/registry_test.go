@@ -278,7 +278,7 @@ var registry = []*operation{
 	{
 		name:     "RotateQuantizeHalfSplitF32ToQ8",
 		geometry: "Rotation",
-		lengths:  []int{64},
+		lengths:  []int{64, 32},
 		layout:   "HalfSplit",
 		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -296,9 +296,89 @@ var registry = []*operation{
 		},
 	},
 	{
+		name:     "RotateQuantizeRowHalfSplitF32ToI8",
+		geometry: "Rotation",
+		lengths:  []int{64, 32},
+		layout:   "HalfSplit",
+		slices:   []slice{{name: "y", element: i8, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeRowHalfSplitF32ToI8",
+			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToI8AVX512",
+			kernels.NEON:    "generic.RotateQuantizeRowHalfSplitF32ToI8",
+			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToI8",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, elements[int8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			elements[float32](a, "scales")[0] = generic.RotateQuantizeRowHalfSplitF32ToI8(elements[int8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
+		name:     "RotateQuantizeRowHalfSplitF32ToE4M3",
+		geometry: "Rotation",
+		lengths:  []int{64, 32},
+		layout:   "HalfSplit",
+		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
+			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX512",
+			kernels.NEON:    "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
+			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			elements[float32](a, "scales")[0] = generic.RotateQuantizeRowHalfSplitF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
+		name:     "RotateQuantizeScaledHalfSplitF32ToE4M3",
+		geometry: "Rotation",
+		lengths:  []int{64, 32, 96, 128},
+		layout:   "HalfSplit",
+		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{"scale"},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
+			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX512",
+			kernels.NEON:    "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
+			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation, float32(a.number["scale"]))
+		},
+		define: func(a *arguments) {
+			generic.RotateQuantizeScaledHalfSplitF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"), float32(a.number["scale"]))
+		},
+	},
+	{
+		name:     "RotateQuantizeScaledHalfSplitF32ToE5M2",
+		geometry: "Rotation",
+		lengths:  []int{64, 32, 96, 128},
+		layout:   "HalfSplit",
+		slices:   []slice{{name: "y", element: e5m2, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{"scale"},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
+			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX512",
+			kernels.NEON:    "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
+			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation, float32(a.number["scale"]))
+		},
+		define: func(a *arguments) {
+			generic.RotateQuantizeScaledHalfSplitF32ToE5M2(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"), float32(a.number["scale"]))
+		},
+	},
+	{
 		name:     "RotateQuantizeInterleavedF32ToQ8",
 		geometry: "Rotation",
-		lengths:  []int{64},
+		lengths:  []int{64, 32},
 		layout:   "Interleaved",
 		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -313,6 +393,86 @@ var registry = []*operation{
 		},
 		define: func(a *arguments) {
 			generic.RotateQuantizeInterleavedF32ToQ8(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
+		name:     "RotateQuantizeRowInterleavedF32ToI8",
+		geometry: "Rotation",
+		lengths:  []int{64, 32},
+		layout:   "Interleaved",
+		slices:   []slice{{name: "y", element: i8, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeRowInterleavedF32ToI8",
+			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToI8AVX512",
+			kernels.NEON:    "generic.RotateQuantizeRowInterleavedF32ToI8",
+			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToI8",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeRowInterleavedF32ToI8(impl, elements[int8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			elements[float32](a, "scales")[0] = generic.RotateQuantizeRowInterleavedF32ToI8(elements[int8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
+		name:     "RotateQuantizeRowInterleavedF32ToE4M3",
+		geometry: "Rotation",
+		lengths:  []int{64, 32},
+		layout:   "Interleaved",
+		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeRowInterleavedF32ToE4M3",
+			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToE4M3AVX512",
+			kernels.NEON:    "generic.RotateQuantizeRowInterleavedF32ToE4M3",
+			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToE4M3",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			elements[float32](a, "scales")[0] = generic.RotateQuantizeRowInterleavedF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
+		name:     "RotateQuantizeScaledInterleavedF32ToE4M3",
+		geometry: "Rotation",
+		lengths:  []int{64, 32, 96, 128},
+		layout:   "Interleaved",
+		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{"scale"},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
+			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX512",
+			kernels.NEON:    "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
+			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation, float32(a.number["scale"]))
+		},
+		define: func(a *arguments) {
+			generic.RotateQuantizeScaledInterleavedF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), float32(a.number["scale"]))
+		},
+	},
+	{
+		name:     "RotateQuantizeScaledInterleavedF32ToE5M2",
+		geometry: "Rotation",
+		lengths:  []int{64, 32, 96, 128},
+		layout:   "Interleaved",
+		slices:   []slice{{name: "y", element: e5m2, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{"scale"},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
+			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX512",
+			kernels.NEON:    "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
+			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateQuantizeScaledInterleavedF32ToE5M2(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation, float32(a.number["scale"]))
+		},
+		define: func(a *arguments) {
+			generic.RotateQuantizeScaledInterleavedF32ToE5M2(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), float32(a.number["scale"]))
 		},
 	},
 	{

@@ -76,11 +76,20 @@ const (
 // plain Go makes each row by itself.
 func (i Implementation) seeds() bool { return i != Generic }
 
-// RotatesToQ8 reports whether RotateQuantizeHalfSplitF32ToQ8 and its like are kernels for
-// heads of so many elements: else a rotation and QuantizeF32ToQ8 are faster. Zen 5, 512
-// tokens of 8 heads of 128, by two kernels and by one, ns a token: half-split 107 and 89,
-// interleaved 118 and 98.
-func (i Implementation) RotatesToQ8(headDim int) bool { return i == AVX512 && headDim == 128 }
+// RotatesAndQuantizes reports whether RotateQuantizeHalfSplitF32ToQ8 and its like are kernels
+// for heads of so many elements: else a rotation and a kernel that quantizes are faster.
+// scaled says that the scales are in an array. Zen 5, 512 tokens of 8 heads, by two kernels
+// and by one, ns a token, half-split and interleaved. Heads of 128: Q8_0 107 and 89, 118 and
+// 98; int8 106 and 85, 115 and 99; E4M3 with Scales 127 and 109, 132 and 114, with Scale 100
+// and 95, 106 and 99; E5M2 99 and 95, 103 and 99. Heads of 64: Q8_0 52 and 45, 56 and 49;
+// int8 61 and 45, 64 and 51; E4M3 with Scales 69 and 56, 72 and 60, with Scale 53 and 46, 55
+// and 48.
+func (i Implementation) RotatesAndQuantizes(to Kind, scaled bool, headDim int) bool {
+	if to != Q8 && !scaled {
+		return i == AVX512 && headDim%64 == 0 && headDim <= 512
+	}
+	return i == AVX512 && (headDim == 64 || headDim == 128)
+}
 
 // A store to a line that is in no cache reads it first. Where so much is written that
 // nothing of it is still in a cache when it is used, non-temporal stores save that.

@@ -21,49 +21,53 @@ import (
 // kernels maps each operation, without its types, to the function that writes its
 // body for the types of the emitter.
 var kernels = map[string]func(*emitter){
-	"RotateHalfSplit":           rotateHalfSplit,
-	"RotateInterleaved":         rotateInterleaved,
-	"Convert":                   convert,
-	"AddScaled":                 addScaled,
-	"Deinterleave":              deinterleave,
-	"Interleave":                interleave,
-	"CosSinExact":               cosSinExact,
-	"CosSinSeed":                cosSinSeed,
-	"CosSinShift":               func(e *emitter) { cosSinShift(e, false) },
-	"CosSinShiftNonTemporal":    func(e *emitter) { cosSinShift(e, true) },
-	"SinusoidalRowsInterleaved": func(e *emitter) { sinusoidalRows(e, true, false) },
-	"AddSinusoidalInterleaved":  func(e *emitter) { sinusoidalRows(e, true, true) },
-	"AddSinusoidalHalfSplit":    func(e *emitter) { sinusoidalRows(e, false, true) },
-	"CosSinFloat32":             cosSinFloat32,
-	"RMSNorm":                   rmsNorm,
-	"ScaleRows":                 scaleRows,
-	"RMSNormRotateHalfSplit":    func(e *emitter) { rmsNormRotate(e, (*fusion).rotateHalfSplit) },
-	"RMSNormRotateInterleaved":  func(e *emitter) { rmsNormRotate(e, (*fusion).rotateInterleaved) },
-	"DotProducts":               dotProducts,
-	"AddMultiples":              addMultiples,
-	"AddRows":                   addRows,
-	"AddClamped":                addClamped,
-	"AddDistance":               func(e *emitter) { addDistance(e, false) },
-	"SubAbsoluteDistance":       func(e *emitter) { addDistance(e, true) },
-	"Quantize":                  quantize,
-	"QuantizeRow":               quantizeRow,
-	"Dequantize":                dequantize,
-	"RotateQuantizeHalfSplit":   func(e *emitter) { rotateQuantize(e, e.halfSplitRotator) },
-	"RotateQuantizeInterleaved": func(e *emitter) { rotateQuantize(e, e.interleavedRotator) },
-	"Hadamard":                  hadamard,
-	"CopyNonTemporal":           copyNonTemporal,
-	"FenceStores":               fenceStores,
-	"ClearUpperHalves":          clearUpperHalves,
-	"SwapMXCSR":                 swapMXCSR,
-	"UpperHalves":               upperHalves,
-	"UseUpperHalves":            useUpperHalves,
-	"Scale":                     func(e *emitter) { e.inPlace(e.VMULPS, "factor", false) },
-	"ScalePrefetch":             func(e *emitter) { e.inPlace(e.VMULPS, "factor", true) },
-	"Add":                       func(e *emitter) { e.inPlace(e.VADDPS, "value", false) },
-	"AddPrefetch":               func(e *emitter) { e.inPlace(e.VADDPS, "value", true) },
-	"Store":                     func(e *emitter) { store(e, false) },
-	"StoreNonTemporal":          func(e *emitter) { store(e, true) },
-	"StoreHalvesNonTemporal":    storeHalves,
+	"RotateHalfSplit":                 rotateHalfSplit,
+	"RotateInterleaved":               rotateInterleaved,
+	"Convert":                         convert,
+	"AddScaled":                       addScaled,
+	"Deinterleave":                    deinterleave,
+	"Interleave":                      interleave,
+	"CosSinExact":                     cosSinExact,
+	"CosSinSeed":                      cosSinSeed,
+	"CosSinShift":                     func(e *emitter) { cosSinShift(e, false) },
+	"CosSinShiftNonTemporal":          func(e *emitter) { cosSinShift(e, true) },
+	"SinusoidalRowsInterleaved":       func(e *emitter) { sinusoidalRows(e, true, false) },
+	"AddSinusoidalInterleaved":        func(e *emitter) { sinusoidalRows(e, true, true) },
+	"AddSinusoidalHalfSplit":          func(e *emitter) { sinusoidalRows(e, false, true) },
+	"CosSinFloat32":                   cosSinFloat32,
+	"RMSNorm":                         rmsNorm,
+	"ScaleRows":                       scaleRows,
+	"RMSNormRotateHalfSplit":          func(e *emitter) { rmsNormRotate(e, (*fusion).rotateHalfSplit) },
+	"RMSNormRotateInterleaved":        func(e *emitter) { rmsNormRotate(e, (*fusion).rotateInterleaved) },
+	"DotProducts":                     dotProducts,
+	"AddMultiples":                    addMultiples,
+	"AddRows":                         addRows,
+	"AddClamped":                      addClamped,
+	"AddDistance":                     func(e *emitter) { addDistance(e, false) },
+	"SubAbsoluteDistance":             func(e *emitter) { addDistance(e, true) },
+	"Quantize":                        quantize,
+	"QuantizeRow":                     quantizeRow,
+	"Dequantize":                      dequantize,
+	"RotateQuantizeHalfSplit":         func(e *emitter) { rotateQuantize(e, halfSplitRotator) },
+	"RotateQuantizeInterleaved":       func(e *emitter) { rotateQuantize(e, interleavedRotator) },
+	"RotateQuantizeScaledHalfSplit":   func(e *emitter) { rotateScaled(e, halfSplitRotator, true) },
+	"RotateQuantizeScaledInterleaved": func(e *emitter) { rotateScaled(e, interleavedRotator, false) },
+	"RotateQuantizeRowHalfSplit":      func(e *emitter) { rotateQuantize(e, halfSplitRotator) },
+	"RotateQuantizeRowInterleaved":    func(e *emitter) { rotateQuantize(e, interleavedRotator) },
+	"Hadamard":                        hadamard,
+	"CopyNonTemporal":                 copyNonTemporal,
+	"FenceStores":                     fenceStores,
+	"ClearUpperHalves":                clearUpperHalves,
+	"SwapMXCSR":                       swapMXCSR,
+	"UpperHalves":                     upperHalves,
+	"UseUpperHalves":                  useUpperHalves,
+	"Scale":                           func(e *emitter) { e.inPlace(e.VMULPS, "factor", false) },
+	"ScalePrefetch":                   func(e *emitter) { e.inPlace(e.VMULPS, "factor", true) },
+	"Add":                             func(e *emitter) { e.inPlace(e.VADDPS, "value", false) },
+	"AddPrefetch":                     func(e *emitter) { e.inPlace(e.VADDPS, "value", true) },
+	"Store":                           func(e *emitter) { store(e, false) },
+	"StoreNonTemporal":                func(e *emitter) { store(e, true) },
+	"StoreHalvesNonTemporal":          storeHalves,
 }
 
 // Assemble returns the .s file and the stubs of one family.
@@ -76,7 +80,7 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 		c.Doc(strings.Split(fmt.Sprintf(op.Doc, name), "\n")...)
 		c.Pragma("noescape")
 		c.SignatureExpr("func" + op.Signature())
-		kernel(&emitter{Context: c, to: element(op.Types.To), from: element(op.Types.From), avx512: isa == "AVX512", constants: constants})
+		kernel(&emitter{Context: c, to: element(op.Types.To), from: element(op.Types.From), avx512: isa == "AVX512", constants: constants, lengths: op.Lengths})
 		return nil
 	})
 	if err != nil {
@@ -104,6 +108,7 @@ type emitter struct {
 	to, from  element // what the operation writes and reads
 	avx512    bool
 	constants map[string]operand.Mem // data sections of the file
+	lengths   []int                  // of rows, where there are no others
 	evenOdd   evenOddConstants
 	labels    int
 	rare      []func() // write what is seldom run, behind the rest

@@ -20,6 +20,8 @@ const (
 	q8Bytes   = 2 + q8Numbers
 )
 
+const infinity32 = 0x7f800000 // bits of a float32
+
 // float8 is a format of 8 bits as generic has it, with the bits of its numbers as
 // float32.
 type float8 struct {
@@ -604,7 +606,11 @@ func quantizeRow(e *emitter) {
 	next, these := [2]operand.Mem{e.AllocLocal(16), e.AllocLocal(16)}, [2]operand.Mem{e.AllocLocal(16), e.AllocLocal(16)}
 	for _, l.count = range []int{4, 1} {
 		loop, last, single, fewer := e.label("rows"), e.label("last"), e.label("row"), e.label("fewer")
-		find := func() { e.rowScales(e.largestOf(e.rowMaxima(l, n)), next) }
+		find := func() {
+			for i, v := range e.rowScales(e.largestOf(e.rowMaxima(l, n))) {
+				e.VMOVUPS(v, next[i])
+			}
+		}
 		e.CMPQ(count, operand.Imm(uint64(l.count)))
 		e.JLT(operand.LabelRef(fewer))
 		e.MOVQ(x, l.at)
@@ -683,26 +689,24 @@ func (e *emitter) rowMaxima(l *lines, n reg.GPVirtual) (maxima []reg.VecVirtual)
 	return maxima
 }
 
-// rowScales stores the inverses of the scales of rows with the given largest magnitudes,
+// rowScales returns the inverses of the scales of rows with the given largest magnitudes,
 // and the scales.
-func (e *emitter) rowScales(amax reg.VecVirtual, to [2]operand.Mem) {
+func (e *emitter) rowScales(amax reg.VecVirtual) [2]reg.VecVirtual {
 	most, least := e.wide32("largestI8", 0x42fe0000), math.Float32bits(1e-6)
 	if f, ok := float8s[e.to]; ok {
 		most = e.wide32("largest"+f.name, f.largest)
 	}
-	scale, inverse := e.XMM(), e.XMM()
+	scale, inverse := e.like(amax), e.like(amax)
 	e.VDIVPS(most, amax, scale)
 	e.VPMAXUD(e.wide32("leastScale", least), scale, scale)
 	e.VPMINUD(e.wide32("nan32", 0x7fc00000), scale, scale)
 	e.VMOVUPS(e.wide32("one32", 0x3f800000), inverse)
 	e.VDIVPS(scale, inverse, inverse)
-	e.VMOVUPS(inverse, to[0])
-	e.VMOVUPS(scale, to[1])
+	return [2]reg.VecVirtual{inverse, scale}
 }
 
 // writeRow writes a row and its scale. Where that is not finite, all bytes are the same.
 func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem, write func(quotients []reg.VecVirtual) reg.VecVirtual) {
-	const infinity = 0x7f800000
 	rare, one, done := e.label("rare"), e.label("one"), e.label("written")
 	bits, yAt, xAt, left := e.GP32(), e.GP64(), e.GP64(), e.GP64()
 	e.MOVQ(y, yAt)
@@ -710,20 +714,13 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt ope
 	e.MOVQ(n, left)
 	e.MOVL(scaleAt, bits)
 	e.MOVL(bits, operand.Mem{Base: scales})
-	e.CMPL(bits, operand.U32(infinity))
+	e.CMPL(bits, operand.U32(infinity32))
 	e.JCC(operand.LabelRef(rare))
 	inverse, scale := e.vector(), e.vector()
 	e.VBROADCASTSS(inverseAt, inverse)
 	e.VBROADCASTSS(scaleAt, scale)
 	e.bytesOf(yAt, xAt, left, false, func(list []operand.Op) reg.VecVirtual {
-		var numbers []reg.VecVirtual
-		for _, x := range list {
-			if from, ok := x.(operand.Mem); ok {
-				x = e.keep(from)
-			}
-			numbers = append(numbers, x.(reg.VecVirtual))
-		}
-		return write(e.quotients(numbers, scale, inverse))
+		return write(e.quotients(list, scale, inverse))
 	})
 	e.JMP(operand.LabelRef(done))
 	e.Label(rare)
@@ -753,12 +750,16 @@ func (e *emitter) rowCoder() func(quotients []reg.VecVirtual) reg.VecVirtual {
 	}
 }
 
-// quotients returns numbers divided by scale and leaves the numbers changed. The product
+// quotients returns numbers divided by scale, and changes those in registers. The product
 // by the inverse is corrected by what it is too large by: near midpoints of two codes that
 // is the quotient correctly rounded, which the exhaustive tests show. So subtracted, what
 // is 0 leaves a product -0 as it is.
-func (e *emitter) quotients(numbers []reg.VecVirtual, scale, inverse reg.VecVirtual) (list []reg.VecVirtual) {
-	for _, x := range numbers {
+func (e *emitter) quotients(numbers []operand.Op, scale, inverse reg.VecVirtual) (list []reg.VecVirtual) {
+	for _, number := range numbers {
+		x, ok := number.(reg.VecVirtual)
+		if !ok {
+			x = e.keep(number.(operand.Mem))
+		}
 		q := e.vector()
 		e.VMULPS(inverse, x, q)
 		e.VFMSUB231PS(scale, q, x)

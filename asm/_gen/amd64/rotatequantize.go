@@ -1,98 +1,123 @@
 package amd64
 
 import (
+	"math/bits"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 const (
-	rotatedPairs = 64 // of a head that rotateQuantize takes
-	groupHeads   = 4  // that it works on at once: the factors of their 16 blocks fill a register
+	groupNumbers = 512 // that rotateQuantize works on at once: the factors of their 16 blocks of Q8_0 fill a register
+	unitNumbers  = 128 // of which 8 registers full are rotated at a time: one head, or two
 )
 
 // How many bytes before they are used rotateQuantize fetches heads and rows: heads further
 // than ahead, since fewer of them fit the window of the CPU, and rows of 64 pairs two tokens
-// before. Zen 5, 16,384 tokens of 8 heads and their rows in no cache, ns a token, medians of
-// the least of 11 processes, half-split and interleaved: 3072 bytes and no rows 214 and 226,
-// 8192 bytes 196 and 207, with rows 200 and 188.
+// before. Zen 5, 16,384 tokens of 8 heads of 128 to Q8_0 and their rows in no cache, ns a
+// token, medians of the least of 11 processes, half-split and interleaved: 3072 bytes and no
+// rows 214 and 226, 8192 bytes 196 and 207, with rows 200 and 188.
 const (
 	headsAhead = 8192
 	rowsAhead  = 512
 )
 
-// rotateQuantize rotates heads of 128 elements into a buffer and writes them from there as
-// blocks of Q8_0, some heads of a token at a time. The next heads are rotated, and the
-// factors of their blocks are found, before these are written: that takes long, and the CPU
-// does both at once, while it waits for memory too.
-func rotateQuantize(e *emitter, newRotator func() rotator) {
+// rotateQuantize rotates heads into a buffer and quantizes them from there, some heads of a
+// token at a time. The next heads are rotated, and their scales are found, before these are
+// written: that takes long, and the CPU does both at once, while it waits for memory too.
+func rotateQuantize(e *emitter, newRotator newRotator) {
 	done := e.label("done")
 	for _, name := range []string{"heads", "tokens"} {
 		count := e.argument(name)
 		e.TESTQ(count, count)
 		e.JZ(operand.LabelRef(done))
 	}
-	g := e.newHeadGroups()
-	loop, write, next := e.label("heads"), e.label("write"), e.label("next")
-	e.Label(loop)
-	e.VMOVUPS(g.nextFactors, g.factors)
-	e.VMOVUPS(g.nextHalves, g.halves)
-	for _, move := range [][2]operand.Mem{{g.nextCount, g.count}, {g.nextBuffer, g.buffer}} {
-		value := e.GP64()
-		e.MOVQ(move[0], value)
-		e.MOVQ(value, move[1])
+	g := e.newHeadGroups(newRotator)
+	for _, g.pairs = range e.lengths {
+		other := e.label("pairs")
+		pairs := e.argument("pairs")
+		e.CMPQ(pairs, operand.Imm(uint64(g.pairs)))
+		e.JNE(operand.LabelRef(other))
+		g.run()
+		e.JMP(operand.LabelRef(done))
+		e.Label(other)
 	}
-	e.Comment("1. the next heads")
-	g.rotate(newRotator, write)
-	e.Comment("2. these heads")
-	e.Label(write)
-	count := e.GP64()
-	e.MOVQ(g.count, count)
-	e.jumpIfZero(count, next)
-	g.write(count)
-	e.Label(next)
-	more := e.GP64()
-	e.MOVQ(g.nextCount, more)
-	e.TESTQ(more, more)
-	e.JNZ(operand.LabelRef(loop))
 	e.Label(done)
 	e.leave()
+	for _, write := range e.rare {
+		write()
+	}
 }
 
-// rotator returns the rotated registers of a head, in order, by the table row that it was
-// made for.
-type rotator func(x reg.GPVirtual) []reg.VecVirtual
+// rotateScaled rotates heads of a multiple of 64 elements, multiplies them by a scale and
+// writes them as FP8. There is nothing to wait for: 64 numbers become codes in registers.
+func rotateScaled(e *emitter, newRotator newRotator, halfSplit bool) {
+	const pairs = 32
+	b := blocks{y: e.to, x: e.from, elements: 2, sizes: whole(pairs)}
+	if halfSplit {
+		b.elements, b.partner = 1, e.argument("pairs")
+	}
+	f, scale := float8s[e.to], e.broadcast32("scale", e.vector())
+	c := e.newCoder(f, e.keep(e.wide32("largest"+f.name, f.largest)))
+	var rotated rotator
+	b.table = func(r *rotation, _ part) {
+		rotated = newRotator(e, operand.Mem{Base: r.cos}, operand.Mem{Base: r.sin}, pairs)
+	}
+	b.apply = func(r *rotation, _ part) {
+		list := rotated(operand.Mem{Base: r.x}, operand.Mem{Base: r.x, Index: b.partner, Scale: 4})
+		for _, v := range list {
+			e.VMULPS(scale, v, v)
+		}
+		v, to := c.codes(list), operand.Mem{Base: r.y}
+		if !halfSplit {
+			e.VMOVUPS(v, to)
+			return
+		}
+		e.VMOVUPS(v.AsY(), to)
+		to.Index, to.Scale = b.partner, 1
+		e.VEXTRACTI64X4(operand.Imm(1), v, to)
+	}
+	e.rotate(b)
+	for _, write := range e.rare {
+		write()
+	}
+}
 
-func (e *emitter) rowOf(name string) operand.Mem { return operand.Mem{Base: e.argument(name)} }
+// newRotator makes a rotator by so many pairs of the table row at cos and sin.
+type newRotator func(e *emitter, cos, sin operand.Mem, pairs int) rotator
 
-func (e *emitter) halfSplitRotator() rotator {
-	cos, sin := e.rowOf("cos"), e.rowOf("sin")
+// rotator returns the rotated registers of the pairs of a head at x, in order. HalfSplit, x2
+// is where the second elements are.
+type rotator func(x, x2 operand.Mem) []reg.VecVirtual
+
+func halfSplitRotator(e *emitter, cos, sin operand.Mem, pairs int) rotator {
 	var c, s []reg.VecVirtual
-	for at := 0; at < 4*rotatedPairs; at += 64 {
+	for at := 0; at < 4*pairs; at += 64 {
 		c, s = append(c, e.keep(cos.Offset(at))), append(s, e.keep(sin.Offset(at)))
 	}
-	return func(x reg.GPVirtual) []reg.VecVirtual {
+	return func(x, x2 operand.Mem) []reg.VecVirtual {
 		var first, second []reg.VecVirtual
 		for j := range c {
-			x1, x2 := e.keep(operand.Mem{Base: x, Disp: 64 * j}), e.keep(operand.Mem{Base: x, Disp: 4*rotatedPairs + 64*j})
-			e.rotatePairs(x1, x2, c[j], s[j])
-			first, second = append(first, x1), append(second, x2)
+			v1, v2 := e.keep(x.Offset(64*j)), e.keep(x2.Offset(64*j))
+			e.rotatePairs(v1, v2, c[j], s[j])
+			first, second = append(first, v1), append(second, v2)
 		}
 		return append(first, second...)
 	}
 }
 
-func (e *emitter) interleavedRotator() rotator {
-	cos, sin, m := e.rowOf("cos"), e.rowOf("sin"), e.newRotationMatrix()
+func interleavedRotator(e *emitter, cos, sin operand.Mem, pairs int) rotator {
+	m := e.newRotationMatrix()
 	var first, second []reg.VecVirtual
-	for at := 0; at < 4*rotatedPairs; at += 64 {
+	for at := 0; at < 4*pairs; at += 64 {
 		cs, sc := m.columns(e.keep(cos.Offset(at)), e.keep(sin.Offset(at)))
 		first, second = append(first, cs...), append(second, sc...)
 	}
-	return func(x reg.GPVirtual) (list []reg.VecVirtual) {
+	return func(x, _ operand.Mem) (list []reg.VecVirtual) {
 		for j := range first {
 			even, odd := e.ZMM(), e.ZMM()
-			e.VMOVSLDUP(operand.Mem{Base: x, Disp: 64 * j}, even)
-			e.VMOVSHDUP(operand.Mem{Base: x, Disp: 64 * j}, odd)
+			e.VMOVSLDUP(x.Offset(64*j), even)
+			e.VMOVSHDUP(x.Offset(64*j), odd)
 			e.sumOfProducts(even, odd, first[j], second[j])
 			list = append(list, even)
 		}
@@ -100,24 +125,46 @@ func (e *emitter) interleavedRotator() rotator {
 	}
 }
 
+// headFormat is how headGroups writes heads.
+type headFormat interface {
+	// largestMagnitudes returns those of a unit, as many registers as it keeps, from
+	// those of each 32 numbers, which it may change.
+	largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual
+	// keeps returns how many registers those are.
+	keeps() int
+	// find finds the scales of the next heads from those of all units.
+	find(kept []reg.VecVirtual)
+	// take makes the next heads these.
+	take()
+	// writer loads constants and returns what writes the head of that number, from x on to y,
+	// and goes behind it in x.
+	writer() func(y, x, number reg.GPVirtual)
+}
+
 // headGroups is where the loop of rotateQuantize stands. Most of it is in memory, as there are
 // too few registers.
 type headGroups struct {
-	*blockQuantizer
-	nextFactors, nextHalves reg.VecVirtual
-	amax                    []reg.VecVirtual // of the next heads, each by largestOfFour
-	count, nextCount        operand.Mem      // of heads
-	buffer, nextBuffer      operand.Mem      // addresses
-	other                   operand.Mem      // the address of one buffer xor that of the other
-	x, xLeft, y, yLeft      operand.Mem      // the next head to rotate and to write, and how many its token has from there
+	*emitter
+	headFormat
+	newRotator         newRotator
+	pairs              int         // of a head
+	count, nextCount   operand.Mem // of heads
+	buffer, nextBuffer operand.Mem // addresses
+	other              operand.Mem // the address of one buffer xor that of the other
+	x, xLeft, y, yLeft operand.Mem // the next head to rotate and to write, and how many its token has from there
 }
 
 // newHeadGroups stands before the first heads.
-func (e *emitter) newHeadGroups() *headGroups {
-	const line, size = 64, 4 * 2 * rotatedPairs * groupHeads
-	g := &headGroups{blockQuantizer: e.newBlockQuantizer(), nextFactors: e.vector(), nextHalves: e.half()}
+func (e *emitter) newHeadGroups(newRotator newRotator) *headGroups {
+	const line, size = 64, 4 * groupNumbers
+	g := &headGroups{emitter: e, newRotator: newRotator}
 	for _, local := range []*operand.Mem{&g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
 		*local = e.AllocLocal(8)
+	}
+	if e.to == blocksQ8 {
+		g.headFormat = newBlockHeads(g)
+	} else {
+		g.headFormat = newScaledHeads(g)
 	}
 	first, second, zero := e.GP64(), e.GP64(), e.GP64()
 	e.LEAQ(e.AllocLocal(2*size+line), first)
@@ -133,21 +180,43 @@ func (e *emitter) newHeadGroups() *headGroups {
 	e.MOVQ(e.argument("y"), g.y)
 	e.MOVQ(e.argument("heads"), g.xLeft)
 	e.MOVQ(e.argument("heads"), g.yLeft)
-	for range groupHeads {
-		v := e.vector()
-		e.clear(v)
-		g.amax = append(g.amax, v)
-	}
-	e.clear(g.nextFactors)
-	e.VPXOR(g.nextHalves, g.nextHalves, g.nextHalves)
 	return g
 }
 
-// rotate rotates the next heads into the other buffer and finds the factors of their
-// blocks, or goes to the label where there are none.
-func (g *headGroups) rotate(newRotator func() rotator, none string) {
-	same, found := g.label("same"), g.label("found")
-	left, count, buffer, x, stride := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
+// run writes all heads.
+func (g *headGroups) run() {
+	loop, write, next := g.label("heads"), g.label("write"), g.label("next")
+	var kept []reg.VecVirtual
+	for range groupNumbers / unitNumbers * g.keeps() {
+		kept = append(kept, g.keep(g.wide32("one32", 0x3f800000))) // any numbers, of heads that are not there
+	}
+	g.Label(loop)
+	g.take()
+	for _, move := range [][2]operand.Mem{{g.nextCount, g.count}, {g.nextBuffer, g.buffer}} {
+		value := g.GP64()
+		g.MOVQ(move[0], value)
+		g.MOVQ(value, move[1])
+	}
+	g.Comment("1. the next heads")
+	g.rotate(kept, write)
+	g.Comment("2. these heads")
+	g.Label(write)
+	count := g.GP64()
+	g.MOVQ(g.count, count)
+	g.jumpIfZero(count, next)
+	g.write(count)
+	g.Label(next)
+	more := g.GP64()
+	g.MOVQ(g.nextCount, more)
+	g.TESTQ(more, more)
+	g.JNZ(operand.LabelRef(loop))
+}
+
+// rotate rotates the next heads into the other buffer and finds their scales, or goes to
+// the label where there are none.
+func (g *headGroups) rotate(kept []reg.VecVirtual, none string) {
+	same := g.label("same")
+	left, count, buffer, x := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(g.x, x)
 	g.MOVQ(g.xLeft, left)
 	g.TESTQ(left, left)
@@ -159,12 +228,12 @@ func (g *headGroups) rotate(newRotator func() rotator, none string) {
 	g.nextToken("cos", "tableStride", float32s)
 	g.nextToken("sin", "tableStride", float32s)
 	for _, name := range []string{"cos", "sin"} {
-		g.prefetchLines(operand.Mem{Base: g.argument(name), Disp: rowsAhead}, 4*rotatedPairs)
+		g.prefetchLines(operand.Mem{Base: g.argument(name), Disp: rowsAhead}, 4*g.pairs)
 	}
 	g.MOVQ(g.parameter("x"), x)
 	g.MOVQ(g.parameter("heads"), left)
 	g.Label(same)
-	g.MOVQ(operand.U32(groupHeads), count)
+	g.MOVQ(operand.U32(uint32(groupNumbers/(2*g.pairs))), count)
 	g.CMPQ(left, count)
 	g.moveIf("LT", left, count)
 	g.SUBQ(count, left)
@@ -173,55 +242,112 @@ func (g *headGroups) rotate(newRotator func() rotator, none string) {
 	g.MOVQ(g.nextBuffer, buffer)
 	g.XORQ(g.other, buffer)
 	g.MOVQ(buffer, g.nextBuffer)
+	g.rotateUnits(kept, count, buffer, x)
+	g.MOVQ(x, g.x)
+	g.find(kept)
+}
+
+// rotateUnits rotates so many heads and finds the largest magnitudes.
+func (g *headGroups) rotateUnits(kept []reg.VecVirtual, count, buffer, x reg.GPVirtual) {
+	const size = 4 * unitNumbers
+	cos, sin := operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
+	rotated, found, stride := g.newRotator(g.emitter, cos, sin, g.pairs), g.label("found"), g.GP64()
 	g.MOVQ(g.parameter("xHeadStride"), stride)
-	rotated := newRotator()
-	for i, amax := range g.amax {
-		g.prefetchLines(operand.Mem{Base: x, Disp: headsAhead}, 4*2*rotatedPairs)
-		list := rotated(x)
-		for j, v := range list {
-			g.VMOVUPS(v, operand.Mem{Base: buffer, Disp: 64 * (len(list)*i + j)})
+	sums := []reg.VecVirtual{g.vector(), g.vector()}
+	for _, v := range sums {
+		g.clear(v)
+	}
+	for unit := range groupNumbers / unitNumbers {
+		var blocks []reg.VecVirtual
+		for at := 0; at < size; at += 8 * g.pairs {
+			if at > 0 { // where there is no other head it is the same one again
+				step := g.GP64()
+				g.XORQ(step, step)
+				g.DECQ(count)
+				g.moveIf("GT", stride, step)
+				g.step(x, step, float32s)
+			}
+			g.prefetchLines(operand.Mem{Base: x, Disp: headsAhead}, 8*g.pairs)
+			list := rotated(operand.Mem{Base: x}, operand.Mem{Base: x, Disp: 4 * g.pairs})
+			for i, v := range list {
+				g.VMOVUPS(v, operand.Mem{Base: buffer, Disp: size*unit + at + 64*i})
+			}
+			for i := 0; i < len(list); i += 2 {
+				blocks = append(blocks, g.largerMagnitudes(list[i], list[i+1], sums[i/2%2]))
+			}
 		}
-		g.VMOVAPS(g.largestOfFour(g.magnitudesIn(list)), amax)
+		g.keepLargest(kept, unit, blocks)
 		g.step(x, stride, float32s)
-		if i < groupHeads-1 {
+		if unit < groupNumbers/unitNumbers-1 {
 			g.DECQ(count)
-			g.JZ(operand.LabelRef(found))
+			g.JLE(operand.LabelRef(found))
 		}
 	}
 	g.Label(found)
-	g.MOVQ(x, g.x)
-	g.VMOVUPS(g.inverses(g.largestOfAll(g.amax), g.nextFactors), g.nextHalves)
+	g.largestWithNaN(kept, buffer, sums)
 }
 
-// magnitudesIn returns the largest magnitudes of blocks, each in two registers, and changes
-// these.
-func (g *headGroups) magnitudesIn(list []reg.VecVirtual) (maxima []reg.VecVirtual) {
-	for i := 0; i < len(list); i += 2 {
-		g.VPANDD(list[i], g.magnitude, list[i])
-		g.VPANDD(list[i+1], g.magnitude, list[i+1])
-		maxima = append(maxima, g.larger(list[i+1], list[i], list[i]))
+func (g *headGroups) keepLargest(kept []reg.VecVirtual, unit int, blocks []reg.VecVirtual) {
+	for i, v := range g.largestMagnitudes(blocks) {
+		g.VMOVAPS(v, kept[unit*g.keeps()+i])
 	}
-	return maxima
+}
+
+// largerMagnitudes returns the larger magnitudes of two registers that are no NaN. Where
+// one is a NaN, sum becomes a NaN.
+func (e *emitter) largerMagnitudes(a, b, sum reg.VecVirtual) reg.VecVirtual {
+	const largerMagnitude = operand.U8(0x0b)
+	v := e.vector()
+	e.VRANGEPS(largerMagnitude, a, b, v)
+	e.VFMADD231PS(a, b, sum)
+	return v
+}
+
+// largestWithNaN finds the largest magnitudes once more where sums are NaN, what is rare.
+// Those of NaN are NaN.
+func (g *headGroups) largestWithNaN(kept []reg.VecVirtual, buffer reg.GPVirtual, sums []reg.VecVirtual) {
+	const unordered = operand.U8(3)
+	rare, done := g.label("nan"), g.label("largest")
+	k := g.K()
+	g.VCMPPS(unordered, sums[0], sums[1], k)
+	g.KORTESTW(k, k)
+	g.JNZ(operand.LabelRef(rare))
+	g.Label(done)
+	pairs := g.pairs
+	g.rare = append(g.rare, func() {
+		g.pairs = pairs
+		g.Label(rare)
+		magnitude := g.keep(g.magnitudes())
+		for unit := range groupNumbers / unitNumbers {
+			var blocks []reg.VecVirtual
+			for at := 0; at < 4*unitNumbers; at += 128 {
+				a, b := g.vector(), g.vector()
+				g.and(operand.Mem{Base: buffer, Disp: 4*unitNumbers*unit + at}, magnitude, a)
+				g.and(operand.Mem{Base: buffer, Disp: 4*unitNumbers*unit + at + 64}, magnitude, b)
+				blocks = append(blocks, g.larger(b, a, a))
+			}
+			g.keepLargest(kept, unit, blocks)
+		}
+		g.JMP(operand.LabelRef(done))
+	})
 }
 
 // write writes these heads.
 func (g *headGroups) write(count reg.GPVirtual) {
-	const blocks = 2 * rotatedPairs / q8Numbers
 	head, same := g.label("head"), g.label("same")
-	y, x, block, left, at := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	y, x, number, left := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	write := g.writer()
 	g.MOVQ(g.y, y)
 	g.MOVQ(g.buffer, x)
 	g.MOVQ(g.yLeft, left)
-	g.XORQ(block, block)
+	g.XORQ(number, number)
 	g.Label(head)
-	g.MOVQ(y, at)
-	g.copyHalves(operand.Mem{Base: at}, g.halves.Idx(block, 2), blocks)
-	g.blockQuantizer.write(at, x, blocks, g.factors.Idx(block, 4))
-	g.ADDQ(operand.Imm(blocks), block)
+	write(y, x, number)
+	g.INCQ(number)
 	g.ADDQ(g.parameter("yHeadStride"), y)
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef(same))
-	g.nextToken("y", "yTokenStride", blocksQ8)
+	g.nextToken("y", "yTokenStride", g.to)
 	g.MOVQ(g.parameter("y"), y)
 	g.MOVQ(g.parameter("heads"), left)
 	g.Label(same)
@@ -229,4 +355,146 @@ func (g *headGroups) write(count reg.GPVirtual) {
 	g.JNZ(operand.LabelRef(head))
 	g.MOVQ(y, g.y)
 	g.MOVQ(left, g.yLeft)
+}
+
+// blockHeads is heads as blocks of Q8_0.
+type blockHeads struct {
+	*headGroups
+	*blockQuantizer
+	next, nextHalves reg.VecVirtual // of 16 blocks
+}
+
+func newBlockHeads(g *headGroups) *blockHeads {
+	b := &blockHeads{g, g.newBlockQuantizer(), g.vector(), g.half()}
+	g.clear(b.next)
+	g.VPXOR(b.nextHalves, b.nextHalves, b.nextHalves)
+	return b
+}
+
+func (b *blockHeads) keeps() int { return 1 }
+
+func (b *blockHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual {
+	return []reg.VecVirtual{b.headGroups.largestOfFour(blocks)}
+}
+
+func (b *blockHeads) find(kept []reg.VecVirtual) {
+	b.headGroups.VMOVUPS(b.inverses(b.headGroups.largestOfAll(kept), b.next), b.nextHalves)
+}
+
+func (b *blockHeads) take() {
+	b.headGroups.VMOVUPS(b.next, b.factors)
+	b.headGroups.VMOVUPS(b.nextHalves, b.halves)
+}
+
+func (b *blockHeads) writer() func(y, x, number reg.GPVirtual) {
+	e, blocks := b.headGroups.emitter, 2*b.pairs/q8Numbers
+	return func(y, x, number reg.GPVirtual) {
+		block, at := e.GP64(), e.GP64()
+		e.MOVQ(number, block)
+		e.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(blocks)))), block)
+		e.MOVQ(y, at)
+		b.copyHalves(operand.Mem{Base: at}, b.halves.Idx(block, 2), blocks)
+		b.blockQuantizer.write(at, x, blocks, b.factors.Idx(block, 4))
+	}
+}
+
+// scaledHeads is heads with a scale each.
+type scaledHeads struct {
+	*headGroups
+	next  [2]reg.VecVirtual // inverses of 8 scales, and the scales
+	these [2]operand.Mem
+	first operand.Mem // the address of the first head
+}
+
+func newScaledHeads(g *headGroups) *scaledHeads {
+	s := &scaledHeads{headGroups: g, first: g.AllocLocal(8)}
+	for i := range s.next {
+		s.next[i], s.these[i] = g.YMM(), g.AllocLocal(32)
+		g.VPXOR(s.next[i], s.next[i], s.next[i])
+	}
+	g.MOVQ(g.argument("y"), s.first)
+	return s
+}
+
+func (s *scaledHeads) keeps() int { return unitNumbers / (2 * s.pairs) }
+
+func (s *scaledHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual {
+	each := 2 * s.pairs / 32
+	for i := range blocks {
+		if i%each > 0 {
+			s.larger(blocks[i], blocks[i/each*each], blocks[i/each*each])
+		}
+	}
+	var list []reg.VecVirtual
+	for i := 0; i < len(blocks); i += each {
+		list = append(list, blocks[i])
+	}
+	return list
+}
+
+func (s *scaledHeads) find(kept []reg.VecVirtual) {
+	var fours []reg.VecVirtual
+	for i := 0; i < len(kept); i += 4 {
+		fours = append(fours, s.largestOfFour(kept[i:i+4]))
+	}
+	last := fours[len(fours)-1]
+	quarters := s.largestOfAll([]reg.VecVirtual{fours[0], last})
+	amax := s.YMM()
+	s.VMOVAPS(s.largestOfAll([]reg.VecVirtual{quarters, quarters}).AsY(), amax)
+	for i, v := range s.rowScales(amax) {
+		s.VMOVAPS(v, s.next[i])
+	}
+}
+
+func (s *scaledHeads) take() {
+	for i, v := range s.next {
+		s.VMOVUPS(v, s.these[i])
+	}
+}
+
+func (s *scaledHeads) writer() func(y, x, number reg.GPVirtual) {
+	code := s.rowCoder()
+	return func(y, x, number reg.GPVirtual) {
+		scales := s.GP64()
+		s.MOVQ(y, scales)
+		s.SUBQ(s.first, scales)
+		s.SHRQ(operand.Imm(uint64(bits.TrailingZeros(uint(2*s.pairs)))), scales)
+		s.SHLQ(operand.Imm(2), scales)
+		s.ADDQ(s.parameter("scales"), scales)
+		s.wholeRow(y, x, scales, s.these[0].Idx(number, 4), s.these[1].Idx(number, 4), 2*s.pairs, code)
+		s.ADDQ(operand.U32(uint32(8*s.pairs)), x)
+	}
+}
+
+// wholeRow is writeRow of so many numbers, a multiple of 64.
+func (e *emitter) wholeRow(y, x, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem, n int, code func(quotients []reg.VecVirtual) reg.VecVirtual) {
+	rare, done := e.label("rare"), e.label("written")
+	bits := e.GP32()
+	e.MOVL(scaleAt, bits)
+	e.MOVL(bits, operand.Mem{Base: scales})
+	e.CMPL(bits, operand.U32(infinity32))
+	e.JCC(operand.LabelRef(rare))
+	inverse, scale := e.vector(), e.vector()
+	e.VBROADCASTSS(inverseAt, inverse)
+	e.VBROADCASTSS(scaleAt, scale)
+	for i := 0; i < n; i += 64 {
+		var list []operand.Op
+		for j := range 4 {
+			list = append(list, operand.Mem{Base: x, Disp: 4*i + 64*j})
+		}
+		e.VMOVUPS(code(e.quotients(list, scale, inverse)), operand.Mem{Base: y, Disp: i})
+	}
+	e.Label(done)
+	e.rare = append(e.rare, func() {
+		e.Label(rare)
+		v := e.vector()
+		e.clear(v)
+		if e.to == e4m3s {
+			e.VMOVUPS(e.wide32("nan8", 0x7f7f7f7f), v)
+		}
+		for i := 0; i < n; i += 64 {
+			e.VMOVUPS(v, operand.Mem{Base: y, Disp: i})
+		}
+		e.JMP(operand.LabelRef(done))
+	})
 }

@@ -40,24 +40,46 @@ Either y is x and has its strides, or the two share no memory.`,
 	return list
 }
 
-// rotatedQuantizations lists the rotations of float32 whose results become blocks of Q8_0.
+// rotatedQuantizations lists the rotations of float32 whose results become numbers of 8
+// bits.
 func rotatedQuantizations() (list []Operation) {
 	for _, layout := range []Layout{HalfSplit, Interleaved} {
-		base := "RotateQuantize"
-		name := "generic." + base + string(layout) + "F32ToQ8"
-		list = append(list, Operation{
-			Package: "asm", Family: "rotatequantize", Base: base, Layout: layout, Types: Types{Q8, F32},
-			Parameters: []Parameter{out("y", Q8), in("x", F32), in("cos", F32), in("sin", F32), wholeHeads(layout)},
-			Definition: []Call{{Function: base + string(layout), Arguments: []string{"y", "x", "cos", "sin"}}},
-			Only:       "AVX512", Substitutes: map[string]string{"AVX2": PlainGo, "NEON": PlainGo},
-			Summary: "rotates every head of 2*Pairs elements and writes it as blocks\nof Q8_0: see " + name + ". Partner is Pairs.",
-			Doc: `%s rotates every head of 2*pairs elements of every
-token, and writes it as blocks of Q8_0, as ` + name + `
-does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
-at y[t*yTokenStride+h*yHeadStride], its table rows at cos[t*tableStride] and
-sin[t*tableStride]. pairs is 64. y shares no memory with the others.`,
-			Lengths: []int{64},
-		})
+		for _, f := range []struct {
+			Element
+			how string
+		}{{Q8, ""}, {I8, "Row"}, {E4M3, "Row"}, {E4M3, "Scaled"}, {E5M2, "Scaled"}} {
+			e, base, as, pairs, lengths := f.Element, "RotateQuantize"+f.how, "as blocks of Q8_0", "32 or 64", []int{64, 32}
+			parameters := []Parameter{out("y", e), in("x", F32), in("cos", F32), in("sin", F32), wholeHeads(layout)}
+			call := Call{Arguments: []string{"y", "x", "cos", "sin"}}
+			where := "its blocks start\nat y[t*yTokenStride+h*yHeadStride]"
+			switch f.how {
+			case "Row":
+				as = "with a scale"
+				parameters = slices.Insert(parameters, 1, out("scales", F32))
+				call.To = "scales"
+				where = "its results start\nat i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)]"
+			case "Scaled":
+				as, pairs, lengths = "times scale", "a multiple of 32", []int{64, 32, 96, 128}
+				parameters = append(parameters, scalar("scale", "float32"))
+				call.Arguments = append(call.Arguments, "scale")
+				where = "its results start\nat y[t*yTokenStride+h*yHeadStride]"
+			}
+			call.Function = base + string(layout)
+			name := "generic." + call.Function + Types{e, F32}.String()
+			list = append(list, Operation{
+				Package: "asm", Family: "rotatequantize", Base: base, Layout: layout, Types: Types{e, F32},
+				Parameters: parameters,
+				Definition: []Call{call},
+				Only:       "AVX512", Substitutes: map[string]string{"AVX2": PlainGo, "NEON": PlainGo},
+				Summary: "rotates every head of 2*Pairs elements and writes it " + as + ":\nsee " + name + ". Partner is Pairs.",
+				Doc: `%s rotates every head of 2*pairs elements of every
+token, and writes it ` + as + `, as ` + name + `
+does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, ` + where + `,
+its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is ` + pairs + `. y shares
+no memory with the others.`,
+				Lengths: lengths,
+			})
+		}
 	}
 	return list
 }

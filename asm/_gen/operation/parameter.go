@@ -82,11 +82,12 @@ func rows(layout Layout) Parameter {
 	})
 }
 
-// wholeHeads is rows of which all elements rotate, and what is written is no pairs.
+// wholeHeads is rows of which all elements rotate, and what is written is no pairs. The
+// scales of all numbers that are written lie as these do.
 func wholeHeads(layout Layout) Parameter {
 	p := rows(layout)
 	p.Arguments = slices.DeleteFunc(p.Arguments, func(a Argument) bool { return a.Name == "partner" })
-	p.Geometry.Rows["y"] = "y[i:]"
+	p.Geometry.Rows["y"], p.Geometry.Rows["scales"] = "y[i:]", "scales[i/(2*r.Pairs)]"
 	return p
 }
 
