@@ -176,7 +176,7 @@ func (r *Rotary) checkFractional(function string, positions []float32) (int, err
 
 // checkPositions returns an error for the first position beyond last.
 func checkPositions(function, name string, positions []int32, last int64) error {
-	if last < 1<<31 { // else there is no call, for which one token has no time
+	if last < 1<<31 { // inlined: one token has no time for a call
 		return checkEachPosition(function, name, positions, last)
 	}
 	return nil

@@ -118,7 +118,7 @@ func checkTables[T int32 | float32](function string, cos, sin []float32, tokens,
 		name     string
 		len      int
 		overlaps bool
-	}{{"cos", len(cos), argument.MemoryOverlaps(cos, of)}, {"sin", len(sin), argument.MemoryOverlaps(sin, of)}}
+	}{{"cos", len(cos), argument.Overlap(cos, of)}, {"sin", len(sin), argument.Overlap(sin, of)}}
 	for _, table := range tables {
 		if !ok {
 			return argument.Error(ErrLength, function, table.name, argument.Elements(table.len), "%d rows of %d, more than an int can count", tokens, pairs)

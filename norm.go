@@ -117,7 +117,7 @@ func Scale[T Element](factors []float32, headDim int, xs ...View[T]) error {
 		return nil
 	}
 	for i := range xs {
-		if argument.MemoryOverlaps(xs[i].Data, factors) {
+		if argument.Overlap(xs[i].Data, factors) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing memory with factors", "a view of other memory")
 		}
 	}

@@ -143,13 +143,13 @@ func (q *quantization) store(y *quantizedOperand, slots []int32, x *view.Operand
 				continue
 			}
 			n := together(&y.Operand, x, slots, t, first+n-t)
-			q.rotateQuantize(y, x, y.Token(at), x.Token(t), n, table, t-first)
+			q.rotateQuantizeTokens(y, x, y.Token(at), x.Token(t), n, table, t-first)
 			t += n
 		}
 	case q.direct(x.Kind):
 		for t := first; t < first+n; t++ {
 			if at := slot(slots, t); at >= 0 {
-				q.quantize(y, x, y.Token(at), x.Token(t))
+				q.quantizeHeads(y, x, y.Token(at), x.Token(t))
 			}
 		}
 	default:
@@ -157,8 +157,8 @@ func (q *quantization) store(y *quantizedOperand, slots []int32, x *view.Operand
 	}
 }
 
-// quantize quantizes the heads of a token.
-func (q *quantization) quantize(y *quantizedOperand, x *view.Operand, yAt, xAt int) {
+// quantizeHeads quantizes the heads of a token.
+func (q *quantization) quantizeHeads(y *quantizedOperand, x *view.Operand, yAt, xAt int) {
 	heads := x.Heads
 	if heads*q.dim > kernels.FusedElements {
 		heads = kernels.FusedElements / q.dim
@@ -199,9 +199,9 @@ func (q *quantization) storeThroughScratch(y *quantizedOperand, slots []int32, x
 	}
 }
 
-// rotateQuantize rotates the heads of n tokens from element xAt of x on and quantizes them
+// rotateQuantizeTokens rotates the heads of n tokens from element xAt of x on and quantizes them
 // into y from element yAt on. Row first+t of table is that of token t.
-func (q *quantization) rotateQuantize(y *quantizedOperand, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
+func (q *quantization) rotateQuantizeTokens(y *quantizedOperand, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	var k kernels.Rotation
 	k.Pairs, k.Partner, k.TableStride = q.dim/2, q.dim/2, table.Stride
 	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride

@@ -192,7 +192,7 @@ func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 // elements or scales. Heads are so many elements of Data.
 func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, units, otherUnits int) bool {
 	if units != otherUnits {
-		return argument.MemoryOverlaps(v.Data, o.Data) || argument.MemoryOverlaps(v.Scales, o.Scales)
+		return argument.Overlap(v.Data, o.Data) || argument.Overlap(v.Scales, o.Scales)
 	}
 	if view.Overlap(v.heads(), o.heads(), tokens, otherTokens, units) {
 		return true
@@ -244,7 +244,7 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], token
 	if dst.Heads != src.Heads {
 		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
 	}
-	if argument.MemoryOverlaps(dst.Data, src.Data) || argument.MemoryOverlaps(dst.Data, src.Scales) {
+	if argument.Overlap(dst.Data, src.Data) || argument.Overlap(dst.Data, src.Scales) {
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
 	}
 	y := operandOf(&dst, headDim)

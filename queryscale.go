@@ -81,7 +81,7 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -s.Offset)
 		}
 	}
-	if argument.MemoryOverlaps(scales, positions) {
+	if argument.Overlap(scales, positions) {
 		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
 	}
 	n := uint64(s.Length)
@@ -176,7 +176,7 @@ func LogQueryScales(scales []float32, positions []int32, scale, bias float64) er
 			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least 0")
 		}
 	}
-	if argument.MemoryOverlaps(scales, positions) {
+	if argument.Overlap(scales, positions) {
 		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
 	}
 	for t, p := range positions {

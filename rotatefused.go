@@ -61,7 +61,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 			if j < i && view.Overlap((*view.View[T])(&xs[j].View), (*view.View[T])(&xs[i].View), tokens, tokens, r.headDim) {
 				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements with "+argument.Indexed("xs", j), "views of different elements")
 			}
-			if argument.MemoryOverlaps(xs[j].Data, xs[i].Scale) {
+			if argument.Overlap(xs[j].Data, xs[i].Scale) {
 				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Scale", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
 			}
 		}

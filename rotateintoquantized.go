@@ -72,6 +72,7 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 		if err := x.check(function, i, slots, tokens, r.headDim); err != nil {
 			return err
 		}
+		// A function that set q would move it to the heap, or copy it.
 		q := quantization{dim: x.dim(r.headDim), norm: x.Norm, rotated: x.RotatedNorm, hadamard: x.Dst.Hadamard}
 		if !x.Unrotated {
 			q.rotation, rotates = &r, true
@@ -99,6 +100,8 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 		quantizeTokenAtOnce(&a, &r, slots, xs)
 	case tokens == 1 && most <= kernels.TokenElements && r.rotaryDim <= 2*kernels.TokenPairs:
 		quantizeToken(&a, &r, slots, xs)
+	case most == 0:
+		quantizeWithoutScratch(&a, tokens, &r, slots, xs)
 	default:
 		quantizeTokens(&a, tokens, &r, slots, xs)
 	}
@@ -184,9 +187,9 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 		dst := &xs[i].Dst
 		for j := range xs {
 			switch other := &xs[j]; {
-			case argument.MemoryOverlaps(dst.Data, other.Src.Data), argument.MemoryOverlaps(dst.Scales, other.Src.Data):
+			case argument.Overlap(dst.Data, other.Src.Data), argument.Overlap(dst.Scales, other.Src.Data):
 				return fail(i, ".Dst", "sharing memory with ", j, ".Src", "a view of other memory")
-			case argument.MemoryOverlaps(dst.Scales, other.Dst.Data):
+			case argument.Overlap(dst.Scales, other.Dst.Data):
 				return fail(i, ".Dst.Scales", "sharing memory with ", j, ".Dst.Data", "a slice of other memory")
 			case j < i && dst.overlaps(&other.Dst, reachOf(dst.heads(), end), reachOf(other.Dst.heads(), end), unitsOf[D](xs[i].dim(headDim)), unitsOf[D](other.dim(headDim))):
 				return fail(i, ".Dst", "sharing elements or scales with ", j, ".Dst", "views of different elements")
@@ -215,10 +218,14 @@ func quantizeTokenAtOnce[D Quantized, S Element](a *Angles, r *rotation, slots [
 }
 
 // storeAtOnce is store of one token without scratch memory. Where one call of a kernel
-// suffices, it calls the kernel directly, as rotateToken does.
+// suffices, it calls the kernel directly, as Rotate does for one token.
 func (x *IntoQuantized[D, S]) storeAtOnce(r *rotation, slots []int32, table *cossin.Table) {
 	dim, heads, stride := x.dim(r.headDim), x.Src.Heads, x.Src.HeadStride
-	if heads*dim > kernels.FusedElements {
+	most := kernels.MaxCallElements
+	if x.Unrotated {
+		most = kernels.FusedElements
+	}
+	if heads*dim > most {
 		x.store(r, slots, 0, 1, nil, table, nil)
 		return
 	}
@@ -242,6 +249,11 @@ func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32
 	var scratch [kernels.TokenElements + kernels.Line]float32
 	var cos, sin [kernels.TokenPairs + kernels.Line]float32
 	intoQuantized(a, 1, r, slots, xs, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
+}
+
+func quantizeWithoutScratch[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
+	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
+	intoQuantized(a, tokens, r, slots, xs, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), nil)
 }
 
 func quantizeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
@@ -299,7 +311,7 @@ func intoQuantizedFullWidth[D Quantized, S Element](a *Angles, tokens int, r *ro
 
 // store quantizes n tokens from number first on, whose rows are those of table or full.
 func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
-	q := quantization{dim: x.dim(r.headDim), norm: x.Norm, rotated: x.RotatedNorm, hadamard: x.Dst.Hadamard} // a function that set it would move it to the heap, or copy it
+	q := quantization{dim: x.dim(r.headDim), norm: x.Norm, rotated: x.RotatedNorm, hadamard: x.Dst.Hadamard}
 	if !x.Unrotated {
 		q.rotation = r
 	}

@@ -57,7 +57,7 @@ func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens
 		return x.heads().Error(p, function, argument.Indexed("xs", i), &g)
 	}
 	for j := range xs {
-		if argument.MemoryOverlaps(x.Scales, xs[j].Data) || argument.MemoryOverlaps(xs[j].Scales, x.Data) {
+		if argument.Overlap(x.Scales, xs[j].Data) || argument.Overlap(xs[j].Scales, x.Data) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Scales", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
 		}
 		if j < i && x.overlaps(&xs[j], tokens, tokens, units, units) {

@@ -53,10 +53,10 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 		if len(e.Table)%dim != 0 {
 			return argument.Error(posenc.ErrLength, function, field("Table"), argument.Elements(len(e.Table)), "a multiple of dim %d", dim)
 		}
-		if argument.MemoryOverlaps(x, e.Table) {
+		if argument.Overlap(x, e.Table) {
 			return argument.Error(posenc.ErrOverlap, function, "x", "sharing memory with "+field("Table"), "another slice")
 		}
-		if argument.MemoryOverlaps(x, e.IDs) {
+		if argument.Overlap(x, e.IDs) {
 			return argument.Error(posenc.ErrOverlap, function, "x", "sharing memory with "+field("IDs"), "another slice")
 		}
 		rows := len(e.Table) / dim

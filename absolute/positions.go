@@ -29,7 +29,7 @@ func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 	if int64(padding)+int64(len(mask)) > math.MaxInt32 {
 		return argument.Error(posenc.ErrPosition, function, "padding", padding, "at most %d for %d tokens", math.MaxInt32-int64(len(mask)), len(mask))
 	}
-	if argument.MemoryOverlaps(positions, mask) {
+	if argument.Overlap(positions, mask) {
 		return argument.Error(posenc.ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
 	}
 	last := padding
@@ -87,7 +87,7 @@ func DETRPositions(positions []float32, mask []bool, options DETRPositionsOption
 	if mask != nil && len(mask) != n {
 		return argument.Error(posenc.ErrLength, function, "mask", argument.Elements(len(mask)), "nil or Height*Width = %d", n)
 	}
-	if argument.MemoryOverlaps(positions, mask) {
+	if argument.Overlap(positions, mask) {
 		return argument.Error(posenc.ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
 	}
 	for column := range width {

@@ -155,7 +155,7 @@ func checkRows[T any, P Position](function string, s *Sinusoidal, xName string, 
 	if len(x) != want {
 		return 0, argument.Error(posenc.ErrLength, function, xName, argument.Elements(len(x)), "%d for %d rows of %d", want, tokens, s.dim)
 	}
-	if argument.MemoryOverlaps(x, positions) {
+	if argument.Overlap(x, positions) {
 		return 0, argument.Error(posenc.ErrOverlap, function, xName, "sharing memory with "+positionsName, "another slice")
 	}
 	return tokens, nil

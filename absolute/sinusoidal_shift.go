@@ -96,7 +96,7 @@ func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 	if want, ok := argument.Multiply(s.dim, s.dim); !ok || len(matrix) != want {
 		return argument.Error(posenc.ErrLength, function, "matrix", argument.Elements(len(matrix)), "%s", product("Dim*Dim", want, ok))
 	}
-	if argument.MemoryOverlaps(matrix, deltas) {
+	if argument.Overlap(matrix, deltas) {
 		return argument.Error(posenc.ErrOverlap, function, "matrix", "sharing memory with deltas", "another slice")
 	}
 	clear(matrix)

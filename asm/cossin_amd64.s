@@ -843,7 +843,7 @@ loop2:
 	VFMADD213PD  Z30, Z24, Z15
 	VFMADD213PD  Z30, Z25, Z16
 	VFMADD213PD  Z30, Z26, Z17
-	VBROADCASTSS one32<>+0(SB), Z0
+	VBROADCASTSS odd32<>+0(SB), Z0
 	VMOVUPS      cosineSigns<>+0(SB), Z20
 	VMOVUPS      sineSigns<>+0(SB), Z21
 
@@ -1083,7 +1083,7 @@ loop6:
 	VMULPD       Z8, Z14, Z14
 	VMULPD       Z9, Z15, Z15
 	VMULPD       Z1, Z16, Z16
-	VBROADCASTSS one32<>+0(SB), Z0
+	VBROADCASTSS odd32<>+0(SB), Z0
 	VMOVUPS      cosineSigns<>+0(SB), Z1
 	VMOVUPS      sineSigns<>+0(SB), Z7
 	VPERMT2PS    Z4, Z2, Z3
@@ -1192,7 +1192,7 @@ loop10:
 	VFMADD213PD.BCST sine0<>+0(SB), Z0, Z3
 	VFMADD213PD.BCST cosine0<>+0(SB), Z0, Z4
 	VMULPD           Z1, Z3, Z3
-	VBROADCASTSS     one32<>+0(SB), Z0
+	VBROADCASTSS     odd32<>+0(SB), Z0
 	VMOVUPS          cosineSigns<>+0(SB), Z1
 	VMOVUPS          sineSigns<>+0(SB), Z5
 	VPMOVQD          Z2, Y2
@@ -1259,7 +1259,7 @@ next11:
 	VFMADD213PD.BCST sine0<>+0(SB), Z0, Z3
 	VFMADD213PD.BCST cosine0<>+0(SB), Z0, Z4
 	VMULPD           Z1, Z3, Z3
-	VBROADCASTSS     one32<>+0(SB), Z0
+	VBROADCASTSS     odd32<>+0(SB), Z0
 	VMOVUPS          cosineSigns<>+0(SB), Z1
 	VMOVUPS          sineSigns<>+0(SB), Z5
 	VPMOVQD          Z2, Y2
@@ -1603,23 +1603,23 @@ DATA evens32<>+56(SB)/4, $0x0000001c
 DATA evens32<>+60(SB)/4, $0x0000001e
 GLOBL evens32<>(SB), RODATA|NOPTR, $64
 
-DATA one32<>+0(SB)/4, $0x00000001
-DATA one32<>+4(SB)/4, $0x00000001
-DATA one32<>+8(SB)/4, $0x00000001
-DATA one32<>+12(SB)/4, $0x00000001
-DATA one32<>+16(SB)/4, $0x00000001
-DATA one32<>+20(SB)/4, $0x00000001
-DATA one32<>+24(SB)/4, $0x00000001
-DATA one32<>+28(SB)/4, $0x00000001
-DATA one32<>+32(SB)/4, $0x00000001
-DATA one32<>+36(SB)/4, $0x00000001
-DATA one32<>+40(SB)/4, $0x00000001
-DATA one32<>+44(SB)/4, $0x00000001
-DATA one32<>+48(SB)/4, $0x00000001
-DATA one32<>+52(SB)/4, $0x00000001
-DATA one32<>+56(SB)/4, $0x00000001
-DATA one32<>+60(SB)/4, $0x00000001
-GLOBL one32<>(SB), RODATA|NOPTR, $64
+DATA odd32<>+0(SB)/4, $0x00000001
+DATA odd32<>+4(SB)/4, $0x00000001
+DATA odd32<>+8(SB)/4, $0x00000001
+DATA odd32<>+12(SB)/4, $0x00000001
+DATA odd32<>+16(SB)/4, $0x00000001
+DATA odd32<>+20(SB)/4, $0x00000001
+DATA odd32<>+24(SB)/4, $0x00000001
+DATA odd32<>+28(SB)/4, $0x00000001
+DATA odd32<>+32(SB)/4, $0x00000001
+DATA odd32<>+36(SB)/4, $0x00000001
+DATA odd32<>+40(SB)/4, $0x00000001
+DATA odd32<>+44(SB)/4, $0x00000001
+DATA odd32<>+48(SB)/4, $0x00000001
+DATA odd32<>+52(SB)/4, $0x00000001
+DATA odd32<>+56(SB)/4, $0x00000001
+DATA odd32<>+60(SB)/4, $0x00000001
+GLOBL odd32<>(SB), RODATA|NOPTR, $64
 
 // func CosSinSeedF64AVX2(cos *float64, sin *float64, error *float64, high *float64, low *float64, margin *float64, n int, position float64, reach float64)
 // Requires: AVX, AVX2, FMA3
@@ -3739,7 +3739,7 @@ TEXT ·CosSinFloat32F32AVX512(SB), $0-56
 	VPXORD       Z2, Z2, Z2
 	VBROADCASTSD toInteger<>+0(SB), Z3
 	VMOVUPS      evens32<>+0(SB), Z4
-	VBROADCASTSS one32<>+0(SB), Z5
+	VBROADCASTSS odd32<>+0(SB), Z5
 	VMOVUPS      cosineSigns<>+0(SB), Z6
 	VMOVUPS      sineSigns<>+0(SB), Z7
 	XORQ         DI, DI

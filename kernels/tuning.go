@@ -86,7 +86,8 @@ func (i Implementation) seeds() bool { return i != Generic }
 // and 48.
 func (i Implementation) RotatesAndQuantizes(to Kind, scaled bool, headDim int) bool {
 	if to != Q8 && !scaled {
-		return i == AVX512 && headDim%64 == 0 && headDim <= 512
+		const most = 512 // that generic's definition takes
+		return i == AVX512 && headDim%64 == 0 && headDim <= most
 	}
 	return i == AVX512 && (headDim == 64 || headDim == 128)
 }

@@ -214,7 +214,7 @@ func GridWeights(indices []int32, weights []float32, grids []Grid, options GridO
 	if len(weights) != want {
 		return argument.Error(ErrLength, function, "weights", argument.Elements(len(weights)), "%d*%d, for [patches][taps]", patches, options.Taps())
 	}
-	if argument.MemoryOverlaps(indices, weights) {
+	if argument.Overlap(indices, weights) {
 		return argument.Error(ErrOverlap, function, "indices", "sharing memory with weights", "another slice")
 	}
 	at := 0

@@ -63,7 +63,7 @@ func (n Name) String() string {
 	if indexed {
 		return Indexed(before, n.Index) + after
 	}
-	return before + "" // a copy, so that names do not escape
+	return before + "" // a sum, so that to the compiler names do not escape
 }
 
 // Multiply returns a*b for numbers of at least 0, and whether that fits an int.

@@ -234,8 +234,8 @@ func (g *Grid) Room(length int) int {
 // Check returns an error unless every view, an element of the argument xs, is a Grid
 // and no two share an element.
 func Check[T any](function string, xs []View[T], tokens, dim int) error {
-	// Views without strides that fit, and apart, in one pass without a call: a call of Rotate for one
-	// token has no time for more.
+	// Views without strides that fit, and apart, in one pass without a call: a call of Rotate
+	// for one token has no time for more.
 	vectors, ok := argument.Multiply(tokens, dim)
 	if !ok || vectors == 0 {
 		return check(function, xs, tokens, dim)

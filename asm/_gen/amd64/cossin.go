@@ -48,7 +48,7 @@ func (e *emitter) newQuarterTurns(bytes int, dropZeroSign bool) *quarterTurns {
 // newSigns adds the constants for quadrants of float32.
 func (t *quarterTurns) newSigns(e *emitter) {
 	if e.avx512 {
-		t.odd = e.keep(e.wide32("one32", 1))
+		t.odd = e.keep(e.wide32("odd32", 1))
 	}
 	t.cosineSigns = e.kept(e.controls("cosineSigns", 4, 16, func(q uint32) uint32 { return (q + 1) >> 1 << 31 }))
 	t.sineSigns = e.kept(e.controls("sineSigns", 4, 16, func(q uint32) uint32 { return q >> 1 << 31 }))

@@ -412,8 +412,8 @@ func (e *emitter) largestOfFour(list []reg.VecVirtual) reg.VecVirtual {
 	return e.larger(high, low, low)
 }
 
-// largestOfAll returns the largest of as many registers as there are lanes, in their order,
-// of what largestOfFour has made of four each.
+// largestOfAll returns the largest numbers, in order, of what largestOfFour has made of four
+// registers each: of as many as a vector has groups of 16 bytes.
 func (e *emitter) largestOfAll(fours []reg.VecVirtual) reg.VecVirtual {
 	even, odd := uint64(0x20), uint64(0x31) // groups of 16 bytes
 	gather := e.VPERM2I128

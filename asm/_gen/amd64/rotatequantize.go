@@ -437,7 +437,7 @@ func (s *scaledHeads) find(kept []reg.VecVirtual) {
 	for i := 0; i < len(kept); i += 4 {
 		fours = append(fours, s.largestOfFour(kept[i:i+4]))
 	}
-	last := fours[len(fours)-1]
+	last := fours[len(fours)-1] // what is missing is filled up with others
 	quarters := s.largestOfAll([]reg.VecVirtual{fours[0], last})
 	amax := s.YMM()
 	s.VMOVAPS(s.largestOfAll([]reg.VecVirtual{quarters, quarters}).AsY(), amax)

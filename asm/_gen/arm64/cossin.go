@@ -244,7 +244,7 @@ func (e *emitter) ones(bits int) vector {
 	if bits == 64 {
 		return e.load("one64", 1, 1)
 	}
-	return e.load32("one32", 1)
+	return e.load32("odd32", 1)
 }
 
 // cosSinExact does Ziv's test before the quadrant. That is allowed: a sine that

@@ -34,7 +34,7 @@ var avx512Mutants = []group{
 	}},
 	{"avx512/cossin", "asm/_gen/amd64/cossin.go", exactWide, []fault{
 		{"quadrant", "no sine becomes a cosine", `e.blend("VBLENDMPS", c, s, swap, sin)`, `e.blend("VBLENDMPS", s, s, swap, sin)`},
-		{"quadrant-bit", "sines become cosines by another bit of the quarter turns", `e.wide32("one32", 1)`, `e.wide32("two32", 2)`},
+		{"quadrant-bit", "sines become cosines by another bit of the quarter turns", `e.wide32("odd32", 1)`, `e.wide32("odd32", 2)`},
 		{"narrow", "the second vector of quadrants before the first", `narrow = q[j]; e.VPERMT2PS(q[j+1], v.t.evens, narrow)`, `narrow = q[j+1]; e.VPERMT2PS(q[j], v.t.evens, narrow)`},
 		{"sines", "the sines of a whole row are cosines times the angle", `v.s = e.horner(y, t.sine)[0]`, `v.s = e.horner(y, t.cosine)[0]`},
 		{"scale", "sines are scaled as cosines are", `s.multiply("scaleSin", s.sin, sin[j])`, `s.multiply("scaleCos", s.sin, sin[j])`},
