@@ -40,3 +40,28 @@ func TestMutantsAreFound(t *testing.T) {
 		}
 	}
 }
+
+// The report has every mutant once, and no other.
+func TestMutantsAreReported(t *testing.T) {
+	all, err := choose(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := os.ReadFile("../../../docs/verification/mutants.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reported := map[string]int{}
+	for _, line := range regexp.MustCompile(`(?m)^([a-z0-9-]+/\S+) .* (killed by|harmless)`).FindAllSubmatch(report, -1) {
+		reported[string(line[1])]++
+	}
+	for _, m := range all {
+		if reported[m.name] != 1 {
+			t.Errorf("%s is reported %d times", m.name, reported[m.name])
+		}
+		delete(reported, m.name)
+	}
+	for name := range reported {
+		t.Errorf("%s is reported, and there is none", name)
+	}
+}
