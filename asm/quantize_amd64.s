@@ -238,14 +238,14 @@ each6:
 	MOVQ         ahead+48(FP), R13
 	LEAQ         (R9), R12
 	ADDQ         R13, R12
-	PREFETCHT0   (R12)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   128(R12)
-	PREFETCHT0   192(R12)
-	PREFETCHT0   256(R12)
-	PREFETCHT0   320(R12)
-	PREFETCHT0   384(R12)
-	PREFETCHT0   448(R12)
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	PREFETCHT1   128(R12)
+	PREFETCHT1   192(R12)
+	PREFETCHT1   256(R12)
+	PREFETCHT1   320(R12)
+	PREFETCHT1   384(R12)
+	PREFETCHT1   448(R12)
 	VBROADCASTSS 32(SP)(R11*4), Y4
 	VMULPS       (R9), Y4, Y5
 	VPOR         Y1, Y5, Y5
@@ -395,14 +395,14 @@ block7:
 	MOVQ         ahead+48(FP), R12
 	LEAQ         (R9), R11
 	ADDQ         R12, R11
-	PREFETCHT0   (R11)
-	PREFETCHT0   64(R11)
-	PREFETCHT0   128(R11)
-	PREFETCHT0   192(R11)
-	PREFETCHT0   256(R11)
-	PREFETCHT0   320(R11)
-	PREFETCHT0   384(R11)
-	PREFETCHT0   448(R11)
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	PREFETCHT1   128(R11)
+	PREFETCHT1   192(R11)
+	PREFETCHT1   256(R11)
+	PREFETCHT1   320(R11)
+	PREFETCHT1   384(R11)
+	PREFETCHT1   448(R11)
 	VBROADCASTSS 32(SP), Y3
 	VMULPS       (R9), Y3, Y4
 	VPOR         Y1, Y4, Y4
@@ -971,14 +971,14 @@ each6:
 	MOVQ         ahead+48(FP), R13
 	LEAQ         (R9), R12
 	ADDQ         R13, R12
-	PREFETCHT0   (R12)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   128(R12)
-	PREFETCHT0   192(R12)
-	PREFETCHT0   256(R12)
-	PREFETCHT0   320(R12)
-	PREFETCHT0   384(R12)
-	PREFETCHT0   448(R12)
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	PREFETCHT1   128(R12)
+	PREFETCHT1   192(R12)
+	PREFETCHT1   256(R12)
+	PREFETCHT1   320(R12)
+	PREFETCHT1   384(R12)
+	PREFETCHT1   448(R12)
 	VBROADCASTSS 32(SP)(R11*4), Z4
 	VMULPS       (R9), Z4, Z5
 	VPORD        Z1, Z5, Z5
@@ -1070,14 +1070,14 @@ block7:
 	MOVQ          ahead+48(FP), R12
 	LEAQ          (R9), R11
 	ADDQ          R12, R11
-	PREFETCHT0    (R11)
-	PREFETCHT0    64(R11)
-	PREFETCHT0    128(R11)
-	PREFETCHT0    192(R11)
-	PREFETCHT0    256(R11)
-	PREFETCHT0    320(R11)
-	PREFETCHT0    384(R11)
-	PREFETCHT0    448(R11)
+	PREFETCHT1    (R11)
+	PREFETCHT1    64(R11)
+	PREFETCHT1    128(R11)
+	PREFETCHT1    192(R11)
+	PREFETCHT1    256(R11)
+	PREFETCHT1    320(R11)
+	PREFETCHT1    384(R11)
+	PREFETCHT1    448(R11)
 	VBROADCASTSS  32(SP), Z3
 	VMULPS        (R9), Z3, Z4
 	VPORD         Z1, Z4, Z4
@@ -1236,7 +1236,7 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
 	VPAND      32(DI), Y0, Y5
@@ -1244,7 +1244,7 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
 	VPAND      32(DI)(R8*1), Y0, Y5
@@ -1252,7 +1252,7 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
 	VPAND      32(DI)(R8*2), Y0, Y5
@@ -1260,7 +1260,7 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R9*1), Y0, Y5
 	VPMAXUD    Y5, Y4, Y4
 	VPAND      32(DI)(R9*1), Y0, Y5
@@ -1344,7 +1344,7 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
 	VPAND      32(DI), Y0, Y5
@@ -1352,7 +1352,7 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
 	VPAND      32(DI)(R8*1), Y0, Y5
@@ -1360,7 +1360,7 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
 	VPAND      32(DI)(R8*2), Y0, Y5
@@ -1368,7 +1368,7 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R9*1), Y0, Y5
 	VPMAXUD    Y5, Y4, Y4
 	VPAND      32(DI)(R9*1), Y0, Y5
@@ -1578,7 +1578,7 @@ magnitudes29:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
-	PREFETCHT0 (R10)
+	PREFETCHT1 (R10)
 	VPAND      (DI), Y0, Y2
 	VPMAXUD    Y2, Y1, Y1
 	VPAND      32(DI), Y0, Y2
@@ -1636,7 +1636,7 @@ magnitudes32:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
-	PREFETCHT0 (R10)
+	PREFETCHT1 (R10)
 	VPAND      (DI), Y0, Y2
 	VPMAXUD    Y2, Y1, Y1
 	VPAND      32(DI), Y0, Y2
@@ -1880,25 +1880,25 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI), Z1, Z6
 	VPMAXUD    Z6, Z2, Z2
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R8*1), Z1, Z6
 	VPMAXUD    Z6, Z3, Z3
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R8*2), Z1, Z6
 	VPMAXUD    Z6, Z4, Z4
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R9*1), Z1, Z6
 	VPMAXUD    Z6, Z5, Z5
 	ADDQ       $0x40, DI
@@ -1971,25 +1971,25 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI), Z1, Z2
 	VPMAXUD    Z2, Z7, Z7
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R8*1), Z1, Z2
 	VPMAXUD    Z2, Z8, Z8
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R8*2), Z1, Z2
 	VPMAXUD    Z2, Z9, Z9
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R9*1), Z1, Z2
 	VPMAXUD    Z2, Z10, Z10
 	ADDQ       $0x40, DI
@@ -2187,7 +2187,7 @@ magnitudes29:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
-	PREFETCHT0 (R10)
+	PREFETCHT1 (R10)
 	VPANDD     (DI), Z1, Z2
 	VPMAXUD    Z2, Z11, Z11
 	ADDQ       $0x40, DI
@@ -2243,7 +2243,7 @@ magnitudes32:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
-	PREFETCHT0 (R10)
+	PREFETCHT1 (R10)
 	VPANDD     (DI), Z1, Z2
 	VPMAXUD    Z2, Z12, Z12
 	ADDQ       $0x40, DI
@@ -2465,7 +2465,7 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
 	VPAND      32(DI), Y0, Y5
@@ -2473,7 +2473,7 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
 	VPAND      32(DI)(R8*1), Y0, Y5
@@ -2481,7 +2481,7 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
 	VPAND      32(DI)(R8*2), Y0, Y5
@@ -2489,7 +2489,7 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R9*1), Y0, Y5
 	VPMAXUD    Y5, Y4, Y4
 	VPAND      32(DI)(R9*1), Y0, Y5
@@ -2573,7 +2573,7 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
 	VPAND      32(DI), Y0, Y5
@@ -2581,7 +2581,7 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
 	VPAND      32(DI)(R8*1), Y0, Y5
@@ -2589,7 +2589,7 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
 	VPAND      32(DI)(R8*2), Y0, Y5
@@ -2597,7 +2597,7 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPAND      (DI)(R9*1), Y0, Y5
 	VPMAXUD    Y5, Y4, Y4
 	VPAND      32(DI)(R9*1), Y0, Y5
@@ -2852,7 +2852,7 @@ magnitudes29:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
-	PREFETCHT0 (R10)
+	PREFETCHT1 (R10)
 	VPAND      (DI), Y0, Y2
 	VPMAXUD    Y2, Y1, Y1
 	VPAND      32(DI), Y0, Y2
@@ -2910,7 +2910,7 @@ magnitudes32:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
-	PREFETCHT0 (R10)
+	PREFETCHT1 (R10)
 	VPAND      (DI), Y0, Y2
 	VPMAXUD    Y2, Y1, Y1
 	VPAND      32(DI), Y0, Y2
@@ -3312,25 +3312,25 @@ magnitudes6:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI), Z6, Z11
 	VPMAXUD    Z11, Z7, Z7
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R8*1), Z6, Z11
 	VPMAXUD    Z11, Z8, Z8
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R8*2), Z6, Z11
 	VPMAXUD    Z11, Z9, Z9
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R9*1), Z6, Z11
 	VPMAXUD    Z11, Z10, Z10
 	ADDQ       $0x40, DI
@@ -3403,25 +3403,25 @@ magnitudes9:
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI), Z6, Z7
 	VPMAXUD    Z7, Z12, Z12
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R8*1), Z6, Z7
 	VPMAXUD    Z7, Z13, Z13
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R8*2), Z6, Z7
 	VPMAXUD    Z7, Z14, Z14
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
-	PREFETCHT0 (R11)
+	PREFETCHT1 (R11)
 	VPANDD     (DI)(R9*1), Z6, Z7
 	VPMAXUD    Z7, Z15, Z15
 	ADDQ       $0x40, DI
@@ -3649,7 +3649,7 @@ magnitudes29:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
-	PREFETCHT0 (R10)
+	PREFETCHT1 (R10)
 	VPANDD     (DI), Z6, Z7
 	VPMAXUD    Z7, Z16, Z16
 	ADDQ       $0x40, DI
@@ -3705,7 +3705,7 @@ magnitudes32:
 	MOVQ       ahead+56(FP), R11
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
-	PREFETCHT0 (R10)
+	PREFETCHT1 (R10)
 	VPANDD     (DI), Z6, Z7
 	VPMAXUD    Z7, Z17, Z17
 	ADDQ       $0x40, DI
@@ -3954,8 +3954,8 @@ block3:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
-	PREFETCHT0  (R11)
-	PREFETCHT0  64(R11)
+	PREFETCHT1  (R11)
+	PREFETCHT1  64(R11)
 	VMULPS      (R9), Y0, Y2
 	VMULPS      32(R9), Y0, Y3
 	VMULPS      64(R9), Y0, Y4
@@ -4019,7 +4019,7 @@ block5:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
-	PREFETCHT0  (R11)
+	PREFETCHT1  (R11)
 	VMULPS      (R9), Y0, Y2
 	VPACKSSDW   Y2, Y2, Y3
 	VPACKSSWB   Y3, Y3, Y3
@@ -4162,10 +4162,10 @@ block3:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
-	PREFETCHT0  (R11)
-	PREFETCHT0  64(R11)
-	PREFETCHT0  128(R11)
-	PREFETCHT0  192(R11)
+	PREFETCHT1  (R11)
+	PREFETCHT1  64(R11)
+	PREFETCHT1  128(R11)
+	PREFETCHT1  192(R11)
 	VMULPS      (R9), Z0, Z8
 	VMULPS      64(R9), Z0, Z9
 	VMULPS      128(R9), Z0, Z10
@@ -4221,7 +4221,7 @@ block7:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
-	PREFETCHT0  (R11)
+	PREFETCHT1  (R11)
 	VMULPS      (R9), Z0, Z8
 	VRANGEPS    $0x02, Z1, Z8, Z10
 	VRANGEPS    $0x03, Z4, Z10, Z9
@@ -4359,8 +4359,8 @@ block3:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
-	PREFETCHT0  (R11)
-	PREFETCHT0  64(R11)
+	PREFETCHT1  (R11)
+	PREFETCHT1  64(R11)
 	VMULPS      (R9), Y0, Y2
 	VMULPS      32(R9), Y0, Y3
 	VMULPS      64(R9), Y0, Y4
@@ -4424,7 +4424,7 @@ block5:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
-	PREFETCHT0  (R11)
+	PREFETCHT1  (R11)
 	VMULPS      (R9), Y0, Y2
 	VPACKSSDW   Y2, Y2, Y3
 	VPACKSSWB   Y3, Y3, Y3
@@ -4639,10 +4639,10 @@ block3:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
-	PREFETCHT0  (R11)
-	PREFETCHT0  64(R11)
-	PREFETCHT0  128(R11)
-	PREFETCHT0  192(R11)
+	PREFETCHT1  (R11)
+	PREFETCHT1  64(R11)
+	PREFETCHT1  128(R11)
+	PREFETCHT1  192(R11)
 	VMULPS      (R9), Z0, Z8
 	VMULPS      64(R9), Z0, Z9
 	VMULPS      128(R9), Z0, Z10
@@ -4698,7 +4698,7 @@ block7:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
-	PREFETCHT0  (R11)
+	PREFETCHT1  (R11)
 	VMULPS      (R9), Z0, Z8
 	VRANGEPS    $0x02, Z1, Z8, Z10
 	VRANGEPS    $0x03, Z4, Z10, Z9

@@ -145,14 +145,18 @@ func (e *emitter) fence() { e.Instruction(&ir.Instruction{Opcode: "SFENCE"}) }
 
 // ahead is how many bytes before it is used a line is fetched, where a kernel goes
 // through memory once: one stream is bound by latency, as hardware prefetches some 20
-// lines ahead and starts anew on each page. Zen 5, GB/s of Rotate, AVX-512 half-split,
-// without, 2048, 3072 and 4096 bytes: float32 at 64 MiB 24.7, 25.7, 28.4, 28.3, float16
-// 24.3, 25.7, 26.4, 27.8; of RotateInto float32 to float16 at 8 MiB 78.5, 82.5, 83.0, 75.2.
-const ahead = 3072
+// lines ahead and starts anew on each page. Zen 4, AVX-512, ps a byte of 64 MiB, 1024, 2048,
+// 3072 and 4096 bytes: Rotate 58, 59, 61, 64, bfloat16 68, 73, 61, 61, Normalize 133, 115, 85,
+// 77, AddSinusoidal 150, 113, 99, 93.
+const ahead = 4096
 
-// prefetch fetches a line. avo counts PREFETCHT0 as an extension of MMX too.
+// prefetch fetches a line into the second cache: on its way into the first it would take
+// one of the few places where loads wait. Zen 4, AVX-512, ps a byte of 64 MiB, into the first
+// cache, the second and no prefetch: Rotate 86, 59, 60, Normalize 118, 82, 167, AddSinusoidal
+// 111, 96, 159, RotateInto to bfloat16 119, 97, 116; but bfloat16 in place 63, 69, 69 and
+// Hadamard 57, 62, 51. avo counts PREFETCHT1 as an extension of MMX too.
 func (e *emitter) prefetch(from operand.Mem) {
-	e.Instruction(&ir.Instruction{Opcode: "PREFETCHT0", Operands: []operand.Op{from}, Inputs: []operand.Op{from}})
+	e.Instruction(&ir.Instruction{Opcode: "PREFETCHT1", Operands: []operand.Op{from}, Inputs: []operand.Op{from}})
 }
 
 // prefetchAhead fetches the lines of so many bytes from an address on, ahead of time. It

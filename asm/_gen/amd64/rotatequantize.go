@@ -12,13 +12,11 @@ const (
 	unitNumbers  = 128 // of which 8 registers full are rotated at a time: one head, or two
 )
 
-// How many bytes before they are used rotateQuantize fetches heads and rows: heads further
-// than ahead, since fewer of them fit the window of the CPU, and rows of 64 pairs two tokens
-// before. Zen 5, 16,384 tokens of 8 heads of 128 to Q8_0 and their rows in no cache, ns a
-// token, medians of the least of 11 processes, half-split and interleaved: 3072 bytes and no
-// rows 214 and 226, 8192 bytes 196 and 207, with rows 200 and 188.
+// How many bytes before they are used rotateQuantize fetches heads and rows: heads while
+// others are written, from behind those that are rotated next, and rows of 64 pairs two
+// tokens before.
 const (
-	headsAhead = 8192
+	headsAhead = 2048
 	rowsAhead  = 512
 )
 
@@ -267,7 +265,6 @@ func (g *headGroups) rotateUnits(kept []reg.VecVirtual, count, buffer, x reg.GPV
 				g.moveIf("GT", stride, step)
 				g.step(x, step, float32s)
 			}
-			g.prefetchLines(operand.Mem{Base: x, Disp: headsAhead}, 8*g.pairs)
 			list := rotated(operand.Mem{Base: x}, operand.Mem{Base: x, Disp: 4 * g.pairs})
 			for i, v := range list {
 				g.VMOVUPS(v, operand.Mem{Base: buffer, Disp: size*unit + at + 64*i})
@@ -335,13 +332,16 @@ func (g *headGroups) largestWithNaN(kept []reg.VecVirtual, buffer reg.GPVirtual,
 // write writes these heads.
 func (g *headGroups) write(count reg.GPVirtual) {
 	head, same := g.label("head"), g.label("same")
-	y, x, number, left := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	y, x, number, left, next := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	write := g.writer()
+	g.MOVQ(g.x, next)
 	g.MOVQ(g.y, y)
 	g.MOVQ(g.buffer, x)
 	g.MOVQ(g.yLeft, left)
 	g.XORQ(number, number)
 	g.Label(head)
+	g.prefetchLines(operand.Mem{Base: next, Disp: headsAhead}, 8*g.pairs)
+	g.step(next, g.argument("xHeadStride"), float32s)
 	write(y, x, number)
 	g.INCQ(number)
 	g.ADDQ(g.parameter("yHeadStride"), y)
