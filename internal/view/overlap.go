@@ -4,6 +4,9 @@ import "unsafe"
 
 // SelfOverlaps reports whether two vectors share an element.
 func (g *Grid) SelfOverlaps() bool {
+	if g.ordered(g.Heads, g.HeadStride, g.Tokens, g.TokenStride) || g.ordered(g.Tokens, g.TokenStride, g.Heads, g.HeadStride) {
+		return false // at a glance
+	}
 	if l := g.levels(); l.nested(g.Dim) {
 		return false
 	}
@@ -13,6 +16,14 @@ func (g *Grid) SelfOverlaps() bool {
 		}
 	}
 	return false
+}
+
+// ordered reports whether vectors lie apart because inner strides are the smallest, outer ones
+// step over all that they reach, and sequences over all that both do.
+func (g *Grid) ordered(inner, innerStride, outer, outerStride int) bool {
+	reach := g.Dim + (inner-1)*innerStride
+	return (inner == 1 || innerStride >= g.Dim) && (outer == 1 || outerStride >= reach) &&
+		(g.Sequences == 1 || g.SequenceStride >= reach+(outer-1)*outerStride)
 }
 
 // levels is the strides of a Grid, ascending, and how often each is taken. One
