@@ -147,6 +147,18 @@ func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *rotation) {
 	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.scaling, r.scaling*r.sign)
 }
 
+// writeRow makes the row of one token, for at most kernels.TokenPairs pairs.
+func (a *Angles) writeRow(cos, sin []float32, r *rotation) {
+	switch {
+	case a.rows != nil:
+		a.rows.copyRow(cos, sin, row(a.of, 0), r.sign)
+	case a.fractional:
+		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: len(cos)}, a.fractions(), 1, 0, 1, r.scaling, r.scaling*r.sign)
+	default:
+		a.rotary.frequencies.WriteRow(cos, sin, a.of, r.scaling, r.scaling*r.sign)
+	}
+}
+
 // check checks positions, the argument of that name, and returns how many tokens they are
 // for.
 func (r *Rotary) check(function, name string, positions []int32) (int, error) {

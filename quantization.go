@@ -43,6 +43,14 @@ func (o *quantizedOperand) integers(at int) []int8 {
 	return unsafe.Slice((*int8)(o.Data), o.Length)[at:]
 }
 
+// scalesFrom returns the scales of heads of dim elements from element at on, or nil.
+func (o *quantizedOperand) scalesFrom(at, dim int) []float32 {
+	if o.scales == nil {
+		return nil
+	}
+	return o.scales[at/dim:]
+}
+
 // scratch returns memory for heads that lie one after another.
 func (q *quantization) scratch(memory []float32) view.Operand {
 	o := view.Over(memory)
@@ -205,6 +213,8 @@ func (q *quantization) rotateQuantizeTokens(y *quantizedOperand, x *view.Operand
 	var k kernels.Rotation
 	k.Pairs, k.Partner, k.TableStride = q.dim/2, q.dim/2, table.Stride
 	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride
+	size := int(y.Kind.Size())
+	k.YTokenStride, k.YHeadStride = y.TokenStride*size, y.HeadStride*size
 	heads, tokens := x.Heads, n
 	if heads*tokens*q.dim > kernels.MaxCallElements {
 		heads, tokens = min(heads, kernels.MaxCallElements/q.dim), max(1, kernels.MaxCallElements/(heads*q.dim))
@@ -215,67 +225,67 @@ func (q *quantization) rotateQuantizeTokens(y *quantizedOperand, x *view.Operand
 		cos, sin := table.Cos[at:], table.Sin[at:]
 		for h := 0; h < x.Heads; h += heads {
 			k.Heads = min(heads, x.Heads-h)
-			y.rotateQuantize(yAt+t*y.TokenStride+h*y.HeadStride, x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride), cos, sin, &k, q.rotation.out)
+			to := yAt + t*y.TokenStride + h*y.HeadStride
+			rotateQuantize(y.Kind, y.bytes(to), y.scalesFrom(to, q.dim), x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride), cos, sin, &k, y.scale, q.rotation.out)
 		}
 	}
 }
 
-// rotateQuantize calls the kernel that rotates heads of x and quantizes them into y from
-// element at on. It sets the strides of y in k.
-func (y *quantizedOperand) rotateQuantize(at int, x, cos, sin []float32, k *kernels.Rotation, order view.Order) {
-	impl, halfSplit, row := dispatch.Implementation(), order == view.HalfSplit, at/(2*k.Pairs)
-	k.YTokenStride, k.YHeadStride = y.TokenStride, y.HeadStride
+// rotateQuantize calls the kernel that rotates heads of x and quantizes them into y, numbers of
+// that kind. The strides of y in k are in bytes.
+func rotateQuantize(kind kernels.Kind, y []uint8, scales, x, cos, sin []float32, k *kernels.Rotation, scale float32, order view.Order) {
+	impl, halfSplit := dispatch.Implementation(), order == view.HalfSplit
 	switch {
-	case y.Kind == kernels.Q8:
-		k.YTokenStride, k.YHeadStride = y.TokenStride*generic.Q8Bytes, y.HeadStride*generic.Q8Bytes
-		if halfSplit {
-			kernels.RotateQuantizeHalfSplitF32ToQ8(impl, y.bytes(at), x, cos, sin, k)
-		} else {
-			kernels.RotateQuantizeInterleavedF32ToQ8(impl, y.bytes(at), x, cos, sin, k)
-		}
-	case y.Kind == kernels.Int8 && halfSplit:
-		kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, y.integers(at), y.scales[row:], x, cos, sin, k)
-	case y.Kind == kernels.Int8:
-		kernels.RotateQuantizeRowInterleavedF32ToI8(impl, y.integers(at), y.scales[row:], x, cos, sin, k)
-	case y.scales != nil && halfSplit:
-		kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, y.bytes(at), y.scales[row:], x, cos, sin, k)
-	case y.scales != nil:
-		kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, y.bytes(at), y.scales[row:], x, cos, sin, k)
-	case y.Kind == kernels.E4M3 && halfSplit:
-		kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, y.bytes(at), x, cos, sin, k, y.scale)
-	case y.Kind == kernels.E4M3:
-		kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, y.bytes(at), x, cos, sin, k, y.scale)
+	case kind == kernels.Q8 && halfSplit:
+		kernels.RotateQuantizeHalfSplitF32ToQ8(impl, y, x, cos, sin, k)
+	case kind == kernels.Q8:
+		kernels.RotateQuantizeInterleavedF32ToQ8(impl, y, x, cos, sin, k)
+	case kind == kernels.Int8 && halfSplit:
+		kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
+	case kind == kernels.Int8:
+		kernels.RotateQuantizeRowInterleavedF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
+	case scales != nil && halfSplit:
+		kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, y, scales, x, cos, sin, k)
+	case scales != nil:
+		kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, y, scales, x, cos, sin, k)
+	case kind == kernels.E4M3 && halfSplit:
+		kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, y, x, cos, sin, k, scale)
+	case kind == kernels.E4M3:
+		kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, y, x, cos, sin, k, scale)
 	case halfSplit:
-		kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, y.bytes(at), x, cos, sin, k, y.scale)
+		kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, y, x, cos, sin, k, scale)
 	default:
-		kernels.RotateQuantizeScaledInterleavedF32ToE5M2(impl, y.bytes(at), x, cos, sin, k, y.scale)
+		kernels.RotateQuantizeScaledInterleavedF32ToE5M2(impl, y, x, cos, sin, k, scale)
 	}
 }
 
 // quantize quantizes heads of x, dim elements each and stride elements apart, into y from
 // element at on. Meanwhile it fetches memory that many bytes ahead.
 func (y *quantizedOperand) quantize(at, dim, heads int, x []float32, stride, ahead int) {
+	v := kernels.Conversion{Len: dim, Count: heads, XStride: stride, YStride: y.HeadStride * int(y.Kind.Size()), Ahead: ahead}
+	quantize(y.Kind, y.bytes(at), y.scalesFrom(at, dim), x, &v, y.scale)
+}
+
+// quantize calls the kernel that quantizes heads of x into y, numbers of that kind. The stride
+// of y in v is in bytes.
+func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conversion, scale float32) {
 	impl := dispatch.Implementation()
-	v := kernels.Conversion{Len: dim, Count: heads, XStride: stride, YStride: y.HeadStride, Ahead: ahead}
-	switch y.Kind {
-	case kernels.Q8:
-		if stride == dim && y.HeadStride == dim/generic.Q8Block { // blocks one after another
-			v.Len, v.Count = heads*dim, 1
+	switch {
+	case kind == kernels.Q8:
+		if v.XStride == v.Len && v.YStride == v.Len/generic.Q8Block*generic.Q8Bytes { // blocks one after another
+			v.Len, v.Count = v.Count*v.Len, 1
 		}
-		v.YStride *= generic.Q8Bytes
-		kernels.QuantizeF32ToQ8(impl, y.bytes(at), x, &v)
-	case kernels.Int8:
-		v.ScaleStride = y.HeadStride / dim
-		kernels.QuantizeRowF32ToI8(impl, y.integers(at), y.scales[at/dim:], x, &v)
-	case kernels.E5M2:
-		kernels.QuantizeF32ToE5M2(impl, y.bytes(at), x, &v, y.scale)
+		kernels.QuantizeF32ToQ8(impl, y, x, v)
+	case kind == kernels.Int8:
+		v.ScaleStride = v.YStride / v.Len
+		kernels.QuantizeRowF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, v)
+	case scales != nil:
+		v.ScaleStride = v.YStride / v.Len
+		kernels.QuantizeRowF32ToE4M3(impl, y, scales, x, v)
+	case kind == kernels.E4M3:
+		kernels.QuantizeF32ToE4M3(impl, y, x, v, scale)
 	default:
-		if y.scales == nil {
-			kernels.QuantizeF32ToE4M3(impl, y.bytes(at), x, &v, y.scale)
-			return
-		}
-		v.ScaleStride = y.HeadStride / dim
-		kernels.QuantizeRowF32ToE4M3(impl, y.bytes(at), y.scales[at/dim:], x, &v)
+		kernels.QuantizeF32ToE5M2(impl, y, x, v, scale)
 	}
 }
 

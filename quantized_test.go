@@ -2,6 +2,7 @@ package posenc_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -55,6 +56,92 @@ func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, t
 	testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, posenc.IntoQuantized[D, float32]{Dst: want, Src: keys, Unrotated: true}))
 	if !slices.Equal(got.Data, want.Data) || !slices.Equal(got.Scales, want.Scales) {
 		t.Errorf("%T, %v, %d tokens of %d heads of %d: other bits than Rotate and a conversion", got.Data, layout, tokens, heads, dim)
+	}
+}
+
+// One token, most of whose arguments a glance checks, gets the errors and the bits of a call
+// that says HeadDim, whose arguments are checked one by one.
+func TestRotateIntoQuantizedChecksOneToken(t *testing.T) {
+	oneTokenChecks[posenc.Q8_0](t)
+	oneTokenChecks[int8](t)
+	oneTokenChecks[posenc.E4M3](t)
+	oneTokenChecks[posenc.E5M2](t)
+}
+
+func oneTokenChecks[D posenc.Quantized](t *testing.T) {
+	r := testkit.NewRand(16)
+	failed, rounds := 0, testkit.Rounds(10000)
+	rotaries := map[int]*posenc.Rotary{}
+	for _, dim := range []int{48, 64, 128, 4128} {
+		rotaries[dim] = testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: min(dim, 128), Base: 10000})
+	}
+	usually := func(usual int, others ...int) int {
+		if r.IntN(32) > 0 {
+			return usual
+		}
+		return testkit.OneOf(r, others)
+	}
+	for range rounds {
+		dim := usually(64<<r.IntN(2), 48, 4128)
+		heads, tokens, units := 1+r.IntN(3), 1+r.IntN(3), unitsOf[D](dim)
+		slots := testkit.OneOf(r, [][]int32{nil, {0}, {0}, {1}, {2}, {-1}, {math.MaxInt32}})
+		if slots == nil {
+			tokens = usually(1, 2)
+		}
+		length := tokens*heads*units + usually(0, -1, 1, units)
+		x := posenc.IntoQuantized[D, float32]{Unrotated: r.IntN(4) == 0}
+		x.Src = posenc.View[float32]{
+			Data:  make([]float32, heads*dim+usually(0, -1, 1, dim)),
+			Heads: usually(heads, 0, -1, heads+1, math.MaxInt, math.MaxInt/2+1+heads), TokenStride: usually(0, -1, dim, heads*dim), HeadStride: usually(0, -1, 1, dim),
+			SequenceTokens: usually(0, 1), SequenceStride: usually(0, -1, heads*dim),
+		}
+		x.Dst.View = posenc.View[D]{
+			Data:  make([]D, length),
+			Heads: usually(x.Src.Heads, heads+1), TokenStride: usually(heads*units*r.IntN(2), -1, units, heads*units+1), HeadStride: usually(0, -1, 1, units),
+			SequenceTokens: usually(0, 1), SequenceStride: usually(0, -1, heads*units),
+		}
+		x.Dst.Hadamard = usually(0, 32, 33)
+		fixed, scales := 0, 0
+		switch any(x.Dst.Data).(type) {
+		case []int8:
+			scales = 1
+		case []posenc.E4M3:
+			scales = r.IntN(2)
+			fixed = 1 - scales
+		case []posenc.E5M2:
+			fixed = 1
+		}
+		if usually(fixed, 1-fixed) == 1 {
+			x.Dst.Scale = testkit.OneOf(r, []float32{1, 1, 1, 1, 0x1p126, 0x1p-126, -1, 0x1p127, 0x1p-127, float32(math.NaN())})
+		}
+		if usually(scales, 1-scales) == 1 {
+			x.Dst.Scales = make([]float32, max(0, length/dim+usually(0, -1, 1)))
+		}
+		if usually(0, 1) == 1 {
+			*testkit.OneOf(r, []**posenc.RMSNorm{&x.Norm, &x.RotatedNorm}) = new(posenc.RMSNorm)
+		}
+		for i := range x.Src.Data {
+			x.Src.Data[i] = float32(i%31) - 7
+		}
+		store := func(x posenc.IntoQuantized[D, float32]) (posenc.IntoQuantized[D, float32], string) {
+			x.Dst.Data, x.Dst.Scales = slices.Clone(x.Dst.Data), slices.Clone(x.Dst.Scales)
+			return x, fmt.Sprint(posenc.RotateIntoQuantized(rotaries[dim].At([]int32{5}), slots, x))
+		}
+		got, err := store(x)
+		x.HeadDim = dim
+		want, wantErr := store(x)
+		if err != wantErr {
+			t.Fatalf("%T, heads of %d, slots %v: got %v, with HeadDim %v", x.Dst.Data, dim, slots, err, wantErr)
+		}
+		if !slices.Equal(got.Dst.Data, want.Dst.Data) || !testkit.SameBits(got.Dst.Scales, want.Dst.Scales) {
+			t.Fatalf("%T, heads of %d, slots %v: other bits than with HeadDim", x.Dst.Data, dim, slots)
+		}
+		if err != "<nil>" {
+			failed++
+		}
+	}
+	if share := failed * 100 / rounds; share < 20 || share > 80 {
+		t.Errorf("%T: %d%% of the calls fail: the test is one-sided", *new(D), share)
 	}
 }
 
@@ -313,6 +400,10 @@ func TestQuantizedArguments(t *testing.T) {
 	wrong("heads", posenc.ErrShape, into+"xs[0].Dst.Heads is 1, want 2 as in Src", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Heads = 1 }), nil))
 	wrong("short", posenc.ErrLength, into+"xs[0].Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 blocks (64 numbers)", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Data = v.Data[:3] }), nil))
 	wrong("HeadDim", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
+	wrong("HeadDim of one token", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", func() error {
+		one := posenc.View[float32]{Data: data[:2*dim], Heads: 2}
+		return posenc.RotateIntoQuantized(rotary.At([]int32{1}), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cacheFor[posenc.Q8_0](1, 2, dim, 0, 0), Src: one, HeadDim: 32})
+	})
 	wrong("blocks that do not divide", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 48, want a multiple of the 32", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 48 }))
 	wrong("long heads", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 4128, want at most 4096", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 4128 }))
 	wrong("norm", posenc.ErrShape, into+"xs[0].RotatedNorm has 3 elements, want HeadDim = 64 or Heads*HeadDim = 128", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {

@@ -136,14 +136,7 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 		var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
 		scratch, pairs := kernels.LineAligned(memory[:]), r.rotaryDim/2
 		cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
-		switch {
-		case a.rows != nil:
-			a.rows.copyRow(cos, sin, row(a.of, 0), r.sign)
-		case a.fractional:
-			a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, a.fractions(), 1, 0, 1, r.scaling, r.scaling*r.sign)
-		default:
-			a.rotary.frequencies.WriteRow(cos, sin, a.of, r.scaling, r.scaling*r.sign)
-		}
+		a.writeRow(cos, sin, r)
 	}
 	kind, impl := kindOf[T](), dispatch.Implementation()
 	h, sameOrder, halfSplit := r.head, r.in == r.out, r.out == view.HalfSplit

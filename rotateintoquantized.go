@@ -3,6 +3,7 @@ package posenc
 import (
 	"unsafe"
 
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/view"
@@ -66,11 +67,17 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return err
 	}
+	end := tokens // of the caches, behind the last that is written
+	if slots != nil {
+		end = int(largest(slots)) + 1
+	}
 	most, rotates := 0, false // elements that scratch memory holds at least
 	for i := range xs {
 		x := &xs[i]
-		if err := x.check(function, i, slots, tokens, r.headDim); err != nil {
-			return err
+		if tokens != 1 || !x.plain(slots, end, r.headDim) {
+			if err := x.check(function, i, slots, tokens, r.headDim); err != nil {
+				return err
+			}
 		}
 		// A function that set q would move it to the heap, or copy it.
 		q := quantization{dim: x.dim(r.headDim), norm: x.Norm, rotated: x.RotatedNorm, hadamard: x.Dst.Hadamard}
@@ -81,10 +88,6 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 			most = max(most, x.atLeast(r.headDim))
 		}
 	}
-	end := tokens // of the caches, behind the last that is written
-	if slots != nil {
-		end = int(largest(slots)) + 1
-	}
 	if err := checkQuantizedOverlaps(function, &a, xs, end, r.headDim); err != nil {
 		return err
 	}
@@ -92,12 +95,8 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 	case end == 0:
 	case most > kernels.FusedElements:
 		quantizeWholeTokens(&a, tokens, &r, slots, xs)
-	case tokens == 1 && most == 0 && !rotates:
-		for i := range xs {
-			xs[i].storeAtOnce(&r, slots, nil)
-		}
-	case tokens == 1 && most == 0 && r.rotaryDim <= 2*kernels.TokenPairs:
-		quantizeTokenAtOnce(&a, &r, slots, xs)
+	case tokens == 1 && most == 0 && (r.rotaryDim <= 2*kernels.TokenPairs || !rotates):
+		quantizeTokenAtOnce(&a, &r, slots, xs, rotates)
 	case tokens == 1 && most <= kernels.TokenElements && r.rotaryDim <= 2*kernels.TokenPairs:
 		quantizeToken(&a, &r, slots, xs)
 	case most == 0:
@@ -125,6 +124,28 @@ func (x *IntoQuantized[D, S]) atLeast(headDim int) int {
 		}
 	}
 	return dim
+}
+
+// plain reports that check finds nothing wrong with the heads of one token, where that is
+// seen at a glance: heads lie side by side, and nothing but the rotation changes them.
+func (x *IntoQuantized[D, S]) plain(slots []int32, end, headDim int) bool {
+	dst, src, kind := &x.Dst, &x.Src, quantizedKind[D]()
+	token := uint64(src.Heads) * uint64(unitsOf[D](headDim))
+	switch {
+	case x.HeadDim != 0 || x.Norm != nil || x.RotatedNorm != nil || dst.Hadamard != 0,
+		headDim > maxQuantizedDim || uint(src.Heads-1) >= 1<<16, // no product overflows
+		src.TokenStride|src.HeadStride|src.SequenceTokens|src.SequenceStride != 0,
+		dst.HeadStride|dst.SequenceTokens|dst.SequenceStride != 0 || dst.Heads != src.Heads,
+		dst.TokenStride != 0 && uint64(dst.TokenStride) != token,
+		uint64(len(src.Data)) != uint64(src.Heads)*uint64(headDim) || uint64(len(dst.Data)) < uint64(end)*token,
+		slots == nil && dst.TokenStride == 0 && uint64(len(dst.Data)) != token:
+		return false
+	case kind == kernels.Q8:
+		return headDim%generic.Q8Block == 0 && dst.Scales == nil && dst.Scale == 0
+	case kind == kernels.Int8 || dst.Scales != nil:
+		return kind != kernels.E5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.Scale == 0
+	}
+	return dst.Scale >= 1/maxScale && dst.Scale <= maxScale
 }
 
 // check checks the heads number i of a call.
@@ -206,43 +227,58 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 	return nil
 }
 
-// quantizeTokenAtOnce is quantizeToken where none of xs needs scratch memory.
-func quantizeTokenAtOnce[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var cos, sin [kernels.TokenPairs + kernels.Line]float32
-	var table cossin.Table
-	table.Cos, table.Sin, table.Stride = kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), r.rotaryDim/2
-	a.write(&table, 1, 0, 1, r)
+// quantizeTokenAtOnce quantizes one token, where none of xs needs scratch memory. Where one call
+// of a kernel suffices, it calls the kernel directly, as Rotate does for one token.
+func quantizeTokenAtOnce[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S], rotates bool) {
+	var cos, sin []float32
+	if rotates {
+		inPlace := false
+		if a.rows != nil {
+			cos, sin, inPlace = a.rows.at(row(a.of, 0), r.sign)
+		}
+		if !inPlace {
+			var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
+			scratch, pairs := kernels.LineAligned(memory[:]), r.rotaryDim/2
+			cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
+			a.writeRow(cos, sin, r)
+		}
+	}
+	kind := quantizedKind[D]()
+	var k kernels.Rotation // field by field: a struct built and copied costs 4 ns
+	var v kernels.Conversion
 	for i := range xs {
-		xs[i].storeAtOnce(r, slots, &table)
+		x := &xs[i]
+		dim, heads, stride, toStride := x.dim(r.headDim), x.Src.Heads, x.Src.HeadStride, x.Dst.HeadStride
+		if heads*dim > kernels.MaxCallElements || x.Unrotated && heads*dim > kernels.FusedElements {
+			x.store(r, slots, 0, 1, nil, &cossin.Table{Cos: cos, Sin: sin, Stride: dim / 2}, nil)
+			continue
+		}
+		units := unitsOf[D](dim)
+		if stride == 0 {
+			stride = dim
+		}
+		if toStride == 0 {
+			toStride = units
+		}
+		at := x.Dst.heads().Token(slot(slots, 0), units)
+		to, scales, from := bytesOf(x.Dst.Data[at:]), x.Dst.Scales, *(*[]float32)(unsafe.Pointer(&x.Src.Data))
+		toStride *= int(unsafe.Sizeof(x.Dst.Data[0]))
+		if scales != nil {
+			scales = scales[at/dim:]
+		}
+		if x.Unrotated {
+			v.Len, v.Count, v.XStride, v.YStride, v.Ahead = dim, heads, stride, toStride, kernels.Ahead
+			quantize(kind, to, scales, from, &v, x.Dst.Scale)
+		} else {
+			k.Pairs, k.Partner, k.Tokens, k.Heads, k.XHeadStride, k.YHeadStride = dim/2, dim/2, 1, heads, stride, toStride
+			rotateQuantize(kind, to, scales, from, cos, sin, &k, x.Dst.Scale, r.out)
+		}
 	}
 }
 
-// storeAtOnce is store of one token without scratch memory. Where one call of a kernel
-// suffices, it calls the kernel directly, as Rotate does for one token.
-func (x *IntoQuantized[D, S]) storeAtOnce(r *rotation, slots []int32, table *cossin.Table) {
-	dim, heads, stride := x.dim(r.headDim), x.Src.Heads, x.Src.HeadStride
-	most := kernels.MaxCallElements
-	if x.Unrotated {
-		most = kernels.FusedElements
-	}
-	if heads*dim > most {
-		x.store(r, slots, 0, 1, nil, table, nil)
-		return
-	}
-	if stride == 0 {
-		stride = dim
-	}
-	var y quantizedOperand
-	x.Dst.setOperand(&y, unitsOf[D](dim))
-	y.Data, y.scales = unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
-	at, from := y.Token(slot(slots, 0)), *(*[]float32)(unsafe.Pointer(&x.Src.Data))
-	if x.Unrotated {
-		y.quantize(at, dim, heads, from, stride, kernels.Ahead)
-		return
-	}
-	var k kernels.Rotation
-	k.Pairs, k.Partner, k.Tokens, k.Heads, k.XHeadStride = dim/2, dim/2, 1, heads, stride
-	y.rotateQuantize(at, from, table.Cos, table.Sin, &k, r.out)
+// bytesOf returns the memory of numbers.
+func bytesOf[D Quantized](numbers []D) []uint8 {
+	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(*new(D))))
 }
 
 func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
