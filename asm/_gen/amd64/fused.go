@@ -66,21 +66,16 @@ func (f *fusion) rotateHalfSplit() {
 // rotateInterleaved rotates 16 pairs as rotateInterleavedAVX512 does, fewer as on AVX2.
 func (f *fusion) rotateInterleaved() {
 	sizes := whole(4, 2, 1)
-	var matrix *rotationMatrix
+	var d *doubler
 	if f.e.avx512 {
-		sizes, matrix = whole(16, 4, 2, 1), f.e.newRotationMatrix()
+		sizes, d = whole(16, 4, 2, 1), f.e.newDoubler()
 	}
 	f.e.spans(f.left, sizes, func(p part) {
 		cos, sin := operand.Mem{Base: f.cos}, operand.Mem{Base: f.sin}
 		if p.size == 16 {
-			first, second := matrix.columns(f.e.load(float32s, p, nil, cos), f.e.load(float32s, p, nil, sin))
-			for j := range first {
-				f.eachRow(p, 64*j, func(x reg.VecVirtual) {
-					odd := f.e.ZMM()
-					f.e.VMOVSHDUP(x, odd)
-					f.e.VMOVSLDUP(x, x)
-					f.e.sumOfProducts(x, odd, first[j], second[j])
-				})
+			c, s := d.doubled(cos, sin, p.size)
+			for j := range c {
+				f.eachRow(p, 64*j, func(x reg.VecVirtual) { f.e.rotateNeighbours(x, c[j], s[j]) })
 			}
 		} else {
 			row := part{size: 2 * p.size}

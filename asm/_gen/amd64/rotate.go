@@ -277,21 +277,24 @@ func (e *emitter) double(p part, from operand.Mem) reg.VecVirtual {
 	return v
 }
 
-// rotateNeighbours rotates the pairs in v by doubled table entries.
+// rotateNeighbours rotates the pairs in v by doubled table entries, on AVX-512 with the sines
+// of first elements negated.
 func (e *emitter) rotateNeighbours(v, c, s reg.VecVirtual) {
 	swapped := e.like(v)
 	e.VPERMILPS(operand.Imm(0xb1), v, swapped)
 	e.VMULPS(c, v, v)
 	e.VMULPS(s, swapped, swapped)
+	if v.Size() == 64 {
+		e.VADDPS(swapped, v, v)
+		return
+	}
 	e.VADDSUBPS(swapped, v, v)
 }
 
-// rotateInterleavedAVX512 keeps a table row as (c, s) and (-s, c). With the even
-// and the odd elements doubled, of float32 by the loads, a row costs two products
-// and a sum. What is less than a vector is rotated as on AVX2.
+// rotateInterleavedAVX512 rotates what is less than a vector as on AVX2.
 func rotateInterleavedAVX512(e *emitter, y, x element) {
-	m := e.newRotationMatrix()
-	var first, second []reg.VecVirtual
+	d := e.newDoubler()
+	var cos, sin []reg.VecVirtual
 	b := blocks{y: y, x: x, elements: 2, sizes: whole(64, 32, 16, 8, 4, 2, 1)}
 	table, apply := e.neighbours(y, x)
 	b.table = func(r *rotation, block part) {
@@ -299,14 +302,7 @@ func rotateInterleavedAVX512(e *emitter, y, x element) {
 			table(r, block)
 			return
 		}
-		first, second = nil, nil
-		for j := range block.size / 16 {
-			cos, sin := e.ZMM(), e.ZMM()
-			e.VMOVUPS(operand.Mem{Base: r.cos, Disp: 64 * j}, cos)
-			e.VMOVUPS(operand.Mem{Base: r.sin, Disp: 64 * j}, sin)
-			cs, sc := m.columns(cos, sin)
-			first, second = append(first, cs...), append(second, sc...)
-		}
+		cos, sin = d.doubled(operand.Mem{Base: r.cos}, operand.Mem{Base: r.sin}, block.size)
 	}
 	b.apply = func(r *rotation, block part) {
 		if block.size < 16 {
@@ -314,56 +310,40 @@ func rotateInterleavedAVX512(e *emitter, y, x element) {
 			return
 		}
 		p := part{16, false}
-		for j := range first {
-			even, odd := e.ZMM(), e.ZMM()
-			from := operand.Mem{Base: r.x, Disp: 16 * x.bytes() * j}
-			if x == float32s {
-				e.VMOVSLDUP(from, even)
-				e.VMOVSHDUP(from, odd)
-			} else {
-				v := e.load(x, p, nil, from)
-				e.VMOVSLDUP(v, even)
-				e.VMOVSHDUP(v, odd)
-			}
-			e.sumOfProducts(even, odd, first[j], second[j])
-			e.save(y, p, even, operand.Mem{Base: r.y, Disp: 16 * y.bytes() * j})
+		for j := range cos {
+			v := e.load(x, p, nil, operand.Mem{Base: r.x, Disp: 16 * x.bytes() * j})
+			e.rotateNeighbours(v, cos[j], sin[j])
+			e.save(y, p, v, operand.Mem{Base: r.y, Disp: 16 * y.bytes() * j})
 		}
 	}
 	e.rotate(b)
 }
 
-// rotationMatrix makes the columns of rotations, by which AVX-512 multiplies
-// doubled elements.
-type rotationMatrix struct {
-	e                *emitter
+// doubler doubles table entries on AVX-512.
+type doubler struct {
+	*emitter
 	low, high, minus reg.VecVirtual
 }
 
-func (e *emitter) newRotationMatrix() *rotationMatrix {
-	m := &rotationMatrix{e, e.permutation("low", 4), e.permutation("high", 4), e.ZMM()}
-	e.VMOVDQU32(e.wide32("signBit32", 1<<31), m.minus)
-	return m
+func (e *emitter) newDoubler() *doubler {
+	d := &doubler{e, e.permutation("low", 4), e.permutation("high", 4), e.ZMM()}
+	e.VMOVDQU32(e.wide32("signBit32", 1<<31), d.minus)
+	return d
 }
 
-// columns returns (c, s) and (-s, c) alternately, of the lower and the upper half of
-// a vector of table entries.
-func (m *rotationMatrix) columns(cos, sin reg.VecVirtual) (first, second []reg.VecVirtual) {
-	negated := m.e.ZMM()
-	m.e.VPXORD(m.minus, sin, negated)
-	for _, order := range []reg.VecVirtual{m.low, m.high} {
-		cs, sc := m.e.ZMM(), m.e.ZMM()
-		m.e.VMOVAPS(cos, cs)
-		m.e.VPERMT2PS(sin, order, cs)
-		m.e.VMOVAPS(negated, sc)
-		m.e.VPERMT2PS(cos, order, sc)
-		first, second = append(first, cs), append(second, sc)
+// doubled returns the entries of so many pairs as (c, c) and (-s, s) alternately.
+func (d *doubler) doubled(cos, sin operand.Mem, pairs int) (c, s []reg.VecVirtual) {
+	for at := 0; at < 4*pairs; at += 64 {
+		cosines, sines, negated := d.keep(cos.Offset(at)), d.keep(sin.Offset(at)), d.ZMM()
+		d.VPXORD(d.minus, sines, negated)
+		for _, order := range []reg.VecVirtual{d.low, d.high} {
+			cc, ss := d.ZMM(), d.ZMM()
+			d.VMOVAPS(cosines, cc)
+			d.VPERMT2PS(cosines, order, cc)
+			d.VMOVAPS(negated, ss)
+			d.VPERMT2PS(sines, order, ss)
+			c, s = append(c, cc), append(s, ss)
+		}
 	}
-	return first, second
-}
-
-// sumOfProducts sets even to even*first + odd*second.
-func (e *emitter) sumOfProducts(even, odd, first, second reg.VecVirtual) {
-	e.VMULPS(first, even, even)
-	e.VMULPS(second, odd, odd)
-	e.VADDPS(odd, even, even)
+	return c, s
 }

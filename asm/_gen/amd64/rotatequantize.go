@@ -105,19 +105,12 @@ func halfSplitRotator(e *emitter, cos, sin operand.Mem, pairs int) rotator {
 }
 
 func interleavedRotator(e *emitter, cos, sin operand.Mem, pairs int) rotator {
-	m := e.newRotationMatrix()
-	var first, second []reg.VecVirtual
-	for at := 0; at < 4*pairs; at += 64 {
-		cs, sc := m.columns(e.keep(cos.Offset(at)), e.keep(sin.Offset(at)))
-		first, second = append(first, cs...), append(second, sc...)
-	}
+	c, s := e.newDoubler().doubled(cos, sin, pairs)
 	return func(x, _ operand.Mem) (list []reg.VecVirtual) {
-		for j := range first {
-			even, odd := e.ZMM(), e.ZMM()
-			e.VMOVSLDUP(x.Offset(64*j), even)
-			e.VMOVSHDUP(x.Offset(64*j), odd)
-			e.sumOfProducts(even, odd, first[j], second[j])
-			list = append(list, even)
+		for j := range c {
+			v := e.keep(x.Offset(64 * j))
+			e.rotateNeighbours(v, c[j], s[j])
+			list = append(list, v)
 		}
 		return list
 	}

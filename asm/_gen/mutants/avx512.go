@@ -22,9 +22,10 @@ var (
 // avx512Mutants are of what AVX-512 alone has.
 var avx512Mutants = []group{
 	{"avx512/rotate", "asm/_gen/amd64/rotate.go", rotateWide, []fault{
-		{"sign", "x1*c + x2*s", `m.e.VPXORD(m.minus, sin, negated)`, `m.e.VMOVAPS(sin, negated)`},
-		{"lanes", "the halves of a table row change places", `[]reg.VecVirtual{m.low, m.high} {`, `[]reg.VecVirtual{m.high, m.low} {`},
-		{"halves", "the second half of a part is x as the first is", `from := operand.Mem{Base: r.x, Disp: 16 * x.bytes() * j}`, `from := operand.Mem{Base: r.x, Disp: 16 * x.bytes() * (j &^ 1)}`},
+		{"sign", "x1*c + x2*s", `d.VPXORD(d.minus, sines, negated)`, `d.VMOVAPS(sines, negated)`},
+		{"lanes", "the halves of a table row change places", `[]reg.VecVirtual{d.low, d.high} {`, `[]reg.VecVirtual{d.high, d.low} {`},
+		{"halves", "the second half of a part is x as the first is", `operand.Mem{Base: r.x, Disp: 16 * x.bytes() * j}`, `operand.Mem{Base: r.x, Disp: 16 * x.bytes() * (j &^ 1)}`},
+		{"second-table", "all vectors of a row are by its first cosines", `cos.Offset(at)`, `cos`},
 		{"small", "less than a vector of pairs is rotated as more", `if block.size < 16 {; apply(r, block); return`, `if block.size < 16 {; apply(r, block)`},
 		{"sizes", "the last pair is left out", `whole(64, 32, 16, 8, 4, 2, 1)`, `whole(64, 32, 16, 8, 4, 2)`},
 	}},
@@ -111,8 +112,7 @@ var avx512Mutants = []group{
 		{"multiple-mask", "the last part of a sum without its mask", `p := part{min(block.size, e.lanes()), block.masked}`, `p := part{min(block.size, e.lanes()), false}`},
 	}},
 	{"avx512/fused", "asm/_gen/amd64/fused.go", fusedWide, []fault{
-		{"odd", "the even elements twice, for the odd ones", `f.e.VMOVSHDUP(x, odd)`, `f.e.VMOVSLDUP(x, odd)`},
-		{"halves", "the upper half of a part by the table entries of the lower", `f.e.sumOfProducts(x, odd, first[j], second[j])`, `f.e.sumOfProducts(x, odd, first[0], second[0])`},
+		{"halves", "the upper half of a part by the table entries of the lower", `f.e.rotateNeighbours(x, c[j], s[j])`, `f.e.rotateNeighbours(x, c[0], s[0])`},
 		{"sizes", "the last pair is left out", `whole(16, 4, 2, 1)`, `whole(16, 4, 2)`},
 	}},
 	{"avx512/sinusoidal", "asm/_gen/amd64/ziv.go", sinusoidalWide, []fault{
