@@ -23,92 +23,93 @@ vector1:
 	MOVQ        DX, R10
 	VMOVUPS     magnitude32<>+0(SB), Y0
 	VMOVUPS     lastBit<>+0(SB), Y1
-	VMOVUPS     lowBytes<>+0(SB), Y2
 	CMPQ        R10, $0x00000100
 	JLT         fours5
-	VPAND       (R9), Y0, Y3
-	VPAND       32(R9), Y0, Y4
+	VPAND       (R9), Y0, Y2
+	VPAND       32(R9), Y0, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       64(R9), Y0, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       96(R9), Y0, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       128(R9), Y0, Y3
+	VPAND       160(R9), Y0, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VPAND       64(R9), Y0, Y4
+	VPAND       192(R9), Y0, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VPAND       96(R9), Y0, Y4
+	VPAND       224(R9), Y0, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VPAND       128(R9), Y0, Y4
-	VPAND       160(R9), Y0, Y5
+	VPAND       256(R9), Y0, Y4
+	VPAND       288(R9), Y0, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VPAND       192(R9), Y0, Y5
+	VPAND       320(R9), Y0, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VPAND       224(R9), Y0, Y5
+	VPAND       352(R9), Y0, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VPAND       256(R9), Y0, Y5
-	VPAND       288(R9), Y0, Y6
+	VPAND       384(R9), Y0, Y5
+	VPAND       416(R9), Y0, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VPAND       320(R9), Y0, Y6
+	VPAND       448(R9), Y0, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VPAND       352(R9), Y0, Y6
+	VPAND       480(R9), Y0, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VPAND       384(R9), Y0, Y6
-	VPAND       416(R9), Y0, Y7
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VPAND       512(R9), Y0, Y2
+	VPAND       544(R9), Y0, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       576(R9), Y0, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       608(R9), Y0, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       640(R9), Y0, Y4
+	VPAND       672(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       704(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       736(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       768(R9), Y0, Y5
+	VPAND       800(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       832(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       864(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       896(R9), Y0, Y6
+	VPAND       928(R9), Y0, Y7
 	VPMAXUD     Y7, Y6, Y6
-	VPAND       448(R9), Y0, Y7
+	VPAND       960(R9), Y0, Y7
 	VPMAXUD     Y7, Y6, Y6
-	VPAND       480(R9), Y0, Y7
+	VPAND       992(R9), Y0, Y7
 	VPMAXUD     Y7, Y6, Y6
-	VPUNPCKLDQ  Y4, Y3, Y7
-	VPUNPCKHDQ  Y4, Y3, Y3
-	VPMAXUD     Y3, Y7, Y7
-	VPUNPCKLDQ  Y6, Y5, Y3
+	VPUNPCKLDQ  Y4, Y2, Y7
+	VPUNPCKHDQ  Y4, Y2, Y2
+	VPMAXUD     Y2, Y7, Y7
+	VPUNPCKLDQ  Y6, Y5, Y2
 	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y7, Y4
-	VPUNPCKHQDQ Y3, Y7, Y3
-	VPMAXUD     Y3, Y4, Y4
-	VPAND       512(R9), Y0, Y3
-	VPAND       544(R9), Y0, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       576(R9), Y0, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       608(R9), Y0, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       640(R9), Y0, Y5
-	VPAND       672(R9), Y0, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       704(R9), Y0, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       736(R9), Y0, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       768(R9), Y0, Y6
-	VPAND       800(R9), Y0, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       832(R9), Y0, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       864(R9), Y0, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       896(R9), Y0, Y7
-	VPAND       928(R9), Y0, Y8
-	VPMAXUD     Y8, Y7, Y7
-	VPAND       960(R9), Y0, Y8
-	VPMAXUD     Y8, Y7, Y7
-	VPAND       992(R9), Y0, Y8
-	VPMAXUD     Y8, Y7, Y7
-	VPUNPCKLDQ  Y5, Y3, Y8
-	VPUNPCKHDQ  Y5, Y3, Y3
-	VPMAXUD     Y3, Y8, Y8
-	VPUNPCKLDQ  Y7, Y6, Y3
-	VPUNPCKHDQ  Y7, Y6, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPUNPCKLQDQ Y3, Y8, Y5
-	VPUNPCKHQDQ Y3, Y8, Y3
-	VPMAXUD     Y3, Y5, Y5
-	VPERM2I128  $0x20, Y5, Y4, Y3
-	VPERM2I128  $0x31, Y5, Y4, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VDIVPS      largestI8<>+0(SB), Y3, Y4
-	VMOVUPS     one32<>+0(SB), Y3
-	VDIVPS      Y4, Y3, Y3
-	VPMINUD     nan32<>+0(SB), Y4, Y4
-	VCVTPS2PH   $0x00, Y4, X4
-	VMOVUPS     X4, (SP)
+	VPMAXUD     Y4, Y2, Y2
+	VPUNPCKLQDQ Y2, Y7, Y4
+	VPUNPCKHQDQ Y2, Y7, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VPERM2I128  $0x20, Y4, Y3, Y2
+	VPERM2I128  $0x31, Y4, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VDIVPS      largestI8<>+0(SB), Y2, Y3
+	VMOVUPS     one32<>+0(SB), Y2
+	VDIVPS      Y3, Y2, Y2
+	VCMPPS      $0x11, exponent32<>+0(SB), Y2, Y4
+	VPAND       Y4, Y2, Y2
+	VPMINUD     nan32<>+0(SB), Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X3
+	VMOVUPS     X3, (SP)
 	MOVWLZX     (SP), R11
 	MOVW        R11, (R8)
 	MOVWLZX     2(SP), R11
@@ -127,93 +128,95 @@ vector1:
 	MOVW        R11, 238(R8)
 
 block3:
-	VMOVUPS     Y3, 32(SP)
+	VMOVUPS     Y2, 32(SP)
 	SUBQ        $0x00000100, R10
 	CMPQ        R10, $0x00000100
 	JLT         last4
-	VPAND       1024(R9), Y0, Y3
-	VPAND       1056(R9), Y0, Y4
+	VPAND       1024(R9), Y0, Y2
+	VPAND       1056(R9), Y0, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       1088(R9), Y0, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       1120(R9), Y0, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       1152(R9), Y0, Y3
+	VPAND       1184(R9), Y0, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VPAND       1088(R9), Y0, Y4
+	VPAND       1216(R9), Y0, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VPAND       1120(R9), Y0, Y4
+	VPAND       1248(R9), Y0, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VPAND       1152(R9), Y0, Y4
-	VPAND       1184(R9), Y0, Y5
+	VPAND       1280(R9), Y0, Y4
+	VPAND       1312(R9), Y0, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VPAND       1216(R9), Y0, Y5
+	VPAND       1344(R9), Y0, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VPAND       1248(R9), Y0, Y5
+	VPAND       1376(R9), Y0, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VPAND       1280(R9), Y0, Y5
-	VPAND       1312(R9), Y0, Y6
+	VPAND       1408(R9), Y0, Y5
+	VPAND       1440(R9), Y0, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VPAND       1344(R9), Y0, Y6
+	VPAND       1472(R9), Y0, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VPAND       1376(R9), Y0, Y6
+	VPAND       1504(R9), Y0, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VPAND       1408(R9), Y0, Y6
-	VPAND       1440(R9), Y0, Y7
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VPAND       1536(R9), Y0, Y2
+	VPAND       1568(R9), Y0, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       1600(R9), Y0, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       1632(R9), Y0, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       1664(R9), Y0, Y4
+	VPAND       1696(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       1728(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       1760(R9), Y0, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       1792(R9), Y0, Y5
+	VPAND       1824(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       1856(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       1888(R9), Y0, Y6
+	VPMAXUD     Y6, Y5, Y5
+	VPAND       1920(R9), Y0, Y6
+	VPAND       1952(R9), Y0, Y7
 	VPMAXUD     Y7, Y6, Y6
-	VPAND       1472(R9), Y0, Y7
+	VPAND       1984(R9), Y0, Y7
 	VPMAXUD     Y7, Y6, Y6
-	VPAND       1504(R9), Y0, Y7
+	VPAND       2016(R9), Y0, Y7
 	VPMAXUD     Y7, Y6, Y6
-	VPUNPCKLDQ  Y4, Y3, Y7
-	VPUNPCKHDQ  Y4, Y3, Y3
-	VPMAXUD     Y3, Y7, Y7
-	VPUNPCKLDQ  Y6, Y5, Y3
+	VPUNPCKLDQ  Y4, Y2, Y7
+	VPUNPCKHDQ  Y4, Y2, Y2
+	VPMAXUD     Y2, Y7, Y7
+	VPUNPCKLDQ  Y6, Y5, Y2
 	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y7, Y4
-	VPUNPCKHQDQ Y3, Y7, Y3
-	VPMAXUD     Y3, Y4, Y4
-	VPAND       1536(R9), Y0, Y3
-	VPAND       1568(R9), Y0, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       1600(R9), Y0, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       1632(R9), Y0, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       1664(R9), Y0, Y5
-	VPAND       1696(R9), Y0, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       1728(R9), Y0, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       1760(R9), Y0, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       1792(R9), Y0, Y6
-	VPAND       1824(R9), Y0, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       1856(R9), Y0, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       1888(R9), Y0, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       1920(R9), Y0, Y7
-	VPAND       1952(R9), Y0, Y8
-	VPMAXUD     Y8, Y7, Y7
-	VPAND       1984(R9), Y0, Y8
-	VPMAXUD     Y8, Y7, Y7
-	VPAND       2016(R9), Y0, Y8
-	VPMAXUD     Y8, Y7, Y7
-	VPUNPCKLDQ  Y5, Y3, Y8
-	VPUNPCKHDQ  Y5, Y3, Y3
-	VPMAXUD     Y3, Y8, Y8
-	VPUNPCKLDQ  Y7, Y6, Y3
-	VPUNPCKHDQ  Y7, Y6, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPUNPCKLQDQ Y3, Y8, Y5
-	VPUNPCKHQDQ Y3, Y8, Y3
-	VPMAXUD     Y3, Y5, Y5
-	VPERM2I128  $0x20, Y5, Y4, Y3
-	VPERM2I128  $0x31, Y5, Y4, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VDIVPS      largestI8<>+0(SB), Y3, Y4
-	VMOVUPS     one32<>+0(SB), Y3
-	VDIVPS      Y4, Y3, Y3
-	VPMINUD     nan32<>+0(SB), Y4, Y4
-	VCVTPS2PH   $0x00, Y4, X4
-	VMOVUPS     X4, (SP)
+	VPMAXUD     Y4, Y2, Y2
+	VPUNPCKLQDQ Y2, Y7, Y4
+	VPUNPCKHQDQ Y2, Y7, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VPERM2I128  $0x20, Y4, Y3, Y2
+	VPERM2I128  $0x31, Y4, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VDIVPS      largestI8<>+0(SB), Y2, Y3
+	VMOVUPS     one32<>+0(SB), Y2
+	VDIVPS      Y3, Y2, Y2
+	VCMPPS      $0x11, exponent32<>+0(SB), Y2, Y4
+	VPAND       Y4, Y2, Y2
+	VPMINUD     nan32<>+0(SB), Y3, Y3
+	VCVTPS2PH   $0x00, Y3, X3
+	VMOVUPS     X3, (SP)
 	MOVWLZX     (SP), R11
 	MOVW        R11, 272(R8)
 	MOVWLZX     2(SP), R11
@@ -246,164 +249,9 @@ each6:
 	PREFETCHT1   320(R12)
 	PREFETCHT1   384(R12)
 	PREFETCHT1   448(R12)
-	VBROADCASTSS 32(SP)(R11*4), Y4
-	VMULPS       (R9), Y4, Y5
-	VPOR         Y1, Y5, Y5
-	VCVTPS2DQ    Y5, Y5
-	VMULPS       32(R9), Y4, Y6
-	VPOR         Y1, Y6, Y6
-	VCVTPS2DQ    Y6, Y6
-	VMULPS       64(R9), Y4, Y7
-	VPOR         Y1, Y7, Y7
-	VCVTPS2DQ    Y7, Y7
-	VMULPS       96(R9), Y4, Y4
-	VPOR         Y1, Y4, Y4
-	VCVTPS2DQ    Y4, Y4
-	VPACKSSDW    Y6, Y5, Y5
-	VPACKSSDW    Y4, Y7, Y4
-	VPAND        Y2, Y5, Y5
-	VPAND        Y2, Y4, Y4
-	VPACKUSWB    Y4, Y5, Y4
-	VMOVUPS      inOrder256<>+0(SB), Y5
-	VPERMD       Y4, Y5, Y4
-	VMOVUPS      Y4, 2(R8)
-	VBROADCASTSS 36(SP)(R11*4), Y4
-	VMULPS       128(R9), Y4, Y5
-	VPOR         Y1, Y5, Y5
-	VCVTPS2DQ    Y5, Y5
-	VMULPS       160(R9), Y4, Y6
-	VPOR         Y1, Y6, Y6
-	VCVTPS2DQ    Y6, Y6
-	VMULPS       192(R9), Y4, Y7
-	VPOR         Y1, Y7, Y7
-	VCVTPS2DQ    Y7, Y7
-	VMULPS       224(R9), Y4, Y4
-	VPOR         Y1, Y4, Y4
-	VCVTPS2DQ    Y4, Y4
-	VPACKSSDW    Y6, Y5, Y5
-	VPACKSSDW    Y4, Y7, Y4
-	VPAND        Y2, Y5, Y5
-	VPAND        Y2, Y4, Y4
-	VPACKUSWB    Y4, Y5, Y4
-	VMOVUPS      inOrder256<>+0(SB), Y5
-	VPERMD       Y4, Y5, Y4
-	VMOVUPS      Y4, 36(R8)
-	VBROADCASTSS 40(SP)(R11*4), Y4
-	VMULPS       256(R9), Y4, Y5
-	VPOR         Y1, Y5, Y5
-	VCVTPS2DQ    Y5, Y5
-	VMULPS       288(R9), Y4, Y6
-	VPOR         Y1, Y6, Y6
-	VCVTPS2DQ    Y6, Y6
-	VMULPS       320(R9), Y4, Y7
-	VPOR         Y1, Y7, Y7
-	VCVTPS2DQ    Y7, Y7
-	VMULPS       352(R9), Y4, Y4
-	VPOR         Y1, Y4, Y4
-	VCVTPS2DQ    Y4, Y4
-	VPACKSSDW    Y6, Y5, Y5
-	VPACKSSDW    Y4, Y7, Y4
-	VPAND        Y2, Y5, Y5
-	VPAND        Y2, Y4, Y4
-	VPACKUSWB    Y4, Y5, Y4
-	VMOVUPS      inOrder256<>+0(SB), Y5
-	VPERMD       Y4, Y5, Y4
-	VMOVUPS      Y4, 70(R8)
-	VBROADCASTSS 44(SP)(R11*4), Y4
-	VMULPS       384(R9), Y4, Y5
-	VPOR         Y1, Y5, Y5
-	VCVTPS2DQ    Y5, Y5
-	VMULPS       416(R9), Y4, Y6
-	VPOR         Y1, Y6, Y6
-	VCVTPS2DQ    Y6, Y6
-	VMULPS       448(R9), Y4, Y7
-	VPOR         Y1, Y7, Y7
-	VCVTPS2DQ    Y7, Y7
-	VMULPS       480(R9), Y4, Y4
-	VPOR         Y1, Y4, Y4
-	VCVTPS2DQ    Y4, Y4
-	VPACKSSDW    Y6, Y5, Y5
-	VPACKSSDW    Y4, Y7, Y4
-	VPAND        Y2, Y5, Y5
-	VPAND        Y2, Y4, Y4
-	VPACKUSWB    Y4, Y5, Y4
-	VMOVUPS      inOrder256<>+0(SB), Y5
-	VPERMD       Y4, Y5, Y4
-	VMOVUPS      Y4, 104(R8)
-	ADDQ         $0x00000200, R9
-	ADDQ         $0x00000088, R8
-	ADDQ         $0x04, R11
-	CMPQ         R11, $0x08
-	JNE          each6
-	CMPQ         R10, $0x00000100
-	JGE          block3
-
-fours5:
-	CMPQ R10, $0x80
-	JLT  next8
-
-block7:
-	VPAND        (R9), Y0, Y3
-	VPAND        32(R9), Y0, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        64(R9), Y0, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        96(R9), Y0, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        128(R9), Y0, Y4
-	VPAND        160(R9), Y0, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        192(R9), Y0, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        224(R9), Y0, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        256(R9), Y0, Y5
-	VPAND        288(R9), Y0, Y6
-	VPMAXUD      Y6, Y5, Y5
-	VPAND        320(R9), Y0, Y6
-	VPMAXUD      Y6, Y5, Y5
-	VPAND        352(R9), Y0, Y6
-	VPMAXUD      Y6, Y5, Y5
-	VPAND        384(R9), Y0, Y6
-	VPAND        416(R9), Y0, Y7
-	VPMAXUD      Y7, Y6, Y6
-	VPAND        448(R9), Y0, Y7
-	VPMAXUD      Y7, Y6, Y6
-	VPAND        480(R9), Y0, Y7
-	VPMAXUD      Y7, Y6, Y6
-	VPUNPCKLDQ   Y4, Y3, Y7
-	VPUNPCKHDQ   Y4, Y3, Y3
-	VPMAXUD      Y3, Y7, Y7
-	VPUNPCKLDQ   Y6, Y5, Y3
-	VPUNPCKHDQ   Y6, Y5, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPUNPCKLQDQ  Y3, Y7, Y4
-	VPUNPCKHQDQ  Y3, Y7, Y3
-	VPMAXUD      Y3, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X3
-	VPMAXUD      X3, X4, X3
-	VDIVPS       largestI8<>+0(SB), X3, X4
-	VMOVUPS      one32<>+0(SB), X3
-	VDIVPS       X4, X3, X3
-	VPMINUD      nan32<>+0(SB), X4, X4
-	VCVTPS2PH    $0x00, X4, X4
-	VPEXTRW      $0x00, X4, (R8)
-	VPEXTRW      $0x01, X4, 34(R8)
-	VPEXTRW      $0x02, X4, 68(R8)
-	VPEXTRW      $0x03, X4, 102(R8)
-	VMOVUPS      X3, 32(SP)
-	MOVQ         ahead+48(FP), R12
-	LEAQ         (R9), R11
-	ADDQ         R12, R11
-	PREFETCHT1   (R11)
-	PREFETCHT1   64(R11)
-	PREFETCHT1   128(R11)
-	PREFETCHT1   192(R11)
-	PREFETCHT1   256(R11)
-	PREFETCHT1   320(R11)
-	PREFETCHT1   384(R11)
-	PREFETCHT1   448(R11)
-	VBROADCASTSS 32(SP), Y3
+	CMPL         32(SP)(R11*4), $0x00
+	JEQ          zero8
+	VBROADCASTSS 32(SP)(R11*4), Y3
 	VMULPS       (R9), Y3, Y4
 	VPOR         Y1, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -418,13 +266,15 @@ block7:
 	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
 	VPACKSSDW    Y3, Y6, Y3
-	VPAND        Y2, Y4, Y4
-	VPAND        Y2, Y3, Y3
-	VPACKUSWB    Y3, Y4, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y3, Y4, Y3
 	VMOVUPS      Y3, 2(R8)
-	VBROADCASTSS 36(SP), Y3
+
+written7:
+	CMPL         36(SP)(R11*4), $0x00
+	JEQ          zero10
+	VBROADCASTSS 36(SP)(R11*4), Y3
 	VMULPS       128(R9), Y3, Y4
 	VPOR         Y1, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -439,13 +289,15 @@ block7:
 	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
 	VPACKSSDW    Y3, Y6, Y3
-	VPAND        Y2, Y4, Y4
-	VPAND        Y2, Y3, Y3
-	VPACKUSWB    Y3, Y4, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y3, Y4, Y3
 	VMOVUPS      Y3, 36(R8)
-	VBROADCASTSS 40(SP), Y3
+
+written9:
+	CMPL         40(SP)(R11*4), $0x00
+	JEQ          zero12
+	VBROADCASTSS 40(SP)(R11*4), Y3
 	VMULPS       256(R9), Y3, Y4
 	VPOR         Y1, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -460,13 +312,15 @@ block7:
 	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
 	VPACKSSDW    Y3, Y6, Y3
-	VPAND        Y2, Y4, Y4
-	VPAND        Y2, Y3, Y3
-	VPACKUSWB    Y3, Y4, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y3, Y4, Y3
 	VMOVUPS      Y3, 70(R8)
-	VBROADCASTSS 44(SP), Y3
+
+written11:
+	CMPL         44(SP)(R11*4), $0x00
+	JEQ          zero14
+	VBROADCASTSS 44(SP)(R11*4), Y3
 	VMULPS       384(R9), Y3, Y4
 	VPOR         Y1, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -481,71 +335,242 @@ block7:
 	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
 	VPACKSSDW    Y3, Y6, Y3
-	VPAND        Y2, Y4, Y4
-	VPAND        Y2, Y3, Y3
-	VPACKUSWB    Y3, Y4, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y3, Y4, Y3
 	VMOVUPS      Y3, 104(R8)
-	ADDQ         $0x00000200, R9
-	ADDQ         $0x00000088, R8
-	SUBQ         $0x80, R10
-	CMPQ         R10, $0x80
-	JGE          block7
 
-next8:
-	CMPQ R10, $0x20
-	JLT  next10
+written13:
+	ADDQ $0x00000200, R9
+	ADDQ $0x00000088, R8
+	ADDQ $0x04, R11
+	CMPQ R11, $0x08
+	JNE  each6
+	CMPQ R10, $0x00000100
+	JGE  block3
 
-block9:
-	VPAND        (R9), Y0, Y3
-	VPAND        32(R9), Y0, Y4
+fours5:
+	CMPQ R10, $0x80
+	JLT  next16
+
+block15:
+	VPAND        (R9), Y0, Y2
+	VPAND        32(R9), Y0, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        64(R9), Y0, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        96(R9), Y0, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        128(R9), Y0, Y3
+	VPAND        160(R9), Y0, Y4
 	VPMAXUD      Y4, Y3, Y3
-	VPAND        64(R9), Y0, Y4
+	VPAND        192(R9), Y0, Y4
 	VPMAXUD      Y4, Y3, Y3
-	VPAND        96(R9), Y0, Y4
+	VPAND        224(R9), Y0, Y4
 	VPMAXUD      Y4, Y3, Y3
-	VEXTRACTI128 $0x01, Y3, X4
-	VPMAXUD      X4, X3, X4
-	VPSHUFD      $0x4e, X4, X3
-	VPMAXUD      X3, X4, X4
-	VPSHUFD      $0xb1, X4, X3
-	VPMAXUD      X3, X4, X4
-	VDIVPS       largestI8<>+0(SB), X4, X4
-	VMOVUPS      one32<>+0(SB), X3
-	VDIVPS       X4, X3, X3
-	VPMINUD      nan32<>+0(SB), X4, X4
-	VCVTPS2PH    $0x00, X4, X4
-	VPEXTRW      $0x00, X4, (R8)
-	VMOVUPS      X3, 32(SP)
-	VBROADCASTSS 32(SP), Y3
-	VMULPS       (R9), Y3, Y4
-	VPOR         Y1, Y4, Y4
-	VCVTPS2DQ    Y4, Y4
-	VMULPS       32(R9), Y3, Y5
-	VPOR         Y1, Y5, Y5
-	VCVTPS2DQ    Y5, Y5
-	VMULPS       64(R9), Y3, Y6
-	VPOR         Y1, Y6, Y6
-	VCVTPS2DQ    Y6, Y6
-	VMULPS       96(R9), Y3, Y3
+	VPAND        256(R9), Y0, Y4
+	VPAND        288(R9), Y0, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        320(R9), Y0, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        352(R9), Y0, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        384(R9), Y0, Y5
+	VPAND        416(R9), Y0, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPAND        448(R9), Y0, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPAND        480(R9), Y0, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPUNPCKLDQ   Y3, Y2, Y6
+	VPUNPCKHDQ   Y3, Y2, Y2
+	VPMAXUD      Y2, Y6, Y6
+	VPUNPCKLDQ   Y5, Y4, Y2
+	VPUNPCKHDQ   Y5, Y4, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPUNPCKLQDQ  Y2, Y6, Y3
+	VPUNPCKHQDQ  Y2, Y6, Y2
+	VPMAXUD      Y2, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X2
+	VPMAXUD      X2, X3, X2
+	VDIVPS       largestI8<>+0(SB), X2, X3
+	VMOVUPS      one32<>+0(SB), X2
+	VDIVPS       X3, X2, X2
+	VCMPPS       $0x11, exponent32<>+0(SB), X2, X4
+	VPAND        X4, X2, X2
+	VPMINUD      nan32<>+0(SB), X3, X3
+	VCVTPS2PH    $0x00, X3, X3
+	VPEXTRW      $0x00, X3, (R8)
+	VPEXTRW      $0x01, X3, 34(R8)
+	VPEXTRW      $0x02, X3, 68(R8)
+	VPEXTRW      $0x03, X3, 102(R8)
+	VMOVUPS      X2, 32(SP)
+	MOVQ         ahead+48(FP), R12
+	LEAQ         (R9), R11
+	ADDQ         R12, R11
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	PREFETCHT1   128(R11)
+	PREFETCHT1   192(R11)
+	PREFETCHT1   256(R11)
+	PREFETCHT1   320(R11)
+	PREFETCHT1   384(R11)
+	PREFETCHT1   448(R11)
+	CMPL         32(SP), $0x00
+	JEQ          zero18
+	VBROADCASTSS 32(SP), Y2
+	VMULPS       (R9), Y2, Y3
 	VPOR         Y1, Y3, Y3
 	VCVTPS2DQ    Y3, Y3
-	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y3, Y6, Y3
-	VPAND        Y2, Y4, Y4
-	VPAND        Y2, Y3, Y3
-	VPACKUSWB    Y3, Y4, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMOVUPS      Y3, 2(R8)
-	ADDQ         $0x00000080, R9
-	ADDQ         $0x00000022, R8
-	SUBQ         $0x20, R10
-	CMPQ         R10, $0x20
-	JGE          block9
+	VMULPS       32(R9), Y2, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       64(R9), Y2, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       96(R9), Y2, Y2
+	VPOR         Y1, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y4, Y3, Y3
+	VPACKSSDW    Y2, Y5, Y2
+	VPACKSSWB    Y2, Y3, Y2
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y2, Y3, Y2
+	VMOVUPS      Y2, 2(R8)
 
-next10:
+written17:
+	CMPL         36(SP), $0x00
+	JEQ          zero20
+	VBROADCASTSS 36(SP), Y2
+	VMULPS       128(R9), Y2, Y3
+	VPOR         Y1, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VMULPS       160(R9), Y2, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       192(R9), Y2, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       224(R9), Y2, Y2
+	VPOR         Y1, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y4, Y3, Y3
+	VPACKSSDW    Y2, Y5, Y2
+	VPACKSSWB    Y2, Y3, Y2
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y2, Y3, Y2
+	VMOVUPS      Y2, 36(R8)
+
+written19:
+	CMPL         40(SP), $0x00
+	JEQ          zero22
+	VBROADCASTSS 40(SP), Y2
+	VMULPS       256(R9), Y2, Y3
+	VPOR         Y1, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VMULPS       288(R9), Y2, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       320(R9), Y2, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       352(R9), Y2, Y2
+	VPOR         Y1, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y4, Y3, Y3
+	VPACKSSDW    Y2, Y5, Y2
+	VPACKSSWB    Y2, Y3, Y2
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y2, Y3, Y2
+	VMOVUPS      Y2, 70(R8)
+
+written21:
+	CMPL         44(SP), $0x00
+	JEQ          zero24
+	VBROADCASTSS 44(SP), Y2
+	VMULPS       384(R9), Y2, Y3
+	VPOR         Y1, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VMULPS       416(R9), Y2, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       448(R9), Y2, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       480(R9), Y2, Y2
+	VPOR         Y1, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y4, Y3, Y3
+	VPACKSSDW    Y2, Y5, Y2
+	VPACKSSWB    Y2, Y3, Y2
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y2, Y3, Y2
+	VMOVUPS      Y2, 104(R8)
+
+written23:
+	ADDQ $0x00000200, R9
+	ADDQ $0x00000088, R8
+	SUBQ $0x80, R10
+	CMPQ R10, $0x80
+	JGE  block15
+
+next16:
+	CMPQ R10, $0x20
+	JLT  next26
+
+block25:
+	VPAND        (R9), Y0, Y2
+	VPAND        32(R9), Y0, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        64(R9), Y0, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        96(R9), Y0, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPMAXUD      X3, X2, X3
+	VPSHUFD      $0x4e, X3, X2
+	VPMAXUD      X2, X3, X3
+	VPSHUFD      $0xb1, X3, X2
+	VPMAXUD      X2, X3, X3
+	VDIVPS       largestI8<>+0(SB), X3, X3
+	VMOVUPS      one32<>+0(SB), X2
+	VDIVPS       X3, X2, X2
+	VCMPPS       $0x11, exponent32<>+0(SB), X2, X4
+	VPAND        X4, X2, X2
+	VPMINUD      nan32<>+0(SB), X3, X3
+	VCVTPS2PH    $0x00, X3, X3
+	VPEXTRW      $0x00, X3, (R8)
+	VMOVUPS      X2, 32(SP)
+	CMPL         32(SP), $0x00
+	JEQ          zero28
+	VBROADCASTSS 32(SP), Y2
+	VMULPS       (R9), Y2, Y3
+	VPOR         Y1, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VMULPS       32(R9), Y2, Y4
+	VPOR         Y1, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VMULPS       64(R9), Y2, Y5
+	VPOR         Y1, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VMULPS       96(R9), Y2, Y2
+	VPOR         Y1, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y4, Y3, Y3
+	VPACKSSDW    Y2, Y5, Y2
+	VPACKSSWB    Y2, Y3, Y2
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y2, Y3, Y2
+	VMOVUPS      Y2, 2(R8)
+
+written27:
+	ADDQ $0x00000080, R9
+	ADDQ $0x00000022, R8
+	SUBQ $0x20, R10
+	CMPQ R10, $0x20
+	JGE  block25
+
+next26:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -554,6 +579,51 @@ next10:
 done2:
 	VZEROUPPER
 	RET
+
+zero8:
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 2(R8)
+	JMP     written7
+
+zero10:
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 36(R8)
+	JMP     written9
+
+zero12:
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 70(R8)
+	JMP     written11
+
+zero14:
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 104(R8)
+	JMP     written13
+
+zero18:
+	VPXOR   Y2, Y2, Y2
+	VMOVUPS Y2, 2(R8)
+	JMP     written17
+
+zero20:
+	VPXOR   Y2, Y2, Y2
+	VMOVUPS Y2, 36(R8)
+	JMP     written19
+
+zero22:
+	VPXOR   Y2, Y2, Y2
+	VMOVUPS Y2, 70(R8)
+	JMP     written21
+
+zero24:
+	VPXOR   Y2, Y2, Y2
+	VMOVUPS Y2, 104(R8)
+	JMP     written23
+
+zero28:
+	VPXOR   Y2, Y2, Y2
+	VMOVUPS Y2, 2(R8)
+	JMP     written27
 
 DATA magnitude32<>+0(SB)/4, $0x7fffffff
 DATA magnitude32<>+4(SB)/4, $0x7fffffff
@@ -590,24 +660,6 @@ DATA lastBit<>+52(SB)/4, $0x00000001
 DATA lastBit<>+56(SB)/4, $0x00000001
 DATA lastBit<>+60(SB)/4, $0x00000001
 GLOBL lastBit<>(SB), RODATA|NOPTR, $64
-
-DATA lowBytes<>+0(SB)/4, $0x00ff00ff
-DATA lowBytes<>+4(SB)/4, $0x00ff00ff
-DATA lowBytes<>+8(SB)/4, $0x00ff00ff
-DATA lowBytes<>+12(SB)/4, $0x00ff00ff
-DATA lowBytes<>+16(SB)/4, $0x00ff00ff
-DATA lowBytes<>+20(SB)/4, $0x00ff00ff
-DATA lowBytes<>+24(SB)/4, $0x00ff00ff
-DATA lowBytes<>+28(SB)/4, $0x00ff00ff
-DATA lowBytes<>+32(SB)/4, $0x00ff00ff
-DATA lowBytes<>+36(SB)/4, $0x00ff00ff
-DATA lowBytes<>+40(SB)/4, $0x00ff00ff
-DATA lowBytes<>+44(SB)/4, $0x00ff00ff
-DATA lowBytes<>+48(SB)/4, $0x00ff00ff
-DATA lowBytes<>+52(SB)/4, $0x00ff00ff
-DATA lowBytes<>+56(SB)/4, $0x00ff00ff
-DATA lowBytes<>+60(SB)/4, $0x00ff00ff
-GLOBL lowBytes<>(SB), RODATA|NOPTR, $64
 
 DATA inOrder256<>+0(SB)/4, $0x00000000
 DATA inOrder256<>+4(SB)/4, $0x00000004
@@ -654,6 +706,24 @@ DATA one32<>+52(SB)/4, $0x3f800000
 DATA one32<>+56(SB)/4, $0x3f800000
 DATA one32<>+60(SB)/4, $0x3f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
+
+DATA exponent32<>+0(SB)/4, $0x7f800000
+DATA exponent32<>+4(SB)/4, $0x7f800000
+DATA exponent32<>+8(SB)/4, $0x7f800000
+DATA exponent32<>+12(SB)/4, $0x7f800000
+DATA exponent32<>+16(SB)/4, $0x7f800000
+DATA exponent32<>+20(SB)/4, $0x7f800000
+DATA exponent32<>+24(SB)/4, $0x7f800000
+DATA exponent32<>+28(SB)/4, $0x7f800000
+DATA exponent32<>+32(SB)/4, $0x7f800000
+DATA exponent32<>+36(SB)/4, $0x7f800000
+DATA exponent32<>+40(SB)/4, $0x7f800000
+DATA exponent32<>+44(SB)/4, $0x7f800000
+DATA exponent32<>+48(SB)/4, $0x7f800000
+DATA exponent32<>+52(SB)/4, $0x7f800000
+DATA exponent32<>+56(SB)/4, $0x7f800000
+DATA exponent32<>+60(SB)/4, $0x7f800000
+GLOBL exponent32<>(SB), RODATA|NOPTR, $64
 
 DATA nan32<>+0(SB)/4, $0x7fc00000
 DATA nan32<>+4(SB)/4, $0x7fc00000
@@ -1029,9 +1099,9 @@ each6:
 
 fours5:
 	CMPQ R10, $0x80
-	JLT  next8
+	JLT  next12
 
-block7:
+block11:
 	VPANDD        (R9), Z0, Z3
 	VPANDD        64(R9), Z0, Z4
 	VPMAXUD       Z4, Z3, Z3
@@ -1122,13 +1192,13 @@ block7:
 	ADDQ          $0x00000088, R8
 	SUBQ          $0x80, R10
 	CMPQ          R10, $0x80
-	JGE           block7
+	JGE           block11
 
-next8:
+next12:
 	CMPQ R10, $0x20
-	JLT  next10
+	JLT  next18
 
-block9:
+block17:
 	VPANDD        (R9), Z0, Z3
 	VPANDD        64(R9), Z0, Z4
 	VPMAXUD       Z4, Z3, Z3
@@ -1161,9 +1231,9 @@ block9:
 	ADDQ          $0x00000022, R8
 	SUBQ          $0x20, R10
 	CMPQ          R10, $0x20
-	JGE           block9
+	JGE           block17
 
-next10:
+next18:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -2449,14 +2519,17 @@ TEXT ·QuantizeRowF32ToE4M3AVX2(SB), $64-72
 	LEAQ    (R8)(R8*2), R9
 	TESTQ   DX, DX
 	JZ      done1
+	VMOVUPS powerE4M3<>+0(SB), Y0
+	VMOVUPS weightsE4M3<>+0(SB), Y1
+	VMOVUPS exponent32<>+0(SB), Y2
 	CMPQ    DX, $0x04
 	JLT     fewer5
 	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Y0
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
+	VMOVUPS magnitude32<>+0(SB), Y3
 	VPXOR   Y4, Y4, Y4
+	VPXOR   Y5, Y5, Y5
+	VPXOR   Y6, Y6, Y6
+	VPXOR   Y7, Y7, Y7
 	MOVQ    CX, R10
 	SUBQ    $0x10, R10
 	JLT     rest7
@@ -2466,34 +2539,34 @@ magnitudes6:
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
 	PREFETCHT1 (R11)
-	VPAND      (DI), Y0, Y5
-	VPMAXUD    Y5, Y1, Y1
-	VPAND      32(DI), Y0, Y5
-	VPMAXUD    Y5, Y1, Y1
+	VPAND      (DI), Y3, Y8
+	VPMAXUD    Y8, Y4, Y4
+	VPAND      32(DI), Y3, Y8
+	VPMAXUD    Y8, Y4, Y4
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
 	PREFETCHT1 (R11)
-	VPAND      (DI)(R8*1), Y0, Y5
-	VPMAXUD    Y5, Y2, Y2
-	VPAND      32(DI)(R8*1), Y0, Y5
-	VPMAXUD    Y5, Y2, Y2
+	VPAND      (DI)(R8*1), Y3, Y8
+	VPMAXUD    Y8, Y5, Y5
+	VPAND      32(DI)(R8*1), Y3, Y8
+	VPMAXUD    Y8, Y5, Y5
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
 	PREFETCHT1 (R11)
-	VPAND      (DI)(R8*2), Y0, Y5
-	VPMAXUD    Y5, Y3, Y3
-	VPAND      32(DI)(R8*2), Y0, Y5
-	VPMAXUD    Y5, Y3, Y3
+	VPAND      (DI)(R8*2), Y3, Y8
+	VPMAXUD    Y8, Y6, Y6
+	VPAND      32(DI)(R8*2), Y3, Y8
+	VPMAXUD    Y8, Y6, Y6
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
 	PREFETCHT1 (R11)
-	VPAND      (DI)(R9*1), Y0, Y5
-	VPMAXUD    Y5, Y4, Y4
-	VPAND      32(DI)(R9*1), Y0, Y5
-	VPMAXUD    Y5, Y4, Y4
+	VPAND      (DI)(R9*1), Y3, Y8
+	VPMAXUD    Y8, Y7, Y7
+	VPAND      32(DI)(R9*1), Y3, Y8
+	VPMAXUD    Y8, Y7, Y7
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R10
 	JGE        magnitudes6
@@ -2501,70 +2574,70 @@ magnitudes6:
 rest7:
 	ADDQ         $0x10, R10
 	JZ           largest8
-	VMOVD        R10, X5
-	VPBROADCASTD X5, Y5
-	VPCMPGTD     ordinals32<>+0(SB), Y5, Y6
-	VPCMPGTD     ordinals32<>+32(SB), Y5, Y5
-	VMASKMOVPS   (DI), Y6, Y7
-	VPAND        Y7, Y0, Y7
-	VPMAXUD      Y7, Y1, Y1
-	VMASKMOVPS   (DI)(R8*1), Y6, Y7
-	VPAND        Y7, Y0, Y7
-	VPMAXUD      Y7, Y2, Y2
-	VMASKMOVPS   (DI)(R8*2), Y6, Y7
-	VPAND        Y7, Y0, Y7
-	VPMAXUD      Y7, Y3, Y3
-	VMASKMOVPS   (DI)(R9*1), Y6, Y6
-	VPAND        Y6, Y0, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMASKMOVPS   32(DI), Y5, Y6
-	VPAND        Y6, Y0, Y6
-	VPMAXUD      Y6, Y1, Y1
-	VMASKMOVPS   32(DI)(R8*1), Y5, Y6
-	VPAND        Y6, Y0, Y6
-	VPMAXUD      Y6, Y2, Y2
-	VMASKMOVPS   32(DI)(R8*2), Y5, Y6
-	VPAND        Y6, Y0, Y6
-	VPMAXUD      Y6, Y3, Y3
-	VMASKMOVPS   32(DI)(R9*1), Y5, Y5
-	VPAND        Y5, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
+	VMOVD        R10, X8
+	VPBROADCASTD X8, Y8
+	VPCMPGTD     ordinals32<>+0(SB), Y8, Y9
+	VPCMPGTD     ordinals32<>+32(SB), Y8, Y8
+	VMASKMOVPS   (DI), Y9, Y10
+	VPAND        Y10, Y3, Y10
+	VPMAXUD      Y10, Y4, Y4
+	VMASKMOVPS   (DI)(R8*1), Y9, Y10
+	VPAND        Y10, Y3, Y10
+	VPMAXUD      Y10, Y5, Y5
+	VMASKMOVPS   (DI)(R8*2), Y9, Y10
+	VPAND        Y10, Y3, Y10
+	VPMAXUD      Y10, Y6, Y6
+	VMASKMOVPS   (DI)(R9*1), Y9, Y9
+	VPAND        Y9, Y3, Y9
+	VPMAXUD      Y9, Y7, Y7
+	VMASKMOVPS   32(DI), Y8, Y9
+	VPAND        Y9, Y3, Y9
+	VPMAXUD      Y9, Y4, Y4
+	VMASKMOVPS   32(DI)(R8*1), Y8, Y9
+	VPAND        Y9, Y3, Y9
+	VPMAXUD      Y9, Y5, Y5
+	VMASKMOVPS   32(DI)(R8*2), Y8, Y9
+	VPAND        Y9, Y3, Y9
+	VPMAXUD      Y9, Y6, Y6
+	VMASKMOVPS   32(DI)(R9*1), Y8, Y8
+	VPAND        Y8, Y3, Y3
+	VPMAXUD      Y3, Y7, Y7
 
 largest8:
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVUPS      one32<>+0(SB), X1
-	VDIVPS       X0, X1, X1
-	VMOVUPS      X1, (SP)
-	VMOVUPS      X0, 16(SP)
+	VPUNPCKLDQ   Y5, Y4, Y3
+	VPUNPCKHDQ   Y5, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPUNPCKLDQ   Y7, Y6, Y4
+	VPUNPCKHDQ   Y7, Y6, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPUNPCKLQDQ  Y4, Y3, Y5
+	VPUNPCKHQDQ  Y4, Y3, Y3
+	VPMAXUD      Y3, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X3
+	VPMAXUD      X3, X5, X3
+	VDIVPS       largestE4M3<>+0(SB), X3, X3
+	VPMAXUD      leastScale<>+0(SB), X3, X3
+	VPMINUD      nan32<>+0(SB), X3, X3
+	VMOVUPS      one32<>+0(SB), X4
+	VDIVPS       X3, X4, X4
+	VMOVUPS      X4, (SP)
+	VMOVUPS      X3, 16(SP)
 
 rows2:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
+	VMOVUPS (SP), X3
+	VMOVUPS X3, 32(SP)
+	VMOVUPS 16(SP), X3
+	VMOVUPS X3, 48(SP)
 	SUBQ    $0x04, DX
 	CMPQ    DX, $0x04
 	JLT     last3
 	LEAQ    (AX)(R8*4), DI
-	VMOVUPS magnitude32<>+0(SB), Y0
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
+	VMOVUPS magnitude32<>+0(SB), Y3
 	VPXOR   Y4, Y4, Y4
+	VPXOR   Y5, Y5, Y5
+	VPXOR   Y6, Y6, Y6
+	VPXOR   Y7, Y7, Y7
 	MOVQ    CX, R10
 	SUBQ    $0x10, R10
 	JLT     rest10
@@ -2574,34 +2647,34 @@ magnitudes9:
 	LEAQ       (DI), R11
 	ADDQ       R12, R11
 	PREFETCHT1 (R11)
-	VPAND      (DI), Y0, Y5
-	VPMAXUD    Y5, Y1, Y1
-	VPAND      32(DI), Y0, Y5
-	VPMAXUD    Y5, Y1, Y1
+	VPAND      (DI), Y3, Y8
+	VPMAXUD    Y8, Y4, Y4
+	VPAND      32(DI), Y3, Y8
+	VPMAXUD    Y8, Y4, Y4
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*1), R11
 	ADDQ       R12, R11
 	PREFETCHT1 (R11)
-	VPAND      (DI)(R8*1), Y0, Y5
-	VPMAXUD    Y5, Y2, Y2
-	VPAND      32(DI)(R8*1), Y0, Y5
-	VPMAXUD    Y5, Y2, Y2
+	VPAND      (DI)(R8*1), Y3, Y8
+	VPMAXUD    Y8, Y5, Y5
+	VPAND      32(DI)(R8*1), Y3, Y8
+	VPMAXUD    Y8, Y5, Y5
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R8*2), R11
 	ADDQ       R12, R11
 	PREFETCHT1 (R11)
-	VPAND      (DI)(R8*2), Y0, Y5
-	VPMAXUD    Y5, Y3, Y3
-	VPAND      32(DI)(R8*2), Y0, Y5
-	VPMAXUD    Y5, Y3, Y3
+	VPAND      (DI)(R8*2), Y3, Y8
+	VPMAXUD    Y8, Y6, Y6
+	VPAND      32(DI)(R8*2), Y3, Y8
+	VPMAXUD    Y8, Y6, Y6
 	MOVQ       ahead+56(FP), R12
 	LEAQ       (DI)(R9*1), R11
 	ADDQ       R12, R11
 	PREFETCHT1 (R11)
-	VPAND      (DI)(R9*1), Y0, Y5
-	VPMAXUD    Y5, Y4, Y4
-	VPAND      32(DI)(R9*1), Y0, Y5
-	VPMAXUD    Y5, Y4, Y4
+	VPAND      (DI)(R9*1), Y3, Y8
+	VPMAXUD    Y8, Y7, Y7
+	VPAND      32(DI)(R9*1), Y3, Y8
+	VPMAXUD    Y8, Y7, Y7
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R10
 	JGE        magnitudes9
@@ -2609,54 +2682,54 @@ magnitudes9:
 rest10:
 	ADDQ         $0x10, R10
 	JZ           largest11
-	VMOVD        R10, X5
-	VPBROADCASTD X5, Y5
-	VPCMPGTD     ordinals32<>+0(SB), Y5, Y6
-	VPCMPGTD     ordinals32<>+32(SB), Y5, Y5
-	VMASKMOVPS   (DI), Y6, Y7
-	VPAND        Y7, Y0, Y7
-	VPMAXUD      Y7, Y1, Y1
-	VMASKMOVPS   (DI)(R8*1), Y6, Y7
-	VPAND        Y7, Y0, Y7
-	VPMAXUD      Y7, Y2, Y2
-	VMASKMOVPS   (DI)(R8*2), Y6, Y7
-	VPAND        Y7, Y0, Y7
-	VPMAXUD      Y7, Y3, Y3
-	VMASKMOVPS   (DI)(R9*1), Y6, Y6
-	VPAND        Y6, Y0, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMASKMOVPS   32(DI), Y5, Y6
-	VPAND        Y6, Y0, Y6
-	VPMAXUD      Y6, Y1, Y1
-	VMASKMOVPS   32(DI)(R8*1), Y5, Y6
-	VPAND        Y6, Y0, Y6
-	VPMAXUD      Y6, Y2, Y2
-	VMASKMOVPS   32(DI)(R8*2), Y5, Y6
-	VPAND        Y6, Y0, Y6
-	VPMAXUD      Y6, Y3, Y3
-	VMASKMOVPS   32(DI)(R9*1), Y5, Y5
-	VPAND        Y5, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
+	VMOVD        R10, X8
+	VPBROADCASTD X8, Y8
+	VPCMPGTD     ordinals32<>+0(SB), Y8, Y9
+	VPCMPGTD     ordinals32<>+32(SB), Y8, Y8
+	VMASKMOVPS   (DI), Y9, Y10
+	VPAND        Y10, Y3, Y10
+	VPMAXUD      Y10, Y4, Y4
+	VMASKMOVPS   (DI)(R8*1), Y9, Y10
+	VPAND        Y10, Y3, Y10
+	VPMAXUD      Y10, Y5, Y5
+	VMASKMOVPS   (DI)(R8*2), Y9, Y10
+	VPAND        Y10, Y3, Y10
+	VPMAXUD      Y10, Y6, Y6
+	VMASKMOVPS   (DI)(R9*1), Y9, Y9
+	VPAND        Y9, Y3, Y9
+	VPMAXUD      Y9, Y7, Y7
+	VMASKMOVPS   32(DI), Y8, Y9
+	VPAND        Y9, Y3, Y9
+	VPMAXUD      Y9, Y4, Y4
+	VMASKMOVPS   32(DI)(R8*1), Y8, Y9
+	VPAND        Y9, Y3, Y9
+	VPMAXUD      Y9, Y5, Y5
+	VMASKMOVPS   32(DI)(R8*2), Y8, Y9
+	VPAND        Y9, Y3, Y9
+	VPMAXUD      Y9, Y6, Y6
+	VMASKMOVPS   32(DI)(R9*1), Y8, Y8
+	VPAND        Y8, Y3, Y3
+	VPMAXUD      Y3, Y7, Y7
 
 largest11:
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVUPS      one32<>+0(SB), X1
-	VDIVPS       X0, X1, X1
-	VMOVUPS      X1, (SP)
-	VMOVUPS      X0, 16(SP)
+	VPUNPCKLDQ   Y5, Y4, Y3
+	VPUNPCKHDQ   Y5, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPUNPCKLDQ   Y7, Y6, Y4
+	VPUNPCKHDQ   Y7, Y6, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPUNPCKLQDQ  Y4, Y3, Y5
+	VPUNPCKHQDQ  Y4, Y3, Y3
+	VPMAXUD      Y3, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X3
+	VPMAXUD      X3, X5, X3
+	VDIVPS       largestE4M3<>+0(SB), X3, X3
+	VPMAXUD      leastScale<>+0(SB), X3, X3
+	VPMINUD      nan32<>+0(SB), X3, X3
+	VMOVUPS      one32<>+0(SB), X4
+	VDIVPS       X3, X4, X4
+	VMOVUPS      X4, (SP)
+	VMOVUPS      X3, 16(SP)
 
 last3:
 	// 2. these rows
@@ -2670,63 +2743,61 @@ row4:
 	MOVL         R10, (SI)
 	CMPL         R10, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 32(SP)(DI*4), Y0
-	VBROADCASTSS 48(SP)(DI*4), Y1
+	VBROADCASTSS 32(SP)(DI*4), Y3
+	VBROADCASTSS 48(SP)(DI*4), Y4
 	CMPQ         R13, $0x20
 	JLT          next16
 
 block15:
-	VMOVUPS      (R12), Y2
-	VMULPS       Y0, Y2, Y3
-	VFMSUB231PS  Y1, Y3, Y2
-	VFNMADD231PS Y0, Y2, Y3
-	VMOVUPS      32(R12), Y2
-	VMULPS       Y0, Y2, Y4
-	VFMSUB231PS  Y1, Y4, Y2
-	VFNMADD231PS Y0, Y2, Y4
-	VMOVUPS      64(R12), Y2
-	VMULPS       Y0, Y2, Y5
-	VFMSUB231PS  Y1, Y5, Y2
-	VFNMADD231PS Y0, Y2, Y5
-	VMOVUPS      96(R12), Y2
-	VMULPS       Y0, Y2, Y6
-	VFMSUB231PS  Y1, Y6, Y2
-	VFNMADD231PS Y0, Y2, Y6
-	VPACKSSDW    Y4, Y3, Y2
-	VPACKSSDW    Y6, Y5, Y7
-	VPACKSSWB    Y7, Y2, Y2
-	VPAND        magnitude32<>+0(SB), Y3, Y3
-	VPAND        exponent32<>+0(SB), Y3, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y7
-	VPMADDWD     weightsE4M3<>+0(SB), Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y4, Y4
-	VPAND        exponent32<>+0(SB), Y4, Y3
-	VPMAXUD      leastE4M3<>+0(SB), Y3, Y3
-	VFMADD132PS  powerE4M3<>+0(SB), Y4, Y3
-	VPMADDWD     weightsE4M3<>+0(SB), Y3, Y3
-	VPAND        magnitude32<>+0(SB), Y5, Y5
-	VPAND        exponent32<>+0(SB), Y5, Y4
-	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
-	VFMADD132PS  powerE4M3<>+0(SB), Y5, Y4
-	VPMADDWD     weightsE4M3<>+0(SB), Y4, Y4
+	VMOVUPS      (R12), Y5
+	VMULPS       Y3, Y5, Y6
+	VFMSUB231PS  Y4, Y6, Y5
+	VFNMADD231PS Y3, Y5, Y6
+	VMOVUPS      32(R12), Y5
+	VMULPS       Y3, Y5, Y7
+	VFMSUB231PS  Y4, Y7, Y5
+	VFNMADD231PS Y3, Y5, Y7
+	VMOVUPS      64(R12), Y5
+	VMULPS       Y3, Y5, Y8
+	VFMSUB231PS  Y4, Y8, Y5
+	VFNMADD231PS Y3, Y5, Y8
+	VMOVUPS      96(R12), Y5
+	VMULPS       Y3, Y5, Y9
+	VFMSUB231PS  Y4, Y9, Y5
+	VFNMADD231PS Y3, Y5, Y9
+	VPACKSSDW    Y7, Y6, Y5
+	VPACKSSDW    Y9, Y8, Y10
+	VPACKSSWB    Y10, Y5, Y5
 	VPAND        magnitude32<>+0(SB), Y6, Y6
-	VPAND        exponent32<>+0(SB), Y6, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VFMADD132PS  powerE4M3<>+0(SB), Y6, Y5
-	VPMADDWD     weightsE4M3<>+0(SB), Y5, Y5
-	VPACKSSDW    Y3, Y7, Y3
-	VPACKSSDW    Y5, Y4, Y4
-	VPSRLW       $0x04, Y3, Y3
-	VPAND        low7<>+0(SB), Y3, Y3
-	VPSRLW       $0x04, Y4, Y4
-	VPAND        low7<>+0(SB), Y4, Y4
-	VPACKUSWB    Y4, Y3, Y3
-	VPAND        signs8<>+0(SB), Y2, Y2
-	VPOR         Y2, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y3, Y2, Y3
-	VMOVUPS      Y3, (R11)
+	VPAND        Y2, Y6, Y10
+	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
+	VFMADD132PS  Y0, Y6, Y10
+	VPMADDWD     Y1, Y10, Y10
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y2, Y7, Y6
+	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
+	VFMADD132PS  Y0, Y7, Y6
+	VPMADDWD     Y1, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y2, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y0, Y8, Y7
+	VPMADDWD     Y1, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y2, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y0, Y9, Y8
+	VPMADDWD     Y1, Y8, Y8
+	VPACKSSDW    Y6, Y10, Y6
+	VPACKSSDW    Y8, Y7, Y7
+	VPSRLW       $0x04, Y6, Y6
+	VPSRLW       $0x04, Y7, Y7
+	VPACKSSWB    Y7, Y6, Y6
+	VPAND        signs8<>+0(SB), Y5, Y5
+	VPOR         Y5, Y6, Y6
+	VMOVUPS      inOrder256<>+0(SB), Y5
+	VPERMD       Y6, Y5, Y6
+	VMOVUPS      Y6, (R11)
 	ADDQ         $0x00000080, R12
 	ADDQ         $0x00000020, R11
 	SUBQ         $0x20, R13
@@ -2738,26 +2809,25 @@ next16:
 	JLT  next18
 
 block17:
-	VMOVUPS      (R12), Y2
-	VMULPS       Y0, Y2, Y3
-	VFMSUB231PS  Y1, Y3, Y2
-	VFNMADD231PS Y0, Y2, Y3
-	VPACKSSDW    Y3, Y3, Y2
-	VPACKSSWB    Y2, Y2, Y2
-	VPAND        magnitude32<>+0(SB), Y3, Y3
-	VPAND        exponent32<>+0(SB), Y3, Y4
-	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
-	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y4
-	VPMADDWD     weightsE4M3<>+0(SB), Y4, Y4
-	VPACKSSDW    Y4, Y4, Y3
-	VPSRLW       $0x04, Y3, Y3
-	VPAND        low7<>+0(SB), Y3, Y3
-	VPACKUSWB    Y3, Y3, Y3
-	VPAND        signs8<>+0(SB), Y2, Y2
-	VPOR         Y2, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y3, Y2, Y3
-	VMOVQ        X3, (R11)
+	VMOVUPS      (R12), Y5
+	VMULPS       Y3, Y5, Y6
+	VFMSUB231PS  Y4, Y6, Y5
+	VFNMADD231PS Y3, Y5, Y6
+	VPACKSSDW    Y6, Y6, Y5
+	VPACKSSWB    Y5, Y5, Y5
+	VPAND        magnitude32<>+0(SB), Y6, Y6
+	VPAND        Y2, Y6, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y0, Y6, Y7
+	VPMADDWD     Y1, Y7, Y7
+	VPACKSSDW    Y7, Y7, Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPACKSSWB    Y6, Y6, Y6
+	VPAND        signs8<>+0(SB), Y5, Y5
+	VPOR         Y5, Y6, Y6
+	VMOVUPS      inOrder256<>+0(SB), Y5
+	VPERMD       Y6, Y5, Y6
+	VMOVQ        X6, (R11)
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000008, R11
 	SUBQ         $0x08, R13
@@ -2767,54 +2837,53 @@ block17:
 next18:
 	TESTQ        R13, R13
 	JZ           next20
-	VMOVD        R13, X2
-	VPBROADCASTD X2, Y2
-	VPCMPGTD     ordinals32<>+0(SB), Y2, Y2
-	VMASKMOVPS   (R12), Y2, Y2
-	VMULPS       Y0, Y2, Y3
-	VFMSUB231PS  Y1, Y3, Y2
-	VFNMADD231PS Y0, Y2, Y3
-	VPACKSSDW    Y3, Y3, Y0
-	VPACKSSWB    Y0, Y0, Y0
-	VPAND        magnitude32<>+0(SB), Y3, Y3
-	VPAND        exponent32<>+0(SB), Y3, Y1
-	VPMAXUD      leastE4M3<>+0(SB), Y1, Y1
-	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y1
-	VPMADDWD     weightsE4M3<>+0(SB), Y1, Y1
-	VPACKSSDW    Y1, Y1, Y1
-	VPSRLW       $0x04, Y1, Y1
-	VPAND        low7<>+0(SB), Y1, Y1
-	VPACKUSWB    Y1, Y1, Y1
-	VPAND        signs8<>+0(SB), Y0, Y0
-	VPOR         Y0, Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y0
-	VPERMD       Y1, Y0, Y1
-	VMOVAPS      X1, X0
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPCMPGTD     ordinals32<>+0(SB), Y5, Y5
+	VMASKMOVPS   (R12), Y5, Y5
+	VMULPS       Y3, Y5, Y6
+	VFMSUB231PS  Y4, Y6, Y5
+	VFNMADD231PS Y3, Y5, Y6
+	VPACKSSDW    Y6, Y6, Y3
+	VPACKSSWB    Y3, Y3, Y3
+	VPAND        magnitude32<>+0(SB), Y6, Y6
+	VPAND        Y2, Y6, Y4
+	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
+	VFMADD132PS  Y0, Y6, Y4
+	VPMADDWD     Y1, Y4, Y4
+	VPACKSSDW    Y4, Y4, Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPACKSSWB    Y4, Y4, Y4
+	VPAND        signs8<>+0(SB), Y3, Y3
+	VPOR         Y3, Y4, Y4
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y4, Y3, Y4
+	VMOVAPS      X4, X3
 	LEAQ         (R11), R10
 	TESTQ        $0x00000008, R13
 	JZ           fewer21
-	VMOVLPS      X0, (R10)
-	VPSRLDQ      $0x08, X0, X0
+	VMOVLPS      X3, (R10)
+	VPSRLDQ      $0x08, X3, X3
 	ADDQ         $0x00000008, R10
 
 fewer21:
 	TESTQ   $0x00000004, R13
 	JZ      fewer22
-	VMOVSS  X0, (R10)
-	VPSRLDQ $0x04, X0, X0
+	VMOVSS  X3, (R10)
+	VPSRLDQ $0x04, X3, X3
 	ADDQ    $0x00000004, R10
 
 fewer22:
 	TESTQ   $0x00000002, R13
 	JZ      fewer23
-	VPEXTRW $0x00, X0, (R10)
-	VPSRLDQ $0x02, X0, X0
+	VPEXTRW $0x00, X3, (R10)
+	VPSRLDQ $0x02, X3, X3
 	ADDQ    $0x00000002, R10
 
 fewer23:
 	TESTQ   $0x00000001, R13
 	JZ      fewer24
-	VPEXTRB $0x00, X0, (R10)
+	VPEXTRB $0x00, X3, (R10)
 
 fewer24:
 next20:
@@ -2842,8 +2911,8 @@ fewer5:
 	CMPQ    DX, $0x01
 	JLT     fewer28
 	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Y0
-	VPXOR   Y1, Y1, Y1
+	VMOVUPS magnitude32<>+0(SB), Y3
+	VPXOR   Y4, Y4, Y4
 	MOVQ    CX, R9
 	SUBQ    $0x10, R9
 	JLT     rest30
@@ -2853,10 +2922,10 @@ magnitudes29:
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
 	PREFETCHT1 (R10)
-	VPAND      (DI), Y0, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VPAND      32(DI), Y0, Y2
-	VPMAXUD    Y2, Y1, Y1
+	VPAND      (DI), Y3, Y5
+	VPMAXUD    Y5, Y4, Y4
+	VPAND      32(DI), Y3, Y5
+	VPMAXUD    Y5, Y4, Y4
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R9
 	JGE        magnitudes29
@@ -2864,44 +2933,44 @@ magnitudes29:
 rest30:
 	ADDQ         $0x10, R9
 	JZ           largest31
-	VMOVD        R9, X2
-	VPBROADCASTD X2, Y2
-	VPCMPGTD     ordinals32<>+0(SB), Y2, Y3
-	VPCMPGTD     ordinals32<>+32(SB), Y2, Y2
-	VMASKMOVPS   (DI), Y3, Y3
-	VPAND        Y3, Y0, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VMASKMOVPS   32(DI), Y2, Y2
-	VPAND        Y2, Y0, Y0
-	VPMAXUD      Y0, Y1, Y1
+	VMOVD        R9, X5
+	VPBROADCASTD X5, Y5
+	VPCMPGTD     ordinals32<>+0(SB), Y5, Y6
+	VPCMPGTD     ordinals32<>+32(SB), Y5, Y5
+	VMASKMOVPS   (DI), Y6, Y6
+	VPAND        Y6, Y3, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMASKMOVPS   32(DI), Y5, Y5
+	VPAND        Y5, Y3, Y3
+	VPMAXUD      Y3, Y4, Y4
 
 largest31:
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VPSHUFD      $0x4e, X0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0xb1, X0, X1
-	VPMAXUD      X1, X0, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVUPS      one32<>+0(SB), X1
-	VDIVPS       X0, X1, X1
-	VMOVUPS      X1, (SP)
-	VMOVUPS      X0, 16(SP)
+	VEXTRACTI128 $0x01, Y4, X3
+	VPMAXUD      X3, X4, X3
+	VPSHUFD      $0x4e, X3, X4
+	VPMAXUD      X4, X3, X3
+	VPSHUFD      $0xb1, X3, X4
+	VPMAXUD      X4, X3, X3
+	VDIVPS       largestE4M3<>+0(SB), X3, X3
+	VPMAXUD      leastScale<>+0(SB), X3, X3
+	VPMINUD      nan32<>+0(SB), X3, X3
+	VMOVUPS      one32<>+0(SB), X4
+	VDIVPS       X3, X4, X4
+	VMOVUPS      X4, (SP)
+	VMOVUPS      X3, 16(SP)
 
 rows25:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
+	VMOVUPS (SP), X3
+	VMOVUPS X3, 32(SP)
+	VMOVUPS 16(SP), X3
+	VMOVUPS X3, 48(SP)
 	SUBQ    $0x01, DX
 	CMPQ    DX, $0x01
 	JLT     last26
 	LEAQ    (AX)(R8*1), DI
-	VMOVUPS magnitude32<>+0(SB), Y0
-	VPXOR   Y1, Y1, Y1
+	VMOVUPS magnitude32<>+0(SB), Y3
+	VPXOR   Y4, Y4, Y4
 	MOVQ    CX, R9
 	SUBQ    $0x10, R9
 	JLT     rest33
@@ -2911,10 +2980,10 @@ magnitudes32:
 	LEAQ       (DI), R10
 	ADDQ       R11, R10
 	PREFETCHT1 (R10)
-	VPAND      (DI), Y0, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VPAND      32(DI), Y0, Y2
-	VPMAXUD    Y2, Y1, Y1
+	VPAND      (DI), Y3, Y5
+	VPMAXUD    Y5, Y4, Y4
+	VPAND      32(DI), Y3, Y5
+	VPMAXUD    Y5, Y4, Y4
 	ADDQ       $0x40, DI
 	SUBQ       $0x10, R9
 	JGE        magnitudes32
@@ -2922,31 +2991,31 @@ magnitudes32:
 rest33:
 	ADDQ         $0x10, R9
 	JZ           largest34
-	VMOVD        R9, X2
-	VPBROADCASTD X2, Y2
-	VPCMPGTD     ordinals32<>+0(SB), Y2, Y3
-	VPCMPGTD     ordinals32<>+32(SB), Y2, Y2
-	VMASKMOVPS   (DI), Y3, Y3
-	VPAND        Y3, Y0, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VMASKMOVPS   32(DI), Y2, Y2
-	VPAND        Y2, Y0, Y0
-	VPMAXUD      Y0, Y1, Y1
+	VMOVD        R9, X5
+	VPBROADCASTD X5, Y5
+	VPCMPGTD     ordinals32<>+0(SB), Y5, Y6
+	VPCMPGTD     ordinals32<>+32(SB), Y5, Y5
+	VMASKMOVPS   (DI), Y6, Y6
+	VPAND        Y6, Y3, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMASKMOVPS   32(DI), Y5, Y5
+	VPAND        Y5, Y3, Y3
+	VPMAXUD      Y3, Y4, Y4
 
 largest34:
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VPSHUFD      $0x4e, X0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0xb1, X0, X1
-	VPMAXUD      X1, X0, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVUPS      one32<>+0(SB), X1
-	VDIVPS       X0, X1, X1
-	VMOVUPS      X1, (SP)
-	VMOVUPS      X0, 16(SP)
+	VEXTRACTI128 $0x01, Y4, X3
+	VPMAXUD      X3, X4, X3
+	VPSHUFD      $0x4e, X3, X4
+	VPMAXUD      X4, X3, X3
+	VPSHUFD      $0xb1, X3, X4
+	VPMAXUD      X4, X3, X3
+	VDIVPS       largestE4M3<>+0(SB), X3, X3
+	VPMAXUD      leastScale<>+0(SB), X3, X3
+	VPMINUD      nan32<>+0(SB), X3, X3
+	VMOVUPS      one32<>+0(SB), X4
+	VDIVPS       X3, X4, X4
+	VMOVUPS      X4, (SP)
+	VMOVUPS      X3, 16(SP)
 
 last26:
 	// 2. these rows
@@ -2960,63 +3029,61 @@ row27:
 	MOVL         R9, (SI)
 	CMPL         R9, $0x7f800000
 	JCC          rare35
-	VBROADCASTSS 32(SP)(DI*4), Y0
-	VBROADCASTSS 48(SP)(DI*4), Y1
+	VBROADCASTSS 32(SP)(DI*4), Y3
+	VBROADCASTSS 48(SP)(DI*4), Y4
 	CMPQ         R12, $0x20
 	JLT          next39
 
 block38:
-	VMOVUPS      (R11), Y2
-	VMULPS       Y0, Y2, Y3
-	VFMSUB231PS  Y1, Y3, Y2
-	VFNMADD231PS Y0, Y2, Y3
-	VMOVUPS      32(R11), Y2
-	VMULPS       Y0, Y2, Y4
-	VFMSUB231PS  Y1, Y4, Y2
-	VFNMADD231PS Y0, Y2, Y4
-	VMOVUPS      64(R11), Y2
-	VMULPS       Y0, Y2, Y5
-	VFMSUB231PS  Y1, Y5, Y2
-	VFNMADD231PS Y0, Y2, Y5
-	VMOVUPS      96(R11), Y2
-	VMULPS       Y0, Y2, Y6
-	VFMSUB231PS  Y1, Y6, Y2
-	VFNMADD231PS Y0, Y2, Y6
-	VPACKSSDW    Y4, Y3, Y2
-	VPACKSSDW    Y6, Y5, Y7
-	VPACKSSWB    Y7, Y2, Y2
-	VPAND        magnitude32<>+0(SB), Y3, Y3
-	VPAND        exponent32<>+0(SB), Y3, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y7
-	VPMADDWD     weightsE4M3<>+0(SB), Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y4, Y4
-	VPAND        exponent32<>+0(SB), Y4, Y3
-	VPMAXUD      leastE4M3<>+0(SB), Y3, Y3
-	VFMADD132PS  powerE4M3<>+0(SB), Y4, Y3
-	VPMADDWD     weightsE4M3<>+0(SB), Y3, Y3
-	VPAND        magnitude32<>+0(SB), Y5, Y5
-	VPAND        exponent32<>+0(SB), Y5, Y4
-	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
-	VFMADD132PS  powerE4M3<>+0(SB), Y5, Y4
-	VPMADDWD     weightsE4M3<>+0(SB), Y4, Y4
+	VMOVUPS      (R11), Y5
+	VMULPS       Y3, Y5, Y6
+	VFMSUB231PS  Y4, Y6, Y5
+	VFNMADD231PS Y3, Y5, Y6
+	VMOVUPS      32(R11), Y5
+	VMULPS       Y3, Y5, Y7
+	VFMSUB231PS  Y4, Y7, Y5
+	VFNMADD231PS Y3, Y5, Y7
+	VMOVUPS      64(R11), Y5
+	VMULPS       Y3, Y5, Y8
+	VFMSUB231PS  Y4, Y8, Y5
+	VFNMADD231PS Y3, Y5, Y8
+	VMOVUPS      96(R11), Y5
+	VMULPS       Y3, Y5, Y9
+	VFMSUB231PS  Y4, Y9, Y5
+	VFNMADD231PS Y3, Y5, Y9
+	VPACKSSDW    Y7, Y6, Y5
+	VPACKSSDW    Y9, Y8, Y10
+	VPACKSSWB    Y10, Y5, Y5
 	VPAND        magnitude32<>+0(SB), Y6, Y6
-	VPAND        exponent32<>+0(SB), Y6, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VFMADD132PS  powerE4M3<>+0(SB), Y6, Y5
-	VPMADDWD     weightsE4M3<>+0(SB), Y5, Y5
-	VPACKSSDW    Y3, Y7, Y3
-	VPACKSSDW    Y5, Y4, Y4
-	VPSRLW       $0x04, Y3, Y3
-	VPAND        low7<>+0(SB), Y3, Y3
-	VPSRLW       $0x04, Y4, Y4
-	VPAND        low7<>+0(SB), Y4, Y4
-	VPACKUSWB    Y4, Y3, Y3
-	VPAND        signs8<>+0(SB), Y2, Y2
-	VPOR         Y2, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y3, Y2, Y3
-	VMOVUPS      Y3, (R10)
+	VPAND        Y2, Y6, Y10
+	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
+	VFMADD132PS  Y0, Y6, Y10
+	VPMADDWD     Y1, Y10, Y10
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y2, Y7, Y6
+	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
+	VFMADD132PS  Y0, Y7, Y6
+	VPMADDWD     Y1, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y2, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y0, Y8, Y7
+	VPMADDWD     Y1, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y2, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y0, Y9, Y8
+	VPMADDWD     Y1, Y8, Y8
+	VPACKSSDW    Y6, Y10, Y6
+	VPACKSSDW    Y8, Y7, Y7
+	VPSRLW       $0x04, Y6, Y6
+	VPSRLW       $0x04, Y7, Y7
+	VPACKSSWB    Y7, Y6, Y6
+	VPAND        signs8<>+0(SB), Y5, Y5
+	VPOR         Y5, Y6, Y6
+	VMOVUPS      inOrder256<>+0(SB), Y5
+	VPERMD       Y6, Y5, Y6
+	VMOVUPS      Y6, (R10)
 	ADDQ         $0x00000080, R11
 	ADDQ         $0x00000020, R10
 	SUBQ         $0x20, R12
@@ -3028,26 +3095,25 @@ next39:
 	JLT  next41
 
 block40:
-	VMOVUPS      (R11), Y2
-	VMULPS       Y0, Y2, Y3
-	VFMSUB231PS  Y1, Y3, Y2
-	VFNMADD231PS Y0, Y2, Y3
-	VPACKSSDW    Y3, Y3, Y2
-	VPACKSSWB    Y2, Y2, Y2
-	VPAND        magnitude32<>+0(SB), Y3, Y3
-	VPAND        exponent32<>+0(SB), Y3, Y4
-	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
-	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y4
-	VPMADDWD     weightsE4M3<>+0(SB), Y4, Y4
-	VPACKSSDW    Y4, Y4, Y3
-	VPSRLW       $0x04, Y3, Y3
-	VPAND        low7<>+0(SB), Y3, Y3
-	VPACKUSWB    Y3, Y3, Y3
-	VPAND        signs8<>+0(SB), Y2, Y2
-	VPOR         Y2, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y3, Y2, Y3
-	VMOVQ        X3, (R10)
+	VMOVUPS      (R11), Y5
+	VMULPS       Y3, Y5, Y6
+	VFMSUB231PS  Y4, Y6, Y5
+	VFNMADD231PS Y3, Y5, Y6
+	VPACKSSDW    Y6, Y6, Y5
+	VPACKSSWB    Y5, Y5, Y5
+	VPAND        magnitude32<>+0(SB), Y6, Y6
+	VPAND        Y2, Y6, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y0, Y6, Y7
+	VPMADDWD     Y1, Y7, Y7
+	VPACKSSDW    Y7, Y7, Y6
+	VPSRLW       $0x04, Y6, Y6
+	VPACKSSWB    Y6, Y6, Y6
+	VPAND        signs8<>+0(SB), Y5, Y5
+	VPOR         Y5, Y6, Y6
+	VMOVUPS      inOrder256<>+0(SB), Y5
+	VPERMD       Y6, Y5, Y6
+	VMOVQ        X6, (R10)
 	ADDQ         $0x00000020, R11
 	ADDQ         $0x00000008, R10
 	SUBQ         $0x08, R12
@@ -3057,54 +3123,53 @@ block40:
 next41:
 	TESTQ        R12, R12
 	JZ           next43
-	VMOVD        R12, X2
-	VPBROADCASTD X2, Y2
-	VPCMPGTD     ordinals32<>+0(SB), Y2, Y2
-	VMASKMOVPS   (R11), Y2, Y2
-	VMULPS       Y0, Y2, Y3
-	VFMSUB231PS  Y1, Y3, Y2
-	VFNMADD231PS Y0, Y2, Y3
-	VPACKSSDW    Y3, Y3, Y0
-	VPACKSSWB    Y0, Y0, Y0
-	VPAND        magnitude32<>+0(SB), Y3, Y3
-	VPAND        exponent32<>+0(SB), Y3, Y1
-	VPMAXUD      leastE4M3<>+0(SB), Y1, Y1
-	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y1
-	VPMADDWD     weightsE4M3<>+0(SB), Y1, Y1
-	VPACKSSDW    Y1, Y1, Y1
-	VPSRLW       $0x04, Y1, Y1
-	VPAND        low7<>+0(SB), Y1, Y1
-	VPACKUSWB    Y1, Y1, Y1
-	VPAND        signs8<>+0(SB), Y0, Y0
-	VPOR         Y0, Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y0
-	VPERMD       Y1, Y0, Y1
-	VMOVAPS      X1, X0
+	VMOVD        R12, X5
+	VPBROADCASTD X5, Y5
+	VPCMPGTD     ordinals32<>+0(SB), Y5, Y5
+	VMASKMOVPS   (R11), Y5, Y5
+	VMULPS       Y3, Y5, Y6
+	VFMSUB231PS  Y4, Y6, Y5
+	VFNMADD231PS Y3, Y5, Y6
+	VPACKSSDW    Y6, Y6, Y3
+	VPACKSSWB    Y3, Y3, Y3
+	VPAND        magnitude32<>+0(SB), Y6, Y6
+	VPAND        Y2, Y6, Y4
+	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
+	VFMADD132PS  Y0, Y6, Y4
+	VPMADDWD     Y1, Y4, Y4
+	VPACKSSDW    Y4, Y4, Y4
+	VPSRLW       $0x04, Y4, Y4
+	VPACKSSWB    Y4, Y4, Y4
+	VPAND        signs8<>+0(SB), Y3, Y3
+	VPOR         Y3, Y4, Y4
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y4, Y3, Y4
+	VMOVAPS      X4, X3
 	LEAQ         (R10), R9
 	TESTQ        $0x00000008, R12
 	JZ           fewer44
-	VMOVLPS      X0, (R9)
-	VPSRLDQ      $0x08, X0, X0
+	VMOVLPS      X3, (R9)
+	VPSRLDQ      $0x08, X3, X3
 	ADDQ         $0x00000008, R9
 
 fewer44:
 	TESTQ   $0x00000004, R12
 	JZ      fewer45
-	VMOVSS  X0, (R9)
-	VPSRLDQ $0x04, X0, X0
+	VMOVSS  X3, (R9)
+	VPSRLDQ $0x04, X3, X3
 	ADDQ    $0x00000004, R9
 
 fewer45:
 	TESTQ   $0x00000002, R12
 	JZ      fewer46
-	VPEXTRW $0x00, X0, (R9)
-	VPSRLDQ $0x02, X0, X0
+	VPEXTRW $0x00, X3, (R9)
+	VPSRLDQ $0x02, X3, X3
 	ADDQ    $0x00000002, R9
 
 fewer46:
 	TESTQ   $0x00000001, R12
 	JZ      fewer47
-	VPEXTRB $0x00, X0, (R9)
+	VPEXTRB $0x00, X3, (R9)
 
 fewer47:
 next43:
@@ -3133,22 +3198,22 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA powerE4M3<>+0(SB)/4, $0x49800018
-DATA powerE4M3<>+4(SB)/4, $0x49800018
-DATA powerE4M3<>+8(SB)/4, $0x49800018
-DATA powerE4M3<>+12(SB)/4, $0x49800018
-DATA powerE4M3<>+16(SB)/4, $0x49800018
-DATA powerE4M3<>+20(SB)/4, $0x49800018
-DATA powerE4M3<>+24(SB)/4, $0x49800018
-DATA powerE4M3<>+28(SB)/4, $0x49800018
-DATA powerE4M3<>+32(SB)/4, $0x49800018
-DATA powerE4M3<>+36(SB)/4, $0x49800018
-DATA powerE4M3<>+40(SB)/4, $0x49800018
-DATA powerE4M3<>+44(SB)/4, $0x49800018
-DATA powerE4M3<>+48(SB)/4, $0x49800018
-DATA powerE4M3<>+52(SB)/4, $0x49800018
-DATA powerE4M3<>+56(SB)/4, $0x49800018
-DATA powerE4M3<>+60(SB)/4, $0x49800018
+DATA powerE4M3<>+0(SB)/4, $0x4980fb98
+DATA powerE4M3<>+4(SB)/4, $0x4980fb98
+DATA powerE4M3<>+8(SB)/4, $0x4980fb98
+DATA powerE4M3<>+12(SB)/4, $0x4980fb98
+DATA powerE4M3<>+16(SB)/4, $0x4980fb98
+DATA powerE4M3<>+20(SB)/4, $0x4980fb98
+DATA powerE4M3<>+24(SB)/4, $0x4980fb98
+DATA powerE4M3<>+28(SB)/4, $0x4980fb98
+DATA powerE4M3<>+32(SB)/4, $0x4980fb98
+DATA powerE4M3<>+36(SB)/4, $0x4980fb98
+DATA powerE4M3<>+40(SB)/4, $0x4980fb98
+DATA powerE4M3<>+44(SB)/4, $0x4980fb98
+DATA powerE4M3<>+48(SB)/4, $0x4980fb98
+DATA powerE4M3<>+52(SB)/4, $0x4980fb98
+DATA powerE4M3<>+56(SB)/4, $0x4980fb98
+DATA powerE4M3<>+60(SB)/4, $0x4980fb98
 GLOBL powerE4M3<>(SB), RODATA|NOPTR, $64
 
 DATA weightsE4M3<>+0(SB)/4, $0x00010010
@@ -3187,42 +3252,6 @@ DATA leastE4M3<>+56(SB)/4, $0x3c800000
 DATA leastE4M3<>+60(SB)/4, $0x3c800000
 GLOBL leastE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA low7<>+0(SB)/4, $0x007f007f
-DATA low7<>+4(SB)/4, $0x007f007f
-DATA low7<>+8(SB)/4, $0x007f007f
-DATA low7<>+12(SB)/4, $0x007f007f
-DATA low7<>+16(SB)/4, $0x007f007f
-DATA low7<>+20(SB)/4, $0x007f007f
-DATA low7<>+24(SB)/4, $0x007f007f
-DATA low7<>+28(SB)/4, $0x007f007f
-DATA low7<>+32(SB)/4, $0x007f007f
-DATA low7<>+36(SB)/4, $0x007f007f
-DATA low7<>+40(SB)/4, $0x007f007f
-DATA low7<>+44(SB)/4, $0x007f007f
-DATA low7<>+48(SB)/4, $0x007f007f
-DATA low7<>+52(SB)/4, $0x007f007f
-DATA low7<>+56(SB)/4, $0x007f007f
-DATA low7<>+60(SB)/4, $0x007f007f
-GLOBL low7<>(SB), RODATA|NOPTR, $64
-
-DATA exponent32<>+0(SB)/4, $0x7f800000
-DATA exponent32<>+4(SB)/4, $0x7f800000
-DATA exponent32<>+8(SB)/4, $0x7f800000
-DATA exponent32<>+12(SB)/4, $0x7f800000
-DATA exponent32<>+16(SB)/4, $0x7f800000
-DATA exponent32<>+20(SB)/4, $0x7f800000
-DATA exponent32<>+24(SB)/4, $0x7f800000
-DATA exponent32<>+28(SB)/4, $0x7f800000
-DATA exponent32<>+32(SB)/4, $0x7f800000
-DATA exponent32<>+36(SB)/4, $0x7f800000
-DATA exponent32<>+40(SB)/4, $0x7f800000
-DATA exponent32<>+44(SB)/4, $0x7f800000
-DATA exponent32<>+48(SB)/4, $0x7f800000
-DATA exponent32<>+52(SB)/4, $0x7f800000
-DATA exponent32<>+56(SB)/4, $0x7f800000
-DATA exponent32<>+60(SB)/4, $0x7f800000
-GLOBL exponent32<>(SB), RODATA|NOPTR, $64
-
 DATA largestE4M3<>+0(SB)/4, $0x43e00000
 DATA largestE4M3<>+4(SB)/4, $0x43e00000
 DATA largestE4M3<>+8(SB)/4, $0x43e00000
@@ -3240,24 +3269,6 @@ DATA largestE4M3<>+52(SB)/4, $0x43e00000
 DATA largestE4M3<>+56(SB)/4, $0x43e00000
 DATA largestE4M3<>+60(SB)/4, $0x43e00000
 GLOBL largestE4M3<>(SB), RODATA|NOPTR, $64
-
-DATA nan8<>+0(SB)/4, $0x7f7f7f7f
-DATA nan8<>+4(SB)/4, $0x7f7f7f7f
-DATA nan8<>+8(SB)/4, $0x7f7f7f7f
-DATA nan8<>+12(SB)/4, $0x7f7f7f7f
-DATA nan8<>+16(SB)/4, $0x7f7f7f7f
-DATA nan8<>+20(SB)/4, $0x7f7f7f7f
-DATA nan8<>+24(SB)/4, $0x7f7f7f7f
-DATA nan8<>+28(SB)/4, $0x7f7f7f7f
-DATA nan8<>+32(SB)/4, $0x7f7f7f7f
-DATA nan8<>+36(SB)/4, $0x7f7f7f7f
-DATA nan8<>+40(SB)/4, $0x7f7f7f7f
-DATA nan8<>+44(SB)/4, $0x7f7f7f7f
-DATA nan8<>+48(SB)/4, $0x7f7f7f7f
-DATA nan8<>+52(SB)/4, $0x7f7f7f7f
-DATA nan8<>+56(SB)/4, $0x7f7f7f7f
-DATA nan8<>+60(SB)/4, $0x7f7f7f7f
-GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 DATA signs8<>+0(SB)/4, $0x80808080
 DATA signs8<>+4(SB)/4, $0x80808080
@@ -3910,6 +3921,24 @@ done1:
 	VZEROUPPER
 	RET
 
+DATA low7<>+0(SB)/4, $0x007f007f
+DATA low7<>+4(SB)/4, $0x007f007f
+DATA low7<>+8(SB)/4, $0x007f007f
+DATA low7<>+12(SB)/4, $0x007f007f
+DATA low7<>+16(SB)/4, $0x007f007f
+DATA low7<>+20(SB)/4, $0x007f007f
+DATA low7<>+24(SB)/4, $0x007f007f
+DATA low7<>+28(SB)/4, $0x007f007f
+DATA low7<>+32(SB)/4, $0x007f007f
+DATA low7<>+36(SB)/4, $0x007f007f
+DATA low7<>+40(SB)/4, $0x007f007f
+DATA low7<>+44(SB)/4, $0x007f007f
+DATA low7<>+48(SB)/4, $0x007f007f
+DATA low7<>+52(SB)/4, $0x007f007f
+DATA low7<>+56(SB)/4, $0x007f007f
+DATA low7<>+60(SB)/4, $0x007f007f
+GLOBL low7<>(SB), RODATA|NOPTR, $64
+
 DATA signExponent32<>+0(SB)/4, $0xff800000
 DATA signExponent32<>+4(SB)/4, $0xff800000
 DATA signExponent32<>+8(SB)/4, $0xff800000
@@ -3932,7 +3961,9 @@ GLOBL signExponent32<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX2, FMA3
 TEXT ·QuantizeF32ToE4M3AVX2(SB), $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VMOVUPS      largestE4M3<>+0(SB), Y1
+	VMOVUPS      limitedPowerE4M3<>+0(SB), Y1
+	VMOVUPS      weightsE4M3<>+0(SB), Y2
+	VMOVUPS      exponent32<>+0(SB), Y3
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3956,153 +3987,156 @@ block3:
 	ADDQ        R12, R11
 	PREFETCHT1  (R11)
 	PREFETCHT1  64(R11)
-	VMULPS      (R9), Y0, Y2
-	VMULPS      32(R9), Y0, Y3
-	VMULPS      64(R9), Y0, Y4
-	VMULPS      96(R9), Y0, Y5
-	VPACKSSDW   Y3, Y2, Y6
-	VPACKSSDW   Y5, Y4, Y7
-	VPACKSSWB   Y7, Y6, Y6
-	VPAND       magnitude32<>+0(SB), Y2, Y2
-	VMINPS      Y2, Y1, Y2
-	VPMINUD     nanE4M3<>+0(SB), Y2, Y2
-	VPAND       exponent32<>+0(SB), Y2, Y7
-	VPMAXUD     leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS powerE4M3<>+0(SB), Y2, Y7
-	VPMADDWD    weightsE4M3<>+0(SB), Y7, Y7
-	VPAND       magnitude32<>+0(SB), Y3, Y3
-	VMINPS      Y3, Y1, Y3
-	VPMINUD     nanE4M3<>+0(SB), Y3, Y3
-	VPAND       exponent32<>+0(SB), Y3, Y2
-	VPMAXUD     leastE4M3<>+0(SB), Y2, Y2
-	VFMADD132PS powerE4M3<>+0(SB), Y3, Y2
-	VPMADDWD    weightsE4M3<>+0(SB), Y2, Y2
+	VMULPS      (R9), Y0, Y4
+	VMULPS      32(R9), Y0, Y5
+	VMULPS      64(R9), Y0, Y6
+	VMULPS      96(R9), Y0, Y7
+	VMULPS      Y7, Y4, Y8
+	VFMADD231PS Y6, Y5, Y8
+	VPACKSSDW   Y5, Y4, Y9
+	VPACKSSDW   Y7, Y6, Y10
+	VPACKSSWB   Y10, Y9, Y9
 	VPAND       magnitude32<>+0(SB), Y4, Y4
-	VMINPS      Y4, Y1, Y4
-	VPMINUD     nanE4M3<>+0(SB), Y4, Y4
-	VPAND       exponent32<>+0(SB), Y4, Y3
-	VPMAXUD     leastE4M3<>+0(SB), Y3, Y3
-	VFMADD132PS powerE4M3<>+0(SB), Y4, Y3
-	VPMADDWD    weightsE4M3<>+0(SB), Y3, Y3
+	VPAND       Y3, Y4, Y10
+	VPMAXUD     leastE4M3<>+0(SB), Y10, Y10
+	VFMADD132PS Y1, Y4, Y10
+	VPMADDWD    Y2, Y10, Y10
 	VPAND       magnitude32<>+0(SB), Y5, Y5
-	VMINPS      Y5, Y1, Y5
-	VPMINUD     nanE4M3<>+0(SB), Y5, Y5
-	VPAND       exponent32<>+0(SB), Y5, Y4
+	VPAND       Y3, Y5, Y4
 	VPMAXUD     leastE4M3<>+0(SB), Y4, Y4
-	VFMADD132PS powerE4M3<>+0(SB), Y5, Y4
-	VPMADDWD    weightsE4M3<>+0(SB), Y4, Y4
-	VPACKSSDW   Y2, Y7, Y2
-	VPACKSSDW   Y4, Y3, Y3
-	VPSRLW      $0x04, Y2, Y2
-	VPAND       low7<>+0(SB), Y2, Y2
-	VPSRLW      $0x04, Y3, Y3
-	VPAND       low7<>+0(SB), Y3, Y3
-	VPACKUSWB   Y3, Y2, Y2
-	VPAND       signs8<>+0(SB), Y6, Y6
-	VPCMPEQB    nan8<>+0(SB), Y2, Y3
-	VPANDN      Y6, Y3, Y6
-	VPOR        Y6, Y2, Y2
-	VMOVUPS     inOrder256<>+0(SB), Y3
-	VPERMD      Y2, Y3, Y2
-	VMOVUPS     Y2, (R8)
-	ADDQ        $0x00000080, R9
-	ADDQ        $0x00000020, R8
-	SUBQ        $0x20, R10
-	CMPQ        R10, $0x20
-	JGE         block3
+	VFMADD132PS Y1, Y5, Y4
+	VPMADDWD    Y2, Y4, Y4
+	VPAND       magnitude32<>+0(SB), Y6, Y6
+	VPAND       Y3, Y6, Y5
+	VPMAXUD     leastE4M3<>+0(SB), Y5, Y5
+	VFMADD132PS Y1, Y6, Y5
+	VPMADDWD    Y2, Y5, Y5
+	VPAND       magnitude32<>+0(SB), Y7, Y7
+	VPAND       Y3, Y7, Y6
+	VPMAXUD     leastE4M3<>+0(SB), Y6, Y6
+	VFMADD132PS Y1, Y7, Y6
+	VPMADDWD    Y2, Y6, Y6
+	VPACKSSDW   Y4, Y10, Y4
+	VPACKSSDW   Y6, Y5, Y5
+	VPSRLW      $0x04, Y4, Y4
+	VPSRLW      $0x04, Y5, Y5
+	VPACKSSWB   Y5, Y4, Y4
+	VPSUBB      beyondE4M3<>+0(SB), Y4, Y4
+	VPAND       signs8<>+0(SB), Y9, Y9
+	VPOR        Y9, Y4, Y4
+	VMOVUPS     inOrder256<>+0(SB), Y5
+	VPERMD      Y4, Y5, Y4
+	VCMPPS      $0x03, Y8, Y8, Y8
+	VMOVMSKPS   Y8, R11
+	TESTL       R11, R11
+	JNZ         nan5
+
+numbers6:
+	VMOVUPS Y4, (R8)
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x00000020, R8
+	SUBQ    $0x20, R10
+	CMPQ    R10, $0x20
+	JGE     block3
 
 next4:
 	CMPQ R10, $0x08
-	JLT  next6
+	JLT  next8
 
-block5:
+block7:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
 	PREFETCHT1  (R11)
-	VMULPS      (R9), Y0, Y2
-	VPACKSSDW   Y2, Y2, Y3
-	VPACKSSWB   Y3, Y3, Y3
-	VPAND       magnitude32<>+0(SB), Y2, Y2
-	VMINPS      Y2, Y1, Y2
-	VPMINUD     nanE4M3<>+0(SB), Y2, Y2
-	VPAND       exponent32<>+0(SB), Y2, Y4
-	VPMAXUD     leastE4M3<>+0(SB), Y4, Y4
-	VFMADD132PS powerE4M3<>+0(SB), Y2, Y4
-	VPMADDWD    weightsE4M3<>+0(SB), Y4, Y4
-	VPACKSSDW   Y4, Y4, Y2
-	VPSRLW      $0x04, Y2, Y2
-	VPAND       low7<>+0(SB), Y2, Y2
-	VPACKUSWB   Y2, Y2, Y2
-	VPAND       signs8<>+0(SB), Y3, Y3
-	VPCMPEQB    nan8<>+0(SB), Y2, Y4
-	VPANDN      Y3, Y4, Y3
-	VPOR        Y3, Y2, Y2
-	VMOVUPS     inOrder256<>+0(SB), Y3
-	VPERMD      Y2, Y3, Y2
-	VMOVQ       X2, (R8)
-	ADDQ        $0x00000020, R9
-	ADDQ        $0x00000008, R8
-	SUBQ        $0x08, R10
-	CMPQ        R10, $0x08
-	JGE         block5
+	VMULPS      (R9), Y0, Y4
+	VMULPS      Y4, Y4, Y5
+	VPACKSSDW   Y4, Y4, Y6
+	VPACKSSWB   Y6, Y6, Y6
+	VPAND       magnitude32<>+0(SB), Y4, Y4
+	VPAND       Y3, Y4, Y7
+	VPMAXUD     leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS Y1, Y4, Y7
+	VPMADDWD    Y2, Y7, Y7
+	VPACKSSDW   Y7, Y7, Y4
+	VPSRLW      $0x04, Y4, Y4
+	VPACKSSWB   Y4, Y4, Y4
+	VPSUBB      beyondE4M3<>+0(SB), Y4, Y4
+	VPAND       signs8<>+0(SB), Y6, Y6
+	VPOR        Y6, Y4, Y4
+	VMOVUPS     inOrder256<>+0(SB), Y6
+	VPERMD      Y4, Y6, Y4
+	VCMPPS      $0x03, Y5, Y5, Y5
+	VMOVMSKPS   Y5, R11
+	TESTL       R11, R11
+	JNZ         nan9
 
-next6:
+numbers10:
+	VMOVQ X4, (R8)
+	ADDQ  $0x00000020, R9
+	ADDQ  $0x00000008, R8
+	SUBQ  $0x08, R10
+	CMPQ  R10, $0x08
+	JGE   block7
+
+next8:
 	TESTQ        R10, R10
-	JZ           next8
-	VMOVD        R10, X2
-	VPBROADCASTD X2, Y2
-	VPCMPGTD     ordinals32<>+0(SB), Y2, Y2
-	VMASKMOVPS   (R9), Y2, Y2
-	VMULPS       Y2, Y0, Y2
-	VPACKSSDW    Y2, Y2, Y3
-	VPACKSSWB    Y3, Y3, Y3
-	VPAND        magnitude32<>+0(SB), Y2, Y2
-	VMINPS       Y2, Y1, Y2
-	VPMINUD      nanE4M3<>+0(SB), Y2, Y2
-	VPAND        exponent32<>+0(SB), Y2, Y4
-	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
-	VFMADD132PS  powerE4M3<>+0(SB), Y2, Y4
-	VPMADDWD     weightsE4M3<>+0(SB), Y4, Y4
-	VPACKSSDW    Y4, Y4, Y2
-	VPSRLW       $0x04, Y2, Y2
-	VPAND        low7<>+0(SB), Y2, Y2
-	VPACKUSWB    Y2, Y2, Y2
-	VPAND        signs8<>+0(SB), Y3, Y3
-	VPCMPEQB     nan8<>+0(SB), Y2, Y4
-	VPANDN       Y3, Y4, Y3
-	VPOR         Y3, Y2, Y2
-	VMOVUPS      inOrder256<>+0(SB), Y3
-	VPERMD       Y2, Y3, Y2
-	VMOVAPS      X2, X2
-	LEAQ         (R8), R8
-	TESTQ        $0x00000008, R10
-	JZ           fewer9
-	VMOVLPS      X2, (R8)
-	VPSRLDQ      $0x08, X2, X2
-	ADDQ         $0x00000008, R8
+	JZ           next12
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPCMPGTD     ordinals32<>+0(SB), Y4, Y4
+	VMASKMOVPS   (R9), Y4, Y4
+	VMULPS       Y4, Y0, Y5
+	VMULPS       Y5, Y5, Y6
+	VPACKSSDW    Y5, Y5, Y7
+	VPACKSSWB    Y7, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y5, Y5
+	VPAND        Y3, Y5, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y5, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPACKSSDW    Y8, Y8, Y5
+	VPSRLW       $0x04, Y5, Y5
+	VPACKSSWB    Y5, Y5, Y5
+	VPSUBB       beyondE4M3<>+0(SB), Y5, Y5
+	VPAND        signs8<>+0(SB), Y7, Y7
+	VPOR         Y7, Y5, Y5
+	VMOVUPS      inOrder256<>+0(SB), Y7
+	VPERMD       Y5, Y7, Y5
+	VCMPPS       $0x03, Y6, Y6, Y6
+	VMOVMSKPS    Y6, R9
+	TESTL        R9, R9
+	JNZ          nan13
 
-fewer9:
+numbers14:
+	VMOVAPS X5, X4
+	LEAQ    (R8), R8
+	TESTQ   $0x00000008, R10
+	JZ      fewer15
+	VMOVLPS X4, (R8)
+	VPSRLDQ $0x08, X4, X4
+	ADDQ    $0x00000008, R8
+
+fewer15:
 	TESTQ   $0x00000004, R10
-	JZ      fewer10
-	VMOVSS  X2, (R8)
-	VPSRLDQ $0x04, X2, X2
+	JZ      fewer16
+	VMOVSS  X4, (R8)
+	VPSRLDQ $0x04, X4, X4
 	ADDQ    $0x00000004, R8
 
-fewer10:
+fewer16:
 	TESTQ   $0x00000002, R10
-	JZ      fewer11
-	VPEXTRW $0x00, X2, (R8)
-	VPSRLDQ $0x02, X2, X2
+	JZ      fewer17
+	VPEXTRW $0x00, X4, (R8)
+	VPSRLDQ $0x02, X4, X4
 	ADDQ    $0x00000002, R8
 
-fewer11:
+fewer17:
 	TESTQ   $0x00000001, R10
-	JZ      fewer12
-	VPEXTRB $0x00, X2, (R8)
+	JZ      fewer18
+	VPEXTRB $0x00, X4, (R8)
 
-fewer12:
-next8:
+fewer18:
+next12:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -4112,23 +4146,96 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA nanE4M3<>+0(SB)/4, $0x43f00000
-DATA nanE4M3<>+4(SB)/4, $0x43f00000
-DATA nanE4M3<>+8(SB)/4, $0x43f00000
-DATA nanE4M3<>+12(SB)/4, $0x43f00000
-DATA nanE4M3<>+16(SB)/4, $0x43f00000
-DATA nanE4M3<>+20(SB)/4, $0x43f00000
-DATA nanE4M3<>+24(SB)/4, $0x43f00000
-DATA nanE4M3<>+28(SB)/4, $0x43f00000
-DATA nanE4M3<>+32(SB)/4, $0x43f00000
-DATA nanE4M3<>+36(SB)/4, $0x43f00000
-DATA nanE4M3<>+40(SB)/4, $0x43f00000
-DATA nanE4M3<>+44(SB)/4, $0x43f00000
-DATA nanE4M3<>+48(SB)/4, $0x43f00000
-DATA nanE4M3<>+52(SB)/4, $0x43f00000
-DATA nanE4M3<>+56(SB)/4, $0x43f00000
-DATA nanE4M3<>+60(SB)/4, $0x43f00000
-GLOBL nanE4M3<>(SB), RODATA|NOPTR, $64
+nan5:
+	VMULPS    (R9), Y0, Y5
+	VMULPS    32(R9), Y0, Y6
+	VMULPS    64(R9), Y0, Y7
+	VMULPS    96(R9), Y0, Y8
+	VCMPPS    $0x03, Y5, Y5, Y5
+	VCMPPS    $0x03, Y6, Y6, Y6
+	VCMPPS    $0x03, Y7, Y7, Y7
+	VCMPPS    $0x03, Y8, Y8, Y8
+	VPACKSSDW Y6, Y5, Y5
+	VPACKSSDW Y8, Y7, Y6
+	VPACKSSWB Y6, Y5, Y5
+	VMOVUPS   inOrder256<>+0(SB), Y6
+	VPERMD    Y5, Y6, Y5
+	VPBLENDVB Y5, nan8<>+0(SB), Y4, Y4
+	JMP       numbers6
+
+nan9:
+	VMULPS    (R9), Y0, Y5
+	VCMPPS    $0x03, Y5, Y5, Y5
+	VPACKSSDW Y5, Y5, Y5
+	VPACKSSWB Y5, Y5, Y5
+	VMOVUPS   inOrder256<>+0(SB), Y6
+	VPERMD    Y5, Y6, Y5
+	VPBLENDVB Y5, nan8<>+0(SB), Y4, Y4
+	JMP       numbers10
+
+nan13:
+	VMULPS    Y4, Y0, Y4
+	VCMPPS    $0x03, Y4, Y4, Y4
+	VPACKSSDW Y4, Y4, Y4
+	VPACKSSWB Y4, Y4, Y4
+	VMOVUPS   inOrder256<>+0(SB), Y6
+	VPERMD    Y4, Y6, Y4
+	VPBLENDVB Y4, nan8<>+0(SB), Y5, Y5
+	JMP       numbers14
+
+DATA beyondE4M3<>+0(SB)/4, $0x01010101
+DATA beyondE4M3<>+4(SB)/4, $0x01010101
+DATA beyondE4M3<>+8(SB)/4, $0x01010101
+DATA beyondE4M3<>+12(SB)/4, $0x01010101
+DATA beyondE4M3<>+16(SB)/4, $0x01010101
+DATA beyondE4M3<>+20(SB)/4, $0x01010101
+DATA beyondE4M3<>+24(SB)/4, $0x01010101
+DATA beyondE4M3<>+28(SB)/4, $0x01010101
+DATA beyondE4M3<>+32(SB)/4, $0x01010101
+DATA beyondE4M3<>+36(SB)/4, $0x01010101
+DATA beyondE4M3<>+40(SB)/4, $0x01010101
+DATA beyondE4M3<>+44(SB)/4, $0x01010101
+DATA beyondE4M3<>+48(SB)/4, $0x01010101
+DATA beyondE4M3<>+52(SB)/4, $0x01010101
+DATA beyondE4M3<>+56(SB)/4, $0x01010101
+DATA beyondE4M3<>+60(SB)/4, $0x01010101
+GLOBL beyondE4M3<>(SB), RODATA|NOPTR, $64
+
+DATA limitedPowerE4M3<>+0(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+4(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+8(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+12(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+16(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+20(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+24(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+28(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+32(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+36(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+40(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+44(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+48(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+52(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+56(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+60(SB)/4, $0x4990fb98
+GLOBL limitedPowerE4M3<>(SB), RODATA|NOPTR, $64
+
+DATA nan8<>+0(SB)/4, $0x7f7f7f7f
+DATA nan8<>+4(SB)/4, $0x7f7f7f7f
+DATA nan8<>+8(SB)/4, $0x7f7f7f7f
+DATA nan8<>+12(SB)/4, $0x7f7f7f7f
+DATA nan8<>+16(SB)/4, $0x7f7f7f7f
+DATA nan8<>+20(SB)/4, $0x7f7f7f7f
+DATA nan8<>+24(SB)/4, $0x7f7f7f7f
+DATA nan8<>+28(SB)/4, $0x7f7f7f7f
+DATA nan8<>+32(SB)/4, $0x7f7f7f7f
+DATA nan8<>+36(SB)/4, $0x7f7f7f7f
+DATA nan8<>+40(SB)/4, $0x7f7f7f7f
+DATA nan8<>+44(SB)/4, $0x7f7f7f7f
+DATA nan8<>+48(SB)/4, $0x7f7f7f7f
+DATA nan8<>+52(SB)/4, $0x7f7f7f7f
+DATA nan8<>+56(SB)/4, $0x7f7f7f7f
+DATA nan8<>+60(SB)/4, $0x7f7f7f7f
+GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeF32ToE4M3AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
@@ -4337,7 +4444,9 @@ nan13:
 // Requires: AVX, AVX2, FMA3
 TEXT ·QuantizeF32ToE5M2AVX2(SB), $0-60
 	VBROADCASTSS scale+56(FP), Y0
-	VMOVUPS      largestE5M2<>+0(SB), Y1
+	VMOVUPS      limitedPowerE5M2<>+0(SB), Y1
+	VMOVUPS      weightsE5M2<>+0(SB), Y2
+	VMOVUPS      exponent32<>+0(SB), Y3
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -4361,153 +4470,156 @@ block3:
 	ADDQ        R12, R11
 	PREFETCHT1  (R11)
 	PREFETCHT1  64(R11)
-	VMULPS      (R9), Y0, Y2
-	VMULPS      32(R9), Y0, Y3
-	VMULPS      64(R9), Y0, Y4
-	VMULPS      96(R9), Y0, Y5
-	VPACKSSDW   Y3, Y2, Y6
-	VPACKSSDW   Y5, Y4, Y7
-	VPACKSSWB   Y7, Y6, Y6
-	VPAND       magnitude32<>+0(SB), Y2, Y2
-	VMINPS      Y2, Y1, Y2
-	VPMINUD     nanE5M2<>+0(SB), Y2, Y2
-	VPAND       exponent32<>+0(SB), Y2, Y7
-	VPMAXUD     leastE5M2<>+0(SB), Y7, Y7
-	VFMADD132PS powerE5M2<>+0(SB), Y2, Y7
-	VPMADDWD    weightsE5M2<>+0(SB), Y7, Y7
-	VPAND       magnitude32<>+0(SB), Y3, Y3
-	VMINPS      Y3, Y1, Y3
-	VPMINUD     nanE5M2<>+0(SB), Y3, Y3
-	VPAND       exponent32<>+0(SB), Y3, Y2
-	VPMAXUD     leastE5M2<>+0(SB), Y2, Y2
-	VFMADD132PS powerE5M2<>+0(SB), Y3, Y2
-	VPMADDWD    weightsE5M2<>+0(SB), Y2, Y2
+	VMULPS      (R9), Y0, Y4
+	VMULPS      32(R9), Y0, Y5
+	VMULPS      64(R9), Y0, Y6
+	VMULPS      96(R9), Y0, Y7
+	VMULPS      Y7, Y4, Y8
+	VFMADD231PS Y6, Y5, Y8
+	VPACKSSDW   Y5, Y4, Y9
+	VPACKSSDW   Y7, Y6, Y10
+	VPACKSSWB   Y10, Y9, Y9
 	VPAND       magnitude32<>+0(SB), Y4, Y4
-	VMINPS      Y4, Y1, Y4
-	VPMINUD     nanE5M2<>+0(SB), Y4, Y4
-	VPAND       exponent32<>+0(SB), Y4, Y3
-	VPMAXUD     leastE5M2<>+0(SB), Y3, Y3
-	VFMADD132PS powerE5M2<>+0(SB), Y4, Y3
-	VPMADDWD    weightsE5M2<>+0(SB), Y3, Y3
+	VPAND       Y3, Y4, Y10
+	VPMAXUD     leastE5M2<>+0(SB), Y10, Y10
+	VFMADD132PS Y1, Y4, Y10
+	VPMADDWD    Y2, Y10, Y10
 	VPAND       magnitude32<>+0(SB), Y5, Y5
-	VMINPS      Y5, Y1, Y5
-	VPMINUD     nanE5M2<>+0(SB), Y5, Y5
-	VPAND       exponent32<>+0(SB), Y5, Y4
+	VPAND       Y3, Y5, Y4
 	VPMAXUD     leastE5M2<>+0(SB), Y4, Y4
-	VFMADD132PS powerE5M2<>+0(SB), Y5, Y4
-	VPMADDWD    weightsE5M2<>+0(SB), Y4, Y4
-	VPACKSSDW   Y2, Y7, Y2
-	VPACKSSDW   Y4, Y3, Y3
-	VPSRLW      $0x05, Y2, Y2
-	VPAND       low7<>+0(SB), Y2, Y2
-	VPSRLW      $0x05, Y3, Y3
-	VPAND       low7<>+0(SB), Y3, Y3
-	VPACKUSWB   Y3, Y2, Y2
-	VPAND       signs8<>+0(SB), Y6, Y6
-	VPCMPEQB    nan8<>+0(SB), Y2, Y3
-	VPANDN      Y6, Y3, Y6
-	VPOR        Y6, Y2, Y2
-	VMOVUPS     inOrder256<>+0(SB), Y3
-	VPERMD      Y2, Y3, Y2
-	VMOVUPS     Y2, (R8)
-	ADDQ        $0x00000080, R9
-	ADDQ        $0x00000020, R8
-	SUBQ        $0x20, R10
-	CMPQ        R10, $0x20
-	JGE         block3
+	VFMADD132PS Y1, Y5, Y4
+	VPMADDWD    Y2, Y4, Y4
+	VPAND       magnitude32<>+0(SB), Y6, Y6
+	VPAND       Y3, Y6, Y5
+	VPMAXUD     leastE5M2<>+0(SB), Y5, Y5
+	VFMADD132PS Y1, Y6, Y5
+	VPMADDWD    Y2, Y5, Y5
+	VPAND       magnitude32<>+0(SB), Y7, Y7
+	VPAND       Y3, Y7, Y6
+	VPMAXUD     leastE5M2<>+0(SB), Y6, Y6
+	VFMADD132PS Y1, Y7, Y6
+	VPMADDWD    Y2, Y6, Y6
+	VPACKSSDW   Y4, Y10, Y4
+	VPACKSSDW   Y6, Y5, Y5
+	VPSRLW      $0x05, Y4, Y4
+	VPSRLW      $0x05, Y5, Y5
+	VPACKSSWB   Y5, Y4, Y4
+	VPSUBB      beyondE5M2<>+0(SB), Y4, Y4
+	VPAND       signs8<>+0(SB), Y9, Y9
+	VPOR        Y9, Y4, Y4
+	VMOVUPS     inOrder256<>+0(SB), Y5
+	VPERMD      Y4, Y5, Y4
+	VCMPPS      $0x03, Y8, Y8, Y8
+	VMOVMSKPS   Y8, R11
+	TESTL       R11, R11
+	JNZ         nan5
+
+numbers6:
+	VMOVUPS Y4, (R8)
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x00000020, R8
+	SUBQ    $0x20, R10
+	CMPQ    R10, $0x20
+	JGE     block3
 
 next4:
 	CMPQ R10, $0x08
-	JLT  next6
+	JLT  next8
 
-block5:
+block7:
 	MOVQ        ahead+48(FP), R12
 	LEAQ        (R9), R11
 	ADDQ        R12, R11
 	PREFETCHT1  (R11)
-	VMULPS      (R9), Y0, Y2
-	VPACKSSDW   Y2, Y2, Y3
-	VPACKSSWB   Y3, Y3, Y3
-	VPAND       magnitude32<>+0(SB), Y2, Y2
-	VMINPS      Y2, Y1, Y2
-	VPMINUD     nanE5M2<>+0(SB), Y2, Y2
-	VPAND       exponent32<>+0(SB), Y2, Y4
-	VPMAXUD     leastE5M2<>+0(SB), Y4, Y4
-	VFMADD132PS powerE5M2<>+0(SB), Y2, Y4
-	VPMADDWD    weightsE5M2<>+0(SB), Y4, Y4
-	VPACKSSDW   Y4, Y4, Y2
-	VPSRLW      $0x05, Y2, Y2
-	VPAND       low7<>+0(SB), Y2, Y2
-	VPACKUSWB   Y2, Y2, Y2
-	VPAND       signs8<>+0(SB), Y3, Y3
-	VPCMPEQB    nan8<>+0(SB), Y2, Y4
-	VPANDN      Y3, Y4, Y3
-	VPOR        Y3, Y2, Y2
-	VMOVUPS     inOrder256<>+0(SB), Y3
-	VPERMD      Y2, Y3, Y2
-	VMOVQ       X2, (R8)
-	ADDQ        $0x00000020, R9
-	ADDQ        $0x00000008, R8
-	SUBQ        $0x08, R10
-	CMPQ        R10, $0x08
-	JGE         block5
+	VMULPS      (R9), Y0, Y4
+	VMULPS      Y4, Y4, Y5
+	VPACKSSDW   Y4, Y4, Y6
+	VPACKSSWB   Y6, Y6, Y6
+	VPAND       magnitude32<>+0(SB), Y4, Y4
+	VPAND       Y3, Y4, Y7
+	VPMAXUD     leastE5M2<>+0(SB), Y7, Y7
+	VFMADD132PS Y1, Y4, Y7
+	VPMADDWD    Y2, Y7, Y7
+	VPACKSSDW   Y7, Y7, Y4
+	VPSRLW      $0x05, Y4, Y4
+	VPACKSSWB   Y4, Y4, Y4
+	VPSUBB      beyondE5M2<>+0(SB), Y4, Y4
+	VPAND       signs8<>+0(SB), Y6, Y6
+	VPOR        Y6, Y4, Y4
+	VMOVUPS     inOrder256<>+0(SB), Y6
+	VPERMD      Y4, Y6, Y4
+	VCMPPS      $0x03, Y5, Y5, Y5
+	VMOVMSKPS   Y5, R11
+	TESTL       R11, R11
+	JNZ         nan9
 
-next6:
+numbers10:
+	VMOVQ X4, (R8)
+	ADDQ  $0x00000020, R9
+	ADDQ  $0x00000008, R8
+	SUBQ  $0x08, R10
+	CMPQ  R10, $0x08
+	JGE   block7
+
+next8:
 	TESTQ        R10, R10
-	JZ           next8
-	VMOVD        R10, X2
-	VPBROADCASTD X2, Y2
-	VPCMPGTD     ordinals32<>+0(SB), Y2, Y2
-	VMASKMOVPS   (R9), Y2, Y2
-	VMULPS       Y2, Y0, Y2
-	VPACKSSDW    Y2, Y2, Y3
-	VPACKSSWB    Y3, Y3, Y3
-	VPAND        magnitude32<>+0(SB), Y2, Y2
-	VMINPS       Y2, Y1, Y2
-	VPMINUD      nanE5M2<>+0(SB), Y2, Y2
-	VPAND        exponent32<>+0(SB), Y2, Y4
-	VPMAXUD      leastE5M2<>+0(SB), Y4, Y4
-	VFMADD132PS  powerE5M2<>+0(SB), Y2, Y4
-	VPMADDWD     weightsE5M2<>+0(SB), Y4, Y4
-	VPACKSSDW    Y4, Y4, Y2
-	VPSRLW       $0x05, Y2, Y2
-	VPAND        low7<>+0(SB), Y2, Y2
-	VPACKUSWB    Y2, Y2, Y2
-	VPAND        signs8<>+0(SB), Y3, Y3
-	VPCMPEQB     nan8<>+0(SB), Y2, Y4
-	VPANDN       Y3, Y4, Y3
-	VPOR         Y3, Y2, Y2
-	VMOVUPS      inOrder256<>+0(SB), Y3
-	VPERMD       Y2, Y3, Y2
-	VMOVAPS      X2, X2
-	LEAQ         (R8), R8
-	TESTQ        $0x00000008, R10
-	JZ           fewer9
-	VMOVLPS      X2, (R8)
-	VPSRLDQ      $0x08, X2, X2
-	ADDQ         $0x00000008, R8
+	JZ           next12
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPCMPGTD     ordinals32<>+0(SB), Y4, Y4
+	VMASKMOVPS   (R9), Y4, Y4
+	VMULPS       Y4, Y0, Y5
+	VMULPS       Y5, Y5, Y6
+	VPACKSSDW    Y5, Y5, Y7
+	VPACKSSWB    Y7, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y5, Y5
+	VPAND        Y3, Y5, Y8
+	VPMAXUD      leastE5M2<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y5, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPACKSSDW    Y8, Y8, Y5
+	VPSRLW       $0x05, Y5, Y5
+	VPACKSSWB    Y5, Y5, Y5
+	VPSUBB       beyondE5M2<>+0(SB), Y5, Y5
+	VPAND        signs8<>+0(SB), Y7, Y7
+	VPOR         Y7, Y5, Y5
+	VMOVUPS      inOrder256<>+0(SB), Y7
+	VPERMD       Y5, Y7, Y5
+	VCMPPS       $0x03, Y6, Y6, Y6
+	VMOVMSKPS    Y6, R9
+	TESTL        R9, R9
+	JNZ          nan13
 
-fewer9:
+numbers14:
+	VMOVAPS X5, X4
+	LEAQ    (R8), R8
+	TESTQ   $0x00000008, R10
+	JZ      fewer15
+	VMOVLPS X4, (R8)
+	VPSRLDQ $0x08, X4, X4
+	ADDQ    $0x00000008, R8
+
+fewer15:
 	TESTQ   $0x00000004, R10
-	JZ      fewer10
-	VMOVSS  X2, (R8)
-	VPSRLDQ $0x04, X2, X2
+	JZ      fewer16
+	VMOVSS  X4, (R8)
+	VPSRLDQ $0x04, X4, X4
 	ADDQ    $0x00000004, R8
 
-fewer10:
+fewer16:
 	TESTQ   $0x00000002, R10
-	JZ      fewer11
-	VPEXTRW $0x00, X2, (R8)
-	VPSRLDQ $0x02, X2, X2
+	JZ      fewer17
+	VPEXTRW $0x00, X4, (R8)
+	VPSRLDQ $0x02, X4, X4
 	ADDQ    $0x00000002, R8
 
-fewer11:
+fewer17:
 	TESTQ   $0x00000001, R10
-	JZ      fewer12
-	VPEXTRB $0x00, X2, (R8)
+	JZ      fewer18
+	VPEXTRB $0x00, X4, (R8)
 
-fewer12:
-next8:
+fewer18:
+next12:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -4517,41 +4629,78 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA largestE5M2<>+0(SB)/4, $0x47600000
-DATA largestE5M2<>+4(SB)/4, $0x47600000
-DATA largestE5M2<>+8(SB)/4, $0x47600000
-DATA largestE5M2<>+12(SB)/4, $0x47600000
-DATA largestE5M2<>+16(SB)/4, $0x47600000
-DATA largestE5M2<>+20(SB)/4, $0x47600000
-DATA largestE5M2<>+24(SB)/4, $0x47600000
-DATA largestE5M2<>+28(SB)/4, $0x47600000
-DATA largestE5M2<>+32(SB)/4, $0x47600000
-DATA largestE5M2<>+36(SB)/4, $0x47600000
-DATA largestE5M2<>+40(SB)/4, $0x47600000
-DATA largestE5M2<>+44(SB)/4, $0x47600000
-DATA largestE5M2<>+48(SB)/4, $0x47600000
-DATA largestE5M2<>+52(SB)/4, $0x47600000
-DATA largestE5M2<>+56(SB)/4, $0x47600000
-DATA largestE5M2<>+60(SB)/4, $0x47600000
-GLOBL largestE5M2<>(SB), RODATA|NOPTR, $64
+nan5:
+	VMULPS    (R9), Y0, Y5
+	VMULPS    32(R9), Y0, Y6
+	VMULPS    64(R9), Y0, Y7
+	VMULPS    96(R9), Y0, Y8
+	VCMPPS    $0x03, Y5, Y5, Y5
+	VCMPPS    $0x03, Y6, Y6, Y6
+	VCMPPS    $0x03, Y7, Y7, Y7
+	VCMPPS    $0x03, Y8, Y8, Y8
+	VPACKSSDW Y6, Y5, Y5
+	VPACKSSDW Y8, Y7, Y6
+	VPACKSSWB Y6, Y5, Y5
+	VMOVUPS   inOrder256<>+0(SB), Y6
+	VPERMD    Y5, Y6, Y5
+	VPBLENDVB Y5, nan8<>+0(SB), Y4, Y4
+	JMP       numbers6
 
-DATA powerE5M2<>+0(SB)/4, $0x4a000068
-DATA powerE5M2<>+4(SB)/4, $0x4a000068
-DATA powerE5M2<>+8(SB)/4, $0x4a000068
-DATA powerE5M2<>+12(SB)/4, $0x4a000068
-DATA powerE5M2<>+16(SB)/4, $0x4a000068
-DATA powerE5M2<>+20(SB)/4, $0x4a000068
-DATA powerE5M2<>+24(SB)/4, $0x4a000068
-DATA powerE5M2<>+28(SB)/4, $0x4a000068
-DATA powerE5M2<>+32(SB)/4, $0x4a000068
-DATA powerE5M2<>+36(SB)/4, $0x4a000068
-DATA powerE5M2<>+40(SB)/4, $0x4a000068
-DATA powerE5M2<>+44(SB)/4, $0x4a000068
-DATA powerE5M2<>+48(SB)/4, $0x4a000068
-DATA powerE5M2<>+52(SB)/4, $0x4a000068
-DATA powerE5M2<>+56(SB)/4, $0x4a000068
-DATA powerE5M2<>+60(SB)/4, $0x4a000068
-GLOBL powerE5M2<>(SB), RODATA|NOPTR, $64
+nan9:
+	VMULPS    (R9), Y0, Y5
+	VCMPPS    $0x03, Y5, Y5, Y5
+	VPACKSSDW Y5, Y5, Y5
+	VPACKSSWB Y5, Y5, Y5
+	VMOVUPS   inOrder256<>+0(SB), Y6
+	VPERMD    Y5, Y6, Y5
+	VPBLENDVB Y5, nan8<>+0(SB), Y4, Y4
+	JMP       numbers10
+
+nan13:
+	VMULPS    Y4, Y0, Y4
+	VCMPPS    $0x03, Y4, Y4, Y4
+	VPACKSSDW Y4, Y4, Y4
+	VPACKSSWB Y4, Y4, Y4
+	VMOVUPS   inOrder256<>+0(SB), Y6
+	VPERMD    Y4, Y6, Y4
+	VPBLENDVB Y4, nan8<>+0(SB), Y5, Y5
+	JMP       numbers14
+
+DATA beyondE5M2<>+0(SB)/4, $0x04040404
+DATA beyondE5M2<>+4(SB)/4, $0x04040404
+DATA beyondE5M2<>+8(SB)/4, $0x04040404
+DATA beyondE5M2<>+12(SB)/4, $0x04040404
+DATA beyondE5M2<>+16(SB)/4, $0x04040404
+DATA beyondE5M2<>+20(SB)/4, $0x04040404
+DATA beyondE5M2<>+24(SB)/4, $0x04040404
+DATA beyondE5M2<>+28(SB)/4, $0x04040404
+DATA beyondE5M2<>+32(SB)/4, $0x04040404
+DATA beyondE5M2<>+36(SB)/4, $0x04040404
+DATA beyondE5M2<>+40(SB)/4, $0x04040404
+DATA beyondE5M2<>+44(SB)/4, $0x04040404
+DATA beyondE5M2<>+48(SB)/4, $0x04040404
+DATA beyondE5M2<>+52(SB)/4, $0x04040404
+DATA beyondE5M2<>+56(SB)/4, $0x04040404
+DATA beyondE5M2<>+60(SB)/4, $0x04040404
+GLOBL beyondE5M2<>(SB), RODATA|NOPTR, $64
+
+DATA limitedPowerE5M2<>+0(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+4(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+8(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+12(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+16(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+20(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+24(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+28(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+32(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+36(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+40(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+44(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+48(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+52(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+56(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+60(SB)/4, $0x4a00fdec
+GLOBL limitedPowerE5M2<>(SB), RODATA|NOPTR, $64
 
 DATA weightsE5M2<>+0(SB)/4, $0x00010020
 DATA weightsE5M2<>+4(SB)/4, $0x00010020
@@ -4588,24 +4737,6 @@ DATA leastE5M2<>+52(SB)/4, $0x38800000
 DATA leastE5M2<>+56(SB)/4, $0x38800000
 DATA leastE5M2<>+60(SB)/4, $0x38800000
 GLOBL leastE5M2<>(SB), RODATA|NOPTR, $64
-
-DATA nanE5M2<>+0(SB)/4, $0x47e00000
-DATA nanE5M2<>+4(SB)/4, $0x47e00000
-DATA nanE5M2<>+8(SB)/4, $0x47e00000
-DATA nanE5M2<>+12(SB)/4, $0x47e00000
-DATA nanE5M2<>+16(SB)/4, $0x47e00000
-DATA nanE5M2<>+20(SB)/4, $0x47e00000
-DATA nanE5M2<>+24(SB)/4, $0x47e00000
-DATA nanE5M2<>+28(SB)/4, $0x47e00000
-DATA nanE5M2<>+32(SB)/4, $0x47e00000
-DATA nanE5M2<>+36(SB)/4, $0x47e00000
-DATA nanE5M2<>+40(SB)/4, $0x47e00000
-DATA nanE5M2<>+44(SB)/4, $0x47e00000
-DATA nanE5M2<>+48(SB)/4, $0x47e00000
-DATA nanE5M2<>+52(SB)/4, $0x47e00000
-DATA nanE5M2<>+56(SB)/4, $0x47e00000
-DATA nanE5M2<>+60(SB)/4, $0x47e00000
-GLOBL nanE5M2<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeF32ToE5M2AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
@@ -4809,6 +4940,42 @@ nan13:
 	VCMPPS   $0x03, Z8, Z8, K1
 	VMOVDQU8 nan8<>+0(SB), K1, Z9
 	JMP      numbers14
+
+DATA largestE5M2<>+0(SB)/4, $0x47600000
+DATA largestE5M2<>+4(SB)/4, $0x47600000
+DATA largestE5M2<>+8(SB)/4, $0x47600000
+DATA largestE5M2<>+12(SB)/4, $0x47600000
+DATA largestE5M2<>+16(SB)/4, $0x47600000
+DATA largestE5M2<>+20(SB)/4, $0x47600000
+DATA largestE5M2<>+24(SB)/4, $0x47600000
+DATA largestE5M2<>+28(SB)/4, $0x47600000
+DATA largestE5M2<>+32(SB)/4, $0x47600000
+DATA largestE5M2<>+36(SB)/4, $0x47600000
+DATA largestE5M2<>+40(SB)/4, $0x47600000
+DATA largestE5M2<>+44(SB)/4, $0x47600000
+DATA largestE5M2<>+48(SB)/4, $0x47600000
+DATA largestE5M2<>+52(SB)/4, $0x47600000
+DATA largestE5M2<>+56(SB)/4, $0x47600000
+DATA largestE5M2<>+60(SB)/4, $0x47600000
+GLOBL largestE5M2<>(SB), RODATA|NOPTR, $64
+
+DATA powerE5M2<>+0(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+4(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+8(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+12(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+16(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+20(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+24(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+28(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+32(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+36(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+40(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+44(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+48(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+52(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+56(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+60(SB)/4, $0x4a00fde8
+GLOBL powerE5M2<>(SB), RODATA|NOPTR, $64
 
 // func DequantizeQ8ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C

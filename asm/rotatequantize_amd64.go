@@ -4,6 +4,16 @@
 
 package asm
 
+// RotateQuantizeHalfSplitF32ToQ8AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it as blocks of Q8_0, as generic.RotateQuantizeHalfSplitF32ToQ8
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
+// at y[t*yTokenStride+h*yHeadStride],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeHalfSplitF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
 // RotateQuantizeHalfSplitF32ToQ8AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it as blocks of Q8_0, as generic.RotateQuantizeHalfSplitF32ToQ8
 // does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
@@ -13,6 +23,16 @@ package asm
 //
 //go:noescape
 func RotateQuantizeHalfSplitF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateQuantizeRowHalfSplitF32ToI8AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it with a scale, as generic.RotateQuantizeRowHalfSplitF32ToI8
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowHalfSplitF32ToI8AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it with a scale, as generic.RotateQuantizeRowHalfSplitF32ToI8
@@ -24,6 +44,16 @@ func RotateQuantizeHalfSplitF32ToQ8AVX512(y *uint8, x *float32, cos *float32, si
 //go:noescape
 func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
+// RotateQuantizeRowHalfSplitF32ToE4M3AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it with a scale, as generic.RotateQuantizeRowHalfSplitF32ToE4M3
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeRowHalfSplitF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
 // RotateQuantizeRowHalfSplitF32ToE4M3AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it with a scale, as generic.RotateQuantizeRowHalfSplitF32ToE4M3
 // does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
@@ -33,6 +63,16 @@ func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *int8, scales *float32, x *float3
 //
 //go:noescape
 func RotateQuantizeRowHalfSplitF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateQuantizeScaledHalfSplitF32ToE4M3AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it times scale, as generic.RotateQuantizeScaledHalfSplitF32ToE4M3
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// at y[t*yTokenStride+h*yHeadStride],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeScaledHalfSplitF32ToE4M3AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
 // RotateQuantizeScaledHalfSplitF32ToE4M3AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it times scale, as generic.RotateQuantizeScaledHalfSplitF32ToE4M3
@@ -44,6 +84,16 @@ func RotateQuantizeRowHalfSplitF32ToE4M3AVX512(y *uint8, scales *float32, x *flo
 //go:noescape
 func RotateQuantizeScaledHalfSplitF32ToE4M3AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
+// RotateQuantizeScaledHalfSplitF32ToE5M2AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it times scale, as generic.RotateQuantizeScaledHalfSplitF32ToE5M2
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// at y[t*yTokenStride+h*yHeadStride],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeScaledHalfSplitF32ToE5M2AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
+
 // RotateQuantizeScaledHalfSplitF32ToE5M2AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it times scale, as generic.RotateQuantizeScaledHalfSplitF32ToE5M2
 // does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
@@ -53,6 +103,16 @@ func RotateQuantizeScaledHalfSplitF32ToE4M3AVX512(y *uint8, x *float32, cos *flo
 //
 //go:noescape
 func RotateQuantizeScaledHalfSplitF32ToE5M2AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
+
+// RotateQuantizeInterleavedF32ToQ8AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it as blocks of Q8_0, as generic.RotateQuantizeInterleavedF32ToQ8
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
+// at y[t*yTokenStride+h*yHeadStride],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeInterleavedF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeInterleavedF32ToQ8AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it as blocks of Q8_0, as generic.RotateQuantizeInterleavedF32ToQ8
@@ -64,6 +124,16 @@ func RotateQuantizeScaledHalfSplitF32ToE5M2AVX512(y *uint8, x *float32, cos *flo
 //go:noescape
 func RotateQuantizeInterleavedF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
+// RotateQuantizeRowInterleavedF32ToI8AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it with a scale, as generic.RotateQuantizeRowInterleavedF32ToI8
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeRowInterleavedF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
 // RotateQuantizeRowInterleavedF32ToI8AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it with a scale, as generic.RotateQuantizeRowInterleavedF32ToI8
 // does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
@@ -73,6 +143,16 @@ func RotateQuantizeInterleavedF32ToQ8AVX512(y *uint8, x *float32, cos *float32, 
 //
 //go:noescape
 func RotateQuantizeRowInterleavedF32ToI8AVX512(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateQuantizeRowInterleavedF32ToE4M3AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it with a scale, as generic.RotateQuantizeRowInterleavedF32ToE4M3
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeRowInterleavedF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowInterleavedF32ToE4M3AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it with a scale, as generic.RotateQuantizeRowInterleavedF32ToE4M3
@@ -84,6 +164,16 @@ func RotateQuantizeRowInterleavedF32ToI8AVX512(y *int8, scales *float32, x *floa
 //go:noescape
 func RotateQuantizeRowInterleavedF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
+// RotateQuantizeScaledInterleavedF32ToE4M3AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it times scale, as generic.RotateQuantizeScaledInterleavedF32ToE4M3
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// at y[t*yTokenStride+h*yHeadStride],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeScaledInterleavedF32ToE4M3AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
+
 // RotateQuantizeScaledInterleavedF32ToE4M3AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it times scale, as generic.RotateQuantizeScaledInterleavedF32ToE4M3
 // does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
@@ -93,6 +183,16 @@ func RotateQuantizeRowInterleavedF32ToE4M3AVX512(y *uint8, scales *float32, x *f
 //
 //go:noescape
 func RotateQuantizeScaledInterleavedF32ToE4M3AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
+
+// RotateQuantizeScaledInterleavedF32ToE5M2AVX2 rotates every head of 2*pairs elements of every
+// token, and writes it times scale, as generic.RotateQuantizeScaledInterleavedF32ToE5M2
+// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// at y[t*yTokenStride+h*yHeadStride],
+// its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
+// no memory with the others.
+//
+//go:noescape
+func RotateQuantizeScaledInterleavedF32ToE5M2AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
 // RotateQuantizeScaledInterleavedF32ToE5M2AVX512 rotates every head of 2*pairs elements of every
 // token, and writes it times scale, as generic.RotateQuantizeScaledInterleavedF32ToE5M2

@@ -228,7 +228,9 @@ func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin 
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeHalfSplitF32ToQ8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeHalfSplitF32ToQ8AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
 		rotateQuantizeHalfSplitF32ToQ8Generic(y, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeHalfSplitF32ToQ8", impl)
@@ -242,7 +244,9 @@ func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x,
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeRowHalfSplitF32ToI8AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeRowHalfSplitF32ToI8AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
 		rotateQuantizeRowHalfSplitF32ToI8Generic(y, scales, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeRowHalfSplitF32ToI8", impl)
@@ -256,7 +260,9 @@ func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales,
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
 		rotateQuantizeRowHalfSplitF32ToE4M3Generic(y, scales, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeRowHalfSplitF32ToE4M3", impl)
@@ -270,7 +276,9 @@ func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, c
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
+	case Generic:
 		rotateQuantizeScaledHalfSplitF32ToE4M3Generic(y, x, cos, sin, r, scale)
 	default:
 		missing("RotateQuantizeScaledHalfSplitF32ToE4M3", impl)
@@ -284,7 +292,9 @@ func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, c
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
+	case Generic:
 		rotateQuantizeScaledHalfSplitF32ToE5M2Generic(y, x, cos, sin, r, scale)
 	default:
 		missing("RotateQuantizeScaledHalfSplitF32ToE5M2", impl)
@@ -298,7 +308,9 @@ func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, si
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeInterleavedF32ToQ8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeInterleavedF32ToQ8AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
 		rotateQuantizeInterleavedF32ToQ8Generic(y, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeInterleavedF32ToQ8", impl)
@@ -312,7 +324,9 @@ func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, 
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeRowInterleavedF32ToI8AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeRowInterleavedF32ToI8AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
 		rotateQuantizeRowInterleavedF32ToI8Generic(y, scales, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeRowInterleavedF32ToI8", impl)
@@ -326,7 +340,9 @@ func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scale
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeRowInterleavedF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeRowInterleavedF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
 		rotateQuantizeRowInterleavedF32ToE4M3Generic(y, scales, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeRowInterleavedF32ToE4M3", impl)
@@ -340,7 +356,9 @@ func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x,
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
+	case Generic:
 		rotateQuantizeScaledInterleavedF32ToE4M3Generic(y, x, cos, sin, r, scale)
 	default:
 		missing("RotateQuantizeScaledInterleavedF32ToE4M3", impl)
@@ -354,7 +372,9 @@ func RotateQuantizeScaledInterleavedF32ToE5M2(impl Implementation, y []uint8, x,
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
-	case AVX2, Generic:
+	case AVX2:
+		asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
+	case Generic:
 		rotateQuantizeScaledInterleavedF32ToE5M2Generic(y, x, cos, sin, r, scale)
 	default:
 		missing("RotateQuantizeScaledInterleavedF32ToE5M2", impl)

@@ -283,7 +283,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeHalfSplitF32ToQ8",
+			kernels.AVX2:    "asm.RotateQuantizeHalfSplitF32ToQ8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeHalfSplitF32ToQ8AVX512",
 			kernels.NEON:    "generic.RotateQuantizeHalfSplitF32ToQ8",
 			kernels.Generic: "generic.RotateQuantizeHalfSplitF32ToQ8",
@@ -303,7 +303,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: i8, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeRowHalfSplitF32ToI8",
+			kernels.AVX2:    "asm.RotateQuantizeRowHalfSplitF32ToI8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToI8AVX512",
 			kernels.NEON:    "generic.RotateQuantizeRowHalfSplitF32ToI8",
 			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToI8",
@@ -323,7 +323,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
+			kernels.AVX2:    "asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX512",
 			kernels.NEON:    "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
 			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
@@ -343,7 +343,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{"scale"},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
+			kernels.AVX2:    "asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX512",
 			kernels.NEON:    "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
 			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
@@ -363,7 +363,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: e5m2, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{"scale"},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
+			kernels.AVX2:    "asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX512",
 			kernels.NEON:    "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
 			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
@@ -383,7 +383,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeInterleavedF32ToQ8",
+			kernels.AVX2:    "asm.RotateQuantizeInterleavedF32ToQ8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeInterleavedF32ToQ8AVX512",
 			kernels.NEON:    "generic.RotateQuantizeInterleavedF32ToQ8",
 			kernels.Generic: "generic.RotateQuantizeInterleavedF32ToQ8",
@@ -403,7 +403,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: i8, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeRowInterleavedF32ToI8",
+			kernels.AVX2:    "asm.RotateQuantizeRowInterleavedF32ToI8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToI8AVX512",
 			kernels.NEON:    "generic.RotateQuantizeRowInterleavedF32ToI8",
 			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToI8",
@@ -423,7 +423,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeRowInterleavedF32ToE4M3",
+			kernels.AVX2:    "asm.RotateQuantizeRowInterleavedF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToE4M3AVX512",
 			kernels.NEON:    "generic.RotateQuantizeRowInterleavedF32ToE4M3",
 			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToE4M3",
@@ -443,7 +443,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{"scale"},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
+			kernels.AVX2:    "asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX512",
 			kernels.NEON:    "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
 			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
@@ -463,7 +463,7 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: e5m2, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{"scale"},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
+			kernels.AVX2:    "asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX512",
 			kernels.NEON:    "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
 			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE5M2",

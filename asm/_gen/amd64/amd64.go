@@ -48,12 +48,12 @@ var kernels = map[string]func(*emitter){
 	"Quantize":                        quantize,
 	"QuantizeRow":                     quantizeRow,
 	"Dequantize":                      dequantize,
-	"RotateQuantizeHalfSplit":         func(e *emitter) { rotateQuantize(e, halfSplitRotator) },
-	"RotateQuantizeInterleaved":       func(e *emitter) { rotateQuantize(e, interleavedRotator) },
+	"RotateQuantizeHalfSplit":         func(e *emitter) { rotateQuantize(e, halfSplitRotator, true) },
+	"RotateQuantizeInterleaved":       func(e *emitter) { rotateQuantize(e, interleavedRotator, false) },
 	"RotateQuantizeScaledHalfSplit":   func(e *emitter) { rotateScaled(e, halfSplitRotator, true) },
 	"RotateQuantizeScaledInterleaved": func(e *emitter) { rotateScaled(e, interleavedRotator, false) },
-	"RotateQuantizeRowHalfSplit":      func(e *emitter) { rotateQuantize(e, halfSplitRotator) },
-	"RotateQuantizeRowInterleaved":    func(e *emitter) { rotateQuantize(e, interleavedRotator) },
+	"RotateQuantizeRowHalfSplit":      func(e *emitter) { rotateQuantize(e, halfSplitRotator, true) },
+	"RotateQuantizeRowInterleaved":    func(e *emitter) { rotateQuantize(e, interleavedRotator, false) },
 	"Hadamard":                        hadamard,
 	"CopyNonTemporal":                 copyNonTemporal,
 	"FenceStores":                     fenceStores,
@@ -93,6 +93,9 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	if err := pass.Compile.Execute(file); err != nil {
 		return nil, nil, err
 	}
+	if err := checkRegisters(file); err != nil {
+		return nil, nil, err
+	}
 	broadcastConstants(file)
 	config := printer.Config{Name: "asm/_gen", Pkg: pkg}
 	if assembly, err = printer.NewGoAsm(config).Print(file); err != nil {
@@ -102,6 +105,24 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	return assembly, stubs, err
 }
 
+// checkRegisters finds vector registers that AVX2 has not: avo gives them to kernels that
+// need more than 16 at once.
+func checkRegisters(file *ir.File) error {
+	for _, f := range file.Functions() {
+		if !strings.HasSuffix(f.Name, "AVX2") {
+			continue
+		}
+		for _, i := range f.Instructions() {
+			for _, r := range i.Registers() {
+				if p, ok := r.(reg.Physical); ok && r.Kind() == reg.KindVector && p.PhysicalIndex() > 15 {
+					return fmt.Errorf("%s needs register %s", f.Name, p.Asm())
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // emitter writes one kernel for one instruction set.
 type emitter struct {
 	*build.Context
@@ -109,6 +130,7 @@ type emitter struct {
 	avx512    bool
 	constants map[string]operand.Mem // data sections of the file
 	lengths   []int                  // of rows, where there are no others
+	apart     bool                   // bytes to bring in order are of two registers of first elements and two of second ones
 	evenOdd   evenOddConstants
 	labels    int
 	rare      []func() // write what is seldom run, behind the rest

@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
 	"github.com/mmcloughlin/avo/operand"
@@ -28,12 +29,11 @@ type float8 struct {
 	name           string
 	shift          uint64 // bits of the mantissa of a float32 that it has not
 	least, largest uint32 // normal number
-	nan            uint32 // that would have code 0x7f
 }
 
 var float8s = map[element]float8{
-	e4m3s: {"E4M3", 20, 0x3c800000, 0x43e00000, 0x43f00000},
-	e5m2s: {"E5M2", 21, 0x38800000, 0x47600000, 0x47e00000},
+	e4m3s: {"E4M3", 20, 0x3c800000, 0x43e00000},
+	e5m2s: {"E5M2", 21, 0x38800000, 0x47600000},
 }
 
 func quantize(e *emitter) {
@@ -42,16 +42,17 @@ func quantize(e *emitter) {
 		return
 	}
 	f, scale := float8s[e.to], e.broadcast32("scale", e.vector())
-	c := e.newCoder(f, e.keep(e.wide32("largest"+f.name, f.largest)))
+	c := e.newCoder(f, true)
 	e.eachVector(func(y, x, left reg.GPVirtual) {
 		e.bytesOf(y, x, left, true, func(list []operand.Op) reg.VecVirtual {
-			var products []reg.VecVirtual
-			for _, x := range list {
-				v := e.vector()
-				e.VMULPS(x, scale, v)
-				products = append(products, v)
-			}
-			return c.codes(products)
+			return c.codesOf(func() (products []reg.VecVirtual) {
+				for _, x := range list {
+					v := e.vector()
+					e.VMULPS(x, scale, v)
+					products = append(products, v)
+				}
+				return products
+			})[0]
 		})
 	})
 }
@@ -223,6 +224,9 @@ func (e *emitter) byteOrder() operand.Op {
 // inOrder brings packed bytes into the order of the registers that they are of. Those of
 // fewer than 4 come first.
 func (e *emitter) inOrder(v reg.VecVirtual, order operand.Op) reg.VecVirtual {
+	if e.apart {
+		e.VPSHUFB(e.controls("together8", 2, 16, func(i uint32) uint32 { return i%8 | (8+i%8)<<8 }), v, v)
+	}
 	if from, ok := order.(operand.Mem); ok {
 		order = e.keep(from)
 	}
@@ -240,36 +244,53 @@ func (e *emitter) kept(from operand.Mem) operand.Op {
 	return from
 }
 
-// coder makes the codes of a format. Where largest is not nil, it is taken for those
-// numbers beyond it, and code 0x7f for NaN; else there are no such.
+// coder makes the codes of a format. Where it limits numbers, the largest is taken for
+// those beyond it, and code 0x7f for NaN; else there are no such.
 type coder struct {
 	*emitter
 	float8
-	largest                                       reg.VecVirtual
+	limits                                        bool
+	largest                                       reg.VecVirtual // AVX-512
 	power, weights, leastNormal, low7, top, order operand.Op
+	beyond                                        operand.Mem // AVX2: what codes are too large by when they are packed
 }
 
-func (e *emitter) newCoder(f float8, largest reg.VecVirtual) *coder {
-	excess := (f.least + uint32(f.shift)<<23) >> f.shift
-	c := &coder{emitter: e, float8: f, largest: largest}
-	c.power = e.kept(e.wide32("power"+f.name, (127+uint32(f.shift))<<23|-excess&0x7f))
-	c.weights = e.kept(e.wide32("weights"+f.name, 1<<16|1<<(f.shift-16)))
-	c.leastNormal, c.low7 = e.kept(e.wide32("least"+f.name, f.least)), e.kept(e.wide32("low7", 0x7f007f))
+func (e *emitter) newCoder(f float8, limits bool) *coder {
+	c := &coder{emitter: e, float8: f, limits: limits}
+	name, beyond := "power", uint32(0)
+	switch {
+	case limits && e.avx512:
+		c.largest = e.keep(e.wide32("largest"+f.name, f.largest))
+	case limits:
+		name, beyond = "limitedPower", 0x7f-f.largestCode()
+		c.beyond = e.wide32("beyond"+f.name, beyond*0x01010101)
+	}
+	// The lower word keeps the parity of counts: an odd rest goes to the upper one.
+	rest := beyond&1<<(f.shift-16)<<16 | (beyond&^1-f.excess())&0xffff
+	c.power = e.keep(e.wide32(name+f.name, (127+uint32(f.shift))<<23|rest))
+	c.weights = e.keep(e.wide32("weights"+f.name, 1<<16|1<<(f.shift-16)))
+	c.leastNormal = e.kept(e.wide32("least"+f.name, f.least)) // 16 registers are too few for it, where numbers are rotated
 	if e.avx512 {
-		c.top = e.kept(e.wide32("signExponent32", 0xff800000))
+		c.low7, c.top = e.keep(e.wide32("low7", 0x7f007f)), e.keep(e.wide32("signExponent32", 0xff800000))
 	} else {
-		c.top = e.wide32("exponent32", 0x7f800000)
+		c.top = e.keep(e.wide32("exponent32", infinity32))
 	}
 	c.order = e.byteOrder()
 	return c
 }
 
-// codes returns the bytes of numbers and may change these.
+// excess is what a code is too large by as the exponent of the sum and its count.
+func (f float8) excess() uint32 { return (f.least + uint32(f.shift)<<23) >> f.shift }
+
+func (f float8) largestCode() uint32 { return (f.largest - f.least + 1<<23) >> f.shift }
+
+// codes returns the bytes of numbers and may change these, but for NaN on AVX2.
 //
 // A power of two is added whose last bit is that of the result, so that the lower word of
 // the sum counts multiples of it; the upper word is the sign and the exponent. A product
-// by words brings both counts together, times a power of two. What the codes are then too
-// large by becomes a multiple of 0x80, since the power has the rest in its last bits.
+// by words brings both counts together, times a power of two. The power has in its last
+// bits what the codes are then too large by. On AVX2 they saturate as they are packed,
+// and get less so that the largest number is the largest code.
 func (c *coder) codes(numbers []reg.VecVirtual) reg.VecVirtual {
 	var negative reg.VecVirtual
 	if !c.avx512 {
@@ -281,7 +302,7 @@ func (c *coder) codes(numbers []reg.VecVirtual) reg.VecVirtual {
 		if c.avx512 {
 			const smaller, larger = operand.U8(2), operand.U8(3) // magnitude, with the sign of the number
 			limited := z
-			if c.largest != nil {
+			if c.limits {
 				limited = c.vector()
 				c.VRANGEPS(smaller, c.largest, z, limited)
 			}
@@ -290,10 +311,6 @@ func (c *coder) codes(numbers []reg.VecVirtual) reg.VecVirtual {
 			c.VFMADD132PS(c.power, limited, sum)
 		} else {
 			c.VPAND(c.magnitudes(), z, z)
-			if c.largest != nil {
-				c.VMINPS(z, c.largest, z) // NaN stays, as the second of its sources
-				c.VPMINUD(c.wide32("nan"+c.name, c.nan), z, z)
-			}
 			c.VPAND(c.top, z, sum)
 			c.VPMAXUD(c.leastNormal, sum, sum)
 			c.VFMADD132PS(c.power, z, sum)
@@ -311,25 +328,61 @@ func (c *coder) codes(numbers []reg.VecVirtual) reg.VecVirtual {
 			c.VPTERNLOGD(choose, c.low7, sign, w)
 		} else {
 			c.VPSRLW(operand.Imm(c.shift-16), w, w)
-			c.VPAND(c.low7, w, w)
 		}
 	}
-	v, nan := c.packedBytes(c.VPACKUSWB, words), c.wide32("nan8", 0x7f7f7f7f)
 	if c.avx512 {
-		c.inOrder(v, c.order)
-		if c.largest != nil {
-			c.replaceNaN(numbers, nan, v)
+		v := c.inOrder(c.packedBytes(c.VPACKUSWB, words), c.order)
+		if c.limits {
+			c.replaceNaN(numbers, c.nan8(), v)
 		}
 		return v
 	}
-	c.VPAND(c.wide32("signs8", 0x80808080), negative, negative)
-	if c.largest != nil {
-		equal := c.vector()
-		c.VPCMPEQB(nan, v, equal)
-		c.VPANDN(negative, equal, negative)
+	v := c.packedBytes(c.VPACKSSWB, words)
+	if c.limits {
+		c.VPSUBB(c.beyond, v, v)
 	}
+	c.VPAND(c.wide32("signs8", 0x80808080), negative, negative)
 	c.VPOR(negative, v, v)
 	return c.inOrder(v, c.order)
+}
+
+// nan8 is the code of NaN.
+func (e *emitter) nan8() operand.Mem { return e.wide32("nan8", 0x7f7f7f7f) }
+
+// codesOf returns the bytes of the numbers that load loads, up to four registers to one.
+// On AVX2 those of NaN, which are rare, are set once the numbers have been loaded again.
+func (c *coder) codesOf(load func() []reg.VecVirtual) (list []reg.VecVirtual) {
+	numbers := load()
+	if c.avx512 {
+		return []reg.VecVirtual{c.codes(numbers)}
+	}
+	const unordered = operand.U8(3)
+	found, done := c.label("nan"), c.label("numbers")
+	sum, last, any := c.vector(), len(numbers)-1, c.GP32()
+	c.VMULPS(numbers[last], numbers[0], sum)
+	for i := 1; i < len(numbers)/2; i++ {
+		c.VFMADD231PS(numbers[last-i], numbers[i], sum)
+	}
+	fours := slices.Collect(slices.Chunk(numbers, 4))
+	for _, four := range fours {
+		list = append(list, c.codes(four))
+	}
+	c.VCMPPS(unordered, sum, sum, sum)
+	c.VMOVMSKPS(sum, any)
+	c.TESTL(any, any)
+	c.JNZ(operand.LabelRef(found))
+	c.Label(done)
+	c.rare = append(c.rare, func() {
+		c.Label(found)
+		for i, four := range slices.Collect(slices.Chunk(load(), 4)) {
+			for _, z := range four {
+				c.VCMPPS(unordered, z, z, z)
+			}
+			c.VPBLENDVB(c.inOrder(c.signBytes(four), c.order), c.nan8(), list[i], list[i])
+		}
+		c.JMP(operand.LabelRef(done))
+	})
+	return list
 }
 
 // replaceNaN sets the bytes of those numbers that are NaN, what is rare.
@@ -472,10 +525,11 @@ func (e *emitter) quantizeBlocks(y, x, left reg.GPVirtual) {
 // blockQuantizer writes blocks of Q8_0.
 type blockQuantizer struct {
 	*emitter
-	magnitude, lastBit reg.VecVirtual
-	evenWords, low     reg.VecVirtual // AVX-512, AVX2
-	order              operand.Op
-	halves, factors    operand.Mem // d of each block, and what multiplies its numbers
+	magnitude       reg.VecVirtual
+	lastBit         reg.VecVirtual
+	evenWords       reg.VecVirtual // AVX-512
+	order           operand.Op     // AVX2
+	halves, factors operand.Mem    // d of each block, and what multiplies its numbers
 }
 
 func (e *emitter) newBlockQuantizer() *blockQuantizer {
@@ -483,24 +537,37 @@ func (e *emitter) newBlockQuantizer() *blockQuantizer {
 	if e.avx512 {
 		q.evenWords = e.keep(e.controls("evenWords", 2, 32, func(i uint32) uint32 { return 2 * i }))
 	} else {
-		q.low, q.order = e.keep(e.wide32("lowBytes", 0xff00ff)), e.byteOrder()
+		q.order = e.byteOrder()
 	}
 	return q
 }
 
 // scale finds the inverse of the d of each block, and returns their float16.
 func (q *blockQuantizer) scale(x operand.Mem, blocks int, inverse reg.VecVirtual) (halves reg.VecVirtual) {
-	return q.inverses(q.magnitudesOf(x, blocks), inverse)
+	return q.inverses(q.deltas(q.magnitudesOf(x, blocks)), inverse)
 }
 
-// inverses is scale of blocks with the given largest magnitudes. Those of NaN are NaN.
-func (q *blockQuantizer) inverses(amax, inverse reg.VecVirtual) (halves reg.VecVirtual) {
-	const nearest = operand.U8(0)
-	d, canonical := q.like(amax), q.like(amax)
-	halves = q.vectorOf(max(4, int(amax.Size())/8))
+// deltas returns the d of blocks with the given largest magnitudes.
+func (q *blockQuantizer) deltas(amax reg.VecVirtual) reg.VecVirtual {
+	d := q.like(amax)
 	q.VDIVPS(q.wide32("largestI8", 0x42fe0000), amax, d)
+	return d
+}
+
+// inverses is scale of blocks with the given d. Those of NaN are NaN. On AVX2 an inverse that
+// is not finite is 0.
+func (q *blockQuantizer) inverses(d, inverse reg.VecVirtual) (halves reg.VecVirtual) {
+	const nearest = operand.U8(0)
+	canonical := q.like(d)
+	halves = q.vectorOf(max(4, int(d.Size())/8))
 	q.VMOVUPS(q.wide32("one32", 0x3f800000), inverse)
 	q.VDIVPS(d, inverse, inverse)
+	if !q.avx512 {
+		const less = operand.U8(0x11)
+		finite := q.like(d)
+		q.VCMPPS(less, q.wide32("exponent32", infinity32), inverse, finite)
+		q.VPAND(finite, inverse, inverse)
+	}
 	q.VPMINUD(q.wide32("nan32", 0x7fc00000), d, canonical)
 	q.VCVTPS2PH(nearest, canonical, halves)
 	return halves
@@ -553,10 +620,15 @@ func (q *blockQuantizer) copyHalves(y, halves operand.Mem, blocks int) {
 // write writes the numbers of blocks, and goes behind them.
 //
 // The last bit of a product, once it is set, turns halves away from zero, and changes no
-// other rounding: no half has that bit. What is not finite, of a block whose q are 0,
-// becomes an integer whose low byte is 0.
+// other rounding: no half has that bit. The q of a block whose factor is not finite and
+// positive are 0: on AVX-512 they are low bytes of integers, which of what is not finite
+// are 0, on AVX2 such blocks are rare.
 func (q *blockQuantizer) write(y, x reg.GPVirtual, blocks int, factors operand.Mem) {
 	for i := range blocks {
+		to, done := operand.Mem{Base: y, Disp: i*q8Bytes + 2}, q.label("written")
+		if !q.avx512 {
+			q.zeroBlock(factors.Offset(4*i), to, done)
+		}
 		factor := q.vector()
 		q.VBROADCASTSS(factors.Offset(4*i), factor)
 		var list []reg.VecVirtual
@@ -571,10 +643,25 @@ func (q *blockQuantizer) write(y, x reg.GPVirtual, blocks int, factors operand.M
 			q.VCVTPS2DQ(v, v)
 			list = append(list, v)
 		}
-		q.lowBytes(list, operand.Mem{Base: y, Disp: i*q8Bytes + 2})
+		q.lowBytes(list, to)
+		q.Label(done)
 	}
 	q.ADDQ(operand.U32(uint32(4*q8Numbers*blocks)), x)
 	q.ADDQ(operand.U32(uint32(q8Bytes*blocks)), y)
+}
+
+// zeroBlock writes the numbers of a block with the factor 0, what is rare, and goes to done.
+func (q *blockQuantizer) zeroBlock(factor, to operand.Mem, done string) {
+	rare := q.label("zero")
+	q.CMPL(factor, operand.Imm(0))
+	q.JEQ(operand.LabelRef(rare))
+	q.rare = append(q.rare, func() {
+		q.Label(rare)
+		v := q.vector()
+		q.VPXOR(v, v, v)
+		q.VMOVUPS(v, to)
+		q.JMP(operand.LabelRef(done))
+	})
 }
 
 // lowBytes writes the low bytes of the integers of a block.
@@ -586,11 +673,7 @@ func (q *blockQuantizer) lowBytes(list []reg.VecVirtual, to operand.Mem) {
 		q.VMOVUPS(low, to)
 		return
 	}
-	words := q.words(q.VPACKSSDW, list)
-	for _, w := range words {
-		q.VPAND(q.low, w, w)
-	}
-	q.VMOVUPS(q.inOrder(q.packedBytes(q.VPACKUSWB, words), q.order), to)
+	q.VMOVUPS(q.inOrder(q.packedBytes(q.VPACKSSWB, q.words(q.VPACKSSDW, list)), q.order), to)
 }
 
 // quantizeRow finds the scales of the next rows, for which divisions take long, before
@@ -607,9 +690,9 @@ func quantizeRow(e *emitter) {
 	for _, l.count = range []int{4, 1} {
 		loop, last, single, fewer := e.label("rows"), e.label("last"), e.label("row"), e.label("fewer")
 		find := func() {
-			for i, v := range e.rowScales(e.largestOf(e.rowMaxima(l, n))) {
-				e.VMOVUPS(v, next[i])
-			}
+			scales := e.rowScales(e.largestOf(e.rowMaxima(l, n)))
+			e.VMOVUPS(e.inverse(scales), next[0])
+			e.VMOVUPS(scales, next[1])
 		}
 		e.CMPQ(count, operand.Imm(uint64(l.count)))
 		e.JLT(operand.LabelRef(fewer))
@@ -689,20 +772,25 @@ func (e *emitter) rowMaxima(l *lines, n reg.GPVirtual) (maxima []reg.VecVirtual)
 	return maxima
 }
 
-// rowScales returns the inverses of the scales of rows with the given largest magnitudes,
-// and the scales.
-func (e *emitter) rowScales(amax reg.VecVirtual) [2]reg.VecVirtual {
+// rowScales returns the scales of rows with the given largest magnitudes.
+func (e *emitter) rowScales(amax reg.VecVirtual) reg.VecVirtual {
 	most, least := e.wide32("largestI8", 0x42fe0000), math.Float32bits(1e-6)
 	if f, ok := float8s[e.to]; ok {
 		most = e.wide32("largest"+f.name, f.largest)
 	}
-	scale, inverse := e.like(amax), e.like(amax)
+	scale := e.like(amax)
 	e.VDIVPS(most, amax, scale)
 	e.VPMAXUD(e.wide32("leastScale", least), scale, scale)
 	e.VPMINUD(e.wide32("nan32", 0x7fc00000), scale, scale)
+	return scale
+}
+
+// inverse returns 1/v.
+func (e *emitter) inverse(v reg.VecVirtual) reg.VecVirtual {
+	inverse := e.like(v)
 	e.VMOVUPS(e.wide32("one32", 0x3f800000), inverse)
-	e.VDIVPS(scale, inverse, inverse)
-	return [2]reg.VecVirtual{inverse, scale}
+	e.VDIVPS(v, inverse, inverse)
+	return inverse
 }
 
 // writeRow writes a row and its scale. Where that is not finite, all bytes are the same.
@@ -739,7 +827,7 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt ope
 // rowCoder returns what makes the bytes of quotients.
 func (e *emitter) rowCoder() func(quotients []reg.VecVirtual) reg.VecVirtual {
 	if f, ok := float8s[e.to]; ok {
-		return e.newCoder(f, nil).codes
+		return e.newCoder(f, false).codes
 	}
 	order := e.byteOrder()
 	return func(quotients []reg.VecVirtual) reg.VecVirtual {

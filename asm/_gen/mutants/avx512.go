@@ -134,12 +134,12 @@ var avx512Mutants = []group{
 		{"tail", "bytes beyond a vector are loaded", `e.VMOVDQU8_Z(from, mask, v)`, `e.VMOVUPS(from, v)`},
 		{"e4m3-nan", "the NaN of E4M3 is 480", `e.VPTERNLOGD(orAnd, e.wide32("e4m3Carry", 0x40004000), carry, words)`, `_ = orAnd`},
 	}},
-	{"avx512/rotatequantize", "asm/_gen/amd64/rotatequantize.go", tests{names: "TestOperations", operations: "RotateQuantize.*"}, []fault{
+	{"avx512/rotatequantize", "asm/_gen/amd64/rotatequantize.go", rotateQuantizeTests, []fault{
 		{"other-buffer", "heads are written from where the next were rotated", `{g.nextBuffer, g.buffer}`, `{g.other, g.buffer}`},
 		{"token", "all tokens are the first", `g.nextToken("x", "xTokenStride", float32s)`, ``},
 		{"table", "all tokens have the cosines of the first", `g.nextToken("cos", "tableStride", float32s)`, ``},
 		{"y-token", "tokens are written one behind the other", `g.nextToken("y", "yTokenStride", g.to)`, `g.MOVQ(y, g.parameter("y"))`},
-		{"second", "the second half of a head is the first", `operand.Mem{Base: x, Disp: 4 * g.pairs}`, `operand.Mem{Base: x}`},
+		{"second", "the second half of a head is the first", `w.rotated(x, x.Offset(4*w.pairs))`, `w.rotated(x, x)`},
 		{"few", "heads beyond those of a token are rotated", `g.moveIf("LT", left, count)`, ``},
 		{"nan", "a NaN has no part in a scale", `e.VFMADD231PS(a, b, sum)`, `_ = sum`},
 		{"pair", "of two short heads both are the first", `g.moveIf("GT", stride, step)`, ``},

@@ -1,0 +1,137 @@
+package amd64
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// AVX2 rotates 8 pairs at a time, first elements in one register and second ones in another,
+// by cosines and sines in memory: there are too few registers for a row. Interleaved, first
+// elements are those of 4 pairs of each of two registers, 0, 1, 4, 5, 2, 3, 6, 7, and the
+// cosines and sines are brought into that order before.
+
+// arranged returns where cosines or sines of so many pairs lie in the order of the rotation.
+// Interleaved it is to, and they are written to it.
+func (e *emitter) arranged(from, to operand.Mem, pairs int) operand.Mem {
+	if !e.apart {
+		return from
+	}
+	for i := 0; i < 4*pairs; i += 32 {
+		v := e.vector()
+		e.VPERMPD(operand.Imm(0xd8), from.Offset(i), v)
+		e.VMOVUPS(v, to.Offset(i))
+	}
+	return to
+}
+
+// rotatedPairs returns pairs 8*j to 8*j+7 of a head at x, rotated. HalfSplit, x2 is where
+// its second elements are.
+func (e *emitter) rotatedPairs(j int, x, x2, cos, sin operand.Mem) (first, second reg.VecVirtual) {
+	if e.apart {
+		first, second = e.keep(x.Offset(64*j)), e.vector()
+		other := x.Offset(64*j + 32)
+		e.VSHUFPS(operand.U8(0xdd), other, first, second)
+		e.VSHUFPS(operand.U8(0x88), other, first, first)
+	} else {
+		first, second = e.keep(x.Offset(32*j)), e.keep(x2.Offset(32*j))
+	}
+	e.rotatePairs(first, second, e.keep(cos.Offset(32*j)), e.keep(sin.Offset(32*j)))
+	return first, second
+}
+
+// places returns of which registers of a head those of rotatedPairs are. Each four registers
+// have the bytes of 32 numbers, as inOrder takes them.
+func (e *emitter) places(j, pairs int) (first, second int) {
+	if e.apart {
+		return j/2*4 + j%2, j/2*4 + j%2 + 2
+	}
+	return j, pairs/8 + j
+}
+
+// rotateScaledNarrow is rotateScaled on AVX2.
+func (e *emitter) rotateScaledNarrow(b blocks, c *coder, pairs int) {
+	row := [2]operand.Mem{}
+	if e.apart {
+		row = [2]operand.Mem{e.AllocLocal(4 * pairs), e.AllocLocal(4 * pairs)}
+	}
+	var cos, sin operand.Mem
+	b.table = func(r *rotation, _ part) {
+		cos = e.arranged(operand.Mem{Base: r.cos}, row[0], pairs)
+		sin = e.arranged(operand.Mem{Base: r.sin}, row[1], pairs)
+	}
+	b.apply = func(r *rotation, _ part) {
+		codes := c.codesOf(func() []reg.VecVirtual {
+			list := make([]reg.VecVirtual, pairs/4)
+			for j := range pairs / 8 {
+				first, second := e.places(j, pairs)
+				list[first], list[second] = e.rotatedPairs(j, operand.Mem{Base: r.x}, operand.Mem{Base: r.x, Index: b.partner, Scale: 4}, cos, sin)
+			}
+			scale := e.broadcast32("scale", e.vector())
+			for _, v := range list {
+				e.VMULPS(scale, v, v)
+			}
+			return list
+		})
+		for i, v := range codes {
+			to := operand.Mem{Base: r.y, Disp: pairs * i}
+			if b.partner != nil && i > 0 {
+				to = operand.Mem{Base: r.y, Index: b.partner, Scale: 1}
+			}
+			e.VMOVUPS(v, to)
+		}
+	}
+	e.rotate(b)
+	for _, write := range e.rare {
+		write()
+	}
+}
+
+// arrangeRow brings a new row into the order of the rotation.
+func (g *headGroups) arrangeRow() {
+	if !g.apart {
+		return
+	}
+	for i, name := range []string{"cos", "sin"} {
+		g.arranged(operand.Mem{Base: g.argument(name)}, g.row[i], g.pairs)
+	}
+}
+
+// narrowRotator is the headRotator of AVX2.
+type narrowRotator struct {
+	*headGroups
+	cos, sin  operand.Mem
+	magnitude reg.VecVirtual
+}
+
+func (g *headGroups) newNarrowRotator() *narrowRotator {
+	n := &narrowRotator{g, g.row[0], g.row[1], g.keep(g.magnitudes())}
+	if !g.apart {
+		n.cos, n.sin = operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
+	}
+	return n
+}
+
+func (n *narrowRotator) rotate(x, to operand.Mem) []reg.VecVirtual {
+	blocks := make([]reg.VecVirtual, n.pairs/16)
+	for j := range n.pairs / 8 {
+		first, second := n.rotatedPairs(j, x, x.Offset(4*n.pairs), n.cos, n.sin)
+		i, k := n.places(j, n.pairs)
+		n.VMOVUPS(first, to.Offset(32*i))
+		n.VMOVUPS(second, to.Offset(32*k))
+		for _, m := range []struct {
+			block int
+			v     reg.VecVirtual
+		}{{i / 4, first}, {k / 4, second}} {
+			n.VPAND(n.magnitude, m.v, m.v)
+			if largest := blocks[m.block]; largest == nil {
+				blocks[m.block] = m.v
+			} else {
+				n.larger(m.v, largest, largest)
+			}
+		}
+	}
+	return blocks
+}
+
+// end does nothing: the largest of bits is NaN where a number is.
+func (n *narrowRotator) end([]reg.VecVirtual, reg.GPVirtual) {}
