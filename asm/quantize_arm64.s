@@ -211,19 +211,20 @@ loop3:
 	WORD   $0x6ea8ec69 // facgt v9.4s, v3.4s, v8.4s
 	VAND   V9.B16, V8.B16, V8.B16
 	VST1.P V4.H[0], 2(R4)
-	VDUP   V8.S[0], V10.S4
-	FLDPQ  (R5), (F11, F12)
-	FLDPQ  32(R5), (F13, F14)
-	FLDPQ  64(R5), (F15, F16)
-	FLDPQ  96(R5), (F17, F18)
-	WORD   $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
-	WORD   $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
-	WORD   $0x6e2addad // fmul v13.4s, v13.4s, v10.4s
-	WORD   $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
-	WORD   $0x6e2addef // fmul v15.4s, v15.4s, v10.4s
-	WORD   $0x6e2ade10 // fmul v16.4s, v16.4s, v10.4s
-	WORD   $0x6e2ade31 // fmul v17.4s, v17.4s, v10.4s
-	WORD   $0x6e2ade52 // fmul v18.4s, v18.4s, v10.4s
+	VDUP   V8.S[0], V9.S4
+	FLDPQ  (R5), (F10, F11)
+	FLDPQ  32(R5), (F12, F13)
+	FLDPQ  64(R5), (F14, F15)
+	FLDPQ  96(R5), (F16, F17)
+	WORD   $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD   $0x6e29dd6b // fmul v11.4s, v11.4s, v9.4s
+	WORD   $0x6e29dd8c // fmul v12.4s, v12.4s, v9.4s
+	WORD   $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD   $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
+	WORD   $0x6e29ddef // fmul v15.4s, v15.4s, v9.4s
+	WORD   $0x6e29de10 // fmul v16.4s, v16.4s, v9.4s
+	WORD   $0x6e29de31 // fmul v17.4s, v17.4s, v9.4s
+	WORD   $0x4e21c94a // fcvtas v10.4s, v10.4s
 	WORD   $0x4e21c96b // fcvtas v11.4s, v11.4s
 	WORD   $0x4e21c98c // fcvtas v12.4s, v12.4s
 	WORD   $0x4e21c9ad // fcvtas v13.4s, v13.4s
@@ -231,30 +232,30 @@ loop3:
 	WORD   $0x4e21c9ef // fcvtas v15.4s, v15.4s
 	WORD   $0x4e21ca10 // fcvtas v16.4s, v16.4s
 	WORD   $0x4e21ca31 // fcvtas v17.4s, v17.4s
-	WORD   $0x4e21ca52 // fcvtas v18.4s, v18.4s
-	VUZP1  V12.H8, V11.H8, V19.H8
-	VUZP1  V14.H8, V13.H8, V20.H8
+	VUZP1  V11.H8, V10.H8, V18.H8
+	VUZP1  V13.H8, V12.H8, V19.H8
+	VUZP1  V19.B16, V18.B16, V18.B16
+	VUZP1  V15.H8, V14.H8, V19.H8
+	VUZP1  V17.H8, V16.H8, V20.H8
 	VUZP1  V20.B16, V19.B16, V19.B16
-	VUZP1  V16.H8, V15.H8, V20.H8
-	VUZP1  V18.H8, V17.H8, V21.H8
-	VUZP1  V21.B16, V20.B16, V20.B16
-	FSTPQ  (F19, F20), (R4)
-	ADD    $128, R5
+	FSTPQ  (F18, F19), (R4)
 	ADD    $32, R4
+	ADD    $128, R5
 	VST1.P V4.H[1], 2(R4)
-	VDUP   V8.S[1], V10.S4
-	FLDPQ  (R5), (F11, F12)
-	FLDPQ  32(R5), (F13, F14)
-	FLDPQ  64(R5), (F15, F16)
-	FLDPQ  96(R5), (F17, F18)
-	WORD   $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
-	WORD   $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
-	WORD   $0x6e2addad // fmul v13.4s, v13.4s, v10.4s
-	WORD   $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
-	WORD   $0x6e2addef // fmul v15.4s, v15.4s, v10.4s
-	WORD   $0x6e2ade10 // fmul v16.4s, v16.4s, v10.4s
-	WORD   $0x6e2ade31 // fmul v17.4s, v17.4s, v10.4s
-	WORD   $0x6e2ade52 // fmul v18.4s, v18.4s, v10.4s
+	VDUP   V8.S[1], V9.S4
+	FLDPQ  (R5), (F10, F11)
+	FLDPQ  32(R5), (F12, F13)
+	FLDPQ  64(R5), (F14, F15)
+	FLDPQ  96(R5), (F16, F17)
+	WORD   $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD   $0x6e29dd6b // fmul v11.4s, v11.4s, v9.4s
+	WORD   $0x6e29dd8c // fmul v12.4s, v12.4s, v9.4s
+	WORD   $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD   $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
+	WORD   $0x6e29ddef // fmul v15.4s, v15.4s, v9.4s
+	WORD   $0x6e29de10 // fmul v16.4s, v16.4s, v9.4s
+	WORD   $0x6e29de31 // fmul v17.4s, v17.4s, v9.4s
+	WORD   $0x4e21c94a // fcvtas v10.4s, v10.4s
 	WORD   $0x4e21c96b // fcvtas v11.4s, v11.4s
 	WORD   $0x4e21c98c // fcvtas v12.4s, v12.4s
 	WORD   $0x4e21c9ad // fcvtas v13.4s, v13.4s
@@ -262,30 +263,30 @@ loop3:
 	WORD   $0x4e21c9ef // fcvtas v15.4s, v15.4s
 	WORD   $0x4e21ca10 // fcvtas v16.4s, v16.4s
 	WORD   $0x4e21ca31 // fcvtas v17.4s, v17.4s
-	WORD   $0x4e21ca52 // fcvtas v18.4s, v18.4s
-	VUZP1  V12.H8, V11.H8, V19.H8
-	VUZP1  V14.H8, V13.H8, V20.H8
+	VUZP1  V11.H8, V10.H8, V18.H8
+	VUZP1  V13.H8, V12.H8, V19.H8
+	VUZP1  V19.B16, V18.B16, V18.B16
+	VUZP1  V15.H8, V14.H8, V19.H8
+	VUZP1  V17.H8, V16.H8, V20.H8
 	VUZP1  V20.B16, V19.B16, V19.B16
-	VUZP1  V16.H8, V15.H8, V20.H8
-	VUZP1  V18.H8, V17.H8, V21.H8
-	VUZP1  V21.B16, V20.B16, V20.B16
-	FSTPQ  (F19, F20), (R4)
-	ADD    $128, R5
+	FSTPQ  (F18, F19), (R4)
 	ADD    $32, R4
+	ADD    $128, R5
 	VST1.P V4.H[2], 2(R4)
-	VDUP   V8.S[2], V10.S4
-	FLDPQ  (R5), (F11, F12)
-	FLDPQ  32(R5), (F13, F14)
-	FLDPQ  64(R5), (F15, F16)
-	FLDPQ  96(R5), (F17, F18)
-	WORD   $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
-	WORD   $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
-	WORD   $0x6e2addad // fmul v13.4s, v13.4s, v10.4s
-	WORD   $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
-	WORD   $0x6e2addef // fmul v15.4s, v15.4s, v10.4s
-	WORD   $0x6e2ade10 // fmul v16.4s, v16.4s, v10.4s
-	WORD   $0x6e2ade31 // fmul v17.4s, v17.4s, v10.4s
-	WORD   $0x6e2ade52 // fmul v18.4s, v18.4s, v10.4s
+	VDUP   V8.S[2], V9.S4
+	FLDPQ  (R5), (F10, F11)
+	FLDPQ  32(R5), (F12, F13)
+	FLDPQ  64(R5), (F14, F15)
+	FLDPQ  96(R5), (F16, F17)
+	WORD   $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD   $0x6e29dd6b // fmul v11.4s, v11.4s, v9.4s
+	WORD   $0x6e29dd8c // fmul v12.4s, v12.4s, v9.4s
+	WORD   $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD   $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
+	WORD   $0x6e29ddef // fmul v15.4s, v15.4s, v9.4s
+	WORD   $0x6e29de10 // fmul v16.4s, v16.4s, v9.4s
+	WORD   $0x6e29de31 // fmul v17.4s, v17.4s, v9.4s
+	WORD   $0x4e21c94a // fcvtas v10.4s, v10.4s
 	WORD   $0x4e21c96b // fcvtas v11.4s, v11.4s
 	WORD   $0x4e21c98c // fcvtas v12.4s, v12.4s
 	WORD   $0x4e21c9ad // fcvtas v13.4s, v13.4s
@@ -293,30 +294,30 @@ loop3:
 	WORD   $0x4e21c9ef // fcvtas v15.4s, v15.4s
 	WORD   $0x4e21ca10 // fcvtas v16.4s, v16.4s
 	WORD   $0x4e21ca31 // fcvtas v17.4s, v17.4s
-	WORD   $0x4e21ca52 // fcvtas v18.4s, v18.4s
-	VUZP1  V12.H8, V11.H8, V19.H8
-	VUZP1  V14.H8, V13.H8, V20.H8
+	VUZP1  V11.H8, V10.H8, V18.H8
+	VUZP1  V13.H8, V12.H8, V19.H8
+	VUZP1  V19.B16, V18.B16, V18.B16
+	VUZP1  V15.H8, V14.H8, V19.H8
+	VUZP1  V17.H8, V16.H8, V20.H8
 	VUZP1  V20.B16, V19.B16, V19.B16
-	VUZP1  V16.H8, V15.H8, V20.H8
-	VUZP1  V18.H8, V17.H8, V21.H8
-	VUZP1  V21.B16, V20.B16, V20.B16
-	FSTPQ  (F19, F20), (R4)
-	ADD    $128, R5
+	FSTPQ  (F18, F19), (R4)
 	ADD    $32, R4
+	ADD    $128, R5
 	VST1.P V4.H[3], 2(R4)
-	VDUP   V8.S[3], V10.S4
-	FLDPQ  (R5), (F11, F12)
-	FLDPQ  32(R5), (F13, F14)
-	FLDPQ  64(R5), (F15, F16)
-	FLDPQ  96(R5), (F17, F18)
-	WORD   $0x6e2add6b // fmul v11.4s, v11.4s, v10.4s
-	WORD   $0x6e2add8c // fmul v12.4s, v12.4s, v10.4s
-	WORD   $0x6e2addad // fmul v13.4s, v13.4s, v10.4s
-	WORD   $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
-	WORD   $0x6e2addef // fmul v15.4s, v15.4s, v10.4s
-	WORD   $0x6e2ade10 // fmul v16.4s, v16.4s, v10.4s
-	WORD   $0x6e2ade31 // fmul v17.4s, v17.4s, v10.4s
-	WORD   $0x6e2ade52 // fmul v18.4s, v18.4s, v10.4s
+	VDUP   V8.S[3], V9.S4
+	FLDPQ  (R5), (F10, F11)
+	FLDPQ  32(R5), (F12, F13)
+	FLDPQ  64(R5), (F14, F15)
+	FLDPQ  96(R5), (F16, F17)
+	WORD   $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD   $0x6e29dd6b // fmul v11.4s, v11.4s, v9.4s
+	WORD   $0x6e29dd8c // fmul v12.4s, v12.4s, v9.4s
+	WORD   $0x6e29ddad // fmul v13.4s, v13.4s, v9.4s
+	WORD   $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
+	WORD   $0x6e29ddef // fmul v15.4s, v15.4s, v9.4s
+	WORD   $0x6e29de10 // fmul v16.4s, v16.4s, v9.4s
+	WORD   $0x6e29de31 // fmul v17.4s, v17.4s, v9.4s
+	WORD   $0x4e21c94a // fcvtas v10.4s, v10.4s
 	WORD   $0x4e21c96b // fcvtas v11.4s, v11.4s
 	WORD   $0x4e21c98c // fcvtas v12.4s, v12.4s
 	WORD   $0x4e21c9ad // fcvtas v13.4s, v13.4s
@@ -324,16 +325,15 @@ loop3:
 	WORD   $0x4e21c9ef // fcvtas v15.4s, v15.4s
 	WORD   $0x4e21ca10 // fcvtas v16.4s, v16.4s
 	WORD   $0x4e21ca31 // fcvtas v17.4s, v17.4s
-	WORD   $0x4e21ca52 // fcvtas v18.4s, v18.4s
-	VUZP1  V12.H8, V11.H8, V19.H8
-	VUZP1  V14.H8, V13.H8, V20.H8
+	VUZP1  V11.H8, V10.H8, V18.H8
+	VUZP1  V13.H8, V12.H8, V19.H8
+	VUZP1  V19.B16, V18.B16, V18.B16
+	VUZP1  V15.H8, V14.H8, V19.H8
+	VUZP1  V17.H8, V16.H8, V20.H8
 	VUZP1  V20.B16, V19.B16, V19.B16
-	VUZP1  V16.H8, V15.H8, V20.H8
-	VUZP1  V18.H8, V17.H8, V21.H8
-	VUZP1  V21.B16, V20.B16, V20.B16
-	FSTPQ  (F19, F20), (R4)
-	ADD    $128, R5
+	FSTPQ  (F18, F19), (R4)
 	ADD    $32, R4
+	ADD    $128, R5
 	SUB    $128, R6
 	CMP    $128, R6
 	BGE    loop3
@@ -373,19 +373,20 @@ loop5:
 	WORD   $0x6ea5ec66 // facgt v6.4s, v3.4s, v5.4s
 	VAND   V6.B16, V5.B16, V5.B16
 	VST1.P V4.H[0], 2(R4)
-	VDUP   V5.S[0], V7.S4
-	FLDPQ  (R5), (F8, F9)
-	FLDPQ  32(R5), (F10, F11)
-	FLDPQ  64(R5), (F12, F13)
-	FLDPQ  96(R5), (F14, F15)
-	WORD   $0x6e27dd08 // fmul v8.4s, v8.4s, v7.4s
-	WORD   $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
-	WORD   $0x6e27dd4a // fmul v10.4s, v10.4s, v7.4s
-	WORD   $0x6e27dd6b // fmul v11.4s, v11.4s, v7.4s
-	WORD   $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
-	WORD   $0x6e27ddad // fmul v13.4s, v13.4s, v7.4s
-	WORD   $0x6e27ddce // fmul v14.4s, v14.4s, v7.4s
-	WORD   $0x6e27ddef // fmul v15.4s, v15.4s, v7.4s
+	VDUP   V5.S[0], V6.S4
+	FLDPQ  (R5), (F7, F8)
+	FLDPQ  32(R5), (F9, F10)
+	FLDPQ  64(R5), (F11, F12)
+	FLDPQ  96(R5), (F13, F14)
+	WORD   $0x6e26dce7 // fmul v7.4s, v7.4s, v6.4s
+	WORD   $0x6e26dd08 // fmul v8.4s, v8.4s, v6.4s
+	WORD   $0x6e26dd29 // fmul v9.4s, v9.4s, v6.4s
+	WORD   $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
+	WORD   $0x6e26dd6b // fmul v11.4s, v11.4s, v6.4s
+	WORD   $0x6e26dd8c // fmul v12.4s, v12.4s, v6.4s
+	WORD   $0x6e26ddad // fmul v13.4s, v13.4s, v6.4s
+	WORD   $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD   $0x4e21c8e7 // fcvtas v7.4s, v7.4s
 	WORD   $0x4e21c908 // fcvtas v8.4s, v8.4s
 	WORD   $0x4e21c929 // fcvtas v9.4s, v9.4s
 	WORD   $0x4e21c94a // fcvtas v10.4s, v10.4s
@@ -393,16 +394,15 @@ loop5:
 	WORD   $0x4e21c98c // fcvtas v12.4s, v12.4s
 	WORD   $0x4e21c9ad // fcvtas v13.4s, v13.4s
 	WORD   $0x4e21c9ce // fcvtas v14.4s, v14.4s
-	WORD   $0x4e21c9ef // fcvtas v15.4s, v15.4s
-	VUZP1  V9.H8, V8.H8, V16.H8
-	VUZP1  V11.H8, V10.H8, V17.H8
+	VUZP1  V8.H8, V7.H8, V15.H8
+	VUZP1  V10.H8, V9.H8, V16.H8
+	VUZP1  V16.B16, V15.B16, V15.B16
+	VUZP1  V12.H8, V11.H8, V16.H8
+	VUZP1  V14.H8, V13.H8, V17.H8
 	VUZP1  V17.B16, V16.B16, V16.B16
-	VUZP1  V13.H8, V12.H8, V17.H8
-	VUZP1  V15.H8, V14.H8, V18.H8
-	VUZP1  V18.B16, V17.B16, V17.B16
-	FSTPQ  (F16, F17), (R4)
-	ADD    $128, R5
+	FSTPQ  (F15, F16), (R4)
 	ADD    $32, R4
+	ADD    $128, R5
 	SUB    $32, R6
 	CMP    $32, R6
 	BGE    loop5
@@ -560,37 +560,36 @@ next8:
 	FMOVQ (R17), F19
 	MOVD  $exponent32<>(SB), R17
 	FMOVQ (R17), F20
-	WORD  $0x6e31fc21 // fdiv v1.4s, v1.4s, v17.4s
 	MOVD  $leastScale<>(SB), R17
-	FMOVQ (R17), F23
-	VUMAX V23.S4, V1.S4, V1.S4
+	FMOVQ (R17), F21
+	WORD  $0x6e31fc21 // fdiv v1.4s, v1.4s, v17.4s
+	VUMAX V21.S4, V1.S4, V1.S4
 	VUMIN V18.S4, V1.S4, V1.S4
-	WORD  $0x6e21fe75 // fdiv v21.4s, v19.4s, v1.4s
-	WORD  $0x6ea1ee96 // facgt v22.4s, v20.4s, v1.4s
+	WORD  $0x6e21fe76 // fdiv v22.4s, v19.4s, v1.4s
 	VST1  V1.S[0], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[0], V5.S4
-	VDUP  V21.S[0], V6.S4
-	VDUP  V22.S[0], V7.S4
+	VDUP  V22.S[0], V6.S4
+	WORD  $0x6ea5ee87 // facgt v7.4s, v20.4s, v5.4s
 	VST1  V1.S[1], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[1], V8.S4
-	VDUP  V21.S[1], V9.S4
-	VDUP  V22.S[1], V10.S4
+	VDUP  V22.S[1], V9.S4
+	WORD  $0x6ea8ee8a // facgt v10.4s, v20.4s, v8.4s
 	VST1  V1.S[2], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[2], V11.S4
-	VDUP  V21.S[2], V12.S4
-	VDUP  V22.S[2], V13.S4
+	VDUP  V22.S[2], V12.S4
+	WORD  $0x6eabee8d // facgt v13.4s, v20.4s, v11.4s
 	VST1  V1.S[3], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[3], V14.S4
-	VDUP  V21.S[3], V15.S4
-	VDUP  V22.S[3], V16.S4
+	VDUP  V22.S[3], V15.S4
+	WORD  $0x6eaeee90 // facgt v16.4s, v20.4s, v14.4s
 	MOVD  R0, R5
 	MOVD  R5, R7
 	MOVD  yStride+40(FP), R17
@@ -912,19 +911,18 @@ next22:
 	FMOVQ (R17), F7
 	MOVD  $exponent32<>(SB), R17
 	FMOVQ (R17), F8
-	WORD  $0x6e25fc21 // fdiv v1.4s, v1.4s, v5.4s
 	MOVD  $leastScale<>(SB), R17
-	FMOVQ (R17), F11
-	VUMAX V11.S4, V1.S4, V1.S4
+	FMOVQ (R17), F9
+	WORD  $0x6e25fc21 // fdiv v1.4s, v1.4s, v5.4s
+	VUMAX V9.S4, V1.S4, V1.S4
 	VUMIN V6.S4, V1.S4, V1.S4
-	WORD  $0x6e21fce9 // fdiv v9.4s, v7.4s, v1.4s
-	WORD  $0x6ea1ed0a // facgt v10.4s, v8.4s, v1.4s
+	WORD  $0x6e21fcea // fdiv v10.4s, v7.4s, v1.4s
 	VST1  V1.S[0], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[0], V2.S4
-	VDUP  V9.S[0], V3.S4
-	VDUP  V10.S[0], V4.S4
+	VDUP  V10.S[0], V3.S4
+	WORD  $0x6ea2ed04 // facgt v4.4s, v8.4s, v2.4s
 	MOVD  R0, R5
 	MOVD  R3, R13
 	MOVD  R2, R6
@@ -1166,37 +1164,36 @@ next8:
 	FMOVQ (R17), F24
 	MOVD  $exponent32<>(SB), R17
 	FMOVQ (R17), F25
-	WORD  $0x6e36fcc6 // fdiv v6.4s, v6.4s, v22.4s
 	MOVD  $leastScale<>(SB), R17
-	FMOVQ (R17), F28
-	VUMAX V28.S4, V6.S4, V6.S4
+	FMOVQ (R17), F26
+	WORD  $0x6e36fcc6 // fdiv v6.4s, v6.4s, v22.4s
+	VUMAX V26.S4, V6.S4, V6.S4
 	VUMIN V23.S4, V6.S4, V6.S4
-	WORD  $0x6e26ff1a // fdiv v26.4s, v24.4s, v6.4s
-	WORD  $0x6ea6ef3b // facgt v27.4s, v25.4s, v6.4s
+	WORD  $0x6e26ff1b // fdiv v27.4s, v24.4s, v6.4s
 	VST1  V6.S[0], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[0], V10.S4
-	VDUP  V26.S[0], V11.S4
-	VDUP  V27.S[0], V12.S4
+	VDUP  V27.S[0], V11.S4
+	WORD  $0x6eaaef2c // facgt v12.4s, v25.4s, v10.4s
 	VST1  V6.S[1], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[1], V13.S4
-	VDUP  V26.S[1], V14.S4
-	VDUP  V27.S[1], V15.S4
+	VDUP  V27.S[1], V14.S4
+	WORD  $0x6eadef2f // facgt v15.4s, v25.4s, v13.4s
 	VST1  V6.S[2], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[2], V16.S4
-	VDUP  V26.S[2], V17.S4
-	VDUP  V27.S[2], V18.S4
+	VDUP  V27.S[2], V17.S4
+	WORD  $0x6eb0ef32 // facgt v18.4s, v25.4s, v16.4s
 	VST1  V6.S[3], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[3], V19.S4
-	VDUP  V26.S[3], V20.S4
-	VDUP  V27.S[3], V21.S4
+	VDUP  V27.S[3], V20.S4
+	WORD  $0x6eb3ef35 // facgt v21.4s, v25.4s, v19.4s
 	MOVD  R0, R5
 	MOVD  R5, R7
 	MOVD  yStride+40(FP), R17
@@ -1666,19 +1663,18 @@ next22:
 	FMOVQ (R17), F12
 	MOVD  $exponent32<>(SB), R17
 	FMOVQ (R17), F13
-	WORD  $0x6e2afcc6 // fdiv v6.4s, v6.4s, v10.4s
 	MOVD  $leastScale<>(SB), R17
-	FMOVQ (R17), F16
-	VUMAX V16.S4, V6.S4, V6.S4
+	FMOVQ (R17), F14
+	WORD  $0x6e2afcc6 // fdiv v6.4s, v6.4s, v10.4s
+	VUMAX V14.S4, V6.S4, V6.S4
 	VUMIN V11.S4, V6.S4, V6.S4
-	WORD  $0x6e26fd8e // fdiv v14.4s, v12.4s, v6.4s
-	WORD  $0x6ea6edaf // facgt v15.4s, v13.4s, v6.4s
+	WORD  $0x6e26fd8f // fdiv v15.4s, v12.4s, v6.4s
 	VST1  V6.S[0], (R1)
 	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[0], V7.S4
-	VDUP  V14.S[0], V8.S4
-	VDUP  V15.S[0], V9.S4
+	VDUP  V15.S[0], V8.S4
+	WORD  $0x6ea7eda9 // facgt v9.4s, v13.4s, v7.4s
 	MOVD  R0, R5
 	MOVD  R3, R13
 	MOVD  R2, R6

@@ -45,6 +45,7 @@ type emitter struct {
 	generalsInUse int
 	locals        int // bytes of memory on the stack
 	bfloat16      bfloat16
+	interleaves   bool // numbers as their bytes are taken: see firstBytes
 	labels        int
 }
 
@@ -224,6 +225,15 @@ func (e *emitter) local(name string, bytes int) general {
 	e.locals += bytes
 	e.op("MOVD", "$%s-%d(SP), %s", name, e.locals, r)
 	return r
+}
+
+// flags says whether the function may need more stack than there is below any Go function.
+func (e *emitter) flags() string {
+	const most = 512
+	if e.locals > most {
+		return "0"
+	}
+	return "NOSPLIT"
 }
 
 // broadcast loads a float argument into every lane.

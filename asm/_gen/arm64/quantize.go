@@ -46,31 +46,37 @@ func quantize(e *emitter) {
 		quantizeBlocks(e)
 		return
 	}
-	scale, f := e.broadcast("scale"), e.loadFloat8(e.to)
-	largest, beyond := e.whole(f.largest), e.whole(f.beyond)
+	codes := e.scaledFloat8()
 	e.eachVector(func(to, from, left general) {
 		e.parts("loop", left, sizes, func(size int) {
-			list := e.loadFloats(from, size)
-			e.multiplyAll(list, scale)
-			signs := e.lastBytes(list)
-			for _, v := range list {
-				e.fabs4s(v, v)
-			}
-			for _, v := range list { // a NaN stays one
-				e.fmin4s(v, v, largest)
-			}
-			for _, v := range list {
-				e.umin4s(v, v, beyond)
-			}
-			codes, number := e.float8Codes(f, list), e.vector()
-			e.cmhi16b(number, f.nan, codes)
-			e.and16b(number, number, f.sign)
-			e.bit16b(codes, signs, number)
-			e.storeBytes([]vector{codes}, to, size)
+			e.storeBytes([]vector{codes(e.loadFloats(from, size))}, to, size)
 			e.add(from, 4*size)
 			e.add(to, size)
 		})
 	})
+}
+
+// scaledFloat8 returns what makes 16 numbers times the scale, or 4, numbers of 8 bits, and
+// uses them up.
+func (e *emitter) scaledFloat8() func(list []vector) vector {
+	scale, f := e.broadcast("scale"), e.loadFloat8(e.to)
+	largest, beyond := e.whole(f.largest), e.whole(f.beyond)
+	return func(list []vector) vector {
+		e.multiplyAll(list, scale)
+		signs := e.takeSigns(list)
+		for _, v := range list { // a NaN stays one
+			e.fmin4s(v, v, largest)
+		}
+		for _, v := range list {
+			e.umin4s(v, v, beyond)
+		}
+		codes, number := e.float8Codes(f, list), e.vector()
+		e.cmhi16b(number, f.nan, codes)
+		e.and16b(number, number, f.sign)
+		e.bit16b(codes, signs, number)
+		e.release(number, signs)
+		return codes
+	}
 }
 
 // float8 has constants of the conversion to numbers of 8 bits.
@@ -100,6 +106,15 @@ func (e *emitter) loadFloat8(t element) *float8 {
 	return f
 }
 
+// takeSigns returns the bytes with the signs of 16 numbers, or of 4, and makes these magnitudes.
+func (e *emitter) takeSigns(list []vector) vector {
+	signs := e.lastBytes(list)
+	for _, v := range list {
+		e.fabs4s(v, v)
+	}
+	return signs
+}
+
 // float8Codes returns the codes of magnitudes, which it uses up. They are rounded by a
 // sum whose last bit is that of the code: its last byte counts from the power of two
 // below, whose exponent is added to it.
@@ -124,9 +139,20 @@ func (e *emitter) float8Codes(f *float8, list []vector) vector {
 }
 
 // firstBytes and lastBytes return the lowest and the highest bytes of 16 lanes of 32
-// bits, or of 4.
-func (e *emitter) firstBytes(list []vector) vector { return e.bytes(list, e.uzp18h, e.uzp116b) }
-func (e *emitter) lastBytes(list []vector) vector  { return e.bytes(list, e.uzp28h, e.uzp216b) }
+// bits, or of 4. Where e.interleaves, every second vector has the second elements of pairs.
+func (e *emitter) firstBytes(list []vector) vector {
+	if e.interleaves {
+		return e.bytes(list, e.trn18h, e.uzp116b)
+	}
+	return e.bytes(list, e.uzp18h, e.uzp116b)
+}
+
+func (e *emitter) lastBytes(list []vector) vector {
+	if e.interleaves {
+		return e.bytes(list, e.trn28h, e.uzp216b)
+	}
+	return e.bytes(list, e.uzp28h, e.uzp216b)
+}
 
 func (e *emitter) bytes(list []vector, halves, bytes func(d, n, m vector)) vector {
 	last := len(list) - 1
@@ -195,30 +221,52 @@ func quantizeBlocks(e *emitter) {
 				e.add(from, 4*q8Block)
 			}
 			e.sub(from, 4*size)
-			d, inverse, finite := e.largest(most), e.vector(), e.vector()
-			e.fdiv4s(d, d, s.most)
-			e.umin4s(d, d, s.nan)
-			e.fdiv4s(inverse, s.one, d)
-			e.fcvtn4h(d, d)
-			e.facgt4s(finite, s.infinity, inverse)
-			e.and16b(inverse, inverse, finite)
+			halves, inverses := e.blockScales(s, e.largest(most))
 			for i := range most {
-				e.op("VST1.P", "%s.H[%d], %d(%s)", d, i, q8Scale, to)
+				e.op("VST1.P", "%s.H[%d], %d(%s)", halves, i, q8Scale, to)
 				e.temporary(func() {
 					factor := e.vector()
-					e.broadcastLane(factor, inverse, i)
-					list := e.loadFloats(from, q8Block)
-					e.multiplyAll(list, factor)
-					for _, v := range list {
-						e.fcvtas4s(v, v) // 0 for NaN
-					}
-					e.storeBytes([]vector{e.firstBytes(list[:4]), e.firstBytes(list[4:])}, to, q8Block)
+					e.broadcastLane(factor, inverses, i)
+					e.storeBlock(factor, e.loadFloats(from, q8Block), to)
 				})
 				e.add(from, 4*q8Block)
-				e.add(to, q8Block)
 			}
 		})
 	})
+}
+
+// blockScales returns the scales of blocks as float16, and their inverses, from the largest
+// magnitudes in the lanes of d, which it uses up.
+func (e *emitter) blockScales(s *scaling, d vector) (halves, inverse vector) {
+	inverse, finite := e.vector(), e.vector()
+	e.fdiv4s(d, d, s.most)
+	e.umin4s(d, d, s.nan)
+	e.fdiv4s(inverse, s.one, d)
+	e.fcvtn4h(d, d)
+	e.facgt4s(finite, s.infinity, inverse)
+	e.and16b(inverse, inverse, finite)
+	e.release(finite)
+	return d, inverse
+}
+
+// storeBlock stores the numbers of a block times a factor, uses them up and moves the address
+// behind them.
+func (e *emitter) storeBlock(factor vector, list []vector, to general) {
+	e.multiplyAll(list, factor)
+	for _, v := range list {
+		e.fcvtas4s(v, v) // 0 for NaN
+	}
+	e.storeBytes([]vector{e.firstBytes(list[:4]), e.firstBytes(list[4:])}, to, q8Block)
+	e.add(to, q8Block)
+}
+
+// rowFormat returns the largest number of a row and what makes 16 numbers of it, or 4, codes:
+// see int8Row and e4m3Row.
+func (e *emitter) rowFormat() (most int, codes func(r *rowScale, list []vector, signs vector) vector) {
+	if e.to == e4m3s {
+		return 448, e.e4m3Row()
+	}
+	return 127, e.int8Row()
 }
 
 // rowScale is the scale of a vector in every lane.
@@ -235,11 +283,7 @@ func quantizeRow(e *emitter) {
 		to[i], from[i] = e.general(), e.general()
 	}
 	left := e.general()
-	most, row := 127, (*emitter).int8Row
-	if e.to == e4m3s {
-		most, row = 448, (*emitter).e4m3Row
-	}
-	codes := row(e)
+	most, codes := e.rowFormat()
 	e.parts("rows", count, []int{together, 1}, func(rows int) {
 		start := func(at []general, first general, stride string, t element) {
 			e.movGeneral(at[0], first)
@@ -256,7 +300,11 @@ func quantizeRow(e *emitter) {
 		e.parts("loop", left, sizes, func(size int) {
 			for i, r := range list {
 				e.temporary(func() {
-					e.storeBytes([]vector{codes(r, e.loadFloats(from[i], size))}, to[i], size)
+					numbers, signs := e.loadFloats(from[i], size), vector(0)
+					if e.to == e4m3s {
+						signs = e.takeSigns(numbers)
+					}
+					e.storeBytes([]vector{codes(r, numbers, signs)}, to[i], size)
 				})
 				e.add(from[i], 4*size)
 				e.add(to[i], size)
@@ -296,22 +344,38 @@ func (e *emitter) rowScales(scale vector, most int, rows int, to general) []*row
 		list[i] = &rowScale{e.vector(), e.vector(), e.vector()}
 	}
 	e.temporary(func() {
-		s := e.loadScaling(most)
-		inverse, finite := e.vector(), e.vector()
-		e.fdiv4s(scale, scale, s.most)
-		e.umax4s(scale, scale, e.load32("leastScale", math.Float32bits(leastScale)))
-		e.umin4s(scale, scale, s.nan)
-		e.fdiv4s(inverse, s.one, scale)
-		e.facgt4s(finite, s.infinity, scale)
+		s := e.loadRowScaling(most)
+		inverses := s.scales(scale)
 		for i, r := range list {
 			e.st1(32, scale, i, to)
 			e.next(to, "scaleStride", float32s)
 			e.broadcastLane(r.scale, scale, i)
-			e.broadcastLane(r.inverse, inverse, i)
-			e.broadcastLane(r.finite, finite, i)
+			e.broadcastLane(r.inverse, inverses, i)
+			e.facgt4s(r.finite, s.infinity, r.scale)
 		}
 	})
 	return list
+}
+
+// rowScaling is scaling of rows.
+type rowScaling struct {
+	*emitter
+	*scaling
+	least vector
+}
+
+func (e *emitter) loadRowScaling(most int) *rowScaling {
+	return &rowScaling{e, e.loadScaling(most), e.load32("leastScale", math.Float32bits(leastScale))}
+}
+
+// scales makes largest magnitudes scales and returns their inverses.
+func (s *rowScaling) scales(v vector) (inverse vector) {
+	inverse = s.vector()
+	s.fdiv4s(v, v, s.most)
+	s.umax4s(v, v, s.least)
+	s.umin4s(v, v, s.nan)
+	s.fdiv4s(inverse, s.one, v)
+	return inverse
 }
 
 // quotients returns numbers divided by a scale, and uses them up. Near a midpoint of
@@ -333,9 +397,9 @@ func (e *emitter) quotients(r *rowScale, list []vector) []vector {
 
 // int8Row returns what makes 16 numbers of a row, or 4, codes of int8: their quotients
 // are rounded by a sum whose last bit is 1.
-func (e *emitter) int8Row() func(r *rowScale, list []vector) vector {
+func (e *emitter) int8Row() func(r *rowScale, list []vector, _ vector) vector {
 	unit := e.whole(3 << 22)
-	return func(r *rowScale, list []vector) vector {
+	return func(r *rowScale, list []vector, _ vector) vector {
 		q := e.quotients(r, list)
 		for _, v := range q {
 			e.fadd4s(v, v, unit)
@@ -346,14 +410,10 @@ func (e *emitter) int8Row() func(r *rowScale, list []vector) vector {
 	}
 }
 
-// e4m3Row is int8Row to E4M3. The signs are those of the numbers: -0 has one.
-func (e *emitter) e4m3Row() func(r *rowScale, list []vector) vector {
+// e4m3Row is int8Row to E4M3, of magnitudes and the signs that they had: -0 has one.
+func (e *emitter) e4m3Row() func(r *rowScale, list []vector, signs vector) vector {
 	f := e.loadFloat8(e4m3s)
-	return func(r *rowScale, list []vector) vector {
-		signs := e.lastBytes(list)
-		for _, v := range list {
-			e.fabs4s(v, v)
-		}
+	return func(r *rowScale, list []vector, signs vector) vector {
 		q := e.quotients(r, list)
 		e.release(list...)
 		codes := e.float8Codes(f, q)

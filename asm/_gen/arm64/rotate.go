@@ -11,8 +11,9 @@ type rotation struct {
 var sizes = []int{16, 4, 1}
 
 // rotate runs startHead at the start of every head of every token, then block over its
-// pairs. Strides have no registers: they are read where they are due.
-func (e *emitter) rotate(yType, xType element, startHead func(r *rotation), block func(r *rotation, size int)) {
+// pairs in parts of the given sizes. Strides have no registers: they are read where they
+// are due.
+func (e *emitter) rotate(yType, xType element, sizes []int, startHead func(r *rotation), block func(r *rotation, size int)) {
 	head, token, done := e.general(), e.general(), e.newLabel("done")
 	for _, name := range []string{"heads", "pairs"} {
 		e.loadArgument(scratch, name)
@@ -86,7 +87,7 @@ func rotateHalfSplit(e *emitter) {
 		e.addShifted(y2, r.y, partner, y.log2())
 		e.addShifted(x2, r.x, partner, x.log2())
 	}
-	e.rotate(y, x, startHead, func(r *rotation, size int) {
+	e.rotate(y, x, sizes, startHead, func(r *rotation, size int) {
 		c, s := e.loadFloats(r.cos, size), e.loadFloats(r.sin, size)
 		a, b := e.loadNumbers(x, r.x, size), e.loadNumbers(x, x2, size)
 		for j := range a {
@@ -107,7 +108,7 @@ func rotateInterleaved(e *emitter) {
 	if y == bfloat16s || x == bfloat16s {
 		e.loadBFloat16()
 	}
-	e.rotate(y, x, func(*rotation) {}, func(r *rotation, size int) {
+	e.rotate(y, x, sizes, func(*rotation) {}, func(r *rotation, size int) {
 		c, s := e.loadFloats(r.cos, size), e.loadFloats(r.sin, size)
 		a, b := e.loadPairs(x, r.x, size)
 		for j := range a {

@@ -68,10 +68,9 @@ func rotatedQuantizations() (list []Operation) {
 			name := "generic." + call.Function + Types{e, F32}.String()
 			list = append(list, Operation{
 				Package: "asm", Family: "rotatequantize", Base: base, Layout: layout, Types: Types{e, F32},
-				Parameters:  parameters,
-				Definition:  []Call{call},
-				Substitutes: map[string]string{"NEON": PlainGo},
-				Summary:     "rotates every head of 2*Pairs elements and writes it " + as + ":\nsee " + name + ". Partner is Pairs.",
+				Parameters: parameters,
+				Definition: []Call{call},
+				Summary:    "rotates every head of 2*Pairs elements and writes it " + as + ":\nsee " + name + ". Partner is Pairs.",
 				Doc: `%s rotates every head of 2*pairs elements of every
 token, and writes it ` + as + `, as ` + name + `
 does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, ` + where + `,
