@@ -72,7 +72,7 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 	r := testkit.NewRand(16)
 	failed, rounds := 0, testkit.Rounds(10000)
 	rotaries := map[int]*posenc.Rotary{}
-	for _, dim := range []int{48, 64, 128, 4128} {
+	for _, dim := range []int{48, 64, 128, 4097} {
 		rotaries[dim] = testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: min(dim, 128), Base: 10000})
 	}
 	usually := func(usual int, others ...int) int {
@@ -82,7 +82,7 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 		return testkit.OneOf(r, others)
 	}
 	for range rounds {
-		dim := usually(64<<r.IntN(2), 48, 4128)
+		dim := usually(64<<r.IntN(2), 48, 4097)
 		heads, tokens, units := 1+r.IntN(3), 1+r.IntN(3), unitsOf[D](dim)
 		slots := testkit.OneOf(r, [][]int32{nil, {0}, {0}, {1}, {2}, {-1}, {math.MaxInt32}})
 		if slots == nil {
@@ -400,9 +400,26 @@ func TestQuantizedArguments(t *testing.T) {
 	wrong("heads", posenc.ErrShape, into+"xs[0].Dst.Heads is 1, want 2 as in Src", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Heads = 1 }), nil))
 	wrong("short", posenc.ErrLength, into+"xs[0].Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 blocks (64 numbers)", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Data = v.Data[:3] }), nil))
 	wrong("HeadDim", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
-	wrong("HeadDim of one token", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", func() error {
+	oneToken := func(slots []int32, change func(x *posenc.IntoQuantized[posenc.Q8_0, float32])) func() error {
+		return func() error {
+			x := posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cacheFor[posenc.Q8_0](1, 2, dim, 0, 0), Src: posenc.View[float32]{Data: data[:2*dim], Heads: 2}}
+			change(&x)
+			return posenc.RotateIntoQuantized(rotary.At([]int32{1}), slots, x)
+		}
+	}
+	empty := func(heads int) func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
+		return func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
+			x.Src, x.Dst.View = posenc.View[float32]{Heads: heads}, posenc.View[posenc.Q8_0]{Heads: heads}
+		}
+	}
+	wrong("HeadDim of one token", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", oneToken(nil, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
+	wrong("no heads of one token", posenc.ErrShape, into+"xs[0].Src.Heads is 0, want at least 1", oneToken(nil, empty(0)))
+	wrong("heads of one token whose product is 0", posenc.ErrShape, into+"xs[0].Src.Heads is -", oneToken([]int32{-1}, empty(math.MinInt/2)))
+	wrong("fewer heads of one token", posenc.ErrShape, into+"xs[0].Dst.Heads is 1, want 2 as in Src", oneToken([]int32{0}, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Dst.Heads = 1 }))
+	wrong("one element too few for one token", posenc.ErrLength, into+"xs[0].Dst.Data has 3 elements, want", oneToken([]int32{0}, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Dst.Data = x.Dst.Data[:3] }))
+	wrong("one token for two positions", posenc.ErrLength, into+"xs[0].Src.Data has 128 elements, want 256", func() error {
 		one := posenc.View[float32]{Data: data[:2*dim], Heads: 2}
-		return posenc.RotateIntoQuantized(rotary.At([]int32{1}), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cacheFor[posenc.Q8_0](1, 2, dim, 0, 0), Src: one, HeadDim: 32})
+		return posenc.RotateIntoQuantized(rotary.At([]int32{1, 2}), []int32{0, 1}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cacheFor[posenc.Q8_0](2, 2, dim, 0, 0), Src: one, Unrotated: true})
 	})
 	wrong("blocks that do not divide", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 48, want a multiple of the 32", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 48 }))
 	wrong("long heads", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 4128, want at most 4096", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 4128 }))
