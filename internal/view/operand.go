@@ -42,7 +42,7 @@ func (v *View[T]) SetOperand(o *Operand, kind kernels.Kind, dim int) {
 	}
 }
 
-// Token is Operand.Token.
+// Token is Operand.Token of the vectors of v, of dim elements each.
 func (v *View[T]) Token(t, dim int) int {
 	stride := v.TokenStride
 	if stride == 0 {
