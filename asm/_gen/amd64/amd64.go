@@ -126,14 +126,14 @@ func checkRegisters(file *ir.File) error {
 // emitter writes one kernel for one instruction set.
 type emitter struct {
 	*build.Context
-	to, from  element // what the operation writes and reads
-	avx512    bool
-	constants map[string]operand.Mem // data sections of the file
-	lengths   []int                  // of rows, where there are no others
-	apart     bool                   // bytes to bring in order are of two registers of first elements and two of second ones
-	evenOdd   evenOddConstants
-	labels    int
-	rare      []func() // write what is seldom run, behind the rest
+	to, from      element // what the operation writes and reads
+	avx512        bool
+	constants     map[string]operand.Mem // data sections of the file
+	lengths       []int                  // of rows, where there are no others
+	deinterleaved bool                   // of four registers two have the first elements of pairs, and two the second: see rotatedPairs
+	evenOdd       evenOddConstants
+	labels        int
+	rare          []func() // write what is seldom run, behind the rest
 }
 
 // vector returns a new register of the full width.

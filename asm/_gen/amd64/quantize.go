@@ -221,10 +221,10 @@ func (e *emitter) byteOrder() operand.Op {
 	return e.kept(e.controls(name, 4, e.lanes(), func(i uint32) uint32 { return 4*(i%groups) + i/groups }))
 }
 
-// inOrder brings packed bytes into the order of the registers that they are of. Those of
-// fewer than 4 come first.
+// inOrder brings packed bytes into the order of the registers that they are of, and where
+// e.deinterleaved into that of the pairs. Those of fewer than 4 come first.
 func (e *emitter) inOrder(v reg.VecVirtual, order operand.Op) reg.VecVirtual {
-	if e.apart {
+	if e.deinterleaved {
 		e.VPSHUFB(e.controls("together8", 2, 16, func(i uint32) uint32 { return i%8 | (8+i%8)<<8 }), v, v)
 	}
 	if from, ok := order.(operand.Mem); ok {
@@ -284,7 +284,8 @@ func (f float8) excess() uint32 { return (f.least + uint32(f.shift)<<23) >> f.sh
 
 func (f float8) largestCode() uint32 { return (f.largest - f.least + 1<<23) >> f.shift }
 
-// codes returns the bytes of numbers and may change these, but for NaN on AVX2.
+// codes returns the bytes of numbers and may change these. On AVX2 those of NaN are wrong:
+// codesOf sets them.
 //
 // A power of two is added whose last bit is that of the result, so that the lower word of
 // the sum counts multiples of it; the upper word is the sign and the exponent. A product
@@ -349,7 +350,7 @@ func (c *coder) codes(numbers []reg.VecVirtual) reg.VecVirtual {
 // nan8 is the code of NaN.
 func (e *emitter) nan8() operand.Mem { return e.wide32("nan8", 0x7f7f7f7f) }
 
-// codesOf returns the bytes of the numbers that load loads, up to four registers to one.
+// codesOf returns the bytes of the numbers that load returns, those of up to four registers in one.
 // On AVX2 those of NaN, which are rare, are set once the numbers have been loaded again.
 func (c *coder) codesOf(load func() []reg.VecVirtual) (list []reg.VecVirtual) {
 	numbers := load()
@@ -385,7 +386,7 @@ func (c *coder) codesOf(load func() []reg.VecVirtual) (list []reg.VecVirtual) {
 	return list
 }
 
-// replaceNaN sets the bytes of those numbers that are NaN, what is rare.
+// replaceNaN sets the bytes of those numbers that are NaN, which is rare.
 func (e *emitter) replaceNaN(numbers []reg.VecVirtual, by operand.Mem, bytes reg.VecVirtual) {
 	const unordered = operand.U8(3)
 	found, done := e.label("nan"), e.label("numbers")
@@ -650,7 +651,7 @@ func (q *blockQuantizer) write(y, x reg.GPVirtual, blocks int, factors operand.M
 	q.ADDQ(operand.U32(uint32(q8Bytes*blocks)), y)
 }
 
-// zeroBlock writes the numbers of a block with the factor 0, what is rare, and goes to done.
+// zeroBlock writes the numbers of a block with the factor 0, which is rare, and goes to done.
 func (q *blockQuantizer) zeroBlock(factor, to operand.Mem, done string) {
 	rare := q.label("zero")
 	q.CMPL(factor, operand.Imm(0))

@@ -277,8 +277,8 @@ func (e *emitter) double(p part, from operand.Mem) reg.VecVirtual {
 	return v
 }
 
-// rotateNeighbours rotates the pairs in v by doubled table entries, on AVX-512 with the sines
-// of first elements negated.
+// rotateNeighbours rotates the pairs in v by doubled table entries. Where v has 64 bytes, the
+// sines of first elements are negated: AVX-512 has no VADDSUBPS.
 func (e *emitter) rotateNeighbours(v, c, s reg.VecVirtual) {
 	swapped := e.like(v)
 	e.VPERMILPS(operand.Imm(0xb1), v, swapped)
@@ -291,7 +291,7 @@ func (e *emitter) rotateNeighbours(v, c, s reg.VecVirtual) {
 	e.VADDSUBPS(swapped, v, v)
 }
 
-// rotateInterleavedAVX512 rotates what is less than a vector as on AVX2.
+// rotateInterleavedAVX512 rotates 16 pairs and more in vectors of 64 bytes, fewer as on AVX2.
 func rotateInterleavedAVX512(e *emitter, y, x element) {
 	d := e.newDoubler()
 	var cos, sin []reg.VecVirtual

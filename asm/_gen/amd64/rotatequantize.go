@@ -9,7 +9,7 @@ import (
 
 const (
 	groupNumbers = 512 // that rotateQuantize works on at once, at most: the factors of their 16 blocks of Q8_0 fill a register
-	unitNumbers  = 128 // of which 8 registers full are rotated at a time: one head, or two
+	unitNumbers  = 128 // that are rotated at a time: one head, or two
 )
 
 // How many bytes ahead rotateQuantize fetches heads and rows: heads while others are written,
@@ -26,7 +26,7 @@ const (
 // token at a time. The next heads are rotated, and their scales are found, before these are
 // written: that takes long, and the CPU does both at once, while it waits for memory too.
 func rotateQuantize(e *emitter, newRotator newRotator, halfSplit bool) {
-	e.apart = !e.avx512 && !halfSplit
+	e.deinterleaved = !e.avx512 && !halfSplit
 	done := e.label("done")
 	for _, name := range []string{"heads", "tokens"} {
 		count := e.argument(name)
@@ -54,7 +54,7 @@ func rotateQuantize(e *emitter, newRotator newRotator, halfSplit bool) {
 // writes them as FP8. There is nothing to wait for: 64 numbers become codes in registers.
 func rotateScaled(e *emitter, newRotator newRotator, halfSplit bool) {
 	const pairs = 32
-	e.apart = !e.avx512 && !halfSplit
+	e.deinterleaved = !e.avx512 && !halfSplit
 	b := blocks{y: e.to, x: e.from, elements: 2, sizes: whole(pairs)}
 	if halfSplit {
 		b.elements, b.partner = 1, e.argument("pairs")
@@ -158,14 +158,14 @@ type headGroups struct {
 	x, xLeft, y, yLeft operand.Mem    // the next head to rotate and to write, and how many its token has from there
 }
 
-// newHeadGroups stands before the first heads.
+// newHeadGroups returns the loop before its first heads.
 func (e *emitter) newHeadGroups(newRotator newRotator) *headGroups {
 	const line, size = 64, 4 * groupNumbers
 	g := &headGroups{emitter: e, newRotator: newRotator}
 	for _, local := range []*operand.Mem{&g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
 		*local = e.AllocLocal(8)
 	}
-	if e.apart {
+	if e.deinterleaved {
 		const row = 4 * unitNumbers / 2 // of the longest heads
 		g.row = [2]operand.Mem{e.AllocLocal(row), e.AllocLocal(row)}
 	}
@@ -296,7 +296,7 @@ type headRotator interface {
 	end(kept []reg.VecVirtual, buffer reg.GPVirtual)
 }
 
-// newHeadRotator stands before heads of one row.
+// newHeadRotator returns that of the row at cos and sin.
 func (g *headGroups) newHeadRotator() headRotator {
 	if !g.avx512 {
 		return g.newNarrowRotator()
@@ -347,7 +347,7 @@ func (e *emitter) largerMagnitudes(a, b, sum reg.VecVirtual) reg.VecVirtual {
 	return v
 }
 
-// largestWithNaN finds the largest magnitudes once more where sums are NaN, what is rare.
+// largestWithNaN finds the largest magnitudes once more where sums are NaN, which is rare.
 // Those of NaN are NaN.
 func (g *headGroups) largestWithNaN(kept []reg.VecVirtual, buffer reg.GPVirtual, sums []reg.VecVirtual) {
 	const unordered = operand.U8(3)

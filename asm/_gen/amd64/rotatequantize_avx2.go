@@ -11,9 +11,9 @@ import (
 // cosines and sines are brought into that order before.
 
 // arranged returns where cosines or sines of so many pairs lie in the order of the rotation.
-// Interleaved it is to, and they are written to it.
+// Interleaved, that is to, where it writes them.
 func (e *emitter) arranged(from, to operand.Mem, pairs int) operand.Mem {
-	if !e.apart {
+	if !e.deinterleaved {
 		return from
 	}
 	for i := 0; i < 4*pairs; i += 32 {
@@ -27,7 +27,7 @@ func (e *emitter) arranged(from, to operand.Mem, pairs int) operand.Mem {
 // rotatedPairs returns pairs 8*j to 8*j+7 of a head at x, rotated. HalfSplit, x2 is where
 // its second elements are.
 func (e *emitter) rotatedPairs(j int, x, x2, cos, sin operand.Mem) (first, second reg.VecVirtual) {
-	if e.apart {
+	if e.deinterleaved {
 		first, second = e.keep(x.Offset(64*j)), e.vector()
 		other := x.Offset(64*j + 32)
 		e.VSHUFPS(operand.U8(0xdd), other, first, second)
@@ -39,10 +39,10 @@ func (e *emitter) rotatedPairs(j int, x, x2, cos, sin operand.Mem) (first, secon
 	return first, second
 }
 
-// places returns of which registers of a head those of rotatedPairs are. Each four registers
-// have the bytes of 32 numbers, as inOrder takes them.
+// places returns the numbers of the two registers of rotatedPairs among the registers of a
+// head, each four of which have 32 numbers, as inOrder takes them.
 func (e *emitter) places(j, pairs int) (first, second int) {
-	if e.apart {
+	if e.deinterleaved {
 		return j/2*4 + j%2, j/2*4 + j%2 + 2
 	}
 	return j, pairs/8 + j
@@ -51,7 +51,7 @@ func (e *emitter) places(j, pairs int) (first, second int) {
 // rotateScaledNarrow is rotateScaled on AVX2.
 func (e *emitter) rotateScaledNarrow(b blocks, c *coder, pairs int) {
 	row := [2]operand.Mem{}
-	if e.apart {
+	if e.deinterleaved {
 		row = [2]operand.Mem{e.AllocLocal(4 * pairs), e.AllocLocal(4 * pairs)}
 	}
 	var cos, sin operand.Mem
@@ -88,7 +88,7 @@ func (e *emitter) rotateScaledNarrow(b blocks, c *coder, pairs int) {
 
 // arrangeRow brings a new row into the order of the rotation.
 func (g *headGroups) arrangeRow() {
-	if !g.apart {
+	if !g.deinterleaved {
 		return
 	}
 	for i, name := range []string{"cos", "sin"} {
@@ -105,7 +105,7 @@ type narrowRotator struct {
 
 func (g *headGroups) newNarrowRotator() *narrowRotator {
 	n := &narrowRotator{g, g.row[0], g.row[1], g.keep(g.magnitudes())}
-	if !g.apart {
+	if !g.deinterleaved {
 		n.cos, n.sin = operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
 	}
 	return n

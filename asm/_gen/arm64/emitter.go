@@ -45,7 +45,7 @@ type emitter struct {
 	generalsInUse int
 	locals        int // bytes of memory on the stack
 	bfloat16      bfloat16
-	interleaves   bool // numbers as their bytes are taken: see firstBytes
+	deinterleaved bool // of four vectors the second and the fourth have the second elements of pairs: see firstBytes
 	labels        int
 }
 
@@ -227,7 +227,8 @@ func (e *emitter) local(name string, bytes int) general {
 	return r
 }
 
-// flags says whether the function may need more stack than there is below any Go function.
+// flags returns those of the function. NOSPLIT leaves out the check for room on the stack, as
+// Go allows for up to some 800 bytes.
 func (e *emitter) flags() string {
 	const most = 512
 	if e.locals > most {

@@ -56,8 +56,8 @@ func quantize(e *emitter) {
 	})
 }
 
-// scaledFloat8 returns what makes 16 numbers times the scale, or 4, numbers of 8 bits, and
-// uses them up.
+// scaledFloat8 returns what multiplies 16 numbers, or 4, by the scale, makes them numbers of
+// 8 bits and uses them up.
 func (e *emitter) scaledFloat8() func(list []vector) vector {
 	scale, f := e.broadcast("scale"), e.loadFloat8(e.to)
 	largest, beyond := e.whole(f.largest), e.whole(f.beyond)
@@ -139,16 +139,16 @@ func (e *emitter) float8Codes(f *float8, list []vector) vector {
 }
 
 // firstBytes and lastBytes return the lowest and the highest bytes of 16 lanes of 32
-// bits, or of 4. Where e.interleaves, every second vector has the second elements of pairs.
+// bits, or of 4: where e.deinterleaved, in the order of the pairs.
 func (e *emitter) firstBytes(list []vector) vector {
-	if e.interleaves {
+	if e.deinterleaved {
 		return e.bytes(list, e.trn18h, e.uzp116b)
 	}
 	return e.bytes(list, e.uzp18h, e.uzp116b)
 }
 
 func (e *emitter) lastBytes(list []vector) vector {
-	if e.interleaves {
+	if e.deinterleaved {
 		return e.bytes(list, e.trn28h, e.uzp216b)
 	}
 	return e.bytes(list, e.uzp28h, e.uzp216b)

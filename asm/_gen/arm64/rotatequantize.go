@@ -15,8 +15,8 @@ type memory struct {
 }
 
 // rotated returns rotated pairs as two lists of 16 numbers: their first and second elements,
-// the second read from x2, or interleaved all in their order as firstBytes takes them. Of
-// these it moves the address x behind them.
+// the second read from x2; or interleaved, as firstBytes takes them, and then it moves the
+// address x behind them.
 func (e *emitter) rotated(x, x2, cos, sin memory) (list, list2 []vector) {
 	const step = 8
 	for at := 0; at < 4*rotatedPairs; at += 4 * step {
@@ -26,7 +26,7 @@ func (e *emitter) rotated(x, x2, cos, sin memory) (list, list2 []vector) {
 			return v
 		}
 		var a, b []vector
-		if e.interleaves {
+		if e.deinterleaved {
 			a, b = e.loadPairs(float32s, x.base, step)
 		} else {
 			a, b = load(x), load(x2)
@@ -36,7 +36,7 @@ func (e *emitter) rotated(x, x2, cos, sin memory) (list, list2 []vector) {
 			e.rotatePairs(a[j], b[j], c[j], s[j])
 		}
 		e.release(append(c, s...)...)
-		if e.interleaves {
+		if e.deinterleaved {
 			list, list2 = list2, []vector{a[0], b[0], a[1], b[1]}
 		} else {
 			list, list2 = append(list, a...), append(list2, b...)
@@ -48,7 +48,7 @@ func (e *emitter) rotated(x, x2, cos, sin memory) (list, list2 []vector) {
 // rotateQuantizeScaled rotates heads, multiplies them by a scale and writes them as FP8. There
 // is nothing to wait for: 32 numbers become codes in registers.
 func rotateQuantizeScaled(e *emitter, interleaved bool) {
-	e.interleaves = interleaved
+	e.deinterleaved = interleaved
 	codes := e.scaledFloat8()
 	y2, x2 := e.general(), e.general()
 	startHead := func(r *rotation) {
@@ -89,23 +89,23 @@ type headGroups struct {
 	write func()               // writes the head at at
 	signs bool                 // are apart from magnitudes
 
-	pairs                int     // of a head
-	tokens               general // left
-	heads                general // left of the token
-	x, y, cos, sin       general // of the token
-	nextX, nextY         general // the next head
-	groupY, thisY        general // the first of the next heads; this head
-	nextCount, thisCount general // heads
-	next, this           general // buffers
-	at, lane             general // a head in its buffer, and what its first lane is of
-	left                 general // heads, or an address
+	pairs                  int     // of a head
+	tokens                 general // left
+	heads                  general // left of the token
+	x, y, cos, sin         general // of the token
+	nextX, nextY           general // the next head
+	groupY, thisY          general // the first of the next heads; this head
+	nextCount, thisCount   general // heads
+	nextBuffer, thisBuffer general // their addresses
+	at, lane               general // a head in its buffer, and there its largest magnitudes or its scales
+	left                   general // heads to rotate; while heads are written, for any use
 }
 
 // rotateQuantize rotates heads into a buffer and quantizes them from there, as many of a token
 // at a time as have four scales. The next heads are rotated, and their scales are found, before
 // these are written: the divisions take long, and the CPU does both at once.
 func rotateQuantize(e *emitter, interleaved bool) {
-	e.interleaves = interleaved
+	e.deinterleaved = interleaved
 	g, done := &headGroups{emitter: e, signs: e.to == e4m3s}, e.newLabel("done")
 	g.tokens, g.heads = e.argument("tokens"), e.argument("heads")
 	g.x, g.y, g.cos, g.sin = e.argument("x"), e.argument("y"), e.argument("cos"), e.argument("sin")
@@ -116,8 +116,8 @@ func rotateQuantize(e *emitter, interleaved bool) {
 	e.cbz(g.heads, done)
 	g.pairs = slices.Max(e.lengths)
 	size := headsAt + g.group()*g.headBytes()
-	g.next, g.this = e.local("buffers", 2*size), e.general()
-	e.op("ADD", "$%d, %s, %s", size, g.next, g.this)
+	g.nextBuffer, g.thisBuffer = e.local("buffers", 2*size), e.general()
+	e.op("ADD", "$%d, %s, %s", size, g.nextBuffer, g.thisBuffer)
 	if e.to == q8s {
 		g.writeBlocks()
 	} else {
@@ -174,15 +174,15 @@ func (g *headGroups) run(done string) {
 	g.label(turn)
 	g.movGeneral(g.thisY, g.groupY)
 	g.movGeneral(g.thisCount, g.nextCount)
-	g.movGeneral(scratch, g.next)
-	g.movGeneral(g.next, g.this)
-	g.movGeneral(g.this, scratch)
+	g.movGeneral(scratch, g.nextBuffer)
+	g.movGeneral(g.nextBuffer, g.thisBuffer)
+	g.movGeneral(g.thisBuffer, scratch)
 	g.op("SUBS", "%s, %s", g.nextCount, g.heads)
 	g.branch("BNE", loop)
-	g.emitter.next(g.x, "xTokenStride", g.from)
-	g.emitter.next(g.y, "yTokenStride", g.to)
-	g.emitter.next(g.cos, "tableStride", float32s)
-	g.emitter.next(g.sin, "tableStride", float32s)
+	g.next(g.x, "xTokenStride", g.from)
+	g.next(g.y, "yTokenStride", g.to)
+	g.next(g.cos, "tableStride", float32s)
+	g.next(g.sin, "tableStride", float32s)
 	startToken()
 	g.sub(g.tokens, 1)
 	g.branch("B", loop)
@@ -196,20 +196,20 @@ func (g *headGroups) rotateGroup() {
 	g.op("CSEL", "LT, %s, %s, %s", g.heads, g.nextCount, g.nextCount)
 	g.movGeneral(g.groupY, g.nextY)
 	g.movGeneral(g.left, g.nextCount)
-	g.op("ADD", "$%d, %s, %s", headsAt, g.next, g.at)
-	g.op("ADD", "$%d, %s, %s", largestAt, g.next, g.lane)
+	g.op("ADD", "$%d, %s, %s", headsAt, g.nextBuffer, g.at)
+	g.op("ADD", "$%d, %s, %s", largestAt, g.nextBuffer, g.lane)
 	g.label(loop)
 	g.temporary(g.rotateHead)
 	g.add(g.at, g.headBytes())
 	g.add(g.lane, 16*g.lanes())
-	g.emitter.next(g.nextX, "xHeadStride", g.from)
-	g.emitter.next(g.nextY, "yHeadStride", g.to)
+	g.next(g.nextX, "xHeadStride", g.from)
+	g.next(g.nextY, "yHeadStride", g.to)
 	g.subs(g.left, 1)
 	g.branch("BNE", loop)
 	g.temporary(func() {
 		list := g.vectors(4) // where there are fewer heads the rest is of no use
-		g.ldp(list[0], list[1], g.next, largestAt)
-		g.ldp(list[2], list[3], g.next, largestAt+32)
+		g.ldp(list[0], list[1], g.nextBuffer, largestAt)
+		g.ldp(list[2], list[3], g.nextBuffer, largestAt+32)
 		g.find(g.largest(list))
 	})
 }
@@ -245,7 +245,7 @@ func (g *headGroups) rotateHead() {
 	g.movGeneral(x, g.nextX)
 	for i := 0; i < g.pairs; i += rotatedPairs {
 		first, second := i, g.pairs+i
-		if g.interleaves {
+		if g.deinterleaved {
 			first, second = 2*i, 2*i+rotatedPairs
 		}
 		g.temporary(func() {
@@ -265,13 +265,13 @@ func (g *headGroups) rotateHead() {
 // writeGroup writes these heads.
 func (g *headGroups) writeGroup() {
 	head := g.newLabel("head")
-	g.op("ADD", "$%d, %s, %s", headsAt, g.this, g.at)
-	g.movGeneral(g.lane, g.this)
+	g.op("ADD", "$%d, %s, %s", headsAt, g.thisBuffer, g.at)
+	g.movGeneral(g.lane, g.thisBuffer)
 	g.label(head)
 	g.temporary(g.write)
 	g.add(g.at, g.headBytes())
 	g.add(g.lane, 4*g.lanes())
-	g.emitter.next(g.thisY, "yHeadStride", g.to)
+	g.next(g.thisY, "yHeadStride", g.to)
 	g.subs(g.thisCount, 1)
 	g.branch("BNE", head)
 }
@@ -298,7 +298,7 @@ func (g *headGroups) writeBlocks() {
 	g.find = func(largest vector) {
 		halves, inverses := g.blockScales(s, largest)
 		g.zip18h(halves, halves, halves)
-		g.stp(halves, inverses, g.next, 0)
+		g.stp(halves, inverses, g.nextBuffer, 0)
 	}
 	g.write = func() {
 		to := g.left
@@ -319,7 +319,7 @@ func (g *headGroups) writeRows() {
 	most, codes := g.rowFormat()
 	s := g.loadRowScaling(most)
 	g.find = func(largest vector) {
-		g.stp(largest, s.scales(largest), g.next, 0)
+		g.stp(largest, s.scales(largest), g.nextBuffer, 0)
 	}
 	g.write = func() {
 		r := &rowScale{g.scale(0), g.scale(inversesAt), g.vector()}
