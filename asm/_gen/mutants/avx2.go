@@ -225,6 +225,7 @@ var avx2Mutants = []group{
 	{"avx2/quantize", "asm/_gen/amd64/quantize.go", quantizeTests, []fault{
 		{"halves", "halves go to even", `q.VPOR(q.lastBit, v, v)`, ``},
 		{"zero", "a block of zeros has codes of what is not finite", `q.JEQ(operand.LabelRef(rare))`, ``},
+		{"finite", "the inverse of a d of 0 is infinite", `q.VPAND(finite, inverse, inverse)`, ``},
 		{"canonical", "a NaN keeps bits as the d of a block", `q.VPMINUD(q.wide32("nan32", 0x7fc00000), d, canonical)`, `q.VMOVUPS(d, canonical)`},
 		{"headers", "all blocks have the scale of the first", `q.VPEXTRW(operand.Imm(uint64(i)), halves`, `q.VPEXTRW(operand.Imm(0), halves`},
 		{"copied-headers", "all blocks of a group have the scale of the first", `q.MOVWLZX(halves.Offset(2*i), half)`, `q.MOVWLZX(halves, half)`},
@@ -238,8 +239,11 @@ var avx2Mutants = []group{
 		{"row-tail", "of the last numbers of a row the second eight are left out of a maximum", `range e.first(left, step) {`, `range e.first(left, step)[:1] {`},
 		{"tail", "numbers beyond a row are loaded", `e.VMASKMOVPS(from, these.bits, v)`, `e.VMOVUPS(from, v)`},
 		{"code", "codes are too large by 2", `(beyond&^1-f.excess())&0xffff`, `(beyond&^1-f.excess()+2)&0xffff`},
+		{"ties", "ties go to odd", `beyond&1<<(f.shift-16)<<16 | (beyond&^1-f.excess())&0xffff`, `(beyond - f.excess()) & 0xffff`},
+		{"beyond", "codes stay larger than they are", `c.VPSUBB(c.beyond, v, v)`, ``},
 		{"subnormal", "subnormal codes have an exponent", `c.VPMAXUD(c.leastNormal, sum, sum)`, ``},
 		{"nan", "NaN is any number", `c.JNZ(operand.LabelRef(found)); c.Label(done)`, `_ = found; c.Label(done)`},
+		{"nan-pairs", "a NaN between others is not found", `i < len(numbers)/2`, `i < 1`},
 		{"order", "bytes stay in the order of 16 bytes", `return 4*(i%groups) + i/groups`, `return i + 0*groups`},
 		{"e4m3-nan", "the NaN of E4M3 is 480", `e.VPOR(carry, words, words)`, ``},
 		{"e4m3-sign", "a negative E4M3 number has a further bit", `0xbf80bf80`, `0xff80ff80`},
@@ -249,6 +253,16 @@ var avx2Mutants = []group{
 		{"odd", "second elements are the first", `operand.U8(0xdd)`, `operand.U8(0x88)`},
 		{"row-order", "cosines and sines stay in order", `operand.Imm(0xd8)`, `operand.Imm(0xe4)`},
 		{"partner", "the second half of a long head follows 32 numbers", `operand.Mem{Base: r.y, Index: b.partner, Scale: 1}`, `operand.Mem{Base: r.y, Disp: pairs}`},
+		{"magnitude", "negative numbers are larger than positive ones", `n.VPAND(n.magnitude, m.v, m.v)`, ``},
+		{"larger", "a block has the largest magnitude of its first 8 numbers", `n.larger(m.v, largest, largest)`, ``},
+		{"second", "the second half of a head is the first", `x.Offset(4*n.pairs), n.cos`, `x, n.cos`},
+	}},
+	{"avx2/rotatequantize", "asm/_gen/amd64/rotatequantize.go", rotateQuantizeTests, []fault{
+		{"row", "interleaved, all tokens have the cosines of the first", `4*g.pairs); }; g.arrangeRow()`, `4*g.pairs); }`},
+		{"heads", "AVX2 finds the scales of two heads for four", `return s.largestOf(kept)`, `return s.largestOf([]reg.VecVirtual{kept[0], kept[1], kept[0], kept[1]})`},
+	}},
+	{"avx2/rotatequantize", "asm/_gen/amd64/quantize.go", rotateQuantizeTests, []fault{
+		{"together", "interleaved, first and second elements change places", `i%8 | (8+i%8)<<8`, `8 + i%8 | i%8<<8`},
 	}},
 	{"avx2/quantize", "asm/_gen/amd64/norm.go", quantizeTests, []fault{
 		{"up-to-byte", "after two bytes the first of them", `if bytes == 1 {`, `if false {`},
