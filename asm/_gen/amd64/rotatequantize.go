@@ -14,7 +14,7 @@ const (
 
 // How many bytes ahead rotateQuantize fetches heads and rows: heads while others are written,
 // counted from behind those that are rotated by then, and rows of 64 pairs two tokens before.
-// Zen 4, AVX-512, 16,384 tokens of 8 heads of 128 to Q8_0, shares of a copy's speed, half-split
+// Zen 4, busy, AVX-512, 16,384 tokens of 8 heads of 128 to Q8_0, shares of a copy's speed, half-split
 // and interleaved, of heads 0 bytes ahead 0.65 and 0.75, 1024 0.65 and 0.72, 2048 0.71 and
 // 0.71, 3072 0.65 and 0.71, 4096 0.66 and 0.66.
 const (
