@@ -25,15 +25,15 @@ const (
 // rotateQuantize rotates heads into a buffer and quantizes them from there, some heads of a
 // token at a time. The next heads are rotated, and their scales are found, before these are
 // written: that takes long, and the CPU does both at once, while it waits for memory too.
-func rotateQuantize(e *emitter, newRotator newRotator, halfSplit bool) {
-	e.deinterleaved = !e.avx512 && !halfSplit
+func rotateQuantize(e *emitter, interleaved bool) {
+	e.deinterleaved = !e.avx512 && interleaved
 	done := e.label("done")
 	for _, name := range []string{"heads", "tokens"} {
 		count := e.argument(name)
 		e.TESTQ(count, count)
 		e.JZ(operand.LabelRef(done))
 	}
-	g := e.newHeadGroups(newRotator)
+	g := e.newHeadGroups(interleaved)
 	for _, g.pairs = range e.lengths {
 		other := e.label("pairs")
 		pairs := e.argument("pairs")
@@ -52,11 +52,11 @@ func rotateQuantize(e *emitter, newRotator newRotator, halfSplit bool) {
 
 // rotateScaled rotates heads of a multiple of 64 elements, multiplies them by a scale and
 // writes them as FP8. There is nothing to wait for: 64 numbers become codes in registers.
-func rotateScaled(e *emitter, newRotator newRotator, halfSplit bool) {
+func rotateScaled(e *emitter, interleaved bool) {
 	const pairs = 32
-	e.deinterleaved = !e.avx512 && !halfSplit
+	e.deinterleaved = !e.avx512 && interleaved
 	b := blocks{y: e.to, x: e.from, elements: 2, sizes: whole(pairs)}
-	if halfSplit {
+	if !interleaved {
 		b.elements, b.partner = 1, e.argument("pairs")
 	}
 	c := e.newCoder(float8s[e.to], true)
@@ -67,7 +67,7 @@ func rotateScaled(e *emitter, newRotator newRotator, halfSplit bool) {
 	scale := e.broadcast32("scale", e.vector())
 	var rotated rotator
 	b.table = func(r *rotation, _ part) {
-		rotated = newRotator(e, operand.Mem{Base: r.cos}, operand.Mem{Base: r.sin}, pairs)
+		rotated = e.newRotator(interleaved, operand.Mem{Base: r.cos}, operand.Mem{Base: r.sin}, pairs)
 	}
 	b.apply = func(r *rotation, _ part) {
 		list := rotated(operand.Mem{Base: r.x}, operand.Mem{Base: r.x, Index: b.partner, Scale: 4})
@@ -75,7 +75,7 @@ func rotateScaled(e *emitter, newRotator newRotator, halfSplit bool) {
 			e.VMULPS(scale, v, v)
 		}
 		v, to := c.codes(list), operand.Mem{Base: r.y}
-		if !halfSplit {
+		if interleaved {
 			e.VMOVUPS(v, to)
 			return
 		}
@@ -89,14 +89,19 @@ func rotateScaled(e *emitter, newRotator newRotator, halfSplit bool) {
 	}
 }
 
-// newRotator makes a rotator by so many pairs of the table row at cos and sin.
-type newRotator func(e *emitter, cos, sin operand.Mem, pairs int) rotator
-
 // rotator returns the rotated registers of the pairs of a head at x, in order. HalfSplit, x2
 // is where the second elements are.
 type rotator func(x, x2 operand.Mem) []reg.VecVirtual
 
-func halfSplitRotator(e *emitter, cos, sin operand.Mem, pairs int) rotator {
+// newRotator returns that by so many pairs of the table row at cos and sin.
+func (e *emitter) newRotator(interleaved bool, cos, sin operand.Mem, pairs int) rotator {
+	if interleaved {
+		return e.interleavedRotator(cos, sin, pairs)
+	}
+	return e.halfSplitRotator(cos, sin, pairs)
+}
+
+func (e *emitter) halfSplitRotator(cos, sin operand.Mem, pairs int) rotator {
 	var c, s []reg.VecVirtual
 	for at := 0; at < 4*pairs; at += 64 {
 		c, s = append(c, e.keep(cos.Offset(at))), append(s, e.keep(sin.Offset(at)))
@@ -112,7 +117,7 @@ func halfSplitRotator(e *emitter, cos, sin operand.Mem, pairs int) rotator {
 	}
 }
 
-func interleavedRotator(e *emitter, cos, sin operand.Mem, pairs int) rotator {
+func (e *emitter) interleavedRotator(cos, sin operand.Mem, pairs int) rotator {
 	c, s := e.newDoubler().doubled(cos, sin, pairs)
 	return func(x, _ operand.Mem) (list []reg.VecVirtual) {
 		for j := range c {
@@ -149,7 +154,7 @@ type headFormat interface {
 type headGroups struct {
 	*emitter
 	headFormat
-	newRotator         newRotator
+	interleaved        bool           // pairs
 	pairs              int            // of a head
 	count, nextCount   operand.Mem    // of heads
 	buffer, nextBuffer operand.Mem    // addresses
@@ -159,9 +164,9 @@ type headGroups struct {
 }
 
 // newHeadGroups returns the loop before its first heads.
-func (e *emitter) newHeadGroups(newRotator newRotator) *headGroups {
+func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
 	const line, size = 64, 4 * groupNumbers
-	g := &headGroups{emitter: e, newRotator: newRotator}
+	g := &headGroups{emitter: e, interleaved: interleaved}
 	for _, local := range []*operand.Mem{&g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
 		*local = e.AllocLocal(8)
 	}
@@ -302,7 +307,7 @@ func (g *headGroups) newHeadRotator() headRotator {
 		return g.newNarrowRotator()
 	}
 	cos, sin := operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
-	w := &wideRotator{g, g.newRotator(g.emitter, cos, sin, g.pairs), []reg.VecVirtual{g.vector(), g.vector()}}
+	w := &wideRotator{g, g.newRotator(g.interleaved, cos, sin, g.pairs), []reg.VecVirtual{g.vector(), g.vector()}}
 	for _, v := range w.sums {
 		g.clear(v)
 	}
