@@ -123,7 +123,7 @@ type caseRunner struct{ memory *argumentMemory }
 
 func newCaseRunner(t testing.TB) *caseRunner { return &caseRunner{newArgumentMemory(t)} }
 
-// runCases makes right calls and any calls of every case, on every implementation:
+// runCases makes right calls and any calls of every case, each on every implementation:
 //
 //   - right ones succeed and give what the formula gives, to the last bit, wherever their
 //     slices lie: at guard pages too;
@@ -132,56 +132,49 @@ func newCaseRunner(t testing.TB) *caseRunner { return &caseRunner{newArgumentMem
 //   - any calls do not panic, touch nothing beyond their slices, and fail with an error
 //     that is as errors.go says, or succeed and write nothing but their results.
 func runCases(t *testing.T) {
+	readVariable()
 	r := newCaseRunner(t)
-	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for i, c := range sortedCases() {
-			if c.Call == nil {
-				continue
-			}
-			t.Run("function="+c.Function, func(t *testing.T) {
-				random := NewRand(uint64(i))
-				shape := func() []byte {
-					s := make([]byte, 400)
-					for i := range s {
-						s[i] = byte(random.Uint32())
-					}
-					return s
-				}
-				for range Rounds(100 * max(c.Times, 1)) {
-					r.on(t, impl, &c, inputs{shape: shape()})
-				}
-				for n := range Rounds(len(largeShapes) * max(c.Times, 1)) {
-					r.on(t, impl, &c, inputs{shape: shape(), large: &largeShapes[(n+i)%len(largeShapes)]})
-				}
-				for range Rounds(60 * max(c.Times, 1)) {
-					r.on(t, impl, &c, inputs{shape: shape(), place: atGuards})
-				}
-				for range Rounds(30) {
-					r.parts(t, impl, &c, inputs{shape: shape()}, Choices(shape()))
-				}
-				for range Rounds(20) {
-					r.allocations(t, &c, inputs{shape: shape()})
-				}
-				if c.OnStack != nil {
-					var err error
-					if n := testing.AllocsPerRun(5, func() { err = errors.Join(err, c.OnStack()) }); n != 0 || err != nil {
-						t.Errorf("arguments on the stack: %v allocations, error %v", n, err)
-					}
-				}
-				r.bothKinds(t, impl, &c, shape)
-			})
+	for i, c := range sortedCases() {
+		if c.Call == nil {
+			continue
 		}
-	})
+		t.Run("function="+c.Function, func(t *testing.T) {
+			random := NewRand(uint64(i))
+			shape := func() []byte {
+				s := make([]byte, 400)
+				for i := range s {
+					s[i] = byte(random.Uint32())
+				}
+				return s
+			}
+			for range Rounds(100 * max(c.Times, 1)) {
+				r.everywhere(t, &c, inputs{shape: shape()})
+			}
+			for n := range Rounds(len(largeShapes) * max(c.Times, 1)) {
+				r.everywhere(t, &c, inputs{shape: shape(), large: &largeShapes[(n+i)%len(largeShapes)]})
+			}
+			for range Rounds(60 * max(c.Times, 1)) {
+				r.everywhere(t, &c, inputs{shape: shape(), place: atGuards})
+			}
+			for range Rounds(30) {
+				r.parts(t, &c, inputs{shape: shape()}, Choices(shape()))
+			}
+			for range Rounds(20) {
+				r.allocations(t, &c, inputs{shape: shape()})
+			}
+			r.bothKinds(t, &c, shape)
+		})
+	}
 }
 
 // bothKinds makes calls of any arguments, which are neither all right nor all wrong.
-func (r *caseRunner) bothKinds(t *testing.T, impl kernels.Implementation, c *Case, shape func() []byte) {
+func (r *caseRunner) bothKinds(t *testing.T, c *Case, shape func() []byte) {
 	right, wrong := false, c.NeverFails
 	for tries := 0; tries < Rounds(60) || !right || !wrong; tries++ {
 		if tries == 1000 {
 			t.Fatalf("of arguments of any kind: succeeded %t, failed %t", right, wrong)
 		}
-		failed := r.on(t, impl, c, inputs{shape: shape(), data: shape()[:32], place: anywhere}) != nil
+		failed := r.everywhere(t, c, inputs{shape: shape(), data: shape()[:32], place: anywhere}) != nil
 		right, wrong = right || !failed, wrong || failed
 	}
 }
@@ -206,19 +199,17 @@ func FuzzCases(f *testing.F) {
 		if len(data) == 0 {
 			in.data = []byte{0}
 		}
-		for _, impl := range dispatch.Supported() {
-			switch kind % 4 {
-			case 0:
-				r.on(t, impl, c, in)
-			case 1:
-				in.place = atGuards
-				r.on(t, impl, c, in)
-			case 2:
-				r.parts(t, impl, c, in, Choices(data))
-			default:
-				in.place = anywhere
-				r.on(t, impl, c, in)
-			}
+		switch kind % 4 {
+		case 0:
+			r.everywhere(t, c, in)
+		case 1:
+			in.place = atGuards
+			r.everywhere(t, c, in)
+		case 2:
+			r.parts(t, c, in, Choices(data))
+		default:
+			in.place = anywhere
+			r.everywhere(t, c, in)
 		}
 	})
 }
@@ -309,14 +300,22 @@ func (r *caseRunner) expect(t testing.TB, c *Case, in inputs) expected {
 	return expected{err, want}
 }
 
-// on makes the call on the implementation in use and compares it with what is
+// everywhere makes the call on every implementation, and compares it with what is
 // expected.
-func (r *caseRunner) on(t testing.TB, impl kernels.Implementation, c *Case, in inputs) error {
+func (r *caseRunner) everywhere(t testing.TB, c *Case, in inputs) error {
 	t.Helper()
 	want := r.expect(t, c, in)
-	if impl == kernels.Generic {
-		return want.err
+	for _, impl := range dispatch.Supported() {
+		if impl != kernels.Generic {
+			r.on(t, impl, c, in, want)
+		}
 	}
+	return want.err
+}
+
+// on makes the call on an implementation.
+func (r *caseRunner) on(t testing.TB, impl kernels.Implementation, c *Case, in inputs, want expected) {
+	t.Helper()
 	defer dispatch.Use(impl)()
 	what := c.Function + " on " + impl.String()
 	m := r.make(c, in)
@@ -325,7 +324,6 @@ func (r *caseRunner) on(t testing.TB, impl kernels.Implementation, c *Case, in i
 		t.Fatalf("%s: error %v, on generic %v", what, err, want.err)
 	}
 	r.check(t, what, m, err, want.after)
-	return err
 }
 
 // check compares the memory after a call with what it is to be: the results, up to the
@@ -347,13 +345,21 @@ func (r *caseRunner) check(t testing.TB, what string, m *madeCall, err error, wa
 	}
 }
 
-// parts does the work of a right call at once and in parts, several times.
-func (r *caseRunner) parts(t testing.TB, impl kernels.Implementation, c *Case, in inputs, choices Choices) {
+// parts does the work of a right call at once and in parts, several times, on every
+// implementation.
+func (r *caseRunner) parts(t testing.TB, c *Case, in inputs, choices Choices) {
 	t.Helper()
 	want := r.expect(t, c, in)
 	if want.err != nil {
 		return
 	}
+	for _, impl := range dispatch.Supported() {
+		r.partsOn(t, impl, c, in, slices.Clone(choices), want)
+	}
+}
+
+func (r *caseRunner) partsOn(t testing.TB, impl kernels.Implementation, c *Case, in inputs, choices Choices, want expected) {
+	t.Helper()
 	defer dispatch.Use(impl)()
 	for i := range 2 {
 		m := r.make(c, in)
@@ -372,15 +378,25 @@ func (r *caseRunner) parts(t testing.TB, impl kernels.Implementation, c *Case, i
 	}
 }
 
-// allocations makes a right call several times. Results go on from results.
-func (r *caseRunner) allocations(t testing.TB, c *Case, in inputs) {
+// allocations makes a right call several times on every implementation. Results go on from
+// results.
+func (r *caseRunner) allocations(t *testing.T, c *Case, in inputs) {
 	t.Helper()
 	m := r.make(c, in)
-	if m.Allocates > 0 {
-		return
-	}
-	if n := testing.AllocsPerRun(2, func() { _ = m.Run() }); n != 0 {
-		t.Errorf("%s: %v allocations", c.Function, n)
+	for _, impl := range dispatch.Supported() {
+		restore := dispatch.Use(impl)
+		if m.Allocates == 0 {
+			if n := testing.AllocsPerRun(2, func() { _ = m.Run() }); n != 0 {
+				t.Errorf("%s on %s: %v allocations", c.Function, impl, n)
+			}
+		}
+		if c.OnStack != nil {
+			var err error
+			if n := testing.AllocsPerRun(2, func() { err = errors.Join(err, c.OnStack()) }); n != 0 || err != nil {
+				t.Errorf("%s on %s, arguments on the stack: %v allocations, error %v", c.Function, impl, n, err)
+			}
+		}
+		restore()
 	}
 }
 

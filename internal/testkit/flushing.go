@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -30,45 +31,33 @@ func (m ControlMode) Under(f func()) {
 // them changes nothing, and logs what it changes where they are, and what other modes of
 // rounding change. The modes end with the call.
 func checkFlushing(t *testing.T) {
+	readVariable()
 	r := newCaseRunner(t)
-	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for i, c := range sortedCases() {
-			if c.Call == nil {
+	for i, c := range sortedCases() {
+		if c.Call == nil {
+			continue
+		}
+		random := NewRand(1000 + uint64(i))
+		for round := range Rounds(10) {
+			shape := make([]byte, 400)
+			for i := range shape {
+				shape[i] = byte(random.Uint32())
+			}
+			for _, magnitude := range []float32{1, 0x1p-12} {
+				r.under(t, FlushModes, &c, inputs{shape: shape, magnitude: magnitude}, t.Errorf)
+			}
+			if round > 0 {
 				continue
 			}
-			random := NewRand(1000 + uint64(i))
-			for round := range Rounds(10) {
-				shape := make([]byte, 400)
-				for i := range shape {
-					shape[i] = byte(random.Uint32())
-				}
-				for _, magnitude := range []float32{1, 0x1p-12} {
-					in := inputs{shape: shape, magnitude: magnitude}
-					for _, mode := range FlushModes {
-						if count, different := r.under(t, mode, &c, in); different > 0 {
-							t.Errorf("%s of %v, %s: %d of %d results differ", c.Function, magnitude, mode.Name, different, count)
-						}
-					}
-				}
-				if round > 0 {
-					continue
-				}
-				for _, mode := range FlushModes {
-					count, different := r.under(t, mode, &c, inputs{shape: shape, magnitude: 0x1p-130})
-					t.Logf("%s of 2^-130, %s: %d of %d results differ", c.Function, mode.Name, different, count)
-				}
-				for _, mode := range RoundModes {
-					count, different := r.under(t, mode, &c, inputs{shape: shape, magnitude: 1})
-					t.Logf("%s of 1, rounding %s: %d of %d results differ", c.Function, mode.Name, different, count)
-				}
-			}
+			r.under(t, FlushModes, &c, inputs{shape: shape, magnitude: 0x1p-130}, t.Logf)
+			r.under(t, RoundModes, &c, inputs{shape: shape, magnitude: 1}, t.Logf)
 		}
-	})
+	}
 }
 
-// under makes a right call in a mode, and before and after it without, and returns how
-// many results there are, and how many are others in the mode.
-func (r *caseRunner) under(t *testing.T, mode ControlMode, c *Case, in inputs) (count, different int) {
+// under makes a right call on every implementation, in each mode and after it without, and
+// reports how many results are others in the mode, if any.
+func (r *caseRunner) under(t *testing.T, modes []ControlMode, c *Case, in inputs, report func(format string, a ...any)) {
 	t.Helper()
 	m := r.make(c, in)
 	run := func() snapshot {
@@ -78,12 +67,23 @@ func (r *caseRunner) under(t *testing.T, mode ControlMode, c *Case, in inputs) (
 		}
 		return r.memory.save()
 	}
+	restore := dispatch.Use(kernels.Generic)
 	want := run()
-	mode.Under(func() { run() })
-	for _, results := range m.results {
-		results(&resultCheck{t: t, memory: r.memory, want: want, count: &count, different: &different})
+	restore()
+	for _, impl := range dispatch.Supported() {
+		restore := dispatch.Use(impl)
+		for _, mode := range modes {
+			count, different := 0, 0
+			mode.Under(func() { run() })
+			for _, results := range m.results {
+				results(&resultCheck{t: t, memory: r.memory, want: want, count: &count, different: &different})
+			}
+			if different > 0 {
+				report("%s of %v on %s, %s: %d of %d results differ", c.Function, in.magnitude, impl, mode.Name, different, count)
+			}
+			run()
+			r.check(t, c.Function+" after "+mode.Name, m, nil, want)
+		}
+		restore()
 	}
-	run()
-	r.check(t, c.Function+" after "+mode.Name, m, nil, want)
-	return count, different
 }
