@@ -268,8 +268,12 @@ func (m *madeCall) run(t testing.TB, what string) error {
 	return err
 }
 
+// again puts back what the memory held before the call, which can then be made once more.
+func (m *madeCall) again() { m.memory.restore(m.before) }
+
 // expected is what a call has to do.
 type expected struct {
+	*madeCall
 	err   error
 	after snapshot
 }
@@ -291,13 +295,13 @@ func (r *caseRunner) expect(t testing.TB, c *Case, in inputs) expected {
 	}
 	want := got
 	if err == nil && m.Want != nil {
-		r.memory.restore(m.before)
+		m.again()
 		m.Want()
 		want = r.memory.save()
 		r.memory.restore(got)
 	}
 	r.check(t, what, m, err, want)
-	return expected{err, want}
+	return expected{m, err, want}
 }
 
 // everywhere makes the call on every implementation, and compares it with what is
@@ -307,23 +311,23 @@ func (r *caseRunner) everywhere(t testing.TB, c *Case, in inputs) error {
 	want := r.expect(t, c, in)
 	for _, impl := range dispatch.Supported() {
 		if impl != kernels.Generic {
-			r.on(t, impl, c, in, want)
+			r.on(t, impl, want)
 		}
 	}
 	return want.err
 }
 
 // on makes the call on an implementation.
-func (r *caseRunner) on(t testing.TB, impl kernels.Implementation, c *Case, in inputs, want expected) {
+func (r *caseRunner) on(t testing.TB, impl kernels.Implementation, want expected) {
 	t.Helper()
 	defer dispatch.Use(impl)()
-	what := c.Function + " on " + impl.String()
-	m := r.make(c, in)
-	err := m.run(t, what)
+	what := want.function + " on " + impl.String()
+	want.again()
+	err := want.run(t, what)
 	if (err == nil) != (want.err == nil) {
 		t.Fatalf("%s: error %v, on generic %v", what, err, want.err)
 	}
-	r.check(t, what, m, err, want.after)
+	r.check(t, what, want.madeCall, err, want.after)
 }
 
 // check compares the memory after a call with what it is to be: the results, up to the
@@ -350,31 +354,28 @@ func (r *caseRunner) check(t testing.TB, what string, m *madeCall, err error, wa
 func (r *caseRunner) parts(t testing.TB, c *Case, in inputs, choices Choices) {
 	t.Helper()
 	want := r.expect(t, c, in)
-	if want.err != nil {
+	if want.err != nil || want.Parts == nil {
 		return
 	}
 	for _, impl := range dispatch.Supported() {
-		r.partsOn(t, impl, c, in, slices.Clone(choices), want)
+		r.partsOn(t, impl, slices.Clone(choices), want)
 	}
 }
 
-func (r *caseRunner) partsOn(t testing.TB, impl kernels.Implementation, c *Case, in inputs, choices Choices, want expected) {
+func (r *caseRunner) partsOn(t testing.TB, impl kernels.Implementation, choices Choices, want expected) {
 	t.Helper()
 	defer dispatch.Use(impl)()
 	for i := range 2 {
-		m := r.make(c, in)
-		if m.Parts == nil {
-			return
-		}
-		what := fmt.Sprintf("%s on %s, in parts, time %d", c.Function, impl, i)
-		concurrently(m.Parts(&choices), func(calls []func() error) {
+		what := fmt.Sprintf("%s on %s, in parts, time %d", want.function, impl, i)
+		want.again()
+		concurrently(want.Parts(&choices), func(calls []func() error) {
 			for _, call := range calls {
 				if err := call(); err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
 		})
-		r.check(t, what, m, nil, want.after)
+		r.check(t, what, want.madeCall, nil, want.after)
 	}
 }
 

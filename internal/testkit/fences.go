@@ -62,16 +62,17 @@ func callLogged(t *testing.T) {
 				if n%5 == 4 {
 					in.place, in.large, in.data = anywhere, nil, in.shape[:32]
 				}
-				want, m := r.expect(t, &c, in), r.make(&c, in)
+				want := r.expect(t, &c, in)
+				want.again()
 				t.Setenv(storeLog, nothingSoFar)
-				err := m.run(t, c.Function)
+				err := want.run(t, c.Function)
 				switch log := strings.TrimPrefix(os.Getenv(storeLog), nothingSoFar); {
 				case log == "SF" && err == nil:
 					stored = true
 				case log != "" && (log != "F" || err != nil):
 					t.Fatalf("%s: non-temporal stores and fences, %s; error %v", c.Function, log, err)
 				}
-				r.check(t, c.Function, m, err, want.after)
+				r.check(t, c.Function, want.madeCall, err, want.after)
 			}
 			if stored && !c.NonTemporal {
 				t.Errorf("%s writes by non-temporal stores: its case is to say so", c.Function)

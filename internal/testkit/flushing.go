@@ -61,7 +61,7 @@ func (r *caseRunner) under(t *testing.T, modes []ControlMode, c *Case, in inputs
 	t.Helper()
 	m := r.make(c, in)
 	run := func() snapshot {
-		r.memory.restore(m.before)
+		m.again()
 		if err := m.run(t, c.Function); err != nil {
 			t.Fatalf("%s: %v", c.Function, err)
 		}
