@@ -94,15 +94,16 @@ func Register(c Case) struct{} {
 func TestCases(t *testing.T) {
 	t.Run("complete", checkComplete)
 	t.Run("digests", checkDigests)
+	program := newInstrumented(t)
 	if slices.ContainsFunc(cases, func(c Case) bool { return c.Call != nil }) {
 		t.Run("calls", runCases)
 		t.Run("flushing", checkFlushing)
-		t.Run("upper-halves", checkUpperHalves)
-		t.Run("fences", checkFences)
+		t.Run("upper-halves", func(t *testing.T) { checkUpperHalves(t, program) })
+		t.Run("fences", func(t *testing.T) { checkFences(t, program) })
 	}
 	if slices.ContainsFunc(cases, func(c Case) bool { return c.Long != nil }) {
 		t.Run("long", longCalls)
-		t.Run("bounded", func(t *testing.T) { bounded(t, "TestCases/long") })
+		t.Run("bounded", func(t *testing.T) { program.run(t, "TestCases/long") })
 	}
 }
 

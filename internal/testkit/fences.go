@@ -1,11 +1,8 @@
 package testkit
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
-	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,38 +10,40 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// storeLog is a variable of the environment to which kernels of buildLogged add: S where
-// non-temporal stores begin, F for a fence.
+// storeLog is a variable of the environment to which instrumented kernels add, where it is
+// set: S where non-temporal stores begin, F for a fence.
 const (
 	storeLog     = "POSENC_STORES"
 	nothingSoFar = "stores:"
 )
 
-// storingShapes are beyond the thresholds of buildLogged, and such that rows are aligned.
+// storingShapes are beyond the thresholds of instrumented kernels, and such that rows are aligned.
 var storingShapes = []largeShape{{64, 130, 1}, {16, 520, 1}, {64, 9, 20}, {256, 33, 1}}
 
-// checkFences makes calls of every case in a program of buildLogged, on every
+// checkFences makes calls of every case in the instrumented program, on every
 // implementation. One that writes by non-temporal stores ends with one fence and gives the
 // results of any other; one that returns an error comes to neither. The cases say which
 // functions have such stores.
-func checkFences(t *testing.T) {
-	if os.Getenv(storeLog) != "" {
+func checkFences(t *testing.T, program instrumented) {
+	if runsInstrumented() {
 		callLogged(t)
 		return
 	}
-	if testing.Short() || runtime.GOOS != "linux" || len(dispatch.Supported()) < 2 {
-		t.Skip("NOT TESTED: builds the package again, with kernels")
+	if !slices.ContainsFunc(dispatch.Supported(), hasNonTemporalStores) {
+		t.Skip("NOT TESTED: no kernel here has non-temporal stores")
 	}
-	program := buildLogged(t)
-	if out, err := runTest(program, t.Name(), storeLog+"="+nothingSoFar); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	program.run(t, t.Name())
+}
+
+func hasNonTemporalStores(impl kernels.Implementation) bool {
+	_, has := impl.NonTemporalCopy()
+	return has
 }
 
 func callLogged(t *testing.T) {
 	r := newCaseRunner(t)
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		_, has := impl.NonTemporalCopy()
+		has := hasNonTemporalStores(impl)
 		for i, c := range sortedCases() {
 			if c.Call == nil || impl == kernels.Generic {
 				continue
@@ -79,44 +78,4 @@ func callLogged(t *testing.T) {
 			}
 		}
 	})
-}
-
-var (
-	threshold = regexp.MustCompile(`(?mi)^(\t|const )(\w*nontemporal\w*) += .*`)
-	storing   = regexp.MustCompile(`(?m)^\t+.*\basm\.\w*NonTemporal\w*\(`)
-	fencing   = regexp.MustCompile(`(?m)^\t+.*\basm\.FenceStores\w*\(`)
-)
-
-// buildLogged builds the tests of the package in this folder with kernels that write
-// storeLog, and non-temporal stores from few elements on: more than any scratch memory of
-// rows.
-func buildLogged(t *testing.T) (program string) {
-	t.Helper()
-	folder := filepath.Join(moduleFolder(), "kernels")
-	tuning, bindings := filepath.Join(folder, "tuning.go"), filepath.Join(folder, "bind_"+runtime.GOARCH+".go")
-	files := map[string][]byte{}
-	for _, name := range []string{tuning, bindings} {
-		files[name] = Must(os.ReadFile(name))
-	}
-	replace := func(name string, pattern *regexp.Regexp, by string) (found bool) {
-		found = pattern.Match(files[name])
-		files[name] = pattern.ReplaceAll(files[name], []byte(by))
-		return found
-	}
-	if !replace(bindings, storing, "logStores(`S`)\n$0") {
-		t.Skip("NOT TESTED: no kernel here has non-temporal stores")
-	}
-	if !replace(bindings, fencing, "logStores(`F`)\n$0") || !replace(tuning, threshold, fmt.Sprint("$1$2 = ", 4*kernels.Width*kernels.SinusoidalRowsAtOnce)) {
-		t.Fatal("no fence, or no threshold of non-temporal stores")
-	}
-	replace(tuning, regexp.MustCompile(`(?m)^package kernels$`), "$0\n\nimport \"os\"")
-	files[tuning] = fmt.Appendf(files[tuning], `
-func logStores(event string) {
-	log := os.Getenv(%[1]q)
-	if event == "F" || log[len(log)-1] != 'S' {
-		os.Setenv(%[1]q, log+event)
-	}
-}
-`, storeLog)
-	return buildWith(t, files)
 }

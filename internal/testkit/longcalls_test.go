@@ -6,9 +6,9 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// The kernels of buildLimited panic above the limit and not at it.
+// Instrumented kernels panic above the limit and not at it.
 func TestThousandElements(t *testing.T) {
-	if !runsLimited() {
+	if !runsInstrumented() {
 		t.Skip("TestBounded runs it")
 	}
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
@@ -29,4 +29,4 @@ func TestThousandElements(t *testing.T) {
 	})
 }
 
-func TestBounded(t *testing.T) { bounded(t, "TestThousandElements") }
+func TestBounded(t *testing.T) { newInstrumented(t).run(t, "TestThousandElements") }

@@ -21,10 +21,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-const (
-	inUseTest  = "POSENC_UPPER_HALVES" // variable of the environment
-	inUsePanic = "math.FMA while upper halves of registers are in use: kernels.BeforeFMA has to come before it"
-)
+const inUsePanic = "math.FMA while upper halves of registers are in use: kernels.BeforeFMA has to come before it"
 
 // WithUpperHalves runs f on a thread whose registers all have bits in their upper
 // halves, as code may leave them that was not written for Go.
@@ -37,24 +34,18 @@ func WithUpperHalves(f func()) {
 
 // checkUpperHalves makes right calls of every case while the upper halves of registers
 // are in use, on every implementation. All of the module's own math.FMA has to find them
-// clear: a further build of the test replaces math.FMA by what looks.
-func checkUpperHalves(t *testing.T) {
-	if os.Getenv(inUseTest) != "" {
+// clear: the instrumented program has in its place what looks.
+func checkUpperHalves(t *testing.T, program instrumented) {
+	if runsInstrumented() {
 		callWithUpperHalves(t)
 		return
 	}
 	if !cpu.X86.HasAVX {
 		t.Skip("NOT TESTED: the CPU has no AVX")
 	}
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("NOT TESTED: builds the package again")
-	}
-	program := buildWith(t, watchedFMA(t))
-	if out, err := runTest(program, t.Name(), inUseTest+"=1"); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	program.run(t, t.Name())
 	// What takes the CPU to have no AVX clears nothing.
-	if out, err := runTest(program, t.Name(), inUseTest+"=1", "GODEBUG=cpu.avx=off"); err == nil || !bytes.Contains(out, []byte(inUsePanic)) {
+	if out, err := program.try(t, t.Name(), "GODEBUG=cpu.avx=off"); err == nil || !bytes.Contains(out, []byte(inUsePanic)) {
 		t.Errorf("no call finds upper halves in use, where nothing clears them: %v\n%s", err, out)
 	}
 }
