@@ -223,14 +223,15 @@ func (m *model) register() {
 			for i := range positions {
 				positions[i] = int32(a.R.IntN(1000)) >> a.R.IntN(10)
 			}
+			var made *absolute.Sinusoidal
 			return testkit.Call{
-				Run: func() error {
-					s, err := m.make(p)
-					if err == nil && s != nil {
-						rows := m.describe(p)
-						rows.check(s, positions)
-					}
-					return testkit.Made(s, err)
+				Run: func() (err error) {
+					made, err = m.make(p)
+					return testkit.Made(made, err)
+				},
+				Want: func() {
+					rows := m.describe(p)
+					rows.check(made, positions)
 				},
 				Right: func() bool {
 					rows := m.describe(p)

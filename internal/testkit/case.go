@@ -58,7 +58,8 @@ type Call struct {
 	Run func() error
 
 	// Want does by plain loops over the documentation's formula what Run does, to the
-	// same memory. nil: results are those of generic.
+	// same memory, or panics where a value that Run made is wrong. nil: results are those of
+	// generic.
 	Want func()
 
 	// Right reports whether the arguments are what the documentation allows. nil: not
