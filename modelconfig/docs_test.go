@@ -69,6 +69,12 @@ func familyTable() string {
 		if f.layoutKey != "" {
 			pairs += ", by " + f.layoutKey
 		}
+		if part, ok := toNumber(f.absent["partial_rotary_factor"]); ok {
+			f.partial = part
+		}
+		if base, ok := toNumber(f.absent["rope_theta"]); ok {
+			f.base = base
+		}
 		rotated := "whole head"
 		switch {
 		case f.latent:

@@ -1,6 +1,8 @@
 package modelconfig
 
 import (
+	_ "embed"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -16,6 +18,10 @@ type family struct {
 	base                                      float64
 	baseKeys                                  []string // spellings of the base beside the rope parameters
 	baseRatio                                 string   // a key that multiplies the base
+
+	// baseUnread reports whether transformers 5 leaves a base beside the rope parameters unread
+	// that transformers 4 read; nil: never.
+	baseUnread func(r *reader) bool
 
 	partial   float64 // default of partial_rotary_factor
 	wholeHead bool    // the code rotates whole heads, whatever the key says
@@ -66,6 +72,7 @@ type family struct {
 type kindDefaults struct {
 	layerType       string
 	base            float64
+	blockBase       float64 // where the kind's own object leaves rope_theta out; 0: base
 	fixedBase       float64 // base, whatever the keys say; 0: by the keys
 	baseKeys        []string
 	partial         float64
@@ -92,15 +99,16 @@ var (
 	usual          = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	gpt            = &spellings{[]string{"n_embd", "hidden_size"}, []string{"n_head", "num_attention_heads"}, nil, []string{"n_layer", "num_hidden_layers"}, []string{"n_positions"}}
 	nomic          = &spellings{[]string{"hidden_size", "n_embd"}, []string{"num_attention_heads", "n_head"}, []string{"head_dim"}, []string{"num_hidden_layers", "n_layer"}, []string{"max_trained_positions"}}
-	dbrx           = &spellings{[]string{"d_model", "hidden_size"}, []string{"n_heads", "num_attention_heads"}, nil, []string{"n_layers", "num_hidden_layers"}, []string{"max_seq_len"}}
+	dbrx           = &spellings{[]string{"d_model", "hidden_size"}, []string{"n_heads", "num_attention_heads"}, nil, []string{"n_layers", "num_hidden_layers"}, []string{"max_seq_len", "max_position_embeddings"}}
 	falcon         = &spellings{[]string{"hidden_size", "n_embed"}, []string{"num_attention_heads", "n_head"}, nil, []string{"num_hidden_layers", "n_layer"}, []string{"max_position_embeddings"}}
 	chatGLMs       = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_layers", "num_hidden_layers"}, []string{"seq_length"}}
 	qwen1          = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"seq_length"}}
-	channels       = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	channels       = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	latent         = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	glmLite        = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	longcat        = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_layers"}, []string{"max_position_embeddings"}}
 	bailing        = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"model_max_length", "max_position_embeddings"}}
-	zamba          = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"attention_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	zamba          = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"attention_head_dim", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	hunyuan        = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim", "attention_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	moonshine      = &spellings{[]string{"hidden_size"}, []string{"decoder_num_attention_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"decoder_num_hidden_layers", "num_hidden_layers"}, []string{"max_position_embeddings"}}
 	voxtralEncoder = &spellings{[]string{"hidden_size", "d_model"}, []string{"num_attention_heads", "encoder_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "encoder_layers"}, []string{"max_position_embeddings"}}
@@ -151,6 +159,7 @@ func (f family) scaled(rotating bool, scale func(p *ropeParameters) *posenc.Quer
 	f.queryScale, f.scalesRotating = scale, rotating
 	return f
 }
+func (f family) leavingBase(unread func(r *reader) bool) family { f.baseUnread = unread; return f }
 func (f family) ruled(rule func(p *ropeParameters) rule) family { f.rule = rule; return f }
 
 func (f family) phi3() family {
@@ -252,8 +261,8 @@ var families = map[string]family{
 	"granitemoeshared":  decoder(4096, 32, 0, 32, 2048, 1e4),
 	"starcoder2":        decoder(3072, 24, 0, 30, 4096, 1e4),
 	"gpt_oss":           decoder(2880, 64, 64, 36, 131072, 150000).without(gptOSSRope),
-	"apertus":           decoder(4096, 32, 0, 32, 65536, 12e6).without(llama3Rope("8")),
-	"cwm":               decoder(6144, 48, 128, 64, 131072, 1e6).without(llama3Rope("16")),
+	"apertus":           decoder(4096, 32, 0, 32, 65536, 12e6).without(llama3Rope("8")).leavingBase(withoutRopeBlock),
+	"cwm":               decoder(6144, 48, 128, 64, 131072, 1e6).without(llama3Rope("16")).leavingBase(withoutRopeBlock),
 	"seed_oss":          decoder(4096, 80, 128, 64, 524288, 1e4),
 	"dots1":             decoder(4608, 32, 0, 62, 2048, 1e4),
 	"arcee":             decoder(2560, 32, 0, 32, 4096, 1e4),
@@ -292,8 +301,8 @@ var families = map[string]family{
 	"phi3_v":            decoder(3072, 32, 0, 32, 4096, 1e4).phi3(),
 	"phi4_multimodal":   decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
 	"phi4mm":            decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
-	"gpt_neox":          decoder(6144, 64, 0, 44, 2048, 1e4).partially(0.25).baseOf("rope_theta", "rotary_emb_base"),
-	"gpt_neox_japanese": decoder(2560, 32, 0, 32, 2048, 1e4).partially(1).baseOf("rope_theta", "rotary_emb_base"),
+	"gpt_neox":          decoder(6144, 64, 0, 44, 2048, 1e4).partially(0.25).baseOf("rope_theta", "rotary_emb_base").leavingBase(withoutRotaryBase),
+	"gpt_neox_japanese": decoder(2560, 32, 0, 32, 2048, 1e4).partially(1).baseOf("rope_theta", "rotary_emb_base").leavingBase(withoutRotaryBase),
 	"stablelm":          decoder(2560, 32, 0, 32, 4096, 1e4).partially(0.25),
 	"stablelm_epoch":    decoder(2560, 32, 0, 32, 4096, 1e4).partially(0.25),
 	"persimmon":         decoder(4096, 64, 0, 36, 16384, 1e4).partially(0.5),
@@ -323,8 +332,8 @@ var families = map[string]family{
 	"exaone_moe":       decoder(4096, 32, 0, 32, 2048, 1e4).layered(exaone4Layers),
 	"afmoe":            decoder(2048, 16, 128, 32, 16384, 1e4).layered(typed(lastOf("global_attn_every_n_layers", 4, "sliding_attention"), "sliding_attention")),
 	"qwen3_next":       decoder(2048, 16, 256, 48, 32768, 1e4).partially(0.25).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
-	"lfm2":             decoder(2560, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
-	"lfm2_moe":         decoder(2048, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
+	"lfm2":             decoder(2560, 32, 0, 32, 128000, 1e6).baseOf("rope_theta", "theta").leavingBase(withoutRopeTheta).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
+	"lfm2_moe":         decoder(2048, 32, 0, 32, 128000, 1e6).baseOf("rope_theta", "theta").leavingBase(withoutRopeTheta).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
 	"bamba":            decoder(4096, 32, 0, 32, 262144, 1e4).partially(0.5).countedBy("attn_rotary_emb").layered(typed(indexed("attn_layer_indices", "linear_attention", "linear_attention"), "full_attention")),
 	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope", "nope")),
 	"olmo_hybrid":      decoder(3840, 30, 0, 32, 65536, 1e4).layered(typed(lastOf("", 4, "linear_attention"), "full_attention")),
@@ -339,17 +348,17 @@ var families = map[string]family{
 	"gemma3n_text":          decoder(2048, 8, 256, 35, 32768, 0).layered(typed(lastOf("", 5, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
 	"gemma4_text":           decoder(2304, 8, 256, 30, 131072, 0).layered(gemma4Layers).with(gemma4(gemma4Rope)...),
 	"embedding_gemma2_text": decoder(512, 4, 256, 24, 262144, 0).layered(gemma4Layers).with(gemma4(nil)...),
-	"olmo3":                 decoder(4096, 32, 0, 32, 2048, 0).layered(typed(lastOf("", 4, "sliding_attention"))).with(globalLocal(5e5, 5e5, "rope_theta", "rope_theta")...),
+	"olmo3":                 decoder(4096, 32, 0, 32, 2048, 0).layered(typed(lastOf("", 4, "sliding_attention"))).with(globalLocal(5e5, 5e5, "rope_theta", "rope_theta")...).leavingBase(always),
 	"modernbert":            modernBERT(),
 	"modernbert-decoder":    modernBERT(),
 	"mimo_v2_flash": decoder(4096, 64, 192, 48, 131072, 0).partially(0.334).layered(typed(miMoLayers)).with(
 		kindDefaults{layerType: "full_attention", base: 5e6, baseKeys: []string{"rope_theta"}, partial: 0.334, scaled: true},
-		kindDefaults{layerType: "sliding_attention", base: 1e4, baseKeys: []string{"swa_rope_theta"}, partial: 0.334}),
+		kindDefaults{layerType: "sliding_attention", base: 1e4, baseKeys: []string{"swa_rope_theta"}, partial: 0.334}).leavingBase(withoutRopeBlock),
 	"laguna": decoder(2048, 48, 128, 40, 131072, 0).partially(1).layered(typed(all("full_attention"))).with(
 		kindDefaults{layerType: "full_attention", base: 1e4, partial: 1, absent: object{"rope_theta": number("500000"), "partial_rotary_factor": number("0.5")}},
 		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
 	"deepseek_v4": decoder(4096, 64, 512, 43, 1048576, 0).partially(0.125).tail().interleaved().flat().indexed(deepSeekV4Indexer, deepSeekV4Layers).with(
-		kindDefaults{layerType: "compress", base: 160000, baseKeys: []string{"compress_rope_theta"}, partial: 0.125, scaled: true, attentionFactor: 1},
+		kindDefaults{layerType: "compress", base: 160000, blockBase: 1e4, baseKeys: []string{"compress_rope_theta"}, partial: 0.125, scaled: true, attentionFactor: 1},
 		kindDefaults{layerType: "main", base: 1e4, baseKeys: []string{"rope_theta"}, partial: 0.125}),
 
 	// Latent attention.
@@ -357,7 +366,7 @@ var families = map[string]family{
 	"deepseek_v3":   mla(64, 128, 61, 4096, 1e4).laidBy("rope_interleave"),
 	"deepseek_v32":  mla(64, 128, 61, 163840, 1e4).indexed(deepSeekIndexer, everyIndexer(everyLayer)),
 	"kimi_k2":       mla(64, 128, 61, 4096, 1e4).laidBy("rope_interleave"),
-	"glm4_moe_lite": mla(64, 192, 47, 202752, 1e4).laidBy("rope_interleave"),
+	"glm4_moe_lite": mla(64, 192, 47, 202752, 1e4).called(glmLite).laidBy("rope_interleave"),
 	"glm_moe_dsa":   mla(64, 192, 78, 202752, 1e4).indexed(glmIndexer, sharedIndexers(topKFrequency, everyLayer)),
 	"longcat_flash": mla(64, 128, 28, 131072, 1e7).called(longcat).layered(longcatAttentions),
 	"mistral4":      mla(64, 64, 36, 1048576, 1e4).laidBy("rope_interleave").allowing("llama_4_scaling_beta", "max_position_embeddings").without(mistral4Rope).scaled(true, scaledByBeta),
@@ -424,7 +433,8 @@ var families = map[string]family{
 	"xcodec2":                          decoder(1024, 16, 64, 12, 4096, 1e4),
 	"timesfm2_5":                       decoder(1280, 16, 80, 20, 16384, 1e4),
 	"dots3_note_audio_encoder":         decoder(1280, 20, 64, 32, 6000, 1e4).partially(0.5),
-	"nemotron3_5_transcribe_asr_audio": decoder(1280, 10, 0, 32, 5000, 1e4).partially(0.5),
+	"nemotron3_diarization_audio":      decoder(512, 8, 0, 31, 5000, 1e4).partially(1),
+	"nemotron3_5_transcribe_asr_audio": decoder(1280, 10, 0, 32, 5000, 1e4).partially(1).without(partOf("0.5")),
 	"pe_audio_encoder":                 decoder(1792, 14, 128, 6, 10000, 2e4).interleaved(),
 	"pe_video_encoder":                 decoder(1792, 14, 128, 6, 10000, 2e4).interleaved(),
 	"pe_audio_video_encoder":           decoder(1792, 14, 128, 6, 10000, 2e4).interleaved(),
@@ -435,8 +445,8 @@ var families = map[string]family{
 	"mimi_encoder":                          decoder(512, 8, 64, 8, 8000, 1e4),
 	"mimi_decoder":                          decoder(512, 8, 64, 8, 8000, 1e4),
 	"moonshine":                             decoder(288, 8, 0, 6, 512, 1e4).called(moonshine).partially(0.9).interleaved(),
-	"moonshine_streaming":                   decoder(320, 8, 0, 6, 4096, 1e4).partially(0.8).interleaved(), // its encoder does not rotate
-	"nemotron3_5_transcribe_word_timestamp": decoder(1280, 16, 0, 2, 5000, 1e4).partially(0.5),
+	"moonshine_streaming":                   decoder(320, 8, 0, 6, 4096, 1e4).partially(1).without(partOf("0.8")).interleaved(), // its encoder does not rotate
+	"nemotron3_5_transcribe_word_timestamp": decoder(1280, 16, 0, 2, 5000, 1e4).partially(1).without(partOf("0.5")),
 	"pocket_tts_audio_tokenizer_encoder":    decoder(512, 8, 64, 2, 8000, 1e4),
 	"pocket_tts_audio_tokenizer_decoder":    decoder(512, 8, 64, 2, 8000, 1e4),
 	"qwen3_omni_moe_talker_code_predictor":  decoder(1024, 16, 128, 5, 32768, 1e4),
@@ -460,24 +470,26 @@ var families = map[string]family{
 	"granite_swa":       decoder(2560, 20, 0, 24, 8192, 1e4).by("layer_rope_theta", bases),
 	"granitemoe_swa":    decoder(4096, 32, 0, 32, 2048, 1e4).by("layer_rope_theta", bases),
 	"muse_glimmer_text": decoder(6656, 32, 128, 52, 131072, 1e4).layered(museLayers).by("layer_rope_theta", rotatingBases),
-	"muse_spark_text":   decoder(8192, 128, 64, 62, 1048576, 5e5).layered(museLayers).by("layer_rope_theta", rotatingBases),
+	"muse_spark_text":   decoder(8192, 128, 64, 62, 1048576, 1e4).without(object{"rope_theta": number("500000")}).layered(museLayers).by("layer_rope_theta", rotatingBases),
 
 	// Kinds of layers with frequencies of their own.
 	"gemma4_unified_text":  decoder(2304, 8, 256, 30, 262144, 0).layered(gemma4Layers).with(gemma4(gemma4Rope)...),
 	"diffusion_gemma_text": decoder(2304, 8, 256, 30, 131072, 0).layered(gemma4Layers).with(gemma4(gemma4Rope)...),
 	"t5gemma2_text":        decoder(2304, 8, 256, 26, 131072, 0).layered(typed(lastOf("sliding_window_pattern", 6, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
 	"t5gemma2_decoder":     decoder(2304, 8, 256, 26, 131072, 0).layered(typed(lastOf("sliding_window_pattern", 6, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
-	"ultrabert":            decoder(4096, 32, 0, 32, 32768, 0).layered(typed(lastOf("", 3, "sliding_attention"))).with(globalLocal(2.56e6, 1e4, "", "")...),
-	"mellum":               decoder(2304, 32, 128, 28, 131072, 0).layered(typed(all("full_attention"))).with(globalLocal(5e5, 1e4, "", "")...),
+	"ultrabert": decoder(4096, 32, 0, 32, 32768, 0).layered(typed(lastOf("", 3, "sliding_attention"))).with(
+		kindDefaults{layerType: "full_attention", base: 2.56e6, blockBase: 1e4, partial: 1, scaled: true},
+		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
+	"mellum": decoder(2304, 32, 128, 28, 131072, 0).layered(typed(all("full_attention"))).with(globalLocal(5e5, 1e4, "", "")...),
 	"neomme": decoder(1024, 16, 64, 17, 16384, 0).partially(1).layered(typed(neoMMELayers)).with(
 		kindDefaults{layerType: "full_attention", base: 1e6, partial: 0.25},
 		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
 	"lfm3": decoder(2048, 16, 128, 24, 128000, 0).layered(typed(lfm3Layers, "full_attention", "sliding_attention")).with(
 		kindDefaults{layerType: "full_attention", base: 1e6, partial: 1, absent: object{"rope_type": "proportional", "partial_rotary_factor": number("0.5")}},
-		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
+		kindDefaults{layerType: "sliding_attention", base: 1e4, blockBase: 1e6, partial: 1}),
 	"zaya": decoder(2048, 8, 128, 40, 131072, 0).partially(0.5).layered(typed(all("hybrid"))).with(
-		kindDefaults{layerType: "hybrid", base: 5e6, partial: 0.5},
-		kindDefaults{layerType: "hybrid_sliding", base: 1e4, partial: 0.5}),
+		kindDefaults{layerType: "hybrid", base: 5e6, partial: 1, absent: object{"partial_rotary_factor": number("0.5")}},
+		kindDefaults{layerType: "hybrid_sliding", base: 1e4, partial: 1, absent: object{"partial_rotary_factor": number("0.5")}}),
 	"step3p5": decoder(4096, 64, 128, 45, 128000, 0).partially(1).layered(typed(all("full_attention"))).with(
 		kindDefaults{layerType: "full_attention", base: 1e4, baseKeys: []string{"rope_theta"}, partial: 1},
 		kindDefaults{layerType: "sliding_attention", base: 1e4, baseKeys: []string{"rope_theta"}, partial: 1}).rewritten(stepLists),
@@ -493,6 +505,7 @@ var families = map[string]family{
 		kindDefaults{layerType: "indexed_attention", base: 8e7, baseKeys: []string{"rope_theta"}, partial: 1},
 		kindDefaults{layerType: "full_attention", base: 8e7, baseKeys: []string{"rope_theta"}, partial: 1},
 		kindDefaults{layerType: "sliding_attention", base: 5e4, baseKeys: []string{"swa_rope_theta"}, partial: 1, headDimKey: "swa_qk_rope_head_dim", headDim: 64}).
+		checked(ropeBlockNotEmpty).
 		indexed(dotsIndexer, typedIndexer("indexed_attention", typed(dotsLayers))),
 
 	// Indexers beside other attention.
@@ -505,6 +518,7 @@ var families = map[string]family{
 	"blt":                refusedType("holds four models, each with a base of its own: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"),
 	"lightglue":          refusedType("rotates by angles that a learned projection computes from the coordinates of points: compute their cosines and sines and rotate with posenc.NewRows"),
 	"clvp_encoder":       refusedType("rotates the first elements of q, k and also v: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"),
+	"esmfold2":           refusedType("rotates the atoms of its atom_encoder by four axes of fractional positions: use posenc.RotaryConfig with the InvFreq and Axes of frequency.ESMFold2, and posenc.Rotary.CosSinFractional"),
 	"qwen2_5_omni_dit":   refusedType("rotates only the first of its heads: use posenc.RotaryConfig with Layout Interleaved and a View of that head"),
 	"seamless_m4t":       refusedType("rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View whose heads are hidden states"),
 	"wav2vec2-bert":      refusedType("rotates hidden states before the projections of q and k if position_embeddings_type is rotary: use posenc.RotaryConfig with a View whose heads are hidden states"),
@@ -514,7 +528,7 @@ var families = map[string]family{
 	"cohere_compass_text": decoder(8192, 64, 0, 40, 8192, 0).interleavedAxes(24, 20, 20).layered(typed(all("full_attention"))).with(
 		kindDefaults{layerType: "full_attention", base: 1e4, partial: 1},
 		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
-	"cosmos3_edge_text":          decoder(2048, 16, 128, 28, 131072, 1e8).interleavedAxes(24, 20, 20),
+	"cosmos3_edge_text":          decoder(2048, 16, 128, 28, 131072, 1e8).without(object{"rope_theta": number("100000000")}).interleavedAxes(24, 20, 20),
 	"glm_image_text":             decoder(4096, 32, 0, 40, 131072, 1e4).partially(1).sectioned(8, 12, 12),
 	"qwen2_5_omni_talker":        decoder(3584, 28, 128, 28, 32768, 1e6).sectioned(16, 24, 24),
 	"qwen3_omni_moe_talker_text": decoder(1024, 16, 0, 20, 32768, 1e4).interleavedAxes(24, 20, 20),
@@ -529,36 +543,61 @@ type wrapper struct {
 	innerType string // the model_type of that model if it does not give one
 }
 
-// absentModels are the keys of text models that a configuration leaves out, for wrappers whose
-// class has such defaults. For other wrappers the keys are those beside the absent model,
-// or the defaults of innerType.
-var absentModels = map[string]object{
-	"fast_vlm":                textModelOf(3584, 28, 28, 32768, 0),
-	"fun_asr_nano":            textModelOf(1024, 16, 28, 40960, 0),
-	"glmasr":                  textModelOf(2048, 16, 28, 8192, 0),
-	"got_ocr2":                textModelOf(1024, 16, 24, 32768, 1e6),
-	"idefics2":                textModelOf(4096, 32, 32, 32768, 0),
-	"lighton_ocr":             textModelOf(1024, 16, 28, 40960, 1e6),
-	"mistral3":                textModelOf(5120, 32, 40, 131072, 1e9),
-	"moss_transcribe_diarize": textModelOf(1024, 16, 28, 131072, 1e6),
-	"paligemma":               textModelOf(2048, 8, 18, 8192, 0),
-	"pe_audio":                textModelOf(1024, 16, 22, 8192, 0),
-	"pe_audio_video":          textModelOf(1024, 16, 22, 8192, 0),
-	"pe_video":                textModelOf(1024, 16, 22, 8192, 0),
-	"pp_chart2table":          textModelOf(1024, 16, 24, 32768, 1e6),
-	"qwen3_asr":               textModelOf(2048, 16, 28, 65536, 0),
-	"voxtral":                 textModelOf(3072, 32, 30, 131072, 1e8),
-	"voxtral_realtime":        textModelOf(3072, 32, 26, 131072, 1e6),
+// textDefaults are the keys of a text model that a wrapper's class has instead of the defaults
+// of the text model's own type. They are for files without a text model. For other wrappers
+// such a file has the keys of the text model beside the absent object, or the defaults of
+// innerType.
+type textDefaults struct {
+	keys   object
+	merged bool // they also stand for each key that the file's text model leaves out
 }
 
-// textModelOf returns the keys of a text model. Base 0 means the base of its type.
-func textModelOf(hidden, heads, layers, positions int, base float64) object {
+var absentModels = map[string]textDefaults{
+	"fast_vlm":                {keys: textModelOf(3584, 28, 0, 28, 32768, 0)},
+	"fun_asr_nano":            {keys: textModelOf(1024, 16, 0, 28, 40960, 0)},
+	"glmasr":                  {keys: textModelOf(2048, 16, 0, 28, 8192, 0), merged: true},
+	"got_ocr2":                {keys: textModelOf(1024, 16, 0, 24, 32768, 1e6)},
+	"idefics2":                {keys: textModelOf(4096, 32, 0, 32, 32768, 0)},
+	"lighton_ocr":             {keys: textModelOf(1024, 16, 128, 28, 40960, 1e6)},
+	"mistral3":                {keys: textModelOf(5120, 32, 128, 40, 131072, 1e9)},
+	"moss_transcribe_diarize": {keys: textModelOf(1024, 16, 0, 28, 131072, 1e6)},
+	"musicflamingo":           {keys: object{}}, // the keys beside it rotate sounds by their time
+	"paligemma":               {keys: textModelOf(2048, 8, 0, 18, 8192, 0)},
+	"pe_audio":                {keys: textModelOf(1024, 16, 0, 22, 8192, 0), merged: true},
+	"pe_audio_video":          {keys: textModelOf(1024, 16, 0, 22, 8192, 0), merged: true},
+	"pe_video":                {keys: textModelOf(1024, 16, 0, 22, 8192, 0), merged: true},
+	"pp_chart2table":          {keys: textModelOf(1024, 16, 0, 24, 32768, 1e6)},
+	"qwen3_asr":               {keys: textModelOf(2048, 16, 128, 28, 65536, 0)},
+	"voxtral":                 {keys: textModelOf(3072, 32, 128, 30, 131072, 1e8), merged: true},
+	"voxtral_realtime":        {keys: textModelOf(3072, 32, 128, 26, 131072, 1e6), merged: true},
+}
+
+// textModelOf returns the keys of a text model. With 0 for the size of a head or the base, its
+// type's own is meant.
+func textModelOf(hidden, heads, headDim, layers, positions int, base float64) object {
 	keys := object{
 		"hidden_size": number(strconv.Itoa(hidden)), "num_attention_heads": number(strconv.Itoa(heads)),
 		"num_hidden_layers": number(strconv.Itoa(layers)), "max_position_embeddings": number(strconv.Itoa(positions)),
 	}
+	if headDim != 0 {
+		keys["head_dim"] = number(strconv.Itoa(headDim))
+	}
 	if base != 0 {
 		keys["rope_theta"] = number(strconv.FormatFloat(base, 'f', -1, 64))
+	}
+	return keys
+}
+
+// completed returns the keys of a file's text model, and those that it leaves out.
+func (d textDefaults) completed(inner object) object {
+	if !d.merged {
+		return inner
+	}
+	keys := object{}
+	maps.Copy(keys, d.keys)
+	maps.Copy(keys, inner)
+	if rope, ok := inner["rope_parameters"].(object); ok && rope["rope_theta"] != nil && inner["rope_theta"] == nil {
+		delete(keys, "rope_theta")
 	}
 	return keys
 }
@@ -589,6 +628,8 @@ var wrappers = map[string]wrapper{
 	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
 	"modernvbert": {"text_config", "modernbert"}, "exaone4_5": {"text_config", "exaone4"},
 	"cohere_compass": {"text_config", "cohere_compass_text"}, "cosmos3_edge": {"text_config", "cosmos3_edge_text"}, "cosmos3_omni": {"text_config", "qwen3_vl_text"},
+	"deepseek_ocr2_vision": {"encoder_config", "deepseek_ocr2_encoder"}, "nemotron3_5_transcribe_audio": {"asr_config", "nemotron3_5_transcribe_asr_audio"},
+	"nemotron3_diarization": {"audio_config", "nemotron3_diarization_audio"}, "qwen2_5_omni_token2wav": {"dit_config", "qwen2_5_omni_dit"},
 	"lasr_ctc": {"encoder_config", "lasr_encoder"}, "pi0": {"vlm_config", "paligemma"},
 	"clvp": {"text_config", "clvp_encoder"}, "dia": {"decoder_config", "dia_decoder"}, "t5gemma": {"decoder", "t5_gemma_module"},
 	"deepseek_ocr2": {"text_config", "deepseek_ocr2_text"}, "deepseek_vl_hybrid": {"text_config", "llama"}, "diffusion_gemma": {"text_config", "diffusion_gemma_text"},
@@ -634,11 +675,17 @@ const (
 	noPositions = "none"
 )
 
+// unrotated lists the model types of transformers, one in a line, that no rotary module takes.
+// testdata/transformers/survey.py writes it.
+//
+//go:embed unrotated.txt
+var unrotated string
+
 // notRotary are model types whose positions are of another kind.
 var notRotary = map[string]string{
 	"gpt2": learned, "gpt_neo": learned, "gpt_bigcode": learned, "openai-gpt": learned, "opt": learned, "biogpt": learned, "xglm": sinusoidal,
 	"bert": learned, "roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
-	"bart": learned, "mbart": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
+	"bart": learned, "mbart": learned, "nougat": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
 	"clip_vision_model": learned, "siglip_vision_model": learned, "siglip2_vision_model": learned, "idefics2_vision": learned, "idefics3_vision": learned,
 	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned, "ovis2_vision": learned,
 	"hunyuan_vl_vision": learned, "got_ocr2_vision": relative, "gemma3n_vision": noPositions,

@@ -77,10 +77,12 @@ func textModel(r *reader) *reader {
 		if r.err != nil {
 			return r
 		}
+		absent, own := absentModels[modelType]
 		switch {
 		case ok:
-		case absentModels[modelType] != nil:
-			inner = absentModels[modelType]
+			inner = absent.completed(inner)
+		case own:
+			inner = absent.keys
 		default:
 			// The file is older than text_config, or has only defaults in it.
 			r.keys = withType(r.keys, w.innerType)
@@ -182,6 +184,9 @@ func familyOf(r *reader, modelType string) family {
 // unknownType fails for a type that is in none of the tables. Types with similar names may
 // rotate differently (qwen2_vl and qwen3_vl), so the error recommends none.
 func unknownType(r *reader, modelType, expected string, tables ...map[string]family) {
+	if strings.Contains("\n"+unrotated, "\n"+modelType+"\n") {
+		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions; transformers 5.23 has none for this type")
+	}
 	known := append(sortedKeys(wrappers), sortedKeys(notRotary)...)
 	for _, table := range tables {
 		known = append(known, sortedKeys(table)...)
@@ -303,8 +308,8 @@ func headDimOf(r *reader, f *family, k *kindDefaults, layers []Layer) (dim int, 
 		return int(dim.or(float64(k.headDim))), dim.key
 	}
 	for _, key := range f.names.headDim {
-		if n, ok := r.integer(key); ok {
-			return n, key
+		if r.has(key) {
+			return r.integerOr(f.names.headDim, 0), key
 		}
 		if _, null := r.keys[key]; null && r.err == nil {
 			return hiddenByHeads(r, f)
@@ -357,6 +362,9 @@ func hiddenByHeads(r *reader, f *family) (dim int, key string) {
 // readKind reads one kind of layer from its rope parameters.
 func readKind(r, rope *reader, f *family, k *kindDefaults, m *Model) kind {
 	base, source := baseOf(r, rope, f, k)
+	if f.baseUnread != nil && slices.ContainsFunc(k.baseKeys, r.has) && base != k.base && f.baseUnread(r) {
+		m.baseUnread = true
+	}
 	dim, dimKey := headDim(r, f, k, m.layers)
 	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
 	ropeType := ropeTypeOf(rope, f)
@@ -400,6 +408,9 @@ func baseOf(r, rope *reader, f *family, k *kindDefaults) (base float64, source s
 		given.agree(r, key)
 	}
 	base = given.or(k.base)
+	if rope.ofKind && !given.given && k.blockBase != 0 {
+		base = k.blockBase
+	}
 	if k.fixedBase != 0 {
 		return k.fixedBase, strings.TrimSuffix(rope.path, ".")
 	}

@@ -549,6 +549,28 @@ var traps = []trap{
 			}
 		}
 	}},
+	{"base_that_transformers_5_leaves_unread", func(t *testing.T) {
+		for config, unread := range map[string]bool{
+			`{"model_type": "gpt_neox", "rope_theta": 54321}`:                                                            true,
+			`{"model_type": "gpt_neox", "rope_theta": 54321, "rotary_emb_base": 54321}`:                                  false,
+			`{"model_type": "gpt_neox", "rope_theta": 10000}`:                                                            false,
+			`{"model_type": "gpt_neox", "rope_parameters": {"rope_type": "default", "rope_theta": 54321}}`:               false,
+			`{"model_type": "lfm2", "theta": 54321}`:                                                                     true,
+			`{"model_type": "lfm2_moe", "theta": 54321, "rope_theta": 54321}`:                                            false,
+			`{"model_type": "apertus", "rope_theta": 54321}`:                                                             true,
+			`{"model_type": "mimo_v2_flash", "rope_theta": 54321, "rope_scaling": {"rope_type": "linear", "factor": 2}}`: false,
+		} {
+			m := mustRead(t, config)
+			has := slices.ContainsFunc(m.Traps(), func(trap Trap) bool { return trap.Name == "base_that_transformers_5_leaves_unread" })
+			if has != unread {
+				t.Errorf("%s: trap %t", config, has)
+			}
+			if cfg := mustRotary(t, config, firstRotating(m.Layers()), 0); unread && !near(cfg.InvFreq[1], math.Pow(54321, -1/float64(len(cfg.InvFreq)))) {
+				t.Errorf("%s: %v", config, cfg.InvFreq[1])
+			}
+		}
+		wantError(t, `{"model_type": "lfm2", "theta": 54321, "rope_theta": 10000}`, ErrContradiction, "theta is 54321, want the value of rope_theta, which is 10000")
+	}},
 	{"chatglm_rope_ratio_multiplies_the_base", func(t *testing.T) {
 		cfg := mustRotary(t, `{"model_type": "chatglm", "kv_channels": 128, "num_layers": 40, "rope_ratio": 500, "original_rope": true}`, "", 0)
 		if cfg.RotaryDim != 64 || cfg.Layout != posenc.Interleaved || !near(cfg.InvFreq[1], math.Pow(5e6, -2.0/64)) {
@@ -840,7 +862,7 @@ func TestUnknownTypes(t *testing.T) {
 	// Names of modules and classes that no config.json has are unknown; the nearest is what
 	// files have. (mlcd is another name of mlcd_vision_model.)
 	for name, nearest := range map[string]string{
-		"lasr": "lasr_ctc", "csm_depth_decoder": "csm_depth_decoder_model", "inkling": "inkling_text", "nemotron3_5_transcribe": "nemotron3_5_transcribe_asr_audio",
+		"lasr": "lasr_ctc", "csm_depth_decoder": "csm_depth_decoder_model", "inkling": "inkling_text", "nemotron3_5_transcribe": "nemotron3_5_transcribe_audio",
 	} {
 		wantError(t, `{"model_type": "`+name+`"}`, ErrUnknown, fmt.Sprintf("%q", nearest))
 	}

@@ -164,6 +164,7 @@ type reader struct {
 	keys     object
 	path     string          // of keys: "", "text_config."
 	seen     map[string]bool // keys that were looked up
+	ofKind   bool            // an object that the file has for one kind of layers
 	err      error
 }
 

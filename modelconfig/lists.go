@@ -56,6 +56,9 @@ func rotatingBases(r *reader, key string, f *family, layers []Layer) []kindDefau
 	kinds := bases(r, key, f, layers)
 	if len(kinds) == 1 && kinds[0].fixedBase != 0 {
 		base := f.base
+		if own, ok := toNumber(f.absent["rope_theta"]); ok && withoutRopeBlock(r) {
+			base = own
+		}
 		for _, given := range []string{"rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta"} {
 			if b, ok := r.number(given); ok {
 				base = b

@@ -2,6 +2,7 @@ package modelconfig
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,6 +35,12 @@ func readRopes(r *reader, f *family) map[string]*reader {
 		}
 		scaling, parameters = merged(parameters, scaling), r.within("rope_parameters", nil)
 	}
+	if f.flatBlock && scaling.keys["rope_theta"] != nil {
+		// The class puts its own bases in the place of this one.
+		scaling.number("rope_theta")
+		scaling.keys = maps.Clone(scaling.keys)
+		delete(scaling.keys, "rope_theta")
+	}
 	ropes, scales := map[string]*reader{}, false
 	var known []string
 	for _, k := range f.kinds {
@@ -50,6 +57,7 @@ func readRopes(r *reader, f *family) map[string]*reader {
 		if inner == nil && !(k.scaled && scaling.keys != nil) && k.absent != nil {
 			rope.keys = k.absent
 		}
+		rope.ofKind = inner != nil
 		ropes[k.layerType] = rope
 	}
 	parameters.unknownKeys("the kinds of layers of this model type only", known)

@@ -142,6 +142,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"keys_that_nothing_reads", "a key that names rope or rotary is an error if the type does not have it, because a setting that is silently ignored gives wrong output"}},
 	{Trap: Trap{"keys_beside_text_config", "rope keys outside `text_config` must agree with those inside"}},
 	{Trap: Trap{"head_dim_may_differ_from_hidden_by_heads", "an absent `head_dim` has the default of the class; null means hidden size divided by heads"}},
+	{Trap: Trap{"base_that_transformers_5_leaves_unread", "in some types transformers 5 takes the base of the class, and leaves one beside the rope parameters unread: `rope_theta` of GPT-NeoX, OLMo 3, Apertus, CWM and MiMo V2 Flash, `theta` of LFM2. transformers 4 read it, and so does posenc. In `rope_parameters` all read it"}, of: func(m *Model) bool { return m.baseUnread }},
 	{Trap: Trap{"chatglm_rope_ratio_multiplies_the_base", "`rope_ratio` multiplies the base 10000. In ChatGLM2 it divides positions, and only the model's name tells it from ChatGLM3. ChatGLM-6B has the same type but positions with two axes. ChatGLM2 with this key, and ChatGLM-6B, are errors"}, types: []string{"chatglm"}},
 	{Trap: Trap{"xverse_has_its_base_in_its_code", "XVERSE's files do not give the base, and it differs between its models: add `rope_theta`"}, types: []string{"xverse"}},
 	{Trap: Trap{"nomic_bert_scaling", "`rotary_scaling_factor` is the factor of dynamic NTK, beyond `max_trained_positions`"}, types: []string{"nomic_bert"}, of: ruled("dynamic NTK")},

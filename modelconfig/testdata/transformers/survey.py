@@ -3,7 +3,8 @@
 Walks every configuration class, instantiates it with its defaults and the rotary
 module that takes it, and writes for each kind of layer what the module and the
 attention do with a head: survey.json.gz. A type of which the script does not find
-out how it rotates is listed with the reason. No weights, no network.
+out how it rotates is listed with the reason. The types that no rotary module takes go to
+unrotated.txt of the package. No weights, no network.
 
     python3 survey.py          write survey.json.gz
     python3 survey.py TYPE...  write some types anew
@@ -31,6 +32,7 @@ from transformers.utils import logging
 
 HERE = pathlib.Path(__file__).parent
 OUT = HERE / "survey.json.gz"
+UNROTATED = HERE.parent.parent / "unrotated.txt"
 POSITIONS = [0, 1, 77, 1000]  # of the recorded heads
 ABOUT = re.compile("rope|rotary|position|alibi|theta|nope|pos_emb|freq|yarn|ntk", re.I)
 
@@ -150,9 +152,10 @@ def rotary_classes(modules, config_class):
     for module in modules:
         for name, value in vars(module).items():
             if isinstance(value, type) and value.__module__ == module.__name__ and name.endswith("RotaryEmbedding"):
-                if all((word in name) == (word in config_class.__name__) for word in ("Vision", "Audio", "Assistant", "DiT", "Code2Wav")):
-                    result.append((-len(os.path.commonprefix([name, config_class.__name__])), len(result), value))
-    return [value for _, _, value in sorted(result)][:1]
+                another = any((word in name) != (word in config_class.__name__) for word in ("Vision", "Audio", "Assistant", "DiT", "Code2Wav"))
+                result.append((another, -len(os.path.commonprefix([name, config_class.__name__])), len(result), value))
+    # One of another part of the model stands in only where it is the only one.
+    return [value for another, _, _, value in sorted(result) if not another or len(result) == 1][:1]
 
 
 def attention_classes(modules, vision):
@@ -463,10 +466,19 @@ def saved(config):
 def survey(name, cls):
     needs = NEEDS.get(name, {})
     config = cls(**copy.deepcopy(needs))
+    entry = rotation(config)
+    if entry:
+        entry["saved"] = saved(config)
+        if needs:
+            entry["needs"] = needs
+    return entry
+
+
+def rotation(config):
+    """What the rotary module and the attention of a configuration do; None where there is no such module."""
+    cls = type(config)
     modules = list(modeling_modules(cls))
     entry = {"class": cls.__name__}
-    if needs:
-        entry["needs"] = needs
     rotaries = classes(modules, cls, ("RotaryEmbedding", "RotaryPosition", "RopePosition", "RoPE", "RotaryPos"), ("Attention", "Layer", "Block"))
     holds_others = any(isinstance(c, type) for c in (cls.sub_configs or {}).values())
     if not rotaries and getattr(config, "rope_parameters", None) and not holds_others:
@@ -474,7 +486,6 @@ def survey(name, cls):
     if not rotaries or holds_others and not getattr(config, "rope_parameters", None):
         return None
     entry["rotary"] = [r.__name__ for r in rotaries]
-    entry["saved"] = saved(config)
     entry["kinds"] = {}
     best = [r for r in rotaries if takes(r, cls) == takes(rotaries[0], cls)]
     attentions = classes(modules, cls, ("Attention", "MLA"), ("Linear", "Cross", "Flash", "Sdpa", "Pool", "MLP"))
@@ -653,7 +664,7 @@ def every_layer(config, rotary, entry, attentions, layers):
 
 
 def text_of(name, cls):
-    """The text model of a configuration of several: the key, and its own configuration where its class's defaults are not what stands there."""
+    """The text model of a configuration of several: its key and its type."""
     config = cls()
     inner = config.get_text_config(decoder=True) if config.is_encoder_decoder else config.get_text_config()
     if inner is config:
@@ -661,10 +672,7 @@ def text_of(name, cls):
     key = next((k for k in (cls.sub_configs or {}) if getattr(config, k, None) is inner), None)
     if key is None:
         key = next((k for k in (cls.sub_configs or {}) if hasattr(getattr(config, k, None), "get_text_config") and getattr(config, k).get_text_config() is inner), None)
-    default = type(inner)().to_dict()
-    actual = inner.to_dict()
-    differs = {k: v for k, v in actual.items() if default.get(k) != v and (ABOUT.search(k) or k in SIZES)}
-    return {"key": key, "type": inner.model_type, "differs": differs}
+    return {"key": key, "type": inner.model_type}
 
 
 SIZES = ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim", "num_hidden_layers", "layer_types", "max_position_embeddings", "sliding_window")
@@ -714,6 +722,16 @@ def keys_of(found):
     return sorted(keys)
 
 
+def rotates(name, result):
+    """Whether a type or its text model rotates, or may."""
+    entry = result.get(name, {})
+    return bool(entry.get("kinds") or "failed" in entry or "text" in entry and entry["text"]["type"] != name and rotates(entry["text"]["type"], result))
+
+
+def versions():
+    return {name: importlib.metadata.version(name).split("+")[0] for name in ("transformers", "torch")}
+
+
 def main(arguments):
     found = configurations()
     before = json.loads(gzip.decompress(OUT.read_bytes())) if OUT.exists() else {"configurations": [], "types": {}}
@@ -728,9 +746,9 @@ def main(arguments):
             result.pop(name, None)
             if entry:
                 result[name] = entry
-    versions = {name: importlib.metadata.version(name).split("+")[0] for name in ("transformers", "torch")}
-    document = {"versions": versions, "configurations": sorted(found), "keys": keys_of(found), "types": result}
+    document = {"versions": versions(), "configurations": sorted(found), "keys": keys_of(found), "types": result}
     OUT.write_bytes(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
+    UNROTATED.write_text("".join(f"{name}\n" for name in sorted(found) if " " not in name and not rotates(name, result)))
     print(len(found), "configurations,", len(result), "of interest")
 
 
