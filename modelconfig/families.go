@@ -23,6 +23,9 @@ type family struct {
 	// that transformers 4 read; nil: never.
 	baseUnread func(r *reader) bool
 
+	// scalingUnread reports the same of rope_scaling.
+	scalingUnread func(r *reader) bool
+
 	partial   float64 // default of partial_rotary_factor
 	wholeHead bool    // the code rotates whole heads, whatever the key says
 	rotaryDim int     // default of rotary_dim, for types that count elements
@@ -160,6 +163,10 @@ func (f family) scaled(rotating bool, scale func(p *ropeParameters) *posenc.Quer
 	return f
 }
 func (f family) leavingBase(unread func(r *reader) bool) family { f.baseUnread = unread; return f }
+func (f family) leavingScaling(unread func(r *reader) bool) family {
+	f.scalingUnread = unread
+	return f
+}
 func (f family) ruled(rule func(p *ropeParameters) rule) family { f.rule = rule; return f }
 
 func (f family) phi3() family {
@@ -229,7 +236,7 @@ func gemma4(global object) []kindDefaults {
 }
 
 func modernBERT() family {
-	f := decoder(768, 12, 0, 22, 8192, 0).layered(typed(firstOf("global_attn_every_n_layers", 3))).with(globalLocal(160000, 10000, "global_rope_theta", "local_rope_theta")...).ignoring("position_embedding_type")
+	f := decoder(768, 12, 0, 22, 8192, 0).layered(typed(firstOf("global_attn_every_n_layers", 3))).with(globalLocal(160000, 10000, "global_rope_theta", "local_rope_theta")...).ignoring("position_embedding_type").leavingScaling(olderRopeType)
 	f.kinds[1].scaled = true
 	return f
 }
@@ -344,11 +351,11 @@ var families = map[string]family{
 	"minimax_m1":       decoder(4096, 32, 128, 80, 131072, 1e4).partially(1).layered(typed(miniMaxLayers, "full_attention")),
 
 	// Kinds of layers with frequencies of their own.
-	"gemma3_text":           decoder(2304, 8, 256, 26, 131072, 0).layered(typed(gemma3Layers)).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
-	"gemma3n_text":          decoder(2048, 8, 256, 35, 32768, 0).layered(typed(lastOf("", 5, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
+	"gemma3_text":           decoder(2304, 8, 256, 26, 131072, 0).layered(typed(gemma3Layers)).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...).leavingScaling(olderRopeType),
+	"gemma3n_text":          decoder(2048, 8, 256, 35, 32768, 0).layered(typed(lastOf("", 5, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...).leavingScaling(olderRopeType),
 	"gemma4_text":           decoder(2304, 8, 256, 30, 131072, 0).layered(gemma4Layers).with(gemma4(gemma4Rope)...),
 	"embedding_gemma2_text": decoder(512, 4, 256, 24, 262144, 0).layered(gemma4Layers).with(gemma4(nil)...),
-	"olmo3":                 decoder(4096, 32, 0, 32, 2048, 0).layered(typed(lastOf("", 4, "sliding_attention"))).with(globalLocal(5e5, 5e5, "rope_theta", "rope_theta")...).leavingBase(always),
+	"olmo3":                 decoder(4096, 32, 0, 32, 2048, 0).layered(typed(lastOf("", 4, "sliding_attention"))).with(globalLocal(5e5, 5e5, "rope_theta", "rope_theta")...).leavingBase(always).leavingScaling(olderRopeType),
 	"modernbert":            modernBERT(),
 	"modernbert-decoder":    modernBERT(),
 	"mimo_v2_flash": decoder(4096, 64, 192, 48, 131072, 0).partially(0.334).layered(typed(miMoLayers)).with(
@@ -461,7 +468,7 @@ var families = map[string]family{
 	// Other pairs, and pairs that turn the other way.
 	"nanochat":              decoder(768, 6, 0, 12, 2048, 1e4).turning(),
 	"openai_privacy_filter": decoder(640, 14, 64, 8, 131072, 150000).without(gptOSSRope).interleaved(),
-	"cohere2_moe":           decoder(8192, 64, 128, 40, 8192, 1e4).interleaved().layered(cohereMoE),
+	"cohere2_moe":           decoder(8192, 64, 128, 40, 8192, 1e4).interleaved().layered(cohereMoE).leavingScaling(always),
 
 	// Layers that do not rotate.
 	"flint":             decoder(2048, 32, 128, 49, 262144, 1e4).layered(typed(flintLayers, "sliding_attention")),
@@ -475,8 +482,8 @@ var families = map[string]family{
 	// Kinds of layers with frequencies of their own.
 	"gemma4_unified_text":  decoder(2304, 8, 256, 30, 262144, 0).layered(gemma4Layers).with(gemma4(gemma4Rope)...),
 	"diffusion_gemma_text": decoder(2304, 8, 256, 30, 131072, 0).layered(gemma4Layers).with(gemma4(gemma4Rope)...),
-	"t5gemma2_text":        decoder(2304, 8, 256, 26, 131072, 0).layered(typed(lastOf("sliding_window_pattern", 6, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
-	"t5gemma2_decoder":     decoder(2304, 8, 256, 26, 131072, 0).layered(typed(lastOf("sliding_window_pattern", 6, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
+	"t5gemma2_text":        decoder(2304, 8, 256, 26, 131072, 0).layered(typed(lastOf("sliding_window_pattern", 6, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...).leavingScaling(olderRopeType),
+	"t5gemma2_decoder":     decoder(2304, 8, 256, 26, 131072, 0).layered(typed(lastOf("sliding_window_pattern", 6, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...).leavingScaling(olderRopeType),
 	"ultrabert": decoder(4096, 32, 0, 32, 32768, 0).layered(typed(lastOf("", 3, "sliding_attention"))).with(
 		kindDefaults{layerType: "full_attention", base: 2.56e6, blockBase: 1e4, partial: 1, scaled: true},
 		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),

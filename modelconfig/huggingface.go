@@ -228,6 +228,8 @@ func readModel(r *reader, f *family, m *Model) {
 		kinds = f.lists(r, f.listKey, f, m.layers)
 	}
 	ropes := readRopes(r, f)
+	scaling, _ := r.object("rope_scaling")
+	m.scalingUnread = f.scalingUnread != nil && len(scaling) > 0 && f.scalingUnread(r) && scaling["type"] != "default" && scaling["rope_type"] != "default"
 	for _, k := range kinds {
 		rope := ropes[k.layerType]
 		if rope == nil && f.lists != nil {

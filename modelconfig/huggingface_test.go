@@ -571,6 +571,24 @@ var traps = []trap{
 		}
 		wantError(t, `{"model_type": "lfm2", "theta": 54321, "rope_theta": 10000}`, ErrContradiction, "theta is 54321, want the value of rope_theta, which is 10000")
 	}},
+	{"rope_scaling_that_transformers_5_leaves_unread", func(t *testing.T) {
+		for config, unread := range map[string]bool{
+			`{"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "factor": 8}}`:                                                                  true,
+			`{"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8}}`:                                                             false,
+			`{"model_type": "gemma3_text", "rope_scaling": {"type": "default"}}`:                                                                              false,
+			`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"type": "linear", "factor": 8}, "sliding_attention": {"type": "default"}}}`: false,
+			`{"model_type": "cohere2_moe", "rope_scaling": {"rope_type": "linear", "factor": 8}}`:                                                             true,
+			`{"model_type": "cohere2_moe", "rope_parameters": {"rope_type": "linear", "factor": 8}}`:                                                          false,
+		} {
+			m := mustRead(t, config)
+			if has := slices.ContainsFunc(m.Traps(), func(trap Trap) bool { return trap.Name == "rope_scaling_that_transformers_5_leaves_unread" }); has != unread {
+				t.Errorf("%s: trap %t", config, has)
+			}
+			if cfg := mustRotary(t, config, firstRotating(m.Layers()), 0); unread && slices.Max(cfg.InvFreq) != 0.125 && m.Layers()[0].Type != "sliding_attention" {
+				t.Errorf("%s: %v", config, cfg.InvFreq[0])
+			}
+		}
+	}},
 	{"chatglm_rope_ratio_multiplies_the_base", func(t *testing.T) {
 		cfg := mustRotary(t, `{"model_type": "chatglm", "kv_channels": 128, "num_layers": 40, "rope_ratio": 500, "original_rope": true}`, "", 0)
 		if cfg.RotaryDim != 64 || cfg.Layout != posenc.Interleaved || !near(cfg.InvFreq[1], math.Pow(5e6, -2.0/64)) {

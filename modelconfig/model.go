@@ -27,6 +27,7 @@ type Model struct {
 	contextLength int  // 0: it does not say
 	latent        bool // heads are the rotary parts of latent attention
 	baseUnread    bool // transformers 5 does not read the base
+	scalingUnread bool // transformers 5 does not read the rule
 
 	queryScale     *posenc.QueryScaling // nil: none
 	scalesRotating bool                 // queryScale is for layers that rotate, not for the others

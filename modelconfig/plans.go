@@ -39,6 +39,11 @@ func always(*reader) bool { return true }
 
 func withoutRopeBlock(r *reader) bool { return !r.has("rope_parameters") && !r.has("rope_scaling") }
 
+// olderRopeType reports whether rope_scaling names its rule by type alone.
+func olderRopeType(r *reader) bool {
+	return r.has("rope_scaling.type") && !r.has("rope_scaling.rope_type")
+}
+
 func withoutRopeTheta(r *reader) bool { return !r.has("rope_theta") }
 
 func withoutRotaryBase(r *reader) bool { return !r.has("rotary_emb_base") }
