@@ -516,7 +516,7 @@ var families = map[string]family{
 		indexed(dotsIndexer, typedIndexer("indexed_attention", typed(dotsLayers))),
 
 	// Indexers beside other attention.
-	"minimax_m3_vl_text": decoder(6144, 64, 128, 60, 524288, 5e6).partially(1).indexed(miniMaxIndexer, typedIndexer("minimax_m3_sparse", typed(miniMaxM3Layers))).checked(sparseAttention),
+	"minimax_m3_vl_text": decoder(6144, 64, 128, 60, 524288, 5e6).counted(64).indexed(miniMaxIndexer, typedIndexer("minimax_m3_sparse", typed(miniMaxM3Layers))).checked(sparseAttention),
 	"qwen4_exp_text":     decoder(2048, 16, 256, 40, 32768, 1e4).partially(1).interleavedAxes(11, 11, 10).indexed(qwenIndexer, typedIndexer("indexed_attention", typed(qwen4Layers, "indexed_attention"))).checked(qwenIndexers),
 
 	"roformer": decoder(768, 12, 0, 12, 1536, 1e4).baseOf().interleaved().checked(roFormer),

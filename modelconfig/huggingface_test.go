@@ -669,6 +669,19 @@ var traps = []trap{
 		}
 	}},
 	{"gemma4_vision_is_not_one_rotation", gemma4Vision},
+	{"minimax_m3_rotates_half_heads", func(t *testing.T) {
+		for config, want := range map[string]int{
+			`{"model_type": "minimax_m3_vl_text"}`:                                                                          64,
+			`{"model_type": "minimax_m3_vl_text", "rotary_dim": 64}`:                                                        64,
+			`{"model_type": "minimax_m3_vl_text", "partial_rotary_factor": 0.5}`:                                            64,
+			`{"model_type": "minimax_m3_vl_text", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 1}}`: 128,
+		} {
+			if cfg := mustRotary(t, config, "", 0); cfg.RotaryDim != want || cfg.HeadDim != 128 {
+				t.Errorf("%s: %d of %d", config, cfg.RotaryDim, cfg.HeadDim)
+			}
+		}
+		wantError(t, `{"model_type": "minimax_m3_vl_text", "rotary_dim": 64, "partial_rotary_factor": 1}`, ErrContradiction, "rotary_dim is 64")
+	}},
 	{"minimax_rotates_rotary_dim", func(t *testing.T) {
 		// As vLLM has it for MiniMax-Text-01; the class of transformers reads no such key.
 		for config, want := range map[string]int{
@@ -1034,6 +1047,7 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"rope_theta": -2}}}`, ErrValue, ": rope_parameters.full_attention.rope_theta is -2"},
 		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 2}}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want the value in rope_parameters.full_attention, which is"},
 		{`{"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "factor": -4}}`, ErrValue, ": rope_scaling.factor is -4"},
+		{`{"model_type": "llama", "original_max_position_embeddings": 2048, "rope_parameters": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}}`, ErrContradiction, ": rope_parameters.original_max_position_embeddings is 8192, want the value beside rope_parameters, which is 2048"},
 		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": -2}}`, ErrValue, ": rope_parameters.factor is -2"},
 		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": 2}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want the value in rope_parameters, which is"},
 		{`{"model_type": "llava", "text_config": {"rope_theta": -1}}`, ErrValue, ": text_config.rope_theta is -1"},

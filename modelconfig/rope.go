@@ -268,7 +268,7 @@ func (p *ropeParameters) originalPositions(least int) int {
 	beside, also := p.model.integer(key)
 	switch {
 	case given && also && inside != beside:
-		p.fail(ErrContradiction, key, inside, "the value beside %s, which is %d", p.path, beside)
+		p.fail(ErrContradiction, key, inside, "the value beside %s, which is %d", strings.TrimSuffix(p.path, "."), beside)
 	case given && inside < least:
 		p.fail(ErrValue, key, inside, "at least %d", least)
 	case also && beside < least:
