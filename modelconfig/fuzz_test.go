@@ -64,6 +64,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 	}
 	m.Traps()
 	m.LatentAttention()
+	m.Patches()
 	if m.ContextLength() < 0 || m.ContextLength() > math.MaxInt32 {
 		t.Fatalf("context length %d", m.ContextLength())
 	}

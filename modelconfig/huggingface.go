@@ -261,6 +261,7 @@ func readModel(r *reader, f *family, m *Model) {
 	}
 	m.scalingTensor = f.scalingTensor
 	m.latent = f.latent
+	m.patches = f.patches
 	if !f.isTower() {
 		m.contextLength = r.integerOr(f.names.positions, f.positions)
 	}

@@ -29,6 +29,8 @@ type Model struct {
 	baseUnread    bool // transformers 5 does not read the base
 	scalingUnread bool // transformers 5 does not read the rule
 
+	patches Patches // of a vision tower
+
 	queryScale     *posenc.QueryScaling // nil: none
 	scalesRotating bool                 // queryScale is for layers that rotate, not for the others
 	scalingTensor  string               // tensor with learned scales of queries; "": none
@@ -334,4 +336,20 @@ func (k *kind) config(function string, options RotaryOptions) (posenc.RotaryConf
 		cfg.Axes = ladder.Axes
 	}
 	return cfg, ladder, nil
+}
+
+// Patches says how a vision tower counts and orders the patches of an image, for the options
+// of multimodal.PatchPositions.
+type Patches struct {
+	First    int  // the position of the first row and of the first column: options.First
+	RowByRow bool // options.MergeSize is 1, whatever spatial_merge_size is
+}
+
+// Patches returns how a vision tower counts and orders patches, from a Model of
+// [HuggingFaceVision]. Of other models it returns the zero value.
+func (m *Model) Patches() Patches {
+	if m == nil {
+		return Patches{}
+	}
+	return m.patches
 }

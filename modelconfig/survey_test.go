@@ -106,9 +106,11 @@ func TestSurveyIndexers(t *testing.T) {
 // decided are the types of which transformers is not followed, with the reason; traps of
 // docs/models.md have their tests.
 var decided = map[string]string{
-	"hunyuan_vl_text":    "transformers gives the two elements of a pair different axes (TestTrap/mrope_of_hunyuan_has_four_axes)",
-	"minimax_m3_vl_text": "transformers rotates whole heads without partial_rotary_factor (TestTrap/minimax_m3_rotates_half_heads)",
-	"kimi_k25_vision":    "transformers permutes the weights when it loads them (TestTrap/moonvit_alternates_columns_and_rows)",
+	"hunyuan_vl_text":     "transformers gives the two elements of a pair different axes (TestTrap/mrope_of_hunyuan_has_four_axes)",
+	"muse_glimmer_vision": "the forward gives the module columns before rows (multimodal.TestTowers)",
+	"muse_spark_vision":   "the forward gives the module columns before rows (multimodal.TestTowers)",
+	"minimax_m3_vl_text":  "transformers rotates whole heads without partial_rotary_factor (TestTrap/minimax_m3_rotates_half_heads)",
+	"kimi_k25_vision":     "transformers permutes the weights when it loads them (TestTrap/moonvit_alternates_columns_and_rows)",
 }
 
 // TestSurvey compares every type that transformers rotates with the reading of a

@@ -97,6 +97,9 @@ func (f family) axial(a arrangement) family {
 	return f
 }
 
+// counting says how a tower counts and orders patches.
+func (f family) counting(p Patches) family { f.patches = p; return f }
+
 func axialRule(p *ropeParameters) rule {
 	p.failIf(p.ropeType != "default",
 		ErrUnknown, "rope_type", quoted(p.ropeType), "\"axial\" or \"default\" in a vision tower (use posenc.RotaryConfig with InvFreq and Axes)")
@@ -153,20 +156,20 @@ var towers = map[string]family{
 	"ernie4_5_vl_moe_vision":        tower(1280, 16, 32).called(qwenTower).axial(rowsThenColumns),
 	"DFNRope_vision_transformer":    tower(1280, 16, 32).called(embedTower).axial(rowsThenColumns),
 	"exaone4_5_vision":              tower(3584, 16, 32).called(qwenTower).axial(rowsThenColumns),
-	"paddleocr_vl_vision":           tower(1152, 16, 27).axial(rowsThenColumns),
+	"paddleocr_vl_vision":           tower(1152, 16, 27).axial(rowsThenColumns).counting(Patches{RowByRow: true}),
 	"video_llama_3_vision":          tower(768, 12, 12).axial(rowsThenColumns),
-	"pixtral":                       tower(1024, 16, 24).axial(frequency.AxialAlternating),
-	"llama4_vision_model":           tower(768, 16, 34).interleaved().axial(columnsThenRows),
-	"moonvit":                       tower(1152, 16, 27).called(moonTower).interleaved().axial(columnsAndRows),
-	"kimi_k25_vision":               tower(1152, 16, 27).called(moonTower).interleaved().axial(columnsAndRows),
+	"pixtral":                       tower(1024, 16, 24).axial(frequency.AxialAlternating).counting(Patches{RowByRow: true}),
+	"llama4_vision_model":           tower(768, 16, 34).interleaved().axial(columnsThenRows).counting(Patches{First: 1, RowByRow: true}),
+	"moonvit":                       tower(1152, 16, 27).called(moonTower).interleaved().axial(columnsAndRows).counting(Patches{RowByRow: true}),
+	"kimi_k25_vision":               tower(1152, 16, 27).called(moonTower).interleaved().axial(columnsAndRows).counting(Patches{RowByRow: true}),
 	"cohere_compass_vision":         tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
 	"dots3_note_vision_encoder":     tower(1536, 24, 42).axial(rowsThenColumns),
 	"glm5_next_vision":              tower(1024, 16, 24).called(qwenTower).axial(rowsThenColumns),
 	"lfm3_vl_vision":                tower(1024, 16, 14).from(1e6).layered(typed(alternateConvolutions, "full_attention")).axial(rowsThenColumns),
-	"muse_glimmer_vision":           tower(1536, 16, 50).axial(rowsThenColumns),
-	"muse_spark_vision":             tower(1536, 16, 50).axial(rowsThenColumns),
+	"muse_glimmer_vision":           tower(1536, 16, 50).axial(columnsThenRows).counting(Patches{First: 1, RowByRow: true}),
+	"muse_spark_vision":             tower(1536, 16, 50).axial(columnsThenRows).counting(Patches{First: 1, RowByRow: true}),
 	"qwen4_exp_vision":              tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
-	"step3p5_vision":                tower(1536, 16, 47).axial(columnsThenRows),
+	"step3p5_vision":                tower(1536, 16, 47).axial(columnsThenRows).counting(Patches{RowByRow: true}),
 	"gemma4_vision":                 refusedType("rotates the two halves of a head separately: rotate twice, with posenc.RotaryConfig of RotaryDim headDim/2 and Base 100, once by columns at Offset 0 and once by rows at Offset headDim/2"),
 
 	// Towers that one RotaryConfig cannot describe, each with what a caller can do.

@@ -1,8 +1,11 @@
 package modelconfig
 
 import (
+	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -175,6 +178,20 @@ func gemma4Vision(t *testing.T) {
 		// of an angle, of elements up to 4 twice.
 		if !(math.Abs(float64(got)-float64(want[n])) <= 0x1p-14) {
 			t.Errorf("element %d is %v, transformers has %v", n, got, want[n])
+		}
+	}
+}
+
+// The forward of every tower of transformers is compared, in multimodal.TestTowers.
+func TestTowersAreCompared(t *testing.T) {
+	var golden struct{ Types map[string]any }
+	file := testkit.Must(os.Open("../multimodal/testdata/towers.json.gz"))
+	defer file.Close()
+	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(&golden))
+	s := readSurvey(t)
+	for name := range towers {
+		if refusal(name) == "" && slices.Contains(s.Configurations, name) && golden.Types[name] == nil {
+			t.Errorf("%s: no forward; run towers.py", name)
 		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 
 // PatchOptions says how patches are ordered and which axes [PatchPositions] writes.
 type PatchOptions struct {
-	MergeSize int  // as in Model; 1 if patches come row by row
+	MergeSize int  // as in Model; 1 if patches come row by row (modelconfig.Model.Patches)
+	First     int  // position of the first row and column: 1 for llama4, muse_glimmer and muse_spark (modelconfig.Model.Patches)
 	Time      bool // an axis of time before those of height and width (minimax_m3_vl)
 }
 
@@ -19,7 +20,8 @@ type PatchOptions struct {
 // Patches are in the order of the image processor (get_vision_position_ids of transformers,
 // rot_pos_emb of Qwen2-VL). Frames follow one another. Within a frame, blocks of
 // MergeSize*MergeSize patches follow row by row, and so do the patches within a block, which
-// become one token.
+// become one token. With MergeSize 1 patches come row by row. Rows and columns count from
+// First, time from 0. A class token, which Llama 4 has after the patches, is at 0 on both axes.
 //
 // Errors wrap ErrConfig (options), ErrLength (dst) or ErrShape (a grid).
 func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
@@ -27,6 +29,14 @@ func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
 	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
 	if err != nil {
 		return err
+	}
+	if options.First < 0 || options.First > 1<<30 {
+		return argument.Error(ErrConfig, function, "options.First", options.First, "from 0 to 2^30")
+	}
+	for i, g := range grids {
+		if most := math.MaxInt32 - options.First; g.H > most || g.W > most {
+			return argument.Error(ErrShape, function, argument.Indexed("grids", i), g, "at most %d rows and columns from options.First = %d", most, options.First)
+		}
 	}
 	axes := 2
 	if options.Time {
@@ -41,7 +51,7 @@ func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
 		for t := range g.T {
 			for i := range g.H * g.W {
 				y, x := patchAt(i, g, options.MergeSize)
-				rows[at], columns[at] = int32(y), int32(x)
+				rows[at], columns[at] = int32(options.First+y), int32(options.First+x)
 				if options.Time {
 					dst[at] = int32(t)
 				}
