@@ -345,3 +345,13 @@ func ExampleModel_Traps() {
 	// deepseek_v3_writes_half_split_pairs
 	// deepseek_scales_the_softmax
 }
+
+// The tower of Muse Glimmer takes patches row by row, with rows and columns from 1.
+func ExampleModel_Patches() {
+	model, err := modelconfig.HuggingFaceVision([]byte(`{"model_type": "muse_glimmer_vision"}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%+v\n", model.Patches())
+	// Output: {First:1 RowByRow:true}
+}

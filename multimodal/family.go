@@ -2,6 +2,7 @@ package multimodal
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/go-posenc/posenc/internal/argument"
 )
@@ -114,25 +115,36 @@ func (f Family) String() string {
 // modelTypes are the models of each family. For every prompt of testdata, their own functions
 // gave the same positions as the first model of the family.
 var modelTypes = map[string]Family{
-	"qwen2_vl": Qwen2VL, "paddleocr_vl": Qwen2VL, "glm_image": Qwen2VL,
+	"qwen2_vl": Qwen2VL, "colqwen2": Qwen2VL, "paddleocr_vl": Qwen2VL, "glm_image": Qwen2VL,
 	"qwen2_5_vl": Qwen25VL,
 	"qwen3_vl":   Qwen3VL, "qwen3_vl_moe": Qwen3VL, "qwen3_5": Qwen3VL, "qwen3_5_moe": Qwen3VL, "qwen4_exp": Qwen3VL,
-	"glm4v": Qwen3VL, "glm4v_moe": Qwen3VL, "glm46v": Qwen3VL, "glm_ocr": Qwen3VL,
+	"glm4v": Qwen3VL, "glm4v_moe": Qwen3VL, "glm46v": Qwen3VL, "glmga": Qwen3VL, "glm_ocr": Qwen3VL,
 	"cohere_compass": Qwen3VL, "cosmos3_edge": Qwen3VL, "cosmos3_omni": Qwen3VL,
-	"ernie4_5_vl_moe": Ernie45VL,
-	"hunyuan_vl":      HunYuanVL,
-	"minicpmv4_7":     MiniCPMV47,
-	"qwen2_5_omni":    Qwen25Omni, "qwen2_5_omni_thinker": Qwen25Omni, "qwen2_5_omni_talker": Qwen25Omni,
-	"qwen3_omni_moe": Qwen3Omni, "qwen3_omni_moe_thinker": Qwen3Omni,
+	"ernie4_5_vl_moe": Ernie45VL, "ernie4_5_moe_vl": Ernie45VL,
+	"hunyuan_vl":   HunYuanVL,
+	"minicpmv4_7":  MiniCPMV47,
+	"qwen2_5_omni": Qwen25Omni, "qwen2_5_omni_thinker": Qwen25Omni, "qwen2_5_omni_talker": Qwen25Omni,
+	"qwen3_omni_moe": Qwen3Omni, "qwen3_omni_moe_thinker": Qwen3Omni, "qwen3_omni_moe_talker": Qwen3Omni,
 	"bailing_moe_v2": Ming,
 }
 
-// FamilyOf returns the rule of a model by the model_type of its config.json. It knows every
-// model of transformers 5.23 that has a get_rope_index of its own, and Ming. For any other
-// model_type it returns an error that wraps ErrConfig; it does not guess.
+// asText are the models of several axes that give images the positions of text.
+var asText = map[string]bool{"jev": true, "minicpm_ocr": true, "minicpmv4_6": true}
+
+// FamilyOf returns the rule of a model by the model_type of its config.json, or of the text
+// model in it. It knows every model of transformers 5.23 that has a get_rope_index of its own,
+// Ming, and ernie4_5_moe_vl, the type of Baidu's own files: Baidu's code goes on at the largest
+// position + 1 after a video, so set Model.AfterLargest for it. For any other model_type it
+// returns an error that wraps ErrConfig; it does not guess.
 func FamilyOf(modelType string) (Family, error) {
 	if f, ok := modelTypes[modelType]; ok {
 		return f, nil
+	}
+	if f, ok := modelTypes[strings.TrimSuffix(modelType, "_text")]; ok {
+		return f, nil
+	}
+	if asText[modelType] {
+		return 0, argument.Error(ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "a model with positions of its own for images: this one gives token i position i on all axes")
 	}
 	if len(modelType) > 64 {
 		modelType = modelType[:64] + "..."

@@ -36,7 +36,8 @@ type Media struct {
 	Images, Videos []Grid
 
 	// SecondsPerGrid has Run.SecondsPerGrid of each video. Only Qwen25VL, Qwen25Omni,
-	// Qwen3Omni and Ming read it; for Ming it may be nil, which means 1 for all videos.
+	// Qwen3Omni and Ming read it. For Ming it may be empty, which means 1 for all videos;
+	// for the others transformers takes 1 for an absent second_per_grid_ts, and a caller says so.
 	SecondsPerGrid []float32
 }
 
@@ -47,37 +48,46 @@ type Media struct {
 //
 // Errors wrap ErrConfig (m), ErrLength (SecondsPerGrid) or ErrShape: placeholders that do
 // not fit their grid or have none, a grid that the merge size does not divide, or a grid
-// without placeholders. With an error, AppendRuns returns runs unchanged.
+// without placeholders. With an error, AppendRuns returns runs unchanged, and writes nothing
+// behind them.
 func (m Model) AppendRuns(runs []Run, ids []int32, tokens TokenIDs, media Media) ([]Run, error) {
 	const function = "multimodal.Model.AppendRuns"
 	if err := m.check(function); err != nil {
 		return runs, err
 	}
-	timed := rules[m.Family].seconds && !(m.Family == Ming && media.SecondsPerGrid == nil)
+	timed := rules[m.Family].seconds && !(m.Family == Ming && len(media.SecondsPerGrid) == 0)
 	if timed && len(media.SecondsPerGrid) != len(media.Videos) {
 		return runs, argument.Error(ErrLength, function, "media.SecondsPerGrid", argument.Elements(len(media.SecondsPerGrid)), "%d, one for each of media.Videos", len(media.Videos))
 	}
-	s := scanner{model: &m, ids: ids, tokens: &tokens, media: &media, timed: timed}
-	appended := runs
-	for s.at < len(ids) {
-		r, f := s.next()
-		if f == nil {
-			f = s.place(&r)
+	// The first time checks: with an error nothing is written behind runs.
+	count := 0
+	for _, appends := range []bool{false, true} {
+		if appends {
+			runs = slices.Grow(runs, count)
 		}
-		if f == nil {
-			if f = m.checkRun(&r); f != nil {
-				f.field = fmt.Sprintf("ids[%d:%d]%s", s.from, s.at, f.field)
+		s := scanner{model: &m, ids: ids, tokens: &tokens, media: &media, timed: timed}
+		for ; s.at < len(ids); count++ {
+			r, f := s.next()
+			if f == nil {
+				f = s.place(&r)
+			}
+			if f == nil {
+				if f = m.checkRun(&r); f != nil {
+					f.field = fmt.Sprintf("ids[%d:%d]%s", s.from, s.at, f.field)
+				}
+			}
+			if f != nil {
+				return runs, f.of(function, "")
+			}
+			if appends {
+				runs = append(runs, r)
 			}
 		}
-		if f != nil {
+		if f := s.rest(); f != nil {
 			return runs, f.of(function, "")
 		}
-		appended = append(appended, r)
 	}
-	if f := s.rest(); f != nil {
-		return runs, f.of(function, "")
-	}
-	return appended, nil
+	return runs, nil
 }
 
 // scanner goes through the ids of a prompt. Its faults name an argument.

@@ -63,7 +63,7 @@ type BatchOptions struct {
 
 // BatchPositions writes the positions of several prompts that are padded to one length. dst
 // is [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
-// position 0. If next is not nil, it gets the position of the first token to decode of each
+// position 0. If next is not empty, it gets the position of the first token to decode of each
 // prompt. Each prompt has the same positions as in [Model.Positions], with one exception:
 // HunYuanVL counts images through the whole batch, as transformers does.
 //
@@ -82,8 +82,8 @@ func (m Model) BatchPositions(dst, next []int32, prompts [][]Run, options BatchO
 	if !ok || !ok2 || len(dst) != all {
 		return argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d*%d, for [axes][prompts][Length]", m.Axes(), len(prompts), options.Length)
 	}
-	if next != nil && len(next) != len(prompts) {
-		return argument.Error(ErrLength, function, "next", argument.Elements(len(next)), "nil or %d, one for each prompt", len(prompts))
+	if len(next) != 0 && len(next) != len(prompts) {
+		return argument.Error(ErrLength, function, "next", argument.Elements(len(next)), "0 or %d, one for each prompt", len(prompts))
 	}
 	if argument.Overlap(dst, next) {
 		return argument.Error(ErrOverlap, function, "dst", "sharing elements with next", "another slice")
@@ -113,7 +113,7 @@ func (m Model) BatchPositions(dst, next []int32, prompts [][]Run, options BatchO
 		}
 		p.dst = dst[start:]
 		p.write()
-		if next != nil {
+		if len(next) != 0 {
 			next[b] = p.next
 		}
 		images = p.images

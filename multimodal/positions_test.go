@@ -229,7 +229,7 @@ func TestErrors(t *testing.T) {
 		{batch(6, 0, multimodal.BatchOptions{Length: -1}), multimodal.ErrConfig, "multimodal.Model.BatchPositions: options.Length is -1"},
 		{batch(6, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), multimodal.ErrLength, "dst has 6 elements, want 3*1*1"},
 		{batch(6, 1, multimodal.BatchOptions{Length: huge}, nil, nil), multimodal.ErrLength, "dst has 6 elements"},
-		{batch(6, 2, multimodal.BatchOptions{Length: 2}, []multimodal.Run{text(2)}), multimodal.ErrLength, "next has 2 elements, want nil or 1"},
+		{batch(6, 2, multimodal.BatchOptions{Length: 2}, []multimodal.Run{text(2)}), multimodal.ErrLength, "next has 2 elements, want 0 or 1"},
 		{batch(3, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), multimodal.ErrShape, "prompts[0] is 2 tokens, want at most options.Length = 1"},
 		{batch(48, 2, multimodal.BatchOptions{Length: 8}, []multimodal.Run{text(2)}, []multimodal.Run{text(1), image(3, 4, 4)}), multimodal.ErrShape, "prompts[1][1].Tokens is 3"},
 		{batch(96, 1, multimodal.BatchOptions{Length: 32}, []multimodal.Run{text(2)}), multimodal.ErrOverlap, "dst is sharing elements with next"},

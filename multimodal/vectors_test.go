@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
@@ -228,6 +231,13 @@ func TestFamilyOf(t *testing.T) {
 			}
 		}
 	}
+	// These run the code of another type, in transformers and by its processor in Baidu's files.
+	for name, code := range map[string]string{"glmga": "glm46v", "colqwen2": "qwen2_vl", "qwen3_omni_moe_talker": "qwen3_omni_moe", "ernie4_5_moe_vl": "ernie4_5_vl_moe"} {
+		if family, err := multimodal.FamilyOf(name); err != nil || family != testkit.Must(multimodal.FamilyOf(code)) {
+			t.Errorf("%s is %v, want that of %s; error %v", name, family, code, err)
+		}
+		known[name] = true
+	}
 	for _, name := range multimodal.ModelTypes() {
 		if !known[name] {
 			t.Errorf("no vectors of %s", name)
@@ -236,5 +246,117 @@ func TestFamilyOf(t *testing.T) {
 	for _, name := range []string{"", "llama", "qwen2_vl ", strings.Repeat("é", 100)} {
 		_, err := multimodal.FamilyOf(name)
 		fails(t, err, multimodal.ErrConfig, "multimodal.FamilyOf", "modelType")
+	}
+}
+
+// FamilyOf knows every type that modelconfig reads with positions of several axes.
+func TestFamilyOfModels(t *testing.T) {
+	var survey struct {
+		Configurations []string
+		Types          map[string]struct {
+			Needs map[string]any
+			Text  *struct{ Key, Type string }
+		}
+	}
+	file := testkit.Must(os.Open("../modelconfig/testdata/transformers/survey.json.gz"))
+	defer file.Close()
+	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(&survey))
+	several := 0
+	for _, name := range append(survey.Configurations, "ernie4_5_moe_vl") {
+		document := map[string]any{"model_type": name}
+		maps.Copy(document, survey.Types[name].Needs)
+		if text := survey.Types[name].Text; text != nil && text.Key != "" && survey.Types[text.Type].Needs != nil {
+			inner := map[string]any{"model_type": text.Type}
+			maps.Copy(inner, survey.Types[text.Type].Needs)
+			document[text.Key] = inner
+		}
+		config := testkit.Must(json.Marshal(document))
+		m, err := modelconfig.HuggingFace(config)
+		if _, towerErr := modelconfig.HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, name)); err != nil || towerErr == nil && !strings.Contains(name, "_text") && survey.Types[name].Text == nil {
+			continue
+		}
+		cfg, err := m.RotaryFor(modelconfig.RotaryOptions{LayerType: m.LayerTypes()[0], SequenceLength: 1})
+		if err != nil || cfg.Axes == nil {
+			continue
+		}
+		several++
+		if _, err := multimodal.FamilyOf(name); err != nil && !strings.Contains(err.Error(), "position i on all axes") {
+			t.Errorf("%s has positions of several axes: %v", name, err)
+		}
+	}
+	if several < 40 {
+		t.Errorf("%d types with positions of several axes", several)
+	}
+}
+
+// With an error nothing is written behind runs, whatever comes before the error.
+func TestAppendRunsKeepsSpareCapacity(t *testing.T) {
+	m := multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 2}
+	mark := multimodal.Run{Tokens: 12345}
+	spare := slices.Repeat([]multimodal.Run{mark}, 8)
+	ids, grids := []int32{5, 5, 7, 5, 7, 7}, []multimodal.Grid{{T: 1, H: 2, W: 2}}
+	runs, err := m.AppendRuns(spare[:1], ids, multimodal.TokenIDs{Image: 7}, multimodal.Media{Images: grids})
+	fails(t, err, multimodal.ErrShape, "multimodal.Model.AppendRuns", "media.Images has only 1")
+	if len(runs) != 1 || slices.ContainsFunc(spare, func(r multimodal.Run) bool { return r != mark }) {
+		t.Errorf("got %v in %v", runs, spare)
+	}
+	runs, err = m.AppendRuns(spare[:1], ids[:4], multimodal.TokenIDs{Image: 7}, multimodal.Media{Images: grids})
+	if err != nil || len(runs) != 4 || &runs[0] != &spare[0] {
+		t.Errorf("got %v, error %v", runs, err)
+	}
+}
+
+// A token id of 0 is text, whether a model has placeholders or not, and a video has one
+// SecondsPerGrid, no fewer and no more.
+func TestIDsOfZero(t *testing.T) {
+	for family := multimodal.Qwen2VL; family <= multimodal.Ming; family++ {
+		m := multimodal.Model{Family: family, MergeSize: 2}
+		switch family {
+		case multimodal.Qwen25VL, multimodal.Qwen3Omni:
+			m.PositionsPerSecond = 2
+		case multimodal.Qwen25Omni:
+			m.PositionsPerSecond, m.PositionsPerChunk = 25, 50
+		case multimodal.Ernie45VL:
+			m.TemporalMergeSize = 2
+		case multimodal.Ming:
+			m.TimeScale = 1
+		case multimodal.HunYuanVL:
+			m.HunYuanAxes = 4
+		}
+		runs, err := m.AppendRuns(nil, []int32{0, 1, 0, 0}, multimodal.TokenIDs{}, multimodal.Media{Images: []multimodal.Grid{}, SecondsPerGrid: []float32{}})
+		if err != nil || len(runs) != 1 || runs[0] != (multimodal.Run{Tokens: 4}) {
+			t.Errorf("%v: got %v, error %v", family, runs, err)
+		}
+		if family != multimodal.Qwen25VL && family != multimodal.Qwen25Omni && family != multimodal.Qwen3Omni && family != multimodal.Ming {
+			continue
+		}
+		for _, seconds := range [][]float32{{1, 1}, {1, 1, 1, 1}} {
+			_, err := m.AppendRuns(nil, []int32{9, 9, 9}, multimodal.TokenIDs{Video: 9}, multimodal.Media{Videos: slices.Repeat([]multimodal.Grid{{T: 1, H: 2, W: 2}}, 3), SecondsPerGrid: seconds})
+			fails(t, err, multimodal.ErrLength, "media.SecondsPerGrid has", "want 3")
+		}
+	}
+}
+
+// A grid of a few bytes does not make a call allocate more than its documentation says.
+func TestManyFrames(t *testing.T) {
+	many := []multimodal.Grid{{T: 1 << 27, H: 2, W: 2}}
+	_, err := multimodal.AppendFrames(nil, many, multimodal.FrameOptions{})
+	fails(t, err, multimodal.ErrShape, "multimodal.AppendFrames: grids[0].T is 134217728, want at most 2^20 frames")
+	if starts, err := multimodal.AppendFrames(nil, many, multimodal.FrameOptions{WholeVideos: true}); err == nil || starts != nil {
+		t.Errorf("whole videos: %v, error %v", starts, err)
+	}
+	_, _, err = multimodal.AppendWindows(nil, nil, many, multimodal.WindowOptions{MergeSize: 2, WindowSize: 8, PatchSize: 2})
+	fails(t, err, multimodal.ErrShape, "multimodal.AppendWindows: grids is 536870912 patches, want at most 2^24")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := multimodal.AppendFrames(nil, []multimodal.Grid{{T: 1 << 20, H: 1, W: 1}}, multimodal.FrameOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := multimodal.AppendWindows(nil, nil, []multimodal.Grid{{T: 1 << 14, H: 32, W: 32}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 4, PatchSize: 2}); err != nil {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if most := uint64(4<<20 + 2*4<<22 + 1<<20); after.TotalAlloc-before.TotalAlloc > most {
+		t.Errorf("%d bytes, want at most %d", after.TotalAlloc-before.TotalAlloc, most)
 	}
 }

@@ -2,6 +2,8 @@ package multimodal
 
 import (
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/go-posenc/posenc/internal/argument"
 )
@@ -62,6 +64,13 @@ func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
 	return nil
 }
 
+// What a call of AppendWindows and AppendFrames takes, so that a grid of a few bytes does not
+// make it allocate gigabytes.
+const (
+	maxWindowed = 1 << 24 // patches
+	maxFrames   = 1 << 20
+)
+
 // patchAt returns the row and the column of patch i of a frame.
 func patchAt(i int, g Grid, mergeSize int) (y, x int) {
 	block, within := i/(mergeSize*mergeSize), i%(mergeSize*mergeSize)
@@ -106,12 +115,17 @@ type WindowOptions struct {
 // A window is a square in one frame, with sides of WindowSize/MergeSize/PatchSize tokens; it
 // is smaller at the right and lower edges. Windows go row by row.
 //
-// Layers that attend to whole frames take the lengths of [AppendFrames]. Errors wrap
+// order takes 4 bytes for each token and starts 4 for each window; a call takes up to 2^24
+// patches. Layers that attend to whole frames take the lengths of [AppendFrames]. Errors wrap
 // ErrConfig (options) or ErrShape (a grid).
 func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (newOrder, newStarts []int32, err error) {
 	const function = "multimodal.AppendWindows"
-	if _, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize); err != nil {
+	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
+	if err != nil {
 		return order, starts, err
+	}
+	if patches > maxWindowed {
+		return order, starts, argument.Error(ErrShape, function, "grids", strconv.Itoa(patches)+" patches", "at most 2^24 together")
 	}
 	if options.PatchSize < 1 || options.PatchSize > 1<<15 {
 		return order, starts, argument.Error(ErrConfig, function, "options.PatchSize", options.PatchSize, "from 1 to 2^15")
@@ -121,7 +135,13 @@ func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (
 		return order, starts, argument.Error(ErrConfig, function, "options.WindowSize", options.WindowSize, "a multiple of MergeSize*PatchSize = %d, at least that", token)
 	}
 	window := options.WindowSize / token
-	starts = append(starts, 0)
+	windows := 0
+	for _, g := range grids {
+		h, w := g.H/options.MergeSize, g.W/options.MergeSize
+		windows += g.T * ((h-1)/window + 1) * ((w-1)/window + 1)
+	}
+	order = slices.Grow(order, patches/(options.MergeSize*options.MergeSize))
+	starts = append(slices.Grow(starts, windows+1), 0)
 	var first, end int32
 	for _, g := range grids {
 		h, w := g.H/options.MergeSize, g.W/options.MergeSize
@@ -152,12 +172,23 @@ type FrameOptions struct {
 
 // AppendFrames appends to starts the cumulative lengths of the frames of images and videos in
 // patches (cu_seqlens): 0, and the end of each frame. With WholeVideos it appends the end of
-// each grid instead. Errors wrap ErrShape (a grid).
+// each grid instead. starts takes 4 bytes for each; a call takes grids of up to 2^20 frames
+// together. Errors wrap ErrShape (a grid).
 func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, error) {
-	if _, err := checkGrids("multimodal.AppendFrames", grids, "", 1); err != nil {
+	const function = "multimodal.AppendFrames"
+	if _, err := checkGrids(function, grids, "", 1); err != nil {
 		return starts, err
 	}
-	starts = append(starts, 0)
+	ends := 0
+	for i, g := range grids {
+		if g.T > maxFrames-ends {
+			return starts, argument.Error(ErrShape, function, argument.Indexed("grids", i)+".T", g.T, "at most 2^20 frames together with the grids before")
+		}
+		if ends += g.T; options.WholeVideos {
+			ends -= g.T - 1
+		}
+	}
+	starts = append(slices.Grow(starts, ends+1), 0)
 	var end int32
 	for _, g := range grids {
 		frames, patches := g.T, g.H*g.W
