@@ -38,7 +38,7 @@ import (
 // It ignores all other keys that no type reads for its positions. docs/models.md lists types,
 // rules and keys.
 //
-// A document has at most 4 MiB and 64 levels. A byte order mark is ignored.
+// A document has at most 4 MiB, 2^17 values and 64 levels. A byte order mark is ignored.
 //
 // Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or ErrContradiction.
 func HuggingFace(config []byte) (*Model, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -955,8 +956,8 @@ func TestErrors(t *testing.T) {
 		sentinel error
 		part     string
 	}{
-		{``, ErrSyntax, "unexpected EOF"},
-		{`{`, ErrSyntax, "unexpected EOF"},
+		{``, ErrSyntax, "config is unreadable ("},
+		{`{`, ErrSyntax, "config is unreadable ("},
 		{`[]`, ErrSyntax, "a list of 0"},
 		{`null`, ErrSyntax, "null"},
 		{`{} {}`, ErrSyntax, "more text"},
@@ -966,12 +967,13 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "gemma4_text", "rope_theta": 10000}`, ErrUnknown, "rope_theta is the number 10000, want no such key"},
 		{`{"model_type": "laguna", "rope_scaling": {"type": "linear", "factor": 4}}`, ErrUnknown, "rope_scaling is an object"},
 		{`{"model_type": "chatglm", "rope_scaling": {"type": "linear", "factor": 4, "rope_ratio": 2}}`, ErrUnknown, "rope_scaling.rope_ratio is the number 2"},
-		{`{"x": Nan}`, ErrSyntax, "invalid character"},
-		{`{"x": 1NaN}`, ErrSyntax, "invalid character"},
-		{`{"x": Infinity5}`, ErrSyntax, "invalid character"},
-		{`{"x": 1-Infinity}`, ErrSyntax, "invalid character"},
+		{`{"x": Nan}`, ErrSyntax, "config is unreadable ("},
+		{`{"x": 1NaN}`, ErrSyntax, "config is unreadable ("},
+		{`{"x": Infinity5}`, ErrSyntax, "config is unreadable ("},
+		{`{"x": 1-Infinity}`, ErrSyntax, "config is unreadable ("},
 		{deep, ErrSyntax, "64 levels"},
 		{strings.Repeat(" ", maxBytes) + "{}", ErrSyntax, "4194306 bytes"},
+		{`{"x": [` + strings.Repeat("{},", maxValues) + `{}]}`, ErrSyntax, "more than 131072 values"},
 		{`{}`, ErrValue, "model_type is absent"},
 		{`{"model_type": 7}`, ErrSyntax, "model_type is the number 7"},
 		{`{"model_type": "lama"}`, ErrUnknown, `model_type is "lama"`},
@@ -1267,4 +1269,20 @@ func wrapsOne(err error) bool {
 	return slices.ContainsFunc([]error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}, func(sentinel error) bool {
 		return errors.Is(err, sentinel) && strings.HasPrefix(err.Error(), "modelconfig.") && !strings.Contains(sentinel.Error(), "modelconfig")
 	})
+}
+
+// A document of many small values takes memory by its bounds, not by what it could hold.
+func TestMemoryOfDocument(t *testing.T) {
+	for _, value := range []string{"{}", "[]", "1", `""`, `{"a":1}`} {
+		for _, n := range []int{maxValues / 4, maxBytes / (len(value) + 1) / 2} {
+			config := []byte(`{"model_type": "llama", "x": [` + strings.Repeat(value+",", n) + value + `]}`)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			HuggingFace(config)
+			runtime.ReadMemStats(&after)
+			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(3*len(config)+512*maxValues); used > most {
+				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
+			}
+		}
+	}
 }

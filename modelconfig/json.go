@@ -13,10 +13,11 @@ import (
 	"strings"
 )
 
-// Bounds of a document. Published files have less than 1 MB and 10 levels.
+// Bounds of a document. Published files have less than 1 MB, 50,000 values and 10 levels.
 const (
-	maxBytes = 4 << 20
-	maxDepth = 64
+	maxBytes  = 4 << 20
+	maxDepth  = 64
+	maxValues = 1 << 17 // of which each takes up to 400 bytes
 )
 
 // object is a JSON object. Numbers are json.Number, nulls nil.
@@ -30,7 +31,8 @@ func parseObject(data []byte) (object, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(withoutNonFinite(bytes.TrimPrefix(data, byteOrderMark))))
 	d.UseNumber()
-	value, err := parseValue(d, 0)
+	values := maxValues
+	value, err := parseValue(d, 0, &values)
 	if err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -49,10 +51,14 @@ func parseObject(data []byte) (object, error) {
 
 var byteOrderMark = []byte("\uFEFF")
 
-func parseValue(d *json.Decoder, depth int) (any, error) {
+// parseValue reads a value at a depth. left is how many more values there may be.
+func parseValue(d *json.Decoder, depth int, left *int) (any, error) {
 	token, err := d.Token()
 	if err != nil {
 		return nil, err
+	}
+	if *left--; *left < 0 {
+		return nil, fmt.Errorf("more than %d values", maxValues)
 	}
 	delimiter, ok := token.(json.Delim)
 	if !ok {
@@ -64,7 +70,7 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 	if delimiter == '[' {
 		list := []any{}
 		for d.More() {
-			value, err := parseValue(d, depth+1)
+			value, err := parseValue(d, depth+1, left)
 			if err != nil {
 				return nil, err
 			}
@@ -83,7 +89,7 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 		if _, twice := o[name]; twice {
 			return nil, fmt.Errorf("%s appears twice in one object", quoted(name))
 		}
-		if o[name], err = parseValue(d, depth+1); err != nil {
+		if o[name], err = parseValue(d, depth+1, left); err != nil {
 			return nil, err
 		}
 	}

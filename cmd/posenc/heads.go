@@ -22,10 +22,16 @@ func readArray(argument string) (*array.Array, error) {
 	if err != nil {
 		return nil, err
 	}
+	full := func(a *array.Array) (*array.Array, error) {
+		if slices.Contains(a.Shape, 0) {
+			return nil, fmt.Errorf("%s: shape %v: want no dimension of 0", argument, a.Shape)
+		}
+		return a, nil
+	}
 	var names []string
 	for i := range f.Arrays {
 		if f.Arrays[i].Name == name {
-			return &f.Arrays[i], nil
+			return full(&f.Arrays[i])
 		}
 		names = append(names, fmt.Sprintf("%q", f.Arrays[i].Name))
 	}
@@ -33,7 +39,7 @@ func readArray(argument string) (*array.Array, error) {
 	case len(f.Arrays) == 0:
 		return nil, fmt.Errorf("%s: no arrays", path)
 	case name == "" && len(f.Arrays) == 1:
-		return &f.Arrays[0], nil
+		return full(&f.Arrays[0])
 	case len(names) > 20:
 		names = append(names[:20], "...")
 	}

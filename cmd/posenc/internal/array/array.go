@@ -1,14 +1,15 @@
 // Package array reads arrays that engines and scripts dump, from npy, npz and safetensors
 // files, and writes npz and safetensors.
 //
-// Files may be damaged or hostile: what is wrong is an error, and memory is bounded by the
-// size of the file, and by some gigabytes.
+// Files may be damaged or hostile: what is wrong is an error. Reading takes a few times the size
+// of the file, and up to 128 MiB for a small one; a file has at most 1 GiB of arrays.
 package array
 
 import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
@@ -55,6 +56,21 @@ var (
 		{"uint8", "u1", "U8", 1}, {"uint16", "u2", "U16", 2}, {"uint32", "u4", "U32", 4}, {"uint64", "u8", "U64", 8},
 	}
 )
+
+// maxIntegers is the length of the longest array of integers: each takes 8 bytes here, of 1 in
+// the file. Positions of a million tokens on four axes fit.
+const maxIntegers = 1 << 22
+
+// set sets the values of an array. It leaves them nil where there are too many integers.
+func (a *Array) set(k *kind, data []byte, order binary.ByteOrder) (err error) {
+	a.Type = k.name
+	if strings.Contains(k.name, "int") && len(data)/k.size > maxIntegers {
+		a.Type += fmt.Sprintf(" (%d of them, where 2^22 are read)", len(data)/k.size)
+		return nil
+	}
+	a.Values, err = k.decode(data, order)
+	return err
+}
 
 // decode returns the values of elements.
 func (k *kind) decode(data []byte, order binary.ByteOrder) (any, error) {
@@ -142,6 +158,17 @@ func (a *Array) encode() (*kind, []byte, error) {
 		return nil, nil, fmt.Errorf("array %q: %d elements, want those of shape %v", a.Name, length, a.Shape)
 	}
 	return k, data, nil
+}
+
+// maxDimensions is that of numpy.
+const maxDimensions = 64
+
+// checkDimensions fails for more dimensions than an error can show.
+func checkDimensions(n int) error {
+	if n > maxDimensions {
+		return fmt.Errorf("%d dimensions: want at most %d", n, maxDimensions)
+	}
+	return nil
 }
 
 // count is the number of elements of a shape, if it is one of int.

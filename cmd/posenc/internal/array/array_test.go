@@ -1,9 +1,11 @@
 package array
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -228,16 +230,64 @@ func TestHostile(t *testing.T) {
 		{"safetensors shape", safeFile(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}}`, 8), "overflow"},
 		{"safetensors type", safeFile(`{"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}`, 1), `"F8_E4M3"`},
 		{"safetensors json", safeFile(`{"a":null}`, 0), "invalid keys"},
-		{"zip", []byte("PK\x03\x04 and no more"), "not a valid zip file"},
+		{"zip", []byte("PK\x03\x04 and no more"), "npz: "},
+		{"safetensors dimensions", safeFile(`{"a":{"dtype":"F32","shape":[`+strings.Repeat("1,", 400_000)+`1],"data_offsets":[0,4]}}`, 4), "400001 dimensions: want at most 64"},
+		{"safetensors zeros", safeFile(`{"a":{"dtype":"F32","shape":[`+strings.Repeat("0,", 400_000)+`1],"data_offsets":[0,4]}}`, 4), "safetensors: "},
+		{"safetensors long header", safeFile(`{"a":{"dtype":"F32","shape":[`+strings.Repeat("1,", 2_000_000)+`1],"data_offsets":[0,4]}}`, 4), "want at most 1048576"},
+		{"bomb", bomb(t, 64<<20), "want at most 16777216 in all members"},
+		{"bombs", bomb(t, 9<<20, 9<<20), "want at most 16777216 in all members"},
 		{"no member", []byte("PK\x05\x06" + strings.Repeat("\x00", 18)), "without members"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Read(bytes.NewReader(test.file), int64(len(test.file)))
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
+			used := memoryOf(func() { _, err = Read(bytes.NewReader(test.file), int64(len(test.file))) })
+			if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000 {
+				t.Errorf("error %.1000v, want %q", err, test.want)
+			}
+			if most := mostMemory(len(test.file)); used > most {
+				t.Errorf("%d bytes of memory for a file of %d, want at most %d", used, len(test.file), most)
 			}
 		})
 	}
+	// Of many integers the type is read, and not the values.
+	many := npyFile(header("'|i1'", "(4194305,)"), maxIntegers+1)
+	f, err := Read(bytes.NewReader(many), int64(len(many)))
+	if err != nil || f.Arrays[0].Values != nil || !strings.HasPrefix(f.Arrays[0].Type, "int8 (4194305 of them") {
+		t.Errorf("%v, error %v", f, err)
+	}
+}
+
+// bomb is an archive of zeros, of which deflate leaves a thousandth.
+func bomb(t *testing.T, sizes ...int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i, n := range sizes {
+		member, err := w.Create(fmt.Sprintf("%d.npy", i))
+		if err == nil {
+			_, err = member.Write(npyFile(fmt.Sprintf("{'descr': '|i1', 'fortran_order': False, 'shape': (%d,), }\n", n), n))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func memoryOf(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// mostMemory is what the documentation of the package says: members of up to 16 MiB and their
+// values, and for larger files a few times their size, of which a header takes the most.
+func mostMemory(file int) uint64 {
+	return 128<<20 + 10*maxExpansion*uint64(file)
 }
 
 // TestTruncated reads every beginning of every file, and every file with every byte
@@ -305,12 +355,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		file, err := Read(bytes.NewReader(data), int64(len(data)))
-		runtime.ReadMemStats(&after)
-		// Deflate makes 1032 bytes of one, integers of a byte take 8.
-		if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20+16*1032*uint64(len(data)) {
+		var file *File
+		var err error
+		if used := memoryOf(func() { file, err = Read(bytes.NewReader(data), int64(len(data))) }); used > mostMemory(len(data)) {
 			t.Errorf("%d bytes of memory for a file of %d", used, len(data))
 		}
 		if err != nil {

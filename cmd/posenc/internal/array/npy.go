@@ -19,8 +19,6 @@ const npyMagic = "\x93NUMPY"
 // maxHeader is far beyond the header of any array of numbers; that of numpy is 10000.
 const maxHeader = 1 << 16
 
-const maxDimensions = 64 // of numpy
-
 var (
 	npyDescr   = regexp.MustCompile(`['"]descr['"]\s*:\s*(?:['"]([<>|=]?)([A-Za-z]\w*)['"]|\[)`)
 	npyFortran = regexp.MustCompile(`['"]fortran_order['"]\s*:\s*(True|False)\b`)
@@ -57,8 +55,8 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 		}
 		a.Shape = append(a.Shape, n)
 	}
-	if len(a.Shape) > maxDimensions {
-		return nil, fmt.Errorf("%d dimensions: want at most %d", len(a.Shape), maxDimensions)
+	if err := checkDimensions(len(a.Shape)); err != nil {
+		return nil, err
 	}
 	n, ok := count(a.Shape)
 	var k *kind
@@ -91,9 +89,7 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 	if descr[1] == ">" {
 		order = binary.BigEndian
 	}
-	a.Type = k.name
-	a.Values, err = k.decode(data, order)
-	return a, err
+	return a, a.set(k, data, order)
 }
 
 // npyHeader returns the text of a header, and the bytes before the data.
@@ -153,8 +149,8 @@ func encodeNPY(a *Array) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(a.Shape) > maxDimensions {
-		return nil, fmt.Errorf("array %q: %d dimensions, want at most %d", a.Name, len(a.Shape), maxDimensions)
+	if err := checkDimensions(len(a.Shape)); err != nil {
+		return nil, fmt.Errorf("array %q: %w", a.Name, err)
 	}
 	var shape strings.Builder
 	for _, n := range a.Shape {

@@ -11,9 +11,9 @@ import (
 	"github.com/nlpodyssey/safetensors"
 )
 
-// maxSafetensorsHeader is that of a hundred thousand tensors. Parsed it takes some
-// fifty times as much.
-const maxSafetensorsHeader = 10 << 20
+// maxSafetensorsHeader is that of ten thousand tensors. Parsed it takes some fifty times as
+// much.
+const maxSafetensorsHeader = 1 << 20
 
 func readSafetensors(r io.ReaderAt, size int64) (*File, error) {
 	var start [8]byte
@@ -35,15 +35,18 @@ func readSafetensors(r io.ReaderAt, size int64) (*File, error) {
 	}
 	tensors, err := safetensors.Deserialize(data)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors: %w", err)
+		return nil, fmt.Errorf("safetensors: %.300s", err.Error()) // which may have the whole header
 	}
 	_, metadata, err := safetensors.ReadMetadata(data)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors: %w", err)
+		return nil, fmt.Errorf("safetensors: %.300s", err.Error()) // which may have the whole header
 	}
 	f := &File{Texts: metadata.Metadata()}
 	for _, t := range tensors.Tensors() {
 		a := Array{Name: t.Name, Type: t.TensorView.DType().String()}
+		if err := checkDimensions(len(t.TensorView.Shape())); err != nil {
+			return nil, fmt.Errorf("tensor %.100q: %w", t.Name, err)
+		}
 		for _, n := range t.TensorView.Shape() {
 			if n > math.MaxInt {
 				return nil, fmt.Errorf("tensor %q: shape %v", t.Name, t.TensorView.Shape())
@@ -54,10 +57,9 @@ func readSafetensors(r io.ReaderAt, size int64) (*File, error) {
 			if k.safe != a.Type {
 				continue
 			}
-			if a.Values, err = k.decode(t.TensorView.Data(), binary.LittleEndian); err != nil {
+			if err := a.set(k, t.TensorView.Data(), binary.LittleEndian); err != nil {
 				return nil, fmt.Errorf("tensor %q: %w", t.Name, err)
 			}
-			a.Type = k.name
 			break
 		}
 		f.Arrays = append(f.Arrays, a)
