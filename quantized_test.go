@@ -349,6 +349,30 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 	}
 }
 
+// Caches of one memory, whose blocks alternate, may not share a byte of a block, and may lie
+// any number of bytes apart.
+func TestQuantizedCachesOfOneMemory(t *testing.T) {
+	memory := make([]byte, 34*9)
+	cache := func(at int) posenc.QuantizedView[posenc.Q8_0] {
+		return posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: posenc.Q8_0s(memory[at:]), Heads: 1, TokenStride: 2}}
+	}
+	rope, deltas := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32}), []int32{1, 2, 3}
+	heads := posenc.View[float32]{Data: testkit.GoldenInputs(0, 3*32), Heads: 1}
+	for at, apart := range map[int]bool{0: false, 1: false, 33: false, 34: true, 35: false, 51: false, 67: false, 68: false, 102: true} {
+		clear(memory)
+		stored := posenc.RotateIntoQuantized(rope.At(deltas), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(0), Src: heads}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(at), Src: heads})
+		shifted := posenc.ShiftQuantized(rope, deltas, cache(at), cache(0))
+		for _, err := range []error{stored, shifted} {
+			if (err == nil) != apart || !apart && !errors.Is(err, posenc.ErrOverlap) {
+				t.Errorf("%d bytes apart: %v", at, err)
+			}
+		}
+		if empty := !slices.ContainsFunc(memory, func(b byte) bool { return b != 0 }); empty == apart {
+			t.Errorf("%d bytes apart: written %t", at, !empty)
+		}
+	}
+}
+
 // shapeOf is all of a view but its memory.
 func shapeOf[D posenc.Quantized](v posenc.QuantizedView[D]) [5]int {
 	return [5]int{v.Heads, v.TokenStride, v.HeadStride, v.SequenceTokens, v.SequenceStride}

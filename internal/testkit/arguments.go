@@ -26,6 +26,7 @@ type Arguments struct {
 	normal  bool // random elements are ones that models have: of others one leaves nothing of a row's norm
 	memory  *argumentMemory
 	results []func(*resultCheck)
+	slices  [][]byte // that lie one by one
 }
 
 // largeShape is one that takes a kernel, a chunk or a seed to its bounds.
@@ -234,8 +235,8 @@ func take[T any](a *Arguments, arena *argumentArena, n int) []T {
 	if start+n*size+canaryBytes > len(arena.all) {
 		panic("arguments of too many elements")
 	}
-	s := unsafe.Slice((*T)(unsafe.Pointer(&arena.all[start])), n)
 	arena.next += n * size
+	s := taken[T](a, arena, start, n)
 	fill(a, s)
 	return s
 }
