@@ -122,8 +122,13 @@ func (a *Angles) overlaps(x []byte) bool {
 		a.rows != nil && a.rows.callers && (argument.Overlap(x, a.rows.cos.Memory()) || argument.Overlap(x, a.rows.sin.Memory()))
 }
 
-func anglesOverlapError(function, name string) error {
-	return argument.Error(ErrOverlap, function, name, "sharing memory with the positions, deltas, ids or table of the angles", "a view of other memory")
+// overlapError is the error of an argument of that name that overlaps.
+func (a *Angles) overlapError(function, name string) error {
+	of := "the positions or deltas"
+	if a.rows != nil {
+		of = "the table of the rows or with the ids"
+	}
+	return argument.Error(ErrOverlap, function, name, "sharing memory with "+of, "a view of other memory")
 }
 
 // write makes the rows of n tokens of a call, from token first on, or points to where they

@@ -111,7 +111,7 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 			return err
 		}
 		if tokens > 0 && a.overlaps(argument.Memory(xs[i].Data)) {
-			return anglesOverlapError(function, argument.Indexed("xs", i))
+			return a.overlapError(function, argument.Indexed("xs", i))
 		}
 	}
 	switch {

@@ -68,7 +68,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	}
 	for i := range xs {
 		if a.overlaps(argument.Memory(xs[i].Data)) {
-			return anglesOverlapError(function, argument.Indexed("xs", i))
+			return a.overlapError(function, argument.Indexed("xs", i))
 		}
 	}
 	switch {

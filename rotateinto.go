@@ -62,7 +62,7 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	case argument.Overlap(dst.Data, slots):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with slots", "a view of other memory")
 	case a.overlaps(argument.Memory(dst.Data)):
-		return anglesOverlapError(function, "dst")
+		return a.overlapError(function, "dst")
 	}
 	if a.oneByOne() {
 		rotateOneByOne(&a, tokens, &r, &y, slots, &x)

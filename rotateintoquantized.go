@@ -220,7 +220,7 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Dst", "sharing memory with slots", "a view of other memory")
 		}
 		if a.overlaps(argument.Memory(dst.Data)) || a.overlaps(argument.Memory(dst.Scales)) {
-			return anglesOverlapError(function, argument.Indexed("xs", i)+".Dst")
+			return a.overlapError(function, argument.Indexed("xs", i)+".Dst")
 		}
 	}
 	return nil
