@@ -196,7 +196,7 @@ func sliceOf[T any](bytes []byte, n int) []T {
 // longer, shorter, at either end of the memory or where another slice is.
 func Slice[T any](a *Arguments, n int) []T { return take[T](a, &a.memory.shared[0], n) }
 
-// Input returns a slice that no other of the call shares memory with.
+// Input is Slice of memory that other slices share only where a call of two slices that overlap is made.
 func Input[T any](a *Arguments, n int) []T { return take[T](a, &a.memory.shared[1], n) }
 
 // Output returns a slice that the call may write to as a whole.
