@@ -6,12 +6,12 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
-	"github.com/go-posenc/posenc/internal/view"
 )
 
 // Angles says by which cosines and sines each token is rotated: those of its position
 // ([Rotary.At]), or a row of a cos/sin cache ([Rows.All], [Rows.At]). It refers to the
-// slice that it was made from. The function that takes the Angles checks them.
+// slice that it was made from, and what is rotated must share no memory with that slice. The
+// function that takes the Angles checks them.
 type Angles struct {
 	rotary     *Rotary
 	rows       *Rows
@@ -29,8 +29,7 @@ func (r *Rotary) At(positions []int32) Angles { return Angles{rotary: r, of: pos
 
 // AtFractional is At for positions that are not integers, such as the times of video
 // frames or the patches of [GridPositions]. Positions and rounding are as in
-// [Rotary.CosSinFractional]. The Rotary must have no XPos, and what is rotated must share
-// no memory with positions.
+// [Rotary.CosSinFractional]. The Rotary must have no XPos.
 func (r *Rotary) AtFractional(positions []float32) Angles {
 	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(positions))), len(positions))
 	return Angles{rotary: r, of: bits, fractional: true}
@@ -107,30 +106,29 @@ func (a *Angles) checkUniform(function string) error {
 	return nil
 }
 
-// checkHeads returns an error if the argument of that name has another number of heads
-// than the rows have entries for.
-func (a *Angles) checkHeads(function, name string, heads int) error {
+// checkHeads returns an error if heads, the argument of that name, is another number than the
+// rows have entries for.
+func (a *Angles) checkHeads(function string, name argument.Name, heads int) error {
 	if a.rows != nil && a.rows.heads > 0 && a.rows.heads != heads {
-		return argument.Error(ErrShape, function, name+".Heads", heads, "the %d heads of the rows", a.rows.heads)
+		return argument.Error(ErrShape, function, name.String(), heads, "the %d heads of the rows", a.rows.heads)
 	}
 	return nil
 }
 
-// callersTable reports whether rows, or positions in float32, are in memory of the caller.
-func (a *Angles) callersTable() bool { return a.rows != nil && a.rows.callers || a.fractional }
-
-// overlaps reports whether x shares memory with a table of the caller, or with positions in
-// float32.
-func (a *Angles) overlaps(x *view.Operand) bool {
-	if a.fractional {
-		positions := view.Over(a.fractions())
-		return x.Overlaps(&positions)
-	}
-	return a.callersTable() && (x.Overlaps(&a.rows.cos) || x.Overlaps(&a.rows.sin))
+// overlaps reports whether x, which a call writes to, shares memory with positions, deltas
+// or ids, or with a table of the caller.
+func (a *Angles) overlaps(x []byte) bool {
+	return argument.Overlap(x, a.of) ||
+		a.rows != nil && a.rows.callers && (argument.Overlap(x, a.rows.cos.Memory()) || argument.Overlap(x, a.rows.sin.Memory()))
 }
 
-func tableOverlapError(function, name string) error {
-	return argument.Error(ErrOverlap, function, name, "sharing memory with the table of the rows or with the positions", "a view of other memory")
+// overlapError is the error of an argument of that name that overlaps.
+func (a *Angles) overlapError(function, name string) error {
+	of := "the positions or deltas"
+	if a.rows != nil {
+		of = "the table of the rows or with the ids"
+	}
+	return argument.Error(ErrOverlap, function, name, "sharing memory with "+of, "a view of other memory")
 }
 
 // write makes the rows of n tokens of a call, from token first on, or points to where they

@@ -69,7 +69,7 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 //
 // The frequencies are in radians per position, and every angle must be below 2^50 in
 // magnitude. cos and sin hold exactly len(positions)*len(invFreq) elements. They must not
-// overlap each other or positions.
+// overlap each other, positions or invFreq.
 //
 // A call allocates nothing. It prepares the frequencies every time, so a Rotary is faster
 // for calls with few positions.
@@ -78,6 +78,9 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 	const function = "posenc.CosSin"
 	if err := checkTables(function, cos, sin, len(positions), len(invFreq), "positions", positions); err != nil {
+		return err
+	}
+	if err := checkApart(function, cos, sin, "invFreq", invFreq); err != nil {
 		return err
 	}
 	largest, i := cossin.LargestMagnitude(invFreq)
@@ -114,12 +117,10 @@ func CosSinAngles(cos, sin, angles []float32) error {
 // checks that they overlap neither each other nor of, the argument of that name.
 func checkTables[T int32 | float32](function string, cos, sin []float32, tokens, pairs int, name string, of []T) error {
 	want, ok := argument.Multiply(tokens, pairs)
-	tables := [...]struct {
-		name     string
-		len      int
-		overlaps bool
-	}{{"cos", len(cos), argument.Overlap(cos, of)}, {"sin", len(sin), argument.Overlap(sin, of)}}
-	for _, table := range tables {
+	for _, table := range [...]struct {
+		name string
+		len  int
+	}{{"cos", len(cos)}, {"sin", len(sin)}} {
 		if !ok {
 			return argument.Error(ErrLength, function, table.name, argument.Elements(table.len), "%d rows of %d, more than an int can count", tokens, pairs)
 		}
@@ -130,10 +131,16 @@ func checkTables[T int32 | float32](function string, cos, sin []float32, tokens,
 	if argument.Overlap(cos, sin) {
 		return argument.Error(ErrOverlap, function, "sin", "sharing elements with cos", "another slice")
 	}
-	for _, table := range tables {
-		if table.overlaps {
-			return argument.Error(ErrOverlap, function, table.name, "sharing memory with "+name, "another slice")
-		}
+	return checkApart(function, cos, sin, name, of)
+}
+
+// checkApart checks that cos and sin share no memory with of, the argument of that name.
+func checkApart[T any](function string, cos, sin []float32, name string, of []T) error {
+	switch {
+	case argument.Overlap(cos, of):
+		return argument.Error(ErrOverlap, function, "cos", "sharing memory with "+name, "another slice")
+	case argument.Overlap(sin, of):
+		return argument.Error(ErrOverlap, function, "sin", "sharing memory with "+name, "another slice")
 	}
 	return nil
 }

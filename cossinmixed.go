@@ -43,8 +43,8 @@ type MixedFrequencies struct {
 //	                            the class token, which     pairs of columns: 0, frequency, class angle
 //	                            is at 0, 0; 0 for others
 //
-// cos and sin hold exactly tokens*entries elements. They must not overlap each other or
-// positions. The function is plain Go, with the same bits on every machine. An entry of
+// cos and sin hold exactly tokens*entries elements. They must not overlap each other,
+// positions or InvFreq. The function is plain Go, with the same bits on every machine. An entry of
 // two axes with ExactAngles takes some 0.1 µs, so compute the rows once for each image
 // size.
 //
@@ -86,6 +86,9 @@ func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
 		}
 	}
 	if err := checkTables(function, cos, sin, tokens, entries, "positions", positions); err != nil {
+		return err
+	}
+	if err := checkApart(function, cos, sin, "f.InvFreq", f.InvFreq); err != nil {
 		return err
 	}
 	if entries > 0 {

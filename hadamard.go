@@ -23,15 +23,17 @@ const (
 // Hadamard transforms each block of n = Block elements of the heads by the Walsh-Hadamard
 // transform in natural order, in place. With y = x as float32,
 //
+//	y[i] = RN32(y[i]*RN32(1/sqrt(n)))
 //	y[i], y[i+h] = RN32(y[i]+y[i+h]), RN32(y[i]-y[i+h])    i without bit h; h = 1, 2, 4, ..., n/2
-//	x[i] = RN(RN32(y[i]*RN32(1/sqrt(n))))
+//	x[i] = RN(y[i])
 //
 // RN32 rounds to the nearest float32, RN to T.
 //
 // The transform is orthonormal and, except for rounding, its own inverse. If you transform
 // both queries and keys, their scores stay the same. It spreads outliers over a block, so
-// keys of 8 bits lose less. ggml transforms Q and K like this before a quantized cache
-// (GGML_OP_FWHT). DeepSeek V3.2 transforms the Q and K of its indexer.
+// keys of 8 bits lose less. llama.cpp transforms Q, K and V before a quantized cache; the
+// float32 here are those of ggml's CPU and CUDA backends (ggml_compute_forward_fwht).
+// DeepSeek V3.2 transforms the Q and K of its indexer.
 //
 // Every view has the given number of tokens. Views must not share elements. A call
 // allocates nothing. You may split it into calls for any ranges of tokens or heads, on any

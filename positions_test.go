@@ -211,11 +211,11 @@ func dualChunkCall(a *testkit.Arguments, which posenc.DualChunkQuery, fill func(
 			positions[i] &= math.MaxInt32
 		}
 	}
-	results := testkit.Output[int32](a, n)
-	if a.Below(4) == 0 { // in place
-		results = positions
-		testkit.Writes(a, func(mark func(s []int32)) { mark(positions) })
+	results := positions
+	if a.Below(4) > 0 { // otherwise in place
+		results = testkit.Slice[int32](a, n)
 	}
+	testkit.Writes(a, func(mark func(s []int32)) { mark(results) })
 	return testkit.Call{
 		Run: func() error { return fill(d, results, positions) },
 		Right: func() bool {

@@ -7,6 +7,7 @@ import (
 	"math/cmplx"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -349,6 +350,68 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 	}
 }
 
+// Caches of one memory, whose blocks alternate, may not share a byte of a block, and may lie
+// any number of bytes apart.
+func TestQuantizedCachesOfOneMemory(t *testing.T) {
+	memory := make([]byte, 34*9)
+	cache := func(at int) posenc.QuantizedView[posenc.Q8_0] {
+		return posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: posenc.Q8_0s(memory[at:]), Heads: 1, TokenStride: 2}}
+	}
+	rope, deltas := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32}), []int32{1, 2, 3}
+	heads := posenc.View[float32]{Data: testkit.GoldenInputs(0, 3*32), Heads: 1}
+	for at, apart := range map[int]bool{0: false, 1: false, 33: false, 34: true, 35: false, 51: false, 67: false, 68: false, 102: true} {
+		clear(memory)
+		stored := posenc.RotateIntoQuantized(rope.At(deltas), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(0), Src: heads}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(at), Src: heads})
+		shifted := posenc.ShiftQuantized(rope, deltas, cache(at), cache(0))
+		for _, err := range []error{stored, shifted} {
+			if (err == nil) != apart || !apart && !errors.Is(err, posenc.ErrOverlap) {
+				t.Errorf("%d bytes apart: %v", at, err)
+			}
+		}
+		if empty := !slices.ContainsFunc(memory, func(b byte) bool { return b != 0 }); empty == apart {
+			t.Errorf("%d bytes apart: written %t", at, !empty)
+		}
+	}
+}
+
+// wordsOf returns the memory of s as elements of another type.
+func wordsOf[T, E any](s []E) []T {
+	memory := testkit.BytesOf(s)
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(*new(T))))
+}
+
+// A norm of all heads, of as many as there may be, gives what Normalize gives before or after
+// Rotate: scratch memory holds a whole token.
+func TestRotateIntoQuantizedWholeTokens(t *testing.T) {
+	const dim = 128
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	for _, heads := range []int{1, 8, 9, 16, 17, 32, 33, 64, 128} {
+		norm := mustNorm(testkit.GoldenInputs(1, heads*dim), 1e-6, true)
+		for tokens := 1; tokens <= 2; tokens++ {
+			positions, x := testkit.Sequence(tokens), testkit.GoldenInputs(0, tokens*heads*dim)
+			for _, after := range []bool{false, true} {
+				src := posenc.View[float32]{Data: slices.Clone(x), Heads: heads}
+				got := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src}
+				steps := []func() error{
+					func() error { return posenc.Normalize(norm, tokens, posenc.View[float32]{Data: src.Data, Heads: 1}) },
+					func() error { return posenc.Rotate(rope.At(positions), src) },
+				}
+				if got.Norm = norm; after {
+					slices.Reverse(steps)
+					got.Norm, got.RotatedNorm = nil, norm
+				}
+				testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), nil, got))
+				testkit.NoError(t, errors.Join(steps[0](), steps[1]()))
+				want := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src, Unrotated: true}
+				testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), nil, want))
+				if !slices.Equal(got.Dst.Data, want.Dst.Data) || !testkit.SameBits(got.Dst.Scales, want.Dst.Scales) {
+					t.Errorf("%d tokens of %d heads, norm after the rotation %t: not the numbers of single steps", tokens, heads, after)
+				}
+			}
+		}
+	}
+}
+
 // shapeOf is all of a view but its memory.
 func shapeOf[D posenc.Quantized](v posenc.QuantizedView[D]) [5]int {
 	return [5]int{v.Heads, v.TokenStride, v.HeadStride, v.SequenceTokens, v.SequenceStride}
@@ -372,6 +435,7 @@ func TestQuantizedArguments(t *testing.T) {
 	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512}})
 	positions := []int32{0, 1}
 	data := make([]float32, 2*2*dim)
+	fractions, wide := []float32{0, 1, 0, 1}, make([]float32, 64)
 	src := posenc.View[float32]{Data: data, Heads: 2}
 	q8, integers, e4m3 := cacheFor[posenc.Q8_0](2, 2, dim, 0, 0), cacheFor[int8](2, 2, dim, 0, 0), cacheFor[posenc.E4M3](2, 2, dim, 0, 1)
 	var calls []testkit.Wrong
@@ -394,6 +458,18 @@ func TestQuantizedArguments(t *testing.T) {
 		return v
 	}
 	wrong("Hadamard", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is 48, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 48 }), nil))
+	wrong("Hadamard below 0", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is -32, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = -32 }), nil))
+	wrong("HeadDim below 0", posenc.ErrShape, into+"xs[0].HeadDim is -64, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, -64 }))
+	wrong("HeadDim below 0 of one token", posenc.ErrShape, into+"xs[0].HeadDim is -64, want 0, or", func() error {
+		return posenc.RotateIntoQuantized(rotary.At([]int32{1}), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src, HeadDim: -64})
+	})
+	for _, n := range []int{129, 130} { // 16512 and more elements of a token
+		wrong("norm of too many heads", posenc.ErrShape, into+fmt.Sprintf("xs[0].Norm is of %d elements, want at most 16384", n*128), func() error {
+			norm := testkit.Must(posenc.NewRMSNorm(make([]float32, n*128), posenc.RMSNormConfig{}))
+			return posenc.RotateIntoQuantized(rotary.At([]int32{1}), nil, posenc.IntoQuantized[int8, float32]{
+				Dst: cacheFor[int8](1, n, 128, 0, 0), Src: posenc.View[float32]{Data: make([]float32, n*128), Heads: n}, Norm: norm, Unrotated: true, HeadDim: 128})
+		})
+	}
 	wrong("Hadamard beyond a head", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is 128", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 128 }), nil))
 	wrong("Scale of blocks", posenc.ErrConfig, into+"xs[0].Dst.Scale is 2, want 0", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scale = 2 }), nil))
 	wrong("Scales of blocks", posenc.ErrLength, into+"xs[0].Dst.Scales has 4 elements, want nil", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scales = make([]float32, 4) }), nil))
@@ -448,6 +524,32 @@ func TestQuantizedArguments(t *testing.T) {
 	wrong("too many scales", posenc.ErrLength, into+"xs[0].Dst.Scales has 5 elements, want 4, one for every 64 of the 256 elements", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
 	wrong("stride", posenc.ErrShape, into+"xs[0].Dst.TokenStride is 130, want a multiple of HeadDim 64", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 130 }))
 	wrong("scales in Src", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with xs[0].Src", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }))
+	wrong("scales in Data", posenc.ErrOverlap, into+"xs[0].Dst.Scales is sharing memory with xs[0].Dst.Data", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = wordsOf[float32](integers.Data)[:4] }))
+	wrong("scales in slots", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with slots", func() error {
+		slots, v := []int32{0, 1, 0, 1}, integers
+		v.Scales = wordsOf[float32](slots)
+		return posenc.RotateIntoQuantized(rotary.At(positions), slots[:2], posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
+	})
+	wrong("scales in positions", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with the positions", func() error {
+		positions, v := []int32{0, 1, 0, 1}, integers
+		v.Scales = wordsOf[float32](positions)
+		return posenc.RotateIntoQuantized(rotary.At(positions[2:]), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
+	})
+	wrong("scales in fractional positions", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with the positions", func() error {
+		v := integers
+		v.Scales = fractions
+		return posenc.RotateIntoQuantized(rotary.AtFractional(fractions[:2]), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
+	})
+	wrong("numbers in fractional positions", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with the positions", func() error {
+		v := integers
+		v.Data, v.Scales = wordsOf[int8](wide), make([]float32, 4)
+		return posenc.RotateIntoQuantized(rotary.AtFractional(wide[:2]), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
+	})
+	wrong("shared scales", posenc.ErrOverlap, into+"xs[1].Dst is sharing elements or scales with xs[0].Dst", func() error {
+		v, o := cacheFor[int8](2, 2, dim, 0, 0), cacheFor[int8](2, 2, dim, 0, 0)
+		o.Scales = v.Scales
+		return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src}, posenc.IntoQuantized[int8, float32]{Dst: o, Src: src})
+	})
 	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127, 0x1p-127} {
 		wrong("Scale", posenc.ErrConfig, "xs[0].Dst.Scale is", func() error {
 			v := e4m3
@@ -467,6 +569,29 @@ func TestQuantizedArguments(t *testing.T) {
 	wrong("Dequantize part of a block", posenc.ErrShape, "posenc.Dequantize: headDim is 100, want a multiple of the 32", func() error { return posenc.Dequantize(src, q8, 2, 100) })
 	wrong("Dequantize long heads", posenc.ErrShape, "posenc.Dequantize: headDim is 4128, want at most 4096", func() error { return posenc.Dequantize(src, q8, 2, 4128) })
 	wrong("Dequantize headDim", posenc.ErrShape, "posenc.Dequantize: headDim is 0", func() error { return posenc.Dequantize(src, q8, 2, 0) })
+	dequantize := func(change func(v *posenc.QuantizedView[int8])) func() error {
+		return func() error {
+			v := integers
+			change(&v)
+			return posenc.Dequantize(src, v, 2, dim)
+		}
+	}
+	wrong("Dequantize into the cache", posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with src", dequantize(func(v *posenc.QuantizedView[int8]) { v.Data = wordsOf[int8](data[:64]) }))
+	wrong("Dequantize into scales", posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with src", dequantize(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }))
+	wrong("Dequantize too many scales", posenc.ErrLength, "posenc.Dequantize: src.Scales has 5 elements, want 4", dequantize(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
+	wrong("Dequantize TokenStride", posenc.ErrShape, "posenc.Dequantize: src.TokenStride is 129, want a multiple of HeadDim 64", dequantize(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 129 }))
+	wrong("Dequantize HeadStride", posenc.ErrShape, "posenc.Dequantize: src.HeadStride is 65, want a multiple of HeadDim 64", dequantize(func(v *posenc.QuantizedView[int8]) { v.HeadStride = 65 }))
+	wrong("Dequantize SequenceStride", posenc.ErrShape, "posenc.Dequantize: src.SequenceStride is 129, want a multiple of HeadDim 64", dequantize(func(v *posenc.QuantizedView[int8]) { v.SequenceTokens, v.SequenceStride = 1, 129 }))
+	wrong("Dequantize Hadamard below 0", posenc.ErrConfig, "posenc.Dequantize: src.Hadamard is -64, want 0, or", dequantize(func(v *posenc.QuantizedView[int8]) { v.Hadamard = -64 }))
+	wrong("ShiftQuantized scales in deltas", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0] is sharing memory with deltas", func() error {
+		deltas, v := []int32{0, 1, 0, 1}, integers
+		v.Scales = wordsOf[float32](deltas)
+		return posenc.ShiftQuantized(rotary, deltas[2:], v)
+	})
+	wrong("Hadamard long block", posenc.ErrConfig, "posenc.Hadamard: cfg.Block is 1024, want a power of two from 32 to 512", func() error {
+		return posenc.Hadamard(posenc.HadamardConfig{HeadDim: 1024, Block: 1024}, 0, posenc.View[float32]{Heads: 1})
+	})
+	wrong("Hadamard one token below 0", posenc.ErrShape, "posenc.Hadamard: tokens is -1", func() error { return posenc.Hadamard[float32](posenc.HadamardConfig{HeadDim: 64, Block: 32}, -1) })
 	wrong("Hadamard block", posenc.ErrConfig, "posenc.Hadamard: cfg.Block is 16", func() error { return posenc.Hadamard(posenc.HadamardConfig{HeadDim: 64, Block: 16}, 2, src) })
 	wrong("Hadamard head", posenc.ErrConfig, "posenc.Hadamard: cfg.HeadDim is 0", func() error { return posenc.Hadamard(posenc.HadamardConfig{Block: 32}, 2, src) })
 	wrong("Hadamard tokens", posenc.ErrShape, "posenc.Hadamard: tokens is -2", func() error { return posenc.Hadamard(posenc.HadamardConfig{HeadDim: 64, Block: 32}, -2, src) })

@@ -28,7 +28,8 @@ import (
 // ([Rows.AtSome]).
 //
 // All views have the same tokens, and each view has its own number of heads. Views may
-// interleave in memory (packed QKV) but must not share elements. A call without tokens
+// interleave in memory (packed QKV) but must not share elements, nor memory with the slices
+// of a. A call without tokens
 // rotates nothing; the Data of packed views is then empty. A call allocates nothing. You
 // may split it into calls for any ranges of tokens or heads, on any goroutines, and get
 // the same bits.
@@ -69,7 +70,8 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // by the angles deltas[t]*InvFreq[i] alone: the keys have AttentionFactor in them already,
 // so it is not applied again. The keys are in the order that Rotate writes.
 //
-// deltas is like positions of [Rotary.At]: one for each token, or [axes][tokens]. A run of
+// deltas is like positions of [Rotary.At]: one for each token, or [axes][tokens]; it shares no
+// memory with the keys. A run of
 // equal deltas is cheap: it needs one row of cosines and sines for every 16 tokens, or for
 // every 32 with heads of up to 64 elements.
 //
@@ -104,14 +106,12 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	if err := view.Check(function, checked(xs), tokens, r.headDim); err != nil {
 		return err
 	}
-	if a.callersTable() {
-		for i := range xs {
-			if err := a.checkHeads(function, argument.Indexed("xs", i), xs[i].Heads); err != nil {
-				return err
-			}
-			if x := operandOf(&xs[i], r.headDim); tokens > 0 && a.overlaps(&x) {
-				return tableOverlapError(function, argument.Indexed("xs", i))
-			}
+	for i := range xs {
+		if err := a.checkHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
+			return err
+		}
+		if tokens > 0 && a.overlaps(argument.Memory(xs[i].Data)) {
+			return a.overlapError(function, argument.Indexed("xs", i))
 		}
 	}
 	switch {

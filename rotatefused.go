@@ -46,7 +46,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 		if p := x.Problem(&g, tokens, r.headDim); p != view.None {
 			return x.Error(p, function, argument.Indexed("xs", i), &g)
 		}
-		if err := a.checkHeads(function, argument.Indexed("xs", i), xs[i].Heads); err != nil {
+		if err := a.checkHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
 			return err
 		}
 		if err := xs[i].check(function, i, tokens, r.headDim); err != nil {
@@ -66,11 +66,9 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 			}
 		}
 	}
-	if a.callersTable() {
-		for i := range xs {
-			if x := operandOf(&xs[i].View, r.headDim); a.overlaps(&x) {
-				return tableOverlapError(function, argument.Indexed("xs", i))
-			}
+	for i := range xs {
+		if a.overlaps(argument.Memory(xs[i].Data)) {
+			return a.overlapError(function, argument.Indexed("xs", i))
 		}
 	}
 	switch {

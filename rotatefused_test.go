@@ -34,6 +34,8 @@ func TestRotateFusedErrors(t *testing.T) {
 		fused("scale of no tokens", posenc.ErrLength, "xs[0].Scale has 0 elements, want 2", F{View: x, Scale: []float32{}}),
 		fused("scale in its view", posenc.ErrOverlap, "xs[0].Scale is sharing memory with xs[0]", F{View: x, Scale: memory[15:17]}),
 		fused("scale in another view", posenc.ErrOverlap, "xs[1].Scale is sharing memory with xs[0]", F{View: x}, F{View: V{Data: memory[16:32], Heads: 2}, Scale: memory[:2]}),
+		by("fractional positions in a view", rotary.AtFractional(memory[15:17]), posenc.ErrOverlap, "xs[1] is sharing memory with the positions", F{View: V{Data: memory[32:48], Heads: 2}}, F{View: x}),
+		by("fractional positions behind a view", rotary.AtFractional(memory[15:17]), posenc.ErrOverlap, "xs[0] is sharing memory with the positions", F{View: V{Data: memory[16:32], Heads: 2}}),
 		fused("same view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", F{View: x}, F{View: x}),
 	}, memory)
 	for _, err := range []error{

@@ -20,8 +20,8 @@ import (
 //
 // dst has as many heads as src. With slots, dst may have more tokens than the call. It has
 // room at least for the tokens up to the largest slot, and with SequenceStride for all
-// tokens of that slot's sequence. dst must share no memory with src. A call allocates
-// nothing.
+// tokens of that slot's sequence. dst must share no memory with src, slots or the slices of
+// a. A call allocates nothing.
 //
 // Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot for
 // which dst has no room is ErrPosition, or ErrLength if dst has room for no token at all.
@@ -37,7 +37,7 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return err
 	}
-	if err := a.checkHeads(function, "src", src.Heads); err != nil {
+	if err := a.checkHeads(function, argument.Named("src.Heads"), src.Heads); err != nil {
 		return err
 	}
 	var g view.Grid
@@ -56,11 +56,13 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if tokens == 0 || reach == 0 {
 		return nil
 	}
-	if y.Overlaps(&x) {
+	switch {
+	case argument.Overlap(dst.Data, src.Data):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
-	}
-	if a.overlaps(&y) {
-		return tableOverlapError(function, "dst")
+	case argument.Overlap(dst.Data, slots):
+		return argument.Error(ErrOverlap, function, "dst", "sharing memory with slots", "a view of other memory")
+	case a.overlaps(argument.Memory(dst.Data)):
+		return a.overlapError(function, "dst")
 	}
 	if a.oneByOne() {
 		rotateOneByOne(&a, tokens, &r, &y, slots, &x)

@@ -20,6 +20,23 @@ func TestRotateIntoNonTemporal(t *testing.T) {
 	t.Run("bfloat16 to float16", testRotateIntoNonTemporal[posenc.Float16, posenc.BFloat16])
 }
 
+// Sequences that begin between aligned vectors are written as others are.
+func TestRotateIntoNonTemporalSequences(t *testing.T) {
+	const heads, dim, sequence, batch, gap = 32, 128, 300, 2, 4
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	src, positions := testkit.RandomElements[float32](testkit.NewRand(62), batch*sequence*heads*dim), testkit.Sequence(batch*sequence)
+	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
+		dst := posenc.View[float32]{Data: make([]float32, len(src)+gap), Heads: heads, SequenceTokens: sequence, SequenceStride: sequence*heads*dim + gap}
+		testkit.NoError(t, posenc.RotateInto(r.At(positions), dst, nil, posenc.View[float32]{Data: src, Heads: heads}))
+		want := slices.Clone(src)
+		testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
+		half := len(src) / 2
+		if !testkit.SameBits(dst.Data[:half], want[:half]) || !testkit.SameBits(dst.Data[half+gap:], want[half:]) {
+			t.Error("other bits than those of Rotate")
+		}
+	})
+}
+
 func testRotateIntoNonTemporal[D, S posenc.Element](t *testing.T) {
 	elementSize := int(unsafe.Sizeof(*new(D)))
 	size := (8<<20 + 8<<17) / elementSize

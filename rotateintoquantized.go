@@ -44,8 +44,8 @@ type IntoQuantized[D Quantized, S Element] struct {
 // as its Src. What belongs to no slot does not change. Rows with entries for each head, and
 // tokens without a row ([Rows.AtSome]), are an error.
 //
-// Dst shares no memory with a Src, and no elements and no scales with another Dst; with one
-// of another HeadDim it shares no memory at all. A call allocates nothing. You may split it
+// Dst shares no memory with a Src, slots or the slices of a, and no elements and no scales with
+// another Dst; with one of another HeadDim it shares no memory at all. A call allocates nothing. You may split it
 // into calls for any ranges of tokens or heads, on any goroutines, and get the same bits; a
 // norm of all heads needs all heads of a token in one call.
 //
@@ -88,7 +88,7 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 			most = max(most, x.atLeast(r.headDim))
 		}
 	}
-	if err := checkQuantizedOverlaps(function, &a, xs, end, r.headDim); err != nil {
+	if err := checkQuantizedOverlaps(function, &a, slots, xs, end, r.headDim); err != nil {
 		return err
 	}
 	switch {
@@ -200,7 +200,7 @@ const maxQuantizedToken = 4 * kernels.FusedElements
 
 // checkQuantizedOverlaps returns an error where memory is shared that may not be. The
 // caches are written up to token end.
-func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, xs []IntoQuantized[D, S], end, headDim int) error {
+func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, slots []int32, xs []IntoQuantized[D, S], end, headDim int) error {
 	fail := func(i int, field, sharing string, j int, other, expected string) error {
 		return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+field, sharing+argument.Indexed("xs", j)+other, "%s", expected)
 	}
@@ -216,12 +216,11 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 				return fail(i, ".Dst", "sharing elements or scales with ", j, ".Dst", "views of different elements")
 			}
 		}
-		if !a.callersTable() {
-			continue
+		if argument.Overlap(dst.Data, slots) || argument.Overlap(dst.Scales, slots) {
+			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Dst", "sharing memory with slots", "a view of other memory")
 		}
-		o, s := dst.heads().Operand(quantizedKind[D](), 1), view.Over(dst.Scales)
-		if a.overlaps(&o) || a.overlaps(&s) {
-			return tableOverlapError(function, argument.Indexed("xs", i)+".Dst")
+		if a.overlaps(argument.Memory(dst.Data)) || a.overlaps(argument.Memory(dst.Scales)) {
+			return a.overlapError(function, argument.Indexed("xs", i)+".Dst")
 		}
 	}
 	return nil
@@ -261,7 +260,7 @@ func quantizeTokenAtOnce[D Quantized, S Element](a *Angles, r *rotation, slots [
 			toStride = units
 		}
 		at := x.Dst.heads().Token(slot(slots, 0), units)
-		to, scales, from := bytesOf(x.Dst.Data[at:]), x.Dst.Scales, *(*[]float32)(unsafe.Pointer(&x.Src.Data))
+		to, scales, from := argument.Memory(x.Dst.Data[at:]), x.Dst.Scales, *(*[]float32)(unsafe.Pointer(&x.Src.Data))
 		toStride *= int(unsafe.Sizeof(x.Dst.Data[0]))
 		if scales != nil {
 			scales = scales[at/dim:]
@@ -274,11 +273,6 @@ func quantizeTokenAtOnce[D Quantized, S Element](a *Angles, r *rotation, slots [
 			rotateQuantize(kind, to, scales, from, cos, sin, &k, x.Dst.Scale, r.out)
 		}
 	}
-}
-
-// bytesOf returns the memory of numbers.
-func bytesOf[D Quantized](numbers []D) []uint8 {
-	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(*new(D))))
 }
 
 func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {

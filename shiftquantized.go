@@ -17,7 +17,7 @@ import (
 //
 // Each shift quantizes once more: docs/quantized.md says how large the errors are.
 //
-// Views must not share elements. A call allocates nothing. You may split it into calls for
+// Views must not share elements, nor memory with deltas. A call allocates nothing. You may split it into calls for
 // any ranges of tokens or heads, on any goroutines, and get the same bits.
 //
 // Errors are those of Shift, and of RotateIntoQuantized for the views.
@@ -28,7 +28,7 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 		return err
 	}
 	for i := range xs {
-		if err := checkShifted(function, xs, i, tokens, r.headDim); err != nil {
+		if err := checkShifted(function, deltas, xs, i, tokens, r.headDim); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 }
 
 // checkShifted checks view number i.
-func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens, headDim int) error {
+func checkShifted[D Quantized](function string, deltas []int32, xs []QuantizedView[D], i, tokens, headDim int) error {
 	x := &xs[i]
 	if err := checkQuantizedDim[D](function, argument.Name{Text: "xs[]: HeadDim", Index: i}, headDim); err != nil {
 		return err
@@ -55,6 +55,9 @@ func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens
 	var g view.Grid
 	if p := x.heads().Grid(&g, tokens, units); p != view.None {
 		return x.heads().Error(p, function, argument.Indexed("xs", i), &g)
+	}
+	if argument.Overlap(x.Data, deltas) || argument.Overlap(x.Scales, deltas) {
+		return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing memory with deltas", "a view of other memory")
 	}
 	for j := range xs {
 		if argument.Overlap(x.Scales, xs[j].Data) || argument.Overlap(xs[j].Scales, x.Data) {

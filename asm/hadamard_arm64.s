@@ -34,6 +34,14 @@ rows3:
 	FLDPQ  32(R0), (F5, F6)
 	FLDPQ  64(R0), (F7, F8)
 	FLDPQ  96(R0), (F9, F10)
+	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD   $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD   $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD   $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
 	VREV64 V3.S4, V11.S4
 	VFMLA  V1.S4, V3.S4, V11.S4
 	VREV64 V4.S4, V3.S4
@@ -90,14 +98,6 @@ rows3:
 	WORD   $0x4ea5d545 // fsub v5.4s, v10.4s, v5.4s
 	WORD   $0x4e28d48a // fadd v10.4s, v4.4s, v8.4s
 	WORD   $0x4ea8d488 // fsub v8.4s, v4.4s, v8.4s
-	WORD   $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
-	WORD   $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
-	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
-	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
-	WORD   $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
-	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
-	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
 	FSTPQ  (F6, F7), (R0)
 	FSTPQ  (F9, F10), 32(R0)
 	FSTPQ  (F11, F3), 64(R0)
@@ -123,6 +123,22 @@ rows6:
 	FLDPQ  160(R0), (F13, F14)
 	FLDPQ  192(R0), (F15, F16)
 	FLDPQ  224(R0), (F17, F18)
+	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD   $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD   $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD   $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD   $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
+	WORD   $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD   $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
+	WORD   $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD   $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD   $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
+	WORD   $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
+	WORD   $0x6e20de52 // fmul v18.4s, v18.4s, v0.4s
 	VREV64 V3.S4, V19.S4
 	VFMLA  V1.S4, V3.S4, V19.S4
 	VREV64 V4.S4, V3.S4
@@ -251,22 +267,6 @@ rows6:
 	WORD   $0x4eadd4ad // fsub v13.4s, v5.4s, v13.4s
 	WORD   $0x4e30d505 // fadd v5.4s, v8.4s, v16.4s
 	WORD   $0x4eb0d510 // fsub v16.4s, v8.4s, v16.4s
-	WORD   $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
-	WORD   $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
-	WORD   $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
-	WORD   $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
-	WORD   $0x6e20de52 // fmul v18.4s, v18.4s, v0.4s
-	WORD   $0x6e20de73 // fmul v19.4s, v19.4s, v0.4s
-	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
-	WORD   $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
-	WORD   $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
-	WORD   $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
-	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
-	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
-	WORD   $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
-	WORD   $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
-	WORD   $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
 	FSTPQ  (F12, F14), (R0)
 	FSTPQ  (F15, F17), 32(R0)
 	FSTPQ  (F18, F19), 64(R0)
@@ -300,6 +300,22 @@ block10:
 	FLDPQ  160(R4), (F13, F14)
 	FLDPQ  192(R4), (F15, F16)
 	FLDPQ  224(R4), (F17, F18)
+	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD   $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD   $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD   $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD   $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
+	WORD   $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD   $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
+	WORD   $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD   $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD   $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
+	WORD   $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
+	WORD   $0x6e20de52 // fmul v18.4s, v18.4s, v0.4s
 	VREV64 V3.S4, V19.S4
 	VFMLA  V1.S4, V3.S4, V19.S4
 	VREV64 V4.S4, V3.S4
@@ -448,12 +464,8 @@ loop11:
 	FLDPQ 256(R4), (F4, F6)
 	WORD  $0x4e24d467 // fadd v7.4s, v3.4s, v4.4s
 	WORD  $0x4ea4d464 // fsub v4.4s, v3.4s, v4.4s
-	WORD  $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
-	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
 	WORD  $0x4e26d4a3 // fadd v3.4s, v5.4s, v6.4s
 	WORD  $0x4ea6d4a6 // fsub v6.4s, v5.4s, v6.4s
-	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
 	FSTPQ (F7, F3), (R4)
 	FSTPQ (F4, F6), 256(R4)
 	ADD   $32, R4
@@ -485,6 +497,22 @@ block15:
 	FLDPQ  160(R4), (F13, F14)
 	FLDPQ  192(R4), (F15, F16)
 	FLDPQ  224(R4), (F17, F18)
+	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD   $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD   $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD   $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD   $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
+	WORD   $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD   $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
+	WORD   $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD   $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD   $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
+	WORD   $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
+	WORD   $0x6e20de52 // fmul v18.4s, v18.4s, v0.4s
 	VREV64 V3.S4, V19.S4
 	VFMLA  V1.S4, V3.S4, V19.S4
 	VREV64 V4.S4, V3.S4
@@ -641,10 +669,6 @@ loop16:
 	WORD  $0x4ea3d563 // fsub v3.4s, v11.4s, v3.4s
 	WORD  $0x4e26d48b // fadd v11.4s, v4.4s, v6.4s
 	WORD  $0x4ea6d486 // fsub v6.4s, v4.4s, v6.4s
-	WORD  $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
-	WORD  $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
-	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
 	WORD  $0x4e28d4e4 // fadd v4.4s, v7.4s, v8.4s
 	WORD  $0x4ea8d4e8 // fsub v8.4s, v7.4s, v8.4s
 	WORD  $0x4e2ad527 // fadd v7.4s, v9.4s, v10.4s
@@ -653,10 +677,6 @@ loop16:
 	WORD  $0x4ea7d487 // fsub v7.4s, v4.4s, v7.4s
 	WORD  $0x4e2ad504 // fadd v4.4s, v8.4s, v10.4s
 	WORD  $0x4eaad50a // fsub v10.4s, v8.4s, v10.4s
-	WORD  $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
-	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
-	WORD  $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
-	WORD  $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
 	FSTPQ (F5, F9), (R4)
 	FSTPQ (F11, F4), 256(R4)
 	FSTPQ (F3, F7), 512(R4)
@@ -690,6 +710,22 @@ block20:
 	FLDPQ  160(R4), (F13, F14)
 	FLDPQ  192(R4), (F15, F16)
 	FLDPQ  224(R4), (F17, F18)
+	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD   $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD   $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD   $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD   $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
+	WORD   $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD   $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
+	WORD   $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD   $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD   $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
+	WORD   $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
+	WORD   $0x6e20de52 // fmul v18.4s, v18.4s, v0.4s
 	VREV64 V3.S4, V19.S4
 	VFMLA  V1.S4, V3.S4, V19.S4
 	VREV64 V4.S4, V3.S4
@@ -866,14 +902,6 @@ loop21:
 	WORD  $0x4ea7d467 // fsub v7.4s, v3.4s, v7.4s
 	WORD  $0x4e2ad4c3 // fadd v3.4s, v6.4s, v10.4s
 	WORD  $0x4eaad4ca // fsub v10.4s, v6.4s, v10.4s
-	WORD  $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
-	WORD  $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
-	WORD  $0x6e20de73 // fmul v19.4s, v19.4s, v0.4s
-	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
-	WORD  $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
-	WORD  $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
-	WORD  $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
 	WORD  $0x4e2cd566 // fadd v6.4s, v11.4s, v12.4s
 	WORD  $0x4eacd56c // fsub v12.4s, v11.4s, v12.4s
 	WORD  $0x4e2ed5ab // fadd v11.4s, v13.4s, v14.4s
@@ -898,14 +926,6 @@ loop21:
 	WORD  $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
 	WORD  $0x4e32d5cb // fadd v11.4s, v14.4s, v18.4s
 	WORD  $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
-	WORD  $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
-	WORD  $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
-	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
-	WORD  $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
-	WORD  $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
-	WORD  $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
-	WORD  $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
-	WORD  $0x6e20de52 // fmul v18.4s, v18.4s, v0.4s
 	FSTPQ (F8, F16), (R4)
 	FSTPQ (F9, F17), 256(R4)
 	FSTPQ (F19, F6), 512(R4)

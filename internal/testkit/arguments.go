@@ -26,6 +26,7 @@ type Arguments struct {
 	normal  bool // random elements are ones that models have: of others one leaves nothing of a row's norm
 	memory  *argumentMemory
 	results []func(*resultCheck)
+	slices  [][]byte // that lie one by one
 }
 
 // largeShape is one that takes a kernel, a chunk or a seed to its bounds.
@@ -195,7 +196,7 @@ func sliceOf[T any](bytes []byte, n int) []T {
 // longer, shorter, at either end of the memory or where another slice is.
 func Slice[T any](a *Arguments, n int) []T { return take[T](a, &a.memory.shared[0], n) }
 
-// Input returns a slice that no other of the call shares memory with.
+// Input is Slice of memory that other slices share only where a call of two slices that overlap is made.
 func Input[T any](a *Arguments, n int) []T { return take[T](a, &a.memory.shared[1], n) }
 
 // Output returns a slice that the call may write to as a whole.
@@ -234,8 +235,8 @@ func take[T any](a *Arguments, arena *argumentArena, n int) []T {
 	if start+n*size+canaryBytes > len(arena.all) {
 		panic("arguments of too many elements")
 	}
-	s := unsafe.Slice((*T)(unsafe.Pointer(&arena.all[start])), n)
 	arena.next += n * size
+	s := taken[T](a, arena, start, n)
 	fill(a, s)
 	return s
 }

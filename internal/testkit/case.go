@@ -130,6 +130,7 @@ func newCaseRunner(t testing.TB) *caseRunner { return &caseRunner{newArgumentMem
 //   - right ones succeed and give what the formula gives, to the last bit, wherever their
 //     slices lie: at guard pages too;
 //   - cut into parts, they give the same bits from many goroutines;
+//   - two slices that share bytes are an error, or change nothing in the results;
 //   - they allocate nothing, where the case does not say otherwise;
 //   - any calls do not panic, touch nothing beyond their slices, and fail with an error
 //     that is as errors.go says, or succeed and write nothing but their results.
@@ -157,6 +158,10 @@ func runCases(t *testing.T) {
 			}
 			for range Rounds(60 * max(c.Times, 1)) {
 				r.everywhere(t, &c, inputs{shape: shape(), place: atGuards})
+			}
+			all := dispatch.Supported()
+			for n := range Rounds(80 * max(c.Times, 1)) {
+				r.overlapping(t, all[n%len(all)], &c, inputs{shape: shape()})
 			}
 			for range Rounds(30) {
 				r.parts(t, &c, inputs{shape: shape()}, Choices(shape()))
@@ -223,6 +228,7 @@ type inputs struct {
 	magnitude float32 // random elements of this size to twice it, unless it is 0
 	place     place
 	large     *largeShape // nil: now and then one
+	over      *overlay    // two slices share bytes, which otherwise lie one by one
 }
 
 // meantRight says that no argument is left to chance that a call may refuse.
@@ -419,7 +425,8 @@ type resultCheck struct {
 	want      snapshot
 	untouched snapshot // of which the compared slices become what they are
 
-	count, different *int // elements; nil: one that differs is an error
+	count, different *int           // elements; nil: one that differs is an error
+	each             func(s []byte) // takes the slices instead
 }
 
 func checkResult[T any](c *resultCheck, s []T) {
@@ -429,6 +436,10 @@ func checkResult[T any](c *resultCheck, s []T) {
 	}
 	got := BytesOf(s)
 	if len(got) == 0 {
+		return
+	}
+	if c.each != nil {
+		c.each(got)
 		return
 	}
 	wantBytes := c.want.at(c.memory, got)

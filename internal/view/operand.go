@@ -101,8 +101,7 @@ func (o *Operand) Bits(at int) []uint16 {
 	return unsafe.Slice((*uint16)(o.Data), o.Length)[at:]
 }
 
-// Overlaps reports whether the memory of two operands meets.
-func (o *Operand) Overlaps(other *Operand) bool {
-	a, b := uintptr(o.Data), uintptr(other.Data)
-	return a < b+uintptr(other.Length)*other.Kind.Size() && b < a+uintptr(o.Length)*o.Kind.Size()
+// Memory returns the bytes of the operand.
+func (o *Operand) Memory() []byte {
+	return unsafe.Slice((*byte)(o.Data), o.Length*int(o.Kind.Size()))
 }

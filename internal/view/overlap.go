@@ -1,6 +1,9 @@
 package view
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // SelfOverlaps reports whether two vectors share an element.
 func (g *Grid) SelfOverlaps() bool {
@@ -120,23 +123,34 @@ func (g *Grid) meets(start, tokens int, self bool) bool {
 	return false
 }
 
-// offset returns the elements from the start of a to the start of b.
+// offset returns the bytes from the start of a to the start of b.
 func offset[T any](a, b []T) int {
-	var zero T
-	difference := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(a))))
-	return difference / int(unsafe.Sizeof(zero))
+	return int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(a))))
+}
+
+// inBytes counts strides and elements of g in bytes. A stride that no int holds then is
+// of one vector, which takes no step.
+func (g *Grid) inBytes(size int) {
+	most := math.MaxInt / size
+	g.SequenceStride, g.TokenStride, g.HeadStride = min(g.SequenceStride, most)*size, min(g.TokenStride, most)*size, min(g.HeadStride, most)*size
+	g.Dim *= size
 }
 
 // Overlap reports whether two views of so many tokens each, whose vectors are known to lie
-// inside their Data and apart, share an element.
+// inside their Data and apart, share a byte. A caller may have made their Data of one
+// memory, any number of bytes apart.
 func Overlap[T any](a, b *View[T], tokensA, tokensB, dim int) bool {
+	size := int(unsafe.Sizeof(*new(T)))
 	delta := offset(a.Data, b.Data)
-	if tokensA == 0 || tokensB == 0 || delta >= len(a.Data) || -delta >= len(b.Data) {
+	if tokensA == 0 || tokensB == 0 || delta >= len(a.Data)*size || -delta >= len(b.Data)*size {
 		return false
 	}
 	var ga, gb Grid
 	a.Grid(&ga, tokensA, dim)
 	b.Grid(&gb, tokensB, dim)
+	ga.inBytes(size)
+	gb.inBytes(size)
+	dim = ga.Dim
 	endA, _ := ga.Extent()
 	endB, _ := gb.Extent()
 	if delta >= endA || -delta >= endB {

@@ -3,6 +3,7 @@ package view_test
 import (
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -96,9 +97,9 @@ func TestRowsOverlap(t *testing.T) {
 }
 
 // Two views overlap exactly when a bitmap says so; of two with sequences one may have
-// none, or others.
+// none, or others, and they need not be a number of elements apart.
 func TestViewsOverlap(t *testing.T) {
-	memory := make([]float32, 8192)
+	memory := make([]byte, 4*8192)
 	eachKind(t, 60000, func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool) {
 		tokens, dim := randomSize(r, sequences)
 		a, b := randomView(r, tokens, dim, sequences), randomView(r, tokens, dim, sequences)
@@ -124,17 +125,26 @@ func TestViewsOverlap(t *testing.T) {
 		if !uniqueA || !uniqueB {
 			return false, false
 		}
-		a.Data, b.Data = memory[startA:endA], memory[startB:endB]
-		if p, q := a.Grid(&view.Grid{}, tokens, dim), b.Grid(&view.Grid{}, tokens, dim); p != view.None || q != view.None {
+		further := max(0, r.IntN(7)-3) // bytes
+		x, y := ofBytes(&a, memory[4*startA:4*endA]), ofBytes(&b, memory[4*startB+further:][:4*(endB-startB)])
+		if p, q := x.Grid(&view.Grid{}, tokens, dim), y.Grid(&view.Grid{}, tokens, dim); p != view.None || q != view.None {
 			t.Fatal(p, q)
 		}
 		want := share(inA, inB)
-		if got, other := view.Overlap(&a, &b, tokens, tokens, dim), view.Overlap(&b, &a, tokens, tokens, dim); got != want || other != want {
-			a.Data, b.Data = nil, nil
-			t.Fatalf("%d tokens of dim %d: %+v from %d, %+v from %d: got %t and the other way round %t, want %t", tokens, dim, a, startA, b, startB, got, other, want)
+		for at := range inB { // the element that it reaches into
+			want = want || further > 0 && inA[at+1]
+		}
+		if got, other := view.Overlap(&x, &y, tokens, tokens, dim), view.Overlap(&y, &x, tokens, tokens, dim); got != want || other != want {
+			t.Fatalf("%d tokens of dim %d: %+v from %d, %+v from %d and %d bytes: got %t and the other way round %t, want %t", tokens, dim, a, startA, b, startB, further, got, other, want)
 		}
 		return true, want
 	})
+}
+
+// ofBytes returns a view of the shape of v whose elements may lie anywhere in memory.
+func ofBytes(v *view.View[float32], memory []byte) view.View[[4]byte] {
+	data := unsafe.Slice((*[4]byte)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/4)
+	return view.View[[4]byte]{Data: data, Heads: v.Heads, TokenStride: v.TokenStride, HeadStride: v.HeadStride, SequenceTokens: v.SequenceTokens, SequenceStride: v.SequenceStride}
 }
 
 // Heads of different strides are compared in time that grows with their number:

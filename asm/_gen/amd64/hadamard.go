@@ -50,7 +50,7 @@ type hadamardStages struct {
 
 func (h *hadamardStages) row(x reg.GPVirtual, length int) {
 	if length <= h.numbers {
-		h.save(x, 4*h.lanes(), h.across(h.within(x, length)), h.factor)
+		h.save(x, 4*h.lanes(), h.across(h.within(x, length)))
 		return
 	}
 	at, left := h.GP64(), h.GP64()
@@ -58,7 +58,7 @@ func (h *hadamardStages) row(x reg.GPVirtual, length int) {
 	h.MOVQ(x, at)
 	h.MOVQ(operand.U32(uint32(length/h.numbers)), left)
 	h.Label(parts)
-	h.save(at, 4*h.lanes(), h.across(h.within(at, h.numbers)), nil)
+	h.save(at, 4*h.lanes(), h.across(h.within(at, h.numbers)))
 	h.ADDQ(operand.U32(uint32(4*h.numbers)), at)
 	h.DECQ(left)
 	h.JNZ(operand.LabelRef(parts))
@@ -69,30 +69,30 @@ func (h *hadamardStages) row(x reg.GPVirtual, length int) {
 	for first := 0; first < length; first += h.numbers {
 		list = append(list, h.keep(operand.Mem{Base: at, Disp: 4 * first}))
 	}
-	h.save(at, 4*h.numbers, h.across(list), h.factor)
+	h.save(at, 4*h.numbers, h.across(list))
 	h.ADDQ(operand.U32(uint32(4*h.lanes())), at)
 	h.DECQ(left)
 	h.JNZ(operand.LabelRef(vectors))
 }
 
-// within loads numbers and does the stages within a register: of the numbers and those
-// that they meet, times 1 or -1, the sum.
+// within loads numbers, multiplies them by the factor and does the stages within a register:
+// each number, times 1 or -1, and the one that it meets are added.
 func (h *hadamardStages) within(x reg.GPVirtual, count int) (list []reg.VecVirtual) {
 	h.prefetchAhead(operand.Mem{Base: x}, 4*count)
 	for i := 0; i < count; i += h.lanes() {
 		from := operand.Mem{Base: x, Disp: 4 * i}
-		even, v, met := h.vector(), h.vector(), h.vector()
-		h.VMOVSLDUP(from, even)
-		h.VMOVSHDUP(from, v)
-		h.VFMADD213PS(even, h.alternate[0], v)
+		v, met := h.vector(), h.vector()
+		h.VMULPS(from, h.factor, v)
 		const neighbours, halves = operand.U8(0xb1), operand.U8(0x4e) // change places
-		for stage, alternate := range h.alternate[1:] {
+		for stage, alternate := range h.alternate {
 			switch {
 			case stage == 0:
+				h.VPERMILPS(neighbours, v, met)
+			case stage == 1:
 				h.VPERMILPS(halves, v, met)
 			case !h.avx512:
 				h.VPERM2F128(operand.U8(1), v, v, met)
-			case stage == 1:
+			case stage == 2:
 				h.VSHUFF32X4(neighbours, v, v, met)
 			default:
 				h.VSHUFF32X4(halves, v, v, met)
@@ -120,12 +120,9 @@ func (h *hadamardStages) across(list []reg.VecVirtual) []reg.VecVirtual {
 	return list
 }
 
-// save stores registers so many bytes apart, times factor if there is one.
-func (h *hadamardStages) save(x reg.GPVirtual, apart int, list []reg.VecVirtual, factor reg.VecVirtual) {
+// save stores registers so many bytes apart.
+func (h *hadamardStages) save(x reg.GPVirtual, apart int, list []reg.VecVirtual) {
 	for i, v := range list {
-		if factor != nil {
-			h.VMULPS(factor, v, v)
-		}
 		h.VMOVUPS(v, operand.Mem{Base: x, Disp: i * apart})
 	}
 }

@@ -15,9 +15,7 @@ func hadamard(e *emitter) {
 		e.rows(count, func() {
 			if length <= hadamardBlock {
 				e.temporary(func() {
-					list := e.transform(h, e.loadFloats(x, length))
-					e.multiplyAll(list, h.factor)
-					e.storeFloats(list, x, length)
+					e.storeFloats(e.transform(h, e.loadFloats(x, length)), x, length)
 				})
 			} else {
 				e.transformBlocks(h, length/hadamardBlock, x, at, far, left)
@@ -34,9 +32,10 @@ type butterflies struct {
 	factor, signs1, signs2 vector
 }
 
-// transform makes all stages of the numbers of some vectors. A number that is
-// multiplied by 1 or -1 is rounded once, with the sum.
+// transform multiplies the numbers of some vectors by the factor and makes all their
+// stages. A number that is multiplied by 1 or -1 is rounded once, with the sum.
 func (e *emitter) transform(h *butterflies, list []vector) []vector {
+	e.multiplyAll(list, h.factor)
 	for i, v := range list {
 		list[i] = e.vector()
 		e.rev644s(list[i], v)
@@ -101,7 +100,6 @@ func (e *emitter) transformBlocks(h *butterflies, blocks int, x, at, far, left g
 		each(e.ldp)
 		for _, list := range [][]vector{low, high} {
 			e.combine(list)
-			e.multiplyAll(list, h.factor)
 		}
 		each(e.stp)
 		e.add(at, 32)

@@ -270,7 +270,7 @@ var avx2Mutants = []group{
 	{"avx2/hadamard", "asm/_gen/amd64/hadamard.go", hadamardTests, []fault{
 		{"sign", "differences the other way round", `h.VSUBPS(b, a, b)`, `h.VSUBPS(a, b, b)`},
 		{"halves", "the third stage meets the same half", `h.VPERM2F128(operand.U8(1), v, v, met)`, `h.VPERM2F128(operand.U8(0), v, v, met)`},
-		{"factor", "rows in registers are not scaled", `h.across(h.within(x, length)), h.factor)`, `h.across(h.within(x, length)), nil)`},
+		{"factor", "rows are not scaled", `h.VMULPS(from, h.factor, v)`, `h.VMOVUPS(from, v)`},
 		{"parts", "the last part of a long row stays as it is", `uint32(length/h.numbers)), left)`, `uint32(length/h.numbers-1)), left)`},
 		{"lengths", "rows of 512 are not transformed", `length <= 512`, `length < 512`},
 	}},
