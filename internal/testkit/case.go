@@ -160,7 +160,7 @@ func runCases(t *testing.T) {
 				r.everywhere(t, &c, inputs{shape: shape(), place: atGuards})
 			}
 			all := dispatch.Supported()
-			for n := range Rounds(80 * max(c.Times, 1)) {
+			for n := range Rounds(40 * max(c.Times, 1)) {
 				r.overlapping(t, all[n%len(all)], &c, inputs{shape: shape()})
 			}
 			for range Rounds(30) {
