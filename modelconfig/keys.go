@@ -11,17 +11,15 @@ import (
 )
 
 // unreadKeys fails for a key whose name is about positions and that nothing has read. It looks
-// beside the rope parameters, and in objects that are about attention.
-//
-// It also fails for the keys that position code reads for other models (keysOfPositions), and for
-// names that differ from one of these by one letter or two.
+// beside the rope parameters, and in objects that are about attention. It also fails for keys
+// that position code reads for other models (keysOfPositions), and for misspellings of these.
 func unreadKeys(r *reader, f *family) { unreadKeysOf(r, f, r.keys, "", 0) }
 
 func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
-	if r.err != nil {
-		return
-	}
 	for _, name := range sortedKeys(keys) {
+		if r.err != nil {
+			return
+		}
 		v, key := keys[name], path+name
 		if v == nil || r.seen[key] {
 			continue
@@ -36,10 +34,10 @@ func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
 			r.fail(ErrUnknown, keyName(key), kindOf(v), "false or no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
 		case subject == aboutKind && !isNumber(v) && v != false && !f.isTower():
 			r.fail(ErrUnknown, keyName(key), kindOf(v), "\"rope\" or no such key for this model type (leave it out if the model's own code does not read it)")
-		case !isOff(v) && !f.isTower():
-			switch known := positionKeyNear(name); known {
-			case "":
-			case name:
+		case !isOff(v):
+			switch known := positionKeyNear(name); {
+			case known == "", f.isTower() && subjectOf(known) == aboutKind: // of learned ones
+			case known == name:
 				r.fail(ErrUnknown, keyName(key), kindOf(v), "no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
 			default:
 				r.fail(ErrUnknown, keyName(key), kindOf(v), "%s, or no such key: this is near it (leave it out if it is another)", known)
@@ -99,7 +97,7 @@ func lettersOf(key string) (letters uint64) {
 
 // positionKeyNear returns the key of keysOfPositions that has a name, or else the nearest one that
 // differs from it by one letter or two, or else "". Of 5 or 6 letters one may differ, of fewer
-// none: most words are near a short one. Names of configuration classes that are of
+// none: most words are near a short one. Names that these projects have for
 // something else are near none.
 func positionKeyNear(name string) string {
 	const most = 2

@@ -6,42 +6,42 @@ package modelconfig
 const keysOfPositions = "alibi alibi_bias_max apply_cross_rope apply_first_frame_bias_in_rope apply_scale apply_vit_abs_pos_embed apply_yarn_scaling attention_factor " +
 	"attention_scaling attn_factor attn_rotary_emb attn_scale attn_scales attn_use_rope axes_dims_rope axial_pos_embds axial_pos_embds_dim axial_pos_shape " +
 	"base base_fps beta_fast beta_slow bias_max_distance bias_symmetric causal_temporal_positioning compress_rope_theta connector_rope_base_seq_len " +
-	"conv_pos_batch_norm convert_rope_params_to_dict cos_cache cos_sin_cache cos_sin_cache_bf16 cpu_info diffusion_max_period dim_bbox " +
-	"dim_bbox_sinusoid_emb_1d dim_bbox_sinusoid_emb_2d draft_shares_target_positions dropout_positions enable_fused_qk_norm_rope enable_qk_norm_rope_fusion " +
+	"conv_pos_batch_norm convert_rope_params_to_dict cos_cache cos_sin_cache cos_sin_cache_bf16 diffusion_max_period dim_bbox dim_bbox_sinusoid_emb_1d " +
+	"dim_bbox_sinusoid_emb_2d draft_shares_target_positions dropout_positions enable_fused_qk_norm_rope enable_qk_norm_rope_fusion " +
 	"encoder_max_relative_position extrapolation_factor factor finetuned fope_init_factor fope_sep_head full_attention full_rope_scaling " +
-	"fuse_qk_norm_rope_kvcache fuse_rope_kvcache fuse_rope_kvcache_cat_mla gcnArchName get_cos_sin_with_position global_rope_theta " +
-	"has_relative_attention_bias high_freq_factor indexer_rope_interleave init_pos_emb_height init_pos_emb_time init_pos_emb_width " +
-	"input_local_partial_rotary_factor input_local_rope_theta is_deepseek_v4 is_integrated is_neox_style k_rope_only_layernorm layer_rope_theta " +
-	"left_max_position_embeddings lightning_use_rope linear_rope llama_4_scaling llama_4_scaling_beta local_rope_theta long_factor long_mscale longrope " +
-	"low_freq_factor main max_2d_position_embeddings max_decoder_position_embeddings max_encoder_position_embeddings max_grid_col_position_embeddings " +
-	"max_grid_row_position_embeddings max_pos_emb max_position_embedding max_position_embeddings max_position_embeddings_hw max_position_embeddings_vision " +
-	"max_relative_positions max_shared_mem max_source_positions max_speech_positions max_target_positions max_temporal_embeddings max_text_positions " +
-	"max_timescale max_trained_positions memory_attention_downsample_rate memory_attention_num_attention_heads memory_attention_rope_dropout " +
-	"memory_attention_rope_feat_sizes memory_attention_rope_k_sizes memory_position_mode min_timescale mixed_b mm_posemb_size model_is_mrope mrope " +
-	"mrope_interleaved mrope_interleaved_glm mrope_mode mrope_num_dims mrope_section mscale mscale_all_dim multiprocessor_count n_gpu_layers n_positions " +
-	"nested_rope_parameter_keys no_rope_layer_indices no_rope_layers num_conv_pos_embedding_groups num_conv_pos_embeddings num_inv_freq num_pos_feats " +
-	"num_position_embeddings num_positions num_relative_chain_bins num_relative_features num_relative_residx_bins num_spatial_rope_pairs_per_axis " +
-	"num_uid_rope_pairs original_max_position_embeddings original_rope out_point_positions2D output_local_partial_rotary_factor output_local_rope_theta " +
-	"padding_mode partial_rotary_factor partial_rotary_factors pos_emb pos_emb_height pos_emb_interpolation_mode pos_emb_size pos_emb_time pos_emb_type " +
-	"pos_emb_width pos_embed pos_embed_jitter pos_embed_max_size pos_embed_rescale pos_embed_shift posemb_grid_size position_bias_max_distance " +
-	"position_bias_num_buckets position_biased_input position_bins position_buckets position_embedding_size position_embedding_type " +
-	"position_embeddings_type position_encoding_type position_id_per_seconds position_layers positional_dropout positional_dropout_rate " +
-	"positional_embedding_temperature positional_encoding_temperature positional_encoding_type positionwise_conv_kernel_size " +
-	"prepare_audio_rope_coords_for_sp prepare_video_rope_coords_for_sp qk_rope_dim qk_rope_head_dim quantize_video_rope_coords_to_hidden_dtype " +
-	"relation_bias_embed_dim relation_bias_scale relation_bias_theta relative_attention relative_attention_max_distance relative_attention_num_buckets " +
-	"relative_bias_args relative_max_distance reset_position_index_per_cell right_max_position_embeddings rope_axes_dim rope_dim rope_dim_list " +
-	"rope_double_precision rope_embedding_base rope_freq_constant rope_global_theta rope_head_dim rope_interleave rope_is_neox_style " +
-	"rope_kvcache_fusion_max_token_num rope_local_base_freq rope_local_theta rope_mode rope_parameters rope_pct rope_percent rope_position_scale rope_ratio " +
-	"rope_rotate_half_dims rope_scale rope_scaling rope_scaling_factor rope_scaling_layers rope_theta rope_theta_global rope_theta_hw rope_theta_local " +
-	"rope_theta_vision rope_type rope_use_fp32_in_outer_product rotary rotary_dim rotary_emb_base rotary_emb_dim rotary_emb_fraction rotary_emb_interleaved " +
-	"rotary_emb_scale_base rotary_embedding_base rotary_kwargs rotary_pct rotary_value shared_memory_per_block_optin short_factor short_mscale sin_cache " +
-	"sine_position_embedding_scale sinusoidal_embeddings sinusoidal_pos_embds sliding_attention sparse_indexer_rope_dim spatial_rope_base_frequency " +
-	"standardize_rope_params swa_partial_rotary_factor swa_qk_rope_head_dim swa_rope_parameters swa_rope_scaling swa_rope_theta temperature_height " +
-	"temperature_width temporal_modality_margin traditional truncate uid_rope_base_frequency use_abs_posemb use_absolute_position_embeddings use_alibi " +
-	"use_fope use_learned_position_embeddings use_mem_rope use_mid_position_embeddings use_positional_embedding use_positional_encoding " +
-	"use_relative_position_bias use_relative_position_embeddings use_repmixer_blocks use_rope use_rope2d use_rope_layers use_rotary_embedding " +
-	"use_shared_relative_position_bias uses_mrope uses_mrope_canvas validate_rope video_rope vision_rope_theta warp_size " +
+	"fuse_qk_norm_rope_kvcache fuse_rope_kvcache fuse_rope_kvcache_cat_mla get_cos_sin_with_position global_rope_theta has_relative_attention_bias " +
+	"high_freq_factor indexer_rope_interleave init_pos_emb_height init_pos_emb_time init_pos_emb_width input_local_partial_rotary_factor " +
+	"input_local_rope_theta is_deepseek_v4 is_neox_style k_rope_only_layernorm layer_rope_theta left_max_position_embeddings lightning_use_rope linear_rope " +
+	"llama_4_scaling llama_4_scaling_beta local_rope_theta long_factor long_mscale longrope low_freq_factor main max_2d_position_embeddings " +
+	"max_decoder_position_embeddings max_encoder_position_embeddings max_grid_col_position_embeddings max_grid_row_position_embeddings max_pos_emb " +
+	"max_position_embedding max_position_embeddings max_position_embeddings_hw max_position_embeddings_vision max_relative_positions max_source_positions " +
+	"max_speech_positions max_target_positions max_temporal_embeddings max_text_positions max_timescale max_trained_positions " +
+	"memory_attention_downsample_rate memory_attention_num_attention_heads memory_attention_rope_dropout memory_attention_rope_feat_sizes " +
+	"memory_attention_rope_k_sizes memory_position_mode min_timescale mixed_b mm_posemb_size model_is_mrope mrope mrope_interleaved mrope_interleaved_glm " +
+	"mrope_mode mrope_num_dims mrope_section mscale mscale_all_dim n_positions nested_rope_parameter_keys no_rope_layer_indices no_rope_layers " +
+	"num_conv_pos_embedding_groups num_conv_pos_embeddings num_inv_freq num_pos_feats num_position_embeddings num_positions num_relative_chain_bins " +
+	"num_relative_features num_relative_residx_bins num_spatial_rope_pairs_per_axis num_uid_rope_pairs original_max_position_embeddings original_rope " +
+	"out_point_positions2D output_local_partial_rotary_factor output_local_rope_theta padding_mode partial_rotary_factor partial_rotary_factors pos_emb " +
+	"pos_emb_height pos_emb_interpolation_mode pos_emb_size pos_emb_time pos_emb_type pos_emb_width pos_embed pos_embed_jitter pos_embed_max_size " +
+	"pos_embed_rescale pos_embed_shift posemb_grid_size position_bias_max_distance position_bias_num_buckets position_biased_input position_bins " +
+	"position_buckets position_embedding_size position_embedding_type position_embeddings_type position_encoding_type position_id_per_seconds " +
+	"position_layers positional_dropout positional_dropout_rate positional_embedding_temperature positional_encoding_temperature positional_encoding_type " +
+	"positionwise_conv_kernel_size prepare_audio_rope_coords_for_sp prepare_video_rope_coords_for_sp qk_rope_dim qk_rope_head_dim " +
+	"quantize_video_rope_coords_to_hidden_dtype relation_bias_embed_dim relation_bias_scale relation_bias_theta relative_attention " +
+	"relative_attention_max_distance relative_attention_num_buckets relative_bias_args relative_max_distance reset_position_index_per_cell " +
+	"right_max_position_embeddings rope_axes_dim rope_dim rope_dim_list rope_double_precision rope_embedding_base rope_freq_constant rope_global_theta " +
+	"rope_head_dim rope_interleave rope_is_neox_style rope_kvcache_fusion_max_token_num rope_local_base_freq rope_local_theta rope_mode rope_parameters " +
+	"rope_pct rope_percent rope_position_scale rope_ratio rope_rotate_half_dims rope_scale rope_scaling rope_scaling_factor rope_scaling_layers rope_theta " +
+	"rope_theta_global rope_theta_hw rope_theta_local rope_theta_vision rope_type rope_use_fp32_in_outer_product rotary rotary_dim rotary_emb_base " +
+	"rotary_emb_dim rotary_emb_fraction rotary_emb_interleaved rotary_emb_scale_base rotary_embedding_base rotary_kwargs rotary_pct rotary_value " +
+	"short_factor short_mscale sin_cache sine_position_embedding_scale sinusoidal_embeddings sinusoidal_pos_embds sliding_attention sparse_indexer_rope_dim " +
+	"spatial_rope_base_frequency standardize_rope_params swa_partial_rotary_factor swa_qk_rope_head_dim swa_rope_parameters swa_rope_scaling swa_rope_theta " +
+	"temperature_height temperature_width temporal_modality_margin traditional truncate uid_rope_base_frequency use_abs_posemb " +
+	"use_absolute_position_embeddings use_alibi use_fope use_learned_position_embeddings use_mem_rope use_mid_position_embeddings use_positional_embedding " +
+	"use_positional_encoding use_relative_position_bias use_relative_position_embeddings use_repmixer_blocks use_rope use_rope2d use_rope_layers " +
+	"use_rotary_embedding use_shared_relative_position_bias uses_mrope uses_mrope_canvas validate_rope video_rope vision_rope_theta " +
 	"window_positional_embedding_background_size xdrope_section yarn yarn_only_types"
 
-// ordinaryKeys are fields of configuration classes that differ from one of them by one letter or two.
-const ordinaryKeys = "afn asm bias mode qk_nope_head_dim route_scale scale upscale"
+// ordinaryKeys are other keys and options of these projects that differ from one of them by one letter or two.
+const ordinaryKeys = "act_scale afn asm bias bs bwe cases crop_mode far k_rope log_scale make mask mean mode moe name padding_side pair parse position_ids positions " +
+	"qk_nope_dim qk_nope_head_dim rescale route_scale scale scales shift_factor sm_scale swa_qk_nope_head_dim t_scale task upscale use_fp8 use_moe vae"

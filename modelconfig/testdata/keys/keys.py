@@ -70,8 +70,8 @@ def read_of(node):
 
 
 class Reader(ast.NodeVisitor):
-    def __init__(self, counts):
-        self.counts, self.inside = counts, [False]
+    def __init__(self, counts, options):
+        self.counts, self.options, self.inside = counts, options, [False]
 
     def within(self, inside, *nodes):
         self.inside.append(self.inside[-1] or inside)
@@ -123,6 +123,8 @@ class Reader(ast.NodeVisitor):
     def read(self, node):
         base, keys = read_of(node)
         owner = name_of(base) if base is not None else ""
+        if owner.endswith("kwargs") and not isinstance(node, ast.Attribute):
+            self.options.update(k for k in keys if KEY.match(k))
         block, config = BLOCK.search(ORDINARY.sub("", owner)), CONFIG.search(owner)
         if not block and not config or isinstance(node, ast.Attribute) and not config:
             return
@@ -164,6 +166,7 @@ def constant(name, keys):
 
 
 def main(arguments):
+    options = set()
     versions, counts, by = {}, collections.defaultdict(lambda: [0, 0, 0]), collections.defaultdict(set)
     for argument in arguments:
         name, version, folder = argument.split("=")
@@ -174,7 +177,7 @@ def main(arguments):
                 tree = ast.parse(path.read_text())
             except (SyntaxError, UnicodeDecodeError):
                 continue
-            Reader(own).visit(tree)
+            Reader(own, options).visit(tree)
         for key, (other, position, block) in own.items():
             counts[key][0] += other
             counts[key][1] += position
@@ -183,7 +186,8 @@ def main(arguments):
                 by[key].add(name)
     legitimate = fields()
     keys = sorted(k for k, (other, position, block) in counts.items() if len(k) > 3 and position > 9 * other and (block or about(k) or k in legitimate and not other))
-    near = sorted(f for f in legitimate - set(keys) if any(abs(len(k) - len(f)) <= 2 and distance(k, f) <= 2 for k in keys))
+    others = legitimate | options | {k for k, (other, _, _) in counts.items() if other}
+    near = sorted(f for f in others - set(keys) if any(abs(len(k) - len(f)) <= 2 and distance(k, f) <= 2 for k in keys))
     document = {"versions": versions, "keys": {k: sorted(by[k]) for k in keys}, "near": near, "fields": sorted(legitimate)}
     OUT.write_bytes(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
     GO.write_text(
@@ -191,7 +195,7 @@ def main(arguments):
         + "// keysOfPositions are the keys that position code reads, for any model: "
         + ", ".join(f"{n} {v}" for n, v in versions.items())
         + ".\n" + constant("keysOfPositions", keys)
-        + "\n// ordinaryKeys are fields of configuration classes that differ from one of them by one letter or two.\n"
+        + "\n// ordinaryKeys are other keys and options of these projects that differ from one of them by one letter or two.\n"
         + constant("ordinaryKeys", near)
     )
     print(len(keys), "keys,", len(near), "near them,", len(legitimate), "fields")
