@@ -119,7 +119,7 @@ func TestKeysOfUsers(t *testing.T) {
 func TestMisspelledKeys(t *testing.T) {
 	k, tried := readKeys(t), 0
 	try := func(key, typo string) {
-		if typo == "" || typo == key || k.Keys[typo] != nil || slices.Contains(k.Fields, typo) || harmlessKeys[typo] != "" {
+		if typo == "" || typo == key || k.Keys[typo] != nil || slices.Contains(k.Fields, typo) || slices.Contains(k.Near, typo) || harmlessKeys[typo] != "" {
 			return
 		}
 		if distance(key, typo, 3) > mostChanged(key) {
