@@ -28,15 +28,20 @@ import (
 // HuggingFace does not guess. It returns an error for an unknown model type, an unknown rope
 // type, an unknown key in rope_scaling or rope_parameters, keys that contradict each other,
 // and numbers out of range. It also returns an error for a key next to these two that is
-// about positions by its name, if the type does not have it:
+// about positions, if the type does not have it:
 //
-//   - rotation: rope or rotary (ropeTheta or use_mrope, but not property), theta, freq_base,
-//     is_neox_style.
-//   - something in its place, unless the value is false: ALiBi, xPos, NoPE, NTK.
+//   - rotation, by its name: rope or rotary (ropeTheta or use_mrope, but not property), theta,
+//     freq_base, is_neox_style.
+//   - something in its place, by its name, unless the value is false: ALiBi, xPos, NoPE, NTK,
+//     FoPE, a bias or an interpolation of positions.
 //   - the kind of positions (position_embedding_type).
+//   - a key that position code of transformers, vLLM, SGLang or llama.cpp reads for any model
+//     (long_factor, attn_scale), unless the value is false or empty, and a name that differs
+//     from such a key by one letter or two (partial_rotery_factor) and that no other
+//     code of theirs has. Of a key of 5 or 6 letters one may differ, of a
+//     shorter one none.
 //
-// It ignores all other keys that no type reads for its positions. docs/models.md lists types,
-// rules and keys.
+// It ignores all other keys. docs/models.md lists types, rules and keys.
 //
 // A document has at most 4 MiB, 2^17 values and 64 levels. A byte order mark is ignored.
 //

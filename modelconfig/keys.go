@@ -1,24 +1,31 @@
 package modelconfig
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/go-posenc/posenc"
 )
 
 // unreadKeys fails for a key whose name is about positions and that nothing has read. It looks
-// beside the rope parameters, and in objects that are about attention.
+// beside the rope parameters, and in objects that are about attention. It also fails for keys
+// that position code reads for other models (keysOfPositions), and for misspellings of these.
 func unreadKeys(r *reader, f *family) { unreadKeysOf(r, f, r.keys, "", 0) }
 
 func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
 	for _, name := range sortedKeys(keys) {
+		if r.err != nil {
+			return
+		}
 		v, key := keys[name], path+name
 		if v == nil || r.seen[key] {
 			continue
 		}
-		harmless := harmlessKeys[name] != "" || slices.Contains(f.unread, key)
+		harmless := harmlessKeys[name] != "" || slices.Contains(f.unread, key) ||
+			f.originalPositions != 0 && key == "original_max_position_embeddings" // some rules alone read it
 		switch subject := subjectOf(name); {
 		case harmless:
 		case subject == aboutRotation:
@@ -27,6 +34,14 @@ func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
 			r.fail(ErrUnknown, keyName(key), kindOf(v), "false or no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
 		case subject == aboutKind && !isNumber(v) && v != false && !f.isTower():
 			r.fail(ErrUnknown, keyName(key), kindOf(v), "\"rope\" or no such key for this model type (leave it out if the model's own code does not read it)")
+		case !isOff(v):
+			switch known := positionKeyNear(name); {
+			case known == "", f.isTower() && subjectOf(known) == aboutKind: // of learned ones
+			case known == name:
+				r.fail(ErrUnknown, keyName(key), kindOf(v), "no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
+			default:
+				r.fail(ErrUnknown, keyName(key), kindOf(v), "%s, or no such key: this is near it (leave it out if it is another)", known)
+			}
 		}
 		if inner, ok := v.(object); ok && depth < maxDepth && isAttention(name) {
 			unreadKeysOf(r, f, inner, key+".", depth+1)
@@ -37,7 +52,90 @@ func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
 // harmlessKeys have names that are about positions, and change nothing in the rotation. The
 // value is the reason.
 var harmlessKeys = map[string]string{
-	"qk_nope_head_dim": "the part of a head without positions, which latent attention reads where it counts",
+	"dropout_positions":       "a dropout",
+	"max_position_embeddings": "a length, which is read where a rule depends on it",
+	"max_trained_positions":   "such a length, of Nomic",
+	"n_positions":             "such a length, of GPT; files of other types have it too (nomic-embed-text-v1.5)",
+	"position_id_per_seconds": "how positions of sound are counted",
+	"qk_nope_head_dim":        "the part of a head without positions, which latent attention reads where it counts",
+}
+
+// isOff reports whether a value turns something off, whatever its key.
+func isOff(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case object:
+		return len(v) == 0
+	}
+	return false
+}
+
+// keysByLetters has keysOfPositions and ordinaryKeys, split when a key is first looked for.
+var keysByLetters struct {
+	once     sync.Once
+	known    []lettered
+	ordinary map[string]bool
+}
+
+// lettered is a key and the set of its bytes modulo 64.
+type lettered struct {
+	key     string
+	letters uint64
+}
+
+func lettersOf(key string) (letters uint64) {
+	for i := range len(key) {
+		letters |= 1 << (key[i] & 63)
+	}
+	return letters
+}
+
+// positionKeyNear returns the key of keysOfPositions that has a name, or else the nearest one that
+// differs from it by one letter or two, or else "". Of 5 or 6 letters one may differ, of fewer
+// none: most words are near a short one. Names that these projects have for
+// something else are near none.
+func positionKeyNear(name string) string {
+	const most = 2
+	k := &keysByLetters
+	k.once.Do(func() {
+		for key := range strings.SplitSeq(keysOfPositions, " ") {
+			k.known = append(k.known, lettered{key, lettersOf(key)})
+		}
+		k.ordinary = map[string]bool{}
+		for key := range strings.SplitSeq(ordinaryKeys, " ") {
+			k.ordinary[key] = true
+		}
+	})
+	if k.ordinary[name] || strings.Contains(strings.ToLower(name), "rope") && subjectOf(name) == aboutOther { // use_Europe
+		return ""
+	}
+	best, least, letters := "", most+1, lettersOf(name)
+	for _, known := range k.known {
+		// A letter that changes adds one to a set, and takes one from it.
+		if len(known.key)-len(name) > most || len(name)-len(known.key) > most ||
+			bits.OnesCount64(letters&^known.letters) > most || bits.OnesCount64(known.letters&^letters) > most {
+			continue
+		}
+		if d := distance(name, known.key, least); d < least && d <= mostChanged(known.key) {
+			best, least = known.key, d
+		}
+	}
+	return best
+}
+
+func mostChanged(key string) int {
+	switch n := len(key); {
+	case n < 5:
+		return 0
+	case n < 7:
+		return 1
+	}
+	return 2
 }
 
 // isNumber reports whether v is a number. Under a name of position embeddings a number is a
@@ -102,7 +200,9 @@ func subjectOf(key string) subject {
 	switch {
 	case namesRope(key, words), has("rot", "theta", "neox"), next(freq, base), next(base, freq):
 		return aboutRotation
-	case has("alibi", "xpos", "nope", "ntk", "yarn"), next([]string{"relative"}, []string{"position"}):
+	case has("alibi", "xpos", "nope", "ntk", "yarn", "fope", "sinusoidal"), next([]string{"relative"}, []string{"position"}),
+		next([]string{"position", "pos"}, []string{"bias", "interp", "interpolation"}), next([]string{"pe"}, []string{"type"}),
+		next([]string{"linear", "context"}, []string{"scale", "scaling"}):
 		return aboutOthers
 	case next([]string{"position", "positions", "positional", "pos"},
 		[]string{"embedding", "embeddings", "emb", "embed", "embeds", "embds", "encoding", "encodings", "encode", "enc"}):

@@ -1,0 +1,186 @@
+package modelconfig
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// keysRead is testdata/keys/keys.json.gz: the keys that the position code of four projects
+// reads, and the fields of the configuration classes of transformers.
+type keysRead struct {
+	Keys   map[string][]string `json:"keys"`
+	Near   []string            `json:"near"`
+	Fields []string            `json:"fields"`
+}
+
+func readKeys(t *testing.T) *keysRead {
+	t.Helper()
+	file := testkit.Must(os.Open(filepath.Join("testdata", "keys", "keys.json.gz")))
+	defer file.Close()
+	k := new(keysRead)
+	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(k))
+	if len(k.Keys) < 150 || len(k.Fields) < 2000 {
+		t.Fatalf("%d keys, %d fields", len(k.Keys), len(k.Fields))
+	}
+	if got := strings.Fields(keysOfPositions); !slices.Equal(got, sortedKeys(k.Keys)) {
+		t.Error("keysOfPositions is not what keys.json.gz has")
+	}
+	if got := strings.Fields(ordinaryKeys); !slices.Equal(got, k.Near) {
+		t.Error("ordinaryKeys is not what keys.json.gz has")
+	}
+	return k
+}
+
+// withKey returns a document of a type with one more key.
+func withKey(document map[string]any, key string, v any) []byte {
+	document = maps.Clone(document)
+	document[key] = v
+	return testkit.Must(json.Marshal(document))
+}
+
+// documentsOfTypes returns the shortest document of every type of a text model that is read.
+func documentsOfTypes(t *testing.T) map[string]map[string]any {
+	s, documents := readSurvey(t), map[string]map[string]any{}
+	for name := range families {
+		document := map[string]any{"model_type": name}
+		if entry := s.Types[name]; entry != nil {
+			maps.Copy(document, entry.Needs)
+		}
+		if _, err := HuggingFace(testkit.Must(json.Marshal(document))); err == nil {
+			documents[name] = document
+		}
+	}
+	return documents
+}
+
+// TestPositionKeys: no key that position code reads passes in silence on any type: the type
+// reads it, or an error names it.
+func TestPositionKeys(t *testing.T) {
+	documents, refused := documentsOfTypes(t), 0
+	if len(documents) < 150 {
+		t.Fatalf("%d types", len(documents))
+	}
+	keys := sortedKeys(readKeys(t).Keys)
+	for _, name := range sortedKeys(documents) {
+		f := families[name]
+		for _, key := range keys {
+			if harmlessKeys[key] != "" || slices.Contains(f.unread, key) || f.originalPositions != 0 && key == "original_max_position_embeddings" {
+				continue
+			}
+			// No reader takes such a value.
+			_, err := HuggingFace(withKey(documents[name], key, []any{map[string]any{"odd": 1}}))
+			if err == nil {
+				t.Errorf("%s: %s passes", name, key)
+				continue
+			}
+			refused++
+		}
+	}
+	t.Logf("%d keys, %d types: %d errors", len(keys), len(documents), refused)
+}
+
+// TestKeysOfUsers are keys that were seen to pass in silence.
+func TestKeysOfUsers(t *testing.T) {
+	for key, v := range map[string]any{
+		"pe_type": "alibi", "position_bias": true, "sinusoidal": true, "linear_scaling_factor": 4, "position_interpolation_factor": 4, "pos_interp": 4,
+		"context_scale": 4, "long_factor": []int{1}, "short_factor": []int{1}, "llama_4_scaling_beta": 0.1, "partial_rotery_factor": 0.5,
+		"relative_attention_num_buckets": 32, "use_fope": true, "fope_sep_head": true, "fope_init_factor": 0.5, "fope_num_inv_freq": 16,
+	} {
+		_, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, key, v))
+		if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %v", key, err)
+		}
+		for _, off := range []any{nil, false} {
+			if _, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, key, off)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	_, err := HuggingFace([]byte(`{"model_type": "llama", "partial_rotery_factor": 0.5}`))
+	if err == nil || !strings.Contains(err.Error(), "partial_rotary_factor") {
+		t.Errorf("%v does not name the key that is meant", err)
+	}
+}
+
+// TestMisspelledKeys: a key at edit distance 1 or 2 from one that position code reads is an error
+// that names it.
+func TestMisspelledKeys(t *testing.T) {
+	k, tried := readKeys(t), 0
+	try := func(key, typo string) {
+		if typo == "" || typo == key || k.Keys[typo] != nil || slices.Contains(k.Fields, typo) || slices.Contains(k.Near, typo) || harmlessKeys[typo] != "" {
+			return
+		}
+		if distance(key, typo, 3) > mostChanged(key) {
+			return
+		}
+		tried++
+		_, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, typo, []any{1}))
+		if err == nil || !strings.Contains(err.Error(), typo) {
+			t.Errorf("%s for %s: %v", typo, key, err)
+		}
+	}
+	for _, key := range sortedKeys(k.Keys) {
+		for i := range len(key) {
+			left := key[:i] + key[i+1:]
+			j := (7*i + 3) % len(left)
+			changed := key[:i] + "z" + key[i+1:]
+			try(key, left)
+			try(key, changed)
+			try(key, key[:i]+"q"+key[i:])
+			try(key, left[:j]+left[j+1:])
+			try(key, changed[:j]+"w"+changed[j:])
+			try(key, left[:j]+"x"+left[j:])
+			if i > 0 {
+				try(key, key[:i-1]+key[i:i+1]+key[i-1:i]+key[i+1:])
+			}
+		}
+	}
+	t.Logf("%d misspellings", tried)
+}
+
+// TestOrdinaryKeys: a field of any configuration class passes unless it is about positions.
+func TestOrdinaryKeys(t *testing.T) {
+	k, passed := readKeys(t), 0
+	for _, key := range k.Fields {
+		// Text is no value of some keys that are read (hidden_size): ErrSyntax.
+		if k.Keys[key] != nil || subjectOf(key) != aboutOther || key == "model_type" {
+			continue
+		}
+		_, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, key, "odd"))
+		if errors.Is(err, ErrUnknown) {
+			t.Errorf("%v", err)
+		}
+		passed++
+	}
+	t.Logf("%d of %d fields pass", passed, len(k.Fields))
+	for _, key := range []string{"torch_dtype", "architectures", "auto_map", "quantization_config", "transformers_version", "_name_or_path", "unsloth_fixed", "trust_remote_code", "use_cache", "bf16", "fp16", "rms_eps", "vector", "padding_side", "truncation_side"} {
+		if _, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, key, map[string]any{"rope_theta": 1, "odd": true})); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestManyUnreadKeys reads a document of 2 MB of keys that nothing reads.
+func TestManyUnreadKeys(t *testing.T) {
+	var text bytes.Buffer
+	text.WriteString(`{"model_type": "llama"`)
+	for i := range 100000 {
+		fmt.Fprintf(&text, `,"zzzz_key_%s":1`, strconv.Itoa(i))
+	}
+	text.WriteString("}")
+	if _, err := HuggingFace(text.Bytes()); err != nil {
+		t.Error(err)
+	}
+}
