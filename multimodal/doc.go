@@ -1,6 +1,6 @@
 // Package multimodal computes the positions of the tokens of prompts with images, video and
 // sound, as a model's rotary embedding takes them: [axes][tokens] int32 for
-// posenc.Rotary.At, and the position of the first token to decode. It computes integers from
+// posenc.Rotary.At, and where decoding goes on ([Next]). It computes integers from
 // integers; it has no kernels and does not touch embeddings.
 //
 //	model := multimodal.Model{Family: multimodal.Qwen3VL, MergeSize: 2}

@@ -40,7 +40,7 @@ func Example() {
 	for axis, name := range []string{"time  ", "height", "width "} {
 		fmt.Println(name, positions[axis*len(ids):][:len(ids)])
 	}
-	fmt.Println("next  ", next, "after", len(ids), "tokens")
+	fmt.Println("next  ", next.Axes[:3], "after", len(ids), "tokens")
 
 	axes, err := frequency.InterleavedSections(frequency.ImageSections{Time: 24, Height: 20, Width: 20})
 	if err != nil {
@@ -58,7 +58,7 @@ func Example() {
 	// time   [0 1 2 3 3 3 3 3 3 6 7 8 8 10 11 12 13 14 15 15 17 18 19 20 21 22 22 24 25]
 	// height [0 1 2 3 3 3 4 4 4 6 7 8 8 10 11 12 13 14 15 15 17 18 19 20 21 22 22 24 25]
 	// width  [0 1 2 3 4 5 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25]
-	// next   26 after 29 tokens
+	// next   [26 26 26] after 29 tokens
 }
 
 // A video of half a second per grid with its sound, in Qwen3-Omni: positions are in
@@ -74,7 +74,7 @@ func ExampleModel_FractionalPositions() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(positions[:14], next)
+	fmt.Println(positions[:14], next.Axes[0])
 	// Output:
 	// [0 1 2 3 3 4 5 6 7 8 9 9.5 10.5 11.5] 12.5
 }
@@ -87,7 +87,7 @@ func ExampleModel_BatchPositions() {
 		{{Kind: multimodal.Text, Tokens: 2}},
 	}
 	const length = 5
-	positions, next := make([]int32, 3*len(prompts)*length), make([]int32, len(prompts))
+	positions, next := make([]int32, 3*len(prompts)*length), make([]multimodal.Next[int32], len(prompts))
 	err := model.BatchPositions(positions, next, prompts, multimodal.BatchOptions{Length: length, PadLeft: true})
 	if err != nil {
 		log.Fatal(err)
@@ -95,12 +95,12 @@ func ExampleModel_BatchPositions() {
 	for axis := range 3 {
 		fmt.Println(positions[axis*10:][:5], positions[axis*10:][5:10])
 	}
-	fmt.Println(next)
+	fmt.Println(next[0].Axes[:3], next[1].Axes[:3])
 	// Output:
 	// [0 1 1 1 1] [0 0 0 0 1]
 	// [0 1 1 2 2] [0 0 0 0 1]
 	// [0 1 2 1 2] [0 0 0 0 1]
-	// [3 2]
+	// [2 3 3] [2 2 2]
 }
 
 // The rule of a model by its model_type. An unknown one is an error.

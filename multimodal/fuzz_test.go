@@ -157,7 +157,7 @@ func fuzzFractions(t *testing.T, m multimodal.Model, runs []multimodal.Run, n in
 	}
 }
 
-func checkPositions(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst []int32, n int, next int32) {
+func checkPositions(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst []int32, n int, next multimodal.Next[int32]) {
 	axes, at := m.Axes(), 0
 	for i, r := range runs {
 		plain := r.Kind == multimodal.Text || r.Kind == multimodal.Audio || r.Kind > multimodal.VideoAndAudio && m.Family != multimodal.MiniCPMV47
@@ -179,8 +179,13 @@ func checkPositions(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst
 			t.Fatalf("%v: a position %d", m, x)
 		}
 	}
-	if next != largest+1 {
-		t.Fatalf("%v: next %d after %d", m, next, largest)
+	if next.AfterLargest != largest+1 {
+		t.Fatalf("%v: next %v after %d", m, next, largest)
+	}
+	for axis := range axes {
+		if n > 0 && next.Axes[axis] != dst[axis*n+n-1]+1 {
+			t.Fatalf("%v: next %v after %d on axis %d", m, next, dst[axis*n+n-1], axis)
+		}
 	}
 	if len(runs) == 0 || m.Family == multimodal.MiniCPMV47 {
 		return
@@ -189,8 +194,8 @@ func checkPositions(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst
 	part, _ := tokens(fewer)
 	first := make([]int32, axes*part)
 	before, err := m.Positions(first, fewer)
-	if err != nil || before > next {
-		t.Fatalf("%v: next %d, without the last run %d, error %v", m, next, before, err)
+	if err != nil || before.AfterLargest > next.AfterLargest {
+		t.Fatalf("%v: next %v, without the last run %v, error %v", m, next, before, err)
 	}
 	for axis := range axes {
 		if !slices.Equal(first[axis*part:][:part], dst[axis*n:][:part]) {
@@ -199,9 +204,9 @@ func checkPositions(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst
 	}
 }
 
-func checkBatch(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst []int32, n int, next int32) {
+func checkBatch(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst []int32, n int, next multimodal.Next[int32]) {
 	length := n + 3
-	padded, nexts := slices.Repeat([]int32{-77}, m.Axes()*2*length), make([]int32, 2)
+	padded, nexts := slices.Repeat([]int32{-77}, m.Axes()*2*length), make([]multimodal.Next[int32], 2)
 	if err := m.BatchPositions(padded, nexts, [][]multimodal.Run{runs, nil}, multimodal.BatchOptions{Length: length, PadLeft: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -211,8 +216,8 @@ func checkBatch(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst []i
 			t.Fatalf("%v: a batch has other positions", m)
 		}
 	}
-	if !slices.Equal(nexts, []int32{next, 0}) {
-		t.Fatalf("%v: a batch goes on at %v, not at %d and 0", m, nexts, next)
+	if !slices.Equal(nexts, []multimodal.Next[int32]{next, {}}) {
+		t.Fatalf("%v: a batch goes on at %v, not at %v and 0", m, nexts, next)
 	}
 }
 

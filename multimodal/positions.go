@@ -8,17 +8,31 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
+// Next says where decoding goes on after a prompt. Two ways are in use. They differ after a
+// video with more frames than rows and columns, whose times go beyond those of the text after
+// it (Qwen2-VL, Qwen2.5-VL and the Omni models), and where a prompt ends with an image.
+type Next[T int32 | float32] struct {
+	// Axes has the position of the first token to decode on each of the Model.Axes() axes: that
+	// of the last token of the prompt + 1. Each further token is at 1 more on every axis.
+	// generate() of transformers 5.23 does this, in every family but Ming.
+	Axes [4]T
+
+	// AfterLargest is the largest position of the prompt + 1, on all axes: the number of its
+	// tokens + rope_deltas. vLLM, SGLang and Ming's own code go on here, and so does the
+	// forward of transformers without position_ids, also generate() before 5.3.
+	AfterLargest T
+}
+
 // Positions writes the positions of the tokens of runs, one run after another. dst is
 // [axes][tokens], as posenc.Rotary.At takes it, with m.Axes() axes: time, height and width.
-// next is the position of the first token to decode: it is at next on all axes, the second
-// at next+1. [Family] has the equations.
+// next says where decoding goes on. [Family] has the equations.
 //
 // runs are the whole prompt, from position 0 on. When a prompt grows, for example by another
 // image, compute all of it again; the positions of earlier tokens do not change.
 //
 // Errors wrap ErrConfig (m), ErrLength (dst), ErrShape (a run or its grid) or ErrPosition
 // (a position that does not fit an int32, or a fraction in Qwen3Omni).
-func (m Model) Positions(dst []int32, runs []Run) (next int32, err error) {
+func (m Model) Positions(dst []int32, runs []Run) (next Next[int32], err error) {
 	return positions(m, "multimodal.Model.Positions", dst, runs)
 }
 
@@ -27,32 +41,31 @@ func (m Model) Positions(dst []int32, runs []Run) (next int32, err error) {
 // the video. In the other families it writes the same integers as Positions. A position
 // beyond 2^24 in magnitude, up to which float32 holds every integer, is an error.
 //
-// During decoding, add 1, 2, ... to next. transformers decodes token i of the sequence at
-// float32(i) + delta instead, where delta is next minus the index of the first decoded token,
-// rounded to float32. Where next is a fraction, the two may differ in the last bit.
-func (m Model) FractionalPositions(dst []float32, runs []Run) (next float32, err error) {
+// During decoding, add 1, 2, ... to next. Where rope_deltas are added to indices in float32
+// instead, positions that are fractions may differ in the last bit.
+func (m Model) FractionalPositions(dst []float32, runs []Run) (next Next[float32], err error) {
 	return positions(m, "multimodal.Model.FractionalPositions", dst, runs)
 }
 
-func positions[T int32 | float32](m Model, function string, dst []T, runs []Run) (next T, err error) {
+func positions[T int32 | float32](m Model, function string, dst []T, runs []Run) (next Next[T], err error) {
 	if err := m.check(function); err != nil {
-		return 0, err
+		return next, err
 	}
 	p := prompt[T]{model: m, runs: runs}
 	name := promptName{function, -1}
 	tokens, err := p.check(name)
 	if err != nil {
-		return 0, err
+		return next, err
 	}
 	if want, ok := argument.Multiply(m.Axes(), tokens); !ok || len(dst) != want {
-		return 0, argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d, for [axes][tokens]", m.Axes(), tokens)
+		return next, argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d, for [axes][tokens]", m.Axes(), tokens)
 	}
 	if _, err := p.measure(name); err != nil {
-		return 0, err
+		return next, err
 	}
 	p.dst, p.stride = dst, tokens
 	p.write()
-	return p.next, nil
+	return p.goesOn(tokens), nil
 }
 
 // BatchOptions says how the prompts of a batch are padded.
@@ -63,13 +76,12 @@ type BatchOptions struct {
 
 // BatchPositions writes the positions of several prompts that are padded to one length. dst
 // is [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
-// position 0. If next is not empty, it gets the position of the first token to decode of each
-// prompt. Each prompt has the same positions as in [Model.Positions], with one exception:
+// position 0. If next is not empty, it gets where decoding goes on after each prompt. Each prompt has the same positions as in [Model.Positions], with one exception:
 // HunYuanVL counts images through the whole batch, as transformers does.
 //
 // Errors wrap ErrConfig (m, options), ErrLength (dst, next), ErrShape (a prompt that is
 // longer than Length, a run or its grid), ErrOverlap (dst and next) or ErrPosition.
-func (m Model) BatchPositions(dst, next []int32, prompts [][]Run, options BatchOptions) error {
+func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, options BatchOptions) error {
 	const function = "multimodal.Model.BatchPositions"
 	if err := m.check(function); err != nil {
 		return err
@@ -114,7 +126,7 @@ func (m Model) BatchPositions(dst, next []int32, prompts [][]Run, options BatchO
 		p.dst = dst[start:]
 		p.write()
 		if len(next) != 0 {
-			next[b] = p.next
+			next[b] = p.goesOn(p.token)
 		}
 		images = p.images
 	}
@@ -155,6 +167,17 @@ func (p *prompt[T]) tokens() (n int) {
 		n += p.runs[i].Tokens
 	}
 	return n
+}
+
+// goesOn returns where decoding goes on, once the positions of all tokens are written.
+func (p *prompt[T]) goesOn(tokens int) Next[T] {
+	next := Next[T]{AfterLargest: p.next}
+	for axis := range p.model.Axes() {
+		if tokens > 0 {
+			next.Axes[axis] = p.dst[axis*p.stride+tokens-1] + 1
+		}
+	}
+	return next
 }
 
 // check checks the runs, and returns how many tokens they have.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/multimodal"
@@ -58,15 +59,15 @@ func TestText(t *testing.T) {
 			next, err := m.Positions(dst, []multimodal.Run{text(2), text(0), marker(1), text(2)})
 			testkit.NoError(t, err)
 			want := slices.Repeat([]int32{0, 1, 2, 3, 4}, m.Axes())
-			if !slices.Equal(dst, want) || next != 5 {
-				t.Errorf("%v, next %d, want %v, next 5", dst, next, want)
+			if !slices.Equal(dst, want) || next.AfterLargest != 5 || !slices.Equal(next.Axes[:m.Axes()], slices.Repeat([]int32{5}, m.Axes())) {
+				t.Errorf("%v, next %v, want %v, next 5", dst, next, want)
 			}
 			next, err = m.Positions(nil, nil)
-			if next != 0 || err != nil {
-				t.Errorf("no tokens: next %d, error %v", next, err)
+			if next != (multimodal.Next[int32]{}) || err != nil {
+				t.Errorf("no tokens: next %v, error %v", next, err)
 			}
 			fraction, err := m.FractionalPositions(nil, nil)
-			if fraction != 0 || err != nil {
+			if fraction != (multimodal.Next[float32]{}) || err != nil {
 				t.Errorf("no tokens: next %v, error %v", fraction, err)
 			}
 		})
@@ -113,12 +114,12 @@ func TestAfterLargest(t *testing.T) {
 	for after, want := range map[bool][]int32{false: {0, 1, 2, 3, 4, 5, 6, 2}, true: {0, 1, 2, 3, 4, 5, 6, 7}} {
 		dst := make([]int32, 3*8)
 		next, err := multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 2, AfterLargest: after}.Positions(dst, runs)
-		wantNext := int32(7)
+		wantNext := multimodal.Next[int32]{AfterLargest: 7, Axes: [4]int32{3, 3, 3}}
 		if after {
-			wantNext = 8
+			wantNext = multimodal.Next[int32]{AfterLargest: 8, Axes: [4]int32{8, 8, 8}}
 		}
 		if err != nil || !slices.Equal(dst[:8], want) || next != wantNext {
-			t.Errorf("AfterLargest %v: times %v, next %d, want %v, next %d; error %v", after, dst[:8], next, want, wantNext, err)
+			t.Errorf("AfterLargest %v: times %v, next %v, want %v, next %v; error %v", after, dst[:8], next, want, wantNext, err)
 		}
 	}
 }
@@ -138,7 +139,7 @@ func TestAllocations(t *testing.T) {
 		for _, r := range runs {
 			tokens += r.Tokens
 		}
-		dst, next := make([]int32, m.Axes()*tokens), make([]int32, 1)
+		dst, next := make([]int32, m.Axes()*tokens), make([]multimodal.Next[int32], 1)
 		prompts := [][]multimodal.Run{runs}
 		if n := testing.AllocsPerRun(10, func() {
 			testkit.Must(m.Positions(dst, runs))
@@ -171,7 +172,8 @@ func TestErrors(t *testing.T) {
 		return at(m, text(1))
 	}
 	batch := func(n, next int, o multimodal.BatchOptions, prompts ...[]multimodal.Run) error {
-		return qwen2.BatchPositions(dst[:n], dst[96-next:], prompts, o)
+		after := unsafe.Slice((*multimodal.Next[int32])(unsafe.Pointer(&dst[96-5*max(next, 1)])), next)
+		return qwen2.BatchPositions(dst[:n], after, prompts, o)
 	}
 	for i, tt := range []struct {
 		err, kind error

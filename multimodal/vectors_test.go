@@ -140,7 +140,7 @@ func (b *batch) comparePrompt(t *testing.T, m multimodal.Model, n int) {
 	next, err := m.FractionalPositions(floats, runs)
 	testkit.NoError(t, err)
 	compare(t, floats, want)
-	if next != p.Next {
+	if next.AfterLargest != p.Next {
 		t.Errorf("next %v, want %v", next, p.Next)
 	}
 	integers := make([]int32, len(want))
@@ -153,7 +153,7 @@ func (b *batch) comparePrompt(t *testing.T, m multimodal.Model, n int) {
 	}
 	testkit.NoError(t, err)
 	compare(t, integers, want)
-	if float32(whole) != p.Next {
+	if float32(whole.AfterLargest) != p.Next {
 		t.Errorf("next %v, want %v", whole, p.Next)
 	}
 	if p.Generated != nil {
@@ -197,9 +197,13 @@ func (b *batch) compare(t *testing.T, m multimodal.Model) {
 			}
 		}
 	}
-	positions, next := make([]int32, len(want)), make([]int32, len(prompts))
-	testkit.NoError(t, m.BatchPositions(positions, next, prompts, multimodal.BatchOptions{Length: b.Length, PadLeft: b.Left}))
+	positions, nexts := make([]int32, len(want)), make([]multimodal.Next[int32], len(prompts))
+	testkit.NoError(t, m.BatchPositions(positions, nexts, prompts, multimodal.BatchOptions{Length: b.Length, PadLeft: b.Left}))
 	compare(t, positions, want)
+	var next []int32
+	for _, n := range nexts {
+		next = append(next, n.AfterLargest)
+	}
 	if !slices.Equal(next, wantNext) {
 		t.Errorf("next %v, want %v", next, wantNext)
 	}
