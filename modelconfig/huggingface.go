@@ -108,6 +108,12 @@ func textModel(r *reader) *reader {
 		if inner["model_type"] == nil {
 			text.keys = withType(inner, w.innerType)
 		}
+		if innerType, _ := text.keys["model_type"].(string); notRotary[innerType] == "" {
+			unreadKeysBeside(r, w.key, inner)
+		}
+		if r.err != nil {
+			return r
+		}
 		r = text
 	}
 	return r
