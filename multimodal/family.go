@@ -137,9 +137,6 @@ var asText = map[string]bool{"jev": true, "minicpm_ocr": true, "minicpmv4_6": tr
 // position + 1 after a video, so set Model.AfterLargest for it. For any other model_type it
 // returns an error that wraps ErrConfig; it does not guess.
 func FamilyOf(modelType string) (Family, error) {
-	if f, ok := modelTypes[modelType]; ok {
-		return f, nil
-	}
 	if f, ok := modelTypes[strings.TrimSuffix(modelType, "_text")]; ok {
 		return f, nil
 	}

@@ -247,8 +247,11 @@ func TestFamilyOf(t *testing.T) {
 			t.Errorf("no vectors of %s", name)
 		}
 	}
-	for _, name := range []string{"", "llama", "qwen2_vl ", strings.Repeat("é", 100)} {
+	for _, name := range []string{"", "llama", "qwen2_vl ", strings.Repeat("é", 100), strings.Repeat("x", 1<<20)} {
 		_, err := multimodal.FamilyOf(name)
+		if err != nil && len(err.Error()) > 500 {
+			t.Errorf("an error of %d bytes", len(err.Error()))
+		}
 		fails(t, err, multimodal.ErrConfig, "multimodal.FamilyOf", "modelType")
 	}
 }
@@ -416,5 +419,24 @@ func TestDecode(t *testing.T) {
 	}
 	if differ == 0 {
 		t.Error("no prompt tells next.Axes from next.AfterLargest")
+	}
+}
+
+// A family behind the last, and the largest merge size.
+func TestBoundsOfModel(t *testing.T) {
+	_, err := multimodal.Model{Family: multimodal.Ming + 1, MergeSize: 2}.Positions(nil, nil)
+	fails(t, err, multimodal.ErrConfig, "m.Family is 10")
+	_, err = multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 1<<15 + 1}.Positions(nil, nil)
+	fails(t, err, multimodal.ErrConfig, "m.MergeSize is 32769")
+	if _, err := (multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 1 << 15}).Positions(nil, nil); err != nil {
+		t.Error(err)
+	}
+	// With one of the two ids alone no video has sound.
+	omni := multimodal.Model{Family: multimodal.Qwen3Omni, MergeSize: 2, PositionsPerSecond: 2}
+	for _, tokens := range []multimodal.TokenIDs{{VisionStart: 5}, {AudioStart: 5}} {
+		runs, err := omni.AppendRuns(nil, []int32{5, 0, 0, 5, 0}, tokens, multimodal.Media{})
+		if err != nil || len(runs) != 1 || runs[0] != (multimodal.Run{Tokens: 5}) {
+			t.Errorf("%+v: got %v, error %v", tokens, runs, err)
+		}
 	}
 }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The loop's bound is noticed. That of n is not: without numbers the sum is 0 anyway.
+func TestGomutants(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout := os.Stdout
+	os.Stdout = write
+	failed := run("testdata/module", []string{"."}, 1)
+	os.Stdout = stdout
+	write.Close()
+	output, err := io.ReadAll(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"SURVIVED\tsums.go Sum 1 < as <=\tn < 0",
+		"SURVIVED\tsums.go Sum 2 if false\tif n < 0",
+		"NOT REACHED\tsums.go Never 1 && as ||\ta && b",
+		"/testdata/module: 5 changes: map[NOT REACHED:1 SURVIVED:2 noticed:2]",
+	}
+	for _, line := range want {
+		if !strings.Contains(string(output), line) {
+			t.Errorf("no line %q in\n%s", line, output)
+		}
+	}
+	if failed == nil || strings.Count(string(output), "SURVIVED\t") != 2 {
+		t.Errorf("error %v\n%s", failed, output)
+	}
+}
