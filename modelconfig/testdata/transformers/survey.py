@@ -592,7 +592,7 @@ def indexer_of(config, modules, cls, rotary, layer_type):
     """How the indexer of sparse attention rotates: head, offset and layout, None where there is none."""
     names = classes(modules, cls, ("Indexer",), ("Scorer",)) or classes(modules, cls, ("QSAIndexer",))
     names = names or [v for m in modules for n, v in vars(m).items() if n.endswith("Indexer") and isinstance(v, type)]
-    if not names:
+    if not names or not any(key.startswith("index") for key in vars(config)):  # of another part of the model
         return None
     indexer_class = names[0]
     module = sys.modules[indexer_class.__module__]
