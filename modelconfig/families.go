@@ -683,8 +683,8 @@ const (
 	noPositions = "none"
 )
 
-// unrotated lists the model types of transformers, one in a line, that no rotary module takes.
-// testdata/transformers/survey.py writes it.
+// unrotated lists the model types of transformers, one in a line, whose code rotates nothing and
+// which hold no type that does. testdata/transformers/survey.py writes it.
 //
 //go:embed unrotated.txt
 var unrotated string
@@ -696,7 +696,7 @@ var notRotary = map[string]string{
 	"bart": learned, "mbart": learned, "nougat": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
 	"clip_vision_model": learned, "siglip_vision_model": learned, "siglip2_vision_model": learned, "idefics2_vision": learned, "idefics3_vision": learned,
 	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned, "ovis2_vision": learned,
-	"hunyuan_vl_vision": learned, "got_ocr2_vision": relative, "gemma3n_vision": noPositions,
+	"hunyuan_vl_vision": learned, "got_ocr2_vision": relative, "pp_chart2table_vision": relative, "layoutxlm": learned, "gemma3n_vision": noPositions,
 	"whisper": learned, "vit": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,
 	"deberta-v2": relative, "xlnet": relative, "bloom": aliBi, "mpt": aliBi, "jais": aliBi,

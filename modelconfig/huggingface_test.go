@@ -1050,6 +1050,8 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 2}}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want the value in rope_parameters.full_attention, which is"},
 		{`{"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "factor": -4}}`, ErrValue, ": rope_scaling.factor is -4"},
 		{`{"model_type": "llama", "original_max_position_embeddings": 2048, "rope_parameters": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}}`, ErrContradiction, ": rope_parameters.original_max_position_embeddings is 8192, want the value beside rope_parameters, which is 2048"},
+		{`{"model_type": "deepseek_v4", "rope_parameters": {"main": {"rope_type": "default", "rope_theta": 50000}}}`, ErrValue, ": rope_parameters.compress is null, want an object"},
+		{`{"model_type": "deepseek_v4", "rope_parameters": {"compress": {"rope_type": "default"}, "main": null}}`, ErrValue, ": rope_parameters.main is null, want an object"},
 		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": -2}}`, ErrValue, ": rope_parameters.factor is -2"},
 		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": 2}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want the value in rope_parameters, which is"},
 		{`{"model_type": "llava", "text_config": {"rope_theta": -1}}`, ErrValue, ": text_config.rope_theta is -1"},

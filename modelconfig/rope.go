@@ -35,6 +35,12 @@ func readRopes(r *reader, f *family) map[string]*reader {
 		}
 		scaling, parameters = merged(parameters, scaling), r.within("rope_parameters", nil)
 	}
+	if f.flatBlock && nested {
+		for _, k := range f.kinds { // the class reads one alone as a flat block, and nothing in it
+			_, ok := parameters.keys[k.layerType].(object)
+			parameters.failIf(!ok, ErrValue, k.layerType, kindOf(parameters.keys[k.layerType]), "an object, because models of this type need one for each kind of layer, or a flat rope_parameters")
+		}
+	}
 	if f.flatBlock && scaling.keys["rope_theta"] != nil {
 		// The class puts its own bases in the place of this one.
 		scaling.number("rope_theta")

@@ -3,6 +3,7 @@ package modelconfig
 import (
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -24,6 +25,11 @@ type surveyed struct {
 	Configurations []string                 `json:"configurations"`
 	Keys           []string                 `json:"keys"` // of configuration classes, that speak of positions
 	Types          map[string]*surveyedType `json:"types"`
+	Calls          map[string][]string      `json:"calls"` // what the code of a type calls that rotates; without an entry it has no code
+	Holds          map[string]map[string]struct {
+		Type    string         `json:"type"`
+		Differs map[string]any `json:"differs"` // from the defaults of the type
+	} `json:"holds"` // of the default configuration, by key
 }
 
 type surveyedType struct {
@@ -306,10 +312,53 @@ func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format stri
 	}
 }
 
-// rotates reports whether a type or its text model rotates, or may.
+// rotates reports whether a type rotates, or may, or holds one that does.
 func (s *surveyed) rotates(name string) bool {
-	entry := s.Types[name]
-	return entry != nil && (len(entry.Kinds) > 0 || entry.Failed != "" || entry.Text != nil && entry.Text.Type != name && s.rotates(entry.Text.Type))
+	calls, code := s.Calls[name]
+	if len(calls) > 0 || !code {
+		return true
+	}
+	if entry := s.Types[name]; entry != nil && (len(entry.Kinds) > 0 || entry.Failed != "" || entry.Text != nil && entry.Text.Type != name && s.rotates(entry.Text.Type)) {
+		return true
+	}
+	for _, inner := range s.Holds[name] {
+		if inner.Type != name && s.rotates(inner.Type) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestSurveyTowers: a configuration without its vision tower has the tower of its class, which
+// need not be the default of the tower's type.
+func TestSurveyTowers(t *testing.T) {
+	s := readSurvey(t)
+	read := 0
+	for _, name := range sortedKeys(visionWrappers) {
+		inner, ok := s.Holds[name][visionWrappers[name].key]
+		if !ok {
+			continue
+		}
+		document := map[string]any{"model_type": inner.Type}
+		maps.Copy(document, inner.Differs)
+		got, err := HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, name))
+		want, wantErr := HuggingFaceVision(testkit.Must(json.Marshal(document)))
+		if err != nil || wantErr != nil {
+			for _, sentinel := range []error{ErrUnknown, ErrNotRotary} {
+				if errors.Is(err, sentinel) != errors.Is(wantErr, sentinel) {
+					t.Errorf("%s: %v, its tower alone: %v", name, err, wantErr)
+				}
+			}
+			continue
+		}
+		read++
+		if got.Type() != want.Type() || !slices.Equal(got.Layers(), want.Layers()) || !reflect.DeepEqual(testkit.Must(got.Rotary()), testkit.Must(want.Rotary())) {
+			t.Errorf("%s: %d layers of %+v, want %d of %+v", name, len(got.Layers()), testkit.Must(got.Rotary()), len(want.Layers()), testkit.Must(want.Rotary()))
+		}
+	}
+	if read < 20 {
+		t.Errorf("%d towers", read)
+	}
 }
 
 // TestSurveyKnown: every configuration class of transformers is read, or refused by what it

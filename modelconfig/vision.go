@@ -38,9 +38,12 @@ func visionModel(r *reader) *reader {
 		if r.err != nil || !several {
 			break
 		}
-		inner, _ := r.object(w.key)
+		inner, given := r.object(w.key)
 		if r.err != nil {
 			break
+		}
+		if !given {
+			inner = absentTowers[modelType]
 		}
 		tower := r.within(w.key, inner)
 		innerType, given := tower.text("model_type")
@@ -188,6 +191,12 @@ var towers = map[string]family{
 	"vjepa2":               refusedType("multiplies the two elements of a pair by cosines of different angles, which is no rotation: compute it with the model's own formula"),
 }
 
+// absentTowers are the keys of towers that files leave out, where a wrapper's class has other
+// defaults than the type of the tower.
+var absentTowers = map[string]object{
+	"mistral_large4": {"hidden_size": number("2048"), "head_dim": number("128"), "num_hidden_layers": number("30")},
+}
+
 // visionWrappers are the model types that hold a vision tower.
 var visionWrappers = map[string]wrapper{
 	"qwen2_vl": {"vision_config", "qwen2_vl_vision"}, "qwen2_5_vl": {"vision_config", "qwen2_5_vl_vision"},
@@ -215,6 +224,7 @@ var visionWrappers = map[string]wrapper{
 	"glmga": {"vision_config", "glm4v_vision"}, "cohere_compass": {"vision_config", "cohere_compass_vision"}, "cosmos3_omni": {"vision_config", "qwen3_vl_vision"},
 	"diffusion_gemma": {"vision_config", "gemma4_vision"}, "dots3_note": {"vision_config", "dots3_note_vision_encoder"}, "glm5_next": {"vision_config", "glm5_next_vision"},
 	"hyperclovax_vision_v2": {"vision_config", "qwen2_5_vl_vision"}, "lfm3_vl": {"vision_config", "lfm3_vl_vision"}, "minimax_m3_vl": {"vision_config", "minimax_m3_vl_vision"},
+	"chmv2": {"backbone_config", "dinov3_vit"}, "sam3_tracker": {"vision_config", "sam3_vision_model"}, "sam3_video": {"detector_config", "sam3"},
 	"mistral_large4": {"vision_config", "pixtral"}, "muse_glimmer": {"vision_config", "muse_glimmer_vision"}, "muse_spark": {"vision_config", "muse_spark_vision"},
 	"sam3": {"vision_config", "sam3_vision_model"}, "sam3_lite_text": {"vision_config", "sam3_vision_model"}, "sam3_vision_model": {"backbone_config", "sam3_vit_model"}, "pi0": {"vlm_config", "paligemma"},
 	"qwen4_exp": {"vision_config", "qwen4_exp_vision"}, "step3p7": {"vision_config", "step3p5_vision"}, "inkling2": {"vision_config", "inkling2_vision"},

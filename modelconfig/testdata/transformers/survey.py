@@ -3,14 +3,15 @@
 Walks every configuration class, instantiates it with its defaults and the rotary
 module that takes it, and writes for each kind of layer what the module and the
 attention do with a head: survey.json.gz. A type of which the script does not find
-out how it rotates is listed with the reason. The types that no rotary module takes go to
-unrotated.txt of the package. No weights, no network.
+out how it rotates is listed with the reason. The types that do not rotate by their code,
+and hold none that does, go to unrotated.txt of the package. No weights, no network.
 
     python3 survey.py          write survey.json.gz
     python3 survey.py TYPE...  write some types anew
     python3 survey.py new      print the types of this version of transformers that survey.json.gz does not have
 """
 
+import ast
 import copy
 import gzip
 import importlib
@@ -26,7 +27,9 @@ import sys
 os.environ["ATEN_CPU_CAPABILITY"] = "avx2"
 
 import torch
+import transformers
 from transformers import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.utils import logging
 
@@ -95,13 +98,29 @@ def configurations():
     return found
 
 
+def coded(cls):
+    """The configuration class that code names: the class itself, or where it has no code of its
+    own that of the model that transformers takes for it."""
+    name = MODEL_MAPPING_NAMES.get(cls.model_type)
+    if not own_files(cls) and isinstance(name, str):
+        return getattr(transformers, name).config_class
+    return cls
+
+
+def own_files(cls):
+    path = pathlib.Path(sys.modules[cls.__module__].__file__).parent
+    return [f for f in sorted(path.glob("modeling_*.py")) if "_tf_" not in f.name and "_flax_" not in f.name]
+
+
+def modeling_files(cls):
+    """The files with the code that takes a configuration."""
+    return own_files(coded(cls))
+
+
 def modeling_modules(cls):
-    """The modules with the code that takes a configuration."""
-    package = cls.__module__.rsplit(".", 1)[0]
-    path = pathlib.Path(importlib.import_module(package).__file__).parent
-    for file in sorted(path.glob("modeling_*.py")):
-        if "_tf_" in file.name or "_flax_" in file.name:
-            continue
+    """The modules of these files."""
+    package = coded(cls).__module__.rsplit(".", 1)[0]
+    for file in modeling_files(cls):
         try:
             yield importlib.import_module(f"{package}.{file.stem}")
         except ImportError:
@@ -121,7 +140,7 @@ def takes(cls, config_class):
     if annotation is inspect.Parameter.empty:
         return 1
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
-    return 2 if config_class.__name__ in re.findall(r"\w+", text) else 0
+    return 2 if coded(config_class).__name__ in re.findall(r"\w+", text) else 0
 
 
 def classes(modules, config_class, words, without=()):
@@ -573,7 +592,7 @@ def indexer_of(config, modules, cls, rotary, layer_type):
     """How the indexer of sparse attention rotates: head, offset and layout, None where there is none."""
     names = classes(modules, cls, ("Indexer",), ("Scorer",)) or classes(modules, cls, ("QSAIndexer",))
     names = names or [v for m in modules for n, v in vars(m).items() if n.endswith("Indexer") and isinstance(v, type)]
-    if not names:
+    if not names or not any(key.startswith("index") for key in vars(config)):  # of another part of the model
         return None
     indexer_class = names[0]
     module = sys.modules[indexer_class.__module__]
@@ -722,10 +741,83 @@ def keys_of(found):
     return sorted(keys)
 
 
-def rotates(name, result):
-    """Whether a type or its text model rotates, or may."""
-    entry = result.get(name, {})
-    return bool(entry.get("kinds") or "failed" in entry or "text" in entry and entry["text"]["type"] != name and rotates(entry["text"]["type"], result))
+def rotates(name, document):
+    """Whether a type rotates, or may, or holds one that does."""
+    entry = document["types"].get(name, {})
+    inner = [h["type"] for h in document["holds"].get(name, {}).values()]
+    inner += [entry["text"]["type"]] if "text" in entry else []
+    return bool(entry.get("kinds") or "failed" in entry or document["calls"].get(name, True) or any(t != name and rotates(t, document) for t in inner))
+
+
+# What code calls that rotates.
+CALLED = re.compile(r"rotary|rotate_(half|every)|RopeP|RoPE|rope_emb")
+
+
+def definitions(file):
+    """Classes, functions and tables of a file, by name."""
+    found = {}
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = node
+    return found
+
+
+def takes_by_name(node):
+    """Names of the configuration classes that a class says it takes."""
+    for function in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(function, ast.FunctionDef) and function.name == "__init__":
+            for argument in function.args.args:
+                if argument.arg in ("config", "atom_config") and argument.annotation is not None:
+                    return set(re.findall(r"\w+", ast.unparse(argument.annotation)))
+    return set()
+
+
+def calls(cls):
+    """What the code that takes a configuration calls that rotates, by its source: from the
+    classes that name the configuration on, without classes that name another."""
+    result, config = set(), coded(cls).__name__
+    for file in modeling_files(cls):
+        known = definitions(file)
+        todo = [name for name, node in known.items() if config in takes_by_name(node)]
+        seen = set(todo)
+        while todo:
+            node = known[todo.pop()]
+            parts = [node.value] if isinstance(node, ast.Assign) else node.body + getattr(node, "bases", [])
+            for part in parts:
+                if getattr(part, "name", "") == "_init_weights":  # of all modules of the file
+                    continue
+                for x in ast.walk(part):
+                    if isinstance(x, ast.Call):
+                        name = getattr(x.func, "id", getattr(x.func, "attr", ""))
+                        if CALLED.search(name):
+                            result.add(name)
+                    if isinstance(x, ast.Name) and x.id in known and x.id not in seen:
+                        taken = takes_by_name(known[x.id])
+                        if not taken or config in taken:
+                            seen.add(x.id)
+                            todo.append(x.id)
+    return sorted(result)
+
+
+TOWER_SIZES = ("hidden_size", "embed_dim", "num_attention_heads", "num_heads", "head_dim", "num_hidden_layers", "depth", "layer_types", "rope_parameters")
+
+
+def held(cls):
+    """The configurations in the default one of a class: for each key its type, and those of its
+    sizes that are not the defaults of that type."""
+    try:
+        config = cls()
+    except Exception:
+        return {}
+    result = {}
+    for key in cls.sub_configs or {}:
+        inner = getattr(config, key, None)
+        if getattr(inner, "model_type", ""):
+            actual, default = saved(inner), saved(type(inner)())
+            result[key] = {"type": inner.model_type, "differs": {k: actual[k] for k in TOWER_SIZES if actual.get(k) != default.get(k)}}
+    return result
 
 
 def versions():
@@ -747,8 +839,10 @@ def main(arguments):
             if entry:
                 result[name] = entry
     document = {"versions": versions(), "configurations": sorted(found), "keys": keys_of(found), "types": result}
+    document["calls"] = {name: calls(cls) for name, cls in found.items() if modeling_files(cls)}
+    document["holds"] = {name: inner for name, cls in found.items() if (inner := held(cls))}
     OUT.write_bytes(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
-    UNROTATED.write_text("".join(f"{name}\n" for name in sorted(found) if " " not in name and not rotates(name, result)))
+    UNROTATED.write_text("".join(f"{name}\n" for name in sorted(found) if " " not in name and not rotates(name, document)))
     print(len(found), "configurations,", len(result), "of interest")
 
 
