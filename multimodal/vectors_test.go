@@ -363,7 +363,8 @@ func TestManyFrames(t *testing.T) {
 		t.Error(err)
 	}
 	runtime.ReadMemStats(&after)
-	if most := uint64(4<<20 + 2*4<<22 + 1<<20); after.TotalAlloc-before.TotalAlloc > most {
+	// Under the race detector slices.Grow allocates what it adds once more.
+	if most := uint64(2 * (4<<20 + 2*4<<22 + 1<<20)); after.TotalAlloc-before.TotalAlloc > most {
 		t.Errorf("%d bytes, want at most %d", after.TotalAlloc-before.TotalAlloc, most)
 	}
 }
