@@ -34,7 +34,10 @@ func TestIncompleteForms(t *testing.T) {
 	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(f))
 	var agree, refused, trapped, failed int
 	for _, name := range sortedKeys(f.Types) {
-		for _, form := range f.Types[name] {
+		for i, form := range f.Types[name] {
+			if testing.Short() && i%4 != 0 { // an emulator takes a share
+				continue
+			}
 			m, err := readAs(name, form.Document)
 			switch {
 			case form.Error != "":

@@ -73,9 +73,12 @@ func TestPositionKeys(t *testing.T) {
 		t.Fatalf("%d types", len(documents))
 	}
 	keys := sortedKeys(readKeys(t).Keys)
-	for _, name := range sortedKeys(documents) {
+	for i, name := range sortedKeys(documents) {
 		f := families[name]
-		for _, key := range keys {
+		for j, key := range keys {
+			if testing.Short() && (i+j)%8 != 0 { // an emulator takes a share
+				continue
+			}
 			if harmlessKeys[key] != "" || slices.Contains(f.unread, key) || f.originalPositions != 0 && key == "original_max_position_embeddings" {
 				continue
 			}
@@ -131,7 +134,10 @@ func TestMisspelledKeys(t *testing.T) {
 			t.Errorf("%s for %s: %v", typo, key, err)
 		}
 	}
-	for _, key := range sortedKeys(k.Keys) {
+	for n, key := range sortedKeys(k.Keys) {
+		if testing.Short() && n%8 != 0 { // an emulator takes a share
+			continue
+		}
 		for i := range len(key) {
 			left := key[:i] + key[i+1:]
 			j := (7*i + 3) % len(left)
