@@ -206,20 +206,21 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 	}
 	for i := range xs {
 		dst := &xs[i].Dst
+		scaled := len(dst.Scales) > 0
 		for j := range xs {
 			switch other := &xs[j]; {
-			case argument.Overlap(dst.Data, other.Src.Data), argument.Overlap(dst.Scales, other.Src.Data):
+			case argument.Overlap(dst.Data, other.Src.Data), scaled && argument.Overlap(dst.Scales, other.Src.Data):
 				return fail(i, ".Dst", "sharing memory with ", j, ".Src", "a view of other memory")
-			case argument.Overlap(dst.Scales, other.Dst.Data):
+			case scaled && argument.Overlap(dst.Scales, other.Dst.Data):
 				return fail(i, ".Dst.Scales", "sharing memory with ", j, ".Dst.Data", "a slice of other memory")
 			case j < i && dst.overlaps(&other.Dst, reachOf(dst.heads(), end), reachOf(other.Dst.heads(), end), unitsOf[D](xs[i].dim(headDim)), unitsOf[D](other.dim(headDim))):
 				return fail(i, ".Dst", "sharing elements or scales with ", j, ".Dst", "views of different elements")
 			}
 		}
-		if argument.Overlap(dst.Data, slots) || argument.Overlap(dst.Scales, slots) {
+		if argument.Overlap(dst.Data, slots) || scaled && argument.Overlap(dst.Scales, slots) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Dst", "sharing memory with slots", "a view of other memory")
 		}
-		if a.overlaps(argument.Memory(dst.Data)) || a.overlaps(argument.Memory(dst.Scales)) {
+		if a.overlaps(argument.Memory(dst.Data)) || scaled && a.overlaps(argument.Memory(dst.Scales)) {
 			return a.overlapError(function, argument.Indexed("xs", i)+".Dst")
 		}
 	}
