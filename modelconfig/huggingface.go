@@ -110,6 +110,12 @@ func textModel(r *reader) *reader {
 		} else if innerType != w.innerType && !anyTextModel[modelType] {
 			text.fail(ErrContradiction, "model_type", quoted(innerType), "%q, the only text model of %s (pass %s alone to read it as another type)", w.innerType, modelType, strings.TrimSuffix(text.path, "."))
 		}
+		if innerType, _ := text.keys["model_type"].(string); notRotary[innerType] == "" {
+			unreadKeysBeside(r, w.key, inner)
+		}
+		if r.err != nil {
+			return r
+		}
 		r = text
 	}
 	return r

@@ -49,6 +49,21 @@ func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
 	}
 }
 
+// unreadKeysBeside fails for a key beside a text model that position code reads for other
+// models, or that misspells one, unless the text model has it too. Objects are other parts.
+func unreadKeysBeside(r *reader, part string, inner object) {
+	for _, key := range sortedKeys(r.keys) {
+		v := r.keys[key]
+		_, object := v.(object)
+		if v == nil || object || isOff(v) || isNumber(v) && subjectOf(key) == aboutKind || harmlessKeys[key] != "" || namesRotation(key) || sameValue(v, inner[key]) {
+			continue
+		}
+		if known := positionKeyNear(key); known != "" || subjectOf(key) == aboutOthers {
+			r.fail(ErrUnknown, keyName(key), kindOf(v), "no such key beside %s, the text model, where nothing reads it", part)
+		}
+	}
+}
+
 // harmlessKeys have names that are about positions, and change nothing in the rotation. The
 // value is the reason.
 var harmlessKeys = map[string]string{

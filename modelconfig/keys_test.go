@@ -184,3 +184,11 @@ func TestManyUnreadKeys(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Beside a text model nothing reads what position code reads within one.
+func TestKeysBesideTextModel(t *testing.T) {
+	for _, key := range []string{`"long_factor": [1]`, `"partial_rotery_factor": 0.5`, `"pe_type": "alibi"`, `"use_fope": true`, `"relative_attention_num_buckets": 32`} {
+		wantError(t, `{"model_type": "llava", `+key+`, "text_config": {"model_type": "llama"}}`, ErrUnknown, strings.Split(key, `"`)[1], "beside text_config")
+	}
+	mustRead(t, `{"model_type": "llava", "use_fope": false, "long_factor": null, "hidden_size": 64, "vision_config": {"use_fope": true}, "text_config": {"model_type": "llama"}}`)
+}

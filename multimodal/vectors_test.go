@@ -364,3 +364,57 @@ func TestManyFrames(t *testing.T) {
 		t.Errorf("%d bytes, want at most %d", after.TotalAlloc-before.TotalAlloc, most)
 	}
 }
+
+// generate() of transformers decodes behind the last token of a prompt, on each axis:
+// testdata/decode.json.gz.
+func TestDecode(t *testing.T) {
+	var golden struct {
+		Versions map[string]string
+		Families map[string][]struct {
+			Model          string
+			IDs            []int32
+			Images, Videos []grid
+			Seconds        []float32
+			Last           []float32
+			Decoded        [][]float32 // [axes][tokens]
+		}
+	}
+	readGolden("decode", &golden)
+	differ := 0
+	for name, prompts := range golden.Families {
+		m := multimodal.Model{Family: families[name], MergeSize: 2}
+		switch m.Family {
+		case multimodal.Qwen25VL:
+			m.PositionsPerSecond = 4
+		case multimodal.Qwen25Omni:
+			m.PositionsPerSecond, m.PositionsPerChunk = 25, 50
+		case multimodal.Qwen3Omni:
+			m.PositionsPerSecond = 25
+		case multimodal.Ernie45VL:
+			m.TemporalMergeSize = 2
+		}
+		for _, p := range prompts {
+			media := multimodal.Media{Images: grids(p.Images), Videos: grids(p.Videos), SecondsPerGrid: p.Seconds}
+			runs, err := m.AppendRuns(nil, p.IDs, multimodal.TokenIDs{Image: 40, Video: 41, VideoStart: 47, VideoEnd: 48}, media)
+			testkit.NoError(t, err)
+			positions := make([]float32, 3*len(p.IDs))
+			next := testkit.Must(m.FractionalPositions(positions, runs))
+			for axis := range 3 {
+				if last := positions[(axis+1)*len(p.IDs)-1]; last != p.Last[axis] {
+					t.Errorf("%s, %d tokens: the last is at %v on axis %d, want %v", p.Model, len(p.IDs), last, axis, p.Last[axis])
+				}
+				for i, want := range p.Decoded[axis] {
+					if got := next.Axes[axis] + float32(i); got != want {
+						t.Errorf("%s, %d tokens: decoded token %d is at %v on axis %d, want %v", p.Model, len(p.IDs), i, got, axis, want)
+					}
+				}
+				if next.Axes[axis] != next.AfterLargest {
+					differ++
+				}
+			}
+		}
+	}
+	if differ == 0 {
+		t.Error("no prompt tells next.Axes from next.AfterLargest")
+	}
+}
