@@ -171,9 +171,13 @@ func indexerTable() string {
 
 func wrapperTable() string {
 	var b strings.Builder
-	b.WriteString("| model_type | key | text model where it does not say |\n|---|---|---|\n")
+	b.WriteString("| model_type | key | text model where it does not say | others |\n|---|---|---|---|\n")
 	for _, name := range byName(wrappers) {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, wrappers[name].key, wrappers[name].innerType)
+		others := "error"
+		if anyTextModel[name] {
+			others = "read"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, wrappers[name].key, wrappers[name].innerType, others)
 	}
 	return b.String()
 }

@@ -33,6 +33,7 @@ type family struct {
 	trailing  bool    // the rotated elements are the last of the head
 	latent    bool    // latent attention: the head is its rotary part, and YaRN scales the softmax too
 	noPEDim   int     // latent: default of qk_nope_head_dim
+	wholeDim  int     // latent: default of head_dim, where the class has one for all of Q's head
 
 	layout    posenc.Layout
 	layoutKey string // a key that is false where the layout is half-split
@@ -144,6 +145,7 @@ func (f family) partially(factor float64) family   { f.partial, f.wholeHead = fa
 func (f family) counted(rotaryDim int) family      { f.rotaryDim, f.wholeHead = rotaryDim, false; return f }
 func (f family) countedBy(key string) family       { f.countKey = key; return f }
 func (f family) ignoring(keys ...string) family    { f.unread = keys; return f }
+func (f family) ofWhole(headDim int) family        { f.wholeDim = headDim; return f }
 func (f family) tail() family                      { f.trailing = true; return f }
 func (f family) laid(l posenc.Layout) family       { f.layout = l; return f }
 func (f family) interleaved() family               { f.layout = posenc.Interleaved; return f }
@@ -509,10 +511,10 @@ var families = map[string]family{
 	"bailing_hybrid":      mla(64, 128, 42, 262144, 6e6).called(bailing).layered(typed(lastOf("layer_group_size", 6, "linear_attention"), "full_attention")),
 	"hy_v4":               refusedType("has a layout on which implementations disagree: transformers rotates half-split pairs and llama.cpp interleaved ones, in the attention (the last qk_rope_head_dim elements of a head of Q) and in its indexers (also the last elements of a head): compare with the model's own output, and use posenc.RotaryConfig with the Layout that agrees"),
 	"mistral_large4_text": mla(64, 64, 72, 1048576, 1e4).without(mistralLarge4Rope).learning("rotary_emb.alpha").scaledBy("softmax_scaling").indexed(mistralIndexer, sharedIndexers(topKFrequency, ropeFlags(4))),
-	"dots3_note_text": mla(64, 128, 46, 524288, 0).with(
+	"dots3_note_text": mla(64, 128, 46, 524288, 0).ofWhole(256).with(
 		kindDefaults{layerType: "indexed_attention", base: 8e7, baseKeys: []string{"rope_theta"}, partial: 1},
 		kindDefaults{layerType: "full_attention", base: 8e7, baseKeys: []string{"rope_theta"}, partial: 1},
-		kindDefaults{layerType: "sliding_attention", base: 5e4, baseKeys: []string{"swa_rope_theta"}, partial: 1, headDimKey: "swa_qk_rope_head_dim", headDim: 64}).
+		kindDefaults{layerType: "sliding_attention", base: 5e4, blockBase: 8e7, baseKeys: []string{"swa_rope_theta"}, partial: 1, headDimKey: "swa_qk_rope_head_dim", headDim: 64}).
 		checked(ropeBlockNotEmpty).
 		indexed(dotsIndexer, typedIndexer("indexed_attention", typed(dotsLayers))),
 
@@ -608,6 +610,24 @@ func (d textDefaults) completed(inner object) object {
 		delete(keys, "rope_theta")
 	}
 	return keys
+}
+
+// anyTextModel are the wrappers whose text model is of the type that it gives. Classes of the
+// others have one type, and read nothing of another.
+var anyTextModel = map[string]bool{
+	"audioflamingo3": true, "aya_vision": true, "blip-2": true, "cohere2_vision": true, "colmodernvbert": true, "colpali": true, "colqwen2": true,
+	"cosmos3_omni": true, "deepseek_vl": true, "deepseek_vl_hybrid": true, "deepseek_vl_v2": true, "encoder-decoder": true, "exaone4_5": true,
+	"fast_vlm": true, "florence2": true, "fun_asr_nano": true, "fuyu": true, "gemma4_assistant": true, "gemma4_unified_assistant": true, "glm46v": true,
+	"glmasr": true, "glmga": true, "got_ocr2": true, "granite_speech": true, "granite_speech_plus": true, "grounding-dino": true,
+	"hyperclovax_vision_v2": true, "idefics2": true, "idefics3": true, "instructblip": true, "instructblipvideo": true, "internvl": true,
+	"internvl_chat": true, "janus": true, "jev": true, "kimi_k25": true, "kimi_vl": true, "lfm2_vl": true, "lfm3_vl": true, "lighton_ocr": true,
+	"llava": true, "llava_next": true, "llava_next_video": true, "llava_onevision": true, "minicpm_ocr": true, "minicpmv4_6": true, "minicpmv4_7": true,
+	"mistral3": true, "mm-grounding-dino": true, "modernvbert": true, "moss_transcribe_diarize": true, "musicflamingo": true, "nemo_speechlm": true,
+	"nemotron3_5_asr": true, "nemotron_h_omni": true, "omdet-turbo": true, "ovis2": true, "paligemma": true, "pe_audio": true, "pe_audio_video": true,
+	"pe_video": true, "perception_lm": true, "pi0": true, "pp_chart2table": true, "qianfan_ocr": true, "qwen2_audio": true, "qwen3_asr": true,
+	"shieldgemma2": true, "smolvlm": true, "speech-encoder-decoder": true, "ultravbert": true, "vibevoice": true,
+	"vibevoice_asr": true, "video_llama_3": true, "video_llava": true, "vipllava": true, "vision-encoder-decoder": true,
+	"vision-text-dual-encoder": true, "voxtral": true, "voxtral_realtime": true,
 }
 
 // wrappers are the model types that hold a text model.

@@ -105,8 +105,10 @@ func textModel(r *reader) *reader {
 		if r.err != nil {
 			return r
 		}
-		if inner["model_type"] == nil {
+		if innerType, given := text.text("model_type"); !given {
 			text.keys = withType(inner, w.innerType)
+		} else if innerType != w.innerType && !anyTextModel[modelType] {
+			text.fail(ErrContradiction, "model_type", quoted(innerType), "%q, the only text model of %s (pass %s alone to read it as another type)", w.innerType, modelType, strings.TrimSuffix(text.path, "."))
 		}
 		if innerType, _ := text.keys["model_type"].(string); notRotary[innerType] == "" {
 			unreadKeysBeside(r, w.key, inner)
@@ -459,7 +461,7 @@ func rotaryDimOf(r, rope *reader, f *family, k *kindDefaults, headDim int, headD
 		// a part of Q's head.
 		factor.agree(r, "partial_rotary_factor")
 		nope := r.integerOr([]string{"qk_nope_head_dim"}, f.noPEDim)
-		whole := r.integerOr([]string{"head_dim"}, headDim) // that of Q's heads, in some files
+		whole := r.integerOr([]string{"head_dim"}, cmp.Or(f.wholeDim, headDim)) // that of Q's heads, in some files
 		if factor.given && factor.number != 1 && factor.number != float64(headDim)/float64(headDim+nope) && factor.number != float64(headDim)/float64(whole) {
 			factor.fail(ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+nope)
 		}

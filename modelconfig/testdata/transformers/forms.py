@@ -15,11 +15,13 @@ import sys
 
 import survey
 import torch
+from transformers import AutoConfig
 
 OUT = survey.HERE / "forms.json.gz"
 # Of a text model, what decides how it rotates and how many layers it has.
 DECIDES = survey.SIZES + ("n_embd", "n_head", "n_layer", "d_model", "n_heads", "n_layers", "kv_channels", "qk_rope_head_dim", "qk_nope_head_dim", "rope_parameters", "partial_rotary_factor", "rope_interleave", "no_rope_layers")
 OTHER = 50000.0  # a base that no class has
+OTHER_TYPES = ("llama", "qwen2")  # of a text model, where the class has another
 
 # Further documents of single types.
 V4 = {"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 65536, "beta_fast": 32, "beta_slow": 1}
@@ -61,15 +63,16 @@ def plain(config):
 
 
 def wrapper_documents(name, cls):
-    """A wrapper without its text model, with an empty one, with the type alone, and with
-    each half of the keys that decide."""
+    """A wrapper without its text model, with an empty one, with the type alone, its own and
+    others, and with each half of the keys that decide."""
     found = text_model(cls())
     if found is None:
         return
     key, sub = found
     yield {"model_type": name}
     yield {"model_type": name, key: {}}
-    yield {"model_type": name, key: {"model_type": sub.model_type}}
+    for inner_type in (sub.model_type, *OTHER_TYPES):
+        yield {"model_type": name, key: {"model_type": inner_type}}
     keys = plain(sub)
     inner = text_model(sub)
     if inner is not None:
@@ -147,6 +150,11 @@ def alias_documents(name, cls):
             yield {"model_type": name, **needs, key: value, **further}
 
 
+def fixed_keys(cls):
+    """The parts of a configuration that are of one class, whatever model_type they give."""
+    return sorted(key for key, part in (cls.sub_configs or {}).items() if part is not AutoConfig)
+
+
 def resolved(config):
     """What decides about a configuration, to find those that come to the same."""
     return json.dumps([type(config).__name__, {k: v for k, v in plain(config).items() if k not in survey.PASSED_OVER and k != "architectures"}], sort_keys=True)
@@ -220,7 +228,8 @@ def main(arguments):
         for form in forms:
             if "result" in form:
                 form["result"] = texts.setdefault(json.dumps(form["result"], sort_keys=True), len(texts))
-    document = {"versions": survey.versions(), "results": [json.loads(t) for t in texts], "types": types}
+    fixed = {name: keys for name, cls in found.items() if " " not in name and (keys := fixed_keys(cls))}
+    document = {"versions": survey.versions(), "fixed": fixed, "results": [json.loads(t) for t in texts], "types": types}
     OUT.write_bytes(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
     print(len(types), "types,", sum(map(len, types.values())), "forms,", len(texts), "results,", OUT.stat().st_size, "bytes")
 
