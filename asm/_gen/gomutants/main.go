@@ -15,6 +15,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -182,8 +183,13 @@ type laboratory struct {
 	module               goPackage
 	folder, program, dir string
 
+	tests []test // the cheapest first
+}
+
+type test struct {
+	name    string
+	took    time.Duration
 	reached map[int]bool
-	limit   time.Duration
 }
 
 // prepare builds the tests of a package with every change of p, and runs them with none.
@@ -244,52 +250,72 @@ func (l *laboratory) prepare(p, tested goPackage) ([]change, error) {
 	}
 }
 
-// unchanged runs the tests without a change.
+// unchanged runs each test without a change, for its time and what it reaches.
 func (l *laboratory) unchanged() error {
-	file := filepath.Join(l.folder, "reached")
-	l.limit = 10 * time.Minute
-	start := time.Now()
-	if output, err := l.test(-1, reached+"="+file); err != nil {
-		return fmt.Errorf("without a change: %w\n%.2000s", err, output)
-	}
-	l.limit = max(10*time.Since(start), 5*time.Second)
-	text, err := os.ReadFile(file)
+	command := exec.Command(l.program, "-test.list", "^(Test|Fuzz|Example)")
+	command.Dir = l.dir
+	names, err := command.Output()
 	if err != nil {
 		return err
 	}
-	l.reached = map[int]bool{}
-	for field := range strings.FieldsSeq(string(text)) {
-		n, err := strconv.Atoi(field)
+	file := filepath.Join(l.folder, "reached")
+	for name := range strings.FieldsSeq(string(names)) {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			return err
+		}
+		start := time.Now()
+		if output, err := l.run(-1, []string{name}, 10*time.Minute, reached+"="+file); err != nil {
+			return fmt.Errorf("without a change: %w\n%.2000s", err, output)
+		}
+		t := test{name: name, took: time.Since(start), reached: map[int]bool{}}
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		l.reached[n] = true
+		for field := range strings.FieldsSeq(string(text)) {
+			n, err := strconv.Atoi(field)
+			if err != nil {
+				return err
+			}
+			t.reached[n] = true
+		}
+		l.tests = append(l.tests, t)
 	}
+	slices.SortFunc(l.tests, func(a, b test) int { return cmp.Compare(a.took, b.took) })
 	return nil
 }
 
-func (l *laboratory) test(number int, more ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), l.limit)
+func (l *laboratory) run(number int, names []string, limit time.Duration, more ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	command := exec.CommandContext(ctx, l.program, "-test.short", "-test.failfast", "-test.timeout", "10m")
+	command := exec.CommandContext(ctx, l.program, "-test.short", "-test.failfast", "-test.timeout", "10m", "-test.run", "^("+strings.Join(names, "|")+")$")
 	command.Dir = l.dir
 	command.Env = append(append(os.Environ(), variable+"="+strconv.Itoa(number)), more...)
 	output, err := command.CombinedOutput()
 	return string(output), err
 }
 
+// try runs the tests that reach a change, in programs of about a second.
 func (l *laboratory) try(c change) string {
-	if !l.reached[c.number] {
-		return unreached
+	verdict := unreached
+	var names []string
+	var took time.Duration
+	for i, t := range l.tests {
+		if t.reached[c.number] {
+			names, took = append(names, t.name), took+t.took
+		}
+		if len(names) == 0 || took < time.Second && i < len(l.tests)-1 {
+			continue
+		}
+		_, err := l.run(c.number, names, max(10*took, 5*time.Second))
+		var exit *exec.ExitError
+		switch {
+		case errors.As(err, &exit), errors.Is(err, context.DeadlineExceeded):
+			return noticed
+		case err != nil:
+			log.Print(err)
+		}
+		verdict, names, took = survived, nil, 0
 	}
-	_, err := l.test(c.number)
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return survived
-	case errors.As(err, &exit), errors.Is(err, context.DeadlineExceeded):
-		return noticed
-	}
-	log.Print(err)
-	return survived
+	return verdict
 }
