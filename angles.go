@@ -2,6 +2,7 @@ package posenc
 
 import (
 	"math"
+	"strconv"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/internal/argument"
@@ -15,9 +16,11 @@ import (
 type Angles struct {
 	rotary     *Rotary
 	rows       *Rows
-	all        bool    // of rows: token t takes row t, and of is nil
-	some       bool    // of rows: tokens with negative ids do not rotate; after check: there are some
-	fractional bool    // of is the bits of float32
+	all        bool // of rows: token t takes row t, and of is nil
+	some       bool // of rows: tokens with negative ids do not rotate; after check: there are some
+	fractional bool // of is the bits of float32
+	none       bool // of rotary: no token rotates, and there are tokens of them
+	tokens     int
 	of         []int32 // positions, or ids of rows
 }
 
@@ -34,6 +37,11 @@ func (r *Rotary) AtFractional(positions []float32) Angles {
 	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(positions))), len(positions))
 	return Angles{rotary: r, of: bits, fractional: true}
 }
+
+// Unrotated returns the angles of tokens that do not rotate: those of a layer without positions
+// (NoPE), whose heads are like the others of the model. [Rotate] leaves such heads as they are, and
+// functions that write heads elsewhere copy them, in the order in which they are read.
+func (r *Rotary) Unrotated(tokens int) Angles { return Angles{rotary: r, none: true, tokens: tokens} }
 
 // All returns the angles of as many tokens as there are rows: token t takes row t.
 func (r *Rows) All() Angles { return Angles{rows: r, all: true} }
@@ -54,6 +62,11 @@ func (a *Angles) check(function string) (tokens int, err error) {
 		return 0, anglesError(function, "zero, or from a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
 	case a.rotary != nil && a.rotary.rotaryDim == 0:
 		return 0, anglesError(function, "from a zero Rotary", "Angles from a Rotary of NewRotary")
+	case a.none:
+		if a.tokens < 0 {
+			return 0, anglesError(function, "of "+strconv.Itoa(a.tokens)+" tokens", "at least 0 tokens in Rotary.Unrotated")
+		}
+		return a.tokens, nil
 	case a.rotary != nil && !a.fractional:
 		return a.rotary.check(function, "positions", a.of)
 	case a.rotary != nil && a.rotary.frequencies.Decays():
@@ -91,7 +104,7 @@ func (a *Angles) heads() (h *head, scaling float32) {
 // oneByOne reports whether rows have an entry for each element or for each head, or some
 // tokens do not rotate.
 func (a *Angles) oneByOne() bool {
-	return a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.some)
+	return a.none || a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.some)
 }
 
 // checkUniform returns an error if rows have entries for each head, or some tokens do not
@@ -119,7 +132,7 @@ func (a *Angles) checkHeads(function string, name argument.Name, heads int) erro
 // or ids, or with a table of the caller.
 func (a *Angles) overlaps(x []byte) bool {
 	return argument.Overlap(x, a.of) ||
-		a.rows != nil && a.rows.callers && (argument.Overlap(x, a.rows.cos.Memory()) || argument.Overlap(x, a.rows.sin.Memory()))
+		a.rows != nil && a.rows.rotary == nil && (argument.Overlap(x, a.rows.cos.Memory()) || argument.Overlap(x, a.rows.sin.Memory()))
 }
 
 // overlapError is the error of an argument of that name that overlaps.

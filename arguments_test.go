@@ -24,15 +24,15 @@ func rotaryOf(a *testkit.Arguments) rotaryArgument {
 	if a.Any() {
 		switch a.Below(16) {
 		case 0:
-			return rotaryArgument{nil, posenc.RotaryConfig{HeadDim: 4}, 1, true}
+			return rotaryArgument{nil, posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit}, 1, true}
 		case 1:
-			return rotaryArgument{new(posenc.Rotary), posenc.RotaryConfig{HeadDim: 4}, 1, true}
+			return rotaryArgument{new(posenc.Rotary), posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit}, 1, true}
 		}
 	}
 	cfg := configOf(a)
 	r, err := posenc.NewRotary(cfg)
 	if err != nil {
-		cfg = posenc.RotaryConfig{HeadDim: 4}
+		cfg = posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit}
 	}
 	given := cfg
 	cfg.Axes, cfg.InvFreq = slices.Clone(cfg.Axes), slices.Clone(cfg.InvFreq) // other arguments may lie there too
@@ -57,7 +57,7 @@ func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
 	if !a.Any() {
 		pairs = a.Length()
 	}
-	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.Layout(a.Below(4))}
+	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: allLayouts[a.Below(4)]}
 	if a.Decoding == 0 && a.Yes() {
 		cfg.RotaryDim, cfg.Offset = 2*pairs, a.Below(20)
 		cfg.HeadDim += cfg.Offset + a.Below(20)
@@ -249,6 +249,10 @@ func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 		return rowsAngles(a, uniform)
 	case 5:
 		return fractionalAngles(a)
+	case 6:
+		if !uniform && a.Yes() {
+			return unrotatedAngles(a)
+		}
 	}
 	r := rotaryOf(a)
 	positions := positionsOf(a, &r)
@@ -264,6 +268,24 @@ func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 		n.Angles, n.right = posenc.Angles{}, func() bool { return false }
 	}
 	return n
+}
+
+// unrotatedAngles returns Angles of tokens that do not rotate.
+func unrotatedAngles(a *testkit.Arguments) anglesArgument {
+	r, tokens := rotaryOf(a), a.Number(0, 30)
+	p := plainOf(r.cfg)
+	p.out = p.in
+	return anglesArgument{
+		Angles: r.Unrotated(tokens), headDim: p.headDim, tokens: tokens,
+		right: func() bool { return !r.zero && tokens >= 0 },
+		plain: func() plain {
+			p := p
+			p.unrotated = slices.Repeat([]bool{true}, tokens)
+			return p
+		},
+		of:     func(tokens []int) posenc.Angles { return r.Unrotated(len(tokens)) },
+		shares: func([]byte) bool { return false },
+	}
 }
 
 // fractionalAngles returns Angles of positions that are not integers.
@@ -449,9 +471,12 @@ func viewsOf[T posenc.Element](a *testkit.Arguments, angles *anglesArgument) []p
 // headsRight reports whether the Angles are for so many heads.
 func (n *anglesArgument) headsRight(heads int) bool { return n.heads == 0 || n.heads == heads }
 
-// viewsRight reports whether views have the shape for so many tokens, and share no
+// viewsRight reports whether there are views, and they have the shape for so many tokens, and share no
 // element.
 func viewsRight[T posenc.Element](xs []posenc.View[T], tokens, dim int) bool {
+	if len(xs) == 0 {
+		return false
+	}
 	touched := map[*T]bool{}
 	for i := range xs {
 		v := &xs[i]
@@ -476,7 +501,7 @@ func viewsRight[T posenc.Element](xs []posenc.View[T], tokens, dim int) bool {
 // Inputs of digests.
 
 var (
-	digestLayouts   = []string{posenc.HalfSplit: "HalfSplit", posenc.Interleaved: "Interleaved", posenc.InterleavedToHalfSplit: "InterleavedToHalfSplit", posenc.HalfSplitToInterleaved: "HalfSplitToInterleaved"}
+	digestLayouts   = []string{"HalfSplit", "Interleaved", "InterleavedToHalfSplit", "HalfSplitToInterleaved"} // of allLayouts
 	digestRoundings = []string{posenc.ExactAngles: "Exact", posenc.Float32Angles: "Float32"}
 )
 

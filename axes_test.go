@@ -12,7 +12,7 @@ import (
 // From the largest position to the least is no step of 1: rows are those of single tokens.
 func TestAxesBeyondInt32(t *testing.T) {
 	const tokens, pairs = 40, 8
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, Axes: []uint8{0, 1, 0, 1, 0, 1, 0, 1}})
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 0, 1, 0, 1, 0, 1}})
 	for before := range tokens {
 		positions := make([]int32, 2*tokens)
 		for i := range tokens {
@@ -32,9 +32,9 @@ func TestAxesBeyondInt32(t *testing.T) {
 
 func TestAxesErrors(t *testing.T) {
 	data := make([]float32, 64)
-	three := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
-	all := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{255, 0}})
+	three := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
+	all := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{255, 0}})
 	calls := []testkit.Wrong{
 		{Name: "no tokens", Call: func() error { return posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data has 8 elements"}},
 		{Name: "data of positions", Call: func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 24 elements", "8 for 1 token of"}},
@@ -56,10 +56,10 @@ func TestAxesErrors(t *testing.T) {
 		cfg  posenc.RotaryConfig
 		says string
 	}{
-		"no axes":       {posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{}}, "cfg.Axes has 0 elements, want nil or RotaryDim/2 = 4"},
-		"too few axes":  {posenc.RotaryConfig{HeadDim: 8, Axes: make([]uint8, 3)}, "cfg.Axes has 3 elements"},
-		"too many axes": {posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Axes: make([]uint8, 4)}, "cfg.Axes has 4 elements, want nil or RotaryDim/2 = 2"},
-		"too wide":      {posenc.RotaryConfig{HeadDim: 3000, RotaryDim: 2050, Axes: make([]uint8, 1025)}, "cfg.RotaryDim is 2050, want at most 2048"},
+		"no axes":       {posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{}}, "cfg.Axes has 0 elements, want nil or RotaryDim/2 = 4"},
+		"too few axes":  {posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: make([]uint8, 3)}, "cfg.Axes has 3 elements"},
+		"too many axes": {posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Axes: make([]uint8, 4)}, "cfg.Axes has 4 elements, want nil or RotaryDim/2 = 2"},
+		"too wide":      {posenc.RotaryConfig{HeadDim: 3000, RotaryDim: 2050, Layout: posenc.HalfSplit, Axes: make([]uint8, 1025)}, "cfg.RotaryDim is 2050, want at most 2048"},
 	} {
 		calls = append(calls, testkit.Wrong{Name: name, Call: func() error { _, err := posenc.NewRotary(tt.cfg); return err }, Kind: posenc.ErrConfig, Says: []string{"posenc.NewRotary: ", tt.says}})
 	}

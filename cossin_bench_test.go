@@ -14,7 +14,7 @@ func BenchmarkCosSin(b *testing.B) {
 		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 			b.Run(fmt.Sprintf("angles=%s/rows=%d/pairs=64", []string{"exact", "float32"}[angles], rows), func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000, AngleRounding: angles})
+					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, AngleRounding: angles})
 					positions := testkit.Sequence(rows)
 					cos, sin := testkit.Aligned(rows*64), testkit.Aligned(rows*64)
 					b.SetBytes(int64(8 * len(cos)))

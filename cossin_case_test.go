@@ -323,7 +323,7 @@ func longCosSin(write func(r *posenc.Rotary, cos, sin []float32, tokens int) err
 	const tokens, most = 100, 2048
 	cos, sin := make([]float32, tokens*most/2), make([]float32, tokens*most/2)
 	for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-		r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: most, AngleRounding: rounding})
+		r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, AngleRounding: rounding})
 		if err != nil {
 			return err
 		}

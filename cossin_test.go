@@ -40,7 +40,7 @@ func TestLinearShift(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(47)
 		const pairs = 64
-		rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs})
+		rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit})
 		for range testkit.Rounds(200) {
 			at := int32(r.Uint32()) >> 2 >> r.IntN(20)
 			k := int32(r.Uint32()) >> 2 >> r.IntN(30)
@@ -64,8 +64,8 @@ func TestLinearShift(t *testing.T) {
 func TestCosSinErrors(t *testing.T) {
 	memory, angles := make([]float32, 64), make([]float32, 12)
 	cos, sin := memory[:12], memory[12:24]
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8})
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p40, 0, 2}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40, 0, 2}})
 	var none *posenc.Rotary
 	positions, invFreq := []int32{1, 2, 3}, []float64{1, 2, 3, 4}
 	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))

@@ -10,10 +10,10 @@ import (
 )
 
 func TestCosSinFractionalErrors(t *testing.T) {
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4})
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
-	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{ScaleBase: 512}})
-	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}})
+	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
+	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}})
 	memory := make([]float32, 8)
 	fails := testkit.Failures(t, memory)
 	fails((*posenc.Rotary)(nil).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
@@ -29,9 +29,9 @@ func TestCosSinFractionalErrors(t *testing.T) {
 }
 
 func TestAtFractionalErrors(t *testing.T) {
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4})
-	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{ScaleBase: 512}})
-	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}})
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
+	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
+	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}})
 	memory := make([]float32, 16)
 	x := V{Data: memory[:4], Heads: 1}
 	fails := testkit.Failures(t, memory)

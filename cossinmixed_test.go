@@ -16,7 +16,7 @@ func TestCosSinMixedOfOneAxisEach(t *testing.T) {
 	r := testkit.NewRand(131)
 	for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 		const pairs, tokens = 9, 20
-		cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: testkit.LadderOf(pairs), Axes: make([]uint8, pairs), AngleRounding: rounding}
+		cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, InvFreq: testkit.LadderOf(pairs), Axes: make([]uint8, pairs), AngleRounding: rounding}
 		mixed := posenc.MixedFrequencies{InvFreq: make([]float64, 3*pairs), Axes: 3, AngleRounding: rounding}
 		for i := range cfg.Axes {
 			cfg.Axes[i] = uint8((i + 2) % 3)

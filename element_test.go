@@ -15,7 +15,7 @@ func TestElementsAreRoundedOnce(t *testing.T) {
 		{1 + 0x1p-7, 1, 1 + 0x1p-7, 1 + 0x1p-6, 0x1p-14}, // 0 if the product were rounded to bfloat16
 		{3, -1, 1.328125, 0x1p-7, 4},                     // 3.9921875, a tie
 	} {
-		rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{tt.cos}, Sin: []float32{tt.sin}}))
+		rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: []float32{tt.cos}, Sin: []float32{tt.sin}}))
 		x := []posenc.BFloat16{testkit.Narrow[posenc.BFloat16](tt.x1), testkit.Narrow[posenc.BFloat16](tt.x2)}
 		testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: x, Heads: 1}))
 		if testkit.Widen(x[0]) != tt.want {
@@ -27,7 +27,7 @@ func TestElementsAreRoundedOnce(t *testing.T) {
 // Bits of 16-bit elements at the edges of their range.
 func TestElementEdges(t *testing.T) {
 	half, brain := posenc.Float16s([]uint16{0x7bff, 0x7bff, 1, 0, 0x7c00, 0}), posenc.BFloat16s([]uint16{0x7f7f, 0x7f7f, 1, 0, 0x7f80, 0})
-	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{1, 0.5, 1}, Sin: []float32{-1, 0, 0}}))
+	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: []float32{1, 0.5, 1}, Sin: []float32{-1, 0, 0}}))
 	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[posenc.Float16]{Data: half, Heads: 1}))
 	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: brain, Heads: 1}))
 	// The largest number twice is infinite; half the smallest is a tie, to 0;

@@ -12,7 +12,7 @@ import (
 func ExampleRotateIntoQuantized() {
 	const tokens, heads, headDim, capacity = 3, 2, 64, 1024
 	const blocks = headDim / 32
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 500000})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: 500000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func ExampleE5M2s() {
 // A cache of E4M3 drops its first two tokens. The remaining keys move by -2 positions, and
 // stay in 8 bits.
 func ExampleShiftQuantized() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}

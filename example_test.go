@@ -13,7 +13,7 @@ import (
 // Q and K of two tokens, with two query heads and one key head of four
 // elements. README.md begins with the same call.
 func Example() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Base: 500000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func Example() {
 // as they are.
 func Example_decode() {
 	const layers, queryHeads, keyHeads, headDim, capacity = 2, 4, 2, 8, 16
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 500000})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: 500000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,11 +93,11 @@ func ExampleNewRotary() {
 		name string
 		cfg  posenc.RotaryConfig
 	}{
-		{"Llama 3", posenc.RotaryConfig{HeadDim: 128, Base: 500000}},
+		{"Llama 3", posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000}},
 		{"GPT-J", posenc.RotaryConfig{HeadDim: 256, RotaryDim: 64, Layout: posenc.Interleaved}},
-		{"GPT-NeoX", posenc.RotaryConfig{HeadDim: 96, RotaryDim: 24}},
-		{"given frequencies", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0.25}}},
-		{"an error", posenc.RotaryConfig{HeadDim: 96, RotaryDim: 128}},
+		{"GPT-NeoX", posenc.RotaryConfig{HeadDim: 96, RotaryDim: 24, Layout: posenc.HalfSplit}},
+		{"given frequencies", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0.25}}},
+		{"an error", posenc.RotaryConfig{HeadDim: 96, RotaryDim: 128, Layout: posenc.HalfSplit}},
 	} {
 		rope, err := posenc.NewRotary(model.cfg)
 		if err != nil {
@@ -123,7 +123,7 @@ func ExampleNewRotary() {
 // A decode step with one token at position 7. Q and K have different numbers of heads.
 func ExampleRotate() {
 	const headDim = 4
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func ExampleLayout() {
 // 130000. There, float32 has steps of 1/128.
 func ExampleAngleRounding() {
 	for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000, AngleRounding: rounding})
+		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, AngleRounding: rounding})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func ExampleRotate_packedQKV() {
 
 		row = (queryHeads + 2*keyHeads) * headDim // Q, K and V of a token
 	)
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func ExampleRotate_packedQKV() {
 // strides.
 func ExampleRotate_headsFirst() {
 	const tokens, heads, headDim = 3, 2, 2
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func ExampleRotate_partial() {
 
 // RotateInverse undoes a rotation, up to rounding.
 func ExampleRotateInverse() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func ExampleRotateInverse() {
 
 // The cosines and sines that Rotate uses, for an engine that rotates by its own code.
 func ExampleRotary_CosSin() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Base: 500000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func ExampleNewRows() {
 		1, 1, 0, 0,
 		0, 0.5, 1, 0.25,
 	}
-	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim},
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim, Layout: posenc.HalfSplit},
 		posenc.Table[float32]{Cos: table, Sin: table[headDim/2:], Stride: headDim})
 	if err != nil {
 		log.Fatal(err)
@@ -369,7 +369,7 @@ func ExampleNewRows() {
 // The cosines and sines of a step are computed once, and every layer rotates by them. The
 // next step has its own rows.
 func ExampleRotary_Rows() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -397,8 +397,38 @@ func ExampleRotary_Rows() {
 }
 
 // Tokens take rows in any order, and two of them take the same row.
+// A decode step computes its cosines and sines once, in the memory of the step before, and all
+// layers rotate by them. The second layer of this model has no positions.
+func ExampleRows_Refill() {
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := rope.Rows([]int32{0})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for position := range int32(2) {
+		if err := rows.Refill([]int32{position}); err != nil {
+			log.Fatal(err)
+		}
+		for _, angles := range []posenc.Angles{rows.All(), rope.Unrotated(1)} {
+			q := []float32{1, 2, 3, 4}
+			if err := posenc.Rotate(angles, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+				log.Fatal(err)
+			}
+			fmt.Printf("%.3f\n", q)
+		}
+	}
+	// Output:
+	// [1.000 2.000 3.000 4.000]
+	// [1.000 2.000 3.000 4.000]
+	// [-1.984 1.960 2.462 4.020]
+	// [1.000 2.000 3.000 4.000]
+}
+
 func ExampleRows_At() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -420,7 +450,7 @@ func ExampleRows_At() {
 // and to the first token of block 0 (slot 0).
 func ExampleRotateInto() {
 	const headDim, heads, block, blocks = 2, 1, 2, 3
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -443,7 +473,7 @@ func ExampleRotateInto() {
 
 // A cache drops its first two tokens. The remaining keys move by -2 positions.
 func ExampleShift() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -480,7 +510,7 @@ func ExampleRotate_mrope() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, Axes: axes, InvFreq: []float64{1, 1, 1, 1}})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: axes, InvFreq: []float64{1, 1, 1, 1}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -507,7 +537,7 @@ func ExampleRotate_mrope() {
 
 // float16 elements that an engine has in a []uint16.
 func ExampleFloat16s() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -525,7 +555,7 @@ func ExampleFloat16s() {
 func ExampleRotateFused() {
 	const headDim = 4
 	norm := posenc.RMSNormConfig{Epsilon: 1e-6}
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 1000000})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: 1000000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -626,7 +656,7 @@ func ExampleRotate_latentAttention() {
 // Video frames at 24 per second. Their positions are their times in seconds.
 func ExampleRotary_CosSinFractional() {
 	const headDim = 4
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -635,7 +665,7 @@ func ExampleRotary_CosSinFractional() {
 	if err := rope.CosSinFractional(cos, sin, times); err != nil {
 		log.Fatal(err)
 	}
-	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim}, posenc.Table[float32]{Cos: cos, Sin: sin})
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: cos, Sin: sin})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -659,7 +689,7 @@ func ExampleRotary_CosSinFractional() {
 // Queries and keys decay in opposite directions, so their product decays with the
 // distance.
 func ExampleXPos() {
-	cfg := posenc.RotaryConfig{HeadDim: 2, XPos: &posenc.XPos{ScaleBase: 512}}
+	cfg := posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}}
 	forQueries, err := posenc.NewRotary(cfg)
 	if err != nil {
 		log.Fatal(err)
@@ -712,7 +742,7 @@ func ExampleDualChunk() {
 // sequence has padding on its left.
 func ExampleRotate_batch() {
 	const batch, heads, tokens, headDim = 2, 1, 2, 2
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -786,7 +816,7 @@ func ExampleGridPositions() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -798,7 +828,7 @@ func ExampleGridPositions() {
 	if err := rope.CosSinFractional(cos, sin, positions); err != nil {
 		log.Fatal(err)
 	}
-	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim}, posenc.Table[float32]{Cos: cos, Sin: sin})
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: cos, Sin: sin})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -836,7 +866,7 @@ func ExampleLogQueryScales() {
 // Times of video frames, one position per second. Each call computes the cosines and
 // sines, so there is no table.
 func ExampleRotary_AtFractional() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}

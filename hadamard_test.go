@@ -23,7 +23,7 @@ func TestHadamardOfGGML(t *testing.T) {
 	if len(vectors.Cases) != 5 {
 		t.Fatalf("%d cases, want 5", len(vectors.Cases))
 	}
-	rope := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 32}))
+	rope := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit}))
 	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
 		for _, c := range vectors.Cases {
 			n := c.Block

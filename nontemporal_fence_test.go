@@ -17,7 +17,7 @@ import (
 // and comes to no fence. That each function has its fence is for TestCases/fences.
 func TestNonTemporalCallsEndWithFence(t *testing.T) {
 	const pairs, rows = 64, kernels.NonTemporalTable / 64
-	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Base: 10000}
+	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, Base: 10000}
 	rope := testkit.MustRotary(cfg)
 	positions := testkit.Sequence(2 * rows)
 	cos, sin := testkit.Aligned(2*rows*pairs), testkit.Aligned(2*rows*pairs)

@@ -74,7 +74,7 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 	failed, rounds := 0, testkit.Rounds(10000)
 	rotaries := map[int]*posenc.Rotary{}
 	for _, dim := range []int{48, 64, 128, 4097} {
-		rotaries[dim] = testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: min(dim, 128), Base: 10000})
+		rotaries[dim] = testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: min(dim, 128), Layout: posenc.HalfSplit, Base: 10000})
 	}
 	usually := func(usual int, others ...int) int {
 		if r.IntN(32) > 0 {
@@ -184,7 +184,7 @@ func storeKeys[D posenc.Quantized](scale float32) func(*testing.T, *posenc.Rotar
 // stored: by the errors that are documented, which other keys change by a few percent.
 func TestQuantizedErrors(t *testing.T) {
 	r := testkit.NewRand(120)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim, AttentionFactor: 1})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim, Layout: posenc.HalfSplit, AttentionFactor: 1})
 	keys, deltas := make([]float32, quantizedTokens*quantizedHeads*quantizedDim), make([]int32, quantizedTokens)
 	for i := range keys {
 		keys[i] = float32(r.NormFloat64())
@@ -239,7 +239,7 @@ func rotatedBy(deltas []int32, keys []float32) []float32 {
 
 // A head of zeros is stored and shifted as zeros, and one whose delta is 0 keeps its bits.
 func TestQuantizedZeros(t *testing.T) {
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim, Layout: posenc.HalfSplit})
 	for _, format := range quantizedErrors {
 		for _, hadamard := range []int{0, 64} {
 			keys := make([]float32, quantizedTokens*quantizedHeads*quantizedDim)
@@ -299,7 +299,7 @@ func TestHadamardKeepsScores(t *testing.T) {
 func TestQuantizedPagesOverlap(t *testing.T) {
 	r := testkit.NewRand(123)
 	const dim = 32 // a block
-	rotary, memory := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim}), make([]posenc.Q8_0, 40)
+	rotary, memory := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}), make([]posenc.Q8_0, 40)
 	type heads = posenc.IntoQuantized[posenc.Q8_0, float32]
 	slots := make([]int32, 2)
 	random := func() (x heads, start int) {
@@ -357,7 +357,7 @@ func TestQuantizedCachesOfOneMemory(t *testing.T) {
 	cache := func(at int) posenc.QuantizedView[posenc.Q8_0] {
 		return posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: posenc.Q8_0s(memory[at:]), Heads: 1, TokenStride: 2}}
 	}
-	rope, deltas := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32}), []int32{1, 2, 3}
+	rope, deltas := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit}), []int32{1, 2, 3}
 	heads := posenc.View[float32]{Data: testkit.GoldenInputs(0, 3*32), Heads: 1}
 	for at, apart := range map[int]bool{0: false, 1: false, 33: false, 34: true, 35: false, 51: false, 67: false, 68: false, 102: true} {
 		clear(memory)
@@ -384,7 +384,7 @@ func wordsOf[T, E any](s []E) []T {
 // Rotate: scratch memory holds a whole token.
 func TestRotateIntoQuantizedWholeTokens(t *testing.T) {
 	const dim = 128
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	for _, heads := range []int{1, 8, 9, 16, 17, 32, 33, 64, 128} {
 		norm := mustNorm(testkit.GoldenInputs(1, heads*dim), 1e-6, true)
 		for tokens := 1; tokens <= 2; tokens++ {
@@ -431,8 +431,8 @@ func TestQuantizedScaleLimits(t *testing.T) {
 
 func TestQuantizedArguments(t *testing.T) {
 	const dim = 64
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
-	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
 	positions := []int32{0, 1}
 	data := make([]float32, 2*2*dim)
 	fractions, wide := []float32{0, 1, 0, 1}, make([]float32, 64)

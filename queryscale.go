@@ -21,6 +21,8 @@ import (
 //     relative states.
 //   - Beam, in layers without rotation: Rule is PowerOfRatio, Beta is 0.1, Length is 2048,
 //     Offset is 1.
+//
+// The zero value scales nothing: all factors are 1.
 type QueryScaling struct {
 	Beta   float64        // from 0 to 2^100; to 1/2 with PowerOfRatio
 	Length int            // at least 1; up to 2^31 with ClampedLog and PowerOfRatio
@@ -61,6 +63,10 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	if len(scales) != len(positions) {
 		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
 	}
+	none := s == QueryScaling{}
+	if none {
+		s.Length = 1
+	}
 	if s.Rule > PowerOfRatio {
 		return argument.Error(ErrConfig, function, "s.Rule", s.Rule, "one of the constants of type QueryScaleRule")
 	}
@@ -77,12 +83,18 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 		return argument.Error(ErrConfig, function, "s.Offset", s.Offset, "from 0 to %d", math.MaxInt32)
 	}
 	for t, p := range positions {
-		if int64(p) < -int64(s.Offset) {
+		if int64(p) < -int64(s.Offset) && !none {
 			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -s.Offset)
 		}
 	}
 	if argument.Overlap(scales, positions) {
 		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
+	}
+	if none {
+		for t := range scales {
+			scales[t] = 1
+		}
+		return nil
 	}
 	n := uint64(s.Length)
 	if s.Rule == FlooredLog {

@@ -12,12 +12,13 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Layout says which two elements of a head form a pair.
+// Layout says which two elements of a head form a pair. There is no default: models of both
+// layouts are common, and the wrong one gives wrong output without an error.
 type Layout uint8
 
 const (
-	HalfSplit   Layout = iota // pairs (x[i], x[i+RotaryDim/2]): GPT-NeoX, Hugging Face Llama; ggml NEOX
-	Interleaved               // pairs (x[2i], x[2i+1]): GPT-J, Meta Llama; ggml NORMAL
+	HalfSplit   Layout = iota + 1 // pairs (x[i], x[i+RotaryDim/2]): GPT-NeoX, Hugging Face Llama; ggml NEOX
+	Interleaved                   // pairs (x[2i], x[2i+1]): GPT-J, Meta Llama; ggml NORMAL
 
 	// These read one order and write the other. Rotated heads, and a cache of keys, are
 	// then in the second order.
@@ -27,7 +28,7 @@ const (
 )
 
 var layoutNames = [...]string{
-	HalfSplit: "HalfSplit", Interleaved: "Interleaved",
+	0: "Layout(0)", HalfSplit: "HalfSplit", Interleaved: "Interleaved",
 	InterleavedToHalfSplit: "InterleavedToHalfSplit", HalfSplitToInterleaved: "HalfSplitToInterleaved",
 }
 
@@ -205,8 +206,8 @@ func newHead(function string, cfg RowsConfig) (head, error) {
 		InterleavedToHalfSplit: {view.Interleaved, view.HalfSplit},
 		HalfSplitToInterleaved: {view.HalfSplit, view.Interleaved},
 	}
-	if int(cfg.Layout) >= len(orders) {
-		return fail("Layout", cfg.Layout, "one of the constants of type Layout")
+	if cfg.Layout == 0 || int(cfg.Layout) >= len(orders) {
+		return fail("Layout", cfg.Layout, "HalfSplit or another constant of type Layout")
 	}
 	order := orders[cfg.Layout]
 	return head{cfg.HeadDim, dim, cfg.Offset, order.in, order.out}, nil

@@ -97,8 +97,8 @@ func BenchmarkRotateByAxes(b *testing.B) {
 	}{{"sections", sectioned}, {"interleaved", interleaved}} {
 		b.Run("map="+maps.name, func(b *testing.B) {
 			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Base: 1e6, Axes: maps.axes})
-				plain := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Base: 1e6})
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6, Axes: maps.axes})
+				plain := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6})
 				positions := testkit.Sequence(tokens)
 				q, k := posenc.View[float32]{Data: testkit.Aligned(tokens * 28 * 128), Heads: 28}, posenc.View[float32]{Data: testkit.Aligned(tokens * 4 * 128), Heads: 4}
 				yardstick.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
@@ -111,7 +111,7 @@ func BenchmarkRotateByAxes(b *testing.B) {
 // decoding with rows made on the fly.
 func BenchmarkRotateByRows(b *testing.B) {
 	testkit.BenchmarkEach(b, func(b *testing.B) {
-		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000})
 		position := []int32{4321}
 		rows := testkit.Must(r.Rows(position))
 		q, k := posenc.View[float32]{Data: testkit.Aligned(32 * 128), Heads: 32}, posenc.View[float32]{Data: testkit.Aligned(8 * 128), Heads: 8}

@@ -120,7 +120,7 @@ func shiftDigests(add testkit.AddDigest) {
 
 func inPlaceDigests(add testkit.AddDigest, function string, float32s rotateBy[float32], float16s rotateBy[posenc.Float16], bfloat16s rotateBy[posenc.BFloat16]) {
 	for layout, layoutName := range digestLayouts {
-		layout := posenc.Layout(layout)
+		layout := allLayouts[layout]
 		for rounding, name := range digestRoundings {
 			rounding := posenc.AngleRounding(rounding)
 			add.Types(fmt.Sprintf("%s/layout=%s/angles=%s", function, layoutName, name),
@@ -172,7 +172,7 @@ func digestAxes[T posenc.Element](rotate rotateBy[T]) func(*testkit.Digest) {
 		for i, axes := range digestAxisMaps(d) {
 			for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 				const tokens = 9
-				cfg := digestConfig(d, posenc.Layout(d.Below(4)), rounding, len(axes))
+				cfg := digestConfig(d, allLayouts[d.Below(4)], rounding, len(axes))
 				cfg.Axes = axes
 				x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
 				d.Must(rotate(testkit.MustRotary(cfg), d.Positions(3*tokens), x.View))
@@ -186,7 +186,7 @@ func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) 
 	return func(d *testkit.Digest) {
 		for i, keys := range []bool{false, true} {
 			const tokens = 6
-			cfg := digestConfig(d, posenc.Layout(i), posenc.ExactAngles, 20)
+			cfg := digestConfig(d, allLayouts[i], posenc.ExactAngles, 20)
 			cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: 100, Keys: keys}
 			x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
 			d.Must(rotate(testkit.MustRotary(cfg).At([]int32{-5000, 0, 99, 100, 101, 4097}), x.View))
@@ -237,7 +237,7 @@ func modelOnStack(headDim int) *posenc.Rotary {
 	if r, ok := stackModels.Load(headDim); ok {
 		return r.(*posenc.Rotary)
 	}
-	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim}))
+	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit}))
 	stackModels.Store(headDim, r)
 	return r
 }
@@ -306,6 +306,6 @@ func longInPlace(float32s func(posenc.Angles, ...posenc.View[float32]) error, fl
 }
 
 func longShift() error {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048})
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit})
 	return errors.Join(err, posenc.Shift(r, testkit.Sequence(300), longView[posenc.BFloat16](300, 2, 2048)), posenc.Shift(r, []int32{1}, longView[float32](1, 100, 2048)))
 }

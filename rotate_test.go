@@ -132,9 +132,9 @@ func TestRotateInverseUndoes(t *testing.T) {
 func TestRotateErrors(t *testing.T) {
 	const dim, tokens = 8, 3
 	memory := make([]float32, 512)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
-	huge := testkit.MustRotary(posenc.RotaryConfig{HeadDim: math.MaxInt, RotaryDim: 2})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	huge := testkit.MustRotary(posenc.RotaryConfig{HeadDim: math.MaxInt, RotaryDim: 2, Layout: posenc.HalfSplit})
 	positions := []int32{5, 6, 7}
 	good := posenc.View[float32]{Data: memory[400:448], Heads: 2}
 	packed := func(n, heads int) V { return V{Data: memory[:n], Heads: heads} }
@@ -210,11 +210,10 @@ func strided(data []float32, heads, tokenStride, headStride int) V {
 func TestRotateAccepts(t *testing.T) {
 	const dim = 8
 	memory := make([]float32, 512)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
-	edge := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	edge := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
 	positions := []int32{5, 6, 7}
 	for name, call := range map[string]func() error{
-		"no views":  func() error { return posenc.Rotate[float32](rotary.At(positions)) },
 		"no tokens": func() error { return posenc.Rotate(rotary.At(nil), V{Heads: 2}) },
 		"no tokens, strided": func() error {
 			return posenc.Rotate(rotary.At(nil), strided(memory, 2, 16, 8), strided(memory, 2, 16, 8))

@@ -40,6 +40,9 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	h, scaling := a.heads()
 	var r rotation
 	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
+	if len(xs) == 0 {
+		return view.NoViews(function)
+	}
 	var g view.Grid
 	for i := range xs {
 		x := (*view.View[T])(&xs[i].View)

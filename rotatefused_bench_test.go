@@ -22,7 +22,7 @@ func benchmarkFusedAgainstSteps[T posenc.Element](b *testing.B) {
 	for _, tokens := range []int{1, 512, 4096} { // decode, prefill, long prefill
 		b.Run(fmt.Sprintf("tokens=%d/heads=%d/dim=%d", tokens, heads, dim), func(b *testing.B) {
 			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 1000000})
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, Base: 1000000})
 				norm := mustNorm(testkit.Aligned(dim), 1e-6, false)
 				positions := testkit.Sequence(tokens)
 				data := make([]T, tokens*heads*dim)

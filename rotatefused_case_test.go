@@ -139,7 +139,7 @@ func fusedOnStack[T posenc.Element](a posenc.Angles) error {
 }
 
 func longRotateFused() error {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128})
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit})
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func digestFused[T posenc.Element](d *testkit.Digest) {
 		for i, fill := range []func(*testkit.Digest, int) []T{testkit.DigestNumbers[T], testkit.DigestNumbers[T], testkit.DigestElements[T]} {
 			for _, tokens := range []int{1, 9} {
 				const heads = 3
-				cfg := digestConfig(d, posenc.Layout(layout), posenc.AngleRounding(i%2), 16*(i+1))
+				cfg := digestConfig(d, allLayouts[layout], posenc.AngleRounding(i%2), 16*(i+1))
 				weights := cfg.HeadDim
 				if i == 1 {
 					weights *= heads

@@ -10,7 +10,7 @@ import (
 
 func TestRotateFusedErrors(t *testing.T) {
 	type F = posenc.FusedView[float32]
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	norm4, norm8, norm6 := mustNorm(make([]float32, 4), 1, false), mustNorm(make([]float32, 8), 1, false), mustNorm(make([]float32, 6), 1, false)
 	memory := make([]float32, 64)
 	x := V{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
@@ -39,7 +39,6 @@ func TestRotateFusedErrors(t *testing.T) {
 		fused("same view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", F{View: x}, F{View: x}),
 	}, memory)
 	for _, err := range []error{
-		posenc.RotateFused[float32](rotary.At(positions)),
 		posenc.RotateFused(rotary.At(nil), F{View: V{Heads: 1}, Norm: norm4, Scale: []float32{}}),
 	} {
 		if err != nil {

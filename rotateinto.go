@@ -198,6 +198,10 @@ func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand,
 // rotateOneByOne is rotateInto for all tokens. It goes head by head if each head has its
 // own entries, and by runs of tokens that rotate and tokens that do not.
 func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+	if a.none {
+		copyHeads(tokens, r.headDim, y, slots, x)
+		return
+	}
 	for h := range max(1, a.rows.heads) {
 		rows := a.rows.ofHead(h)
 		some := Angles{rows: &rows, all: a.all, of: a.of}
@@ -227,6 +231,19 @@ func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots [
 				rotateInto(&some, tokens, t, end, r, target, slots, &from)
 			}
 			t = end
+		}
+	}
+}
+
+// copyHeads writes heads that do not rotate.
+func copyHeads(tokens, headDim int, y *view.Operand, slots []int32, x *view.Operand) {
+	if y == x {
+		return
+	}
+	for t := range tokens {
+		at := slot(slots, t)
+		for h := 0; at >= 0 && h < x.Heads; h++ {
+			view.Convert(y, x, y.Token(at)+h*y.HeadStride, x.Token(t)+h*x.HeadStride, headDim)
 		}
 	}
 }

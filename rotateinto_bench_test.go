@@ -32,7 +32,7 @@ func BenchmarkRotateInto(b *testing.B) {
 	for _, tokens := range []int{2048, 16384} {
 		b.Run(fmt.Sprintf("tokens=%d/heads=8/dim=128", tokens), func(b *testing.B) {
 			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000})
 				positions := testkit.Sequence(tokens)
 				n := tokens * 8 * 128
 				src, dst := testkit.Aligned(n), testkit.Aligned(n)
@@ -61,7 +61,7 @@ func BenchmarkRotateInto(b *testing.B) {
 func BenchmarkShift(b *testing.B) {
 	const tokens = 2048
 	testkit.BenchmarkEach(b, func(b *testing.B) {
-		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000})
 		positions, deltas := testkit.Sequence(tokens), make([]int32, tokens)
 		for i := range deltas {
 			deltas[i] = -256

@@ -23,7 +23,7 @@ func TestRotateIntoNonTemporal(t *testing.T) {
 // Sequences that begin between aligned vectors are written as others are.
 func TestRotateIntoNonTemporalSequences(t *testing.T) {
 	const heads, dim, sequence, batch, gap = 32, 128, 300, 2, 4
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	src, positions := testkit.RandomElements[float32](testkit.NewRand(62), batch*sequence*heads*dim), testkit.Sequence(batch*sequence)
 	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
 		dst := posenc.View[float32]{Data: make([]float32, len(src)+gap), Heads: heads, SequenceTokens: sequence, SequenceStride: sequence*heads*dim + gap}

@@ -30,8 +30,8 @@ func randomSlots(r *rand.Rand, n, capacity int) []int32 {
 func TestRotateIntoErrors(t *testing.T) {
 	const dim, tokens = 8, 3
 	source, data := make([]float32, 512), make([]float32, 512)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
 	positions := []int32{5, 6, 7}
 	src, dst := V{Data: source[:48], Heads: 2}, V{Data: data[:48], Heads: 2}
 	blocks := func(n, sequenceTokens, sequenceStride int) V {
@@ -91,7 +91,7 @@ func TestRotateIntoErrors(t *testing.T) {
 func TestRotateIntoAccepts(t *testing.T) {
 	const dim = 8
 	source, data := make([]float32, 64), make([]float32, 64)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	src := V{Data: source[:48], Heads: 2}
 	positions := []int32{1, 2, 3}
 	for name, call := range map[string]func() error{

@@ -64,6 +64,9 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 	h, scaling := a.heads()
 	var r rotation
 	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
+	if len(xs) == 0 {
+		return view.NoViews(function)
+	}
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return err
 	}

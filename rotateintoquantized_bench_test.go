@@ -26,7 +26,7 @@ func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, sca
 	const heads, dim = 8, 128
 	for _, tokens := range []int{1, 32, 512, 16384} {
 		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
-			b.Run(fmt.Sprintf("to=%s/tokens=%d/heads=%d/dim=%d/layout=%s", format, tokens, heads, dim, digestLayouts[layout]), func(b *testing.B) {
+			b.Run(fmt.Sprintf("to=%s/tokens=%d/heads=%d/dim=%d/layout=%s", format, tokens, heads, dim, layout), func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
 					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 500000, Layout: layout})
 					rows := testkit.Must(r.Rows(testkit.Sequence(tokens)))

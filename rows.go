@@ -10,16 +10,17 @@ import (
 )
 
 // Rows is a cos/sin cache: rows of cosines and sines, one row for each position.
-// [Rotary.Rows] computes them, and [NewRows] takes a [Table] of yours. Rows do not change,
-// and many goroutines may use them at once.
+// [Rotary.Rows] computes them, and [NewRows] takes a [Table] of yours. Many goroutines may use
+// them at once; only [Rows.Refill] changes them.
 type Rows struct {
 	head
+	rotary    *Rotary      // that computes them; nil: the table is the caller's
 	cos, sin  view.Operand // row p starts at p*TokenStride
+	memory    []float32    // of cos and sin, where rotary computes them
 	count     int
 	heads     int  // with rows of their own; 0: all share them
 	inPlace   bool // the entries are float32, one for each pair
 	fullWidth bool // there is an entry for each element
-	callers   bool // the memory is the caller's
 }
 
 // Len returns the number of rows. For nil Rows it is 0.
@@ -34,8 +35,8 @@ func (r *Rows) Len() int {
 // them without computing cosines and sines again, and gets the bits of r.At(positions).
 // With several axes positions is [axes][tokens].
 //
-// Rows take 4*RotaryDim bytes for each token. To avoid allocating them for every step,
-// fill a table of your own by [Rotary.CosSin] and pass it to [NewRows].
+// Rows take 4*RotaryDim bytes for each token. [Rows.Refill] computes the rows of the next step in
+// the same memory.
 //
 // Errors wrap ErrConfig (r), ErrLength or ErrPosition.
 func (r *Rotary) Rows(positions []int32) (*Rows, error) {
@@ -44,15 +45,46 @@ func (r *Rotary) Rows(positions []int32) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	rows := &Rows{head: r.head, rotary: r, inPlace: true}
+	if err := rows.fill(function, positions, tokens); err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// Refill computes the rows of other positions, of as many tokens as there are, in place of those
+// that r has. It allocates only where r never had as many rows. No other call may use r meanwhile.
+// After an error r has the rows that it had.
+//
+// Errors are those of [Rotary.Rows]; ErrConfig also where r is not from there.
+func (r *Rows) Refill(positions []int32) error {
+	const function = "posenc.Rows.Refill"
+	if r == nil || r.rotary == nil {
+		return argument.Error(ErrConfig, function, "r", "nil, zero or from NewRows", "Rows from Rotary.Rows")
+	}
+	tokens, err := r.rotary.check(function, "positions", positions)
+	if err != nil {
+		return err
+	}
+	return r.fill(function, positions, tokens)
+}
+
+// fill computes the rows of positions that are checked.
+func (r *Rows) fill(function string, positions []int32, tokens int) error {
 	pairs := r.rotaryDim / 2
 	if _, ok := argument.Multiply(tokens, 4*pairs); !ok {
-		return nil, argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "fewer: an int cannot count the bytes of their rows, %d each", 4*pairs)
+		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "fewer: an int cannot count the bytes of their rows, %d each", 4*pairs)
 	}
-	cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
-	r.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Tokens: tokens, N: tokens}, r.scaling, r.scaling)
-	rows := &Rows{head: r.head, cos: view.Over(cos), sin: view.Over(sin), count: tokens, inPlace: true}
-	rows.cos.TokenStride, rows.sin.TokenStride = pairs, pairs
-	return rows, nil
+	n := tokens * pairs
+	if n > cap(r.memory)/2 {
+		r.memory = make([]float32, 2*n)
+	}
+	r.memory = r.memory[:cap(r.memory)]
+	cos, sin := r.memory[:n], r.memory[n:][:n]
+	r.rotary.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Tokens: tokens, N: tokens}, r.rotary.scaling, r.rotary.scaling)
+	r.count, r.cos, r.sin = tokens, view.Over(cos), view.Over(sin)
+	r.cos.TokenStride, r.sin.TokenStride = pairs, pairs
+	return nil
 }
 
 // RowsConfig says which elements of a head the rows of a [Table] rotate, like
@@ -134,7 +166,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
 	}
 	kind := kindOf[C]()
-	rows := &Rows{head: h, count: count, heads: cfg.Heads, inPlace: kind == kernels.Float32, fullWidth: t.FullWidth, callers: true}
+	rows := &Rows{head: h, count: count, heads: cfg.Heads, inPlace: kind == kernels.Float32, fullWidth: t.FullWidth}
 	rows.cos = (&view.View[C]{Data: t.Cos, TokenStride: stride}).Operand(kind, width)
 	rows.sin = (&view.View[C]{Data: t.Sin, TokenStride: stride}).Operand(kind, width)
 	return rows, nil

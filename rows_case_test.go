@@ -1,7 +1,10 @@
 package posenc_test
 
 import (
+	"errors"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -36,7 +39,7 @@ var (
 		},
 		Long: func() error {
 			for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, AngleRounding: rounding})
+				r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, AngleRounding: rounding})
 				if err != nil {
 					return err
 				}
@@ -49,6 +52,33 @@ var (
 	})
 
 	// Angles are checked where they are used.
+	_ = testkit.Register(testkit.Case{Function: "Rows.Refill", NonTemporal: true, NoDigest: true,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			r := rotaryOf(a)
+			before, positions := a.Positions(r.axes*a.Tokens()), a.Positions(r.axes*a.Tokens())
+			rows, err := r.Rows(before)
+			if err != nil {
+				rows = []*posenc.Rows{nil, new(posenc.Rows)}[a.Below(2)]
+			}
+			return testkit.Call{Allocates: testkit.Constructed,
+				Right: func() bool { return err == nil && r.right(positions) },
+				Run: func() error {
+					if err := rows.Refill(positions); err != nil {
+						return err
+					}
+					want, err := r.Rows(positions)
+					return errors.Join(err, sameRows(rows, want))
+				},
+			}
+		},
+		OnStack: func() error {
+			return errors.Join(stackRows().Refill([]int32{7, 8}), stackRows().Refill([]int32{4, 5, 6}))
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.Unrotated", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
+		r, tokens := rotaryOf(a), a.Number(0, 30)
+		return testkit.Call{Run: func() error { r.Unrotated(tokens); return nil }}
+	}})
 	_ = testkit.Register(testkit.Case{Function: "Rotary.At", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
 		r := rotaryOf(a)
 		positions := a.Positions(a.Tokens())
@@ -101,7 +131,7 @@ func newRotaryDigests(add testkit.AddDigest) {
 	add("NewRotary", func(d *testkit.Digest) {
 		for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 			for _, base := range []float64{0, 2, 500000, 1e6} {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Base: base, AngleRounding: rounding})
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Layout: posenc.HalfSplit, Base: base, AngleRounding: rounding})
 				cos, sin := make([]float32, 4*12), make([]float32, 4*12)
 				d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
 				d.Add(cos, sin)
@@ -124,7 +154,7 @@ func digestTable[T, C posenc.Element](d *testkit.Digest) {
 	for layout := range digestLayouts {
 		for i, width := range []int{1, 2} {
 			const count, tokens = 7, 7
-			cfg := digestGeometry(d, posenc.Layout(layout), 20)
+			cfg := digestGeometry(d, allLayouts[layout], 20)
 			stride := width*20 + 5*d.Below(2)
 			table := posenc.Table[C]{Cos: testkit.DigestNumbers[C](d, count*stride), Sin: testkit.DigestNumbers[C](d, count*stride), Stride: stride, FullWidth: width == 2}
 			rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}, table)
@@ -160,7 +190,7 @@ func atFractionalDigests(add testkit.AddDigest) {
 func digestSome[T posenc.Element](d *testkit.Digest) {
 	for layout := range digestLayouts {
 		const tokens = 20
-		cfg := digestConfig(d, posenc.Layout(layout), posenc.AngleRounding(layout%2), 9)
+		cfg := digestConfig(d, allLayouts[layout], posenc.AngleRounding(layout%2), 9)
 		rows, err := testkit.MustRotary(cfg).Rows(d.Positions(tokens))
 		d.Must(err)
 		digestIntoAndInPlace[T](d, rows.AtSome(append([]int32{-1, -1}, d.Indices(tokens, tokens)...)), layout, tokens+2, 2, cfg.HeadDim)
@@ -172,7 +202,7 @@ func digestHeads[T posenc.Element](d *testkit.Digest) {
 	for layout := range digestLayouts {
 		for width := range 2 {
 			const rows, heads, pairs = 7, 3, 5
-			cfg := digestGeometry(d, posenc.Layout(layout), pairs)
+			cfg := digestGeometry(d, allLayouts[layout], pairs)
 			n := rows * heads * pairs * (1 + width)
 			r, err := posenc.NewRows(posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout, Heads: heads},
 				posenc.Table[float32]{Cos: testkit.DigestNumbers[float32](d, n), Sin: testkit.DigestNumbers[float32](d, n), FullWidth: width == 1})
@@ -199,7 +229,7 @@ func rotaryRowsDigests(add testkit.AddDigest) {
 func digestRows[T posenc.Element](d *testkit.Digest) {
 	for layout := range digestLayouts {
 		const tokens = 20
-		cfg := digestConfig(d, posenc.Layout(layout), posenc.AngleRounding(layout%2), 33)
+		cfg := digestConfig(d, allLayouts[layout], posenc.AngleRounding(layout%2), 33)
 		rows, err := testkit.MustRotary(cfg).Rows(d.Positions(tokens))
 		d.Must(err)
 		for i, angles := range []posenc.Angles{rows.All(), rows.At(d.Indices(tokens, tokens))} {
@@ -208,4 +238,27 @@ func digestRows[T posenc.Element](d *testkit.Digest) {
 			d.Add(x.Memory)
 		}
 	}
+}
+
+// stackRows are rows to refill, of up to three tokens.
+var stackRows = sync.OnceValue(func() *posenc.Rows {
+	rows, err := stackRotary().Rows(make([]int32, 3))
+	if err != nil {
+		panic(err)
+	}
+	return rows
+})
+
+// sameRows returns an error unless both rotate ones to the same bits, with as many rows.
+func sameRows(a, b *posenc.Rows) error {
+	ones := func(rows *posenc.Rows) (x []float32, err error) {
+		x = slices.Repeat([]float32{1}, 4096*rows.Len())
+		return x, posenc.RotateInto(rows.All(), posenc.View[float32]{Data: x, Heads: 1, TokenStride: 4096}, nil, posenc.View[float32]{Data: slices.Clone(x), Heads: 1, TokenStride: 4096})
+	}
+	x, err := ones(a)
+	y, other := ones(b)
+	if a.Len() != b.Len() || !testkit.SameBits(x, y) {
+		panic("other rows")
+	}
+	return errors.Join(err, other)
 }

@@ -51,7 +51,7 @@ func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
 // transformers 5.23.0, apply_rotary_pos_emb of Llama, with a table whose halves
 // differ and numbers with which float32 is exact.
 func TestTableUnequalHalves(t *testing.T) {
-	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 4}, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true}))
+	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 4, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true}))
 	x := []float32{1, 2, 3, 4}
 	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
 	if want := []float32{-5.5, -1, 5, 13}; !slices.Equal(x, want) {
@@ -62,7 +62,7 @@ func TestTableUnequalHalves(t *testing.T) {
 // Halves that differ in the sign of a zero alone differ: x2*c2 has its sign.
 func TestTableSignOfZero(t *testing.T) {
 	negative := testkit.OfBits[float32](1 << 31)
-	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true}))
+	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true}))
 	x := []float32{1, 1}
 	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
 	if testkit.BitsOf(x[0]) != 0 || testkit.BitsOf(x[1]) != 1<<31 { // 0 - 0, -0 + -0
@@ -73,7 +73,7 @@ func TestTableSignOfZero(t *testing.T) {
 // A table is read, not copied.
 func TestTableIsRead(t *testing.T) {
 	cos, sin := []float32{1, 1}, []float32{0, 0}
-	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: cos, Sin: sin}))
+	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: cos, Sin: sin}))
 	cos[1], sin[1] = 0, 1
 	x := []float32{3, 4, 3, 4}
 	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
@@ -85,7 +85,7 @@ func TestTableIsRead(t *testing.T) {
 // Tables without rows are tables.
 func TestTableEmpty(t *testing.T) {
 	for _, table := range []posenc.Table[float32]{{}, {FullWidth: true}, {Stride: 9}, {Cos: make([]float32, 3), Sin: make([]float32, 2), Stride: 4}} {
-		rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8}, table))
+		rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit}, table))
 		var x []float32
 		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At([]int32{}), V{Data: x, Heads: 1})); err != nil {
 			t.Error(err)
@@ -99,11 +99,11 @@ func TestTableEmpty(t *testing.T) {
 func TestTableErrors(t *testing.T) {
 	data := make([]float32, 256)
 	shared := make([]float32, 96)
-	cfg := posenc.RowsConfig{HeadDim: 8}
+	cfg := posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit}
 	table := posenc.Table[float32]{Cos: make([]float32, 12), Sin: make([]float32, 12)} // 3 rows
 	half := testkit.Must(posenc.NewRows(cfg, table))
 	full := testkit.Must(posenc.NewRows(cfg, posenc.Table[float32]{Cos: make([]float32, 24), Sin: make([]float32, 24), FullWidth: true}))
-	rows := testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8}).Rows([]int32{5, 6, 7}))
+	rows := testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit}).Rows([]int32{5, 6, 7}))
 	x := func(tokens int) V { return V{Data: data[:16*tokens], Heads: 2} }
 	var calls []testkit.Wrong
 	for name, r := range map[string]*posenc.Rows{"table": half, "full width": full, "rows": rows} {
@@ -128,8 +128,8 @@ func TestTableErrors(t *testing.T) {
 			testkit.Wrong{Name: name + ", nil is no tokens", Call: func() error { return posenc.Rotate(r.At(nil), x(3)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 48 elements, want 0"}},
 		)
 	}
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}})
-	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 2}})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}})
+	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 2}})
 	for _, tt := range []struct {
 		name      string
 		r         *posenc.Rotary
@@ -150,7 +150,7 @@ func TestTableErrors(t *testing.T) {
 			return err
 		}, Kind: tt.kind, Says: []string{"posenc.Rotary.Rows: " + tt.says}})
 	}
-	each := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Heads: 3}, table)) // 1 row
+	each := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 3}, table)) // 1 row
 	calls = append(calls,
 		testkit.Wrong{Name: "heads, rotate", Call: func() error {
 			return posenc.Rotate(each.All(), V{Data: data[:24], Heads: 3}, V{Data: data[32:48], Heads: 2})
@@ -198,15 +198,15 @@ func TestTableErrors(t *testing.T) {
 		says  string
 	}{
 		"no head":              {posenc.RowsConfig{}, table, posenc.ErrConfig, "cfg.HeadDim is 0"},
-		"odd":                  {posenc.RowsConfig{HeadDim: 7}, table, posenc.ErrConfig, "cfg.RotaryDim is 7"},
-		"offset":               {posenc.RowsConfig{HeadDim: 8, Offset: 1}, table, posenc.ErrConfig, "cfg.Offset is 1"},
-		"layout":               {posenc.RowsConfig{HeadDim: 8, Layout: 4}, table, posenc.ErrConfig, "cfg.Layout is Layout(4)"},
-		"wide":                 {posenc.RowsConfig{HeadDim: 2050}, posenc.Table[float32]{FullWidth: true}, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
-		"wide, half width":     {posenc.RowsConfig{HeadDim: 4000, RotaryDim: 2050}, table, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
-		"negative heads":       {posenc.RowsConfig{HeadDim: 8, Heads: -1}, table, posenc.ErrConfig, "cfg.Heads is -1, want from 0 to 65536"},
-		"many heads":           {posenc.RowsConfig{HeadDim: 8, Heads: 1<<16 + 1}, table, posenc.ErrConfig, "cfg.Heads is 65537"},
-		"rows of two heads":    {posenc.RowsConfig{HeadDim: 8, Heads: 2}, table, posenc.ErrLength, "t.Cos has 12 elements, want a multiple of the 8 entries"},
-		"stride of one head":   {posenc.RowsConfig{HeadDim: 8, Heads: 2}, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
+		"odd":                  {posenc.RowsConfig{HeadDim: 7, Layout: posenc.HalfSplit}, table, posenc.ErrConfig, "cfg.RotaryDim is 7"},
+		"offset":               {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Offset: 1}, table, posenc.ErrConfig, "cfg.Offset is 1"},
+		"layout":               {posenc.RowsConfig{HeadDim: 8, Layout: 5}, table, posenc.ErrConfig, "cfg.Layout is Layout(5)"},
+		"wide":                 {posenc.RowsConfig{HeadDim: 2050, Layout: posenc.HalfSplit}, posenc.Table[float32]{FullWidth: true}, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
+		"wide, half width":     {posenc.RowsConfig{HeadDim: 4000, RotaryDim: 2050, Layout: posenc.HalfSplit}, table, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
+		"negative heads":       {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: -1}, table, posenc.ErrConfig, "cfg.Heads is -1, want from 0 to 65536"},
+		"many heads":           {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 1<<16 + 1}, table, posenc.ErrConfig, "cfg.Heads is 65537"},
+		"rows of two heads":    {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 2}, table, posenc.ErrLength, "t.Cos has 12 elements, want a multiple of the 8 entries"},
+		"stride of one head":   {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 2}, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
 		"negative stride":      {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: -4}, posenc.ErrShape, "t.Stride is -4, want 0 or at least the 4 entries"},
 		"short stride":         {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 3}, posenc.ErrShape, "t.Stride is 3"},
 		"short stride, full":   {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7, FullWidth: true}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
@@ -227,7 +227,7 @@ func TestTableErrors(t *testing.T) {
 
 // Many goroutines rotate by the same rows.
 func TestRowsConcurrently(t *testing.T) {
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 16})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 16, Layout: posenc.HalfSplit})
 	positions := testkit.Sequence(20)
 	rows := testkit.Must(rotary.Rows(positions))
 	want := slices.Repeat([]float32{1}, 16*len(positions))
@@ -251,7 +251,7 @@ func TestRowsConcurrently(t *testing.T) {
 }
 
 func TestRotaryRowsEmpty(t *testing.T) {
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0}})
 	for _, positions := range [][]int32{nil, {}} {
 		rows := testkit.Must(rotary.Rows(positions))
 		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At(nil), V{Heads: 1})); err != nil || rows.Len() != 0 {
@@ -268,7 +268,7 @@ func TestRotaryRowsHuge(t *testing.T) {
 	if math.MaxInt > math.MaxInt32 {
 		t.Skip("NOT TESTED: here an int counts all rows")
 	}
-	_, err := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048}).Rows(make([]int32, 1<<19))
+	_, err := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit}).Rows(make([]int32, 1<<19))
 	if !errors.Is(err, posenc.ErrLength) || !strings.Contains(err.Error(), "posenc.Rotary.Rows: positions has 524288 elements") {
 		t.Errorf("got error %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestSequencesErrors(t *testing.T) {
 	const dim = 8
 	data := make([]float32, 512)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	positions := []int32{1, 2, 3, 4, 5, 6}
 	good := V{Data: data[:96], Heads: 2, TokenStride: dim, HeadStride: 3 * dim, SequenceTokens: 3, SequenceStride: 6 * dim}
 	change := func(f func(v *V)) V {

@@ -91,7 +91,7 @@ func TestShiftError(t *testing.T) {
 func testShiftError[T posenc.Element](t *testing.T, documented float64) {
 	r := testkit.NewRand(102)
 	const tokens, dim, shifts = 500, 128, 10
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	for _, equal := range []bool{false, true} {
 		x, start := make([]T, tokens*dim), make([]float32, tokens*dim)
 		for i := range x {
@@ -139,10 +139,10 @@ func testShiftError[T posenc.Element](t *testing.T, documented float64) {
 
 func TestShiftErrors(t *testing.T) {
 	data := make([]float32, 64)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8})
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
-	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
-	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, XPos: &posenc.XPos{ScaleBase: 512}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0}})
+	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
 	shift := func(name string, kind error, says string, r *posenc.Rotary, deltas []int32, xs ...V) testkit.Wrong {
 		return testkit.Wrong{Name: name, Call: func() error { return posenc.Shift(r, deltas, xs...) }, Kind: kind, Says: []string{"posenc.Shift: " + says}}
 	}

@@ -27,6 +27,9 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 	if err != nil {
 		return err
 	}
+	if len(xs) == 0 {
+		return view.NoViews(function)
+	}
 	for i := range xs {
 		if err := checkShifted(function, deltas, xs, i, tokens, r.headDim); err != nil {
 			return err

@@ -25,7 +25,7 @@ var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
 			if dim > 2048 || dim%32 != 0 {
 				return nil
 			}
-			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 			return posenc.ShiftQuantized(r, testkit.Sequence(tokens), posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, tokens*heads*dim/32), Heads: heads}})
 		})
 	},
@@ -109,7 +109,7 @@ func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
 func digestShiftQuantized[D posenc.Quantized](d *testkit.Digest) {
 	const tokens, heads, dim = 7, 2, 64
 	for layout := range digestLayouts {
-		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.Layout(layout)})
+		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: allLayouts[layout]})
 		keys := digestCache[D](d, tokens, heads, dim, layout%2 == 0)
 		keys.Hadamard = []int{0, 32, 64, 0}[layout]
 		deltas := d.Positions(tokens)

@@ -18,7 +18,7 @@ import (
 // buckets of Go's own histogram; "idle" is the same without the other goroutine.
 func BenchmarkStopTheWorld(b *testing.B) {
 	const tokens = 1 << 14
-	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128}))
+	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit}))
 	positions := make([]int32, tokens)
 	for i := range positions {
 		positions[i] = int32(i)

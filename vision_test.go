@@ -157,7 +157,7 @@ func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding posenc.AngleR
 			ladder.InvFreq[i] = float64(nearest)
 		}
 	}
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * len(ladder.InvFreq), InvFreq: ladder.InvFreq, Axes: ladder.Axes, AngleRounding: rounding})
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * len(ladder.InvFreq), Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, AngleRounding: rounding})
 	n := len(positions) / (1 + int(slices.Max(ladder.Axes))) * len(ladder.InvFreq)
 	cos, sin = make([]float32, n), make([]float32, n)
 	testkit.NoError(t, rope.CosSinFractional(cos, sin, positions))
@@ -280,7 +280,7 @@ func TestVJEPA2(t *testing.T) {
 			dim := 2 * (c.HeadDim / 6)
 			ladder := testkit.Must(frequency.AxialTiled(10000, frequency.Rounding(rounding), dim, dim, dim))
 			n := 3 * dim
-			rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * n, InvFreq: ladder.InvFreq, Axes: ladder.Axes, AngleRounding: rounding})
+			rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * n, Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, AngleRounding: rounding})
 			cos, sin := make([]float32, c.Tokens*n), make([]float32, c.Tokens*n)
 			testkit.NoError(t, rope.CosSinFractional(cos, sin, testkit.Hex[float32](c.Positions)))
 			rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: c.HeadDim, RotaryDim: n, Layout: posenc.Interleaved}, posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true}))

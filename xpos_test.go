@@ -14,9 +14,9 @@ import (
 // distance alone.
 func TestXPos(t *testing.T) {
 	const dim, pairs, center = 64, 32, 100
-	plain := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
-	query := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512, Center: center}})
-	key := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512, Center: center, Keys: true}})
+	plain := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	query := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512, Center: center}})
+	key := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512, Center: center, Keys: true}})
 	positions := []int32{0, 1, 2, 99, 100, 101, 511, 612, 4095, -7}
 	n := len(positions) * pairs
 	var cos, sin [3][]float32
@@ -81,7 +81,7 @@ func TestXPosRounds(t *testing.T) {
 		{128, 65536, 3876021, 8, 0x1.3d5748p-84},  // 6.0e-8 above
 	} {
 		for _, keys := range []bool{false, true} {
-			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: tt.dim, InvFreq: make([]float64, tt.dim/2), XPos: &posenc.XPos{ScaleBase: tt.scaleBase, Keys: keys}})
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: tt.dim, Layout: posenc.HalfSplit, InvFreq: make([]float64, tt.dim/2), XPos: &posenc.XPos{ScaleBase: tt.scaleBase, Keys: keys}})
 			position := tt.distance
 			if keys {
 				position = -position
@@ -100,7 +100,7 @@ func TestXPosRounds(t *testing.T) {
 func TestXPosFar(t *testing.T) {
 	const dim, scaleBase, center = 64, 512, -3
 	for _, keys := range []bool{false, true} {
-		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, InvFreq: make([]float64, dim/2), XPos: &posenc.XPos{ScaleBase: scaleBase, Center: center, Keys: keys}})
+		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, InvFreq: make([]float64, dim/2), XPos: &posenc.XPos{ScaleBase: scaleBase, Center: center, Keys: keys}})
 		factor := func(distance float64) (smallest, largest, first float32) {
 			p := int32(center + distance*scaleBase)
 			if keys {

@@ -21,7 +21,7 @@ import (
 func BenchmarkSinusoidal(b *testing.B) {
 	const dim = 512
 	orders := map[string]*absolute.Sinusoidal{"interleaved": testkit.Must(absolute.Vaswani(dim)), "halves": testkit.Must(absolute.Marian(dim))}
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	for _, tokens := range []int{32, 2048, 32768} {
 		positions := testkit.Sequence(tokens)
 		x, table, cos, sin := testkit.Aligned(tokens*dim), testkit.Aligned(tokens*dim), testkit.Aligned(tokens*dim/2), testkit.Aligned(tokens*dim/2)

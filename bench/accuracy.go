@@ -31,7 +31,7 @@ func accuracyCurves(octaves, positions int, p *progress) []curve {
 		{name: "recurrence", title: "float32 loop: angle *= base^(-2/dim)", fill: peers.RecurrenceRows(base, headDim)},
 	}
 	for i, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: angles}))
+		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, AngleRounding: angles}))
 		curves[i].fill = func(cos, sin []float32, position int32) { rotary.CosSin(cos, sin, []int32{position}) }
 	}
 	frequencies, random := ladder(), rand.New(rand.NewPCG(5, 6))

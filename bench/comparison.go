@@ -120,8 +120,8 @@ func compared() []peers.Peer {
 // and operators are prepared once, as a model does, those of its Exact tables in
 // each call, by posenc.CosSin.
 func posencAsPeers() []peers.Peer {
-	float32Angles := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: posenc.Float32Angles}))
-	var operators [2]func(x []float32, positions []int32, heads, dim int, base float64)
+	float32Angles := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, AngleRounding: posenc.Float32Angles}))
+	var operators map[posenc.Layout]func(x []float32, positions []int32, heads, dim int, base float64)
 	for _, layout := range layouts {
 		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Layout: layout}))
 		operators[layout] = func(x []float32, positions []int32, heads, _ int, _ float64) {
@@ -146,7 +146,7 @@ func posencAsPeers() []peers.Peer {
 		},
 		{
 			Name: "posenc", Computes: "the kernel of Rotate", Accuracy: "each product and sum correctly rounded",
-			Ready: [2]func(x, cos, sin []float32, heads, dim int){
+			Ready: map[posenc.Layout]func(x, cos, sin []float32, heads, dim int){
 				posenc.HalfSplit: func(x, cos, sin []float32, heads, dim int) {
 					rows := readyRows(heads, dim)
 					kernels.RotateHalfSplitF32(implementation, x, x, cos, sin, &rows)

@@ -20,7 +20,7 @@ type shared struct {
 }
 
 func sharedWork(s setting) []shared {
-	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 	var list []shared
 	for _, tokens := range s.tokens {
 		if tokens == 1 {

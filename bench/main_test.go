@@ -180,7 +180,7 @@ func TestReference(t *testing.T) {
 
 // The ladder is that of posenc, whose tables are compared with it.
 func TestLadder(t *testing.T) {
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base})
+	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (t table) measured(implementation string, m *memory) measure.Case {
 }
 
 func (t table) call(m *memory) func() error {
-	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: t.angles}))
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, AngleRounding: t.angles}))
 	positions := sequence(t.rows)
 	cos, sin := m.tableHalves(t.rows)
 	return func() error { return rotary.CosSin(cos, sin, positions) }

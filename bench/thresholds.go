@@ -57,7 +57,7 @@ var thresholds = []threshold{
 	}},
 	{"shortRun", near, func(c *calls) {
 		const rows = 240
-		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
+		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 		cos, sin := ones[float32](rows*pairs), ones[float32](rows*pairs)
 		for _, run := range []int{1, 2, 3, 4, 6, 8, 16} {
 			positions := make([]int32, rows)
@@ -149,7 +149,7 @@ func normalize[T posenc.Element](c *calls, element string) {
 func fused[T posenc.Element](c *calls, element string) {
 	const most = 4096
 	n, x := norm(), ones[T](most*queryHeads*headDim)
-	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 	for _, tokens := range []int{1, 512, most} {
 		positions, view := sequence(tokens), posenc.View[T]{Data: x[:tokens*queryHeads*headDim], Heads: queryHeads}
 		c.add(fmt.Sprintf("RotateFused/dtype=%s/tokens=%d", element, tokens), len(view.Data)*sizeOf[T](), func() error {
@@ -160,7 +160,7 @@ func fused[T posenc.Element](c *calls, element string) {
 
 // quantized stores keys and values of so many tokens in 8 bits.
 func quantized(c *calls, tokens ...int) {
-	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 	for _, n := range tokens {
 		positions, elements := sequence(n), n*keyHeads*headDim
 		into := func(unrotated bool) posenc.IntoQuantized[posenc.Q8_0, float32] {
@@ -188,7 +188,7 @@ func copies(c *calls) {
 func copyInto[To, From posenc.Element](c *calls, types string) {
 	most := c.largest / sizeOf[To]()
 	y, x := ones[To](most), ones[From](most)
-	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 	for _, bytes := range c.sizes {
 		tokens := bytes / (keyHeads * headDim * sizeOf[To]())
 		n, positions := tokens*keyHeads*headDim, sequence(tokens)

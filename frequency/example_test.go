@@ -17,7 +17,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func ExampleAxial() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestDigests(t *testing.T) {
 						}
 						cfg, softmax := testkit.Must(m.RotaryFor(o)), testkit.Must(m.SoftmaxScaleFor(o))
 						fmt.Fprintf(hash, "%s %d %d %d %d %d %x %x %x %d %d\n", layer, seqLen, cfg.HeadDim, cfg.RotaryDim, cfg.Offset,
-							cfg.Layout, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.AngleRounding, cfg.Axes)
+							cfg.Layout-posenc.HalfSplit, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.AngleRounding, cfg.Axes)
 					}
 				}
 			}

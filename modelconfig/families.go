@@ -126,7 +126,7 @@ var (
 func decoder(hidden, heads, headDim, layers, positions int, base float64) family {
 	return family{
 		names: usual, hidden: hidden, heads: heads, headDim: headDim, layers: layers, positions: positions,
-		base: base, baseKeys: []string{"rope_theta"}, partial: 1, wholeHead: true, plan: everyLayer,
+		base: base, baseKeys: []string{"rope_theta"}, layout: posenc.HalfSplit, partial: 1, wholeHead: true, plan: everyLayer,
 	}
 }
 

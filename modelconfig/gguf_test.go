@@ -108,7 +108,7 @@ func TestGGUFRopeTypes(t *testing.T) {
 	var list map[string][]string
 	testkit.ReadJSON("testdata/llamacpp/rope_types.json", &list)
 	types := map[string]ggufArchitecture{
-		"NORM": {layout: normal}, "NEOX": {layout: neoX}, "MROPE": {axes: sectionedAxes}, "IMROPE": {axes: interleavedAxes},
+		"NORM": {layout: normal}, "NEOX": {layout: neoX}, "MROPE": {layout: neoX, axes: sectionedAxes}, "IMROPE": {layout: neoX, axes: interleavedAxes},
 		"MROPE with sections, else NORM": {layout: normal, axes: optionalAxes}, "MROPE with sections, else NEOX": {layout: neoX, axes: optionalAxes},
 	}
 	agree, refused, unrotated := 0, 0, 0

@@ -1169,7 +1169,7 @@ func TestArguments(t *testing.T) {
 // The bounds here are those of package posenc.
 func TestBounds(t *testing.T) {
 	for dim, ok := range map[int]bool{maxRotaryDim: true, maxRotaryDim + 2: false} {
-		if _, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim}); (err == nil) != ok {
+		if _, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}); (err == nil) != ok {
 			t.Errorf("%d elements: %v", dim, err)
 		}
 	}

@@ -26,14 +26,14 @@ type indexer struct {
 }
 
 var (
-	deepSeekIndexer   = &indexer{headDimKey: "index_head_dim", headDim: 128, layoutKey: "indexer_rope_interleave", hadamard: true}
-	axk2Indexer       = &indexer{headDimKey: "index_head_dim", headDim: 128, hadamard: true}
+	deepSeekIndexer   = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.HalfSplit, layoutKey: "indexer_rope_interleave", hadamard: true}
+	axk2Indexer       = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.HalfSplit, hadamard: true}
 	deepSeekV4Indexer = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.Interleaved, trailing: true, attention: "compress", hadamard: true}
 	glmIndexer        = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.InterleavedToHalfSplit, layoutKey: "indexer_rope_interleave"}
 	mistralIndexer    = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.InterleavedToHalfSplit}
 	dotsIndexer       = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.InterleavedToHalfSplit, attention: "indexed_attention"}
-	miniMaxIndexer    = &indexer{headDimKey: "index_head_dim", headDim: 128}
-	qwenIndexer       = &indexer{headDimKey: "indexer_head_dim"}
+	miniMaxIndexer    = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.HalfSplit}
+	qwenIndexer       = &indexer{headDimKey: "indexer_head_dim", layout: posenc.HalfSplit}
 )
 
 func (f family) indexed(x *indexer, p plan) family { f.indexer, f.plan = x, p; return f }

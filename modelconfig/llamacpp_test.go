@@ -231,7 +231,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 		wrong func(c *ggmlCase, cfg *posenc.RotaryConfig) (applies bool)
 	}{
 		{"the other layout", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			cfg.Layout = posenc.Interleaved - cfg.Layout
+			cfg.Layout = posenc.HalfSplit + posenc.Interleaved - cfg.Layout
 			return true
 		}},
 		{"no factors", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {

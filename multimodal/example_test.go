@@ -46,7 +46,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Base: 5e6, Axes: axes})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 5e6, Axes: axes})
 	if err != nil {
 		log.Fatal(err)
 	}

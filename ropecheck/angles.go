@@ -125,7 +125,7 @@ func (c *checker) tables(s *spec, angles Angles, tokens []int) (cos, sin []float
 	used := c.axesOf(s)
 	switch angles {
 	case ExactAngles, Float32Angles, SteppedAngles:
-		cfg := posenc.RotaryConfig{HeadDim: s.dim, InvFreq: s.invFreq, AttentionFactor: s.factor, XPos: s.xpos}
+		cfg := posenc.RotaryConfig{HeadDim: s.dim, Layout: posenc.HalfSplit, InvFreq: s.invFreq, AttentionFactor: s.factor, XPos: s.xpos}
 		if angles != ExactAngles {
 			cfg.AngleRounding = posenc.Float32Angles
 		}

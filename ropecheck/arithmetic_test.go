@@ -155,7 +155,7 @@ func TestOtherOrder(t *testing.T) {
 		return float64(p / float32(math.Pow(base, float64(i)/float64(pairs))))
 	}, float32Table, separate}
 	d := e.data(append(positionsOf(16), 100001, 131071, 131070), 6, 64, posenc.HalfSplit, 1e6)
-	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: posenc.RotaryConfig{HeadDim: 64, Base: 1e6}}, ropecheck.Candidate{Name: "base", Config: posenc.RotaryConfig{HeadDim: 64, Base: 1.001e6}}))
+	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6}}, ropecheck.Candidate{Name: "base", Config: posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1.001e6}}))
 	c, other := r.Candidates[0], r.Candidates[1]
 	if c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Angles != ropecheck.OtherAngles || other.Verdict != ropecheck.Differs || other.Arithmetics[0].Angles != ropecheck.OtherAngles {
 		t.Error(r)

@@ -40,10 +40,10 @@ func TestErrors(t *testing.T) {
 		{"NaN", func(d *ropecheck.Data) { d.Before[7] = float32(math.NaN()) }, llama, ropecheck.ErrValue, "data.Before[7] is NaN"},
 		{"infinite", func(d *ropecheck.Data) { d.After[8] = float32(math.Inf(-1)) }, llama, ropecheck.ErrValue, "data.After[8] is -Inf"},
 		{"not of the type", func(d *ropecheck.Data) { d.Type, d.After = ropecheck.BFloat16, slices.Repeat([]float32{0.1}, 512) }, llama, ropecheck.ErrValue, "data.After[0] is 0.1, want a number of data.Type, bfloat16"},
-		{"refused candidate", func(d *ropecheck.Data) {}, posenc.RotaryConfig{HeadDim: 63}, posenc.ErrConfig, "candidates[1].Config is refused"},
-		{"other heads", func(d *ropecheck.Data) {}, posenc.RotaryConfig{HeadDim: 32}, posenc.ErrConfig, "candidates[1].Config.HeadDim is 32, want data.HeadDim = 64"},
+		{"refused candidate", func(d *ropecheck.Data) {}, posenc.RotaryConfig{HeadDim: 63, Layout: posenc.HalfSplit}, posenc.ErrConfig, "candidates[1].Config is refused"},
+		{"other heads", func(d *ropecheck.Data) {}, posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit}, posenc.ErrConfig, "candidates[1].Config.HeadDim is 32, want data.HeadDim = 64"},
 		{"more axes", func(d *ropecheck.Data) { d.Positions = make([]int32, 8) }, mrope, posenc.ErrConfig, "candidates[1].Config.Axes is 2 for pair"},
-		{"angles too large", func(d *ropecheck.Data) { d.Positions[1] = math.MaxInt32 }, posenc.RotaryConfig{HeadDim: 64, RotaryDim: 2, InvFreq: []float64{0x1p49}}, posenc.ErrPosition, "data.Positions is refused"},
+		{"angles too large", func(d *ropecheck.Data) { d.Positions[1] = math.MaxInt32 }, posenc.RotaryConfig{HeadDim: 64, RotaryDim: 2, Layout: posenc.HalfSplit, InvFreq: []float64{0x1p49}}, posenc.ErrPosition, "data.Positions is refused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := right()
@@ -230,7 +230,7 @@ func FuzzCheck(f *testing.F) {
 			return list
 		}
 		config := func() posenc.RotaryConfig {
-			cfg := posenc.RotaryConfig{HeadDim: d.HeadDim, RotaryDim: min(one(0, 2, 4, 6), d.HeadDim/2*2), Layout: posenc.Layout(one(0, 1, 2, 3)), Base: float64(one(0, 2, 10000, 1e9)), AttentionFactor: float64(one(0, 1, 3)), AngleRounding: posenc.AngleRounding(one(0, 1))}
+			cfg := posenc.RotaryConfig{HeadDim: d.HeadDim, RotaryDim: min(one(0, 2, 4, 6), d.HeadDim/2*2), Layout: posenc.Layout(one(1, 2, 3, 4)), Base: float64(one(0, 2, 10000, 1e9)), AttentionFactor: float64(one(0, 1, 3)), AngleRounding: posenc.AngleRounding(one(0, 1))}
 			if cfg.RotaryDim > 0 {
 				cfg.Offset = r.IntN(d.HeadDim - cfg.RotaryDim + 1)
 			}
@@ -302,7 +302,7 @@ func FuzzCheck(f *testing.F) {
 }
 
 func BenchmarkCheck(b *testing.B) {
-	cfg := posenc.RotaryConfig{HeadDim: 128, Base: 500000}
+	cfg := posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000}
 	d := rotated(cfg, positionsOf(64), 32)
 	wrong := cfg
 	wrong.Base = 10000

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/go-posenc/posenc"
 )
 
 const (
@@ -336,5 +338,5 @@ func (c *checker) turns(s *spec) bool {
 			return true
 		}
 	}
-	return s.layout > 1
+	return s.layout > posenc.Interleaved
 }

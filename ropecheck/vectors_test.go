@@ -45,7 +45,7 @@ func (c *frameworkCase) data() (ropecheck.Data, posenc.RotaryConfig) {
 	default:
 		d.After = testkit.Hex[float32](c.After...)
 	}
-	cfg := posenc.RotaryConfig{HeadDim: c.HeadDim, Base: c.Base}
+	cfg := posenc.RotaryConfig{HeadDim: c.HeadDim, Layout: posenc.HalfSplit, Base: c.Base}
 	cfg.Layout = frameworkLayouts[slices.IndexFunc(frameworkLayouts, func(l posenc.Layout) bool { return l.String() == c.Layout })]
 	return d, cfg
 }
@@ -95,7 +95,10 @@ func TestFrameworks(t *testing.T) {
 				}
 				d, cfg := c.data()
 				other, longer := cfg, cfg
-				other.Layout, longer.Base = posenc.Interleaved-cfg.Layout%2, 10000
+				other.Layout, longer.Base = posenc.Interleaved, 10000
+				if cfg.Layout == posenc.Interleaved {
+					other.Layout = posenc.HalfSplit
+				}
 				r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "right", Config: cfg}, ropecheck.Candidate{Name: "layout", Config: other}, ropecheck.Candidate{Name: "base", Config: longer}))
 				if r.Candidates[0].Verdict != ropecheck.Agrees || r.Candidates[1].Verdict != ropecheck.Differs || r.Candidates[2].Verdict != ropecheck.Differs {
 					t.Fatalf("verdicts %s, %s, %s, want agrees, differs, differs: %v", r.Candidates[0].Verdict, r.Candidates[1].Verdict, r.Candidates[2].Verdict, r)

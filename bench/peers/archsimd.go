@@ -15,7 +15,7 @@ func archsimdPeers() ([]Peer, []string) {
 	}
 	return []Peer{{
 		Name: "simd/archsimd", Version: "GOEXPERIMENT=simd", Computes: "the plain loop, eight pairs at a time",
-		Accuracy: "as posenc", Ready: [2]func(x, cos, sin []float32, heads, dim int){
+		Accuracy: "as posenc", Ready: map[posenc.Layout]func(x, cos, sin []float32, heads, dim int){
 			posenc.HalfSplit: archsimdHalfSplit, posenc.Interleaved: archsimdInterleaved,
 		},
 	}}, nil

@@ -105,7 +105,7 @@ func rotateInterleaved(x, cos, sin []float32, heads int) {
 type Row = func(cos, sin []float32, position int32)
 
 // operators are the plain loops by rows that are made token by token.
-func operators(rows func(base float64, dim int) Row) [2]func(x []float32, positions []int32, heads, dim int, base float64) {
+func operators(rows func(base float64, dim int) Row) map[posenc.Layout]func(x []float32, positions []int32, heads, dim int, base float64) {
 	return byLayout(func(layout posenc.Layout) func(x []float32, positions []int32, heads, dim int, base float64) {
 		rotate := readyLoop(layout)
 		return func(x []float32, positions []int32, heads, dim int, base float64) {

@@ -27,11 +27,11 @@ type Peer struct {
 
 	// Ready rotates heads of dim elements, which is 128, in place by a ready row of
 	// dim/2 cosines and sines. It is indexed by posenc.Layout.
-	Ready [2]func(x, cos, sin []float32, heads, dim int)
+	Ready map[posenc.Layout]func(x, cos, sin []float32, heads, dim int)
 
 	// Operator rotates [tokens][heads][dim], dim being 128, in place and makes its
 	// cosines and sines itself. It is indexed by posenc.Layout.
-	Operator [2]func(x []float32, positions []int32, heads, dim int, base float64)
+	Operator map[posenc.Layout]func(x []float32, positions []int32, heads, dim int, base float64)
 }
 
 // Angles of tables, from the real product of position and frequency to one where
@@ -55,6 +55,6 @@ func All() (all []Peer, absent []string) {
 }
 
 // byLayout is what a peer does for each layout.
-func byLayout[F any](of func(posenc.Layout) F) [2]F {
-	return [2]F{posenc.HalfSplit: of(posenc.HalfSplit), posenc.Interleaved: of(posenc.Interleaved)}
+func byLayout[F any](of func(posenc.Layout) F) map[posenc.Layout]F {
+	return map[posenc.Layout]F{posenc.HalfSplit: of(posenc.HalfSplit), posenc.Interleaved: of(posenc.Interleaved)}
 }

@@ -11,7 +11,7 @@ import (
 // float32 angles at small positions, lest a figure compare different things.
 func TestPeersComputeTheSame(t *testing.T) {
 	const heads, dim, base = 3, 128, 10000
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base})
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, Base: base})
 	if err != nil {
 		t.Fatal(err)
 	}

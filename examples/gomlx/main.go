@@ -159,10 +159,10 @@ func difference(a, b []float32) (largest float64) {
 
 // newRotaries returns rotary embeddings of exact and of float32 angles.
 func newRotaries() (exact, rounded *posenc.Rotary, err error) {
-	if exact, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}); err != nil {
+	if exact, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}); err != nil {
 		return nil, nil, err
 	}
-	rounded, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: posenc.Float32Angles})
+	rounded, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, AngleRounding: posenc.Float32Angles})
 	return exact, rounded, err
 }
 

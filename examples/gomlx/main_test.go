@@ -63,7 +63,7 @@ func TestScoresOfMovedSequence(t *testing.T) {
 }
 
 func TestRotateBFloat16(t *testing.T) {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestRotateBFloat16(t *testing.T) {
 }
 
 func TestRotateErrors(t *testing.T) {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func main() {
 	log.SetPrefix("onnx: ")
 
 	// The caches, which a model file brings along.
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headSize})
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headSize, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}

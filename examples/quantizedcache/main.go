@@ -25,7 +25,7 @@ const (
 
 func main() {
 	log.SetFlags(0)
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 500000})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: 500000})
 	check(err)
 	s := newStep(rope)
 	exact := s.attend(s.floatCache())

@@ -151,7 +151,7 @@ func plainLoop(x, cos, sin []float32, positions []int32, heads int) {
 func Measure(short bool) (Result, error) {
 	tokens, samples := size(short)
 	result := Result{Path: posenc.Implementation()}
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base})
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base})
 	if err != nil {
 		return result, err
 	}

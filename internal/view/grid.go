@@ -237,7 +237,7 @@ func Check[T any](function string, xs []View[T], tokens, dim int) error {
 	// Views without strides that fit, and apart, in one pass without a call: a call of Rotate
 	// for one token has no time for more.
 	vectors, ok := argument.Multiply(tokens, dim)
-	if !ok || vectors == 0 {
+	if !ok || vectors == 0 || len(xs) == 0 {
 		return check(function, xs, tokens, dim)
 	}
 	var zero T
@@ -258,9 +258,17 @@ func Check[T any](function string, xs []View[T], tokens, dim int) error {
 	return nil
 }
 
+// NoViews is the error of a call without views, which does nothing.
+func NoViews(function string) error {
+	return argument.Error(argument.ErrShape, function, "xs", "empty", "at least one view")
+}
+
 // check is Check for any views.
 func check[T any](function string, xs []View[T], tokens, dim int) error {
 	var g Grid
+	if len(xs) == 0 {
+		return NoViews(function)
+	}
 	for i := range xs {
 		if p := xs[i].Problem(&g, tokens, dim); p != None {
 			return xs[i].Error(p, function, argument.Indexed("xs", i), &g)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -159,7 +160,7 @@ func choice(is *ast.CallExpr, changed, unchanged ast.Expr) ast.Expr {
 // directives leaves those comments that the compiler reads; the others would go astray.
 func directives(groups []*ast.CommentGroup) (kept []*ast.CommentGroup) {
 	for _, group := range groups {
-		if strings.HasPrefix(group.List[0].Text, "//go:") {
+		if group.List = slices.DeleteFunc(group.List, func(c *ast.Comment) bool { return !strings.HasPrefix(c.Text, "//go:") }); len(group.List) > 0 {
 			kept = append(kept, group)
 		}
 	}
