@@ -404,6 +404,7 @@ func ExampleRows_Refill() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	fmt.Println(rope.Config().InvFreq)
 	rows, err := rope.Rows([]int32{0})
 	if err != nil {
 		log.Fatal(err)
@@ -421,6 +422,7 @@ func ExampleRows_Refill() {
 		}
 	}
 	// Output:
+	// [1 0.01]
 	// [1.000 2.000 3.000 4.000]
 	// [1.000 2.000 3.000 4.000]
 	// [-1.984 1.960 2.462 4.020]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/argument"
@@ -104,12 +105,28 @@ type Rotary struct {
 	scaling      float32
 	lastPosition int64 // the largest |position|, up to 2^31, whose angles stay below 2^50
 	frequencies  cossin.Frequencies
+	config       RotaryConfig // without zero values
 }
 
 const (
 	defaultBase  = 10000
 	maxRotaryDim = 2 * kernels.ChunkPairs // a row of cosines and sines fits scratch memory
 )
+
+// Config returns what the Rotary was made from, with what the zero values of NewRotary stand for:
+// InvFreq has the frequencies, so that Base is 0. For a nil or zero Rotary it is the zero value.
+func (r *Rotary) Config() RotaryConfig {
+	if r == nil {
+		return RotaryConfig{}
+	}
+	cfg := r.config
+	cfg.InvFreq, cfg.Axes = slices.Clone(cfg.InvFreq), slices.Clone(cfg.Axes)
+	if cfg.XPos != nil {
+		xpos := *cfg.XPos
+		cfg.XPos = &xpos
+	}
+	return cfg
+}
 
 // NewRotary checks the configuration and prepares its frequencies. It keeps no reference
 // to InvFreq or Axes. Keep the result: with ExactAngles it takes some 35 KB of memory for
@@ -179,7 +196,14 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	if !(largest < cossin.MaxAngle) {
 		return nil, frequencyError(function, "cfg.InvFreq", i, invFreq[i])
 	}
-	return &Rotary{h, scaling, cossin.LastPosition(largest), cossin.NewFrequencies(invFreq, cfg.AngleRounding == Float32Angles, cfg.Axes, decay)}, nil
+	r := &Rotary{
+		head: h, scaling: scaling, lastPosition: cossin.LastPosition(largest),
+		frequencies: cossin.NewFrequencies(invFreq, cfg.AngleRounding == Float32Angles, cfg.Axes, decay),
+		config:      cfg,
+	}
+	r.config.RotaryDim, r.config.Base, r.config.InvFreq, r.config.AttentionFactor = dim, 0, invFreq, cmp.Or(cfg.AttentionFactor, 1)
+	r.config = r.Config() // of no memory of the caller
+	return r, nil
 }
 
 // newHead returns the elements of a head that are rotated.

@@ -3,6 +3,7 @@ package posenc_test
 import (
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -67,7 +68,7 @@ var (
 						return err
 					}
 					want, err := r.Rows(positions)
-					return errors.Join(err, sameRows(rows, want))
+					return errors.Join(err, sameRows(rows, want, r.Config().HeadDim))
 				},
 			}
 		},
@@ -75,6 +76,21 @@ var (
 			return errors.Join(stackRows().Refill([]int32{7, 8}), stackRows().Refill([]int32{4, 5, 6}))
 		},
 	})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.Config", NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
+		r := rotaryOf(a)
+		return testkit.Call{Allocates: testkit.Constructed,
+			Right: func() bool { return !r.zero },
+			Run: func() error {
+				again, err := posenc.NewRotary(r.Config())
+				if err == nil {
+					if !reflect.DeepEqual(again.Config(), r.Config()) {
+						panic("another Rotary")
+					}
+				}
+				return testkit.Made(again, err)
+			},
+		}
+	}})
 	_ = testkit.Register(testkit.Case{Function: "Rotary.Unrotated", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
 		r, tokens := rotaryOf(a), a.Number(0, 30)
 		return testkit.Call{Run: func() error { r.Unrotated(tokens); return nil }}
@@ -249,11 +265,11 @@ var stackRows = sync.OnceValue(func() *posenc.Rows {
 	return rows
 })
 
-// sameRows returns an error unless both rotate ones to the same bits, with as many rows.
-func sameRows(a, b *posenc.Rows) error {
+// sameRows returns an error unless both rotate a head of ones to the same bits.
+func sameRows(a, b *posenc.Rows, headDim int) error {
 	ones := func(rows *posenc.Rows) (x []float32, err error) {
-		x = slices.Repeat([]float32{1}, 4096*rows.Len())
-		return x, posenc.RotateInto(rows.All(), posenc.View[float32]{Data: x, Heads: 1, TokenStride: 4096}, nil, posenc.View[float32]{Data: slices.Clone(x), Heads: 1, TokenStride: 4096})
+		x = slices.Repeat([]float32{1}, headDim*rows.Len())
+		return x, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1})
 	}
 	x, err := ones(a)
 	y, other := ones(b)
