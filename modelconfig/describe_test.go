@@ -1,7 +1,6 @@
 package modelconfig
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -27,12 +26,12 @@ func TestRuleFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rule, err := m.RuleFor("")
+		rule, err := m.ruleFor("")
 		if err != nil || rule.Name != name {
 			t.Errorf("%s: %+v, %v", name, rule, err)
 		}
 		const length = 5000
-		cfg := testkit.Must(m.RotaryFor(RotaryOptions{SequenceLength: length}))
+		cfg := testkit.Must(m.rotaryFor(kindOptions{SequenceLength: length}))
 		dim, base := cfg.RotaryDim, rule.Base
 		var ladder frequency.Ladder
 		switch p := rule.Parameters.(type) {
@@ -65,13 +64,6 @@ func TestRuleFor(t *testing.T) {
 			t.Errorf("%s: the rule makes other frequencies, %v", name, err)
 		}
 	}
-	m := testkit.Must(HuggingFace([]byte(gemma3)))
-	if _, err := m.RuleFor(""); !errors.Is(err, ErrArgument) {
-		t.Errorf("two kinds of layers: %v", err)
-	}
-	if _, err := (*Model)(nil).RuleFor(""); !errors.Is(err, ErrArgument) {
-		t.Errorf("nil: %v", err)
-	}
 }
 
 // The factor of rope.scaling divides besides the factors of a tensor, and the rule has both.
@@ -87,12 +79,12 @@ func TestRuleForGGUF(t *testing.T) {
 		{"phi3", "longrope", []any{"rope.scaling.type", "longrope", "rope.scaling.original_context_length", 4096, "rope.scaling.attn_factor", float32(1.25), "/rope_factors_short.weight", factors, "/rope_factors_long.weight", long}},
 	} {
 		m := readGGUF(t, test.architecture, slices.Concat(scaled, test.keys)...)
-		rule, err := m.RuleFor("")
+		rule, err := m.ruleFor("")
 		if err != nil || rule.Name != test.name {
 			t.Errorf("%s: %+v, %v", test.architecture, rule, err)
 		}
 		for _, length := range []int{4096, 4097} {
-			cfg := testkit.Must(m.RotaryFor(RotaryOptions{SequenceLength: length}))
+			cfg := testkit.Must(m.rotaryFor(kindOptions{SequenceLength: length}))
 			var ladder frequency.Ladder
 			switch p := rule.Parameters.(type) {
 			case []float64:
@@ -117,7 +109,7 @@ func TestContextLength(t *testing.T) {
 		if got := m.ContextLength(); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
 		}
-		if got, want := m.LatentAttention(), name == "DeepSeek-V3"; got != want {
+		if got, want := m.Layers()[0].LatentAttention, name == "DeepSeek-V3"; got != want {
 			t.Errorf("%s: latent attention %t", name, got)
 		}
 	}

@@ -37,27 +37,27 @@ func TestDigests(t *testing.T) {
 		}
 		for _, m := range models {
 			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				for _, layer := range m.LayerTypes() {
+				for _, layer := range m.layerTypes() {
 					for _, seqLen := range []int{0, 1 << 17} {
-						o := RotaryOptions{LayerType: layer, SequenceLength: max(seqLen, 1), AngleRounding: angles}
+						o := kindOptions{LayerType: layer, SequenceLength: max(seqLen, 1), AngleRounding: angles}
 						hash := hash
 						if layer == indexerKind {
 							hash = indexers
 						}
-						cfg, softmax := testkit.Must(m.RotaryFor(o)), testkit.Must(m.SoftmaxScaleFor(o))
+						cfg, softmax := testkit.Must(m.rotaryFor(o)), testkit.Must(m.softmaxScaleFor(o))
 						fmt.Fprintf(hash, "%s %d %d %d %d %d %x %x %x %d %d\n", layer, seqLen, cfg.HeadDim, cfg.RotaryDim, cfg.Offset,
 							cfg.Layout-posenc.HalfSplit, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.AngleRounding, cfg.Axes)
 					}
 				}
 			}
-			for _, layer := range m.Layers() {
-				scale, scales := m.QueryScaling(layer)
-				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", layer.Type, layer.Rotates, scales, scale.Beta, scale.Length, scale.Offset)
+			for i, layer := range m.Layers() {
+				scale := layer.QueryScaling
+				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", m.layers[i].kind, layer.Rotates, scale.Length != 0, scale.Beta, scale.Length, scale.Offset)
 			}
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		fmt.Fprintf(&got, "%s %x\n", name, hash.Sum(nil)[:16])
-		if slices.Contains(models[0].LayerTypes(), indexerKind) {
+		if slices.Contains(models[0].layerTypes(), indexerKind) {
 			fmt.Fprintf(&got, "%s/indexer %x\n", name, indexers.Sum(nil)[:16])
 		}
 	}

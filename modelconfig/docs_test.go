@@ -100,7 +100,7 @@ func familyTable() string {
 		n := 0
 		layers := f.plan(r, f.layers)
 		for _, layer := range layers {
-			if layer.Rotates {
+			if layer.rotates {
 				n++
 			}
 		}
@@ -312,7 +312,7 @@ func TestDocs(t *testing.T) {
 	}
 
 	// Each rule with its keys, no more and no fewer, and a constructor that is used.
-	source := testkit.Must(os.ReadFile("rope.go"))
+	source := testkit.Must(os.ReadFile("rules.go"))
 	var rules []string
 	for line := range strings.Lines(section(t, text, "Rules")) {
 		cells := strings.Split(line, "|")
@@ -327,7 +327,7 @@ func TestDocs(t *testing.T) {
 		}
 		for _, constructor := range codes(cells[3]) {
 			if strings.HasPrefix(constructor, "frequency.") && !regexp.MustCompile(regexp.QuoteMeta(constructor)+`[(,]`).Match(source) {
-				t.Errorf("rule %s: rope.go does not use %s", ropeType, constructor)
+				t.Errorf("rule %s: rules.go does not use %s", ropeType, constructor)
 			}
 		}
 	}

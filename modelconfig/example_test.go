@@ -30,15 +30,16 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cfg, err := model.Rotary()
+	rope, err := model.Rope() // once
 	if err != nil {
 		log.Fatal(err)
 	}
-	rotary, err := posenc.NewRotary(cfg)
+	rows, err := rope.Rows(positions) // once a step
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
+	const layer = 0 // each layer of the model
+	err = posenc.Rotate(rows.Layer(layer), posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -65,10 +66,11 @@ func ExampleHuggingFace() {
 			fmt.Println(err)
 			continue
 		}
-		cfg, err := model.Rotary()
+		rope, err := model.Rope()
 		if err != nil {
 			log.Fatal(err)
 		}
+		cfg := rope.Rotary(0).Config()
 		fmt.Println(model.Type(), cfg.HeadDim, cfg.Layout, "axes", cfg.Axes[0], cfg.Axes[16], cfg.Axes[40])
 	}
 	// Output:
@@ -77,7 +79,7 @@ func ExampleHuggingFace() {
 	// modelconfig.HuggingFace: model_type is "bloom", want a model with rotary positions; this type has ALiBi, a bias of the attention scores: positions not rotary
 }
 
-// What a Model says beside Rotary: which layers rotate, what multiplies the
+// What a Model says of its layers: which rotate, what multiplies the
 // attention scores, and what multiplies the queries.
 func ExampleModel() {
 	for _, config := range []string{
@@ -95,73 +97,74 @@ func ExampleModel() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		rotating, scaled := 0, 0
-		var query posenc.QueryScaling // of the layers counted by scaled
-		for _, layer := range model.Layers() {
+		layers := model.Layers()
+		rotating := 0
+		for _, layer := range layers {
 			if layer.Rotates {
 				rotating++
 			}
-			if scale, ok := model.QueryScaling(layer); ok {
-				query = scale
-				scaled++
-			}
 		}
-		softmax, err := model.SoftmaxScale()
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%s: %d of %d layers rotate, scores times %.4f, queries scaled in %d layers, Beta %v\n",
-			model.Type(), rotating, len(model.Layers()), softmax, scaled, query.Beta)
+		fmt.Printf("%s: %d of %d layers rotate; layer 0: rule %s, scores times %.4f, queries scaled with Beta %v\n",
+			model.Type(), rotating, len(layers), layers[0].Rule.Name, layers[0].SoftmaxScale, layers[0].QueryScaling.Beta)
 	}
 	// Output:
-	// smollm3: 27 of 36 layers rotate, scores times 1.0000, queries scaled in 0 layers, Beta 0
-	// deepseek_v3: 61 of 61 layers rotate, scores times 1.8739, queries scaled in 0 layers, Beta 0
-	// ministral3: 34 of 34 layers rotate, scores times 1.0000, queries scaled in 34 layers, Beta 0.1
+	// smollm3: 27 of 36 layers rotate; layer 0: rule default, scores times 1.0000, queries scaled with Beta 0
+	// deepseek_v3: 61 of 61 layers rotate; layer 0: rule yarn, scores times 1.8739, queries scaled with Beta 0
+	// ministral3: 34 of 34 layers rotate; layer 0: rule yarn, scores times 1.0000, queries scaled with Beta 0.1
 }
 
-// An engine that loads any model makes a Rotary for each kind of layer, for the
-// longest sequence that it will hold. Layers of Gemma 3 are of two kinds.
-func ExampleModel_RotaryFor() {
-	const contextLength = 8192
-	model, err := modelconfig.HuggingFace([]byte(`{
-		"model_type": "gemma3",
-		"text_config": {
-			"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34,
-			"rope_scaling": {"rope_type": "linear", "factor": 8.0}, "sliding_window": 1024
-		}
-	}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	rotary := map[string]*posenc.Rotary{}
-	for _, layerType := range model.LayerTypes() {
-		cfg, err := model.RotaryFor(modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: contextLength})
+// The decode loop of an engine for any model. Layers of Cohere 2 with full attention do not rotate;
+// those of Gemma 3 have another base.
+func ExampleModel_Rope() {
+	for _, config := range []string{
+		`{"model_type": "cohere2", "num_hidden_layers": 4, "hidden_size": 8, "num_attention_heads": 2}`,
+		`{"model_type": "gemma3_text", "num_hidden_layers": 6, "head_dim": 4}`,
+	} {
+		model, err := modelconfig.HuggingFace([]byte(config))
 		if err != nil {
 			log.Fatal(err)
 		}
-		if rotary[layerType], err = posenc.NewRotary(cfg); err != nil {
+		rope, err := model.Rope(modelconfig.RopeOptions{SequenceLength: 8192}) // what the cache will hold
+		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s: %d elements, slowest pair %.3g radians per position\n", layerType, cfg.RotaryDim, cfg.InvFreq[127])
-	}
-	layers := make([]*posenc.Rotary, len(model.Layers())) // nil where a layer does not rotate
-	for i, layer := range model.Layers() {
-		if layer.Rotates {
-			layers[i] = rotary[layer.Type]
+		rows, err := rope.Rows([]int32{0})
+		if err != nil {
+			log.Fatal(err)
+		}
+		layers := model.Layers()
+		for position := range int32(2) {
+			if err := rows.Refill([]int32{position}); err != nil { // once a step
+				log.Fatal(err)
+			}
+			for i, layer := range layers {
+				q := []float32{0, 1, 0, 0} // of the layer, as k
+				if err := posenc.Rotate(rows.Layer(i), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+					log.Fatal(err)
+				}
+				if position == 1 && i >= len(layers)-2 {
+					fmt.Printf("%s layer %d %s: %.4f\n", model.Type(), i, layer.Kind, q)
+				}
+			}
 		}
 	}
-	for i, layer := range model.Layers()[:6] {
-		fmt.Println(i, layer.Type, layers[i] == rotary["full_attention"])
-	}
 	// Output:
-	// full_attention: 256 elements, slowest pair 1.39e-07 radians per position
-	// sliding_attention: 256 elements, slowest pair 0.000107 radians per position
-	// 0 sliding_attention false
-	// 1 sliding_attention false
-	// 2 sliding_attention false
-	// 3 sliding_attention false
-	// 4 sliding_attention false
-	// 5 full_attention true
+	// cohere2 layer 2 : [-0.8415 0.5403 0.0000 0.0000]
+	// cohere2 layer 3 : [0.0000 1.0000 0.0000 0.0000]
+	// gemma3_text layer 4 sliding_attention: [0.0000 0.9999 0.0000 0.0100]
+	// gemma3_text layer 5 full_attention: [0.0000 1.0000 0.0000 0.0010]
+}
+
+// A model that is newer than this package, with the code of Llama.
+func ExampleOptions() {
+	config := []byte(`{"model_type": "llama_next", "hidden_size": 4096, "num_attention_heads": 32}`)
+	_, err := modelconfig.HuggingFace(config)
+	fmt.Println(err)
+	model, err := modelconfig.HuggingFace(config, modelconfig.Options{Type: "llama"})
+	fmt.Println(model.Type(), len(model.Layers()), err)
+	// Output:
+	// modelconfig.HuggingFace: model_type is "llama_next", want a type in docs/models.md (the nearest name is "llava_next", which may rotate differently); for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code: unknown
+	// llama 32 <nil>
 }
 
 // LongRoPE has other frequencies for sequences beyond the trained length. Keys
@@ -178,10 +181,11 @@ func ExampleModel_DependsOnLength() {
 	beyond, depends := model.DependsOnLength()
 	fmt.Println(beyond, depends)
 	for _, tokens := range []int{beyond, beyond + 1} {
-		cfg, err := model.RotaryFor(modelconfig.RotaryOptions{SequenceLength: tokens})
+		rope, err := model.Rope(modelconfig.RopeOptions{SequenceLength: tokens})
 		if err != nil {
 			log.Fatal(err)
 		}
+		cfg := rope.Rotary(0).Config()
 		fmt.Printf("%d tokens: %.6f, cos and sin times %.6f\n", tokens, cfg.InvFreq, cfg.AttentionFactor)
 	}
 	// Output:
@@ -203,14 +207,11 @@ func ExampleHuggingFaceVision() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cfg, err := tower.Rotary()
+	rope, err := tower.Rope()
 	if err != nil {
 		log.Fatal(err)
 	}
-	rotary, err := posenc.NewRotary(cfg)
-	if err != nil {
-		log.Fatal(err)
-	}
+	headDim := rope.Rotary(0).Config().HeadDim
 
 	// An image of 4 rows of 6 patches. Blocks of 2 by 2 are merged to one token in
 	// the end, and their patches come one after another.
@@ -224,16 +225,20 @@ func ExampleHuggingFaceVision() {
 			}
 		}
 	}
-	q := make([]float32, rows*columns*heads*cfg.HeadDim) // [patches][heads][80]
+	q := make([]float32, rows*columns*heads*headDim) // [patches][heads][80]
 	for i := range q {
 		q[i] = 1
 	}
-	if err := posenc.Rotate(rotary.At(append(row, column...)), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
+	patches, err := rope.Rows(append(row, column...))
+	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(tower.Type(), cfg.HeadDim)
+	if err := posenc.Rotate(patches.Layer(0), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(tower.Type(), headDim)
 	for _, patch := range []int{0, 1, 2, 3, 4} {
-		head := q[patch*heads*cfg.HeadDim:]
+		head := q[patch*heads*headDim:]
 		fmt.Printf("row %d, column %d: %.3f %.3f\n", row[patch], column[patch], head[0], head[20])
 	}
 	// Output:
@@ -246,7 +251,7 @@ func ExampleHuggingFaceVision() {
 }
 
 // Llama 4 scales the queries of layers that do not rotate.
-func ExampleModel_QueryScaling() {
+func ExampleModel_Layers() {
 	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "llama4_text", "num_hidden_layers": 8, "attn_scale": 0.1, "floor_scale": 8192}`))
 	if err != nil {
 		log.Fatal(err)
@@ -254,69 +259,75 @@ func ExampleModel_QueryScaling() {
 	positions := []int32{0, 8191, 100000}
 	scales := make([]float32, len(positions)) // for posenc.Scale or posenc.FusedView.Scale
 	for i, layer := range model.Layers() {
-		scale, ok := model.QueryScaling(layer)
-		if !ok {
-			continue
-		}
-		if err := posenc.QueryScales(scales, positions, scale); err != nil {
+		if err := posenc.QueryScales(scales, positions, layer.QueryScaling); err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println("layer", i, scales)
+		if i%4 > 1 {
+			fmt.Println("layer", i, layer.Rotates, scales)
+		}
 	}
 	// Output:
-	// layer 3 [1 1.0693147 1.2564949]
-	// layer 7 [1 1.0693147 1.2564949]
+	// layer 2 true [1 1 1]
+	// layer 3 false [1 1.0693147 1.2564949]
+	// layer 6 true [1 1 1]
+	// layer 7 false [1 1.0693147 1.2564949]
 }
 
 // Mistral Large 4 learns its frequencies, and how queries are scaled by their position: both are
 // tensors of its weights, whose names the model gives.
-func ExampleModel_LearnedFrequencies() {
+func ExampleRopeOptions() {
 	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "mistral_large4_text"}`))
 	if err != nil {
 		log.Fatal(err)
 	}
-	tensor, ok := model.LearnedFrequencies()
-	fmt.Println(tensor, ok)
-	scale, bias, ok := model.LearnedQueryScaling(model.Layers()[0])
-	fmt.Println(scale, bias, ok)
+	layer := model.Layers()[0]
+	fmt.Println(layer.FrequencyFactors, layer.LearnedQueryScaling)
 
-	alpha := make([]float64, 32) // the values of the tensor, one for each pair
+	alpha := make([]float64, layer.Rule.Pairs) // the values of the tensor, one for each pair
 	factors := make([]float64, len(alpha))
 	for i, a := range alpha {
 		factors[i] = math.Exp(a)
 	}
-	cfg, err := model.RotaryFor(modelconfig.RotaryOptions{LayerType: "attention", FrequencyFactors: factors})
+	rope, err := model.Rope(modelconfig.RopeOptions{FrequencyFactors: factors})
 	if err != nil {
 		log.Fatal(err)
 	}
+	cfg := rope.Rotary(0).Config()
 	fmt.Println(cfg.HeadDim, len(cfg.InvFreq))
 	// Output:
-	// rotary_emb.alpha true
-	// softmax_scaling.scale softmax_scaling.bias true
+	// rotary_emb.alpha {softmax_scaling.scale softmax_scaling.bias}
 	// 64 32
 }
 
-// DeepSeek V3.2 multiplies its attention scores because of YaRN, beside 1/sqrt of the elements
-// of a head; the scores of its indexer are not multiplied.
-func ExampleModel_SoftmaxScaleFor() {
-	model, err := modelconfig.HuggingFace([]byte(`{
-		"model_type": "deepseek_v32", "num_hidden_layers": 61, "max_position_embeddings": 163840, "rope_theta": 10000,
-		"rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096,
-			"beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0}
-	}`))
+// The indexers of DeepSeek V3.2 rotate the first elements of their own heads, half-split, where the
+// attention rotates interleaved pairs.
+func ExampleLayerRows_Indexer() {
+	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "deepseek_v32", "num_hidden_layers": 2}`))
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, layerType := range model.LayerTypes() {
-		scale, err := model.SoftmaxScaleFor(modelconfig.RotaryOptions{LayerType: layerType})
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%s: %.4f\n", layerType, scale)
+	rope, err := model.Rope()
+	if err != nil {
+		log.Fatal(err)
 	}
+	rows, err := rope.Rows([]int32{1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(rope.Rotary(1).Config().Layout, rope.Indexer(1).Config().Layout)
+	q := make([]float32, 64) // the rotary part of a head
+	key := make([]float32, 128)
+	q[0], key[0] = 1, 1
+	if err := posenc.Rotate(rows.Layer(1), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	if err := posenc.Rotate(rows.Indexer(1), posenc.View[float32]{Data: key, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(q[0], q[32], key[0], key[32])
 	// Output:
-	// attention: 1.8739
-	// indexer: 1.0000
+	// InterleavedToHalfSplit HalfSplit
+	// 0.5403023 0.84147096 0.5403023 0.84147096
 }
 
 // What a tool says of a model: its rule, its length and what other implementations
@@ -330,12 +341,9 @@ func ExampleModel_Traps() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rule, err := model.RuleFor("")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(rule.Name, "of base", rule.Base, "for sequences of up to", model.ContextLength())
-	fmt.Println("latent attention:", model.LatentAttention())
+	layer := model.Layers()[0]
+	fmt.Println(layer.Rule.Name, "of base", layer.Rule.Base, "for sequences of up to", model.ContextLength())
+	fmt.Println("latent attention:", layer.LatentAttention)
 	for _, trap := range model.Traps() {
 		fmt.Println(trap.Name)
 	}

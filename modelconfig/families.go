@@ -41,8 +41,8 @@ type family struct {
 	plan      plan
 	kinds     []kindDefaults // nil: all layers that rotate rotate alike
 	listKey   string         // a list with an entry for each layer, by which lists makes kinds
-	lists     func(r *reader, key string, f *family, layers []Layer) []kindDefaults
-	rewrite   func(r *reader, layers []Layer) // brings keys into the usual form
+	lists     func(r *reader, key string, f *family, layers []layer) []kindDefaults
+	rewrite   func(r *reader, layers []layer) // brings keys into the usual form
 	indexer   *indexer                        // of sparse attention
 	flatBlock bool                            // a flat rope_parameters is read as rope_scaling is
 
@@ -183,14 +183,14 @@ func (f family) hunyuan() family {
 	return f.called(hunyuan).allowing("beta_fast", "beta_slow", "mscale", "mscale_all_dim").checked(withoutMLA)
 }
 
-func (f family) by(key string, lists func(r *reader, key string, f *family, layers []Layer) []kindDefaults) family {
+func (f family) by(key string, lists func(r *reader, key string, f *family, layers []layer) []kindDefaults) family {
 	f.listKey, f.lists = key, lists
 	return f
 }
 func (f family) refusing(does string) family                     { f.refusal = does; return f }
 func (f family) turning() family                                 { f.inverse = true; return f }
 func (f family) learning(tensor string) family                   { f.learned = tensor; return f }
-func (f family) rewritten(rewrite func(*reader, []Layer)) family { f.rewrite = rewrite; return f }
+func (f family) rewritten(rewrite func(*reader, []layer)) family { f.rewrite = rewrite; return f }
 func (f family) scaledBy(tensor string) family                   { f.scalingTensor = tensor; return f }
 
 // The three ways of M-RoPE, with their default sections.

@@ -60,7 +60,7 @@ func TestIncompleteForms(t *testing.T) {
 			if testing.Short() && i%4 != 0 { // an emulator takes a share
 				continue
 			}
-			m, err := readAs(name, form.Document)
+			m, err := readOf(name, form.Document)
 			switch {
 			case form.Error != "":
 				failed++

@@ -28,93 +28,129 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 	if (m == nil) != (err != nil) || err != nil && (!wrapsOne(err) || len(err.Error()) > 2000) {
 		t.Fatalf("%v, error %v", m, err)
 	}
-	if err == nil && (m.Type() == "" || len(m.Layers()) == 0 || len(m.LayerTypes()) == 0) {
-		t.Fatalf("type %q, %d layers of types %q", m.Type(), len(m.Layers()), m.LayerTypes())
+	if err == nil && (m.Type() == "" || len(m.Layers()) == 0 || len(m.layerTypes()) == 0) {
+		t.Fatalf("type %q, %d layers of types %q", m.Type(), len(m.Layers()), m.layerTypes())
 	}
-	for _, layer := range append(m.Layers()[:min(8, len(m.Layers()))], Layer{Type: "other"}) {
-		scale, scaled := m.QueryScaling(layer)
-		if scaled {
-			if err := posenc.QueryScales(make([]float32, 2), []int32{0, math.MaxInt32}, scale); err != nil {
-				t.Fatalf("%+v: %v", scale, err)
-			}
-		}
-	}
-	_, learned := m.LearnedFrequencies()
 	for _, layer := range m.Layers()[:min(8, len(m.Layers()))] {
-		if scale, bias, ok := m.LearnedQueryScaling(layer); ok != (scale != "") || ok != (bias != "") {
-			t.Fatalf("%+v: %q, %q", layer, scale, bias)
+		if err := posenc.QueryScales(make([]float32, 2), []int32{0, math.MaxInt32}, layer.QueryScaling); err != nil {
+			t.Fatalf("%+v: %v", layer, err)
+		}
+		if learned := layer.LearnedQueryScaling; (learned.Scale == "") != (learned.Bias == "") {
+			t.Fatalf("%+v: %+v", layer, learned)
+		}
+		rule := layer.Rule
+		if layer.Rotates != (rule.Name != "") || layer.Rotates && (rule.Pairs != m.kinds[layer.Kind].rotary.RotaryDim/2 || !(rule.Base > 1 && rule.Base <= math.MaxFloat64)) {
+			t.Fatalf("rule %+v", rule)
 		}
 	}
-	refuses := func(o RotaryOptions) {
+	if err != nil {
+		if _, err := m.Rope(); !errors.Is(err, ErrArgument) {
+			t.Fatalf("no model: %v", err)
+		}
+		return
+	}
+	refuses := func(options ...RopeOptions) {
 		t.Helper()
-		for _, err := range []error{second(m.RotaryFor(o)), second(m.SoftmaxScaleFor(o))} {
-			if !errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
-				t.Fatalf("%+v: %v", o, err)
-			}
+		if rope, err := m.Rope(options...); rope != nil || !errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
+			t.Fatalf("%+v: %v", options, err)
 		}
 	}
-	refuses(RotaryOptions{LayerType: "another", SequenceLength: seqLen})
-	refuses(RotaryOptions{LayerType: strings.Repeat("long", 100), SequenceLength: seqLen})
-	beyond, depends := m.DependsOnLength()
-	usual := len(m.LayerTypes()) == 1 && !depends && !learned
-	for _, err := range []error{second(m.Rotary()), second(m.SoftmaxScale())} {
-		if (err == nil) != usual || err != nil && !errors.Is(err, ErrArgument) {
-			t.Fatalf("types %q, beyond %d %t: %v", m.LayerTypes(), beyond, depends, err)
+	o := RopeOptions{SequenceLength: 1}
+	for _, layer := range m.Layers() {
+		if o.FrequencyFactors == nil && layer.FrequencyFactors != "" {
+			refuses(o)
+			o.FrequencyFactors = slices.Repeat([]float64{1}, layer.Rule.Pairs)
 		}
 	}
+	if _, depends := m.DependsOnLength(); depends {
+		refuses(RopeOptions{FrequencyFactors: o.FrequencyFactors})
+	} else if o.FrequencyFactors == nil {
+		refuses(RopeOptions{SequenceLength: 1, FrequencyFactors: []float64{1}})
+	}
+	refuses(RopeOptions{SequenceLength: math.MinInt, FrequencyFactors: o.FrequencyFactors})
+	refuses(RopeOptions{SequenceLength: 1, AngleRounding: 77, FrequencyFactors: o.FrequencyFactors})
+	refuses(o, o)
 	m.Traps()
-	m.LatentAttention()
 	m.Patches()
 	if m.ContextLength() < 0 || m.ContextLength() > math.MaxInt32 {
 		t.Fatalf("context length %d", m.ContextLength())
 	}
-	for _, layerType := range m.LayerTypes() {
-		if rule, err := m.RuleFor(layerType); err != nil || rule.Name == "" || rule.Pairs != m.kinds[layerType].rotary.RotaryDim/2 || !(rule.Base > 1 && rule.Base <= math.MaxFloat64) {
-			t.Fatalf("rule %+v, %v", rule, err)
+	checkRope(t, m, o, true)
+	for _, layerType := range m.layerTypes() {
+		if m.kinds[layerType].rotary.RotaryDim > 1024 { // more frequencies take long
+			return
 		}
-		o := RotaryOptions{LayerType: layerType, SequenceLength: 1}
-		if learned {
-			refuses(o)
-			o.FrequencyFactors = slices.Repeat([]float64{1}, m.kinds[layerType].rotary.RotaryDim/2)
-		} else {
-			refuses(RotaryOptions{LayerType: layerType, SequenceLength: 1, FrequencyFactors: []float64{1}})
-		}
-		rotaryDim := checkOptions(t, m, o, true)
-		for _, o.SequenceLength = range []int{math.MaxInt, seqLen} {
-			if rotaryDim <= 1024 && o.SequenceLength > 0 { // more frequencies take long
-				for _, o.AngleRounding = range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-					checkOptions(t, m, o, false)
-				}
+	}
+	for _, o.SequenceLength = range []int{math.MaxInt, seqLen} {
+		for _, o.AngleRounding = range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+			if o.SequenceLength > 0 {
+				checkRope(t, m, o, false)
 			}
 		}
-		refuses(RotaryOptions{LayerType: layerType, SequenceLength: math.MinInt})
-		refuses(RotaryOptions{LayerType: layerType, SequenceLength: 1, AngleRounding: 77})
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
 
-// checkOptions asks for the rotary configuration of options, which succeeds if it
-// must, and returns how many elements it rotates.
-func checkOptions(t *testing.T, m *Model, o RotaryOptions, must bool) int {
+// checkRope makes the Rope of options, which succeeds if it must, and rotates by its first layers
+// as by the frequencies of their kinds.
+func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 	t.Helper()
-	cfg, err := m.RotaryFor(o)
+	rope, err := m.Rope(o)
 	if err != nil {
 		if must || !errors.Is(err, ErrValue) || len(err.Error()) > 2000 {
 			t.Fatalf("%+v: %v", o, err)
 		}
-		return 0
+		return
 	}
-	if len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > maxRotaryDim || cfg.AngleRounding != o.AngleRounding {
-		t.Fatalf("%+v: %d frequencies for %d elements, AngleRounding %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.AngleRounding)
+	layers, axes := m.Layers(), 1
+	for _, k := range m.kinds {
+		for _, axis := range rope.kinds[0].Config().Axes {
+			axes = max(axes, int(axis)+1)
+		}
+		if len(k.rotary.Axes) == 0 && k.rotary.RotaryDim == 0 {
+			t.Fatal("a kind that rotates nothing")
+		}
 	}
-	if scale, err := m.SoftmaxScaleFor(o); err != nil || !(scale > 0 && scale <= math.MaxFloat64) {
-		t.Fatalf("%+v: softmax scale %v, %v", o, scale, err)
+	positions := []int32{3, 0, 2, 1}[:axes]
+	rows, err := rope.Rows(positions)
+	if err == nil {
+		err = rows.Refill(positions)
 	}
-	if _, err := posenc.NewRotary(cfg); err != nil && (must || !errors.Is(err, posenc.ErrConfig)) {
-		t.Fatal(err)
+	if err != nil {
+		if !errors.Is(err, posenc.ErrPosition) { // of huge frequencies
+			t.Fatalf("%+v: %v", o, err)
+		}
+		return
 	}
-	return cfg.RotaryDim
+	for _, i := range []int{0, 1, 2, 3, len(layers) - 1, len(layers), -1} {
+		inside := i >= 0 && i < len(layers)
+		rotary, indexer := rope.Rotary(i), rope.Indexer(i)
+		if inside && (layers[i].Rotates != (rotary != nil) || layers[i].Indexer != (indexer != nil)) || !inside && (rotary != nil || indexer != nil) {
+			t.Fatalf("%+v: layer %d has %v and %v", o, i, rotary, indexer)
+		}
+		dim := 64
+		if rotary != nil {
+			if cfg := rotary.Config(); len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > maxRotaryDim || cfg.AngleRounding != o.AngleRounding {
+				t.Fatalf("%+v: %d frequencies for %d elements, AngleRounding %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.AngleRounding)
+			}
+			dim = rotary.Config().HeadDim
+		} else if inside {
+			dim = rope.layers[i].of.Config().HeadDim
+		}
+		if dim > 1<<16 {
+			return
+		}
+		q := slices.Repeat([]float32{1}, dim)
+		err := posenc.Rotate(rows.Layer(i), posenc.View[float32]{Data: q, Heads: 1})
+		want := slices.Repeat([]float32{1}, dim)
+		if rotary != nil {
+			testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: 1}))
+		}
+		if (err == nil) != inside || inside && !testkit.SameBits(q, want) {
+			t.Fatalf("%+v: layer %d rotates to %v, want %v, error %v", o, i, q, want, err)
+		}
+	}
 }
 
 // FuzzHuggingFace reads any text as a config.json.

@@ -51,7 +51,7 @@ import (
 // (freq_base_swa, dimension_count_swa, attention.key_length_swa). The kinds of layers are
 // then "full_attention" and "sliding_attention"; in DeepSeek V4 they are "compress" and
 // "main". Layers with an indexer for sparse attention (attention.indexer.key_length) name
-// its kind in Layer.Indexer. RotaryOptions.SequenceLength is llama.cpp's context length of
+// its kind in Layer.Indexer. RopeOptions.SequenceLength is llama.cpp's context length of
 // a sequence.
 //
 // GGUF differs from llama.cpp in three places, where it follows the file or the training of
@@ -66,12 +66,19 @@ import (
 // nothing: llama.cpp does not read it together with YaRN.
 //
 // Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an unknown architecture,
-// scaling type or key under {arch}.rope), ErrNotRotary, ErrValue or ErrContradiction.
-func GGUF(keys map[string]any) (*Model, error) {
+// scaling type or key under {arch}.rope), ErrNotRotary, ErrValue or ErrContradiction;
+// ErrArgument for more than one Options.
+func GGUF(keys map[string]any, options ...Options) (*Model, error) {
+	o, err := one("GGUF", options)
+	if err != nil {
+		return nil, err
+	}
 	r := &ggufReader{keys: keys}
 	const key = "general.architecture"
 	name := r.text(key, "")
 	r.failIf(name == "", ErrValue, key, "missing", "the architecture of the model")
+	r.prefix = name + "."
+	name = cmp.Or(o.Type, name)
 	positions, otherwise := ggufNotRotary[name]
 	r.failIf(otherwise, ErrNotRotary, key, quoted(name), "an architecture with rotary positions (this one has %s)", positions)
 	arch, known := ggufArchitectures[name]
@@ -83,9 +90,8 @@ func GGUF(keys map[string]any) (*Model, error) {
 		if other := nearest(name, append(sortedKeys(ggufArchitectures), sortedKeys(ggufNotRotary)...)); other != "" {
 			near = fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", other)
 		}
-		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set posenc.RotaryConfig directly, with values from llama.cpp's code", near)
+		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", near)
 	}
-	r.prefix = name + "."
 	r.checkRopeKeys(&arch)
 	m := &Model{modelType: name, format: fromGGUF, latent: arch.latent || arch.latentPart}
 	r.model(m, &arch)
@@ -438,7 +444,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	if arch.compressed {
 		fullType, slidingType = "compress", "main"
 	}
-	m.layers = make([]Layer, count)
+	m.layers = make([]layer, count)
 	m.kinds = map[string]kind{}
 	add := func(name string, headDim, rotaryDim int, base float64, scaling *ggufScaling) {
 		offset := 0
@@ -456,7 +462,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 		if slides[i] {
 			layerType = slidingType
 		}
-		m.layers[i] = Layer{Type: layerType, Rotates: rotates[i]}
+		m.layers[i] = layer{kind: layerType, rotates: rotates[i]}
 		if _, known := m.kinds[layerType]; known || !rotates[i] {
 			continue
 		}
@@ -498,14 +504,14 @@ func (r *ggufReader) indexers(arch *ggufArchitecture, m *Model, slides []bool, r
 	of, found := "", false
 	for i := range m.layers {
 		layer := &m.layers[i]
-		has := layer.Rotates && !slides[i]
+		has := layer.rotates && !slides[i]
 		if ratios != nil {
 			has = has && ratios[i] == sparseRatio
 		}
 		if !has || full != nil && !full[i] {
 			continue
 		}
-		layer.Indexer, of, found = indexerKind, layer.Type, true
+		layer.indexer, of, found = true, layer.kind, true
 	}
 	if !found || r.err != nil {
 		return
@@ -515,7 +521,7 @@ func (r *ggufReader) indexers(arch *ggufArchitecture, m *Model, slides []bool, r
 		delete(m.kinds, "")
 		m.kinds[attentionKind] = k
 		for i := range m.layers {
-			m.layers[i].Type = attentionKind
+			m.layers[i].kind = attentionKind
 		}
 	}
 	dim, rotaryDim := r.integer(lengthKey, 0), k.rotary.RotaryDim

@@ -24,20 +24,20 @@ func ExampleGGUF() {
 	if err != nil {
 		panic(err)
 	}
+	rope, err := model.Rope()
+	if err != nil {
+		panic(err)
+	}
+	rows, err := rope.Rows([]int32{42})
+	if err != nil {
+		panic(err)
+	}
 	q, k := make([]float32, 8*256), make([]float32, 4*256) // heads of one token
 	for i, layer := range model.Layers()[:7] {
-		cfg, err := model.RotaryFor(modelconfig.RotaryOptions{LayerType: layer.Type})
-		if err != nil {
+		if err := posenc.Rotate(rows.Layer(i), posenc.View[float32]{Data: q, Heads: 8}, posenc.View[float32]{Data: k, Heads: 4}); err != nil {
 			panic(err)
 		}
-		rotary, err := posenc.NewRotary(cfg) // once for each kind, in an engine
-		if err != nil {
-			panic(err)
-		}
-		if err := posenc.Rotate(rotary.At([]int32{42}), posenc.View[float32]{Data: q, Heads: 8}, posenc.View[float32]{Data: k, Heads: 4}); err != nil {
-			panic(err)
-		}
-		fmt.Printf("layer %d: %s, last frequency %.3g\n", i, layer.Type, cfg.InvFreq[127])
+		fmt.Printf("layer %d: %s, last frequency %.3g\n", i, layer.Kind, rope.Rotary(i).Config().InvFreq[127])
 	}
 	// Output:
 	// layer 0: sliding_attention, last frequency 0.000107

@@ -51,7 +51,7 @@ func readGGUF(t *testing.T, arch string, pairs ...any) *Model {
 
 func rotaryGGUF(t *testing.T, m *Model, layerType string, seqLen int) posenc.RotaryConfig {
 	t.Helper()
-	cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType, SequenceLength: seqLen})
+	cfg, err := m.rotaryFor(kindOptions{LayerType: layerType, SequenceLength: seqLen})
 	testkit.NoError(t, err, second(posenc.NewRotary(cfg)))
 	return cfg
 }
@@ -87,15 +87,15 @@ func TestGGUFArchitectures(t *testing.T) {
 			if m.Type() != name {
 				t.Errorf("Type is %q", m.Type())
 			}
-			if len(m.LayerTypes()) == 0 {
+			if len(m.layerTypes()) == 0 {
 				t.Error("no kind of layer")
 			}
-			for _, layerType := range m.LayerTypes() {
+			for _, layerType := range m.layerTypes() {
 				rotaryGGUF(t, m, layerType, 0)
 			}
 			for i, layer := range m.Layers() {
-				if layer.Rotates && !slices.Contains(m.LayerTypes(), layer.Type) {
-					t.Errorf("layer %d is of %q", i, layer.Type)
+				if layer.Rotates && !slices.Contains(m.layerTypes(), layer.Kind) {
+					t.Errorf("layer %d is of %q", i, layer.Kind)
 				}
 			}
 		})
@@ -214,7 +214,7 @@ func TestGGUFLayers(t *testing.T) {
 				switch {
 				case !layer.Rotates:
 					got += "."
-				case layer.Type == slidingAttention:
+				case layer.Kind == slidingAttention:
 					got += "s"
 				default:
 					got += "R"
@@ -227,7 +227,7 @@ func TestGGUFLayers(t *testing.T) {
 			if strings.Contains(got, "s") {
 				want = []string{fullAttention, slidingAttention}
 			}
-			if types := m.LayerTypes(); !slices.Equal(types, want) {
+			if types := m.layerTypes(); !slices.Equal(types, want) {
 				t.Errorf("kinds %q, want %q", types, want)
 			}
 		})
@@ -292,14 +292,14 @@ func TestTrapGGUF(t *testing.T) {
 		for _, test := range []struct{ key, mscale float64 }{{0.1, 1}, {0.0707, 0.707}} {
 			m := readGGUF(t, "deepseek2", yarn(40, "rope.dimension_count", 64, "rope.scaling.yarn_log_multiplier", float32(test.key))...)
 			near(t, "AttentionFactor", rotaryGGUF(t, m, "", 0).AttentionFactor, 1)
-			scale := testkit.Must(m.SoftmaxScale())
+			scale := testkit.Must(m.softmaxScale())
 			near(t, "SoftmaxScale", scale, g(40, test.mscale)*g(40, test.mscale))
 		}
 	})
 	t.Run("Mistral 3 has mscale_all_dim itself", func(t *testing.T) {
 		m := readGGUF(t, "mistral3", yarn(16, "rope.scaling.yarn_log_multiplier", float32(1))...)
 		near(t, "AttentionFactor", rotaryGGUF(t, m, "", 0).AttentionFactor, 1)
-		if scale, err := m.SoftmaxScale(); scale != 1 || err != nil {
+		if scale, err := m.softmaxScale(); scale != 1 || err != nil {
 			t.Errorf("SoftmaxScale is %v, %v", scale, err)
 		}
 	})
@@ -538,7 +538,7 @@ func layersOf(m *Model) string {
 	var s strings.Builder
 	for _, layer := range m.Layers() {
 		letter := map[bool]byte{true: 'R', false: '-'}[layer.Rotates]
-		if layer.Indexer != "" {
+		if layer.Indexer {
 			letter = 'x'
 		}
 		s.WriteByte(letter)
@@ -566,9 +566,6 @@ func TestGGUFIndexers(t *testing.T) {
 		cfg := rotaryGGUF(t, m, "indexer", 0)
 		if got := layersOf(m); got != test.layers || cfg.HeadDim != 128 || cfg.RotaryDim != 64 || cfg.Layout != test.want.Layout || cfg.Offset != test.want.Offset {
 			t.Errorf("%s: layers %s, %d of %d from %d, %v", test.arch, got, cfg.RotaryDim, cfg.HeadDim, cfg.Offset, cfg.Layout)
-		}
-		if _, err := m.Rotary(); !errors.Is(err, ErrArgument) {
-			t.Errorf("%s: Rotary gives no error: %v", test.arch, err)
 		}
 	}
 	if _, err := GGUF(ggufKeys("deepseek32", "rope.dimension_count", 64, "attention.indexer.key_length", 32)); !errors.Is(err, ErrContradiction) {

@@ -45,20 +45,40 @@ import (
 //
 // A document has at most 4 MiB, 2^17 values and 64 levels. A byte order mark is ignored.
 //
-// Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or ErrContradiction.
-func HuggingFace(config []byte) (*Model, error) {
-	return huggingFace("HuggingFace", config, textModel)
+// options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or
+// ErrContradiction; ErrArgument for several Options.
+func HuggingFace(config []byte, options ...Options) (*Model, error) {
+	return huggingFace("HuggingFace", config, options, textModel)
+}
+
+// Options are of the readers HuggingFace, HuggingFaceVision and GGUF.
+type Options struct {
+	// Type reads a description as that of another type: a model_type, or an architecture for
+	// GGUF. A model that is built like a known one can then be read before this package knows its
+	// type. Model.Type returns this type. "" means the type that the description names.
+	Type string
 }
 
 // huggingFace reads the model that follow returns.
-func huggingFace(function string, config []byte, follow func(*reader) *reader) (*Model, error) {
+func huggingFace(function string, config []byte, options []Options, follow func(*reader) *reader) (*Model, error) {
+	o, err := one(function, options)
+	if err != nil {
+		return nil, err
+	}
 	keys, err := parseObject(config)
 	if err != nil {
 		return nil, valueError(ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
 	}
-	r := follow(&reader{function: function, keys: keys})
+	r := &reader{function: function, keys: keys}
+	if o.Type != "" {
+		asType(r, o.Type)
+	}
+	r = follow(r)
 	modelType, ok := r.text("model_type")
-	r.failIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"")
+	if !ok && r.has("n_heads") && r.has("dim") {
+		r.fail(ErrValue, "model_type", "absent", "a config.json: this is Meta's params.json; set posenc.RotaryConfig directly, with HeadDim dim/n_heads, Layout Interleaved and Base rope_theta, or with the InvFreq of frequency.Llama3 where use_scaled_rope is true")
+	}
+	r.failIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"; Options.Type can name it")
 	f := familyOf(r, modelType)
 	m := &Model{modelType: modelType, kinds: map[string]kind{}}
 	if r.err == nil {
@@ -68,6 +88,19 @@ func huggingFace(function string, config []byte, follow func(*reader) *reader) (
 		return nil, r.err
 	}
 	return m.accepted(function)
+}
+
+// asType puts another type in the place of a document's own. A model within it would be lost where
+// the type holds none.
+func asType(r *reader, modelType string) {
+	_, text := wrappers[modelType]
+	_, tower := visionWrappers[modelType]
+	for _, key := range sortedKeys(r.keys) {
+		if inner, ok := r.keys[key].(object); ok && inner["model_type"] != nil && !text && !tower {
+			r.fail(ErrContradiction, "options.Type", quoted(modelType), "a type that holds other models, because this one has %s; or pass that object alone", quoted(key))
+		}
+	}
+	r.keys = withType(r.keys, modelType)
 }
 
 // textModel returns the configuration of the text model, from that of several models.
@@ -207,7 +240,7 @@ func unknownType(r *reader, modelType, expected string, tables ...map[string]fam
 	if name := nearest(modelType, known); name != "" {
 		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
 	}
-	r.fail(ErrUnknown, "model_type", quoted(modelType), "%s; for others use posenc.RotaryConfig, with values from the model's own code", expected)
+	r.fail(ErrUnknown, "model_type", quoted(modelType), "%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected)
 }
 
 // maxLayers bounds what a configuration makes us allocate.
@@ -230,7 +263,7 @@ func readModel(r *reader, f *family, m *Model) {
 	m.layers = f.plan(r, layers)
 	if len(f.kinds) == 0 {
 		for i := range m.layers {
-			m.layers[i].Type = ""
+			m.layers[i].kind = ""
 		}
 	}
 	if f.rewrite != nil && r.err == nil {
@@ -259,9 +292,9 @@ func readModel(r *reader, f *family, m *Model) {
 	rotating := map[string]bool{}
 	for i := range m.layers {
 		layer := &m.layers[i]
-		_, known := m.kinds[layer.Type]
-		layer.Rotates = layer.Rotates && known
-		rotating[layer.Type] = rotating[layer.Type] || layer.Rotates
+		_, known := m.kinds[layer.kind]
+		layer.rotates = layer.rotates && known
+		rotating[layer.kind] = rotating[layer.kind] || layer.rotates
 	}
 	for layerType := range m.kinds {
 		if !rotating[layerType] {
@@ -309,13 +342,13 @@ func (r *reader) spelling(spellings []string) string {
 
 // headDim returns the number of elements of a head, and the key that it comes from: its own,
 // or hidden size / heads.
-func headDim(r *reader, f *family, k *kindDefaults, layers []Layer) (dim int, key string) {
+func headDim(r *reader, f *family, k *kindDefaults, layers []layer) (dim int, key string) {
 	dim, key = headDimOf(r, f, k, layers)
 	r.failIf(dim < 2, ErrValue, key, kindOf(r.lookup(key)), "at least 2 elements per head, not %d", dim)
 	return dim, key
 }
 
-func headDimOf(r *reader, f *family, k *kindDefaults, layers []Layer) (dim int, key string) {
+func headDimOf(r *reader, f *family, k *kindDefaults, layers []layer) (dim int, key string) {
 	if k.headDimKey != "" {
 		dim := value{key: k.headDimKey}
 		r.integer(k.headDimKey) // fails for what is not whole
@@ -339,7 +372,7 @@ func headDimOf(r *reader, f *family, k *kindDefaults, layers []Layer) (dim int, 
 
 // perLayerHeadDim reads per_layer_config, where transformers 5 writes the head_dim of single
 // layers under their numbers.
-func perLayerHeadDim(r *reader, k *kindDefaults, layers []Layer, dim *value) {
+func perLayerHeadDim(r *reader, k *kindDefaults, layers []layer, dim *value) {
 	single, _ := r.object("per_layer_config")
 	for _, number := range sortedKeys(single) {
 		key := "per_layer_config." + number + ".head_dim"
@@ -347,7 +380,7 @@ func perLayerHeadDim(r *reader, k *kindDefaults, layers []Layer, dim *value) {
 			continue
 		}
 		i, err := strconv.Atoi(number)
-		r.failIf(err != nil || i < 0 || i >= len(layers) || layers[i].Type != k.layerType,
+		r.failIf(err != nil || i < 0 || i >= len(layers) || layers[i].kind != k.layerType,
 			ErrUnknown, key, kindOf(r.lookup(key)), "the number of a layer of %s", k.layerType)
 		r.integer(key)
 		dim.agree(r, key)

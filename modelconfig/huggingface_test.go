@@ -28,7 +28,7 @@ func mustRead(t *testing.T, config string) *Model {
 
 func mustRotary(t *testing.T, config, layerType string, seqLen int) posenc.RotaryConfig {
 	t.Helper()
-	cfg, err := mustRead(t, config).RotaryFor(RotaryOptions{LayerType: layerType, SequenceLength: seqLen})
+	cfg, err := mustRead(t, config).rotaryFor(kindOptions{LayerType: layerType, SequenceLength: seqLen})
 	testkit.NoError(t, err)
 	return cfg
 }
@@ -179,7 +179,7 @@ var traps = []trap{
 	{"longrope_switches_beyond_the_original_length", func(t *testing.T) {
 		m := mustRead(t, fmt.Sprintf(phi3, "longrope"))
 		for seqLen, factor := range map[int]float64{1: 2, 4095: 2, 4096: 2, 4097: 8, 131072: 8} {
-			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
+			cfg, err := m.rotaryFor(kindOptions{SequenceLength: seqLen})
 			if err != nil || !near(cfg.InvFreq[3], math.Pow(10000, -6.0/8)/factor) {
 				t.Errorf("seqLen %d: InvFreq[3] is %v, %v", seqLen, cfg.InvFreq[3], err)
 			}
@@ -204,7 +204,7 @@ var traps = []trap{
 	{"longrope_short_and_long_mscale", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 8, "rope_scaling": {"type": "longrope", "short_factor": [1, 1, 1, 1], "long_factor": [1, 2, 3, 4], "short_mscale": 1.25, "long_mscale": 1.5, "original_max_position_embeddings": 4096}}`)
 		for seqLen, want := range map[int]float64{4096: 1.25, 4097: 1.5} {
-			if cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen}); err != nil || cfg.AttentionFactor != want {
+			if cfg, err := m.rotaryFor(kindOptions{SequenceLength: seqLen}); err != nil || cfg.AttentionFactor != want {
 				t.Errorf("seqLen %d: AttentionFactor is %v, %v", seqLen, cfg.AttentionFactor, err)
 			}
 		}
@@ -212,7 +212,7 @@ var traps = []trap{
 	{"dynamic_ntk_grows_from_max_position_embeddings", func(t *testing.T) {
 		m := mustRead(t, internLM3)
 		for seqLen, growth := range map[int]float64{1: 1, 32768: 1, 65536: 6*2 - 5, 131072: 6*4 - 5} {
-			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
+			cfg, err := m.rotaryFor(kindOptions{SequenceLength: seqLen})
 			base := 5e7 * math.Pow(growth, 128.0/126)
 			if err != nil || !near(cfg.InvFreq[1], math.Pow(base, -2.0/128)) {
 				t.Errorf("seqLen %d: InvFreq[1] is %v, %v", seqLen, cfg.InvFreq[1], err)
@@ -234,7 +234,7 @@ var traps = []trap{
 		m := mustRead(t, `{"model_type": "qwen", "kv_channels": 128, "seq_length": 8192, "rotary_emb_base": 10000, "rotary_pct": 1.0, "use_dynamic_ntk": true}`)
 		// 2^ceil(log2(n/L) + 1) - 1
 		for seqLen, alpha := range map[int]float64{1: 1, 8192: 1, 8193: 3, 16384: 3, 16385: 7, 32768: 7} {
-			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
+			cfg, err := m.rotaryFor(kindOptions{SequenceLength: seqLen})
 			if err != nil || !near(cfg.InvFreq[1], math.Pow(10000*math.Pow(alpha, 128.0/126), -2.0/128)) {
 				t.Errorf("seqLen %d: InvFreq[1] is %v, %v", seqLen, cfg.InvFreq[1], err)
 			}
@@ -366,8 +366,8 @@ var traps = []trap{
 	{"deepseek_scales_the_softmax", func(t *testing.T) {
 		for _, tt := range []struct{ modelType, mscale string }{{"deepseek_v2", "0.707"}, {"deepseek_v3", "1.0"}} {
 			m := mustRead(t, fmt.Sprintf(deepSeek, tt.modelType, "", tt.mscale, tt.mscale))
-			cfg, err := m.Rotary()
-			scale, err2 := m.SoftmaxScale()
+			cfg, err := m.rotary()
+			scale, err2 := m.softmaxScale()
 			mscale := map[string]float64{"0.707": 0.707, "1.0": 1}[tt.mscale]
 			if want := math.Pow(1+0.1*mscale*math.Log(40), 2); err != nil || err2 != nil || cfg.AttentionFactor != 1 || !near(scale, want) {
 				t.Errorf("%s: AttentionFactor %v, SoftmaxScale %v, want 1, %v", tt.modelType, cfg.AttentionFactor, scale, want)
@@ -375,30 +375,30 @@ var traps = []trap{
 		}
 		// The same keys in a model that does not.
 		m := mustRead(t, fmt.Sprintf(qwenYaRN, `, "mscale": 1.0, "mscale_all_dim": 1.0`))
-		if scale, err := m.SoftmaxScale(); scale != 1 || err != nil {
+		if scale, err := m.softmaxScale(); scale != 1 || err != nil {
 			t.Errorf("qwen3: %v, %v", scale, err)
 		}
 	}},
 	{"gemma3_scales_global_layers_only", func(t *testing.T) {
 		m := mustRead(t, gemma3)
-		if types := m.LayerTypes(); !slices.Equal(types, []string{"full_attention", "sliding_attention"}) || m.Type() != "gemma3_text" {
+		if types := m.layerTypes(); !slices.Equal(types, []string{"full_attention", "sliding_attention"}) || m.Type() != "gemma3_text" {
 			t.Fatalf("%s: layer types %q", m.Type(), types)
 		}
 		for layerType, want := range map[string]float64{"full_attention": math.Pow(1e6, -2.0/256) / 8, "sliding_attention": math.Pow(1e4, -2.0/256)} {
-			if cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType}); err != nil || !near(cfg.InvFreq[1], want) || cfg.HeadDim != 256 {
+			if cfg, err := m.rotaryFor(kindOptions{LayerType: layerType}); err != nil || !near(cfg.InvFreq[1], want) || cfg.HeadDim != 256 {
 				t.Errorf("%s: InvFreq[1] is %v of %d elements, want %v: %v", layerType, cfg.InvFreq[1], cfg.HeadDim, want, err)
 			}
 		}
 		for i, layer := range m.Layers() {
-			if (layer.Type == "full_attention") != (i%6 == 5) || !layer.Rotates {
+			if (layer.Kind == "full_attention") != (i%6 == 5) || !layer.Rotates {
 				t.Errorf("layer %d is %v", i, layer)
 			}
 		}
 	}},
 	{"modernbert_is_not_absolute", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "modernbert", "global_rope_theta": 160000.0, "local_rope_theta": 10000.0, "global_attn_every_n_layers": 3, "position_embedding_type": "absolute"}`)
-		cfg, err := m.RotaryFor(RotaryOptions{LayerType: "full_attention"})
-		if err != nil || !near(cfg.InvFreq[1], math.Pow(160000, -2.0/64)) || m.Layers()[0].Type != "full_attention" || m.Layers()[2].Type != "sliding_attention" {
+		cfg, err := m.rotaryFor(kindOptions{LayerType: "full_attention"})
+		if err != nil || !near(cfg.InvFreq[1], math.Pow(160000, -2.0/64)) || m.Layers()[0].Kind != "full_attention" || m.Layers()[2].Kind != "sliding_attention" {
 			t.Errorf("%v, %v, %v", cfg.InvFreq[1], m.Layers()[:3], err)
 		}
 	}},
@@ -585,7 +585,7 @@ var traps = []trap{
 			if has := slices.ContainsFunc(m.Traps(), func(trap Trap) bool { return trap.Name == "rope_scaling_that_transformers_5_leaves_unread" }); has != unread {
 				t.Errorf("%s: trap %t", config, has)
 			}
-			if cfg := mustRotary(t, config, firstRotating(m.Layers()), 0); unread && slices.Max(cfg.InvFreq) != 0.125 && m.Layers()[0].Type != "sliding_attention" {
+			if cfg := mustRotary(t, config, firstRotating(m.Layers()), 0); unread && slices.Max(cfg.InvFreq) != 0.125 && m.Layers()[0].Kind != "sliding_attention" {
 				t.Errorf("%s: %v", config, cfg.InvFreq[0])
 			}
 		}
@@ -613,7 +613,7 @@ var traps = []trap{
 	{"nomic_bert_scaling", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": false, "rotary_emb_scale_base": null, "rotary_scaling_factor": 2, "max_trained_positions": 2048}`)
 		for seqLen, growth := range map[int]float64{2048: 1, 8192: 2*4 - 1} {
-			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
+			cfg, err := m.rotaryFor(kindOptions{SequenceLength: seqLen})
 			if err != nil || !near(cfg.InvFreq[1], math.Pow(1000*math.Pow(growth, 64.0/62), -2.0/64)) {
 				t.Errorf("seqLen %d: %v, %v", seqLen, cfg.InvFreq[1], err)
 			}
@@ -623,7 +623,7 @@ var traps = []trap{
 	{"deepseek_v4_rotates_the_tail", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "deepseek_v4", "num_hidden_layers": 3, "head_dim": 512, "qk_rope_head_dim": 64, "layer_types": ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"], "rope_theta": 10000, "compress_rope_theta": 160000, "max_position_embeddings": 1048576, "rope_scaling": {"type": "yarn", "factor": 16, "original_max_position_embeddings": 65536, "beta_fast": 32, "beta_slow": 1}}`)
 		for layerType, want := range map[string]float64{"main": 1e4, "compress": 160000} {
-			cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType})
+			cfg, err := m.rotaryFor(kindOptions{LayerType: layerType})
 			if err != nil || cfg.Offset != 448 || cfg.RotaryDim != 64 || cfg.HeadDim != 512 || cfg.AttentionFactor != 1 || !near(cfg.InvFreq[1], math.Pow(want, -2.0/64)) {
 				t.Errorf("%s: %+v, %v", layerType, cfg, err)
 			}
@@ -752,20 +752,17 @@ var traps = []trap{
 				t.Errorf("%s: heads of %d, from %d, %v", config, cfg.HeadDim, cfg.Offset, cfg.Layout)
 			}
 			for i, layer := range m.Layers() {
-				if strings.Contains(config, "deepseek_v4") && (layer.Indexer != "") != (i == 1) || layer.Indexer != "" && layer.Indexer != "indexer" {
+				if strings.Contains(config, "deepseek_v4") && layer.Indexer != (i == 1) {
 					t.Errorf("%s: layer %d is %+v", config, i, layer)
 				}
 			}
-			if _, err := m.Rotary(); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), "RotaryFor") {
-				t.Errorf("%s: %v", config, err)
-			}
-			if scale, err := m.SoftmaxScaleFor(RotaryOptions{LayerType: "indexer", SequenceLength: 1}); scale != 1 || err != nil {
+			if scale, err := m.softmaxScaleFor(kindOptions{LayerType: "indexer", SequenceLength: 1}); scale != 1 || err != nil {
 				t.Errorf("%s: softmax scale %v, %v", config, scale, err)
 			}
 		}
 		m := mustRead(t, `{"model_type": "glm_moe_dsa", "num_hidden_layers": 6, "index_topk_pattern": "FSSFSS"}`)
 		for i, layer := range m.Layers() {
-			if (layer.Indexer != "") != (i%3 == 0) || !layer.Rotates {
+			if layer.Indexer != (i%3 == 0) || !layer.Rotates {
 				t.Errorf("layer %d is %+v", i, layer)
 			}
 		}
@@ -785,7 +782,7 @@ var traps = []trap{
 				t.Errorf("%s: %v", layerType, cfg.InvFreq[1])
 			}
 		}
-		if types := m.LayerTypes(); !slices.Equal(types, []string{"base 10000", "base 500000"}) || m.Layers()[3].Type != "base 500000" {
+		if types := m.layerTypes(); !slices.Equal(types, []string{"base 10000", "base 500000"}) || m.Layers()[3].Kind != "base 500000" {
 			t.Errorf("%q, %+v", types, m.Layers())
 		}
 		if cfg := mustRotary(t, `{"model_type": "granite_swa", "num_hidden_layers": 2, "rope_theta": 10000, "layer_rope_theta": [0, 500000]}`, "", 0); !near(cfg.InvFreq[1], math.Pow(5e5, -2.0/128)) {
@@ -810,31 +807,30 @@ var traps = []trap{
 	}},
 	{"mistral_large_4_learns_its_frequencies", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "mistral_large4_text"}`)
-		tensor, ok := m.LearnedFrequencies()
-		if tensor != "rotary_emb.alpha" || !ok {
-			t.Errorf("tensor %q, %t", tensor, ok)
+		if tensor := m.Layers()[0].FrequencyFactors; tensor != "rotary_emb.alpha" {
+			t.Errorf("tensor %q", tensor)
 		}
-		o := RotaryOptions{LayerType: "attention", FrequencyFactors: slices.Repeat([]float64{2}, 32)}
-		twice, err := m.RotaryFor(o)
+		o := kindOptions{LayerType: "attention", FrequencyFactors: slices.Repeat([]float64{2}, 32)}
+		twice, err := m.rotaryFor(o)
 		o.FrequencyFactors = slices.Repeat([]float64{1}, 32)
-		once, err2 := m.RotaryFor(o)
+		once, err2 := m.rotaryFor(o)
 		if err != nil || err2 != nil || twice.InvFreq[5] != 2*once.InvFreq[5] || once.AttentionFactor != 1 {
 			t.Errorf("%v, %v, %v, %v", twice.InvFreq, once.InvFreq, err, err2)
 		}
 		for _, factors := range [][]float64{nil, {1}, slices.Repeat([]float64{0}, 32), slices.Repeat([]float64{1e300}, 32)} {
 			o.FrequencyFactors = factors
-			if _, err := m.RotaryFor(o); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), "options.FrequencyFactors") {
+			if _, err := m.rotaryFor(o); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), "options.FrequencyFactors") {
 				t.Errorf("%d factors: %v", len(factors), err)
 			}
 		}
-		if _, err := mustRead(t, llama31).RotaryFor(RotaryOptions{FrequencyFactors: []float64{1}}); !errors.Is(err, ErrArgument) {
+		if _, err := mustRead(t, llama31).rotaryFor(kindOptions{FrequencyFactors: []float64{1}}); !errors.Is(err, ErrArgument) {
 			t.Errorf("factors of Llama: %v", err)
 		}
-		if got := rotating(m)[:8]; got != "RRR-RRR-" || m.Layers()[3].Indexer != "" {
+		if got := rotating(m)[:8]; got != "RRR-RRR-" || m.Layers()[3].Indexer {
 			t.Errorf("layers %s", got)
 		}
-		if scale, bias, ok := m.LearnedQueryScaling(m.Layers()[0]); scale != "softmax_scaling.scale" || bias != "softmax_scaling.bias" || !ok {
-			t.Errorf("queries are scaled by %q and %q", scale, bias)
+		if learned := m.Layers()[0].LearnedQueryScaling; learned.Scale != "softmax_scaling.scale" || learned.Bias != "softmax_scaling.bias" {
+			t.Errorf("queries are scaled by %+v", learned)
 		}
 	}},
 	{"beam_scales_queries_without_rotation", func(t *testing.T) {
@@ -843,13 +839,13 @@ var traps = []trap{
 			t.Errorf("layers %s", got)
 		}
 		for _, layer := range m.Layers() {
-			scale, ok := m.QueryScaling(layer)
-			if ok == layer.Rotates || ok && scale != (posenc.QueryScaling{Beta: 0.1, Length: 2048, Offset: 1, Rule: posenc.PowerOfRatio}) {
-				t.Errorf("%+v: %+v, %t", layer, scale, ok)
+			want := posenc.QueryScaling{}
+			if !layer.Rotates {
+				want = posenc.QueryScaling{Beta: 0.1, Length: 2048, Offset: 1, Rule: posenc.PowerOfRatio}
 			}
-		}
-		if scale, bias, ok := m.LearnedQueryScaling(m.Layers()[0]); ok {
-			t.Errorf("learned scales %q and %q", scale, bias)
+			if layer.QueryScaling != want || layer.LearnedQueryScaling.Scale != "" {
+				t.Errorf("%+v", layer)
+			}
 		}
 	}},
 	{"dense_layers_of_cohere2_moe_rotate", func(t *testing.T) {
@@ -860,8 +856,12 @@ var traps = []trap{
 	{"llama4_scales_queries_without_rotation", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "llama4_text", "num_hidden_layers": 4}`)
 		for i, layer := range m.Layers() {
-			if scale, ok := m.QueryScaling(layer); ok != (i == 3) || ok && scale != scaledBy(0.1, 8192, 1) {
-				t.Errorf("layer %d: %+v, %v", i, scale, ok)
+			want := unscaledQueries
+			if i == 3 {
+				want = scaledBy(0.1, 8192, 1)
+			}
+			if layer.QueryScaling != want {
+				t.Errorf("layer %d: %+v", i, layer.QueryScaling)
 			}
 		}
 	}},
@@ -878,7 +878,7 @@ func TestUnknownTypes(t *testing.T) {
 	for config, says := range map[string]string{
 		`{"model_type": "lama"}`:        `the nearest name is "llama", which may rotate differently`,
 		`{"model_type": "qwen3_mo"}`:    `"qwen3_moe"`,
-		`{"model_type": "zzzzzzzzzzz"}`: "a type in docs/models.md; for others use posenc.RotaryConfig",
+		`{"model_type": "zzzzzzzzzzz"}`: "a type in docs/models.md; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig",
 		`{"model_type": "dinov3_vit"}`:  "fractions of the image",
 		`{"model_type": "hy_v4"}`:       "interleaved ones",
 		`{"model_type": "sam3"}`:        "which HuggingFaceVision reads",
@@ -1101,7 +1101,7 @@ func TestErrorsNameKeys(t *testing.T) {
 	}
 	// So do those of frequencies that only Float32 or a length refuses.
 	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
-	if _, err := m.RotaryFor(RotaryOptions{AngleRounding: posenc.Float32Angles}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.RotaryFor: rope_theta is refused") {
+	if _, err := m.Rope(RopeOptions{AngleRounding: posenc.Float32Angles}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: rope_theta is refused") {
 		t.Errorf("a base beyond float32: %v", err)
 	}
 }
@@ -1109,50 +1109,52 @@ func TestErrorsNameKeys(t *testing.T) {
 func TestArguments(t *testing.T) {
 	m := mustRead(t, gemma3)
 	llama, dynamic := mustRead(t, llama31), mustRead(t, internLM3)
-	const kinds = `want one of LayerTypes() = ["full_attention" "sliding_attention"]`
 	for _, tt := range []struct {
 		m    *Model
-		o    RotaryOptions
+		o    []RopeOptions
 		want string
 	}{
-		{m, RotaryOptions{}, `options.LayerType is "", ` + kinds},
-		{m, RotaryOptions{LayerType: "chunked_attention"}, `options.LayerType is "chunked_attention", ` + kinds},
-		{llama, RotaryOptions{LayerType: "full_attention"}, `options.LayerType is "full_attention", want one of LayerTypes() = [""]`},
-		{m, RotaryOptions{LayerType: "full_attention", SequenceLength: -1}, "options.SequenceLength is -1, want the number of tokens in the sequence"},
-		{dynamic, RotaryOptions{}, "options.SequenceLength is 0, want the number of tokens in the sequence, because frequencies depend on it beyond 32768"},
-		{llama, RotaryOptions{AngleRounding: 7}, "options.AngleRounding is AngleRounding(7), want ExactAngles or Float32Angles"},
-		{new(Model), RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
-		{nil, RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
+		{m, []RopeOptions{{SequenceLength: -1}}, "options.SequenceLength is -1, want the number of tokens in the sequence"},
+		{m, make([]RopeOptions, 2), "options is a list of 2, want at most one modelconfig.RopeOptions"},
+		{dynamic, nil, "options.SequenceLength is 0, want the number of tokens in the sequence, because frequencies of this model depend on it beyond 32768"},
+		{llama, []RopeOptions{{AngleRounding: 7}}, "options.AngleRounding is AngleRounding(7), want ExactAngles or Float32Angles"},
+		{new(Model), nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
+		{nil, nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 	} {
-		wants := func(err error, method, want string) {
-			t.Helper()
-			if want = "modelconfig.Model." + method + ": " + want + ": invalid argument"; !errors.Is(err, ErrArgument) || err.Error() != want {
-				t.Errorf("got  %v\nwant %s", err, want)
-			}
-		}
-		wants(second(tt.m.RotaryFor(tt.o)), "RotaryFor", tt.want)
-		wants(second(tt.m.SoftmaxScaleFor(tt.o)), "SoftmaxScaleFor", tt.want)
-		if reflect.DeepEqual(tt.o, RotaryOptions{}) {
-			says := func(method string) string {
-				switch tt.m {
-				case m:
-					return `the Model is one with the kinds of layers ["full_attention" "sliding_attention"], want one kind of layer; call ` + method + " for this one"
-				case dynamic:
-					return "the Model is one whose frequencies depend on the length of the sequence beyond 32768, want one whose frequencies do not; call " + method + " for this one"
-				}
-				return tt.want
-			}
-			wants(second(tt.m.Rotary()), "Rotary", says("RotaryFor"))
-			wants(second(tt.m.SoftmaxScale()), "SoftmaxScale", says("SoftmaxScaleFor"))
+		want := "modelconfig.Model.Rope: " + tt.want + ": invalid argument"
+		if rope, err := tt.m.Rope(tt.o...); rope != nil || !errors.Is(err, ErrArgument) || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	// One kind of layer needs no name, whether it has one or not.
-	named := mustRead(t, `{"model_type": "gemma3_text", "num_hidden_layers": 2, "layer_types": ["full_attention", "full_attention"]}`)
-	a, err := named.Rotary()
-	b, err2 := named.RotaryFor(RotaryOptions{LayerType: "full_attention", SequenceLength: 1 << 20})
-	if err != nil || err2 != nil || !reflect.DeepEqual(a, b) {
-		t.Errorf("%v, %v and %v, %v", a, err, b, err2)
+	for _, rope := range []*Rope{nil, {}} {
+		if rows, err := rope.Rows([]int32{1}); rows != nil || !errors.Is(err, ErrArgument) {
+			t.Errorf("rows of no Rope: %v", err)
+		}
+		if rope.Rotary(0) != nil || rope.Indexer(0) != nil {
+			t.Error("no Rope has layers")
+		}
 	}
+	x := posenc.View[float32]{Data: make([]float32, 256), Heads: 1}
+	for _, rows := range []*LayerRows{nil, {}} {
+		if err := rows.Refill([]int32{1}); !errors.Is(err, ErrArgument) {
+			t.Errorf("no LayerRows: %v", err)
+		}
+		if err := posenc.Rotate(rows.Layer(0), x); !errors.Is(err, posenc.ErrConfig) {
+			t.Errorf("no LayerRows: %v", err)
+		}
+	}
+	// Rows of which some are of the step before are none.
+	fast := mustRead(t, `{"model_type": "gemma3_text", "head_dim": 256, "rope_scaling": {"rope_type": "linear", "factor": 1e-7}}`)
+	rows := testkit.Must(testkit.Must(fast.Rope()).Rows([]int32{0}))
+	if err := rows.Refill([]int32{math.MaxInt32}); !errors.Is(err, posenc.ErrPosition) {
+		t.Errorf("a position too large: %v", err)
+	}
+	for layer := range 6 {
+		if err := posenc.Rotate(rows.Layer(layer), x); !errors.Is(err, posenc.ErrConfig) {
+			t.Errorf("layer %d after an error: %v", layer, err)
+		}
+	}
+	testkit.NoError(t, rows.Refill([]int32{5}), posenc.Rotate(rows.Layer(5), x))
 	if beyond, ok := dynamic.DependsOnLength(); beyond != 32768 || !ok {
 		t.Errorf("InternLM 3 depends on lengths beyond %d: %t", beyond, ok)
 	}
@@ -1161,7 +1163,7 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%s depends on lengths beyond %d: %t", m.Type(), beyond, ok)
 		}
 	}
-	if m.Layers()[0].Type = "x"; m.Layers()[0].Type == "x" {
+	if m.Layers()[0].Kind = "x"; m.Layers()[0].Kind == "x" {
 		t.Error("Layers gives its own memory away")
 	}
 }
@@ -1189,12 +1191,12 @@ func TestForms(t *testing.T) {
 		{`{"model_type": "gemma4_text", "num_hidden_layers": 12}`, `{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"05": {"head_dim": 512}, "11": {"head_dim": 512}}}`},
 	} {
 		a, b := mustRead(t, pair[0]), mustRead(t, pair[1])
-		if !slices.Equal(a.Layers(), b.Layers()) || !slices.Equal(a.LayerTypes(), b.LayerTypes()) {
+		if !slices.Equal(a.Layers(), b.Layers()) || !slices.Equal(a.layerTypes(), b.layerTypes()) {
 			t.Errorf("%s: other layers", pair[1])
 		}
-		for _, layerType := range a.LayerTypes() {
-			x, err := a.RotaryFor(RotaryOptions{LayerType: layerType})
-			y, err2 := b.RotaryFor(RotaryOptions{LayerType: layerType})
+		for _, layerType := range a.layerTypes() {
+			x, err := a.rotaryFor(kindOptions{LayerType: layerType})
+			y, err2 := b.rotaryFor(kindOptions{LayerType: layerType})
 			if err != nil || err2 != nil || fmt.Sprint(x) != fmt.Sprint(y) {
 				t.Errorf("%s, %q: %v and %v", pair[1], layerType, x, y)
 			}
@@ -1230,8 +1232,8 @@ func TestFamilies(t *testing.T) {
 			}
 			continue
 		}
-		if len(m.Layers()) != layers || len(m.LayerTypes()) == 0 {
-			t.Errorf("%s: %d layers, types %q", modelType, len(m.Layers()), m.LayerTypes())
+		if len(m.Layers()) != layers || len(m.layerTypes()) == 0 {
+			t.Errorf("%s: %d layers, types %q", modelType, len(m.Layers()), m.layerTypes())
 		}
 	}
 	for outer, w := range wrappers {

@@ -40,10 +40,10 @@ func (f family) indexed(x *indexer, p plan) family { f.indexer, f.plan = x, p; r
 
 // everyIndexer gives each layer of a plan an indexer.
 func everyIndexer(p plan) plan {
-	return func(r *reader, n int) []Layer {
+	return func(r *reader, n int) []layer {
 		layers := p(r, n)
 		for i := range layers {
-			layers[i].Indexer = indexerKind
+			layers[i].indexer = true
 		}
 		return layers
 	}
@@ -51,11 +51,11 @@ func everyIndexer(p plan) plan {
 
 // typedIndexer gives the layers of a kind an indexer.
 func typedIndexer(layerType string, p plan) plan {
-	return func(r *reader, n int) []Layer {
+	return func(r *reader, n int) []layer {
 		layers := p(r, n)
 		for i := range layers {
-			if layers[i].Type == layerType {
-				layers[i].Indexer = indexerKind
+			if layers[i].kind == layerType {
+				layers[i].indexer = true
 			}
 		}
 		return layers
@@ -66,7 +66,7 @@ func typedIndexer(layerType string, p plan) plan {
 // takes the tokens chosen by the layer before it. Without that list index_topk_pattern decides, or
 // absent. Only layers that rotate have an indexer that rotates.
 func sharedIndexers(absent func(r *reader, i int) bool, p plan) plan {
-	return func(r *reader, n int) []Layer {
+	return func(r *reader, n int) []layer {
 		layers := p(r, n)
 		types := indexerTypes(r, n)
 		for i := range layers {
@@ -76,8 +76,8 @@ func sharedIndexers(absent func(r *reader, i int) bool, p plan) plan {
 			} else {
 				has = absent(r, i)
 			}
-			if has && layers[i].Rotates {
-				layers[i].Indexer = indexerKind
+			if has && layers[i].rotates {
+				layers[i].indexer = true
 			}
 		}
 		return layers
@@ -124,14 +124,14 @@ func addIndexer(r *reader, f *family, m *Model) {
 	if x.layoutKey != "" {
 		r.boolean(x.layoutKey)
 	}
-	if r.err != nil || !slices.ContainsFunc(m.layers, func(l Layer) bool { return l.Indexer != "" }) {
+	if r.err != nil || !slices.ContainsFunc(m.layers, func(l layer) bool { return l.indexer }) {
 		return
 	}
 	if attention, one := m.kinds[""]; one {
 		delete(m.kinds, "")
 		m.kinds[attentionKind] = attention
 		for i := range m.layers {
-			m.layers[i].Type = attentionKind
+			m.layers[i].kind = attentionKind
 		}
 	}
 	of := x.attention

@@ -11,7 +11,7 @@ import (
 // frequencies become one kind.
 
 // bases reads a list with the base of each layer, 0 for a layer that does not rotate.
-func bases(r *reader, key string, f *family, layers []Layer) []kindDefaults {
+func bases(r *reader, key string, f *family, layers []layer) []kindDefaults {
 	list, ok := r.numbers(key)
 	if !ok {
 		return f.kindsOrOne()
@@ -24,10 +24,10 @@ func bases(r *reader, key string, f *family, layers []Layer) []kindDefaults {
 	distinct = slices.DeleteFunc(distinct, func(base float64) bool { return base == 0 })
 	for i, base := range list {
 		r.failIf(base != 0 && base <= 1, ErrValue, fmt.Sprintf("%s[%d]", key, i), base, "a number above 1, or 0 for a layer that does not rotate")
-		layers[i].Rotates = layers[i].Rotates && base != 0
-		layers[i].Type = ""
+		layers[i].rotates = layers[i].rotates && base != 0
+		layers[i].kind = ""
 		if len(distinct) > 1 {
-			layers[i].Type = baseName(base)
+			layers[i].kind = baseName(base)
 		}
 	}
 	r.failIf(len(distinct) > maxBases, ErrValue, key, fmt.Sprintf("one of %d bases", len(distinct)), "at most %d different bases", maxBases)
@@ -52,7 +52,7 @@ func baseName(base float64) string { return "base " + strconv.FormatFloat(base, 
 
 // rotatingBases is bases for types whose code takes from the list only which layers rotate.
 // All layers that do have the base of the rope parameters.
-func rotatingBases(r *reader, key string, f *family, layers []Layer) []kindDefaults {
+func rotatingBases(r *reader, key string, f *family, layers []layer) []kindDefaults {
 	kinds := bases(r, key, f, layers)
 	if len(kinds) == 1 && kinds[0].fixedBase != 0 {
 		base := f.base
@@ -72,7 +72,7 @@ func rotatingBases(r *reader, key string, f *family, layers []Layer) []kindDefau
 
 // scaledLayers reads a list of the numbers of the layers whose frequencies are scaled. The
 // other layers have the frequencies of the base, without scaling.
-func scaledLayers(r *reader, key string, f *family, layers []Layer) []kindDefaults {
+func scaledLayers(r *reader, key string, f *family, layers []layer) []kindDefaults {
 	list, ok := r.integers(key)
 	if !ok || len(list) == 0 {
 		return f.kindsOrOne()
@@ -89,9 +89,9 @@ func scaledLayers(r *reader, key string, f *family, layers []Layer) []kindDefaul
 		return f.kindsOrOne()
 	}
 	for i := range layers {
-		layers[i].Type = "unscaled"
+		layers[i].kind = "unscaled"
 		if scaled[i] {
-			layers[i].Type = "scaled"
+			layers[i].kind = "scaled"
 		}
 	}
 	one := f.kindsOrOne()[0]
@@ -103,7 +103,7 @@ func scaledLayers(r *reader, key string, f *family, layers []Layer) []kindDefaul
 // stepLists rewrites the lists of Step 3.5 as an object for each kind of layer, as transformers
 // does. The lists have a base and a part of the head for each layer, and a scaling for the
 // layers of full attention. Layers of one kind must not differ.
-func stepLists(r *reader, layers []Layer) {
+func stepLists(r *reader, layers []layer) {
 	r.failIf(r.has("use_rope_layers") && !isEmptyList(r.lookup("use_rope_layers")),
 		ErrUnknown, "use_rope_layers", kindOf(r.lookup("use_rope_layers")), "an empty list: which layers rotate is not read from it (use posenc.RotaryConfig)")
 	if types, ok := r.texts("yarn_only_types"); ok && !slices.Equal(types, []string{fullAttention}) {
@@ -113,7 +113,7 @@ func stepLists(r *reader, layers []Layer) {
 	theta := r.keys["rope_theta"]
 	list, isList := theta.([]any)
 	scaling, scaled := r.object("rope_scaling")
-	if nested, ok := r.object("rope_parameters"); ok && nested[layers[0].Type] != nil || !isList && parts == nil && !scaled {
+	if nested, ok := r.object("rope_parameters"); ok && nested[layers[0].kind] != nil || !isList && parts == nil && !scaled {
 		return
 	}
 	if r.err != nil {
@@ -136,15 +136,15 @@ func stepLists(r *reader, layers []Layer) {
 			}
 			rope["partial_rotary_factor"] = r.keys["partial_rotary_factors"].([]any)[i]
 		}
-		if layer.Type == fullAttention {
+		if layer.kind == fullAttention {
 			for key, v := range scaling {
 				rope[key] = v
 			}
 		}
-		if before, ok := parameters[layer.Type]; ok && !sameValue(before, rope) {
-			r.fail(ErrContradiction, "rope_theta or partial_rotary_factors", fmt.Sprintf("different in layer %d", i), "what other layers of %s have", layer.Type)
+		if before, ok := parameters[layer.kind]; ok && !sameValue(before, rope) {
+			r.fail(ErrContradiction, "rope_theta or partial_rotary_factors", fmt.Sprintf("different in layer %d", i), "what other layers of %s have", layer.kind)
 		}
-		parameters[layer.Type] = rope
+		parameters[layer.kind] = rope
 	}
 	keys := object{}
 	for key, v := range r.keys {

@@ -65,7 +65,7 @@ func metadataNumber(n json.Number) any {
 }
 
 func (c *ggmlCase) config() posenc.RotaryConfig {
-	return testkit.Must(testkit.Must(GGUF(c.Keys)).RotaryFor(RotaryOptions{LayerType: c.LayerType, SequenceLength: c.SeqLen}))
+	return testkit.Must(testkit.Must(GGUF(c.Keys)).rotaryFor(kindOptions{LayerType: c.LayerType, SequenceLength: c.SeqLen}))
 }
 
 // ggmlInput is element k of a row before the rotation.
@@ -331,7 +331,7 @@ func TestLlamaCppVision(t *testing.T) {
 	}
 	testkit.NoError(t, json.Unmarshal(testkit.Must(os.ReadFile("testdata/llamacpp/vision.json")), &cases))
 	for _, c := range cases {
-		cfg := testkit.Must(testkit.Must(HuggingFaceVision(testkit.Must(json.Marshal(c.Config)))).Rotary())
+		cfg := testkit.Must(testkit.Must(HuggingFaceVision(testkit.Must(json.Marshal(c.Config)))).rotary())
 		r := testkit.Must(posenc.NewRotary(cfg))
 		x := make([]float32, len(c.Rotated)*c.HeadDim)
 		for i := range x {

@@ -399,9 +399,12 @@ func (calls *llamaCalls) compare(a *llamaArchitecture, c *llamaCase, m *Model) s
 		var attention, indexer int
 		if i < len(c.Layers) {
 			for _, n := range c.Layers[i] {
-				call, kind := calls.Calls[n], layer.Type
+				call, kind := calls.Calls[n], layer.Kind
 				if call.Indexer {
-					kind = layer.Indexer
+					kind = ""
+					if layer.Indexer {
+						kind = indexerKind
+					}
 					indexer++
 				} else {
 					attention++
@@ -410,7 +413,7 @@ func (calls *llamaCalls) compare(a *llamaArchitecture, c *llamaCase, m *Model) s
 					continue
 				}
 				compared[pair{kind, n}] = true
-				cfg, err := m.RotaryFor(RotaryOptions{LayerType: kind, SequenceLength: length})
+				cfg, err := m.rotaryFor(kindOptions{LayerType: kind, SequenceLength: length})
 				if err != nil {
 					return err.Error()
 				}
@@ -422,8 +425,8 @@ func (calls *llamaCalls) compare(a *llamaArchitecture, c *llamaCase, m *Model) s
 		if layer.Rotates != (attention > 0) {
 			return fmt.Sprintf("layer %d rotates: %v, llama.cpp has %d calls", i, layer.Rotates, attention)
 		}
-		if (layer.Indexer != "") != (indexer > 0) {
-			return fmt.Sprintf("layer %d has an indexer: %q, llama.cpp has %d calls", i, layer.Indexer, indexer)
+		if layer.Indexer != (indexer > 0) {
+			return fmt.Sprintf("layer %d has an indexer: %t, llama.cpp has %d calls", i, layer.Indexer, indexer)
 		}
 	}
 	return ""

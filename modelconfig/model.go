@@ -1,10 +1,6 @@
 package modelconfig
 
 import (
-	"fmt"
-	"math"
-	"slices"
-
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 )
@@ -20,8 +16,8 @@ const (
 // goroutines may share it.
 type Model struct {
 	modelType string
-	layers    []Layer
-	kinds     map[string]kind // by Layer.Type, for layers that rotate
+	layers    []layer
+	kinds     map[string]kind // of layers that rotate, and of indexers
 
 	format        format
 	contextLength int  // 0: it does not say
@@ -44,50 +40,64 @@ const (
 	fromGGUF
 )
 
-// Layer says what a hidden layer of a model does with positions. In LongCat, whose layers
-// have two attentions, there is one Layer for each attention.
+// Layer is what a hidden layer of a model does with positions. In LongCat, whose layers have
+// two attentions, there is one Layer for each attention.
 type Layer struct {
-	// Type is the kind of the layer, for RotaryOptions.LayerType. It is "" if all layers that
+	// Kind is the name of the layers with the same frequencies. It is "" if all layers that
 	// rotate are alike. It does not say which layers have an attention window: layers with and
-	// without a window have the same Type if they have the same frequencies. Windows are in the
-	// configuration's own keys (layer_types, sliding_window_pattern). The Type of a layer that
-	// does not rotate need not be one of LayerTypes.
-	Type string
+	// without a window have the same Kind if they have the same frequencies. Windows are in the
+	// configuration's own keys (layer_types, sliding_window_pattern).
+	Kind string
 
-	Rotates bool // false: the layer does not rotate (NoPE)
+	// Rotates is false for a layer that does not rotate (NoPE). [LayerRows.Layer] then leaves Q and
+	// K as they are.
+	Rotates bool
 
-	// Indexer is the kind, for RotaryOptions.LayerType, by which the layer's indexer for sparse
-	// attention rotates its own queries and keys. It is "" if the layer has no indexer that
-	// rotates. An indexer has the frequencies of the attention, but mostly another layout or
-	// another rotated part of a head.
-	Indexer string
+	// Rule says how the frequencies of the layer are made. It is zero if the layer does not rotate.
+	Rule Rule
+
+	// FrequencyFactors is the end of the name of a tensor by which the model's frequencies are
+	// multiplied (LeRoPE of Mistral Large 4), for RopeOptions.FrequencyFactors. "" means none.
+	FrequencyFactors string
+
+	// LatentAttention says that heads are only the rotary parts of latent attention (MLA): the
+	// last elements of each head of Q, and one head of K that all heads of Q share.
+	LatentAttention bool
+
+	// SoftmaxScale multiplies the attention scores, in addition to the model's usual scale
+	// (1/sqrt of the head size of Q in most models). It is 1 unless YaRN scales the scores of
+	// latent attention (DeepSeek V2 and V3, and models built like them). It is correctly rounded.
+	SoftmaxScale float64
+
+	// QueryScaling multiplies whole queries by a factor that grows with their position, after
+	// the rotation if there is one; with latent attention this includes the elements without
+	// positions. posenc.QueryScales computes the factors, which are 1 for the zero value.
+	//
+	//   - Llama 4 scales queries in layers that do not rotate, by attn_scale and floor_scale,
+	//     unless attn_temperature_tuning is false or 0. GGUF files do not have these keys;
+	//     llama.cpp uses 0.1 and 8192.
+	//   - Ministral 3 and Mistral 4 scale queries in all layers, by llama_4_scaling_beta and
+	//     original_max_position_embeddings of the rope parameters; in GGUF files by
+	//     attention.temperature_scale (also in the architecture of DeepSeek V2).
+	//   - Beam scales queries in layers that do not rotate, by a power of the position.
+	QueryScaling posenc.QueryScaling
+
+	// LearnedQueryScaling has the ends of the names of two tensors: a scale and a bias for each
+	// head, for posenc.LogQueryScales. "" means none. Mistral Large 4 has them for the attention
+	// (self_attn) and, under the same names, for the indexer.
+	LearnedQueryScaling struct{ Scale, Bias string }
+
+	// Indexer says that the layer has an indexer for sparse attention that rotates its own queries
+	// and keys, by [LayerRows.Indexer]. It has the frequencies of the attention, but mostly
+	// another layout or another rotated part of a head, and no SoftmaxScale.
+	Indexer bool
 }
 
-// RotaryOptions says which of a model's frequencies [Model.RotaryFor] returns. With the zero
-// value it returns the same as [Model.Rotary].
-type RotaryOptions struct {
-	// LayerType is the kind of layer, one of Model.LayerTypes. It may be "" if there is only
-	// one.
-	LayerType string
-
-	// SequenceLength is the number of tokens in the sequence: the largest position plus one.
-	// An engine passes the longest sequence that its cache will hold. Dynamic NTK scaling and
-	// LongRoPE need it to choose the frequencies; other models ignore it, so leave it 0. Keys
-	// rotated with the frequencies of one length do not match queries rotated with those of
-	// another.
-	SequenceLength int
-
-	// AngleRounding says how angles and frequencies are rounded, as in posenc.RotaryConfig.
-	// ExactAngles rounds the real number once. Float32Angles rounds where Hugging Face
-	// transformers does.
-	AngleRounding posenc.AngleRounding
-
-	// FrequencyFactors multiply frequencies that a model learns. There is one factor above 0
-	// for each pair: e to the power of a value of the tensor that Model.LearnedFrequencies
-	// names. Such models need them; other models return an error if they are set. Each product
-	// is rounded to float64; with Float32Angles both operands and the product are rounded to
-	// float32.
-	FrequencyFactors []float64
+// layer is a hidden layer: the name of its kind, which need not be one of Model.kinds if it does
+// not rotate.
+type layer struct {
+	kind             string
+	rotates, indexer bool
 }
 
 // kind is what layers of one kind have in common.
@@ -97,6 +107,8 @@ type kind struct {
 	source string // the keys that the frequencies come from
 
 	learned string // the tensor by which frequencies are multiplied; "": none
+
+	softmaxScale float64
 }
 
 // rule makes the frequencies of a kind of layer. All sequences of up to trained tokens have
@@ -153,21 +165,29 @@ func (m *Model) Type() string {
 	return m.modelType
 }
 
-// LayerTypes returns the kinds of layers that rotate, sorted. It is [""] if all of them are
-// alike. Each is a RotaryOptions.LayerType. A nil Model has none.
-func (m *Model) LayerTypes() []string {
-	if m == nil {
-		return nil
-	}
-	return sortedKeys(m.kinds)
-}
-
 // Layers returns one entry for each hidden layer of the model. A nil Model has none.
 func (m *Model) Layers() []Layer {
 	if m == nil {
 		return nil
 	}
-	return slices.Clone(m.layers)
+	layers := make([]Layer, len(m.layers))
+	for i, l := range m.layers {
+		layer := Layer{Rotates: l.rotates, LatentAttention: m.latent, SoftmaxScale: 1, Indexer: l.indexer}
+		if l.rotates {
+			k := m.kinds[l.kind]
+			layer.Kind, layer.SoftmaxScale, layer.FrequencyFactors = l.kind, k.softmaxScale, k.learned
+			layer.Rule = k.rule.described
+			layer.Rule.Pairs = k.rotary.RotaryDim / 2
+		}
+		if m.queryScale != nil && m.scalesRotating == l.rotates {
+			layer.QueryScaling = *m.queryScale
+		}
+		if m.scalingTensor != "" {
+			layer.LearnedQueryScaling.Scale, layer.LearnedQueryScaling.Bias = m.scalingTensor+".scale", m.scalingTensor+".bias"
+		}
+		layers[i] = layer
+	}
+	return layers
 }
 
 // DependsOnLength reports whether the frequencies of the model depend on the length of the
@@ -185,134 +205,27 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 	return beyond, ok
 }
 
-// LearnedFrequencies returns the end of the name of the tensor by which the model's
-// frequencies are multiplied, if it has one (LeRoPE of Mistral Large 4).
-// RotaryOptions.FrequencyFactors takes e to the power of its values.
-func (m *Model) LearnedFrequencies() (tensor string, ok bool) {
-	if m == nil {
-		return "", false
-	}
-	for _, k := range m.kinds {
-		if k.learned != "" {
-			return k.learned, true
-		}
-	}
-	return "", false
-}
-
-// Rotary returns the configuration of the model for posenc.NewRotary: HeadDim, RotaryDim,
-// Offset, Layout, InvFreq, AttentionFactor and Axes. Angles are exact. HeadDim is the size of
-// a head of Q and K; with latent attention (MLA) it is the size of the rotary part.
-// Frequencies are negative in a model that rotates the other way (NanoChat). Layers says
-// which layers rotate; SoftmaxScale and QueryScaling say how scores and queries are scaled
-// besides.
-//
-// Rotary is for models with one kind of rotating layers, without indexers, whose frequencies
-// are not learned and do not depend on the length of the sequence. For other models no single
-// configuration is right for every layer and length, and Rotary returns an error that says
-// so; use RotaryFor. Errors wrap ErrArgument.
-func (m *Model) Rotary() (posenc.RotaryConfig, error) {
-	cfg, _, err := m.rotary("Model.Rotary", "RotaryFor", RotaryOptions{})
-	return cfg, err
-}
-
-// RotaryFor returns the configuration of the layers of one kind, for sequences of one length.
-// It works for every model and returns the same fields as Rotary.
-//
-// Errors wrap ErrArgument (a LayerType that the model does not have; a SequenceLength that is
-// negative, or 0 although frequencies depend on it; an unknown AngleRounding;
-// FrequencyFactors that are missing, of the wrong number or out of range) or ErrValue
-// (numbers in the configuration from which no frequencies of that length or rounding can be
-// computed).
-func (m *Model) RotaryFor(options RotaryOptions) (posenc.RotaryConfig, error) {
-	cfg, _, err := m.rotary("Model.RotaryFor", "", options)
-	return cfg, err
-}
-
-// SoftmaxScale returns a factor on the attention scores, in addition to the model's usual
-// scale (1/sqrt of the head size of Q in most models). It is 1, except in DeepSeek's variant
-// of YaRN (frequency.Ladder.SoftmaxScale). It is for the same models as Rotary and returns
-// the same errors.
-func (m *Model) SoftmaxScale() (float64, error) {
-	_, ladder, err := m.rotary("Model.SoftmaxScale", "SoftmaxScaleFor", RotaryOptions{})
-	return ladder.SoftmaxScale, err
-}
-
-// SoftmaxScaleFor returns the factor of SoftmaxScale for the layers of one kind, for every
-// model. Errors are those of RotaryFor.
-func (m *Model) SoftmaxScaleFor(options RotaryOptions) (float64, error) {
-	_, ladder, err := m.rotary("Model.SoftmaxScaleFor", "", options)
-	return ladder.SoftmaxScale, err
-}
-
 // accepted returns m, or an error if the frequencies of a kind of layer cannot be
 // computed or posenc.NewRotary does not accept them.
 func (m *Model) accepted(function string) (*Model, error) {
-	for _, layerType := range m.LayerTypes() {
-		k := m.kinds[layerType]
-		cfg, _, err := k.config(function, RotaryOptions{})
+	for _, name := range sortedKeys(m.kinds) {
+		k := m.kinds[name]
+		cfg, ladder, err := k.config(function, RopeOptions{})
 		if err != nil {
 			return nil, err
 		}
 		if _, err := posenc.NewRotary(cfg); err != nil {
 			return nil, valueError(ErrValue, function, k.source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
 		}
+		k.softmaxScale = ladder.SoftmaxScale
+		m.kinds[name] = k
 	}
 	return m, nil
 }
 
-// rotary checks the options. For a method without options, instead names the method that
-// takes them.
-func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
-	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, frequency.Ladder, error) {
-		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrArgument, function, name, value, expected, args...)
-	}
-	types := m.LayerTypes()
-	if len(types) == 0 {
-		return fail("the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
-	}
-	if options.LayerType == "" && len(types) == 1 {
-		options.LayerType = types[0]
-	}
-	k, known := m.kinds[options.LayerType]
-	switch {
-	case !known && instead != "":
-		return fail("the Model", fmt.Sprintf("one with the kinds of layers %q", types), "one kind of layer; call %s for this one", instead)
-	case !known:
-		return fail("options.LayerType", quoted(options.LayerType), "one of LayerTypes() = %q", types)
-	case k.rule.trained != 0 && instead != "":
-		return fail("the Model", fmt.Sprintf("one whose frequencies depend on the length of the sequence beyond %d", k.rule.trained), "one whose frequencies do not; call %s for this one", instead)
-	}
-	if factors := options.FrequencyFactors; k.learned != "" || factors != nil {
-		switch pairs := k.rotary.RotaryDim / 2; {
-		case k.learned == "":
-			return fail("options.FrequencyFactors", listText(len(factors)), "nil: the frequencies of this model are not learned")
-		case factors == nil && instead != "":
-			return fail("the Model", "one whose frequencies are learned", "one whose frequencies are not; call %s with FrequencyFactors for this one", instead)
-		case len(factors) != pairs:
-			return fail("options.FrequencyFactors", listText(len(factors)), "%d numbers, e to the power of the values of the tensor %s", pairs, k.learned)
-		}
-		for i, factor := range factors {
-			if f := float32(factor); !(f > 0 && f <= math.MaxFloat32) {
-				return fail(fmt.Sprintf("options.FrequencyFactors[%d]", i), factor, "a number above 0 in the range of float32")
-			}
-		}
-	}
-	if options.SequenceLength < 0 {
-		return fail("options.SequenceLength", options.SequenceLength, "the number of tokens in the sequence")
-	}
-	if options.SequenceLength == 0 && k.rule.trained != 0 {
-		return fail("options.SequenceLength", 0, "the number of tokens in the sequence, because frequencies depend on it beyond %d", k.rule.trained)
-	}
-	if options.AngleRounding > posenc.Float32Angles {
-		return fail("options.AngleRounding", options.AngleRounding, "ExactAngles or Float32Angles")
-	}
-	return k.config(function, options)
-}
-
 // config is the configuration for checked options. SequenceLength 0 means a sequence within
 // the trained length, and FrequencyFactors nil means factors of 1.
-func (k *kind) config(function string, options RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
+func (k *kind) config(function string, options RopeOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
 	angles, rounding := options.AngleRounding, frequency.Exact
 	if angles == posenc.Float32Angles {
 		rounding = frequency.Float32

@@ -56,12 +56,12 @@ func ropeBlockNotEmpty(r *reader) {
 }
 
 // plan returns the n layers of a model, from the keys that describe them.
-type plan func(r *reader, n int) []Layer
+type plan func(r *reader, n int) []layer
 
-func everyLayer(_ *reader, n int) []Layer {
-	layers := make([]Layer, n)
+func everyLayer(_ *reader, n int) []layer {
+	layers := make([]layer, n)
 	for i := range layers {
-		layers[i].Rotates = true
+		layers[i].rotates = true
 	}
 	return layers
 }
@@ -76,11 +76,11 @@ var layerTypes = []string{
 // typed reads layer_types (or its older name). Without it, it takes the kinds that the class
 // takes. The layers of the named kinds rotate, or all layers if none is named.
 func typed(absent func(r *reader, n int) []string, rotating ...string) plan {
-	return func(r *reader, n int) []Layer {
+	return func(r *reader, n int) []layer {
 		types := typesOf(r, n, absent)
-		layers := make([]Layer, len(types))
+		layers := make([]layer, len(types))
 		for i, t := range types {
-			layers[i] = Layer{Type: t, Rotates: rotating == nil || slices.Contains(rotating, t)}
+			layers[i] = layer{kind: t, rotates: rotating == nil || slices.Contains(rotating, t)}
 		}
 		return layers
 	}
@@ -196,14 +196,14 @@ func flagged(r *reader, key string, n int) []int {
 // ropeFlags reads no_rope_layers, which has 1 for the layers that rotate. Without it, the last
 // layer of every no_rope_layer_interval does not rotate.
 func ropeFlags(absent int) plan {
-	return func(r *reader, n int) []Layer {
+	return func(r *reader, n int) []layer {
 		layers := everyLayer(r, n)
 		flags, every := flagged(r, "no_rope_layers", n), interval(r, "no_rope_layer_interval", absent)
 		for i := range layers {
 			if flags != nil {
-				layers[i].Rotates = flags[i] == 1
+				layers[i].rotates = flags[i] == 1
 			} else {
-				layers[i].Rotates = (i+1)%every != 0
+				layers[i].rotates = (i+1)%every != 0
 			}
 		}
 		return layers
@@ -212,7 +212,7 @@ func ropeFlags(absent int) plan {
 
 // exaone4Layers: global layers do not rotate if there are local ones. sliding_window_pattern
 // is a number, or letters such as LLLG.
-func exaone4Layers(r *reader, n int) []Layer {
+func exaone4Layers(r *reader, n int) []layer {
 	if _, null := r.keys["sliding_window"]; null && !r.has("sliding_window") {
 		return everyLayer(r, n)
 	}
@@ -242,10 +242,10 @@ func gemma3Layers(r *reader, n int) []string {
 }
 
 // gemma4Layers: the last layer has full attention, whatever the list says.
-func gemma4Layers(r *reader, n int) []Layer {
+func gemma4Layers(r *reader, n int) []layer {
 	layers := typed(lastOf("", 6, "sliding_attention"))(r, n)
 	if len(layers) > 0 {
-		layers[len(layers)-1].Type = "full_attention"
+		layers[len(layers)-1].kind = "full_attention"
 	}
 	return layers
 }
@@ -317,7 +317,7 @@ func lfm3Layers(_ *reader, n int) []string {
 
 // cohereMoE: layers with a window rotate. So do the leading dense layers, if their own pattern
 // is 1.
-func cohereMoE(r *reader, n int) []Layer {
+func cohereMoE(r *reader, n int) []layer {
 	dense := r.integerOr([]string{"first_k_dense_replace"}, 0)
 	r.failIf(dense < 0 || dense > n, ErrValue, "first_k_dense_replace", dense, "from 0 to %d", n)
 	prefix, rest := interval(r, "prefix_dense_sliding_window_pattern", 1), interval(r, "sliding_window_pattern", 4)
@@ -339,24 +339,24 @@ func cohereMoE(r *reader, n int) []Layer {
 		if ok {
 			isDense = kinds[i] == "dense"
 		}
-		layers[i].Rotates = layers[i].Rotates || isDense && prefix == 1
+		layers[i].rotates = layers[i].rotates || isDense && prefix == 1
 	}
 	return layers
 }
 
 // museLayers: every fourth layer, counted from the last, does not rotate unless
 // layer_rope_theta says otherwise.
-func museLayers(r *reader, n int) []Layer {
+func museLayers(r *reader, n int) []layer {
 	layers := everyLayer(r, n)
 	for i := range layers {
-		layers[i].Rotates = r.has("layer_rope_theta") || (n-1-i)%4 != 0
+		layers[i].rotates = r.has("layer_rope_theta") || (n-1-i)%4 != 0
 	}
 	return layers
 }
 
 // hrmAttentions: an HRM runs its layers several times. If it has num_layers_per_stack, its
 // num_hidden_layers counts every attention of every run.
-func hrmAttentions(r *reader, n int) []Layer {
+func hrmAttentions(r *reader, n int) []layer {
 	if !r.has("num_layers_per_stack") {
 		high, low := r.integerOr([]string{"H_cycles"}, 2), r.integerOr([]string{"L_cycles"}, 3)
 		r.failIf(high < 1 || high > maxLayers, ErrValue, "H_cycles", high, "from 1 to %d", maxLayers)
@@ -415,7 +415,7 @@ func qwen4Layers(r *reader, n int) []string {
 }
 
 // mllamaLayers: layers of cross attention do not rotate.
-func mllamaLayers(r *reader, n int) []Layer {
+func mllamaLayers(r *reader, n int) []layer {
 	layers := everyLayer(r, n)
 	cross, ok := r.integers("cross_attention_layers")
 	if !ok {
@@ -423,7 +423,7 @@ func mllamaLayers(r *reader, n int) []Layer {
 	}
 	for _, i := range cross {
 		if i >= 0 && i < n {
-			layers[i].Rotates = false
+			layers[i].rotates = false
 		}
 	}
 	return layers
@@ -432,7 +432,7 @@ func mllamaLayers(r *reader, n int) []Layer {
 // deepSeekV4Layers: layers with sliding attention have the main frequencies, and the others
 // have the frequencies of the compressed sequence. Layers that compress it to a quarter
 // have an indexer that chooses what they attend to.
-func deepSeekV4Layers(r *reader, n int) []Layer {
+func deepSeekV4Layers(r *reader, n int) []layer {
 	layers := typed(func(r *reader, n int) []string {
 		types := all("heavily_compressed_attention")(r, n)
 		ratios, ok := r.integers("compress_ratios")
@@ -451,13 +451,13 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 		return types
 	})(r, n)
 	for i := range layers {
-		if layers[i].Type == "compressed_sparse_attention" {
-			layers[i].Indexer = indexerKind
+		if layers[i].kind == "compressed_sparse_attention" {
+			layers[i].indexer = true
 		}
-		if layers[i].Type == "sliding_attention" {
-			layers[i].Type = "main"
+		if layers[i].kind == "sliding_attention" {
+			layers[i].kind = "main"
 		} else {
-			layers[i].Type = "compress"
+			layers[i].kind = "compress"
 		}
 	}
 	return layers
@@ -554,7 +554,7 @@ func zamba2(r *reader) {
 
 // longcatAttentions: a layer of LongCat has two attentions. If there is num_layers, it counts
 // layers, and num_hidden_layers counts attentions.
-func longcatAttentions(r *reader, n int) []Layer {
+func longcatAttentions(r *reader, n int) []layer {
 	r.failIf(n > maxLayers/2, ErrValue, "num_layers", n, "from 1 to %d", maxLayers/2)
 	if attentions, ok := r.integer("num_hidden_layers"); ok && r.has("num_layers") && attentions != 2*n {
 		r.fail(ErrContradiction, "num_hidden_layers", attentions, "2*num_layers, which is %d", 2*n)

@@ -2,39 +2,6 @@ package modelconfig
 
 import "github.com/go-posenc/posenc"
 
-// QueryScaling returns how the queries of a layer are scaled by their position, for
-// posenc.QueryScales. layer is one of Layers. It returns false if the layer does not scale
-// them. Scale whole queries, after the rotation if there is one; with latent attention this
-// includes the elements without positions.
-//
-//   - Llama 4 scales queries in layers that do not rotate, by attn_scale and floor_scale,
-//     unless attn_temperature_tuning is false or 0. GGUF files do not have these keys;
-//     llama.cpp uses 0.1 and 8192.
-//   - Ministral 3 and Mistral 4 scale queries in all layers, by llama_4_scaling_beta and
-//     original_max_position_embeddings of the rope parameters; in GGUF files by
-//     attention.temperature_scale (also in the architecture of DeepSeek V2).
-//   - Beam scales queries in layers that do not rotate, by a power of the position.
-//
-// [Model.LearnedQueryScaling] is for scales that a model learns.
-func (m *Model) QueryScaling(layer Layer) (posenc.QueryScaling, bool) {
-	if m == nil || m.queryScale == nil || m.scalesRotating != layer.Rotates {
-		return posenc.QueryScaling{}, false
-	}
-	return *m.queryScale, true
-}
-
-// LearnedQueryScaling returns the ends of the names of two tensors: a scale and a bias for
-// each head, by which the queries of a layer are scaled by their position, for
-// posenc.LogQueryScales. layer is one of Layers. It returns false if the layer has none.
-// Mistral Large 4 has them in all layers, for the attention (self_attn) and, under the same
-// names, for the indexer.
-func (m *Model) LearnedQueryScaling(layer Layer) (scale, bias string, ok bool) {
-	if m == nil || m.scalingTensor == "" {
-		return "", "", false
-	}
-	return m.scalingTensor + ".scale", m.scalingTensor + ".bias", true
-}
-
 // scaledByPower is the scale of Beam, which is not in its configuration.
 func scaledByPower(*ropeParameters) *posenc.QueryScaling {
 	return &posenc.QueryScaling{Beta: 0.1, Length: 2048, Offset: 1, Rule: posenc.PowerOfRatio}

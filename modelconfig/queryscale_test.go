@@ -11,7 +11,7 @@ import (
 const ministral3 = `{"model_type": "ministral3", "num_hidden_layers": 2, "rope_parameters": {
 	"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 16384, "mscale": 1, "mscale_all_dim": 1%s}}`
 
-var unscaledQueries posenc.QueryScaling // Length 0
+var unscaledQueries posenc.QueryScaling
 
 // checkQueryScaling compares the factors of queries of layers that rotate and of others.
 func checkQueryScaling(t *testing.T, m *Model, rotates, others posenc.QueryScaling) {
@@ -21,8 +21,8 @@ func checkQueryScaling(t *testing.T, m *Model, rotates, others posenc.QueryScali
 		if layer.Rotates {
 			want = rotates
 		}
-		if got, ok := m.QueryScaling(layer); got != want || ok != (want.Length != 0) {
-			t.Errorf("%s: layer %d has %+v, %v, want %+v", m.Type(), i, got, ok, want)
+		if got := layer.QueryScaling; got != want {
+			t.Errorf("%s: layer %d has %+v, want %+v", m.Type(), i, got, want)
 		}
 	}
 }
@@ -53,9 +53,6 @@ func TestQueryScaling(t *testing.T) {
 		t.Run(c.config, func(t *testing.T) {
 			checkQueryScaling(t, mustRead(t, c.config), c.rotates, c.others)
 		})
-	}
-	if got, ok := (*Model)(nil).QueryScaling(Layer{}); ok {
-		t.Errorf("no model has %+v", got)
 	}
 
 	for _, c := range []struct {

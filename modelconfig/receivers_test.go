@@ -8,5 +8,5 @@ import (
 )
 
 func TestReceivers(t *testing.T) {
-	testkit.CheckReceivers(t, modelconfig.Model{})
+	testkit.CheckReceivers(t, modelconfig.Model{}, modelconfig.Rope{}, modelconfig.LayerRows{})
 }

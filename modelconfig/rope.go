@@ -2,417 +2,223 @@ package modelconfig
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
+	"math"
 
-	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc"
 )
 
-// readRopes returns the rope parameters of each kind of layer: rope_parameters (transformers
-// 5), rope_scaling (transformers 4), or both if they agree. A kind whose parameters are null
-// does not rotate and is not in the result.
-func readRopes(r *reader, f *family) map[string]*reader {
-	parametersKeys, given := r.object("rope_parameters")
-	scalingKeys, scaled := r.object("rope_scaling")
-	if r.err != nil {
-		return nil
-	}
-	parameters, scaling := r.within("rope_parameters", parametersKeys), r.within("rope_scaling", scalingKeys)
-	if f.kinds == nil {
-		rope := merged(parameters, scaling)
-		if !given && !scaled && f.absent != nil {
-			rope.keys = f.absent
-		}
-		return map[string]*reader{"": rope}
-	}
-	nested := slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { _, ok := parameters.keys[k.layerType]; return ok })
-	if given && !nested {
-		// transformers ignores flat parameters for types that have them for each kind.
-		if len(parameters.keys) > 0 && !f.flatBlock {
-			r.fail(ErrValue, "rope_parameters", "flat", "an object for each kind of layer, such as %q", f.kinds[0].layerType)
-			return nil
-		}
-		scaling, parameters = merged(parameters, scaling), r.within("rope_parameters", nil)
-	}
-	if f.flatBlock && nested {
-		for _, k := range f.kinds { // the class reads one alone as a flat block, and nothing in it
-			_, ok := parameters.keys[k.layerType].(object)
-			parameters.failIf(!ok, ErrValue, k.layerType, kindOf(parameters.keys[k.layerType]), "an object, because models of this type need one for each kind of layer, or a flat rope_parameters")
-		}
-	}
-	if f.flatBlock && scaling.keys["rope_theta"] != nil {
-		// The class puts its own bases in the place of this one.
-		scaling.number("rope_theta")
-		scaling.keys = maps.Clone(scaling.keys)
-		delete(scaling.keys, "rope_theta")
-	}
-	ropes, scales := map[string]*reader{}, false
-	var known []string
-	for _, k := range f.kinds {
-		known = append(known, k.layerType)
-		if v, there := parameters.keys[k.layerType]; there && v == nil {
-			continue
-		}
-		inner, _ := parameters.object(k.layerType)
-		rope := parameters.within(k.layerType, inner)
-		if k.scaled {
-			scales = true
-			rope = merged(rope, scaling)
-		}
-		if inner == nil && !(k.scaled && scaling.keys != nil) && k.absent != nil {
-			rope.keys = k.absent
-		}
-		rope.ofKind = inner != nil
-		ropes[k.layerType] = rope
-	}
-	parameters.unknownKeys("the kinds of layers of this model type only", known)
-	r.failIf(len(scaling.keys) > 0 && !scales,
-		ErrUnknown, "rope_scaling", "an object", "no such key: models of this type have an object for each kind of layer in rope_parameters")
-	for _, rope := range []*reader{scaling, parameters} {
-		if r.err == nil {
-			r.err = rope.err
-		}
-	}
-	return ropes
+// RopeOptions are what a description of a model does not say about its rotation.
+type RopeOptions struct {
+	// SequenceLength is the number of tokens in the sequence: the largest position plus one.
+	// An engine passes the longest sequence that its cache will hold. Dynamic NTK scaling and
+	// LongRoPE need it to choose the frequencies ([Model.DependsOnLength]); other models do not
+	// look at it. Keys rotated with the frequencies of one length do not match queries rotated with
+	// those of another.
+	SequenceLength int
+
+	// AngleRounding says how angles and frequencies are rounded, as in posenc.RotaryConfig.
+	// ExactAngles rounds the real number once. Float32Angles rounds where Hugging Face
+	// transformers does.
+	AngleRounding posenc.AngleRounding
+
+	// FrequencyFactors multiply frequencies that a model learns. There is one factor above 0
+	// for each pair: e to the power of a value of the tensor that Layer.FrequencyFactors names.
+	// Such models need them; other models return an error if they are set. Each product
+	// is rounded to float64; with Float32Angles both operands and the product are rounded to
+	// float32.
+	FrequencyFactors []float64
 }
 
-// merged returns the keys of both forms.
-func merged(parameters, scaling *reader) *reader {
-	if scaling.keys == nil {
-		return &reader{function: parameters.function, path: parameters.path, keys: parameters.keys}
-	}
-	rope := &reader{function: scaling.function, path: scaling.path, keys: scaling.keys}
-	if parameters.keys == nil {
-		return rope
-	}
-	both := object{}
-	for _, from := range []*reader{parameters, scaling} {
-		for _, key := range sortedKeys(from.keys) {
-			v := from.keys[key]
-			if before := both[key]; before != nil && v != nil && !sameValue(before, v) {
-				rope.fail(ErrContradiction, key, kindOf(v), "the value in %s, which is %s", strings.TrimSuffix(parameters.path, "."), kindOf(before))
-			}
-			if v != nil {
-				both[key] = v
-			}
-		}
-	}
-	rope.keys = both
-	return rope
+// Rope is the rotary embedding of all layers of a model. It never changes; goroutines may share
+// it.
+type Rope struct {
+	kinds  []*posenc.Rotary
+	layers []ropeLayer
 }
 
-// ropeTypes are the rules, and the keys that each has in rope parameters besides commonKeys.
-// If transformers has two names for a rule, both are here.
-var ropeTypes = map[string][]string{
-	"default":      {"factor"},
-	"linear":       {"factor"},
-	"dynamic":      {"factor", "alpha"},
-	"yarn":         {"factor", "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate", "finetuned"},
-	"longrope":     {"factor", "original_max_position_embeddings", "attention_factor", "short_factor", "long_factor"},
-	"llama3":       {"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"},
-	"proportional": {"factor"},
-	"ntk":          {"factor", "mixed_b"},
+// ropeLayer has what a layer rotates by, nil if it does not. of is of the same heads.
+type ropeLayer struct {
+	attention, indexer, of *posenc.Rotary
 }
 
-var commonKeys = []string{"rope_type", "type", "rope_theta", "partial_rotary_factor"}
-
-// hints say what to set in place of keys of other programs.
-var hints = map[string]string{
-	"attn_factor":          "attention_factor: attn_factor is vLLM's and multiplies the derived factor, while attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)",
-	"extrapolation_factor": "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)",
-	"mrope_section":        "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)",
-	"alpha":                "factor: alpha is HunYuan's (use frequency.NTKAlpha)",
-	"full_attention":       "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
-	"sliding_attention":    "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
+// Rope computes the frequencies of all layers. Each layer gets its own, whatever the model is:
+// layers that do not rotate, several bases, and indexers.
+//
+// options is at most one RopeOptions. Without it, or with its zero value, angles are exact.
+//
+// Errors wrap ErrArgument (several options; a SequenceLength that is negative, or 0 although
+// frequencies depend on it; an unknown AngleRounding; FrequencyFactors that are missing, of the
+// wrong number or out of range) or ErrValue (numbers in the configuration from which no
+// frequencies of that length or rounding can be computed).
+func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
+	const function = "Model.Rope"
+	o, err := one(function, options)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil || len(m.kinds) == 0 {
+		return nil, valueError(ErrArgument, function, "the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
+	}
+	rotaries := map[string]*posenc.Rotary{}
+	rope := &Rope{}
+	for _, name := range sortedKeys(m.kinds) {
+		cfg, err := m.config(function, name, o)
+		if err != nil {
+			return nil, err
+		}
+		if rotaries[name], err = posenc.NewRotary(cfg); err != nil {
+			return nil, valueError(ErrValue, function, m.kinds[name].source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
+		}
+		rope.kinds = append(rope.kinds, rotaries[name])
+	}
+	var first *posenc.Rotary // of a layer that rotates
+	for _, l := range m.layers {
+		if l.rotates && first == nil {
+			first = rotaries[l.kind]
+		}
+	}
+	for _, l := range m.layers {
+		of := ropeLayer{of: first}
+		if l.rotates {
+			of.attention, of.of = rotaries[l.kind], rotaries[l.kind]
+		}
+		if l.indexer {
+			of.indexer = rotaries[indexerKind]
+		}
+		rope.layers = append(rope.layers, of)
+	}
+	return rope, nil
 }
 
-// ropeTypeOf returns the rule that rope parameters name, by rope_type or type.
-func ropeTypeOf(rope *reader, f *family) string {
-	canonical := func(key string) string {
-		name, ok := rope.text(key)
-		switch {
-		case !ok:
-			return ""
-		case name == "su":
-			return "longrope"
-		case name == "mrope" && f.axes != nil:
-			return "default"
-		case name == "xdrope" && f.alpha:
-			return "dynamic"
-		case name == "axial" && f.arrangement != nil:
-			return "default"
-		case name == "yarn" && f.yarnIsLongRoPE:
-			return "longrope"
-		}
-		return name
+// one returns the only value of options, or the zero value of none.
+func one[O any](function string, options []O) (o O, err error) {
+	if len(options) > 1 {
+		return o, valueError(ErrArgument, function, "options", listText(len(options)), "at most one %T", o)
 	}
-	ropeType, older := canonical("rope_type"), canonical("type")
-	if ropeType == "" {
-		ropeType = older
-	} else if older != "" && older != ropeType {
-		rope.fail(ErrContradiction, "type", quoted(older), "the same as rope_type, which is %s", quoted(ropeType))
+	if len(options) == 1 {
+		o = options[0]
 	}
-	if ropeType == "" {
-		for _, key := range sortedKeys(rope.keys) {
-			if rope.keys[key] != nil && !slices.Contains(commonKeys, key) && !slices.Contains(f.extraKeys, key) {
-				if hint := hints[key]; hint != "" {
-					rope.fail(ErrUnknown, keyName(key), kindOf(rope.keys[key]), "%s", hint)
-				}
-				rope.fail(ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
-			}
-		}
-		ropeType = "default"
-	}
-	known, ok := ropeTypes[ropeType]
-	if !ok {
-		rope.fail(ErrUnknown, "rope_type", quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", sortedKeys(ropeTypes))
-		return ""
-	}
-	extra := f.extraKeys
-	if ropeType != "dynamic" || !f.alpha {
-		known = slices.DeleteFunc(slices.Clone(known), func(key string) bool { return key == "alpha" })
-	}
-	rope.unknownKeys("no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", commonKeys, known, extra)
-	return ropeType
+	return o, nil
 }
 
-// ropeParameters are the numbers that a rule takes.
-type ropeParameters struct {
-	*reader         // of their keys
-	model   *reader // of the keys beside it
-	family  *family
-	kind    *kindDefaults
-
-	ropeType           string
-	headDim, rotaryDim int
-	headDimKey         string // of the keys beside the rope parameters
-	base, partial      float64
-	positions          int // max_position_embeddings
-}
-
-// rule returns the rule that the parameters name.
-func (p *ropeParameters) rule() rule {
-	dim, base := p.rotaryDim, p.base
-	if p.positions < 1 {
-		p.model.fail(ErrValue, p.family.names.positions[0], p.positions, "at least 1")
+// config returns what posenc.NewRotary takes for a kind of layers.
+func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfig, error) {
+	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, error) {
+		return posenc.RotaryConfig{}, valueError(ErrArgument, function, name, value, expected, args...)
 	}
-	if p.family.rule != nil {
-		if own := p.family.rule(p); own.ladder != nil {
-			return own
-		}
-	}
-	if p.ropeType == "default" && !p.kind.unscaled {
-		if factor, ok := p.number("factor"); ok && factor != 1 {
-			p.fail(ErrContradiction, "factor", factor, "1 or absent: rope_type default does not scale")
-		}
-	}
-	factor, hasFactor := p.positive("factor")
-	p.failIf(!hasFactor && (p.ropeType == "linear" || p.ropeType == "dynamic" || p.ropeType == "llama3" || p.ropeType == "ntk") && !p.has("alpha"),
-		ErrValue, "factor", "absent", "the number by which rope_type %s scales", p.ropeType)
-	switch p.ropeType {
-	case "linear":
-		return anyLength("linear", frequency.Linear, dim, base, frequency.LinearParameters{Factor: factor})
-	case "dynamic":
-		if alpha := p.optional("alpha"); alpha != 0 {
-			p.failIf(hasFactor && factor != 1, ErrContradiction, "factor", factor, "1 or absent together with alpha")
-			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
-				p.number(key) // of any value, but a number
-			}
-			return anyLength("NTK alpha", frequency.NTKAlpha, dim, base, frequency.NTKAlphaParameters{Alpha: alpha})
-		}
-		return dynamicNTK(dim, base, factor, p.positions) // never original_max_position_embeddings
-	case "ntk":
-		if p.has("mixed_b") {
-			mixedB := p.optional("mixed_b")
-			return anyLength("NTK mixed", frequency.NTKMixed, dim, base, frequency.NTKMixedParameters{Factor: factor, MixedB: mixedB})
-		}
-		return anyLength("NTK", frequency.NTK, dim, base, frequency.NTKParameters{Factor: factor})
-	case "yarn":
-		return p.yarn(factor, hasFactor)
-	case "longrope":
-		return p.longRoPE(factor, hasFactor)
-	case "llama3":
-		return p.llama3(factor)
-	case "proportional":
-		if !hasFactor {
-			factor = 1
-		}
-		return anyLength("proportional", frequency.Proportional, p.headDim, base, frequency.ProportionalParameters{PartialRotaryFactor: p.partial, Factor: factor})
-	}
-	return unscaledRule(dim, base)
-}
-
-// unscaledRule returns the rule without scaling: powers of the base.
-func unscaledRule(dim int, base float64) rule {
-	return rule{
-		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.Default(dim, base, rounding)
-		},
-		described: Rule{Name: "default", Base: base},
-	}
-}
-
-func dynamicNTK(dim int, base, factor float64, positions int) rule {
-	parameters := frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions}
-	return rule{
-		ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			p := parameters
-			p.SequenceLength = seqLen
-			return frequency.DynamicNTK(dim, base, p, rounding)
-		},
-		trained:   positions,
-		described: Rule{Name: "dynamic NTK", Base: base, Parameters: parameters},
-	}
-}
-
-// originalPositions returns the trained length before scaling. It is in the rope parameters or
-// beside them (Phi-3); if it is in neither, it is max_position_embeddings.
-func (p *ropeParameters) originalPositions(least int) int {
-	const key = "original_max_position_embeddings"
-	inside, given := p.integer(key)
-	beside, also := p.model.integer(key)
+	k := m.kinds[name]
+	pairs := k.rotary.RotaryDim / 2
 	switch {
-	case given && also && inside != beside:
-		p.fail(ErrContradiction, key, inside, "the value beside %s, which is %d", strings.TrimSuffix(p.path, "."), beside)
-	case given && inside < least:
-		p.fail(ErrValue, key, inside, "at least %d", least)
-	case also && beside < least:
-		p.model.fail(ErrValue, key, beside, "at least %d", least)
-	case given:
-		return inside
-	case also:
-		return beside
-	case p.family.originalPositions != 0:
-		return p.family.originalPositions
+	case o.SequenceLength < 0:
+		return fail("options.SequenceLength", o.SequenceLength, "the number of tokens in the sequence")
+	case o.SequenceLength == 0 && k.rule.trained != 0:
+		return fail("options.SequenceLength", 0, "the number of tokens in the sequence, because frequencies of this model depend on it beyond %d", k.rule.trained)
+	case o.AngleRounding > posenc.Float32Angles:
+		return fail("options.AngleRounding", o.AngleRounding, "ExactAngles or Float32Angles")
+	case k.learned == "" && o.FrequencyFactors != nil:
+		return fail("options.FrequencyFactors", listText(len(o.FrequencyFactors)), "nil: the frequencies of this model are not learned")
+	case k.learned != "" && len(o.FrequencyFactors) != pairs:
+		return fail("options.FrequencyFactors", listText(len(o.FrequencyFactors)), "%d numbers, e to the power of the values of the tensor %s, because this model learns its frequencies", pairs, k.learned)
 	}
-	return p.positions
-}
-
-// attentionFactor returns the key that replaces the derived factor, 0 if it is absent.
-func (p *ropeParameters) attentionFactor() float64 {
-	if factor, ok := p.positive("attention_factor"); ok {
-		return factor
-	}
-	return p.kind.attentionFactor
-}
-
-func (p *ropeParameters) yarn(factor float64, hasFactor bool) rule {
-	original := p.originalPositions(1)
-	if !hasFactor {
-		factor = float64(p.positions) / float64(original)
-	}
-	if n, ok := p.integer("max_position_embeddings"); ok && n != p.positions {
-		p.fail(ErrContradiction, "max_position_embeddings", n, "the value beside the rope parameters, which is %d", p.positions)
-	}
-	parameters := frequency.YaRNParameters{
-		Factor: factor, OriginalMaxPositions: original,
-		AttentionFactor: p.attentionFactor(),
-		ScaleSoftmax:    p.family.latent,
-	}
-	// transformers takes 0 as absent for these four.
-	parameters.BetaFast, parameters.BetaSlow = p.optional("beta_fast"), p.optional("beta_slow")
-	parameters.MScale, parameters.MScaleAllDim = p.optional("mscale"), p.optional("mscale_all_dim")
-	if fast, slow := parameters.BetaFast, parameters.BetaSlow; fast != 0 && fast < slow {
-		p.fail(ErrValue, "beta_fast", fast, "at least beta_slow, which is %v", slow)
-	}
-	truncate, ok := p.boolean("truncate")
-	parameters.Untruncated = ok && !truncate
-	p.boolean("finetuned")
-	return anyLength("yarn", frequency.YaRN, p.rotaryDim, p.base, parameters)
-}
-
-func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
-	original := p.originalPositions(2)
-	if !hasFactor {
-		factor = float64(p.positions) / float64(original)
-	}
-	attentionFactor := p.attentionFactor()
-	list := func(key string) []float64 {
-		factors, ok := p.numbers(key)
-		p.failIf(!ok, ErrValue, key, "absent", "a list of %d numbers, one for each pair", p.rotaryDim/2)
-		p.failIf(len(factors) != p.rotaryDim/2, ErrValue, key, listText(len(factors)), "a list of %d numbers, one for each pair", p.rotaryDim/2)
-		for i, factor := range factors {
-			p.failIf(factor <= 0, ErrValue, fmt.Sprintf("%s[%d]", key, i), factor, "a number above 0")
-		}
-		return factors
-	}
-	parameters := frequency.LongRoPEParameters{
-		OriginalMaxPositions: original, Factor: factor, ShortFactors: list("short_factor"), LongFactors: list("long_factor"),
-		ShortAttentionFactor: attentionFactor, LongAttentionFactor: attentionFactor,
-	}
-	if p.has("short_mscale") {
-		parameters.ShortAttentionFactor = p.optional("short_mscale")
-	}
-	if p.has("long_mscale") {
-		parameters.LongAttentionFactor = p.optional("long_mscale")
-	}
-	dim, base := p.rotaryDim, p.base
-	return rule{
-		ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			p := parameters
-			p.SequenceLength = seqLen
-			return frequency.LongRoPE(dim, base, p, rounding)
-		},
-		trained:   original,
-		described: Rule{Name: "longrope", Base: base, Parameters: parameters},
-	}
-}
-
-func (p *ropeParameters) llama3(factor float64) rule {
-	required := func(key string) float64 {
-		number, ok := p.positive(key)
-		p.failIf(!ok, ErrValue, key, "absent", "a number")
-		return number
-	}
-	parameters := frequency.Llama3Parameters{
-		Factor: factor, OriginalMaxPositions: p.originalPositions(1),
-		LowFreqFactor: required("low_freq_factor"), HighFreqFactor: required("high_freq_factor"),
-	}
-	if low, high := parameters.LowFreqFactor, parameters.HighFreqFactor; low > high {
-		p.fail(ErrValue, "low_freq_factor", low, "at most high_freq_factor, which is %v", high)
-	}
-	return anyLength("llama3", frequency.Llama3, p.rotaryDim, p.base, parameters)
-}
-
-// readAxes returns the axis of each pair, nil for models of one axis.
-func (f *family) readAxes(rope *reader, pairs int) []uint8 {
-	if f.axes == nil {
-		return nil
-	}
-	sections, key := f.sections, "mrope_section"
-	for _, spelling := range []string{"mrope_section", "xdrope_section"} {
-		if given, ok := rope.integers(spelling); ok {
-			sections, key = given, spelling
+	for i, factor := range o.FrequencyFactors {
+		if f := float32(factor); !(f > 0 && f <= math.MaxFloat32) {
+			return fail(fmt.Sprintf("options.FrequencyFactors[%d]", i), factor, "a number above 0 in the range of float32")
 		}
 	}
-	if interleaved, ok := rope.boolean("mrope_interleaved"); ok && interleaved != f.interleavedSections {
-		rope.fail(ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", f.interleavedSections)
-	}
-	rope.boolean("interleaved")
-	if rope.err != nil || sections == nil {
-		return nil
-	}
-	sum := 0
-	for _, n := range sections {
-		if n < 0 || n > pairs-sum {
-			sum = -1
-			break
-		}
-		sum += n
-	}
-	if sum != pairs || len(sections) != f.axisCount && f.axisCount != 0 {
-		rope.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(f.axisCount), pairs)
-		return nil
-	}
-	axes, err := f.axes(sections)
-	rope.failIf(err != nil, ErrValue, key, shortened(fmt.Sprint(sections)), "valid sections (%v)", err)
-	return axes
+	cfg, _, err := k.config(function, o)
+	return cfg, err
 }
 
-func axesText(n int) string {
-	if n == 3 {
-		return "three counts of"
+// Rotary returns what rotates Q and K of a layer: its frequencies and the elements of a head that
+// they rotate. It is nil for a layer that does not rotate, and where there is no such layer.
+func (r *Rope) Rotary(layer int) *posenc.Rotary { return r.layer(layer).attention }
+
+// Indexer is Rotary for the indexer of a layer, nil if it has none.
+func (r *Rope) Indexer(layer int) *posenc.Rotary { return r.layer(layer).indexer }
+
+func (r *Rope) layer(i int) ropeLayer {
+	if r == nil || i < 0 || i >= len(r.layers) {
+		return ropeLayer{}
 	}
-	return "counts of"
+	return r.layers[i]
+}
+
+// Rows computes the cosines and sines of the tokens of a step once for all layers: one row for
+// each token and each kind of layers. With several axes positions is [axes][tokens].
+//
+// Errors are those of posenc.Rotary.Rows; ErrArgument for a nil or zero Rope.
+func (r *Rope) Rows(positions []int32) (*LayerRows, error) {
+	if r == nil || len(r.kinds) == 0 {
+		return nil, valueError(ErrArgument, "Rope.Rows", "the Rope", "nil or zero", "a Rope from Model.Rope")
+	}
+	rows := &LayerRows{rope: r}
+	for _, k := range r.kinds {
+		of, err := k.Rows(positions)
+		if err != nil {
+			return nil, err
+		}
+		rows.kinds = append(rows.kinds, of)
+	}
+	return rows, nil
+}
+
+// LayerRows are the cosines and sines of the tokens of a step, for all layers of a model. Many
+// goroutines may use them at once; only Refill changes them.
+type LayerRows struct {
+	rope  *Rope
+	kinds []*posenc.Rows // as in rope
+	stale bool           // not all are of one step
+}
+
+// Refill computes the rows of another step, of as many tokens as there are, in place of those that
+// there were. It allocates only where there never were as many tokens. No other call may use the
+// rows meanwhile.
+//
+// Errors are those of Rope.Rows. After an error there are no rows until Refill returns nil.
+func (r *LayerRows) Refill(positions []int32) error {
+	if r == nil || len(r.kinds) == 0 {
+		return valueError(ErrArgument, "LayerRows.Refill", "the LayerRows", "nil or zero", "LayerRows from Rope.Rows")
+	}
+	r.stale = true
+	for _, rows := range r.kinds {
+		if err := rows.Refill(positions); err != nil {
+			return err
+		}
+	}
+	r.stale = false
+	return nil
+}
+
+// Layer returns the angles by which Q and K of a layer rotate. Those of a layer that does not
+// rotate leave them as they are. If there is no such layer, functions that take the angles return
+// an error.
+func (r *LayerRows) Layer(layer int) posenc.Angles {
+	of := r.layer(layer)
+	if of.attention == nil && of.of != nil {
+		return of.of.Unrotated(r.kinds[0].Len())
+	}
+	return r.all(of.attention)
+}
+
+// Indexer returns the angles by which queries and keys of the indexer of a layer rotate. If it has
+// none, functions that take the angles return an error.
+func (r *LayerRows) Indexer(layer int) posenc.Angles { return r.all(r.layer(layer).indexer) }
+
+func (r *LayerRows) layer(i int) ropeLayer {
+	if r == nil || r.stale {
+		return ropeLayer{}
+	}
+	return r.rope.layer(i)
+}
+
+// all returns the angles of all rows of a Rotary.
+func (r *LayerRows) all(rotary *posenc.Rotary) posenc.Angles {
+	if rotary != nil {
+		for i, k := range r.rope.kinds {
+			if k == rotary {
+				return r.kinds[i].All()
+			}
+		}
+	}
+	return posenc.Angles{}
 }

@@ -157,7 +157,7 @@ func TestSurvey(t *testing.T) {
 func (entry *surveyedType) compare(name string) (problems []string, err error) {
 	document := map[string]any{"model_type": name}
 	maps.Copy(document, entry.Needs)
-	m, err := readAs(name, document)
+	m, err := readOf(name, document)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (entry *surveyedType) compare(name string) (problems []string, err error) {
 }
 
 // readAs reads a document as a text model, or as a vision tower where name is one.
-func readAs(name string, document map[string]any) (*Model, error) {
+func readOf(name string, document map[string]any) (*Model, error) {
 	read := HuggingFace
 	if _, tower := towers[name]; tower {
 		read = HuggingFaceVision
@@ -192,7 +192,7 @@ func (entry *surveyedType) compareModel(m *Model) (problems []string) {
 		}
 		layerType := kind
 		if i := layerOf(entry.Layers, kind); i >= 0 && i < len(layers) {
-			layerType = layers[i].Type
+			layerType = layers[i].Kind
 			if !layers[i].Rotates {
 				continue
 			}
@@ -202,24 +202,112 @@ func (entry *surveyedType) compareModel(m *Model) (problems []string) {
 		} else if !known {
 			layerType = firstRotating(layers)
 		}
-		o := RotaryOptions{LayerType: layerType, SequenceLength: 1, AngleRounding: posenc.Float32Angles}
+		o := kindOptions{LayerType: layerType, SequenceLength: 1, AngleRounding: posenc.Float32Angles}
 		if m.kinds[layerType].learned != "" { // the survey's tensor has zeros
 			o.FrequencyFactors = slices.Repeat([]float64{1}, m.kinds[layerType].rotary.RotaryDim/2)
 		}
-		cfg, err := m.RotaryFor(o)
+		cfg, err := m.rotaryFor(o)
 		if err != nil {
 			say("%q: %v", kind, err)
 			continue
 		}
 		want.compare(&cfg, func(format string, args ...any) { say("%q: "+format, append([]any{kind}, args...)...) })
 	}
+	entry.compareLayers(m, say)
 	return problems
+}
+
+// compareLayers rotates by every layer as the README does, and compares the heads with those of
+// transformers.
+func (entry *surveyedType) compareLayers(m *Model, say func(format string, args ...any)) {
+	layers := m.Layers()
+	o := RopeOptions{SequenceLength: 1, AngleRounding: posenc.Float32Angles}
+	for _, layer := range layers {
+		if layer.FrequencyFactors != "" {
+			o.FrequencyFactors = slices.Repeat([]float64{1}, layer.Rule.Pairs)
+		}
+	}
+	rope, err := m.Rope(o)
+	if err != nil {
+		say("%v", err)
+		return
+	}
+	axes := 1
+	for i := range layers {
+		if rotary := rope.Rotary(i); rotary != nil {
+			for _, axis := range rotary.Config().Axes {
+				axes = max(axes, int(axis)+1)
+			}
+		}
+	}
+	rows, err := rope.Rows(slices.Repeat([]int32{1000}, axes))
+	if err != nil {
+		say("%v", err)
+		return
+	}
+	for i, layer := range layers {
+		rotary, kind := rope.Rotary(i), ""
+		if i < len(entry.Layers) {
+			kind = entry.Layers[i]
+		}
+		want := entry.Kinds[kind]
+		if want == nil && len(entry.Kinds) == 1 {
+			for _, want = range entry.Kinds {
+				break
+			}
+		}
+		dim := 64
+		if rotary != nil {
+			dim = rotary.Config().HeadDim
+		} else if of := rope.layers[i].of; of != nil {
+			dim = of.Config().HeadDim
+		}
+		heads := 1
+		if want != nil && want.HeadDim == dim {
+			heads = want.Heads
+		}
+		x := surveyedHead(heads, dim)
+		before := slices.Clone(x)
+		if err := posenc.Rotate(rows.Layer(i), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+			say("layer %d: %v", i, err)
+			return
+		}
+		switch {
+		case (rotary != nil) != layer.Rotates:
+			say("layer %d rotates: %t, and its Rotary is %v", i, layer.Rotates, rotary)
+		case !layer.Rotates:
+			if !slices.Equal(x, before) {
+				say("layer %d does not rotate, and changes heads", i)
+			}
+		case want != nil && want.K != "" && want.Rotates == nil && want.HeadDim == dim && want.Offset == rotary.Config().Offset:
+			bound := 2e-3 * max(1, want.Factor) // as in compare, and a step or two of the power function
+			if want.Stored {
+				bound = 0x1p-7 * want.Factor
+			}
+			for j, w := range testkit.Hex[float32](want.K) {
+				if !(math.Abs(float64(x[j]-w)) <= bound) {
+					say("layer %d, a %s: element %d of a rotated head is %v, want %v", i, kind, j, x[j], w)
+					return
+				}
+			}
+		}
+	}
+}
+
+// surveyedHead returns the last head of the last of four tokens that survey.py rotates.
+func surveyedHead(heads, dim int) []float32 {
+	x := make([]float32, dim)
+	for j := range x {
+		n := uint64(3*heads*dim + j)
+		x[j] = float32(int64((n*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
+	}
+	return x
 }
 
 func firstRotating(layers []Layer) string {
 	for _, layer := range layers {
 		if layer.Rotates {
-			return layer.Type
+			return layer.Kind
 		}
 	}
 	return ""
@@ -289,11 +377,7 @@ func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format stri
 	if !strings.HasSuffix(want.By, "forward") {
 		head.HeadDim, head.Offset = want.HeadDim, want.Offset // a function takes what rotates
 	}
-	x := make([]float32, want.HeadDim)
-	for j := range x {
-		n := uint64(3*want.Heads*want.HeadDim + j)
-		x[j] = float32(int64((n*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
-	}
+	x := surveyedHead(want.Heads, want.HeadDim)
 	positions := slices.Repeat([]int32{1000}, want.Axes)
 	r, err := posenc.NewRotary(head)
 	if err == nil {
@@ -358,8 +442,8 @@ func TestSurveyTowers(t *testing.T) {
 			continue
 		}
 		read++
-		if got.Type() != want.Type() || !slices.Equal(got.Layers(), want.Layers()) || !reflect.DeepEqual(testkit.Must(got.Rotary()), testkit.Must(want.Rotary())) {
-			t.Errorf("%s: %d layers of %+v, want %d of %+v", name, len(got.Layers()), testkit.Must(got.Rotary()), len(want.Layers()), testkit.Must(want.Rotary()))
+		if got.Type() != want.Type() || !slices.Equal(got.Layers(), want.Layers()) || !reflect.DeepEqual(testkit.Must(got.rotary()), testkit.Must(want.rotary())) {
+			t.Errorf("%s: %d layers of %+v, want %d of %+v", name, len(got.Layers()), testkit.Must(got.rotary()), len(want.Layers()), testkit.Must(want.rotary()))
 		}
 	}
 	if read < 20 {
@@ -416,16 +500,16 @@ func TestSurveySaved(t *testing.T) {
 			continue
 		}
 		read++
-		if !slices.Equal(got.Layers(), want.Layers()) || !slices.Equal(got.LayerTypes(), want.LayerTypes()) {
-			t.Errorf("%s: %d layers of %q, want %d of %q", name, len(got.Layers()), got.LayerTypes(), len(want.Layers()), want.LayerTypes())
+		if !slices.Equal(got.Layers(), want.Layers()) || !slices.Equal(got.layerTypes(), want.layerTypes()) {
+			t.Errorf("%s: %d layers of %q, want %d of %q", name, len(got.Layers()), got.layerTypes(), len(want.Layers()), want.layerTypes())
 			continue
 		}
-		for _, layerType := range want.LayerTypes() {
-			o := RotaryOptions{LayerType: layerType, SequenceLength: 1}
+		for _, layerType := range want.layerTypes() {
+			o := kindOptions{LayerType: layerType, SequenceLength: 1}
 			if want.kinds[layerType].learned != "" {
 				o.FrequencyFactors = slices.Repeat([]float64{1}, want.kinds[layerType].rotary.RotaryDim/2)
 			}
-			if a, b := testkit.Must(got.RotaryFor(o)), testkit.Must(want.RotaryFor(o)); !reflect.DeepEqual(a, b) {
+			if a, b := testkit.Must(got.rotaryFor(o)), testkit.Must(want.rotaryFor(o)); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s: %q is %+v, want %+v", name, layerType, a, b)
 			}
 		}

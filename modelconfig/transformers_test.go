@@ -1,4 +1,4 @@
-package modelconfig_test
+package modelconfig
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/modelconfig"
 )
 
 // vectors is a file of testdata/transformers/vectors; README.md there says how
@@ -26,7 +25,7 @@ type vectors struct {
 	} `json:"query_scales"`
 	Vision *vectors `json:"vision"` // of the vision tower
 
-	model  *modelconfig.Model
+	model  *Model
 	angles posenc.AngleRounding // of the configurations asked for
 	tower  bool                 // v is that of a vision tower
 }
@@ -73,11 +72,11 @@ func eachVectors(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T,
 			var v vectors
 			testkit.ReadJSON(file, &v)
 			config := testkit.Must(os.ReadFile(filepath.Join(directory, "configs", filepath.Base(file))))
-			v.model = testkit.Must(modelconfig.HuggingFace(config))
+			v.model = testkit.Must(HuggingFace(config))
 			v.with(t, angles, f)
 			if v.Vision != nil {
 				v.Vision.tower = true
-				v.Vision.model = testkit.Must(modelconfig.HuggingFaceVision(config))
+				v.Vision.model = testkit.Must(HuggingFaceVision(config))
 				t.Run("vision", func(t *testing.T) { v.Vision.with(t, angles, f) })
 			}
 		})
@@ -91,7 +90,7 @@ func eachVectors(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T,
 	for modelType, v := range towers {
 		v.tower = true
 		t.Run(modelType, func(t *testing.T) {
-			v.model = testkit.Must(modelconfig.HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType)))
+			v.model = testkit.Must(HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType)))
 			v.with(t, angles, f)
 		})
 	}
@@ -135,14 +134,14 @@ func (c *vector) alike() bool {
 }
 
 // options of the configuration of c, whose Seq is 0 for short sequences.
-func (v *vectors) options(c *vector) modelconfig.RotaryOptions {
-	return modelconfig.RotaryOptions{LayerType: c.LayerType, SequenceLength: max(c.Seq, 1), AngleRounding: v.angles}
+func (v *vectors) options(c *vector) kindOptions {
+	return kindOptions{LayerType: c.LayerType, SequenceLength: max(c.Seq, 1), AngleRounding: v.angles}
 }
 
 // rotary returns the configuration of the layers of c.
 func (v *vectors) rotary(t *testing.T, c *vector) posenc.RotaryConfig {
 	t.Helper()
-	cfg := testkit.Must(v.model.RotaryFor(v.options(c)))
+	cfg := testkit.Must(v.model.rotaryFor(v.options(c)))
 	axes := 1
 	for _, a := range cfg.Axes {
 		axes = max(axes, int(a)+1)
@@ -367,7 +366,7 @@ func TestTransformersExact(t *testing.T) {
 			if want := testkit.Hex[float64](c.Exact.Attention)[0]; cfg.AttentionFactor != want {
 				t.Errorf("AttentionFactor is %x, want %x", cfg.AttentionFactor, want)
 			}
-			softmax, err := v.model.SoftmaxScaleFor(v.options(c))
+			softmax, err := v.model.softmaxScaleFor(v.options(c))
 			if want := testkit.Hex[float64](c.Exact.Softmax)[0]; err != nil || softmax != want {
 				t.Errorf("SoftmaxScale is %x, %v, want %x", softmax, err, want)
 			}
@@ -395,7 +394,7 @@ func TestTransformersLayers(t *testing.T) {
 		}
 		for i, layer := range layers {
 			kind, rotates := v.Layers[i][0].(string), v.Layers[i][1].(bool)
-			if layer.Rotates != rotates || rotates && layer.Type != kind {
+			if layer.Rotates != rotates || rotates && layer.Kind != kind {
 				t.Errorf("layer %d is %+v, want kind %q that rotates: %v", i, layer, kind, rotates)
 			}
 		}
@@ -407,7 +406,7 @@ func TestTransformersLayers(t *testing.T) {
 		if beyond, depends := v.model.DependsOnLength(); depends != lengths {
 			t.Errorf("frequencies depend on lengths beyond %d: %v, in transformers: %v", beyond, depends, lengths)
 		}
-		kindsHere := slices.DeleteFunc(v.model.LayerTypes(), func(kind string) bool { return kind == "indexer" }) // vectors are of attention
+		kindsHere := slices.DeleteFunc(v.model.layerTypes(), func(kind string) bool { return kind == "indexer" }) // vectors are of attention
 		for _, kind := range kindsHere {
 			if kinds[kind] == 0 {
 				t.Errorf("LayerTypes has %q, transformers has not", kind)
@@ -426,7 +425,7 @@ func TestTransformersLayers(t *testing.T) {
 			if want := testkit.Hex[float64](c.Attention)[0]; !(math.Abs(cfg.AttentionFactor-want) <= tolerance*want) {
 				t.Errorf("AttentionFactor is %v, transformers has %v", cfg.AttentionFactor, want)
 			}
-			softmax, err := v.model.SoftmaxScaleFor(v.options(c))
+			softmax, err := v.model.softmaxScaleFor(v.options(c))
 			if want := testkit.Hex[float64](c.Softmax)[0]; err != nil || !(math.Abs(softmax-want) <= tolerance*want) {
 				t.Errorf("SoftmaxScale is %v, %v, transformers has %v", softmax, err, want)
 			}
@@ -435,7 +434,7 @@ func TestTransformersLayers(t *testing.T) {
 			}
 			o := v.options(c)
 			o.SequenceLength = 1 << 20
-			longer, err := v.model.RotaryFor(o)
+			longer, err := v.model.rotaryFor(o)
 			if err != nil || !slices.Equal(longer.InvFreq, cfg.InvFreq) || longer.AttentionFactor != cfg.AttentionFactor {
 				t.Errorf("a length of 2^20 changes the configuration to %v, %v", longer, err)
 			}
@@ -454,14 +453,13 @@ func TestTransformersQueryScales(t *testing.T) {
 		models++
 		scaled := 0
 		for i, layer := range v.model.Layers() {
-			scale, ok := v.model.QueryScaling(layer)
-			if !ok {
+			if layer.QueryScaling == (posenc.QueryScaling{}) {
 				continue
 			}
 			scaled++
 			want := testkit.Hex[float32](v.QueryScales.Factors)
 			got := make([]float32, len(want))
-			testkit.NoError(t, posenc.QueryScales(got, v.QueryScales.Positions, scale))
+			testkit.NoError(t, posenc.QueryScales(got, v.QueryScales.Positions, layer.QueryScaling))
 			for j := range want {
 				// Two steps: PyTorch's logarithm, below 8, is off by less than 2^-20;
 				// a tenth of that, and roundings of numbers below 1 and 2.

@@ -176,7 +176,7 @@ var ggufTraps = []modelTrap{
 	{Trap: Trap{"attention_factor_without_YaRN", "`attn_factor` multiplies cos and sin under every rule"}},
 	{Trap: Trap{"scores_of_DeepSeek", "in DeepSeek's files `yarn_log_multiplier` is a tenth of mscale_all_dim; it scales the attention scores"}, of: scalesSoftmax},
 	{Trap: Trap{"Mistral_3_has_mscale_all_dim_itself", "in Mistral 3's files `yarn_log_multiplier` is mscale_all_dim itself, not a tenth of it"}, types: []string{"mistral3"}},
-	{Trap: Trap{"rotated_part_of_latent_attention", "with latent attention `HeadDim` is `dimension_count`, whatever `key_length` says"}, of: (*Model).LatentAttention},
+	{Trap: Trap{"rotated_part_of_latent_attention", "with latent attention `HeadDim` is `dimension_count`, whatever `key_length` says"}, of: func(m *Model) bool { return m.latent }},
 	{Trap: Trap{"LongRoPE_switches_after_the_original_length", "the short and long factors of LongRoPE are tensors; sequences longer than the original length take the long ones"}, of: ruled("longrope")},
 	{Trap: Trap{"factor_applies_to_longrope_and_to_factors,_too", "`scaling.factor` divides frequencies in addition to the tensors"}},
 	{Trap: Trap{"factor_0_is_none", "`scaling.factor` 0 means 1"}},

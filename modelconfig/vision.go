@@ -26,8 +26,8 @@ import "github.com/go-posenc/posenc/frequency"
 //
 // docs/models.md lists the towers and the order of their pairs. In no tower do frequencies
 // depend on the length of the sequence.
-func HuggingFaceVision(config []byte) (*Model, error) {
-	return huggingFace("HuggingFaceVision", config, visionModel)
+func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
+	return huggingFace("HuggingFaceVision", config, options, visionModel)
 }
 
 // visionModel returns the configuration of the vision tower, from that of several models.

@@ -31,7 +31,7 @@ func mustRotaryVision(t *testing.T, config string) posenc.RotaryConfig {
 	t.Helper()
 	m, err := HuggingFaceVision([]byte(config))
 	testkit.NoError(t, err)
-	cfg, err := m.Rotary()
+	cfg, err := m.rotary()
 	testkit.NoError(t, err)
 	return cfg
 }
@@ -69,10 +69,10 @@ func TestVision(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := testkit.Must(HuggingFaceVision([]byte(c.config)))
-			if m.Type() != c.modelType || len(m.Layers()) != c.layers || !slices.Equal(m.LayerTypes(), []string{""}) {
-				t.Errorf("%s with %d layers of %q, want %s with %d", m.Type(), len(m.Layers()), m.LayerTypes(), c.modelType, c.layers)
+			if m.Type() != c.modelType || len(m.Layers()) != c.layers || !slices.Equal(m.layerTypes(), []string{""}) {
+				t.Errorf("%s with %d layers of %q, want %s with %d", m.Type(), len(m.Layers()), m.layerTypes(), c.modelType, c.layers)
 			}
-			cfg := testkit.Must(m.Rotary())
+			cfg := testkit.Must(m.rotary())
 			if cfg.HeadDim != c.headDim || cfg.RotaryDim != c.headDim || cfg.Layout != c.layout || len(cfg.InvFreq) != c.headDim/2 {
 				t.Errorf("%+v, want %d elements in layout %d", cfg, c.headDim, c.layout)
 			}

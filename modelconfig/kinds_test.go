@@ -1,0 +1,72 @@
+package modelconfig
+
+import (
+	"fmt"
+
+	"github.com/go-posenc/posenc"
+)
+
+// What tests ask of one kind of layers, through [Model.Rope] and [Model.Layers].
+
+// kindOptions are RopeOptions for one kind of layers: a Layer.Kind or indexerKind, "" for the
+// only one.
+type kindOptions struct {
+	LayerType        string
+	SequenceLength   int
+	AngleRounding    posenc.AngleRounding
+	FrequencyFactors []float64
+}
+
+// layerTypes returns the kinds of layers that rotate, and indexerKind where there are indexers,
+// sorted.
+func (m *Model) layerTypes() []string {
+	if m == nil {
+		return nil
+	}
+	return sortedKeys(m.kinds)
+}
+
+// of returns the only kind for "".
+func (o kindOptions) of(m *Model) (string, error) {
+	types := m.layerTypes()
+	if o.LayerType == "" && len(types) == 1 {
+		return types[0], nil
+	}
+	if m != nil {
+		if _, ok := m.kinds[o.LayerType]; ok {
+			return o.LayerType, nil
+		}
+	}
+	return "", fmt.Errorf("no kind %q, but %q", o.LayerType, types)
+}
+
+// rotaryFor returns the configuration of a kind of layers.
+func (m *Model) rotaryFor(o kindOptions) (posenc.RotaryConfig, error) {
+	name, err := o.of(m)
+	if err != nil {
+		return posenc.RotaryConfig{}, err
+	}
+	return m.config("Model.Rope", name, RopeOptions{o.SequenceLength, o.AngleRounding, o.FrequencyFactors})
+}
+
+// rotary is rotaryFor for models with one kind.
+func (m *Model) rotary() (posenc.RotaryConfig, error) { return m.rotaryFor(kindOptions{}) }
+
+// softmaxScaleFor returns the SoftmaxScale of a kind of layers, also of indexers.
+func (m *Model) softmaxScaleFor(o kindOptions) (float64, error) {
+	name, err := o.of(m)
+	return m.kinds[name].softmaxScale, err
+}
+
+func (m *Model) softmaxScale() (float64, error) { return m.softmaxScaleFor(kindOptions{}) }
+
+// ruleFor returns the rule of a kind of layers.
+func (m *Model) ruleFor(layerType string) (Rule, error) {
+	name, err := kindOptions{LayerType: layerType}.of(m)
+	if err != nil {
+		return Rule{}, err
+	}
+	rule := m.kinds[name].rule.described
+	rule.Pairs = m.kinds[name].rotary.RotaryDim / 2
+	return rule, nil
+}
