@@ -3,7 +3,7 @@
 // float16 and bfloat16, with SIMD kernels for amd64 and arm64 and plain Go elsewhere.
 // Every result is defined to the last bit and is the same on every CPU.
 //
-//	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+//	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000})
 //	err = posenc.Rotate(rope.At(positions),
 //		posenc.View[float32]{Data: q, Heads: 32},
 //		posenc.View[float32]{Data: k, Heads: 8})

@@ -15,8 +15,8 @@ type Trap struct {
 }
 
 // Traps returns the traps of this model: those about its type, its rules or its layout, in
-// the order of docs/models.md, which lists all traps. Rotary, RotaryFor and the other methods
-// avoid them; an implementation that you compare with may not.
+// the order of docs/models.md, which lists all traps. Rope and Layers avoid
+// them; an implementation that you compare with may not.
 func (m *Model) Traps() []Trap {
 	if m == nil {
 		return nil
@@ -163,7 +163,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"nanochat_turns_the_other_way", "the sine has the opposite sign, so frequencies are negative"}, types: []string{"nanochat"}},
 	{Trap: Trap{"indexers_rotate_otherwise", "indexers may rotate otherwise than the attention: half-split instead of interleaved pairs (DeepSeek V3.2), the last elements of a head (V4), pairs by a key (GLM)"}, types: []string{"deepseek_v32", "deepseek_v4", "glm_moe_dsa", "axk2"}},
 	{Trap: Trap{"bases_by_layer", "a list gives the base of each layer; 0 means that the layer does not rotate"}, types: []string{"granite_swa", "granitemoe_swa", "muse_glimmer_text", "muse_spark_text", "step3p5"}},
-	{Trap: Trap{"mistral_large_4_learns_its_frequencies", "the model learns factors on its frequencies, e to the power of a tensor; pass them as `RotaryOptions.FrequencyFactors`"}, types: []string{"mistral_large4_text"}},
+	{Trap: Trap{"mistral_large_4_learns_its_frequencies", "the model learns factors on its frequencies, e to the power of a tensor; pass them as `RopeOptions.FrequencyFactors`"}, types: []string{"mistral_large4_text"}},
 	{Trap: Trap{"beam_scales_queries_without_rotation", "layers without rotation scale queries by a power of the position (`posenc.PowerOfRatio`); the configuration does not say so"}, types: []string{"beam"}},
 	{Trap: Trap{"dense_layers_of_cohere2_moe_rotate", "the leading dense layers rotate although they have no window"}, types: []string{"cohere2_moe"}},
 	{Trap: Trap{"llama4_scales_queries_without_rotation", "layers without rotation scale queries from position 8191 on, because the formula has p+1; Ministral 3 scales them in all layers, from position 16384 on"}, types: []string{"llama4_text"}},

@@ -50,9 +50,9 @@ func TestRotated(t *testing.T) {
 	// Beside exact angles all of them are off, by 1.5 units of 2^-24, and angles by half a unit.
 	exactAngles := (2*2+2*(2+2))*0x1p-24 + 2*2*largest*0x1p-23
 	for rounding, tolerance := range map[posenc.AngleRounding]float64{posenc.ExactAngles: exactAngles, posenc.Float32Angles: float32Angles} {
-		rotary := testkit.Must(testkit.Must(modelconfig.HuggingFace(golden.Config)).RotaryFor(modelconfig.RotaryOptions{AngleRounding: rounding}))
+		rotary := testkit.Must(testkit.Must(modelconfig.HuggingFace(golden.Config)).Rope(modelconfig.RopeOptions{AngleRounding: rounding})).Rotary(0)
 		q, k := slices.Clone(golden.Q), slices.Clone(golden.K)
-		testkit.NoError(t, posenc.Rotate(testkit.Must(posenc.NewRotary(rotary)).At(positions), posenc.View[float32]{Data: q, Heads: 1}, posenc.View[float32]{Data: k, Heads: 1}))
+		testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: q, Heads: 1}, posenc.View[float32]{Data: k, Heads: 1}))
 		for i, got := range append(q, k...) {
 			want := math.Float32frombits(uint32(bits[i]))
 			if d := math.Abs(float64(got) - float64(want)); !(d <= tolerance) {

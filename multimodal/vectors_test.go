@@ -282,8 +282,9 @@ func TestFamilyOfModels(t *testing.T) {
 		if _, towerErr := modelconfig.HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, name)); err != nil || towerErr == nil && !strings.Contains(name, "_text") && survey.Types[name].Text == nil {
 			continue
 		}
-		cfg, err := m.RotaryFor(modelconfig.RotaryOptions{LayerType: m.LayerTypes()[0], SequenceLength: 1})
-		if err != nil || cfg.Axes == nil {
+		rope, err := m.Rope(modelconfig.RopeOptions{SequenceLength: 1})
+		first := slices.IndexFunc(m.Layers(), func(l modelconfig.Layer) bool { return l.Rotates })
+		if err != nil || rope.Rotary(first).Config().Axes == nil {
 			continue
 		}
 		several++

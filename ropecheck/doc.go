@@ -8,7 +8,8 @@
 // in your engine. Give them to [Check] with the configurations that you may have meant, for
 // example those of modelconfig for each kind of layer:
 //
-//	cfg, err := model.Rotary()
+//	rope, err := model.Rope()
+//	cfg := rope.Rotary(0).Config() // of the layer
 //	report, err := ropecheck.Check(ropecheck.Data{
 //		Before: before, After: after,
 //		Tokens: 16, Heads: 32, HeadDim: 128,

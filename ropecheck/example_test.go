@@ -35,13 +35,13 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cfg, err := model.Rotary()
+	rope, err := model.Rope()
 	if err != nil {
 		log.Fatal(err)
 	}
 	report, err := ropecheck.Check(ropecheck.Data{
 		Before: before, After: after, Tokens: tokens, Heads: heads, HeadDim: dim, Positions: positions,
-	}, ropecheck.Candidate{Name: "llama", Config: cfg})
+	}, ropecheck.Candidate{Name: "llama", Config: rope.Rotary(0).Config()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,16 +3,11 @@ package ropecheck_test
 import (
 	"compress/gzip"
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -20,32 +15,6 @@ import (
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/ropecheck"
 )
-
-// typesOf returns the keys of a table of package modelconfig.
-func typesOf(t *testing.T, table string) (names []string) {
-	files := token.NewFileSet()
-	for _, path := range testkit.Must(filepath.Glob("../modelconfig/*.go")) {
-		for _, d := range testkit.Must(parser.ParseFile(files, path, nil, 0)).Decls {
-			g, ok := d.(*ast.GenDecl)
-			if !ok || g.Tok != token.VAR {
-				continue
-			}
-			for _, s := range g.Specs {
-				v := s.(*ast.ValueSpec)
-				if v.Names[0].Name != table || len(v.Values) != 1 {
-					continue
-				}
-				for _, e := range v.Values[0].(*ast.CompositeLit).Elts {
-					names = append(names, testkit.Must(strconv.Unquote(e.(*ast.KeyValueExpr).Key.(*ast.BasicLit).Value)))
-				}
-			}
-		}
-	}
-	if len(names) < 20 {
-		t.Fatalf("%d types in %s", len(names), table)
-	}
-	return names
-}
 
 // kindsOf are the configurations of the kinds of layers of every type of package
 // modelconfig, with the keys that it needs.
@@ -59,39 +28,37 @@ func kindsOf(t *testing.T) (names []string, kinds map[string][]ropecheck.Candida
 	defer file.Close()
 	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(&survey))
 	kinds = map[string][]ropecheck.Candidate{}
-	all, read := 0, 0
-	for _, table := range []struct {
-		name string
-		read func([]byte) (*modelconfig.Model, error)
-	}{{"families", modelconfig.HuggingFace}, {"towers", modelconfig.HuggingFaceVision}} {
-		for _, name := range typesOf(t, table.name) {
-			all++
-			document := map[string]any{"model_type": name}
-			maps.Copy(document, survey.Types[name].Needs)
-			m, err := table.read(testkit.Must(json.Marshal(document)))
-			if err != nil {
-				t.Logf("not read without further keys: %s: %v", name, err)
+	for name, entry := range survey.Types {
+		document := map[string]any{"model_type": name}
+		maps.Copy(document, entry.Needs)
+		config := testkit.Must(json.Marshal(document))
+		m, err := modelconfig.HuggingFace(config)
+		if err != nil {
+			if m, err = modelconfig.HuggingFaceVision(config); err != nil {
 				continue
 			}
-			read++
-			for _, kind := range m.LayerTypes() {
-				options := modelconfig.RotaryOptions{LayerType: kind, SequenceLength: 64}
-				if _, learned := m.LearnedFrequencies(); learned {
-					options.FrequencyFactors = []float64{1}
-					for len(options.FrequencyFactors) < 512 {
-						if _, err := m.RotaryFor(options); err == nil {
-							break
-						}
-						options.FrequencyFactors = append(options.FrequencyFactors, 1.1)
-					}
-				}
-				kinds[name] = append(kinds[name], ropecheck.Candidate{Name: kind, Config: testkit.Must(m.RotaryFor(options))})
-			}
-			names = append(names, name)
 		}
+		options, seen := modelconfig.RopeOptions{SequenceLength: 64}, map[string]bool{}
+		for _, layer := range m.Layers() {
+			if layer.FrequencyFactors != "" {
+				options.FrequencyFactors = slices.Repeat([]float64{1.1}, layer.Rule.Pairs)
+			}
+		}
+		rope := testkit.Must(m.Rope(options))
+		for i, layer := range m.Layers() {
+			if layer.Rotates && !seen[layer.Kind] {
+				seen[layer.Kind] = true
+				kinds[name] = append(kinds[name], ropecheck.Candidate{Name: layer.Kind, Config: rope.Rotary(i).Config()})
+			}
+			if layer.Indexer && !seen["indexer"] {
+				seen["indexer"] = true
+				kinds[name] = append(kinds[name], ropecheck.Candidate{Name: "indexer", Config: rope.Indexer(i).Config()})
+			}
+		}
+		names = append(names, name)
 	}
-	if read*10 < all*8 {
-		t.Errorf("%d of %d types are read, want most", read, all)
+	if len(names) < 200 {
+		t.Errorf("%d types are read", len(names))
 	}
 	slices.Sort(names)
 	return names, kinds

@@ -146,7 +146,7 @@ func TestTransformersVectors(t *testing.T) {
 			testkit.ReadJSON(path, &v)
 			m := testkit.Must(modelconfig.HuggingFace(testkit.Must(os.ReadFile(filepath.Join(directory, "configs", filepath.Base(path))))))
 			for _, c := range v.Cases {
-				cfg := testkit.Must(m.RotaryFor(modelconfig.RotaryOptions{LayerType: c.LayerType, SequenceLength: max(1, c.Seq), AngleRounding: posenc.Float32Angles}))
+				cfg := configOf(m, c.LayerType, modelconfig.RopeOptions{SequenceLength: max(1, c.Seq), AngleRounding: posenc.Float32Angles})
 				if cfg.HeadDim != c.HeadDim { // the rotated slice of a head alone
 					cfg.HeadDim, cfg.Offset = c.HeadDim, 0
 				}
@@ -190,7 +190,7 @@ func TestLlamaCppVectors(t *testing.T) {
 			for name, factors := range c.Tensors {
 				c.Keys[name] = factors
 			}
-			cfg := testkit.Must(testkit.Must(modelconfig.GGUF(c.Keys)).RotaryFor(modelconfig.RotaryOptions{LayerType: c.LayerType, SequenceLength: c.SeqLen}))
+			cfg := configOf(testkit.Must(modelconfig.GGUF(c.Keys)), c.LayerType, modelconfig.RopeOptions{SequenceLength: c.SeqLen})
 			axes := 1
 			if cfg.Axes != nil {
 				axes = int(slices.Max(cfg.Axes)) + 1
@@ -203,7 +203,7 @@ func TestLlamaCppVectors(t *testing.T) {
 			candidate := ropecheck.Candidate{Name: c.Name, Config: cfg}
 			divided := len(c.Tensors) > 0 && cfg.InvFreq != nil
 			if divided {
-				candidate.Base = testkit.Must(testkit.Must(modelconfig.GGUF(c.Keys)).RuleFor(c.LayerType)).Base
+				candidate.Base = layerOf(testkit.Must(modelconfig.GGUF(c.Keys)), c.LayerType).Rule.Base
 			}
 			r := testkit.Must(ropecheck.Check(d, candidate))
 			if r.Candidates[0].Verdict != ropecheck.Agrees || len(r.Candidates[0].Faults) > 0 {
@@ -232,4 +232,24 @@ func metadata(v any) any {
 		}
 	}
 	return v
+}
+
+// configOf returns the configuration of the layers of a kind, or of the indexers.
+func configOf(m *modelconfig.Model, kind string, options modelconfig.RopeOptions) posenc.RotaryConfig {
+	rope := testkit.Must(m.Rope(options))
+	for i, layer := range m.Layers() {
+		switch {
+		case layer.Indexer && kind == "indexer":
+			return rope.Indexer(i).Config()
+		case layer.Rotates && (layer.Kind == kind || kind == ""):
+			return rope.Rotary(i).Config()
+		}
+	}
+	panic("no layers of kind " + kind)
+}
+
+// layerOf returns the first layer of a kind.
+func layerOf(m *modelconfig.Model, kind string) modelconfig.Layer {
+	layers := m.Layers()
+	return layers[slices.IndexFunc(layers, func(l modelconfig.Layer) bool { return l.Rotates && (l.Kind == kind || kind == "") })]
 }

@@ -85,8 +85,10 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 		s.Model = nil
 	}
 	if s.Model != nil {
-		if tensor, learned := s.Model.LearnedFrequencies(); learned {
-			return nil, fmt.Errorf("%s: frequencies are times e to the power of the tensor %s, which is not in this file; check them with package ropecheck", s.Path, tensor)
+		for _, layer := range s.Model.Layers() {
+			if tensor := layer.FrequencyFactors; tensor != "" {
+				return nil, fmt.Errorf("%s: frequencies are times e to the power of the tensor %s, which is not in this file; check them with package ropecheck", s.Path, tensor)
+			}
 		}
 	}
 	candidates, err := rotations(s)
@@ -102,7 +104,7 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 			candidates = append(candidates, u)
 		}
 	}
-	meant := slices.DeleteFunc(slices.Clone(candidates), func(r rotation) bool { return !slices.Contains(wanted, r.options.LayerType) })
+	meant := slices.DeleteFunc(slices.Clone(candidates), func(r rotation) bool { return !slices.Contains(wanted, r.of.name) })
 
 	var arrays [2]*array.Array
 	var values [2][]float32
@@ -122,7 +124,7 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 		return nil, err
 	}
 	headDims := headDimsOf(meant)
-	latent := s.Model != nil && s.Model.LatentAttention()
+	latent := s.Model != nil && s.Model.Layers()[0].LatentAttention
 	size := arrays[0].Shape
 	dims := headDims
 	if latent && len(size) > 0 && size[len(size)-1] > headDims[0] {
@@ -164,8 +166,8 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 	for _, r := range candidates {
 		if r.config.HeadDim == elements {
 			compared = append(compared, r)
-			outgrown := r.beyond > 0 && r.options.SequenceLength <= r.beyond && last >= r.beyond
-			isMeant = append(isMeant, slices.Contains(wanted, r.options.LayerType) && !outgrown)
+			outgrown := r.beyond > 0 && r.length <= r.beyond && last >= r.beyond
+			isMeant = append(isMeant, slices.Contains(wanted, r.of.name) && !outgrown)
 		}
 	}
 	if err := result.compare(data, compared, bar); err != nil {
@@ -183,7 +185,7 @@ func (r *checkResult) note(best *rotation, c ropecheck.Comparison, last int) {
 	switch agrees := r.Verdict == ropecheck.Agrees || r.Verdict == ropecheck.Noisy; {
 	case agrees && best.leavesPairs:
 		add("The model's code moves the pairs to halves, and here they stay in place. Scores are the same if that is so for Q and for K.")
-	case agrees && best.beyond > 0 && best.options.SequenceLength > best.beyond && 0 <= last && last < best.beyond:
+	case agrees && best.beyond > 0 && best.length > best.beyond && 0 <= last && last < best.beyond:
 		add("The last position is %d. This rotation is that of sequences of more than %d tokens, and shorter ones have another.", last, best.beyond)
 	}
 	if slices.ContainsFunc(c.Faults, func(f ropecheck.Fault) bool {
@@ -199,7 +201,10 @@ func wantedLayers(s *source.Source, layer string) ([]string, error) {
 	if model == nil {
 		model = s.Vision
 	}
-	types := model.LayerTypes()
+	var types []string
+	for _, k := range kindsOf(model) {
+		types = append(types, k.name)
+	}
 	if layer == "" || slices.Contains(types, layer) {
 		if layer != "" {
 			types = []string{layer}
@@ -216,7 +221,7 @@ func wantedLayers(s *source.Source, layer string) ([]string, error) {
 	case !layers[n].Rotates:
 		return nil, fmt.Errorf("--layer %d: this layer of %s does not rotate", n, s.Path)
 	}
-	return []string{layers[n].Type}, nil
+	return []string{layers[n].Kind}, nil
 }
 
 func headDimsOf(list []rotation) []int {

@@ -92,38 +92,31 @@ func describe(s *source.Source) (*description, error) {
 func describeModel(m *modelconfig.Model) (*modelDescription, error) {
 	layers := m.Layers()
 	d := &modelDescription{
-		Type: m.Type(), Layers: len(layers), ContextLength: m.ContextLength(), LatentAttention: m.LatentAttention(),
+		Type: m.Type(), Layers: len(layers), ContextLength: m.ContextLength(), LatentAttention: layers[0].LatentAttention,
 		Unrotated: []int{}, QueryScales: []queryScaleDescription{}, Traps: append([]modelconfig.Trap{}, m.Traps()...),
 	}
-	d.LearnedFrequencies, _ = m.LearnedFrequencies()
-	byType := map[string][]int{} // layers
-	indexer := map[string]bool{}
 	scaled := map[string][]int{}
 	for i, layer := range layers {
-		if layer.Rotates {
-			byType[layer.Type] = append(byType[layer.Type], i)
-		} else {
+		if !layer.Rotates {
 			d.Unrotated = append(d.Unrotated, i)
 		}
-		if layer.Indexer != "" {
-			byType[layer.Indexer] = append(byType[layer.Indexer], i)
-			indexer[layer.Indexer] = true
+		if layer.FrequencyFactors != "" {
+			d.LearnedFrequencies = layer.FrequencyFactors
 		}
-		if factor := queryFactor(m, layer); factor != "" {
+		if factor := queryFactor(layer); factor != "" {
 			scaled[factor] = append(scaled[factor], i)
 		}
 	}
 	for _, factor := range slices.Sorted(maps.Keys(scaled)) {
 		d.QueryScales = append(d.QueryScales, queryScaleDescription{scaled[factor], factor})
 	}
-	for _, layerType := range m.LayerTypes() {
+	for _, k := range kindsOf(m) {
 		for _, length := range lengths(m) {
-			k, err := describeKind(m, layerType, length)
+			described, err := describeKind(&k, length)
 			if err != nil {
 				return nil, err
 			}
-			k.Indexer, k.Layers = indexer[layerType], byType[layerType]
-			d.Kinds = append(d.Kinds, *k)
+			d.Kinds = append(d.Kinds, *described)
 		}
 	}
 	return d, nil
@@ -143,54 +136,23 @@ func lengths(m *modelconfig.Model) []int {
 	}
 }
 
-func describeKind(m *modelconfig.Model, layerType string, length int) (*kindDescription, error) {
-	cfg, softmaxScale, err := rotaryOf(m, layerType, length, posenc.ExactAngles)
+func describeKind(of *kind, length int) (*kindDescription, error) {
+	cfg, err := of.config(length, posenc.ExactAngles)
 	if err != nil {
 		return nil, err
 	}
-	rule, err := m.RuleFor(layerType)
-	if err != nil {
-		return nil, err
-	}
+	rule := of.first.Rule
 	k := &kindDescription{
-		LayerType: layerType, SequenceLength: length,
+		LayerType: of.name, Indexer: of.indexer, Layers: of.layers, SequenceLength: length,
 		HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: layoutNames[cfg.Layout],
 		Rule: rule.Name, Base: rule.Base, Parameters: parameters(rule.Parameters),
-		AttentionFactor: cfg.AttentionFactor, SoftmaxScale: softmaxScale, InvFreq: cfg.InvFreq,
+		AttentionFactor: cfg.AttentionFactor, SoftmaxScale: of.softmaxScale(), InvFreq: cfg.InvFreq,
 		layout: cfg.Layout,
 	}
 	for _, axis := range cfg.Axes {
 		k.Axes = append(k.Axes, int(axis))
 	}
 	return k, nil
-}
-
-// rotaryOptions are those of the layers of one kind in sequences of one length. Learned
-// factors on the frequencies, which are not in the file, are 1.
-func rotaryOptions(m *modelconfig.Model, layerType string, length int) (modelconfig.RotaryOptions, error) {
-	options := modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: length}
-	if _, learned := m.LearnedFrequencies(); learned {
-		rule, err := m.RuleFor(layerType)
-		if err != nil {
-			return options, err
-		}
-		options.FrequencyFactors = slices.Repeat([]float64{1}, rule.Pairs)
-	}
-	return options, nil
-}
-
-// rotaryOf is the configuration of the layers of one kind and the scale of their scores.
-func rotaryOf(m *modelconfig.Model, layerType string, length int, rounding posenc.AngleRounding) (cfg posenc.RotaryConfig, softmaxScale float64, err error) {
-	options, err := rotaryOptions(m, layerType, length)
-	if err != nil {
-		return cfg, 0, err
-	}
-	options.AngleRounding = rounding
-	if cfg, err = m.RotaryFor(options); err != nil {
-		return cfg, 0, err
-	}
-	softmaxScale, err = m.SoftmaxScaleFor(options)
-	return cfg, softmaxScale, err
 }
 
 var layoutNames = map[posenc.Layout]string{
@@ -201,12 +163,12 @@ var layoutNames = map[posenc.Layout]string{
 var axisNames = map[int][]string{2: {"rows", "columns"}, 3: {"time", "height", "width"}, 4: {"time", "height", "width", "extra"}}
 
 // queryFactor is by what a layer multiplies queries of position p, "" for nothing.
-func queryFactor(m *modelconfig.Model, layer modelconfig.Layer) string {
-	if scale, bias, ok := m.LearnedQueryScaling(layer); ok {
-		return "learned: posenc.LogQueryScales of the tensors " + scale + " and " + bias
+func queryFactor(layer modelconfig.Layer) string {
+	if learned := layer.LearnedQueryScaling; learned.Scale != "" {
+		return "learned: posenc.LogQueryScales of the tensors " + learned.Scale + " and " + learned.Bias
 	}
-	s, ok := m.QueryScaling(layer)
-	if !ok {
+	s := layer.QueryScaling
+	if s == (posenc.QueryScaling{}) {
 		return ""
 	}
 	position := "p"

@@ -157,9 +157,7 @@ func angleError(r rotation) (chart.Curve, error) {
 	curve := chart.Curve{Label: r.label()}
 	exact := r.config
 	exact.AttentionFactor = 1
-	options := r.options
-	options.AngleRounding = posenc.Float32Angles
-	rounded, err := r.source.RotaryFor(options)
+	rounded, err := r.of.config(r.length, posenc.Float32Angles)
 	if err != nil {
 		return curve, err
 	}

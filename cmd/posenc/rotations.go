@@ -10,7 +10,6 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/ropecheck"
 )
 
@@ -32,16 +31,16 @@ type rotation struct {
 	beyond      int
 	leavesPairs bool
 
-	source  *modelconfig.Model
-	options modelconfig.RotaryOptions
-	config  posenc.RotaryConfig // exact angles
+	of     kind
+	length int
+	config posenc.RotaryConfig // exact angles
 }
 
 // candidate is the rotation for ropecheck, with frequencies of the same rule.
 func (r *rotation) candidate(config posenc.RotaryConfig) ropecheck.Candidate {
 	c := ropecheck.Candidate{Name: r.name(), Config: config}
-	if rule, err := r.source.RuleFor(r.options.LayerType); err == nil && rule.Base > 1 {
-		c.Base = rule.Base
+	if base := r.of.first.Rule.Base; base > 1 {
+		c.Base = base
 	}
 	return c
 }
@@ -66,25 +65,22 @@ func rotations(s *source.Source) ([]rotation, error) {
 		short = seqLens[0]
 	}
 	var list []rotation
-	for _, layerType := range model.LayerTypes() {
+	for _, k := range kindsOf(model) {
 		for _, length := range seqLens {
-			r := rotation{model: modelName(s.Path), context: context, beyond: short, source: model}
-			var err error
-			if r.options, err = rotaryOptions(model, layerType, length); err != nil {
-				return nil, fmt.Errorf("%s: %w", s.Path, err)
-			}
-			if r.options.FrequencyFactors != nil {
+			r := rotation{model: modelName(s.Path), context: context, beyond: short, of: k, length: length}
+			if k.learned() {
 				r.model += " (learned factors as 1)"
 			}
-			if r.config, err = model.RotaryFor(r.options); err != nil {
+			var err error
+			if r.config, err = k.config(length, posenc.ExactAngles); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Path, err)
 			}
 			var words []string
 			switch {
 			case tower:
 				words = append(words, "vision")
-			case layerType != "":
-				words = append(words, layerType)
+			case k.name != "":
+				words = append(words, k.name)
 			}
 			if len(seqLens) > 1 {
 				words = append(words, fmt.Sprintf("%d tokens", length))
@@ -100,9 +96,7 @@ func rotations(s *source.Source) ([]rotation, error) {
 // float32Steps is the rotation with the frequencies that transformers makes in float32, nil where they
 // are the exact ones rounded.
 func (r *rotation) float32Steps() (*posenc.RotaryConfig, error) {
-	options := r.options
-	options.AngleRounding = posenc.Float32Angles
-	c, err := r.source.RotaryFor(options)
+	c, err := r.of.config(r.length, posenc.Float32Angles)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +112,8 @@ func (r *rotation) float32Steps() (*posenc.RotaryConfig, error) {
 // misreadings are the rotation by a scaling rule that is read wrong: left out, or without the key
 // truncate that engines pass over, as GGUF files have none.
 func (r *rotation) misreadings() []ropecheck.Candidate {
-	rule, err := r.source.RuleFor(r.options.LayerType)
-	if err != nil || rule.Name == "default" || rule.Name == "axial" || !(rule.Base > 1) {
+	rule := r.of.first.Rule
+	if rule.Name == "default" || rule.Name == "axial" || !(rule.Base > 1) {
 		return nil
 	}
 	c := r.config
@@ -151,7 +145,7 @@ func sameFrequencies(list []rotation) []rotation {
 		found := false
 		for i := range joined {
 			j := &joined[i]
-			if j.source == r.source && reflect.DeepEqual(j.config.InvFreq, r.config.InvFreq) {
+			if j.of.model == r.of.model && reflect.DeepEqual(j.config.InvFreq, r.config.InvFreq) {
 				j.kind += ", " + r.kind
 				found = true
 				break

@@ -95,7 +95,7 @@ func vectorsOf(c *cobra.Command, s *source.Source, axes [][]int32) (*array.File,
 	for _, p := range []part{{s.Model, d.Text, "model"}, {s.Vision, d.Vision, "vision"}} {
 		if p.model != nil {
 			parts = append(parts, p)
-			rotations += 2 * len(p.model.LayerTypes())
+			rotations += 2 * len(kindsOf(p.model))
 		}
 	}
 	bar := progress.Start(c, "vectors", rotations)
@@ -105,8 +105,8 @@ func vectorsOf(c *cobra.Command, s *source.Source, axes [][]int32) (*array.File,
 		p.description.writeText(readme, p.name)
 	}
 	for _, p := range parts {
-		for _, layerType := range p.model.LayerTypes() {
-			if err := v.kind(p.model, p.name, layerType); err != nil {
+		for _, k := range kindsOf(p.model) {
+			if err := v.kind(&k, p.name); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Path, err)
 			}
 			bar.Step(2)
@@ -146,14 +146,14 @@ func typeName(values any) string {
 }
 
 // kind adds the arrays of layers of one kind, for sequences of each length.
-func (v *vectorFile) kind(m *modelconfig.Model, part, layerType string) error {
+func (v *vectorFile) kind(k *kind, part string) error {
 	axes := v.axes
 	if !v.given {
-		axes = defaultPositions(m.ContextLength())
+		axes = defaultPositions(k.model.ContextLength())
 	}
 	longest := int(slices.Max(slices.Concat(axes...))) + 1
 	seqLens := []int{0}
-	if beyond, depends := m.DependsOnLength(); depends {
+	if beyond, depends := k.model.DependsOnLength(); depends {
 		seqLens[0] = beyond
 		if longest > beyond {
 			seqLens = append(seqLens, longest)
@@ -161,13 +161,13 @@ func (v *vectorFile) kind(m *modelconfig.Model, part, layerType string) error {
 	}
 	for _, length := range seqLens {
 		name := part
-		if layerType != "" {
-			name += "." + strings.ReplaceAll(layerType, " ", "_")
+		if k.name != "" {
+			name += "." + strings.ReplaceAll(k.name, " ", "_")
 		}
 		if length != 0 {
 			name += fmt.Sprintf(".%d_tokens", length)
 		}
-		if err := v.rotation(m, name, layerType, length, axes); err != nil {
+		if err := v.rotation(k, name, length, axes); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (v *vectorFile) kind(m *modelconfig.Model, part, layerType string) error {
 }
 
 // rotation adds the arrays of one rotation.
-func (v *vectorFile) rotation(m *modelconfig.Model, name, layerType string, length int, axes [][]int32) error {
+func (v *vectorFile) rotation(of *kind, name string, length int, axes [][]int32) error {
 	var q, k []float32 // before
 	var positions []int32
 	for _, angles := range []struct {
@@ -186,7 +186,7 @@ func (v *vectorFile) rotation(m *modelconfig.Model, name, layerType string, leng
 		{"exact", posenc.ExactAngles, "of the real product of position and frequency, correctly rounded"},
 		{"float32", posenc.Float32Angles, "of the product of position and frequency in float32, correctly rounded"},
 	} {
-		cfg, _, err := rotaryOf(m, layerType, length, angles.rounding)
+		cfg, err := of.config(length, angles.rounding)
 		if err != nil {
 			return err
 		}

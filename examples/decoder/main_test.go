@@ -74,10 +74,11 @@ func TestMistakes(t *testing.T) {
 		"another base":            func(cfg *posenc.RotaryConfig) { cfg.InvFreq, cfg.Base = nil, 500000 },
 		"half of each head":       func(cfg *posenc.RotaryConfig) { cfg.RotaryDim, cfg.InvFreq = 16, cfg.InvFreq[:8] },
 	} {
-		cfg, err := model.Rotary()
+		rope, err := model.Rope()
 		if err != nil {
 			t.Fatal(err)
 		}
+		cfg := rope.Rotary(0).Config()
 		change(&cfg)
 		if m.rotary, err = posenc.NewRotary(cfg); err != nil {
 			t.Fatal(err)

@@ -53,17 +53,12 @@ func loadModel(config, weights []byte) (*model, error) {
 	}
 	// transformers multiplies positions and frequencies in float32: so does this, to get
 	// its logits.
-	cfg, err := positions.RotaryFor(modelconfig.RotaryOptions{AngleRounding: posenc.Float32Angles})
+	rope, err := positions.Rope(modelconfig.RopeOptions{AngleRounding: posenc.Float32Angles})
 	if err != nil {
 		return nil, err
 	}
-	if m.rotary, err = posenc.NewRotary(cfg); err != nil {
-		return nil, err
-	}
-	softmax, err := positions.SoftmaxScale() // 1 for a Llama; not for YaRN of DeepSeek
-	if err != nil {
-		return nil, err
-	}
+	m.rotary = rope.Rotary(0)
+	softmax := positions.Layers()[0].SoftmaxScale // 1 for a Llama; not for YaRN of DeepSeek
 	m.scoreScale = float32(softmax / math.Sqrt(float64(m.HeadDim)))
 
 	file, err := safetensors.Deserialize(weights)

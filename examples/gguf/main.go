@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"slices"
 
@@ -52,8 +53,18 @@ func run(w io.Writer, path string) error {
 		}
 	}
 	fmt.Fprintf(w, "%s: %d of %d layers rotate\n", model.Type(), rotating, len(model.Layers()))
-	for _, layerType := range model.LayerTypes() {
-		if err := rotate(w, model, layerType); err != nil {
+	rope, err := model.Rope(modelconfig.RopeOptions{SequenceLength: contextLength})
+	if err != nil {
+		return err
+	}
+	first := map[string]int{} // layer of each kind
+	for i, layer := range model.Layers() {
+		if _, seen := first[layer.Kind]; !seen && layer.Rotates {
+			first[layer.Kind] = i
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(first)) {
+		if err := rotate(w, model.Layers()[first[kind]], rope.Rotary(first[kind])); err != nil {
 			return err
 		}
 	}
@@ -62,26 +73,14 @@ func run(w io.Writer, path string) error {
 
 // rotate prints the configuration of one kind of layer and rotates a row of Q
 // at position 1.
-func rotate(w io.Writer, model *modelconfig.Model, layerType string) error {
-	o := modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: contextLength}
-	cfg, err := model.RotaryFor(o)
-	if err != nil {
-		return err
-	}
-	softmaxScale, err := model.SoftmaxScaleFor(o)
-	if err != nil {
-		return err
-	}
-	rotary, err := posenc.NewRotary(cfg)
-	if err != nil {
-		return err
-	}
+func rotate(w io.Writer, layer modelconfig.Layer, rotary *posenc.Rotary) error {
+	cfg := rotary.Config()
 	layout := "half-split"
 	if cfg.Layout == posenc.Interleaved {
 		layout = "interleaved"
 	}
 	fmt.Fprintf(w, "layers %q: %s, %d of %d elements, frequencies %.6g to %.6g, scaling %.6g, softmax scale %.6g\n",
-		layerType, layout, cfg.RotaryDim, cfg.HeadDim, cfg.InvFreq[0], cfg.InvFreq[len(cfg.InvFreq)-1], cfg.AttentionFactor, softmaxScale)
+		layer.Kind, layout, cfg.RotaryDim, cfg.HeadDim, cfg.InvFreq[0], cfg.InvFreq[len(cfg.InvFreq)-1], cfg.AttentionFactor, layer.SoftmaxScale)
 
 	q := make([]float32, cfg.HeadDim)
 	for i := range q {

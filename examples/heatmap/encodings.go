@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig"
@@ -156,20 +155,23 @@ func (p picture) rotary(path string) ([]encoding, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := model.LayerTypes()
-	if p.layers != "" {
-		kinds = []string{p.layers}
+	rope, err := model.Rope(modelconfig.RopeOptions{SequenceLength: p.positions})
+	if err != nil {
+		return nil, err
+	}
+	first := map[string]int{} // layer of each kind
+	for i, layer := range model.Layers() {
+		if _, seen := first[layer.Kind]; !seen && layer.Rotates && (p.layers == "" || p.layers == layer.Kind) {
+			first[layer.Kind] = i
+		}
+	}
+	if len(first) == 0 {
+		return nil, fmt.Errorf("no layers of kind %q", p.layers)
 	}
 	var encodings []encoding
-	for _, kind := range kinds {
-		cfg, err := model.RotaryFor(modelconfig.RotaryOptions{LayerType: kind, SequenceLength: p.positions})
-		if err != nil {
-			return nil, err
-		}
-		r, err := posenc.NewRotary(cfg)
-		if err != nil {
-			return nil, err
-		}
+	for _, kind := range slices.Sorted(maps.Keys(first)) {
+		r := rope.Rotary(first[kind])
+		cfg := r.Config()
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
 		if kind != "" {
 			name += " " + kind

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig"
+)
+
+// kind is the layers of a model that rotate alike, or the indexers of its layers.
+type kind struct {
+	model   *modelconfig.Model
+	name    string // of the layers, "indexer" of indexers
+	indexer bool
+	layers  []int
+	first   modelconfig.Layer
+}
+
+// kindsOf returns the kinds of layers that rotate, by name.
+func kindsOf(m *modelconfig.Model) []kind {
+	var kinds []kind
+	add := func(name string, indexer bool, i int, layer modelconfig.Layer) {
+		at := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name && k.indexer == indexer })
+		if at < 0 {
+			at, kinds = len(kinds), append(kinds, kind{model: m, name: name, indexer: indexer, first: layer})
+		}
+		kinds[at].layers = append(kinds[at].layers, i)
+	}
+	for i, layer := range m.Layers() {
+		if layer.Rotates {
+			add(layer.Kind, false, i, layer)
+		}
+		if layer.Indexer {
+			add("indexer", true, i, layer)
+		}
+	}
+	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Compare(a.name, b.name) })
+	return kinds
+}
+
+// learned reports whether the frequencies are learned. Factors of 1 then stand for the tensor.
+func (k *kind) learned() bool { return k.first.FrequencyFactors != "" }
+
+// config returns the configuration of the layers for sequences of a length.
+func (k *kind) config(length int, rounding posenc.AngleRounding) (posenc.RotaryConfig, error) {
+	options := modelconfig.RopeOptions{SequenceLength: length, AngleRounding: rounding}
+	if k.learned() {
+		options.FrequencyFactors = slices.Repeat([]float64{1}, k.first.Rule.Pairs)
+	}
+	rope, err := k.model.Rope(options)
+	if err != nil {
+		return posenc.RotaryConfig{}, err
+	}
+	if k.indexer {
+		return rope.Indexer(k.layers[0]).Config(), nil
+	}
+	return rope.Rotary(k.layers[0]).Config(), nil
+}
+
+// softmaxScale is 1 for indexers.
+func (k *kind) softmaxScale() float64 {
+	if k.indexer {
+		return 1
+	}
+	return k.first.SoftmaxScale
+}
