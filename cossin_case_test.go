@@ -66,7 +66,7 @@ var (
 	_ = testkit.Register(testkit.Case{Function: "LogQueryScales", Call: logQueryScalesCall, Digests: logQueryScalesDigests,
 		OnStack: func() error {
 			var scales [3]float32
-			return posenc.LogQueryScales(scales[:], []int32{0, 10000, 1 << 30}, 0.1, 1)
+			return posenc.LogQueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.LogQueryScaling{Scale: 0.1, Bias: 1})
 		},
 	})
 )
@@ -293,7 +293,9 @@ func logQueryScalesCall(a *testkit.Arguments) testkit.Call {
 	}
 	scales := testkit.Output[float32](a, len(positions))
 	return testkit.Call{
-		Run: func() error { return posenc.LogQueryScales(scales, positions, scale, bias) },
+		Run: func() error {
+			return posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias})
+		},
 		Right: func() bool {
 			right := len(scales) == len(positions) && math.Abs(scale) <= 0x1p100 && math.Abs(bias) <= 0x1p100
 			for _, p := range positions {
@@ -312,7 +314,7 @@ func logQueryScalesCall(a *testkit.Arguments) testkit.Call {
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
 			return testkit.RowParts(c, [][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
-				return posenc.LogQueryScales(x[0], testkit.Pick(positions, tokens), scale, bias)
+				return posenc.LogQueryScales(x[0], testkit.Pick(positions, tokens), posenc.LogQueryScaling{Scale: scale, Bias: bias})
 			})
 		},
 	}
@@ -458,7 +460,7 @@ func logQueryScalesDigests(add testkit.AddDigest) {
 			for _, bias := range []float64{0, 1, -2.5} {
 				positions := append([]int32{0, 1, 2, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
 				scales := make([]float32, len(positions))
-				d.Must(posenc.LogQueryScales(scales, positions, scale, bias))
+				d.Must(posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias}))
 				d.Add(scales)
 			}
 		}

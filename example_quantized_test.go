@@ -28,16 +28,16 @@ func ExampleRotateIntoQuantized() {
 
 	positions := []int32{0, 1, 2}
 	slots := positions // where the tokens go in the caches
-	err = posenc.RotateIntoQuantized(rope.At(positions), slots,
+	err = posenc.RotateIntoQuantizedKV(rope.At(positions), slots,
 		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(keyCache), Src: posenc.View[float32]{Data: k, Heads: heads}},
-		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(valueCache), Src: posenc.View[float32]{Data: v, Heads: heads}, Unrotated: true})
+		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(valueCache), Src: posenc.View[float32]{Data: v, Heads: heads}})
 	if err != nil {
 		log.Fatal(err)
 	}
 
 	// Read back the first pair of the keys: elements 0 and 32 of each token.
 	read := make([]float32, tokens*heads*headDim)
-	if err := posenc.Dequantize(posenc.View[float32]{Data: read, Heads: heads}, cache(keyCache[:tokens*heads*blocks]), tokens, headDim); err != nil {
+	if err := posenc.Dequantize(posenc.View[float32]{Data: read, Heads: heads}, cache(keyCache[:tokens*heads*blocks]), posenc.DequantizeOptions{Tokens: tokens, HeadDim: headDim}); err != nil {
 		log.Fatal(err)
 	}
 	for t := range tokens {
@@ -59,7 +59,7 @@ func ExampleDequantize() {
 		Scales: []float32{0.5, 2},
 	}
 	x := make([]float32, 2*headDim)
-	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 2}, cache, 1, headDim); err != nil {
+	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 2}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: headDim}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x[:headDim])
@@ -76,7 +76,7 @@ func ExampleDequantize_ggml() {
 	copy(bytes, []byte{0x00, 0x38, 2, 4, 0xff})
 	cache := posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: posenc.Q8_0s(bytes), Heads: 1}}
 	x := make([]float32, 32)
-	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, 1, 32); err != nil {
+	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: 32}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x[:4])
@@ -94,7 +94,7 @@ func ExampleE4M3s() {
 		Scale: 1 / kScale,
 	}
 	x := make([]float32, len(codes))
-	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, 1, len(codes)); err != nil {
+	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: len(codes)}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x)
@@ -110,7 +110,7 @@ func ExampleE5M2s() {
 		Scale: 1,
 	}
 	x := make([]float32, len(codes))
-	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, 1, len(codes)); err != nil {
+	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: len(codes)}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x)
@@ -133,7 +133,7 @@ func ExampleShiftQuantized() {
 	if err := posenc.ShiftQuantized(rope, []int32{-2, -2}, cache); err != nil {
 		log.Fatal(err)
 	}
-	if err := posenc.Dequantize(k, cache, 2, 4); err != nil {
+	if err := posenc.Dequantize(k, cache, posenc.DequantizeOptions{Tokens: 2, HeadDim: 4}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:]) // positions 0 and 1, except for two roundings to 8 bits

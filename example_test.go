@@ -852,7 +852,7 @@ func ExampleLogQueryScales() {
 	q := []float32{1, 1, 1, 1, 1, 1, 1, 1} // [tokens][heads][headDim]
 	for h, scale := range []float64{0.1, 0.2} {
 		scales := make([]float32, len(positions))
-		if err := posenc.LogQueryScales(scales, positions, scale, 1); err != nil {
+		if err := posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: 1}); err != nil {
 			log.Fatal(err)
 		}
 		head := posenc.View[float32]{Data: q[h*headDim:], Heads: 1, TokenStride: heads * headDim}

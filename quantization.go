@@ -10,15 +10,19 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
+// quantizedWay is how heads get into a cache.
+type quantizedWay uint8
+
+const (
+	throughScratch quantizedWay = iota // prepare does the steps on float32, in scratch memory that fits the L1 cache, and quantize quantizes the result
+	asTheyAre                          // quantize takes heads from the source: no step changes them
+	byOneKernel                        // rotateQuantize: a rotation is the only step
+)
+
 // quantization is what a call does to heads on their way into a cache of 8-bit numbers or
-// out of it. There are three ways into a cache:
-//
-//   - prepare does the steps on float32, in scratch memory that fits the L1 cache, and
-//     quantize quantizes the result;
-//   - quantize takes heads as they are in the source, where no step changes them: direct;
-//   - one kernel rotates and quantizes, where a rotation is the only step: fuses,
-//     rotateQuantize.
+// out of it.
 type quantization struct {
+	way           quantizedWay
 	dim           int // elements of a head
 	norm, rotated *RMSNorm
 	rotation      *rotation // or nil
@@ -115,35 +119,38 @@ func (q *quantization) transform(scratch *view.Operand, heads int) {
 	}
 }
 
-// direct reports whether heads of that kind are quantized as they are.
-func (q *quantization) direct(x kernels.Kind) bool {
-	return q.rotation == nil && q.unchanged(x)
-}
-
-// unchanged reports whether nothing but a rotation changes heads of that kind.
-func (q *quantization) unchanged(x kernels.Kind) bool {
-	return x == kernels.Float32 && q.norm == nil && q.rotated == nil && q.hadamard == 0
-}
-
-// fuses reports whether heads of kind x are rotated and quantized by one kernel. scaled says
-// that y has scales in an array.
-func (q *quantization) fuses(y kernels.Kind, scaled bool, x kernels.Kind, full bool) bool {
+// choose sets the way of heads of kind x into y. full says that rows have an entry for each
+// element.
+func (q *quantization) choose(y *quantizedOperand, x kernels.Kind, full bool) {
 	r := q.rotation
-	return r != nil && q.unchanged(x) && !full && r.in == r.out && r.rotaryDim == q.dim &&
-		dispatch.Implementation().RotatesAndQuantizes(y, scaled, q.dim)
+	switch {
+	case x != kernels.Float32 || q.norm != nil || q.rotated != nil || q.hadamard != 0:
+		q.way = throughScratch
+	case r == nil:
+		q.way = asTheyAre
+	case !full && r.in == r.out && r.rotaryDim == q.dim && dispatch.Implementation().RotatesAndQuantizes(y.Kind, y.scales != nil, q.dim):
+		q.way = byOneKernel
+	default:
+		q.way = throughScratch
+	}
 }
 
-// needsNone reports whether heads need no scratch memory. full says that rows have an entry
-// for each element.
-func (q *quantization) needsNone(y kernels.Kind, scaled bool, x kernels.Kind, full bool) bool {
-	return q.direct(x) || q.fuses(y, scaled, x, full)
+// atLeast returns the elements that scratch memory has to hold.
+func (q *quantization) atLeast() int {
+	least := q.dim
+	for _, norm := range [...]*RMSNorm{q.norm, q.rotated} {
+		if norm != nil {
+			least = max(least, len(norm.weight))
+		}
+	}
+	return least
 }
 
 // store quantizes n tokens of a call, from number first on, into their slots. Their rows are
 // those of table or full.
 func (q *quantization) store(y *quantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
-	switch {
-	case q.fuses(y.Kind, y.scales != nil, x.Kind, full != nil):
+	switch q.way {
+	case byOneKernel:
 		for t := first; t < first+n; {
 			at := slot(slots, t)
 			if at < 0 {
@@ -154,7 +161,7 @@ func (q *quantization) store(y *quantizedOperand, slots []int32, x *view.Operand
 			q.rotateQuantizeTokens(y, x, y.Token(at), x.Token(t), n, table, t-first)
 			t += n
 		}
-	case q.direct(x.Kind):
+	case asTheyAre:
 		for t := first; t < first+n; t++ {
 			if at := slot(slots, t); at >= 0 {
 				q.quantizeHeads(y, x, y.Token(at), x.Token(t))

@@ -204,7 +204,17 @@ func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, un
 	return view.Overlap(&a, &b, tokens, otherTokens, 1)
 }
 
-// Dequantize reads the numbers of a cache into heads of headDim elements. For each token
+// DequantizeOptions says which tokens of a cache [Dequantize] reads.
+type DequantizeOptions struct {
+	Tokens  int // of dst
+	HeadDim int // elements of a head
+
+	// Slots has the token of src that each token of dst is: token t is token Slots[t]. A paged cache
+	// is read in the order of its pages by the slots of their tokens. nil means token t.
+	Slots []int32
+}
+
+// Dequantize reads the numbers of a cache into heads of HeadDim elements. For each token
 // and head it writes
 //
 //	Q8_0        RN(RN32(q*D))
@@ -214,30 +224,40 @@ func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, un
 //
 // RN32 rounds to the nearest float32, ties to even, and RN to T. If src.Hadamard is set,
 // Dequantize transforms the numbers once more, before RN, so that it writes what was there
-// before the transform. dst has as many heads as src, and shares no memory with it. A call
-// allocates nothing.
+// before the transform. dst has as many heads as src, and shares no memory with it or with
+// options.Slots. A call allocates nothing.
 //
-// Errors wrap ErrConfig (src.Scale, src.Hadamard), ErrShape, ErrLength or ErrOverlap.
-func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], tokens, headDim int) error {
+// Errors wrap ErrConfig (src.Scale, src.Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition
+// (a slot that is negative or that src does not have).
+func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], options DequantizeOptions) error {
 	const function = "posenc.Dequantize"
+	tokens, headDim, slots := options.Tokens, options.HeadDim, options.Slots
 	if tokens < 0 {
-		return argument.Error(ErrShape, function, "tokens", tokens, "at least 0")
+		return argument.Error(ErrShape, function, "options.Tokens", tokens, "at least 0")
 	}
 	if headDim < 1 {
-		return argument.Error(ErrShape, function, "headDim", headDim, "at least 1")
+		return argument.Error(ErrShape, function, "options.HeadDim", headDim, "at least 1")
 	}
-	if err := checkQuantizedDim[D](function, argument.Named("headDim"), headDim); err != nil {
+	if err := checkQuantizedDim[D](function, argument.Named("options.HeadDim"), headDim); err != nil {
 		return err
+	}
+	if slots != nil && len(slots) != tokens {
+		return argument.Error(ErrLength, function, "options.Slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
+	}
+	for t, s := range slots {
+		if s < 0 {
+			return argument.Error(ErrPosition, function, argument.Indexed("options.Slots", t), s, "at least 0")
+		}
 	}
 	units, err := src.check(function, argument.Named("src"), headDim)
 	if err != nil {
 		return err
 	}
+	if _, err := checkCache(function, argument.Named("src"), src.heads(), slots, tokens, units); err != nil {
+		return err
+	}
 	var g view.Grid
 	to := (*view.View[T])(&dst)
-	if p := src.heads().Grid(&g, tokens, units); p != view.None {
-		return src.heads().Error(p, function, "src", &g)
-	}
 	if p := to.Grid(&g, tokens, headDim); p != view.None {
 		return to.Error(p, function, "dst", &g)
 	}
@@ -246,6 +266,9 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], token
 	}
 	if argument.Overlap(dst.Data, src.Data) || argument.Overlap(dst.Data, src.Scales) {
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
+	}
+	if argument.Overlap(dst.Data, slots) {
+		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
 	}
 	y := operandOf(&dst, headDim)
 	var x quantizedOperand
@@ -259,7 +282,7 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], token
 	for t := range tokens {
 		for h := 0; h < x.Heads; h += heads {
 			some := min(heads, x.Heads-h)
-			q.read(&scratch, &x, x.Token(t)+h*x.HeadStride, some)
+			q.read(&scratch, &x, x.Token(slot(slots, t))+h*x.HeadStride, some)
 			for i := range some {
 				view.Convert(&y, &scratch, y.Token(t)+(h+i)*y.HeadStride, i*headDim, headDim)
 			}

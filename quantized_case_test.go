@@ -44,7 +44,7 @@ var (
 		OnStack: func() error {
 			var values [2 * 64]float32
 			var blocks [2 * 2]posenc.Q8_0
-			return posenc.Dequantize(posenc.View[float32]{Data: values[:], Heads: 2}, posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: blocks[:], Heads: 2}}, 1, 64)
+			return posenc.Dequantize(posenc.View[float32]{Data: values[:], Heads: 2}, posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: blocks[:], Heads: 2}}, posenc.DequantizeOptions{Tokens: 1, HeadDim: 64})
 		},
 		Digests: func(add testkit.AddDigest) {
 			add("Dequantize/from=Q8_0", digestDequantize[posenc.Q8_0])
@@ -58,7 +58,7 @@ var (
 					return nil
 				}
 				src := posenc.QuantizedView[int8]{View: posenc.View[int8]{Data: make([]int8, tokens*heads*dim), Heads: heads}, Scales: make([]float32, tokens*heads)}
-				return errors.Join(posenc.Dequantize(longView[float32](tokens, heads, dim), src, tokens, dim), posenc.Dequantize(longView[posenc.Float16](tokens, heads, dim), src, tokens, dim))
+				return errors.Join(posenc.Dequantize(longView[float32](tokens, heads, dim), src, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim}), posenc.Dequantize(longView[posenc.Float16](tokens, heads, dim), src, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim}))
 			})
 		},
 	})
@@ -234,8 +234,20 @@ func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) 
 		dst.Heads = src.Heads
 	}
 	testkit.WritesView(a, &dst, tokens, dim)
+	var slots []int32
+	if a.Yes() {
+		slots = a.IDs(tokens, tokens)
+	}
+	slot := func(t int) int {
+		if slots == nil {
+			return t
+		}
+		return int(slots[t])
+	}
 	call := testkit.Call{
-		Run: func() error { return posenc.Dequantize(dst, src, tokens, dim) },
+		Run: func() error {
+			return posenc.Dequantize(dst, src, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: slots})
+		},
 		Right: func() bool {
 			return quantizedRight(&src, dim, block) && dst.Heads == src.Heads && testkit.Allowed(&dst, tokens, dim, len(dst.Data)) &&
 				testkit.Allowed(&src.View, tokens, dim/block, len(src.Data)) && !testkit.Share(testkit.BytesOf(src.Data), dst.Data) && !testkit.Share(testkit.BytesOf(src.Scales), dst.Data)
@@ -244,7 +256,7 @@ func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) 
 			for t := range tokens {
 				for h := range dst.Heads {
 					to := dst.Data[testkit.RowAt(&dst, t, h, dim):][:dim]
-					for i, v := range dequantizePlain(&src, t, h, dim) {
+					for i, v := range dequantizePlain(&src, slot(t), h, dim) {
 						to[i] = testkit.Narrow[T](v)
 					}
 				}
@@ -259,12 +271,15 @@ func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) 
 				if y.TokenStride == 0 && y.HeadStride == 0 {
 					y.HeadStride = dim
 				}
-				if err := posenc.Dequantize(y, oneToken(&src, token, dim), 1, dim); err != nil {
+				if err := posenc.Dequantize(y, oneToken(&src, slot(token), dim), posenc.DequantizeOptions{Tokens: 1, HeadDim: dim}); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
+	}
+	if slots != nil && a.Any() {
+		call.Right = nil
 	}
 	return call
 }
@@ -311,8 +326,8 @@ func digestDequantize[D posenc.Quantized](d *testkit.Digest) {
 		src := digestCache[D](d, tokens, heads, dim, hadamard == 32)
 		src.Hadamard = hadamard
 		values, halves := make([]float32, tokens*heads*dim), make([]posenc.BFloat16, tokens*heads*dim)
-		d.Must(posenc.Dequantize(posenc.View[float32]{Data: values, Heads: heads}, src, tokens, dim))
-		d.Must(posenc.Dequantize(posenc.View[posenc.BFloat16]{Data: halves, Heads: heads}, src, tokens, dim))
+		d.Must(posenc.Dequantize(posenc.View[float32]{Data: values, Heads: heads}, src, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim}))
+		d.Must(posenc.Dequantize(posenc.View[posenc.BFloat16]{Data: halves, Heads: heads}, src, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim}))
 		d.Add(values, halves)
 	}
 }

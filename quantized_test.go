@@ -45,7 +45,8 @@ func TestRotateIntoQuantizedIsRotateThenConvert(t *testing.T) {
 func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, tokens, dim int, scale float32) {
 	const heads = 11
 	r := testkit.NewRand(uint64(dim))
-	angles := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 10000, Layout: layout}).At(testkit.Sequence(tokens))
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 10000, Layout: layout})
+	angles := rope.At(testkit.Sequence(tokens))
 	x := make([]float32, tokens*heads*dim)
 	for i := range x {
 		x[i] = float32(r.NormFloat64())
@@ -54,7 +55,7 @@ func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, t
 	got, want := cacheFor[D](tokens, heads, dim, 0, scale), cacheFor[D](tokens, heads, dim, 0, scale)
 	testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, posenc.IntoQuantized[D, float32]{Dst: got, Src: keys}))
 	testkit.NoError(t, posenc.Rotate(angles, keys))
-	testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, posenc.IntoQuantized[D, float32]{Dst: want, Src: keys, Unrotated: true}))
+	testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, posenc.IntoQuantized[D, float32]{Dst: want, Src: keys}))
 	if !slices.Equal(got.Data, want.Data) || !slices.Equal(got.Scales, want.Scales) {
 		t.Errorf("%T, %v, %d tokens of %d heads of %d: other bits than Rotate and a conversion", got.Data, layout, tokens, heads, dim)
 	}
@@ -90,7 +91,7 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 			tokens = usually(1, 2)
 		}
 		length := tokens*heads*units + usually(0, -1, 1, units)
-		x := posenc.IntoQuantized[D, float32]{Unrotated: r.IntN(4) == 0}
+		x, unrotated := posenc.IntoQuantized[D, float32]{}, r.IntN(4) == 0
 		x.Src = posenc.View[float32]{
 			Data:  make([]float32, heads*dim+usually(0, -1, 1, dim)),
 			Heads: usually(heads, 0, -1, heads+1, math.MaxInt, math.MaxInt/2+1+heads), TokenStride: usually(0, -1, dim, heads*dim), HeadStride: usually(0, -1, 1, dim),
@@ -126,7 +127,11 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 		}
 		store := func(x posenc.IntoQuantized[D, float32]) (posenc.IntoQuantized[D, float32], string) {
 			x.Dst.Data, x.Dst.Scales = slices.Clone(x.Dst.Data), slices.Clone(x.Dst.Scales)
-			return x, fmt.Sprint(posenc.RotateIntoQuantized(rotaries[dim].At([]int32{5}), slots, x))
+			angles := rotaries[dim].At([]int32{5})
+			if unrotated {
+				angles = rotaries[dim].Unrotated(1)
+			}
+			return x, fmt.Sprint(posenc.RotateIntoQuantized(angles, slots, x))
 		}
 		got, err := store(x)
 		x.HeadDim = dim
@@ -169,7 +174,7 @@ func storeKeys[D posenc.Quantized](scale float32) func(*testing.T, *posenc.Rotar
 		cache := cacheFor[D](quantizedTokens, quantizedHeads, quantizedDim, hadamard, scale)
 		read := func() []float32 {
 			values := make([]float32, len(keys))
-			testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: values, Heads: quantizedHeads}, cache, quantizedTokens, quantizedDim))
+			testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: values, Heads: quantizedHeads}, cache, posenc.DequantizeOptions{Tokens: quantizedTokens, HeadDim: quantizedDim}))
 			return values
 		}
 		testkit.NoError(t, posenc.RotateIntoQuantized(rotary.At(make([]int32, quantizedTokens)), nil, posenc.IntoQuantized[D, float32]{Dst: cache, Src: posenc.View[float32]{Data: keys, Heads: quantizedHeads}}))
@@ -326,7 +331,7 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 	}
 	for found, tried := map[bool]int{}, 0; tried < testkit.Rounds(20000); {
 		slots[0], slots[1] = int32(r.IntN(6)), int32(r.IntN(6))
-		call := func(xs ...heads) error { return posenc.RotateIntoQuantized(rotary.At([]int32{1, 2}), slots, xs...) }
+		call := func(x heads) error { return posenc.RotateIntoQuantized(rotary.At([]int32{1, 2}), slots, x) }
 		a, startA := random()
 		b, startB := random()
 		if call(a) != nil || call(b) != nil {
@@ -338,7 +343,7 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 			want = want || blocks[at]
 		}
 		xs := []heads{a, b}
-		if err := call(xs...); errors.Is(err, posenc.ErrOverlap) != want {
+		if err := posenc.RotateIntoQuantizedKV(rotary.At([]int32{1, 2}), slots, xs[0], xs[1]); errors.Is(err, posenc.ErrOverlap) != want {
 			t.Fatalf("slots %v, views %+v at %d and %+v at %d: error %v, overlap %t", slots, shapeOf(a.Dst), startA, shapeOf(b.Dst), startB, err, want)
 		}
 		if shapeOf(xs[0].Dst) != shapeOf(a.Dst) || shapeOf(xs[1].Dst) != shapeOf(b.Dst) {
@@ -361,7 +366,7 @@ func TestQuantizedCachesOfOneMemory(t *testing.T) {
 	heads := posenc.View[float32]{Data: testkit.GoldenInputs(0, 3*32), Heads: 1}
 	for at, apart := range map[int]bool{0: false, 1: false, 33: false, 34: true, 35: false, 51: false, 67: false, 68: false, 102: true} {
 		clear(memory)
-		stored := posenc.RotateIntoQuantized(rope.At(deltas), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(0), Src: heads}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(at), Src: heads})
+		stored := posenc.RotateIntoQuantizedKV(rope.At(deltas), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(0), Src: heads}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(at), Src: heads})
 		shifted := posenc.ShiftQuantized(rope, deltas, cache(at), cache(0))
 		for _, err := range []error{stored, shifted} {
 			if (err == nil) != apart || !apart && !errors.Is(err, posenc.ErrOverlap) {
@@ -402,8 +407,8 @@ func TestRotateIntoQuantizedWholeTokens(t *testing.T) {
 				}
 				testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), nil, got))
 				testkit.NoError(t, errors.Join(steps[0](), steps[1]()))
-				want := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src, Unrotated: true}
-				testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), nil, want))
+				want := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src}
+				testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, want))
 				if !slices.Equal(got.Dst.Data, want.Dst.Data) || !testkit.SameBits(got.Dst.Scales, want.Dst.Scales) {
 					t.Errorf("%d tokens of %d heads, norm after the rotation %t: not the numbers of single steps", tokens, heads, after)
 				}
@@ -421,8 +426,8 @@ func shapeOf[D posenc.Quantized](v posenc.QuantizedView[D]) [5]int {
 func TestQuantizedScaleLimits(t *testing.T) {
 	for _, scale := range []float32{0x1p-126, 0x1p126} {
 		got := []float32{1, 1}
-		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E4M3](1, 1, 2, 0, scale), 1, 2))
-		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E5M2](1, 1, 2, 0, scale), 1, 2))
+		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E4M3](1, 1, 2, 0, scale), posenc.DequantizeOptions{Tokens: 1, HeadDim: 2}))
+		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E5M2](1, 1, 2, 0, scale), posenc.DequantizeOptions{Tokens: 1, HeadDim: 2}))
 		if got[0] != 0 || got[1] != 0 {
 			t.Errorf("Scale %g: zeros became %v", scale, got)
 		}
@@ -443,39 +448,43 @@ func TestQuantizedArguments(t *testing.T) {
 		calls = append(calls, testkit.Wrong{Name: name, Call: call, Kind: kind, Says: []string{says}})
 	}
 	const into = "posenc.RotateIntoQuantized: "
-	store := func(dst posenc.QuantizedView[posenc.Q8_0], change func(x *posenc.IntoQuantized[posenc.Q8_0, float32])) func() error {
+	storeBy := func(a posenc.Angles, dst posenc.QuantizedView[posenc.Q8_0], change func(x *posenc.IntoQuantized[posenc.Q8_0, float32])) func() error {
 		return func() error {
 			x := posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: dst, Src: src}
 			if change != nil {
 				change(&x)
 			}
-			return posenc.RotateIntoQuantized(rotary.At(positions), nil, x)
+			return posenc.RotateIntoQuantized(a, nil, x)
 		}
 	}
+	store := func(dst posenc.QuantizedView[posenc.Q8_0], change func(x *posenc.IntoQuantized[posenc.Q8_0, float32])) func() error {
+		return storeBy(rotary.At(positions), dst, change)
+	}
+	unrotated := rotary.Unrotated(len(positions))
 	changed := func(change func(v *posenc.QuantizedView[posenc.Q8_0])) posenc.QuantizedView[posenc.Q8_0] {
 		v := q8
 		change(&v)
 		return v
 	}
-	wrong("Hadamard", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is 48, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 48 }), nil))
-	wrong("Hadamard below 0", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is -32, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = -32 }), nil))
-	wrong("HeadDim below 0", posenc.ErrShape, into+"xs[0].HeadDim is -64, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, -64 }))
-	wrong("HeadDim below 0 of one token", posenc.ErrShape, into+"xs[0].HeadDim is -64, want 0, or", func() error {
+	wrong("Hadamard", posenc.ErrConfig, into+"x.Dst.Hadamard is 48, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 48 }), nil))
+	wrong("Hadamard below 0", posenc.ErrConfig, into+"x.Dst.Hadamard is -32, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = -32 }), nil))
+	wrong("HeadDim below 0", posenc.ErrShape, into+"x.HeadDim is -64, want 0, or", storeBy(unrotated, q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = -64 }))
+	wrong("HeadDim below 0 of one token", posenc.ErrShape, into+"x.HeadDim is -64, want 0, or", func() error {
 		return posenc.RotateIntoQuantized(rotary.At([]int32{1}), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src, HeadDim: -64})
 	})
 	for _, n := range []int{129, 130} { // 16512 and more elements of a token
-		wrong("norm of too many heads", posenc.ErrShape, into+fmt.Sprintf("xs[0].Norm is of %d elements, want at most 16384", n*128), func() error {
+		wrong("norm of too many heads", posenc.ErrShape, into+fmt.Sprintf("x.Norm is of %d elements, want at most 16384", n*128), func() error {
 			norm := testkit.Must(posenc.NewRMSNorm(make([]float32, n*128), posenc.RMSNormConfig{}))
-			return posenc.RotateIntoQuantized(rotary.At([]int32{1}), nil, posenc.IntoQuantized[int8, float32]{
-				Dst: cacheFor[int8](1, n, 128, 0, 0), Src: posenc.View[float32]{Data: make([]float32, n*128), Heads: n}, Norm: norm, Unrotated: true, HeadDim: 128})
+			return posenc.RotateIntoQuantized(rotary.Unrotated(1), nil, posenc.IntoQuantized[int8, float32]{
+				Dst: cacheFor[int8](1, n, 128, 0, 0), Src: posenc.View[float32]{Data: make([]float32, n*128), Heads: n}, Norm: norm, HeadDim: 128})
 		})
 	}
-	wrong("Hadamard beyond a head", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is 128", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 128 }), nil))
-	wrong("Scale of blocks", posenc.ErrConfig, into+"xs[0].Dst.Scale is 2, want 0", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scale = 2 }), nil))
-	wrong("Scales of blocks", posenc.ErrLength, into+"xs[0].Dst.Scales has 4 elements, want nil", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scales = make([]float32, 4) }), nil))
-	wrong("heads", posenc.ErrShape, into+"xs[0].Dst.Heads is 1, want 2 as in Src", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Heads = 1 }), nil))
-	wrong("short", posenc.ErrLength, into+"xs[0].Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 blocks (64 numbers)", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Data = v.Data[:3] }), nil))
-	wrong("HeadDim", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
+	wrong("Hadamard beyond a head", posenc.ErrConfig, into+"x.Dst.Hadamard is 128", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 128 }), nil))
+	wrong("Scale of blocks", posenc.ErrConfig, into+"x.Dst.Scale is 2, want 0", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scale = 2 }), nil))
+	wrong("Scales of blocks", posenc.ErrLength, into+"x.Dst.Scales has 4 elements, want nil", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scales = make([]float32, 4) }), nil))
+	wrong("heads", posenc.ErrShape, into+"x.Dst.Heads is 1, want 2 as in Src", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Heads = 1 }), nil))
+	wrong("short", posenc.ErrLength, into+"x.Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 blocks (64 numbers)", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Data = v.Data[:3] }), nil))
+	wrong("HeadDim", posenc.ErrShape, into+"x.HeadDim is 32, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
 	oneToken := func(slots []int32, change func(x *posenc.IntoQuantized[posenc.Q8_0, float32])) func() error {
 		return func() error {
 			x := posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cacheFor[posenc.Q8_0](1, 2, dim, 0, 0), Src: posenc.View[float32]{Data: data[:2*dim], Heads: 2}}
@@ -488,30 +497,50 @@ func TestQuantizedArguments(t *testing.T) {
 			x.Src, x.Dst.View = posenc.View[float32]{Heads: heads}, posenc.View[posenc.Q8_0]{Heads: heads}
 		}
 	}
-	wrong("HeadDim of one token", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", oneToken(nil, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
-	wrong("no heads of one token", posenc.ErrShape, into+"xs[0].Src.Heads is 0, want at least 1", oneToken(nil, empty(0)))
-	wrong("heads of one token whose product is 0", posenc.ErrShape, into+"xs[0].Src.Heads is -", oneToken([]int32{-1}, empty(math.MinInt/2)))
-	wrong("fewer heads of one token", posenc.ErrShape, into+"xs[0].Dst.Heads is 1, want 2 as in Src", oneToken([]int32{0}, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Dst.Heads = 1 }))
-	wrong("one element too few for one token", posenc.ErrLength, into+"xs[0].Dst.Data has 3 elements, want", oneToken([]int32{0}, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Dst.Data = x.Dst.Data[:3] }))
-	wrong("one token for two positions", posenc.ErrLength, into+"xs[0].Src.Data has 128 elements, want 256", func() error {
+	wrong("HeadDim of one token", posenc.ErrShape, into+"x.HeadDim is 32, want 0, or", oneToken(nil, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
+	wrong("no heads of one token", posenc.ErrShape, into+"x.Src.Heads is 0, want at least 1", oneToken(nil, empty(0)))
+	wrong("heads of one token whose product is 0", posenc.ErrShape, into+"x.Src.Heads is -", oneToken([]int32{-1}, empty(math.MinInt/2)))
+	wrong("fewer heads of one token", posenc.ErrShape, into+"x.Dst.Heads is 1, want 2 as in Src", oneToken([]int32{0}, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Dst.Heads = 1 }))
+	wrong("one element too few for one token", posenc.ErrLength, into+"x.Dst.Data has 3 elements, want", oneToken([]int32{0}, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Dst.Data = x.Dst.Data[:3] }))
+	wrong("one token for two positions", posenc.ErrLength, into+"x.Src.Data has 128 elements, want 256", func() error {
 		one := posenc.View[float32]{Data: data[:2*dim], Heads: 2}
-		return posenc.RotateIntoQuantized(rotary.At([]int32{1, 2}), []int32{0, 1}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cacheFor[posenc.Q8_0](2, 2, dim, 0, 0), Src: one, Unrotated: true})
+		return posenc.RotateIntoQuantized(rotary.Unrotated(2), []int32{0, 1}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cacheFor[posenc.Q8_0](2, 2, dim, 0, 0), Src: one})
 	})
-	wrong("blocks that do not divide", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 48, want a multiple of the 32", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 48 }))
-	wrong("long heads", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 4128, want at most 4096", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 4128 }))
-	wrong("norm", posenc.ErrShape, into+"xs[0].RotatedNorm has 3 elements, want HeadDim = 64 or Heads*HeadDim = 128", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
+	wrong("blocks that do not divide", posenc.ErrShape, into+"x.Dst: HeadDim is 48, want a multiple of the 32", storeBy(unrotated, q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 48 }))
+	wrong("long heads", posenc.ErrShape, into+"x.Dst: HeadDim is 4128, want at most 4096", storeBy(unrotated, q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 4128 }))
+	wrong("norm", posenc.ErrShape, into+"x.RotatedNorm has 3 elements, want HeadDim = 64 or Heads*HeadDim = 128", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
 		x.RotatedNorm = testkit.Must(posenc.NewRMSNorm(make([]float32, 3), posenc.RMSNormConfig{}))
 	}))
-	wrong("zero norm", posenc.ErrConfig, into+"xs[0].Norm is zero", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Norm = new(posenc.RMSNorm) }))
+	wrong("zero norm", posenc.ErrConfig, into+"x.Norm is zero", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Norm = new(posenc.RMSNorm) }))
 	wrong("slot", posenc.ErrPosition, into+"slots[1] is 2, want below 2", func() error {
 		return posenc.RotateIntoQuantized(rotary.At(positions), []int32{0, 2}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src})
 	})
 	wrong("slots", posenc.ErrLength, into+"slots has 1 element, want 2", func() error {
 		return posenc.RotateIntoQuantized(rotary.At(positions), []int32{0}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src})
 	})
-	wrong("one cache twice", posenc.ErrOverlap, into+"xs[1].Dst is sharing elements or scales with xs[0].Dst", func() error {
+	const both = "posenc.RotateIntoQuantizedKV: "
+	wrong("one cache twice", posenc.ErrOverlap, both+"values.Dst is sharing elements or scales with keys.Dst", func() error {
 		x := posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src}
-		return posenc.RotateIntoQuantized(rotary.At(positions), nil, x, x)
+		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, x, x)
+	})
+	wrong("one cache in two formats", posenc.ErrOverlap, both+"values.Dst is sharing memory with keys.Dst, want a view of other memory, because formats", func() error {
+		v := posenc.QuantizedView[posenc.E5M2]{View: posenc.View[posenc.E5M2]{Data: posenc.E5M2s(testkit.BytesOf(q8.Data))[:4*dim], Heads: 2}, Scale: 1}
+		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src}, posenc.IntoQuantized[posenc.E5M2, float32]{Dst: v, Src: src})
+	})
+	wrong("keys in the source of values", posenc.ErrOverlap, both+"keys.Dst is sharing memory with values.Src", func() error {
+		v, keys := cacheFor[int8](2, 2, dim, 0, 0), cacheFor[int8](2, 2, dim, 0, 0)
+		keys.Data = wordsOf[int8](src.Data)[:4*dim]
+		other := posenc.View[float32]{Data: make([]float32, 4*dim), Heads: 2}
+		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: keys, Src: other}, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
+	})
+	wrong("scales of values in keys", posenc.ErrOverlap, both+"values.Dst.Scales is sharing memory with keys.Dst.Data", func() error {
+		v, keys := cacheFor[int8](2, 2, dim, 0, 0), cacheFor[posenc.Q8_0](2, 2, dim, 0, 0)
+		v.Scales = wordsOf[float32](keys.Data)[:4]
+		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: keys, Src: src}, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
+	})
+	wrong("values of another number of tokens", posenc.ErrLength, both+"values.Src.Data has 128 elements, want 256", func() error {
+		v := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](2, 2, dim, 0, 0), Src: posenc.View[float32]{Data: src.Data[:2*dim], Heads: 2}}
+		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src}, v)
 	})
 	ofIntegers := func(change func(v *posenc.QuantizedView[int8])) func() error {
 		return func() error {
@@ -520,38 +549,38 @@ func TestQuantizedArguments(t *testing.T) {
 			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
 		}
 	}
-	wrong("no scales", posenc.ErrLength, into+"xs[0].Dst.Scales has 0 elements, want 4", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = nil }))
-	wrong("too many scales", posenc.ErrLength, into+"xs[0].Dst.Scales has 5 elements, want 4, one for every 64 of the 256 elements", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
-	wrong("stride", posenc.ErrShape, into+"xs[0].Dst.TokenStride is 130, want a multiple of HeadDim 64", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 130 }))
-	wrong("scales in Src", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with xs[0].Src", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }))
-	wrong("scales in Data", posenc.ErrOverlap, into+"xs[0].Dst.Scales is sharing memory with xs[0].Dst.Data", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = wordsOf[float32](integers.Data)[:4] }))
-	wrong("scales in slots", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with slots", func() error {
+	wrong("no scales", posenc.ErrLength, into+"x.Dst.Scales has 0 elements, want 4", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = nil }))
+	wrong("too many scales", posenc.ErrLength, into+"x.Dst.Scales has 5 elements, want 4, one for every 64 of the 256 elements", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
+	wrong("stride", posenc.ErrShape, into+"x.Dst.TokenStride is 130, want a multiple of HeadDim 64", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 130 }))
+	wrong("scales in Src", posenc.ErrOverlap, into+"x.Dst is sharing memory with x.Src", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }))
+	wrong("scales in Data", posenc.ErrOverlap, into+"x.Dst.Scales is sharing memory with x.Dst.Data", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = wordsOf[float32](integers.Data)[:4] }))
+	wrong("scales in slots", posenc.ErrOverlap, into+"x.Dst is sharing memory with slots", func() error {
 		slots, v := []int32{0, 1, 0, 1}, integers
 		v.Scales = wordsOf[float32](slots)
 		return posenc.RotateIntoQuantized(rotary.At(positions), slots[:2], posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
 	})
-	wrong("scales in positions", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with the positions", func() error {
+	wrong("scales in positions", posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions", func() error {
 		positions, v := []int32{0, 1, 0, 1}, integers
 		v.Scales = wordsOf[float32](positions)
 		return posenc.RotateIntoQuantized(rotary.At(positions[2:]), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
 	})
-	wrong("scales in fractional positions", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with the positions", func() error {
+	wrong("scales in fractional positions", posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions", func() error {
 		v := integers
 		v.Scales = fractions
 		return posenc.RotateIntoQuantized(rotary.AtFractional(fractions[:2]), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
 	})
-	wrong("numbers in fractional positions", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with the positions", func() error {
+	wrong("numbers in fractional positions", posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions", func() error {
 		v := integers
 		v.Data, v.Scales = wordsOf[int8](wide), make([]float32, 4)
 		return posenc.RotateIntoQuantized(rotary.AtFractional(wide[:2]), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
 	})
-	wrong("shared scales", posenc.ErrOverlap, into+"xs[1].Dst is sharing elements or scales with xs[0].Dst", func() error {
+	wrong("shared scales", posenc.ErrOverlap, both+"values.Dst is sharing elements or scales with keys.Dst", func() error {
 		v, o := cacheFor[int8](2, 2, dim, 0, 0), cacheFor[int8](2, 2, dim, 0, 0)
 		o.Scales = v.Scales
-		return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src}, posenc.IntoQuantized[int8, float32]{Dst: o, Src: src})
+		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src}, posenc.IntoQuantized[int8, float32]{Dst: o, Src: src})
 	})
 	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127, 0x1p-127} {
-		wrong("Scale", posenc.ErrConfig, "xs[0].Dst.Scale is", func() error {
+		wrong("Scale", posenc.ErrConfig, "x.Dst.Scale is", func() error {
 			v := e4m3
 			v.Scale = scale
 			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src})
@@ -564,16 +593,18 @@ func TestQuantizedArguments(t *testing.T) {
 	})
 	wrong("XPos", posenc.ErrConfig, "posenc.ShiftQuantized: r is a Rotary with XPos", func() error { return posenc.ShiftQuantized(decaying, positions, q8) })
 	wrong("shifted twice", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1] is sharing elements", func() error { return posenc.ShiftQuantized(rotary, positions, q8, q8) })
-	wrong("Dequantize heads", posenc.ErrShape, "posenc.Dequantize: dst.Heads is 1, want 2", func() error { return posenc.Dequantize(posenc.View[float32]{Data: data[:2*dim], Heads: 1}, q8, 2, dim) })
-	wrong("Dequantize tokens", posenc.ErrShape, "posenc.Dequantize: tokens is -1", func() error { return posenc.Dequantize(src, q8, -1, dim) })
-	wrong("Dequantize part of a block", posenc.ErrShape, "posenc.Dequantize: headDim is 100, want a multiple of the 32", func() error { return posenc.Dequantize(src, q8, 2, 100) })
-	wrong("Dequantize long heads", posenc.ErrShape, "posenc.Dequantize: headDim is 4128, want at most 4096", func() error { return posenc.Dequantize(src, q8, 2, 4128) })
-	wrong("Dequantize headDim", posenc.ErrShape, "posenc.Dequantize: headDim is 0", func() error { return posenc.Dequantize(src, q8, 2, 0) })
+	wrong("Dequantize heads", posenc.ErrShape, "posenc.Dequantize: dst.Heads is 1, want 2", func() error {
+		return posenc.Dequantize(posenc.View[float32]{Data: data[:2*dim], Heads: 1}, q8, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
+	})
+	wrong("Dequantize tokens", posenc.ErrShape, "posenc.Dequantize: options.Tokens is -1", func() error { return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: -1, HeadDim: dim}) })
+	wrong("Dequantize part of a block", posenc.ErrShape, "posenc.Dequantize: options.HeadDim is 100, want a multiple of the 32", func() error { return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: 2, HeadDim: 100}) })
+	wrong("Dequantize long heads", posenc.ErrShape, "posenc.Dequantize: options.HeadDim is 4128, want at most 4096", func() error { return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: 2, HeadDim: 4128}) })
+	wrong("Dequantize headDim", posenc.ErrShape, "posenc.Dequantize: options.HeadDim is 0", func() error { return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: 2, HeadDim: 0}) })
 	dequantize := func(change func(v *posenc.QuantizedView[int8])) func() error {
 		return func() error {
 			v := integers
 			change(&v)
-			return posenc.Dequantize(src, v, 2, dim)
+			return posenc.Dequantize(src, v, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
 		}
 	}
 	wrong("Dequantize into the cache", posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with src", dequantize(func(v *posenc.QuantizedView[int8]) { v.Data = wordsOf[int8](data[:64]) }))

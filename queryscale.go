@@ -155,9 +155,12 @@ func (s *QueryScaling) of(k, n uint64) float32 {
 	})
 }
 
+// LogQueryScaling has the two weights of a head by which its queries are scaled.
+type LogQueryScaling struct{ Scale, Bias float64 }
+
 // LogQueryScales writes the factors of the queries of one head:
 //
-//	scales[t] = RN32(bias + scale*ln(positions[t]+1))
+//	scales[t] = RN32(s.Bias + s.Scale*ln(positions[t]+1))
 //
 // The real number is rounded to float32 once, ties to even. Mistral Large 4 scales the
 // queries of all layers and of its indexer like this after the rotation, with a learned
@@ -170,7 +173,8 @@ func (s *QueryScaling) of(k, n uint64) float32 {
 // nothing, except for a real number within some 2^-48 of the middle between two float32.
 //
 // Errors wrap ErrLength, ErrConfig (scale, bias), ErrOverlap or ErrPosition.
-func LogQueryScales(scales []float32, positions []int32, scale, bias float64) error {
+func LogQueryScales(scales []float32, positions []int32, s LogQueryScaling) error {
+	scale, bias := s.Scale, s.Bias
 	const function = "posenc.LogQueryScales"
 	if len(scales) != len(positions) {
 		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))

@@ -117,7 +117,7 @@ func TestLogQueryScales(t *testing.T) {
 	check := func(p int32, scale, bias float64) {
 		t.Helper()
 		var got [1]float32
-		testkit.NoError(t, posenc.LogQueryScales(got[:], []int32{p}, scale, bias))
+		testkit.NoError(t, posenc.LogQueryScales(got[:], []int32{p}, posenc.LogQueryScaling{Scale: scale, Bias: bias}))
 		if want := logQueryScaleAt300Bits(uint64(p)+1, scale, bias); got[0] != want {
 			t.Fatalf("position %d, scale %x, bias %x: got %x, want %x", p, scale, bias, got[0], want)
 		}
@@ -178,7 +178,7 @@ func TestQueryScaleModels(t *testing.T) {
 	var all []float32
 	bias := testkit.Hex[float32](vectors.Bias)
 	for h, scale := range testkit.Hex[float32](vectors.Scale) {
-		testkit.NoError(t, posenc.LogQueryScales(scales, vectors.Positions, float64(scale), float64(bias[h])))
+		testkit.NoError(t, posenc.LogQueryScales(scales, vectors.Positions, posenc.LogQueryScaling{Scale: float64(scale), Bias: float64(bias[h])}))
 		all = append(all, scales...)
 	}
 	// A logarithm up to 22, times a scale below 2, and the sum.
@@ -214,7 +214,9 @@ func TestQueryScalesErrors(t *testing.T) {
 func TestLogQueryScalesErrors(t *testing.T) {
 	memory := make([]float32, 8)
 	wrong := func(name string, kind error, says string, scales []float32, positions []int32, scale, bias float64) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error { return posenc.LogQueryScales(scales, positions, scale, bias) }, Kind: kind, Says: []string{"posenc.LogQueryScales: " + says}}
+		return testkit.Wrong{Name: name, Call: func() error {
+			return posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias})
+		}, Kind: kind, Says: []string{"posenc.LogQueryScales: " + says}}
 	}
 	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
 	for i := range memory {
@@ -228,7 +230,7 @@ func TestLogQueryScalesErrors(t *testing.T) {
 		wrong("position", posenc.ErrPosition, "positions[1] is -1, want at least 0", memory[:2], []int32{0, -1}, 1, 1),
 	}, memory)
 	clear(memory)
-	if err := posenc.LogQueryScales(memory[:2], integers[1:3], 1, 1); !errors.Is(err, posenc.ErrOverlap) {
+	if err := posenc.LogQueryScales(memory[:2], integers[1:3], posenc.LogQueryScaling{Scale: 1, Bias: 1}); !errors.Is(err, posenc.ErrOverlap) {
 		t.Errorf("positions in scales: %v", err)
 	}
 }

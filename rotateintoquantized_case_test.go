@@ -8,26 +8,47 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-var _ = testkit.Register(testkit.Case{Function: "RotateIntoQuantized", Times: 4, Long: longIntoQuantized,
-	Call: func(a *testkit.Arguments) testkit.Call {
-		if a.Below(4) == 0 { // nothing but a rotation changes heads: a kernel does all, without scratch memory
-			a.Decoding = 128
-			return intoQuantizedCall[posenc.Q8_0, float32](a)
-		}
-		return oneOf(a, intoQuantizedCall[posenc.Q8_0, float32], intoQuantizedCall[int8, float32], intoQuantizedCall[posenc.E4M3, float32], intoQuantizedCall[posenc.E5M2, float32],
-			intoQuantizedCall[posenc.Q8_0, posenc.Float16], intoQuantizedCall[int8, posenc.Float16], intoQuantizedCall[posenc.E4M3, posenc.BFloat16], intoQuantizedCall[posenc.E5M2, posenc.BFloat16])
-	},
-	OnStack: func() error {
-		a := stackRows64().All()
-		return errors.Join(intoQuantizedStack[posenc.Q8_0, float32](a), intoQuantizedStack[int8, posenc.Float16](a), intoQuantizedStack[posenc.E4M3, posenc.BFloat16](a), intoQuantizedPositions())
-	},
-	Digests: func(add testkit.AddDigest) {
-		digestsIntoQuantized[posenc.Q8_0](add, "Q8_0")
-		digestsIntoQuantized[int8](add, "int8")
-		digestsIntoQuantized[posenc.E4M3](add, "E4M3")
-		digestsIntoQuantized[posenc.E5M2](add, "E5M2")
-	},
-})
+var (
+	_ = testkit.Register(testkit.Case{Function: "RotateIntoQuantized", Times: 4, NoDigest: true,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			if a.Below(4) == 0 { // nothing but a rotation changes heads: a kernel does all, without scratch memory
+				a.Decoding = 128
+				return intoQuantizedCall[posenc.Q8_0, posenc.Q8_0, float32](a, false)
+			}
+			return oneOf(a, intoQuantizedAlone[posenc.Q8_0, float32], intoQuantizedAlone[int8, float32], intoQuantizedAlone[posenc.E4M3, float32], intoQuantizedAlone[posenc.E5M2, float32],
+				intoQuantizedAlone[posenc.Q8_0, posenc.Float16], intoQuantizedAlone[int8, posenc.Float16], intoQuantizedAlone[posenc.E4M3, posenc.BFloat16], intoQuantizedAlone[posenc.E5M2, posenc.BFloat16])
+		},
+		OnStack: intoQuantizedPositions,
+	})
+	_ = testkit.Register(testkit.Case{Function: "RotateIntoQuantizedKV", Times: 4, Long: longIntoQuantized,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			if a.Below(4) == 0 {
+				a.Decoding = 128
+				return oneOf(a, intoQuantizedBoth[posenc.Q8_0, posenc.Q8_0, float32], intoQuantizedBoth[posenc.Q8_0, posenc.E5M2, float32])
+			}
+			return oneOf(a, intoQuantizedBoth[posenc.Q8_0, posenc.Q8_0, float32], intoQuantizedBoth[int8, posenc.E4M3, float32], intoQuantizedBoth[posenc.E4M3, posenc.E4M3, float32], intoQuantizedBoth[posenc.E5M2, int8, float32],
+				intoQuantizedBoth[posenc.Q8_0, int8, posenc.Float16], intoQuantizedBoth[int8, int8, posenc.Float16], intoQuantizedBoth[posenc.E4M3, posenc.Q8_0, posenc.BFloat16], intoQuantizedBoth[posenc.E5M2, posenc.E5M2, posenc.BFloat16])
+		},
+		OnStack: func() error {
+			a := stackRows64().All()
+			return errors.Join(intoQuantizedStack[posenc.Q8_0, float32](a), intoQuantizedStack[int8, posenc.Float16](a), intoQuantizedStack[posenc.E4M3, posenc.BFloat16](a))
+		},
+		Digests: func(add testkit.AddDigest) {
+			digestsIntoQuantized[posenc.Q8_0](add, "Q8_0")
+			digestsIntoQuantized[int8](add, "int8")
+			digestsIntoQuantized[posenc.E4M3](add, "E4M3")
+			digestsIntoQuantized[posenc.E5M2](add, "E5M2")
+		},
+	})
+)
+
+func intoQuantizedAlone[D posenc.Quantized, S posenc.Element](a *testkit.Arguments) testkit.Call {
+	return intoQuantizedCall[D, D, S](a, false)
+}
+
+func intoQuantizedBoth[K, V posenc.Quantized, S posenc.Element](a *testkit.Arguments) testkit.Call {
+	return intoQuantizedCall[K, V, S](a, true)
+}
 
 var stackRows64 = sync.OnceValue(func() *posenc.Rows { return testkit.Must(modelOnStack(64).Rows([]int32{5, 6, 7})) })
 
@@ -45,9 +66,9 @@ func intoQuantizedStack[D posenc.Quantized, S posenc.Element](a posenc.Angles) e
 		}
 		return c
 	}
-	return posenc.RotateIntoQuantized(a, slots[:],
+	return posenc.RotateIntoQuantizedKV(a, slots[:],
 		posenc.IntoQuantized[D, S]{Dst: cache(keys[:], keyScales[:]), Src: posenc.View[S]{Data: k[:], Heads: 2}},
-		posenc.IntoQuantized[D, S]{Dst: cache(values[:], valueScales[:]), Src: posenc.View[S]{Data: v[:], Heads: 2}, Unrotated: true})
+		posenc.IntoQuantized[D, S]{Dst: cache(values[:], valueScales[:]), Src: posenc.View[S]{Data: v[:], Heads: 2}})
 }
 
 // intoQuantizedPositions stores keys of one token, whose position is on the stack.
@@ -59,10 +80,13 @@ func intoQuantizedPositions() error {
 		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: keys[:], Heads: 1}}, Src: posenc.View[float32]{Data: k[:], Heads: 1}})
 }
 
-func intoQuantizedCall[D posenc.Quantized, S posenc.Element](a *testkit.Arguments) testkit.Call {
-	block, scales := formatOf[D](a)
-	hadamard, unit := hadamardOf(a, block)
+func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Arguments, both bool) testkit.Call {
 	bare := a.Decoding > 0
+	block, _ := formatOf[K](a)
+	if other, _ := formatOf[V](a); both {
+		block = max(block, other)
+	}
+	hadamard, unit := hadamardOf(a, block)
 	if bare {
 		hadamard, unit = 0, block
 	}
@@ -70,6 +94,10 @@ func intoQuantizedCall[D posenc.Quantized, S posenc.Element](a *testkit.Argument
 		a.HeadUnit = unit
 	}
 	angles := uniformAngles(a)
+	unrotated := a.Below(3) == 0
+	if unrotated {
+		angles = unrotatedAngles(a)
+	}
 	tokens := angles.tokens
 	slots, room := slotsOf(a, tokens)
 	slot := func(token int) int {
@@ -86,72 +114,99 @@ func intoQuantizedCall[D posenc.Quantized, S posenc.Element](a *testkit.Argument
 		}
 		return list
 	}
-	xs := make([]posenc.IntoQuantized[D, S], 1+a.Below(2))
-	norms := make([][2]normArgument, len(xs))
-	dims := make([]int, len(xs))
-	whole := false
-	for i := range xs {
-		x, dim := &xs[i], angles.headDim
-		if x.Unrotated = a.Below(3) == 0 || bare && i > 0; x.Unrotated && a.Yes() {
-			x.HeadDim = (1 + a.Below(3)) * 32 * max(1, hadamard/32)
-			dim = x.HeadDim
+	k := stored[K, S](a, &angles, unrotated, bare, hadamard, tokens, room, written)
+	if !both {
+		call := testkit.Call{
+			Run:  func() error { return posenc.RotateIntoQuantized(angles.Angles, slots, k.IntoQuantized) },
+			Want: func() { p := angles.plain(); k.plain(&p, slots, tokens) },
 		}
-		if a.Rarely() {
-			x.HeadDim = a.Number(0, 70)
-			if x.Unrotated && x.HeadDim != 0 {
-				dim = testkit.Small(x.HeadDim)
-			}
+		if !a.Any() {
+			call.Right = func() bool { return true }
 		}
-		dims[i] = dim
-		x.Src = testkit.ViewOf[S](a, tokens, dim)
-		if a.Any() && x.Src.Heads > 16 {
-			x.Src.Heads = 1
+		if !twice(slots) {
+			call.Parts = func(c *testkit.Choices) [][]func() error { return k.parts(c, &angles, slot) }
 		}
-		for j, norm := range []**posenc.RMSNorm{&x.Norm, &x.RotatedNorm} {
-			if bare || a.Below(4) > 0 || dim < 1 {
-				continue
-			}
-			n := dim
-			if all := a.Size(x.Src.Heads, dim); a.Yes() && all <= 16384 {
-				n = all
-				whole = whole || x.Src.Heads > 1
-			}
-			norms[i][j] = normOf(a, n)
-			*norm = norms[i][j].RMSNorm
-		}
-		x.Dst = quantizedOf[D](a, room, x.Src.Heads, dim, block, scales)
-		x.Dst.Hadamard = hadamard
-		if a.Any() && a.Below(8) > 0 {
-			x.Dst.Heads = x.Src.Heads
-		}
-		writesQuantized(a, x.Dst, written, dim, block)
+		return call
 	}
+	v := stored[V, S](a, &angles, true, bare, hadamard, tokens, room, written)
 	call := testkit.Call{
-		Run: func() error { return posenc.RotateIntoQuantized(angles.Angles, slots, xs...) },
+		Run: func() error {
+			return posenc.RotateIntoQuantizedKV(angles.Angles, slots, k.IntoQuantized, v.IntoQuantized)
+		},
 		Want: func() {
 			p := angles.plain()
-			for i := range xs {
-				intoQuantizedPlain(&p, &xs[i], norms[i], slots, tokens, dims[i])
-			}
+			k.plain(&p, slots, tokens)
+			v.plain(nil, slots, tokens)
 		},
 	}
 	if !a.Any() {
 		call.Right = func() bool { return true }
 	}
 	if !twice(slots) {
-		call.Parts = func(c *testkit.Choices) (groups [][]func() error) {
-			for i := range xs {
-				groups = append(groups, intoQuantizedParts(c, &angles, &xs[i], slot, dims[i], whole)...)
+		call.Parts = func(c *testkit.Choices) [][]func() error {
+			none := angles
+			none.of = func(tokens []int) posenc.Angles { return stackRotary().Unrotated(len(tokens)) }
+			if v.HeadDim == 0 {
+				v.HeadDim = v.dim
 			}
-			return groups
+			return append(k.parts(c, &angles, slot), v.parts(c, &none, slot)...)
 		}
 	}
 	return call
 }
 
-// intoQuantizedPlain does what the documentation says, head by head.
-func intoQuantizedPlain[D posenc.Quantized, S posenc.Element](p *plain, x *posenc.IntoQuantized[D, S], norms [2]normArgument, slots []int32, tokens, dim int) {
-	heads := x.Src.Heads
+// storedArgument is heads to be quantized, and what is known of them.
+type storedArgument[D posenc.Quantized, S posenc.Element] struct {
+	posenc.IntoQuantized[D, S]
+	norms [2]normArgument
+	dim   int
+	whole bool // a norm takes all heads as one vector
+
+	rotates bool
+}
+
+func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *anglesArgument, unrotated, bare bool, hadamard, tokens, room int, written func() []int) (x storedArgument[D, S]) {
+	block, scales := formatOf[D](a)
+	dim := angles.headDim
+	if unrotated && a.Yes() && !bare {
+		x.HeadDim = (1 + a.Below(3)) * 32 * max(1, hadamard/32)
+		dim = x.HeadDim
+	}
+	if a.Rarely() {
+		x.HeadDim = a.Number(0, 70)
+		if unrotated && x.HeadDim != 0 {
+			dim = testkit.Small(x.HeadDim)
+		}
+	}
+	x.dim, x.rotates = dim, !unrotated
+	x.Src = testkit.ViewOf[S](a, tokens, dim)
+	if a.Any() && x.Src.Heads > 16 {
+		x.Src.Heads = 1
+	}
+	for j, norm := range []**posenc.RMSNorm{&x.Norm, &x.RotatedNorm} {
+		if bare || a.Below(4) > 0 || dim < 1 {
+			continue
+		}
+		n := dim
+		if all := a.Size(x.Src.Heads, dim); a.Yes() && all <= 16384 {
+			n = all
+			x.whole = x.whole || x.Src.Heads > 1
+		}
+		x.norms[j] = normOf(a, n)
+		*norm = x.norms[j].RMSNorm
+	}
+	x.Dst = quantizedOf[D](a, room, x.Src.Heads, dim, block, scales)
+	x.Dst.Hadamard = hadamard
+	if a.Any() && a.Below(8) > 0 {
+		x.Dst.Heads = x.Src.Heads
+	}
+	writesQuantized(a, x.Dst, written, dim, block)
+	return x
+}
+
+// plain does what the documentation says, head by head. p is nil if heads do not rotate.
+func (x *storedArgument[D, S]) plain(p *plain, slots []int32, tokens int) {
+	heads, dim, norms := x.Src.Heads, x.dim, x.norms
 	v := posenc.View[float32]{Heads: heads, Data: make([]float32, tokens*heads*dim)}
 	for t := range tokens {
 		for h := range heads {
@@ -168,7 +223,7 @@ func intoQuantizedPlain[D posenc.Quantized, S posenc.Element](p *plain, x *posen
 		}
 	}
 	normalize(norms[0])
-	if !x.Unrotated {
+	if x.rotates {
 		rotateViewsPlain(*p, []posenc.View[float32]{v}, tokens)
 	}
 	normalize(norms[1])
@@ -185,10 +240,11 @@ func intoQuantizedPlain[D posenc.Quantized, S posenc.Element](p *plain, x *posen
 	}
 }
 
-// intoQuantizedParts stores some tokens and some heads at a time; with whole all heads.
-func intoQuantizedParts[D posenc.Quantized, S posenc.Element](c *testkit.Choices, angles *anglesArgument, x *posenc.IntoQuantized[D, S], slot func(token int) int, dim int, whole bool) (groups [][]func() error) {
+// parts stores some tokens and some heads at a time.
+func (x *storedArgument[D, S]) parts(c *testkit.Choices, angles *anglesArgument, slot func(token int) int) (groups [][]func() error) {
+	dim := x.dim
 	units, heads := unitsOf[D](dim), []int{0, x.Src.Heads}
-	if !whole {
+	if !x.whole {
 		heads = c.Cut(x.Src.Heads)
 	}
 	dst := x.Dst
@@ -204,7 +260,7 @@ func intoQuantizedParts[D posenc.Quantized, S posenc.Element](c *testkit.Choices
 			slots[i] = int32(slot(token))
 		}
 		for i, first := range heads[:len(heads)-1] {
-			end, some := heads[i+1], *x
+			end, some := heads[i+1], x.IntoQuantized
 			some.Dst = dst
 			some.Dst.Data, some.Dst.Heads = dst.Data[first*dst.HeadStride:], end-first
 			if dst.Scales != nil {
@@ -230,14 +286,13 @@ func longIntoQuantized() error {
 
 // longInto stores keys, keys with a transform and values.
 func longInto[S posenc.Element](a posenc.Angles, tokens, heads, dim int) error {
-	into := func(hadamard int, unrotated bool) posenc.IntoQuantized[posenc.Q8_0, S] {
+	into := func(hadamard int) posenc.IntoQuantized[posenc.Q8_0, S] {
 		return posenc.IntoQuantized[posenc.Q8_0, S]{
-			Dst:       posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, tokens*heads*dim/32), Heads: heads}, Hadamard: hadamard},
-			Src:       longView[S](tokens, heads, dim),
-			Unrotated: unrotated,
+			Dst: posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, tokens*heads*dim/32), Heads: heads}, Hadamard: hadamard},
+			Src: longView[S](tokens, heads, dim),
 		}
 	}
-	return posenc.RotateIntoQuantized(a, nil, into(0, false), into(32, false), into(0, true))
+	return errors.Join(posenc.RotateIntoQuantized(a, nil, into(32)), posenc.RotateIntoQuantizedKV(a, nil, into(0), into(0)))
 }
 
 func digestsIntoQuantized[D posenc.Quantized](add testkit.AddDigest, name string) {
@@ -259,9 +314,9 @@ func digestIntoQuantized[D posenc.Quantized, S posenc.Element](d *testkit.Digest
 		keys, values := digestCache[D](d, 12, heads, dim, layout%2 == 0), digestCache[D](d, 12, heads, dim, layout%2 == 0)
 		keys.Hadamard = 32 << (layout % 2)
 		weight := testkit.Must(posenc.NewRMSNorm(testkit.DigestElements[float32](d, dim), posenc.RMSNormConfig{Epsilon: 1e-6}))
-		d.Must(posenc.RotateIntoQuantized(r.At(d.Positions(tokens)), slots,
+		d.Must(posenc.RotateIntoQuantizedKV(r.At(d.Positions(tokens)), slots,
 			posenc.IntoQuantized[D, S]{Dst: keys, Src: posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*heads*dim), Heads: heads}, Norm: weight},
-			posenc.IntoQuantized[D, S]{Dst: values, Src: posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*heads*dim), Heads: heads}, Unrotated: true}))
+			posenc.IntoQuantized[D, S]{Dst: values, Src: posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*heads*dim), Heads: heads}}))
 		d.Add(keys.Data, keys.Scales, values.Data, values.Scales)
 	}
 }

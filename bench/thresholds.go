@@ -163,16 +163,15 @@ func quantized(c *calls, tokens ...int) {
 	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 	for _, n := range tokens {
 		positions, elements := sequence(n), n*keyHeads*headDim
-		into := func(unrotated bool) posenc.IntoQuantized[posenc.Q8_0, float32] {
+		into := func() posenc.IntoQuantized[posenc.Q8_0, float32] {
 			return posenc.IntoQuantized[posenc.Q8_0, float32]{
-				Dst:       posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, elements/32), Heads: keyHeads}},
-				Src:       posenc.View[float32]{Data: ones[float32](elements), Heads: keyHeads},
-				Unrotated: unrotated,
+				Dst: posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, elements/32), Heads: keyHeads}},
+				Src: posenc.View[float32]{Data: ones[float32](elements), Heads: keyHeads},
 			}
 		}
-		k, v := into(false), into(true)
-		c.add(fmt.Sprintf("RotateIntoQuantized/to=q8_0/tokens=%d", n), 2*elements*4, func() error {
-			return posenc.RotateIntoQuantized(rotary.At(positions), nil, k, v)
+		k, v := into(), into()
+		c.add(fmt.Sprintf("RotateIntoQuantizedKV/to=q8_0/tokens=%d", n), 2*elements*4, func() error {
+			return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, k, v)
 		})
 	}
 }
@@ -240,7 +239,9 @@ func matrixScores(c *calls) {
 		c2p, p2c := relative.Products{Data: make([]float32, heads*queries*512)}, relative.Products{Data: make([]float32, heads*keys*512)}
 		xl, shaw := relative.Products{Data: make([]float32, heads*queries*keys)}, relative.Products{Data: make([]float32, heads*queries*33)}
 		name := fmt.Sprintf("/heads=%d/queries=%d/keys=%d", heads, queries, keys)
-		c.add("AddDeBERTa"+name, 4*len(s.Data), func() error { return relative.AddDeBERTa(s, buckets, c2p, p2c, 1) })
+		c.add("AddDeBERTa"+name, 4*len(s.Data), func() error {
+			return relative.AddDeBERTa(s, buckets, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: 1})
+		})
 		c.add("AddTransformerXL"+name, 4*len(s.Data), func() error {
 			return relative.AddTransformerXL(s, xl, relative.Distances{First: keys - 1, Count: keys})
 		})

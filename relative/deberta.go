@@ -88,45 +88,51 @@ func (b *DeBERTaBuckets) position(distance int) int {
 	return min(max(bucket+b.span, 0), 2*b.span-1)
 }
 
+// DeBERTaProducts are what AddDeBERTa adds. At least one of the Products is needed; without the
+// other its summand is left out. They may share memory with each other.
+type DeBERTaProducts struct {
+	// ContentToPosition (c2p) is the product of the queries with the projected keys of the
+	// relative positions, a row of 2*span elements for each query of the tile.
+	ContentToPosition Products
+
+	// PositionToContent (p2c) is the product of the keys with the projected queries of the
+	// relative positions, a row of 2*span elements for each key of the tile.
+	PositionToContent Products
+
+	// Divisor is finite and positive. In transformers it is sqrt(HeadDim*3) with both products
+	// and sqrt(HeadDim*2) with one of them. It is 1 if the products are divided already. Divide
+	// the scores of content with content by the same number before the call.
+	Divisor float32
+}
+
 // AddDeBERTa adds the biases of disentangled attention to scores, in place:
 //
-//	score = RN32(score + RN32(RN32(contentToPosition[query][r]/divisor) +
-//	                          RN32(positionToContent[key][r]/divisor)))
+//	score = RN32(score + RN32(RN32(ContentToPosition[query][r]/Divisor) +
+//	                          RN32(PositionToContent[key][r]/Divisor)))
 //
 // r is the relative position of query-key, as buckets.Position returns it, and RN32 rounds to
-// the nearest float32, ties to even.
+// the nearest float32, ties to even. [DotProducts] makes the products, which share no memory with
+// the scores. A call allocates nothing.
 //
-// contentToPosition (c2p) is the product of the queries with the projected keys of the
-// relative positions, a row of 2*span elements for each query of the tile. positionToContent
-// (p2c) is the product of the keys with the projected queries of the relative positions, a
-// row of 2*span elements for each key of the tile. [DotProducts] makes both. To leave one of
-// them and its summand out, pass a zero Products; at least one is needed. They may share
-// memory with each other, but not with the scores.
-//
-// divisor is finite and positive. In transformers it is sqrt(HeadDim*3) with both products
-// and sqrt(HeadDim*2) with one of them. Pass 1 if the products are divided already. Divide
-// the scores of content with content by the same number before the call.
-//
-// A call allocates nothing.
-//
-// Errors wrap [posenc.ErrConfig] (buckets, divisor), [posenc.ErrShape],
+// Errors wrap [posenc.ErrConfig] (buckets, Divisor), [posenc.ErrShape],
 // [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition].
-func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, positionToContent Products, divisor float32) error {
+func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, products DeBERTaProducts) error {
+	contentToPosition, positionToContent, divisor := products.ContentToPosition, products.PositionToContent, products.Divisor
 	const function = "relative.AddDeBERTa"
 	if !buckets.valid() {
 		return argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "DeBERTaBuckets from NewDeBERTaBuckets")
 	}
 	if !(divisor > 0 && divisor <= math.MaxFloat32) {
-		return argument.Error(posenc.ErrConfig, function, "divisor", divisor, "a positive finite number")
+		return argument.Error(posenc.ErrConfig, function, "products.Divisor", divisor, "a positive finite number")
 	}
 	hasC2P, hasP2C := contentToPosition.Data != nil, positionToContent.Data != nil
 	if !hasC2P && !hasP2C {
-		return argument.Error(posenc.ErrLength, function, "contentToPosition.Data", "nil", "data here or in positionToContent.Data")
+		return argument.Error(posenc.ErrLength, function, "products.ContentToPosition.Data", "nil", "data here or in PositionToContent.Data")
 	}
 	for _, left := range []struct {
 		name     string
 		products *Products
-	}{{"contentToPosition", &contentToPosition}, {"positionToContent", &positionToContent}} {
+	}{{"products.ContentToPosition", &contentToPosition}, {"products.PositionToContent", &positionToContent}} {
 		if p := left.products; p.Data == nil && (p.HeadStride != 0 || p.RowStride != 0) {
 			return argument.Error(posenc.ErrLength, function, left.name+".Data", "nil", "data, or HeadStride and RowStride 0 to leave it out")
 		}
@@ -137,12 +143,12 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, posit
 	}
 	var c2p, p2c matrices
 	if hasC2P {
-		if err := contentToPosition.checkOfTile(&c2p, function, "contentToPosition", scores.Data, "scores", t.heads, t.rows, 2*buckets.span, false); err != nil {
+		if err := contentToPosition.checkOfTile(&c2p, function, "products.ContentToPosition", scores.Data, "scores", t.heads, t.rows, 2*buckets.span, false); err != nil {
 			return err
 		}
 	}
 	if hasP2C {
-		if err := positionToContent.checkOfTile(&p2c, function, "positionToContent", scores.Data, "scores", t.heads, t.columns, 2*buckets.span, false); err != nil {
+		if err := positionToContent.checkOfTile(&p2c, function, "products.PositionToContent", scores.Data, "scores", t.heads, t.columns, 2*buckets.span, false); err != nil {
 			return err
 		}
 	}

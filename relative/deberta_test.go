@@ -52,7 +52,7 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 		}
 		got := make([]float32, len(c.Bias))
 		s := relative.Scores{Data: got, Heads: len(got) / c.Tokens / c.Tokens, Queries: c.Tokens, Keys: c.Tokens}
-		testkit.NoError(t, relative.AddDeBERTa(s, b, relative.Products{Data: c.C2P}, relative.Products{Data: c.P2C}, c.Scale[0]))
+		testkit.NoError(t, relative.AddDeBERTa(s, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: c.C2P}, PositionToContent: relative.Products{Data: c.P2C}, Divisor: c.Scale[0]}))
 		if !testkit.SameSlices(got, c.Bias) {
 			t.Errorf("%d buckets up to %d, %v: biases differ", c.Buckets, c.MaxPosition, c.Types)
 		}
@@ -101,22 +101,22 @@ func TestDeBERTaErrors(t *testing.T) {
 	fails(create(256, 129), posenc.ErrConfig, "cfg.MaxPosition is 129, want from 130 to 65536")
 	fails(create(0, 0), posenc.ErrConfig, "cfg.MaxPosition is 0, want from 1")
 	fails(create(256, 65537), posenc.ErrConfig, "cfg.MaxPosition is 65537")
-	fails(relative.AddDeBERTa(scores, nil, c2p, p2c, 1), posenc.ErrConfig, "AddDeBERTa: buckets is nil or zero")
-	fails(relative.AddDeBERTa(scores, b, c2p, p2c, 0), posenc.ErrConfig, "divisor is 0")
-	fails(relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.NaN())), posenc.ErrConfig, "divisor is NaN")
-	fails(relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.Inf(1))), posenc.ErrConfig, "divisor is +Inf")
-	fails(relative.AddDeBERTa(scores, b, relative.Products{}, relative.Products{}, 1), posenc.ErrLength, "contentToPosition.Data is nil")
-	fails(relative.AddDeBERTa(scores, b, relative.Products{RowStride: 8}, p2c, 1), posenc.ErrLength, "contentToPosition.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")
-	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{HeadStride: -1}, 1), posenc.ErrLength, "positionToContent.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")
-	fails(relative.AddDeBERTa(relative.Scores{Data: data[:3], Heads: 2, Queries: 1, Keys: 2}, b, c2p, p2c, 1), posenc.ErrLength, "scores.Data has 3 elements")
-	fails(relative.AddDeBERTa(scores, b, p2c, p2c, 1), posenc.ErrLength, "contentToPosition.Data has 32 elements, want 16")
-	fails(relative.AddDeBERTa(scores, b, c2p, c2p, 1), posenc.ErrLength, "positionToContent.Data has 16 elements, want 32")
-	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], RowStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.RowStride is -1")
-	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.HeadStride is -1")
-	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: 9}, p2c, 1), posenc.ErrLength, "want at least 17")
-	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[4:20], RowStride: math.MaxInt}, 1), posenc.ErrLength, "an int cannot count the elements for 2 heads of 2 rows and 8 columns at HeadStride 0 and RowStride ")
-	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[3:19]}, p2c, 1), posenc.ErrOverlap, "contentToPosition.Data is sharing elements")
-	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[3:35]}, 1), posenc.ErrOverlap, "positionToContent.Data is sharing elements")
+	fails(relative.AddDeBERTa(scores, nil, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: 1}), posenc.ErrConfig, "AddDeBERTa: buckets is nil or zero")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: 0}), posenc.ErrConfig, "products.Divisor is 0")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: float32(math.NaN())}), posenc.ErrConfig, "products.Divisor is NaN")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: float32(math.Inf(1))}), posenc.ErrConfig, "products.Divisor is +Inf")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{Divisor: 1}), posenc.ErrLength, "products.ContentToPosition.Data is nil")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{RowStride: 8}, PositionToContent: p2c, Divisor: 1}), posenc.ErrLength, "products.ContentToPosition.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: relative.Products{HeadStride: -1}, Divisor: 1}), posenc.ErrLength, "products.PositionToContent.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")
+	fails(relative.AddDeBERTa(relative.Scores{Data: data[:3], Heads: 2, Queries: 1, Keys: 2}, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: 1}), posenc.ErrLength, "scores.Data has 3 elements")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: p2c, PositionToContent: p2c, Divisor: 1}), posenc.ErrLength, "products.ContentToPosition.Data has 32 elements, want 16")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: c2p, Divisor: 1}), posenc.ErrLength, "products.PositionToContent.Data has 16 elements, want 32")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: data[4:20], RowStride: -1}, PositionToContent: p2c, Divisor: 1}), posenc.ErrShape, "products.ContentToPosition.RowStride is -1")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: data[4:20], HeadStride: -1}, PositionToContent: p2c, Divisor: 1}), posenc.ErrShape, "products.ContentToPosition.HeadStride is -1")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: data[4:20], HeadStride: 9}, PositionToContent: p2c, Divisor: 1}), posenc.ErrLength, "want at least 17")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: relative.Products{Data: data[4:20], RowStride: math.MaxInt}, Divisor: 1}), posenc.ErrLength, "an int cannot count the elements for 2 heads of 2 rows and 8 columns at HeadStride 0 and RowStride ")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: data[3:19]}, PositionToContent: p2c, Divisor: 1}), posenc.ErrOverlap, "products.ContentToPosition.Data is sharing elements")
+	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: relative.Products{Data: data[3:35]}, Divisor: 1}), posenc.ErrOverlap, "products.PositionToContent.Data is sharing elements")
 }
 
 // debertaBucketsOf returns buckets, and how many relative positions they have.
@@ -189,7 +189,9 @@ var (
 			}
 			divisor := float32(a.Real(3))
 			return testkit.Call{
-				Run: func() error { return relative.AddDeBERTa(s, b, c2p, p2c, divisor) },
+				Run: func() error {
+					return relative.AddDeBERTa(s, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: divisor})
+				},
 				Want: func() {
 					byQuery, byKey := matricesOfProducts(&c2p, s.Heads, s.Queries, positions), matricesOfProducts(&p2c, s.Heads, s.Keys, positions)
 					change(s, func(score float32, head, query, key int) float32 {
@@ -205,7 +207,7 @@ var (
 				},
 				Parts: func(c *testkit.Choices) [][]func() error {
 					return tiles(c, s, func(tile relative.Scores, head, query, key int) error {
-						return relative.AddDeBERTa(tile, b, partOfProducts(c2p, s.Heads, s.Queries, positions, head, query), partOfProducts(p2c, s.Heads, s.Keys, positions, head, key), divisor)
+						return relative.AddDeBERTa(tile, b, relative.DeBERTaProducts{ContentToPosition: partOfProducts(c2p, s.Heads, s.Queries, positions, head, query), PositionToContent: partOfProducts(p2c, s.Heads, s.Keys, positions, head, key), Divisor: divisor})
 					})
 				},
 			}
@@ -213,12 +215,12 @@ var (
 		OnStack: func() error {
 			var data [18]float32
 			var c2p, p2c [2 * 3 * 8]float32
-			return relative.AddDeBERTa(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, fourBuckets, relative.Products{Data: c2p[:]}, relative.Products{Data: p2c[:]}, 2)
+			return relative.AddDeBERTa(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, fourBuckets, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: c2p[:]}, PositionToContent: relative.Products{Data: p2c[:]}, Divisor: 2})
 		},
 		Long: func() error { // more queries and keys than a piece has
 			s := relative.Scores{Data: make([]float32, 1100*1100), Heads: 1, Queries: 1100, Keys: 1100}
 			products := relative.Products{Data: make([]float32, 1100*8)}
-			return relative.AddDeBERTa(s, fourBuckets, products, products, 2)
+			return relative.AddDeBERTa(s, fourBuckets, relative.DeBERTaProducts{ContentToPosition: products, PositionToContent: products, Divisor: 2})
 		},
 		CallElements: kernels.MaxCallScores,
 		Digests: func(add testkit.AddDigest) {
@@ -232,7 +234,7 @@ var (
 						if which != 2 {
 							p2c = digestProducts(d, s.Heads, s.Keys, positions)
 						}
-						return relative.AddDeBERTa(s, b, c2p, p2c, 0x1.bb67aep+3)
+						return relative.AddDeBERTa(s, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: 0x1.bb67aep+3})
 					})
 				}
 			})

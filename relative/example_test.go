@@ -103,8 +103,7 @@ func ExampleAddDeBERTa() {
 	}
 	contentToPosition := []float32{0, 1, 2, 3, 4, 5, 6, 7}
 	scores := make([]float32, 10)
-	err = relative.AddDeBERTa(relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 10, FirstQuery: 4}, buckets,
-		relative.Products{Data: contentToPosition}, relative.Products{}, 1)
+	err = relative.AddDeBERTa(relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 10, FirstQuery: 4}, buckets, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: contentToPosition}, Divisor: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func TestKeysWithRelativePositionsOfTENER(t *testing.T) {
 		}
 		buckets := testkit.Must(relative.NewDeBERTaBuckets(relative.DeBERTaConfig{MaxPosition: n}))
 		got := make([]float32, n*n)
-		testkit.NoError(t, relative.AddDeBERTa(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, buckets, relative.Products{}, relative.Products{Data: products}, 1))
+		testkit.NoError(t, relative.AddDeBERTa(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, buckets, relative.DeBERTaProducts{PositionToContent: relative.Products{Data: products}, Divisor: 1}))
 		for q := range n {
 			for k := range n {
 				if want := padded[(2*k+1)*n+q]; got[q*n+k] != want {

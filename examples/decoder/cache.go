@@ -83,21 +83,21 @@ func (c *q8Cache) quantized(x []posenc.Q8_0, first int) posenc.QuantizedView[pos
 }
 
 func (c *q8Cache) store(layer, first int, angles posenc.Angles, k, v []float32) error {
-	return posenc.RotateIntoQuantized(angles, nil,
+	return posenc.RotateIntoQuantizedKV(angles, nil,
 		posenc.IntoQuantized[posenc.Q8_0, float32]{
 			Dst: c.quantized(c.keys[layer], first), Src: posenc.View[float32]{Data: k, Heads: c.heads},
 		},
 		posenc.IntoQuantized[posenc.Q8_0, float32]{
-			Dst: c.quantized(c.values[layer], first), Src: posenc.View[float32]{Data: v, Heads: c.heads}, Unrotated: true,
+			Dst: c.quantized(c.values[layer], first), Src: posenc.View[float32]{Data: v, Heads: c.heads},
 		})
 }
 
 // load makes float32 of the cache. A fast engine reads its blocks in the dot products.
 func (c *q8Cache) load(layer, tokens int) (keys, values []float32, err error) {
-	if err := posenc.Dequantize(c.view(c.loadedKeys, 0), c.quantized(c.keys[layer], 0), tokens, c.headDim); err != nil {
+	if err := posenc.Dequantize(c.view(c.loadedKeys, 0), c.quantized(c.keys[layer], 0), posenc.DequantizeOptions{Tokens: tokens, HeadDim: c.headDim}); err != nil {
 		return nil, nil, err
 	}
-	if err := posenc.Dequantize(c.view(c.loadedValues, 0), c.quantized(c.values[layer], 0), tokens, c.headDim); err != nil {
+	if err := posenc.Dequantize(c.view(c.loadedValues, 0), c.quantized(c.values[layer], 0), posenc.DequantizeOptions{Tokens: tokens, HeadDim: c.headDim}); err != nil {
 		return nil, nil, err
 	}
 	return c.loadedKeys, c.loadedValues, nil

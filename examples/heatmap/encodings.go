@@ -100,7 +100,7 @@ var presets = map[string]func(dim, positions int) (encoding, error){
 		const span = 256
 		buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: span, MaxPosition: 512})
 		add := func(scores relative.Scores) error {
-			return relative.AddDeBERTa(scores, buckets, numbers(scores.Queries, 2*span, -span), relative.Products{}, 1)
+			return relative.AddDeBERTa(scores, buckets, relative.DeBERTaProducts{ContentToPosition: numbers(scores.Queries, 2*span, -span), Divisor: 1})
 		}
 		return encoding{add: add, heads: 1, value: "relative position"}, err
 	},

@@ -124,14 +124,14 @@ func cacheOf[D posenc.Quantized](s *step, head int, scales *[2][cacheHeads]float
 		return v
 	}
 	keys, values := view(0, hadamard), view(1, 0)
-	check(posenc.RotateIntoQuantized(s.rope.At(s.positions), s.slots,
+	check(posenc.RotateIntoQuantizedKV(s.rope.At(s.positions), s.slots,
 		posenc.IntoQuantized[D, float32]{Dst: keys, Src: posenc.View[float32]{Data: s.k, Heads: keyHeads}},
-		posenc.IntoQuantized[D, float32]{Dst: values, Src: posenc.View[float32]{Data: s.v, Heads: keyHeads}, Unrotated: true}))
+		posenc.IntoQuantized[D, float32]{Dst: values, Src: posenc.View[float32]{Data: s.v, Heads: keyHeads}}))
 
 	keys.Hadamard = 0 // scores are computed from what lies in the cache
 	n := numbers{keys: make([]float32, cacheHeads*headDim), values: make([]float32, cacheHeads*headDim), hadamard: hadamard}
-	check(posenc.Dequantize(paged(n.keys, headDim), keys, pages*pageTokens, headDim))
-	check(posenc.Dequantize(paged(n.values, headDim), values, pages*pageTokens, headDim))
+	check(posenc.Dequantize(paged(n.keys, headDim), keys, posenc.DequantizeOptions{Tokens: pages * pageTokens, HeadDim: headDim}))
+	check(posenc.Dequantize(paged(n.values, headDim), values, posenc.DequantizeOptions{Tokens: pages * pageTokens, HeadDim: headDim}))
 	n.bytes = 2 * keyHeads * headDim
 	switch any(keys.Data).(type) {
 	case []posenc.Q8_0:

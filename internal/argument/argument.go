@@ -53,6 +53,7 @@ func Indexed(argument string, index int) string {
 type Name struct {
 	Text  string
 	Index int
+	Field string // .Dst of an argument that is a struct
 }
 
 // Named is the name of an argument.
@@ -61,9 +62,9 @@ func Named(argument string) Name { return Name{Text: argument} }
 func (n Name) String() string {
 	before, after, indexed := strings.Cut(n.Text, "[]")
 	if indexed {
-		return Indexed(before, n.Index) + after
+		return Indexed(before, n.Index) + after + n.Field
 	}
-	return before + "" // a sum, so that to the compiler names do not escape
+	return before + n.Field // a sum, so that to the compiler names do not escape
 }
 
 // Multiply returns a*b for numbers of at least 0, and whether that fits an int.
