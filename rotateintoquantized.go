@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"cmp"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
@@ -63,7 +64,7 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x Into
 	setOperand(&s[0].from, &x.Src, s[0].dim)
 	x.Dst.setOperand(&s[0].to, unitsOf[D](s[0].dim))
 	s[0].from.Data, s[0].to.Data, s[0].to.scales = unsafe.Pointer(unsafe.SliceData(x.Src.Data)), unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
-	if err := c.checkOverlaps("x", &a, slots, &s[0], "x", &s[0]); err != nil {
+	if err := c.checkOverlaps("x", &a, slots, &s[0]); err != nil {
 		return err
 	}
 	c.store(&a, &r, slots, s[:])
@@ -106,10 +107,7 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	values.Dst.setOperand(&v.to, unitsOf[V](v.dim))
 	s[0].from.Data, s[0].to.Data, s[0].to.scales = unsafe.Pointer(unsafe.SliceData(keys.Src.Data)), unsafe.Pointer(unsafe.SliceData(keys.Dst.Data)), keys.Dst.Scales
 	s[1].from.Data, s[1].to.Data, s[1].to.scales = unsafe.Pointer(unsafe.SliceData(values.Src.Data)), unsafe.Pointer(unsafe.SliceData(values.Dst.Data)), values.Dst.Scales
-	if err := c.checkOverlaps("keys", &a, slots, k, "values", v); err != nil {
-		return err
-	}
-	if err := c.checkOverlaps("values", &a, slots, v, "keys", k); err != nil {
+	if err := cmp.Or(c.checkOverlaps("keys", &a, slots, k), c.checkOverlaps("values", &a, slots, v), c.checkSource("keys", k, "values", v), c.checkSource("values", v, "keys", k)); err != nil {
 		return err
 	}
 	if k.to.Kind == v.to.Kind && k.dim == v.dim {
@@ -234,29 +232,27 @@ func (x *IntoQuantized[D, S]) check(c *quantizedCall, name string, slots []int32
 const maxQuantizedToken = 4 * kernels.FusedElements
 
 // checkOverlaps returns an error where the cache of s, the argument of that name, shares memory
-// with what a call reads, of it and of the other argument.
-func (c *quantizedCall) checkOverlaps(name string, a *Angles, slots []int32, s *quantizedStore, otherName string, other *quantizedStore) error {
-	fail := func(field, sharing, expected string) error {
-		return argument.Error(ErrOverlap, c.function, name+field, "sharing memory with "+sharing, "%s", expected)
-	}
-	data, scaled := s.to.Memory(), len(s.to.scales) > 0
-	for _, from := range [...]struct {
-		name  string
-		store *quantizedStore
-	}{{name, s}, {otherName, other}} {
-		source := from.store.from.Memory()
-		switch {
-		case argument.Overlap(data, source), scaled && argument.Overlap(s.to.scales, source):
-			return fail(".Dst", from.name+".Src", "a view of other memory")
-		case scaled && argument.Overlap(s.to.scales, from.store.to.Memory()):
-			return fail(".Dst.Scales", from.name+".Dst.Data", "a slice of other memory")
-		}
-	}
-	if argument.Overlap(data, slots) || scaled && argument.Overlap(s.to.scales, slots) {
-		return fail(".Dst", "slots", "a view of other memory")
-	}
-	if a.overlaps(data) || scaled && a.overlaps(argument.Memory(s.to.scales)) {
+// with something else that a call reads.
+func (c *quantizedCall) checkOverlaps(name string, a *Angles, slots []int32, s *quantizedStore) error {
+	data, scales := s.to.Memory(), argument.Memory(s.to.scales)
+	switch {
+	case argument.Overlap(data, slots) || argument.Overlap(scales, slots):
+		return argument.Error(ErrOverlap, c.function, name+".Dst", "sharing memory with slots", "a view of other memory")
+	case a.overlaps(data) || len(scales) > 0 && a.overlaps(scales):
 		return a.overlapError(c.function, name+".Dst")
+	}
+	return c.checkSource(name, s, name, s)
+}
+
+// checkSource returns an error where the cache of s shares memory with the source or the numbers
+// of another store, or its own.
+func (c *quantizedCall) checkSource(name string, s *quantizedStore, otherName string, other *quantizedStore) error {
+	data, scales, source := s.to.Memory(), argument.Memory(s.to.scales), other.from.Memory()
+	switch {
+	case argument.Overlap(data, source) || argument.Overlap(scales, source):
+		return argument.Error(ErrOverlap, c.function, name+".Dst", "sharing memory with "+otherName+".Src", "a view of other memory")
+	case argument.Overlap(scales, other.to.Memory()):
+		return argument.Error(ErrOverlap, c.function, name+".Dst.Scales", "sharing memory with "+otherName+".Dst.Data", "a slice of other memory")
 	}
 	return nil
 }
@@ -290,9 +286,33 @@ func (c *quantizedCall) store(a *Angles, r *rotation, slots []int32, stores []qu
 	}
 }
 
+// storeToken stores one token. Where one call of a kernel suffices, it calls the kernel directly:
+// the calls in between would take as long as a head.
 func (c *quantizedCall) storeToken(a *Angles, r *rotation, slots []int32, stores []quantizedStore) {
-	var cos, sin [kernels.TokenPairs + kernels.Line]float32
-	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), nil)
+	var cos, sin []float32
+	if c.rotates {
+		inPlace := false
+		if a.rows != nil {
+			cos, sin, inPlace = a.rows.at(row(a.of, 0), r.sign)
+		}
+		if !inPlace {
+			var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
+			scratch, pairs := kernels.LineAligned(memory[:]), r.rotaryDim/2
+			cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
+			a.writeRow(cos, sin, r)
+		}
+	}
+	for i := range stores {
+		s := &stores[i]
+		if s.way == byOneKernel && s.from.Heads*s.dim <= kernels.MaxCallElements {
+			var k kernels.Rotation // field by field: a struct built and copied costs 4 ns
+			at := s.to.Token(slot(slots, 0))
+			k.Pairs, k.Partner, k.Tokens, k.Heads, k.XHeadStride, k.YHeadStride = s.dim/2, s.dim/2, 1, s.from.Heads, s.from.HeadStride, s.to.HeadStride*int(s.to.Kind.Size())
+			rotateQuantize(s.to.Kind, s.to.bytes(at), s.to.scalesFrom(at, s.dim), s.from.Float32s(0), cos, sin, &k, s.to.scale, r.out)
+			continue
+		}
+		s.store(&s.to, slots, &s.from, 0, 1, nil, &cossin.Table{Cos: cos, Sin: sin, Stride: s.dim / 2}, nil)
+	}
 }
 
 func (c *quantizedCall) storePreparedToken(a *Angles, r *rotation, slots []int32, stores []quantizedStore) {
