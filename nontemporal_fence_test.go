@@ -16,6 +16,9 @@ import (
 // fence is made to fault: there the call stops. A call that returns an error writes nothing
 // and comes to no fence. That each function has its fence is for TestCases/fences.
 func TestNonTemporalCallsEndWithFence(t *testing.T) {
+	if testkit.Fuzzing() {
+		t.Skip("NOT TESTED: fuzzing changes the wrappers")
+	}
 	const pairs, rows = 64, kernels.NonTemporalTable / 64
 	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, Base: 10000}
 	rope := testkit.MustRotary(cfg)

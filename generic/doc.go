@@ -1,4 +1,5 @@
-// Package generic defines what every kernel of posenc computes, in plain Go.
+// Package generic defines what every kernel of posenc computes, in plain Go. Nothing here is under
+// the module's compatibility promise: engines call package posenc.
 //
 // It is the reference that each assembly kernel is tested against and the
 // implementation used where there is no kernel. Its functions do one row, or

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"github.com/go-posenc/posenc/internal/operations"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,29 +26,29 @@ import (
 type guarded struct {
 	name    string
 	longest int
-	problem func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem)
+	problem func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem)
 }
 
 // composed lists the functions that call irregular operations.
 func composed(longest int) []guarded {
 	list := []guarded{
-		{"CosSinExactRow", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+		{"CosSinExactRow", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return exactRow(r, impl, 26, testkit.RandomFrequencies(r, n, []int32{26}, n%2 == 0))
 		}},
-		{"SinusoidalRows", longest, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+		{"SinusoidalRows", longest, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return sinusoidalRows(r, impl, testkit.RandomPositions(r, "sequential", 5), max(1, n))
 		}},
 	}
 	for _, nonTemporal := range []bool{false, true} {
-		list = append(list, guarded{"CosSinAxesRows", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+		list = append(list, guarded{"CosSinAxesRows", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return axesRows(r, impl, image(5, 3, 2), testkit.RandomFrequencies(r, n, []int32{7}, n%2 == 0), n, nonTemporal)
 		}})
 	}
-	list = append(list, guarded{"CosSinAxisRow", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+	list = append(list, guarded{"CosSinAxisRow", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 		return axisRow(r, impl, 1, 26, testkit.RandomFrequencies(r, n, []int32{26}, n%2 == 0))
 	}})
 	for _, yes := range []bool{false, true} {
-		list = append(list, guarded{"CosSinFloat32", longest, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+		list = append(list, guarded{"CosSinFloat32", longest, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return float32Row(r, n, func(angles []float32) {
 				for i := range angles {
 					if yes { // the fast path is for those
@@ -57,7 +58,7 @@ func composed(longest int) []guarded {
 			})
 		}})
 		for _, rows := range []int{6, 9} { // runs of 6, of 2 and of 1
-			list = append(list, guarded{"CosSinExactRows", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+			list = append(list, guarded{"CosSinExactRows", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 				positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7}[:rows]
 				return exactRows(r, impl, positions, testkit.RandomFrequencies(r, n, positions, n%2 == 0), n, yes)
 			}})
@@ -80,13 +81,13 @@ func TestComposedFunctions(t *testing.T) {
 	if len(source) == 0 {
 		t.Skip("NOT TESTED: there is no source here, only the test binary")
 	}
-	for _, o := range registry {
-		if len(o.slices) == 0 || slices.Contains(regular(), o) {
+	for _, o := range everyOperation() {
+		if len(o.Slices) == 0 || slices.Contains(operations.Regular(), o) {
 			continue
 		}
 		called := false
 		for _, text := range source {
-			if strings.Contains(text, strings.ToLower(o.name[:1])+o.name[1:]+"(") {
+			if strings.Contains(text, strings.ToLower(o.Name[:1])+o.Name[1:]+"(") {
 				called = true
 				for _, m := range regexp.MustCompile(`(?m)^func ([A-Z]\w*)\(`).FindAllStringSubmatch(text, -1) {
 					functions = append(functions, m[1])
@@ -94,7 +95,7 @@ func TestComposedFunctions(t *testing.T) {
 			}
 		}
 		if !called {
-			t.Errorf("%s is not called in this package, and not tested row by row", o.name)
+			t.Errorf("%s is not called in this package, and not tested row by row", o.Name)
 		}
 	}
 	for _, c := range composed(1) {
@@ -108,16 +109,16 @@ func TestComposedFunctions(t *testing.T) {
 }
 
 // rows returns a problem of rows of n elements, stride apart in every slice.
-func (o *operation) rows(count, stride, n int) *problem {
-	p := &problem{size: map[string]int{}}
-	for _, s := range o.slices {
-		p.size[s.name] = (count-1)*stride + n
+func rows(o *operations.Operation, count, stride, n int) *operations.Problem {
+	p := &operations.Problem{Size: map[string]int{}}
+	for _, s := range o.Slices {
+		p.Size[s.Name] = (count-1)*stride + n
 	}
-	p.split = func(a *arguments) (list []*arguments) {
+	p.Split = func(a *operations.Arguments) (list []*operations.Arguments) {
 		for i := range count {
-			row := &arguments{memory: map[string][]byte{}, number: map[string]float64{"row": float64(i)}}
-			for _, s := range o.slices {
-				o.cut(row, a, s.name, s.name, i*stride, n)
+			row := &operations.Arguments{Memory: map[string][]byte{}, Number: map[string]float64{"row": float64(i)}}
+			for _, s := range o.Slices {
+				o.Cut(row, a, s.Name, s.Name, i*stride, n)
 			}
 			list = append(list, row)
 		}
@@ -136,45 +137,45 @@ func randomFrequencies(r *rand.Rand, n int, positions []int32) []float64 {
 	return invFreq
 }
 
-func cosAndSin() []slice {
-	return []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}}
+func cosAndSin() []operations.Slice {
+	return []operations.Slice{{Name: "cos", Element: operations.F32, Written: true}, {Name: "sin", Element: operations.F32, Written: true}}
 }
 
 // exactRow is CosSinExactRow.
-func exactRow(r *rand.Rand, impl kernels.Implementation, position int32, invFreq []float64) (*operation, *problem) {
+func exactRow(r *rand.Rand, impl kernels.Implementation, position int32, invFreq []float64) (*operations.Operation, *operations.Problem) {
 	return cosSinRows(r, []int32{position}, invFreq, len(invFreq), func(cos, sin []float32, block *kernels.Block, scaleCos, scaleSin float32) {
 		kernels.CosSinExactRow(impl, cos, sin, float64(position), block, scaleCos, scaleSin)
 	})
 }
 
 // exactRows is CosSinExactRows.
-func exactRows(r *rand.Rand, impl kernels.Implementation, positions []int32, invFreq []float64, stride int, nonTemporal bool) (*operation, *problem) {
+func exactRows(r *rand.Rand, impl kernels.Implementation, positions []int32, invFreq []float64, stride int, nonTemporal bool) (*operations.Operation, *operations.Problem) {
 	o, p := cosSinRows(r, positions, invFreq, stride, func(cos, sin []float32, block *kernels.Block, scaleCos, scaleSin float32) {
 		var shift kernels.Shift
 		shift.Set(impl, block)
 		kernels.CosSinExactRows(impl, cos, sin, stride, positions, block, &shift, scaleCos, scaleSin, nonTemporal)
 	})
 	if nonTemporal {
-		o.align = 64
+		o.Align = 64
 	}
 	return o, p
 }
 
-func cosSinRows(r *rand.Rand, positions []int32, invFreq []float64, stride int, call func(cos, sin []float32, block *kernels.Block, scaleCos, scaleSin float32)) (*operation, *problem) {
+func cosSinRows(r *rand.Rand, positions []int32, invFreq []float64, stride int, call func(cos, sin []float32, block *kernels.Block, scaleCos, scaleSin float32)) (*operations.Operation, *operations.Problem) {
 	scaleCos, scaleSin := testkit.RandomScales(r)
-	o := &operation{
-		name:   fmt.Sprintf("positions %d, stride %d, %d frequencies %x", positions, stride, len(invFreq), invFreq),
-		slices: cosAndSin(),
-		call: func(_ kernels.Implementation, a *arguments) {
+	o := &operations.Operation{
+		Name:   fmt.Sprintf("positions %d, stride %d, %d frequencies %x", positions, stride, len(invFreq), invFreq),
+		Slices: cosAndSin(),
+		Call: func(_ kernels.Implementation, a *operations.Arguments) {
 			var block kernels.Block
 			block.Set(invFreq)
-			call(elements[float32](a, "cos"), elements[float32](a, "sin"), &block, scaleCos, scaleSin)
+			call(operations.Elements[float32](a, "cos"), operations.Elements[float32](a, "sin"), &block, scaleCos, scaleSin)
 		},
-		define: func(row *arguments) {
-			generic.CosSinExact(elements[float32](row, "cos"), elements[float32](row, "sin"), positions[int(row.number["row"])], invFreq, scaleCos, scaleSin)
+		Define: func(row *operations.Arguments) {
+			generic.CosSinExact(operations.Elements[float32](row, "cos"), operations.Elements[float32](row, "sin"), positions[int(row.Number["row"])], invFreq, scaleCos, scaleSin)
 		},
 	}
-	return o, o.rows(len(positions), stride, len(invFreq))
+	return o, rows(o, len(positions), stride, len(invFreq))
 }
 
 // image is the positions, [axes][tokens], of a picture: of time first, of its lines and columns.
@@ -200,44 +201,44 @@ func randomAxes(r *rand.Rand, n, axes int) []uint8 {
 }
 
 // axesRows is CosSinAxesRows.
-func axesRows(r *rand.Rand, impl kernels.Implementation, positions [][]int32, invFreq []float64, stride int, nonTemporal bool) (*operation, *problem) {
+func axesRows(r *rand.Rand, impl kernels.Implementation, positions [][]int32, invFreq []float64, stride int, nonTemporal bool) (*operations.Operation, *operations.Problem) {
 	axes, tokens := randomAxes(r, len(invFreq), len(positions)), len(positions[0])
 	scaleCos, scaleSin := testkit.RandomScales(r)
-	o := &operation{
-		name:   fmt.Sprintf("positions %d, axes %d, stride %d, frequencies %x", positions, axes, stride, invFreq),
-		slices: cosAndSin(),
-		call: func(_ kernels.Implementation, a *arguments) {
+	o := &operations.Operation{
+		Name:   fmt.Sprintf("positions %d, axes %d, stride %d, frequencies %x", positions, axes, stride, invFreq),
+		Slices: cosAndSin(),
+		Call: func(_ kernels.Implementation, a *operations.Arguments) {
 			var block kernels.AxesBlock
 			block.Set(impl, invFreq, axes)
-			kernels.CosSinAxesRows(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), stride, slices.Concat(positions...), tokens, tokens, &block, scaleCos, scaleSin, nonTemporal)
+			kernels.CosSinAxesRows(impl, operations.Elements[float32](a, "cos"), operations.Elements[float32](a, "sin"), stride, slices.Concat(positions...), tokens, tokens, &block, scaleCos, scaleSin, nonTemporal)
 		},
-		define: func(row *arguments) {
-			cos, sin, t := elements[float32](row, "cos"), elements[float32](row, "sin"), int(row.number["row"])
+		Define: func(row *operations.Arguments) {
+			cos, sin, t := operations.Elements[float32](row, "cos"), operations.Elements[float32](row, "sin"), int(row.Number["row"])
 			for j, axis := range axes {
 				generic.CosSinExact(cos[j:j+1], sin[j:j+1], positions[axis][t], invFreq[j:j+1], scaleCos, scaleSin)
 			}
 		},
 	}
 	if nonTemporal {
-		o.align = 64
+		o.Align = 64
 	}
-	return o, o.rows(tokens, stride, len(invFreq))
+	return o, rows(o, tokens, stride, len(invFreq))
 }
 
 // axisRow is CosSinAxisRow, which leaves the entries of other axes as they are.
-func axisRow(r *rand.Rand, impl kernels.Implementation, axis uint8, position int32, invFreq []float64) (*operation, *problem) {
+func axisRow(r *rand.Rand, impl kernels.Implementation, axis uint8, position int32, invFreq []float64) (*operations.Operation, *operations.Problem) {
 	axes := randomAxes(r, len(invFreq), 3)
 	scaleCos, scaleSin := testkit.RandomScales(r)
-	o := &operation{
-		name:   fmt.Sprintf("position %d, axis %d of %d, frequencies %x", position, axis, axes, invFreq),
-		slices: cosAndSin(),
-		call: func(_ kernels.Implementation, a *arguments) {
+	o := &operations.Operation{
+		Name:   fmt.Sprintf("position %d, axis %d of %d, frequencies %x", position, axis, axes, invFreq),
+		Slices: cosAndSin(),
+		Call: func(_ kernels.Implementation, a *operations.Arguments) {
 			var block kernels.AxesBlock
 			block.Set(impl, invFreq, axes)
-			kernels.CosSinAxisRow(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), &block, int(axis), float64(position), scaleCos, scaleSin)
+			kernels.CosSinAxisRow(impl, operations.Elements[float32](a, "cos"), operations.Elements[float32](a, "sin"), &block, int(axis), float64(position), scaleCos, scaleSin)
 		},
-		define: func(row *arguments) {
-			cos, sin := elements[float32](row, "cos"), elements[float32](row, "sin")
+		Define: func(row *operations.Arguments) {
+			cos, sin := operations.Elements[float32](row, "cos"), operations.Elements[float32](row, "sin")
 			for j, of := range axes {
 				if of == axis {
 					generic.CosSinExact(cos[j:j+1], sin[j:j+1], position, invFreq[j:j+1], scaleCos, scaleSin)
@@ -245,7 +246,7 @@ func axisRow(r *rand.Rand, impl kernels.Implementation, axis uint8, position int
 			}
 		},
 	}
-	return o, o.rows(1, 0, len(invFreq))
+	return o, rows(o, 1, 0, len(invFreq))
 }
 
 func TestCosSinAxisRow(t *testing.T) {
@@ -255,7 +256,7 @@ func TestCosSinAxisRow(t *testing.T) {
 			for n := range kernels.Width + 1 {
 				position := testkit.OneOf(r, []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)})
 				o, p := axisRow(r, impl, uint8(r.IntN(4)), position, randomFrequencies(r, n, []int32{position}))
-				o.try(t, r, impl, p, padded(r, o))
+				o.Try(t, r, impl, p, operations.Padded(r, o))
 			}
 		}
 	})
@@ -281,9 +282,9 @@ func TestCosSinAxesRows(t *testing.T) {
 					positions := make()
 					o, p := axesRows(r, impl, positions, randomFrequencies(r, n, positions[r.IntN(len(positions))]), n+r.IntN(2)*r.IntN(70), r.IntN(2) == 0)
 					if r.IntN(2) == 0 {
-						o.align = 0
+						o.Align = 0
 					}
-					o.try(t, r, impl, p, padded(r, o))
+					o.Try(t, r, impl, p, operations.Padded(r, o))
 				}
 			}
 		}
@@ -297,7 +298,7 @@ func TestCosSinExactRow(t *testing.T) {
 			for n := range kernels.Width + 1 {
 				for _, position := range []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)} {
 					o, p := exactRow(r, impl, position, randomFrequencies(r, n, []int32{position}))
-					o.try(t, r, impl, p, padded(r, o))
+					o.Try(t, r, impl, p, operations.Padded(r, o))
 				}
 			}
 		}
@@ -312,9 +313,9 @@ func TestCosSinExactRows(t *testing.T) {
 				positions := testkit.RandomPositions(r, kind, count)
 				o, p := exactRows(r, impl, positions, randomFrequencies(r, n, positions), stride, nonTemporal)
 				if !aligned {
-					o.align = 0
+					o.Align = 0
 				}
-				o.try(t, r, impl, p, padded(r, o))
+				o.Try(t, r, impl, p, operations.Padded(r, o))
 			}
 			for range testkit.Rounds(10) {
 				for _, n := range testkit.BlockLengths {
@@ -332,21 +333,21 @@ func TestCosSinExactRows(t *testing.T) {
 }
 
 // float32Row is CosSinFloat32 for angles that change fills.
-func float32Row(r *rand.Rand, n int, change func(angles []float32)) (*operation, *problem) {
+func float32Row(r *rand.Rand, n int, change func(angles []float32)) (*operations.Operation, *operations.Problem) {
 	position := testkit.OneOf(r, []float32{1, 0, -1, 2, 1 << 20, math.MinInt32, r.Float32(), 0x1p-100, float32(math.Inf(1)), float32(math.NaN())})
 	scaleCos, scaleSin := testkit.RandomScales(r)
-	o := &operation{
-		name:   fmt.Sprintf("position %v", position),
-		slices: append(cosAndSin(), slice{name: "angles", element: f32}),
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.CosSinFloat32(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), elements[float32](a, "angles"), position, scaleCos, scaleSin)
+	o := &operations.Operation{
+		Name:   fmt.Sprintf("position %v", position),
+		Slices: append(cosAndSin(), operations.Slice{Name: "angles", Element: operations.F32}),
+		Call: func(impl kernels.Implementation, a *operations.Arguments) {
+			kernels.CosSinFloat32(impl, operations.Elements[float32](a, "cos"), operations.Elements[float32](a, "sin"), operations.Elements[float32](a, "angles"), position, scaleCos, scaleSin)
 		},
-		define: func(row *arguments) {
-			generic.CosSinFloat32(elements[float32](row, "cos"), elements[float32](row, "sin"), elements[float32](row, "angles"), position, scaleCos, scaleSin)
+		Define: func(row *operations.Arguments) {
+			generic.CosSinFloat32(operations.Elements[float32](row, "cos"), operations.Elements[float32](row, "sin"), operations.Elements[float32](row, "angles"), position, scaleCos, scaleSin)
 		},
 	}
-	p := o.rows(1, 0, n)
-	p.prepare = func(_ *rand.Rand, a *arguments) { change(elements[float32](a, "angles")) }
+	p := rows(o, 1, 0, n)
+	p.Prepare = func(_ *rand.Rand, a *operations.Arguments) { change(operations.Elements[float32](a, "angles")) }
 	return o, p
 }
 
@@ -356,7 +357,7 @@ func TestCosSinFloat32(t *testing.T) {
 		for range testkit.Rounds(20) {
 			for n := range 131 {
 				o, p := float32Row(r, n, func(angles []float32) { randomAngles(r, angles) })
-				o.try(t, r, impl, p, padded(r, o))
+				o.Try(t, r, impl, p, operations.Padded(r, o))
 			}
 		}
 	})
@@ -385,17 +386,17 @@ func randomAngles(r *rand.Rand, angles []float32) {
 }
 
 // sinusoidalRows is SinusoidalRows, the sines before the cosines.
-func sinusoidalRows(r *rand.Rand, impl kernels.Implementation, positions []int32, pairs int) (*operation, *problem) {
+func sinusoidalRows(r *rand.Rand, impl kernels.Implementation, positions []int32, pairs int) (*operations.Operation, *operations.Problem) {
 	invFreq := randomFrequencies(r, pairs, positions)
 	scale := []float32{1, 22.627417, 0} // that of a model of 512 channels, and anything
 	testkit.FillRandom(r, scale[2:])
 	s := kernels.Sinusoids{Stride: 2*pairs + r.IntN(2)*r.IntN(70), Interleaved: r.IntN(2) == 0, Scale: testkit.OneOf(r, scale)}
 	s.Add = !s.Interleaved || r.IntN(2) == 0
 	s.Scaling, _ = testkit.RandomScales(r)
-	o := &operation{
-		name:   fmt.Sprintf("positions %d, %+v, frequencies %x", positions, s, invFreq),
-		slices: []slice{{name: "x", element: f32, written: true}},
-		call: func(_ kernels.Implementation, a *arguments) {
+	o := &operations.Operation{
+		Name:   fmt.Sprintf("positions %d, %+v, frequencies %x", positions, s, invFreq),
+		Slices: []operations.Slice{{Name: "x", Element: operations.F32, Written: true}},
+		Call: func(_ kernels.Implementation, a *operations.Arguments) {
 			var blocks []kernels.Block
 			for part := range slices.Chunk(invFreq, kernels.Width) {
 				blocks = append(blocks, kernels.Block{})
@@ -405,13 +406,13 @@ func sinusoidalRows(r *rand.Rand, impl kernels.Implementation, positions []int32
 			for i := range shifts {
 				shifts[i].Set(impl, &blocks[i])
 			}
-			to, x := s, elements[float32](a, "x")
+			to, x := s, operations.Elements[float32](a, "x")
 			to.Sin, to.Cos = x, x[pairs:]
 			kernels.SinusoidalRows(impl, &to, positions, blocks, shifts)
 		},
-		define: func(a *arguments) {
+		Define: func(a *operations.Arguments) {
 			cos, sin, row := make([]float32, pairs), make([]float32, pairs), make([]float32, 2*pairs)
-			generic.CosSinExact(cos, sin, positions[int(a.number["row"])], invFreq, s.Scaling, s.Scaling)
+			generic.CosSinExact(cos, sin, positions[int(a.Number["row"])], invFreq, s.Scaling, s.Scaling)
 			for i := range pairs {
 				if s.Interleaved {
 					row[2*i], row[2*i+1] = sin[i], cos[i]
@@ -419,14 +420,14 @@ func sinusoidalRows(r *rand.Rand, impl kernels.Implementation, positions []int32
 					row[i], row[pairs+i] = sin[i], cos[i]
 				}
 			}
-			if x := elements[float32](a, "x"); s.Add {
+			if x := operations.Elements[float32](a, "x"); s.Add {
 				generic.AddScaledF32(x, row, s.Scale)
 			} else {
 				copy(x, row)
 			}
 		},
 	}
-	return o, o.rows(len(positions), s.Stride, 2*pairs)
+	return o, rows(o, len(positions), s.Stride, 2*pairs)
 }
 
 func TestSinusoidalRows(t *testing.T) {
@@ -437,7 +438,7 @@ func TestSinusoidalRows(t *testing.T) {
 				// Of one block and of several.
 				for _, pairs := range append([]int{65, 79, 127, 128, 129, 200, kernels.MaxBlocks * kernels.Width}, testkit.BlockLengths...) {
 					o, p := sinusoidalRows(r, impl, testkit.RandomPositions(r, kind, testkit.OneOf(r, append(testkit.TokenCounts, 4, 5, 31, 32, 40))), pairs)
-					o.try(t, r, impl, p, padded(r, o))
+					o.Try(t, r, impl, p, operations.Padded(r, o))
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"github.com/go-posenc/posenc/internal/operations"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,16 +16,16 @@ import (
 // length up to several vectors and round those of more, at any start, with any strides,
 // on ordinary numbers, extremes and any bits.
 func TestOperations(t *testing.T) {
-	eachOperation(t, regular(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		r := testkit.NewRand(1)
 		for n := range 135 {
 			for range testkit.Rounds(10) {
-				o.try(t, r, impl, o.problem(r, n, false), padded(r, o))
+				o.Try(t, r, impl, o.Problem(r, n, false), operations.Padded(r, o))
 			}
 		}
 		for _, n := range []int{200, 255, 256, 257, 1000} {
 			for range testkit.Rounds(20) {
-				o.try(t, r, impl, o.problem(r, n, false), padded(r, o))
+				o.Try(t, r, impl, o.Problem(r, n, false), operations.Padded(r, o))
 			}
 		}
 	})
@@ -34,50 +35,50 @@ func TestOperations(t *testing.T) {
 // generic does, where an operation leaves them as they are until then.
 func TestRounding(t *testing.T) {
 	all := hardToRound(testkit.NewRand(4))
-	is16 := func(s slice) bool { return s.written && s.element.size == 2 && s.element.set != nil }
-	eachOperation(t, regular(), func(t *testing.T, impl kernels.Implementation, o *operation) {
-		if !slices.ContainsFunc(o.slices, is16) {
+	is16 := func(s operations.Slice) bool { return s.Written && s.Element.Size == 2 && s.Element.Set != nil }
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+		if !slices.ContainsFunc(o.Slices, is16) {
 			return
 		}
 		r := testkit.NewRand(5)
 		const most = 1000
 		for values := range slices.Chunk(all, most) {
-			p := o.problem(r, len(values), true)
-			for p.rotation.Tokens > 1 {
-				p = o.problem(r, len(values), true)
+			p := o.Problem(r, len(values), true)
+			for p.Rotation.Tokens > 1 {
+				p = o.Problem(r, len(values), true)
 			}
-			p.inPlace = false
-			for name := range p.number {
-				p.number[name] = 1
+			p.InPlace = false
+			for name := range p.Number {
+				p.Number[name] = 1
 			}
-			random := p.prepare
-			p.prepare = func(r *rand.Rand, a *arguments) {
+			random := p.Prepare
+			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
 				if random != nil {
 					random(r, a)
 				}
 				// What is multiplied is 1 or 0, what is added 0.
-				for _, s := range o.slices {
-					memory := a.memory[s.name]
-					for i := range len(memory) / s.element.size {
+				for _, s := range o.Slices {
+					memory := a.Memory[s.Name]
+					for i := range len(memory) / s.Element.Size {
 						x := values[i%len(values)]
 						switch {
-						case o.geometry == "Rotation" && s.name == "x":
+						case o.Geometry == "Rotation" && s.Name == "x":
 							x = float32(1 - i%2)
-							if o.layout == "HalfSplit" {
+							if o.Layout == "HalfSplit" {
 								x = float32(1 - i/len(values)%2)
 							}
-						case s.name == "sin":
+						case s.Name == "sin":
 							x = values[len(values)-1-i%len(values)]
-						case s.written && o.geometry == "":
+						case s.Written && o.Geometry == "":
 							x = 0
 						}
-						if s.element.set != nil {
-							s.element.set(memory[i*s.element.size:], x)
+						if s.Element.Set != nil {
+							s.Element.Set(memory[i*s.Element.Size:], x)
 						}
 					}
 				}
 			}
-			o.try(t, r, impl, p, padded(r, o))
+			o.Try(t, r, impl, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -102,49 +103,49 @@ func hardToRound(r *rand.Rand) (all []float32) {
 
 // All numbers of 16 bits are widened as generic does.
 func TestWidening(t *testing.T) {
-	eachOperation(t, regular(), func(t *testing.T, impl kernels.Implementation, o *operation) {
-		if o.geometry != "" || o.has("scale") || o.slices[1].element.size != 2 {
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+		if o.Geometry != "" || o.Has("scale") || o.Slices[1].Element.Size != 2 {
 			return
 		}
-		p := o.problem(testkit.NewRand(6), 1<<16, true)
-		p.prepare = func(_ *rand.Rand, a *arguments) {
-			x := elements[uint16](a, o.slices[1].name)
+		p := o.Problem(testkit.NewRand(6), 1<<16, true)
+		p.Prepare = func(_ *rand.Rand, a *operations.Arguments) {
+			x := operations.Elements[uint16](a, o.Slices[1].Name)
 			for i := range x {
 				x[i] = uint16(i)
 			}
 		}
 		r := testkit.NewRand(7)
-		o.try(t, r, impl, p, padded(r, o))
+		o.Try(t, r, impl, p, operations.Padded(r, o))
 	})
 }
 
 // Nothing to do is done by doing nothing.
 func TestNothing(t *testing.T) {
-	eachOperation(t, regular(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		r := testkit.NewRand(8)
 		for empty := range 3 {
-			p := o.problem(r, 8, false)
-			p.split = func(*arguments) []*arguments { return nil }
+			p := o.Problem(r, 8, false)
+			p.Split = func(*operations.Arguments) []*operations.Arguments { return nil }
 			switch {
-			case o.geometry == "Rotation":
-				if empty == 0 && o.lengths != nil {
+			case o.Geometry == "Rotation":
+				if empty == 0 && o.Lengths != nil {
 					continue // rows have one of these lengths, and none is 0
 				}
-				*[]*int{&p.rotation.Pairs, &p.rotation.Tokens, &p.rotation.Heads}[empty] = 0
-			case o.geometry == "Lines":
-				p.lines.Count = 0
-			case o.geometry == "Fusion":
-				p.fusion.Count = 0
-			case o.geometry == "Tile":
-				p.tile.Rows = 0
-			case o.geometry == "Conversion":
-				p.conversion.Count = 0
-			case o.geometry == "Matrices":
-				*[]*int{&p.matrices.Rows, &p.matrices.Columns, &p.matrices.Rows}[empty] = 0
+				*[]*int{&p.Rotation.Pairs, &p.Rotation.Tokens, &p.Rotation.Heads}[empty] = 0
+			case o.Geometry == "Lines":
+				p.Lines.Count = 0
+			case o.Geometry == "Fusion":
+				p.Fusion.Count = 0
+			case o.Geometry == "Tile":
+				p.Tile.Rows = 0
+			case o.Geometry == "Conversion":
+				p.Conversion.Count = 0
+			case o.Geometry == "Matrices":
+				*[]*int{&p.Matrices.Rows, &p.Matrices.Columns, &p.Matrices.Rows}[empty] = 0
 			default:
-				p = o.problem(r, 0, false)
+				p = o.Problem(r, 0, false)
 			}
-			o.try(t, r, impl, p, padded(r, o))
+			o.Try(t, r, impl, p, operations.Padded(r, o))
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"github.com/go-posenc/posenc/internal/operations"
 	"fmt"
 	"math"
 	"slices"
@@ -18,7 +19,7 @@ import (
 // those under test: it searches the numbers of the format.
 type format16 struct {
 	name     string
-	element  *element
+	element  *operations.Element
 	numbers  *testkit.Numbers[uint16]
 	infinity uint16
 	value    [1 << 16]float32 // of all bits
@@ -28,8 +29,8 @@ type format16 struct {
 
 // newFormats16 makes both formats.
 func newFormats16() []*format16 {
-	half := &format16{name: "float16", element: f16, numbers: &testkit.Float16Numbers, infinity: 0x7c00}
-	brain := &format16{name: "bfloat16", element: bf16, numbers: &testkit.Bfloat16Numbers, infinity: 0x7f80}
+	half := &format16{name: "float16", element: operations.F16, numbers: &testkit.Float16Numbers, infinity: 0x7c00}
+	brain := &format16{name: "bfloat16", element: operations.BF16, numbers: &testkit.Bfloat16Numbers, infinity: 0x7f80}
 	for bits := range 1 << 16 {
 		half.value[bits] = testkit.Widen(posenc.Float16(bits))
 		brain.value[bits] = testkit.Widen(posenc.BFloat16(bits))
@@ -85,20 +86,20 @@ func (f *format16) compare(t *testing.T, got, want []uint16, name func(i int) st
 
 // conversion returns the operation of the registry that takes numbers of one type to
 // another, and nothing more.
-func conversion(t *testing.T, to, from *element) *operation {
+func conversion(t *testing.T, to, from *operations.Element) *operations.Operation {
 	t.Helper()
-	i := slices.IndexFunc(registry, func(o *operation) bool {
-		return o.geometry == "" && len(o.numbers) == 0 && len(o.slices) == 2 && o.slices[0].element == to && o.slices[1].element == from
+	i := slices.IndexFunc(everyOperation(), func(o *operations.Operation) bool {
+		return o.Geometry == "" && len(o.Numbers) == 0 && len(o.Slices) == 2 && o.Slices[0].Element == to && o.Slices[1].Element == from
 	})
 	if i < 0 {
 		t.Fatal("there is no such conversion")
 	}
-	return registry[i]
+	return everyOperation()[i]
 }
 
 // convert makes a call of a conversion.
-func convert[D, S any](o *operation, impl kernels.Implementation, y []D, x []S) {
-	o.call(impl, &arguments{memory: map[string][]byte{"y": testkit.BytesOf(y), "x": testkit.BytesOf(x)}})
+func convert[D, S any](o *operations.Operation, impl kernels.Implementation, y []D, x []S) {
+	o.Call(impl, &operations.Arguments{Memory: map[string][]byte{"y": testkit.BytesOf(y), "x": testkit.BytesOf(x)}})
 }
 
 // The rounding of the exhaustive tests is that of the plain tests.
@@ -137,7 +138,7 @@ func TestExhaustiveConversions(t *testing.T) {
 						bits[i] = uint16(i)
 					}
 					for _, impl := range dispatch.Supported() {
-						convert(conversion(t, f32, f.element), impl, widened, bits)
+						convert(conversion(t, operations.F32, f.element), impl, widened, bits)
 						testkit.CompareExhaustive(t, widened, f.value[:], func(i int) string { return fmt.Sprintf("%s: %s %#04x", impl, f.name, i) })
 						counts[1] += 1 << 16
 					}
@@ -152,7 +153,7 @@ func TestExhaustiveConversions(t *testing.T) {
 							want[i] = f.nearest(v)
 						}
 						for _, impl := range dispatch.Supported() {
-							convert(conversion(t, f.element, f32), impl, y, x)
+							convert(conversion(t, f.element, operations.F32), impl, y, x)
 							f.compare(t, y, want, func(i int) string { return fmt.Sprintf("%s: %x to %s", impl, x[i], f.name) })
 							counts[0] += chunk
 						}
@@ -207,51 +208,51 @@ func (p *rotated16) setBits(i int, x1, x2 uint16, c, s float32) {
 
 // check runs one kernel, where it writes the format (with narrow, reads it too)
 // or float32, and returns how many pairs it rotated.
-func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o *operation, narrow bool) int64 {
+func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o *operations.Operation, narrow bool) int64 {
 	t.Helper()
-	n, j := len(p.cos), slices.Index(testkit.Layouts, o.pairs())
+	n, j := len(p.cos), slices.Index(testkit.Layouts, pairs(o))
 	rows := kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
 	at := func(i int) string {
 		pair := i % n
-		if o.pairs() == posenc.Interleaved {
+		if pairs(o) == posenc.Interleaved {
 			pair = i / 2
 		}
-		a, b := testkit.PairAt(o.pairs(), 0, pair, n)
-		return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.name, impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
+		a, b := testkit.PairAt(pairs(o), 0, pair, n)
+		return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.Name, impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
 	}
-	y, x := o.slice("y").element, o.slice("x").element
+	y, x := o.Slice("y").Element, o.Slice("x").Element
 	switch {
-	case y != f32 && y != p.format.element, x != f32 && x != p.format.element, (y == x || x != f32) && !narrow:
+	case y != operations.F32 && y != p.format.element, x != operations.F32 && x != p.format.element, (y == x || x != operations.F32) && !narrow:
 		return 0
 	}
-	a := arguments{rotation: rows, memory: map[string][]byte{
+	a := operations.Arguments{Rotation: rows, Memory: map[string][]byte{
 		"y": testkit.BytesOf(p.got), "x": testkit.BytesOf(p.x[j]), "cos": testkit.BytesOf(p.cos), "sin": testkit.BytesOf(p.sin),
 	}}
-	if x != f32 {
-		a.memory["x"] = testkit.BytesOf(p.bits[j])
+	if x != operations.F32 {
+		a.Memory["x"] = testkit.BytesOf(p.bits[j])
 	}
-	if y == f32 {
-		o.call(impl, &a)
+	if y == operations.F32 {
+		o.Call(impl, &a)
 		testkit.CompareExhaustive(t, p.got, p.want[j], at)
 	} else {
-		a.memory["y"] = testkit.BytesOf(p.gotBits)
-		o.call(impl, &a)
+		a.Memory["y"] = testkit.BytesOf(p.gotBits)
+		o.Call(impl, &a)
 		p.format.compare(t, p.gotBits, p.wantBits[j], at)
 	}
 	return int64(n)
 }
 
 // pairs is where the elements of a pair lie.
-func (o *operation) pairs() posenc.Layout {
-	if o.layout == "Interleaved" {
+func pairs(o *operations.Operation) posenc.Layout {
+	if o.Layout == "Interleaved" {
 		return posenc.Interleaved
 	}
 	return posenc.HalfSplit
 }
 
 // rotations are the operations that rotate pairs.
-func rotations() []*operation {
-	return slices.DeleteFunc(slices.Clone(registry), func(o *operation) bool { return o.geometry != "Rotation" })
+func rotations() []*operations.Operation {
+	return slices.DeleteFunc(slices.Clone(everyOperation()), func(o *operations.Operation) bool { return o.Geometry != "Rotation" })
 }
 
 // All float16 and bfloat16 in both places of a pair, by several angles, with

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"github.com/go-posenc/posenc/internal/operations"
 	"bytes"
 	"fmt"
 	"math"
@@ -188,10 +189,10 @@ func TestExhaustiveQuotients(t *testing.T) {
 					if block < significands {
 						first = math.Float32bits(1) + uint32(block*perBlock) + i
 					}
-					counts[0] += check("int8", first, all[i8], func(impl kernels.Implementation, y []uint8, scales, x []float32, v *kernels.Conversion) {
-						kernels.QuantizeRowF32ToI8(impl, elements[int8](&arguments{memory: map[string][]byte{"": y}}, ""), scales, x, v)
+					counts[0] += check("int8", first, all[operations.I8], func(impl kernels.Implementation, y []uint8, scales, x []float32, v *kernels.Conversion) {
+						kernels.QuantizeRowF32ToI8(impl, operations.Elements[int8](&operations.Arguments{Memory: map[string][]byte{"": y}}, ""), scales, x, v)
 					})
-					counts[0] += check("E4M3", first, all[e4m3], kernels.QuantizeRowF32ToE4M3)
+					counts[0] += check("E4M3", first, all[operations.E4M3], kernels.QuantizeRowF32ToE4M3)
 				}
 			}
 		},

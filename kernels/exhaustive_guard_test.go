@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"github.com/go-posenc/posenc/internal/operations"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,11 +33,11 @@ func TestExhaustiveGuards(t *testing.T) {
 		}
 	}
 	testkit.RunExhaustive(t, exhaustive.Leg{
-		Name:   fmt.Sprintf("lengths and misalignments of all %d kernels between guards", len(registry)),
+		Name:   fmt.Sprintf("lengths and misalignments of all %d kernels between guards", len(everyOperation())),
 		Blocks: len(blocks),
 		Counts: []string{"lengths of a kernel", "lengths and misalignments"},
 		Worker: func(t *testing.T) func(block int, counts []int64) {
-			arenas := map[int]*guards{}
+			arenas := map[int]*operations.Guards{}
 			return func(number int, counts []int64) {
 				b := blocks[number]
 				j, g := &jobs[b.job], arenas[b.job]
@@ -45,10 +46,10 @@ func TestExhaustiveGuards(t *testing.T) {
 					arenas[b.job] = g
 				}
 				for m := range misalignments {
-					for i, name := range slices.Sorted(maps.Keys(g.arenas)) { // all take every misalignment, not all the same
-						g.gaps[name] = (m*(2*i+1) + i*b.n) % misalignments
+					for i, name := range slices.Sorted(maps.Keys(g.Arenas)) { // all take every misalignment, not all the same
+						g.Gaps[name] = (m*(2*i+1) + i*b.n) % misalignments
 					}
-					for _, g.atEnd = range []bool{false, true} {
+					for _, g.AtEnd = range []bool{false, true} {
 						j.try(t, testkit.NewRand(uint64(number*misalignments+m)), b.impl, b.n, g)
 						counts[1]++
 					}

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"github.com/go-posenc/posenc/internal/operations"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -17,26 +18,26 @@ func guardBytes(n int) int { return 4 * (6*(2*n+78) + 64) }
 // allGuarded are the regular operations and the functions that call the others.
 func allGuarded(longest int) []guarded {
 	list := composed(longest)
-	for _, o := range regular() {
-		list = append(list, guarded{o.name, longest, func(r *rand.Rand, _ kernels.Implementation, n int) (*operation, *problem) {
-			return o, o.problem(r, n, true)
+	for _, o := range operations.Regular() {
+		list = append(list, guarded{o.Name, longest, func(r *rand.Rand, _ kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
+			return o, o.Problem(r, n, true)
 		}})
 	}
 	return list
 }
 
 // newGuards returns guards for rows that begin up to misaligned elements from them.
-func (j *guarded) newGuards(t testing.TB, misaligned int) *guards {
+func (j *guarded) newGuards(t testing.TB, misaligned int) *operations.Guards {
 	o, _ := j.problem(testkit.NewRand(0), kernels.Generic, 1)
-	longest := max(j.longest*max(1, o.unit), slices.Max(append(o.lengths, 0)))
-	return newGuards(t, guardBytes(longest+misaligned*max(1, o.unit)), o)
+	longest := max(j.longest*max(1, o.Unit), slices.Max(append(o.Lengths, 0)))
+	return operations.NewGuards(t, guardBytes(longest+misaligned*max(1, o.Unit)), o)
 }
 
 // try makes a call on rows of n next to guards.
-func (j *guarded) try(t testing.TB, r *rand.Rand, impl kernels.Implementation, n int, g *guards) {
+func (j *guarded) try(t testing.TB, r *rand.Rand, impl kernels.Implementation, n int, g *operations.Guards) {
 	t.Helper()
 	o, p := j.problem(r, impl, n)
-	o.try(t, r, impl, p, g.place(r, o))
+	o.Try(t, r, impl, p, g.Place(r, o))
 }
 
 // No operation reads or writes beyond its slices, at every length and on both sides.
@@ -47,7 +48,7 @@ func TestGuards(t *testing.T) {
 				r, g := testkit.NewRand(51), j.newGuards(t, 0)
 				for n := range j.longest + 1 {
 					for range testkit.Rounds(3) {
-						for _, g.atEnd = range []bool{false, true} {
+						for _, g.AtEnd = range []bool{false, true} {
 							j.try(t, r, impl, n, g)
 						}
 					}
@@ -64,51 +65,51 @@ func TestGuardHalves(t *testing.T) {
 		t.Skip("NOT TESTED: nothing faults around memory here")
 	}
 	// What takes heads of one length alone takes no halves apart.
-	rotations := slices.DeleteFunc(regular(), func(o *operation) bool {
-		return o.geometry != "Rotation" || o.layout != "HalfSplit" || o.lengths != nil
+	rotations := slices.DeleteFunc(operations.Regular(), func(o *operations.Operation) bool {
+		return o.Geometry != "Rotation" || o.Layout != "HalfSplit" || o.Lengths != nil
 	})
-	eachOperation(t, rotations, func(t *testing.T, impl kernels.Implementation, o *operation) {
+	operations.EachOperation(t, rotations, func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		r := testkit.NewRand(50)
 		arenas := testkit.NewArenas(t, 4*70, 2)
 		for n := 1; n <= 70; n++ {
 			for _, guarded := range []string{"x", "y"} {
-				p := o.problem(r, n, true)
-				size := o.slice(guarded).element.size
+				p := o.Problem(r, n, true)
+				size := o.Slice(guarded).Element.Size
 				first, second := testkit.Flush[byte](arenas[0], n*size, true), testkit.Flush[byte](arenas[1], n*size, false)
-				partner := offset(first, second) / size
-				p.rotation = kernels.Rotation{Pairs: n, Partner: partner, Tokens: 1, Heads: 1}
-				a := p.arguments
-				a.memory = map[string][]byte{}
-				want := arguments{memory: map[string][]byte{}}
-				for i := range o.slices {
-					s := &o.slices[i]
+				partner := operations.Offset(first, second) / size
+				p.Rotation = kernels.Rotation{Pairs: n, Partner: partner, Tokens: 1, Heads: 1}
+				a := p.Arguments
+				a.Memory = map[string][]byte{}
+				want := operations.Arguments{Memory: map[string][]byte{}}
+				for i := range o.Slices {
+					s := &o.Slices[i]
 					switch {
-					case s.name == "cos" || s.name == "sin":
-						a.memory[s.name] = make([]byte, n*s.element.size)
-						s.element.fill(r, a.memory[s.name])
-						want.memory[s.name] = a.memory[s.name]
+					case s.Name == "cos" || s.Name == "sin":
+						a.Memory[s.Name] = make([]byte, n*s.Element.Size)
+						s.Element.Fill(r, a.Memory[s.Name])
+						want.Memory[s.Name] = a.Memory[s.Name]
 						continue
-					case s.name == guarded:
-						a.memory[s.name] = unsafe.Slice(&first[0], (partner+n)*size)
+					case s.Name == guarded:
+						a.Memory[s.Name] = unsafe.Slice(&first[0], (partner+n)*size)
 					default:
-						a.memory[s.name] = make([]byte, (partner+n)*s.element.size)
+						a.Memory[s.Name] = make([]byte, (partner+n)*s.Element.Size)
 					}
-					for j, name := range []string{s.name, s.name + "2"} {
-						half := a.memory[s.name][j*partner*s.element.size:][:n*s.element.size]
-						s.element.fill(r, half)
-						want.memory[name] = slices.Clone(half)
+					for j, name := range []string{s.Name, s.Name + "2"} {
+						half := a.Memory[s.Name][j*partner*s.Element.Size:][:n*s.Element.Size]
+						s.Element.Fill(r, half)
+						want.Memory[name] = slices.Clone(half)
 					}
 				}
-				o.define(&want)
-				if reason, functions := testkit.Fault(func() { o.call(impl, &a) }); reason != nil {
+				o.Define(&want)
+				if reason, functions := testkit.Fault(func() { o.Call(impl, &a) }); reason != nil {
 					t.Fatalf("%d pairs: %v in %s", n, reason, functions)
 				}
-				e := o.slice("y").element
+				e := o.Slice("y").Element
 				for j, name := range []string{"y", "y2"} {
-					got := a.memory["y"][j*partner*e.size:]
-					for i := 0; i < n*e.size; i += e.size {
-						if g, w := got[i:i+e.size], want.memory[name][i:i+e.size]; !e.same(g, w) {
-							t.Fatalf("%d pairs: %s[%d] is %x, want %x", n, name, i/e.size, g, w)
+					got := a.Memory["y"][j*partner*e.Size:]
+					for i := 0; i < n*e.Size; i += e.Size {
+						if g, w := got[i:i+e.Size], want.Memory[name][i:i+e.Size]; !e.Same(g, w) {
+							t.Fatalf("%d pairs: %s[%d] is %x, want %x", n, name, i/e.Size, g, w)
 						}
 					}
 				}

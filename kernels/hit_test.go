@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"github.com/go-posenc/posenc/internal/operations"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,13 +21,13 @@ import (
 // that faults, and the fault says where. One that takes no memory is made to fault where
 // it begins.
 func TestKernelsAreHit(t *testing.T) {
-	if !testkit.GuardPages {
-		t.Skip("NOT TESTED: nothing faults around memory here")
+	if !testkit.GuardPages || testkit.Fuzzing() {
+		t.Skip("NOT TESTED: nothing faults around memory here, or fuzzing changes the wrappers")
 	}
-	eachOperation(t, registry, func(t *testing.T, impl kernels.Implementation, o *operation) {
-		call := o.faulting(t)
+	operations.EachOperation(t, everyOperation(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+		call := faulting(o, t)
 		reason, functions := testkit.Fault(func() { call(impl) })
-		want, ok := o.runs[impl]
+		want, ok := o.Runs[impl]
 		switch {
 		case !ok:
 			t.Fatal("the registry does not say what runs")
@@ -51,64 +52,64 @@ func TestKernelsAreHit(t *testing.T) {
 }
 
 // faulting returns a call of an operation that faults where it works.
-func (o *operation) faulting(t *testing.T) func(impl kernels.Implementation) {
+func faulting(o *operations.Operation, t *testing.T) func(impl kernels.Implementation) {
 	t.Helper()
-	if len(o.slices) == 0 {
-		restore := trap(t, o.name)
+	if len(o.Slices) == 0 {
+		restore := trap(t, o.Name)
 		t.Cleanup(restore)
-		return func(impl kernels.Implementation) { o.call(impl, &arguments{}) }
+		return func(impl kernels.Implementation) { o.Call(impl, &operations.Arguments{}) }
 	}
 	r := testkit.NewRand(1)
 	const n = 64
-	p := o.problem(r, n, true)
-	switch o.geometry { // more than fits what is alive of the memory that faults
+	p := o.Problem(r, n, true)
+	switch o.Geometry { // more than fits what is alive of the memory that faults
 	case "Rotation":
-		p.rotation = kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
+		p.Rotation = kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
 	case "Lines":
-		p.lines.Count = 1
+		p.Lines.Count = 1
 	case "Conversion":
-		p.conversion = kernels.Conversion{Len: 4 * n, Count: 1}
+		p.Conversion = kernels.Conversion{Len: 4 * n, Count: 1}
 	case "Tile":
-		p.tile = kernels.Tile{Len: n, Rows: 1, Stride: n}
+		p.Tile = kernels.Tile{Len: n, Rows: 1, Stride: n}
 	case "Matrices":
-		p.matrices = kernels.Matrices{Len: n, Rows: 1, Columns: n, YStride: n, XStride: n, VectorStride: n}
+		p.Matrices = kernels.Matrices{Len: n, Rows: 1, Columns: n, YStride: n, XStride: n, VectorStride: n}
 	}
 	for _, name := range []string{"xFirst", "xStride", "first", "step"} {
-		if o.has(name) {
-			p.number[name] = 0
+		if o.Has(name) {
+			p.Number[name] = 0
 		}
 	}
 	// A slice of which Go itself reads nothing but the first elements.
-	dead := slices.IndexFunc(o.slices, func(s slice) bool { return !s.single })
+	dead := slices.IndexFunc(o.Slices, func(s operations.Slice) bool { return !s.Single })
 	const alive = 64
 	arena := testkit.NewArena(t, os.Getpagesize())
-	a := p.arguments
-	a.memory = map[string][]byte{}
-	for i, s := range o.slices {
-		size := 1 << 14 * s.element.size
-		if s.name == "ids" {
+	a := p.Arguments
+	a.Memory = map[string][]byte{}
+	for i, s := range o.Slices {
+		size := 1 << 14 * s.Element.Size
+		if s.Name == "ids" {
 			continue
 		}
-		a.memory[s.name] = testkit.BytesOf(testkit.Aligned(size / 4))
-		if p.size[s.name] > 0 && o.geometry == "" || s.element == f64 {
-			a.memory[s.name] = a.memory[s.name][:p.size[s.name]*s.element.size]
+		a.Memory[s.Name] = testkit.BytesOf(testkit.Aligned(size / 4))
+		if p.Size[s.Name] > 0 && o.Geometry == "" || s.Element == operations.F64 {
+			a.Memory[s.Name] = a.Memory[s.Name][:p.Size[s.Name]*s.Element.Size]
 		}
 		if i == dead {
-			a.memory[s.name] = unsafe.Slice(&arena[len(arena)-alive], len(a.memory[s.name]))
+			a.Memory[s.Name] = unsafe.Slice(&arena[len(arena)-alive], len(a.Memory[s.Name]))
 		}
 	}
-	return func(impl kernels.Implementation) { o.call(impl, &a) }
+	return func(impl kernels.Implementation) { o.Call(impl, &a) }
 }
 
 // Rows that are aligned for it are written by non-temporal stores, where these are asked
 // for, and by others elsewhere.
 func TestNonTemporalRowsAreHit(t *testing.T) {
-	if !testkit.GuardPages {
-		t.Skip("NOT TESTED: nothing faults around memory here")
+	if !testkit.GuardPages || testkit.Fuzzing() {
+		t.Skip("NOT TESTED: nothing faults around memory here, or fuzzing changes the wrappers")
 	}
 	runs := map[string]map[kernels.Implementation]string{}
-	for _, o := range registry {
-		runs[o.name] = o.runs
+	for _, o := range everyOperation() {
+		runs[o.Name] = o.Runs
 	}
 	const n, rows = 64, 8
 	positions := testkit.Sequence(rows + 1)[1:] // the sine of position 0 is for plain Go
@@ -148,8 +149,8 @@ func TestKernelsAreBound(t *testing.T) {
 		t.Skip("NOT TESTED: there is no source here, only the test binary")
 	}
 	bound := map[string]bool{}
-	for _, o := range registry {
-		for _, name := range o.runs {
+	for _, o := range everyOperation() {
+		for _, name := range o.Runs {
 			bound[name] = true
 		}
 	}
@@ -171,18 +172,18 @@ func TestMissingCasePanics(t *testing.T) {
 		if slices.Contains(dispatch.Compiled(), impl) {
 			continue
 		}
-		for _, o := range registry {
-			a := o.problem(r, 64, true).arguments
-			a.memory = map[string][]byte{}
-			for _, s := range o.slices {
-				a.memory[s.name] = make([]byte, 1<<14*s.element.size)
+		for _, o := range everyOperation() {
+			a := o.Problem(r, 64, true).Arguments
+			a.Memory = map[string][]byte{}
+			for _, s := range o.Slices {
+				a.Memory[s.Name] = make([]byte, 1<<14*s.Element.Size)
 			}
-			if o.has("first") {
-				a.number["first"], a.number["step"] = 0, 0
+			if o.Has("first") {
+				a.Number["first"], a.Number["step"] = 0, 0
 			}
-			reason, _ := testkit.Fault(func() { o.call(impl, &a) })
-			if message := fmt.Sprint(reason); !strings.Contains(message, o.name+" has no case") || !strings.Contains(message, impl.String()) {
-				t.Errorf("%s on %s: %s", o.name, impl, message)
+			reason, _ := testkit.Fault(func() { o.Call(impl, &a) })
+			if message := fmt.Sprint(reason); !strings.Contains(message, o.Name+" has no case") || !strings.Contains(message, impl.String()) {
+				t.Errorf("%s on %s: %s", o.Name, impl, message)
 			}
 		}
 	}

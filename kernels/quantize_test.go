@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"github.com/go-posenc/posenc/internal/operations"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,32 +13,32 @@ import (
 )
 
 // conversions8 are the operations that write float32 as numbers of 8 bits.
-func conversions8() []*operation {
-	return slices.DeleteFunc(regular(), func(o *operation) bool {
-		return o.geometry != "Conversion" || o.slice("x").element != f32
+func conversions8() []*operations.Operation {
+	return slices.DeleteFunc(operations.Regular(), func(o *operations.Operation) bool {
+		return o.Geometry != "Conversion" || o.Slice("x").Element != operations.F32
 	})
 }
 
 // rowConversions8 are those that find a scale of their own for each vector.
-func rowConversions8() []*operation {
-	return slices.DeleteFunc(conversions8(), func(o *operation) bool { return !o.has("scales") })
+func rowConversions8() []*operations.Operation {
+	return slices.DeleteFunc(conversions8(), func(o *operations.Operation) bool { return !o.Has("scales") })
 }
 
 // Vectors of every magnitude are quantized as the definition says: of the largest and the
 // smallest a scale or its inverse is infinite, subnormal or 0.
 func TestMagnitudes(t *testing.T) {
 	const n, count = 96, 128 + 149
-	eachOperation(t, conversions8(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+	operations.EachOperation(t, conversions8(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		r := testkit.NewRand(11)
 		for range testkit.Rounds(10) {
-			p := o.vectors(r, n, count)
-			p.prepare = func(r *rand.Rand, a *arguments) {
-				x := elements[float32](a, "x")
+			p := vectors(o, r, n, count)
+			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
+				x := operations.Elements[float32](a, "x")
 				for i := range x {
 					x[i] = float32(math.Ldexp(2*r.Float64()-1, i/n-148))
 				}
 			}
-			o.try(t, r, impl, p, padded(r, o))
+			o.Try(t, r, impl, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -47,40 +48,40 @@ func TestMagnitudes(t *testing.T) {
 func TestQuotients(t *testing.T) {
 	const count, reach = 9, 2
 	midpoints := midpointsOfRows()
-	eachOperation(t, rowConversions8(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+	operations.EachOperation(t, rowConversions8(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		r := testkit.NewRand(12)
-		m := midpoints[o.slice("y").element]
+		m := midpoints[o.Slice("y").Element]
 		for range testkit.Rounds(100) {
 			n := m.length(reach)
-			p := o.vectors(r, n, count)
-			p.prepare = func(r *rand.Rand, a *arguments) {
-				for row := range slices.Chunk(elements[float32](a, "x"), n) {
+			p := vectors(o, r, n, count)
+			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
+				for row := range slices.Chunk(operations.Elements[float32](a, "x"), n) {
 					m.fill(row, 1+r.Float32(), reach)
 				}
 			}
-			o.try(t, r, impl, p, padded(r, o))
+			o.Try(t, r, impl, p, operations.Padded(r, o))
 		}
 	})
 }
 
 // vectors is a call of so many vectors of n numbers, one behind the other.
-func (o *operation) vectors(r *rand.Rand, n, count int) *problem {
-	p := o.problem(r, n, true)
-	for p.conversion.Count != 1 {
-		p = o.problem(r, n, true)
+func vectors(o *operations.Operation, r *rand.Rand, n, count int) *operations.Problem {
+	p := o.Problem(r, n, true)
+	for p.Conversion.Count != 1 {
+		p = o.Problem(r, n, true)
 	}
-	c, one, length := &p.conversion, p.split, map[string]int{}
-	for name, size := range p.size {
+	c, one, length := &p.Conversion, p.Split, map[string]int{}
+	for name, size := range p.Size {
 		length[name] = size
-		p.size[name] = count * size
+		p.Size[name] = count * size
 	}
 	c.YStride, c.XStride = length["y"], length["x"]
-	p.split = func(a *arguments) (list []*arguments) {
+	p.Split = func(a *operations.Arguments) (list []*operations.Arguments) {
 		for i := range count {
 			row := *a
-			row.memory = clone(a.memory)
+			row.Memory = operations.Clone(a.Memory)
 			for name, size := range length {
-				o.cut(&row, a, name, name, i*size, size)
+				o.Cut(&row, a, name, name, i*size, size)
 			}
 			list = append(list, one(&row)...)
 		}
@@ -99,7 +100,7 @@ type midpoints struct {
 
 // midpointsOfRows returns those of int8, and of E4M3 the subnormal ones and those of one
 // exponent: the others are powers of two times these.
-func midpointsOfRows() map[*element]midpoints {
+func midpointsOfRows() map[*operations.Element]midpoints {
 	integers, numbers := midpoints{largest: 127}, midpoints{largest: 448}
 	for k := range 127 {
 		integers.list = append(integers.list, float64(k)+0.5)
@@ -107,7 +108,7 @@ func midpointsOfRows() map[*element]midpoints {
 	for k := range 16 {
 		numbers.list = append(numbers.list, math.Ldexp(float64(k)+0.5, -9))
 	}
-	return map[*element]midpoints{i8: integers, e4m3: numbers}
+	return map[*operations.Element]midpoints{operations.I8: integers, operations.E4M3: numbers}
 }
 
 // length is the numbers of a row that has all float32 up to reach from each midpoint times
@@ -127,11 +128,11 @@ func (m midpoints) fill(row []float32, amax float32, reach int) {
 
 // mostOf returns the number that the largest of a row or block becomes, or infinity where
 // the operation finds no scale.
-func mostOf(o *operation) float32 {
+func mostOf(o *operations.Operation) float32 {
 	switch {
-	case o.has("scale"):
+	case o.Has("scale"):
 		return float32(math.Inf(1))
-	case o.slice("y").element == e4m3:
+	case o.Slice("y").Element == operations.E4M3:
 		return 448
 	default:
 		return 127
@@ -141,32 +142,32 @@ func mostOf(o *operation) float32 {
 // Numbers at and next to all midpoints of numbers of 8 bits are rounded as generic does,
 // by operations that multiply and divide by 1.
 func TestRounding8(t *testing.T) {
-	eachOperation(t, conversions8(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+	operations.EachOperation(t, conversions8(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		r := testkit.NewRand(10)
 		most := mostOf(o)
 		var all []float32
 		for upper := range uint32(1 << 16) { // the midpoints have no lower half
 			for _, lower := range []uint32{0, 1, 0xffff} {
 				x := math.Float32frombits(upper<<16 | lower)
-				if o.has("scale") || x >= -most && x <= most {
+				if o.Has("scale") || x >= -most && x <= most {
 					all = append(all, x)
 				}
 			}
 		}
 		const length = 32*31 + 21 // numbers of Q8_0 are a multiple of 32
 		for values := range slices.Chunk(all, length-32) {
-			p := o.problem(r, length, true)
-			for p.conversion.Count > 1 {
-				p = o.problem(r, length, true)
+			p := o.Problem(r, length, true)
+			for p.Conversion.Count > 1 {
+				p = o.Problem(r, length, true)
 			}
-			p.number["scale"] = 1
-			p.prepare = func(_ *rand.Rand, a *arguments) {
-				x := elements[float32](a, "x")
+			p.Number["scale"] = 1
+			p.Prepare = func(_ *rand.Rand, a *operations.Arguments) {
+				x := operations.Elements[float32](a, "x")
 				clear(x)
 				copied := 0
 				for i := range x {
 					switch {
-					case i%generic.Q8Block == 0 && !o.has("scale"):
+					case i%generic.Q8Block == 0 && !o.Has("scale"):
 						x[i] = most
 					case copied < len(values):
 						x[i] = values[copied]
@@ -177,7 +178,7 @@ func TestRounding8(t *testing.T) {
 					t.Fatalf("%d of %d numbers tried", copied, len(values))
 				}
 			}
-			o.try(t, r, impl, p, padded(r, o))
+			o.Try(t, r, impl, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -185,24 +186,24 @@ func TestRounding8(t *testing.T) {
 // All numbers of 8 bits are widened as generic does, and multiplied by scales up to the
 // largest.
 func TestWidening8(t *testing.T) {
-	operations := slices.DeleteFunc(regular(), func(o *operation) bool {
-		return o.geometry != "Conversion" || o.slice("x").element == f32 || !o.has("scales")
+	narrow := slices.DeleteFunc(operations.Regular(), func(o *operations.Operation) bool {
+		return o.Geometry != "Conversion" || o.Slice("x").Element == operations.F32 || !o.Has("scales")
 	})
-	eachOperation(t, operations, func(t *testing.T, impl kernels.Implementation, o *operation) {
+	operations.EachOperation(t, narrow, func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		r := testkit.NewRand(13)
 		for exponent := -150; exponent <= 128; exponent++ {
 			scale := float32(math.Ldexp(2-r.Float64(), exponent-1))
-			p := o.problem(r, 256, true)
-			p.prepare = func(_ *rand.Rand, a *arguments) {
-				for i := range a.memory["x"] {
-					a.memory["x"][i] = byte(i)
+			p := o.Problem(r, 256, true)
+			p.Prepare = func(_ *rand.Rand, a *operations.Arguments) {
+				for i := range a.Memory["x"] {
+					a.Memory["x"][i] = byte(i)
 				}
-				scales := elements[float32](a, "scales")
+				scales := operations.Elements[float32](a, "scales")
 				for i := range scales {
 					scales[i] = scale
 				}
 			}
-			o.try(t, r, impl, p, padded(r, o))
+			o.Try(t, r, impl, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -210,7 +211,7 @@ func TestWidening8(t *testing.T) {
 // Quotients are rounded to float32 before they are rounded to numbers of 8 bits: those
 // are tried that are nearest to where it makes a difference, beside midpoints.
 func TestHardQuotients(t *testing.T) {
-	eachOperation(t, rowConversions8(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+	operations.EachOperation(t, rowConversions8(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		r, most, tried := testkit.NewRand(11), mostOf(o), 0
 		for _, q := range hardQuotients(o) {
 			largest, ok := dividend(most, q.scale)
@@ -218,17 +219,17 @@ func TestHardQuotients(t *testing.T) {
 				continue
 			}
 			tried++
-			p := o.problem(r, 21, true) // a number in every part of a row
-			p.prepare = func(r *rand.Rand, a *arguments) {
-				x := elements[float32](a, "x")
+			p := o.Problem(r, 21, true) // a number in every part of a row
+			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
+				x := operations.Elements[float32](a, "x")
 				for i := range x {
 					x[i] = math.Float32frombits(math.Float32bits(q.x) ^ r.Uint32()&(1<<31))
-					if i%p.conversion.XStride == 0 {
+					if i%p.Conversion.XStride == 0 {
 						x[i] = -largest
 					}
 				}
 			}
-			o.try(t, r, impl, p, padded(r, o))
+			o.Try(t, r, impl, p, operations.Padded(r, o))
 		}
 		if tried < 1000 {
 			t.Errorf("only %d quotients tried", tried)
@@ -265,7 +266,7 @@ type quotient struct{ x, scale float32 }
 // hardQuotients returns the quotients of float32 that are nearest to numbers half-way
 // between a midpoint of numbers of 8 bits and the float32 next to it. With integers X and
 // S of 24 bits and M of 25, X/S is M/2^k but for j/(S*2^k), where S*M is -j modulo 2^k.
-func hardQuotients(o *operation) (list []quotient) {
+func hardQuotients(o *operations.Operation) (list []quotient) {
 	for _, midpoint := range midpointsOf(o) {
 		for _, toward := range []float32{0, 1000} {
 			boundary := (float64(midpoint) + float64(math.Nextafter32(midpoint, toward))) / 2
@@ -290,8 +291,8 @@ func hardQuotients(o *operation) (list []quotient) {
 }
 
 // midpointsOf returns those of the numbers of the type that an operation writes.
-func midpointsOf(o *operation) (list []float32) {
-	if o.slice("y").element == i8 {
+func midpointsOf(o *operations.Operation) (list []float32) {
+	if o.Slice("y").Element == operations.I8 {
 		for i := range 127 {
 			list = append(list, float32(i)+0.5)
 		}

@@ -3,1293 +3,159 @@
 package kernels_test
 
 import (
-	"github.com/go-posenc/posenc/generic"
+	. "github.com/go-posenc/posenc/internal/operations"
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// registry lists all operations.
-var registry = []*operation{
+// private lists the operations that package kernels alone calls.
+var private = []*Operation{
 	{
-		name:     "RotateHalfSplitF32",
-		geometry: "Rotation",
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateHalfSplitF32AVX2",
-			kernels.AVX512:  "asm.RotateHalfSplitF32AVX512",
-			kernels.NEON:    "asm.RotateHalfSplitF32NEON",
-			kernels.Generic: "generic.RotateHalfSplitF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateHalfSplitF32(elements[float32](a, "y"), elements[float32](a, "y2"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateHalfSplitF16",
-		geometry: "Rotation",
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: f16, written: true}, {name: "x", element: f16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateHalfSplitF16AVX2",
-			kernels.AVX512:  "asm.RotateHalfSplitF16AVX512",
-			kernels.NEON:    "asm.RotateHalfSplitF16NEON",
-			kernels.Generic: "generic.RotateHalfSplitF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateHalfSplitF16(elements[uint16](a, "y"), elements[uint16](a, "y2"), elements[uint16](a, "x"), elements[uint16](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateHalfSplitBF16",
-		geometry: "Rotation",
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: bf16, written: true}, {name: "x", element: bf16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateHalfSplitBF16AVX2",
-			kernels.AVX512:  "asm.RotateHalfSplitBF16AVX512",
-			kernels.NEON:    "asm.RotateHalfSplitBF16NEON",
-			kernels.Generic: "generic.RotateHalfSplitBF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitBF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateHalfSplitBF16(elements[uint16](a, "y"), elements[uint16](a, "y2"), elements[uint16](a, "x"), elements[uint16](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateHalfSplitF32ToF16",
-		geometry: "Rotation",
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: f16, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateHalfSplitF32ToF16AVX2",
-			kernels.AVX512:  "asm.RotateHalfSplitF32ToF16AVX512",
-			kernels.NEON:    "asm.RotateHalfSplitF32ToF16NEON",
-			kernels.Generic: "generic.RotateHalfSplitF32ToF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitF32ToF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateHalfSplitF32ToF16(elements[uint16](a, "y"), elements[uint16](a, "y2"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateHalfSplitF32ToBF16",
-		geometry: "Rotation",
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: bf16, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateHalfSplitF32ToBF16AVX2",
-			kernels.AVX512:  "asm.RotateHalfSplitF32ToBF16AVX512",
-			kernels.NEON:    "asm.RotateHalfSplitF32ToBF16NEON",
-			kernels.Generic: "generic.RotateHalfSplitF32ToBF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitF32ToBF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateHalfSplitF32ToBF16(elements[uint16](a, "y"), elements[uint16](a, "y2"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateHalfSplitF16ToF32",
-		geometry: "Rotation",
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateHalfSplitF16ToF32AVX2",
-			kernels.AVX512:  "asm.RotateHalfSplitF16ToF32AVX512",
-			kernels.NEON:    "asm.RotateHalfSplitF16ToF32NEON",
-			kernels.Generic: "generic.RotateHalfSplitF16ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateHalfSplitF16ToF32(elements[float32](a, "y"), elements[float32](a, "y2"), elements[uint16](a, "x"), elements[uint16](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateHalfSplitBF16ToF32",
-		geometry: "Rotation",
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: bf16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateHalfSplitBF16ToF32AVX2",
-			kernels.AVX512:  "asm.RotateHalfSplitBF16ToF32AVX512",
-			kernels.NEON:    "asm.RotateHalfSplitBF16ToF32NEON",
-			kernels.Generic: "generic.RotateHalfSplitBF16ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitBF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateHalfSplitBF16ToF32(elements[float32](a, "y"), elements[float32](a, "y2"), elements[uint16](a, "x"), elements[uint16](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateInterleavedF32",
-		geometry: "Rotation",
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateInterleavedF32AVX2",
-			kernels.AVX512:  "asm.RotateInterleavedF32AVX512",
-			kernels.NEON:    "asm.RotateInterleavedF32NEON",
-			kernels.Generic: "generic.RotateInterleavedF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateInterleavedF32(elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateInterleavedF16",
-		geometry: "Rotation",
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: f16, written: true}, {name: "x", element: f16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateInterleavedF16AVX2",
-			kernels.AVX512:  "asm.RotateInterleavedF16AVX512",
-			kernels.NEON:    "asm.RotateInterleavedF16NEON",
-			kernels.Generic: "generic.RotateInterleavedF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateInterleavedF16(elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateInterleavedBF16",
-		geometry: "Rotation",
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: bf16, written: true}, {name: "x", element: bf16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateInterleavedBF16AVX2",
-			kernels.AVX512:  "asm.RotateInterleavedBF16AVX512",
-			kernels.NEON:    "asm.RotateInterleavedBF16NEON",
-			kernels.Generic: "generic.RotateInterleavedBF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedBF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateInterleavedBF16(elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateInterleavedF32ToF16",
-		geometry: "Rotation",
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: f16, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateInterleavedF32ToF16AVX2",
-			kernels.AVX512:  "asm.RotateInterleavedF32ToF16AVX512",
-			kernels.NEON:    "asm.RotateInterleavedF32ToF16NEON",
-			kernels.Generic: "generic.RotateInterleavedF32ToF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedF32ToF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateInterleavedF32ToF16(elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateInterleavedF32ToBF16",
-		geometry: "Rotation",
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: bf16, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateInterleavedF32ToBF16AVX2",
-			kernels.AVX512:  "asm.RotateInterleavedF32ToBF16AVX512",
-			kernels.NEON:    "asm.RotateInterleavedF32ToBF16NEON",
-			kernels.Generic: "generic.RotateInterleavedF32ToBF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedF32ToBF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateInterleavedF32ToBF16(elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateInterleavedF16ToF32",
-		geometry: "Rotation",
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateInterleavedF16ToF32AVX2",
-			kernels.AVX512:  "asm.RotateInterleavedF16ToF32AVX512",
-			kernels.NEON:    "asm.RotateInterleavedF16ToF32NEON",
-			kernels.Generic: "generic.RotateInterleavedF16ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateInterleavedF16ToF32(elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateInterleavedBF16ToF32",
-		geometry: "Rotation",
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: bf16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateInterleavedBF16ToF32AVX2",
-			kernels.AVX512:  "asm.RotateInterleavedBF16ToF32AVX512",
-			kernels.NEON:    "asm.RotateInterleavedBF16ToF32NEON",
-			kernels.Generic: "generic.RotateInterleavedBF16ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedBF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateInterleavedBF16ToF32(elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateQuantizeHalfSplitF32ToQ8",
-		geometry: "Rotation",
-		lengths:  []int{64, 32},
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeHalfSplitF32ToQ8AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeHalfSplitF32ToQ8AVX512",
-			kernels.NEON:    "asm.RotateQuantizeHalfSplitF32ToQ8NEON",
-			kernels.Generic: "generic.RotateQuantizeHalfSplitF32ToQ8",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeHalfSplitF32ToQ8(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateQuantizeHalfSplitF32ToQ8(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateQuantizeRowHalfSplitF32ToI8",
-		geometry: "Rotation",
-		lengths:  []int{64, 32},
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: i8, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeRowHalfSplitF32ToI8AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToI8AVX512",
-			kernels.NEON:    "asm.RotateQuantizeRowHalfSplitF32ToI8NEON",
-			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToI8",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, elements[int8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			elements[float32](a, "scales")[0] = generic.RotateQuantizeRowHalfSplitF32ToI8(elements[int8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateQuantizeRowHalfSplitF32ToE4M3",
-		geometry: "Rotation",
-		lengths:  []int{64, 32},
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX512",
-			kernels.NEON:    "asm.RotateQuantizeRowHalfSplitF32ToE4M3NEON",
-			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			elements[float32](a, "scales")[0] = generic.RotateQuantizeRowHalfSplitF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateQuantizeScaledHalfSplitF32ToE4M3",
-		geometry: "Rotation",
-		lengths:  []int{64, 32, 96, 128},
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{"scale"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX512",
-			kernels.NEON:    "asm.RotateQuantizeScaledHalfSplitF32ToE4M3NEON",
-			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation, float32(a.number["scale"]))
-		},
-		define: func(a *arguments) {
-			generic.RotateQuantizeScaledHalfSplitF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"), float32(a.number["scale"]))
-		},
-	},
-	{
-		name:     "RotateQuantizeScaledHalfSplitF32ToE5M2",
-		geometry: "Rotation",
-		lengths:  []int{64, 32, 96, 128},
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "y", element: e5m2, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{"scale"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX512",
-			kernels.NEON:    "asm.RotateQuantizeScaledHalfSplitF32ToE5M2NEON",
-			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation, float32(a.number["scale"]))
-		},
-		define: func(a *arguments) {
-			generic.RotateQuantizeScaledHalfSplitF32ToE5M2(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"), float32(a.number["scale"]))
-		},
-	},
-	{
-		name:     "RotateQuantizeInterleavedF32ToQ8",
-		geometry: "Rotation",
-		lengths:  []int{64, 32},
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeInterleavedF32ToQ8AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeInterleavedF32ToQ8AVX512",
-			kernels.NEON:    "asm.RotateQuantizeInterleavedF32ToQ8NEON",
-			kernels.Generic: "generic.RotateQuantizeInterleavedF32ToQ8",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeInterleavedF32ToQ8(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			generic.RotateQuantizeInterleavedF32ToQ8(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateQuantizeRowInterleavedF32ToI8",
-		geometry: "Rotation",
-		lengths:  []int{64, 32},
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: i8, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeRowInterleavedF32ToI8AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToI8AVX512",
-			kernels.NEON:    "asm.RotateQuantizeRowInterleavedF32ToI8NEON",
-			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToI8",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeRowInterleavedF32ToI8(impl, elements[int8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			elements[float32](a, "scales")[0] = generic.RotateQuantizeRowInterleavedF32ToI8(elements[int8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateQuantizeRowInterleavedF32ToE4M3",
-		geometry: "Rotation",
-		lengths:  []int{64, 32},
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeRowInterleavedF32ToE4M3AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToE4M3AVX512",
-			kernels.NEON:    "asm.RotateQuantizeRowInterleavedF32ToE4M3NEON",
-			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToE4M3",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
-		},
-		define: func(a *arguments) {
-			elements[float32](a, "scales")[0] = generic.RotateQuantizeRowInterleavedF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RotateQuantizeScaledInterleavedF32ToE4M3",
-		geometry: "Rotation",
-		lengths:  []int{64, 32, 96, 128},
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{"scale"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX512",
-			kernels.NEON:    "asm.RotateQuantizeScaledInterleavedF32ToE4M3NEON",
-			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation, float32(a.number["scale"]))
-		},
-		define: func(a *arguments) {
-			generic.RotateQuantizeScaledInterleavedF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), float32(a.number["scale"]))
-		},
-	},
-	{
-		name:     "RotateQuantizeScaledInterleavedF32ToE5M2",
-		geometry: "Rotation",
-		lengths:  []int{64, 32, 96, 128},
-		layout:   "Interleaved",
-		slices:   []slice{{name: "y", element: e5m2, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{"scale"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX2",
-			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX512",
-			kernels.NEON:    "asm.RotateQuantizeScaledInterleavedF32ToE5M2NEON",
-			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateQuantizeScaledInterleavedF32ToE5M2(impl, elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation, float32(a.number["scale"]))
-		},
-		define: func(a *arguments) {
-			generic.RotateQuantizeScaledInterleavedF32ToE5M2(elements[uint8](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), float32(a.number["scale"]))
-		},
-	},
-	{
-		name:     "RMSNormF32",
-		geometry: "Lines",
-		slices:   []slice{{name: "x", element: f32, written: true}, {name: "weight", element: f32}},
-		numbers:  []string{"epsilon"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RMSNormF32AVX2",
-			kernels.AVX512:  "asm.RMSNormF32AVX512",
-			kernels.NEON:    "asm.RMSNormF32NEON",
-			kernels.Generic: "generic.RMSNormF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RMSNormF32(impl, elements[float32](a, "x"), elements[float32](a, "weight"), &a.lines, float32(a.number["epsilon"]))
-		},
-		define: func(a *arguments) {
-			generic.RMSNormF32(elements[float32](a, "x"), elements[float32](a, "weight"), float32(a.number["epsilon"]))
-		},
-	},
-	{
-		name:     "ScaleRowsF32",
-		geometry: "Lines",
-		slices:   []slice{{name: "x", element: f32, written: true}},
-		numbers:  []string{"factor"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.ScaleRowsF32AVX2",
-			kernels.AVX512:  "asm.ScaleRowsF32AVX512",
-			kernels.NEON:    "asm.ScaleRowsF32NEON",
-			kernels.Generic: "generic.ScaleF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.ScaleRowsF32(impl, elements[float32](a, "x"), float32(a.number["factor"]), &a.lines)
-		},
-		define: func(a *arguments) {
-			generic.ScaleF32(elements[float32](a, "x"), float32(a.number["factor"]))
-		},
-	},
-	{
-		name:     "RMSNormF16",
-		geometry: "Lines",
-		slices:   []slice{{name: "x", element: f16, written: true}, {name: "weight", element: f32}},
-		numbers:  []string{"epsilon"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RMSNormF16AVX2",
-			kernels.AVX512:  "asm.RMSNormF16AVX512",
-			kernels.NEON:    "asm.RMSNormF16NEON",
-			kernels.Generic: "generic.RMSNormF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RMSNormF16(impl, elements[uint16](a, "x"), elements[float32](a, "weight"), &a.lines, float32(a.number["epsilon"]))
-		},
-		define: func(a *arguments) {
-			generic.RMSNormF16(elements[uint16](a, "x"), elements[float32](a, "weight"), float32(a.number["epsilon"]))
-		},
-	},
-	{
-		name:     "ScaleRowsF16",
-		geometry: "Lines",
-		slices:   []slice{{name: "x", element: f16, written: true}},
-		numbers:  []string{"factor"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.ScaleRowsF16AVX2",
-			kernels.AVX512:  "asm.ScaleRowsF16AVX512",
-			kernels.NEON:    "asm.ScaleRowsF16NEON",
-			kernels.Generic: "generic.ScaleF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.ScaleRowsF16(impl, elements[uint16](a, "x"), float32(a.number["factor"]), &a.lines)
-		},
-		define: func(a *arguments) {
-			generic.ScaleF16(elements[uint16](a, "x"), float32(a.number["factor"]))
-		},
-	},
-	{
-		name:     "RMSNormBF16",
-		geometry: "Lines",
-		slices:   []slice{{name: "x", element: bf16, written: true}, {name: "weight", element: f32}},
-		numbers:  []string{"epsilon"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RMSNormBF16AVX2",
-			kernels.AVX512:  "asm.RMSNormBF16AVX512",
-			kernels.NEON:    "asm.RMSNormBF16NEON",
-			kernels.Generic: "generic.RMSNormBF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RMSNormBF16(impl, elements[uint16](a, "x"), elements[float32](a, "weight"), &a.lines, float32(a.number["epsilon"]))
-		},
-		define: func(a *arguments) {
-			generic.RMSNormBF16(elements[uint16](a, "x"), elements[float32](a, "weight"), float32(a.number["epsilon"]))
-		},
-	},
-	{
-		name:     "ScaleRowsBF16",
-		geometry: "Lines",
-		slices:   []slice{{name: "x", element: bf16, written: true}},
-		numbers:  []string{"factor"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.ScaleRowsBF16AVX2",
-			kernels.AVX512:  "asm.ScaleRowsBF16AVX512",
-			kernels.NEON:    "asm.ScaleRowsBF16NEON",
-			kernels.Generic: "generic.ScaleBF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.ScaleRowsBF16(impl, elements[uint16](a, "x"), float32(a.number["factor"]), &a.lines)
-		},
-		define: func(a *arguments) {
-			generic.ScaleBF16(elements[uint16](a, "x"), float32(a.number["factor"]))
-		},
-	},
-	{
-		name:     "RMSNormRotateHalfSplitF32",
-		geometry: "Fusion",
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "x", element: f32, written: true}, {name: "weight", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{"epsilon"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RMSNormRotateHalfSplitF32AVX2",
-			kernels.AVX512:  "asm.RMSNormRotateHalfSplitF32AVX512",
-			kernels.NEON:    "asm.RMSNormRotateHalfSplitF32NEON",
-			kernels.Generic: "generic.RMSNormF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RMSNormRotateHalfSplitF32(impl, elements[float32](a, "x"), elements[float32](a, "weight"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.fusion, float32(a.number["epsilon"]))
-		},
-		define: func(a *arguments) {
-			generic.RMSNormF32(elements[float32](a, "x"), elements[float32](a, "weight"), float32(a.number["epsilon"]))
-			generic.RotateHalfSplitF32(elements[float32](a, "rotated"), elements[float32](a, "rotated2"), elements[float32](a, "rotated"), elements[float32](a, "rotated2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "RMSNormRotateInterleavedF32",
-		geometry: "Fusion",
-		layout:   "Interleaved",
-		slices:   []slice{{name: "x", element: f32, written: true}, {name: "weight", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
-		numbers:  []string{"epsilon"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.RMSNormRotateInterleavedF32AVX2",
-			kernels.AVX512:  "asm.RMSNormRotateInterleavedF32AVX512",
-			kernels.NEON:    "asm.RMSNormRotateInterleavedF32NEON",
-			kernels.Generic: "generic.RMSNormF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RMSNormRotateInterleavedF32(impl, elements[float32](a, "x"), elements[float32](a, "weight"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.fusion, float32(a.number["epsilon"]))
-		},
-		define: func(a *arguments) {
-			generic.RMSNormF32(elements[float32](a, "x"), elements[float32](a, "weight"), float32(a.number["epsilon"]))
-			generic.RotateInterleavedF32(elements[float32](a, "rotated"), elements[float32](a, "rotated"), elements[float32](a, "cos"), elements[float32](a, "sin"))
-		},
-	},
-	{
-		name:     "AddRowsF32",
-		geometry: "Tile",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f32}, {name: "ids", element: i32}},
-		numbers:  []string{"xFirst", "xStride"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.AddRowsF32AVX2",
-			kernels.AVX512:  "asm.AddRowsF32AVX512",
-			kernels.NEON:    "asm.AddRowsF32NEON",
-			kernels.Generic: "generic.AddF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.AddRowsF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), int(a.number["xFirst"]), int(a.number["xStride"]), elements[int32](a, "ids"), &a.tile)
-		},
-		define: func(a *arguments) {
-			generic.AddF32(elements[float32](a, "y"), elements[float32](a, "x"))
-		},
-	},
-	{
-		name:     "AddClampedF32",
-		geometry: "Tile",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f32}},
-		numbers:  []string{"first", "step"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.AddClampedF32AVX2",
-			kernels.AVX512:  "asm.AddClampedF32AVX512",
-			kernels.NEON:    "asm.AddClampedF32NEON",
-			kernels.Generic: "generic.AddClampedF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.AddClampedF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), int(a.number["first"]), int(a.number["step"]), &a.tile)
-		},
-		define: func(a *arguments) {
-			generic.AddClampedF32(elements[float32](a, "y"), elements[float32](a, "x"), int(a.number["first"]))
-		},
-	},
-	{
-		name:     "AddDistanceF32",
-		geometry: "Tile",
-		slices:   []slice{{name: "y", element: f32, written: true}},
-		numbers:  []string{"slope", "first", "step"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.AddDistanceF32AVX2",
-			kernels.AVX512:  "asm.AddDistanceF32AVX512",
-			kernels.NEON:    "asm.AddDistanceF32NEON",
-			kernels.Generic: "generic.AddDistanceF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.AddDistanceF32(impl, elements[float32](a, "y"), float32(a.number["slope"]), int(a.number["first"]), int(a.number["step"]), &a.tile)
-		},
-		define: func(a *arguments) {
-			generic.AddDistanceF32(elements[float32](a, "y"), float32(a.number["slope"]), int(a.number["first"]))
-		},
-	},
-	{
-		name:     "SubAbsoluteDistanceF32",
-		geometry: "Tile",
-		slices:   []slice{{name: "y", element: f32, written: true}},
-		numbers:  []string{"slope", "first", "step"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.SubAbsoluteDistanceF32AVX2",
-			kernels.AVX512:  "asm.SubAbsoluteDistanceF32AVX512",
-			kernels.NEON:    "asm.SubAbsoluteDistanceF32NEON",
-			kernels.Generic: "generic.SubAbsoluteDistanceF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.SubAbsoluteDistanceF32(impl, elements[float32](a, "y"), float32(a.number["slope"]), int(a.number["first"]), int(a.number["step"]), &a.tile)
-		},
-		define: func(a *arguments) {
-			generic.SubAbsoluteDistanceF32(elements[float32](a, "y"), float32(a.number["slope"]), int(a.number["first"]))
-		},
-	},
-	{
-		name:     "DotProductsF32",
-		geometry: "Matrices",
-		slices:   []slice{{name: "y", element: f32, written: true, single: true}, {name: "x", element: f32}, {name: "vectors", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.DotProductsF32AVX2",
-			kernels.AVX512:  "asm.DotProductsF32AVX512",
-			kernels.NEON:    "asm.DotProductsF32NEON",
-			kernels.Generic: "generic.DotF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.DotProductsF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "vectors"), &a.matrices)
-		},
-		define: func(a *arguments) {
-			elements[float32](a, "y")[0] = generic.DotF32(elements[float32](a, "x"), elements[float32](a, "vectors"))
-		},
-	},
-	{
-		name:     "AddMultiplesF32",
-		geometry: "Matrices",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f32, single: true}, {name: "vectors", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.AddMultiplesF32AVX2",
-			kernels.AVX512:  "asm.AddMultiplesF32AVX512",
-			kernels.NEON:    "asm.AddMultiplesF32NEON",
-			kernels.Generic: "generic.AddMultipleF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.AddMultiplesF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "vectors"), &a.matrices)
-		},
-		define: func(a *arguments) {
-			generic.AddMultipleF32(elements[float32](a, "y"), elements[float32](a, "vectors"), elements[float32](a, "x")[0])
-		},
-	},
-	{
-		name:     "SinusoidalRowsInterleavedF32",
-		geometry: "",
-		seeded:   true,
-		partial:  true,
-		layout:   "Interleaved",
-		slices:   []slice{{name: "x", element: f32, written: true}},
-		numbers:  []string{"scaling"},
-		runs: map[kernels.Implementation]string{
+		Name:     "SinusoidalRowsInterleavedF32",
+		Geometry: "",
+		Seeded:   true,
+		Partial:  true,
+		Layout:   "Interleaved",
+		Slices:   []Slice{{Name: "x", Element: F32, Written: true}},
+		Numbers:  []string{"scaling"},
+		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.SinusoidalRowsInterleavedF32AVX2",
 			kernels.AVX512:  "asm.SinusoidalRowsInterleavedF32AVX512",
 			kernels.NEON:    "asm.SinusoidalRowsInterleavedF32NEON",
 			kernels.Generic: "",
 		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.SinusoidalRowsInterleavedF32(impl, elements[float32](a, "x"), int(a.number["stride"]), int(a.number["rows"]), a.seed, a.shift, int(a.number["n"]), float32(a.number["scaling"]))
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.SinusoidalRowsInterleavedF32(impl, Elements[float32](a, "x"), int(a.Number["stride"]), int(a.Number["rows"]), a.Seed, a.Shift, int(a.Number["n"]), float32(a.Number["scaling"]))
 		},
 	},
 	{
-		name:     "AddSinusoidalInterleavedF32",
-		geometry: "",
-		seeded:   true,
-		partial:  true,
-		layout:   "Interleaved",
-		slices:   []slice{{name: "x", element: f32, written: true}},
-		numbers:  []string{"scaling", "scale"},
-		runs: map[kernels.Implementation]string{
+		Name:     "AddSinusoidalInterleavedF32",
+		Geometry: "",
+		Seeded:   true,
+		Partial:  true,
+		Layout:   "Interleaved",
+		Slices:   []Slice{{Name: "x", Element: F32, Written: true}},
+		Numbers:  []string{"scaling", "scale"},
+		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.AddSinusoidalInterleavedF32AVX2",
 			kernels.AVX512:  "asm.AddSinusoidalInterleavedF32AVX512",
 			kernels.NEON:    "asm.AddSinusoidalInterleavedF32NEON",
 			kernels.Generic: "",
 		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.AddSinusoidalInterleavedF32(impl, elements[float32](a, "x"), int(a.number["stride"]), int(a.number["rows"]), a.seed, a.shift, int(a.number["n"]), float32(a.number["scaling"]), float32(a.number["scale"]))
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.AddSinusoidalInterleavedF32(impl, Elements[float32](a, "x"), int(a.Number["stride"]), int(a.Number["rows"]), a.Seed, a.Shift, int(a.Number["n"]), float32(a.Number["scaling"]), float32(a.Number["scale"]))
 		},
 	},
 	{
-		name:     "AddSinusoidalHalfSplitF32",
-		geometry: "",
-		seeded:   true,
-		partial:  true,
-		layout:   "HalfSplit",
-		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}},
-		numbers:  []string{"scaling", "scale"},
-		runs: map[kernels.Implementation]string{
+		Name:     "AddSinusoidalHalfSplitF32",
+		Geometry: "",
+		Seeded:   true,
+		Partial:  true,
+		Layout:   "HalfSplit",
+		Slices:   []Slice{{Name: "cos", Element: F32, Written: true}, {Name: "sin", Element: F32, Written: true}},
+		Numbers:  []string{"scaling", "scale"},
+		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.AddSinusoidalHalfSplitF32AVX2",
 			kernels.AVX512:  "asm.AddSinusoidalHalfSplitF32AVX512",
 			kernels.NEON:    "asm.AddSinusoidalHalfSplitF32NEON",
 			kernels.Generic: "",
 		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.AddSinusoidalHalfSplitF32(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), int(a.number["stride"]), int(a.number["rows"]), a.seed, a.shift, int(a.number["n"]), float32(a.number["scaling"]), float32(a.number["scale"]))
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.AddSinusoidalHalfSplitF32(impl, Elements[float32](a, "cos"), Elements[float32](a, "sin"), int(a.Number["stride"]), int(a.Number["rows"]), a.Seed, a.Shift, int(a.Number["n"]), float32(a.Number["scaling"]), float32(a.Number["scale"]))
 		},
 	},
 	{
-		name:     "ConvertF16ToF32",
-		geometry: "",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f16}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.ConvertF16ToF32AVX2",
-			kernels.AVX512:  "asm.ConvertF16ToF32AVX512",
-			kernels.NEON:    "asm.ConvertF16ToF32NEON",
-			kernels.Generic: "generic.ConvertF16ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.ConvertF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"))
-		},
-		define: func(a *arguments) {
-			generic.ConvertF16ToF32(elements[float32](a, "y"), elements[uint16](a, "x"))
-		},
-	},
-	{
-		name:     "ConvertBF16ToF32",
-		geometry: "",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: bf16}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.ConvertBF16ToF32AVX2",
-			kernels.AVX512:  "asm.ConvertBF16ToF32AVX512",
-			kernels.NEON:    "asm.ConvertBF16ToF32NEON",
-			kernels.Generic: "generic.ConvertBF16ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.ConvertBF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"))
-		},
-		define: func(a *arguments) {
-			generic.ConvertBF16ToF32(elements[float32](a, "y"), elements[uint16](a, "x"))
-		},
-	},
-	{
-		name:     "ConvertF32ToF16",
-		geometry: "",
-		slices:   []slice{{name: "y", element: f16, written: true}, {name: "x", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.ConvertF32ToF16AVX2",
-			kernels.AVX512:  "asm.ConvertF32ToF16AVX512",
-			kernels.NEON:    "asm.ConvertF32ToF16NEON",
-			kernels.Generic: "generic.ConvertF32ToF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.ConvertF32ToF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"))
-		},
-		define: func(a *arguments) {
-			generic.ConvertF32ToF16(elements[uint16](a, "y"), elements[float32](a, "x"))
-		},
-	},
-	{
-		name:     "ConvertF32ToBF16",
-		geometry: "",
-		slices:   []slice{{name: "y", element: bf16, written: true}, {name: "x", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.ConvertF32ToBF16AVX2",
-			kernels.AVX512:  "asm.ConvertF32ToBF16AVX512",
-			kernels.NEON:    "asm.ConvertF32ToBF16NEON",
-			kernels.Generic: "generic.ConvertF32ToBF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.ConvertF32ToBF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"))
-		},
-		define: func(a *arguments) {
-			generic.ConvertF32ToBF16(elements[uint16](a, "y"), elements[float32](a, "x"))
-		},
-	},
-	{
-		name:     "AddScaledF32",
-		geometry: "",
-		slices:   []slice{{name: "x", element: f32, written: true}, {name: "y", element: f32}},
-		numbers:  []string{"scale"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.AddScaledF32AVX2",
-			kernels.AVX512:  "asm.AddScaledF32AVX512",
-			kernels.NEON:    "asm.AddScaledF32NEON",
-			kernels.Generic: "generic.AddScaledF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.AddScaledF32(impl, elements[float32](a, "x"), elements[float32](a, "y"), float32(a.number["scale"]))
-		},
-		define: func(a *arguments) {
-			generic.AddScaledF32(elements[float32](a, "x"), elements[float32](a, "y"), float32(a.number["scale"]))
-		},
-	},
-	{
-		name:     "AddScaledF16",
-		geometry: "",
-		slices:   []slice{{name: "x", element: f16, written: true}, {name: "y", element: f32}},
-		numbers:  []string{"scale"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.AddScaledF16AVX2",
-			kernels.AVX512:  "asm.AddScaledF16AVX512",
-			kernels.NEON:    "asm.AddScaledF16NEON",
-			kernels.Generic: "generic.AddScaledF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.AddScaledF16(impl, elements[uint16](a, "x"), elements[float32](a, "y"), float32(a.number["scale"]))
-		},
-		define: func(a *arguments) {
-			generic.AddScaledF16(elements[uint16](a, "x"), elements[float32](a, "y"), float32(a.number["scale"]))
-		},
-	},
-	{
-		name:     "AddScaledBF16",
-		geometry: "",
-		slices:   []slice{{name: "x", element: bf16, written: true}, {name: "y", element: f32}},
-		numbers:  []string{"scale"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.AddScaledBF16AVX2",
-			kernels.AVX512:  "asm.AddScaledBF16AVX512",
-			kernels.NEON:    "asm.AddScaledBF16NEON",
-			kernels.Generic: "generic.AddScaledBF16",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.AddScaledBF16(impl, elements[uint16](a, "x"), elements[float32](a, "y"), float32(a.number["scale"]))
-		},
-		define: func(a *arguments) {
-			generic.AddScaledBF16(elements[uint16](a, "x"), elements[float32](a, "y"), float32(a.number["scale"]))
-		},
-	},
-	{
-		name:     "DeinterleaveB32",
-		geometry: "",
-		unit:     2,
-		slices:   []slice{{name: "y", element: b32, written: true}, {name: "x", element: b32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.DeinterleaveB32AVX2",
-			kernels.AVX512:  "asm.DeinterleaveB32AVX512",
-			kernels.NEON:    "asm.DeinterleaveB32NEON",
-			kernels.Generic: "generic.Deinterleave",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.DeinterleaveB32(impl, elements[uint32](a, "y"), elements[uint32](a, "x"))
-		},
-		define: func(a *arguments) {
-			generic.Deinterleave(elements[uint32](a, "y"), elements[uint32](a, "x"))
-		},
-	},
-	{
-		name:     "DeinterleaveB16",
-		geometry: "",
-		unit:     2,
-		slices:   []slice{{name: "y", element: b16, written: true}, {name: "x", element: b16}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.DeinterleaveB16AVX2",
-			kernels.AVX512:  "asm.DeinterleaveB16AVX512",
-			kernels.NEON:    "asm.DeinterleaveB16NEON",
-			kernels.Generic: "generic.Deinterleave",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.DeinterleaveB16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"))
-		},
-		define: func(a *arguments) {
-			generic.Deinterleave(elements[uint16](a, "y"), elements[uint16](a, "x"))
-		},
-	},
-	{
-		name:     "InterleaveB32",
-		geometry: "",
-		unit:     2,
-		slices:   []slice{{name: "y", element: b32, written: true}, {name: "x", element: b32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.InterleaveB32AVX2",
-			kernels.AVX512:  "asm.InterleaveB32AVX512",
-			kernels.NEON:    "asm.InterleaveB32NEON",
-			kernels.Generic: "generic.Interleave",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.InterleaveB32(impl, elements[uint32](a, "y"), elements[uint32](a, "x"))
-		},
-		define: func(a *arguments) {
-			generic.Interleave(elements[uint32](a, "y"), elements[uint32](a, "x"))
-		},
-	},
-	{
-		name:     "InterleaveB16",
-		geometry: "",
-		unit:     2,
-		slices:   []slice{{name: "y", element: b16, written: true}, {name: "x", element: b16}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.InterleaveB16AVX2",
-			kernels.AVX512:  "asm.InterleaveB16AVX512",
-			kernels.NEON:    "asm.InterleaveB16NEON",
-			kernels.Generic: "generic.Interleave",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.InterleaveB16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"))
-		},
-		define: func(a *arguments) {
-			generic.Interleave(elements[uint16](a, "y"), elements[uint16](a, "x"))
-		},
-	},
-	{
-		name:     "QuantizeF32ToQ8",
-		geometry: "Conversion",
-		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.QuantizeF32ToQ8AVX2",
-			kernels.AVX512:  "asm.QuantizeF32ToQ8AVX512",
-			kernels.NEON:    "asm.QuantizeF32ToQ8NEON",
-			kernels.Generic: "generic.QuantizeF32ToQ8",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.QuantizeF32ToQ8(impl, elements[uint8](a, "y"), elements[float32](a, "x"), &a.conversion)
-		},
-		define: func(a *arguments) {
-			generic.QuantizeF32ToQ8(elements[uint8](a, "y"), elements[float32](a, "x"))
-		},
-	},
-	{
-		name:     "QuantizeRowF32ToI8",
-		geometry: "Conversion",
-		slices:   []slice{{name: "y", element: i8, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.QuantizeRowF32ToI8AVX2",
-			kernels.AVX512:  "asm.QuantizeRowF32ToI8AVX512",
-			kernels.NEON:    "asm.QuantizeRowF32ToI8NEON",
-			kernels.Generic: "generic.QuantizeRowF32ToI8",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.QuantizeRowF32ToI8(impl, elements[int8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), &a.conversion)
-		},
-		define: func(a *arguments) {
-			elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToI8(elements[int8](a, "y"), elements[float32](a, "x"))
-		},
-	},
-	{
-		name:     "QuantizeRowF32ToE4M3",
-		geometry: "Conversion",
-		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.QuantizeRowF32ToE4M3AVX2",
-			kernels.AVX512:  "asm.QuantizeRowF32ToE4M3AVX512",
-			kernels.NEON:    "asm.QuantizeRowF32ToE4M3NEON",
-			kernels.Generic: "generic.QuantizeRowF32ToE4M3",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.QuantizeRowF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), &a.conversion)
-		},
-		define: func(a *arguments) {
-			elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"))
-		},
-	},
-	{
-		name:     "QuantizeF32ToE4M3",
-		geometry: "Conversion",
-		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "x", element: f32}},
-		numbers:  []string{"scale"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.QuantizeF32ToE4M3AVX2",
-			kernels.AVX512:  "asm.QuantizeF32ToE4M3AVX512",
-			kernels.NEON:    "asm.QuantizeF32ToE4M3NEON",
-			kernels.Generic: "generic.QuantizeF32ToE4M3",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.QuantizeF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "x"), &a.conversion, float32(a.number["scale"]))
-		},
-		define: func(a *arguments) {
-			generic.QuantizeF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), float32(a.number["scale"]))
-		},
-	},
-	{
-		name:     "QuantizeF32ToE5M2",
-		geometry: "Conversion",
-		slices:   []slice{{name: "y", element: e5m2, written: true}, {name: "x", element: f32}},
-		numbers:  []string{"scale"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.QuantizeF32ToE5M2AVX2",
-			kernels.AVX512:  "asm.QuantizeF32ToE5M2AVX512",
-			kernels.NEON:    "asm.QuantizeF32ToE5M2NEON",
-			kernels.Generic: "generic.QuantizeF32ToE5M2",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.QuantizeF32ToE5M2(impl, elements[uint8](a, "y"), elements[float32](a, "x"), &a.conversion, float32(a.number["scale"]))
-		},
-		define: func(a *arguments) {
-			generic.QuantizeF32ToE5M2(elements[uint8](a, "y"), elements[float32](a, "x"), float32(a.number["scale"]))
-		},
-	},
-	{
-		name:     "DequantizeQ8ToF32",
-		geometry: "Conversion",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: q8}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.DequantizeQ8ToF32AVX2",
-			kernels.AVX512:  "asm.DequantizeQ8ToF32AVX512",
-			kernels.NEON:    "asm.DequantizeQ8ToF32NEON",
-			kernels.Generic: "generic.DequantizeQ8ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.DequantizeQ8ToF32(impl, elements[float32](a, "y"), elements[uint8](a, "x"), &a.conversion)
-		},
-		define: func(a *arguments) {
-			generic.DequantizeQ8ToF32(elements[float32](a, "y"), elements[uint8](a, "x"))
-		},
-	},
-	{
-		name:     "DequantizeI8ToF32",
-		geometry: "Conversion",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: i8}, {name: "scales", element: f32, single: true}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.DequantizeI8ToF32AVX2",
-			kernels.AVX512:  "asm.DequantizeI8ToF32AVX512",
-			kernels.NEON:    "asm.DequantizeI8ToF32NEON",
-			kernels.Generic: "generic.DequantizeI8ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.DequantizeI8ToF32(impl, elements[float32](a, "y"), elements[int8](a, "x"), elements[float32](a, "scales"), &a.conversion)
-		},
-		define: func(a *arguments) {
-			generic.DequantizeI8ToF32(elements[float32](a, "y"), elements[int8](a, "x"), elements[float32](a, "scales")[0])
-		},
-	},
-	{
-		name:     "DequantizeE4M3ToF32",
-		geometry: "Conversion",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: e4m3}, {name: "scales", element: f32, single: true}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.DequantizeE4M3ToF32AVX2",
-			kernels.AVX512:  "asm.DequantizeE4M3ToF32AVX512",
-			kernels.NEON:    "asm.DequantizeE4M3ToF32NEON",
-			kernels.Generic: "generic.DequantizeE4M3ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.DequantizeE4M3ToF32(impl, elements[float32](a, "y"), elements[uint8](a, "x"), elements[float32](a, "scales"), &a.conversion)
-		},
-		define: func(a *arguments) {
-			generic.DequantizeE4M3ToF32(elements[float32](a, "y"), elements[uint8](a, "x"), elements[float32](a, "scales")[0])
-		},
-	},
-	{
-		name:     "DequantizeE5M2ToF32",
-		geometry: "Conversion",
-		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: e5m2}, {name: "scales", element: f32, single: true}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.DequantizeE5M2ToF32AVX2",
-			kernels.AVX512:  "asm.DequantizeE5M2ToF32AVX512",
-			kernels.NEON:    "asm.DequantizeE5M2ToF32NEON",
-			kernels.Generic: "generic.DequantizeE5M2ToF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.DequantizeE5M2ToF32(impl, elements[float32](a, "y"), elements[uint8](a, "x"), elements[float32](a, "scales"), &a.conversion)
-		},
-		define: func(a *arguments) {
-			generic.DequantizeE5M2ToF32(elements[float32](a, "y"), elements[uint8](a, "x"), elements[float32](a, "scales")[0])
-		},
-	},
-	{
-		name:     "HadamardF32",
-		geometry: "Lines",
-		lengths:  []int{32, 64, 128, 256, 512},
-		slices:   []slice{{name: "x", element: f32, written: true}},
-		numbers:  []string{"factor"},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.HadamardF32AVX2",
-			kernels.AVX512:  "asm.HadamardF32AVX512",
-			kernels.NEON:    "asm.HadamardF32NEON",
-			kernels.Generic: "generic.HadamardF32",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.HadamardF32(impl, elements[float32](a, "x"), &a.lines, float32(a.number["factor"]))
-		},
-		define: func(a *arguments) {
-			generic.HadamardF32(elements[float32](a, "x"), float32(a.number["factor"]))
-		},
-	},
-	{
-		name:     "CosSinExactF32",
-		geometry: "Block",
-		partial:  true,
-		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}},
-		numbers:  []string{"position", "scaleCos", "scaleSin"},
-		runs: map[kernels.Implementation]string{
+		Name:     "CosSinExactF32",
+		Geometry: "Block",
+		Partial:  true,
+		Slices:   []Slice{{Name: "cos", Element: F32, Written: true}, {Name: "sin", Element: F32, Written: true}},
+		Numbers:  []string{"position", "scaleCos", "scaleSin"},
+		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.CosSinExactF32AVX2",
 			kernels.AVX512:  "asm.CosSinExactF32AVX512",
 			kernels.NEON:    "asm.CosSinExactF32NEON",
 			kernels.Generic: "generic.CosSinExactAt",
 		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.CosSinExactF32(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), float64(a.number["position"]), &a.block, float32(a.number["scaleCos"]), float32(a.number["scaleSin"]))
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.CosSinExactF32(impl, Elements[float32](a, "cos"), Elements[float32](a, "sin"), float64(a.Number["position"]), &a.Block, float32(a.Number["scaleCos"]), float32(a.Number["scaleSin"]))
 		},
 	},
 	{
-		name:     "CosSinSeedF64",
-		geometry: "Block",
-		slices:   []slice{{name: "cos", element: f64, written: true}, {name: "sin", element: f64, written: true}, {name: "bound", element: f64, written: true}},
-		numbers:  []string{"position", "reach"},
-		runs: map[kernels.Implementation]string{
+		Name:     "CosSinSeedF64",
+		Geometry: "Block",
+		Slices:   []Slice{{Name: "cos", Element: F64, Written: true}, {Name: "sin", Element: F64, Written: true}, {Name: "bound", Element: F64, Written: true}},
+		Numbers:  []string{"position", "reach"},
+		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.CosSinSeedF64AVX2",
 			kernels.AVX512:  "asm.CosSinSeedF64AVX512",
 			kernels.NEON:    "asm.CosSinSeedF64NEON",
 			kernels.Generic: "",
 		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.CosSinSeedF64(impl, (*[kernels.Width]float64)(elements[float64](a, "cos")), (*[kernels.Width]float64)(elements[float64](a, "sin")), (*[kernels.Width]float64)(elements[float64](a, "bound")), &a.block, float64(a.number["position"]), float64(a.number["reach"]))
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.CosSinSeedF64(impl, (*[kernels.Width]float64)(Elements[float64](a, "cos")), (*[kernels.Width]float64)(Elements[float64](a, "sin")), (*[kernels.Width]float64)(Elements[float64](a, "bound")), &a.Block, float64(a.Number["position"]), float64(a.Number["reach"]))
 		},
 	},
 	{
-		name:     "CosSinShiftF32",
-		geometry: "",
-		seeded:   true,
-		partial:  true,
-		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}},
-		numbers:  []string{"scaleCos", "scaleSin"},
-		runs: map[kernels.Implementation]string{
+		Name:     "CosSinShiftF32",
+		Geometry: "",
+		Seeded:   true,
+		Partial:  true,
+		Slices:   []Slice{{Name: "cos", Element: F32, Written: true}, {Name: "sin", Element: F32, Written: true}},
+		Numbers:  []string{"scaleCos", "scaleSin"},
+		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.CosSinShiftF32AVX2",
 			kernels.AVX512:  "asm.CosSinShiftF32AVX512",
 			kernels.NEON:    "asm.CosSinShiftF32NEON",
 			kernels.Generic: "",
 		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.CosSinShiftF32(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), int(a.number["stride"]), int(a.number["rows"]), a.seed, a.shift, int(a.number["n"]), float32(a.number["scaleCos"]), float32(a.number["scaleSin"]))
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.CosSinShiftF32(impl, Elements[float32](a, "cos"), Elements[float32](a, "sin"), int(a.Number["stride"]), int(a.Number["rows"]), a.Seed, a.Shift, int(a.Number["n"]), float32(a.Number["scaleCos"]), float32(a.Number["scaleSin"]))
 		},
 	},
 	{
-		name:     "CosSinShiftNonTemporalF32",
-		geometry: "",
-		seeded:   true,
-		unit:     16,
-		align:    64,
-		partial:  true,
-		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}},
-		numbers:  []string{"scaleCos", "scaleSin"},
-		runs: map[kernels.Implementation]string{
+		Name:     "CosSinShiftNonTemporalF32",
+		Geometry: "",
+		Seeded:   true,
+		Unit:     16,
+		Align:    64,
+		Partial:  true,
+		Slices:   []Slice{{Name: "cos", Element: F32, Written: true}, {Name: "sin", Element: F32, Written: true}},
+		Numbers:  []string{"scaleCos", "scaleSin"},
+		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.CosSinShiftNonTemporalF32AVX2",
 			kernels.AVX512:  "asm.CosSinShiftNonTemporalF32AVX512",
 			kernels.NEON:    "asm.CosSinShiftF32NEON",
 			kernels.Generic: "",
 		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.CosSinShiftNonTemporalF32(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), int(a.number["stride"]), int(a.number["rows"]), a.seed, a.shift, int(a.number["n"]), float32(a.number["scaleCos"]), float32(a.number["scaleSin"]))
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.CosSinShiftNonTemporalF32(impl, Elements[float32](a, "cos"), Elements[float32](a, "sin"), int(a.Number["stride"]), int(a.Number["rows"]), a.Seed, a.Shift, int(a.Number["n"]), float32(a.Number["scaleCos"]), float32(a.Number["scaleSin"]))
 		},
 	},
 	{
-		name:     "CosSinFloat32F32",
-		geometry: "",
-		partial:  true,
-		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}, {name: "invFreq", element: f32}},
-		numbers:  []string{"position", "scaleCos", "scaleSin"},
-		runs: map[kernels.Implementation]string{
+		Name:     "CosSinFloat32F32",
+		Geometry: "",
+		Partial:  true,
+		Slices:   []Slice{{Name: "cos", Element: F32, Written: true}, {Name: "sin", Element: F32, Written: true}, {Name: "invFreq", Element: F32}},
+		Numbers:  []string{"position", "scaleCos", "scaleSin"},
+		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.CosSinFloat32F32AVX2",
 			kernels.AVX512:  "asm.CosSinFloat32F32AVX512",
 			kernels.NEON:    "asm.CosSinFloat32F32NEON",
 			kernels.Generic: "generic.CosSinFloat32",
 		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.CosSinFloat32F32(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), elements[float32](a, "invFreq"), float32(a.number["position"]), float32(a.number["scaleCos"]), float32(a.number["scaleSin"]))
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.CosSinFloat32F32(impl, Elements[float32](a, "cos"), Elements[float32](a, "sin"), Elements[float32](a, "invFreq"), float32(a.Number["position"]), float32(a.Number["scaleCos"]), float32(a.Number["scaleSin"]))
 		},
 	},
 	{
-		name:     "CopyNonTemporalB32",
-		geometry: "",
-		unit:     8,
-		align:    32,
-		slices:   []slice{{name: "y", element: b32, written: true}, {name: "x", element: b32}},
-		numbers:  []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.CopyNonTemporalB32AVX2",
-			kernels.AVX512:  "asm.CopyNonTemporalB32AVX2",
-			kernels.NEON:    "runtime.memmove",
-			kernels.Generic: "runtime.memmove",
-		},
-		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.CopyNonTemporal(impl, elements[float32](a, "y"), elements[float32](a, "x"))
-		},
-	},
-	{
-		name:    "FenceStores",
-		slices:  []slice{},
-		numbers: []string{},
-		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.FenceStoresAVX2",
-			kernels.AVX512:  "asm.FenceStoresAVX2",
-			kernels.NEON:    "",
-			kernels.Generic: "",
-		},
-		call: func(impl kernels.Implementation, a *arguments) { kernels.FenceStores(impl) },
-	},
-	{
-		name:    "ClearUpperHalves",
-		slices:  []slice{},
-		numbers: []string{},
-		runs: map[kernels.Implementation]string{
+		Name:    "ClearUpperHalves",
+		Slices:  []Slice{},
+		Numbers: []string{},
+		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.ClearUpperHalvesAVX2",
 			kernels.AVX512:  "asm.ClearUpperHalvesAVX2",
 			kernels.NEON:    "",
 			kernels.Generic: "",
 		},
-		call: func(impl kernels.Implementation, a *arguments) { kernels.ClearUpperHalves(impl) },
+		Call: func(impl kernels.Implementation, a *Arguments) { kernels.ClearUpperHalves(impl) },
 	},
 }

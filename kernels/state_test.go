@@ -3,6 +3,7 @@
 package kernels_test
 
 import (
+	"github.com/go-posenc/posenc/internal/operations"
 	"runtime"
 	"slices"
 	"testing"
@@ -21,27 +22,27 @@ func TestStateIsKept(t *testing.T) {
 	}
 	modes := append([]testkit.ControlMode{{}}, append(testkit.FlushModes, testkit.RoundModes...)...)
 	const n = 40 // whole vectors and a rest
-	eachOperation(t, registry, func(t *testing.T, impl kernels.Implementation, o *operation) {
+	operations.EachOperation(t, everyOperation(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		r := testkit.NewRand(9)
 		for _, mode := range modes {
-			p := o.problem(r, n, false)
-			a := p.arguments
-			a.memory = map[string][]byte{}
-			for i := range o.slices {
-				s := &o.slices[i]
-				_, a.memory[s.name] = padded(r, o)(s, p.size[s.name])
-				if s.name == "x" && p.inPlace {
-					a.memory["x"] = a.memory["y"]
+			p := o.Problem(r, n, false)
+			a := p.Arguments
+			a.Memory = map[string][]byte{}
+			for i := range o.Slices {
+				s := &o.Slices[i]
+				_, a.Memory[s.Name] = operations.Padded(r, o)(s, p.Size[s.Name])
+				if s.Name == "x" && p.InPlace {
+					a.Memory["x"] = a.Memory["y"]
 				}
 			}
-			if p.prepare != nil {
-				p.prepare(r, &a)
+			if p.Prepare != nil {
+				p.Prepare(r, &a)
 			}
 			before := testkit.SwapControl(testkit.DefaultControl)
 			testkit.SwapControl(before | mode.Bits)
-			o.call(impl, &a)
+			o.Call(impl, &a)
 			dirty := upperHalves()
 			after := testkit.SwapControl(before)
 			if after&^testkit.ExceptionFlags != (before|mode.Bits)&^testkit.ExceptionFlags {

@@ -24,21 +24,41 @@ func exports(operations []operation.Operation) ([]byte, error) {
 	return format.Source(b.Bytes())
 }
 
-// registry returns the file that lists operations for the tests of package kernels.
-func registry(operations []operation.Operation) ([]byte, error) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `%spackage kernels_test
+// registry returns the file of package operations that lists all operations but the private ones.
+func registry(all []operation.Operation) ([]byte, error) {
+	return listed(all, false, `package operations
 
 import (
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// registry lists all operations.
-var registry = []*operation{
-`, header)
-	for _, o := range bound(operations) {
-		register(&b, &o)
+// Registry lists all operations that other packages call.
+var Registry = []*Operation{
+`)
+}
+
+// privateRegistry returns the file of the tests of package kernels that lists the private ones.
+func privateRegistry(all []operation.Operation) ([]byte, error) {
+	return listed(all, true, `package kernels_test
+
+import (
+	. "github.com/go-posenc/posenc/internal/operations"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// private lists the operations that package kernels alone calls.
+var private = []*Operation{
+`)
+}
+
+func listed(all []operation.Operation, private bool, begin string) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(header + begin)
+	for _, o := range bound(all) {
+		if o.Private == private {
+			register(&b, &o)
+		}
 	}
 	b.WriteString("}\n")
 	return format.Source(b.Bytes())
@@ -50,37 +70,37 @@ func register(b *bytes.Buffer, o *operation.Operation) {
 			fmt.Fprintf(b, format+",\n", arguments...)
 		}
 	}
-	fmt.Fprintf(b, "{\nname: %q,\n", o.Name())
+	fmt.Fprintf(b, "{\nName: %q,\n", o.Name())
 	if g := o.Geometry(); g != nil {
 		unit := max(o.Unit, 1) * g.Factor
-		field(true, "geometry: %q", g.Struct)
-		field(len(g.Parameter) > 0, "seeded: true")
-		field(g.Struct == "" && unit > 1, "unit: %d", unit)
+		field(true, "Geometry: %q", g.Struct)
+		field(len(g.Parameter) > 0, "Seeded: true")
+		field(g.Struct == "" && unit > 1, "Unit: %d", unit)
 	}
-	field(o.Lengths != nil, "lengths: %#v", o.Lengths)
-	field(o.Align > 1, "align: %d", o.Align)
-	field(o.Result != nil, "partial: true")
-	field(o.Layout != "", "layout: %q", o.Layout)
-	b.WriteString("slices: []slice{")
+	field(o.Lengths != nil, "Lengths: %#v", o.Lengths)
+	field(o.Align > 1, "Align: %d", o.Align)
+	field(o.Result != nil, "Partial: true")
+	field(o.Layout != "", "Layout: %q", o.Layout)
+	b.WriteString("Slices: []Slice{")
 	for _, p := range o.Parameters {
 		if p.Kind == operation.Slice {
-			fmt.Fprintf(b, "{name: %q, element: %s", p.Name, small(element(o, p).String()))
+			fmt.Fprintf(b, "{Name: %q, Element: %s", p.Name, element(o, p).String())
 			if p.Written {
-				b.WriteString(", written: true")
+				b.WriteString(", Written: true")
 			}
 			if single(o, p.Name) {
-				b.WriteString(", single: true")
+				b.WriteString(", Single: true")
 			}
 			b.WriteString("},")
 		}
 	}
-	b.WriteString("},\nnumbers: []string{")
+	b.WriteString("},\nNumbers: []string{")
 	for _, p := range o.Parameters {
 		if p.Kind == operation.Scalar && p.Name != "" {
 			fmt.Fprintf(b, "%q, ", p.Name)
 		}
 	}
-	b.WriteString("},\nruns: map[kernels.Implementation]string{\n")
+	b.WriteString("},\nRuns: map[kernels.Implementation]string{\n")
 	for _, goarch := range []string{"amd64", "arm64"} {
 		for _, set := range operation.InstructionSets[goarch] {
 			runs := "asm." + o.Symbol(set)
@@ -99,8 +119,8 @@ func register(b *bytes.Buffer, o *operation.Operation) {
 	if o.Private {
 		name = o.Name()
 	}
-	fmt.Fprintf(b, "call: func(impl kernels.Implementation, a *arguments) { kernels.%s(%s) },\n", name, strings.Join(append([]string{"impl"}, arguments...), ", "))
-	field(len(o.Definition) > 0, "define: func(a *arguments) {\n%s\n}", rowDefinition(o))
+	fmt.Fprintf(b, "Call: func(impl kernels.Implementation, a *Arguments) { kernels.%s(%s) },\n", name, strings.Join(append([]string{"impl"}, arguments...), ", "))
+	field(len(o.Definition) > 0, "Define: func(a *Arguments) {\n%s\n}", rowDefinition(o))
 	b.WriteString("},\n")
 }
 
@@ -112,7 +132,7 @@ func element(o *operation.Operation, p operation.Parameter) operation.Element {
 	return p.Element
 }
 
-func small(name string) string { return strings.ToLower(name) }
+func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // plainRuns is the function that an operation runs without a kernel, or "".
 func plainRuns(o *operation.Operation) string {
@@ -127,17 +147,17 @@ func argument(p operation.Parameter) string {
 	switch {
 	case strings.HasPrefix(p.Type, "*["):
 		if p.Kind == operation.Slice && p.Arguments != nil {
-			return fmt.Sprintf("(*[kernels.Width]float64)(elements[float64](a, %q))", p.Name)
+			return fmt.Sprintf("(*[kernels.Width]float64)(Elements[float64](a, %q))", p.Name)
 		}
-		return "a." + p.Name
+		return "a." + title(p.Name)
 	case strings.HasPrefix(p.Type, "[]["):
-		return "a." + p.Name
+		return "a." + title(p.Name)
 	case strings.HasPrefix(p.Type, "[]"):
-		return fmt.Sprintf("elements[%s](a, %q)", p.Type[2:], p.Name)
+		return fmt.Sprintf("Elements[%s](a, %q)", p.Type[2:], p.Name)
 	case strings.HasPrefix(p.Type, "*"):
-		return "&a." + small(p.Type[1:])
+		return "&a." + p.Type[1:]
 	}
-	return fmt.Sprintf("%s(a.number[%q])", p.Type, p.Name)
+	return fmt.Sprintf("%s(a.Number[%q])", p.Type, p.Name)
 }
 
 // single reports whether a row has one element of a slice.

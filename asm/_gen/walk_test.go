@@ -75,14 +75,14 @@ func TestFurtherKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"rotate_amd64.go":             "func RotateInterleavedBF16ToF16AVX512(",
-		"rotate_arm64.go":             "func RotateInterleavedBF16ToF16NEON(",
-		"rotate_arm64.s":              "TEXT ·RotateInterleavedBF16ToF16NEON(SB)",
-		"../kernels/bind_amd64.go":    "asm.RotateInterleavedBF16ToF16AVX2(",
-		"../kernels/bind_arm64.go":    "asm.RotateInterleavedBF16ToF16NEON(",
-		"../kernels/bind_other.go":    "func RotateInterleavedBF16ToF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {",
-		"../kernels/loops.go":         "generic.RotateInterleavedBF16ToF16(",
-		"../kernels/registry_test.go": `"RotateInterleavedBF16ToF16"`,
+		"rotate_amd64.go":                    "func RotateInterleavedBF16ToF16AVX512(",
+		"rotate_arm64.go":                    "func RotateInterleavedBF16ToF16NEON(",
+		"rotate_arm64.s":                     "TEXT ·RotateInterleavedBF16ToF16NEON(SB)",
+		"../kernels/bind_amd64.go":           "asm.RotateInterleavedBF16ToF16AVX2(",
+		"../kernels/bind_arm64.go":           "asm.RotateInterleavedBF16ToF16NEON(",
+		"../kernels/bind_other.go":           "func RotateInterleavedBF16ToF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {",
+		"../kernels/loops.go":                "generic.RotateInterleavedBF16ToF16(",
+		"../internal/operations/registry.go": `"RotateInterleavedBF16ToF16"`,
 	} {
 		if !strings.Contains(string(files[name]), want) {
 			t.Errorf("%s lacks %s", name, want)

@@ -1,4 +1,4 @@
-package kernels_test
+package operations
 
 import (
 	"cmp"
@@ -10,16 +10,16 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// problem returns a random call of an operation whose rows have n elements, pairs or
+// Problem returns a random call of an operation whose rows have n elements, pairs or
 // frequencies. Packed, rows lie one after another, so that guards are next to them, and
 // are few.
-func (o *operation) problem(r *rand.Rand, n int, packed bool) *problem {
-	p := &problem{arguments: arguments{number: map[string]float64{}}, size: map[string]int{}}
-	for _, name := range o.numbers {
-		p.number[name] = o.number(r, name)
+func (o *Operation) Problem(r *rand.Rand, n int, packed bool) *Problem {
+	p := &Problem{Arguments: Arguments{Number: map[string]float64{}}, Size: map[string]int{}}
+	for _, name := range o.Numbers {
+		p.Number[name] = o.number(r, name)
 	}
-	if o.lengths != nil {
-		n = o.lengths[n%len(o.lengths)]
+	if o.Lengths != nil {
+		n = o.Lengths[n%len(o.Lengths)]
 	}
 	gap := func(most int) int {
 		if packed {
@@ -28,32 +28,32 @@ func (o *operation) problem(r *rand.Rand, n int, packed bool) *problem {
 		return r.IntN(2) * r.IntN(most)
 	}
 	switch {
-	case o.seeded:
+	case o.Seeded:
 		o.seeds(p, n)
-	case o.geometry == "Rotation":
+	case o.Geometry == "Rotation":
 		o.rotation(r, p, n, packed, gap)
-	case o.geometry == "Lines":
+	case o.Geometry == "Lines":
 		o.lines(r, p, n, packed, gap)
-	case o.geometry == "Fusion":
+	case o.Geometry == "Fusion":
 		o.fusion(r, p, n, packed, gap)
-	case o.geometry == "Tile":
+	case o.Geometry == "Tile":
 		o.tile(r, p, n, gap)
-	case o.geometry == "Matrices":
+	case o.Geometry == "Matrices":
 		o.matrices(r, p, n, gap)
-	case o.geometry == "Conversion":
+	case o.Geometry == "Conversion":
 		o.conversion(r, p, n, packed, gap)
-	case o.geometry == "Block":
+	case o.Geometry == "Block":
 		o.frequencies(p, n)
 	default:
-		for _, s := range o.slices {
-			p.size[s.name] = n * max(1, o.unit)
+		for _, s := range o.Slices {
+			p.Size[s.Name] = n * max(1, o.Unit)
 		}
 	}
 	return p
 }
 
-// number returns a scalar of an operation, by its name.
-func (o *operation) number(r *rand.Rand, name string) float64 {
+// Number returns a scalar of an operation, by its name.
+func (o *Operation) number(r *rand.Rand, name string) float64 {
 	switch name {
 	case "epsilon":
 		return float64(testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 1, 1e-30, math.MaxFloat32}))
@@ -66,9 +66,9 @@ func (o *operation) number(r *rand.Rand, name string) float64 {
 }
 
 // rotation is heads of tokens of n pairs.
-func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
+func (o *Operation) rotation(r *rand.Rand, p *Problem, n int, packed bool, gap func(int) int) {
 	tokens, heads := testkit.OneOf(r, testkit.TokenCounts), testkit.OneOf(r, testkit.HeadCounts)
-	blocks, quantizes, scaled := o.slice("y").element == q8, o.lengths != nil, o.has("scales")
+	blocks, quantizes, scaled := o.Slice("y").Element == Q8, o.Lengths != nil, o.Has("scales")
 	if packed || n > 40 && !quantizes {
 		tokens, heads = 1+r.IntN(2), 1+r.IntN(3)
 	}
@@ -77,7 +77,7 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 		partner = n
 	}
 	reach := 2 * n
-	if o.layout == "HalfSplit" {
+	if o.Layout == "HalfSplit" {
 		reach = partner + n
 	}
 	yReach := reach
@@ -105,29 +105,29 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 		}
 		g.YTokenStride, g.YHeadStride = token*reach, head*reach
 	}
-	if o.slice("y").element == o.slice("x").element && r.IntN(2) == 0 {
-		p.inPlace = true
+	if o.Slice("y").Element == o.Slice("x").Element && r.IntN(2) == 0 {
+		p.InPlace = true
 		g.YTokenStride, g.YHeadStride = g.XTokenStride, g.XHeadStride
 	}
-	p.rotation = g
-	p.size = map[string]int{
+	p.Rotation = g
+	p.Size = map[string]int{
 		"y": (tokens-1)*g.YTokenStride + (heads-1)*g.YHeadStride + yReach, "x": (tokens-1)*g.XTokenStride + (heads-1)*g.XHeadStride + reach,
 		"cos": (tokens-1)*g.TableStride + n, "sin": (tokens-1)*g.TableStride + n,
 	}
 	if scaled {
-		p.size["scales"] = ((tokens-1)*g.YTokenStride+(heads-1)*g.YHeadStride)/reach + 1
+		p.Size["scales"] = ((tokens-1)*g.YTokenStride+(heads-1)*g.YHeadStride)/reach + 1
 	}
 	if quantizes {
-		p.prepare = func(r *rand.Rand, a *arguments) {
+		p.Prepare = func(r *rand.Rand, a *Arguments) {
 			for _, name := range []string{"x", "cos", "sin"} { // numbers of every magnitude make most blocks NaN
-				o.ordinary(r, a, name, p.size[name]/n, n, n)
+				o.ordinary(r, a, name, p.Size[name]/n, n, n)
 			}
 		}
 	}
-	p.split = func(a *arguments) (list []*arguments) {
+	p.Split = func(a *Arguments) (list []*Arguments) {
 		for t := range tokens {
 			for h := range heads {
-				row := &arguments{memory: map[string][]byte{}, number: a.number}
+				row := &Arguments{Memory: map[string][]byte{}, Number: a.Number}
 				at := map[string]int{"y": t*g.YTokenStride + h*g.YHeadStride, "x": t*g.XTokenStride + h*g.XHeadStride, "cos": t * g.TableStride, "sin": t * g.TableStride}
 				if scaled {
 					at["scales"] = at["y"] / reach
@@ -135,16 +135,16 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 				for name, first := range at {
 					switch {
 					case name == "cos" || name == "sin":
-						o.cut(row, a, name, name, first, n)
+						o.Cut(row, a, name, name, first, n)
 					case name == "scales":
-						o.cut(row, a, name, name, first, 1)
+						o.Cut(row, a, name, name, first, 1)
 					case name == "y" && quantizes:
-						o.cut(row, a, name, name, first, yReach)
-					case o.layout == "HalfSplit":
-						o.cut(row, a, name, name, first, n)
-						o.cut(row, a, name, name+"2", first+partner, n)
+						o.Cut(row, a, name, name, first, yReach)
+					case o.Layout == "HalfSplit":
+						o.Cut(row, a, name, name, first, n)
+						o.Cut(row, a, name, name+"2", first+partner, n)
 					default:
-						o.cut(row, a, name, name, first, 2*n)
+						o.Cut(row, a, name, name, first, 2*n)
 					}
 				}
 				list = append(list, row)
@@ -155,22 +155,22 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 }
 
 // cut makes n elements of a slice, from number first on, a slice of a row.
-func (o *operation) cut(row, a *arguments, name, as string, first, n int) {
-	size := o.slice(name).element.size
-	row.memory[as] = a.memory[name][first*size:][:n*size]
+func (o *Operation) Cut(row, a *Arguments, name, as string, first, n int) {
+	size := o.Slice(name).Element.Size
+	row.Memory[as] = a.Memory[name][first*size:][:n*size]
 }
 
 // ordinary makes most rows of n elements numbers of one size: a single NaN or
 // infinity hides what becomes of the others.
-func (o *operation) ordinary(r *rand.Rand, a *arguments, name string, count, stride, n int) {
-	e := o.slice(name).element
+func (o *Operation) ordinary(r *rand.Rand, a *Arguments, name string, count, stride, n int) {
+	e := o.Slice(name).Element
 	for i := range count {
 		size := testkit.OneOf(r, []float32{1, 1, 1, 1000, 0x1p-12, 0x1p-70, 0x1p60, 0x1p70, 0})
 		if r.IntN(4) == 0 {
 			continue
 		}
 		for j := range n {
-			e.set(a.memory[name][(i*stride+j)*e.size:], size*float32(r.NormFloat64()))
+			e.Set(a.Memory[name][(i*stride+j)*e.Size:], size*float32(r.NormFloat64()))
 		}
 	}
 }
@@ -183,19 +183,19 @@ func counts(packed bool) []int {
 	return []int{1, 2, 3, 4, 5, 8, 11}
 }
 
-func (o *operation) lines(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
+func (o *Operation) lines(r *rand.Rand, p *Problem, n int, packed bool, gap func(int) int) {
 	g := kernels.Lines{Len: n, Count: testkit.OneOf(r, counts(packed)), Stride: n + gap(20)}
-	p.lines = g
-	for _, s := range o.slices {
-		p.size[s.name] = n
+	p.Lines = g
+	for _, s := range o.Slices {
+		p.Size[s.Name] = n
 	}
-	p.size["x"] = max(0, (g.Count-1)*g.Stride+n)
-	p.prepare = func(r *rand.Rand, a *arguments) { o.ordinary(r, a, "x", g.Count, g.Stride, n) }
-	p.split = func(a *arguments) (list []*arguments) {
+	p.Size["x"] = max(0, (g.Count-1)*g.Stride+n)
+	p.Prepare = func(r *rand.Rand, a *Arguments) { o.ordinary(r, a, "x", g.Count, g.Stride, n) }
+	p.Split = func(a *Arguments) (list []*Arguments) {
 		for i := range g.Count {
 			row := *a
-			row.memory = clone(a.memory)
-			o.cut(&row, a, "x", "x", i*g.Stride, n)
+			row.Memory = Clone(a.Memory)
+			o.Cut(&row, a, "x", "x", i*g.Stride, n)
 			list = append(list, &row)
 		}
 		return list
@@ -203,36 +203,36 @@ func (o *operation) lines(r *rand.Rand, p *problem, n int, packed bool, gap func
 }
 
 // conversion is vectors of n numbers, or of some blocks of Q8_0, that change their type.
-func (o *operation) conversion(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
+func (o *Operation) conversion(r *rand.Rand, p *Problem, n int, packed bool, gap func(int) int) {
 	g := kernels.Conversion{Len: max(1, n), Count: testkit.OneOf(r, counts(packed)), ScaleStride: 1 + gap(3)}
 	length := map[string]int{"y": g.Len, "x": g.Len, "scales": 1} // of a vector
-	for _, s := range o.slices {
-		if s.element == q8 {
+	for _, s := range o.Slices {
+		if s.Element == Q8 {
 			g.Len = generic.Q8Block * (n/generic.Q8Block + 1)
 			length["y"], length["x"] = g.Len, g.Len
-			length[s.name] = g.Len / generic.Q8Block * generic.Q8Bytes
+			length[s.Name] = g.Len / generic.Q8Block * generic.Q8Bytes
 		}
 	}
 	g.YStride, g.XStride = length["y"]+gap(20), length["x"]+gap(20)
-	if o.has("scales") && !o.slice("scales").written && r.IntN(3) == 0 {
+	if o.Has("scales") && !o.Slice("scales").Written && r.IntN(3) == 0 {
 		g.ScaleStride = 0
 	}
-	p.conversion = g
+	p.Conversion = g
 	stride := map[string]int{"y": g.YStride, "x": g.XStride, "scales": g.ScaleStride}
-	for _, s := range o.slices {
-		p.size[s.name] = (g.Count-1)*stride[s.name] + length[s.name]
+	for _, s := range o.Slices {
+		p.Size[s.Name] = (g.Count-1)*stride[s.Name] + length[s.Name]
 	}
-	p.prepare = func(r *rand.Rand, a *arguments) {
-		if o.slice("x").element == f32 {
+	p.Prepare = func(r *rand.Rand, a *Arguments) {
+		if o.Slice("x").Element == F32 {
 			o.ordinary(r, a, "x", g.Count, g.XStride, g.Len)
 		}
 	}
-	p.split = func(a *arguments) (list []*arguments) {
+	p.Split = func(a *Arguments) (list []*Arguments) {
 		for i := range g.Count {
 			row := *a
-			row.memory = clone(a.memory)
-			for _, s := range o.slices {
-				o.cut(&row, a, s.name, s.name, i*stride[s.name], length[s.name])
+			row.Memory = Clone(a.Memory)
+			for _, s := range o.Slices {
+				o.Cut(&row, a, s.Name, s.Name, i*stride[s.Name], length[s.Name])
 			}
 			list = append(list, &row)
 		}
@@ -240,7 +240,7 @@ func (o *operation) conversion(r *rand.Rand, p *problem, n int, packed bool, gap
 	}
 }
 
-func clone(memory map[string][]byte) map[string][]byte {
+func Clone(memory map[string][]byte) map[string][]byte {
 	other := map[string][]byte{}
 	for name, s := range memory {
 		other[name] = s
@@ -249,23 +249,23 @@ func clone(memory map[string][]byte) map[string][]byte {
 }
 
 // fusion is lines of which n pairs are rotated.
-func (o *operation) fusion(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
+func (o *Operation) fusion(r *rand.Rand, p *Problem, n int, packed bool, gap func(int) int) {
 	before, after := r.IntN(2)*r.IntN(40), r.IntN(2)*r.IntN(40)
 	length := before + 2*n + after
 	g := kernels.Fusion{Lines: kernels.Lines{Len: length, Count: testkit.OneOf(r, counts(packed)), Stride: length + gap(20)}, First: before, Pairs: n}
-	p.fusion = g
-	p.size = map[string]int{"x": (g.Count-1)*g.Stride + length, "weight": length, "cos": n, "sin": n}
-	p.prepare = func(r *rand.Rand, a *arguments) { o.ordinary(r, a, "x", g.Count, g.Stride, length) }
-	p.split = func(a *arguments) (list []*arguments) {
+	p.Fusion = g
+	p.Size = map[string]int{"x": (g.Count-1)*g.Stride + length, "weight": length, "cos": n, "sin": n}
+	p.Prepare = func(r *rand.Rand, a *Arguments) { o.ordinary(r, a, "x", g.Count, g.Stride, length) }
+	p.Split = func(a *Arguments) (list []*Arguments) {
 		for i := range g.Count {
 			row := *a
-			row.memory = clone(a.memory)
-			o.cut(&row, a, "x", "x", i*g.Stride, length)
-			if o.layout == "HalfSplit" {
-				o.cut(&row, a, "x", "rotated", i*g.Stride+before, n)
-				o.cut(&row, a, "x", "rotated2", i*g.Stride+before+n, n)
+			row.Memory = Clone(a.Memory)
+			o.Cut(&row, a, "x", "x", i*g.Stride, length)
+			if o.Layout == "HalfSplit" {
+				o.Cut(&row, a, "x", "rotated", i*g.Stride+before, n)
+				o.Cut(&row, a, "x", "rotated2", i*g.Stride+before+n, n)
 			} else {
-				o.cut(&row, a, "x", "rotated", i*g.Stride+before, 2*n)
+				o.Cut(&row, a, "x", "rotated", i*g.Stride+before, 2*n)
 			}
 			list = append(list, &row)
 		}
@@ -275,7 +275,7 @@ func (o *operation) fusion(r *rand.Rand, p *problem, n int, packed bool, gap fun
 
 // tile is rows of scores of n keys, to which rows of x are added, elements of x, or
 // distances.
-func (o *operation) tile(r *rand.Rand, p *problem, n int, gap func(int) int) {
+func (o *Operation) tile(r *rand.Rand, p *Problem, n int, gap func(int) int) {
 	n = max(1, n)
 	g := kernels.Tile{Len: n, Rows: 1 + r.IntN(3), Stride: n + gap(20)}
 	if gap(2) > 0 {
@@ -283,36 +283,36 @@ func (o *operation) tile(r *rand.Rand, p *problem, n int, gap func(int) int) {
 	}
 	step := testkit.OneOf(r, []int{-1, 0, 1, n, r.IntN(41) - 20})
 	reach := step * max(0, g.Rows-1)
-	p.tile = g
-	p.size["y"] = max(0, (g.Rows-1)*g.Stride+n)
+	p.Tile = g
+	p.Size["y"] = max(0, (g.Rows-1)*g.Stride+n)
 	first := 0
 	switch {
-	case o.has("ids"):
+	case o.Has("ids"):
 		first = max(0, -reach)
-		p.size["x"] = n + max(reach, -reach)
-		p.number["xFirst"], p.number["xStride"] = float64(first), float64(step)
+		p.Size["x"] = n + max(reach, -reach)
+		p.Number["xFirst"], p.Number["xStride"] = float64(first), float64(step)
 		if r.IntN(2) == 0 { // by number, some of them negative
 			const one = 3
-			p.size["ids"] = g.Rows
-			p.number["xFirst"] = float64(first + one*step)
-			p.prepare = func(_ *rand.Rand, a *arguments) {
-				ids := elements[int32](a, "ids")
+			p.Size["ids"] = g.Rows
+			p.Number["xFirst"] = float64(first + one*step)
+			p.Prepare = func(_ *rand.Rand, a *Arguments) {
+				ids := Elements[int32](a, "ids")
 				for i := range ids {
 					ids[i] = int32(i - one)
 				}
 			}
 		} else {
-			p.prepare = func(_ *rand.Rand, a *arguments) { a.memory["ids"] = nil }
+			p.Prepare = func(_ *rand.Rand, a *Arguments) { a.Memory["ids"] = nil }
 		}
-	case o.has("x"):
+	case o.Has("x"):
 		size := kernels.ClampedEnds + r.IntN(100)
-		p.size["x"] = size
+		p.Size["x"] = size
 		first = r.IntN(2*size+2*n) - size - 2*n // before x, in it, beyond it
 		if r.IntN(8) == 0 {
 			first = int(int32(r.Uint32())) / 2
 		}
-		p.prepare = func(_ *rand.Rand, a *arguments) {
-			x := elements[float32](a, "x")
+		p.Prepare = func(_ *rand.Rand, a *Arguments) {
+			x := Elements[float32](a, "x")
 			if len(x) < 2*kernels.ClampedEnds { // the ends overlap
 				x[len(x)-1] = x[0]
 			}
@@ -326,21 +326,21 @@ func (o *operation) tile(r *rand.Rand, p *problem, n int, gap func(int) int) {
 			first = testkit.OneOf(r, []int{-1 << 24, 1 << 24}) - r.IntN(2*n+1) - reach/2
 		}
 	}
-	if o.has("first") {
-		p.number["first"], p.number["step"] = float64(first), float64(step)
+	if o.Has("first") {
+		p.Number["first"], p.Number["step"] = float64(first), float64(step)
 	}
-	p.split = func(a *arguments) (list []*arguments) {
+	p.Split = func(a *Arguments) (list []*Arguments) {
 		for i := range g.Rows {
 			row := *a
-			row.memory, row.number = clone(a.memory), map[string]float64{}
-			for name, x := range a.number {
-				row.number[name] = x
+			row.Memory, row.Number = Clone(a.Memory), map[string]float64{}
+			for name, x := range a.Number {
+				row.Number[name] = x
 			}
-			o.cut(&row, a, "y", "y", i*g.Stride, n)
-			if o.has("first") {
-				row.number["first"] = float64(first + i*step)
+			o.Cut(&row, a, "y", "y", i*g.Stride, n)
+			if o.Has("first") {
+				row.Number["first"] = float64(first + i*step)
 			} else {
-				o.cut(&row, a, "x", "x", first+i*step, n)
+				o.Cut(&row, a, "x", "x", first+i*step, n)
 			}
 			list = append(list, &row)
 		}
@@ -349,39 +349,39 @@ func (o *operation) tile(r *rand.Rand, p *problem, n int, gap func(int) int) {
 }
 
 // matrices is products with vectors of n elements.
-func (o *operation) matrices(r *rand.Rand, p *problem, n int, gap func(int) int) {
+func (o *Operation) matrices(r *rand.Rand, p *Problem, n int, gap func(int) int) {
 	n = max(1, n)
 	g := kernels.Matrices{Len: n, Rows: 1 + r.IntN(3), Columns: r.IntN(11), VectorStride: n + gap(20)}
 	if gap(2) > 0 {
 		g.Rows = 0
 	}
 	width := func(name string) int {
-		if o.slice(name).single {
+		if o.Slice(name).Single {
 			return g.Columns
 		}
 		return n
 	}
 	g.YStride, g.XStride = width("y")+gap(20), width("x")+gap(20)
-	p.matrices = g
-	p.size = map[string]int{
+	p.Matrices = g
+	p.Size = map[string]int{
 		"y": max(0, (g.Rows-1)*g.YStride+width("y")), "x": max(0, (g.Rows-1)*g.XStride+width("x")), "vectors": max(0, (g.Columns-1)*g.VectorStride+n),
 	}
-	p.prepare = func(r *rand.Rand, a *arguments) {
+	p.Prepare = func(r *rand.Rand, a *Arguments) {
 		o.ordinary(r, a, "x", g.Rows, g.XStride, width("x"))
 		o.ordinary(r, a, "vectors", g.Columns, g.VectorStride, n)
 	}
-	p.split = func(a *arguments) (list []*arguments) {
+	p.Split = func(a *Arguments) (list []*Arguments) {
 		for i := range g.Rows {
 			for c := range g.Columns {
-				row := &arguments{memory: map[string][]byte{}}
+				row := &Arguments{Memory: map[string][]byte{}}
 				for name, stride := range map[string]int{"y": g.YStride, "x": g.XStride} {
-					if o.slice(name).single {
-						o.cut(row, a, name, name, i*stride+c, 1)
+					if o.Slice(name).Single {
+						o.Cut(row, a, name, name, i*stride+c, 1)
 					} else {
-						o.cut(row, a, name, name, i*stride, n)
+						o.Cut(row, a, name, name, i*stride, n)
 					}
 				}
-				o.cut(row, a, "vectors", "vectors", c*g.VectorStride, n)
+				o.Cut(row, a, "vectors", "vectors", c*g.VectorStride, n)
 				list = append(list, row)
 			}
 		}
@@ -390,38 +390,38 @@ func (o *operation) matrices(r *rand.Rand, p *problem, n int, gap func(int) int)
 }
 
 // frequencies is a block of n frequencies.
-func (o *operation) frequencies(p *problem, n int) {
+func (o *Operation) frequencies(p *Problem, n int) {
 	n = min(n, kernels.Width)
-	p.block.Set(testkit.LadderOf(max(1, n))[:n])
-	for _, s := range o.slices {
-		p.size[s.name] = n
-		if s.element == f64 {
-			p.size[s.name] = kernels.Width
+	p.Block.Set(testkit.LadderOf(max(1, n))[:n])
+	for _, s := range o.Slices {
+		p.Size[s.Name] = n
+		if s.Element == F64 {
+			p.Size[s.Name] = kernels.Width
 		}
 	}
 }
 
 // seeds is 8 rows of n pairs by the linear shift, of easy angles.
-func (o *operation) seeds(p *problem, n int) {
+func (o *Operation) seeds(p *Problem, n int) {
 	n = min(n, kernels.Width)
-	n -= n % max(1, o.unit)
+	n -= n % max(1, o.Unit)
 	const rows = 8
 	var block kernels.Block
 	var shift kernels.Shift
 	block.Set(testkit.LadderOf(max(1, n))[:n])
-	p.seed, p.shift = new([3][kernels.Width]float64), shift[:]
-	for i := range p.seed[0] {
-		p.seed[0][i], p.seed[1][i], p.seed[2][i] = 0.6, 0.8, 0x1p-60
+	p.Seed, p.Shift = new([3][kernels.Width]float64), shift[:]
+	for i := range p.Seed[0] {
+		p.Seed[0][i], p.Seed[1][i], p.Seed[2][i] = 0.6, 0.8, 0x1p-60
 		for j := range shift {
 			shift[j][0][i], shift[j][1][i] = 0.96, 0.28
 		}
 	}
 	stride := n
-	if o.has("x") {
+	if o.Has("x") {
 		stride = 2 * n
 	}
-	p.number["stride"], p.number["rows"], p.number["n"] = float64(stride), rows, float64(n)
-	for _, s := range o.slices {
-		p.size[s.name] = rows * stride
+	p.Number["stride"], p.Number["rows"], p.Number["n"] = float64(stride), rows, float64(n)
+	for _, s := range o.Slices {
+		p.Size[s.Name] = rows * stride
 	}
 }

@@ -1,0 +1,81 @@
+package posenc_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/operations"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+func TestMain(m *testing.M) { testkit.FuzzAtOnce(m) }
+
+// FuzzKernels compares the kernels of every operation, on every implementation of this machine,
+// with the definition in package generic: rows of any length, start and strides, with any bits.
+//
+//	go test -fuzz=FuzzKernels .
+func FuzzKernels(f *testing.F) {
+	list := operations.Regular()
+	for i := range list {
+		f.Add(uint16(i), uint64(i), uint16(7*i), i%2 == 0, []byte{0, 0, 0x80, 0x7f})
+	}
+	f.Fuzz(func(t *testing.T, operation uint16, seed uint64, length uint16, packed bool, bits []byte) {
+		o := list[int(operation)%len(list)]
+		for _, impl := range dispatch.Supported() {
+			tryKernel(t, o, impl, seed, int(length%300), packed, bits)
+		}
+	})
+}
+
+// TestKernels is a sample of FuzzKernels. The tests of package kernels are more thorough.
+func TestKernels(t *testing.T) {
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+		for n := range testkit.Rounds(48) {
+			tryKernel(t, o, impl, uint64(n), n+n/16*n/4, n%3 == 0, nil)
+		}
+	})
+}
+
+// tryKernel makes a random call whose rows have n elements. The bits, again and again, begin each
+// slice of numbers.
+func tryKernel(t *testing.T, o *operations.Operation, impl kernels.Implementation, seed uint64, n int, packed bool, bits []byte) {
+	r := testkit.NewRand(seed)
+	p := o.Problem(r, n, packed)
+	prepare := p.Prepare
+	p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
+		for _, s := range o.Slices {
+			for at := 0; s.Element.Set != nil && len(bits) > 0 && at < min(len(a.Memory[s.Name]), 256); {
+				at += copy(a.Memory[s.Name][at:], bits)
+			}
+		}
+		if prepare != nil {
+			prepare(r, a)
+		}
+	}
+	o.Try(t, r, impl, p, operations.Padded(r, o))
+}
+
+// BenchmarkKernels times one call of every operation, on rows of 128 elements or pairs in cache,
+// by its name and the implementation.
+//
+//	go test -bench=Kernels/RotateHalfSplitF32 .
+func BenchmarkKernels(b *testing.B) {
+	for _, o := range operations.Registry {
+		b.Run(o.Name, func(b *testing.B) {
+			testkit.BenchmarkEach(b, func(b *testing.B) {
+				impl, r := dispatch.Implementation(), testkit.NewRand(1)
+				a := o.Place(r, o.Problem(r, 128, true), operations.Padded(r, o))
+				size := 0
+				for _, memory := range a.Memory {
+					size += len(memory)
+				}
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					o.Call(impl, a)
+				}
+			})
+		})
+	}
+}
