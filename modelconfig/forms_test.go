@@ -105,8 +105,8 @@ func TestIncompleteForms(t *testing.T) {
 	}
 	s := readSurvey(t)
 	for name, w := range wrappers {
-		if slices.Contains(s.Configurations, name) && anyTextModel[name] == slices.Contains(f.Fixed[name], w.key) {
-			t.Errorf("%s: anyTextModel says %v; parts of one class are %q", name, anyTextModel[name], f.Fixed[name])
+		if slices.Contains(s.Configurations, name) && holderOf(name).anyText == slices.Contains(f.Fixed[name], w.key) {
+			t.Errorf("%s: anyText is %v; parts of one class are %q", name, holderOf(name).anyText, f.Fixed[name])
 		}
 		if _, rotates := families[w.innerType]; rotates && slices.Contains(s.Configurations, name) && f.Types[name] == nil && refusal(w.innerType) == "" && (s.Types[name] == nil || s.Types[name].Failed == "") {
 			t.Errorf("%s: no forms; run forms.py", name)

@@ -354,7 +354,8 @@ func TestKeysOfWrongType(t *testing.T) {
 // So is one in rope parameters, whatever the rule.
 func TestRopeKeysOfWrongType(t *testing.T) {
 	known := slices.Clone(commonKeys)
-	for _, keys := range ropeTypes {
+	for _, rule := range ropeTypes {
+		keys := rule.keys
 		known = append(known, keys...)
 	}
 	for _, modelType := range allTypes() {
@@ -364,7 +365,7 @@ func TestRopeKeysOfWrongType(t *testing.T) {
 		}
 		keys := slices.Compact(slices.Sorted(slices.Values(append(known[:len(known):len(known)], f.extraKeys...))))
 		for i, key := range keys {
-			for j, rule := range sortedKeys(ropeTypes) {
+			for j, rule := range ropeTypeNames() {
 				if testing.Short() && (i+j)%4 != 0 {
 					continue
 				}

@@ -79,22 +79,31 @@ func GGUF(keys map[string]any, options ...Options) (*Model, error) {
 	r.failIf(name == "", ErrValue, key, "missing", "the architecture of the model")
 	r.prefix = name + "."
 	name = cmp.Or(o.Type, name)
-	positions, otherwise := ggufNotRotary[name]
-	r.failIf(otherwise, ErrNotRotary, key, quoted(name), "an architecture with rotary positions (this one has %s)", positions)
-	arch, known := ggufArchitectures[name]
-	if reason := ggufRefused[name]; reason != "" {
+	positions := positionsOfArchitecture(name)
+	r.failIf(positions != "", ErrNotRotary, key, quoted(name), "an architecture with rotary positions (this one has %s)", positions)
+	arch := architectureNamed(name)
+	if reason := refusalOfArchitecture(name); reason != "" {
 		r.fail(ErrUnknown, key, quoted(name), "%s", reason)
 	}
-	if !known {
+	if arch == nil {
+		arch = new(ggufArchitecture)
 		near := ""
-		if other := nearest(name, append(sortedKeys(ggufArchitectures), sortedKeys(ggufNotRotary)...)); other != "" {
+		known := namesOf(func(v *vendor, add func(string)) {
+			for i := range v.architectures {
+				add(v.architectures[i].name)
+			}
+			for _, p := range v.otherArchitectures {
+				add(p.name)
+			}
+		})
+		if other := nearest(name, known); other != "" {
 			near = fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", other)
 		}
 		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", near)
 	}
-	r.checkRopeKeys(&arch)
-	m := &Model{modelType: name, format: fromGGUF, latent: arch.latent || arch.latentPart}
-	r.model(m, &arch)
+	r.checkRopeKeys(arch)
+	m := &Model{modelType: name, format: fromGGUF, latent: arch.latent || arch.latentPart, traps: arch.traps}
+	r.model(m, arch)
 	if r.err != nil {
 		return nil, r.err
 	}

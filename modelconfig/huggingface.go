@@ -93,10 +93,9 @@ func huggingFace(function string, config []byte, options []Options, follow func(
 // asType puts another type in the place of a document's own. A model within it would be lost where
 // the type holds none.
 func asType(r *reader, modelType string) {
-	_, text := wrappers[modelType]
-	_, tower := visionWrappers[modelType]
+	holds := holderOf(modelType) != nil
 	for _, key := range sortedKeys(r.keys) {
-		if inner, ok := r.keys[key].(object); ok && inner["model_type"] != nil && !text && !tower {
+		if inner, ok := r.keys[key].(object); ok && inner["model_type"] != nil && !holds {
 			r.fail(ErrContradiction, "options.Type", quoted(modelType), "a type that holds other models, because this one has %s; or pass that object alone", quoted(key))
 		}
 	}
@@ -107,20 +106,20 @@ func asType(r *reader, modelType string) {
 func textModel(r *reader) *reader {
 	for range 3 {
 		modelType, _ := r.text("model_type")
-		w, several := wrappers[modelType]
-		if r.err != nil || !several {
+		h := holderOf(modelType)
+		if r.err != nil || h == nil || h.text.key == "" {
 			return r
 		}
+		w := h.text
 		inner, ok := r.object(w.key)
 		if r.err != nil {
 			return r
 		}
-		absent, own := absentModels[modelType]
 		switch {
 		case ok:
-			inner = absent.completed(inner)
-		case own:
-			inner = absent.keys
+			inner = h.completed(inner)
+		case h.absentText != "":
+			inner = parsed(h.absentText)
 		default:
 			// The file is older than text_config, or has only defaults in it.
 			r.keys = withType(r.keys, w.innerType)
@@ -128,7 +127,7 @@ func textModel(r *reader) *reader {
 		}
 		text := r.within(w.key, inner)
 		beside, inside := ropeValues(r.keys), ropeValues(inner)
-		if modelType == "musicflamingo" { // they are of the rotation of sounds by their time
+		if h.ownRotation {
 			beside = nil
 		}
 		for _, key := range sortedKeys(beside) {
@@ -140,10 +139,10 @@ func textModel(r *reader) *reader {
 		}
 		if innerType, given := text.text("model_type"); !given {
 			text.keys = withType(inner, w.innerType)
-		} else if innerType != w.innerType && !anyTextModel[modelType] {
+		} else if innerType != w.innerType && !h.anyText {
 			text.fail(ErrContradiction, "model_type", quoted(innerType), "%q, the only text model of %s (pass %s alone to read it as another type)", w.innerType, modelType, strings.TrimSuffix(text.path, "."))
 		}
-		if innerType, _ := text.keys["model_type"].(string); notRotary[innerType] == "" {
+		if innerType, _ := text.keys["model_type"].(string); positionsOfType(innerType) == "" {
 			unreadKeysBeside(r, w.key, inner)
 		}
 		if r.err != nil {
@@ -212,31 +211,49 @@ func familyOf(r *reader, modelType string) family {
 			r.fail(ErrNotRotary, key, quoted(t), "rotary positions, not %s", aliBi)
 		}
 	}
-	if positions := notRotary[modelType]; positions != "" {
+	if positions := positionsOfType(modelType); positions != "" {
 		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions; this type has %s", positions)
 	}
-	f, known := families[modelType]
-	if !known {
-		f, known = towers[modelType]
+	t := textType(modelType)
+	if t == nil {
+		t = towerType(modelType)
 	}
-	if _, holds := visionWrappers[modelType]; !known && holds {
+	switch h := holderOf(modelType); {
+	case t != nil:
+		return t.family()
+	case h != nil && h.tower.key != "":
 		r.fail(ErrUnknown, "model_type", quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
-	} else if !known {
-		unknownType(r, modelType, "a type in docs/models.md", families, towers)
+	default:
+		unknownType(r, modelType, "a type in docs/models.md", true)
 	}
-	return f
+	return family{}
 }
 
-// unknownType fails for a type that is in none of the tables. Types with similar names may
-// rotate differently (qwen2_vl and qwen3_vl), so the error recommends none.
-func unknownType(r *reader, modelType, expected string, tables ...map[string]family) {
+// unknownType fails for a type that is in none of the lists; those of text models count where texts
+// is set. Types with similar names may rotate differently (qwen2_vl and qwen3_vl), so the error
+// recommends none.
+func unknownType(r *reader, modelType, expected string, texts bool) {
 	if strings.Contains("\n"+unrotated, "\n"+modelType+"\n") {
 		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions; transformers 5.23 has none for this type")
 	}
-	known := append(sortedKeys(wrappers), sortedKeys(notRotary)...)
-	for _, table := range tables {
-		known = append(known, sortedKeys(table)...)
-	}
+	known := namesOf(func(v *vendor, add func(string)) {
+		for i := range v.holders {
+			if v.holders[i].text.key != "" {
+				add(v.holders[i].name)
+			}
+		}
+		for _, p := range v.otherPositions {
+			add(p.name)
+		}
+		for i := range v.types {
+			if texts {
+				add(v.types[i].name)
+			}
+		}
+		for i := range v.towers {
+			add(v.towers[i].name)
+		}
+	})
 	if name := nearest(modelType, known); name != "" {
 		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
 	}
@@ -307,7 +324,7 @@ func readModel(r *reader, f *family, m *Model) {
 	}
 	m.scalingTensor = f.scalingTensor
 	m.latent = f.latent
-	m.patches = f.patches
+	m.patches, m.traps = f.patches, f.traps
 	if !f.isTower() {
 		m.contextLength = r.integerOr(f.names.positions, f.positions)
 	}

@@ -36,8 +36,6 @@ var (
 	qwenIndexer       = &indexer{headDimKey: "indexer_head_dim", layout: posenc.HalfSplit}
 )
 
-func (f family) indexed(x *indexer, p plan) family { f.indexer, f.plan = x, p; return f }
-
 // everyIndexer gives each layer of a plan an indexer.
 func everyIndexer(p plan) plan {
 	return func(r *reader, n int) []layer {

@@ -319,7 +319,7 @@ func listOf[T any](convert func(any) (T, bool)) func(any) ([]T, bool) {
 func (r *reader) unknownKeys(expected string, known ...[]string) {
 	for _, key := range sortedKeys(r.keys) {
 		if r.keys[key] != nil && !slices.ContainsFunc(known, func(list []string) bool { return slices.Contains(list, key) }) {
-			if hint := hints[key]; hint != "" {
+			if hint := hintOf(key); hint != "" {
 				expected = hint
 			}
 			r.fail(ErrUnknown, keyName(key), kindOf(r.keys[key]), "%s", expected)

@@ -24,7 +24,7 @@ func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
 		if v == nil || r.seen[key] {
 			continue
 		}
-		harmless := harmlessKeys[name] != "" || slices.Contains(f.unread, key) ||
+		harmless := isHarmless(name) || slices.Contains(f.unread, key) ||
 			f.originalPositions != 0 && key == "original_max_position_embeddings" // some rules alone read it
 		switch subject := subjectOf(name); {
 		case harmless:
@@ -55,7 +55,7 @@ func unreadKeysBeside(r *reader, part string, inner object) {
 	for _, key := range sortedKeys(r.keys) {
 		v := r.keys[key]
 		_, object := v.(object)
-		if v == nil || object || isOff(v) || isNumber(v) && subjectOf(key) == aboutKind || harmlessKeys[key] != "" || namesRotation(key) || sameValue(v, inner[key]) {
+		if v == nil || object || isOff(v) || isNumber(v) && subjectOf(key) == aboutKind || isHarmless(key) || namesRotation(key) || sameValue(v, inner[key]) {
 			continue
 		}
 		if known := positionKeyNear(key); known != "" || subjectOf(key) == aboutOthers {
@@ -66,13 +66,22 @@ func unreadKeysBeside(r *reader, part string, inner object) {
 
 // harmlessKeys have names that are about positions, and change nothing in the rotation. The
 // value is the reason.
-var harmlessKeys = map[string]string{
-	"dropout_positions":       "a dropout",
-	"max_position_embeddings": "a length, which is read where a rule depends on it",
-	"max_trained_positions":   "such a length, of Nomic",
-	"n_positions":             "such a length, of GPT; files of other types have it too (nomic-embed-text-v1.5)",
-	"position_id_per_seconds": "how positions of sound are counted",
-	"qk_nope_head_dim":        "the part of a head without positions, which latent attention reads where it counts",
+var harmlessKeys = [...]struct{ key, reason string }{
+	{"dropout_positions", "a dropout"},
+	{"max_position_embeddings", "a length, which is read where a rule depends on it"},
+	{"max_trained_positions", "such a length, of Nomic"},
+	{"n_positions", "such a length, of GPT; files of other types have it too (nomic-embed-text-v1.5)"},
+	{"position_id_per_seconds", "how positions of sound are counted"},
+	{"qk_nope_head_dim", "the part of a head without positions, which latent attention reads where it counts"},
+}
+
+func isHarmless(name string) bool {
+	for _, k := range harmlessKeys {
+		if k.key == name {
+			return true
+		}
+	}
+	return false
 }
 
 // isOff reports whether a value turns something off, whatever its key.

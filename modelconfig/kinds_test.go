@@ -70,3 +70,5 @@ func (m *Model) ruleFor(layerType string) (Rule, error) {
 	rule.Pairs = m.kinds[name].rotary.RotaryDim / 2
 	return rule, nil
 }
+
+func first[T, U any](x T, _ U) T { return x }

@@ -494,7 +494,10 @@ func TestLlamaCppKeys(t *testing.T) {
 		}
 	}
 	for name, instead := range notRun {
-		if like, _, _ := strings.Cut(instead, ","); name == "clef" && !reflect.DeepEqual(ggufArchitectures[name], ggufArchitectures[like]) {
+		like, _, _ := strings.Cut(instead, ",")
+		got, want := ggufArchitectures[name], ggufArchitectures[like]
+		got.name, got.traps = want.name, want.traps
+		if name == "clef" && !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is not read as %s", name, like)
 		}
 	}

@@ -25,7 +25,8 @@ type Model struct {
 	baseUnread    bool // transformers 5 does not read the base
 	scalingUnread bool // transformers 5 does not read the rule
 
-	patches Patches // of a vision tower
+	patches Patches  // of a vision tower
+	traps   []string // names of those that its type has
 
 	queryScale     *posenc.QueryScaling // nil: none
 	scalesRotating bool                 // queryScale is for layers that rotate, not for the others

@@ -13,28 +13,6 @@ import (
 
 func number(s string) json.Number { return json.Number(s) }
 
-// Rope parameters that a class supplies if the configuration has none.
-var (
-	gptOSSRope     = object{"rope_type": "yarn", "factor": number("32"), "beta_fast": number("32"), "beta_slow": number("1"), "truncate": false, "original_max_position_embeddings": number("4096")}
-	ministral3Rope = object{"rope_type": "yarn", "rope_theta": number("1000000"), "factor": number("16"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("16384")}
-	mistral4Rope   = object{"rope_type": "yarn", "rope_theta": number("10000"), "factor": number("128"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("8192")}
-	gemma4Rope     = object{"rope_type": "proportional", "partial_rotary_factor": number("0.25")}
-)
-
-var (
-	higgsRope         = object{"rope_type": "llama3", "rope_theta": number("500000"), "factor": number("32"), "low_freq_factor": number("0.125"), "high_freq_factor": number("0.5"), "original_max_position_embeddings": number("1024")}
-	mistralLarge4Rope = object{"rope_type": "yarn", "rope_theta": number("10000"), "factor": number("2048"), "beta_fast": number("32"), "beta_slow": number("1"), "attention_factor": number("1"), "original_max_position_embeddings": number("512")}
-)
-
-func llama3Rope(factor string) object {
-	return object{"rope_type": "llama3", "factor": number(factor), "low_freq_factor": number("1"), "high_freq_factor": number("4"), "original_max_position_embeddings": number("8192")}
-}
-
-// partOf is the rope parameters of a class whose heads rotate in part, with its base of 10000.
-func partOf(factor string) object {
-	return object{"rope_theta": number("10000"), "partial_rotary_factor": number(factor)}
-}
-
 func always(*reader) bool { return true }
 
 func withoutRopeBlock(r *reader) bool { return !r.has("rope_parameters") && !r.has("rope_scaling") }

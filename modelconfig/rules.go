@@ -60,8 +60,8 @@ func readRopes(r *reader, f *family) map[string]*reader {
 			scales = true
 			rope = merged(rope, scaling)
 		}
-		if inner == nil && !(k.scaled && scaling.keys != nil) && k.absent != nil {
-			rope.keys = k.absent
+		if inner == nil && !(k.scaled && scaling.keys != nil) && k.absent != "" {
+			rope.keys = parsed(k.absent)
 		}
 		rope.ofKind = inner != nil
 		ropes[k.layerType] = rope
@@ -104,27 +104,58 @@ func merged(parameters, scaling *reader) *reader {
 
 // ropeTypes are the rules, and the keys that each has in rope parameters besides commonKeys.
 // If transformers has two names for a rule, both are here.
-var ropeTypes = map[string][]string{
-	"default":      {"factor"},
-	"linear":       {"factor"},
-	"dynamic":      {"factor", "alpha"},
-	"yarn":         {"factor", "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate", "finetuned"},
-	"longrope":     {"factor", "original_max_position_embeddings", "attention_factor", "short_factor", "long_factor"},
-	"llama3":       {"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"},
-	"proportional": {"factor"},
-	"ntk":          {"factor", "mixed_b"},
+var ropeTypes = [...]struct {
+	name string
+	keys []string
+}{
+	{"default", []string{"factor"}},
+	{"linear", []string{"factor"}},
+	{"dynamic", []string{"factor", "alpha"}},
+	{"yarn", []string{"factor", "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate", "finetuned"}},
+	{"longrope", []string{"factor", "original_max_position_embeddings", "attention_factor", "short_factor", "long_factor"}},
+	{"llama3", []string{"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"}},
+	{"proportional", []string{"factor"}},
+	{"ntk", []string{"factor", "mixed_b"}},
 }
 
 var commonKeys = []string{"rope_type", "type", "rope_theta", "partial_rotary_factor"}
 
 // hints say what to set in place of keys of other programs.
-var hints = map[string]string{
-	"attn_factor":          "attention_factor: attn_factor is vLLM's and multiplies the derived factor, while attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)",
-	"extrapolation_factor": "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)",
-	"mrope_section":        "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)",
-	"alpha":                "factor: alpha is HunYuan's (use frequency.NTKAlpha)",
-	"full_attention":       "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
-	"sliding_attention":    "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
+var hints = [...]struct{ key, expected string }{
+	{"attn_factor", "attention_factor: attn_factor is vLLM's and multiplies the derived factor, while attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)"},
+	{"extrapolation_factor", "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)"},
+	{"mrope_section", "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)"},
+	{"alpha", "factor: alpha is HunYuan's (use frequency.NTKAlpha)"},
+	{"full_attention", "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)"},
+	{"sliding_attention", "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)"},
+}
+
+func hintOf(key string) string {
+	for _, h := range hints {
+		if h.key == key {
+			return h.expected
+		}
+	}
+	return ""
+}
+
+// keysOfRopeType returns the keys of a rule.
+func keysOfRopeType(name string) (keys []string, known bool) {
+	for _, t := range ropeTypes {
+		if t.name == name {
+			return t.keys, true
+		}
+	}
+	return nil, false
+}
+
+func ropeTypeNames() []string {
+	var names []string
+	for _, t := range ropeTypes {
+		names = append(names, t.name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // ropeTypeOf returns the rule that rope parameters name, by rope_type or type.
@@ -156,7 +187,7 @@ func ropeTypeOf(rope *reader, f *family) string {
 	if ropeType == "" {
 		for _, key := range sortedKeys(rope.keys) {
 			if rope.keys[key] != nil && !slices.Contains(commonKeys, key) && !slices.Contains(f.extraKeys, key) {
-				if hint := hints[key]; hint != "" {
+				if hint := hintOf(key); hint != "" {
 					rope.fail(ErrUnknown, keyName(key), kindOf(rope.keys[key]), "%s", hint)
 				}
 				rope.fail(ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
@@ -164,9 +195,9 @@ func ropeTypeOf(rope *reader, f *family) string {
 		}
 		ropeType = "default"
 	}
-	known, ok := ropeTypes[ropeType]
+	known, ok := keysOfRopeType(ropeType)
 	if !ok {
-		rope.fail(ErrUnknown, "rope_type", quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", sortedKeys(ropeTypes))
+		rope.fail(ErrUnknown, "rope_type", quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", ropeTypeNames())
 		return ""
 	}
 	extra := f.extraKeys

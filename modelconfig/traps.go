@@ -27,19 +27,20 @@ func (m *Model) Traps() []Trap {
 	}
 	var traps []Trap
 	for _, t := range known {
-		about := t.types != nil || t.of != nil
-		if about && (t.types == nil || slices.Contains(t.types, m.modelType)) && (t.of == nil || t.of(m)) {
+		about := t.typed || t.rule != "" || t.of != nil
+		if about && (!t.typed || slices.Contains(m.traps, t.Name)) && (t.rule == "" || ruled(m, t.rule)) && (t.of == nil || t.of(m)) {
 			traps = append(traps, t.Trap)
 		}
 	}
 	return traps
 }
 
-// modelTrap is a trap and the models that it is about. A trap without types and of is about
-// reading a configuration, so that no Model returns it.
+// modelTrap is a trap and the models that it is about. A trap without any of these is
+// about reading a configuration, so that no Model returns it.
 type modelTrap struct {
 	Trap
-	types []string            // model types or architectures; nil: any
+	typed bool                // only of types or architectures that name it
+	rule  string              // only of models with that rule
 	of    func(m *Model) bool // which of them; nil: all
 }
 
@@ -53,10 +54,9 @@ func anyKind(m *Model, is func(k kind) bool) bool {
 	return false
 }
 
-func ruled(name string) func(m *Model) bool {
-	return func(m *Model) bool {
-		return anyKind(m, func(k kind) bool { return k.rule.described.Name == name })
-	}
+// ruled reports whether a rule of that name makes frequencies of a model.
+func ruled(m *Model, name string) bool {
+	return anyKind(m, func(k kind) bool { return k.rule.described.Name == name })
 }
 
 // ownAttentionFactor reports whether the configuration gives the attention factor.
@@ -105,84 +105,84 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"attn_factor_is_another_key", "`attn_factor` is a key of vLLM and multiplies the derived factor; in rope parameters it is an error"}},
 	{Trap: Trap{"yarn_zero_is_absent", "for `beta_fast`, `beta_slow`, `mscale` and `mscale_all_dim`, 0 means the default; `mscale` counts only together with `mscale_all_dim`"}},
 	{Trap: Trap{"yarn_up_to_factor_1_has_attention_factor_1", "the attention factor 1 + 0.1 ln(factor) is never below 1"}, of: yarnUpToFactor1},
-	{Trap: Trap{"yarn_truncate", "YaRN rounds its correction range outwards, unless `truncate` is false (gpt-oss)"}, types: []string{"gpt_oss", "openai_privacy_filter"}, of: ruled("yarn")},
-	{Trap: Trap{"yarn_factor_wins_over_the_ratio", "Qwen3 has `factor` 4, although the ratio of its lengths is 1.25; `factor` counts"}, types: []string{"qwen3"}, of: ruled("yarn")},
-	{Trap: Trap{"llama3_smooths_by_frequency", "pairs between the two bounds are interpolated by frequency, not by wavelength"}, of: ruled("llama3")},
-	{Trap: Trap{"llama3_equal_factors", "Llama 4 has `low_freq_factor` = `high_freq_factor` = 1, so no pair lies between the two bounds"}, types: []string{"llama4_text"}, of: ruled("llama3")},
-	{Trap: Trap{"longrope_switches_beyond_the_original_length", "sequences longer than the original length take the long factors, at all their positions; the attention factor is the same for both"}, of: ruled("longrope")},
-	{Trap: Trap{"longrope_has_older_names", "older files call LongRoPE `su`, and early Phi-3 files call it `yarn`"}, types: []string{"phi3", "phi3_v", "phi4_multimodal", "phi4mm"}, of: ruled("longrope")},
-	{Trap: Trap{"longrope_original_length_stands_beside_the_rope_parameters", "Phi-3 has `original_max_position_embeddings` at the top level, outside the rope parameters"}, types: []string{"phi3", "phi3_v", "phi4_multimodal", "phi4mm"}, of: ruled("longrope")},
-	{Trap: Trap{"longrope_short_and_long_mscale", "PhiMoE has one attention factor for short sequences and one for long ones. transformers 5.23 keeps the short factors for long sequences; transformers 4, vLLM and posenc do not"}, types: []string{"phimoe"}, of: ruled("longrope")},
-	{Trap: Trap{"dynamic_ntk_grows_from_max_position_embeddings", "dynamic NTK begins beyond `max_position_embeddings`, not beyond the original length"}, of: ruled("dynamic NTK")},
-	{Trap: Trap{"dynamic_ntk_with_alpha_is_static", "HunYuan's `alpha` is the same for sequences of any length"}, types: []string{"hunyuan", "hunyuan_v1_dense", "hunyuan_v1_moe", "hunyuan_vl_text"}, of: ruled("NTK alpha")},
-	{Trap: Trap{"qwen1_dynamic_ntk_is_its_own", "Qwen 1 has a dynamic NTK rule of its own: the base grows each time the length exceeds a power of two times the trained length"}, types: []string{"qwen"}, of: ruled("dynamic NTK of Qwen")},
+	{Trap: Trap{"yarn_truncate", "YaRN rounds its correction range outwards, unless `truncate` is false (gpt-oss)"}, typed: true, rule: "yarn"},
+	{Trap: Trap{"yarn_factor_wins_over_the_ratio", "Qwen3 has `factor` 4, although the ratio of its lengths is 1.25; `factor` counts"}, typed: true, rule: "yarn"},
+	{Trap: Trap{"llama3_smooths_by_frequency", "pairs between the two bounds are interpolated by frequency, not by wavelength"}, rule: "llama3"},
+	{Trap: Trap{"llama3_equal_factors", "Llama 4 has `low_freq_factor` = `high_freq_factor` = 1, so no pair lies between the two bounds"}, typed: true, rule: "llama3"},
+	{Trap: Trap{"longrope_switches_beyond_the_original_length", "sequences longer than the original length take the long factors, at all their positions; the attention factor is the same for both"}, rule: "longrope"},
+	{Trap: Trap{"longrope_has_older_names", "older files call LongRoPE `su`, and early Phi-3 files call it `yarn`"}, typed: true, rule: "longrope"},
+	{Trap: Trap{"longrope_original_length_stands_beside_the_rope_parameters", "Phi-3 has `original_max_position_embeddings` at the top level, outside the rope parameters"}, typed: true, rule: "longrope"},
+	{Trap: Trap{"longrope_short_and_long_mscale", "PhiMoE has one attention factor for short sequences and one for long ones. transformers 5.23 keeps the short factors for long sequences; transformers 4, vLLM and posenc do not"}, typed: true, rule: "longrope"},
+	{Trap: Trap{"dynamic_ntk_grows_from_max_position_embeddings", "dynamic NTK begins beyond `max_position_embeddings`, not beyond the original length"}, rule: "dynamic NTK"},
+	{Trap: Trap{"dynamic_ntk_with_alpha_is_static", "HunYuan's `alpha` is the same for sequences of any length"}, typed: true, rule: "NTK alpha"},
+	{Trap: Trap{"qwen1_dynamic_ntk_is_its_own", "Qwen 1 has a dynamic NTK rule of its own: the base grows each time the length exceeds a power of two times the trained length"}, typed: true, rule: "dynamic NTK of Qwen"},
 	{Trap: Trap{"mrope_section_counts_pairs", "sections count pairs and add up to half the rotated elements; transformers 4 doubled them"}, of: sectioned},
-	{Trap: Trap{"mrope_with_scaling_or_a_part_of_the_head", "sections may come with YaRN (Qwen2.5-VL), and they count pairs of the rotated part only (GLM-4.5V)"}, types: []string{"qwen2_5_vl_text", "glm4v_moe_text"}},
-	{Trap: Trap{"mrope_interleaved", "in Qwen3-VL, time, height and width take pairs in turn; height and width get at most every third pair, whatever their counts are"}, types: []string{"qwen3_vl_text", "qwen3_vl_moe_text"}},
-	{Trap: Trap{"mrope_of_ernie_alternates", "in ERNIE 4.5 VL, pairs of height and width alternate, and pairs of time follow"}, types: []string{"ernie4_5_vl_moe_text", "ernie4_5_moe_vl"}},
-	{Trap: Trap{"mrope_of_hunyuan_has_four_axes", "`xdrope_section` counts pairs, as in vLLM. transformers 5.23 cuts the doubled table by doubled sections, which gives the two elements of a pair different axes"}, types: []string{"hunyuan_vl_text"}},
+	{Trap: Trap{"mrope_with_scaling_or_a_part_of_the_head", "sections may come with YaRN (Qwen2.5-VL), and they count pairs of the rotated part only (GLM-4.5V)"}, typed: true},
+	{Trap: Trap{"mrope_interleaved", "in Qwen3-VL, time, height and width take pairs in turn; height and width get at most every third pair, whatever their counts are"}, typed: true},
+	{Trap: Trap{"mrope_of_ernie_alternates", "in ERNIE 4.5 VL, pairs of height and width alternate, and pairs of time follow"}, typed: true},
+	{Trap: Trap{"mrope_of_hunyuan_has_four_axes", "`xdrope_section` counts pairs, as in vLLM. transformers 5.23 cuts the doubled table by doubled sections, which gives the two elements of a pair different axes"}, typed: true},
 	{Trap: Trap{"partial_rotation_counts_exponents_by_rotary_dim", "frequencies are base^(-2i/rotaryDim), and pairs lie within the rotated part"}, of: partial},
-	{Trap: Trap{"proportional_counts_exponents_by_head_dim", "in Gemma 4, frequencies are base^(-2i/headDim), and pairs span the whole head; pairs that do not rotate stay unchanged"}, types: []string{"gemma4_text", "gemma4_unified_text", "diffusion_gemma_text", "lfm3"}, of: ruled("proportional")},
+	{Trap: Trap{"proportional_counts_exponents_by_head_dim", "in Gemma 4, frequencies are base^(-2i/headDim), and pairs span the whole head; pairs that do not rotate stay unchanged"}, typed: true, rule: "proportional"},
 	{Trap: Trap{"odd_rotary_dim", "int(head_dim * factor) may be odd; posenc returns an error"}},
 	{Trap: Trap{"rotary_dim_or_partial_rotary_factor", "some types give the number of rotated elements, others their part of a head; if a file has both, they must agree"}},
 	{Trap: Trap{"whole_heads_whatever_the_factor_says", "most types rotate whole heads; for these a partial factor other than 1 is an error"}},
 	{Trap: Trap{"interleaved_pairs", "GPT-J, Cohere, GLM-4, Helium, ERNIE, Llama 4 and DeepSeek V2 rotate interleaved pairs; GLM-4 MoE, GPT-NeoX and Falcon do not"}, of: interleaved},
-	{Trap: Trap{"deepseek_v3_writes_half_split_pairs", "DeepSeek V3 reads interleaved pairs and writes half-split ones, unless `rope_interleave` is false"}, types: []string{"deepseek_v3", "deepseek_v32", "kimi_k2"}},
-	{Trap: Trap{"deepseek_scales_the_softmax", "YaRN also multiplies the scores of latent attention by the square of 1 + 0.1 mscale_all_dim ln(factor); other types with the same keys do not scale scores"}, types: []string{"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2"}, of: scalesSoftmax},
-	{Trap: Trap{"gemma3_scales_global_layers_only", "`rope_scaling` and `rope_theta` apply to global layers only; absent keys have the defaults of the class"}, types: []string{"gemma3_text"}},
-	{Trap: Trap{"modernbert_is_not_absolute", "`position_embedding_type` says absolute, but the code does not read it: the model rotates"}, types: []string{"modernbert", "modernbert-decoder"}},
-	{Trap: Trap{"no_rope_layers_has_1_for_rotation", "in `no_rope_layers`, a layer with 1 rotates and a layer with 0 does not; with an empty list every fourth layer does not rotate"}, types: []string{"smollm3", "llama4_text", "mistral_large4_text"}},
-	{Trap: Trap{"sliding_layers_only", "Cohere 2, EXAONE 4 and AFMoE rotate only in layers with a window"}, types: []string{"cohere2", "exaone4", "afmoe"}},
-	{Trap: Trap{"falcon_with_alibi", "some models of Falcon and Baichuan have ALiBi instead of rotation"}, types: []string{"falcon", "baichuan"}},
-	{Trap: Trap{"position_embedding_type_of_encoders", "Jina v3 and BGE-M3 are both `xlm-roberta`; only in Jina v3 is `position_embedding_type` `rotary`. For GTE an absent key means `rope`"}, types: []string{"xlm-roberta", "new", "gte", "esm"}},
-	{Trap: Trap{"hybrid_models_without_rope", "Granite 4 hybrids with `position_embedding_type` `nope` do not rotate"}, types: []string{"granitemoehybrid"}},
-	{Trap: Trap{"zamba2_layers_are_of_54", "the default list of attention layers is for a model of 54 layers; Zamba2's heads are twice as wide as usual"}, types: []string{"zamba2"}},
-	{Trap: Trap{"ling_rotates_half_heads_or_whole", "`bailing_moe` is the type of Ling 1.5, which rotates whole heads, and of Ling 2, which has `partial_rotary_factor` 0.5"}, types: []string{"bailing_moe"}},
+	{Trap: Trap{"deepseek_v3_writes_half_split_pairs", "DeepSeek V3 reads interleaved pairs and writes half-split ones, unless `rope_interleave` is false"}, typed: true},
+	{Trap: Trap{"deepseek_scales_the_softmax", "YaRN also multiplies the scores of latent attention by the square of 1 + 0.1 mscale_all_dim ln(factor); other types with the same keys do not scale scores"}, typed: true, of: scalesSoftmax},
+	{Trap: Trap{"gemma3_scales_global_layers_only", "`rope_scaling` and `rope_theta` apply to global layers only; absent keys have the defaults of the class"}, typed: true},
+	{Trap: Trap{"modernbert_is_not_absolute", "`position_embedding_type` says absolute, but the code does not read it: the model rotates"}, typed: true},
+	{Trap: Trap{"no_rope_layers_has_1_for_rotation", "in `no_rope_layers`, a layer with 1 rotates and a layer with 0 does not; with an empty list every fourth layer does not rotate"}, typed: true},
+	{Trap: Trap{"sliding_layers_only", "Cohere 2, EXAONE 4 and AFMoE rotate only in layers with a window"}, typed: true},
+	{Trap: Trap{"falcon_with_alibi", "some models of Falcon and Baichuan have ALiBi instead of rotation"}, typed: true},
+	{Trap: Trap{"position_embedding_type_of_encoders", "Jina v3 and BGE-M3 are both `xlm-roberta`; only in Jina v3 is `position_embedding_type` `rotary`. For GTE an absent key means `rope`"}, typed: true},
+	{Trap: Trap{"hybrid_models_without_rope", "Granite 4 hybrids with `position_embedding_type` `nope` do not rotate"}, typed: true},
+	{Trap: Trap{"zamba2_layers_are_of_54", "the default list of attention layers is for a model of 54 layers; Zamba2's heads are twice as wide as usual"}, typed: true},
+	{Trap: Trap{"ling_rotates_half_heads_or_whole", "`bailing_moe` is the type of Ling 1.5, which rotates whole heads, and of Ling 2, which has `partial_rotary_factor` 0.5"}, typed: true},
 	{Trap: Trap{"two_names_of_one_key", "if a value appears under two names, both must be equal"}},
 	{Trap: Trap{"keys_that_nothing_reads", "a key that names rope or rotary is an error if the type does not have it, because a setting that is silently ignored gives wrong output"}},
 	{Trap: Trap{"keys_beside_text_config", "rope keys outside `text_config` must agree with those inside"}},
 	{Trap: Trap{"head_dim_may_differ_from_hidden_by_heads", "an absent `head_dim` has the default of the class; null means hidden size divided by heads"}},
 	{Trap: Trap{"base_that_transformers_5_leaves_unread", "in some types transformers 5 takes the base of the class, and leaves one beside the rope parameters unread: `rope_theta` of GPT-NeoX, OLMo 3, Apertus, CWM and MiMo V2 Flash, `theta` of LFM2. transformers 4 read it, and so does posenc. In `rope_parameters` all read it"}, of: func(m *Model) bool { return m.baseUnread }},
 	{Trap: Trap{"rope_scaling_that_transformers_5_leaves_unread", "transformers 5 does not read `type` in `rope_scaling` of Gemma 3, Gemma 3n, T5Gemma 2, OLMo 3 and ModernBERT, and nothing of `rope_scaling` of Cohere 2 MoE: there it does not scale. transformers 4 read it, and so does posenc. `rope_type` in `rope_parameters` all read"}, of: func(m *Model) bool { return m.scalingUnread }},
-	{Trap: Trap{"chatglm_rope_ratio_multiplies_the_base", "`rope_ratio` multiplies the base 10000. In ChatGLM2 it divides positions, and only the model's name tells it from ChatGLM3. ChatGLM-6B has the same type but positions with two axes. ChatGLM2 with this key, and ChatGLM-6B, are errors"}, types: []string{"chatglm"}},
-	{Trap: Trap{"xverse_has_its_base_in_its_code", "XVERSE's files do not give the base, and it differs between its models: add `rope_theta`"}, types: []string{"xverse"}},
-	{Trap: Trap{"nomic_bert_scaling", "`rotary_scaling_factor` is the factor of dynamic NTK, beyond `max_trained_positions`"}, types: []string{"nomic_bert"}, of: ruled("dynamic NTK")},
-	{Trap: Trap{"deepseek_v4_rotates_the_tail", "DeepSeek V4 rotates the last elements of a head; it has two lists of frequencies, and attention factor 1"}, types: []string{"deepseek_v4"}},
+	{Trap: Trap{"chatglm_rope_ratio_multiplies_the_base", "`rope_ratio` multiplies the base 10000. In ChatGLM2 it divides positions, and only the model's name tells it from ChatGLM3. ChatGLM-6B has the same type but positions with two axes. ChatGLM2 with this key, and ChatGLM-6B, are errors"}, typed: true},
+	{Trap: Trap{"xverse_has_its_base_in_its_code", "XVERSE's files do not give the base, and it differs between its models: add `rope_theta`"}, typed: true},
+	{Trap: Trap{"nomic_bert_scaling", "`rotary_scaling_factor` is the factor of dynamic NTK, beyond `max_trained_positions`"}, typed: true, rule: "dynamic NTK"},
+	{Trap: Trap{"deepseek_v4_rotates_the_tail", "DeepSeek V4 rotates the last elements of a head; it has two lists of frequencies, and attention factor 1"}, typed: true},
 	{Trap: Trap{"infinity_and_nan", "Python writes Infinity and NaN into JSON; they are errors in rope keys and ignored in other keys"}},
-	{Trap: Trap{"qwen2_vl_tower_has_embed_dim", "the head size of Qwen2-VL's tower is `embed_dim` divided by `num_heads`; its `hidden_size` is that of the text model"}, types: []string{"qwen2_vl_vision", "DFNRope_vision_transformer"}},
-	{Trap: Trap{"pixtral_shares_one_ladder", "in Pixtral rows take the even frequencies of a head and columns the odd ones; the pairs of rows are the first half"}, types: []string{"pixtral"}},
-	{Trap: Trap{"llama4_vision_has_columns_first", "in Llama 4's tower the first half of the pairs rotates by columns; rows and columns count from 1"}, types: []string{"llama4_vision_model"}},
-	{Trap: Trap{"moonvit_alternates_columns_and_rows", "MoonViT rotates interleaved pairs: even pairs by columns, odd pairs by rows. A comment in the published code says the opposite, and transformers permutes the weights to half-split pairs"}, types: []string{"moonvit", "kimi_k25_vision"}},
+	{Trap: Trap{"qwen2_vl_tower_has_embed_dim", "the head size of Qwen2-VL's tower is `embed_dim` divided by `num_heads`; its `hidden_size` is that of the text model"}, typed: true},
+	{Trap: Trap{"pixtral_shares_one_ladder", "in Pixtral rows take the even frequencies of a head and columns the odd ones; the pairs of rows are the first half"}, typed: true},
+	{Trap: Trap{"llama4_vision_has_columns_first", "in Llama 4's tower the first half of the pairs rotates by columns; rows and columns count from 1"}, typed: true},
+	{Trap: Trap{"moonvit_alternates_columns_and_rows", "MoonViT rotates interleaved pairs: even pairs by columns, odd pairs by rows. A comment in the published code says the opposite, and transformers permutes the weights to half-split pairs"}, typed: true},
 	{Trap: Trap{"gemma4_vision_is_not_one_rotation", "Gemma 4's tower rotates the two halves of a head separately, columns first, although transformers calls them height"}},
-	{Trap: Trap{"minimax_rotates_rotary_dim", "`rotary_dim` elements rotate, as in vLLM for MiniMax-Text-01; transformers reads neither this key nor a partial factor"}, types: []string{"minimax", "minimax_text_01", "minimax_m1"}},
-	{Trap: Trap{"minimax_m3_rotates_half_heads", "MiniMax M3 rotates 64 of 128 elements, as in vLLM, whether a file gives `rotary_dim`, `partial_rotary_factor` or neither; transformers 5.23 reads the factor alone, and rotates whole heads without it"}, types: []string{"minimax_m3_vl_text"}},
-	{Trap: Trap{"mimo_yarn_keeps_the_part", "MiMo V2 Flash rotates 64 of 192 elements with every rule; transformers rotates whole heads for YaRN without a partial factor"}, types: []string{"mimo_v2_flash"}},
-	{Trap: Trap{"dbrx_has_its_base_in_attn_config", "DBRX has its base in `attn_config.rope_theta`; transformers 4 and vLLM read it, transformers 5.23 uses 10000"}, types: []string{"dbrx"}},
-	{Trap: Trap{"bamba_counts_by_attn_rotary_emb", "published files of Bamba give the number of rotated elements as `attn_rotary_emb`"}, types: []string{"bamba"}},
-	{Trap: Trap{"longcat_has_two_attentions_in_a_layer", "`num_layers` counts layers with two attentions each; `Layers` has one entry for each attention"}, types: []string{"longcat_flash"}},
-	{Trap: Trap{"nanochat_turns_the_other_way", "the sine has the opposite sign, so frequencies are negative"}, types: []string{"nanochat"}},
-	{Trap: Trap{"indexers_rotate_otherwise", "indexers may rotate otherwise than the attention: half-split instead of interleaved pairs (DeepSeek V3.2), the last elements of a head (V4), pairs by a key (GLM)"}, types: []string{"deepseek_v32", "deepseek_v4", "glm_moe_dsa", "axk2"}},
-	{Trap: Trap{"bases_by_layer", "a list gives the base of each layer; 0 means that the layer does not rotate"}, types: []string{"granite_swa", "granitemoe_swa", "muse_glimmer_text", "muse_spark_text", "step3p5"}},
-	{Trap: Trap{"mistral_large_4_learns_its_frequencies", "the model learns factors on its frequencies, e to the power of a tensor; pass them as `RopeOptions.FrequencyFactors`"}, types: []string{"mistral_large4_text"}},
-	{Trap: Trap{"beam_scales_queries_without_rotation", "layers without rotation scale queries by a power of the position (`posenc.PowerOfRatio`); the configuration does not say so"}, types: []string{"beam"}},
-	{Trap: Trap{"dense_layers_of_cohere2_moe_rotate", "the leading dense layers rotate although they have no window"}, types: []string{"cohere2_moe"}},
-	{Trap: Trap{"llama4_scales_queries_without_rotation", "layers without rotation scale queries from position 8191 on, because the formula has p+1; Ministral 3 scales them in all layers, from position 16384 on"}, types: []string{"llama4_text"}},
+	{Trap: Trap{"minimax_rotates_rotary_dim", "`rotary_dim` elements rotate, as in vLLM for MiniMax-Text-01; transformers reads neither this key nor a partial factor"}, typed: true},
+	{Trap: Trap{"minimax_m3_rotates_half_heads", "MiniMax M3 rotates 64 of 128 elements, as in vLLM, whether a file gives `rotary_dim`, `partial_rotary_factor` or neither; transformers 5.23 reads the factor alone, and rotates whole heads without it"}, typed: true},
+	{Trap: Trap{"mimo_yarn_keeps_the_part", "MiMo V2 Flash rotates 64 of 192 elements with every rule; transformers rotates whole heads for YaRN without a partial factor"}, typed: true},
+	{Trap: Trap{"dbrx_has_its_base_in_attn_config", "DBRX has its base in `attn_config.rope_theta`; transformers 4 and vLLM read it, transformers 5.23 uses 10000"}, typed: true},
+	{Trap: Trap{"bamba_counts_by_attn_rotary_emb", "published files of Bamba give the number of rotated elements as `attn_rotary_emb`"}, typed: true},
+	{Trap: Trap{"longcat_has_two_attentions_in_a_layer", "`num_layers` counts layers with two attentions each; `Layers` has one entry for each attention"}, typed: true},
+	{Trap: Trap{"nanochat_turns_the_other_way", "the sine has the opposite sign, so frequencies are negative"}, typed: true},
+	{Trap: Trap{"indexers_rotate_otherwise", "indexers may rotate otherwise than the attention: half-split instead of interleaved pairs (DeepSeek V3.2), the last elements of a head (V4), pairs by a key (GLM)"}, typed: true},
+	{Trap: Trap{"bases_by_layer", "a list gives the base of each layer; 0 means that the layer does not rotate"}, typed: true},
+	{Trap: Trap{"mistral_large_4_learns_its_frequencies", "the model learns factors on its frequencies, e to the power of a tensor; pass them as `RopeOptions.FrequencyFactors`"}, typed: true},
+	{Trap: Trap{"beam_scales_queries_without_rotation", "layers without rotation scale queries by a power of the position (`posenc.PowerOfRatio`); the configuration does not say so"}, typed: true},
+	{Trap: Trap{"dense_layers_of_cohere2_moe_rotate", "the leading dense layers rotate although they have no window"}, typed: true},
+	{Trap: Trap{"llama4_scales_queries_without_rotation", "layers without rotation scale queries from position 8191 on, because the formula has p+1; Ministral 3 scales them in all layers, from position 16384 on"}, typed: true},
 }
 
 // ggufTraps are the traps of GGUF files.
 var ggufTraps = []modelTrap{
-	{Trap: Trap{"attention_factor_of_YaRN_counts_once", "YaRN multiplies cos and sin by 1 + 0.1 ln(factor) once; `attn_factor` multiplies this factor"}, of: ruled("yarn")},
-	{Trap: Trap{"yarn_attn_factor_is_not_attn_factor", "llama.cpp does not read `yarn_attn_factor` together with YaRN; it is an error unless it changes nothing"}, of: ruled("yarn")},
+	{Trap: Trap{"attention_factor_of_YaRN_counts_once", "YaRN multiplies cos and sin by 1 + 0.1 ln(factor) once; `attn_factor` multiplies this factor"}, rule: "yarn"},
+	{Trap: Trap{"yarn_attn_factor_is_not_attn_factor", "llama.cpp does not read `yarn_attn_factor` together with YaRN; it is an error unless it changes nothing"}, rule: "yarn"},
 	{Trap: Trap{"attention_factor_without_YaRN", "`attn_factor` multiplies cos and sin under every rule"}},
 	{Trap: Trap{"scores_of_DeepSeek", "in DeepSeek's files `yarn_log_multiplier` is a tenth of mscale_all_dim; it scales the attention scores"}, of: scalesSoftmax},
-	{Trap: Trap{"Mistral_3_has_mscale_all_dim_itself", "in Mistral 3's files `yarn_log_multiplier` is mscale_all_dim itself, not a tenth of it"}, types: []string{"mistral3"}},
+	{Trap: Trap{"Mistral_3_has_mscale_all_dim_itself", "in Mistral 3's files `yarn_log_multiplier` is mscale_all_dim itself, not a tenth of it"}, typed: true},
 	{Trap: Trap{"rotated_part_of_latent_attention", "with latent attention `HeadDim` is `dimension_count`, whatever `key_length` says"}, of: func(m *Model) bool { return m.latent }},
-	{Trap: Trap{"LongRoPE_switches_after_the_original_length", "the short and long factors of LongRoPE are tensors; sequences longer than the original length take the long ones"}, of: ruled("longrope")},
+	{Trap: Trap{"LongRoPE_switches_after_the_original_length", "the short and long factors of LongRoPE are tensors; sequences longer than the original length take the long ones"}, rule: "longrope"},
 	{Trap: Trap{"factor_applies_to_longrope_and_to_factors,_too", "`scaling.factor` divides frequencies in addition to the tensors"}},
 	{Trap: Trap{"factor_0_is_none", "`scaling.factor` 0 means 1"}},
-	{Trap: Trap{"local_base_of_Gemma_3", "in Gemma 3, layers with a window have base 10000 and no scaling; files do not say so"}, types: []string{"gemma3"}},
-	{Trap: Trap{"heads_of_Gemma_4", "in Gemma 4, layers with a window have narrower heads"}, types: []string{"gemma4"}},
-	{Trap: Trap{"half_of_the_head_in_Step_3.5", "in Step 3.5, layers of full attention rotate half of `dimension_count`"}, types: []string{"step35"}},
-	{Trap: Trap{"sections_of_Qwen3-VL_without_a_fourth_axis", "pairs beyond the three sections take the position of time"}, types: []string{"qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe", "qwen3tts", "qwen4exp", "clef"}},
-	{Trap: Trap{"beta_fast_of_Grok", "Grok's `yarn_beta_fast` is 8 if absent"}, types: []string{"grok"}},
+	{Trap: Trap{"local_base_of_Gemma_3", "in Gemma 3, layers with a window have base 10000 and no scaling; files do not say so"}, typed: true},
+	{Trap: Trap{"heads_of_Gemma_4", "in Gemma 4, layers with a window have narrower heads"}, typed: true},
+	{Trap: Trap{"half_of_the_head_in_Step_3.5", "in Step 3.5, layers of full attention rotate half of `dimension_count`"}, typed: true},
+	{Trap: Trap{"sections_of_Qwen3-VL_without_a_fourth_axis", "pairs beyond the three sections take the position of time"}, typed: true},
+	{Trap: Trap{"beta_fast_of_Grok", "Grok's `yarn_beta_fast` is 8 if absent"}, typed: true},
 }

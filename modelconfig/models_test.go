@@ -1,0 +1,177 @@
+package modelconfig
+
+import (
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// The values of models are in order: names are there once in each list, texts of JSON are objects,
+// traps are those of types, parts are known.
+func TestModels(t *testing.T) {
+	seen := map[string]bool{}
+	once := func(list, name string) {
+		if seen[list+name] || name == "" {
+			t.Errorf("%s %q is there twice, or has no name", list, name)
+		}
+		seen[list+name] = true
+	}
+	typed := map[string]int{}
+	for _, trap := range huggingFaceTraps {
+		if trap.typed {
+			typed[trap.Name] = 0
+		}
+	}
+	for _, trap := range ggufTraps {
+		if trap.typed {
+			typed[trap.Name] = 0
+		}
+	}
+	about := func(name string, traps []string) {
+		for _, trap := range traps {
+			if _, ok := typed[trap]; !ok {
+				t.Errorf("%s has the trap %s, which there is not for types", name, trap)
+			}
+			typed[trap]++
+		}
+	}
+	for _, v := range vendors {
+		for _, list := range [][]modelType{v.types, v.towers} {
+			for i := range list {
+				m := &list[i]
+				once("type", m.name)
+				about(m.name, m.traps)
+				if absent := m.family().absent; m.absent != "" && len(absent) == 0 {
+					t.Errorf("%s: %s", m.name, m.absent)
+				}
+				for _, k := range m.kinds {
+					parsed(k.absent)
+				}
+			}
+		}
+		for i := range v.holders {
+			h := &v.holders[i]
+			once("holder", h.name)
+			parsed(h.absentText)
+			parsed(h.absentTower)
+		}
+		for _, p := range v.otherPositions {
+			once("type", p.name)
+		}
+		for i := range v.architectures {
+			once("architecture", v.architectures[i].name)
+			about(v.architectures[i].name, v.architectures[i].traps)
+		}
+		for _, p := range v.otherArchitectures {
+			once("architecture", p.name)
+		}
+		for _, p := range v.refusedArchitectures {
+			once("architecture", p.name)
+		}
+	}
+	for trap, n := range typed {
+		if n == 0 {
+			t.Errorf("no type has the trap %s", trap)
+		}
+	}
+}
+
+// A model is one value in one file of Go, that of its vendor: no other file defines its name, and
+// none but those of vendors mentions it. (Package multimodal has the names of each family.)
+func TestNamesStandOnce(t *testing.T) {
+	defined, mentioned := map[string][]string{}, map[string][]string{} // files of a name
+	add := func(files map[string][]string, name, path string) {
+		if !slices.Contains(files[name], path) {
+			files[name] = append(files[name], path)
+		}
+	}
+	for _, path := range testkit.Must(filepath.Glob("*.go")) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		source := testkit.Must(os.ReadFile(path))
+		var s scanner.Scanner
+		s.Init(token.NewFileSet().AddFile("", -1, len(source)), source, nil, 0)
+		for before := ""; ; {
+			_, tok, literal := s.Scan()
+			if tok == token.EOF {
+				break
+			}
+			if tok == token.STRING {
+				text, _ := strconv.Unquote(literal)
+				switch {
+				case before == "name":
+					add(defined, text, path)
+				case !strings.HasPrefix(path, "models_"):
+					add(mentioned, text, path)
+				}
+			}
+			if tok != token.COLON {
+				before = literal
+			}
+		}
+	}
+	counted := 0
+	for _, name := range slices.Compact(namesOf(func(v *vendor, add func(string)) {
+		for _, list := range [][]modelType{v.types, v.towers} {
+			for i := range list {
+				add(list[i].name)
+			}
+		}
+		for i := range v.holders {
+			add(v.holders[i].name)
+		}
+		for i := range v.architectures {
+			add(v.architectures[i].name)
+		}
+	})) {
+		counted++
+		if len(defined[name]) != 1 || !strings.HasPrefix(defined[name][0], "models_") {
+			t.Errorf("%s is defined in %q", name, defined[name])
+		}
+		if len(mentioned[name]) > 0 && !slices.Contains(otherWords, name) {
+			t.Errorf("%s is mentioned in %q", name, mentioned[name])
+		}
+	}
+	if counted < 400 {
+		t.Errorf("%d names", counted)
+	}
+}
+
+// otherWords are names of models that are words of configurations too.
+var otherWords = []string{}
+
+// Importing this package does nothing.
+func TestNoInit(t *testing.T) {
+	for _, path := range testkit.Must(filepath.Glob("*.go")) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file := testkit.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0))
+		if file.Scope.Lookup("init") != nil {
+			t.Errorf("%s has an init", path)
+		}
+	}
+	program := filepath.Join(t.TempDir(), "main.go")
+	testkit.NoError(t, os.WriteFile(program, []byte("package main\n\nimport _ \"github.com/go-posenc/posenc/modelconfig\"\n\nfunc main() {}\n"), 0o600))
+	binary := strings.TrimSuffix(program, ".go")
+	if output, err := exec.Command("go", "build", "-o", binary, program).CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED: %v %s", err, output)
+	}
+	command := exec.Command(binary)
+	command.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	output := testkit.Must(command.CombinedOutput())
+	if line := regexp.MustCompile(`(?m)^init github.com/go-posenc/posenc/modelconfig .*$`).Find(output); line != nil {
+		t.Errorf("the package is initialized: %s", line)
+	}
+}
