@@ -124,7 +124,7 @@ func TestTraps(t *testing.T) {
 	}
 	for config, want := range map[string][]string{
 		`{"model_type": "llama"}`: nil, llama31: {"llama3_smooths_by_frequency"},
-		fmt.Sprintf(phi3, "su"): {"longrope_switches_beyond_the_original_length", "longrope_has_older_names", "longrope_original_length_stands_beside_the_rope_parameters"},
+		fmt.Sprintf(phi3, "su"): {"frequencies_depend_on_the_length", "longrope_switches_beyond_the_original_length", "longrope_has_older_names", "longrope_original_length_stands_beside_the_rope_parameters"},
 		`{"model_type": "phi"}`: {"partial_rotation_counts_exponents_by_rotary_dim"},
 	} {
 		if got := names(testkit.Must(HuggingFace([]byte(config)))); !slices.Equal(got, want) {

@@ -288,7 +288,7 @@ func TestDocs(t *testing.T) {
 	for _, table := range []struct{ name, want string }{
 		{"families", familyTable()}, {"refused", refusedTable()}, {"indexers", indexerTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable(notRotary, "model_type")},
 		{"architectures", architectureTable()}, {"gguf indexers", ggufIndexerTable()}, {"architectures refused", ggufRefusedTable()}, {"architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
-		{"traps", trapTable("TestTrap", huggingFaceTraps)}, {"gguf traps", trapTable("TestTrapGGUF", ggufTraps)},
+		{"derived traps", trapTable("TestDerivedTraps", derivedTraps)}, {"traps", trapTable("TestTrap", huggingFaceTraps)}, {"gguf traps", trapTable("TestTrapGGUF", ggufTraps)},
 	} {
 		start, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
 		i := strings.Index(text, start)

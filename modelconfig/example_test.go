@@ -350,8 +350,8 @@ func ExampleModel_Traps() {
 	// Output:
 	// yarn of base 10000 for sequences of up to 163840
 	// latent attention: true
+	// the_softmax_is_scaled
 	// deepseek_v3_writes_half_split_pairs
-	// deepseek_scales_the_softmax
 }
 
 // The tower of Muse Glimmer takes patches row by row, with rows and columns from 1.

@@ -363,22 +363,6 @@ var traps = []trap{
 			}
 		}
 	}},
-	{"deepseek_scales_the_softmax", func(t *testing.T) {
-		for _, tt := range []struct{ modelType, mscale string }{{"deepseek_v2", "0.707"}, {"deepseek_v3", "1.0"}} {
-			m := mustRead(t, fmt.Sprintf(deepSeek, tt.modelType, "", tt.mscale, tt.mscale))
-			cfg, err := m.rotary()
-			scale, err2 := m.softmaxScale()
-			mscale := map[string]float64{"0.707": 0.707, "1.0": 1}[tt.mscale]
-			if want := math.Pow(1+0.1*mscale*math.Log(40), 2); err != nil || err2 != nil || cfg.AttentionFactor != 1 || !near(scale, want) {
-				t.Errorf("%s: AttentionFactor %v, SoftmaxScale %v, want 1, %v", tt.modelType, cfg.AttentionFactor, scale, want)
-			}
-		}
-		// The same keys in a model that does not.
-		m := mustRead(t, fmt.Sprintf(qwenYaRN, `, "mscale": 1.0, "mscale_all_dim": 1.0`))
-		if scale, err := m.softmaxScale(); scale != 1 || err != nil {
-			t.Errorf("qwen3: %v, %v", scale, err)
-		}
-	}},
 	{"gemma3_scales_global_layers_only", func(t *testing.T) {
 		m := mustRead(t, gemma3)
 		if types := m.layerTypes(); !slices.Equal(types, []string{"full_attention", "sliding_attention"}) || m.Type() != "gemma3_text" {
@@ -865,6 +849,54 @@ var traps = []trap{
 			}
 		}
 	}},
+}
+
+// What follows from a model is a trap of every type, in both formats.
+func TestDerivedTraps(t *testing.T) {
+	yarn := `"rope_scaling": {"rope_type": "yarn", "factor": 40, "original_max_position_embeddings": 4096, "mscale": 1, "mscale_all_dim": 1}`
+	of := func(name string) func(modelType, keys string) {
+		return func(modelType, keys string) {
+			t.Helper()
+			m := mustRead(t, fmt.Sprintf(`{"model_type": %q%s}`, modelType, keys))
+			if !slices.ContainsFunc(m.Traps(), func(trap Trap) bool { return trap.Name == name }) {
+				t.Errorf("%s has no trap %s", modelType, name)
+			}
+		}
+	}
+	for _, modelType := range []string{"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "glm4_moe_lite", "longcat_flash", "youtu", "axk1", "axk2", "minicpm3", "bailing_hybrid"} {
+		of("the_softmax_is_scaled")(modelType, ", "+yarn)
+	}
+	of("the_softmax_is_scaled")("mistral4", "")
+	for _, modelType := range []string{"exaone_moe", "flint", "kolibri1", "smollm3", "llama4_text", "cohere2", "afmoe", "qwen3_next", "mllama_text_model", "beam"} {
+		of("some_layers_do_not_rotate")(modelType, "")
+	}
+	for _, modelType := range []string{"gemma3_text", "modernbert", "mimo_v2_flash"} {
+		of("several_bases")(modelType, "")
+	}
+	of("some_layers_are_scaled")("gemma3_text", `, "rope_scaling": {"rope_type": "linear", "factor": 8}`)
+	of("frequencies_depend_on_the_length")("llama", `, "rope_scaling": {"rope_type": "dynamic", "factor": 2}`)
+	for _, m := range []*Model{mustRead(t, `{"model_type": "llama"}`), mustRead(t, fmt.Sprintf(qwenYaRN, `, "mscale": 1.0, "mscale_all_dim": 1.0`)), readGGUF(t, "llama")} {
+		for _, trap := range m.Traps() {
+			if slices.ContainsFunc(derivedTraps, func(d modelTrap) bool { return d.Name == trap.Name }) {
+				t.Errorf("%s has the trap %s", m.Type(), trap.Name)
+			}
+		}
+	}
+	if m := readGGUF(t, "smollm3"); len(m.Traps()) == 0 || m.Traps()[0].Name != "some_layers_do_not_rotate" {
+		t.Errorf("smollm3 of a GGUF file has %v", m.Traps())
+	}
+	// The factor itself.
+	for _, tt := range []struct {
+		modelType, mscale string
+		number            float64
+	}{{"deepseek_v2", "0.707", 0.707}, {"deepseek_v3", "1.0", 1}} {
+		m := mustRead(t, fmt.Sprintf(deepSeek, tt.modelType, "", tt.mscale, tt.mscale))
+		cfg, err := m.rotary()
+		scale, err2 := m.softmaxScale()
+		if want := math.Pow(1+0.1*tt.number*math.Log(40), 2); err != nil || err2 != nil || cfg.AttentionFactor != 1 || !near(scale, want) {
+			t.Errorf("%s: AttentionFactor %v, SoftmaxScale %v, want 1, %v", tt.modelType, cfg.AttentionFactor, scale, want)
+		}
+	}
 }
 
 func TestTrap(t *testing.T) {

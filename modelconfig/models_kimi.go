@@ -4,7 +4,7 @@ import "github.com/go-posenc/posenc"
 
 var kimiModels = vendor{
 	types: []modelType{
-		{name: "kimi_k2", latent: true, headDim: 64, noPEDim: 128, layers: 61, positions: 4096, base: 1e4, layoutKey: "rope_interleave", traps: []string{"deepseek_v3_writes_half_split_pairs", "deepseek_scales_the_softmax"}},
+		{name: "kimi_k2", latent: true, headDim: 64, noPEDim: 128, layers: 61, positions: 4096, base: 1e4, layoutKey: "rope_interleave", traps: []string{"deepseek_v3_writes_half_split_pairs"}},
 	},
 	towers: []modelType{
 		{name: "moonvit", hidden: 1152, heads: 16, layers: 27, keys: moonTower, layout: posenc.Interleaved, arrangement: columnsAndRows, patches: Patches{RowByRow: true}, traps: []string{"moonvit_alternates_columns_and_rows"}},

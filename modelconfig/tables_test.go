@@ -2,9 +2,6 @@ package modelconfig
 
 // The models by name, for tests that go over all of them.
 
-// wrapper is a model within another.
-type wrapper = part
-
 var (
 	families          = typesByName(func(v *vendor) []modelType { return v.types })
 	towers            = typesByName(func(v *vendor) []modelType { return v.towers })

@@ -10,7 +10,7 @@ import (
 // Trap is something about a model that implementations get wrong: they disagree about it, or
 // overlook a key.
 type Trap struct {
-	Name string `json:"name"` // the name of its test, under TestTrap or TestTrapGGUF of this package
+	Name string `json:"name"` // the name of its test, under TestTrap, TestTrapGGUF or TestDerivedTraps of this package
 	Text string `json:"text"` // what is right
 }
 
@@ -26,7 +26,7 @@ func (m *Model) Traps() []Trap {
 		known = ggufTraps
 	}
 	var traps []Trap
-	for _, t := range known {
+	for _, t := range slices.Concat(derivedTraps, known) {
 		about := t.typed || t.rule != "" || t.of != nil
 		if about && (!t.typed || slices.Contains(m.traps, t.Name)) && (t.rule == "" || ruled(m, t.rule)) && (t.of == nil || t.of(m)) {
 			traps = append(traps, t.Trap)
@@ -81,10 +81,7 @@ func yarnUpToFactor1(m *Model) bool {
 
 // scalesSoftmax reports whether YaRN scales the attention scores.
 func scalesSoftmax(m *Model) bool {
-	return anyKind(m, func(k kind) bool {
-		p, yarn := k.rule.described.Parameters.(frequency.YaRNParameters)
-		return yarn && p.ScaleSoftmax && p.MScaleAllDim != 0
-	})
+	return anyKind(m, func(k kind) bool { return k.softmaxScale != 1 })
 }
 
 func sectioned(m *Model) bool {
@@ -97,6 +94,39 @@ func partial(m *Model) bool {
 
 func interleaved(m *Model) bool {
 	return anyKind(m, func(k kind) bool { return k.rotary.Layout == posenc.Interleaved })
+}
+
+// derivedTraps follow from what was read, whatever the type and the format.
+var derivedTraps = []modelTrap{
+	{Trap: Trap{"the_softmax_is_scaled", "YaRN of latent attention also multiplies the scores, by `Layer.SoftmaxScale`: the square of 1 + 0.1 mscale_all_dim ln(factor); other types with the same keys do not scale scores"}, of: scalesSoftmax},
+	{Trap: Trap{"some_layers_do_not_rotate", "`Model.Layers` says which layers rotate; those without rotation leave Q and K as they are"}, of: leavesLayers},
+	{Trap: Trap{"several_bases", "kinds of layers have different bases; `LayerRows.Layer` has those of each layer"}, of: severalBases},
+	{Trap: Trap{"some_layers_are_scaled", "the scaling rule is of some layers; the others have the frequencies of their base"}, of: scalesSomeLayers},
+	{Trap: Trap{"frequencies_depend_on_the_length", "sequences beyond `Model.DependsOnLength` have other frequencies; keys of a cache must be rotated by those of the queries"}, of: dependsOnLength},
+}
+
+func leavesLayers(m *Model) bool {
+	return slices.ContainsFunc(m.layers, func(l layer) bool { return !l.rotates })
+}
+
+func dependsOnLength(m *Model) bool {
+	_, depends := m.DependsOnLength()
+	return depends
+}
+
+func severalBases(m *Model) bool {
+	return kindsDiffer(m, func(a, b Rule) bool { return a.Base != b.Base })
+}
+
+func scalesSomeLayers(m *Model) bool {
+	return kindsDiffer(m, func(a, b Rule) bool { return (a.Name == "default") != (b.Name == "default") })
+}
+
+// kindsDiffer reports whether the rules of two kinds of layers differ.
+func kindsDiffer(m *Model, differ func(a, b Rule) bool) bool {
+	return anyKind(m, func(a kind) bool {
+		return anyKind(m, func(b kind) bool { return differ(a.rule.described, b.rule.described) })
+	})
 }
 
 // huggingFaceTraps are the traps of config.json. docs/models.md has a line for each.
@@ -128,7 +158,6 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"whole_heads_whatever_the_factor_says", "most types rotate whole heads; for these a partial factor other than 1 is an error"}},
 	{Trap: Trap{"interleaved_pairs", "GPT-J, Cohere, GLM-4, Helium, ERNIE, Llama 4 and DeepSeek V2 rotate interleaved pairs; GLM-4 MoE, GPT-NeoX and Falcon do not"}, of: interleaved},
 	{Trap: Trap{"deepseek_v3_writes_half_split_pairs", "DeepSeek V3 reads interleaved pairs and writes half-split ones, unless `rope_interleave` is false"}, typed: true},
-	{Trap: Trap{"deepseek_scales_the_softmax", "YaRN also multiplies the scores of latent attention by the square of 1 + 0.1 mscale_all_dim ln(factor); other types with the same keys do not scale scores"}, typed: true, of: scalesSoftmax},
 	{Trap: Trap{"gemma3_scales_global_layers_only", "`rope_scaling` and `rope_theta` apply to global layers only; absent keys have the defaults of the class"}, typed: true},
 	{Trap: Trap{"modernbert_is_not_absolute", "`position_embedding_type` says absolute, but the code does not read it: the model rotates"}, typed: true},
 	{Trap: Trap{"no_rope_layers_has_1_for_rotation", "in `no_rope_layers`, a layer with 1 rotates and a layer with 0 does not; with an empty list every fourth layer does not rotate"}, typed: true},
