@@ -29,8 +29,8 @@ func TestHadamardOfGGML(t *testing.T) {
 			n := c.Block
 			cache := make([]posenc.Q8_0, n/32)
 			testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(1), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{
-				Dst:       posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: cache, Heads: 1}, Hadamard: n},
-				Src:       posenc.View[float32]{Data: testkit.GoldenInputs(0, n), Heads: 1},
+				Dst:     posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: cache, Heads: 1}, Hadamard: n},
+				Src:     posenc.View[float32]{Data: testkit.GoldenInputs(0, n), Heads: 1},
 				HeadDim: n,
 			}))
 			if want := testkit.Hex[uint8](c.Q8); !bytes.Equal(testkit.BytesOf(cache), want) {

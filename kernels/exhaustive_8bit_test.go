@@ -1,9 +1,9 @@
 package kernels_test
 
 import (
-	"github.com/go-posenc/posenc/internal/operations"
 	"bytes"
 	"fmt"
+	"github.com/go-posenc/posenc/internal/operations"
 	"math"
 	"slices"
 	"testing"

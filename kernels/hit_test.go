@@ -1,8 +1,8 @@
 package kernels_test
 
 import (
-	"github.com/go-posenc/posenc/internal/operations"
 	"fmt"
+	"github.com/go-posenc/posenc/internal/operations"
 	"os"
 	"path/filepath"
 	"regexp"
