@@ -121,7 +121,7 @@ func compared() []peers.Peer {
 // each call, by posenc.CosSin.
 func posencAsPeers() []peers.Peer {
 	float32Angles := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, AngleRounding: posenc.Float32Angles}))
-	var operators map[posenc.Layout]func(x []float32, positions []int32, heads, dim int, base float64)
+	operators := map[posenc.Layout]func(x []float32, positions []int32, heads, dim int, base float64){}
 	for _, layout := range layouts {
 		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Layout: layout}))
 		operators[layout] = func(x []float32, positions []int32, heads, _ int, _ float64) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig"
+	"github.com/go-posenc/posenc/multimodal"
 )
 
 // From the config.json of Llama 3.1 8B to rotated Q and K.
@@ -362,4 +363,23 @@ func ExampleModel_Patches() {
 	}
 	fmt.Printf("%+v\n", model.Patches())
 	// Output: {First:1 RowByRow:true}
+}
+
+// From a config.json to the positions of a prompt: text, an image of 2 by 2 tokens, text.
+func ExampleHuggingFaceMultimodal() {
+	model, ids, err := modelconfig.HuggingFaceMultimodal([]byte(`{"model_type": "qwen2_vl", "image_token_id": 9, "vision_config": {"spatial_merge_size": 2}}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	prompt := []int32{1, 9, 9, 9, 9, 2}
+	runs, err := model.AppendRuns(nil, prompt, ids, multimodal.Media{Images: []multimodal.Grid{{T: 1, H: 4, W: 4}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := make([]int32, model.Axes()*len(prompt))
+	if _, err := model.Positions(positions, runs); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions)
+	// Output: [0 1 1 1 1 3 0 1 1 2 2 3 0 1 2 1 2 3]
 }

@@ -140,6 +140,11 @@ type holder struct {
 
 	tower       part
 	absentTower string // as absentText
+
+	// Of positions of several axes: default of spatial_merge_size, 0: 2; and, where the file does
+	// not have the parameters, what a caller can do.
+	mergeSize int
+	positions string
 }
 
 // part is a model within another: its key, and its model_type if it does not give one.

@@ -20,7 +20,7 @@ var ernieModels = vendor{
 		{name: "paddleocr_vl", text: part{"text_config", "paddleocr_vl_text"}, tower: part{"vision_config", "paddleocr_vl_vision"}},
 		{name: "pp_chart2table", text: part{"text_config", "qwen2"}, anyText: true, absentText: `{"hidden_size": 1024, "num_attention_heads": 16, "num_hidden_layers": 24, "max_position_embeddings": 32768, "rope_theta": 1000000}`},
 		{name: "pp_formulanet", text: part{"text_config", "pp_formulanet_text"}},
-		{name: "ernie4_5_moe_vl", tower: part{"vision_config", "DFNRope_vision_transformer"}},
+		{name: "ernie4_5_moe_vl", positions: "set Family Ernie45VL, AfterLargest, and MergeSize and TemporalMergeSize from spatial_conv_size and temporal_conv_size of multimodal.Model", tower: part{"vision_config", "DFNRope_vision_transformer"}},
 	},
 	otherPositions: []positionsOf{
 		{"pp_chart2table_vision", relative},

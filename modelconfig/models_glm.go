@@ -27,7 +27,7 @@ var glmModels = vendor{
 		{name: "glm4v_moe", text: part{"text_config", "glm4v_moe_text"}, tower: part{"vision_config", "glm4v_moe_vision"}},
 		{name: "glm_ocr", text: part{"text_config", "glm_ocr_text"}, tower: part{"vision_config", "glm_ocr_vision"}},
 		{name: "glm5_next", text: part{"text_config", "glm5_next_text"}, tower: part{"vision_config", "glm5_next_vision"}},
-		{name: "glm_image", text: part{"text_config", "glm_image_text"}},
+		{name: "glm_image", mergeSize: 1, text: part{"text_config", "glm_image_text"}},
 		{name: "glmga", text: part{"text_config", "glm4v_text"}, anyText: true, tower: part{"vision_config", "glm4v_vision"}},
 	},
 	otherPositions: []positionsOf{

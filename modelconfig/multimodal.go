@@ -1,0 +1,118 @@
+package modelconfig
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/go-posenc/posenc/multimodal"
+)
+
+// HuggingFaceMultimodal reads from the config.json of a model of images, video or sound how its
+// tokens get their positions: the [multimodal.Model], with the defaults of transformers 5.23 for
+// keys that the file leaves out, and the ids of its placeholders. An id is 0 where the file does not
+// have it: some models have theirs in the tokenizer. HuggingFace reads the frequencies of such a
+// model.
+//
+// Errors wrap ErrSyntax, ErrValue, ErrContradiction, or ErrUnknown: a type that gives images the
+// positions of text, that multimodal does not know, or whose parameters are not in this file.
+func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs, error) {
+	const function = "HuggingFaceMultimodal"
+	fail := func(err error) (multimodal.Model, multimodal.TokenIDs, error) {
+		return multimodal.Model{}, multimodal.TokenIDs{}, err
+	}
+	keys, err := parseObject(config)
+	if err != nil {
+		return fail(valueError(ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object"))
+	}
+	r := &reader{function: function, keys: keys}
+	modelType, ok := r.text("model_type")
+	r.failIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"qwen2_vl\"")
+	outer := r
+	for h := holderOf(modelType); r.err == nil && h != nil && holderOf(h.text.innerType) != nil; h = holderOf(modelType) { // a thinker, or the model of a retriever
+		inner, _ := r.object(h.text.key)
+		r = r.within(h.text.key, inner)
+		if modelType, ok = r.text("model_type"); !ok {
+			modelType = h.text.innerType
+		}
+	}
+	if r.err != nil || outer.err != nil {
+		return fail(firstError(outer.err, r.err))
+	}
+	family, err := multimodal.FamilyOf(modelType)
+	if err != nil {
+		return fail(valueError(ErrUnknown, function, "model_type", quoted(modelType), "a type in docs/multimodal.md (%v)", err))
+	}
+	m := multimodal.Model{Family: family}
+	h := holderOf(modelType)
+	if h == nil || h.positions != "" || family == multimodal.Ming {
+		hint := "set the fields of multimodal.Model from the model's own code"
+		if h != nil && h.positions != "" {
+			hint = h.positions
+		}
+		return fail(valueError(ErrUnknown, function, "model_type", quoted(modelType), "a type whose file has the parameters of positions; for this one %s", hint))
+	}
+	vision, _ := r.object("vision_config")
+	v := r.within("vision_config", vision)
+	m.MergeSize = v.integerOr([]string{"spatial_merge_size"}, cmp.Or(h.mergeSize, 2))
+	seconds := r.numberOr("position_id_per_seconds", 25)
+	switch family {
+	case multimodal.Qwen25VL:
+		m.PositionsPerSecond = float32(v.numberOr("tokens_per_second", 4))
+	case multimodal.Ernie45VL:
+		m.TemporalMergeSize = v.integerOr([]string{"temporal_merge_size"}, 2)
+	case multimodal.Qwen25Omni:
+		m.PositionsPerSecond, m.PositionsPerChunk = float32(seconds), int(min(seconds*r.numberOr("seconds_per_chunk", 2), 1<<30))
+	case multimodal.Qwen3Omni:
+		m.PositionsPerSecond = float32(seconds)
+	case multimodal.MiniCPMV47:
+		m.MergeSize = 4
+		if mode, _ := r.text("downsample_mode"); mode == "4x" {
+			m.MergeSize = 2
+		}
+	case multimodal.HunYuanVL:
+		m.HunYuanAxes = r.hunYuanAxes()
+	}
+	id := func(keys ...string) int32 { return int32(r.integerOr(keys, 0)) }
+	ids := multimodal.TokenIDs{
+		Image: id("image_token_id", "image_token_index"), Video: id("video_token_id", "video_token_index"), Audio: id("audio_token_id", "audio_token_index"),
+		VideoStart: id("video_start_token_id"), VideoEnd: id("video_end_token_id"),
+		VisionStart: id("vision_start_token_id"), AudioStart: id("audio_start_token_id"),
+	}
+	if err := firstError(r.err, v.err); err != nil {
+		return fail(err)
+	}
+	if _, err := m.Positions(nil, nil); err != nil { // checks m
+		return fail(valueError(ErrValue, function, "vision_config", "refused", "parameters of positions that multimodal accepts (%v)", err))
+	}
+	return m, ids, nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numberOr returns the number under a key.
+func (r *reader) numberOr(key string, absent float64) float64 {
+	if n, ok := r.number(key); ok {
+		return n
+	}
+	return absent
+}
+
+// hunYuanAxes returns the number of sections of HunYuan-VL.
+func (r *reader) hunYuanAxes() int {
+	for _, key := range []string{"rope_parameters.xdrope_section", "rope_scaling.xdrope_section", "rope_parameters.mrope_section", "rope_scaling.mrope_section"} {
+		for _, key := range []string{key, "text_config." + key} {
+			if sections, ok := r.integers(key); ok {
+				return len(sections)
+			}
+		}
+	}
+	r.fail(ErrValue, "rope_parameters.mrope_section", "absent", "the sections of its axes")
+	return 0
+}

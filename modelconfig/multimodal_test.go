@@ -1,0 +1,113 @@
+package modelconfig
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/multimodal"
+)
+
+// Every type that FamilyOf knows gives its model with the defaults of its class, or says what a
+// caller sets. The numbers are those of transformers 5.23, AutoConfig of the type alone.
+func TestHuggingFaceMultimodalDefaults(t *testing.T) {
+	plain := func(family multimodal.Family) multimodal.Model {
+		return multimodal.Model{Family: family, MergeSize: 2}
+	}
+	qwen25, ernie, image, mini := plain(multimodal.Qwen25VL), plain(multimodal.Ernie45VL), plain(multimodal.Qwen2VL), plain(multimodal.MiniCPMV47)
+	qwen25.PositionsPerSecond, ernie.TemporalMergeSize, image.MergeSize, mini.MergeSize = 4, 2, 1, 4
+	omni25, omni3 := plain(multimodal.Qwen25Omni), plain(multimodal.Qwen3Omni)
+	omni25.PositionsPerSecond, omni25.PositionsPerChunk, omni3.PositionsPerSecond = 25, 50, 25
+	for modelType, want := range map[string]multimodal.Model{
+		"qwen2_vl": plain(multimodal.Qwen2VL), "colqwen2": plain(multimodal.Qwen2VL), "paddleocr_vl": plain(multimodal.Qwen2VL), "glm_image": image,
+		"qwen2_5_vl": qwen25, "qwen3_vl": plain(multimodal.Qwen3VL), "qwen3_vl_moe": plain(multimodal.Qwen3VL), "qwen3_5": plain(multimodal.Qwen3VL),
+		"qwen3_5_moe": plain(multimodal.Qwen3VL), "qwen4_exp": plain(multimodal.Qwen3VL), "glm4v": plain(multimodal.Qwen3VL), "glm4v_moe": plain(multimodal.Qwen3VL),
+		"glm46v": plain(multimodal.Qwen3VL), "glmga": plain(multimodal.Qwen3VL), "glm_ocr": plain(multimodal.Qwen3VL), "cohere_compass": plain(multimodal.Qwen3VL),
+		"cosmos3_edge": plain(multimodal.Qwen3VL), "cosmos3_omni": plain(multimodal.Qwen3VL), "ernie4_5_vl_moe": ernie, "minicpmv4_7": mini,
+		"qwen2_5_omni": omni25, "qwen2_5_omni_thinker": omni25, "qwen3_omni_moe": omni3, "qwen3_omni_moe_thinker": omni3,
+	} {
+		got, ids, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, modelType))
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", modelType, got, err, want)
+		}
+		if ids.Image != 0 || ids.Markers != nil {
+			t.Errorf("%s: ids %+v of no file", modelType, ids)
+		}
+	}
+	for _, h := range vendorsHolders() {
+		if _, err := multimodal.FamilyOf(h.name); err != nil {
+			continue
+		}
+		_, _, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, h.name))
+		if err != nil && !errors.Is(err, ErrUnknown) && !(h.name == "hunyuan_vl" && errors.Is(err, ErrValue)) {
+			t.Errorf("%s: %v", h.name, err)
+		}
+	}
+}
+
+func vendorsHolders() (all []holder) {
+	for _, v := range vendors {
+		all = append(all, v.holders...)
+	}
+	return all
+}
+
+func TestHuggingFaceMultimodal(t *testing.T) {
+	m, ids, err := HuggingFaceMultimodal([]byte(`{"model_type": "qwen2_5_vl", "image_token_id": 151655, "video_token_id": 151656, "vision_start_token_id": 151652,
+		"vision_config": {"spatial_merge_size": 4, "tokens_per_second": 2}}`))
+	if err != nil || m != (multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 4, PositionsPerSecond: 2}) || ids.Image != 151655 || ids.Video != 151656 || ids.VisionStart != 151652 {
+		t.Errorf("%+v, %+v, %v", m, ids, err)
+	}
+	m, ids, err = HuggingFaceMultimodal([]byte(`{"model_type": "qwen2_5_omni", "thinker_config": {"image_token_index": 7, "audio_token_index": 9, "audio_start_token_id": 11,
+		"position_id_per_seconds": 10, "seconds_per_chunk": 3, "vision_config": {"spatial_merge_size": 3}}}`))
+	if err != nil || m != (multimodal.Model{Family: multimodal.Qwen25Omni, MergeSize: 3, PositionsPerSecond: 10, PositionsPerChunk: 30}) || ids.Image != 7 || ids.Audio != 9 || ids.AudioStart != 11 {
+		t.Errorf("%+v, %+v, %v", m, ids, err)
+	}
+	m, _, err = HuggingFaceMultimodal([]byte(`{"model_type": "hunyuan_vl", "text_config": {"rope_scaling": {"xdrope_section": [16, 16, 16, 16]}}}`))
+	if err != nil || m.HunYuanAxes != 4 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	m, _, err = HuggingFaceMultimodal([]byte(`{"model_type": "minicpmv4_7", "downsample_mode": "4x"}`))
+	if err != nil || m.MergeSize != 2 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for config, want := range map[string]error{
+		`{`:                                 ErrSyntax,
+		`{}`:                                ErrValue,
+		`{"model_type": "llama"}`:           ErrUnknown,
+		`{"model_type": "minicpm_ocr"}`:     ErrUnknown,
+		`{"model_type": "bailing_moe_v2"}`:  ErrUnknown,
+		`{"model_type": "ernie4_5_moe_vl"}`: ErrUnknown,
+		`{"model_type": "qwen2_vl", "image_token_id": "x"}`:                                    ErrSyntax,
+		`{"model_type": "qwen2_vl", "image_token_id": 1, "image_token_index": 2}`:              ErrContradiction,
+		`{"model_type": "qwen2_vl", "vision_config": {"spatial_merge_size": 0}}`:               ErrValue,
+		`{"model_type": "qwen2_vl", "vision_config": 3}`:                                       ErrSyntax,
+		`{"model_type": "qwen2_5_vl", "vision_config": {"tokens_per_second": -1}}`:             ErrValue,
+		`{"model_type": "qwen2_5_omni", "thinker_config": {"position_id_per_seconds": 1e300}}`: ErrValue,
+	} {
+		m, ids, err := HuggingFaceMultimodal([]byte(config))
+		if !errors.Is(err, want) || m != (multimodal.Model{}) || ids.Image != 0 || !strings.HasPrefix(err.Error(), "modelconfig.HuggingFaceMultimodal: ") {
+			t.Errorf("%s: %v, want %v", config, err, want)
+		}
+	}
+}
+
+// FuzzHuggingFaceMultimodal reads any text.
+func FuzzHuggingFaceMultimodal(f *testing.F) {
+	for _, config := range []string{`{"model_type": "qwen2_5_omni", "thinker_config": {"position_id_per_seconds": 10}}`, `{"model_type": "hunyuan_vl"}`, `{"model_type": "ernie4_5_vl_moe", "vision_config": {"temporal_merge_size": 3}}`} {
+		f.Add([]byte(config))
+	}
+	f.Fuzz(func(t *testing.T, config []byte) {
+		m, _, err := HuggingFaceMultimodal(config)
+		if err != nil {
+			if !wrapsOne(err) || m != (multimodal.Model{}) {
+				t.Fatalf("%+v, %v", m, err)
+			}
+			return
+		}
+		_, err = m.Positions(nil, nil)
+		testkit.NoError(t, err)
+	})
+}
