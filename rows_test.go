@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // rowsOf returns the rows of a table that the tokens take, for plain.
@@ -272,4 +273,35 @@ func TestRotaryRowsHuge(t *testing.T) {
 	if !errors.Is(err, posenc.ErrLength) || !strings.Contains(err.Error(), "posenc.Rotary.Rows: positions has 524288 elements") {
 		t.Errorf("got error %v", err)
 	}
+}
+
+// Rows that are refilled are the rows that are made anew, however many tokens
+// they had before.
+func TestRefill(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
+		for _, cfg := range []posenc.RotaryConfig{
+			{HeadDim: 128, Layout: posenc.HalfSplit},
+			{HeadDim: 96, RotaryDim: 64, Layout: posenc.Interleaved, AngleRounding: posenc.Float32Angles},
+			{HeadDim: 12, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0, 1, 2}},
+		} {
+			r, axes := testkit.MustRotary(cfg), max(1, len(cfg.Axes)/2)
+			rows := testkit.Must(r.Rows(testkit.Sequence(9 * axes)))
+			for _, tokens := range []int{1, 9, 300, 2, 0, 1000} {
+				positions := make([]int32, tokens*axes)
+				for i := range positions {
+					positions[i] = int32(7919*i + tokens)
+				}
+				testkit.NoError(t, rows.Refill(positions))
+				if got, want := rotatedOnes(t, rows, cfg.HeadDim), rotatedOnes(t, testkit.Must(r.Rows(positions)), cfg.HeadDim); rows.Len() != tokens || !testkit.SameBits(got, want) {
+					t.Errorf("%+v: %d tokens: %d rows, which differ from new ones", cfg, tokens, rows.Len())
+				}
+			}
+		}
+	})
+}
+
+func rotatedOnes(t *testing.T, rows *posenc.Rows, headDim int) []float32 {
+	x := slices.Repeat([]float32{1}, headDim*rows.Len())
+	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
+	return x
 }
