@@ -52,7 +52,7 @@ func TestDigests(t *testing.T) {
 			}
 			for i, layer := range m.Layers() {
 				scale := layer.QueryScaling
-				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", m.layers[i].kind, layer.Rotates, scale.Length != 0, scale.Beta, scale.Length, scale.Offset)
+				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", m.of().layers[i].kind, layer.Rotates, scale.Length != 0, scale.Beta, scale.Length, scale.Offset)
 			}
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".json")

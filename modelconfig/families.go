@@ -64,7 +64,7 @@ type family struct {
 	rule  func(p *ropeParameters) rule // a rule of its own, or nil
 
 	arrangement    arrangement // of the pairs of a vision tower
-	patches        Patches     // of a vision tower
+	patches        patchOrder  // of a vision tower
 	queryScale     func(p *ropeParameters) *posenc.QueryScaling
 	scalesRotating bool   // queryScale is of the layers that rotate, not of the others
 	scalingTensor  string // of weights with scales of queries

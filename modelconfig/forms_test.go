@@ -79,7 +79,7 @@ func TestIncompleteForms(t *testing.T) {
 				}
 			default:
 				problems := f.Results[*form.Result].compareModel(m)
-				switch unread := m.baseUnread || m.scalingUnread; {
+				switch unread := m.of().baseUnread || m.of().scalingUnread; {
 				case unread && len(problems) == 0:
 					t.Errorf("%s: transformers agrees, a trap says it does not", testkit.Must(json.Marshal(form.Document)))
 				case unread:

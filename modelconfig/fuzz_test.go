@@ -39,7 +39,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 			t.Fatalf("%+v: %+v", layer, learned)
 		}
 		rule := layer.Rule
-		if layer.Rotates != (rule.Name != "") || layer.Rotates && (rule.Pairs != m.kinds[layer.Kind].rotary.RotaryDim/2 || !(rule.Base > 1 && rule.Base <= math.MaxFloat64)) {
+		if layer.Rotates != (rule.Name != "") || layer.Rotates && (rule.Pairs != m.of().kinds[layer.Kind].rotary.RotaryDim/2 || !(rule.Base > 1 && rule.Base <= math.MaxFloat64)) {
 			t.Fatalf("rule %+v", rule)
 		}
 	}
@@ -77,7 +77,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 	}
 	checkRope(t, m, o, true)
 	for _, layerType := range m.layerTypes() {
-		if m.kinds[layerType].rotary.RotaryDim > 1024 { // more frequencies take long
+		if m.of().kinds[layerType].rotary.RotaryDim > 1024 { // more frequencies take long
 			return
 		}
 	}
@@ -104,7 +104,7 @@ func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 		return
 	}
 	layers, axes := m.Layers(), 1
-	for _, k := range m.kinds {
+	for _, k := range m.of().kinds {
 		for _, axis := range rope.kinds[0].Config().Axes {
 			axes = max(axes, int(axis)+1)
 		}

@@ -102,12 +102,12 @@ func GGUF(keys map[string]any, options ...Options) (*Model, error) {
 		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", near)
 	}
 	r.checkRopeKeys(arch)
-	m := &Model{modelType: name, format: fromGGUF, latent: arch.latent || arch.latentPart, traps: arch.traps}
+	m := &description{modelType: name, format: fromGGUF, latent: arch.latent || arch.latentPart, traps: arch.traps}
 	r.model(m, arch)
 	if r.err != nil {
 		return nil, r.err
 	}
-	return m.accepted("GGUF")
+	return modelOf(m, "GGUF")
 }
 
 const (
@@ -179,23 +179,23 @@ func (s *ggufScaling) rule(rotaryDim int, base float64) rule {
 }
 
 // described is the rule that ladder follows.
-func (s *ggufScaling) described(base float64) Rule {
+func (s *ggufScaling) described(base float64) frequencyRule {
 	switch {
 	case s.yarn != nil:
-		return Rule{Name: "yarn", Base: base, Parameters: *s.yarn}
+		return frequencyRule{Name: "yarn", Base: base, Parameters: *s.yarn}
 	case s.short != nil:
-		return Rule{Name: "longrope", Base: base, Parameters: frequency.LongRoPEParameters{
+		return frequencyRule{Name: "longrope", Base: base, Parameters: frequency.LongRoPEParameters{
 			OriginalMaxPositions: s.originalSize, ShortFactors: s.divisors(s.short), LongFactors: s.divisors(s.long),
 			ShortAttentionFactor: s.attention, LongAttentionFactor: s.attention,
 		}}
 	case s.freqs != nil:
-		return Rule{Name: "factors", Base: base, Parameters: s.divisors(s.freqs)}
+		return frequencyRule{Name: "factors", Base: base, Parameters: s.divisors(s.freqs)}
 	case s.alpha != 0:
-		return Rule{Name: "NTK alpha", Base: base, Parameters: frequency.NTKAlphaParameters{Alpha: s.alpha}}
+		return frequencyRule{Name: "NTK alpha", Base: base, Parameters: frequency.NTKAlphaParameters{Alpha: s.alpha}}
 	case s.factor != 1:
-		return Rule{Name: "linear", Base: base, Parameters: frequency.LinearParameters{Factor: s.factor}}
+		return frequencyRule{Name: "linear", Base: base, Parameters: frequency.LinearParameters{Factor: s.factor}}
 	}
-	return Rule{Name: "default", Base: base}
+	return frequencyRule{Name: "default", Base: base}
 }
 
 // divisors returns by what factors of a tensor divide frequencies, together with the factor
@@ -370,7 +370,7 @@ func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 	}
 }
 
-func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
+func (r *ggufReader) model(m *description, arch *ggufArchitecture) {
 	r.failIf(!r.value("block_count").IsValid(), ErrValue, "block_count", "missing", "the number of layers")
 	blocks := r.integer("block_count", 0)
 	count := blocks - r.integer("nextn_predict_layers", 0)
@@ -500,7 +500,7 @@ func (r *ggufReader) compression(arch *ggufArchitecture, count int) []int {
 const sparseRatio = 4
 
 // indexers adds the kind of the indexers of sparse attention.
-func (r *ggufReader) indexers(arch *ggufArchitecture, m *Model, slides []bool, ratios []int) {
+func (r *ggufReader) indexers(arch *ggufArchitecture, m *description, slides []bool, ratios []int) {
 	const lengthKey, typesKey = "attention.indexer.key_length", "attention.indexer.types"
 	x := arch.indexer
 	if x == nil || !r.has(lengthKey) || r.err != nil {

@@ -80,14 +80,14 @@ func huggingFace(function string, config []byte, options []Options, follow func(
 	}
 	r.failIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"; Options.Type can name it")
 	f := familyOf(r, modelType)
-	m := &Model{modelType: modelType, kinds: map[string]kind{}}
+	m := &description{modelType: modelType, kinds: map[string]kind{}}
 	if r.err == nil {
 		readModel(r, &f, m)
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
-	return m.accepted(function)
+	return modelOf(m, function)
 }
 
 // asType puts another type in the place of a document's own. A model within it would be lost where
@@ -263,7 +263,7 @@ func unknownType(r *reader, modelType, expected string, texts bool) {
 // maxLayers bounds what a configuration makes us allocate.
 const maxLayers = 1 << 14
 
-func readModel(r *reader, f *family, m *Model) {
+func readModel(r *reader, f *family, m *description) {
 	if f.refusal != "" {
 		r.fail(ErrUnknown, "model_type", quoted(m.modelType), "another type: this one %s", f.refusal)
 		return
@@ -426,7 +426,7 @@ func hiddenByHeads(r *reader, f *family) (dim int, key string) {
 }
 
 // readKind reads one kind of layer from its rope parameters.
-func readKind(r, rope *reader, f *family, k *kindDefaults, m *Model) kind {
+func readKind(r, rope *reader, f *family, k *kindDefaults, m *description) kind {
 	base, source := baseOf(r, rope, f, k)
 	if f.baseUnread != nil && slices.ContainsFunc(k.baseKeys, r.has) && base != k.base && f.baseUnread(r) {
 		m.baseUnread = true

@@ -117,7 +117,7 @@ func topKFrequency(r *reader, i int) bool {
 }
 
 // addIndexer adds the kind of the indexers of a model.
-func addIndexer(r *reader, f *family, m *Model) {
+func addIndexer(r *reader, f *family, m *description) {
 	x := f.indexer
 	if x.layoutKey != "" {
 		r.boolean(x.layoutKey)

@@ -14,32 +14,15 @@ const (
 // Model is the rotary position embedding of one model, as its configuration describes it:
 // which layers rotate, which elements of a head, and by what frequencies. It never changes;
 // goroutines may share it.
-type Model struct {
-	modelType string
-	layers    []layer
-	kinds     map[string]kind // of layers that rotate, and of indexers
+type Model struct{ d *description }
 
-	format        format
-	contextLength int  // 0: it does not say
-	latent        bool // heads are the rotary parts of latent attention
-	baseUnread    bool // transformers 5 does not read the base
-	scalingUnread bool // transformers 5 does not read the rule
-
-	patches Patches  // of a vision tower
-	traps   []string // names of those that its type has
-
-	queryScale     *posenc.QueryScaling // nil: none
-	scalesRotating bool                 // queryScale is for layers that rotate, not for the others
-	scalingTensor  string               // tensor with learned scales of queries; "": none
+// of returns the description, an empty one of a nil or zero Model.
+func (m *Model) of() *description {
+	if m == nil || m.d == nil {
+		return &description{}
+	}
+	return m.d
 }
-
-// format is what a Model was read from.
-type format uint8
-
-const (
-	fromHuggingFace format = iota
-	fromGGUF
-)
 
 // Layer is what a hidden layer of a model does with positions. In LongCat, whose layers have
 // two attentions, there is one Layer for each attention.
@@ -94,68 +77,6 @@ type Layer struct {
 	Indexer bool
 }
 
-// layer is a hidden layer: the name of its kind, which need not be one of Model.kinds if it does
-// not rotate.
-type layer struct {
-	kind             string
-	rotates, indexer bool
-}
-
-// kind is what layers of one kind have in common.
-type kind struct {
-	rotary posenc.RotaryConfig // HeadDim, RotaryDim, Offset, Layout and Axes
-	rule   rule
-	source string // the keys that the frequencies come from
-
-	learned string // the tensor by which frequencies are multiplied; "": none
-
-	softmaxScale float64
-}
-
-// rule makes the frequencies of a kind of layer. All sequences of up to trained tokens have
-// the same frequencies; trained is 0 if sequences of any length do.
-type rule struct {
-	ladder    func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
-	trained   int
-	described Rule
-}
-
-// inverse rotates pairs the other way: the frequencies are negative.
-func (r rule) inverse() rule {
-	forward := r.ladder
-	r.ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		ladder, err := forward(seqLen, rounding)
-		for i := range ladder.InvFreq {
-			ladder.InvFreq[i] = -ladder.InvFreq[i]
-		}
-		return ladder, err
-	}
-	return r
-}
-
-// withoutSoftmaxScale is the rule of an indexer: YaRN scales only the attention's own
-// scores.
-func (r rule) withoutSoftmaxScale() rule {
-	attention := r.ladder
-	r.ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		ladder, err := attention(seqLen, rounding)
-		ladder.SoftmaxScale = 1
-		return ladder, err
-	}
-	return r
-}
-
-// anyLength is a rule of package frequency that does not depend on the length of the
-// sequence.
-func anyLength[P any](name string, ladder func(dim int, base float64, p P, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64, p P) rule {
-	return rule{
-		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			return ladder(dim, base, p, rounding)
-		},
-		described: Rule{Name: name, Base: base, Parameters: p},
-	}
-}
-
 // Type returns the type that the configuration names: model_type of a config.json
 // ("llama", "gemma3_text"), or general.architecture of GGUF keys. If the text model has a
 // configuration of its own (text_config), it is the model_type there. A nil Model has "".
@@ -163,7 +84,7 @@ func (m *Model) Type() string {
 	if m == nil {
 		return ""
 	}
-	return m.modelType
+	return m.of().modelType
 }
 
 // Layers returns one entry for each hidden layer of the model. A nil Model has none.
@@ -171,20 +92,20 @@ func (m *Model) Layers() []Layer {
 	if m == nil {
 		return nil
 	}
-	layers := make([]Layer, len(m.layers))
-	for i, l := range m.layers {
-		layer := Layer{Rotates: l.rotates, LatentAttention: m.latent, SoftmaxScale: 1, Indexer: l.indexer}
+	layers := make([]Layer, len(m.of().layers))
+	for i, l := range m.of().layers {
+		layer := Layer{Rotates: l.rotates, LatentAttention: m.of().latent, SoftmaxScale: 1, Indexer: l.indexer}
 		if l.rotates {
-			k := m.kinds[l.kind]
+			k := m.of().kinds[l.kind]
 			layer.Kind, layer.SoftmaxScale, layer.FrequencyFactors = l.kind, k.softmaxScale, k.learned
-			layer.Rule = k.rule.described
+			layer.Rule = Rule(k.rule.described)
 			layer.Rule.Pairs = k.rotary.RotaryDim / 2
 		}
-		if m.queryScale != nil && m.scalesRotating == l.rotates {
-			layer.QueryScaling = *m.queryScale
+		if m.of().queryScale != nil && m.of().scalesRotating == l.rotates {
+			layer.QueryScaling = *m.of().queryScale
 		}
-		if m.scalingTensor != "" {
-			layer.LearnedQueryScaling.Scale, layer.LearnedQueryScaling.Bias = m.scalingTensor+".scale", m.scalingTensor+".bias"
+		if m.of().scalingTensor != "" {
+			layer.LearnedQueryScaling.Scale, layer.LearnedQueryScaling.Bias = m.of().scalingTensor+".scale", m.of().scalingTensor+".bias"
 		}
 		layers[i] = layer
 	}
@@ -198,7 +119,7 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 	if m == nil {
 		return 0, false
 	}
-	for _, k := range m.kinds {
+	for _, k := range m.of().kinds {
 		if trained := k.rule.trained; trained != 0 && (!ok || trained < beyond) {
 			beyond, ok = trained, true
 		}
@@ -206,12 +127,13 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 	return beyond, ok
 }
 
-// accepted returns m, or an error if the frequencies of a kind of layer cannot be
-// computed or posenc.NewRotary does not accept them.
-func (m *Model) accepted(function string) (*Model, error) {
-	for _, name := range sortedKeys(m.kinds) {
-		k := m.kinds[name]
-		cfg, ladder, err := k.config(function, RopeOptions{})
+// modelOf returns the model of a description, or an error if the frequencies of a kind of layer
+// cannot be computed or posenc.NewRotary does not accept them.
+func modelOf(d *description, function string) (*Model, error) {
+	m := &Model{d}
+	for _, name := range sortedKeys(m.of().kinds) {
+		k := m.of().kinds[name]
+		cfg, ladder, err := configOf(&k, function, RopeOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -219,14 +141,14 @@ func (m *Model) accepted(function string) (*Model, error) {
 			return nil, valueError(ErrValue, function, k.source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
 		}
 		k.softmaxScale = ladder.SoftmaxScale
-		m.kinds[name] = k
+		m.of().kinds[name] = k
 	}
 	return m, nil
 }
 
 // config is the configuration for checked options. SequenceLength 0 means a sequence within
 // the trained length, and FrequencyFactors nil means factors of 1.
-func (k *kind) config(function string, options RopeOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
+func configOf(k *kind, function string, options RopeOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
 	angles, rounding := options.AngleRounding, frequency.Exact
 	if angles == posenc.Float32Angles {
 		rounding = frequency.Float32
@@ -252,6 +174,42 @@ func (k *kind) config(function string, options RopeOptions) (posenc.RotaryConfig
 	return cfg, ladder, nil
 }
 
+// Patches returns how a vision tower counts and orders patches, from a Model of
+// [HuggingFaceVision]. Of other models it returns the zero value.
+func (m *Model) Patches() Patches {
+	if m == nil {
+		return Patches{}
+	}
+	return Patches(m.of().patches)
+}
+
+// Rule describes how the frequencies of a layer are made, for people to read. Rope has the
+// frequencies themselves.
+type Rule struct {
+	// Name is one of these:
+	//
+	//   - "default": powers of the base, without scaling.
+	//   - "linear", "NTK", "dynamic NTK", "NTK alpha", "NTK mixed", "yarn", "longrope",
+	//     "llama3", "proportional": a scaling rule of package frequency.
+	//   - "dynamic NTK of Qwen": the dynamic NTK scaling of Qwen 1, in steps.
+	//   - "factors": divisors in a tensor of a GGUF file, as Llama 3 and Gemma 4 have them.
+	//   - "axial": the frequencies of a vision tower.
+	Name string
+
+	Base float64
+
+	// Pairs is the number of pairs of a head that rotate. There are as many frequencies, and
+	// as many RopeOptions.FrequencyFactors if the model learns them.
+	Pairs int
+
+	// Parameters are the argument of the rule's function in package frequency:
+	// LinearParameters, NTKParameters, DynamicNTKParameters, NTKAlphaParameters,
+	// NTKMixedParameters, YaRNParameters, LongRoPEParameters, Llama3Parameters or
+	// ProportionalParameters. With "factors" they are the divisors, a []float64; with the other
+	// names nil. SequenceLength is 0. The slices are shared: do not write to them.
+	Parameters any
+}
+
 // Patches says how a vision tower counts and orders the patches of an image, for the options
 // of multimodal.PatchPositions.
 type Patches struct {
@@ -259,11 +217,12 @@ type Patches struct {
 	RowByRow bool // options.MergeSize is 1, whatever spatial_merge_size is
 }
 
-// Patches returns how a vision tower counts and orders patches, from a Model of
-// [HuggingFaceVision]. Of other models it returns the zero value.
-func (m *Model) Patches() Patches {
+// ContextLength returns the length of the longest sequence that the configuration allows
+// (max_position_embeddings, {arch}.context_length). It is 0 if the configuration does not say:
+// for vision towers, some GGUF files and a nil Model.
+func (m *Model) ContextLength() int {
 	if m == nil {
-		return Patches{}
+		return 0
 	}
-	return m.patches
+	return m.of().contextLength
 }

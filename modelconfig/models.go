@@ -89,7 +89,7 @@ type modelType struct {
 	traps   []string                     // names of traps that are about it
 
 	arrangement    arrangement // of the pairs of a vision tower
-	patches        Patches     // of a vision tower
+	patches        patchOrder  // of a vision tower
 	queryScale     func(p *ropeParameters) *posenc.QueryScaling
 	scalesRotating bool   // queryScale is of the layers that rotate, not of the others
 	scalingTensor  string // of weights with scales of queries

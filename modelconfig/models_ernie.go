@@ -13,7 +13,7 @@ var ernieModels = vendor{
 	towers: []modelType{
 		{name: "ernie4_5_vl_moe_vision", hidden: 1280, heads: 16, layers: 32, keys: qwenTower, arrangement: rowsThenColumns},
 		{name: "DFNRope_vision_transformer", hidden: 1280, heads: 16, layers: 32, keys: embedTower, arrangement: rowsThenColumns, traps: []string{"qwen2_vl_tower_has_embed_dim"}},
-		{name: "paddleocr_vl_vision", hidden: 1152, heads: 16, layers: 27, arrangement: rowsThenColumns, patches: Patches{RowByRow: true}},
+		{name: "paddleocr_vl_vision", hidden: 1152, heads: 16, layers: 27, arrangement: rowsThenColumns, patches: patchOrder{RowByRow: true}},
 	},
 	holders: []holder{
 		{name: "ernie4_5_vl_moe", text: part{"text_config", "ernie4_5_vl_moe_text"}, tower: part{"vision_config", "ernie4_5_vl_moe_vision"}},

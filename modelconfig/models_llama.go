@@ -13,7 +13,7 @@ var llamaModels = vendor{
 		{name: "EvollaModel", hidden: 4096, heads: 32, layers: 32, positions: 8192, base: 5e5}, // another name of evolla in transformers
 	},
 	towers: []modelType{
-		{name: "llama4_vision_model", hidden: 768, heads: 16, layers: 34, layout: posenc.Interleaved, arrangement: columnsThenRows, patches: Patches{First: 1, RowByRow: true}, traps: []string{"llama4_vision_has_columns_first"}},
+		{name: "llama4_vision_model", hidden: 768, heads: 16, layers: 34, layout: posenc.Interleaved, arrangement: columnsThenRows, patches: patchOrder{First: 1, RowByRow: true}, traps: []string{"llama4_vision_has_columns_first"}},
 	},
 	holders: []holder{
 		{name: "llama4", text: part{"text_config", "llama4_text"}, tower: part{"vision_config", "llama4_vision_model"}},

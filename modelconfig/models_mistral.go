@@ -12,7 +12,7 @@ var mistralModels = vendor{
 		{name: "mistral_large4_text", latent: true, headDim: 64, noPEDim: 64, layers: 72, positions: 1048576, base: 1e4, absent: `{"rope_type": "yarn", "rope_theta": 10000, "factor": 2048, "beta_fast": 32, "beta_slow": 1, "attention_factor": 1, "original_max_position_embeddings": 512}`, learned: "rotary_emb.alpha", scalingTensor: "softmax_scaling", indexer: mistralIndexer, indexers: byIndexerTypes, noRopeInterval: 4, traps: []string{"no_rope_layers_has_1_for_rotation", "mistral_large_4_learns_its_frequencies"}},
 	},
 	towers: []modelType{
-		{name: "pixtral", hidden: 1024, heads: 16, layers: 24, arrangement: frequency.AxialAlternating, patches: Patches{RowByRow: true}, traps: []string{"pixtral_shares_one_ladder"}},
+		{name: "pixtral", hidden: 1024, heads: 16, layers: 24, arrangement: frequency.AxialAlternating, patches: patchOrder{RowByRow: true}, traps: []string{"pixtral_shares_one_ladder"}},
 	},
 	holders: []holder{
 		{name: "mistral3", text: part{"text_config", "mistral"}, anyText: true, absentText: `{"hidden_size": 5120, "num_attention_heads": 32, "num_hidden_layers": 40, "max_position_embeddings": 131072, "head_dim": 128, "rope_theta": 1000000000}`, tower: part{"vision_config", "pixtral"}},

@@ -8,7 +8,7 @@ var stepModels = vendor{
 		}, rewrite: stepLists, traps: []string{"bases_by_layer"}},
 	},
 	towers: []modelType{
-		{name: "step3p5_vision", hidden: 1536, heads: 16, layers: 47, arrangement: columnsThenRows, patches: Patches{RowByRow: true}},
+		{name: "step3p5_vision", hidden: 1536, heads: 16, layers: 47, arrangement: columnsThenRows, patches: patchOrder{RowByRow: true}},
 	},
 	holders: []holder{
 		{name: "step3p7", text: part{"text_config", "step3p5"}, tower: part{"vision_config", "step3p5_vision"}},

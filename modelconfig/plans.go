@@ -613,5 +613,5 @@ func qwenDynamicNTK(p *ropeParameters) rule {
 		}
 		return frequency.NTKAlpha(dim, base, frequency.NTKAlphaParameters{Alpha: 2*times - 1}, rounding)
 	}
-	return rule{ladder: ladder, trained: positions, described: Rule{Name: "dynamic NTK of Qwen", Base: base}}
+	return rule{ladder: ladder, trained: positions, described: frequencyRule{Name: "dynamic NTK of Qwen", Base: base}}
 }

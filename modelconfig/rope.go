@@ -56,28 +56,28 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m == nil || len(m.kinds) == 0 {
+	if m == nil || len(m.of().kinds) == 0 {
 		return nil, valueError(ErrArgument, function, "the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
 	}
 	rotaries := map[string]*posenc.Rotary{}
 	rope := &Rope{}
-	for _, name := range sortedKeys(m.kinds) {
+	for _, name := range sortedKeys(m.of().kinds) {
 		cfg, err := m.config(function, name, o)
 		if err != nil {
 			return nil, err
 		}
 		if rotaries[name], err = posenc.NewRotary(cfg); err != nil {
-			return nil, valueError(ErrValue, function, m.kinds[name].source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
+			return nil, valueError(ErrValue, function, m.of().kinds[name].source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
 		}
 		rope.kinds = append(rope.kinds, rotaries[name])
 	}
 	var first *posenc.Rotary // of a layer that rotates
-	for _, l := range m.layers {
+	for _, l := range m.of().layers {
 		if l.rotates && first == nil {
 			first = rotaries[l.kind]
 		}
 	}
-	for _, l := range m.layers {
+	for _, l := range m.of().layers {
 		of := ropeLayer{of: first}
 		if l.rotates {
 			of.attention, of.of = rotaries[l.kind], rotaries[l.kind]
@@ -106,7 +106,7 @@ func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfi
 	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, error) {
 		return posenc.RotaryConfig{}, valueError(ErrArgument, function, name, value, expected, args...)
 	}
-	k := m.kinds[name]
+	k := m.of().kinds[name]
 	pairs := k.rotary.RotaryDim / 2
 	switch {
 	case o.SequenceLength < 0:
@@ -125,7 +125,7 @@ func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfi
 			return fail(fmt.Sprintf("options.FrequencyFactors[%d]", i), factor, "a number above 0 in the range of float32")
 		}
 	}
-	cfg, _, err := k.config(function, o)
+	cfg, _, err := configOf(&k, function, o)
 	return cfg, err
 }
 

@@ -280,7 +280,7 @@ func unscaledRule(dim int, base float64) rule {
 		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 			return frequency.Default(dim, base, rounding)
 		},
-		described: Rule{Name: "default", Base: base},
+		described: frequencyRule{Name: "default", Base: base},
 	}
 }
 
@@ -293,7 +293,7 @@ func dynamicNTK(dim int, base, factor float64, positions int) rule {
 			return frequency.DynamicNTK(dim, base, p, rounding)
 		},
 		trained:   positions,
-		described: Rule{Name: "dynamic NTK", Base: base, Parameters: parameters},
+		described: frequencyRule{Name: "dynamic NTK", Base: base, Parameters: parameters},
 	}
 }
 
@@ -386,7 +386,7 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 			return frequency.LongRoPE(dim, base, p, rounding)
 		},
 		trained:   original,
-		described: Rule{Name: "longrope", Base: base, Parameters: parameters},
+		described: frequencyRule{Name: "longrope", Base: base, Parameters: parameters},
 	}
 }
 

@@ -93,7 +93,7 @@ func TestSurveyIndexers(t *testing.T) {
 			document["layer_types"] = slices.Repeat([]string{"minimax_m3_sparse"}, 60)
 		}
 		m := testkit.Must(HuggingFace(testkit.Must(json.Marshal(document))))
-		k, has := m.kinds[indexerKind]
+		k, has := m.of().kinds[indexerKind]
 		if got := k.rotary; !has || got.HeadDim != entry.Indexer.HeadDim || got.Offset != entry.Indexer.Offset || layoutNames[got.Layout] != entry.Indexer.Layout {
 			t.Errorf("%s: heads of %d from %d, %v, want %d from %d, %s", name, got.HeadDim, got.Offset, got.Layout, entry.Indexer.HeadDim, entry.Indexer.Offset, entry.Indexer.Layout)
 		}
@@ -197,14 +197,14 @@ func (entry *surveyedType) compareModel(m *Model) (problems []string) {
 				continue
 			}
 		}
-		if _, known := m.kinds[layerType]; !known && len(entry.Kinds) > 1 {
+		if _, known := m.of().kinds[layerType]; !known && len(entry.Kinds) > 1 {
 			continue // no layer of the default configuration is of this kind
 		} else if !known {
 			layerType = firstRotating(layers)
 		}
 		o := kindOptions{LayerType: layerType, SequenceLength: 1, AngleRounding: posenc.Float32Angles}
-		if m.kinds[layerType].learned != "" { // the survey's tensor has zeros
-			o.FrequencyFactors = slices.Repeat([]float64{1}, m.kinds[layerType].rotary.RotaryDim/2)
+		if m.of().kinds[layerType].learned != "" { // the survey's tensor has zeros
+			o.FrequencyFactors = slices.Repeat([]float64{1}, m.of().kinds[layerType].rotary.RotaryDim/2)
 		}
 		cfg, err := m.rotaryFor(o)
 		if err != nil {
@@ -506,8 +506,8 @@ func TestSurveySaved(t *testing.T) {
 		}
 		for _, layerType := range want.layerTypes() {
 			o := kindOptions{LayerType: layerType, SequenceLength: 1}
-			if want.kinds[layerType].learned != "" {
-				o.FrequencyFactors = slices.Repeat([]float64{1}, want.kinds[layerType].rotary.RotaryDim/2)
+			if want.of().kinds[layerType].learned != "" {
+				o.FrequencyFactors = slices.Repeat([]float64{1}, want.of().kinds[layerType].rotary.RotaryDim/2)
 			}
 			if a, b := testkit.Must(got.rotaryFor(o)), testkit.Must(want.rotaryFor(o)); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s: %q is %+v, want %+v", name, layerType, a, b)

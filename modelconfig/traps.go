@@ -22,13 +22,13 @@ func (m *Model) Traps() []Trap {
 		return nil
 	}
 	known := huggingFaceTraps
-	if m.format == fromGGUF {
+	if m.of().format == fromGGUF {
 		known = ggufTraps
 	}
 	var traps []Trap
 	for _, t := range slices.Concat(derivedTraps, known) {
 		about := t.typed || t.rule != "" || t.of != nil
-		if about && (!t.typed || slices.Contains(m.traps, t.Name)) && (t.rule == "" || ruled(m, t.rule)) && (t.of == nil || t.of(m)) {
+		if about && (!t.typed || slices.Contains(m.of().traps, t.Name)) && (t.rule == "" || ruled(m, t.rule)) && (t.of == nil || t.of(m)) {
 			traps = append(traps, t.Trap)
 		}
 	}
@@ -46,7 +46,7 @@ type modelTrap struct {
 
 // anyKind reports whether is holds for any kind of layers of a model.
 func anyKind(m *Model, is func(k kind) bool) bool {
-	for _, k := range m.kinds {
+	for _, k := range m.of().kinds {
 		if is(k) {
 			return true
 		}
@@ -106,7 +106,7 @@ var derivedTraps = []modelTrap{
 }
 
 func leavesLayers(m *Model) bool {
-	return slices.ContainsFunc(m.layers, func(l layer) bool { return !l.rotates })
+	return slices.ContainsFunc(m.of().layers, func(l layer) bool { return !l.rotates })
 }
 
 func dependsOnLength(m *Model) bool {
@@ -115,15 +115,15 @@ func dependsOnLength(m *Model) bool {
 }
 
 func severalBases(m *Model) bool {
-	return kindsDiffer(m, func(a, b Rule) bool { return a.Base != b.Base })
+	return kindsDiffer(m, func(a, b frequencyRule) bool { return a.Base != b.Base })
 }
 
 func scalesSomeLayers(m *Model) bool {
-	return kindsDiffer(m, func(a, b Rule) bool { return (a.Name == "default") != (b.Name == "default") })
+	return kindsDiffer(m, func(a, b frequencyRule) bool { return (a.Name == "default") != (b.Name == "default") })
 }
 
 // kindsDiffer reports whether the rules of two kinds of layers differ.
-func kindsDiffer(m *Model, differ func(a, b Rule) bool) bool {
+func kindsDiffer(m *Model, differ func(a, b frequencyRule) bool) bool {
 	return anyKind(m, func(a kind) bool {
 		return anyKind(m, func(b kind) bool { return differ(a.rule.described, b.rule.described) })
 	})
@@ -171,8 +171,8 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"keys_that_nothing_reads", "a key that names rope or rotary is an error if the type does not have it, because a setting that is silently ignored gives wrong output"}},
 	{Trap: Trap{"keys_beside_text_config", "rope keys outside `text_config` must agree with those inside"}},
 	{Trap: Trap{"head_dim_may_differ_from_hidden_by_heads", "an absent `head_dim` has the default of the class; null means hidden size divided by heads"}},
-	{Trap: Trap{"base_that_transformers_5_leaves_unread", "in some types transformers 5 takes the base of the class, and leaves one beside the rope parameters unread: `rope_theta` of GPT-NeoX, OLMo 3, Apertus, CWM and MiMo V2 Flash, `theta` of LFM2. transformers 4 read it, and so does posenc. In `rope_parameters` all read it"}, of: func(m *Model) bool { return m.baseUnread }},
-	{Trap: Trap{"rope_scaling_that_transformers_5_leaves_unread", "transformers 5 does not read `type` in `rope_scaling` of Gemma 3, Gemma 3n, T5Gemma 2, OLMo 3 and ModernBERT, and nothing of `rope_scaling` of Cohere 2 MoE: there it does not scale. transformers 4 read it, and so does posenc. `rope_type` in `rope_parameters` all read"}, of: func(m *Model) bool { return m.scalingUnread }},
+	{Trap: Trap{"base_that_transformers_5_leaves_unread", "in some types transformers 5 takes the base of the class, and leaves one beside the rope parameters unread: `rope_theta` of GPT-NeoX, OLMo 3, Apertus, CWM and MiMo V2 Flash, `theta` of LFM2. transformers 4 read it, and so does posenc. In `rope_parameters` all read it"}, of: func(m *Model) bool { return m.of().baseUnread }},
+	{Trap: Trap{"rope_scaling_that_transformers_5_leaves_unread", "transformers 5 does not read `type` in `rope_scaling` of Gemma 3, Gemma 3n, T5Gemma 2, OLMo 3 and ModernBERT, and nothing of `rope_scaling` of Cohere 2 MoE: there it does not scale. transformers 4 read it, and so does posenc. `rope_type` in `rope_parameters` all read"}, of: func(m *Model) bool { return m.of().scalingUnread }},
 	{Trap: Trap{"chatglm_rope_ratio_multiplies_the_base", "`rope_ratio` multiplies the base 10000. In ChatGLM2 it divides positions, and only the model's name tells it from ChatGLM3. ChatGLM-6B has the same type but positions with two axes. ChatGLM2 with this key, and ChatGLM-6B, are errors"}, typed: true},
 	{Trap: Trap{"xverse_has_its_base_in_its_code", "XVERSE's files do not give the base, and it differs between its models: add `rope_theta`"}, typed: true},
 	{Trap: Trap{"nomic_bert_scaling", "`rotary_scaling_factor` is the factor of dynamic NTK, beyond `max_trained_positions`"}, typed: true, rule: "dynamic NTK"},
@@ -205,7 +205,7 @@ var ggufTraps = []modelTrap{
 	{Trap: Trap{"attention_factor_without_YaRN", "`attn_factor` multiplies cos and sin under every rule"}},
 	{Trap: Trap{"scores_of_DeepSeek", "in DeepSeek's files `yarn_log_multiplier` is a tenth of mscale_all_dim; it scales the attention scores"}, of: scalesSoftmax},
 	{Trap: Trap{"Mistral_3_has_mscale_all_dim_itself", "in Mistral 3's files `yarn_log_multiplier` is mscale_all_dim itself, not a tenth of it"}, typed: true},
-	{Trap: Trap{"rotated_part_of_latent_attention", "with latent attention `HeadDim` is `dimension_count`, whatever `key_length` says"}, of: func(m *Model) bool { return m.latent }},
+	{Trap: Trap{"rotated_part_of_latent_attention", "with latent attention `HeadDim` is `dimension_count`, whatever `key_length` says"}, of: func(m *Model) bool { return m.of().latent }},
 	{Trap: Trap{"LongRoPE_switches_after_the_original_length", "the short and long factors of LongRoPE are tensors; sequences longer than the original length take the long ones"}, rule: "longrope"},
 	{Trap: Trap{"factor_applies_to_longrope_and_to_factors,_too", "`scaling.factor` divides frequencies in addition to the tensors"}},
 	{Trap: Trap{"factor_0_is_none", "`scaling.factor` 0 means 1"}},

@@ -107,7 +107,7 @@ func axialRule(p *ropeParameters) rule {
 		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 			return arrange(dim, base, rounding)
 		},
-		described: Rule{Name: "axial", Base: base},
+		described: frequencyRule{Name: "axial", Base: base},
 	}
 }
 
