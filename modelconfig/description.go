@@ -128,3 +128,47 @@ type frequencyRule struct {
 	// names nil. SequenceLength is 0. The slices are shared: do not write to them.
 	Parameters any
 }
+
+// Bounds of posenc.NewRotary and posenc.QueryScales.
+const (
+	maxRotaryDim = 2048
+	maxBeta      = 0x1p100
+)
+
+// Kinds of layers of models with indexers.
+const (
+	attentionKind = "attention" // of layers that have one kind
+	indexerKind   = "indexer"
+)
+
+// Kinds of layers, as configurations name them.
+const (
+	fullAttention    = "full_attention"
+	slidingAttention = "sliding_attention"
+)
+
+// sparseRatio is the compression of the layers of DeepSeek V4 that have an indexer.
+const sparseRatio = 4
+
+// unscaledRule returns the rule without scaling: powers of the base.
+func unscaledRule(dim int, base float64) rule {
+	return rule{
+		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.Default(dim, base, rounding)
+		},
+		described: frequencyRule{Name: "default", Base: base},
+	}
+}
+
+func dynamicNTK(dim int, base, factor float64, positions int) rule {
+	parameters := frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions}
+	return rule{
+		ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			p := parameters
+			p.SequenceLength = seqLen
+			return frequency.DynamicNTK(dim, base, p, rounding)
+		},
+		trained:   positions,
+		described: frequencyRule{Name: "dynamic NTK", Base: base, Parameters: parameters},
+	}
+}

@@ -1,20 +1,23 @@
 package modelconfig
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
 
-// Every error wraps one of these. It names the function, the key or the argument, its value,
-// and what was expected or can be set instead.
-var (
-	ErrSyntax        = errors.New("malformed configuration") // not JSON, a key that appears twice, a value of the wrong type, a document that is too large
-	ErrUnknown       = errors.New("unknown")                 // an unknown model type, rope type or key about rotary positions
-	ErrNotRotary     = errors.New("positions not rotary")    // the model encodes positions in another way, or not at all
-	ErrValue         = errors.New("invalid value")           // a number out of range, a missing key, a list of the wrong length
-	ErrContradiction = errors.New("contradiction")           // keys that contradict each other
-	ErrArgument      = errors.New("invalid argument")        // an argument of a method of Model
+// Sentinel is what errors wrap.
+type Sentinel string
+
+func (s Sentinel) Error() string { return string(s) }
+
+// Package modelconfig exports these.
+const (
+	ErrSyntax        Sentinel = "malformed configuration"
+	ErrUnknown       Sentinel = "unknown"
+	ErrNotRotary     Sentinel = "positions not rotary"
+	ErrValue         Sentinel = "invalid value"
+	ErrContradiction Sentinel = "contradiction"
+	ErrArgument      Sentinel = "invalid argument"
 )
 
 // valueError describes a key of a configuration or an argument.

@@ -131,3 +131,7 @@ const (
 //
 //go:embed unrotated.txt
 var unrotated string
+
+// isTower reports whether a family is a vision tower. Its kind of position embeddings is about
+// the learned ones that it adds to patches besides the rotation (pos_emb_type of Kimi).
+func (f *family) isTower() bool { return f.arrangement != nil }

@@ -11,110 +11,8 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 )
 
-// GGUF reads the rotary position embedding of a model from the metadata of a
-// GGUF file. keys maps metadata keys to their values as a GGUF reader returns
-// them: string, bool, any integer or float type of Go, and slices of these or
-// []any. If the file has tensors of frequency factors, put them into the same
-// map under their names, rope_freqs.weight, rope_factors_long.weight and
-// rope_factors_short.weight, as []float32 or []float64.
-//
-// A key of the architecture that names rotary positions (llama.rope_freq_base) is an error
-// if llama.cpp does not have it. Other keys are ignored.
-//
-// Keys have the meaning that they have in llama.cpp. {arch} is general.architecture:
-//
-//	{arch}.block_count                      layers; required
-//	{arch}.attention.key_length             elements per head; absent: embedding_length / attention.head_count
-//	{arch}.rope.dimension_count             rotated elements, the first of a head; absent: all
-//	{arch}.rope.freq_base                   base; absent: 10000
-//	{arch}.rope.scaling.type                none, linear, yarn or longrope; absent: linear
-//	{arch}.rope.scaling.factor              factor, in older files {arch}.rope.scale_linear; absent or 0: 1
-//	{arch}.rope.scaling.attn_factor         multiplies cos and sin; absent: 1
-//	{arch}.rope.scaling.original_context_length    absent: context_length
-//	{arch}.rope.scaling.yarn_ext_factor     frequency.YaRNParameters.ExtrapolationFactor; absent or negative: 1
-//	{arch}.rope.scaling.yarn_beta_fast      BetaFast; absent: 32 (Grok: 8)
-//	{arch}.rope.scaling.yarn_beta_slow      BetaSlow; absent: 1
-//	{arch}.rope.scaling.yarn_log_multiplier MScaleAllDim; DeepSeek and Mistral 4: a tenth of it
-//	{arch}.rope.scaling.alpha               HunYuan: base·alpha^(headDim/(headDim-2))
-//	{arch}.rope.dimension_sections          pairs of each axis: time, height, width, extra
-//	rope_freqs.weight                       a divisor for each frequency
-//	rope_factors_short.weight               such divisors for sequences up to original_context_length, with type longrope
-//	rope_factors_long.weight                such divisors for longer sequences
-//
-// The layout is the one of the weights in the file. The conversion to GGUF reorders Q and K
-// of Llama and similar models to Interleaved. With multi-head latent attention (DeepSeek V2
-// and V3, MiniCPM3) the configuration describes only the rotated part, of
-// rope.dimension_count elements. This part begins at different elements of a head in Q and
-// in K: give its first element and the strides in the posenc.View.
-//
-// In some architectures, layers with a sliding window have rotary parameters of their own
-// (freq_base_swa, dimension_count_swa, attention.key_length_swa). The kinds of layers are
-// then "full_attention" and "sliding_attention"; in DeepSeek V4 they are "compress" and
-// "main". Layers with an indexer for sparse attention (attention.indexer.key_length) name
-// its kind in Layer.Indexer. RopeOptions.SequenceLength is llama.cpp's context length of
-// a sequence.
-//
-// GGUF differs from llama.cpp in three places, where it follows the file or the training of
-// the model:
-//   - beta_fast, beta_slow and ext_factor count for every architecture. llama.cpp reads
-//     them only for Grok, and the first two also for Mistral 3.
-//   - All layers of Llama 4 without a window rotate. llama.cpp leaves out the last one.
-//   - In Qwen3-VL, pairs beyond the three sections take the position of time, as in
-//     training. In ggml they take the fourth axis, which llama.cpp sets to 0.
-//
-// yarn_attn_factor is accepted only if it is 1 or 1 + 0.1·ln(factor), where it changes
-// nothing: llama.cpp does not read it together with YaRN.
-//
-// Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an unknown architecture,
-// scaling type or key under {arch}.rope), ErrNotRotary, ErrValue or ErrContradiction;
-// ErrArgument for more than one Options.
-func GGUF(keys map[string]any, options ...Options) (*Model, error) {
-	o, err := one("GGUF", options)
-	if err != nil {
-		return nil, err
-	}
-	r := &ggufReader{keys: keys}
-	const key = "general.architecture"
-	name := r.text(key, "")
-	r.failIf(name == "", ErrValue, key, "missing", "the architecture of the model")
-	r.prefix = name + "."
-	name = cmp.Or(o.Type, name)
-	positions := positionsOfArchitecture(name)
-	r.failIf(positions != "", ErrNotRotary, key, quoted(name), "an architecture with rotary positions (this one has %s)", positions)
-	arch := architectureNamed(name)
-	if reason := refusalOfArchitecture(name); reason != "" {
-		r.fail(ErrUnknown, key, quoted(name), "%s", reason)
-	}
-	if arch == nil {
-		arch = new(ggufArchitecture)
-		near := ""
-		known := namesOf(func(v *vendor, add func(string)) {
-			for i := range v.architectures {
-				add(v.architectures[i].name)
-			}
-			for _, p := range v.otherArchitectures {
-				add(p.name)
-			}
-		})
-		if other := nearest(name, known); other != "" {
-			near = fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", other)
-		}
-		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", near)
-	}
-	r.checkRopeKeys(arch)
-	m := &description{modelType: name, format: fromGGUF, latent: arch.latent || arch.latentPart, traps: arch.traps}
-	r.model(m, arch)
-	if r.err != nil {
-		return nil, r.err
-	}
-	return modelOf(m, "GGUF")
-}
-
 const (
 	maxGGUFLayers = 4096 // llama.cpp: 512
-
-	fullAttention    = "full_attention"
-	slidingAttention = "sliding_attention"
 
 	freqsTensor = "rope_freqs.weight"
 	shortTensor = "rope_factors_short.weight"
@@ -496,9 +394,6 @@ func (r *ggufReader) compression(arch *ggufArchitecture, count int) []int {
 	return r.perLayer(key, count)
 }
 
-// sparseRatio is the compression of the layers of DeepSeek V4 that have an indexer.
-const sparseRatio = 4
-
 // indexers adds the kind of the indexers of sparse attention.
 func (r *ggufReader) indexers(arch *ggufArchitecture, m *description, slides []bool, ratios []int) {
 	const lengthKey, typesKey = "attention.indexer.key_length", "attention.indexer.types"
@@ -719,4 +614,64 @@ func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, 
 		}
 	}
 	return rotates
+}
+
+func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed bool) *posenc.QueryScaling {
+	const scaleKey, lengthKey = "attention.temperature_scale", "attention.temperature_length"
+	beta, length, key := 0.0, 0, lengthKey
+	switch arch.queryScale {
+	case scaledBeyondOriginal:
+		beta, length, key = r.number(scaleKey, 0), original, "rope.scaling.original_context_length"
+	case scaledBeyondLength:
+		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
+	case scaledNoPEIfWindowed:
+		if windowed {
+			return &posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
+		}
+	}
+	if beta == 0 {
+		return nil
+	}
+	r.failIf(beta < 0 || beta > maxBeta, ErrValue, scaleKey, beta, "from 0 to 2^100")
+	r.failIf(length < 1, ErrValue, key, length, "at least 1 with %s", scaleKey)
+	return &posenc.QueryScaling{Beta: beta, Length: length}
+}
+
+// readGGUFKeys describes the model of keys, by the code of the architecture if that is not "".
+func readGGUFKeys(keys map[string]any, architecture string) (*description, error) {
+	r := &ggufReader{keys: keys}
+	const key = "general.architecture"
+	name := r.text(key, "")
+	r.failIf(name == "", ErrValue, key, "missing", "the architecture of the model")
+	r.prefix = name + "."
+	name = cmp.Or(architecture, name)
+	positions := positionsOfArchitecture(name)
+	r.failIf(positions != "", ErrNotRotary, key, quoted(name), "an architecture with rotary positions (this one has %s)", positions)
+	arch := architectureNamed(name)
+	if reason := refusalOfArchitecture(name); reason != "" {
+		r.fail(ErrUnknown, key, quoted(name), "%s", reason)
+	}
+	if arch == nil {
+		arch = new(ggufArchitecture)
+		near := ""
+		known := namesOf(func(v *vendor, add func(string)) {
+			for i := range v.architectures {
+				add(v.architectures[i].name)
+			}
+			for _, p := range v.otherArchitectures {
+				add(p.name)
+			}
+		})
+		if other := nearest(name, known); other != "" {
+			near = fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", other)
+		}
+		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", near)
+	}
+	r.checkRopeKeys(arch)
+	m := &description{modelType: name, format: fromGGUF, latent: arch.latent || arch.latentPart, traps: arch.traps}
+	r.model(m, arch)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return m, nil
 }

@@ -107,3 +107,13 @@ const (
 	normal = posenc.Interleaved
 	neoX   = posenc.HalfSplit
 )
+
+// ggufQueryScale says which keys scale the queries of an architecture.
+type ggufQueryScale uint8
+
+const (
+	queriesUnscaled      ggufQueryScale = iota
+	scaledBeyondOriginal                // temperature_scale, by the original length
+	scaledBeyondLength                  // temperature_scale, by temperature_length
+	scaledNoPEIfWindowed                // layers without rotation, in models with a window
+)

@@ -12,66 +12,26 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// HuggingFace reads the config.json of a model on the Hugging Face Hub. It reads the form of
-// transformers 4 (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters,
-// flat or by layer type), and the keys that single models have instead. A key that is absent
-// or null has the default of transformers 5.23 for its model_type. For a model of images or
-// audio it reads the text model, from text_config if there is one; HuggingFaceVision reads
-// the vision tower.
-//
-// The layout is the one of the weights on the Hub. Latent attention (MLA: DeepSeek V2 and V3,
-// and models built like them) splits a head into a part without positions and a rotary part.
-// HeadDim is then the size of the rotary part, qk_rope_head_dim. In Q the rotary part is the
-// end of each head: use a View from element qk_nope_head_dim on, with HeadStride. In K it is
-// one head that all heads of Q share.
-//
-// HuggingFace does not guess. It returns an error for an unknown model type, an unknown rope
-// type, an unknown key in rope_scaling or rope_parameters, keys that contradict each other,
-// and numbers out of range. It also returns an error for a key next to these two that is
-// about positions, if the type does not have it:
-//
-//   - rotation, by its name: rope or rotary (ropeTheta or use_mrope, but not property), theta,
-//     freq_base, is_neox_style.
-//   - something in its place, by its name, unless the value is false: ALiBi, xPos, NoPE, NTK,
-//     FoPE, a bias or an interpolation of positions.
-//   - the kind of positions (position_embedding_type).
-//   - a key that position code of transformers, vLLM, SGLang or llama.cpp reads for any model
-//     (long_factor, attn_scale), unless the value is false or empty, and a name that differs
-//     from such a key by one letter or two (partial_rotery_factor) and that no other
-//     code of theirs has. Of a key of 5 or 6 letters one may differ, of a
-//     shorter one none.
-//
-// It ignores all other keys. docs/models.md lists types, rules and keys.
-//
-// A document has at most 4 MiB, 2^17 values and 64 levels. A byte order mark is ignored.
-//
-// options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or
-// ErrContradiction; ErrArgument for several Options.
-func HuggingFace(config []byte, options ...Options) (*Model, error) {
-	return huggingFace("HuggingFace", config, options, textModel)
+// readText describes the text model of a config.json for a function, by the code of a type if that
+// is not "".
+func readText(function string, config []byte, as string) (*description, error) {
+	return huggingFace(function, config, as, textModel)
 }
 
-// Options are of the readers HuggingFace, HuggingFaceVision and GGUF.
-type Options struct {
-	// Type reads a description as that of another type: a model_type, or an architecture for
-	// GGUF. A model that is built like a known one can then be read before this package knows its
-	// type. Model.Type returns this type. "" means the type that the description names.
-	Type string
+// readVision describes the vision tower.
+func readVision(function string, config []byte, as string) (*description, error) {
+	return huggingFace(function, config, as, visionModel)
 }
 
-// huggingFace reads the model that follow returns.
-func huggingFace(function string, config []byte, options []Options, follow func(*reader) *reader) (*Model, error) {
-	o, err := one(function, options)
-	if err != nil {
-		return nil, err
-	}
+// huggingFace describes the model that follow returns, by the code of the type as if that is not "".
+func huggingFace(function string, config []byte, as string, follow func(*reader) *reader) (*description, error) {
 	keys, err := parseObject(config)
 	if err != nil {
 		return nil, valueError(ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
 	}
 	r := &reader{function: function, keys: keys}
-	if o.Type != "" {
-		asType(r, o.Type)
+	if as != "" {
+		asType(r, as)
 	}
 	r = follow(r)
 	modelType, ok := r.text("model_type")
@@ -87,7 +47,7 @@ func huggingFace(function string, config []byte, options []Options, follow func(
 	if r.err != nil {
 		return nil, r.err
 	}
-	return modelOf(m, function)
+	return m, nil
 }
 
 // asType puts another type in the place of a document's own. A model within it would be lost where
@@ -260,13 +220,13 @@ func unknownType(r *reader, modelType, expected string, texts bool) {
 	r.fail(ErrUnknown, "model_type", quoted(modelType), "%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected)
 }
 
-// maxLayers bounds what a configuration makes us allocate.
-const maxLayers = 1 << 14
-
 func readModel(r *reader, f *family, m *description) {
 	if f.refusal != "" {
 		r.fail(ErrUnknown, "model_type", quoted(m.modelType), "another type: this one %s", f.refusal)
 		return
+	}
+	if f.isTower() {
+		checkAxialHead(r, f)
 	}
 	if f.check != nil {
 		f.check(r)
@@ -329,32 +289,6 @@ func readModel(r *reader, f *family, m *description) {
 		m.contextLength = r.integerOr(f.names.positions, f.positions)
 	}
 	unreadKeys(r, f)
-}
-
-// integerOr returns the number under one of the spellings of a key. If there are two, they
-// must agree.
-func (r *reader) integerOr(spellings []string, absent int) int {
-	result, first := absent, ""
-	for _, key := range spellings {
-		n, ok := r.integer(key)
-		if !ok {
-			continue
-		}
-		r.failIf(first != "" && n != result, ErrContradiction, key, n, "the value of %s, which is %d", first, result)
-		result, first = n, key
-	}
-	return result
-}
-
-// spelling returns the first spelling of a key that the configuration has, or the usual one
-// if it has none.
-func (r *reader) spelling(spellings []string) string {
-	for _, key := range spellings {
-		if r.has(key) {
-			return key
-		}
-	}
-	return spellings[0]
 }
 
 // headDim returns the number of elements of a head, and the key that it comes from: its own,
@@ -445,7 +379,7 @@ func readKind(r, rope *reader, f *family, k *kindDefaults, m *description) kind 
 	if f.trailing {
 		cfg.Offset = dim - cfg.RotaryDim
 	}
-	cfg.Axes = f.readAxes(rope, rotaryDim/2)
+	cfg.Axes = readAxes(f, rope, rotaryDim/2)
 	p := ropeParameters{
 		reader: rope, model: r, family: f, kind: k,
 		ropeType: ropeType, headDim: dim, headDimKey: dimKey, rotaryDim: rotaryDim, base: base, partial: partial,
@@ -454,7 +388,7 @@ func readKind(r, rope *reader, f *family, k *kindDefaults, m *description) kind 
 	if f.queryScale != nil {
 		m.queryScale, m.scalesRotating = f.queryScale(&p), f.scalesRotating
 	}
-	rule := p.rule()
+	rule := ruleOf(&p)
 	for _, key := range sortedKeys(rope.keys) {
 		rope.failIf(rope.keys[key] != nil && !rope.seen[key] && !k.unscaled,
 			ErrUnknown, quoted(key), kindOf(rope.keys[key]), "no such key: with the other keys as they are, nothing reads it (use posenc.RotaryConfig if it matters)")
@@ -647,4 +581,87 @@ func positionKeys(r *reader, f *family) {
 var allBaseKeys = []string{
 	"rope_theta", "rope_base", "rotary_emb_base", "rotary_base", "rope_local_base_freq", "rope_global_base_freq",
 	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq",
+}
+
+// addIndexer adds the kind of the indexers of a model.
+func addIndexer(r *reader, f *family, m *description) {
+	x := f.indexer
+	if x.layoutKey != "" {
+		r.boolean(x.layoutKey)
+	}
+	if r.err != nil || !slices.ContainsFunc(m.layers, func(l layer) bool { return l.indexer }) {
+		return
+	}
+	if attention, one := m.kinds[""]; one {
+		delete(m.kinds, "")
+		m.kinds[attentionKind] = attention
+		for i := range m.layers {
+			m.layers[i].kind = attentionKind
+		}
+	}
+	of := x.attention
+	if of == "" {
+		of = attentionKind
+	}
+	k, rotates := m.kinds[of]
+	dim := r.integerOr([]string{x.headDimKey}, x.headDim)
+	rotaryDim := k.rotary.RotaryDim
+	r.failIf(!rotates, ErrContradiction, "model_type", quoted(m.modelType), "indexers in layers that rotate")
+	r.failIf(x.headDim == 0 && !r.has(x.headDimKey), ErrValue, x.headDimKey, "absent", "the elements of a head of the indexers")
+	r.failIf(dim < rotaryDim, ErrContradiction, x.headDimKey, dim, "at least the %d elements that rotate", rotaryDim)
+	layout := x.layout
+	if x.layoutKey != "" {
+		if interleaved, ok := r.boolean(x.layoutKey); ok && interleaved != (layout != posenc.HalfSplit) {
+			layout = posenc.HalfSplit
+			if interleaved {
+				layout = posenc.InterleavedToHalfSplit
+			}
+		}
+	}
+	k.rotary.HeadDim, k.rotary.Layout, k.rotary.Offset = dim, layout, 0
+	if x.trailing {
+		k.rotary.Offset = dim - rotaryDim
+	}
+	k.rule = k.rule.withoutSoftmaxScale()
+	m.kinds[indexerKind] = k
+}
+
+// visionModel returns the configuration of the vision tower, from that of several models.
+func visionModel(r *reader) *reader {
+	for range 3 {
+		modelType, _ := r.text("model_type")
+		h := holderOf(modelType)
+		if r.err != nil || h == nil || h.tower.key == "" {
+			break
+		}
+		inner, given := r.object(h.tower.key)
+		if r.err != nil {
+			break
+		}
+		if !given {
+			inner = parsed(h.absentTower)
+		}
+		tower := r.within(h.tower.key, inner)
+		innerType, given := tower.text("model_type")
+		if !given {
+			tower.keys = withType(inner, h.tower.innerType)
+		} else if same := holderOf(innerType); same != nil && same.tower.key == h.tower.key {
+			// transformers 4 wrote the type of the whole model.
+			tower.keys = withType(inner, same.tower.innerType)
+		}
+		r = tower
+	}
+	modelType, given := r.text("model_type")
+	if given && towerType(modelType) == nil && positionsOfType(modelType) == "" {
+		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
+	}
+	return r
+}
+
+// checkAxialHead fails for a head_dim that is not hidden size by heads.
+func checkAxialHead(r *reader, f *family) {
+	dim, ok := r.integer("head_dim")
+	if hidden, _ := hiddenByHeads(r, f); ok && r.err == nil && dim != hidden {
+		r.fail(ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.names.hidden[0], f.names.heads[0], hidden)
+	}
 }

@@ -7,12 +7,6 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// Kinds of layers of models with indexers.
-const (
-	attentionKind = "attention" // of layers that have one kind
-	indexerKind   = "indexer"
-)
-
 // indexer says how the indexer of sparse attention rotates. It takes the frequencies of the
 // attention; the rest is its own.
 type indexer struct {
@@ -114,47 +108,4 @@ func indexerTypes(r *reader, n int) []bool {
 func topKFrequency(r *reader, i int) bool {
 	every := max(r.integerOr([]string{"index_topk_freq"}, 1), 1)
 	return max(i-r.integerOr([]string{"index_skip_topk_offset"}, 2)+1, 0)%every == 0
-}
-
-// addIndexer adds the kind of the indexers of a model.
-func addIndexer(r *reader, f *family, m *description) {
-	x := f.indexer
-	if x.layoutKey != "" {
-		r.boolean(x.layoutKey)
-	}
-	if r.err != nil || !slices.ContainsFunc(m.layers, func(l layer) bool { return l.indexer }) {
-		return
-	}
-	if attention, one := m.kinds[""]; one {
-		delete(m.kinds, "")
-		m.kinds[attentionKind] = attention
-		for i := range m.layers {
-			m.layers[i].kind = attentionKind
-		}
-	}
-	of := x.attention
-	if of == "" {
-		of = attentionKind
-	}
-	k, rotates := m.kinds[of]
-	dim := r.integerOr([]string{x.headDimKey}, x.headDim)
-	rotaryDim := k.rotary.RotaryDim
-	r.failIf(!rotates, ErrContradiction, "model_type", quoted(m.modelType), "indexers in layers that rotate")
-	r.failIf(x.headDim == 0 && !r.has(x.headDimKey), ErrValue, x.headDimKey, "absent", "the elements of a head of the indexers")
-	r.failIf(dim < rotaryDim, ErrContradiction, x.headDimKey, dim, "at least the %d elements that rotate", rotaryDim)
-	layout := x.layout
-	if x.layoutKey != "" {
-		if interleaved, ok := r.boolean(x.layoutKey); ok && interleaved != (layout != posenc.HalfSplit) {
-			layout = posenc.HalfSplit
-			if interleaved {
-				layout = posenc.InterleavedToHalfSplit
-			}
-		}
-	}
-	k.rotary.HeadDim, k.rotary.Layout, k.rotary.Offset = dim, layout, 0
-	if x.trailing {
-		k.rotary.Offset = dim - rotaryDim
-	}
-	k.rule = k.rule.withoutSoftmaxScale()
-	m.kinds[indexerKind] = k
 }

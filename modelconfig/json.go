@@ -315,18 +315,6 @@ func listOf[T any](convert func(any) (T, bool)) func(any) ([]T, bool) {
 	}
 }
 
-// unknownKeys fails for the first key, in alphabetical order, that is in none of the lists.
-func (r *reader) unknownKeys(expected string, known ...[]string) {
-	for _, key := range sortedKeys(r.keys) {
-		if r.keys[key] != nil && !slices.ContainsFunc(known, func(list []string) bool { return slices.Contains(list, key) }) {
-			if hint := hintOf(key); hint != "" {
-				expected = hint
-			}
-			r.fail(ErrUnknown, keyName(key), kindOf(r.keys[key]), "%s", expected)
-		}
-	}
-}
-
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // value is a number that a configuration gives in one or several places.
@@ -362,4 +350,38 @@ func (v *value) name() string { return shortened(v.reader.path + v.key) }
 
 func (v *value) fail(sentinel error, expected string, args ...any) {
 	v.reader.fail(sentinel, v.key, v.number, expected, args...)
+}
+
+// integerOr returns the number under one of the spellings of a key. If there are two, they
+// must agree.
+func (r *reader) integerOr(spellings []string, absent int) int {
+	result, first := absent, ""
+	for _, key := range spellings {
+		n, ok := r.integer(key)
+		if !ok {
+			continue
+		}
+		r.failIf(first != "" && n != result, ErrContradiction, key, n, "the value of %s, which is %d", first, result)
+		result, first = n, key
+	}
+	return result
+}
+
+// spelling returns the first spelling of a key that the configuration has, or the usual one
+// if it has none.
+func (r *reader) spelling(spellings []string) string {
+	for _, key := range spellings {
+		if r.has(key) {
+			return key
+		}
+	}
+	return spellings[0]
+}
+
+// numberOr returns the number under a key.
+func (r *reader) numberOr(key string, absent float64) float64 {
+	if n, ok := r.number(key); ok {
+		return n
+	}
+	return absent
 }

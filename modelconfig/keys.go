@@ -188,10 +188,6 @@ func positionKind(r *reader, f *family) {
 	}
 }
 
-// isTower reports whether a family is a vision tower. Its kind of position embeddings is about
-// the learned ones that it adds to patches besides the rotation (pos_emb_type of Kimi).
-func (f *family) isTower() bool { return f.arrangement != nil }
-
 // isAttention reports whether the object under a key is about attention (attn_config of DBRX).
 func isAttention(key string) bool {
 	return slices.ContainsFunc(wordsOf(key), func(w string) bool { return w == "attn" || w == "attention" })

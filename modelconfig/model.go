@@ -5,12 +5,6 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 )
 
-// Bounds of posenc.NewRotary and posenc.QueryScales.
-const (
-	maxRotaryDim = 2048
-	maxBeta      = 0x1p100
-)
-
 // Model is the rotary position embedding of one model, as its configuration describes it:
 // which layers rotate, which elements of a head, and by what frequencies. It never changes;
 // goroutines may share it.

@@ -299,7 +299,6 @@ func (t *modelType) family() family {
 		f.positions = 1 // not a key of towers, and nothing depends on it
 		f.base = cmp.Or(f.base, 1e4)
 		f.rule = axialRule
-		f.check = f.checkAxialHead
 	}
 	var axesKeys []string
 	switch t.axes {

@@ -70,7 +70,7 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 			m.MergeSize = 2
 		}
 	case multimodal.HunYuanVL:
-		m.HunYuanAxes = r.hunYuanAxes()
+		m.HunYuanAxes = hunYuanAxes(r)
 	}
 	id := func(keys ...string) int32 { return int32(r.integerOr(keys, 0)) }
 	ids := multimodal.TokenIDs{
@@ -96,16 +96,8 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// numberOr returns the number under a key.
-func (r *reader) numberOr(key string, absent float64) float64 {
-	if n, ok := r.number(key); ok {
-		return n
-	}
-	return absent
-}
-
 // hunYuanAxes returns the number of sections of HunYuan-VL.
-func (r *reader) hunYuanAxes() int {
+func hunYuanAxes(r *reader) int {
 	for _, key := range []string{"rope_parameters.xdrope_section", "rope_scaling.xdrope_section", "rope_parameters.mrope_section", "rope_scaling.mrope_section"} {
 		for _, key := range []string{key, "text_config." + key} {
 			if sections, ok := r.integers(key); ok {

@@ -615,3 +615,6 @@ func qwenDynamicNTK(p *ropeParameters) rule {
 	}
 	return rule{ladder: ladder, trained: positions, described: frequencyRule{Name: "dynamic NTK of Qwen", Base: base}}
 }
+
+// maxLayers bounds what a configuration makes us allocate.
+const maxLayers = 1 << 14

@@ -37,34 +37,3 @@ func scaledWithoutRotation(p *ropeParameters) *posenc.QueryScaling {
 	r.failIf(length < 1, ErrValue, "floor_scale", length, "at least 1")
 	return &posenc.QueryScaling{Beta: beta.or(0.1), Length: length, Offset: 1}
 }
-
-// ggufQueryScale says which keys scale the queries of an architecture.
-type ggufQueryScale uint8
-
-const (
-	queriesUnscaled      ggufQueryScale = iota
-	scaledBeyondOriginal                // temperature_scale, by the original length
-	scaledBeyondLength                  // temperature_scale, by temperature_length
-	scaledNoPEIfWindowed                // layers without rotation, in models with a window
-)
-
-func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed bool) *posenc.QueryScaling {
-	const scaleKey, lengthKey = "attention.temperature_scale", "attention.temperature_length"
-	beta, length, key := 0.0, 0, lengthKey
-	switch arch.queryScale {
-	case scaledBeyondOriginal:
-		beta, length, key = r.number(scaleKey, 0), original, "rope.scaling.original_context_length"
-	case scaledBeyondLength:
-		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
-	case scaledNoPEIfWindowed:
-		if windowed {
-			return &posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
-		}
-	}
-	if beta == 0 {
-		return nil
-	}
-	r.failIf(beta < 0 || beta > maxBeta, ErrValue, scaleKey, beta, "from 0 to 2^100")
-	r.failIf(length < 1, ErrValue, key, length, "at least 1 with %s", scaleKey)
-	return &posenc.QueryScaling{Beta: beta, Length: length}
-}

@@ -66,7 +66,7 @@ func readRopes(r *reader, f *family) map[string]*reader {
 		rope.ofKind = inner != nil
 		ropes[k.layerType] = rope
 	}
-	parameters.unknownKeys("the kinds of layers of this model type only", known)
+	unknownKeys(parameters, "the kinds of layers of this model type only", known)
 	r.failIf(len(scaling.keys) > 0 && !scales,
 		ErrUnknown, "rope_scaling", "an object", "no such key: models of this type have an object for each kind of layer in rope_parameters")
 	for _, rope := range []*reader{scaling, parameters} {
@@ -204,26 +204,12 @@ func ropeTypeOf(rope *reader, f *family) string {
 	if ropeType != "dynamic" || !f.alpha {
 		known = slices.DeleteFunc(slices.Clone(known), func(key string) bool { return key == "alpha" })
 	}
-	rope.unknownKeys("no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", commonKeys, known, extra)
+	unknownKeys(rope, "no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", commonKeys, known, extra)
 	return ropeType
 }
 
-// ropeParameters are the numbers that a rule takes.
-type ropeParameters struct {
-	*reader         // of their keys
-	model   *reader // of the keys beside it
-	family  *family
-	kind    *kindDefaults
-
-	ropeType           string
-	headDim, rotaryDim int
-	headDimKey         string // of the keys beside the rope parameters
-	base, partial      float64
-	positions          int // max_position_embeddings
-}
-
-// rule returns the rule that the parameters name.
-func (p *ropeParameters) rule() rule {
+// ruleOf returns the rule that the parameters name.
+func ruleOf(p *ropeParameters) rule {
 	dim, base := p.rotaryDim, p.base
 	if p.positions < 1 {
 		p.model.fail(ErrValue, p.family.names.positions[0], p.positions, "at least 1")
@@ -260,11 +246,11 @@ func (p *ropeParameters) rule() rule {
 		}
 		return anyLength("NTK", frequency.NTK, dim, base, frequency.NTKParameters{Factor: factor})
 	case "yarn":
-		return p.yarn(factor, hasFactor)
+		return yarnOf(p, factor, hasFactor)
 	case "longrope":
-		return p.longRoPE(factor, hasFactor)
+		return longRoPEOf(p, factor, hasFactor)
 	case "llama3":
-		return p.llama3(factor)
+		return llama3Of(p, factor)
 	case "proportional":
 		if !hasFactor {
 			factor = 1
@@ -274,61 +260,7 @@ func (p *ropeParameters) rule() rule {
 	return unscaledRule(dim, base)
 }
 
-// unscaledRule returns the rule without scaling: powers of the base.
-func unscaledRule(dim int, base float64) rule {
-	return rule{
-		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.Default(dim, base, rounding)
-		},
-		described: frequencyRule{Name: "default", Base: base},
-	}
-}
-
-func dynamicNTK(dim int, base, factor float64, positions int) rule {
-	parameters := frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions}
-	return rule{
-		ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			p := parameters
-			p.SequenceLength = seqLen
-			return frequency.DynamicNTK(dim, base, p, rounding)
-		},
-		trained:   positions,
-		described: frequencyRule{Name: "dynamic NTK", Base: base, Parameters: parameters},
-	}
-}
-
-// originalPositions returns the trained length before scaling. It is in the rope parameters or
-// beside them (Phi-3); if it is in neither, it is max_position_embeddings.
-func (p *ropeParameters) originalPositions(least int) int {
-	const key = "original_max_position_embeddings"
-	inside, given := p.integer(key)
-	beside, also := p.model.integer(key)
-	switch {
-	case given && also && inside != beside:
-		p.fail(ErrContradiction, key, inside, "the value beside %s, which is %d", strings.TrimSuffix(p.path, "."), beside)
-	case given && inside < least:
-		p.fail(ErrValue, key, inside, "at least %d", least)
-	case also && beside < least:
-		p.model.fail(ErrValue, key, beside, "at least %d", least)
-	case given:
-		return inside
-	case also:
-		return beside
-	case p.family.originalPositions != 0:
-		return p.family.originalPositions
-	}
-	return p.positions
-}
-
-// attentionFactor returns the key that replaces the derived factor, 0 if it is absent.
-func (p *ropeParameters) attentionFactor() float64 {
-	if factor, ok := p.positive("attention_factor"); ok {
-		return factor
-	}
-	return p.kind.attentionFactor
-}
-
-func (p *ropeParameters) yarn(factor float64, hasFactor bool) rule {
+func yarnOf(p *ropeParameters, factor float64, hasFactor bool) rule {
 	original := p.originalPositions(1)
 	if !hasFactor {
 		factor = float64(p.positions) / float64(original)
@@ -353,7 +285,7 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) rule {
 	return anyLength("yarn", frequency.YaRN, p.rotaryDim, p.base, parameters)
 }
 
-func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
+func longRoPEOf(p *ropeParameters, factor float64, hasFactor bool) rule {
 	original := p.originalPositions(2)
 	if !hasFactor {
 		factor = float64(p.positions) / float64(original)
@@ -390,7 +322,7 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 	}
 }
 
-func (p *ropeParameters) llama3(factor float64) rule {
+func llama3Of(p *ropeParameters, factor float64) rule {
 	required := func(key string) float64 {
 		number, ok := p.positive(key)
 		p.failIf(!ok, ErrValue, key, "absent", "a number")
@@ -407,7 +339,7 @@ func (p *ropeParameters) llama3(factor float64) rule {
 }
 
 // readAxes returns the axis of each pair, nil for models of one axis.
-func (f *family) readAxes(rope *reader, pairs int) []uint8 {
+func readAxes(f *family, rope *reader, pairs int) []uint8 {
 	if f.axes == nil {
 		return nil
 	}
@@ -446,4 +378,16 @@ func axesText(n int) string {
 		return "three counts of"
 	}
 	return "counts of"
+}
+
+// unknownKeys fails for the first key, in alphabetical order, that is in none of the lists.
+func unknownKeys(r *reader, expected string, known ...[]string) {
+	for _, key := range sortedKeys(r.keys) {
+		if r.keys[key] != nil && !slices.ContainsFunc(known, func(list []string) bool { return slices.Contains(list, key) }) {
+			if hint := hintOf(key); hint != "" {
+				expected = hint
+			}
+			r.fail(ErrUnknown, keyName(key), kindOf(r.keys[key]), "%s", expected)
+		}
+	}
 }
