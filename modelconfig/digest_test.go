@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
 )
 
 // TestDigests compares what is made of the published configurations with digests
@@ -41,7 +42,7 @@ func TestDigests(t *testing.T) {
 					for _, seqLen := range []int{0, 1 << 17} {
 						o := kindOptions{LayerType: layer, SequenceLength: max(seqLen, 1), AngleRounding: angles}
 						hash := hash
-						if layer == indexerKind {
+						if layer == description.IndexerKind {
 							hash = indexers
 						}
 						cfg, softmax := testkit.Must(m.rotaryFor(o)), testkit.Must(m.softmaxScaleFor(o))
@@ -52,12 +53,12 @@ func TestDigests(t *testing.T) {
 			}
 			for i, layer := range m.Layers() {
 				scale := layer.QueryScaling
-				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", m.of().layers[i].kind, layer.Rotates, scale.Length != 0, scale.Beta, scale.Length, scale.Offset)
+				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", m.of().Layers[i].Kind, layer.Rotates, scale.Length != 0, scale.Beta, scale.Length, scale.Offset)
 			}
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		fmt.Fprintf(&got, "%s %x\n", name, hash.Sum(nil)[:16])
-		if slices.Contains(models[0].layerTypes(), indexerKind) {
+		if slices.Contains(models[0].layerTypes(), description.IndexerKind) {
 			fmt.Fprintf(&got, "%s/indexer %x\n", name, indexers.Sum(nil)[:16])
 		}
 	}

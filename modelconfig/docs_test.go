@@ -13,9 +13,12 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
-const models = "../docs/models.md"
+const modelsPage = "../docs/models.md"
 
 var layoutNames = map[posenc.Layout]string{
 	posenc.HalfSplit: "half-split", posenc.Interleaved: "interleaved", posenc.InterleavedToHalfSplit: "interleaved to half-split",
@@ -29,28 +32,28 @@ func byName[V any](table map[string]V) []string {
 }
 
 // beside is what a type does beside its rotation, or in another way than the columns say.
-func beside(name string, f *family) string {
+func beside(name string, f *models.Family) string {
 	var notes []string
-	if f.inverse {
+	if f.Inverse {
 		notes = append(notes, "rotates the other way: InvFreq is negative")
 	}
-	if f.listKey != "" {
-		notes = append(notes, "layers differ by the list "+f.listKey)
+	if f.ListKey != "" {
+		notes = append(notes, "layers differ by the list "+f.ListKey)
 	}
-	if f.rewrite != nil {
+	if f.Rewrite != nil {
 		notes = append(notes, "layers differ by the lists rope_theta and partial_rotary_factors")
 	}
-	if f.indexer != nil {
+	if f.Indexer != nil {
 		notes = append(notes, "has indexers")
 	}
-	if f.learned != "" {
-		notes = append(notes, "frequencies times e^"+f.learned)
+	if f.Learned != "" {
+		notes = append(notes, "frequencies times e^"+f.Learned)
 	}
-	if f.queryScale != nil || f.scalingTensor != "" {
+	if f.QueryScale != nil || f.ScalingTensor != "" {
 		notes = append(notes, "scales queries")
 	}
 	for _, trap := range huggingFaceTraps {
-		if slices.Contains(f.traps, trap.Name) {
+		if slices.Contains(f.Traps, trap.Name) {
 			notes = append(notes, trap.Name)
 		}
 	}
@@ -62,45 +65,45 @@ func familyTable() string {
 	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes | also, traps |\n|---|---|---|---|---|---|---|\n")
 	for _, name := range byName(families) {
 		f := families[name]
-		if f.refusal != "" {
+		if f.Refusal != "" {
 			continue
 		}
-		pairs := layoutNames[f.layout]
-		if f.layoutKey != "" {
-			pairs += ", by " + f.layoutKey
+		pairs := layoutNames[f.Layout]
+		if f.LayoutKey != "" {
+			pairs += ", by " + f.LayoutKey
 		}
-		if part, ok := toNumber(f.absent["partial_rotary_factor"]); ok {
-			f.partial = part
+		if part, ok := document.ToNumber(f.Absent["partial_rotary_factor"]); ok {
+			f.Partial = part
 		}
-		if base, ok := toNumber(f.absent["rope_theta"]); ok {
-			f.base = base
+		if base, ok := document.ToNumber(f.Absent["rope_theta"]); ok {
+			f.Base = base
 		}
 		rotated := "whole head"
 		switch {
-		case f.latent:
-			rotated = fmt.Sprintf("qk_rope_head_dim (%d)", f.headDim)
-		case f.rotaryDim != 0:
-			rotated = fmt.Sprintf("rotary_dim (%d)", f.rotaryDim)
-		case f.trailing:
-			rotated = fmt.Sprintf("tail, partial_rotary_factor (%v)", f.partial)
-		case !f.wholeHead:
-			rotated = fmt.Sprintf("partial_rotary_factor (%v)", f.partial)
+		case f.Latent:
+			rotated = fmt.Sprintf("qk_rope_head_dim (%d)", f.HeadDim)
+		case f.RotaryDim != 0:
+			rotated = fmt.Sprintf("rotary_dim (%d)", f.RotaryDim)
+		case f.Trailing:
+			rotated = fmt.Sprintf("tail, partial_rotary_factor (%v)", f.Partial)
+		case !f.WholeHead:
+			rotated = fmt.Sprintf("partial_rotary_factor (%v)", f.Partial)
 		}
 		var bases []string
-		for _, k := range f.kinds {
-			bases = append(bases, fmt.Sprintf("%s: %.0f", k.layerType, k.base))
+		for _, k := range f.Kinds {
+			bases = append(bases, fmt.Sprintf("%s: %.0f", k.LayerType, k.Base))
 		}
 		if bases == nil {
-			bases = []string{fmt.Sprintf("%.0f", f.base)}
+			bases = []string{fmt.Sprintf("%.0f", f.Base)}
 		}
 		if bases[0] == "0" {
 			bases[0] = "by its key"
 		}
-		r := &reader{keys: object{}}
+		r := &document.Reader{Keys: document.Object{}}
 		n := 0
-		layers := f.plan(r, f.layers)
+		layers := f.Plan(r, f.Layers)
 		for _, layer := range layers {
-			if layer.rotates {
+			if layer.Rotates {
 				n++
 			}
 		}
@@ -113,10 +116,10 @@ func familyTable() string {
 		}
 		axes := "1"
 		switch {
-		case f.axes != nil && f.sections == nil:
+		case f.Axes != nil && f.Sections == nil:
 			axes = "by sections"
-		case f.axes != nil:
-			axes = fmt.Sprintf("3 %v", f.sections)
+		case f.Axes != nil:
+			axes = fmt.Sprintf("3 %v", f.Sections)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes, beside(name, &f))
 	}
@@ -127,10 +130,10 @@ func refusedTable() string {
 	var b strings.Builder
 	b.WriteString("| model_type | what it does, and what you can do |\n|---|---|\n")
 	reasons := map[string]string{}
-	for _, table := range []map[string]family{families, towers} {
+	for _, table := range []map[string]models.Family{families, towers} {
 		for name, f := range table {
-			if f.refusal != "" {
-				reasons[name] = f.refusal
+			if f.Refusal != "" {
+				reasons[name] = f.Refusal
 			}
 		}
 	}
@@ -144,24 +147,24 @@ func indexerTable() string {
 	var b strings.Builder
 	b.WriteString("| model_type | elements of a head | rotated | pairs | Hadamard transform |\n|---|---|---|---|---|\n")
 	for _, name := range byName(families) {
-		x := families[name].indexer
+		x := families[name].Indexer
 		if x == nil {
 			continue
 		}
-		head := x.headDimKey
-		if x.headDim != 0 {
-			head += fmt.Sprintf(" (%d)", x.headDim)
+		head := x.HeadDimKey
+		if x.HeadDim != 0 {
+			head += fmt.Sprintf(" (%d)", x.HeadDim)
 		}
 		rotated := "the first"
-		if x.trailing {
+		if x.Trailing {
 			rotated = "the last"
 		}
-		pairs := layoutNames[x.layout]
-		if x.layoutKey != "" {
-			pairs += ", by " + x.layoutKey
+		pairs := layoutNames[x.Layout]
+		if x.LayoutKey != "" {
+			pairs += ", by " + x.LayoutKey
 		}
 		hadamard := "no"
-		if x.hadamard {
+		if x.Hadamard {
 			hadamard = "after it"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, head, rotated, pairs, hadamard)
@@ -174,18 +177,18 @@ func wrapperTable() string {
 	b.WriteString("| model_type | key | text model where it does not say | others |\n|---|---|---|---|\n")
 	for _, name := range byName(wrappers) {
 		others := "error"
-		if holderOf(name).anyText {
+		if models.HolderOf(name).AnyText {
 			others = "read"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, wrappers[name].key, wrappers[name].innerType, others)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, wrappers[name].Key, wrappers[name].Type, others)
 	}
 	return b.String()
 }
 
 func towerTable(t *testing.T) string {
 	holders := map[string][]string{}
-	for _, name := range sortedKeys(visionWrappers) {
-		inner := visionWrappers[name].innerType
+	for _, name := range document.SortedKeys(visionWrappers) {
+		inner := visionWrappers[name].Type
 		holders[inner] = append(holders[inner], name)
 	}
 	orders := map[string]string{
@@ -195,12 +198,12 @@ func towerTable(t *testing.T) string {
 	b.WriteString("| model_type | pairs | order of pairs | elements of a head | held by |\n|---|---|---|---|---|\n")
 	for _, name := range byName(towers) {
 		f := towers[name]
-		if f.refusal != "" {
+		if f.Refusal != "" {
 			continue
 		}
 		order := "within each half of a head: not one rotation"
-		if f.arrangement != nil {
-			ladder := testkit.Must(f.arrangement(16, 1e4, frequency.Exact))
+		if f.Arrangement != nil {
+			ladder := testkit.Must(f.Arrangement(16, 1e4, frequency.Exact))
 			order = orders[strings.Trim(strings.ReplaceAll(fmt.Sprint(ladder.Axes), " ", ""), "[]")]
 			if order == "" {
 				t.Fatalf("%s: no words for axes %v", name, ladder.Axes)
@@ -209,27 +212,27 @@ func towerTable(t *testing.T) string {
 				order += ", with the even and the odd frequencies of a head"
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", name, layoutNames[f.layout], order, f.hidden/f.heads, strings.Join(holders[name], ", "))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", name, layoutNames[f.Layout], order, f.Hidden/f.Heads, strings.Join(holders[name], ", "))
 	}
 	return b.String()
 }
 
 func architectureTable() string {
 	names := map[string][]string{}
-	for _, name := range sortedKeys(ggufArchitectures) {
+	for _, name := range document.SortedKeys(ggufArchitectures) {
 		arch := ggufArchitectures[name]
-		pairs := layoutNames[arch.layout]
-		switch arch.axes {
-		case sectionedAxes, interleavedAxes:
+		pairs := layoutNames[arch.Layout]
+		switch arch.Axes {
+		case models.SectionedAxes, models.InterleavedAxes:
 			pairs += ", three axes"
-		case optionalAxes:
+		case models.OptionalAxes:
 			pairs += "; half-split, three axes where the file has sections"
 		}
 		names[pairs] = append(names[pairs], name)
 	}
 	var b strings.Builder
 	b.WriteString("| pairs | architecture |\n|---|---|\n")
-	for _, pairs := range sortedKeys(names) {
+	for _, pairs := range document.SortedKeys(names) {
 		fmt.Fprintf(&b, "| %s | %s |\n", pairs, strings.Join(names[pairs], ", "))
 	}
 	return b.String()
@@ -239,12 +242,12 @@ func ggufIndexerTable() string {
 	var b strings.Builder
 	b.WriteString("| architecture | rotated | pairs |\n|---|---|---|\n")
 	for _, name := range byName(ggufArchitectures) {
-		if x := ggufArchitectures[name].indexer; x != nil {
+		if x := ggufArchitectures[name].Indexer; x != nil {
 			rotated := "the first elements"
-			if x.trailing {
+			if x.Trailing {
 				rotated = "the last elements"
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, rotated, layoutNames[x.layout])
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, rotated, layoutNames[x.Layout])
 		}
 	}
 	return b.String()
@@ -261,12 +264,12 @@ func ggufRefusedTable() string {
 
 func notRotaryTable(notRotary map[string]string, what string) string {
 	byReason := map[string][]string{}
-	for _, name := range sortedKeys(notRotary) {
+	for _, name := range document.SortedKeys(notRotary) {
 		byReason[notRotary[name]] = append(byReason[notRotary[name]], name)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "| positions | %s |\n|---|---|\n", what)
-	for _, reason := range sortedKeys(byReason) {
+	for _, reason := range document.SortedKeys(byReason) {
 		fmt.Fprintf(&b, "| %s | %s |\n", reason, strings.Join(byReason[reason], ", "))
 	}
 	return b.String()
@@ -283,7 +286,7 @@ func trapTable(function string, traps []modelTrap) string {
 
 // The tables of docs/models.md that the code holds are the code's.
 func TestDocs(t *testing.T) {
-	data := testkit.Must(os.ReadFile(models))
+	data := testkit.Must(os.ReadFile(modelsPage))
 	text := string(data)
 	for _, table := range []struct{ name, want string }{
 		{"families", familyTable()}, {"refused", refusedTable()}, {"indexers", indexerTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable(notRotary, "model_type")},
@@ -308,11 +311,14 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	if *testkit.Update {
-		testkit.NoError(t, os.WriteFile(models, []byte(text), 0o644))
+		testkit.NoError(t, os.WriteFile(modelsPage, []byte(text), 0o644))
 	}
 
 	// Each rule with its keys, no more and no fewer, and a constructor that is used.
-	source := testkit.Must(os.ReadFile("rules.go"))
+	var source []byte
+	for _, path := range sources() {
+		source = append(source, testkit.Must(os.ReadFile(path))...)
+	}
 	var rules []string
 	for line := range strings.Lines(section(t, text, "Rules")) {
 		cells := strings.Split(line, "|")
@@ -321,24 +327,24 @@ func TestDocs(t *testing.T) {
 		}
 		ropeType := codes(cells[1])[0]
 		rules = append(rules, ropeType)
-		got, want := slices.Sorted(slices.Values(codes(cells[2]))), slices.Sorted(slices.Values(first(keysOfRopeType(ropeType))))
+		got, want := slices.Sorted(slices.Values(codes(cells[2]))), slices.Sorted(slices.Values(first(huggingface.KeysOfRopeType(ropeType))))
 		if !slices.Equal(slices.Compact(got), want) {
 			t.Errorf("rule %s has keys %q, its line %q", ropeType, want, got)
 		}
 		for _, constructor := range codes(cells[3]) {
 			if strings.HasPrefix(constructor, "frequency.") && !regexp.MustCompile(regexp.QuoteMeta(constructor)+`[(,]`).Match(source) {
-				t.Errorf("rule %s: rules.go does not use %s", ropeType, constructor)
+				t.Errorf("rule %s: nothing uses %s", ropeType, constructor)
 			}
 		}
 	}
-	if slices.Sort(rules); !slices.Equal(rules, ropeTypeNames()) {
-		t.Errorf("rules %q, in the table %q", ropeTypeNames(), rules)
+	if slices.Sort(rules); !slices.Equal(rules, huggingface.RopeTypeNames()) {
+		t.Errorf("rules %q, in the table %q", huggingface.RopeTypeNames(), rules)
 	}
 
 	// Each key about rotary positions that the source names. (Those of other names,
 	// which the table has too, are not told from other words.)
 	for _, key := range words(t) {
-		if namesRotation(key) && key == strings.ToLower(key) && strings.Contains(key, "_") && families[key].plan == nil && !strings.Contains(text, "`"+key+"`") {
+		if document.NamesRotation(key) && key == strings.ToLower(key) && strings.Contains(key, "_") && families[key].Plan == nil && !strings.Contains(text, "`"+key+"`") {
 			t.Errorf("no key %s", key)
 		}
 	}
@@ -346,12 +352,12 @@ func TestDocs(t *testing.T) {
 	// Each type that scales queries.
 	scales := section(t, text, "Query scales")
 	for name, f := range families {
-		if (f.queryScale != nil || f.scalingTensor != "") != slices.Contains(tableNames(scales, false), name) {
+		if (f.QueryScale != nil || f.ScalingTensor != "") != slices.Contains(tableNames(scales, false), name) {
 			t.Errorf("%s scales queries, or its line is too many", name)
 		}
 	}
 	for name, arch := range ggufArchitectures {
-		if (arch.queryScale != queriesUnscaled) != slices.Contains(tableNames(scales, true), name) {
+		if (arch.QueryScale != models.QueriesUnscaled) != slices.Contains(tableNames(scales, true), name) {
 			t.Errorf("GGUF: %s scales queries, or its line is too many", name)
 		}
 	}

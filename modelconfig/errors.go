@@ -1,51 +1,14 @@
 package modelconfig
 
-import (
-	"fmt"
-	"strings"
+import "github.com/go-posenc/posenc/modelconfig/internal/document"
+
+// Every error wraps one of these. It names the function, the key or the argument, its value,
+// and what was expected or can be set instead.
+var (
+	ErrSyntax        error = document.ErrSyntax        // not JSON, a key that appears twice, a value of the wrong type, a document that is too large
+	ErrUnknown       error = document.ErrUnknown       // an unknown model type, rope type or key about rotary positions
+	ErrNotRotary     error = document.ErrNotRotary     // the model encodes positions in another way, or not at all
+	ErrValue         error = document.ErrValue         // a number out of range, a missing key, a list of the wrong length
+	ErrContradiction error = document.ErrContradiction // keys that contradict each other
+	ErrArgument      error = document.ErrArgument      // an argument of a method of Model
 )
-
-// Sentinel is what errors wrap.
-type Sentinel string
-
-func (s Sentinel) Error() string { return string(s) }
-
-// Package modelconfig exports these.
-const (
-	ErrSyntax        Sentinel = "malformed configuration"
-	ErrUnknown       Sentinel = "unknown"
-	ErrNotRotary     Sentinel = "positions not rotary"
-	ErrValue         Sentinel = "invalid value"
-	ErrContradiction Sentinel = "contradiction"
-	ErrArgument      Sentinel = "invalid argument"
-)
-
-// valueError describes a key of a configuration or an argument.
-func valueError(sentinel error, function, name string, value any, expected string, args ...any) error {
-	return fmt.Errorf("modelconfig.%s: %s is %v, want %s: %w", function, name, value, fmt.Sprintf(expected, args...), sentinel)
-}
-
-const mostQuoted = 64 // characters
-
-// quoted returns a string as an error shows it: in quotes, and cut if it is long.
-func quoted(s string) string {
-	if len(s) > mostQuoted {
-		return fmt.Sprintf("%.*q...", mostQuoted, s)
-	}
-	return fmt.Sprintf("%q", s)
-}
-
-// keyName returns the name of an unknown key as an error shows it: in quotes if it is long or
-// has characters other than letters, digits, _ and -.
-func keyName(key string) string {
-	plain := func(c rune) bool {
-		return c == '_' || c == '-' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
-	}
-	if key == "" || len(key) > mostQuoted || strings.ContainsFunc(key, func(c rune) bool { return !plain(c) }) {
-		return quoted(key)
-	}
-	return key
-}
-
-// listText returns a list as an error shows it: by its length.
-func listText(n int) string { return fmt.Sprintf("a list of %d", n) }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 // formed is testdata/transformers/forms.json.gz: what transformers makes of incomplete
@@ -55,7 +57,7 @@ func TestIncompleteForms(t *testing.T) {
 	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(f))
 	var agree, refused, trapped, failed int
 	reasons, layersOnly := map[string]int{}, map[string]int{}
-	for _, name := range sortedKeys(f.Types) {
+	for _, name := range document.SortedKeys(f.Types) {
 		for i, form := range f.Types[name] {
 			if testing.Short() && i%4 != 0 { // an emulator takes a share
 				continue
@@ -79,7 +81,7 @@ func TestIncompleteForms(t *testing.T) {
 				}
 			default:
 				problems := f.Results[*form.Result].compareModel(m)
-				switch unread := m.of().baseUnread || m.of().scalingUnread; {
+				switch unread := m.of().BaseUnread || m.of().ScalingUnread; {
 				case unread && len(problems) == 0:
 					t.Errorf("%s: transformers agrees, a trap says it does not", testkit.Must(json.Marshal(form.Document)))
 				case unread:
@@ -105,10 +107,10 @@ func TestIncompleteForms(t *testing.T) {
 	}
 	s := readSurvey(t)
 	for name, w := range wrappers {
-		if slices.Contains(s.Configurations, name) && holderOf(name).anyText == slices.Contains(f.Fixed[name], w.key) {
-			t.Errorf("%s: anyText is %v; parts of one class are %q", name, holderOf(name).anyText, f.Fixed[name])
+		if slices.Contains(s.Configurations, name) && models.HolderOf(name).AnyText == slices.Contains(f.Fixed[name], w.Key) {
+			t.Errorf("%s: anyText is %v; parts of one class are %q", name, models.HolderOf(name).AnyText, f.Fixed[name])
 		}
-		if _, rotates := families[w.innerType]; rotates && slices.Contains(s.Configurations, name) && f.Types[name] == nil && refusal(w.innerType) == "" && (s.Types[name] == nil || s.Types[name].Failed == "") {
+		if _, rotates := families[w.Type]; rotates && slices.Contains(s.Configurations, name) && f.Types[name] == nil && refusal(w.Type) == "" && (s.Types[name] == nil || s.Types[name].Failed == "") {
 			t.Errorf("%s: no forms; run forms.py", name)
 		}
 	}

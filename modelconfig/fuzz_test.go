@@ -18,6 +18,10 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 // checkModel checks what a function that reads a model has returned: an error that
@@ -39,7 +43,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 			t.Fatalf("%+v: %+v", layer, learned)
 		}
 		rule := layer.Rule
-		if layer.Rotates != (rule.Name != "") || layer.Rotates && (rule.Pairs != m.of().kinds[layer.Kind].rotary.RotaryDim/2 || !(rule.Base > 1 && rule.Base <= math.MaxFloat64)) {
+		if layer.Rotates != (rule.Name != "") || layer.Rotates && (rule.Pairs != m.of().Kinds[layer.Kind].Rotary.RotaryDim/2 || !(rule.Base > 1 && rule.Base <= math.MaxFloat64)) {
 			t.Fatalf("rule %+v", rule)
 		}
 	}
@@ -77,7 +81,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 	}
 	checkRope(t, m, o, true)
 	for _, layerType := range m.layerTypes() {
-		if m.of().kinds[layerType].rotary.RotaryDim > 1024 { // more frequencies take long
+		if m.of().Kinds[layerType].Rotary.RotaryDim > 1024 { // more frequencies take long
 			return
 		}
 	}
@@ -104,11 +108,11 @@ func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 		return
 	}
 	layers, axes := m.Layers(), 1
-	for _, k := range m.of().kinds {
+	for _, k := range m.of().Kinds {
 		for _, axis := range rope.kinds[0].Config().Axes {
 			axes = max(axes, int(axis)+1)
 		}
-		if len(k.rotary.Axes) == 0 && k.rotary.RotaryDim == 0 {
+		if len(k.Rotary.Axes) == 0 && k.Rotary.RotaryDim == 0 {
 			t.Fatal("a kind that rotates nothing")
 		}
 	}
@@ -131,7 +135,7 @@ func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 		}
 		dim := 64
 		if rotary != nil {
-			if cfg := rotary.Config(); len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > maxRotaryDim || cfg.AngleRounding != o.AngleRounding {
+			if cfg := rotary.Config(); len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > description.MaxRotaryDim || cfg.AngleRounding != o.AngleRounding {
 				t.Fatalf("%+v: %d frequencies for %d elements, AngleRounding %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.AngleRounding)
 			}
 			dim = rotary.Config().HeadDim
@@ -166,7 +170,7 @@ func FuzzHuggingFace(f *testing.F) {
 			f.Add(i == 1, []byte(config), 5000)
 		}
 	}
-	for _, modelType := range sortedKeys(families) {
+	for _, modelType := range document.SortedKeys(families) {
 		f.Add(false, []byte(`{"model_type": "`+modelType+`", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}`), 1)
 	}
 	f.Fuzz(func(t *testing.T, vision bool, config []byte, seqLen int) {
@@ -176,22 +180,21 @@ func FuzzHuggingFace(f *testing.F) {
 		}
 		m, err := read(config)
 		checkModel(t, m, err, seqLen)
-		if n := len(m.Layers()); n > maxLayers {
+		if n := len(m.Layers()); n > models.MaxLayers {
 			t.Fatalf("%d layers", n)
 		}
 	})
 }
 
-// parseFiles parses the files of the package, or its tests.
-func parseFiles(t testing.TB, tests bool) (trees []*ast.File) {
-	t.Helper()
-	files := testkit.Must(filepath.Glob("*.go"))
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") != tests {
-			continue
-		}
-		tree := testkit.Must(parser.ParseFile(token.NewFileSet(), file, nil, 0))
-		trees = append(trees, tree)
+// sources are the files of the package and of its internal packages, without tests.
+func sources() []string {
+	files := slices.Concat(testkit.Must(filepath.Glob("*.go")), testkit.Must(filepath.Glob("internal/*/*.go")))
+	return slices.DeleteFunc(files, func(path string) bool { return strings.HasSuffix(path, "_test.go") })
+}
+
+func parseFiles(paths []string) (trees []*ast.File) {
+	for _, path := range paths {
+		trees = append(trees, testkit.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0)))
 	}
 	return trees
 }
@@ -202,7 +205,7 @@ func words(t testing.TB) []string {
 	t.Helper()
 	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	found := map[string]bool{}
-	for _, tree := range parseFiles(t, false) {
+	for _, tree := range parseFiles(sources()) {
 		ast.Inspect(tree, func(n ast.Node) bool {
 			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				if s, err := strconv.Unquote(literal.Value); err == nil && name.MatchString(s) {
@@ -215,14 +218,14 @@ func words(t testing.TB) []string {
 	for _, trap := range append(slices.Clone(huggingFaceTraps), ggufTraps...) {
 		delete(found, trap.Name)
 	}
-	return sortedKeys(found)
+	return document.SortedKeys(found)
 }
 
 // Every function and method that the package exports is called where a fuzz target
 // stands.
 func TestFuzzTargets(t *testing.T) {
 	fuzzed := map[string]bool{}
-	for _, tree := range parseFiles(t, true) {
+	for _, tree := range parseFiles(testkit.Must(filepath.Glob("*_test.go"))) {
 		if !slices.ContainsFunc(tree.Decls, func(d ast.Decl) bool {
 			f, ok := d.(*ast.FuncDecl)
 			return ok && strings.HasPrefix(f.Name.Name, "Fuzz")
@@ -298,10 +301,12 @@ func FuzzKeys(f *testing.F) {
 }
 
 // allTypes are the types of models and of vision towers.
-func allTypes() []string { return append(sortedKeys(families), sortedKeys(towers)...) }
+func allTypes() []string {
+	return append(document.SortedKeys(families), document.SortedKeys(towers)...)
+}
 
 // refusal is why a type is not read; "" for the others.
-func refusal(modelType string) string { return families[modelType].refusal + towers[modelType].refusal }
+func refusal(modelType string) string { return families[modelType].Refusal + towers[modelType].Refusal }
 
 // wrongValue is no value of any key that is about positions.
 var wrongValue = [][]int{{1}}
@@ -344,7 +349,7 @@ func TestKeysOfWrongType(t *testing.T) {
 			t.Errorf("%s: %v", text, err) // it would be of any key
 		}
 		for _, key := range names {
-			if namesRotation(key) {
+			if document.NamesRotation(key) {
 				mustRefuse(t, modelType, map[string]any{key: wrongValue})
 			}
 		}
@@ -353,9 +358,9 @@ func TestKeysOfWrongType(t *testing.T) {
 
 // So is one in rope parameters, whatever the rule.
 func TestRopeKeysOfWrongType(t *testing.T) {
-	known := slices.Clone(commonKeys)
-	for _, rule := range ropeTypes {
-		keys := rule.keys
+	known := slices.Clone(huggingface.CommonKeys)
+	for _, rule := range huggingface.RopeTypes {
+		keys := rule.Keys
 		known = append(known, keys...)
 	}
 	for _, modelType := range allTypes() {
@@ -363,9 +368,9 @@ func TestRopeKeysOfWrongType(t *testing.T) {
 		if !text {
 			f = towers[modelType]
 		}
-		keys := slices.Compact(slices.Sorted(slices.Values(append(known[:len(known):len(known)], f.extraKeys...))))
+		keys := slices.Compact(slices.Sorted(slices.Values(append(known[:len(known):len(known)], f.ExtraKeys...))))
 		for i, key := range keys {
-			for j, rule := range ropeTypeNames() {
+			for j, rule := range huggingface.RopeTypeNames() {
 				if testing.Short() && (i+j)%4 != 0 {
 					continue
 				}

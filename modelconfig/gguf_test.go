@@ -12,6 +12,10 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/gguf"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 // ggufKeys are the keys of a small model of an architecture, changed and
@@ -68,20 +72,20 @@ func TestGGUFArchitectures(t *testing.T) {
 				t.Error("rotary and not rotary")
 			}
 			pairs := []any{"rope.dimension_count", uint32(128)}
-			if arch.axes != oneAxis {
+			if arch.Axes != models.OneAxis {
 				pairs = append(pairs, "rope.dimension_sections", []int32{24, 20, 20, 0})
 			}
-			if arch.rotaryLayers != 0 {
-				pairs = append(pairs, "block_count", uint32(arch.rotaryLayers))
+			if arch.RotaryLayers != 0 {
+				pairs = append(pairs, "block_count", uint32(arch.RotaryLayers))
 			}
-			if arch.sliding != nil && arch.sliding.period == 0 {
+			if arch.Sliding != nil && arch.Sliding.Period == 0 {
 				pairs = append(pairs, "attention.sliding_window_pattern", []bool{true, true, true, false, true, true, true, false})
 			}
-			if arch.nope == byRequiredPattern {
-				pairs = append(pairs, patternKey, []bool{true, true, true, false, true, true, true, false})
+			if arch.Nope == models.ByRequiredPattern {
+				pairs = append(pairs, gguf.PatternKey, []bool{true, true, true, false, true, true, true, false})
 			}
-			if arch.compressed {
-				pairs = append(pairs, "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, compressBaseKey, 160000.0)
+			if arch.Compressed {
+				pairs = append(pairs, "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, gguf.CompressBaseKey, 160000.0)
 			}
 			m := readGGUF(t, name, pairs...)
 			if m.Type() != name {
@@ -107,9 +111,9 @@ func TestGGUFArchitectures(t *testing.T) {
 func TestGGUFRopeTypes(t *testing.T) {
 	var list map[string][]string
 	testkit.ReadJSON("testdata/llamacpp/rope_types.json", &list)
-	types := map[string]ggufArchitecture{
-		"NORM": {layout: normal}, "NEOX": {layout: neoX}, "MROPE": {layout: neoX, axes: sectionedAxes}, "IMROPE": {layout: neoX, axes: interleavedAxes},
-		"MROPE with sections, else NORM": {layout: normal, axes: optionalAxes}, "MROPE with sections, else NEOX": {layout: neoX, axes: optionalAxes},
+	types := map[string]models.GGUFArchitecture{
+		"NORM": {Layout: models.Normal}, "NEOX": {Layout: models.NeoX}, "MROPE": {Layout: models.NeoX, Axes: models.SectionedAxes}, "IMROPE": {Layout: models.NeoX, Axes: models.InterleavedAxes},
+		"MROPE with sections, else NORM": {Layout: models.Normal, Axes: models.OptionalAxes}, "MROPE with sections, else NEOX": {Layout: models.NeoX, Axes: models.OptionalAxes},
 	}
 	agree, refused, unrotated := 0, 0, 0
 	for ropeType, names := range list {
@@ -120,12 +124,12 @@ func TestGGUFRopeTypes(t *testing.T) {
 		for _, name := range names {
 			arch, read := ggufArchitectures[name]
 			switch {
-			case read && arch.layout == want.layout && arch.axes == want.axes:
+			case read && arch.Layout == want.Layout && arch.Axes == want.Axes:
 				agree++
-			case name == "deepseek2-ocr" && arch.layout == neoX: // its graph names NEOX itself, whatever the list says
+			case name == "deepseek2-ocr" && arch.Layout == models.NeoX: // its graph names NEOX itself, whatever the list says
 				agree++
 			case read:
-				t.Errorf("%s has layout %v and axes %d, llama.cpp has %s", name, arch.layout, arch.axes, ropeType)
+				t.Errorf("%s has layout %v and axes %d, llama.cpp has %s", name, arch.Layout, arch.Axes, ropeType)
 			case ggufRefused[name] != "":
 				refused++
 			case ggufNotRotary[name] != "":
@@ -155,8 +159,8 @@ func TestGGUFLayouts(t *testing.T) {
 			arch, known := ggufArchitectures[name]
 			if !known {
 				t.Errorf("%s is unknown", name)
-			} else if arch.layout != test.layout {
-				t.Errorf("%s has layout %d", name, arch.layout)
+			} else if arch.Layout != test.layout {
+				t.Errorf("%s has layout %d", name, arch.Layout)
 			}
 		}
 	}
@@ -214,7 +218,7 @@ func TestGGUFLayers(t *testing.T) {
 				switch {
 				case !layer.Rotates:
 					got += "."
-				case layer.Kind == slidingAttention:
+				case layer.Kind == description.SlidingAttention:
 					got += "s"
 				default:
 					got += "R"
@@ -225,7 +229,7 @@ func TestGGUFLayers(t *testing.T) {
 			}
 			want := []string{""}
 			if strings.Contains(got, "s") {
-				want = []string{fullAttention, slidingAttention}
+				want = []string{description.FullAttention, description.SlidingAttention}
 			}
 			if types := m.layerTypes(); !slices.Equal(types, want) {
 				t.Errorf("kinds %q, want %q", types, want)
@@ -342,26 +346,26 @@ func TestTrapGGUF(t *testing.T) {
 		m := readGGUF(t, "gemma3", "attention.sliding_window", 1024, "rope.freq_base", float32(1e6), "rope.scaling.factor", float32(8))
 		local := testkit.Must(frequency.Default(128, 10000, frequency.Exact))
 		global := testkit.Must(frequency.Linear(128, 1e6, frequency.LinearParameters{Factor: 8}, frequency.Exact))
-		if got := rotaryGGUF(t, m, slidingAttention, 0).InvFreq; !slices.Equal(got, local.InvFreq) {
+		if got := rotaryGGUF(t, m, description.SlidingAttention, 0).InvFreq; !slices.Equal(got, local.InvFreq) {
 			t.Errorf("local frequencies %v", got)
 		}
-		if got := rotaryGGUF(t, m, fullAttention, 0).InvFreq; !slices.Equal(got, global.InvFreq) {
+		if got := rotaryGGUF(t, m, description.FullAttention, 0).InvFreq; !slices.Equal(got, global.InvFreq) {
 			t.Errorf("global frequencies %v", got)
 		}
 	})
 	t.Run("heads of Gemma 4", func(t *testing.T) {
 		m := readGGUF(t, "gemma4", "attention.sliding_window_pattern", []bool{true, true, true, true, true, false, true, true},
 			"attention.key_length", 512, "attention.key_length_swa", 256, "rope.dimension_count", 512, "rope.dimension_count_swa", 256)
-		if cfg := rotaryGGUF(t, m, fullAttention, 0); cfg.HeadDim != 512 || cfg.RotaryDim != 512 {
+		if cfg := rotaryGGUF(t, m, description.FullAttention, 0); cfg.HeadDim != 512 || cfg.RotaryDim != 512 {
 			t.Errorf("%d of %d", cfg.RotaryDim, cfg.HeadDim)
 		}
-		if cfg := rotaryGGUF(t, m, slidingAttention, 0); cfg.HeadDim != 256 || cfg.RotaryDim != 256 {
+		if cfg := rotaryGGUF(t, m, description.SlidingAttention, 0); cfg.HeadDim != 256 || cfg.RotaryDim != 256 {
 			t.Errorf("%d of %d", cfg.RotaryDim, cfg.HeadDim)
 		}
 	})
 	t.Run("half of the head in Step 3.5", func(t *testing.T) {
 		m := readGGUF(t, "step35", "attention.sliding_window_pattern", []bool{false, true, true, true, false, true, true, true}, "/rope_freqs.weight", slices.Repeat([]float32{2}, 64))
-		full, sliding := rotaryGGUF(t, m, fullAttention, 0), rotaryGGUF(t, m, slidingAttention, 0)
+		full, sliding := rotaryGGUF(t, m, description.FullAttention, 0), rotaryGGUF(t, m, description.SlidingAttention, 0)
 		if full.RotaryDim != 64 || full.InvFreq[0] != 0.5 || sliding.RotaryDim != 128 || sliding.InvFreq[0] != 1 {
 			t.Errorf("%d from %v, sliding %d from %v", full.RotaryDim, full.InvFreq[0], sliding.RotaryDim, sliding.InvFreq[0])
 		}
@@ -559,7 +563,7 @@ func TestGGUFIndexers(t *testing.T) {
 		{"axk2", dsa, "xxxxxxxx", posenc.RotaryConfig{Layout: posenc.HalfSplit}},
 		{"glm-dsa", append(slices.Clone(dsa), "attention.indexer.types", []bool{true, false, false, true, false, false, true, false}), "xRRxRRxR", posenc.RotaryConfig{Layout: posenc.Interleaved}},
 		{"dots3note", append(slices.Clone(dsa), "attention.sliding_window_pattern", []bool{false, true, true, true, false, true, true, true}, "rope.freq_base_swa", 50000.0), "xRRRxRRR", posenc.RotaryConfig{Layout: posenc.HalfSplit}},
-		{"deepseek4", append(slices.Clone(dsa), "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, compressBaseKey, 160000.0), "RxRxRxRx", posenc.RotaryConfig{Layout: posenc.Interleaved, Offset: 64}},
+		{"deepseek4", append(slices.Clone(dsa), "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, gguf.CompressBaseKey, 160000.0), "RxRxRxRx", posenc.RotaryConfig{Layout: posenc.Interleaved, Offset: 64}},
 		{"qwen4exp", append(slices.Clone(dsa), "rope.dimension_sections", []int32{11, 11, 10, 0}), "---x---x", posenc.RotaryConfig{Layout: posenc.HalfSplit}},
 	} {
 		m := readGGUF(t, test.arch, test.pairs...)
@@ -574,7 +578,7 @@ func TestGGUFIndexers(t *testing.T) {
 }
 
 func TestGGUFDeepSeek4(t *testing.T) {
-	m := readGGUF(t, "deepseek4", "rope.dimension_count", 64, "attention.key_length", 512, "rope.freq_base", 10000.0, compressBaseKey, 160000.0,
+	m := readGGUF(t, "deepseek4", "rope.dimension_count", 64, "attention.key_length", 512, "rope.freq_base", 10000.0, gguf.CompressBaseKey, 160000.0,
 		"attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, "rope.scaling.type", "yarn", "rope.scaling.factor", 16.0, "rope.scaling.original_context_length", 65536)
 	for layerType, base := range map[string]float64{"main": 1e4, "compress": 160000} {
 		cfg := rotaryGGUF(t, m, layerType, 0)
@@ -588,8 +592,8 @@ func TestGGUFDeepSeek4(t *testing.T) {
 	if last := rotaryGGUF(t, m, "compress", 0).InvFreq[31]; !near(last, math.Pow(160000, -62.0/64)/16) {
 		t.Errorf("layers of a compressed sequence are not scaled: %v", last)
 	}
-	for _, key := range []string{compressBaseKey, "attention.compress_ratios"} {
-		if _, err := GGUF(ggufKeys("deepseek4", "rope.dimension_count", 64, compressBaseKey, 160000.0, "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, key, nil)); !errors.Is(err, ErrValue) {
+	for _, key := range []string{gguf.CompressBaseKey, "attention.compress_ratios"} {
+		if _, err := GGUF(ggufKeys("deepseek4", "rope.dimension_count", 64, gguf.CompressBaseKey, 160000.0, "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, key, nil)); !errors.Is(err, ErrValue) {
 			t.Errorf("without %s: %v", key, err)
 		}
 	}
@@ -658,9 +662,9 @@ func decodeGGUF(data []byte, names []string) map[string]any {
 	after := append([]string{
 		"block_count", "context_length", "embedding_length", "nextn_predict_layers", "leading_dense_block_count", "full_attention_interval",
 		"attention.key_length", "attention.key_length_swa", "attention.head_count", "attention.head_count_kv", "attention.recurrent_layers",
-		"attention.sliding_window", "attention.sliding_window_pattern", patternKey, compressBaseKey, "attention.compress_ratios",
+		"attention.sliding_window", "attention.sliding_window_pattern", gguf.PatternKey, gguf.CompressBaseKey, "attention.compress_ratios",
 		"attention.indexer.key_length", "attention.indexer.types", "hyper_connection.count",
-	}, ggufRopeKeys...)
+	}, gguf.GgufRopeKeys...)
 	keys := ggufKeys(arch)
 	var value func(depth int) any
 	value = func(depth int) any {
@@ -731,7 +735,7 @@ func decodeGGUF(data []byte, names []string) map[string]any {
 func FuzzGGUF(f *testing.F) {
 	names := slices.Sorted(maps.Keys(ggufArchitectures))
 	names = append(names, slices.Sorted(maps.Keys(ggufNotRotary))...)
-	names = append(names, sortedKeys(ggufRefused)...)
+	names = append(names, document.SortedKeys(ggufRefused)...)
 	names = append(names, "unknown", "")
 	for i := range names {
 		f.Add([]byte{byte(i)}, 0)
@@ -741,7 +745,7 @@ func FuzzGGUF(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, seqLen int) {
 		m, err := GGUF(decodeGGUF(data, names))
 		checkModel(t, m, err, seqLen)
-		if n := len(m.Layers()); n > maxGGUFLayers {
+		if n := len(m.Layers()); n > gguf.MaxGGUFLayers {
 			t.Fatalf("%d layers", n)
 		}
 	})

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
 // near compares with a figure worked out in float64 by math.Pow and math.Log,
@@ -482,7 +484,7 @@ var traps = []trap{
 			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, ": "+key+" is the number 1, want no such key")
 		}
 		for _, key := range []string{"2d.rope", "rope scaling", "rope²", strings.Repeat("rope", 17)} {
-			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, quoted(key)+" is the number 1, want no such key")
+			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, document.Quoted(key)+" is the number 1, want no such key")
 		}
 		for _, key := range []string{"property", "properties", "PROPERTY", "custom_property", "customProperty", "propeller", "proper", "europe", "use_Europe", "EUROPE", "european"} {
 			mustRead(t, `{"model_type": "llama", "`+key+`": 1}`)
@@ -952,7 +954,7 @@ func TestUnknownTypes(t *testing.T) {
 		a, b string
 		want int
 	}{{"llama", "llama", 0}, {"lama", "llama", 1}, {"qwen2", "qwen3", 1}, {"", "abc", 3}, {"kitten", "sitting", 3}} {
-		if got := distance(tt.a, tt.b, 10); got != tt.want {
+		if got := document.Distance(tt.a, tt.b, 10); got != tt.want {
 			t.Errorf("%q and %q are %d letters apart, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
@@ -1004,8 +1006,8 @@ func TestErrors(t *testing.T) {
 		{`{"x": Infinity5}`, ErrSyntax, "config is unreadable ("},
 		{`{"x": 1-Infinity}`, ErrSyntax, "config is unreadable ("},
 		{deep, ErrSyntax, "64 levels"},
-		{strings.Repeat(" ", maxBytes) + "{}", ErrSyntax, "4194306 bytes"},
-		{`{"x": [` + strings.Repeat("{},", maxValues) + `{}]}`, ErrSyntax, "more than 131072 values"},
+		{strings.Repeat(" ", document.MaxBytes) + "{}", ErrSyntax, "4194306 bytes"},
+		{`{"x": [` + strings.Repeat("{},", document.MaxValues) + `{}]}`, ErrSyntax, "more than 131072 values"},
 		{`{}`, ErrValue, "model_type is absent"},
 		{`{"model_type": 7}`, ErrSyntax, "model_type is the number 7"},
 		{`{"model_type": "lama"}`, ErrUnknown, `model_type is "lama"`},
@@ -1202,12 +1204,12 @@ func TestArguments(t *testing.T) {
 
 // The bounds here are those of package posenc.
 func TestBounds(t *testing.T) {
-	for dim, ok := range map[int]bool{maxRotaryDim: true, maxRotaryDim + 2: false} {
+	for dim, ok := range map[int]bool{description.MaxRotaryDim: true, description.MaxRotaryDim + 2: false} {
 		if _, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}); (err == nil) != ok {
 			t.Errorf("%d elements: %v", dim, err)
 		}
 	}
-	for beta, ok := range map[float64]bool{maxBeta: true, math.Nextafter(maxBeta, math.Inf(1)): false} {
+	for beta, ok := range map[float64]bool{description.MaxBeta: true, math.Nextafter(description.MaxBeta, math.Inf(1)): false} {
 		if err := posenc.QueryScales(make([]float32, 1), []int32{7}, posenc.QueryScaling{Beta: beta, Length: 1}); (err == nil) != ok {
 			t.Errorf("beta %v: %v", beta, err)
 		}
@@ -1248,12 +1250,12 @@ func TestFamilies(t *testing.T) {
 		}
 		layers := 12
 		if modelType == "zamba2" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
-			layers = f.layers
+			layers = f.Layers
 		}
-		if f.refusal != "" {
+		if f.Refusal != "" {
 			continue
 		}
-		m, _, err := readType(modelType, map[string]any{f.names.layers[0]: layers})
+		m, _, err := readType(modelType, map[string]any{f.Names.Layers[0]: layers})
 		if err != nil {
 			t.Errorf("%s: %v", modelType, err)
 			continue
@@ -1269,9 +1271,9 @@ func TestFamilies(t *testing.T) {
 		}
 	}
 	for outer, w := range wrappers {
-		_, nested := wrappers[w.innerType]
-		if _, known := families[w.innerType]; !known && !nested && notRotary[w.innerType] == "" {
-			t.Errorf("%s holds %s, which is no type", outer, w.innerType)
+		_, nested := wrappers[w.Type]
+		if _, known := families[w.Type]; !known && !nested && notRotary[w.Type] == "" {
+			t.Errorf("%s holds %s, which is no type", outer, w.Type)
 		}
 	}
 }
@@ -1310,13 +1312,13 @@ func wrapsOne(err error) bool {
 // A document of many small values takes memory by its bounds, not by what it could hold.
 func TestMemoryOfDocument(t *testing.T) {
 	for _, value := range []string{"{}", "[]", "1", `""`, `{"a":1}`} {
-		for _, n := range []int{maxValues / 4, maxBytes / (len(value) + 1) / 2} {
+		for _, n := range []int{document.MaxValues / 4, document.MaxBytes / (len(value) + 1) / 2} {
 			config := []byte(`{"model_type": "llama", "x": [` + strings.Repeat(value+",", n) + value + `]}`)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			HuggingFace(config)
 			runtime.ReadMemStats(&after)
-			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(3*len(config)+512*maxValues); used > most {
+			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(3*len(config)+512*document.MaxValues); used > most {
 				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
 			}
 		}

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
 )
 
 // keysRead is testdata/keys/keys.json.gz: the keys that the position code of four projects
@@ -34,10 +36,10 @@ func readKeys(t *testing.T) *keysRead {
 	if len(k.Keys) < 150 || len(k.Fields) < 2000 {
 		t.Fatalf("%d keys, %d fields", len(k.Keys), len(k.Fields))
 	}
-	if got := strings.Fields(keysOfPositions); !slices.Equal(got, sortedKeys(k.Keys)) {
+	if got := strings.Fields(huggingface.KeysOfPositions); !slices.Equal(got, document.SortedKeys(k.Keys)) {
 		t.Error("keysOfPositions is not what keys.json.gz has")
 	}
-	if got := strings.Fields(ordinaryKeys); !slices.Equal(got, k.Near) {
+	if got := strings.Fields(huggingface.OrdinaryKeys); !slices.Equal(got, k.Near) {
 		t.Error("ordinaryKeys is not what keys.json.gz has")
 	}
 	return k
@@ -72,14 +74,14 @@ func TestPositionKeys(t *testing.T) {
 	if len(documents) < 150 {
 		t.Fatalf("%d types", len(documents))
 	}
-	keys := sortedKeys(readKeys(t).Keys)
-	for i, name := range sortedKeys(documents) {
+	keys := document.SortedKeys(readKeys(t).Keys)
+	for i, name := range document.SortedKeys(documents) {
 		f := families[name]
 		for j, key := range keys {
 			if testing.Short() && (i+j)%8 != 0 { // an emulator takes a share
 				continue
 			}
-			if isHarmless(key) || slices.Contains(f.unread, key) || f.originalPositions != 0 && key == "original_max_position_embeddings" {
+			if huggingface.IsHarmless(key) || slices.Contains(f.Unread, key) || f.OriginalPositions != 0 && key == "original_max_position_embeddings" {
 				continue
 			}
 			// No reader takes such a value.
@@ -122,10 +124,10 @@ func TestKeysOfUsers(t *testing.T) {
 func TestMisspelledKeys(t *testing.T) {
 	k, tried := readKeys(t), 0
 	try := func(key, typo string) {
-		if typo == "" || typo == key || k.Keys[typo] != nil || slices.Contains(k.Fields, typo) || slices.Contains(k.Near, typo) || isHarmless(typo) {
+		if typo == "" || typo == key || k.Keys[typo] != nil || slices.Contains(k.Fields, typo) || slices.Contains(k.Near, typo) || huggingface.IsHarmless(typo) {
 			return
 		}
-		if distance(key, typo, 3) > mostChanged(key) {
+		if document.Distance(key, typo, 3) > huggingface.MostChanged(key) {
 			return
 		}
 		tried++
@@ -134,7 +136,7 @@ func TestMisspelledKeys(t *testing.T) {
 			t.Errorf("%s for %s: %v", typo, key, err)
 		}
 	}
-	for n, key := range sortedKeys(k.Keys) {
+	for n, key := range document.SortedKeys(k.Keys) {
 		if testing.Short() && n%8 != 0 { // an emulator takes a share
 			continue
 		}
@@ -161,7 +163,7 @@ func TestOrdinaryKeys(t *testing.T) {
 	k, passed := readKeys(t), 0
 	for _, key := range k.Fields {
 		// Text is no value of some keys that are read (hidden_size): ErrSyntax.
-		if k.Keys[key] != nil || subjectOf(key) != aboutOther || key == "model_type" {
+		if k.Keys[key] != nil || document.SubjectOf(key) != document.AboutOther || key == "model_type" {
 			continue
 		}
 		_, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, key, "odd"))

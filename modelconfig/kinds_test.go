@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
 // What tests ask of one kind of layers, through [Model.Rope] and [Model.Layers].
@@ -23,7 +24,7 @@ func (m *Model) layerTypes() []string {
 	if m == nil {
 		return nil
 	}
-	return sortedKeys(m.of().kinds)
+	return document.SortedKeys(m.of().Kinds)
 }
 
 // of returns the only kind for "".
@@ -33,7 +34,7 @@ func (o kindOptions) of(m *Model) (string, error) {
 		return types[0], nil
 	}
 	if m != nil {
-		if _, ok := m.of().kinds[o.LayerType]; ok {
+		if _, ok := m.of().Kinds[o.LayerType]; ok {
 			return o.LayerType, nil
 		}
 	}
@@ -55,7 +56,7 @@ func (m *Model) rotary() (posenc.RotaryConfig, error) { return m.rotaryFor(kindO
 // softmaxScaleFor returns the SoftmaxScale of a kind of layers, also of indexers.
 func (m *Model) softmaxScaleFor(o kindOptions) (float64, error) {
 	name, err := o.of(m)
-	return m.of().kinds[name].softmaxScale, err
+	return m.of().Kinds[name].SoftmaxScale, err
 }
 
 func (m *Model) softmaxScale() (float64, error) { return m.softmaxScaleFor(kindOptions{}) }
@@ -66,8 +67,8 @@ func (m *Model) ruleFor(layerType string) (Rule, error) {
 	if err != nil {
 		return Rule{}, err
 	}
-	rule := Rule(m.of().kinds[name].rule.described)
-	rule.Pairs = m.of().kinds[name].rotary.RotaryDim / 2
+	rule := Rule(m.of().Kinds[name].Rule.Described)
+	rule.Pairs = m.of().Kinds[name].Rotary.RotaryDim / 2
 	return rule, nil
 }
 

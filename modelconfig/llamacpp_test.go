@@ -14,6 +14,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
 )
 
 // ggmlCase is a rotation that ggml computed (testdata/llamacpp/README.md).
@@ -151,7 +152,7 @@ func (c *ggmlCase) compare(t *testing.T, cfg posenc.RotaryConfig) (worst float64
 
 // divisors are the frequency factors that ggml was given.
 func (c *ggmlCase) divisors() []float32 {
-	if c.LayerType == slidingAttention {
+	if c.LayerType == description.SlidingAttention {
 		return nil
 	}
 	if f := c.Tensors["rope_freqs.weight"]; f != nil {
@@ -201,7 +202,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 	}
 	// yarn is the ladder of the case with other parameters; nil without YaRN.
 	yarn := func(c *ggmlCase, change func(p *frequency.YaRNParameters)) *frequency.Ladder {
-		if c.Keys[fmt.Sprint(c.Keys["general.architecture"])+".rope.scaling.type"] != "yarn" || c.LayerType == slidingAttention {
+		if c.Keys[fmt.Sprint(c.Keys["general.architecture"])+".rope.scaling.type"] != "yarn" || c.LayerType == description.SlidingAttention {
 			return nil
 		}
 		p := frequency.YaRNParameters{
@@ -240,7 +241,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 		}},
 		{"no interpolation", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
 			cfg.InvFreq = testkit.Must(frequency.Default(c.Arguments.NDims, c.Arguments.FreqBase, frequency.Exact)).InvFreq
-			return number(c, "scaling.factor", number(c, "scale_linear", 1)) != 1 && c.LayerType != slidingAttention
+			return number(c, "scaling.factor", number(c, "scale_linear", 1)) != 1 && c.LayerType != description.SlidingAttention
 		}},
 		{"no ramp", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
 			if yarn(c, func(*frequency.YaRNParameters) {}) == nil {

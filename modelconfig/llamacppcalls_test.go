@@ -18,6 +18,8 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
 // llamaCalls is testdata/llamacpp/calls.json.gz: how llama.cpp calls ggml's rotation for
@@ -248,7 +250,7 @@ func TestLlamaCppCalls(t *testing.T) {
 	calls := readCalls(t)
 	var agree, refused, refusedToo, useless int
 	needed := map[string]bool{}
-	for _, name := range sortedKeys(calls.Architectures) {
+	for _, name := range document.SortedKeys(calls.Architectures) {
 		a := calls.Architectures[name]
 		_, otherwise := ggufNotRotary[name]
 		switch {
@@ -403,7 +405,7 @@ func (calls *llamaCalls) compare(a *llamaArchitecture, c *llamaCase, m *Model) s
 				if call.Indexer {
 					kind = ""
 					if layer.Indexer {
-						kind = indexerKind
+						kind = description.IndexerKind
 					}
 					indexer++
 				} else {
@@ -475,7 +477,7 @@ func TestLlamaCppKeys(t *testing.T) {
 	for key := range calls.Common {
 		check("every loader", key)
 	}
-	for _, name := range sortedKeys(calls.Architectures) {
+	for _, name := range document.SortedKeys(calls.Architectures) {
 		a := calls.Architectures[name]
 		_, known := ggufArchitectures[name]
 		if _, otherwise := ggufNotRotary[name]; !known && !otherwise && ggufRefused[name] == "" {
@@ -496,7 +498,7 @@ func TestLlamaCppKeys(t *testing.T) {
 	for name, instead := range notRun {
 		like, _, _ := strings.Cut(instead, ",")
 		got, want := ggufArchitectures[name], ggufArchitectures[like]
-		got.name, got.traps = want.name, want.traps
+		got.Name, got.Traps = want.Name, want.Traps
 		if name == "clef" && !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is not read as %s", name, like)
 		}

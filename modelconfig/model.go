@@ -3,17 +3,19 @@ package modelconfig
 import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
 // Model is the rotary position embedding of one model, as its configuration describes it:
 // which layers rotate, which elements of a head, and by what frequencies. It never changes;
 // goroutines may share it.
-type Model struct{ d *description }
+type Model struct{ d *description.Description }
 
 // of returns the description, an empty one of a nil or zero Model.
-func (m *Model) of() *description {
+func (m *Model) of() *description.Description {
 	if m == nil || m.d == nil {
-		return &description{}
+		return &description.Description{}
 	}
 	return m.d
 }
@@ -74,32 +76,28 @@ type Layer struct {
 // Type returns the type that the configuration names: model_type of a config.json
 // ("llama", "gemma3_text"), or general.architecture of GGUF keys. If the text model has a
 // configuration of its own (text_config), it is the model_type there. A nil Model has "".
-func (m *Model) Type() string {
-	if m == nil {
-		return ""
-	}
-	return m.of().modelType
-}
+func (m *Model) Type() string { return m.of().ModelType }
 
 // Layers returns one entry for each hidden layer of the model. A nil Model has none.
 func (m *Model) Layers() []Layer {
-	if m == nil {
+	d := m.of()
+	if len(d.Layers) == 0 {
 		return nil
 	}
-	layers := make([]Layer, len(m.of().layers))
-	for i, l := range m.of().layers {
-		layer := Layer{Rotates: l.rotates, LatentAttention: m.of().latent, SoftmaxScale: 1, Indexer: l.indexer}
-		if l.rotates {
-			k := m.of().kinds[l.kind]
-			layer.Kind, layer.SoftmaxScale, layer.FrequencyFactors = l.kind, k.softmaxScale, k.learned
-			layer.Rule = Rule(k.rule.described)
-			layer.Rule.Pairs = k.rotary.RotaryDim / 2
+	layers := make([]Layer, len(d.Layers))
+	for i, l := range d.Layers {
+		layer := Layer{Rotates: l.Rotates, LatentAttention: d.Latent, SoftmaxScale: 1, Indexer: l.Indexer}
+		if l.Rotates {
+			k := d.Kinds[l.Kind]
+			layer.Kind, layer.SoftmaxScale, layer.FrequencyFactors = l.Kind, k.SoftmaxScale, k.Learned
+			layer.Rule = Rule(k.Rule.Described)
+			layer.Rule.Pairs = k.Rotary.RotaryDim / 2
 		}
-		if m.of().queryScale != nil && m.of().scalesRotating == l.rotates {
-			layer.QueryScaling = *m.of().queryScale
+		if d.QueryScale != nil && d.ScalesRotating == l.Rotates {
+			layer.QueryScaling = *d.QueryScale
 		}
-		if m.of().scalingTensor != "" {
-			layer.LearnedQueryScaling.Scale, layer.LearnedQueryScaling.Bias = m.of().scalingTensor+".scale", m.of().scalingTensor+".bias"
+		if d.ScalingTensor != "" {
+			layer.LearnedQueryScaling.Scale, layer.LearnedQueryScaling.Bias = d.ScalingTensor+".scale", d.ScalingTensor+".bias"
 		}
 		layers[i] = layer
 	}
@@ -110,11 +108,8 @@ func (m *Model) Layers() []Layer {
 // sequence, as in dynamic NTK scaling and LongRoPE. Sequences of up to beyond tokens have the
 // same frequencies. For a nil Model it returns false.
 func (m *Model) DependsOnLength() (beyond int, ok bool) {
-	if m == nil {
-		return 0, false
-	}
-	for _, k := range m.of().kinds {
-		if trained := k.rule.trained; trained != 0 && (!ok || trained < beyond) {
+	for _, k := range m.of().Kinds {
+		if trained := k.Rule.Trained; trained != 0 && (!ok || trained < beyond) {
 			beyond, ok = trained, true
 		}
 	}
@@ -123,33 +118,32 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 
 // modelOf returns the model of a description, or an error if the frequencies of a kind of layer
 // cannot be computed or posenc.NewRotary does not accept them.
-func modelOf(d *description, function string) (*Model, error) {
-	m := &Model{d}
-	for _, name := range sortedKeys(m.of().kinds) {
-		k := m.of().kinds[name]
+func modelOf(d *description.Description, function string) (*Model, error) {
+	for _, name := range document.SortedKeys(d.Kinds) {
+		k := d.Kinds[name]
 		cfg, ladder, err := configOf(&k, function, RopeOptions{})
 		if err != nil {
 			return nil, err
 		}
 		if _, err := posenc.NewRotary(cfg); err != nil {
-			return nil, valueError(ErrValue, function, k.source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
+			return nil, document.ValueError(ErrValue, function, k.Source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
 		}
-		k.softmaxScale = ladder.SoftmaxScale
-		m.of().kinds[name] = k
+		k.SoftmaxScale = ladder.SoftmaxScale
+		d.Kinds[name] = k
 	}
-	return m, nil
+	return &Model{d}, nil
 }
 
-// config is the configuration for checked options. SequenceLength 0 means a sequence within
+// configOf returns the configuration for checked options. SequenceLength 0 means a sequence within
 // the trained length, and FrequencyFactors nil means factors of 1.
-func configOf(k *kind, function string, options RopeOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
+func configOf(k *description.Kind, function string, options RopeOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
 	angles, rounding := options.AngleRounding, frequency.Exact
 	if angles == posenc.Float32Angles {
 		rounding = frequency.Float32
 	}
-	ladder, err := k.rule.ladder(options.SequenceLength, rounding)
+	ladder, err := k.Rule.Ladder(options.SequenceLength, rounding)
 	if err != nil {
-		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrValue, function, k.source, "refused", "numbers from which frequencies can be computed (%v)", err)
+		return posenc.RotaryConfig{}, frequency.Ladder{}, document.ValueError(ErrValue, function, k.Source, "refused", "numbers from which frequencies can be computed (%v)", err)
 	}
 	for i, factor := range options.FrequencyFactors {
 		if angles == posenc.Float32Angles {
@@ -158,7 +152,7 @@ func configOf(k *kind, function string, options RopeOptions) (posenc.RotaryConfi
 			ladder.InvFreq[i] *= factor
 		}
 	}
-	cfg := k.rotary
+	cfg := k.Rotary
 	cfg.AngleRounding = angles
 	cfg.InvFreq = ladder.InvFreq
 	cfg.AttentionFactor = ladder.AttentionFactor
@@ -171,10 +165,7 @@ func configOf(k *kind, function string, options RopeOptions) (posenc.RotaryConfi
 // Patches returns how a vision tower counts and orders patches, from a Model of
 // [HuggingFaceVision]. Of other models it returns the zero value.
 func (m *Model) Patches() Patches {
-	if m == nil {
-		return Patches{}
-	}
-	return Patches(m.of().patches)
+	return Patches(m.of().Patches)
 }
 
 // Rule describes how the frequencies of a layer are made, for people to read. Rope has the
@@ -214,9 +205,4 @@ type Patches struct {
 // ContextLength returns the length of the longest sequence that the configuration allows
 // (max_position_embeddings, {arch}.context_length). It is 0 if the configuration does not say:
 // for vision towers, some GGUF files and a nil Model.
-func (m *Model) ContextLength() int {
-	if m == nil {
-		return 0
-	}
-	return m.of().contextLength
-}
+func (m *Model) ContextLength() int { return m.of().ContextLength }

@@ -1,6 +1,7 @@
 package modelconfig
 
 import (
+	"bytes"
 	"go/parser"
 	"go/scanner"
 	"go/token"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 // The values of models are in order: names are there once in each list, texts of JSON are objects,
@@ -45,38 +47,38 @@ func TestModels(t *testing.T) {
 			typed[trap]++
 		}
 	}
-	for _, v := range vendors {
-		for _, list := range [][]modelType{v.types, v.towers} {
+	for _, v := range models.Vendors {
+		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
 			for i := range list {
 				m := &list[i]
-				once("type", m.name)
-				about(m.name, m.traps)
-				if absent := m.family().absent; m.absent != "" && len(absent) == 0 {
-					t.Errorf("%s: %s", m.name, m.absent)
+				once("type", m.Name)
+				about(m.Name, m.Traps)
+				if absent := m.Family().Absent; m.Absent != "" && len(absent) == 0 {
+					t.Errorf("%s: %s", m.Name, m.Absent)
 				}
-				for _, k := range m.kinds {
-					parsed(k.absent)
+				for _, k := range m.Kinds {
+					models.Parsed(k.Absent)
 				}
 			}
 		}
-		for i := range v.holders {
-			h := &v.holders[i]
-			once("holder", h.name)
-			parsed(h.absentText)
-			parsed(h.absentTower)
+		for i := range v.Holders {
+			h := &v.Holders[i]
+			once("holder", h.Name)
+			models.Parsed(h.AbsentText)
+			models.Parsed(h.AbsentTower)
 		}
-		for _, p := range v.otherPositions {
-			once("type", p.name)
+		for _, p := range v.OtherPositions {
+			once("type", p.Name)
 		}
-		for i := range v.architectures {
-			once("architecture", v.architectures[i].name)
-			about(v.architectures[i].name, v.architectures[i].traps)
+		for i := range v.Architectures {
+			once("architecture", v.Architectures[i].Name)
+			about(v.Architectures[i].Name, v.Architectures[i].Traps)
 		}
-		for _, p := range v.otherArchitectures {
-			once("architecture", p.name)
+		for _, p := range v.OtherArchitectures {
+			once("architecture", p.Name)
 		}
-		for _, p := range v.refusedArchitectures {
-			once("architecture", p.name)
+		for _, p := range v.RefusedArchitectures {
+			once("architecture", p.Name)
 		}
 	}
 	for trap, n := range typed {
@@ -95,10 +97,7 @@ func TestNamesStandOnce(t *testing.T) {
 			files[name] = append(files[name], path)
 		}
 	}
-	for _, path := range testkit.Must(filepath.Glob("*.go")) {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
+	for _, path := range sources() {
 		source := testkit.Must(os.ReadFile(path))
 		var s scanner.Scanner
 		s.Init(token.NewFileSet().AddFile("", -1, len(source)), source, nil, 0)
@@ -110,9 +109,9 @@ func TestNamesStandOnce(t *testing.T) {
 			if tok == token.STRING {
 				text, _ := strconv.Unquote(literal)
 				switch {
-				case before == "name":
+				case before == "Name":
 					add(defined, text, path)
-				case !strings.HasPrefix(path, "models_"):
+				case !isVendor(path):
 					add(mentioned, text, path)
 				}
 			}
@@ -122,21 +121,21 @@ func TestNamesStandOnce(t *testing.T) {
 		}
 	}
 	counted := 0
-	for _, name := range slices.Compact(namesOf(func(v *vendor, add func(string)) {
-		for _, list := range [][]modelType{v.types, v.towers} {
+	for _, name := range slices.Compact(models.NamesOf(func(v *models.Vendor, add func(string)) {
+		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
 			for i := range list {
-				add(list[i].name)
+				add(list[i].Name)
 			}
 		}
-		for i := range v.holders {
-			add(v.holders[i].name)
+		for i := range v.Holders {
+			add(v.Holders[i].Name)
 		}
-		for i := range v.architectures {
-			add(v.architectures[i].name)
+		for i := range v.Architectures {
+			add(v.Architectures[i].Name)
 		}
 	})) {
 		counted++
-		if len(defined[name]) != 1 || !strings.HasPrefix(defined[name][0], "models_") {
+		if len(defined[name]) != 1 || !isVendor(defined[name][0]) {
 			t.Errorf("%s is defined in %q", name, defined[name])
 		}
 		if len(mentioned[name]) > 0 && !slices.Contains(otherWords, name) {
@@ -148,15 +147,17 @@ func TestNamesStandOnce(t *testing.T) {
 	}
 }
 
+// isVendor reports whether a file has the models of one vendor, and nothing else of the package.
+func isVendor(path string) bool {
+	return strings.HasPrefix(path, "internal/models/") && bytes.Contains(testkit.Must(os.ReadFile(path)), []byte("Models = Vendor{\n"))
+}
+
 // otherWords are names of models that are words of configurations too.
 var otherWords = []string{}
 
 // Importing this package does nothing.
 func TestNoInit(t *testing.T) {
-	for _, path := range testkit.Must(filepath.Glob("*.go")) {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
+	for _, path := range sources() {
 		file := testkit.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0))
 		if file.Scope.Lookup("init") != nil {
 			t.Errorf("%s has an init", path)
@@ -171,7 +172,7 @@ func TestNoInit(t *testing.T) {
 	command := exec.Command(binary)
 	command.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	output := testkit.Must(command.CombinedOutput())
-	if line := regexp.MustCompile(`(?m)^init github.com/go-posenc/posenc/modelconfig .*$`).Find(output); line != nil {
-		t.Errorf("the package is initialized: %s", line)
+	if line := regexp.MustCompile(`(?m)^init github.com/go-posenc/posenc/modelconfig[ /].*$`).Find(output); line != nil {
+		t.Errorf("importing modelconfig does something: %s", line)
 	}
 }

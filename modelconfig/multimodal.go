@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
@@ -20,69 +22,69 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 	fail := func(err error) (multimodal.Model, multimodal.TokenIDs, error) {
 		return multimodal.Model{}, multimodal.TokenIDs{}, err
 	}
-	keys, err := parseObject(config)
+	keys, err := document.ParseObject(config)
 	if err != nil {
-		return fail(valueError(ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object"))
+		return fail(document.ValueError(ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object"))
 	}
-	r := &reader{function: function, keys: keys}
-	modelType, ok := r.text("model_type")
-	r.failIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"qwen2_vl\"")
+	r := &document.Reader{Function: function, Keys: keys}
+	modelType, ok := r.Text("model_type")
+	r.FailIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"qwen2_vl\"")
 	outer := r
-	for h := holderOf(modelType); r.err == nil && h != nil && holderOf(h.text.innerType) != nil; h = holderOf(modelType) { // a thinker, or the model of a retriever
-		inner, _ := r.object(h.text.key)
-		r = r.within(h.text.key, inner)
-		if modelType, ok = r.text("model_type"); !ok {
-			modelType = h.text.innerType
+	for h := models.HolderOf(modelType); r.Err == nil && h != nil && models.HolderOf(h.Text.Type) != nil; h = models.HolderOf(modelType) { // a thinker, or the model of a retriever
+		inner, _ := r.Object(h.Text.Key)
+		r = r.Within(h.Text.Key, inner)
+		if modelType, ok = r.Text("model_type"); !ok {
+			modelType = h.Text.Type
 		}
 	}
-	if r.err != nil || outer.err != nil {
-		return fail(firstError(outer.err, r.err))
+	if r.Err != nil || outer.Err != nil {
+		return fail(firstError(outer.Err, r.Err))
 	}
 	family, err := multimodal.FamilyOf(modelType)
 	if err != nil {
-		return fail(valueError(ErrUnknown, function, "model_type", quoted(modelType), "a type in docs/multimodal.md (%v)", err))
+		return fail(document.ValueError(ErrUnknown, function, "model_type", document.Quoted(modelType), "a type in docs/multimodal.md (%v)", err))
 	}
 	m := multimodal.Model{Family: family}
-	h := holderOf(modelType)
-	if h == nil || h.positions != "" || family == multimodal.Ming {
+	h := models.HolderOf(modelType)
+	if h == nil || h.Positions != "" || family == multimodal.Ming {
 		hint := "set the fields of multimodal.Model from the model's own code"
-		if h != nil && h.positions != "" {
-			hint = h.positions
+		if h != nil && h.Positions != "" {
+			hint = h.Positions
 		}
-		return fail(valueError(ErrUnknown, function, "model_type", quoted(modelType), "a type whose file has the parameters of positions; for this one %s", hint))
+		return fail(document.ValueError(ErrUnknown, function, "model_type", document.Quoted(modelType), "a type whose file has the parameters of positions; for this one %s", hint))
 	}
-	vision, _ := r.object("vision_config")
-	v := r.within("vision_config", vision)
-	m.MergeSize = v.integerOr([]string{"spatial_merge_size"}, cmp.Or(h.mergeSize, 2))
-	seconds := r.numberOr("position_id_per_seconds", 25)
+	vision, _ := r.Object("vision_config")
+	v := r.Within("vision_config", vision)
+	m.MergeSize = v.IntegerOr([]string{"spatial_merge_size"}, cmp.Or(h.MergeSize, 2))
+	seconds := r.NumberOr("position_id_per_seconds", 25)
 	switch family {
 	case multimodal.Qwen25VL:
-		m.PositionsPerSecond = float32(v.numberOr("tokens_per_second", 4))
+		m.PositionsPerSecond = float32(v.NumberOr("tokens_per_second", 4))
 	case multimodal.Ernie45VL:
-		m.TemporalMergeSize = v.integerOr([]string{"temporal_merge_size"}, 2)
+		m.TemporalMergeSize = v.IntegerOr([]string{"temporal_merge_size"}, 2)
 	case multimodal.Qwen25Omni:
-		m.PositionsPerSecond, m.PositionsPerChunk = float32(seconds), int(min(seconds*r.numberOr("seconds_per_chunk", 2), 1<<30))
+		m.PositionsPerSecond, m.PositionsPerChunk = float32(seconds), int(min(seconds*r.NumberOr("seconds_per_chunk", 2), 1<<30))
 	case multimodal.Qwen3Omni:
 		m.PositionsPerSecond = float32(seconds)
 	case multimodal.MiniCPMV47:
 		m.MergeSize = 4
-		if mode, _ := r.text("downsample_mode"); mode == "4x" {
+		if mode, _ := r.Text("downsample_mode"); mode == "4x" {
 			m.MergeSize = 2
 		}
 	case multimodal.HunYuanVL:
 		m.HunYuanAxes = hunYuanAxes(r)
 	}
-	id := func(keys ...string) int32 { return int32(r.integerOr(keys, 0)) }
+	id := func(keys ...string) int32 { return int32(r.IntegerOr(keys, 0)) }
 	ids := multimodal.TokenIDs{
 		Image: id("image_token_id", "image_token_index"), Video: id("video_token_id", "video_token_index"), Audio: id("audio_token_id", "audio_token_index"),
 		VideoStart: id("video_start_token_id"), VideoEnd: id("video_end_token_id"),
 		VisionStart: id("vision_start_token_id"), AudioStart: id("audio_start_token_id"),
 	}
-	if err := firstError(r.err, v.err); err != nil {
+	if err := firstError(r.Err, v.Err); err != nil {
 		return fail(err)
 	}
 	if _, err := m.Positions(nil, nil); err != nil { // checks m
-		return fail(valueError(ErrValue, function, "vision_config", "refused", "parameters of positions that multimodal accepts (%v)", err))
+		return fail(document.ValueError(ErrValue, function, "vision_config", "refused", "parameters of positions that multimodal accepts (%v)", err))
 	}
 	return m, ids, nil
 }
@@ -97,14 +99,14 @@ func firstError(errs ...error) error {
 }
 
 // hunYuanAxes returns the number of sections of HunYuan-VL.
-func hunYuanAxes(r *reader) int {
+func hunYuanAxes(r *document.Reader) int {
 	for _, key := range []string{"rope_parameters.xdrope_section", "rope_scaling.xdrope_section", "rope_parameters.mrope_section", "rope_scaling.mrope_section"} {
 		for _, key := range []string{key, "text_config." + key} {
-			if sections, ok := r.integers(key); ok {
+			if sections, ok := r.Integers(key); ok {
 				return len(sections)
 			}
 		}
 	}
-	r.fail(ErrValue, "rope_parameters.mrope_section", "absent", "the sections of its axes")
+	r.Fail(ErrValue, "rope_parameters.mrope_section", "absent", "the sections of its axes")
 	return 0
 }

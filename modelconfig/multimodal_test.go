@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
@@ -37,19 +38,19 @@ func TestHuggingFaceMultimodalDefaults(t *testing.T) {
 		}
 	}
 	for _, h := range vendorsHolders() {
-		if _, err := multimodal.FamilyOf(h.name); err != nil {
+		if _, err := multimodal.FamilyOf(h.Name); err != nil {
 			continue
 		}
-		_, _, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, h.name))
-		if err != nil && !errors.Is(err, ErrUnknown) && !(h.name == "hunyuan_vl" && errors.Is(err, ErrValue)) {
-			t.Errorf("%s: %v", h.name, err)
+		_, _, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, h.Name))
+		if err != nil && !errors.Is(err, ErrUnknown) && !(h.Name == "hunyuan_vl" && errors.Is(err, ErrValue)) {
+			t.Errorf("%s: %v", h.Name, err)
 		}
 	}
 }
 
-func vendorsHolders() (all []holder) {
-	for _, v := range vendors {
-		all = append(all, v.holders...)
+func vendorsHolders() (all []models.Holder) {
+	for _, v := range models.Vendors {
+		all = append(all, v.Holders...)
 	}
 	return all
 }

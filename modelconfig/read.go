@@ -1,5 +1,11 @@
 package modelconfig
 
+import (
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/gguf"
+	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
+)
+
 // HuggingFace reads the config.json of a model on the Hugging Face Hub. It reads the form of
 // transformers 4 (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters,
 // flat or by layer type), and the keys that single models have instead. A key that is absent
@@ -36,7 +42,7 @@ package modelconfig
 // options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or
 // ErrContradiction; ErrArgument for several Options.
 func HuggingFace(config []byte, options ...Options) (*Model, error) {
-	return fromHuggingFaceFile("HuggingFace", config, options, readText)
+	return fromHuggingFaceFile("HuggingFace", config, options, huggingface.ReadText)
 }
 
 // Options are of the readers HuggingFace, HuggingFaceVision and GGUF.
@@ -72,7 +78,7 @@ type Options struct {
 // docs/models.md lists the towers and the order of their pairs. In no tower do frequencies
 // depend on the length of the sequence.
 func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
-	return fromHuggingFaceFile("HuggingFaceVision", config, options, readVision)
+	return fromHuggingFaceFile("HuggingFaceVision", config, options, huggingface.ReadVision)
 }
 
 // GGUF reads the rotary position embedding of a model from the metadata of a
@@ -137,14 +143,14 @@ func GGUF(keys map[string]any, options ...Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := readGGUFKeys(keys, o.Type)
+	d, err := gguf.Read(keys, o.Type)
 	if err != nil {
 		return nil, err
 	}
 	return modelOf(d, "GGUF")
 }
 
-func fromHuggingFaceFile(function string, config []byte, options []Options, read func(function string, config []byte, modelType string) (*description, error)) (*Model, error) {
+func fromHuggingFaceFile(function string, config []byte, options []Options, read func(function string, config []byte, modelType string) (*description.Description, error)) (*Model, error) {
 	o, err := one(function, options)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
 // RopeOptions are what a description of a model does not say about its rotation.
@@ -56,34 +58,34 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m == nil || len(m.of().kinds) == 0 {
-		return nil, valueError(ErrArgument, function, "the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
+	if m == nil || len(m.of().Kinds) == 0 {
+		return nil, document.ValueError(ErrArgument, function, "the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
 	}
 	rotaries := map[string]*posenc.Rotary{}
 	rope := &Rope{}
-	for _, name := range sortedKeys(m.of().kinds) {
+	for _, name := range document.SortedKeys(m.of().Kinds) {
 		cfg, err := m.config(function, name, o)
 		if err != nil {
 			return nil, err
 		}
 		if rotaries[name], err = posenc.NewRotary(cfg); err != nil {
-			return nil, valueError(ErrValue, function, m.of().kinds[name].source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
+			return nil, document.ValueError(ErrValue, function, m.of().Kinds[name].Source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
 		}
 		rope.kinds = append(rope.kinds, rotaries[name])
 	}
 	var first *posenc.Rotary // of a layer that rotates
-	for _, l := range m.of().layers {
-		if l.rotates && first == nil {
-			first = rotaries[l.kind]
+	for _, l := range m.of().Layers {
+		if l.Rotates && first == nil {
+			first = rotaries[l.Kind]
 		}
 	}
-	for _, l := range m.of().layers {
+	for _, l := range m.of().Layers {
 		of := ropeLayer{of: first}
-		if l.rotates {
-			of.attention, of.of = rotaries[l.kind], rotaries[l.kind]
+		if l.Rotates {
+			of.attention, of.of = rotaries[l.Kind], rotaries[l.Kind]
 		}
-		if l.indexer {
-			of.indexer = rotaries[indexerKind]
+		if l.Indexer {
+			of.indexer = rotaries[description.IndexerKind]
 		}
 		rope.layers = append(rope.layers, of)
 	}
@@ -93,7 +95,7 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 // one returns the only value of options, or the zero value of none.
 func one[O any](function string, options []O) (o O, err error) {
 	if len(options) > 1 {
-		return o, valueError(ErrArgument, function, "options", listText(len(options)), "at most one %T", o)
+		return o, document.ValueError(ErrArgument, function, "options", document.ListText(len(options)), "at most one %T", o)
 	}
 	if len(options) == 1 {
 		o = options[0]
@@ -104,21 +106,21 @@ func one[O any](function string, options []O) (o O, err error) {
 // config returns what posenc.NewRotary takes for a kind of layers.
 func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfig, error) {
 	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, error) {
-		return posenc.RotaryConfig{}, valueError(ErrArgument, function, name, value, expected, args...)
+		return posenc.RotaryConfig{}, document.ValueError(ErrArgument, function, name, value, expected, args...)
 	}
-	k := m.of().kinds[name]
-	pairs := k.rotary.RotaryDim / 2
+	k := m.of().Kinds[name]
+	pairs := k.Rotary.RotaryDim / 2
 	switch {
 	case o.SequenceLength < 0:
 		return fail("options.SequenceLength", o.SequenceLength, "the number of tokens in the sequence")
-	case o.SequenceLength == 0 && k.rule.trained != 0:
-		return fail("options.SequenceLength", 0, "the number of tokens in the sequence, because frequencies of this model depend on it beyond %d", k.rule.trained)
+	case o.SequenceLength == 0 && k.Rule.Trained != 0:
+		return fail("options.SequenceLength", 0, "the number of tokens in the sequence, because frequencies of this model depend on it beyond %d", k.Rule.Trained)
 	case o.AngleRounding > posenc.Float32Angles:
 		return fail("options.AngleRounding", o.AngleRounding, "ExactAngles or Float32Angles")
-	case k.learned == "" && o.FrequencyFactors != nil:
-		return fail("options.FrequencyFactors", listText(len(o.FrequencyFactors)), "nil: the frequencies of this model are not learned")
-	case k.learned != "" && len(o.FrequencyFactors) != pairs:
-		return fail("options.FrequencyFactors", listText(len(o.FrequencyFactors)), "%d numbers, e to the power of the values of the tensor %s, because this model learns its frequencies", pairs, k.learned)
+	case k.Learned == "" && o.FrequencyFactors != nil:
+		return fail("options.FrequencyFactors", document.ListText(len(o.FrequencyFactors)), "nil: the frequencies of this model are not learned")
+	case k.Learned != "" && len(o.FrequencyFactors) != pairs:
+		return fail("options.FrequencyFactors", document.ListText(len(o.FrequencyFactors)), "%d numbers, e to the power of the values of the tensor %s, because this model learns its frequencies", pairs, k.Learned)
 	}
 	for i, factor := range o.FrequencyFactors {
 		if f := float32(factor); !(f > 0 && f <= math.MaxFloat32) {
@@ -149,7 +151,7 @@ func (r *Rope) layer(i int) ropeLayer {
 // Errors are those of posenc.Rotary.Rows; ErrArgument for a nil or zero Rope.
 func (r *Rope) Rows(positions []int32) (*LayerRows, error) {
 	if r == nil || len(r.kinds) == 0 {
-		return nil, valueError(ErrArgument, "Rope.Rows", "the Rope", "nil or zero", "a Rope from Model.Rope")
+		return nil, document.ValueError(ErrArgument, "Rope.Rows", "the Rope", "nil or zero", "a Rope from Model.Rope")
 	}
 	rows := &LayerRows{rope: r}
 	for _, k := range r.kinds {
@@ -177,7 +179,7 @@ type LayerRows struct {
 // Errors are those of Rope.Rows. After an error there are no rows until Refill returns nil.
 func (r *LayerRows) Refill(positions []int32) error {
 	if r == nil || len(r.kinds) == 0 {
-		return valueError(ErrArgument, "LayerRows.Refill", "the LayerRows", "nil or zero", "LayerRows from Rope.Rows")
+		return document.ValueError(ErrArgument, "LayerRows.Refill", "the LayerRows", "nil or zero", "LayerRows from Rope.Rows")
 	}
 	r.stale = true
 	for _, rows := range r.kinds {

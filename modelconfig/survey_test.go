@@ -16,6 +16,10 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 // surveyed is testdata/transformers/survey.json.gz: what the rotary embedding of every
@@ -78,7 +82,7 @@ func readSurvey(t *testing.T) *surveyed {
 func TestSurveyIndexers(t *testing.T) {
 	s := readSurvey(t)
 	compared := 0
-	for _, name := range sortedKeys(s.Types) {
+	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
 		if entry.Indexer == nil || len(entry.Kinds) == 0 || refusal(name) != "" {
 			continue
@@ -93,14 +97,14 @@ func TestSurveyIndexers(t *testing.T) {
 			document["layer_types"] = slices.Repeat([]string{"minimax_m3_sparse"}, 60)
 		}
 		m := testkit.Must(HuggingFace(testkit.Must(json.Marshal(document))))
-		k, has := m.of().kinds[indexerKind]
-		if got := k.rotary; !has || got.HeadDim != entry.Indexer.HeadDim || got.Offset != entry.Indexer.Offset || layoutNames[got.Layout] != entry.Indexer.Layout {
+		k, has := m.of().Kinds[description.IndexerKind]
+		if got := k.Rotary; !has || got.HeadDim != entry.Indexer.HeadDim || got.Offset != entry.Indexer.Offset || layoutNames[got.Layout] != entry.Indexer.Layout {
 			t.Errorf("%s: heads of %d from %d, %v, want %d from %d, %s", name, got.HeadDim, got.Offset, got.Layout, entry.Indexer.HeadDim, entry.Indexer.Offset, entry.Indexer.Layout)
 		}
 		compared++
 	}
 	for name, f := range families {
-		if entry := s.Types[name]; f.indexer != nil && (entry == nil || entry.Indexer == nil) {
+		if entry := s.Types[name]; f.Indexer != nil && (entry == nil || entry.Indexer == nil) {
 			t.Errorf("%s has an indexer, transformers has none", name)
 		}
 	}
@@ -124,7 +128,7 @@ var decided = map[string]string{
 func TestSurvey(t *testing.T) {
 	s := readSurvey(t)
 	var rotate, agree, refused, differ, otherwise int
-	for _, name := range sortedKeys(s.Types) {
+	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
 		if len(entry.Kinds) == 0 {
 			continue
@@ -136,7 +140,7 @@ func TestSurvey(t *testing.T) {
 			refused++
 			t.Logf("refused: %s: %v", name, err)
 			// A refusal says what this type does and what a caller can do.
-			if _, known := families[name]; !known && towers[name].refusal == "" || refusal(name) == "" {
+			if _, known := families[name]; !known && towers[name].Refusal == "" || refusal(name) == "" {
 				t.Errorf("%s: %v", name, err)
 			}
 		case decided[name] != "":
@@ -197,14 +201,14 @@ func (entry *surveyedType) compareModel(m *Model) (problems []string) {
 				continue
 			}
 		}
-		if _, known := m.of().kinds[layerType]; !known && len(entry.Kinds) > 1 {
+		if _, known := m.of().Kinds[layerType]; !known && len(entry.Kinds) > 1 {
 			continue // no layer of the default configuration is of this kind
 		} else if !known {
 			layerType = firstRotating(layers)
 		}
 		o := kindOptions{LayerType: layerType, SequenceLength: 1, AngleRounding: posenc.Float32Angles}
-		if m.of().kinds[layerType].learned != "" { // the survey's tensor has zeros
-			o.FrequencyFactors = slices.Repeat([]float64{1}, m.of().kinds[layerType].rotary.RotaryDim/2)
+		if m.of().Kinds[layerType].Learned != "" { // the survey's tensor has zeros
+			o.FrequencyFactors = slices.Repeat([]float64{1}, m.of().Kinds[layerType].Rotary.RotaryDim/2)
 		}
 		cfg, err := m.rotaryFor(o)
 		if err != nil {
@@ -424,8 +428,8 @@ func (s *surveyed) rotates(name string) bool {
 func TestSurveyTowers(t *testing.T) {
 	s := readSurvey(t)
 	read := 0
-	for _, name := range sortedKeys(visionWrappers) {
-		inner, ok := s.Holds[name][visionWrappers[name].key]
+	for _, name := range document.SortedKeys(visionWrappers) {
+		inner, ok := s.Holds[name][visionWrappers[name].Key]
 		if !ok {
 			continue
 		}
@@ -455,7 +459,7 @@ func TestSurveyTowers(t *testing.T) {
 // does instead and what a caller can do.
 func TestSurveyKnown(t *testing.T) {
 	s := readSurvey(t)
-	listed := strings.Fields(unrotated)
+	listed := strings.Fields(models.Unrotated)
 	for _, name := range s.Configurations {
 		if strings.Contains(name, " ") {
 			continue // a second class of a type
@@ -482,7 +486,7 @@ func TestSurveyKnown(t *testing.T) {
 func TestSurveySaved(t *testing.T) {
 	s := readSurvey(t)
 	read := 0
-	for _, name := range sortedKeys(s.Types) {
+	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
 		if len(entry.Kinds) == 0 || refusal(name) != "" {
 			continue
@@ -506,8 +510,8 @@ func TestSurveySaved(t *testing.T) {
 		}
 		for _, layerType := range want.layerTypes() {
 			o := kindOptions{LayerType: layerType, SequenceLength: 1}
-			if want.of().kinds[layerType].learned != "" {
-				o.FrequencyFactors = slices.Repeat([]float64{1}, want.of().kinds[layerType].rotary.RotaryDim/2)
+			if want.of().Kinds[layerType].Learned != "" {
+				o.FrequencyFactors = slices.Repeat([]float64{1}, want.of().Kinds[layerType].Rotary.RotaryDim/2)
 			}
 			if a, b := testkit.Must(got.rotaryFor(o)), testkit.Must(want.rotaryFor(o)); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s: %q is %+v, want %+v", name, layerType, a, b)
@@ -521,7 +525,7 @@ func TestSurveySaved(t *testing.T) {
 // positions; none is unknown.
 func TestSurveyHolders(t *testing.T) {
 	s := readSurvey(t)
-	for _, name := range sortedKeys(s.Types) {
+	for _, name := range document.SortedKeys(s.Types) {
 		text := s.Types[name].Text
 		if text == nil || text.Key == "" {
 			continue
@@ -546,8 +550,8 @@ func TestSurveyKeys(t *testing.T) {
 	for _, key := range s.Keys {
 		_, err := HuggingFace(fmt.Appendf(nil, `{"model_type": "llama", %q: ["odd"]}`, key))
 		switch {
-		case err != nil || isHarmless(key):
-		case subjectOf(key) == aboutOther && !strings.Contains(strings.ToLower(key), "rope") && !strings.Contains(key, "rotary") && !strings.Contains(key, "alibi"):
+		case err != nil || huggingface.IsHarmless(key):
+		case document.SubjectOf(key) == document.AboutOther && !strings.Contains(strings.ToLower(key), "rope") && !strings.Contains(key, "rotary") && !strings.Contains(key, "alibi"):
 			if notRotation[key] == "" {
 				t.Errorf("%s passes; read it, or say in notRotation why not", key)
 			}

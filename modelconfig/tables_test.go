@@ -1,56 +1,60 @@
 package modelconfig
 
+import (
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
+)
+
 // The models by name, for tests that go over all of them.
 
 var (
-	families          = typesByName(func(v *vendor) []modelType { return v.types })
-	towers            = typesByName(func(v *vendor) []modelType { return v.towers })
-	wrappers          = partsByName(func(h *holder) part { return h.text })
-	visionWrappers    = partsByName(func(h *holder) part { return h.tower })
-	notRotary         = positionsByName(func(v *vendor) []positionsOf { return v.otherPositions })
-	ggufNotRotary     = positionsByName(func(v *vendor) []positionsOf { return v.otherArchitectures })
-	ggufArchitectures = map[string]ggufArchitecture{}
+	families          = typesByName(func(v *models.Vendor) []models.ModelType { return v.Types })
+	towers            = typesByName(func(v *models.Vendor) []models.ModelType { return v.Towers })
+	wrappers          = partsByName(func(h *models.Holder) models.Part { return h.Text })
+	visionWrappers    = partsByName(func(h *models.Holder) models.Part { return h.Tower })
+	notRotary         = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherPositions })
+	ggufNotRotary     = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherArchitectures })
+	ggufArchitectures = map[string]models.GGUFArchitecture{}
 	ggufRefused       = map[string]string{}
 )
 
 func init() {
-	for _, v := range vendors {
-		for _, a := range v.architectures {
-			ggufArchitectures[a.name] = a
+	for _, v := range models.Vendors {
+		for _, a := range v.Architectures {
+			ggufArchitectures[a.Name] = a
 		}
-		for _, a := range v.refusedArchitectures {
-			ggufRefused[a.name] = a.want
+		for _, a := range v.RefusedArchitectures {
+			ggufRefused[a.Name] = a.Want
 		}
 	}
 }
 
-func typesByName(list func(v *vendor) []modelType) map[string]family {
-	m := map[string]family{}
-	for _, v := range vendors {
+func typesByName(list func(v *models.Vendor) []models.ModelType) map[string]models.Family {
+	m := map[string]models.Family{}
+	for _, v := range models.Vendors {
 		for _, t := range list(v) {
-			m[t.name] = t.family()
+			m[t.Name] = t.Family()
 		}
 	}
 	return m
 }
 
-func partsByName(of func(h *holder) part) map[string]part {
-	m := map[string]part{}
-	for _, v := range vendors {
-		for i := range v.holders {
-			if p := of(&v.holders[i]); p.key != "" {
-				m[v.holders[i].name] = p
+func partsByName(of func(h *models.Holder) models.Part) map[string]models.Part {
+	m := map[string]models.Part{}
+	for _, v := range models.Vendors {
+		for i := range v.Holders {
+			if p := of(&v.Holders[i]); p.Key != "" {
+				m[v.Holders[i].Name] = p
 			}
 		}
 	}
 	return m
 }
 
-func positionsByName(list func(v *vendor) []positionsOf) map[string]string {
+func positionsByName(list func(v *models.Vendor) []models.PositionsOf) map[string]string {
 	m := map[string]string{}
-	for _, v := range vendors {
+	for _, v := range models.Vendors {
 		for _, p := range list(v) {
-			m[p.name] = p.positions
+			m[p.Name] = p.Positions
 		}
 	}
 	return m

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
 )
 
 // Trap is something about a model that implementations get wrong: they disagree about it, or
@@ -22,13 +23,13 @@ func (m *Model) Traps() []Trap {
 		return nil
 	}
 	known := huggingFaceTraps
-	if m.of().format == fromGGUF {
+	if m.of().Format == description.FromGGUF {
 		known = ggufTraps
 	}
 	var traps []Trap
 	for _, t := range slices.Concat(derivedTraps, known) {
 		about := t.typed || t.rule != "" || t.of != nil
-		if about && (!t.typed || slices.Contains(m.of().traps, t.Name)) && (t.rule == "" || ruled(m, t.rule)) && (t.of == nil || t.of(m)) {
+		if about && (!t.typed || slices.Contains(m.of().Traps, t.Name)) && (t.rule == "" || ruled(m, t.rule)) && (t.of == nil || t.of(m)) {
 			traps = append(traps, t.Trap)
 		}
 	}
@@ -45,8 +46,8 @@ type modelTrap struct {
 }
 
 // anyKind reports whether is holds for any kind of layers of a model.
-func anyKind(m *Model, is func(k kind) bool) bool {
-	for _, k := range m.of().kinds {
+func anyKind(m *Model, is func(k description.Kind) bool) bool {
+	for _, k := range m.of().Kinds {
 		if is(k) {
 			return true
 		}
@@ -56,13 +57,13 @@ func anyKind(m *Model, is func(k kind) bool) bool {
 
 // ruled reports whether a rule of that name makes frequencies of a model.
 func ruled(m *Model, name string) bool {
-	return anyKind(m, func(k kind) bool { return k.rule.described.Name == name })
+	return anyKind(m, func(k description.Kind) bool { return k.Rule.Described.Name == name })
 }
 
 // ownAttentionFactor reports whether the configuration gives the attention factor.
 func ownAttentionFactor(m *Model) bool {
-	return anyKind(m, func(k kind) bool {
-		switch p := k.rule.described.Parameters.(type) {
+	return anyKind(m, func(k description.Kind) bool {
+		switch p := k.Rule.Described.Parameters.(type) {
 		case frequency.YaRNParameters:
 			return p.AttentionFactor != 0
 		case frequency.LongRoPEParameters:
@@ -73,27 +74,27 @@ func ownAttentionFactor(m *Model) bool {
 }
 
 func yarnUpToFactor1(m *Model) bool {
-	return anyKind(m, func(k kind) bool {
-		p, yarn := k.rule.described.Parameters.(frequency.YaRNParameters)
+	return anyKind(m, func(k description.Kind) bool {
+		p, yarn := k.Rule.Described.Parameters.(frequency.YaRNParameters)
 		return yarn && p.Factor <= 1
 	})
 }
 
 // scalesSoftmax reports whether YaRN scales the attention scores.
 func scalesSoftmax(m *Model) bool {
-	return anyKind(m, func(k kind) bool { return k.softmaxScale != 1 })
+	return anyKind(m, func(k description.Kind) bool { return k.SoftmaxScale != 1 })
 }
 
 func sectioned(m *Model) bool {
-	return anyKind(m, func(k kind) bool { return k.rotary.Axes != nil })
+	return anyKind(m, func(k description.Kind) bool { return k.Rotary.Axes != nil })
 }
 
 func partial(m *Model) bool {
-	return anyKind(m, func(k kind) bool { return k.rotary.RotaryDim < k.rotary.HeadDim })
+	return anyKind(m, func(k description.Kind) bool { return k.Rotary.RotaryDim < k.Rotary.HeadDim })
 }
 
 func interleaved(m *Model) bool {
-	return anyKind(m, func(k kind) bool { return k.rotary.Layout == posenc.Interleaved })
+	return anyKind(m, func(k description.Kind) bool { return k.Rotary.Layout == posenc.Interleaved })
 }
 
 // derivedTraps follow from what was read, whatever the type and the format.
@@ -106,7 +107,7 @@ var derivedTraps = []modelTrap{
 }
 
 func leavesLayers(m *Model) bool {
-	return slices.ContainsFunc(m.of().layers, func(l layer) bool { return !l.rotates })
+	return slices.ContainsFunc(m.of().Layers, func(l description.Layer) bool { return !l.Rotates })
 }
 
 func dependsOnLength(m *Model) bool {
@@ -115,17 +116,17 @@ func dependsOnLength(m *Model) bool {
 }
 
 func severalBases(m *Model) bool {
-	return kindsDiffer(m, func(a, b frequencyRule) bool { return a.Base != b.Base })
+	return kindsDiffer(m, func(a, b description.FrequencyRule) bool { return a.Base != b.Base })
 }
 
 func scalesSomeLayers(m *Model) bool {
-	return kindsDiffer(m, func(a, b frequencyRule) bool { return (a.Name == "default") != (b.Name == "default") })
+	return kindsDiffer(m, func(a, b description.FrequencyRule) bool { return (a.Name == "default") != (b.Name == "default") })
 }
 
 // kindsDiffer reports whether the rules of two kinds of layers differ.
-func kindsDiffer(m *Model, differ func(a, b frequencyRule) bool) bool {
-	return anyKind(m, func(a kind) bool {
-		return anyKind(m, func(b kind) bool { return differ(a.rule.described, b.rule.described) })
+func kindsDiffer(m *Model, differ func(a, b description.FrequencyRule) bool) bool {
+	return anyKind(m, func(a description.Kind) bool {
+		return anyKind(m, func(b description.Kind) bool { return differ(a.Rule.Described, b.Rule.Described) })
 	})
 }
 
@@ -171,8 +172,8 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"keys_that_nothing_reads", "a key that names rope or rotary is an error if the type does not have it, because a setting that is silently ignored gives wrong output"}},
 	{Trap: Trap{"keys_beside_text_config", "rope keys outside `text_config` must agree with those inside"}},
 	{Trap: Trap{"head_dim_may_differ_from_hidden_by_heads", "an absent `head_dim` has the default of the class; null means hidden size divided by heads"}},
-	{Trap: Trap{"base_that_transformers_5_leaves_unread", "in some types transformers 5 takes the base of the class, and leaves one beside the rope parameters unread: `rope_theta` of GPT-NeoX, OLMo 3, Apertus, CWM and MiMo V2 Flash, `theta` of LFM2. transformers 4 read it, and so does posenc. In `rope_parameters` all read it"}, of: func(m *Model) bool { return m.of().baseUnread }},
-	{Trap: Trap{"rope_scaling_that_transformers_5_leaves_unread", "transformers 5 does not read `type` in `rope_scaling` of Gemma 3, Gemma 3n, T5Gemma 2, OLMo 3 and ModernBERT, and nothing of `rope_scaling` of Cohere 2 MoE: there it does not scale. transformers 4 read it, and so does posenc. `rope_type` in `rope_parameters` all read"}, of: func(m *Model) bool { return m.of().scalingUnread }},
+	{Trap: Trap{"base_that_transformers_5_leaves_unread", "in some types transformers 5 takes the base of the class, and leaves one beside the rope parameters unread: `rope_theta` of GPT-NeoX, OLMo 3, Apertus, CWM and MiMo V2 Flash, `theta` of LFM2. transformers 4 read it, and so does posenc. In `rope_parameters` all read it"}, of: func(m *Model) bool { return m.of().BaseUnread }},
+	{Trap: Trap{"rope_scaling_that_transformers_5_leaves_unread", "transformers 5 does not read `type` in `rope_scaling` of Gemma 3, Gemma 3n, T5Gemma 2, OLMo 3 and ModernBERT, and nothing of `rope_scaling` of Cohere 2 MoE: there it does not scale. transformers 4 read it, and so does posenc. `rope_type` in `rope_parameters` all read"}, of: func(m *Model) bool { return m.of().ScalingUnread }},
 	{Trap: Trap{"chatglm_rope_ratio_multiplies_the_base", "`rope_ratio` multiplies the base 10000. In ChatGLM2 it divides positions, and only the model's name tells it from ChatGLM3. ChatGLM-6B has the same type but positions with two axes. ChatGLM2 with this key, and ChatGLM-6B, are errors"}, typed: true},
 	{Trap: Trap{"xverse_has_its_base_in_its_code", "XVERSE's files do not give the base, and it differs between its models: add `rope_theta`"}, typed: true},
 	{Trap: Trap{"nomic_bert_scaling", "`rotary_scaling_factor` is the factor of dynamic NTK, beyond `max_trained_positions`"}, typed: true, rule: "dynamic NTK"},
@@ -205,7 +206,7 @@ var ggufTraps = []modelTrap{
 	{Trap: Trap{"attention_factor_without_YaRN", "`attn_factor` multiplies cos and sin under every rule"}},
 	{Trap: Trap{"scores_of_DeepSeek", "in DeepSeek's files `yarn_log_multiplier` is a tenth of mscale_all_dim; it scales the attention scores"}, of: scalesSoftmax},
 	{Trap: Trap{"Mistral_3_has_mscale_all_dim_itself", "in Mistral 3's files `yarn_log_multiplier` is mscale_all_dim itself, not a tenth of it"}, typed: true},
-	{Trap: Trap{"rotated_part_of_latent_attention", "with latent attention `HeadDim` is `dimension_count`, whatever `key_length` says"}, of: func(m *Model) bool { return m.of().latent }},
+	{Trap: Trap{"rotated_part_of_latent_attention", "with latent attention `HeadDim` is `dimension_count`, whatever `key_length` says"}, of: func(m *Model) bool { return m.of().Latent }},
 	{Trap: Trap{"LongRoPE_switches_after_the_original_length", "the short and long factors of LongRoPE are tensors; sequences longer than the original length take the long ones"}, rule: "longrope"},
 	{Trap: Trap{"factor_applies_to_longrope_and_to_factors,_too", "`scaling.factor` divides frequencies in addition to the tensors"}},
 	{Trap: Trap{"factor_0_is_none", "`scaling.factor` 0 means 1"}},

@@ -144,9 +144,9 @@ func TestTowers(t *testing.T) {
 		}
 	}
 	for outer, w := range visionWrappers {
-		_, nested := visionWrappers[w.innerType]
-		if _, known := towers[w.innerType]; !known && !nested && notRotary[w.innerType] == "" {
-			t.Errorf("%s holds %s, which is no type", outer, w.innerType)
+		_, nested := visionWrappers[w.Type]
+		if _, known := towers[w.Type]; !known && !nested && notRotary[w.Type] == "" {
+			t.Errorf("%s holds %s, which is no type", outer, w.Type)
 		}
 	}
 }

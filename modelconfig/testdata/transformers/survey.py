@@ -4,7 +4,7 @@ Walks every configuration class, instantiates it with its defaults and the rotar
 module that takes it, and writes for each kind of layer what the module and the
 attention do with a head: survey.json.gz. A type of which the script does not find
 out how it rotates is listed with the reason. The types that do not rotate by their code,
-and hold none that does, go to unrotated.txt of the package. No weights, no network.
+and hold none that does, go to internal/models/unrotated.txt. No weights, no network.
 
     python3 survey.py          write survey.json.gz
     python3 survey.py TYPE...  write some types anew
@@ -35,7 +35,7 @@ from transformers.utils import logging
 
 HERE = pathlib.Path(__file__).parent
 OUT = HERE / "survey.json.gz"
-UNROTATED = HERE.parent.parent / "unrotated.txt"
+UNROTATED = HERE.parent.parent / "internal/models/unrotated.txt"
 POSITIONS = [0, 1, 77, 1000]  # of the recorded heads
 ABOUT = re.compile("rope|rotary|position|alibi|theta|nope|pos_emb|freq|yarn|ntk", re.I)
 

@@ -1,0 +1,154 @@
+package description
+
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+)
+
+// Description is what a reader makes of a document, and what a Model is computed from.
+type Description struct {
+	ModelType string
+	Layers    []Layer
+	Kinds     map[string]Kind // of layers that rotate, and of indexers
+
+	Format        format
+	ContextLength int  // 0: it does not say
+	Latent        bool // heads are the rotary parts of latent attention
+	BaseUnread    bool // transformers 5 does not read the base
+	ScalingUnread bool // transformers 5 does not read the rule
+
+	Patches PatchOrder // of a vision tower
+	Traps   []string   // names of those that its type has
+
+	QueryScale     *posenc.QueryScaling // nil: none
+	ScalesRotating bool                 // QueryScale is for layers that rotate, not for the others
+	ScalingTensor  string               // tensor with learned scales of queries; "": none
+}
+
+// format is what a Model was read from.
+type format uint8
+
+const (
+	fromHuggingFace format = iota
+	FromGGUF
+)
+
+// Layer is a hidden layer: the name of its kind, which need not be one of Model.kinds if it does
+// not rotate.
+type Layer struct {
+	Kind             string
+	Rotates, Indexer bool
+}
+
+// Kind is what layers of one kind have in common.
+type Kind struct {
+	Rotary posenc.RotaryConfig // HeadDim, RotaryDim, Offset, Layout and Axes
+	Rule   Rule
+	Source string // the keys that the frequencies come from
+
+	Learned string // the tensor by which frequencies are multiplied; "": none
+
+	SoftmaxScale float64
+}
+
+// Rule makes the frequencies of a kind of layer. All sequences of up to trained tokens have
+// the same frequencies; trained is 0 if sequences of any length do.
+type Rule struct {
+	Ladder    func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
+	Trained   int
+	Described FrequencyRule
+}
+
+// Inverse rotates pairs the other way: the frequencies are negative.
+func (r Rule) Inverse() Rule {
+	forward := r.Ladder
+	r.Ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := forward(seqLen, rounding)
+		for i := range ladder.InvFreq {
+			ladder.InvFreq[i] = -ladder.InvFreq[i]
+		}
+		return ladder, err
+	}
+	return r
+}
+
+// WithoutSoftmaxScale is the rule of an indexer: YaRN scales only the attention's own
+// scores.
+func (r Rule) WithoutSoftmaxScale() Rule {
+	attention := r.Ladder
+	r.Ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := attention(seqLen, rounding)
+		ladder.SoftmaxScale = 1
+		return ladder, err
+	}
+	return r
+}
+
+// AnyLength is a rule of package frequency that does not depend on the length of the
+// sequence.
+func AnyLength[P any](name string, ladder func(dim int, base float64, p P, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64, p P) Rule {
+	return Rule{
+		Ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return ladder(dim, base, p, rounding)
+		},
+		Described: FrequencyRule{Name: name, Base: base, Parameters: p},
+	}
+}
+
+// PatchOrder is modelconfig.Patches.
+type PatchOrder struct {
+	First    int
+	RowByRow bool
+}
+
+// FrequencyRule is modelconfig.Rule, which says what the fields are.
+type FrequencyRule struct {
+	Name       string
+	Base       float64
+	Pairs      int
+	Parameters any
+}
+
+// Bounds of posenc.NewRotary and posenc.QueryScales.
+const (
+	MaxRotaryDim = 2048
+	MaxBeta      = 0x1p100
+)
+
+// Kinds of layers of models with indexers.
+const (
+	AttentionKind = "attention" // of layers that have one kind
+	IndexerKind   = "indexer"
+)
+
+// Kinds of layers, as configurations name them.
+const (
+	FullAttention    = "full_attention"
+	SlidingAttention = "sliding_attention"
+)
+
+// SparseRatio is the compression of the layers of DeepSeek V4 that have an indexer.
+const SparseRatio = 4
+
+// UnscaledRule returns the rule without scaling: powers of the base.
+func UnscaledRule(dim int, base float64) Rule {
+	return Rule{
+		Ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.Default(dim, base, rounding)
+		},
+		Described: FrequencyRule{Name: "default", Base: base},
+	}
+}
+
+func DynamicNTK(dim int, base, factor float64, positions int) Rule {
+	parameters := frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions}
+	return Rule{
+		Ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			p := parameters
+			p.SequenceLength = seqLen
+			return frequency.DynamicNTK(dim, base, p, rounding)
+		},
+		Trained:   positions,
+		Described: FrequencyRule{Name: "dynamic NTK", Base: base, Parameters: parameters},
+	}
+}

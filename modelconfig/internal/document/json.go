@@ -1,0 +1,408 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bounds of a document. Published files have less than 1 MB, 50,000 values and 10 levels.
+const (
+	MaxBytes  = 4 << 20
+	MaxDepth  = 64
+	MaxValues = 1 << 17 // of which each takes up to 400 bytes
+)
+
+// Object is a JSON object. Numbers are json.Number, nulls nil.
+type Object map[string]any
+
+// ParseObject reads a document that is one object. A name that an object has twice is an
+// error; encoding/json would take the last.
+func ParseObject(data []byte) (Object, error) {
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("%d bytes, more than %d", len(data), MaxBytes)
+	}
+	d := json.NewDecoder(bytes.NewReader(withoutNonFinite(bytes.TrimPrefix(data, byteOrderMark))))
+	d.UseNumber()
+	values := MaxValues
+	value, err := parseValue(d, 0, &values)
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("more text after the object")
+	}
+	o, ok := value.(Object)
+	if !ok {
+		return nil, fmt.Errorf("%s, not an object", KindOf(value))
+	}
+	return o, nil
+}
+
+var byteOrderMark = []byte("\uFEFF")
+
+// parseValue reads a value at a depth. left is how many more values there may be.
+func parseValue(d *json.Decoder, depth int, left *int) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	if *left--; *left < 0 {
+		return nil, fmt.Errorf("more than %d values", MaxValues)
+	}
+	delimiter, ok := token.(json.Delim)
+	if !ok {
+		return token, nil
+	}
+	if depth == MaxDepth {
+		return nil, fmt.Errorf("more than %d levels", MaxDepth)
+	}
+	if delimiter == '[' {
+		list := []any{}
+		for d.More() {
+			value, err := parseValue(d, depth+1, left)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		_, err := d.Token()
+		return list, err
+	}
+	o := Object{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		name := token.(string) // Decoder lets nothing else stand for a name
+		if _, twice := o[name]; twice {
+			return nil, fmt.Errorf("%s appears twice in one object", Quoted(name))
+		}
+		if o[name], err = parseValue(d, depth+1, left); err != nil {
+			return nil, err
+		}
+	}
+	_, err = d.Token()
+	return o, err
+}
+
+// nonFinite are literals that Python writes and JSON does not have (time_step_limit of Mamba
+// models), and the numbers that replace them. These are beyond float64: they do no harm where
+// nothing reads them, and are out of range where something does. Nobody writes such
+// numbers, so kindOf can show the literals again.
+var nonFinite = []struct{ literal, number string }{
+	{"NaN", "0.1e+000999"}, {"Infinity", "0.2e+000999"}, {"-Infinity", "-0.2e+000999"},
+}
+
+// withoutNonFinite replaces the literals by the numbers, between blanks, so that no digit
+// next to them becomes a part of them.
+func withoutNonFinite(data []byte) []byte {
+	var out []byte
+	copied, inString := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case !inString && (c == 'N' || c == 'I' || c == '-'):
+			for _, n := range nonFinite {
+				if bytes.HasPrefix(data[i:], []byte(n.literal)) {
+					out = fmt.Appendf(append(out, data[copied:i]...), " %s ", n.number)
+					i += len(n.literal) - 1
+					copied = i + 1
+					break
+				}
+			}
+		}
+	}
+	if out == nil {
+		return data
+	}
+	return append(out, data[copied:]...)
+}
+
+func KindOf(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(value)
+	case string:
+		return Quoted(value)
+	case json.Number:
+		for _, n := range nonFinite {
+			if value.String() == n.number {
+				return n.literal
+			}
+		}
+		return "the number " + Shortened(value.String())
+	case []any:
+		return ListText(len(value))
+	}
+	return "an object"
+}
+
+// Shortened returns a name or a number as an error shows it.
+func Shortened(s string) string {
+	const most = 96
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}
+
+// Reader reads keys of a configuration. It keeps the first error. After it, every key is
+// absent.
+type Reader struct {
+	Function string // for errors
+	Keys     Object
+	Path     string          // of keys: "", "text_config."
+	Seen     map[string]bool // keys that were looked up
+	OfKind   bool            // an object that the file has for one kind of layers
+	Err      error
+}
+
+func (r *Reader) Fail(sentinel error, key string, value any, expected string, args ...any) {
+	if r.Err == nil {
+		r.Err = ValueError(sentinel, r.Function, Shortened(r.Path+key), value, expected, args...)
+	}
+}
+
+func (r *Reader) FailIf(wrong bool, sentinel error, key string, value any, expected string, args ...any) {
+	if wrong {
+		r.Fail(sentinel, key, value, expected, args...)
+	}
+}
+
+// Within returns a reader of the object under key.
+func (r *Reader) Within(key string, keys Object) *Reader {
+	return &Reader{Function: r.Function, Keys: keys, Path: r.Path + key + "."}
+}
+
+// Lookup returns the value of a key. A dot in it separates the key of an object from a key
+// within. A null is absent, as in transformers.
+func (r *Reader) Lookup(key string) any {
+	if r.Err != nil {
+		return nil
+	}
+	keys := r.Keys
+	if r.Seen == nil {
+		r.Seen = map[string]bool{}
+	}
+	r.Seen[key] = true
+	for {
+		first, rest, nested := strings.Cut(key, ".")
+		if !nested {
+			return keys[key]
+		}
+		inner, ok := keys[first].(Object)
+		if !ok {
+			return nil
+		}
+		keys, key = inner, rest
+	}
+}
+
+func (r *Reader) Has(key string) bool { return r.Lookup(key) != nil }
+
+func read[T any](r *Reader, key, expected string, convert func(any) (T, bool)) (value T, present bool) {
+	found := r.Lookup(key)
+	if found == nil {
+		return value, false
+	}
+	value, ok := convert(found)
+	r.FailIf(!ok, ErrSyntax, key, KindOf(found), "%s", expected)
+	return value, ok
+}
+
+func (r *Reader) Text(key string) (string, bool) {
+	return read(r, key, "a string", func(v any) (string, bool) { s, ok := v.(string); return s, ok })
+}
+
+func (r *Reader) Boolean(key string) (bool, bool) {
+	return read(r, key, "true or false", func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
+}
+
+// MustBe fails if one of the flags is there and has another value.
+func (r *Reader) MustBe(is bool, sentinel error, expected string, keys ...string) {
+	for _, key := range keys {
+		if set, ok := r.Boolean(key); ok && set != is {
+			r.Fail(sentinel, key, set, "%s", expected)
+		}
+	}
+}
+
+func (r *Reader) Number(key string) (float64, bool) {
+	return read(r, key, "a number that float64 has", ToNumber)
+}
+
+// Positive is number for values that have to be above 0.
+func (r *Reader) Positive(key string) (float64, bool) {
+	n, ok := r.Number(key)
+	r.FailIf(ok && n <= 0, ErrValue, key, n, "a number above 0")
+	return n, ok
+}
+
+// Optional is number for values whose default is 0.
+func (r *Reader) Optional(key string) float64 {
+	n, _ := r.Number(key)
+	r.FailIf(n < 0, ErrValue, key, n, "0 or a number above 0")
+	return n
+}
+
+func (r *Reader) Integer(key string) (int, bool) {
+	return read(r, key, "a whole number below 2^31", toInteger)
+}
+
+func (r *Reader) Object(key string) (Object, bool) {
+	return read(r, key, "an object", func(v any) (Object, bool) { o, ok := v.(Object); return o, ok })
+}
+
+func (r *Reader) Numbers(key string) ([]float64, bool) {
+	return read(r, key, "a list of numbers that float64 has", listOf(ToNumber))
+}
+
+func (r *Reader) Integers(key string) ([]int, bool) {
+	return read(r, key, "a list of whole numbers below 2^31", listOf(toInteger))
+}
+
+func (r *Reader) Texts(key string) ([]string, bool) {
+	return read(r, key, "a list of strings", listOf(func(v any) (string, bool) { s, ok := v.(string); return s, ok }))
+}
+
+func ToNumber(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(n.String(), 64)
+	return x, err == nil
+}
+
+func toInteger(v any) (int, bool) {
+	x, ok := ToNumber(v)
+	if !ok || x != math.Trunc(x) || math.Abs(x) > math.MaxInt32 {
+		return 0, false
+	}
+	return int(x), true
+}
+
+func listOf[T any](convert func(any) (T, bool)) func(any) ([]T, bool) {
+	return func(v any) ([]T, bool) {
+		values, ok := v.([]any)
+		if !ok {
+			return nil, false
+		}
+		list := make([]T, len(values))
+		for i, value := range values {
+			if list[i], ok = convert(value); !ok {
+				return nil, false
+			}
+		}
+		return list, true
+	}
+}
+
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Value is a number that a configuration gives in one or several places.
+type Value struct {
+	Reader *Reader // of the first place
+	Key    string
+	Number float64
+	Given  bool
+}
+
+// Agree adds another place of the same value, which must have the same number.
+func (v *Value) Agree(r *Reader, key string) {
+	number, ok := r.Number(key)
+	if !ok {
+		return
+	}
+	if !v.Given {
+		*v = Value{r, key, number, true}
+	}
+	r.FailIf(v.Number != number, ErrContradiction, key, number, "the value of %s, which is %v", v.Name(), v.Number)
+}
+
+// Or returns the number, or absent if no key gives it.
+func (v *Value) Or(absent float64) float64 {
+	if v.Given {
+		return v.Number
+	}
+	return absent
+}
+
+// Name returns the first place, with its path.
+func (v *Value) Name() string { return Shortened(v.Reader.Path + v.Key) }
+
+func (v *Value) Fail(sentinel error, expected string, args ...any) {
+	v.Reader.Fail(sentinel, v.Key, v.Number, expected, args...)
+}
+
+// IntegerOr returns the number under one of the spellings of a key. If there are two, they
+// must agree.
+func (r *Reader) IntegerOr(spellings []string, absent int) int {
+	result, first := absent, ""
+	for _, key := range spellings {
+		n, ok := r.Integer(key)
+		if !ok {
+			continue
+		}
+		r.FailIf(first != "" && n != result, ErrContradiction, key, n, "the value of %s, which is %d", first, result)
+		result, first = n, key
+	}
+	return result
+}
+
+// Spelling returns the first spelling of a key that the configuration has, or the usual one
+// if it has none.
+func (r *Reader) Spelling(spellings []string) string {
+	for _, key := range spellings {
+		if r.Has(key) {
+			return key
+		}
+	}
+	return spellings[0]
+}
+
+// NumberOr returns the number under a key.
+func (r *Reader) NumberOr(key string, absent float64) float64 {
+	if n, ok := r.Number(key); ok {
+		return n
+	}
+	return absent
+}
+
+// SameValue compares JSON values. Numbers are equal if their values are.
+func SameValue(a, b any) bool {
+	switch a := a.(type) {
+	case Object:
+		b, ok := b.(Object)
+		return ok && maps.EqualFunc(a, b, SameValue)
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, SameValue)
+	}
+	if x, ok := ToNumber(a); ok {
+		y, ok := ToNumber(b)
+		return ok && x == y
+	}
+	switch b.(type) {
+	case Object, []any:
+		return false
+	}
+	return a == b
+}

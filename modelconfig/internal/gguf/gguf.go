@@ -1,0 +1,680 @@
+package gguf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
+)
+
+const (
+	MaxGGUFLayers = 4096 // llama.cpp: 512
+
+	freqsTensor = "rope_freqs.weight"
+	shortTensor = "rope_factors_short.weight"
+	longTensor  = "rope_factors_long.weight"
+)
+
+// GgufRopeKeys are the keys that may follow {arch}.rope.
+var GgufRopeKeys = []string{
+	"dimension_count", "dimension_count_swa", "dimension_sections", "freq_base", "freq_base_swa", "scale_linear",
+	"scaling.type", "scaling.factor", "scaling.alpha", "scaling.attn_factor", "scaling.original_context_length", "scaling.finetuned",
+	"scaling.yarn_log_multiplier", "scaling.yarn_ext_factor", "scaling.yarn_attn_factor", "scaling.yarn_beta_fast", "scaling.yarn_beta_slow",
+}
+
+const (
+	CompressBaseKey = "attention.compress_rope_freq_base"
+	PatternKey      = "attention.rope_pattern"
+)
+
+// checkRopeKeys fails for a key of the architecture that names rotary positions and that
+// llama.cpp does not have.
+func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
+	for _, key := range document.SortedKeys(r.keys) {
+		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) || r.err != nil {
+			continue
+		}
+		rest := key[len(r.prefix):]
+		known, isRope := strings.CutPrefix(key, r.name("rope."))
+		switch subject := document.SubjectOf(rest); {
+		case isRope && slices.Contains(GgufRopeKeys, known):
+		case arch.Compressed && key == r.name(CompressBaseKey), arch.Nope.ReadsPattern() && key == r.name(PatternKey):
+		case isRope || subject == document.AboutRotation:
+			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
+		case subject == document.AboutOthers && key == r.name("attention.max_alibi_bias"):
+			bias := r.number("attention.max_alibi_bias", 0)
+			r.failIf(bias != 0, document.ErrContradiction, "attention.max_alibi_bias", bias, "0: ALiBi beside rotary positions is not read (set posenc.RotaryConfig directly)")
+		case subject == document.AboutOthers:
+			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing")
+		}
+	}
+}
+
+// ggufScaling is what the rope.scaling keys say, for the rules of package frequency.
+type ggufScaling struct {
+	factor       float64 // 1/freq_scale of ggml
+	alpha        float64 // 0: none
+	attention    float64 // multiplies cos and sin
+	yarn         *frequency.YaRNParameters
+	freqs        []float64 // divisors of the frequencies; nil: none
+	short, long  []float64 // both or none
+	originalSize int
+}
+
+func (s *ggufScaling) rule(rotaryDim int, base float64) description.Rule {
+	trained := 0
+	if s.short != nil {
+		trained = s.originalSize
+	}
+	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return s.ladder(rotaryDim, base, seqLen, rounding)
+	}
+	return description.Rule{Ladder: ladder, Trained: trained, Described: s.described(base)}
+}
+
+// described is the rule that ladder follows.
+func (s *ggufScaling) described(base float64) description.FrequencyRule {
+	switch {
+	case s.yarn != nil:
+		return description.FrequencyRule{Name: "yarn", Base: base, Parameters: *s.yarn}
+	case s.short != nil:
+		return description.FrequencyRule{Name: "longrope", Base: base, Parameters: frequency.LongRoPEParameters{
+			OriginalMaxPositions: s.originalSize, ShortFactors: s.divisors(s.short), LongFactors: s.divisors(s.long),
+			ShortAttentionFactor: s.attention, LongAttentionFactor: s.attention,
+		}}
+	case s.freqs != nil:
+		return description.FrequencyRule{Name: "factors", Base: base, Parameters: s.divisors(s.freqs)}
+	case s.alpha != 0:
+		return description.FrequencyRule{Name: "NTK alpha", Base: base, Parameters: frequency.NTKAlphaParameters{Alpha: s.alpha}}
+	case s.factor != 1:
+		return description.FrequencyRule{Name: "linear", Base: base, Parameters: frequency.LinearParameters{Factor: s.factor}}
+	}
+	return description.FrequencyRule{Name: "default", Base: base}
+}
+
+// divisors returns by what factors of a tensor divide frequencies, together with the factor
+// of the keys.
+func (s *ggufScaling) divisors(factors []float64) []float64 {
+	if s.factor == 1 {
+		return factors
+	}
+	divisors := slices.Clone(factors)
+	for i := range divisors {
+		divisors[i] *= s.factor // exact: both are float32 in a file
+	}
+	return divisors
+}
+
+func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding frequency.Rounding) (ladder frequency.Ladder, err error) {
+	divisors := s.freqs
+	if s.short != nil {
+		divisors = s.short
+		if seqLen > s.originalSize {
+			divisors = s.long
+		}
+	}
+	switch {
+	case s.yarn != nil:
+		return frequency.YaRN(rotaryDim, base, *s.yarn, rounding)
+	case divisors != nil:
+		ladder, err = frequency.Factors(rotaryDim, base, s.divisors(divisors), rounding)
+	case s.alpha != 0:
+		ladder, err = frequency.NTKAlpha(rotaryDim, base, frequency.NTKAlphaParameters{Alpha: s.alpha}, rounding)
+	case s.factor != 1:
+		ladder, err = frequency.Linear(rotaryDim, base, frequency.LinearParameters{Factor: s.factor}, rounding)
+	default:
+		ladder, err = frequency.Default(rotaryDim, base, rounding)
+	}
+	ladder.AttentionFactor = s.attention
+	return ladder, err
+}
+
+// scaling reads the keys of rope.scaling.
+func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
+	s := &ggufScaling{factor: r.number("rope.scaling.factor", 0), alpha: r.number("rope.scaling.alpha", 0)}
+	legacy, factorKey := r.number("rope.scale_linear", 0), "rope.scaling.factor"
+	r.failIf(s.factor != 0 && legacy != 0 && s.factor != legacy,
+		document.ErrContradiction, "rope.scale_linear", legacy, "%v as rope.scaling.factor says, or only one of the two", s.factor)
+	if s.factor == 0 && legacy != 0 {
+		factorKey = "rope.scale_linear"
+	}
+	s.factor = cmp.Or(s.factor, legacy, 1)
+	r.failIf(!(s.factor > 0), document.ErrValue, factorKey, s.factor, "a number above 0, or 0 for none")
+	r.failIf(s.alpha != 0 && !arch.Alpha,
+		document.ErrContradiction, "rope.scaling.alpha", s.alpha, "0, because llama.cpp reads it for hunyuan_vl and hunyuan-dense only; multiply rope.freq_base by alpha^(d/(d-2)) instead")
+	r.failIf(!(s.alpha >= 0), document.ErrValue, "rope.scaling.alpha", s.alpha, "a number above 0, or 0 for none")
+	r.failIf(s.alpha != 0 && s.factor != 1, document.ErrContradiction, "rope.scaling.alpha", s.alpha, "0 where rope.scaling.factor is %v", s.factor)
+	s.attention = r.number("rope.scaling.attn_factor", 1)
+	r.failIf(!(s.attention > 0), document.ErrValue, "rope.scaling.attn_factor", s.attention, "a number above 0")
+	s.originalSize = r.integer("rope.scaling.original_context_length", 0)
+	if s.originalSize == 0 {
+		s.originalSize = r.integer("context_length", 0)
+	}
+
+	kind := r.text("rope.scaling.type", "linear")
+	r.failIf(!slices.Contains([]string{"none", "linear", "yarn", "longrope"}, kind),
+		document.ErrUnknown, "rope.scaling.type", document.Quoted(kind), "none, linear, yarn or longrope; for other rules set posenc.RotaryConfig.InvFreq with package frequency")
+	r.failIf(kind == "none" && s.factor != 1,
+		document.ErrContradiction, "rope.scaling.type", kind, "linear or yarn where rope.scaling.factor is %v, or factor 1", s.factor)
+	s.yarn = r.yarn(s, arch, kind)
+	r.factors(s, arch, kind)
+	r.failIf(arch.Latent && s.yarn == nil && s.factor != 1,
+		document.ErrContradiction, "rope.scaling.factor", s.factor, "1 without yarn, because llama.cpp would scale the attention scores as for yarn; set posenc.RotaryConfig directly")
+	return s
+}
+
+// yarn reads the keys of YaRN. The result is nil if YaRN does not scale positions.
+func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind string) *frequency.YaRNParameters {
+	yarn := kind == "yarn"
+	p := &frequency.YaRNParameters{
+		Factor:               s.factor,
+		OriginalMaxPositions: s.originalSize,
+		BetaFast:             r.number("rope.scaling.yarn_beta_fast", 0),
+		BetaSlow:             r.number("rope.scaling.yarn_beta_slow", 0),
+		ExtrapolationFactor:  r.number("rope.scaling.yarn_ext_factor", -1),
+		MScaleAllDim:         r.number("rope.scaling.yarn_log_multiplier", 0),
+		AttentionMultiplier:  s.attention,
+	}
+	attention := r.number("rope.scaling.yarn_attn_factor", 1)
+	if !yarn {
+		for _, key := range []string{"beta_fast", "beta_slow", "log_multiplier"} {
+			if v := r.number("rope.scaling.yarn_"+key, 0); v != 0 {
+				r.fail(document.ErrContradiction, "rope.scaling.yarn_"+key, v, "no such key where rope.scaling.type is %s, or type yarn", document.Quoted(kind))
+			}
+		}
+		r.failIf(p.ExtrapolationFactor > 0,
+			document.ErrContradiction, "rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "0 where rope.scaling.type is %s, or type yarn", document.Quoted(kind))
+	}
+	p.BetaFast = cmp.Or(p.BetaFast, arch.BetaFast)
+	if p.ExtrapolationFactor < 0 {
+		p.ExtrapolationFactor = 1
+	}
+	if !yarn || p.ExtrapolationFactor == 0 {
+		r.failIf(attention != 1,
+			document.ErrContradiction, "rope.scaling.yarn_attn_factor", attention, "1 without yarn; rope.scaling.attn_factor multiplies cos and sin")
+		return nil
+	}
+	if derived := 1 + 0.1*math.Log(max(s.factor, 1)); attention != 1 && !(math.Abs(attention-derived) <= 1e-6*derived) {
+		r.fail(document.ErrContradiction, "rope.scaling.yarn_attn_factor", attention, "1 or 1 + 0.1·ln(factor) = %.7g, because llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
+	}
+	r.failIf(p.OriginalMaxPositions == 0, document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which yarn needs")
+	r.failIf(p.ExtrapolationFactor > 1, document.ErrValue, "rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "at most 1")
+	for _, n := range []struct {
+		key    string
+		number float64
+	}{{"beta_fast", p.BetaFast}, {"beta_slow", p.BetaSlow}, {"log_multiplier", p.MScaleAllDim}} {
+		r.failIf(n.number < 0, document.ErrValue, "rope.scaling.yarn_"+n.key, n.number, "0 or a number above 0")
+	}
+	if p.MScaleAllDim != 0 {
+		switch arch.LogMultiplier {
+		case models.LogMultiplierUnread:
+			r.fail(document.ErrContradiction, "rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0, because llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
+		case models.LogMultiplierTenth:
+			// The file has mscale_all_dim/10 in float32; this division undoes it.
+			p.MScaleAllDim = float64(float32(p.MScaleAllDim) / float32(0.1))
+		}
+		p.MScale = 1
+		if arch.EqualMScale {
+			p.MScale = p.MScaleAllDim
+		}
+	}
+	if arch.Latent {
+		p.ScaleSoftmax = true
+		r.failIf(p.MScaleAllDim == 0 || p.MScale != p.MScaleAllDim || s.attention != 1,
+			document.ErrValue, "rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0.1 (DeepSeek V2: its mscale_all_dim/10) and rope.scaling.attn_factor 1, so that mscale is mscale_all_dim; set posenc.RotaryConfig directly")
+	}
+	return p
+}
+
+// factors reads the tensors of frequency factors, at any length.
+func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind string) {
+	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
+	r.failIf(s.freqs != nil && !arch.Freqs,
+		document.ErrContradiction, freqsTensor, "set", "no such tensor, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
+	r.failIf(s.short != nil && !arch.LongRoPE,
+		document.ErrContradiction, shortTensor, "set", "no such tensor, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
+	r.failIf(s.short != nil && kind != "longrope" && !arch.AnyType,
+		document.ErrContradiction, "rope.scaling.type", kind, "longrope with the tensor %s, because llama.cpp does not use it otherwise", shortTensor)
+	r.failIf((s.short == nil) != (s.long == nil), document.ErrContradiction, shortTensor+" or "+longTensor, "missing", "both tensors or none")
+	r.failIf(s.short != nil && s.freqs != nil, document.ErrContradiction, freqsTensor, "set", "either this tensor or %s and %s", shortTensor, longTensor)
+	r.failIf(kind == "longrope" && s.short == nil, document.ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
+	r.failIf(s.short != nil && s.originalSize == 0,
+		document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which %s needs", longTensor)
+	r.failIf((s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0),
+		document.ErrContradiction, "rope.scaling.type", kind, "no yarn and no alpha together with tensors of frequency factors; set posenc.RotaryConfig directly")
+}
+
+// resize checks the length of the factors, one for each pair of rotaryDim
+// elements. If layers rotate different numbers of elements, the tensor has the factors
+// of the largest.
+func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
+	for _, t := range []struct {
+		name    string
+		factors *[]float64
+	}{{freqsTensor, &s.freqs}, {shortTensor, &s.short}, {longTensor, &s.long}} {
+		n := len(*t.factors)
+		if *t.factors == nil || n == rotaryDim/2 {
+			continue
+		}
+		if !longer || n < rotaryDim/2 {
+			r.fail(document.ErrValue, t.name, document.ListText(n), "%d factors, one for each pair", rotaryDim/2)
+			return
+		}
+		*t.factors = (*t.factors)[:rotaryDim/2]
+	}
+}
+
+func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitecture) {
+	r.failIf(!r.value("block_count").IsValid(), document.ErrValue, "block_count", "missing", "the number of layers")
+	blocks := r.integer("block_count", 0)
+	count := blocks - r.integer("nextn_predict_layers", 0)
+	if arch.Draft {
+		r.failIf(count != 0 && r.has("nextn_predict_layers"), document.ErrContradiction, "nextn_predict_layers", blocks-count, "block_count, which is %d, in this architecture", blocks)
+		count = blocks
+	}
+	r.failIf(count < 1 || blocks > MaxGGUFLayers, document.ErrValue, "block_count", blocks, "from 1 to %d, and more than nextn_predict_layers", MaxGGUFLayers)
+	hyper := r.integer("hyper_connection.count", 0)
+	r.failIf(arch.Drafts && hyper > 0, document.ErrUnknown, "hyper_connection.count", hyper, "0: drafters of DeepSeek V4 are not read (set posenc.RotaryConfig with Layout Interleaved and Offset)")
+	r.failIf(arch.RotaryLayers != 0 && count != arch.RotaryLayers,
+		document.ErrNotRotary, "block_count", count, "%d (larger models of the architecture have ALiBi)", arch.RotaryLayers)
+	r.failIf(!r.flag("rope.scaling.finetuned", true) && arch.Finetuned, document.ErrNotRotary, "rope.scaling.finetuned", false, "true where layers rotate")
+	if r.err != nil {
+		return
+	}
+
+	m.ContextLength = r.integer("context_length", 0)
+	headDim, rotaryDim := r.headSize(arch, count)
+	base := r.base("rope.freq_base", 10000)
+	scaling := r.scaling(arch)
+	layout, axes := r.layoutAndAxes(arch, rotaryDim)
+	r.failIf(arch.PlainBase && (base != 10000 || scaling.factor != 1 || scaling.yarn != nil || scaling.attention != 1),
+		document.ErrContradiction, "rope.freq_base or rope.scaling", "set", "base 10000 without scaling, because llama.cpp takes no other in this architecture; set posenc.RotaryConfig directly")
+	slides, windowed := r.sliding(arch, count)
+	ratios := r.compression(arch, count)
+	for i, ratio := range ratios {
+		slides[i], windowed = ratio == 0, true
+	}
+	rotates := r.rotating(arch, count, slides, windowed)
+	m.QueryScale, m.ScalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.QueryScale != models.ScaledNoPEIfWindowed
+
+	// Parameters of sliding layers.
+	slidingHead := r.integer("attention.key_length_swa", headDim)
+	slidingDim := r.integer("rope.dimension_count_swa", rotaryDim)
+	slidingBase := base
+	slidingScaling := scaling
+	if windowed && !arch.Compressed && arch.Sliding.Base != 0 {
+		slidingBase = arch.Sliding.Base
+	}
+	slidingBase = r.base("rope.freq_base_swa", slidingBase)
+	if arch.Compressed {
+		r.failIf(r.has("rope.freq_base_swa"), document.ErrContradiction, "rope.freq_base_swa", slidingBase, "no such key, because llama.cpp does not use it in this architecture")
+		base = r.base(CompressBaseKey, 0)
+		r.failIf(scaling.attention != 1, document.ErrContradiction, "rope.scaling.attn_factor", scaling.attention, "1, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
+		slidingScaling = &ggufScaling{factor: 1, attention: 1}
+		if scaling.yarn != nil { // llama.cpp takes the factor of YaRN back
+			scaling.yarn.AttentionFactor = 1
+		}
+	} else if windowed && (arch.Sliding.Base != 0 || arch.Sliding.Plain || arch.Sliding.Unscaled) {
+		// These layers have neither factor nor divisors. They keep the attention factor,
+		// unless llama.cpp calls them without any scaling.
+		slidingScaling = &ggufScaling{factor: 1, attention: scaling.attention}
+		if arch.Sliding.Plain {
+			slidingScaling.attention = 1
+		}
+	}
+	if arch.HalfOfFull {
+		rotaryDim /= 2
+	}
+	r.checkDims(headDim, rotaryDim, "rope.dimension_count", "attention.key_length", "embedding_length")
+	r.checkDims(slidingHead, slidingDim, "rope.dimension_count_swa", "attention.key_length_swa", "rope.dimension_count", "attention.key_length", "embedding_length")
+	r.failIf(scaling.alpha != 0 && rotaryDim != headDim,
+		document.ErrContradiction, "rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
+	r.failIf(slidingDim != rotaryDim && windowed && (arch.Compressed || arch.Sliding.SameDim),
+		document.ErrContradiction, "rope.dimension_count_swa", slidingDim, "%d as in the other layers, because llama.cpp takes the elements of the first layer for all of them; set posenc.RotaryConfig directly", rotaryDim)
+	r.resize(scaling, rotaryDim, arch.HalfOfFull)
+	separate := slidingBase != base || slidingDim != rotaryDim || slidingHead != headDim
+	r.failIf(separate && !arch.Compressed && (!windowed || arch.Sliding.SameBase),
+		document.ErrContradiction, "rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
+	if r.err != nil {
+		return
+	}
+	separate = separate || slidingScaling != scaling
+
+	fullType, slidingType := "", ""
+	if separate {
+		fullType, slidingType = description.FullAttention, description.SlidingAttention
+	}
+	if arch.Compressed {
+		fullType, slidingType = "compress", "main"
+	}
+	m.Layers = make([]description.Layer, count)
+	m.Kinds = map[string]description.Kind{}
+	add := func(name string, headDim, rotaryDim int, base float64, scaling *ggufScaling) {
+		offset := 0
+		if arch.Compressed {
+			offset = headDim - rotaryDim
+		}
+		m.Kinds[name] = description.Kind{
+			Rotary: posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Offset: offset, Layout: layout, Axes: axes},
+			Rule:   scaling.rule(rotaryDim, base),
+			Source: r.name("rope.*"),
+		}
+	}
+	for i := range m.Layers {
+		layerType := fullType
+		if slides[i] {
+			layerType = slidingType
+		}
+		m.Layers[i] = description.Layer{Kind: layerType, Rotates: rotates[i]}
+		if _, known := m.Kinds[layerType]; known || !rotates[i] {
+			continue
+		}
+		if slides[i] && separate {
+			add(layerType, slidingHead, slidingDim, slidingBase, slidingScaling)
+		} else {
+			add(layerType, headDim, rotaryDim, base, scaling)
+		}
+	}
+	r.failIf(len(m.Kinds) == 0, document.ErrNotRotary, "attention.*", "such that no layer rotates", "at least one layer with rotary attention")
+	r.indexers(arch, m, slides, ratios)
+}
+
+// compression reads by which factor each layer compresses the sequence. 0 means not at all.
+func (r *ggufReader) compression(arch *models.GGUFArchitecture, count int) []int {
+	const key = "attention.compress_ratios"
+	if !arch.Compressed {
+		return nil
+	}
+	r.failIf(!r.has(key), document.ErrValue, key, "missing", "by how much each layer compresses the sequence")
+	r.failIf(!r.has(CompressBaseKey), document.ErrValue, CompressBaseKey, "missing", "the base of the compressed sequence")
+	return r.perLayer(key, count)
+}
+
+// indexers adds the kind of the indexers of sparse attention.
+func (r *ggufReader) indexers(arch *models.GGUFArchitecture, m *description.Description, slides []bool, ratios []int) {
+	const lengthKey, typesKey = "attention.indexer.key_length", "attention.indexer.types"
+	x := arch.Indexer
+	if x == nil || !r.has(lengthKey) || r.err != nil {
+		return
+	}
+	var full []bool
+	if x.Typed {
+		full = r.flagPerLayer(typesKey, len(m.Layers))
+	}
+	of, found := "", false
+	for i := range m.Layers {
+		layer := &m.Layers[i]
+		has := layer.Rotates && !slides[i]
+		if ratios != nil {
+			has = has && ratios[i] == description.SparseRatio
+		}
+		if !has || full != nil && !full[i] {
+			continue
+		}
+		layer.Indexer, of, found = true, layer.Kind, true
+	}
+	if !found || r.err != nil {
+		return
+	}
+	k := m.Kinds[of]
+	if of == "" {
+		delete(m.Kinds, "")
+		m.Kinds[description.AttentionKind] = k
+		for i := range m.Layers {
+			m.Layers[i].Kind = description.AttentionKind
+		}
+	}
+	dim, rotaryDim := r.integer(lengthKey, 0), k.Rotary.RotaryDim
+	r.failIf(dim < rotaryDim, document.ErrContradiction, lengthKey, dim, "at least the %d elements that rotate", rotaryDim)
+	k.Rotary.HeadDim, k.Rotary.Layout, k.Rotary.Offset = dim, x.Layout, 0
+	if x.Trailing {
+		k.Rotary.Offset = dim - rotaryDim
+	}
+	k.Rule = k.Rule.WithoutSoftmaxScale()
+	m.Kinds[description.IndexerKind] = k
+}
+
+// headSize returns the elements per head and how many of them rotate.
+func (r *ggufReader) headSize(arch *models.GGUFArchitecture, count int) (headDim, rotaryDim int) {
+	if arch.Latent || arch.LatentPart {
+		rotaryDim = r.integer("rope.dimension_count", 0)
+		r.failIf(rotaryDim == 0, document.ErrValue, "rope.dimension_count", "missing", "the elements of a head that rotate")
+		return rotaryDim, rotaryDim
+	}
+	headDim = r.integer("attention.key_length", 0)
+	if headDim == 0 && r.err == nil {
+		width := r.integer("embedding_length", 0)
+		heads := r.perLayer("attention.head_count", count)
+		r.failIf(width == 0 || heads == nil || heads[0] == 0 || width%heads[0] != 0,
+			document.ErrValue, "attention.key_length", "missing", "this key, or embedding_length as a multiple of attention.head_count")
+		if r.err == nil {
+			headDim = width / heads[0]
+		}
+	}
+	rotaryDim = r.integer("rope.dimension_count", headDim)
+	r.failIf(arch.Whole && rotaryDim != headDim,
+		document.ErrContradiction, "rope.dimension_count", rotaryDim, "%d, the whole head, in this architecture", headDim)
+	return headDim, rotaryDim
+}
+
+// checkDims checks how many elements of a head rotate. Its error names the first of the keys
+// that the file has.
+func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
+	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= description.MaxRotaryDim {
+		return
+	}
+	key := keys[0]
+	if i := slices.IndexFunc(keys, r.has); i >= 0 {
+		key = keys[i]
+	}
+	r.fail(document.ErrValue, key, r.keys[r.name(key)], "an even number of rotated elements, from 2 to %d; this makes it %d of %d", description.MaxRotaryDim, rotaryDim, headDim)
+}
+
+func (r *ggufReader) base(key string, missing float64) float64 {
+	base := r.number(key, missing)
+	r.failIf(!(base > 1), document.ErrValue, key, base, "a number above 1")
+	return base
+}
+
+// layoutAndAxes returns the layout and the axis of each pair (nil for one axis).
+func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int) (posenc.Layout, []uint8) {
+	const key = "rope.dimension_sections"
+	sections := r.integers(key, 4)
+	pairs := 0
+	for _, n := range sections {
+		pairs += n // at most four int32
+	}
+	if pairs == 0 {
+		r.failIf(arch.Axes == models.SectionedAxes || arch.Axes == models.InterleavedAxes, document.ErrValue, key, "missing", "how many pairs belong to time, height and width")
+		return arch.Layout, nil
+	}
+	if arch.Axes == models.OneAxis {
+		r.fail(document.ErrContradiction, key, sections, "no such key: sections are not read in this architecture; set posenc.RotaryConfig.Axes")
+		return arch.Layout, nil
+	}
+	if len(sections) < 3 {
+		r.fail(document.ErrValue, key, sections, "three or four sections, of time, height and width")
+		return arch.Layout, nil
+	}
+	if pairs != rotaryDim/2 {
+		r.fail(document.ErrValue, key, sections, "sections of %d pairs in all, half of rope.dimension_count", rotaryDim/2)
+		return arch.Layout, nil
+	}
+	var axes []uint8
+	var err error
+	if arch.Axes == models.InterleavedAxes {
+		sections = append(sections, 0, 0, 0, 0)[:4]
+		if sections[3] != 0 {
+			r.fail(document.ErrValue, key, sections, "three sections")
+			return arch.Layout, nil
+		}
+		axes, err = frequency.InterleavedSections(frequency.ImageSections{Time: sections[0], Height: sections[1], Width: sections[2]})
+	} else {
+		axes, err = frequency.Sections(sections...)
+	}
+	r.failIf(err != nil, document.ErrValue, key, sections, "pairs of time, height and width (%v)", err)
+	return posenc.HalfSplit, axes
+}
+
+// sliding says which layers have a sliding window, and whether any do.
+func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides []bool, windowed bool) {
+	slides = make([]bool, count)
+	s := arch.Sliding
+	if s == nil || s.Layers != 0 && s.Layers != count {
+		return slides, false
+	}
+	switch s.Window {
+	case models.WindowUnlessZero:
+		windowed = r.integer("attention.sliding_window", 1) > 0
+	case models.WindowIfGiven:
+		windowed = r.integer("attention.sliding_window", 0) > 0
+	case models.WindowAlways:
+		windowed = true
+		r.failIf(r.integer("attention.sliding_window", 1) == 0, document.ErrValue, "attention.sliding_window", 0, "at least 1 in this architecture")
+	}
+	if !windowed {
+		return slides, false
+	}
+	const key = "attention.sliding_window_pattern"
+	if r.isList(key) {
+		copy(slides, r.flagPerLayer(key, count))
+		return slides, true
+	}
+	period := r.integer(key, s.Period)
+	r.failIf(s.Period == 0 && !r.has(key), document.ErrValue, key, "missing", "which layers have a sliding window")
+	for i := range slides {
+		switch {
+		case period == 0:
+			slides[i] = true
+		case s.DenseFirst:
+			slides[i] = i%period != 0
+		default:
+			slides[i] = i%period < period-1
+		}
+	}
+	return slides, true
+}
+
+// rotating says which layers rotate.
+func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides []bool, windowed bool) []bool {
+	rotates := make([]bool, count)
+	dense, pattern := 0, []bool(nil)
+	if arch.Nope.ReadsPattern() {
+		r.failIf(arch.Nope == models.ByRequiredPattern && !r.has(PatternKey), document.ErrValue, PatternKey, "missing", "which layers rotate")
+		pattern = r.flagPerLayer(PatternKey, count)
+	}
+	if arch.Nope == models.DenseAndSliding {
+		dense = r.integer("leading_dense_block_count", 0)
+	}
+	for i := range rotates {
+		switch arch.Nope {
+		case models.AllRotate:
+			rotates[i] = true
+		case models.ByPattern, models.ByRequiredPattern:
+			rotates[i] = pattern == nil || pattern[i]
+		case models.OnlySliding:
+			rotates[i] = slides[i] || !windowed
+		case models.DenseAndSliding:
+			rotates[i] = slides[i] || i < dense
+		case models.ExceptLastOfFour:
+			rotates[i] = (i+1)%4 != 0
+		case models.ExceptLastOfFourIfWindowed:
+			rotates[i] = (i+1)%4 != 0 || !windowed
+		case models.ExceptFirstOfFourIfWindowed:
+			rotates[i] = i%4 != 0 || !windowed
+		}
+	}
+	// Layers without attention.
+	if arch.AttentionInterval != 0 {
+		if recurrent := r.flagPerLayer("attention.recurrent_layers", count); recurrent != nil {
+			for i := range rotates {
+				rotates[i] = rotates[i] && !recurrent[i]
+			}
+		} else {
+			interval := r.integer("full_attention_interval", arch.AttentionInterval)
+			if interval == 0 {
+				r.fail(document.ErrValue, "full_attention_interval", 0, "at least 1")
+				return rotates
+			}
+			for i := range rotates {
+				rotates[i] = rotates[i] && (i+1)%interval == 0
+			}
+		}
+	}
+	for _, key := range []string{"attention.head_count", "attention.head_count_kv"} {
+		if !r.isList(key) {
+			continue
+		}
+		for i, heads := range r.perLayer(key, count) {
+			rotates[i] = rotates[i] && heads != 0
+		}
+	}
+	return rotates
+}
+
+func (r *ggufReader) queryScale(arch *models.GGUFArchitecture, original int, windowed bool) *posenc.QueryScaling {
+	const scaleKey, lengthKey = "attention.temperature_scale", "attention.temperature_length"
+	beta, length, key := 0.0, 0, lengthKey
+	switch arch.QueryScale {
+	case models.ScaledBeyondOriginal:
+		beta, length, key = r.number(scaleKey, 0), original, "rope.scaling.original_context_length"
+	case models.ScaledBeyondLength:
+		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
+	case models.ScaledNoPEIfWindowed:
+		if windowed {
+			return &posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
+		}
+	}
+	if beta == 0 {
+		return nil
+	}
+	r.failIf(beta < 0 || beta > description.MaxBeta, document.ErrValue, scaleKey, beta, "from 0 to 2^100")
+	r.failIf(length < 1, document.ErrValue, key, length, "at least 1 with %s", scaleKey)
+	return &posenc.QueryScaling{Beta: beta, Length: length}
+}
+
+// Read describes the model of keys, by the code of the architecture if that is not "".
+func Read(keys map[string]any, architecture string) (*description.Description, error) {
+	r := &ggufReader{keys: keys}
+	const key = "general.architecture"
+	name := r.text(key, "")
+	r.failIf(name == "", document.ErrValue, key, "missing", "the architecture of the model")
+	r.prefix = name + "."
+	name = cmp.Or(architecture, name)
+	positions := models.PositionsOfArchitecture(name)
+	r.failIf(positions != "", document.ErrNotRotary, key, document.Quoted(name), "an architecture with rotary positions (this one has %s)", positions)
+	arch := models.ArchitectureNamed(name)
+	if reason := models.RefusalOfArchitecture(name); reason != "" {
+		r.fail(document.ErrUnknown, key, document.Quoted(name), "%s", reason)
+	}
+	if arch == nil {
+		arch = new(models.GGUFArchitecture)
+		near := ""
+		known := models.NamesOf(func(v *models.Vendor, add func(string)) {
+			for i := range v.Architectures {
+				add(v.Architectures[i].Name)
+			}
+			for _, p := range v.OtherArchitectures {
+				add(p.Name)
+			}
+		})
+		if other := document.Nearest(name, known); other != "" {
+			near = fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", other)
+		}
+		r.fail(document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", near)
+	}
+	r.checkRopeKeys(arch)
+	m := &description.Description{ModelType: name, Format: description.FromGGUF, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}
+	r.model(m, arch)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return m, nil
+}

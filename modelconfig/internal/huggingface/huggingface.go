@@ -1,0 +1,649 @@
+package huggingface
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
+)
+
+// ReadText describes the text model of a config.json for a function, by the code of a type if that
+// is not "".
+func ReadText(function string, config []byte, as string) (*description.Description, error) {
+	return huggingFace(function, config, as, textModel)
+}
+
+// ReadVision describes the vision tower.
+func ReadVision(function string, config []byte, as string) (*description.Description, error) {
+	return huggingFace(function, config, as, visionModel)
+}
+
+// huggingFace describes the model that follow returns, by the code of the type as if that is not "".
+func huggingFace(function string, config []byte, as string, follow func(*document.Reader) *document.Reader) (*description.Description, error) {
+	keys, err := document.ParseObject(config)
+	if err != nil {
+		return nil, document.ValueError(document.ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
+	}
+	r := &document.Reader{Function: function, Keys: keys}
+	if as != "" {
+		asType(r, as)
+	}
+	r = follow(r)
+	modelType, ok := r.Text("model_type")
+	if !ok && r.Has("n_heads") && r.Has("dim") {
+		r.Fail(document.ErrValue, "model_type", "absent", "a config.json: this is Meta's params.json; set posenc.RotaryConfig directly, with HeadDim dim/n_heads, Layout Interleaved and Base rope_theta, or with the InvFreq of frequency.Llama3 where use_scaled_rope is true")
+	}
+	r.FailIf(!ok, document.ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"; Options.Type can name it")
+	f := familyOf(r, modelType)
+	m := &description.Description{ModelType: modelType, Kinds: map[string]description.Kind{}}
+	if r.Err == nil {
+		readModel(r, &f, m)
+	}
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	return m, nil
+}
+
+// asType puts another type in the place of a document's own. A model within it would be lost where
+// the type holds none.
+func asType(r *document.Reader, modelType string) {
+	holds := models.HolderOf(modelType) != nil
+	for _, key := range document.SortedKeys(r.Keys) {
+		if inner, ok := r.Keys[key].(document.Object); ok && inner["model_type"] != nil && !holds {
+			r.Fail(document.ErrContradiction, "options.Type", document.Quoted(modelType), "a type that holds other models, because this one has %s; or pass that object alone", document.Quoted(key))
+		}
+	}
+	r.Keys = withType(r.Keys, modelType)
+}
+
+// textModel returns the configuration of the text model, from that of several models.
+func textModel(r *document.Reader) *document.Reader {
+	for range 3 {
+		modelType, _ := r.Text("model_type")
+		h := models.HolderOf(modelType)
+		if r.Err != nil || h == nil || h.Text.Key == "" {
+			return r
+		}
+		w := h.Text
+		inner, ok := r.Object(w.Key)
+		if r.Err != nil {
+			return r
+		}
+		switch {
+		case ok:
+			inner = h.Completed(inner)
+		case h.AbsentText != "":
+			inner = models.Parsed(h.AbsentText)
+		default:
+			// The file is older than text_config, or has only defaults in it.
+			r.Keys = withType(r.Keys, w.Type)
+			continue
+		}
+		text := r.Within(w.Key, inner)
+		beside, inside := ropeValues(r.Keys), ropeValues(inner)
+		if h.OwnRotation {
+			beside = nil
+		}
+		for _, key := range document.SortedKeys(beside) {
+			r.FailIf(!document.SameValue(beside[key], inside[key]),
+				document.ErrContradiction, key, document.KindOf(beside[key]), "the value in %s, the text model, which is %s", w.Key, document.KindOf(inside[key]))
+		}
+		if r.Err != nil {
+			return r
+		}
+		if innerType, given := text.Text("model_type"); !given {
+			text.Keys = withType(inner, w.Type)
+		} else if innerType != w.Type && !h.AnyText {
+			text.Fail(document.ErrContradiction, "model_type", document.Quoted(innerType), "%q, the only text model of %s (pass %s alone to read it as another type)", w.Type, modelType, strings.TrimSuffix(text.Path, "."))
+		}
+		if innerType, _ := text.Keys["model_type"].(string); models.PositionsOfType(innerType) == "" {
+			unreadKeysBeside(r, w.Key, inner)
+		}
+		if r.Err != nil {
+			return r
+		}
+		r = text
+	}
+	return r
+}
+
+// ropeValues returns what a configuration says about rotary positions, wherever it says so.
+func ropeValues(keys document.Object) document.Object {
+	values := document.Object{}
+	for _, key := range document.SortedKeys(keys) {
+		if keys[key] == nil || !document.NamesRotation(key) {
+			continue
+		}
+		rope, ok := keys[key].(document.Object)
+		if !ok {
+			values[key] = keys[key]
+			continue
+		}
+		for inner, v := range rope {
+			if v != nil && inner != "type" && inner != "rope_type" {
+				values[inner] = v
+			}
+		}
+	}
+	return values
+}
+
+func withType(keys document.Object, modelType string) document.Object {
+	typed := document.Object{}
+	maps.Copy(typed, keys)
+	typed["model_type"] = modelType
+	return typed
+}
+
+func familyOf(r *document.Reader, modelType string) models.Family {
+	if r.Err != nil {
+		return models.Family{}
+	}
+	for _, key := range document.SortedKeys(r.Keys) {
+		if t, ok := r.Keys[key].(string); ok && document.SubjectOf(key) == document.AboutKind && strings.EqualFold(t, "alibi") {
+			r.Fail(document.ErrNotRotary, key, document.Quoted(t), "rotary positions, not %s", models.ALiBi)
+		}
+	}
+	if positions := models.PositionsOfType(modelType); positions != "" {
+		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
+	}
+	t := models.TextType(modelType)
+	if t == nil {
+		t = models.TowerType(modelType)
+	}
+	switch h := models.HolderOf(modelType); {
+	case t != nil:
+		return t.Family()
+	case h != nil && h.Tower.Key != "":
+		r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
+	default:
+		unknownType(r, modelType, "a type in docs/models.md", true)
+	}
+	return models.Family{}
+}
+
+// unknownType fails for a type that is in none of the lists; those of text models count where texts
+// is set. Types with similar names may rotate differently (qwen2_vl and qwen3_vl), so the error
+// recommends none.
+func unknownType(r *document.Reader, modelType, expected string, texts bool) {
+	if strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n") {
+		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.23 has none for this type")
+	}
+	known := models.NamesOf(func(v *models.Vendor, add func(string)) {
+		for i := range v.Holders {
+			if v.Holders[i].Text.Key != "" {
+				add(v.Holders[i].Name)
+			}
+		}
+		for _, p := range v.OtherPositions {
+			add(p.Name)
+		}
+		for i := range v.Types {
+			if texts {
+				add(v.Types[i].Name)
+			}
+		}
+		for i := range v.Towers {
+			add(v.Towers[i].Name)
+		}
+	})
+	if name := document.Nearest(modelType, known); name != "" {
+		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
+	}
+	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected)
+}
+
+func readModel(r *document.Reader, f *models.Family, m *description.Description) {
+	if f.Refusal != "" {
+		r.Fail(document.ErrUnknown, "model_type", document.Quoted(m.ModelType), "another type: this one %s", f.Refusal)
+		return
+	}
+	if f.IsTower() {
+		checkAxialHead(r, f)
+	}
+	if f.Check != nil {
+		f.Check(r)
+	}
+	positionKeys(r, f)
+	layers := r.IntegerOr(f.Names.Layers, f.Layers)
+	r.FailIf(layers < 1 || layers > models.MaxLayers, document.ErrValue, r.Spelling(f.Names.Layers), layers, "from 1 to %d", models.MaxLayers)
+	if r.Err != nil {
+		return
+	}
+	m.Layers = f.Plan(r, layers)
+	if len(f.Kinds) == 0 {
+		for i := range m.Layers {
+			m.Layers[i].Kind = ""
+		}
+	}
+	if f.Rewrite != nil && r.Err == nil {
+		f.Rewrite(r, m.Layers)
+	}
+	kinds := f.KindsOrOne()
+	if f.Lists != nil && r.Err == nil {
+		kinds = f.Lists(r, f.ListKey, f, m.Layers)
+	}
+	ropes := readRopes(r, f)
+	scaling, _ := r.Object("rope_scaling")
+	m.ScalingUnread = f.ScalingUnread != nil && len(scaling) > 0 && f.ScalingUnread(r) && scaling["type"] != "default" && scaling["rope_type"] != "default"
+	for _, k := range kinds {
+		rope := ropes[k.LayerType]
+		if rope == nil && f.Lists != nil {
+			rope = ropes[""]
+		}
+		if rope == nil || r.Err != nil {
+			continue
+		}
+		m.Kinds[k.LayerType] = readKind(r, rope, f, &k, m)
+		if r.Err == nil {
+			r.Err = rope.Err
+		}
+	}
+	rotating := map[string]bool{}
+	for i := range m.Layers {
+		layer := &m.Layers[i]
+		_, known := m.Kinds[layer.Kind]
+		layer.Rotates = layer.Rotates && known
+		rotating[layer.Kind] = rotating[layer.Kind] || layer.Rotates
+	}
+	for layerType := range m.Kinds {
+		if !rotating[layerType] {
+			delete(m.Kinds, layerType)
+		}
+	}
+	r.FailIf(len(m.Kinds) == 0, document.ErrNotRotary, "model_type", document.Quoted(m.ModelType), "a model in which some layer rotates; by the other keys none does")
+	if f.Indexer != nil {
+		addIndexer(r, f, m)
+	}
+	m.ScalingTensor = f.ScalingTensor
+	m.Latent = f.Latent
+	m.Patches, m.Traps = f.Patches, f.Traps
+	if !f.IsTower() {
+		m.ContextLength = r.IntegerOr(f.Names.Positions, f.Positions)
+	}
+	unreadKeys(r, f)
+}
+
+// headDim returns the number of elements of a head, and the key that it comes from: its own,
+// or hidden size / heads.
+func headDim(r *document.Reader, f *models.Family, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
+	dim, key = headDimOf(r, f, k, layers)
+	r.FailIf(dim < 2, document.ErrValue, key, document.KindOf(r.Lookup(key)), "at least 2 elements per head, not %d", dim)
+	return dim, key
+}
+
+func headDimOf(r *document.Reader, f *models.Family, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
+	if k.HeadDimKey != "" {
+		dim := document.Value{Key: k.HeadDimKey}
+		r.Integer(k.HeadDimKey) // fails for what is not whole
+		dim.Agree(r, k.HeadDimKey)
+		perLayerHeadDim(r, k, layers, &dim)
+		return int(dim.Or(float64(k.HeadDim))), dim.Key
+	}
+	for _, key := range f.Names.HeadDim {
+		if r.Has(key) {
+			return r.IntegerOr(f.Names.HeadDim, 0), key
+		}
+		if _, null := r.Keys[key]; null && r.Err == nil {
+			return hiddenByHeads(r, f)
+		}
+	}
+	if f.HeadDim != 0 {
+		return f.HeadDim, f.Names.HeadDim[0]
+	}
+	return hiddenByHeads(r, f)
+}
+
+// perLayerHeadDim reads per_layer_config, where transformers 5 writes the head_dim of single
+// layers under their numbers.
+func perLayerHeadDim(r *document.Reader, k *models.KindDefaults, layers []description.Layer, dim *document.Value) {
+	single, _ := r.Object("per_layer_config")
+	for _, number := range document.SortedKeys(single) {
+		key := "per_layer_config." + number + ".head_dim"
+		if !r.Has(key) {
+			continue
+		}
+		i, err := strconv.Atoi(number)
+		r.FailIf(err != nil || i < 0 || i >= len(layers) || layers[i].Kind != k.LayerType,
+			document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "the number of a layer of %s", k.LayerType)
+		r.Integer(key)
+		dim.Agree(r, key)
+	}
+}
+
+func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
+	hidden := r.IntegerOr(f.Names.Hidden, f.Hidden)
+	heads := r.IntegerOr(f.Names.Heads, f.Heads)
+	key, byKey := r.Spelling(f.Names.Hidden), r.Spelling(f.Names.Heads)
+	if r.Err != nil {
+		return 0, key
+	}
+	if heads < 1 {
+		r.Fail(document.ErrValue, byKey, heads, "at least 1")
+		return 0, key
+	}
+	if hidden < 1 || hidden%heads != 0 {
+		r.Fail(document.ErrValue, key, hidden, "a positive multiple of %s, which is %d; or set head_dim", byKey, heads)
+		return 0, key
+	}
+	if !r.Has(key) {
+		key = byKey
+	}
+	return hidden / heads, key
+}
+
+// readKind reads one kind of layer from its rope parameters.
+func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, m *description.Description) description.Kind {
+	base, source := baseOf(r, rope, f, k)
+	if f.BaseUnread != nil && slices.ContainsFunc(k.BaseKeys, r.Has) && base != k.Base && f.BaseUnread(r) {
+		m.BaseUnread = true
+	}
+	dim, dimKey := headDim(r, f, k, m.Layers)
+	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
+	ropeType := ropeTypeOf(rope, f)
+	if k.Unscaled {
+		ropeType = "default"
+	}
+	rotaryDim, partial := rotaryDimOf(r, rope, f, k, dim, dimKey, ropeType)
+	if r.Err != nil || rope.Err != nil {
+		return description.Kind{}
+	}
+	cfg.RotaryDim = rotaryDim
+	if f.Trailing {
+		cfg.Offset = dim - cfg.RotaryDim
+	}
+	cfg.Axes = readAxes(f, rope, rotaryDim/2)
+	p := models.RopeParameters{
+		Reader: rope, Model: r, Family: f, Kind: k,
+		RopeType: ropeType, HeadDim: dim, HeadDimKey: dimKey, RotaryDim: rotaryDim, Base: base, Partial: partial,
+		Positions: r.IntegerOr(f.Names.Positions, f.Positions),
+	}
+	if f.QueryScale != nil {
+		m.QueryScale, m.ScalesRotating = f.QueryScale(&p), f.ScalesRotating
+	}
+	rule := ruleOf(&p)
+	for _, key := range document.SortedKeys(rope.Keys) {
+		rope.FailIf(rope.Keys[key] != nil && !rope.Seen[key] && !k.Unscaled,
+			document.ErrUnknown, document.Quoted(key), document.KindOf(rope.Keys[key]), "no such key: with the other keys as they are, nothing reads it (use posenc.RotaryConfig if it matters)")
+	}
+	if f.Inverse {
+		rule = rule.Inverse()
+	}
+	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned}
+}
+
+// baseOf returns the base of a kind of layer. source names, for errors, the keys that the
+// frequencies come from: the base, and the rope parameters if there are any.
+func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) (base float64, source string) {
+	given := document.Value{}
+	given.Agree(rope, "rope_theta")
+	for _, key := range k.BaseKeys {
+		given.Agree(r, key)
+	}
+	base = given.Or(k.Base)
+	if rope.OfKind && !given.Given && k.BlockBase != 0 {
+		base = k.BlockBase
+	}
+	if k.FixedBase != 0 {
+		return k.FixedBase, strings.TrimSuffix(rope.Path, ".")
+	}
+	if given.Given && base <= 1 {
+		given.Fail(document.ErrValue, "a number above 1")
+	}
+	if f.BaseRatio != "" {
+		if ratio, ok := r.Number(f.BaseRatio); ok {
+			base *= ratio
+			r.FailIf(!(base > 1 && base <= math.MaxFloat64), document.ErrValue, f.BaseRatio, ratio, "a number that leaves the base finite and above 1")
+		}
+	}
+	source = strings.TrimSuffix(rope.Path, ".")
+	switch {
+	case !given.Given || given.Reader == rope:
+	case len(rope.Keys) == 0:
+		source = given.Name()
+	default:
+		source = given.Name() + " and " + source
+	}
+	return base, source
+}
+
+// rotaryDimOf returns the number of elements of a head that rotate, and the partial rotary
+// factor, under any of its Spellings.
+func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
+	factor := document.Value{}
+	factor.Agree(rope, "partial_rotary_factor")
+	key, n, counted := cmp.Or(f.CountKey, "rotary_dim"), 0, false
+	if f.Latent {
+		// HeadDim is already the rotary part of a head. Some configurations give its size as
+		// a part of Q's head.
+		factor.Agree(r, "partial_rotary_factor")
+		nope := r.IntegerOr([]string{"qk_nope_head_dim"}, f.NoPEDim)
+		whole := r.IntegerOr([]string{"head_dim"}, cmp.Or(f.WholeDim, headDim)) // that of Q's heads, in some files
+		if factor.Given && factor.Number != 1 && factor.Number != float64(headDim)/float64(headDim+nope) && factor.Number != float64(headDim)/float64(whole) {
+			factor.Fail(document.ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+nope)
+		}
+		rope.FailIf(ropeType == "proportional", document.ErrUnknown, "rope_type", document.Quoted(ropeType), "another rule: no model of latent attention has this one (use posenc.RotaryConfig with InvFreq)")
+		factor, rotaryDim, partial = document.Value{}, headDim, 1
+	} else {
+		beside := document.Value{}
+		for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
+			beside.Agree(r, key)
+		}
+		switch {
+		case !factor.Given:
+			factor = beside
+		case len(f.Kinds) == 0 && beside.Given && beside.Number != factor.Number: // of several kinds it is for those whose rope parameters leave it open
+			beside.Fail(document.ErrContradiction, "the value of %s, which is %v", factor.Name(), factor.Number)
+		}
+		partial = factor.Or(k.Partial)
+		if !(partial > 0 && partial <= 1) {
+			factor.Fail(document.ErrValue, "above 0 and at most 1")
+			return 0, 0
+		}
+		rotaryDim = int(float64(headDim) * partial) // as Python's int(head_dim * partial_rotary_factor)
+		if f.Trailing {
+			key = "qk_rope_head_dim"
+		}
+		n, counted = r.Integer(key)
+		if counted && n != rotaryDim && (factor.Given || ropeType == "proportional") {
+			by := "rope_type " + ropeType
+			if factor.Given {
+				by = factor.Name()
+			}
+			r.Fail(document.ErrContradiction, key, n, "%d of %d elements, by %s", rotaryDim, headDim, by)
+		}
+		switch {
+		case ropeType == "proportional": // the ladder itself leaves pairs out
+			rotaryDim, counted, factor = headDim, false, document.Value{}
+		case counted:
+			rotaryDim = n
+		case !factor.Given && f.RotaryDim != 0:
+			rotaryDim = f.RotaryDim
+		}
+	}
+	if r.Err != nil || rope.Err != nil {
+		return 0, 0
+	}
+
+	// refuse fails for the key that says how much rotates.
+	refuse := func(sentinel error, expected string, args ...any) {
+		switch {
+		case counted:
+			r.Fail(sentinel, key, n, expected, args...)
+		case factor.Given && factor.Number != 1:
+			factor.Fail(sentinel, expected, args...)
+		default:
+			r.Fail(sentinel, headDimKey, document.KindOf(r.Lookup(headDimKey)), expected, args...)
+		}
+	}
+	switch {
+	case rotaryDim > headDim && !counted:
+		r.Fail(document.ErrContradiction, key, "absent", "a value: its default %d is more than the %d elements of a head", rotaryDim, headDim)
+	case rotaryDim > headDim:
+		refuse(document.ErrContradiction, "at most the %d elements of a head", headDim)
+	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > description.MaxRotaryDim:
+		refuse(document.ErrValue, "an even number of rotated elements, from 2 to %d; this makes it %d of %d (or use posenc.RotaryConfig)", description.MaxRotaryDim, rotaryDim, headDim)
+	case rotaryDim != headDim && f.WholeHead:
+		whole := 1
+		if counted {
+			whole = headDim
+		}
+		refuse(document.ErrContradiction, "%d: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)", whole)
+	}
+	return rotaryDim, partial
+}
+
+// layoutOf returns the layout of the family, from the key that some have for it.
+func layoutOf(r *document.Reader, f *models.Family) posenc.Layout {
+	if f.LayoutKey == "" {
+		return f.Layout
+	}
+	set, ok := r.Boolean(f.LayoutKey)
+	if !ok || set == (f.Layout != posenc.HalfSplit) {
+		return f.Layout
+	}
+	if set {
+		return posenc.Interleaved
+	}
+	return posenc.HalfSplit
+}
+
+// positionKeys checks the keys beside the rope parameters that are about rotary positions and
+// that the family does not use.
+func positionKeys(r *document.Reader, f *models.Family) {
+	r.MustBe(true, document.ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
+	r.MustBe(false, document.ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")
+	for _, key := range []string{"use_mrope", "rope_3d", "position_embedding_xdrope"} {
+		if use, ok := r.Boolean(key); ok && use && f.Axes == nil {
+			r.Fail(document.ErrContradiction, key, true, "false for this model type, which has one axis of positions")
+		}
+	}
+	for _, key := range []string{"rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "rotary_interleaved"} {
+		if interleaved := f.Layout != posenc.HalfSplit; key != f.LayoutKey {
+			r.MustBe(interleaved, document.ErrContradiction, strconv.FormatBool(interleaved)+", the layout of this model type (set Layout in posenc.RotaryConfig)", key)
+		}
+	}
+	r.MustBe(f.Layout == posenc.HalfSplit, document.ErrContradiction, strconv.FormatBool(f.Layout == posenc.HalfSplit)+", the layout of this model type (set Layout in posenc.RotaryConfig)", "is_neox_style")
+	positionKind(r, f)
+	r.FailIf(r.Has("rotary_emb_scale_base"),
+		document.ErrUnknown, "rotary_emb_scale_base", document.KindOf(r.Lookup("rotary_emb_scale_base")), "null: xPos is not read from configurations")
+	if !slices.ContainsFunc(f.Kinds, func(k models.KindDefaults) bool { return k.HeadDimKey != "" }) {
+		single, _ := r.Object("per_layer_config")
+		for _, number := range document.SortedKeys(single) {
+			if key := "per_layer_config." + number + ".head_dim"; r.Has(key) {
+				r.Fail(document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key: all heads of this model type have the same size (use posenc.RotaryConfig)")
+			}
+		}
+	}
+	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
+		if n, ok := r.Number(key); ok && n != 1 && key != f.BaseRatio && key != f.FactorKey {
+			r.Fail(document.ErrUnknown, key, n, "1 or absent for this model type; use rope_scaling or posenc.RotaryConfig")
+		}
+	}
+	var used []string
+	for _, k := range f.KindsOrOne() {
+		used = append(used, k.BaseKeys...)
+	}
+	for _, key := range allBaseKeys {
+		r.FailIf(r.Has(key) && !slices.Contains(used, key),
+			document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key: models of this type do not have it (use posenc.RotaryConfig)")
+	}
+}
+
+// allBaseKeys are the Spellings of a base beside the rope parameters.
+var allBaseKeys = []string{
+	"rope_theta", "rope_base", "rotary_emb_base", "rotary_base", "rope_local_base_freq", "rope_global_base_freq",
+	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq",
+}
+
+// addIndexer adds the kind of the indexers of a model.
+func addIndexer(r *document.Reader, f *models.Family, m *description.Description) {
+	x := f.Indexer
+	if x.LayoutKey != "" {
+		r.Boolean(x.LayoutKey)
+	}
+	if r.Err != nil || !slices.ContainsFunc(m.Layers, func(l description.Layer) bool { return l.Indexer }) {
+		return
+	}
+	if attention, one := m.Kinds[""]; one {
+		delete(m.Kinds, "")
+		m.Kinds[description.AttentionKind] = attention
+		for i := range m.Layers {
+			m.Layers[i].Kind = description.AttentionKind
+		}
+	}
+	of := x.Attention
+	if of == "" {
+		of = description.AttentionKind
+	}
+	k, rotates := m.Kinds[of]
+	dim := r.IntegerOr([]string{x.HeadDimKey}, x.HeadDim)
+	rotaryDim := k.Rotary.RotaryDim
+	r.FailIf(!rotates, document.ErrContradiction, "model_type", document.Quoted(m.ModelType), "indexers in layers that rotate")
+	r.FailIf(x.HeadDim == 0 && !r.Has(x.HeadDimKey), document.ErrValue, x.HeadDimKey, "absent", "the elements of a head of the indexers")
+	r.FailIf(dim < rotaryDim, document.ErrContradiction, x.HeadDimKey, dim, "at least the %d elements that rotate", rotaryDim)
+	layout := x.Layout
+	if x.LayoutKey != "" {
+		if interleaved, ok := r.Boolean(x.LayoutKey); ok && interleaved != (layout != posenc.HalfSplit) {
+			layout = posenc.HalfSplit
+			if interleaved {
+				layout = posenc.InterleavedToHalfSplit
+			}
+		}
+	}
+	k.Rotary.HeadDim, k.Rotary.Layout, k.Rotary.Offset = dim, layout, 0
+	if x.Trailing {
+		k.Rotary.Offset = dim - rotaryDim
+	}
+	k.Rule = k.Rule.WithoutSoftmaxScale()
+	m.Kinds[description.IndexerKind] = k
+}
+
+// visionModel returns the configuration of the vision tower, from that of several models.
+func visionModel(r *document.Reader) *document.Reader {
+	for range 3 {
+		modelType, _ := r.Text("model_type")
+		h := models.HolderOf(modelType)
+		if r.Err != nil || h == nil || h.Tower.Key == "" {
+			break
+		}
+		inner, given := r.Object(h.Tower.Key)
+		if r.Err != nil {
+			break
+		}
+		if !given {
+			inner = models.Parsed(h.AbsentTower)
+		}
+		tower := r.Within(h.Tower.Key, inner)
+		innerType, given := tower.Text("model_type")
+		if !given {
+			tower.Keys = withType(inner, h.Tower.Type)
+		} else if same := models.HolderOf(innerType); same != nil && same.Tower.Key == h.Tower.Key {
+			// transformers 4 wrote the type of the whole model.
+			tower.Keys = withType(inner, same.Tower.Type)
+		}
+		r = tower
+	}
+	modelType, given := r.Text("model_type")
+	if given && models.TowerType(modelType) == nil && models.PositionsOfType(modelType) == "" {
+		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
+	}
+	return r
+}
+
+// checkAxialHead fails for a head_dim that is not hidden size by heads.
+func checkAxialHead(r *document.Reader, f *models.Family) {
+	dim, ok := r.Integer("head_dim")
+	if hidden, _ := hiddenByHeads(r, f); ok && r.Err == nil && dim != hidden {
+		r.Fail(document.ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.Names.Hidden[0], f.Names.Heads[0], hidden)
+	}
+}

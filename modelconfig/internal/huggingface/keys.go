@@ -1,0 +1,195 @@
+package huggingface
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
+)
+
+// unreadKeys fails for a key whose name is about positions and that nothing has read. It looks
+// beside the rope parameters, and in objects that are about attention. It also fails for keys
+// that position code reads for other models (keysOfPositions), and for misspellings of these.
+func unreadKeys(r *document.Reader, f *models.Family) { unreadKeysOf(r, f, r.Keys, "", 0) }
+
+func unreadKeysOf(r *document.Reader, f *models.Family, keys document.Object, path string, depth int) {
+	for _, name := range document.SortedKeys(keys) {
+		if r.Err != nil {
+			return
+		}
+		v, key := keys[name], path+name
+		if v == nil || r.Seen[key] {
+			continue
+		}
+		harmless := IsHarmless(name) || slices.Contains(f.Unread, key) ||
+			f.OriginalPositions != 0 && key == "original_max_position_embeddings" // some rules alone read it
+		switch subject := document.SubjectOf(name); {
+		case harmless:
+		case subject == document.AboutRotation:
+			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "no such key: models of this type do not have it (use posenc.RotaryConfig if it matters)")
+		case subject == document.AboutOthers && v != false:
+			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "false or no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
+		case subject == document.AboutKind && !isNumber(v) && v != false && !f.IsTower():
+			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "\"rope\" or no such key for this model type (leave it out if the model's own code does not read it)")
+		case !isOff(v):
+			switch known := positionKeyNear(name); {
+			case known == "", f.IsTower() && document.SubjectOf(known) == document.AboutKind: // of learned ones
+			case known == name:
+				r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
+			default:
+				r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "%s, or no such key: this is near it (leave it out if it is another)", known)
+			}
+		}
+		if inner, ok := v.(document.Object); ok && depth < document.MaxDepth && isAttention(name) {
+			unreadKeysOf(r, f, inner, key+".", depth+1)
+		}
+	}
+}
+
+// unreadKeysBeside fails for a key beside a text model that position code reads for other
+// models, or that misspells one, unless the text model has it too. Objects are other parts.
+func unreadKeysBeside(r *document.Reader, part string, inner document.Object) {
+	for _, key := range document.SortedKeys(r.Keys) {
+		v := r.Keys[key]
+		_, object := v.(document.Object)
+		if v == nil || object || isOff(v) || isNumber(v) && document.SubjectOf(key) == document.AboutKind || IsHarmless(key) || document.NamesRotation(key) || document.SameValue(v, inner[key]) {
+			continue
+		}
+		if known := positionKeyNear(key); known != "" || document.SubjectOf(key) == document.AboutOthers {
+			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "no such key beside %s, the text model, where nothing reads it", part)
+		}
+	}
+}
+
+// harmlessKeys have names that are about positions, and change nothing in the rotation. The
+// value is the reason.
+var harmlessKeys = [...]struct{ key, reason string }{
+	{"dropout_positions", "a dropout"},
+	{"max_position_embeddings", "a length, which is read where a rule depends on it"},
+	{"max_trained_positions", "such a length, of Nomic"},
+	{"n_positions", "such a length, of GPT; files of other types have it too (nomic-embed-text-v1.5)"},
+	{"position_id_per_seconds", "how positions of sound are counted"},
+	{"qk_nope_head_dim", "the part of a head without positions, which latent attention reads where it counts"},
+}
+
+func IsHarmless(name string) bool {
+	for _, k := range harmlessKeys {
+		if k.key == name {
+			return true
+		}
+	}
+	return false
+}
+
+// isOff reports whether a value turns something off, whatever its key.
+func isOff(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case document.Object:
+		return len(v) == 0
+	}
+	return false
+}
+
+// keysByLetters has keysOfPositions and ordinaryKeys, split when a key is first looked for.
+var keysByLetters struct {
+	once     sync.Once
+	known    []lettered
+	ordinary map[string]bool
+}
+
+// lettered is a key and the set of its bytes modulo 64.
+type lettered struct {
+	key     string
+	letters uint64
+}
+
+func lettersOf(key string) (letters uint64) {
+	for i := range len(key) {
+		letters |= 1 << (key[i] & 63)
+	}
+	return letters
+}
+
+// positionKeyNear returns the key of keysOfPositions that has a name, or else the nearest one that
+// differs from it by one letter or two, or else "". Of 5 or 6 letters one may differ, of fewer
+// none: most words are near a short one. Names that these projects have for
+// something else are near none.
+func positionKeyNear(name string) string {
+	const most = 2
+	k := &keysByLetters
+	k.once.Do(func() {
+		for key := range strings.SplitSeq(KeysOfPositions, " ") {
+			k.known = append(k.known, lettered{key, lettersOf(key)})
+		}
+		k.ordinary = map[string]bool{}
+		for key := range strings.SplitSeq(OrdinaryKeys, " ") {
+			k.ordinary[key] = true
+		}
+	})
+	if k.ordinary[name] || strings.Contains(strings.ToLower(name), "rope") && document.SubjectOf(name) == document.AboutOther { // use_Europe
+		return ""
+	}
+	best, least, letters := "", most+1, lettersOf(name)
+	for _, known := range k.known {
+		// A letter that changes adds one to a set, and takes one from it.
+		if len(known.key)-len(name) > most || len(name)-len(known.key) > most ||
+			bits.OnesCount64(letters&^known.letters) > most || bits.OnesCount64(known.letters&^letters) > most {
+			continue
+		}
+		if d := document.Distance(name, known.key, least); d < least && d <= MostChanged(known.key) {
+			best, least = known.key, d
+		}
+	}
+	return best
+}
+
+func MostChanged(key string) int {
+	switch n := len(key); {
+	case n < 5:
+		return 0
+	case n < 7:
+		return 1
+	}
+	return 2
+}
+
+// isNumber reports whether v is a number. Under a name of position embeddings a number is a
+// length or a size (max_position_embeddings, pos_emb_height).
+func isNumber(v any) bool { _, ok := document.ToNumber(v); return ok }
+
+// positionKind fails for a kind of positions that is not rotary (position_embedding_type and
+// its other names), unless the type has read the key.
+func positionKind(r *document.Reader, f *models.Family) {
+	if f.IsTower() {
+		return
+	}
+	for _, key := range document.SortedKeys(r.Keys) {
+		kind, ok := r.Keys[key].(string)
+		if !ok || r.Seen[key] || document.SubjectOf(key) != document.AboutKind || slices.Contains(f.Unread, key) {
+			continue
+		}
+		switch strings.ToLower(kind) {
+		case "rope", "rotary":
+		case "rope_gptj": // Cohere
+			r.FailIf(f.Layout != posenc.Interleaved, document.ErrContradiction, key, document.Quoted(kind), "the layout of this model type, which is %v (set Layout in posenc.RotaryConfig)", f.Layout)
+		default:
+			r.Fail(document.ErrNotRotary, key, document.Quoted(kind), "\"rope\", or no such key if the model's own code does not read it")
+		}
+		r.Text(key)
+	}
+}
+
+// isAttention reports whether the object under a key is about attention (attn_config of DBRX).
+func isAttention(key string) bool {
+	return slices.ContainsFunc(document.WordsOf(key), func(w string) bool { return w == "attn" || w == "attention" })
+}

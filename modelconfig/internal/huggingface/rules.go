@@ -1,0 +1,396 @@
+package huggingface
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
+)
+
+// readRopes returns the rope parameters of each kind of layer: rope_parameters (transformers
+// 5), rope_scaling (transformers 4), or both if they agree. A kind whose parameters are null
+// does not rotate and is not in the result.
+func readRopes(r *document.Reader, f *models.Family) map[string]*document.Reader {
+	parametersKeys, given := r.Object("rope_parameters")
+	scalingKeys, scaled := r.Object("rope_scaling")
+	if r.Err != nil {
+		return nil
+	}
+	parameters, scaling := r.Within("rope_parameters", parametersKeys), r.Within("rope_scaling", scalingKeys)
+	if f.Kinds == nil {
+		rope := merged(parameters, scaling)
+		if !given && !scaled && f.Absent != nil {
+			rope.Keys = f.Absent
+		}
+		return map[string]*document.Reader{"": rope}
+	}
+	nested := slices.ContainsFunc(f.Kinds, func(k models.KindDefaults) bool { _, ok := parameters.Keys[k.LayerType]; return ok })
+	if given && !nested {
+		// transformers ignores flat parameters for types that have them for each kind.
+		if len(parameters.Keys) > 0 && !f.FlatBlock {
+			r.Fail(document.ErrValue, "rope_parameters", "flat", "an object for each kind of layer, such as %q", f.Kinds[0].LayerType)
+			return nil
+		}
+		scaling, parameters = merged(parameters, scaling), r.Within("rope_parameters", nil)
+	}
+	if f.FlatBlock && nested {
+		for _, k := range f.Kinds { // the class reads one alone as a flat block, and nothing in it
+			_, ok := parameters.Keys[k.LayerType].(document.Object)
+			parameters.FailIf(!ok, document.ErrValue, k.LayerType, document.KindOf(parameters.Keys[k.LayerType]), "an object, because models of this type need one for each kind of layer, or a flat rope_parameters")
+		}
+	}
+	if f.FlatBlock && scaling.Keys["rope_theta"] != nil {
+		// The class puts its own bases in the place of this one.
+		scaling.Number("rope_theta")
+		scaling.Keys = maps.Clone(scaling.Keys)
+		delete(scaling.Keys, "rope_theta")
+	}
+	ropes, scales := map[string]*document.Reader{}, false
+	var known []string
+	for _, k := range f.Kinds {
+		known = append(known, k.LayerType)
+		if v, there := parameters.Keys[k.LayerType]; there && v == nil {
+			continue
+		}
+		inner, _ := parameters.Object(k.LayerType)
+		rope := parameters.Within(k.LayerType, inner)
+		if k.Scaled {
+			scales = true
+			rope = merged(rope, scaling)
+		}
+		if inner == nil && !(k.Scaled && scaling.Keys != nil) && k.Absent != "" {
+			rope.Keys = models.Parsed(k.Absent)
+		}
+		rope.OfKind = inner != nil
+		ropes[k.LayerType] = rope
+	}
+	unknownKeys(parameters, "the kinds of layers of this model type only", known)
+	r.FailIf(len(scaling.Keys) > 0 && !scales,
+		document.ErrUnknown, "rope_scaling", "an object", "no such key: models of this type have an object for each kind of layer in rope_parameters")
+	for _, rope := range []*document.Reader{scaling, parameters} {
+		if r.Err == nil {
+			r.Err = rope.Err
+		}
+	}
+	return ropes
+}
+
+// merged returns the keys of both forms.
+func merged(parameters, scaling *document.Reader) *document.Reader {
+	if scaling.Keys == nil {
+		return &document.Reader{Function: parameters.Function, Path: parameters.Path, Keys: parameters.Keys}
+	}
+	rope := &document.Reader{Function: scaling.Function, Path: scaling.Path, Keys: scaling.Keys}
+	if parameters.Keys == nil {
+		return rope
+	}
+	both := document.Object{}
+	for _, from := range []*document.Reader{parameters, scaling} {
+		for _, key := range document.SortedKeys(from.Keys) {
+			v := from.Keys[key]
+			if before := both[key]; before != nil && v != nil && !document.SameValue(before, v) {
+				rope.Fail(document.ErrContradiction, key, document.KindOf(v), "the value in %s, which is %s", strings.TrimSuffix(parameters.Path, "."), document.KindOf(before))
+			}
+			if v != nil {
+				both[key] = v
+			}
+		}
+	}
+	rope.Keys = both
+	return rope
+}
+
+// RopeTypes are the rules, and the keys that each has in rope parameters besides commonKeys.
+// If transformers has two names for a rule, both are here.
+var RopeTypes = [...]struct {
+	name string
+	Keys []string
+}{
+	{"default", []string{"factor"}},
+	{"linear", []string{"factor"}},
+	{"dynamic", []string{"factor", "alpha"}},
+	{"yarn", []string{"factor", "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate", "finetuned"}},
+	{"longrope", []string{"factor", "original_max_position_embeddings", "attention_factor", "short_factor", "long_factor"}},
+	{"llama3", []string{"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"}},
+	{"proportional", []string{"factor"}},
+	{"ntk", []string{"factor", "mixed_b"}},
+}
+
+var CommonKeys = []string{"rope_type", "type", "rope_theta", "partial_rotary_factor"}
+
+// hints say what to set in place of keys of other programs.
+var hints = [...]struct{ key, expected string }{
+	{"attn_factor", "attention_factor: attn_factor is vLLM's and multiplies the derived factor, while attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)"},
+	{"extrapolation_factor", "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)"},
+	{"mrope_section", "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)"},
+	{"alpha", "factor: alpha is HunYuan's (use frequency.NTKAlpha)"},
+	{"full_attention", "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)"},
+	{"sliding_attention", "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)"},
+}
+
+func hintOf(key string) string {
+	for _, h := range hints {
+		if h.key == key {
+			return h.expected
+		}
+	}
+	return ""
+}
+
+// KeysOfRopeType returns the keys of a rule.
+func KeysOfRopeType(name string) (keys []string, known bool) {
+	for _, t := range RopeTypes {
+		if t.name == name {
+			return t.Keys, true
+		}
+	}
+	return nil, false
+}
+
+func RopeTypeNames() []string {
+	var names []string
+	for _, t := range RopeTypes {
+		names = append(names, t.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ropeTypeOf returns the rule that rope parameters name, by rope_type or type.
+func ropeTypeOf(rope *document.Reader, f *models.Family) string {
+	canonical := func(key string) string {
+		name, ok := rope.Text(key)
+		switch {
+		case !ok:
+			return ""
+		case name == "su":
+			return "longrope"
+		case name == "mrope" && f.Axes != nil:
+			return "default"
+		case name == "xdrope" && f.Alpha:
+			return "dynamic"
+		case name == "axial" && f.Arrangement != nil:
+			return "default"
+		case name == "yarn" && f.YarnIsLongRoPE:
+			return "longrope"
+		}
+		return name
+	}
+	ropeType, older := canonical("rope_type"), canonical("type")
+	if ropeType == "" {
+		ropeType = older
+	} else if older != "" && older != ropeType {
+		rope.Fail(document.ErrContradiction, "type", document.Quoted(older), "the same as rope_type, which is %s", document.Quoted(ropeType))
+	}
+	if ropeType == "" {
+		for _, key := range document.SortedKeys(rope.Keys) {
+			if rope.Keys[key] != nil && !slices.Contains(CommonKeys, key) && !slices.Contains(f.ExtraKeys, key) {
+				if hint := hintOf(key); hint != "" {
+					rope.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(rope.Keys[key]), "%s", hint)
+				}
+				rope.Fail(document.ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
+			}
+		}
+		ropeType = "default"
+	}
+	known, ok := KeysOfRopeType(ropeType)
+	if !ok {
+		rope.Fail(document.ErrUnknown, "rope_type", document.Quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", RopeTypeNames())
+		return ""
+	}
+	extra := f.ExtraKeys
+	if ropeType != "dynamic" || !f.Alpha {
+		known = slices.DeleteFunc(slices.Clone(known), func(key string) bool { return key == "alpha" })
+	}
+	unknownKeys(rope, "no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", CommonKeys, known, extra)
+	return ropeType
+}
+
+// ruleOf returns the rule that the parameters name.
+func ruleOf(p *models.RopeParameters) description.Rule {
+	dim, base := p.RotaryDim, p.Base
+	if p.Positions < 1 {
+		p.Model.Fail(document.ErrValue, p.Family.Names.Positions[0], p.Positions, "at least 1")
+	}
+	if p.Family.Rule != nil {
+		if own := p.Family.Rule(p); own.Ladder != nil {
+			return own
+		}
+	}
+	if p.RopeType == "default" && !p.Kind.Unscaled {
+		if factor, ok := p.Number("factor"); ok && factor != 1 {
+			p.Fail(document.ErrContradiction, "factor", factor, "1 or absent: rope_type default does not scale")
+		}
+	}
+	factor, hasFactor := p.Positive("factor")
+	p.FailIf(!hasFactor && (p.RopeType == "linear" || p.RopeType == "dynamic" || p.RopeType == "llama3" || p.RopeType == "ntk") && !p.Has("alpha"),
+		document.ErrValue, "factor", "absent", "the number by which rope_type %s scales", p.RopeType)
+	switch p.RopeType {
+	case "linear":
+		return description.AnyLength("linear", frequency.Linear, dim, base, frequency.LinearParameters{Factor: factor})
+	case "dynamic":
+		if alpha := p.Optional("alpha"); alpha != 0 {
+			p.FailIf(hasFactor && factor != 1, document.ErrContradiction, "factor", factor, "1 or absent together with alpha")
+			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
+				p.Number(key) // of any value, but a number
+			}
+			return description.AnyLength("NTK alpha", frequency.NTKAlpha, dim, base, frequency.NTKAlphaParameters{Alpha: alpha})
+		}
+		return description.DynamicNTK(dim, base, factor, p.Positions) // never original_max_position_embeddings
+	case "ntk":
+		if p.Has("mixed_b") {
+			mixedB := p.Optional("mixed_b")
+			return description.AnyLength("NTK mixed", frequency.NTKMixed, dim, base, frequency.NTKMixedParameters{Factor: factor, MixedB: mixedB})
+		}
+		return description.AnyLength("NTK", frequency.NTK, dim, base, frequency.NTKParameters{Factor: factor})
+	case "yarn":
+		return yarnOf(p, factor, hasFactor)
+	case "longrope":
+		return longRoPEOf(p, factor, hasFactor)
+	case "llama3":
+		return llama3Of(p, factor)
+	case "proportional":
+		if !hasFactor {
+			factor = 1
+		}
+		return description.AnyLength("proportional", frequency.Proportional, p.HeadDim, base, frequency.ProportionalParameters{PartialRotaryFactor: p.Partial, Factor: factor})
+	}
+	return description.UnscaledRule(dim, base)
+}
+
+func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) description.Rule {
+	original := p.OriginalPositions(1)
+	if !hasFactor {
+		factor = float64(p.Positions) / float64(original)
+	}
+	if n, ok := p.Integer("max_position_embeddings"); ok && n != p.Positions {
+		p.Fail(document.ErrContradiction, "max_position_embeddings", n, "the value beside the rope parameters, which is %d", p.Positions)
+	}
+	parameters := frequency.YaRNParameters{
+		Factor: factor, OriginalMaxPositions: original,
+		AttentionFactor: p.AttentionFactor(),
+		ScaleSoftmax:    p.Family.Latent,
+	}
+	// transformers takes 0 as absent for these four.
+	parameters.BetaFast, parameters.BetaSlow = p.Optional("beta_fast"), p.Optional("beta_slow")
+	parameters.MScale, parameters.MScaleAllDim = p.Optional("mscale"), p.Optional("mscale_all_dim")
+	if fast, slow := parameters.BetaFast, parameters.BetaSlow; fast != 0 && fast < slow {
+		p.Fail(document.ErrValue, "beta_fast", fast, "at least beta_slow, which is %v", slow)
+	}
+	truncate, ok := p.Boolean("truncate")
+	parameters.Untruncated = ok && !truncate
+	p.Boolean("finetuned")
+	return description.AnyLength("yarn", frequency.YaRN, p.RotaryDim, p.Base, parameters)
+}
+
+func longRoPEOf(p *models.RopeParameters, factor float64, hasFactor bool) description.Rule {
+	original := p.OriginalPositions(2)
+	if !hasFactor {
+		factor = float64(p.Positions) / float64(original)
+	}
+	attentionFactor := p.AttentionFactor()
+	list := func(key string) []float64 {
+		factors, ok := p.Numbers(key)
+		p.FailIf(!ok, document.ErrValue, key, "absent", "a list of %d numbers, one for each pair", p.RotaryDim/2)
+		p.FailIf(len(factors) != p.RotaryDim/2, document.ErrValue, key, document.ListText(len(factors)), "a list of %d numbers, one for each pair", p.RotaryDim/2)
+		for i, factor := range factors {
+			p.FailIf(factor <= 0, document.ErrValue, fmt.Sprintf("%s[%d]", key, i), factor, "a number above 0")
+		}
+		return factors
+	}
+	parameters := frequency.LongRoPEParameters{
+		OriginalMaxPositions: original, Factor: factor, ShortFactors: list("short_factor"), LongFactors: list("long_factor"),
+		ShortAttentionFactor: attentionFactor, LongAttentionFactor: attentionFactor,
+	}
+	if p.Has("short_mscale") {
+		parameters.ShortAttentionFactor = p.Optional("short_mscale")
+	}
+	if p.Has("long_mscale") {
+		parameters.LongAttentionFactor = p.Optional("long_mscale")
+	}
+	dim, base := p.RotaryDim, p.Base
+	return description.Rule{
+		Ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			p := parameters
+			p.SequenceLength = seqLen
+			return frequency.LongRoPE(dim, base, p, rounding)
+		},
+		Trained:   original,
+		Described: description.FrequencyRule{Name: "longrope", Base: base, Parameters: parameters},
+	}
+}
+
+func llama3Of(p *models.RopeParameters, factor float64) description.Rule {
+	required := func(key string) float64 {
+		number, ok := p.Positive(key)
+		p.FailIf(!ok, document.ErrValue, key, "absent", "a number")
+		return number
+	}
+	parameters := frequency.Llama3Parameters{
+		Factor: factor, OriginalMaxPositions: p.OriginalPositions(1),
+		LowFreqFactor: required("low_freq_factor"), HighFreqFactor: required("high_freq_factor"),
+	}
+	if low, high := parameters.LowFreqFactor, parameters.HighFreqFactor; low > high {
+		p.Fail(document.ErrValue, "low_freq_factor", low, "at most high_freq_factor, which is %v", high)
+	}
+	return description.AnyLength("llama3", frequency.Llama3, p.RotaryDim, p.Base, parameters)
+}
+
+// readAxes returns the axis of each pair, nil for models of one axis.
+func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
+	if f.Axes == nil {
+		return nil
+	}
+	sections, key := f.Sections, "mrope_section"
+	for _, spelling := range []string{"mrope_section", "xdrope_section"} {
+		if given, ok := rope.Integers(spelling); ok {
+			sections, key = given, spelling
+		}
+	}
+	if interleaved, ok := rope.Boolean("mrope_interleaved"); ok && interleaved != f.InterleavedSections {
+		rope.Fail(document.ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", f.InterleavedSections)
+	}
+	rope.Boolean("interleaved")
+	if rope.Err != nil || sections == nil {
+		return nil
+	}
+	sum := 0
+	for _, n := range sections {
+		if n < 0 || n > pairs-sum {
+			sum = -1
+			break
+		}
+		sum += n
+	}
+	if sum != pairs || len(sections) != f.AxisCount && f.AxisCount != 0 {
+		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(f.AxisCount), pairs)
+		return nil
+	}
+	axes, err := f.Axes(sections)
+	rope.FailIf(err != nil, document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "valid sections (%v)", err)
+	return axes
+}
+
+func axesText(n int) string {
+	if n == 3 {
+		return "three counts of"
+	}
+	return "counts of"
+}
+
+// unknownKeys fails for the first key, in alphabetical order, that is in none of the lists.
+func unknownKeys(r *document.Reader, expected string, known ...[]string) {
+	for _, key := range document.SortedKeys(r.Keys) {
+		if r.Keys[key] != nil && !slices.ContainsFunc(known, func(list []string) bool { return slices.Contains(list, key) }) {
+			if hint := hintOf(key); hint != "" {
+				expected = hint
+			}
+			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(r.Keys[key]), "%s", expected)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package models
+
+import "github.com/go-posenc/posenc"
+
+// GGUFArchitecture is what llama.cpp knows about an architecture and a GGUF file does not
+// say. The zero value of a field is the usual case.
+type GGUFArchitecture struct {
+	Name  string
+	Traps []string // names of traps that are about it
+
+	Layout posenc.Layout // llama.cpp's rope type: NORM is Interleaved, NEOX HalfSplit
+	Axes   GGUFAxes      // MROPE and IMROPE, whose layout is HalfSplit
+
+	Whole      bool // all elements of a head rotate
+	Latent     bool // multi-head latent attention, whose scores YaRN scales
+	LatentPart bool // multi-head latent attention with plain scores
+	HalfOfFull bool // layers without a window rotate half of dimension_count
+
+	Freqs    bool // rope_freqs.weight
+	LongRoPE bool // rope_factors_short.weight and rope_factors_long.weight, where rope.scaling.type is longrope
+	AnyType  bool // or anything else
+
+	BetaFast      float64 // default of yarn_beta_fast; 0: 32
+	LogMultiplier LogMultiplier
+	EqualMScale   bool // yarn_log_multiplier stands for mscale, too
+	Alpha         bool // rope.scaling.alpha
+
+	QueryScale GGUFQueryScale
+	Indexer    *GGUFIndexer // of sparse attention
+
+	PlainBase  bool // freq_base 10000 and no scaling, whatever the keys say
+	Compressed bool // layers of a compressed sequence have a base of their own, and alone are scaled; the last elements of a head rotate
+	Drafts     bool // of other models, of DeepSeek V4 too, which are not read
+	Draft      bool // all layers predict further tokens: nextn_predict_layers is block_count
+
+	Sliding           *GGUFSliding
+	Nope              GGUFNoPE
+	AttentionInterval int  // default of full_attention_interval, where other layers are recurrent
+	RotaryLayers      int  // the one block_count that rotates; 0: any
+	Finetuned         bool // rope.scaling.finetuned false means that no layer rotates
+}
+
+// GGUFIndexer is how the indexer of an architecture rotates, by the frequencies of the
+// attention: heads have attention.indexer.key_length elements.
+type GGUFIndexer struct {
+	Layout   posenc.Layout
+	Trailing bool // the rotated elements are the last of a head
+	Typed    bool // attention.indexer.types says which layers have one; else all that attend to everything
+}
+
+type GGUFAxes uint8
+
+const (
+	OneAxis         GGUFAxes = iota
+	SectionedAxes            // MROPE
+	InterleavedAxes          // IMROPE
+	OptionalAxes             // MROPE where the file has sections
+)
+
+type LogMultiplier uint8
+
+const (
+	LogMultiplierUnread LogMultiplier = iota
+	LogMultiplierTenth                // the file has mscale_all_dim/10
+	LogMultiplierPlain                // the file has mscale_all_dim
+)
+
+// GGUFNoPE says which layers rotate.
+type GGUFNoPE uint8
+
+const (
+	AllRotate         GGUFNoPE = iota
+	ByPattern                  // attention.rope_pattern, where it is there
+	ByRequiredPattern          // attention.rope_pattern
+	OnlySliding
+	DenseAndSliding             // the leading dense layers and those of a window
+	ExceptLastOfFour            // layers 3, 7, 11... do not rotate
+	ExceptLastOfFourIfWindowed  // the same in models with a window
+	ExceptFirstOfFourIfWindowed // layers 0, 4, 8... do not rotate
+)
+
+func (n GGUFNoPE) ReadsPattern() bool { return n == ByPattern || n == ByRequiredPattern }
+
+// GGUFSliding says which layers have a sliding window, and what they rotate by.
+type GGUFSliding struct {
+	Window     GGUFWindow
+	Layers     int  // the one number of layers that has windows; 0: any
+	Period     int  // default of sliding_window_pattern: every period-th layer has no window; 0: the key must be there
+	DenseFirst bool // it is the first of each period, else the last
+
+	Base     float64 // default of freq_base_swa, which goes with factor 1; 0: freq_base and its scaling
+	Plain    bool    // no scaling
+	Unscaled bool    // factor 1, with the attention factor
+	SameBase bool    // freq_base_swa is not read, freq_base counts
+	SameDim  bool    // llama.cpp takes the rotated elements of layer 0 for all layers
+}
+
+type GGUFWindow uint8
+
+const (
+	WindowAlways     GGUFWindow = iota
+	WindowIfGiven               // where sliding_window is there and not 0
+	WindowUnlessZero            // where sliding_window is not 0
+)
+
+const (
+	Normal = posenc.Interleaved
+	NeoX   = posenc.HalfSplit
+)
+
+// GGUFQueryScale says which keys scale the queries of an architecture.
+type GGUFQueryScale uint8
+
+const (
+	QueriesUnscaled      GGUFQueryScale = iota
+	ScaledBeyondOriginal                // temperature_scale, by the original length
+	ScaledBeyondLength                  // temperature_scale, by temperature_length
+	ScaledNoPEIfWindowed                // layers without rotation, in models with a window
+)

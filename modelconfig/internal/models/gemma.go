@@ -1,0 +1,82 @@
+package models
+
+var gemmaModels = Vendor{
+	Types: []ModelType{
+		{Name: "gemma", Hidden: 3072, Heads: 16, HeadDim: 256, Layers: 28, Positions: 8192, Base: 1e4},
+		{Name: "gemma2", Hidden: 2304, Heads: 8, HeadDim: 256, Layers: 26, Positions: 8192, Base: 1e4},
+		{Name: "vaultgemma", Hidden: 2304, Heads: 8, HeadDim: 256, Layers: 26, Positions: 8192, Base: 1e4},
+		{Name: "recurrent_gemma", Hidden: 2560, Heads: 10, Layers: 26, Positions: 8192, Base: 1e4, Part: 0.5, LayerTypes: &LayerTypesRule{Custom: recurrentBlocks}, Rotating: []string{"sliding_attention"}},
+		{Name: "gemma3_text", Hidden: 2304, Heads: 8, HeadDim: 256, Layers: 26, Positions: 131072, LayerTypes: &LayerTypesRule{Custom: gemma3Layers}, Kinds: []KindDefaults{
+			{LayerType: "full_attention", Base: 1e6, BaseKeys: []string{"rope_theta"}, Partial: 1, Scaled: true},
+			{LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"rope_local_base_freq"}, Partial: 1},
+		}, ScalingUnread: olderRopeType, Traps: []string{"gemma3_scales_global_layers_only"}},
+		{Name: "gemma3n_text", Hidden: 2048, Heads: 8, HeadDim: 256, Layers: 35, Positions: 32768, LayerTypes: &LayerTypesRule{Last: 5, Others: "sliding_attention"}, Kinds: []KindDefaults{
+			{LayerType: "full_attention", Base: 1e6, BaseKeys: []string{"rope_theta"}, Partial: 1, Scaled: true},
+			{LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"rope_local_base_freq"}, Partial: 1},
+		}, ScalingUnread: olderRopeType},
+		{Name: "gemma4_text", Hidden: 2304, Heads: 8, HeadDim: 256, Layers: 30, Positions: 131072, Plan: gemma4Layers, Kinds: []KindDefaults{
+			{LayerType: "full_attention", Base: 1e6, Partial: 1, HeadDim: 512, HeadDimKey: "global_head_dim", Scaled: true, Absent: `{"rope_type": "proportional", "partial_rotary_factor": 0.25}`},
+			{LayerType: "sliding_attention", Base: 1e4, Partial: 1},
+		}, Traps: []string{"proportional_counts_exponents_by_head_dim"}},
+		{Name: "embedding_gemma2_text", Hidden: 512, Heads: 4, HeadDim: 256, Layers: 24, Positions: 262144, Plan: gemma4Layers, Kinds: []KindDefaults{
+			{LayerType: "full_attention", Base: 1e6, Partial: 1, HeadDim: 512, HeadDimKey: "global_head_dim", Scaled: true},
+			{LayerType: "sliding_attention", Base: 1e4, Partial: 1},
+		}},
+		{Name: "t5_gemma_module", Hidden: 2304, Heads: 8, HeadDim: 256, Layers: 26, Positions: 8192, Base: 1e4},
+		{Name: "gemma4_unified_text", Hidden: 2304, Heads: 8, HeadDim: 256, Layers: 30, Positions: 262144, Plan: gemma4Layers, Kinds: []KindDefaults{
+			{LayerType: "full_attention", Base: 1e6, Partial: 1, HeadDim: 512, HeadDimKey: "global_head_dim", Scaled: true, Absent: `{"rope_type": "proportional", "partial_rotary_factor": 0.25}`},
+			{LayerType: "sliding_attention", Base: 1e4, Partial: 1},
+		}, Traps: []string{"proportional_counts_exponents_by_head_dim"}},
+		{Name: "diffusion_gemma_text", Hidden: 2304, Heads: 8, HeadDim: 256, Layers: 30, Positions: 131072, Plan: gemma4Layers, Kinds: []KindDefaults{
+			{LayerType: "full_attention", Base: 1e6, Partial: 1, HeadDim: 512, HeadDimKey: "global_head_dim", Scaled: true, Absent: `{"rope_type": "proportional", "partial_rotary_factor": 0.25}`},
+			{LayerType: "sliding_attention", Base: 1e4, Partial: 1},
+		}, Traps: []string{"proportional_counts_exponents_by_head_dim"}},
+		{Name: "t5gemma2_text", Hidden: 2304, Heads: 8, HeadDim: 256, Layers: 26, Positions: 131072, LayerTypes: &LayerTypesRule{Key: "sliding_window_pattern", Last: 6, Others: "sliding_attention"}, Kinds: []KindDefaults{
+			{LayerType: "full_attention", Base: 1e6, BaseKeys: []string{"rope_theta"}, Partial: 1, Scaled: true},
+			{LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"rope_local_base_freq"}, Partial: 1},
+		}, ScalingUnread: olderRopeType},
+		{Name: "t5gemma2_decoder", Hidden: 2304, Heads: 8, HeadDim: 256, Layers: 26, Positions: 131072, LayerTypes: &LayerTypesRule{Key: "sliding_window_pattern", Last: 6, Others: "sliding_attention"}, Kinds: []KindDefaults{
+			{LayerType: "full_attention", Base: 1e6, BaseKeys: []string{"rope_theta"}, Partial: 1, Scaled: true},
+			{LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"rope_local_base_freq"}, Partial: 1},
+		}, ScalingUnread: olderRopeType},
+	},
+	Towers: []ModelType{
+		{Name: "gemma4_vision", Refusal: "rotates the two halves of a head separately: rotate twice, with posenc.RotaryConfig of RotaryDim headDim/2 and Base 100, once by columns at Offset 0 and once by rows at Offset headDim/2"},
+	},
+	Holders: []Holder{
+		{Name: "paligemma", Text: Part{"text_config", "gemma"}, AnyText: true, AbsentText: `{"hidden_size": 2048, "num_attention_heads": 8, "num_hidden_layers": 18, "max_position_embeddings": 8192}`, Tower: Part{"vision_config", "siglip_vision_model"}},
+		{Name: "gemma3", Text: Part{"text_config", "gemma3_text"}, Tower: Part{"vision_config", "siglip_vision_model"}},
+		{Name: "gemma3n", Text: Part{"text_config", "gemma3n_text"}, Tower: Part{"vision_config", "gemma3n_vision"}},
+		{Name: "gemma4", Text: Part{"text_config", "gemma4_text"}, Tower: Part{"vision_config", "gemma4_vision"}},
+		{Name: "embedding_gemma2", Text: Part{"text_config", "embedding_gemma2_text"}, Tower: Part{"vision_config", "gemma4_vision"}},
+		{Name: "shieldgemma2", Text: Part{"text_config", "gemma3_text"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
+		{Name: "colpali", Text: Part{"vlm_config", "paligemma"}, AnyText: true, Tower: Part{"vlm_config", "paligemma"}},
+		{Name: "t5gemma", Text: Part{"decoder", "t5_gemma_module"}},
+		{Name: "diffusion_gemma", Text: Part{"text_config", "diffusion_gemma_text"}, Tower: Part{"vision_config", "gemma4_vision"}},
+		{Name: "gemma4_assistant", Text: Part{"text_config", "gemma4_text"}, AnyText: true},
+		{Name: "gemma4_unified", Text: Part{"text_config", "gemma4_unified_text"}},
+		{Name: "gemma4_unified_assistant", Text: Part{"text_config", "gemma4_unified_text"}, AnyText: true},
+		{Name: "t5gemma2", Text: Part{"decoder", "t5gemma2_decoder"}},
+		{Name: "t5gemma2_encoder", Text: Part{"text_config", "t5gemma2_text"}, Tower: Part{"vision_config", "siglip_vision_model"}},
+		{Name: "siglip", Text: Part{"text_config", "siglip_text_model"}},
+		{Name: "siglip2", Text: Part{"text_config", "siglip2_text_model"}},
+		{Name: "videoprism", Text: Part{"text_config", "videoprism_text_model"}},
+	},
+	OtherPositions: []PositionsOf{
+		{"siglip_vision_model", learned},
+		{"siglip2_vision_model", learned},
+		{"gemma3n_vision", noPositions},
+		{"siglip_text_model", learned},
+		{"siglip2_text_model", learned},
+		{"videoprism_text_model", sinusoidal},
+	},
+	Architectures: []GGUFArchitecture{
+		{Name: "gemma", Layout: NeoX},
+		{Name: "gemma4-assistant", Layout: NeoX, Freqs: true, Draft: true, Sliding: &GGUFSliding{Base: 10000}},
+		{Name: "gemma-embedding", Layout: NeoX, Sliding: &GGUFSliding{Period: 6, Base: 10000, SameDim: true}},
+		{Name: "gemma2", Layout: NeoX, Sliding: &GGUFSliding{Period: 2, SameDim: true}},
+		{Name: "gemma3", Layout: NeoX, Sliding: &GGUFSliding{Window: WindowIfGiven, Period: 6, Base: 10000, SameDim: true}, Traps: []string{"local_base_of_Gemma_3"}},
+		{Name: "gemma3n", Layout: NeoX, Sliding: &GGUFSliding{Period: 5, Base: 10000, SameDim: true}},
+		{Name: "gemma4", Layout: NeoX, Freqs: true, Sliding: &GGUFSliding{Base: 10000}, Traps: []string{"heads_of_Gemma_4"}},
+	},
+}

@@ -1,0 +1,113 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+)
+
+// indexer says how the indexer of sparse attention rotates. It takes the frequencies of the
+// attention; the rest is its own.
+type indexer struct {
+	HeadDimKey string
+	HeadDim    int // its default; 0: the key has to be there
+	Layout     posenc.Layout
+	LayoutKey  string // a key that is false where the layout is half-split, true where it is not
+	Trailing   bool   // the rotated elements are the last of a head
+	Attention  string // the kind of layers whose frequencies it takes; "": there is one
+	Hadamard   bool   // a Hadamard transform follows in the model's own code; scores are the same without it
+}
+
+var (
+	deepSeekIndexer   = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, LayoutKey: "indexer_rope_interleave", Hadamard: true}
+	axk2Indexer       = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, Hadamard: true}
+	deepSeekV4Indexer = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress", Hadamard: true}
+	glmIndexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, LayoutKey: "indexer_rope_interleave"}
+	mistralIndexer    = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit}
+	dotsIndexer       = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, Attention: "indexed_attention"}
+	miniMaxIndexer    = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit}
+	qwenIndexer       = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
+)
+
+// everyIndexer gives each layer of a plan an indexer.
+func everyIndexer(p plan) plan {
+	return func(r *document.Reader, n int) []description.Layer {
+		layers := p(r, n)
+		for i := range layers {
+			layers[i].Indexer = true
+		}
+		return layers
+	}
+}
+
+// typedIndexer gives the layers of a kind an indexer.
+func typedIndexer(layerType string, p plan) plan {
+	return func(r *document.Reader, n int) []description.Layer {
+		layers := p(r, n)
+		for i := range layers {
+			if layers[i].Kind == layerType {
+				layers[i].Indexer = true
+			}
+		}
+		return layers
+	}
+}
+
+// sharedIndexers gives layers an indexer by indexer_types: "full", or "shared" for a layer that
+// takes the tokens chosen by the layer before it. Without that list index_topk_pattern decides, or
+// absent. Only layers that rotate have an indexer that rotates.
+func sharedIndexers(absent func(r *document.Reader, i int) bool, p plan) plan {
+	return func(r *document.Reader, n int) []description.Layer {
+		layers := p(r, n)
+		types := indexerTypes(r, n)
+		for i := range layers {
+			has := false
+			if types != nil {
+				has = types[i]
+			} else {
+				has = absent(r, i)
+			}
+			if has && layers[i].Rotates {
+				layers[i].Indexer = true
+			}
+		}
+		return layers
+	}
+}
+
+// indexerTypes says which layers have an indexer of their own. It is nil if no key says so.
+func indexerTypes(r *document.Reader, n int) []bool {
+	key, names := "indexer_types", []string(nil)
+	if list, ok := r.Texts(key); ok {
+		names = list
+	} else {
+		key = "index_topk_pattern"
+		if letters, isText := r.Lookup(key).(string); isText {
+			for i := range letters {
+				names = append(names, letters[i:i+1])
+			}
+		} else if names, ok = r.Texts(key); !ok {
+			return nil
+		}
+	}
+	has := make([]bool, n)
+	if len(names) != n {
+		r.Fail(document.ErrContradiction, key, document.ListText(len(names)), "one entry for each of %d layers", n)
+		return has
+	}
+	for i, name := range names {
+		r.FailIf(!slices.Contains([]string{"full", "shared", "F", "S"}, name), document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(name), "full or shared")
+		has[i] = name == "full" || name == "F"
+	}
+	return has
+}
+
+// topKFrequency is the schedule of GLM: every index_topk_freq-th layer from
+// index_skip_topk_offset on.
+func topKFrequency(r *document.Reader, i int) bool {
+	every := max(r.IntegerOr([]string{"index_topk_freq"}, 1), 1)
+	return max(i-r.IntegerOr([]string{"index_skip_topk_offset"}, 2)+1, 0)%every == 0
+}

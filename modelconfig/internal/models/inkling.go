@@ -1,0 +1,15 @@
+package models
+
+var inklingModels = Vendor{
+	Towers: []ModelType{
+		{Name: "inkling2_vision", Refusal: "rotates interleaved pairs, first those of columns, then those of rows: use posenc.RotaryConfig with Layout Interleaved, InvFreq and Axes"},
+	},
+	Holders: []Holder{
+		{Name: "inkling_mm_model", Text: Part{"text_config", "inkling_text"}},
+		{Name: "inkling2", Text: Part{"text_config", "inkling2_text"}, Tower: Part{"vision_config", "inkling2_vision"}},
+	},
+	OtherPositions: []PositionsOf{
+		{"inkling2_text", relative},
+		{"inkling_text", relative},
+	},
+}

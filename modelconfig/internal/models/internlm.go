@@ -1,0 +1,20 @@
+package models
+
+var internlmModels = Vendor{
+	Types: []ModelType{
+		{Name: "internlm3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 48, Positions: 32768, Base: 1e4},
+		{Name: "iquestcoder", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 80, Positions: 131072, Base: 1e4},
+		{Name: "internlm2", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
+	},
+	Holders: []Holder{
+		{Name: "internvl", Text: Part{"text_config", "qwen2"}, AnyText: true, Tower: Part{"vision_config", "internvl_vision"}},
+		{Name: "internvl_chat", Text: Part{"llm_config", "internlm2"}, AnyText: true, Tower: Part{"vision_config", "intern_vit_6b"}},
+	},
+	OtherPositions: []PositionsOf{
+		{"internvl_vision", learned},
+		{"intern_vit_6b", learned},
+	},
+	Architectures: []GGUFArchitecture{
+		{Name: "internlm2", Layout: Normal},
+	},
+}

@@ -1,0 +1,384 @@
+package models
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+)
+
+// Vendor has models of one vendor, or of one kind: what their code does and their files do not
+// say. The zero value of each field is the usual case. A further model is one value in the file of
+// its vendor.
+//
+// Source: transformers 5.23 (configuration_*.py, modeling_*.py); where it has no such type, the code
+// published with the model and vLLM's. Of GGUF: llama.cpp of autumn 2026 (llama_model_rope_type and
+// the files of src/models).
+type Vendor struct {
+	Types          []ModelType   // by model_type
+	Towers         []ModelType   // of vision, by the model_type of their own configuration
+	Holders        []Holder      // of other models
+	OtherPositions []PositionsOf // types whose positions are of another kind
+
+	Architectures        []GGUFArchitecture // by general.architecture
+	OtherArchitectures   []PositionsOf
+	RefusedArchitectures []RefusedArchitecture
+}
+
+// ModelType is a model_type.
+type ModelType struct {
+	Name string
+	Keys *Spellings // of its sizes; nil: the usual ones
+
+	Hidden, Heads, HeadDim, Layers, Positions int // defaults; HeadDim 0: hidden by heads
+	Base                                      float64
+	BaseKeys                                  []string // Spellings of the base beside the rope parameters; nil: rope_theta
+	NoBaseKey                                 bool
+	BaseRatio                                 string                        // a key that multiplies the base
+	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // as in Family
+
+	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, whatever the key says
+	RotaryDim int     // default of rotary_dim, for types that count elements
+	CountKey  string  // another name of rotary_dim
+	Trailing  bool    // the rotated elements are the last of the head
+	Latent    bool    // latent attention: the head is its rotary part, and YaRN scales the softmax too
+	NoPEDim   int     // latent: default of qk_nope_head_dim
+	WholeDim  int     // latent: default of head_dim, where the class has one for all of Q's head
+
+	Layout    posenc.Layout // 0: half-split; of latent attention InterleavedToHalfSplit
+	LayoutKey string        // a key that is false where the layout is half-split
+
+	// Which layers there are and which rotate: those of Plan, or those that LayerTypes or
+	// NoRopeInterval tell, or else all.
+	Plan           plan
+	LayerTypes     *LayerTypesRule
+	Rotating       []string // the layer types that rotate; nil: all
+	NoRopeInterval int      // default of no_rope_layer_interval
+	Kinds          []KindDefaults
+	ListKey        string // a list with an entry for each layer, by which Lists makes kinds
+	Lists          func(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults
+	Rewrite        func(r *document.Reader, layers []description.Layer) // brings keys into the usual form
+
+	Indexer     *indexer
+	Indexers    IndexerLayers // which layers have one
+	IndexerType string        // the layer type that has one, in place of Indexers
+
+	Axes     AxesRule
+	Sections []int // default of mrope_section
+
+	FlatBlock         bool     // a flat rope_parameters is read as rope_scaling is
+	Alpha             bool     // "dynamic" may have alpha (HunYuan)
+	YarnIsLongRoPE    bool     // early files say yarn (Phi-3)
+	OriginalPositions int      // default of original_max_position_embeddings beside the rope parameters
+	ExtraKeys         []string // of the rope parameters
+	Unread            []string // keys that name positions and that the code does not read
+	FactorKey         string   // a factor beside the rope parameters, which rule reads
+	Absent            string   // the rope parameters of a configuration without any, as JSON
+	Inverse           bool     // pairs turn the other way
+	Learned           string   // the tensor of weights by which frequencies are multiplied
+
+	// PositionType is what position_embedding_type must be, AbsentPositionType what it is where
+	// the key is absent, "": the same.
+	PositionType, AbsentPositionType string
+
+	Check   func(r *document.Reader)                 // other keys that decide
+	Rule    func(p *RopeParameters) description.Rule // a rule of its own, or nil
+	Refusal string                                   // why the type is not read, and what a caller can do
+	Traps   []string                                 // names of traps that are about it
+
+	Arrangement    arrangement            // of the pairs of a vision tower
+	Patches        description.PatchOrder // of a vision tower
+	QueryScale     func(p *RopeParameters) *posenc.QueryScaling
+	ScalesRotating bool   // QueryScale is of the layers that rotate, not of the others
+	ScalingTensor  string // of weights with scales of queries
+}
+
+// LayerTypesRule says which layer types there are where the file has no list of them.
+type LayerTypesRule struct {
+	Key         string                                   // of the interval of full attention
+	Last, First int                                      // its default; the last or the first layer of each interval has full attention
+	Others      string                                   // the type of the other layers
+	List        string                                   // a key that lists the layers of full attention; without it they are of type all
+	All         string                                   // the type of all layers
+	Custom      func(r *document.Reader, n int) []string // another rule
+}
+
+// IndexerLayers says which layers have an indexer.
+type IndexerLayers uint8
+
+const (
+	ofIndexerType IndexerLayers = iota
+	inEveryLayer
+	byIndexerTypes // by indexer_types, or the schedule of GLM
+)
+
+// AxesRule says how pairs take their axes.
+type AxesRule uint8
+
+const (
+	oneAxisOfAll        AxesRule = iota
+	sectionsInOrder              // time, height, width
+	interleavedSections          // in turn
+	alternatingSections          // height and width in turn, then time
+	anySections                  // in order, of any number
+)
+
+// Holder is a type that holds other models.
+type Holder struct {
+	Name string
+
+	Text       Part   // the text model
+	AnyText    bool   // it is of the type that it gives; else the class has one type, and reads nothing of another
+	AbsentText string // its keys, as JSON, where the file has no text model and the class has other defaults than its type
+	Merged     bool   // they also stand for each key that the file's text model leaves out
+
+	// OwnRotation says that rope keys beside the text model are of another rotation (of sounds by
+	// their time).
+	OwnRotation bool
+
+	Tower       Part
+	AbsentTower string // as AbsentText
+
+	// Of positions of several axes: default of spatial_merge_size, 0: 2; and, where the file does
+	// not have the parameters, what a caller can do.
+	MergeSize int
+	Positions string
+}
+
+// Part is a model within another: its key, and its model_type if it does not give one.
+type Part struct{ Key, Type string }
+
+// PositionsOf is a type or an architecture and its kind of positions.
+type PositionsOf struct{ Name, Positions string }
+
+// RefusedArchitecture is an architecture that is not read: what is wanted in its place, or what a
+// caller can do.
+type RefusedArchitecture struct{ Name, Want string }
+
+// Vendors are all models.
+var Vendors = [...]*Vendor{
+	&audioModels,
+	&bailingModels,
+	&cohereModels,
+	&deepseekModels,
+	&dotsModels,
+	&encodersModels,
+	&ernieModels,
+	&exaoneModels,
+	&falconModels,
+	&gemmaModels,
+	&glmModels,
+	&gptModels,
+	&graniteModels,
+	&hunyuanModels,
+	&inklingModels,
+	&internlmModels,
+	&kimiModels,
+	&lfmModels,
+	&linearModels,
+	&llamaModels,
+	&minicpmModels,
+	&minimaxModels,
+	&mistralModels,
+	&museModels,
+	&nemotronModels,
+	&olmoModels,
+	&othersModels,
+	&phiModels,
+	&qwenModels,
+	&stepModels,
+	&visionModels,
+}
+
+// find returns the entry of a name in one of the vendors' lists.
+func find[T any](list func(v *Vendor) []T, is func(t *T) bool) *T {
+	for _, v := range Vendors {
+		entries := list(v)
+		for i := range entries {
+			if is(&entries[i]) {
+				return &entries[i]
+			}
+		}
+	}
+	return nil
+}
+
+func TextType(name string) *ModelType {
+	return find(func(v *Vendor) []ModelType { return v.Types }, func(t *ModelType) bool { return t.Name == name })
+}
+
+func TowerType(name string) *ModelType {
+	return find(func(v *Vendor) []ModelType { return v.Towers }, func(t *ModelType) bool { return t.Name == name })
+}
+
+func HolderOf(name string) *Holder {
+	return find(func(v *Vendor) []Holder { return v.Holders }, func(h *Holder) bool { return h.Name == name })
+}
+
+// PositionsOfType returns the kind of positions of a type that does not rotate, "" for others.
+func PositionsOfType(name string) string {
+	if p := find(func(v *Vendor) []PositionsOf { return v.OtherPositions }, func(p *PositionsOf) bool { return p.Name == name }); p != nil {
+		return p.Positions
+	}
+	return ""
+}
+
+func ArchitectureNamed(name string) *GGUFArchitecture {
+	return find(func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) bool { return a.Name == name })
+}
+
+func PositionsOfArchitecture(name string) string {
+	if p := find(func(v *Vendor) []PositionsOf { return v.OtherArchitectures }, func(p *PositionsOf) bool { return p.Name == name }); p != nil {
+		return p.Positions
+	}
+	return ""
+}
+
+func RefusalOfArchitecture(name string) string {
+	if a := find(func(v *Vendor) []RefusedArchitecture { return v.RefusedArchitectures }, func(a *RefusedArchitecture) bool { return a.Name == name }); a != nil {
+		return a.Want
+	}
+	return ""
+}
+
+// NamesOf returns the names of the vendors' lists, sorted.
+func NamesOf(names func(v *Vendor, add func(name string))) []string {
+	var all []string
+	for _, v := range Vendors {
+		names(v, func(name string) { all = append(all, name) })
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Family returns the type with its usual values in place of zero ones.
+func (t *ModelType) Family() Family {
+	f := Family{
+		Names: t.Keys, Hidden: t.Hidden, Heads: t.Heads, HeadDim: t.HeadDim, Layers: t.Layers, Positions: t.Positions,
+		Base: t.Base, baseKeys: t.BaseKeys, BaseRatio: t.BaseRatio, BaseUnread: t.BaseUnread, ScalingUnread: t.ScalingUnread,
+		Partial: t.Part, WholeHead: t.Part == 0 && t.RotaryDim == 0, RotaryDim: t.RotaryDim, CountKey: t.CountKey, Trailing: t.Trailing,
+		Latent: t.Latent, NoPEDim: t.NoPEDim, WholeDim: t.WholeDim,
+		Layout: t.Layout, LayoutKey: t.LayoutKey,
+		Plan: t.layersPlan(), Kinds: t.Kinds, ListKey: t.ListKey, Lists: t.Lists, Rewrite: t.Rewrite, Indexer: t.Indexer, FlatBlock: t.FlatBlock,
+		Sections: t.Sections, InterleavedSections: t.Axes == interleavedSections,
+		Alpha: t.Alpha, YarnIsLongRoPE: t.YarnIsLongRoPE, OriginalPositions: t.OriginalPositions, ExtraKeys: t.ExtraKeys, Unread: t.Unread,
+		FactorKey: t.FactorKey, Absent: Parsed(t.Absent), Inverse: t.Inverse, Learned: t.Learned, Refusal: t.Refusal, Traps: t.Traps,
+		Check: t.Check, Rule: t.Rule, Arrangement: t.Arrangement, Patches: t.Patches,
+		QueryScale: t.QueryScale, ScalesRotating: t.ScalesRotating, ScalingTensor: t.ScalingTensor,
+	}
+	if f.Partial == 0 {
+		f.Partial = 1
+	}
+	if f.Layers == 0 {
+		f.Layers = 1 // of a type that is not read
+	}
+	if f.baseKeys == nil && !t.NoBaseKey {
+		f.baseKeys = []string{"rope_theta"}
+	}
+	if f.Layout == 0 {
+		f.Layout = posenc.HalfSplit
+		if t.Latent {
+			f.Layout = posenc.InterleavedToHalfSplit
+		}
+	}
+	switch {
+	case f.Names != nil:
+	case t.Latent:
+		f.Names = latent
+	case t.Arrangement != nil:
+		f.Names = towerNames
+	default:
+		f.Names = usual
+	}
+	if t.PositionType != "" {
+		f.Check = positionType(t.PositionType, cmp.Or(t.AbsentPositionType, t.PositionType))
+	}
+	if t.Arrangement != nil {
+		f.Positions = 1 // not a key of towers, and nothing depends on it
+		f.Base = cmp.Or(f.Base, 1e4)
+		f.Rule = axialRule
+	}
+	var axesKeys []string
+	switch t.Axes {
+	case sectionsInOrder:
+		f.Axes, f.AxisCount, axesKeys = func(s []int) ([]uint8, error) { return frequency.Sections(s...) }, 3, []string{"mrope_section"}
+	case anySections:
+		f.Axes, axesKeys = func(s []int) ([]uint8, error) { return frequency.Sections(s...) }, []string{"mrope_section", "xdrope_section"}
+	case interleavedSections:
+		f.Axes, f.AxisCount, axesKeys = func(s []int) ([]uint8, error) {
+			return frequency.InterleavedSections(frequency.ImageSections{Time: s[0], Height: s[1], Width: s[2]})
+		}, 3, []string{"mrope_section", "mrope_interleaved", "interleaved"}
+	case alternatingSections:
+		f.Axes, f.AxisCount, axesKeys = func(s []int) ([]uint8, error) {
+			return frequency.AlternatingSections(frequency.ImageSections{Time: s[2], Height: s[0], Width: s[1]})
+		}, 3, []string{"mrope_section"}
+	}
+	f.ExtraKeys = slices.Concat(f.ExtraKeys, axesKeys)
+	return f
+}
+
+// layersPlan returns which layers there are.
+func (t *ModelType) layersPlan() plan {
+	p := everyLayer
+	switch rule := t.LayerTypes; {
+	case t.Plan != nil:
+		p = t.Plan
+	case t.NoRopeInterval != 0:
+		p = ropeFlags(t.NoRopeInterval)
+	case rule != nil:
+		p = typed(rule.absent(), t.Rotating...)
+	}
+	switch {
+	case t.Indexers == inEveryLayer:
+		return everyIndexer(p)
+	case t.Indexers == byIndexerTypes:
+		return sharedIndexers(topKFrequency, p)
+	case t.IndexerType != "":
+		return typedIndexer(t.IndexerType, p)
+	}
+	return p
+}
+
+// absent returns the layer types of a file without a list of them.
+func (t *LayerTypesRule) absent() func(r *document.Reader, n int) []string {
+	switch {
+	case t.Custom != nil:
+		return t.Custom
+	case t.Last != 0:
+		return lastOf(t.Key, t.Last, t.Others)
+	case t.First != 0:
+		return firstOf(t.Key, t.First)
+	case t.List != "":
+		return indexed(t.List, t.Others, t.All)
+	}
+	return all(t.All)
+}
+
+// Parsed returns keys of a table of models, nil for "".
+func Parsed(text string) document.Object {
+	if text == "" {
+		return nil
+	}
+	keys, err := document.ParseObject([]byte(text))
+	if err != nil {
+		panic(err) // TestModels parses all of them
+	}
+	return keys
+}
+
+// Completed returns the keys of a file's text model, and those that it leaves out.
+func (h *Holder) Completed(inner document.Object) document.Object {
+	if !h.Merged {
+		return inner
+	}
+	keys := Parsed(h.AbsentText)
+	maps.Copy(keys, inner)
+	if rope, ok := inner["rope_parameters"].(document.Object); ok && rope["rope_theta"] != nil && inner["rope_theta"] == nil {
+		delete(keys, "rope_theta")
+	}
+	return keys
+}
