@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/heads"
 )
 
 // Angles says by which cosines and sines each token is rotated: those of its position
@@ -60,7 +61,7 @@ func (a *Angles) check(function string) (tokens int, err error) {
 	switch {
 	case a.rotary == nil && a.rows == nil:
 		return 0, anglesError(function, "zero, or from a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
-	case a.rotary != nil && a.rotary.rotaryDim == 0:
+	case a.rotary != nil && a.rotary.head.RotaryDim == 0:
 		return 0, anglesError(function, "from a zero Rotary", "Angles from a Rotary of NewRotary")
 	case a.none:
 		if a.tokens < 0 {
@@ -73,7 +74,7 @@ func (a *Angles) check(function string) (tokens int, err error) {
 		return 0, anglesError(function, "from fractional positions and a Rotary with XPos", "a Rotary without XPos")
 	case a.rotary != nil:
 		return a.rotary.checkFractional(function, a.fractions())
-	case a.rows.rotaryDim == 0:
+	case a.rows.head.RotaryDim == 0:
 		return 0, anglesError(function, "from zero Rows", "Angles from Rows of Rotary.Rows or NewRows")
 	case a.all:
 		return a.rows.count, nil
@@ -94,7 +95,7 @@ func anglesError(function, value, expected string) error {
 // heads returns the heads that the angles are for, and the factor by which a call scales
 // cosines and sines. (A function that set a rotation through a pointer would make the caller's
 // positions escape.)
-func (a *Angles) heads() (h *head, scaling float32) {
+func (a *Angles) heads() (h *heads.Head, scaling float32) {
 	if a.rows != nil {
 		return &a.rows.head, 1 // the entries have the scaling
 	}
@@ -146,34 +147,34 @@ func (a *Angles) overlapError(function, name string) error {
 
 // write makes the rows of n tokens of a call, from token first on, or points to where they
 // lie. The memory of to is scratch.
-func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *rotation) {
+func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *heads.Rotation) {
 	if a.rows != nil {
-		a.rows.read(to, a.of, first, n, r.sign)
+		a.rows.read(to, a.of, first, n, r.Sign)
 		return
 	}
 	if a.fractional {
-		a.rotary.frequencies.WriteFractional(to, a.fractions(), tokens, first, n, r.scaling, r.scaling*r.sign)
+		a.rotary.frequencies.WriteFractional(to, a.fractions(), tokens, first, n, r.Scaling, r.Scaling*r.Sign)
 		return
 	}
-	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.scaling, r.scaling*r.sign)
+	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.Scaling, r.Scaling*r.Sign)
 }
 
 // writeRow makes the row of one token, for at most kernels.TokenPairs pairs.
-func (a *Angles) writeRow(cos, sin []float32, r *rotation) {
+func (a *Angles) writeRow(cos, sin []float32, r *heads.Rotation) {
 	switch {
 	case a.rows != nil:
-		a.rows.copyRow(cos, sin, row(a.of, 0), r.sign)
+		a.rows.copyRow(cos, sin, row(a.of, 0), r.Sign)
 	case a.fractional:
-		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: len(cos)}, a.fractions(), 1, 0, 1, r.scaling, r.scaling*r.sign)
+		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: len(cos)}, a.fractions(), 1, 0, 1, r.Scaling, r.Scaling*r.Sign)
 	default:
-		a.rotary.frequencies.WriteRow(cos, sin, a.of, r.scaling, r.scaling*r.sign)
+		a.rotary.frequencies.WriteRow(cos, sin, a.of, r.Scaling, r.Scaling*r.Sign)
 	}
 }
 
 // check checks positions, the argument of that name, and returns how many tokens they are
 // for.
 func (r *Rotary) check(function, name string, positions []int32) (int, error) {
-	if r == nil || r.rotaryDim == 0 {
+	if r == nil || r.head.RotaryDim == 0 {
 		return 0, argument.Error(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
 	}
 	axes := r.frequencies.Axes

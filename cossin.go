@@ -27,7 +27,7 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	if err != nil {
 		return err
 	}
-	pairs := r.rotaryDim / 2
+	pairs := r.head.RotaryDim / 2
 	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
 		return err
 	}
@@ -46,14 +46,14 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 // (a NaN, a position above 2^31 in magnitude, or an angle of 2^50 or above).
 func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 	const function = "posenc.Rotary.CosSinFractional"
-	if r == nil || r.rotaryDim == 0 || r.frequencies.Decays() {
+	if r == nil || r.head.RotaryDim == 0 || r.frequencies.Decays() {
 		return argument.Error(ErrConfig, function, "r", "nil, zero or with XPos", "a Rotary without XPos, from NewRotary")
 	}
 	tokens, err := r.checkFractional(function, positions)
 	if err != nil {
 		return err
 	}
-	pairs := r.rotaryDim / 2
+	pairs := r.head.RotaryDim / 2
 	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package posenc
 import (
 	"unsafe"
 
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -28,3 +29,68 @@ func BFloat16s[B ~uint16](bits []B) []BFloat16 {
 }
 
 func kindOf[T Element]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat16]() }
+
+// Quantized is the type of the numbers in a cache of 8-bit numbers. Let y be a float32
+// that is quantized, and RN32 rounding to the nearest float32, ties to even:
+//
+//	Q8_0   d = RN32(amax/127) for 32 numbers, amax = max |y|; kept as the nearest float16
+//	       q = RN32(y*RN32(1/d)) rounded to an integer, halves away from zero; 0 where d is 0
+//	       or RN32(1/d) infinite
+//	       (ggml: quantize_row_q8_0_ref)
+//	int8   scale = max(RN32(amax/127), 1e-6), for each token and head
+//	       q = RN32(y/scale) rounded to an integer, halves to even (vLLM)
+//	E4M3   RN32(y*Scale) rounded to E4M3FN, ties to even, at most 448 in magnitude
+//	       (FlashInfer, vLLM); or RN32(y/scale) with scale = max(RN32(amax/448), 1e-6), for
+//	       each token and head
+//	E5M2   RN32(y*Scale) rounded to E5M2, ties to even, at most 57344 in magnitude
+//
+// With one Scale for all numbers, infinities become the largest number and NaN becomes the
+// code 0x7f. With a scale for each block or head, an amax that is infinite or NaN makes d
+// and scale the same, q 0 and an E4M3 0x7f: the numbers are read back as NaN.
+type Quantized interface{ Q8_0 | int8 | E4M3 | E5M2 }
+
+// Q8_0 is a block of 32 numbers in ggml's format: number i is Q[i] times the float16 D,
+// whose bytes are little-endian.
+type Q8_0 struct {
+	D [2]byte
+	Q [generic.Q8Block]int8
+}
+
+// E4M3 is the code of an 8-bit number with 4 bits of exponent and without infinities:
+// E4M3FN of the OCP 8-bit floating point specification.
+type E4M3 uint8
+
+// E5M2 is the code of an 8-bit number with 5 bits of exponent.
+type E5M2 uint8
+
+// Q8_0s returns bytes as blocks of 34 bytes each, without copying. It leaves out the bytes
+// after the last whole block.
+func Q8_0s(bytes []byte) []Q8_0 {
+	return unsafe.Slice((*Q8_0)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/generic.Q8Bytes)
+}
+
+// E4M3s returns codes as numbers, without copying. The caller guarantees that they are
+// E4M3.
+func E4M3s[B ~uint8](codes []B) []E4M3 {
+	return unsafe.Slice((*E4M3)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
+}
+
+// E5M2s is [E4M3s] for E5M2 numbers.
+func E5M2s[B ~uint8](codes []B) []E5M2 {
+	return unsafe.Slice((*E5M2)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
+}
+
+// quantizedKind returns the kind of D.
+func quantizedKind[D Quantized]() kernels.Kind {
+	var zero D
+	if unsafe.Sizeof(zero) == generic.Q8Bytes { // known to the compiler, unlike the type
+		return kernels.Q8
+	}
+	switch any(zero).(type) {
+	case E4M3:
+		return kernels.E4M3
+	case E5M2:
+		return kernels.E5M2
+	}
+	return kernels.Int8
+}

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/testkit"
-
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/exhaustive"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 

@@ -1,10 +1,8 @@
 package posenc
 
 import (
-	"math"
-
 	"github.com/go-posenc/posenc/internal/argument"
-	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -58,20 +56,20 @@ func Hadamard[T Element](cfg HadamardConfig, tokens int, xs ...View[T]) error {
 	scratch := view.Over(memory[:])
 	for i := range xs {
 		x := operandOf(&xs[i], cfg.HeadDim)
-		dim, heads := cfg.HeadDim, x.Heads
+		dim, count := cfg.HeadDim, x.Heads
 		if x.HeadStride == dim { // all heads are one vector
-			dim, heads = dim*heads, 1
+			dim, count = dim*count, 1
 		}
 		for t := range tokens {
-			for h := range heads {
+			for h := range count {
 				at := x.Token(t) + h*x.HeadStride
 				if x.Kind == kernels.Float32 {
-					hadamardRows(x.Float32s(at), cfg.Block, dim/cfg.Block)
+					heads.HadamardRows(x.Float32s(at), cfg.Block, dim/cfg.Block)
 					continue
 				}
 				for end := at + dim; at < end; at += cfg.Block {
 					view.Convert(&scratch, &x, 0, at, cfg.Block)
-					hadamardRows(memory[:], cfg.Block, 1)
+					heads.HadamardRows(memory[:], cfg.Block, 1)
 					view.Convert(&x, &scratch, at, 0, cfg.Block)
 				}
 			}
@@ -80,21 +78,10 @@ func Hadamard[T Element](cfg HadamardConfig, tokens int, xs ...View[T]) error {
 	return nil
 }
 
-// isHadamard reports whether heads may be transformed in such blocks.
-func isHadamard(block, headDim int) bool {
-	return block >= leastHadamard && block <= mostHadamard && block&(block-1) == 0 && headDim%block == 0
-}
-
 // ofHadamard says what a block is to be, of a HeadDim.
 const ofHadamard = "a power of two from 32 to 512 that divides HeadDim %d"
 
-// hadamardRows transforms so many blocks of n elements.
-func hadamardRows(x []float32, n, count int) {
-	l := kernels.Lines{Len: n, Stride: n}
-	factor := float32(1 / math.Sqrt(float64(n)))
-	most := kernels.MaxCallElements / n
-	for first := 0; first < count; first += most {
-		l.Count = min(most, count-first)
-		kernels.HadamardF32(dispatch.Implementation(), x[first*n:], &l, factor)
-	}
+// isHadamard reports whether heads may be transformed in such blocks.
+func isHadamard(block, headDim int) bool {
+	return block >= leastHadamard && block <= mostHadamard && block&(block-1) == 0 && headDim%block == 0
 }

@@ -4,9 +4,8 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc/internal/argument"
-	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // RMSNorm is root-mean-square normalization of vectors (Zhang and Sennrich 2019,
@@ -28,10 +27,7 @@ import (
 //
 // transformers sums in another order. Its Qwen3 (not its Gemma 3 or OLMo 2) also rounds to
 // a type of 16 bits before it multiplies by the weight.
-type RMSNorm struct {
-	weight  []float32
-	epsilon float32
-}
+type RMSNorm struct{ norm heads.Norm }
 
 // maxNormElements bounds the vectors of a norm: one call of a kernel takes a whole vector.
 const maxNormElements = 1 << 20
@@ -54,10 +50,10 @@ func NewRMSNorm(weight []float32, cfg RMSNormConfig) (*RMSNorm, error) {
 	if !(cfg.Epsilon >= 0 && cfg.Epsilon <= math.MaxFloat32) {
 		return nil, argument.Error(ErrConfig, function, "cfg.Epsilon", cfg.Epsilon, "a finite number of at least 0")
 	}
-	n := &RMSNorm{append([]float32(nil), weight...), cfg.Epsilon}
+	n := &RMSNorm{heads.Norm{Weight: append([]float32(nil), weight...), Epsilon: cfg.Epsilon}}
 	if cfg.UnitOffset {
-		for i := range n.weight {
-			n.weight[i]++
+		for i := range n.norm.Weight {
+			n.norm.Weight[i]++
 		}
 	}
 	return n, nil
@@ -80,7 +76,7 @@ func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
 	if tokens < 0 {
 		return argument.Error(ErrShape, function, "tokens", tokens, "at least 0")
 	}
-	dim := len(norm.weight)
+	dim := len(norm.norm.Weight)
 	if err := view.Check(function, checked(xs), tokens, dim); err != nil {
 		return err
 	}
@@ -88,7 +84,7 @@ func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
 		x := operandOf(&xs[i], dim)
 		for t := 0; t < tokens; {
 			n := x.Together(t, tokens-t)
-			norm.apply(&x, x.Heads, x.Token(t), n)
+			norm.norm.Apply(&x, x.Heads, x.Token(t), n)
 			t += n
 		}
 	}
@@ -124,13 +120,13 @@ func Scale[T Element](factors []float32, headDim int, xs ...View[T]) error {
 	for i := range xs {
 		x := operandOf(&xs[i], headDim)
 		for t, factor := range factors {
-			scaleToken(&x, x.Token(t), headDim, factor)
+			heads.ScaleToken(&x, x.Token(t), headDim, factor)
 		}
 	}
 	return nil
 }
 
-func (n *RMSNorm) valid() bool { return n != nil && len(n.weight) > 0 }
+func (n *RMSNorm) valid() bool { return n != nil && len(n.norm.Weight) > 0 }
 
 // check checks the norm that the argument of that name is. It may be nil, a norm of a
 // head, or a norm of all heads of a token.
@@ -139,65 +135,16 @@ func (n *RMSNorm) check(function string, name argument.Name, heads, headDim int)
 	case n == nil:
 	case !n.valid():
 		return argument.Error(ErrConfig, function, name.String(), "zero", "nil or an RMSNorm from NewRMSNorm")
-	case len(n.weight) != headDim && len(n.weight) != heads*headDim:
-		return argument.Error(ErrShape, function, name.String(), argument.Elements(len(n.weight)), "HeadDim = %d or Heads*HeadDim = %d", headDim, heads*headDim)
+	case len(n.norm.Weight) != headDim && len(n.norm.Weight) != heads*headDim:
+		return argument.Error(ErrShape, function, name.String(), argument.Elements(len(n.norm.Weight)), "HeadDim = %d or Heads*HeadDim = %d", headDim, heads*headDim)
 	}
 	return nil
 }
 
-// apply normalizes the given number of heads in each of some consecutive tokens, starting
-// at element at.
-func (n *RMSNorm) apply(x *view.Operand, heads, at, tokens int) {
-	if heads == 1 {
-		n.lines(x, at, tokens, x.TokenStride)
-		return
+// of returns the norm as kernels take it, nil for nil.
+func (n *RMSNorm) of() *heads.Norm {
+	if n == nil {
+		return nil
 	}
-	if x.TokenStride == heads*x.HeadStride {
-		heads, tokens = heads*tokens, 1
-	}
-	for t := range tokens {
-		n.lines(x, at+t*x.TokenStride, heads, x.HeadStride)
-	}
-}
-
-// lines normalizes vectors in x that lie stride elements apart.
-func (n *RMSNorm) lines(x *view.Operand, at, count, stride int) {
-	l := kernels.Lines{Len: len(n.weight), Stride: stride}
-	most := max(1, kernels.MaxCallElements/l.Len)
-	for done := 0; done < count; done += most {
-		l.Count = min(most, count-done)
-		from := at + done*stride
-		switch x.Kind {
-		case kernels.Float16:
-			kernels.RMSNormF16(dispatch.Implementation(), x.Bits(from), n.weight, &l, n.epsilon)
-		case kernels.BFloat16:
-			kernels.RMSNormBF16(dispatch.Implementation(), x.Bits(from), n.weight, &l, n.epsilon)
-		default:
-			kernels.RMSNormF32(dispatch.Implementation(), x.Float32s(from), n.weight, &l, n.epsilon)
-		}
-	}
-}
-
-// scaleToken multiplies the heads of the token that starts at element at.
-func scaleToken(x *view.Operand, at, headDim int, factor float32) {
-	length, count := headDim, x.Heads
-	if x.HeadStride == headDim {
-		length, count = x.Heads*headDim, 1
-	}
-	l := kernels.Lines{Stride: x.HeadStride}
-	for column := 0; column < length; column += l.Len {
-		l.Len = min(kernels.MaxCallElements, length-column)
-		for head := 0; head < count; head += l.Count {
-			l.Count = min(kernels.MaxCallElements/l.Len, count-head)
-			from := at + head*x.HeadStride + column
-			switch x.Kind {
-			case kernels.Float16:
-				kernels.ScaleRowsF16(dispatch.Implementation(), x.Bits(from), factor, &l)
-			case kernels.BFloat16:
-				kernels.ScaleRowsBF16(dispatch.Implementation(), x.Bits(from), factor, &l)
-			default:
-				kernels.ScaleRowsF32(dispatch.Implementation(), x.Float32s(from), factor, &l)
-			}
-		}
-	}
+	return &n.norm
 }

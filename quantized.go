@@ -5,59 +5,10 @@ import (
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// Quantized is the type of the numbers in a cache of 8-bit numbers. Let y be a float32
-// that is quantized, and RN32 rounding to the nearest float32, ties to even:
-//
-//	Q8_0   d = RN32(amax/127) for 32 numbers, amax = max |y|; kept as the nearest float16
-//	       q = RN32(y*RN32(1/d)) rounded to an integer, halves away from zero; 0 where d is 0
-//	       or RN32(1/d) infinite
-//	       (ggml: quantize_row_q8_0_ref)
-//	int8   scale = max(RN32(amax/127), 1e-6), for each token and head
-//	       q = RN32(y/scale) rounded to an integer, halves to even (vLLM)
-//	E4M3   RN32(y*Scale) rounded to E4M3FN, ties to even, at most 448 in magnitude
-//	       (FlashInfer, vLLM); or RN32(y/scale) with scale = max(RN32(amax/448), 1e-6), for
-//	       each token and head
-//	E5M2   RN32(y*Scale) rounded to E5M2, ties to even, at most 57344 in magnitude
-//
-// With one Scale for all numbers, infinities become the largest number and NaN becomes the
-// code 0x7f. With a scale for each block or head, an amax that is infinite or NaN makes d
-// and scale the same, q 0 and an E4M3 0x7f: the numbers are read back as NaN.
-type Quantized interface{ Q8_0 | int8 | E4M3 | E5M2 }
-
-// Q8_0 is a block of 32 numbers in ggml's format: number i is Q[i] times the float16 D,
-// whose bytes are little-endian.
-type Q8_0 struct {
-	D [2]byte
-	Q [generic.Q8Block]int8
-}
-
-// E4M3 is the code of an 8-bit number with 4 bits of exponent and without infinities:
-// E4M3FN of the OCP 8-bit floating point specification.
-type E4M3 uint8
-
-// E5M2 is the code of an 8-bit number with 5 bits of exponent.
-type E5M2 uint8
-
-// Q8_0s returns bytes as blocks of 34 bytes each, without copying. It leaves out the bytes
-// after the last whole block.
-func Q8_0s(bytes []byte) []Q8_0 {
-	return unsafe.Slice((*Q8_0)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/generic.Q8Bytes)
-}
-
-// E4M3s returns codes as numbers, without copying. The caller guarantees that they are
-// E4M3.
-func E4M3s[B ~uint8](codes []B) []E4M3 {
-	return unsafe.Slice((*E4M3)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
-}
-
-// E5M2s is [E4M3s] for E5M2 numbers.
-func E5M2s[B ~uint8](codes []B) []E5M2 {
-	return unsafe.Slice((*E5M2)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
-}
 
 // QuantizedView describes the heads of a cache of 8-bit numbers: where they lie, as a
 // [View] does, and their scales.
@@ -146,21 +97,6 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	return units, nil
 }
 
-// quantizedKind returns the kind of D.
-func quantizedKind[D Quantized]() kernels.Kind {
-	var zero D
-	if unsafe.Sizeof(zero) == generic.Q8Bytes { // known to the compiler, unlike the type
-		return kernels.Q8
-	}
-	switch any(zero).(type) {
-	case E4M3:
-		return kernels.E4M3
-	case E5M2:
-		return kernels.E5M2
-	}
-	return kernels.Int8
-}
-
 // unitsOf returns how many D a head of so many elements is.
 func unitsOf[D Quantized](headDim int) int {
 	if quantizedKind[D]() == kernels.Q8 {
@@ -172,9 +108,9 @@ func unitsOf[D Quantized](headDim int) int {
 // setOperand sets o to where the heads of v lie, of so many elements each, except the data
 // and the scales. (It sets field by field, and those two are set elsewhere: see
 // view.View.)
-func (v *QuantizedView[D]) setOperand(o *quantizedOperand, units int) {
+func (v *QuantizedView[D]) setOperand(o *heads.QuantizedOperand, units int) {
 	v.heads().SetOperand(&o.Operand, quantizedKind[D](), units)
-	o.scale = v.Scale
+	o.Scale = v.Scale
 }
 
 // heads is the view as package view checks it: the same fields.
@@ -271,18 +207,18 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], optio
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
 	}
 	y := operandOf(&dst, headDim)
-	var x quantizedOperand
+	var x heads.QuantizedOperand
 	src.setOperand(&x, units)
-	x.Data, x.scales = unsafe.Pointer(unsafe.SliceData(src.Data)), src.Scales
-	q := quantization{dim: headDim, hadamard: src.Hadamard}
+	x.Data, x.Scales = unsafe.Pointer(unsafe.SliceData(src.Data)), src.Scales
+	q := heads.Quantization{Dim: headDim, Hadamard: src.Hadamard}
 	var unaligned [kernels.FusedElements + kernels.Line]float32
 	memory := kernels.LineAligned(unaligned[:])
-	scratch := q.scratch(memory)
-	heads := len(memory) / headDim
+	scratch := q.Scratch(memory)
+	most := len(memory) / headDim
 	for t := range tokens {
-		for h := 0; h < x.Heads; h += heads {
-			some := min(heads, x.Heads-h)
-			q.read(&scratch, &x, x.Token(slot(slots, t))+h*x.HeadStride, some)
+		for h := 0; h < x.Heads; h += most {
+			some := min(most, x.Heads-h)
+			q.Read(&scratch, &x, x.Token(heads.Slot(slots, t))+h*x.HeadStride, some)
 			for i := range some {
 				view.Convert(&y, &scratch, y.Token(t)+(h+i)*y.HeadStride, i*headDim, headDim)
 			}

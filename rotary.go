@@ -9,6 +9,7 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -101,7 +102,7 @@ type XPos struct {
 // Rotary is a rotary position embedding: the frequencies of a head and which elements they
 // rotate. It does not change after NewRotary, and many goroutines may use it at once.
 type Rotary struct {
-	head
+	head         heads.Head
 	scaling      float32
 	lastPosition int64 // the largest |position|, up to 2^31, whose angles stay below 2^50
 	frequencies  cossin.Frequencies
@@ -147,7 +148,7 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	if err != nil {
 		return nil, err
 	}
-	dim := h.rotaryDim
+	dim := h.RotaryDim
 	if cfg.AngleRounding > Float32Angles {
 		return fail("AngleRounding", cfg.AngleRounding, "ExactAngles or Float32Angles")
 	}
@@ -207,9 +208,9 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 }
 
 // newHead returns the elements of a head that are rotated.
-func newHead(function string, cfg RowsConfig) (head, error) {
-	fail := func(field string, value any, expected string, args ...any) (head, error) {
-		return head{}, argument.Error(ErrConfig, function, "cfg."+field, value, expected, args...)
+func newHead(function string, cfg RowsConfig) (heads.Head, error) {
+	fail := func(field string, value any, expected string, args ...any) (heads.Head, error) {
+		return heads.Head{}, argument.Error(ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
 	if cfg.HeadDim < 1 {
 		return fail("HeadDim", cfg.HeadDim, "at least 1")
@@ -234,7 +235,7 @@ func newHead(function string, cfg RowsConfig) (head, error) {
 		return fail("Layout", cfg.Layout, "HalfSplit or another constant of type Layout")
 	}
 	order := orders[cfg.Layout]
-	return head{cfg.HeadDim, dim, cfg.Offset, order.in, order.out}, nil
+	return heads.Head{HeadDim: cfg.HeadDim, RotaryDim: dim, Offset: cfg.Offset, In: order.in, Out: order.out}, nil
 }
 
 func frequencyError(function, name string, index int, value float64) error {

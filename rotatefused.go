@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
-	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -38,21 +38,21 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 		return err
 	}
 	h, scaling := a.heads()
-	var r rotation
-	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
+	var r heads.Rotation
+	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
 	if len(xs) == 0 {
 		return view.NoViews(function)
 	}
 	var g view.Grid
 	for i := range xs {
 		x := (*view.View[T])(&xs[i].View)
-		if p := x.Problem(&g, tokens, r.headDim); p != view.None {
+		if p := x.Problem(&g, tokens, r.HeadDim); p != view.None {
 			return x.Error(p, function, argument.Indexed("xs", i), &g)
 		}
 		if err := a.checkHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
 			return err
 		}
-		if err := xs[i].check(function, i, tokens, r.headDim); err != nil {
+		if err := xs[i].check(function, i, tokens, r.HeadDim); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	}
 	for i := range xs {
 		for j := range xs {
-			if j < i && view.Overlap((*view.View[T])(&xs[j].View), (*view.View[T])(&xs[i].View), tokens, tokens, r.headDim) {
+			if j < i && view.Overlap((*view.View[T])(&xs[j].View), (*view.View[T])(&xs[i].View), tokens, tokens, r.HeadDim) {
 				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements with "+argument.Indexed("xs", j), "views of different elements")
 			}
 			if argument.Overlap(xs[j].Data, xs[i].Scale) {
@@ -77,13 +77,13 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	switch {
 	case a.oneByOne():
 		for i := range xs {
-			x := operandOf(&xs[i].View, r.headDim)
-			xs[i].normalize(xs[i].Norm, &x, r.headDim, 0, tokens)
+			x := operandOf(&xs[i].View, r.HeadDim)
+			xs[i].normalize(xs[i].Norm, &x, r.HeadDim, 0, tokens)
 			rotateOneByOne(&a, tokens, &r, &x, nil, &x)
-			xs[i].normalize(xs[i].RotatedNorm, &x, r.headDim, 0, tokens)
-			xs[i].scale(&x, r.headDim, 0, tokens)
+			xs[i].normalize(xs[i].RotatedNorm, &x, r.HeadDim, 0, tokens)
+			xs[i].scale(&x, r.HeadDim, 0, tokens)
 		}
-	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
+	case tokens == 1 && r.RotaryDim <= 2*kernels.TokenPairs:
 		fuseToken(&a, &r, xs)
 	default:
 		fuseTokens(&a, tokens, &r, xs)
@@ -100,7 +100,7 @@ func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 		if err := n.norm.check(function, argument.Name{Text: n.name, Index: i}, x.Heads, headDim); err != nil {
 			return err
 		}
-		if n.norm != nil && len(n.norm.weight) != headDim && x.HeadStride != 0 && x.HeadStride != headDim {
+		if n.norm != nil && len(n.norm.norm.Weight) != headDim && x.HeadStride != 0 && x.HeadStride != headDim {
 			return argument.Error(ErrShape, function, argument.Indexed("xs", i)+".HeadStride", x.HeadStride, "0 or HeadDim = %d with a norm of all heads", headDim)
 		}
 	}
@@ -110,14 +110,14 @@ func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 	return nil
 }
 
-func fuseToken[T Element](a *Angles, r *rotation, xs []FusedView[T]) {
+func fuseToken[T Element](a *Angles, r *heads.Rotation, xs []FusedView[T]) {
 	var cos, sin [kernels.TokenPairs]float32
-	fuseChunk(a, 1, 0, 1, r, &cossin.Table{Cos: cos[:], Sin: sin[:], Stride: r.rotaryDim / 2}, xs)
+	fuseChunk(a, 1, 0, 1, r, &cossin.Table{Cos: cos[:], Sin: sin[:], Stride: r.RotaryDim / 2}, xs)
 }
 
-func fuseTokens[T Element](a *Angles, tokens int, r *rotation, xs []FusedView[T]) {
+func fuseTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []FusedView[T]) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	pairs := r.rotaryDim / 2
+	pairs := r.RotaryDim / 2
 	count := chunkTokens(pairs)
 	for t := 0; t < tokens; t += count {
 		fuseChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}, xs)
@@ -125,47 +125,31 @@ func fuseTokens[T Element](a *Angles, tokens int, r *rotation, xs []FusedView[T]
 }
 
 // fuseChunk normalizes, rotates and scales n tokens of a call, from token first on.
-func fuseChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table *cossin.Table, xs []FusedView[T]) {
+func fuseChunk[T Element](a *Angles, tokens, first, n int, r *heads.Rotation, table *cossin.Table, xs []FusedView[T]) {
 	a.write(table, tokens, first, n, r)
 	var x view.Operand
 	for i := range xs {
-		setOperand(&x, &xs[i].View, r.headDim)
+		setOperand(&x, &xs[i].View, r.HeadDim)
 		x.Data = unsafe.Pointer(unsafe.SliceData(xs[i].Data))
-		norm := xs[i].Norm
+		norm := xs[i].Norm.of()
 		// One kernel normalizes and rotates whole heads of float32.
-		oneKernel := norm != nil && len(norm.weight) == r.headDim && x.Kind == kernels.Float32 && r.in == r.out
-		most := max(1, kernels.FusedElements/(x.Heads*r.headDim))
+		oneKernel := norm != nil && len(norm.Weight) == r.HeadDim && x.Kind == kernels.Float32 && r.In == r.Out
+		most := max(1, kernels.FusedElements/(x.Heads*r.HeadDim))
 		for t := 0; t < n; {
 			count := x.Together(first+t, min(most, n-t))
 			at := x.Token(first + t)
 			if oneKernel {
 				for k := range count {
 					row := table.From(t + k)
-					r.normalizeAndRotate(&x, norm, at+k*x.TokenStride, &row)
+					r.NormalizeAndRotate(&x, norm, at+k*x.TokenStride, &row)
 				}
 			} else {
-				xs[i].normalize(norm, &x, r.headDim, first+t, count)
-				r.rotate(&x, &x, at, at, count, table, t)
+				xs[i].normalize(xs[i].Norm, &x, r.HeadDim, first+t, count)
+				r.Rotate(&x, &x, at, at, count, table, t)
 			}
-			xs[i].normalize(xs[i].RotatedNorm, &x, r.headDim, first+t, count)
-			xs[i].scale(&x, r.headDim, first+t, count)
+			xs[i].normalize(xs[i].RotatedNorm, &x, r.HeadDim, first+t, count)
+			xs[i].scale(&x, r.HeadDim, first+t, count)
 			t += count
-		}
-	}
-}
-
-// normalizeAndRotate normalizes and rotates the heads of float32 of the token that
-// starts at element at, by the first row of table.
-func (r *rotation) normalizeAndRotate(x *view.Operand, norm *RMSNorm, at int, table *cossin.Table) {
-	f := kernels.Fusion{Lines: kernels.Lines{Len: r.headDim, Stride: x.HeadStride}, First: r.offset, Pairs: r.rotaryDim / 2}
-	most := max(1, kernels.MaxCallElements/r.headDim)
-	for head := 0; head < x.Heads; head += most {
-		f.Count = min(most, x.Heads-head)
-		from := x.Float32s(at + head*x.HeadStride)
-		if r.out == view.HalfSplit {
-			kernels.RMSNormRotateHalfSplitF32(dispatch.Implementation(), from, norm.weight, table.Cos, table.Sin, &f, norm.epsilon)
-		} else {
-			kernels.RMSNormRotateInterleavedF32(dispatch.Implementation(), from, norm.weight, table.Cos, table.Sin, &f, norm.epsilon)
 		}
 	}
 }
@@ -176,12 +160,12 @@ func (v *FusedView[T]) normalize(norm *RMSNorm, x *view.Operand, headDim, first,
 		return
 	}
 	heads := x.Heads
-	if len(norm.weight) != headDim {
+	if len(norm.norm.Weight) != headDim {
 		heads = 1
 	}
 	for t := first; t < first+n; {
 		count := x.Together(t, first+n-t)
-		norm.apply(x, heads, x.Token(t), count)
+		norm.norm.Apply(x, heads, x.Token(t), count)
 		t += count
 	}
 }
@@ -192,6 +176,6 @@ func (v *FusedView[T]) scale(x *view.Operand, headDim, first, n int) {
 		return
 	}
 	for t := first; t < first+n; t++ {
-		scaleToken(x, x.Token(t), headDim, v.Scale[t])
+		heads.ScaleToken(x, x.Token(t), headDim, v.Scale[t])
 	}
 }

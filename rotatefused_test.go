@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 

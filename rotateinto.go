@@ -6,6 +6,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -32,8 +33,8 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 		return err
 	}
 	h, scaling := a.heads()
-	var r rotation
-	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
+	var r heads.Rotation
+	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return err
 	}
@@ -42,17 +43,17 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	}
 	var g view.Grid
 	from, to := (*view.View[S])(&src), (*view.View[D])(&dst)
-	if p := from.Grid(&g, tokens, r.headDim); p != view.None {
+	if p := from.Grid(&g, tokens, r.HeadDim); p != view.None {
 		return from.Error(p, function, "src", &g)
 	}
 	if dst.Heads != src.Heads {
 		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
 	}
-	reach, err := checkCache(function, argument.Named("dst"), to, slots, tokens, r.headDim)
+	reach, err := checkCache(function, argument.Named("dst"), to, slots, tokens, r.HeadDim)
 	if err != nil {
 		return err
 	}
-	y, x := operandOf(&dst, r.headDim), operandOf(&src, r.headDim)
+	y, x := operandOf(&dst, r.HeadDim), operandOf(&src, r.HeadDim)
 	if tokens == 0 || reach == 0 {
 		return nil
 	}
@@ -137,54 +138,30 @@ func slotError(function string, slots []int32, expected string, args ...any) err
 	return argument.Error(ErrPosition, function, argument.Indexed("slots", slices.Index(slots, s)), s, expected, args...)
 }
 
-// slot returns the token of dst that token t goes to.
-func slot(slots []int32, t int) int {
-	if slots == nil {
-		return t
-	}
-	return int(slots[t])
-}
-
-// together returns how many of n tokens, from t on, lie one after another both in x and,
-// at their slots, in y.
-func together(y, x *view.Operand, slots []int32, t, n int) int {
-	at := slot(slots, t)
-	n = min(x.Together(t, n), y.Together(at, n))
-	if slots == nil {
-		return n
-	}
-	for i := 1; i < n; i++ {
-		if slot(slots, t+i) != at+i {
-			return i
-		}
-	}
-	return n
-}
-
 // rotateInto rotates the tokens from begin to end of a call. If y is x, it leaves the
 // elements outside the rotated slice alone.
-func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+func rotateInto(a *Angles, tokens, begin, end int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	pairs := r.rotaryDim / 2
+	pairs := r.RotaryDim / 2
 	most := chunkTokens(pairs)
-	nonTemporal := y != x && r.writesNonTemporal(y, end-begin)
+	nonTemporal := y != x && r.WritesNonTemporal(y, end-begin)
 	for first := begin; first < end; first += most {
 		count := min(most, end-first)
 		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}
 		a.write(&table, tokens, first, count, r)
 		for t := first; t < first+count; {
-			at := slot(slots, t)
+			at := heads.Slot(slots, t)
 			if at < 0 {
 				t++
 				continue
 			}
-			n := together(y, x, slots, t, first+count-t)
+			n := heads.Together(y, x, slots, t, first+count-t)
 			if nonTemporal {
-				r.rotateNonTemporal(y, x, y.Token(at), x.Token(t), n, &table, t-first)
+				r.RotateNonTemporal(y, x, y.Token(at), x.Token(t), n, &table, t-first)
 			} else {
-				r.rotate(y, x, y.Token(at), x.Token(t), n, &table, t-first)
+				r.Rotate(y, x, y.Token(at), x.Token(t), n, &table, t-first)
 				if y != x {
-					r.copyRest(y, x, y.Token(at), x.Token(t), n)
+					r.CopyRest(y, x, y.Token(at), x.Token(t), n)
 				}
 			}
 			t += n
@@ -197,9 +174,9 @@ func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand,
 
 // rotateOneByOne is rotateInto for all tokens. It goes head by head if each head has its
 // own entries, and by runs of tokens that rotate and tokens that do not.
-func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+func rotateOneByOne(a *Angles, tokens int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	if a.none {
-		copyHeads(tokens, r.headDim, y, slots, x)
+		heads.CopyHeads(tokens, r.HeadDim, y, slots, x)
 		return
 	}
 	for h := range max(1, a.rows.heads) {
@@ -224,7 +201,7 @@ func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots [
 			}
 			switch {
 			case row(a.of, t) < 0:
-				r.leave(t, end, target, slots, &from)
+				r.Leave(t, end, target, slots, &from)
 			case rows.fullWidth:
 				rotateFullWidthInto(&some, t, end, r, target, slots, &from)
 			default:
@@ -235,57 +212,19 @@ func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots [
 	}
 }
 
-// copyHeads writes heads that do not rotate.
-func copyHeads(tokens, headDim int, y *view.Operand, slots []int32, x *view.Operand) {
-	if y == x {
-		return
-	}
-	for t := range tokens {
-		at := slot(slots, t)
-		for h := 0; at >= 0 && h < x.Heads; h++ {
-			view.Convert(y, x, y.Token(at)+h*y.HeadStride, x.Token(t)+h*x.HeadStride, headDim)
-		}
-	}
-}
-
-// leave writes the tokens from begin to end as they are, but in the order that the
-// rotation writes.
-func (r *rotation) leave(begin, end int, y *view.Operand, slots []int32, x *view.Operand) {
-	if y == x && r.in == r.out {
-		return
-	}
-	var memory [2 * kernels.ChunkPairs]float32
-	ordered := view.Over(memory[:])
-	ordered.Kind = x.Kind
-	for t := begin; t < end; t++ {
-		at := slot(slots, t)
-		if at < 0 {
-			continue
-		}
-		for h := range x.Heads {
-			to, from := y.Token(at)+h*y.HeadStride+r.offset, x.Token(t)+h*x.HeadStride+r.offset
-			view.Reorder(&ordered, x, 0, from, r.rotaryDim/2, r.in, r.out)
-			view.Convert(y, &ordered, to, 0, r.rotaryDim)
-		}
-		if y != x {
-			r.copyRest(y, x, y.Token(at), x.Token(t), 1)
-		}
-	}
-}
-
 // rotateFullWidthInto is rotateInto by rows with an entry for each element, token by
 // token.
-func rotateFullWidthInto(a *Angles, begin, end int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
-	var full fullWidthRow
+func rotateFullWidthInto(a *Angles, begin, end int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
+	var full heads.FullWidthRow
 	for t := begin; t < end; t++ {
-		at := slot(slots, t)
+		at := heads.Slot(slots, t)
 		if at < 0 {
 			continue
 		}
-		full.read(a.rows, row(a.of, t), r.sign)
-		r.rotateFullWidth(y, x, y.Token(at), x.Token(t), &full)
+		a.rows.readFullWidth(&full, row(a.of, t), r.Sign)
+		r.RotateFullWidth(y, x, y.Token(at), x.Token(t), &full)
 		if y != x {
-			r.copyRest(y, x, y.Token(at), x.Token(t), 1)
+			r.CopyRest(y, x, y.Token(at), x.Token(t), 1)
 		}
 	}
 }

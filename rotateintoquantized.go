@@ -7,6 +7,7 @@ import (
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -50,20 +51,20 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x Into
 	if err := c.begin("posenc.RotateIntoQuantized", &a, slots); err != nil {
 		return err
 	}
-	var r rotation
+	var r heads.Rotation
 	h, scaling := a.heads()
-	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
-	if err := x.check(&c, "x", slots, r.headDim, !a.none); err != nil {
+	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
+	if err := x.check(&c, "x", slots, r.HeadDim, !a.none); err != nil {
 		return err
 	}
 	var s [1]quantizedStore // whose pointers are not set through a pointer: they would escape
-	s[0].dim, s[0].norm, s[0].rotated, s[0].hadamard = x.dim(r.headDim), x.Norm, x.RotatedNorm, x.Dst.Hadamard
+	s[0].Dim, s[0].Norm, s[0].Rotated, s[0].Hadamard = x.dim(r.HeadDim), x.Norm.of(), x.RotatedNorm.of(), x.Dst.Hadamard
 	if !a.none {
-		s[0].rotation = &r
+		s[0].Rotation = &r
 	}
-	setOperand(&s[0].from, &x.Src, s[0].dim)
-	x.Dst.setOperand(&s[0].to, unitsOf[D](s[0].dim))
-	s[0].from.Data, s[0].to.Data, s[0].to.scales = unsafe.Pointer(unsafe.SliceData(x.Src.Data)), unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
+	setOperand(&s[0].from, &x.Src, s[0].Dim)
+	x.Dst.setOperand(&s[0].to, unitsOf[D](s[0].Dim))
+	s[0].from.Data, s[0].to.Data, s[0].to.Scales = unsafe.Pointer(unsafe.SliceData(x.Src.Data)), unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
 	if err := c.checkOverlaps("x", &a, slots, &s[0]); err != nil {
 		return err
 	}
@@ -85,34 +86,34 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	if err := c.begin("posenc.RotateIntoQuantizedKV", &a, slots); err != nil {
 		return err
 	}
-	var r rotation
+	var r heads.Rotation
 	h, scaling := a.heads()
-	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
-	if err := keys.check(&c, "keys", slots, r.headDim, !a.none); err != nil {
+	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
+	if err := keys.check(&c, "keys", slots, r.HeadDim, !a.none); err != nil {
 		return err
 	}
-	if err := values.check(&c, "values", slots, r.headDim, false); err != nil {
+	if err := values.check(&c, "values", slots, r.HeadDim, false); err != nil {
 		return err
 	}
 	var s [2]quantizedStore
-	s[0].dim, s[0].norm, s[0].rotated, s[0].hadamard = keys.dim(r.headDim), keys.Norm, keys.RotatedNorm, keys.Dst.Hadamard
-	s[1].dim, s[1].norm, s[1].rotated, s[1].hadamard = values.dim(r.headDim), values.Norm, values.RotatedNorm, values.Dst.Hadamard
+	s[0].Dim, s[0].Norm, s[0].Rotated, s[0].Hadamard = keys.dim(r.HeadDim), keys.Norm.of(), keys.RotatedNorm.of(), keys.Dst.Hadamard
+	s[1].Dim, s[1].Norm, s[1].Rotated, s[1].Hadamard = values.dim(r.HeadDim), values.Norm.of(), values.RotatedNorm.of(), values.Dst.Hadamard
 	if !a.none {
-		s[0].rotation = &r
+		s[0].Rotation = &r
 	}
 	k, v := &s[0], &s[1]
-	setOperand(&k.from, &keys.Src, k.dim)
-	setOperand(&v.from, &values.Src, v.dim)
-	keys.Dst.setOperand(&k.to, unitsOf[K](k.dim))
-	values.Dst.setOperand(&v.to, unitsOf[V](v.dim))
-	s[0].from.Data, s[0].to.Data, s[0].to.scales = unsafe.Pointer(unsafe.SliceData(keys.Src.Data)), unsafe.Pointer(unsafe.SliceData(keys.Dst.Data)), keys.Dst.Scales
-	s[1].from.Data, s[1].to.Data, s[1].to.scales = unsafe.Pointer(unsafe.SliceData(values.Src.Data)), unsafe.Pointer(unsafe.SliceData(values.Dst.Data)), values.Dst.Scales
+	setOperand(&k.from, &keys.Src, k.Dim)
+	setOperand(&v.from, &values.Src, v.Dim)
+	keys.Dst.setOperand(&k.to, unitsOf[K](k.Dim))
+	values.Dst.setOperand(&v.to, unitsOf[V](v.Dim))
+	s[0].from.Data, s[0].to.Data, s[0].to.Scales = unsafe.Pointer(unsafe.SliceData(keys.Src.Data)), unsafe.Pointer(unsafe.SliceData(keys.Dst.Data)), keys.Dst.Scales
+	s[1].from.Data, s[1].to.Data, s[1].to.Scales = unsafe.Pointer(unsafe.SliceData(values.Src.Data)), unsafe.Pointer(unsafe.SliceData(values.Dst.Data)), values.Dst.Scales
 	if err := cmp.Or(c.checkOverlaps("keys", &a, slots, k), c.checkOverlaps("values", &a, slots, v), c.checkSource("keys", k, "values", v), c.checkSource("values", v, "keys", k)); err != nil {
 		return err
 	}
-	if k.to.Kind == v.to.Kind && k.dim == v.dim {
+	if k.to.Kind == v.to.Kind && k.Dim == v.Dim {
 		other := (*QuantizedView[K])(unsafe.Pointer(&values.Dst)) // the same type
-		if keys.Dst.overlaps(other, reachOf(keys.Dst.heads(), c.end), reachOf(other.heads(), c.end), unitsOf[K](k.dim), unitsOf[K](k.dim)) {
+		if keys.Dst.overlaps(other, reachOf(keys.Dst.heads(), c.end), reachOf(other.heads(), c.end), unitsOf[K](k.Dim), unitsOf[K](k.Dim)) {
 			return argument.Error(ErrOverlap, c.function, "values.Dst", "sharing elements or scales with keys.Dst", "a view of different elements")
 		}
 	} else if argument.Overlap(keys.Dst.Data, values.Dst.Data) || argument.Overlap(keys.Dst.Scales, values.Dst.Scales) {
@@ -133,9 +134,9 @@ type quantizedCall struct {
 
 // quantizedStore is IntoQuantized without its types.
 type quantizedStore struct {
-	quantization
+	heads.Quantization
 	from view.Operand
-	to   quantizedOperand
+	to   heads.QuantizedOperand
 }
 
 // begin checks the angles and the slots.
@@ -220,8 +221,8 @@ func (x *IntoQuantized[D, S]) check(c *quantizedCall, name string, slots []int32
 		if err := n.norm.check(function, argument.Name{Text: name, Field: n.field}, x.Src.Heads, dim); err != nil {
 			return err
 		}
-		if n.norm != nil && len(n.norm.weight) > maxQuantizedToken {
-			return argument.Error(ErrShape, function, name+n.field, "of "+argument.Elements(len(n.norm.weight)).String(), "at most %d", maxQuantizedToken)
+		if n.norm != nil && len(n.norm.norm.Weight) > maxQuantizedToken {
+			return argument.Error(ErrShape, function, name+n.field, "of "+argument.Elements(len(n.norm.norm.Weight)).String(), "at most %d", maxQuantizedToken)
 		}
 	}
 	_, err = checkCache(function, argument.Name{Text: name, Field: ".Dst"}, x.Dst.heads(), slots, c.tokens, units)
@@ -234,7 +235,7 @@ const maxQuantizedToken = 4 * kernels.FusedElements
 // checkOverlaps returns an error where the cache of s, the argument of that name, shares memory
 // with something else that a call reads.
 func (c *quantizedCall) checkOverlaps(name string, a *Angles, slots []int32, s *quantizedStore) error {
-	data, scales := s.to.Memory(), argument.Memory(s.to.scales)
+	data, scales := s.to.Memory(), argument.Memory(s.to.Scales)
 	switch {
 	case argument.Overlap(data, slots) || argument.Overlap(scales, slots):
 		return argument.Error(ErrOverlap, c.function, name+".Dst", "sharing memory with slots", "a view of other memory")
@@ -247,7 +248,7 @@ func (c *quantizedCall) checkOverlaps(name string, a *Angles, slots []int32, s *
 // checkSource returns an error where the cache of s shares memory with the source or the numbers
 // of another store, or its own.
 func (c *quantizedCall) checkSource(name string, s *quantizedStore, otherName string, other *quantizedStore) error {
-	data, scales, source := s.to.Memory(), argument.Memory(s.to.scales), other.from.Memory()
+	data, scales, source := s.to.Memory(), argument.Memory(s.to.Scales), other.from.Memory()
 	switch {
 	case argument.Overlap(data, source) || argument.Overlap(scales, source):
 		return argument.Error(ErrOverlap, c.function, name+".Dst", "sharing memory with "+otherName+".Src", "a view of other memory")
@@ -258,21 +259,21 @@ func (c *quantizedCall) checkSource(name string, s *quantizedStore, otherName st
 }
 
 // store quantizes all tokens, with scratch memory of the size that they need.
-func (c *quantizedCall) store(a *Angles, r *rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) store(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	if c.end == 0 {
 		return
 	}
 	most, rotates := 0, false // elements that scratch memory holds at least
 	for i := range stores {
 		s := &stores[i]
-		s.choose(&s.to, s.from.Kind, c.fullWidth)
-		if s.way == throughScratch {
-			most = max(most, s.atLeast())
+		s.Choose(&s.to, s.from.Kind, c.fullWidth)
+		if s.Way == heads.ThroughScratch {
+			most = max(most, s.AtLeast())
 		}
-		rotates = rotates || s.rotation != nil
+		rotates = rotates || s.Rotation != nil
 	}
 	c.rotates = rotates
-	switch small := c.tokens == 1 && (r.rotaryDim <= 2*kernels.TokenPairs || !rotates); {
+	switch small := c.tokens == 1 && (r.RotaryDim <= 2*kernels.TokenPairs || !rotates); {
 	case small && most == 0:
 		c.storeToken(a, r, slots, stores)
 	case small && most <= kernels.TokenElements:
@@ -288,51 +289,51 @@ func (c *quantizedCall) store(a *Angles, r *rotation, slots []int32, stores []qu
 
 // storeToken stores one token. Where one call of a kernel suffices, it calls the kernel directly:
 // the calls in between would take as long as a head.
-func (c *quantizedCall) storeToken(a *Angles, r *rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var cos, sin []float32
 	if c.rotates {
 		inPlace := false
 		if a.rows != nil {
-			cos, sin, inPlace = a.rows.at(row(a.of, 0), r.sign)
+			cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
 		}
 		if !inPlace {
 			var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
-			scratch, pairs := kernels.LineAligned(memory[:]), r.rotaryDim/2
+			scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
 			cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
 			a.writeRow(cos, sin, r)
 		}
 	}
 	for i := range stores {
 		s := &stores[i]
-		if s.way == byOneKernel && s.from.Heads*s.dim <= kernels.MaxCallElements {
+		if s.Way == heads.ByOneKernel && s.from.Heads*s.Dim <= kernels.MaxCallElements {
 			var k kernels.Rotation // field by field: a struct built and copied costs 4 ns
-			at := s.to.Token(slot(slots, 0))
-			k.Pairs, k.Partner, k.Tokens, k.Heads, k.XHeadStride, k.YHeadStride = s.dim/2, s.dim/2, 1, s.from.Heads, s.from.HeadStride, s.to.HeadStride*int(s.to.Kind.Size())
-			rotateQuantize(s.to.Kind, s.to.bytes(at), s.to.scalesFrom(at, s.dim), s.from.Float32s(0), cos, sin, &k, s.to.scale, r.out)
+			at := s.to.Token(heads.Slot(slots, 0))
+			k.Pairs, k.Partner, k.Tokens, k.Heads, k.XHeadStride, k.YHeadStride = s.Dim/2, s.Dim/2, 1, s.from.Heads, s.from.HeadStride, s.to.HeadStride*int(s.to.Kind.Size())
+			heads.RotateQuantize(s.to.Kind, s.to.Bytes(at), s.to.ScalesFrom(at, s.Dim), s.from.Float32s(0), cos, sin, &k, s.to.Scale, r.Out)
 			continue
 		}
-		s.store(&s.to, slots, &s.from, 0, 1, nil, &cossin.Table{Cos: cos, Sin: sin, Stride: s.dim / 2}, nil)
+		s.Store(&s.to, slots, &s.from, 0, 1, nil, &cossin.Table{Cos: cos, Sin: sin, Stride: s.Dim / 2}, nil)
 	}
 }
 
-func (c *quantizedCall) storePreparedToken(a *Angles, r *rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storePreparedToken(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [kernels.TokenElements + kernels.Line]float32
 	var cos, sin [kernels.TokenPairs + kernels.Line]float32
 	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
-func (c *quantizedCall) storeTokens(a *Angles, r *rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storeTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), nil)
 }
 
-func (c *quantizedCall) storePreparedTokens(a *Angles, r *rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storePreparedTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [kernels.FusedElements + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
-func (c *quantizedCall) storeWholeTokens(a *Angles, r *rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storeWholeTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [maxQuantizedToken + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
@@ -340,36 +341,36 @@ func (c *quantizedCall) storeWholeTokens(a *Angles, r *rotation, slots []int32, 
 
 // storeIn goes through the tokens chunk by chunk. cos, sin and scratch are memory for the rows of
 // a chunk and for heads. Rows with an entry for each element are read token by token.
-func (c *quantizedCall) storeIn(a *Angles, r *rotation, slots []int32, stores []quantizedStore, cos, sin, scratch []float32) {
+func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, cos, sin, scratch []float32) {
 	if c.rotates && c.fullWidth {
 		c.storeFullWidth(a, r, slots, stores, scratch)
 		return
 	}
 	most := 1
 	if c.tokens > 1 {
-		most = chunkTokens(r.rotaryDim / 2)
+		most = chunkTokens(r.RotaryDim / 2)
 	}
 	for first := 0; first < c.tokens; first += most {
 		count := min(most, c.tokens-first)
 		var table cossin.Table // field by field: see rotation
-		table.Cos, table.Sin, table.Stride = cos, sin, r.rotaryDim/2
+		table.Cos, table.Sin, table.Stride = cos, sin, r.RotaryDim/2
 		if c.rotates {
 			a.write(&table, c.tokens, first, count, r)
 		}
 		for i := range stores {
 			s := &stores[i]
-			s.store(&s.to, slots, &s.from, first, count, scratch, &table, nil)
+			s.Store(&s.to, slots, &s.from, first, count, scratch, &table, nil)
 		}
 	}
 }
 
-func (c *quantizedCall) storeFullWidth(a *Angles, r *rotation, slots []int32, stores []quantizedStore, scratch []float32) {
-	var full fullWidthRow
+func (c *quantizedCall) storeFullWidth(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, scratch []float32) {
+	var full heads.FullWidthRow
 	for t := range c.tokens {
-		full.read(a.rows, row(a.of, t), r.sign)
+		a.rows.readFullWidth(&full, row(a.of, t), r.Sign)
 		for i := range stores {
 			s := &stores[i]
-			s.store(&s.to, slots, &s.from, t, 1, scratch, nil, &full)
+			s.Store(&s.to, slots, &s.from, t, 1, scratch, nil, &full)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -13,7 +14,7 @@ import (
 // [Rotary.Rows] computes them, and [NewRows] takes a [Table] of yours. Many goroutines may use
 // them at once; only [Rows.Refill] changes them.
 type Rows struct {
-	head
+	head      heads.Head
 	rotary    *Rotary      // that computes them; nil: the table is the caller's
 	cos, sin  view.Operand // row p starts at p*TokenStride
 	memory    []float32    // of cos and sin, where rotary computes them
@@ -71,7 +72,7 @@ func (r *Rows) Refill(positions []int32) error {
 
 // fill computes the rows of positions that are checked.
 func (r *Rows) fill(function string, positions []int32, tokens int) error {
-	pairs := r.rotaryDim / 2
+	pairs := r.head.RotaryDim / 2
 	if _, ok := argument.Multiply(tokens, 4*pairs); !ok {
 		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "fewer: an int cannot count the bytes of their rows, %d each", 4*pairs)
 	}
@@ -143,9 +144,9 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 	if cfg.Heads < 0 || cfg.Heads > maxRowHeads {
 		return nil, argument.Error(ErrConfig, function, "cfg.Heads", cfg.Heads, "from 0 to %d", maxRowHeads)
 	}
-	width := h.rotaryDim / 2
+	width := h.RotaryDim / 2
 	if t.FullWidth {
-		width = h.rotaryDim
+		width = h.RotaryDim
 	}
 	width *= max(1, cfg.Heads)
 	stride := cmp.Or(t.Stride, width)
@@ -192,9 +193,9 @@ func (r *Rows) check(function string, ids []int32, allowed bool) (negative bool,
 func (r *Rows) ofHead(h int) Rows {
 	one := *r
 	if r.heads > 0 {
-		entries := r.rotaryDim / 2
+		entries := r.head.RotaryDim / 2
 		if r.fullWidth {
-			entries = r.rotaryDim
+			entries = r.head.RotaryDim
 		}
 		one.heads, one.cos, one.sin = 0, r.cos.From(h*entries), r.sin.From(h*entries)
 	}
@@ -240,13 +241,10 @@ func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 
 // copyRow widens the entries of a row and multiplies the sines by sign.
 func (r *Rows) copyRow(cos, sin []float32, row int, sign float32) {
-	at := row * r.cos.TokenStride
-	toCos, toSin := view.Over(cos), view.Over(sin)
-	view.Convert(&toCos, &r.cos, 0, at, len(cos))
-	view.Convert(&toSin, &r.sin, 0, at, len(sin))
-	if sign < 0 {
-		for i, v := range sin {
-			sin[i] = -v
-		}
-	}
+	heads.WidenRow(cos, sin, &r.cos, &r.sin, row*r.cos.TokenStride, sign)
+}
+
+// readFullWidth reads a row with an entry for each element.
+func (r *Rows) readFullWidth(to *heads.FullWidthRow, row int, sign float32) {
+	to.Read(&r.cos, &r.sin, row*r.cos.TokenStride, r.head.RotaryDim, r.head.Out, sign)
 }

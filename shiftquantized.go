@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -31,15 +32,15 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 		return view.NoViews(function)
 	}
 	for i := range xs {
-		if err := checkShifted(function, deltas, xs, i, tokens, r.headDim); err != nil {
+		if err := checkShifted(function, deltas, xs, i, tokens, r.head.HeadDim); err != nil {
 			return err
 		}
 	}
-	a, shift := r.At(deltas), rotation{&r.head, r.out, r.out, 1, 1}
+	a, shift := r.At(deltas), heads.Rotation{Head: &r.head, In: r.head.Out, Out: r.head.Out, Scaling: 1, Sign: 1}
 	for i := range xs {
-		var x quantizedOperand
-		xs[i].setOperand(&x, unitsOf[D](r.headDim))
-		x.Data, x.scales = unsafe.Pointer(unsafe.SliceData(xs[i].Data)), xs[i].Scales
+		var x heads.QuantizedOperand
+		xs[i].setOperand(&x, unitsOf[D](r.head.HeadDim))
+		x.Data, x.Scales = unsafe.Pointer(unsafe.SliceData(xs[i].Data)), xs[i].Scales
 		shiftHeads(&a, tokens, &shift, &x, xs[i].Hadamard)
 	}
 	return nil
@@ -74,13 +75,13 @@ func checkShifted[D Quantized](function string, deltas []int32, xs []QuantizedVi
 }
 
 // shiftHeads shifts the heads of all tokens.
-func shiftHeads(a *Angles, tokens int, r *rotation, x *quantizedOperand, hadamard int) {
+func shiftHeads(a *Angles, tokens int, r *heads.Rotation, x *heads.QuantizedOperand, hadamard int) {
 	var unaligned [kernels.FusedElements + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	memory := kernels.LineAligned(unaligned[:])
-	q := quantization{dim: r.headDim, hadamard: hadamard, rotation: r}
-	scratch := q.scratch(memory)
-	pairs, heads := r.rotaryDim/2, min(x.Heads, len(memory)/q.dim)
+	q := heads.Quantization{Dim: r.HeadDim, Hadamard: hadamard, Rotation: r}
+	scratch := q.Scratch(memory)
+	pairs, heads := r.RotaryDim/2, min(x.Heads, len(memory)/q.Dim)
 	most := chunkTokens(pairs)
 	for first := 0; first < tokens; first += most {
 		count := min(most, tokens-first)
@@ -93,11 +94,11 @@ func shiftHeads(a *Angles, tokens int, r *rotation, x *quantizedOperand, hadamar
 			for h := 0; h < x.Heads; h += heads {
 				at := x.Token(first+t) + h*x.HeadStride
 				some := min(heads, x.Heads-h)
-				q.read(&scratch, x, at, some)
+				q.Read(&scratch, x, at, some)
 				scratch.Heads = some
-				r.rotate(&scratch, &scratch, 0, 0, 1, &table, t)
-				q.transform(&scratch, some)
-				x.quantize(at, q.dim, some, scratch.Float32s(0), q.dim, kernels.Ahead)
+				r.Rotate(&scratch, &scratch, 0, 0, 1, &table, t)
+				q.Transform(&scratch, some)
+				x.Quantize(at, q.Dim, some, scratch.Float32s(0), q.Dim, kernels.Ahead)
 			}
 		}
 	}

@@ -1,0 +1,309 @@
+package heads
+
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// quantizedWay is how heads get into a cache.
+type quantizedWay uint8
+
+const (
+	ThroughScratch quantizedWay = iota // prepare does the steps on float32, in scratch memory that fits the L1 cache, and quantize quantizes the result
+	asTheyAre                          // quantize takes heads from the source: no step changes them
+	ByOneKernel                        // rotateQuantize: a rotation is the only step
+)
+
+// Quantization is what a call does to heads on their way into a cache of 8-bit numbers or
+// out of it.
+type Quantization struct {
+	Way           quantizedWay
+	Dim           int // elements of a head
+	Norm, Rotated *Norm
+	Rotation      *Rotation // or nil
+	Hadamard      int
+}
+
+// QuantizedOperand is a QuantizedView without the type of its elements.
+type QuantizedOperand struct {
+	view.Operand
+	Scales []float32
+	Scale  float32
+}
+
+// Bytes returns the memory from element at on.
+func (o *QuantizedOperand) Bytes(at int) []uint8 {
+	size := int(o.Kind.Size())
+	return unsafe.Slice((*uint8)(o.Data), o.Length*size)[at*size:]
+}
+
+// integers returns the int8 from element at on.
+func (o *QuantizedOperand) integers(at int) []int8 {
+	return unsafe.Slice((*int8)(o.Data), o.Length)[at:]
+}
+
+// ScalesFrom returns the scales of heads of dim elements from element at on, or nil.
+func (o *QuantizedOperand) ScalesFrom(at, dim int) []float32 {
+	if o.Scales == nil {
+		return nil
+	}
+	return o.Scales[at/dim:]
+}
+
+// Scratch returns memory for heads that lie one after another.
+func (q *Quantization) Scratch(memory []float32) view.Operand {
+	o := view.Over(memory)
+	o.HeadStride = q.Dim
+	return o
+}
+
+// prepare writes the heads of n tokens to scratch, one after another, as they are to be
+// quantized. It reads x from element at on, and rotates by the rows of table from number
+// first on, or by full.
+func (q *Quantization) prepare(scratch, x *view.Operand, at, n int, table *cossin.Table, first int, full *FullWidthRow) {
+	scratch.Heads, scratch.TokenStride = x.Heads, x.Heads*q.Dim
+	if q.Rotation == nil || q.Norm != nil {
+		q.widen(scratch, x, at, n)
+		q.Norm.normalize(scratch, q.Dim, n)
+		x, at = scratch, 0
+	}
+	if q.Rotation != nil {
+		if full != nil {
+			q.Rotation.RotateFullWidth(scratch, x, 0, at, full)
+		} else {
+			q.Rotation.Rotate(scratch, x, 0, at, n, table, first)
+		}
+		if x != scratch {
+			q.Rotation.CopyRest(scratch, x, 0, at, n)
+		}
+	}
+	q.Rotated.normalize(scratch, q.Dim, n)
+	q.Transform(scratch, x.Heads*n)
+}
+
+// widen copies the heads of n tokens to scratch.
+func (q *Quantization) widen(scratch, x *view.Operand, at, n int) {
+	for t := range n {
+		length, count := q.Dim, x.Heads
+		if x.HeadStride == q.Dim {
+			length, count = q.Dim*x.Heads, 1
+		}
+		for i := range count {
+			view.Convert(scratch, x, t*scratch.TokenStride+i*length, at+t*x.TokenStride+i*x.HeadStride, length)
+		}
+	}
+}
+
+// Transform is the Hadamard transform of heads in scratch.
+func (q *Quantization) Transform(scratch *view.Operand, heads int) {
+	if q.Hadamard != 0 {
+		HadamardRows(scratch.Float32s(0), q.Hadamard, heads*q.Dim/q.Hadamard)
+	}
+}
+
+// Choose sets the way of heads of kind x into y. full says that rows have an entry for each
+// element.
+func (q *Quantization) Choose(y *QuantizedOperand, x kernels.Kind, full bool) {
+	r := q.Rotation
+	switch {
+	case x != kernels.Float32 || q.Norm != nil || q.Rotated != nil || q.Hadamard != 0:
+		q.Way = ThroughScratch
+	case r == nil:
+		q.Way = asTheyAre
+	case !full && r.In == r.Out && r.RotaryDim == q.Dim && dispatch.Implementation().RotatesAndQuantizes(y.Kind, y.Scales != nil, q.Dim):
+		q.Way = ByOneKernel
+	default:
+		q.Way = ThroughScratch
+	}
+}
+
+// AtLeast returns the elements that scratch memory has to hold.
+func (q *Quantization) AtLeast() int {
+	least := q.Dim
+	for _, n := range [...]*Norm{q.Norm, q.Rotated} {
+		if n != nil {
+			least = max(least, len(n.Weight))
+		}
+	}
+	return least
+}
+
+// Store quantizes n tokens of a call, from number first on, into their slots. Their rows are
+// those of table or full.
+func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *FullWidthRow) {
+	switch q.Way {
+	case ByOneKernel:
+		for t := first; t < first+n; {
+			at := Slot(slots, t)
+			if at < 0 {
+				t++
+				continue
+			}
+			n := Together(&y.Operand, x, slots, t, first+n-t)
+			q.rotateQuantizeTokens(y, x, y.Token(at), x.Token(t), n, table, t-first)
+			t += n
+		}
+	case asTheyAre:
+		for t := first; t < first+n; t++ {
+			if at := Slot(slots, t); at >= 0 {
+				q.quantizeHeads(y, x, y.Token(at), x.Token(t))
+			}
+		}
+	default:
+		q.storeThroughScratch(y, slots, x, first, n, memory, table, full)
+	}
+}
+
+// quantizeHeads quantizes the heads of a token.
+func (q *Quantization) quantizeHeads(y *QuantizedOperand, x *view.Operand, yAt, xAt int) {
+	heads := x.Heads
+	if heads*q.Dim > kernels.FusedElements {
+		heads = kernels.FusedElements / q.Dim
+	}
+	for h := 0; h < x.Heads; h += heads {
+		y.Quantize(yAt+h*y.HeadStride, q.Dim, min(heads, x.Heads-h), x.Float32s(xAt+h*x.HeadStride), x.HeadStride, kernels.Ahead)
+	}
+}
+
+// storeThroughScratch is store where heads change before they are quantized.
+func (q *Quantization) storeThroughScratch(y *QuantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *FullWidthRow) {
+	from, scratch := *x, q.Scratch(memory)
+	all := from.Heads
+	token := all * q.Dim
+	for t := first; t < first+n; {
+		at := Slot(slots, t)
+		if at < 0 {
+			t++
+			continue
+		}
+		some, heads := max(1, min(len(memory)/token, Together(&y.Operand, &from, slots, t, first+n-t))), min(all, len(memory)/q.Dim)
+		for h := 0; h < all; h += heads {
+			count := min(heads, all-h)
+			from.Heads = count
+			xAt, yAt := from.Token(t)+h*from.HeadStride, y.Token(at)+h*y.HeadStride
+			q.prepare(&scratch, &from, xAt, some, table, t-first, full)
+			next := uintptr(from.Data) + uintptr((xAt+some*from.TokenStride)*int(from.Kind.Size())) // what follows, if anything does
+			ahead := int(next - uintptr(scratch.Data))
+			if y.TokenStride == count*y.HeadStride { // heads of all tokens are equally far apart
+				y.Quantize(yAt, q.Dim, count*some, scratch.Float32s(0), q.Dim, ahead)
+				continue
+			}
+			for i := range some {
+				y.Quantize(yAt+i*y.TokenStride, q.Dim, count, scratch.Float32s(i*count*q.Dim), q.Dim, ahead)
+			}
+		}
+		t += some
+	}
+}
+
+// rotateQuantizeTokens rotates the heads of n tokens from element xAt of x on and quantizes them
+// into y from element yAt on. Row first+t of table is that of token t.
+func (q *Quantization) rotateQuantizeTokens(y *QuantizedOperand, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
+	var k kernels.Rotation
+	k.Pairs, k.Partner, k.TableStride = q.Dim/2, q.Dim/2, table.Stride
+	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride
+	size := int(y.Kind.Size())
+	k.YTokenStride, k.YHeadStride = y.TokenStride*size, y.HeadStride*size
+	heads, tokens := x.Heads, n
+	if heads*tokens*q.Dim > kernels.MaxCallElements {
+		heads, tokens = min(heads, kernels.MaxCallElements/q.Dim), max(1, kernels.MaxCallElements/(heads*q.Dim))
+	}
+	for t := 0; t < n; t += tokens {
+		k.Tokens = min(tokens, n-t)
+		at := (first + t) * table.Stride
+		cos, sin := table.Cos[at:], table.Sin[at:]
+		for h := 0; h < x.Heads; h += heads {
+			k.Heads = min(heads, x.Heads-h)
+			to := yAt + t*y.TokenStride + h*y.HeadStride
+			RotateQuantize(y.Kind, y.Bytes(to), y.ScalesFrom(to, q.Dim), x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride), cos, sin, &k, y.Scale, q.Rotation.Out)
+		}
+	}
+}
+
+// RotateQuantize calls the kernel that rotates heads of x and quantizes them into y, numbers of
+// that kind. The strides of y in k are in bytes.
+func RotateQuantize(kind kernels.Kind, y []uint8, scales, x, cos, sin []float32, k *kernels.Rotation, scale float32, order view.Order) {
+	impl, halfSplit := dispatch.Implementation(), order == view.HalfSplit
+	switch {
+	case kind == kernels.Q8 && halfSplit:
+		kernels.RotateQuantizeHalfSplitF32ToQ8(impl, y, x, cos, sin, k)
+	case kind == kernels.Q8:
+		kernels.RotateQuantizeInterleavedF32ToQ8(impl, y, x, cos, sin, k)
+	case kind == kernels.Int8 && halfSplit:
+		kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
+	case kind == kernels.Int8:
+		kernels.RotateQuantizeRowInterleavedF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
+	case scales != nil && halfSplit:
+		kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, y, scales, x, cos, sin, k)
+	case scales != nil:
+		kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, y, scales, x, cos, sin, k)
+	case kind == kernels.E4M3 && halfSplit:
+		kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, y, x, cos, sin, k, scale)
+	case kind == kernels.E4M3:
+		kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, y, x, cos, sin, k, scale)
+	case halfSplit:
+		kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, y, x, cos, sin, k, scale)
+	default:
+		kernels.RotateQuantizeScaledInterleavedF32ToE5M2(impl, y, x, cos, sin, k, scale)
+	}
+}
+
+// Quantize quantizes heads of x, dim elements each and stride elements apart, into y from
+// element at on. Meanwhile it fetches memory that many bytes ahead.
+func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahead int) {
+	v := kernels.Conversion{Len: dim, Count: heads, XStride: stride, YStride: y.HeadStride * int(y.Kind.Size()), Ahead: ahead}
+	quantize(y.Kind, y.Bytes(at), y.ScalesFrom(at, dim), x, &v, y.Scale)
+}
+
+// quantize calls the kernel that quantizes heads of x into y, numbers of that kind. The stride
+// of y in v is in bytes.
+func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conversion, scale float32) {
+	impl := dispatch.Implementation()
+	switch {
+	case kind == kernels.Q8:
+		if v.XStride == v.Len && v.YStride == v.Len/generic.Q8Block*generic.Q8Bytes { // blocks one after another
+			v.Len, v.Count = v.Count*v.Len, 1
+		}
+		kernels.QuantizeF32ToQ8(impl, y, x, v)
+	case kind == kernels.Int8:
+		v.ScaleStride = v.YStride / v.Len
+		kernels.QuantizeRowF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, v)
+	case scales != nil:
+		v.ScaleStride = v.YStride / v.Len
+		kernels.QuantizeRowF32ToE4M3(impl, y, scales, x, v)
+	case kind == kernels.E4M3:
+		kernels.QuantizeF32ToE4M3(impl, y, x, v, scale)
+	default:
+		kernels.QuantizeF32ToE5M2(impl, y, x, v, scale)
+	}
+}
+
+// Read writes heads of x, from element at on, to scratch as float32, and undoes the
+// Hadamard transform.
+func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, heads int) {
+	impl, to := dispatch.Implementation(), scratch.Float32s(0)
+	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride, YStride: q.Dim}
+	inverse := [1]float32{1 / x.Scale}
+	scales := inverse[:]
+	if x.Scales != nil {
+		v.ScaleStride = x.HeadStride / q.Dim
+		scales = x.Scales[at/q.Dim:]
+	}
+	switch x.Kind {
+	case kernels.Q8:
+		v.XStride *= generic.Q8Bytes
+		kernels.DequantizeQ8ToF32(impl, to, x.Bytes(at), &v)
+	case kernels.Int8:
+		kernels.DequantizeI8ToF32(impl, to, x.integers(at), scales, &v)
+	case kernels.E5M2:
+		kernels.DequantizeE5M2ToF32(impl, to, x.Bytes(at), scales, &v)
+	default:
+		kernels.DequantizeE4M3ToF32(impl, to, x.Bytes(at), scales, &v)
+	}
+	q.Transform(scratch, heads)
+}
