@@ -37,7 +37,6 @@
 //   - modelconfig reads a config.json or the keys of a GGUF file into a [RotaryConfig];
 //     frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
 //   - multimodal has the positions of prompts with images, video and sound.
-//   - ropecheck says what a rotation did, from heads before and after it.
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
 //   - relative has what is added to attention scores: ALiBi, T5, DeBERTa, Swin, Shaw,
 //     Transformer-XL, Inkling.

@@ -12,7 +12,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
-	"github.com/go-posenc/posenc/ropecheck"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/spf13/cobra"
 )
 
@@ -87,7 +87,7 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 	if s.Model != nil {
 		for _, layer := range s.Model.Layers() {
 			if tensor := layer.FrequencyFactors; tensor != "" {
-				return nil, fmt.Errorf("%s: frequencies are times e to the power of the tensor %s, which is not in this file; check them with package ropecheck", s.Path, tensor)
+				return nil, fmt.Errorf("%s: frequencies are times e to the power of the tensor %s, which is not in this file", s.Path, tensor)
 			}
 		}
 	}

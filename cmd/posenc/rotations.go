@@ -10,7 +10,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/ropecheck"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 )
 
 // unknownContext is how far curves go where a model does not say how long its sequences

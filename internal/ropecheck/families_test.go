@@ -13,7 +13,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
-	"github.com/go-posenc/posenc/ropecheck"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 )
 
 // kindsOf are the configurations of the kinds of layers of every type of package
@@ -24,7 +24,7 @@ func kindsOf(t *testing.T) (names []string, kinds map[string][]ropecheck.Candida
 			Needs map[string]any `json:"needs"`
 		} `json:"types"`
 	}
-	file := testkit.Must(os.Open("../modelconfig/testdata/transformers/survey.json.gz"))
+	file := testkit.Must(os.Open("../../modelconfig/testdata/transformers/survey.json.gz"))
 	defer file.Close()
 	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(&survey))
 	kinds = map[string][]ropecheck.Candidate{}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/ropecheck"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 )
 
 // TestErrors checks what is refused, and that errors name it.

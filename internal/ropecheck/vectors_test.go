@@ -12,7 +12,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
-	"github.com/go-posenc/posenc/ropecheck"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 )
 
 // frameworkCase is what a framework rotated: testdata/generate.py, testdata/ggml.c.
@@ -127,7 +127,7 @@ func TestFrameworks(t *testing.T) {
 // TestTransformersVectors checks the golden vectors of package modelconfig: two heads of q, and one of k, of every
 // published model there, in float32.
 func TestTransformersVectors(t *testing.T) {
-	const directory = "../modelconfig/testdata/transformers"
+	const directory = "../../modelconfig/testdata/transformers"
 	for i, path := range testkit.Must(filepath.Glob(directory + "/vectors/*.json")) {
 		if !tried(i) {
 			continue
@@ -174,7 +174,7 @@ func TestLlamaCppVectors(t *testing.T) {
 		Positions [][]int32
 		Rotated   []string
 	}
-	text := testkit.Must(os.Open("../modelconfig/testdata/llamacpp/rotated.json"))
+	text := testkit.Must(os.Open("../../modelconfig/testdata/llamacpp/rotated.json"))
 	defer text.Close()
 	decoder := json.NewDecoder(text)
 	decoder.UseNumber()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig"
-	"github.com/go-posenc/posenc/ropecheck"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 )
 
 // An engine rotates a model with base 10000, and its positions start at 1.

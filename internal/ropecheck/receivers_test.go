@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/ropecheck"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 )
 
 func TestReceivers(t *testing.T) {
