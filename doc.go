@@ -22,7 +22,7 @@
 //     stores values there. [ShiftQuantized] moves such keys, [Dequantize] reads them back,
 //     and [Hadamard] spreads outliers before they are quantized.
 //   - [RotateFused] rotates, normalizes and scales heads in one pass. [Normalize] and
-//     [Scale] are two of its steps; [QueryScales] and [LogQueryScales] compute factors.
+//     [ScaleQueries] are two of its steps; [QueryScales] and [LogQueryScales] compute factors.
 //   - [Rotary.Rows] computes the cosines and sines of a batch once for all layers. [NewRows]
 //     takes a table that you have already.
 //   - [Rotary.CosSin], [Rotary.CosSinFractional] and [CosSin] write the cosines and sines of

@@ -39,12 +39,12 @@ func kindOf[T Element]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat
 //	       (ggml: quantize_row_q8_0_ref)
 //	int8   scale = max(RN32(amax/127), 1e-6), for each token and head
 //	       q = RN32(y/scale) rounded to an integer, halves to even (vLLM)
-//	E4M3   RN32(y*Scale) rounded to E4M3FN, ties to even, at most 448 in magnitude
+//	E4M3   RN32(y*InverseScale) rounded to E4M3FN, ties to even, at most 448 in magnitude
 //	       (FlashInfer, vLLM); or RN32(y/scale) with scale = max(RN32(amax/448), 1e-6), for
 //	       each token and head
-//	E5M2   RN32(y*Scale) rounded to E5M2, ties to even, at most 57344 in magnitude
+//	E5M2   RN32(y*InverseScale) rounded to E5M2, ties to even, at most 57344 in magnitude
 //
-// With one Scale for all numbers, infinities become the largest number and NaN becomes the
+// With one InverseScale for all numbers, infinities become the largest number and NaN becomes the
 // code 0x7f. With a scale for each block or head, an amax that is infinite or NaN makes d
 // and scale the same, q 0 and an E4M3 0x7f: the numbers are read back as NaN.
 type Quantized interface{ Q8_0 | int8 | E4M3 | E5M2 }

@@ -85,13 +85,13 @@ func ExampleDequantize_ggml() {
 }
 
 // FP8 numbers that an engine has in a []byte, all with one scale. vLLM divides by its
-// k_scale, so Scale is the reciprocal.
+// k_scale, so InverseScale is the reciprocal.
 func ExampleE4M3s() {
 	const kScale = 0.25
 	codes := []byte{0x38, 0xb8, 0x3c, 0x7e} // 1, -1, 1.5, 448
 	cache := posenc.QuantizedView[posenc.E4M3]{
 		View:  posenc.View[posenc.E4M3]{Data: posenc.E4M3s(codes), Heads: 1},
-		Scale: 1 / kScale,
+		InverseScale: 1 / kScale,
 	}
 	x := make([]float32, len(codes))
 	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: len(codes)}); err != nil {
@@ -107,7 +107,7 @@ func ExampleE5M2s() {
 	codes := []byte{0x3c, 0xbc, 0x3e, 0x7b} // 1, -1, 1.5, 57344
 	cache := posenc.QuantizedView[posenc.E5M2]{
 		View:  posenc.View[posenc.E5M2]{Data: posenc.E5M2s(codes), Heads: 1},
-		Scale: 1,
+		InverseScale: 1,
 	}
 	x := make([]float32, len(codes))
 	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: len(codes)}); err != nil {
@@ -125,7 +125,7 @@ func ExampleShiftQuantized() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cache := posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: make([]posenc.E4M3, 2*4), Heads: 1}, Scale: 1}
+	cache := posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: make([]posenc.E4M3, 2*4), Heads: 1}, InverseScale: 1}
 	k := posenc.View[float32]{Data: []float32{1, 2, 0, 0, 1, 2, 0, 0}, Heads: 1}
 	if err := posenc.RotateIntoQuantized(rope.At([]int32{2, 3}), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: cache, Src: k}); err != nil {
 		log.Fatal(err)
@@ -158,7 +158,7 @@ func ExampleHadamard() {
 		return sum
 	}
 	fmt.Printf("%.1f, %.3f\n", k[:8], dot())
-	err := posenc.Hadamard(posenc.HadamardConfig{HeadDim: 32, Block: 32}, 1,
+	err := posenc.Hadamard(posenc.HadamardOptions{HeadDim: 32, Block: 32}, 1,
 		posenc.View[float32]{Data: q, Heads: 1},
 		posenc.View[float32]{Data: k, Heads: 1})
 	if err != nil {

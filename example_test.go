@@ -605,9 +605,9 @@ func ExampleNormalize() {
 }
 
 // Queries of two tokens, each token with its own factor.
-func ExampleScale() {
+func ExampleScaleQueries() {
 	q := []float32{1, 2, 3, 4}
-	if err := posenc.Scale([]float32{1, 0.5}, 2, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+	if err := posenc.ScaleQueries([]float32{1, 0.5}, 2, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(q)
@@ -616,7 +616,7 @@ func ExampleScale() {
 }
 
 // Ministral 3 multiplies the queries of later positions by factors after the rotation.
-// Pass the factors to Scale or RotateFused.
+// Pass the factors to ScaleQueries or RotateFused.
 func ExampleQueryScales() {
 	positions := []int32{0, 16383, 16384, 100000}
 	scales := make([]float32, len(positions))
@@ -823,7 +823,7 @@ func ExampleGridPositions() {
 		log.Fatal(err)
 	}
 	positions := make([]float32, 2*height*width)
-	if err := posenc.GridPositions(positions, posenc.Grid{Height: height, Width: width, Centered: true}); err != nil {
+	if err := posenc.GridPositions(positions, posenc.GridPositionsOptions{Height: height, Width: width, Centered: true}); err != nil {
 		log.Fatal(err)
 	}
 	cos, sin := make([]float32, height*width*headDim/2), make([]float32, height*width*headDim/2)
@@ -856,7 +856,7 @@ func ExampleLogQueryScales() {
 			log.Fatal(err)
 		}
 		head := posenc.View[float32]{Data: q[h*headDim:], Heads: 1, TokenStride: heads * headDim}
-		if err := posenc.Scale(scales, headDim, head); err != nil {
+		if err := posenc.ScaleQueries(scales, headDim, head); err != nil {
 			log.Fatal(err)
 		}
 	}

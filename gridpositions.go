@@ -6,7 +6,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// Grid says which positions the patches of an image have, for [GridPositions].
+// GridPositionsOptions says which positions the patches of an image have, for [GridPositions].
 //
 //	                                     axes          fields besides Height and Width
 //	DINOv3, EOMT-DINOv3, Sapiens2        row, column   Centered
@@ -16,7 +16,7 @@ import (
 //	SAM 2, RoPE-ViT                      column, row   ColumnsFirst
 //	EfficientLoFTR                       row, column   Offset 1
 //	MLCD, RotaryEmbeddingMixed of timm   row, column
-type Grid struct {
+type GridPositionsOptions struct {
 	Height, Width       int     // patches of an image, each from 1 to 2^22
 	Centered            bool    // positions are centres from -1 to 1 times 2π, not numbers; RefHeight, RefWidth and Scale must be 0
 	Offset              float32 // added to the numbers of rows and columns (grid_offset), below 2^22
@@ -41,65 +41,65 @@ type Grid struct {
 // the bits of their code. (timm's RotaryEmbeddingDinoV3 divides by periods instead, so its
 // angles may differ in the last bit.)
 //
-// Errors wrap ErrConfig (g) or ErrLength.
-func GridPositions(positions []float32, g Grid) error {
+// Errors wrap ErrConfig (options) or ErrLength.
+func GridPositions(positions []float32, options GridPositionsOptions) error {
 	const function = "posenc.GridPositions"
 	fail := func(field string, value any, expected string, args ...any) error {
-		return argument.Error(ErrConfig, function, "g."+field, value, expected, args...)
+		return argument.Error(ErrConfig, function, "options."+field, value, expected, args...)
 	}
 	const most = 1 << 22 // below it, numbers with a half are exact in float32
 	for _, size := range []struct {
 		name         string
 		value, least int
-	}{{"Height", g.Height, 1}, {"Width", g.Width, 1}, {"RefHeight", g.RefHeight, 0}, {"RefWidth", g.RefWidth, 0}} {
+	}{{"Height", options.Height, 1}, {"Width", options.Width, 1}, {"RefHeight", options.RefHeight, 0}, {"RefWidth", options.RefWidth, 0}} {
 		if size.value < size.least || size.value > most {
 			return fail(size.name, size.value, "from %d to 2^22", size.least)
 		}
 	}
-	scale := g.Scale
+	scale := options.Scale
 	switch {
-	case !(math.Abs(float64(g.Offset)) < most):
-		return fail("Offset", g.Offset, "a number below 2^22 in magnitude")
-	case !(math.Abs(float64(g.Scale)) <= math.MaxFloat32):
-		return fail("Scale", g.Scale, "a finite number")
-	case (g.RefHeight == 0) != (g.RefWidth == 0):
-		return fail("RefWidth", g.RefWidth, "RefHeight and RefWidth both set or both 0, and RefHeight is %d", g.RefHeight)
-	case g.Centered && g.RefHeight != 0:
-		return fail("RefHeight", g.RefHeight, "0 with Centered")
-	case g.Centered && g.Scale != 0:
-		return fail("Scale", g.Scale, "0 with Centered")
+	case !(math.Abs(float64(options.Offset)) < most):
+		return fail("Offset", options.Offset, "a number below 2^22 in magnitude")
+	case !(math.Abs(float64(options.Scale)) <= math.MaxFloat32):
+		return fail("Scale", options.Scale, "a finite number")
+	case (options.RefHeight == 0) != (options.RefWidth == 0):
+		return fail("RefWidth", options.RefWidth, "RefHeight and RefWidth both set or both 0, and RefHeight is %d", options.RefHeight)
+	case options.Centered && options.RefHeight != 0:
+		return fail("RefHeight", options.RefHeight, "0 with Centered")
+	case options.Centered && options.Scale != 0:
+		return fail("Scale", options.Scale, "0 with Centered")
 	case scale == 0:
 		scale = 1
 	}
-	patches, ok := argument.Multiply(g.Height, g.Width)
+	patches, ok := argument.Multiply(options.Height, options.Width)
 	want, fits := argument.Multiply(patches, 2)
 	if !ok || !fits || len(positions) != want {
-		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "2*Height*Width of %d by %d patches", g.Height, g.Width)
+		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "2*Height*Width of %d by %d patches", options.Height, options.Width)
 	}
 	position := func(i, n, ref int) float32 {
 		p := float32(i)
-		if g.Centered {
-			p = float32(p+0.5+g.Offset) / float32(n)
+		if options.Centered {
+			p = float32(p+0.5+options.Offset) / float32(n)
 			return float32(2*math.Pi) * float32(float32(2*p)-1)
 		}
-		p += g.Offset
+		p += options.Offset
 		if ref > 0 {
 			p = float32(p/float32(n)) * float32(ref)
 		}
 		return float32(p * scale)
 	}
 	rows, columns := positions[:patches], positions[patches:]
-	if g.ColumnsFirst {
+	if options.ColumnsFirst {
 		rows, columns = columns, rows
 	}
-	for y := range g.Height {
-		row := position(y, g.Height, g.RefHeight)
-		for x := range g.Width {
-			rows[y*g.Width+x] = row
+	for y := range options.Height {
+		row := position(y, options.Height, options.RefHeight)
+		for x := range options.Width {
+			rows[y*options.Width+x] = row
 			if y > 0 {
-				columns[y*g.Width+x] = columns[x]
+				columns[y*options.Width+x] = columns[x]
 			} else {
-				columns[x] = position(x, g.Width, g.RefWidth)
+				columns[x] = position(x, options.Width, options.RefWidth)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 	Call: func(a *testkit.Arguments) testkit.Call {
-		g := posenc.Grid{Height: a.Number(1, 9), Width: a.Number(1, 9), Offset: float32(a.Real(0.5)), ColumnsFirst: a.Yes()}
+		g := posenc.GridPositionsOptions{Height: a.Number(1, 9), Width: a.Number(1, 9), Offset: float32(a.Real(0.5)), ColumnsFirst: a.Yes()}
 		switch a.Below(4) {
 		case 0:
 			g.Centered = true
@@ -41,11 +41,11 @@ var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 	},
 	OnStack: func() error {
 		var positions [2 * 6]float32
-		return posenc.GridPositions(positions[:], posenc.Grid{Height: 2, Width: 3, Centered: true})
+		return posenc.GridPositions(positions[:], posenc.GridPositionsOptions{Height: 2, Width: 3, Centered: true})
 	},
 	Digests: func(add testkit.AddDigest) {
 		add("GridPositions", func(d *testkit.Digest) {
-			for _, g := range []posenc.Grid{
+			for _, g := range []posenc.GridPositionsOptions{
 				{Centered: true}, {Centered: true, Offset: 0.25, ColumnsFirst: true}, {RefHeight: 16, RefWidth: 24}, {RefHeight: 24, RefWidth: 16, Offset: 1}, {Scale: 1. / 3}, {},
 			} {
 				g.Height, g.Width = 37, 23
@@ -59,7 +59,7 @@ var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 
 // gridPositionPlain rounds each step, taken in float64, to float32: sums, products and
 // quotients of two float32 that are rounded twice so are rounded right.
-func gridPositionPlain(i, n, ref int, g posenc.Grid) float32 {
+func gridPositionPlain(i, n, ref int, g posenc.GridPositionsOptions) float32 {
 	round := func(x float64) float64 { return float64(float32(x)) }
 	p := round(float64(i) + float64(g.Offset))
 	if g.Centered {
@@ -75,7 +75,7 @@ func gridPositionPlain(i, n, ref int, g posenc.Grid) float32 {
 	return float32(p)
 }
 
-func gridPositionsRight(positions []float32, g posenc.Grid) bool {
+func gridPositionsRight(positions []float32, g posenc.GridPositionsOptions) bool {
 	for _, n := range []int{g.Height, g.Width} {
 		if n < 1 || n > 1<<22 {
 			return false
@@ -92,7 +92,7 @@ func gridPositionsRight(positions []float32, g posenc.Grid) bool {
 
 func TestGridPositionsOfCentres(t *testing.T) {
 	positions := make([]float32, 2*2*4)
-	testkit.NoError(t, posenc.GridPositions(positions, posenc.Grid{Height: 2, Width: 4, Centered: true}))
+	testkit.NoError(t, posenc.GridPositions(positions, posenc.GridPositionsOptions{Height: 2, Width: 4, Centered: true}))
 	const tau = float32(2 * math.Pi)
 	want := []float32{
 		-tau / 2, -tau / 2, -tau / 2, -tau / 2, tau / 2, tau / 2, tau / 2, tau / 2,
@@ -106,19 +106,19 @@ func TestGridPositionsOfCentres(t *testing.T) {
 func TestGridPositionsErrors(t *testing.T) {
 	memory := make([]float32, 16)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	wrong := func(name string, kind error, says string, positions []float32, g posenc.Grid) testkit.Wrong {
+	wrong := func(name string, kind error, says string, positions []float32, g posenc.GridPositionsOptions) testkit.Wrong {
 		return testkit.Wrong{Name: name, Kind: kind, Says: []string{"posenc.GridPositions: " + says}, Call: func() error { return posenc.GridPositions(positions, g) }}
 	}
 	testkit.CheckWrong(t, []testkit.Wrong{
-		wrong("no height", posenc.ErrConfig, "g.Height is 0, want from 1 to 2^22", memory[:12], posenc.Grid{Width: 3}),
-		wrong("wide", posenc.ErrConfig, "g.Width is 4194305", memory[:12], posenc.Grid{Height: 1, Width: 1<<22 + 1}),
-		wrong("negative reference", posenc.ErrConfig, "g.RefWidth is -1, want from 0 to 2^22", memory[:12], posenc.Grid{Height: 2, Width: 3, RefWidth: -1}),
-		wrong("half a reference", posenc.ErrConfig, "g.RefWidth is 0, want RefHeight and RefWidth both set or both 0, and RefHeight is 16", memory[:12], posenc.Grid{Height: 2, Width: 3, RefHeight: 16}),
-		wrong("offset", posenc.ErrConfig, "g.Offset is NaN", memory[:12], posenc.Grid{Height: 2, Width: 3, Offset: nan}),
-		wrong("scale", posenc.ErrConfig, "g.Scale is +Inf", memory[:12], posenc.Grid{Height: 2, Width: 3, Scale: inf}),
-		wrong("centred reference", posenc.ErrConfig, "g.RefHeight is 1, want 0 with Centered", memory[:12], posenc.Grid{Height: 2, Width: 3, RefHeight: 1, RefWidth: 1, Centered: true}),
-		wrong("centred scale", posenc.ErrConfig, "g.Scale is 2, want 0 with Centered", memory[:12], posenc.Grid{Height: 2, Width: 3, Scale: 2, Centered: true}),
-		wrong("short", posenc.ErrLength, "positions has 11 elements, want 2*Height*Width of 2 by 3 patches", memory[:11], posenc.Grid{Height: 2, Width: 3}),
-		wrong("far too short", posenc.ErrLength, "positions has 12 elements", memory[:12], posenc.Grid{Height: 1 << 22, Width: 1 << 22}),
+		wrong("no height", posenc.ErrConfig, "options.Height is 0, want from 1 to 2^22", memory[:12], posenc.GridPositionsOptions{Width: 3}),
+		wrong("wide", posenc.ErrConfig, "options.Width is 4194305", memory[:12], posenc.GridPositionsOptions{Height: 1, Width: 1<<22 + 1}),
+		wrong("negative reference", posenc.ErrConfig, "options.RefWidth is -1, want from 0 to 2^22", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefWidth: -1}),
+		wrong("half a reference", posenc.ErrConfig, "options.RefWidth is 0, want RefHeight and RefWidth both set or both 0, and RefHeight is 16", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 16}),
+		wrong("offset", posenc.ErrConfig, "options.Offset is NaN", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: nan}),
+		wrong("scale", posenc.ErrConfig, "options.Scale is +Inf", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: inf}),
+		wrong("centred reference", posenc.ErrConfig, "options.RefHeight is 1, want 0 with Centered", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 1, RefWidth: 1, Centered: true}),
+		wrong("centred scale", posenc.ErrConfig, "options.Scale is 2, want 0 with Centered", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: 2, Centered: true}),
+		wrong("short", posenc.ErrLength, "positions has 11 elements, want 2*Height*Width of 2 by 3 patches", memory[:11], posenc.GridPositionsOptions{Height: 2, Width: 3}),
+		wrong("far too short", posenc.ErrLength, "positions has 12 elements", memory[:12], posenc.GridPositionsOptions{Height: 1 << 22, Width: 1 << 22}),
 	}, memory)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// HadamardConfig says which elements a Hadamard transform mixes.
-type HadamardConfig struct {
+// HadamardOptions says which elements a Hadamard transform mixes.
+type HadamardOptions struct {
 	HeadDim int // elements per head, a multiple of Block
 	Block   int // elements that are transformed together: a power of two from 32 to 512
 }
@@ -37,26 +37,26 @@ const (
 // allocates nothing. You may split it into calls for any ranges of tokens or heads, on any
 // goroutines, and get the same bits.
 //
-// Errors wrap ErrConfig (cfg), ErrShape, ErrLength or ErrOverlap.
-func Hadamard[T Element](cfg HadamardConfig, tokens int, xs ...View[T]) error {
+// Errors wrap ErrConfig (options), ErrShape, ErrLength or ErrOverlap.
+func Hadamard[T Element](options HadamardOptions, tokens int, xs ...View[T]) error {
 	const function = "posenc.Hadamard"
-	if cfg.HeadDim < 1 {
-		return argument.Error(ErrConfig, function, "cfg.HeadDim", cfg.HeadDim, "at least 1")
+	if options.HeadDim < 1 {
+		return argument.Error(ErrConfig, function, "options.HeadDim", options.HeadDim, "at least 1")
 	}
-	if !isHadamard(cfg.Block, cfg.HeadDim) {
-		return argument.Error(ErrConfig, function, "cfg.Block", cfg.Block, ofHadamard, cfg.HeadDim)
+	if !isHadamard(options.Block, options.HeadDim) {
+		return argument.Error(ErrConfig, function, "options.Block", options.Block, ofHadamard, options.HeadDim)
 	}
 	if tokens < 0 {
 		return argument.Error(ErrShape, function, "tokens", tokens, "at least 0")
 	}
-	if err := view.Check(function, checked(xs), tokens, cfg.HeadDim); err != nil {
+	if err := view.Check(function, checked(xs), tokens, options.HeadDim); err != nil {
 		return err
 	}
 	var memory [mostHadamard]float32
 	scratch := view.Over(memory[:])
 	for i := range xs {
-		x := operandOf(&xs[i], cfg.HeadDim)
-		dim, count := cfg.HeadDim, x.Heads
+		x := operandOf(&xs[i], options.HeadDim)
+		dim, count := options.HeadDim, x.Heads
 		if x.HeadStride == dim { // all heads are one vector
 			dim, count = dim*count, 1
 		}
@@ -64,13 +64,13 @@ func Hadamard[T Element](cfg HadamardConfig, tokens int, xs ...View[T]) error {
 			for h := range count {
 				at := x.Token(t) + h*x.HeadStride
 				if x.Kind == kernels.Float32 {
-					heads.HadamardRows(x.Float32s(at), cfg.Block, dim/cfg.Block)
+					heads.HadamardRows(x.Float32s(at), options.Block, dim/options.Block)
 					continue
 				}
-				for end := at + dim; at < end; at += cfg.Block {
-					view.Convert(&scratch, &x, 0, at, cfg.Block)
-					heads.HadamardRows(memory[:], cfg.Block, 1)
-					view.Convert(&x, &scratch, at, 0, cfg.Block)
+				for end := at + dim; at < end; at += options.Block {
+					view.Convert(&scratch, &x, 0, at, options.Block)
+					heads.HadamardRows(memory[:], options.Block, 1)
+					view.Convert(&x, &scratch, at, 0, options.Block)
 				}
 			}
 		}

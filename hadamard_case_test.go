@@ -14,7 +14,7 @@ var _ = testkit.Register(testkit.Case{Function: "Hadamard", Times: 2,
 	OnStack: func() error {
 		var x [2 * 64]float32
 		var y [64]posenc.Float16
-		cfg := posenc.HadamardConfig{HeadDim: 64, Block: 32}
+		cfg := posenc.HadamardOptions{HeadDim: 64, Block: 32}
 		return errors.Join(posenc.Hadamard(cfg, 1, posenc.View[float32]{Data: x[:], Heads: 2}), posenc.Hadamard(cfg, 1, posenc.View[posenc.Float16]{Data: y[:], Heads: 1}))
 	},
 	Digests: func(add testkit.AddDigest) {
@@ -25,7 +25,7 @@ var _ = testkit.Register(testkit.Case{Function: "Hadamard", Times: 2,
 			if dim%32 != 0 {
 				return nil
 			}
-			cfg := posenc.HadamardConfig{HeadDim: dim, Block: 32}
+			cfg := posenc.HadamardOptions{HeadDim: dim, Block: 32}
 			return errors.Join(posenc.Hadamard(cfg, tokens, longView[float32](tokens, heads, dim)), posenc.Hadamard(cfg, tokens, longView[posenc.BFloat16](tokens, heads, dim)))
 		})
 	},
@@ -42,7 +42,7 @@ func hadamardCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		tokens, dim = min(tokens, 1), block
 	}
 	xs := testkit.OutputViews[T](a, tokens, dim)
-	cfg := posenc.HadamardConfig{HeadDim: dim, Block: block}
+	cfg := posenc.HadamardOptions{HeadDim: dim, Block: block}
 	return testkit.Call{
 		Run: func() error { return posenc.Hadamard(cfg, tokens, xs...) },
 		Right: func() bool {
@@ -71,7 +71,7 @@ func hadamardCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 func digestHadamard[T posenc.Element](d *testkit.Digest) {
 	for _, block := range []int{32, 64, 128, 256, 512} {
 		x := testkit.DigestElements[T](d, 2*512)
-		d.Must(posenc.Hadamard(posenc.HadamardConfig{HeadDim: 512, Block: block}, 2, posenc.View[T]{Data: x, Heads: 1}))
+		d.Must(posenc.Hadamard(posenc.HadamardOptions{HeadDim: 512, Block: block}, 2, posenc.View[T]{Data: x, Heads: 1}))
 		d.Add(x)
 	}
 }

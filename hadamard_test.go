@@ -37,7 +37,7 @@ func TestHadamardOfGGML(t *testing.T) {
 				t.Errorf("blocks of %d: the cache has %x, want %x", n, testkit.BytesOf(cache), want)
 			}
 			x, want := testkit.GoldenInputs(0, n), testkit.Hex[float32](c.Float32)
-			testkit.NoError(t, posenc.Hadamard(posenc.HadamardConfig{HeadDim: n, Block: n}, 1, posenc.View[float32]{Data: x, Heads: 1}))
+			testkit.NoError(t, posenc.Hadamard(posenc.HadamardOptions{HeadDim: n, Block: n}, 1, posenc.View[float32]{Data: x, Heads: 1}))
 			if i := testkit.FirstDifference(x, want); i >= 0 {
 				t.Errorf("blocks of %d: number %d is %x, want %x", n, i, x[i], want[i])
 			}

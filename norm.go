@@ -91,7 +91,7 @@ func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
 	return nil
 }
 
-// Scale multiplies the heads of token t by factors[t], in place:
+// ScaleQueries multiplies the heads of token t by factors[t], in place:
 //
 //	x = RN(RN32(x*factors[t]))
 //
@@ -101,8 +101,8 @@ func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
 // computes the factors of some models.
 //
 // Errors wrap ErrShape, ErrLength or ErrOverlap.
-func Scale[T Element](factors []float32, headDim int, xs ...View[T]) error {
-	const function = "posenc.Scale"
+func ScaleQueries[T Element](factors []float32, headDim int, xs ...View[T]) error {
+	const function = "posenc.ScaleQueries"
 	if headDim < 1 {
 		return argument.Error(ErrShape, function, "headDim", headDim, "at least 1")
 	}

@@ -23,7 +23,7 @@ var (
 			add.Types("Normalize", digestNormalize[float32], digestNormalize[posenc.Float16], digestNormalize[posenc.BFloat16])
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Scale", Times: 4,
+	_ = testkit.Register(testkit.Case{Function: "ScaleQueries", Times: 4,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return testkit.OfType(a, scaleCall[float32], scaleCall[posenc.Float16], scaleCall[posenc.BFloat16])(a)
 		},
@@ -31,11 +31,11 @@ var (
 		Long: func() error {
 			return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
 				factors := make([]float32, tokens)
-				return errors.Join(posenc.Scale(factors, dim, longView[float32](tokens, heads, dim)), posenc.Scale(factors, dim, longView[posenc.Float16](tokens, heads, dim)), posenc.Scale(factors, dim, longView[posenc.BFloat16](tokens, heads, dim)))
+				return errors.Join(posenc.ScaleQueries(factors, dim, longView[float32](tokens, heads, dim)), posenc.ScaleQueries(factors, dim, longView[posenc.Float16](tokens, heads, dim)), posenc.ScaleQueries(factors, dim, longView[posenc.BFloat16](tokens, heads, dim)))
 			})
 		},
 		Digests: func(add testkit.AddDigest) {
-			add.Types("Scale", digestScale[float32], digestScale[posenc.Float16], digestScale[posenc.BFloat16])
+			add.Types("ScaleQueries", digestScale[float32], digestScale[posenc.Float16], digestScale[posenc.BFloat16])
 		},
 	})
 )
@@ -115,7 +115,7 @@ func scaleCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	tokens := len(factors)
 	xs := testkit.OutputViews[T](a, tokens, dim)
 	return testkit.Call{
-		Run: func() error { return posenc.Scale(factors, dim, xs...) },
+		Run: func() error { return posenc.ScaleQueries(factors, dim, xs...) },
 		Right: func() bool {
 			right := dim >= 1 && viewsRight(xs, tokens, dim)
 			for _, x := range xs {
@@ -126,7 +126,7 @@ func scaleCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		Want: func() { eachHead(xs, tokens, dim, func(token int, head []T) { scaleRow(head, factors[token]) }) },
 		Parts: func(c *testkit.Choices) [][]func() error {
 			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
-				return posenc.Scale(testkit.Pick(factors, tokens), dim, x)
+				return posenc.ScaleQueries(testkit.Pick(factors, tokens), dim, x)
 			})
 		},
 	}
@@ -140,7 +140,7 @@ func normalizeOnStack[T posenc.Element]() error {
 func scaleOnStack[T posenc.Element]() error {
 	var x [2 * 3 * 8]T
 	factors := [2]float32{1, 2}
-	return posenc.Scale(factors[:], 8, posenc.View[T]{Data: x[:], Heads: 3})
+	return posenc.ScaleQueries(factors[:], 8, posenc.View[T]{Data: x[:], Heads: 3})
 }
 
 func longNormalize() error {
@@ -183,7 +183,7 @@ func digestNormalize[T posenc.Element](d *testkit.Digest) {
 func digestScale[T posenc.Element](d *testkit.Digest) {
 	for i, n := range []int{1, 7, 32, 67, 300} {
 		x, y := testkit.DigestViewOf(d, testkit.DigestElements[T], i, 4, 3, n), testkit.DigestViewOf(d, testkit.DigestElements[T], i+1, 4, 1, n)
-		d.Must(posenc.Scale(testkit.DigestElements[float32](d, 4), n, x.View, y.View))
+		d.Must(posenc.ScaleQueries(testkit.DigestElements[float32](d, 4), n, x.View, y.View))
 		d.Add(x.Memory, y.Memory)
 	}
 }

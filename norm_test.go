@@ -65,7 +65,7 @@ func TestNormalizeLarge(t *testing.T) {
 				generic.ScaleF32(row, factors[i/heads])
 			}
 			v := posenc.View[float32]{Data: x, Heads: heads}
-			testkit.NoError(t, posenc.Normalize(mustNorm(weight, 1e-6, false), tokens, v), posenc.Scale(factors, dim, v))
+			testkit.NoError(t, posenc.Normalize(mustNorm(weight, 1e-6, false), tokens, v), posenc.ScaleQueries(factors, dim, v))
 			if i := testkit.FirstDifference(x, want); i >= 0 {
 				t.Errorf("%v: element %d is %v, want %v", shape, i, x[i], want[i])
 			}
@@ -241,7 +241,7 @@ func TestNormErrors(t *testing.T) {
 		return testkit.Wrong{Name: name, Call: func() error { return posenc.Normalize(norm, tokens, xs...) }, Kind: kind, Says: []string{"posenc.Normalize: " + says}}
 	}
 	scale := func(name string, factors []float32, headDim int, kind error, says string, xs ...V) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error { return posenc.Scale(factors, headDim, xs...) }, Kind: kind, Says: []string{"posenc.Scale: " + says}}
+		return testkit.Wrong{Name: name, Call: func() error { return posenc.ScaleQueries(factors, headDim, xs...) }, Kind: kind, Says: []string{"posenc.ScaleQueries: " + says}}
 	}
 	testkit.CheckWrong(t, []testkit.Wrong{
 		newNorm("no weight", nil, 1, "weight has 0 elements"),
@@ -265,7 +265,7 @@ func TestNormErrors(t *testing.T) {
 	}, memory)
 	// Nothing to do is no error.
 	for _, err := range []error{
-		posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.Scale(nil, 4, V{Heads: 1}),
+		posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.ScaleQueries(nil, 4, V{Heads: 1}),
 	} {
 		if err != nil {
 			t.Error(err)

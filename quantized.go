@@ -19,15 +19,15 @@ import (
 type QuantizedView[D Quantized] struct {
 	View[D]
 
-	// Scales has the scales of int8, and of E4M3 if Scale is 0: one for every HeadDim
+	// Scales has the scales of int8, and of E4M3 if InverseScale is 0: one for every HeadDim
 	// elements of Data. The head that starts at Data[i] has Scales[i/HeadDim]. Strides
 	// are multiples of HeadDim.
 	Scales []float32
 
-	// Scale multiplies numbers before they are rounded to E5M2, or to E4M3 without Scales.
+	// InverseScale multiplies numbers before they are rounded to E5M2, or to E4M3 without Scales.
 	// It is from 2^-126 to 2^126. FlashInfer multiplies by it too, as quant_scale_kv. vLLM
-	// divides by k_scale and v_scale: Scale is their reciprocal.
-	Scale float32
+	// divides by k_scale and v_scale: InverseScale is their reciprocal.
+	InverseScale float32
 
 	// Hadamard is the block of the Hadamard transform that numbers go through before they
 	// are quantized: a power of two from 32 to 512 that divides HeadDim, see [Hadamard].
@@ -35,7 +35,7 @@ type QuantizedView[D Quantized] struct {
 	Hadamard int
 }
 
-// maxScale is the largest Scale; its reciprocal, the least, has a finite reciprocal too.
+// maxScale is the largest InverseScale; its reciprocal, the least, has a finite reciprocal too.
 const maxScale = 0x1p126
 
 // maxQuantizedDim is the most elements of a head for which scratch memory has room.
@@ -67,7 +67,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	if format == kernels.E4M3 {
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
-	if scale && !(v.Scale >= 1/maxScale && v.Scale <= maxScale) || !scale && v.Scale != 0 {
+	if scale && !(v.InverseScale >= 1/maxScale && v.InverseScale <= maxScale) || !scale && v.InverseScale != 0 {
 		expected := "0, because the scales are in Scales or in the blocks of Q8_0"
 		if scale {
 			expected = "a number from 2^-126 to 2^126"
@@ -75,7 +75,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 		if scale && format == kernels.E4M3 {
 			expected += ", or Scales"
 		}
-		return fail(ErrConfig, ".Scale", v.Scale, "%s", expected)
+		return fail(ErrConfig, ".InverseScale", v.InverseScale, "%s", expected)
 	}
 	if !scales {
 		if v.Scales != nil {
@@ -110,7 +110,7 @@ func unitsOf[D Quantized](headDim int) int {
 // view.View.)
 func (v *QuantizedView[D]) setOperand(o *heads.QuantizedOperand, units int) {
 	v.heads().SetOperand(&o.Operand, quantizedKind[D](), units)
-	o.Scale = v.Scale
+	o.Scale = v.InverseScale
 }
 
 // heads is the view as package view checks it: the same fields.
@@ -155,15 +155,15 @@ type DequantizeOptions struct {
 //
 //	Q8_0        RN(RN32(q*D))
 //	int8        RN(RN32(q*scale))
-//	E4M3        RN(RN32(code*scale))    scale of Scales, or RN32(1/Scale)
-//	E5M2        RN(RN32(code*RN32(1/Scale)))
+//	E4M3        RN(RN32(code*scale))    scale of Scales, or RN32(1/InverseScale)
+//	E5M2        RN(RN32(code*RN32(1/InverseScale)))
 //
 // RN32 rounds to the nearest float32, ties to even, and RN to T. If src.Hadamard is set,
 // Dequantize transforms the numbers once more, before RN, so that it writes what was there
 // before the transform. dst has as many heads as src, and shares no memory with it or with
 // options.Slots. A call allocates nothing.
 //
-// Errors wrap ErrConfig (src.Scale, src.Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition
+// Errors wrap ErrConfig (src.InverseScale, src.Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition
 // (a slot that is negative or that src does not have).
 func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], options DequantizeOptions) error {
 	const function = "posenc.Dequantize"

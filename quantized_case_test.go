@@ -110,10 +110,10 @@ func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, b
 	case scales:
 		v.Scales = testkit.Slice[float32](a, len(v.Data)/max(dim, 1))
 	case block == 1:
-		v.Scale = float32(a.Real([]float64{1, 0.5, 3.25, 448.0 / 7, 1e-3}[a.Below(5)]))
+		v.InverseScale = float32(a.Real([]float64{1, 0.5, 3.25, 448.0 / 7, 1e-3}[a.Below(5)]))
 	}
 	if a.Rarely() {
-		v.Scale = float32(a.Real(1))
+		v.InverseScale = float32(a.Real(1))
 	}
 	return v
 }
@@ -126,17 +126,17 @@ func quantizedRight[D posenc.Quantized](v *posenc.QuantizedView[D], dim, block i
 	if h := v.Hadamard; h != 0 && (!slices.Contains([]int{32, 64, 128, 256, 512}, h) || dim%h != 0) {
 		return false
 	}
-	rightScale := v.Scale >= 0x1p-126 && v.Scale <= 0x1p126
+	rightScale := v.InverseScale >= 0x1p-126 && v.InverseScale <= 0x1p126
 	rightScales := len(v.Scales) == len(v.Data)/dim && v.TokenStride%dim == 0 && v.HeadStride%dim == 0 && v.SequenceStride%dim == 0
 	switch any(*new(D)).(type) {
 	case posenc.Q8_0:
-		return v.Scales == nil && v.Scale == 0
+		return v.Scales == nil && v.InverseScale == 0
 	case int8:
-		return v.Scale == 0 && rightScales
+		return v.InverseScale == 0 && rightScales
 	case posenc.E5M2:
 		return v.Scales == nil && rightScale
 	}
-	return v.Scales == nil && rightScale || v.Scales != nil && v.Scale == 0 && rightScales
+	return v.Scales == nil && rightScale || v.Scales != nil && v.InverseScale == 0 && rightScales
 }
 
 // writesQuantized says that a call may write to the heads of tokens and to their scales.
@@ -173,12 +173,12 @@ func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, hea
 		v.Scales[at/len(head)] = generic.QuantizeRowF32ToI8(to, head)
 	case []posenc.E4M3:
 		if v.Scales == nil {
-			generic.QuantizeF32ToE4M3(testkit.BytesOf(to), head, v.Scale)
+			generic.QuantizeF32ToE4M3(testkit.BytesOf(to), head, v.InverseScale)
 		} else {
 			v.Scales[at/len(head)] = generic.QuantizeRowF32ToE4M3(testkit.BytesOf(to), head)
 		}
 	case []posenc.E5M2:
-		generic.QuantizeF32ToE5M2(testkit.BytesOf(to), head, v.Scale)
+		generic.QuantizeF32ToE5M2(testkit.BytesOf(to), head, v.InverseScale)
 	}
 }
 
@@ -186,7 +186,7 @@ func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, hea
 func dequantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h, dim int) []float32 {
 	head, units := make([]float32, dim), unitsOf[D](dim)
 	at := testkit.RowAt(&v.View, t, h, units)
-	scale := 1 / v.Scale
+	scale := 1 / v.InverseScale
 	if v.Scales != nil {
 		scale = v.Scales[at/dim]
 	}
@@ -316,7 +316,7 @@ func digestCache[D posenc.Quantized](d *testkit.Digest, tokens, heads, dim int, 
 		v.Scales = testkit.DigestElements[float32](d, tokens*heads)
 		return v
 	}
-	v.Scale = 3.25
+	v.InverseScale = 3.25
 	return v
 }
 

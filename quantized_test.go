@@ -16,7 +16,7 @@ import (
 
 // cacheFor returns an empty cache of packed heads.
 func cacheFor[D posenc.Quantized](tokens, heads, dim, hadamard int, scale float32) posenc.QuantizedView[D] {
-	v := posenc.QuantizedView[D]{View: posenc.View[D]{Heads: heads, Data: make([]D, tokens*heads*unitsOf[D](dim))}, Scale: scale, Hadamard: hadamard}
+	v := posenc.QuantizedView[D]{View: posenc.View[D]{Heads: heads, Data: make([]D, tokens*heads*unitsOf[D](dim))}, InverseScale: scale, Hadamard: hadamard}
 	if _, blocks := any(v.Data).([]posenc.Q8_0); !blocks && scale == 0 {
 		v.Scales = make([]float32, tokens*heads)
 	}
@@ -114,7 +114,7 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 			fixed = 1
 		}
 		if usually(fixed, 1-fixed) == 1 {
-			x.Dst.Scale = testkit.OneOf(r, []float32{1, 1, 1, 1, 0x1p126, 0x1p-126, -1, 0x1p127, 0x1p-127, float32(math.NaN())})
+			x.Dst.InverseScale = testkit.OneOf(r, []float32{1, 1, 1, 1, 0x1p126, 0x1p-126, -1, 0x1p127, 0x1p-127, float32(math.NaN())})
 		}
 		if usually(scales, 1-scales) == 1 {
 			x.Dst.Scales = make([]float32, max(0, length/dim+usually(0, -1, 1)))
@@ -287,7 +287,7 @@ func TestHadamardKeepsScores(t *testing.T) {
 	}
 	before := scores()
 	for _, block := range []int{32, 64, 128, 256} {
-		cfg := posenc.HadamardConfig{HeadDim: dim, Block: block}
+		cfg := posenc.HadamardOptions{HeadDim: dim, Block: block}
 		testkit.NoError(t, posenc.Hadamard(cfg, 1, posenc.View[float32]{Data: q, Heads: heads}, posenc.View[float32]{Data: k, Heads: heads}))
 		for h, score := range scores() {
 			// 8 sums and a product of each number, each off by 2^-24 of its size, 16.
@@ -422,14 +422,14 @@ func shapeOf[D posenc.Quantized](v posenc.QuantizedView[D]) [5]int {
 	return [5]int{v.Heads, v.TokenStride, v.HeadStride, v.SequenceTokens, v.SequenceStride}
 }
 
-// With the least and the largest Scale zeros are read back as zeros.
+// With the least and the largest InverseScale zeros are read back as zeros.
 func TestQuantizedScaleLimits(t *testing.T) {
 	for _, scale := range []float32{0x1p-126, 0x1p126} {
 		got := []float32{1, 1}
 		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E4M3](1, 1, 2, 0, scale), posenc.DequantizeOptions{Tokens: 1, HeadDim: 2}))
 		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E5M2](1, 1, 2, 0, scale), posenc.DequantizeOptions{Tokens: 1, HeadDim: 2}))
 		if got[0] != 0 || got[1] != 0 {
-			t.Errorf("Scale %g: zeros became %v", scale, got)
+			t.Errorf("InverseScale %g: zeros became %v", scale, got)
 		}
 	}
 }
@@ -480,7 +480,7 @@ func TestQuantizedArguments(t *testing.T) {
 		})
 	}
 	wrong("Hadamard beyond a head", posenc.ErrConfig, into+"x.Dst.Hadamard is 128", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 128 }), nil))
-	wrong("Scale of blocks", posenc.ErrConfig, into+"x.Dst.Scale is 2, want 0", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scale = 2 }), nil))
+	wrong("Scale of blocks", posenc.ErrConfig, into+"x.Dst.InverseScale is 2, want 0", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.InverseScale = 2 }), nil))
 	wrong("Scales of blocks", posenc.ErrLength, into+"x.Dst.Scales has 4 elements, want nil", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scales = make([]float32, 4) }), nil))
 	wrong("heads", posenc.ErrShape, into+"x.Dst.Heads is 1, want 2 as in Src", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Heads = 1 }), nil))
 	wrong("short", posenc.ErrLength, into+"x.Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 blocks (64 numbers)", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Data = v.Data[:3] }), nil))
@@ -524,7 +524,7 @@ func TestQuantizedArguments(t *testing.T) {
 		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, x, x)
 	})
 	wrong("one cache in two formats", posenc.ErrOverlap, both+"values.Dst is sharing memory with keys.Dst, want a view of other memory, because formats", func() error {
-		v := posenc.QuantizedView[posenc.E5M2]{View: posenc.View[posenc.E5M2]{Data: posenc.E5M2s(testkit.BytesOf(q8.Data))[:4*dim], Heads: 2}, Scale: 1}
+		v := posenc.QuantizedView[posenc.E5M2]{View: posenc.View[posenc.E5M2]{Data: posenc.E5M2s(testkit.BytesOf(q8.Data))[:4*dim], Heads: 2}, InverseScale: 1}
 		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src}, posenc.IntoQuantized[posenc.E5M2, float32]{Dst: v, Src: src})
 	})
 	wrong("keys in the source of values", posenc.ErrOverlap, both+"keys.Dst is sharing memory with values.Src", func() error {
@@ -580,13 +580,13 @@ func TestQuantizedArguments(t *testing.T) {
 		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src}, posenc.IntoQuantized[int8, float32]{Dst: o, Src: src})
 	})
 	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127, 0x1p-127} {
-		wrong("Scale", posenc.ErrConfig, "x.Dst.Scale is", func() error {
+		wrong("Scale", posenc.ErrConfig, "x.Dst.InverseScale is", func() error {
 			v := e4m3
-			v.Scale = scale
+			v.InverseScale = scale
 			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src})
 		})
 	}
-	wrong("both scales", posenc.ErrConfig, "xs[0].Scale is 1, want 0, because the scales are in Scales", func() error {
+	wrong("both scales", posenc.ErrConfig, "xs[0].InverseScale is 1, want 0, because the scales are in Scales", func() error {
 		v := e4m3
 		v.Scales = make([]float32, 4)
 		return posenc.ShiftQuantized(rotary, positions, v)
@@ -619,13 +619,13 @@ func TestQuantizedArguments(t *testing.T) {
 		v.Scales = wordsOf[float32](deltas)
 		return posenc.ShiftQuantized(rotary, deltas[2:], v)
 	})
-	wrong("Hadamard long block", posenc.ErrConfig, "posenc.Hadamard: cfg.Block is 1024, want a power of two from 32 to 512", func() error {
-		return posenc.Hadamard(posenc.HadamardConfig{HeadDim: 1024, Block: 1024}, 0, posenc.View[float32]{Heads: 1})
+	wrong("Hadamard long block", posenc.ErrConfig, "posenc.Hadamard: options.Block is 1024, want a power of two from 32 to 512", func() error {
+		return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 1024, Block: 1024}, 0, posenc.View[float32]{Heads: 1})
 	})
-	wrong("Hadamard one token below 0", posenc.ErrShape, "posenc.Hadamard: tokens is -1", func() error { return posenc.Hadamard[float32](posenc.HadamardConfig{HeadDim: 64, Block: 32}, -1) })
-	wrong("Hadamard block", posenc.ErrConfig, "posenc.Hadamard: cfg.Block is 16", func() error { return posenc.Hadamard(posenc.HadamardConfig{HeadDim: 64, Block: 16}, 2, src) })
-	wrong("Hadamard head", posenc.ErrConfig, "posenc.Hadamard: cfg.HeadDim is 0", func() error { return posenc.Hadamard(posenc.HadamardConfig{Block: 32}, 2, src) })
-	wrong("Hadamard tokens", posenc.ErrShape, "posenc.Hadamard: tokens is -2", func() error { return posenc.Hadamard(posenc.HadamardConfig{HeadDim: 64, Block: 32}, -2, src) })
+	wrong("Hadamard one token below 0", posenc.ErrShape, "posenc.Hadamard: tokens is -1", func() error { return posenc.Hadamard[float32](posenc.HadamardOptions{HeadDim: 64, Block: 32}, -1) })
+	wrong("Hadamard block", posenc.ErrConfig, "posenc.Hadamard: options.Block is 16", func() error { return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 64, Block: 16}, 2, src) })
+	wrong("Hadamard head", posenc.ErrConfig, "posenc.Hadamard: options.HeadDim is 0", func() error { return posenc.Hadamard(posenc.HadamardOptions{Block: 32}, 2, src) })
+	wrong("Hadamard tokens", posenc.ErrShape, "posenc.Hadamard: tokens is -2", func() error { return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 64, Block: 32}, -2, src) })
 	testkit.CheckWrong(t, calls, data)
 	if slices.ContainsFunc(q8.Data, func(b posenc.Q8_0) bool { return b != posenc.Q8_0{} }) || slices.Max(integers.Data) != 0 || slices.Max(e4m3.Data) != 0 {
 		t.Error("a call that failed wrote to its cache")

@@ -44,9 +44,9 @@ const (
 //	scales[t] = RN32(1 + Beta*ln(1 + floor((positions[t]+Offset)/Length)))
 //
 // or what the Rule says. The real number is rounded to float32 once, ties to even, and is
-// the same on every machine. [Scale] and [RotateFused] multiply queries by the factors.
+// the same on every machine. [ScaleQueries] and [RotateFused] multiply queries by the factors.
 // (transformers computes the factors of Beam and Inkling in float32 steps. It rounds those
-// of Ministral 3 and Mistral 4 to the type of the queries; Scale does not.)
+// of Ministral 3 and Mistral 4 to the type of the queries; ScaleQueries does not.)
 //
 // A position below -Offset has no factor and is an error. scales has an entry for each
 // position and shares no memory with positions. A call allocates nothing, except for a
@@ -164,7 +164,7 @@ type LogQueryScaling struct{ Scale, Bias float64 }
 //
 // The real number is rounded to float32 once, ties to even. Mistral Large 4 scales the
 // queries of all layers and of its indexer like this after the rotation, with a learned
-// scale and bias for each head. To multiply one head by the factors, call [Scale] with a
+// scale and bias for each head. To multiply one head by the factors, call [ScaleQueries] with a
 // View whose Heads is 1. (transformers rounds scale, bias, the logarithm and each step to
 // the type of the queries.)
 //

@@ -20,17 +20,17 @@ type FusedView[T Element] struct {
 	// They must then lie one after another: HeadStride is 0 or HeadDim.
 	Norm, RotatedNorm *RMSNorm
 
-	// Scale multiplies the heads of token t by Scale[t] at the end; nil means no scaling.
-	Scale []float32
+	// QueryScales multiplies the heads of token t by QueryScales[t] at the end; nil means no scaling.
+	QueryScales []float32
 }
 
 // RotateFused normalizes, rotates, normalizes again and scales Q and K in place, in one
-// pass over memory. It gives the bits that Normalize, Rotate, Normalize and Scale give one
+// pass over memory. It gives the bits that Normalize, Rotate, Normalize and ScaleQueries give one
 // after another, each rounding to T.
 //
 // Errors are those of Rotate. In addition, a zero Norm is ErrConfig, a Norm that does not
-// fit the heads is ErrShape, a Scale without an entry for each token is ErrLength, and a
-// Scale that shares memory with a view is ErrOverlap.
+// fit the heads is ErrShape, QueryScales without an entry for each token ErrLength, and
+// QueryScales that share memory with a view ErrOverlap.
 func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	const function = "posenc.RotateFused"
 	tokens, err := a.check(function)
@@ -64,8 +64,8 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 			if j < i && view.Overlap((*view.View[T])(&xs[j].View), (*view.View[T])(&xs[i].View), tokens, tokens, r.HeadDim) {
 				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements with "+argument.Indexed("xs", j), "views of different elements")
 			}
-			if argument.Overlap(xs[j].Data, xs[i].Scale) {
-				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Scale", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
+			if argument.Overlap(xs[j].Data, xs[i].QueryScales) {
+				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".QueryScales", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
 			}
 		}
 	}
@@ -104,8 +104,8 @@ func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 			return argument.Error(ErrShape, function, argument.Indexed("xs", i)+".HeadStride", x.HeadStride, "0 or HeadDim = %d with a norm of all heads", headDim)
 		}
 	}
-	if x.Scale != nil && len(x.Scale) != tokens {
-		return argument.Error(ErrLength, function, argument.Indexed("xs", i)+".Scale", argument.Elements(len(x.Scale)), "%d, one for each token", tokens)
+	if x.QueryScales != nil && len(x.QueryScales) != tokens {
+		return argument.Error(ErrLength, function, argument.Indexed("xs", i)+".QueryScales", argument.Elements(len(x.QueryScales)), "%d, one for each token", tokens)
 	}
 	return nil
 }
@@ -172,10 +172,10 @@ func (v *FusedView[T]) normalize(norm *RMSNorm, x *view.Operand, headDim, first,
 
 // scale scales n tokens of x, the operand of the view, from first on.
 func (v *FusedView[T]) scale(x *view.Operand, headDim, first, n int) {
-	if v.Scale == nil {
+	if v.QueryScales == nil {
 		return
 	}
 	for t := first; t < first+n; t++ {
-		heads.ScaleToken(x, x.Token(t), headDim, v.Scale[t])
+		heads.ScaleToken(x, x.Token(t), headDim, v.QueryScales[t])
 	}
 }

@@ -44,7 +44,7 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			*norm = norms[i][j].RMSNorm
 		}
 		if a.Yes() {
-			fused[i].Scale = testkit.Slice[float32](a, tokens)
+			fused[i].QueryScales = testkit.Slice[float32](a, tokens)
 		}
 	}
 	call := testkit.Call{
@@ -72,7 +72,7 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 				normalize(i, norms[i][1])
 			}
 			for i := range xs {
-				if scale := fused[i].Scale; scale != nil {
+				if scale := fused[i].QueryScales; scale != nil {
 					eachHead(xs[i:i+1], tokens, dim, func(token int, head []T) { scaleRow(head, scale[token]) })
 				}
 			}
@@ -81,8 +81,8 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	call.Parts = func(c *testkit.Choices) [][]func() error {
 		return testkit.ViewParts(c, xs, tokens, dim, whole, func(i int, x posenc.View[T], tokens []int) error {
 			v := posenc.FusedView[T]{View: x, Norm: fused[i].Norm, RotatedNorm: fused[i].RotatedNorm}
-			if fused[i].Scale != nil {
-				v.Scale = testkit.Pick(fused[i].Scale, tokens)
+			if fused[i].QueryScales != nil {
+				v.QueryScales = testkit.Pick(fused[i].QueryScales, tokens)
 			}
 			return posenc.RotateFused(angles.of(tokens), v)
 		})
@@ -101,11 +101,11 @@ func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[
 				return false
 			}
 		}
-		if x.Scale != nil && len(x.Scale) != tokens {
+		if x.QueryScales != nil && len(x.QueryScales) != tokens {
 			return false
 		}
 		for _, y := range xs {
-			if tokens > 0 && testkit.Share(y.Data, x.Scale) {
+			if tokens > 0 && testkit.Share(y.Data, x.QueryScales) {
 				return false
 			}
 		}
@@ -134,7 +134,7 @@ func fusedOnStack[T posenc.Element](a posenc.Angles) error {
 	factors := [3]float32{1, 2, 3}
 	norms := stackNorms()
 	return posenc.RotateFused(a,
-		posenc.FusedView[T]{View: posenc.View[T]{Data: q[:], Heads: 2}, Norm: norms[1], Scale: factors[:]},
+		posenc.FusedView[T]{View: posenc.View[T]{Data: q[:], Heads: 2}, Norm: norms[1], QueryScales: factors[:]},
 		posenc.FusedView[T]{View: posenc.View[T]{Data: k[:], Heads: 2}, Norm: norms[0]})
 }
 
@@ -150,7 +150,7 @@ func longRotateFused() error {
 	for _, heads := range []int{1, 3000} {
 		x := longView[float32](20, heads, 128)
 		err = errors.Join(err,
-			posenc.RotateFused(r.At(testkit.Sequence(20)), posenc.FusedView[float32]{View: x, Norm: norm, Scale: make([]float32, 20)}),
+			posenc.RotateFused(r.At(testkit.Sequence(20)), posenc.FusedView[float32]{View: x, Norm: norm, QueryScales: make([]float32, 20)}),
 			posenc.RotateFused(r.At(make([]int32, 20)), posenc.FusedView[float32]{View: x, Norm: norm}))
 	}
 	return err
@@ -174,7 +174,7 @@ func digestFused[T posenc.Element](d *testkit.Digest) {
 				}
 				k := testkit.DigestViewOf(d, fill, 0, tokens, 1, cfg.HeadDim)
 				d.Must(posenc.RotateFused(testkit.MustRotary(cfg).At(d.Positions(tokens)),
-					posenc.FusedView[T]{View: q.View, Norm: norm, Scale: testkit.DigestNumbers[float32](d, tokens)},
+					posenc.FusedView[T]{View: q.View, Norm: norm, QueryScales: testkit.DigestNumbers[float32](d, tokens)},
 					posenc.FusedView[T]{View: k.View}))
 				d.Add(q.Memory, k.Memory)
 			}

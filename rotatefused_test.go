@@ -29,16 +29,16 @@ func TestRotateFusedErrors(t *testing.T) {
 		fused("zero norm", posenc.ErrConfig, "xs[0].Norm is zero, want nil or an RMSNorm from NewRMSNorm", F{View: x, Norm: &posenc.RMSNorm{}}),
 		fused("norm of another size", posenc.ErrShape, "xs[0].Norm has 6 elements, want HeadDim = 4 or Heads*HeadDim = 8", F{View: x, Norm: norm6}),
 		fused("norm of heads apart", posenc.ErrShape, "xs[0].HeadStride is 6, want 0 or HeadDim = 4", F{View: strided(memory, 2, 12, 6), Norm: norm8}),
-		fused("scale of more tokens", posenc.ErrLength, "xs[0].Scale has 3 elements, want 2, one for each token", F{View: x, Scale: memory[20:23]}),
-		fused("scale of no tokens", posenc.ErrLength, "xs[0].Scale has 0 elements, want 2", F{View: x, Scale: []float32{}}),
-		fused("scale in its view", posenc.ErrOverlap, "xs[0].Scale is sharing memory with xs[0]", F{View: x, Scale: memory[15:17]}),
-		fused("scale in another view", posenc.ErrOverlap, "xs[1].Scale is sharing memory with xs[0]", F{View: x}, F{View: V{Data: memory[16:32], Heads: 2}, Scale: memory[:2]}),
+		fused("scale of more tokens", posenc.ErrLength, "xs[0].QueryScales has 3 elements, want 2, one for each token", F{View: x, QueryScales: memory[20:23]}),
+		fused("scale of no tokens", posenc.ErrLength, "xs[0].QueryScales has 0 elements, want 2", F{View: x, QueryScales: []float32{}}),
+		fused("scale in its view", posenc.ErrOverlap, "xs[0].QueryScales is sharing memory with xs[0]", F{View: x, QueryScales: memory[15:17]}),
+		fused("scale in another view", posenc.ErrOverlap, "xs[1].QueryScales is sharing memory with xs[0]", F{View: x}, F{View: V{Data: memory[16:32], Heads: 2}, QueryScales: memory[:2]}),
 		by("fractional positions in a view", rotary.AtFractional(memory[15:17]), posenc.ErrOverlap, "xs[1] is sharing memory with the positions", F{View: V{Data: memory[32:48], Heads: 2}}, F{View: x}),
 		by("fractional positions behind a view", rotary.AtFractional(memory[15:17]), posenc.ErrOverlap, "xs[0] is sharing memory with the positions", F{View: V{Data: memory[16:32], Heads: 2}}),
 		fused("same view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", F{View: x}, F{View: x}),
 	}, memory)
 	for _, err := range []error{
-		posenc.RotateFused(rotary.At(nil), F{View: V{Heads: 1}, Norm: norm4, Scale: []float32{}}),
+		posenc.RotateFused(rotary.At(nil), F{View: V{Heads: 1}, Norm: norm4, QueryScales: []float32{}}),
 	} {
 		if err != nil {
 			t.Error(err)

@@ -43,7 +43,7 @@ type IntoQuantized[D Quantized, S Element] struct {
 // into calls for any ranges of tokens or heads, on any goroutines, and get the same bits; a
 // norm of all heads needs all heads of a token in one call.
 //
-// Errors wrap ErrConfig (a, a norm, Scale, Hadamard), ErrShape, ErrLength, ErrOverlap or
+// Errors wrap ErrConfig (a, a norm, InverseScale, Hadamard), ErrShape, ErrLength, ErrOverlap or
 // ErrPosition, as those of RotateInto. HeadDim is at most 4096, and Heads*HeadDim at most
 // 16384 with a norm of all heads.
 func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x IntoQuantized[D, S]) error {
@@ -182,11 +182,11 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 		!c.slots && dst.TokenStride == 0 && uint64(len(dst.Data)) != token:
 		return false
 	case kind == kernels.Q8:
-		return headDim%generic.Q8Block == 0 && dst.Scales == nil && dst.Scale == 0
+		return headDim%generic.Q8Block == 0 && dst.Scales == nil && dst.InverseScale == 0
 	case kind == kernels.Int8 || dst.Scales != nil:
-		return kind != kernels.E5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.Scale == 0
+		return kind != kernels.E5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.InverseScale == 0
 	}
-	return dst.Scale >= 1/maxScale && dst.Scale <= maxScale
+	return dst.InverseScale >= 1/maxScale && dst.InverseScale <= maxScale
 }
 
 // check checks the heads that are the argument of that name.

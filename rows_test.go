@@ -161,7 +161,7 @@ func TestTableErrors(t *testing.T) {
 	)
 	quantize := func(a posenc.Angles, tokens, heads int) func() error {
 		return func() error {
-			dst := posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: make([]posenc.E4M3, 8*heads*tokens), Heads: heads}, Scale: 1}
+			dst := posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: make([]posenc.E4M3, 8*heads*tokens), Heads: heads}, InverseScale: 1}
 			return posenc.RotateIntoQuantized(a, nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: dst, Src: V{Data: data[:8*heads*tokens], Heads: heads}})
 		}
 	}

@@ -26,7 +26,7 @@ type visionCase struct {
 // visionRecipe is how a model's table is made.
 type visionRecipe struct {
 	layout        posenc.Layout
-	grid          posenc.Grid
+	grid          posenc.GridPositionsOptions
 	ladder        func(rounding frequency.Rounding) (frequency.Ladder, error)
 	mixed         func(c *visionCase) posenc.MixedFrequencies // instead of a ladder
 	heads         bool                                        // each has its own entries
@@ -51,7 +51,7 @@ func mixedOfTimm(c *visionCase) posenc.MixedFrequencies {
 
 func recipeOf(c *visionCase) visionRecipe {
 	const oneRounding = 0x1p-23 // a product or a quotient rounded once more, or once less
-	grid := posenc.Grid{Height: c.Height, Width: c.Width}
+	grid := posenc.GridPositionsOptions{Height: c.Height, Width: c.Width}
 	columns := grid
 	columns.ColumnsFirst = true
 	switch c.Model {

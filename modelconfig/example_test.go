@@ -258,7 +258,7 @@ func ExampleModel_Layers() {
 		log.Fatal(err)
 	}
 	positions := []int32{0, 8191, 100000}
-	scales := make([]float32, len(positions)) // for posenc.Scale or posenc.FusedView.Scale
+	scales := make([]float32, len(positions)) // for posenc.ScaleQueries or posenc.FusedView.QueryScales
 	for i, layer := range model.Layers() {
 		if err := posenc.QueryScales(scales, positions, layer.QueryScaling); err != nil {
 			log.Fatal(err)

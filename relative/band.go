@@ -28,7 +28,7 @@ import (
 // [DotProducts] makes the products: x is the relative states, [tokens][heads][d_rel], and
 // vectors is the columns of proj, from the largest distance down to 0, [extent][1][d_rel].
 // Scale the scores before. In layers with log scaling, scale relative states as queries are
-// scaled: posenc.QueryScales, posenc.Scale.
+// scaled: posenc.QueryScales, posenc.ScaleQueries.
 //
 // A call allocates nothing. Source: InklingRelativeLogits of transformers.
 //

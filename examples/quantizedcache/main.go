@@ -117,7 +117,7 @@ func (s *step) floatCache() numbers {
 // them back. An engine reads them in its dot products instead.
 func cacheOf[D posenc.Quantized](s *step, head int, scales *[2][cacheHeads]float32, scale float32, hadamard int) numbers {
 	view := func(i, hadamard int) posenc.QuantizedView[D] {
-		v := posenc.QuantizedView[D]{View: paged(make([]D, cacheHeads*head), head), Scale: scale, Hadamard: hadamard}
+		v := posenc.QuantizedView[D]{View: paged(make([]D, cacheHeads*head), head), InverseScale: scale, Hadamard: hadamard}
 		if scales != nil {
 			v.Scales = scales[i][:]
 		}
@@ -152,7 +152,7 @@ func (s *step) attend(n numbers) (r results) {
 	q := append([]float32(nil), s.q...)
 	check(posenc.Rotate(s.rope.At([]int32{tokens}), posenc.View[float32]{Data: q, Heads: queryHeads}))
 	if n.hadamard != 0 {
-		check(posenc.Hadamard(posenc.HadamardConfig{HeadDim: headDim, Block: n.hadamard}, 1, posenc.View[float32]{Data: q, Heads: queryHeads}))
+		check(posenc.Hadamard(posenc.HadamardOptions{HeadDim: headDim, Block: n.hadamard}, 1, posenc.View[float32]{Data: q, Heads: queryHeads}))
 	}
 	pages := paged(n.keys, headDim)
 	for h := range queryHeads {
