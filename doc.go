@@ -111,8 +111,8 @@
 // # Models
 //
 // This table says which encoding a model uses and which call computes it. docs/models.md,
-// docs/absolute.md and docs/relative.md of the repository have more models, their
-// parameters and common mistakes.
+// docs/traps.md, docs/absolute.md and docs/relative.md of the repository have more models,
+// their parameters and common mistakes.
 //
 //	rotary      Llama, Mistral, Qwen, Gemma, Phi, DeepSeek,   posenc.Rotate, by modelconfig
 //	            GPT-NeoX, GPT-J, gpt-oss, ModernBERT

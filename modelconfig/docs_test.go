@@ -3,10 +3,14 @@ package modelconfig
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
+	"go/token"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,11 +18,16 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/gguf"
 	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
-const modelsPage = "../docs/models.md"
+const (
+	modelsPage = "../docs/models.md"
+	trapsPage  = "../docs/traps.md"
+	keysPage   = "../docs/keys.md"
+)
 
 var layoutNames = map[posenc.Layout]string{
 	posenc.HalfSplit: "half-split", posenc.Interleaved: "interleaved", posenc.InterleavedToHalfSplit: "interleaved to half-split",
@@ -275,6 +284,47 @@ func notRotaryTable(notRotary map[string]string, what string) string {
 	return b.String()
 }
 
+// sizeTable has the names of sizes: the usual one, then the others.
+func sizeTable() string {
+	sizes := []struct {
+		what  string
+		names func(f *models.Family) []string
+	}{
+		{"hidden size", func(f *models.Family) []string { return f.Names.Hidden }},
+		{"heads", func(f *models.Family) []string { return f.Names.Heads }},
+		{"elements of a head", func(f *models.Family) []string {
+			names := f.Names.HeadDim
+			for _, k := range f.Kinds {
+				if k.HeadDimKey != "" {
+					names = append(slices.Clip(names), k.HeadDimKey)
+				}
+			}
+			return names
+		}},
+		{"layers", func(f *models.Family) []string { return f.Names.Layers }},
+		{"longest sequence", func(f *models.Family) []string { return f.Names.Positions }},
+	}
+	usual := families["llama"]
+	var b strings.Builder
+	b.WriteString("| size | keys |\n|---|---|\n")
+	for _, size := range sizes {
+		others := map[string]bool{}
+		for _, table := range []map[string]models.Family{families, towers} {
+			for _, f := range table {
+				if f.Refusal == "" {
+					for _, name := range size.names(&f) {
+						others[name] = true
+					}
+				}
+			}
+		}
+		first := size.names(&usual)[0]
+		delete(others, first)
+		fmt.Fprintf(&b, "| %s | `%s` |\n", size.what, strings.Join(append([]string{first}, byName(others)...), "`, `"))
+	}
+	return b.String()
+}
+
 func trapTable(function string, traps []modelTrap) string {
 	var b strings.Builder
 	b.WriteString("| test | what is true |\n|---|---|\n")
@@ -284,43 +334,75 @@ func trapTable(function string, traps []modelTrap) string {
 	return b.String()
 }
 
-// The tables of docs/models.md that the code holds are the code's.
-func TestDocs(t *testing.T) {
-	data := testkit.Must(os.ReadFile(modelsPage))
-	text := string(data)
-	for _, table := range []struct{ name, want string }{
-		{"families", familyTable()}, {"refused", refusedTable()}, {"indexers", indexerTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable(notRotary, "model_type")},
-		{"architectures", architectureTable()}, {"gguf indexers", ggufIndexerTable()}, {"architectures refused", ggufRefusedTable()}, {"architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
-		{"derived traps", trapTable("TestDerivedTraps", derivedTraps)}, {"traps", trapTable("TestTrap", huggingFaceTraps)}, {"gguf traps", trapTable("TestTrapGGUF", ggufTraps)},
-	} {
-		start, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
-		i := strings.Index(text, start)
-		if i < 0 {
-			t.Fatalf("no table %s", table.name)
-		}
-		i += len(start)
-		length := strings.Index(text[i:], end)
-		if length < 0 {
-			t.Fatalf("table %s has no end", table.name)
-		}
-		if text[i:i+length] != table.want {
-			if !*testkit.Update {
-				t.Errorf("table %s is not the code's; go test ./modelconfig -run TestDocs -update", table.name)
-			}
-			text = text[:i] + table.want + text[i+length:]
-		}
-	}
-	if *testkit.Update {
-		testkit.NoError(t, os.WriteFile(modelsPage, []byte(text), 0o644))
-	}
+// pageTable is a table that the code holds, and its page.
+type pageTable struct{ page, name, text string }
 
-	// Each rule with its keys, no more and no fewer, and a constructor that is used.
+func pageTables(t *testing.T) []pageTable {
+	return []pageTable{
+		{modelsPage, "families", familyTable()},
+		{modelsPage, "wrappers", wrapperTable()},
+		{modelsPage, "indexers", indexerTable()},
+		{modelsPage, "towers", towerTable(t)},
+		{modelsPage, "architectures", architectureTable()},
+		{modelsPage, "gguf indexers", ggufIndexerTable()},
+		{modelsPage, "refused", refusedTable()},
+		{modelsPage, "architectures refused", ggufRefusedTable()},
+		{modelsPage, "not rotary", notRotaryTable(notRotary, "model_type")},
+		{modelsPage, "architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
+		{trapsPage, "derived traps", trapTable("TestDerivedTraps", derivedTraps)},
+		{trapsPage, "traps", trapTable("TestTrap", huggingFaceTraps)},
+		{trapsPage, "gguf traps", trapTable("TestTrapGGUF", ggufTraps)},
+		{keysPage, "sizes", sizeTable()},
+	}
+}
+
+func readPage(page string) string { return string(testkit.Must(os.ReadFile(page))) }
+
+// The tables of docs/models.md, docs/traps.md and docs/keys.md that the code holds are the code's,
+// and each is on its page once.
+func TestDocs(t *testing.T) {
+	tables := pageTables(t)
+	for _, page := range []string{modelsPage, trapsPage, keysPage} {
+		text := readPage(page)
+		var places, want []string
+		for _, place := range regexp.MustCompile(`<!-- table: (.*) -->`).FindAllStringSubmatch(text, -1) {
+			places = append(places, place[1])
+		}
+		for _, table := range tables {
+			if table.page != page {
+				continue
+			}
+			want = append(want, table.name)
+			_, after, found := strings.Cut(text, "<!-- table: "+table.name+" -->\n")
+			got, _, ended := strings.Cut(after, "<!-- end -->")
+			if !found || !ended {
+				t.Fatalf("%s: table %s has no place, or no end", page, table.name)
+			}
+			if got != table.text {
+				if !*testkit.Update {
+					t.Errorf("%s: table %s is not the code's; go test ./modelconfig -run TestDocs -update", page, table.name)
+				}
+				begin := len(text) - len(after)
+				text = text[:begin] + table.text + text[begin+len(got):]
+			}
+		}
+		if !slices.Equal(places, want) {
+			t.Errorf("%s has places for %q, tables are %q", page, places, want)
+		}
+		if *testkit.Update {
+			testkit.NoError(t, os.WriteFile(page, []byte(text), 0o644))
+		}
+	}
+}
+
+// Each rule of docs/keys.md has its keys, no more and no fewer, and a constructor that is used.
+func TestDocsRules(t *testing.T) {
 	var source []byte
 	for _, path := range sources() {
 		source = append(source, testkit.Must(os.ReadFile(path))...)
 	}
 	var rules []string
-	for line := range strings.Lines(section(t, text, "Rules")) {
+	for line := range strings.Lines(section(t, readPage(keysPage), "Rules")) {
 		cells := strings.Split(line, "|")
 		if len(cells) != 5 || !strings.Contains(cells[1], "`") {
 			continue
@@ -340,29 +422,111 @@ func TestDocs(t *testing.T) {
 	if slices.Sort(rules); !slices.Equal(rules, huggingface.RopeTypeNames()) {
 		t.Errorf("rules %q, in the table %q", huggingface.RopeTypeNames(), rules)
 	}
+}
 
-	// Each key about rotary positions that the source names. (Those of other names,
-	// which the table has too, are not told from other words.)
+// docs/keys.md has each key that the source reads, and each about rotary positions that it names.
+func TestDocsKeys(t *testing.T) {
+	text := readPage(keysPage)
+	missing := func(key string) bool { return !strings.Contains(text, "`"+key+"`") }
 	for _, key := range words(t) {
-		if document.NamesRotation(key) && key == strings.ToLower(key) && strings.Contains(key, "_") && families[key].Plan == nil && !strings.Contains(text, "`"+key+"`") {
+		if !slices.Contains(gguf.GgufRopeKeys, key) && document.NamesRotation(key) && key == strings.ToLower(key) && strings.Contains(key, "_") && families[key].Plan == nil && missing(key) {
 			t.Errorf("no key %s", key)
 		}
 	}
+	inner := regexp.MustCompile(`^(rope_parameters|rope_scaling|sparse_attention_config)\.`) // keys of these objects
+	keys := keysInSource()
+	for _, key := range gguf.GgufRopeKeys {
+		keys = append(keys, "rope."+key)
+	}
+	for _, key := range keys {
+		if !inner.MatchString(key) && missing(key) && missing("rope.scaling.yarn_"+key) {
+			t.Errorf("no key %s", key)
+		}
+	}
+	if len(keys) < 150 {
+		t.Errorf("%d keys found", len(keys))
+	}
+}
 
-	// Each type that scales queries.
-	scales := section(t, text, "Query scales")
+// keysInSource are the keys that the readers of both formats hand to what reads a value, or have
+// in a variable or a field for keys. Keys of one word are not told from other words, and left out.
+func keysInSource() []string {
+	readers := strings.Fields("Has Lookup Number NumberOr Positive Optional Integer IntegerOr Boolean Text Object Numbers Integers Texts MustBe Agree " +
+		"has value number integer integers text flag base tensor perLayer flagPerLayer isList interval flagged")
+	name := regexp.MustCompile(`^_?[A-Za-z0-9]+([_.][A-Za-z0-9]+)+$`)
+	holds := func(e ast.Expr) bool {
+		ident, ok := e.(*ast.Ident)
+		return ok && (ident.Name == "key" || strings.HasSuffix(ident.Name, "Key") || slices.Contains([]string{"Key", "BaseKeys", "BaseRatio", "List", "freqsTensor", "shortTensor", "longTensor"}, ident.Name))
+	}
+	found := map[string]bool{}
+	add := func(values ...ast.Expr) {
+		for _, e := range values {
+			ast.Inspect(e, func(n ast.Node) bool {
+				if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+					if s := testkit.Must(strconv.Unquote(literal.Value)); name.MatchString(s) {
+						found[s] = true
+					}
+				}
+				_, call := n.(*ast.CallExpr)
+				return !call
+			})
+		}
+	}
+	files := slices.DeleteFunc(sources(), func(path string) bool { return filepath.Dir(path) == "." })
+	for _, tree := range parseFiles(files) {
+		ast.Inspect(tree, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				function, _ := n.Fun.(*ast.Ident)
+				if method, ok := n.Fun.(*ast.SelectorExpr); ok {
+					function = method.Sel
+				}
+				if function != nil && slices.Contains(readers, function.Name) {
+					add(n.Args...)
+				}
+			case *ast.KeyValueExpr:
+				if holds(n.Key) {
+					add(n.Value)
+				}
+			case *ast.AssignStmt:
+				if slices.ContainsFunc(n.Lhs, holds) {
+					add(n.Rhs...)
+				}
+			case *ast.ValueSpec:
+				for i, ident := range n.Names {
+					if holds(ident) && i < len(n.Values) {
+						add(n.Values[i])
+					}
+				}
+			case *ast.RangeStmt:
+				if n.Value != nil && holds(n.Value) {
+					add(n.X)
+				}
+			}
+			return true
+		})
+	}
+	return document.SortedKeys(found)
+}
+
+// docs/keys.md has each type that scales queries.
+func TestDocsQueryScales(t *testing.T) {
+	scales := section(t, readPage(keysPage), "Query scales")
 	for name, f := range families {
 		if (f.QueryScale != nil || f.ScalingTensor != "") != slices.Contains(tableNames(scales, false), name) {
-			t.Errorf("%s scales queries, or its line is too many", name)
+			t.Errorf("%s scales queries and has no line, or it has one and does not", name)
 		}
 	}
 	for name, arch := range ggufArchitectures {
 		if (arch.QueryScale != models.QueriesUnscaled) != slices.Contains(tableNames(scales, true), name) {
-			t.Errorf("GGUF: %s scales queries, or its line is too many", name)
+			t.Errorf("GGUF: %s scales queries and has no line, or it has one and does not", name)
 		}
 	}
+}
 
-	// Each trap has a test of its name, and types that there are.
+// Each trap has a test of its name, and what docs/traps.md says of traps names traps that there
+// are.
+func TestDocsTraps(t *testing.T) {
 	for _, about := range huggingFaceTraps {
 		if !slices.ContainsFunc(traps, func(test trap) bool { return test.name == about.Name }) {
 			t.Errorf("no test TestTrap/%s", about.Name)
@@ -370,6 +534,19 @@ func TestDocs(t *testing.T) {
 	}
 	if len(traps) != len(huggingFaceTraps) {
 		t.Errorf("%d tests of %d traps", len(traps), len(huggingFaceTraps))
+	}
+	named := 0
+	for _, name := range codes(section(t, readPage(trapsPage), "Where posenc differs from transformers")) {
+		if strings.Count(name, "_") < 2 {
+			continue
+		}
+		named++
+		if !slices.ContainsFunc(huggingFaceTraps, func(about modelTrap) bool { return about.Name == name }) {
+			t.Errorf("no trap %s", name)
+		}
+	}
+	if named < 9 {
+		t.Errorf("%d traps named", named)
 	}
 }
 

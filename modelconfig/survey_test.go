@@ -114,7 +114,7 @@ func TestSurveyIndexers(t *testing.T) {
 }
 
 // decided are the types of which transformers is not followed, with the reason; traps of
-// docs/models.md have their tests.
+// docs/traps.md have their tests.
 var decided = map[string]string{
 	"hunyuan_vl_text":     "transformers gives the two elements of a pair different axes (TestTrap/mrope_of_hunyuan_has_four_axes)",
 	"muse_glimmer_vision": "the forward gives the module columns before rows (multimodal.TestTowers)",

@@ -16,7 +16,7 @@ type Trap struct {
 }
 
 // Traps returns the traps of this model: those about its type, its rules or its layout, in
-// the order of docs/models.md, which lists all traps. Rope and Layers avoid
+// the order of docs/traps.md, which lists all traps. Rope and Layers avoid
 // them; an implementation that you compare with may not.
 func (m *Model) Traps() []Trap {
 	if m == nil {
@@ -130,7 +130,7 @@ func kindsDiffer(m *Model, differ func(a, b description.FrequencyRule) bool) boo
 	})
 }
 
-// huggingFaceTraps are the traps of config.json. docs/models.md has a line for each.
+// huggingFaceTraps are the traps of config.json. docs/traps.md has a line for each.
 var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"attention_factor_replaces_the_derived_one", "`attention_factor` is the whole factor on cos and sin, in place of 1 + 0.1 ln(factor)"}, of: ownAttentionFactor},
 	{Trap: Trap{"attn_factor_is_another_key", "`attn_factor` is a key of vLLM and multiplies the derived factor; in rope parameters it is an error"}},

@@ -23,7 +23,7 @@ import (
 // the results.
 const DigestFile = "testdata/digests.txt"
 
-var Update = flag.Bool("update", false, "write "+DigestFile+" anew, and in modelconfig the tables of docs/models.md")
+var Update = flag.Bool("update", false, "write "+DigestFile+" anew, and in modelconfig the tables of docs/models.md, docs/traps.md and docs/keys.md")
 
 // AddDigest adds a digest: its label, and what makes inputs and hashes results. The
 // label seeds the inputs, so that it stays where a function is renamed.
