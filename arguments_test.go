@@ -143,7 +143,7 @@ func axesOf(a *testkit.Arguments, pairs int) []uint8 {
 func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 	cfg := geometryOf(a)
 	pairs := plainOf(cfg).rotaryDim / 2
-	cfg.AngleRounding = posenc.AngleRounding(a.Below(2))
+	cfg.Rounding = frequency.Rounding(a.Below(2))
 	cfg.InvFreq = testkit.LadderOf(pairs)
 	switch a.Below(8) {
 	case 0:
@@ -186,7 +186,7 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 	case 6:
 		cfg.AttentionFactor = a.Real(1.5)
 	case 7:
-		cfg.AngleRounding = posenc.AngleRounding(a.Next())
+		cfg.Rounding = frequency.Rounding(a.Next())
 	case 8:
 		cfg.Axes = testkit.Input[uint8](a, pairs)
 	}
@@ -502,7 +502,7 @@ func viewsRight[T posenc.Element](xs []posenc.View[T], tokens, dim int) bool {
 
 var (
 	digestLayouts   = []string{"HalfSplit", "Interleaved", "InterleavedToHalfSplit", "HalfSplitToInterleaved"} // of allLayouts
-	digestRoundings = []string{posenc.ExactAngles: "Exact", posenc.Float32Angles: "Float32"}
+	digestRoundings = []string{frequency.Exact: "Exact", frequency.Float32: "Float32"}
 )
 
 // digestGeometry returns a configuration of so many pairs, of whole heads or of a slice.
@@ -516,9 +516,9 @@ func digestGeometry(d *testkit.Digest, layout posenc.Layout, pairs int) posenc.R
 }
 
 // digestConfig returns one with frequencies and a factor.
-func digestConfig(d *testkit.Digest, layout posenc.Layout, rounding posenc.AngleRounding, pairs int) posenc.RotaryConfig {
+func digestConfig(d *testkit.Digest, layout posenc.Layout, rounding frequency.Rounding, pairs int) posenc.RotaryConfig {
 	cfg := digestGeometry(d, layout, pairs)
-	cfg.AngleRounding, cfg.InvFreq = rounding, d.Frequencies(pairs)
+	cfg.Rounding, cfg.InvFreq = rounding, d.Frequencies(pairs)
 	cfg.AttentionFactor = []float64{0, 0, 1.2079441541679836, 0x1.8p-70}[d.Below(4)]
 	return cfg
 }

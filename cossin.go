@@ -6,7 +6,7 @@ import (
 )
 
 // CosSin writes the cosines and sines that Rotate uses: one row of RotaryDim/2 entries for
-// each token. Let a be the angle of token t and pair i, rounded as [AngleRounding] says.
+// each token. Let a be the angle of token t and pair i, rounded as [frequency.Rounding] says.
 // Then
 //
 //	cos[t*RotaryDim/2+i] = RN32(RN32(cos(a)) * RN32(AttentionFactor))
@@ -39,7 +39,7 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 // video frames. To rotate by the result, pass it to [NewRows]. To rotate without a table,
 // use [Rotary.AtFractional].
 //
-// A position is the real number that its float32 stands for. With Float32Angles the angle
+// A position is the real number that its float32 stands for. With frequency.Float32 the angle
 // is RN32(positions[t]*RN32(InvFreq)). With several axes positions is [axes][tokens].
 //
 // Errors wrap ErrConfig (r is nil, zero or has XPos), ErrLength, ErrOverlap or ErrPosition

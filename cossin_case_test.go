@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
@@ -324,8 +325,8 @@ func logQueryScalesCall(a *testkit.Arguments) testkit.Call {
 func longCosSin(write func(r *posenc.Rotary, cos, sin []float32, tokens int) error) error {
 	const tokens, most = 100, 2048
 	cos, sin := make([]float32, tokens*most/2), make([]float32, tokens*most/2)
-	for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-		r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, AngleRounding: rounding})
+	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+		r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, Rounding: rounding})
 		if err != nil {
 			return err
 		}
@@ -385,7 +386,7 @@ func rotaryCosSinDigests(add testkit.AddDigest) {
 		d.Add(cos, sin)
 	}
 	for rounding, name := range digestRoundings {
-		rounding := posenc.AngleRounding(rounding)
+		rounding := frequency.Rounding(rounding)
 		add("Rotary.CosSin/angles="+name, func(d *testkit.Digest) {
 			for _, pairs := range []int{1, 7, 8, 33, 64, 70} {
 				cfg := digestConfig(d, posenc.HalfSplit, rounding, pairs)
@@ -415,7 +416,7 @@ func fractionalDigests(add testkit.AddDigest) {
 	for rounding, name := range digestRoundings {
 		add("Rotary.CosSinFractional/angles="+name, func(d *testkit.Digest) {
 			for _, pairs := range []int{1, 8, 33, 64} {
-				r := testkit.MustRotary(digestConfig(d, posenc.HalfSplit, posenc.AngleRounding(rounding), pairs))
+				r := testkit.MustRotary(digestConfig(d, posenc.HalfSplit, frequency.Rounding(rounding), pairs))
 				const tokens = 17
 				positions := append(testkit.DigestNumbers[float32](d, tokens-4), 0, -0x1.8p30, 0x1p-149, 0x1.5p-60)
 				cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)

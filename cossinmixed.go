@@ -3,6 +3,7 @@ package posenc
 import (
 	"math"
 
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 )
@@ -10,9 +11,9 @@ import (
 // MixedFrequencies has one frequency for each entry of a row and each axis of positions
 // (RoPE-Mixed, Heo et al. 2024, arXiv:2403.13298).
 type MixedFrequencies struct {
-	InvFreq       []float64     // [entries][axes]: radians per unit of the position, each below 2^50 in magnitude
-	Axes          int           // axes of positions, from 1 to 8
-	AngleRounding AngleRounding // how angles are rounded
+	InvFreq  []float64          // [entries][axes]: radians per unit of the position, each below 2^50 in magnitude
+	Axes     int                // axes of positions, from 1 to 8
+	Rounding frequency.Rounding // how angles are rounded
 }
 
 // CosSinMixed writes rows of cosines and sines whose angles are sums over the axes of
@@ -24,7 +25,7 @@ type MixedFrequencies struct {
 //	cos[t*entries+e] = RN32(cos(angle))
 //	sin[t*entries+e] = RN32(sin(angle))
 //
-// With ExactAngles these are the cosine and the sine of the real sum. With Float32Angles
+// With frequency.Exact these are the cosine and the sine of the real sum. With frequency.Float32
 // each frequency, each product and each sum is rounded to float32, in the order of the
 // axes.
 //
@@ -45,7 +46,7 @@ type MixedFrequencies struct {
 //
 // cos and sin hold exactly tokens*entries elements. They must not overlap each other,
 // positions or InvFreq. The function is plain Go, with the same bits on every machine. An entry of
-// two axes with ExactAngles takes some 0.1 µs, so compute the rows once for each image
+// two axes with frequency.Exact takes some 0.1 µs, so compute the rows once for each image
 // size.
 //
 // The exact sum is computed in quarter turns, as two float64 whose error is below 2^-97 of
@@ -61,8 +62,8 @@ func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
 	if f.Axes < 1 || f.Axes > cossin.MaxSumAxes {
 		return argument.Error(ErrConfig, function, "f.Axes", f.Axes, "from 1 to %d", cossin.MaxSumAxes)
 	}
-	if f.AngleRounding > Float32Angles {
-		return argument.Error(ErrConfig, function, "f.AngleRounding", f.AngleRounding, "ExactAngles or Float32Angles")
+	if f.Rounding > frequency.Float32 {
+		return argument.Error(ErrConfig, function, "f.Rounding", f.Rounding, "frequency.Exact or frequency.Float32")
 	}
 	if len(f.InvFreq)%f.Axes != 0 {
 		return argument.Error(ErrConfig, function, "f.InvFreq", argument.Elements(len(f.InvFreq)), "a multiple of Axes %d", f.Axes)
@@ -92,7 +93,7 @@ func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
 		return err
 	}
 	if entries > 0 {
-		cossin.WriteSums(cos, sin, positions, f.InvFreq, f.Axes, entries, f.AngleRounding == Float32Angles)
+		cossin.WriteSums(cos, sin, positions, f.InvFreq, f.Axes, entries, f.Rounding == frequency.Float32)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -17,12 +18,12 @@ var _ = testkit.Register(testkit.Case{Function: "CosSinMixed", Call: cosSinMixed
 	},
 	Long: func() error {
 		cos, sin := make([]float32, 64*300), make([]float32, 64*300)
-		return posenc.CosSinMixed(cos, sin, make([]float32, 600), posenc.MixedFrequencies{InvFreq: make([]float64, 128), Axes: 2, AngleRounding: posenc.Float32Angles})
+		return posenc.CosSinMixed(cos, sin, make([]float32, 600), posenc.MixedFrequencies{InvFreq: make([]float64, 128), Axes: 2, Rounding: frequency.Float32})
 	},
 })
 
 func cosSinMixedCall(a *testkit.Arguments) testkit.Call {
-	f := posenc.MixedFrequencies{Axes: a.Number(1, 4), AngleRounding: posenc.AngleRounding(a.Number(0, 1))}
+	f := posenc.MixedFrequencies{Axes: a.Number(1, 4), Rounding: frequency.Rounding(a.Number(0, 1))}
 	tokens, entries := a.Number(0, 12), a.Number(0, 80)
 	positions := testkit.Slice[float32](a, testkit.Small(f.Axes, tokens))
 	invFreq := testkit.Input[float64](a, testkit.Small(f.Axes, entries))
@@ -55,7 +56,7 @@ func cosSinMixedCall(a *testkit.Arguments) testkit.Call {
 		Allocates: 64 << 20, // what float64 cannot round
 		Run:       func() error { return write(cos, sin, positions) },
 		Right: func() bool {
-			if f.Axes < 1 || f.Axes > 8 || f.AngleRounding > posenc.Float32Angles || len(f.InvFreq)%f.Axes != 0 || len(positions)%f.Axes != 0 {
+			if f.Axes < 1 || f.Axes > 8 || f.Rounding > frequency.Float32 || len(f.InvFreq)%f.Axes != 0 || len(positions)%f.Axes != 0 {
 				return false
 			}
 			tokens, largest := len(positions)/f.Axes, make([]float64, f.Axes)
@@ -104,7 +105,7 @@ func cosSinMixedPlain(cos, sin, positions []float32, f posenc.MixedFrequencies) 
 				}
 			}
 			switch {
-			case f.AngleRounding == posenc.Float32Angles:
+			case f.Rounding == frequency.Float32:
 				generic.CosSinFloat32(cos[at:], sin[at:], []float32{sum}, 1, 1, 1)
 			case angle.Sign() == 0:
 				cos[at], sin[at] = 1, 0
@@ -126,7 +127,7 @@ func cosSinMixedDigests(add testkit.AddDigest) {
 				for _, entries := range []int{1, 33, 70} {
 					const tokens = 17
 					positions, cos, sin := testkit.DigestNumbers[float32](d, axes*tokens), make([]float32, tokens*entries), make([]float32, tokens*entries)
-					d.Must(posenc.CosSinMixed(cos, sin, positions, posenc.MixedFrequencies{InvFreq: d.Frequencies(axes * entries), Axes: axes, AngleRounding: posenc.AngleRounding(rounding)}))
+					d.Must(posenc.CosSinMixed(cos, sin, positions, posenc.MixedFrequencies{InvFreq: d.Frequencies(axes * entries), Axes: axes, Rounding: frequency.Rounding(rounding)}))
 					d.Add(cos, sin)
 				}
 			}

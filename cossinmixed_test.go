@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -14,10 +15,10 @@ import (
 // several.
 func TestCosSinMixedOfOneAxisEach(t *testing.T) {
 	r := testkit.NewRand(131)
-	for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
 		const pairs, tokens = 9, 20
-		cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, InvFreq: testkit.LadderOf(pairs), Axes: make([]uint8, pairs), AngleRounding: rounding}
-		mixed := posenc.MixedFrequencies{InvFreq: make([]float64, 3*pairs), Axes: 3, AngleRounding: rounding}
+		cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, InvFreq: testkit.LadderOf(pairs), Axes: make([]uint8, pairs), Rounding: rounding}
+		mixed := posenc.MixedFrequencies{InvFreq: make([]float64, 3*pairs), Axes: 3, Rounding: rounding}
 		for i := range cfg.Axes {
 			cfg.Axes[i] = uint8((i + 2) % 3)
 			mixed.InvFreq[3*i+(i+2)%3] = cfg.InvFreq[i]
@@ -51,7 +52,7 @@ func TestCosSinMixedErrors(t *testing.T) {
 	testkit.CheckWrong(t, []testkit.Wrong{
 		wrong("no axes", posenc.ErrConfig, "f.Axes is 0, want from 1 to 8", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.Axes = 0 })),
 		wrong("nine axes", posenc.ErrConfig, "f.Axes is 9", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.Axes = 9 })),
-		wrong("rounding", posenc.ErrConfig, "f.AngleRounding is AngleRounding(2), want ExactAngles or Float32Angles", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.AngleRounding = 2 })),
+		wrong("rounding", posenc.ErrConfig, "f.Rounding is 2, want frequency.Exact or frequency.Float32", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.Rounding = 2 })),
 		wrong("frequencies", posenc.ErrConfig, "f.InvFreq has 5 elements, want a multiple of Axes 2", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.InvFreq = f.InvFreq[:5] })),
 		wrong("frequency", posenc.ErrConfig, "f.InvFreq[4] is NaN", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.InvFreq[4] = math.NaN() })),
 		wrong("positions", posenc.ErrLength, "positions has 3 elements, want a multiple of 2", cos, sin, positions[:3], f(same)),

@@ -164,10 +164,10 @@
 //
 // RN32 means rounding to the nearest float32, ties to even.
 //
-//   - With ExactAngles, the default, cos and sin are RN32(cos(a)) and RN32(sin(a)) of the
+//   - With frequency.Exact, the default, cos and sin are RN32(cos(a)) and RN32(sin(a)) of the
 //     real product a = position*InvFreq, where InvFreq is a float64. They are correctly
 //     rounded: always the nearest float32.
-//   - With Float32Angles the angle is rounded first, a = RN32(RN32(position)*RN32(InvFreq)),
+//   - With frequency.Float32 the angle is rounded first, a = RN32(RN32(position)*RN32(InvFreq)),
 //     as in Hugging Face transformers. Its cosine and sine are then correctly rounded too.
 //     (In PyTorch they may be off by a bit, and that bit differs between platforms.) Such
 //     angles are coarse: their error grows with the position, up to 9.3e-3 radians below
@@ -179,7 +179,7 @@
 //   - float16 and bfloat16 elements are widened, which is exact, and the result of a
 //     rotation is rounded to their type once more, ties to even. Cosines and sines stay
 //     float32.
-//   - Frequencies from Base are correctly rounded float64. With Float32Angles they take the
+//   - Frequencies from Base are correctly rounded float64. With frequency.Float32 they take the
 //     float32 steps of transformers, each correctly rounded.
 //
 // Two results are the same when their bits are equal or when both are NaN: the sign and
@@ -223,7 +223,7 @@
 //
 // # Memory
 //
-// A Rotary with ExactAngles takes some 35 KB for every 64 frequencies, and Rows take
+// A Rotary with frequency.Exact takes some 35 KB for every 64 frequencies, and Rows take
 // 4*RotaryDim bytes for each token. Only functions that make a new value, errors, and
 // PermuteWeights in place allocate. QueryScales, LogQueryScales, CosSinMixed and xPos allocate
 // too, for the rare results that are next to the middle between two float32.

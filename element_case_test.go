@@ -20,9 +20,6 @@ var (
 	_ = testkit.Register(testkit.Case{Function: "Layout.String", NeverFails: true, NoDigest: true, Call: nameCall(map[posenc.Layout]string{
 		posenc.HalfSplit: "HalfSplit", posenc.Interleaved: "Interleaved", posenc.InterleavedToHalfSplit: "InterleavedToHalfSplit", posenc.HalfSplitToInterleaved: "HalfSplitToInterleaved",
 	})})
-	_ = testkit.Register(testkit.Case{Function: "AngleRounding.String", NeverFails: true, NoDigest: true, Call: nameCall(map[posenc.AngleRounding]string{
-		posenc.ExactAngles: "ExactAngles", posenc.Float32Angles: "Float32Angles",
-	})})
 	_ = testkit.Register(testkit.Case{Function: "Float16s", NeverFails: true, Call: elementsCall(posenc.Float16s[uint16]),
 		Digests: func(add testkit.AddDigest) {
 			add("Float16s", func(d *testkit.Digest) { d.Add(posenc.Float16s([]uint16{0, 1, 0x3c00, 0xffff})) })

@@ -90,7 +90,7 @@ func ExampleE4M3s() {
 	const kScale = 0.25
 	codes := []byte{0x38, 0xb8, 0x3c, 0x7e} // 1, -1, 1.5, 448
 	cache := posenc.QuantizedView[posenc.E4M3]{
-		View:  posenc.View[posenc.E4M3]{Data: posenc.E4M3s(codes), Heads: 1},
+		View:         posenc.View[posenc.E4M3]{Data: posenc.E4M3s(codes), Heads: 1},
 		InverseScale: 1 / kScale,
 	}
 	x := make([]float32, len(codes))
@@ -106,7 +106,7 @@ func ExampleE4M3s() {
 func ExampleE5M2s() {
 	codes := []byte{0x3c, 0xbc, 0x3e, 0x7b} // 1, -1, 1.5, 57344
 	cache := posenc.QuantizedView[posenc.E5M2]{
-		View:  posenc.View[posenc.E5M2]{Data: posenc.E5M2s(codes), Heads: 1},
+		View:         posenc.View[posenc.E5M2]{Data: posenc.E5M2s(codes), Heads: 1},
 		InverseScale: 1,
 	}
 	x := make([]float32, len(codes))

@@ -164,9 +164,9 @@ func ExampleLayout() {
 // A late position, with exact angles and with angles rounded to float32, as in PyTorch and
 // most engines. The second frequency of Llama 3 makes some 105900 radians of position
 // 130000. There, float32 has steps of 1/128.
-func ExampleAngleRounding() {
-	for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, AngleRounding: rounding})
+func ExampleNewRotary_rounding() {
+	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, Rounding: rounding})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -174,11 +174,11 @@ func ExampleAngleRounding() {
 		if err := rope.CosSin(cos, sin, []int32{130000}); err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(rounding, cos[1], sin[1])
+		fmt.Println(cos[1], sin[1])
 	}
 	// Output:
-	// ExactAngles -0.95719624 -0.28943977
-	// Float32Angles -0.9589231 -0.28366613
+	// -0.95719624 -0.28943977
+	// -0.9589231 -0.28366613
 }
 
 // The kernels of this machine are one of four sets.

@@ -37,7 +37,7 @@ type GridPositionsOptions struct {
 //	p = RN32(RN32(2π) * RN32(2c-1))    with Centered
 //
 // RN32 rounds to the nearest float32, ties to even. These are the steps of transformers
-// and timm: with frequencies of frequency.Float32 and with Float32Angles, the angles have
+// and timm: with frequencies of frequency.Float32 and with frequency.Float32, the angles have
 // the bits of their code. (timm's RotaryEmbeddingDinoV3 divides by periods instead, so its
 // angles may differ in the last bit.)
 //

@@ -103,7 +103,6 @@ func TestNames(t *testing.T) {
 	for value, want := range map[fmt.Stringer]string{
 		posenc.HalfSplit: "HalfSplit", posenc.Interleaved: "Interleaved", posenc.InterleavedToHalfSplit: "InterleavedToHalfSplit",
 		posenc.HalfSplitToInterleaved: "HalfSplitToInterleaved", posenc.Layout(9): "Layout(9)",
-		posenc.ExactAngles: "ExactAngles", posenc.Float32Angles: "Float32Angles", posenc.AngleRounding(9): "AngleRounding(9)",
 	} {
 		if got := fmt.Sprint(value); got != want {
 			t.Errorf("%T %s, want %s", value, got, want)

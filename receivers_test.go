@@ -4,9 +4,10 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 func TestReceivers(t *testing.T) {
-	testkit.CheckReceivers(t, posenc.Rotary{}, posenc.Rows{}, posenc.DualChunk{}, posenc.Layout(0), posenc.AngleRounding(0))
+	testkit.CheckReceivers(t, posenc.Rotary{}, posenc.Rows{}, posenc.DualChunk{}, posenc.Layout(0), frequency.Rounding(0))
 }

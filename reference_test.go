@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -120,7 +121,7 @@ func plainTables[P int32 | float32](cfg posenc.RotaryConfig, positions []P) (cos
 	for token := range tokens {
 		for j, axis := range axes {
 			p, at := positions[int(axis)*tokens+token], token*n+j
-			if cfg.AngleRounding == posenc.Float32Angles {
+			if cfg.Rounding == frequency.Float32 {
 				generic.CosSinFloat32(cos[at:], sin[at:], []float32{float32(invFreq[j])}, float32(p), scaling, scaling)
 			} else {
 				generic.CosSinExactAt(cos[at:], sin[at:], float64(p), invFreq[j:j+1], scaling, scaling)
@@ -157,7 +158,7 @@ func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, si
 			}
 			p := positions[axis*tokens+token]
 			angle := exhaustive.NewReal().Mul(exhaustive.RealOf(p), exhaustive.RealOf(w))
-			if cfg.AngleRounding == posenc.Float32Angles {
+			if cfg.Rounding == frequency.Float32 {
 				angle.SetFloat64(float64(float32(p) * float32(w)))
 			}
 			realCos, realSin := exhaustive.RealCosSin(angle)
@@ -165,7 +166,7 @@ func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, si
 			s, _ := realSin.Float32()
 			if s == 0 { // math/big loses its sign; a real angle of 0 has none
 				s = 0
-				if angle.Signbit() && (angle.Sign() != 0 || cfg.AngleRounding == posenc.Float32Angles) {
+				if angle.Signbit() && (angle.Sign() != 0 || cfg.Rounding == frequency.Float32) {
 					s = float32(math.Copysign(0, -1))
 				}
 			}

@@ -42,39 +42,19 @@ func (l Layout) String() string {
 	return fmt.Sprintf("Layout(%d)", uint8(l))
 }
 
-// AngleRounding says how the angle of a position is rounded before its cosine and sine are
-// taken. The cosine and the sine are correctly rounded to float32 in either case.
-type AngleRounding uint8
-
-const (
-	ExactAngles   AngleRounding = iota // the real product position*InvFreq
-	Float32Angles                      // RN32(RN32(position)*RN32(InvFreq)), as Hugging Face transformers computes
-)
-
-// String returns the name of the constant, or AngleRounding(n) of a value that has none.
-func (a AngleRounding) String() string {
-	switch a {
-	case ExactAngles:
-		return "ExactAngles"
-	case Float32Angles:
-		return "Float32Angles"
-	}
-	return fmt.Sprintf("AngleRounding(%d)", uint8(a))
-}
-
 // RotaryConfig describes the rotary position embedding of a model (RoPE, Su et al. 2021,
 // arXiv:2104.09864). Axes and XPos cannot be used together.
 type RotaryConfig struct {
-	HeadDim         int           // elements per head
-	RotaryDim       int           // elements that are rotated, even, at most 2048; 0 means HeadDim
-	Offset          int           // first rotated element of a head
-	Layout          Layout        // which elements form a pair
-	Base            float64       // rope_theta: frequencies Base^(-2i/RotaryDim) if InvFreq is nil. Finite and above 1, with Float32Angles as a float32 too; 0 means 10000
-	InvFreq         []float64     // inv_freq: RotaryDim/2 radians per position, each below 2^50 in magnitude; nil means from Base
-	AttentionFactor float64       // multiplies cos and sin (YaRN, LongRoPE): positive as a float32; 0 means 1
-	AngleRounding   AngleRounding // how angles are rounded
-	Axes            []uint8       // the axis from which each pair takes its position; nil means one axis for all
-	XPos            *XPos         // lets pairs decay with the position; nil means no decay
+	HeadDim         int                // elements per head
+	RotaryDim       int                // elements that are rotated, even, at most 2048; 0 means HeadDim
+	Offset          int                // first rotated element of a head
+	Layout          Layout             // which elements form a pair
+	Base            float64            // rope_theta: frequencies Base^(-2i/RotaryDim) if InvFreq is nil. Finite and above 1, with frequency.Float32 as a float32 too; 0 means 10000
+	InvFreq         []float64          // inv_freq: RotaryDim/2 radians per position, each below 2^50 in magnitude; nil means from Base
+	AttentionFactor float64            // multiplies cos and sin (YaRN, LongRoPE): positive as a float32; 0 means 1
+	Rounding        frequency.Rounding // how angles are rounded
+	Axes            []uint8            // the axis from which each pair takes its position; nil means one axis for all
+	XPos            *XPos              // lets pairs decay with the position; nil means no decay
 }
 
 // XPos is the decay of xPos (Sun et al. 2022, arXiv:2212.10554). It scales queries and
@@ -130,12 +110,12 @@ func (r *Rotary) Config() RotaryConfig {
 }
 
 // NewRotary checks the configuration and prepares its frequencies. It keeps no reference
-// to InvFreq or Axes. Keep the result: with ExactAngles it takes some 35 KB of memory for
+// to InvFreq or Axes. Keep the result: with frequency.Exact it takes some 35 KB of memory for
 // every 64 frequencies. Computing the frequencies from Base takes 0.1 ms for 64 of them
 // and a millisecond for 1024.
 //
 // The frequencies from Base are the real numbers Base^(-2i/RotaryDim), rounded to float64
-// once. With Float32Angles they take the float32 steps of transformers, each correctly
+// once. With frequency.Float32 they take the float32 steps of transformers, each correctly
 // rounded (PyTorch's own power function may be off by one bit).
 //
 // Errors wrap ErrConfig.
@@ -149,8 +129,8 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 		return nil, err
 	}
 	dim := h.RotaryDim
-	if cfg.AngleRounding > Float32Angles {
-		return fail("AngleRounding", cfg.AngleRounding, "ExactAngles or Float32Angles")
+	if cfg.Rounding > frequency.Float32 {
+		return fail("Rounding", cfg.Rounding, "frequency.Exact or frequency.Float32")
 	}
 	scaling := float32(cmp.Or(cfg.AttentionFactor, 1))
 	if !(scaling > 0 && scaling <= math.MaxFloat32) {
@@ -163,12 +143,12 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 			return fail("Base", cfg.Base, "0 or a finite number above 1")
 		}
 		rounding := frequency.Exact
-		if cfg.AngleRounding == Float32Angles {
+		if cfg.Rounding == frequency.Float32 {
 			rounding = frequency.Float32
 		}
 		ladder, err := frequency.Default(dim, base, rounding)
 		if err != nil {
-			return fail("Base", cfg.Base, "a number that is finite and above 1 as a float32, because of Float32Angles")
+			return fail("Base", cfg.Base, "a number that is finite and above 1 as a float32, because of frequency.Float32")
 		}
 		invFreq = ladder.InvFreq
 	} else if cfg.Base != 0 {
@@ -199,7 +179,7 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	}
 	r := &Rotary{
 		head: h, scaling: scaling, lastPosition: cossin.LastPosition(largest),
-		frequencies: cossin.NewFrequencies(invFreq, cfg.AngleRounding == Float32Angles, cfg.Axes, decay),
+		frequencies: cossin.NewFrequencies(invFreq, cfg.Rounding == frequency.Float32, cfg.Axes, decay),
 		config:      cfg,
 	}
 	r.config.RotaryDim, r.config.Base, r.config.InvFreq, r.config.AttentionFactor = dim, 0, invFreq, cmp.Or(cfg.AttentionFactor, 1)

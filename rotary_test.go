@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
@@ -34,14 +35,14 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"offset of a whole head", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Offset: 1}, []string{"cfg.Offset is 1"}},
 		{"layout", posenc.RotaryConfig{HeadDim: 8, Layout: 5}, []string{"cfg.Layout is Layout(5)"}},
 		{"no layout", posenc.RotaryConfig{HeadDim: 8}, []string{"cfg.Layout is Layout(0), want HalfSplit or another constant"}},
-		{"angles", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AngleRounding: 2}, []string{"cfg.AngleRounding is AngleRounding(2)"}},
+		{"angles", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Rounding: 2}, []string{"cfg.Rounding is 2"}},
 		{"base NaN", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: nan}, []string{"cfg.Base is NaN"}},
 		{"base 1", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1}, []string{"cfg.Base is 1"}},
 		{"base below 1", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 0.5}, []string{"cfg.Base is 0.5"}},
 		{"base negative", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: -10000}, []string{"cfg.Base is -10000"}},
 		{"base infinite", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: inf}, []string{"cfg.Base is +Inf"}},
-		{"base beyond float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1e39, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1e+39"}},
-		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1 + 1e-12, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1.000000000001, want a number that is finite and above 1 as a float32"}},
+		{"base beyond float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1e39, Rounding: frequency.Float32}, []string{"cfg.Base is 1e+39"}},
+		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1 + 1e-12, Rounding: frequency.Float32}, []string{"cfg.Base is 1.000000000001, want a number that is finite and above 1 as a float32"}},
 		{"too few frequencies", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: make([]float64, 3)}, []string{"cfg.InvFreq has 3 elements", "4"}},
 		{"too many frequencies", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 6, Layout: posenc.HalfSplit, InvFreq: make([]float64, 4)}, []string{"cfg.InvFreq has 4 elements", "3"}},
 		{"no frequencies", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{}}, []string{"cfg.InvFreq has 0 elements"}},
@@ -49,7 +50,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"frequency NaN first", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{nan, 3}}, []string{"cfg.InvFreq[0] is NaN"}},
 		{"frequency infinite", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, -inf}}, []string{"cfg.InvFreq[1] is -Inf"}},
 		{"frequency 2^50", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p50}}, []string{"cfg.InvFreq[1] is 1.125899906842624e+15"}},
-		{"frequency -2^50", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{-0x1p50, 1}, AngleRounding: posenc.Float32Angles}, []string{"cfg.InvFreq[0] is -1.125899906842624e+15"}},
+		{"frequency -2^50", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{-0x1p50, 1}, Rounding: frequency.Float32}, []string{"cfg.InvFreq[0] is -1.125899906842624e+15"}},
 		{"base and frequencies", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Base: 10000, InvFreq: []float64{1, 2}}, []string{"cfg.Base is 10000"}},
 		{"axes and decay", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}, XPos: &posenc.XPos{ScaleBase: 512}}, []string{"cfg.Axes has 2 elements, want nil with XPos"}},
 		{"decay by nothing", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{}}, []string{"cfg.XPos.ScaleBase is 0, want a finite number of at least 2^-50"}},

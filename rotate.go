@@ -18,7 +18,7 @@ import (
 //	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
 // RN32 rounds to the nearest float32, ties to even. RN rounds a sum to float32, and then
-// to T if T has 16 bits. With Float32Angles, several axes or XPos, c and s are what
+// to T if T has 16 bits. With frequency.Float32, several axes or XPos, c and s are what
 // [Rotary.CosSin] writes. The result is defined to the last bit and the same on every
 // implementation. Elements of a head outside the rotated slice do not change.
 //

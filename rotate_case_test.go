@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -122,7 +123,7 @@ func inPlaceDigests(add testkit.AddDigest, function string, float32s rotateBy[fl
 	for layout, layoutName := range digestLayouts {
 		layout := allLayouts[layout]
 		for rounding, name := range digestRoundings {
-			rounding := posenc.AngleRounding(rounding)
+			rounding := frequency.Rounding(rounding)
 			add.Types(fmt.Sprintf("%s/layout=%s/angles=%s", function, layoutName, name),
 				digestRotate(layout, rounding, float32s), digestRotate(layout, rounding, float16s), digestRotate(layout, rounding, bfloat16s))
 		}
@@ -132,7 +133,7 @@ func inPlaceDigests(add testkit.AddDigest, function string, float32s rotateBy[fl
 }
 
 // digestRotate rotates Q and K of several shapes.
-func digestRotate[T posenc.Element](layout posenc.Layout, rounding posenc.AngleRounding, rotate rotateBy[T]) func(*testkit.Digest) {
+func digestRotate[T posenc.Element](layout posenc.Layout, rounding frequency.Rounding, rotate rotateBy[T]) func(*testkit.Digest) {
 	return func(d *testkit.Digest) {
 		for i, pairs := range []int{1, 3, 8, 17, 32, 64, 67} {
 			cfg := digestConfig(d, layout, rounding, pairs)
@@ -159,7 +160,7 @@ func digestLarge[T posenc.Element](layout posenc.Layout, rotate rotateBy[T]) fun
 	}
 	return func(d *testkit.Digest) {
 		for _, shape := range []struct{ pairs, tokens, heads int }{{wide, 2, 1}, {16, 2, 90}} {
-			cfg := digestConfig(d, layout, posenc.Float32Angles, shape.pairs)
+			cfg := digestConfig(d, layout, frequency.Float32, shape.pairs)
 			x := testkit.DigestViewOf(d, testkit.DigestElements[T], d.Below(testkit.DigestShapes), shape.tokens, shape.heads, cfg.HeadDim)
 			d.Must(rotate(testkit.MustRotary(cfg), d.Positions(shape.tokens), x.View))
 			d.Add(x.Memory)
@@ -170,7 +171,7 @@ func digestLarge[T posenc.Element](layout posenc.Layout, rotate rotateBy[T]) fun
 func digestAxes[T posenc.Element](rotate rotateBy[T]) func(*testkit.Digest) {
 	return func(d *testkit.Digest) {
 		for i, axes := range digestAxisMaps(d) {
-			for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+			for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
 				const tokens = 9
 				cfg := digestConfig(d, allLayouts[d.Below(4)], rounding, len(axes))
 				cfg.Axes = axes
@@ -186,7 +187,7 @@ func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) 
 	return func(d *testkit.Digest) {
 		for i, keys := range []bool{false, true} {
 			const tokens = 6
-			cfg := digestConfig(d, allLayouts[i], posenc.ExactAngles, 20)
+			cfg := digestConfig(d, allLayouts[i], frequency.Exact, 20)
 			cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: 100, Keys: keys}
 			x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
 			d.Must(rotate(testkit.MustRotary(cfg).At([]int32{-5000, 0, 99, 100, 101, 4097}), x.View))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -106,8 +107,8 @@ func TestRotateInverseUndoes(t *testing.T) {
 		r := testkit.NewRand(27)
 		const tokens, dim = 40, 64
 		for _, layout := range testkit.Layouts {
-			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout, AngleRounding: angles})
+			for _, angles := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+				rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout, Rounding: angles})
 				positions := testkit.RandomPositions(r, "runs", tokens)
 				x := make([]float32, tokens*dim)
 				for i := range x {

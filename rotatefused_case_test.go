@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -162,7 +163,7 @@ func digestFused[T posenc.Element](d *testkit.Digest) {
 		for i, fill := range []func(*testkit.Digest, int) []T{testkit.DigestNumbers[T], testkit.DigestNumbers[T], testkit.DigestElements[T]} {
 			for _, tokens := range []int{1, 9} {
 				const heads = 3
-				cfg := digestConfig(d, allLayouts[layout], posenc.AngleRounding(i%2), 16*(i+1))
+				cfg := digestConfig(d, allLayouts[layout], frequency.Rounding(i%2), 16*(i+1))
 				weights := cfg.HeadDim
 				if i == 1 {
 					weights *= heads

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -232,7 +233,7 @@ func rotateIntoDigests(add testkit.AddDigest) {
 func digestInto[D, S posenc.Element](d *testkit.Digest) {
 	for layout := range digestLayouts {
 		for i, pairs := range []int{3, 16, 35} {
-			cfg := digestConfig(d, allLayouts[layout], posenc.AngleRounding(i%2), pairs)
+			cfg := digestConfig(d, allLayouts[layout], frequency.Rounding(i%2), pairs)
 			r := testkit.MustRotary(cfg)
 			const tokens, heads = 8, 2
 			for _, slots := range [][]int32{nil, {3, 4, 5, -1, 0, 3, 9, 8}} {

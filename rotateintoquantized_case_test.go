@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -305,7 +306,7 @@ func digestsIntoQuantized[D posenc.Quantized](add testkit.AddDigest, name string
 func digestIntoQuantized[D posenc.Quantized, S posenc.Element](d *testkit.Digest) {
 	const tokens, heads, dim = 9, 2, 64
 	for layout := range digestLayouts {
-		cfg := digestConfig(d, allLayouts[layout], posenc.ExactAngles, dim/2)
+		cfg := digestConfig(d, allLayouts[layout], frequency.Exact, dim/2)
 		cfg.HeadDim, cfg.RotaryDim, cfg.Offset = dim, dim/2, dim/4
 		cfg.InvFreq = cfg.InvFreq[:dim/4]
 		cfg.Axes = nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -38,8 +39,8 @@ var (
 			}
 		},
 		Long: func() error {
-			for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, AngleRounding: rounding})
+			for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+				r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, Rounding: rounding})
 				if err != nil {
 					return err
 				}
@@ -136,9 +137,9 @@ func newRowsCall[C posenc.Element](a *testkit.Arguments) testkit.Call {
 
 func newRotaryDigests(add testkit.AddDigest) {
 	add("NewRotary", func(d *testkit.Digest) {
-		for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+		for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
 			for _, base := range []float64{0, 2, 500000, 1e6} {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Layout: posenc.HalfSplit, Base: base, AngleRounding: rounding})
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Layout: posenc.HalfSplit, Base: base, Rounding: rounding})
 				cos, sin := make([]float32, 4*12), make([]float32, 4*12)
 				d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
 				d.Add(cos, sin)
@@ -186,7 +187,7 @@ func atFractionalDigests(add testkit.AddDigest) {
 	for rounding, name := range digestRoundings {
 		add("Rotary.AtFractional/angles="+name, func(d *testkit.Digest) {
 			for _, tokens := range []int{1, 40} {
-				cfg := digestConfig(d, posenc.Interleaved, posenc.AngleRounding(rounding), 9)
+				cfg := digestConfig(d, posenc.Interleaved, frequency.Rounding(rounding), 9)
 				digestIntoAndInPlace[float32](d, testkit.MustRotary(cfg).AtFractional(testkit.DigestNumbers[float32](d, tokens)), 1, tokens, 2, cfg.HeadDim)
 			}
 		})
@@ -197,7 +198,7 @@ func atFractionalDigests(add testkit.AddDigest) {
 func digestSome[T posenc.Element](d *testkit.Digest) {
 	for layout := range digestLayouts {
 		const tokens = 20
-		cfg := digestConfig(d, allLayouts[layout], posenc.AngleRounding(layout%2), 9)
+		cfg := digestConfig(d, allLayouts[layout], frequency.Rounding(layout%2), 9)
 		rows, err := testkit.MustRotary(cfg).Rows(d.Positions(tokens))
 		d.Must(err)
 		digestIntoAndInPlace[T](d, rows.AtSome(append([]int32{-1, -1}, d.Indices(tokens, tokens)...)), layout, tokens+2, 2, cfg.HeadDim)
@@ -236,7 +237,7 @@ func rotaryRowsDigests(add testkit.AddDigest) {
 func digestRows[T posenc.Element](d *testkit.Digest) {
 	for layout := range digestLayouts {
 		const tokens = 20
-		cfg := digestConfig(d, allLayouts[layout], posenc.AngleRounding(layout%2), 33)
+		cfg := digestConfig(d, allLayouts[layout], frequency.Rounding(layout%2), 33)
 		rows, err := testkit.MustRotary(cfg).Rows(d.Positions(tokens))
 		d.Must(err)
 		for i, angles := range []posenc.Angles{rows.All(), rows.At(d.Indices(tokens, tokens))} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -281,7 +282,7 @@ func TestRefill(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
 		for _, cfg := range []posenc.RotaryConfig{
 			{HeadDim: 128, Layout: posenc.HalfSplit},
-			{HeadDim: 96, RotaryDim: 64, Layout: posenc.Interleaved, AngleRounding: posenc.Float32Angles},
+			{HeadDim: 96, RotaryDim: 64, Layout: posenc.Interleaved, Rounding: frequency.Float32},
 			{HeadDim: 12, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0, 1, 2}},
 		} {
 			r, axes := testkit.MustRotary(cfg), max(1, len(cfg.Axes)/2)

@@ -134,12 +134,12 @@ func (r *visionRecipe) positions(c *visionCase) []float32 {
 
 // table makes the rows. With frequencies of the model's own, those of the ladder are
 // replaced by the nearest of them: PyTorch's powers may be off by a bit.
-func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding posenc.AngleRounding, own bool) (cos, sin []float32) {
+func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding frequency.Rounding, own bool) (cos, sin []float32) {
 	t.Helper()
 	positions := r.positions(c)
 	if r.mixed != nil {
 		f := r.mixed(c)
-		f.AngleRounding = rounding
+		f.Rounding = rounding
 		n := len(positions) / f.Axes * len(f.InvFreq) / f.Axes
 		cos, sin = make([]float32, n), make([]float32, n)
 		testkit.NoError(t, posenc.CosSinMixed(cos, sin, positions, f))
@@ -157,7 +157,7 @@ func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding posenc.AngleR
 			ladder.InvFreq[i] = float64(nearest)
 		}
 	}
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * len(ladder.InvFreq), Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, AngleRounding: rounding})
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * len(ladder.InvFreq), Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, Rounding: rounding})
 	n := len(positions) / (1 + int(slices.Max(ladder.Axes))) * len(ladder.InvFreq)
 	cos, sin = make([]float32, n), make([]float32, n)
 	testkit.NoError(t, rope.CosSinFractional(cos, sin, positions))
@@ -207,7 +207,7 @@ func TestVisionModels(t *testing.T) {
 			testkit.NoError(t, posenc.CosSinAngles(wantCos, wantSin, angles))
 
 			// 1. By the model's steps, from its frequencies, the angles have its bits.
-			cos, sin := r.table(t, c, posenc.Float32Angles, true)
+			cos, sin := r.table(t, c, frequency.Float32, true)
 			if len(cos) != len(angles) {
 				t.Fatalf("%d entries, want %d", len(cos), len(angles))
 			}
@@ -233,7 +233,7 @@ func TestVisionModels(t *testing.T) {
 
 			// 3. Frequencies of package frequency, and exact angles: the model rounds a
 			// position up to four times, a frequency up to three times, a product once.
-			for rounding := range posenc.AngleRounding(2) {
+			for rounding := range frequency.Rounding(2) {
 				cos, sin := r.table(t, c, rounding, false)
 				compare("cosines, own frequencies", cos, wantCos, 0x1p-24, 8*0x1p-24)
 				compare("sines, own frequencies", sin, wantSin, 0x1p-24, 8*0x1p-24)
@@ -276,11 +276,11 @@ func TestVJEPA2(t *testing.T) {
 			continue
 		}
 		tried++
-		for rounding := range posenc.AngleRounding(2) {
+		for rounding := range frequency.Rounding(2) {
 			dim := 2 * (c.HeadDim / 6)
 			ladder := testkit.Must(frequency.AxialTiled(10000, frequency.Rounding(rounding), dim, dim, dim))
 			n := 3 * dim
-			rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * n, Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, AngleRounding: rounding})
+			rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * n, Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, Rounding: rounding})
 			cos, sin := make([]float32, c.Tokens*n), make([]float32, c.Tokens*n)
 			testkit.NoError(t, rope.CosSinFractional(cos, sin, testkit.Hex[float32](c.Positions)))
 			rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: c.HeadDim, RotaryDim: n, Layout: posenc.Interleaved}, posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true}))

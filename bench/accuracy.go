@@ -30,8 +30,8 @@ func accuracyCurves(octaves, positions int, p *progress) []curve {
 		{name: "loop", title: "float32 loop: position * frequency", fill: loopRow},
 		{name: "recurrence", title: "float32 loop: angle *= base^(-2/dim)", fill: peers.RecurrenceRows(base, headDim)},
 	}
-	for i, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, AngleRounding: angles}))
+	for i, angles := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, Rounding: angles}))
 		curves[i].fill = func(cos, sin []float32, position int32) { rotary.CosSin(cos, sin, []int32{position}) }
 	}
 	frequencies, random := ladder(), rand.New(rand.NewPCG(5, 6))

@@ -8,6 +8,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/bench/peers"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -120,7 +121,7 @@ func compared() []peers.Peer {
 // and operators are prepared once, as a model does, those of its Exact tables in
 // each call, by posenc.CosSin.
 func posencAsPeers() []peers.Peer {
-	float32Angles := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, AngleRounding: posenc.Float32Angles}))
+	float32Angles := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, Rounding: frequency.Float32}))
 	operators := map[posenc.Layout]func(x []float32, positions []int32, heads, dim int, base float64){}
 	for _, layout := range layouts {
 		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Layout: layout}))

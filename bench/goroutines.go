@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/measure"
+	"github.com/go-posenc/posenc/frequency"
 )
 
 // shared is work that is cut into equal ranges of tokens, one per goroutine. The
@@ -35,7 +36,7 @@ func sharedWork(s setting) []shared {
 		}})
 	}
 	for _, rows := range s.peerRows {
-		bytes := table{rows, posenc.ExactAngles}.bytes()
+		bytes := table{rows, frequency.Exact}.bytes()
 		list = append(list, shared{"tables", fmt.Sprintf("CosSin, exact, %d rows", rows), rows, bytes, func(m *memory, positions []int32, first, end int) error {
 			cos, sin := m.tableHalves(rows)
 			return rotary.CosSin(cos[first*pairs:end*pairs], sin[first*pairs:end*pairs], positions[first:end])

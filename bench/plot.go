@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/peers"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/cpuinfo"
 )
 
@@ -208,8 +209,8 @@ func drawImplementations(s setting, r results, list []string) ([]byte, error) {
 		{fmt.Sprintf("prefill %d\nhalf f32", prefill), rotation{prefill, headDim, posenc.HalfSplit, "f32"}},
 		{fmt.Sprintf("prefill %d\nhalf f16", prefill), rotation{prefill, headDim, posenc.HalfSplit, "f16"}},
 		{fmt.Sprintf("prefill %d\nhalf bf16", prefill), rotation{prefill, headDim, posenc.HalfSplit, "bf16"}},
-		{fmt.Sprintf("tables\n%d rows", least), table{least, posenc.ExactAngles}},
-		{fmt.Sprintf("tables\n%d rows", most), table{most, posenc.ExactAngles}},
+		{fmt.Sprintf("tables\n%d rows", least), table{least, frequency.Exact}},
+		{fmt.Sprintf("tables\n%d rows", most), table{most, frequency.Exact}},
 	}
 	var labels []string
 	for _, g := range groups {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/measure"
+	"github.com/go-posenc/posenc/frequency"
 )
 
 // swept is an operation that is measured over working sets of all sizes.
@@ -28,7 +29,7 @@ var sweeps = []swept{
 		return sweepRotation(posenc.HalfSplit, headDim, m.bfloat16s[:bytes/2])
 	}},
 	{"tables-exact", "CosSin, exact", func(m *memory, bytes int) func() error {
-		return table{bytes / (8 * pairs), posenc.ExactAngles}.call(m)
+		return table{bytes / (8 * pairs), frequency.Exact}.call(m)
 	}},
 }
 

@@ -5,24 +5,25 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/measure"
+	"github.com/go-posenc/posenc/frequency"
 )
 
 // table is a call of Rotary.CosSin for positions 0, 1, 2, and so on.
 type table struct {
 	rows   int
-	angles posenc.AngleRounding
+	angles frequency.Rounding
 }
 
 func tables(s setting) []table {
 	var list []table
 	for _, rows := range s.rows {
-		list = append(list, table{rows, posenc.ExactAngles}, table{rows, posenc.Float32Angles})
+		list = append(list, table{rows, frequency.Exact}, table{rows, frequency.Float32})
 	}
 	return list
 }
 
 func (t table) anglesName() string {
-	if t.angles == posenc.Float32Angles {
+	if t.angles == frequency.Float32 {
 		return "float32"
 	}
 	return "exact"
@@ -40,7 +41,7 @@ func (t table) measured(implementation string, m *memory) measure.Case {
 }
 
 func (t table) call(m *memory) func() error {
-	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, AngleRounding: t.angles}))
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, Rounding: t.angles}))
 	positions := sequence(t.rows)
 	cos, sin := m.tableHalves(t.rows)
 	return func() error { return rotary.CosSin(cos, sin, positions) }

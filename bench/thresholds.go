@@ -7,6 +7,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/bench/measure"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -71,7 +72,7 @@ var thresholds = []threshold{
 	{"NonTemporalTable", around, func(c *calls) {
 		m := &memory{float32s: ones[float32](c.largest/4 + gap)}
 		for _, bytes := range c.sizes {
-			t := table{bytes / (8 * pairs), posenc.ExactAngles}
+			t := table{bytes / (8 * pairs), frequency.Exact}
 			c.add(fmt.Sprintf("CosSin/rows=%d", t.rows), bytes, t.call(m))
 		}
 	}},

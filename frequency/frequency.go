@@ -65,12 +65,17 @@ type Ladder struct {
 	Axes            []uint8   // the axis from which each pair takes its position; nil means one axis for all
 }
 
-// Rounding says how frequencies are rounded.
+// Rounding says how frequencies, and the angles that posenc makes of them, are rounded.
 type Rounding uint8
 
 const (
-	Exact   Rounding = iota // the real number, rounded to float64 once
-	Float32                 // every step rounded to float32, as Hugging Face transformers does
+	// A frequency is the real number, rounded to float64 once; an angle is the real product
+	// position*frequency.
+	Exact Rounding = iota
+
+	// Every step is rounded to float32, as Hugging Face transformers computes: an angle is
+	// RN32(RN32(position)*RN32(frequency)).
+	Float32
 )
 
 // ErrParameter is what every error wraps. Errors name the function, the parameter, its

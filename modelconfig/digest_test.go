@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 )
@@ -37,17 +38,17 @@ func TestDigests(t *testing.T) {
 			models = append(models, tower)
 		}
 		for _, m := range models {
-			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+			for _, angles := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
 				for _, layer := range m.layerTypes() {
 					for _, seqLen := range []int{0, 1 << 17} {
-						o := kindOptions{LayerType: layer, SequenceLength: max(seqLen, 1), AngleRounding: angles}
+						o := kindOptions{LayerType: layer, SequenceLength: max(seqLen, 1), Rounding: angles}
 						hash := hash
 						if layer == description.IndexerKind {
 							hash = indexers
 						}
 						cfg, softmax := testkit.Must(m.rotaryFor(o)), testkit.Must(m.softmaxScaleFor(o))
 						fmt.Fprintf(hash, "%s %d %d %d %d %d %x %x %x %d %d\n", layer, seqLen, cfg.HeadDim, cfg.RotaryDim, cfg.Offset,
-							cfg.Layout-posenc.HalfSplit, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.AngleRounding, cfg.Axes)
+							cfg.Layout-posenc.HalfSplit, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.Rounding, cfg.Axes)
 					}
 				}
 			}

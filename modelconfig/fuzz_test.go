@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
@@ -72,7 +73,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		refuses(RopeOptions{SequenceLength: 1, FrequencyFactors: []float64{1}})
 	}
 	refuses(RopeOptions{SequenceLength: math.MinInt, FrequencyFactors: o.FrequencyFactors})
-	refuses(RopeOptions{SequenceLength: 1, AngleRounding: 77, FrequencyFactors: o.FrequencyFactors})
+	refuses(RopeOptions{SequenceLength: 1, Rounding: 77, FrequencyFactors: o.FrequencyFactors})
 	refuses(o, o)
 	m.Traps()
 	m.Patches()
@@ -86,7 +87,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		}
 	}
 	for _, o.SequenceLength = range []int{math.MaxInt, seqLen} {
-		for _, o.AngleRounding = range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+		for _, o.Rounding = range []frequency.Rounding{frequency.Exact, frequency.Float32} {
 			if o.SequenceLength > 0 {
 				checkRope(t, m, o, false)
 			}
@@ -135,8 +136,8 @@ func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 		}
 		dim := 64
 		if rotary != nil {
-			if cfg := rotary.Config(); len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > description.MaxRotaryDim || cfg.AngleRounding != o.AngleRounding {
-				t.Fatalf("%+v: %d frequencies for %d elements, AngleRounding %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.AngleRounding)
+			if cfg := rotary.Config(); len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > description.MaxRotaryDim || cfg.Rounding != o.Rounding {
+				t.Fatalf("%+v: %d frequencies for %d elements, Rounding %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.Rounding)
 			}
 			dim = rotary.Config().HeadDim
 		} else if inside {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
@@ -1135,7 +1136,7 @@ func TestErrorsNameKeys(t *testing.T) {
 	}
 	// So do those of frequencies that only Float32 or a length refuses.
 	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
-	if _, err := m.Rope(RopeOptions{AngleRounding: posenc.Float32Angles}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: rope_theta is refused") {
+	if _, err := m.Rope(RopeOptions{Rounding: frequency.Float32}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: rope_theta is refused") {
 		t.Errorf("a base beyond float32: %v", err)
 	}
 }
@@ -1151,7 +1152,7 @@ func TestArguments(t *testing.T) {
 		{m, []RopeOptions{{SequenceLength: -1}}, "options.SequenceLength is -1, want the number of tokens in the sequence"},
 		{m, make([]RopeOptions, 2), "options is a list of 2, want at most one modelconfig.RopeOptions"},
 		{dynamic, nil, "options.SequenceLength is 0, want the number of tokens in the sequence, because frequencies of this model depend on it beyond 32768"},
-		{llama, []RopeOptions{{AngleRounding: 7}}, "options.AngleRounding is AngleRounding(7), want ExactAngles or Float32Angles"},
+		{llama, []RopeOptions{{Rounding: 7}}, "options.Rounding is 7, want frequency.Exact or frequency.Float32"},
 		{new(Model), nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 		{nil, nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
@@ -14,7 +15,7 @@ import (
 type kindOptions struct {
 	LayerType        string
 	SequenceLength   int
-	AngleRounding    posenc.AngleRounding
+	Rounding         frequency.Rounding
 	FrequencyFactors []float64
 }
 
@@ -47,7 +48,7 @@ func (m *Model) rotaryFor(o kindOptions) (posenc.RotaryConfig, error) {
 	if err != nil {
 		return posenc.RotaryConfig{}, err
 	}
-	return m.config("Model.Rope", name, RopeOptions{o.SequenceLength, o.AngleRounding, o.FrequencyFactors})
+	return m.config("Model.Rope", name, RopeOptions{o.SequenceLength, o.Rounding, o.FrequencyFactors})
 }
 
 // rotary is rotaryFor for models with one kind.

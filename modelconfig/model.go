@@ -137,8 +137,8 @@ func modelOf(d *description.Description, function string) (*Model, error) {
 // configOf returns the configuration for checked options. SequenceLength 0 means a sequence within
 // the trained length, and FrequencyFactors nil means factors of 1.
 func configOf(k *description.Kind, function string, options RopeOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
-	angles, rounding := options.AngleRounding, frequency.Exact
-	if angles == posenc.Float32Angles {
+	angles, rounding := options.Rounding, frequency.Exact
+	if angles == frequency.Float32 {
 		rounding = frequency.Float32
 	}
 	ladder, err := k.Rule.Ladder(options.SequenceLength, rounding)
@@ -146,14 +146,14 @@ func configOf(k *description.Kind, function string, options RopeOptions) (posenc
 		return posenc.RotaryConfig{}, frequency.Ladder{}, document.ValueError(ErrValue, function, k.Source, "refused", "numbers from which frequencies can be computed (%v)", err)
 	}
 	for i, factor := range options.FrequencyFactors {
-		if angles == posenc.Float32Angles {
+		if angles == frequency.Float32 {
 			ladder.InvFreq[i] = float64(float32(ladder.InvFreq[i]) * float32(factor))
 		} else {
 			ladder.InvFreq[i] *= factor
 		}
 	}
 	cfg := k.Rotary
-	cfg.AngleRounding = angles
+	cfg.Rounding = angles
 	cfg.InvFreq = ladder.InvFreq
 	cfg.AttentionFactor = ladder.AttentionFactor
 	if ladder.Axes != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -18,15 +19,15 @@ type RopeOptions struct {
 	// those of another.
 	SequenceLength int
 
-	// AngleRounding says how angles and frequencies are rounded, as in posenc.RotaryConfig.
-	// ExactAngles rounds the real number once. Float32Angles rounds where Hugging Face
+	// Rounding says how angles and frequencies are rounded, as in posenc.RotaryConfig.
+	// frequency.Exact rounds the real number once. frequency.Float32 rounds where Hugging Face
 	// transformers does.
-	AngleRounding posenc.AngleRounding
+	Rounding frequency.Rounding
 
 	// FrequencyFactors multiply frequencies that a model learns. There is one factor above 0
 	// for each pair: e to the power of a value of the tensor that Layer.FrequencyFactors names.
 	// Such models need them; other models return an error if they are set. Each product
-	// is rounded to float64; with Float32Angles both operands and the product are rounded to
+	// is rounded to float64; with frequency.Float32 both operands and the product are rounded to
 	// float32.
 	FrequencyFactors []float64
 }
@@ -49,7 +50,7 @@ type ropeLayer struct {
 // options is at most one RopeOptions. Without it, or with its zero value, angles are exact.
 //
 // Errors wrap ErrArgument (several options; a SequenceLength that is negative, or 0 although
-// frequencies depend on it; an unknown AngleRounding; FrequencyFactors that are missing, of the
+// frequencies depend on it; an unknown Rounding; FrequencyFactors that are missing, of the
 // wrong number or out of range) or ErrValue (numbers in the configuration from which no
 // frequencies of that length or rounding can be computed).
 func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
@@ -115,8 +116,8 @@ func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfi
 		return fail("options.SequenceLength", o.SequenceLength, "the number of tokens in the sequence")
 	case o.SequenceLength == 0 && k.Rule.Trained != 0:
 		return fail("options.SequenceLength", 0, "the number of tokens in the sequence, because frequencies of this model depend on it beyond %d", k.Rule.Trained)
-	case o.AngleRounding > posenc.Float32Angles:
-		return fail("options.AngleRounding", o.AngleRounding, "ExactAngles or Float32Angles")
+	case o.Rounding > frequency.Float32:
+		return fail("options.Rounding", o.Rounding, "frequency.Exact or frequency.Float32")
 	case k.Learned == "" && o.FrequencyFactors != nil:
 		return fail("options.FrequencyFactors", document.ListText(len(o.FrequencyFactors)), "nil: the frequencies of this model are not learned")
 	case k.Learned != "" && len(o.FrequencyFactors) != pairs:

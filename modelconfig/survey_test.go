@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
@@ -206,7 +207,7 @@ func (entry *surveyedType) compareModel(m *Model) (problems []string) {
 		} else if !known {
 			layerType = firstRotating(layers)
 		}
-		o := kindOptions{LayerType: layerType, SequenceLength: 1, AngleRounding: posenc.Float32Angles}
+		o := kindOptions{LayerType: layerType, SequenceLength: 1, Rounding: frequency.Float32}
 		if m.of().Kinds[layerType].Learned != "" { // the survey's tensor has zeros
 			o.FrequencyFactors = slices.Repeat([]float64{1}, m.of().Kinds[layerType].Rotary.RotaryDim/2)
 		}
@@ -225,7 +226,7 @@ func (entry *surveyedType) compareModel(m *Model) (problems []string) {
 // transformers.
 func (entry *surveyedType) compareLayers(m *Model, say func(format string, args ...any)) {
 	layers := m.Layers()
-	o := RopeOptions{SequenceLength: 1, AngleRounding: posenc.Float32Angles}
+	o := RopeOptions{SequenceLength: 1, Rounding: frequency.Float32}
 	for _, layer := range layers {
 		if layer.FrequencyFactors != "" {
 			o.FrequencyFactors = slices.Repeat([]float64{1}, layer.Rule.Pairs)

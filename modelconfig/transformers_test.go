@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -26,8 +27,8 @@ type vectors struct {
 	Vision *vectors `json:"vision"` // of the vision tower
 
 	model  *Model
-	angles posenc.AngleRounding // of the configurations asked for
-	tower  bool                 // v is that of a vision tower
+	angles frequency.Rounding // of the configurations asked for
+	tower  bool               // v is that of a vision tower
 }
 
 type vector struct {
@@ -60,7 +61,7 @@ type vector struct {
 
 // eachVectors calls f in a subtest for every published model, for its vision
 // tower, and for the default configuration of every tower.
-func eachVectors(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T, v *vectors)) {
+func eachVectors(t *testing.T, angles frequency.Rounding, f func(t *testing.T, v *vectors)) {
 	directory := filepath.Join("testdata", "transformers")
 	configs := testkit.Must(filepath.Glob(filepath.Join(directory, "configs", "*.json")))
 	files := testkit.Must(filepath.Glob(filepath.Join(directory, "vectors", "*.json")))
@@ -97,7 +98,7 @@ func eachVectors(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T,
 }
 
 // with calls f for the configurations that round angles so.
-func (v *vectors) with(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T, v *vectors)) {
+func (v *vectors) with(t *testing.T, angles frequency.Rounding, f func(t *testing.T, v *vectors)) {
 	v.angles = angles
 	if len(v.Cases) == 0 {
 		t.Fatal("no cases")
@@ -135,7 +136,7 @@ func (c *vector) alike() bool {
 
 // options of the configuration of c, whose Seq is 0 for short sequences.
 func (v *vectors) options(c *vector) kindOptions {
-	return kindOptions{LayerType: c.LayerType, SequenceLength: max(c.Seq, 1), AngleRounding: v.angles}
+	return kindOptions{LayerType: c.LayerType, SequenceLength: max(c.Seq, 1), Rounding: v.angles}
 }
 
 // rotary returns the configuration of the layers of c.
@@ -223,7 +224,7 @@ const (
 // The rotation is equal to the bit where the cosine and the sine are.
 func TestTransformersFloat32(t *testing.T) {
 	var frequencies, entries, towers, elements tally
-	eachVectors(t, posenc.Float32Angles, func(t *testing.T, v *vectors) {
+	eachVectors(t, frequency.Float32, func(t *testing.T, v *vectors) {
 		var file tally
 		v.run(t, func(t *testing.T, c *vector) {
 			cfg := v.rotary(t, c)
@@ -355,7 +356,7 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 // TestTransformersExact compares with the same formulas in 200 bits: not one
 // number is misrounded.
 func TestTransformersExact(t *testing.T) {
-	eachVectors(t, posenc.ExactAngles, func(t *testing.T, v *vectors) {
+	eachVectors(t, frequency.Exact, func(t *testing.T, v *vectors) {
 		v.run(t, func(t *testing.T, c *vector) {
 			cfg := v.rotary(t, c)
 			for i, want := range testkit.Hex[float64](c.Exact.InvFreq) {
@@ -387,7 +388,7 @@ func TestTransformersExact(t *testing.T) {
 // TestTransformersLayers compares which layers rotate and with which kind of
 // frequencies, the head that they rotate, and the two scales.
 func TestTransformersLayers(t *testing.T) {
-	eachVectors(t, posenc.Float32Angles, func(t *testing.T, v *vectors) {
+	eachVectors(t, frequency.Float32, func(t *testing.T, v *vectors) {
 		layers := v.model.Layers()
 		if len(layers) != len(v.Layers) {
 			t.Fatalf("%d layers, want %d", len(layers), len(v.Layers))
@@ -446,7 +447,7 @@ func TestTransformersLayers(t *testing.T) {
 // those that the functions of transformers return.
 func TestTransformersQueryScales(t *testing.T) {
 	models := 0
-	eachVectors(t, posenc.ExactAngles, func(t *testing.T, v *vectors) {
+	eachVectors(t, frequency.Exact, func(t *testing.T, v *vectors) {
 		if v.QueryScales == nil {
 			return
 		}

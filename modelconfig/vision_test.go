@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -167,7 +168,7 @@ func gemma4Vision(t *testing.T) {
 		q[n] = float32(int64((uint64(n)*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
 	}
 	for offset, positions := range map[int][]int32{0: v.Columns, v.HeadDim / 2: v.Rows} {
-		r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: v.HeadDim, RotaryDim: v.HeadDim / 2, Layout: posenc.HalfSplit, Offset: offset, Base: 100, AngleRounding: posenc.Float32Angles}))
+		r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: v.HeadDim, RotaryDim: v.HeadDim / 2, Layout: posenc.HalfSplit, Offset: offset, Base: 100, Rounding: frequency.Float32}))
 		testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: q, Heads: 2}))
 	}
 	if len(want) != len(q) {

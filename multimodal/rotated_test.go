@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/multimodal"
@@ -49,8 +50,8 @@ func TestRotated(t *testing.T) {
 	float32Angles := (2*2+2*(2+2))*0x1p-24 + 2*2*0.0104*largest*0x1p-23
 	// Beside exact angles all of them are off, by 1.5 units of 2^-24, and angles by half a unit.
 	exactAngles := (2*2+2*(2+2))*0x1p-24 + 2*2*largest*0x1p-23
-	for rounding, tolerance := range map[posenc.AngleRounding]float64{posenc.ExactAngles: exactAngles, posenc.Float32Angles: float32Angles} {
-		rotary := testkit.Must(testkit.Must(modelconfig.HuggingFace(golden.Config)).Rope(modelconfig.RopeOptions{AngleRounding: rounding})).Rotary(0)
+	for rounding, tolerance := range map[frequency.Rounding]float64{frequency.Exact: exactAngles, frequency.Float32: float32Angles} {
+		rotary := testkit.Must(testkit.Must(modelconfig.HuggingFace(golden.Config)).Rope(modelconfig.RopeOptions{Rounding: rounding})).Rotary(0)
 		q, k := slices.Clone(golden.Q), slices.Clone(golden.K)
 		testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: q, Heads: 1}, posenc.View[float32]{Data: k, Heads: 1}))
 		for i, got := range append(q, k...) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -137,7 +138,7 @@ func lengths(m *modelconfig.Model) []int {
 }
 
 func describeKind(of *kind, length int) (*kindDescription, error) {
-	cfg, err := of.config(length, posenc.ExactAngles)
+	cfg, err := of.config(length, frequency.Exact)
 	if err != nil {
 		return nil, err
 	}

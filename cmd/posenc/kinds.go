@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -43,8 +44,8 @@ func kindsOf(m *modelconfig.Model) []kind {
 func (k *kind) learned() bool { return k.first.FrequencyFactors != "" }
 
 // config returns the configuration of the layers for sequences of a length.
-func (k *kind) config(length int, rounding posenc.AngleRounding) (posenc.RotaryConfig, error) {
-	options := modelconfig.RopeOptions{SequenceLength: length, AngleRounding: rounding}
+func (k *kind) config(length int, rounding frequency.Rounding) (posenc.RotaryConfig, error) {
+	options := modelconfig.RopeOptions{SequenceLength: length, Rounding: rounding}
 	if k.learned() {
 		options.FrequencyFactors = slices.Repeat([]float64{1}, k.first.Rule.Pairs)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/chart"
+	"github.com/go-posenc/posenc/frequency"
 )
 
 const tableRows = 256 // positions of a table
@@ -157,7 +158,7 @@ func angleError(r rotation) (chart.Curve, error) {
 	curve := chart.Curve{Label: r.label()}
 	exact := r.config
 	exact.AttentionFactor = 1
-	rounded, err := r.of.config(r.length, posenc.Float32Angles)
+	rounded, err := r.of.config(r.length, frequency.Float32)
 	if err != nil {
 		return curve, err
 	}

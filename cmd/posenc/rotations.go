@@ -72,7 +72,7 @@ func rotations(s *source.Source) ([]rotation, error) {
 				r.model += " (learned factors as 1)"
 			}
 			var err error
-			if r.config, err = k.config(length, posenc.ExactAngles); err != nil {
+			if r.config, err = k.config(length, frequency.Exact); err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Path, err)
 			}
 			var words []string
@@ -96,7 +96,7 @@ func rotations(s *source.Source) ([]rotation, error) {
 // float32Steps is the rotation with the frequencies that transformers makes in float32, nil where they
 // are the exact ones rounded.
 func (r *rotation) float32Steps() (*posenc.RotaryConfig, error) {
-	c, err := r.of.config(r.length, posenc.Float32Angles)
+	c, err := r.of.config(r.length, frequency.Float32)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/spf13/cobra"
@@ -180,11 +181,11 @@ func (v *vectorFile) rotation(of *kind, name string, length int, axes [][]int32)
 	var positions []int32
 	for _, angles := range []struct {
 		name     string
-		rounding posenc.AngleRounding
+		rounding frequency.Rounding
 		cos      string
 	}{
-		{"exact", posenc.ExactAngles, "of the real product of position and frequency, correctly rounded"},
-		{"float32", posenc.Float32Angles, "of the product of position and frequency in float32, correctly rounded"},
+		{"exact", frequency.Exact, "of the real product of position and frequency, correctly rounded"},
+		{"float32", frequency.Float32, "of the product of position and frequency in float32, correctly rounded"},
 	} {
 		cfg, err := of.config(length, angles.rounding)
 		if err != nil {
@@ -211,7 +212,7 @@ func (v *vectorFile) rotation(of *kind, name string, length int, axes [][]int32)
 			return err
 		}
 		in := name + "." + angles.name
-		if angles.rounding == posenc.ExactAngles {
+		if angles.rounding == frequency.Exact {
 			v.add(in+".inv_freq", cfg.InvFreq, "radians per position of each pair", pairs)
 		} else {
 			rounded := make([]float32, pairs)

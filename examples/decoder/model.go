@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/nlpodyssey/safetensors"
 )
@@ -53,7 +54,7 @@ func loadModel(config, weights []byte) (*model, error) {
 	}
 	// transformers multiplies positions and frequencies in float32: so does this, to get
 	// its logits.
-	rope, err := positions.Rope(modelconfig.RopeOptions{AngleRounding: posenc.Float32Angles})
+	rope, err := positions.Rope(modelconfig.RopeOptions{Rounding: frequency.Float32})
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"os"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/gomlx/gomlx/backends"
 	"github.com/gomlx/gomlx/backends/simplego"
 	"github.com/gomlx/gomlx/pkg/core/dtypes"
@@ -162,7 +163,7 @@ func newRotaries() (exact, rounded *posenc.Rotary, err error) {
 	if exact, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}); err != nil {
 		return nil, nil, err
 	}
-	rounded, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, AngleRounding: posenc.Float32Angles})
+	rounded, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, Rounding: frequency.Float32})
 	return exact, rounded, err
 }
 

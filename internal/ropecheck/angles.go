@@ -127,7 +127,7 @@ func (c *checker) tables(s *spec, angles Angles, tokens []int) (cos, sin []float
 	case ExactAngles, Float32Angles, SteppedAngles:
 		cfg := posenc.RotaryConfig{HeadDim: s.dim, Layout: posenc.HalfSplit, InvFreq: s.invFreq, AttentionFactor: s.factor, XPos: s.xpos}
 		if angles != ExactAngles {
-			cfg.AngleRounding = posenc.Float32Angles
+			cfg.Rounding = frequency.Float32
 		}
 		if angles == SteppedAngles {
 			ladder, err := frequency.Default(s.dim, s.base, frequency.Float32)

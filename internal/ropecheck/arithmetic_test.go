@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/ropecheck"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // engine is how an engine computes a half-split or interleaved rotation.

@@ -12,8 +12,9 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // TestErrors checks what is refused, and that errors name it.
@@ -230,7 +231,7 @@ func FuzzCheck(f *testing.F) {
 			return list
 		}
 		config := func() posenc.RotaryConfig {
-			cfg := posenc.RotaryConfig{HeadDim: d.HeadDim, RotaryDim: min(one(0, 2, 4, 6), d.HeadDim/2*2), Layout: posenc.Layout(one(1, 2, 3, 4)), Base: float64(one(0, 2, 10000, 1e9)), AttentionFactor: float64(one(0, 1, 3)), AngleRounding: posenc.AngleRounding(one(0, 1))}
+			cfg := posenc.RotaryConfig{HeadDim: d.HeadDim, RotaryDim: min(one(0, 2, 4, 6), d.HeadDim/2*2), Layout: posenc.Layout(one(1, 2, 3, 4)), Base: float64(one(0, 2, 10000, 1e9)), AttentionFactor: float64(one(0, 1, 3)), Rounding: frequency.Rounding(one(0, 1))}
 			if cfg.RotaryDim > 0 {
 				cfg.Offset = r.IntN(d.HeadDim - cfg.RotaryDim + 1)
 			}

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/internal/ropecheck"
+	"github.com/go-posenc/posenc/modelconfig"
 )
 
 // An engine rotates a model with base 10000, and its positions start at 1.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
-	"github.com/go-posenc/posenc/internal/ropecheck"
 )
 
 // kindsOf are the configurations of the kinds of layers of every type of package

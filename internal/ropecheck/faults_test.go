@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/ropecheck"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // positionsOf are neighbours, and a quarter of them far apart.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/ropecheck"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 func TestReceivers(t *testing.T) {

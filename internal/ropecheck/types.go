@@ -217,8 +217,8 @@ type Arithmetic struct {
 type Angles string
 
 const (
-	ExactAngles     Angles = "exact"                    // posenc.ExactAngles
-	Float32Angles   Angles = "float32"                  // posenc.Float32Angles: transformers, vLLM
+	ExactAngles     Angles = "exact"                    // frequency.Exact
+	Float32Angles   Angles = "float32"                  // frequency.Float32: transformers, vLLM
 	SteppedAngles   Angles = "float32 steps"            // float32, and Base^(-2i/RotaryDim) in the float32 steps of transformers
 	OtherAngles     Angles = "float32 in another order" // as near as angles of float32 are, by unknown steps
 	RunningAngles   Angles = "running"                  // float32 products, angle[i+1] = angle[i]*Base^(-2/RotaryDim): ggml

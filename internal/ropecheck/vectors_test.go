@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
-	"github.com/go-posenc/posenc/internal/ropecheck"
 )
 
 // frameworkCase is what a framework rotated: testdata/generate.py, testdata/ggml.c.
@@ -146,7 +147,7 @@ func TestTransformersVectors(t *testing.T) {
 			testkit.ReadJSON(path, &v)
 			m := testkit.Must(modelconfig.HuggingFace(testkit.Must(os.ReadFile(filepath.Join(directory, "configs", filepath.Base(path))))))
 			for _, c := range v.Cases {
-				cfg := configOf(m, c.LayerType, modelconfig.RopeOptions{SequenceLength: max(1, c.Seq), AngleRounding: posenc.Float32Angles})
+				cfg := configOf(m, c.LayerType, modelconfig.RopeOptions{SequenceLength: max(1, c.Seq), Rounding: frequency.Float32})
 				if cfg.HeadDim != c.HeadDim { // the rotated slice of a head alone
 					cfg.HeadDim, cfg.Offset = c.HeadDim, 0
 				}

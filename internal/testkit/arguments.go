@@ -67,7 +67,7 @@ func (a *Arguments) finish() {
 
 const (
 	anyBytes    = 16 << 10  // of memory for arguments of any kind, so that slices meet
-	sharedBytes = 16 << 20  // for those that lie one by one
+	sharedBytes = 64 << 20  // for those that lie one by one
 	guardBytes  = 256 << 10 // for each slice next to a guard
 	guardPieces = 24
 	canaryBytes = 320

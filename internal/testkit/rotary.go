@@ -19,5 +19,5 @@ func FrequenciesOf(cfg posenc.RotaryConfig) []float64 {
 	if base == 0 {
 		base = 10000
 	}
-	return Must(frequency.Default(dim, base, frequency.Rounding(cfg.AngleRounding))).InvFreq
+	return Must(frequency.Default(dim, base, frequency.Rounding(cfg.Rounding))).InvFreq
 }
