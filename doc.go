@@ -28,8 +28,9 @@
 //   - [Rotary.CosSin], [Rotary.CosSinFractional] and [CosSin] write the cosines and sines of
 //     positions. [CosSinMixed] takes angles that are sums over several axes, and
 //     [CosSinAngles] any float32 angles.
-//   - [RaggedPositions] fills in the positions of several sequences, [GridPositions] those
-//     of the patches of an image, and [DualChunk] those of dual chunk attention.
+//   - [SequentialPositions] fills in the positions of a sequence, [RaggedPositions] those of
+//     several, [GridPositions] those of the patches of an image, and [DualChunk] those of
+//     dual chunk attention.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
 // The other packages of the module:

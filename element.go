@@ -1,9 +1,11 @@
 package posenc
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -63,21 +65,24 @@ type E4M3 uint8
 // E5M2 is the code of an 8-bit number with 5 bits of exponent.
 type E5M2 uint8
 
-// Q8_0s returns bytes as blocks of 34 bytes each, without copying. It leaves out the bytes
-// after the last whole block.
-func Q8_0s(bytes []byte) []Q8_0 {
-	return unsafe.Slice((*Q8_0)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/generic.Q8Bytes)
-}
-
-// E4M3s returns codes as numbers, without copying. The caller guarantees that they are
-// E4M3.
-func E4M3s[B ~uint8](codes []B) []E4M3 {
-	return unsafe.Slice((*E4M3)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
-}
-
-// E5M2s is [E4M3s] for E5M2 numbers.
-func E5M2s[B ~uint8](codes []B) []E5M2 {
-	return unsafe.Slice((*E5M2)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
+// FromBytes returns the bytes of numbers as numbers, without copying: tensors of a file that is
+// mapped into memory, the pages of a cache. The bytes have the order of the machine, and D of Q8_0
+// is little-endian on every machine.
+//
+// Errors wrap ErrLength (bytes of a part of a number) or ErrShape (numbers of two or four bytes that
+// begin at another address than a multiple of that).
+func FromBytes[T Element | Quantized](bytes []byte) ([]T, error) {
+	const function = "posenc.FromBytes"
+	var zero T
+	size, align := int(unsafe.Sizeof(zero)), unsafe.Alignof(zero)
+	if len(bytes)%size != 0 {
+		return nil, argument.Error(ErrLength, function, "bytes", argument.Elements(len(bytes)), "a multiple of the %d bytes of a number", size)
+	}
+	first := unsafe.Pointer(unsafe.SliceData(bytes))
+	if rest := uintptr(first) % align; rest != 0 && len(bytes) > 0 {
+		return nil, argument.Error(ErrShape, function, "bytes", fmt.Sprintf("%d bytes behind a multiple of %d", rest, align), "at an address that is a multiple of %d", align)
+	}
+	return unsafe.Slice((*T)(first), cap(bytes)/size)[:len(bytes)/size], nil
 }
 
 // quantizedKind returns the kind of D.

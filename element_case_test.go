@@ -25,6 +25,22 @@ var (
 			add("Float16s", func(d *testkit.Digest) { d.Add(posenc.Float16s([]uint16{0, 1, 0x3c00, 0xffff})) })
 		},
 	})
+	_ = testkit.Register(testkit.Case{Function: "FromBytes", Call: func(a *testkit.Arguments) testkit.Call {
+		return oneOf(a, fromBytesCall[float32], fromBytesCall[posenc.Float16], fromBytesCall[posenc.BFloat16], fromBytesCall[posenc.Q8_0], fromBytesCall[int8], fromBytesCall[posenc.E4M3], fromBytesCall[posenc.E5M2])
+	},
+		Digests: func(add testkit.AddDigest) {
+			add("FromBytes", func(d *testkit.Digest) {
+				blocks, err := posenc.FromBytes[posenc.Q8_0](make([]byte, 68))
+				d.Must(err)
+				d.Add(blocks)
+			})
+		},
+		OnStack: func() error {
+			var bytes [68]byte
+			_, err := posenc.FromBytes[posenc.Q8_0](bytes[:])
+			return err
+		},
+	})
 	_ = testkit.Register(testkit.Case{Function: "BFloat16s", NeverFails: true, Call: elementsCall(posenc.BFloat16s[number]),
 		Digests: func(add testkit.AddDigest) {
 			add("BFloat16s", func(d *testkit.Digest) { d.Add(posenc.BFloat16s([]uint16{0, 1, 0x3f80, 0xffff})) })
@@ -50,6 +66,26 @@ func nameCall[T interface {
 }
 
 type number uint16 // of another package
+
+// fromBytesCall shows that numbers are the same memory.
+func fromBytesCall[T posenc.Element | posenc.Quantized](a *testkit.Arguments) testkit.Call {
+	var zero T
+	bytes := testkit.Slice[byte](a, a.Below(200))
+	if !a.Any() {
+		bytes = testkit.BytesOf(testkit.Slice[T](a, a.Below(20)))
+	}
+	aligned := len(bytes) == 0 || uintptr(unsafe.Pointer(unsafe.SliceData(bytes)))%unsafe.Alignof(zero) == 0
+	return testkit.Call{
+		Right: func() bool { return aligned && len(bytes)%int(unsafe.Sizeof(zero)) == 0 },
+		Run: func() error {
+			numbers, err := posenc.FromBytes[T](bytes)
+			if err == nil && (len(numbers)*int(unsafe.Sizeof(zero)) != len(bytes) || unsafe.Pointer(unsafe.SliceData(numbers)) != unsafe.Pointer(unsafe.SliceData(bytes))) {
+				panic("other numbers")
+			}
+			return err
+		},
+	}
+}
 
 // elementsCall shows that elements are the same memory, as long and with as much room.
 func elementsCall[B, T ~uint8 | ~uint16](convert func([]B) []T) func(a *testkit.Arguments) testkit.Call {

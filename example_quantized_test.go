@@ -74,7 +74,11 @@ func ExampleDequantize() {
 func ExampleDequantize_ggml() {
 	bytes := make([]byte, 34)
 	copy(bytes, []byte{0x00, 0x38, 2, 4, 0xff})
-	cache := posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: posenc.Q8_0s(bytes), Heads: 1}}
+	blocks, err := posenc.FromBytes[posenc.Q8_0](bytes)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cache := posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: blocks, Heads: 1}}
 	x := make([]float32, 32)
 	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: 32}); err != nil {
 		log.Fatal(err)
@@ -86,11 +90,14 @@ func ExampleDequantize_ggml() {
 
 // FP8 numbers that an engine has in a []byte, all with one scale. vLLM divides by its
 // k_scale, so InverseScale is the reciprocal.
-func ExampleE4M3s() {
+func ExampleFromBytes() {
 	const kScale = 0.25
-	codes := []byte{0x38, 0xb8, 0x3c, 0x7e} // 1, -1, 1.5, 448
+	codes, err := posenc.FromBytes[posenc.E4M3]([]byte{0x38, 0xb8, 0x3c, 0x7e}) // 1, -1, 1.5, 448
+	if err != nil {
+		log.Fatal(err)
+	}
 	cache := posenc.QuantizedView[posenc.E4M3]{
-		View:         posenc.View[posenc.E4M3]{Data: posenc.E4M3s(codes), Heads: 1},
+		View:         posenc.View[posenc.E4M3]{Data: codes, Heads: 1},
 		InverseScale: 1 / kScale,
 	}
 	x := make([]float32, len(codes))
@@ -100,22 +107,6 @@ func ExampleE4M3s() {
 	fmt.Println(x)
 	// Output:
 	// [0.25 -0.25 0.375 112]
-}
-
-// The other FP8 format has one more bit for the exponent and one less for the digits.
-func ExampleE5M2s() {
-	codes := []byte{0x3c, 0xbc, 0x3e, 0x7b} // 1, -1, 1.5, 57344
-	cache := posenc.QuantizedView[posenc.E5M2]{
-		View:         posenc.View[posenc.E5M2]{Data: posenc.E5M2s(codes), Heads: 1},
-		InverseScale: 1,
-	}
-	x := make([]float32, len(codes))
-	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: len(codes)}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(x)
-	// Output:
-	// [1 -1 1.5 57344]
 }
 
 // A cache of E4M3 drops its first two tokens. The remaining keys move by -2 positions, and

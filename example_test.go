@@ -491,6 +491,17 @@ func ExampleShift() {
 	// [1.000000 0.000000 0.540302 0.841471]
 }
 
+// Four tokens, after 100 that are in the cache.
+func ExampleSequentialPositions() {
+	positions := make([]int32, 4)
+	if err := posenc.SequentialPositions(positions, 100); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions)
+	// Output:
+	// [100 101 102 103]
+}
+
 // Three sequences, one after another. The first begins, the second has 100 tokens in its
 // cache already, and the third has two tokens of padding on its left.
 func ExampleRaggedPositions() {

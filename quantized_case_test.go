@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
@@ -12,30 +11,6 @@ import (
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "Q8_0s", NeverFails: true, Call: func(a *testkit.Arguments) testkit.Call {
-		bytes := testkit.Slice[byte](a, a.Below(200))
-		return testkit.Call{Run: func() error {
-			blocks := posenc.Q8_0s(bytes)
-			if len(blocks) != len(bytes)/34 || unsafe.Sizeof(posenc.Q8_0{}) != 34 || unsafe.Pointer(unsafe.SliceData(blocks)) != unsafe.Pointer(unsafe.SliceData(bytes)) {
-				panic("other blocks")
-			}
-			return nil
-		}}
-	},
-		Digests: func(add testkit.AddDigest) {
-			add("Q8_0s", func(d *testkit.Digest) { d.Add(posenc.Q8_0s(make([]byte, 70))) })
-		},
-	})
-	_ = testkit.Register(testkit.Case{Function: "E4M3s", NeverFails: true, Call: elementsCall(posenc.E4M3s[byte]),
-		Digests: func(add testkit.AddDigest) {
-			add("E4M3s", func(d *testkit.Digest) { d.Add(posenc.E4M3s([]byte{0, 1, 0x7e, 0xff})) })
-		},
-	})
-	_ = testkit.Register(testkit.Case{Function: "E5M2s", NeverFails: true, Call: elementsCall(posenc.E5M2s[byte]),
-		Digests: func(add testkit.AddDigest) {
-			add("E5M2s", func(d *testkit.Digest) { d.Add(posenc.E5M2s([]byte{0, 1, 0x7b, 0xff})) })
-		},
-	})
 	_ = testkit.Register(testkit.Case{Function: "Dequantize", Times: 2,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return oneOf(a, dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],

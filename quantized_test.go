@@ -360,7 +360,7 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 func TestQuantizedCachesOfOneMemory(t *testing.T) {
 	memory := make([]byte, 34*9)
 	cache := func(at int) posenc.QuantizedView[posenc.Q8_0] {
-		return posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: posenc.Q8_0s(memory[at:]), Heads: 1, TokenStride: 2}}
+		return posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: testkit.Must(posenc.FromBytes[posenc.Q8_0](memory[at:][:(len(memory)-at)/34*34])), Heads: 1, TokenStride: 2}}
 	}
 	rope, deltas := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit}), []int32{1, 2, 3}
 	heads := posenc.View[float32]{Data: testkit.GoldenInputs(0, 3*32), Heads: 1}
@@ -524,7 +524,7 @@ func TestQuantizedArguments(t *testing.T) {
 		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, x, x)
 	})
 	wrong("one cache in two formats", posenc.ErrOverlap, both+"values.Dst is sharing memory with keys.Dst, want a view of other memory, because formats", func() error {
-		v := posenc.QuantizedView[posenc.E5M2]{View: posenc.View[posenc.E5M2]{Data: posenc.E5M2s(testkit.BytesOf(q8.Data))[:4*dim], Heads: 2}, InverseScale: 1}
+		v := posenc.QuantizedView[posenc.E5M2]{View: posenc.View[posenc.E5M2]{Data: testkit.Must(posenc.FromBytes[posenc.E5M2](testkit.BytesOf(q8.Data)))[:4*dim], Heads: 2}, InverseScale: 1}
 		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src}, posenc.IntoQuantized[posenc.E5M2, float32]{Dst: v, Src: src})
 	})
 	wrong("keys in the source of values", posenc.ErrOverlap, both+"keys.Dst is sharing memory with values.Src", func() error {
