@@ -82,7 +82,7 @@ func familyTable() string {
 			pairs += ", by " + f.LayoutKey
 		}
 		if part, ok := document.ToNumber(f.Absent["partial_rotary_factor"]); ok {
-			f.Partial = part
+			f.Part = part
 		}
 		if base, ok := document.ToNumber(f.Absent["rope_theta"]); ok {
 			f.Base = base
@@ -94,9 +94,9 @@ func familyTable() string {
 		case f.RotaryDim != 0:
 			rotated = fmt.Sprintf("rotary_dim (%d)", f.RotaryDim)
 		case f.Trailing:
-			rotated = fmt.Sprintf("tail, partial_rotary_factor (%v)", f.Partial)
+			rotated = fmt.Sprintf("tail, partial_rotary_factor (%v)", f.Part)
 		case !f.WholeHead:
-			rotated = fmt.Sprintf("partial_rotary_factor (%v)", f.Partial)
+			rotated = fmt.Sprintf("partial_rotary_factor (%v)", f.Part)
 		}
 		var bases []string
 		for _, k := range f.Kinds {
@@ -290,10 +290,10 @@ func sizeTable() string {
 		what  string
 		names func(f *models.Family) []string
 	}{
-		{"hidden size", func(f *models.Family) []string { return f.Names.Hidden }},
-		{"heads", func(f *models.Family) []string { return f.Names.Heads }},
+		{"hidden size", func(f *models.Family) []string { return f.Keys.Hidden }},
+		{"heads", func(f *models.Family) []string { return f.Keys.Heads }},
 		{"elements of a head", func(f *models.Family) []string {
-			names := f.Names.HeadDim
+			names := f.Keys.HeadDim
 			for _, k := range f.Kinds {
 				if k.HeadDimKey != "" {
 					names = append(slices.Clip(names), k.HeadDimKey)
@@ -301,8 +301,8 @@ func sizeTable() string {
 			}
 			return names
 		}},
-		{"layers", func(f *models.Family) []string { return f.Names.Layers }},
-		{"longest sequence", func(f *models.Family) []string { return f.Names.Positions }},
+		{"layers", func(f *models.Family) []string { return f.Keys.Layers }},
+		{"longest sequence", func(f *models.Family) []string { return f.Keys.Positions }},
 	}
 	usual := families["llama"]
 	var b strings.Builder

@@ -1,6 +1,7 @@
 package modelconfig
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -307,7 +308,12 @@ func allTypes() []string {
 }
 
 // refusal is why a type is not read; "" for the others.
-func refusal(modelType string) string { return families[modelType].Refusal + towers[modelType].Refusal }
+func refusal(modelType string) string {
+	if t := cmp.Or(models.TextType(modelType), models.TowerType(modelType)); t != nil {
+		return t.Refusal
+	}
+	return ""
+}
 
 // wrongValue is no value of any key that is about positions.
 var wrongValue = [][]int{{1}}

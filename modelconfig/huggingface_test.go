@@ -1256,7 +1256,7 @@ func TestFamilies(t *testing.T) {
 		if f.Refusal != "" {
 			continue
 		}
-		m, _, err := readType(modelType, map[string]any{f.Names.Layers[0]: layers})
+		m, _, err := readType(modelType, map[string]any{f.Keys.Layers[0]: layers})
 		if err != nil {
 			t.Errorf("%s: %v", modelType, err)
 			continue

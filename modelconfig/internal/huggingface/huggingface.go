@@ -214,8 +214,8 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 		f.Check(r)
 	}
 	positionKeys(r, f)
-	layers := r.IntegerOr(f.Names.Layers, f.Layers)
-	r.FailIf(layers < 1 || layers > models.MaxLayers, document.ErrValue, r.Spelling(f.Names.Layers), layers, "from 1 to %d", models.MaxLayers)
+	layers := r.IntegerOr(f.Keys.Layers, f.Layers)
+	r.FailIf(layers < 1 || layers > models.MaxLayers, document.ErrValue, r.Spelling(f.Keys.Layers), layers, "from 1 to %d", models.MaxLayers)
 	if r.Err != nil {
 		return
 	}
@@ -268,7 +268,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 	m.Latent = f.Latent
 	m.Patches, m.Traps = f.Patches, f.Traps
 	if !f.IsTower() {
-		m.ContextLength = r.IntegerOr(f.Names.Positions, f.Positions)
+		m.ContextLength = r.IntegerOr(f.Keys.Positions, f.Positions)
 	}
 	unreadKeys(r, f)
 }
@@ -289,16 +289,16 @@ func headDimOf(r *document.Reader, f *models.Family, k *models.KindDefaults, lay
 		perLayerHeadDim(r, k, layers, &dim)
 		return int(dim.Or(float64(k.HeadDim))), dim.Key
 	}
-	for _, key := range f.Names.HeadDim {
+	for _, key := range f.Keys.HeadDim {
 		if r.Has(key) {
-			return r.IntegerOr(f.Names.HeadDim, 0), key
+			return r.IntegerOr(f.Keys.HeadDim, 0), key
 		}
 		if _, null := r.Keys[key]; null && r.Err == nil {
 			return hiddenByHeads(r, f)
 		}
 	}
 	if f.HeadDim != 0 {
-		return f.HeadDim, f.Names.HeadDim[0]
+		return f.HeadDim, f.Keys.HeadDim[0]
 	}
 	return hiddenByHeads(r, f)
 }
@@ -321,9 +321,9 @@ func perLayerHeadDim(r *document.Reader, k *models.KindDefaults, layers []descri
 }
 
 func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
-	hidden := r.IntegerOr(f.Names.Hidden, f.Hidden)
-	heads := r.IntegerOr(f.Names.Heads, f.Heads)
-	key, byKey := r.Spelling(f.Names.Hidden), r.Spelling(f.Names.Heads)
+	hidden := r.IntegerOr(f.Keys.Hidden, f.Hidden)
+	heads := r.IntegerOr(f.Keys.Heads, f.Heads)
+	key, byKey := r.Spelling(f.Keys.Hidden), r.Spelling(f.Keys.Heads)
 	if r.Err != nil {
 		return 0, key
 	}
@@ -365,7 +365,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	p := models.RopeParameters{
 		Reader: rope, Model: r, Family: f, Kind: k,
 		RopeType: ropeType, HeadDim: dim, HeadDimKey: dimKey, RotaryDim: rotaryDim, Base: base, Partial: partial,
-		Positions: r.IntegerOr(f.Names.Positions, f.Positions),
+		Positions: r.IntegerOr(f.Keys.Positions, f.Positions),
 	}
 	if f.QueryScale != nil {
 		m.QueryScale, m.ScalesRotating = f.QueryScale(&p), f.ScalesRotating
@@ -644,6 +644,6 @@ func visionModel(r *document.Reader) *document.Reader {
 func checkAxialHead(r *document.Reader, f *models.Family) {
 	dim, ok := r.Integer("head_dim")
 	if hidden, _ := hiddenByHeads(r, f); ok && r.Err == nil && dim != hidden {
-		r.Fail(document.ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.Names.Hidden[0], f.Names.Heads[0], hidden)
+		r.Fail(document.ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.Keys.Hidden[0], f.Keys.Heads[0], hidden)
 	}
 }

@@ -215,7 +215,7 @@ func ropeTypeOf(rope *document.Reader, f *models.Family) string {
 func ruleOf(p *models.RopeParameters) description.Rule {
 	dim, base := p.RotaryDim, p.Base
 	if p.Positions < 1 {
-		p.Model.Fail(document.ErrValue, p.Family.Names.Positions[0], p.Positions, "at least 1")
+		p.Model.Fail(document.ErrValue, p.Family.Keys.Positions[0], p.Positions, "at least 1")
 	}
 	if p.Family.Rule != nil {
 		if own := p.Family.Rule(p); own.Ladder != nil {

@@ -6,10 +6,6 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
-// arrangement returns the frequencies and the axes of a head whose pairs have two axes: 0 for
-// the row, 1 for the column.
-type arrangement func(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error)
-
 func rowsThenColumns(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
 	return frequency.Axial(base, rounding, headDim/2, headDim/2)
 }

@@ -1,10 +1,9 @@
 package models
 
 import (
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 )
-
-import "github.com/go-posenc/posenc"
 
 var ernieModels = Vendor{
 	Types: []ModelType{

@@ -4,72 +4,30 @@ import (
 	_ "embed"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
-// Family is what the code of a model type does that its configuration does not
-// say, and what an absent key means.
+// Family is a model type with the usual value in place of each zero one.
 type Family struct {
-	Names                                     *Spellings
-	Hidden, Heads, HeadDim, Layers, Positions int // defaults; HeadDim 0: hidden by heads
-	Base                                      float64
-	baseKeys                                  []string // Spellings of the base beside the rope parameters
-	BaseRatio                                 string   // a key that multiplies the base
+	*ModelType
 
-	// BaseUnread reports whether transformers 5 leaves a base beside the rope parameters unread
-	// that transformers 4 read; nil: never.
-	BaseUnread func(r *document.Reader) bool
-
-	// ScalingUnread reports the same of rope_scaling.
-	ScalingUnread func(r *document.Reader) bool
-
-	Partial   float64 // default of partial_rotary_factor
-	WholeHead bool    // the code rotates whole heads, whatever the key says
-	RotaryDim int     // default of rotary_dim, for types that count elements
-	CountKey  string  // another name of rotary_dim
-	Trailing  bool    // the rotated elements are the last of the head
-	Latent    bool    // latent attention: the head is its rotary part, and YaRN scales the softmax too
-	NoPEDim   int     // latent: default of qk_nope_head_dim
-	WholeDim  int     // latent: default of head_dim, where the class has one for all of Q's head
-
-	Layout    posenc.Layout
-	LayoutKey string // a key that is false where the layout is half-split
-
-	Plan      plan
-	Kinds     []KindDefaults // nil: all layers that rotate rotate alike
-	ListKey   string         // a list with an entry for each layer, by which Lists makes kinds
-	Lists     func(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults
-	Rewrite   func(r *document.Reader, layers []description.Layer) // brings keys into the usual form
-	Indexer   *indexer                                             // of sparse attention
-	FlatBlock bool                                                 // a flat rope_parameters is read as rope_scaling is
-
+	Keys                *Spellings
+	Layers, Positions   int
+	Base                float64
+	BaseKeys            []string // spellings of the base beside the rope parameters
+	Part                float64
+	WholeHead           bool // the code rotates whole heads, whatever the key says
+	Layout              posenc.Layout
+	Plan                plan
 	Axes                func(sections []int) ([]uint8, error)
-	Sections            []int // default of mrope_section
-	AxisCount           int   // sections that there must be; 0: any number
+	AxisCount           int // sections that there must be; 0: any number
 	InterleavedSections bool
-
-	Alpha             bool            // "dynamic" may have alpha (HunYuan)
-	YarnIsLongRoPE    bool            // early files say yarn (Phi-3)
-	OriginalPositions int             // default of original_max_position_embeddings beside the rope parameters
-	ExtraKeys         []string        // of the rope parameters
-	Unread            []string        // keys that name positions and that the code does not read
-	FactorKey         string          // a factor beside the rope parameters, which rule reads
-	Absent            document.Object // the rope parameters of a configuration without any
-	Inverse           bool            // pairs turn the other way
-	Learned           string          // the tensor of weights by which frequencies are multiplied
-
-	Traps   []string // names of traps that are about it
-	Refusal string   // why the type is not read, and what a caller can do
-
-	Check func(r *document.Reader)                 // other keys that decide
-	Rule  func(p *RopeParameters) description.Rule // a rule of its own, or nil
-
-	Arrangement    arrangement            // of the pairs of a vision tower
-	Patches        description.PatchOrder // of a vision tower
-	QueryScale     func(p *RopeParameters) *posenc.QueryScaling
-	ScalesRotating bool   // QueryScale is of the layers that rotate, not of the others
-	ScalingTensor  string // of weights with scales of queries
+	ExtraKeys           []string
+	Absent              document.Object // the rope parameters of a configuration without any
+	Check               func(r *document.Reader)
+	Rule                func(p *RopeParameters) description.Rule
 }
 
 // KindDefaults are the defaults of one kind of layer.
@@ -93,7 +51,7 @@ func (f *Family) KindsOrOne() []KindDefaults {
 	if len(f.Kinds) > 0 {
 		return f.Kinds
 	}
-	return []KindDefaults{{Base: f.Base, BaseKeys: f.baseKeys, Partial: f.Partial, Scaled: true}}
+	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
 }
 
 // Spellings are the names of keys, the usual one first.
@@ -137,3 +95,22 @@ var Unrotated string
 // IsTower reports whether a family is a vision tower. Its kind of position embeddings is about
 // the learned ones that it adds to patches besides the rotation (pos_emb_type of Kimi).
 func (f *Family) IsTower() bool { return f.Arrangement != nil }
+
+// plan returns the n layers of a model, from the keys that describe them.
+type plan func(r *document.Reader, n int) []description.Layer
+
+// arrangement returns the frequencies and the axes of a head whose pairs have two axes: 0 for
+// the row, 1 for the column.
+type arrangement func(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error)
+
+// indexer says how the indexer of sparse attention rotates. It takes the frequencies of the
+// attention; the rest is its own.
+type indexer struct {
+	HeadDimKey string
+	HeadDim    int // its default; 0: the key has to be there
+	Layout     posenc.Layout
+	LayoutKey  string // a key that is false where the layout is half-split, true where it is not
+	Trailing   bool   // the rotated elements are the last of a head
+	Attention  string // the kind of layers whose frequencies it takes; "": there is one
+	Hadamard   bool   // a Hadamard transform follows in the model's own code; scores are the same without it
+}

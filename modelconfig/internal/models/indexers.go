@@ -9,18 +9,6 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
-// indexer says how the indexer of sparse attention rotates. It takes the frequencies of the
-// attention; the rest is its own.
-type indexer struct {
-	HeadDimKey string
-	HeadDim    int // its default; 0: the key has to be there
-	Layout     posenc.Layout
-	LayoutKey  string // a key that is false where the layout is half-split, true where it is not
-	Trailing   bool   // the rotated elements are the last of a head
-	Attention  string // the kind of layers whose frequencies it takes; "": there is one
-	Hadamard   bool   // a Hadamard transform follows in the model's own code; scores are the same without it
-}
-
 var (
 	deepSeekIndexer   = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, LayoutKey: "indexer_rope_interleave", Hadamard: true}
 	axk2Indexer       = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, Hadamard: true}

@@ -38,11 +38,11 @@ func bases(r *document.Reader, key string, f *Family, layers []description.Layer
 		return nil
 	}
 	if len(distinct) == 1 {
-		return []KindDefaults{{FixedBase: distinct[0], BaseKeys: f.baseKeys, Partial: f.Partial, Scaled: true}}
+		return []KindDefaults{{FixedBase: distinct[0], BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
 	}
 	var kinds []KindDefaults
 	for _, base := range distinct {
-		kinds = append(kinds, KindDefaults{LayerType: baseName(base), FixedBase: base, BaseKeys: f.baseKeys, Partial: f.Partial, Scaled: true})
+		kinds = append(kinds, KindDefaults{LayerType: baseName(base), FixedBase: base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true})
 	}
 	return kinds
 }

@@ -1,10 +1,9 @@
 package models
 
 import (
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 )
-
-import "github.com/go-posenc/posenc/frequency"
 
 var mistralModels = Vendor{
 	Types: []ModelType{

@@ -159,125 +159,15 @@ type PositionsOf struct{ Name, Positions string }
 // caller can do.
 type RefusedArchitecture struct{ Name, Want string }
 
-// Vendors are all models.
-var Vendors = [...]*Vendor{
-	&audioModels,
-	&bailingModels,
-	&cohereModels,
-	&deepseekModels,
-	&dotsModels,
-	&encodersModels,
-	&ernieModels,
-	&exaoneModels,
-	&falconModels,
-	&gemmaModels,
-	&glmModels,
-	&gptModels,
-	&graniteModels,
-	&hunyuanModels,
-	&inklingModels,
-	&internlmModels,
-	&kimiModels,
-	&lfmModels,
-	&linearModels,
-	&llamaModels,
-	&minicpmModels,
-	&minimaxModels,
-	&mistralModels,
-	&museModels,
-	&nemotronModels,
-	&olmoModels,
-	&othersModels,
-	&phiModels,
-	&qwenModels,
-	&stepModels,
-	&visionModels,
-}
-
-// find returns the entry of a name in one of the vendors' lists.
-func find[T any](list func(v *Vendor) []T, is func(t *T) bool) *T {
-	for _, v := range Vendors {
-		entries := list(v)
-		for i := range entries {
-			if is(&entries[i]) {
-				return &entries[i]
-			}
-		}
-	}
-	return nil
-}
-
-func TextType(name string) *ModelType {
-	return find(func(v *Vendor) []ModelType { return v.Types }, func(t *ModelType) bool { return t.Name == name })
-}
-
-func TowerType(name string) *ModelType {
-	return find(func(v *Vendor) []ModelType { return v.Towers }, func(t *ModelType) bool { return t.Name == name })
-}
-
-func HolderOf(name string) *Holder {
-	return find(func(v *Vendor) []Holder { return v.Holders }, func(h *Holder) bool { return h.Name == name })
-}
-
-// PositionsOfType returns the kind of positions of a type that does not rotate, "" for others.
-func PositionsOfType(name string) string {
-	if p := find(func(v *Vendor) []PositionsOf { return v.OtherPositions }, func(p *PositionsOf) bool { return p.Name == name }); p != nil {
-		return p.Positions
-	}
-	return ""
-}
-
-func ArchitectureNamed(name string) *GGUFArchitecture {
-	return find(func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) bool { return a.Name == name })
-}
-
-func PositionsOfArchitecture(name string) string {
-	if p := find(func(v *Vendor) []PositionsOf { return v.OtherArchitectures }, func(p *PositionsOf) bool { return p.Name == name }); p != nil {
-		return p.Positions
-	}
-	return ""
-}
-
-func RefusalOfArchitecture(name string) string {
-	if a := find(func(v *Vendor) []RefusedArchitecture { return v.RefusedArchitectures }, func(a *RefusedArchitecture) bool { return a.Name == name }); a != nil {
-		return a.Want
-	}
-	return ""
-}
-
-// NamesOf returns the names of the vendors' lists, sorted.
-func NamesOf(names func(v *Vendor, add func(name string))) []string {
-	var all []string
-	for _, v := range Vendors {
-		names(v, func(name string) { all = append(all, name) })
-	}
-	slices.Sort(all)
-	return all
-}
-
 // Family returns the type with its usual values in place of zero ones.
 func (t *ModelType) Family() Family {
 	f := Family{
-		Names: t.Keys, Hidden: t.Hidden, Heads: t.Heads, HeadDim: t.HeadDim, Layers: t.Layers, Positions: t.Positions,
-		Base: t.Base, baseKeys: t.BaseKeys, BaseRatio: t.BaseRatio, BaseUnread: t.BaseUnread, ScalingUnread: t.ScalingUnread,
-		Partial: t.Part, WholeHead: t.Part == 0 && t.RotaryDim == 0, RotaryDim: t.RotaryDim, CountKey: t.CountKey, Trailing: t.Trailing,
-		Latent: t.Latent, NoPEDim: t.NoPEDim, WholeDim: t.WholeDim,
-		Layout: t.Layout, LayoutKey: t.LayoutKey,
-		Plan: t.layersPlan(), Kinds: t.Kinds, ListKey: t.ListKey, Lists: t.Lists, Rewrite: t.Rewrite, Indexer: t.Indexer, FlatBlock: t.FlatBlock,
-		Sections: t.Sections, InterleavedSections: t.Axes == interleavedSections,
-		Alpha: t.Alpha, YarnIsLongRoPE: t.YarnIsLongRoPE, OriginalPositions: t.OriginalPositions, ExtraKeys: t.ExtraKeys, Unread: t.Unread,
-		FactorKey: t.FactorKey, Absent: Parsed(t.Absent), Inverse: t.Inverse, Learned: t.Learned, Refusal: t.Refusal, Traps: t.Traps,
-		Check: t.Check, Rule: t.Rule, Arrangement: t.Arrangement, Patches: t.Patches,
-		QueryScale: t.QueryScale, ScalesRotating: t.ScalesRotating, ScalingTensor: t.ScalingTensor,
+		ModelType: t, Keys: t.Keys, Layers: max(t.Layers, 1), Positions: t.Positions, Base: t.Base, BaseKeys: t.BaseKeys,
+		Part: cmp.Or(t.Part, 1), WholeHead: t.Part == 0 && t.RotaryDim == 0, Layout: t.Layout, Plan: t.layersPlan(),
+		InterleavedSections: t.Axes == interleavedSections, ExtraKeys: t.ExtraKeys, Absent: Parsed(t.Absent), Check: t.Check, Rule: t.Rule,
 	}
-	if f.Partial == 0 {
-		f.Partial = 1
-	}
-	if f.Layers == 0 {
-		f.Layers = 1 // of a type that is not read
-	}
-	if f.baseKeys == nil && !t.NoBaseKey {
-		f.baseKeys = []string{"rope_theta"}
+	if f.BaseKeys == nil && !t.NoBaseKey {
+		f.BaseKeys = []string{"rope_theta"}
 	}
 	if f.Layout == 0 {
 		f.Layout = posenc.HalfSplit
@@ -286,13 +176,13 @@ func (t *ModelType) Family() Family {
 		}
 	}
 	switch {
-	case f.Names != nil:
+	case f.Keys != nil:
 	case t.Latent:
-		f.Names = latent
+		f.Keys = latent
 	case t.Arrangement != nil:
-		f.Names = towerNames
+		f.Keys = towerNames
 	default:
-		f.Names = usual
+		f.Keys = usual
 	}
 	if t.PositionType != "" {
 		f.Check = positionType(t.PositionType, cmp.Or(t.AbsentPositionType, t.PositionType))

@@ -37,9 +37,6 @@ func ropeBlockNotEmpty(r *document.Reader) {
 	r.FailIf(given && len(rope) == 0, document.ErrValue, "rope_parameters", "an empty object", "an object for each kind of layer, or none")
 }
 
-// plan returns the n layers of a model, from the keys that describe them.
-type plan func(r *document.Reader, n int) []description.Layer
-
 func everyLayer(_ *document.Reader, n int) []description.Layer {
 	layers := make([]description.Layer, n)
 	for i := range layers {

@@ -1,11 +1,10 @@
 package models
 
 import (
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
-
-import "github.com/go-posenc/posenc"
 
 // scaledByPower is the scale of Beam, which is not in its configuration.
 func scaledByPower(*RopeParameters) *posenc.QueryScaling {
