@@ -123,7 +123,7 @@ func TestTraps(t *testing.T) {
 		return names
 	}
 	for config, want := range map[string][]string{
-		`{"model_type": "llama"}`: nil, llama31: {"llama3_smooths_by_frequency"},
+		`{"model_type": "qwen2"}`: nil, llama31: {"the_layout_differs_by_file", "llama3_smooths_by_frequency"},
 		fmt.Sprintf(phi3, "su"): {"frequencies_depend_on_the_length", "longrope_switches_beyond_the_original_length", "longrope_has_older_names", "longrope_original_length_stands_beside_the_rope_parameters"},
 		`{"model_type": "phi"}`: {"partial_rotation_counts_exponents_by_rotary_dim"},
 	} {

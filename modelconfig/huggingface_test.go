@@ -878,14 +878,17 @@ func TestDerivedTraps(t *testing.T) {
 	}
 	of("some_layers_are_scaled")("gemma3_text", `, "rope_scaling": {"rope_type": "linear", "factor": 8}`)
 	of("frequencies_depend_on_the_length")("llama", `, "rope_scaling": {"rope_type": "dynamic", "factor": 2}`)
-	for _, m := range []*Model{mustRead(t, `{"model_type": "llama"}`), mustRead(t, fmt.Sprintf(qwenYaRN, `, "mscale": 1.0, "mscale_all_dim": 1.0`)), readGGUF(t, "llama")} {
+	for _, modelType := range []string{"llama", "mistral", "mixtral", "granite", "granitemoeshared", "olmo", "smollm3", "internlm2"} {
+		of("the_layout_differs_by_file")(modelType, "")
+	}
+	for _, m := range []*Model{mustRead(t, `{"model_type": "cohere"}`), mustRead(t, `{"model_type": "deepseek_v3"}`), mustRead(t, fmt.Sprintf(qwenYaRN, `, "mscale": 1.0, "mscale_all_dim": 1.0`)), readGGUF(t, "qwen2")} {
 		for _, trap := range m.Traps() {
 			if slices.ContainsFunc(derivedTraps, func(d modelTrap) bool { return d.Name == trap.Name }) {
 				t.Errorf("%s has the trap %s", m.Type(), trap.Name)
 			}
 		}
 	}
-	if m := readGGUF(t, "smollm3"); len(m.Traps()) == 0 || m.Traps()[0].Name != "some_layers_do_not_rotate" {
+	if m := readGGUF(t, "smollm3"); len(m.Traps()) != 2 || m.Traps()[0].Name != "some_layers_do_not_rotate" || m.Traps()[1].Name != "the_layout_differs_by_file" {
 		t.Errorf("smollm3 of a GGUF file has %v", m.Traps())
 	}
 	// The factor itself.

@@ -6,6 +6,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 // Trap is something about a model that implementations get wrong: they disagree about it, or
@@ -104,6 +105,11 @@ var derivedTraps = []modelTrap{
 	{Trap: Trap{"several_bases", "kinds of layers have different bases; `LayerRows.Layer` has those of each layer"}, of: severalBases},
 	{Trap: Trap{"some_layers_are_scaled", "the scaling rule is of some layers; the others have the frequencies of their base"}, of: scalesSomeLayers},
 	{Trap: Trap{"frequencies_depend_on_the_length", "sequences beyond `Model.DependsOnLength` have other frequencies; keys of a cache must be rotated by those of the queries"}, of: dependsOnLength},
+	{Trap: Trap{"the_layout_differs_by_file", "the Hub's files have the elements of a head in half-split order, GGUF files in interleaved order, because the conversion reorders the weights of Q and K: take the layout from the description beside the weights"}, of: layoutDiffersByFile},
+}
+
+func layoutDiffersByFile(m *Model) bool {
+	return models.LayoutDiffers(m.of().ModelType, m.of().Format == description.FromGGUF)
 }
 
 func leavesLayers(m *Model) bool {

@@ -2,8 +2,8 @@ package models
 
 var internlmModels = Vendor{
 	Types: []ModelType{
-		{Name: "internlm3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 48, Positions: 32768, Base: 1e4},
-		{Name: "iquestcoder", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 80, Positions: 131072, Base: 1e4},
+		{Name: "internlm3", GGUF: "llama", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 48, Positions: 32768, Base: 1e4},
+		{Name: "iquestcoder", GGUF: "llama", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 80, Positions: 131072, Base: 1e4},
 		{Name: "internlm2", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 	},
 	Holders: []Holder{

@@ -32,6 +32,7 @@ type Vendor struct {
 // ModelType is a model_type.
 type ModelType struct {
 	Name string
+	GGUF string     // the architecture of its GGUF files, where that has another name
 	Keys *Spellings // of its sizes; nil: the usual ones
 
 	Hidden, Heads, HeadDim, Layers, Positions int // defaults; HeadDim 0: hidden by heads

@@ -1,6 +1,12 @@
 package models
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-posenc/posenc"
+)
 
 // Vendors are all models.
 var Vendors = [...]*Vendor{
@@ -96,4 +102,26 @@ func NamesOf(names func(v *Vendor, add func(name string))) []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// architectureOf returns the architecture of a type's GGUF files, nil if it is not known: GGUF, or
+// the one of the same name.
+func (t *ModelType) architectureOf() *GGUFArchitecture {
+	letters := strings.NewReplacer("_", "", "-", "")
+	name := letters.Replace(cmp.Or(t.GGUF, strings.TrimSuffix(t.Name, "_text")))
+	return find(func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) bool { return letters.Replace(a.Name) == name })
+}
+
+// LayoutDiffers reports whether a type, or an architecture, has the elements of a head in another
+// order in the other format's files.
+func LayoutDiffers(name string, ofGGUF bool) bool {
+	differs := func(t *ModelType) bool {
+		a := t.architectureOf()
+		return a != nil && (a.Name == name || !ofGGUF) && (t.Family().Layout == posenc.HalfSplit) != (a.Layout == posenc.HalfSplit)
+	}
+	if ofGGUF {
+		return find(func(v *Vendor) []ModelType { return v.Types }, differs) != nil
+	}
+	t := TextType(name)
+	return t != nil && differs(t)
 }
