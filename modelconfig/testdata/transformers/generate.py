@@ -783,11 +783,13 @@ def cases(family):
 def generate(name):
     with open(HERE / "configs" / f"{name}.json") as file:
         raw = json.load(file)
-    whole = CONFIG_MAPPING[raw["model_type"]].from_dict(raw)
+    published = raw.pop("model_type")
+    like = raw.pop("_class", None)  # the type of transformers whose code the type's own is
+    whole = CONFIG_MAPPING[like or published].from_dict(raw)
     config = whole.get_text_config()
     family = FAMILIES.get(config.model_type, Family)(modeling_module(config), config)
     with torch.no_grad():
-        vectors = {"model_type": config.model_type, "layers": family.layers(), "cases": list(cases(family))}
+        vectors = {"model_type": published if like else config.model_type, "layers": family.layers(), "cases": list(cases(family))}
         scales = family.query_scales(SCALED)
         if scales:
             vectors["query_scales"] = {"positions": SCALED, "factors": hex32(scales)}
