@@ -1,9 +1,8 @@
-// Package kernels says what each operation is and binds it to its
-// implementations: one switch for each operation and GOARCH. The switches call
-// the assembly stubs directly, so that no argument escapes to the heap.
+// Package kernels is what the other packages of the module call. Its API is not promised: it
+// changes without notice, and nothing in it checks its arguments.
 //
-// Nothing here checks its arguments, and nothing here is under the module's
-// compatibility promise.
+// It binds each operation to its implementations, by one switch for each operation and GOARCH.
+// The switches call the assembly stubs directly, so that no argument escapes to the heap.
 package kernels
 
 // Implementation names a set of kernels.
