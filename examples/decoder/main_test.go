@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/nlpodyssey/safetensors"
 )
@@ -63,24 +62,21 @@ func TestCachesDiffer(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	m := load(t)
 	want := goldenOf(t, m, "float32")
-	model, err := modelconfig.HuggingFace(configFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string]func(*posenc.RotaryConfig){
-		"none":                    func(cfg *posenc.RotaryConfig) {},
-		"the other layout":        func(cfg *posenc.RotaryConfig) { cfg.Layout = posenc.Interleaved },
-		"rope_parameters ignored": func(cfg *posenc.RotaryConfig) { cfg.InvFreq, cfg.Base = nil, 10000 },
-		"another base":            func(cfg *posenc.RotaryConfig) { cfg.InvFreq, cfg.Base = nil, 500000 },
-		"half of each head":       func(cfg *posenc.RotaryConfig) { cfg.RotaryDim, cfg.InvFreq = 16, cfg.InvFreq[:8] },
+	for name, change := range map[string][2]string{
+		"none":                    {},
+		"rope_parameters ignored": {`"rope_parameters"`, `"other"`},
+		"another base":            {`"rope_theta": 10000.0`, `"rope_theta": 500000.0`},
+		"the other layout":        {`"model_type": "llama"`, `"model_type": "cohere"`},
 	} {
-		rope, err := model.Rope()
+		config := strings.Replace(string(configFile), change[0], change[1], 1)
+		if name != "none" && config == string(configFile) {
+			t.Fatalf("%s: config.json does not have %s", name, change[0])
+		}
+		model, err := modelconfig.HuggingFace([]byte(config))
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := rope.Rotary(0).Config()
-		change(&cfg)
-		if m.rotary, err = posenc.NewRotary(cfg); err != nil {
+		if m.rope, err = model.Rope(); err != nil { // by exact angles
 			t.Fatal(err)
 		}
 		logits, err := m.forward(want.tokens[:len(want.tokens)-1], 0, newFloatCache(m.geometry(len(want.tokens))))

@@ -33,8 +33,8 @@ type layer struct {
 // model is a Llama with tied embeddings.
 type model struct {
 	shape
-	rotary     *posenc.Rotary
-	scoreScale float32
+	rope       *modelconfig.Rope
+	scales     []float32 // of the scores of each layer
 	embeddings []float32 // [vocabulary][width], which also make the logits
 	layers     []layer
 	norm       *posenc.RMSNorm
@@ -54,13 +54,13 @@ func loadModel(config, weights []byte) (*model, error) {
 	}
 	// transformers multiplies positions and frequencies in float32: so does this, to get
 	// its logits.
-	rope, err := positions.Rope(modelconfig.RopeOptions{Rounding: frequency.Float32})
+	m.rope, err = positions.Rope(modelconfig.RopeOptions{Rounding: frequency.Float32})
 	if err != nil {
 		return nil, err
 	}
-	m.rotary = rope.Rotary(0)
-	softmax := positions.Layers()[0].SoftmaxScale // 1 for a Llama; not for YaRN of DeepSeek
-	m.scoreScale = float32(softmax / math.Sqrt(float64(m.HeadDim)))
+	for _, l := range positions.Layers() { // SoftmaxScale is 1 for a Llama; not for YaRN of DeepSeek
+		m.scales = append(m.scales, float32(l.SoftmaxScale/math.Sqrt(float64(m.HeadDim))))
+	}
 
 	file, err := safetensors.Deserialize(weights)
 	if err != nil {
@@ -108,12 +108,14 @@ func (m *model) geometry(capacity int) geometry {
 func (m *model) forward(tokens []int32, first int, c cache) ([]float32, error) {
 	positions := make([]int32, len(tokens))
 	x := make([]float32, 0, len(tokens)*m.Width)
-	for t, token := range tokens {
-		positions[t] = int32(first + t)
+	if err := posenc.SequentialPositions(positions, int32(first)); err != nil {
+		return nil, err
+	}
+	for _, token := range tokens {
 		x = append(x, m.embeddings[int(token)*m.Width:][:m.Width]...)
 	}
 	// The cosines and sines of these positions, for all layers.
-	rows, err := m.rotary.Rows(positions)
+	rows, err := m.rope.Rows(positions)
 	if err != nil {
 		return nil, err
 	}
@@ -123,10 +125,10 @@ func (m *model) forward(tokens []int32, first int, c cache) ([]float32, error) {
 			return nil, err
 		}
 		q, k, v := multiply(w.query, normed, m.Width), multiply(w.key, normed, m.Width), multiply(w.value, normed, m.Width)
-		if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: m.QueryHeads}); err != nil {
+		if err := posenc.Rotate(rows.Layer(l), posenc.View[float32]{Data: q, Heads: m.QueryHeads}); err != nil {
 			return nil, err
 		}
-		if err := c.store(l, first, rows.All(), k, v); err != nil {
+		if err := c.store(l, first, rows.Layer(l), k, v); err != nil {
 			return nil, err
 		}
 		keys, values, err := c.load(l, first+len(tokens))
@@ -138,7 +140,7 @@ func (m *model) forward(tokens []int32, first int, c cache) ([]float32, error) {
 			token, head := i/m.QueryHeads, i%m.QueryHeads
 			from := head * m.KeyHeads / m.QueryHeads * capacity // some heads of queries share a head of keys
 			seen := (first + token + 1) * m.HeadDim             // causal
-			attend(q[i*m.HeadDim:][:m.HeadDim], keys[from:][:seen], values[from:][:seen], m.scoreScale)
+			attend(q[i*m.HeadDim:][:m.HeadDim], keys[from:][:seen], values[from:][:seen], m.scales[l])
 		}
 		add(x, multiply(w.output, q, m.QueryHeads*m.HeadDim))
 
