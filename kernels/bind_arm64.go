@@ -198,9 +198,7 @@ func RotateInterleavedBF16ToF32(impl Implementation, y []float32, x []uint16, co
 // Pairs.
 func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeHalfSplitF32ToQ8NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeHalfSplitF32ToQ8Generic(y, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeHalfSplitF32ToQ8", impl)
@@ -212,9 +210,7 @@ func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin 
 // is Pairs.
 func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeRowHalfSplitF32ToI8NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeRowHalfSplitF32ToI8Generic(y, scales, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeRowHalfSplitF32ToI8", impl)
@@ -226,9 +222,7 @@ func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x,
 // is Pairs.
 func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeRowHalfSplitF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeRowHalfSplitF32ToE4M3Generic(y, scales, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeRowHalfSplitF32ToE4M3", impl)
@@ -240,9 +234,7 @@ func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales,
 // Partner is Pairs.
 func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeScaledHalfSplitF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeScaledHalfSplitF32ToE4M3Generic(y, x, cos, sin, r, scale)
 	default:
 		missing("RotateQuantizeScaledHalfSplitF32ToE4M3", impl)
@@ -254,9 +246,7 @@ func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, c
 // Partner is Pairs.
 func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeScaledHalfSplitF32ToE5M2NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeScaledHalfSplitF32ToE5M2Generic(y, x, cos, sin, r, scale)
 	default:
 		missing("RotateQuantizeScaledHalfSplitF32ToE5M2", impl)
@@ -268,9 +258,7 @@ func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, c
 // Partner is Pairs.
 func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeInterleavedF32ToQ8NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeInterleavedF32ToQ8Generic(y, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeInterleavedF32ToQ8", impl)
@@ -282,9 +270,7 @@ func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, si
 // is Pairs.
 func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeRowInterleavedF32ToI8NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeRowInterleavedF32ToI8Generic(y, scales, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeRowInterleavedF32ToI8", impl)
@@ -296,9 +282,7 @@ func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, 
 // Partner is Pairs.
 func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeRowInterleavedF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeRowInterleavedF32ToE4M3Generic(y, scales, x, cos, sin, r)
 	default:
 		missing("RotateQuantizeRowInterleavedF32ToE4M3", impl)
@@ -310,9 +294,7 @@ func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scale
 // Partner is Pairs.
 func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeScaledInterleavedF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeScaledInterleavedF32ToE4M3Generic(y, x, cos, sin, r, scale)
 	default:
 		missing("RotateQuantizeScaledInterleavedF32ToE4M3", impl)
@@ -324,9 +306,7 @@ func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x,
 // Partner is Pairs.
 func RotateQuantizeScaledInterleavedF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	switch impl {
-	case NEON:
-		asm.RotateQuantizeScaledInterleavedF32ToE5M2NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
-	case Generic:
+	case NEON, Generic:
 		rotateQuantizeScaledInterleavedF32ToE5M2Generic(y, x, cos, sin, r, scale)
 	default:
 		missing("RotateQuantizeScaledInterleavedF32ToE5M2", impl)

@@ -76,23 +76,26 @@ const (
 // plain Go makes each row by itself.
 func (i Implementation) seeds() bool { return i != Generic }
 
-// RotatesAndQuantizes reports whether RotateQuantizeHalfSplitF32ToQ8 and its like are kernels
-// for heads of so many elements: else a rotation and a kernel that quantizes are faster.
-// scaled says that the scales are in an array. Zen 5, 512 tokens of 8 heads, by two kernels
-// and by one, ns a token, half-split and interleaved. Heads of 128: Q8_0 107 and 89, 118 and
-// 98; int8 106 and 85, 115 and 99; E4M3 with Scales 127 and 109, 132 and 114, with Scale 100
-// and 95, 106 and 99; E5M2 99 and 95, 103 and 99. Heads of 64: Q8_0 52 and 45, 56 and 49;
-// int8 61 and 45, 64 and 51; E4M3 with Scales 69 and 56, 72 and 60, with Scale 53 and 46, 55
-// and 48. AVX2 on Zen 4, heads of 128: Q8_0 193 and 145, 199 and 166; int8 217 and 158, 226
-// and 176; E4M3 with Scales 301 and 234, 299 and 250, with Scale 264 and 165, 268 and 183;
-// E5M2 261 and 167, 266 and 180. Heads of 64: Q8_0 154 and 112, 139 and 119; int8 165 and
-// 114, 169 and 128; E4M3 with Scales 221 and 165, 226 and 170, with Scale 172 and 109, 178
-// and 129. NEON by llvm-mca 19 for Neoverse N1, cycles for 1024 numbers of heads of 128: Q8_0
-// 1630 and 1474, 1726 and 1618; int8 1592 and 1484, 1684 and 1644; E4M3 with Scales 2254 and
-// 2103, 2346 and 2268, with Scale, as E5M2, 1965 and 1792, 2059 and 1889.
+// RotatesAndQuantizes reports whether one kernel rotates heads of headDim elements and quantizes
+// them: else a rotation and a kernel that quantizes follow one another. scaled says that the scales
+// are in an array. 512 tokens of 8 heads by two kernels and by one, ns a token, half-split,
+// interleaved:
+//
+//	                  Zen 5, AVX-512               Zen 4, AVX2
+//	heads of 128      Q8_0  107,  89   118,  98    193, 145   199, 166
+//	                  int8  106,  85   115,  99    217, 158   226, 176
+//	          E4M3, Scales  127, 109   132, 114    301, 234   299, 250
+//	    E4M3, InverseScale  100,  95   106,  99    264, 165   268, 183
+//	                  E5M2   99,  95   103,  99    261, 167   266, 180
+//	heads of 64       Q8_0   52,  45    56,  49    154, 112   139, 119
+//	                  int8   61,  45    64,  51    165, 114   169, 128
+//	          E4M3, Scales   69,  56    72,  60    221, 165   226, 170
+//	    E4M3, InverseScale   53,  46    55,  48    172, 109   178, 129
+//
+// NEON has none: a simulator saw 2 to 11 % fewer cycles, and no CPU was timed.
 func (i Implementation) RotatesAndQuantizes(to Kind, scaled bool, headDim int) bool {
 	switch {
-	case i == Generic:
+	case i == Generic || i == NEON:
 		return false
 	case to != Q8 && !scaled:
 		const most = 512 // that generic's definition takes

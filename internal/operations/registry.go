@@ -285,7 +285,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeHalfSplitF32ToQ8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeHalfSplitF32ToQ8AVX512",
-			kernels.NEON:    "asm.RotateQuantizeHalfSplitF32ToQ8NEON",
+			kernels.NEON:    "generic.RotateQuantizeHalfSplitF32ToQ8",
 			kernels.Generic: "generic.RotateQuantizeHalfSplitF32ToQ8",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
@@ -305,7 +305,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeRowHalfSplitF32ToI8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToI8AVX512",
-			kernels.NEON:    "asm.RotateQuantizeRowHalfSplitF32ToI8NEON",
+			kernels.NEON:    "generic.RotateQuantizeRowHalfSplitF32ToI8",
 			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToI8",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
@@ -325,7 +325,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX512",
-			kernels.NEON:    "asm.RotateQuantizeRowHalfSplitF32ToE4M3NEON",
+			kernels.NEON:    "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
 			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
@@ -345,7 +345,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX512",
-			kernels.NEON:    "asm.RotateQuantizeScaledHalfSplitF32ToE4M3NEON",
+			kernels.NEON:    "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
 			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
@@ -365,7 +365,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX512",
-			kernels.NEON:    "asm.RotateQuantizeScaledHalfSplitF32ToE5M2NEON",
+			kernels.NEON:    "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
 			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
@@ -385,7 +385,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeInterleavedF32ToQ8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeInterleavedF32ToQ8AVX512",
-			kernels.NEON:    "asm.RotateQuantizeInterleavedF32ToQ8NEON",
+			kernels.NEON:    "generic.RotateQuantizeInterleavedF32ToQ8",
 			kernels.Generic: "generic.RotateQuantizeInterleavedF32ToQ8",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
@@ -405,7 +405,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeRowInterleavedF32ToI8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToI8AVX512",
-			kernels.NEON:    "asm.RotateQuantizeRowInterleavedF32ToI8NEON",
+			kernels.NEON:    "generic.RotateQuantizeRowInterleavedF32ToI8",
 			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToI8",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
@@ -425,7 +425,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeRowInterleavedF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToE4M3AVX512",
-			kernels.NEON:    "asm.RotateQuantizeRowInterleavedF32ToE4M3NEON",
+			kernels.NEON:    "generic.RotateQuantizeRowInterleavedF32ToE4M3",
 			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToE4M3",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
@@ -445,7 +445,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX512",
-			kernels.NEON:    "asm.RotateQuantizeScaledInterleavedF32ToE4M3NEON",
+			kernels.NEON:    "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
 			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
@@ -465,7 +465,7 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX512",
-			kernels.NEON:    "asm.RotateQuantizeScaledInterleavedF32ToE5M2NEON",
+			kernels.NEON:    "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
 			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {

@@ -76,7 +76,8 @@ token, and writes it ` + as + `, as ` + name + `
 does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, ` + where + `,
 its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is ` + pairs + `. y shares
 no memory with the others.`,
-				Lengths: lengths,
+				Lengths:     lengths,
+				Substitutes: map[string]string{"NEON": PlainGo},
 			})
 		}
 	}
