@@ -107,6 +107,7 @@ func TestCosSinErrors(t *testing.T) {
 			{Name: "frequency NaN first", Call: func() error { return posenc.CosSin(cos, sin, positions, []float64{nan, 2, 1, 1}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[0] is NaN"}},
 			{Name: "frequency infinite", Call: func() error { return posenc.CosSin(cos, sin, positions, []float64{1, 2, 3, -inf}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[3] is -Inf"}},
 			{Name: "frequency 2^50", Call: func() error { return posenc.CosSin(cos, sin, []int32{0, 0, 0}, []float64{0x1p50, 2, 3, 4}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[0] is 1.125899906842624e+15"}},
+			{Name: "two frequencies of 2^50", Call: func() error { return posenc.CosSin(cos, sin, positions, []float64{1, 0x1p50, 3, -0x1p50}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[1] is 1.125899906842624e+15"}},
 			{Name: "entries for no rows", Call: func() error { return posenc.CosSin(cos, sin, nil, invFreq) }, Kind: posenc.ErrLength, Says: []string{"cos has 12 elements, want 0 for 0 rows of 4"}},
 			{Name: "entries for no frequencies", Call: func() error { return posenc.CosSin(cos, sin, positions, nil) }, Kind: posenc.ErrLength, Says: []string{"cos has 12 elements, want 0"}},
 			{Name: "cos over positions", Call: func() error { return posenc.CosSin(cos, memory[24:36], integers[11:14], invFreq) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.CosSin: cos is sharing memory with positions"}},
@@ -122,6 +123,7 @@ func TestCosSinErrors(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"nothing":           func() error { return posenc.CosSin(nil, nil, nil, nil) },
 		"no rows":           func() error { return posenc.CosSin(nil, nil, nil, invFreq) },
+		"no rows of many":   func() error { return posenc.CosSin(nil, nil, nil, make([]float64, 100)) },
 		"no frequencies":    func() error { return posenc.CosSin(nil, nil, positions, nil) },
 		"no rows, rotary":   func() error { return rotary.CosSin(nil, nil, nil) },
 		"no angles":         func() error { return posenc.CosSinAngles(nil, nil, nil) },

@@ -22,7 +22,7 @@ func TestCosSinFractionalErrors(t *testing.T) {
 	fails(axes.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrLength, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{nan}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{inf}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: ")
-	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{3e9}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: ")
+	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{3e9}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position")
 	fails(r.CosSinFractional(memory[:1], memory[2:4], []float32{1}), posenc.ErrLength, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[1:3], []float32{1}), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], memory[3:4]), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")

@@ -40,6 +40,10 @@ func TestSequencesErrors(t *testing.T) {
 		views("one head", posenc.ErrLength, "xs[0].Data has 47 elements, want 48 for 6 tokens of 1 head of 8", V{Data: data[:47], Heads: 1}),
 		views("no HeadStride", posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 8; HeadStride is 0, set it too if", V{Data: data, Heads: 2, TokenStride: 8}),
 		views("no TokenStride", posenc.ErrOverlap, "xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 48; TokenStride is 0, set it too", V{Data: data[:200], Heads: 2, HeadStride: 48}),
+		views("too short without sequences", posenc.ErrLength, "xs[0].Data has 100 elements, want at least 101 for 6 tokens of 2 heads of 8 at TokenStride 17 and HeadStride 8", V{Data: data[:100], Heads: 2, TokenStride: 17, HeadStride: 8}),
+		views("one head without HeadStride", posenc.ErrOverlap, "xs[0].TokenStride is 7, want heads of 8 that do not overlap, with 1 head at HeadStride 8: overlapping", V{Data: data, Heads: 1, TokenStride: 7}),
+		views("both strides", posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 4: overlapping", V{Data: data, Heads: 2, TokenStride: 8, HeadStride: 4}),
+		views("neither stride", posenc.ErrOverlap, "xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 8 and 2 sequences at SequenceStride 47: overlapping", V{Data: data, Heads: 2, SequenceTokens: 3, SequenceStride: 47}),
 		views("another view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", good, V{Data: data[95:], Heads: 1, TokenStride: dim}),
 		views("another view between", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", change(func(v *V) { v.Data, v.SequenceStride = data, 100 }), V{Data: data[48:], Heads: 1, TokenStride: 53}),
 	}, data)

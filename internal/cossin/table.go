@@ -72,12 +72,8 @@ func (p *Positions) alike(axes int) (n int, alike bool) {
 	return p.N, alike
 }
 
-// repeated reports whether all tokens, of which there are several, have the same
-// positions.
+// repeated reports whether all tokens have the same positions.
 func (p *Positions) repeated(axes int) bool {
-	if p.N < 2 {
-		return false
-	}
 	for a := range axes {
 		if !equal(p.Axis(a)) {
 			return false

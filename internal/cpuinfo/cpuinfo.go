@@ -2,6 +2,7 @@
 package cpuinfo
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,19 +22,16 @@ func (c Cache) String() string { return fmt.Sprintf("L%d %s", c.Level, Bytes(c.B
 
 // Name is the name of the CPU, on amd64 with family and model, on ARM by its numbers.
 func Name() string {
-	c := cpuid.CPU
-	switch {
-	case runtime.GOARCH == "amd64" && c.Family > 0:
+	text, _ := os.ReadFile("/proc/cpuinfo") // only Linux has it
+	return name(&cpuid.CPU, runtime.GOARCH, string(text))
+}
+
+// name is the name of a CPU of that architecture, of which Linux says cpuinfo.
+func name(c *cpuid.CPUInfo, architecture, cpuinfo string) string {
+	if architecture == "amd64" && c.Family > 0 {
 		return fmt.Sprintf("%s, family %d model %d", c.BrandName, c.Family, c.Model)
-	case c.BrandName != "":
-		return c.BrandName
 	}
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		if name := armName(string(text)); name != "" {
-			return name
-		}
-	}
-	return "unknown " + runtime.GOARCH
+	return cmp.Or(c.BrandName, armName(cpuinfo), "unknown "+architecture)
 }
 
 // armName is the first core of /proc/cpuinfo of ARM, which has numbers for names:
@@ -54,15 +52,18 @@ func armName(cpuinfo string) string {
 }
 
 // Caches are those that are known, from the first level on.
-func Caches() []Cache {
+func Caches() []Cache { return caches(&cpuid.CPU, os.DirFS("/sys/devices/system/cpu/cpu0/cache")) }
+
+// caches are those that the CPU knows itself, else those that Linux has in a directory.
+func caches(c *cpuid.CPUInfo, directory fs.FS) []Cache {
 	var list []Cache
-	for i, size := range []int{cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2, cpuid.CPU.Cache.L3} {
+	for i, size := range []int{c.Cache.L1D, c.Cache.L2, c.Cache.L3} {
 		if size > 0 {
 			list = append(list, Cache{i + 1, size})
 		}
 	}
 	if len(list) == 0 {
-		return linuxCaches(os.DirFS("/sys/devices/system/cpu/cpu0/cache"))
+		return linuxCaches(directory)
 	}
 	return list
 }

@@ -1,17 +1,67 @@
 package cpuinfo
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/klauspost/cpuid/v2"
 )
 
 func TestBytes(t *testing.T) {
 	for bytes, want := range map[int]string{512: "512 B", 16 << 10: "16 KiB", 3 << 19: "1.5 MiB", 1 << 30: "1 GiB"} {
 		if got := Bytes(bytes); got != want {
 			t.Errorf("Bytes(%d) = %q, want %q", bytes, got, want)
+		}
+	}
+}
+
+// No unit is above a GiB.
+func TestManyBytes(t *testing.T) {
+	if got := Bytes(math.MaxInt); !strings.HasSuffix(got, " GiB") {
+		t.Errorf("the most bytes are %s", got)
+	}
+}
+
+func TestName(t *testing.T) {
+	const arm = "CPU implementer : 0x41\nCPU part : 0xd40\n"
+	for _, tt := range []struct {
+		cpu                         cpuid.CPUInfo
+		architecture, cpuinfo, want string
+	}{
+		{cpuid.CPUInfo{BrandName: "X", Family: 6, Model: 143}, "amd64", "", "X, family 6 model 143"},
+		{cpuid.CPUInfo{BrandName: "X", Family: 65}, "arm64", arm, "X"},
+		{cpuid.CPUInfo{Family: 65}, "arm64", arm, "ARM implementer 0x41 part 0xd40 variant  revision "},
+		{cpuid.CPUInfo{}, "arm64", "CPU implementer : 0x41\n", "unknown arm64"},
+		{cpuid.CPUInfo{}, "amd64", "", "unknown amd64"},
+	} {
+		if got := name(&tt.cpu, tt.architecture, tt.cpuinfo); got != tt.want {
+			t.Errorf("%s, %+v, %q: name %q, want %q", tt.architecture, tt.cpu, tt.cpuinfo, got, tt.want)
+		}
+	}
+	if Name() == "" {
+		t.Error("this CPU has no name")
+	}
+}
+
+func TestCaches(t *testing.T) {
+	linux := fstest.MapFS{"index0/level": {Data: []byte("2")}, "index0/size": {Data: []byte("1024K")}}
+	var c cpuid.CPUInfo
+	c.Cache.L1D, c.Cache.L2, c.Cache.L3 = 32<<10, -1, 0
+	if got, want := caches(&c, linux), []Cache{{1, 32 << 10}}; !slices.Equal(got, want) {
+		t.Errorf("caches %v, want %v", got, want)
+	}
+	c.Cache.L1D = -1
+	if got, want := caches(&c, linux), []Cache{{2, 1 << 20}}; !slices.Equal(got, want) {
+		t.Errorf("caches %v, want those of Linux, %v", got, want)
+	}
+	for _, cache := range Caches() {
+		if cache.Bytes <= 0 || cache.Level < 1 {
+			t.Errorf("this CPU has a cache %v", cache)
 		}
 	}
 }
@@ -43,6 +93,9 @@ CPU part	: 0xd05
 		"index1/level": file("1"), "index1/type": file("Instruction"), "index1/size": file("64K"),
 		"index2/level": file("2"), "index2/type": file("Unified"), // of no size
 		"index3/level": file("3"), "index3/type": file("Unified"), "index3/size": file("32768K"),
+		"index4/type": file("Unified"), "index4/size": file("64K"), // of no level
+		"index5/level": file("4"), "index5/type": file("Unified"), "index5/size": file("allK"),
+		"index6/level": file("4"), "index6/type": file("Unified"), "index6/size": file("64"),
 		"uevent": file(""),
 	})
 	if want := []Cache{{1, 64 << 10}, {3, 32 << 20}}; !slices.Equal(got, want) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/klauspost/cpuid/v2"
 )
 
@@ -83,19 +84,42 @@ func TestGatesCoverKernels(t *testing.T) {
 	}
 }
 
-// A gate asks cpuid and x/sys/cpu for the same features.
+// A gate asks cpuid and x/sys/cpu for the same features, and needs both to have them.
 func TestGatesAskTwice(t *testing.T) {
 	for _, g := range gates {
 		if len(g.features) != len(g.enabled) {
-			t.Errorf("%s: %d features for cpuid, %d for x/sys/cpu", g.impl, len(g.features), len(g.enabled))
+			t.Fatalf("%s: %d features for cpuid, %d for x/sys/cpu", g.impl, len(g.features), len(g.enabled))
+		}
+		closed := func(i int, what string) {
+			t.Helper()
+			if g.open() || Needs(g.impl)[i].Has {
+				t.Errorf("%s: the gate is open without %s of %s", g.impl, g.features[i], what)
+			}
 		}
 		for i, enabled := range g.enabled {
 			saved := *enabled
 			*enabled = false
-			if g.open() {
-				t.Errorf("%s: the gate is open without %s", g.impl, g.features[i])
-			}
+			closed(i, "x/sys/cpu")
 			*enabled = saved
+			if id := g.features[i]; cpuid.CPU.Supports(id) {
+				cpuid.CPU.Disable(id)
+				closed(i, "cpuid")
+				cpuid.CPU.Enable(id)
+			}
 		}
+	}
+}
+
+// An implementation needs the features of its own gate, plain Go none.
+func TestNeedsOfGates(t *testing.T) {
+	for _, g := range gates {
+		for i, feature := range Needs(g.impl) {
+			if i >= len(g.features) || feature.Name != g.features[i].String() {
+				t.Fatalf("%v needs %v, and its gate asks for %v", g.impl, Needs(g.impl), g.features)
+			}
+		}
+	}
+	if needs := Needs(kernels.Generic); needs != nil {
+		t.Errorf("plain Go needs %v", needs)
 	}
 }

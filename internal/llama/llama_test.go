@@ -17,8 +17,15 @@ func TestReport(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if !r.Same() || strings.Contains(text, "DIFFER") {
+	if !r.Same() || strings.Contains(text, "DIFFER") || strings.Contains(text, "avx2 aa") {
 		t.Error("equal digests differ")
+	}
+	if strings.Contains(text, "the current path only") {
+		t.Errorf("all paths were measured:\n%s", text)
+	}
+	r.Alone = "cannot start itself"
+	if want := "The program cannot start itself: the current path only.\n"; !strings.HasPrefix(r.String(), want) {
+		t.Errorf("does not begin with %q:\n%s", want, &r)
 	}
 	r.Paths[0].Digest = "bb"
 	if r.Same() || strings.Count(r.String(), "DIFFER from plain Go") != 2 || !strings.Contains(r.String(), "avx2 bb") {

@@ -237,7 +237,7 @@ func Check[T any](function string, xs []View[T], tokens, dim int) error {
 	// Views without strides that fit, and apart, in one pass without a call: a call of Rotate
 	// for one token has no time for more.
 	vectors, ok := argument.Multiply(tokens, dim)
-	if !ok || vectors == 0 || len(xs) == 0 {
+	if !ok || len(xs) == 0 {
 		return check(function, xs, tokens, dim)
 	}
 	var zero T

@@ -97,7 +97,7 @@ func TestViewSizeOverflow(t *testing.T) {
 			}
 		}
 	}
-	for _, tokens := range []int{1, 2, 3, 4, 1 << 16, math.MaxInt32 - 1, math.MaxInt32} {
+	for _, tokens := range []int{1, 2, 3, 4, 5, 1 << 16, math.MaxInt32 - 1, math.MaxInt32} {
 		for _, dim := range []int{2, 8, 1 << 16, math.MaxInt - 1, math.MaxInt} {
 			try(sizes, 0, 0, tokens, dim)
 			for _, sequenceStride := range few {
@@ -106,6 +106,27 @@ func TestViewSizeOverflow(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Check counts nothing that wraps: each of these counts of elements would be 0.
+func TestCheckSizeOverflow(t *testing.T) {
+	const quarter = (math.MaxInt/2 + 1) / 2 // of all that an int has, with its sign
+	none := []view.View[float32]{{Heads: 1}}
+	many := []view.View[float32]{{Heads: 2 * quarter}}
+	for name, err := range map[string]error{
+		"tokens": view.Check("", none, 2*quarter, 4),
+		"heads":  view.Check("", many, 1, 4),
+	} {
+		if !errors.Is(err, argument.ErrShape) && !errors.Is(err, argument.ErrLength) {
+			t.Errorf("too many %s: %v", name, err)
+		}
+	}
+}
+
+func TestCheckNoViews(t *testing.T) {
+	if err := view.Check[float32]("", nil, 3, 4); !errors.Is(err, argument.ErrShape) {
+		t.Errorf("no views: %v", err)
 	}
 }
 

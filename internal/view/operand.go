@@ -42,18 +42,6 @@ func (v *View[T]) SetOperand(o *Operand, kind kernels.Kind, dim int) {
 	}
 }
 
-// Token is Operand.Token of the vectors of v, of dim elements each.
-func (v *View[T]) Token(t, dim int) int {
-	stride := v.TokenStride
-	if stride == 0 {
-		stride = v.Heads * dim
-	}
-	if v.SequenceTokens == 0 {
-		return t * stride
-	}
-	return t/v.SequenceTokens*v.SequenceStride + t%v.SequenceTokens*stride
-}
-
 // Over returns an Operand for s alone.
 func Over(s []float32) Operand {
 	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: kernels.Float32}

@@ -29,17 +29,11 @@ func (g *Grid) ordered(inner, innerStride, outer, outerStride int) bool {
 		(g.Sequences == 1 || g.SequenceStride >= reach+(outer-1)*outerStride)
 }
 
-// levels is the strides of a Grid, ascending, and how often each is taken. One
-// that is taken no further than its first vector has stride 0.
+// levels is the strides of a Grid, ascending, and how often each is taken.
 type levels [3]struct{ count, stride int }
 
 func (g *Grid) levels() levels {
 	l := levels{{g.Tokens, g.TokenStride}, {g.Heads, g.HeadStride}, {g.Sequences, g.SequenceStride}}
-	for i := range l {
-		if l[i].count == 1 {
-			l[i].stride = 0
-		}
-	}
 	for i := 1; i < len(l); i++ {
 		for j := i; j > 0 && l[j].stride < l[j-1].stride; j-- {
 			l[j], l[j-1] = l[j-1], l[j]
@@ -77,9 +71,6 @@ func (l *levels) meet(depth, at, dim int) bool {
 	reach := dim
 	for _, inner := range l[:depth-1] {
 		reach += (inner.count - 1) * inner.stride
-	}
-	if at+dim <= 0 {
-		return false
 	}
 	first := max(0, at-reach+level.stride) / level.stride // the first that reaches beyond at
 	last := min(level.count-1, (at+dim-1)/level.stride)

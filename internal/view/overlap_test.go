@@ -147,6 +147,21 @@ func ofBytes(v *view.View[float32], memory []byte) view.View[[4]byte] {
 	return view.View[[4]byte]{Data: data, Heads: v.Heads, TokenStride: v.TokenStride, HeadStride: v.HeadStride, SequenceTokens: v.SequenceTokens, SequenceStride: v.SequenceStride}
 }
 
+// Views may have different numbers of tokens, even none.
+func TestViewsOverlapTokens(t *testing.T) {
+	memory := make([]float32, 16)
+	a := view.View[float32]{Data: memory, Heads: 1, TokenStride: 4}
+	for _, tt := range []struct{ tokens, start, others, stride int }{
+		{2, 2, 1, 4}, {2, 6, 1, 4}, {1, 2, 3, 4}, {2, 2, 1, 5}, {2, 6, 1, 5}, // beside another
+		{2, 0, 0, 4}, {3, 5, 0, 4}, {0, 0, 2, 4}, {2, 0, 0, 5}, {0, 1, 2, 5}, // none
+	} {
+		b := view.View[float32]{Data: memory[tt.start:], Heads: 1, TokenStride: tt.stride}
+		if view.Overlap(&a, &b, tt.tokens, tt.others, 2) || view.Overlap(&b, &a, tt.others, tt.tokens, 2) {
+			t.Errorf("%d tokens at stride 4 overlap %d from element %d on at stride %d", tt.tokens, tt.others, tt.start, tt.stride)
+		}
+	}
+}
+
 // Heads of different strides are compared in time that grows with their number:
 // with its square, this test would not end.
 func TestViewsOverlapManyHeads(t *testing.T) {
