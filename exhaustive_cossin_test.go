@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -61,9 +62,6 @@ func TestExhaustiveAngles(t *testing.T) {
 	})
 }
 
-//go:embed modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json
-var phiConfig []byte
-
 // exhaustiveLadders are those of ordinary dimensions and bases, and of models
 // with scaling rules.
 func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
@@ -98,7 +96,7 @@ func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
 			Long  []float64 `json:"long_factor"`
 		} `json:"rope_scaling"`
 	}
-	testkit.NoError(t, json.Unmarshal(phiConfig, &phi))
+	testkit.NoError(t, json.Unmarshal(testkit.Must(os.ReadFile("modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json")), &phi))
 	parameters := frequency.LongRoPEParameters{ShortFactors: phi.Scaling.Short, LongFactors: phi.Scaling.Long, OriginalMaxPositions: 4096, Factor: 32}
 	for _, parameters.SequenceLength = range []int{4096, 131072} {
 		add(frequency.LongRoPE(96, 10000, parameters, frequency.Exact))

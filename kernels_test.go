@@ -10,7 +10,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-func TestMain(m *testing.M) { testkit.FuzzAtOnce(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // FuzzKernels compares the kernels of every operation, on every implementation of this machine,
 // with the definition in package generic: rows of any length, start and strides, with any bits.

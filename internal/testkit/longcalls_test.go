@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"os"
 	"testing"
 
 	"github.com/go-posenc/posenc/kernels"
@@ -29,4 +30,9 @@ func TestThousandElements(t *testing.T) {
 	})
 }
 
-func TestBounded(t *testing.T) { newInstrumented(t).run(t, "TestThousandElements") }
+func TestBounded(t *testing.T) {
+	if _, err := os.Stat("../../asm/_gen"); err != nil {
+		t.Skip("NOT TESTED: what the go command keeps of a module cannot be instrumented")
+	}
+	newInstrumented(t).run(t, "TestThousandElements")
+}

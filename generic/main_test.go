@@ -1,0 +1,9 @@
+package generic_test
+
+import (
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
