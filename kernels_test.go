@@ -7,7 +7,6 @@ import (
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/operations"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -23,24 +22,22 @@ func FuzzKernels(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, operation uint16, seed uint64, length uint16, packed bool, bits []byte) {
 		o := list[int(operation)%len(list)]
-		for _, impl := range dispatch.Supported() {
-			tryKernel(t, o, impl, seed, int(length%300), packed, bits)
-		}
+		tryKernel(t, o, seed, int(length%300), packed, bits)
 	})
 }
 
 // TestKernels is a sample of FuzzKernels. The tests of package kernels are more thorough.
 func TestKernels(t *testing.T) {
-	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
 		for n := range testkit.Rounds(48) {
-			tryKernel(t, o, impl, uint64(n), n+n/16*n/4, n%3 == 0, nil)
+			tryKernel(t, o, uint64(n), n+n/16*n/4, n%3 == 0, nil)
 		}
 	})
 }
 
-// tryKernel makes a random call whose rows have n elements. The bits, again and again, begin each
+// tryKernel makes a random call by each implementation, whose rows have n elements. The bits, again and again, begin each
 // slice of numbers.
-func tryKernel(t *testing.T, o *operations.Operation, impl kernels.Implementation, seed uint64, n int, packed bool, bits []byte) {
+func tryKernel(t *testing.T, o *operations.Operation, seed uint64, n int, packed bool, bits []byte) {
 	r := testkit.NewRand(seed)
 	p := o.Problem(r, n, packed)
 	prepare := p.Prepare
@@ -54,7 +51,7 @@ func tryKernel(t *testing.T, o *operations.Operation, impl kernels.Implementatio
 			prepare(r, a)
 		}
 	}
-	o.Try(t, r, impl, p, operations.Padded(r, o))
+	o.Try(t, r, p, operations.Padded(r, o))
 }
 
 // BenchmarkKernels times one call of every operation, on rows of 128 elements or pairs in cache,

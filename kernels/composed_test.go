@@ -2,7 +2,6 @@ package kernels_test
 
 import (
 	"fmt"
-	"github.com/go-posenc/posenc/internal/operations"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/operations"
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -27,28 +28,29 @@ type guarded struct {
 	name    string
 	longest int
 	problem func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem)
+	shared  bool // the problem is the same for every implementation
 }
 
 // composed lists the functions that call irregular operations.
 func composed(longest int) []guarded {
 	list := []guarded{
-		{"CosSinExactRow", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
+		{name: "CosSinExactRow", longest: kernels.Width, problem: func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return exactRow(r, impl, 26, testkit.RandomFrequencies(r, n, []int32{26}, n%2 == 0))
 		}},
-		{"SinusoidalRows", longest, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
+		{name: "SinusoidalRows", longest: longest, problem: func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return sinusoidalRows(r, impl, testkit.RandomPositions(r, "sequential", 5), max(1, n))
 		}},
 	}
 	for _, nonTemporal := range []bool{false, true} {
-		list = append(list, guarded{"CosSinAxesRows", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
+		list = append(list, guarded{name: "CosSinAxesRows", longest: kernels.Width, problem: func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return axesRows(r, impl, image(5, 3, 2), testkit.RandomFrequencies(r, n, []int32{7}, n%2 == 0), n, nonTemporal)
 		}})
 	}
-	list = append(list, guarded{"CosSinAxisRow", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
+	list = append(list, guarded{name: "CosSinAxisRow", longest: kernels.Width, problem: func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 		return axisRow(r, impl, 1, 26, testkit.RandomFrequencies(r, n, []int32{26}, n%2 == 0))
 	}})
 	for _, yes := range []bool{false, true} {
-		list = append(list, guarded{"CosSinFloat32", longest, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
+		list = append(list, guarded{name: "CosSinFloat32", longest: longest, problem: func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return float32Row(r, n, func(angles []float32) {
 				for i := range angles {
 					if yes { // the fast path is for those
@@ -58,7 +60,7 @@ func composed(longest int) []guarded {
 			})
 		}})
 		for _, rows := range []int{6, 9} { // runs of 6, of 2 and of 1
-			list = append(list, guarded{"CosSinExactRows", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
+			list = append(list, guarded{name: "CosSinExactRows", longest: kernels.Width, problem: func(r *rand.Rand, impl kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 				positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7}[:rows]
 				return exactRows(r, impl, positions, testkit.RandomFrequencies(r, n, positions, n%2 == 0), n, yes)
 			}})
@@ -256,7 +258,7 @@ func TestCosSinAxisRow(t *testing.T) {
 			for n := range kernels.Width + 1 {
 				position := testkit.OneOf(r, []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)})
 				o, p := axisRow(r, impl, uint8(r.IntN(4)), position, randomFrequencies(r, n, []int32{position}))
-				o.Try(t, r, impl, p, operations.Padded(r, o))
+				o.TryOn(t, r, p, operations.Padded(r, o), impl)
 			}
 		}
 	})
@@ -284,7 +286,7 @@ func TestCosSinAxesRows(t *testing.T) {
 					if r.IntN(2) == 0 {
 						o.Align = 0
 					}
-					o.Try(t, r, impl, p, operations.Padded(r, o))
+					o.TryOn(t, r, p, operations.Padded(r, o), impl)
 				}
 			}
 		}
@@ -298,7 +300,7 @@ func TestCosSinExactRow(t *testing.T) {
 			for n := range kernels.Width + 1 {
 				for _, position := range []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)} {
 					o, p := exactRow(r, impl, position, randomFrequencies(r, n, []int32{position}))
-					o.Try(t, r, impl, p, operations.Padded(r, o))
+					o.TryOn(t, r, p, operations.Padded(r, o), impl)
 				}
 			}
 		}
@@ -315,7 +317,7 @@ func TestCosSinExactRows(t *testing.T) {
 				if !aligned {
 					o.Align = 0
 				}
-				o.Try(t, r, impl, p, operations.Padded(r, o))
+				o.TryOn(t, r, p, operations.Padded(r, o), impl)
 			}
 			for range testkit.Rounds(10) {
 				for _, n := range testkit.BlockLengths {
@@ -357,7 +359,7 @@ func TestCosSinFloat32(t *testing.T) {
 		for range testkit.Rounds(20) {
 			for n := range 131 {
 				o, p := float32Row(r, n, func(angles []float32) { randomAngles(r, angles) })
-				o.Try(t, r, impl, p, operations.Padded(r, o))
+				o.TryOn(t, r, p, operations.Padded(r, o), impl)
 			}
 		}
 	})
@@ -438,7 +440,7 @@ func TestSinusoidalRows(t *testing.T) {
 				// Of one block and of several.
 				for _, pairs := range append([]int{65, 79, 127, 128, 129, 200, kernels.MaxBlocks * kernels.Width}, testkit.BlockLengths...) {
 					o, p := sinusoidalRows(r, impl, testkit.RandomPositions(r, kind, testkit.OneOf(r, append(testkit.TokenCounts, 4, 5, 31, 32, 40))), pairs)
-					o.Try(t, r, impl, p, operations.Padded(r, o))
+					o.TryOn(t, r, p, operations.Padded(r, o), impl)
 				}
 			}
 		}

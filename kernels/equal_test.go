@@ -1,31 +1,31 @@
 package kernels_test
 
 import (
-	"github.com/go-posenc/posenc/internal/operations"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/operations"
+
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // Every operation on every implementation is its definition, to the last bit: at every
 // length up to several vectors and round those of more, at any start, with any strides,
 // on ordinary numbers, extremes and any bits.
 func TestOperations(t *testing.T) {
-	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(1)
 		for n := range 135 {
 			for range testkit.Rounds(10) {
-				o.Try(t, r, impl, o.Problem(r, n, false), operations.Padded(r, o))
+				o.Try(t, r, o.Problem(r, n, false), operations.Padded(r, o))
 			}
 		}
 		for _, n := range []int{200, 255, 256, 257, 1000} {
 			for range testkit.Rounds(20) {
-				o.Try(t, r, impl, o.Problem(r, n, false), operations.Padded(r, o))
+				o.Try(t, r, o.Problem(r, n, false), operations.Padded(r, o))
 			}
 		}
 	})
@@ -36,7 +36,7 @@ func TestOperations(t *testing.T) {
 func TestRounding(t *testing.T) {
 	all := hardToRound(testkit.NewRand(4))
 	is16 := func(s operations.Slice) bool { return s.Written && s.Element.Size == 2 && s.Element.Set != nil }
-	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
 		if !slices.ContainsFunc(o.Slices, is16) {
 			return
 		}
@@ -78,7 +78,7 @@ func TestRounding(t *testing.T) {
 					}
 				}
 			}
-			o.Try(t, r, impl, p, operations.Padded(r, o))
+			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -103,7 +103,7 @@ func hardToRound(r *rand.Rand) (all []float32) {
 
 // All numbers of 16 bits are widened as generic does.
 func TestWidening(t *testing.T) {
-	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
 		if o.Geometry != "" || o.Has("scale") || o.Slices[1].Element.Size != 2 {
 			return
 		}
@@ -115,13 +115,13 @@ func TestWidening(t *testing.T) {
 			}
 		}
 		r := testkit.NewRand(7)
-		o.Try(t, r, impl, p, operations.Padded(r, o))
+		o.Try(t, r, p, operations.Padded(r, o))
 	})
 }
 
 // Nothing to do is done by doing nothing.
 func TestNothing(t *testing.T) {
-	operations.EachOperation(t, operations.Regular(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(8)
 		for empty := range 3 {
 			p := o.Problem(r, 8, false)
@@ -145,7 +145,7 @@ func TestNothing(t *testing.T) {
 			default:
 				p = o.Problem(r, 0, false)
 			}
-			o.Try(t, r, impl, p, operations.Padded(r, o))
+			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})
 }

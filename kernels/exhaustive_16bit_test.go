@@ -2,10 +2,11 @@ package kernels_test
 
 import (
 	"fmt"
-	"github.com/go-posenc/posenc/internal/operations"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/operations"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/dispatch"

@@ -3,10 +3,11 @@ package kernels_test
 import (
 	"bytes"
 	"fmt"
-	"github.com/go-posenc/posenc/internal/operations"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/operations"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/exhaustive"

@@ -2,10 +2,11 @@ package kernels_test
 
 import (
 	"fmt"
-	"github.com/go-posenc/posenc/internal/operations"
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/operations"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/exhaustive"
@@ -50,7 +51,7 @@ func TestExhaustiveGuards(t *testing.T) {
 						g.Gaps[name] = (m*(2*i+1) + i*b.n) % misalignments
 					}
 					for _, g.AtEnd = range []bool{false, true} {
-						j.try(t, testkit.NewRand(uint64(number*misalignments+m)), b.impl, b.n, g)
+						j.tryOn(t, testkit.NewRand(uint64(number*misalignments+m)), b.n, g, b.impl)
 						counts[1]++
 					}
 				}

@@ -1,11 +1,12 @@
 package kernels_test
 
 import (
-	"github.com/go-posenc/posenc/internal/operations"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/operations"
 
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
@@ -19,7 +20,7 @@ func guardBytes(n int) int { return 4 * (6*(2*n+78) + 64) }
 func allGuarded(longest int) []guarded {
 	list := composed(longest)
 	for _, o := range operations.Regular() {
-		list = append(list, guarded{o.Name, longest, func(r *rand.Rand, _ kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
+		list = append(list, guarded{name: o.Name, longest: longest, shared: true, problem: func(r *rand.Rand, _ kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return o, o.Problem(r, n, true)
 		}})
 	}
@@ -33,29 +34,39 @@ func (j *guarded) newGuards(t testing.TB, misaligned int) *operations.Guards {
 	return operations.NewGuards(t, guardBytes(longest+misaligned*max(1, o.Unit)), o)
 }
 
-// try makes a call on rows of n next to guards.
-func (j *guarded) try(t testing.TB, r *rand.Rand, impl kernels.Implementation, n int, g *operations.Guards) {
+// try makes calls on rows of n next to guards, by every implementation.
+func (j *guarded) try(t testing.TB, r *rand.Rand, n int, g *operations.Guards) {
 	t.Helper()
-	o, p := j.problem(r, impl, n)
-	o.Try(t, r, impl, p, g.Place(r, o))
+	if j.shared {
+		j.tryOn(t, r, n, g, testkit.Supported()...)
+		return
+	}
+	for _, impl := range testkit.Supported() {
+		j.tryOn(t, r, n, g, impl)
+	}
+}
+
+// tryOn is try by implementations whose problems are the same.
+func (j *guarded) tryOn(t testing.TB, r *rand.Rand, n int, g *operations.Guards, implementations ...kernels.Implementation) {
+	t.Helper()
+	o, p := j.problem(r, implementations[0], n)
+	o.TryOn(t, r, p, g.Place(r, o), implementations...)
 }
 
 // No operation reads or writes beyond its slices, at every length and on both sides.
 func TestGuards(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, j := range allGuarded(139) {
-			t.Run("operation="+j.name, func(t *testing.T) {
-				r, g := testkit.NewRand(51), j.newGuards(t, 0)
-				for n := range j.longest + 1 {
-					for range testkit.Rounds(3) {
-						for _, g.AtEnd = range []bool{false, true} {
-							j.try(t, r, impl, n, g)
-						}
+	for _, j := range allGuarded(139) {
+		t.Run("operation="+j.name, func(t *testing.T) {
+			r, g := testkit.NewRand(51), j.newGuards(t, 0)
+			for n := range j.longest + 1 {
+				for range testkit.Rounds(3) {
+					for _, g.AtEnd = range []bool{false, true} {
+						j.try(t, r, n, g)
 					}
 				}
-			})
-		}
-	})
+			}
+		})
+	}
 }
 
 // The halves of a row end and begin at a guard of their own: neither the end of
@@ -68,7 +79,7 @@ func TestGuardHalves(t *testing.T) {
 	rotations := slices.DeleteFunc(operations.Regular(), func(o *operations.Operation) bool {
 		return o.Geometry != "Rotation" || o.Layout != "HalfSplit" || o.Lengths != nil
 	})
-	operations.EachOperation(t, rotations, func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.OnEachImplementation(t, rotations, func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		r := testkit.NewRand(50)
 		arenas := testkit.NewArenas(t, 4*70, 2)
 		for n := 1; n <= 70; n++ {

@@ -2,7 +2,6 @@ package kernels_test
 
 import (
 	"fmt"
-	"github.com/go-posenc/posenc/internal/operations"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/operations"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -24,7 +25,7 @@ func TestKernelsAreHit(t *testing.T) {
 	if !testkit.GuardPages || testkit.Fuzzing() {
 		t.Skip("NOT TESTED: nothing faults around memory here, or fuzzing changes the wrappers")
 	}
-	operations.EachOperation(t, everyOperation(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.OnEachImplementation(t, everyOperation(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		call := faulting(o, t)
 		reason, functions := testkit.Fault(func() { call(impl) })
 		want, ok := o.Runs[impl]

@@ -1,11 +1,12 @@
 package kernels_test
 
 import (
-	"github.com/go-posenc/posenc/internal/operations"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/operations"
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -28,7 +29,7 @@ func rowConversions8() []*operations.Operation {
 // smallest a scale or its inverse is infinite, subnormal or 0.
 func TestMagnitudes(t *testing.T) {
 	const n, count = 96, 128 + 149
-	operations.EachOperation(t, conversions8(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, conversions8(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(11)
 		for range testkit.Rounds(10) {
 			p := vectors(o, r, n, count)
@@ -38,7 +39,7 @@ func TestMagnitudes(t *testing.T) {
 					x[i] = float32(math.Ldexp(2*r.Float64()-1, i/n-148))
 				}
 			}
-			o.Try(t, r, impl, p, operations.Padded(r, o))
+			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -48,7 +49,7 @@ func TestMagnitudes(t *testing.T) {
 func TestQuotients(t *testing.T) {
 	const count, reach = 9, 2
 	midpoints := midpointsOfRows()
-	operations.EachOperation(t, rowConversions8(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, rowConversions8(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(12)
 		m := midpoints[o.Slice("y").Element]
 		for range testkit.Rounds(100) {
@@ -59,7 +60,7 @@ func TestQuotients(t *testing.T) {
 					m.fill(row, 1+r.Float32(), reach)
 				}
 			}
-			o.Try(t, r, impl, p, operations.Padded(r, o))
+			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -142,7 +143,7 @@ func mostOf(o *operations.Operation) float32 {
 // Numbers at and next to all midpoints of numbers of 8 bits are rounded as generic does,
 // by operations that multiply and divide by 1.
 func TestRounding8(t *testing.T) {
-	operations.EachOperation(t, conversions8(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, conversions8(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(10)
 		most := mostOf(o)
 		var all []float32
@@ -178,7 +179,7 @@ func TestRounding8(t *testing.T) {
 					t.Fatalf("%d of %d numbers tried", copied, len(values))
 				}
 			}
-			o.Try(t, r, impl, p, operations.Padded(r, o))
+			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -189,7 +190,7 @@ func TestWidening8(t *testing.T) {
 	narrow := slices.DeleteFunc(operations.Regular(), func(o *operations.Operation) bool {
 		return o.Geometry != "Conversion" || o.Slice("x").Element == operations.F32 || !o.Has("scales")
 	})
-	operations.EachOperation(t, narrow, func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, narrow, func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(13)
 		for exponent := -150; exponent <= 128; exponent++ {
 			scale := float32(math.Ldexp(2-r.Float64(), exponent-1))
@@ -203,7 +204,7 @@ func TestWidening8(t *testing.T) {
 					scales[i] = scale
 				}
 			}
-			o.Try(t, r, impl, p, operations.Padded(r, o))
+			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -211,7 +212,7 @@ func TestWidening8(t *testing.T) {
 // Quotients are rounded to float32 before they are rounded to numbers of 8 bits: those
 // are tried that are nearest to where it makes a difference, beside midpoints.
 func TestHardQuotients(t *testing.T) {
-	operations.EachOperation(t, rowConversions8(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.EachOperation(t, rowConversions8(), func(t *testing.T, o *operations.Operation) {
 		r, most, tried := testkit.NewRand(11), mostOf(o), 0
 		for _, q := range hardQuotients(o) {
 			largest, ok := dividend(most, q.scale)
@@ -229,7 +230,7 @@ func TestHardQuotients(t *testing.T) {
 					}
 				}
 			}
-			o.Try(t, r, impl, p, operations.Padded(r, o))
+			o.Try(t, r, p, operations.Padded(r, o))
 		}
 		if tried < 1000 {
 			t.Errorf("only %d quotients tried", tried)

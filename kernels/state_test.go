@@ -3,10 +3,11 @@
 package kernels_test
 
 import (
-	"github.com/go-posenc/posenc/internal/operations"
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/operations"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -22,7 +23,7 @@ func TestStateIsKept(t *testing.T) {
 	}
 	modes := append([]testkit.ControlMode{{}}, append(testkit.FlushModes, testkit.RoundModes...)...)
 	const n = 40 // whole vectors and a rest
-	operations.EachOperation(t, everyOperation(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
+	operations.OnEachImplementation(t, everyOperation(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		r := testkit.NewRand(9)

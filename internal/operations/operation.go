@@ -140,13 +140,52 @@ func (o *Operation) place(r *rand.Rand, p *Problem, place Place) (a Arguments, a
 	return a, all
 }
 
-// Try makes a call on memory from place, and compares all memory with what the
-// definition makes of it row by row.
-func (o *Operation) Try(t testing.TB, r *rand.Rand, impl kernels.Implementation, p *Problem, in Place) {
+// Try makes a call by each implementation on memory from place, and compares all memory with what
+// the definition makes of it row by row.
+func (o *Operation) Try(t testing.TB, r *rand.Rand, p *Problem, in Place) {
+	t.Helper()
+	o.TryOn(t, r, p, in, testkit.Supported()...)
+}
+
+// TryOn is Try for some implementations.
+func (o *Operation) TryOn(t testing.TB, r *rand.Rand, p *Problem, in Place, implementations ...kernels.Implementation) {
 	t.Helper()
 	a, all := o.place(r, p, in)
-	want, wantAll := p.Arguments, map[string][]byte{}
-	want.Memory = map[string][]byte{}
+	given := map[string][]byte{}
+	for name, memory := range all {
+		given[name] = bytes.Clone(memory)
+	}
+	wantAll, touched := o.define(p, &a, all)
+	for i, impl := range implementations {
+		for name, memory := range all {
+			if i > 0 {
+				copy(memory, given[name])
+			}
+		}
+		if reason, functions := testkit.Fault(func() { o.Call(impl, &a) }); reason != nil {
+			t.Fatalf("%s on %s, %s: %v in %s", o.Name, impl, p, reason, functions)
+		}
+		for _, s := range o.Slices {
+			got, want := all[s.Name], wantAll[s.Name]
+			if bytes.Equal(got, want) {
+				continue
+			}
+			for i := 0; i < len(got); i += s.Element.Size {
+				g, w := got[i:i+s.Element.Size], want[i:i+s.Element.Size]
+				if bytes.Equal(g, w) || s.Written && touched[s.Name][i] && s.Element.Same(g, w) {
+					continue
+				}
+				at := (i - Offset(all[s.Name], a.Memory[s.Name])) / s.Element.Size
+				t.Fatalf("%s on %s, %s: %s[%d of %d] is %x, want %x", o.Name, impl, p, s.Name, at, p.Size[s.Name], g, w)
+			}
+		}
+	}
+}
+
+// define returns what the definition makes of the memory of a, and the bytes that it writes.
+func (o *Operation) define(p *Problem, a *Arguments, all map[string][]byte) (wantAll map[string][]byte, touched map[string][]bool) {
+	want := p.Arguments
+	want.Memory, wantAll, touched = map[string][]byte{}, map[string][]byte{}, map[string][]bool{}
 	for name, memory := range all {
 		wantAll[name] = bytes.Clone(memory)
 		start := Offset(memory, a.Memory[name])
@@ -158,7 +197,6 @@ func (o *Operation) Try(t testing.TB, r *rand.Rand, impl kernels.Implementation,
 	if p.InPlace {
 		want.Memory["x"] = want.Memory["y"]
 	}
-	touched := map[string][]bool{} // bytes
 	for _, s := range o.Slices {
 		if s.Written {
 			touched[s.Name] = make([]bool, len(all[s.Name]))
@@ -185,23 +223,7 @@ func (o *Operation) Try(t testing.TB, r *rand.Rand, impl kernels.Implementation,
 			}
 		}
 	}
-	if reason, functions := testkit.Fault(func() { o.Call(impl, &a) }); reason != nil {
-		t.Fatalf("%s, %s: %v in %s", o.Name, p, reason, functions)
-	}
-	for _, s := range o.Slices {
-		got, want := all[s.Name], wantAll[s.Name]
-		if bytes.Equal(got, want) {
-			continue
-		}
-		for i := 0; i < len(got); i += s.Element.Size {
-			g, w := got[i:i+s.Element.Size], want[i:i+s.Element.Size]
-			if bytes.Equal(g, w) || s.Written && touched[s.Name][i] && s.Element.Same(g, w) {
-				continue
-			}
-			at := (i - Offset(all[s.Name], a.Memory[s.Name])) / s.Element.Size
-			t.Fatalf("%s, %s: %s[%d of %d] is %x, want %x", o.Name, p, s.Name, at, p.Size[s.Name], g, w)
-		}
-	}
+	return wantAll, touched
 }
 
 // offset returns where part starts in memory, or 0 where it is empty.
@@ -285,8 +307,16 @@ func Regular() []*Operation {
 	})
 }
 
-// EachOperation runs f for operations on every implementation.
-func EachOperation(t *testing.T, list []*Operation, f func(t *testing.T, impl kernels.Implementation, o *Operation)) {
+// EachOperation runs f for operations.
+func EachOperation(t *testing.T, list []*Operation, f func(t *testing.T, o *Operation)) {
+	t.Helper()
+	for _, o := range list {
+		t.Run("operation="+o.Name, func(t *testing.T) { f(t, o) })
+	}
+}
+
+// OnEachImplementation runs f for operations on every implementation.
+func OnEachImplementation(t *testing.T, list []*Operation, f func(t *testing.T, impl kernels.Implementation, o *Operation)) {
 	t.Helper()
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, o := range list {

@@ -28,3 +28,9 @@ func EachImplementation(t *testing.T, f func(t *testing.T, impl kernels.Implemen
 // readVariable reads the variable that chooses the implementation where go test sees it:
 // else it would take the results of another one from its cache.
 func readVariable() { os.Getenv("POSENC_IMPL") }
+
+// Supported returns the implementations of this machine, of those that POSENC_IMPL allows.
+func Supported() []kernels.Implementation {
+	readVariable()
+	return dispatch.Supported()
+}

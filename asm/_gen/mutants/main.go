@@ -386,14 +386,9 @@ func (l *laboratory) checkSound(m *mutant) error {
 func (l *laboratory) test(m *mutant) (output string, err error) {
 	t := targets[m.target()]
 	pattern := "^(" + m.tests.names + ")$"
-	if t.implementation != "" && m.tests.module == "" {
-		pattern += "/^impl=" + t.implementation + "$"
-	}
-	if m.tests.operations != "" {
-		if t.implementation == "" {
-			pattern += "/^impl="
-		}
-		pattern += "/^operation=(" + m.tests.operations + ")$"
+	if operations := cmp.Or(m.tests.operations, ".*"); t.implementation != "" && m.tests.module == "" || m.tests.operations != "" {
+		// Some tests go over implementations first, others make each call on all of them.
+		pattern += "/^(impl=" + cmp.Or(t.implementation, ".*") + "|operation=(" + operations + "))$/^operation=(" + operations + ")$"
 	}
 	arguments := []string{"test", "-v", "-count=1", "-failfast", "-vet=off", "-ldflags=-s -w", "-timeout", "20m", "-run", pattern}
 	for _, a := range t.arguments {
