@@ -59,7 +59,7 @@ func TestIncompleteForms(t *testing.T) {
 	reasons, layersOnly := map[string]int{}, map[string]int{}
 	for _, name := range document.SortedKeys(f.Types) {
 		for i, form := range f.Types[name] {
-			if testing.Short() && i%4 != 0 { // an emulator takes a share
+			if !testkit.Sampled(i, 4) {
 				continue
 			}
 			m, err := readOf(name, form.Document)
@@ -97,7 +97,7 @@ func TestIncompleteForms(t *testing.T) {
 		}
 	}
 	for reason := range formRefusals {
-		if reasons[reason] == 0 && !testing.Short() {
+		if reasons[reason] == 0 && testkit.AllRounds() {
 			t.Errorf("no form is refused with %q", reason)
 		}
 	}

@@ -1291,7 +1291,7 @@ func TestValues(t *testing.T) {
 	values := []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`}
 	for i, modelType := range allTypes() {
 		for j, key := range keys {
-			if testing.Short() && (i+j)%8 != 0 { // an emulator takes a share
+			if !testkit.Sampled(i+j, 8) {
 				continue
 			}
 			for _, value := range values {

@@ -272,7 +272,7 @@ func TestLlamaCppCalls(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			for i, c := range a.Cases {
-				if testing.Short() && i%8 != 0 { // an emulator takes a share
+				if !testkit.Sampled(i, 8) {
 					continue
 				}
 				m, err := GGUF(calls.keys(name, c))
@@ -302,7 +302,7 @@ func TestLlamaCppCalls(t *testing.T) {
 		})
 	}
 	t.Logf("%s: %d agree; refused are %d with a key that llama.cpp has no use for, %d that it does not load, %d others", calls.Version, agree, useless, refusedToo, refused)
-	if testing.Short() {
+	if !testkit.AllRounds() {
 		return
 	}
 	for key := range refusals {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
+	"math/rand/v2"
 	"path"
 	"runtime"
 	"slices"
@@ -142,7 +144,7 @@ func runCases(t *testing.T) {
 			continue
 		}
 		t.Run("function="+c.Function, func(t *testing.T) {
-			random := NewRand(uint64(i))
+			random := c.rand(0)
 			shape := func() []byte {
 				s := make([]byte, 400)
 				for i := range s {
@@ -478,4 +480,11 @@ func sameValue[T any](a, b T) bool {
 		return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
 	}
 	return any(a) == any(b)
+}
+
+// rand returns random numbers for a purpose. They depend on no other case.
+func (c *Case) rand(purpose uint64) *rand.Rand {
+	seed := fnv.New64a()
+	seed.Write([]byte(c.Function))
+	return NewRand(seed.Sum64() + purpose)
 }

@@ -44,11 +44,11 @@ func callLogged(t *testing.T) {
 	r := newCaseRunner(t)
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		has := hasNonTemporalStores(impl)
-		for i, c := range sortedCases() {
+		for _, c := range sortedCases() {
 			if c.Call == nil || impl == kernels.Generic {
 				continue
 			}
-			random, stored := NewRand(3000+uint64(i)), false
+			random, stored := c.rand(3), false
 			for n := 0; n < 5*max(c.Times, 1) || has && c.NonTemporal && !stored; n++ {
 				if n == 2000 {
 					t.Errorf("no call of %s writes by non-temporal stores", c.Function)

@@ -33,11 +33,11 @@ func (m ControlMode) Under(f func()) {
 func checkFlushing(t *testing.T) {
 	readVariable()
 	r := newCaseRunner(t)
-	for i, c := range sortedCases() {
+	for _, c := range sortedCases() {
 		if c.Call == nil {
 			continue
 		}
-		random := NewRand(1000 + uint64(i))
+		random := c.rand(1)
 		for round := range Rounds(10) {
 			shape := make([]byte, 400)
 			for i := range shape {

@@ -57,8 +57,8 @@ func (p instrumented) run(t *testing.T, test string) {
 // try runs a test of the program with more variables of the environment.
 func (p instrumented) try(t *testing.T, test string, variables ...string) (output []byte, err error) {
 	t.Helper()
-	if testing.Short() || runtime.GOOS != "linux" || len(dispatch.Supported()) < 2 {
-		t.Skip("NOT TESTED: builds the package again, with kernels")
+	if !AllRounds() || runtime.GOOS != "linux" || len(dispatch.Supported()) < 2 {
+		t.Skip("NOT TESTED: builds the package again, with kernels, for POSENC_ROUNDS=all")
 	}
 	program, err := p()
 	if err != nil {

@@ -32,8 +32,8 @@ func exceeds(t *testing.T, limit int, call func() error) bool {
 // works on more elements than the case says, since a garbage collection waits for it, and
 // of each such limit one does on as many: the calls are long enough.
 func longCalls(t *testing.T) {
-	if testing.Short() {
-		t.Skip("NOT TESTED: long calls")
+	if !AllRounds() {
+		t.Skip("NOT TESTED: long calls, without POSENC_ROUNDS=all")
 	}
 	limited, reached := runsInstrumented(), map[int]bool{}
 	EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {

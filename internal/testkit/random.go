@@ -2,15 +2,35 @@ package testkit
 
 import (
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
-// Rounds returns n, or fewer for -short.
+// AllRounds reports whether tests make every call and compare every case that they have, which CI
+// asks for by POSENC_ROUNDS=all. Without it they take a sample, and with -short a smaller one.
+func AllRounds() bool { return os.Getenv("POSENC_ROUNDS") == "all" && !testing.Short() }
+
+// Rounds returns n, or the part of it that belongs to the sample.
 func Rounds(n int) int {
-	if testing.Short() {
+	switch {
+	case AllRounds():
+		return n
+	case testing.Short():
 		return max(1, n/10)
 	}
-	return n
+	return max(1, n*3/10)
+}
+
+// Sampled reports whether case i belongs to the sample: one of least with -short, four times as
+// many without.
+func Sampled(i, least int) bool {
+	switch {
+	case AllRounds():
+		return true
+	case testing.Short():
+		return i%least == 0
+	}
+	return i%max(1, least/4) == 0
 }
 
 func NewRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 20210420)) }

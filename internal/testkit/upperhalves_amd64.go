@@ -53,11 +53,11 @@ func checkUpperHalves(t *testing.T, program instrumented) {
 func callWithUpperHalves(t *testing.T) {
 	r := newCaseRunner(t)
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for i, c := range sortedCases() {
+		for _, c := range sortedCases() {
 			if c.Call == nil {
 				continue
 			}
-			random := NewRand(2000 + uint64(i))
+			random := c.rand(2)
 			for range Rounds(10 * max(c.Times, 1)) {
 				shape := make([]byte, 400)
 				for i := range shape {
