@@ -200,3 +200,53 @@ func TestKeysBesideTextModel(t *testing.T) {
 	}
 	mustRead(t, `{"model_type": "llava", "use_fope": false, "long_factor": null, "hidden_size": 64, "vision_config": {"use_fope": true}, "text_config": {"model_type": "llama"}}`)
 }
+
+// An error shows a name or a text of up to 64 characters whole, and quotes a name that has other
+// characters than letters, digits, _ and -.
+func TestShownNames(t *testing.T) {
+	long := strings.Repeat("x", 65)
+	for _, tt := range []struct{ name, key, quoted string }{
+		{"", `""`, `""`},
+		{"aZ-zA_09", "aZ-zA_09", `"aZ-zA_09"`},
+		{"a/", `"a/"`, `"a/"`}, {"a:", `"a:"`, `"a:"`}, {"a@", `"a@"`, `"a@"`}, {"a[", `"a["`, `"a["`}, {"a`", "\"a`\"", "\"a`\""}, {"a{", `"a{"`, `"a{"`},
+		{long[:64], long[:64], `"` + long[:64] + `"`},
+		{long, `"` + long[:64] + `"...`, `"` + long[:64] + `"...`},
+	} {
+		if key, quoted := document.KeyName(tt.name), document.Quoted(tt.name); key != tt.key || quoted != tt.quoted {
+			t.Errorf("%s is %s and %s, want %s and %s", tt.name, key, quoted, tt.key, tt.quoted)
+		}
+	}
+	for n, want := range map[int]string{96: strings.Repeat("7", 96), 97: strings.Repeat("7", 96) + "..."} {
+		if got := document.Shortened(strings.Repeat("7", n)); got != want {
+			t.Errorf("%d digits are %s", n, got)
+		}
+	}
+}
+
+// A key is split at separators and where a word begins with a capital.
+func TestWords(t *testing.T) {
+	for key, want := range map[string][]string{
+		"EURopeTheta": {"eu", "rope", "theta"}, "useROPE": {"use", "rope"}, "useRoPE": {"use", "ro", "pe"}, "USE_rope2d": {"use", "rope2d"}, "aB": {"a", "b"}, "AB": {"ab"},
+	} {
+		if got := document.WordsOf(key); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
+
+// The nearest name is the shortest that begins with a name, the first of several; else the one with
+// the fewest other letters.
+func TestNearest(t *testing.T) {
+	for _, tt := range []struct {
+		name, want string
+		known      []string
+	}{
+		{"lasr", "lasr_ab", []string{"lasr_abc", "lasr_ab", "lasr_cd", "lass"}},
+		{"lasr", "lass", []string{"lasrab", "xasr_lasr", "lass"}},
+		{"lasr", "", []string{"lbbr", ""}},
+	} {
+		if got := document.Nearest(tt.name, tt.known); got != tt.want {
+			t.Errorf("%s: %q, want %q of %q", tt.name, got, tt.want, tt.known)
+		}
+	}
+}
