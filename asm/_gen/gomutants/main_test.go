@@ -40,3 +40,11 @@ func TestGomutants(t *testing.T) {
 		t.Errorf("error %v\n%s", failed, output)
 	}
 }
+
+// What the compiler reads in comments stays: without it a file is embedded nowhere.
+func TestDirectives(t *testing.T) {
+	text, changes, err := rewrite("main.go", "main.go", 0, "example.org/chooser", nil)
+	if err != nil || len(changes) == 0 || !strings.Contains(string(text), "\n//go:embed equivalent.txt\nvar equivalentText string\n") || strings.Contains(string(text), "// equivalent has") {
+		t.Errorf("%d changes, error %v\n%s", len(changes), err, text)
+	}
+}
