@@ -76,6 +76,9 @@ func TestRuleForGGUF(t *testing.T) {
 		keys               []any
 	}{
 		{"llama", "factors", []any{"/rope_freqs.weight", factors}},
+		{"llama", "linear", nil},
+		{"llama", "default", []any{"rope.scaling.factor", nil}},
+		{"hunyuan-dense", "NTK alpha", []any{"rope.scaling.factor", nil, "rope.scaling.alpha", float32(1000)}},
 		{"phi3", "longrope", []any{"rope.scaling.type", "longrope", "rope.scaling.original_context_length", 4096, "rope.scaling.attn_factor", float32(1.25), "/rope_factors_short.weight", factors, "/rope_factors_long.weight", long}},
 	} {
 		m := readGGUF(t, test.architecture, slices.Concat(scaled, test.keys)...)
@@ -87,6 +90,12 @@ func TestRuleForGGUF(t *testing.T) {
 			cfg := testkit.Must(m.rotaryFor(kindOptions{SequenceLength: length}))
 			var ladder frequency.Ladder
 			switch p := rule.Parameters.(type) {
+			case nil:
+				ladder, err = frequency.Default(cfg.RotaryDim, rule.Base, frequency.Exact)
+			case frequency.LinearParameters:
+				ladder, err = frequency.Linear(cfg.RotaryDim, rule.Base, p, frequency.Exact)
+			case frequency.NTKAlphaParameters:
+				ladder, err = frequency.NTKAlpha(cfg.RotaryDim, rule.Base, p, frequency.Exact)
 			case []float64:
 				ladder, err = frequency.Factors(cfg.RotaryDim, rule.Base, p, frequency.Exact)
 			case frequency.LongRoPEParameters:

@@ -85,6 +85,7 @@ func TestGGUFQueryScaling(t *testing.T) {
 		{"mistral3", []any{"attention.temperature_scale", float32(0.25), "context_length", uint32(4096)}, scaledBy(0.25, 4096, 0), unscaledQueries},
 		{"mistral3", nil, unscaledQueries, unscaledQueries},
 		{"deepseek2", []any{"rope.dimension_count", 64, "context_length", nil, "attention.temperature_scale", float32(0.5), "attention.temperature_length", uint32(8192)}, scaledBy(0.5, 8192, 0), unscaledQueries},
+		{"deepseek2", []any{"rope.dimension_count", 64, "attention.temperature_scale", 0x1p100, "attention.temperature_length", 1}, scaledBy(0x1p100, 1, 0), unscaledQueries},
 		{"llama", []any{"attention.temperature_scale", float32(0.5)}, unscaledQueries, unscaledQueries},
 	} {
 		t.Run(fmt.Sprint(c.architecture, c.pairs), func(t *testing.T) {
