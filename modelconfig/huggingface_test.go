@@ -514,7 +514,7 @@ var traps = []trap{
 			t.Errorf("learned positions of a tower: %v", err)
 		}
 		wantError(t, `{"model_type": "llama", "position_embedding_type": "rope_gptj"}`, ErrContradiction, "HalfSplit")
-		wantError(t, `{"model_type": "llama", "is_neox_style": false}`, ErrContradiction, "is_neox_style")
+		wantError(t, `{"model_type": "llama", "is_neox_style": false}`, ErrContradiction, "is_neox_style is false, want true, the layout of this model type")
 		mustRead(t, `{"model_type": "llama", "is_neox_style": true}`)
 		wantError(t, `{"model_type": "glm4_moe_lite", "rope_scaling": {"rope_type": "proportional"}}`, ErrUnknown, "rope_type")
 		mustRead(t, `{"model_type": "jetmoe", "kv_channels": 128, "rotary_percent": 1.0}`)
@@ -605,6 +605,11 @@ var traps = []trap{
 			}
 		}
 		wantError(t, `{"model_type": "nomic_bert", "rotary_emb_scale_base": 512}`, ErrUnknown, "xPos")
+		for interleaved, want := range map[string]posenc.Layout{"true": posenc.Interleaved, "false": posenc.HalfSplit, "null": posenc.HalfSplit} {
+			if cfg := mustRotary(t, `{"model_type": "nomic_bert", "rotary_emb_interleaved": `+interleaved+`}`, "", 0); cfg.Layout != want {
+				t.Errorf("interleaved %s: %v", interleaved, cfg.Layout)
+			}
+		}
 	}},
 	{"deepseek_v4_rotates_the_tail", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "deepseek_v4", "num_hidden_layers": 3, "head_dim": 512, "qk_rope_head_dim": 64, "layer_types": ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"], "rope_theta": 10000, "compress_rope_theta": 160000, "max_position_embeddings": 1048576, "rope_scaling": {"type": "yarn", "factor": 16, "original_max_position_embeddings": 65536, "beta_fast": 32, "beta_slow": 1}}`)
@@ -722,6 +727,7 @@ var traps = []trap{
 	{"indexers_rotate_otherwise", func(t *testing.T) {
 		for config, want := range map[string]posenc.RotaryConfig{
 			`{"model_type": "deepseek_v32"}`:                                  {Layout: posenc.HalfSplit},
+			`{"model_type": "deepseek_v32", "indexer_rope_interleave": true}`: {Layout: posenc.InterleavedToHalfSplit},
 			`{"model_type": "axk2"}`:                                          {Layout: posenc.HalfSplit},
 			`{"model_type": "deepseek_v4"}`:                                   {Layout: posenc.Interleaved, Offset: 64},
 			`{"model_type": "glm_moe_dsa"}`:                                   {Layout: posenc.InterleavedToHalfSplit},
@@ -755,6 +761,11 @@ var traps = []trap{
 		wantError(t, `{"model_type": "deepseek_v3", "indexer_rope_interleave": true}`, ErrUnknown, "indexer_rope_interleave")
 		wantError(t, `{"model_type": "qwen4_exp_text", "partial_rotary_factor": 0.25}`, ErrValue, "indexer_head_dim is absent")
 		wantError(t, `{"model_type": "deepseek_v32", "index_head_dim": 32}`, ErrContradiction, "index_head_dim is 32")
+		mustRead(t, `{"model_type": "deepseek_v32", "index_head_dim": 64}`)
+		// Without indexers the key of their layout is read all the same.
+		for _, key := range []string{"true", "false"} {
+			mustRead(t, `{"model_type": "glm_moe_dsa", "num_hidden_layers": 2, "indexer_types": ["shared", "shared"], "indexer_rope_interleave": `+key+`}`)
+		}
 		wantError(t, `{"model_type": "glm_moe_dsa", "num_hidden_layers": 2, "indexer_types": ["full"]}`, ErrContradiction, "indexer_types")
 	}},
 	{"bases_by_layer", func(t *testing.T) {
@@ -1010,6 +1021,10 @@ func TestErrors(t *testing.T) {
 		{strings.Repeat(" ", document.MaxBytes) + "{}", ErrSyntax, "4194306 bytes"},
 		{`{"x": [` + strings.Repeat("{},", document.MaxValues) + `{}]}`, ErrSyntax, "more than 131072 values"},
 		{`{}`, ErrValue, "model_type is absent"},
+		{`{"dim": 4096, "n_heads": 32}`, ErrValue, "Meta's params.json"},
+		{`{"dim": 4096}`, ErrValue, "absent, want the type of a model"},
+		{`{"n_heads": 32}`, ErrValue, "absent, want the type of a model"},
+		{`{"model_type": "beit"}`, ErrNotRotary, "transformers 5.23 has none for this type"},
 		{`{"model_type": 7}`, ErrSyntax, "model_type is the number 7"},
 		{`{"model_type": "lama"}`, ErrUnknown, `model_type is "lama"`},
 		{`{"model_type": "` + strings.Repeat("x", 1000) + `"}`, ErrUnknown, `xxx"...`},
@@ -1030,6 +1045,16 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "num_hidden_layers": 1000000000}`, ErrValue, "num_hidden_layers is 1000000000"},
 		{`{"model_type": "llama", "head_dim": 1}`, ErrValue, "head_dim is the number 1"},
 		{`{"model_type": "falcon", "hidden_size": 4, "num_attention_heads": 4}`, ErrValue, "hidden_size is the number 4"},
+		{`{"model_type": "llama", "hidden_size": 1, "num_attention_heads": 1}`, ErrValue, "hidden_size is the number 1, want at least 2 elements per head, not 1"},
+		{`{"model_type": "llama", "num_hidden_layers": 16385}`, ErrValue, "num_hidden_layers is 16385, want from 1 to 16384"},
+		{`{"model_type": "llama", "max_position_embeddings": 0}`, ErrValue, "max_position_embeddings is 0, want at least 1"},
+		{`{"model_type": "llama", "per_layer_config": {"0": {"head_dim": 64}}}`, ErrUnknown, "per_layer_config.0.head_dim"},
+		{`{"model_type": "gemma3_text", "per_layer_config": {"0": {"head_dim": 64}}}`, ErrUnknown, "per_layer_config.0.head_dim"},
+		{`{"model_type": "llama", "rope_scaling": {"rope_type": "yarn", "factor": 4, "attention_factor": 1e39}}`, ErrValue, "rope_scaling is refused, want numbers that posenc.NewRotary accepts"},
+		{`{"model_type": "ministral3", "max_position_embeddings": 4096, "rope_parameters": {"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 16384, "max_position_embeddings": 8192}}`, ErrContradiction, "rope_parameters.max_position_embeddings is 8192, want the value beside the rope parameters, which is 4096"},
+		{`{"model_type": "qwen2_vl", "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 25]}}`, ErrValue, "mrope_section is [16 24 25], want three counts of pairs that add up to all 64"},
+		{`{"model_type": "qwen2_vl", "rope_scaling": {"type": "mrope", "mrope_section": [-1, 33, 32]}}`, ErrValue, "mrope_section is [-1 33 32], want three counts of pairs that add up to all 64"},
+		{`{"model_type": "hunyuan_vl", "head_dim": 128, "rope_scaling": {"type": "xdrope", "alpha": 1000, "xdrope_section": [16, 16, 16, 17]}}`, ErrValue, "xdrope_section is [16 16 16 17], want counts of pairs"},
 		{`{"model_type": "llama", "head_dim": 127}`, ErrValue, "127 of 127"},
 		{`{"model_type": "llama", "head_dim": 2147483646}`, ErrValue, "head_dim is the number 2147483646, want an even number"},
 		{`{"model_type": "llama", "rope_theta": 0}`, ErrValue, "rope_theta is 0, want a number above 1"},
@@ -1040,7 +1065,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "rope_scaling": {"factor": 8}}`, ErrValue, "rope_scaling.rope_type is absent"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": true}}`, ErrSyntax, "factor is true"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 0}}`, ErrValue, "actor is 0"},
-		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 8, "beta": 1}}`, ErrUnknown, `rope_scaling.beta is the number 1`},
+		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 8, "beta": 1}}`, ErrUnknown, `rope_scaling.beta is the number 1, want no such key for rope_type linear`},
 		{`{"model_type": "llama", "rope_scaling": {"type": "lineaR", "factor": 8}}`, ErrUnknown, `"lineaR"`},
 		{`{"model_type": "llama", "rope_scaling": {"type": "default", "factor": 8}}`, ErrContradiction, "factor is 8"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 1}}`, ErrValue, "high_freq_factor is absent"},
@@ -1091,6 +1116,7 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": 2}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want the value in rope_parameters, which is"},
 		{`{"model_type": "llava", "text_config": {"rope_theta": -1}}`, ErrValue, ": text_config.rope_theta is -1"},
 		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 0}`, ErrValue, ": rope_ratio is 0"},
+		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 0.0001}`, ErrValue, ": rope_ratio is 0.0001, want a number that leaves the base finite and above 1"},
 		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 1e308}`, ErrValue, ": rope_ratio is 1e+308"},
 		{`{"model_type": "nomic_bert", "rotary_scaling_factor": -2}`, ErrValue, ": rotary_scaling_factor is -2"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": -2}}`, ErrValue, ": rope_scaling.factor is -2"},
@@ -1125,6 +1151,8 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "llama", "rotary_dim": 32}`, ErrContradiction, ": rotary_dim is 32, want 128: models of this type rotate whole heads"},
 		{`{"model_type": "llama", "rotary_pct": 0.25}`, ErrContradiction, ": rotary_pct is 0.25, want 1: models of this type rotate whole heads"},
 		{`{"model_type": "gpt_neox", "rotary_pct": 2}`, ErrValue, ": rotary_pct is 2, want above 0 and at most 1"},
+		{`{"model_type": "gpt_neox", "rotary_pct": 0}`, ErrValue, ": rotary_pct is 0, want above 0 and at most 1"},
+		{`{"model_type": "deepseek_v3", "partial_rotary_factor": 0.7}`, ErrContradiction, ": partial_rotary_factor is 0.7, want 1 or 64 of 192 elements"},
 		{`{"model_type": "gpt_neox", "rotary_pct": 0.01}`, ErrValue, ": rotary_pct is 0.01, want an even number of rotated elements, from 2 to 2048; this makes it 0 of 96"},
 		{`{"model_type": "nemotron", "rope_percent": -1}`, ErrValue, ": rope_percent is -1"},
 		{`{"model_type": "phi", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 1.5}}`, ErrValue, ": rope_parameters.partial_rotary_factor is 1.5"},
@@ -1223,6 +1251,8 @@ func TestForms(t *testing.T) {
 		{llama31, `{"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_parameters": {"rope_theta": 500000.0, "factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}}`},
 		{gemma3, `{"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34, "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8, "rope_theta": 1000000}, "sliding_attention": {"rope_type": "default", "rope_theta": 10000}}}`},
 		{`{"model_type": "phi", "partial_rotary_factor": 0.25}`, `{"model_type": "phi", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.25}}`},
+		{`{"model_type": "gemma4_text", "num_hidden_layers": 12}`, `{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"0": {"intermediate_size": 5}}}`},
+		{`{"model_type": "deepseek_v4", "num_hidden_layers": 2, "max_position_embeddings": 8192}`, `{"model_type": "deepseek_v4", "num_hidden_layers": 2, "max_position_embeddings": 8192, "rope_parameters": {"rope_type": "default", "rope_theta": 50000}}`},
 		{`{"model_type": "gemma4_text", "num_hidden_layers": 12}`, `{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"05": {"head_dim": 512}, "11": {"head_dim": 512}}}`},
 	} {
 		a, b := mustRead(t, pair[0]), mustRead(t, pair[1])
@@ -1323,5 +1353,102 @@ func TestMemoryOfDocument(t *testing.T) {
 				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
 			}
 		}
+	}
+}
+
+// Values at the edges of what is allowed are read.
+func TestEdges(t *testing.T) {
+	for _, tt := range []struct {
+		config, layerType string
+		headDim           int
+	}{
+		{`{"model_type": "llama", "n_heads": 3, "dim": 5}`, "", 128}, // keys of other programs
+		{`{"model_type": "llama", "num_hidden_layers": 16384}`, "", 128},
+		{`{"model_type": "llama", "hidden_size": 128, "num_attention_heads": 1}`, "", 128},
+		{`{"model_type": "llama", "head_dim": 2048}`, "", 2048},
+		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 1.7976931348623157e304}`, "", 128},
+		{`{"model_type": "deepseek_v3", "partial_rotary_factor": 1}`, "", 64},
+		{`{"model_type": "deepseek_v3", "partial_rotary_factor": 0.3333333333333333}`, "", 64},
+		{`{"model_type": "qwen2_vl", "rope_scaling": {"type": "mrope", "mrope_section": [64, 0, 0]}}`, "", 128},
+		{`{"model_type": "llama", "rope_scaling": {"rope_type": "yarn", "factor": 4, "beta_fast": 2, "beta_slow": 2}}`, "", 128},
+		{`{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"05": {"head_dim": 256}}}`, "full_attention", 256},
+		{`{"model_type": "gemma4_text", "num_hidden_layers": 1, "layer_types": ["full_attention"], "per_layer_config": {"0": {"head_dim": 128}}}`, "full_attention", 128},
+	} {
+		if cfg := mustRotary(t, tt.config, tt.layerType, 0); cfg.HeadDim != tt.headDim {
+			t.Errorf("%s: heads of %d, want %d", tt.config, cfg.HeadDim, tt.headDim)
+		}
+	}
+	for number, part := range map[string]string{"12": "12", "-1": "-1", "x": "x", "0": "0", "5": ""} {
+		config := `{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"` + number + `": {"head_dim": 512}}}`
+		if part == "" {
+			mustRead(t, config)
+			continue
+		}
+		wantError(t, config, ErrUnknown, "per_layer_config."+part+".head_dim is the number 512, want the number of a layer of full_attention")
+	}
+	// A key without a name is no key of a type, whatever stands under it.
+	for _, modelType := range []string{"llama", "axk2"} {
+		a, b := mustRead(t, `{"model_type": "`+modelType+`"}`), mustRead(t, `{"model_type": "`+modelType+`", "": 2}`)
+		if x, y := mustRotary(t, `{"model_type": "`+modelType+`"}`, a.layerTypes()[0], 0), testkit.Must(b.rotaryFor(kindOptions{LayerType: b.layerTypes()[0]})); !reflect.DeepEqual(x, y) {
+			t.Errorf("%s: %v and %v", modelType, x, y)
+		}
+	}
+}
+
+// What factors say wins over what is derived where they are absent.
+func TestGivenFactors(t *testing.T) {
+	if cfg := mustRotary(t, `{"model_type": "llama", "rope_scaling": {"rope_type": "proportional", "factor": 4}}`, "", 0); cfg.InvFreq[0] != 0.25 {
+		t.Errorf("proportional: %v", cfg.InvFreq[0])
+	}
+	with := func(keys string) string {
+		return strings.Replace(fmt.Sprintf(phi3, "longrope"), `"type":`, keys+` "type":`, 1)
+	}
+	for _, tt := range []struct {
+		config string
+		want   float64
+	}{{with(`"factor": 4,`), math.Sqrt(1 + math.Log(4)/math.Log(4096))}, {with(`"attention_factor": 1.5,`), 1.5}} {
+		for _, length := range []int{4096, 4097} {
+			if cfg := mustRotary(t, tt.config, "", length); !near(cfg.AttentionFactor, tt.want) {
+				t.Errorf("%s, %d tokens: %v, want %v", tt.config, length, cfg.AttentionFactor, tt.want)
+			}
+		}
+	}
+	// A null in one form leaves the value of the other.
+	if cfg := mustRotary(t, `{"model_type": "llama", "rope_parameters": {"rope_type": "linear", "factor": 2}, "rope_scaling": {"rope_type": "linear", "factor": null}}`, "", 0); cfg.InvFreq[0] != 0.5 {
+		t.Errorf("null beside a factor: %v", cfg.InvFreq[0])
+	}
+	// A base in rope_scaling is that of the kind that is scaled.
+	if cfg := mustRotary(t, `{"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 1, "rope_theta": 2000000}}`, "full_attention", 0); !near(cfg.InvFreq[1], math.Pow(2e6, -2.0/256)) {
+		t.Errorf("base in rope_scaling: %v", cfg.InvFreq[1])
+	}
+	// A kind whose parameters are null does not rotate.
+	if got := rotating(mustRead(t, `{"model_type": "gemma3_text", "num_hidden_layers": 6, "rope_parameters": {"full_attention": {"rope_type": "default"}, "sliding_attention": null}}`)); got != "-----R" {
+		t.Errorf("layers %s", got)
+	}
+}
+
+// Rope keys beside the text model agree with it whatever they call the rule, and nulls say nothing.
+func TestRopeKeysBeside(t *testing.T) {
+	for _, beside := range []string{`{"type": "mrope", "mrope_section": [16, 24, 24]}`, `{"rope_type": "mrope", "mrope_section": [16, 24, 24]}`, `{"factor": null, "mrope_section": null}`} {
+		mustRead(t, `{"model_type": "qwen2_vl", "rope_scaling": `+beside+`, "text_config": {"model_type": "qwen2_vl_text", "rope_scaling": {"type": "default", "rope_type": "default", "factor": 1, "mrope_section": [16, 24, 24]}}}`)
+	}
+}
+
+// A type that holds other models stands for the whole document, any other for a document of one.
+func TestTypeOfHolder(t *testing.T) {
+	const whole = `{"model_type": "mine", "text_config": {"model_type": "llama", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}}`
+	if m, err := HuggingFace([]byte(whole), Options{Type: "llama"}); !errors.Is(err, ErrContradiction) || !strings.Contains(err.Error(), `options.Type is "llama", want a type that holds other models, because this one has "text_config"`) {
+		t.Errorf("%v, %v", m, err)
+	}
+	for config, modelType := range map[string]string{whole: "llava", `{"model_type": "mine", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}`: "llama"} {
+		m, err := HuggingFace([]byte(config), Options{Type: modelType})
+		testkit.NoError(t, err)
+		if cfg := testkit.Must(m.rotary()); m.Type() != "llama" || cfg.HeadDim != 64 || cfg.InvFreq[0] != 0.5 {
+			t.Errorf("%s as %s: %s, heads of %d, %v", config, modelType, m.Type(), cfg.HeadDim, cfg.InvFreq[0])
+		}
+	}
+	// Types of towers are near each other, those of text models are not near them.
+	if _, err := HuggingFaceVision([]byte(`{"model_type": "lama"}`)); !errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), `"llama"`) {
+		t.Error(err)
 	}
 }
