@@ -562,6 +562,7 @@ var traps = []trap{
 		for config, unread := range map[string]bool{
 			`{"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "factor": 8}}`:                                                                  true,
 			`{"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8}}`:                                                             false,
+			`{"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "rope_type": "linear", "factor": 8}}`:                                           false,
 			`{"model_type": "gemma3_text", "rope_scaling": {"type": "default"}}`:                                                                              false,
 			`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"type": "linear", "factor": 8}, "sliding_attention": {"type": "default"}}}`: false,
 			`{"model_type": "cohere2_moe", "rope_scaling": {"rope_type": "linear", "factor": 8}}`:                                                             true,
@@ -1085,6 +1086,33 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "gemma3_text", "num_hidden_layers": 1, "layer_types": ["whole"]}`, ErrUnknown, `layer_types[0] is "whole"`},
 		{`{"model_type": "gemma3_text", "sliding_window_pattern": 0}`, ErrValue, "sliding_window_pattern is 0"},
 		{`{"model_type": "lfm2", "full_attn_idxs": [99]}`, ErrValue, "full_attn_idxs is 99"},
+		{`{"model_type": "lfm2", "full_attn_idxs": [32]}`, ErrValue, "full_attn_idxs is 32, want from 0 to 31"},
+		{`{"model_type": "exaone4", "sliding_window_pattern": ""}`, ErrValue, `sliding_window_pattern is "", want the letters L and G`},
+		{`{"model_type": "gemma4_text", "layer_types": ["full_attention"]}`, ErrContradiction, "layer_types is a list of 1"},
+		{`{"model_type": "zamba2", "num_hidden_layers": 6, "use_mem_rope": true}`, ErrContradiction, "num_hidden_layers is 6, want 54"},
+		{`{"model_type": "zamba2", "num_hidden_layers": 7, "use_mem_rope": true}`, ErrContradiction, "num_hidden_layers is 7, want 54"},
+		{`{"model_type": "zamba2", "use_mem_rope": false}`, ErrNotRotary, "use_mem_rope is false, want true"},
+		{`{"model_type": "cohere2", "sliding_window": null}`, ErrNotRotary, "sliding_window is null"},
+		{`{"model_type": "cohere2_moe", "first_k_dense_replace": -1}`, ErrValue, "first_k_dense_replace is -1, want from 0 to 40"},
+		{`{"model_type": "cohere2_moe", "first_k_dense_replace": 41}`, ErrValue, "first_k_dense_replace is 41, want from 0 to 40"},
+		{`{"model_type": "hrm_text", "H_cycles": 0}`, ErrValue, "H_cycles is 0, want from 1 to 16384"},
+		{`{"model_type": "hrm_text", "H_cycles": 16385}`, ErrValue, "H_cycles is 16385, want from 1 to 16384"},
+		{`{"model_type": "hrm_text", "H_cycles": 2147483647}`, ErrValue, "H_cycles is 2147483647, want from 1 to 16384"},
+		{`{"model_type": "hrm_text", "L_cycles": -1}`, ErrValue, "L_cycles is -1, want from 0 to 16384"},
+		{`{"model_type": "hrm_text", "L_cycles": 16385}`, ErrValue, "L_cycles is 16385, want from 0 to 16384"},
+		{`{"model_type": "hrm_text", "L_cycles": 16384}`, ErrValue, "num_hidden_layers is 16, want with H_cycles and L_cycles at most 16384 attentions"},
+		{`{"model_type": "longcat_flash", "num_layers": 8193}`, ErrValue, "num_layers is 8193, want from 1 to 8192"},
+		{`{"model_type": "deepseek_v4", "num_hidden_layers": 3, "compress_ratios": [0, 4]}`, ErrContradiction, "compress_ratios is a list of 2"},
+		{`{"model_type": "minimax_m3_vl_text", "sparse_attention_config": {"sparse_index_dim": 64}, "index_head_dim": 128}`, ErrContradiction, "index_head_dim is 128, want sparse_attention_config.sparse_index_dim, which is 64"},
+		{`{"model_type": "granite_swa", "num_hidden_layers": 1, "layer_rope_theta": [1]}`, ErrValue, "layer_rope_theta[0] is 1, want a number above 1"},
+		{`{"model_type": "granite_swa", "num_hidden_layers": 17, "layer_rope_theta": [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]}`, ErrValue, "layer_rope_theta is one of 17 bases, want at most 16"},
+		{`{"model_type": "muse_spark_text", "num_hidden_layers": 2, "layer_rope_theta": [0, 10000]}`, ErrContradiction, "layer_rope_theta is 10000, want rope_theta, which is 500000"},
+		{`{"model_type": "molmo2_text", "rope_scaling_layers": [36]}`, ErrValue, "rope_scaling_layers is 36, want numbers of layers, from 0 to 35"},
+		{`{"model_type": "molmo2_text", "rope_scaling_layers": [-1]}`, ErrValue, "rope_scaling_layers is -1, want numbers of layers, from 0 to 35"},
+		{`{"model_type": "step3p5", "yarn_only_types": ["sliding_attention"]}`, ErrUnknown, "yarn_only_types"},
+		{`{"model_type": "step3p5", "num_hidden_layers": 2, "partial_rotary_factors": [1]}`, ErrContradiction, "partial_rotary_factors is a list of 1, want one factor for each of 2 layers"},
+		{`{"model_type": "step3p5", "num_hidden_layers": 1, "rope_theta": [10000], "rope_parameters": {"rope_type": "linear", "factor": 2}}`, ErrValue, "rope_parameters is flat"},
+		{`{"model_type": "voxtral", "text_config": {"rope_theta": 20000, "rope_parameters": {"rope_type": "default", "rope_theta": 50000}}}`, ErrContradiction, "rope_theta is 20000"},
 		{`{"model_type": "llava", "text_config": []}`, ErrSyntax, "text_config is a list of 0"},
 		{`{"model_type": "llava", "text_config": {"model_type": "bert"}}`, ErrNotRotary, "text_config.model_type"},
 	} {
@@ -1371,6 +1399,7 @@ func TestEdges(t *testing.T) {
 		{`{"model_type": "deepseek_v3", "partial_rotary_factor": 0.3333333333333333}`, "", 64},
 		{`{"model_type": "qwen2_vl", "rope_scaling": {"type": "mrope", "mrope_section": [64, 0, 0]}}`, "", 128},
 		{`{"model_type": "llama", "rope_scaling": {"rope_type": "yarn", "factor": 4, "beta_fast": 2, "beta_slow": 2}}`, "", 128},
+		{`{"model_type": "llama", "original_max_position_embeddings": 1, "rope_scaling": {"rope_type": "llama3", "factor": 4, "low_freq_factor": 1, "high_freq_factor": 4}}`, "", 128},
 		{`{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"05": {"head_dim": 256}}}`, "full_attention", 256},
 		{`{"model_type": "gemma4_text", "num_hidden_layers": 1, "layer_types": ["full_attention"], "per_layer_config": {"0": {"head_dim": 128}}}`, "full_attention", 128},
 	} {
@@ -1450,5 +1479,96 @@ func TestTypeOfHolder(t *testing.T) {
 	// Types of towers are near each other, those of text models are not near them.
 	if _, err := HuggingFaceVision([]byte(`{"model_type": "lama"}`)); !errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), `"llama"`) {
 		t.Error(err)
+	}
+}
+
+// Which layers rotate, and which have an indexer (x), by the keys of single types.
+func TestPlansOfLayers(t *testing.T) {
+	for _, tt := range []struct{ modelType, keys, layers string }{
+		{"lfm2", `"num_hidden_layers": 3, "full_attn_idxs": [0, 2]`, "R-R"},
+		{"smollm3", `"num_hidden_layers": 4, "no_rope_layers": [0, 1, 0, 1]`, "-R-R"},
+		{"recurrent_gemma", `"num_hidden_layers": 4, "block_types": ["attention", "recurrent"]`, "R-R-"},
+		{"recurrent_gemma", `"num_hidden_layers": 4, "block_types": []`, "--R-"},
+		{"minimax", `"num_hidden_layers": 4`, "R-R-"},
+		{"minimax", `"num_hidden_layers": 4, "attn_type_list": [0, 1, 1, 0]`, "-RR-"},
+		{"minimax_m3_vl_text", `"num_hidden_layers": 4, "sparse_attention_config": {"sparse_attention_freq": [0, 1, 1, 0]}`, "RxxR"},
+		{"glm_moe_dsa", `"num_hidden_layers": 4, "index_topk_pattern": ["F", "S", "S", "F"]`, "xRRx"},
+		{"cohere2_moe", `"num_hidden_layers": 6, "first_k_dense_replace": 3, "prefix_dense_sliding_window_pattern": 2`, "R-RRRR"},
+		{"cohere2_moe", `"num_hidden_layers": 3, "first_k_dense_replace": 1, "sliding_window_pattern": 1`, "R--"},
+		{"cohere2_moe", `"num_hidden_layers": 3, "first_k_dense_replace": 3`, "RRR"},
+		{"cohere2_moe", `"num_hidden_layers": 3, "sliding_window_pattern": 1, "mlp_layer_types": ["dense", "sparse", "dense"]`, "R-R"},
+		{"hrm_text", `"num_hidden_layers": 2, "H_cycles": 1, "L_cycles": 0`, "RR"},
+		{"hrm_text", `"num_hidden_layers": 1, "H_cycles": 16384, "L_cycles": 0`, strings.Repeat("R", 16384)},
+		{"longcat_flash", `"num_layers": 8192`, strings.Repeat("R", 16384)},
+		{"dots3_note_text", `"num_hidden_layers": 6`, "xxRRRx"},
+		{"dots3_note_text", `"num_hidden_layers": 6, "use_dsa": false`, "RRRRRR"},
+		{"mllama_text_model", `"num_hidden_layers": 4, "cross_attention_layers": [0, 2, 4, -1]`, "-R-R"},
+		{"deepseek_v4", `"num_hidden_layers": 4, "compress_ratios": [0, 4, 128, 4]`, "RxRx"},
+		{"deepseek_v4", `"num_hidden_layers": 4`, "RRRx"},
+		{"qwen4_exp_text", `"partial_rotary_factor": 0.25, "indexer_head_dim": 128, "num_hidden_layers": 3, "layer_types": ["linear_attention", "full_attention", "attention"]`, "-xx"},
+		{"gptj", `"n_layer": 2, "rope_scaling": {}`, "RR"},
+	} {
+		if got := layersOf(mustRead(t, fmt.Sprintf(`{"model_type": %q, %s}`, tt.modelType, tt.keys))); got != tt.layers {
+			t.Errorf("%s, %s: %.50s, want %.50s", tt.modelType, tt.keys, got, tt.layers)
+		}
+	}
+	for _, tt := range []struct{ modelType, keys, kinds string }{ // f has full attention, s a sliding window
+		{"gemma3_text", `"_sliding_window_pattern": 4`, "sssfsssf"},
+		{"gemma4_text", ``, "sssssfsf"},
+		{"mimo_v2_flash", ``, "fssssfss"},
+		{"mimo_v2_flash", `"hybrid_layer_pattern": [1, 0, 1, 1, 0, 1, 1, 0]`, "sfssfssf"},
+	} {
+		got := ""
+		for _, layer := range mustRead(t, strings.ReplaceAll(fmt.Sprintf(`{"model_type": %q, "num_hidden_layers": 8, %s}`, tt.modelType, tt.keys), ", }", "}")).Layers() {
+			got += layer.Kind[:1]
+		}
+		if got != tt.kinds {
+			t.Errorf("%s, %s: %s, want %s", tt.modelType, tt.keys, got, tt.kinds)
+		}
+	}
+	for keys, want := range map[string]int{`"sparse_attention_config": {"sparse_index_dim": 96}`: 96, `"sparse_attention_config": {"sparse_index_dim": 96}, "index_head_dim": 96`: 96, `"index_head_dim": 80`: 80} {
+		if cfg := mustRotary(t, `{"model_type": "minimax_m3_vl_text", "num_hidden_layers": 1, "layer_types": ["minimax_m3_sparse"], `+keys+`}`, "indexer", 0); cfg.HeadDim != want {
+			t.Errorf("%s: heads of %d", keys, cfg.HeadDim)
+		}
+	}
+}
+
+// Lists with an entry for each layer, alone and beside the rope parameters.
+func TestListsOfLayers(t *testing.T) {
+	const step = `{"model_type": "step3p5", "head_dim": 64, "num_hidden_layers": 2, "layer_types": ["full_attention", "sliding_attention"], `
+	for _, tt := range []struct {
+		config, layerType string
+		rotaryDim         int
+		second            float64
+	}{
+		{step + `"rope_theta": [5000000, 20000]}`, "full_attention", 64, math.Pow(5e6, -2.0/64)},
+		{step + `"rope_theta": [5000000, 20000]}`, "sliding_attention", 64, math.Pow(2e4, -2.0/64)},
+		{step + `"partial_rotary_factors": [0.5, 1]}`, "full_attention", 32, math.Pow(1e4, -2.0/32)},
+		{step + `"partial_rotary_factors": [0.5, 1]}`, "sliding_attention", 64, math.Pow(1e4, -2.0/64)},
+		{step + `"rope_scaling": {"rope_type": "linear", "factor": 2}}`, "full_attention", 64, math.Pow(1e4, -2.0/64) / 2},
+		{step + `"rope_scaling": {"rope_type": "linear", "factor": 2}}`, "sliding_attention", 64, math.Pow(1e4, -2.0/64)},
+		{step + `"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 5000000}, "sliding_attention": {"rope_type": "default"}}}`, "full_attention", 64, math.Pow(5e6, -2.0/64)},
+		{`{"model_type": "molmo2_text", "rope_scaling_layers": [], "rope_scaling": {"rope_type": "linear", "factor": 2}}`, "", 128, math.Pow(1e4, -2.0/128)}, // none is scaled
+		{`{"model_type": "molmo2_text", "rope_scaling_layers": null, "rope_scaling": {"rope_type": "linear", "factor": 2}}`, "", 128, math.Pow(1e4, -2.0/128) / 2},
+		{`{"model_type": "molmo2_text", "num_hidden_layers": 2, "rope_scaling_layers": [0, 1], "rope_scaling": {"rope_type": "linear", "factor": 2}}`, "", 128, math.Pow(1e4, -2.0/128) / 2},
+		{`{"model_type": "muse_glimmer_text", "num_hidden_layers": 2, "layer_rope_theta": [0, 10000]}`, "", 128, math.Pow(1e4, -2.0/128)},
+		{`{"model_type": "muse_spark_text", "num_hidden_layers": 2, "layer_rope_theta": [0, 500000]}`, "", 64, math.Pow(5e5, -2.0/64)},
+		{`{"model_type": "muse_spark_text", "num_hidden_layers": 2, "layer_rope_theta": [0, 10000], "rope_parameters": {"rope_type": "default"}}`, "", 64, math.Pow(1e4, -2.0/64)},
+		{`{"model_type": "granite_swa", "num_hidden_layers": 16, "layer_rope_theta": [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]}`, "base 17", 128, math.Pow(17, -2.0/128)},
+		// The text model of a holder that has defaults of its own.
+		{`{"model_type": "voxtral", "text_config": {"rope_parameters": {"rope_type": "default", "rope_theta": 50000}}}`, "", 128, math.Pow(5e4, -2.0/128)},
+		{`{"model_type": "voxtral", "text_config": {"rope_parameters": {"rope_type": "default"}}}`, "", 128, math.Pow(1e8, -2.0/128)},
+		// Without use_dynamic_ntk nothing scales; with it the smallest heads are read.
+		{`{"model_type": "qwen", "use_dynamic_ntk": false}`, "", 128, math.Pow(1e4, -2.0/128)},
+	} {
+		if cfg := mustRotary(t, tt.config, tt.layerType, 1<<20); cfg.RotaryDim != tt.rotaryDim || !near(cfg.InvFreq[1], tt.second) {
+			t.Errorf("%s: %d elements, %v, want %d and %v", tt.config, cfg.RotaryDim, cfg.InvFreq[1], tt.rotaryDim, tt.second)
+		}
+	}
+	if cfg := mustRotary(t, `{"model_type": "qwen", "kv_channels": 2, "use_dynamic_ntk": true}`, "", 1); cfg.RotaryDim != 2 || cfg.InvFreq[0] != 1 {
+		t.Errorf("%+v", cfg)
+	}
+	if beyond, depends := mustRead(t, `{"model_type": "qwen"}`).DependsOnLength(); depends {
+		t.Errorf("Qwen without use_dynamic_ntk depends on lengths beyond %d", beyond)
 	}
 }

@@ -273,9 +273,6 @@ func (t *ModelType) Family() Family {
 	if f.Partial == 0 {
 		f.Partial = 1
 	}
-	if f.Layers == 0 {
-		f.Layers = 1 // of a type that is not read
-	}
 	if f.baseKeys == nil && !t.NoBaseKey {
 		f.baseKeys = []string{"rope_theta"}
 	}
