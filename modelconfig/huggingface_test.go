@@ -824,6 +824,23 @@ var traps = []trap{
 		if _, err := mustRead(t, llama31).rotaryFor(kindOptions{FrequencyFactors: []float64{1}}); !errors.Is(err, ErrArgument) {
 			t.Errorf("factors of Llama: %v", err)
 		}
+		// Both operands and the product are rounded, also to float32.
+		o.FrequencyFactors = slices.Repeat([]float64{1.1}, 32)
+		exact := testkit.Must(m.rotaryFor(o))
+		o.AngleRounding = posenc.Float32Angles
+		single := testkit.Must(m.rotaryFor(o))
+		o.FrequencyFactors = slices.Repeat([]float64{1}, 32)
+		unscaled := testkit.Must(m.rotaryFor(o))
+		for i, f := range unscaled.InvFreq {
+			if want := float64(float32(f) * float32(1.1)); single.InvFreq[i] != want || exact.InvFreq[i] != once.InvFreq[i]*1.1 {
+				t.Errorf("InvFreq[%d] is %v and %v, want %v and %v", i, single.InvFreq[i], exact.InvFreq[i], want, once.InvFreq[i]*1.1)
+			}
+		}
+		for factor, want := range map[float64]error{math.MaxFloat32: ErrValue, math.Inf(1): ErrArgument} {
+			if _, err := m.Rope(RopeOptions{FrequencyFactors: slices.Repeat([]float64{factor}, 32)}); !errors.Is(err, want) {
+				t.Errorf("factors %v: %v", factor, err)
+			}
+		}
 		if got := rotating(m)[:8]; got != "RRR-RRR-" || m.Layers()[3].Indexer {
 			t.Errorf("layers %s", got)
 		}
@@ -1195,6 +1212,13 @@ func TestErrorsNameKeys(t *testing.T) {
 	if _, err := m.Rope(RopeOptions{AngleRounding: posenc.Float32Angles}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: rope_theta is refused") {
 		t.Errorf("a base beyond float32: %v", err)
 	}
+	m = mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 32, "rope_scaling": {"type": "longrope", "factor": 2, "original_max_position_embeddings": 4096, "short_factor": [1], "long_factor": [1], "long_mscale": 1e39}}`)
+	if _, err := m.Rope(RopeOptions{SequenceLength: 4096}); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Rope(RopeOptions{SequenceLength: 4097}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: rope_scaling is refused, want numbers that posenc.NewRotary accepts") {
+		t.Errorf("an attention factor beyond float32: %v", err)
+	}
 }
 
 func TestArguments(t *testing.T) {
@@ -1239,6 +1263,24 @@ func TestArguments(t *testing.T) {
 	rows := testkit.Must(testkit.Must(fast.Rope()).Rows([]int32{0}))
 	if err := rows.Refill([]int32{math.MaxInt32}); !errors.Is(err, posenc.ErrPosition) {
 		t.Errorf("a position too large: %v", err)
+	}
+	if rows, err := testkit.Must(fast.Rope()).Rows([]int32{math.MaxInt32}); !errors.Is(err, posenc.ErrPosition) || rows != nil {
+		t.Errorf("a position too large: %v", err)
+	}
+	for function, err := range map[string]error{
+		"HuggingFace": second(HuggingFace([]byte(llama31), Options{}, Options{})), "HuggingFaceVision": second(HuggingFaceVision([]byte(qwen2VL), Options{}, Options{})), "GGUF": second(GGUF(ggufKeys("llama"), Options{}, Options{})),
+	} {
+		if want := "modelconfig." + function + ": options is a list of 2, want at most one modelconfig.Options: invalid argument"; !errors.Is(err, ErrArgument) || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	// The shortest of the trained lengths of all kinds of layers.
+	kinds := mustRead(t, `{"model_type": "modernbert", "rope_parameters": {"full_attention": {"rope_type": "longrope", "factor": 2, "original_max_position_embeddings": 1024, "short_factor": [`+strings.Repeat("1,", 31)+`1], "long_factor": [`+strings.Repeat("1,", 31)+`1]},
+		"sliding_attention": {"rope_type": "longrope", "factor": 2, "original_max_position_embeddings": 512, "short_factor": [`+strings.Repeat("1,", 31)+`1], "long_factor": [`+strings.Repeat("1,", 31)+`1]}}}`)
+	for range 20 { // in any order
+		if beyond, ok := kinds.DependsOnLength(); beyond != 512 || !ok {
+			t.Errorf("depends on lengths beyond %d: %t", beyond, ok)
+		}
 	}
 	for layer := range 6 {
 		if err := posenc.Rotate(rows.Layer(layer), x); !errors.Is(err, posenc.ErrConfig) {
