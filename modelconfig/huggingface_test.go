@@ -1442,6 +1442,7 @@ func TestEdges(t *testing.T) {
 		{`{"model_type": "qwen2_vl", "rope_scaling": {"type": "mrope", "mrope_section": [64, 0, 0]}}`, "", 128},
 		{`{"model_type": "llama", "rope_scaling": {"rope_type": "yarn", "factor": 4, "beta_fast": 2, "beta_slow": 2}}`, "", 128},
 		{`{"model_type": "llama", "original_max_position_embeddings": 1, "rope_scaling": {"rope_type": "llama3", "factor": 4, "low_freq_factor": 1, "high_freq_factor": 4}}`, "", 128},
+		{`{"model_type": "llama", "rope_scaling": {"rope_type": "llama3", "factor": 4, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 1}}`, "", 128},
 		{`{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"05": {"head_dim": 256}}}`, "full_attention", 256},
 		{`{"model_type": "gemma4_text", "num_hidden_layers": 1, "layer_types": ["full_attention"], "per_layer_config": {"0": {"head_dim": 128}}}`, "full_attention", 128},
 	} {

@@ -43,7 +43,7 @@ func TestQueryScaling(t *testing.T) {
 		{fmt.Sprintf(ministral3, ""), unscaledQueries, unscaledQueries},
 		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 0`), scaledBy(0, 16384, 0), unscaledQueries},
 		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 1267650600228229401496703205376`), scaledBy(0x1p100, 16384, 0), unscaledQueries},
-		{llama4(`, "attn_scale": 0`), unscaledQueries, scaledBy(0, 8192, 1)},
+		{llama4(`, "attn_scale": 0, "floor_scale": 1`), unscaledQueries, scaledBy(0, 1, 1)},
 		{llama4(`, "attn_scale": 1267650600228229401496703205376`), unscaledQueries, scaledBy(0x1p100, 8192, 1)},
 		{`{"model_type": "ministral3"}`, scaledBy(0.1, 16384, 0), unscaledQueries},
 		{`{"model_type": "mistral4"}`, scaledBy(0.1, 8192, 0), unscaledQueries},
