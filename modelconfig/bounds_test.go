@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
 // Whole numbers are those of 31 bits, under every key.
@@ -15,6 +17,16 @@ func TestIntegers(t *testing.T) {
 	}
 	mustRead(t, `{"model_type": "llama", "max_position_embeddings": 2147483647}`)
 	mustRead(t, `{"model_type": "llama", "max_position_embeddings": 4e3}`)
+}
+
+// Documents of the largest size, and of the most values, are read.
+func TestLargestDocuments(t *testing.T) {
+	const small = `{"model_type": "llama"}`
+	mustRead(t, small+strings.Repeat(" ", document.MaxBytes-len(small)))
+	wantError(t, small+strings.Repeat(" ", document.MaxBytes-len(small)+1), ErrSyntax, "4194305 bytes, more than 4194304")
+	list := func(n int) string { return `{"model_type": "llama", "x": [1` + strings.Repeat(",1", n-1) + `]}` }
+	mustRead(t, list(document.MaxValues-3)) // the object, the type and the list are values too
+	wantError(t, list(document.MaxValues-2), ErrSyntax, "more than 131072 values")
 }
 
 // Two places of one value differ whichever of them has the larger.

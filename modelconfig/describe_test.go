@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -76,6 +77,9 @@ func TestRuleForGGUF(t *testing.T) {
 		keys               []any
 	}{
 		{"llama", "factors", []any{"/rope_freqs.weight", factors}},
+		{"llama", "linear", nil},
+		{"llama", "default", []any{"rope.scaling.factor", nil}},
+		{"hunyuan-dense", "NTK alpha", []any{"rope.scaling.factor", nil, "rope.scaling.alpha", float32(1000)}},
 		{"phi3", "longrope", []any{"rope.scaling.type", "longrope", "rope.scaling.original_context_length", 4096, "rope.scaling.attn_factor", float32(1.25), "/rope_factors_short.weight", factors, "/rope_factors_long.weight", long}},
 	} {
 		m := readGGUF(t, test.architecture, slices.Concat(scaled, test.keys)...)
@@ -87,6 +91,12 @@ func TestRuleForGGUF(t *testing.T) {
 			cfg := testkit.Must(m.rotaryFor(kindOptions{SequenceLength: length}))
 			var ladder frequency.Ladder
 			switch p := rule.Parameters.(type) {
+			case nil:
+				ladder, err = frequency.Default(cfg.RotaryDim, rule.Base, frequency.Exact)
+			case frequency.LinearParameters:
+				ladder, err = frequency.Linear(cfg.RotaryDim, rule.Base, p, frequency.Exact)
+			case frequency.NTKAlphaParameters:
+				ladder, err = frequency.NTKAlpha(cfg.RotaryDim, rule.Base, p, frequency.Exact)
 			case []float64:
 				ladder, err = frequency.Factors(cfg.RotaryDim, rule.Base, p, frequency.Exact)
 			case frequency.LongRoPEParameters:
@@ -122,14 +132,22 @@ func TestTraps(t *testing.T) {
 		}
 		return names
 	}
+	ones := strings.TrimSuffix(strings.Repeat("1, ", 64), ", ")
 	for config, want := range map[string][]string{
 		`{"model_type": "qwen2"}`: nil, llama31: {"the_layout_differs_by_file", "llama3_smooths_by_frequency"},
-		fmt.Sprintf(phi3, "su"): {"frequencies_depend_on_the_length", "longrope_switches_beyond_the_original_length", "longrope_has_older_names", "longrope_original_length_stands_beside_the_rope_parameters"},
+		fmt.Sprintf(phi3, "su"):                                                       {"frequencies_depend_on_the_length", "longrope_switches_beyond_the_original_length", "longrope_has_older_names", "longrope_original_length_stands_beside_the_rope_parameters"},
+		fmt.Sprintf(qwenYaRN, `, "attention_factor": 1.5`):                            {"attention_factor_replaces_the_derived_one", "yarn_factor_wins_over_the_ratio"},
+		`{"model_type": "llama", "rope_scaling": {"rope_type": "yarn", "factor": 1}}`: {"the_layout_differs_by_file", "yarn_up_to_factor_1_has_attention_factor_1"},
+		`{"model_type": "phimoe", "rope_scaling": {"type": "longrope", "factor": 2, "short_factor": [` + ones + `], "long_factor": [` + ones + `], "original_max_position_embeddings": 4096, "long_mscale": 1.5}}`: {
+			"frequencies_depend_on_the_length", "attention_factor_replaces_the_derived_one", "longrope_switches_beyond_the_original_length", "longrope_short_and_long_mscale"},
 		`{"model_type": "phi"}`: {"partial_rotation_counts_exponents_by_rotary_dim"},
 	} {
 		if got := names(testkit.Must(HuggingFace([]byte(config)))); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", config, got, want)
 		}
+	}
+	if traps := (*Model)(nil).Traps(); traps != nil {
+		t.Errorf("no Model has the traps %v", traps)
 	}
 	m := testkit.Must(GGUF(map[string]any{"general.architecture": "grok", "grok.block_count": 1, "grok.attention.key_length": 128}))
 	if got, want := names(m), []string{"beta_fast_of_Grok"}; !slices.Equal(got, want) {

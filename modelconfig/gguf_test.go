@@ -306,8 +306,15 @@ func TestTrapGGUF(t *testing.T) {
 		if scale, err := m.softmaxScale(); scale != 1 || err != nil {
 			t.Errorf("SoftmaxScale is %v, %v", scale, err)
 		}
+		m = readGGUF(t, "mistral3", yarn(16, "rope.scaling.yarn_log_multiplier", float32(0.5))...) // mscale is 1
+		near(t, "AttentionFactor", rotaryGGUF(t, m, "", 0).AttentionFactor, g(16, 1)/g(16, 0.5))
 	})
 	t.Run("rotated part of latent attention", func(t *testing.T) {
+		for arch, latent := range map[string]bool{"deepseek2": true, "minicpm3": true, "llama": false} {
+			if m := readGGUF(t, arch, "rope.dimension_count", 128); m.Layers()[0].LatentAttention != latent {
+				t.Errorf("%s: latent attention %t", arch, !latent)
+			}
+		}
 		cfg := rotaryGGUF(t, readGGUF(t, "deepseek2", "attention.key_length", 576, "attention.key_length_mla", 192, "rope.dimension_count", 64), "", 0)
 		if cfg.HeadDim != 64 || cfg.RotaryDim != 64 || cfg.Layout != posenc.Interleaved {
 			t.Errorf("%+v", cfg)
@@ -406,6 +413,7 @@ func TestGGUFErrors(t *testing.T) {
 		{"baichuan", ErrNotRotary, "ALiBi", []any{"block_count", 40}},
 		{"granitehybrid", ErrNotRotary, "finetuned", []any{"rope.scaling.finetuned", false}},
 		{"lfm2", ErrNotRotary, "no layer rotates", []any{"attention.head_count_kv", make([]uint32, 8)}},
+		{"lfm2", ErrNotRotary, "no layer rotates", []any{"attention.head_count_kv", 0}},
 		{"llama", ErrUnknown, "llama.rope.local.freq_base", []any{"rope.local.freq_base", float32(1e4)}},
 		{"llama", ErrUnknown, "llama.rope.freq_base_per_layer", []any{"rope.freq_base_per_layer", []float32{1e4}}},
 		{"llama", ErrUnknown, "llama.rope.scaling.type", []any{"rope.scaling.type", "ntk"}},
@@ -436,11 +444,14 @@ func TestGGUFErrors(t *testing.T) {
 		{"qwen2", ErrValue, "qwen2.block_count is missing, want the number of layers", []any{"block_count", nil}},
 		{"qwen2", ErrValue, "qwen2.block_count", []any{"block_count", 1 << 30}},
 		{"qwen2", ErrValue, "qwen2.block_count", []any{"nextn_predict_layers", 8}},
+		{"qwen2", ErrValue, "qwen2.block_count", []any{"nextn_predict_layers", 9}},
+		{"qwen2", ErrValue, "qwen2.block_count is 4097, want from 1 to 4096", []any{"block_count", gguf.MaxGGUFLayers + 1}},
 		{"deepseek2", ErrValue, "deepseek2.rope.dimension_count", nil},
 		{"llama", ErrContradiction, "llama.rope.dimension_count", []any{"rope.dimension_count", 64}},
 		{"llama", ErrContradiction, "llama.rope.scale_linear", []any{"rope.scaling.factor", float32(2), "rope.scale_linear", float32(4)}},
 		{"llama", ErrContradiction, "llama.rope.scaling.type", []any{"rope.scaling.factor", float32(2), "rope.scaling.type", "none"}},
 		{"llama", ErrValue, "llama.rope.scaling.factor is -2", []any{"rope.scaling.factor", float32(-2)}},
+		{"llama", ErrValue, "llama.rope.scaling.factor is -2", []any{"rope.scaling.factor", float32(-2), "rope.scale_linear", float32(-2)}},
 		{"llama", ErrValue, "llama.rope.scale_linear is -2", []any{"rope.scale_linear", float32(-2)}},
 		{"llama", ErrValue, "llama.rope.scaling.attn_factor", []any{"rope.scaling.attn_factor", float32(0)}},
 		{"llama", ErrContradiction, "llama.rope.scaling.alpha", []any{"rope.scaling.alpha", float32(1000)}},
@@ -460,8 +471,11 @@ func TestGGUFErrors(t *testing.T) {
 		{"deepseek2", ErrContradiction, "scaling.factor", []any{"rope.dimension_count", 64, "rope.scaling.factor", float32(40)}},
 		{"llama", ErrValue, "rope_freqs.weight is a list of 63, want 64 factors", []any{"/rope_freqs.weight", factors(63)}},
 		{"llama", ErrValue, "rope_freqs.weight", []any{"/rope_freqs.weight", factors(65)}},
-		{"llama", ErrValue, "rope_freqs.weight is a list of 1048576", []any{"/rope_freqs.weight", factors(1 << 20)}},
+		{"llama", ErrSyntax, "rope_freqs.weight is of type float32", []any{"/rope_freqs.weight", float32(2)}},
+		{"qwen2vl", ErrSyntax, "qwen2vl.rope.dimension_sections is of type int, want a list of integers", []any{"rope.dimension_sections", 64}},
+		{"llama", ErrValue, "rope_freqs.weight is a list of 1048576, want one factor for each pair, at most 1024", []any{"/rope_freqs.weight", factors(1 << 20)}},
 		{"llama", ErrValue, "rope_freqs.weight", []any{"/rope_freqs.weight", []float32{}}},
+		{"llama", ErrValue, "rope_freqs.weight is +Inf", []any{"/rope_freqs.weight", append(factors(63), float32(math.Inf(1)))}},
 		{"llama", ErrValue, "rope_freqs.weight", []any{"/rope_freqs.weight", append(factors(63), 0)}},
 		{"qwen2", ErrContradiction, "rope_freqs.weight", []any{"/rope_freqs.weight", factors(64)}},
 		{"llama", ErrContradiction, "llama.rope.scaling.type", []any{"rope.scaling.type", "yarn", "/rope_freqs.weight", factors(64)}},
@@ -494,6 +508,59 @@ func TestGGUFErrors(t *testing.T) {
 	}
 	if _, err := GGUF(nil); !errors.Is(err, ErrValue) {
 		t.Errorf("no keys: %v", err)
+	}
+	keys := ggufKeys("llama")
+	keys["llama.rope.freq_base"] = nil
+	if _, err := GGUF(keys); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), "llama.rope.freq_base is of type <nil>, want a value") {
+		t.Errorf("a key without a value: %v", err)
+	}
+}
+
+// yarn_ext_factor 0 is no YaRN.
+func TestGGUFWithoutExtrapolation(t *testing.T) {
+	m := readGGUF(t, "qwen2", "rope.scaling.type", "yarn", "rope.scaling.factor", 4.0, "rope.scaling.yarn_ext_factor", 0.0)
+	if got := rotaryGGUF(t, m, "", 0); got.InvFreq[0] != 0.25 || got.AttentionFactor != 1 {
+		t.Errorf("first frequency %v, factor %v", got.InvFreq[0], got.AttentionFactor)
+	}
+}
+
+// Layers with a window that are not scaled keep the attention factor, unless llama.cpp calls them
+// without any scaling.
+func TestGGUFSlidingAttentionFactor(t *testing.T) {
+	for arch, want := range map[string]float64{"gemma3": 0.5, "laguna": 1} {
+		m := readGGUF(t, arch, "attention.sliding_window", 512, "rope.scaling.factor", float32(2), "rope.scaling.attn_factor", float32(0.5))
+		full, sliding := rotaryGGUF(t, m, description.FullAttention, 0), rotaryGGUF(t, m, description.SlidingAttention, 0)
+		if full.AttentionFactor != 0.5 || full.InvFreq[0] != 0.5 || sliding.AttentionFactor != want || sliding.InvFreq[0] != 1 {
+			t.Errorf("%s: %v and %v, sliding %v and %v", arch, full.AttentionFactor, full.InvFreq[0], sliding.AttentionFactor, sliding.InvFreq[0])
+		}
+	}
+}
+
+// The largest and smallest numbers that keys may have.
+func TestGGUFBounds(t *testing.T) {
+	factors := slices.Repeat([]float64{1}, 1024)
+	factors[1023] = math.MaxFloat64
+	wide := []any{"attention.key_length", 2048, "rope.dimension_count", 2048}
+	for _, test := range []struct {
+		arch                       string
+		pairs                      []any
+		rotaryDim, headDim, layers int
+	}{
+		{"qwen2", wide, 2048, 2048, 8},
+		{"llama", append(wide, "/rope_freqs.weight", factors), 2048, 2048, 8},
+		{"qwen2", []any{"rope.dimension_count", 2}, 2, 128, 8},
+		{"qwen2", []any{"block_count", gguf.MaxGGUFLayers}, 128, 128, gguf.MaxGGUFLayers},
+		{"qwen2", []any{"context_length", int64(math.MaxInt32)}, 128, 128, 8},
+		{"qwen2", []any{"context_length", uint64(math.MaxInt32)}, 128, 128, 8},
+		{"qwen2", []any{"rope.freq_base", math.MaxFloat64}, 128, 128, 8},
+		{"qwen2vl", []any{"rope.dimension_sections", []int32{16, 24, 24}}, 128, 128, 8},
+		{"qwen2", []any{"rope.scaling.yarn_ext_factor", float32(0)}, 128, 128, 8},
+		{"qwen2", []any{"leading_dense_block_count", "not read in this architecture"}, 128, 128, 8},
+	} {
+		m := readGGUF(t, test.arch, test.pairs...)
+		if cfg := rotaryGGUF(t, m, "", 0); cfg.RotaryDim != test.rotaryDim || cfg.HeadDim != test.headDim || len(m.Layers()) != test.layers {
+			t.Errorf("%s %.3v: %d of %d, %d layers", test.arch, test.pairs, cfg.RotaryDim, cfg.HeadDim, len(m.Layers()))
+		}
 	}
 }
 
@@ -571,6 +638,13 @@ func TestGGUFIndexers(t *testing.T) {
 		if got := layersOf(m); got != test.layers || cfg.HeadDim != 128 || cfg.RotaryDim != 64 || cfg.Layout != test.want.Layout || cfg.Offset != test.want.Offset {
 			t.Errorf("%s: layers %s, %d of %d from %d, %v", test.arch, got, cfg.RotaryDim, cfg.HeadDim, cfg.Offset, cfg.Layout)
 		}
+	}
+	if m := readGGUF(t, "deepseek32", "rope.dimension_count", 64, "attention.indexer.key_length", 64); !slices.Equal(m.layerTypes(), []string{description.AttentionKind, description.IndexerKind}) || m.Layers()[0].Kind != description.AttentionKind {
+		t.Errorf("kinds %q, layers %+v", m.layerTypes(), m.Layers()[:1])
+	}
+	// Where no layer has an indexer there is no kind of them.
+	if m := readGGUF(t, "glm-dsa", append(dsa[:4:4], "attention.indexer.types", make([]bool, 8))...); !slices.Equal(m.layerTypes(), []string{""}) || layersOf(m) != "RRRRRRRR" {
+		t.Errorf("kinds %q, layers %s", m.layerTypes(), layersOf(m))
 	}
 	if _, err := GGUF(ggufKeys("deepseek32", "rope.dimension_count", 64, "attention.indexer.key_length", 32)); !errors.Is(err, ErrContradiction) {
 		t.Errorf("indexers of 32 elements: %v", err)

@@ -487,7 +487,7 @@ var traps = []trap{
 		for _, key := range []string{"2d.rope", "rope scaling", "rope²", strings.Repeat("rope", 17)} {
 			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, document.Quoted(key)+" is the number 1, want no such key")
 		}
-		for _, key := range []string{"property", "properties", "PROPERTY", "custom_property", "customProperty", "propeller", "proper", "europe", "use_Europe", "EUROPE", "european"} {
+		for _, key := range []string{"property", "properties", "PROPERTY", "custom_property", "customProperty", "propeller", "proper", "europe", "use_Europe", "useEurope", "EUROPE", "european", "proPerty"} {
 			mustRead(t, `{"model_type": "llama", "`+key+`": 1}`)
 		}
 		wantError(t, `{"model_type": "llama", "use_rotary_pos_emb": false}`, ErrNotRotary, "use_rotary_pos_emb")
@@ -515,7 +515,7 @@ var traps = []trap{
 			t.Errorf("learned positions of a tower: %v", err)
 		}
 		wantError(t, `{"model_type": "llama", "position_embedding_type": "rope_gptj"}`, ErrContradiction, "HalfSplit")
-		wantError(t, `{"model_type": "llama", "is_neox_style": false}`, ErrContradiction, "is_neox_style")
+		wantError(t, `{"model_type": "llama", "is_neox_style": false}`, ErrContradiction, "is_neox_style is false, want true, the layout of this model type")
 		mustRead(t, `{"model_type": "llama", "is_neox_style": true}`)
 		wantError(t, `{"model_type": "glm4_moe_lite", "rope_scaling": {"rope_type": "proportional"}}`, ErrUnknown, "rope_type")
 		mustRead(t, `{"model_type": "jetmoe", "kv_channels": 128, "rotary_percent": 1.0}`)
@@ -563,6 +563,7 @@ var traps = []trap{
 		for config, unread := range map[string]bool{
 			`{"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "factor": 8}}`:                                                                  true,
 			`{"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 8}}`:                                                             false,
+			`{"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "rope_type": "linear", "factor": 8}}`:                                           false,
 			`{"model_type": "gemma3_text", "rope_scaling": {"type": "default"}}`:                                                                              false,
 			`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"type": "linear", "factor": 8}, "sliding_attention": {"type": "default"}}}`: false,
 			`{"model_type": "cohere2_moe", "rope_scaling": {"rope_type": "linear", "factor": 8}}`:                                                             true,
@@ -606,6 +607,11 @@ var traps = []trap{
 			}
 		}
 		wantError(t, `{"model_type": "nomic_bert", "rotary_emb_scale_base": 512}`, ErrUnknown, "xPos")
+		for interleaved, want := range map[string]posenc.Layout{"true": posenc.Interleaved, "false": posenc.HalfSplit, "null": posenc.HalfSplit} {
+			if cfg := mustRotary(t, `{"model_type": "nomic_bert", "rotary_emb_interleaved": `+interleaved+`}`, "", 0); cfg.Layout != want {
+				t.Errorf("interleaved %s: %v", interleaved, cfg.Layout)
+			}
+		}
 	}},
 	{"deepseek_v4_rotates_the_tail", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "deepseek_v4", "num_hidden_layers": 3, "head_dim": 512, "qk_rope_head_dim": 64, "layer_types": ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"], "rope_theta": 10000, "compress_rope_theta": 160000, "max_position_embeddings": 1048576, "rope_scaling": {"type": "yarn", "factor": 16, "original_max_position_embeddings": 65536, "beta_fast": 32, "beta_slow": 1}}`)
@@ -723,6 +729,7 @@ var traps = []trap{
 	{"indexers_rotate_otherwise", func(t *testing.T) {
 		for config, want := range map[string]posenc.RotaryConfig{
 			`{"model_type": "deepseek_v32"}`:                                  {Layout: posenc.HalfSplit},
+			`{"model_type": "deepseek_v32", "indexer_rope_interleave": true}`: {Layout: posenc.InterleavedToHalfSplit},
 			`{"model_type": "axk2"}`:                                          {Layout: posenc.HalfSplit},
 			`{"model_type": "deepseek_v4"}`:                                   {Layout: posenc.Interleaved, Offset: 64},
 			`{"model_type": "glm_moe_dsa"}`:                                   {Layout: posenc.InterleavedToHalfSplit},
@@ -756,6 +763,11 @@ var traps = []trap{
 		wantError(t, `{"model_type": "deepseek_v3", "indexer_rope_interleave": true}`, ErrUnknown, "indexer_rope_interleave")
 		wantError(t, `{"model_type": "qwen4_exp_text", "partial_rotary_factor": 0.25}`, ErrValue, "indexer_head_dim is absent")
 		wantError(t, `{"model_type": "deepseek_v32", "index_head_dim": 32}`, ErrContradiction, "index_head_dim is 32")
+		mustRead(t, `{"model_type": "deepseek_v32", "index_head_dim": 64}`)
+		// Without indexers the key of their layout is read all the same.
+		for _, key := range []string{"true", "false"} {
+			mustRead(t, `{"model_type": "glm_moe_dsa", "num_hidden_layers": 2, "indexer_types": ["shared", "shared"], "indexer_rope_interleave": `+key+`}`)
+		}
 		wantError(t, `{"model_type": "glm_moe_dsa", "num_hidden_layers": 2, "indexer_types": ["full"]}`, ErrContradiction, "indexer_types")
 	}},
 	{"bases_by_layer", func(t *testing.T) {
@@ -812,6 +824,23 @@ var traps = []trap{
 		}
 		if _, err := mustRead(t, llama31).rotaryFor(kindOptions{FrequencyFactors: []float64{1}}); !errors.Is(err, ErrArgument) {
 			t.Errorf("factors of Llama: %v", err)
+		}
+		// Both operands and the product are rounded, also to float32.
+		o.FrequencyFactors = slices.Repeat([]float64{1.1}, 32)
+		exact := testkit.Must(m.rotaryFor(o))
+		o.Rounding = frequency.Float32
+		single := testkit.Must(m.rotaryFor(o))
+		o.FrequencyFactors = slices.Repeat([]float64{1}, 32)
+		unscaled := testkit.Must(m.rotaryFor(o))
+		for i, f := range unscaled.InvFreq {
+			if want := float64(float32(f) * float32(1.1)); single.InvFreq[i] != want || exact.InvFreq[i] != once.InvFreq[i]*1.1 {
+				t.Errorf("InvFreq[%d] is %v and %v, want %v and %v", i, single.InvFreq[i], exact.InvFreq[i], want, once.InvFreq[i]*1.1)
+			}
+		}
+		for factor, want := range map[float64]error{math.MaxFloat32: ErrValue, math.Inf(1): ErrArgument} {
+			if _, err := m.Rope(RopeOptions{FrequencyFactors: slices.Repeat([]float64{factor}, 32)}); !errors.Is(err, want) {
+				t.Errorf("factors %v: %v", factor, err)
+			}
 		}
 		if got := rotating(m)[:8]; got != "RRR-RRR-" || m.Layers()[3].Indexer {
 			t.Errorf("layers %s", got)
@@ -957,7 +986,8 @@ func TestUnknownTypes(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		want int
-	}{{"llama", "llama", 0}, {"lama", "llama", 1}, {"qwen2", "qwen3", 1}, {"", "abc", 3}, {"kitten", "sitting", 3}} {
+	}{{"llama", "llama", 0}, {"lama", "llama", 1}, {"qwen2", "qwen3", 1}, {"", "abc", 3}, {"kitten", "sitting", 3},
+		{strings.Repeat("x", 63) + "y", strings.Repeat("x", 64), 1}, {strings.Repeat("x", 65), strings.Repeat("x", 64), 10}} { // no longer names are compared
 		if got := document.Distance(tt.a, tt.b, 10); got != tt.want {
 			t.Errorf("%q and %q are %d letters apart, want %d", tt.a, tt.b, got, tt.want)
 		}
@@ -994,8 +1024,8 @@ func TestErrors(t *testing.T) {
 		sentinel error
 		part     string
 	}{
-		{``, ErrSyntax, "config is unreadable ("},
-		{`{`, ErrSyntax, "config is unreadable ("},
+		{``, ErrSyntax, "config is unreadable (unexpected EOF)"},
+		{`{`, ErrSyntax, "config is unreadable (unexpected EOF)"},
 		{`[]`, ErrSyntax, "a list of 0"},
 		{`null`, ErrSyntax, "null"},
 		{`{} {}`, ErrSyntax, "more text"},
@@ -1013,6 +1043,10 @@ func TestErrors(t *testing.T) {
 		{strings.Repeat(" ", document.MaxBytes) + "{}", ErrSyntax, "4194306 bytes"},
 		{`{"x": [` + strings.Repeat("{},", document.MaxValues) + `{}]}`, ErrSyntax, "more than 131072 values"},
 		{`{}`, ErrValue, "model_type is absent"},
+		{`{"dim": 4096, "n_heads": 32}`, ErrValue, "Meta's params.json"},
+		{`{"dim": 4096}`, ErrValue, "absent, want the type of a model"},
+		{`{"n_heads": 32}`, ErrValue, "absent, want the type of a model"},
+		{`{"model_type": "beit"}`, ErrNotRotary, "transformers 5.23 has none for this type"},
 		{`{"model_type": 7}`, ErrSyntax, "model_type is the number 7"},
 		{`{"model_type": "lama"}`, ErrUnknown, `model_type is "lama"`},
 		{`{"model_type": "` + strings.Repeat("x", 1000) + `"}`, ErrUnknown, `xxx"...`},
@@ -1033,6 +1067,16 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "num_hidden_layers": 1000000000}`, ErrValue, "num_hidden_layers is 1000000000"},
 		{`{"model_type": "llama", "head_dim": 1}`, ErrValue, "head_dim is the number 1"},
 		{`{"model_type": "falcon", "hidden_size": 4, "num_attention_heads": 4}`, ErrValue, "hidden_size is the number 4"},
+		{`{"model_type": "llama", "hidden_size": 1, "num_attention_heads": 1}`, ErrValue, "hidden_size is the number 1, want at least 2 elements per head, not 1"},
+		{`{"model_type": "llama", "num_hidden_layers": 16385}`, ErrValue, "num_hidden_layers is 16385, want from 1 to 16384"},
+		{`{"model_type": "llama", "max_position_embeddings": 0}`, ErrValue, "max_position_embeddings is 0, want at least 1"},
+		{`{"model_type": "llama", "per_layer_config": {"0": {"head_dim": 64}}}`, ErrUnknown, "per_layer_config.0.head_dim"},
+		{`{"model_type": "gemma3_text", "per_layer_config": {"0": {"head_dim": 64}}}`, ErrUnknown, "per_layer_config.0.head_dim"},
+		{`{"model_type": "llama", "rope_scaling": {"rope_type": "yarn", "factor": 4, "attention_factor": 1e39}}`, ErrValue, "rope_scaling is refused, want numbers that posenc.NewRotary accepts"},
+		{`{"model_type": "ministral3", "max_position_embeddings": 4096, "rope_parameters": {"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 16384, "max_position_embeddings": 8192}}`, ErrContradiction, "rope_parameters.max_position_embeddings is 8192, want the value beside the rope parameters, which is 4096"},
+		{`{"model_type": "qwen2_vl", "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 25]}}`, ErrValue, "mrope_section is [16 24 25], want three counts of pairs that add up to all 64"},
+		{`{"model_type": "qwen2_vl", "rope_scaling": {"type": "mrope", "mrope_section": [-1, 33, 32]}}`, ErrValue, "mrope_section is [-1 33 32], want three counts of pairs that add up to all 64"},
+		{`{"model_type": "hunyuan_vl", "head_dim": 128, "rope_scaling": {"type": "xdrope", "alpha": 1000, "xdrope_section": [16, 16, 16, 17]}}`, ErrValue, "xdrope_section is [16 16 16 17], want counts of pairs"},
 		{`{"model_type": "llama", "head_dim": 127}`, ErrValue, "127 of 127"},
 		{`{"model_type": "llama", "head_dim": 2147483646}`, ErrValue, "head_dim is the number 2147483646, want an even number"},
 		{`{"model_type": "llama", "rope_theta": 0}`, ErrValue, "rope_theta is 0, want a number above 1"},
@@ -1043,7 +1087,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "rope_scaling": {"factor": 8}}`, ErrValue, "rope_scaling.rope_type is absent"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": true}}`, ErrSyntax, "factor is true"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 0}}`, ErrValue, "actor is 0"},
-		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 8, "beta": 1}}`, ErrUnknown, `rope_scaling.beta is the number 1`},
+		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 8, "beta": 1}}`, ErrUnknown, `rope_scaling.beta is the number 1, want no such key for rope_type linear`},
 		{`{"model_type": "llama", "rope_scaling": {"type": "lineaR", "factor": 8}}`, ErrUnknown, `"lineaR"`},
 		{`{"model_type": "llama", "rope_scaling": {"type": "default", "factor": 8}}`, ErrContradiction, "factor is 8"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 1}}`, ErrValue, "high_freq_factor is absent"},
@@ -1063,6 +1107,33 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "gemma3_text", "num_hidden_layers": 1, "layer_types": ["whole"]}`, ErrUnknown, `layer_types[0] is "whole"`},
 		{`{"model_type": "gemma3_text", "sliding_window_pattern": 0}`, ErrValue, "sliding_window_pattern is 0"},
 		{`{"model_type": "lfm2", "full_attn_idxs": [99]}`, ErrValue, "full_attn_idxs is 99"},
+		{`{"model_type": "lfm2", "full_attn_idxs": [32]}`, ErrValue, "full_attn_idxs is 32, want from 0 to 31"},
+		{`{"model_type": "exaone4", "sliding_window_pattern": ""}`, ErrValue, `sliding_window_pattern is "", want the letters L and G`},
+		{`{"model_type": "gemma4_text", "layer_types": ["full_attention"]}`, ErrContradiction, "layer_types is a list of 1"},
+		{`{"model_type": "zamba2", "num_hidden_layers": 6, "use_mem_rope": true}`, ErrContradiction, "num_hidden_layers is 6, want 54"},
+		{`{"model_type": "zamba2", "num_hidden_layers": 7, "use_mem_rope": true}`, ErrContradiction, "num_hidden_layers is 7, want 54"},
+		{`{"model_type": "zamba2", "use_mem_rope": false}`, ErrNotRotary, "use_mem_rope is false, want true"},
+		{`{"model_type": "cohere2", "sliding_window": null}`, ErrNotRotary, "sliding_window is null"},
+		{`{"model_type": "cohere2_moe", "first_k_dense_replace": -1}`, ErrValue, "first_k_dense_replace is -1, want from 0 to 40"},
+		{`{"model_type": "cohere2_moe", "first_k_dense_replace": 41}`, ErrValue, "first_k_dense_replace is 41, want from 0 to 40"},
+		{`{"model_type": "hrm_text", "H_cycles": 0}`, ErrValue, "H_cycles is 0, want from 1 to 16384"},
+		{`{"model_type": "hrm_text", "H_cycles": 16385}`, ErrValue, "H_cycles is 16385, want from 1 to 16384"},
+		{`{"model_type": "hrm_text", "H_cycles": 2147483647}`, ErrValue, "H_cycles is 2147483647, want from 1 to 16384"},
+		{`{"model_type": "hrm_text", "L_cycles": -1}`, ErrValue, "L_cycles is -1, want from 0 to 16384"},
+		{`{"model_type": "hrm_text", "L_cycles": 16385}`, ErrValue, "L_cycles is 16385, want from 0 to 16384"},
+		{`{"model_type": "hrm_text", "L_cycles": 16384}`, ErrValue, "num_hidden_layers is 16, want with H_cycles and L_cycles at most 16384 attentions"},
+		{`{"model_type": "longcat_flash", "num_layers": 8193}`, ErrValue, "num_layers is 8193, want from 1 to 8192"},
+		{`{"model_type": "deepseek_v4", "num_hidden_layers": 3, "compress_ratios": [0, 4]}`, ErrContradiction, "compress_ratios is a list of 2"},
+		{`{"model_type": "minimax_m3_vl_text", "sparse_attention_config": {"sparse_index_dim": 64}, "index_head_dim": 128}`, ErrContradiction, "index_head_dim is 128, want sparse_attention_config.sparse_index_dim, which is 64"},
+		{`{"model_type": "granite_swa", "num_hidden_layers": 1, "layer_rope_theta": [1]}`, ErrValue, "layer_rope_theta[0] is 1, want a number above 1"},
+		{`{"model_type": "granite_swa", "num_hidden_layers": 17, "layer_rope_theta": [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]}`, ErrValue, "layer_rope_theta is one of 17 bases, want at most 16"},
+		{`{"model_type": "muse_spark_text", "num_hidden_layers": 2, "layer_rope_theta": [0, 10000]}`, ErrContradiction, "layer_rope_theta is 10000, want rope_theta, which is 500000"},
+		{`{"model_type": "molmo2_text", "rope_scaling_layers": [36]}`, ErrValue, "rope_scaling_layers is 36, want numbers of layers, from 0 to 35"},
+		{`{"model_type": "molmo2_text", "rope_scaling_layers": [-1]}`, ErrValue, "rope_scaling_layers is -1, want numbers of layers, from 0 to 35"},
+		{`{"model_type": "step3p5", "yarn_only_types": ["sliding_attention"]}`, ErrUnknown, "yarn_only_types"},
+		{`{"model_type": "step3p5", "num_hidden_layers": 2, "partial_rotary_factors": [1]}`, ErrContradiction, "partial_rotary_factors is a list of 1, want one factor for each of 2 layers"},
+		{`{"model_type": "step3p5", "num_hidden_layers": 1, "rope_theta": [10000], "rope_parameters": {"rope_type": "linear", "factor": 2}}`, ErrValue, "rope_parameters is flat"},
+		{`{"model_type": "voxtral", "text_config": {"rope_theta": 20000, "rope_parameters": {"rope_type": "default", "rope_theta": 50000}}}`, ErrContradiction, "rope_theta is 20000"},
 		{`{"model_type": "llava", "text_config": []}`, ErrSyntax, "text_config is a list of 0"},
 		{`{"model_type": "llava", "text_config": {"model_type": "bert"}}`, ErrNotRotary, "text_config.model_type"},
 	} {
@@ -1094,6 +1165,7 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": 2}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want the value in rope_parameters, which is"},
 		{`{"model_type": "llava", "text_config": {"rope_theta": -1}}`, ErrValue, ": text_config.rope_theta is -1"},
 		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 0}`, ErrValue, ": rope_ratio is 0"},
+		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 0.0001}`, ErrValue, ": rope_ratio is 0.0001, want a number that leaves the base finite and above 1"},
 		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 1e308}`, ErrValue, ": rope_ratio is 1e+308"},
 		{`{"model_type": "nomic_bert", "rotary_scaling_factor": -2}`, ErrValue, ": rotary_scaling_factor is -2"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": -2}}`, ErrValue, ": rope_scaling.factor is -2"},
@@ -1128,6 +1200,8 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "llama", "rotary_dim": 32}`, ErrContradiction, ": rotary_dim is 32, want 128: models of this type rotate whole heads"},
 		{`{"model_type": "llama", "rotary_pct": 0.25}`, ErrContradiction, ": rotary_pct is 0.25, want 1: models of this type rotate whole heads"},
 		{`{"model_type": "gpt_neox", "rotary_pct": 2}`, ErrValue, ": rotary_pct is 2, want above 0 and at most 1"},
+		{`{"model_type": "gpt_neox", "rotary_pct": 0}`, ErrValue, ": rotary_pct is 0, want above 0 and at most 1"},
+		{`{"model_type": "deepseek_v3", "partial_rotary_factor": 0.7}`, ErrContradiction, ": partial_rotary_factor is 0.7, want 1 or 64 of 192 elements"},
 		{`{"model_type": "gpt_neox", "rotary_pct": 0.01}`, ErrValue, ": rotary_pct is 0.01, want an even number of rotated elements, from 2 to 2048; this makes it 0 of 96"},
 		{`{"model_type": "nemotron", "rope_percent": -1}`, ErrValue, ": rope_percent is -1"},
 		{`{"model_type": "phi", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 1.5}}`, ErrValue, ": rope_parameters.partial_rotary_factor is 1.5"},
@@ -1141,6 +1215,13 @@ func TestErrorsNameKeys(t *testing.T) {
 	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
 	if _, err := m.Rope(RopeOptions{Rounding: frequency.Float32}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: rope_theta is refused") {
 		t.Errorf("a base beyond float32: %v", err)
+	}
+	m = mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 32, "rope_scaling": {"type": "longrope", "factor": 2, "original_max_position_embeddings": 4096, "short_factor": [1], "long_factor": [1], "long_mscale": 1e39}}`)
+	if _, err := m.Rope(RopeOptions{SequenceLength: 4096}); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Rope(RopeOptions{SequenceLength: 4097}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: rope_scaling is refused, want numbers that posenc.NewRotary accepts") {
+		t.Errorf("an attention factor beyond float32: %v", err)
 	}
 }
 
@@ -1187,6 +1268,24 @@ func TestArguments(t *testing.T) {
 	if err := rows.Refill([]int32{math.MaxInt32}); !errors.Is(err, posenc.ErrPosition) {
 		t.Errorf("a position too large: %v", err)
 	}
+	if rows, err := testkit.Must(fast.Rope()).Rows([]int32{math.MaxInt32}); !errors.Is(err, posenc.ErrPosition) || rows != nil {
+		t.Errorf("a position too large: %v", err)
+	}
+	for function, err := range map[string]error{
+		"HuggingFace": second(HuggingFace([]byte(llama31), Options{}, Options{})), "HuggingFaceVision": second(HuggingFaceVision([]byte(qwen2VL), Options{}, Options{})), "GGUF": second(GGUF(ggufKeys("llama"), Options{}, Options{})),
+	} {
+		if want := "modelconfig." + function + ": options is a list of 2, want at most one modelconfig.Options: invalid argument"; !errors.Is(err, ErrArgument) || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	// The shortest of the trained lengths of all kinds of layers.
+	kinds := mustRead(t, `{"model_type": "modernbert", "rope_parameters": {"full_attention": {"rope_type": "longrope", "factor": 2, "original_max_position_embeddings": 1024, "short_factor": [`+strings.Repeat("1,", 31)+`1], "long_factor": [`+strings.Repeat("1,", 31)+`1]},
+		"sliding_attention": {"rope_type": "longrope", "factor": 2, "original_max_position_embeddings": 512, "short_factor": [`+strings.Repeat("1,", 31)+`1], "long_factor": [`+strings.Repeat("1,", 31)+`1]}}}`)
+	for range 20 { // in any order
+		if beyond, ok := kinds.DependsOnLength(); beyond != 512 || !ok {
+			t.Errorf("depends on lengths beyond %d: %t", beyond, ok)
+		}
+	}
 	for layer := range 6 {
 		if err := posenc.Rotate(rows.Layer(layer), x); !errors.Is(err, posenc.ErrConfig) {
 			t.Errorf("layer %d after an error: %v", layer, err)
@@ -1226,6 +1325,8 @@ func TestForms(t *testing.T) {
 		{llama31, `{"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_parameters": {"rope_theta": 500000.0, "factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}}`},
 		{gemma3, `{"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34, "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8, "rope_theta": 1000000}, "sliding_attention": {"rope_type": "default", "rope_theta": 10000}}}`},
 		{`{"model_type": "phi", "partial_rotary_factor": 0.25}`, `{"model_type": "phi", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.25}}`},
+		{`{"model_type": "gemma4_text", "num_hidden_layers": 12}`, `{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"0": {"intermediate_size": 5}}}`},
+		{`{"model_type": "deepseek_v4", "num_hidden_layers": 2, "max_position_embeddings": 8192}`, `{"model_type": "deepseek_v4", "num_hidden_layers": 2, "max_position_embeddings": 8192, "rope_parameters": {"rope_type": "default", "rope_theta": 50000}}`},
 		{`{"model_type": "gemma4_text", "num_hidden_layers": 12}`, `{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"05": {"head_dim": 512}, "11": {"head_dim": 512}}}`},
 	} {
 		a, b := mustRead(t, pair[0]), mustRead(t, pair[1])
@@ -1326,5 +1427,195 @@ func TestMemoryOfDocument(t *testing.T) {
 				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
 			}
 		}
+	}
+}
+
+// Values at the edges of what is allowed are read.
+func TestEdges(t *testing.T) {
+	for _, tt := range []struct {
+		config, layerType string
+		headDim           int
+	}{
+		{`{"model_type": "llama", "n_heads": 3, "dim": 5}`, "", 128}, // keys of other programs
+		{`{"model_type": "llama", "num_hidden_layers": 16384}`, "", 128},
+		{`{"model_type": "llama", "hidden_size": 128, "num_attention_heads": 1}`, "", 128},
+		{`{"model_type": "llama", "head_dim": 2048}`, "", 2048},
+		{`{"model_type": "chatglm", "num_layers": 40, "rope_ratio": 1.7976931348623157e304}`, "", 128},
+		{`{"model_type": "deepseek_v3", "partial_rotary_factor": 1}`, "", 64},
+		{`{"model_type": "deepseek_v3", "partial_rotary_factor": 0.3333333333333333}`, "", 64},
+		{`{"model_type": "qwen2_vl", "rope_scaling": {"type": "mrope", "mrope_section": [64, 0, 0]}}`, "", 128},
+		{`{"model_type": "llama", "rope_scaling": {"rope_type": "yarn", "factor": 4, "beta_fast": 2, "beta_slow": 2}}`, "", 128},
+		{`{"model_type": "llama", "original_max_position_embeddings": 1, "rope_scaling": {"rope_type": "llama3", "factor": 4, "low_freq_factor": 1, "high_freq_factor": 4}}`, "", 128},
+		{`{"model_type": "llama", "rope_scaling": {"rope_type": "llama3", "factor": 4, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 1}}`, "", 128},
+		{`{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"05": {"head_dim": 256}}}`, "full_attention", 256},
+		{`{"model_type": "gemma4_text", "num_hidden_layers": 1, "layer_types": ["full_attention"], "per_layer_config": {"0": {"head_dim": 128}}}`, "full_attention", 128},
+	} {
+		if cfg := mustRotary(t, tt.config, tt.layerType, 0); cfg.HeadDim != tt.headDim {
+			t.Errorf("%s: heads of %d, want %d", tt.config, cfg.HeadDim, tt.headDim)
+		}
+	}
+	for number, part := range map[string]string{"12": "12", "-1": "-1", "x": "x", "0": "0", "5": ""} {
+		config := `{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"` + number + `": {"head_dim": 512}}}`
+		if part == "" {
+			mustRead(t, config)
+			continue
+		}
+		wantError(t, config, ErrUnknown, "per_layer_config."+part+".head_dim is the number 512, want the number of a layer of full_attention")
+	}
+	// A key without a name is no key of a type, whatever stands under it.
+	for _, modelType := range []string{"llama", "axk2"} {
+		a, b := mustRead(t, `{"model_type": "`+modelType+`"}`), mustRead(t, `{"model_type": "`+modelType+`", "": 2}`)
+		if x, y := mustRotary(t, `{"model_type": "`+modelType+`"}`, a.layerTypes()[0], 0), testkit.Must(b.rotaryFor(kindOptions{LayerType: b.layerTypes()[0]})); !reflect.DeepEqual(x, y) {
+			t.Errorf("%s: %v and %v", modelType, x, y)
+		}
+	}
+}
+
+// What factors say wins over what is derived where they are absent.
+func TestGivenFactors(t *testing.T) {
+	if cfg := mustRotary(t, `{"model_type": "llama", "rope_scaling": {"rope_type": "proportional", "factor": 4}}`, "", 0); cfg.InvFreq[0] != 0.25 {
+		t.Errorf("proportional: %v", cfg.InvFreq[0])
+	}
+	with := func(keys string) string {
+		return strings.Replace(fmt.Sprintf(phi3, "longrope"), `"type":`, keys+` "type":`, 1)
+	}
+	for _, tt := range []struct {
+		config string
+		want   float64
+	}{{with(`"factor": 4,`), math.Sqrt(1 + math.Log(4)/math.Log(4096))}, {with(`"attention_factor": 1.5,`), 1.5}} {
+		for _, length := range []int{4096, 4097} {
+			if cfg := mustRotary(t, tt.config, "", length); !near(cfg.AttentionFactor, tt.want) {
+				t.Errorf("%s, %d tokens: %v, want %v", tt.config, length, cfg.AttentionFactor, tt.want)
+			}
+		}
+	}
+	// A null in one form leaves the value of the other.
+	if cfg := mustRotary(t, `{"model_type": "llama", "rope_parameters": {"rope_type": "linear", "factor": 2}, "rope_scaling": {"rope_type": "linear", "factor": null}}`, "", 0); cfg.InvFreq[0] != 0.5 {
+		t.Errorf("null beside a factor: %v", cfg.InvFreq[0])
+	}
+	// A base in rope_scaling is that of the kind that is scaled.
+	if cfg := mustRotary(t, `{"model_type": "gemma3_text", "rope_scaling": {"rope_type": "linear", "factor": 1, "rope_theta": 2000000}}`, "full_attention", 0); !near(cfg.InvFreq[1], math.Pow(2e6, -2.0/256)) {
+		t.Errorf("base in rope_scaling: %v", cfg.InvFreq[1])
+	}
+	// A kind whose parameters are null does not rotate.
+	if got := rotating(mustRead(t, `{"model_type": "gemma3_text", "num_hidden_layers": 6, "rope_parameters": {"full_attention": {"rope_type": "default"}, "sliding_attention": null}}`)); got != "-----R" {
+		t.Errorf("layers %s", got)
+	}
+}
+
+// Rope keys beside the text model agree with it whatever they call the rule, and nulls say nothing.
+func TestRopeKeysBeside(t *testing.T) {
+	for _, beside := range []string{`{"type": "mrope", "mrope_section": [16, 24, 24]}`, `{"rope_type": "mrope", "mrope_section": [16, 24, 24]}`, `{"factor": null, "mrope_section": null}`} {
+		mustRead(t, `{"model_type": "qwen2_vl", "rope_scaling": `+beside+`, "text_config": {"model_type": "qwen2_vl_text", "rope_scaling": {"type": "default", "rope_type": "default", "factor": 1, "mrope_section": [16, 24, 24]}}}`)
+	}
+}
+
+// A type that holds other models stands for the whole document, any other for a document of one.
+func TestTypeOfHolder(t *testing.T) {
+	const whole = `{"model_type": "mine", "text_config": {"model_type": "llama", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}}`
+	if m, err := HuggingFace([]byte(whole), Options{Type: "llama"}); !errors.Is(err, ErrContradiction) || !strings.Contains(err.Error(), `options.Type is "llama", want a type that holds other models, because this one has "text_config"`) {
+		t.Errorf("%v, %v", m, err)
+	}
+	for config, modelType := range map[string]string{whole: "llava", `{"model_type": "mine", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}`: "llama"} {
+		m, err := HuggingFace([]byte(config), Options{Type: modelType})
+		testkit.NoError(t, err)
+		if cfg := testkit.Must(m.rotary()); m.Type() != "llama" || cfg.HeadDim != 64 || cfg.InvFreq[0] != 0.5 {
+			t.Errorf("%s as %s: %s, heads of %d, %v", config, modelType, m.Type(), cfg.HeadDim, cfg.InvFreq[0])
+		}
+	}
+	// Types of towers are near each other, those of text models are not near them.
+	if _, err := HuggingFaceVision([]byte(`{"model_type": "lama"}`)); !errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), `"llama"`) {
+		t.Error(err)
+	}
+}
+
+// Which layers rotate, and which have an indexer (x), by the keys of single types.
+func TestPlansOfLayers(t *testing.T) {
+	for _, tt := range []struct{ modelType, keys, layers string }{
+		{"lfm2", `"num_hidden_layers": 3, "full_attn_idxs": [0, 2]`, "R-R"},
+		{"smollm3", `"num_hidden_layers": 4, "no_rope_layers": [0, 1, 0, 1]`, "-R-R"},
+		{"recurrent_gemma", `"num_hidden_layers": 4, "block_types": ["attention", "recurrent"]`, "R-R-"},
+		{"recurrent_gemma", `"num_hidden_layers": 4, "block_types": []`, "--R-"},
+		{"minimax", `"num_hidden_layers": 4`, "R-R-"},
+		{"minimax", `"num_hidden_layers": 4, "attn_type_list": [0, 1, 1, 0]`, "-RR-"},
+		{"minimax_m3_vl_text", `"num_hidden_layers": 4, "sparse_attention_config": {"sparse_attention_freq": [0, 1, 1, 0]}`, "RxxR"},
+		{"glm_moe_dsa", `"num_hidden_layers": 4, "index_topk_pattern": ["F", "S", "S", "F"]`, "xRRx"},
+		{"cohere2_moe", `"num_hidden_layers": 6, "first_k_dense_replace": 3, "prefix_dense_sliding_window_pattern": 2`, "R-RRRR"},
+		{"cohere2_moe", `"num_hidden_layers": 3, "first_k_dense_replace": 1, "sliding_window_pattern": 1`, "R--"},
+		{"cohere2_moe", `"num_hidden_layers": 3, "first_k_dense_replace": 3`, "RRR"},
+		{"cohere2_moe", `"num_hidden_layers": 3, "sliding_window_pattern": 1, "mlp_layer_types": ["dense", "sparse", "dense"]`, "R-R"},
+		{"hrm_text", `"num_hidden_layers": 2, "H_cycles": 1, "L_cycles": 0`, "RR"},
+		{"hrm_text", `"num_hidden_layers": 1, "H_cycles": 16384, "L_cycles": 0`, strings.Repeat("R", 16384)},
+		{"longcat_flash", `"num_layers": 8192`, strings.Repeat("R", 16384)},
+		{"dots3_note_text", `"num_hidden_layers": 6`, "xxRRRx"},
+		{"dots3_note_text", `"num_hidden_layers": 6, "use_dsa": false`, "RRRRRR"},
+		{"mllama_text_model", `"num_hidden_layers": 4, "cross_attention_layers": [0, 2, 4, -1]`, "-R-R"},
+		{"deepseek_v4", `"num_hidden_layers": 4, "compress_ratios": [0, 4, 128, 4]`, "RxRx"},
+		{"deepseek_v4", `"num_hidden_layers": 4`, "RRRx"},
+		{"qwen4_exp_text", `"partial_rotary_factor": 0.25, "indexer_head_dim": 128, "num_hidden_layers": 3, "layer_types": ["linear_attention", "full_attention", "attention"]`, "-xx"},
+		{"gptj", `"n_layer": 2, "rope_scaling": {}`, "RR"},
+	} {
+		if got := layersOf(mustRead(t, fmt.Sprintf(`{"model_type": %q, %s}`, tt.modelType, tt.keys))); got != tt.layers {
+			t.Errorf("%s, %s: %.50s, want %.50s", tt.modelType, tt.keys, got, tt.layers)
+		}
+	}
+	for _, tt := range []struct{ modelType, keys, kinds string }{ // f has full attention, s a sliding window
+		{"gemma3_text", `"_sliding_window_pattern": 4`, "sssfsssf"},
+		{"gemma4_text", ``, "sssssfsf"},
+		{"mimo_v2_flash", ``, "fssssfss"},
+		{"mimo_v2_flash", `"hybrid_layer_pattern": [1, 0, 1, 1, 0, 1, 1, 0]`, "sfssfssf"},
+	} {
+		got := ""
+		for _, layer := range mustRead(t, strings.ReplaceAll(fmt.Sprintf(`{"model_type": %q, "num_hidden_layers": 8, %s}`, tt.modelType, tt.keys), ", }", "}")).Layers() {
+			got += layer.Kind[:1]
+		}
+		if got != tt.kinds {
+			t.Errorf("%s, %s: %s, want %s", tt.modelType, tt.keys, got, tt.kinds)
+		}
+	}
+	for keys, want := range map[string]int{`"sparse_attention_config": {"sparse_index_dim": 96}`: 96, `"sparse_attention_config": {"sparse_index_dim": 96}, "index_head_dim": 96`: 96, `"index_head_dim": 80`: 80} {
+		if cfg := mustRotary(t, `{"model_type": "minimax_m3_vl_text", "num_hidden_layers": 1, "layer_types": ["minimax_m3_sparse"], `+keys+`}`, "indexer", 0); cfg.HeadDim != want {
+			t.Errorf("%s: heads of %d", keys, cfg.HeadDim)
+		}
+	}
+}
+
+// Lists with an entry for each layer, alone and beside the rope parameters.
+func TestListsOfLayers(t *testing.T) {
+	const step = `{"model_type": "step3p5", "head_dim": 64, "num_hidden_layers": 2, "layer_types": ["full_attention", "sliding_attention"], `
+	for _, tt := range []struct {
+		config, layerType string
+		rotaryDim         int
+		second            float64
+	}{
+		{step + `"rope_theta": [5000000, 20000]}`, "full_attention", 64, math.Pow(5e6, -2.0/64)},
+		{step + `"rope_theta": [5000000, 20000]}`, "sliding_attention", 64, math.Pow(2e4, -2.0/64)},
+		{step + `"partial_rotary_factors": [0.5, 1]}`, "full_attention", 32, math.Pow(1e4, -2.0/32)},
+		{step + `"partial_rotary_factors": [0.5, 1]}`, "sliding_attention", 64, math.Pow(1e4, -2.0/64)},
+		{step + `"rope_scaling": {"rope_type": "linear", "factor": 2}}`, "full_attention", 64, math.Pow(1e4, -2.0/64) / 2},
+		{step + `"rope_scaling": {"rope_type": "linear", "factor": 2}}`, "sliding_attention", 64, math.Pow(1e4, -2.0/64)},
+		{step + `"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 5000000}, "sliding_attention": {"rope_type": "default"}}}`, "full_attention", 64, math.Pow(5e6, -2.0/64)},
+		{`{"model_type": "molmo2_text", "rope_scaling_layers": [], "rope_scaling": {"rope_type": "linear", "factor": 2}}`, "", 128, math.Pow(1e4, -2.0/128)}, // none is scaled
+		{`{"model_type": "molmo2_text", "rope_scaling_layers": null, "rope_scaling": {"rope_type": "linear", "factor": 2}}`, "", 128, math.Pow(1e4, -2.0/128) / 2},
+		{`{"model_type": "molmo2_text", "num_hidden_layers": 2, "rope_scaling_layers": [0, 1], "rope_scaling": {"rope_type": "linear", "factor": 2}}`, "", 128, math.Pow(1e4, -2.0/128) / 2},
+		{`{"model_type": "muse_glimmer_text", "num_hidden_layers": 2, "layer_rope_theta": [0, 10000]}`, "", 128, math.Pow(1e4, -2.0/128)},
+		{`{"model_type": "muse_spark_text", "num_hidden_layers": 2, "layer_rope_theta": [0, 500000]}`, "", 64, math.Pow(5e5, -2.0/64)},
+		{`{"model_type": "muse_spark_text", "num_hidden_layers": 2, "layer_rope_theta": [0, 10000], "rope_parameters": {"rope_type": "default"}}`, "", 64, math.Pow(1e4, -2.0/64)},
+		{`{"model_type": "granite_swa", "num_hidden_layers": 16, "layer_rope_theta": [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]}`, "base 17", 128, math.Pow(17, -2.0/128)},
+		// The text model of a holder that has defaults of its own.
+		{`{"model_type": "voxtral", "text_config": {"rope_parameters": {"rope_type": "default", "rope_theta": 50000}}}`, "", 128, math.Pow(5e4, -2.0/128)},
+		{`{"model_type": "voxtral", "text_config": {"rope_parameters": {"rope_type": "default"}}}`, "", 128, math.Pow(1e8, -2.0/128)},
+		// Without use_dynamic_ntk nothing scales; with it the smallest heads are read.
+		{`{"model_type": "qwen", "use_dynamic_ntk": false}`, "", 128, math.Pow(1e4, -2.0/128)},
+	} {
+		if cfg := mustRotary(t, tt.config, tt.layerType, 1<<20); cfg.RotaryDim != tt.rotaryDim || !near(cfg.InvFreq[1], tt.second) {
+			t.Errorf("%s: %d elements, %v, want %d and %v", tt.config, cfg.RotaryDim, cfg.InvFreq[1], tt.rotaryDim, tt.second)
+		}
+	}
+	if cfg := mustRotary(t, `{"model_type": "qwen", "kv_channels": 2, "use_dynamic_ntk": true}`, "", 1); cfg.RotaryDim != 2 || cfg.InvFreq[0] != 1 {
+		t.Errorf("%+v", cfg)
+	}
+	if beyond, depends := mustRead(t, `{"model_type": "qwen"}`).DependsOnLength(); depends {
+		t.Errorf("Qwen without use_dynamic_ntk depends on lengths beyond %d", beyond)
 	}
 }

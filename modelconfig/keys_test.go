@@ -101,7 +101,7 @@ func TestKeysOfUsers(t *testing.T) {
 	for key, v := range map[string]any{
 		"pe_type": "alibi", "position_bias": true, "sinusoidal": true, "linear_scaling_factor": 4, "position_interpolation_factor": 4, "pos_interp": 4,
 		"context_scale": 4, "long_factor": []int{1}, "short_factor": []int{1}, "llama_4_scaling_beta": 0.1, "partial_rotery_factor": 0.5,
-		"relative_attention_num_buckets": 32, "use_fope": true, "fope_sep_head": true, "fope_init_factor": 0.5, "fope_num_inv_freq": 16,
+		"long_factorzz": []int{1}, "relative_attention_num_buckets": 32, "use_fope": true, "fope_sep_head": true, "fope_init_factor": 0.5, "fope_num_inv_freq": 16,
 	} {
 		_, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, key, v))
 		if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), key) {
@@ -111,6 +111,16 @@ func TestKeysOfUsers(t *testing.T) {
 			if _, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, key, off)); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+	for _, off := range []any{[]any{}, map[string]any{}, ""} {
+		if _, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, "long_factor", off)); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, want := range map[string]int{"base": 0, "alibi": 1, "factor": 1, "mixed_b": 2} {
+		if got := huggingface.MostChanged(name); got != want {
+			t.Errorf("of %s %d letters may differ, want %d", name, got, want)
 		}
 	}
 	_, err := HuggingFace([]byte(`{"model_type": "llama", "partial_rotery_factor": 0.5}`))
@@ -198,5 +208,57 @@ func TestKeysBesideTextModel(t *testing.T) {
 	for _, key := range []string{`"long_factor": [1]`, `"partial_rotery_factor": 0.5`, `"pe_type": "alibi"`, `"use_fope": true`, `"relative_attention_num_buckets": 32`} {
 		wantError(t, `{"model_type": "llava", `+key+`, "text_config": {"model_type": "llama"}}`, ErrUnknown, strings.Split(key, `"`)[1], "beside text_config")
 	}
+	wantError(t, `{"model_type": "llava", "use_fope": true, "text_config": {"model_type": "bert"}}`, ErrNotRotary, "learned")
+	mustRead(t, `{"model_type": "llama4", "attn_scale": null, "relative_bias_args": {"x": 1}, "text_config": {"model_type": "llama4_text", "attn_scale": 0.5}}`)
 	mustRead(t, `{"model_type": "llava", "use_fope": false, "long_factor": null, "hidden_size": 64, "vision_config": {"use_fope": true}, "text_config": {"model_type": "llama"}}`)
+}
+
+// An error shows a name or a text of up to 64 characters whole, and quotes a name that has other
+// characters than letters, digits, _ and -.
+func TestShownNames(t *testing.T) {
+	long := strings.Repeat("x", 65)
+	for _, tt := range []struct{ name, key, quoted string }{
+		{"", `""`, `""`},
+		{"aZ-zA_09", "aZ-zA_09", `"aZ-zA_09"`},
+		{"a/", `"a/"`, `"a/"`}, {"a:", `"a:"`, `"a:"`}, {"a@", `"a@"`, `"a@"`}, {"a[", `"a["`, `"a["`}, {"a`", "\"a`\"", "\"a`\""}, {"a{", `"a{"`, `"a{"`},
+		{long[:64], long[:64], `"` + long[:64] + `"`},
+		{long, `"` + long[:64] + `"...`, `"` + long[:64] + `"...`},
+	} {
+		if key, quoted := document.KeyName(tt.name), document.Quoted(tt.name); key != tt.key || quoted != tt.quoted {
+			t.Errorf("%s is %s and %s, want %s and %s", tt.name, key, quoted, tt.key, tt.quoted)
+		}
+	}
+	for n, want := range map[int]string{96: strings.Repeat("7", 96), 97: strings.Repeat("7", 96) + "..."} {
+		if got := document.Shortened(strings.Repeat("7", n)); got != want {
+			t.Errorf("%d digits are %s", n, got)
+		}
+	}
+}
+
+// A key is split at separators and where a word begins with a capital.
+func TestWords(t *testing.T) {
+	for key, want := range map[string][]string{
+		"EURopeTheta": {"eu", "rope", "theta"}, "useROPE": {"use", "rope"}, "useRoPE": {"use", "ro", "pe"}, "USE_rope2d": {"use", "rope2d"}, "aB": {"a", "b"}, "AB": {"ab"},
+	} {
+		if got := document.WordsOf(key); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
+
+// The nearest name is the shortest that begins with a name, the first of several; else the one with
+// the fewest other letters.
+func TestNearest(t *testing.T) {
+	for _, tt := range []struct {
+		name, want string
+		known      []string
+	}{
+		{"lasr", "lasr_ab", []string{"lasr_abc", "lasr_ab", "lasr_cd", "lass"}},
+		{"lasr", "lass", []string{"lasrab", "xasr_lasr", "lass"}},
+		{"lasr", "", []string{"lbbr", ""}},
+	} {
+		if got := document.Nearest(tt.name, tt.known); got != tt.want {
+			t.Errorf("%s: %q, want %q of %q", tt.name, got, tt.want, tt.known)
+		}
+	}
 }

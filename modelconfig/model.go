@@ -81,9 +81,6 @@ func (m *Model) Type() string { return m.of().ModelType }
 // Layers returns one entry for each hidden layer of the model. A nil Model has none.
 func (m *Model) Layers() []Layer {
 	d := m.of()
-	if len(d.Layers) == 0 {
-		return nil
-	}
 	layers := make([]Layer, len(d.Layers))
 	for i, l := range d.Layers {
 		layer := Layer{Rotates: l.Rotates, LatentAttention: d.Latent, SoftmaxScale: 1, Indexer: l.Indexer}

@@ -47,6 +47,14 @@ func TestModels(t *testing.T) {
 			typed[trap]++
 		}
 	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("a text that is no object passes")
+			}
+		}()
+		models.Parsed("{")
+	}()
 	for _, v := range models.Vendors {
 		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
 			for i := range list {

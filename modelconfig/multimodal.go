@@ -29,16 +29,17 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 	r := &document.Reader{Function: function, Keys: keys}
 	modelType, ok := r.Text("model_type")
 	r.FailIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"qwen2_vl\"")
-	outer := r
 	for h := models.HolderOf(modelType); r.Err == nil && h != nil && models.HolderOf(h.Text.Type) != nil; h = models.HolderOf(modelType) { // a thinker, or the model of a retriever
 		inner, _ := r.Object(h.Text.Key)
-		r = r.Within(h.Text.Key, inner)
+		within := r.Within(h.Text.Key, inner)
+		within.Err = r.Err
+		r = within
 		if modelType, ok = r.Text("model_type"); !ok {
 			modelType = h.Text.Type
 		}
 	}
-	if r.Err != nil || outer.Err != nil {
-		return fail(firstError(outer.Err, r.Err))
+	if r.Err != nil {
+		return fail(r.Err)
 	}
 	family, err := multimodal.FamilyOf(modelType)
 	if err != nil {
@@ -80,22 +81,13 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 		VideoStart: id("video_start_token_id"), VideoEnd: id("video_end_token_id"),
 		VisionStart: id("vision_start_token_id"), AudioStart: id("audio_start_token_id"),
 	}
-	if err := firstError(r.Err, v.Err); err != nil {
+	if err := cmp.Or(r.Err, v.Err); err != nil {
 		return fail(err)
 	}
 	if _, err := m.Positions(nil, nil); err != nil { // checks m
 		return fail(document.ValueError(ErrValue, function, "vision_config", "refused", "parameters of positions that multimodal accepts (%v)", err))
 	}
 	return m, ids, nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // hunYuanAxes returns the number of sections of HunYuan-VL.

@@ -41,6 +41,10 @@ func TestQueryScaling(t *testing.T) {
 	}{
 		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 0.25`), scaledBy(0.25, 16384, 0), unscaledQueries},
 		{fmt.Sprintf(ministral3, ""), unscaledQueries, unscaledQueries},
+		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 0`), scaledBy(0, 16384, 0), unscaledQueries},
+		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 1267650600228229401496703205376`), scaledBy(0x1p100, 16384, 0), unscaledQueries},
+		{llama4(`, "attn_scale": 0, "floor_scale": 1`), unscaledQueries, scaledBy(0, 1, 1)},
+		{llama4(`, "attn_scale": 1267650600228229401496703205376`), unscaledQueries, scaledBy(0x1p100, 8192, 1)},
 		{`{"model_type": "ministral3"}`, scaledBy(0.1, 16384, 0), unscaledQueries},
 		{`{"model_type": "mistral4"}`, scaledBy(0.1, 8192, 0), unscaledQueries},
 		{llama4(""), unscaledQueries, scaledBy(0.1, 8192, 1)},
@@ -61,6 +65,8 @@ func TestQueryScaling(t *testing.T) {
 	}{
 		{llama4(`, "floor_scale": 0`), ErrValue},
 		{llama4(`, "attn_scale": -1`), ErrValue},
+		{llama4(`, "attn_scale": 1e31`), ErrValue},
+		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 1e31`), ErrValue},
 		{llama4(`, "attn_scale": "0.1"`), ErrSyntax},
 		{llama4(`, "attn_temperature_tuning": "yes"`), ErrSyntax},
 		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": -0.1`), ErrValue},
@@ -85,6 +91,7 @@ func TestGGUFQueryScaling(t *testing.T) {
 		{"mistral3", []any{"attention.temperature_scale", float32(0.25), "context_length", uint32(4096)}, scaledBy(0.25, 4096, 0), unscaledQueries},
 		{"mistral3", nil, unscaledQueries, unscaledQueries},
 		{"deepseek2", []any{"rope.dimension_count", 64, "context_length", nil, "attention.temperature_scale", float32(0.5), "attention.temperature_length", uint32(8192)}, scaledBy(0.5, 8192, 0), unscaledQueries},
+		{"deepseek2", []any{"rope.dimension_count", 64, "attention.temperature_scale", 0x1p100, "attention.temperature_length", 1}, scaledBy(0x1p100, 1, 0), unscaledQueries},
 		{"llama", []any{"attention.temperature_scale", float32(0.5)}, unscaledQueries, unscaledQueries},
 	} {
 		t.Run(fmt.Sprint(c.architecture, c.pairs), func(t *testing.T) {

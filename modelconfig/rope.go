@@ -76,8 +76,9 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 	}
 	var first *posenc.Rotary // of a layer that rotates
 	for _, l := range m.of().Layers {
-		if l.Rotates && first == nil {
+		if l.Rotates {
 			first = rotaries[l.Kind]
+			break
 		}
 	}
 	for _, l := range m.of().Layers {

@@ -20,9 +20,6 @@ type Trap struct {
 // the order of docs/traps.md, which lists all traps. Rope and Layers avoid
 // them; an implementation that you compare with may not.
 func (m *Model) Traps() []Trap {
-	if m == nil {
-		return nil
-	}
 	known := huggingFaceTraps
 	if m.of().Format == description.FromGGUF {
 		known = ggufTraps

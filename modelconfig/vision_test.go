@@ -70,6 +70,9 @@ func TestVision(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := testkit.Must(HuggingFaceVision([]byte(c.config)))
+			if m.ContextLength() != 0 {
+				t.Errorf("a context of %d", m.ContextLength())
+			}
 			if m.Type() != c.modelType || len(m.Layers()) != c.layers || !slices.Equal(m.layerTypes(), []string{""}) {
 				t.Errorf("%s with %d layers of %q, want %s with %d", m.Type(), len(m.Layers()), m.layerTypes(), c.modelType, c.layers)
 			}

@@ -43,7 +43,7 @@ func (p *prompt[T]) checkCanvas(i int) *fault {
 	if r.Kind != Image && r.Kind != Video {
 		return nil
 	}
-	if i == 0 || p.runs[i-1].Tokens == 0 || p.runs[i-1].Kind != Marker && p.runs[i-1].Kind != SliceStart {
+	if i == 0 || p.runs[i-1].Kind != Marker && p.runs[i-1].Kind != SliceStart {
 		return shapeFault(".Kind", r.Kind, "a run of kind Marker or SliceStart before it")
 	}
 	if p.runs[i-1].Kind == Marker {

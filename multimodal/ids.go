@@ -194,7 +194,7 @@ func (s *scanner) place(r *Run) *fault {
 		return f
 	}
 	want := s.model.length(g)
-	if s.model.Family == Ming && r.Kind == Video && g.t > 1 && (s.frames > 0 || r.Tokens != want) {
+	if s.model.Family == Ming && r.Kind == Video && (s.frames > 0 || r.Tokens != want) {
 		r.Grid.T, want = 1, want/g.t
 	}
 	extra := 0

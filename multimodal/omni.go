@@ -105,9 +105,7 @@ func (p *prompt[T]) qwen3Omni() {
 			}
 		}
 	}
-	if p.token > 0 {
-		p.next = T(float32(p.largest) + 1)
-	}
+	p.next = T(float32(p.largest) + 1)
 }
 
 // putFloat gives the next token its positions.
@@ -116,7 +114,7 @@ func (p *prompt[T]) putFloat(t, h, w float32) {
 		if p.dst != nil {
 			p.dst[axis*p.stride+p.token] = T(x)
 		}
-		p.least, p.largest = min(p.least, float64(x)), max(p.largest, float64(x))
+		p.largest = max(p.largest, float64(x))
 		if x != float32(math.Trunc(float64(x))) {
 			p.fraction = float64(x)
 		}
@@ -141,10 +139,7 @@ func (p *prompt[T]) timedFrames(start float32, r *Run, first, end int) {
 	for i := first; i < end; i++ {
 		t, h, w := start+p.model.time(r, i/(g.h*g.w)), start+float32(i/g.w%g.h), start+float32(i%g.w)
 		p.putFloat(t, h, w)
-		if i == first {
-			p.last = t
-		}
-		p.last = max(p.last, t, h, w)
+		p.last = max(t, h, w) // the last token of a video has its largest
 	}
 }
 

@@ -155,11 +155,11 @@ type prompt[T int32 | float32] struct {
 	stride int
 	images int // images so far, in HunYuanVL
 
-	token          int     // tokens that have positions
-	least, largest float64 // of their positions
-	fraction       float64 // a position that is not an integer, or 0
-	last           float32 // the largest position of tokens that belong together
-	next           T
+	token    int     // tokens that have positions
+	largest  float64 // of their positions; no negative one of Ming is larger in magnitude
+	fraction float64 // a position that is not an integer, or 0
+	last     float32 // the largest position of tokens that belong together
+	next     T
 }
 
 func (p *prompt[T]) tokens() (n int) {
@@ -208,12 +208,8 @@ func (p *prompt[T]) measure(name promptName) (images int, err error) {
 	if !integers || rules[p.model.Family].floating {
 		limit = 1 << 24
 	}
-	worst := measured.largest
-	if -measured.least > worst {
-		worst = measured.least
-	}
-	if worst > limit || -worst > limit {
-		return 0, positionError(name, strconv.FormatFloat(worst, 'f', -1, 64), fmt.Sprintf("at most %.0f in magnitude", limit))
+	if measured.largest > limit {
+		return 0, positionError(name, strconv.FormatFloat(measured.largest, 'f', -1, 64), fmt.Sprintf("at most %.0f in magnitude", limit))
 	}
 	if integers && p.model.Family == Qwen3Omni && measured.fraction != 0 {
 		return 0, positionError(name, strconv.FormatFloat(measured.fraction, 'f', -1, 32), "an integer; FractionalPositions writes fractions")
@@ -254,7 +250,7 @@ func (p *prompt[T]) at(axis, t int, position int64) {
 	if p.dst != nil {
 		p.dst[axis*p.stride+t] = T(position)
 	}
-	p.least, p.largest = min(p.least, float64(position)), max(p.largest, float64(position))
+	p.largest = max(p.largest, float64(position))
 }
 
 // put gives the next token its positions.
@@ -286,7 +282,6 @@ func (p *prompt[T]) frame(time, start int64, g merged) {
 // grids is the rule of Qwen2VL, Qwen25VL, Qwen3VL and Ernie45VL.
 func (p *prompt[T]) grids() {
 	var start int64
-	var interval float32
 	for i := range p.runs {
 		r := &p.runs[i]
 		if r.Kind != Image && r.Kind != Video {
@@ -294,9 +289,7 @@ func (p *prompt[T]) grids() {
 			continue
 		}
 		g, last := p.grid(r), int64(0)
-		if p.model.Family == Qwen25VL {
-			interval = p.model.PositionsPerSecond * r.SecondsPerGrid
-		}
+		interval := p.model.PositionsPerSecond * r.SecondsPerGrid // in Qwen25VL
 		for f := range g.t {
 			last = int64(f)
 			if p.model.Family == Qwen25VL && r.Kind == Video {

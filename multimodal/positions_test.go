@@ -193,6 +193,7 @@ func TestErrors(t *testing.T) {
 		{with(ming, func(m *multimodal.Model) { m.TimeScale = 0 }), multimodal.ErrConfig, "m.TimeScale is 0"},
 		{at(qwen2, text(-1)), multimodal.ErrShape, "runs[0].Tokens is -1, want at least 0"},
 		{at(qwen2, multimodal.Run{Kind: 77, Tokens: 1}), multimodal.ErrShape, "runs[0].Kind is 77"},
+		{at(qwen2, multimodal.Run{Kind: multimodal.SliceStart + 1, Tokens: 1}), multimodal.ErrShape, "runs[0].Kind is 7, want one of the constants"},
 		{at(qwen2, multimodal.Run{Kind: multimodal.Audio, Tokens: 1}), multimodal.ErrShape, "runs[0].Kind is Audio, want a kind that Qwen2VL has"},
 		{at(hunYuan, video(4, 1, 4, 4, 1)), multimodal.ErrShape, "runs[0].Kind is Video"},
 		{at(qwen2, multimodal.Run{Tokens: 1, AudioTokens: 1}), multimodal.ErrShape, "runs[0].AudioTokens is 1"},
@@ -216,6 +217,7 @@ func TestErrors(t *testing.T) {
 		{at(omni25, both(4+4+2, 2, 1), both(4+4+3, 2, 1)), multimodal.ErrShape, "runs[1].Tokens is 11, want 2*1*2 for the video + AudioTokens = 2 + 4 at the ends"},
 		{at(omni25, both(8, 0, 1)), multimodal.ErrShape, "runs[0].AudioTokens is 0, want from 1 to Tokens = 8"},
 		{at(omni25, both(8, huge, 1)), multimodal.ErrShape, "runs[0].AudioTokens is"},
+		{at(omni25, both(8, 8, 1)), multimodal.ErrShape, "runs[0].Tokens is 8, want 2*1*2 for the video + AudioTokens = 8"},
 		{at(omni3, video(8, 2, 4, 4, 0.5)), multimodal.ErrPosition, "a position of runs is 6.5, want an integer; FractionalPositions writes fractions"},
 		{at(omni3, video(8, 2, 4, 4, 1<<20), video(8, 2, 4, 4, 1<<20)), multimodal.ErrPosition, "want at most 16777216 in magnitude"},
 		{at(ming, text(1), video(8, 2, 4, 4, 1<<20), video(8, 2, 4, 4, 1<<24)), multimodal.ErrShape, "runs[2].SecondsPerGrid"},
@@ -223,6 +225,7 @@ func TestErrors(t *testing.T) {
 		{at(miniCPM, image(4, 8, 8)), multimodal.ErrShape, "runs[0].Kind is Image, want a run of kind Marker or SliceStart before it"},
 		{at(miniCPM, text(1), image(4, 8, 8)), multimodal.ErrShape, "runs[1].Kind is Image"},
 		{at(miniCPM, multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[1].Kind is Image, want no slice before any image"},
+		{at(miniCPM, text(1), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[2].Kind is Image, want no slice after text"},
 		{at(miniCPM, marker(1), image(4, 8, 8), text(1), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[4].Kind is Image, want no slice after text"},
 		{at(miniCPM, marker(1), video(4, 1, 8, 8, 0), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "want Video"},
 		{at(qwen2, text(huge), text(1)), multimodal.ErrShape, "].Tokens is"},
@@ -231,6 +234,9 @@ func TestErrors(t *testing.T) {
 		{batch(6, 0, multimodal.BatchOptions{Length: -1}), multimodal.ErrConfig, "multimodal.Model.BatchPositions: options.Length is -1"},
 		{batch(6, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), multimodal.ErrLength, "dst has 6 elements, want 3*1*1"},
 		{batch(6, 1, multimodal.BatchOptions{Length: huge}, nil, nil), multimodal.ErrLength, "dst has 6 elements"},
+		{batch(0, 0, multimodal.BatchOptions{Length: huge/2 + 1}, nil, nil, nil, nil), multimodal.ErrLength, "dst has 0 elements"},
+		{multimodal.Model{}.BatchPositions(nil, nil, nil, multimodal.BatchOptions{}), multimodal.ErrConfig, "multimodal.Model.BatchPositions: m.Family is 0"},
+		{omni3.BatchPositions(dst[:54], nil, [][]multimodal.Run{nil, {video(8, 2, 4, 4, 0.5)}}, multimodal.BatchOptions{Length: 9}), multimodal.ErrPosition, "a position of prompts[1] is 6.5"},
 		{batch(6, 2, multimodal.BatchOptions{Length: 2}, []multimodal.Run{text(2)}), multimodal.ErrLength, "next has 2 elements, want 0 or 1"},
 		{batch(3, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), multimodal.ErrShape, "prompts[0] is 2 tokens, want at most options.Length = 1"},
 		{batch(48, 2, multimodal.BatchOptions{Length: 8}, []multimodal.Run{text(2)}, []multimodal.Run{text(1), image(3, 4, 4)}), multimodal.ErrShape, "prompts[1][1].Tokens is 3"},
@@ -269,6 +275,7 @@ func TestAppendRunsErrors(t *testing.T) {
 		{qwen2, []int32{1, 2}, videos(nil, grid(1, 2, 2)), multimodal.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
 		{qwen2, []int32{i, i}, images(grid(1, 2, 2), grid(1, 2, 2)), multimodal.ErrShape, "ids[0:2] is 2 tokens of kind Image, want 1, the tokens of media.Images[0]"},
 		{qwen2, []int32{9}, multimodal.Media{}, multimodal.ErrShape, "ids[0:1].Kind is Audio"},
+		{qwen2, []int32{v, 1, v}, videos(nil, grid(2, 2, 2)), multimodal.ErrShape, "ids[0:1] is 1 tokens of kind Video, want 2, the tokens of media.Videos[0]"},
 		{qwen3, []int32{v, 1, v}, videos(nil, grid(3, 2, 2)), multimodal.ErrShape, "media.Videos[0] is {3 2 2}, want a run of tokens in ids for each frame; there are only 2"},
 		{qwen3, []int32{v, v}, videos(nil, grid(2, 2, 2)), multimodal.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1, the tokens of media.Videos[0]"},
 		{qwen3, []int32{v}, videos(nil, grid(0, 2, 2)), multimodal.ErrShape, "media.Videos[0].T is 0"},
@@ -277,6 +284,8 @@ func TestAppendRunsErrors(t *testing.T) {
 		{ming, []int32{v, 1, v, v}, videos(one, grid(3, 2, 2)), multimodal.ErrShape, "ids[2:4] is 2 tokens of kind Video, want 1"},
 		{ming, []int32{v, v}, videos(one, grid(3, 2, 2)), multimodal.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1"},
 		{omni25, []int32{s, e, v, 9, 9, 1}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids has 6 elements, want two more after ids[0:5]"},
+		{omni25, []int32{s, e, v, 9}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids has 4 elements, want two more after ids[0:4]"},
+		{omni25, []int32{1, s}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
 		{omni25, []int32{s, e, v, v, 9, 9, 1, 2}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids[0:8] is 8 tokens of kind VideoAndAudio, want 7, the tokens of media.Videos[0]"},
 		{omni25, []int32{s, e, v, 1, 2}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids[0:5].AudioTokens is 0"},
 	} {
@@ -304,5 +313,143 @@ func TestAppendRuns(t *testing.T) {
 	want = []multimodal.Run{video(2, 2, 2, 2, 1), text(1), video(1, 1, 2, 2, 1), text(1), video(1, 1, 2, 2, 1)}
 	if err != nil || !slices.Equal(runs, want) {
 		t.Errorf("%v, want %v, error %v", runs, want, err)
+	}
+}
+
+// Families and kinds have names, and numbers beyond them have some text too.
+func TestNames(t *testing.T) {
+	for _, tt := range []struct {
+		value fmt.Stringer
+		want  string
+	}{
+		{multimodal.Qwen2VL, "Qwen2VL"},
+		{multimodal.Ming, "Ming"},
+		{multimodal.Family(0), "0"},
+		{multimodal.Ming + 1, "10"},
+		{multimodal.Text, "Text"},
+		{multimodal.SliceStart, "SliceStart"},
+		{multimodal.SliceStart + 1, "unknown"},
+	} {
+		if got := tt.value.String(); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+// A batch needs no next, and its prompts may be empty.
+func TestBatchWithoutNext(t *testing.T) {
+	dst := make([]int32, 3*2*2)
+	testkit.NoError(t, models[0].BatchPositions(dst, nil, [][]multimodal.Run{{text(2)}, {text(1)}}, multimodal.BatchOptions{Length: 2}))
+	if want := slices.Repeat([]int32{0, 1, 0, 0}, 3); !slices.Equal(dst, want) {
+		t.Errorf("%v, want %v", dst, want)
+	}
+	next := []multimodal.Next[int32]{{AfterLargest: 7}}
+	testkit.NoError(t, models[0].BatchPositions(nil, next, [][]multimodal.Run{nil}, multimodal.BatchOptions{}))
+	if next[0] != (multimodal.Next[int32]{}) {
+		t.Errorf("next %v after no tokens", next[0])
+	}
+}
+
+// An int32 holds positions up to 2^31-2, with next behind them, a float32 those up to 2^24.
+func TestLargestPosition(t *testing.T) {
+	m := multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 1, PositionsPerSecond: 1 << 10, AfterLargest: true}
+	long := func(seconds float32) multimodal.Run { return video(2, 2, 1, 1, seconds) }
+	end := []multimodal.Run{long(1 << 20), long(1<<20 - 1), long(1019.0 / 1024)} // up to position 2^31-3
+	for _, tt := range []struct {
+		runs             []multimodal.Run
+		integers, floats bool
+	}{
+		{[]multimodal.Run{long(1 << 14)}, true, true},
+		{[]multimodal.Run{text(1), long(1 << 14)}, true, false},
+		{append(end[:3:3], text(1)), true, false},
+		{append(end[:3:3], text(2)), false, false},
+	} {
+		n, _ := tokens(tt.runs)
+		next, err := m.Positions(make([]int32, 3*n), tt.runs)
+		if (err == nil) != tt.integers || err == nil && next.AfterLargest < 1<<24 {
+			t.Errorf("%v: next %v, error %v", tt.runs, next, err)
+		}
+		if _, err := m.FractionalPositions(make([]float32, 3*n), tt.runs); (err == nil) != tt.floats {
+			t.Errorf("%v: float32: error %v", tt.runs, err)
+		}
+	}
+}
+
+// An image is at one time, whatever its SecondsPerGrid, which nothing reads.
+func TestSecondsOfImage(t *testing.T) {
+	for _, m := range models {
+		if m.Family == multimodal.HunYuanVL || m.Family == multimodal.MiniCPMV47 {
+			continue // other runs, and no times
+		}
+		runs := []multimodal.Run{text(1), image(4, 4, 4), text(1)}
+		want, got := make([]int32, 3*6), make([]int32, 3*6)
+		testkit.Must(m.Positions(want, runs))
+		runs[1].SecondsPerGrid = float32(math.Inf(1))
+		if _, err := m.Positions(got, runs); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: %v, want %v, error %v", m.Family, got, want, err)
+		}
+	}
+}
+
+// In Qwen3Omni each sum rounds to float32, as get_rope_index of the model sums: the first token
+// after a video is at its largest position + 1, text k tokens behind it at that + 1 + k, and an
+// image where the last token before it would be, + 1.
+func TestRoundedSums(t *testing.T) {
+	for _, tt := range []struct {
+		perSecond   float32
+		text        int
+		last, image float32
+	}{
+		{1, 17, 17.066666, 18.066666},
+		{25, 14, 15.666667, 16.666668},
+		{25, 15, 16.666666, 17.666666},
+	} {
+		m := multimodal.Model{Family: multimodal.Qwen3Omni, MergeSize: 2, PositionsPerSecond: tt.perSecond}
+		n := 2 + tt.text + 1
+		dst := make([]float32, 3*n)
+		testkit.Must(m.FractionalPositions(dst, []multimodal.Run{video(2, 2, 2, 2, 2.0/30), text(tt.text), image(1, 2, 2)}))
+		if dst[n-2] != tt.last || dst[n-1] != tt.image {
+			t.Errorf("%+v: the last token of text is at %v, the image at %v", tt, dst[n-2], dst[n-1])
+		}
+	}
+}
+
+// Text without tokens is nowhere, also between the markers of an image.
+func TestEmptyTextInCanvas(t *testing.T) {
+	slice := multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}
+	runs := []multimodal.Run{text(2), marker(1), image(4, 8, 8), marker(1), slice, image(2, 4, 8), marker(1), marker(1), text(2)}
+	var split []multimodal.Run
+	for i, r := range runs {
+		if split = append(split, r); i != 1 && i != 4 { // an image comes directly after its marker
+			split = append(split, text(0))
+		}
+	}
+	n, _ := tokens(runs)
+	want, got := make([]int32, 3*n), make([]int32, 3*n)
+	next := testkit.Must(models[6].Positions(want, runs))
+	again, err := models[6].Positions(got, split)
+	if err != nil || !slices.Equal(got, want) || again != next {
+		t.Errorf("%v, next %v, want %v, next %v, error %v", got, again, want, next, err)
+	}
+}
+
+// Overviews are stretched by float32 steps from both ends, which decide how halves are rounded.
+func TestStretched(t *testing.T) {
+	m := multimodal.Model{Family: multimodal.MiniCPMV47, MergeSize: 1}
+	for _, tt := range []struct {
+		rows, over, row int
+		want            int32
+	}{
+		{19, 76, 3, 12},
+		{21, 43, 5, 10},
+		{31, 10, 5, 2},
+	} {
+		runs := []multimodal.Run{marker(1), image(tt.rows, tt.rows, 1), {Kind: multimodal.SliceStart, Tokens: 1}, image(tt.over, tt.over, 1), marker(1)}
+		n, _ := tokens(runs)
+		dst := make([]int32, 3*n)
+		testkit.Must(m.Positions(dst, runs))
+		if got := dst[n+1+tt.row]; got != tt.want {
+			t.Errorf("row %d of %d over %d is at %d, want %d", tt.row, tt.rows, tt.over, got, tt.want)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -246,6 +247,10 @@ func TestFamilyOf(t *testing.T) {
 		if !known[name] {
 			t.Errorf("no vectors of %s", name)
 		}
+	}
+	for length, want := range map[int]string{64: strings.Repeat("x", 64), 65: strings.Repeat("x", 64) + "..."} {
+		_, err := multimodal.FamilyOf(strings.Repeat("x", length))
+		fails(t, err, multimodal.ErrConfig, strconv.Quote(want))
 	}
 	for _, name := range []string{"", "llama", "qwen2_vl ", strings.Repeat("é", 100), strings.Repeat("x", 1<<20)} {
 		_, err := multimodal.FamilyOf(name)

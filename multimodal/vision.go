@@ -179,22 +179,21 @@ func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, 
 	if _, err := checkGrids(function, grids, "", 1); err != nil {
 		return starts, err
 	}
-	ends := 0
+	all := 0
 	for i, g := range grids {
-		if g.T > maxFrames-ends {
+		if g.T > maxFrames-all {
 			return starts, argument.Error(ErrShape, function, argument.Indexed("grids", i)+".T", g.T, "at most 2^20 frames together with the grids before")
 		}
-		if ends += g.T; options.WholeVideos {
-			ends -= g.T - 1
-		}
+		all += g.T
 	}
-	starts = append(slices.Grow(starts, ends+1), 0)
+	starts = append(starts, 0)
 	var end int32
 	for _, g := range grids {
 		frames, patches := g.T, g.H*g.W
 		if options.WholeVideos {
 			frames, patches = 1, g.T*g.H*g.W
 		}
+		starts = slices.Grow(starts, frames)
 		for range frames {
 			end += int32(patches)
 			starts = append(starts, end)
@@ -300,10 +299,7 @@ func (o *GridOptions) taps(to *taps, i, size int) (n int) {
 	}
 	for k := range n {
 		index := int(floor) + first + k
-		distance := source - floor - float32(first+k)
-		if distance < 0 {
-			distance = -distance
-		}
+		distance := float32(math.Abs(float64(source - floor - float32(first+k))))
 		weight := max(1-distance, 0)
 		if o.Bicubic {
 			weight = keys(distance)

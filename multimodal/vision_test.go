@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/multimodal"
@@ -90,6 +91,9 @@ func TestVisionErrors(t *testing.T) {
 	positions := func(grids []multimodal.Grid, n, merge int) error {
 		return multimodal.PatchPositions(ints[:n], grids, multimodal.PatchOptions{MergeSize: merge})
 	}
+	from := func(first int, g multimodal.Grid) error {
+		return multimodal.PatchPositions(nil, []multimodal.Grid{g}, multimodal.PatchOptions{MergeSize: 1, First: first})
+	}
 	windows := func(grids []multimodal.Grid, o multimodal.WindowOptions) error {
 		order, starts, err := multimodal.AppendWindows(nil, nil, grids, o)
 		if order != nil || starts != nil {
@@ -100,8 +104,8 @@ func TestVisionErrors(t *testing.T) {
 	weights := func(indices []int32, weights []float32, o multimodal.GridOptions) error {
 		return multimodal.GridWeights(indices, weights, one, o)
 	}
-	frames := func(grids []multimodal.Grid) error {
-		starts, err := multimodal.AppendFrames(nil, grids, multimodal.FrameOptions{})
+	frames := func(whole bool, grids ...multimodal.Grid) error {
+		starts, err := multimodal.AppendFrames(nil, grids, multimodal.FrameOptions{WholeVideos: whole})
 		if starts != nil {
 			t.Error("appended before the error")
 		}
@@ -122,22 +126,58 @@ func TestVisionErrors(t *testing.T) {
 		{positions([]multimodal.Grid{{1, 4, -4}}, 0, 4), multimodal.ErrShape, "grids[0].W is -4"},
 		{positions([]multimodal.Grid{{huge, huge, huge}}, 0, 1), multimodal.ErrShape, "grids[0] is"},
 		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}, {1, 1 << 15, 1 << 15}}, 0, 1), multimodal.ErrShape, "grids[1] is"},
+		{from(-1, one[0]), multimodal.ErrConfig, "options.First is -1, want from 0 to 2^30"},
+		{from(1<<30+1, one[0]), multimodal.ErrConfig, "options.First is 1073741825, want from 0 to 2^30"},
+		{from(1<<30, multimodal.Grid{1, 1 << 30, 1}), multimodal.ErrShape, "grids[0] is {1 1073741824 1}, want at most 1073741823 rows"},
+		{from(1<<30, multimodal.Grid{1, 1, 1 << 30}), multimodal.ErrShape, "grids[0] is {1 1 1073741824}, want at most 1073741823 rows"},
+		// These are the largest that are allowed; only dst is wrong.
+		{from(1<<30, one[0]), multimodal.ErrLength, "dst has 0 elements"},
+		{from(0, multimodal.Grid{1, math.MaxInt32, 1}), multimodal.ErrLength, "dst has 0 elements"},
+		{from(0, multimodal.Grid{1, 1, math.MaxInt32}), multimodal.ErrLength, "dst has 0 elements"},
+		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}}, 0, 1<<15), multimodal.ErrLength, "dst has 0 elements"},
 		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112}), multimodal.ErrConfig, "options.PatchSize is 0"},
 		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 111, PatchSize: 14}), multimodal.ErrConfig, "options.WindowSize is 111, want a multiple of MergeSize*PatchSize = 28"},
 		{windows(one, multimodal.WindowOptions{MergeSize: 2, PatchSize: 14}), multimodal.ErrConfig, "options.WindowSize is 0"},
 		{windows([]multimodal.Grid{{1, 3, 4}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112, PatchSize: 14}), multimodal.ErrShape, "multimodal.AppendWindows: grids[0].H is 3"},
 		{windows(one, multimodal.WindowOptions{WindowSize: 112, PatchSize: 14}), multimodal.ErrConfig, "options.MergeSize is 0"},
-		{frames([]multimodal.Grid{{1, 4, 0}}), multimodal.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
+		{frames(false, multimodal.Grid{1, 4, 0}), multimodal.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
+		{frames(false, multimodal.Grid{1 << 20, 1, 1}, multimodal.Grid{1, 1, 1}), multimodal.ErrShape, "grids[1].T is 1, want at most 2^20 frames"},
+		{frames(true, multimodal.Grid{1<<20 - 1, 1, 1}, multimodal.Grid{2, 1, 1}), multimodal.ErrShape, "grids[1].T is 2, want at most 2^20 frames"},
 		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1}), multimodal.ErrConfig, "options.Side is 0"},
 		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 1 << 16}), multimodal.ErrConfig, "options.Side"},
 		{weights(ints, floats, multimodal.GridOptions{Side: 4}), multimodal.ErrConfig, "options.MergeSize"},
 		{weights(ints[:63], floats, multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "indices has 63 elements, want 16*4"},
 		{weights(ints, floats[:63], multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "weights has 63 elements, want 16*4"},
 		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 4, Bicubic: true}), multimodal.ErrLength, "indices has 64 elements, want 16*16"},
+		{weights(ints, unsafe.Slice((*float32)(unsafe.Pointer(&ints[0])), 64), multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrOverlap, "indices is sharing memory with weights"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
 	}
 	if slices.ContainsFunc(ints, func(x int32) bool { return x != 0 }) || slices.ContainsFunc(floats, func(x float32) bool { return x != 0 }) {
 		t.Error("written before an error")
+	}
+}
+
+// The largest and smallest sizes that options may have.
+func TestVisionBounds(t *testing.T) {
+	grids := []multimodal.Grid{{1, 2, 1}}
+	for _, tt := range []struct {
+		options       multimodal.WindowOptions
+		order, starts []int32
+	}{
+		{multimodal.WindowOptions{MergeSize: 1, WindowSize: 1 << 15, PatchSize: 1 << 15}, []int32{0, 1}, []int32{0, 1, 2}},
+		{multimodal.WindowOptions{MergeSize: 1, WindowSize: 1, PatchSize: 1}, []int32{0, 1}, []int32{0, 1, 2}},
+	} {
+		order, starts, err := multimodal.AppendWindows(nil, nil, grids, tt.options)
+		if err != nil || !slices.Equal(order, tt.order) || !slices.Equal(starts, tt.starts) {
+			t.Errorf("%+v: %v and %v, error %v", tt.options, order, starts, err)
+		}
+	}
+	_, _, err := multimodal.AppendWindows(nil, nil, grids, multimodal.WindowOptions{MergeSize: 1, WindowSize: 1<<15 + 1, PatchSize: 1<<15 + 1})
+	fails(t, err, multimodal.ErrConfig, "options.PatchSize is 32769, want from 1 to 2^15")
+	indices, weights := make([]int32, 8), make([]float32, 8)
+	testkit.NoError(t, multimodal.GridWeights(indices, weights, grids, multimodal.GridOptions{Side: 1 << 15, MergeSize: 1, AlignCorners: true}))
+	if last := int32(1<<15-1) << 15; indices[0] != 0 || indices[4] != last || weights[4] != 1 {
+		t.Errorf("rows %v by %v, want the last at %d", indices, weights, last)
 	}
 }

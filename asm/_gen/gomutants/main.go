@@ -4,10 +4,11 @@
 //	go run -C asm/_gen ./gomutants [-share 1/N] [PACKAGE...]
 //
 // PACKAGE is a folder of the module, such as ./internal/view; without one, the packages are
-// those of root, internal, modelconfig and multimodal. All changes of a package are compiled
-// into one test program, and a variable of the environment chooses one: the tree stays as it
-// is. Tests run with -short: those of the package, and for packages of internal those of root,
-// of what the first leave. A run that ends neither right nor wrong in ten times its time is noticed too.
+// those of root, internal, modelconfig with its own internal, and multimodal. All changes of a
+// package are compiled into one test program, and a variable of the environment chooses one: the
+// tree stays as it is. Tests run with -short: those of the package, and for one below internal
+// those of the package above, of what the first leave. A run that ends neither right nor wrong in
+// ten times its time is noticed too.
 //
 // Every survivor is a line: its name and the change. equivalent.txt names the ones that change
 // nothing, with the reason; the program fails for any other, and for a name of the file that is
@@ -119,8 +120,12 @@ func run(root string, patterns []string, every int) error {
 		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
 			tested = append(tested, p)
 		}
-		if strings.Contains(p.ImportPath, "/internal/") {
-			tested = append(tested, module[0])
+		if above, _, below := strings.Cut(p.ImportPath, "/internal/"); below {
+			users, err := list(root, above)
+			if err != nil {
+				return err
+			}
+			tested = append(tested, users...)
 		}
 		var laboratories []*laboratory
 		var changes []change

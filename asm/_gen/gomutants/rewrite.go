@@ -74,7 +74,7 @@ func rewrite(file, name string, first int, chooser string, excluded map[string]b
 		return nil, nil, err
 	}
 	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, source, parser.SkipObjectResolution)
+	tree, err := parser.ParseFile(set, file, source, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,7 +158,8 @@ func choice(is *ast.CallExpr, changed, unchanged ast.Expr) ast.Expr {
 }
 
 // directives leaves those comments that the compiler reads; the others would go astray.
-func directives(groups []*ast.CommentGroup) (kept []*ast.CommentGroup) {
+func directives(groups []*ast.CommentGroup) []*ast.CommentGroup {
+	kept := []*ast.CommentGroup{} // with nil, format would take those of the nodes
 	for _, group := range groups {
 		if group.List = slices.DeleteFunc(group.List, func(c *ast.Comment) bool { return !strings.HasPrefix(c.Text, "//go:") }); len(group.List) > 0 {
 			kept = append(kept, group)

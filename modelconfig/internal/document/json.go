@@ -207,11 +207,8 @@ func (r *Reader) Lookup(key string) any {
 		if !nested {
 			return keys[key]
 		}
-		inner, ok := keys[first].(Object)
-		if !ok {
-			return nil
-		}
-		keys, key = inner, rest
+		keys, _ = keys[first].(Object) // nil if it is none
+		key = rest
 	}
 }
 

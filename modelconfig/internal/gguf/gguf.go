@@ -102,9 +102,6 @@ func (s *ggufScaling) described(base float64) description.FrequencyRule {
 // divisors returns by what factors of a tensor divide frequencies, together with the factor
 // of the keys.
 func (s *ggufScaling) divisors(factors []float64) []float64 {
-	if s.factor == 1 {
-		return factors
-	}
 	divisors := slices.Clone(factors)
 	for i := range divisors {
 		divisors[i] *= s.factor // exact: both are float32 in a file
@@ -302,7 +299,7 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 		slides[i], windowed = ratio == 0, true
 	}
 	rotates := r.rotating(arch, count, slides, windowed)
-	m.QueryScale, m.ScalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.QueryScale != models.ScaledNoPEIfWindowed
+	m.QueryScale, m.ScalesRotating = r.queryScale(arch, scaling.originalSize), arch.QueryScale != models.ScaledNoPE
 
 	// Parameters of sliding layers.
 	slidingHead := r.integer("attention.key_length_swa", headDim)
@@ -342,9 +339,6 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	separate := slidingBase != base || slidingDim != rotaryDim || slidingHead != headDim
 	r.failIf(separate && !arch.Compressed && (!windowed || arch.Sliding.SameBase),
 		document.ErrContradiction, "rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
-	if r.err != nil {
-		return
-	}
 	separate = separate || slidingScaling != scaling
 
 	fullType, slidingType := "", ""
@@ -420,7 +414,7 @@ func (r *ggufReader) indexers(arch *models.GGUFArchitecture, m *description.Desc
 		}
 		layer.Indexer, of, found = true, layer.Kind, true
 	}
-	if !found || r.err != nil {
+	if !found {
 		return
 	}
 	k := m.Kinds[of]
@@ -565,11 +559,8 @@ func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides [
 // rotating says which layers rotate.
 func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides []bool, windowed bool) []bool {
 	rotates := make([]bool, count)
-	dense, pattern := 0, []bool(nil)
-	if arch.Nope.ReadsPattern() {
-		r.failIf(arch.Nope == models.ByRequiredPattern && !r.has(PatternKey), document.ErrValue, PatternKey, "missing", "which layers rotate")
-		pattern = r.flagPerLayer(PatternKey, count)
-	}
+	dense, pattern := 0, r.flagPerLayer(PatternKey, count) // other architectures do not have this key
+	r.failIf(arch.Nope == models.ByRequiredPattern && pattern == nil, document.ErrValue, PatternKey, "missing", "which layers rotate")
 	if arch.Nope == models.DenseAndSliding {
 		dense = r.integer("leading_dense_block_count", 0)
 	}
@@ -609,9 +600,6 @@ func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides [
 		}
 	}
 	for _, key := range []string{"attention.head_count", "attention.head_count_kv"} {
-		if !r.isList(key) {
-			continue
-		}
 		for i, heads := range r.perLayer(key, count) {
 			rotates[i] = rotates[i] && heads != 0
 		}
@@ -619,7 +607,7 @@ func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides [
 	return rotates
 }
 
-func (r *ggufReader) queryScale(arch *models.GGUFArchitecture, original int, windowed bool) *posenc.QueryScaling {
+func (r *ggufReader) queryScale(arch *models.GGUFArchitecture, original int) *posenc.QueryScaling {
 	const scaleKey, lengthKey = "attention.temperature_scale", "attention.temperature_length"
 	beta, length, key := 0.0, 0, lengthKey
 	switch arch.QueryScale {
@@ -627,10 +615,8 @@ func (r *ggufReader) queryScale(arch *models.GGUFArchitecture, original int, win
 		beta, length, key = r.number(scaleKey, 0), original, "rope.scaling.original_context_length"
 	case models.ScaledBeyondLength:
 		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
-	case models.ScaledNoPEIfWindowed:
-		if windowed {
-			return &posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
-		}
+	case models.ScaledNoPE:
+		return &posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
 	}
 	if beta == 0 {
 		return nil

@@ -75,9 +75,6 @@ func textModel(r *document.Reader) *document.Reader {
 		}
 		w := h.Text
 		inner, ok := r.Object(w.Key)
-		if r.Err != nil {
-			return r
-		}
 		switch {
 		case ok:
 			inner = h.Completed(inner)
@@ -96,9 +93,6 @@ func textModel(r *document.Reader) *document.Reader {
 		for _, key := range document.SortedKeys(beside) {
 			r.FailIf(!document.SameValue(beside[key], inside[key]),
 				document.ErrContradiction, key, document.KindOf(beside[key]), "the value in %s, the text model, which is %s", w.Key, document.KindOf(inside[key]))
-		}
-		if r.Err != nil {
-			return r
 		}
 		if innerType, given := text.Text("model_type"); !given {
 			text.Keys = withType(inner, w.Type)
@@ -145,9 +139,6 @@ func withType(keys document.Object, modelType string) document.Object {
 }
 
 func familyOf(r *document.Reader, modelType string) models.Family {
-	if r.Err != nil {
-		return models.Family{}
-	}
 	for _, key := range document.SortedKeys(r.Keys) {
 		if t, ok := r.Keys[key].(string); ok && document.SubjectOf(key) == document.AboutKind && strings.EqualFold(t, "alibi") {
 			r.Fail(document.ErrNotRotary, key, document.Quoted(t), "rotary positions, not %s", models.ALiBi)
@@ -180,9 +171,7 @@ func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	}
 	known := models.NamesOf(func(v *models.Vendor, add func(string)) {
 		for i := range v.Holders {
-			if v.Holders[i].Text.Key != "" {
-				add(v.Holders[i].Name)
-			}
+			add(v.Holders[i].Name)
 		}
 		for _, p := range v.OtherPositions {
 			add(p.Name)
@@ -236,10 +225,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 	scaling, _ := r.Object("rope_scaling")
 	m.ScalingUnread = f.ScalingUnread != nil && len(scaling) > 0 && f.ScalingUnread(r) && scaling["type"] != "default" && scaling["rope_type"] != "default"
 	for _, k := range kinds {
-		rope := ropes[k.LayerType]
-		if rope == nil && f.Lists != nil {
-			rope = ropes[""]
-		}
+		rope := cmp.Or(ropes[k.LayerType], ropes[""]) // the latter where f.Lists made the kinds
 		if rope == nil || r.Err != nil {
 			continue
 		}
@@ -324,9 +310,6 @@ func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
 	hidden := r.IntegerOr(f.Keys.Hidden, f.Hidden)
 	heads := r.IntegerOr(f.Keys.Heads, f.Heads)
 	key, byKey := r.Spelling(f.Keys.Hidden), r.Spelling(f.Keys.Heads)
-	if r.Err != nil {
-		return 0, key
-	}
 	if heads < 1 {
 		r.Fail(document.ErrValue, byKey, heads, "at least 1")
 		return 0, key
@@ -354,9 +337,6 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 		ropeType = "default"
 	}
 	rotaryDim, partial := rotaryDimOf(r, rope, f, k, dim, dimKey, ropeType)
-	if r.Err != nil || rope.Err != nil {
-		return description.Kind{}
-	}
 	cfg.RotaryDim = rotaryDim
 	if f.Trailing {
 		cfg.Offset = dim - cfg.RotaryDim
@@ -469,9 +449,6 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 		case !factor.Given && f.RotaryDim != 0:
 			rotaryDim = f.RotaryDim
 		}
-	}
-	if r.Err != nil || rope.Err != nil {
-		return 0, 0
 	}
 
 	// refuse fails for the key that says how much rotates.

@@ -14,13 +14,10 @@ import (
 // unreadKeys fails for a key whose name is about positions and that nothing has read. It looks
 // beside the rope parameters, and in objects that are about attention. It also fails for keys
 // that position code reads for other models (keysOfPositions), and for misspellings of these.
-func unreadKeys(r *document.Reader, f *models.Family) { unreadKeysOf(r, f, r.Keys, "", 0) }
+func unreadKeys(r *document.Reader, f *models.Family) { unreadKeysOf(r, f, r.Keys, "") }
 
-func unreadKeysOf(r *document.Reader, f *models.Family, keys document.Object, path string, depth int) {
+func unreadKeysOf(r *document.Reader, f *models.Family, keys document.Object, path string) {
 	for _, name := range document.SortedKeys(keys) {
-		if r.Err != nil {
-			return
-		}
 		v, key := keys[name], path+name
 		if v == nil || r.Seen[key] {
 			continue
@@ -44,8 +41,9 @@ func unreadKeysOf(r *document.Reader, f *models.Family, keys document.Object, pa
 				r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "%s, or no such key: this is near it (leave it out if it is another)", known)
 			}
 		}
-		if inner, ok := v.(document.Object); ok && depth < document.MaxDepth && isAttention(name) {
-			unreadKeysOf(r, f, inner, key+".", depth+1)
+		if isAttention(name) {
+			inner, _ := v.(document.Object) // of at most document.MaxDepth levels
+			unreadKeysOf(r, f, inner, key+".")
 		}
 	}
 }

@@ -18,9 +18,6 @@ import (
 func readRopes(r *document.Reader, f *models.Family) map[string]*document.Reader {
 	parametersKeys, given := r.Object("rope_parameters")
 	scalingKeys, scaled := r.Object("rope_scaling")
-	if r.Err != nil {
-		return nil
-	}
 	parameters, scaling := r.Within("rope_parameters", parametersKeys), r.Within("rope_scaling", scalingKeys)
 	if f.Kinds == nil {
 		rope := merged(parameters, scaling)
@@ -86,9 +83,6 @@ func merged(parameters, scaling *document.Reader) *document.Reader {
 		return &document.Reader{Function: parameters.Function, Path: parameters.Path, Keys: parameters.Keys}
 	}
 	rope := &document.Reader{Function: scaling.Function, Path: scaling.Path, Keys: scaling.Keys}
-	if parameters.Keys == nil {
-		return rope
-	}
 	both := document.Object{}
 	for _, from := range []*document.Reader{parameters, scaling} {
 		for _, key := range document.SortedKeys(from.Keys) {

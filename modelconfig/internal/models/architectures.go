@@ -115,5 +115,5 @@ const (
 	QueriesUnscaled      GGUFQueryScale = iota
 	ScaledBeyondOriginal                // temperature_scale, by the original length
 	ScaledBeyondLength                  // temperature_scale, by temperature_length
-	ScaledNoPEIfWindowed                // layers without rotation, in models with a window
+	ScaledNoPE                          // layers without rotation
 )

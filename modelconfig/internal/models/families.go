@@ -14,7 +14,7 @@ type Family struct {
 	*ModelType
 
 	Keys                *Spellings
-	Layers, Positions   int
+	Positions           int
 	Base                float64
 	BaseKeys            []string // spellings of the base beside the rope parameters
 	Part                float64

@@ -34,9 +34,6 @@ func bases(r *document.Reader, key string, f *Family, layers []description.Layer
 		}
 	}
 	r.FailIf(len(distinct) > maxBases, document.ErrValue, key, fmt.Sprintf("one of %d bases", len(distinct)), "at most %d different bases", maxBases)
-	if len(distinct) == 0 || r.Err != nil {
-		return nil
-	}
 	if len(distinct) == 1 {
 		return []KindDefaults{{FixedBase: distinct[0], BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
 	}
@@ -77,7 +74,7 @@ func rotatingBases(r *document.Reader, key string, f *Family, layers []descripti
 // other layers have the frequencies of the base, without scaling.
 func scaledLayers(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
 	list, ok := r.Integers(key)
-	if !ok || len(list) == 0 {
+	if !ok {
 		return f.KindsOrOne()
 	}
 	scaled := make([]bool, len(layers))
@@ -116,10 +113,7 @@ func stepLists(r *document.Reader, layers []description.Layer) {
 	theta := r.Keys["rope_theta"]
 	list, isList := theta.([]any)
 	scaling, scaled := r.Object("rope_scaling")
-	if nested, ok := r.Object("rope_parameters"); ok && nested[layers[0].Kind] != nil || !isList && parts == nil && !scaled {
-		return
-	}
-	if r.Err != nil {
+	if r.Has("rope_parameters") || !isList && parts == nil && !scaled {
 		return
 	}
 	parameters := document.Object{}

@@ -33,6 +33,6 @@ var llamaModels = Vendor{
 		{Name: "deci", Layout: Normal, Whole: true, Freqs: true, LongRoPE: true},
 		{Name: "llama", Layout: Normal, Whole: true, Freqs: true, LongRoPE: true},
 		{Name: "llama-embed", Layout: Normal, Whole: true, Freqs: true, LongRoPE: true},
-		{Name: "llama4", Layout: Normal, Freqs: true, Sliding: &GGUFSliding{Window: WindowUnlessZero, Period: 4}, Nope: ExceptLastOfFourIfWindowed, QueryScale: ScaledNoPEIfWindowed},
+		{Name: "llama4", Layout: Normal, Freqs: true, Sliding: &GGUFSliding{Window: WindowUnlessZero, Period: 4}, Nope: ExceptLastOfFourIfWindowed, QueryScale: ScaledNoPE},
 	},
 }

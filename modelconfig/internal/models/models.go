@@ -163,7 +163,7 @@ type RefusedArchitecture struct{ Name, Want string }
 // Family returns the type with its usual values in place of zero ones.
 func (t *ModelType) Family() Family {
 	f := Family{
-		ModelType: t, Keys: t.Keys, Layers: max(t.Layers, 1), Positions: t.Positions, Base: t.Base, BaseKeys: t.BaseKeys,
+		ModelType: t, Keys: t.Keys, Positions: t.Positions, Base: t.Base, BaseKeys: t.BaseKeys,
 		Part: cmp.Or(t.Part, 1), WholeHead: t.Part == 0 && t.RotaryDim == 0, Layout: t.Layout, Plan: t.layersPlan(),
 		InterleavedSections: t.Axes == interleavedSections, ExtraKeys: t.ExtraKeys, Absent: Parsed(t.Absent), Check: t.Check, Rule: t.Rule,
 	}

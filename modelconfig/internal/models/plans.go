@@ -340,9 +340,6 @@ func hrmAttentions(r *document.Reader, n int) []description.Layer {
 		high, low := r.IntegerOr([]string{"H_cycles"}, 2), r.IntegerOr([]string{"L_cycles"}, 3)
 		r.FailIf(high < 1 || high > MaxLayers, document.ErrValue, "H_cycles", high, "from 1 to %d", MaxLayers)
 		r.FailIf(low < 0 || low > MaxLayers, document.ErrValue, "L_cycles", low, "from 0 to %d", MaxLayers)
-		if r.Err != nil {
-			return nil
-		}
 		r.FailIf(int64(n)*int64(high)*int64(low+1) > MaxLayers, document.ErrValue, "num_hidden_layers", n, "with H_cycles and L_cycles at most %d attentions", MaxLayers)
 		n *= high * (low + 1)
 	}
@@ -462,7 +459,7 @@ func sparseAttention(r *document.Reader) {
 	if inside && given && inner != beside {
 		r.Fail(document.ErrContradiction, "index_head_dim", beside, "sparse_attention_config.sparse_index_dim, which is %d", inner)
 	}
-	if inside && !given && r.Err == nil {
+	if inside && !given {
 		keys := maps.Clone(r.Keys)
 		keys["index_head_dim"] = number(strconv.Itoa(inner))
 		r.Keys = keys
@@ -537,9 +534,6 @@ func longcatAttentions(r *document.Reader, n int) []description.Layer {
 	r.FailIf(n > MaxLayers/2, document.ErrValue, "num_layers", n, "from 1 to %d", MaxLayers/2)
 	if attentions, ok := r.Integer("num_hidden_layers"); ok && r.Has("num_layers") && attentions != 2*n {
 		r.Fail(document.ErrContradiction, "num_hidden_layers", attentions, "2*num_layers, which is %d", 2*n)
-	}
-	if r.Err != nil {
-		return nil
 	}
 	return everyLayer(r, 2*n)
 }
