@@ -12,15 +12,12 @@ import (
 //	cos[t*RotaryDim/2+i] = RN32(RN32(cos(a)) * RN32(AttentionFactor))
 //	sin[t*RotaryDim/2+i] = RN32(RN32(sin(a)) * RN32(AttentionFactor))
 //
-// RN32 rounds to the nearest float32, ties to even. The cosine and the sine are correctly
-// rounded; an AttentionFactor other than 1 rounds once more. XPos multiplies both by its
-// decay and rounds once more.
+// The cosine and the sine are correctly rounded; an AttentionFactor other than 1 rounds once
+// more. XPos multiplies both by its decay and rounds once more.
 //
-// With several axes positions is [axes][tokens]. cos and sin hold exactly
-// tokens*RotaryDim/2 elements. They must not overlap each other or positions. A call
-// allocates nothing.
-//
-// Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
+// With several axes positions is [axes][tokens]. cos and sin hold exactly tokens*RotaryDim/2
+// elements. They must not overlap each other or positions. Errors wrap ErrConfig (r), ErrLength,
+// ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	const function = "posenc.Rotary.CosSin"
 	tokens, err := r.check(function, "positions", positions)
@@ -39,11 +36,10 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 // video frames. To rotate by the result, pass it to [NewRows]. To rotate without a table,
 // use [Rotary.AtFractional].
 //
-// A position is the real number that its float32 stands for. With frequency.Float32 the angle
-// is RN32(positions[t]*RN32(InvFreq)). With several axes positions is [axes][tokens].
-//
-// Errors wrap ErrConfig (r is nil, zero or has XPos), ErrLength, ErrOverlap or ErrPosition
-// (a NaN, a position above 2^31 in magnitude, or an angle of 2^50 or above).
+// A position is the real number that its float32 stands for. With frequency.Float32 the angle is
+// RN32(positions[t]*RN32(InvFreq)). With several axes positions is [axes][tokens]. Errors wrap
+// ErrConfig (r is nil, zero or has XPos), ErrLength, ErrOverlap or ErrPosition (a NaN, a
+// position above 2^31 in magnitude, or an angle of 2^50 or above).
 func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 	const function = "posenc.Rotary.CosSinFractional"
 	if r == nil || r.head.RotaryDim == 0 || r.frequencies.Decays() {
@@ -71,9 +67,7 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 // magnitude. cos and sin hold exactly len(positions)*len(invFreq) elements. They must not
 // overlap each other, positions or invFreq.
 //
-// A call allocates nothing. It prepares the frequencies every time, so a Rotary is faster
-// for calls with few positions.
-//
+// It prepares the frequencies every time, so a Rotary is faster for calls with few positions.
 // Errors wrap ErrLength, ErrOverlap, ErrConfig (invFreq) or ErrPosition.
 func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 	const function = "posenc.CosSin"
@@ -101,9 +95,7 @@ func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 //	sin[i] = RN32(sin(angles[i]))
 //
 // The sine of -0 is -0. Infinities and NaNs give NaN. cos and sin hold exactly len(angles)
-// elements. The three slices must not overlap. A call allocates nothing.
-//
-// Errors wrap ErrLength or ErrOverlap.
+// elements. The three slices must not overlap. Errors wrap ErrLength or ErrOverlap.
 func CosSinAngles(cos, sin, angles []float32) error {
 	const function = "posenc.CosSinAngles"
 	if err := checkTables(function, cos, sin, len(angles), 1, "angles", angles); err != nil {

@@ -49,14 +49,12 @@ type MixedFrequencies struct {
 // two axes with frequency.Exact takes some 0.1 µs, so compute the rows once for each image
 // size.
 //
-// The exact sum is computed in quarter turns, as two float64 whose error is below 2^-97 of
-// the magnitudes of the products. Entries that these cannot round with certainty are
-// computed with as many bits as they need, which allocates. That is about one entry in a
-// million for common grids and frequencies, and every entry with products of at least 2^39
-// quarter turns, or below 2^-400.
-//
-// Errors wrap ErrConfig (f), ErrLength, ErrOverlap or ErrPosition (a NaN, or a product of
-// 2^50/Axes or above).
+// The exact sum is computed in quarter turns, as two float64 whose error is below 2^-97 of the
+// magnitudes of the products. Entries that these cannot round with certainty are computed with
+// as many bits as they need, which allocates. That is about one entry in a million for common
+// grids and frequencies, and every entry with products of at least 2^39 quarter turns, or below
+// 2^-400. Errors wrap ErrConfig (f), ErrLength, ErrOverlap or ErrPosition (a NaN, or a product
+// of 2^50/Axes or above).
 func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
 	const function = "posenc.CosSinMixed"
 	if f.Axes < 1 || f.Axes > cossin.MaxSumAxes {

@@ -111,41 +111,22 @@
 //
 // # Models
 //
-// This table says which encoding a model uses and which call computes it. docs/models.md,
-// docs/traps.md, docs/absolute.md and docs/relative.md of the repository have more models,
-// their parameters and common mistakes.
-//
-//	rotary      Llama, Mistral, Qwen, Gemma, Phi, DeepSeek,   posenc.Rotate, by modelconfig
-//	            GPT-NeoX, GPT-J, gpt-oss, ModernBERT
-//	sinusoidal  Vaswani's transformer, Marian, M2M-100,       absolute.AddSinusoidal
-//	            Whisper's encoder, DETR, MAE, timesteps
-//	learned     BERT, RoBERTa, GPT-2, OPT, BART, ViT          absolute.AddEmbeddings
-//	relative    BLOOM, MPT, Jina BERT                         relative.AddALiBi
-//	            T5, MPNet                                     relative.AddT5
-//	            DeBERTa                                       relative.AddDeBERTa
-//	            Transformer-XL, XLNet, TENER, conformers      relative.AddTransformerXL
-//	            Shaw's transformer, Wav2Vec2-BERT, SpeechT5   relative.AddShaw
-//	            Swin                                          relative.AddSwin
-//	            Inkling                                       relative.AddBand
+// Package modelconfig reads how a model rotates. docs/models.md, docs/absolute.md and
+// docs/relative.md of the repository say which encoding a model has and which call computes it.
 //
 // # Glossary
 //
 //   - head: HeadDim elements of Q or K. RotaryDim of them, starting at element Offset, are
 //     rotated. The others do not change (partial rotation).
 //   - pair: the two elements that are rotated together. The [Layout] says which.
-//   - Base: the number whose powers are the frequencies, for example 10000 or 500000
-//     (rope_theta).
-//   - InvFreq: the RotaryDim/2 inverse frequencies (inv_freq), in radians per position.
 //   - position: one int32 for each token. Positions may come in any order, repeat and be
 //     negative.
 //   - row: the cosines and sines of one position, RotaryDim/2 of each. Its id is its number
 //     in the cos/sin cache, from 0. (Other matrices have rows too. They are named there:
 //     rows of weights, rows of scores.)
 //   - cos/sin cache: many rows, of type [Rows]. If the memory is yours, it is a [Table].
-//   - AttentionFactor: multiplies cos and sin, in YaRN and LongRoPE.
 //   - axis: where tokens have several positions, for example time, height and width, each
 //     pair takes the position of its axis (M-RoPE, vision models).
-//   - shift: to move rotated keys to other positions ([Shift]).
 //   - slot: the place of a token in a KV cache, to which [RotateInto] writes.
 //
 // # Formulas

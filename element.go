@@ -66,11 +66,9 @@ type E4M3 uint8
 type E5M2 uint8
 
 // FromBytes returns the bytes of numbers as numbers, without copying: tensors of a file that is
-// mapped into memory, the pages of a cache. The bytes have the order of the machine, and D of Q8_0
-// is little-endian on every machine.
-//
-// Errors wrap ErrLength (bytes of a part of a number) or ErrShape (numbers of two or four bytes that
-// begin at another address than a multiple of that).
+// mapped into memory, the pages of a cache. The bytes have the order of the machine, and D of
+// Q8_0 is little-endian on every machine. Errors wrap ErrLength (bytes of a part of a number) or
+// ErrShape (numbers of two or four bytes that begin at another address than a multiple of that).
 func FromBytes[T Element | Quantized](bytes []byte) ([]T, error) {
 	const function = "posenc.FromBytes"
 	var zero T

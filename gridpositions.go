@@ -36,12 +36,10 @@ type GridPositionsOptions struct {
 //	c = RN32(RN32(i+1/2 + Offset)/n)
 //	p = RN32(RN32(2π) * RN32(2c-1))    with Centered
 //
-// RN32 rounds to the nearest float32, ties to even. These are the steps of transformers
-// and timm: with frequencies of frequency.Float32 and with frequency.Float32, the angles have
-// the bits of their code. (timm's RotaryEmbeddingDinoV3 divides by periods instead, so its
-// angles may differ in the last bit.)
-//
-// Errors wrap ErrConfig (options) or ErrLength.
+// These are the steps of transformers and timm: with frequencies of frequency.Float32 and with
+// frequency.Float32, the angles have the bits of their code. (timm's RotaryEmbeddingDinoV3
+// divides by periods instead, so its angles may differ in the last bit.) Errors wrap ErrConfig
+// (options) or ErrLength.
 func GridPositions(positions []float32, options GridPositionsOptions) error {
 	const function = "posenc.GridPositions"
 	fail := func(field string, value any, expected string, args ...any) error {

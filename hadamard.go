@@ -25,7 +25,7 @@ const (
 //	y[i], y[i+h] = RN32(y[i]+y[i+h]), RN32(y[i]-y[i+h])    i without bit h; h = 1, 2, 4, ..., n/2
 //	x[i] = RN(y[i])
 //
-// RN32 rounds to the nearest float32, RN to T.
+// RN rounds to T.
 //
 // The transform is orthonormal and, except for rounding, its own inverse. If you transform
 // both queries and keys, their scores stay the same. It spreads outliers over a block, so
@@ -33,11 +33,8 @@ const (
 // float32 here are those of ggml's CPU and CUDA backends (ggml_compute_forward_fwht).
 // DeepSeek V3.2 transforms the Q and K of its indexer.
 //
-// Every view has the given number of tokens. Views must not share elements. A call
-// allocates nothing. You may split it into calls for any ranges of tokens or heads, on any
-// goroutines, and get the same bits.
-//
-// Errors wrap ErrConfig (options), ErrShape, ErrLength or ErrOverlap.
+// Every view has the given number of tokens. Views must not share elements. Errors wrap
+// ErrConfig (options), ErrShape, ErrLength or ErrOverlap.
 func Hadamard[T Element](options HadamardOptions, tokens int, xs ...View[T]) error {
 	const function = "posenc.Hadamard"
 	if options.HeadDim < 1 {

@@ -20,10 +20,10 @@ import (
 //	inverse    = RN32(1 / RN32(sqrt(RN32(mean + epsilon))))
 //	x[i]       = RN(RN32(RN32(x[i]*inverse) * weight[i]))
 //
-// RN32 rounds to the nearest float32, ties to even. RN rounds to the type of the elements
-// once more, if it has 16 bits. Where a vector has no element l+16k, that element counts
-// as 0. Every implementation sums in this order, so the result is defined to the last bit.
-// Squares may overflow: inverse is then 0, as the formula says.
+// RN rounds to the type of the elements once more, if it has 16 bits. Where a vector has no
+// element l+16k, that element counts as 0. Every implementation sums in this order, so the
+// result is defined to the last bit. Squares may overflow: inverse is then 0, as the formula
+// says.
 //
 // transformers sums in another order. Its Qwen3 (not its Gemma 3 or OLMo 2) also rounds to
 // a type of 16 bits before it multiplies by the weight.
@@ -38,10 +38,8 @@ type RMSNormConfig struct {
 	UnitOffset bool    // the weight of element i is RN32(1 + weight[i]), as in Gemma
 }
 
-// NewRMSNorm returns the norm of vectors of len(weight) elements, from 1 to 1048576. It
-// keeps no reference to weight.
-//
-// Errors wrap ErrConfig.
+// NewRMSNorm returns the norm of vectors of len(weight) elements, from 1 to 1048576. It keeps no
+// reference to weight. Errors wrap ErrConfig.
 func NewRMSNorm(weight []float32, cfg RMSNormConfig) (*RMSNorm, error) {
 	const function = "posenc.NewRMSNorm"
 	if len(weight) < 1 || len(weight) > maxNormElements {
@@ -64,10 +62,8 @@ func NewRMSNorm(weight []float32, cfg RMSNormConfig) (*RMSNorm, error) {
 // a norm of each head that is HeadDim (Qwen3, Gemma 3). For a norm of all heads of a token
 // (OLMo 2), pass a view with one head of Heads*HeadDim elements.
 //
-// Views must not share elements. A call allocates nothing. You may split it into calls for
-// any ranges of tokens or heads, on any goroutines, and get the same bits.
-//
-// Errors wrap ErrConfig (norm), ErrShape, ErrLength or ErrOverlap.
+// Views must not share elements. Errors wrap ErrConfig (norm), ErrShape, ErrLength or
+// ErrOverlap.
 func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
 	const function = "posenc.Normalize"
 	if !norm.valid() {
@@ -95,12 +91,9 @@ func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
 //
 //	x = RN(RN32(x*factors[t]))
 //
-// RN32 rounds to the nearest float32, ties to even, and RN to T. There are as many tokens
-// as factors, and a head has headDim elements. factors must share no memory with the
-// views, and views must not share elements. A call allocates nothing. [QueryScales]
-// computes the factors of some models.
-//
-// Errors wrap ErrShape, ErrLength or ErrOverlap.
+// RN rounds to T. There are as many tokens as factors, and a head has headDim elements. factors
+// must share no memory with the views, and views must not share elements. [QueryScales] computes
+// the factors of some models. Errors wrap ErrShape, ErrLength or ErrOverlap.
 func ScaleQueries[T Element](factors []float32, headDim int, xs ...View[T]) error {
 	const function = "posenc.ScaleQueries"
 	if headDim < 1 {

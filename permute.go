@@ -58,10 +58,9 @@ type Permutation struct {
 // quantized weights may be RowSize bytes, or blocks. Permute the scales of rows like a
 // bias. Where several rows share one scale, only rows of the same scale may change places.
 //
-// dst and src must be the same slice or share no memory. In place, a call allocates memory
-// for the rotated rows of one head. Otherwise it allocates nothing.
-//
-// Errors wrap ErrConfig, ErrShape (Heads, RowSize), ErrLength or ErrOverlap.
+// dst and src must be the same slice or share no memory. In place, a call allocates memory for
+// the rotated rows of one head. Otherwise it allocates nothing. Errors wrap ErrConfig, ErrShape
+// (Heads, RowSize), ErrLength or ErrOverlap.
 func PermuteWeights[T any](dst, src []T, p Permutation) error {
 	const function = "posenc.PermuteWeights"
 	dim, size := cmp.Or(p.RotaryDim, p.HeadDim), cmp.Or(p.RowSize, 1)

@@ -6,9 +6,8 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// SequentialPositions fills in the positions of one sequence: positions[t] = first + t.
-//
-// Errors wrap ErrPosition (a position that does not fit an int32).
+// SequentialPositions fills in the positions of one sequence: positions[t] = first + t. Errors
+// wrap ErrPosition (a position that does not fit an int32).
 func SequentialPositions(positions []int32, first int32) error {
 	if n := int64(len(positions)); int64(first)+n-1 > math.MaxInt32 {
 		return argument.Error(ErrPosition, "posenc.SequentialPositions", "first", first, "at most %d for %d tokens", math.MaxInt32-n+1, n)
@@ -24,13 +23,11 @@ func SequentialPositions(positions []int32, first int32) error {
 //
 //	positions[t] = offsets[b] + t - starts[b]
 //
-// starts are the cumulative lengths (cu_seqlens, indptr): one more than there are
-// sequences, ascending from 0 to len(positions). offsets are the positions of the first
-// tokens: the number of tokens that a cache already has, or minus the number of padding
-// tokens on the left. If offsets is nil, every sequence starts at 0.
-//
-// Errors wrap ErrLength, ErrShape (starts), ErrOverlap or ErrPosition (a position that
-// does not fit an int32).
+// starts are the cumulative lengths (cu_seqlens, indptr): one more than there are sequences,
+// ascending from 0 to len(positions). offsets are the positions of the first tokens: the number
+// of tokens that a cache already has, or minus the number of padding tokens on the left. If
+// offsets is nil, every sequence starts at 0. Errors wrap ErrLength, ErrShape (starts),
+// ErrOverlap or ErrPosition (a position that does not fit an int32).
 func RaggedPositions(positions, starts, offsets []int32) error {
 	const function = "posenc.RaggedPositions"
 	if len(starts) < 1 {

@@ -158,13 +158,11 @@ type DequantizeOptions struct {
 //	E4M3        RN(RN32(code*scale))    scale of Scales, or RN32(1/InverseScale)
 //	E5M2        RN(RN32(code*RN32(1/InverseScale)))
 //
-// RN32 rounds to the nearest float32, ties to even, and RN to T. If src.Hadamard is set,
-// Dequantize transforms the numbers once more, before RN, so that it writes what was there
-// before the transform. dst has as many heads as src, and shares no memory with it or with
-// options.Slots. A call allocates nothing.
-//
-// Errors wrap ErrConfig (src.InverseScale, src.Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition
-// (a slot that is negative or that src does not have).
+// RN rounds to T. If src.Hadamard is set, Dequantize transforms the numbers once more, before
+// RN, so that it writes what was there before the transform. dst has as many heads as src, and
+// shares no memory with it or with options.Slots. Errors wrap ErrConfig (src.InverseScale,
+// src.Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition (a slot that is negative or that
+// src does not have).
 func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], options DequantizeOptions) error {
 	const function = "posenc.Dequantize"
 	tokens, headDim, slots := options.Tokens, options.HeadDim, options.Slots

@@ -48,11 +48,10 @@ const (
 // (transformers computes the factors of Beam and Inkling in float32 steps. It rounds those
 // of Ministral 3 and Mistral 4 to the type of the queries; ScaleQueries does not.)
 //
-// A position below -Offset has no factor and is an error. scales has an entry for each
-// position and shares no memory with positions. A call allocates nothing, except for a
-// real number within 2^-45 of the middle between two float32.
-//
-// Errors wrap ErrLength, ErrConfig (s), ErrOverlap or ErrPosition.
+// A position below -Offset has no factor and is an error. scales has an entry for each position
+// and shares no memory with positions. A call allocates nothing, except for a real number within
+// 2^-45 of the middle between two float32. Errors wrap ErrLength, ErrConfig (s), ErrOverlap or
+// ErrPosition.
 func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	const function = "posenc.QueryScales"
 	const longest = 1 << 31
@@ -168,11 +167,10 @@ type LogQueryScaling struct{ Scale, Bias float64 }
 // View whose Heads is 1. (transformers rounds scale, bias, the logarithm and each step to
 // the type of the queries.)
 //
-// scale and bias are at most 2^100 in magnitude, and positions are at least 0. scales has
-// an entry for each position and shares no memory with positions. A call allocates
-// nothing, except for a real number within some 2^-48 of the middle between two float32.
-//
-// Errors wrap ErrLength, ErrConfig (scale, bias), ErrOverlap or ErrPosition.
+// scale and bias are at most 2^100 in magnitude, and positions are at least 0. scales has an
+// entry for each position and shares no memory with positions. A call allocates nothing, except
+// for a real number within some 2^-48 of the middle between two float32. Errors wrap ErrLength,
+// ErrConfig (scale, bias), ErrOverlap or ErrPosition.
 func LogQueryScales(scales []float32, positions []int32, s LogQueryScaling) error {
 	scale, bias := s.Scale, s.Bias
 	const function = "posenc.LogQueryScales"

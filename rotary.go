@@ -114,11 +114,9 @@ func (r *Rotary) Config() RotaryConfig {
 // every 64 frequencies. Computing the frequencies from Base takes 0.1 ms for 64 of them
 // and a millisecond for 1024.
 //
-// The frequencies from Base are the real numbers Base^(-2i/RotaryDim), rounded to float64
-// once. With frequency.Float32 they take the float32 steps of transformers, each correctly
-// rounded (PyTorch's own power function may be off by one bit).
-//
-// Errors wrap ErrConfig.
+// The frequencies from Base are the real numbers Base^(-2i/RotaryDim), rounded to float64 once.
+// With frequency.Float32 they take the float32 steps of transformers, each correctly rounded
+// (PyTorch's own power function may be off by one bit). Errors wrap ErrConfig.
 func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	const function = "posenc.NewRotary"
 	fail := func(field string, value any, expected string, args ...any) (*Rotary, error) {

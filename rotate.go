@@ -17,10 +17,10 @@ import (
 //	s = RN32(RN32(sin(angle)) * RN32(AttentionFactor))
 //	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
-// RN32 rounds to the nearest float32, ties to even. RN rounds a sum to float32, and then
-// to T if T has 16 bits. With frequency.Float32, several axes or XPos, c and s are what
-// [Rotary.CosSin] writes. The result is defined to the last bit and the same on every
-// implementation. Elements of a head outside the rotated slice do not change.
+// RN rounds a sum to float32, and then to T if T has 16 bits. With frequency.Float32, several
+// axes or XPos, c and s are what [Rotary.CosSin] writes. The result is defined to the last bit
+// and the same on every implementation. Elements of a head outside the rotated slice do not
+// change.
 //
 // a says the angles of each token. rope.At(positions) and rope.AtFractional(positions)
 // compute c and s in the call. rows.All() and rows.At(ids) take them from a cos/sin cache,
@@ -28,13 +28,9 @@ import (
 // ([Rows.AtSome]).
 //
 // All views have the same tokens, and each view has its own number of heads. Views may
-// interleave in memory (packed QKV) but must not share elements, nor memory with the slices
-// of a. A call without tokens
-// rotates nothing; the Data of packed views is then empty. A call allocates nothing. You
-// may split it into calls for any ranges of tokens or heads, on any goroutines, and get
-// the same bits.
-//
-// Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition.
+// interleave in memory (packed QKV) but must not share elements, nor memory with the slices of
+// a. A call without tokens rotates nothing; the Data of packed views is then empty. Errors wrap
+// ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func Rotate[T Element](a Angles, xs ...View[T]) error {
 	const function = "posenc.Rotate"
 	tokens, err := a.check(function)
@@ -75,13 +71,11 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // equal deltas is cheap: it needs one row of cosines and sines for every 16 tokens, or for
 // every 32 with heads of up to 64 elements.
 //
-// Each shift rounds once more. The root mean square error that it adds, relative to the
-// root mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16 and 1.7e-3 in
-// bfloat16. The errors of n shifts add up to sqrt(n) times as much. Equal deltas in
-// float32 add up to more: ten of them to 2.4e-7.
-//
-// Errors are those of Rotate. A Rotary with XPos is ErrConfig too, because its keys depend
-// on its center.
+// Each shift rounds once more. The root mean square error that it adds, relative to the root
+// mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16 and 1.7e-3 in bfloat16. The
+// errors of n shifts add up to sqrt(n) times as much. Equal deltas in float32 add up to more:
+// ten of them to 2.4e-7. Errors are those of Rotate. A Rotary with XPos is ErrConfig too,
+// because its keys depend on its center.
 func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 	const function = "posenc.Shift"
 	tokens, err := r.checkShift(function, deltas)

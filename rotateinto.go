@@ -19,13 +19,11 @@ import (
 // drops the token. If several tokens have the same slot, the last one stays. Elements of
 // dst that belong to no slot do not change.
 //
-// dst has as many heads as src. With slots, dst may have more tokens than the call. It has
-// room at least for the tokens up to the largest slot, and with SequenceStride for all
-// tokens of that slot's sequence. dst must share no memory with src, slots or the slices of
-// a. A call allocates nothing.
-//
-// Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot for
-// which dst has no room is ErrPosition, or ErrLength if dst has room for no token at all.
+// dst has as many heads as src. With slots, dst may have more tokens than the call. It has room
+// at least for the tokens up to the largest slot, and with SequenceStride for all tokens of that
+// slot's sequence. dst must share no memory with src, slots or the slices of a. Errors wrap
+// ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot for which dst has no
+// room is ErrPosition, or ErrLength if dst has room for no token at all.
 func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S]) error {
 	const function = "posenc.RotateInto"
 	tokens, err := a.check(function)

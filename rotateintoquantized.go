@@ -39,13 +39,11 @@ type IntoQuantized[D Quantized, S Element] struct {
 // as Src. What belongs to no slot does not change. Rows with entries for each head, and
 // tokens without a row ([Rows.AtSome]), are an error.
 //
-// Dst shares no memory with Src, slots or the slices of a. A call allocates nothing. You may split it
-// into calls for any ranges of tokens or heads, on any goroutines, and get the same bits; a
-// norm of all heads needs all heads of a token in one call.
-//
-// Errors wrap ErrConfig (a, a norm, InverseScale, Hadamard), ErrShape, ErrLength, ErrOverlap or
-// ErrPosition, as those of RotateInto. HeadDim is at most 4096, and Heads*HeadDim at most
-// 16384 with a norm of all heads.
+// Dst shares no memory with Src, slots or the slices of a. You may split it into calls for any
+// ranges of tokens or heads, on any goroutines, and get the same bits; a norm of all heads needs
+// all heads of a token in one call. Errors wrap ErrConfig (a, a norm, InverseScale, Hadamard),
+// ErrShape, ErrLength, ErrOverlap or ErrPosition, as those of RotateInto. HeadDim is at most
+// 4096, and Heads*HeadDim at most 16384 with a norm of all heads.
 func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x IntoQuantized[D, S]) error {
 	var c quantizedCall
 	if err := c.begin("posenc.RotateIntoQuantized", &a, slots); err != nil {

@@ -36,10 +36,8 @@ func (r *Rows) Len() int {
 // them without computing cosines and sines again, and gets the bits of r.At(positions).
 // With several axes positions is [axes][tokens].
 //
-// Rows take 4*RotaryDim bytes for each token. [Rows.Refill] computes the rows of the next step in
-// the same memory.
-//
-// Errors wrap ErrConfig (r), ErrLength or ErrPosition.
+// Rows take 4*RotaryDim bytes for each token. [Rows.Refill] computes the rows of the next step
+// in the same memory. Errors wrap ErrConfig (r), ErrLength or ErrPosition.
 func (r *Rotary) Rows(positions []int32) (*Rows, error) {
 	const function = "posenc.Rotary.Rows"
 	tokens, err := r.check(function, "positions", positions)
@@ -54,10 +52,9 @@ func (r *Rotary) Rows(positions []int32) (*Rows, error) {
 }
 
 // Refill computes the rows of other positions, of as many tokens as there are, in place of those
-// that r has. It allocates only where r never had as many rows. No other call may use r meanwhile.
-// After an error r has the rows that it had.
-//
-// Errors are those of [Rotary.Rows]; ErrConfig also where r is not from there.
+// that r has. It allocates only where r never had as many rows. No other call may use r
+// meanwhile. After an error r has the rows that it had. Errors are those of [Rotary.Rows];
+// ErrConfig also where r is not from there.
 func (r *Rows) Refill(positions []int32) error {
 	const function = "posenc.Rows.Refill"
 	if r == nil || r.rotary == nil {
@@ -131,10 +128,9 @@ type Table[C Element] struct {
 // NewRows returns Rows over a table of your own, for cosines and sines that you have
 // already.
 //
-// It does not copy the table. Every call reads it, so it must not change during a call,
-// and no call may write to its memory. 16-bit entries are widened, which is exact.
-//
-// Errors wrap ErrConfig, ErrShape (t.Stride) or ErrLength.
+// It does not copy the table. Every call reads it, so it must not change during a call, and no
+// call may write to its memory. 16-bit entries are widened, which is exact. Errors wrap
+// ErrConfig, ErrShape (t.Stride) or ErrLength.
 func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 	const function = "posenc.NewRows"
 	h, err := newHead(function, cfg)

@@ -18,10 +18,8 @@ import (
 //
 // Each shift quantizes once more: docs/quantized.md says how large the errors are.
 //
-// Views must not share elements, nor memory with deltas. A call allocates nothing. You may split it into calls for
-// any ranges of tokens or heads, on any goroutines, and get the same bits.
-//
-// Errors are those of Shift, and of RotateIntoQuantized for the views.
+// Views must not share elements, nor memory with deltas. Errors are those of Shift, and of
+// RotateIntoQuantized for the views.
 func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[D]) error {
 	const function = "posenc.ShiftQuantized"
 	tokens, err := r.checkShift(function, deltas)

@@ -23,26 +23,8 @@
 // [PaddedPositions] and [DETRPositions] write the positions for models that do not simply
 // count them.
 //
-// # Models
-//
-// This table shows which call gives the encoding of a model. docs/absolute.md in the
-// repository has the formulas and lists common mistakes.
-//
-//	Vaswani's transformer                            Vaswani, AddSinusoidal
-//	Marian, Pegasus, RoFormer                        Marian
-//	Transformer-XL, XLNet                            Marian, positions of package relative
-//	tensor2tensor                                    Tensor2Tensor
-//	fairseq, FSMT, M2M-100, NLLB, SpeechT5           Fairseq, PaddedPositions
-//	Whisper's encoder                                Whisper
-//	MusicGen's decoder                               MusicGen
-//	timesteps of diffusion models                    Timesteps
-//	MAE, ViTMAE, AIMv2, RT-DETR                      MAE
-//	DETR, Deformable DETR                            DETR, DETRPositions
-//	MLX                                              MLX
-//	GPT-2, CLIP, BERT, ELECTRA, BART                 AddEmbeddings
-//	RoBERTa, XLM-R, OPT                              AddEmbeddings, PaddedPositions
-//	ViT, DINOv2 at another resolution; towers of     InterpolateGrid
-//	Qwen3-VL, PaddleOCR-VL, Inkling 2, Muse
+// docs/absolute.md in the repository says which call gives the encoding of a model, has the
+// formulas, and lists common mistakes.
 //
 // # Shapes
 //

@@ -22,12 +22,9 @@ const maxAntialiased = 64
 //
 //	dst[i] = RN32((1-f)*src[floor(u)] + f*src[min(floor(u)+1, n-1)])
 //
-// Here f is u-floor(u) rounded to float64; 1-f, each product and the sum are rounded to
-// float64 too. dst and src are [rows][dim] with 1 to 2^24 rows each, and must not share
-// elements.
-//
-// Errors wrap [posenc.ErrShape] (dim, more rows), [posenc.ErrLength] or
-// [posenc.ErrOverlap].
+// Here f is u-floor(u) rounded to float64; 1-f, each product and the sum are rounded to float64
+// too. dst and src are [rows][dim] with 1 to 2^24 rows each, and must not share elements. Errors
+// wrap ErrShape (dim, more rows), [posenc.ErrLength] or [posenc.ErrOverlap].
 func InterpolateTable(dst, src []float32, dim int) error {
 	const function = "absolute.InterpolateTable"
 	if dim < 1 {
@@ -125,13 +122,11 @@ type InterpolateGridOptions struct {
 // start at 0 and add rows, and columns, in ascending order; a border row that stands in for
 // several is added several times. Each product, sum and quotient is rounded to float64.
 //
-// dst is [DstHeight][DstWidth][Dim], src is [SrcHeight][SrcWidth][Dim], and they must not
-// share elements. With Antialias the larger height times the larger width must be at most 64
-// times the patches of both grids. The row of a class token is not part of the grid; copy it
-// yourself. A call allocates the weights of one row and one column.
-//
-// Errors wrap [posenc.ErrShape] (the options), [posenc.ErrLength] or
-// [posenc.ErrOverlap].
+// dst is [DstHeight][DstWidth][Dim], src is [SrcHeight][SrcWidth][Dim], and they must not share
+// elements. With Antialias the larger height times the larger width must be at most 64 times the
+// patches of both grids. The row of a class token is not part of the grid; copy it yourself. A
+// call allocates the weights of one row and one column. Errors wrap ErrShape (the options),
+// [posenc.ErrLength] or [posenc.ErrOverlap].
 func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	const function = "absolute.InterpolateGrid"
 	o := &options

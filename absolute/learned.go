@@ -31,10 +31,8 @@ type Embedding[W posenc.Element] struct {
 //	OPT                  PaddedPositions with padding 1, Offset 0: they include its offset of 2
 //
 // x is [tokens][dim] without gaps. Each embedding has one ID for each token. x must not share
-// memory with tables and IDs. A call allocates nothing.
-//
-// Errors wrap [posenc.ErrShape] (dim), [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition] (an ID without a row).
+// memory with tables and IDs. Errors wrap ErrShape (dim), [posenc.ErrLength],
+// [posenc.ErrOverlap] or [posenc.ErrPosition] (an ID without a row).
 func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[W]) error {
 	const function = "absolute.AddEmbeddings"
 	if dim < 1 {

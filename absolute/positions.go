@@ -17,10 +17,8 @@ import (
 // fairseq, RoBERTa and XLM-R do this, with padding their padding index (padding_idx). OPT
 // does it with padding 1, because its table begins with two rows of its own.
 //
-// positions is as long as mask and must not share memory with it.
-//
-// Errors wrap [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (padding
-// above 2^31-1-len(mask)).
+// positions is as long as mask and must not share memory with it. Errors wrap ErrLength,
+// [posenc.ErrOverlap] or [posenc.ErrPosition] (padding above 2^31-1-len(mask)).
 func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 	const function = "absolute.PaddedPositions"
 	if len(positions) != len(mask) {
@@ -61,10 +59,8 @@ type DETRPositionsOptions struct {
 //
 //	y = RN32(RN32(RN32(y-RN32(Offset)) / RN32(last+RN32(1e-6))) * RN32(Scale))
 //
-// Without a Scale, positions are RN32(y-RN32(Offset)).
-//
-// Errors wrap [posenc.ErrShape] (Height, Width), [posenc.ErrConfig] (Scale, Offset),
-// [posenc.ErrLength] or [posenc.ErrOverlap].
+// Without a Scale, positions are RN32(y-RN32(Offset)). Errors wrap ErrShape (Height, Width),
+// [posenc.ErrConfig] (Scale, Offset), [posenc.ErrLength] or [posenc.ErrOverlap].
 func DETRPositions(positions []float32, mask []bool, options DETRPositionsOptions) error {
 	const function = "absolute.DETRPositions"
 	height, width, scale, offset := options.Height, options.Width, float32(options.Scale), float32(options.Offset)

@@ -53,10 +53,8 @@ type Position interface{ int32 | float32 }
 // leastFrequency is the smallest magnitude of a frequency other than 0.
 const leastFrequency = 0x1p-900
 
-// NewSinusoidal checks cfg and returns the encoding that it describes. It keeps no reference
-// to InvFreq and Padding.
-//
-// Errors wrap [posenc.ErrConfig].
+// NewSinusoidal checks cfg and returns the encoding that it describes. It keeps no reference to
+// InvFreq and Padding. Errors wrap ErrConfig.
 func NewSinusoidal(cfg SinusoidalConfig) (*Sinusoidal, error) {
 	return newSinusoidal("absolute.NewSinusoidal", cfg)
 }

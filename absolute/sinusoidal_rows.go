@@ -25,12 +25,9 @@ import (
 // for n frequencies. Where Dim is larger than 2*n*Axes, the remaining elements are zero.
 // Where it is 2*n*Axes-1, the last element of the last axis is left out.
 //
-// dst is [tokens][Dim] without gaps and must not share memory with positions. A call
-// allocates nothing.
-//
-// Errors wrap [posenc.ErrConfig] (s), [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition] (a NaN, a position beyond 2^31 in magnitude or an angle of
-// 2^50 or beyond).
+// dst is [tokens][Dim] without gaps and must not share memory with positions. Errors wrap
+// ErrConfig (s), [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (a NaN, a
+// position beyond 2^31 in magnitude or an angle of 2^50 or beyond).
 func SinusoidalRows[T posenc.Element, P Position](dst []T, s *Sinusoidal, positions []P) error {
 	tokens, err := checkRows("absolute.SinusoidalRows", s, "dst", dst, "positions", positions)
 	if err != nil || tokens == 0 {
@@ -49,11 +46,9 @@ func SinusoidalRows[T posenc.Element, P Position](dst []T, s *Sinusoidal, positi
 // scale is the factor by which the model scales its token embeddings: sqrt(Dim) in Vaswani
 // et al., 1 if there is none. 0 multiplies by 0; it is no default.
 //
-// x is [tokens][Dim] without gaps and must not share memory with positions. A call
-// allocates nothing.
-//
-// Errors wrap [posenc.ErrConfig] (s, or a scale that is not finite),
-// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition].
+// x is [tokens][Dim] without gaps and must not share memory with positions. Errors wrap
+// ErrConfig (s, or a scale that is not finite), [posenc.ErrLength], [posenc.ErrOverlap] or
+// [posenc.ErrPosition].
 func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions []P, scale float32) error {
 	const function = "absolute.AddSinusoidal"
 	tokens, err := checkRows(function, s, "x", x, "positions", positions)
@@ -73,10 +68,8 @@ func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions
 //
 //	RN64(RN64(sin(p*w[k])) * RN32(Scale))    RN64(RN64(cos(p*w[k])) * RN32(Scale))
 //
-// Sine and cosine are correctly rounded: within half a unit in the last place. Each pair
-// takes microseconds, so use it for tables that are made once. A call allocates nothing.
-//
-// Errors are those of SinusoidalRows.
+// Sine and cosine are correctly rounded: within half a unit in the last place. Each pair takes
+// microseconds, so use it for tables that are made once. Errors are those of SinusoidalRows.
 func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) error {
 	tokens, err := checkRows("absolute.SinusoidalRows64", s, "dst", dst, "positions", positions)
 	if err != nil || tokens == 0 {

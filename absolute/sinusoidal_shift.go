@@ -19,11 +19,8 @@ import (
 // real sines and cosines at t+delta. Rows of zeros, and elements beyond the axes, stay zero.
 //
 // rows is [tokens][Dim]. deltas has one element for each token; with several axes it is
-// [axes][tokens]. A call allocates nothing.
-//
-// Errors wrap [posenc.ErrConfig] (s, also where Dim is 2*n*Axes-1),
-// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (an angle of 2^50 or
-// beyond).
+// [axes][tokens]. Errors wrap ErrConfig (s, also where Dim is 2*n*Axes-1), [posenc.ErrLength],
+// [posenc.ErrOverlap] or [posenc.ErrPosition] (an angle of 2^50 or beyond).
 func (s *Sinusoidal) Shift(rows []float32, deltas []int32) error {
 	const function = "absolute.Sinusoidal.Shift"
 	tokens, err := checkRows(function, s, "rows", rows, "deltas", deltas)
@@ -74,11 +71,9 @@ func (s *Sinusoidal) rotate(rows []float32, deltas []int32, tokens int, scratch 
 //	row(t+delta) = T * row(t)
 //
 // T has a rotation by delta*w for each frequency w, correctly rounded to float32, and is zero
-// elsewhere. matrix is [Dim][Dim]; deltas has one element for each axis.
-//
-// Errors wrap [posenc.ErrConfig] (s, also where Dim is 2*n*Axes-1),
-// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (an angle of 2^50 or
-// beyond).
+// elsewhere. matrix is [Dim][Dim]; deltas has one element for each axis. Errors wrap ErrConfig
+// (s, also where Dim is 2*n*Axes-1), [posenc.ErrLength], [posenc.ErrOverlap] or
+// [posenc.ErrPosition] (an angle of 2^50 or beyond).
 func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 	const function = "absolute.Sinusoidal.ShiftMatrix"
 	if err := s.checkExists(function); err != nil {

@@ -10,7 +10,7 @@ import "fmt"
 //
 // There are 1 to 256 sections. Each is a count of pairs and not negative. Together they
 // have at least 1 and at most MaxRotaryDim/2 pairs. The result has one entry for each pair
-// and is for posenc.RotaryConfig.Axes. Errors wrap ErrParameter.
+// and is for posenc.RotaryConfig.Axes.
 func Sections(sections ...int) ([]uint8, error) {
 	c := checker{function: "Sections"}
 	c.require(len(sections) >= 1 && len(sections) <= 256, "len(sections)", len(sections), "from 1 to 256")
@@ -48,7 +48,7 @@ type ImageSections struct {
 //	axis 0 otherwise.
 //
 // Height and width each get at most every third pair, however large their counts are, as
-// in transformers. The other pairs belong to time. Errors wrap ErrParameter.
+// in transformers. The other pairs belong to time.
 func InterleavedSections(sections ImageSections) ([]uint8, error) {
 	c := checker{function: "InterleavedSections"}
 	pairs := c.imageSections(sections)
@@ -69,7 +69,6 @@ func InterleavedSections(sections ImageSections) ([]uint8, error) {
 // AlternatingSections returns the axis of each pair for models in which the first pairs
 // alternate between height and width and the others belong to time, as in ERNIE 4.5 VL
 // (mrope_section [22, 22, 20]: height, width, time). Height and Width must be equal.
-// Errors wrap ErrParameter.
 func AlternatingSections(sections ImageSections) ([]uint8, error) {
 	c := checker{function: "AlternatingSections"}
 	pairs := c.imageSections(sections)

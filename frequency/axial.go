@@ -68,7 +68,7 @@ func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 //	InvFreq[k]           = base^(-4k/headDim)        axis 0, the row of a patch
 //	InvFreq[headDim/4+k] = base^(-(4k+2)/headDim)    axis 1, its column
 //
-// headDim is a multiple of 4. Errors wrap ErrParameter.
+// headDim is a multiple of 4.
 func AxialAlternating(headDim int, base float64, rounding Rounding) (Ladder, error) {
 	c := checker{function: "AxialAlternating", rounding: rounding}
 	c.common("headDim", headDim, 4, base)
@@ -96,7 +96,7 @@ func AxialAlternating(headDim int, base float64, rounding Rounding) (Ladder, err
 //
 // EfficientLoFTR has rows and columns, counted from 1. Its headDim is 256, all heads
 // together: pass a View with one head. Kimi's MoonViT has columns and rows. Both have
-// interleaved pairs. headDim is a multiple of 4. Errors wrap ErrParameter.
+// interleaved pairs. headDim is a multiple of 4.
 func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, error) {
 	c := checker{function: "AxialInterleaved", rounding: rounding}
 	c.common("headDim", headDim, 4, base)
@@ -132,8 +132,7 @@ func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, err
 //	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 64, RotaryDim: 60, Layout: posenc.Interleaved},
 //		posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true})
 //
-// Each of dims is even, and they add up to at most MaxRotaryDim/2. Errors wrap
-// ErrParameter.
+// Each of dims is even, and they add up to at most MaxRotaryDim/2.
 func AxialTiled(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	c := checker{function: "AxialTiled", rounding: rounding}
 	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
@@ -181,7 +180,7 @@ type ESMFold2Parameters struct {
 //	InvFreq = UIDBase^(-k/UIDPairs)            axis 3
 //
 // The remaining pairs have frequency 0: they do not rotate. Source:
-// EsmFold2RotaryEmbedding of transformers. Errors wrap ErrParameter.
+// EsmFold2RotaryEmbedding of transformers.
 func ESMFold2(headDim int, p ESMFold2Parameters, rounding Rounding) (Ladder, error) {
 	c := checker{function: "ESMFold2", rounding: rounding}
 	c.common("headDim", headDim, 2, p.SpatialBase)

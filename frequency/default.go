@@ -5,10 +5,9 @@ package frequency
 //
 //	InvFreq[i] = base^(-2i/rotaryDim)
 //
-// With Float32 it is RN32(1/RN32(RN32(base)^RN32(2i/rotaryDim))), where RN32 rounds to the
-// nearest float32, ties to even. rotaryDim is even, from 2 to MaxRotaryDim. base is a
-// finite number above 1 (with Float32 also after rounding to float32). Errors wrap
-// ErrParameter.
+// With Float32 it is RN32(1/RN32(RN32(base)^RN32(2i/rotaryDim))). RN32 rounds to the nearest
+// float32, ties to even. rotaryDim is even, from 2 to MaxRotaryDim. base is a finite number
+// above 1 (with Float32 also after rounding to float32).
 func Default(rotaryDim int, base float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Default", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

@@ -9,7 +9,7 @@ package frequency
 // With Float32 it is the frequency of [Default] divided by RN32(factors[i]), in float32.
 // (ggml computes the angle of each position by a running product in float32, which no
 // frequencies can reproduce.) There are rotaryDim/2 factors, finite numbers above 0. The
-// other arguments are as in Default. Errors wrap ErrParameter.
+// other arguments are as in Default.
 func Factors(rotaryDim int, base float64, factors []float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Factors", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

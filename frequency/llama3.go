@@ -27,7 +27,7 @@ type Llama3Parameters struct {
 //
 // Factor is a finite number above 0. LowFreqFactor and HighFreqFactor are finite numbers
 // above 0, and LowFreqFactor is not above HighFreqFactor. OriginalMaxPositions is at least
-// 1. The other arguments are as in [Default]. Errors wrap ErrParameter.
+// 1. The other arguments are as in [Default].
 func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Llama3", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

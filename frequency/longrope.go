@@ -32,7 +32,7 @@ type LongRoPEParameters struct {
 // Both lists have rotaryDim/2 finite numbers above 0. OriginalMaxPositions is at least 2.
 // Factor is a finite number above 0, or 0 if both attention factors are given. The
 // attention factors are finite and not negative. SequenceLength is not negative. The other
-// arguments are as in [Default]. Errors wrap ErrParameter.
+// arguments are as in [Default].
 func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "LongRoPE", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

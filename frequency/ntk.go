@@ -30,7 +30,7 @@ type DynamicNTKParameters struct {
 //
 // rotaryDim is even, from 4 to MaxRotaryDim. Factor is a finite number above 0,
 // MaxPositions is at least 1, and SequenceLength is not negative. The other arguments are
-// as in Default. Errors wrap ErrParameter.
+// as in Default.
 func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "DynamicNTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)
@@ -70,8 +70,7 @@ type NTKParameters struct {
 //	InvFreq[i] = (base·Factor)^(-2i/rotaryDim) / Factor^(2/rotaryDim)
 //
 // With Float32 it follows the float32 steps of vLLM. Factor is a finite number above 0,
-// and base·Factor is above 1. The other arguments are as in [Default]. Errors wrap
-// ErrParameter.
+// and base·Factor is above 1. The other arguments are as in [Default].
 func NTK(rotaryDim int, base float64, p NTKParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -121,7 +120,7 @@ type NTKMixedParameters struct {
 // With Float32 it follows the float32 steps of vLLM, with MixedB rounded to float32.
 // (torch rounds MixedB in its vector loops and not in the rest of a loop, which depends on
 // the processor.) Factor is a finite number above 0. MixedB is finite and not negative.
-// The other arguments are as in [Default]. Errors wrap ErrParameter.
+// The other arguments are as in [Default].
 func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKMixed", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -170,7 +169,7 @@ type NTKAlphaParameters struct {
 //
 // With Float32 the new base is computed in float64. rotaryDim is even, from 4 to
 // MaxRotaryDim. Alpha is a finite number above 0 that leaves the new base above 1. The
-// other arguments are as in [Default]. Errors wrap ErrParameter.
+// other arguments are as in [Default].
 func NTKAlpha(rotaryDim int, base float64, p NTKAlphaParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKAlpha", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)

@@ -21,7 +21,7 @@ type ProportionalParameters struct {
 // of transformers.
 //
 // headDim is even, from 2 to MaxRotaryDim. PartialRotaryFactor is from 0 to 1. Factor is a
-// finite number above 0. base is as in [Default]. Errors wrap ErrParameter.
+// finite number above 0. base is as in [Default].
 func Proportional(headDim int, base float64, p ProportionalParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Proportional", rounding: rounding}
 	check.common("headDim", headDim, 2, base)

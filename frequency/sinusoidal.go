@@ -24,7 +24,7 @@ type SinusoidalParameters struct {
 //
 // pairs is from 1 to MaxRotaryDim/2. First and Denominator are above 0, Base is above 1,
 // and all three are finite. The frequencies must be finite and at least 2^-900. They are
-// rounded to float64 once. Errors wrap ErrParameter.
+// rounded to float64 once.
 func Sinusoidal(pairs int, p SinusoidalParameters) ([]float64, error) {
 	c := checker{function: "Sinusoidal"}
 	c.pairs(pairs)
@@ -81,7 +81,7 @@ type GeometricParameters struct {
 //
 // MLX computes them like this from its max_freq and min_freq. With one pair the frequency
 // is First. pairs is from 1 to MaxRotaryDim/2. First and Last are finite and at least
-// 2^-900. The frequencies are rounded to float64 once. Errors wrap ErrParameter.
+// 2^-900. The frequencies are rounded to float64 once.
 func Geometric(pairs int, p GeometricParameters) ([]float64, error) {
 	c := checker{function: "Geometric"}
 	c.pairs(pairs)

@@ -12,7 +12,7 @@ import (
 //
 // The sum of the two float64 is the rounded real number. posenc.RotaryConfig.XPos computes
 // the rates itself. rotaryDim is even, from 2 to MaxRotaryDim. scaleBase is a finite
-// number of at least 2^-50 (512 in the paper). Errors wrap ErrParameter.
+// number of at least 2^-50 (512 in the paper).
 func XPos(rotaryDim int, scaleBase float64) (high, low []float64, err error) {
 	c := checker{function: "XPos"}
 	c.require(rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= MaxRotaryDim, "rotaryDim", rotaryDim, "an even number from 2 to %d", MaxRotaryDim)

@@ -59,7 +59,7 @@ type YaRNParameters struct {
 // BetaSlow are finite and above 0, and BetaFast is not less than BetaSlow.
 // ExtrapolationFactor is at most 1. The other fields are finite and not negative. low must
 // not be above high: frameworks disagree on what follows then. The other arguments are as
-// in [Default]. Errors wrap ErrParameter.
+// in [Default].
 func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "YaRN", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

@@ -11,12 +11,11 @@ import (
 
 // HuggingFaceMultimodal reads from the config.json of a model of images, video or sound how its
 // tokens get their positions: the [multimodal.Model], with the defaults of transformers 5.23 for
-// keys that the file leaves out, and the ids of its placeholders. An id is 0 where the file does not
-// have it: some models have theirs in the tokenizer. HuggingFace reads the frequencies of such a
-// model.
-//
-// Errors wrap ErrSyntax, ErrValue, ErrContradiction, or ErrUnknown: a type that gives images the
-// positions of text, that multimodal does not know, or whose parameters are not in this file.
+// keys that the file leaves out, and the ids of its placeholders. An id is 0 where the file does
+// not have it: some models have theirs in the tokenizer. HuggingFace reads the frequencies of
+// such a model. Errors wrap ErrSyntax, ErrValue, ErrContradiction, or ErrUnknown: a type that
+// gives images the positions of text, that multimodal does not know, or whose parameters are not
+// in this file.
 func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs, error) {
 	const function = "HuggingFaceMultimodal"
 	fail := func(err error) (multimodal.Model, multimodal.TokenIDs, error) {

@@ -48,11 +48,10 @@ type ropeLayer struct {
 // layers that do not rotate, several bases, and indexers.
 //
 // options is at most one RopeOptions. Without it, or with its zero value, angles are exact.
-//
 // Errors wrap ErrArgument (several options; a SequenceLength that is negative, or 0 although
-// frequencies depend on it; an unknown Rounding; FrequencyFactors that are missing, of the
-// wrong number or out of range) or ErrValue (numbers in the configuration from which no
-// frequencies of that length or rounding can be computed).
+// frequencies depend on it; an unknown Rounding; FrequencyFactors that are missing, of the wrong
+// number or out of range) or ErrValue (numbers in the configuration from which no frequencies of
+// that length or rounding can be computed).
 func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 	const function = "Model.Rope"
 	o, err := one(function, options)
@@ -148,9 +147,8 @@ func (r *Rope) layer(i int) ropeLayer {
 }
 
 // Rows computes the cosines and sines of the tokens of a step once for all layers: one row for
-// each token and each kind of layers. With several axes positions is [axes][tokens].
-//
-// Errors are those of posenc.Rotary.Rows; ErrArgument for a nil or zero Rope.
+// each token and each kind of layers. With several axes positions is [axes][tokens]. Errors are
+// those of posenc.Rotary.Rows; ErrArgument for a nil or zero Rope.
 func (r *Rope) Rows(positions []int32) (*LayerRows, error) {
 	if r == nil || len(r.kinds) == 0 {
 		return nil, document.ValueError(ErrArgument, "Rope.Rows", "the Rope", "nil or zero", "a Rope from Model.Rope")
@@ -174,11 +172,10 @@ type LayerRows struct {
 	stale bool           // not all are of one step
 }
 
-// Refill computes the rows of another step, of as many tokens as there are, in place of those that
-// there were. It allocates only where there never were as many tokens. No other call may use the
-// rows meanwhile.
-//
-// Errors are those of Rope.Rows. After an error there are no rows until Refill returns nil.
+// Refill computes the rows of another step, of as many tokens as there are, in place of those
+// that there were. It allocates only where there never were as many tokens. No other call may
+// use the rows meanwhile. Errors are those of Rope.Rows. After an error there are no rows until
+// Refill returns nil.
 func (r *LayerRows) Refill(positions []int32) error {
 	if r == nil || len(r.kinds) == 0 {
 		return document.ValueError(ErrArgument, "LayerRows.Refill", "the LayerRows", "nil or zero", "LayerRows from Rope.Rows")

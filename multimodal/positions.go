@@ -28,10 +28,9 @@ type Next[T int32 | float32] struct {
 // next says where decoding goes on. [Family] has the equations.
 //
 // runs are the whole prompt, from position 0 on. When a prompt grows, for example by another
-// image, compute all of it again; the positions of earlier tokens do not change.
-//
-// Errors wrap ErrConfig (m), ErrLength (dst), ErrShape (a run or its grid) or ErrPosition
-// (a position that does not fit an int32, or a fraction in Qwen3Omni).
+// image, compute all of it again; the positions of earlier tokens do not change. Errors wrap
+// ErrConfig (m), ErrLength (dst), ErrShape (a run or its grid) or ErrPosition (a position that
+// does not fit an int32, or a fraction in Qwen3Omni).
 func (m Model) Positions(dst []int32, runs []Run) (next Next[int32], err error) {
 	return positions(m, "multimodal.Model.Positions", dst, runs)
 }
@@ -74,13 +73,13 @@ type BatchOptions struct {
 	PadLeft bool // padding comes before the prompts, not after them
 }
 
-// BatchPositions writes the positions of several prompts that are padded to one length. dst
-// is [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
-// position 0. If next is not empty, it gets where decoding goes on after each prompt. Each prompt has the same positions as in [Model.Positions], with one exception:
-// HunYuanVL counts images through the whole batch, as transformers does.
-//
-// Errors wrap ErrConfig (m, options), ErrLength (dst, next), ErrShape (a prompt that is
-// longer than Length, a run or its grid), ErrOverlap (dst and next) or ErrPosition.
+// BatchPositions writes the positions of several prompts that are padded to one length. dst is
+// [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
+// position 0. If next is not empty, it gets where decoding goes on after each prompt. Each
+// prompt has the same positions as in [Model.Positions], with one exception: HunYuanVL counts
+// images through the whole batch, as transformers does. Errors wrap ErrConfig (m, options),
+// ErrLength (dst, next), ErrShape (a prompt that is longer than Length, a run or its grid),
+// ErrOverlap (dst and next) or ErrPosition.
 func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, options BatchOptions) error {
 	const function = "multimodal.Model.BatchPositions"
 	if err := m.check(function); err != nil {

@@ -22,10 +22,9 @@ type PatchOptions struct {
 // Patches are in the order of the image processor (get_vision_position_ids of transformers,
 // rot_pos_emb of Qwen2-VL). Frames follow one another. Within a frame, blocks of
 // MergeSize*MergeSize patches follow row by row, and so do the patches within a block, which
-// become one token. With MergeSize 1 patches come row by row. Rows and columns count from
-// First, time from 0. A class token, which Llama 4 has after the patches, is at 0 on both axes.
-//
-// Errors wrap ErrConfig (options), ErrLength (dst) or ErrShape (a grid).
+// become one token. With MergeSize 1 patches come row by row. Rows and columns count from First,
+// time from 0. A class token, which Llama 4 has after the patches, is at 0 on both axes. Errors
+// wrap ErrConfig (options), ErrLength (dst) or ErrShape (a grid).
 func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
 	const function = "multimodal.PatchPositions"
 	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
@@ -232,12 +231,10 @@ func (o GridOptions) Taps() int {
 //	y*(Side-1)/max(h-1, 1)      with AlignCorners
 //	(y+1/2)*Side/h - 1/2        without
 //
-// Columns are alike, and the weight of a tap is the product of both. All frames of a video
-// have the same weights. Weights have the bits of transformers 5.23 on a CPU: every operation
-// rounds to float32 (get_vision_interpolation_indices_and_weights, fast_pos_embed_interpolate
-// of Qwen3-VL).
-//
-// Errors wrap ErrConfig (options), ErrLength, ErrShape (a grid) or ErrOverlap.
+// Columns are alike, and the weight of a tap is the product of both. All frames of a video have
+// the same weights. Weights have the bits of transformers 5.23 on a CPU: every operation rounds
+// to float32 (get_vision_interpolation_indices_and_weights, fast_pos_embed_interpolate of
+// Qwen3-VL). Errors wrap ErrConfig (options), ErrLength, ErrShape (a grid) or ErrOverlap.
 func GridWeights(indices []int32, weights []float32, grids []Grid, options GridOptions) error {
 	const function = "multimodal.GridWeights"
 	if options.Side < 1 || options.Side > 1<<15 {

@@ -34,11 +34,9 @@ const (
 //	slopes[h] = 2^(-maxBias*(h+1)/p)                h < p
 //	slopes[h] = 2^(-maxBias*(2*(h-p)+1)/(2*p))      h >= p
 //
-// correctly rounded. maxBias is positive and finite: 8 in the paper, alibi_bias_max in
-// MPT, attention.max_alibi_bias in GGUF. A call allocates only where a slope is within 2^-49
-// of the middle between two float32.
-//
-// Errors wrap [posenc.ErrConfig].
+// correctly rounded. maxBias is positive and finite: 8 in the paper, alibi_bias_max in MPT,
+// attention.max_alibi_bias in GGUF. A call allocates only where a slope is within 2^-49 of the
+// middle between two float32. Errors wrap ErrConfig.
 func ALiBiSlopes(slopes []float32, maxBias float64) error {
 	if !(maxBias > 0 && maxBias <= math.MaxFloat64) {
 		return argument.Error(posenc.ErrConfig, "relative.ALiBiSlopes", "maxBias", maxBias, "a positive finite number")
@@ -65,16 +63,13 @@ func ALiBiSlopes(slopes []float32, maxBias float64) error {
 //	score = RN32(score - RN32(slope*RN32(|key-query|)))    SymmetricALiBi
 //	score = RN32(score + RN32(slope*RN32(key)))            KeyALiBi
 //
-// key and query are positions. slopes has one slope for each head of the model, and slope is
-// the one of the score's head. RN32 rounds to the nearest float32, ties to even; distances
-// below 2^24 are exact.
+// key and query are positions. slopes has one slope for each head of the model, and slope is the
+// one of the score's head. Distances below 2^24 are exact.
 //
-// Biases are computed on the fly: a call needs no memory of the size of the scores and
-// allocates nothing. Keys after the query are not masked. slopes must not share memory with
-// the scores. Most models scale the scores by 1/sqrt(HeadDim) before they add the bias;
-// Falcon scales the sum.
-//
-// Errors wrap [posenc.ErrConfig] (form), [posenc.ErrShape], [posenc.ErrLength],
+// Biases are computed on the fly: a call needs no memory of the size of the scores and allocates
+// nothing. Keys after the query are not masked. slopes must not share memory with the scores.
+// Most models scale the scores by 1/sqrt(HeadDim) before they add the bias; Falcon scales the
+// sum. Errors wrap ErrConfig (form), [posenc.ErrShape], [posenc.ErrLength],
 // [posenc.ErrOverlap] or [posenc.ErrPosition].
 func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 	const function = "relative.AddALiBi"

@@ -14,10 +14,9 @@ import (
 //
 //	score = RN32(score + products[query][distances.First-(query-key)])
 //
-// query and key are positions, and RN32 rounds to the nearest float32, ties to even. Scores
-// of other keys, farther away or on the other side of the query, do not change. products has
-// a row of distances.Count elements for each query of the tile, and must not share memory
-// with the scores. distances.First is from -2^31 to 2^31.
+// query and key are positions. Scores of other keys, farther away or on the other side of the
+// query, do not change. products has a row of distances.Count elements for each query of the
+// tile, and must not share memory with the scores. distances.First is from -2^31 to 2^31.
 //
 // Inkling and Inkling 2 bias the keys up to extent positions behind the query (extent is
 // rel_extent, or sliding_window_size). The bias is r·proj[distance], where r is the relative
@@ -30,10 +29,8 @@ import (
 // Scale the scores before. In layers with log scaling, scale relative states as queries are
 // scaled: posenc.QueryScales, posenc.ScaleQueries.
 //
-// A call allocates nothing. Source: InklingRelativeLogits of transformers.
-//
-// Errors wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition].
+// Source: InklingRelativeLogits of transformers. Errors wrap ErrShape, [posenc.ErrLength],
+// [posenc.ErrOverlap] or [posenc.ErrPosition].
 func AddBand(scores Scores, products Products, distances Distances) error {
 	const function = "relative.AddBand"
 	columns := distances.Count

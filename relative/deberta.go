@@ -38,7 +38,7 @@ type DeBERTaConfig struct {
 	MaxPosition int
 }
 
-// NewDeBERTaBuckets returns the buckets of a model. Errors wrap [posenc.ErrConfig].
+// NewDeBERTaBuckets returns the buckets of a model. Errors wrap ErrConfig.
 func NewDeBERTaBuckets(cfg DeBERTaConfig) (*DeBERTaBuckets, error) {
 	const function = "relative.NewDeBERTaBuckets"
 	if cfg.Buckets != 0 && (cfg.Buckets < 4 || cfg.Buckets > maxBuckets || cfg.Buckets%2 != 0) {
@@ -110,12 +110,9 @@ type DeBERTaProducts struct {
 //	score = RN32(score + RN32(RN32(ContentToPosition[query][r]/Divisor) +
 //	                          RN32(PositionToContent[key][r]/Divisor)))
 //
-// r is the relative position of query-key, as buckets.Position returns it, and RN32 rounds to
-// the nearest float32, ties to even. [DotProducts] makes the products, which share no memory with
-// the scores. A call allocates nothing.
-//
-// Errors wrap [posenc.ErrConfig] (buckets, Divisor), [posenc.ErrShape],
-// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition].
+// r is the relative position of query-key, as buckets.Position returns it. [DotProducts] makes
+// the products, which share no memory with the scores. Errors wrap ErrConfig (buckets,
+// Divisor), [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition].
 func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, products DeBERTaProducts) error {
 	contentToPosition, positionToContent, divisor := products.ContentToPosition, products.PositionToContent, products.Divisor
 	const function = "relative.AddDeBERTa"

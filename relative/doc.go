@@ -27,21 +27,8 @@
 // Package absolute makes the sinusoidal vectors, and encodings of embeddings. Package posenc
 // has the rotary embedding, [posenc.View] and the kinds of errors.
 //
-// # Models
-//
-// This table shows which call a model needs. docs/relative.md in the repository lists their
-// parameters, how their scores are scaled, and common mistakes.
-//
-//	BLOOM, MPT, Falcon                        AddALiBi, KeyALiBi
-//	Jina BERT v2                              AddALiBi, SymmetricALiBi
-//	T5, mT5, Flan-T5, UMT5, MPNet             AddT5
-//	Swin, Swin v2                             AddSwin
-//	DeBERTa v1, v2, v3                        DotProducts, AddDeBERTa
-//	Transformer-XL, XLNet, TENER,             DotProducts, AddTransformerXL
-//	conformers
-//	Shaw's transformer, Wav2Vec2-BERT,        DotProducts, AddShaw;
-//	SeamlessM4T v2, SpeechT5                  SumShaw, AddValues
-//	Inkling, Inkling 2                        DotProducts, AddBand
+// docs/relative.md in the repository says which calls a model needs, how its scores are scaled,
+// and lists common mistakes.
 //
 // # Shapes
 //

@@ -11,18 +11,16 @@ import (
 //
 //	score = RN32(score + products[query][maxDistance+clip(key-query)])
 //
-// key and query are positions, clip limits a distance to -maxDistance to maxDistance, and
-// RN32 rounds to the nearest float32, ties to even. maxDistance is from 0 to 65536.
+// key and query are positions, clip limits a distance to -maxDistance to maxDistance.
+// maxDistance is from 0 to 65536.
 //
 // products is the product of the queries with the vectors a^K of the clipped distances,
 // from -maxDistance up; [DotProducts] makes it. It has a row of 2*maxDistance+1 elements for
 // each query of the tile and must not share memory with the scores. Scale the scores after
 // the call.
 //
-// [SumShaw] is the other half, for values. A call allocates nothing.
-//
-// Errors wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition].
+// [SumShaw] is the other half, for values. Errors wrap ErrShape, [posenc.ErrLength],
+// [posenc.ErrOverlap] or [posenc.ErrPosition].
 func AddShaw(scores Scores, products Products, maxDistance int) error {
 	const function = "relative.AddShaw"
 	var t tile
@@ -69,10 +67,8 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 // it, and the rows of sums must not overlap.
 //
 // Set sums to 0 before the first call. Tiles of the same queries may follow one another; in
-// ascending order of keys they give the same bits as one tile. A call allocates nothing.
-//
-// Errors wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition].
+// ascending order of keys they give the same bits as one tile. Errors wrap ErrShape,
+// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition].
 func SumShaw(sums Products, weights Scores, maxDistance int) error {
 	const function = "relative.SumShaw"
 	var t tile

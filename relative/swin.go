@@ -50,10 +50,8 @@ type SwinBias struct {
 // [(2*Height-1)*(2*Width-1)][heads]. It keeps no reference to table. The result takes
 // (2*Height-1)*Width*Width elements of memory for each head, at most 2^25 in all.
 //
-// Swin v2 has the same index. Its table is 16*sigmoid(m), where m is the output of its
-// network for [SwinCoordinates].
-//
-// Errors wrap [posenc.ErrShape] or [posenc.ErrLength].
+// Swin v2 has the same index. Its table is 16*sigmoid(m), where m is the output of its network
+// for [SwinCoordinates]. Errors wrap ErrShape or [posenc.ErrLength].
 func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 	const function = "relative.NewSwinBias"
 	if err := window.check(function, "window", 1, false); err != nil {
@@ -94,10 +92,8 @@ func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 //
 // and 0 for i = 0; columns are alike. RN32 rounds the real number to the nearest float32.
 //
-// pretrained is the window that the model was trained with, each side from 2 to 64. A side
-// of 0 means the side of window.
-//
-// Errors wrap [posenc.ErrShape] or [posenc.ErrLength].
+// pretrained is the window that the model was trained with, each side from 2 to 64. A side of 0
+// means the side of window. Errors wrap ErrShape or [posenc.ErrLength].
 func SwinCoordinates(dst []float32, window, pretrained SwinWindow) error {
 	const function = "relative.SwinCoordinates"
 	height, width := window.Height, window.Width
@@ -146,13 +142,11 @@ func swinCoordinate(distance, window int) float32 {
 //	score = RN32(score + table[index][head])
 //	index = (queryRow-keyRow+height-1)*(2*width-1) + queryColumn-keyColumn+width-1
 //
-// table is the one that bias was made from, head is the head of the model, and RN32 rounds
-// to the nearest float32, ties to even. The positions of queries and keys count the patches
-// of the window row by row, from 0 to height*width-1: the row is position/width, the column
-// position%width. Scale the scores before the call. A call allocates nothing.
-//
-// Errors wrap [posenc.ErrConfig] (bias), [posenc.ErrShape], [posenc.ErrLength],
-// [posenc.ErrOverlap] or [posenc.ErrPosition].
+// table is the one that bias was made from, head is the head of the model. The positions of
+// queries and keys count the patches of the window row by row, from 0 to height*width-1: the row
+// is position/width, the column position%width. Scale the scores before the call. Errors wrap
+// ErrConfig (bias), [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
+// [posenc.ErrPosition].
 func AddSwin(scores Scores, bias *SwinBias) error {
 	const function = "relative.AddSwin"
 	if bias == nil || bias.heads == 0 {

@@ -40,7 +40,7 @@ type T5Config struct {
 	Bidirectional bool
 }
 
-// NewT5Buckets returns the buckets of a model. Errors wrap [posenc.ErrConfig].
+// NewT5Buckets returns the buckets of a model. Errors wrap ErrConfig.
 func NewT5Buckets(cfg T5Config) (*T5Buckets, error) {
 	const function = "relative.NewT5Buckets"
 	sides := 1
@@ -100,11 +100,9 @@ type T5Bias struct {
 // maxT5Biases bounds the memory that a few weights may take.
 const maxT5Biases = 1 << 25
 
-// NewT5Bias prepares the biases of a model from its relative_attention_bias,
-// [buckets][heads]. It keeps no reference to weights. The result takes 2*MaxDistance+31
-// elements of memory for each head, at most 2^25 in all.
-//
-// Errors wrap [posenc.ErrConfig] (buckets) or [posenc.ErrLength].
+// NewT5Bias prepares the biases of a model from its relative_attention_bias, [buckets][heads].
+// It keeps no reference to weights. The result takes 2*MaxDistance+31 elements of memory for
+// each head, at most 2^25 in all. Errors wrap ErrConfig (buckets) or [posenc.ErrLength].
 func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 	const function = "relative.NewT5Bias"
 	if !buckets.valid() {
@@ -138,12 +136,9 @@ func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][
 //
 //	score = RN32(score + weights[bucket(key-query)][head])
 //
-// The weights and buckets are those that bias was made from. key and query are positions,
-// head is the head of the model, and RN32 rounds to the nearest float32, ties to even. T5
-// does not scale its scores; MPNet scales them before it adds the bias. A call allocates
-// nothing.
-//
-// Errors wrap [posenc.ErrConfig] (bias), [posenc.ErrShape], [posenc.ErrLength],
+// The weights and buckets are those that bias was made from. key and query are positions, head
+// is the head of the model. T5 does not scale its scores; MPNet scales them before it adds the
+// bias. Errors wrap ErrConfig (bias), [posenc.ErrShape], [posenc.ErrLength],
 // [posenc.ErrOverlap] or [posenc.ErrPosition].
 func AddT5(scores Scores, bias *T5Bias) error {
 	const function = "relative.AddT5"

@@ -32,9 +32,8 @@ type Distances struct {
 //
 //	score = RN32(score + products[query][distances.First-(query-key)])
 //
-// query and key are positions, and RN32 rounds to the nearest float32, ties to even. Each
-// index stands for the move that the models' rel_shift makes by padding, reshaping and
-// slicing; do not shift the products.
+// query and key are positions. Each index stands for the move that the models' rel_shift makes
+// by padding, reshaping and slicing; do not shift the products.
 //
 // The scores are the products of the queries plus the bias u (r_w_bias) with the keys.
 // products is the product of the queries plus the bias v (r_r_bias) with R, the projected
@@ -51,13 +50,9 @@ type Distances struct {
 // a product of keys with R: positionToContent of [AddDeBERTa], with buckets of
 // DeBERTaConfig{MaxPosition: keys} and divisor 1.
 //
-// Scores of keys after the query that have no column do not change; such keys are masked.
-// Every other key of the tile must have a column, and distances.First must be at least the
-// largest distance in the tile.
-//
-// A call allocates nothing.
-//
-// Errors wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
+// Scores of keys after the query that have no column do not change; such keys are masked. Every
+// other key of the tile must have a column, and distances.First must be at least the largest
+// distance in the tile. Errors wrap ErrShape, [posenc.ErrLength], [posenc.ErrOverlap] or
 // [posenc.ErrPosition] (a key without a column).
 func AddTransformerXL(scores Scores, products Products, distances Distances) error {
 	const function = "relative.AddTransformerXL"
@@ -102,11 +97,9 @@ func AddTransformerXL(scores Scores, products Products, distances Distances) err
 }
 
 // TransformerXLPositions writes the positions of Transformer-XL's relative encoding, from
-// largest to smallest: positions[i] = n-1-i, where n is len(positions). clampLen is the
-// model's clamp_len: no position is larger; 0 means no limit.
-//
-// Errors wrap [posenc.ErrLength] (more than 2^31 positions) or [posenc.ErrPosition] (a
-// negative clampLen).
+// largest to smallest: positions[i] = n-1-i, where n is len(positions). clampLen is the model's
+// clamp_len: no position is larger; 0 means no limit. Errors wrap ErrLength (more than 2^31
+// positions) or [posenc.ErrPosition] (a negative clampLen).
 func TransformerXLPositions(positions []int32, clampLen int32) error {
 	return fillDescending(positions, "relative.TransformerXLPositions", "clampLen", int64(len(positions))-1, clampLen, 1)
 }
@@ -126,12 +119,10 @@ type XLNetOptions struct {
 //
 // With ClampLen 0 there is no limit. Backward negates all positions.
 //
-// The number of positions depends on the model. XLNet has Keys+queries positions with
-// attn_type "bi" and Keys+1 with "uni". TENER has 2*Keys, with ClampLen 0 and Backward.
-// Conformers with n tokens have 2*n-1, with Keys n-1.
-//
-// Errors wrap [posenc.ErrLength] (more than 2^31 positions) or [posenc.ErrPosition] (a
-// negative Keys or ClampLen, or Keys above 2^31-1).
+// The number of positions depends on the model. XLNet has Keys+queries positions with attn_type
+// "bi" and Keys+1 with "uni". TENER has 2*Keys, with ClampLen 0 and Backward. Conformers with n
+// tokens have 2*n-1, with Keys n-1. Errors wrap ErrLength (more than 2^31 positions) or
+// [posenc.ErrPosition] (a negative Keys or ClampLen, or Keys above 2^31-1).
 func XLNetPositions(positions []int32, options XLNetOptions) error {
 	const function = "relative.XLNetPositions"
 	if options.Keys < 0 || options.Keys > math.MaxInt32 {

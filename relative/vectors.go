@@ -36,8 +36,8 @@ const maxVectorDim = 1024
 // With bias u (r_w_bias) and the keys as vectors, it also makes the content scores of
 // Transformer-XL.
 //
-// The product of x and bias with a vector v is computed in this order, where RN32 rounds to
-// the nearest float32, ties to even, and all sums start at 0:
+// The product of x and bias with a vector v is computed in this order, where all sums start at
+// 0:
 //
 //	q[i]    = RN32(x[i] + bias[i])
 //	sums[l] = RN32(sums[l] + RN32(q[i]*v[i]))    i = l, l+16, l+32, ...; l < 16
@@ -48,10 +48,8 @@ const maxVectorDim = 1024
 // matrices are large.
 //
 // Rows of products must not overlap, and products must not share memory with x, bias and
-// vectors. A call allocates nothing. Any range of tokens, heads or columns may be a separate
-// call, from any goroutine, with the same bits.
-//
-// Errors wrap [posenc.ErrShape], [posenc.ErrLength] or [posenc.ErrOverlap].
+// vectors. Any range of tokens, heads or columns may be a separate call, from any goroutine,
+// with the same bits. Errors wrap ErrShape, [posenc.ErrLength] or [posenc.ErrOverlap].
 func DotProducts(products Products, x posenc.View[float32], bias []float32, vectors posenc.View[float32], shape ProductShape) error {
 	const function = "relative.DotProducts"
 	if err := shape.check(function, "x", &x, &vectors); err != nil {
@@ -98,17 +96,14 @@ func DotProducts(products Products, x posenc.View[float32], bias []float32, vect
 //
 //	out[t][h][i] = RN32(out[t][h][i] + RN32(sums[h][t][c]*vectors[c][h][i]))
 //
-// out is [tokens][heads][headDim]. sums is [heads][tokens][columns] and must be complete:
-// it includes all keys. vectors is [columns][heads][headDim], or [columns][1][headDim] where
-// the heads share them; its columns are the tokens of the View: a^V of the clipped
-// distances, from -maxDistance up. shape has the sizes. RN32 rounds to the nearest float32,
-// ties to even.
+// out is [tokens][heads][headDim]. sums is [heads][tokens][columns] and must be complete: it
+// includes all keys. vectors is [columns][heads][headDim], or [columns][1][headDim] where the
+// heads share them; its columns are the tokens of the View: a^V of the clipped distances, from
+// -maxDistance up. shape has the sizes.
 //
-// out must not share memory with sums and vectors. A call allocates nothing. Any range of
-// tokens or heads may be a separate call, from any goroutine, with the same bits; so may
-// ranges of columns, in ascending order.
-//
-// Errors wrap [posenc.ErrShape], [posenc.ErrLength] or [posenc.ErrOverlap].
+// out must not share memory with sums and vectors. Any range of tokens or heads may be a
+// separate call, from any goroutine, with the same bits; so may ranges of columns, in ascending
+// order. Errors wrap ErrShape, [posenc.ErrLength] or [posenc.ErrOverlap].
 func AddValues(out posenc.View[float32], sums Products, vectors posenc.View[float32], shape ProductShape) error {
 	const function = "relative.AddValues"
 	if err := shape.check(function, "out", &out, &vectors); err != nil {
