@@ -33,16 +33,8 @@ type MixedFrequencies struct {
 // result to [NewRows] with that number of Heads. Otherwise a row has an entry for each
 // pair, and all heads share it.
 //
-//	                            axes                       InvFreq
-//	timm RotaryEmbeddingMixed   row, column                freqs of the layer, [axes][heads*pairs],
-//	                                                       transposed
-//	RoPE-ViT                    column, row                the same
-//	LightGlue                   x, y of a keypoint, and    the weights of the projection, as they are:
-//	                            its scale and angle        [pairs][axes]
-//	                            where weights have them
-//	MLCD                        row, column, and 1 for     pairs of rows: frequency, 0, class angle;
-//	                            the class token, which     pairs of columns: 0, frequency, class angle
-//	                            is at 0, 0; 0 for others
+// docs/vision.md in the repository has the axes and frequencies of models: RotaryEmbeddingMixed of
+// timm, RoPE-ViT, LightGlue and MLCD.
 //
 // cos and sin hold exactly tokens*entries elements. They must not overlap each other,
 // positions or InvFreq. The function is plain Go, with the same bits on every machine. An entry of

@@ -9,8 +9,8 @@
 //		posenc.View[float32]{Data: k, Heads: 8})
 //
 // q is [tokens][32][128], k is [tokens][8][128], and positions has one position for each
-// token. Package modelconfig makes the RotaryConfig of a model from its config.json or
-// from the keys of its GGUF file.
+// token. For a model, begin with package modelconfig: it reads a config.json or the keys of a GGUF
+// file, and rotates each layer as the model does.
 //
 // The operations on Q and K:
 //
@@ -35,13 +35,11 @@
 //
 // The other packages of the module:
 //
-//   - modelconfig reads a config.json or the keys of a GGUF file into a [RotaryConfig];
-//     frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
+//   - frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
 //   - multimodal has the positions of prompts with images, video and sound.
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
 //   - relative has what is added to attention scores: ALiBi, T5, DeBERTa, Swin, Shaw,
 //     Transformer-XL, Inkling.
-//   - generic has what every kernel computes, in plain Go.
 //   - cmd/posenc is a command that says what a model rotates and what an engine did.
 //
 // # Layouts
@@ -129,19 +127,6 @@
 //     pair takes the position of its axis (M-RoPE, vision models).
 //   - slot: the place of a token in a KV cache, to which [RotateInto] writes.
 //
-// # Formulas
-//
-// Token t has a position, positions[t]. Pair i of a head, i < RotaryDim/2, has a
-// frequency, InvFreq[i], in radians per position. The pair is rotated by the product of
-// the two, the angle:
-//
-//	InvFreq[i] = Base^(-2i/RotaryDim)    unless given
-//	angle      = positions[t]*InvFreq[i]
-//	cos, sin   = AttentionFactor*cos(angle), AttentionFactor*sin(angle)
-//	x1, x2     = x1*cos - x2*sin, x2*cos + x1*sin
-//
-// RotateInverse has -sin in place of sin.
-//
 // # Numerics
 //
 // RN32 means rounding to the nearest float32, ties to even.
@@ -183,10 +168,9 @@
 // An overlap is an error. Views of one call are compared head by head. Everywhere else the
 // whole of Data counts, with its gaps and its rest, so cut slices to what is used.
 //
-// Comparing views takes time in proportion to their heads and tokens at most, with one
-// exception: two views with different strides, in both of which heads and tokens
-// interleave in memory, so that a stride is smaller than what the smaller strides reach.
-// That takes seconds from some hundred thousand heads on.
+// Comparing views takes time in proportion to their heads and tokens at most. Only where heads and
+// tokens interleave in both views, with different strides, it takes longer: seconds from some
+// hundred thousand heads on.
 //
 // # Concurrency
 //

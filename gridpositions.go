@@ -7,15 +7,7 @@ import (
 )
 
 // GridPositionsOptions says which positions the patches of an image have, for [GridPositions].
-//
-//	                                     axes          fields besides Height and Width
-//	DINOv3, EOMT-DINOv3, Sapiens2        row, column   Centered
-//	EVA-02 of timm                       row, column   RefHeight, RefWidth (16, 16)
-//	PE of timm                           column, row   Offset 1, RefHeight, RefWidth, ColumnsFirst
-//	SAM 3                                column, row   Scale (window_size by the width), ColumnsFirst
-//	SAM 2, RoPE-ViT                      column, row   ColumnsFirst
-//	EfficientLoFTR                       row, column   Offset 1
-//	MLCD, RotaryEmbeddingMixed of timm   row, column
+// docs/vision.md in the repository has those of models.
 type GridPositionsOptions struct {
 	Height, Width       int     // patches of an image, each from 1 to 2^22
 	Centered            bool    // positions are centres from -1 to 1 times 2π, not numbers; RefHeight, RefWidth and Scale must be 0

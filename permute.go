@@ -39,14 +39,7 @@ type Permutation struct {
 //
 // For models that rotate only a part of each head (GPT-NeoX, GLM-4), set RotaryDim.
 //
-// Multi-head latent attention, with checkpoints that are Interleaved (DeepSeek V2 and V3),
-// has two weights to permute. Where queries have no latent, q_proj takes the place of
-// q_b_proj:
-//
-//	q_b_proj            Heads: heads, HeadDim: nope+rope, RotaryDim: rope, Offset: nope
-//	kv_a_proj_with_mqa  Heads: 1, HeadDim: lora+rope, RotaryDim: rope, Offset: lora
-//
-// with nope = qk_nope_head_dim, rope = qk_rope_head_dim and lora = kv_lora_rank.
+// docs/porting.md in the repository has the two weights of multi-head latent attention.
 //
 // Permute every weight, bias and norm between the input and the rotation, of both Q and K.
 // The rotated Q and K then have the same elements in another order, bit for bit, and every

@@ -102,16 +102,7 @@ type InterpolateGridOptions struct {
 //
 // w(c) is computed in the same way from columns.
 //
-// Options of known models:
-//
-//	Qwen3-VL, Qwen3.5                 Bilinear, AlignCorners, MergeSize 2
-//	Inkling 2                         Bilinear, MergeSize (spatial_merge_size)
-//	PaddleOCR-VL                      Bilinear
-//	Muse Glimmer                      Bilinear, ZeroPadding
-//	Muse Spark                        the same, DstHeight the width of the image and
-//	                                  DstWidth its height
-//	ViT, DINOv2, Kimi K2.5            none: bicubic
-//	timm, DINOv2 with registers       Antialias
+// docs/absolute.md has the options of models.
 //
 // With MergeSize m, dst is ordered as image processors order patches that will be merged:
 // blocks of m*m patches follow one another row by row, and so do the patches within a block.

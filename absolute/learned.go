@@ -24,12 +24,6 @@ type Embedding[W posenc.Element] struct {
 // RN rounds once to 16-bit elements. This is what PyTorch computes where x and the tables
 // have the same type.
 //
-//	GPT-2, CLIP          positions from 0
-//	BERT, ELECTRA        token types, then positions from 0
-//	RoBERTa, XLM-R       token types, then PaddedPositions with padding 1
-//	BART, mBART          positions from 0, Offset 2
-//	OPT                  PaddedPositions with padding 1, Offset 0: they include its offset of 2
-//
 // x is [tokens][dim] without gaps. Each embedding has one ID for each token. x must not share
 // memory with tables and IDs. Errors wrap ErrShape (dim), [posenc.ErrLength],
 // [posenc.ErrOverlap] or [posenc.ErrPosition] (an ID without a row).

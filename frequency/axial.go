@@ -11,27 +11,8 @@ import "fmt"
 // Each of dims is even, and together they add up to the rotary dimension. Axes of the
 // result says which pairs belong to which axis.
 //
-//	                        base   dims                  axes                    pairs
-//	Qwen2-VL, GLM-4V vision 10000  headDim/2 twice       row, column             half-split
-//	Llama 4 vision          10000  headDim/2 twice       column, row, from 1     interleaved
-//	FLUX.1                  10000  16, 56, 56            image, row, column      interleaved
-//	FLUX.2                  2000   32, 32, 32, 32        four position ids       interleaved
-//	HunyuanVideo            256    16, 56, 56            time, row, column       interleaved
-//	Wan                     10000  t, h, h               time, row, column       interleaved
-//	DINOv3, EOMT-DINOv3,    100    headDim/2 twice       row, column, centred    half-split
-//	Sapiens2
-//	EVA, PE of timm         10000  headDim/2 twice       row, column             interleaved
-//	SAM 2, SAM 3            10000  headDim/2 twice       column, row             interleaved
-//	MLCD                    10000  headDim/2 twice       row, column             half-split
-//
-// Wan's h is 2*(headDim/6), rounded down, and its t is headDim-2h: 44, 42, 42 for 128.
-// Text tokens of FLUX.1 are at 0 on all axes. Text tokens of HunyuanVideo are not rotated.
-// FLUX and Wan compute angles in float64 (nearly Exact), HunyuanVideo in float32.
-// posenc.GridPositions writes the positions of the last four entries.
-//
-// Sources: rope type "axial" of transformers; FluxPosEmbed, WanRotaryPosEmbed and
-// HunyuanVideoRotaryPosEmbed of diffusers; transformers and timm for the others. Errors
-// wrap ErrParameter.
+// docs/vision.md in the repository has the base, the slices and the order of the axes of models of
+// images and video. Source: rope type "axial" of transformers.
 func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	c := checker{function: "Axial", rounding: rounding}
 	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")

@@ -11,27 +11,8 @@
 // from the config.json or the GGUF keys of a model. A model without a scaling rule needs
 // only posenc.RotaryConfig.Base, and nothing from this package.
 //
-// There is a constructor for each scaling rule:
-//
-//	Default           the original embedding           "default"
-//	Linear            position interpolation           "linear"
-//	DynamicNTK        base by sequence length          "dynamic" with factor
-//	NTKAlpha          base by a fixed alpha            "dynamic" with alpha, "xdrope"
-//	NTK               base by a fixed factor           "ntk"
-//	NTKMixed          the same, mixed over the pairs   "ntk" with mixed_b
-//	YaRN              ramp over the pairs              "yarn", "deepseek_yarn"
-//	LongRoPE          two lists of divisors            "longrope", "su"
-//	Llama3            smooth by the wavelength         "llama3"
-//	Proportional      as wide as the head              "proportional"
-//	Factors           one list of divisors             rope_freqs.weight of GGUF files
-//	Axial             each axis in its own slice       "axial"
-//	AxialAlternating  frequencies dealt to the axes    "axial" of Pixtral
-//	AxialInterleaved  pairs alternate between axes     EfficientLoFTR, MoonViT
-//	AxialTiled        one for each element             V-JEPA 2
-//	ESMFold2          coordinates and an id            ESMFold2
-//
-// The names on the right are the values of rope_type (formerly type) in a config.json. A
-// constructor is a pure function of its arguments. Where tokens have several positions,
+// There is a constructor for each scaling rule; docs/keys.md in the repository has them by the
+// rope_type of a config.json. A constructor is a pure function of its arguments. Where tokens have several positions,
 // [Sections], [InterleavedSections] and [AlternatingSections] say from which axis each
 // pair takes its position.
 //
@@ -44,10 +25,8 @@
 //
 // With Float32 the constructor follows the rule's reference (transformers, or vLLM where
 // transformers lacks the rule) operation by operation in the same precision. Every
-// operation is correctly rounded. torch's operations are too, except powers (and
-// NTKMixed's logarithm and exponentials), which err by up to one unit in the last place.
-// That moves about one frequency in eighty by one unit, rarely two, and a few where Llama3
-// subtracts numbers that are nearly equal.
+// operation is correctly rounded; torch's are too, except powers, logarithms and exponentials, which
+// may be off in the last place: about one frequency in eighty.
 package frequency
 
 import (

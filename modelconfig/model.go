@@ -52,14 +52,7 @@ type Layer struct {
 	// QueryScaling multiplies whole queries by a factor that grows with their position, after
 	// the rotation if there is one; with latent attention this includes the elements without
 	// positions. posenc.QueryScales computes the factors, which are 1 for the zero value.
-	//
-	//   - Llama 4 scales queries in layers that do not rotate, by attn_scale and floor_scale,
-	//     unless attn_temperature_tuning is false or 0. GGUF files do not have these keys;
-	//     llama.cpp uses 0.1 and 8192.
-	//   - Ministral 3 and Mistral 4 scale queries in all layers, by llama_4_scaling_beta and
-	//     original_max_position_embeddings of the rope parameters; in GGUF files by
-	//     attention.temperature_scale (also in the architecture of DeepSeek V2).
-	//   - Beam scales queries in layers that do not rotate, by a power of the position.
+	// docs/keys.md has the models and keys.
 	QueryScaling posenc.QueryScaling
 
 	// LearnedQueryScaling has the ends of the names of two tensors: a scale and a bias for each

@@ -41,19 +41,9 @@ type Options struct {
 // of the patch, counted from the top, and axis 1 its column. RotaryConfig.Axes says which
 // pair takes which axis; the order of axes is the same for all towers, whatever the model's
 // own code does. Rows and columns start at 0 in each image. Each frame of a video has the
-// positions of an image. If patches come row by row and n of them make a row, patch i is at
-// i/n, i%n. Two groups of models differ:
-//
-//   - Llama 4, Muse Glimmer and Muse Spark count rows and columns from 1. The class token of Llama 4
-//     is at 0, 0.
-//   - Models that merge patches (Qwen2-VL and most others) put the patches that they merge
-//     next to each other. The positions move with the patches; multimodal.PatchPositions
-//     writes them in this order.
-//
-// Heads of d elements have these frequencies, for k < d/4:
-//
-//	base^(-4k/d)      for rows
-//	base^(-4k/d)      for columns; Pixtral: base^(-(4k+2)/d)
+// positions of an image.
+// [Model.Patches] says from which number a model counts, and whether its patches come row by row;
+// multimodal.PatchPositions writes the positions in its order.
 //
 // docs/models.md lists the towers and the order of their pairs. In no tower do frequencies
 // depend on the length of the sequence.

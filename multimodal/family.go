@@ -16,56 +16,20 @@ import (
 //
 //	time, height, width = p, p+y, p+x
 //
-// and the next token is at p+max(h, w). Each constant says what its family does differently.
-// There, f is the index of a frame, counted from 0.
+// and the next token is at p+max(h, w). docs/multimodal.md in the repository says what
+// each family does differently.
 type Family uint8
 
 const (
-	// Qwen2VL: frame f of a video is at p+f, p+y, p+x. The next token is at p+max(h, w),
-	// however many frames there are; see Model.AfterLargest.
-	Qwen2VL Family = iota + 1
-
-	// Qwen25VL (Qwen2.5-VL): as Qwen2VL, except that the time of frame f is
-	// p+int(f*(PositionsPerSecond*SecondsPerGrid)), with both products rounded to float32.
-	Qwen25VL
-
-	// Qwen3VL: each frame of a video is a run of its own, at the same positions as an image,
-	// and the prompt has text with its time before it. GLM-4V, GLM-4.5V and most newer models
-	// do the same.
-	Qwen3VL
-
-	// Ernie45VL (ERNIE 4.5 VL): as Qwen2VL, with TemporalMergeSize frames of a video merged
-	// into one.
-	Ernie45VL
-
-	// HunYuanVL: every token is at its index in the prompt, on all axes. Tokens of an image
-	// differ on the last three axes, which are x, y and the index of the image in the prompt,
-	// from 0. Each row of an image has one token more, so x is from 0 to w. A run may have one
-	// more token at each end, which is at its index like text. Images only.
-	HunYuanVL
-
-	// MiniCPMV47 (MiniCPM-V 4.7): the slices of an image tile a canvas, and its overview is
-	// stretched over the canvas. See docs/multimodal.md.
-	MiniCPMV47
-
-	// Qwen25Omni (Qwen2.5-Omni): the time of frame f is
-	// p+int(f*SecondsPerGrid*PositionsPerSecond), with each product rounded to float32. The
-	// next token is at the largest position + 1. Sound is like text. A video with sound has
-	// chunks of video and chunks of sound in turn, each of PositionsPerChunk positions, and
-	// both count from the same p. The two tokens that begin it share a position, and so do the
-	// two that end it.
-	Qwen25Omni
-
-	// Qwen3Omni: as Qwen25Omni, but in float32 and without truncating times, so that positions
-	// may be fractions ([Model.FractionalPositions]). The tokens of video and sound are merged
-	// in order of time. Each token that begins or ends them has a position of its own.
-	Qwen3Omni
-
-	// Ming (Bailing MoE v2, video_rope): the time of frame f is t = p+f*SecondsPerGrid*TimeScale,
-	// height is t+y-(h-1)/2 and width t+x-(w-1)/2, with integer division. Height and width may
-	// be negative. The next token is at the last t + 1. All of this is computed in float32 and
-	// truncated at the end.
-	Ming
+	Qwen2VL    Family = iota + 1
+	Qwen25VL          // Qwen2.5-VL
+	Qwen3VL           // GLM-4V, GLM-4.5V and most newer models too
+	Ernie45VL         // ERNIE 4.5 VL
+	HunYuanVL         // images only
+	MiniCPMV47        // MiniCPM-V 4.7
+	Qwen25Omni        // Qwen2.5-Omni
+	Qwen3Omni         // positions may be fractions: see Model.FractionalPositions
+	Ming              // Bailing MoE v2 (video_rope); height and width may be negative
 )
 
 // rule says how families differ.

@@ -27,12 +27,6 @@ const maxVectorDim = 1024
 // [columns][heads][headDim], or [columns][1][headDim] where the heads share them; its columns
 // are the tokens of the View. bias is [heads][headDim], or nil for none. shape has the sizes.
 //
-//	Shaw                    x queries, vectors a^K of the distances, shared or not
-//	Transformer-XL, XLNet   x queries, bias v (r_r_bias), vectors R after its projection
-//	DeBERTa                 x queries, vectors the projected keys of the relative positions;
-//	                        x keys, vectors the projected queries of the relative positions
-//	Inkling                 x relative states, vectors the columns of proj, shared
-//
 // With bias u (r_w_bias) and the keys as vectors, it also makes the content scores of
 // Transformer-XL.
 //
