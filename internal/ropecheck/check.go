@@ -174,7 +174,7 @@ func (e ElementType) ulp(x float64) float64 {
 	return math.Ldexp(1, max(least, math.Ilogb(x)+1-e.digits()))
 }
 
-// floor is a residual that rounding explains: elements that are sums of two rounded
+// Floor is a residual that rounding explains: elements that are sums of two rounded
 // products have relative errors of about 0.4 of 2^-digits each time that something is
 // rounded, and up to five roundings with those of cosines and sines.
-func (e ElementType) floor() float64 { return math.Ldexp(1.5, -e.digits()) }
+func (e ElementType) Floor() float64 { return math.Ldexp(1.5, -e.digits()) }
