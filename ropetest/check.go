@@ -1,0 +1,370 @@
+package ropetest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/ropecheck"
+	"github.com/go-posenc/posenc/modelconfig"
+)
+
+// Check reports an error to t for each way in which rotate differs from the rotation that a model
+// wants. It calls rotate for every layer of model.Layers, with all tokens at once and with one
+// token at a time, as prefill and decoding do.
+//
+// rotate rotates heads in place as the engine does in that layer. heads is
+// [len(positions)][4][headDim]: four heads for each token, packed, of the size that Q and K of the
+// layer have; of latent attention (MLA) only the rotary part of a head. Their elements have the
+// order that the file described by model gives them. If the engine reorders weights when it loads
+// them, rotate reorders heads before and after; if it multiplies the scores by the attention factor of
+// YaRN or LongRoPE, rotate multiplies the rotated elements. Norms, softmax scales and query scales
+// are not part of it. A layer that does not rotate has to leave heads as they are.
+//
+// positions are 0 to 7, growing steps, and the last four before the end of the sequence, beyond
+// the length for which a scaling rule was made. The sequence is as long as SequenceLength of the
+// options says, else as model.ContextLength, but at most 131072 tokens: an engine that computes its
+// cosines and sines beforehand needs as many rows. Where frequencies depend on the length
+// (LongRoPE, dynamic NTK), set SequenceLength, and check a short and a long sequence. All axes of a
+// token (M-RoPE) have the same position, as in text.
+//
+// The engine's precision is that of heads and of the options. The results may differ from those of
+// model.Rope(options) by roundings of E: by a root mean square of 9e-8 of the elements for float32,
+// 7.4e-4 for float16 and 5.9e-3 for bfloat16. With Rounding frequency.Exact, the default, angles
+// are as good as those of float64; with frequency.Float32 they may also err as angles computed in float32
+// do, in any order of operations.
+//
+// A description of a vision tower, several options, and options that model.Rope refuses are errors,
+// reported to t. A panic of rotate is not caught.
+func Check[E posenc.Element](t testing.TB, model *modelconfig.Model, rotate func(layer int, positions []int32, heads []E), options ...modelconfig.RopeOptions) {
+	t.Helper()
+	c, err := newChecker[E](model, options)
+	if err == nil && rotate == nil {
+		err = errors.New("rotate is nil, want a function")
+	}
+	if err != nil {
+		t.Errorf("ropetest.Check: %v", err)
+		return
+	}
+	for _, failure := range c.failures(c.outcomes(rotate)) {
+		t.Error(failure)
+	}
+}
+
+const (
+	heads         = 4       // of a token: with fewer, several layouts may explain a rotation
+	longest       = 1 << 17 // of the sequences that are checked without SequenceLength
+	unknownLength = 1 << 12 // of models that do not say how long their sequences are
+	mostFailures  = 4       // that are analysed, as each takes a part of a second
+)
+
+// checker is one call of Check.
+type checker[E posenc.Element] struct {
+	model     *modelconfig.Model
+	layers    []modelconfig.Layer
+	options   modelconfig.RopeOptions
+	rope      *modelconfig.Rope
+	headDims  []int // of the layers
+	positions []int32
+	axes      int
+	rows      *modelconfig.LayerRows
+}
+
+func newChecker[E posenc.Element](model *modelconfig.Model, options []modelconfig.RopeOptions) (*checker[E], error) {
+	c := &checker[E]{model: model, layers: model.Layers(), axes: 1}
+	if len(options) > 1 {
+		return nil, fmt.Errorf("options has %d elements, want at most one modelconfig.RopeOptions", len(options))
+	}
+	if len(options) == 1 {
+		c.options = options[0]
+	}
+	if c.options.SequenceLength == 1 {
+		return nil, errors.New("options.SequenceLength is 1, want at least 2: nothing turns at position 0")
+	}
+	var err error
+	if c.rope, err = model.Rope(c.options); err != nil {
+		return nil, err
+	}
+	first := 0
+	for i, layer := range c.layers {
+		if layer.Rule.Name == "axial" {
+			return nil, errors.New("model is a vision tower, want the model of a text: posenc check --vision compares towers")
+		}
+		dim := 0 // of a layer that does not rotate
+		if rotary := c.rope.Rotary(i); rotary != nil {
+			cfg := rotary.Config()
+			if dim = cfg.HeadDim; first == 0 {
+				first = dim
+			}
+			for _, axis := range cfg.Axes {
+				c.axes = max(c.axes, int(axis)+1)
+			}
+		}
+		c.headDims = append(c.headDims, dim)
+	}
+	for i, dim := range c.headDims {
+		if dim == 0 {
+			c.headDims[i] = first
+		}
+	}
+	c.positions = positionsOf(cmp.Or(c.options.SequenceLength, min(model.ContextLength(), longest), unknownLength))
+	c.rows, err = c.rope.Rows(slices.Repeat(c.positions, c.axes))
+	return c, err
+}
+
+// positionsOf are the first ones of a sequence, ever farther ones, and the last ones.
+func positionsOf(length int) (list []int32) {
+	last := int32(min(length-1, math.MaxInt32))
+	for p := range min(8, last) {
+		list = append(list, p)
+	}
+	for p := int64(8); p < int64(last); p = p * 7 / 4 {
+		list = append(list, int32(p))
+	}
+	for p := max(0, last-3); p <= last && p >= 0; p++ {
+		list = append(list, p)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// outcome is what rotate made of the heads, the same in all of some layers of one kind.
+type outcome[E posenc.Element] struct {
+	layers        []int
+	before, after []E
+	alone         bool // one token at a time, with other results than all tokens at once
+}
+
+// outcomes calls rotate for every layer.
+func (c *checker[E]) outcomes(rotate func(layer int, positions []int32, heads []E)) (list []*outcome[E]) {
+	before := map[int][]E{}
+	for i, dim := range c.headDims {
+		if before[dim] == nil {
+			before[dim] = randomHeads[E](len(c.positions) * heads * dim)
+		}
+		add := func(after []E, alone bool) {
+			for _, o := range list {
+				first := o.layers[0]
+				if c.layers[first].Kind == c.layers[i].Kind && c.layers[first].Rotates == c.layers[i].Rotates && same(o.after, after) {
+					if o.alone = o.alone && alone; o.layers[len(o.layers)-1] != i {
+						o.layers = append(o.layers, i)
+					}
+					return
+				}
+			}
+			list = append(list, &outcome[E]{layers: []int{i}, before: before[dim], after: after, alone: alone})
+		}
+		after := slices.Clone(before[dim])
+		rotate(i, slices.Clone(c.positions), after)
+		add(after, false)
+		after = slices.Clone(before[dim])
+		for n, row := 0, heads*dim; n < len(c.positions); n++ {
+			rotate(i, []int32{c.positions[n]}, after[n*row:(n+1)*row:(n+1)*row])
+		}
+		add(after, true)
+	}
+	return list
+}
+
+// failures says what is wrong with outcomes.
+func (c *checker[E]) failures(list []*outcome[E]) (texts []string) {
+	var others []int
+	for _, o := range list {
+		switch {
+		case len(texts) == mostFailures:
+			others = append(others, o.layers...)
+		default:
+			if text := c.failure(o); text != "" {
+				where := "layers "
+				if len(o.layers) == 1 {
+					where = "layer "
+				}
+				if where += ropecheck.Ranges(o.layers); o.alone {
+					where += ", one token at a time"
+				}
+				texts = append(texts, where+": "+text)
+			}
+		}
+	}
+	if len(others) > 0 {
+		slices.Sort(others)
+		texts = append(texts, fmt.Sprintf("other results of layers %s are not compared until these agree", ropecheck.Ranges(slices.Compact(others))))
+	}
+	return texts
+}
+
+// failure says what is wrong with an outcome, "" if nothing is.
+func (c *checker[E]) failure(o *outcome[E]) string {
+	layer := o.layers[0]
+	dim := c.headDims[layer]
+	after := widened(o.after)
+	if i := slices.IndexFunc(after, func(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }); i >= 0 {
+		return fmt.Sprintf("element %d of head %d at position %d is %v after the rotation", i%dim, i/dim%heads, c.positions[i/dim/heads], after[i])
+	}
+	if !c.layers[layer].Rotates {
+		if same(o.before, o.after) {
+			return ""
+		}
+		return "the engine changes heads, and this model does not rotate in these layers"
+	}
+	kind := typeOf[E]()
+	angles := []posenc.Angles{c.rows.Layer(layer)}
+	if other, ok := unordered(c.rope.Rotary(layer).Config()); ok {
+		rotary, err := posenc.NewRotary(other)
+		if err != nil {
+			return err.Error()
+		}
+		angles = append(angles, rotary.At(slices.Repeat(c.positions, c.axes)))
+	}
+	for _, a := range angles {
+		want := slices.Clone(o.before)
+		if err := posenc.Rotate(a, posenc.View[E]{Data: want, Heads: heads}); err != nil {
+			return err.Error()
+		}
+		if residual(after, widened(want)) <= kind.Floor() {
+			return ""
+		}
+	}
+
+	rotations, meant, err := c.rotations(layer)
+	if err != nil {
+		return err.Error()
+	}
+	report, _, err := ropecheck.CheckModel(ropecheck.Data{
+		Before: widened(o.before), After: after, Tokens: len(c.positions), Heads: heads, HeadDim: dim,
+		Type: kind, Positions: c.positions,
+	}, rotations...)
+	if err != nil {
+		return err.Error()
+	}
+	best := &report.Candidates[report.Best(meant)]
+	text := fmt.Sprintf("candidate %q: %s", best.Name, best.Text)
+	switch {
+	case best.Verdict != ropecheck.Agrees || len(best.Faults) > 0:
+		return text
+	case report.Type != kind:
+		return fmt.Sprintf("%s All elements are %v numbers. If they are meant to be, rotate takes heads of that type, not of %v.", text, report.Type, kind)
+	case c.options.Rounding == frequency.Exact:
+		return text + " If the engine is meant to have angles of float32, state it by Rounding: frequency.Float32 of modelconfig.RopeOptions."
+	}
+	return ""
+}
+
+// rotations are those of the model that have the heads of a layer, and which of them the layer may have.
+func (c *checker[E]) rotations(layer int) (list []ropecheck.Rotation, meant []bool, err error) {
+	lengths := []int{c.options.SequenceLength}
+	beyond, depends := c.model.DependsOnLength()
+	if depends {
+		other := beyond
+		if lengths[0] <= beyond {
+			other = max(beyond+1, c.model.ContextLength())
+		}
+		lengths = append(lengths, other)
+	}
+	for n, length := range lengths {
+		o := c.options
+		o.SequenceLength, o.Rounding = length, frequency.Exact
+		exact, err := c.model.Rope(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Rounding = frequency.Float32
+		steps, err := c.model.Rope(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		seen := map[string]bool{}
+		for i, l := range c.layers {
+			if !l.Rotates || seen[l.Kind] || c.headDims[i] != c.headDims[layer] {
+				continue
+			}
+			seen[l.Kind] = true
+			r := ropecheck.Rotation{Name: strings.TrimSpace(c.model.Type() + " " + l.Kind), Exact: exact.Rotary(i).Config(), Float32: steps.Rotary(i).Config(), Rule: l.Rule}
+			if depends {
+				r.Name += fmt.Sprintf(", sequences of %d tokens", length)
+			}
+			isMeant := n == 0 && l.Kind == c.layers[layer].Kind
+			list, meant = append(list, r), append(meant, isMeant)
+			if other, ok := unordered(r.Exact); ok {
+				r.Name, r.Exact, r.Float32.Layout = r.Name+", pairs left in place", other, other.Layout
+				list, meant = append(list, r), append(meant, isMeant)
+			}
+		}
+	}
+	return list, meant, nil
+}
+
+// unordered is the rotation that leaves interleaved pairs in their places, of one that writes them as
+// halves: products of Q and K are the same.
+func unordered(cfg posenc.RotaryConfig) (posenc.RotaryConfig, bool) {
+	ok := cfg.Layout == posenc.InterleavedToHalfSplit
+	cfg.Layout = posenc.Interleaved
+	return cfg, ok
+}
+
+// residual is the root mean square of the differences, as a part of the elements'.
+func residual(got, want []float32) float64 {
+	var differences, squares float64
+	for i, w := range want {
+		d := float64(got[i]) - float64(w)
+		differences, squares = differences+d*d, squares+float64(w)*float64(w)
+	}
+	return math.Sqrt(differences / squares)
+}
+
+// same reports whether elements are equal, a NaN to a NaN too.
+func same[E posenc.Element](a, b []E) bool {
+	return slices.EqualFunc(a, b, func(x, y E) bool { return x == y || x != x && y != y })
+}
+
+func typeOf[E posenc.Element]() ropecheck.ElementType {
+	var zero E
+	switch any(zero).(type) {
+	case posenc.Float16:
+		return ropecheck.Float16
+	case posenc.BFloat16:
+		return ropecheck.BFloat16
+	}
+	return ropecheck.Float32
+}
+
+// randomHeads returns the same numbers in every call.
+func randomHeads[E posenc.Element](n int) []E {
+	random := rand.New(rand.NewPCG(1, 2))
+	list := make([]E, n)
+	for i := range list {
+		x := float32(random.NormFloat64())
+		switch e := any(&list[i]).(type) {
+		case *float32:
+			*e = x
+		case *posenc.Float16:
+			*e = posenc.Float16(generic.Float32ToFloat16(x))
+		case *posenc.BFloat16:
+			*e = posenc.BFloat16(generic.Float32ToBFloat16(x))
+		}
+	}
+	return list
+}
+
+func widened[E posenc.Element](list []E) []float32 {
+	wide := make([]float32, len(list))
+	for i := range list {
+		switch e := any(list[i]).(type) {
+		case float32:
+			wide[i] = e
+		case posenc.Float16:
+			wide[i] = generic.Float16ToFloat32(uint16(e))
+		case posenc.BFloat16:
+			wide[i] = generic.BFloat16ToFloat32(uint16(e))
+		}
+	}
+	return wide
+}
