@@ -72,7 +72,7 @@ type checker[E posenc.Element] struct {
 	layers    []modelconfig.Layer
 	options   modelconfig.RopeOptions
 	rope      *modelconfig.Rope
-	headDims  []int // of the layers
+	configs   []posenc.RotaryConfig // of each layer; HeadDim alone of one that does not rotate
 	positions []int32
 	axes      int
 	rows      *modelconfig.LayerRows
@@ -93,26 +93,24 @@ func newChecker[E posenc.Element](model *modelconfig.Model, options []modelconfi
 	if c.rope, err = model.Rope(c.options); err != nil {
 		return nil, err
 	}
-	first := 0
+	unrotated := posenc.RotaryConfig{}
 	for i, layer := range c.layers {
 		if layer.Rule.Name == "axial" {
 			return nil, errors.New("model is a vision tower, want the model of a text: posenc check --vision compares towers")
 		}
-		dim := 0 // of a layer that does not rotate
+		cfg := posenc.RotaryConfig{}
 		if rotary := c.rope.Rotary(i); rotary != nil {
-			cfg := rotary.Config()
-			if dim = cfg.HeadDim; first == 0 {
-				first = dim
-			}
-			for _, axis := range cfg.Axes {
-				c.axes = max(c.axes, int(axis)+1)
-			}
+			cfg = rotary.Config()
+			unrotated.HeadDim = cmp.Or(unrotated.HeadDim, cfg.HeadDim)
 		}
-		c.headDims = append(c.headDims, dim)
+		for _, axis := range cfg.Axes {
+			c.axes = max(c.axes, int(axis)+1)
+		}
+		c.configs = append(c.configs, cfg)
 	}
-	for i, dim := range c.headDims {
-		if dim == 0 {
-			c.headDims[i] = first
+	for i, layer := range c.layers {
+		if !layer.Rotates {
+			c.configs[i] = unrotated
 		}
 	}
 	c.positions = positionsOf(cmp.Or(c.options.SequenceLength, min(model.ContextLength(), longest), unknownLength))
@@ -146,7 +144,8 @@ type outcome[E posenc.Element] struct {
 // outcomes calls rotate for every layer.
 func (c *checker[E]) outcomes(rotate func(layer int, positions []int32, heads []E)) (list []*outcome[E]) {
 	before := map[int][]E{}
-	for i, dim := range c.headDims {
+	for i, cfg := range c.configs {
+		dim := cfg.HeadDim
 		if before[dim] == nil {
 			before[dim] = randomHeads[E](len(c.positions) * heads * dim)
 		}
@@ -178,20 +177,14 @@ func (c *checker[E]) outcomes(rotate func(layer int, positions []int32, heads []
 func (c *checker[E]) failures(list []*outcome[E]) (texts []string) {
 	var others []int
 	for _, o := range list {
-		switch {
-		case len(texts) == mostFailures:
+		if len(texts) == mostFailures {
 			others = append(others, o.layers...)
-		default:
-			if text := c.failure(o); text != "" {
-				where := "layers "
-				if len(o.layers) == 1 {
-					where = "layer "
-				}
-				if where += ropecheck.Ranges(o.layers); o.alone {
-					where += ", one token at a time"
-				}
-				texts = append(texts, where+": "+text)
+		} else if text := c.failure(o); text != "" {
+			where := ropecheck.Plural("layer", len(o.layers)) + " " + ropecheck.Ranges(o.layers)
+			if o.alone {
+				where += ", one token at a time"
 			}
+			texts = append(texts, where+": "+text)
 		}
 	}
 	if len(others) > 0 {
@@ -204,7 +197,7 @@ func (c *checker[E]) failures(list []*outcome[E]) (texts []string) {
 // failure says what is wrong with an outcome, "" if nothing is.
 func (c *checker[E]) failure(o *outcome[E]) string {
 	layer := o.layers[0]
-	dim := c.headDims[layer]
+	dim := c.configs[layer].HeadDim
 	after := widened(o.after)
 	if i := slices.IndexFunc(after, func(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }); i >= 0 {
 		return fmt.Sprintf("element %d of head %d at position %d is %v after the rotation", i%dim, i/dim%heads, c.positions[i/dim/heads], after[i])
@@ -217,7 +210,7 @@ func (c *checker[E]) failure(o *outcome[E]) string {
 	}
 	kind := typeOf[E]()
 	angles := []posenc.Angles{c.rows.Layer(layer)}
-	if other, ok := unordered(c.rope.Rotary(layer).Config()); ok {
+	if other, ok := unordered(c.configs[layer]); ok {
 		rotary, err := posenc.NewRotary(other)
 		if err != nil {
 			return err.Error()
@@ -246,9 +239,15 @@ func (c *checker[E]) failure(o *outcome[E]) string {
 		return err.Error()
 	}
 	best := &report.Candidates[report.Best(meant)]
-	text := fmt.Sprintf("candidate %q: %s", best.Name, best.Text)
-	switch {
-	case best.Verdict != ropecheck.Agrees || len(best.Faults) > 0:
+	text := fmt.Sprintf("candidate %q: ", best.Name)
+	for _, fault := range best.Faults {
+		text += fault.Text + " "
+	}
+	if len(best.Faults) > 0 {
+		return text[:len(text)-1]
+	}
+	switch text += best.Text; {
+	case best.Verdict != ropecheck.Agrees:
 		return text
 	case report.Type != kind:
 		return fmt.Sprintf("%s All elements are %v numbers. If they are meant to be, rotate takes heads of that type, not of %v.", text, report.Type, kind)
@@ -283,7 +282,7 @@ func (c *checker[E]) rotations(layer int) (list []ropecheck.Rotation, meant []bo
 		}
 		seen := map[string]bool{}
 		for i, l := range c.layers {
-			if !l.Rotates || seen[l.Kind] || c.headDims[i] != c.headDims[layer] {
+			if !l.Rotates || seen[l.Kind] || c.configs[i].HeadDim != c.configs[layer].HeadDim {
 				continue
 			}
 			seen[l.Kind] = true
@@ -326,8 +325,7 @@ func same[E posenc.Element](a, b []E) bool {
 }
 
 func typeOf[E posenc.Element]() ropecheck.ElementType {
-	var zero E
-	switch any(zero).(type) {
+	switch any(*new(E)).(type) {
 	case posenc.Float16:
 		return ropecheck.Float16
 	case posenc.BFloat16:
@@ -341,14 +339,13 @@ func randomHeads[E posenc.Element](n int) []E {
 	random := rand.New(rand.NewPCG(1, 2))
 	list := make([]E, n)
 	for i := range list {
-		x := float32(random.NormFloat64())
-		switch e := any(&list[i]).(type) {
-		case *float32:
-			*e = x
-		case *posenc.Float16:
-			*e = posenc.Float16(generic.Float32ToFloat16(x))
-		case *posenc.BFloat16:
-			*e = posenc.BFloat16(generic.Float32ToBFloat16(x))
+		switch x := float32(random.NormFloat64()); typeOf[E]() {
+		case ropecheck.Float16:
+			list[i] = E(generic.Float32ToFloat16(x))
+		case ropecheck.BFloat16:
+			list[i] = E(generic.Float32ToBFloat16(x))
+		default:
+			list[i] = E(x)
 		}
 	}
 	return list
@@ -356,14 +353,14 @@ func randomHeads[E posenc.Element](n int) []E {
 
 func widened[E posenc.Element](list []E) []float32 {
 	wide := make([]float32, len(list))
-	for i := range list {
-		switch e := any(list[i]).(type) {
-		case float32:
-			wide[i] = e
-		case posenc.Float16:
-			wide[i] = generic.Float16ToFloat32(uint16(e))
-		case posenc.BFloat16:
-			wide[i] = generic.BFloat16ToFloat32(uint16(e))
+	for i, x := range list {
+		switch typeOf[E]() {
+		case ropecheck.Float16:
+			wide[i] = generic.Float16ToFloat32(uint16(x))
+		case ropecheck.BFloat16:
+			wide[i] = generic.BFloat16ToFloat32(uint16(x))
+		default:
+			wide[i] = float32(x)
 		}
 	}
 	return wide

@@ -17,8 +17,7 @@
 //
 // A failure reads like this:
 //
-//	layers 0 to 31: candidate "llama": This is not its rotation (residual 0.14). The frequencies are
-//	those of "llama without its rule llama3". ...
+//	layers 0 to 31: candidate "llama": The frequencies are those of "llama without its rule llama3".
 //
 // [Models] has the descriptions of forty published models, for engines that support many.
 package ropetest

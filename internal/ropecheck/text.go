@@ -86,7 +86,8 @@ func Ranges(indices []int) string {
 	return strings.Join(parts, ", ")
 }
 
-func plural(noun string, n int) string {
+// Plural returns the noun for n things.
+func Plural(noun string, n int) string {
 	if n == 1 {
 		return noun
 	}
@@ -260,7 +261,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 				tokens, others = append(tokens, i), append(others, p)
 			}
 		}
-		add(PositionsAspect, positionsText(c.data.Positions), positionsText(t.positions), "%s %s rotate by positions %s.", capital(plural("token", len(tokens))), Ranges(tokens), positionsText(others))
+		add(PositionsAspect, positionsText(c.data.Positions), positionsText(t.positions), "%s %s rotate by positions %s.", capital(Plural("token", len(tokens))), Ranges(tokens), positionsText(others))
 	}
 	if t.invFreq != nil && c.axes > 1 && len(t.invFreq) == len(want.invFreq) {
 		var pairs []int
@@ -277,7 +278,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			add(AxesAspect, axesText(want.axes), axesText(t.axes), "%s %s follow other axes: %s.", capital(plural("pair", len(pairs))), Ranges(pairs), strings.Join(names, ", "))
+			add(AxesAspect, axesText(want.axes), axesText(t.axes), "%s %s follow other axes: %s.", capital(Plural("pair", len(pairs))), Ranges(pairs), strings.Join(names, ", "))
 		}
 	}
 	return append(list, c.roundingFaults(t, Agrees)...)
@@ -436,7 +437,7 @@ func (r *Report) String() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%v).\n", r.Tokens, plural("token", r.Tokens), r.Heads, plural("head", r.Heads), r.HeadDim, r.Type)
+	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%v).\n", r.Tokens, Plural("token", r.Tokens), r.Heads, Plural("head", r.Heads), r.HeadDim, r.Type)
 	for _, note := range r.Notes {
 		fmt.Fprintln(&b, note)
 	}
@@ -512,7 +513,7 @@ func (c *checker) undecided(r *Report) {
 		}
 	}
 	if len(zero) > 0 {
-		add(FrequenciesAspect, "%s %s are zero in all heads before the rotation.", capital(plural("pair", len(zero))), Ranges(zero))
+		add(FrequenciesAspect, "%s %s are zero in all heads before the rotation.", capital(Plural("pair", len(zero))), Ranges(zero))
 	}
 	distinct := map[string]bool{}
 	for t := range c.data.Tokens {
