@@ -29,8 +29,8 @@ import (
 // YaRN or LongRoPE, rotate multiplies the rotated elements. Norms, softmax scales and query scales
 // are not part of it. A layer that does not rotate has to leave heads as they are.
 //
-// positions are 0 to 7, growing steps, and the last four before the end of the sequence, beyond
-// the length for which a scaling rule was made. The sequence is as long as SequenceLength of the
+// positions are 0 to 12, ever farther ones, and the last four of the sequence, beyond the length for
+// which a scaling rule was made. The sequence is as long as SequenceLength of the
 // options says, else as model.ContextLength, but at most 131072 tokens: an engine that computes its
 // cosines and sines beforehand needs as many rows. Where frequencies depend on the length
 // (LongRoPE, dynamic NTK), set SequenceLength, and check a short and a long sequence. All axes of a
@@ -71,7 +71,6 @@ type checker[E posenc.Element] struct {
 	model     *modelconfig.Model
 	layers    []modelconfig.Layer
 	options   modelconfig.RopeOptions
-	rope      *modelconfig.Rope
 	configs   []posenc.RotaryConfig // of each layer; HeadDim alone of one that does not rotate
 	positions []int32
 	axes      int
@@ -89,66 +88,46 @@ func newChecker[E posenc.Element](model *modelconfig.Model, options []modelconfi
 	if c.options.SequenceLength == 1 {
 		return nil, errors.New("options.SequenceLength is 1, want at least 2: nothing turns at position 0")
 	}
-	var err error
-	if c.rope, err = model.Rope(c.options); err != nil {
+	rope, err := model.Rope(c.options)
+	if err != nil {
 		return nil, err
 	}
-	unrotated := posenc.RotaryConfig{}
+	first := slices.IndexFunc(c.layers, func(l modelconfig.Layer) bool { return l.Rotates })
 	for i, layer := range c.layers {
 		if layer.Rule.Name == "axial" {
 			return nil, errors.New("model is a vision tower, want the model of a text: posenc check --vision compares towers")
 		}
-		cfg := posenc.RotaryConfig{}
-		if rotary := c.rope.Rotary(i); rotary != nil {
-			cfg = rotary.Config()
-			unrotated.HeadDim = cmp.Or(unrotated.HeadDim, cfg.HeadDim)
-		}
+		cfg := rope.Rotary(i).Config()
+		cfg.HeadDim = cmp.Or(cfg.HeadDim, rope.Rotary(first).Config().HeadDim)
 		for _, axis := range cfg.Axes {
 			c.axes = max(c.axes, int(axis)+1)
 		}
 		c.configs = append(c.configs, cfg)
 	}
-	for i, layer := range c.layers {
-		if !layer.Rotates {
-			c.configs[i] = unrotated
-		}
-	}
 	c.positions = positionsOf(cmp.Or(c.options.SequenceLength, min(model.ContextLength(), longest), unknownLength))
-	c.rows, err = c.rope.Rows(slices.Repeat(c.positions, c.axes))
+	c.rows, err = rope.Rows(slices.Repeat(c.positions, c.axes))
 	return c, err
 }
 
 // positionsOf are the first ones of a sequence, ever farther ones, and the last ones.
 func positionsOf(length int) (list []int32) {
-	last := int32(min(length-1, math.MaxInt32))
-	for p := range min(8, last) {
-		list = append(list, p)
-	}
-	for p := int64(8); p < int64(last); p = p * 7 / 4 {
+	last := int64(min(length-1, math.MaxInt32))
+	for p := int64(0); p <= last; p = max(p+1, min((p-4)*7/4, last-3)) {
 		list = append(list, int32(p))
 	}
-	for p := max(0, last-3); p <= last && p >= 0; p++ {
-		list = append(list, p)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return list
 }
 
 // outcome is what rotate made of the heads, the same in all of some layers of one kind.
 type outcome[E posenc.Element] struct {
-	layers        []int
-	before, after []E
-	alone         bool // one token at a time, with other results than all tokens at once
+	layers []int
+	after  []E
+	alone  bool // one token at a time, with other results than all tokens at once
 }
 
 // outcomes calls rotate for every layer.
 func (c *checker[E]) outcomes(rotate func(layer int, positions []int32, heads []E)) (list []*outcome[E]) {
-	before := map[int][]E{}
 	for i, cfg := range c.configs {
-		dim := cfg.HeadDim
-		if before[dim] == nil {
-			before[dim] = randomHeads[E](len(c.positions) * heads * dim)
-		}
 		add := func(after []E, alone bool) {
 			for _, o := range list {
 				first := o.layers[0]
@@ -159,14 +138,15 @@ func (c *checker[E]) outcomes(rotate func(layer int, positions []int32, heads []
 					return
 				}
 			}
-			list = append(list, &outcome[E]{layers: []int{i}, before: before[dim], after: after, alone: alone})
+			list = append(list, &outcome[E]{[]int{i}, after, alone})
 		}
-		after := slices.Clone(before[dim])
+		row := heads * cfg.HeadDim
+		after := randomHeads[E](len(c.positions) * row)
 		rotate(i, slices.Clone(c.positions), after)
 		add(after, false)
-		after = slices.Clone(before[dim])
-		for n, row := 0, heads*dim; n < len(c.positions); n++ {
-			rotate(i, []int32{c.positions[n]}, after[n*row:(n+1)*row:(n+1)*row])
+		after = randomHeads[E](len(c.positions) * row)
+		for n, p := range c.positions {
+			rotate(i, []int32{p}, after[n*row:][:row:row])
 		}
 		add(after, true)
 	}
@@ -198,12 +178,12 @@ func (c *checker[E]) failures(list []*outcome[E]) (texts []string) {
 func (c *checker[E]) failure(o *outcome[E]) string {
 	layer := o.layers[0]
 	dim := c.configs[layer].HeadDim
-	after := widened(o.after)
+	before, after := randomHeads[E](len(o.after)), widened(o.after)
 	if i := slices.IndexFunc(after, func(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }); i >= 0 {
 		return fmt.Sprintf("element %d of head %d at position %d is %v after the rotation", i%dim, i/dim%heads, c.positions[i/dim/heads], after[i])
 	}
 	if !c.layers[layer].Rotates {
-		if same(o.before, o.after) {
+		if same(before, o.after) {
 			return ""
 		}
 		return "the engine changes heads, and this model does not rotate in these layers"
@@ -218,7 +198,7 @@ func (c *checker[E]) failure(o *outcome[E]) string {
 		angles = append(angles, rotary.At(slices.Repeat(c.positions, c.axes)))
 	}
 	for _, a := range angles {
-		want := slices.Clone(o.before)
+		want := slices.Clone(before)
 		if err := posenc.Rotate(a, posenc.View[E]{Data: want, Heads: heads}); err != nil {
 			return err.Error()
 		}
@@ -232,22 +212,22 @@ func (c *checker[E]) failure(o *outcome[E]) string {
 		return err.Error()
 	}
 	report, _, err := ropecheck.CheckModel(ropecheck.Data{
-		Before: widened(o.before), After: after, Tokens: len(c.positions), Heads: heads, HeadDim: dim,
+		Before: widened(before), After: after, Tokens: len(c.positions), Heads: heads, HeadDim: dim,
 		Type: kind, Positions: c.positions,
 	}, rotations...)
 	if err != nil {
 		return err.Error()
 	}
 	best := &report.Candidates[report.Best(meant)]
-	text := fmt.Sprintf("candidate %q: ", best.Name)
+	text := fmt.Sprintf("candidate %q:", best.Name)
 	for _, fault := range best.Faults {
-		text += fault.Text + " "
+		text += " " + fault.Text
 	}
-	if len(best.Faults) > 0 {
-		return text[:len(text)-1]
+	if len(best.Faults) == 0 {
+		text += " " + best.Text
 	}
-	switch text += best.Text; {
-	case best.Verdict != ropecheck.Agrees:
+	switch {
+	case best.Verdict != ropecheck.Agrees || len(best.Faults) > 0:
 		return text
 	case report.Type != kind:
 		return fmt.Sprintf("%s All elements are %v numbers. If they are meant to be, rotate takes heads of that type, not of %v.", text, report.Type, kind)
@@ -269,16 +249,13 @@ func (c *checker[E]) rotations(layer int) (list []ropecheck.Rotation, meant []bo
 		lengths = append(lengths, other)
 	}
 	for n, length := range lengths {
-		o := c.options
-		o.SequenceLength, o.Rounding = length, frequency.Exact
-		exact, err := c.model.Rope(o)
-		if err != nil {
-			return nil, nil, err
-		}
-		o.Rounding = frequency.Float32
-		steps, err := c.model.Rope(o)
-		if err != nil {
-			return nil, nil, err
+		var ropes [2]*modelconfig.Rope // exact, and float32
+		for rounding := range ropes {
+			o := c.options
+			o.SequenceLength, o.Rounding = length, frequency.Rounding(rounding)
+			if ropes[rounding], err = c.model.Rope(o); err != nil {
+				return nil, nil, err
+			}
 		}
 		seen := map[string]bool{}
 		for i, l := range c.layers {
@@ -286,7 +263,7 @@ func (c *checker[E]) rotations(layer int) (list []ropecheck.Rotation, meant []bo
 				continue
 			}
 			seen[l.Kind] = true
-			r := ropecheck.Rotation{Name: strings.TrimSpace(c.model.Type() + " " + l.Kind), Exact: exact.Rotary(i).Config(), Float32: steps.Rotary(i).Config(), Rule: l.Rule}
+			r := ropecheck.Rotation{Name: strings.TrimSpace(c.model.Type() + " " + l.Kind), Exact: ropes[0].Rotary(i).Config(), Float32: ropes[1].Rotary(i).Config(), Rule: l.Rule}
 			if depends {
 				r.Name += fmt.Sprintf(", sequences of %d tokens", length)
 			}
@@ -337,9 +314,9 @@ func typeOf[E posenc.Element]() ropecheck.ElementType {
 // randomHeads returns the same numbers in every call.
 func randomHeads[E posenc.Element](n int) []E {
 	random := rand.New(rand.NewPCG(1, 2))
-	list := make([]E, n)
+	list, kind := make([]E, n), typeOf[E]()
 	for i := range list {
-		switch x := float32(random.NormFloat64()); typeOf[E]() {
+		switch x := float32(random.NormFloat64()); kind {
 		case ropecheck.Float16:
 			list[i] = E(generic.Float32ToFloat16(x))
 		case ropecheck.BFloat16:
@@ -352,9 +329,9 @@ func randomHeads[E posenc.Element](n int) []E {
 }
 
 func widened[E posenc.Element](list []E) []float32 {
-	wide := make([]float32, len(list))
+	wide, kind := make([]float32, len(list)), typeOf[E]()
 	for i, x := range list {
-		switch typeOf[E]() {
+		switch kind {
 		case ropecheck.Float16:
 			wide[i] = generic.Float16ToFloat32(uint16(x))
 		case ropecheck.BFloat16:
