@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"runtime"
@@ -1024,8 +1025,8 @@ func TestErrors(t *testing.T) {
 		sentinel error
 		part     string
 	}{
-		{``, ErrSyntax, "config is unreadable (unexpected EOF)"},
-		{`{`, ErrSyntax, "config is unreadable (unexpected EOF)"},
+		{``, ErrSyntax, "config is unreadable (" + io.ErrUnexpectedEOF.Error() + ")"},
+		{`{`, ErrSyntax, "config is unreadable ("},
 		{`[]`, ErrSyntax, "a list of 0"},
 		{`null`, ErrSyntax, "null"},
 		{`{} {}`, ErrSyntax, "more text"},
