@@ -18,10 +18,10 @@ var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 		case 1:
 			g.RefHeight, g.RefWidth = a.Number(1, 30), a.Number(1, 30)
 		case 2:
-			g.Scale = float32(a.Real(0.25))
+			g.PositionScale = float32(a.Real(0.25))
 		}
 		if a.Any() && a.Below(4) == 0 {
-			g.RefHeight, g.Scale = a.Number(0, 9), float32(a.Real(0))
+			g.RefHeight, g.PositionScale = a.Number(0, 9), float32(a.Real(0))
 		}
 		positions := testkit.Output[float32](a, testkit.Small(2, g.Height, g.Width))
 		return testkit.Call{
@@ -46,7 +46,7 @@ var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 	Digests: func(add testkit.AddDigest) {
 		add("GridPositions", func(d *testkit.Digest) {
 			for _, g := range []posenc.GridPositionsOptions{
-				{Centered: true}, {Centered: true, Offset: 0.25, ColumnsFirst: true}, {RefHeight: 16, RefWidth: 24}, {RefHeight: 24, RefWidth: 16, Offset: 1}, {Scale: 1. / 3}, {},
+				{Centered: true}, {Centered: true, Offset: 0.25, ColumnsFirst: true}, {RefHeight: 16, RefWidth: 24}, {RefHeight: 24, RefWidth: 16, Offset: 1}, {PositionScale: 1. / 3}, {},
 			} {
 				g.Height, g.Width = 37, 23
 				positions := make([]float32, 2*37*23)
@@ -69,8 +69,8 @@ func gridPositionPlain(i, n, ref int, g posenc.GridPositionsOptions) float32 {
 	if ref > 0 {
 		p = round(round(p/float64(n)) * float64(ref))
 	}
-	if g.Scale != 0 {
-		p = round(p * float64(g.Scale))
+	if g.PositionScale != 0 {
+		p = round(p * float64(g.PositionScale))
 	}
 	return float32(p)
 }
@@ -86,8 +86,8 @@ func gridPositionsRight(positions []float32, g posenc.GridPositionsOptions) bool
 			return false
 		}
 	}
-	return float64(len(positions)) == 2*float64(g.Height)*float64(g.Width) && math.Abs(float64(g.Offset)) < 1<<22 && math.Abs(float64(g.Scale)) <= math.MaxFloat32 &&
-		(g.RefHeight == 0) == (g.RefWidth == 0) && !(g.Centered && (g.RefHeight != 0 || g.Scale != 0))
+	return float64(len(positions)) == 2*float64(g.Height)*float64(g.Width) && math.Abs(float64(g.Offset)) < 1<<22 && math.Abs(float64(g.PositionScale)) <= math.MaxFloat32 &&
+		(g.RefHeight == 0) == (g.RefWidth == 0) && !(g.Centered && (g.RefHeight != 0 || g.PositionScale != 0))
 }
 
 func TestGridPositionsOfCentres(t *testing.T) {
@@ -115,9 +115,9 @@ func TestGridPositionsErrors(t *testing.T) {
 		wrong("negative reference", posenc.ErrConfig, "options.RefWidth is -1, want from 0 to 2^22", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefWidth: -1}),
 		wrong("half a reference", posenc.ErrConfig, "options.RefWidth is 0, want RefHeight and RefWidth both set or both 0, and RefHeight is 16", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 16}),
 		wrong("offset", posenc.ErrConfig, "options.Offset is NaN", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: nan}),
-		wrong("scale", posenc.ErrConfig, "options.Scale is +Inf", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: inf}),
+		wrong("scale", posenc.ErrConfig, "options.PositionScale is +Inf", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: inf}),
 		wrong("centred reference", posenc.ErrConfig, "options.RefHeight is 1, want 0 with Centered", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 1, RefWidth: 1, Centered: true}),
-		wrong("centred scale", posenc.ErrConfig, "options.Scale is 2, want 0 with Centered", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: 2, Centered: true}),
+		wrong("centred scale", posenc.ErrConfig, "options.PositionScale is 2, want 0 with Centered", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: 2, Centered: true}),
 		wrong("short", posenc.ErrLength, "positions has 11 elements, want 2*Height*Width of 2 by 3 patches", memory[:11], posenc.GridPositionsOptions{Height: 2, Width: 3}),
 		wrong("far too short", posenc.ErrLength, "positions has 12 elements", memory[:12], posenc.GridPositionsOptions{Height: 1 << 22, Width: 1 << 22}),
 	}, memory)

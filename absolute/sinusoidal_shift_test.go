@@ -23,10 +23,10 @@ var sinusoidalExtra = []int{0, 0, 1, 5, 140, -1}
 // randomSinusoidal returns a configuration of any kind.
 func randomSinusoidal(r *rand.Rand) absolute.SinusoidalConfig {
 	cfg := absolute.SinusoidalConfig{
-		InvFreq: make([]float64, 1+r.IntN(150)),
-		Order:   absolute.SinusoidalOrder(r.IntN(3)),
-		Axes:    1 + r.IntN(3),
-		Scale:   testkit.OneOf(r, []float64{0, 1, 0.3, 0.0625}),
+		InvFreq:   make([]float64, 1+r.IntN(150)),
+		Order:     absolute.SinusoidalOrder(r.IntN(3)),
+		Axes:      1 + r.IntN(3),
+		Amplitude: testkit.OneOf(r, []float64{0, 1, 0.3, 0.0625}),
 	}
 	for i := range cfg.InvFreq {
 		cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
@@ -46,7 +46,7 @@ func TestSinusoidalShift(t *testing.T) {
 		r := testkit.NewRand(81)
 		for range testkit.Rounds(60) {
 			cfg := randomSinusoidal(r)
-			cfg.Scale = 0
+			cfg.Amplitude = 0
 			cfg.Dim = max(cfg.Dim, 2*cfg.Axes*len(cfg.InvFreq))
 			if cfg.Padding != nil {
 				*cfg.Padding = math.MaxInt32 // zero in rows and in what they become

@@ -129,7 +129,7 @@ func TestDefaultErrors(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(tt.names), func(t *testing.T) {
 			ladder, err := Default(tt.dim, tt.base, tt.rounding)
-			if !errors.Is(err, ErrParameter) || !strings.Contains(err.Error(), "frequency.Default: "+tt.names) || ladder.InvFreq != nil {
+			if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "frequency.Default: "+tt.names) || ladder.InvFreq != nil {
 				t.Errorf("got %v, %v", ladder, err)
 			}
 		})

@@ -457,7 +457,7 @@ func TestErrors(t *testing.T) {
 	for want, f := range cases {
 		t.Run(want, func(t *testing.T) {
 			ladder, err := f()
-			if !errors.Is(err, ErrParameter) || !strings.HasPrefix(err.Error(), "frequency."+want) || ladder.InvFreq != nil {
+			if !errors.Is(err, ErrConfig) || !strings.HasPrefix(err.Error(), "frequency."+want) || ladder.InvFreq != nil {
 				t.Errorf("got %v, %v", ladder, err)
 			}
 		})
