@@ -142,21 +142,14 @@ func TestNormalizeAgainstReal(t *testing.T) {
 // a chain of n-1 additions. In bfloat16 what is so close rounds to the same
 // number or to its neighbour.
 func TestNormalizeAgainstTransformers(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Module         string
-			Rows, Elements int
-			Epsilon        float64
-			UnitOffset     bool `json:"unit_offset"`
-			Float32        string
-			BFloat16       string
-		}
-	}
-	testkit.ReadJSON("testdata/rmsnorm/vectors.json", &vectors)
-	if len(vectors.Cases) != 3 {
-		t.Fatalf("%d cases, want 3", len(vectors.Cases))
-	}
-	for _, c := range vectors.Cases {
+	for _, c := range testkit.ReadCases[struct {
+		Module         string
+		Rows, Elements int
+		Epsilon        float64
+		UnitOffset     bool `json:"unit_offset"`
+		Float32        string
+		BFloat16       string
+	}](t, "testdata/rmsnorm/vectors.json", 3) {
 		t.Run("module="+c.Module, func(t *testing.T) {
 			n := mustNorm(testkit.GoldenInputs(1<<20, c.Elements), float32(c.Epsilon), c.UnitOffset)
 			x := testkit.GoldenInputs(0, c.Rows*c.Elements)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"testing"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
@@ -43,6 +44,17 @@ func ReadJSON(file string, vectors any) {
 	if err := json.Unmarshal(Must(os.ReadFile(file)), vectors); err != nil {
 		panic(fmt.Errorf("%s: %w", file, err))
 	}
+}
+
+// ReadCases reads golden vectors whose text has as many cases.
+func ReadCases[C any](t *testing.T, file string, count int) []C {
+	t.Helper()
+	var vectors struct{ Cases []C }
+	ReadJSON(file, &vectors)
+	if len(vectors.Cases) != count {
+		t.Fatalf("%s has %d cases, want %d", file, len(vectors.Cases), count)
+	}
+	return vectors.Cases
 }
 
 // Hex returns the numbers of hexadecimal text, big-endian.
