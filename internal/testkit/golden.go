@@ -1,10 +1,13 @@
 package testkit
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -39,9 +42,18 @@ func differs[T Number](of *Numbers[T], a, b []T) int {
 	return -1
 }
 
+// ReadGolden returns what a file has, uncompressed where its name ends with .gz.
+func ReadGolden(file string) []byte {
+	content := Must(os.ReadFile(file))
+	if strings.HasSuffix(file, ".gz") {
+		content = Must(io.ReadAll(Must(gzip.NewReader(bytes.NewReader(content)))))
+	}
+	return content
+}
+
 // ReadJSON reads golden vectors.
 func ReadJSON(file string, vectors any) {
-	if err := json.Unmarshal(Must(os.ReadFile(file)), vectors); err != nil {
+	if err := json.Unmarshal(ReadGolden(file), vectors); err != nil {
 		panic(fmt.Errorf("%s: %w", file, err))
 	}
 }
