@@ -141,7 +141,7 @@ func TestTransformerXLAgainstTransformers(t *testing.T) {
 }
 
 func TestPositionsErrors(t *testing.T) {
-	fails := testkit.Failures(t, nil)
+	fails := testkit.Failures(t)
 	fails(relative.TransformerXLPositions(make([]int32, 2), -1), posenc.ErrPosition, "TransformerXLPositions: clampLen is -1")
 	fails(relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: 2, ClampLen: -1}), posenc.ErrPosition, "XLNetPositions: options.ClampLen is -1")
 	fails(relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: -1}), posenc.ErrPosition, "XLNetPositions: options.Keys is -1")
