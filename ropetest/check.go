@@ -18,32 +18,31 @@ import (
 )
 
 // Check reports an error to t for each way in which rotate differs from the rotation that a model
-// wants. It calls rotate for every layer of model.Layers, with all tokens at once and with one
-// token at a time, as prefill and decoding do.
+// wants. It calls rotate for every layer of model.Layers, with all tokens at once, and with one token
+// at a time as in decoding.
 //
 // rotate rotates heads in place as the engine does in that layer. heads is
-// [len(positions)][4][headDim]: four heads for each token, packed, of the size that Q and K of the
-// layer have; of latent attention (MLA) only the rotary part of a head. Their elements have the
-// order that the file described by model gives them. If the engine reorders weights when it loads
-// them, rotate reorders heads before and after; if it multiplies the scores by the attention factor of
-// YaRN or LongRoPE, rotate multiplies the rotated elements. Norms, softmax scales and query scales
-// are not part of it. A layer that does not rotate has to leave heads as they are.
+// [len(positions)][4][headDim]: four heads of each token, packed, as long as the heads of Q and K in
+// this layer; of latent attention (MLA) the rotary part of a head alone. The elements have the order
+// that the weights of the described file give them. If the engine reorders weights when it loads
+// them, rotate reorders the elements before and after; if it applies the attention factor of YaRN or
+// LongRoPE to the scores, rotate multiplies the rotated elements by it. Norms, softmax scales and query
+// scales are no part of it, and indexers are not compared. A layer that does not rotate leaves heads as
+// they are.
 //
 // positions are 0 to 12, ever farther ones, and the last four of the sequence, beyond the length for
-// which a scaling rule was made. The sequence is as long as SequenceLength of the
-// options says, else as model.ContextLength, but at most 131072 tokens: an engine that computes its
-// cosines and sines beforehand needs as many rows. Where frequencies depend on the length
-// (LongRoPE, dynamic NTK), set SequenceLength, and check a short and a long sequence. All axes of a
-// token (M-RoPE) have the same position, as in text.
+// which a scaling rule was made. The sequence has options.SequenceLength tokens; by default
+// model.ContextLength, but at most 131072. An engine that computes cosines and sines beforehand needs
+// as many rows. Where frequencies depend on the length (LongRoPE, dynamic NTK), set SequenceLength, and
+// check a short and a long sequence. All axes of a token (M-RoPE) have one position, as in text.
 //
-// The engine's precision is that of heads and of the options. The results may differ from those of
-// model.Rope(options) by roundings of E: by a root mean square of 9e-8 of the elements for float32,
-// 7.4e-4 for float16 and 5.9e-3 for bfloat16. With Rounding frequency.Exact, the default, angles
-// are as good as those of float64; with frequency.Float32 they may also err as angles computed in float32
-// do, in any order of operations.
+// The type of heads and options state the engine's precision. The root mean square of the differences
+// to model.Rope(options), divided by the root mean square of the elements, is at most 9e-8 for float32,
+// 7.4e-4 for float16 and 5.9e-3 for bfloat16. By default angles are as exact as float64 makes them. With
+// Rounding: frequency.Float32 they may also err as angles of float32 do, in any order of operations.
 //
-// A description of a vision tower, several options, and options that model.Rope refuses are errors,
-// reported to t. A panic of rotate is not caught.
+// It reports an error to t for a nil rotate, a description of a vision tower, several options, and
+// options that model.Rope refuses. It does not recover from a panic of rotate.
 func Check[E posenc.Element](t testing.TB, model *modelconfig.Model, rotate func(layer int, positions []int32, heads []E), options ...modelconfig.RopeOptions) {
 	t.Helper()
 	c, err := newChecker[E](model, options)
@@ -54,7 +53,7 @@ func Check[E posenc.Element](t testing.TB, model *modelconfig.Model, rotate func
 		t.Errorf("ropetest.Check: %v", err)
 		return
 	}
-	for _, failure := range c.failures(c.outcomes(rotate)) {
+	for _, failure := range c.failures(rotate) {
 		t.Error(failure)
 	}
 }
@@ -63,6 +62,7 @@ const (
 	heads         = 4       // of a token: with fewer, several layouts may explain a rotation
 	longest       = 1 << 17 // of the sequences that are checked without SequenceLength
 	unknownLength = 1 << 12 // of models that do not say how long their sequences are
+	mostHeadDim   = 1 << 16 // as memory is some hundred times as much
 	mostFailures  = 4       // that are analysed, as each takes a part of a second
 )
 
@@ -98,7 +98,9 @@ func newChecker[E posenc.Element](model *modelconfig.Model, options []modelconfi
 			return nil, errors.New("model is a vision tower, want the model of a text: posenc check --vision compares towers")
 		}
 		cfg := rope.Rotary(i).Config()
-		cfg.HeadDim = cmp.Or(cfg.HeadDim, rope.Rotary(first).Config().HeadDim)
+		if cfg.HeadDim = cmp.Or(cfg.HeadDim, rope.Rotary(first).Config().HeadDim); cfg.HeadDim > mostHeadDim {
+			return nil, fmt.Errorf("heads of the model have %d elements, want at most %d", cfg.HeadDim, mostHeadDim)
+		}
 		for _, axis := range cfg.Axes {
 			c.axes = max(c.axes, int(axis)+1)
 		}
@@ -118,72 +120,76 @@ func positionsOf(length int) (list []int32) {
 	return list
 }
 
-// outcome is what rotate made of the heads, the same in all of some layers of one kind.
-type outcome[E posenc.Element] struct {
-	layers []int
-	after  []E
-	alone  bool // one token at a time, with other results than all tokens at once
+// result is what rotate makes of the heads in some layers of one kind.
+type result[E posenc.Element] struct {
+	layers  []int
+	after   []E
+	alone   bool   // one token at a time; all at once give another result
+	failure string // "": it is right
 }
 
-// outcomes calls rotate for every layer.
-func (c *checker[E]) outcomes(rotate func(layer int, positions []int32, heads []E)) (list []*outcome[E]) {
-	for i, cfg := range c.configs {
-		add := func(after []E, alone bool) {
-			for _, o := range list {
-				first := o.layers[0]
-				if c.layers[first].Kind == c.layers[i].Kind && c.layers[first].Rotates == c.layers[i].Rotates && same(o.after, after) {
-					if o.alone = o.alone && alone; o.layers[len(o.layers)-1] != i {
-						o.layers = append(o.layers, i)
-					}
-					return
-				}
+// failures calls rotate for every layer, and says what is wrong.
+func (c *checker[E]) failures(rotate func(layer int, positions []int32, heads []E)) (texts []string) {
+	var results []*result[E]
+	var others []int // layers with further results
+	failed := 0
+	add := func(layer int, after []E, alone bool) {
+		for _, r := range results {
+			first := r.layers[0]
+			if c.layers[first].Kind == c.layers[layer].Kind && c.layers[first].Rotates == c.layers[layer].Rotates && same(r.after, after) {
+				r.layers, r.alone = append(r.layers, layer), r.alone && alone
+				return
 			}
-			list = append(list, &outcome[E]{[]int{i}, after, alone})
 		}
+		if failed == mostFailures {
+			others = append(others, layer)
+			return
+		}
+		r := &result[E]{[]int{layer}, after, alone, c.failure(layer, after)}
+		if results = append(results, r); r.failure != "" {
+			failed++
+		}
+	}
+	for layer, cfg := range c.configs {
 		row := heads * cfg.HeadDim
 		after := randomHeads[E](len(c.positions) * row)
-		rotate(i, slices.Clone(c.positions), after)
-		add(after, false)
+		rotate(layer, slices.Clone(c.positions), after)
+		add(layer, after, false)
 		after = randomHeads[E](len(c.positions) * row)
 		for n, p := range c.positions {
-			rotate(i, []int32{p}, after[n*row:][:row:row])
+			rotate(layer, []int32{p}, after[n*row:][:row:row])
 		}
-		add(after, true)
+		add(layer, after, true)
 	}
-	return list
-}
-
-// failures says what is wrong with outcomes.
-func (c *checker[E]) failures(list []*outcome[E]) (texts []string) {
-	var others []int
-	for _, o := range list {
-		if len(texts) == mostFailures {
-			others = append(others, o.layers...)
-		} else if text := c.failure(o); text != "" {
-			where := ropecheck.Plural("layer", len(o.layers)) + " " + ropecheck.Ranges(o.layers)
-			if o.alone {
-				where += ", one token at a time"
+	for _, r := range results {
+		if r.failure != "" {
+			how := ""
+			if r.alone {
+				how = ", one token at a time"
 			}
-			texts = append(texts, where+": "+text)
+			texts = append(texts, fmt.Sprintf("%s%s: %s", layersText(r.layers), how, r.failure))
 		}
 	}
 	if len(others) > 0 {
-		slices.Sort(others)
-		texts = append(texts, fmt.Sprintf("other results of layers %s are not compared until these agree", ropecheck.Ranges(slices.Compact(others))))
+		texts = append(texts, fmt.Sprintf("other results of %s are not compared until these agree", layersText(others)))
 	}
 	return texts
 }
 
-// failure says what is wrong with an outcome, "" if nothing is.
-func (c *checker[E]) failure(o *outcome[E]) string {
-	layer := o.layers[0]
+func layersText(list []int) string {
+	list = slices.Compact(list)
+	return ropecheck.Plural("layer", len(list)) + " " + ropecheck.Ranges(list)
+}
+
+// failure says what is wrong with a result, "" if nothing is.
+func (c *checker[E]) failure(layer int, rotated []E) string {
 	dim := c.configs[layer].HeadDim
-	before, after := randomHeads[E](len(o.after)), widened(o.after)
+	before, after := randomHeads[E](len(rotated)), widened(rotated)
 	if i := slices.IndexFunc(after, func(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }); i >= 0 {
 		return fmt.Sprintf("element %d of head %d at position %d is %v after the rotation", i%dim, i/dim%heads, c.positions[i/dim/heads], after[i])
 	}
 	if !c.layers[layer].Rotates {
-		if same(before, o.after) {
+		if same(before, rotated) {
 			return ""
 		}
 		return "the engine changes heads, and this model does not rotate in these layers"

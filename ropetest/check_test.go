@@ -300,6 +300,7 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	check("options has 2 elements, want at most one", modelOf(t, "Llama-2-7b-hf"), modelconfig.RopeOptions{}, modelconfig.RopeOptions{})
+	check("heads of the model have 1000000 elements, want at most 65536", testkit.Must(modelconfig.HuggingFace([]byte(`{"model_type": "phi", "head_dim": 1000000, "partial_rotary_factor": 0.0001}`))))
 	check("the Model is nil or zero", nil)
 	check("the Model is nil or zero", &modelconfig.Model{})
 	needGolden(t)
