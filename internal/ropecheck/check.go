@@ -163,7 +163,15 @@ func (e ElementType) round(x float32) float32 {
 }
 
 // digits are the bits of a significand of the type, with the first.
-func (e ElementType) digits() int { return [...]int{24, 11, 8}[e] }
+func (e ElementType) digits() int {
+	switch e {
+	case Float16:
+		return 11
+	case BFloat16:
+		return 8
+	}
+	return 24
+}
 
 // ulp is one unit in the last place of x.
 func (e ElementType) ulp(x float64) float64 {
