@@ -27,7 +27,7 @@ func TestSinusoidalErrors(t *testing.T) {
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1")
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Axes: 2}), posenc.ErrConfig, "cfg.Dim is 2")
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), posenc.ErrConfig, "cfg.Order is 3")
-	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scale: -1}), posenc.ErrConfig, "cfg.Scale")
+	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Amplitude: -1}), posenc.ErrConfig, "cfg.Amplitude")
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), posenc.ErrConfig, "cfg.InvFreq[1]")
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), posenc.ErrConfig, "cfg.InvFreq[0]")
 
@@ -36,20 +36,20 @@ func TestSinusoidalErrors(t *testing.T) {
 	fails(of(absolute.Tensor2Tensor(4, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: -1, MaxTimescale: 1e4})), posenc.ErrConfig, "cfg.MinTimescale is -1")
 	fails(of(absolute.Timesteps(2, absolute.TimestepsConfig{DownscaleFreqShift: 1})), posenc.ErrConfig, "DownscaleFreqShift is 1")
 	fails(of(absolute.Timesteps(2, absolute.TimestepsConfig{MaxPeriod: 1})), posenc.ErrConfig, "absolute.Timesteps: cfg.MaxPeriod is 1, want 0 or a finite number above 1")
-	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: -1})), posenc.ErrConfig, "absolute.Timesteps: cfg.Scale is -1, want 0 or a frequency from")
-	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: 1e300})), posenc.ErrConfig, "cfg.Scale is 1e+300, want 0 or a frequency from 2^-900 to below 2^50")
+	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{AngleScale: -1})), posenc.ErrConfig, "absolute.Timesteps: cfg.AngleScale is -1, want 0 or a frequency from")
+	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{AngleScale: 1e300})), posenc.ErrConfig, "cfg.AngleScale is 1e+300, want 0 or a frequency from 2^-900 to below 2^50")
 	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{DownscaleFreqShift: 3.999})), posenc.ErrConfig, "cfg.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50")
-	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: 0x1p-900})), posenc.ErrConfig, "cfg.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50")
+	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{AngleScale: 0x1p-900})), posenc.ErrConfig, "cfg.AngleScale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50")
 	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{DownscaleFreqShift: math.Inf(-1)})), posenc.ErrConfig, "cfg.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4")
 	fails(of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1 << 50, MaxTimescale: 1e4})), posenc.ErrConfig, "absolute.Tensor2Tensor: cfg.MinTimescale is 1.125899906842624e+15, want")
 	fails(of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: -2})), posenc.ErrConfig, "cfg.MaxTimescale is -2, want 0 or a positive finite number")
 	fails(of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1 << 26, MaxTimescale: 1})), posenc.ErrConfig, "cfg.MaxTimescale is 1, want frequencies from 2^-900 to below 2^50")
 	fails(of(absolute.DETR(8, 1)), posenc.ErrConfig, "absolute.DETR: temperature is 1, want a finite number above 1")
 	fails(of(absolute.DETR(64, 1e300)), posenc.ErrConfig, "temperature is 1e+300, want frequencies from 2^-900")
-	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: -2, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "absolute.MLX: cfg.MinFreq is -2, want 0 or a frequency from")
+	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: -2, MaxFreq: 1, Amplitude: 0})), posenc.ErrConfig, "absolute.MLX: cfg.MinFreq is -2, want 0 or a frequency from")
 
-	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: -1, Scale: 0})), posenc.ErrConfig, "cfg.MaxFreq is -1, want 0 or a frequency from")
-	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: 1, Scale: 1e300})), posenc.ErrConfig, "absolute.MLX: cfg.Scale is 1e+300, want 0 or a positive float32")
+	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: -1, Amplitude: 0})), posenc.ErrConfig, "cfg.MaxFreq is -1, want 0 or a frequency from")
+	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: 1, Amplitude: 1e300})), posenc.ErrConfig, "absolute.MLX: cfg.Amplitude is 1e+300, want 0 or a positive float32")
 
 	fails(absolute.SinusoidalRows(x, nil, []int32{1}), posenc.ErrConfig, "absolute.SinusoidalRows: s is nil or zero")
 	fails(absolute.AddSinusoidal(x, new(absolute.Sinusoidal), []int32{1}, 1), posenc.ErrConfig, "absolute.AddSinusoidal: s is nil or zero")
@@ -131,7 +131,7 @@ func TestPositionsErrors(t *testing.T) {
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 3}), posenc.ErrLength, "positions has 16 elements, want 2*Height*Width = 24")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 1 << 24, Width: 1 << 24}), posenc.ErrLength, "positions has 16 elements")
 	fails(detr(make([]bool, 7), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask has 7 elements, want nil or Height*Width = 8")
-	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: math.Inf(1)}), posenc.ErrConfig, "options.Scale is +Inf")
-	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: 1e-300}), posenc.ErrConfig, "options.Scale is 1e-300") // float32 has 0
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, NormalizeTo: math.Inf(1)}), posenc.ErrConfig, "options.NormalizeTo is +Inf")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, NormalizeTo: 1e-300}), posenc.ErrConfig, "options.NormalizeTo is 1e-300") // float32 has 0
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Offset: math.NaN()}), posenc.ErrConfig, "options.Offset is NaN")
 }

@@ -200,7 +200,7 @@ func ExampleDETRPositions() {
 	const height, width, features = 2, 3, 2
 	mask := []bool{true, true, false, true, true, false}
 	positions := make([]float32, 2*height*width)
-	err := absolute.DETRPositions(positions, mask, absolute.DETRPositionsOptions{Height: height, Width: width, Scale: 2 * math.Pi})
+	err := absolute.DETRPositions(positions, mask, absolute.DETRPositionsOptions{Height: height, Width: width, NormalizeTo: 2 * math.Pi})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func TestErrors(t *testing.T) {
 		t.Helper()
 		name, _, _ := strings.Cut(says, ":")
 		ladder, err := changed(name, r, change)
-		if !errors.Is(err, ErrParameter) || !strings.HasPrefix(err.Error(), "frequency."+says) || ladder.InvFreq != nil {
+		if !errors.Is(err, ErrConfig) || !strings.HasPrefix(err.Error(), "frequency."+says) || ladder.InvFreq != nil {
 			t.Errorf("got %v, %v, want %q", ladder, err, says)
 		}
 	}

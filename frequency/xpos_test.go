@@ -31,12 +31,12 @@ func TestXPos(t *testing.T) {
 
 func TestXPosErrors(t *testing.T) {
 	for _, dim := range []int{-2, 0, 3, MaxRotaryDim + 2} {
-		if _, _, err := XPos(dim, 512); !errors.Is(err, ErrParameter) {
+		if _, _, err := XPos(dim, 512); !errors.Is(err, ErrConfig) {
 			t.Errorf("dim %d: %v", dim, err)
 		}
 	}
 	for _, base := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-300} {
-		if _, _, err := XPos(64, base); !errors.Is(err, ErrParameter) {
+		if _, _, err := XPos(64, base); !errors.Is(err, ErrConfig) {
 			t.Errorf("base %v: %v", base, err)
 		}
 	}
