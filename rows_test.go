@@ -235,8 +235,10 @@ func TestRowsConcurrently(t *testing.T) {
 	want := slices.Repeat([]float32{1}, 16*len(positions))
 	testkit.NoError(t, posenc.Rotate(rotary.At(positions), V{Data: want, Heads: 1}))
 	var done sync.WaitGroup
+	done.Add(8)
 	for range 8 {
-		done.Go(func() {
+		go func() {
+			defer done.Done()
 			for range testkit.Rounds(60) {
 				x := slices.Repeat([]float32{1}, len(want))
 				y := slices.Clone(x[:32])
@@ -247,7 +249,7 @@ func TestRowsConcurrently(t *testing.T) {
 					t.Error("rows are others")
 				}
 			}
-		})
+		}()
 	}
 	done.Wait()
 }
