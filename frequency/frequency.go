@@ -19,7 +19,7 @@
 // Frequencies are rounded in one of two ways, [Exact] or [Float32].
 //
 // With Exact every number of a Ladder is the real number that the rule's equation gives
-// for its parameters, rounded to float64 once. floor, ceil and comparisons are those of
+// for its parameters, rounded to float64 once. floor, ceil and comparisons are taken of
 // real numbers. Results have the same bits on every GOARCH, because no float64 logarithm
 // or power of package math goes into them.
 //

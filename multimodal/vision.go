@@ -12,7 +12,7 @@ import (
 type PatchOptions struct {
 	MergeSize int  // as in Model; 1 if patches come row by row (modelconfig.Model.Patches)
 	First     int  // position of the first row and column: 1 for llama4, muse_glimmer and muse_spark (modelconfig.Model.Patches)
-	Time      bool // an axis of time before those of height and width (minimax_m3_vl)
+	Time      bool // an axis of time before the axes of height and width (minimax_m3_vl)
 }
 
 // PatchPositions writes the positions of the patches of images and videos, for the rotary
@@ -231,7 +231,7 @@ func (o GridOptions) Taps() int {
 //	y*(Side-1)/max(h-1, 1)      with AlignCorners
 //	(y+1/2)*Side/h - 1/2        without
 //
-// Columns are alike, and the weight of a tap is the product of both. All frames of a video have
+// Columns follow the same rule, and the weight of a tap is the product of both. All frames of a video have
 // the same weights. Weights have the bits of transformers 5.23 on a CPU: every operation rounds
 // to float32 (get_vision_interpolation_indices_and_weights, fast_pos_embed_interpolate of
 // Qwen3-VL). Errors wrap ErrConfig (options), ErrLength, ErrShape (a grid) or ErrOverlap.
