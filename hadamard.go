@@ -60,7 +60,7 @@ func Hadamard[T Element](options HadamardOptions, tokens int, xs ...View[T]) err
 		for t := range tokens {
 			for h := range count {
 				at := x.Token(t) + h*x.HeadStride
-				if x.Kind == kernels.Float32 {
+				if x.Kind == kernels.KindFloat32 {
 					heads.HadamardRows(x.Float32s(at), options.Block, dim/options.Block)
 					continue
 				}

@@ -46,7 +46,7 @@ func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim
 	switch {
 	case headDim > maxQuantizedDim:
 		return argument.Error(ErrShape, function, name.String(), headDim, "at most %d", maxQuantizedDim)
-	case quantizedKind[D]() == kernels.Q8 && headDim%generic.Q8Block != 0:
+	case quantizedKind[D]() == kernels.KindQ8 && headDim%generic.Q8Block != 0:
 		return argument.Error(ErrShape, function, name.String(), headDim, "a multiple of the %d numbers of a block of Q8_0", generic.Q8Block)
 	}
 	return nil
@@ -63,8 +63,8 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	}
 	units = unitsOf[D](headDim)
 	format := quantizedKind[D]()
-	scales, scale := format == kernels.Int8, format == kernels.E5M2
-	if format == kernels.E4M3 {
+	scales, scale := format == kernels.KindInt8, format == kernels.KindE5M2
+	if format == kernels.KindE4M3 {
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
 	if scale && !(v.InverseScale >= 1/maxScale && v.InverseScale <= maxScale) || !scale && v.InverseScale != 0 {
@@ -72,7 +72,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 		if scale {
 			expected = "a number from 2^-126 to 2^126"
 		}
-		if scale && format == kernels.E4M3 {
+		if scale && format == kernels.KindE4M3 {
 			expected += ", or Scales"
 		}
 		return fail(ErrConfig, ".InverseScale", v.InverseScale, "%s", expected)
@@ -99,7 +99,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 
 // unitsOf returns how many D a head of headDim elements has.
 func unitsOf[D Quantized](headDim int) int {
-	if quantizedKind[D]() == kernels.Q8 {
+	if quantizedKind[D]() == kernels.KindQ8 {
 		return headDim / generic.Q8Block
 	}
 	return headDim

@@ -1,7 +1,6 @@
 package posenc_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 	"unsafe"
@@ -188,49 +187,28 @@ func TestQueryScaleModels(t *testing.T) {
 func TestQueryScalesErrors(t *testing.T) {
 	memory := make([]float32, 8)
 	good := posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
-	wrong := func(name string, kind error, says string, scales []float32, positions []int32, s posenc.QueryScaling) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error { return posenc.QueryScales(scales, positions, s) }, Kind: kind, Says: []string{"posenc.QueryScales: " + says}}
-	}
 	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
 	two := []int32{3, 4}
-	testkit.CheckWrong(t, []testkit.Wrong{
-		wrong("more scales", posenc.ErrLength, "scales has 3 elements, want 2", memory[:3], two, good),
-		wrong("no scales", posenc.ErrLength, "scales has 0 elements, want 2", nil, two, good),
-		wrong("negative beta", posenc.ErrConfig, "s.Beta is -0.1", memory[:2], two, posenc.QueryScaling{Beta: -0.1, Length: 8192, Offset: 1}),
-		wrong("beta NaN", posenc.ErrConfig, "s.Beta is NaN", memory[:2], two, posenc.QueryScaling{Beta: math.NaN(), Length: 8192, Offset: 1}),
-		wrong("huge beta", posenc.ErrConfig, "s.Beta is ", memory[:2], two, posenc.QueryScaling{Beta: 0x1.0001p100, Length: 8192}),
-		wrong("rule", posenc.ErrConfig, "s.Rule is 3, want one of the constants of type QueryScaleRule", memory[:2], two, posenc.QueryScaling{Length: 1, Rule: 3}),
-		wrong("beta of a power", posenc.ErrConfig, "s.Beta is 0.6, want from 0 to 1/2", memory[:2], two, posenc.QueryScaling{Beta: 0.6, Length: 1, Rule: posenc.PowerOfRatio}),
-		wrong("no length", posenc.ErrConfig, "s.Length is 0, want at least 1", memory[:2], two, posenc.QueryScaling{Beta: 0.1, Offset: 1}),
-		wrong("negative offset", posenc.ErrConfig, "s.Offset is -1", memory[:2], two, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: -1}),
-		wrong("positions in scales", posenc.ErrOverlap, "scales is sharing memory with positions", memory[:2], integers[1:3], posenc.QueryScaling{Length: 1, Offset: math.MaxInt32}),
-		wrong("position", posenc.ErrPosition, "positions[1] is -2, want at least -1", memory[:2], []int32{5, -2}, good),
-	}, memory)
-	if err := posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}); err != nil {
-		t.Error(err)
-	}
+	fails := testkit.Failures(t, memory)
+	fails(posenc.QueryScales(memory[:3], two, good), posenc.ErrLength, "posenc.QueryScales: scales has 3 elements, want 2")
+	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Beta: -0.1, Length: 8192, Offset: 1}), posenc.ErrConfig, "posenc.QueryScales: s.Beta is -0.1")
+	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: 1, Rule: 3}), posenc.ErrConfig, "posenc.QueryScales: s.Rule is 3, want one of the constants of type QueryScaleRule")
+	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Beta: 0.6, Length: 1, Rule: posenc.PowerOfRatio}), posenc.ErrConfig, "posenc.QueryScales: s.Beta is 0.6, want from 0 to 1/2")
+	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Beta: 0.1, Offset: 1}), posenc.ErrConfig, "posenc.QueryScales: s.Length is 0, want at least 1")
+	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: -1}), posenc.ErrConfig, "posenc.QueryScales: s.Offset is -1")
+	fails(posenc.QueryScales(memory[:2], integers[1:3], posenc.QueryScaling{Length: 1, Offset: math.MaxInt32}), posenc.ErrOverlap, "posenc.QueryScales: scales is sharing memory with positions")
+	fails(posenc.QueryScales(memory[:2], []int32{5, -2}, good), posenc.ErrPosition, "posenc.QueryScales: positions[1] is -2, want at least -1")
+	testkit.NoError(t, posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}))
 }
 
 func TestLogQueryScalesErrors(t *testing.T) {
 	memory := make([]float32, 8)
-	wrong := func(name string, kind error, says string, scales []float32, positions []int32, scale, bias float64) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error {
-			return posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias})
-		}, Kind: kind, Says: []string{"posenc.LogQueryScales: " + says}}
-	}
 	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
-	for i := range memory {
-		memory[i] = 0
-	}
 	two := []int32{3, 4}
-	testkit.CheckWrong(t, []testkit.Wrong{
-		wrong("more scales", posenc.ErrLength, "scales has 3 elements, want 2", memory[:3], two, 1, 1),
-		wrong("scale", posenc.ErrConfig, "scale is NaN, want at most 2^100 in magnitude", memory[:2], two, math.NaN(), 1),
-		wrong("bias", posenc.ErrConfig, "bias is -Inf", memory[:2], two, 1, math.Inf(-1)),
-		wrong("position", posenc.ErrPosition, "positions[1] is -1, want at least 0", memory[:2], []int32{0, -1}, 1, 1),
-	}, memory)
-	clear(memory)
-	if err := posenc.LogQueryScales(memory[:2], integers[1:3], posenc.LogQueryScaling{Scale: 1, Bias: 1}); !errors.Is(err, posenc.ErrOverlap) {
-		t.Errorf("positions in scales: %v", err)
-	}
+	fails := testkit.Failures(t, memory)
+	fails(posenc.LogQueryScales(memory[:3], two, posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrLength, "posenc.LogQueryScales: scales has 3 elements, want 2")
+	fails(posenc.LogQueryScales(memory[:2], two, posenc.LogQueryScaling{Scale: math.NaN(), Bias: 1}), posenc.ErrConfig, "posenc.LogQueryScales: scale is NaN, want at most 2^100 in magnitude")
+	fails(posenc.LogQueryScales(memory[:2], two, posenc.LogQueryScaling{Scale: 1, Bias: math.Inf(-1)}), posenc.ErrConfig, "posenc.LogQueryScales: bias is -Inf")
+	fails(posenc.LogQueryScales(memory[:2], []int32{0, -1}, posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrPosition, "posenc.LogQueryScales: positions[1] is -1, want at least 0")
+	fails(posenc.LogQueryScales(memory[:2], integers[1:3], posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrOverlap, "posenc.LogQueryScales: scales is sharing memory with positions")
 }

@@ -131,7 +131,7 @@ func fuseChunk[T Element](a *Angles, tokens, first, n int, r *heads.Rotation, ta
 		x.Data = unsafe.Pointer(unsafe.SliceData(xs[i].Data))
 		norm := xs[i].Norm.of()
 		// One kernel normalizes and rotates whole heads of float32.
-		oneKernel := norm != nil && len(norm.Weight) == r.HeadDim && x.Kind == kernels.Float32 && r.In == r.Out
+		oneKernel := norm != nil && len(norm.Weight) == r.HeadDim && x.Kind == kernels.KindFloat32 && r.In == r.Out
 		most := max(1, kernels.FusedElements/(x.Heads*r.HeadDim))
 		for t := 0; t < n; {
 			count := x.Together(first+t, min(most, n-t))

@@ -179,10 +179,10 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 		uint64(len(src.Data)) != uint64(src.Heads)*uint64(headDim) || uint64(len(dst.Data)) < uint64(c.end)*token,
 		!c.slots && dst.TokenStride == 0 && uint64(len(dst.Data)) != token:
 		return false
-	case kind == kernels.Q8:
+	case kind == kernels.KindQ8:
 		return headDim%generic.Q8Block == 0 && dst.Scales == nil && dst.InverseScale == 0
-	case kind == kernels.Int8 || dst.Scales != nil:
-		return kind != kernels.E5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.InverseScale == 0
+	case kind == kernels.KindInt8 || dst.Scales != nil:
+		return kind != kernels.KindE5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.InverseScale == 0
 	}
 	return dst.InverseScale >= 1/maxScale && dst.InverseScale <= maxScale
 }

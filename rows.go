@@ -163,7 +163,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
 	}
 	kind := kindOf[C]()
-	rows := &Rows{head: h, count: count, heads: cfg.Heads, inPlace: kind == kernels.Float32, fullWidth: t.FullWidth}
+	rows := &Rows{head: h, count: count, heads: cfg.Heads, inPlace: kind == kernels.KindFloat32, fullWidth: t.FullWidth}
 	rows.cos = (&view.View[C]{Data: t.Cos, TokenStride: stride}).Operand(kind, width)
 	rows.sin = (&view.View[C]{Data: t.Sin, TokenStride: stride}).Operand(kind, width)
 	return rows, nil

@@ -100,7 +100,7 @@ func (i Implementation) RotatesAndQuantizes(to Kind, scaled bool, headDim int) b
 	switch {
 	case i == Generic || i == NEON:
 		return false
-	case to != Q8 && !scaled:
+	case to != KindQ8 && !scaled:
 		const most = 512 // that generic's definition takes
 		return headDim%64 == 0 && headDim <= most
 	default:

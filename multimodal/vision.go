@@ -201,8 +201,8 @@ func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, 
 	return starts, nil
 }
 
-// GridOptions says how [GridWeights] resamples a learned grid.
-type GridOptions struct {
+// GridWeightsOptions says how [GridWeights] resamples a learned grid.
+type GridWeightsOptions struct {
 	Side      int // side of the learned grid: the square root of num_position_embeddings
 	MergeSize int // order of the patches, as in PatchOptions
 
@@ -213,7 +213,7 @@ type GridOptions struct {
 
 // Taps returns how many rows of the learned table make the position of a patch: 4, or 16
 // with Bicubic.
-func (o GridOptions) Taps() int {
+func (o GridWeightsOptions) Taps() int {
 	if o.Bicubic {
 		return 16
 	}
@@ -235,7 +235,7 @@ func (o GridOptions) Taps() int {
 // the same weights. Weights have the bits of transformers 5.23 on a CPU: every operation rounds
 // to float32 (get_vision_interpolation_indices_and_weights, fast_pos_embed_interpolate of
 // Qwen3-VL). Errors wrap ErrConfig (options), ErrLength, ErrShape (a grid) or ErrOverlap.
-func GridWeights(indices []int32, weights []float32, grids []Grid, options GridOptions) error {
+func GridWeights(indices []int32, weights []float32, grids []Grid, options GridWeightsOptions) error {
 	const function = "multimodal.GridWeights"
 	if options.Side < 1 || options.Side > 1<<15 {
 		return argument.Error(ErrConfig, function, "options.Side", options.Side, "from 1 to 2^15")
@@ -282,7 +282,7 @@ type taps struct {
 }
 
 // taps sets the taps of patch i of size patches, and returns how many there are.
-func (o *GridOptions) taps(to *taps, i, size int) (n int) {
+func (o *GridWeightsOptions) taps(to *taps, i, size int) (n int) {
 	var source float32
 	if o.AlignCorners {
 		source = float32(i) * float32(o.Side-1) / float32(max(size-1, 1))

@@ -44,7 +44,7 @@ func (v *View[T]) SetOperand(o *Operand, kind kernels.Kind, dim int) {
 
 // Over returns an Operand for s alone.
 func Over(s []float32) Operand {
-	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: kernels.Float32}
+	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: kernels.KindFloat32}
 }
 
 // Token returns the element where the vectors of token t start.
