@@ -1,10 +1,10 @@
-// Command api compares the API of the packages that docs/compatibility.md promises with the
-// files of api, and fails where CHANGELOG.md does not name a difference under Unreleased:
+// Command api compares what the packages export that docs/compatibility.md promises with the
+// files of api:
 //
 //	go run -C asm/_gen ./api
 //
-// The files are those of the last tag, or before the first one those of the working tree. With
-// -update it writes them.
+// It fails where CHANGELOG.md does not name a difference under Unreleased. With -update it
+// writes differences that are named there.
 package main
 
 import (
@@ -15,8 +15,6 @@ import (
 	"io/fs"
 	"log"
 	"os"
-	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -34,40 +32,50 @@ func main() {
 	root := must(filepath.Abs("../.."))
 	table := promises(string(must(os.ReadFile(filepath.Join(root, "docs", "compatibility.md")))))
 	changes := unreleased(string(must(os.ReadFile(filepath.Join(root, "CHANGELOG.md")))))
-	tag := lastTag(root)
 	failed := false
+	fail := func(format string, arguments ...any) {
+		log.Printf(format, arguments...)
+		failed = true
+	}
 	for _, p := range load(root) {
 		name := strings.TrimPrefix(strings.TrimPrefix(p.Path(), module), "/")
 		if name == "" {
 			name = "posenc"
 		}
+		lines := declarations(p)
 		promised, known := table[name]
-		if !known && len(declarations(p)) > 0 {
-			log.Printf("docs/compatibility.md does not say whether package %s is promised", name)
-			failed = true
-		}
 		delete(table, name)
+		if !known && len(lines) > 0 {
+			fail("docs/compatibility.md does not say whether package %s is promised", name)
+		}
 		if !promised {
 			continue
 		}
-		file := path.Join("api", name+".txt")
-		if *update {
-			check(os.WriteFile(filepath.Join(root, file), []byte(strings.Join(declarations(p), "\n")+"\n"), 0o666))
-			continue
+		file := "api/" + name + ".txt"
+		text, err := os.ReadFile(filepath.Join(root, file))
+		differences := unnamed(strings.Split(string(text), "\n"), lines, changes)
+		if errors.Is(err, fs.ErrNotExist) {
+			differences = nil // a new package
+		} else {
+			check(err)
 		}
-		for _, line := range unnamed(before(root, tag, file), declarations(p), changes) {
-			log.Printf("%s: %s", file, line)
-			failed = true
+		want := strings.Join(lines, "\n") + "\n"
+		switch {
+		case len(differences) > 0:
+			fail("%s: CHANGELOG.md does not name, under Unreleased and in a code span such as `View.Heads`:\n\t%s", file, strings.Join(differences, "\n\t"))
+		case *update:
+			check(os.WriteFile(filepath.Join(root, file), []byte(want), 0o666))
+		case string(text) != want:
+			fail("%s is of an earlier API: go run -C asm/_gen ./api -update", file)
 		}
 	}
 	for name, promised := range table {
 		if promised {
-			log.Printf("docs/compatibility.md promises %s, which is no package", name)
-			failed = true
+			fail("docs/compatibility.md promises %s, which is no package", name)
 		}
 	}
 	if failed {
-		log.Fatal("want each change under Unreleased in CHANGELOG.md, in a code span such as `View.Heads`")
+		os.Exit(1)
 	}
 }
 
@@ -90,27 +98,6 @@ func unreleased(changelog string) string {
 	}
 	text, _, _ = strings.Cut(text, "\n## ")
 	return text
-}
-
-// lastTag returns the tag of the root module before the working tree, or "".
-func lastTag(root string) string {
-	tag, err := exec.Command("git", "-C", root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(tag))
-}
-
-// before returns the lines of a file at a tag, none where the package is new.
-func before(root, tag, file string) []string {
-	text, err := os.ReadFile(filepath.Join(root, file))
-	if tag != "" {
-		text, err = exec.Command("git", "-C", root, "show", tag+":"+file).Output()
-	}
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &exit) {
-		log.Fatal(err)
-	}
-	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
 // load returns the packages of the root module that others can import.
