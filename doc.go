@@ -200,6 +200,11 @@
 // ErrConfig, ErrLength, ErrShape, ErrOverlap or ErrPosition. All checks come before the
 // first write: after an error nothing has changed.
 //
+// # Compatibility
+//
+// docs/compatibility.md of the repository says which packages, results and versions of Go are
+// promised, and what a new version may change.
+//
 // # Choosing an implementation
 //
 // When the program starts, the package chooses the fastest kernels that the CPU and the
