@@ -35,6 +35,8 @@
 //
 // The other packages of the module:
 //
+//   - modelconfig reads how a model rotates. docs/models.md, docs/absolute.md and docs/relative.md
+//     of the repository say which encoding a model has.
 //   - frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
 //   - multimodal has the positions of prompts with images, video and sound.
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
@@ -106,11 +108,6 @@
 // A row is the cosines and sines of one position. The result has the same bits either way.
 // [NewRows] does the same with a table of your own, in which each head may have its own
 // entries (Heads of [RowsConfig]). [Rows.AtSome] leaves some of the tokens unrotated.
-//
-// # Models
-//
-// Package modelconfig reads how a model rotates. docs/models.md, docs/absolute.md and
-// docs/relative.md of the repository say which encoding a model has and which call computes it.
 //
 // # Glossary
 //
