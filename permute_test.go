@@ -205,11 +205,8 @@ func ExamplePermuteWeights() {
 // the model nope is 128, rope 64 and lora 512.
 func ExamplePermuteWeights_latentAttention() {
 	const heads, nope, rope, lora = 2, 2, 4, 3
-	queries := []posenc.BFloat16{ // rows of q_b_proj, of one element
-		0, 1, 2, 3, 4, 5,
-		6, 7, 8, 9, 10, 11,
-	}
-	key := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6} // rows of kv_a_proj_with_mqa
+	queries := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11} // rows of q_b_proj, of one element
+	key := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6}                      // rows of kv_a_proj_with_mqa
 	err := posenc.PermuteWeights(queries, queries, posenc.Permutation{
 		Heads: heads, HeadDim: nope + rope, RotaryDim: rope, Offset: nope, Layout: posenc.InterleavedToHalfSplit,
 	})

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
@@ -31,59 +30,37 @@ func logQueryScaleAt300Bits(k uint64, scale, bias float64) float32 {
 	return f
 }
 
+// All rules: numbers of any size, those next to the middle between two float32, which float64
+// cannot decide, and powers that are rational.
 func TestQueryScales(t *testing.T) {
 	r := testkit.NewRand(79)
-	check := func(p int32, beta float64, length, offset int) {
+	check := func(p int32, s posenc.QueryScaling) {
 		t.Helper()
 		var got [1]float32
-		testkit.NoError(t, posenc.QueryScales(got[:], []int32{p}, posenc.QueryScaling{Beta: beta, Length: length, Offset: offset}))
-		k := 1 + uint64(int64(p)+int64(offset))/uint64(length)
-		if want := queryScaleAt300Bits(k, 1, posenc.QueryScaling{Beta: beta}); got[0] != want {
-			t.Errorf("position %d, beta %v, length %d, offset %d: got %x, want %x", p, beta, length, offset, got[0], want)
+		testkit.NoError(t, posenc.QueryScales(got[:], []int32{p}, s))
+		k, n := ratioOf(p, s)
+		if want := queryScaleAt300Bits(k, n, s); got[0] != want {
+			t.Errorf("position %d, %+v: got %x, want %x", p, s, got[0], want)
 		}
 	}
 	for _, p := range []int32{0, 1, 8190, 8191, 8192, 16383, 16384, 1 << 20, math.MaxInt32} {
-		check(p, 0.1, 8192, 1)
-		check(p, 0.1, 16384, 0)
-		check(p, 1, 1, math.MaxInt32)
-		check(p, 0x1p100, 3, 0)
-		check(p, math.SmallestNonzeroFloat64, 1, 0)
-		check(p, 0, 1, 0)
-	}
-	check(-1, 0.1, 8192, 1)
-	for range testkit.Rounds(700) {
-		check(int32(r.Uint32()>>1)>>r.IntN(31), math.Exp(10*r.NormFloat64()), 1+r.IntN(1<<r.IntN(20)), r.IntN(1<<r.IntN(31)))
-	}
-	// Numbers next to the middle between two float32, which float64 cannot decide.
-	undecided := 0
-	for range testkit.Rounds(200) {
-		k := uint64(2 + r.IntN(1<<20))
-		low := math.Float32frombits(math.Float32bits(1) + r.Uint32N(0x2000000))
-		beta := ((float64(low)+float64(math.Nextafter32(low, math.MaxFloat32)))/2 - 1) / math.Log(float64(k))
-		v := 1 + float64(beta*generic.Logarithm(k))
-		if float32(v*(1-0x1p-50)) != float32(v*(1+0x1p-50)) {
-			undecided++
+		for _, s := range []posenc.QueryScaling{
+			{Beta: 0.1, Length: 8192, Offset: 1}, {Beta: 0.1, Length: 16384}, {Beta: 1, Length: 1, Offset: math.MaxInt32},
+			{Beta: 0x1p100, Length: 3}, {Beta: math.SmallestNonzeroFloat64, Length: 1}, {Length: 1},
+		} {
+			check(p, s)
 		}
-		check(int32(k-1), beta, 1, 0)
 	}
-	if undecided == 0 {
-		t.Error("no number was next to the middle: the test does not test it")
-	}
-}
-
-// The other rules: any numbers, those next to a middle, and powers that are rational.
-func TestQueryScaleRules(t *testing.T) {
-	r := testkit.NewRand(132)
-	undecided := 0
-	for range testkit.Rounds(2000) {
-		s := posenc.QueryScaling{Beta: r.Float64() / 2, Length: 1 + r.IntN(1<<r.IntN(16)), Offset: r.IntN(2), Rule: posenc.ClampedLog}
+	check(-1, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
+	undecided := map[posenc.QueryScaleRule]int{}
+	for range testkit.Rounds(3000) {
+		s := posenc.QueryScaling{Beta: r.Float64() / 2, Length: 1 + r.IntN(1<<r.IntN(16)), Offset: r.IntN(2), Rule: posenc.QueryScaleRule(r.IntN(3))}
 		p := int32(r.Uint32()>>1) >> r.IntN(31)
-		ratio := float64(int64(p)+int64(s.Offset)) / float64(s.Length)
-		k, n := max(uint64(p)+uint64(s.Offset), uint64(s.Length)), uint64(s.Length)
-		if r.IntN(2) == 0 {
-			s.Rule, k, ratio = posenc.PowerOfRatio, uint64(p)+uint64(s.Offset)+n, 1+ratio
+		if s.Rule == posenc.FlooredLog && r.IntN(2) == 0 {
+			s.Beta, s.Offset = math.Exp(10*r.NormFloat64()), r.IntN(1<<r.IntN(31))
 		}
-		if r.IntN(2) == 0 && ratio > 1.01 { // the Beta that comes closest to a middle
+		k, n := ratioOf(p, s)
+		if ratio := float64(k) / float64(n); r.IntN(2) == 0 && ratio > 1.01 { // the Beta that comes closest to a middle
 			low := 1 + float32(r.Float64())
 			middle := (float64(low) + float64(math.Nextafter32(low, 3))) / 2
 			beta := (middle - 1) / math.Log(ratio)
@@ -92,22 +69,17 @@ func TestQueryScaleRules(t *testing.T) {
 			}
 			if beta < 0.5 {
 				s.Beta = beta
-				undecided++
+				undecided[s.Rule]++
 			}
 		}
 		if s.Rule == posenc.PowerOfRatio && r.IntN(8) == 0 { // ((a/b)^2)^(1/2)
 			a, b := 1+r.IntN(1000), 1+r.IntN(30)
 			s.Beta, s.Length, s.Offset, p = 0.5, b*b, 0, int32(a*a+2*a*b)
-			k, n = uint64((a+b)*(a+b)), uint64(b*b)
 		}
-		var got [1]float32
-		testkit.NoError(t, posenc.QueryScales(got[:], []int32{p}, s))
-		if want := queryScaleAt300Bits(k, n, s); got[0] != want {
-			t.Fatalf("position %d, %+v: got %x, want %x", p, s, got[0], want)
-		}
+		check(p, s)
 	}
-	if undecided == 0 {
-		t.Error("no number was next to the middle: the test does not test it")
+	if len(undecided) != 3 {
+		t.Errorf("numbers next to a middle: %v", undecided)
 	}
 }
 

@@ -151,7 +151,7 @@ func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err er
 	}
 	c.end = c.tokens
 	if slots != nil {
-		c.slots, c.end = true, int(largest(slots))+1
+		c.slots, c.end = true, int(lastSlot(slots))+1
 	}
 	c.fullWidth = a.rows != nil && a.rows.fullWidth
 	return nil
