@@ -207,10 +207,8 @@
 // operating system support. On amd64 without AVX2 that is plain Go, which is slower and
 // gives the same bits. [Implementation] and [ImplementationReason] say what runs and why.
 // Four things can choose slower kernels, and none can choose faster ones:
-//
-//   - the environment variable POSENC_IMPL: avx512, avx2, neon or generic. A name that is
-//     unknown, or not available on this machine, means generic: a line on stderr says so;
-//   - GODEBUG, for example GODEBUG=cpu.avx2=off;
-//   - the build tag purego, which leaves out all assembly;
-//   - [SetImplementation], before the first call.
+// [SetImplementation] before the first call; the environment variable POSENC_IMPL, which is
+// avx512, avx2, neon or generic (any other name, or one that the machine does not have, means
+// generic, and a line on stderr says so); GODEBUG, for example GODEBUG=cpu.avx2=off; and the
+// build tag purego, which leaves out all assembly.
 package posenc
