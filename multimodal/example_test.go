@@ -166,7 +166,7 @@ func ExampleAppendFrames() {
 // each patch takes four learned positions.
 func ExampleGridWeights() {
 	grids := []multimodal.Grid{{T: 1, H: 2, W: 4}}
-	options := multimodal.GridOptions{Side: 3, MergeSize: 2, AlignCorners: true}
+	options := multimodal.GridWeightsOptions{Side: 3, MergeSize: 2, AlignCorners: true}
 	const patches = 2 * 4
 	taps := options.Taps()
 	indices, weights := make([]int32, patches*taps), make([]float32, patches*taps)

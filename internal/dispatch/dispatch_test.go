@@ -141,7 +141,6 @@ func TestEnvironment(t *testing.T) {
 		settings = append(settings,
 			setting{[]string{off("cpu.avx2=off")}, "generic", needs(kernels.AVX2, "AVX2")},
 			setting{[]string{off("cpu.fma=off")}, "generic", needs(kernels.AVX2, "FMA3")},
-			setting{[]string{off("cpu.f16c=off")}, "generic", needs(kernels.AVX2, "F16C")},
 			setting{[]string{off("cpu.avx512f=off")}, without(kernels.AVX512), needs(kernels.AVX512, "AVX512F")},
 			setting{[]string{off("cpu.avx2=off"), "POSENC_IMPL=avx2"}, "generic", `POSENC_IMPL is "avx2", want generic; plain Go runs`},
 		)

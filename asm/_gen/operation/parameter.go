@@ -175,7 +175,7 @@ func matrices(y, x string) Parameter {
 	})
 }
 
-// block is frequencies as the kernels read them, so many of them.
+// block is n frequencies as the kernels read them.
 func block(n string) Parameter {
 	arguments := []Argument{{"high", "*float64", "&b.high[0]"}, {"low", "*float64", "&b.low[0]"}, {"margin", "*float64", "&b.margin[0]"}, {"n", "int", n}}
 	return place("b", arguments, Geometry{Struct: "Block", Row: "[:" + n + "]", Counts: []string{"n"}, Factor: 1})
