@@ -98,9 +98,16 @@ func TestSetImplementationMeanwhile(t *testing.T) {
 		var ran [3]string
 		var err error
 		var wait sync.WaitGroup
-		wait.Go(func() { err = posenc.SetImplementation("generic") })
+		wait.Add(1 + len(ran))
+		go func() {
+			defer wait.Done()
+			err = posenc.SetImplementation("generic")
+		}()
 		for i := range ran {
-			wait.Go(func() { ran[i] = dispatch.Implementation().String() })
+			go func() {
+				defer wait.Done()
+				ran[i] = dispatch.Implementation().String()
+			}()
 		}
 		wait.Wait()
 		for _, name := range ran {
