@@ -134,7 +134,7 @@ func ExampleInterpolateGrid() {
 	table := []float32{7, 0, 1, 2, 3}
 	larger := make([]float32, (1+3*3)*dim)
 	copy(larger, table[:dim])
-	if err := absolute.InterpolateGrid(larger[dim:], table[dim:], absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 3, SrcHeight: 2, SrcWidth: 2, Dim: dim}); err != nil {
+	if err := absolute.InterpolateGrid(larger[dim:], table[dim:], absolute.GridOptions{DstHeight: 3, DstWidth: 3, SrcHeight: 2, SrcWidth: 2, Dim: dim}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(larger[:dim])
@@ -146,6 +146,33 @@ func ExampleInterpolateGrid() {
 	// [-0.260 0.326 0.913]
 	// [0.913 1.500 2.087]
 	// [2.087 2.674 3.260]
+}
+
+// A learned grid of 3 by 3 positions, as Qwen3-VL resamples it for an image of 2 by 4 patches:
+// each patch takes four learned positions.
+func ExampleGridWeights() {
+	options := absolute.GridOptions{DstHeight: 2, DstWidth: 4, SrcHeight: 3, SrcWidth: 3, Bilinear: true, AlignCorners: true, Float32: true, MergeSize: 2}
+	const patches, taps = 2 * 4, 4
+	indices, weights := make([]int32, patches*taps), make([]float32, patches*taps)
+	if err := absolute.GridWeights(indices, weights, options); err != nil {
+		log.Fatal(err)
+	}
+
+	table := []float32{ // [rows][columns], of one element
+		0, 1, 2,
+		10, 11, 12,
+		20, 21, 22,
+	}
+	for p := range patches {
+		position := float32(0)
+		for i := p * taps; i < (p+1)*taps; i++ {
+			position += float32(weights[i] * table[indices[i]])
+		}
+		fmt.Printf("%.2f ", position)
+	}
+	fmt.Println()
+	// Output:
+	// 0.00 0.67 20.00 20.67 1.33 2.00 21.33 22.00
 }
 
 // Position 1 as several models encode it, in 8 channels.

@@ -39,18 +39,18 @@ func TestInterpolateVectors(t *testing.T) {
 	for _, c := range v.Bicubic {
 		want := testkit.Hex[float32](c.Dst)
 		got := make([]float32, len(want))
-		compare("bicubic", got, want, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim}))
+		compare("bicubic", got, want, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), absolute.GridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim}))
 	}
 	for _, c := range v.Antialias {
 		want := testkit.Hex[float32](c.Dst)
 		got := make([]float32, len(want))
-		compare("antialias", got, want, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim, Antialias: true}))
+		compare("antialias", got, want, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), absolute.GridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim, Antialias: true}))
 	}
 }
 
 // The options are those that the documentation of InterpolateGrid has for each model.
 func TestInterpolateModels(t *testing.T) {
-	options := map[string]absolute.InterpolateGridOptions{
+	options := map[string]absolute.GridOptions{
 		"qwen3_vl":     {Bilinear: true, AlignCorners: true, MergeSize: 2},
 		"inkling2":     {Bilinear: true, MergeSize: 2},
 		"paddleocr_vl": {Bilinear: true},
@@ -82,6 +82,55 @@ func TestInterpolateModels(t *testing.T) {
 	}
 }
 
+// Weights have the bits of transformers, and a grid that is interpolated with Float32 is their sum.
+func TestGridWeightsVectors(t *testing.T) {
+	var v struct {
+		Weights []struct {
+			Grids                        [][3]int // frames, height, width
+			Side, Merge                  int
+			Bicubic, AlignCorners, Zeros bool
+			Indices                      []int32
+			Weights                      []int32 // bits
+		}
+	}
+	testkit.ReadJSON("testdata/learned/weights.json.gz", &v)
+	if len(v.Weights) != 140 {
+		t.Fatalf("%d vectors, want 140", len(v.Weights))
+	}
+	for i, c := range v.Weights {
+		for _, grid := range c.Grids {
+			o := absolute.GridOptions{DstHeight: grid[1], DstWidth: grid[2], SrcHeight: c.Side, SrcWidth: c.Side, Dim: 1,
+				Bilinear: !c.Bicubic, AlignCorners: c.AlignCorners, ZeroPadding: c.Zeros, Float32: true, MergeSize: c.Merge}
+			n := grid[1] * grid[2] * gridTaps(o)
+			indices, weights := make([]int32, n), make([]float32, n)
+			testkit.NoError(t, absolute.GridWeights(indices, weights, o))
+			for range grid[0] {
+				if !slices.Equal(indices, c.Indices[:n]) || !slices.EqualFunc(weights, c.Weights[:n], func(w float32, bits int32) bool { return math.Float32bits(w) == uint32(bits) }) {
+					t.Fatalf("vector %d, %+v: %v by %v, want %v by %v", i, o, indices, weights, c.Indices[:n], c.Weights[:n])
+				}
+				c.Indices, c.Weights = c.Indices[n:], c.Weights[n:]
+			}
+			table, got := make([]float32, c.Side*c.Side), make([]float32, grid[1]*grid[2])
+			for j := range table {
+				table[j] = float32(j%7) - 3.3
+			}
+			testkit.NoError(t, absolute.InterpolateGrid(got, table, o))
+			for p := range got {
+				want := float32(0)
+				for k := p * gridTaps(o); k < (p+1)*gridTaps(o); k++ {
+					want += float32(weights[k] * table[indices[k]])
+				}
+				if got[p] != want {
+					t.Fatalf("vector %d, %+v, patch %d: %v, want %v", i, o, p, got[p], want)
+				}
+			}
+		}
+		if len(c.Indices)+len(c.Weights) > 0 {
+			t.Fatalf("vector %d: %d indices and %d weights are left", i, len(c.Indices), len(c.Weights))
+		}
+	}
+}
+
 // What interpolation has to keep: a table of the same size, one that is the same
 // everywhere, the symmetry of a grid, and a straight line between its ends.
 func TestInterpolateIdentities(t *testing.T) {
@@ -95,17 +144,17 @@ func TestInterpolateIdentities(t *testing.T) {
 			src[i] = 4*r.Float32() - 2
 		}
 		dst := make([]float32, len(src))
-		if err := absolute.InterpolateGrid(dst, src, absolute.InterpolateGridOptions{DstHeight: h, DstWidth: w, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || !slices.Equal(dst, src) {
+		if err := absolute.InterpolateGrid(dst, src, absolute.GridOptions{DstHeight: h, DstWidth: w, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || !slices.Equal(dst, src) {
 			t.Fatalf("the same grid: got %v, %v, want %v", dst, err, src)
 		}
 		if err := absolute.InterpolateTable(dst, src, dim); err != nil || !slices.Equal(dst, src) {
 			t.Fatalf("the same length: got %v, %v, want %v", dst, err, src)
 		}
 		to, mirrored := make([]float32, toH*toW*dim), make([]float32, toH*toW*dim)
-		err := absolute.InterpolateGrid(to, src, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias})
+		err := absolute.InterpolateGrid(to, src, absolute.GridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias})
 		turned := slices.Clone(src)
 		reverseRows(turned, dim)
-		err = errors.Join(err, absolute.InterpolateGrid(mirrored, turned, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}))
+		err = errors.Join(err, absolute.InterpolateGrid(mirrored, turned, absolute.GridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}))
 		reverseRows(mirrored, dim)
 		for i := range to { // sums in another order, of products below 4 in float64, rounded to float32
 			if err != nil || math.Abs(float64(to[i]-mirrored[i])) > 0x1p-21 {
@@ -115,7 +164,7 @@ func TestInterpolateIdentities(t *testing.T) {
 		for i := range src {
 			src[i] = 1.5
 		}
-		if err := absolute.InterpolateGrid(to, src, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
+		if err := absolute.InterpolateGrid(to, src, absolute.GridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
 			t.Fatalf("a constant: got %v, %v", to, err)
 		}
 	}

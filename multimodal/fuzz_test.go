@@ -264,12 +264,11 @@ func FuzzAppendRuns(f *testing.F) {
 
 // FuzzVision gives the functions for the vision tower arbitrary grids and options.
 func FuzzVision(f *testing.F) {
-	f.Add([]byte{2, 4, 2, 48, 1, 1, 0, 1, 4, 4, 2, 8, 6})
-	f.Add([]byte{1, 3, 1, 7, 0, 0, 1, 255, 255, 1, 2, 3, 253, 4})
+	f.Add([]byte{2, 4, 2, 1, 4, 4, 2, 8, 6})
+	f.Add([]byte{1, 3, 1, 1, 255, 255, 1, 2, 3, 253, 4})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := source(data)
-		merge, window, patch, side := s.int(), s.int(), s.int(), s.int()
-		interpolation := multimodal.GridOptions{Side: side, MergeSize: merge, Bicubic: s.next()%2 == 0, AlignCorners: s.next()%2 == 0, ZeroPadding: s.next()%2 == 0}
+		merge, window, patch := s.int(), s.int(), s.int()
 		var list []multimodal.Grid
 		patches, countable := 0, true
 		for len(s) > 0 {
@@ -297,16 +296,6 @@ func FuzzVision(f *testing.F) {
 		err := multimodal.PatchPositions(positions, list, multimodal.PatchOptions{MergeSize: merge, Time: true})
 		if check(err, slices.ContainsFunc(positions, func(x int32) bool { return x != -1 })) && slices.Min(append(positions, 0)) < 0 {
 			t.Fatal("a patch without a position")
-		}
-		taps := interpolation.Taps()
-		indices, weights := slices.Repeat([]int32{-1}, taps*patches), slices.Repeat([]float32{-77}, taps*patches)
-		err = multimodal.GridWeights(indices, weights, list, interpolation)
-		if check(err, slices.ContainsFunc(indices, func(x int32) bool { return x != -1 })) {
-			for i, x := range indices {
-				if x < 0 || int(x) >= side*side || !(weights[i] >= -1 && weights[i] <= 2) {
-					t.Fatalf("tap %d is row %d of %d*%d by %v", i, x, side, side, weights[i])
-				}
-			}
 		}
 		if !countable { // what is appended would need memory
 			return

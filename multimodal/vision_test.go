@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/multimodal"
@@ -29,17 +28,9 @@ type visionVectors struct {
 		WholeVideos bool
 		Starts      []int32
 	}
-	Interpolations []struct {
-		Grids                        []grid
-		Side, Merge                  int
-		Bicubic, AlignCorners, Zeros bool
-		Indices                      []int32
-		Weights                      []int32 // bits
-	}
 }
 
-// The functions for the vision tower give what those of transformers give, weights to the
-// last bit.
+// The functions for the vision tower give what those of transformers give.
 func TestVision(t *testing.T) {
 	var v visionVectors
 	readGolden("vision", &v)
@@ -67,26 +58,14 @@ func TestVision(t *testing.T) {
 			t.Errorf("frames %d: %v, want %v, error %v", i, starts, f.Starts, err)
 		}
 	}
-	for i, in := range v.Interpolations {
-		options := multimodal.GridOptions{Side: in.Side, MergeSize: in.Merge, Bicubic: in.Bicubic, AlignCorners: in.AlignCorners, ZeroPadding: in.Zeros}
-		indices, weights := make([]int32, len(in.Indices)), make([]float32, len(in.Indices))
-		testkit.NoError(t, multimodal.GridWeights(indices, weights, grids(in.Grids), options))
-		for k, bits := range in.Weights {
-			if indices[k] != in.Indices[k] || math.Float32bits(weights[k]) != uint32(bits) {
-				t.Errorf("interpolation %d, %+v, element %d: row %d by %v, want row %d by %v", i, options, k,
-					indices[k], weights[k], in.Indices[k], math.Float32frombits(uint32(bits)))
-				break
-			}
-		}
-	}
-	if len(v.Positions) < 40 || len(v.Windows) < 40 || len(v.Frames) < 30 || len(v.Interpolations) < 40 {
-		t.Errorf("%d, %d, %d and %d vectors", len(v.Positions), len(v.Windows), len(v.Frames), len(v.Interpolations))
+	if len(v.Positions) < 40 || len(v.Windows) < 40 || len(v.Frames) < 30 {
+		t.Errorf("%d, %d and %d vectors", len(v.Positions), len(v.Windows), len(v.Frames))
 	}
 }
 
 // What is wrong is an error before the first write.
 func TestVisionErrors(t *testing.T) {
-	ints, floats := make([]int32, 64), make([]float32, 64)
+	ints := make([]int32, 64)
 	one := []multimodal.Grid{{T: 1, H: 4, W: 4}}
 	positions := func(grids []multimodal.Grid, n, merge int) error {
 		return multimodal.PatchPositions(ints[:n], grids, multimodal.PatchOptions{MergeSize: merge})
@@ -100,9 +79,6 @@ func TestVisionErrors(t *testing.T) {
 			t.Error("appended before the error")
 		}
 		return err
-	}
-	weights := func(indices []int32, weights []float32, o multimodal.GridOptions) error {
-		return multimodal.GridWeights(indices, weights, one, o)
 	}
 	frames := func(whole bool, grids ...multimodal.Grid) error {
 		starts, err := multimodal.AppendFrames(nil, grids, multimodal.FrameOptions{WholeVideos: whole})
@@ -143,17 +119,10 @@ func TestVisionErrors(t *testing.T) {
 		{frames(false, multimodal.Grid{1, 4, 0}), multimodal.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
 		{frames(false, multimodal.Grid{1 << 20, 1, 1}, multimodal.Grid{1, 1, 1}), multimodal.ErrShape, "grids[1].T is 1, want at most 2^20 frames"},
 		{frames(true, multimodal.Grid{1<<20 - 1, 1, 1}, multimodal.Grid{2, 1, 1}), multimodal.ErrShape, "grids[1].T is 2, want at most 2^20 frames"},
-		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1}), multimodal.ErrConfig, "options.Side is 0"},
-		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 1 << 16}), multimodal.ErrConfig, "options.Side"},
-		{weights(ints, floats, multimodal.GridOptions{Side: 4}), multimodal.ErrConfig, "options.MergeSize"},
-		{weights(ints[:63], floats, multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "indices has 63 elements, want 16*4"},
-		{weights(ints, floats[:63], multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "weights has 63 elements, want 16*4"},
-		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 4, Bicubic: true}), multimodal.ErrLength, "indices has 64 elements, want 16*16"},
-		{weights(ints, unsafe.Slice((*float32)(unsafe.Pointer(&ints[0])), 64), multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrOverlap, "indices is sharing memory with weights"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
 	}
-	if slices.ContainsFunc(ints, func(x int32) bool { return x != 0 }) || slices.ContainsFunc(floats, func(x float32) bool { return x != 0 }) {
+	if slices.ContainsFunc(ints, func(x int32) bool { return x != 0 }) {
 		t.Error("written before an error")
 	}
 }
@@ -175,9 +144,4 @@ func TestVisionBounds(t *testing.T) {
 	}
 	_, _, err := multimodal.AppendWindows(nil, nil, grids, multimodal.WindowOptions{MergeSize: 1, WindowSize: 1<<15 + 1, PatchSize: 1<<15 + 1})
 	fails(t, err, multimodal.ErrConfig, "options.PatchSize is 32769, want from 1 to 2^15")
-	indices, weights := make([]int32, 8), make([]float32, 8)
-	testkit.NoError(t, multimodal.GridWeights(indices, weights, grids, multimodal.GridOptions{Side: 1 << 15, MergeSize: 1, AlignCorners: true}))
-	if last := int32(1<<15-1) << 15; indices[0] != 0 || indices[4] != last || weights[4] != 1 {
-		t.Errorf("rows %v by %v, want the last at %d", indices, weights, last)
-	}
 }

@@ -1,10 +1,13 @@
 package testkit
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"unsafe"
@@ -38,9 +41,13 @@ func differs[T Number](of *Numbers[T], a, b []T) int {
 	return -1
 }
 
-// ReadJSON reads golden vectors.
+// ReadJSON reads golden vectors, packed ones from NAME.json.gz.
 func ReadJSON(file string, vectors any) {
-	if err := json.Unmarshal(Must(os.ReadFile(file)), vectors); err != nil {
+	data := Must(os.ReadFile(file))
+	if strings.HasSuffix(file, ".gz") {
+		data = Must(io.ReadAll(Must(gzip.NewReader(bytes.NewReader(data)))))
+	}
+	if err := json.Unmarshal(data, vectors); err != nil {
 		panic(fmt.Errorf("%s: %w", file, err))
 	}
 }
