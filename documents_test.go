@@ -73,7 +73,9 @@ var (
 	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
 	headings = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	links    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	noSlug   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	// code, and the example and file that it is from
+	fromExample = regexp.MustCompile("(?s)```go\n([^`]*)```\n\nFrom \\[(Example\\w*)\\]\\((\\S+)\\)")
+	noSlug      = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
 // anchors are what GitHub makes of the headings of a document.
@@ -109,6 +111,26 @@ func TestDocumentLinks(t *testing.T) {
 	}
 	if count < 50 {
 		t.Errorf("%d links found, want more", count)
+	}
+}
+
+// Code of a document that is said to be from an example is a part of it, so it compiles and runs.
+func TestDocumentCode(t *testing.T) {
+	count := 0
+	for name, document := range markdown(t) {
+		for _, m := range fromExample.FindAllStringSubmatch(string(document), -1) {
+			count++
+			code, example, file := m[1], m[2], path.Join(path.Dir(name), m[3])
+			source := string(testkit.Must(os.ReadFile(filepath.FromSlash(file))))
+			_, body, found := strings.Cut(source, "func "+example+"() {")
+			body, _, _ = strings.Cut(body, "\n}\n")
+			if indented := regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(code, "\t$1"); !found || !strings.Contains(body+"\n", indented) {
+				t.Errorf("%s: %s in %s does not have the code\n%s", name, example, file, code)
+			}
+		}
+	}
+	if count < 2 {
+		t.Errorf("%d pieces of code from examples", count)
 	}
 }
 
