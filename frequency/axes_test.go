@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 // digits returns axes that are written as digits.
@@ -146,7 +148,7 @@ func TestAxesErrors(t *testing.T) {
 		}, "frequency.AlternatingSections: sections.Width is 32768, want at least 0"},
 	} {
 		axes, err := tt.call()
-		if axes != nil || !errors.Is(err, ErrParameter) || !strings.Contains(fmt.Sprint(err), tt.says) {
+		if axes != nil || !errors.Is(err, argument.ErrConfig) || !strings.Contains(fmt.Sprint(err), tt.says) {
 			t.Errorf("got %v and %v, want %q", axes, err, tt.says)
 		}
 	}

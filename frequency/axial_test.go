@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 func TestAxial(t *testing.T) {
@@ -50,7 +52,7 @@ func TestAxialAlternating(t *testing.T) {
 
 func TestAxialErrors(t *testing.T) {
 	for _, dims := range [][]int{nil, {0}, {-2}, {3}, {16, 7}, {MaxRotaryDim, 2}, {math.MaxInt - 1}, make([]int, 300)} {
-		if _, err := Axial(10000, Exact, dims...); !errors.Is(err, ErrParameter) {
+		if _, err := Axial(10000, Exact, dims...); !errors.Is(err, argument.ErrConfig) {
 			t.Errorf("dims %v: %v", dims, err)
 		}
 	}
@@ -63,15 +65,15 @@ func TestAxialErrors(t *testing.T) {
 		}
 	}
 	for _, dim := range []int{0, -4, 2, 6, MaxRotaryDim + 4} {
-		if _, err := AxialAlternating(dim, 10000, Exact); !errors.Is(err, ErrParameter) {
+		if _, err := AxialAlternating(dim, 10000, Exact); !errors.Is(err, argument.ErrConfig) {
 			t.Errorf("headDim %d: %v", dim, err)
 		}
 	}
 	for _, base := range []float64{1, 0, math.NaN(), math.Inf(1)} {
-		if _, err := Axial(base, Exact, 16); !errors.Is(err, ErrParameter) {
+		if _, err := Axial(base, Exact, 16); !errors.Is(err, argument.ErrConfig) {
 			t.Errorf("base %v: %v", base, err)
 		}
-		if _, err := AxialAlternating(16, base, Float32); !errors.Is(err, ErrParameter) {
+		if _, err := AxialAlternating(16, base, Float32); !errors.Is(err, argument.ErrConfig) {
 			t.Errorf("base %v: %v", base, err)
 		}
 	}

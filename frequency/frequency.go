@@ -27,12 +27,16 @@
 // transformers lacks the rule) operation by operation in the same precision. Every
 // operation is correctly rounded; torch's are too, except powers, logarithms and exponentials, which
 // may be off in the last place: about one frequency in eighty.
+//
+// Every error wraps posenc.ErrConfig and names the function, the parameter, its value and what was
+// expected.
 package frequency
 
 import (
-	"errors"
 	"fmt"
 	"math"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 // Ladder is what a scaling rule gives for one model: the frequencies of all pairs, and the
@@ -57,10 +61,6 @@ const (
 	Float32
 )
 
-// ErrParameter is what every error wraps. Errors name the function, the parameter, its
-// value and what was expected.
-var ErrParameter = errors.New("invalid parameter")
-
 // MaxRotaryDim is the largest dimension, in elements, for which this package makes
 // frequencies: one frequency for each pair of elements. (posenc.NewRotary takes less.)
 const MaxRotaryDim = 1 << 16
@@ -74,7 +74,7 @@ type checker struct {
 
 func (c *checker) require(ok bool, parameter string, value any, expected string, args ...any) {
 	if !ok && c.err == nil {
-		c.err = fmt.Errorf("frequency.%s: %s is %v, want %s: %w", c.function, parameter, value, fmt.Sprintf(expected, args...), ErrParameter)
+		c.err = argument.Error(argument.ErrConfig, "frequency."+c.function, parameter, value, expected, args...)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 var bases = []float64{10000, 100000, 150000, 160000, 500000, 1e6, 5e6, 8e6, 1e7, 1e9, 2, 65536, 1.0625, 10000.5, math.MaxFloat64, math.Nextafter(1, 2)}
@@ -129,7 +131,7 @@ func TestDefaultErrors(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(tt.names), func(t *testing.T) {
 			ladder, err := Default(tt.dim, tt.base, tt.rounding)
-			if !errors.Is(err, ErrParameter) || !strings.Contains(err.Error(), "frequency.Default: "+tt.names) || ladder.InvFreq != nil {
+			if !errors.Is(err, argument.ErrConfig) || !strings.Contains(err.Error(), "frequency.Default: "+tt.names) || ladder.InvFreq != nil {
 				t.Errorf("got %v, %v", ladder, err)
 			}
 		})

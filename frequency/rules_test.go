@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 func list(n int, x float64) []float64 { return slices.Repeat([]float64{x}, n) }
@@ -457,7 +459,7 @@ func TestErrors(t *testing.T) {
 	for want, f := range cases {
 		t.Run(want, func(t *testing.T) {
 			ladder, err := f()
-			if !errors.Is(err, ErrParameter) || !strings.HasPrefix(err.Error(), "frequency."+want) || ladder.InvFreq != nil {
+			if !errors.Is(err, argument.ErrConfig) || !strings.HasPrefix(err.Error(), "frequency."+want) || ladder.InvFreq != nil {
 				t.Errorf("got %v, %v", ladder, err)
 			}
 		})

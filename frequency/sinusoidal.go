@@ -55,7 +55,7 @@ type TimingSignalParameters struct {
 //
 // pairs is from 1 to MaxRotaryDim/2. Both timescales are finite and above 0. The
 // frequencies must be finite and at least 2^-900. They are rounded to float64 once. Errors
-// wrap ErrParameter.
+// wrap posenc.ErrConfig.
 func TimingSignal(pairs int, p TimingSignalParameters) ([]float64, error) {
 	c := checker{function: "TimingSignal"}
 	c.pairs(pairs)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 func mustFrequencies(t *testing.T) func(invFreq []float64, err error) []float64 {
@@ -99,7 +101,7 @@ func TestSinusoidalLadderErrors(t *testing.T) {
 		"Geometric: a frequency is 1e-300, want parameters that give":       geometric(2, 1, 1e-300),
 	} {
 		invFreq, err := f()
-		if invFreq != nil || !errors.Is(err, ErrParameter) || !strings.HasPrefix(err.Error(), "frequency."+want) {
+		if invFreq != nil || !errors.Is(err, argument.ErrConfig) || !strings.HasPrefix(err.Error(), "frequency."+want) {
 			t.Errorf("got %v and %v, want %q", invFreq, err, want)
 		}
 	}

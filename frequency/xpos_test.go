@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 // 2^rate is the ratio: to float64 by package math, to 100 bits by square roots
@@ -68,12 +70,12 @@ func binaryPower(x *big.Float) *big.Float {
 
 func TestXPosErrors(t *testing.T) {
 	for _, dim := range []int{-2, 0, 3, MaxRotaryDim + 2} {
-		if _, _, err := XPos(dim, 512); !errors.Is(err, ErrParameter) {
+		if _, _, err := XPos(dim, 512); !errors.Is(err, argument.ErrConfig) {
 			t.Errorf("dim %d: %v", dim, err)
 		}
 	}
 	for _, base := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-300} {
-		if _, _, err := XPos(64, base); !errors.Is(err, ErrParameter) {
+		if _, _, err := XPos(64, base); !errors.Is(err, argument.ErrConfig) {
 			t.Errorf("base %v: %v", base, err)
 		}
 	}

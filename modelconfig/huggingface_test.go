@@ -818,11 +818,11 @@ var traps = []trap{
 		}
 		for _, factors := range [][]float64{nil, {1}, slices.Repeat([]float64{0}, 32), slices.Repeat([]float64{1e300}, 32)} {
 			o.FrequencyFactors = factors
-			if _, err := m.rotaryFor(o); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), "options.FrequencyFactors") {
+			if _, err := m.rotaryFor(o); !errors.Is(err, posenc.ErrConfig) || !strings.Contains(err.Error(), "options.FrequencyFactors") {
 				t.Errorf("%d factors: %v", len(factors), err)
 			}
 		}
-		if _, err := mustRead(t, llama31).rotaryFor(kindOptions{FrequencyFactors: []float64{1}}); !errors.Is(err, ErrArgument) {
+		if _, err := mustRead(t, llama31).rotaryFor(kindOptions{FrequencyFactors: []float64{1}}); !errors.Is(err, posenc.ErrConfig) {
 			t.Errorf("factors of Llama: %v", err)
 		}
 		// Both operands and the product are rounded, also to float32.
@@ -837,7 +837,7 @@ var traps = []trap{
 				t.Errorf("InvFreq[%d] is %v and %v, want %v and %v", i, single.InvFreq[i], exact.InvFreq[i], want, once.InvFreq[i]*1.1)
 			}
 		}
-		for factor, want := range map[float64]error{math.MaxFloat32: ErrValue, math.Inf(1): ErrArgument} {
+		for factor, want := range map[float64]error{math.MaxFloat32: ErrValue, math.Inf(1): posenc.ErrConfig} {
 			if _, err := m.Rope(RopeOptions{FrequencyFactors: slices.Repeat([]float64{factor}, 32)}); !errors.Is(err, want) {
 				t.Errorf("factors %v: %v", factor, err)
 			}
@@ -1240,13 +1240,13 @@ func TestArguments(t *testing.T) {
 		{new(Model), nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 		{nil, nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 	} {
-		want := "modelconfig.Model.Rope: " + tt.want + ": invalid argument"
-		if rope, err := tt.m.Rope(tt.o...); rope != nil || !errors.Is(err, ErrArgument) || err.Error() != want {
+		want := "modelconfig.Model.Rope: " + tt.want + ": invalid configuration"
+		if rope, err := tt.m.Rope(tt.o...); rope != nil || !errors.Is(err, posenc.ErrConfig) || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 	for _, rope := range []*Rope{nil, {}} {
-		if rows, err := rope.Rows([]int32{1}); rows != nil || !errors.Is(err, ErrArgument) {
+		if rows, err := rope.Rows([]int32{1}); rows != nil || !errors.Is(err, posenc.ErrConfig) {
 			t.Errorf("rows of no Rope: %v", err)
 		}
 		if rope.Rotary(0) != nil || rope.Indexer(0) != nil {
@@ -1255,7 +1255,7 @@ func TestArguments(t *testing.T) {
 	}
 	x := posenc.View[float32]{Data: make([]float32, 256), Heads: 1}
 	for _, rows := range []*LayerRows{nil, {}} {
-		if err := rows.Refill([]int32{1}); !errors.Is(err, ErrArgument) {
+		if err := rows.Refill([]int32{1}); !errors.Is(err, posenc.ErrConfig) {
 			t.Errorf("no LayerRows: %v", err)
 		}
 		if err := posenc.Rotate(rows.Layer(0), x); !errors.Is(err, posenc.ErrConfig) {
@@ -1274,7 +1274,7 @@ func TestArguments(t *testing.T) {
 	for function, err := range map[string]error{
 		"HuggingFace": second(HuggingFace([]byte(llama31), Options{}, Options{})), "HuggingFaceVision": second(HuggingFaceVision([]byte(qwen2VL), Options{}, Options{})), "GGUF": second(GGUF(ggufKeys("llama"), Options{}, Options{})),
 	} {
-		if want := "modelconfig." + function + ": options is a list of 2, want at most one modelconfig.Options: invalid argument"; !errors.Is(err, ErrArgument) || err.Error() != want {
+		if want := "modelconfig." + function + ": options is a list of 2, want at most one modelconfig.Options: invalid configuration"; !errors.Is(err, posenc.ErrConfig) || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}

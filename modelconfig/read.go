@@ -19,7 +19,7 @@ import (
 // has all keys and rules, docs/models.md the types.
 //
 // options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or
-// ErrContradiction; ErrArgument for several Options.
+// ErrContradiction; posenc.ErrConfig for several Options.
 func HuggingFace(config []byte, options ...Options) (*Model, error) {
 	return fromHuggingFaceFile("HuggingFace", config, options, huggingface.ReadText)
 }
@@ -64,7 +64,7 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 // architectures.
 //
 // options is at most one Options. Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an
-// architecture, scaling type or key), ErrNotRotary, ErrValue or ErrContradiction; ErrArgument for
+// architecture, scaling type or key), ErrNotRotary, ErrValue or ErrContradiction; posenc.ErrConfig for
 // several Options.
 func GGUF(keys map[string]any, options ...Options) (*Model, error) {
 	o, err := one("GGUF", options)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
@@ -152,7 +153,7 @@ func fuzzFractions(t *testing.T, m multimodal.Model, runs []multimodal.Run, n in
 	if err != nil && (!wellFormed(err) || m.Axes() == 3 && slices.ContainsFunc(dst, func(x float32) bool { return x != -77 })) {
 		t.Fatalf("error %v, or something written", err)
 	}
-	if err == nil && !(m.Family == multimodal.Qwen3Omni && errors.Is(integers, multimodal.ErrPosition)) {
+	if err == nil && !(m.Family == multimodal.Qwen3Omni && errors.Is(integers, posenc.ErrPosition)) {
 		t.Fatalf("no error beside %v", integers)
 	}
 }
@@ -256,7 +257,7 @@ func FuzzAppendRuns(f *testing.F) {
 			t.Fatalf("%d tokens in runs of %d", n, len(ids))
 		}
 		_, err = m.Positions(make([]int32, m.Axes()*len(ids)), runs)
-		if err != nil && !errors.Is(err, multimodal.ErrPosition) && m.Family != multimodal.MiniCPMV47 {
+		if err != nil && !errors.Is(err, posenc.ErrPosition) && m.Family != multimodal.MiniCPMV47 {
 			t.Fatal(err)
 		}
 	})

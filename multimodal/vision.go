@@ -24,7 +24,7 @@ type PatchOptions struct {
 // MergeSize*MergeSize patches follow row by row, and so do the patches within a block, which
 // become one token. With MergeSize 1 patches come row by row. Rows and columns count from First,
 // time from 0. A class token, which Llama 4 has after the patches, is at 0 on both axes. Errors
-// wrap ErrConfig (options), ErrLength (dst) or ErrShape (a grid).
+// wrap posenc.ErrConfig (options), posenc.ErrLength (dst) or posenc.ErrShape (a grid).
 func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
 	const function = "multimodal.PatchPositions"
 	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
@@ -32,11 +32,11 @@ func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
 		return err
 	}
 	if options.First < 0 || options.First > 1<<30 {
-		return argument.Error(ErrConfig, function, "options.First", options.First, "from 0 to 2^30")
+		return argument.Error(argument.ErrConfig, function, "options.First", options.First, "from 0 to 2^30")
 	}
 	for i, g := range grids {
 		if most := math.MaxInt32 - options.First; g.H > most || g.W > most {
-			return argument.Error(ErrShape, function, argument.Indexed("grids", i), g, "at most %d rows and columns from options.First = %d", most, options.First)
+			return argument.Error(argument.ErrShape, function, argument.Indexed("grids", i), g, "at most %d rows and columns from options.First = %d", most, options.First)
 		}
 	}
 	axes := 2
@@ -44,7 +44,7 @@ func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
 		axes = 3
 	}
 	if want, ok := argument.Multiply(axes, patches); !ok || len(dst) != want {
-		return argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d, for [axes][patches]", axes, patches)
+		return argument.Error(argument.ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d, for [axes][patches]", axes, patches)
 	}
 	rows, columns := dst[(axes-2)*patches:], dst[(axes-1)*patches:]
 	at := 0
@@ -80,7 +80,7 @@ func patchAt(i int, g Grid, mergeSize int) (y, x int) {
 // checkGrids checks grids and returns the number of their patches.
 func checkGrids(function string, grids []Grid, by string, mergeSize int) (patches int, err error) {
 	if mergeSize < 1 || mergeSize > 1<<15 {
-		return 0, argument.Error(ErrConfig, function, by, mergeSize, "from 1 to 2^15")
+		return 0, argument.Error(argument.ErrConfig, function, by, mergeSize, "from 1 to 2^15")
 	}
 	for i, g := range grids {
 		f := divisible(g, mergeSize)
@@ -116,7 +116,7 @@ type WindowOptions struct {
 //
 // order takes 4 bytes for each token and starts 4 for each window; a call takes up to 2^24
 // patches. Layers that attend to whole frames take the lengths of [AppendFrames]. Errors wrap
-// ErrConfig (options) or ErrShape (a grid).
+// posenc.ErrConfig (options) or posenc.ErrShape (a grid).
 func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (newOrder, newStarts []int32, err error) {
 	const function = "multimodal.AppendWindows"
 	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
@@ -124,14 +124,14 @@ func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (
 		return order, starts, err
 	}
 	if patches > maxWindowed {
-		return order, starts, argument.Error(ErrShape, function, "grids", strconv.Itoa(patches)+" patches", "at most 2^24 together")
+		return order, starts, argument.Error(argument.ErrShape, function, "grids", strconv.Itoa(patches)+" patches", "at most 2^24 together")
 	}
 	if options.PatchSize < 1 || options.PatchSize > 1<<15 {
-		return order, starts, argument.Error(ErrConfig, function, "options.PatchSize", options.PatchSize, "from 1 to 2^15")
+		return order, starts, argument.Error(argument.ErrConfig, function, "options.PatchSize", options.PatchSize, "from 1 to 2^15")
 	}
 	token := options.MergeSize * options.PatchSize
 	if options.WindowSize < 1 || options.WindowSize%token != 0 {
-		return order, starts, argument.Error(ErrConfig, function, "options.WindowSize", options.WindowSize, "a multiple of MergeSize*PatchSize = %d, at least that", token)
+		return order, starts, argument.Error(argument.ErrConfig, function, "options.WindowSize", options.WindowSize, "a multiple of MergeSize*PatchSize = %d, at least that", token)
 	}
 	window := options.WindowSize / token
 	windows := 0
@@ -172,7 +172,7 @@ type FrameOptions struct {
 // AppendFrames appends to starts the cumulative lengths of the frames of images and videos in
 // patches (cu_seqlens): 0, and the end of each frame. With WholeVideos it appends the end of
 // each grid instead. starts takes 4 bytes for each; a call takes grids of up to 2^20 frames
-// together. Errors wrap ErrShape (a grid).
+// together. Errors wrap posenc.ErrShape (a grid).
 func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, error) {
 	const function = "multimodal.AppendFrames"
 	if _, err := checkGrids(function, grids, "", 1); err != nil {
@@ -181,7 +181,7 @@ func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, 
 	all := 0
 	for i, g := range grids {
 		if g.T > maxFrames-all {
-			return starts, argument.Error(ErrShape, function, argument.Indexed("grids", i)+".T", g.T, "at most 2^20 frames together with the grids before")
+			return starts, argument.Error(argument.ErrShape, function, argument.Indexed("grids", i)+".T", g.T, "at most 2^20 frames together with the grids before")
 		}
 		all += g.T
 	}

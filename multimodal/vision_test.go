@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/multimodal"
 )
@@ -92,33 +93,33 @@ func TestVisionErrors(t *testing.T) {
 		err, kind error
 		says      string
 	}{
-		{positions(one, 32, 0), multimodal.ErrConfig, "multimodal.PatchPositions: options.MergeSize is 0"},
-		{positions(one, 32, 1<<15+1), multimodal.ErrConfig, "options.MergeSize"},
-		{positions(one, 31, 2), multimodal.ErrLength, "dst has 31 elements, want 2*16"},
-		{positions(one, 32, 3), multimodal.ErrShape, "grids[0].H is 4, want a multiple of MergeSize = 3"},
-		{positions([]multimodal.Grid{{1, 4, 4}, {1, 4, 6}}, 32, 4), multimodal.ErrShape, "grids[1].W is 6"},
-		{positions([]multimodal.Grid{{0, 4, 4}}, 0, 4), multimodal.ErrShape, "grids[0].T is 0"},
-		{positions([]multimodal.Grid{{1, 0, 4}}, 0, 4), multimodal.ErrShape, "grids[0].H is 0"},
-		{positions([]multimodal.Grid{{1, 4, -4}}, 0, 4), multimodal.ErrShape, "grids[0].W is -4"},
-		{positions([]multimodal.Grid{{huge, huge, huge}}, 0, 1), multimodal.ErrShape, "grids[0] is"},
-		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}, {1, 1 << 15, 1 << 15}}, 0, 1), multimodal.ErrShape, "grids[1] is"},
-		{from(-1, one[0]), multimodal.ErrConfig, "options.First is -1, want from 0 to 2^30"},
-		{from(1<<30+1, one[0]), multimodal.ErrConfig, "options.First is 1073741825, want from 0 to 2^30"},
-		{from(1<<30, multimodal.Grid{1, 1 << 30, 1}), multimodal.ErrShape, "grids[0] is {1 1073741824 1}, want at most 1073741823 rows"},
-		{from(1<<30, multimodal.Grid{1, 1, 1 << 30}), multimodal.ErrShape, "grids[0] is {1 1 1073741824}, want at most 1073741823 rows"},
+		{positions(one, 32, 0), posenc.ErrConfig, "multimodal.PatchPositions: options.MergeSize is 0"},
+		{positions(one, 32, 1<<15+1), posenc.ErrConfig, "options.MergeSize"},
+		{positions(one, 31, 2), posenc.ErrLength, "dst has 31 elements, want 2*16"},
+		{positions(one, 32, 3), posenc.ErrShape, "grids[0].H is 4, want a multiple of MergeSize = 3"},
+		{positions([]multimodal.Grid{{1, 4, 4}, {1, 4, 6}}, 32, 4), posenc.ErrShape, "grids[1].W is 6"},
+		{positions([]multimodal.Grid{{0, 4, 4}}, 0, 4), posenc.ErrShape, "grids[0].T is 0"},
+		{positions([]multimodal.Grid{{1, 0, 4}}, 0, 4), posenc.ErrShape, "grids[0].H is 0"},
+		{positions([]multimodal.Grid{{1, 4, -4}}, 0, 4), posenc.ErrShape, "grids[0].W is -4"},
+		{positions([]multimodal.Grid{{huge, huge, huge}}, 0, 1), posenc.ErrShape, "grids[0] is"},
+		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}, {1, 1 << 15, 1 << 15}}, 0, 1), posenc.ErrShape, "grids[1] is"},
+		{from(-1, one[0]), posenc.ErrConfig, "options.First is -1, want from 0 to 2^30"},
+		{from(1<<30+1, one[0]), posenc.ErrConfig, "options.First is 1073741825, want from 0 to 2^30"},
+		{from(1<<30, multimodal.Grid{1, 1 << 30, 1}), posenc.ErrShape, "grids[0] is {1 1073741824 1}, want at most 1073741823 rows"},
+		{from(1<<30, multimodal.Grid{1, 1, 1 << 30}), posenc.ErrShape, "grids[0] is {1 1 1073741824}, want at most 1073741823 rows"},
 		// These are the largest that are allowed; only dst is wrong.
-		{from(1<<30, one[0]), multimodal.ErrLength, "dst has 0 elements"},
-		{from(0, multimodal.Grid{1, math.MaxInt32, 1}), multimodal.ErrLength, "dst has 0 elements"},
-		{from(0, multimodal.Grid{1, 1, math.MaxInt32}), multimodal.ErrLength, "dst has 0 elements"},
-		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}}, 0, 1<<15), multimodal.ErrLength, "dst has 0 elements"},
-		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112}), multimodal.ErrConfig, "options.PatchSize is 0"},
-		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 111, PatchSize: 14}), multimodal.ErrConfig, "options.WindowSize is 111, want a multiple of MergeSize*PatchSize = 28"},
-		{windows(one, multimodal.WindowOptions{MergeSize: 2, PatchSize: 14}), multimodal.ErrConfig, "options.WindowSize is 0"},
-		{windows([]multimodal.Grid{{1, 3, 4}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112, PatchSize: 14}), multimodal.ErrShape, "multimodal.AppendWindows: grids[0].H is 3"},
-		{windows(one, multimodal.WindowOptions{WindowSize: 112, PatchSize: 14}), multimodal.ErrConfig, "options.MergeSize is 0"},
-		{frames(false, multimodal.Grid{1, 4, 0}), multimodal.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
-		{frames(false, multimodal.Grid{1 << 20, 1, 1}, multimodal.Grid{1, 1, 1}), multimodal.ErrShape, "grids[1].T is 1, want at most 2^20 frames"},
-		{frames(true, multimodal.Grid{1<<20 - 1, 1, 1}, multimodal.Grid{2, 1, 1}), multimodal.ErrShape, "grids[1].T is 2, want at most 2^20 frames"},
+		{from(1<<30, one[0]), posenc.ErrLength, "dst has 0 elements"},
+		{from(0, multimodal.Grid{1, math.MaxInt32, 1}), posenc.ErrLength, "dst has 0 elements"},
+		{from(0, multimodal.Grid{1, 1, math.MaxInt32}), posenc.ErrLength, "dst has 0 elements"},
+		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}}, 0, 1<<15), posenc.ErrLength, "dst has 0 elements"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112}), posenc.ErrConfig, "options.PatchSize is 0"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 111, PatchSize: 14}), posenc.ErrConfig, "options.WindowSize is 111, want a multiple of MergeSize*PatchSize = 28"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 2, PatchSize: 14}), posenc.ErrConfig, "options.WindowSize is 0"},
+		{windows([]multimodal.Grid{{1, 3, 4}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112, PatchSize: 14}), posenc.ErrShape, "multimodal.AppendWindows: grids[0].H is 3"},
+		{windows(one, multimodal.WindowOptions{WindowSize: 112, PatchSize: 14}), posenc.ErrConfig, "options.MergeSize is 0"},
+		{frames(false, multimodal.Grid{1, 4, 0}), posenc.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
+		{frames(false, multimodal.Grid{1 << 20, 1, 1}, multimodal.Grid{1, 1, 1}), posenc.ErrShape, "grids[1].T is 1, want at most 2^20 frames"},
+		{frames(true, multimodal.Grid{1<<20 - 1, 1, 1}, multimodal.Grid{2, 1, 1}), posenc.ErrShape, "grids[1].T is 2, want at most 2^20 frames"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
 	}
@@ -143,5 +144,5 @@ func TestVisionBounds(t *testing.T) {
 		}
 	}
 	_, _, err := multimodal.AppendWindows(nil, nil, grids, multimodal.WindowOptions{MergeSize: 1, WindowSize: 1<<15 + 1, PatchSize: 1<<15 + 1})
-	fails(t, err, multimodal.ErrConfig, "options.PatchSize is 32769, want from 1 to 2^15")
+	fails(t, err, posenc.ErrConfig, "options.PatchSize is 32769, want from 1 to 2^15")
 }
