@@ -28,8 +28,8 @@
 //   - [Rotary.CosSin], [Rotary.CosSinFractional] and [CosSin] write the cosines and sines of
 //     positions. [CosSinMixed] takes angles that are sums over several axes, and
 //     [CosSinAngles] any float32 angles.
-//   - [SequentialPositions] fills in the positions of a sequence, [RaggedPositions] those of
-//     several, [GridPositions] those of the patches of an image, and [DualChunk] those of
+//   - [SequentialPositions] fills in the positions of a sequence, [RaggedPositions] of
+//     several, [GridPositions] of the patches of an image, and [DualChunk] of
 //     dual chunk attention.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
@@ -87,7 +87,7 @@
 //
 // Q and K go into one call, each with its own number of heads. Either may go alone.
 //
-// A batch goes into one call too: its tokens are those of all sequences, one sequence
+// A batch goes into one call too: its tokens are the tokens of all sequences, one sequence
 // after another, and each token has the position it has in its own sequence.
 // [RaggedPositions] fills these in. Tokens of padding need a position as well; any will
 // do. With padding on the left, give it negative positions, so that the first real token

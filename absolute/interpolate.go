@@ -60,9 +60,9 @@ func InterpolateTable(dst, src []float32, dim int) error {
 	return nil
 }
 
-// GridOptions has the sizes of the two grids of [InterpolateGrid] and [GridWeights] and the
+// InterpolateGridOptions has the sizes of the two grids of [InterpolateGrid] and [GridWeights] and the
 // method of interpolation.
-type GridOptions struct {
+type InterpolateGridOptions struct {
 	DstHeight, DstWidth int  // size of dst in patches, each from 1 to 2^24
 	SrcHeight, SrcWidth int  // size of src in patches, each from 1 to 2^24
 	Dim                 int  // elements of a patch; GridWeights does not use it
@@ -85,7 +85,7 @@ type GridOptions struct {
 //	k(t) = a|t|³ - 5at² + 8a|t| - 4a      for 1 < |t| < 2, and 0 beyond
 //
 // Row y of dst has its centre at v = (y+1/2)*SrcHeight/DstHeight among the rows of src, and
-// columns x and u are alike. Every patch of dst is a weighted sum of patches of src:
+// columns x and u follow the same rule. Every patch of dst is a weighted sum of patches of src:
 //
 //	dst[y][x] = RN32(sum over r of w(r) * sum over c of w(c) * src[r][c])
 //
@@ -132,7 +132,7 @@ type GridOptions struct {
 // patches of both grids. The row of a class token is not part of the grid; copy it yourself. A
 // call allocates the weights of one row and one column. Errors wrap ErrShape (the options),
 // [posenc.ErrLength] or [posenc.ErrOverlap].
-func InterpolateGrid(dst, src []float32, options GridOptions) error {
+func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	const function = "absolute.InterpolateGrid"
 	o := &options
 	if o.Dim < 1 {
@@ -187,7 +187,7 @@ func InterpolateGrid(dst, src []float32, options GridOptions) error {
 }
 
 // sum32 sets a patch to the sum of weights times patches of src, in float32.
-func (o *GridOptions) sum32(to, src []float32, rows, columns []tap) {
+func (o *InterpolateGridOptions) sum32(to, src []float32, rows, columns []tap) {
 	clear(to)
 	for _, row := range rows {
 		for _, column := range columns {
@@ -211,7 +211,7 @@ func (o *GridOptions) sum32(to, src []float32, rows, columns []tap) {
 // have the same weights. Errors wrap ErrShape (the options; Antialias, which takes other numbers of
 // patches; SrcHeight*SrcWidth above 2^31-1), [posenc.ErrLength] or [posenc.ErrOverlap]. Source:
 // get_vision_interpolation_indices_and_weights of transformers.
-func GridWeights(indices []int32, weights []float32, options GridOptions) error {
+func GridWeights(indices []int32, weights []float32, options InterpolateGridOptions) error {
 	const function = "absolute.GridWeights"
 	o := &options
 	if err := o.check(function); err != nil {
@@ -259,7 +259,7 @@ func GridWeights(indices []int32, weights []float32, options GridOptions) error 
 }
 
 // check checks the sizes and the method.
-func (o *GridOptions) check(function string) error {
+func (o *InterpolateGridOptions) check(function string) error {
 	for _, size := range []struct {
 		name  string
 		value int
@@ -284,7 +284,7 @@ func (o *GridOptions) check(function string) error {
 }
 
 // patch returns the number of the patch of dst in a row and a column.
-func (o *GridOptions) patch(y, x int) int {
+func (o *InterpolateGridOptions) patch(y, x int) int {
 	m := max(o.MergeSize, 1)
 	return ((y/m*(o.DstWidth/m)+x/m)*m+y%m)*m + x%m
 }
@@ -299,7 +299,7 @@ type tap struct {
 // taps appends the elements of src, n along one side of the grid, that make element i of the m
 // elements of dst. With Float32 all numbers are float32: a float64 that is rounded to float32 after each
 // operation is the same.
-func (o *GridOptions) taps(list []tap, i, n, m int) []tap {
+func (o *InterpolateGridOptions) taps(list []tap, i, n, m int) []tap {
 	if o.Antialias {
 		return wideCubicTaps(list, i, n, m)
 	}
@@ -331,7 +331,7 @@ func (o *GridOptions) taps(list []tap, i, n, m int) []tap {
 }
 
 // source returns where element i of m lies among n, as a whole number and the rest.
-func (o *GridOptions) source(i, n, m int) (whole int, rest float64) {
+func (o *InterpolateGridOptions) source(i, n, m int) (whole int, rest float64) {
 	switch {
 	case o.Float32:
 		at := float32((float32(i)+0.5)*float32(n)/float32(m)) - 0.5

@@ -49,20 +49,20 @@ var (
 		},
 		Digests: func(add testkit.AddDigest) {
 			add("InterpolateGrid", func(d *testkit.Digest) {
-				digestGrids(d, absolute.GridOptions{}, absolute.GridOptions{Antialias: true})
+				digestGrids(d, absolute.InterpolateGridOptions{}, absolute.InterpolateGridOptions{Antialias: true})
 			})
 			add("InterpolateGrid/bilinear", func(d *testkit.Digest) {
-				digestGrids(d, absolute.GridOptions{Bilinear: true}, absolute.GridOptions{Bilinear: true, AlignCorners: true},
-					absolute.GridOptions{Bilinear: true, ZeroPadding: true})
+				digestGrids(d, absolute.InterpolateGridOptions{Bilinear: true}, absolute.InterpolateGridOptions{Bilinear: true, AlignCorners: true},
+					absolute.InterpolateGridOptions{Bilinear: true, ZeroPadding: true})
 			})
 			add("InterpolateGrid/merged", func(d *testkit.Digest) {
 				dst := make([]float32, 6*8*3)
 				d.Must(absolute.InterpolateGrid(dst, testkit.DigestNumbers[float32](d, 5*4*3),
-					absolute.GridOptions{SrcHeight: 5, SrcWidth: 4, DstHeight: 6, DstWidth: 8, Dim: 3, Bilinear: true, AlignCorners: true, MergeSize: 2}))
+					absolute.InterpolateGridOptions{SrcHeight: 5, SrcWidth: 4, DstHeight: 6, DstWidth: 8, Dim: 3, Bilinear: true, AlignCorners: true, MergeSize: 2}))
 				d.Add(dst)
 			})
 			add("InterpolateGrid/float32", func(d *testkit.Digest) {
-				digestGrids(d, absolute.GridOptions{Float32: true, ZeroPadding: true}, absolute.GridOptions{Float32: true, Bilinear: true, AlignCorners: true})
+				digestGrids(d, absolute.InterpolateGridOptions{Float32: true, ZeroPadding: true}, absolute.InterpolateGridOptions{Float32: true, Bilinear: true, AlignCorners: true})
 			})
 		},
 	})
@@ -84,11 +84,11 @@ var (
 		OnStack: func() error {
 			var indices [3 * 2 * 16]int32
 			var weights [3 * 2 * 16]float32
-			return absolute.GridWeights(indices[:], weights[:], absolute.GridOptions{DstHeight: 3, DstWidth: 2, SrcHeight: 5, SrcWidth: 4})
+			return absolute.GridWeights(indices[:], weights[:], absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 2, SrcHeight: 5, SrcWidth: 4})
 		},
 		Digests: func(add testkit.AddDigest) {
 			add("GridWeights", func(d *testkit.Digest) {
-				for _, o := range []absolute.GridOptions{{}, {Bilinear: true}, {Float32: true}, {Bilinear: true, Float32: true}} {
+				for _, o := range []absolute.InterpolateGridOptions{{}, {Bilinear: true}, {Float32: true}, {Bilinear: true, Float32: true}} {
 					o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth = 9, 4, 5, 7
 					indices, weights := make([]int32, 36*gridTaps(o)), make([]float32, 36*gridTaps(o))
 					d.Must(absolute.GridWeights(indices, weights, o))
@@ -101,10 +101,10 @@ var (
 )
 
 // gridOptions are sizes and a method, rarely wrong ones.
-func gridOptions(a *testkit.Arguments) absolute.GridOptions {
-	o := absolute.GridOptions{DstHeight: a.Number(1, 12), DstWidth: a.Number(1, 12), SrcHeight: a.Number(1, 12), SrcWidth: a.Number(1, 12), Dim: a.Number(1, 5), Antialias: a.Yes()}
+func gridOptions(a *testkit.Arguments) absolute.InterpolateGridOptions {
+	o := absolute.InterpolateGridOptions{DstHeight: a.Number(1, 12), DstWidth: a.Number(1, 12), SrcHeight: a.Number(1, 12), SrcWidth: a.Number(1, 12), Dim: a.Number(1, 5), Antialias: a.Yes()}
 	if !a.Any() && a.Below(16) == 0 { // as long across each other as only antialiasing forbids
-		o = absolute.GridOptions{DstHeight: 1, DstWidth: 300, SrcHeight: 300, SrcWidth: 1, Dim: 1}
+		o = absolute.InterpolateGridOptions{DstHeight: 1, DstWidth: 300, SrcHeight: 300, SrcWidth: 1, Dim: 1}
 	}
 	if a.Yes() {
 		o.Antialias, o.Bilinear, o.AlignCorners, o.ZeroPadding, o.Float32 = a.Rarely(), a.Yes(), a.Yes(), a.Yes(), a.Yes()
@@ -119,7 +119,7 @@ func gridOptions(a *testkit.Arguments) absolute.GridOptions {
 }
 
 // digestGrids interpolates grids of several shapes.
-func digestGrids(d *testkit.Digest, list ...absolute.GridOptions) {
+func digestGrids(d *testkit.Digest, list ...absolute.InterpolateGridOptions) {
 	for _, o := range list {
 		for _, shape := range [][4]int{{5, 7, 9, 4}, {9, 4, 5, 7}, {3, 3, 3, 3}, {1, 2, 3, 1}} {
 			o.SrcHeight, o.SrcWidth, o.DstHeight, o.DstWidth, o.Dim = shape[0], shape[1], shape[2], shape[3], 5
@@ -130,14 +130,14 @@ func digestGrids(d *testkit.Digest, list ...absolute.GridOptions) {
 	}
 }
 
-func gridTaps(o absolute.GridOptions) int {
+func gridTaps(o absolute.InterpolateGridOptions) int {
 	if o.Bilinear {
 		return 4
 	}
 	return 16
 }
 
-func gridOptionsRight(o absolute.GridOptions) bool {
+func gridOptionsRight(o absolute.InterpolateGridOptions) bool {
 	for _, n := range []int{o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth} {
 		if n < 1 || n > 1<<24 {
 			return false
@@ -147,7 +147,7 @@ func gridOptionsRight(o absolute.GridOptions) bool {
 	return o.MergeSize >= 0 && o.DstHeight%m == 0 && o.DstWidth%m == 0 && !(o.Antialias && (o.Bilinear || o.AlignCorners || o.ZeroPadding || o.Float32))
 }
 
-func gridRight(dst, src []float32, o absolute.GridOptions) bool {
+func gridRight(dst, src []float32, o absolute.InterpolateGridOptions) bool {
 	product := func(height, width int) float64 { return float64(height) * float64(width) } // exact
 	dstPatches, srcPatches := product(o.DstHeight, o.DstWidth), product(o.SrcHeight, o.SrcWidth)
 	return gridOptionsRight(o) && o.Dim >= 1 && float64(len(dst)) == dstPatches*float64(o.Dim) && float64(len(src)) == srcPatches*float64(o.Dim) && !testkit.Share(dst, src) &&
@@ -166,7 +166,7 @@ func interpolateTablePlain(dst, src []float32, dim int) {
 	}
 }
 
-func interpolateGridPlain(dst, src []float32, o absolute.GridOptions) {
+func interpolateGridPlain(dst, src []float32, o absolute.InterpolateGridOptions) {
 	patches := patchesInBlocks(o.DstHeight, o.DstWidth, max(o.MergeSize, 1))
 	for i := range dst {
 		patch, j := patches[i/o.Dim], i%o.Dim
@@ -193,7 +193,7 @@ func interpolateGridPlain(dst, src []float32, o absolute.GridOptions) {
 }
 
 // gridWeightsPlain finds the patch at the border by the same sizes without ZeroPadding.
-func gridWeightsPlain(indices []int32, weights []float32, o absolute.GridOptions) {
+func gridWeightsPlain(indices []int32, weights []float32, o absolute.InterpolateGridOptions) {
 	border := o
 	border.ZeroPadding = false
 	for i, patch := range patchesInBlocks(o.DstHeight, o.DstWidth, max(o.MergeSize, 1)) {
@@ -214,7 +214,7 @@ func gridWeightsPlain(indices []int32, weights []float32, o absolute.GridOptions
 
 // plainWeights returns the elements of n that make element i of m, -1 for one beyond the border
 // that counts as 0, and their weights.
-func plainWeights(i, n, m int, o absolute.GridOptions) (elements []int, weights []float64) {
+func plainWeights(i, n, m int, o absolute.InterpolateGridOptions) (elements []int, weights []float64) {
 	if o.Antialias {
 		return plainAntialiased(i, n, m)
 	}
@@ -245,7 +245,7 @@ func plainWeights(i, n, m int, o absolute.GridOptions) (elements []int, weights 
 }
 
 // plainFloat32Weights are the weights of transformers, every operation in float32.
-func plainFloat32Weights(i, n, m int, o absolute.GridOptions) (whole int, weights []float64) {
+func plainFloat32Weights(i, n, m int, o absolute.InterpolateGridOptions) (whole int, weights []float64) {
 	half := float32(0.5)
 	at := float32(float32(float32(i)+half) * float32(n))
 	at = float32(at/float32(m)) - half

@@ -107,14 +107,14 @@ func MusicGen(dim int) (*Sinusoidal, error) {
 type TimestepsConfig struct {
 	FlipSinToCos       bool    // cosines first
 	DownscaleFreqShift float64 // from -math.MaxFloat32 to below dim/2
-	Scale              float64 // multiplies angles, from 2^-900 to below 2^50; 0 means 1
+	AngleScale         float64 // multiplies angles, from 2^-900 to below 2^50; 0 means 1
 	MaxPeriod          float64 // finite and above 1; 0 means 10000
 }
 
 // Timesteps returns the embedding of the timesteps of diffusion models, as in
 // diffusers: with n = dim/2 rounded down and k < n
 //
-//	row[k], row[n+k] = sin, cos of t*Scale*MaxPeriod^(-k/(n-DownscaleFreqShift))
+//	row[k], row[n+k] = sin, cos of t*AngleScale*MaxPeriod^(-k/(n-DownscaleFreqShift))
 //
 // With FlipSinToCos the cosines come first. The last element of an odd dim is zero. Timesteps t
 // are int32 or float32. OpenAI's guided-diffusion has DownscaleFreqShift 0 and FlipSinToCos. dim
@@ -129,12 +129,12 @@ func Timesteps(dim int, cfg TimestepsConfig) (*Sinusoidal, error) {
 	if !(cfg.DownscaleFreqShift < float64(n) && cfg.DownscaleFreqShift >= -math.MaxFloat32) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg.DownscaleFreqShift", cfg.DownscaleFreqShift, "a number from -math.MaxFloat32 to below dim/2 = %d", n)
 	}
-	scale, period := cmp.Or(cfg.Scale, 1), cmp.Or(cfg.MaxPeriod, defaultBase)
+	scale, period := cmp.Or(cfg.AngleScale, 1), cmp.Or(cfg.MaxPeriod, defaultBase)
 	name, value := "cfg.MaxPeriod", period // what frequencies out of range come from
-	if cfg.Scale != 0 && cfg.MaxPeriod == 0 {
-		name, value = "cfg.Scale", scale
+	if cfg.AngleScale != 0 && cfg.MaxPeriod == 0 {
+		name, value = "cfg.AngleScale", scale
 	}
-	if err := checkFrequency(function, "cfg.Scale", scale); err != nil {
+	if err := checkFrequency(function, "cfg.AngleScale", scale); err != nil {
 		return nil, err
 	}
 	if !(period > 1 && period <= math.MaxFloat64) {
@@ -187,16 +187,16 @@ func DETR(features int, temperature float64) (*Sinusoidal, error) {
 // MLXConfig has the parameters of mlx.nn.SinusoidalPositionalEncoding. The zero value is its
 // defaults.
 type MLXConfig struct {
-	MinFreq  float64 // from 2^-900 to below 2^50; 0 means 0.0001
-	MaxFreq  float64 // from 2^-900 to below 2^50; 0 means 1
-	Scale    float64 // multiplies sines and cosines: a positive float32; 0 means sqrt(2/dim)
-	CosFirst bool    // cosines before sines
+	MinFreq   float64 // from 2^-900 to below 2^50; 0 means 0.0001
+	MaxFreq   float64 // from 2^-900 to below 2^50; 0 means 1
+	Amplitude float64 // multiplies sines and cosines: a positive float32; 0 means sqrt(2/dim)
+	CosFirst  bool    // cosines before sines
 }
 
 // MLX returns the encoding of mlx.nn.SinusoidalPositionalEncoding: with n = dim/2
 // and k < n
 //
-//	row[k], row[n+k] = Scale * sin, cos of p*MaxFreq*(MinFreq/MaxFreq)^(k/(n-1))
+//	row[k], row[n+k] = Amplitude * sin, cos of p*MaxFreq*(MinFreq/MaxFreq)^(k/(n-1))
 //
 // With CosFirst the cosines come first. For full_turns, multiply both frequencies by 2π. dim is
 // even, from 2 to 65536; with dim 2 the only frequency is MaxFreq. Errors wrap ErrConfig.
@@ -212,16 +212,16 @@ func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 	if err := checkFrequency(function, "cfg.MaxFreq", most); err != nil {
 		return nil, err
 	}
-	scale := cmp.Or(cfg.Scale, math.Sqrt(2/float64(dim)))
+	scale := cmp.Or(cfg.Amplitude, math.Sqrt(2/float64(dim)))
 	if !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
-		return nil, argument.Error(posenc.ErrConfig, function, "cfg.Scale", scale, "0 or a positive float32")
+		return nil, argument.Error(posenc.ErrConfig, function, "cfg.Amplitude", scale, "0 or a positive float32")
 	}
 	order := SinThenCos
 	if cfg.CosFirst {
 		order = CosThenSin
 	}
 	invFreq, err := frequency.Geometric(dim/2, frequency.GeometricParameters{First: most, Last: least})
-	return ofModel(function, "cfg.MinFreq", least, SinusoidalConfig{Dim: dim, Order: order, Scale: scale}, invFreq, err)
+	return ofModel(function, "cfg.MinFreq", least, SinusoidalConfig{Dim: dim, Order: order, Amplitude: scale}, invFreq, err)
 }
 
 // defaultBase is the base of the frequencies where a model does not say otherwise.

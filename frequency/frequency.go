@@ -19,7 +19,7 @@
 // Frequencies are rounded in one of two ways, [Exact] or [Float32].
 //
 // With Exact every number of a Ladder is the real number that the rule's equation gives
-// for its parameters, rounded to float64 once. floor, ceil and comparisons are those of
+// for its parameters, rounded to float64 once. floor, ceil and comparisons are taken of
 // real numbers. Results have the same bits on every GOARCH, because no float64 logarithm
 // or power of package math goes into them.
 //
@@ -27,9 +27,6 @@
 // transformers lacks the rule) operation by operation in the same precision. Every
 // operation is correctly rounded; torch's are too, except powers, logarithms and exponentials, which
 // may be off in the last place: about one frequency in eighty.
-//
-// Every error wraps posenc.ErrConfig and names the function, the parameter, its value and what was
-// expected.
 package frequency
 
 import (

@@ -2,9 +2,9 @@ package modelconfig
 
 import "github.com/go-posenc/posenc/modelconfig/internal/document"
 
-// Every error about a document wraps one of these, and one about an argument posenc.ErrConfig. It
-// names the function, the key or the argument, its value, and what was expected or can be set
-// instead.
+// Every error about a description wraps one of these, every error about an argument
+// [posenc.ErrConfig]. It names the function, the key or the argument, its value, and what was
+// expected or can be set instead.
 var (
 	ErrSyntax        error = document.ErrSyntax        // not JSON, a key that appears twice, a value of the wrong type, a document that is too large
 	ErrUnknown       error = document.ErrUnknown       // an unknown model type, rope type or key about rotary positions

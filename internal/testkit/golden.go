@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"testing"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
@@ -41,15 +42,31 @@ func differs[T Number](of *Numbers[T], a, b []T) int {
 	return -1
 }
 
-// ReadJSON reads golden vectors, packed ones from NAME.json.gz.
-func ReadJSON(file string, vectors any) {
-	data := Must(os.ReadFile(file))
+// ReadGolden returns what a file has, uncompressed where its name ends with .gz.
+func ReadGolden(file string) []byte {
+	content := Must(os.ReadFile(file))
 	if strings.HasSuffix(file, ".gz") {
-		data = Must(io.ReadAll(Must(gzip.NewReader(bytes.NewReader(data)))))
+		content = Must(io.ReadAll(Must(gzip.NewReader(bytes.NewReader(content)))))
 	}
-	if err := json.Unmarshal(data, vectors); err != nil {
+	return content
+}
+
+// ReadJSON reads golden vectors.
+func ReadJSON(file string, vectors any) {
+	if err := json.Unmarshal(ReadGolden(file), vectors); err != nil {
 		panic(fmt.Errorf("%s: %w", file, err))
 	}
+}
+
+// ReadCases reads golden vectors whose text has as many cases.
+func ReadCases[C any](t *testing.T, file string, count int) []C {
+	t.Helper()
+	var vectors struct{ Cases []C }
+	ReadJSON(file, &vectors)
+	if len(vectors.Cases) != count {
+		t.Fatalf("%s has %d cases, want %d", file, len(vectors.Cases), count)
+	}
+	return vectors.Cases
 }
 
 // Hex returns the numbers of hexadecimal text, big-endian.

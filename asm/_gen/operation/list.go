@@ -31,7 +31,7 @@ func rotations() (list []Operation) {
 				Summary:    "rotates the pairs " + pair + " of every row into y:\nsee " + name + ".",
 				Doc: `%s rotates the pairs ` + stubPair + `, i < pairs, of every head of
 every token, as ` + name + ` does. The row of head h of token t is
-read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 Either y is x and has its strides, or the two share no memory.`,
 			})

@@ -18,7 +18,7 @@ type Operation struct {
 	Layout  Layout
 	Types   Types // Base, Layout and Types make the name; symbols are <name><instruction set>
 
-	// Parameters are those of the binding. A stub takes of them the slices first,
+	// Parameters are what the binding takes. A stub takes of them the slices first,
 	// then the geometry, then the scalars.
 	Parameters []Parameter
 	Result     *Result // or nil
@@ -62,7 +62,7 @@ const (
 // Element is a type of elements in memory.
 type Element int
 
-// The types of elements. B32 and B16 are moved whatever they mean.
+// The types of elements. B32 and B16 are moved, and their meaning does not matter.
 const (
 	None Element = iota
 	F32
@@ -224,7 +224,7 @@ func (o *Operation) Signature() string {
 	return signature
 }
 
-// Fields joins names and types as parameters, those of one type together.
+// Fields joins names and types as parameters, and names of one type together.
 func Fields(names, types []string) string {
 	var b strings.Builder
 	for i, name := range names {
@@ -253,7 +253,7 @@ func On(goarch string, operations []Operation) []Operation {
 }
 
 // Bodies calls write for every body that operations have on a GOARCH, with its name and
-// what writes it, that of kernels.
+// what writes it, the package kernels.
 func Bodies[K any](goarch string, operations []Operation, kernels map[string]K, write func(o *Operation, instructionSet, name string, kernel K) error) error {
 	for _, o := range operations {
 		kernel, ok := kernels[o.Emitter()]

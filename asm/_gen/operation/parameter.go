@@ -100,7 +100,7 @@ var lines = place("l", integers("l.", "n", "Len", "count", "Count", "stride", "S
 	Factor: 1,
 })
 
-// converted is vectors that are written as numbers of another type. Those of the slice
+// converted is vectors that are written as numbers of another type. The vectors of the slice
 // numbers have Len elements. scales is a slice of a scale for each, or "".
 func converted(numbers, scales string) Parameter {
 	arguments := integers("v.", "n", "Len", "count", "Count", "yStride", "YStride", "xStride", "XStride")
@@ -168,7 +168,7 @@ func matrices(y, x string) Parameter {
 	})
 }
 
-// block is frequencies as the kernels read them, so many of them.
+// block is n frequencies as the kernels read them.
 func block(n string) Parameter {
 	arguments := []Argument{{"high", "*float64", "&b.high[0]"}, {"low", "*float64", "&b.low[0]"}, {"margin", "*float64", "&b.margin[0]"}, {"n", "int", n}}
 	return place("b", arguments, Geometry{Struct: "Block", Counts: []string{"n"}, Factor: 1})
