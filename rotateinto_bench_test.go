@@ -6,9 +6,9 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/view"
-	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/kernels"
 )
 

@@ -46,6 +46,10 @@ func bind(b *bytes.Buffer, o *operation.Operation, sets []string) {
 	if o.Narrow != "" && len(sets) > 0 {
 		fmt.Fprintf(b, "impl = %s\n", o.Narrow)
 	}
+	assembly := slices.ContainsFunc(sets, func(set string) bool { return o.Symbol(set) != operation.PlainGo })
+	if assembly && len(o.Arguments()) > 0 {
+		fmt.Fprintf(b, "if raceDetector && impl != Generic {\n%s(%s)\n}\n", accessesName(o), names(parameters(o)))
+	}
 	b.WriteString("switch impl {\n")
 	var symbols []string // in order
 	callers := map[string][]string{}
@@ -140,14 +144,19 @@ func plain(o *operation.Operation) string {
 
 func isLoop(o *operation.Operation) bool {
 	g := o.Geometry()
-	return g != nil && len(g.Loops) > 0
+	return g != nil && len(g.Loops) > 0 && len(o.Definition) > 0
 }
 
 // loopName is the name of the loop over the rows of an operation, by its definition.
-func loopName(o *operation.Operation) string {
+func loopName(o *operation.Operation) string { return privateName(o) + "Generic" }
+
+// accessesName is the name of the function that says what the operation reads and writes.
+func accessesName(o *operation.Operation) string { return privateName(o) + "Accesses" }
+
+func privateName(o *operation.Operation) string {
 	private := *o
 	private.Private = true
-	return private.BindingName() + "Generic"
+	return private.BindingName()
 }
 
 // definition returns the calls of package generic for one row.
@@ -192,12 +201,56 @@ func loops(operations []operation.Operation) ([]byte, error) {
 		if !isLoop(&o) {
 			continue
 		}
-		g := o.Geometry()
-		fmt.Fprintf(&b, "\nfunc %s(%s) {\n", loopName(&o), fields(parameters(&o)))
-		for _, l := range g.Loops {
-			fmt.Fprintf(&b, "for %s {\n", l)
+		overRows(&b, &o, loopName(&o), definition(&o))
+	}
+	return format.Source(b.Bytes())
+}
+
+// overRows writes a function with the parameters of a binding that does the same for each
+// row.
+func overRows(b *bytes.Buffer, o *operation.Operation, name, do string) {
+	g := o.Geometry()
+	fmt.Fprintf(b, "\nfunc %s(%s) {\n", name, fields(parameters(o)))
+	for _, l := range g.Loops {
+		fmt.Fprintf(b, "for %s {\n", l)
+	}
+	if g.Set != "" {
+		b.WriteString(g.Set + "\n")
+	}
+	fmt.Fprintf(b, "%s\n%s}\n", do, strings.Repeat("}\n", len(g.Loops)))
+}
+
+// accesses returns the file of package kernels that tells the race detector what operations
+// read and write.
+func accesses(operations []operation.Operation) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%spackage kernels\n\nimport \"github.com/go-posenc/posenc/generic\"\n", header)
+	for _, o := range bound(operations) {
+		if len(o.Arguments()) == 0 {
+			continue
 		}
-		fmt.Fprintf(&b, "%s\n%s\n%s}\n", g.Set, definition(&o), strings.Repeat("}\n", len(g.Loops)))
+		g := o.Geometry()
+		var calls []string
+		for _, p := range o.Parameters {
+			if p.Kind != operation.Slice {
+				continue
+			}
+			access := "reads"
+			if p.Written {
+				access = "writes"
+			}
+			row := g.Rows[p.Name]
+			switch {
+			case row == "":
+				row = p.Name + g.Row
+			case single(&o, p.Name):
+				row = strings.TrimSuffix(row, "]") + ":][:1]"
+			}
+			for part := range strings.SplitSeq(row, ", ") {
+				calls = append(calls, access+"("+part+")")
+			}
+		}
+		overRows(&b, &o, accessesName(&o), strings.Join(calls, "\n"))
 	}
 	return format.Source(b.Bytes())
 }

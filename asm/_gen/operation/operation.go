@@ -93,6 +93,14 @@ func (e Element) String() string { return elements[e].name }
 // Go returns its type in Go.
 func (e Element) Go() string { return elements[e].goType }
 
+// first slices what n numbers take.
+func (e Element) first(n string) string {
+	if e == Q8 {
+		n += "/generic.Q8Block*generic.Q8Bytes"
+	}
+	return ":" + n
+}
+
 // Bytes returns its size.
 func (e Element) Bytes() int { return elements[e].bytes }
 
@@ -136,11 +144,12 @@ type Argument struct{ Name, Type, Value string }
 
 // Geometry says where rows lie.
 type Geometry struct {
-	Struct    string   // of package kernels, or ""
-	Loops     []string // over the rows, the outermost first
-	Set       string   // statements before the definition of a row
-	Rows      map[string]string
-	Counts    []string // arguments whose product, times Factor, is the elements of a call
+	Struct    string            // of package kernels, or ""
+	Loops     []string          // over the rows, the outermost first
+	Set       string            // statements before the definition of a row
+	Rows      map[string]string // what of a slice a row takes, and no more: the race detector is told so
+	Row       string            // what it takes of slices that are not there, if not all
+	Counts    []string          // arguments whose product, times Factor, is the elements of a call
 	Factor    int
 	Parameter []Parameter // the binding's, where they are not one struct
 }
