@@ -122,7 +122,7 @@ func TestDocumentCode(t *testing.T) {
 			count++
 			source := string(testkit.Must(os.ReadFile(filepath.FromSlash(path.Join(path.Dir(name), m[2])))))
 			found := false
-			for code, tabs := m[1], 0; tabs < 4 && !found; tabs++ {
+			for code, tabs := m[1], 0; tabs < 6 && !found; tabs++ {
 				found = strings.Contains("\n"+source, "\n"+code)
 				code = regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(code, "\t$1")
 			}
