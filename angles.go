@@ -8,6 +8,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Angles says by which cosines and sines each token is rotated: the ones of its position
@@ -159,8 +160,13 @@ func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *heads.Rotation
 	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.Scaling, r.Scaling*r.Sign)
 }
 
+// tokenRow is memory for the row of one token: there is no time to clear more.
+type tokenRow [2*kernels.TokenPairs + kernels.Line]float32
+
 // writeRow makes the row of one token, for at most kernels.TokenPairs pairs.
-func (a *Angles) writeRow(cos, sin []float32, r *heads.Rotation) {
+func (a *Angles) writeRow(memory *tokenRow, r *heads.Rotation) (cos, sin []float32) {
+	scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
+	cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
 	switch {
 	case a.rows != nil:
 		a.rows.copyRow(cos, sin, row(a.of, 0), r.Sign)
@@ -169,6 +175,7 @@ func (a *Angles) writeRow(cos, sin []float32, r *heads.Rotation) {
 	default:
 		a.rotary.frequencies.WriteRow(cos, sin, a.of, r.Scaling, r.Scaling*r.Sign)
 	}
+	return cos, sin
 }
 
 // check checks positions, the argument of that name, and returns how many tokens they are

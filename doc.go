@@ -35,6 +35,8 @@
 //
 // The other packages of the module:
 //
+//   - modelconfig reads how a model rotates. docs/models.md, docs/absolute.md and docs/relative.md
+//     of the repository say which encoding a model has.
 //   - frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
 //   - multimodal has the positions of prompts with images, video and sound.
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
@@ -106,11 +108,6 @@
 // A row is the cosines and sines of one position. The result has the same bits either way.
 // [NewRows] does the same with a table of your own, in which each head may have its own
 // entries (Heads of [RowsConfig]). [Rows.AtSome] leaves some of the tokens unrotated.
-//
-// # Models
-//
-// Package modelconfig reads how a model rotates. docs/models.md, docs/absolute.md and
-// docs/relative.md of the repository say which encoding a model has and which call computes it.
 //
 // # Glossary
 //
@@ -199,6 +196,11 @@
 // Errors name the function, the argument, its value and what was expected, and wrap
 // ErrConfig, ErrLength, ErrShape, ErrOverlap or ErrPosition. All checks come before the
 // first write: after an error nothing has changed.
+//
+// # Compatibility
+//
+// docs/compatibility.md of the repository says which packages, results and versions of Go are
+// promised, and what a new version may change.
 //
 // # Choosing an implementation
 //

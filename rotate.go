@@ -126,10 +126,8 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 		cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
 	}
 	if !inPlace {
-		var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
-		scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
-		cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
-		a.writeRow(cos, sin, r)
+		var memory tokenRow
+		cos, sin = a.writeRow(&memory, r)
 	}
 	h, sameOrder := r.Head, r.In == r.Out
 	var x view.Operand // its strides are in k

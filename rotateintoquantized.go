@@ -295,10 +295,8 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, 
 			cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
 		}
 		if !inPlace {
-			var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
-			scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
-			cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
-			a.writeRow(cos, sin, r)
+			var memory tokenRow
+			cos, sin = a.writeRow(&memory, r)
 		}
 	}
 	for i := range stores {

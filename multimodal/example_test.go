@@ -116,7 +116,7 @@ func ExampleFamilyOf() {
 	// Output:
 	// qwen3_vl Qwen3VL
 	// glm4v Qwen3VL
-	// multimodal.FamilyOf: modelType is "llama", want a model in docs/multimodal.md: invalid configuration
+	// multimodal.FamilyOf: modelType is "llama", want the model_type of a model in docs/multimodal.md (an architecture of GGUF, such as qwen2vl, has models of several families): invalid configuration
 }
 
 // The patches of an image of 4 by 4, of which 2 by 2 become one token: they come together, and

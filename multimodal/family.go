@@ -103,7 +103,7 @@ func FamilyOf(modelType string) (Family, error) {
 	if len(modelType) > 64 {
 		modelType = modelType[:64] + "..."
 	}
-	return 0, argument.Error(argument.ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "a model in docs/multimodal.md")
+	return 0, argument.Error(argument.ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "the model_type of a model in docs/multimodal.md (an architecture of GGUF, such as qwen2vl, has models of several families)")
 }
 
 // Model is the rule by which a model's tokens get their positions, with the parameters from

@@ -63,7 +63,7 @@ const (
 	longest       = 1 << 17 // of the sequences that are checked without SequenceLength
 	unknownLength = 1 << 12 // of models that do not say how long their sequences are
 	mostHeadDim   = 1 << 16 // as memory is some hundred times as much
-	mostFailures  = 4       // that are analysed, as each takes a part of a second
+	mostFailures  = 3       // that are analysed, as each takes a part of a second
 )
 
 // checker is one call of Check.

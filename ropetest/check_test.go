@@ -261,7 +261,7 @@ func TestOtherErrors(t *testing.T) {
 					}
 				}
 			},
-			[]string{"layer 0: ", "layer 0, one token at a time: ", "layer 1: ", "layer 1, one", "other results of layers 2 to 31 are not compared until these agree"},
+			[]string{"layer 0: ", "layer 0, one token at a time: ", "layer 1: ", "other results of layers 1 to 31 are not compared until these agree"},
 		},
 		{"no options for the length", "internlm3-8b-instruct", modelconfig.RopeOptions{}, identity, []string{"ropetest.Check: modelconfig.Model.Rope: options.SequenceLength is 0"}},
 		{"a sequence of one token", "Llama-2-7b-hf", modelconfig.RopeOptions{SequenceLength: 1}, identity, []string{"ropetest.Check: options.SequenceLength is 1, want at least 2"}},
