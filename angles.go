@@ -11,7 +11,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Angles says by which cosines and sines each token is rotated: those of its position
+// Angles says by which cosines and sines each token is rotated: the ones of its position
 // ([Rotary.At]), or a row of a cos/sin cache ([Rows.All], [Rows.At]). It refers to the
 // slice that it was made from, and what is rotated must share no memory with that slice. The
 // function that takes the Angles checks them.
@@ -49,7 +49,7 @@ func (r *Rotary) AtFractional(positions []float32) Angles {
 	return Angles{rotary: r, of: bits, how: byFractions}
 }
 
-// Unrotated returns the angles of tokens that do not rotate: those of a layer without positions
+// Unrotated returns the angles of tokens that do not rotate, as in a layer without positions
 // (NoPE), whose heads are like the others of the model. [Rotate] leaves such heads as they are, and
 // functions that write heads elsewhere copy them, in the order in which they are read.
 func (r *Rotary) Unrotated(tokens int) Angles {

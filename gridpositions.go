@@ -7,7 +7,7 @@ import (
 )
 
 // GridPositionsOptions says which positions the patches of an image have, for [GridPositions].
-// docs/vision.md in the repository has those of models.
+// docs/vision.md in the repository has the options of models.
 type GridPositionsOptions struct {
 	Height, Width       int     // patches of an image, each from 1 to 2^22
 	Centered            bool    // positions are centres from -1 to 1 times 2π, not numbers; RefHeight, RefWidth and PositionScale must be 0

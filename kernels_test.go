@@ -35,15 +35,6 @@ func FuzzKernels(f *testing.F) {
 	})
 }
 
-// TestKernels is a sample of FuzzKernels. The tests of package kernels are more thorough.
-func TestKernels(t *testing.T) {
-	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
-		for n := range testkit.Rounds(48) {
-			tryKernel(t, o, uint64(n), n+n/16*n/4, n%3 == 0, nil)
-		}
-	})
-}
-
 // tryKernel makes a random call by each implementation, whose rows have n elements. The bits, again and again, begin each
 // slice of numbers.
 func tryKernel(t *testing.T, o *operations.Operation, seed uint64, n int, packed bool, bits []byte) {

@@ -97,7 +97,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	return units, nil
 }
 
-// unitsOf returns how many D a head of so many elements is.
+// unitsOf returns how many D a head of headDim elements has.
 func unitsOf[D Quantized](headDim int) int {
 	if quantizedKind[D]() == kernels.KindQ8 {
 		return headDim / generic.Q8Block
@@ -105,7 +105,7 @@ func unitsOf[D Quantized](headDim int) int {
 	return headDim
 }
 
-// setOperand sets o to where the heads of v lie, of so many elements each, except the data
+// setOperand sets o to where the heads of v lie, of units each, except the data
 // and the scales. (It sets field by field, and those two are set elsewhere: see
 // view.View.)
 func (v *QuantizedView[D]) setOperand(o *heads.QuantizedOperand, units int) {
@@ -124,8 +124,8 @@ func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 	}
 }
 
-// overlaps reports whether two views that are in order, of so many tokens each, share
-// elements or scales. Heads are so many elements of Data.
+// overlaps reports whether two views that are in order, of tokens and otherTokens, share
+// elements or scales. units and otherUnits are the elements of Data of a head.
 func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, units, otherUnits int) bool {
 	if units != otherUnits {
 		return argument.Overlap(v.Data, o.Data) || argument.Overlap(v.Scales, o.Scales)

@@ -26,7 +26,7 @@ type FusedView[T Element] struct {
 
 // RotateFused normalizes, rotates, normalizes again and scales Q and K in place, in one pass
 // over memory. It gives the bits that Normalize, Rotate, Normalize and ScaleQueries give one
-// after another, each rounding to T. Errors are those of Rotate. In addition, a zero Norm is
+// after another, each rounding to T. Errors are as in Rotate. In addition, a zero Norm is
 // ErrConfig, a Norm that does not fit the heads is ErrShape, QueryScales without an entry for
 // each token ErrLength, and QueryScales that share memory with a view ErrOverlap.
 func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {

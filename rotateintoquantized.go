@@ -22,8 +22,8 @@ type IntoQuantized[D Quantized, S Element] struct {
 	// weights all heads of a token as one vector. nil means no norm.
 	Norm, RotatedNorm *RMSNorm
 
-	// HeadDim is the number of elements of a head that does not rotate, where it is not that of
-	// the Angles (values of latent attention). 0 means that of the Angles.
+	// HeadDim is the number of elements of a head that does not rotate, where it is not the HeadDim of
+	// the Angles (values of latent attention). 0 means the HeadDim of the Angles.
 	HeadDim int
 }
 
@@ -42,7 +42,7 @@ type IntoQuantized[D Quantized, S Element] struct {
 // Dst shares no memory with Src, slots or the slices of a. You may split it into calls for any
 // ranges of tokens or heads, on any goroutines, and get the same bits; a norm of all heads needs
 // all heads of a token in one call. Errors wrap ErrConfig (a, a norm, InverseScale, Hadamard),
-// ErrShape, ErrLength, ErrOverlap or ErrPosition, as those of RotateInto. HeadDim is at most
+// ErrShape, ErrLength, ErrOverlap or ErrPosition, as in RotateInto. HeadDim is at most
 // 4096, and Heads*HeadDim at most 16384 with a norm of all heads.
 func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x IntoQuantized[D, S]) error {
 	var c quantizedCall
@@ -78,7 +78,7 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x Into
 //		posenc.IntoQuantized[posenc.E4M3, float32]{Dst: values, Src: v})
 //
 // The Dst of both share no elements and no scales; if their formats or their HeadDim differ, they
-// share no memory at all. Errors are those of RotateIntoQuantized.
+// share no memory at all. Errors are as in RotateIntoQuantized.
 func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, keys IntoQuantized[K, S], values IntoQuantized[V, S]) error {
 	var c quantizedCall
 	if err := c.begin("posenc.RotateIntoQuantizedKV", &a, slots); err != nil {

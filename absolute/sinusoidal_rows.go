@@ -69,7 +69,7 @@ func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions
 //	RN64(RN64(sin(p*w[k])) * RN32(Amplitude))    RN64(RN64(cos(p*w[k])) * RN32(Amplitude))
 //
 // Sine and cosine are correctly rounded: within half a unit in the last place. Each pair takes
-// microseconds, so use it for tables that are made once. Errors are those of SinusoidalRows.
+// microseconds, so use it for tables that are made once. Errors are as in SinusoidalRows.
 func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) error {
 	tokens, err := checkRows("absolute.SinusoidalRows64", s, "dst", dst, "positions", positions)
 	if err != nil || tokens == 0 {

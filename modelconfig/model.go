@@ -25,9 +25,9 @@ func (m *Model) of() *description.Description {
 // two attentions, there is one Layer for each attention.
 type Layer struct {
 	// Kind is the name of the layers with the same frequencies. It is "" if all layers that
-	// rotate are alike. It does not say which layers have an attention window: layers with and
-	// without a window have the same Kind if they have the same frequencies. Windows are in the
-	// configuration's own keys (layer_types, sliding_window_pattern).
+	// rotate have the same. Layers with and without an attention window have one Kind if they
+	// have the same frequencies: windows are in the configuration's own keys (layer_types,
+	// sliding_window_pattern).
 	Kind string
 
 	// Rotates is false for a layer that does not rotate (NoPE). [LayerRows.Layer] then leaves Q and

@@ -44,7 +44,7 @@ type ropeLayer struct {
 	attention, indexer, of *posenc.Rotary
 }
 
-// Rope computes the frequencies of all layers. Each layer gets its own, whatever the model is:
+// Rope computes the frequencies of all layers. Each layer gets its own, in every model:
 // layers that do not rotate, several bases, and indexers.
 //
 // options is at most one RopeOptions. Without it, or with its zero value, angles are exact.
@@ -148,7 +148,7 @@ func (r *Rope) layer(i int) ropeLayer {
 
 // Rows computes the cosines and sines of the tokens of a step once for all layers: one row for
 // each token and each kind of layers. With several axes positions is [axes][tokens]. Errors are
-// those of posenc.Rotary.Rows; posenc.ErrConfig for a nil or zero Rope.
+// as in posenc.Rotary.Rows; posenc.ErrConfig for a nil or zero Rope.
 func (r *Rope) Rows(positions []int32) (*LayerRows, error) {
 	if r == nil || len(r.kinds) == 0 {
 		return nil, document.ValueError(posenc.ErrConfig, "Rope.Rows", "the Rope", "nil or zero", "a Rope from Model.Rope")
@@ -174,7 +174,7 @@ type LayerRows struct {
 
 // Refill computes the rows of another step, of as many tokens as there are, in place of those
 // that there were. It allocates only where there never were as many tokens. No other call may
-// use the rows meanwhile. Errors are those of Rope.Rows. After an error there are no rows until
+// use the rows meanwhile. Errors are as in Rope.Rows. After an error there are no rows until
 // Refill returns nil.
 func (r *LayerRows) Refill(positions []int32) error {
 	if r == nil || len(r.kinds) == 0 {
@@ -190,7 +190,7 @@ func (r *LayerRows) Refill(positions []int32) error {
 	return nil
 }
 
-// Layer returns the angles by which Q and K of a layer rotate. Those of a layer that does not
+// Layer returns the angles by which Q and K of a layer rotate. The angles of a layer that does not
 // rotate leave them as they are. If there is no such layer, functions that take the angles return
 // an error.
 func (r *LayerRows) Layer(layer int) posenc.Angles {

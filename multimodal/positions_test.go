@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/multimodal"
 )
@@ -85,9 +86,8 @@ func TestSplitText(t *testing.T) {
 			for n := range b.Prompts {
 				runs := b.runs(t, m, n)
 				var split []multimodal.Run
-				tokens := 0
+				tokens, _ := tokens(runs)
 				for _, r := range runs {
-					tokens += r.Tokens
 					for r.Kind == multimodal.Text && r.Tokens > 1 {
 						split = append(split, text(1))
 						r.Tokens--
@@ -135,10 +135,7 @@ func TestAllocations(t *testing.T) {
 		case multimodal.MiniCPMV47:
 			runs = []multimodal.Run{text(3), marker(1), image(6, 8, 12), marker(1)}
 		}
-		tokens := 0
-		for _, r := range runs {
-			tokens += r.Tokens
-		}
+		tokens, _ := tokens(runs)
 		dst, next := make([]int32, m.Axes()*tokens), make([]multimodal.Next[int32], 1)
 		prompts := [][]multimodal.Run{runs}
 		if n := testing.AllocsPerRun(10, func() {
@@ -179,68 +176,69 @@ func TestErrors(t *testing.T) {
 		err, kind error
 		says      string
 	}{
-		{at(multimodal.Model{}, text(1)), multimodal.ErrConfig, "multimodal.Model.Positions: m.Family is 0"},
-		{at(multimodal.Model{Family: 200, MergeSize: 2}, text(1)), multimodal.ErrConfig, "m.Family is 200"},
-		{with(qwen2, func(m *multimodal.Model) { m.MergeSize = 0 }), multimodal.ErrConfig, "m.MergeSize is 0, want from 1"},
-		{with(qwen2, func(m *multimodal.Model) { m.TimeScale = 1 }), multimodal.ErrConfig, "m.TimeScale is 1, want 0 for Qwen2VL"},
-		{with(qwen2, func(m *multimodal.Model) { m.TemporalMergeSize = 2 }), multimodal.ErrConfig, "m.TemporalMergeSize is 2, want 0"},
-		{with(qwen3, func(m *multimodal.Model) { m.AfterLargest = true }), multimodal.ErrConfig, "m.AfterLargest is true"},
-		{with(qwen25, func(m *multimodal.Model) { m.PositionsPerSecond = 0 }), multimodal.ErrConfig, "m.PositionsPerSecond is 0"},
-		{with(qwen25, func(m *multimodal.Model) { m.PositionsPerSecond = float32(math.NaN()) }), multimodal.ErrConfig, "m.PositionsPerSecond is NaN"},
-		{with(ernie, func(m *multimodal.Model) { m.TemporalMergeSize = 0 }), multimodal.ErrConfig, "m.TemporalMergeSize is 0"},
-		{with(hunYuan, func(m *multimodal.Model) { m.HunYuanAxes = 2 }), multimodal.ErrConfig, "m.HunYuanAxes is 2, want from 3 to 4"},
-		{with(omni25, func(m *multimodal.Model) { m.PositionsPerChunk = 0 }), multimodal.ErrConfig, "m.PositionsPerChunk is 0"},
-		{with(ming, func(m *multimodal.Model) { m.TimeScale = 0 }), multimodal.ErrConfig, "m.TimeScale is 0"},
-		{at(qwen2, text(-1)), multimodal.ErrShape, "runs[0].Tokens is -1, want at least 0"},
-		{at(qwen2, multimodal.Run{Kind: 77, Tokens: 1}), multimodal.ErrShape, "runs[0].Kind is 77"},
-		{at(qwen2, multimodal.Run{Kind: multimodal.SliceStart + 1, Tokens: 1}), multimodal.ErrShape, "runs[0].Kind is 7, want one of the constants"},
-		{at(qwen2, multimodal.Run{Kind: multimodal.Audio, Tokens: 1}), multimodal.ErrShape, "runs[0].Kind is Audio, want a kind that Qwen2VL has"},
-		{at(hunYuan, video(4, 1, 4, 4, 1)), multimodal.ErrShape, "runs[0].Kind is Video"},
-		{at(qwen2, multimodal.Run{Tokens: 1, AudioTokens: 1}), multimodal.ErrShape, "runs[0].AudioTokens is 1"},
-		{at(qwen2, multimodal.Run{Tokens: 1, Grid: multimodal.Grid{T: 1}}), multimodal.ErrShape, "runs[0].Grid is {1 0 0}, want none"},
-		{at(qwen2, text(1), image(5, 4, 4)), multimodal.ErrShape, "runs[1].Tokens is 5, want 1*2*2, the tokens of the grid"},
-		{at(qwen2, image(4, 4, 5)), multimodal.ErrShape, "runs[0].Grid.W is 5, want a multiple of MergeSize = 2"},
-		{at(qwen2, image(4, 0, 4)), multimodal.ErrShape, "runs[0].Grid.H is 0"},
-		{at(qwen2, image(1<<30, huge-1, huge-1)), multimodal.ErrShape, "runs[0].Grid is"},
-		{at(qwen2, multimodal.Run{Kind: multimodal.Image, Tokens: 8, Grid: multimodal.Grid{T: 2, H: 4, W: 4}}), multimodal.ErrShape, "runs[0].Grid.T is 2, want 1 for an image"},
-		{at(qwen2, multimodal.Run{Kind: multimodal.Image, Tokens: 0, Grid: multimodal.Grid{T: 1, H: 4, W: 4}}), multimodal.ErrShape, "runs[0].Tokens is 0, want at least 1"},
-		{at(qwen2, video(0, 0, 4, 4, 1)), multimodal.ErrShape, "runs[0].Tokens is 0"},
-		{at(qwen2, video(1, 0, 4, 4, 1)), multimodal.ErrShape, "runs[0].Grid.T is 0"},
-		{at(qwen3, video(8, 2, 4, 4, 1)), multimodal.ErrShape, "runs[0].Grid.T is 2, want 1, as Qwen3VL has a run for each frame"},
-		{at(ernie, video(12, 3, 4, 4, 1)), multimodal.ErrShape, "runs[0].Grid.T is 3, want a multiple of m.TemporalMergeSize = 2"},
-		{at(qwen25, video(4, 1, 4, 4, 0)), multimodal.ErrShape, "runs[0].SecondsPerGrid is 0"},
-		{at(qwen25, video(4, 1, 4, 4, float32(math.NaN()))), multimodal.ErrShape, "runs[0].SecondsPerGrid is NaN"},
-		{at(multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 1, PositionsPerSecond: 1 << 20}, video(20, 20, 1, 1, 1<<20)), multimodal.ErrPosition, "runs[0].SecondsPerGrid is"},
+		{at(multimodal.Model{}, text(1)), posenc.ErrConfig, "multimodal.Model.Positions: m.Family is 0"},
+		{at(multimodal.Model{Family: multimodal.Ming + 1, MergeSize: 2}, text(1)), posenc.ErrConfig, "m.Family is 10"},
+		{with(qwen2, func(m *multimodal.Model) { m.MergeSize = 1<<15 + 1 }), posenc.ErrConfig, "m.MergeSize is 32769"},
+		{with(qwen2, func(m *multimodal.Model) { m.MergeSize = 0 }), posenc.ErrConfig, "m.MergeSize is 0, want from 1"},
+		{with(qwen2, func(m *multimodal.Model) { m.TimeScale = 1 }), posenc.ErrConfig, "m.TimeScale is 1, want 0 for Qwen2VL"},
+		{with(qwen2, func(m *multimodal.Model) { m.TemporalMergeSize = 2 }), posenc.ErrConfig, "m.TemporalMergeSize is 2, want 0"},
+		{with(qwen3, func(m *multimodal.Model) { m.AfterLargest = true }), posenc.ErrConfig, "m.AfterLargest is true"},
+		{with(qwen25, func(m *multimodal.Model) { m.PositionsPerSecond = 0 }), posenc.ErrConfig, "m.PositionsPerSecond is 0"},
+		{with(qwen25, func(m *multimodal.Model) { m.PositionsPerSecond = float32(math.NaN()) }), posenc.ErrConfig, "m.PositionsPerSecond is NaN"},
+		{with(ernie, func(m *multimodal.Model) { m.TemporalMergeSize = 0 }), posenc.ErrConfig, "m.TemporalMergeSize is 0"},
+		{with(hunYuan, func(m *multimodal.Model) { m.HunYuanAxes = 2 }), posenc.ErrConfig, "m.HunYuanAxes is 2, want from 3 to 4"},
+		{with(omni25, func(m *multimodal.Model) { m.PositionsPerChunk = 0 }), posenc.ErrConfig, "m.PositionsPerChunk is 0"},
+		{with(ming, func(m *multimodal.Model) { m.TimeScale = 0 }), posenc.ErrConfig, "m.TimeScale is 0"},
+		{at(qwen2, text(-1)), posenc.ErrShape, "runs[0].Tokens is -1, want at least 0"},
+		{at(qwen2, multimodal.Run{Kind: 77, Tokens: 1}), posenc.ErrShape, "runs[0].Kind is 77"},
+		{at(qwen2, multimodal.Run{Kind: multimodal.SliceStart + 1, Tokens: 1}), posenc.ErrShape, "runs[0].Kind is 7, want one of the constants"},
+		{at(qwen2, multimodal.Run{Kind: multimodal.Audio, Tokens: 1}), posenc.ErrShape, "runs[0].Kind is Audio, want a kind that Qwen2VL has"},
+		{at(hunYuan, video(4, 1, 4, 4, 1)), posenc.ErrShape, "runs[0].Kind is Video"},
+		{at(qwen2, multimodal.Run{Tokens: 1, AudioTokens: 1}), posenc.ErrShape, "runs[0].AudioTokens is 1"},
+		{at(qwen2, multimodal.Run{Tokens: 1, Grid: multimodal.Grid{T: 1}}), posenc.ErrShape, "runs[0].Grid is {1 0 0}, want none"},
+		{at(qwen2, text(1), image(5, 4, 4)), posenc.ErrShape, "runs[1].Tokens is 5, want 1*2*2, the tokens of the grid"},
+		{at(qwen2, image(4, 4, 5)), posenc.ErrShape, "runs[0].Grid.W is 5, want a multiple of MergeSize = 2"},
+		{at(qwen2, image(4, 0, 4)), posenc.ErrShape, "runs[0].Grid.H is 0"},
+		{at(qwen2, image(1<<30, huge-1, huge-1)), posenc.ErrShape, "runs[0].Grid is"},
+		{at(qwen2, multimodal.Run{Kind: multimodal.Image, Tokens: 8, Grid: multimodal.Grid{T: 2, H: 4, W: 4}}), posenc.ErrShape, "runs[0].Grid.T is 2, want 1 for an image"},
+		{at(qwen2, multimodal.Run{Kind: multimodal.Image, Tokens: 0, Grid: multimodal.Grid{T: 1, H: 4, W: 4}}), posenc.ErrShape, "runs[0].Tokens is 0, want at least 1"},
+		{at(qwen2, video(0, 0, 4, 4, 1)), posenc.ErrShape, "runs[0].Tokens is 0"},
+		{at(qwen2, video(1, 0, 4, 4, 1)), posenc.ErrShape, "runs[0].Grid.T is 0"},
+		{at(qwen3, video(8, 2, 4, 4, 1)), posenc.ErrShape, "runs[0].Grid.T is 2, want 1, as Qwen3VL has a run for each frame"},
+		{at(ernie, video(12, 3, 4, 4, 1)), posenc.ErrShape, "runs[0].Grid.T is 3, want a multiple of m.TemporalMergeSize = 2"},
+		{at(qwen25, video(4, 1, 4, 4, 0)), posenc.ErrShape, "runs[0].SecondsPerGrid is 0"},
+		{at(qwen25, video(4, 1, 4, 4, float32(math.NaN()))), posenc.ErrShape, "runs[0].SecondsPerGrid is NaN"},
+		{at(multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 1, PositionsPerSecond: 1 << 20}, video(20, 20, 1, 1, 1<<20)), posenc.ErrPosition, "runs[0].SecondsPerGrid is"},
 		{at(multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 1, PositionsPerSecond: 1 << 10, AfterLargest: true},
-			video(2, 2, 1, 1, 1<<20), video(2, 2, 1, 1, 1<<20)), multimodal.ErrPosition, "a position of runs is 2147483649"},
-		{at(hunYuan, image(5, 4, 4)), multimodal.ErrShape, "runs[0].Tokens is 5, want 2*(2+1), the tokens of the grid, or 2 more"},
-		{at(omni25, both(4+4+2, 2, 1), both(4+4+3, 2, 1)), multimodal.ErrShape, "runs[1].Tokens is 11, want 2*1*2 for the video + AudioTokens = 2 + 4 at the ends"},
-		{at(omni25, both(8, 0, 1)), multimodal.ErrShape, "runs[0].AudioTokens is 0, want from 1 to Tokens = 8"},
-		{at(omni25, both(8, huge, 1)), multimodal.ErrShape, "runs[0].AudioTokens is"},
-		{at(omni25, both(8, 8, 1)), multimodal.ErrShape, "runs[0].Tokens is 8, want 2*1*2 for the video + AudioTokens = 8"},
-		{at(omni3, video(8, 2, 4, 4, 0.5)), multimodal.ErrPosition, "a position of runs is 6.5, want an integer; FractionalPositions writes fractions"},
-		{at(omni3, video(8, 2, 4, 4, 1<<20), video(8, 2, 4, 4, 1<<20)), multimodal.ErrPosition, "want at most 16777216 in magnitude"},
-		{at(ming, text(1), video(8, 2, 4, 4, 1<<20), video(8, 2, 4, 4, 1<<24)), multimodal.ErrShape, "runs[2].SecondsPerGrid"},
-		{at(multimodal.Model{Family: multimodal.Ming, MergeSize: 2, TimeScale: 100}, video(8, 2, 4, 4, 1<<20)), multimodal.ErrPosition, "at most 16777216 in magnitude"},
-		{at(miniCPM, image(4, 8, 8)), multimodal.ErrShape, "runs[0].Kind is Image, want a run of kind Marker or SliceStart before it"},
-		{at(miniCPM, text(1), image(4, 8, 8)), multimodal.ErrShape, "runs[1].Kind is Image"},
-		{at(miniCPM, multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[1].Kind is Image, want no slice before any image"},
-		{at(miniCPM, text(1), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[2].Kind is Image, want no slice after text"},
-		{at(miniCPM, marker(1), image(4, 8, 8), text(1), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[4].Kind is Image, want no slice after text"},
-		{at(miniCPM, marker(1), video(4, 1, 8, 8, 0), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "want Video"},
-		{at(qwen2, text(huge), text(1)), multimodal.ErrShape, "].Tokens is"},
-		{at(qwen2, text(math.MaxInt32), text(1)), multimodal.ErrShape, "runs[1].Tokens is 1, want fewer than 2^31 together with the 2147483647 of the runs before"},
-		{at(qwen2, text(33)), multimodal.ErrLength, "dst has 96 elements, want 3*33"},
-		{batch(6, 0, multimodal.BatchOptions{Length: -1}), multimodal.ErrConfig, "multimodal.Model.BatchPositions: options.Length is -1"},
-		{batch(6, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), multimodal.ErrLength, "dst has 6 elements, want 3*1*1"},
-		{batch(6, 1, multimodal.BatchOptions{Length: huge}, nil, nil), multimodal.ErrLength, "dst has 6 elements"},
-		{batch(0, 0, multimodal.BatchOptions{Length: huge/2 + 1}, nil, nil, nil, nil), multimodal.ErrLength, "dst has 0 elements"},
-		{multimodal.Model{}.BatchPositions(nil, nil, nil, multimodal.BatchOptions{}), multimodal.ErrConfig, "multimodal.Model.BatchPositions: m.Family is 0"},
-		{omni3.BatchPositions(dst[:54], nil, [][]multimodal.Run{nil, {video(8, 2, 4, 4, 0.5)}}, multimodal.BatchOptions{Length: 9}), multimodal.ErrPosition, "a position of prompts[1] is 6.5"},
-		{batch(6, 2, multimodal.BatchOptions{Length: 2}, []multimodal.Run{text(2)}), multimodal.ErrLength, "next has 2 elements, want 0 or 1"},
-		{batch(3, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), multimodal.ErrShape, "prompts[0] is 2 tokens, want at most options.Length = 1"},
-		{batch(48, 2, multimodal.BatchOptions{Length: 8}, []multimodal.Run{text(2)}, []multimodal.Run{text(1), image(3, 4, 4)}), multimodal.ErrShape, "prompts[1][1].Tokens is 3"},
-		{batch(96, 1, multimodal.BatchOptions{Length: 32}, []multimodal.Run{text(2)}), multimodal.ErrOverlap, "dst is sharing elements with next"},
+			video(2, 2, 1, 1, 1<<20), video(2, 2, 1, 1, 1<<20)), posenc.ErrPosition, "a position of runs is 2147483649"},
+		{at(hunYuan, image(5, 4, 4)), posenc.ErrShape, "runs[0].Tokens is 5, want 2*(2+1), the tokens of the grid, or 2 more"},
+		{at(omni25, both(4+4+2, 2, 1), both(4+4+3, 2, 1)), posenc.ErrShape, "runs[1].Tokens is 11, want 2*1*2 for the video + AudioTokens = 2 + 4 at the ends"},
+		{at(omni25, both(8, 0, 1)), posenc.ErrShape, "runs[0].AudioTokens is 0, want from 1 to Tokens = 8"},
+		{at(omni25, both(8, huge, 1)), posenc.ErrShape, "runs[0].AudioTokens is"},
+		{at(omni25, both(8, 8, 1)), posenc.ErrShape, "runs[0].Tokens is 8, want 2*1*2 for the video + AudioTokens = 8"},
+		{at(omni3, video(8, 2, 4, 4, 0.5)), posenc.ErrPosition, "a position of runs is 6.5, want an integer; FractionalPositions writes fractions"},
+		{at(omni3, video(8, 2, 4, 4, 1<<20), video(8, 2, 4, 4, 1<<20)), posenc.ErrPosition, "want at most 16777216 in magnitude"},
+		{at(ming, text(1), video(8, 2, 4, 4, 1<<20), video(8, 2, 4, 4, 1<<24)), posenc.ErrShape, "runs[2].SecondsPerGrid"},
+		{at(multimodal.Model{Family: multimodal.Ming, MergeSize: 2, TimeScale: 100}, video(8, 2, 4, 4, 1<<20)), posenc.ErrPosition, "at most 16777216 in magnitude"},
+		{at(miniCPM, image(4, 8, 8)), posenc.ErrShape, "runs[0].Kind is Image, want a run of kind Marker or SliceStart before it"},
+		{at(miniCPM, text(1), image(4, 8, 8)), posenc.ErrShape, "runs[1].Kind is Image"},
+		{at(miniCPM, multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), posenc.ErrShape, "runs[1].Kind is Image, want no slice before any image"},
+		{at(miniCPM, text(1), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), posenc.ErrShape, "runs[2].Kind is Image, want no slice after text"},
+		{at(miniCPM, marker(1), image(4, 8, 8), text(1), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), posenc.ErrShape, "runs[4].Kind is Image, want no slice after text"},
+		{at(miniCPM, marker(1), video(4, 1, 8, 8, 0), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), posenc.ErrShape, "want Video"},
+		{at(qwen2, text(huge), text(1)), posenc.ErrShape, "].Tokens is"},
+		{at(qwen2, text(math.MaxInt32), text(1)), posenc.ErrShape, "runs[1].Tokens is 1, want fewer than 2^31 together with the 2147483647 of the runs before"},
+		{at(qwen2, text(33)), posenc.ErrLength, "dst has 96 elements, want 3*33"},
+		{batch(6, 0, multimodal.BatchOptions{Length: -1}), posenc.ErrConfig, "multimodal.Model.BatchPositions: options.Length is -1"},
+		{batch(6, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), posenc.ErrLength, "dst has 6 elements, want 3*1*1"},
+		{batch(6, 1, multimodal.BatchOptions{Length: huge}, nil, nil), posenc.ErrLength, "dst has 6 elements"},
+		{batch(0, 0, multimodal.BatchOptions{Length: huge/2 + 1}, nil, nil, nil, nil), posenc.ErrLength, "dst has 0 elements"},
+		{multimodal.Model{}.BatchPositions(nil, nil, nil, multimodal.BatchOptions{}), posenc.ErrConfig, "multimodal.Model.BatchPositions: m.Family is 0"},
+		{omni3.BatchPositions(dst[:54], nil, [][]multimodal.Run{nil, {video(8, 2, 4, 4, 0.5)}}, multimodal.BatchOptions{Length: 9}), posenc.ErrPosition, "a position of prompts[1] is 6.5"},
+		{batch(6, 2, multimodal.BatchOptions{Length: 2}, []multimodal.Run{text(2)}), posenc.ErrLength, "next has 2 elements, want 0 or 1"},
+		{batch(3, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), posenc.ErrShape, "prompts[0] is 2 tokens, want at most options.Length = 1"},
+		{batch(48, 2, multimodal.BatchOptions{Length: 8}, []multimodal.Run{text(2)}, []multimodal.Run{text(1), image(3, 4, 4)}), posenc.ErrShape, "prompts[1][1].Tokens is 3"},
+		{batch(96, 1, multimodal.BatchOptions{Length: 32}, []multimodal.Run{text(2)}), posenc.ErrOverlap, "dst is sharing elements with next"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
 	}
@@ -267,27 +265,27 @@ func TestAppendRunsErrors(t *testing.T) {
 		kind  error
 		says  string
 	}{
-		{multimodal.Model{}, nil, multimodal.Media{}, multimodal.ErrConfig, "m.Family"},
-		{qwen2, []int32{1, i, i, 2}, images(), multimodal.ErrShape, "ids[1:3] is 2 tokens of kind Image, want none: media.Images has only 0"},
-		{qwen2, []int32{1, i, i, 2}, images(grid(1, 4, 4)), multimodal.ErrShape, "ids[1:3] is 2 tokens of kind Image, want 4, the tokens of media.Images[0]"},
-		{qwen2, []int32{1, i, 2}, images(grid(1, 3, 2)), multimodal.ErrShape, "media.Images[0].H is 3, want a multiple of MergeSize = 2"},
-		{qwen2, []int32{1, i, 2}, images(grid(1, 2, 2), grid(1, 4, 4)), multimodal.ErrShape, "media.Images[1] is {1 4 4}, want a run of tokens in ids for each grid; there are only 1"},
-		{qwen2, []int32{1, 2}, videos(nil, grid(1, 2, 2)), multimodal.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
-		{qwen2, []int32{i, i}, images(grid(1, 2, 2), grid(1, 2, 2)), multimodal.ErrShape, "ids[0:2] is 2 tokens of kind Image, want 1, the tokens of media.Images[0]"},
-		{qwen2, []int32{9}, multimodal.Media{}, multimodal.ErrShape, "ids[0:1].Kind is Audio"},
-		{qwen2, []int32{v, 1, v}, videos(nil, grid(2, 2, 2)), multimodal.ErrShape, "ids[0:1] is 1 tokens of kind Video, want 2, the tokens of media.Videos[0]"},
-		{qwen3, []int32{v, 1, v}, videos(nil, grid(3, 2, 2)), multimodal.ErrShape, "media.Videos[0] is {3 2 2}, want a run of tokens in ids for each frame; there are only 2"},
-		{qwen3, []int32{v, v}, videos(nil, grid(2, 2, 2)), multimodal.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1, the tokens of media.Videos[0]"},
-		{qwen3, []int32{v}, videos(nil, grid(0, 2, 2)), multimodal.ErrShape, "media.Videos[0].T is 0"},
-		{qwen25, []int32{v}, videos(nil, grid(1, 2, 2)), multimodal.ErrLength, "media.SecondsPerGrid has 0 elements, want 1"},
-		{qwen25, []int32{v}, videos([]float32{-1}, grid(1, 2, 2)), multimodal.ErrShape, "ids[0:1].SecondsPerGrid is -1"},
-		{ming, []int32{v, 1, v, v}, videos(one, grid(3, 2, 2)), multimodal.ErrShape, "ids[2:4] is 2 tokens of kind Video, want 1"},
-		{ming, []int32{v, v}, videos(one, grid(3, 2, 2)), multimodal.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1"},
-		{omni25, []int32{s, e, v, 9, 9, 1}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids has 6 elements, want two more after ids[0:5]"},
-		{omni25, []int32{s, e, v, 9}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids has 4 elements, want two more after ids[0:4]"},
-		{omni25, []int32{1, s}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
-		{omni25, []int32{s, e, v, v, 9, 9, 1, 2}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids[0:8] is 8 tokens of kind VideoAndAudio, want 7, the tokens of media.Videos[0]"},
-		{omni25, []int32{s, e, v, 1, 2}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids[0:5].AudioTokens is 0"},
+		{multimodal.Model{}, nil, multimodal.Media{}, posenc.ErrConfig, "m.Family"},
+		{qwen2, []int32{1, i, i, 2}, images(), posenc.ErrShape, "ids[1:3] is 2 tokens of kind Image, want none: media.Images has only 0"},
+		{qwen2, []int32{1, i, i, 2}, images(grid(1, 4, 4)), posenc.ErrShape, "ids[1:3] is 2 tokens of kind Image, want 4, the tokens of media.Images[0]"},
+		{qwen2, []int32{1, i, 2}, images(grid(1, 3, 2)), posenc.ErrShape, "media.Images[0].H is 3, want a multiple of MergeSize = 2"},
+		{qwen2, []int32{1, i, 2}, images(grid(1, 2, 2), grid(1, 4, 4)), posenc.ErrShape, "media.Images[1] is {1 4 4}, want a run of tokens in ids for each grid; there are only 1"},
+		{qwen2, []int32{1, 2}, videos(nil, grid(1, 2, 2)), posenc.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
+		{qwen2, []int32{i, i}, images(grid(1, 2, 2), grid(1, 2, 2)), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Image, want 1, the tokens of media.Images[0]"},
+		{qwen2, []int32{9}, multimodal.Media{}, posenc.ErrShape, "ids[0:1].Kind is Audio"},
+		{qwen2, []int32{v, 1, v}, videos(nil, grid(2, 2, 2)), posenc.ErrShape, "ids[0:1] is 1 tokens of kind Video, want 2, the tokens of media.Videos[0]"},
+		{qwen3, []int32{v, 1, v}, videos(nil, grid(3, 2, 2)), posenc.ErrShape, "media.Videos[0] is {3 2 2}, want a run of tokens in ids for each frame; there are only 2"},
+		{qwen3, []int32{v, v}, videos(nil, grid(2, 2, 2)), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1, the tokens of media.Videos[0]"},
+		{qwen3, []int32{v}, videos(nil, grid(0, 2, 2)), posenc.ErrShape, "media.Videos[0].T is 0"},
+		{qwen25, []int32{v}, videos(nil, grid(1, 2, 2)), posenc.ErrLength, "media.SecondsPerGrid has 0 elements, want 1"},
+		{qwen25, []int32{v}, videos([]float32{-1}, grid(1, 2, 2)), posenc.ErrShape, "ids[0:1].SecondsPerGrid is -1"},
+		{ming, []int32{v, 1, v, v}, videos(one, grid(3, 2, 2)), posenc.ErrShape, "ids[2:4] is 2 tokens of kind Video, want 1"},
+		{ming, []int32{v, v}, videos(one, grid(3, 2, 2)), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1"},
+		{omni25, []int32{s, e, v, 9, 9, 1}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "ids has 6 elements, want two more after ids[0:5]"},
+		{omni25, []int32{s, e, v, 9}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "ids has 4 elements, want two more after ids[0:4]"},
+		{omni25, []int32{1, s}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
+		{omni25, []int32{s, e, v, v, 9, 9, 1, 2}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "ids[0:8] is 8 tokens of kind VideoAndAudio, want 7, the tokens of media.Videos[0]"},
+		{omni25, []int32{s, e, v, 1, 2}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "ids[0:5].AudioTokens is 0"},
 	} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			runs, err := tt.m.AppendRuns([]multimodal.Run{text(1)}, tt.ids, tokens, tt.media)

@@ -2,19 +2,17 @@ package multimodal_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/multimodal"
@@ -59,8 +57,7 @@ func grids(list []grid) (all []multimodal.Grid) {
 }
 
 func readGolden(name string, to any) {
-	file := bytes.NewReader(testkit.Must(os.ReadFile("testdata/" + name + ".json.gz")))
-	decoder := json.NewDecoder(bytes.NewReader(testkit.Must(io.ReadAll(testkit.Must(gzip.NewReader(file))))))
+	decoder := json.NewDecoder(bytes.NewReader(testkit.ReadGolden("testdata/" + name + ".json.gz")))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(to); err != nil {
 		panic(fmt.Errorf("%s: %w", name, err))
@@ -250,14 +247,14 @@ func TestFamilyOf(t *testing.T) {
 	}
 	for length, want := range map[int]string{64: strings.Repeat("x", 64), 65: strings.Repeat("x", 64) + "..."} {
 		_, err := multimodal.FamilyOf(strings.Repeat("x", length))
-		fails(t, err, multimodal.ErrConfig, strconv.Quote(want))
+		fails(t, err, posenc.ErrConfig, strconv.Quote(want))
 	}
 	for _, name := range []string{"", "llama", "qwen2_vl ", strings.Repeat("é", 100), strings.Repeat("x", 1<<20)} {
 		_, err := multimodal.FamilyOf(name)
 		if err != nil && len(err.Error()) > 500 {
 			t.Errorf("an error of %d bytes", len(err.Error()))
 		}
-		fails(t, err, multimodal.ErrConfig, "multimodal.FamilyOf", "modelType")
+		fails(t, err, posenc.ErrConfig, "multimodal.FamilyOf", "modelType")
 	}
 }
 
@@ -270,9 +267,7 @@ func TestFamilyOfModels(t *testing.T) {
 			Text  *struct{ Key, Type string }
 		}
 	}
-	file := testkit.Must(os.Open("../modelconfig/testdata/transformers/survey.json.gz"))
-	defer file.Close()
-	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(&survey))
+	testkit.ReadJSON("../modelconfig/testdata/transformers/survey.json.gz", &survey)
 	several := 0
 	for _, name := range append(survey.Configurations, "ernie4_5_moe_vl") {
 		document := map[string]any{"model_type": name}
@@ -309,7 +304,7 @@ func TestAppendRunsKeepsSpareCapacity(t *testing.T) {
 	spare := slices.Repeat([]multimodal.Run{mark}, 8)
 	ids, grids := []int32{5, 5, 7, 5, 7, 7}, []multimodal.Grid{{T: 1, H: 2, W: 2}}
 	runs, err := m.AppendRuns(spare[:1], ids, multimodal.TokenIDs{Image: 7}, multimodal.Media{Images: grids})
-	fails(t, err, multimodal.ErrShape, "multimodal.Model.AppendRuns", "media.Images has only 1")
+	fails(t, err, posenc.ErrShape, "multimodal.Model.AppendRuns", "media.Images has only 1")
 	if len(runs) != 1 || slices.ContainsFunc(spare, func(r multimodal.Run) bool { return r != mark }) {
 		t.Errorf("got %v in %v", runs, spare)
 	}
@@ -322,30 +317,17 @@ func TestAppendRunsKeepsSpareCapacity(t *testing.T) {
 // A token id of 0 is text, whether a model has placeholders or not, and a video has one
 // SecondsPerGrid, no fewer and no more.
 func TestIDsOfZero(t *testing.T) {
-	for family := multimodal.Qwen2VL; family <= multimodal.Ming; family++ {
-		m := multimodal.Model{Family: family, MergeSize: 2}
-		switch family {
-		case multimodal.Qwen25VL, multimodal.Qwen3Omni:
-			m.PositionsPerSecond = 2
-		case multimodal.Qwen25Omni:
-			m.PositionsPerSecond, m.PositionsPerChunk = 25, 50
-		case multimodal.Ernie45VL:
-			m.TemporalMergeSize = 2
-		case multimodal.Ming:
-			m.TimeScale = 1
-		case multimodal.HunYuanVL:
-			m.HunYuanAxes = 4
-		}
+	for _, m := range models {
 		runs, err := m.AppendRuns(nil, []int32{0, 1, 0, 0}, multimodal.TokenIDs{}, multimodal.Media{Images: []multimodal.Grid{}, SecondsPerGrid: []float32{}})
 		if err != nil || len(runs) != 1 || runs[0] != (multimodal.Run{Tokens: 4}) {
-			t.Errorf("%v: got %v, error %v", family, runs, err)
+			t.Errorf("%v: got %v, error %v", m.Family, runs, err)
 		}
-		if family != multimodal.Qwen25VL && family != multimodal.Qwen25Omni && family != multimodal.Qwen3Omni && family != multimodal.Ming {
+		if m.PositionsPerSecond == 0 && m.TimeScale == 0 {
 			continue
 		}
 		for _, seconds := range [][]float32{{1, 1}, {1, 1, 1, 1}} {
 			_, err := m.AppendRuns(nil, []int32{9, 9, 9}, multimodal.TokenIDs{Video: 9}, multimodal.Media{Videos: slices.Repeat([]multimodal.Grid{{T: 1, H: 2, W: 2}}, 3), SecondsPerGrid: seconds})
-			fails(t, err, multimodal.ErrLength, "media.SecondsPerGrid has", "want 3")
+			fails(t, err, posenc.ErrLength, "media.SecondsPerGrid has", "want 3")
 		}
 	}
 }
@@ -354,12 +336,12 @@ func TestIDsOfZero(t *testing.T) {
 func TestManyFrames(t *testing.T) {
 	many := []multimodal.Grid{{T: 1 << 27, H: 2, W: 2}}
 	_, err := multimodal.AppendFrames(nil, many, multimodal.FrameOptions{})
-	fails(t, err, multimodal.ErrShape, "multimodal.AppendFrames: grids[0].T is 134217728, want at most 2^20 frames")
+	fails(t, err, posenc.ErrShape, "multimodal.AppendFrames: grids[0].T is 134217728, want at most 2^20 frames")
 	if starts, err := multimodal.AppendFrames(nil, many, multimodal.FrameOptions{WholeVideos: true}); err == nil || starts != nil {
 		t.Errorf("whole videos: %v, error %v", starts, err)
 	}
 	_, _, err = multimodal.AppendWindows(nil, nil, many, multimodal.WindowOptions{MergeSize: 2, WindowSize: 8, PatchSize: 2})
-	fails(t, err, multimodal.ErrShape, "multimodal.AppendWindows: grids is 536870912 patches, want at most 2^24")
+	fails(t, err, posenc.ErrShape, "multimodal.AppendWindows: grids is 536870912 patches, want at most 2^24")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if _, err := multimodal.AppendFrames(nil, []multimodal.Grid{{T: 1 << 20, H: 1, W: 1}}, multimodal.FrameOptions{}); err != nil {
@@ -392,16 +374,12 @@ func TestDecode(t *testing.T) {
 	readGolden("decode", &golden)
 	differ := 0
 	for name, prompts := range golden.Families {
-		m := multimodal.Model{Family: families[name], MergeSize: 2}
+		m := models[slices.IndexFunc(models, func(m multimodal.Model) bool { return m.Family == families[name] })]
 		switch m.Family {
 		case multimodal.Qwen25VL:
 			m.PositionsPerSecond = 4
-		case multimodal.Qwen25Omni:
-			m.PositionsPerSecond, m.PositionsPerChunk = 25, 50
 		case multimodal.Qwen3Omni:
 			m.PositionsPerSecond = 25
-		case multimodal.Ernie45VL:
-			m.TemporalMergeSize = 2
 		}
 		for _, p := range prompts {
 			media := multimodal.Media{Images: grids(p.Images), Videos: grids(p.Videos), SecondsPerGrid: p.Seconds}
@@ -429,12 +407,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A family behind the last, and the largest merge size.
+// The largest merge size.
 func TestBoundsOfModel(t *testing.T) {
-	_, err := multimodal.Model{Family: multimodal.Ming + 1, MergeSize: 2}.Positions(nil, nil)
-	fails(t, err, multimodal.ErrConfig, "m.Family is 10")
-	_, err = multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 1<<15 + 1}.Positions(nil, nil)
-	fails(t, err, multimodal.ErrConfig, "m.MergeSize is 32769")
 	if _, err := (multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 1 << 15}).Positions(nil, nil); err != nil {
 		t.Error(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/yardstick"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -16,7 +16,7 @@ import (
 func BenchmarkAddBias(b *testing.B) {
 	const heads = 32
 	slopes := make([]float32, heads)
-	t5 := mustT5Bias(mustT5Buckets(32, 128, true), make([]float32, 32*heads))
+	t5 := testkit.Must(relative.NewT5Bias(mustT5Buckets(32, 128, true), make([]float32, 32*heads)))
 	windows := map[int]*relative.SwinBias{}
 	for _, side := range []int{7, 12, 32} {
 		windows[side*side] = mustSwinBias(side, side, make([]float32, (2*side-1)*(2*side-1)*heads))
@@ -42,7 +42,7 @@ func BenchmarkAddBias(b *testing.B) {
 			b.Run(fmt.Sprintf("family=%s/queries=%d/keys=%d/heads=%d", family, shape.queries, shape.keys, heads), func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
 					x := s.Data[:len(s.Data)/64*64]
-					yardstick.Against(b, "of-constant", call, yardstick.Over(x, "add", dispatch.Implementation())...)
+					measure.Against(b, "of-constant", call, measure.Over(x, "add", dispatch.Implementation())...)
 				})
 			})
 		}

@@ -20,7 +20,7 @@ import (
 //	conformers, n tokens                   Distances{First: n-1, Count: 2*n-1}
 //	TENER (arXiv:1911.04474)               Distances{First: keys, Count: 2*keys}
 //
-// Here queries and keys count all of the attention, memory included, not only those of a
+// Here queries and keys count all of the attention, memory included, not only the ones of a
 // tile. All tiles of the same queries take the same products.
 type Distances struct {
 	First int // the distance of column 0

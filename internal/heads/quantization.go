@@ -134,7 +134,7 @@ func (q *Quantization) AtLeast() int {
 }
 
 // Store quantizes n tokens of a call, from number first on, into their slots. Their rows are
-// those of table or full.
+// the rows of table or full.
 func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *FullWidthRow) {
 	switch q.Way {
 	case ByOneKernel:
@@ -202,7 +202,7 @@ func (q *Quantization) storeThroughScratch(y *QuantizedOperand, slots []int32, x
 }
 
 // rotateQuantizeTokens rotates the heads of n tokens from element xAt of x on and quantizes them
-// into y from element yAt on. Row first+t of table is that of token t.
+// into y from element yAt on. Row first+t of table belongs to token t.
 func (q *Quantization) rotateQuantizeTokens(y *QuantizedOperand, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	var k kernels.Rotation
 	k.Pairs, k.Partner, k.TableStride = q.Dim/2, q.Dim/2, table.Stride

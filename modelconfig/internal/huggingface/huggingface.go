@@ -65,8 +65,8 @@ func asType(r *document.Reader, modelType string) {
 	r.Keys = withType(r.Keys, modelType)
 }
 
-// textModel returns the configuration of the text model, from that of several models, and the type
-// that holds it.
+// textModel returns the configuration of the text model, from a configuration of several models, and
+// the type that holds it.
 func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
@@ -164,7 +164,7 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 	return models.Family{}
 }
 
-// unknownType fails for a type that is in none of the lists; those of text models count where texts
+// unknownType fails for a type that is in none of the lists; types of text models count where texts
 // is set. Types with similar names may rotate differently (qwen2_vl and qwen3_vl), so the error
 // recommends none.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
@@ -409,7 +409,7 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 		// a part of Q's head.
 		factor.Agree(r, "partial_rotary_factor")
 		nope := r.IntegerOr([]string{"qk_nope_head_dim"}, f.NoPEDim)
-		whole := r.IntegerOr([]string{"head_dim"}, cmp.Or(f.WholeDim, headDim)) // that of Q's heads, in some files
+		whole := r.IntegerOr([]string{"head_dim"}, cmp.Or(f.WholeDim, headDim)) // the head of Q, in some files
 		if factor.Given && factor.Number != 1 && factor.Number != float64(headDim)/float64(headDim+nope) && factor.Number != float64(headDim)/float64(whole) {
 			factor.Fail(document.ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+nope)
 		}
@@ -587,7 +587,7 @@ func addIndexer(r *document.Reader, f *models.Family, m *description.Description
 	m.Kinds[description.IndexerKind] = k
 }
 
-// visionModel returns the configuration of the vision tower, from that of several models.
+// visionModel returns the configuration of the vision tower, from a configuration of several models.
 func visionModel(r *document.Reader) (*document.Reader, string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")

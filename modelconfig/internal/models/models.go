@@ -39,7 +39,7 @@ type ModelType struct {
 	BaseRatio                                 string                        // a key that multiplies the base
 	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // as in Family
 
-	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, whatever the key says
+	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, even where the key says otherwise
 	RotaryDim int     // default of rotary_dim, for types that count elements
 	CountKey  string  // another name of rotary_dim
 	Trailing  bool    // the rotated elements are the last of the head
@@ -50,8 +50,8 @@ type ModelType struct {
 	Layout    posenc.Layout // 0: half-split; of latent attention InterleavedToHalfSplit
 	LayoutKey string        // a key that is false where the layout is half-split
 
-	// Which layers there are and which rotate: those of Plan, or those that LayerTypes or
-	// NoRopeInterval tell, or else all.
+	// Which layers there are and which rotate, by Plan, or by LayerTypes or
+	// NoRopeInterval, or else all.
 	Plan           plan
 	LayerTypes     *LayerTypesRule
 	Rotating       []string // the layer types that rotate; nil: all
