@@ -30,6 +30,8 @@ func TestCosSinMixedErrors(t *testing.T) {
 	fails(posenc.CosSinMixed(cos[:5], sin, positions, f(same)), posenc.ErrLength, "posenc.CosSinMixed: cos has 5 elements, want 6 for 2 rows of 3")
 	fails(posenc.CosSinMixed(cos, memory[5:11], positions, f(same)), posenc.ErrOverlap, "posenc.CosSinMixed: sin is sharing elements with cos")
 	fails(posenc.CosSinMixed(cos, shared[:6], shared[5:9], f(same)), posenc.ErrOverlap, "posenc.CosSinMixed: sin is sharing memory with positions")
+	words := make([]float64, 6)
+	fails(posenc.CosSinMixed(wordsOf[float32](words)[:6], sin, positions, f(func(f *posenc.MixedFrequencies) { f.InvFreq = words })), posenc.ErrOverlap, "posenc.CosSinMixed: cos is sharing memory with f.InvFreq")
 	if err := errors.Join(posenc.CosSinMixed(nil, nil, nil, f(same)), posenc.CosSinMixed(nil, nil, []float32{1, 2}, posenc.MixedFrequencies{Axes: 2}), posenc.CosSinMixed(cos, sin, []float32{511, -511, 511, -511}, f(same))); err != nil {
 		t.Error(err)
 	}

@@ -39,3 +39,8 @@ func TestElementEdges(t *testing.T) {
 		t.Errorf("got %#x", brain)
 	}
 }
+
+func TestFromBytesOfAnotherAddress(t *testing.T) {
+	_, err := posenc.FromBytes[float32](testkit.BytesOf(make([]float32, 2))[1:5])
+	testkit.Failures(t)(err, posenc.ErrShape, "posenc.FromBytes: bytes is 1 bytes behind a multiple of 4, want at an address that is a multiple of 4")
+}

@@ -471,6 +471,7 @@ func TestQuantizedArguments(t *testing.T) {
 	ofBytes := func(change func(x *bytes)) error { return storeBytes(rotary.At(positions), change) }
 	ids, fractions, wide := []int32{0, 1, 0, 1}, []float32{0, 1, 0, 1}, make([]float32, 64)
 	slots = ids[:2]
+	fails(storeBytes(rotary.Unrotated(-1), func(x *bytes) {}), posenc.ErrConfig, into+"a is of -1 tokens, want at least 0 tokens in Rotary.Unrotated")
 	fails(ofBytes(func(x *bytes) { x.Dst.Scales = wordsOf[float32](ids) }), posenc.ErrOverlap, into+"x.Dst is sharing memory with slots")
 	slots = nil
 	fails(storeBytes(rotary.At(ids[2:]), func(x *bytes) { x.Dst.Scales = wordsOf[float32](ids) }), posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions")
