@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -122,35 +121,5 @@ func TestContextLength(t *testing.T) {
 		if got, want := m.Layers()[0].LatentAttention, name == "DeepSeek-V3"; got != want {
 			t.Errorf("%s: latent attention %t", name, got)
 		}
-	}
-}
-
-func TestTraps(t *testing.T) {
-	names := func(m *Model) (names []string) {
-		for _, trap := range m.Traps() {
-			names = append(names, trap.Name)
-		}
-		return names
-	}
-	ones := strings.TrimSuffix(strings.Repeat("1, ", 64), ", ")
-	for config, want := range map[string][]string{
-		`{"model_type": "qwen2"}`: nil, llama31: {"the_layout_differs_by_file", "llama3_smooths_by_frequency"},
-		fmt.Sprintf(phi3, "su"):                                                       {"frequencies_depend_on_the_length", "longrope_switches_beyond_the_original_length", "longrope_has_older_names", "longrope_original_length_stands_beside_the_rope_parameters"},
-		fmt.Sprintf(qwenYaRN, `, "attention_factor": 1.5`):                            {"attention_factor_replaces_the_derived_one", "yarn_factor_wins_over_the_ratio"},
-		`{"model_type": "llama", "rope_scaling": {"rope_type": "yarn", "factor": 1}}`: {"the_layout_differs_by_file", "yarn_up_to_factor_1_has_attention_factor_1"},
-		`{"model_type": "phimoe", "rope_scaling": {"type": "longrope", "factor": 2, "short_factor": [` + ones + `], "long_factor": [` + ones + `], "original_max_position_embeddings": 4096, "long_mscale": 1.5}}`: {
-			"frequencies_depend_on_the_length", "attention_factor_replaces_the_derived_one", "longrope_switches_beyond_the_original_length", "longrope_short_and_long_mscale"},
-		`{"model_type": "phi"}`: {"partial_rotation_counts_exponents_by_rotary_dim"},
-	} {
-		if got := names(testkit.Must(HuggingFace([]byte(config)))); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", config, got, want)
-		}
-	}
-	if traps := (*Model)(nil).Traps(); traps != nil {
-		t.Errorf("no Model has the traps %v", traps)
-	}
-	m := testkit.Must(GGUF(map[string]any{"general.architecture": "grok", "grok.block_count": 1, "grok.attention.key_length": 128}))
-	if got, want := names(m), []string{"beta_fast_of_Grok"}; !slices.Equal(got, want) {
-		t.Errorf("grok: %q, want %q", got, want)
 	}
 }

@@ -1,13 +1,10 @@
 package modelconfig
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -33,36 +30,16 @@ type ggmlCase struct {
 	Rotated   []string
 }
 
-func ggmlCases(t *testing.T) []*ggmlCase {
-	d := json.NewDecoder(bytes.NewReader(testkit.Must(os.ReadFile("testdata/llamacpp/rotated.json"))))
-	d.UseNumber()
+func ggmlCases() []*ggmlCase {
 	var cases []*ggmlCase
-	testkit.NoError(t, d.Decode(&cases))
+	decodeNumbers(testkit.ReadGolden("testdata/llamacpp/rotated.json"), &cases)
 	for _, c := range cases {
-		for key, v := range c.Keys {
-			if n, ok := v.(json.Number); ok {
-				c.Keys[key] = metadataNumber(n)
-			} else if list, ok := v.([]any); ok {
-				for i := range list {
-					if n, ok := list[i].(json.Number); ok {
-						list[i] = metadataNumber(n)
-					}
-				}
-			}
-		}
+		metadataTypes(c.Keys)
 		for name, factors := range c.Tensors {
 			c.Keys[name] = factors
 		}
 	}
 	return cases
-}
-
-// metadataNumber gives a number the type that it has in a GGUF file.
-func metadataNumber(n json.Number) any {
-	if i, err := strconv.ParseUint(n.String(), 10, 32); err == nil {
-		return uint32(i)
-	}
-	return float32(testkit.Must(n.Float64()))
 }
 
 func (c *ggmlCase) config() posenc.RotaryConfig {
@@ -166,7 +143,7 @@ func (c *ggmlCase) divisors() []float32 {
 
 // TestLlamaCpp compares rotations with those of ggml's own code.
 func TestLlamaCpp(t *testing.T) {
-	cases := ggmlCases(t)
+	cases := ggmlCases()
 	if len(cases) < 40 {
 		t.Fatalf("%d cases", len(cases))
 	}
@@ -288,7 +265,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 			return true
 		}},
 	}
-	cases := ggmlCases(t)
+	cases := ggmlCases()
 	for _, mistake := range mistakes {
 		t.Run(mistake.name, func(t *testing.T) {
 			applied := 0
@@ -330,7 +307,7 @@ func TestLlamaCppVision(t *testing.T) {
 		Positions [][]int32
 		Rotated   []string
 	}
-	testkit.NoError(t, json.Unmarshal(testkit.Must(os.ReadFile("testdata/llamacpp/vision.json")), &cases))
+	testkit.ReadJSON("testdata/llamacpp/vision.json", &cases)
 	for _, c := range cases {
 		cfg := testkit.Must(testkit.Must(HuggingFaceVision(testkit.Must(json.Marshal(c.Config)))).rotary())
 		r := testkit.Must(posenc.NewRotary(cfg))

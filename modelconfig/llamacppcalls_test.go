@@ -1,15 +1,11 @@
 package modelconfig
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -65,13 +61,9 @@ type llamaCall struct {
 	Rotated    string  `json:"rotated"`  // the elements that rotate, at positions 17, 23, 29 and 31 of the axes
 }
 
-func readCalls(t *testing.T) *llamaCalls {
-	t.Helper()
-	file := testkit.Must(os.ReadFile("testdata/llamacpp/calls.json.gz"))
-	d := json.NewDecoder(testkit.Must(gzip.NewReader(bytes.NewReader(file))))
-	d.UseNumber()
+func readCalls() *llamaCalls {
 	c := new(llamaCalls)
-	testkit.NoError(t, d.Decode(c))
+	decodeNumbers(testkit.ReadGolden("testdata/llamacpp/calls.json.gz"), c)
 	for _, a := range c.Architectures {
 		metadataTypes(a.Keys)
 		for _, one := range a.Cases {
@@ -79,21 +71,6 @@ func readCalls(t *testing.T) *llamaCalls {
 		}
 	}
 	return c
-}
-
-// metadataTypes gives numbers the types that they have in a GGUF file.
-func metadataTypes(keys map[string]any) {
-	for key, v := range keys {
-		if n, ok := v.(json.Number); ok {
-			keys[key] = metadataNumber(n)
-		} else if list, ok := v.([]any); ok {
-			for i := range list {
-				if n, ok := list[i].(json.Number); ok {
-					list[i] = metadataNumber(n)
-				}
-			}
-		}
-	}
 }
 
 // callDivisor is the value of tensors of frequency factors at a pair.
@@ -247,7 +224,7 @@ func (c *llamaCall) unreadYaRN(reads map[string]bool, change map[string]any) *ll
 // rotations, or is refused: because llama.cpp has no use for
 // it, or for one of refusals.
 func TestLlamaCppCalls(t *testing.T) {
-	calls := readCalls(t)
+	calls := readCalls()
 	var agree, refused, refusedToo, useless int
 	needed := map[string]bool{}
 	for _, name := range document.SortedKeys(calls.Architectures) {
@@ -454,7 +431,7 @@ var harmlessGGUF = map[string]string{
 // TestLlamaCppKeys shows that TestLlamaCppCalls changes every key that a loader of llama.cpp
 // reads, but for those of harmlessGGUF; and that GGUF has an entry for every architecture.
 func TestLlamaCppKeys(t *testing.T) {
-	calls := readCalls(t)
+	calls := readCalls()
 	changed, used := map[string]bool{}, map[string]bool{}
 	for _, a := range calls.Architectures {
 		for _, c := range a.Cases {

@@ -1,14 +1,11 @@
 package modelconfig
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,19 +66,16 @@ type surveyedKind struct {
 	Rotates    *bool   `json:"rotates"`
 }
 
-func readSurvey(t *testing.T) *surveyed {
-	t.Helper()
-	file := testkit.Must(os.Open(filepath.Join("testdata", "transformers", "survey.json.gz")))
-	defer file.Close()
+func readSurvey() *surveyed {
 	s := new(surveyed)
-	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(s))
+	testkit.ReadJSON("testdata/transformers/survey.json.gz", s)
 	return s
 }
 
 // TestSurveyIndexers compares the indexers of sparse attention, found by running their own
 // forward.
 func TestSurveyIndexers(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	compared := 0
 	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
@@ -127,7 +121,7 @@ var decided = map[string]string{
 // TestSurvey compares every type that transformers rotates with the reading of a
 // configuration that has its name and what it needs: it agrees, or is refused.
 func TestSurvey(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	var rotate, agree, refused, differ, otherwise int
 	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
@@ -359,7 +353,7 @@ func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format stri
 	}
 	axes := strings.Repeat("0", len(freqs))
 	if cfg.Axes != nil {
-		axes = strings.Trim(strings.ReplaceAll(fmt.Sprint(cfg.Axes), " ", ""), "[]")
+		axes = axesOf(cfg.Axes)
 	}
 	if want.Axis != "" && axes != want.Axis {
 		say("axes %s, want %s", axes, want.Axis)
@@ -427,7 +421,7 @@ func (s *surveyed) rotates(name string) bool {
 // TestSurveyTowers: a configuration without its vision tower has the tower of its class, which
 // need not be the default of the tower's type.
 func TestSurveyTowers(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	read := 0
 	for _, name := range document.SortedKeys(visionWrappers) {
 		inner, ok := s.Holds[name][visionWrappers[name].Key]
@@ -459,7 +453,7 @@ func TestSurveyTowers(t *testing.T) {
 // TestSurveyKnown: every configuration class of transformers is read, or refused by what it
 // does instead and what a caller can do.
 func TestSurveyKnown(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	listed := strings.Fields(models.Unrotated)
 	for _, name := range s.Configurations {
 		if strings.Contains(name, " ") {
@@ -485,7 +479,7 @@ func TestSurveyKnown(t *testing.T) {
 // TestSurveySaved reads configurations as transformers 5 writes them, with every key of
 // the class: they say what the name alone says.
 func TestSurveySaved(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	read := 0
 	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
@@ -525,7 +519,7 @@ func TestSurveySaved(t *testing.T) {
 // TestSurveyHolders: a configuration that holds a text model is read as it, or has other
 // positions; none is unknown.
 func TestSurveyHolders(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	for _, name := range document.SortedKeys(s.Types) {
 		text := s.Types[name].Text
 		if text == nil || text.Key == "" {
@@ -544,7 +538,7 @@ func TestSurveyHolders(t *testing.T) {
 // TestSurveyKeys: every key of a configuration class that speaks of positions by its name
 // is read, refused, a number, or known to change nothing.
 func TestSurveyKeys(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	if len(s.Keys) < 50 {
 		t.Fatalf("%d keys", len(s.Keys))
 	}
