@@ -324,13 +324,8 @@ func readType(modelType string, members map[string]any) (*Model, string, error) 
 	document := map[string]any{"model_type": modelType}
 	maps.Copy(document, leastKeys[modelType])
 	maps.Copy(document, members)
-	text := testkit.Must(json.Marshal(document))
-	read := HuggingFace
-	if _, tower := towers[modelType]; tower {
-		read = HuggingFaceVision
-	}
-	m, err := read(text)
-	return m, string(text), err
+	m, err := readOf(modelType, document)
+	return m, string(testkit.Must(json.Marshal(document))), err
 }
 
 func mustRefuse(t *testing.T, modelType string, members map[string]any) {

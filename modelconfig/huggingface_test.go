@@ -48,8 +48,7 @@ func wantError(t *testing.T, config string, sentinel error, parts ...string) {
 
 const (
 	llama31   = `{"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_theta": 500000.0, "rope_scaling": {"factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}}`
-	qwenYaRN  = `{"model_type": "qwen3", "head_dim": 128, "max_position_embeddings": 40960, "rope_theta": 1000000, "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768%s}}`
-	phi3      = `{"model_type": "phi3", "hidden_size": 64, "num_attention_heads": 8, "max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_theta": 10000.0, "rope_scaling": {"type": "%s", "short_factor": [1.0, 1.0, 1.0, 2.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}}`
+	phi3      = `{"model_type": "phi3", "hidden_size": 64, "num_attention_heads": 8, "max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_theta": 10000.0, "rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.0, 1.0, 2.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}}`
 	gemma3    = `{"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0, "rope_type": "linear"}, "sliding_window": 1024}}`
 	internLM3 = `{"model_type": "internlm3", "head_dim": 128, "max_position_embeddings": 32768, "rope_theta": 50000000, "rope_scaling": {"factor": 6.0, "rope_type": "dynamic"}}`
 )

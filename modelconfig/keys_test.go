@@ -51,11 +51,8 @@ func withKey(document map[string]any, key string, v any) []byte {
 func documentsOfTypes(t *testing.T) map[string]map[string]any {
 	s, documents := readSurvey(), map[string]map[string]any{}
 	for name := range families {
-		document := map[string]any{"model_type": name}
-		if entry := s.Types[name]; entry != nil {
-			maps.Copy(document, entry.Needs)
-		}
-		if _, err := HuggingFace(testkit.Must(json.Marshal(document))); err == nil {
+		document := s.Types[name].document(name)
+		if _, err := readOf(name, document); err == nil {
 			documents[name] = document
 		}
 	}

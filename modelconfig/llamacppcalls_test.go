@@ -418,7 +418,7 @@ var harmlessGGUF = map[string]string{
 	"attention.indexer.top_k": "which keys are chosen", "attention.key_length_mla": "heads with the part that does not rotate; rope.dimension_count is the part that does",
 	"attention.kv_lora_rank": "before the rotation", "attention.layer_norm": "norms", "attention.output_": "after the attention", "attention.q_lora_rank": "before the rotation",
 	"attention.scale": "the scores", "attention.shared_kv_layers": "layers that take the keys of others, rotated",
-	"attention.temperature_": "scales of queries, which Model.QueryScaling has (TestGGUFQueryScaling)", "attention.value_": "values", "attn_logit_softcapping": "the scores",
+	"attention.temperature_": "scales of queries, which Layer.QueryScaling has", "attention.value_": "values", "attn_logit_softcapping": "the scores",
 	"block_count": "in every case", "block_size": "tokens of a draft", "classifier.": "the head of the model", "conv": "convolutions", "decision.": "the head of the model",
 	"deepstack_mapping": "images", "dense_": "the head of the model", "embedding_length": "in every case", "embedding_scale": "embeddings", "expert": "experts", "features_length": "audio",
 	"feed_forward_length": "feed-forward layers", "final_logit_softcapping": "logits", "general.name": "a name", "hash_layer_count": "experts", "hidden_activation": "feed-forward layers",

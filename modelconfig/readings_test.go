@@ -218,13 +218,16 @@ func (m *Model) differsFrom(other *Model) string {
 		return a == b
 	}
 	if !slices.EqualFunc(m.Layers(), other.Layers(), same) || !slices.Equal(m.layerTypes(), other.layerTypes()) {
-		return "other layers than above"
+		return fmt.Sprintf("%d layers of %q, want %d of %q", len(m.Layers()), m.layerTypes(), len(other.Layers()), other.layerTypes())
 	}
 	for _, kind := range m.layerTypes() {
 		for _, length := range []int{1, 1 << 20} {
 			o := kindOptions{LayerType: kind, SequenceLength: length}
+			if m.of().Kinds[kind].Learned != "" {
+				o.FrequencyFactors = slices.Repeat([]float64{1}, m.of().Kinds[kind].Rotary.RotaryDim/2)
+			}
 			if a, b := testkit.Must(m.rotaryFor(o)), testkit.Must(other.rotaryFor(o)); !reflect.DeepEqual(a, b) {
-				return fmt.Sprintf("%+v, above %+v", a, b)
+				return fmt.Sprintf("%q is %+v, want %+v", kind, a, b)
 			}
 		}
 	}

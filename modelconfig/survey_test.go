@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -86,12 +85,11 @@ func TestSurveyIndexers(t *testing.T) {
 			t.Errorf("%s: %s", name, entry.Indexer.Unresolved)
 			continue
 		}
-		document := map[string]any{"model_type": name}
-		maps.Copy(document, entry.Needs)
+		document := entry.document(name)
 		if name == "minimax_m3_vl_text" { // no layer of the default configuration has one
 			document["layer_types"] = slices.Repeat([]string{"minimax_m3_sparse"}, 60)
 		}
-		m := testkit.Must(HuggingFace(testkit.Must(json.Marshal(document))))
+		m := testkit.Must(readOf(name, document))
 		k, has := m.of().Kinds[description.IndexerKind]
 		if got := k.Rotary; !has || got.HeadDim != entry.Indexer.HeadDim || got.Offset != entry.Indexer.Offset || layoutNames[got.Layout] != entry.Indexer.Layout {
 			t.Errorf("%s: heads of %d from %d, %v, want %d from %d, %s", name, got.HeadDim, got.Offset, got.Layout, entry.Indexer.HeadDim, entry.Indexer.Offset, entry.Indexer.Layout)
@@ -154,16 +152,23 @@ func TestSurvey(t *testing.T) {
 }
 
 func (entry *surveyedType) compare(name string) (problems []string, err error) {
-	document := map[string]any{"model_type": name}
-	maps.Copy(document, entry.Needs)
-	m, err := readOf(name, document)
+	m, err := readOf(name, entry.document(name))
 	if err != nil {
 		return nil, err
 	}
 	return entry.compareModel(m), nil
 }
 
-// readAs reads a document as a text model, or as a vision tower where name is one.
+// document returns the shortest document of a type.
+func (entry *surveyedType) document(name string) map[string]any {
+	document := map[string]any{"model_type": name}
+	if entry != nil {
+		maps.Copy(document, entry.Needs)
+	}
+	return document
+}
+
+// readOf reads a document as a text model, or as a vision tower where name is one.
 func readOf(name string, document map[string]any) (*Model, error) {
 	read := HuggingFace
 	if _, tower := towers[name]; tower {
@@ -441,8 +446,8 @@ func TestSurveyTowers(t *testing.T) {
 			continue
 		}
 		read++
-		if got.Type() != want.Type() || !slices.Equal(got.Layers(), want.Layers()) || !reflect.DeepEqual(testkit.Must(got.rotary()), testkit.Must(want.rotary())) {
-			t.Errorf("%s: %d layers of %+v, want %d of %+v", name, len(got.Layers()), testkit.Must(got.rotary()), len(want.Layers()), testkit.Must(want.rotary()))
+		if difference := got.differsFrom(want); got.Type() != want.Type() || difference != "" {
+			t.Errorf("%s is %s, want %s: %s", name, got.Type(), want.Type(), difference)
 		}
 	}
 	if read < 20 {
@@ -486,31 +491,15 @@ func TestSurveySaved(t *testing.T) {
 		if len(entry.Kinds) == 0 || refusal(name) != "" {
 			continue
 		}
-		parse := HuggingFace
-		if _, tower := towers[name]; tower {
-			parse = HuggingFaceVision
-		}
-		short := map[string]any{"model_type": name}
-		maps.Copy(short, entry.Needs)
-		want := testkit.Must(parse(testkit.Must(json.Marshal(short))))
-		got, err := parse(testkit.Must(json.Marshal(entry.Saved)))
+		want := testkit.Must(readOf(name, entry.document(name)))
+		got, err := readOf(name, entry.Saved)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		read++
-		if !slices.Equal(got.Layers(), want.Layers()) || !slices.Equal(got.layerTypes(), want.layerTypes()) {
-			t.Errorf("%s: %d layers of %q, want %d of %q", name, len(got.Layers()), got.layerTypes(), len(want.Layers()), want.layerTypes())
-			continue
-		}
-		for _, layerType := range want.layerTypes() {
-			o := kindOptions{LayerType: layerType, SequenceLength: 1}
-			if want.of().Kinds[layerType].Learned != "" {
-				o.FrequencyFactors = slices.Repeat([]float64{1}, want.of().Kinds[layerType].Rotary.RotaryDim/2)
-			}
-			if a, b := testkit.Must(got.rotaryFor(o)), testkit.Must(want.rotaryFor(o)); !reflect.DeepEqual(a, b) {
-				t.Errorf("%s: %q is %+v, want %+v", name, layerType, a, b)
-			}
+		if difference := got.differsFrom(want); difference != "" {
+			t.Errorf("%s: %s", name, difference)
 		}
 	}
 	t.Logf("%d saved configurations are read", read)
