@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -68,7 +67,7 @@ func TestCosSinErrors(t *testing.T) {
 	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40, 0, 2}})
 	var none *posenc.Rotary
 	positions, invFreq := []int32{1, 2, 3}, []float64{1, 2, 3, 4}
-	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
+	integers, wide := wordsOf[int32](memory), wordsOf[float64](memory)
 	nan, inf := math.NaN(), math.Inf(1)
 	// The checks of the tables are the same everywhere: 3 rows of 4, or 12
 	// angles.
@@ -112,6 +111,9 @@ func TestCosSinErrors(t *testing.T) {
 			{Name: "entries for no frequencies", Call: func() error { return posenc.CosSin(cos, sin, positions, nil) }, Kind: posenc.ErrLength, Says: []string{"cos has 12 elements, want 0"}},
 			{Name: "cos over positions", Call: func() error { return posenc.CosSin(cos, memory[24:36], integers[11:14], invFreq) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.CosSin: cos is sharing memory with positions"}},
 			{Name: "sin over positions", Call: func() error { return posenc.CosSin(cos, sin, integers[23:26], invFreq) }, Kind: posenc.ErrOverlap, Says: []string{"sin is sharing memory with positions"}},
+			{Name: "cos over frequencies", Call: func() error { return posenc.CosSin(cos, sin, positions, wide[2:6]) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.CosSin: cos is sharing memory with invFreq"}},
+			{Name: "sin over frequencies", Call: func() error { return posenc.CosSin(cos, sin, positions, wide[11:15]) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.CosSin: sin is sharing memory with invFreq"}},
+			{Name: "elements that 32 bits cannot count", Call: func() error { return posenc.CosSin(nil, nil, make([]int32, 1<<16), make([]float64, 1<<16)) }, Kind: posenc.ErrLength, Says: []string{"posenc.CosSin: cos has 0 elements"}},
 			{Name: "rotary, cos over positions", Call: func() error { return rotary.CosSin(cos, sin, integers[:3]) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.Rotary.CosSin: cos is sharing memory with positions"}},
 			{Name: "rotary, sin over positions", Call: func() error { return rotary.CosSin(cos, sin, integers[21:24]) }, Kind: posenc.ErrOverlap, Says: []string{"sin is sharing memory with positions"}},
 			{Name: "cos over angles", Call: func() error { return posenc.CosSinAngles(cos, sin, memory[11:23]) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.CosSinAngles: cos is sharing memory with angles"}},

@@ -39,6 +39,7 @@ func TestCosSinMixedOfOneAxisEach(t *testing.T) {
 func TestCosSinMixedErrors(t *testing.T) {
 	memory := make([]float32, 24)
 	cos, sin, positions, shared := memory[:6], memory[6:12], make([]float32, 4), make([]float32, 12) // 2 tokens of 3 entries
+	wide := wordsOf[float64](shared)
 	f := func(change func(f *posenc.MixedFrequencies)) posenc.MixedFrequencies {
 		f := posenc.MixedFrequencies{InvFreq: []float64{1, 2, 3, 0x1p40, 5, 6}, Axes: 2}
 		change(&f)
@@ -55,6 +56,7 @@ func TestCosSinMixedErrors(t *testing.T) {
 		wrong("rounding", posenc.ErrConfig, "f.Rounding is 2, want frequency.Exact or frequency.Float32", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.Rounding = 2 })),
 		wrong("frequencies", posenc.ErrConfig, "f.InvFreq has 5 elements, want a multiple of Axes 2", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.InvFreq = f.InvFreq[:5] })),
 		wrong("frequency", posenc.ErrConfig, "f.InvFreq[4] is NaN", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.InvFreq[4] = math.NaN() })),
+		wrong("frequency 2^50", posenc.ErrConfig, "f.InvFreq[4] is 1.125899906842624e+15", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.InvFreq[4] = 0x1p50 })),
 		wrong("positions", posenc.ErrLength, "positions has 3 elements, want a multiple of 2", cos, sin, positions[:3], f(same)),
 		wrong("NaN", posenc.ErrPosition, "positions[1] is NaN", cos, sin, []float32{0, nan, 0, 0}, f(same)),
 		wrong("infinite", posenc.ErrPosition, "positions[0] is -Inf", cos, sin, []float32{float32(math.Inf(-1)), 0, 0, 0}, f(same)),
@@ -63,8 +65,10 @@ func TestCosSinMixedErrors(t *testing.T) {
 		wrong("cos", posenc.ErrLength, "cos has 5 elements, want 6 for 2 rows of 3", cos[:5], sin, positions, f(same)),
 		wrong("sin", posenc.ErrOverlap, "sin is sharing elements with cos", cos, memory[5:11], positions, f(same)),
 		wrong("positions", posenc.ErrOverlap, "sin is sharing memory with positions", cos, shared[:6], shared[5:9], f(same)),
+		wrong("frequencies", posenc.ErrOverlap, "cos is sharing memory with f.InvFreq", shared[6:], sin, positions, posenc.MixedFrequencies{InvFreq: wide, Axes: 2}),
 	}, memory)
-	if err := errors.Join(posenc.CosSinMixed(nil, nil, nil, f(same)), posenc.CosSinMixed(nil, nil, []float32{1, 2}, posenc.MixedFrequencies{Axes: 2}), posenc.CosSinMixed(cos, sin, []float32{511, -511, 511, -511}, f(same))); err != nil {
+	if err := errors.Join(posenc.CosSinMixed(nil, nil, nil, f(same)), posenc.CosSinMixed(nil, nil, []float32{1, 2}, posenc.MixedFrequencies{Axes: 2}), posenc.CosSinMixed(cos, sin, []float32{511, -511, 511, -511}, f(same)),
+		posenc.CosSinMixed(cos[:1], sin[:1], []float32{math.MaxFloat32, 0}, posenc.MixedFrequencies{InvFreq: []float64{0, 0}, Axes: 2})); err != nil {
 		t.Error(err)
 	}
 }

@@ -115,10 +115,12 @@ func TestGridPositionsErrors(t *testing.T) {
 		wrong("negative reference", posenc.ErrConfig, "options.RefWidth is -1, want from 0 to 2^22", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefWidth: -1}),
 		wrong("half a reference", posenc.ErrConfig, "options.RefWidth is 0, want RefHeight and RefWidth both set or both 0, and RefHeight is 16", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 16}),
 		wrong("offset", posenc.ErrConfig, "options.Offset is NaN", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: nan}),
+		wrong("offset 2^22", posenc.ErrConfig, "options.Offset is 4.194304e+06, want a number below 2^22", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: 1 << 22}),
 		wrong("scale", posenc.ErrConfig, "options.Scale is +Inf", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: inf}),
 		wrong("centred reference", posenc.ErrConfig, "options.RefHeight is 1, want 0 with Centered", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 1, RefWidth: 1, Centered: true}),
 		wrong("centred scale", posenc.ErrConfig, "options.Scale is 2, want 0 with Centered", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: 2, Centered: true}),
 		wrong("short", posenc.ErrLength, "positions has 11 elements, want 2*Height*Width of 2 by 3 patches", memory[:11], posenc.GridPositionsOptions{Height: 2, Width: 3}),
-		wrong("far too short", posenc.ErrLength, "positions has 12 elements", memory[:12], posenc.GridPositionsOptions{Height: 1 << 22, Width: 1 << 22}),
+		wrong("far too short", posenc.ErrLength, "positions has 0 elements", nil, posenc.GridPositionsOptions{Height: 1 << 22, Width: 1 << 22}),
 	}, memory)
+	testkit.NoError(t, posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: -math.MaxFloat32}))
 }

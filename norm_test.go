@@ -266,6 +266,7 @@ func TestNormErrors(t *testing.T) {
 	// Nothing to do is no error.
 	for _, err := range []error{
 		posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.ScaleQueries(nil, 4, V{Heads: 1}),
+		posenc.Normalize(mustNorm(make([]float32, 1<<20), math.MaxFloat32, false), 0, V{Heads: 1}),
 	} {
 		if err != nil {
 			t.Error(err)

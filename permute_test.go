@@ -251,6 +251,7 @@ func TestPermuteWeightsErrors(t *testing.T) {
 		wrong("zero", x, x, posenc.Permutation{}, posenc.ErrShape, "p.Heads is 0, want at least 1"),
 		wrong("negative heads", x, x, posenc.Permutation{Heads: -3, HeadDim: 8, Layout: toHalfSplit}, posenc.ErrShape, "p.Heads is -3"),
 		wrong("no HeadDim", x, x, posenc.Permutation{Heads: 3, RotaryDim: 2, Layout: toHalfSplit}, posenc.ErrConfig, "p.HeadDim is 0"),
+		wrong("HeadDim of 1", x, x, posenc.Permutation{Heads: 3, HeadDim: 1, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 1, want an even number from 2"),
 		wrong("odd HeadDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 7, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 7, want an even number from 2 to HeadDim 7"),
 		wrong("odd RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 3, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 3"),
 		wrong("negative RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: -2, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is -2"),

@@ -580,10 +580,13 @@ func TestQuantizedArguments(t *testing.T) {
 		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src}, posenc.IntoQuantized[int8, float32]{Dst: o, Src: src})
 	})
 	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127, 0x1p-127} {
-		wrong("Scale", posenc.ErrConfig, "x.Dst.InverseScale is", func() error {
+		wrong("Scale", posenc.ErrConfig, fmt.Sprintf("x.Dst.InverseScale is %v, want a number from 2^-126 to 2^126, or Scales: ", scale), func() error {
 			v := e4m3
 			v.InverseScale = scale
 			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src})
+		})
+		wrong("Scale of E5M2", posenc.ErrConfig, fmt.Sprintf("src.InverseScale is %v, want a number from 2^-126 to 2^126: ", scale), func() error {
+			return posenc.Dequantize(src, cacheFor[posenc.E5M2](2, 2, dim, 0, scale), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
 		})
 	}
 	wrong("both scales", posenc.ErrConfig, "xs[0].InverseScale is 1, want 0, because the scales are in Scales", func() error {
@@ -614,6 +617,42 @@ func TestQuantizedArguments(t *testing.T) {
 	wrong("Dequantize HeadStride", posenc.ErrShape, "posenc.Dequantize: src.HeadStride is 65, want a multiple of HeadDim 64", dequantize(func(v *posenc.QuantizedView[int8]) { v.HeadStride = 65 }))
 	wrong("Dequantize SequenceStride", posenc.ErrShape, "posenc.Dequantize: src.SequenceStride is 129, want a multiple of HeadDim 64", dequantize(func(v *posenc.QuantizedView[int8]) { v.SequenceTokens, v.SequenceStride = 1, 129 }))
 	wrong("Dequantize Hadamard below 0", posenc.ErrConfig, "posenc.Dequantize: src.Hadamard is -64, want 0, or", dequantize(func(v *posenc.QuantizedView[int8]) { v.Hadamard = -64 }))
+	dequantizeSlots := func(slots []int32) func() error {
+		return func() error {
+			return posenc.Dequantize(src, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim, Slots: slots})
+		}
+	}
+	wrong("Dequantize slots", posenc.ErrLength, "posenc.Dequantize: options.Slots has 1 element, want 2, one for each token", dequantizeSlots([]int32{0}))
+	wrong("Dequantize no slots", posenc.ErrLength, "posenc.Dequantize: options.Slots has 0 elements, want 2", dequantizeSlots([]int32{}))
+	wrong("Dequantize dropped slot", posenc.ErrPosition, "posenc.Dequantize: options.Slots[1] is -1, want at least 0", dequantizeSlots([]int32{0, -1}))
+	wrong("Dequantize slot", posenc.ErrPosition, "posenc.Dequantize: options.Slots[0] is 2, want below 2", dequantizeSlots([]int32{2, 0}))
+	wrong("Dequantize into slots", posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with options.Slots", func() error {
+		x := make([]float32, 4*dim)
+		return posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 2}, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim, Slots: wordsOf[int32](x)[4:6]})
+	})
+	wrong("Dequantize short", posenc.ErrLength, "posenc.Dequantize: dst.Data has 128 elements, want 256", func() error {
+		return posenc.Dequantize(posenc.View[float32]{Data: data[:2*dim], Heads: 2}, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
+	})
+	wrong("Dequantize short cache", posenc.ErrLength, "posenc.Dequantize: src.Data has 128 elements, want 256", func() error {
+		return posenc.Dequantize(src, cacheFor[int8](1, 2, dim, 0, 0), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
+	})
+	wrong("ShiftQuantized no views", posenc.ErrShape, "posenc.ShiftQuantized: xs is empty, want at least one view", func() error { return posenc.ShiftQuantized[int8](rotary, positions) })
+	wrong("ShiftQuantized part of a block", posenc.ErrShape, "posenc.ShiftQuantized: xs[0]: HeadDim is 48, want a multiple of the 32", func() error {
+		return posenc.ShiftQuantized(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit}), positions, q8)
+	})
+	wrong("ShiftQuantized tokens", posenc.ErrLength, "posenc.ShiftQuantized: xs[1].Data has 256 elements, want 128", func() error {
+		return posenc.ShiftQuantized(rotary, positions[:1], cacheFor[int8](1, 2, dim, 0, 0), integers)
+	})
+	wrong("ShiftQuantized scales in another cache", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1].Scales is sharing memory with xs[0]", func() error {
+		v, o := cacheFor[int8](2, 2, dim, 0, 0), integers
+		v.Scales = wordsOf[float32](o.Data)[:4]
+		return posenc.ShiftQuantized(rotary, positions, o, v)
+	})
+	wrong("ShiftQuantized scales of another cache", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0].Scales is sharing memory with xs[1]", func() error {
+		v, o := cacheFor[int8](2, 2, dim, 0, 0), integers
+		o.Scales = wordsOf[float32](v.Data)[:4]
+		return posenc.ShiftQuantized(rotary, positions, o, v)
+	})
 	wrong("ShiftQuantized scales in deltas", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0] is sharing memory with deltas", func() error {
 		deltas, v := []int32{0, 1, 0, 1}, integers
 		v.Scales = wordsOf[float32](deltas)
@@ -625,8 +664,12 @@ func TestQuantizedArguments(t *testing.T) {
 	wrong("Hadamard one token below 0", posenc.ErrShape, "posenc.Hadamard: tokens is -1", func() error { return posenc.Hadamard[float32](posenc.HadamardOptions{HeadDim: 64, Block: 32}, -1) })
 	wrong("Hadamard block", posenc.ErrConfig, "posenc.Hadamard: options.Block is 16", func() error { return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 64, Block: 16}, 2, src) })
 	wrong("Hadamard head", posenc.ErrConfig, "posenc.Hadamard: options.HeadDim is 0", func() error { return posenc.Hadamard(posenc.HadamardOptions{Block: 32}, 2, src) })
+	wrong("Hadamard head of 1", posenc.ErrConfig, "posenc.Hadamard: options.Block is 32, want a power of two from 32 to 512 that divides HeadDim 1", func() error { return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 1, Block: 32}, 2, src) })
 	wrong("Hadamard tokens", posenc.ErrShape, "posenc.Hadamard: tokens is -2", func() error { return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 64, Block: 32}, -2, src) })
 	testkit.CheckWrong(t, calls, data)
+	long := cacheFor[int8](1, 1, 4096, 0, 0)
+	long.HeadStride = 2 * 4096 // of one head
+	testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: make([]float32, 4096), Heads: 1}, long, posenc.DequantizeOptions{Tokens: 1, HeadDim: 4096}))
 	if slices.ContainsFunc(q8.Data, func(b posenc.Q8_0) bool { return b != posenc.Q8_0{} }) || slices.Max(integers.Data) != 0 || slices.Max(e4m3.Data) != 0 {
 		t.Error("a call that failed wrote to its cache")
 	}

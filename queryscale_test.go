@@ -3,6 +3,7 @@ package posenc_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -74,6 +75,17 @@ func TestQueryScales(t *testing.T) {
 
 // The other rules: any numbers, those next to a middle, and powers that are rational.
 func TestQueryScaleRules(t *testing.T) {
+	// Logarithms of nearly equal numbers, whose difference is multiplied.
+	for _, beta := range []float64{0.5, 1 << 31, 0x1p60, 0x1p100} {
+		for p := int32(1 << 30); p < 1<<30+20; p++ {
+			var got [1]float32
+			s := posenc.QueryScaling{Beta: beta, Length: 1 << 30, Offset: 1, Rule: posenc.ClampedLog}
+			testkit.NoError(t, posenc.QueryScales(got[:], []int32{p}, s))
+			if want := queryScaleAt300Bits(uint64(p)+1, 1<<30, s); got[0] != want {
+				t.Fatalf("position %d, %+v: got %x, want %x", p, s, got[0], want)
+			}
+		}
+	}
 	r := testkit.NewRand(132)
 	undecided := 0
 	for range testkit.Rounds(2000) {
@@ -192,7 +204,7 @@ func TestQueryScalesErrors(t *testing.T) {
 		return testkit.Wrong{Name: name, Call: func() error { return posenc.QueryScales(scales, positions, s) }, Kind: kind, Says: []string{"posenc.QueryScales: " + says}}
 	}
 	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
-	two := []int32{3, 4}
+	two, long := []int32{3, 4}, int64(1)<<31+1 // where an int has 32 bits, it is below 0
 	testkit.CheckWrong(t, []testkit.Wrong{
 		wrong("more scales", posenc.ErrLength, "scales has 3 elements, want 2", memory[:3], two, good),
 		wrong("no scales", posenc.ErrLength, "scales has 0 elements, want 2", nil, two, good),
@@ -202,12 +214,18 @@ func TestQueryScalesErrors(t *testing.T) {
 		wrong("rule", posenc.ErrConfig, "s.Rule is 3, want one of the constants of type QueryScaleRule", memory[:2], two, posenc.QueryScaling{Length: 1, Rule: 3}),
 		wrong("beta of a power", posenc.ErrConfig, "s.Beta is 0.6, want from 0 to 1/2", memory[:2], two, posenc.QueryScaling{Beta: 0.6, Length: 1, Rule: posenc.PowerOfRatio}),
 		wrong("no length", posenc.ErrConfig, "s.Length is 0, want at least 1", memory[:2], two, posenc.QueryScaling{Beta: 0.1, Offset: 1}),
+		wrong("long length of a logarithm", posenc.ErrConfig, "s.Length is ", memory[:2], two, posenc.QueryScaling{Length: int(long), Rule: posenc.ClampedLog}),
 		wrong("negative offset", posenc.ErrConfig, "s.Offset is -1", memory[:2], two, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: -1}),
 		wrong("positions in scales", posenc.ErrOverlap, "scales is sharing memory with positions", memory[:2], integers[1:3], posenc.QueryScaling{Length: 1, Offset: math.MaxInt32}),
 		wrong("position", posenc.ErrPosition, "positions[1] is -2, want at least -1", memory[:2], []int32{5, -2}, good),
 	}, memory)
-	if err := posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}); err != nil {
-		t.Error(err)
+	testkit.NoError(t, posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}), posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: math.MaxInt}))
+	if long-1 <= math.MaxInt {
+		testkit.NoError(t, posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: int(long - 1), Rule: posenc.PowerOfRatio}))
+	}
+	testkit.NoError(t, posenc.QueryScales(memory[:3], []int32{math.MinInt32, 0, 7}, posenc.QueryScaling{}))
+	if !slices.Equal(memory[:3], []float32{1, 1, 1}) {
+		t.Errorf("no scaling gives %v", memory[:3])
 	}
 }
 

@@ -42,7 +42,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"base negative", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: -10000}, []string{"cfg.Base is -10000"}},
 		{"base infinite", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: inf}, []string{"cfg.Base is +Inf"}},
 		{"base beyond float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1e39, Rounding: frequency.Float32}, []string{"cfg.Base is 1e+39"}},
-		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1 + 1e-12, Rounding: frequency.Float32}, []string{"cfg.Base is 1.000000000001, want a number that is finite and above 1 as a float32"}},
+		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1 + 1e-12, Rounding: frequency.Float32}, []string{"cfg.Base is 1.000000000001, want 0 or a finite number above 1, with frequency.Float32 as a float32 too"}},
 		{"too few frequencies", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: make([]float64, 3)}, []string{"cfg.InvFreq has 3 elements", "4"}},
 		{"too many frequencies", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 6, Layout: posenc.HalfSplit, InvFreq: make([]float64, 4)}, []string{"cfg.InvFreq has 4 elements", "3"}},
 		{"no frequencies", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{}}, []string{"cfg.InvFreq has 0 elements"}},
@@ -69,6 +69,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		}, Kind: posenc.ErrConfig, Says: append(tt.says, "posenc.NewRotary: ")})
 	}
 	testkit.CheckWrong(t, calls)
+	testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: math.MaxFloat32})
 }
 
 // The largest frequencies and positions that are allowed are those whose

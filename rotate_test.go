@@ -151,6 +151,7 @@ func TestRotateErrors(t *testing.T) {
 			{Name: "zero rows", Call: func() error { return rotate(new(posenc.Rows).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is from zero Rows, want Angles from Rows of Rotary.Rows or NewRows"}},
 			{Name: "zero rows, ids", Call: func() error { return rotate(new(posenc.Rows).At(nil), good) }, Kind: posenc.ErrConfig, Says: []string{"a is from zero Rows"}},
 			{Name: "zero rotary", Call: func() error { return rotate(new(posenc.Rotary).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is from a zero Rotary"}},
+			{Name: "unrotated tokens", Call: func() error { return rotate(rotary.Unrotated(-1), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of -1 tokens, want at least 0 tokens in Rotary.Unrotated"}},
 			{Name: "position", Call: func() error { return rotate(fast.At([]int32{1023, 1024, -5}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[1] is 1024, want at most 1023 in magnitude, so that angles stay below 2^50"}},
 			{Name: "negative position", Call: func() error { return rotate(fast.At([]int32{1, 2, -1024}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[2] is -1024"}},
 			{Name: "least position", Call: func() error { return rotate(fast.At([]int32{math.MinInt32, 0, 0}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[0] is -2147483648"}},
