@@ -31,21 +31,25 @@ func TestRotateIntoQuantizedIsRotateThenConvert(t *testing.T) {
 		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 			for dim := 32; dim <= 544; dim += 32 {
 				for _, tokens := range []int{1, 3} {
-					rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, 0)
-					rotateThenConvert[int8](t, layout, tokens, dim, 0)
-					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, 0)
-					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, 37)
-					rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, 37)
+					rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, dim, 0)
+					rotateThenConvert[int8](t, layout, tokens, dim, dim, 0)
+					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, dim, 0)
+					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, dim, 37)
+					rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, dim, 37)
+					if dim <= 128 {
+						rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, dim-2, 0)
+						rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, dim-2, 37)
+					}
 				}
 			}
 		}
 	})
 }
 
-func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, tokens, dim int, scale float32) {
+func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, tokens, dim, rotaryDim int, scale float32) {
 	const heads = 11
 	r := testkit.NewRand(uint64(dim))
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 10000, Layout: layout})
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: rotaryDim, Base: 10000, Layout: layout})
 	angles := rope.At(testkit.Sequence(tokens))
 	x := make([]float32, tokens*heads*dim)
 	for i := range x {
@@ -57,7 +61,7 @@ func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, t
 	testkit.NoError(t, posenc.Rotate(angles, keys))
 	testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, posenc.IntoQuantized[D, float32]{Dst: want, Src: keys}))
 	if !slices.Equal(got.Data, want.Data) || !slices.Equal(got.Scales, want.Scales) {
-		t.Errorf("%T, %v, %d tokens of %d heads of %d: other bits than Rotate and a conversion", got.Data, layout, tokens, heads, dim)
+		t.Errorf("%T, %v, %d tokens of %d heads of %d, of which %d rotate: other bits than Rotate and a conversion", got.Data, layout, tokens, heads, dim, rotaryDim)
 	}
 }
 

@@ -37,7 +37,9 @@ func TestRotateFusedErrors(t *testing.T) {
 		by("fractional positions behind a view", rotary.AtFractional(memory[15:17]), posenc.ErrOverlap, "xs[0] is sharing memory with the positions", F{View: V{Data: memory[16:32], Heads: 2}}),
 		fused("same view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", F{View: x}, F{View: x}),
 	}, memory)
+	const wide = 1 << 16
 	for _, err := range []error{
+		posenc.RotateFused(testkit.MustRotary(posenc.RotaryConfig{HeadDim: wide, RotaryDim: 2, Layout: posenc.HalfSplit}).At([]int32{3}), F{View: strided(make([]float32, wide), 1, wide, 2*wide), Norm: mustNorm(make([]float32, wide), 1, false)}),
 		posenc.RotateFused(rotary.At(nil), F{View: V{Heads: 1}, Norm: norm4, QueryScales: []float32{}}),
 	} {
 		if err != nil {

@@ -82,7 +82,7 @@ func checkSlots(function string, slots []int32, tokens int) error {
 // reachOf returns how many tokens of a cache a call may write to: all before end, where
 // the largest slot is end-1, and the rest of that slot's sequence.
 func reachOf[D any](dst *view.View[D], end int) int {
-	if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
+	if dst.SequenceTokens > 0 {
 		if rest := end % dst.SequenceTokens; rest > 0 {
 			end += dst.SequenceTokens - rest
 		}

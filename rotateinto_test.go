@@ -102,7 +102,8 @@ func TestRotateIntoAccepts(t *testing.T) {
 		"no slot is kept": func() error {
 			return posenc.RotateInto(rotary.At(positions), V{Data: data, Heads: 2}, []int32{-1, -5, -9}, src)
 		},
-		"no slot, nowhere": func() error { return posenc.RotateInto(rotary.At(positions), V{Heads: 2}, []int32{-1, -5, -9}, src) },
+		"no slot is kept, the same memory": func() error { return posenc.RotateInto(rotary.At(positions), src, []int32{-1, -5, -9}, src) },
+		"no slot, nowhere":                 func() error { return posenc.RotateInto(rotary.At(positions), V{Heads: 2}, []int32{-1, -5, -9}, src) },
 		"neighbours": func() error {
 			return posenc.RotateInto(rotary.At(positions[:1]), V{Data: source[16:32], Heads: 2}, nil, V{Data: source[:16], Heads: 2})
 		},

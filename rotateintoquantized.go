@@ -344,10 +344,7 @@ func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, sto
 		c.storeFullWidth(a, r, slots, stores, scratch)
 		return
 	}
-	most := 1
-	if c.tokens > 1 {
-		most = chunkTokens(r.RotaryDim / 2)
-	}
+	most := chunkTokens(r.RotaryDim / 2)
 	for first := 0; first < c.tokens; first += most {
 		count := min(most, c.tokens-first)
 		var table cossin.Table // field by field: see rotation

@@ -192,6 +192,8 @@ func TestTableErrors(t *testing.T) {
 				t.Errorf("%s: next to the table: %v", name, err)
 			}
 		}
+		none := strided(shared, 2, 16, 0)
+		testkit.NoError(t, posenc.Rotate(r.At(nil), none), posenc.RotateFused(r.At(nil), posenc.FusedView[float32]{View: none}))
 	}
 	for name, tt := range map[string]struct {
 		cfg   posenc.RowsConfig
@@ -220,11 +222,19 @@ func TestTableErrors(t *testing.T) {
 		"no cosines":           {cfg, posenc.Table[float32]{Sin: data[:12]}, posenc.ErrLength, "t.Sin has 12 elements"},
 		"no sines":             {cfg, posenc.Table[float32]{Cos: data[:12]}, posenc.ErrLength, "t.Sin has 0 elements"},
 		"fewer sines, strided": {cfg, posenc.Table[float32]{Cos: data[:28], Sin: data[:27], Stride: 8}, posenc.ErrLength, "t.Sin has 27 elements"},
+		"no cosines for a row": {cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:4], Stride: 8}, posenc.ErrLength, "t.Sin has 4 elements, want 0 rows as in t.Cos"},
 		"no cosines, strided":  {cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:12], Stride: 8}, posenc.ErrLength, "t.Sin has 12 elements"},
 	} {
 		calls = append(calls, testkit.Wrong{Name: name, Call: func() error { _, err := posenc.NewRows(tt.cfg, tt.table); return err }, Kind: tt.kind, Says: []string{"posenc.NewRows: " + tt.says}})
 	}
+	steep := testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit, InvFreq: []float64{0x1p40}}).Rows([]int32{5}))
+	kept := rotatedOnes(t, steep, 2)
+	calls = append(calls, testkit.Wrong{Name: "refill by a position beyond", Call: func() error { return steep.Refill([]int32{1, 1024}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rows.Refill: positions[1] is 1024, want at most 1023"}})
 	testkit.CheckWrong(t, calls, data, shared)
+	testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit, Heads: 1 << 16}, posenc.Table[float32]{}))
+	if !slices.Equal(rotatedOnes(t, steep, 2), kept) {
+		t.Error("after an error rows are others")
+	}
 }
 
 // Many goroutines rotate by the same rows.
