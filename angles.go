@@ -8,9 +8,10 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/kernels"
 )
 
-// Angles says by which cosines and sines each token is rotated: those of its position
+// Angles says by which cosines and sines each token is rotated: the ones of its position
 // ([Rotary.At]), or a row of a cos/sin cache ([Rows.All], [Rows.At]). It refers to the
 // slice that it was made from, and what is rotated must share no memory with that slice. The
 // function that takes the Angles checks them.
@@ -39,7 +40,7 @@ func (r *Rotary) AtFractional(positions []float32) Angles {
 	return Angles{rotary: r, of: bits, fractional: true}
 }
 
-// Unrotated returns the angles of tokens that do not rotate: those of a layer without positions
+// Unrotated returns the angles of tokens that do not rotate, as in a layer without positions
 // (NoPE), whose heads are like the others of the model. [Rotate] leaves such heads as they are, and
 // functions that write heads elsewhere copy them, in the order in which they are read.
 func (r *Rotary) Unrotated(tokens int) Angles { return Angles{rotary: r, none: true, tokens: tokens} }
@@ -159,8 +160,13 @@ func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *heads.Rotation
 	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.Scaling, r.Scaling*r.Sign)
 }
 
+// tokenRow is memory for the row of one token: there is no time to clear more.
+type tokenRow [2*kernels.TokenPairs + kernels.Line]float32
+
 // writeRow makes the row of one token, for at most kernels.TokenPairs pairs.
-func (a *Angles) writeRow(cos, sin []float32, r *heads.Rotation) {
+func (a *Angles) writeRow(memory *tokenRow, r *heads.Rotation) (cos, sin []float32) {
+	scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
+	cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
 	switch {
 	case a.rows != nil:
 		a.rows.copyRow(cos, sin, row(a.of, 0), r.Sign)
@@ -169,6 +175,7 @@ func (a *Angles) writeRow(cos, sin []float32, r *heads.Rotation) {
 	default:
 		a.rotary.frequencies.WriteRow(cos, sin, a.of, r.Scaling, r.Scaling*r.Sign)
 	}
+	return cos, sin
 }
 
 // check checks positions, the argument of that name, and returns how many tokens they are

@@ -35,39 +35,24 @@ func TestAxesErrors(t *testing.T) {
 	three := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
 	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
 	all := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{255, 0}})
-	calls := []testkit.Wrong{
-		{Name: "no tokens", Call: func() error { return posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data has 8 elements"}},
-		{Name: "data of positions", Call: func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 24 elements", "8 for 1 token of"}},
-		{Name: "position on the second axis", Call: func() error { return posenc.Rotate(fast.At([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: positions[3] is 1024", "1023"}},
-		{Name: "tables", Call: func() error { return three.CosSin(data[:12], data[12:24], make([]int32, 3)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotary.CosSin: cos has 12 elements", "4 for 1 rows of 4"}},
+	fails := testkit.Failures(t, data)
+	fails(posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 8 elements")
+	fails(posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}), posenc.ErrLength, "xs[0].Data has 24 elements", "8 for 1 token of")
+	fails(posenc.Rotate(fast.At([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}), posenc.ErrPosition, "posenc.Rotate: positions[3] is 1024", "1023")
+	fails(three.CosSin(data[:12], data[12:24], make([]int32, 3)), posenc.ErrLength, "posenc.Rotary.CosSin: cos has 12 elements", "4 for 1 rows of 4")
+	for _, n := range []int{1, 2, 4} {
+		says, positions := fmt.Sprintf("positions has %d element", n), make([]int32, n)
+		fails(posenc.Rotate(three.At(positions), V{Data: data[:8*n], Heads: 1}), posenc.ErrLength, "posenc.Rotate: "+says, "a multiple of 3")
+		fails(three.CosSin(data[:4*n], data[4*n:8*n], positions), posenc.ErrLength, "posenc.Rotary.CosSin: "+says)
+		fails(testkit.Made(three.Rows(positions)), posenc.ErrLength, "posenc.Rotary.Rows: "+says)
 	}
-	for _, n := range []int{1, 2, 4, 5, 7} {
-		says := []string{fmt.Sprintf("positions has %d element", n), "a multiple of 3"}
-		positions := make([]int32, n)
-		calls = append(calls,
-			testkit.Wrong{Name: fmt.Sprint(n, " positions"), Call: func() error { return posenc.Rotate(three.At(positions), V{Data: data[:8*n], Heads: 1}) }, Kind: posenc.ErrLength, Says: append(says, "posenc.Rotate:")},
-			testkit.Wrong{Name: fmt.Sprint(n, " positions, inverse"), Call: func() error { return posenc.RotateInverse(three.At(positions), V{Data: data[:8*n], Heads: 1}) }, Kind: posenc.ErrLength, Says: append(says, "posenc.RotateInverse:")},
-			testkit.Wrong{Name: fmt.Sprint(n, " positions of tables"), Call: func() error { return three.CosSin(data[:4*n], data[4*n:8*n], positions) }, Kind: posenc.ErrLength, Says: append(says, "posenc.Rotary.CosSin:")},
-			testkit.Wrong{Name: fmt.Sprint(n, " positions of rows"), Call: func() error { _, err := three.Rows(positions); return err }, Kind: posenc.ErrLength, Says: append(says, "posenc.Rotary.Rows:")},
-		)
-	}
-	calls = append(calls, testkit.Wrong{Name: "256 axes", Call: func() error { return posenc.Rotate(all.At(make([]int32, 255)), V{Data: data[:4], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"a multiple of 256"}})
-	for name, tt := range map[string]struct {
-		cfg  posenc.RotaryConfig
-		says string
-	}{
-		"no axes":       {posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{}}, "cfg.Axes has 0 elements, want nil or RotaryDim/2 = 4"},
-		"too few axes":  {posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: make([]uint8, 3)}, "cfg.Axes has 3 elements"},
-		"too many axes": {posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Axes: make([]uint8, 4)}, "cfg.Axes has 4 elements, want nil or RotaryDim/2 = 2"},
-		"too wide":      {posenc.RotaryConfig{HeadDim: 3000, RotaryDim: 2050, Layout: posenc.HalfSplit, Axes: make([]uint8, 1025)}, "cfg.RotaryDim is 2050, want at most 2048"},
+	fails(posenc.Rotate(all.At(make([]int32, 255)), V{Data: data[:4], Heads: 1}), posenc.ErrLength, "a multiple of 256")
+	for says, cfg := range map[string]posenc.RotaryConfig{
+		"cfg.Axes has 0 elements, want nil or RotaryDim/2 = 4": {HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{}},
+		"cfg.Axes has 4 elements, want nil or RotaryDim/2 = 2": {HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Axes: make([]uint8, 4)},
+		"cfg.RotaryDim is 2050, want at most 2048":             {HeadDim: 3000, RotaryDim: 2050, Layout: posenc.HalfSplit, Axes: make([]uint8, 1025)},
 	} {
-		calls = append(calls, testkit.Wrong{Name: name, Call: func() error { _, err := posenc.NewRotary(tt.cfg); return err }, Kind: posenc.ErrConfig, Says: []string{"posenc.NewRotary: ", tt.says}})
+		fails(testkit.Made(posenc.NewRotary(cfg)), posenc.ErrConfig, "posenc.NewRotary: "+says)
 	}
-	testkit.CheckWrong(t, calls, data)
-	if err := all.CosSin(data[:2], data[2:4], make([]int32, 256)); err != nil {
-		t.Errorf("256 axes: %v", err)
-	}
-	if err := posenc.Rotate(fast.At([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}); err != nil {
-		t.Errorf("last positions: %v", err)
-	}
+	testkit.NoError(t, all.CosSin(data[:2], data[2:4], make([]int32, 256)), posenc.Rotate(fast.At([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}))
 }

@@ -262,15 +262,7 @@ func queryScalesCall(a *testkit.Arguments) testkit.Call {
 // queryScalePlain is the factor of a position. Go's logarithm is good to one ulp; next to
 // the middle between two float32 that does not do.
 func queryScalePlain(p int32, s posenc.QueryScaling) float32 {
-	k, n := int64(p)+int64(s.Offset), int64(s.Length)
-	switch s.Rule {
-	case posenc.FlooredLog:
-		k, n = 1+k/n, 1
-	case posenc.ClampedLog:
-		k = max(k, n)
-	default:
-		k += n
-	}
+	k, n := ratioOf(p, s)
 	v, margin := 1+s.Beta*math.Log(float64(k)/float64(n)), 0x1p-50
 	if s.Rule == posenc.PowerOfRatio {
 		v, margin = math.Pow(float64(k)/float64(n), s.Beta), 0x1p-44
@@ -278,7 +270,19 @@ func queryScalePlain(p int32, s posenc.QueryScaling) float32 {
 	if low, high := float32(v*(1-margin)), float32(v*(1+margin)); low == high {
 		return low
 	}
-	return queryScaleAt300Bits(uint64(k), uint64(n), s)
+	return queryScaleAt300Bits(k, n, s)
+}
+
+// ratioOf returns the ratio k/n of which a rule takes the logarithm or a power.
+func ratioOf(p int32, s posenc.QueryScaling) (k, n uint64) {
+	k, n = uint64(int64(p)+int64(s.Offset)), uint64(s.Length)
+	switch s.Rule {
+	case posenc.FlooredLog:
+		return 1 + k/n, 1
+	case posenc.ClampedLog:
+		return max(k, n), n
+	}
+	return k + n, n
 }
 
 func logQueryScalesCall(a *testkit.Arguments) testkit.Call {

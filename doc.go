@@ -28,13 +28,15 @@
 //   - [Rotary.CosSin], [Rotary.CosSinFractional] and [CosSin] write the cosines and sines of
 //     positions. [CosSinMixed] takes angles that are sums over several axes, and
 //     [CosSinAngles] any float32 angles.
-//   - [SequentialPositions] fills in the positions of a sequence, [RaggedPositions] those of
-//     several, [GridPositions] those of the patches of an image, and [DualChunk] those of
+//   - [SequentialPositions] fills in the positions of a sequence, [RaggedPositions] of
+//     several, [GridPositions] of the patches of an image, and [DualChunk] of
 //     dual chunk attention.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
 // The other packages of the module:
 //
+//   - modelconfig reads how a model rotates. docs/models.md, docs/absolute.md and docs/relative.md
+//     of the repository say which encoding a model has.
 //   - frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
 //   - multimodal has the positions of prompts with images, video and sound.
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
@@ -87,7 +89,7 @@
 //
 // Q and K go into one call, each with its own number of heads. Either may go alone.
 //
-// A batch goes into one call too: its tokens are those of all sequences, one sequence
+// A batch goes into one call too: its tokens are the tokens of all sequences, one sequence
 // after another, and each token has the position it has in its own sequence.
 // [RaggedPositions] fills these in. Tokens of padding need a position as well; any will
 // do. With padding on the left, give it negative positions, so that the first real token
@@ -106,11 +108,6 @@
 // A row is the cosines and sines of one position. The result has the same bits either way.
 // [NewRows] does the same with a table of your own, in which each head may have its own
 // entries (Heads of [RowsConfig]). [Rows.AtSome] leaves some of the tokens unrotated.
-//
-// # Models
-//
-// Package modelconfig reads how a model rotates. docs/models.md, docs/absolute.md and
-// docs/relative.md of the repository say which encoding a model has and which call computes it.
 //
 // # Glossary
 //
@@ -199,6 +196,11 @@
 // Errors name the function, the argument, its value and what was expected, and wrap
 // ErrConfig, ErrLength, ErrShape, ErrOverlap or ErrPosition. All checks come before the
 // first write: after an error nothing has changed.
+//
+// # Compatibility
+//
+// docs/compatibility.md of the repository says which packages, results and versions of Go are
+// promised, and what a new version may change.
 //
 // # Choosing an implementation
 //

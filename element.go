@@ -87,13 +87,13 @@ func FromBytes[T Element | Quantized](bytes []byte) ([]T, error) {
 func quantizedKind[D Quantized]() kernels.Kind {
 	var zero D
 	if unsafe.Sizeof(zero) == generic.Q8Bytes { // known to the compiler, unlike the type
-		return kernels.Q8
+		return kernels.KindQ8
 	}
 	switch any(zero).(type) {
 	case E4M3:
-		return kernels.E4M3
+		return kernels.KindE4M3
 	case E5M2:
-		return kernels.E5M2
+		return kernels.KindE5M2
 	}
-	return kernels.Int8
+	return kernels.KindInt8
 }

@@ -27,11 +27,11 @@ func TestElementsAreRoundedOnce(t *testing.T) {
 // Numbers of several bytes begin at addresses of theirs. None begin anywhere.
 func TestFromBytesErrors(t *testing.T) {
 	bytes := wordsOf[byte](make([]float32, 4))
-	testkit.CheckWrong(t, []testkit.Wrong{
-		{Name: "part of a block", Call: func() error { _, err := posenc.FromBytes[posenc.Q8_0](make([]byte, 35)); return err }, Kind: posenc.ErrLength, Says: []string{"posenc.FromBytes: bytes has 35 elements, want a multiple of the 34 bytes of a number"}},
-		{Name: "odd address", Call: func() error { _, err := posenc.FromBytes[posenc.Float16](bytes[1:3]); return err }, Kind: posenc.ErrShape, Says: []string{"posenc.FromBytes: bytes is 1 bytes behind a multiple of 2, want at an address that is a multiple of 2"}},
-		{Name: "half an address", Call: func() error { _, err := posenc.FromBytes[float32](bytes[2:6]); return err }, Kind: posenc.ErrShape, Says: []string{"posenc.FromBytes: bytes is 2 bytes behind a multiple of 4"}},
-	})
+	fails := testkit.Failures(t)
+	of := func(_ any, err error) error { return err }
+	fails(of(posenc.FromBytes[posenc.Q8_0](make([]byte, 35))), posenc.ErrLength, "posenc.FromBytes: bytes has 35 elements, want a multiple of the 34 bytes of a number")
+	fails(of(posenc.FromBytes[posenc.Float16](bytes[1:3])), posenc.ErrShape, "posenc.FromBytes: bytes is 1 bytes behind a multiple of 2, want at an address that is a multiple of 2")
+	fails(of(posenc.FromBytes[float32](bytes[2:6])), posenc.ErrShape, "posenc.FromBytes: bytes is 2 bytes behind a multiple of 4")
 	if none, err := posenc.FromBytes[float32](bytes[1:1]); err != nil || len(none) != 0 {
 		t.Errorf("no bytes at an odd address: %v, %v", none, err)
 	}

@@ -193,7 +193,7 @@ func ExampleImplementation() {
 // Q and K are views of the same slice.
 func ExampleRotate_packedQKV() {
 	const (
-		tokens, queryHeads, keyHeads, headDim = 2, 2, 1, 2
+		queryHeads, keyHeads, headDim = 2, 1, 2
 
 		row = (queryHeads + 2*keyHeads) * headDim // Q, K and V of a token
 	)
@@ -201,46 +201,16 @@ func ExampleRotate_packedQKV() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	qkv := []float32{
-		1, 0, 0, 1, 1, 0, 7, 7,
-		1, 0, 0, 1, 1, 0, 7, 7,
-	}
+	qkv := []float32{1, 0, 0, 1, 1, 0, 7, 7, 1, 0, 0, 1, 1, 0, 7, 7}
 	err = posenc.Rotate(rope.At([]int32{0, 1}),
 		posenc.View[float32]{Data: qkv, Heads: queryHeads, TokenStride: row},
 		posenc.View[float32]{Data: qkv[queryHeads*headDim:], Heads: keyHeads, TokenStride: row})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for t := range tokens {
-		fmt.Println(qkv[t*row : (t+1)*row])
-	}
+	fmt.Println(qkv[row:]) // position 0 changes nothing
 	// Output:
-	// [1 0 0 1 1 0 7 7]
 	// [0.5403023 0.84147096 -0.84147096 0.5403023 0.5403023 0.84147096 7 7]
-}
-
-// All tokens of the first head come first, then all tokens of the second: set both
-// strides.
-func ExampleRotate_headsFirst() {
-	const tokens, heads, headDim = 3, 2, 2
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	x := []float32{ // [heads][tokens][headDim]
-		1, 0, 1, 0, 1, 0,
-		0, 1, 0, 1, 0, 1,
-	}
-	err = posenc.Rotate(rope.At([]int32{0, 1, 2}),
-		posenc.View[float32]{Data: x, Heads: heads, TokenStride: headDim, HeadStride: tokens * headDim})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(x[:tokens*headDim])
-	fmt.Println(x[tokens*headDim:])
-	// Output:
-	// [1 0 0.5403023 0.84147096 -0.41614684 0.9092974]
-	// [0 1 -0.84147096 0.5403023 -0.9092974 -0.41614684]
 }
 
 // Only the first half of each head is rotated, as in GLM-4 (also Interleaved). GPT-NeoX
@@ -340,63 +310,24 @@ func ExampleCosSinAngles() {
 // that does not exist is an error.
 func ExampleNewRows() {
 	const headDim = 4
-	table := []float32{
-		1, 1, 0, 0,
-		0, 0.5, 1, 0.25,
-	}
+	table := []float32{1, 1, 0, 0, 0, 0.5, 1, 0.25}
 	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim, Layout: posenc.HalfSplit},
 		posenc.Table[float32]{Cos: table, Sin: table[headDim/2:], Stride: headDim})
 	if err != nil {
 		log.Fatal(err)
 	}
-	x := []float32{
-		1, 2, 3, 4,
-		1, 2, 3, 4,
-	}
+	x := []float32{1, 2, 3, 4, 1, 2, 3, 4}
 	if err := posenc.Rotate(rows.At([]int32{1, 0}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(x[:headDim])
-	fmt.Println(x[headDim:])
+	fmt.Println(x)
 	err = posenc.Rotate(rows.At([]int32{0, 2}), posenc.View[float32]{Data: x, Heads: 1})
 	fmt.Println(err)
 	// Output:
-	// [-3 0 1 2.5]
-	// [1 2 3 4]
+	// [-3 0 1 2.5 1 2 3 4]
 	// posenc.Rotate: ids[1] is 2, want at least 0 and below 2, the number of rows: position out of range
 }
 
-// The cosines and sines of a step are computed once, and every layer rotates by them. The
-// next step has its own rows.
-func ExampleRotary_Rows() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, positions := range [][]int32{{0, 1}, {2}} { // prefill, decode
-		rows, err := rope.Rows(positions)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println("tokens:", rows.Len())
-		for range 2 { // layers
-			q := []float32{1, 0, 1, 0}[:2*len(positions)]
-			if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
-				log.Fatal(err)
-			}
-			fmt.Println(q)
-		}
-	}
-	// Output:
-	// tokens: 2
-	// [1 0 0.5403023 0.84147096]
-	// [1 0 0.5403023 0.84147096]
-	// tokens: 1
-	// [-0.41614684 0.9092974]
-	// [-0.41614684 0.9092974]
-}
-
-// Tokens take rows in any order, and two of them take the same row.
 // A decode step computes its cosines and sines once, in the memory of the step before, and all
 // layers rotate by them. The second layer of this model has no positions.
 func ExampleRows_Refill() {
@@ -429,6 +360,7 @@ func ExampleRows_Refill() {
 	// [1.000 2.000 3.000 4.000]
 }
 
+// Tokens take rows in any order, and two of them take the same row.
 func ExampleRows_At() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
 	if err != nil {
@@ -442,9 +374,9 @@ func ExampleRows_At() {
 	if err := posenc.Rotate(rows.At([]int32{2, 1, 1}), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(q)
+	fmt.Println(rows.Len(), q)
 	// Output:
-	// [-0.41614684 0.9092974 0.5403023 0.84147096 0.5403023 0.84147096]
+	// 3 [-0.41614684 0.9092974 0.5403023 0.84147096 0.5403023 0.84147096]
 }
 
 // Keys are rotated on their way into a paged cache of bfloat16. Each block of the cache is
@@ -601,18 +533,13 @@ func ExampleNormalize() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	q := []float32{ // a token of two heads
-		2, -2, 2, -2,
-		1, 1, 7, 7,
-	}
+	q := []float32{2, -2, 2, -2, 1, 1, 7, 7} // a token of two heads
 	if err := posenc.Normalize(norm, 1, posenc.View[float32]{Data: q, Heads: 2}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(q[:4])
-	fmt.Println(q[4:])
+	fmt.Println(q)
 	// Output:
-	// [1 -1 1 -2]
-	// [0.2 0.2 1.4 2.8]
+	// [1 -1 1 -2 0.2 0.2 1.4 2.8]
 }
 
 // Queries of two tokens, each token with its own factor.
@@ -648,10 +575,7 @@ func ExampleRotate_latentAttention() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	q := []float32{
-		8, 9, 1, 2, 3, 4,
-		8, 9, 1, 0, 1, 0,
-	}
+	q := []float32{8, 9, 1, 2, 3, 4, 8, 9, 1, 0, 1, 0}
 	k := []float32{1, 2, 3, 4}
 	err = posenc.Rotate(rope.At([]int32{1}),
 		posenc.View[float32]{Data: q[nopeDim:], Heads: heads, HeadStride: nopeDim + ropeDim, TokenStride: heads * (nopeDim + ropeDim)},
@@ -666,37 +590,21 @@ func ExampleRotate_latentAttention() {
 	// [-1.14 2.96 1.92 4.03]
 }
 
-// Video frames at 24 per second. Their positions are their times in seconds.
+// Video frames at 24 per second. Their positions are their times in seconds. NewRows takes such
+// cosines and sines.
 func ExampleRotary_CosSinFractional() {
-	const headDim = 4
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
-	times := []float32{0, 1. / 24, 2. / 24}
-	cos, sin := make([]float32, len(times)*2), make([]float32, len(times)*2)
-	if err := rope.CosSinFractional(cos, sin, times); err != nil {
+	cos, sin := make([]float32, 3*2), make([]float32, 3*2)
+	if err := rope.CosSinFractional(cos, sin, []float32{0, 1. / 24, 2. / 24}); err != nil {
 		log.Fatal(err)
 	}
-	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: cos, Sin: sin})
-	if err != nil {
-		log.Fatal(err)
-	}
-	x := []float32{
-		1, 1, 0, 0,
-		1, 1, 0, 0,
-		1, 1, 0, 0,
-	}
-	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-		log.Fatal(err)
-	}
-	for ; len(x) > 0; x = x[4:] {
-		fmt.Printf("%.4f\n", x[:4])
-	}
+	fmt.Printf("%.4f\n%.4f\n", cos, sin)
 	// Output:
-	// [1.0000 1.0000 0.0000 0.0000]
-	// [0.9991 1.0000 0.0417 0.0004]
-	// [0.9965 1.0000 0.0832 0.0008]
+	// [1.0000 1.0000 0.9991 1.0000 0.9965 1.0000]
+	// [0.0000 0.0000 0.0417 0.0004 0.0832 0.0008]
 }
 
 // Queries and keys decay in opposite directions, so their product decays with the
@@ -754,19 +662,13 @@ func ExampleDualChunk() {
 // [batch][heads][tokens][headDim], as in PyTorch: the tokens come in sequences. The second
 // sequence has padding on its left.
 func ExampleRotate_batch() {
-	const batch, heads, tokens, headDim = 2, 1, 2, 2
+	const heads, tokens, headDim = 1, 2, 2
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
-	x := []float32{
-		1, 0, 1, 0, // the first sequence
-		1, 0, 1, 0,
-	}
-	positions := []int32{ // [batch][tokens]
-		0, 1,
-		-1, 0, // one token of padding on the left
-	}
+	x := []float32{1, 0, 1, 0, 1, 0, 1, 0}
+	positions := []int32{0, 1, -1, 0} // [batch][tokens]; one token of padding on the left
 	err = posenc.Rotate(rope.At(positions), posenc.View[float32]{
 		Data: x, Heads: heads,
 		TokenStride: headDim, HeadStride: tokens * headDim,
@@ -775,12 +677,9 @@ func ExampleRotate_batch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for b := range batch {
-		fmt.Println(x[b*heads*tokens*headDim:][:heads*tokens*headDim])
-	}
+	fmt.Println(x)
 	// Output:
-	// [1 0 0.5403023 0.84147096]
-	// [0.5403023 -0.84147096 1 0]
+	// [1 0 0.5403023 0.84147096 0.5403023 -0.84147096 1 0]
 }
 
 // RoPE-Mixed gives each head its own frequencies for each axis. The class token, which
@@ -821,33 +720,12 @@ func ExampleCosSinMixed() {
 	// [0.54 0.84 0.54 0.84 0.54 0.84 1.00 0.00]
 }
 
-// DINOv3 has base 100, and its positions are the centres of patches from -1 to 1, times
-// 2π. Its class and register tokens do not rotate.
+// The positions of DINOv3 are the centres of patches from -1 to 1, times 2π. Its frequencies
+// are those of frequency.Axial with base 100, its rows those of CosSinFractional.
 func ExampleGridPositions() {
-	const height, width, headDim, prefix = 2, 3, 64, 5
-	ladder, err := frequency.Axial(100, frequency.Exact, headDim/2, headDim/2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
-	if err != nil {
-		log.Fatal(err)
-	}
+	const height, width = 2, 3
 	positions := make([]float32, 2*height*width)
 	if err := posenc.GridPositions(positions, posenc.GridPositionsOptions{Height: height, Width: width, Centered: true}); err != nil {
-		log.Fatal(err)
-	}
-	cos, sin := make([]float32, height*width*headDim/2), make([]float32, height*width*headDim/2)
-	if err := rope.CosSinFractional(cos, sin, positions); err != nil {
-		log.Fatal(err)
-	}
-	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: cos, Sin: sin})
-	if err != nil {
-		log.Fatal(err)
-	}
-	ids := []int32{-1, -1, -1, -1, -1, 0, 1, 2, 3, 4, 5}
-	q := make([]float32, (prefix+height*width)*headDim)
-	if err := posenc.Rotate(rows.AtSome(ids), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("rows %.3f\ncolumns %.3f\n", positions[:6], positions[6:])

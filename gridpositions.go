@@ -7,13 +7,13 @@ import (
 )
 
 // GridPositionsOptions says which positions the patches of an image have, for [GridPositions].
-// docs/vision.md in the repository has those of models.
+// docs/vision.md in the repository has the options of models.
 type GridPositionsOptions struct {
 	Height, Width       int     // patches of an image, each from 1 to 2^22
-	Centered            bool    // positions are centres from -1 to 1 times 2π, not numbers; RefHeight, RefWidth and Scale must be 0
+	Centered            bool    // positions are centres from -1 to 1 times 2π, not numbers; RefHeight, RefWidth and PositionScale must be 0
 	Offset              float32 // added to the numbers of rows and columns (grid_offset), below 2^22
 	RefHeight, RefWidth int     // the grid onto which this one is stretched (ref_feat_shape), up to 2^22; 0 and 0: none
-	Scale               float32 // multiplies positions, finite; 0 means 1
+	PositionScale       float32 // multiplies positions, finite; 0 means 1
 	ColumnsFirst        bool    // axis 0 is the column of a patch and axis 1 its row (grid_indexing "xy")
 }
 
@@ -23,7 +23,7 @@ type GridPositionsOptions struct {
 //
 //	p = RN32(i + Offset)
 //	p = RN32(RN32(p/n) * ref)          with RefHeight and RefWidth
-//	p = RN32(p*Scale)                  with Scale
+//	p = RN32(p*PositionScale)          with PositionScale
 //
 //	c = RN32(RN32(i+1/2 + Offset)/n)
 //	p = RN32(RN32(2π) * RN32(2c-1))    with Centered
@@ -46,18 +46,18 @@ func GridPositions(positions []float32, options GridPositionsOptions) error {
 			return fail(size.name, size.value, "from %d to 2^22", size.least)
 		}
 	}
-	scale := options.Scale
+	scale := options.PositionScale
 	switch {
 	case !(math.Abs(float64(options.Offset)) < most):
 		return fail("Offset", options.Offset, "a number below 2^22 in magnitude")
-	case !(math.Abs(float64(options.Scale)) <= math.MaxFloat32):
-		return fail("Scale", options.Scale, "a finite number")
+	case !(math.Abs(float64(options.PositionScale)) <= math.MaxFloat32):
+		return fail("PositionScale", options.PositionScale, "a finite number")
 	case (options.RefHeight == 0) != (options.RefWidth == 0):
 		return fail("RefWidth", options.RefWidth, "RefHeight and RefWidth both set or both 0, and RefHeight is %d", options.RefHeight)
 	case options.Centered && options.RefHeight != 0:
 		return fail("RefHeight", options.RefHeight, "0 with Centered")
-	case options.Centered && options.Scale != 0:
-		return fail("Scale", options.Scale, "0 with Centered")
+	case options.Centered && options.PositionScale != 0:
+		return fail("PositionScale", options.PositionScale, "0 with Centered")
 	case scale == 0:
 		scale = 1
 	}

@@ -2,7 +2,6 @@ package posenc_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -18,10 +17,10 @@ var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 		case 1:
 			g.RefHeight, g.RefWidth = a.Number(1, 30), a.Number(1, 30)
 		case 2:
-			g.Scale = float32(a.Real(0.25))
+			g.PositionScale = float32(a.Real(0.25))
 		}
 		if a.Any() && a.Below(4) == 0 {
-			g.RefHeight, g.Scale = a.Number(0, 9), float32(a.Real(0))
+			g.RefHeight, g.PositionScale = a.Number(0, 9), float32(a.Real(0))
 		}
 		positions := testkit.Output[float32](a, testkit.Small(2, g.Height, g.Width))
 		return testkit.Call{
@@ -46,7 +45,7 @@ var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 	Digests: func(add testkit.AddDigest) {
 		add("GridPositions", func(d *testkit.Digest) {
 			for _, g := range []posenc.GridPositionsOptions{
-				{Centered: true}, {Centered: true, Offset: 0.25, ColumnsFirst: true}, {RefHeight: 16, RefWidth: 24}, {RefHeight: 24, RefWidth: 16, Offset: 1}, {Scale: 1. / 3}, {},
+				{Centered: true}, {Centered: true, Offset: 0.25, ColumnsFirst: true}, {RefHeight: 16, RefWidth: 24}, {RefHeight: 24, RefWidth: 16, Offset: 1}, {PositionScale: 1. / 3}, {},
 			} {
 				g.Height, g.Width = 37, 23
 				positions := make([]float32, 2*37*23)
@@ -69,8 +68,8 @@ func gridPositionPlain(i, n, ref int, g posenc.GridPositionsOptions) float32 {
 	if ref > 0 {
 		p = round(round(p/float64(n)) * float64(ref))
 	}
-	if g.Scale != 0 {
-		p = round(p * float64(g.Scale))
+	if g.PositionScale != 0 {
+		p = round(p * float64(g.PositionScale))
 	}
 	return float32(p)
 }
@@ -86,41 +85,24 @@ func gridPositionsRight(positions []float32, g posenc.GridPositionsOptions) bool
 			return false
 		}
 	}
-	return float64(len(positions)) == 2*float64(g.Height)*float64(g.Width) && math.Abs(float64(g.Offset)) < 1<<22 && math.Abs(float64(g.Scale)) <= math.MaxFloat32 &&
-		(g.RefHeight == 0) == (g.RefWidth == 0) && !(g.Centered && (g.RefHeight != 0 || g.Scale != 0))
-}
-
-func TestGridPositionsOfCentres(t *testing.T) {
-	positions := make([]float32, 2*2*4)
-	testkit.NoError(t, posenc.GridPositions(positions, posenc.GridPositionsOptions{Height: 2, Width: 4, Centered: true}))
-	const tau = float32(2 * math.Pi)
-	want := []float32{
-		-tau / 2, -tau / 2, -tau / 2, -tau / 2, tau / 2, tau / 2, tau / 2, tau / 2,
-		-0.75 * tau, -0.25 * tau, 0.25 * tau, 0.75 * tau, -0.75 * tau, -0.25 * tau, 0.25 * tau, 0.75 * tau,
-	}
-	if !slices.Equal(positions, want) {
-		t.Errorf("got %v, want %v", positions, want)
-	}
+	return float64(len(positions)) == 2*float64(g.Height)*float64(g.Width) && math.Abs(float64(g.Offset)) < 1<<22 && math.Abs(float64(g.PositionScale)) <= math.MaxFloat32 &&
+		(g.RefHeight == 0) == (g.RefWidth == 0) && !(g.Centered && (g.RefHeight != 0 || g.PositionScale != 0))
 }
 
 func TestGridPositionsErrors(t *testing.T) {
 	memory := make([]float32, 16)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	wrong := func(name string, kind error, says string, positions []float32, g posenc.GridPositionsOptions) testkit.Wrong {
-		return testkit.Wrong{Name: name, Kind: kind, Says: []string{"posenc.GridPositions: " + says}, Call: func() error { return posenc.GridPositions(positions, g) }}
-	}
-	testkit.CheckWrong(t, []testkit.Wrong{
-		wrong("no height", posenc.ErrConfig, "options.Height is 0, want from 1 to 2^22", memory[:12], posenc.GridPositionsOptions{Width: 3}),
-		wrong("wide", posenc.ErrConfig, "options.Width is 4194305", memory[:12], posenc.GridPositionsOptions{Height: 1, Width: 1<<22 + 1}),
-		wrong("negative reference", posenc.ErrConfig, "options.RefWidth is -1, want from 0 to 2^22", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefWidth: -1}),
-		wrong("half a reference", posenc.ErrConfig, "options.RefWidth is 0, want RefHeight and RefWidth both set or both 0, and RefHeight is 16", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 16}),
-		wrong("offset", posenc.ErrConfig, "options.Offset is NaN", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: nan}),
-		wrong("offset 2^22", posenc.ErrConfig, "options.Offset is 4.194304e+06, want a number below 2^22", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: 1 << 22}),
-		wrong("scale", posenc.ErrConfig, "options.Scale is +Inf", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: inf}),
-		wrong("centred reference", posenc.ErrConfig, "options.RefHeight is 1, want 0 with Centered", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 1, RefWidth: 1, Centered: true}),
-		wrong("centred scale", posenc.ErrConfig, "options.Scale is 2, want 0 with Centered", memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: 2, Centered: true}),
-		wrong("short", posenc.ErrLength, "positions has 11 elements, want 2*Height*Width of 2 by 3 patches", memory[:11], posenc.GridPositionsOptions{Height: 2, Width: 3}),
-		wrong("far too short", posenc.ErrLength, "positions has 0 elements", nil, posenc.GridPositionsOptions{Height: 1 << 22, Width: 1 << 22}),
-	}, memory)
-	testkit.NoError(t, posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Scale: -math.MaxFloat32}))
+	fails := testkit.Failures(t, memory)
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Width: 3}), posenc.ErrConfig, "posenc.GridPositions: options.Height is 0, want from 1 to 2^22")
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 1, Width: 1<<22 + 1}), posenc.ErrConfig, "posenc.GridPositions: options.Width is 4194305")
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefWidth: -1}), posenc.ErrConfig, "posenc.GridPositions: options.RefWidth is -1, want from 0 to 2^22")
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 16}), posenc.ErrConfig, "posenc.GridPositions: options.RefWidth is 0, want RefHeight and RefWidth both set or both 0, and RefHeight is 16")
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: nan}), posenc.ErrConfig, "posenc.GridPositions: options.Offset is NaN")
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: 1 << 22}), posenc.ErrConfig, "posenc.GridPositions: options.Offset is 4.194304e+06, want a number below 2^22")
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: inf}), posenc.ErrConfig, "posenc.GridPositions: options.PositionScale is +Inf")
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 1, RefWidth: 1, Centered: true}), posenc.ErrConfig, "posenc.GridPositions: options.RefHeight is 1, want 0 with Centered")
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: 2, Centered: true}), posenc.ErrConfig, "posenc.GridPositions: options.PositionScale is 2, want 0 with Centered")
+	fails(posenc.GridPositions(memory[:11], posenc.GridPositionsOptions{Height: 2, Width: 3}), posenc.ErrLength, "posenc.GridPositions: positions has 11 elements, want 2*Height*Width of 2 by 3 patches")
+	fails(posenc.GridPositions(nil, posenc.GridPositionsOptions{Height: 1 << 22, Width: 1 << 22}), posenc.ErrLength, "posenc.GridPositions: positions has 0 elements")
+	testkit.NoError(t, posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: -math.MaxFloat32}))
 }

@@ -30,7 +30,7 @@ const (
 // The transform is orthonormal and, except for rounding, its own inverse. If you transform
 // both queries and keys, their scores stay the same. It spreads outliers over a block, so
 // keys of 8 bits lose less. llama.cpp transforms Q, K and V before a quantized cache; the
-// float32 here are those of ggml's CPU and CUDA backends (ggml_compute_forward_fwht).
+// float32 here are the same as in ggml's CPU and CUDA backends (ggml_compute_forward_fwht).
 // DeepSeek V3.2 transforms the Q and K of its indexer.
 //
 // Every view has the given number of tokens. Views must not share elements. Errors wrap
@@ -60,7 +60,7 @@ func Hadamard[T Element](options HadamardOptions, tokens int, xs ...View[T]) err
 		for t := range tokens {
 			for h := range count {
 				at := x.Token(t) + h*x.HeadStride
-				if x.Kind == kernels.Float32 {
+				if x.Kind == kernels.KindFloat32 {
 					heads.HadamardRows(x.Float32s(at), options.Block, dim/options.Block)
 					continue
 				}

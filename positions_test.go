@@ -2,7 +2,6 @@ package posenc_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -11,52 +10,20 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-func TestRaggedPositions(t *testing.T) {
-	for _, tt := range []struct{ starts, offsets, want []int32 }{
-		{[]int32{0}, nil, nil},
-		{[]int32{0}, []int32{}, nil},
-		{[]int32{0, 0, 0}, []int32{5, 7}, nil},
-		{[]int32{0, 3}, nil, []int32{0, 1, 2}},
-		{[]int32{0, 3, 4, 4, 6}, nil, []int32{0, 1, 2, 0, 0, 1}},
-		{[]int32{0, 3, 4, 4, 6}, []int32{10, 0, 99, -1}, []int32{10, 11, 12, 0, -1, 0}},
-		{[]int32{0, 1, 2, 3}, []int32{131071, 5, 0}, []int32{131071, 5, 0}},                                         // decode
-		{[]int32{0, 4, 8}, []int32{0, -2}, []int32{0, 1, 2, 3, -2, -1, 0, 1}},                                       // padding on the left
-		{[]int32{0, 2, 3}, []int32{math.MaxInt32 - 1, math.MinInt32}, []int32{1<<31 - 2, 1<<31 - 1, -1 << 31}},      // the last and the first
-		{[]int32{0, 0, 1}, []int32{math.MaxInt32, math.MaxInt32}, []int32{math.MaxInt32}},                           // no token beyond
-		{[]int32{0, 0, 0, 2, 2}, []int32{math.MinInt32, 1, math.MinInt32, 3}, []int32{-1 << 31, math.MinInt32 + 1}}, // empty sequences
-	} {
-		got := make([]int32, len(tt.want))
-		if err := posenc.RaggedPositions(got, tt.starts, tt.offsets); err != nil || !slices.Equal(got, tt.want) {
-			t.Errorf("starts %v, offsets %v: got %v, want %v, error %v", tt.starts, tt.offsets, got, tt.want, err)
-		}
-	}
-}
-
 func TestRaggedPositionsErrors(t *testing.T) {
 	memory := []int32{0, 2, 5, 9, 9, 9, 9, 9, 9, 9}
-	ragged := func(name string, kind error, says string, positions, starts, offsets []int32) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error { return posenc.RaggedPositions(positions, starts, offsets) }, Kind: kind, Says: []string{"posenc.RaggedPositions: " + says}}
-	}
 	p := memory[4:9]
-	testkit.CheckWrong(t, []testkit.Wrong{
-		ragged("no starts", posenc.ErrLength, "starts has 0 elements, want one more than there are sequences", p, nil, nil),
-		ragged("too few offsets", posenc.ErrLength, "offsets has 1 element, want nil or 2", p, []int32{0, 2, 5}, []int32{1}),
-		ragged("no offsets", posenc.ErrLength, "offsets has 0 elements, want nil or 2", p, []int32{0, 2, 5}, []int32{}),
-		ragged("offset for each start", posenc.ErrLength, "offsets has 3 elements, want nil or 2", p, []int32{0, 2, 5}, []int32{1, 2, 3}),
-		ragged("first start", posenc.ErrShape, "starts[0] is 1, want 0", p, []int32{1, 2, 5}, nil),
-		ragged("negative start", posenc.ErrShape, "starts[0] is -1, want 0", p, []int32{-1, 2, 5}, nil),
-		ragged("descending", posenc.ErrShape, "starts[2] is 1, want at least starts[1] = 2", p, []int32{0, 2, 1, 5}, nil),
-		ragged("negative", posenc.ErrShape, "starts[1] is -2147483648, want at least starts[0] = 0", p, []int32{0, math.MinInt32, 5}, nil),
-		ragged("too few positions", posenc.ErrLength, "positions has 5 elements, want starts[2] = 6", p, []int32{0, 2, 6}, nil),
-		ragged("too many positions", posenc.ErrLength, "positions has 5 elements, want starts[2] = 4", p, []int32{0, 2, 4}, nil),
-		ragged("far too few positions", posenc.ErrLength, "positions has 5 elements, want starts[1] = 2147483647", p, []int32{0, math.MaxInt32}, nil),
-		ragged("no positions", posenc.ErrLength, "positions has 0 elements, want starts[1] = 5", nil, []int32{0, 5}, nil),
-		ragged("positions of no sequence", posenc.ErrLength, "positions has 5 elements, want starts[0] = 0", p, []int32{0}, nil),
-		ragged("offset", posenc.ErrPosition, "offsets[1] is 2147483646, want at most 2147483645 for 3 tokens", p, []int32{0, 2, 5}, []int32{0, math.MaxInt32 - 1}),
-		ragged("largest offset", posenc.ErrPosition, "offsets[0] is 2147483647, want at most 2147483646 for 2 tokens", p, []int32{0, 2, 5}, []int32{math.MaxInt32, 0}),
-		ragged("starts", posenc.ErrOverlap, "positions is sharing elements with starts", memory[2:7], memory[:3], nil),
-		ragged("offsets", posenc.ErrOverlap, "positions is sharing elements with offsets", memory[4:9], memory[:3], memory[8:10]),
-	}, memory)
+	fails := testkit.Failures(t, memory)
+	fails(posenc.RaggedPositions(p, nil, nil), posenc.ErrLength, "posenc.RaggedPositions: starts has 0 elements, want one more than there are sequences")
+	fails(posenc.RaggedPositions(p, []int32{0, 2, 5}, []int32{1}), posenc.ErrLength, "posenc.RaggedPositions: offsets has 1 element, want nil or 2")
+	fails(posenc.RaggedPositions(p, []int32{0, 2, 5}, []int32{}), posenc.ErrLength, "posenc.RaggedPositions: offsets has 0 elements, want nil or 2")
+	fails(posenc.RaggedPositions(p, []int32{1, 2, 5}, nil), posenc.ErrShape, "posenc.RaggedPositions: starts[0] is 1, want 0")
+	fails(posenc.RaggedPositions(p, []int32{0, 2, 1, 5}, nil), posenc.ErrShape, "posenc.RaggedPositions: starts[2] is 1, want at least starts[1] = 2")
+	fails(posenc.RaggedPositions(p, []int32{0, 2, 6}, nil), posenc.ErrLength, "posenc.RaggedPositions: positions has 5 elements, want starts[2] = 6")
+	fails(posenc.RaggedPositions(nil, []int32{0, 5}, nil), posenc.ErrLength, "posenc.RaggedPositions: positions has 0 elements, want starts[1] = 5")
+	fails(posenc.RaggedPositions(p, []int32{0, 2, 5}, []int32{0, math.MaxInt32 - 1}), posenc.ErrPosition, "posenc.RaggedPositions: offsets[1] is 2147483646, want at most 2147483645 for 3 tokens")
+	fails(posenc.RaggedPositions(memory[2:7], memory[:3], nil), posenc.ErrOverlap, "posenc.RaggedPositions: positions is sharing elements with starts")
+	fails(posenc.RaggedPositions(memory[4:9], memory[:3], memory[8:10]), posenc.ErrOverlap, "posenc.RaggedPositions: positions is sharing elements with offsets")
 	if err := posenc.RaggedPositions(memory[4:9], memory[:3], memory[1:3]); err != nil { // starts and offsets are read
 		t.Error(err)
 	}
@@ -69,7 +36,7 @@ func TestDualChunkErrors(t *testing.T) {
 	}
 	good := posenc.DualChunk{ChunkSize: 8, LocalSize: 3}
 	x, y := memory[:4], memory[8:12]
-	var calls []testkit.Wrong
+	fails := testkit.Failures(t, memory)
 	for function, call := range map[string]func(d posenc.DualChunk, results, positions []int32) error{
 		"KeyPositions": posenc.DualChunk.KeyPositions,
 		"QueryPositions": func(d posenc.DualChunk, results, positions []int32) error {
@@ -77,29 +44,19 @@ func TestDualChunkErrors(t *testing.T) {
 		},
 	} {
 		name := map[string]string{"KeyPositions": "keys", "QueryPositions": "queries"}[function]
-		chunk := func(what string, kind error, says string, d posenc.DualChunk, results, positions []int32) testkit.Wrong {
-			return testkit.Wrong{Name: function + ", " + what, Call: func() error { return call(d, results, positions) }, Kind: kind, Says: []string{"posenc.DualChunk." + function + ": " + says}}
+		chunk := func(kind error, says string, d posenc.DualChunk, results, positions []int32) {
+			t.Helper()
+			fails(call(d, results, positions), kind, "posenc.DualChunk."+function+": "+says)
 		}
-		calls = append(calls,
-			chunk("zero", posenc.ErrConfig, "d.ChunkSize is 0, want from 1 to 2^30", posenc.DualChunk{}, y, x),
-			chunk("negative chunk", posenc.ErrConfig, "d.ChunkSize is -8", posenc.DualChunk{ChunkSize: -8}, y, x),
-			chunk("large chunk", posenc.ErrConfig, "d.ChunkSize is 1073741825", posenc.DualChunk{ChunkSize: 1<<30 + 1}, y, x),
-			chunk("negative local", posenc.ErrConfig, "d.LocalSize is -1, want from 0 to ChunkSize-1 = 7", posenc.DualChunk{ChunkSize: 8, LocalSize: -1}, y, x),
-			chunk("all local", posenc.ErrConfig, "d.LocalSize is 8", posenc.DualChunk{ChunkSize: 8, LocalSize: 8}, y, x),
-			chunk("largest local", posenc.ErrConfig, "d.LocalSize is 2147483647", posenc.DualChunk{ChunkSize: 8, LocalSize: math.MaxInt32}, y, x),
-			chunk("too few", posenc.ErrLength, name+" has 3 elements, want 4 as in positions", good, y[:3], x),
-			chunk("too many", posenc.ErrLength, name+" has 4 elements, want 3", good, y, x[:3]),
-			chunk("none", posenc.ErrLength, name+" has 0 elements, want 4", good, nil, x),
-			chunk("shifted", posenc.ErrOverlap, name+" is sharing some elements with positions", good, memory[1:5], x),
-			chunk("shifted back", posenc.ErrOverlap, name+" is sharing some elements with positions", good, memory[:4], memory[3:7]),
-			chunk("negative position", posenc.ErrPosition, "positions[2] is -1, want at least 0", good, y, []int32{0, 1, -1, 2}),
-			chunk("least position", posenc.ErrPosition, "positions[0] is -2147483648", good, y[:1], []int32{math.MinInt32}),
-		)
+		chunk(posenc.ErrConfig, "d.ChunkSize is 0, want from 1 to 2^30", posenc.DualChunk{}, y, x)
+		chunk(posenc.ErrConfig, "d.ChunkSize is 1073741825", posenc.DualChunk{ChunkSize: 1<<30 + 1}, y, x)
+		chunk(posenc.ErrConfig, "d.LocalSize is -1, want from 0 to ChunkSize-1 = 7", posenc.DualChunk{ChunkSize: 8, LocalSize: -1}, y, x)
+		chunk(posenc.ErrConfig, "d.LocalSize is 8", posenc.DualChunk{ChunkSize: 8, LocalSize: 8}, y, x)
+		chunk(posenc.ErrLength, name+" has 3 elements, want 4 as in positions", good, y[:3], x)
+		chunk(posenc.ErrOverlap, name+" is sharing some elements with positions", good, memory[1:5], x)
+		chunk(posenc.ErrPosition, "positions[2] is -1, want at least 0", good, y, []int32{0, 1, -1, 2})
 	}
-	for _, which := range []posenc.DualChunkQuery{5, 255} {
-		calls = append(calls, testkit.Wrong{Name: fmt.Sprint("query ", which), Call: func() error { return good.QueryPositions(y, x, which) }, Kind: posenc.ErrConfig, Says: []string{fmt.Sprintf("posenc.DualChunk.QueryPositions: which is %d, want one of the constants", which)}})
-	}
-	testkit.CheckWrong(t, calls, memory)
+	fails(good.QueryPositions(y, x, 5), posenc.ErrConfig, "posenc.DualChunk.QueryPositions: which is 5, want one of the constants")
 }
 
 var (

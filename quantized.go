@@ -46,7 +46,7 @@ func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim
 	switch {
 	case headDim > maxQuantizedDim:
 		return argument.Error(ErrShape, function, name.String(), headDim, "at most %d", maxQuantizedDim)
-	case quantizedKind[D]() == kernels.Q8 && headDim%generic.Q8Block != 0:
+	case quantizedKind[D]() == kernels.KindQ8 && headDim%generic.Q8Block != 0:
 		return argument.Error(ErrShape, function, name.String(), headDim, "a multiple of the %d numbers of a block of Q8_0", generic.Q8Block)
 	}
 	return nil
@@ -63,8 +63,8 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	}
 	units = unitsOf[D](headDim)
 	format := quantizedKind[D]()
-	scales, scale := format == kernels.Int8, format == kernels.E5M2
-	if format == kernels.E4M3 {
+	scales, scale := format == kernels.KindInt8, format == kernels.KindE5M2
+	if format == kernels.KindE4M3 {
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
 	if scale && !(v.InverseScale >= 1/maxScale && v.InverseScale <= maxScale) || !scale && v.InverseScale != 0 {
@@ -72,7 +72,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 		if scale {
 			expected = "a number from 2^-126 to 2^126"
 		}
-		if scale && format == kernels.E4M3 {
+		if scale && format == kernels.KindE4M3 {
 			expected += ", or Scales"
 		}
 		return fail(ErrConfig, ".InverseScale", v.InverseScale, "%s", expected)
@@ -97,15 +97,15 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	return units, nil
 }
 
-// unitsOf returns how many D a head of so many elements is.
+// unitsOf returns how many D a head of headDim elements has.
 func unitsOf[D Quantized](headDim int) int {
-	if quantizedKind[D]() == kernels.Q8 {
+	if quantizedKind[D]() == kernels.KindQ8 {
 		return headDim / generic.Q8Block
 	}
 	return headDim
 }
 
-// setOperand sets o to where the heads of v lie, of so many elements each, except the data
+// setOperand sets o to where the heads of v lie, of units each, except the data
 // and the scales. (It sets field by field, and those two are set elsewhere: see
 // view.View.)
 func (v *QuantizedView[D]) setOperand(o *heads.QuantizedOperand, units int) {
@@ -124,8 +124,8 @@ func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 	}
 }
 
-// overlaps reports whether two views that are in order, of so many tokens each, share
-// elements or scales. Heads are so many elements of Data.
+// overlaps reports whether two views that are in order, of tokens and otherTokens, share
+// elements or scales. units are the elements of Data of a head.
 func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, units int) bool {
 	if view.Overlap(v.heads(), o.heads(), tokens, otherTokens, units) {
 		return true

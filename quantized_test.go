@@ -270,38 +270,6 @@ func TestQuantizedZeros(t *testing.T) {
 	}
 }
 
-// Transformed queries and keys have the scores of the queries and keys, up to the errors of
-// sums of 128 float32.
-func TestHadamardKeepsScores(t *testing.T) {
-	r := testkit.NewRand(122)
-	const heads, dim = 8, 256
-	q, k := make([]float32, heads*dim), make([]float32, heads*dim)
-	for i := range q {
-		q[i], k[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
-	}
-	scores := func() (list []float64) {
-		for h := range heads {
-			score := 0.0
-			for i := range dim {
-				score += float64(q[h*dim+i]) * float64(k[h*dim+i])
-			}
-			list = append(list, score)
-		}
-		return list
-	}
-	before := scores()
-	for _, block := range []int{32, 64, 128, 256} {
-		cfg := posenc.HadamardOptions{HeadDim: dim, Block: block}
-		testkit.NoError(t, posenc.Hadamard(cfg, 1, posenc.View[float32]{Data: q, Heads: heads}, posenc.View[float32]{Data: k, Heads: heads}))
-		for h, score := range scores() {
-			// 8 sums and a product of each number, each off by 2^-24 of its size, 16.
-			if math.Abs(score-before[h]) > 9*2*0x1p-24*dim {
-				t.Errorf("block %d, head %d: the score is %v, want %v", block, h, score, before[h])
-			}
-		}
-	}
-}
-
 // Two caches of one call overlap exactly when heads of theirs do up to the end of the last
 // page that is written, however many tokens their pages have. What is right once is right
 // again: the views do not change.
@@ -444,236 +412,161 @@ func TestQuantizedArguments(t *testing.T) {
 	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
 	positions := []int32{0, 1}
 	data := make([]float32, 2*2*dim)
-	fractions, wide := []float32{0, 1, 0, 1}, make([]float32, 64)
 	src := posenc.View[float32]{Data: data, Heads: 2}
 	q8, integers, e4m3 := cacheFor[posenc.Q8_0](2, 2, dim, 0, 0), cacheFor[int8](2, 2, dim, 0, 0), cacheFor[posenc.E4M3](2, 2, dim, 0, 1)
-	var calls []testkit.Wrong
-	wrong := func(name string, kind error, says string, call func() error) {
-		calls = append(calls, testkit.Wrong{Name: name, Call: call, Kind: kind, Says: []string{says}})
+	fails := testkit.Failures(t, data)
+	const into, both = "posenc.RotateIntoQuantized: ", "posenc.RotateIntoQuantizedKV: "
+	type (
+		blocks = posenc.IntoQuantized[posenc.Q8_0, float32]
+		bytes  = posenc.IntoQuantized[int8, float32]
+	)
+	unrotated, slots := rotary.Unrotated(len(positions)), []int32(nil)
+	storeBy := func(a posenc.Angles, change func(x *blocks)) error {
+		x := blocks{Dst: q8, Src: src}
+		change(&x)
+		return posenc.RotateIntoQuantized(a, slots, x)
 	}
-	const into = "posenc.RotateIntoQuantized: "
-	storeBy := func(a posenc.Angles, dst posenc.QuantizedView[posenc.Q8_0], change func(x *posenc.IntoQuantized[posenc.Q8_0, float32])) func() error {
-		return func() error {
-			x := posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: dst, Src: src}
-			if change != nil {
-				change(&x)
-			}
-			return posenc.RotateIntoQuantized(a, nil, x)
-		}
-	}
-	store := func(dst posenc.QuantizedView[posenc.Q8_0], change func(x *posenc.IntoQuantized[posenc.Q8_0, float32])) func() error {
-		return storeBy(rotary.At(positions), dst, change)
-	}
-	unrotated := rotary.Unrotated(len(positions))
-	changed := func(change func(v *posenc.QuantizedView[posenc.Q8_0])) posenc.QuantizedView[posenc.Q8_0] {
-		v := q8
-		change(&v)
-		return v
-	}
-	wrong("Hadamard", posenc.ErrConfig, into+"x.Dst.Hadamard is 48, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 48 }), nil))
-	wrong("Hadamard below 0", posenc.ErrConfig, into+"x.Dst.Hadamard is -32, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = -32 }), nil))
-	wrong("HeadDim below 0", posenc.ErrShape, into+"x.HeadDim is -64, want 0, or", storeBy(unrotated, q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = -64 }))
-	wrong("HeadDim below 0 of one token", posenc.ErrShape, into+"x.HeadDim is -64, want 0, or", func() error {
-		return posenc.RotateIntoQuantized(rotary.At([]int32{1}), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src, HeadDim: -64})
-	})
+	store := func(change func(x *blocks)) error { return storeBy(rotary.At(positions), change) }
+	fails(store(func(x *blocks) { x.Dst.Hadamard = 48 }), posenc.ErrConfig, into+"x.Dst.Hadamard is 48, want 0, or a power of two")
+	fails(store(func(x *blocks) { x.Dst.Hadamard = -32 }), posenc.ErrConfig, into+"x.Dst.Hadamard is -32, want 0, or a power of two")
+	fails(store(func(x *blocks) { x.Dst.Hadamard = 128 }), posenc.ErrConfig, into+"x.Dst.Hadamard is 128")
+	fails(store(func(x *blocks) { x.Dst.InverseScale = 2 }), posenc.ErrConfig, into+"x.Dst.InverseScale is 2, want 0")
+	fails(store(func(x *blocks) { x.Dst.Scales = make([]float32, 4) }), posenc.ErrLength, into+"x.Dst.Scales has 4 elements, want nil")
+	fails(store(func(x *blocks) { x.Dst.Heads = 1 }), posenc.ErrShape, into+"x.Dst.Heads is 1, want 2 as in Src")
+	fails(store(func(x *blocks) { x.Dst.Data = x.Dst.Data[:3] }), posenc.ErrLength, into+"x.Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 blocks (64 numbers)")
+	fails(store(func(x *blocks) { x.HeadDim = 32 }), posenc.ErrShape, into+"x.HeadDim is 32, want 0, or")
+	fails(store(func(x *blocks) { x.RotatedNorm = mustNorm(make([]float32, 3), 0, false) }), posenc.ErrShape, into+"x.RotatedNorm has 3 elements, want HeadDim = 64 or Heads*HeadDim = 128")
+	fails(store(func(x *blocks) { x.Norm = new(posenc.RMSNorm) }), posenc.ErrConfig, into+"x.Norm is zero")
+	fails(storeBy(unrotated, func(x *blocks) { x.HeadDim = -64 }), posenc.ErrShape, into+"x.HeadDim is -64, want 0, or")
+	fails(storeBy(unrotated, func(x *blocks) { x.HeadDim = 48 }), posenc.ErrShape, into+"x.Dst: HeadDim is 48, want a multiple of the 32")
+	fails(storeBy(unrotated, func(x *blocks) { x.HeadDim = 4128 }), posenc.ErrShape, into+"x.Dst: HeadDim is 4128, want at most 4096")
 	for _, n := range []int{129, 130} { // 16512 and more elements of a token
-		wrong("norm of too many heads", posenc.ErrShape, into+fmt.Sprintf("x.Norm is of %d elements, want at most 16384", n*128), func() error {
-			norm := testkit.Must(posenc.NewRMSNorm(make([]float32, n*128), posenc.RMSNormConfig{}))
-			return posenc.RotateIntoQuantized(rotary.Unrotated(1), nil, posenc.IntoQuantized[int8, float32]{
-				Dst: cacheFor[int8](1, n, 128, 0, 0), Src: posenc.View[float32]{Data: make([]float32, n*128), Heads: n}, Norm: norm, HeadDim: 128})
-		})
+		fails(posenc.RotateIntoQuantized(rotary.Unrotated(1), nil, bytes{
+			Dst: cacheFor[int8](1, n, 128, 0, 0), Src: posenc.View[float32]{Data: make([]float32, n*128), Heads: n}, Norm: mustNorm(make([]float32, n*128), 0, false), HeadDim: 128,
+		}), posenc.ErrShape, into+fmt.Sprintf("x.Norm is of %d elements, want at most 16384", n*128))
 	}
-	wrong("Hadamard beyond a head", posenc.ErrConfig, into+"x.Dst.Hadamard is 128", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 128 }), nil))
-	wrong("Scale of blocks", posenc.ErrConfig, into+"x.Dst.InverseScale is 2, want 0", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.InverseScale = 2 }), nil))
-	wrong("Scales of blocks", posenc.ErrLength, into+"x.Dst.Scales has 4 elements, want nil", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scales = make([]float32, 4) }), nil))
-	wrong("heads", posenc.ErrShape, into+"x.Dst.Heads is 1, want 2 as in Src", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Heads = 1 }), nil))
-	wrong("short", posenc.ErrLength, into+"x.Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 blocks (64 numbers)", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Data = v.Data[:3] }), nil))
-	wrong("HeadDim", posenc.ErrShape, into+"x.HeadDim is 32, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
-	oneToken := func(slots []int32, change func(x *posenc.IntoQuantized[posenc.Q8_0, float32])) func() error {
-		return func() error {
-			x := posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cacheFor[posenc.Q8_0](1, 2, dim, 0, 0), Src: posenc.View[float32]{Data: data[:2*dim], Heads: 2}}
-			change(&x)
-			return posenc.RotateIntoQuantized(rotary.At([]int32{1}), slots, x)
-		}
+	slots = []int32{0, 2}
+	fails(store(func(x *blocks) {}), posenc.ErrPosition, into+"slots[1] is 2, want below 2")
+	slots = []int32{0}
+	fails(store(func(x *blocks) {}), posenc.ErrLength, into+"slots has 1 element, want 2")
+	slots = []int32{0, 1}
+	fails(storeBy(unrotated, func(x *blocks) { x.Src.Data = data[:2*dim] }), posenc.ErrLength, into+"x.Src.Data has 128 elements, want 256")
+
+	oneToken := func(slots []int32, change func(x *blocks)) error {
+		x := blocks{Dst: cacheFor[posenc.Q8_0](1, 2, dim, 0, 0), Src: posenc.View[float32]{Data: data[:2*dim], Heads: 2}}
+		change(&x)
+		return posenc.RotateIntoQuantized(rotary.At([]int32{1}), slots, x)
 	}
-	empty := func(heads int) func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
-		return func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
-			x.Src, x.Dst.View = posenc.View[float32]{Heads: heads}, posenc.View[posenc.Q8_0]{Heads: heads}
-		}
+	empty := func(x *blocks, heads int) {
+		x.Src, x.Dst.View = posenc.View[float32]{Heads: heads}, posenc.View[posenc.Q8_0]{Heads: heads}
 	}
-	wrong("HeadDim of one token", posenc.ErrShape, into+"x.HeadDim is 32, want 0, or", oneToken(nil, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
-	wrong("no heads of one token", posenc.ErrShape, into+"x.Src.Heads is 0, want at least 1", oneToken(nil, empty(0)))
-	wrong("heads of one token whose product is 0", posenc.ErrShape, into+"x.Src.Heads is -", oneToken([]int32{-1}, empty(math.MinInt/2)))
-	wrong("fewer heads of one token", posenc.ErrShape, into+"x.Dst.Heads is 1, want 2 as in Src", oneToken([]int32{0}, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Dst.Heads = 1 }))
-	wrong("one element too few for one token", posenc.ErrLength, into+"x.Dst.Data has 3 elements, want", oneToken([]int32{0}, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Dst.Data = x.Dst.Data[:3] }))
-	wrong("one token for two positions", posenc.ErrLength, into+"x.Src.Data has 128 elements, want 256", func() error {
-		one := posenc.View[float32]{Data: data[:2*dim], Heads: 2}
-		return posenc.RotateIntoQuantized(rotary.Unrotated(2), []int32{0, 1}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cacheFor[posenc.Q8_0](2, 2, dim, 0, 0), Src: one})
-	})
-	wrong("blocks that do not divide", posenc.ErrShape, into+"x.Dst: HeadDim is 48, want a multiple of the 32", storeBy(unrotated, q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 48 }))
-	wrong("long heads", posenc.ErrShape, into+"x.Dst: HeadDim is 4128, want at most 4096", storeBy(unrotated, q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 4128 }))
-	wrong("norm", posenc.ErrShape, into+"x.RotatedNorm has 3 elements, want HeadDim = 64 or Heads*HeadDim = 128", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
-		x.RotatedNorm = testkit.Must(posenc.NewRMSNorm(make([]float32, 3), posenc.RMSNormConfig{}))
-	}))
-	wrong("zero norm", posenc.ErrConfig, into+"x.Norm is zero", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Norm = new(posenc.RMSNorm) }))
-	wrong("slot", posenc.ErrPosition, into+"slots[1] is 2, want below 2", func() error {
-		return posenc.RotateIntoQuantized(rotary.At(positions), []int32{0, 2}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src})
-	})
-	wrong("slots", posenc.ErrLength, into+"slots has 1 element, want 2", func() error {
-		return posenc.RotateIntoQuantized(rotary.At(positions), []int32{0}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src})
-	})
-	const both = "posenc.RotateIntoQuantizedKV: "
-	wrong("one cache twice", posenc.ErrOverlap, both+"values.Dst is sharing elements or scales with keys.Dst", func() error {
-		x := posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src}
-		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, x, x)
-	})
-	wrong("one cache in two formats", posenc.ErrOverlap, both+"values.Dst is sharing memory with keys.Dst, want a view of other memory, because formats", func() error {
-		v := posenc.QuantizedView[posenc.E5M2]{View: posenc.View[posenc.E5M2]{Data: testkit.Must(posenc.FromBytes[posenc.E5M2](testkit.BytesOf(q8.Data)))[:4*dim], Heads: 2}, InverseScale: 1}
-		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src}, posenc.IntoQuantized[posenc.E5M2, float32]{Dst: v, Src: src})
-	})
-	wrong("keys in the source of values", posenc.ErrOverlap, both+"keys.Dst is sharing memory with values.Src", func() error {
-		v, keys := cacheFor[int8](2, 2, dim, 0, 0), cacheFor[int8](2, 2, dim, 0, 0)
-		keys.Data = wordsOf[int8](src.Data)[:4*dim]
-		other := posenc.View[float32]{Data: make([]float32, 4*dim), Heads: 2}
-		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: keys, Src: other}, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
-	})
-	wrong("scales of values in keys", posenc.ErrOverlap, both+"values.Dst.Scales is sharing memory with keys.Dst.Data", func() error {
-		v, keys := cacheFor[int8](2, 2, dim, 0, 0), cacheFor[posenc.Q8_0](2, 2, dim, 0, 0)
-		v.Scales = wordsOf[float32](keys.Data)[:4]
-		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: keys, Src: src}, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
-	})
-	wrong("values of another number of tokens", posenc.ErrLength, both+"values.Src.Data has 128 elements, want 256", func() error {
-		v := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](2, 2, dim, 0, 0), Src: posenc.View[float32]{Data: src.Data[:2*dim], Heads: 2}}
-		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src}, v)
-	})
-	ofIntegers := func(change func(v *posenc.QuantizedView[int8])) func() error {
-		return func() error {
-			v := integers
-			change(&v)
-			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
-		}
+	fails(oneToken(nil, func(x *blocks) { x.HeadDim = 32 }), posenc.ErrShape, into+"x.HeadDim is 32, want 0, or")
+	fails(oneToken(nil, func(x *blocks) { x.HeadDim = -64 }), posenc.ErrShape, into+"x.HeadDim is -64, want 0, or")
+	fails(oneToken(nil, func(x *blocks) { empty(x, 0) }), posenc.ErrShape, into+"x.Src.Heads is 0, want at least 1")
+	fails(oneToken([]int32{-1}, func(x *blocks) { empty(x, math.MinInt/2) }), posenc.ErrShape, into+"x.Src.Heads is -") // whose product is 0
+	fails(oneToken([]int32{0}, func(x *blocks) { x.Dst.Heads = 1 }), posenc.ErrShape, into+"x.Dst.Heads is 1, want 2 as in Src")
+	fails(oneToken([]int32{0}, func(x *blocks) { x.Dst.Data = x.Dst.Data[:3] }), posenc.ErrLength, into+"x.Dst.Data has 3 elements, want")
+
+	storeBytes := func(a posenc.Angles, change func(x *bytes)) error {
+		x := bytes{Dst: integers, Src: src}
+		change(&x)
+		return posenc.RotateIntoQuantized(a, slots, x)
 	}
-	wrong("no scales", posenc.ErrLength, into+"x.Dst.Scales has 0 elements, want 4", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = nil }))
-	wrong("too many scales", posenc.ErrLength, into+"x.Dst.Scales has 5 elements, want 4, one for every 64 of the 256 elements", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
-	wrong("stride", posenc.ErrShape, into+"x.Dst.TokenStride is 130, want a multiple of HeadDim 64", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 130 }))
-	wrong("scales in Src", posenc.ErrOverlap, into+"x.Dst is sharing memory with x.Src", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }))
-	wrong("scales in Data", posenc.ErrOverlap, into+"x.Dst.Scales is sharing memory with x.Dst.Data", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = wordsOf[float32](integers.Data)[:4] }))
-	wrong("scales in slots", posenc.ErrOverlap, into+"x.Dst is sharing memory with slots", func() error {
-		slots, v := []int32{0, 1, 0, 1}, integers
-		v.Scales = wordsOf[float32](slots)
-		return posenc.RotateIntoQuantized(rotary.At(positions), slots[:2], posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
-	})
-	wrong("scales in positions", posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions", func() error {
-		positions, v := []int32{0, 1, 0, 1}, integers
-		v.Scales = wordsOf[float32](positions)
-		return posenc.RotateIntoQuantized(rotary.At(positions[2:]), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
-	})
-	wrong("scales in fractional positions", posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions", func() error {
-		v := integers
-		v.Scales = fractions
-		return posenc.RotateIntoQuantized(rotary.AtFractional(fractions[:2]), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
-	})
-	wrong("numbers in fractional positions", posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions", func() error {
-		v := integers
-		v.Data, v.Scales = wordsOf[int8](wide), make([]float32, 4)
-		return posenc.RotateIntoQuantized(rotary.AtFractional(wide[:2]), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
-	})
-	wrong("shared scales", posenc.ErrOverlap, both+"values.Dst is sharing elements or scales with keys.Dst", func() error {
-		v, o := cacheFor[int8](2, 2, dim, 0, 0), cacheFor[int8](2, 2, dim, 0, 0)
-		o.Scales = v.Scales
-		return posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src}, posenc.IntoQuantized[int8, float32]{Dst: o, Src: src})
-	})
+	ofBytes := func(change func(x *bytes)) error { return storeBytes(rotary.At(positions), change) }
+	ids, fractions, wide := []int32{0, 1, 0, 1}, []float32{0, 1, 0, 1}, make([]float32, 64)
+	slots = ids[:2]
+	fails(ofBytes(func(x *bytes) { x.Dst.Scales = wordsOf[float32](ids) }), posenc.ErrOverlap, into+"x.Dst is sharing memory with slots")
+	slots = nil
+	fails(storeBytes(rotary.At(ids[2:]), func(x *bytes) { x.Dst.Scales = wordsOf[float32](ids) }), posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions")
+	fails(storeBytes(rotary.AtFractional(fractions[:2]), func(x *bytes) { x.Dst.Scales = fractions }), posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions")
+	fails(storeBytes(rotary.AtFractional(wide[:2]), func(x *bytes) { x.Dst.Data = wordsOf[int8](wide) }), posenc.ErrOverlap, into+"x.Dst is sharing memory with the positions")
+	fails(ofBytes(func(x *bytes) { x.Dst.Scales = nil }), posenc.ErrLength, into+"x.Dst.Scales has 0 elements, want 4")
+	fails(ofBytes(func(x *bytes) { x.Dst.Scales = make([]float32, 5) }), posenc.ErrLength, into+"x.Dst.Scales has 5 elements, want 4, one for every 64 of the 256 elements")
+	fails(ofBytes(func(x *bytes) { x.Dst.TokenStride = 130 }), posenc.ErrShape, into+"x.Dst.TokenStride is 130, want a multiple of HeadDim 64")
+	fails(ofBytes(func(x *bytes) { x.Dst.Scales = data[:4] }), posenc.ErrOverlap, into+"x.Dst is sharing memory with x.Src")
+	fails(ofBytes(func(x *bytes) { x.Dst.Scales = wordsOf[float32](integers.Data)[:4] }), posenc.ErrOverlap, into+"x.Dst.Scales is sharing memory with x.Dst.Data")
 	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127, 0x1p-127} {
-		wrong("Scale", posenc.ErrConfig, fmt.Sprintf("x.Dst.InverseScale is %v, want a number from 2^-126 to 2^126, or Scales: ", scale), func() error {
-			v := e4m3
-			v.InverseScale = scale
-			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src})
-		})
-		wrong("Scale of E5M2", posenc.ErrConfig, fmt.Sprintf("src.InverseScale is %v, want a number from 2^-126 to 2^126: ", scale), func() error {
-			return posenc.Dequantize(src, cacheFor[posenc.E5M2](2, 2, dim, 0, scale), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
-		})
-	}
-	wrong("both scales", posenc.ErrConfig, "xs[0].InverseScale is 1, want 0, because the scales are in Scales", func() error {
 		v := e4m3
-		v.Scales = make([]float32, 4)
-		return posenc.ShiftQuantized(rotary, positions, v)
-	})
-	wrong("XPos", posenc.ErrConfig, "posenc.ShiftQuantized: r is a Rotary with XPos", func() error { return posenc.ShiftQuantized(decaying, positions, q8) })
-	wrong("shifted twice", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1] is sharing elements", func() error { return posenc.ShiftQuantized(rotary, positions, q8, q8) })
-	wrong("Dequantize heads", posenc.ErrShape, "posenc.Dequantize: dst.Heads is 1, want 2", func() error {
-		return posenc.Dequantize(posenc.View[float32]{Data: data[:2*dim], Heads: 1}, q8, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
-	})
-	wrong("Dequantize tokens", posenc.ErrShape, "posenc.Dequantize: options.Tokens is -1", func() error { return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: -1, HeadDim: dim}) })
-	wrong("Dequantize part of a block", posenc.ErrShape, "posenc.Dequantize: options.HeadDim is 100, want a multiple of the 32", func() error { return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: 2, HeadDim: 100}) })
-	wrong("Dequantize long heads", posenc.ErrShape, "posenc.Dequantize: options.HeadDim is 4128, want at most 4096", func() error { return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: 2, HeadDim: 4128}) })
-	wrong("Dequantize headDim", posenc.ErrShape, "posenc.Dequantize: options.HeadDim is 0", func() error { return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: 2, HeadDim: 0}) })
-	dequantize := func(change func(v *posenc.QuantizedView[int8])) func() error {
-		return func() error {
-			v := integers
-			change(&v)
-			return posenc.Dequantize(src, v, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
-		}
+		v.InverseScale = scale
+		fails(posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src}), posenc.ErrConfig, fmt.Sprintf("x.Dst.InverseScale is %v, want a number from 2^-126 to 2^126, or Scales: ", scale))
+		fails(posenc.Dequantize(src, cacheFor[posenc.E5M2](2, 2, dim, 0, scale), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim}), posenc.ErrConfig, fmt.Sprintf("src.InverseScale is %v, want a number from 2^-126 to 2^126: ", scale))
 	}
-	wrong("Dequantize into the cache", posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with src", dequantize(func(v *posenc.QuantizedView[int8]) { v.Data = wordsOf[int8](data[:64]) }))
-	wrong("Dequantize into scales", posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with src", dequantize(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }))
-	wrong("Dequantize too many scales", posenc.ErrLength, "posenc.Dequantize: src.Scales has 5 elements, want 4", dequantize(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
-	wrong("Dequantize TokenStride", posenc.ErrShape, "posenc.Dequantize: src.TokenStride is 129, want a multiple of HeadDim 64", dequantize(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 129 }))
-	wrong("Dequantize HeadStride", posenc.ErrShape, "posenc.Dequantize: src.HeadStride is 65, want a multiple of HeadDim 64", dequantize(func(v *posenc.QuantizedView[int8]) { v.HeadStride = 65 }))
-	wrong("Dequantize SequenceStride", posenc.ErrShape, "posenc.Dequantize: src.SequenceStride is 129, want a multiple of HeadDim 64", dequantize(func(v *posenc.QuantizedView[int8]) { v.SequenceTokens, v.SequenceStride = 1, 129 }))
-	wrong("Dequantize Hadamard below 0", posenc.ErrConfig, "posenc.Dequantize: src.Hadamard is -64, want 0, or", dequantize(func(v *posenc.QuantizedView[int8]) { v.Hadamard = -64 }))
-	dequantizeSlots := func(slots []int32) func() error {
-		return func() error {
-			return posenc.Dequantize(src, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim, Slots: slots})
-		}
+
+	keys, values := blocks{Dst: q8, Src: src}, bytes{Dst: cacheFor[int8](2, 2, dim, 0, 0), Src: src}
+	fails(posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, keys, keys), posenc.ErrOverlap, both+"values.Dst is sharing elements or scales with keys.Dst")
+	shared := posenc.IntoQuantized[posenc.E5M2, float32]{Dst: posenc.QuantizedView[posenc.E5M2]{View: posenc.View[posenc.E5M2]{Data: wordsOf[posenc.E5M2](q8.Data)[:4*dim], Heads: 2}, InverseScale: 1}, Src: src}
+	fails(posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, keys, shared), posenc.ErrOverlap, both+"values.Dst is sharing memory with keys.Dst, want a view of other memory, because formats")
+	inSource := bytes{Dst: cacheFor[int8](2, 2, dim, 0, 0), Src: posenc.View[float32]{Data: make([]float32, 4*dim), Heads: 2}}
+	inSource.Dst.Data = wordsOf[int8](src.Data)[:4*dim]
+	fails(posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, inSource, values), posenc.ErrOverlap, both+"keys.Dst is sharing memory with values.Src")
+	inKeys := values
+	inKeys.Dst.Scales = wordsOf[float32](q8.Data)[:4]
+	fails(posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, keys, inKeys), posenc.ErrOverlap, both+"values.Dst.Scales is sharing memory with keys.Dst.Data")
+	few := values
+	few.Src.Data = src.Data[:2*dim]
+	fails(posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, keys, few), posenc.ErrLength, both+"values.Src.Data has 128 elements, want 256")
+	sameScales := bytes{Dst: cacheFor[int8](2, 2, dim, 0, 0), Src: src}
+	sameScales.Dst.Scales = values.Dst.Scales
+	fails(posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, values, sameScales), posenc.ErrOverlap, both+"values.Dst is sharing elements or scales with keys.Dst")
+
+	twoScales, inDeltas := e4m3, integers
+	twoScales.Scales, inDeltas.Scales = make([]float32, 4), wordsOf[float32](ids)
+	fails(posenc.ShiftQuantized(rotary, positions, twoScales), posenc.ErrConfig, "xs[0].InverseScale is 1, want 0, because the scales are in Scales")
+	fails(posenc.ShiftQuantized(decaying, positions, q8), posenc.ErrConfig, "posenc.ShiftQuantized: r is a Rotary with XPos")
+	fails(posenc.ShiftQuantized(rotary, positions, q8, q8), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1] is sharing elements")
+	fails(posenc.ShiftQuantized(rotary, ids[2:], inDeltas), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0] is sharing memory with deltas")
+
+	fails(posenc.ShiftQuantized[int8](rotary, positions), posenc.ErrShape, "posenc.ShiftQuantized: xs is empty, want at least one view")
+	fails(posenc.ShiftQuantized(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit}), positions, q8), posenc.ErrShape, "posenc.ShiftQuantized: xs[0]: HeadDim is 48, want a multiple of the 32")
+	fails(posenc.ShiftQuantized(rotary, positions[:1], cacheFor[int8](1, 2, dim, 0, 0), integers), posenc.ErrLength, "posenc.ShiftQuantized: xs[1].Data has 256 elements, want 128")
+	inNumbers := integers
+	inNumbers.Scales = wordsOf[float32](values.Dst.Data)[:4]
+	fails(posenc.ShiftQuantized(rotary, positions, values.Dst, inNumbers), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1].Scales is sharing memory with xs[0]")
+	fails(posenc.ShiftQuantized(rotary, positions, inNumbers, values.Dst), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0].Scales is sharing memory with xs[1]")
+
+	dequantize := func(tokens, headDim int) error {
+		return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: tokens, HeadDim: headDim})
 	}
-	wrong("Dequantize slots", posenc.ErrLength, "posenc.Dequantize: options.Slots has 1 element, want 2, one for each token", dequantizeSlots([]int32{0}))
-	wrong("Dequantize no slots", posenc.ErrLength, "posenc.Dequantize: options.Slots has 0 elements, want 2", dequantizeSlots([]int32{}))
-	wrong("Dequantize dropped slot", posenc.ErrPosition, "posenc.Dequantize: options.Slots[1] is -1, want at least 0", dequantizeSlots([]int32{0, -1}))
-	wrong("Dequantize slot", posenc.ErrPosition, "posenc.Dequantize: options.Slots[0] is 2, want below 2", dequantizeSlots([]int32{2, 0}))
-	wrong("Dequantize into slots", posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with options.Slots", func() error {
-		x := make([]float32, 4*dim)
-		return posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 2}, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim, Slots: wordsOf[int32](x)[4:6]})
-	})
-	wrong("Dequantize short", posenc.ErrLength, "posenc.Dequantize: dst.Data has 128 elements, want 256", func() error {
-		return posenc.Dequantize(posenc.View[float32]{Data: data[:2*dim], Heads: 2}, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
-	})
-	wrong("Dequantize short cache", posenc.ErrLength, "posenc.Dequantize: src.Data has 128 elements, want 256", func() error {
-		return posenc.Dequantize(src, cacheFor[int8](1, 2, dim, 0, 0), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
-	})
-	wrong("ShiftQuantized no views", posenc.ErrShape, "posenc.ShiftQuantized: xs is empty, want at least one view", func() error { return posenc.ShiftQuantized[int8](rotary, positions) })
-	wrong("ShiftQuantized part of a block", posenc.ErrShape, "posenc.ShiftQuantized: xs[0]: HeadDim is 48, want a multiple of the 32", func() error {
-		return posenc.ShiftQuantized(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit}), positions, q8)
-	})
-	wrong("ShiftQuantized tokens", posenc.ErrLength, "posenc.ShiftQuantized: xs[1].Data has 256 elements, want 128", func() error {
-		return posenc.ShiftQuantized(rotary, positions[:1], cacheFor[int8](1, 2, dim, 0, 0), integers)
-	})
-	wrong("ShiftQuantized scales in another cache", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1].Scales is sharing memory with xs[0]", func() error {
-		v, o := cacheFor[int8](2, 2, dim, 0, 0), integers
-		v.Scales = wordsOf[float32](o.Data)[:4]
-		return posenc.ShiftQuantized(rotary, positions, o, v)
-	})
-	wrong("ShiftQuantized scales of another cache", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0].Scales is sharing memory with xs[1]", func() error {
-		v, o := cacheFor[int8](2, 2, dim, 0, 0), integers
-		o.Scales = wordsOf[float32](v.Data)[:4]
-		return posenc.ShiftQuantized(rotary, positions, o, v)
-	})
-	wrong("ShiftQuantized scales in deltas", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0] is sharing memory with deltas", func() error {
-		deltas, v := []int32{0, 1, 0, 1}, integers
-		v.Scales = wordsOf[float32](deltas)
-		return posenc.ShiftQuantized(rotary, deltas[2:], v)
-	})
-	wrong("Hadamard long block", posenc.ErrConfig, "posenc.Hadamard: options.Block is 1024, want a power of two from 32 to 512", func() error {
-		return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 1024, Block: 1024}, 0, posenc.View[float32]{Heads: 1})
-	})
-	wrong("Hadamard one token below 0", posenc.ErrShape, "posenc.Hadamard: tokens is -1", func() error { return posenc.Hadamard[float32](posenc.HadamardOptions{HeadDim: 64, Block: 32}, -1) })
-	wrong("Hadamard block", posenc.ErrConfig, "posenc.Hadamard: options.Block is 16", func() error { return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 64, Block: 16}, 2, src) })
-	wrong("Hadamard head", posenc.ErrConfig, "posenc.Hadamard: options.HeadDim is 0", func() error { return posenc.Hadamard(posenc.HadamardOptions{Block: 32}, 2, src) })
-	wrong("Hadamard head of 1", posenc.ErrConfig, "posenc.Hadamard: options.Block is 32, want a power of two from 32 to 512 that divides HeadDim 1", func() error { return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 1, Block: 32}, 2, src) })
-	wrong("Hadamard tokens", posenc.ErrShape, "posenc.Hadamard: tokens is -2", func() error { return posenc.Hadamard(posenc.HadamardOptions{HeadDim: 64, Block: 32}, -2, src) })
-	testkit.CheckWrong(t, calls, data)
+	fails(posenc.Dequantize(posenc.View[float32]{Data: data[:2*dim], Heads: 1}, q8, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim}), posenc.ErrShape, "posenc.Dequantize: dst.Heads is 1, want 2")
+	fails(dequantize(-1, dim), posenc.ErrShape, "posenc.Dequantize: options.Tokens is -1")
+	fails(dequantize(2, 100), posenc.ErrShape, "posenc.Dequantize: options.HeadDim is 100, want a multiple of the 32")
+	fails(dequantize(2, 4128), posenc.ErrShape, "posenc.Dequantize: options.HeadDim is 4128, want at most 4096")
+	fails(dequantize(2, 0), posenc.ErrShape, "posenc.Dequantize: options.HeadDim is 0")
+	from := func(change func(v *posenc.QuantizedView[int8])) error {
+		v := integers
+		change(&v)
+		return posenc.Dequantize(src, v, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim})
+	}
+	fails(from(func(v *posenc.QuantizedView[int8]) { v.Data = wordsOf[int8](data[:64]) }), posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with src")
+	fails(from(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }), posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with src")
+	fails(from(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }), posenc.ErrLength, "posenc.Dequantize: src.Scales has 5 elements, want 4")
+	fails(from(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 129 }), posenc.ErrShape, "posenc.Dequantize: src.TokenStride is 129, want a multiple of HeadDim 64")
+	fails(from(func(v *posenc.QuantizedView[int8]) { v.HeadStride = 65 }), posenc.ErrShape, "posenc.Dequantize: src.HeadStride is 65, want a multiple of HeadDim 64")
+	fails(from(func(v *posenc.QuantizedView[int8]) { v.SequenceTokens, v.SequenceStride = 1, 129 }), posenc.ErrShape, "posenc.Dequantize: src.SequenceStride is 129, want a multiple of HeadDim 64")
+	fails(from(func(v *posenc.QuantizedView[int8]) { v.Hadamard = -64 }), posenc.ErrConfig, "posenc.Dequantize: src.Hadamard is -64, want 0, or")
+
+	bySlots := func(slots ...int32) error {
+		return posenc.Dequantize(src, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim, Slots: slots})
+	}
+	fails(bySlots(0), posenc.ErrLength, "posenc.Dequantize: options.Slots has 1 element, want 2, one for each token")
+	fails(bySlots(0, -1), posenc.ErrPosition, "posenc.Dequantize: options.Slots[1] is -1, want at least 0")
+	fails(bySlots(2, 0), posenc.ErrPosition, "posenc.Dequantize: options.Slots[0] is 2, want below 2")
+	inDst := make([]float32, 4*dim)
+	fails(posenc.Dequantize(posenc.View[float32]{Data: inDst, Heads: 2}, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim, Slots: wordsOf[int32](inDst)[4:6]}), posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with options.Slots")
+	fails(posenc.Dequantize(posenc.View[float32]{Data: data[:2*dim], Heads: 2}, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim}), posenc.ErrLength, "posenc.Dequantize: dst.Data has 128 elements, want 256")
+	fails(posenc.Dequantize(src, cacheFor[int8](1, 2, dim, 0, 0), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim}), posenc.ErrLength, "posenc.Dequantize: src.Data has 128 elements, want 256")
 	long := cacheFor[int8](1, 1, 4096, 0, 0)
 	long.HeadStride = 2 * 4096 // of one head
 	testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: make([]float32, 4096), Heads: 1}, long, posenc.DequantizeOptions{Tokens: 1, HeadDim: 4096}))
+
+	hadamard := func(headDim, block, tokens int) error {
+		return posenc.Hadamard(posenc.HadamardOptions{HeadDim: headDim, Block: block}, tokens, src)
+	}
+	fails(hadamard(1024, 1024, 0), posenc.ErrConfig, "posenc.Hadamard: options.Block is 1024, want a power of two from 32 to 512")
+	fails(hadamard(64, 16, 2), posenc.ErrConfig, "posenc.Hadamard: options.Block is 16")
+	fails(hadamard(0, 32, 2), posenc.ErrConfig, "posenc.Hadamard: options.HeadDim is 0")
+	fails(hadamard(1, 32, 2), posenc.ErrConfig, "posenc.Hadamard: options.Block is 32, want a power of two from 32 to 512 that divides HeadDim 1")
+	fails(hadamard(64, 32, -1), posenc.ErrShape, "posenc.Hadamard: tokens is -1")
 	if slices.ContainsFunc(q8.Data, func(b posenc.Q8_0) bool { return b != posenc.Q8_0{} }) || slices.Max(integers.Data) != 0 || slices.Max(e4m3.Data) != 0 {
 		t.Error("a call that failed wrote to its cache")
 	}

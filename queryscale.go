@@ -120,7 +120,7 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 
 // of returns RN32(1 + Beta*ln(k/n)) or RN32((k/n)^Beta), for k > n, both at most 2^33.
 func (s *QueryScaling) of(k, n uint64) float32 {
-	// The relative error of a logarithm is below 2^-52, so that of the difference is
+	// The relative error of a logarithm is below 2^-52, so the error of the difference is
 	// below 2^-46.4, as it is of the exponential for a Beta up to 1/2.
 	const margin = 0x1p-45
 	power := float64(s.Beta * (generic.Logarithm(k) - generic.Logarithm(n)))
@@ -237,7 +237,7 @@ func untilCertain(value func(precision uint) (value, margin *big.Float)) float32
 // bits.
 func realLogarithm(k uint64, precision uint) *big.Float {
 	real := func() *big.Float { return new(big.Float).SetPrec(precision) }
-	// atanh returns that of a/b <= 1/3. It has fewer than precision/3 terms;
+	// atanh returns atanh(a/b) for a/b <= 1/3. It has fewer than precision/3 terms;
 	// they and their sum are each off by a few times 2^-precision.
 	atanh := func(a, b uint64) *big.Float {
 		z := real().Quo(real().SetUint64(a), real().SetUint64(b))

@@ -13,63 +13,46 @@ import (
 
 func TestNewRotaryErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	var calls []testkit.Wrong
+	fails := testkit.Failures(t)
 	for _, tt := range []struct {
-		name string
 		cfg  posenc.RotaryConfig
-		says []string
+		says string
 	}{
-		{"empty", posenc.RotaryConfig{}, []string{"cfg.HeadDim is 0"}},
-		{"negative head", posenc.RotaryConfig{HeadDim: -8, Layout: posenc.HalfSplit}, []string{"cfg.HeadDim is -8"}},
-		{"odd head", posenc.RotaryConfig{HeadDim: 7, Layout: posenc.HalfSplit}, []string{"cfg.RotaryDim is 7"}},
-		{"odd", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 3, Layout: posenc.HalfSplit}, []string{"cfg.RotaryDim is 3"}},
-		{"negative", posenc.RotaryConfig{HeadDim: 8, RotaryDim: -2, Layout: posenc.HalfSplit}, []string{"cfg.RotaryDim is -2"}},
-		{"beyond the head", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 10, Layout: posenc.HalfSplit}, []string{"cfg.RotaryDim is 10", "8"}},
-		{"huge", posenc.RotaryConfig{HeadDim: math.MaxInt - 1, Layout: posenc.HalfSplit}, []string{"cfg.RotaryDim is"}},
-		{"above the bound", posenc.RotaryConfig{HeadDim: 1 << 20, RotaryDim: 2050, Layout: posenc.HalfSplit}, []string{"cfg.RotaryDim is 2050", "at most 2048"}},
-		{"frequencies above the bound", posenc.RotaryConfig{HeadDim: 1 << 20, Layout: posenc.HalfSplit, InvFreq: make([]float64, 1<<19)}, []string{"cfg.RotaryDim is 1048576", "at most 2048"}},
-		{"head of 1", posenc.RotaryConfig{HeadDim: 1, Layout: posenc.HalfSplit}, []string{"cfg.RotaryDim is 1"}},
-		{"negative offset", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Offset: -1}, []string{"cfg.Offset is -1"}},
-		{"offset", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Offset: 5}, []string{"cfg.Offset is 5", "4"}},
-		{"huge offset", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Offset: math.MaxInt}, []string{"cfg.Offset is"}},
-		{"offset of a whole head", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Offset: 1}, []string{"cfg.Offset is 1"}},
-		{"layout", posenc.RotaryConfig{HeadDim: 8, Layout: 5}, []string{"cfg.Layout is Layout(5)"}},
-		{"no layout", posenc.RotaryConfig{HeadDim: 8}, []string{"cfg.Layout is Layout(0), want HalfSplit or another constant"}},
-		{"angles", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Rounding: 2}, []string{"cfg.Rounding is 2"}},
-		{"base NaN", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: nan}, []string{"cfg.Base is NaN"}},
-		{"base 1", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1}, []string{"cfg.Base is 1"}},
-		{"base below 1", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 0.5}, []string{"cfg.Base is 0.5"}},
-		{"base negative", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: -10000}, []string{"cfg.Base is -10000"}},
-		{"base infinite", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: inf}, []string{"cfg.Base is +Inf"}},
-		{"base beyond float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1e39, Rounding: frequency.Float32}, []string{"cfg.Base is 1e+39"}},
-		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1 + 1e-12, Rounding: frequency.Float32}, []string{"cfg.Base is 1.000000000001, want 0 or a finite number above 1, with frequency.Float32 as a float32 too"}},
-		{"too few frequencies", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: make([]float64, 3)}, []string{"cfg.InvFreq has 3 elements", "4"}},
-		{"too many frequencies", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 6, Layout: posenc.HalfSplit, InvFreq: make([]float64, 4)}, []string{"cfg.InvFreq has 4 elements", "3"}},
-		{"no frequencies", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{}}, []string{"cfg.InvFreq has 0 elements"}},
-		{"frequency NaN", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 2, nan, 3}}, []string{"cfg.InvFreq[2] is NaN"}},
-		{"frequency NaN first", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{nan, 3}}, []string{"cfg.InvFreq[0] is NaN"}},
-		{"frequency infinite", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, -inf}}, []string{"cfg.InvFreq[1] is -Inf"}},
-		{"frequency 2^50", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p50}}, []string{"cfg.InvFreq[1] is 1.125899906842624e+15"}},
-		{"frequency -2^50", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{-0x1p50, 1}, Rounding: frequency.Float32}, []string{"cfg.InvFreq[0] is -1.125899906842624e+15"}},
-		{"base and frequencies", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Base: 10000, InvFreq: []float64{1, 2}}, []string{"cfg.Base is 10000"}},
-		{"axes and decay", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}, XPos: &posenc.XPos{ScaleBase: 512}}, []string{"cfg.Axes has 2 elements, want nil with XPos"}},
-		{"decay by nothing", posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{}}, []string{"cfg.XPos.ScaleBase is 0, want a finite number of at least 2^-50"}},
-		{"scaling NaN", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: nan}, []string{"cfg.AttentionFactor is NaN"}},
-		{"scaling infinite", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: inf}, []string{"cfg.AttentionFactor is +Inf"}},
-		{"scaling negative", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: -1}, []string{"cfg.AttentionFactor is -1"}},
-		{"scaling beyond float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: 4e38}, []string{"cfg.AttentionFactor is 4e+38"}},
-		{"scaling 0 as float32", posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: 1e-60}, []string{"cfg.AttentionFactor is 1e-60"}},
+		{posenc.RotaryConfig{}, "cfg.HeadDim is 0"},
+		{posenc.RotaryConfig{HeadDim: 8, RotaryDim: 3, Layout: posenc.HalfSplit}, "cfg.RotaryDim is 3"},
+		{posenc.RotaryConfig{HeadDim: 8, RotaryDim: 10, Layout: posenc.HalfSplit}, "cfg.RotaryDim is 10, want an even number from 2 to HeadDim 8"},
+		{posenc.RotaryConfig{HeadDim: 1 << 20, RotaryDim: 2050, Layout: posenc.HalfSplit}, "cfg.RotaryDim is 2050"},
+		{posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Offset: -1}, "cfg.Offset is -1"},
+		{posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Offset: 5}, "cfg.Offset is 5"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Offset: 1}, "cfg.Offset is 1"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: 5}, "cfg.Layout is Layout(5)"},
+		{posenc.RotaryConfig{HeadDim: 8}, "cfg.Layout is Layout(0), want HalfSplit or another constant"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Rounding: 2}, "cfg.Rounding is 2"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: nan}, "cfg.Base is NaN"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1}, "cfg.Base is 1"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: inf}, "cfg.Base is +Inf"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1e39, Rounding: frequency.Float32}, "cfg.Base is 1e+39"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1 + 1e-12, Rounding: frequency.Float32}, "cfg.Base is 1.000000000001, want 0 or a finite number above 1, with frequency.Float32 as a float32 too"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: make([]float64, 3)}, "cfg.InvFreq has 3 elements"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{}}, "cfg.InvFreq has 0 elements"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 2, nan, 3}}, "cfg.InvFreq[2] is NaN"},
+		{posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, -inf}}, "cfg.InvFreq[1] is -Inf"},
+		{posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p50}}, "cfg.InvFreq[1] is 1.125899906842624e+15"},
+		{posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{-0x1p50, 1}, Rounding: frequency.Float32}, "cfg.InvFreq[0] is -1.125899906842624e+15"},
+		{posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Base: 10000, InvFreq: []float64{1, 2}}, "cfg.Base is 10000"},
+		{posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}, XPos: &posenc.XPos{ScaleBase: 512}}, "cfg.Axes has 2 elements, want nil with XPos"},
+		{posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{}}, "cfg.XPos.ScaleBase is 0, want a finite number of at least 2^-50"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: nan}, "cfg.AttentionFactor is NaN"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: -1}, "cfg.AttentionFactor is -1"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: 4e38}, "cfg.AttentionFactor is 4e+38"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: 1e-60}, "cfg.AttentionFactor is 1e-60"},
 	} {
-		calls = append(calls, testkit.Wrong{Name: tt.name, Call: func() error {
-			r, err := posenc.NewRotary(tt.cfg)
-			if r != nil {
-				t.Errorf("%s: a Rotary and an error", tt.name)
-			}
-			return err
-		}, Kind: posenc.ErrConfig, Says: append(tt.says, "posenc.NewRotary: ")})
+		fails(testkit.Made(posenc.NewRotary(tt.cfg)), posenc.ErrConfig, "posenc.NewRotary: "+tt.says)
 	}
-	testkit.CheckWrong(t, calls)
 	testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: math.MaxFloat32})
+	for _, layout := range allLayouts {
+		testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4096, RotaryDim: 2048, Layout: layout})
+	}
 }
 
 // What Config returns is the caller's to change.

@@ -74,7 +74,7 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // Each shift rounds once more. The root mean square error that it adds, relative to the root
 // mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16 and 1.7e-3 in bfloat16. The
 // errors of n shifts add up to sqrt(n) times as much. Equal deltas in float32 add up to more:
-// ten of them to 2.4e-7. Errors are those of Rotate. A Rotary with XPos is ErrConfig too,
+// ten of them to 2.4e-7. Errors are as in Rotate. A Rotary with XPos is ErrConfig too,
 // because its keys depend on its center.
 func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 	const function = "posenc.Shift"
@@ -126,10 +126,8 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 		cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
 	}
 	if !inPlace {
-		var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
-		scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
-		cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
-		a.writeRow(cos, sin, r)
+		var memory tokenRow
+		cos, sin = a.writeRow(&memory, r)
 	}
 	h, sameOrder := r.Head, r.In == r.Out
 	var x view.Operand // its strides are in k

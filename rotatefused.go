@@ -26,7 +26,7 @@ type FusedView[T Element] struct {
 
 // RotateFused normalizes, rotates, normalizes again and scales Q and K in place, in one pass
 // over memory. It gives the bits that Normalize, Rotate, Normalize and ScaleQueries give one
-// after another, each rounding to T. Errors are those of Rotate. In addition, a zero Norm is
+// after another, each rounding to T. Errors are as in Rotate. In addition, a zero Norm is
 // ErrConfig, a Norm that does not fit the heads is ErrShape, QueryScales without an entry for
 // each token ErrLength, and QueryScales that share memory with a view ErrOverlap.
 func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
@@ -131,7 +131,7 @@ func fuseChunk[T Element](a *Angles, tokens, first, n int, r *heads.Rotation, ta
 		x.Data = unsafe.Pointer(unsafe.SliceData(xs[i].Data))
 		norm := xs[i].Norm.of()
 		// One kernel normalizes and rotates whole heads of float32.
-		oneKernel := norm != nil && len(norm.Weight) == r.HeadDim && x.Kind == kernels.Float32 && r.In == r.Out
+		oneKernel := norm != nil && len(norm.Weight) == r.HeadDim && x.Kind == kernels.KindFloat32 && r.In == r.Out
 		most := max(1, kernels.FusedElements/(x.Heads*r.HeadDim))
 		for t := 0; t < n; {
 			count := x.Together(first+t, min(most, n-t))

@@ -96,7 +96,7 @@ func reachOf[D any](dst *view.View[D], end int) int {
 func checkCache[D any](function string, name argument.Name, dst *view.View[D], slotsName string, slots []int32, tokens, dim int) (reach int, err error) {
 	reach = tokens
 	if slots != nil {
-		reach = reachOf(dst, int(largest(slots))+1)
+		reach = reachOf(dst, int(lastSlot(slots))+1)
 		if reach < 0 { // where an int has 32 bits
 			return 0, slotError(function, slotsName, slots, "lower: an int cannot count the tokens up to that slot")
 		}
@@ -121,8 +121,8 @@ func checkCache[D any](function string, name argument.Name, dst *view.View[D], s
 	return reach, nil
 }
 
-// largest returns the largest slot, or -1.
-func largest(slots []int32) int32 {
+// lastSlot returns the largest slot, or -1.
+func lastSlot(slots []int32) int32 {
 	last := int32(-1)
 	for _, s := range slots {
 		last = max(last, s)
@@ -132,7 +132,7 @@ func largest(slots []int32) int32 {
 
 // slotError says that the largest slot is too large.
 func slotError(function, name string, slots []int32, expected string, args ...any) error {
-	s := largest(slots)
+	s := lastSlot(slots)
 	return argument.Error(ErrPosition, function, argument.Indexed(name, slices.Index(slots, s)), s, expected, args...)
 }
 

@@ -44,7 +44,7 @@ func BenchmarkRotateInto(b *testing.B) {
 						func() { posenc.Rotate(r.At(positions), key); copy(dst, src) })
 				})
 				b.Run("to=f16", func(b *testing.B) {
-					y, x := (&view.View[posenc.Float16]{Data: half, Heads: 8}).Operand(kernels.Float16, 128), (*view.View[float32])(&key).Operand(kernels.Float32, 128)
+					y, x := (&view.View[posenc.Float16]{Data: half, Heads: 8}).Operand(kernels.KindFloat16, 128), (*view.View[float32])(&key).Operand(kernels.KindFloat32, 128)
 					yardstick.Against(b, "x-rotate-and-convert",
 						func() {
 							posenc.RotateInto(r.At(positions), posenc.View[posenc.Float16]{Data: half, Heads: 8}, nil, key)

@@ -22,8 +22,8 @@ type IntoQuantized[D Quantized, S Element] struct {
 	// weights all heads of a token as one vector. nil means no norm.
 	Norm, RotatedNorm *RMSNorm
 
-	// HeadDim is the number of elements of a head that does not rotate, where it is not that of
-	// the Angles (values of latent attention). 0 means that of the Angles.
+	// HeadDim is the number of elements of a head that does not rotate, where it is not the HeadDim of
+	// the Angles (values of latent attention). 0 means the HeadDim of the Angles.
 	HeadDim int
 }
 
@@ -42,7 +42,7 @@ type IntoQuantized[D Quantized, S Element] struct {
 // Dst shares no memory with Src, slots or the slices of a. You may split it into calls for any
 // ranges of tokens or heads, on any goroutines, and get the same bits; a norm of all heads needs
 // all heads of a token in one call. Errors wrap ErrConfig (a, a norm, InverseScale, Hadamard),
-// ErrShape, ErrLength, ErrOverlap or ErrPosition, as those of RotateInto. HeadDim is at most
+// ErrShape, ErrLength, ErrOverlap or ErrPosition, as in RotateInto. HeadDim is at most
 // 4096, and Heads*HeadDim at most 16384 with a norm of all heads.
 func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x IntoQuantized[D, S]) error {
 	var c quantizedCall
@@ -78,7 +78,7 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x Into
 //		posenc.IntoQuantized[posenc.E4M3, float32]{Dst: values, Src: v})
 //
 // The Dst of both share no elements and no scales; if their formats or their HeadDim differ, they
-// share no memory at all. Errors are those of RotateIntoQuantized.
+// share no memory at all. Errors are as in RotateIntoQuantized.
 func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, keys IntoQuantized[K, S], values IntoQuantized[V, S]) error {
 	var c quantizedCall
 	if err := c.begin("posenc.RotateIntoQuantizedKV", &a, slots); err != nil {
@@ -151,7 +151,7 @@ func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err er
 	}
 	c.end = c.tokens
 	if slots != nil {
-		c.slots, c.end = true, int(largest(slots))+1
+		c.slots, c.end = true, int(lastSlot(slots))+1
 	}
 	c.fullWidth = a.rows != nil && a.rows.fullWidth
 	return nil
@@ -179,10 +179,10 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 		uint64(len(src.Data)) != uint64(src.Heads)*uint64(headDim) || uint64(len(dst.Data)) < uint64(c.end)*token,
 		!c.slots && dst.TokenStride == 0 && uint64(len(dst.Data)) != token:
 		return false
-	case kind == kernels.Q8:
+	case kind == kernels.KindQ8:
 		return headDim%generic.Q8Block == 0 && dst.Scales == nil && dst.InverseScale == 0
-	case kind == kernels.Int8 || dst.Scales != nil:
-		return kind != kernels.E5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.InverseScale == 0
+	case kind == kernels.KindInt8 || dst.Scales != nil:
+		return kind != kernels.KindE5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.InverseScale == 0
 	}
 	return dst.InverseScale >= 1/maxScale && dst.InverseScale <= maxScale
 }
@@ -295,10 +295,8 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, 
 			cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
 		}
 		if !inPlace {
-			var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
-			scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
-			cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
-			a.writeRow(cos, sin, r)
+			var memory tokenRow
+			cos, sin = a.writeRow(&memory, r)
 		}
 	}
 	for i := range stores {

@@ -53,7 +53,7 @@ func (r *Rotary) Rows(positions []int32) (*Rows, error) {
 
 // Refill computes the rows of other positions, of as many tokens as there are, in place of those
 // that r has. It allocates only where r never had as many rows. No other call may use r
-// meanwhile. After an error r has the rows that it had. Errors are those of [Rotary.Rows];
+// meanwhile. After an error r has the rows that it had. Errors are as in [Rotary.Rows];
 // ErrConfig also where r is not from there.
 func (r *Rows) Refill(positions []int32) error {
 	const function = "posenc.Rows.Refill"
@@ -163,7 +163,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
 	}
 	kind := kindOf[C]()
-	rows := &Rows{head: h, count: count, heads: cfg.Heads, inPlace: kind == kernels.Float32, fullWidth: t.FullWidth}
+	rows := &Rows{head: h, count: count, heads: cfg.Heads, inPlace: kind == kernels.KindFloat32, fullWidth: t.FullWidth}
 	rows.cos = (&view.View[C]{Data: t.Cos, TokenStride: stride}).Operand(kind, width)
 	rows.sin = (&view.View[C]{Data: t.Sin, TokenStride: stride}).Operand(kind, width)
 	return rows, nil

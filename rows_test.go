@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -107,159 +106,88 @@ func TestTableErrors(t *testing.T) {
 	full := testkit.Must(posenc.NewRows(cfg, posenc.Table[float32]{Cos: make([]float32, 24), Sin: make([]float32, 24), FullWidth: true}))
 	rows := testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit}).Rows([]int32{5, 6, 7}))
 	x := func(tokens int) V { return V{Data: data[:16*tokens], Heads: 2} }
-	var calls []testkit.Wrong
-	for name, r := range map[string]*posenc.Rows{"table": half, "full width": full, "rows": rows} {
+	fails := testkit.Failures(t, data, shared)
+	for _, r := range []*posenc.Rows{half, full, rows} {
 		if r.Len() != 3 {
-			t.Errorf("%s: %d rows, want 3", name, r.Len())
+			t.Errorf("%d rows, want 3", r.Len())
 		}
-		calls = append(calls,
-			testkit.Wrong{Name: name + ", row beyond", Call: func() error { return posenc.Rotate(r.At([]int32{0, 2, 3}), x(3)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[2] is 3, want at least 0 and below 3, the number of rows"}},
-			testkit.Wrong{Name: name + ", row far beyond", Call: func() error { return posenc.Rotate(r.At([]int32{math.MaxInt32}), x(1)) }, Kind: posenc.ErrPosition, Says: []string{"ids[0] is 2147483647"}},
-			testkit.Wrong{Name: name + ", negative row", Call: func() error { return posenc.RotateInverse(r.At([]int32{2, -1}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateInverse: ids[1] is -1"}},
-			testkit.Wrong{Name: name + ", least row", Call: func() error {
-				return posenc.RotateInto(r.At([]int32{math.MinInt32}), x(1), nil, V{Data: shared[:16], Heads: 2})
-			}, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateInto: ids[0] is -2147483648"}},
-			testkit.Wrong{Name: name + ", fuse by a row beyond", Call: func() error { return posenc.RotateFused(r.At([]int32{3}), posenc.FusedView[float32]{View: x(1)}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateFused: ids[0] is 3"}},
-			testkit.Wrong{Name: name + ", some rows, one beyond", Call: func() error { return posenc.Rotate(r.AtSome([]int32{-1, 3}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[1] is 3, want at least 0 and below 3, the number of rows"}},
-			testkit.Wrong{Name: name + ", all rows of fewer tokens", Call: func() error { return posenc.Rotate(r.All(), x(2)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data has 32 elements, want 48 for 3 tokens"}},
-			testkit.Wrong{Name: name + ", all rows of more tokens", Call: func() error { return posenc.RotateInverse(r.All(), x(3), x(4)) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInverse: xs[1].Data has 64 elements, want 48 for 3 tokens"}},
-			testkit.Wrong{Name: name + ", all rows of too few strided tokens", Call: func() error { return posenc.Rotate(r.All(), strided(data[:39], 1, 16, 0)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 39 elements, want at least 40 for 3 tokens"}},
-			testkit.Wrong{Name: name + ", all rows of fewer slots", Call: func() error { return posenc.RotateInto(r.All(), x(3), []int32{0, 1}, V{Data: shared[:48], Heads: 2}) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInto: slots has 2 elements, want 3"}},
-			testkit.Wrong{Name: name + ", all rows of fewer tokens fused", Call: func() error { return posenc.RotateFused(r.All(), posenc.FusedView[float32]{View: x(2)}) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateFused: xs[0].Data has 32 elements"}},
-			testkit.Wrong{Name: name + ", no tokens", Call: func() error { return posenc.Rotate(r.At([]int32{}), x(1)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 16 elements, want 0, because the call has no tokens: its positions, deltas or ids are empty"}},
-			testkit.Wrong{Name: name + ", nil is no tokens", Call: func() error { return posenc.Rotate(r.At(nil), x(3)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data has 48 elements, want 0"}},
-		)
+		fails(posenc.Rotate(r.At([]int32{0, 2, 3}), x(3)), posenc.ErrPosition, "posenc.Rotate: ids[2] is 3, want at least 0 and below 3, the number of rows")
+		fails(posenc.RotateInverse(r.At([]int32{2, -1}), x(2)), posenc.ErrPosition, "posenc.RotateInverse: ids[1] is -1")
+		fails(posenc.RotateInto(r.At([]int32{math.MinInt32}), x(1), nil, V{Data: shared[:16], Heads: 2}), posenc.ErrPosition, "posenc.RotateInto: ids[0] is -2147483648")
+		fails(posenc.RotateFused(r.At([]int32{3}), posenc.FusedView[float32]{View: x(1)}), posenc.ErrPosition, "posenc.RotateFused: ids[0] is 3")
+		fails(posenc.Rotate(r.AtSome([]int32{-1, 3}), x(2)), posenc.ErrPosition, "posenc.Rotate: ids[1] is 3, want at least 0 and below 3, the number of rows")
+		fails(posenc.Rotate(r.All(), x(2)), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 32 elements, want 48 for 3 tokens")
+		fails(posenc.Rotate(r.All(), strided(data[:39], 1, 16, 0)), posenc.ErrLength, "xs[0].Data has 39 elements, want at least 40 for 3 tokens")
+		fails(posenc.RotateInto(r.All(), x(3), []int32{0, 1}, V{Data: shared[:48], Heads: 2}), posenc.ErrLength, "posenc.RotateInto: slots has 2 elements, want 3")
+		fails(posenc.RotateFused(r.All(), posenc.FusedView[float32]{View: x(2)}), posenc.ErrLength, "posenc.RotateFused: xs[0].Data has 32 elements")
+		fails(posenc.Rotate(r.At([]int32{}), x(1)), posenc.ErrLength, "xs[0].Data has 16 elements, want 0, because the call has no tokens: its positions, deltas or ids are empty")
 	}
 	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}})
-	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 2}})
-	for _, tt := range []struct {
-		name      string
-		r         *posenc.Rotary
-		positions []int32
-		kind      error
-		says      string
-	}{
-		{"of nil", nil, []int32{1}, posenc.ErrConfig, "r is nil or zero, want a Rotary from NewRotary"},
-		{"of zero", new(posenc.Rotary), []int32{1}, posenc.ErrConfig, "r is nil or zero"},
-		{"of a position", fast, []int32{1, 1024}, posenc.ErrPosition, "positions[1] is 1024, want at most 1023"},
-		{"of axes", axes, []int32{1, 2, 3, 4}, posenc.ErrLength, "positions has 4 elements, want a multiple of 3"},
-	} {
-		calls = append(calls, testkit.Wrong{Name: tt.name, Call: func() error {
-			rows, err := tt.r.Rows(tt.positions)
-			if rows != nil {
-				t.Errorf("%s: rows and an error", tt.name)
-			}
-			return err
-		}, Kind: tt.kind, Says: []string{"posenc.Rotary.Rows: " + tt.says}})
-	}
+	fails(testkit.Made((*posenc.Rotary)(nil).Rows([]int32{1})), posenc.ErrConfig, "posenc.Rotary.Rows: r is nil or zero, want a Rotary from NewRotary")
+	fails(testkit.Made(new(posenc.Rotary).Rows([]int32{1})), posenc.ErrConfig, "posenc.Rotary.Rows: r is nil or zero")
+	fails(testkit.Made(fast.Rows([]int32{1, 1024})), posenc.ErrPosition, "posenc.Rotary.Rows: positions[1] is 1024, want at most 1023")
 	each := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 3}, table)) // 1 row
-	calls = append(calls,
-		testkit.Wrong{Name: "heads, rotate", Call: func() error {
-			return posenc.Rotate(each.All(), V{Data: data[:24], Heads: 3}, V{Data: data[32:48], Heads: 2})
-		}, Kind: posenc.ErrShape, Says: []string{"posenc.Rotate: xs[1].Heads is 2, want the 3 heads of the rows"}},
-		testkit.Wrong{Name: "heads, into", Call: func() error { return posenc.RotateInto(each.All(), x(1), nil, V{Data: shared[:16], Heads: 2}) }, Kind: posenc.ErrShape, Says: []string{"posenc.RotateInto: src.Heads is 2, want the 3 heads of the rows"}},
-		testkit.Wrong{Name: "heads, fuse", Call: func() error { return posenc.RotateFused(each.All(), posenc.FusedView[float32]{View: x(1)}) }, Kind: posenc.ErrShape, Says: []string{"posenc.RotateFused: xs[0].Heads is 2, want the 3 heads of the rows"}},
-	)
-	quantize := func(a posenc.Angles, tokens, heads int) func() error {
-		return func() error {
-			dst := posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: make([]posenc.E4M3, 8*heads*tokens), Heads: heads}, InverseScale: 1}
-			return posenc.RotateIntoQuantized(a, nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: dst, Src: V{Data: data[:8*heads*tokens], Heads: heads}})
-		}
+	fails(posenc.Rotate(each.All(), V{Data: data[:24], Heads: 3}, V{Data: data[32:48], Heads: 2}), posenc.ErrShape, "posenc.Rotate: xs[1].Heads is 2, want the 3 heads of the rows")
+	fails(posenc.RotateInto(each.All(), x(1), nil, V{Data: shared[:16], Heads: 2}), posenc.ErrShape, "posenc.RotateInto: src.Heads is 2, want the 3 heads of the rows")
+	fails(posenc.RotateFused(each.All(), posenc.FusedView[float32]{View: x(1)}), posenc.ErrShape, "posenc.RotateFused: xs[0].Heads is 2, want the 3 heads of the rows")
+	quantize := func(a posenc.Angles, tokens, heads int) error {
+		dst := posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: make([]posenc.E4M3, 8*heads*tokens), Heads: heads}, InverseScale: 1}
+		return posenc.RotateIntoQuantized(a, nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: dst, Src: V{Data: data[:8*heads*tokens], Heads: heads}})
 	}
-	calls = append(calls,
-		testkit.Wrong{Name: "heads, quantize", Call: quantize(each.All(), 1, 3), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is from rows with entries for each head, want rows that all heads share"}},
-		testkit.Wrong{Name: "some, quantize", Call: quantize(half.AtSome([]int32{-1, 0}), 2, 1), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is from ids some of which are negative, want a row for each token"}},
-	)
-	if err := quantize(half.AtSome([]int32{1, 0}), 2, 1)(); err != nil {
-		t.Errorf("some rows, all of them: %v", err)
-	}
-	for name, table := range map[string]posenc.Table[float32]{
-		"half width": {Cos: shared[16:40], Sin: shared[48:72]},
-		"full width": {Cos: shared[16:40], Sin: shared[48:72], FullWidth: true},
-		"[cos|sin]":  {Cos: shared[16:72], Sin: shared[20:72], Stride: 8},
+	fails(quantize(each.All(), 1, 3), posenc.ErrConfig, "posenc.RotateIntoQuantized: a is from rows with entries for each head, want rows that all heads share")
+	fails(quantize(half.AtSome([]int32{-1, 0}), 2, 1), posenc.ErrConfig, "posenc.RotateIntoQuantized: a is from ids some of which are negative, want a row for each token")
+	testkit.NoError(t, quantize(half.AtSome([]int32{1, 0}), 2, 1))
+	over, beside := V{Data: shared[64:80], Heads: 2}, []*posenc.Rows(nil)
+	for _, table := range []posenc.Table[float32]{
+		{Cos: shared[16:40], Sin: shared[48:72]}, {Cos: shared[16:40], Sin: shared[48:72], FullWidth: true}, {Cos: shared[16:72], Sin: shared[20:72], Stride: 8},
 	} {
 		r := testkit.Must(posenc.NewRows(cfg, table))
-		over := V{Data: shared[64:80], Heads: 2}
+		beside = append(beside, r)
 		const says = " is sharing memory with the table of the rows"
-		calls = append(calls,
-			testkit.Wrong{Name: name + ", rotate", Call: func() error { return posenc.Rotate(r.At([]int32{0}), V{Data: data[:8], Heads: 1}, over) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.Rotate: xs[1]" + says}},
-			testkit.Wrong{Name: name + ", rotate before", Call: func() error { return posenc.RotateInverse(r.At([]int32{0}), V{Data: shared[9:17], Heads: 1}) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.RotateInverse: xs[0]" + says}},
-			testkit.Wrong{Name: name + ", fuse", Call: func() error { return posenc.RotateFused(r.At([]int32{0}), posenc.FusedView[float32]{View: over}) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.RotateFused: xs[0]" + says}},
-		)
-		calls = append(calls, testkit.Wrong{Name: name + ", into", Call: func() error { return posenc.RotateInto(r.At([]int32{0}), over, nil, x(1)) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.RotateInto: dst" + says}})
-		for _, free := range [][]float32{shared[:16], shared[72:88]} {
-			if err := posenc.Rotate(r.At([]int32{0}), V{Data: free, Heads: 2}); err != nil {
-				t.Errorf("%s: next to the table: %v", name, err)
-			}
-		}
-		none := strided(shared, 2, 16, 0)
-		testkit.NoError(t, posenc.Rotate(r.At(nil), none), posenc.RotateFused(r.At(nil), posenc.FusedView[float32]{View: none}))
+		fails(posenc.Rotate(r.At([]int32{0}), V{Data: data[:8], Heads: 1}, over), posenc.ErrOverlap, "posenc.Rotate: xs[1]"+says)
+		fails(posenc.RotateInverse(r.At([]int32{0}), V{Data: shared[9:17], Heads: 1}), posenc.ErrOverlap, "posenc.RotateInverse: xs[0]"+says)
+		fails(posenc.RotateFused(r.At([]int32{0}), posenc.FusedView[float32]{View: over}), posenc.ErrOverlap, "posenc.RotateFused: xs[0]"+says)
+		fails(posenc.RotateInto(r.At([]int32{0}), over, nil, x(1)), posenc.ErrOverlap, "posenc.RotateInto: dst"+says)
 	}
-	for name, tt := range map[string]struct {
+	for _, tt := range []struct {
 		cfg   posenc.RowsConfig
 		table posenc.Table[float32]
 		kind  error
 		says  string
 	}{
-		"no head":              {posenc.RowsConfig{}, table, posenc.ErrConfig, "cfg.HeadDim is 0"},
-		"odd":                  {posenc.RowsConfig{HeadDim: 7, Layout: posenc.HalfSplit}, table, posenc.ErrConfig, "cfg.RotaryDim is 7"},
-		"offset":               {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Offset: 1}, table, posenc.ErrConfig, "cfg.Offset is 1"},
-		"layout":               {posenc.RowsConfig{HeadDim: 8, Layout: 5}, table, posenc.ErrConfig, "cfg.Layout is Layout(5)"},
-		"wide":                 {posenc.RowsConfig{HeadDim: 2050, Layout: posenc.HalfSplit}, posenc.Table[float32]{FullWidth: true}, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
-		"wide, half width":     {posenc.RowsConfig{HeadDim: 4000, RotaryDim: 2050, Layout: posenc.HalfSplit}, table, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
-		"negative heads":       {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: -1}, table, posenc.ErrConfig, "cfg.Heads is -1, want from 0 to 65536"},
-		"many heads":           {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 1<<16 + 1}, table, posenc.ErrConfig, "cfg.Heads is 65537"},
-		"rows of two heads":    {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 2}, table, posenc.ErrLength, "t.Cos has 12 elements, want a multiple of the 8 entries"},
-		"stride of one head":   {posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 2}, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
-		"negative stride":      {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: -4}, posenc.ErrShape, "t.Stride is -4, want 0 or at least the 4 entries"},
-		"short stride":         {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 3}, posenc.ErrShape, "t.Stride is 3"},
-		"short stride, full":   {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7, FullWidth: true}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
-		"part of a row":        {cfg, posenc.Table[float32]{Cos: data[:9], Sin: data[:9]}, posenc.ErrLength, "t.Cos has 9 elements, want a multiple of the 4 entries"},
-		"part of a row, full":  {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:12], FullWidth: true}, posenc.ErrLength, "t.Cos has 12 elements, want a multiple of the 8 entries"},
-		"fewer sines":          {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:8]}, posenc.ErrLength, "t.Sin has 8 elements"},
-		"more sines":           {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:16]}, posenc.ErrLength, "t.Sin has 16 elements"},
-		"part of a sine row":   {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:13]}, posenc.ErrLength, "t.Sin has 13 elements"},
-		"no cosines":           {cfg, posenc.Table[float32]{Sin: data[:12]}, posenc.ErrLength, "t.Sin has 12 elements"},
-		"no sines":             {cfg, posenc.Table[float32]{Cos: data[:12]}, posenc.ErrLength, "t.Sin has 0 elements"},
-		"fewer sines, strided": {cfg, posenc.Table[float32]{Cos: data[:28], Sin: data[:27], Stride: 8}, posenc.ErrLength, "t.Sin has 27 elements"},
-		"no cosines for a row": {cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:4], Stride: 8}, posenc.ErrLength, "t.Sin has 4 elements, want 0 rows as in t.Cos"},
-		"no cosines, strided":  {cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:12], Stride: 8}, posenc.ErrLength, "t.Sin has 12 elements"},
+		{posenc.RowsConfig{}, table, posenc.ErrConfig, "cfg.HeadDim is 0"},
+		{posenc.RowsConfig{HeadDim: 7, Layout: posenc.HalfSplit}, table, posenc.ErrConfig, "cfg.RotaryDim is 7"},
+		{posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Offset: 1}, table, posenc.ErrConfig, "cfg.Offset is 1"},
+		{posenc.RowsConfig{HeadDim: 8, Layout: 5}, table, posenc.ErrConfig, "cfg.Layout is Layout(5)"},
+		{posenc.RowsConfig{HeadDim: 4000, RotaryDim: 2050, Layout: posenc.HalfSplit}, table, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
+		{posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: -1}, table, posenc.ErrConfig, "cfg.Heads is -1, want from 0 to 65536"},
+		{posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 1<<16 + 1}, table, posenc.ErrConfig, "cfg.Heads is 65537"},
+		{posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 2}, table, posenc.ErrLength, "t.Cos has 12 elements, want a multiple of the 8 entries"},
+		{posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 2}, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
+		{cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: -4}, posenc.ErrShape, "t.Stride is -4, want 0 or at least the 4 entries"},
+		{cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7, FullWidth: true}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
+		{cfg, posenc.Table[float32]{Cos: data[:9], Sin: data[:9]}, posenc.ErrLength, "t.Cos has 9 elements, want a multiple of the 4 entries"},
+		{cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:12], FullWidth: true}, posenc.ErrLength, "t.Cos has 12 elements, want a multiple of the 8 entries"},
+		{cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:16]}, posenc.ErrLength, "t.Sin has 16 elements"},
+		{cfg, posenc.Table[float32]{Cos: data[:12]}, posenc.ErrLength, "t.Sin has 0 elements"},
+		{cfg, posenc.Table[float32]{Cos: data[:28], Sin: data[:27], Stride: 8}, posenc.ErrLength, "t.Sin has 27 elements"},
+		{cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:4], Stride: 8}, posenc.ErrLength, "t.Sin has 4 elements, want 0 rows as in t.Cos"},
+		{cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:12], Stride: 8}, posenc.ErrLength, "t.Sin has 12 elements"},
 	} {
-		calls = append(calls, testkit.Wrong{Name: name, Call: func() error { _, err := posenc.NewRows(tt.cfg, tt.table); return err }, Kind: tt.kind, Says: []string{"posenc.NewRows: " + tt.says}})
+		fails(testkit.Made(posenc.NewRows(tt.cfg, tt.table)), tt.kind, "posenc.NewRows: "+tt.says)
 	}
-	steep := testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit, InvFreq: []float64{0x1p40}}).Rows([]int32{5}))
-	kept := rotatedOnes(t, steep, 2)
-	calls = append(calls, testkit.Wrong{Name: "refill by a position beyond", Call: func() error { return steep.Refill([]int32{1, 1024}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rows.Refill: positions[1] is 1024, want at most 1023"}})
-	testkit.CheckWrong(t, calls, data, shared)
-	testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit, Heads: 1 << 16}, posenc.Table[float32]{}))
-	if !slices.Equal(rotatedOnes(t, steep, 2), kept) {
+	steep := testkit.Must(fast.Rows([]int32{5}))
+	kept := rotatedOnes(t, steep, 4)
+	fails(steep.Refill([]int32{1, 1024}), posenc.ErrPosition, "posenc.Rows.Refill: positions[1] is 1024, want at most 1023")
+	if !slices.Equal(rotatedOnes(t, steep, 4), kept) {
 		t.Error("after an error rows are others")
 	}
-}
-
-// Many goroutines rotate by the same rows.
-func TestRowsConcurrently(t *testing.T) {
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 16, Layout: posenc.HalfSplit})
-	positions := testkit.Sequence(20)
-	rows := testkit.Must(rotary.Rows(positions))
-	want := slices.Repeat([]float32{1}, 16*len(positions))
-	testkit.NoError(t, posenc.Rotate(rotary.At(positions), V{Data: want, Heads: 1}))
-	var done sync.WaitGroup
-	for range 8 {
-		done.Go(func() {
-			for range testkit.Rounds(60) {
-				x := slices.Repeat([]float32{1}, len(want))
-				y := slices.Clone(x[:32])
-				if err := errors.Join(posenc.Rotate(rows.All(), V{Data: x, Heads: 1}), posenc.Rotate(rows.At(positions[7:9]), V{Data: y, Heads: 1})); err != nil {
-					t.Error(err)
-				}
-				if !slices.Equal(x, want) || !slices.Equal(y, want[7*16:9*16]) {
-					t.Error("rows are others")
-				}
-			}
-		})
+	testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit, Heads: 1 << 16}, posenc.Table[float32]{}))
+	for _, r := range beside {
+		none := strided(shared, 2, 16, 0)
+		testkit.NoError(t, posenc.Rotate(r.At(nil), none), posenc.RotateFused(r.At(nil), posenc.FusedView[float32]{View: none}))
+		testkit.NoError(t, posenc.Rotate(r.At([]int32{0}), V{Data: shared[:16], Heads: 2}), posenc.Rotate(r.At([]int32{0}), V{Data: shared[72:88], Heads: 2}))
 	}
-	done.Wait()
 }
 
 func TestRotaryRowsEmpty(t *testing.T) {

@@ -20,33 +20,22 @@ func TestSequencesErrors(t *testing.T) {
 		f(&v)
 		return v
 	}
-	views := func(name string, kind error, says string, xs ...V) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error { return posenc.Rotate(rotary.At(positions), xs...) }, Kind: kind, Says: []string{"posenc.Rotate: " + says}}
-	}
-	testkit.CheckWrong(t, []testkit.Wrong{
-		views("tokens without stride", posenc.ErrShape, "xs[0].SequenceTokens is 3, want 0 where SequenceStride is 0", change(func(v *V) { v.SequenceStride = 0 })),
-		views("negative tokens without stride", posenc.ErrShape, "xs[0].SequenceTokens is -1, want 0", change(func(v *V) { v.SequenceStride, v.SequenceTokens = 0, -1 })),
-		views("stride without tokens", posenc.ErrShape, "xs[0].SequenceTokens is 0, want at least 1 where SequenceStride is 48", change(func(v *V) { v.SequenceTokens = 0 })),
-		views("negative tokens", posenc.ErrShape, "xs[0].SequenceTokens is -3", change(func(v *V) { v.SequenceTokens = -3 })),
-		views("negative stride", posenc.ErrShape, "xs[0].SequenceStride is -48", change(func(v *V) { v.SequenceStride = -48 })),
-		views("least stride", posenc.ErrShape, "xs[0].SequenceStride is -", change(func(v *V) { v.SequenceStride = math.MinInt })),
-		views("part of a sequence", posenc.ErrShape, "xs[0].SequenceTokens is 4, want a divisor of the number of tokens, 6", change(func(v *V) { v.SequenceTokens = 4 })),
-		views("longer than the tokens", posenc.ErrShape, "xs[0].SequenceTokens is 7, want a divisor", change(func(v *V) { v.SequenceTokens = 7 })),
-		views("too short", posenc.ErrLength, "xs[0].Data has 95 elements, want at least 96 for 6 tokens of 2 heads of 8 at SequenceStride 48, TokenStride 8 and HeadStride 24", change(func(v *V) { v.Data = data[:95] })),
-		views("huge stride", posenc.ErrLength, "xs[0].Data has 96 elements", change(func(v *V) { v.SequenceStride = math.MaxInt })),
-		views("stride that wraps", posenc.ErrLength, "xs[0].Data has 96 elements", change(func(v *V) { v.SequenceStride, v.SequenceTokens = math.MaxInt/2+1, 2 })),
-		views("sequences overlap", posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 24 and 2 sequences at SequenceStride 47", change(func(v *V) { v.SequenceStride = 47 })),
-		views("sequences are one", posenc.ErrOverlap, "xs[0].TokenStride is 8", change(func(v *V) { v.SequenceStride = 8 })),
-		views("one head", posenc.ErrLength, "xs[0].Data has 47 elements, want 48 for 6 tokens of 1 head of 8", V{Data: data[:47], Heads: 1}),
-		views("no HeadStride", posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 8; HeadStride is 0, set it too if", V{Data: data, Heads: 2, TokenStride: 8}),
-		views("no TokenStride", posenc.ErrOverlap, "xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 48; TokenStride is 0, set it too", V{Data: data[:200], Heads: 2, HeadStride: 48}),
-		views("too short without sequences", posenc.ErrLength, "xs[0].Data has 100 elements, want at least 101 for 6 tokens of 2 heads of 8 at TokenStride 17 and HeadStride 8", V{Data: data[:100], Heads: 2, TokenStride: 17, HeadStride: 8}),
-		views("one head without HeadStride", posenc.ErrOverlap, "xs[0].TokenStride is 7, want heads of 8 that do not overlap, with 1 head at HeadStride 8: overlapping", V{Data: data, Heads: 1, TokenStride: 7}),
-		views("both strides", posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 4: overlapping", V{Data: data, Heads: 2, TokenStride: 8, HeadStride: 4}),
-		views("neither stride", posenc.ErrOverlap, "xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 8 and 2 sequences at SequenceStride 47: overlapping", V{Data: data, Heads: 2, SequenceTokens: 3, SequenceStride: 47}),
-		views("another view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", good, V{Data: data[95:], Heads: 1, TokenStride: dim}),
-		views("another view between", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", change(func(v *V) { v.Data, v.SequenceStride = data, 100 }), V{Data: data[48:], Heads: 1, TokenStride: 53}),
-	}, data)
+	fails := testkit.Failures(t, data)
+	fails(posenc.Rotate(rotary.At(positions), change(func(v *V) { v.SequenceStride = 0 })), posenc.ErrShape, "posenc.Rotate: xs[0].SequenceTokens is 3, want 0 where SequenceStride is 0")
+	fails(posenc.Rotate(rotary.At(positions), change(func(v *V) { v.SequenceTokens = 0 })), posenc.ErrShape, "posenc.Rotate: xs[0].SequenceTokens is 0, want at least 1 where SequenceStride is 48")
+	fails(posenc.Rotate(rotary.At(positions), change(func(v *V) { v.SequenceStride = -48 })), posenc.ErrShape, "posenc.Rotate: xs[0].SequenceStride is -48")
+	fails(posenc.Rotate(rotary.At(positions), change(func(v *V) { v.SequenceTokens = 4 })), posenc.ErrShape, "posenc.Rotate: xs[0].SequenceTokens is 4, want a divisor of the number of tokens, 6")
+	fails(posenc.Rotate(rotary.At(positions), change(func(v *V) { v.Data = data[:95] })), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 95 elements, want at least 96 for 6 tokens of 2 heads of 8 at SequenceStride 48, TokenStride 8 and HeadStride 24")
+	fails(posenc.Rotate(rotary.At(positions), change(func(v *V) { v.SequenceStride = math.MaxInt })), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 96 elements")
+	fails(posenc.Rotate(rotary.At(positions), change(func(v *V) { v.SequenceStride = 47 })), posenc.ErrOverlap, "posenc.Rotate: xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 24 and 2 sequences at SequenceStride 47")
+	fails(posenc.Rotate(rotary.At(positions), V{Data: data[:47], Heads: 1}), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 47 elements, want 48 for 6 tokens of 1 head of 8")
+	fails(posenc.Rotate(rotary.At(positions), V{Data: data, Heads: 2, TokenStride: 8}), posenc.ErrOverlap, "posenc.Rotate: xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 8; HeadStride is 0, set it too if")
+	fails(posenc.Rotate(rotary.At(positions), V{Data: data[:200], Heads: 2, HeadStride: 48}), posenc.ErrOverlap, "posenc.Rotate: xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 48; TokenStride is 0, set it too")
+	fails(posenc.Rotate(rotary.At(positions), V{Data: data[:100], Heads: 2, TokenStride: 17, HeadStride: 8}), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 100 elements, want at least 101 for 6 tokens of 2 heads of 8 at TokenStride 17 and HeadStride 8")
+	fails(posenc.Rotate(rotary.At(positions), V{Data: data, Heads: 1, TokenStride: 7}), posenc.ErrOverlap, "posenc.Rotate: xs[0].TokenStride is 7, want heads of 8 that do not overlap, with 1 head at HeadStride 8: overlapping")
+	fails(posenc.Rotate(rotary.At(positions), V{Data: data, Heads: 2, TokenStride: 8, HeadStride: 4}), posenc.ErrOverlap, "posenc.Rotate: xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 4: overlapping")
+	fails(posenc.Rotate(rotary.At(positions), V{Data: data, Heads: 2, SequenceTokens: 3, SequenceStride: 47}), posenc.ErrOverlap, "posenc.Rotate: xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 8 and 2 sequences at SequenceStride 47: overlapping")
+	fails(posenc.Rotate(rotary.At(positions), change(func(v *V) { v.Data, v.SequenceStride = data, 100 }), V{Data: data[48:], Heads: 1, TokenStride: 53}), posenc.ErrOverlap, "posenc.Rotate: xs[1] is sharing elements with xs[0]")
 	for name, xs := range map[string][]V{
 		"good":         {good},
 		"longer":       {change(func(v *V) { v.Data = data })},

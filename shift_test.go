@@ -143,19 +143,13 @@ func TestShiftErrors(t *testing.T) {
 	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
 	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0}})
 	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
-	shift := func(name string, kind error, says string, r *posenc.Rotary, deltas []int32, xs ...V) testkit.Wrong {
-		return testkit.Wrong{Name: name, Call: func() error { return posenc.Shift(r, deltas, xs...) }, Kind: kind, Says: []string{"posenc.Shift: " + says}}
-	}
 	x := V{Data: data[:24], Heads: 1}
-	testkit.CheckWrong(t, []testkit.Wrong{
-		shift("no rotary", posenc.ErrConfig, "r is nil or zero, want a Rotary from NewRotary", nil, []int32{1, 2, 3}, x),
-		shift("zero rotary", posenc.ErrConfig, "r is nil or zero", new(posenc.Rotary), []int32{1, 2, 3}, x),
-		shift("decay", posenc.ErrConfig, "r is a Rotary with XPos", decaying, []int32{0, 1, 2}, x),
-		shift("delta", posenc.ErrPosition, "deltas[1] is 1024, want at most 1023", fast, []int32{5, 1024, 3}, x),
-		shift("deltas of axes", posenc.ErrLength, "deltas has 4 elements, want a multiple of 3", axes, []int32{5, 4, 4, 4}, x),
-		shift("data", posenc.ErrLength, "xs[0].Data has 24 elements, want 16", rotary, []int32{1, 2}, x),
-		shift("no deltas", posenc.ErrLength, "xs[0].Data has 24 elements, want 0", rotary, nil, x),
-		shift("heads", posenc.ErrShape, "xs[1].Heads is 0", rotary, []int32{1, 2, 3}, x, V{}),
-		shift("same view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", rotary, []int32{1, 2, 3}, x, x),
-	}, data)
+	fails := testkit.Failures(t, data)
+	fails(posenc.Shift(nil, []int32{1, 2, 3}, x), posenc.ErrConfig, "posenc.Shift: r is nil or zero, want a Rotary from NewRotary")
+	fails(posenc.Shift(decaying, []int32{0, 1, 2}, x), posenc.ErrConfig, "posenc.Shift: r is a Rotary with XPos")
+	fails(posenc.Shift(fast, []int32{5, 1024, 3}, x), posenc.ErrPosition, "posenc.Shift: deltas[1] is 1024, want at most 1023")
+	fails(posenc.Shift(axes, []int32{5, 4, 4, 4}, x), posenc.ErrLength, "posenc.Shift: deltas has 4 elements, want a multiple of 3")
+	fails(posenc.Shift(rotary, []int32{1, 2}, x), posenc.ErrLength, "posenc.Shift: xs[0].Data has 24 elements, want 16")
+	fails(posenc.Shift(rotary, nil, x), posenc.ErrLength, "posenc.Shift: xs[0].Data has 24 elements, want 0")
+	fails(posenc.Shift(rotary, []int32{1, 2, 3}, x, V{}), posenc.ErrShape, "posenc.Shift: xs[1].Heads is 0")
 }

@@ -18,7 +18,7 @@ import (
 //
 // Each shift quantizes once more: docs/quantized.md says how large the errors are.
 //
-// Views must not share elements, nor memory with deltas. Errors are those of Shift, and of
+// Views must not share elements, nor memory with deltas. Errors are as in Shift, and as in
 // RotateIntoQuantized for the views.
 func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[D]) error {
 	const function = "posenc.ShiftQuantized"

@@ -80,7 +80,7 @@ func recipeOf(c *visionCase) visionRecipe {
 	case "sam2":
 		return visionRecipe{layout: posenc.Interleaved, grid: columns, ladder: axialOf(c.HeadDim, 10000), after: 4}
 	case "sam3":
-		columns.Scale = float32(float64(c.Window) / float64(c.Width))
+		columns.PositionScale = float32(float64(c.Window) / float64(c.Width))
 		return visionRecipe{layout: posenc.Interleaved, grid: columns, ladder: axialOf(c.HeadDim, 10000)}
 	case "efficientloftr":
 		grid.Offset = 1

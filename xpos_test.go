@@ -9,61 +9,6 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// Tables of xPos are those without it times the decay, which a float64 power
-// gives within its own error; the products of queries and keys depend on their
-// distance alone.
-func TestXPos(t *testing.T) {
-	const dim, pairs, center = 64, 32, 100
-	plain := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	query := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512, Center: center}})
-	key := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512, Center: center, Keys: true}})
-	positions := []int32{0, 1, 2, 99, 100, 101, 511, 612, 4095, -7}
-	n := len(positions) * pairs
-	var cos, sin [3][]float32
-	for i, r := range []*posenc.Rotary{plain, query, key} {
-		cos[i], sin[i] = make([]float32, n), make([]float32, n)
-		testkit.NoError(t, r.CosSin(cos[i], sin[i], positions))
-	}
-	for p, position := range positions {
-		for i := range pairs {
-			at := p*pairs + i
-			decay := math.Pow((2*float64(i)+0.4*dim)/(1.4*dim), float64(position-center)/512)
-			for k, factor := range []float64{1, decay, 1 / decay} {
-				for _, pair := range [][2]float32{{cos[k][at], cos[0][at]}, {sin[k][at], sin[0][at]}} {
-					// One rounding of the factor, one of the product, math.Pow's few ulp.
-					want := float64(pair[1]) * factor
-					if math.Abs(float64(pair[0])-want) > math.Abs(want)*(2*0x1p-24+0x1p-45) {
-						t.Fatalf("position %d, pair %d: %v, want %v", position, i, pair[0], want)
-					}
-				}
-			}
-			if position == center && (cos[1][at] != cos[0][at] || sin[2][at] != sin[0][at]) {
-				t.Fatalf("pair %d decays at the center", i)
-			}
-		}
-	}
-
-	score := func(q, k int32) float64 {
-		x, y := make([]float32, dim), make([]float32, dim)
-		for i := range x {
-			x[i], y[i] = float32(i%7)-3, float32(i%5)-1
-		}
-		testkit.NoError(t, posenc.Rotate(query.At([]int32{q}), posenc.View[float32]{Data: x, Heads: 1}))
-		testkit.NoError(t, posenc.Rotate(key.At([]int32{k}), posenc.View[float32]{Data: y, Heads: 1}))
-		sum := 0.0
-		for i := range x {
-			sum += float64(x[i]) * float64(y[i])
-		}
-		return sum
-	}
-	for _, distance := range []int32{0, 1, 50, 600} {
-		a, b := score(1000, 1000-distance), score(1300, 1300-distance)
-		if math.Abs(a-b) > 64*12*8*0x1p-24*4 { // pairs, products, roundings of terms below 4
-			t.Errorf("distance %d: scores %v and %v", distance, a, b)
-		}
-	}
-}
-
 // Factors in the middle between two float32 and next to it, by mpmath at 400 bits.
 func TestXPosRounds(t *testing.T) {
 	for _, tt := range []struct {

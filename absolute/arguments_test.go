@@ -42,8 +42,8 @@ func encodingOf(a *testkit.Arguments, most int) encoding {
 		*given.Padding, cfg.Padding = 77, &padding
 	}
 	cfg.Axes = max(cfg.Axes, 1)
-	if cfg.Scale == 0 {
-		cfg.Scale = 1
+	if cfg.Amplitude == 0 {
+		cfg.Amplitude = 1
 	}
 	return encoding{Sinusoidal: s, cfg: cfg}
 }
@@ -65,9 +65,9 @@ func configOf(a *testkit.Arguments, most int) absolute.SinusoidalConfig {
 		}
 	}
 	cfg.Dim = 2*testkit.Small(max(cfg.Axes, 1), pairs) + []int{0, 0, 1, 5, 140, -1}[a.Below(6)]
-	cfg.Scale = []float64{0, 1, 0.3, 0.0625, 0x1p-140}[a.Below(5)]
+	cfg.Amplitude = []float64{0, 1, 0.3, 0.0625, 0x1p-140}[a.Below(5)]
 	if a.Ordinary() {
-		cfg.Scale = 0.3
+		cfg.Amplitude = 0.3
 	}
 	if a.Yes() {
 		padding := int32(a.Below(4) - 1)
@@ -86,16 +86,16 @@ func configOf(a *testkit.Arguments, most int) absolute.SinusoidalConfig {
 	case 3:
 		cfg.Axes = a.Number(0, 3)
 	case 4:
-		cfg.Scale = a.Real(1)
+		cfg.Amplitude = a.Real(1)
 	}
 	return cfg
 }
 
 // configRight reports whether NewSinusoidal takes a configuration.
 func configRight(cfg absolute.SinusoidalConfig) bool {
-	n, axes, scaling := len(cfg.InvFreq), max(cfg.Axes, 1), float64(float32(cfg.Scale))
+	n, axes, scaling := len(cfg.InvFreq), max(cfg.Axes, 1), float64(float32(cfg.Amplitude))
 	right := n >= 1 && n <= 1<<15 && cfg.Axes >= 0 && axes <= (1<<15)/n && cfg.Dim >= 2*axes*n-1 && cfg.Dim <= 1<<16 &&
-		cfg.Order <= absolute.CosThenSin && (cfg.Scale == 0 || scaling > 0 && scaling <= math.MaxFloat32)
+		cfg.Order <= absolute.CosThenSin && (cfg.Amplitude == 0 || scaling > 0 && scaling <= math.MaxFloat32)
 	for _, w := range cfg.InvFreq {
 		right = right && (w == 0 || math.Abs(w) >= 0x1p-900 && math.Abs(w) < 0x1p50)
 	}

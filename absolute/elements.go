@@ -19,11 +19,11 @@ func addScaled(x *view.Operand, at int, y []float32, scale float32) {
 		addScaled(x, at, y[:kernels.MaxCallElements], scale)
 	}
 	switch x.Kind {
-	case kernels.Float32:
+	case kernels.KindFloat32:
 		kernels.AddScaledF32(dispatch.Implementation(), x.Float32s(at)[:len(y)], y, scale)
-	case kernels.Float16:
+	case kernels.KindFloat16:
 		kernels.AddScaledF16(dispatch.Implementation(), x.Bits(at)[:len(y)], y, scale)
-	case kernels.BFloat16:
+	case kernels.KindBFloat16:
 		kernels.AddScaledBF16(dispatch.Implementation(), x.Bits(at)[:len(y)], y, scale)
 	}
 }

@@ -31,19 +31,11 @@ func Example() {
 	// [0.909 -0.416 0.199 0.980 0.020 1.000 0.002 1.000]
 }
 
-// The rows of the first positions, and the embeddings of two tokens scaled by 2
-// with the rows of positions 7 and 8 added.
+// The embeddings of two tokens scaled by 2, with the rows of positions 7 and 8 added.
 func ExampleAddSinusoidal() {
 	s, err := absolute.Vaswani(4)
 	if err != nil {
 		log.Fatal(err)
-	}
-	rows := make([]float32, 3*4)
-	if err := absolute.SinusoidalRows(rows, s, []int32{0, 1, 2}); err != nil {
-		log.Fatal(err)
-	}
-	for t := range 3 {
-		fmt.Println(rows[4*t : 4*t+4])
 	}
 	embeddings := []float32{1, 2, 3, 4, 5, 6, 7, 8}
 	if err := absolute.AddSinusoidal(embeddings, s, []int32{7, 8}, 2); err != nil {
@@ -51,9 +43,6 @@ func ExampleAddSinusoidal() {
 	}
 	fmt.Println(embeddings)
 	// Output:
-	// [0 1 0 1]
-	// [0.84147096 0.5403023 0.009999833 0.99995]
-	// [0.9092974 -0.41614684 0.019998666 0.9998]
 	// [2.6569867 4.7539024 6.069943 8.997551 10.989358 11.8545 14.079915 16.996801]
 }
 
@@ -64,20 +53,13 @@ func ExampleSinusoidal_Shift() {
 		log.Fatal(err)
 	}
 	rows := make([]float32, 2*4)
-	if err := absolute.SinusoidalRows(rows, s, []int32{1, 2}); err != nil {
-		log.Fatal(err)
-	}
-	if err := s.Shift(rows, []int32{100, 100}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.6f\n", rows)
-	if err := absolute.SinusoidalRows(rows, s, []int32{101, 102}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.6f\n", rows)
+	err = errors.Join(absolute.SinusoidalRows(rows, s, []int32{1, 2}), s.Shift(rows, []int32{100, 100}))
+	fmt.Printf("%.6f %v\n", rows, err)
+	err = absolute.SinusoidalRows(rows, s, []int32{101, 102})
+	fmt.Printf("%.6f %v\n", rows, err)
 	// Output:
-	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948]
-	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948]
+	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948] <nil>
+	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948] <nil>
 }
 
 // The embeddings of BERT: those of words, plus those of token types, plus those
@@ -137,15 +119,9 @@ func ExampleInterpolateGrid() {
 	if err := absolute.InterpolateGrid(larger[dim:], table[dim:], absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 3, SrcHeight: 2, SrcWidth: 2, Dim: dim}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(larger[:dim])
-	for row := range 3 {
-		fmt.Printf("%.3f\n", larger[dim+3*row:][:3])
-	}
+	fmt.Printf("%.3f\n", larger)
 	// Output:
-	// [7]
-	// [-0.260 0.326 0.913]
-	// [0.913 1.500 2.087]
-	// [2.087 2.674 3.260]
+	// [7.000 -0.260 0.326 0.913 0.913 1.500 2.087 2.087 2.674 3.260]
 }
 
 // Position 1 as several models encode it, in 8 channels.
@@ -222,12 +198,9 @@ func ExampleTimesteps() {
 // those of x.
 func ExampleDETRPositions() {
 	const height, width, features = 2, 3, 2
-	mask := []bool{
-		true, true, false,
-		true, true, false,
-	}
+	mask := []bool{true, true, false, true, true, false}
 	positions := make([]float32, 2*height*width)
-	err := absolute.DETRPositions(positions, mask, absolute.DETRPositionsOptions{Height: height, Width: width, Scale: 2 * math.Pi})
+	err := absolute.DETRPositions(positions, mask, absolute.DETRPositionsOptions{Height: height, Width: width, NormalizeTo: 2 * math.Pi})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -271,10 +244,7 @@ func ExampleSinusoidal_ShiftMatrix() {
 // A learned table of 2 positions, for sequences of 4.
 func ExampleInterpolateTable() {
 	const dim = 2
-	table := []float32{
-		0, 10,
-		4, 50,
-	}
+	table := []float32{0, 10, 4, 50}
 	longer := make([]float32, 4*dim)
 	if err := absolute.InterpolateTable(longer, table, dim); err != nil {
 		log.Fatal(err)

@@ -82,7 +82,7 @@ type InterpolateGridOptions struct {
 //	k(t) = a|t|³ - 5at² + 8a|t| - 4a      for 1 < |t| < 2, and 0 beyond
 //
 // Row y of dst has its centre at v = (y+1/2)*SrcHeight/DstHeight among the rows of src, and
-// columns x and u are alike. Every patch of dst is a weighted sum of patches of src:
+// columns x and u follow the same rule. Every patch of dst is a weighted sum of patches of src:
 //
 //	dst[y][x] = RN32(sum over r of w(r) * sum over c of w(c) * src[r][c])
 //
@@ -225,7 +225,7 @@ func centre(i, n, m int) (whole int, rest float64) {
 	return int(quotient), float64(remainder) / float64(denominator)
 }
 
-// weight is that of an element of a source.
+// weight is the weight of an element of a source.
 type weight struct {
 	of     int
 	weight float64

@@ -1,9 +1,7 @@
 package absolute_test
 
 import (
-	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc/absolute"
@@ -17,118 +15,51 @@ const interpolationError = 0x1p-17
 
 func TestInterpolateVectors(t *testing.T) {
 	v := loadLearned()
-	if len(v.Linear) != 6 || len(v.Bicubic) != 6 || len(v.Antialias) != 11 {
-		t.Fatalf("%d, %d and %d cases, want 6, 6 and 11", len(v.Linear), len(v.Bicubic), len(v.Antialias))
+	if len(v.Linear) != 6 || len(v.Bicubic) != 6 || len(v.Antialias) != 11 || len(v.Models) != 36 {
+		t.Fatalf("%d, %d, %d and %d cases, want 6, 6, 11 and 36", len(v.Linear), len(v.Bicubic), len(v.Antialias), len(v.Models))
 	}
-	compare := func(name string, got, want []float32, err error) {
+	compare := func(c *learnedGrid, interpolate func(dst, src []float32) error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range want {
-			if !(math.Abs(float64(got[i])-float64(want[i])) <= interpolationError) {
-				t.Errorf("%s: element %d is %v, want %v", name, i, got[i], want[i])
-			}
-		}
-	}
-	for _, c := range v.Linear {
 		want := testkit.Hex[float32](c.Dst)
 		got := make([]float32, len(want))
-		compare("linear", got, want, absolute.InterpolateTable(got, testkit.Hex[float32](c.Src), c.Dim))
-	}
-	for _, c := range v.Bicubic {
-		want := testkit.Hex[float32](c.Dst)
-		got := make([]float32, len(want))
-		compare("bicubic", got, want, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim}))
-	}
-	for _, c := range v.Antialias {
-		want := testkit.Hex[float32](c.Dst)
-		got := make([]float32, len(want))
-		compare("antialias", got, want, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim, Antialias: true}))
-	}
-}
-
-// The options are those that the documentation of InterpolateGrid has for each model.
-func TestInterpolateModels(t *testing.T) {
-	options := map[string]absolute.InterpolateGridOptions{
-		"qwen3_vl":     {Bilinear: true, AlignCorners: true, MergeSize: 2},
-		"inkling2":     {Bilinear: true, MergeSize: 2},
-		"paddleocr_vl": {Bilinear: true},
-		"muse_glimmer": {Bilinear: true, ZeroPadding: true},
-		"muse_spark":   {Bilinear: true, ZeroPadding: true},
-		"kimi_k25":     {},
-	}
-	v := loadLearned()
-	if len(v.Models) != 6*len(options) {
-		t.Fatalf("%d cases, want %d", len(v.Models), 6*len(options))
-	}
-	for _, c := range v.Models {
-		o, ok := options[c.Model]
-		if !ok {
-			t.Fatalf("no options for %s", c.Model)
-		}
-		o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth, o.Dim = c.To[0], c.To[1], c.From[0], c.From[1], c.Dim
-		if c.Model == "muse_spark" {
-			o.DstHeight, o.DstWidth = o.DstWidth, o.DstHeight
-		}
-		want := testkit.Hex[float32](c.Dst)
-		got := make([]float32, len(want))
-		testkit.NoError(t, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), o))
+		testkit.NoError(t, interpolate(got, testkit.Hex[float32](c.Src)))
 		for i := range want {
 			if !(math.Abs(float64(got[i])-float64(want[i])) <= interpolationError) {
 				t.Fatalf("%s, %v to %v: element %d is %v, want %v", c.Model, c.From, c.To, i, got[i], want[i])
 			}
 		}
 	}
-}
-
-// What interpolation has to keep: a table of the same size, one that is the same
-// everywhere, the symmetry of a grid, and a straight line between its ends.
-func TestInterpolateIdentities(t *testing.T) {
-	r := testkit.NewRand(92)
-	for round := range 100 {
-		antialias := round%2 == 1
-		h, w, dim := 1+r.IntN(9), 1+r.IntN(9), 1+r.IntN(4)
-		toH, toW := 1+r.IntN(20), 1+r.IntN(20)
-		src := make([]float32, h*w*dim)
-		for i := range src {
-			src[i] = 4*r.Float32() - 2
-		}
-		dst := make([]float32, len(src))
-		if err := absolute.InterpolateGrid(dst, src, absolute.InterpolateGridOptions{DstHeight: h, DstWidth: w, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || !slices.Equal(dst, src) {
-			t.Fatalf("the same grid: got %v, %v, want %v", dst, err, src)
-		}
-		if err := absolute.InterpolateTable(dst, src, dim); err != nil || !slices.Equal(dst, src) {
-			t.Fatalf("the same length: got %v, %v, want %v", dst, err, src)
-		}
-		to, mirrored := make([]float32, toH*toW*dim), make([]float32, toH*toW*dim)
-		err := absolute.InterpolateGrid(to, src, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias})
-		turned := slices.Clone(src)
-		reverseRows(turned, dim)
-		err = errors.Join(err, absolute.InterpolateGrid(mirrored, turned, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}))
-		reverseRows(mirrored, dim)
-		for i := range to { // sums in another order, of products below 4 in float64, rounded to float32
-			if err != nil || math.Abs(float64(to[i]-mirrored[i])) > 0x1p-21 {
-				t.Fatalf("turned by 180 degrees: got %v, want %v (%v)", mirrored[i], to[i], err)
+	grids := func(cases []learnedGrid, optionsOf func(model string) absolute.InterpolateGridOptions) {
+		t.Helper()
+		for _, c := range cases {
+			o := optionsOf(c.Model)
+			o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth, o.Dim = c.To[0], c.To[1], c.From[0], c.From[1], c.Dim
+			if c.Model == "muse_spark" {
+				o.DstHeight, o.DstWidth = o.DstWidth, o.DstHeight
 			}
-		}
-		for i := range src {
-			src[i] = 1.5
-		}
-		if err := absolute.InterpolateGrid(to, src, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
-			t.Fatalf("a constant: got %v, %v", to, err)
+			compare(&c, func(dst, src []float32) error { return absolute.InterpolateGrid(dst, src, o) })
 		}
 	}
-	line := []float32{0, 8, 16, 24}
-	got := make([]float32, 8)
-	if err := absolute.InterpolateTable(got, line, 1); err != nil || !slices.Equal(got, []float32{0, 2, 6, 10, 14, 18, 22, 24}) {
-		t.Errorf("a line: got %v, %v", got, err)
+	for _, c := range v.Linear {
+		compare(&c, func(dst, src []float32) error { return absolute.InterpolateTable(dst, src, c.Dim) })
 	}
-}
-
-func reverseRows(x []float32, dim int) {
-	slices.Reverse(x)
-	for i := 0; i < len(x); i += dim {
-		slices.Reverse(x[i : i+dim])
-	}
+	grids(v.Bicubic, func(string) absolute.InterpolateGridOptions { return absolute.InterpolateGridOptions{} })
+	grids(v.Antialias, func(string) absolute.InterpolateGridOptions {
+		return absolute.InterpolateGridOptions{Antialias: true}
+	})
+	// The options are those that the documentation of InterpolateGrid has for each model.
+	grids(v.Models, func(model string) absolute.InterpolateGridOptions {
+		o, ok := map[string]absolute.InterpolateGridOptions{
+			"qwen3_vl":     {Bilinear: true, AlignCorners: true, MergeSize: 2},
+			"inkling2":     {Bilinear: true, MergeSize: 2},
+			"paddleocr_vl": {Bilinear: true},
+			"muse_glimmer": {Bilinear: true, ZeroPadding: true},
+			"muse_spark":   {Bilinear: true, ZeroPadding: true},
+			"kimi_k25":     {},
+		}[model]
+		if !ok {
+			t.Fatalf("no options for %s", model)
+		}
+		return o
+	})
 }

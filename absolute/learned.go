@@ -69,7 +69,7 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 	switch {
 	case !ok:
 		addConverted(&to, dim, tokens, embeddings)
-	case to.Kind == kernels.Float32:
+	case to.Kind == kernels.KindFloat32:
 		addInPlace(to.Float32s(0), dim, tokens, float32Tables)
 	default:
 		for t := range tokens {

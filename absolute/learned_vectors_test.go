@@ -21,16 +21,14 @@ type learnedVectors struct {
 		TypeIDs            []int32 `json:"type_ids"`
 		Table, Types, X, Y string
 	}
-	Linear []struct {
-		Dim      int
-		Src, Dst string
-	}
-	Bicubic, Antialias, Models []struct {
-		Model    string
-		Dim      int
-		From, To [2]int
-		Src, Dst string
-	}
+	Linear, Bicubic, Antialias, Models []learnedGrid
+}
+
+type learnedGrid struct {
+	Model    string
+	Dim      int
+	From, To [2]int
+	Src, Dst string
 }
 
 func loadLearned() (v learnedVectors) {

@@ -42,10 +42,10 @@ func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 }
 
 // DETRPositionsOptions has the size of the image for [DETRPositions] and says how its pixels
-// are counted. DETR has Scale 2π and Offset 0.
+// are counted. DETR has NormalizeTo 2π and Offset 0.
 type DETRPositionsOptions struct {
 	Height, Width int     // in pixels, each from 1 to 2^24
-	Scale         float64 // the largest normalized position, a positive float32; 0 does not normalize
+	NormalizeTo   float64 // normalized positions end here (2π), a positive float32; 0 does not normalize
 	Offset        float64 // subtracted from counts, from 0 to 1: 1/2, the centre of a pixel, where Deformable DETR normalizes
 }
 
@@ -55,23 +55,23 @@ type DETRPositionsOptions struct {
 // [Height][Width] and true for pixels of the image, false for padding; nil is an image
 // without padding. positions must not share memory with mask.
 //
-// With a Scale, counts are normalized by last, the count at the end of the column or row:
+// With NormalizeTo, counts are normalized by last, the count at the end of the column or row:
 //
-//	y = RN32(RN32(RN32(y-RN32(Offset)) / RN32(last+RN32(1e-6))) * RN32(Scale))
+//	y = RN32(RN32(RN32(y-RN32(Offset)) / RN32(last+RN32(1e-6))) * RN32(NormalizeTo))
 //
-// Without a Scale, positions are RN32(y-RN32(Offset)). Errors wrap ErrShape (Height, Width),
-// [posenc.ErrConfig] (Scale, Offset), [posenc.ErrLength] or [posenc.ErrOverlap].
+// Without it, positions are RN32(y-RN32(Offset)). Errors wrap ErrShape (Height, Width),
+// [posenc.ErrConfig] (NormalizeTo, Offset), [posenc.ErrLength] or [posenc.ErrOverlap].
 func DETRPositions(positions []float32, mask []bool, options DETRPositionsOptions) error {
 	const function = "absolute.DETRPositions"
-	height, width, scale, offset := options.Height, options.Width, float32(options.Scale), float32(options.Offset)
+	height, width, scale, offset := options.Height, options.Width, float32(options.NormalizeTo), float32(options.Offset)
 	if height < 1 || height > 1<<24 { // as far as float32 counts
 		return argument.Error(posenc.ErrShape, function, "options.Height", height, "from 1 to 2^24")
 	}
 	if width < 1 || width > 1<<24 {
 		return argument.Error(posenc.ErrShape, function, "options.Width", width, "from 1 to 2^24")
 	}
-	if options.Scale != 0 && !(scale > 0 && scale <= math.MaxFloat32) {
-		return argument.Error(posenc.ErrConfig, function, "options.Scale", options.Scale, "0 or a positive float32")
+	if options.NormalizeTo != 0 && !(scale > 0 && scale <= math.MaxFloat32) {
+		return argument.Error(posenc.ErrConfig, function, "options.NormalizeTo", options.NormalizeTo, "0 or a positive float32")
 	}
 	if !(options.Offset >= 0 && options.Offset <= 1) {
 		return argument.Error(posenc.ErrConfig, function, "options.Offset", options.Offset, "from 0 to 1")

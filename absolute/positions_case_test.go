@@ -28,7 +28,7 @@ var (
 		OnStack: func() error {
 			var positions [2 * 5 * 8]float32
 			var mask [5 * 8]bool
-			return absolute.DETRPositions(positions[:], mask[:], absolute.DETRPositionsOptions{Height: 5, Width: 8, Scale: 2 * math.Pi})
+			return absolute.DETRPositions(positions[:], mask[:], absolute.DETRPositionsOptions{Height: 5, Width: 8, NormalizeTo: 2 * math.Pi})
 		},
 		Digests: func(add testkit.AddDigest) {
 			add("DETRPositions", func(d *testkit.Digest) {
@@ -36,7 +36,7 @@ var (
 					for _, offset := range []float64{0, 0.5} {
 						for _, mask := range [][]bool{nil, digestMask(d, 9*13)} {
 							positions := make([]float32, 2*9*13)
-							d.Must(absolute.DETRPositions(positions, mask, absolute.DETRPositionsOptions{Height: 9, Width: 13, Scale: scale, Offset: offset}))
+							d.Must(absolute.DETRPositions(positions, mask, absolute.DETRPositionsOptions{Height: 9, Width: 13, NormalizeTo: scale, Offset: offset}))
 							d.Add(positions)
 						}
 					}
@@ -78,10 +78,10 @@ func paddedPositionsCall(a *testkit.Arguments) testkit.Call {
 
 func detrPositionsCall(a *testkit.Arguments) testkit.Call {
 	o := absolute.DETRPositionsOptions{Height: a.Number(1, 12), Width: a.Number(1, 12)}
-	o.Scale = []float64{0, 2 * math.Pi, 1, math.MaxFloat32}[a.Below(4)]
+	o.NormalizeTo = []float64{0, 2 * math.Pi, 1, math.MaxFloat32}[a.Below(4)]
 	o.Offset = []float64{0, 0.5, 1, 0.1}[a.Below(4)]
 	if a.Any() {
-		o.Scale, o.Offset = a.Real(o.Scale), a.Real(o.Offset)
+		o.NormalizeTo, o.Offset = a.Real(o.NormalizeTo), a.Real(o.Offset)
 	}
 	pixels := testkit.Small(o.Height, o.Width)
 	var mask []bool
@@ -92,10 +92,10 @@ func detrPositionsCall(a *testkit.Arguments) testkit.Call {
 	return testkit.Call{
 		Run: func() error { return absolute.DETRPositions(positions, mask, o) },
 		Right: func() bool {
-			scale := float64(float32(o.Scale))
+			scale := float64(float32(o.NormalizeTo))
 			return o.Height > 0 && o.Height <= 1<<24 && o.Width > 0 && o.Width <= 1<<24 && float64(len(positions)) == 2*float64(o.Height)*float64(o.Width) &&
 				(mask == nil || 2*len(mask) == len(positions)) && !testkit.Share(positions, mask) &&
-				(o.Scale == 0 || scale > 0 && scale <= math.MaxFloat32) && o.Offset >= 0 && o.Offset <= 1
+				(o.NormalizeTo == 0 || scale > 0 && scale <= math.MaxFloat32) && o.Offset >= 0 && o.Offset <= 1
 		},
 		Want: func() {
 			for i := range positions {
@@ -126,10 +126,10 @@ func plainDETRPosition(mask []bool, o absolute.DETRPositionsOptions, i int) floa
 		p, last = count(row, column, 0, column), count(row, o.Width-1, 0, o.Width-1)
 	}
 	p -= float32(o.Offset)
-	if o.Scale == 0 {
+	if o.NormalizeTo == 0 {
 		return p
 	}
-	return float32(p/(last+float32(1e-6))) * float32(o.Scale)
+	return float32(p/(last+float32(1e-6))) * float32(o.NormalizeTo)
 }
 
 // digestMask returns n truths, most of them true.

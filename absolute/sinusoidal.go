@@ -23,12 +23,12 @@ const (
 // SinusoidalConfig describes a sinusoidal encoding. Use it for a model that none of the
 // functions named after models covers; [Vaswani] is one of those.
 type SinusoidalConfig struct {
-	Dim     int             // elements of a row, from 2*Axes*len(InvFreq)-1 (the last element is left out) to 65536; elements beyond 2*Axes*len(InvFreq) are zero
-	InvFreq []float64       // frequencies in radians per position, each 0 or from 2^-900 to below 2^50 in magnitude
-	Order   SinusoidalOrder // order of sines and cosines
-	Axes    int             // axes of positions; each takes the next 2*len(InvFreq) elements; 0 means 1
-	Scale   float64         // multiplies sines and cosines: positive as a float32; 0 means 1
-	Padding *int32          // a token at this position on the first axis gets a row of zeros; nil: none does
+	Dim       int             // elements of a row, from 2*Axes*len(InvFreq)-1 (the last element is left out) to 65536; elements beyond 2*Axes*len(InvFreq) are zero
+	InvFreq   []float64       // frequencies in radians per position, each 0 or from 2^-900 to below 2^50 in magnitude
+	Order     SinusoidalOrder // order of sines and cosines
+	Axes      int             // axes of positions; each takes the next 2*len(InvFreq) elements; 0 means 1
+	Amplitude float64         // multiplies sines and cosines: positive as a float32; 0 means 1
+	Padding   *int32          // a token at this position on the first axis gets a row of zeros; nil: none does
 }
 
 // Sinusoidal is a sinusoidal position encoding (Vaswani et al. 2017,
@@ -76,9 +76,9 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 	if cfg.Order > CosThenSin {
 		return fail("Order", cfg.Order, "one of the constants of type SinusoidalOrder")
 	}
-	scaling := float32(cmp.Or(cfg.Scale, 1))
+	scaling := float32(cmp.Or(cfg.Amplitude, 1))
 	if !(scaling > 0 && scaling <= math.MaxFloat32) {
-		return fail("Scale", cfg.Scale, "0 or a positive float32")
+		return fail("Amplitude", cfg.Amplitude, "0 or a positive float32")
 	}
 	for i, w := range cfg.InvFreq {
 		if m := math.Abs(w); !(m < cossin.MaxAngle) || w != 0 && m < leastFrequency {

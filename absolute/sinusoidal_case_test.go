@@ -159,7 +159,7 @@ func addOnStack[T posenc.Element]() error {
 
 // plainRow is the row of a token at a position on each axis, element by element.
 func plainRow(cfg absolute.SinusoidalConfig, positions []float64) []float32 {
-	n, scaling := len(cfg.InvFreq), float32(cfg.Scale)
+	n, scaling := len(cfg.InvFreq), float32(cfg.Amplitude)
 	if scaling == 0 {
 		scaling = 1
 	}
@@ -262,7 +262,7 @@ func rows64Call[P absolute.Position](a *testkit.Arguments) testkit.Call {
 						sinAt, cosAt := plainPlaces(e.cfg.Order, len(e.cfg.InvFreq), k)
 						for place, v := range map[int]float64{sinAt: sin[0], cosAt: cos[0]} {
 							if i := 2*len(e.cfg.InvFreq)*axis + place; i < len(row) {
-								row[i] = v * float64(float32(e.cfg.Scale))
+								row[i] = v * float64(float32(e.cfg.Amplitude))
 							}
 						}
 					}
@@ -360,7 +360,7 @@ func digestSinusoidal(d *testkit.Digest, order absolute.SinusoidalOrder) encodin
 		cfg.InvFreq[i] = d.Frequency()
 	}
 	if order == absolute.CosThenSin {
-		cfg.Scale = 1.25
+		cfg.Amplitude = 1.25
 	}
 	s, err := absolute.NewSinusoidal(cfg)
 	d.Must(err)

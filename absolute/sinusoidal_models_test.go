@@ -102,7 +102,7 @@ var models = []model{
 		name: "Timesteps", least: 2, unit: 1, usual: modelParameters{z: 0.5},
 		digests: map[string]modelParameters{"SinusoidalTimesteps": {dim: 35, flag: true, x: 1000, z: 1}},
 		make: func(p modelParameters) (*absolute.Sinusoidal, error) {
-			return absolute.Timesteps(p.dim, absolute.TimestepsConfig{FlipSinToCos: p.flag, DownscaleFreqShift: p.z, Scale: p.x, MaxPeriod: p.y})
+			return absolute.Timesteps(p.dim, absolute.TimestepsConfig{FlipSinToCos: p.flag, DownscaleFreqShift: p.z, AngleScale: p.x, MaxPeriod: p.y})
 		},
 		rows: func(p modelParameters, m *modelRows) {
 			scale, period := or(p.x, 1), or(p.y, 10000)
@@ -134,7 +134,7 @@ var models = []model{
 		name: "MLX", least: 2, unit: 2,
 		digests: map[string]modelParameters{"SinusoidalMLX": {dim: 34, flag: true, x: 0.0001, y: 1}},
 		make: func(p modelParameters) (*absolute.Sinusoidal, error) {
-			return absolute.MLX(p.dim, absolute.MLXConfig{MinFreq: p.x, MaxFreq: p.y, Scale: p.z, CosFirst: p.flag})
+			return absolute.MLX(p.dim, absolute.MLXConfig{MinFreq: p.x, MaxFreq: p.y, Amplitude: p.z, CosFirst: p.flag})
 		},
 		rows: func(p modelParameters, m *modelRows) {
 			least, most := or(p.x, 0.0001), or(p.y, 1)

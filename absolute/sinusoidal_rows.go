@@ -15,9 +15,9 @@ import (
 // SinusoidalRows writes one row of s for each position. The sine and the cosine of frequency
 // w[k] at position p are
 //
-//	RN32(RN32(sin(p*w[k])) * RN32(Scale))    RN32(RN32(cos(p*w[k])) * RN32(Scale))
+//	RN32(RN32(sin(p*w[k])) * RN32(Amplitude))    RN32(RN32(cos(p*w[k])) * RN32(Amplitude))
 //
-// The product p*w[k] is exact, and sine and cosine are correctly rounded. A Scale other than
+// The product p*w[k] is exact, and sine and cosine are correctly rounded. An Amplitude other than
 // 1 rounds once more, and so do 16-bit elements. The order within a row is s's
 // [SinusoidalOrder]; row t is dst[t*Dim:][:Dim].
 //
@@ -66,10 +66,10 @@ func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions
 
 // SinusoidalRows64 is [SinusoidalRows] in float64, as MAE makes its tables:
 //
-//	RN64(RN64(sin(p*w[k])) * RN32(Scale))    RN64(RN64(cos(p*w[k])) * RN32(Scale))
+//	RN64(RN64(sin(p*w[k])) * RN32(Amplitude))    RN64(RN64(cos(p*w[k])) * RN32(Amplitude))
 //
 // Sine and cosine are correctly rounded: within half a unit in the last place. Each pair takes
-// microseconds, so use it for tables that are made once. Errors are those of SinusoidalRows.
+// microseconds, so use it for tables that are made once. Errors are as in SinusoidalRows.
 func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) error {
 	tokens, err := checkRows("absolute.SinusoidalRows64", s, "dst", dst, "positions", positions)
 	if err != nil || tokens == 0 {
@@ -115,7 +115,7 @@ type destination struct {
 func makeRows[P Position](dst *destination, s *Sinusoidal, positions []P, tokens int) {
 	integers, ok := any(positions).([]int32)
 	switch {
-	case !ok || dst.Kind != kernels.Float32 || s.lacksOne():
+	case !ok || dst.Kind != kernels.KindFloat32 || s.lacksOne():
 		makeInScratch(dst, s, positions, tokens)
 	case s.order == SinCosInterleaved || dst.add:
 		s.makeInPlace(dst, integers, tokens)
@@ -234,7 +234,7 @@ func (dst *destination) putPairs(s *Sinusoidal, t, axis, column int, values, int
 		dst.put(at+cosAt, values[n:][:min(n, room-cosAt)])
 		return
 	}
-	if dst.Kind == kernels.Float32 && !dst.add && 2*n <= room-sinAt {
+	if dst.Kind == kernels.KindFloat32 && !dst.add && 2*n <= room-sinAt {
 		view.ReorderFloat32s(dst.Float32s(at + sinAt)[:2*n], values, view.HalfSplit, view.Interleaved)
 		return
 	}
@@ -247,7 +247,7 @@ func (dst *destination) put(at int, values []float32) {
 	switch {
 	case dst.add:
 		addScaled(&dst.Operand, at, values, dst.scale)
-	case dst.Kind == kernels.Float32:
+	case dst.Kind == kernels.KindFloat32:
 		copy(dst.Float32s(at), values)
 	default:
 		from := view.Over(values)
@@ -263,7 +263,7 @@ func (dst *destination) putZeros(at, n int) {
 		for end := at + n; at < end; at += len(zeros) {
 			addScaled(&dst.Operand, at, zeros[:min(len(zeros), end-at)], dst.scale)
 		}
-	case dst.Kind == kernels.Float32:
+	case dst.Kind == kernels.KindFloat32:
 		clear(dst.Float32s(at)[:n])
 	default:
 		clear(dst.Bits(at)[:n])

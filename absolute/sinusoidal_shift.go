@@ -15,7 +15,7 @@ import (
 //	cos((t+delta)*w) = cos(t*w)*cos(delta*w) - sin(t*w)*sin(delta*w)
 //
 // The cosines and sines of delta*w are correctly rounded to float32; each product and each
-// sum is rounded. Rows that [SinusoidalRows] wrote with Scale 1 come within 2^-22 of the
+// sum is rounded. Rows that [SinusoidalRows] wrote with Amplitude 1 come within 2^-22 of the
 // real sines and cosines at t+delta. Rows of zeros, and elements beyond the axes, stay zero.
 //
 // rows is [tokens][Dim]. deltas has one element for each token; with several axes it is

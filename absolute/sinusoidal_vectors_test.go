@@ -53,14 +53,14 @@ func (c *sinusoidalCase) make() (*absolute.Sinusoidal, error) {
 		return absolute.MusicGen(c.Dim)
 	case "timesteps":
 		return absolute.Timesteps(c.Dim, absolute.TimestepsConfig{
-			FlipSinToCos: c.flag("flip"), DownscaleFreqShift: c.number("shift"), Scale: c.number("scale"), MaxPeriod: c.number("period"),
+			FlipSinToCos: c.flag("flip"), DownscaleFreqShift: c.number("shift"), AngleScale: c.number("scale"), MaxPeriod: c.number("period"),
 		})
 	case "mae", "vitmae", "rtdetr":
 		return absolute.MAE(c.Dim)
 	case "detr":
 		return absolute.DETR(c.Dim/2, 10000)
 	case "mlx":
-		return absolute.MLX(c.Dim, absolute.MLXConfig{MinFreq: c.number("min"), MaxFreq: c.number("max"), Scale: c.number("scale"), CosFirst: c.flag("cos_first")})
+		return absolute.MLX(c.Dim, absolute.MLXConfig{MinFreq: c.number("min"), MaxFreq: c.number("max"), Amplitude: c.number("scale"), CosFirst: c.flag("cos_first")})
 	}
 	return nil, fmt.Errorf("no model %s", c.Model)
 }
@@ -151,7 +151,7 @@ func (c *sinusoidalCase) checkDETRPositions(t *testing.T, want []float32) {
 		}
 	}
 	got := make([]float32, 2*height*width)
-	testkit.NoError(t, absolute.DETRPositions(got, mask, absolute.DETRPositionsOptions{Height: height, Width: width, Scale: c.number("scale"), Offset: c.number("offset")}))
+	testkit.NoError(t, absolute.DETRPositions(got, mask, absolute.DETRPositionsOptions{Height: height, Width: width, NormalizeTo: c.number("scale"), Offset: c.number("offset")}))
 	if !testkit.SameBits(got, want) {
 		t.Errorf("positions %v, want %v", got, want)
 	}

@@ -6,7 +6,7 @@ package asm
 
 // RotateHalfSplitF32AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -15,7 +15,7 @@ func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, 
 
 // RotateHalfSplitF32AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -24,7 +24,7 @@ func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32
 
 // RotateHalfSplitF16AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -33,7 +33,7 @@ func RotateHalfSplitF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pa
 
 // RotateHalfSplitF16AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -42,7 +42,7 @@ func RotateHalfSplitF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, 
 
 // RotateHalfSplitBF16AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -51,7 +51,7 @@ func RotateHalfSplitBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, p
 
 // RotateHalfSplitBF16AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -60,7 +60,7 @@ func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32,
 
 // RotateHalfSplitF32ToF16AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32ToF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -69,7 +69,7 @@ func RotateHalfSplitF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float
 
 // RotateHalfSplitF32ToF16AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32ToF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -78,7 +78,7 @@ func RotateHalfSplitF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *flo
 
 // RotateHalfSplitF32ToBF16AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32ToBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -87,7 +87,7 @@ func RotateHalfSplitF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *floa
 
 // RotateHalfSplitF32ToBF16AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32ToBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -96,7 +96,7 @@ func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *fl
 
 // RotateHalfSplitF16ToF32AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -105,7 +105,7 @@ func RotateHalfSplitF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float
 
 // RotateHalfSplitF16ToF32AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -114,7 +114,7 @@ func RotateHalfSplitF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *flo
 
 // RotateHalfSplitBF16ToF32AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitBF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -123,7 +123,7 @@ func RotateHalfSplitBF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *floa
 
 // RotateHalfSplitBF16ToF32AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitBF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -132,7 +132,7 @@ func RotateHalfSplitBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *fl
 
 // RotateInterleavedF32AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -141,7 +141,7 @@ func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32
 
 // RotateInterleavedF32AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -150,7 +150,7 @@ func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float
 
 // RotateInterleavedF16AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -159,7 +159,7 @@ func RotateInterleavedF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, 
 
 // RotateInterleavedF16AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -168,7 +168,7 @@ func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32
 
 // RotateInterleavedBF16AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -177,7 +177,7 @@ func RotateInterleavedBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32,
 
 // RotateInterleavedBF16AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -186,7 +186,7 @@ func RotateInterleavedBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float3
 
 // RotateInterleavedF32ToF16AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32ToF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -195,7 +195,7 @@ func RotateInterleavedF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *flo
 
 // RotateInterleavedF32ToF16AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32ToF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -204,7 +204,7 @@ func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *f
 
 // RotateInterleavedF32ToBF16AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32ToBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -213,7 +213,7 @@ func RotateInterleavedF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *fl
 
 // RotateInterleavedF32ToBF16AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32ToBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -222,7 +222,7 @@ func RotateInterleavedF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *
 
 // RotateInterleavedF16ToF32AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -231,7 +231,7 @@ func RotateInterleavedF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *flo
 
 // RotateInterleavedF16ToF32AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -240,7 +240,7 @@ func RotateInterleavedF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *f
 
 // RotateInterleavedBF16ToF32AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedBF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -249,7 +249,7 @@ func RotateInterleavedBF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *fl
 
 // RotateInterleavedBF16ToF32AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedBF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //

@@ -6,7 +6,7 @@ package asm
 
 // RotateHalfSplitF32NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -15,7 +15,7 @@ func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTo
 
 // RotateHalfSplitF16NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -24,7 +24,7 @@ func RotateHalfSplitF16NEON(y, x *uint16, cos, sin *float32, pairs, partner, tok
 
 // RotateHalfSplitBF16NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -33,7 +33,7 @@ func RotateHalfSplitBF16NEON(y, x *uint16, cos, sin *float32, pairs, partner, to
 
 // RotateHalfSplitF32ToF16NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32ToF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -42,7 +42,7 @@ func RotateHalfSplitF32ToF16NEON(y *uint16, x, cos, sin *float32, pairs, partner
 
 // RotateHalfSplitF32ToBF16NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32ToBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -51,7 +51,7 @@ func RotateHalfSplitF32ToBF16NEON(y *uint16, x, cos, sin *float32, pairs, partne
 
 // RotateHalfSplitF16ToF32NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -60,7 +60,7 @@ func RotateHalfSplitF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pairs
 
 // RotateHalfSplitBF16ToF32NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitBF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -69,7 +69,7 @@ func RotateHalfSplitBF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pair
 
 // RotateInterleavedF32NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -78,7 +78,7 @@ func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStri
 
 // RotateInterleavedF16NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -87,7 +87,7 @@ func RotateInterleavedF16NEON(y, x *uint16, cos, sin *float32, pairs, tokens, yT
 
 // RotateInterleavedBF16NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -96,7 +96,7 @@ func RotateInterleavedBF16NEON(y, x *uint16, cos, sin *float32, pairs, tokens, y
 
 // RotateInterleavedF32ToF16NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32ToF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -105,7 +105,7 @@ func RotateInterleavedF32ToF16NEON(y *uint16, x, cos, sin *float32, pairs, token
 
 // RotateInterleavedF32ToBF16NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32ToBF16 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -114,7 +114,7 @@ func RotateInterleavedF32ToBF16NEON(y *uint16, x, cos, sin *float32, pairs, toke
 
 // RotateInterleavedF16ToF32NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //
@@ -123,7 +123,7 @@ func RotateInterleavedF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pai
 
 // RotateInterleavedBF16ToF32NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedBF16ToF32 does. The row of head h of token t is
-// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 // rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 // Either y is x and has its strides, or the two share no memory.
 //

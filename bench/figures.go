@@ -338,61 +338,22 @@ type other struct {
 
 const mebi = 1 << 20
 
-var others = func() []other {
-	const constant, steps = "%s of the speed of adding a constant", "%s times as fast as the steps apart"
-	var list []other
-	for _, layout := range layouts {
-		name, title := layoutName(layout), layoutTitle(layout)
-		list = append(list,
-			other{"kernel alone, " + title + ", 32 heads of 128", "RotateKernel/layout=" + name + "/impl=%s/against=scale", 16 << 10, "of-scale", "%s of the speed of scaling in place"},
-			other{"the same", "RotateKernel/layout=" + name + "/impl=%s/against=loop", 16 << 10, "x-loop", "%s times as fast as a loop in Go by a ready row"},
-			other{"the same, 32 and 8 heads", "RotateKernel/layout=" + name + "/impl=%s/against=decode", 20 << 10, "x-call", "`Rotate` of one token takes %s times as long"},
-			other{"`Rotate`, " + title + ", 16384 tokens of 32 heads", "RotateAgainstBound/layout=" + name + "/tokens=16384/heads=32/dim=128/impl=%s", 256 * mebi, "of-scale", "%s of the speed of scaling in place"},
-			other{"the same, float16, by ready rows", "Rotate16/layout=" + name + "/tokens=16384/heads=32/dim=128/impl=%s/dtype=f16/against=scale", 128 * mebi, "of-scale", "%s of the speed of scaling in place"},
-			other{"the same, bfloat16", "Rotate16/layout=" + name + "/tokens=16384/heads=32/dim=128/impl=%s/dtype=bf16/against=scale", 128 * mebi, "of-scale", "%s of the speed of scaling in place"})
-	}
-	list = append(list, []other{
-		{"`CosSin`, 4096 rows of 64", "CosSinAgainstBound/rows=4096/pairs=64/impl=%s/against=math.Sincos", 2 * mebi, "x-math.Sincos", "%s times as fast as `math.Sincos` for each entry"},
-		{"`Rotate`, one token, `Rows` made before", "RotateByRows/impl=%s", 0, "x-on-the-fly", "%s times as fast as with `Rotary.At`"},
-		{"`Rotate`, M-RoPE, an image of 512 tokens, `Sections`", "RotateByAxes/map=sections/impl=%s", 8 * mebi, "of-plain", "%s of the speed with one axis"},
-		{"the same, `InterleavedSections`", "RotateByAxes/map=interleaved/impl=%s", 8 * mebi, "of-plain", "%s of the speed with one axis"},
-		{"`RotateInto`, 2048 keys, float32", "RotateInto/tokens=2048/heads=8/dim=128/impl=%s/to=f32", 8 * mebi, "x-rotate-and-copy", "%s times as fast as `Rotate` and copying"},
-		{"the same, to float16", "RotateInto/tokens=2048/heads=8/dim=128/impl=%s/to=f16", 4 * mebi, "x-rotate-and-convert", "%s times as fast as `Rotate` and converting"},
-		{"`RotateInto`, 16384 keys, float32", "RotateInto/tokens=16384/heads=8/dim=128/impl=%s/to=f32", 64 * mebi, "x-rotate-and-copy", "%s times as fast as `Rotate` and copying"},
-		{"the same, to float16", "RotateInto/tokens=16384/heads=8/dim=128/impl=%s/to=f16", 32 * mebi, "x-rotate-and-convert", "%s times as fast as `Rotate` and converting"},
-		{"`Shift`, 2048 keys by one delta", "Shift/impl=%s", 8 * mebi, "of-rotate", "%s times as fast as `Rotate`"},
-	}...)
-	for _, e := range []string{"f32", "f16", "bf16"} {
-		for _, tokens := range []int{1, 512, 4096} {
-			count := "one token"
-			if tokens > 1 {
-				count = fmt.Sprintf("%d tokens", tokens)
-			}
-			list = append(list, other{fmt.Sprintf("`RotateFused`, norm and rotation, %s, %s", elementTitles[e], count),
-				fmt.Sprintf("FusedAgainstSteps/dtype=%s/tokens=%d/heads=32/dim=128/impl=%%s", e, tokens), tokens * 32 * 128 * map[string]int{"f32": 4, "f16": 2, "bf16": 2}[e], "x-steps", steps})
-		}
-	}
-	for _, tile := range [][2]int{{1, 4096}, {64, 256}, {512, 2048}} {
-		for _, family := range [][2]string{{"alibi", "`AddALiBi`, causal"}, {"alibi-symmetric", "`AddALiBi`, symmetric"}, {"t5", "`AddT5`"}} {
-			list = append(list, other{fmt.Sprintf("%s, 32 × %d × %d scores", family[1], tile[0], tile[1]),
-				fmt.Sprintf("AddBias/family=%s/queries=%d/keys=%d/heads=32/impl=%%s", family[0], tile[0], tile[1]), 4 * 32 * tile[0] * tile[1], "of-constant", constant})
-		}
-	}
-	for _, window := range []int{49, 144, 1024} {
-		list = append(list, other{fmt.Sprintf("`AddSwin`, 32 × %d × %d scores", window, window),
-			fmt.Sprintf("AddBias/family=swin/queries=%d/keys=%d/heads=32/impl=%%s", window, window), 4 * 32 * window * window, "of-constant", constant})
-	}
-	for _, tokens := range []int{32, 2048, 32768} {
-		for _, x := range [][3]string{
-			{"gather-add", "`AddEmbeddings`, one table", "of-table"}, {"rows-halves", "`SinusoidalRows`, sines, then cosines", "of-cos-sin"},
-			{"add-halves", "`AddSinusoidal`, the same", "of-table"}, {"add-interleaved", "`AddSinusoidal`, alternating", "of-table"},
-		} {
-			list = append(list, other{fmt.Sprintf("%s, %d × 512", x[1], tokens), fmt.Sprintf("Sinusoidal/tokens=%d/dim=512/operation=%s/impl=%%s", tokens, x[0]), 4 * 512 * tokens, x[2],
-				map[string]string{"of-table": "%s of the speed of adding a ready table", "of-cos-sin": "%s of the speed of `CosSin` with as many entries"}[x[2]]})
-		}
-	}
-	return list
-}()
+// others is one call of each operation, of a usual size. The files have the other sizes.
+var others = []other{
+	{"`Rotate`, one token, `Rows` made before", "RotateByRows/impl=%s", 0, "x-on-the-fly", "%s times as fast as with `Rotary.At`"},
+	{"`Rotate`, M-RoPE, an image of 512 tokens", "RotateByAxes/map=sections/impl=%s", 8 * mebi, "of-plain", "%s of the speed with one axis"},
+	{"`RotateInto`, 2048 keys, float32", "RotateInto/tokens=2048/heads=8/dim=128/impl=%s/to=f32", 8 * mebi, "x-rotate-and-copy", "%s times as fast as `Rotate` and copying"},
+	{"the same, to float16", "RotateInto/tokens=2048/heads=8/dim=128/impl=%s/to=f16", 4 * mebi, "x-rotate-and-convert", "%s times as fast as `Rotate` and converting"},
+	{"`Shift`, 2048 keys by one delta", "Shift/impl=%s", 8 * mebi, "of-rotate", "%s times as fast as `Rotate`"},
+	{"`RotateFused`, norm and rotation, 512 tokens of 32 heads", "FusedAgainstSteps/dtype=f32/tokens=512/heads=32/dim=128/impl=%s", 8 * mebi, "x-steps", "%s times as fast as the steps apart"},
+	{"`CosSin`, 4096 rows of 64", "CosSinAgainstBound/rows=4096/pairs=64/impl=%s/against=math.Sincos", 2 * mebi, "x-math.Sincos", "%s times as fast as `math.Sincos` for each entry"},
+	{"`AddALiBi`, causal, 32 × 512 × 2048 scores", "AddBias/family=alibi/queries=512/keys=2048/heads=32/impl=%s", 128 * mebi, "of-constant", "%s of the speed of adding a constant"},
+	{"`AddT5`, 32 × 512 × 2048 scores", "AddBias/family=t5/queries=512/keys=2048/heads=32/impl=%s", 128 * mebi, "of-constant", "%s of the speed of adding a constant"},
+	{"`AddSwin`, 32 × 144 × 144 scores", "AddBias/family=swin/queries=144/keys=144/heads=32/impl=%s", 4 * 32 * 144 * 144, "of-constant", "%s of the speed of adding a constant"},
+	{"`AddEmbeddings`, one table, 2048 × 512", "Sinusoidal/tokens=2048/dim=512/operation=gather-add/impl=%s", 4 * mebi, "of-table", "%s of the speed of adding a ready table"},
+	{"`SinusoidalRows`, 2048 × 512", "Sinusoidal/tokens=2048/dim=512/operation=rows-halves/impl=%s", 4 * mebi, "of-cos-sin", "%s of the speed of `CosSin` with as many entries"},
+	{"`AddSinusoidal`, 2048 × 512", "Sinusoidal/tokens=2048/dim=512/operation=add-halves/impl=%s", 4 * mebi, "of-table", "%s of the speed of adding a ready table"},
+}
 
 // others are absent where nobody has run those benchmarks.
 func (m *published) others(w func(string, ...any)) {

@@ -1,4 +1,4 @@
-package frequency
+package frequency_test
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	. "github.com/go-posenc/posenc/frequency"
 )
 
 // digits returns axes that are written as digits.
@@ -38,26 +40,11 @@ func TestAxesOfModels(t *testing.T) {
 			"0000000000000000 1111111111111111 2222222222222222 3333333333333333"},
 		{"Qwen3.5", func() ([]uint8, error) { return InterleavedSections(ImageSections{Time: 11, Height: 11, Width: 10}) },
 			"012012012012012012012012012012 01"},
+		{"empty sections", func() ([]uint8, error) { return Sections(3, 0, 4) }, "000 2222"},
 	} {
 		axes, err := tt.axes()
 		if want := digits(tt.want); err != nil || !slices.Equal(axes, want) {
 			t.Errorf("%s: got %v, want %v, error %v", tt.name, axes, want, err)
-		}
-	}
-}
-
-// Sections is the split of a doubled list over the full width of which part i
-// is of axis i modulo their number, as the code of Qwen2-VL wrote it first: both
-// elements of pair j have the same axis, axes[j].
-func TestSectionsOfFullWidth(t *testing.T) {
-	for _, sections := range [][]int{{16, 24, 24}, {8, 12, 12}, {16, 16, 16, 16}, {5}, {3, 0, 4}, {0, 1}, {1, 2, 3, 4, 5, 6, 7}} {
-		var full []uint8
-		for i, n := range slices.Concat(sections, sections) {
-			full = append(full, slices.Repeat([]uint8{uint8(i % len(sections))}, n)...)
-		}
-		axes, err := Sections(sections...)
-		if err != nil || !slices.Equal(slices.Concat(axes, axes), full) {
-			t.Errorf("%v: got %v, want half of %v, error %v", sections, axes, full, err)
 		}
 	}
 }
@@ -86,45 +73,12 @@ func TestInterleavedSectionsOverwrite(t *testing.T) {
 	}
 }
 
-// Each section has as many pairs as it says.
-func TestSectionCounts(t *testing.T) {
-	count := func(axes []uint8, axis uint8) (n int) {
-		for _, a := range axes {
-			if a == axis {
-				n++
-			}
-		}
-		return n
-	}
-	for _, tt := range []struct{ time, height, width int }{{24, 20, 20}, {11, 11, 10}, {4, 4, 4}, {5, 4, 4}, {1, 0, 0}} {
-		axes, err := InterleavedSections(ImageSections{Time: tt.time, Height: tt.height, Width: tt.width})
-		if err != nil || count(axes, 0) != tt.time || count(axes, 1) != tt.height || count(axes, 2) != tt.width {
-			t.Errorf("interleaved %+v: got %v, error %v", tt, axes, err)
-		}
-	}
-	// But for interleaved ones, of which height and width get every third pair at
-	// most.
-	for _, tt := range []struct{ time, height, width, all int }{{24, 20000, 20, 20044}, {0, 0, 9, 9}, {4, 9, 9, 22}} {
-		axes, err := InterleavedSections(ImageSections{Time: tt.time, Height: tt.height, Width: tt.width})
-		height, width := min(tt.height, (tt.all+1)/3), min(tt.width, tt.all/3)
-		if err != nil || len(axes) != tt.all || count(axes, 1) != height || count(axes, 2) != width {
-			t.Errorf("interleaved %+v: %d and %d pairs of %d, error %v, want %d and %d of %d", tt, count(axes, 1), count(axes, 2), len(axes), err, height, width, tt.all)
-		}
-	}
-	for _, tt := range []struct{ time, height int }{{20, 22}, {0, 3}, {3, 0}, {1, 1}} {
-		axes, err := AlternatingSections(ImageSections{Time: tt.time, Height: tt.height, Width: tt.height})
-		if err != nil || count(axes, 0) != tt.time || count(axes, 1) != tt.height || count(axes, 2) != tt.height {
-			t.Errorf("alternating %+v: got %v, error %v", tt, axes, err)
-		}
-	}
-	axes, err := Sections(slices.Repeat([]int{128}, 256)...)
-	if err != nil || len(axes) != MaxRotaryDim/2 || axes[len(axes)-1] != 255 {
-		t.Errorf("256 sections of 128: %d pairs, error %v", len(axes), err)
-	}
-}
-
 func TestAxesErrors(t *testing.T) {
 	const largest = MaxRotaryDim / 2
+	axes, err := Sections(slices.Repeat([]int{128}, 256)...)
+	if err != nil || len(axes) != largest || axes[largest-1] != 255 {
+		t.Errorf("256 sections of 128: %d pairs, error %v", len(axes), err)
+	}
 	for _, tt := range []struct {
 		call func() ([]uint8, error)
 		says string
@@ -146,7 +100,7 @@ func TestAxesErrors(t *testing.T) {
 		}, "frequency.AlternatingSections: sections.Width is 32768, want at least 0"},
 	} {
 		axes, err := tt.call()
-		if axes != nil || !errors.Is(err, ErrParameter) || !strings.Contains(fmt.Sprint(err), tt.says) {
+		if axes != nil || !errors.Is(err, ErrConfig) || !strings.Contains(fmt.Sprint(err), tt.says) {
 			t.Errorf("got %v and %v, want %q", axes, err, tt.says)
 		}
 	}

@@ -1,4 +1,4 @@
-package frequency
+package frequency_test
 
 import (
 	"errors"
@@ -7,21 +7,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	. "github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 func TestAxial(t *testing.T) {
 	for _, rounding := range []Rounding{Exact, Float32} {
-		ladder, err := Axial(256, rounding, 16, 56, 8)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ladder := testkit.Must(Axial(256, rounding, 16, 56, 8))
 		var axes []uint8
 		var invFreq []float64
 		for axis, dim := range []int{16, 56, 8} {
-			part, err := Default(dim, 256, rounding)
-			if err != nil {
-				t.Fatal(err)
-			}
+			part := testkit.Must(Default(dim, 256, rounding))
 			invFreq = append(invFreq, part.InvFreq...)
 			axes = append(axes, slices.Repeat([]uint8{uint8(axis)}, dim/2)...)
 		}
@@ -33,10 +30,7 @@ func TestAxial(t *testing.T) {
 
 // Of the frequencies 10000^(-2i/16), height has i = 0, 2, 4, 6 and width the rest.
 func TestAxialAlternating(t *testing.T) {
-	ladder, err := AxialAlternating(16, 10000, Exact)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ladder := testkit.Must(AxialAlternating(16, 10000, Exact))
 	want := []float64{1, 0.1, 0.01, 0.001, math.Sqrt(0.1), math.Sqrt(0.001), math.Sqrt(0.00001), math.Sqrt(0.0000001)}
 	for i, w := range ladder.InvFreq {
 		if math.Abs(w-want[i]) > 1e-15*want[i] {
@@ -49,30 +43,23 @@ func TestAxialAlternating(t *testing.T) {
 }
 
 func TestAxialErrors(t *testing.T) {
-	for _, dims := range [][]int{nil, {0}, {-2}, {3}, {16, 7}, {MaxRotaryDim, 2}, {math.MaxInt - 1}, make([]int, 300)} {
-		if _, err := Axial(10000, Exact, dims...); !errors.Is(err, ErrParameter) {
-			t.Errorf("dims %v: %v", dims, err)
-		}
-	}
 	for says, dims := range map[string][]int{
-		"dims[0] is 1, want an even number from 2 to": {1, 2, 3}, "dims[2] is 7, want": {16, 2, 7},
+		"dims[0] is 1, want an even number from 2 to": {1, 2, 3}, "dims[2] is 7, want": {16, 2, 7}, "dims[0] is -2": {-2}, "len(dims) is 0": nil,
 		"len(dims) is 300, want from 1 to 256": make([]int, 300), "the sum of dims is 65538, want at most": {MaxRotaryDim, 2},
 	} {
-		if _, err := Axial(10000, Exact, dims...); !strings.HasPrefix(fmt.Sprint(err), "frequency.Axial: "+says) {
+		if _, err := Axial(10000, Exact, dims...); !errors.Is(err, ErrConfig) || !strings.HasPrefix(fmt.Sprint(err), "frequency.Axial: "+says) {
 			t.Errorf("%d dims: %v, want %q", len(dims), err, says)
 		}
 	}
 	for _, dim := range []int{0, -4, 2, 6, MaxRotaryDim + 4} {
-		if _, err := AxialAlternating(dim, 10000, Exact); !errors.Is(err, ErrParameter) {
+		if _, err := AxialAlternating(dim, 10000, Exact); !errors.Is(err, ErrConfig) {
 			t.Errorf("headDim %d: %v", dim, err)
 		}
 	}
 	for _, base := range []float64{1, 0, math.NaN(), math.Inf(1)} {
-		if _, err := Axial(base, Exact, 16); !errors.Is(err, ErrParameter) {
-			t.Errorf("base %v: %v", base, err)
-		}
-		if _, err := AxialAlternating(16, base, Float32); !errors.Is(err, ErrParameter) {
-			t.Errorf("base %v: %v", base, err)
+		_, axial := Axial(base, Exact, 16)
+		if _, err := AxialAlternating(16, base, Float32); !errors.Is(err, ErrConfig) || !errors.Is(axial, ErrConfig) {
+			t.Errorf("base %v: %v and %v", base, axial, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package frequency_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"math"
@@ -105,16 +106,10 @@ func ExampleDynamicNTK() {
 // The three rules with a fixed factor. HunYuan has alpha 1000. The GTE models have a
 // factor, and some of them have mixed_b.
 func ExampleNTK() {
-	alpha, err := frequency.NTKAlpha(8, 10000, frequency.NTKAlphaParameters{Alpha: 1000}, frequency.Exact)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fixed, err := frequency.NTK(8, 10000, frequency.NTKParameters{Factor: 2}, frequency.Exact)
-	if err != nil {
-		log.Fatal(err)
-	}
-	mixed, err := frequency.NTKMixed(8, 10000, frequency.NTKMixedParameters{Factor: 2, MixedB: 0.625}, frequency.Exact)
-	if err != nil {
+	alpha, err1 := frequency.NTKAlpha(8, 10000, frequency.NTKAlphaParameters{Alpha: 1000}, frequency.Exact)
+	fixed, err2 := frequency.NTK(8, 10000, frequency.NTKParameters{Factor: 2}, frequency.Exact)
+	mixed, err3 := frequency.NTKMixed(8, 10000, frequency.NTKMixedParameters{Factor: 2, MixedB: 0.625}, frequency.Exact)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("alpha  %.6f\nfactor %.6f\nmixed  %.6f\n", alpha.InvFreq, fixed.InvFreq, mixed.InvFreq)
@@ -177,24 +172,16 @@ func ExampleAxial() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	positions := []int32{ // [axes][patches] of a grid of 2 by 2
-		0, 0, 1, 1, // rows
-		0, 1, 0, 1, // columns
-	}
+	positions := []int32{0, 0, 1, 1, 0, 1, 0, 1} // [axes][patches] of a grid of 2 by 2: rows, columns
 	cos, sin := make([]float32, 4*4), make([]float32, 4*4)
 	if err := rope.CosSin(cos, sin, positions); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(ladder.InvFreq, ladder.Axes)
-	for patch := range 4 {
-		fmt.Printf("%.3f\n", cos[4*patch:][:4])
-	}
+	fmt.Printf("%.3f\n", cos[4:8]) // of the second patch
 	// Output:
 	// [1 0.01 1 0.01] [0 0 1 1]
-	// [1.000 1.000 1.000 1.000]
 	// [1.000 1.000 0.540 1.000]
-	// [0.540 1.000 1.000 1.000]
-	// [0.540 1.000 0.540 1.000]
 }
 
 // Pixtral deals the frequencies out to rows and columns in turn.
@@ -249,16 +236,10 @@ func ExampleESMFold2() {
 // M-RoPE of Qwen2-VL, Qwen3-VL and ERNIE 4.5 VL, here with 8 pairs: which pairs take the
 // time (0), the height (1) and the width (2) of a token.
 func ExampleSections() {
-	qwen2, err := frequency.Sections(2, 3, 3)
-	if err != nil {
-		log.Fatal(err)
-	}
-	qwen3, err := frequency.InterleavedSections(frequency.ImageSections{Time: 4, Height: 2, Width: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	ernie, err := frequency.AlternatingSections(frequency.ImageSections{Time: 2, Height: 3, Width: 3})
-	if err != nil {
+	qwen2, err1 := frequency.Sections(2, 3, 3)
+	qwen3, err2 := frequency.InterleavedSections(frequency.ImageSections{Time: 4, Height: 2, Width: 2})
+	ernie, err3 := frequency.AlternatingSections(frequency.ImageSections{Time: 2, Height: 3, Width: 3})
+	if err := errors.Join(err1, err2, err3); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(qwen2)
@@ -273,12 +254,9 @@ func ExampleSections() {
 // The frequencies of Vaswani et al. for 8 channels, which absolute.Vaswani takes. Whisper
 // divides by one less, so its last frequency is 1/Base.
 func ExampleSinusoidal() {
-	vaswani, err := frequency.Sinusoidal(4, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: 4})
-	if err != nil {
-		log.Fatal(err)
-	}
-	whisper, err := frequency.Sinusoidal(4, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: 3})
-	if err != nil {
+	vaswani, err1 := frequency.Sinusoidal(4, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: 4})
+	whisper, err2 := frequency.Sinusoidal(4, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: 3})
+	if err := errors.Join(err1, err2); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(vaswani)

@@ -19,7 +19,7 @@
 // Frequencies are rounded in one of two ways, [Exact] or [Float32].
 //
 // With Exact every number of a Ladder is the real number that the rule's equation gives
-// for its parameters, rounded to float64 once. floor, ceil and comparisons are those of
+// for its parameters, rounded to float64 once. floor, ceil and comparisons are taken of
 // real numbers. Results have the same bits on every GOARCH, because no float64 logarithm
 // or power of package math goes into them.
 //
@@ -30,9 +30,10 @@
 package frequency
 
 import (
-	"errors"
 	"fmt"
 	"math"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 // Ladder is what a scaling rule gives for one model: the frequencies of all pairs, and the
@@ -57,9 +58,9 @@ const (
 	Float32
 )
 
-// ErrParameter is what every error wraps. Errors name the function, the parameter, its
-// value and what was expected.
-var ErrParameter = errors.New("invalid parameter")
+// ErrConfig is what every error wraps: the ErrConfig of package posenc. Errors name the function,
+// the argument, its value and what was expected.
+var ErrConfig = argument.ErrConfig
 
 // MaxRotaryDim is the largest dimension, in elements, for which this package makes
 // frequencies: one frequency for each pair of elements. (posenc.NewRotary takes less.)
@@ -74,7 +75,7 @@ type checker struct {
 
 func (c *checker) require(ok bool, parameter string, value any, expected string, args ...any) {
 	if !ok && c.err == nil {
-		c.err = fmt.Errorf("frequency.%s: %s is %v, want %s: %w", c.function, parameter, value, fmt.Sprintf(expected, args...), ErrParameter)
+		c.err = fmt.Errorf("frequency.%s: %s is %v, want %s: %w", c.function, parameter, value, fmt.Sprintf(expected, args...), ErrConfig)
 	}
 }
 

@@ -1,12 +1,12 @@
-package frequency
+package frequency_test
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/big"
-	"strings"
 	"testing"
+
+	. "github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 var bases = []float64{10000, 100000, 150000, 160000, 500000, 1e6, 5e6, 8e6, 1e7, 1e9, 2, 65536, 1.0625, 10000.5, math.MaxFloat64, math.Nextafter(1, 2)}
@@ -37,10 +37,7 @@ func TestDefaultIsCorrectlyRounded(t *testing.T) {
 			if testing.Short() && dim > 64 {
 				continue
 			}
-			ladder, err := Default(dim, base, Exact)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ladder := testkit.Must(Default(dim, base, Exact))
 			if len(ladder.InvFreq) != dim/2 || ladder.AttentionFactor != 1 || ladder.SoftmaxScale != 1 {
 				t.Fatalf("base %v, dim %d: %d frequencies, scaling %v and %v", base, dim, len(ladder.InvFreq), ladder.AttentionFactor, ladder.SoftmaxScale)
 			}
@@ -87,10 +84,7 @@ func TestDefaultFloat32(t *testing.T) {
 			if testing.Short() && dim > 64 {
 				continue
 			}
-			ladder, err := Default(dim, base, Float32)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ladder := testkit.Must(Default(dim, base, Float32))
 			if len(ladder.InvFreq) != dim/2 || ladder.AttentionFactor != 1 || ladder.SoftmaxScale != 1 {
 				t.Fatalf("base %v, dim %d: %d frequencies, scaling %v and %v", base, dim, len(ladder.InvFreq), ladder.AttentionFactor, ladder.SoftmaxScale)
 			}
@@ -103,35 +97,5 @@ func TestDefaultFloat32(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestDefaultErrors(t *testing.T) {
-	for _, tt := range []struct {
-		dim      int
-		base     float64
-		rounding Rounding
-		names    string
-	}{
-		{0, 10000, Exact, "rotaryDim is 0"},
-		{-2, 10000, Exact, "rotaryDim is -2"},
-		{7, 10000, Exact, "rotaryDim is 7"},
-		{MaxRotaryDim + 2, 10000, Exact, "rotaryDim is 65538"},
-		{math.MaxInt - 1, 10000, Exact, "rotaryDim is"},
-		{8, 1, Exact, "base is 1"},
-		{8, 0, Exact, "base is 0"},
-		{8, -3, Exact, "base is -3"},
-		{8, math.NaN(), Exact, "base is NaN"},
-		{8, math.Inf(1), Exact, "base is +Inf"},
-		{8, 1e39, Float32, "base is 1e+39"},
-		{8, 1 + 0x1p-30, Float32, "base is 1.00"},
-		{8, 10000, 2, "rounding is 2"},
-	} {
-		t.Run(fmt.Sprint(tt.names), func(t *testing.T) {
-			ladder, err := Default(tt.dim, tt.base, tt.rounding)
-			if !errors.Is(err, ErrParameter) || !strings.Contains(err.Error(), "frequency.Default: "+tt.names) || ladder.InvFreq != nil {
-				t.Errorf("got %v, %v", ladder, err)
-			}
-		})
 	}
 }

@@ -1,4 +1,4 @@
-package frequency
+package frequency_test
 
 import (
 	"errors"
@@ -6,59 +6,32 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	. "github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-func mustFrequencies(t *testing.T) func(invFreq []float64, err error) []float64 {
-	return func(invFreq []float64, err error) []float64 {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
+// One pair has the first frequency, and MinTimescale multiplies: the last is 4*(4/64).
+func TestSinusoidalLadders(t *testing.T) {
+	for _, tt := range []struct {
+		got  func() ([]float64, error)
+		want []float64
+	}{
+		{func() ([]float64, error) { return Geometric(1, GeometricParameters{First: 3, Last: 7}) }, []float64{3}},
+		{func() ([]float64, error) { return Geometric(3, GeometricParameters{First: 1 / 16., Last: 4}) }, []float64{1 / 16., 0.5, 4}},
+		{func() ([]float64, error) {
+			return TimingSignal(1, TimingSignalParameters{MinTimescale: 3, MaxTimescale: 7})
+		}, []float64{3}},
+		{func() ([]float64, error) {
+			return TimingSignal(3, TimingSignalParameters{MinTimescale: 4, MaxTimescale: 64})
+		}, []float64{4, 1, 0.25}},
+		{func() ([]float64, error) {
+			return Sinusoidal(3, SinusoidalParameters{First: 0.5, Base: 65536, Denominator: 8})
+		}, []float64{0.5, 0.125, 0.03125}},
+	} {
+		if got := testkit.Must(tt.got()); !slices.Equal(got, tt.want) {
+			t.Errorf("got %v, want %v", got, tt.want)
 		}
-		return invFreq
-	}
-}
-
-// Ladders that are the same real numbers have the same bits.
-func TestSinusoidalLaddersThatCoincide(t *testing.T) {
-	must := mustFrequencies(t)
-	for _, n := range []int{2, 3, 10, 32, 255} {
-		for _, base := range []float64{10000, 1.0625, 1e9} {
-			original := mustLadder(t)(Default(2*n, base, Exact)).InvFreq
-			for name, got := range map[string][]float64{
-				"Sinusoidal":            must(Sinusoidal(n, SinusoidalParameters{First: 1, Base: base, Denominator: float64(n)})),
-				"Sinusoidal by halves":  must(Sinusoidal(n, SinusoidalParameters{First: 0.5, Base: base, Denominator: float64(n)})),
-				"Sinusoidal of squares": must(Sinusoidal(n, SinusoidalParameters{First: 1, Base: base * base, Denominator: 2 * float64(n)})), // which are exact
-			} {
-				want := slices.Clone(original)
-				if name == "Sinusoidal by halves" {
-					for i := range want {
-						want[i] /= 2
-					}
-				}
-				if !slices.Equal(got, want) {
-					t.Errorf("%s, %d pairs, base %v: got %v, want %v", name, n, base, got, want)
-				}
-			}
-			signal := must(TimingSignal(n, TimingSignalParameters{MinTimescale: 1, MaxTimescale: base}))
-			if want := must(Sinusoidal(n, SinusoidalParameters{First: 1, Base: base, Denominator: float64(n - 1)})); !slices.Equal(signal, want) {
-				t.Errorf("TimingSignal, %d pairs, max %v: got %v, want %v", n, base, signal, want)
-			}
-			ascending, descending := must(Geometric(n, GeometricParameters{First: 1 / 16., Last: base})), must(Geometric(n, GeometricParameters{First: base, Last: 1 / 16.}))
-			slices.Reverse(descending)
-			if !slices.Equal(ascending, descending) || ascending[0] != 1/16. || ascending[n-1] != base {
-				t.Errorf("Geometric, %d pairs to %v: %v, reversed %v", n, base, ascending, descending)
-			}
-		}
-	}
-	if got := must(Geometric(1, GeometricParameters{First: 3, Last: 7})); got[0] != 3 {
-		t.Errorf("Geometric of one pair is %v, want its first 3", got)
-	}
-	if got := must(TimingSignal(1, TimingSignalParameters{MinTimescale: 3, MaxTimescale: 7})); got[0] != 3 {
-		t.Errorf("TimingSignal of one pair is %v, want its minimum 3", got)
-	}
-	// minTimescale multiplies: the last is 4*(4/64).
-	if got := must(TimingSignal(3, TimingSignalParameters{MinTimescale: 4, MaxTimescale: 64})); !slices.Equal(got, []float64{4, 1, 0.25}) {
-		t.Errorf("TimingSignal from 4 to 64 is %v", got)
 	}
 }
 
@@ -99,7 +72,7 @@ func TestSinusoidalLadderErrors(t *testing.T) {
 		"Geometric: a frequency is 1e-300, want parameters that give":       geometric(2, 1, 1e-300),
 	} {
 		invFreq, err := f()
-		if invFreq != nil || !errors.Is(err, ErrParameter) || !strings.HasPrefix(err.Error(), "frequency."+want) {
+		if invFreq != nil || !errors.Is(err, ErrConfig) || !strings.HasPrefix(err.Error(), "frequency."+want) {
 			t.Errorf("got %v and %v, want %q", invFreq, err, want)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 type YaRNParameters struct {
 	Factor               float64 // factor; where absent, max_position_embeddings / original_max_position_embeddings
 	OriginalMaxPositions int     // original_max_position_embeddings; ggml n_ctx_orig
-	BetaFast             float64 // beta_fast: a pair with at least so many rotations over the original length keeps its frequency; 0 means 32
-	BetaSlow             float64 // beta_slow: a pair with at most so many rotations has its frequency divided by Factor; 0 means 1
+	BetaFast             float64 // beta_fast: a pair that rotates at least this often over the original length keeps its frequency; 0 means 32
+	BetaSlow             float64 // beta_slow: a pair that rotates at most this often has its frequency divided by Factor; 0 means 1
 	Untruncated          bool    // truncate is false (gpt-oss): the ramp starts and ends between pairs
 	ExtrapolationFactor  float64 // vLLM extrapolation_factor, ggml ext_factor; 0 means 1 (for ggml's 0 use Linear)
 
@@ -50,7 +50,7 @@ type YaRNParameters struct {
 // AttentionFactor 0. (This holds for freq_scale up to 1, because g is never below 1 here.
 // It describes ggml alone, without the division by which llama.cpp cancels g.)
 //
-// With Exact, floor and ceil are those of the real corrections, which are never whole
+// With Exact, floor and ceil are taken of the real corrections, which are never whole
 // numbers because π is transcendental. With Float32 the corrections and the attention
 // factor are computed in float64 and the frequencies in float32, step by step as in
 // transformers.

@@ -107,7 +107,7 @@ func cosSinFloat32(angle float32) (cos, sin float32) {
 
 // cosSin returns the cosine and sine of (pi/2)*x*(high+low) in float64, for a
 // product below 2^51. For angles below MarginAngle the relative error is below
-// 2^-50.7, plus that of the reduction, which matters only beyond 1.
+// 2^-50.7, plus the error of the reduction, which matters only beyond 1.
 func cosSin(x, high, low float64) (cos, sin float64) {
 	q := math.FMA(x, high, toInteger)
 	k := q - toInteger

@@ -166,10 +166,6 @@ func TestNoProductNearQuarterTurn(t *testing.T) {
 const fixedError = 0x1p-251
 
 func TestFixedPointBound(t *testing.T) {
-	n := 4000
-	if testing.Short() {
-		n = 400
-	}
 	r := rand.New(rand.NewPCG(13, 14))
 	worst := 0.0
 	compare := func(got fixed, negative bool, want *big.Float) {
@@ -185,7 +181,7 @@ func TestFixedPointBound(t *testing.T) {
 		e, _ := f.Sub(f, want).Float64()
 		worst = max(worst, math.Abs(e))
 	}
-	for i := range n {
+	for i := range rounds(4000) {
 		p, w := randomPair(r)
 		if i%2 == 0 {
 			p, w = hardPairs(r)

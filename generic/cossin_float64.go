@@ -47,7 +47,7 @@ func sinTiny64(p, w float64) float64 {
 	return product
 }
 
-// sinSubnormal64 is sinTiny64 for products whose lowest bits may lie below those of
+// sinSubnormal64 is sinTiny64 for products whose lowest bits may lie below the lowest of
 // the smallest float64.
 func sinSubnormal64(p, w float64) float64 {
 	const (
@@ -66,7 +66,7 @@ func sinSubnormal64(p, w float64) float64 {
 	}
 	rest := math.FMA(p, w, -product)
 	nearest := (magnitude + 0x1p52*unit) - 0x1p52*unit
-	if math.Abs(magnitude-nearest) == unit/2 { // midway, but for the rest and the sine
+	if math.Abs(magnitude-nearest) == unit/2 { // midway, apart from the rest and the sine
 		nearest = magnitude - unit/2
 		if rest != 0 && (rest < 0) == (product < 0) {
 			nearest = magnitude + unit/2

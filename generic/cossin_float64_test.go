@@ -11,12 +11,8 @@ import (
 
 // Every entry is the nearest float64 of a reference with more than 200 bits.
 func TestCosSinExactF64AgainstBig(t *testing.T) {
-	n := 4000
-	if testing.Short() {
-		n = 400
-	}
 	r := rand.New(rand.NewPCG(64, 2))
-	for range n {
+	for range rounds(4000) {
 		p, w := randomPair(r)
 		position := float64(p)
 		if r.IntN(4) == 0 { // a float32 that is no integer

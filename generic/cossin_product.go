@@ -32,7 +32,7 @@ func signed[T float32 | float64](magnitude T, negative bool) T {
 	return magnitude
 }
 
-// tinyProduct bounds the products p*w whose sine is the product but for less
+// tinyProduct bounds the products p*w whose sine differs from the product by less
 // than 2^-92 of it. What lies between a product of 84 bits and a midpoint of two
 // floating-point numbers is 0 or more than 2^-84 of it.
 const tinyProduct = 0x1p-45

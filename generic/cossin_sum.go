@@ -49,7 +49,7 @@ const (
 )
 
 // cosSinSum is Ziv's method, as cosSinExact. The sum is high+low quarter turns, and the
-// error of their cosine and sine that of cosSinExact for position 1, plus SumMargin*size.
+// error of their cosine and sine the error of cosSinExact for position 1, plus SumMargin*size.
 func cosSinSum(position []float32, invFreq []float64) (cos, sin float32) {
 	var high, low, size float64
 	for a, p := range position {
@@ -127,7 +127,7 @@ func between(x, e *big.Float) (rounded float32, ok bool) {
 }
 
 // cosSinBig returns the cosine and sine of an angle below 2^50, and bounds of their
-// errors: 2^-precision, that of the sine of an angle below pi/4 times the sine. Numbers
+// errors: 2^-precision, times the sine for the sine of an angle below pi/4. Numbers
 // have 64 bits more. Multiples of pi/2 are below 2^51, so that what is left of the angle
 // has an error below 2^-(precision+12); each of the fewer than precision terms of the
 // series adds some roundings.
@@ -141,7 +141,7 @@ func cosSinBig(angle *big.Float, precision uint) (cos, sin, cosError, sinError *
 	k, _ := turns.Add(turns, big.NewFloat(math.Copysign(0.5, float64(angle.Sign())))).Int64()
 	rest := real().Sub(angle, real().Mul(halfPi, real().SetInt64(k)))
 
-	// 2. Taylor's series of the rest, that of the sine divided by it.
+	// 2. Taylor's series of the rest; sin is divided by the rest until the end.
 	y := real().Mul(rest, rest)
 	cos, sin = real().SetInt64(1), real().SetInt64(1)
 	term := real().SetInt64(1)

@@ -61,12 +61,8 @@ func randomSum(r *rand.Rand) (position []float32, invFreq []float64) {
 }
 
 func TestCosSinSumAgainstBig(t *testing.T) {
-	n := 6000
-	if testing.Short() {
-		n = 1000
-	}
 	r := rand.New(rand.NewPCG(31, 32))
-	for range n {
+	for range rounds(6000) {
 		position, invFreq := randomSum(r)
 		checkSum(t, position, invFreq)
 	}
@@ -75,12 +71,8 @@ func TestCosSinSumAgainstBig(t *testing.T) {
 // Sums whose cosine or sine lies next to the middle between two float32, and others next
 // to a multiple of pi/2: the last frequency is the one that comes closest.
 func TestCosSinSumHard(t *testing.T) {
-	n := 2000
-	if testing.Short() {
-		n = 400
-	}
 	r := rand.New(rand.NewPCG(33, 34))
-	undecided := 0
+	n, undecided := rounds(2000), 0
 	for i := range n {
 		position, invFreq := randomSum(r)
 		last := len(position) - 1
@@ -91,12 +83,7 @@ func TestCosSinSumHard(t *testing.T) {
 		turns := exhaustive.NewReal().Mul(exhaustive.RealPi(), exhaustive.RealOf(float64(r.Int64N(1<<r.IntN(20)))/2))
 		angle := exhaustive.NewReal().Set(turns)
 		if i%2 == 0 {
-			low := math.Float32frombits(r.Uint32N(0x3f800000-0x38000000) + 0x38000000)
-			middle := (float64(low) + float64(math.Nextafter32(low, 2))) / 2
-			angle.SetFloat64(math.Asin(middle))
-			cosine, sine := exhaustive.RealCosSin(angle) // one step of Newton's method
-			angle.Sub(angle, sine.Quo(sine.Sub(sine, exhaustive.RealOf(middle)), cosine))
-			angle.Add(angle, turns)
+			angle.Add(nextToMiddle(r), turns)
 		}
 		angle.Sub(angle, bigSum(position, invFreq))
 		invFreq[last], _ = angle.Quo(angle, exhaustive.RealOf(float64(position[last]))).Float64()

@@ -49,32 +49,34 @@ func randomPair(r *rand.Rand) (int32, float64) {
 	}
 }
 
-func TestCosSinExactAgainstBig(t *testing.T) {
-	n := 30000
+// rounds is how many of n random inputs are tried.
+func rounds(n int) int {
 	if testing.Short() {
-		n = 3000
+		return n / 10
 	}
+	return n
+}
+
+// checkExact compares CosSinExact and its second stage with the reference.
+func checkExact(t *testing.T, p int32, w float64) {
+	t.Helper()
+	var c, s [1]float32
+	CosSinExact(c[:], s[:], p, []float64{w}, 1, 1)
+	wantC, wantS := bigCosSin(bigProduct(p, w))
+	if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
+		t.Fatalf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
+	}
+	if slowC, slowS := cosSinProduct(float64(p), w); !sameBits(slowC, wantC) || !sameBits(slowS, wantS) {
+		t.Fatalf("fixed point, position %d, invFreq %x: got %x, %x, want %x, %x", p, w, slowC, slowS, wantC, wantS)
+	}
+}
+
+func TestCosSinExactAgainstBig(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	misrounded := 0
-	for range n {
+	for range rounds(30000) {
 		p, w := randomPair(r)
-		var c, s [1]float32
-		CosSinExact(c[:], s[:], p, []float64{w}, 1, 1)
-		wantC, wantS := bigCosSin(bigProduct(p, w))
-		slowC, slowS := cosSinProduct(float64(p), w)
-		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
-			misrounded++
-			t.Errorf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
-		}
-		if !sameBits(slowC, wantC) || !sameBits(slowS, wantS) {
-			misrounded++
-			t.Errorf("fixed point, position %d, invFreq %x: got %x, %x, want %x, %x", p, w, slowC, slowS, wantC, wantS)
-		}
-		if misrounded > 10 {
-			t.FailNow()
-		}
+		checkExact(t, p, w)
 	}
-	t.Logf("%d pairs, %d misrounded", n, misrounded)
 }
 
 // hardPairs are (position, invFreq) pairs whose angle is within about 2^-80 of
@@ -91,60 +93,39 @@ func hardPairs(r *rand.Rand) (int32, float64) {
 }
 
 func TestCosSinExactNearMultiplesOfHalfPi(t *testing.T) {
-	n := 20000
-	if testing.Short() {
-		n = 2000
-	}
 	r := rand.New(rand.NewPCG(3, 4))
-	for range n {
-		p, w := hardPairs(r)
-		if math.Abs(float64(p)*w) >= MaxAngle {
-			continue
-		}
-		var c, s [1]float32
-		CosSinExact(c[:], s[:], p, []float64{w}, 1, 1)
-		wantC, wantS := bigCosSin(bigProduct(p, w))
-		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
-			t.Fatalf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
+	for range rounds(20000) {
+		if p, w := hardPairs(r); math.Abs(float64(p)*w) < MaxAngle {
+			checkExact(t, p, w)
 		}
 	}
+}
+
+// nextToMiddle returns an angle whose sine is the middle between two float32, by one step of
+// Newton's method.
+func nextToMiddle(r *rand.Rand) *big.Float {
+	low := math.Float32frombits(r.Uint32N(0x3f800000-0x38000000) + 0x38000000)
+	middle := (float64(low) + float64(math.Nextafter32(low, 2))) / 2
+	angle := exhaustive.RealOf(math.Asin(middle))
+	cosine, sine := exhaustive.RealCosSin(angle)
+	return angle.Sub(angle, sine.Quo(sine.Sub(sine, exhaustive.RealOf(middle)), cosine))
 }
 
 // Angles whose cosine or sine lies closest to the midpoint of two float32
 // numbers: for each position the float64 frequency that hits a midpoint best.
 func TestCosSinExactNearMidpoints(t *testing.T) {
-	n := 5000
-	if testing.Short() {
-		n = 500
-	}
 	r := rand.New(rand.NewPCG(5, 6))
-	undecided := 0
+	n, undecided := rounds(5000), 0
 	for range n {
-		p := int32(r.Uint32()>>1>>r.IntN(20)) | 1
-		target := math.Float32frombits(r.Uint32N(0x3f800000-0x38000000) + 0x38000000)
-		next := math.Nextafter32(target, 2)
-		midpoint := exhaustive.NewReal().Add(exhaustive.NewReal().SetFloat64(float64(target)), exhaustive.NewReal().SetFloat64(float64(next)))
-		midpoint.Quo(midpoint, exhaustive.NewReal().SetInt64(2))
-		m, _ := midpoint.Float64()
-		angle := exhaustive.NewReal().SetFloat64(math.Asin(m))
-		// One Newton step in high precision: a -= (sin a - m)/cos a.
-		cosA, sinA := exhaustive.RealCosSin(angle)
-		step := exhaustive.NewReal().Quo(exhaustive.NewReal().Sub(sinA, midpoint), cosA)
-		angle.Sub(angle, step)
-		turns := exhaustive.NewReal().Mul(exhaustive.RealPi(), exhaustive.NewReal().SetInt64(2*r.Int64N(1<<r.IntN(20))))
-		angle.Add(angle, turns)
-		w, _ := exhaustive.NewReal().Quo(angle, exhaustive.NewReal().SetInt64(int64(p))).Float64()
+		p, angle := int32(r.Uint32()>>1>>r.IntN(20))|1, nextToMiddle(r)
+		angle.Add(angle, exhaustive.NewReal().Mul(exhaustive.RealPi(), exhaustive.RealOf(float64(2*r.Int64N(1<<r.IntN(20))))))
+		w, _ := angle.Quo(angle, exhaustive.RealOf(float64(p))).Float64()
 		high, low := QuarterTurns(w)
 		_, s64 := cosSin(float64(p), high, low)
 		if float32(s64+Margin) != float32(s64-Margin) {
 			undecided++
 		}
-		var c, s [1]float32
-		CosSinExact(c[:], s[:], p, []float64{w}, 1, 1)
-		wantC, wantS := bigCosSin(bigProduct(p, w))
-		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
-			t.Fatalf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
-		}
+		checkExact(t, p, w)
 	}
 	if undecided < n/10 {
 		t.Errorf("only %d of %d pairs reached the second stage: the test does not test it", undecided, n)
@@ -154,29 +135,15 @@ func TestCosSinExactNearMidpoints(t *testing.T) {
 // Large angles whose quarter turns lie near a half, where the polynomials of the
 // first stage end.
 func TestCosSinExactLarge(t *testing.T) {
-	check := func(p int32, w float64) {
-		t.Helper()
-		var c, s [1]float32
-		CosSinExact(c[:], s[:], p, []float64{w}, 1, 1)
-		wantC, wantS := bigCosSin(bigProduct(p, w))
-		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
-			t.Fatalf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
-		}
-	}
-	check(1, 0x1.cacc4a048d5e8p+49)
-	check(1, 0x1.b11650ade8d97p+49)
-	check(2146875885, 0x1.f5f6c0329d52p+18)
+	checkExact(t, 1, 0x1.cacc4a048d5e8p+49)
+	checkExact(t, 1, 0x1.b11650ade8d97p+49)
+	checkExact(t, 2146875885, 0x1.f5f6c0329d52p+18)
 	r := rand.New(rand.NewPCG(11, 12))
-	n := 5000
-	if testing.Short() {
-		n = 500
-	}
-	for range n {
+	for range rounds(5000) {
 		p := int32(r.Uint32()>>1>>r.IntN(31)) | 1
 		k := float64(r.Int64N(1<<(30+r.IntN(19)))) + 0.5 // an odd number of eighths of a turn
-		w := k * math.Pi / 2 / float64(p)
-		if math.Abs(float64(p)*w) < MaxAngle {
-			check(p, w)
+		if w := k * math.Pi / 2 / float64(p); math.Abs(float64(p)*w) < MaxAngle {
+			checkExact(t, p, w)
 		}
 	}
 }
@@ -240,12 +207,7 @@ func TestCosSinExactNextToTies(t *testing.T) {
 				continue
 			}
 			w := math.Ldexp(float64(quotient.Int64()), exponent)
-			var c, s [1]float32
-			CosSinExact(c[:], s[:], int32(p), []float64{w}, 1, 1)
-			_, want := bigCosSin(bigProduct(int32(p), w))
-			if c[0] != 1 || s[0] != want {
-				t.Fatalf("position %d, invFreq %x: got %x, %x, want 1, %x", p, w, c[0], s[0], want)
-			}
+			checkExact(t, int32(p), w)
 			found++
 		}
 		if found < 20 {
@@ -259,10 +221,6 @@ func TestCosSinExactNextToTies(t *testing.T) {
 var hardAngles = []uint32{0x5f18b878, 0x6115cb11, 0x7908cd73, 0x6f79be45, 0x5c98f6b2, 0x73243f06, 0x7f7fffff, 0x58800000, 0x587fffff, 1, 0x00800000, 0x3f490fdb, 0x3fc90fdb, 0x40490fdb}
 
 func TestCosSinFloat32AgainstBig(t *testing.T) {
-	n := 30000
-	if testing.Short() {
-		n = 3000
-	}
 	r := rand.New(rand.NewPCG(7, 8))
 	check := func(bits uint32) {
 		a := math.Float32frombits(bits)
@@ -286,7 +244,7 @@ func TestCosSinFloat32AgainstBig(t *testing.T) {
 		check(bits)
 		check(bits | 1<<31)
 	}
-	for range n {
+	for range rounds(30000) {
 		check(r.Uint32())
 	}
 }

@@ -65,11 +65,7 @@ func bigLog2(x float64) *big.Float {
 // little below it down.
 func TestExp2NearMidpoints(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	n := 2000
-	if testing.Short() {
-		n = 200
-	}
-	for range n {
+	for range rounds(2000) {
 		below := math.Float32frombits(0x01000000 + r.Uint32N(0x7e000000-0x01000000))
 		above := math.Nextafter32(below, math.MaxFloat32)
 		exponent, want := bigLog2((float64(below)+float64(above))/2), above

@@ -2,7 +2,7 @@ package generic
 
 import "math"
 
-// float8 is a format of 8 bits: a sign, an exponent and a mantissa of so many bits.
+// float8 is a format of 8 bits: a sign, an exponent and a mantissa.
 type float8 struct {
 	mantissa int
 	least    uint32  // bits of the least normal number, as a float32
@@ -24,7 +24,7 @@ func Float32ToE4M3(x float32) uint8 { return e4m3.code(x) }
 // Float32ToE5M2 is Float32ToE4M3 for E5M2, with 57344 for 448.
 func Float32ToE5M2(x float32) uint8 { return e5m2.code(x) }
 
-// code rounds by a sum whose last bit is that of the result: its bits count multiples of
+// code rounds by a sum whose last bit is the last bit of the result: its bits count multiples of
 // the distance of neighbouring numbers.
 func (f *float8) code(x float32) uint8 {
 	bits := math.Float32bits(x)
@@ -51,7 +51,7 @@ var (
 	e5m2Values = e5m2.values(math.Inf(1))
 )
 
-// values returns those of all codes. beyond is that of the code after the largest number,
+// values returns the numbers of all codes. beyond is the number of the code after the largest,
 // up to which all codes are numbers; those after it are NaN.
 func (f *float8) values(beyond float64) (list [256]float32) {
 	step := math.Float32frombits(f.least - uint32(f.mantissa)<<23) // of subnormal numbers

@@ -6,7 +6,7 @@ package generic
 //	x[i] = RN32(x[i]*factor)
 //	x[i], x[i+h] = RN32(x[i]+x[i+h]), RN32(x[i]-x[i+h])    i without bit h; h = 1, 2, 4, ...
 //
-// With factor 1/sqrt(len(x)) it is its own inverse, but for rounding.
+// With factor 1/sqrt(len(x)) it is its own inverse, apart from rounding.
 func HadamardF32(x []float32, factor float32) {
 	for i := range x {
 		x[i] *= factor

@@ -11,9 +11,9 @@ const (
 	LeastScale = 1e-6
 )
 
-// largestMagnitude returns that of x: NaN where a number is NaN.
+// largestMagnitude returns the largest |x[i]|, NaN where a number is NaN.
 func largestMagnitude(x []float32) float32 {
-	largest := uint32(0) // bits of magnitudes are in order, those of NaN the last
+	largest := uint32(0) // bits of magnitudes are in order, NaN the last
 	for _, v := range x {
 		largest = max(largest, math.Float32bits(v)&^(1<<31))
 	}

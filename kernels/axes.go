@@ -14,7 +14,7 @@ type blockAxis struct {
 	index int // of the axis
 	pairs []uint8
 	block Block
-	shift Shift // of all pairs: by nothing of those of other axes
+	shift Shift // of all pairs: by nothing for pairs of other axes
 }
 
 // Set prepares the block for invFreq, at most Width frequencies, and the axis of each.
@@ -152,8 +152,8 @@ func (b *AxesBlock) run(positions []int32, tokens, n int) (moving, run int) {
 	return moving, n
 }
 
-// certain reports whether the error bounds of the kernels hold for the seed of a first row,
-// whatever axis is shifted.
+// certain reports whether the error bounds of the kernels hold for the seed of a first row, on
+// each axis that may be shifted.
 func (b *AxesBlock) certain(positions []int32, tokens int) bool {
 	for i := range b.axes {
 		a := &b.axes[i]

@@ -14,6 +14,9 @@ import (
 // RotateHalfSplitF32 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF32.
 func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -29,6 +32,9 @@ func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rotati
 // RotateHalfSplitF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF16.
 func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -44,6 +50,9 @@ func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, 
 // RotateHalfSplitBF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitBF16.
 func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitBF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -59,6 +68,9 @@ func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32,
 // RotateHalfSplitF32ToF16 rotates the pairs (x[i], x[i+Partner]) of every row into
 // y: see generic.RotateHalfSplitF32ToF16.
 func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF32ToF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitF32ToF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -74,6 +86,9 @@ func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []floa
 // RotateHalfSplitF32ToBF16 rotates the pairs (x[i], x[i+Partner]) of every row
 // into y: see generic.RotateHalfSplitF32ToBF16.
 func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF32ToBF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitF32ToBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -89,6 +104,9 @@ func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []flo
 // RotateHalfSplitF16ToF32 rotates the pairs (x[i], x[i+Partner]) of every row into
 // y: see generic.RotateHalfSplitF16ToF32.
 func RotateHalfSplitF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF16ToF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitF16ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -104,6 +122,9 @@ func RotateHalfSplitF16ToF32(impl Implementation, y []float32, x []uint16, cos, 
 // RotateHalfSplitBF16ToF32 rotates the pairs (x[i], x[i+Partner]) of every row
 // into y: see generic.RotateHalfSplitBF16ToF32.
 func RotateHalfSplitBF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitBF16ToF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitBF16ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -119,6 +140,9 @@ func RotateHalfSplitBF16ToF32(impl Implementation, y []float32, x []uint16, cos,
 // RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF32.
 func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -134,6 +158,9 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rota
 // RotateInterleavedF16 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF16.
 func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -149,6 +176,9 @@ func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32
 // RotateInterleavedBF16 rotates the pairs (x[2i], x[2i+1]) of every row into y:
 // see generic.RotateInterleavedBF16.
 func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedBF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -164,6 +194,9 @@ func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float3
 // RotateInterleavedF32ToF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToF16.
 func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF32ToF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedF32ToF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -179,6 +212,9 @@ func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []fl
 // RotateInterleavedF32ToBF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToBF16.
 func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF32ToBF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedF32ToBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -194,6 +230,9 @@ func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []f
 // RotateInterleavedF16ToF32 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF16ToF32.
 func RotateInterleavedF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF16ToF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedF16ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -209,6 +248,9 @@ func RotateInterleavedF16ToF32(impl Implementation, y []float32, x []uint16, cos
 // RotateInterleavedBF16ToF32 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedBF16ToF32.
 func RotateInterleavedBF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedBF16ToF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedBF16ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -225,6 +267,9 @@ func RotateInterleavedBF16ToF32(impl Implementation, y []float32, x []uint16, co
 // it as blocks of Q8_0: see generic.RotateQuantizeHalfSplitF32ToQ8. Partner is
 // Pairs.
 func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeHalfSplitF32ToQ8Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeHalfSplitF32ToQ8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -241,6 +286,9 @@ func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin 
 // writes it with a scale: see generic.RotateQuantizeRowHalfSplitF32ToI8. Partner
 // is Pairs.
 func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeRowHalfSplitF32ToI8Accesses(y, scales, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeRowHalfSplitF32ToI8AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -257,6 +305,9 @@ func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x,
 // writes it with a scale: see generic.RotateQuantizeRowHalfSplitF32ToE4M3. Partner
 // is Pairs.
 func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeRowHalfSplitF32ToE4M3Accesses(y, scales, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -273,6 +324,9 @@ func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales,
 // and writes it times scale: see generic.RotateQuantizeScaledHalfSplitF32ToE4M3.
 // Partner is Pairs.
 func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeScaledHalfSplitF32ToE4M3Accesses(y, x, cos, sin, r, scale)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
@@ -289,6 +343,9 @@ func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, c
 // and writes it times scale: see generic.RotateQuantizeScaledHalfSplitF32ToE5M2.
 // Partner is Pairs.
 func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeScaledHalfSplitF32ToE5M2Accesses(y, x, cos, sin, r, scale)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
@@ -305,6 +362,9 @@ func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, c
 // writes it as blocks of Q8_0: see generic.RotateQuantizeInterleavedF32ToQ8.
 // Partner is Pairs.
 func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeInterleavedF32ToQ8Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeInterleavedF32ToQ8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -321,6 +381,9 @@ func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, si
 // writes it with a scale: see generic.RotateQuantizeRowInterleavedF32ToI8. Partner
 // is Pairs.
 func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeRowInterleavedF32ToI8Accesses(y, scales, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeRowInterleavedF32ToI8AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -337,6 +400,9 @@ func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, 
 // writes it with a scale: see generic.RotateQuantizeRowInterleavedF32ToE4M3.
 // Partner is Pairs.
 func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeRowInterleavedF32ToE4M3Accesses(y, scales, x, cos, sin, r)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeRowInterleavedF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -353,6 +419,9 @@ func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scale
 // and writes it times scale: see generic.RotateQuantizeScaledInterleavedF32ToE4M3.
 // Partner is Pairs.
 func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeScaledInterleavedF32ToE4M3Accesses(y, x, cos, sin, r, scale)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
@@ -369,6 +438,9 @@ func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x,
 // and writes it times scale: see generic.RotateQuantizeScaledInterleavedF32ToE5M2.
 // Partner is Pairs.
 func RotateQuantizeScaledInterleavedF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
+	if raceDetector && impl != Generic {
+		rotateQuantizeScaledInterleavedF32ToE5M2Accesses(y, x, cos, sin, r, scale)
+	}
 	switch impl {
 	case AVX512:
 		asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, scale)
@@ -383,6 +455,9 @@ func RotateQuantizeScaledInterleavedF32ToE5M2(impl Implementation, y []uint8, x,
 
 // RMSNormF32 normalizes rows of Len elements in place: see generic.RMSNormF32.
 func RMSNormF32(impl Implementation, x, weight []float32, l *Lines, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormF32Accesses(x, weight, l, epsilon)
+	}
 	switch impl {
 	case AVX512:
 		asm.RMSNormF32AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
@@ -398,6 +473,9 @@ func RMSNormF32(impl Implementation, x, weight []float32, l *Lines, epsilon floa
 // ScaleRowsF32 multiplies rows of Len elements by factor, in place: see
 // generic.ScaleF32.
 func ScaleRowsF32(impl Implementation, x []float32, factor float32, l *Lines) {
+	if raceDetector && impl != Generic {
+		scaleRowsF32Accesses(x, factor, l)
+	}
 	switch impl {
 	case AVX512:
 		asm.ScaleRowsF32AVX512(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
@@ -412,6 +490,9 @@ func ScaleRowsF32(impl Implementation, x []float32, factor float32, l *Lines) {
 
 // RMSNormF16 normalizes rows of Len elements in place: see generic.RMSNormF16.
 func RMSNormF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormF16Accesses(x, weight, l, epsilon)
+	}
 	switch impl {
 	case AVX512:
 		asm.RMSNormF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
@@ -427,6 +508,9 @@ func RMSNormF16(impl Implementation, x []uint16, weight []float32, l *Lines, eps
 // ScaleRowsF16 multiplies rows of Len elements by factor, in place: see
 // generic.ScaleF16.
 func ScaleRowsF16(impl Implementation, x []uint16, factor float32, l *Lines) {
+	if raceDetector && impl != Generic {
+		scaleRowsF16Accesses(x, factor, l)
+	}
 	switch impl {
 	case AVX512:
 		asm.ScaleRowsF16AVX512(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
@@ -441,6 +525,9 @@ func ScaleRowsF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 
 // RMSNormBF16 normalizes rows of Len elements in place: see generic.RMSNormBF16.
 func RMSNormBF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormBF16Accesses(x, weight, l, epsilon)
+	}
 	switch impl {
 	case AVX512:
 		asm.RMSNormBF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
@@ -456,6 +543,9 @@ func RMSNormBF16(impl Implementation, x []uint16, weight []float32, l *Lines, ep
 // ScaleRowsBF16 multiplies rows of Len elements by factor, in place: see
 // generic.ScaleBF16.
 func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
+	if raceDetector && impl != Generic {
+		scaleRowsBF16Accesses(x, factor, l)
+	}
 	switch impl {
 	case AVX512:
 		asm.ScaleRowsBF16AVX512(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
@@ -471,6 +561,9 @@ func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 // RMSNormRotateHalfSplitF32 normalizes rows and rotates a slice of each, in place:
 // see generic.RMSNormF32 and generic.RotateHalfSplitF32.
 func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormRotateHalfSplitF32Accesses(x, weight, cos, sin, f, epsilon)
+	}
 	switch impl {
 	case AVX512:
 		asm.RMSNormRotateHalfSplitF32AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
@@ -486,6 +579,9 @@ func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float3
 // RMSNormRotateInterleavedF32 normalizes rows and rotates a slice of each, in
 // place: see generic.RMSNormF32 and generic.RotateInterleavedF32.
 func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormRotateInterleavedF32Accesses(x, weight, cos, sin, f, epsilon)
+	}
 	switch impl {
 	case AVX512:
 		asm.RMSNormRotateInterleavedF32AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
@@ -501,6 +597,9 @@ func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []floa
 // AddRowsF32 adds the row of x from element xFirst+ids[r]*xStride on to row r of
 // y, or, where ids is nil, that from xFirst+r*xStride on: see generic.AddF32.
 func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, ids []int32, t *Tile) {
+	if raceDetector && impl != Generic {
+		addRowsF32Accesses(y, x, xFirst, xStride, ids, t)
+	}
 	switch impl {
 	case AVX512:
 		asm.AddRowsF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(ids), t.Len, t.Rows, t.Stride, xFirst, xStride)
@@ -517,6 +616,9 @@ func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, ids []
 // first+r*step on: see generic.AddClampedF32. The first ClampedEnds elements of x
 // are equal, and the last.
 func AddClampedF32(impl Implementation, y, x []float32, first, step int, t *Tile) {
+	if raceDetector && impl != Generic {
+		addClampedF32Accesses(y, x, first, step, t)
+	}
 	switch impl {
 	case AVX512:
 		asm.AddClampedF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), t.Len, t.Rows, t.Stride, first, step, len(x))
@@ -533,6 +635,9 @@ func AddClampedF32(impl Implementation, y, x []float32, first, step int, t *Tile
 // first+r*step: see generic.AddDistanceF32.
 func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
 	impl = t.within(impl, first, step)
+	if raceDetector && impl != Generic {
+		addDistanceF32Accesses(y, slope, first, step, t)
+	}
 	switch impl {
 	case AVX512:
 		asm.AddDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
@@ -549,6 +654,9 @@ func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step
 // first+r*step: see generic.SubAbsoluteDistanceF32.
 func SubAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
 	impl = t.within(impl, first, step)
+	if raceDetector && impl != Generic {
+		subAbsoluteDistanceF32Accesses(y, slope, first, step, t)
+	}
 	switch impl {
 	case AVX512:
 		asm.SubAbsoluteDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
@@ -564,6 +672,9 @@ func SubAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, fir
 // DotProductsF32 writes the dot product of row r of x with vector c to element c
 // of row r of y: see generic.DotF32.
 func DotProductsF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
+	if raceDetector && impl != Generic {
+		dotProductsF32Accesses(y, x, vectors, m)
+	}
 	switch impl {
 	case AVX512:
 		asm.DotProductsF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(vectors), m.Len, m.Rows, m.Columns, m.YStride, m.XStride, m.VectorStride)
@@ -579,6 +690,9 @@ func DotProductsF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
 // AddMultiplesF32 adds vectors to the rows of y in ascending order, vector c times
 // element c of row r of x: see generic.AddMultipleF32.
 func AddMultiplesF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
+	if raceDetector && impl != Generic {
+		addMultiplesF32Accesses(y, x, vectors, m)
+	}
 	switch impl {
 	case AVX512:
 		asm.AddMultiplesF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(vectors), m.Len, m.Rows, m.Columns, m.YStride, m.XStride, m.VectorStride)
@@ -594,6 +708,9 @@ func AddMultiplesF32(impl Implementation, y, x, vectors []float32, m *Matrices) 
 // sinusoidalRowsInterleavedF32 writes n pairs of rows and returns how many came
 // before the first that was not decided.
 func sinusoidalRowsInterleavedF32(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling float32) int {
+	if raceDetector && impl != Generic {
+		sinusoidalRowsInterleavedF32Accesses(x, stride, rows, seed, shift, n, scaling)
+	}
 	switch impl {
 	case AVX512:
 		return asm.SinusoidalRowsInterleavedF32AVX512(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling)
@@ -610,6 +727,9 @@ func sinusoidalRowsInterleavedF32(impl Implementation, x []float32, stride, rows
 // addSinusoidalInterleavedF32 adds n pairs to rows and returns how many came
 // before the first that was not decided.
 func addSinusoidalInterleavedF32(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) int {
+	if raceDetector && impl != Generic {
+		addSinusoidalInterleavedF32Accesses(x, stride, rows, seed, shift, n, scaling, scale)
+	}
 	switch impl {
 	case AVX512:
 		return asm.AddSinusoidalInterleavedF32AVX512(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
@@ -626,6 +746,9 @@ func addSinusoidalInterleavedF32(impl Implementation, x []float32, stride, rows 
 // addSinusoidalHalfSplitF32 adds n pairs to rows and returns how many came before
 // the first that was not decided.
 func addSinusoidalHalfSplitF32(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) int {
+	if raceDetector && impl != Generic {
+		addSinusoidalHalfSplitF32Accesses(cos, sin, stride, rows, seed, shift, n, scaling, scale)
+	}
 	switch impl {
 	case AVX512:
 		return asm.AddSinusoidalHalfSplitF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
@@ -641,6 +764,9 @@ func addSinusoidalHalfSplitF32(impl Implementation, cos, sin []float32, stride, 
 
 // ConvertF16ToF32 converts x to y: see generic.ConvertF16ToF32.
 func ConvertF16ToF32(impl Implementation, y []float32, x []uint16) {
+	if raceDetector && impl != Generic {
+		convertF16ToF32Accesses(y, x)
+	}
 	switch impl {
 	case AVX512:
 		asm.ConvertF16ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
@@ -655,6 +781,9 @@ func ConvertF16ToF32(impl Implementation, y []float32, x []uint16) {
 
 // ConvertBF16ToF32 converts x to y: see generic.ConvertBF16ToF32.
 func ConvertBF16ToF32(impl Implementation, y []float32, x []uint16) {
+	if raceDetector && impl != Generic {
+		convertBF16ToF32Accesses(y, x)
+	}
 	switch impl {
 	case AVX512:
 		asm.ConvertBF16ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
@@ -669,6 +798,9 @@ func ConvertBF16ToF32(impl Implementation, y []float32, x []uint16) {
 
 // ConvertF32ToF16 converts x to y: see generic.ConvertF32ToF16.
 func ConvertF32ToF16(impl Implementation, y []uint16, x []float32) {
+	if raceDetector && impl != Generic {
+		convertF32ToF16Accesses(y, x)
+	}
 	switch impl {
 	case AVX512:
 		asm.ConvertF32ToF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
@@ -683,6 +815,9 @@ func ConvertF32ToF16(impl Implementation, y []uint16, x []float32) {
 
 // ConvertF32ToBF16 converts x to y: see generic.ConvertF32ToBF16.
 func ConvertF32ToBF16(impl Implementation, y []uint16, x []float32) {
+	if raceDetector && impl != Generic {
+		convertF32ToBF16Accesses(y, x)
+	}
 	switch impl {
 	case AVX512:
 		asm.ConvertF32ToBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
@@ -697,6 +832,9 @@ func ConvertF32ToBF16(impl Implementation, y []uint16, x []float32) {
 
 // AddScaledF32 scales x and adds y to it: see generic.AddScaledF32.
 func AddScaledF32(impl Implementation, x, y []float32, scale float32) {
+	if raceDetector && impl != Generic {
+		addScaledF32Accesses(x, y, scale)
+	}
 	switch impl {
 	case AVX512:
 		asm.AddScaledF32AVX512(unsafe.SliceData(x), unsafe.SliceData(y), len(x), scale)
@@ -711,6 +849,9 @@ func AddScaledF32(impl Implementation, x, y []float32, scale float32) {
 
 // AddScaledF16 scales x and adds y to it: see generic.AddScaledF16.
 func AddScaledF16(impl Implementation, x []uint16, y []float32, scale float32) {
+	if raceDetector && impl != Generic {
+		addScaledF16Accesses(x, y, scale)
+	}
 	switch impl {
 	case AVX512:
 		asm.AddScaledF16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), len(x), scale)
@@ -725,6 +866,9 @@ func AddScaledF16(impl Implementation, x []uint16, y []float32, scale float32) {
 
 // AddScaledBF16 scales x and adds y to it: see generic.AddScaledBF16.
 func AddScaledBF16(impl Implementation, x []uint16, y []float32, scale float32) {
+	if raceDetector && impl != Generic {
+		addScaledBF16Accesses(x, y, scale)
+	}
 	switch impl {
 	case AVX512:
 		asm.AddScaledBF16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), len(x), scale)
@@ -739,6 +883,9 @@ func AddScaledBF16(impl Implementation, x []uint16, y []float32, scale float32) 
 
 // DeinterleaveB32 is generic.Deinterleave of elements of 4 bytes.
 func DeinterleaveB32(impl Implementation, y, x []uint32) {
+	if raceDetector && impl != Generic {
+		deinterleaveB32Accesses(y, x)
+	}
 	switch impl {
 	case AVX512:
 		asm.DeinterleaveB32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
@@ -753,6 +900,9 @@ func DeinterleaveB32(impl Implementation, y, x []uint32) {
 
 // DeinterleaveB16 is generic.Deinterleave of elements of 2 bytes.
 func DeinterleaveB16(impl Implementation, y, x []uint16) {
+	if raceDetector && impl != Generic {
+		deinterleaveB16Accesses(y, x)
+	}
 	switch impl {
 	case AVX512:
 		asm.DeinterleaveB16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
@@ -767,6 +917,9 @@ func DeinterleaveB16(impl Implementation, y, x []uint16) {
 
 // InterleaveB32 is generic.Interleave of elements of 4 bytes.
 func InterleaveB32(impl Implementation, y, x []uint32) {
+	if raceDetector && impl != Generic {
+		interleaveB32Accesses(y, x)
+	}
 	switch impl {
 	case AVX512:
 		asm.InterleaveB32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
@@ -781,6 +934,9 @@ func InterleaveB32(impl Implementation, y, x []uint32) {
 
 // InterleaveB16 is generic.Interleave of elements of 2 bytes.
 func InterleaveB16(impl Implementation, y, x []uint16) {
+	if raceDetector && impl != Generic {
+		interleaveB16Accesses(y, x)
+	}
 	switch impl {
 	case AVX512:
 		asm.InterleaveB16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
@@ -795,6 +951,9 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 
 // QuantizeF32ToQ8 writes vectors as blocks of Q8_0: see generic.QuantizeF32ToQ8.
 func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		quantizeF32ToQ8Accesses(y, x, v)
+	}
 	switch impl {
 	case AVX512:
 		asm.QuantizeF32ToQ8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
@@ -810,6 +969,9 @@ func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion)
 // QuantizeRowF32ToI8 writes vectors and the scale of each: see
 // generic.QuantizeRowF32ToI8.
 func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		quantizeRowF32ToI8Accesses(y, scales, x, v)
+	}
 	switch impl {
 	case AVX512:
 		asm.QuantizeRowF32ToI8AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
@@ -825,6 +987,9 @@ func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *C
 // QuantizeRowF32ToE4M3 writes vectors and the scale of each: see
 // generic.QuantizeRowF32ToE4M3.
 func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		quantizeRowF32ToE4M3Accesses(y, scales, x, v)
+	}
 	switch impl {
 	case AVX512:
 		asm.QuantizeRowF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
@@ -839,6 +1004,9 @@ func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v
 
 // QuantizeF32ToE4M3 writes vectors times scale: see generic.QuantizeF32ToE4M3.
 func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
+	if raceDetector && impl != Generic {
+		quantizeF32ToE4M3Accesses(y, x, v, scale)
+	}
 	switch impl {
 	case AVX512:
 		asm.QuantizeF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
@@ -853,6 +1021,9 @@ func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversio
 
 // QuantizeF32ToE5M2 writes vectors times scale: see generic.QuantizeF32ToE5M2.
 func QuantizeF32ToE5M2(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
+	if raceDetector && impl != Generic {
+		quantizeF32ToE5M2Accesses(y, x, v, scale)
+	}
 	switch impl {
 	case AVX512:
 		asm.QuantizeF32ToE5M2AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
@@ -868,6 +1039,9 @@ func QuantizeF32ToE5M2(impl Implementation, y []uint8, x []float32, v *Conversio
 // DequantizeQ8ToF32 writes the numbers of blocks of Q8_0: see
 // generic.DequantizeQ8ToF32.
 func DequantizeQ8ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeQ8ToF32Accesses(y, x, v)
+	}
 	switch impl {
 	case AVX512:
 		asm.DequantizeQ8ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
@@ -883,6 +1057,9 @@ func DequantizeQ8ToF32(impl Implementation, y []float32, x []uint8, v *Conversio
 // DequantizeI8ToF32 writes vectors times the scale of each: see
 // generic.DequantizeI8ToF32.
 func DequantizeI8ToF32(impl Implementation, y []float32, x []int8, scales []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeI8ToF32Accesses(y, x, scales, v)
+	}
 	switch impl {
 	case AVX512:
 		asm.DequantizeI8ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
@@ -898,6 +1075,9 @@ func DequantizeI8ToF32(impl Implementation, y []float32, x []int8, scales []floa
 // DequantizeE4M3ToF32 writes vectors times the scale of each: see
 // generic.DequantizeE4M3ToF32.
 func DequantizeE4M3ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeE4M3ToF32Accesses(y, x, scales, v)
+	}
 	switch impl {
 	case AVX512:
 		asm.DequantizeE4M3ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
@@ -913,6 +1093,9 @@ func DequantizeE4M3ToF32(impl Implementation, y []float32, x []uint8, scales []f
 // DequantizeE5M2ToF32 writes vectors times the scale of each: see
 // generic.DequantizeE5M2ToF32.
 func DequantizeE5M2ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeE5M2ToF32Accesses(y, x, scales, v)
+	}
 	switch impl {
 	case AVX512:
 		asm.DequantizeE5M2ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
@@ -927,6 +1110,9 @@ func DequantizeE5M2ToF32(impl Implementation, y []float32, x []uint8, scales []f
 
 // HadamardF32 transforms rows of Len elements in place: see generic.HadamardF32.
 func HadamardF32(impl Implementation, x []float32, l *Lines, factor float32) {
+	if raceDetector && impl != Generic {
+		hadamardF32Accesses(x, l, factor)
+	}
 	switch impl {
 	case AVX512:
 		asm.HadamardF32AVX512(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
@@ -942,6 +1128,9 @@ func HadamardF32(impl Implementation, x []float32, l *Lines, factor float32) {
 // cosSinExactF32 writes the row of one position and reports whether every entry
 // was decided.
 func cosSinExactF32(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {
+	if raceDetector && impl != Generic {
+		cosSinExactF32Accesses(cos, sin, position, b, scaleCos, scaleSin)
+	}
 	switch impl {
 	case AVX512:
 		return asm.CosSinExactF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), position, scaleCos, scaleSin) == 0
@@ -960,6 +1149,9 @@ func cosSinExactF32(impl Implementation, cos, sin []float32, position float64, b
 // cosSinSeedF64 writes the float64 cosines and sines of one position and the error
 // bounds of sines of angles up to reach times the frequencies.
 func cosSinSeedF64(impl Implementation, cos, sin, bound *[Width]float64, b *Block, position, reach float64) {
+	if raceDetector && impl != Generic {
+		cosSinSeedF64Accesses(cos, sin, bound, b, position, reach)
+	}
 	switch impl {
 	case AVX512:
 		asm.CosSinSeedF64AVX512(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], b.padded(), position, reach)
@@ -975,6 +1167,9 @@ func cosSinSeedF64(impl Implementation, cos, sin, bound *[Width]float64, b *Bloc
 // cosSinShiftF32 writes rows from a seed and returns how many came before the
 // first that was not decided.
 func cosSinShiftF32(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32) int {
+	if raceDetector && impl != Generic {
+		cosSinShiftF32Accesses(cos, sin, stride, rows, seed, shift, n, scaleCos, scaleSin)
+	}
 	switch impl {
 	case AVX512:
 		return asm.CosSinShiftF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
@@ -992,6 +1187,9 @@ func cosSinShiftF32(impl Implementation, cos, sin []float32, stride, rows int, s
 // before the first that was not decided, by non-temporal stores where there are
 // such.
 func cosSinShiftNonTemporalF32(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32) int {
+	if raceDetector && impl != Generic {
+		cosSinShiftNonTemporalF32Accesses(cos, sin, stride, rows, seed, shift, n, scaleCos, scaleSin)
+	}
 	switch impl {
 	case AVX512:
 		return asm.CosSinShiftNonTemporalF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
@@ -1008,6 +1206,9 @@ func cosSinShiftNonTemporalF32(impl Implementation, cos, sin []float32, stride, 
 // cosSinFloat32F32 writes the row of one position and reports whether every angle
 // was below 2^50.
 func cosSinFloat32F32(impl Implementation, cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) bool {
+	if raceDetector && impl != Generic {
+		cosSinFloat32F32Accesses(cos, sin, invFreq, position, scaleCos, scaleSin)
+	}
 	switch impl {
 	case AVX512:
 		return asm.CosSinFloat32F32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), unsafe.SliceData(invFreq), len(invFreq), position, scaleCos, scaleSin) == 0
@@ -1027,6 +1228,9 @@ func cosSinFloat32F32(impl Implementation, cos, sin, invFreq []float32, position
 // long, by non-temporal stores where there are such. FenceStores has to follow
 // before others may read y.
 func CopyNonTemporal(impl Implementation, y, x []float32) {
+	if raceDetector && impl != Generic {
+		copyNonTemporalAccesses(y, x)
+	}
 	switch impl {
 	case AVX512, AVX2:
 		asm.CopyNonTemporalB32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), len(y))

@@ -14,6 +14,9 @@ import (
 // RotateHalfSplitF32 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF32.
 func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -27,6 +30,9 @@ func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rotati
 // RotateHalfSplitF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF16.
 func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -40,6 +46,9 @@ func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, 
 // RotateHalfSplitBF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitBF16.
 func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitBF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -53,6 +62,9 @@ func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32,
 // RotateHalfSplitF32ToF16 rotates the pairs (x[i], x[i+Partner]) of every row into
 // y: see generic.RotateHalfSplitF32ToF16.
 func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF32ToF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitF32ToF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -66,6 +78,9 @@ func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []floa
 // RotateHalfSplitF32ToBF16 rotates the pairs (x[i], x[i+Partner]) of every row
 // into y: see generic.RotateHalfSplitF32ToBF16.
 func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF32ToBF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitF32ToBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -79,6 +94,9 @@ func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []flo
 // RotateHalfSplitF16ToF32 rotates the pairs (x[i], x[i+Partner]) of every row into
 // y: see generic.RotateHalfSplitF16ToF32.
 func RotateHalfSplitF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitF16ToF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -92,6 +110,9 @@ func RotateHalfSplitF16ToF32(impl Implementation, y []float32, x []uint16, cos, 
 // RotateHalfSplitBF16ToF32 rotates the pairs (x[i], x[i+Partner]) of every row
 // into y: see generic.RotateHalfSplitBF16ToF32.
 func RotateHalfSplitBF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateHalfSplitBF16ToF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitBF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -105,6 +126,9 @@ func RotateHalfSplitBF16ToF32(impl Implementation, y []float32, x []uint16, cos,
 // RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF32.
 func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -118,6 +142,9 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rota
 // RotateInterleavedF16 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF16.
 func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -131,6 +158,9 @@ func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32
 // RotateInterleavedBF16 rotates the pairs (x[2i], x[2i+1]) of every row into y:
 // see generic.RotateInterleavedBF16.
 func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedBF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -144,6 +174,9 @@ func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float3
 // RotateInterleavedF32ToF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToF16.
 func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF32ToF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedF32ToF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -157,6 +190,9 @@ func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []fl
 // RotateInterleavedF32ToBF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToBF16.
 func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF32ToBF16Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedF32ToBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -170,6 +206,9 @@ func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []f
 // RotateInterleavedF16ToF32 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF16ToF32.
 func RotateInterleavedF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedF16ToF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -183,6 +222,9 @@ func RotateInterleavedF16ToF32(impl Implementation, y []float32, x []uint16, cos
 // RotateInterleavedBF16ToF32 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedBF16ToF32.
 func RotateInterleavedBF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	if raceDetector && impl != Generic {
+		rotateInterleavedBF16ToF32Accesses(y, x, cos, sin, r)
+	}
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedBF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -315,6 +357,9 @@ func RotateQuantizeScaledInterleavedF32ToE5M2(impl Implementation, y []uint8, x,
 
 // RMSNormF32 normalizes rows of Len elements in place: see generic.RMSNormF32.
 func RMSNormF32(impl Implementation, x, weight []float32, l *Lines, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormF32Accesses(x, weight, l, epsilon)
+	}
 	switch impl {
 	case NEON:
 		asm.RMSNormF32NEON(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
@@ -328,6 +373,9 @@ func RMSNormF32(impl Implementation, x, weight []float32, l *Lines, epsilon floa
 // ScaleRowsF32 multiplies rows of Len elements by factor, in place: see
 // generic.ScaleF32.
 func ScaleRowsF32(impl Implementation, x []float32, factor float32, l *Lines) {
+	if raceDetector && impl != Generic {
+		scaleRowsF32Accesses(x, factor, l)
+	}
 	switch impl {
 	case NEON:
 		asm.ScaleRowsF32NEON(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
@@ -340,6 +388,9 @@ func ScaleRowsF32(impl Implementation, x []float32, factor float32, l *Lines) {
 
 // RMSNormF16 normalizes rows of Len elements in place: see generic.RMSNormF16.
 func RMSNormF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormF16Accesses(x, weight, l, epsilon)
+	}
 	switch impl {
 	case NEON:
 		asm.RMSNormF16NEON(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
@@ -353,6 +404,9 @@ func RMSNormF16(impl Implementation, x []uint16, weight []float32, l *Lines, eps
 // ScaleRowsF16 multiplies rows of Len elements by factor, in place: see
 // generic.ScaleF16.
 func ScaleRowsF16(impl Implementation, x []uint16, factor float32, l *Lines) {
+	if raceDetector && impl != Generic {
+		scaleRowsF16Accesses(x, factor, l)
+	}
 	switch impl {
 	case NEON:
 		asm.ScaleRowsF16NEON(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
@@ -365,6 +419,9 @@ func ScaleRowsF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 
 // RMSNormBF16 normalizes rows of Len elements in place: see generic.RMSNormBF16.
 func RMSNormBF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormBF16Accesses(x, weight, l, epsilon)
+	}
 	switch impl {
 	case NEON:
 		asm.RMSNormBF16NEON(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
@@ -378,6 +435,9 @@ func RMSNormBF16(impl Implementation, x []uint16, weight []float32, l *Lines, ep
 // ScaleRowsBF16 multiplies rows of Len elements by factor, in place: see
 // generic.ScaleBF16.
 func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
+	if raceDetector && impl != Generic {
+		scaleRowsBF16Accesses(x, factor, l)
+	}
 	switch impl {
 	case NEON:
 		asm.ScaleRowsBF16NEON(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
@@ -391,6 +451,9 @@ func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 // RMSNormRotateHalfSplitF32 normalizes rows and rotates a slice of each, in place:
 // see generic.RMSNormF32 and generic.RotateHalfSplitF32.
 func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormRotateHalfSplitF32Accesses(x, weight, cos, sin, f, epsilon)
+	}
 	switch impl {
 	case NEON:
 		asm.RMSNormRotateHalfSplitF32NEON(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
@@ -404,6 +467,9 @@ func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float3
 // RMSNormRotateInterleavedF32 normalizes rows and rotates a slice of each, in
 // place: see generic.RMSNormF32 and generic.RotateInterleavedF32.
 func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	if raceDetector && impl != Generic {
+		rmsNormRotateInterleavedF32Accesses(x, weight, cos, sin, f, epsilon)
+	}
 	switch impl {
 	case NEON:
 		asm.RMSNormRotateInterleavedF32NEON(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
@@ -417,6 +483,9 @@ func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []floa
 // AddRowsF32 adds the row of x from element xFirst+ids[r]*xStride on to row r of
 // y, or, where ids is nil, that from xFirst+r*xStride on: see generic.AddF32.
 func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, ids []int32, t *Tile) {
+	if raceDetector && impl != Generic {
+		addRowsF32Accesses(y, x, xFirst, xStride, ids, t)
+	}
 	switch impl {
 	case NEON:
 		asm.AddRowsF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(ids), t.Len, t.Rows, t.Stride, xFirst, xStride)
@@ -431,6 +500,9 @@ func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, ids []
 // first+r*step on: see generic.AddClampedF32. The first ClampedEnds elements of x
 // are equal, and the last.
 func AddClampedF32(impl Implementation, y, x []float32, first, step int, t *Tile) {
+	if raceDetector && impl != Generic {
+		addClampedF32Accesses(y, x, first, step, t)
+	}
 	switch impl {
 	case NEON:
 		asm.AddClampedF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), t.Len, t.Rows, t.Stride, first, step, len(x))
@@ -445,6 +517,9 @@ func AddClampedF32(impl Implementation, y, x []float32, first, step int, t *Tile
 // first+r*step: see generic.AddDistanceF32.
 func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
 	impl = t.within(impl, first, step)
+	if raceDetector && impl != Generic {
+		addDistanceF32Accesses(y, slope, first, step, t)
+	}
 	switch impl {
 	case NEON:
 		asm.AddDistanceF32NEON(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
@@ -459,6 +534,9 @@ func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step
 // first+r*step: see generic.SubAbsoluteDistanceF32.
 func SubAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
 	impl = t.within(impl, first, step)
+	if raceDetector && impl != Generic {
+		subAbsoluteDistanceF32Accesses(y, slope, first, step, t)
+	}
 	switch impl {
 	case NEON:
 		asm.SubAbsoluteDistanceF32NEON(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
@@ -472,6 +550,9 @@ func SubAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, fir
 // DotProductsF32 writes the dot product of row r of x with vector c to element c
 // of row r of y: see generic.DotF32.
 func DotProductsF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
+	if raceDetector && impl != Generic {
+		dotProductsF32Accesses(y, x, vectors, m)
+	}
 	switch impl {
 	case NEON:
 		asm.DotProductsF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(vectors), m.Len, m.Rows, m.Columns, m.YStride, m.XStride, m.VectorStride)
@@ -485,6 +566,9 @@ func DotProductsF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
 // AddMultiplesF32 adds vectors to the rows of y in ascending order, vector c times
 // element c of row r of x: see generic.AddMultipleF32.
 func AddMultiplesF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
+	if raceDetector && impl != Generic {
+		addMultiplesF32Accesses(y, x, vectors, m)
+	}
 	switch impl {
 	case NEON:
 		asm.AddMultiplesF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(vectors), m.Len, m.Rows, m.Columns, m.YStride, m.XStride, m.VectorStride)
@@ -498,6 +582,9 @@ func AddMultiplesF32(impl Implementation, y, x, vectors []float32, m *Matrices) 
 // sinusoidalRowsInterleavedF32 writes n pairs of rows and returns how many came
 // before the first that was not decided.
 func sinusoidalRowsInterleavedF32(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling float32) int {
+	if raceDetector && impl != Generic {
+		sinusoidalRowsInterleavedF32Accesses(x, stride, rows, seed, shift, n, scaling)
+	}
 	switch impl {
 	case NEON:
 		return asm.SinusoidalRowsInterleavedF32NEON(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling)
@@ -512,6 +599,9 @@ func sinusoidalRowsInterleavedF32(impl Implementation, x []float32, stride, rows
 // addSinusoidalInterleavedF32 adds n pairs to rows and returns how many came
 // before the first that was not decided.
 func addSinusoidalInterleavedF32(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) int {
+	if raceDetector && impl != Generic {
+		addSinusoidalInterleavedF32Accesses(x, stride, rows, seed, shift, n, scaling, scale)
+	}
 	switch impl {
 	case NEON:
 		return asm.AddSinusoidalInterleavedF32NEON(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
@@ -526,6 +616,9 @@ func addSinusoidalInterleavedF32(impl Implementation, x []float32, stride, rows 
 // addSinusoidalHalfSplitF32 adds n pairs to rows and returns how many came before
 // the first that was not decided.
 func addSinusoidalHalfSplitF32(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) int {
+	if raceDetector && impl != Generic {
+		addSinusoidalHalfSplitF32Accesses(cos, sin, stride, rows, seed, shift, n, scaling, scale)
+	}
 	switch impl {
 	case NEON:
 		return asm.AddSinusoidalHalfSplitF32NEON(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
@@ -539,6 +632,9 @@ func addSinusoidalHalfSplitF32(impl Implementation, cos, sin []float32, stride, 
 
 // ConvertF16ToF32 converts x to y: see generic.ConvertF16ToF32.
 func ConvertF16ToF32(impl Implementation, y []float32, x []uint16) {
+	if raceDetector && impl != Generic {
+		convertF16ToF32Accesses(y, x)
+	}
 	switch impl {
 	case NEON:
 		asm.ConvertF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
@@ -551,6 +647,9 @@ func ConvertF16ToF32(impl Implementation, y []float32, x []uint16) {
 
 // ConvertBF16ToF32 converts x to y: see generic.ConvertBF16ToF32.
 func ConvertBF16ToF32(impl Implementation, y []float32, x []uint16) {
+	if raceDetector && impl != Generic {
+		convertBF16ToF32Accesses(y, x)
+	}
 	switch impl {
 	case NEON:
 		asm.ConvertBF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
@@ -563,6 +662,9 @@ func ConvertBF16ToF32(impl Implementation, y []float32, x []uint16) {
 
 // ConvertF32ToF16 converts x to y: see generic.ConvertF32ToF16.
 func ConvertF32ToF16(impl Implementation, y []uint16, x []float32) {
+	if raceDetector && impl != Generic {
+		convertF32ToF16Accesses(y, x)
+	}
 	switch impl {
 	case NEON:
 		asm.ConvertF32ToF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
@@ -575,6 +677,9 @@ func ConvertF32ToF16(impl Implementation, y []uint16, x []float32) {
 
 // ConvertF32ToBF16 converts x to y: see generic.ConvertF32ToBF16.
 func ConvertF32ToBF16(impl Implementation, y []uint16, x []float32) {
+	if raceDetector && impl != Generic {
+		convertF32ToBF16Accesses(y, x)
+	}
 	switch impl {
 	case NEON:
 		asm.ConvertF32ToBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
@@ -587,6 +692,9 @@ func ConvertF32ToBF16(impl Implementation, y []uint16, x []float32) {
 
 // AddScaledF32 scales x and adds y to it: see generic.AddScaledF32.
 func AddScaledF32(impl Implementation, x, y []float32, scale float32) {
+	if raceDetector && impl != Generic {
+		addScaledF32Accesses(x, y, scale)
+	}
 	switch impl {
 	case NEON:
 		asm.AddScaledF32NEON(unsafe.SliceData(x), unsafe.SliceData(y), len(x), scale)
@@ -599,6 +707,9 @@ func AddScaledF32(impl Implementation, x, y []float32, scale float32) {
 
 // AddScaledF16 scales x and adds y to it: see generic.AddScaledF16.
 func AddScaledF16(impl Implementation, x []uint16, y []float32, scale float32) {
+	if raceDetector && impl != Generic {
+		addScaledF16Accesses(x, y, scale)
+	}
 	switch impl {
 	case NEON:
 		asm.AddScaledF16NEON(unsafe.SliceData(x), unsafe.SliceData(y), len(x), scale)
@@ -611,6 +722,9 @@ func AddScaledF16(impl Implementation, x []uint16, y []float32, scale float32) {
 
 // AddScaledBF16 scales x and adds y to it: see generic.AddScaledBF16.
 func AddScaledBF16(impl Implementation, x []uint16, y []float32, scale float32) {
+	if raceDetector && impl != Generic {
+		addScaledBF16Accesses(x, y, scale)
+	}
 	switch impl {
 	case NEON:
 		asm.AddScaledBF16NEON(unsafe.SliceData(x), unsafe.SliceData(y), len(x), scale)
@@ -623,6 +737,9 @@ func AddScaledBF16(impl Implementation, x []uint16, y []float32, scale float32) 
 
 // DeinterleaveB32 is generic.Deinterleave of elements of 4 bytes.
 func DeinterleaveB32(impl Implementation, y, x []uint32) {
+	if raceDetector && impl != Generic {
+		deinterleaveB32Accesses(y, x)
+	}
 	switch impl {
 	case NEON:
 		asm.DeinterleaveB32NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
@@ -635,6 +752,9 @@ func DeinterleaveB32(impl Implementation, y, x []uint32) {
 
 // DeinterleaveB16 is generic.Deinterleave of elements of 2 bytes.
 func DeinterleaveB16(impl Implementation, y, x []uint16) {
+	if raceDetector && impl != Generic {
+		deinterleaveB16Accesses(y, x)
+	}
 	switch impl {
 	case NEON:
 		asm.DeinterleaveB16NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
@@ -647,6 +767,9 @@ func DeinterleaveB16(impl Implementation, y, x []uint16) {
 
 // InterleaveB32 is generic.Interleave of elements of 4 bytes.
 func InterleaveB32(impl Implementation, y, x []uint32) {
+	if raceDetector && impl != Generic {
+		interleaveB32Accesses(y, x)
+	}
 	switch impl {
 	case NEON:
 		asm.InterleaveB32NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
@@ -659,6 +782,9 @@ func InterleaveB32(impl Implementation, y, x []uint32) {
 
 // InterleaveB16 is generic.Interleave of elements of 2 bytes.
 func InterleaveB16(impl Implementation, y, x []uint16) {
+	if raceDetector && impl != Generic {
+		interleaveB16Accesses(y, x)
+	}
 	switch impl {
 	case NEON:
 		asm.InterleaveB16NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
@@ -671,6 +797,9 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 
 // QuantizeF32ToQ8 writes vectors as blocks of Q8_0: see generic.QuantizeF32ToQ8.
 func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		quantizeF32ToQ8Accesses(y, x, v)
+	}
 	switch impl {
 	case NEON:
 		asm.QuantizeF32ToQ8NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
@@ -684,6 +813,9 @@ func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion)
 // QuantizeRowF32ToI8 writes vectors and the scale of each: see
 // generic.QuantizeRowF32ToI8.
 func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		quantizeRowF32ToI8Accesses(y, scales, x, v)
+	}
 	switch impl {
 	case NEON:
 		asm.QuantizeRowF32ToI8NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
@@ -697,6 +829,9 @@ func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *C
 // QuantizeRowF32ToE4M3 writes vectors and the scale of each: see
 // generic.QuantizeRowF32ToE4M3.
 func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		quantizeRowF32ToE4M3Accesses(y, scales, x, v)
+	}
 	switch impl {
 	case NEON:
 		asm.QuantizeRowF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
@@ -709,6 +844,9 @@ func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v
 
 // QuantizeF32ToE4M3 writes vectors times scale: see generic.QuantizeF32ToE4M3.
 func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
+	if raceDetector && impl != Generic {
+		quantizeF32ToE4M3Accesses(y, x, v, scale)
+	}
 	switch impl {
 	case NEON:
 		asm.QuantizeF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
@@ -721,6 +859,9 @@ func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversio
 
 // QuantizeF32ToE5M2 writes vectors times scale: see generic.QuantizeF32ToE5M2.
 func QuantizeF32ToE5M2(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
+	if raceDetector && impl != Generic {
+		quantizeF32ToE5M2Accesses(y, x, v, scale)
+	}
 	switch impl {
 	case NEON:
 		asm.QuantizeF32ToE5M2NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
@@ -734,6 +875,9 @@ func QuantizeF32ToE5M2(impl Implementation, y []uint8, x []float32, v *Conversio
 // DequantizeQ8ToF32 writes the numbers of blocks of Q8_0: see
 // generic.DequantizeQ8ToF32.
 func DequantizeQ8ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeQ8ToF32Accesses(y, x, v)
+	}
 	switch impl {
 	case NEON:
 		asm.DequantizeQ8ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
@@ -747,6 +891,9 @@ func DequantizeQ8ToF32(impl Implementation, y []float32, x []uint8, v *Conversio
 // DequantizeI8ToF32 writes vectors times the scale of each: see
 // generic.DequantizeI8ToF32.
 func DequantizeI8ToF32(impl Implementation, y []float32, x []int8, scales []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeI8ToF32Accesses(y, x, scales, v)
+	}
 	switch impl {
 	case NEON:
 		asm.DequantizeI8ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
@@ -760,6 +907,9 @@ func DequantizeI8ToF32(impl Implementation, y []float32, x []int8, scales []floa
 // DequantizeE4M3ToF32 writes vectors times the scale of each: see
 // generic.DequantizeE4M3ToF32.
 func DequantizeE4M3ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeE4M3ToF32Accesses(y, x, scales, v)
+	}
 	switch impl {
 	case NEON:
 		asm.DequantizeE4M3ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
@@ -773,6 +923,9 @@ func DequantizeE4M3ToF32(impl Implementation, y []float32, x []uint8, scales []f
 // DequantizeE5M2ToF32 writes vectors times the scale of each: see
 // generic.DequantizeE5M2ToF32.
 func DequantizeE5M2ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeE5M2ToF32Accesses(y, x, scales, v)
+	}
 	switch impl {
 	case NEON:
 		asm.DequantizeE5M2ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
@@ -785,6 +938,9 @@ func DequantizeE5M2ToF32(impl Implementation, y []float32, x []uint8, scales []f
 
 // HadamardF32 transforms rows of Len elements in place: see generic.HadamardF32.
 func HadamardF32(impl Implementation, x []float32, l *Lines, factor float32) {
+	if raceDetector && impl != Generic {
+		hadamardF32Accesses(x, l, factor)
+	}
 	switch impl {
 	case NEON:
 		asm.HadamardF32NEON(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
@@ -798,6 +954,9 @@ func HadamardF32(impl Implementation, x []float32, l *Lines, factor float32) {
 // cosSinExactF32 writes the row of one position and reports whether every entry
 // was decided.
 func cosSinExactF32(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {
+	if raceDetector && impl != Generic {
+		cosSinExactF32Accesses(cos, sin, position, b, scaleCos, scaleSin)
+	}
 	switch impl {
 	case NEON:
 		return asm.CosSinExactF32NEON(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), position, scaleCos, scaleSin) == 0
@@ -814,6 +973,9 @@ func cosSinExactF32(impl Implementation, cos, sin []float32, position float64, b
 // cosSinSeedF64 writes the float64 cosines and sines of one position and the error
 // bounds of sines of angles up to reach times the frequencies.
 func cosSinSeedF64(impl Implementation, cos, sin, bound *[Width]float64, b *Block, position, reach float64) {
+	if raceDetector && impl != Generic {
+		cosSinSeedF64Accesses(cos, sin, bound, b, position, reach)
+	}
 	switch impl {
 	case NEON:
 		asm.CosSinSeedF64NEON(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], b.padded(), position, reach)
@@ -827,6 +989,9 @@ func cosSinSeedF64(impl Implementation, cos, sin, bound *[Width]float64, b *Bloc
 // cosSinShiftF32 writes rows from a seed and returns how many came before the
 // first that was not decided.
 func cosSinShiftF32(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32) int {
+	if raceDetector && impl != Generic {
+		cosSinShiftF32Accesses(cos, sin, stride, rows, seed, shift, n, scaleCos, scaleSin)
+	}
 	switch impl {
 	case NEON:
 		return asm.CosSinShiftF32NEON(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
@@ -842,6 +1007,9 @@ func cosSinShiftF32(impl Implementation, cos, sin []float32, stride, rows int, s
 // before the first that was not decided, by non-temporal stores where there are
 // such.
 func cosSinShiftNonTemporalF32(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32) int {
+	if raceDetector && impl != Generic {
+		cosSinShiftNonTemporalF32Accesses(cos, sin, stride, rows, seed, shift, n, scaleCos, scaleSin)
+	}
 	switch impl {
 	case NEON:
 		return asm.CosSinShiftF32NEON(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
@@ -856,6 +1024,9 @@ func cosSinShiftNonTemporalF32(impl Implementation, cos, sin []float32, stride, 
 // cosSinFloat32F32 writes the row of one position and reports whether every angle
 // was below 2^50.
 func cosSinFloat32F32(impl Implementation, cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) bool {
+	if raceDetector && impl != Generic {
+		cosSinFloat32F32Accesses(cos, sin, invFreq, position, scaleCos, scaleSin)
+	}
 	switch impl {
 	case NEON:
 		return asm.CosSinFloat32F32NEON(unsafe.SliceData(cos), unsafe.SliceData(sin), unsafe.SliceData(invFreq), len(invFreq), position, scaleCos, scaleSin) == 0

@@ -48,7 +48,7 @@ func (b *Block) padded() int { return (b.n + 15) &^ 15 }
 // Shift holds the cosines and sines of the positions 0 to 31 times the
 // frequencies of a block, in float64.
 //
-// By the linear shift property of sinusoids, the row of a position is that of
+// By the linear shift property of sinusoids, the row of a position is the row of
 // the multiple of 32 below it, the seed, shifted by one of these:
 //
 //	cos(a+b) = cos(a)cos(b) - sin(a)sin(b)

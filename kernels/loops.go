@@ -8,7 +8,7 @@ func rotateHalfSplitF32Generic(y, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateHalfSplitF32(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			generic.RotateHalfSplitF32(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -17,7 +17,7 @@ func rotateHalfSplitF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateHalfSplitF16(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			generic.RotateHalfSplitF16(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -26,7 +26,7 @@ func rotateHalfSplitBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) 
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateHalfSplitBF16(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			generic.RotateHalfSplitBF16(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -35,7 +35,7 @@ func rotateHalfSplitF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rotati
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateHalfSplitF32ToF16(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			generic.RotateHalfSplitF32ToF16(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -44,7 +44,7 @@ func rotateHalfSplitF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rotat
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateHalfSplitF32ToBF16(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			generic.RotateHalfSplitF32ToBF16(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -53,7 +53,7 @@ func rotateHalfSplitF16ToF32Generic(y []float32, x []uint16, cos, sin []float32,
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateHalfSplitF16ToF32(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			generic.RotateHalfSplitF16ToF32(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -62,7 +62,7 @@ func rotateHalfSplitBF16ToF32Generic(y []float32, x []uint16, cos, sin []float32
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateHalfSplitBF16ToF32(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			generic.RotateHalfSplitBF16ToF32(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -71,7 +71,7 @@ func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateInterleavedF32(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			generic.RotateInterleavedF32(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -80,7 +80,7 @@ func rotateInterleavedF16Generic(y, x []uint16, cos, sin []float32, r *Rotation)
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateInterleavedF16(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			generic.RotateInterleavedF16(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -89,7 +89,7 @@ func rotateInterleavedBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateInterleavedBF16(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			generic.RotateInterleavedBF16(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -98,7 +98,7 @@ func rotateInterleavedF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rota
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateInterleavedF32ToF16(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			generic.RotateInterleavedF32ToF16(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -107,7 +107,7 @@ func rotateInterleavedF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rot
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateInterleavedF32ToBF16(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			generic.RotateInterleavedF32ToBF16(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -116,7 +116,7 @@ func rotateInterleavedF16ToF32Generic(y []float32, x []uint16, cos, sin []float3
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateInterleavedF16ToF32(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			generic.RotateInterleavedF16ToF32(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -125,7 +125,7 @@ func rotateInterleavedBF16ToF32Generic(y []float32, x []uint16, cos, sin []float
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateInterleavedBF16ToF32(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			generic.RotateInterleavedBF16ToF32(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -134,7 +134,7 @@ func rotateQuantizeHalfSplitF32ToQ8Generic(y []uint8, x, cos, sin []float32, r *
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeHalfSplitF32ToQ8(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			generic.RotateQuantizeHalfSplitF32ToQ8(y[i:][:2*r.Pairs/generic.Q8Block*generic.Q8Bytes], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -143,7 +143,7 @@ func rotateQuantizeRowHalfSplitF32ToI8Generic(y []int8, scales, x, cos, sin []fl
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowHalfSplitF32ToI8(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowHalfSplitF32ToI8(y[i:][:2*r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -152,7 +152,7 @@ func rotateQuantizeRowHalfSplitF32ToE4M3Generic(y []uint8, scales, x, cos, sin [
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowHalfSplitF32ToE4M3(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowHalfSplitF32ToE4M3(y[i:][:2*r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -161,7 +161,7 @@ func rotateQuantizeScaledHalfSplitF32ToE4M3Generic(y []uint8, x, cos, sin []floa
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeScaledHalfSplitF32ToE4M3(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:], scale)
+			generic.RotateQuantizeScaledHalfSplitF32ToE4M3(y[i:][:2*r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs], scale)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func rotateQuantizeScaledHalfSplitF32ToE5M2Generic(y []uint8, x, cos, sin []floa
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeScaledHalfSplitF32ToE5M2(y[i:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:], scale)
+			generic.RotateQuantizeScaledHalfSplitF32ToE5M2(y[i:][:2*r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs], scale)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func rotateQuantizeInterleavedF32ToQ8Generic(y []uint8, x, cos, sin []float32, r
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeInterleavedF32ToQ8(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			generic.RotateQuantizeInterleavedF32ToQ8(y[i:][:2*r.Pairs/generic.Q8Block*generic.Q8Bytes], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -188,7 +188,7 @@ func rotateQuantizeRowInterleavedF32ToI8Generic(y []int8, scales, x, cos, sin []
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowInterleavedF32ToI8(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowInterleavedF32ToI8(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -197,7 +197,7 @@ func rotateQuantizeRowInterleavedF32ToE4M3Generic(y []uint8, scales, x, cos, sin
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowInterleavedF32ToE4M3(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowInterleavedF32ToE4M3(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -206,7 +206,7 @@ func rotateQuantizeScaledInterleavedF32ToE4M3Generic(y []uint8, x, cos, sin []fl
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeScaledInterleavedF32ToE4M3(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:], scale)
+			generic.RotateQuantizeScaledInterleavedF32ToE4M3(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs], scale)
 		}
 	}
 }
@@ -215,66 +215,58 @@ func rotateQuantizeScaledInterleavedF32ToE5M2Generic(y []uint8, x, cos, sin []fl
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeScaledInterleavedF32ToE5M2(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:], scale)
+			generic.RotateQuantizeScaledInterleavedF32ToE5M2(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs], scale)
 		}
 	}
 }
 
 func rmsNormF32Generic(x, weight []float32, l *Lines, epsilon float32) {
 	for i := range l.Count {
-
 		generic.RMSNormF32(x[i*l.Stride:][:l.Len], weight, epsilon)
 	}
 }
 
 func scaleRowsF32Generic(x []float32, factor float32, l *Lines) {
 	for i := range l.Count {
-
 		generic.ScaleF32(x[i*l.Stride:][:l.Len], factor)
 	}
 }
 
 func rmsNormF16Generic(x []uint16, weight []float32, l *Lines, epsilon float32) {
 	for i := range l.Count {
-
 		generic.RMSNormF16(x[i*l.Stride:][:l.Len], weight, epsilon)
 	}
 }
 
 func scaleRowsF16Generic(x []uint16, factor float32, l *Lines) {
 	for i := range l.Count {
-
 		generic.ScaleF16(x[i*l.Stride:][:l.Len], factor)
 	}
 }
 
 func rmsNormBF16Generic(x []uint16, weight []float32, l *Lines, epsilon float32) {
 	for i := range l.Count {
-
 		generic.RMSNormBF16(x[i*l.Stride:][:l.Len], weight, epsilon)
 	}
 }
 
 func scaleRowsBF16Generic(x []uint16, factor float32, l *Lines) {
 	for i := range l.Count {
-
 		generic.ScaleBF16(x[i*l.Stride:][:l.Len], factor)
 	}
 }
 
 func rmsNormRotateHalfSplitF32Generic(x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
 	for i := range f.Count {
-		at := i*f.Stride + f.First
-		generic.RMSNormF32(x[i*f.Stride:][:f.Len], weight, epsilon)
-		generic.RotateHalfSplitF32(x[at:][:f.Pairs], x[at+f.Pairs:][:f.Pairs], x[at:][:f.Pairs], x[at+f.Pairs:][:f.Pairs], cos, sin)
+		generic.RMSNormF32(x[i*f.Stride:][:f.Len], weight[:f.Len], epsilon)
+		generic.RotateHalfSplitF32(x[i*f.Stride+f.First:][:f.Pairs], x[i*f.Stride+f.First+f.Pairs:][:f.Pairs], x[i*f.Stride+f.First:][:f.Pairs], x[i*f.Stride+f.First+f.Pairs:][:f.Pairs], cos, sin)
 	}
 }
 
 func rmsNormRotateInterleavedF32Generic(x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
 	for i := range f.Count {
-		at := i*f.Stride + f.First
-		generic.RMSNormF32(x[i*f.Stride:][:f.Len], weight, epsilon)
-		generic.RotateInterleavedF32(x[at:][:2*f.Pairs], x[at:][:2*f.Pairs], cos, sin)
+		generic.RMSNormF32(x[i*f.Stride:][:f.Len], weight[:f.Len], epsilon)
+		generic.RotateInterleavedF32(x[i*f.Stride+f.First:][:2*f.Pairs], x[i*f.Stride+f.First:][:2*f.Pairs], cos, sin)
 	}
 }
 
@@ -284,27 +276,24 @@ func addRowsF32Generic(y, x []float32, xFirst, xStride int, ids []int32, t *Tile
 		if ids != nil {
 			row = int(ids[r])
 		}
-		generic.AddF32(y[r*t.Stride:][:t.Len], x[xFirst+row*xStride:])
+		generic.AddF32(y[r*t.Stride:][:t.Len], x[xFirst+row*xStride:][:t.Len])
 	}
 }
 
 func addClampedF32Generic(y, x []float32, first, step int, t *Tile) {
 	for r := range t.Rows {
-
 		generic.AddClampedF32(y[r*t.Stride:][:t.Len], x, first+r*step)
 	}
 }
 
 func addDistanceF32Generic(y []float32, slope float32, first, step int, t *Tile) {
 	for r := range t.Rows {
-
 		generic.AddDistanceF32(y[r*t.Stride:][:t.Len], slope, first+r*step)
 	}
 }
 
 func subAbsoluteDistanceF32Generic(y []float32, slope float32, first, step int, t *Tile) {
 	for r := range t.Rows {
-
 		generic.SubAbsoluteDistanceF32(y[r*t.Stride:][:t.Len], slope, first+r*step)
 	}
 }
@@ -312,8 +301,7 @@ func subAbsoluteDistanceF32Generic(y []float32, slope float32, first, step int, 
 func dotProductsF32Generic(y, x, vectors []float32, m *Matrices) {
 	for r := range m.Rows {
 		for c := range m.Columns {
-
-			y[r*m.YStride+c] = generic.DotF32(x[r*m.XStride:][:m.Len], vectors[c*m.VectorStride:])
+			y[r*m.YStride+c] = generic.DotF32(x[r*m.XStride:][:m.Len], vectors[c*m.VectorStride:][:m.Len])
 		}
 	}
 }
@@ -321,78 +309,67 @@ func dotProductsF32Generic(y, x, vectors []float32, m *Matrices) {
 func addMultiplesF32Generic(y, x, vectors []float32, m *Matrices) {
 	for r := range m.Rows {
 		for c := range m.Columns {
-
-			generic.AddMultipleF32(y[r*m.YStride:][:m.Len], vectors[c*m.VectorStride:], x[r*m.XStride+c])
+			generic.AddMultipleF32(y[r*m.YStride:][:m.Len], vectors[c*m.VectorStride:][:m.Len], x[r*m.XStride+c])
 		}
 	}
 }
 
 func quantizeF32ToQ8Generic(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
-
-		generic.QuantizeF32ToQ8(y[i*v.YStride:], x[i*v.XStride:][:v.Len])
+		generic.QuantizeF32ToQ8(y[i*v.YStride:][:v.Len/generic.Q8Block*generic.Q8Bytes], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeRowF32ToI8Generic(y []int8, scales, x []float32, v *Conversion) {
 	for i := range v.Count {
-
-		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToI8(y[i*v.YStride:], x[i*v.XStride:][:v.Len])
+		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToI8(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeRowF32ToE4M3Generic(y []uint8, scales, x []float32, v *Conversion) {
 	for i := range v.Count {
-
-		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToE4M3(y[i*v.YStride:], x[i*v.XStride:][:v.Len])
+		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToE4M3(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeF32ToE4M3Generic(y []uint8, x []float32, v *Conversion, scale float32) {
 	for i := range v.Count {
-
-		generic.QuantizeF32ToE4M3(y[i*v.YStride:], x[i*v.XStride:][:v.Len], scale)
+		generic.QuantizeF32ToE4M3(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scale)
 	}
 }
 
 func quantizeF32ToE5M2Generic(y []uint8, x []float32, v *Conversion, scale float32) {
 	for i := range v.Count {
-
-		generic.QuantizeF32ToE5M2(y[i*v.YStride:], x[i*v.XStride:][:v.Len], scale)
+		generic.QuantizeF32ToE5M2(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scale)
 	}
 }
 
 func dequantizeQ8ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
-
-		generic.DequantizeQ8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:])
+		generic.DequantizeQ8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Q8Block*generic.Q8Bytes])
 	}
 }
 
 func dequantizeI8ToF32Generic(y []float32, x []int8, scales []float32, v *Conversion) {
 	for i := range v.Count {
-
-		generic.DequantizeI8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:], scales[i*v.ScaleStride])
+		generic.DequantizeI8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scales[i*v.ScaleStride])
 	}
 }
 
 func dequantizeE4M3ToF32Generic(y []float32, x []uint8, scales []float32, v *Conversion) {
 	for i := range v.Count {
-
-		generic.DequantizeE4M3ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:], scales[i*v.ScaleStride])
+		generic.DequantizeE4M3ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scales[i*v.ScaleStride])
 	}
 }
 
 func dequantizeE5M2ToF32Generic(y []float32, x []uint8, scales []float32, v *Conversion) {
 	for i := range v.Count {
-
-		generic.DequantizeE5M2ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:], scales[i*v.ScaleStride])
+		generic.DequantizeE5M2ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scales[i*v.ScaleStride])
 	}
 }
 
 func hadamardF32Generic(x []float32, l *Lines, factor float32) {
 	for i := range l.Count {
-
 		generic.HadamardF32(x[i*l.Stride:][:l.Len], factor)
 	}
 }

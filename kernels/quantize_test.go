@@ -44,6 +44,39 @@ func TestMagnitudes(t *testing.T) {
 	})
 }
 
+// Of eight heads that are rotated and quantized together, each finds its largest magnitude
+// wherever it is.
+func TestLargestOfHeads(t *testing.T) {
+	rotating := slices.DeleteFunc(rotations(), func(o *operations.Operation) bool { return o.Lengths == nil })
+	operations.EachOperation(t, rotating, func(t *testing.T, o *operations.Operation) {
+		r := testkit.NewRand(14)
+		for length, pairs := range o.Lengths {
+			p := o.Problem(r, length, false)
+			for p.Rotation.Heads != 8 || p.Rotation.Tokens != 1 {
+				p = o.Problem(r, length, false)
+			}
+			for at := range 2 * pairs {
+				p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
+					for name, value := range map[string]float32{"cos": 1, "sin": 0} {
+						row := operations.Elements[float32](a, name)
+						for i := range row {
+							row[i] = value
+						}
+					}
+					x := operations.Elements[float32](a, "x")
+					for i := range x {
+						x[i] = float32(r.NormFloat64())
+					}
+					for head := range 8 {
+						x[head*p.Rotation.XHeadStride+at] = 10 + r.Float32()
+					}
+				}
+				o.Try(t, r, p, operations.Padded(r, o))
+			}
+		}
+	})
+}
+
 // Quotients next to the midpoints of two results are rounded as the correctly rounded
 // quotient is.
 func TestQuotients(t *testing.T) {

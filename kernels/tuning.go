@@ -58,14 +58,17 @@ const (
 )
 
 const (
-	// ShiftedRows is the number of rows from which on it pays to prepare the Shift of
-	// a block for one call: that is 32 seeds. CosSin of 64 frequencies with and without,
-	// 32 rows: 4.7 and 3.7 us (AVX2 4.9, 4.4), 64 rows: 5.5 and 6.8 us (5.9, 7.7), 128
-	// rows: 6.4 and 13.4 us (10.2, 16.3).
+	// ShiftedRows is the number of rows from which on one call gains by preparing the Shift of
+	// a block, which is 32 seeds. CosSin of 64 frequencies, µs with and without:
+	//
+	//	rows    AVX-512        AVX2
+	//	  32    4.7,  3.7     4.9,  4.4
+	//	  64    5.5,  6.8     5.9,  7.7
+	//	 128    6.4, 13.4    10.2, 16.3
 	ShiftedRows = 64
-	// shortRun is the rows below which those of their own are cheaper than a seed.
-	// Rotary.CosSin of 64 pairs on Zen 5 with seeds and without, ns a row: runs of 2 rows 44
-	// and 73, of 3 rows 33 and 70.
+	// shortRun is the number of rows from which on a run of positions shares a seed.
+	// Rotary.CosSin of 64 pairs on Zen 5, ns a row with seeds and without: runs of 2 rows
+	// 44, 73; of 3 rows 33, 70.
 	shortRun = 2
 	// MaxBlocks is the most blocks that SinusoidalRows takes: their seeds are 12 KiB of
 	// stack.
@@ -97,7 +100,7 @@ func (i Implementation) RotatesAndQuantizes(to Kind, scaled bool, headDim int) b
 	switch {
 	case i == Generic || i == NEON:
 		return false
-	case to != Q8 && !scaled:
+	case to != KindQ8 && !scaled:
 		const most = 512 // that generic's definition takes
 		return headDim%64 == 0 && headDim <= most
 	default:
@@ -105,17 +108,22 @@ func (i Implementation) RotatesAndQuantizes(to Kind, scaled bool, headDim int) b
 	}
 }
 
-// A store to a line that is in no cache reads it first. Where so much is written that
-// nothing of it is still in a cache when it is used, non-temporal stores save that.
+// A store to a line that is in no cache reads the line first. A call that writes more than the
+// caches hold saves that by non-temporal stores.
 const (
 	// NonTemporalTable is the entries of cos, and as many of sin: 32 MiB together. Exact
-	// Rotary.CosSin on Zen 5 with and without, ns a pair, 64 pairs a row: 65,536 rows 0.21 and
-	// 0.41 (AVX2 0.39, 0.45), 1,048,576 rows 0.29 and 0.43 (0.44, 0.46). A table of 16,384
-	// rows, 8 MiB, takes 0.215 and 0.230 (0.38, 0.39), but with them it is in no cache after.
-	// Such stores alone take 0.20 to 0.26, to one array or to two.
+	// Rotary.CosSin of 64 pairs on Zen 5, ns a pair with and without:
+	//
+	//	     rows    AVX-512          AVX2
+	//	   16,384    0.215, 0.230    0.38, 0.39    8 MiB, which are in no cache afterwards
+	//	   65,536    0.21,  0.41     0.39, 0.45
+	//	1,048,576    0.29,  0.43     0.44, 0.46
 	NonTemporalTable = 4 << 20
-	// nonTemporalCopy is the bytes that RotateInto writes. 8 MiB of float32 with and
-	// without, 404 and 770 us (AVX2 484, 849); 4 MiB of float16 423 and 297 us.
+	// nonTemporalCopy is the bytes that RotateInto writes. µs with and without:
+	//
+	//	                    AVX-512     AVX2
+	//	8 MiB of float32    404, 770    484, 849
+	//	4 MiB of float16    423, 297
 	nonTemporalCopy = 8 << 20
 )
 

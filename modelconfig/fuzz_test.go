@@ -50,14 +50,14 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		}
 	}
 	if err != nil {
-		if _, err := m.Rope(); !errors.Is(err, ErrArgument) {
+		if _, err := m.Rope(); !errors.Is(err, posenc.ErrConfig) {
 			t.Fatalf("no model: %v", err)
 		}
 		return
 	}
 	refuses := func(options ...RopeOptions) {
 		t.Helper()
-		if rope, err := m.Rope(options...); rope != nil || !errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
+		if rope, err := m.Rope(options...); rope != nil || !errors.Is(err, posenc.ErrConfig) || len(err.Error()) > 2000 {
 			t.Fatalf("%+v: %v", options, err)
 		}
 	}

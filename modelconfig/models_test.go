@@ -2,8 +2,8 @@ package modelconfig
 
 import (
 	"bytes"
+	"go/ast"
 	"go/parser"
-	"go/scanner"
 	"go/token"
 	"os"
 	"os/exec"
@@ -96,37 +96,30 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// A model is one value in one file of Go, that of its vendor: no other file defines its name, and
-// none but those of vendors mentions it. (Package multimodal has the names of each family.)
+// A model is one value in one file of Go, that of its vendor, and no other file has its name: only
+// types that hold it, or whose GGUF files are of its architecture, refer to it, and package
+// multimodal has the names of each family.
 func TestNamesStandOnce(t *testing.T) {
-	defined, mentioned := map[string][]string{}, map[string][]string{} // files of a name
-	add := func(files map[string][]string, name, path string) {
-		if !slices.Contains(files[name], path) {
-			files[name] = append(files[name], path)
+	const families = "../multimodal/family.go"
+	files := map[string][]string{} // of a text
+	for _, path := range append(sources(), testkit.Must(filepath.Glob("../multimodal/*.go"))...) {
+		if path == families || strings.HasSuffix(path, "_test.go") {
+			continue
 		}
-	}
-	for _, path := range sources() {
-		source := testkit.Must(os.ReadFile(path))
-		var s scanner.Scanner
-		s.Init(token.NewFileSet().AddFile("", -1, len(source)), source, nil, 0)
-		for before := ""; ; {
-			_, tok, literal := s.Scan()
-			if tok == token.EOF {
-				break
-			}
-			if tok == token.STRING {
-				text, _ := strconv.Unquote(literal)
-				switch {
-				case before == "Name":
-					add(defined, text, path)
-				case !isVendor(path):
-					add(mentioned, text, path)
+		vendor := isVendor(path)
+		ast.Inspect(testkit.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0)), func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				key, _ := n.Key.(*ast.Ident)
+				return !vendor || key == nil || !slices.Contains([]string{"Text", "Tower", "GGUF"}, key.Name)
+			case *ast.BasicLit:
+				if n.Kind == token.STRING {
+					text := testkit.Must(strconv.Unquote(n.Value))
+					files[text] = append(files[text], path)
 				}
 			}
-			if tok != token.COLON {
-				before = literal
-			}
-		}
+			return true
+		})
 	}
 	counted := 0
 	for _, name := range slices.Compact(models.NamesOf(func(v *models.Vendor, add func(string)) {
@@ -143,11 +136,8 @@ func TestNamesStandOnce(t *testing.T) {
 		}
 	})) {
 		counted++
-		if len(defined[name]) != 1 || !isVendor(defined[name][0]) {
-			t.Errorf("%s is defined in %q", name, defined[name])
-		}
-		if len(mentioned[name]) > 0 && !slices.Contains(otherWords, name) {
-			t.Errorf("%s is mentioned in %q", name, mentioned[name])
+		if in := slices.Compact(files[name]); len(in) != 1 || !isVendor(in[0]) {
+			t.Errorf("%s stands in %q", name, in)
 		}
 	}
 	if counted < 400 {
@@ -159,9 +149,6 @@ func TestNamesStandOnce(t *testing.T) {
 func isVendor(path string) bool {
 	return strings.HasPrefix(path, "internal/models/") && bytes.Contains(testkit.Must(os.ReadFile(path)), []byte("Models = Vendor{\n"))
 }
-
-// otherWords are names of models that are words of configurations too.
-var otherWords = []string{}
 
 // Importing this package does nothing.
 func TestNoInit(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 )
 
 // HuggingFace reads the config.json of a model on the Hugging Face Hub: the form of transformers 4
-// (rope_theta, rope_scaling), that of transformers 5 (rope_parameters, flat or by layer type), and
+// (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters, flat or by layer type), and
 // the keys that single models have instead. A key that is absent or null has the default of
 // transformers 5.23 for its model_type. For a model of images or audio it reads the text model.
 // The layout is the one of the weights on the Hub; of latent attention (MLA) only the rotary part
@@ -19,14 +19,14 @@ import (
 // has all keys and rules, docs/models.md the types.
 //
 // options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or
-// ErrContradiction; ErrArgument for several Options.
+// ErrContradiction; posenc.ErrConfig for several Options.
 func HuggingFace(config []byte, options ...Options) (*Model, error) {
 	return fromHuggingFaceFile("HuggingFace", config, options, huggingface.ReadText)
 }
 
 // Options are of the readers HuggingFace, HuggingFaceVision and GGUF.
 type Options struct {
-	// Type reads a description as that of another type: a model_type, or an architecture for
+	// Type reads a description as if it were of another type: a model_type, or an architecture for
 	// GGUF. A model that is built like a known one can then be read before this package knows its
 	// type. Model.Type returns this type. "" means the type that the description names.
 	Type string
@@ -39,7 +39,7 @@ type Options struct {
 //
 // Each patch of an image has two positions, and positions are [2][patches]: axis 0 is the row
 // of the patch, counted from the top, and axis 1 its column. RotaryConfig.Axes says which
-// pair takes which axis; the order of axes is the same for all towers, whatever the model's
+// pair takes which axis; the order of axes is the same for all towers and need not be the order in the model's
 // own code does. Rows and columns start at 0 in each image. Each frame of a video has the
 // positions of an image.
 // [Model.Patches] says from which number a model counts, and whether its patches come row by row;
@@ -63,9 +63,7 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 // are ignored. A model has at most 4096 layers. docs/keys.md has all keys, docs/models.md the
 // architectures.
 //
-// options is at most one Options. Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an
-// architecture, scaling type or key), ErrNotRotary, ErrValue or ErrContradiction; ErrArgument for
-// several Options.
+// options is at most one Options. Errors are those of HuggingFace.
 func GGUF(keys map[string]any, options ...Options) (*Model, error) {
 	o, err := one("GGUF", options)
 	if err != nil {

@@ -44,11 +44,11 @@ type ropeLayer struct {
 	attention, indexer, of *posenc.Rotary
 }
 
-// Rope computes the frequencies of all layers. Each layer gets its own, whatever the model is:
+// Rope computes the frequencies of all layers. Each layer gets its own, in every model:
 // layers that do not rotate, several bases, and indexers.
 //
 // options is at most one RopeOptions. Without it, or with its zero value, angles are exact.
-// Errors wrap ErrArgument (several options; a SequenceLength that is negative, or 0 although
+// Errors wrap posenc.ErrConfig (several options; a SequenceLength that is negative, or 0 although
 // frequencies depend on it; an unknown Rounding; FrequencyFactors that are missing, of the wrong
 // number or out of range) or ErrValue (numbers in the configuration from which no frequencies of
 // that length or rounding can be computed).
@@ -59,7 +59,7 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 		return nil, err
 	}
 	if m == nil || len(m.of().Kinds) == 0 {
-		return nil, document.ValueError(ErrArgument, function, "the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
+		return nil, document.ValueError(posenc.ErrConfig, function, "the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
 	}
 	rotaries := map[string]*posenc.Rotary{}
 	rope := &Rope{}
@@ -96,7 +96,7 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 // one returns the only value of options, or the zero value of none.
 func one[O any](function string, options []O) (o O, err error) {
 	if len(options) > 1 {
-		return o, document.ValueError(ErrArgument, function, "options", document.ListText(len(options)), "at most one %T", o)
+		return o, document.ValueError(posenc.ErrConfig, function, "options", document.ListText(len(options)), "at most one %T", o)
 	}
 	if len(options) == 1 {
 		o = options[0]
@@ -107,7 +107,7 @@ func one[O any](function string, options []O) (o O, err error) {
 // config returns what posenc.NewRotary takes for a kind of layers.
 func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfig, error) {
 	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, error) {
-		return posenc.RotaryConfig{}, document.ValueError(ErrArgument, function, name, value, expected, args...)
+		return posenc.RotaryConfig{}, document.ValueError(posenc.ErrConfig, function, name, value, expected, args...)
 	}
 	k := m.of().Kinds[name]
 	pairs := k.Rotary.RotaryDim / 2
@@ -148,10 +148,10 @@ func (r *Rope) layer(i int) ropeLayer {
 
 // Rows computes the cosines and sines of the tokens of a step once for all layers: one row for
 // each token and each kind of layers. With several axes positions is [axes][tokens]. Errors are
-// those of posenc.Rotary.Rows; ErrArgument for a nil or zero Rope.
+// as in posenc.Rotary.Rows; posenc.ErrConfig for a nil or zero Rope.
 func (r *Rope) Rows(positions []int32) (*LayerRows, error) {
 	if r == nil || len(r.kinds) == 0 {
-		return nil, document.ValueError(ErrArgument, "Rope.Rows", "the Rope", "nil or zero", "a Rope from Model.Rope")
+		return nil, document.ValueError(posenc.ErrConfig, "Rope.Rows", "the Rope", "nil or zero", "a Rope from Model.Rope")
 	}
 	rows := &LayerRows{rope: r}
 	for _, k := range r.kinds {
@@ -174,11 +174,11 @@ type LayerRows struct {
 
 // Refill computes the rows of another step, of as many tokens as there are, in place of those
 // that there were. It allocates only where there never were as many tokens. No other call may
-// use the rows meanwhile. Errors are those of Rope.Rows. After an error there are no rows until
+// use the rows meanwhile. Errors are as in Rope.Rows. After an error there are no rows until
 // Refill returns nil.
 func (r *LayerRows) Refill(positions []int32) error {
 	if r == nil || len(r.kinds) == 0 {
-		return document.ValueError(ErrArgument, "LayerRows.Refill", "the LayerRows", "nil or zero", "LayerRows from Rope.Rows")
+		return document.ValueError(posenc.ErrConfig, "LayerRows.Refill", "the LayerRows", "nil or zero", "LayerRows from Rope.Rows")
 	}
 	r.stale = true
 	for _, rows := range r.kinds {
@@ -190,7 +190,7 @@ func (r *LayerRows) Refill(positions []int32) error {
 	return nil
 }
 
-// Layer returns the angles by which Q and K of a layer rotate. Those of a layer that does not
+// Layer returns the angles by which Q and K of a layer rotate. The angles of a layer that does not
 // rotate leave them as they are. If there is no such layer, functions that take the angles return
 // an error.
 func (r *LayerRows) Layer(layer int) posenc.Angles {

@@ -95,7 +95,7 @@ func interleaved(m *Model) bool {
 	return anyKind(m, func(k description.Kind) bool { return k.Rotary.Layout == posenc.Interleaved })
 }
 
-// derivedTraps follow from what was read, whatever the type and the format.
+// derivedTraps follow from what was read, for every type and both formats.
 var derivedTraps = []modelTrap{
 	{Trap: Trap{"the_softmax_is_scaled", "YaRN of latent attention also multiplies the scores, by `Layer.SoftmaxScale`: the square of 1 + 0.1 mscale_all_dim ln(factor); other types with the same keys do not scale scores"}, of: scalesSoftmax},
 	{Trap: Trap{"some_layers_do_not_rotate", "`Model.Layers` says which layers rotate; those without rotation leave Q and K as they are"}, of: leavesLayers},

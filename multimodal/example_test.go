@@ -116,7 +116,7 @@ func ExampleFamilyOf() {
 	// Output:
 	// qwen3_vl Qwen3VL
 	// glm4v Qwen3VL
-	// multimodal.FamilyOf: modelType is "llama", want a model in docs/multimodal.md: invalid configuration
+	// multimodal.FamilyOf: modelType is "llama", want the model_type of a model in docs/multimodal.md (an architecture of GGUF, such as qwen2vl, has models of several families): invalid configuration
 }
 
 // The patches of an image of 4 by 4, of which 2 by 2 become one token: they come together, and
@@ -166,7 +166,7 @@ func ExampleAppendFrames() {
 // each patch takes four learned positions.
 func ExampleGridWeights() {
 	grids := []multimodal.Grid{{T: 1, H: 2, W: 4}}
-	options := multimodal.GridOptions{Side: 3, MergeSize: 2, AlignCorners: true}
+	options := multimodal.GridWeightsOptions{Side: 3, MergeSize: 2, AlignCorners: true}
 	const patches = 2 * 4
 	taps := options.Taps()
 	indices, weights := make([]int32, patches*taps), make([]float32, patches*taps)

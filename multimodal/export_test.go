@@ -1,9 +1,9 @@
 package multimodal
 
-import (
-	"maps"
-	"slices"
-)
-
 // ModelTypes returns the models that FamilyOf knows.
-func ModelTypes() []string { return slices.Sorted(maps.Keys(modelTypes)) }
+func ModelTypes() (names []string) {
+	for _, r := range rules {
+		names = append(names, r.models...)
+	}
+	return names
+}

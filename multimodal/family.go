@@ -1,6 +1,7 @@
 package multimodal
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,10 @@ type rule struct {
 	seconds  bool // videos need SecondsPerGrid
 	perSec   bool // needs Model.PositionsPerSecond
 	floating bool // float32 arithmetic
+
+	// models are model types. For every prompt of testdata, the functions of all gave the same
+	// positions as the first.
+	models []string
 }
 
 var (
@@ -49,24 +54,29 @@ var (
 )
 
 var rules = [...]rule{
-	Qwen2VL:    {name: "Qwen2VL", kinds: videos},
-	Qwen25VL:   {name: "Qwen25VL", kinds: videos, seconds: true, perSec: true},
-	Qwen3VL:    {name: "Qwen3VL", kinds: videos, frames: true},
-	Ernie45VL:  {name: "Ernie45VL", kinds: videos},
-	HunYuanVL:  {name: "HunYuanVL", kinds: stills},
-	MiniCPMV47: {name: "MiniCPMV47", kinds: videos, frames: true},
-	Qwen25Omni: {name: "Qwen25Omni", kinds: everyKind, seconds: true, perSec: true},
-	Qwen3Omni:  {name: "Qwen3Omni", kinds: everyKind, seconds: true, perSec: true, floating: true},
-	Ming:       {name: "Ming", kinds: videos, seconds: true, floating: true},
+	Qwen2VL:  {name: "Qwen2VL", kinds: videos, models: []string{"qwen2_vl", "colqwen2", "paddleocr_vl", "glm_image"}},
+	Qwen25VL: {name: "Qwen25VL", kinds: videos, seconds: true, perSec: true, models: []string{"qwen2_5_vl"}},
+	Qwen3VL: {name: "Qwen3VL", kinds: videos, frames: true, models: []string{
+		"qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp", "glm4v", "glm4v_moe", "glm46v", "glmga", "glm_ocr",
+		"cohere_compass", "cosmos3_edge", "cosmos3_omni",
+	}},
+	Ernie45VL:  {name: "Ernie45VL", kinds: videos, models: []string{"ernie4_5_vl_moe", "ernie4_5_moe_vl"}},
+	HunYuanVL:  {name: "HunYuanVL", kinds: stills, models: []string{"hunyuan_vl"}},
+	MiniCPMV47: {name: "MiniCPMV47", kinds: videos, frames: true, models: []string{"minicpmv4_7"}},
+	Qwen25Omni: {name: "Qwen25Omni", kinds: everyKind, seconds: true, perSec: true, models: []string{
+		"qwen2_5_omni", "qwen2_5_omni_thinker", "qwen2_5_omni_talker",
+	}},
+	Qwen3Omni: {name: "Qwen3Omni", kinds: everyKind, seconds: true, perSec: true, floating: true, models: []string{
+		"qwen3_omni_moe", "qwen3_omni_moe_thinker", "qwen3_omni_moe_talker",
+	}},
+	Ming: {name: "Ming", kinds: videos, seconds: true, floating: true, models: []string{"bailing_moe_v2"}},
 }
 
+// asText are the models of several axes that give images the positions of text.
+var asText = []string{"jev", "minicpm_ocr", "minicpmv4_6"}
+
 func (r *rule) takes(kind Kind) bool {
-	for _, k := range r.kinds {
-		if k == kind {
-			return true
-		}
-	}
-	return kind == Marker || kind == SliceStart
+	return slices.Contains(r.kinds, kind) || kind == Marker || kind == SliceStart
 }
 
 func (f Family) String() string {
@@ -76,41 +86,24 @@ func (f Family) String() string {
 	return strconv.Itoa(int(f))
 }
 
-// modelTypes are the models of each family. For every prompt of testdata, their own functions
-// gave the same positions as the first model of the family.
-var modelTypes = map[string]Family{
-	"qwen2_vl": Qwen2VL, "colqwen2": Qwen2VL, "paddleocr_vl": Qwen2VL, "glm_image": Qwen2VL,
-	"qwen2_5_vl": Qwen25VL,
-	"qwen3_vl":   Qwen3VL, "qwen3_vl_moe": Qwen3VL, "qwen3_5": Qwen3VL, "qwen3_5_moe": Qwen3VL, "qwen4_exp": Qwen3VL,
-	"glm4v": Qwen3VL, "glm4v_moe": Qwen3VL, "glm46v": Qwen3VL, "glmga": Qwen3VL, "glm_ocr": Qwen3VL,
-	"cohere_compass": Qwen3VL, "cosmos3_edge": Qwen3VL, "cosmos3_omni": Qwen3VL,
-	"ernie4_5_vl_moe": Ernie45VL, "ernie4_5_moe_vl": Ernie45VL,
-	"hunyuan_vl":   HunYuanVL,
-	"minicpmv4_7":  MiniCPMV47,
-	"qwen2_5_omni": Qwen25Omni, "qwen2_5_omni_thinker": Qwen25Omni, "qwen2_5_omni_talker": Qwen25Omni,
-	"qwen3_omni_moe": Qwen3Omni, "qwen3_omni_moe_thinker": Qwen3Omni, "qwen3_omni_moe_talker": Qwen3Omni,
-	"bailing_moe_v2": Ming,
-}
-
-// asText are the models of several axes that give images the positions of text.
-var asText = map[string]bool{"jev": true, "minicpm_ocr": true, "minicpmv4_6": true}
-
 // FamilyOf returns the rule of a model by the model_type of its config.json, or of the text
 // model in it. It knows every model of transformers 5.23 that has a get_rope_index of its own,
 // Ming, and ernie4_5_moe_vl, the type of Baidu's own files: Baidu's code goes on at the largest
 // position + 1 after a video, so set Model.AfterLargest for it. For any other model_type it
 // returns an error that wraps ErrConfig; it does not guess.
 func FamilyOf(modelType string) (Family, error) {
-	if f, ok := modelTypes[strings.TrimSuffix(modelType, "_text")]; ok {
-		return f, nil
+	for f := range rules {
+		if slices.Contains(rules[f].models, strings.TrimSuffix(modelType, "_text")) {
+			return Family(f), nil
+		}
 	}
-	if asText[modelType] {
+	if slices.Contains(asText, modelType) {
 		return 0, argument.Error(ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "a model with positions of its own for images: this one gives token i position i on all axes")
 	}
 	if len(modelType) > 64 {
 		modelType = modelType[:64] + "..."
 	}
-	return 0, argument.Error(ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "a model in docs/multimodal.md")
+	return 0, argument.Error(ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "the model_type of a model in docs/multimodal.md (an architecture of GGUF, such as qwen2vl, has models of several families)")
 }
 
 // Model is the rule by which a model's tokens get their positions, with the parameters from

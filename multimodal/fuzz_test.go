@@ -269,7 +269,7 @@ func FuzzVision(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := source(data)
 		merge, window, patch, side := s.int(), s.int(), s.int(), s.int()
-		interpolation := multimodal.GridOptions{Side: side, MergeSize: merge, Bicubic: s.next()%2 == 0, AlignCorners: s.next()%2 == 0, ZeroPadding: s.next()%2 == 0}
+		interpolation := multimodal.GridWeightsOptions{Side: side, MergeSize: merge, Bicubic: s.next()%2 == 0, AlignCorners: s.next()%2 == 0, ZeroPadding: s.next()%2 == 0}
 		var list []multimodal.Grid
 		patches, countable := 0, true
 		for len(s) > 0 {

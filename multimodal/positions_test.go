@@ -85,9 +85,8 @@ func TestSplitText(t *testing.T) {
 			for n := range b.Prompts {
 				runs := b.runs(t, m, n)
 				var split []multimodal.Run
-				tokens := 0
+				tokens, _ := tokens(runs)
 				for _, r := range runs {
-					tokens += r.Tokens
 					for r.Kind == multimodal.Text && r.Tokens > 1 {
 						split = append(split, text(1))
 						r.Tokens--
@@ -135,10 +134,7 @@ func TestAllocations(t *testing.T) {
 		case multimodal.MiniCPMV47:
 			runs = []multimodal.Run{text(3), marker(1), image(6, 8, 12), marker(1)}
 		}
-		tokens := 0
-		for _, r := range runs {
-			tokens += r.Tokens
-		}
+		tokens, _ := tokens(runs)
 		dst, next := make([]int32, m.Axes()*tokens), make([]multimodal.Next[int32], 1)
 		prompts := [][]multimodal.Run{runs}
 		if n := testing.AllocsPerRun(10, func() {
@@ -180,7 +176,8 @@ func TestErrors(t *testing.T) {
 		says      string
 	}{
 		{at(multimodal.Model{}, text(1)), multimodal.ErrConfig, "multimodal.Model.Positions: m.Family is 0"},
-		{at(multimodal.Model{Family: 200, MergeSize: 2}, text(1)), multimodal.ErrConfig, "m.Family is 200"},
+		{at(multimodal.Model{Family: multimodal.Ming + 1, MergeSize: 2}, text(1)), multimodal.ErrConfig, "m.Family is 10"},
+		{with(qwen2, func(m *multimodal.Model) { m.MergeSize = 1<<15 + 1 }), multimodal.ErrConfig, "m.MergeSize is 32769"},
 		{with(qwen2, func(m *multimodal.Model) { m.MergeSize = 0 }), multimodal.ErrConfig, "m.MergeSize is 0, want from 1"},
 		{with(qwen2, func(m *multimodal.Model) { m.TimeScale = 1 }), multimodal.ErrConfig, "m.TimeScale is 1, want 0 for Qwen2VL"},
 		{with(qwen2, func(m *multimodal.Model) { m.TemporalMergeSize = 2 }), multimodal.ErrConfig, "m.TemporalMergeSize is 2, want 0"},

@@ -1,10 +1,8 @@
 package multimodal_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -27,9 +25,7 @@ func TestTowers(t *testing.T) {
 			}
 		}
 	}
-	file := testkit.Must(os.Open("testdata/towers.json.gz"))
-	defer file.Close()
-	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(&golden))
+	testkit.ReadJSON("testdata/towers.json.gz", &golden)
 	if len(golden.Types) < 26 {
 		t.Errorf("%d towers", len(golden.Types))
 	}
@@ -75,10 +71,9 @@ func TestTowers(t *testing.T) {
 				t.Errorf("%s: %d tokens, want %d", name, n, tokens)
 				continue
 			}
-			x := make([]float32, tokens*dim)
-			for i := range x {
-				k := uint64(i/dim*2*dim + i%dim)
-				x[i] = float32(int64((k*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
+			var x []float32
+			for token := range tokens {
+				x = append(x, testkit.GoldenInputs(2*dim*token, dim)...)
 			}
 			testkit.NoError(t, posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: x, Heads: 1}))
 			for i := range x {

@@ -12,7 +12,7 @@ import (
 type PatchOptions struct {
 	MergeSize int  // as in Model; 1 if patches come row by row (modelconfig.Model.Patches)
 	First     int  // position of the first row and column: 1 for llama4, muse_glimmer and muse_spark (modelconfig.Model.Patches)
-	Time      bool // an axis of time before those of height and width (minimax_m3_vl)
+	Time      bool // an axis of time before the axes of height and width (minimax_m3_vl)
 }
 
 // PatchPositions writes the positions of the patches of images and videos, for the rotary
@@ -201,8 +201,8 @@ func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, 
 	return starts, nil
 }
 
-// GridOptions says how [GridWeights] resamples a learned grid.
-type GridOptions struct {
+// GridWeightsOptions says how [GridWeights] resamples a learned grid.
+type GridWeightsOptions struct {
 	Side      int // side of the learned grid: the square root of num_position_embeddings
 	MergeSize int // order of the patches, as in PatchOptions
 
@@ -213,7 +213,7 @@ type GridOptions struct {
 
 // Taps returns how many rows of the learned table make the position of a patch: 4, or 16
 // with Bicubic.
-func (o GridOptions) Taps() int {
+func (o GridWeightsOptions) Taps() int {
 	if o.Bicubic {
 		return 16
 	}
@@ -231,11 +231,11 @@ func (o GridOptions) Taps() int {
 //	y*(Side-1)/max(h-1, 1)      with AlignCorners
 //	(y+1/2)*Side/h - 1/2        without
 //
-// Columns are alike, and the weight of a tap is the product of both. All frames of a video have
+// Columns follow the same rule, and the weight of a tap is the product of both. All frames of a video have
 // the same weights. Weights have the bits of transformers 5.23 on a CPU: every operation rounds
 // to float32 (get_vision_interpolation_indices_and_weights, fast_pos_embed_interpolate of
 // Qwen3-VL). Errors wrap ErrConfig (options), ErrLength, ErrShape (a grid) or ErrOverlap.
-func GridWeights(indices []int32, weights []float32, grids []Grid, options GridOptions) error {
+func GridWeights(indices []int32, weights []float32, grids []Grid, options GridWeightsOptions) error {
 	const function = "multimodal.GridWeights"
 	if options.Side < 1 || options.Side > 1<<15 {
 		return argument.Error(ErrConfig, function, "options.Side", options.Side, "from 1 to 2^15")
@@ -282,7 +282,7 @@ type taps struct {
 }
 
 // taps sets the taps of patch i of size patches, and returns how many there are.
-func (o *GridOptions) taps(to *taps, i, size int) (n int) {
+func (o *GridWeightsOptions) taps(to *taps, i, size int) (n int) {
 	var source float32
 	if o.AlignCorners {
 		source = float32(i) * float32(o.Side-1) / float32(max(size-1, 1))

@@ -68,7 +68,7 @@ func TestVision(t *testing.T) {
 		}
 	}
 	for i, in := range v.Interpolations {
-		options := multimodal.GridOptions{Side: in.Side, MergeSize: in.Merge, Bicubic: in.Bicubic, AlignCorners: in.AlignCorners, ZeroPadding: in.Zeros}
+		options := multimodal.GridWeightsOptions{Side: in.Side, MergeSize: in.Merge, Bicubic: in.Bicubic, AlignCorners: in.AlignCorners, ZeroPadding: in.Zeros}
 		indices, weights := make([]int32, len(in.Indices)), make([]float32, len(in.Indices))
 		testkit.NoError(t, multimodal.GridWeights(indices, weights, grids(in.Grids), options))
 		for k, bits := range in.Weights {
@@ -101,7 +101,7 @@ func TestVisionErrors(t *testing.T) {
 		}
 		return err
 	}
-	weights := func(indices []int32, weights []float32, o multimodal.GridOptions) error {
+	weights := func(indices []int32, weights []float32, o multimodal.GridWeightsOptions) error {
 		return multimodal.GridWeights(indices, weights, one, o)
 	}
 	frames := func(whole bool, grids ...multimodal.Grid) error {
@@ -143,13 +143,13 @@ func TestVisionErrors(t *testing.T) {
 		{frames(false, multimodal.Grid{1, 4, 0}), multimodal.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
 		{frames(false, multimodal.Grid{1 << 20, 1, 1}, multimodal.Grid{1, 1, 1}), multimodal.ErrShape, "grids[1].T is 1, want at most 2^20 frames"},
 		{frames(true, multimodal.Grid{1<<20 - 1, 1, 1}, multimodal.Grid{2, 1, 1}), multimodal.ErrShape, "grids[1].T is 2, want at most 2^20 frames"},
-		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1}), multimodal.ErrConfig, "options.Side is 0"},
-		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 1 << 16}), multimodal.ErrConfig, "options.Side"},
-		{weights(ints, floats, multimodal.GridOptions{Side: 4}), multimodal.ErrConfig, "options.MergeSize"},
-		{weights(ints[:63], floats, multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "indices has 63 elements, want 16*4"},
-		{weights(ints, floats[:63], multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "weights has 63 elements, want 16*4"},
-		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 4, Bicubic: true}), multimodal.ErrLength, "indices has 64 elements, want 16*16"},
-		{weights(ints, unsafe.Slice((*float32)(unsafe.Pointer(&ints[0])), 64), multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrOverlap, "indices is sharing memory with weights"},
+		{weights(ints, floats, multimodal.GridWeightsOptions{MergeSize: 1}), multimodal.ErrConfig, "options.Side is 0"},
+		{weights(ints, floats, multimodal.GridWeightsOptions{MergeSize: 1, Side: 1 << 16}), multimodal.ErrConfig, "options.Side"},
+		{weights(ints, floats, multimodal.GridWeightsOptions{Side: 4}), multimodal.ErrConfig, "options.MergeSize"},
+		{weights(ints[:63], floats, multimodal.GridWeightsOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "indices has 63 elements, want 16*4"},
+		{weights(ints, floats[:63], multimodal.GridWeightsOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "weights has 63 elements, want 16*4"},
+		{weights(ints, floats, multimodal.GridWeightsOptions{MergeSize: 1, Side: 4, Bicubic: true}), multimodal.ErrLength, "indices has 64 elements, want 16*16"},
+		{weights(ints, unsafe.Slice((*float32)(unsafe.Pointer(&ints[0])), 64), multimodal.GridWeightsOptions{MergeSize: 1, Side: 4}), multimodal.ErrOverlap, "indices is sharing memory with weights"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
 	}
@@ -176,7 +176,7 @@ func TestVisionBounds(t *testing.T) {
 	_, _, err := multimodal.AppendWindows(nil, nil, grids, multimodal.WindowOptions{MergeSize: 1, WindowSize: 1<<15 + 1, PatchSize: 1<<15 + 1})
 	fails(t, err, multimodal.ErrConfig, "options.PatchSize is 32769, want from 1 to 2^15")
 	indices, weights := make([]int32, 8), make([]float32, 8)
-	testkit.NoError(t, multimodal.GridWeights(indices, weights, grids, multimodal.GridOptions{Side: 1 << 15, MergeSize: 1, AlignCorners: true}))
+	testkit.NoError(t, multimodal.GridWeights(indices, weights, grids, multimodal.GridWeightsOptions{Side: 1 << 15, MergeSize: 1, AlignCorners: true}))
 	if last := int32(1<<15-1) << 15; indices[0] != 0 || indices[4] != last || weights[4] != 1 {
 		t.Errorf("rows %v by %v, want the last at %d", indices, weights, last)
 	}

@@ -1,9 +1,7 @@
 package relative_test
 
 import (
-	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -14,18 +12,11 @@ import (
 
 // The bias of InklingRelativeLogits of transformers.
 func TestBandAgainstInkling(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Heads, Queries, Keys, Dim, Extent int
-			FirstQuery                        int `json:"first_query"`
-			Bias                              float32s
-		}
-	}
-	testkit.ReadJSON("testdata/inkling.json", &vectors)
-	if len(vectors.Cases) != 4 {
-		t.Fatalf("%d cases, want 4", len(vectors.Cases))
-	}
-	for _, c := range vectors.Cases {
+	for _, c := range testkit.ReadCases[struct {
+		Heads, Queries, Keys, Dim, Extent int
+		FirstQuery                        int `json:"first_query"`
+		Bias                              float32s
+	}](t, "testdata/inkling.json", 4) {
 		r := posenc.View[float32]{Data: testkit.GoldenInputs(0, c.Queries*c.Heads*c.Dim), Heads: c.Heads}
 		proj := testkit.GoldenInputs(5000, c.Dim*c.Extent) // [d_rel][extent]
 		columns := posenc.View[float32]{Data: make([]float32, len(proj)), Heads: 1}
@@ -55,23 +46,6 @@ func TestBandAgainstInkling(t *testing.T) {
 	}
 }
 
-// Nothing beyond, wherever the tile is.
-func TestBandFar(t *testing.T) {
-	for query, want := range map[int][]float32{
-		-1 << 30:   {5, 0, 0},
-		-1<<30 + 1: {6, 5, 0},
-		-1<<30 + 3: {0, 7, 6},
-		1<<30 - 1:  {0, 0, 0},
-	} {
-		scores := make([]float32, 3)
-		s := relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 3, FirstQuery: query, FirstKey: -1 << 30}
-		testkit.NoError(t, relative.AddBand(s, relative.Products{Data: []float32{7, 6, 5}}, relative.Distances{First: 2, Count: 3}))
-		if !slices.Equal(scores, want) {
-			t.Errorf("a query at %d: scores %v, want %v", query, scores, want)
-		}
-	}
-}
-
 func TestBandErrors(t *testing.T) {
 	data := make([]float32, 40)
 	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
@@ -88,7 +62,7 @@ func TestBandErrors(t *testing.T) {
 var _ = testkit.Register(testkit.Case{
 	Function: "AddBand",
 	Call: func(a *testkit.Arguments) testkit.Call {
-		s := outputScores(a, 3, -6000, 12000)
+		s := outputScores(a, 3, anywhere)
 		distances := relative.Distances{First: a.Number(0, 20), Count: a.Number(1, 30)}
 		if !a.Any() {
 			switch distance := -distanceOf(&s, 0, 0); a.Below(4) { // around the tile, all of it, or anywhere
@@ -124,12 +98,10 @@ var _ = testkit.Register(testkit.Case{
 		return relative.AddBand(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, relative.Distances{First: 2, Count: 3})
 	},
 	Long: func() error {
-		var errs []error
-		for _, s := range longScores() {
+		return longScores(func(s relative.Scores) error {
 			s.FirstQuery = s.Keys - s.Queries
-			errs = append(errs, relative.AddBand(s, relative.Products{Data: make([]float32, len(s.Data))}, relative.Distances{First: s.Keys - 1, Count: s.Keys}))
-		}
-		return errors.Join(errs...)
+			return relative.AddBand(s, relative.Products{Data: make([]float32, len(s.Data))}, relative.Distances{First: s.Keys - 1, Count: s.Keys})
+		})
 	},
 	CallElements: kernels.MaxCallScores,
 	Digests: func(add testkit.AddDigest) {

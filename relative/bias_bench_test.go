@@ -16,7 +16,7 @@ import (
 func BenchmarkAddBias(b *testing.B) {
 	const heads = 32
 	slopes := make([]float32, heads)
-	t5 := mustT5Bias(mustT5Buckets(32, 128, true), make([]float32, 32*heads))
+	t5 := testkit.Must(relative.NewT5Bias(mustT5Buckets(32, 128, true), make([]float32, 32*heads)))
 	windows := map[int]*relative.SwinBias{}
 	for _, side := range []int{7, 12, 32} {
 		windows[side*side] = mustSwinBias(side, side, make([]float32, (2*side-1)*(2*side-1)*heads))

@@ -11,8 +11,8 @@ import (
 	"github.com/go-posenc/posenc/relative"
 )
 
-// Attention with linear biases, from the products of queries and keys to the weights of the
-// values: a decode step at position 3, after three tokens in the cache.
+// Attention with linear biases: a decode step of two heads at position 3, after three tokens in
+// the cache.
 func Example() {
 	const heads, keys, headDim = 2, 4, 64
 	scores := []float32{ // q·k, [heads][keys]
@@ -22,50 +22,20 @@ func Example() {
 	for i := range scores {
 		scores[i] /= float32(math.Sqrt(headDim))
 	}
-
 	slopes := make([]float32, heads)
-	if err := relative.ALiBiSlopes(slopes, 8); err != nil {
-		log.Fatal(err)
-	}
-	tile := relative.Scores{Data: scores, Heads: heads, Queries: 1, Keys: keys, FirstQuery: keys - 1}
-	if err := relative.AddALiBi(tile, slopes, relative.CausalALiBi); err != nil {
-		log.Fatal(err)
-	}
-
-	for h, slope := range slopes {
-		weights, sum := make([]float64, keys), 0.0
-		for i, score := range scores[h*keys:][:keys] {
-			weights[i] = math.Exp(float64(score))
-			sum += weights[i]
-		}
-		for i := range weights {
-			weights[i] /= sum
-		}
-		fmt.Printf("slope %.4f: scores %.4f, weights %.4f\n", slope, scores[h*keys:][:keys], weights)
-	}
-	// Output:
-	// slope 0.0625: scores [0.8125 0.8750 0.9375 1.0000], weights [0.2271 0.2417 0.2573 0.2739]
-	// slope 0.0039: scores [0.9883 0.9922 0.9961 1.0000], weights [0.2485 0.2495 0.2505 0.2515]
-}
-
-// One query of two heads, at position 3, and the four keys up to its own.
-func ExampleAddALiBi() {
-	slopes := make([]float32, 2)
-	if err := relative.ALiBiSlopes(slopes, 8); err != nil {
-		log.Fatal(err)
-	}
-	scores := make([]float32, 2*4)
-	err := relative.AddALiBi(relative.Scores{Data: scores, Heads: 2, Queries: 1, Keys: 4, FirstQuery: 3}, slopes, relative.CausalALiBi)
+	err := errors.Join(
+		relative.ALiBiSlopes(slopes, 8),
+		relative.AddALiBi(relative.Scores{Data: scores, Heads: heads, Queries: 1, Keys: keys, FirstQuery: keys - 1}, slopes, relative.CausalALiBi),
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(slopes)
-	fmt.Println(scores[:4])
-	fmt.Println(scores[4:])
+	for h, slope := range slopes {
+		fmt.Printf("slope %.4f: scores %.4f\n", slope, scores[h*keys:][:keys])
+	}
 	// Output:
-	// [0.0625 0.00390625]
-	// [-0.1875 -0.125 -0.0625 0]
-	// [-0.01171875 -0.0078125 -0.00390625 0]
+	// slope 0.0625: scores [0.8125 0.8750 0.9375 1.0000]
+	// slope 0.0039: scores [0.9883 0.9922 0.9961 1.0000]
 }
 
 // A decoder step: one query at position 3 and the four keys up to its own, in
@@ -116,24 +86,16 @@ func ExampleAddDeBERTa() {
 // columns, 2, 1 and 0: those of the first query are shifted by one, and its last
 // key, which comes after it and is masked, gets none.
 func ExampleAddTransformerXL() {
-	products := []float32{
-		2, 1, 0,
-		2, 1, 0,
-	}
-	scores := []float32{
-		10, 20, 30,
-		10, 20, 30,
-	}
+	products := []float32{2, 1, 0, 2, 1, 0}
+	scores := []float32{10, 20, 30, 10, 20, 30}
 	err := relative.AddTransformerXL(relative.Scores{Data: scores, Heads: 1, Queries: 2, Keys: 3, FirstQuery: 1},
 		relative.Products{Data: products}, relative.Distances{First: 2, Count: 3})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(scores[:3])
-	fmt.Println(scores[3:])
+	fmt.Println(scores)
 	// Output:
-	// [11 20 30]
-	// [12 21 30]
+	// [11 20 30 12 21 30]
 }
 
 // One query at position 2. The products show their distances, clipped to 1.
@@ -191,11 +153,9 @@ func ExampleDotProducts() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(tile.Data[:3]) // the last key, which comes after the query, is masked
-	fmt.Println(tile.Data[3:])
+	fmt.Println(tile.Data) // the last key of the first query, which comes after it, is masked
 	// Output:
-	// [5.25 12 16]
-	// [5.75 12.5 20]
+	// [5.25 12 16 5.75 12.5 20]
 }
 
 // The attention of Shaw et al. in full: one head, three tokens, distances clipped to 1.
@@ -290,13 +250,9 @@ func ExampleSwinCoordinates() {
 	if err := relative.SwinCoordinates(coordinates, window, relative.SwinWindow{}); err != nil {
 		log.Fatal(err)
 	}
-	for row := range 3 {
-		fmt.Printf("%.3f\n", coordinates[row*3*2:][:3*2])
-	}
+	fmt.Printf("%.3f\n", coordinates[:3*2]) // of the first row
 	// Output:
 	// [-1.057 -1.057 -1.057 0.000 -1.057 1.057]
-	// [0.000 -1.057 0.000 0.000 0.000 1.057]
-	// [1.057 -1.057 1.057 0.000 1.057 1.057]
 }
 
 // R of Transformer-XL: the encodings of the distances of five keys, the largest first, of which

@@ -23,7 +23,7 @@ var (
 	productWords = words{"rows", "columns", "RowStride"}
 )
 
-// check replaces strides of 0 by those of packed matrices. It returns an error unless length
+// check replaces strides of 0 by the strides of packed matrices. It returns an error unless length
 // elements, the Data field of the named argument, hold the matrices: exactly, where both
 // strides were 0. With apart, rows must not share elements. There is at least one head.
 func (m *matrices) check(function, name string, w *words, length int, apart bool) error {

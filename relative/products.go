@@ -10,7 +10,7 @@ import (
 //
 //	Data[h*HeadStride+r*RowStride+c]
 //
-// Together with a tile of [Scores], heads and rows are those of the tile: row 0 belongs to
+// Together with a tile of [Scores], heads and rows are the tile's: row 0 belongs to
 // its first query, or to its first key where the function says so. In [DotProducts] and
 // [AddValues], heads and rows are the heads and tokens of x or out. Each function says how
 // many columns there are and which relative position each stands for.

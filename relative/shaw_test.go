@@ -2,7 +2,6 @@ package relative_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -10,100 +9,15 @@ import (
 	"github.com/go-posenc/posenc/relative"
 )
 
-// Positions as far apart as they may be.
-func TestShawFar(t *testing.T) {
-	for query, want := range map[int][2][]float32{
-		-1 << 30:  {{3, 4, 5}, {0, 0, 3, 4, 5}},
-		1<<30 - 1: {{1, 1, 1}, {3, 0, 0, 0, 0}},
-	} {
-		scores, sums := make([]float32, 3), make([]float32, 5)
-		s := relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 3, FirstQuery: query, FirstKey: -1 << 30}
-		testkit.NoError(t, relative.AddShaw(s, relative.Products{Data: []float32{1, 2, 3, 4, 5}}, 2))
-		testkit.NoError(t, relative.SumShaw(relative.Products{Data: sums}, s, 2))
-		if !slices.Equal(scores, want[0]) || !slices.Equal(sums, want[1]) {
-			t.Errorf("a query at %d: scores %v and sums %v, want %v", query, scores, sums, want)
-		}
-	}
-}
-
-// Attention with relative positions as the paper writes it, in float64: the vectors
-// are added to every key and value. Integers keep it exact.
-func TestShawAgainstPaper(t *testing.T) {
-	const queries, keys, dim, maxDistance = 7, 23, 5, 4
-	small := func(start, n int) []float64 {
-		list := make([]float64, n)
-		for i := range list {
-			list[i] = float64(uint64(start+i)*2654435761%17) - 8
-		}
-		return list
-	}
-	q, k, v, w := small(1, queries*dim), small(2, keys*dim), small(3, keys*dim), small(4, queries*keys)
-	positionKeys, positionValues := small(5, (2*maxDistance+1)*dim), small(6, (2*maxDistance+1)*dim)
-	const firstQuery = 11
-	column := func(i, j int) int {
-		return maxDistance + min(max(j-(firstQuery+i), -maxDistance), maxDistance)
-	}
-	dot := func(a, b []float64) (sum float64) {
-		for d := range dim {
-			sum += float64(a[d] * b[d])
-		}
-		return sum
-	}
-	var scores, weights, products []float32
-	for i := range queries {
-		for j := range keys {
-			scores = append(scores, float32(dot(q[i*dim:], k[j*dim:])))
-			weights = append(weights, float32(w[i*keys+j]))
-		}
-		for c := range 2*maxDistance + 1 {
-			products = append(products, float32(dot(q[i*dim:], positionKeys[c*dim:])))
-		}
-	}
-	s := relative.Scores{Data: scores, Heads: 1, Queries: queries, Keys: keys, FirstQuery: firstQuery}
-	testkit.NoError(t, relative.AddShaw(s, relative.Products{Data: products}, maxDistance))
-	sums := make([]float32, len(products))
-	s.Data = weights
-	testkit.NoError(t, relative.SumShaw(relative.Products{Data: sums}, s, maxDistance))
-	for i := range queries {
-		output, want := make([]float64, dim), make([]float64, dim)
-		for j := range keys {
-			key := make([]float64, dim)
-			for d := range dim {
-				key[d] = k[j*dim+d] + positionKeys[column(i, j)*dim+d]
-				want[d] += w[i*keys+j] * (v[j*dim+d] + positionValues[column(i, j)*dim+d])
-				output[d] += w[i*keys+j] * v[j*dim+d]
-			}
-			if got, score := scores[i*keys+j], dot(q[i*dim:], key); float64(got) != score {
-				t.Errorf("query %d and key %d: score %v, want %v", i, j, got, score)
-			}
-		}
-		for c := range 2*maxDistance + 1 {
-			for d := range dim {
-				output[d] += float64(sums[i*(2*maxDistance+1)+c]) * positionValues[c*dim+d]
-			}
-		}
-		if !slices.Equal(output, want) {
-			t.Errorf("query %d: output %v, want %v", i, output, want)
-		}
-	}
-}
-
 // Shaw's attention: the scores that Wav2Vec2-BERT of transformers adds, and scores,
 // weights and output of PyTorch by the paper's equations.
 func TestShawAgainstPyTorch(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Model                         string
-			Heads, Tokens, Dim            int
-			MaxDistance                   int `json:"max_distance"`
-			Bias, Scores, Weights, Output float32s
-		}
-	}
-	testkit.ReadJSON("testdata/shaw.json", &vectors)
-	if len(vectors.Cases) != 4 {
-		t.Fatalf("%d cases, want 4", len(vectors.Cases))
-	}
-	for _, c := range vectors.Cases {
+	for _, c := range testkit.ReadCases[struct {
+		Model                         string
+		Heads, Tokens, Dim            int
+		MaxDistance                   int `json:"max_distance"`
+		Bias, Scores, Weights, Output float32s
+	}](t, "testdata/shaw.json", 4) {
 		columns := 2*c.MaxDistance + 1
 		q, k, v := headed(0, c.Heads, c.Tokens, c.Dim), headed(5000, c.Heads, c.Tokens, c.Dim), headed(15000, c.Heads, c.Tokens, c.Dim)
 		aK, aV := posenc.View[float32]{Data: testkit.GoldenInputs(10000, columns*c.Dim), Heads: 1}, posenc.View[float32]{Data: testkit.GoldenInputs(20000, columns*c.Dim), Heads: 1}
@@ -180,8 +94,8 @@ func TestShawErrors(t *testing.T) {
 }
 
 // shawOf returns a tile that shape makes, its products and their largest distance.
-func shawOf(a *testkit.Arguments, shape func(a *testkit.Arguments, modelHeads, least, end int) relative.Scores, read bool) (relative.Scores, relative.Products, int) {
-	s := shape(a, 3, -9000, 9000)
+func shawOf(a *testkit.Arguments, shape func(a *testkit.Arguments, modelHeads, end int) relative.Scores, read bool) (relative.Scores, relative.Products, int) {
+	s := shape(a, 3, anywhere)
 	maxDistance := a.Number(0, 20)
 	switch many := s.Heads*s.Queries > 100; {
 	case a.Any():

@@ -43,7 +43,7 @@ type SwinBias struct {
 	// the biases of keys row by row, from the row height-1 above the query to the row
 	// height-1 below it. The biases of a window are height*width of them without a gap.
 	byColumn []float32
-	rows     []int32 // by query: where its biases begin among those of a head
+	rows     []int32 // by query: where its biases begin among the biases of a head
 }
 
 // NewSwinBias prepares the biases of a window from a model's relative_position_bias_table,
@@ -90,7 +90,7 @@ func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 //
 //	RN32(sign(i) * log2(1 + 8*|i|/(pretrained.Height-1)) / log2(8))
 //
-// and 0 for i = 0; columns are alike. RN32 rounds the real number to the nearest float32.
+// and 0 for i = 0; columns follow the same rule. RN32 rounds the real number to the nearest float32.
 //
 // pretrained is the window that the model was trained with, each side from 2 to 64. A side of 0
 // means the side of window. Errors wrap ErrShape or [posenc.ErrLength].
@@ -144,9 +144,8 @@ func swinCoordinate(distance, window int) float32 {
 //
 // table is the one that bias was made from, head is the head of the model. The positions of
 // queries and keys count the patches of the window row by row, from 0 to height*width-1: the row
-// is position/width, the column position%width. Scale the scores before the call. Errors wrap
-// ErrConfig (bias), [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition].
+// is position/width, the column position%width. Scale the scores before the call. A zero bias is
+// [posenc.ErrConfig].
 func AddSwin(scores Scores, bias *SwinBias) error {
 	const function = "relative.AddSwin"
 	if bias == nil || bias.heads == 0 {

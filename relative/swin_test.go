@@ -20,17 +20,10 @@ func mustSwinBias(height, width int, table []float32) *relative.SwinBias {
 
 // The biases of transformers' Swin, of square windows and others.
 func TestSwinAgainstTransformers(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Height, Width, Heads int
-			Bias                 float32s
-		}
-	}
-	testkit.ReadJSON("testdata/swin.json", &vectors)
-	if len(vectors.Cases) != 4 {
-		t.Fatalf("%d cases, want 4", len(vectors.Cases))
-	}
-	for _, c := range vectors.Cases {
+	for _, c := range testkit.ReadCases[struct {
+		Height, Width, Heads int
+		Bias                 float32s
+	}](t, "testdata/swin.json", 4) {
 		patches := c.Height * c.Width
 		got := make([]float32, c.Heads*patches*patches)
 		table := testkit.GoldenInputs(0, (2*c.Height-1)*(2*c.Width-1)*c.Heads)
@@ -43,17 +36,10 @@ func TestSwinAgainstTransformers(t *testing.T) {
 
 // The coordinates and the index of transformers' Swin v2.
 func TestSwinV2AgainstTransformers(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Window, Pretrained [2]int
-			Coordinates, Index float32s
-		}
-	}
-	testkit.ReadJSON("testdata/swinv2.json", &vectors)
-	if len(vectors.Cases) != 5 {
-		t.Fatalf("%d cases, want 5", len(vectors.Cases))
-	}
-	for _, c := range vectors.Cases {
+	for _, c := range testkit.ReadCases[struct {
+		Window, Pretrained [2]int
+		Coordinates, Index float32s
+	}](t, "testdata/swinv2.json", 5) {
 		height, width := c.Window[0], c.Window[1]
 		got := make([]float32, (2*height-1)*(2*width-1)*2)
 		testkit.NoError(t, relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width}, relative.SwinWindow{Height: c.Pretrained[0], Width: c.Pretrained[1]}))
@@ -247,7 +233,7 @@ var (
 			if a.Any() {
 				height, width = 1+a.Below(9), 1+a.Below(9)
 			}
-			s := outputScores(a, heads, 0, height*width)
+			s := outputScores(a, heads, height*width)
 			table := testkit.RandomElements[float32](a.R, heads*(2*height-1)*(2*width-1))
 			bias, err := relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table)
 			switch {
@@ -285,11 +271,6 @@ var (
 )
 
 var (
-	swinOfTwoHeads = swinOf(2, 2, 2)
-	largeSwin      = swinOf(32, 32, 1)
+	swinOfTwoHeads = mustSwinBias(2, 2, make([]float32, 3*3*2))
+	largeSwin      = mustSwinBias(32, 32, make([]float32, 63*63))
 )
-
-// swinOf returns biases that are 0.
-func swinOf(height, width, heads int) *relative.SwinBias {
-	return testkit.Must(relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, make([]float32, (2*height-1)*(2*width-1)*heads)))
-}

@@ -1,7 +1,6 @@
 package relative_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -16,30 +15,19 @@ func mustT5Buckets(buckets, maxDistance int, bidirectional bool) *relative.T5Buc
 	return testkit.Must(relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional}))
 }
 
-func mustT5Bias(buckets *relative.T5Buckets, weights []float32) *relative.T5Bias {
-	return testkit.Must(relative.NewT5Bias(buckets, weights))
-}
-
 // The buckets and the biases of transformers' models, all of them.
 func TestT5AgainstTransformers(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Model         string
-			Buckets       int
-			MaxDistance   int `json:"max_distance"`
-			Bidirectional bool
-			First         int
-			Bucket        float32s
-			FirstQuery    int `json:"first_query"`
-			Queries       int
-			Bias          float32s
-		}
-	}
-	testkit.ReadJSON("testdata/t5.json", &vectors)
-	if len(vectors.Cases) != 11 {
-		t.Fatalf("%d cases, want 11", len(vectors.Cases))
-	}
-	for _, c := range vectors.Cases {
+	for _, c := range testkit.ReadCases[struct {
+		Model         string
+		Buckets       int
+		MaxDistance   int `json:"max_distance"`
+		Bidirectional bool
+		First         int
+		Bucket        float32s
+		FirstQuery    int `json:"first_query"`
+		Queries       int
+		Bias          float32s
+	}](t, "testdata/t5.json", 11) {
 		b := mustT5Buckets(c.Buckets, c.MaxDistance, c.Bidirectional)
 		if len(c.Bucket) == 0 && len(c.Bias) == 0 {
 			t.Errorf("%s: an empty case", c.Model)
@@ -55,42 +43,19 @@ func TestT5AgainstTransformers(t *testing.T) {
 		const heads = 3
 		got := make([]float32, len(c.Bias))
 		s := relative.Scores{Data: got, Heads: heads, Queries: c.Queries, Keys: len(got) / heads / c.Queries, FirstQuery: c.FirstQuery}
-		testkit.NoError(t, relative.AddT5(s, mustT5Bias(b, testkit.GoldenInputs(0, c.Buckets*heads))))
+		testkit.NoError(t, relative.AddT5(s, testkit.Must(relative.NewT5Bias(b, testkit.GoldenInputs(0, c.Buckets*heads)))))
 		if !testkit.SameSlices(got, c.Bias) {
 			t.Errorf("%s, both sides %t: biases differ", c.Model, c.Bidirectional)
 		}
 	}
 }
 
-// Distances at which the logarithm is a whole number open a bucket.
-func TestT5BucketEdges(t *testing.T) {
-	both, before := mustT5Buckets(32, 128, true), mustT5Buckets(32, 1024, false)
-	for n, want := range map[int]int{0: 0, 7: 7, 8: 8, 11: 8, 12: 9, 15: 9, 16: 10, 31: 11, 32: 12, 63: 13, 64: 14, 90: 14, 91: 15, 128: 15, math.MaxInt: 15} {
-		if got := both.Bucket(-n); got != want {
-			t.Errorf("a key %d before the query is in bucket %d, want %d", n, got, want)
-		}
-		if got := both.Bucket(n); n > 0 && got != want+16 {
-			t.Errorf("a key %d after the query is in bucket %d, want %d", n, got, want+16)
-		}
-		if got := before.Bucket(n); got != 0 {
-			t.Errorf("a key %d after the query is in bucket %d, want 0", n, got)
-		}
-	}
-	if got := both.Bucket(math.MinInt); got != 15 {
-		t.Errorf("the first key is in bucket %d, want 15", got)
-	}
-	for n, want := range map[int]int{15: 15, 16: 16, 127: 23, 128: 24, 1023: 31} { // 16*64^(j/16)
-		if got := before.Bucket(-n); got != want {
-			t.Errorf("of 1024, a key %d before the query is in bucket %d, want %d", n, got, want)
-		}
-	}
-	if got := new(relative.T5Buckets).Bucket(5); got != 0 {
-		t.Errorf("without buckets the bucket is %d", got)
-	}
-}
-
-// The largest tables are made, and are monotone.
+// The largest tables are made, and are monotone. The farthest distances have buckets.
 func TestT5BucketLimits(t *testing.T) {
+	both := mustT5Buckets(32, 128, true)
+	if first, last, none := both.Bucket(math.MinInt), both.Bucket(math.MaxInt), new(relative.T5Buckets).Bucket(5); first != 15 || last != 31 || none != 0 {
+		t.Errorf("the farthest keys are in the buckets %d and %d, one without buckets in %d", first, last, none)
+	}
 	b := mustT5Buckets(1024, 65536, false)
 	for n := range 70000 {
 		got, next := b.Bucket(-n), b.Bucket(-n-1)
@@ -111,7 +76,7 @@ func TestT5Errors(t *testing.T) {
 		return err
 	}
 	b := mustT5Buckets(32, 128, true)
-	two := mustT5Bias(b, make([]float32, 64))
+	two := testkit.Must(relative.NewT5Bias(b, make([]float32, 64)))
 	testScoreErrors(t, func(s relative.Scores) error { return relative.AddT5(s, two) })
 	prepare := func(buckets *relative.T5Buckets, weights []float32) error {
 		_, err := relative.NewT5Bias(buckets, weights)
@@ -133,7 +98,7 @@ func TestT5Errors(t *testing.T) {
 	fails(prepare(mustT5Buckets(2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights has 512 elements, want weights of at most 255 heads")
 	fails(relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero")
 	fails(relative.AddT5(scores, &relative.T5Bias{}), posenc.ErrConfig, "bias is nil or zero")
-	fails(relative.AddT5(scores, mustT5Bias(b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
+	fails(relative.AddT5(scores, testkit.Must(relative.NewT5Bias(b, data[4:36]))), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
 }
 
 // t5BucketsOf returns buckets, and how many they are.
@@ -210,11 +175,7 @@ var (
 		Function: "AddT5",
 		Call: func(a *testkit.Arguments) testkit.Call {
 			const heads = 5
-			least, end := -300, 20000
-			if a.Yes() {
-				least, end = -1<<30, 1<<30
-			}
-			s := outputScores(a, heads, least, end)
+			s := outputScores(a, heads, anywhere)
 			b, buckets := t5BucketsOf(a)
 			weights := testkit.RandomElements[float32](a.R, heads*buckets)
 			bias, err := relative.NewT5Bias(b, weights)
@@ -238,15 +199,11 @@ var (
 			return relative.AddT5(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, t5OfTwoHeads)
 		},
 		Long: func() error {
-			var errs []error
-			for _, s := range longScores() {
-				errs = append(errs, relative.AddT5(s, t5OfTwoHeads))
-			}
-			return errors.Join(errs...)
+			return longScores(func(s relative.Scores) error { return relative.AddT5(s, t5OfTwoHeads) })
 		},
 		CallElements: kernels.MaxCallScores,
 		Digests:      func(add testkit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
 	})
 )
 
-var t5OfTwoHeads = mustT5Bias(mustT5Buckets(32, 128, true), make([]float32, 64))
+var t5OfTwoHeads = testkit.Must(relative.NewT5Bias(mustT5Buckets(32, 128, true), make([]float32, 64)))

@@ -1,6 +1,8 @@
 package relative_test
 
 import (
+	"errors"
+
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/relative"
 )
@@ -74,9 +76,12 @@ func (m *matrices) gaps(a *testkit.Arguments) {
 	}
 }
 
-// scoresOf returns a tile of heads of a model, at positions from least on, below end.
+// anywhere is for scoresOf: positions from 0 on, some negative, or all that there are.
+const anywhere = 0
+
+// scoresOf returns a tile of heads of a model, at positions from 0 on below end, or anywhere.
 // One in five is larger than a piece.
-func scoresOf(a *testkit.Arguments, modelHeads, least, end int) relative.Scores {
+func scoresOf(a *testkit.Arguments, modelHeads, end int) relative.Scores {
 	var m matrices
 	var s relative.Scores
 	if a.Any() {
@@ -94,6 +99,13 @@ func scoresOf(a *testkit.Arguments, modelHeads, least, end int) relative.Scores 
 			shape := [...][2]int{{1, 5000}, {1, 17000}, {17, 1030}, {2000, 9}}[large]
 			m.heads, m.rows, m.columns = 1, shape[0], shape[1]
 		}
+		least := 0
+		if end == anywhere {
+			least, end = -300, 20000
+			if a.Yes() {
+				least, end = -1<<30, 1<<30
+			}
+		}
 		positions := int64(end) - int64(least) // may be more than an int of 32 bits
 		m.rows, m.columns = int(min(int64(m.rows), positions)), int(min(int64(m.columns), positions))
 		m.gaps(a)
@@ -110,8 +122,8 @@ func scoresOf(a *testkit.Arguments, modelHeads, least, end int) relative.Scores 
 }
 
 // outputScores is scoresOf for a call that may write to the scores.
-func outputScores(a *testkit.Arguments, modelHeads, least, end int) relative.Scores {
-	s := scoresOf(a, modelHeads, least, end)
+func outputScores(a *testkit.Arguments, modelHeads, end int) relative.Scores {
+	s := scoresOf(a, modelHeads, end)
 	matricesOfScores(&s).writes(a, s.Data)
 	return s
 }
@@ -202,13 +214,13 @@ func distanceOf(s *relative.Scores, query, key int) int {
 	return s.FirstKey + key - s.FirstQuery - query
 }
 
-// longScores are a long row of scores, and many.
-func longScores() []relative.Scores {
+// longScores adds to a long row of scores, and to many.
+func longScores(add func(s relative.Scores) error) error {
 	const keys = 1<<17 + 24
-	return []relative.Scores{
-		{Data: make([]float32, keys), Heads: 1, Queries: 1, Keys: keys},
-		{Data: make([]float32, 300*500), Heads: 1, Queries: 300, Keys: 500},
-	}
+	return errors.Join(
+		add(relative.Scores{Data: make([]float32, keys), Heads: 1, Queries: 1, Keys: keys}),
+		add(relative.Scores{Data: make([]float32, 300*500), Heads: 1, Queries: 300, Keys: 500}),
+	)
 }
 
 // scoresInMemory is a tile of scores and the memory in which it lies.

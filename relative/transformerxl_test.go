@@ -1,7 +1,6 @@
 package relative_test
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -12,39 +11,6 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
-
-// relShift is rel_shift of Transformer-XL's code for one head: a column of zeros
-// goes before x, and the whole is read as keys+1 rows without the first.
-func relShift(x []float32, queries, keys int) []float32 {
-	var padded []float32
-	for q := range queries {
-		padded = append(append(padded, 0), x[q*keys:][:keys]...)
-	}
-	return padded[queries:]
-}
-
-// The shift of Transformer-XL's code, where keys are not masked.
-func TestTransformerXLAgainstRelShift(t *testing.T) {
-	for _, shape := range [][2]int{{1, 1}, {1, 9}, {5, 5}, {7, 30}, {40, 90}} {
-		queries, keys := shape[0], shape[1]
-		products := testkit.GoldenInputs(0, queries*keys)
-		want := relShift(products, queries, keys)
-		got := make([]float32, queries*keys)
-		s := relative.Scores{Data: got, Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
-		testkit.NoError(t, relative.AddTransformerXL(s, relative.Products{Data: products}, relative.Distances{First: keys - 1, Count: keys}))
-		for q := range queries {
-			for k := range keys {
-				w := want[q*keys+k]
-				if k > keys-queries+q {
-					w = 0
-				}
-				if got[q*keys+k] != w {
-					t.Fatalf("%d queries, %d keys: query %d and key %d get %v, want %v", queries, keys, q, k, got[q*keys+k], w)
-				}
-			}
-		}
-	}
-}
 
 // The shift of TENER's code: a column of zeros goes after x, the whole is read as
 // rows of 2*n elements, and the first n columns are left out.
@@ -90,22 +56,15 @@ func TestKeysWithRelativePositionsOfTENER(t *testing.T) {
 // The shift of transformers' XLNet, in both directions and, as far as keys are not
 // masked, in one.
 func TestXLNetAgainstTransformers(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Kind                          string
-			Heads, Queries, Keys, Columns int
-			Shifted                       float32s
-			ClampLen                      int  `json:"clamp_len"`
-			BiData                        bool `json:"bi_data"`
-			Dim                           int
-			Encodings                     float32s
-		}
-	}
-	testkit.ReadJSON("testdata/xlnet.json", &vectors)
-	if len(vectors.Cases) != 10 {
-		t.Fatalf("%d cases, want 10", len(vectors.Cases))
-	}
-	for _, c := range vectors.Cases {
+	for _, c := range testkit.ReadCases[struct {
+		Kind                          string
+		Heads, Queries, Keys, Columns int
+		Shifted                       float32s
+		ClampLen                      int  `json:"clamp_len"`
+		BiData                        bool `json:"bi_data"`
+		Dim                           int
+		Encodings                     float32s
+	}](t, "testdata/xlnet.json", 10) {
 		columns := c.Keys + c.Queries
 		if c.Kind == "uni" {
 			columns = c.Keys + 1
@@ -151,18 +110,11 @@ func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int,
 // The scores of Transformer-XL as XLNet and Wav2Vec2-Conformer of transformers have
 // them, both summands by DotProducts.
 func TestTransformerXLAgainstTransformers(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Model                                     string
-			Heads, Queries, Keys, Dim, First, Columns int
-			Scores                                    float32s
-		}
-	}
-	testkit.ReadJSON("testdata/transformerxl.json", &vectors)
-	if len(vectors.Cases) != 4 {
-		t.Fatalf("%d cases, want 4", len(vectors.Cases))
-	}
-	for _, c := range vectors.Cases {
+	for _, c := range testkit.ReadCases[struct {
+		Model                                     string
+		Heads, Queries, Keys, Dim, First, Columns int
+		Scores                                    float32s
+	}](t, "testdata/transformerxl.json", 4) {
 		tokens := func(start, n int) posenc.View[float32] {
 			return posenc.View[float32]{Data: testkit.GoldenInputs(start, n*c.Heads*c.Dim), Heads: c.Heads}
 		}
@@ -188,25 +140,8 @@ func TestTransformerXLAgainstTransformers(t *testing.T) {
 	}
 }
 
-// The positions of seven columns, in full.
-func TestPositions(t *testing.T) {
-	got := make([]int32, 7)
-	if err := relative.TransformerXLPositions(got, 0); err != nil || !slices.Equal(got, []int32{6, 5, 4, 3, 2, 1, 0}) {
-		t.Errorf("TransformerXLPositions: %v, %v", got, err)
-	}
-	if err := relative.TransformerXLPositions(got, 3); err != nil || !slices.Equal(got, []int32{3, 3, 3, 3, 2, 1, 0}) {
-		t.Errorf("TransformerXLPositions with a limit: %v, %v", got, err)
-	}
-	if err := relative.XLNetPositions(got, relative.XLNetOptions{Keys: 4}); err != nil || !slices.Equal(got, []int32{4, 3, 2, 1, 0, -1, -2}) {
-		t.Errorf("XLNetPositions: %v, %v", got, err)
-	}
-	if err := relative.XLNetPositions(got, relative.XLNetOptions{Keys: 4, ClampLen: 2, Backward: true}); err != nil || !slices.Equal(got, []int32{-2, -2, -2, -1, 0, 1, 2}) {
-		t.Errorf("XLNetPositions backward with a limit: %v, %v", got, err)
-	}
-}
-
 func TestPositionsErrors(t *testing.T) {
-	fails := testkit.Failures(t, nil)
+	fails := testkit.Failures(t)
 	fails(relative.TransformerXLPositions(make([]int32, 2), -1), posenc.ErrPosition, "TransformerXLPositions: clampLen is -1")
 	fails(relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: 2, ClampLen: -1}), posenc.ErrPosition, "XLNetPositions: options.ClampLen is -1")
 	fails(relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: -1}), posenc.ErrPosition, "XLNetPositions: options.Keys is -1")
@@ -261,7 +196,7 @@ var (
 	_ = testkit.Register(testkit.Case{
 		Function: "AddTransformerXL",
 		Call: func(a *testkit.Arguments) testkit.Call {
-			s := outputScores(a, 3, -6000, 12000)
+			s := outputScores(a, 3, 18000)
 			distances := relative.Distances{First: a.Number(8, 20), Count: a.Number(40, 60)}
 			if !a.Any() { // columns of all distances, or of those that are not negative
 				farthest, nearest := -distanceOf(&s, s.Queries-1, 0), -distanceOf(&s, 0, s.Keys-1)
@@ -293,12 +228,10 @@ var (
 			return relative.AddTransformerXL(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, relative.Distances{First: 2, Count: 3})
 		},
 		Long: func() error {
-			var errs []error
-			for _, s := range longScores() {
+			return longScores(func(s relative.Scores) error {
 				s.FirstQuery = s.Keys - s.Queries
-				errs = append(errs, relative.AddTransformerXL(s, relative.Products{Data: make([]float32, len(s.Data))}, relative.Distances{First: s.Keys - 1, Count: s.Keys}))
-			}
-			return errors.Join(errs...)
+				return relative.AddTransformerXL(s, relative.Products{Data: make([]float32, len(s.Data))}, relative.Distances{First: s.Keys - 1, Count: s.Keys})
+			})
 		},
 		CallElements: kernels.MaxCallScores,
 		Digests: func(add testkit.AddDigest) {

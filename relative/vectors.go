@@ -153,8 +153,8 @@ func (s *ProductShape) check(function, name string, x, vectors *posenc.View[floa
 // operandsOf returns x and the vectors as operands. The head stride of vectors is 0 where
 // all heads share them.
 func operandsOf(x, vectors *posenc.View[float32], headDim int) (tokens, columns view.Operand) {
-	tokens = (*view.View[float32])(x).Operand(kernels.Float32, headDim)
-	columns = (*view.View[float32])(vectors).Operand(kernels.Float32, headDim)
+	tokens = (*view.View[float32])(x).Operand(kernels.KindFloat32, headDim)
+	columns = (*view.View[float32])(vectors).Operand(kernels.KindFloat32, headDim)
 	if columns.Heads == 1 {
 		columns.HeadStride = 0
 	}

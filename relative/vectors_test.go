@@ -10,34 +10,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
-
-// Zeros have the signs of the definition: sums start at +0.
-func TestVectorsOfZeros(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		negative := float32(math.Copysign(0, -1))
-		for dim := 1; dim < 40; dim++ {
-			x, vectors, products := make([]float32, dim), make([]float32, 5*dim), make([]float32, 5)
-			for i := range x {
-				x[i] = negative
-			}
-			for i := range vectors {
-				vectors[i] = 1
-			}
-			testkit.NoError(t, relative.DotProducts(relative.Products{Data: products}, posenc.View[float32]{Data: x, Heads: 1}, nil, posenc.View[float32]{Data: vectors, Heads: 1}, relative.ProductShape{Tokens: 1, Columns: 5, HeadDim: dim}))
-			if !testkit.SameBits(products, make([]float32, 5)) {
-				t.Errorf("%d elements: products %v", dim, products)
-			}
-			out, sums := slices.Clone(x), []float32{negative, negative, negative, negative, negative}
-			testkit.NoError(t, relative.AddValues(posenc.View[float32]{Data: out, Heads: 1}, relative.Products{Data: sums}, posenc.View[float32]{Data: vectors, Heads: 1}, relative.ProductShape{Tokens: 1, Columns: 5, HeadDim: dim}))
-			if !testkit.SameBits(out, x) {
-				t.Errorf("%d elements: values %v", dim, out)
-			}
-		}
-	})
-}
 
 func TestVectorsErrors(t *testing.T) {
 	data := make([]float32, 400)

@@ -10,7 +10,6 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
-	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/spf13/cobra"
@@ -44,9 +43,7 @@ data that cannot tell.`,
   posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			bar := progress.Start(c, "comparing", 2)
-			result, err := check(arguments[0], arguments[1], arguments[2], options, bar)
-			bar.Done()
+			result, err := check(arguments[0], arguments[1], arguments[2], options)
 			if err != nil {
 				return err
 			}
@@ -70,7 +67,7 @@ data that cannot tell.`,
 }
 
 // check compares arrays with the rotation of a model.
-func check(file, before, after string, options checkOptions, bar *progress.Bar) (*checkResult, error) {
+func check(file, before, after string, options checkOptions) (*checkResult, error) {
 	s, err := source.Load(file)
 	if err != nil {
 		return nil, err
@@ -161,20 +158,24 @@ func check(file, before, after string, options checkOptions, bar *progress.Bar) 
 		last = max(last, int(p))
 	}
 	result := &checkResult{Model: file, Before: before, After: after, Shape: heads, Part: elements, Type: arrays[1].Type}
-	var compared []rotation
+	candidates = slices.DeleteFunc(candidates, func(r rotation) bool { return r.config.HeadDim != elements })
+	var compared []ropecheck.Rotation
 	var isMeant []bool
 	for _, r := range candidates {
-		if r.config.HeadDim == elements {
-			compared = append(compared, r)
-			outgrown := r.beyond > 0 && r.length <= r.beyond && last >= r.beyond
-			isMeant = append(isMeant, slices.Contains(wanted, r.of.name) && !outgrown)
+		c, err := r.forCheck()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Path, err)
 		}
+		outgrown := r.beyond > 0 && r.length <= r.beyond && last >= r.beyond
+		compared, isMeant = append(compared, c), append(isMeant, slices.Contains(wanted, r.of.name) && !outgrown)
 	}
-	if err := result.compare(data, compared, bar); err != nil {
+	if result.Report, result.Float32Steps, err = ropecheck.CheckModel(data, compared...); err != nil {
 		return nil, err
 	}
-	best := result.decide(isMeant)
-	result.note(&compared[best], result.Report.Candidates[best], last)
+	best := result.Report.Best(isMeant)
+	nearest := result.Report.Candidates[best]
+	result.Verdict, result.Candidate = nearest.Verdict, nearest.Name
+	result.note(&candidates[best], nearest, last)
 	return result, nil
 }
 
@@ -331,82 +332,6 @@ type checkResult struct {
 	Float32Steps []string `json:"float32_steps,omitempty"`
 
 	Report *ropecheck.Report `json:"report"`
-}
-
-// compare makes the report. Frequencies of scaling rules have roundings of their own in
-// engines that make them in float32: each candidate has the ones that come nearer.
-func (r *checkResult) compare(data ropecheck.Data, rotations []rotation, bar *progress.Bar) error {
-	var list, steps []ropecheck.Candidate
-	var of []int // the number of each of steps in list
-	for i := range rotations {
-		list = append(list, rotations[i].candidate(rotations[i].config))
-		c, err := rotations[i].float32Steps()
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.Model, err)
-		}
-		if c != nil {
-			steps, of = append(steps, rotations[i].candidate(*c)), append(of, i)
-		}
-	}
-	report, err := ropecheck.Check(data, append(slices.Clone(list), steps...)...)
-	if err != nil {
-		return err
-	}
-	bar.Step(1)
-	others := len(steps) > 0
-	for i, c := range report.Candidates[len(list):] {
-		if nearer(c, report.Candidates[of[i]]) {
-			list[of[i]] = steps[i]
-			r.Float32Steps = append(r.Float32Steps, c.Name)
-		}
-	}
-	// A rule of scaling that was read wrong is a candidate where frequencies are wrong.
-	for i, c := range report.Candidates[:len(rotations)] {
-		isWrong := slices.ContainsFunc(c.Faults, func(f ropecheck.Fault) bool { return f.Aspect == ropecheck.FrequenciesAspect })
-		if isWrong {
-			wrong := rotations[i].misreadings()
-			list = append(list, wrong...)
-			others = others || len(wrong) > 0
-		}
-	}
-	if others {
-		report, err = ropecheck.Check(data, list...)
-	}
-	r.Report = report
-	return err
-}
-
-func nearer(a, b ropecheck.Comparison) bool {
-	if rank(a.Verdict) != rank(b.Verdict) {
-		return rank(a.Verdict) < rank(b.Verdict)
-	}
-	if len(a.Arithmetics) == 0 || len(b.Arithmetics) == 0 {
-		return len(a.Arithmetics) > len(b.Arithmetics)
-	}
-	return a.Arithmetics[0].Typical < b.Arithmetics[0].Typical
-}
-
-func rank(v ropecheck.Verdict) int {
-	return slices.Index([]ropecheck.Verdict{ropecheck.Agrees, ropecheck.Noisy, ropecheck.NotDecidable, ropecheck.Differs}, v)
-}
-
-// decide chooses the verdict: the first that agrees, else of the least residual. It returns whose it is.
-func (r *checkResult) decide(meant []bool) int {
-	best := -1
-	for i, c := range r.Report.Candidates[:len(meant)] {
-		if !meant[i] {
-			continue
-		}
-		if best >= 0 {
-			b := r.Report.Candidates[best]
-			if rank(c.Verdict) > rank(b.Verdict) || rank(c.Verdict) == rank(b.Verdict) && c.Residual >= b.Residual {
-				continue
-			}
-		}
-		best = i
-	}
-	r.Verdict, r.Candidate = r.Report.Candidates[best].Verdict, r.Report.Candidates[best].Name
-	return best
 }
 
 // mostNoise is a residual of the data that is no noise beside a rotation: even elements of 4 bits

@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
-	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
@@ -49,7 +48,7 @@ func TestLatentAttention(t *testing.T) {
 	if err := array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}); err != nil {
 		t.Fatal(err)
 	}
-	result, err := check(path, dump+":q", dump+":r", checkOptions{positions: "0-3,100,101"}, progress.Start(newCheck(), "", 2))
+	result, err := check(path, dump+":q", dump+":r", checkOptions{positions: "0-3,100,101"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +159,7 @@ func TestKnownMisreadings(t *testing.T) {
 			if err := array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}); err != nil {
 				t.Fatal(err)
 			}
-			result, err := check(path, dump+":q", dump+":r", checkOptions{positions: given}, progress.Start(newCheck(), "", 2))
+			result, err := check(path, dump+":q", dump+":r", checkOptions{positions: given})
 			if err != nil {
 				t.Fatal(err)
 			}

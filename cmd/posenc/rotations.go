@@ -36,15 +36,6 @@ type rotation struct {
 	config posenc.RotaryConfig // exact angles
 }
 
-// candidate is the rotation for ropecheck, with frequencies of the same rule.
-func (r *rotation) candidate(config posenc.RotaryConfig) ropecheck.Candidate {
-	c := ropecheck.Candidate{Name: r.name(), Config: config}
-	if base := r.of.first.Rule.Base; base > 1 {
-		c.Base = base
-	}
-	return c
-}
-
 func (r *rotation) name() string {
 	name := strings.TrimSpace(r.model + " " + r.kind)
 	if r.leavesPairs {
@@ -93,41 +84,11 @@ func rotations(s *source.Source) ([]rotation, error) {
 	return list, nil
 }
 
-// float32Steps is the rotation with the frequencies that transformers makes in float32, nil where they
-// are the exact ones rounded.
-func (r *rotation) float32Steps() (*posenc.RotaryConfig, error) {
-	c, err := r.of.config(r.length, frequency.Float32)
-	if err != nil {
-		return nil, err
-	}
-	c.Layout = r.config.Layout
-	for i, w := range c.InvFreq {
-		if float32(w) != float32(r.config.InvFreq[i]) {
-			return &c, nil
-		}
-	}
-	return nil, nil
-}
-
-// misreadings are the rotation by a scaling rule that is read wrong: left out, or without the key
-// truncate that engines pass over, as GGUF files have none.
-func (r *rotation) misreadings() []ropecheck.Candidate {
-	rule := r.of.first.Rule
-	if rule.Name == "default" || rule.Name == "axial" || !(rule.Base > 1) {
-		return nil
-	}
-	c := r.config
-	c.Base, c.InvFreq, c.AttentionFactor = rule.Base, nil, 0
-	list := []ropecheck.Candidate{{Name: fmt.Sprintf("%s without its rule %s", r.name(), rule.Name), Config: c}}
-	if p, ok := rule.Parameters.(frequency.YaRNParameters); ok && p.Untruncated {
-		p.Untruncated = false
-		if yarn, err := frequency.YaRN(2*rule.Pairs, rule.Base, p, frequency.Exact); err == nil {
-			c = r.config
-			c.InvFreq = yarn.InvFreq
-			list = append(list, ropecheck.Candidate{Name: r.name() + " without truncate: false", Config: c, Base: rule.Base})
-		}
-	}
-	return list
+// forCheck is the rotation as ropecheck takes it.
+func (r *rotation) forCheck() (ropecheck.Rotation, error) {
+	steps, err := r.of.config(r.length, frequency.Float32)
+	steps.Layout = r.config.Layout
+	return ropecheck.Rotation{Name: r.name(), Exact: r.config, Float32: steps, Rule: r.of.first.Rule}, err
 }
 
 // unordered is the rotation that leaves interleaved pairs in their places, of one that writes

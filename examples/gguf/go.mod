@@ -1,6 +1,6 @@
 module github.com/go-posenc/posenc/examples/gguf
 
-go 1.26.0
+go 1.24.0
 
 require (
 	github.com/go-posenc/posenc v0.0.0
@@ -18,7 +18,7 @@ require (
 	golang.org/x/exp v0.0.0-20241108190413-2d47ceb2692f // indirect
 	golang.org/x/mod v0.22.0 // indirect
 	golang.org/x/sync v0.9.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
 	golang.org/x/tools v0.27.0 // indirect
 	gonum.org/v1/gonum v0.15.1 // indirect
 )

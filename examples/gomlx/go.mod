@@ -1,6 +1,6 @@
 module github.com/go-posenc/posenc/examples/gomlx
 
-go 1.26.0
+go 1.24.3
 
 require (
 	github.com/go-posenc/posenc v0.0.0
@@ -14,7 +14,7 @@ require (
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/exp v0.0.0-20250819193227-8b4c13bb791b // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
 )
 

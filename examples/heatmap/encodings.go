@@ -79,7 +79,7 @@ var presets = map[string]func(dim, positions int) (encoding, error){
 		e.rows = func(rows []float32, pixels int) error {
 			side := int(math.Sqrt(float64(pixels)))
 			positions := make([]float32, 2*pixels)
-			if err := absolute.DETRPositions(positions, nil, absolute.DETRPositionsOptions{Height: side, Width: side, Scale: 2 * math.Pi}); err != nil {
+			if err := absolute.DETRPositions(positions, nil, absolute.DETRPositionsOptions{Height: side, Width: side, NormalizeTo: 2 * math.Pi}); err != nil {
 				return err
 			}
 			return absolute.SinusoidalRows(rows, s, positions)

@@ -1,6 +1,6 @@
 module github.com/go-posenc/posenc/examples/heatmap
 
-go 1.26.0
+go 1.24.0
 
 require (
 	github.com/go-posenc/posenc v0.0.0
@@ -16,7 +16,7 @@ require (
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
 	golang.org/x/image v0.30.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
 	golang.org/x/text v0.28.0 // indirect
 )
 

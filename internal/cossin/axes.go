@@ -30,8 +30,8 @@ func (f *Frequencies) writeAxes(to *Table, p *Positions, scaleCos, scaleSin floa
 	for part := (Positions{p.Call, p.Tokens, p.First, 0}); part.First < p.First+p.N; part.First += part.N {
 		rest := to.From(part.First - p.First)
 		part.N = p.First + p.N - part.First
-		var alike bool
-		if part.N, alike = part.alike(f.Axes); alike {
+		var same bool
+		if part.N, same = part.sameOnAxes(f.Axes); same {
 			f.ladder.Write(&rest, 0, f.pairs, part.Axis(0), scaleCos, scaleSin)
 			continue
 		}

@@ -30,7 +30,7 @@ const (
 )
 
 // NewFrequencies returns frequencies below 2^50 in magnitude for exact angles or for
-// float32 ones. axes is nil or has the axis of each pair; decay is nil or that of
+// float32 ones. axes is nil or has the axis of each pair; decay is nil or the decay of
 // each pair, for one axis.
 func NewFrequencies(invFreq []float64, float32Angles bool, axes []uint8, decay *Decay) Frequencies {
 	f := Frequencies{Axes: axisCount(axes), pairs: len(invFreq), ladder: NewLadder(invFreq, float32Angles)}
@@ -78,7 +78,7 @@ func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, s
 	}
 }
 
-// WriteOnce is Write, but for tokens that all have the same positions it writes one
+// WriteOnce is Write; for tokens that all have the same positions it writes one
 // row and sets the stride to 0.
 func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin float32) {
 	if p.N == 1 && f.how == oneAxis && f.pairs <= kernels.TokenPairs {
@@ -93,7 +93,7 @@ func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin floa
 	f.Write(to, p, scaleCos, scaleSin)
 }
 
-// WriteFractional writes the rows of n tokens from number first on, of a call with so many,
+// WriteFractional writes the rows of n tokens from number first on, of a call with more tokens,
 // for positions, [axes][tokens], that need not be integers. Frequencies that decay have
 // none.
 func (f *Frequencies) WriteFractional(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {

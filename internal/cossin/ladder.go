@@ -72,7 +72,7 @@ func (l *Ladder) writeExactRow(cos, sin []float32, column, pairs int, position f
 	}
 }
 
-// writeFloat32 copies the row of a token whose position is that of the one before.
+// writeFloat32 copies the row of a token that has the position of the token before.
 func (l *Ladder) writeFloat32(to *Table, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
 	invFreq := l.invFreq32[column : column+pairs]
 	for t, p := range positions {

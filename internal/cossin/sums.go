@@ -9,8 +9,8 @@ import (
 const MaxSumAxes = generic.SumAxes
 
 // WriteSums writes rows of cosines and sines of angles that are sums over the axes of
-// positions, [axes][tokens], times frequencies, [entries][axes]. Rows have so many
-// entries.
+// positions, [axes][tokens], times frequencies, [entries][axes]. A row has as many
+// entries as there are frequencies for each axis.
 func WriteSums(cos, sin, positions []float32, invFreq []float64, axes, entries int, float32Angles bool) {
 	tokens := len(positions) / axes
 	var memory [MaxSumAxes]float32

@@ -1,4 +1,4 @@
-// Package cossin writes rows of cosines and sines: those of the angles
+// Package cossin writes rows of cosines and sines of the angles
 // position*invFreq[i] of tokens, in all the ways in which a model forms its angles.
 package cossin
 
@@ -21,7 +21,7 @@ func (to *Table) From(t int) Table {
 }
 
 // Begin says how many entries a call writes, cosines and sines together: whether they are
-// so many that no cache has them. End has to follow once all are written.
+// more than a cache holds. End has to follow once all are written.
 func (to *Table) Begin(entries int) { to.nonTemporal = entries >= 2*kernels.NonTemporalTable }
 
 // End lets others read what the call has written.
@@ -31,7 +31,7 @@ func (to *Table) End() {
 	}
 }
 
-// Positions is those of consecutive tokens of a call.
+// Positions is the positions of consecutive tokens of a call.
 type Positions struct {
 	Call     []int32 // of the whole call, [axes][tokens]
 	Tokens   int     // of the whole call
@@ -43,10 +43,10 @@ func (p *Positions) Axis(axis int) []int32 {
 	return p.Call[axis*p.Tokens+p.First:][:p.N]
 }
 
-// alike reports whether the first token and the next have the same position on all axes, as
-// text has in a model of images, and for how many tokens it stays so. (A single token that
-// is like text, as on the diagonal of an image, is no end of what is not.)
-func (p *Positions) alike(axes int) (n int, alike bool) {
+// sameOnAxes reports whether the first tokens have one position on all axes, as text has in
+// a model of images, and how many tokens are of that kind. A single token that is like text,
+// as on the diagonal of an image, counts with the tokens around it.
+func (p *Positions) sameOnAxes(axes int) (n int, onAll bool) {
 	same := func(t int) bool {
 		for a := 1; a < axes; a++ {
 			if p.Call[a*p.Tokens+p.First+t] != p.Call[p.First+t] {
@@ -56,20 +56,20 @@ func (p *Positions) alike(axes int) (n int, alike bool) {
 		return true
 	}
 	before := same(0)
-	alike = before && p.N == 1
+	onAll = before && p.N == 1
 	for n = 1; n < p.N; n++ {
 		now := same(n)
 		switch {
 		case n == 1 && before && now:
-			alike = true
-		case alike && !now:
+			onAll = true
+		case onAll && !now:
 			return n, true
-		case !alike && before && now:
+		case !onAll && before && now:
 			return n - 1, false
 		}
 		before = now
 	}
-	return p.N, alike
+	return p.N, onAll
 }
 
 // repeated reports whether all tokens have the same positions.

@@ -132,7 +132,6 @@ func TestEnvironment(t *testing.T) {
 		settings = append(settings,
 			setting{[]string{off("cpu.avx2=off")}, "generic"},
 			setting{[]string{off("cpu.fma=off")}, "generic"},
-			setting{[]string{off("cpu.f16c=off")}, "generic"},
 			setting{[]string{off("cpu.avx512f=off")}, without(kernels.AVX512)},
 			setting{[]string{off("cpu.avx2=off"), "POSENC_IMPL=avx2"}, "generic"},
 		)

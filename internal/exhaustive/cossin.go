@@ -15,7 +15,7 @@ import (
 //     the 24 bits of a float32, multiplies them as an integer.
 //
 //  2. A table has the cosine and sine of every 256th of a turn, from math/big,
-//     and Taylor series those of the rest r, at most pi/256:
+//     and Taylor series the cosine and sine of the rest r, at most pi/256:
 //
 //     cos(a+r) = cos(a) + (cos(a)(cos(r)-1) - sin(a)sin(r))
 //     sin(a+r) = sin(a) + (sin(a)(cos(r)-1) + cos(a)sin(r))
@@ -146,7 +146,7 @@ func cosSinRest(r float64) (cosMinus1, sin float64) {
 }
 
 // round rounds to float32 and reports whether both ends of the error intervals
-// round alike.
+// round to one number.
 func round(c, s float64) (cos, sin float32, ok bool) {
 	cos, sin = float32(c*(1-margin)), float32(s*(1-margin))
 	return cos, sin, cos == float32(c*(1+margin)) && sin == float32(s*(1+margin))

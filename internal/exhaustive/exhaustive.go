@@ -23,7 +23,7 @@ import (
 
 const variable = "POSENC_EXHAUSTIVE"
 
-// share is one block of every so many, or none.
+// share says which blocks are tested: one of every share neighbours, none for 0.
 type share int
 
 func parseShare(value string) (share, error) {
@@ -64,7 +64,7 @@ func (s share) blocks(n int) []int {
 
 // Leg is a set of inputs in blocks, each of which is checked by itself.
 type Leg struct {
-	Name   string   // with whatever the result holds for, besides the code
+	Name   string   // with what else the result depends on, besides the code
 	Blocks int      // how many there are
 	Counts []string // what a block counts, for the report
 

@@ -7,7 +7,7 @@ import (
 
 // Real numbers by math/big.
 
-// precision is that of math/big: the largest angle has 128 bits before the
+// precision is the precision of math/big: the largest angle has 128 bits before the
 // point, and the float32 closest to a multiple of pi/2 loses 32 of those behind.
 const precision = 512
 
@@ -60,7 +60,7 @@ func bigSeries(angle *big.Float) (cos, sin *big.Float) {
 }
 
 // RealLogarithm returns ln(x): with r the 2^100th root of x it is 2^100*ln(r), and
-// ln(r) is d - d^2/2 + d^3/3 for d = r-1 but for 2^-300 of it.
+// ln(r) is d - d^2/2 + d^3/3 for d = r-1, to within 2^-300 of it.
 func RealLogarithm(x *big.Float) *big.Float {
 	r := new(big.Float).SetPrec(2 * precision).Set(x)
 	for range 100 {
@@ -73,8 +73,8 @@ func RealLogarithm(x *big.Float) *big.Float {
 	return sum.SetMantExp(sum, 100)
 }
 
-// RealExponential returns e^x, |x| < 2^10, as the 2^80th power of that of x/2^80,
-// which is 1 + y + y^2/2 + y^3/6 but for 2^-280.
+// RealExponential returns e^x, |x| < 2^10, as the 2^80th power of e^(x/2^80),
+// which is 1 + y + y^2/2 + y^3/6 to within 2^-280, y = x/2^80.
 func RealExponential(x *big.Float) *big.Float {
 	y := NewReal().SetMantExp(x, -80)
 	square := NewReal().Mul(y, y)

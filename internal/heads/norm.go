@@ -36,9 +36,9 @@ func (n *Norm) lines(x *view.Operand, at, count, stride int) {
 		l.Count = min(most, count-done)
 		from := at + done*stride
 		switch x.Kind {
-		case kernels.Float16:
+		case kernels.KindFloat16:
 			kernels.RMSNormF16(dispatch.Implementation(), x.Bits(from), n.Weight, &l, n.Epsilon)
-		case kernels.BFloat16:
+		case kernels.KindBFloat16:
 			kernels.RMSNormBF16(dispatch.Implementation(), x.Bits(from), n.Weight, &l, n.Epsilon)
 		default:
 			kernels.RMSNormF32(dispatch.Implementation(), x.Float32s(from), n.Weight, &l, n.Epsilon)
@@ -72,9 +72,9 @@ func ScaleToken(x *view.Operand, at, headDim int, factor float32) {
 			l.Count = min(kernels.MaxCallElements/l.Len, count-head)
 			from := at + head*x.HeadStride + column
 			switch x.Kind {
-			case kernels.Float16:
+			case kernels.KindFloat16:
 				kernels.ScaleRowsF16(dispatch.Implementation(), x.Bits(from), factor, &l)
-			case kernels.BFloat16:
+			case kernels.KindBFloat16:
 				kernels.ScaleRowsBF16(dispatch.Implementation(), x.Bits(from), factor, &l)
 			default:
 				kernels.ScaleRowsF32(dispatch.Implementation(), x.Float32s(from), factor, &l)

@@ -111,7 +111,7 @@ func (q *Quantization) Transform(scratch *view.Operand, heads int) {
 func (q *Quantization) Choose(y *QuantizedOperand, x kernels.Kind, full bool) {
 	r := q.Rotation
 	switch {
-	case x != kernels.Float32 || q.Norm != nil || q.Rotated != nil || q.Hadamard != 0:
+	case x != kernels.KindFloat32 || q.Norm != nil || q.Rotated != nil || q.Hadamard != 0:
 		q.Way = ThroughScratch
 	case r == nil:
 		q.Way = asTheyAre
@@ -134,7 +134,7 @@ func (q *Quantization) AtLeast() int {
 }
 
 // Store quantizes n tokens of a call, from number first on, into their slots. Their rows are
-// those of table or full.
+// the rows of table or full.
 func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *FullWidthRow) {
 	switch q.Way {
 	case ByOneKernel:
@@ -202,7 +202,7 @@ func (q *Quantization) storeThroughScratch(y *QuantizedOperand, slots []int32, x
 }
 
 // rotateQuantizeTokens rotates the heads of n tokens from element xAt of x on and quantizes them
-// into y from element yAt on. Row first+t of table is that of token t.
+// into y from element yAt on. Row first+t of table belongs to token t.
 func (q *Quantization) rotateQuantizeTokens(y *QuantizedOperand, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	var k kernels.Rotation
 	k.Pairs, k.Partner, k.TableStride = q.Dim/2, q.Dim/2, table.Stride
@@ -230,21 +230,21 @@ func (q *Quantization) rotateQuantizeTokens(y *QuantizedOperand, x *view.Operand
 func RotateQuantize(kind kernels.Kind, y []uint8, scales, x, cos, sin []float32, k *kernels.Rotation, scale float32, order view.Order) {
 	impl, halfSplit := dispatch.Implementation(), order == view.HalfSplit
 	switch {
-	case kind == kernels.Q8 && halfSplit:
+	case kind == kernels.KindQ8 && halfSplit:
 		kernels.RotateQuantizeHalfSplitF32ToQ8(impl, y, x, cos, sin, k)
-	case kind == kernels.Q8:
+	case kind == kernels.KindQ8:
 		kernels.RotateQuantizeInterleavedF32ToQ8(impl, y, x, cos, sin, k)
-	case kind == kernels.Int8 && halfSplit:
+	case kind == kernels.KindInt8 && halfSplit:
 		kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
-	case kind == kernels.Int8:
+	case kind == kernels.KindInt8:
 		kernels.RotateQuantizeRowInterleavedF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
 	case scales != nil && halfSplit:
 		kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, y, scales, x, cos, sin, k)
 	case scales != nil:
 		kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, y, scales, x, cos, sin, k)
-	case kind == kernels.E4M3 && halfSplit:
+	case kind == kernels.KindE4M3 && halfSplit:
 		kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, y, x, cos, sin, k, scale)
-	case kind == kernels.E4M3:
+	case kind == kernels.KindE4M3:
 		kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, y, x, cos, sin, k, scale)
 	case halfSplit:
 		kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, y, x, cos, sin, k, scale)
@@ -265,18 +265,18 @@ func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahe
 func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conversion, scale float32) {
 	impl := dispatch.Implementation()
 	switch {
-	case kind == kernels.Q8:
+	case kind == kernels.KindQ8:
 		if v.XStride == v.Len && v.YStride == v.Len/generic.Q8Block*generic.Q8Bytes { // blocks one after another
 			v.Len, v.Count = v.Count*v.Len, 1
 		}
 		kernels.QuantizeF32ToQ8(impl, y, x, v)
-	case kind == kernels.Int8:
+	case kind == kernels.KindInt8:
 		v.ScaleStride = v.YStride / v.Len
 		kernels.QuantizeRowF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, v)
 	case scales != nil:
 		v.ScaleStride = v.YStride / v.Len
 		kernels.QuantizeRowF32ToE4M3(impl, y, scales, x, v)
-	case kind == kernels.E4M3:
+	case kind == kernels.KindE4M3:
 		kernels.QuantizeF32ToE4M3(impl, y, x, v, scale)
 	default:
 		kernels.QuantizeF32ToE5M2(impl, y, x, v, scale)
@@ -295,12 +295,12 @@ func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, head
 		scales = x.Scales[at/q.Dim:]
 	}
 	switch x.Kind {
-	case kernels.Q8:
+	case kernels.KindQ8:
 		v.XStride *= generic.Q8Bytes
 		kernels.DequantizeQ8ToF32(impl, to, x.Bytes(at), &v)
-	case kernels.Int8:
+	case kernels.KindInt8:
 		kernels.DequantizeI8ToF32(impl, to, x.integers(at), scales, &v)
-	case kernels.E5M2:
+	case kernels.KindE5M2:
 		kernels.DequantizeE5M2ToF32(impl, to, x.Bytes(at), scales, &v)
 	default:
 		kernels.DequantizeE4M3ToF32(impl, to, x.Bytes(at), scales, &v)

@@ -28,7 +28,7 @@ type Rotation struct {
 // Rotate rotates n tokens that lie one after another: it reads x from element xAt on and
 // writes y from element yAt on. Token t takes row first+t of table.
 func (r *Rotation) Rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
-	if r.In != r.Out || x.Kind != y.Kind && x.Kind != kernels.Float32 && y.Kind != kernels.Float32 {
+	if r.In != r.Out || x.Kind != y.Kind && x.Kind != kernels.KindFloat32 && y.Kind != kernels.KindFloat32 {
 		r.rotateThroughScratch(y, x, yAt, xAt, n, table, first)
 		return
 	}
@@ -62,17 +62,17 @@ func RotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels
 	impl := dispatch.Implementation()
 	if order == view.HalfSplit {
 		switch {
-		case y.Kind == kernels.Float32 && x.Kind == kernels.Float32:
+		case y.Kind == kernels.KindFloat32 && x.Kind == kernels.KindFloat32:
 			kernels.RotateHalfSplitF32(impl, y.Float32s(yAt), x.Float32s(xAt), cos, sin, k)
-		case y.Kind == kernels.Float32 && x.Kind == kernels.Float16:
+		case y.Kind == kernels.KindFloat32 && x.Kind == kernels.KindFloat16:
 			kernels.RotateHalfSplitF16ToF32(impl, y.Float32s(yAt), x.Bits(xAt), cos, sin, k)
-		case y.Kind == kernels.Float32:
+		case y.Kind == kernels.KindFloat32:
 			kernels.RotateHalfSplitBF16ToF32(impl, y.Float32s(yAt), x.Bits(xAt), cos, sin, k)
-		case x.Kind == kernels.Float16:
+		case x.Kind == kernels.KindFloat16:
 			kernels.RotateHalfSplitF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
-		case x.Kind == kernels.BFloat16:
+		case x.Kind == kernels.KindBFloat16:
 			kernels.RotateHalfSplitBF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
-		case y.Kind == kernels.Float16:
+		case y.Kind == kernels.KindFloat16:
 			kernels.RotateHalfSplitF32ToF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
 		default:
 			kernels.RotateHalfSplitF32ToBF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
@@ -80,17 +80,17 @@ func RotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels
 		return
 	}
 	switch {
-	case y.Kind == kernels.Float32 && x.Kind == kernels.Float32:
+	case y.Kind == kernels.KindFloat32 && x.Kind == kernels.KindFloat32:
 		kernels.RotateInterleavedF32(impl, y.Float32s(yAt), x.Float32s(xAt), cos, sin, k)
-	case y.Kind == kernels.Float32 && x.Kind == kernels.Float16:
+	case y.Kind == kernels.KindFloat32 && x.Kind == kernels.KindFloat16:
 		kernels.RotateInterleavedF16ToF32(impl, y.Float32s(yAt), x.Bits(xAt), cos, sin, k)
-	case y.Kind == kernels.Float32:
+	case y.Kind == kernels.KindFloat32:
 		kernels.RotateInterleavedBF16ToF32(impl, y.Float32s(yAt), x.Bits(xAt), cos, sin, k)
-	case x.Kind == kernels.Float16:
+	case x.Kind == kernels.KindFloat16:
 		kernels.RotateInterleavedF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
-	case x.Kind == kernels.BFloat16:
+	case x.Kind == kernels.KindBFloat16:
 		kernels.RotateInterleavedBF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
-	case y.Kind == kernels.Float16:
+	case y.Kind == kernels.KindFloat16:
 		kernels.RotateInterleavedF32ToF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
 	default:
 		kernels.RotateInterleavedF32ToBF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
@@ -115,7 +115,7 @@ func (r *Rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, tab
 				view.Reorder(&ordered, x, i*dim, from, dim/2, r.In, r.Out)
 			}
 			source := &ordered
-			if x.Kind != y.Kind && x.Kind != kernels.Float32 {
+			if x.Kind != y.Kind && x.Kind != kernels.KindFloat32 {
 				view.Convert(&widened, &ordered, 0, 0, k.Heads*dim)
 				source = &widened
 			}

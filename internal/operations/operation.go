@@ -102,7 +102,7 @@ var (
 	Q8   = bitsOf(1)
 )
 
-// Problem is a call to make: its arguments but for memory, how many elements its
+// Problem is a call to make: its arguments without memory, how many elements its
 // slices have, and its rows.
 type Problem struct {
 	Arguments

@@ -163,7 +163,15 @@ func (e ElementType) round(x float32) float32 {
 }
 
 // digits are the bits of a significand of the type, with the first.
-func (e ElementType) digits() int { return [...]int{24, 11, 8}[e] }
+func (e ElementType) digits() int {
+	switch e {
+	case Float16:
+		return 11
+	case BFloat16:
+		return 8
+	}
+	return 24
+}
 
 // ulp is one unit in the last place of x.
 func (e ElementType) ulp(x float64) float64 {
@@ -174,7 +182,7 @@ func (e ElementType) ulp(x float64) float64 {
 	return math.Ldexp(1, max(least, math.Ilogb(x)+1-e.digits()))
 }
 
-// floor is a residual that rounding explains: elements that are sums of two rounded
+// Floor is a residual that rounding explains: elements that are sums of two rounded
 // products have relative errors of about 0.4 of 2^-digits each time that something is
 // rounded, and up to five roundings with those of cosines and sines.
-func (e ElementType) floor() float64 { return math.Ldexp(1.5, -e.digits()) }
+func (e ElementType) Floor() float64 { return math.Ldexp(1.5, -e.digits()) }

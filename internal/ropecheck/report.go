@@ -26,7 +26,7 @@ func (c *checker) report() *Report {
 			break
 		}
 	}
-	c.floor, c.known = c.kind.floor(), d.Positions != nil
+	c.floor, c.known = c.kind.Floor(), d.Positions != nil
 	for t := range d.Tokens {
 		c.all = append(c.all, t)
 	}

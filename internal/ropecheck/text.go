@@ -65,8 +65,8 @@ func units(x float64) string {
 	return brief(x)
 }
 
-// ranges names indices: "0 to 15, 40".
-func ranges(indices []int) string {
+// Ranges names indices: "0 to 15, 40".
+func Ranges(indices []int) string {
 	var parts []string
 	for i := 0; i < len(indices); {
 		j := i
@@ -86,7 +86,8 @@ func ranges(indices []int) string {
 	return strings.Join(parts, ", ")
 }
 
-func plural(noun string, n int) string {
+// Plural returns the noun for n things.
+func Plural(noun string, n int) string {
 	if n == 1 {
 		return noun
 	}
@@ -179,7 +180,7 @@ func positionsText(positions []int32) string {
 	for i, p := range positions {
 		list[i] = int(p)
 	}
-	return ranges(list)
+	return Ranges(list)
 }
 
 // faults are what differs between a candidate and a trial that explains the data.
@@ -260,7 +261,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 				tokens, others = append(tokens, i), append(others, p)
 			}
 		}
-		add(PositionsAspect, positionsText(c.data.Positions), positionsText(t.positions), "%s %s rotate by positions %s.", capital(plural("token", len(tokens))), ranges(tokens), positionsText(others))
+		add(PositionsAspect, positionsText(c.data.Positions), positionsText(t.positions), "%s %s rotate by positions %s.", capital(Plural("token", len(tokens))), Ranges(tokens), positionsText(others))
 	}
 	if t.invFreq != nil && c.axes > 1 && len(t.invFreq) == len(want.invFreq) {
 		var pairs []int
@@ -277,7 +278,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			add(AxesAspect, axesText(want.axes), axesText(t.axes), "%s %s follow other axes: %s.", capital(plural("pair", len(pairs))), ranges(pairs), strings.Join(names, ", "))
+			add(AxesAspect, axesText(want.axes), axesText(t.axes), "%s %s follow other axes: %s.", capital(Plural("pair", len(pairs))), Ranges(pairs), strings.Join(names, ", "))
 		}
 	}
 	return append(list, c.roundingFaults(t, Agrees)...)
@@ -436,7 +437,7 @@ func (r *Report) String() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%v).\n", r.Tokens, plural("token", r.Tokens), r.Heads, plural("head", r.Heads), r.HeadDim, r.Type)
+	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%v).\n", r.Tokens, Plural("token", r.Tokens), r.Heads, Plural("head", r.Heads), r.HeadDim, r.Type)
 	for _, note := range r.Notes {
 		fmt.Fprintln(&b, note)
 	}
@@ -512,7 +513,7 @@ func (c *checker) undecided(r *Report) {
 		}
 	}
 	if len(zero) > 0 {
-		add(FrequenciesAspect, "%s %s are zero in all heads before the rotation.", capital(plural("pair", len(zero))), ranges(zero))
+		add(FrequenciesAspect, "%s %s are zero in all heads before the rotation.", capital(Plural("pair", len(zero))), Ranges(zero))
 	}
 	distinct := map[string]bool{}
 	for t := range c.data.Tokens {
@@ -526,7 +527,7 @@ func (c *checker) undecided(r *Report) {
 	case len(distinct) == 1:
 		add(FrequenciesAspect, "All tokens have one position: frequencies are known up to multiples of a full turn by it, and an offset of positions is not told from other frequencies.")
 	case len(slow) > 0:
-		add(FrequenciesAspect, "The frequencies of pairs %s are not known: they turn less than the noise at these positions, or by other than a line in the position.", ranges(slow))
+		add(FrequenciesAspect, "The frequencies of pairs %s are not known: they turn less than the noise at these positions, or by other than a line in the position.", Ranges(slow))
 	}
 	if !c.known {
 		if len(c.candidates) == 0 || best.candidate < 0 {
@@ -552,7 +553,7 @@ func (c *checker) undecided(r *Report) {
 		add(ScaleAspect, "Whole heads rotate: the factor %s may be of the cosines and sines or a scale of whole heads.", number(factor))
 	}
 	if c.axes > 1 && len(c.ties) > 0 && best.invFreq != nil {
-		add(AxesAspect, "The axis of pairs %s cannot be told: several axes explain them alike.", ranges(c.ties))
+		add(AxesAspect, "The axis of pairs %s cannot be told: several axes explain them alike.", Ranges(c.ties))
 	}
 	var alike []string
 	for _, u := range r.Candidates {

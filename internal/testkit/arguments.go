@@ -74,7 +74,7 @@ const (
 )
 
 // argumentMemory is what slices of arguments lie in. Slices of the first arena are
-// what a function checks for overlaps, those of the second are inputs of other types,
+// what a function checks for overlaps, the second has inputs of other types,
 // which only package unsafe makes overlap.
 type argumentMemory struct {
 	shared [2]argumentArena
@@ -392,7 +392,7 @@ func (a *Arguments) Yes() bool { return a.Below(2) == 1 }
 // Rarely reports, where any arguments are wanted, now and then true.
 func (a *Arguments) Rarely() bool { return a.Any() && a.Below(8) == 0 }
 
-// Length returns a number of elements around those of vectors and blocks.
+// Length returns a number of elements around the sizes of vectors and blocks.
 func (a *Arguments) Length() int {
 	if a.Any() {
 		return a.Number(1, 40)
@@ -416,7 +416,7 @@ func (a *Arguments) Heads() int {
 
 var tokenCounts = []int{0, 1, 1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 40, 70, kernels.ShiftedRows - 1, kernels.ShiftedRows, kernels.ShiftedRows + 1}
 
-// Tokens returns a number of tokens around those of a chunk and of a seed.
+// Tokens returns a number of tokens around the sizes of a chunk and of a seed.
 func (a *Arguments) Tokens() int {
 	switch a.in.place {
 	case anywhere:
@@ -487,7 +487,7 @@ func ViewOf[T Stored](a *Arguments, tokens, dim int) posenc.View[T] {
 	return ViewOfHeads[T](a, tokens, a.Heads(), dim)
 }
 
-// ViewOfHeads is ViewOf with so many heads; where any arguments are wanted not always.
+// ViewOfHeads is ViewOf with the given heads; where any arguments are wanted not always.
 func ViewOfHeads[T Stored](a *Arguments, tokens, heads, dim int) posenc.View[T] {
 	if !a.Any() {
 		v := RandomShape[T](a.R, tokens, heads, dim, Apart)

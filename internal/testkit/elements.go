@@ -67,8 +67,8 @@ func Narrow[T posenc.Element](x float32) (y T) {
 	return y
 }
 
-// nearest rounds x to a binary fraction of so many bits; the exponent is at
-// least that of the smallest normal number.
+// nearest rounds x to a binary fraction of bits digits; the exponent is at
+// least the exponent of the smallest normal number.
 func nearest(x float32, bits, least int) float64 {
 	v := float64(x)
 	if v == 0 || math.IsInf(v, 0) || v != v {
@@ -113,7 +113,7 @@ func OfBits[T posenc.Element](x uint32) (y T) {
 	return y
 }
 
-// Extremes16 are the extremes of float16; those of bfloat16 are the upper
+// Extremes16 are the extremes of float16; the extremes of bfloat16 are the upper
 // halves of the ones of float32.
 var Extremes16 = []uint32{0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x83ff, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7c01, 0x7e00, 0xfe01, 0xffff}
 

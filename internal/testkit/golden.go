@@ -1,12 +1,16 @@
 package testkit
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
+	"testing"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
@@ -38,11 +42,31 @@ func differs[T Number](of *Numbers[T], a, b []T) int {
 	return -1
 }
 
+// ReadGolden returns what a file has, uncompressed where its name ends with .gz.
+func ReadGolden(file string) []byte {
+	content := Must(os.ReadFile(file))
+	if strings.HasSuffix(file, ".gz") {
+		content = Must(io.ReadAll(Must(gzip.NewReader(bytes.NewReader(content)))))
+	}
+	return content
+}
+
 // ReadJSON reads golden vectors.
 func ReadJSON(file string, vectors any) {
-	if err := json.Unmarshal(Must(os.ReadFile(file)), vectors); err != nil {
+	if err := json.Unmarshal(ReadGolden(file), vectors); err != nil {
 		panic(fmt.Errorf("%s: %w", file, err))
 	}
+}
+
+// ReadCases reads golden vectors whose text has as many cases.
+func ReadCases[C any](t *testing.T, file string, count int) []C {
+	t.Helper()
+	var vectors struct{ Cases []C }
+	ReadJSON(file, &vectors)
+	if len(vectors.Cases) != count {
+		t.Fatalf("%s has %d cases, want %d", file, len(vectors.Cases), count)
+	}
+	return vectors.Cases
 }
 
 // Hex returns the numbers of hexadecimal text, big-endian.

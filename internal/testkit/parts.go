@@ -11,8 +11,12 @@ import (
 // are done.
 func concurrently[E any](list []E, f func(E)) {
 	var done sync.WaitGroup
+	done.Add(len(list))
 	for _, e := range list {
-		done.Go(func() { f(e) })
+		go func() {
+			defer done.Done()
+			f(e)
+		}()
 	}
 	done.Wait()
 }
@@ -45,7 +49,7 @@ func (c *Choices) dealt(tokens int, call func(tokens []int) error) (groups [][]f
 
 // ViewParts cuts work that is done in place to views of the same tokens: parts of the
 // views themselves, or tokens that are taken to other memory and back. call does it for
-// tokens of the whole, to those of view number i that lie in x. With whole all heads of
+// tokens of the whole, to the heads of view number i that lie in x. With whole all heads of
 // a token stay together, and one after another.
 func ViewParts[T posenc.Element](c *Choices, xs []posenc.View[T], tokens, dim int, whole bool, call func(i int, x posenc.View[T], tokens []int) error) (groups [][]func() error) {
 	elsewhere := c.Below(2) == 1

@@ -39,8 +39,8 @@ func ReachOf[T Stored](v *posenc.View[T], tokens, headDim int) int {
 	return reach
 }
 
-// Allowed reports whether a view whose data has so many elements is right for
-// so many tokens.
+// Allowed reports whether a view whose data has length elements is right for
+// the given tokens.
 func Allowed[T Stored](v *posenc.View[T], tokens, dim, length int) bool {
 	switch {
 	case v.Heads < 1 || v.TokenStride < 0 || v.HeadStride < 0 || v.SequenceStride < 0:
@@ -111,7 +111,7 @@ func smallStride(r *rand.Rand, headDim, heads int) int {
 	return max(1, (1+r.IntN(heads))*headDim+r.IntN(3)-1)
 }
 
-// shapeOptions are tokens of a sequence, heads of other vectors between those of tokens,
+// shapeOptions are tokens of a sequence, heads of other vectors between the heads of tokens,
 // and elements between heads and between whole rows of them.
 type shapeOptions struct{ sequence, others, headGap, gap int }
 

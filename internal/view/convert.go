@@ -18,9 +18,9 @@ func Reorder(y, x *Operand, yAt, xAt, pairs int, in, out Order) {
 	switch {
 	case in == out:
 		Convert(y, x, yAt, xAt, 2*pairs)
-	case x.Kind == kernels.Float32 && in == Interleaved:
+	case x.Kind == kernels.KindFloat32 && in == Interleaved:
 		kernels.DeinterleaveB32(dispatch.Implementation(), y.Words(yAt)[:2*pairs], x.Words(xAt)[:2*pairs])
-	case x.Kind == kernels.Float32:
+	case x.Kind == kernels.KindFloat32:
 		kernels.InterleaveB32(dispatch.Implementation(), y.Words(yAt)[:2*pairs], x.Words(xAt)[:2*pairs])
 	case in == Interleaved:
 		kernels.DeinterleaveB16(dispatch.Implementation(), y.Bits(yAt)[:2*pairs], x.Bits(xAt)[:2*pairs])
@@ -43,17 +43,17 @@ func Convert(y, x *Operand, yAt, xAt, n int) {
 		xAt += kernels.MaxCallElements
 	}
 	switch {
-	case x.Kind == y.Kind && x.Kind == kernels.Float32:
+	case x.Kind == y.Kind && x.Kind == kernels.KindFloat32:
 		copy(y.Float32s(yAt)[:n], x.Float32s(xAt))
 	case x.Kind == y.Kind:
 		copy(y.Bits(yAt)[:n], x.Bits(xAt))
-	case x.Kind == kernels.Float16 && y.Kind == kernels.Float32:
+	case x.Kind == kernels.KindFloat16 && y.Kind == kernels.KindFloat32:
 		kernels.ConvertF16ToF32(dispatch.Implementation(), y.Float32s(yAt)[:n], x.Bits(xAt)[:n])
-	case x.Kind == kernels.BFloat16 && y.Kind == kernels.Float32:
+	case x.Kind == kernels.KindBFloat16 && y.Kind == kernels.KindFloat32:
 		kernels.ConvertBF16ToF32(dispatch.Implementation(), y.Float32s(yAt)[:n], x.Bits(xAt)[:n])
-	case x.Kind == kernels.Float32 && y.Kind == kernels.Float16:
+	case x.Kind == kernels.KindFloat32 && y.Kind == kernels.KindFloat16:
 		kernels.ConvertF32ToF16(dispatch.Implementation(), y.Bits(yAt)[:n], x.Float32s(xAt)[:n])
-	case x.Kind == kernels.Float32:
+	case x.Kind == kernels.KindFloat32:
 		kernels.ConvertF32ToBF16(dispatch.Implementation(), y.Bits(yAt)[:n], x.Float32s(xAt)[:n])
 	default:
 		var memory [kernels.ChunkPairs]float32

@@ -210,7 +210,7 @@ func (g *Grid) Extent() (int, bool) {
 	return sum, ok0 && ok1 && ok2 && tokens >= 0 && start >= 0 && sum >= 0
 }
 
-// Room returns how many tokens such a grid may have in so many elements: all of a
+// Room returns how many tokens such a grid may have in length elements: all of a
 // sequence, or none.
 func (g *Grid) Room(length int) int {
 	one, stride := *g, g.SequenceStride // sequence or token

@@ -27,7 +27,7 @@ func (v *View[T]) Operand(kind kernels.Kind, dim int) Operand {
 	return o
 }
 
-// SetOperand sets o to the vectors of v but for the data: set here, it would move to the
+// SetOperand sets o to the vectors of v without the data: set here, it would move to the
 // heap. (A call for one token sets its operands field by field: copying what was
 // just written takes longer.)
 func (v *View[T]) SetOperand(o *Operand, kind kernels.Kind, dim int) {
@@ -44,7 +44,7 @@ func (v *View[T]) SetOperand(o *Operand, kind kernels.Kind, dim int) {
 
 // Over returns an Operand for s alone.
 func Over(s []float32) Operand {
-	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: kernels.Float32}
+	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: kernels.KindFloat32}
 }
 
 // Token returns the element where the vectors of token t start.

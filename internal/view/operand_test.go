@@ -29,7 +29,7 @@ func TestConvertLong(t *testing.T) {
 		for i := range x {
 			x[i] = float32(i % 1021) // a float16 has it
 		}
-		narrow := view.Operand{Data: unsafe.Pointer(&bits[0]), Length: n, Kind: kernels.Float16}
+		narrow := view.Operand{Data: unsafe.Pointer(&bits[0]), Length: n, Kind: kernels.KindFloat16}
 		from, to := view.Over(x), view.Over(y)
 		view.Convert(&narrow, &from, 0, 0, n)
 		view.Convert(&to, &narrow, 0, 0, n)

@@ -127,7 +127,7 @@ func (g *Grid) inBytes(size int) {
 	g.Dim *= size
 }
 
-// Overlap reports whether two views of so many tokens each, whose vectors are known to lie
+// Overlap reports whether two views, each of some tokens, whose vectors are known to lie
 // inside their Data and apart, share a byte. A caller may have made their Data of one
 // memory, any number of bytes apart.
 func Overlap[T any](a, b *View[T], tokensA, tokensB, dim int) bool {

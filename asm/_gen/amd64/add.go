@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// addScaled multiplies numbers of x by scale and adds those of y.
+// addScaled multiplies numbers of x by scale and adds numbers of y.
 func addScaled(e *emitter) {
 	t := e.to
 	to, from, n := e.argument("x"), e.argument("y"), e.argument("n")

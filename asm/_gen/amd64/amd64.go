@@ -181,7 +181,7 @@ func (e *emitter) prefetch(from operand.Mem) {
 	e.Instruction(&ir.Instruction{Opcode: "PREFETCHT1", Operands: []operand.Op{from}, Inputs: []operand.Op{from}})
 }
 
-// prefetchAhead fetches the lines of so many bytes from an address on, ahead of time. It
+// prefetchAhead fetches the lines of some bytes from an address on, ahead of time. It
 // is a hint, harmless where there is no memory.
 func (e *emitter) prefetchAhead(from operand.Mem, bytes int) {
 	const line = 64
@@ -191,7 +191,7 @@ func (e *emitter) prefetchAhead(from operand.Mem, bytes int) {
 	e.prefetchLines(from.Offset(ahead), bytes)
 }
 
-// prefetchLines fetches the lines of so many bytes from an address on.
+// prefetchLines fetches the lines of some bytes from an address on.
 func (e *emitter) prefetchLines(from operand.Mem, bytes int) {
 	const line = 64
 	for at := 0; at < bytes; at += line {
@@ -224,7 +224,7 @@ func (e *emitter) jumpUnless(r reg.GPVirtual, bit uint32, label string) {
 	e.JZ(operand.LabelRef(label))
 }
 
-// rows runs body for each of so many rows, and returns.
+// rows runs body for each of count rows, and returns.
 func (e *emitter) rows(count reg.GPVirtual, body func()) {
 	done, loop := e.label("done"), e.label("rows")
 	e.jumpIfZero(count, done)

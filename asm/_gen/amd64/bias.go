@@ -62,7 +62,7 @@ func addClamped(e *emitter) {
 		e.moveIf("LT", limit, from)
 		return e.load(float32s, p, m.low, operand.Mem{Base: x, Index: from, Scale: 4})
 	}
-	// vectors runs over those of the left elements that begin before an index.
+	// vectors runs over the vectors of the left elements that begin before an index.
 	vectors := func(end operand.Mem, bias func(j int) reg.VecVirtual) {
 		count := e.GP64()
 		e.LEAQ(end.Offset(e.lanes()-1), count)
@@ -138,7 +138,7 @@ func addDistance(e *emitter, absolute bool) {
 		e.VMOVUPS(e.counts(j*e.lanes()), v)
 		counts = append(counts, v)
 	}
-	// from the first distance of a row to those of its last vector
+	// from the first distance of a row to the distances of its last vector
 	toLast, ends, whole := e.AllocLocal(4*e.lanes()), e.vector(), e.label("whole")
 	before := e.GP64()
 	e.LEAQ(operand.Mem{Base: n, Disp: -e.lanes()}, before)

@@ -22,7 +22,7 @@ type quarterTurns struct {
 	odd, evens             reg.VecVirtual
 }
 
-// newQuarterTurns returns the constants for signs of so many bytes.
+// newQuarterTurns returns the constants for signs of 4 or 8 bytes.
 func (e *emitter) newQuarterTurns(bytes int, dropZeroSign bool) *quarterTurns {
 	t := &quarterTurns{}
 	if dropZeroSign {
@@ -61,7 +61,7 @@ type angles struct {
 }
 
 // vectors is several vectors of float64 on their way to cosines and sines: generic's
-// cosSin but for the quadrant. The instructions of all alternate, because each vector
+// cosSin without the quadrant. The instructions of all alternate, because each vector
 // alone is one long chain.
 type vectors struct {
 	e        *emitter
@@ -72,7 +72,7 @@ type vectors struct {
 	c, s     []reg.VecVirtual
 }
 
-// several returns so many new registers.
+// several returns count new registers.
 func (e *emitter) several(count int) []reg.VecVirtual {
 	list := make([]reg.VecVirtual, count)
 	for j := range list {
@@ -363,11 +363,11 @@ func (r *row) after(entries int) *row {
 
 // steps are what a loop over a row does with a group of half vectors, of which a row each.
 type steps struct {
-	begin  func(rows []*row, count reg.GPVirtual) *vectors // the first step; of so many entries where count is not nil
+	begin  func(rows []*row, count reg.GPVirtual) *vectors // the first step; of count entries where count is not nil
 	finish func(rows []*row, v *vectors) (cos, sin []reg.VecVirtual)
 }
 
-// group returns the rows of so many half vectors.
+// group returns the rows of count half vectors.
 func (r *row) group(after, count int) (rows []*row) {
 	for j := range count {
 		rows = append(rows, r.after(after+j*r.half))
@@ -385,8 +385,8 @@ func (e *emitter) end(r *row, rows []*row, v *vectors, s steps) {
 	}
 }
 
-// overlapped makes groups of so many half vectors and leaves less than ahead of them. A
-// group begins before so many others end: in order, a CPU finds too little to do beside the
+// overlapped makes groups of count half vectors and leaves less than ahead of them. A
+// group begins before the ones ahead end: in order, a CPU finds too little to do beside the
 // chains of one, as its window ends before the next.
 func (e *emitter) overlapped(r *row, count, ahead int, s steps) {
 	size := count * r.half
@@ -430,7 +430,7 @@ func (e *emitter) overlapped(r *row, count, ahead int, s steps) {
 	e.ADDQ(most, r.n)
 }
 
-// loop makes groups of so many half vectors and leaves less.
+// loop makes groups of count half vectors and leaves less.
 func (e *emitter) loop(r *row, count int, s steps) {
 	entries, loop, next := operand.Imm(uint64(count*r.half)), e.label("loop"), e.label("next")
 	e.SUBQ(entries, r.n)
@@ -623,7 +623,7 @@ func cosSinFloat32(e *emitter) {
 	e.Label(rest)
 	e.loop(r, 1, scaled)
 	e.rest(r, scaled)
-	limit := e.vector() // the largest bits below 2^50; those of NaN are larger
+	limit := e.vector() // the largest bits below 2^50; the bits of NaN are larger
 	e.VMOVUPS(e.wide32("below50", 0x587fffff), limit)
 	e.largest(largest, limit)
 	e.VXORPS(limit, largest, largest)

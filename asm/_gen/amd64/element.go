@@ -72,7 +72,7 @@ type masks struct {
 	low, high reg.OpmaskVirtual
 }
 
-// masks returns those of count elements, the first vector taking so many.
+// masks returns the masks of count elements; the first vector has first of them.
 func (e *emitter) masks(count reg.GPVirtual, first int) masks {
 	bits := e.GP64()
 	e.MOVQ(operand.U64(^uint64(0)), bits)
@@ -186,7 +186,7 @@ func (e *emitter) saveWords(p part, v reg.VecVirtual, to operand.Mem) {
 type evenOddConstants struct {
 	upperHalf   operand.Op        // of every 32 bits
 	one         operand.Op        // in every 16 bits
-	negativeNaN operand.Op        // bits just above those of -infinity
+	negativeNaN operand.Op        // bits just above the bits of -infinity
 	oddWords    reg.OpmaskVirtual // AVX-512
 	evens, odds reg.VecVirtual    // AVX-512: numbers of elements of two vectors
 }

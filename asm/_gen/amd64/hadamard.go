@@ -45,7 +45,7 @@ type hadamardStages struct {
 	*emitter
 	factor    reg.VecVirtual
 	numbers   int              // that fit into registers
-	alternate []reg.VecVirtual // 1 and -1, so many of each as the stage has between two numbers
+	alternate []reg.VecVirtual // 1 and -1, as many of each as the stage has between two numbers
 }
 
 func (h *hadamardStages) row(x reg.GPVirtual, length int) {
@@ -120,7 +120,7 @@ func (h *hadamardStages) across(list []reg.VecVirtual) []reg.VecVirtual {
 	return list
 }
 
-// save stores registers so many bytes apart.
+// save stores registers at a distance in bytes.
 func (h *hadamardStages) save(x reg.GPVirtual, apart int, list []reg.VecVirtual) {
 	for i, v := range list {
 		h.VMOVUPS(v, operand.Mem{Base: x, Disp: i * apart})

@@ -309,7 +309,7 @@ func (e *emitter) multiplied(t element, p part, m masks, places []place) (parts 
 
 // numberParts runs body over n elements, part by part, and advance behind several of
 // them. at is the elements of those before. Of bfloat16 a part is even and odd elements
-// apart, but for a last single one.
+// apart, except a last single one.
 func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m masks, at int), advance func(block part)) {
 	const unrolled = 4
 	sizes := whole(8, 4, 1)
@@ -335,7 +335,7 @@ func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m ma
 	})
 }
 
-// pass moves an address behind a block of elements of so many bytes, of which a
+// pass moves an address behind a block of elements, each of the given bytes, of which a
 // masked one has those that are left.
 func (e *emitter) pass(block part, left reg.GPVirtual, bytes int, address reg.GPVirtual) {
 	if block.masked {

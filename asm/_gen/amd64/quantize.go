@@ -164,7 +164,7 @@ type upTo struct {
 	bits reg.VecVirtual    // AVX2
 }
 
-// first returns of each register of so many numbers which are among the first count.
+// first returns a mask for each register: which of its numbers are among the first count.
 func (e *emitter) first(count reg.GPVirtual, numbers int) (list []upTo) {
 	if e.avx512 {
 		return []upTo{{mask: e.masks(count, 16).low}}
@@ -192,8 +192,8 @@ func (e *emitter) loadUpTo(these upTo, from operand.Mem) reg.VecVirtual {
 	return v
 }
 
-// words packs integers of 32 bits, one register or a multiple of two, into those of 16:
-// of each 16 bytes those of the first register and then those of the second. Alone, a
+// words packs integers of 32 bits, one register or a multiple of two, into integers of 16:
+// each 16 bytes have integers of the first register, then of the second. Alone, a
 // register is both.
 func (e *emitter) words(pack func(...operand.Op), list []reg.VecVirtual) (packed []reg.VecVirtual) {
 	for i := 0; i < len(list); i += 2 {
@@ -205,7 +205,7 @@ func (e *emitter) words(pack func(...operand.Op), list []reg.VecVirtual) (packed
 }
 
 // packedBytes packs what words has made, of up to 4 registers, into bytes: of each 16
-// bytes those of one register after the other.
+// bytes, one register after the other.
 func (e *emitter) packedBytes(pack func(...operand.Op), words []reg.VecVirtual) reg.VecVirtual {
 	v := e.vector()
 	pack(words[len(words)-1], words[0], v)
@@ -222,7 +222,7 @@ func (e *emitter) byteOrder() operand.Op {
 }
 
 // inOrder brings packed bytes into the order of the registers that they are of, and where
-// e.deinterleaved into that of the pairs. Those of fewer than 4 come first.
+// e.deinterleaved into the order of the pairs. Fewer than 4 pairs come first.
 func (e *emitter) inOrder(v reg.VecVirtual, order operand.Op) reg.VecVirtual {
 	if e.deinterleaved {
 		e.VPSHUFB(e.controls("together8", 2, 16, func(i uint32) uint32 { return i%8 | (8+i%8)<<8 }), v, v)
@@ -284,10 +284,10 @@ func (f float8) excess() uint32 { return (f.least + uint32(f.shift)<<23) >> f.sh
 
 func (f float8) largestCode() uint32 { return (f.largest - f.least + 1<<23) >> f.shift }
 
-// codes returns the bytes of numbers and may change these. On AVX2 those of NaN are wrong:
+// codes returns the bytes of numbers and may change these. On AVX2 the bytes of NaN are wrong:
 // codesOf sets them.
 //
-// A power of two is added whose last bit is that of the result, so that the lower word of
+// A power of two is added whose last bit is the last bit of the result, so that the lower word of
 // the sum counts multiples of it; the upper word is the sign and the exponent. A product
 // by words brings both counts together, times a power of two. The power has in its last
 // bits what the codes are then too large by. On AVX2 they saturate as they are packed,
@@ -350,8 +350,8 @@ func (c *coder) codes(numbers []reg.VecVirtual) reg.VecVirtual {
 // nan8 is the code of NaN.
 func (e *emitter) nan8() operand.Mem { return e.wide32("nan8", 0x7f7f7f7f) }
 
-// codesOf returns the bytes of the numbers that load returns, those of up to four registers in one.
-// On AVX2 those of NaN, which are rare, are set once the numbers have been loaded again.
+// codesOf returns the bytes of the numbers that load returns: one register for up to four.
+// On AVX2 the bytes of NaN, which is rare, are set once the numbers have been loaded again.
 func (c *coder) codesOf(load func() []reg.VecVirtual) (list []reg.VecVirtual) {
 	numbers := load()
 	if c.avx512 {
@@ -555,7 +555,7 @@ func (q *blockQuantizer) deltas(amax reg.VecVirtual) reg.VecVirtual {
 	return d
 }
 
-// inverses is scale of blocks with the given d. Those of NaN are NaN. On AVX2 an inverse that
+// inverses is scale of blocks with the given d. The inverse of NaN is NaN. On AVX2 an inverse that
 // is not finite is 0.
 func (q *blockQuantizer) inverses(d, inverse reg.VecVirtual) (halves reg.VecVirtual) {
 	const nearest = operand.U8(0)
@@ -620,10 +620,10 @@ func (q *blockQuantizer) copyHalves(y, halves operand.Mem, blocks int) {
 
 // write writes the numbers of blocks, and goes behind them.
 //
-// The last bit of a product, once it is set, turns halves away from zero, and changes no
-// other rounding: no half has that bit. The q of a block whose factor is not finite and
-// positive are 0: on AVX-512 they are low bytes of integers, which of what is not finite
-// are 0, on AVX2 such blocks are rare.
+// Setting the last bit of a product rounds halves away from zero, and changes no
+// other rounding: no half has that bit. The numbers of a block whose factor is not finite and
+// positive are 0: on AVX-512 as low bytes of the integers that such products are converted to,
+// on AVX2 by zeroBlock.
 func (q *blockQuantizer) write(y, x reg.GPVirtual, blocks int, factors operand.Mem) {
 	for i := range blocks {
 		to, done := operand.Mem{Base: y, Disp: i*q8Bytes + 2}, q.label("written")
@@ -907,7 +907,7 @@ func (e *emitter) widened(p part, mask reg.OpmaskVirtual, from operand.Mem) reg.
 	}
 	// E4M3 have the mantissa and the exponent where they are in a float16 of 2^-8 times
 	// their value. NaN, the largest of them, is the one that a last bit carries beyond:
-	// its exponent gets a bit more, which makes it that of NaN.
+	// its exponent gets a bit more, which makes it the exponent of NaN.
 	const orAnd = operand.U8(0xf8)
 	carry := e.vectorOf(p.size / 2)
 	e.VPSLLW(operand.Imm(7), words, words)

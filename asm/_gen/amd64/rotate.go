@@ -331,7 +331,7 @@ func (e *emitter) newDoubler() *doubler {
 	return d
 }
 
-// doubled returns the entries of so many pairs as (c, c) and (-s, s) alternately.
+// doubled returns the entries of pairs as (c, c) and (-s, s) alternately.
 func (d *doubler) doubled(cos, sin operand.Mem, pairs int) (c, s []reg.VecVirtual) {
 	for at := 0; at < 4*pairs; at += 64 {
 		cosines, sines, negated := d.keep(cos.Offset(at)), d.keep(sin.Offset(at)), d.ZMM()

@@ -93,7 +93,7 @@ func rotateScaled(e *emitter, interleaved bool) {
 // is where the second elements are.
 type rotator func(x, x2 operand.Mem) []reg.VecVirtual
 
-// newRotator returns that by so many pairs of the table row at cos and sin.
+// newRotator returns the rotator by pairs of the table row at cos and sin.
 func (e *emitter) newRotator(interleaved bool, cos, sin operand.Mem, pairs int) rotator {
 	if interleaved {
 		return e.interleavedRotator(cos, sin, pairs)
@@ -131,8 +131,8 @@ func (e *emitter) interleavedRotator(cos, sin operand.Mem, pairs int) rotator {
 
 // headFormat is how headGroups writes heads.
 type headFormat interface {
-	// largestMagnitudes returns those of a unit, as many registers as it keeps, from
-	// those of each 32 numbers, which it may change.
+	// largestMagnitudes returns the magnitudes of a unit, as many registers as it keeps, from
+	// the magnitudes of each 32 numbers, which it may change.
 	largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual
 	// keeps returns how many registers those are.
 	keeps() int
@@ -158,7 +158,7 @@ type headGroups struct {
 	pairs              int            // of a head
 	count, nextCount   operand.Mem    // of heads
 	buffer, nextBuffer operand.Mem    // addresses
-	other              operand.Mem    // the address of one buffer xor that of the other
+	other              operand.Mem    // the address of one buffer xor the address of the other
 	row                [2]operand.Mem // of cosines and sines in the order of narrowRotator, where they have to be brought into it
 	x, xLeft, y, yLeft operand.Mem    // the next head to rotate and to write, and how many its token has from there
 }
@@ -262,7 +262,7 @@ func (g *headGroups) rotate(kept []reg.VecVirtual, none string) {
 	g.find(kept)
 }
 
-// rotateUnits rotates so many heads and finds the largest magnitudes.
+// rotateUnits rotates units and finds their largest magnitudes.
 func (g *headGroups) rotateUnits(kept []reg.VecVirtual, count, buffer, x reg.GPVirtual) {
 	const size = 4 * unitNumbers
 	rotated, found, stride := g.newHeadRotator(), g.label("found"), g.GP64()
@@ -301,7 +301,7 @@ type headRotator interface {
 	end(kept []reg.VecVirtual, buffer reg.GPVirtual)
 }
 
-// newHeadRotator returns that of the row at cos and sin.
+// newHeadRotator returns the rotator of whole heads by the row at cos and sin.
 func (g *headGroups) newHeadRotator() headRotator {
 	if !g.avx512 {
 		return g.newNarrowRotator()
@@ -314,7 +314,7 @@ func (g *headGroups) newHeadRotator() headRotator {
 	return w
 }
 
-// wideRotator is that of AVX-512.
+// wideRotator is the rotator of AVX-512.
 type wideRotator struct {
 	*headGroups
 	rotated rotator
@@ -353,7 +353,7 @@ func (e *emitter) largerMagnitudes(a, b, sum reg.VecVirtual) reg.VecVirtual {
 }
 
 // largestWithNaN finds the largest magnitudes once more where sums are NaN, which is rare.
-// Those of NaN are NaN.
+// The magnitude of NaN is NaN.
 func (g *headGroups) largestWithNaN(kept []reg.VecVirtual, buffer reg.GPVirtual, sums []reg.VecVirtual) {
 	const unordered = operand.U8(3)
 	rare, done := g.label("nan"), g.label("largest")
@@ -528,7 +528,7 @@ func (s *scaledHeads) writer() func(y, x, number reg.GPVirtual) {
 	}
 }
 
-// wholeRow is writeRow of so many numbers, a multiple of 64.
+// wholeRow is writeRow of n numbers, a multiple of 64.
 func (e *emitter) wholeRow(y, x, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem, n int, code func(quotients []reg.VecVirtual) reg.VecVirtual) {
 	rare, done := e.label("rare"), e.label("written")
 	bits := e.GP32()

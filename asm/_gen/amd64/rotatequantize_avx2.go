@@ -7,10 +7,10 @@ import (
 
 // AVX2 rotates 8 pairs at a time, first elements in one register and second ones in another,
 // by cosines and sines in memory: there are too few registers for a row. Interleaved, first
-// elements are those of 4 pairs of each of two registers, 0, 1, 4, 5, 2, 3, 6, 7, and the
+// elements are 4 pairs of each of two registers, 0, 1, 4, 5, 2, 3, 6, 7, and the
 // cosines and sines are brought into that order before.
 
-// arranged returns where cosines or sines of so many pairs lie in the order of the rotation.
+// arranged returns where cosines or sines of the pairs lie in the order of the rotation.
 // Interleaved, that is to, where it writes them.
 func (e *emitter) arranged(from, to operand.Mem, pairs int) operand.Mem {
 	if !e.deinterleaved {

@@ -14,7 +14,7 @@ import (
 // It is short first: of a value of at least 2^SmallEntry, whose error bound is then at
 // most margin units of the last place, the lowest 29 bits have to be further than that
 // from half of a unit of float32. Both is a comparison in every 32 bits. What fails goes
-// the long way: on the bits of a float64 both ends round alike when they have the same
+// the long way: on the bits of a float64 both ends round to one number when they have the same
 // bits above the lowest 29 once half of their unit is added.
 type ziv struct {
 	e                       *emitter
@@ -50,7 +50,7 @@ func (e *emitter) newZiv(inRegisters bool) *ziv {
 }
 
 // test leaves for exit where a cosine or a sine is not certain. bound returns the error
-// bound of sines j; that of cosines is operation.Margin.
+// bound of sines j; the bound of cosines is operation.Margin.
 func (z *ziv) test(cos, sin []reg.VecVirtual, bound func(j int) operand.Op, exit string) {
 	e := z.e
 	cos, sin = slices.Clone(cos), slices.Clone(sin)

@@ -1,6 +1,6 @@
 package arm64
 
-// addScaled multiplies numbers of x by scale and adds those of y.
+// addScaled multiplies numbers of x by scale and adds numbers of y.
 func addScaled(e *emitter) {
 	t := e.to
 	to, from, n, scale := e.argument("x"), e.argument("y"), e.argument("n"), e.broadcast("scale")

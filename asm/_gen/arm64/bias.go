@@ -42,7 +42,7 @@ func addClamped(e *emitter) {
 	e.ld1r(32, high, from)
 	e.op("SUB", "$%d, %s, %s", operation.ClampedEnds, width, end)
 	e.sub(width, 1)
-	// vectors runs over those of the left elements that begin before an index.
+	// vectors runs over the vectors of the left elements that begin before an index.
 	vectors := func(bias func(size int) []vector) {
 		e.add(count, 3)
 		e.op("AND", "$-4, %s", count)

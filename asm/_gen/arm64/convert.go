@@ -1,6 +1,6 @@
 package arm64
 
-// convert writes numbers of x as those of y.
+// convert writes numbers of x's type as numbers of y's type.
 func convert(e *emitter) {
 	y, x := e.to, e.from
 	to, from, n := e.argument("y"), e.argument("x"), e.argument("n")

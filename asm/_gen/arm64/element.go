@@ -19,7 +19,7 @@ const (
 // log2 is the binary logarithm of an element's bytes.
 func (t element) log2() int { return bits.TrailingZeros(uint(operation.Element(t).Bytes())) }
 
-// bytes returns those of n elements.
+// bytes returns the number of bytes of n elements.
 func (t element) bytes(n int) int { return n << t.log2() }
 
 // bfloat16 has constants of its conversions: their bits are the upper half of a

@@ -185,7 +185,7 @@ func (e *emitter) parts(name string, n general, sizes []int, body func(size int)
 	}
 }
 
-// rows runs body for each of so many rows, unless one of needed is 0, and returns.
+// rows runs body for each of count rows, unless one of needed is 0, and returns.
 func (e *emitter) rows(count general, body func(), needed ...general) {
 	done, loop := e.newLabel("done"), e.newLabel("rows")
 	for _, r := range append(needed, count) {
@@ -227,7 +227,7 @@ func (e *emitter) local(name string, bytes int) general {
 	return r
 }
 
-// flags returns those of the function. NOSPLIT leaves out the check for room on the stack, as
+// flags returns the flags of the function. NOSPLIT leaves out the check for room on the stack, as
 // Go allows for up to some 800 bytes.
 func (e *emitter) flags() string {
 	const most = 512
@@ -292,7 +292,7 @@ func (e *emitter) broadcastLane(d, n vector, lane int) {
 // tbz branches where a bit of r is 0.
 func (e *emitter) tbz(r general, bit int, label string) { e.op("TBZ", "$%d, %s, %s", bit, r, label) }
 
-// Loads and stores. Those of pairs take a multiple of 16 from -1024 to 1008.
+// Loads and stores. The offset of a pair is a multiple of 16 from -1024 to 1008.
 
 func offset(n int) string {
 	if n == 0 {
@@ -418,7 +418,7 @@ func (e *emitter) st2(even vector, base general, pairs, bits int) {
 	e.op("VST2.P", "[%s.%s, %s.%s], %d(%s)", even, a, even+1, a, pairs*bits/4, base)
 }
 
-// ld1r loads an element of the given bits into every lane, st1 stores that of one lane.
+// ld1r loads an element of the given bits into every lane, st1 stores the element of one lane.
 func (e *emitter) ld1r(bits int, d vector, base general) {
 	e.op("VLD1R", "(%s), [%s.%s]", base, d, arrangement(bits))
 }
@@ -463,7 +463,7 @@ func (e *emitter) umov(d general, n vector, lane int) {
 	e.op("VMOV", "%s.D[%d], %s", n, lane, d)
 }
 
-// bsl16b sets each bit of d to that of n where it is 1, of m where it is 0.
+// bsl16b sets each bit of d to the bit of n where it is 1, to the bit of m where it is 0.
 func (e *emitter) bsl16b(d, n, m vector) { e.op("VBSL", "%s.B16, %s.B16, %s.B16", m, n, d) }
 
 // bit16b copies the bits of n to d where m is 1, bif16b where it is 0.

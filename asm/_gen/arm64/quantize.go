@@ -19,10 +19,10 @@ const (
 	q8Scale = 2 // bytes
 )
 
-// nanBits are those of the NaN that plain Go writes: quiet, without a sign.
+// nanBits are the bits of the NaN that plain Go writes: quiet, without a sign.
 const nanBits = 0x7fc00000
 
-// leastScale is that of a row.
+// leastScale is the least scale of a row.
 const leastScale = 1e-6
 
 // eachVector runs body for each vector of a conversion, with where it is read and
@@ -81,12 +81,12 @@ func (e *emitter) scaledFloat8() func(list []vector) vector {
 
 // float8 has constants of the conversion to numbers of 8 bits.
 type float8 struct {
-	shift    int    // from the exponent of a float32 to that of the code
+	shift    int    // from the exponent of a float32 to the exponent of the code
 	largest  int    // finite number
-	beyond   int    // the number whose code is that of NaN
+	beyond   int    // the number whose code is the code of NaN
 	exponent vector // its bits
 	least    vector // normal number
-	unit     vector // the last bit of its product with a power of two is that of the code
+	unit     vector // the last bit of its product with a power of two is the last bit of the code
 	bias     vector // of the exponents in codes
 	nan      vector // the code of NaN
 	sign     vector // its bit in codes
@@ -116,7 +116,7 @@ func (e *emitter) takeSigns(list []vector) vector {
 }
 
 // float8Codes returns the codes of magnitudes, which it uses up. They are rounded by a
-// sum whose last bit is that of the code: its last byte counts from the power of two
+// sum whose last bit is the last bit of the code: its last byte counts from the power of two
 // below, whose exponent is added to it.
 func (e *emitter) float8Codes(f *float8, list []vector) vector {
 	powers := e.vectors(len(list))
@@ -512,7 +512,7 @@ func (e *emitter) widenHalves(lower, upper vector, n int) (list []vector) {
 	return list
 }
 
-// widenE4M3 makes the bits of E4M3 those of float16, whose exponents are 8 larger.
+// widenE4M3 makes bits of float16 from bits of E4M3, whose exponents are 8 smaller.
 func (e *emitter) widenE4M3() func(codes vector, n int) []vector {
 	sign, nan := e.load32("sign8", 0x80808080), e.load32("ones", 0xffffffff)
 	upper := e.load32("upperE4M3", 0xbfbfbfbf)

@@ -3,7 +3,7 @@
 //
 //	go run -C asm/_gen ./bindings
 //
-// A kernel is bound to each other of its signature, which are those of other types and
+// A kernel is bound to each other kernel of its signature, which has other types or
 // of other instruction sets, to plain Go, and to nothing; plain Go to a kernel, to other
 // plain Go of its signature, and to nothing. Branches to non-temporal stores are left
 // out, and always taken. All are in one test binary, which a variable of the environment

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The loop's bound is noticed. That of n is not: without numbers the sum is 0 anyway. What is
+// The loop's bound is noticed. The bound of n is not: without numbers the sum is 0 anyway. What is
 // below internal has the tests of the package above.
 func TestGomutants(t *testing.T) {
 	read, write, err := os.Pipe()

@@ -159,7 +159,7 @@ func choice(is *ast.CallExpr, changed, unchanged ast.Expr) ast.Expr {
 
 // directives leaves those comments that the compiler reads; the others would go astray.
 func directives(groups []*ast.CommentGroup) []*ast.CommentGroup {
-	kept := []*ast.CommentGroup{} // with nil, format would take those of the nodes
+	kept := []*ast.CommentGroup{} // with nil, format would take the comments of the nodes
 	for _, group := range groups {
 		if group.List = slices.DeleteFunc(group.List, func(c *ast.Comment) bool { return !strings.HasPrefix(c.Text, "//go:") }); len(group.List) > 0 {
 			kept = append(kept, group)

@@ -10,7 +10,7 @@
 // hand. It measures nothing. A cell has simulated cycles per element and, in
 // parentheses, what the execution units would allow, each taken by itself (llvm-mca's
 // block reciprocal throughput): a loop far above that waits for chains of dependent
-// operations, as those of cosines and sines do. An element is a pair for the
+// operations, as cosines and sines do. An element is a pair for the
 // rotations but those fused with a norm, an entry of cosine and sine for the tables,
 // a product for DotProducts and AddMultiples, and a number for all others. All data
 // is in the first cache and no load waits for a store. Of a kernel those loops are

@@ -17,7 +17,7 @@ var (
 	fusedTests          = tests{names: registryTests, operations: "RMSNormRotate.*"}
 	sinusoidalTests     = tests{names: "TestSinusoidalRows|TestGuards", operations: "SinusoidalRows"}
 	quantizeTests       = tests{names: registryTests + "|TestMagnitudes|TestQuotients|TestRounding8|TestWidening8|TestHardQuotients|TestScaleOfNaN", operations: "Quantize.*|Dequantize.*"}
-	rotateQuantizeTests = tests{names: "TestOperations", operations: "RotateQuantize.*"}
+	rotateQuantizeTests = tests{names: "TestOperations|TestLargestOfHeads", operations: "RotateQuantize.*"}
 	hadamardTests       = tests{names: registryTests, operations: "Hadamard.*"}
 	proofTests          = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText        = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}

@@ -370,7 +370,7 @@ func (l *laboratory) checkSound(m *mutant) error {
 	if err != nil {
 		return fmt.Errorf("without it %s fails: %s", killer(output), lastLine(output))
 	}
-	// Other implementations than that of the target may be skipped.
+	// Only the implementation of the target must run.
 	skipped := skipLine
 	if targets[m.target()].implementation == "" {
 		skipped = skipLineOfWhole

@@ -20,7 +20,7 @@ const SmallEntry = -12
 
 // Sizes of what kernels read.
 const (
-	ClampedEnds = 16 // equal elements at each end of what is added by AddClampedF32: those of the longest vector
+	ClampedEnds = 16 // equal elements at each end of what AddClampedF32 adds: as many as the longest vector has
 	Width       = 64 // frequencies of a block
 	ShiftRows   = 32 // positions that share a seed
 )

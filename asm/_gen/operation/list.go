@@ -31,7 +31,7 @@ func rotations() (list []Operation) {
 				Summary:    "rotates the pairs " + pair + " of every row into y:\nsee " + name + ".",
 				Doc: `%s rotates the pairs ` + stubPair + `, i < pairs, of every head of
 every token, as ` + name + ` does. The row of head h of token t is
-read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+read from x[t*xTokenStride+h*xHeadStride] on and written to y in the same way, its table
 rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
 Either y is x and has its strides, or the two share no memory.`,
 			})
@@ -49,7 +49,7 @@ func rotatedQuantizations() (list []Operation) {
 			how string
 		}{{Q8, ""}, {I8, "Row"}, {E4M3, "Row"}, {E4M3, "Scaled"}, {E5M2, "Scaled"}} {
 			e, base, as, pairs, lengths := f.Element, "RotateQuantize"+f.how, "as blocks of Q8_0", "32 or 64", []int{64, 32}
-			parameters := []Parameter{out("y", e), in("x", F32), in("cos", F32), in("sin", F32), wholeHeads(layout)}
+			parameters := []Parameter{out("y", e), in("x", F32), in("cos", F32), in("sin", F32), wholeHeads(layout, e)}
 			call := Call{Arguments: []string{"y", "x", "cos", "sin"}}
 			where := "its blocks start\nat y[t*yTokenStride+h*yHeadStride]"
 			switch f.how {
@@ -299,7 +299,7 @@ func quantizations() (list []Operation) {
 Vector i is n numbers, at least 1, from x[i*xStride] on.`
 	list = append(list, Operation{
 		Package: "asm", Family: "quantize", Base: "Quantize", Types: Types{Q8, F32},
-		Parameters: []Parameter{out("y", Q8), in("x", F32), converted("x", "")},
+		Parameters: []Parameter{out("y", Q8), in("x", F32), converted("x", Q8, "")},
 		Definition: []Call{{Function: "Quantize", Arguments: []string{"y", "x"}}},
 		Summary:    "writes vectors as blocks of Q8_0: see\ngeneric.QuantizeF32ToQ8.",
 		Doc: `%s does what generic.QuantizeF32ToQ8 does to count vectors.` + rows + `
@@ -309,7 +309,7 @@ n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
 		name := "generic.QuantizeRow" + Types{e, F32}.String()
 		list = append(list, Operation{
 			Package: "asm", Family: "quantize", Base: "QuantizeRow", Types: Types{e, F32},
-			Parameters: []Parameter{out("y", e), out("scales", F32), in("x", F32), converted("x", "scales")},
+			Parameters: []Parameter{out("y", e), out("scales", F32), in("x", F32), converted("x", e, "scales")},
 			Definition: []Call{{Function: "QuantizeRow", Arguments: []string{"y", "x"}, To: "scales"}},
 			Summary:    "writes vectors and the scale of each: see\n" + name + ".",
 			Doc: `%s does what ` + name + ` does to count vectors.` + rows + `
@@ -320,7 +320,7 @@ The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride
 		name := "generic.Quantize" + Types{e, F32}.String()
 		list = append(list, Operation{
 			Package: "asm", Family: "quantize", Base: "Quantize", Types: Types{e, F32},
-			Parameters: []Parameter{out("y", e), in("x", F32), converted("x", ""), scalar("scale", "float32")},
+			Parameters: []Parameter{out("y", e), in("x", F32), converted("x", e, ""), scalar("scale", "float32")},
 			Definition: []Call{{Function: "Quantize", Arguments: []string{"y", "x", "scale"}}},
 			Summary:    "writes vectors times scale: see\n" + name + ".",
 			Doc: `%s does what ` + name + ` does to count vectors.` + rows + `
@@ -336,7 +336,7 @@ func dequantizations() (list []Operation) {
 of n numbers, at least 1, the results of vector i starting at y[i*yStride]`
 	list = append(list, Operation{
 		Package: "asm", Family: "quantize", Base: "Dequantize", Types: Types{F32, Q8},
-		Parameters: []Parameter{out("y", F32), in("x", Q8), converted("y", "")},
+		Parameters: []Parameter{out("y", F32), in("x", Q8), converted("y", Q8, "")},
 		Definition: []Call{{Function: "Dequantize", Arguments: []string{"y", "x"}}},
 		Summary:    "writes the numbers of blocks of Q8_0: see\ngeneric.DequantizeQ8ToF32.",
 		Doc: `%s does what generic.DequantizeQ8ToF32` + rows + `.
@@ -346,7 +346,7 @@ n is a multiple of 32. The blocks of vector i start at x[i*xStride].`,
 		name := "generic.Dequantize" + Types{F32, e}.String()
 		list = append(list, Operation{
 			Package: "asm", Family: "quantize", Base: "Dequantize", Types: Types{F32, e},
-			Parameters: []Parameter{out("y", F32), in("x", e), in("scales", F32), converted("y", "scales")},
+			Parameters: []Parameter{out("y", F32), in("x", e), in("scales", F32), converted("y", e, "scales")},
 			Definition: []Call{{Function: "Dequantize", Arguments: []string{"y", "x", "scales"}}},
 			Summary:    "writes vectors times the scale of each: see\n" + name + ".",
 			Doc: `%s does what ` + name + rows + `.

@@ -18,7 +18,7 @@ type Operation struct {
 	Layout  Layout
 	Types   Types // Base, Layout and Types make the name; symbols are <name><instruction set>
 
-	// Parameters are those of the binding. A stub takes of them the slices first,
+	// Parameters are what the binding takes. A stub takes of them the slices first,
 	// then the geometry, then the scalars.
 	Parameters []Parameter
 	Result     *Result // or nil
@@ -62,7 +62,7 @@ const (
 // Element is a type of elements in memory.
 type Element int
 
-// The types of elements. B32 and B16 are moved whatever they mean.
+// The types of elements. B32 and B16 are moved, and their meaning does not matter.
 const (
 	None Element = iota
 	F32
@@ -92,6 +92,14 @@ func (e Element) String() string { return elements[e].name }
 
 // Go returns its type in Go.
 func (e Element) Go() string { return elements[e].goType }
+
+// first slices what n numbers take.
+func (e Element) first(n string) string {
+	if e == Q8 {
+		n += "/generic.Q8Block*generic.Q8Bytes"
+	}
+	return ":" + n
+}
 
 // Bytes returns its size.
 func (e Element) Bytes() int { return elements[e].bytes }
@@ -136,11 +144,12 @@ type Argument struct{ Name, Type, Value string }
 
 // Geometry says where rows lie.
 type Geometry struct {
-	Struct    string   // of package kernels, or ""
-	Loops     []string // over the rows, the outermost first
-	Set       string   // statements before the definition of a row
-	Rows      map[string]string
-	Counts    []string // arguments whose product, times Factor, is the elements of a call
+	Struct    string            // of package kernels, or ""
+	Loops     []string          // over the rows, the outermost first
+	Set       string            // statements before the definition of a row
+	Rows      map[string]string // what of a slice a row takes, and no more: the race detector is told so
+	Row       string            // what it takes of slices that are not there, if not all
+	Counts    []string          // arguments whose product, times Factor, is the elements of a call
 	Factor    int
 	Parameter []Parameter // the binding's, where they are not one struct
 }
@@ -224,7 +233,7 @@ func (o *Operation) Signature() string {
 	return signature
 }
 
-// Fields joins names and types as parameters, those of one type together.
+// Fields joins names and types as parameters, and names of one type together.
 func Fields(names, types []string) string {
 	var b strings.Builder
 	for i, name := range names {
@@ -253,7 +262,7 @@ func On(goarch string, operations []Operation) []Operation {
 }
 
 // Bodies calls write for every body that operations have on a GOARCH, with its name and
-// what writes it, that of kernels.
+// what writes it, the package kernels.
 func Bodies[K any](goarch string, operations []Operation, kernels map[string]K, write func(o *Operation, instructionSet, name string, kernel K) error) error {
 	for _, o := range operations {
 		kernel, ok := kernels[o.Emitter()]

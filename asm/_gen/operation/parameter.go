@@ -49,12 +49,12 @@ func place(name string, arguments []Argument, g Geometry) Parameter {
 
 // length is the number of elements of a slice, of an operation without rows.
 func length(of string) Parameter {
-	return Parameter{Kind: Place, Arguments: integers("", "n", "len("+of+")"), Geometry: &Geometry{Counts: []string{"n"}, Factor: 1}}
+	return Parameter{Kind: Place, Arguments: integers("", "n", "len("+of+")"), Geometry: &Geometry{Row: "[:len(" + of + ")]", Counts: []string{"n"}, Factor: 1}}
 }
 
 // pairsIn is half of the number of elements of a slice.
 func pairsIn(of string) Parameter {
-	return Parameter{Kind: Place, Arguments: integers("", "pairs", "len("+of+")/2"), Geometry: &Geometry{Counts: []string{"pairs"}, Factor: 2}}
+	return Parameter{Kind: Place, Arguments: integers("", "pairs", "len("+of+")/2"), Geometry: &Geometry{Row: "[:len(" + of + ")/2*2]", Counts: []string{"pairs"}, Factor: 2}}
 }
 
 // width is the number of elements of a slice, beside where rows lie.
@@ -65,10 +65,10 @@ func width(of string) Parameter {
 // rows is the tokens and heads of rotations.
 func rows(layout Layout) Parameter {
 	arguments := integers("r.", "pairs", "Pairs")
-	row := map[string]string{"y": "y[i:]", "x": "x[j:][:2*r.Pairs]", "cos": "cos[angle:]", "sin": "sin[angle:]"}
+	row := map[string]string{"y": "y[i:][:2*r.Pairs]", "x": "x[j:][:2*r.Pairs]", "cos": "cos[angle:][:r.Pairs]", "sin": "sin[angle:][:r.Pairs]"}
 	if layout == HalfSplit {
 		arguments = append(arguments, integers("r.", "partner", "Partner")...)
-		row["y"], row["x"] = "y[i:], y[i+r.Partner:]", "x[j:][:r.Pairs], x[j+r.Partner:]"
+		row["y"], row["x"] = "y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs]", "x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs]"
 	}
 	arguments = append(arguments, integers("r.", "tokens", "Tokens", "yTokenStride", "YTokenStride", "xTokenStride", "XTokenStride",
 		"heads", "Heads", "yHeadStride", "YHeadStride", "xHeadStride", "XHeadStride", "tableStride", "TableStride")...)
@@ -82,12 +82,12 @@ func rows(layout Layout) Parameter {
 	})
 }
 
-// wholeHeads is rows of which all elements rotate, and what is written is no pairs. The
+// wholeHeads is rows of which all elements rotate, and what is written is no pairs but e. The
 // scales of all numbers that are written lie as these do.
-func wholeHeads(layout Layout) Parameter {
+func wholeHeads(layout Layout, e Element) Parameter {
 	p := rows(layout)
 	p.Arguments = slices.DeleteFunc(p.Arguments, func(a Argument) bool { return a.Name == "partner" })
-	p.Geometry.Rows["y"], p.Geometry.Rows["scales"] = "y[i:]", "scales[i/(2*r.Pairs)]"
+	p.Geometry.Rows["y"], p.Geometry.Rows["scales"] = "y[i:]["+e.first("2*r.Pairs")+"]", "scales[i/(2*r.Pairs)]"
 	return p
 }
 
@@ -96,16 +96,23 @@ var lines = place("l", integers("l.", "n", "Len", "count", "Count", "stride", "S
 	Struct: "Lines",
 	Loops:  []string{"i := range l.Count"},
 	Rows:   map[string]string{"x": "x[i*l.Stride:][:l.Len]"},
+	Row:    "[:l.Len]",
 	Counts: []string{"n", "count"},
 	Factor: 1,
 })
 
-// converted is vectors that are written as numbers of another type. Those of the slice
-// numbers have Len elements. scales is a slice of a scale for each, or "".
-func converted(numbers, scales string) Parameter {
+// converted is vectors of numbers that are written as e, or of e that are written as
+// numbers. scales is a slice of a scale for each, or "".
+func converted(numbers string, e Element, scales string) Parameter {
 	arguments := integers("v.", "n", "Len", "count", "Count", "yStride", "YStride", "xStride", "XStride")
 	row := map[string]string{"y": "y[i*v.YStride:]", "x": "x[i*v.XStride:]"}
-	row[numbers] += "[:v.Len]"
+	for name := range row {
+		if name == numbers {
+			row[name] += "[:v.Len]"
+		} else {
+			row[name] += "[" + e.first("v.Len") + "]"
+		}
+	}
 	if numbers == "x" {
 		arguments = append(arguments, integers("v.", "ahead", "Ahead")...)
 	}
@@ -124,15 +131,15 @@ func converted(numbers, scales string) Parameter {
 
 // fused is lines of which a slice is rotated.
 func fused(layout Layout) Parameter {
-	rotated := "x[at:][:2*f.Pairs]"
+	rotated := "x[i*f.Stride+f.First:][:2*f.Pairs]"
 	if layout == HalfSplit {
-		rotated = "x[at:][:f.Pairs], x[at+f.Pairs:][:f.Pairs]"
+		rotated = "x[i*f.Stride+f.First:][:f.Pairs], x[i*f.Stride+f.First+f.Pairs:][:f.Pairs]"
 	}
 	return place("f", integers("f.", "n", "Len", "first", "First", "pairs", "Pairs", "count", "Count", "stride", "Stride"), Geometry{
 		Struct: "Fusion",
 		Loops:  []string{"i := range f.Count"},
-		Set:    "at := i*f.Stride + f.First",
-		Rows:   map[string]string{"x": "x[i*f.Stride:][:f.Len]", "rotated": rotated},
+		Rows:   map[string]string{"x": "x[i*f.Stride:][:f.Len]", "rotated": rotated, "weight": "weight[:f.Len]"},
+		Row:    "[:f.Pairs]",
 		Counts: []string{"n", "count"},
 		Factor: 1,
 	})
@@ -152,7 +159,7 @@ var numbered = place("t", integers("t.", "n", "Len", "rows", "Rows", "yStride", 
 	Struct: "Tile",
 	Loops:  tile.Geometry.Loops,
 	Set:    "row := r\nif ids != nil {\nrow = int(ids[r])\n}",
-	Rows:   map[string]string{"y": "y[r*t.Stride:][:t.Len]", "x": "x[xFirst+row*xStride:]"},
+	Rows:   map[string]string{"y": "y[r*t.Stride:][:t.Len]", "x": "x[xFirst+row*xStride:][:t.Len]", "ids": "ids[:min(t.Rows,len(ids))]"},
 	Counts: []string{"n", "rows"},
 	Factor: 1,
 })
@@ -162,16 +169,16 @@ func matrices(y, x string) Parameter {
 	return place("m", integers("m.", "n", "Len", "rows", "Rows", "count", "Columns", "yStride", "YStride", "xStride", "XStride", "vectorStride", "VectorStride"), Geometry{
 		Struct: "Matrices",
 		Loops:  []string{"r := range m.Rows", "c := range m.Columns"},
-		Rows:   map[string]string{"y": y, "x": x, "vectors": "vectors[c*m.VectorStride:]"},
+		Rows:   map[string]string{"y": y, "x": x, "vectors": "vectors[c*m.VectorStride:][:m.Len]"},
 		Counts: []string{"n", "rows", "count"},
 		Factor: 1,
 	})
 }
 
-// block is frequencies as the kernels read them, so many of them.
+// block is n frequencies as the kernels read them.
 func block(n string) Parameter {
 	arguments := []Argument{{"high", "*float64", "&b.high[0]"}, {"low", "*float64", "&b.low[0]"}, {"margin", "*float64", "&b.margin[0]"}, {"n", "int", n}}
-	return place("b", arguments, Geometry{Struct: "Block", Counts: []string{"n"}, Factor: 1})
+	return place("b", arguments, Geometry{Struct: "Block", Row: "[:" + n + "]", Counts: []string{"n"}, Factor: 1})
 }
 
 // shifted is rows of n pairs from a seed and from shifts of it.
@@ -181,6 +188,8 @@ var shifted = Parameter{
 		{"stride", "int", "stride"}, {"rows", "int", "rows"}, {"seed", "*float64", "&seed[0][0]"}, {"shift", "*float64", "&shift[0][0][0]"}, {"n", "int", "n"},
 	},
 	Geometry: &Geometry{
+		Loops:  []string{"r := range rows"},
+		Rows:   map[string]string{"x": "x[r*stride:][:2*n]", "cos": "cos[r*stride:][:n]", "sin": "sin[r*stride:][:n]"},
 		Counts: []string{"rows", "n"},
 		Factor: 1,
 		Parameter: []Parameter{

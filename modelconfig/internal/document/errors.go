@@ -17,7 +17,6 @@ const (
 	ErrNotRotary     Sentinel = "positions not rotary"
 	ErrValue         Sentinel = "invalid value"
 	ErrContradiction Sentinel = "contradiction"
-	ErrArgument      Sentinel = "invalid argument"
 )
 
 // ValueError describes a key of a configuration or an argument.

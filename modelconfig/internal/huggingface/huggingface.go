@@ -27,7 +27,7 @@ func ReadVision(function string, config []byte, as string) (*description.Descrip
 }
 
 // huggingFace describes the model that follow returns, by the code of the type as if that is not "".
-func huggingFace(function string, config []byte, as string, follow func(*document.Reader) *document.Reader) (*description.Description, error) {
+func huggingFace(function string, config []byte, as string, follow func(*document.Reader) (inner *document.Reader, holder string)) (*description.Description, error) {
 	keys, err := document.ParseObject(config)
 	if err != nil {
 		return nil, document.ValueError(document.ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
@@ -36,14 +36,14 @@ func huggingFace(function string, config []byte, as string, follow func(*documen
 	if as != "" {
 		asType(r, as)
 	}
-	r = follow(r)
+	r, holder := follow(r)
 	modelType, ok := r.Text("model_type")
 	if !ok && r.Has("n_heads") && r.Has("dim") {
 		r.Fail(document.ErrValue, "model_type", "absent", "a config.json: this is Meta's params.json; set posenc.RotaryConfig directly, with HeadDim dim/n_heads, Layout Interleaved and Base rope_theta, or with the InvFreq of frequency.Llama3 where use_scaled_rope is true")
 	}
 	r.FailIf(!ok, document.ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"; Options.Type can name it")
 	f := familyOf(r, modelType)
-	m := &description.Description{ModelType: modelType, Kinds: map[string]description.Kind{}}
+	m := &description.Description{ModelType: modelType, Holder: holder, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
 		readModel(r, &f, m)
 	}
@@ -65,15 +65,17 @@ func asType(r *document.Reader, modelType string) {
 	r.Keys = withType(r.Keys, modelType)
 }
 
-// textModel returns the configuration of the text model, from that of several models.
-func textModel(r *document.Reader) *document.Reader {
+// textModel returns the configuration of the text model, from a configuration of several models, and
+// the type that holds it.
+func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
 		if r.Err != nil || h == nil || h.Text.Key == "" {
-			return r
+			return r, holder
 		}
 		w := h.Text
+		holder = modelType
 		inner, ok := r.Object(w.Key)
 		switch {
 		case ok:
@@ -103,11 +105,11 @@ func textModel(r *document.Reader) *document.Reader {
 			unreadKeysBeside(r, w.Key, inner)
 		}
 		if r.Err != nil {
-			return r
+			return r, holder
 		}
 		r = text
 	}
-	return r
+	return r, holder
 }
 
 // ropeValues returns what a configuration says about rotary positions, wherever it says so.
@@ -162,7 +164,7 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 	return models.Family{}
 }
 
-// unknownType fails for a type that is in none of the lists; those of text models count where texts
+// unknownType fails for a type that is in none of the lists; types of text models count where texts
 // is set. Types with similar names may rotate differently (qwen2_vl and qwen3_vl), so the error
 // recommends none.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
@@ -407,7 +409,7 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 		// a part of Q's head.
 		factor.Agree(r, "partial_rotary_factor")
 		nope := r.IntegerOr([]string{"qk_nope_head_dim"}, f.NoPEDim)
-		whole := r.IntegerOr([]string{"head_dim"}, cmp.Or(f.WholeDim, headDim)) // that of Q's heads, in some files
+		whole := r.IntegerOr([]string{"head_dim"}, cmp.Or(f.WholeDim, headDim)) // the head of Q, in some files
 		if factor.Given && factor.Number != 1 && factor.Number != float64(headDim)/float64(headDim+nope) && factor.Number != float64(headDim)/float64(whole) {
 			factor.Fail(document.ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+nope)
 		}
@@ -585,8 +587,8 @@ func addIndexer(r *document.Reader, f *models.Family, m *description.Description
 	m.Kinds[description.IndexerKind] = k
 }
 
-// visionModel returns the configuration of the vision tower, from that of several models.
-func visionModel(r *document.Reader) *document.Reader {
+// visionModel returns the configuration of the vision tower, from a configuration of several models.
+func visionModel(r *document.Reader) (*document.Reader, string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
@@ -614,7 +616,7 @@ func visionModel(r *document.Reader) *document.Reader {
 	if given && models.TowerType(modelType) == nil && models.PositionsOfType(modelType) == "" {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
-	return r
+	return r, ""
 }
 
 // checkAxialHead fails for a head_dim that is not hidden size by heads.

@@ -123,8 +123,8 @@ var hints = [...]struct{ key, expected string }{
 	{"extrapolation_factor", "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)"},
 	{"mrope_section", "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)"},
 	{"alpha", "factor: alpha is HunYuan's (use frequency.NTKAlpha)"},
-	{"full_attention", "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)"},
-	{"sliding_attention", "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)"},
+	{"full_attention", "no key for a kind of layer: all layers of this model type rotate in the same way (use posenc.RotaryConfig for each kind)"},
+	{"sliding_attention", "no key for a kind of layer: all layers of this model type rotate in the same way (use posenc.RotaryConfig for each kind)"},
 }
 
 func hintOf(key string) string {

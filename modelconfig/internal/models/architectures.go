@@ -28,7 +28,7 @@ type GGUFArchitecture struct {
 	QueryScale GGUFQueryScale
 	Indexer    *GGUFIndexer // of sparse attention
 
-	PlainBase  bool // freq_base 10000 and no scaling, whatever the keys say
+	PlainBase  bool // freq_base 10000 and no scaling, even where keys say otherwise
 	Compressed bool // layers of a compressed sequence have a base of their own, and alone are scaled; the last elements of a head rotate
 	Drafts     bool // of other models, of DeepSeek V4 too, which are not read
 	Draft      bool // all layers predict further tokens: nextn_predict_layers is block_count
@@ -73,7 +73,7 @@ const (
 	ByPattern                  // attention.rope_pattern, where it is there
 	ByRequiredPattern          // attention.rope_pattern
 	OnlySliding
-	DenseAndSliding             // the leading dense layers and those of a window
+	DenseAndSliding             // the leading dense layers and the layers with a window
 	ExceptLastOfFour            // layers 3, 7, 11... do not rotate
 	ExceptLastOfFourIfWindowed  // the same in models with a window
 	ExceptFirstOfFourIfWindowed // layers 0, 4, 8... do not rotate

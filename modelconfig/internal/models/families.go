@@ -18,7 +18,7 @@ type Family struct {
 	Base                float64
 	BaseKeys            []string // spellings of the base beside the rope parameters
 	Part                float64
-	WholeHead           bool // the code rotates whole heads, whatever the key says
+	WholeHead           bool // the code rotates whole heads, even where the key says otherwise
 	Layout              posenc.Layout
 	Plan                plan
 	Axes                func(sections []int) ([]uint8, error)
@@ -35,7 +35,7 @@ type KindDefaults struct {
 	LayerType       string
 	Base            float64
 	BlockBase       float64 // where the kind's own object leaves rope_theta out; 0: base
-	FixedBase       float64 // base, whatever the keys say; 0: by the keys
+	FixedBase       float64 // base, even where keys say otherwise; 0: by the keys
 	BaseKeys        []string
 	Partial         float64
 	HeadDimKey      string  // where heads of this kind have a width of their own

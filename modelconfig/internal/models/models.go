@@ -1,12 +1,9 @@
 package models
 
 import (
-	"cmp"
 	"maps"
-	"slices"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -42,7 +39,7 @@ type ModelType struct {
 	BaseRatio                                 string                        // a key that multiplies the base
 	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // as in Family
 
-	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, whatever the key says
+	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, even where the key says otherwise
 	RotaryDim int     // default of rotary_dim, for types that count elements
 	CountKey  string  // another name of rotary_dim
 	Trailing  bool    // the rotated elements are the last of the head
@@ -53,8 +50,8 @@ type ModelType struct {
 	Layout    posenc.Layout // 0: half-split; of latent attention InterleavedToHalfSplit
 	LayoutKey string        // a key that is false where the layout is half-split
 
-	// Which layers there are and which rotate: those of Plan, or those that LayerTypes or
-	// NoRopeInterval tell, or else all.
+	// Which layers there are and which rotate, by Plan, or by LayerTypes or
+	// NoRopeInterval, or else all.
 	Plan           plan
 	LayerTypes     *LayerTypesRule
 	Rotating       []string // the layer types that rotate; nil: all
@@ -159,95 +156,6 @@ type PositionsOf struct{ Name, Positions string }
 // RefusedArchitecture is an architecture that is not read: what is wanted in its place, or what a
 // caller can do.
 type RefusedArchitecture struct{ Name, Want string }
-
-// Family returns the type with its usual values in place of zero ones.
-func (t *ModelType) Family() Family {
-	f := Family{
-		ModelType: t, Keys: t.Keys, Positions: t.Positions, Base: t.Base, BaseKeys: t.BaseKeys,
-		Part: cmp.Or(t.Part, 1), WholeHead: t.Part == 0 && t.RotaryDim == 0, Layout: t.Layout, Plan: t.layersPlan(),
-		InterleavedSections: t.Axes == interleavedSections, ExtraKeys: t.ExtraKeys, Absent: Parsed(t.Absent), Check: t.Check, Rule: t.Rule,
-	}
-	if f.BaseKeys == nil && !t.NoBaseKey {
-		f.BaseKeys = []string{"rope_theta"}
-	}
-	if f.Layout == 0 {
-		f.Layout = posenc.HalfSplit
-		if t.Latent {
-			f.Layout = posenc.InterleavedToHalfSplit
-		}
-	}
-	switch {
-	case f.Keys != nil:
-	case t.Latent:
-		f.Keys = latent
-	case t.Arrangement != nil:
-		f.Keys = towerNames
-	default:
-		f.Keys = usual
-	}
-	if t.PositionType != "" {
-		f.Check = positionType(t.PositionType, cmp.Or(t.AbsentPositionType, t.PositionType))
-	}
-	if t.Arrangement != nil {
-		f.Positions = 1 // not a key of towers, and nothing depends on it
-		f.Base = cmp.Or(f.Base, 1e4)
-		f.Rule = axialRule
-	}
-	var axesKeys []string
-	switch t.Axes {
-	case sectionsInOrder:
-		f.Axes, f.AxisCount, axesKeys = func(s []int) ([]uint8, error) { return frequency.Sections(s...) }, 3, []string{"mrope_section"}
-	case anySections:
-		f.Axes, axesKeys = func(s []int) ([]uint8, error) { return frequency.Sections(s...) }, []string{"mrope_section", "xdrope_section"}
-	case interleavedSections:
-		f.Axes, f.AxisCount, axesKeys = func(s []int) ([]uint8, error) {
-			return frequency.InterleavedSections(frequency.ImageSections{Time: s[0], Height: s[1], Width: s[2]})
-		}, 3, []string{"mrope_section", "mrope_interleaved", "interleaved"}
-	case alternatingSections:
-		f.Axes, f.AxisCount, axesKeys = func(s []int) ([]uint8, error) {
-			return frequency.AlternatingSections(frequency.ImageSections{Time: s[2], Height: s[0], Width: s[1]})
-		}, 3, []string{"mrope_section"}
-	}
-	f.ExtraKeys = slices.Concat(f.ExtraKeys, axesKeys)
-	return f
-}
-
-// layersPlan returns which layers there are.
-func (t *ModelType) layersPlan() plan {
-	p := everyLayer
-	switch rule := t.LayerTypes; {
-	case t.Plan != nil:
-		p = t.Plan
-	case t.NoRopeInterval != 0:
-		p = ropeFlags(t.NoRopeInterval)
-	case rule != nil:
-		p = typed(rule.absent(), t.Rotating...)
-	}
-	switch {
-	case t.Indexers == inEveryLayer:
-		return everyIndexer(p)
-	case t.Indexers == byIndexerTypes:
-		return sharedIndexers(topKFrequency, p)
-	case t.IndexerType != "":
-		return typedIndexer(t.IndexerType, p)
-	}
-	return p
-}
-
-// absent returns the layer types of a file without a list of them.
-func (t *LayerTypesRule) absent() func(r *document.Reader, n int) []string {
-	switch {
-	case t.Custom != nil:
-		return t.Custom
-	case t.Last != 0:
-		return lastOf(t.Key, t.Last, t.Others)
-	case t.First != 0:
-		return firstOf(t.Key, t.First)
-	case t.List != "":
-		return indexed(t.List, t.Others, t.All)
-	}
-	return all(t.All)
-}
 
 // Parsed returns keys of a table of models, nil for "".
 func Parsed(text string) document.Object {

@@ -96,7 +96,7 @@ func all(t string) func(*document.Reader, int) []string {
 	return func(_ *document.Reader, n int) []string { return slices.Repeat([]string{t}, n) }
 }
 
-// interval reads an interval of layers: one layer in so many is different.
+// interval reads an interval of layers: one layer of each interval is different.
 func interval(r *document.Reader, key string, absent int) int {
 	every, ok := r.Integer(key)
 	if !ok {
@@ -220,7 +220,7 @@ func gemma3Layers(r *document.Reader, n int) []string {
 	return lastOf(key, 6, "sliding_attention")(r, n)
 }
 
-// gemma4Layers: the last layer has full attention, whatever the list says.
+// gemma4Layers: the last layer has full attention, even where the list says otherwise.
 func gemma4Layers(r *document.Reader, n int) []description.Layer {
 	layers := typed(lastOf("", 6, "sliding_attention"))(r, n)
 	if len(layers) > 0 {
