@@ -77,6 +77,8 @@ var (
 	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
 	headings = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	links    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	// code, and the file that it is from
+	fromFile = regexp.MustCompile("(?s)```go\n([^`]*)```\n\nFrom \\[[^]]*\\]\\((\\S+)\\)")
 	noSlug   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
@@ -113,6 +115,28 @@ func TestDocumentLinks(t *testing.T) {
 	}
 	if count < 50 {
 		t.Errorf("%d links found, want more", count)
+	}
+}
+
+// Code of a document that is said to be from a file is a part of it.
+func TestDocumentCode(t *testing.T) {
+	count := 0
+	for name, document := range markdown(t) {
+		for _, m := range fromFile.FindAllStringSubmatch(string(document), -1) {
+			count++
+			source := string(testkit.Must(os.ReadFile(filepath.FromSlash(path.Join(path.Dir(name), m[2])))))
+			found := false
+			for code, tabs := m[1], 0; tabs < 6 && !found; tabs++ {
+				found = strings.Contains("\n"+source, "\n"+code)
+				code = regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(code, "\t$1")
+			}
+			if !found {
+				t.Errorf("%s: %s does not have the code\n%s", name, m[2], m[1])
+			}
+		}
+	}
+	if count < 2 {
+		t.Errorf("%d pieces of code from files", count)
 	}
 }
 
