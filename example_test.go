@@ -189,6 +189,15 @@ func ExampleImplementation() {
 	// true
 }
 
+// A program that looks for the cause of a wrong result runs plain Go, which has the same bits.
+func ExampleSetImplementation() {
+	if err := posenc.SetImplementation("generic"); err != nil {
+		log.Print(err) // something was computed before
+	}
+	log.Printf("posenc runs %s: %s", posenc.Implementation(), posenc.ImplementationReason())
+	// Output:
+}
+
 // Queries, keys and values of a token lie side by side, as one matrix product writes them.
 // Q and K are views of the same slice.
 func ExampleRotate_packedQKV() {

@@ -59,7 +59,8 @@ func needs(impl kernels.Implementation) (features []Feature) {
 	for _, g := range gates {
 		for i, id := range g.features {
 			if g.impl == impl {
-				features = append(features, Feature{id.String(), cpuid.CPU.Supports(id) && *g.enabled[i]})
+				has := cpuid.CPU.Supports(id)
+				features = append(features, Feature{Name: id.String(), Has: has && *g.enabled[i], Off: has && !*g.enabled[i]})
 			}
 		}
 	}
