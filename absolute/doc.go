@@ -18,7 +18,7 @@
 //
 //   - [AddEmbeddings] adds rows of position tables, token type tables and others.
 //   - [InterpolateTable] and [InterpolateGrid] resize a table for longer sequences and
-//     larger images.
+//     larger images; [GridWeights] writes the weights alone.
 //
 // [PaddedPositions] and [DETRPositions] write the positions for models that do not simply
 // count them.

@@ -1,5 +1,5 @@
 //go:build purego || !(amd64 || arm64)
 
-package yardstick
+package measure
 
 var assembly []bound

@@ -1,4 +1,4 @@
-package yardstick
+package measure
 
 import (
 	"testing"

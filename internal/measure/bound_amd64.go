@@ -1,6 +1,6 @@
 //go:build !purego
 
-package yardstick
+package measure
 
 import (
 	loop "github.com/go-posenc/posenc/asm/bound"

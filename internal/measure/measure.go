@@ -1,13 +1,12 @@
-// Package measure times functions alternately and prints the samples in the format
-// of Go benchmarks, which benchstat reads.
+// Package measure times functions alternately, for benchmarks of all packages, for bench and for
+// what examples/llama and posenc bench print. It prints samples in the format of Go benchmarks, which
+// benchstat reads, and has the loops that no operation on the same memory can beat.
 package measure
 
 import (
 	"fmt"
 	"io"
 	"time"
-
-	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // Case is one thing to measure.
@@ -52,10 +51,10 @@ func NewPlan(c Case, rounds int, each time.Duration) (Plan, error) {
 	if first.Time >= warmed {
 		return Plan{c.Name, c.Bytes, 1, samples(first.Time, rounds, each), first.Time}, nil
 	}
-	calls, took, err := yardstick.CallsFor(func(calls int) (time.Duration, error) {
+	calls, took, err := CallsFor(func(calls int) (time.Duration, error) {
 		s, err := sample(c, calls)
 		return s.Time, err
-	}, max(shortest, ticks*yardstick.Tick()))
+	}, max(shortest, ticks*Tick()))
 	return Plan{c.Name, c.Bytes, calls, samples(took, rounds, each), took / time.Duration(calls)}, err
 }
 
@@ -117,9 +116,12 @@ func sample(c Case, calls int) (Sample, error) {
 	return Sample{c, calls, time.Since(start)}, nil
 }
 
+// nanoseconds is the time of a call.
+func (s Sample) nanoseconds() float64 { return float64(s.Time.Nanoseconds()) / float64(s.Calls) }
+
 // Print writes the sample as a line of the Go benchmark format.
 func (s Sample) Print(w io.Writer) error {
-	ns := float64(s.Time.Nanoseconds()) / float64(s.Calls)
+	ns := s.nanoseconds()
 	line := fmt.Sprintf("Benchmark%s \t%8d\t%s ns/op", s.Name, s.Calls, significant(ns))
 	if s.Bytes > 0 {
 		line += fmt.Sprintf("\t%s MB/s", significant(float64(s.Bytes)*1000/max(ns, 1e-3)))
@@ -142,9 +144,9 @@ func significant(v float64) string {
 }
 
 // Median returns the middle of the values, of two the mean.
-func Median(values []float64) float64 { return yardstick.Quantile(values, 0.5) }
+func Median(values []float64) float64 { return Quantile(values, 0.5) }
 
 // Spread returns half the distance of the quartiles, as a share of the median.
 func Spread(values []float64) float64 {
-	return (yardstick.Quantile(values, 0.75) - yardstick.Quantile(values, 0.25)) / 2 / Median(values)
+	return (Quantile(values, 0.75) - Quantile(values, 0.25)) / 2 / Median(values)
 }

@@ -1,7 +1,4 @@
-// Package yardstick is what the benchmarks of all packages and of bench share: the
-// bounds that memory sets, samples taken alternately, and the step of the clock. Only
-// tests and bench import it.
-package yardstick
+package measure
 
 import (
 	"math"

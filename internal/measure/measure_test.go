@@ -3,11 +3,10 @@ package measure
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 func TestSamplesAlternate(t *testing.T) {
@@ -19,7 +18,7 @@ func TestSamplesAlternate(t *testing.T) {
 	var plans []Plan
 	for _, c := range cases[:2] {
 		p, err := NewPlan(c, 3, time.Hour)
-		if err != nil || p.Samples != 3 || p.Call+yardstick.Tick() < shortest {
+		if err != nil || p.Samples != 3 || p.Call+Tick() < shortest {
 			t.Errorf("%+v, %v, want 3 samples of calls of at least %v", p, err, shortest)
 		}
 		plans = append(plans, p)
@@ -27,7 +26,7 @@ func TestSamplesAlternate(t *testing.T) {
 	ran = nil
 	err := Run(cases, plans, 3, func(s Sample) error {
 		reported = append(reported, s.Name)
-		if s.Calls < 1 || s.Time+yardstick.Tick() < time.Duration(s.Calls)*shortest {
+		if s.Calls < 1 || s.Time+Tick() < time.Duration(s.Calls)*shortest {
 			t.Errorf("%s: %d calls in %v, each sleeps %v", s.Name, s.Calls, s.Time, shortest)
 		}
 		return nil
@@ -107,6 +106,9 @@ func TestErrors(t *testing.T) {
 	if _, err := NewPlan(bad, 2, 0); !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") {
 		t.Errorf("%v, want broken", err)
 	}
+	if _, err := Medians([]Case{good, bad}, 2); !errors.Is(err, broken) {
+		t.Errorf("%v, want broken", err)
+	}
 	plans := []Plan{{Name: "good", Calls: 1, Samples: 2}, {Name: "bad", Calls: 1, Samples: 2}}
 	reported := 0
 	err := Run([]Case{good, bad}, plans, 2, func(Sample) error { reported++; return nil })
@@ -145,6 +147,24 @@ func TestMedian(t *testing.T) {
 		if got := Median(test.values); got != test.want {
 			t.Errorf("Median(%v) = %v, want %v", test.values, got, test.want)
 		}
+	}
+}
+
+// The medians are those of the cases, in their order.
+func TestMedians(t *testing.T) {
+	var cases []Case
+	for _, ms := range []int{2, 4} {
+		cases = append(cases, Case{Name: strconv.Itoa(ms), Run: func() error { time.Sleep(time.Duration(ms) * time.Millisecond); return nil }})
+	}
+	// A sleep is at least as long as it is asked to be, and a clock may be one step short.
+	got, err := Medians(cases, 3)
+	for i, ns := range got {
+		if least := time.Duration(2+2*i)*time.Millisecond - Tick(); time.Duration(ns) < least {
+			t.Errorf("case %s took %v, want at least %v", cases[i].Name, time.Duration(ns), least)
+		}
+	}
+	if err != nil || len(got) != 2 {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
