@@ -8,8 +8,8 @@
 //	go run -C bench . -tune                  prints what other thresholds would do, no report
 //	go run -C bench . -figures               writes the chart and the tables of the documents from results
 //
-// The report goes to the directory report, over what is in it, or to that of -o:
-// -o results/<cpu> publishes it. It has rotation and tables, by shape and by
+// The report goes to the directory report, over what is in it, or to the one that -o
+// names: -o results/<cpu> publishes it. It has rotation and tables, by shape and by
 // implementation, against the bounds that memory sets, against the loops and libraries of
 // package peers, by number of goroutines, and the accuracy of angles by position. The
 // machine should do nothing else, and have 2 GB to spare.
