@@ -18,7 +18,7 @@ var (
 		}}
 	}})
 	_ = testkit.Register(testkit.Case{Function: "ImplementationReason", NeverFails: true, NoDigest: true, Call: func(*testkit.Arguments) testkit.Call {
-		return testkit.Call{Run: func() error {
+		return testkit.Call{Allocates: testkit.Constructed, Run: func() error {
 			if posenc.ImplementationReason() == "" {
 				panic("no reason")
 			}
@@ -35,7 +35,8 @@ var (
 				defer dispatch.Use(dispatch.Chosen())() // as before the first operation
 				return posenc.SetImplementation(name)
 			},
-			Right: func() bool { return name == "generic" },
+			Right:     func() bool { return name == "generic" },
+			Allocates: testkit.Constructed,
 		}
 	}})
 	_ = testkit.Register(testkit.Case{Function: "Layout.String", NeverFails: true, NoDigest: true, Call: nameCall(map[posenc.Layout]string{
