@@ -1,11 +1,8 @@
 package modelconfig
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -51,10 +48,8 @@ var formRefusals = map[string]string{
 // of rope_parameters: what is missing has the default that transformers gives it there, the
 // reading is refused, or a trap says how transformers differs.
 func TestIncompleteForms(t *testing.T) {
-	file := testkit.Must(os.Open(filepath.Join("testdata", "transformers", "forms.json.gz")))
-	defer file.Close()
 	f := new(formed)
-	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(f))
+	testkit.ReadJSON("testdata/transformers/forms.json.gz", f)
 	var agree, refused, trapped, failed int
 	reasons, layersOnly := map[string]int{}, map[string]int{}
 	for _, name := range document.SortedKeys(f.Types) {
@@ -101,11 +96,11 @@ func TestIncompleteForms(t *testing.T) {
 			t.Errorf("no form is refused with %q", reason)
 		}
 	}
-	delete(layersOnly, "llama4_vision_model") // its module takes pixels; TestVision and multimodal.TestTowers compare it
+	delete(layersOnly, "llama4_vision_model") // its module takes pixels; TestReadings and multimodal.TestTowers compare it
 	if len(layersOnly) > 0 {
 		t.Errorf("no frequencies are compared of %v", layersOnly)
 	}
-	s := readSurvey(t)
+	s := readSurvey()
 	for name, w := range wrappers {
 		if slices.Contains(s.Configurations, name) && models.HolderOf(name).AnyText == slices.Contains(f.Fixed[name], w.Key) {
 			t.Errorf("%s: anyText is %v; parts of one class are %q", name, models.HolderOf(name).AnyText, f.Fixed[name])

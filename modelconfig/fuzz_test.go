@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -161,15 +160,9 @@ func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 
 // FuzzHuggingFace reads any text as a config.json.
 func FuzzHuggingFace(f *testing.F) {
-	for i, configs := range [][]string{{
-		llama31, fmt.Sprintf(gptOSS, false), fmt.Sprintf(deepSeek, "deepseek_v3", "", "1.0", "1.0"), fmt.Sprintf(qwenYaRN, ""),
-		fmt.Sprintf(phi3, "su"), gemma3, gemma4V5, internLM3, `{"model_type": "llama", "x": [Infinity, -Infinity, NaN]}`,
-		`{"model_type": "qwen2_vl", "rope_scaling": {"mrope_section": [16, 24, 24], "type": "mrope"}}`,
-	}, {
-		qwen2VL, pixtral12B, kimiK25, ernieVL, qwenOmni, `{"model_type": "llava"}`, `{"model_type": "llama4_vision_model", "rope_scaling": {"type": "axial"}}`,
-	}} {
-		for _, config := range configs {
-			f.Add(i == 1, []byte(config), 5000)
+	for _, vision := range []bool{false, true} {
+		for _, topic := range topicsOf(map[bool]string{false: "HuggingFace", true: "HuggingFaceVision"}[vision]) {
+			f.Add(vision, []byte(topic.readings[0].document), 5000)
 		}
 	}
 	for _, modelType := range document.SortedKeys(families) {
@@ -217,7 +210,7 @@ func words(t testing.TB) []string {
 			return true
 		})
 	}
-	for _, trap := range append(slices.Clone(huggingFaceTraps), ggufTraps...) {
+	for _, trap := range allTraps() {
 		delete(found, trap.Name)
 	}
 	return document.SortedKeys(found)
@@ -331,13 +324,8 @@ func readType(modelType string, members map[string]any) (*Model, string, error) 
 	document := map[string]any{"model_type": modelType}
 	maps.Copy(document, leastKeys[modelType])
 	maps.Copy(document, members)
-	text := testkit.Must(json.Marshal(document))
-	read := HuggingFace
-	if _, tower := towers[modelType]; tower {
-		read = HuggingFaceVision
-	}
-	m, err := read(text)
-	return m, string(text), err
+	m, err := readOf(modelType, document)
+	return m, string(testkit.Must(json.Marshal(document))), err
 }
 
 func mustRefuse(t *testing.T, modelType string, members map[string]any) {

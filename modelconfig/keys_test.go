@@ -2,13 +2,10 @@ package modelconfig
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,10 +26,8 @@ type keysRead struct {
 
 func readKeys(t *testing.T) *keysRead {
 	t.Helper()
-	file := testkit.Must(os.Open(filepath.Join("testdata", "keys", "keys.json.gz")))
-	defer file.Close()
 	k := new(keysRead)
-	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(k))
+	testkit.ReadJSON("testdata/keys/keys.json.gz", k)
 	if len(k.Keys) < 150 || len(k.Fields) < 2000 {
 		t.Fatalf("%d keys, %d fields", len(k.Keys), len(k.Fields))
 	}
@@ -54,13 +49,10 @@ func withKey(document map[string]any, key string, v any) []byte {
 
 // documentsOfTypes returns the shortest document of every type of a text model that is read.
 func documentsOfTypes(t *testing.T) map[string]map[string]any {
-	s, documents := readSurvey(t), map[string]map[string]any{}
+	s, documents := readSurvey(), map[string]map[string]any{}
 	for name := range families {
-		document := map[string]any{"model_type": name}
-		if entry := s.Types[name]; entry != nil {
-			maps.Copy(document, entry.Needs)
-		}
-		if _, err := HuggingFace(testkit.Must(json.Marshal(document))); err == nil {
+		document := s.Types[name].document(name)
+		if _, err := readOf(name, document); err == nil {
 			documents[name] = document
 		}
 	}
@@ -203,16 +195,6 @@ func TestManyUnreadKeys(t *testing.T) {
 	}
 }
 
-// Beside a text model nothing reads what position code reads within one.
-func TestKeysBesideTextModel(t *testing.T) {
-	for _, key := range []string{`"long_factor": [1]`, `"partial_rotery_factor": 0.5`, `"pe_type": "alibi"`, `"use_fope": true`, `"relative_attention_num_buckets": 32`} {
-		wantError(t, `{"model_type": "llava", `+key+`, "text_config": {"model_type": "llama"}}`, ErrUnknown, strings.Split(key, `"`)[1], "beside text_config")
-	}
-	wantError(t, `{"model_type": "llava", "use_fope": true, "text_config": {"model_type": "bert"}}`, ErrNotRotary, "learned")
-	mustRead(t, `{"model_type": "llama4", "attn_scale": null, "relative_bias_args": {"x": 1}, "text_config": {"model_type": "llama4_text", "attn_scale": 0.5}}`)
-	mustRead(t, `{"model_type": "llava", "use_fope": false, "long_factor": null, "hidden_size": 64, "vision_config": {"use_fope": true}, "text_config": {"model_type": "llama"}}`)
-}
-
 // An error shows a name or a text of up to 64 characters whole, and quotes a name that has other
 // characters than letters, digits, _ and -.
 func TestShownNames(t *testing.T) {
@@ -242,6 +224,19 @@ func TestWords(t *testing.T) {
 	} {
 		if got := document.WordsOf(key); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
+
+// Longer names than 64 letters are not compared.
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"llama", "llama", 0}, {"lama", "llama", 1}, {"qwen2", "qwen3", 1}, {"", "abc", 3}, {"kitten", "sitting", 3},
+		{strings.Repeat("x", 63) + "y", strings.Repeat("x", 64), 1}, {strings.Repeat("x", 65), strings.Repeat("x", 64), 10}} {
+		if got := document.Distance(tt.a, tt.b, 10); got != tt.want {
+			t.Errorf("%q and %q are %d letters apart, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
 }

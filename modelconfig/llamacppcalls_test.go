@@ -1,15 +1,11 @@
 package modelconfig
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -65,13 +61,9 @@ type llamaCall struct {
 	Rotated    string  `json:"rotated"`  // the elements that rotate, at positions 17, 23, 29 and 31 of the axes
 }
 
-func readCalls(t *testing.T) *llamaCalls {
-	t.Helper()
-	file := testkit.Must(os.ReadFile("testdata/llamacpp/calls.json.gz"))
-	d := json.NewDecoder(testkit.Must(gzip.NewReader(bytes.NewReader(file))))
-	d.UseNumber()
+func readCalls() *llamaCalls {
 	c := new(llamaCalls)
-	testkit.NoError(t, d.Decode(c))
+	decodeNumbers(testkit.ReadGolden("testdata/llamacpp/calls.json.gz"), c)
 	for _, a := range c.Architectures {
 		metadataTypes(a.Keys)
 		for _, one := range a.Cases {
@@ -79,21 +71,6 @@ func readCalls(t *testing.T) *llamaCalls {
 		}
 	}
 	return c
-}
-
-// metadataTypes gives numbers the types that they have in a GGUF file.
-func metadataTypes(keys map[string]any) {
-	for key, v := range keys {
-		if n, ok := v.(json.Number); ok {
-			keys[key] = metadataNumber(n)
-		} else if list, ok := v.([]any); ok {
-			for i := range list {
-				if n, ok := list[i].(json.Number); ok {
-					list[i] = metadataNumber(n)
-				}
-			}
-		}
-	}
 }
 
 // callDivisor is the value of tensors of frequency factors at a pair.
@@ -247,7 +224,7 @@ func (c *llamaCall) unreadYaRN(reads map[string]bool, change map[string]any) *ll
 // rotations, or is refused: because llama.cpp has no use for
 // it, or for one of refusals.
 func TestLlamaCppCalls(t *testing.T) {
-	calls := readCalls(t)
+	calls := readCalls()
 	var agree, refused, refusedToo, useless int
 	needed := map[string]bool{}
 	for _, name := range document.SortedKeys(calls.Architectures) {
@@ -441,7 +418,7 @@ var harmlessGGUF = map[string]string{
 	"attention.indexer.top_k": "which keys are chosen", "attention.key_length_mla": "heads with the part that does not rotate; rope.dimension_count is the part that does",
 	"attention.kv_lora_rank": "before the rotation", "attention.layer_norm": "norms", "attention.output_": "after the attention", "attention.q_lora_rank": "before the rotation",
 	"attention.scale": "the scores", "attention.shared_kv_layers": "layers that take the keys of others, rotated",
-	"attention.temperature_": "scales of queries, which Model.QueryScaling has (TestGGUFQueryScaling)", "attention.value_": "values", "attn_logit_softcapping": "the scores",
+	"attention.temperature_": "scales of queries, which Layer.QueryScaling has", "attention.value_": "values", "attn_logit_softcapping": "the scores",
 	"block_count": "in every case", "block_size": "tokens of a draft", "classifier.": "the head of the model", "conv": "convolutions", "decision.": "the head of the model",
 	"deepstack_mapping": "images", "dense_": "the head of the model", "embedding_length": "in every case", "embedding_scale": "embeddings", "expert": "experts", "features_length": "audio",
 	"feed_forward_length": "feed-forward layers", "final_logit_softcapping": "logits", "general.name": "a name", "hash_layer_count": "experts", "hidden_activation": "feed-forward layers",
@@ -454,7 +431,7 @@ var harmlessGGUF = map[string]string{
 // TestLlamaCppKeys shows that TestLlamaCppCalls changes every key that a loader of llama.cpp
 // reads, but for those of harmlessGGUF; and that GGUF has an entry for every architecture.
 func TestLlamaCppKeys(t *testing.T) {
-	calls := readCalls(t)
+	calls := readCalls()
 	changed, used := map[string]bool{}, map[string]bool{}
 	for _, a := range calls.Architectures {
 		for _, c := range a.Cases {

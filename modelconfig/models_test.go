@@ -29,12 +29,7 @@ func TestModels(t *testing.T) {
 		seen[list+name] = true
 	}
 	typed := map[string]int{}
-	for _, trap := range huggingFaceTraps {
-		if trap.typed {
-			typed[trap.Name] = 0
-		}
-	}
-	for _, trap := range ggufTraps {
+	for _, trap := range allTraps() {
 		if trap.typed {
 			typed[trap.Name] = 0
 		}

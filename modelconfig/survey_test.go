@@ -1,15 +1,11 @@
 package modelconfig
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -71,19 +67,16 @@ type surveyedKind struct {
 	Rotates    *bool   `json:"rotates"`
 }
 
-func readSurvey(t *testing.T) *surveyed {
-	t.Helper()
-	file := testkit.Must(os.Open(filepath.Join("testdata", "transformers", "survey.json.gz")))
-	defer file.Close()
+func readSurvey() *surveyed {
 	s := new(surveyed)
-	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(s))
+	testkit.ReadJSON("testdata/transformers/survey.json.gz", s)
 	return s
 }
 
 // TestSurveyIndexers compares the indexers of sparse attention, found by running their own
 // forward.
 func TestSurveyIndexers(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	compared := 0
 	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
@@ -94,12 +87,11 @@ func TestSurveyIndexers(t *testing.T) {
 			t.Errorf("%s: %s", name, entry.Indexer.Unresolved)
 			continue
 		}
-		document := map[string]any{"model_type": name}
-		maps.Copy(document, entry.Needs)
+		document := entry.document(name)
 		if name == "minimax_m3_vl_text" { // no layer of the default configuration has one
 			document["layer_types"] = slices.Repeat([]string{"minimax_m3_sparse"}, 60)
 		}
-		m := testkit.Must(HuggingFace(testkit.Must(json.Marshal(document))))
+		m := testkit.Must(readOf(name, document))
 		k, has := m.of().Kinds[description.IndexerKind]
 		if got := k.Rotary; !has || got.HeadDim != entry.Indexer.HeadDim || got.Offset != entry.Indexer.Offset || layoutNames[got.Layout] != entry.Indexer.Layout {
 			t.Errorf("%s: heads of %d from %d, %v, want %d from %d, %s", name, got.HeadDim, got.Offset, got.Layout, entry.Indexer.HeadDim, entry.Indexer.Offset, entry.Indexer.Layout)
@@ -129,7 +121,7 @@ var decided = map[string]string{
 // TestSurvey compares every type that transformers rotates with the reading of a
 // configuration that has its name and what it needs: it agrees, or is refused.
 func TestSurvey(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	var rotate, agree, refused, differ, otherwise, layers int
 	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
@@ -166,16 +158,23 @@ func TestSurvey(t *testing.T) {
 }
 
 func (entry *surveyedType) compare(name string) (problems []string, err error) {
-	document := map[string]any{"model_type": name}
-	maps.Copy(document, entry.Needs)
-	m, err := readOf(name, document)
+	m, err := readOf(name, entry.document(name))
 	if err != nil {
 		return nil, err
 	}
 	return entry.compareModel(m), nil
 }
 
-// readAs reads a document as a text model, or as a vision tower where name is one.
+// document returns the shortest document of a type.
+func (entry *surveyedType) document(name string) map[string]any {
+	document := map[string]any{"model_type": name}
+	if entry != nil {
+		maps.Copy(document, entry.Needs)
+	}
+	return document
+}
+
+// readOf reads a document as a text model, or as a vision tower where name is one.
 func readOf(name string, document map[string]any) (*Model, error) {
 	read := HuggingFace
 	if _, tower := towers[name]; tower {
@@ -373,7 +372,7 @@ func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format stri
 	}
 	axes := strings.Repeat("0", len(freqs))
 	if cfg.Axes != nil {
-		axes = strings.Trim(strings.ReplaceAll(fmt.Sprint(cfg.Axes), " ", ""), "[]")
+		axes = axesOf(cfg.Axes)
 	}
 	if want.Axis != "" && axes != want.Axis {
 		say("axes %s, want %s", axes, want.Axis)
@@ -441,7 +440,7 @@ func (s *surveyed) rotates(name string) bool {
 // TestSurveyTowers: a configuration without its vision tower has the tower of its class, which
 // need not be the default of the tower's type.
 func TestSurveyTowers(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	read := 0
 	for _, name := range document.SortedKeys(visionWrappers) {
 		inner, ok := s.Holds[name][visionWrappers[name].Key]
@@ -461,8 +460,8 @@ func TestSurveyTowers(t *testing.T) {
 			continue
 		}
 		read++
-		if got.Type() != want.Type() || !slices.Equal(got.Layers(), want.Layers()) || !reflect.DeepEqual(testkit.Must(got.rotary()), testkit.Must(want.rotary())) {
-			t.Errorf("%s: %d layers of %+v, want %d of %+v", name, len(got.Layers()), testkit.Must(got.rotary()), len(want.Layers()), testkit.Must(want.rotary()))
+		if difference := got.differsFrom(want); got.Type() != want.Type() || difference != "" {
+			t.Errorf("%s is %s, want %s: %s", name, got.Type(), want.Type(), difference)
 		}
 	}
 	if read < 20 {
@@ -473,7 +472,7 @@ func TestSurveyTowers(t *testing.T) {
 // TestSurveyKnown: every configuration class of transformers is read, or refused by what it
 // does instead and what a caller can do.
 func TestSurveyKnown(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	listed := strings.Fields(models.Unrotated)
 	for _, name := range s.Configurations {
 		if strings.Contains(name, " ") {
@@ -499,38 +498,22 @@ func TestSurveyKnown(t *testing.T) {
 // TestSurveySaved reads configurations as transformers 5 writes them, with every key of
 // the class: they say what the name alone says.
 func TestSurveySaved(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	read := 0
 	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
 		if len(entry.Kinds) == 0 || refusal(name) != "" {
 			continue
 		}
-		parse := HuggingFace
-		if _, tower := towers[name]; tower {
-			parse = HuggingFaceVision
-		}
-		short := map[string]any{"model_type": name}
-		maps.Copy(short, entry.Needs)
-		want := testkit.Must(parse(testkit.Must(json.Marshal(short))))
-		got, err := parse(testkit.Must(json.Marshal(entry.Saved)))
+		want := testkit.Must(readOf(name, entry.document(name)))
+		got, err := readOf(name, entry.Saved)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		read++
-		if !slices.Equal(got.Layers(), want.Layers()) || !slices.Equal(got.layerTypes(), want.layerTypes()) {
-			t.Errorf("%s: %d layers of %q, want %d of %q", name, len(got.Layers()), got.layerTypes(), len(want.Layers()), want.layerTypes())
-			continue
-		}
-		for _, layerType := range want.layerTypes() {
-			o := kindOptions{LayerType: layerType, SequenceLength: 1}
-			if want.of().Kinds[layerType].Learned != "" {
-				o.FrequencyFactors = slices.Repeat([]float64{1}, want.of().Kinds[layerType].Rotary.RotaryDim/2)
-			}
-			if a, b := testkit.Must(got.rotaryFor(o)), testkit.Must(want.rotaryFor(o)); !reflect.DeepEqual(a, b) {
-				t.Errorf("%s: %q is %+v, want %+v", name, layerType, a, b)
-			}
+		if difference := got.differsFrom(want); difference != "" {
+			t.Errorf("%s: %s", name, difference)
 		}
 	}
 	t.Logf("%d saved configurations are read", read)
@@ -539,7 +522,7 @@ func TestSurveySaved(t *testing.T) {
 // TestSurveyHolders: a configuration that holds a text model is read as it, or has other
 // positions; none is unknown.
 func TestSurveyHolders(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	for _, name := range document.SortedKeys(s.Types) {
 		text := s.Types[name].Text
 		if text == nil || text.Key == "" {
@@ -558,7 +541,7 @@ func TestSurveyHolders(t *testing.T) {
 // TestSurveyKeys: every key of a configuration class that speaks of positions by its name
 // is read, refused, a number, or known to change nothing.
 func TestSurveyKeys(t *testing.T) {
-	s := readSurvey(t)
+	s := readSurvey()
 	if len(s.Keys) < 50 {
 		t.Fatalf("%d keys", len(s.Keys))
 	}

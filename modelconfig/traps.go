@@ -12,7 +12,7 @@ import (
 // Trap is something about a model that implementations get wrong: they disagree about it, or
 // overlook a key.
 type Trap struct {
-	Name string `json:"name"` // the name of its test, under TestTrap, TestTrapGGUF or TestDerivedTraps of this package
+	Name string `json:"name"` // the name of its test, under TestTrap of this package
 	Text string `json:"text"` // what is right
 }
 

@@ -60,29 +60,34 @@ type Rule struct {
 	Described FrequencyRule
 }
 
-// Inverse rotates pairs the other way: the frequencies are negative.
-func (r Rule) Inverse() Rule {
-	forward := r.Ladder
+// With changes every ladder of a rule.
+func (r Rule) With(change func(ladder *frequency.Ladder)) Rule {
+	before := r.Ladder
 	r.Ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		ladder, err := forward(seqLen, rounding)
-		for i := range ladder.InvFreq {
-			ladder.InvFreq[i] = -ladder.InvFreq[i]
-		}
+		ladder, err := before(seqLen, rounding)
+		change(&ladder)
 		return ladder, err
 	}
 	return r
 }
 
-// WithoutSoftmaxScale is the rule of an indexer: YaRN scales only the attention's own
-// scores.
-func (r Rule) WithoutSoftmaxScale() Rule {
-	attention := r.Ladder
-	r.Ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		ladder, err := attention(seqLen, rounding)
-		ladder.SoftmaxScale = 1
-		return ladder, err
+// AddIndexer adds the kind of the indexers, which take the frequencies of a kind of layers; "" is
+// the only one.
+func (m *Description) AddIndexer(of string, dim int, layout posenc.Layout, trailing bool) {
+	k := m.Kinds[of]
+	if of == "" {
+		delete(m.Kinds, "")
+		m.Kinds[AttentionKind] = k
+		for i := range m.Layers {
+			m.Layers[i].Kind = AttentionKind
+		}
 	}
-	return r
+	k.Rotary.HeadDim, k.Rotary.Layout, k.Rotary.Offset = dim, layout, 0
+	if trailing {
+		k.Rotary.Offset = dim - k.Rotary.RotaryDim
+	}
+	k.Rule = k.Rule.With(func(ladder *frequency.Ladder) { ladder.SoftmaxScale = 1 }) // YaRN scales only the attention's own scores
+	m.Kinds[IndexerKind] = k
 }
 
 // AnyLength is a rule of package frequency that does not depend on the length of the
@@ -133,12 +138,9 @@ const SparseRatio = 4
 
 // UnscaledRule returns the rule without scaling: powers of the base.
 func UnscaledRule(dim int, base float64) Rule {
-	return Rule{
-		Ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.Default(dim, base, rounding)
-		},
-		Described: FrequencyRule{Name: "default", Base: base},
-	}
+	return AnyLength("default", func(dim int, base float64, _ any, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return frequency.Default(dim, base, rounding)
+	}, dim, base, nil)
 }
 
 func DynamicNTK(dim int, base, factor float64, positions int) Rule {

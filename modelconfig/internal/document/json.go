@@ -397,9 +397,5 @@ func SameValue(a, b any) bool {
 		y, ok := ToNumber(b)
 		return ok && x == y
 	}
-	switch b.(type) {
-	case Object, []any:
-		return false
-	}
-	return a == b
+	return a == b // of different types, if b is an object or a list
 }

@@ -69,34 +69,31 @@ type ggufScaling struct {
 }
 
 func (s *ggufScaling) rule(rotaryDim int, base float64) description.Rule {
-	trained := 0
-	if s.short != nil {
-		trained = s.originalSize
-	}
-	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return s.ladder(rotaryDim, base, seqLen, rounding)
-	}
-	return description.Rule{Ladder: ladder, Trained: trained, Described: s.described(base)}
-}
-
-// described is the rule that ladder follows.
-func (s *ggufScaling) described(base float64) description.FrequencyRule {
+	rule := description.UnscaledRule(rotaryDim, base)
 	switch {
 	case s.yarn != nil:
-		return description.FrequencyRule{Name: "yarn", Base: base, Parameters: *s.yarn}
+		return description.AnyLength("yarn", frequency.YaRN, rotaryDim, base, *s.yarn)
 	case s.short != nil:
-		return description.FrequencyRule{Name: "longrope", Base: base, Parameters: frequency.LongRoPEParameters{
-			OriginalMaxPositions: s.originalSize, ShortFactors: s.divisors(s.short), LongFactors: s.divisors(s.long),
+		short, long := s.divisors(s.short), s.divisors(s.long)
+		rule.Ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			if seqLen > s.originalSize {
+				return frequency.Factors(rotaryDim, base, long, rounding)
+			}
+			return frequency.Factors(rotaryDim, base, short, rounding)
+		}
+		rule.Trained = s.originalSize
+		rule.Described = description.FrequencyRule{Name: "longrope", Base: base, Parameters: frequency.LongRoPEParameters{
+			OriginalMaxPositions: s.originalSize, ShortFactors: short, LongFactors: long,
 			ShortAttentionFactor: s.attention, LongAttentionFactor: s.attention,
 		}}
 	case s.freqs != nil:
-		return description.FrequencyRule{Name: "factors", Base: base, Parameters: s.divisors(s.freqs)}
+		rule = description.AnyLength("factors", frequency.Factors, rotaryDim, base, s.divisors(s.freqs))
 	case s.alpha != 0:
-		return description.FrequencyRule{Name: "NTK alpha", Base: base, Parameters: frequency.NTKAlphaParameters{Alpha: s.alpha}}
+		rule = description.AnyLength("NTK alpha", frequency.NTKAlpha, rotaryDim, base, frequency.NTKAlphaParameters{Alpha: s.alpha})
 	case s.factor != 1:
-		return description.FrequencyRule{Name: "linear", Base: base, Parameters: frequency.LinearParameters{Factor: s.factor}}
+		rule = description.AnyLength("linear", frequency.Linear, rotaryDim, base, frequency.LinearParameters{Factor: s.factor})
 	}
-	return description.FrequencyRule{Name: "default", Base: base}
+	return rule.With(func(ladder *frequency.Ladder) { ladder.AttentionFactor = s.attention })
 }
 
 // divisors returns by what factors of a tensor divide frequencies, together with the factor
@@ -107,30 +104,6 @@ func (s *ggufScaling) divisors(factors []float64) []float64 {
 		divisors[i] *= s.factor // exact: both are float32 in a file
 	}
 	return divisors
-}
-
-func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding frequency.Rounding) (ladder frequency.Ladder, err error) {
-	divisors := s.freqs
-	if s.short != nil {
-		divisors = s.short
-		if seqLen > s.originalSize {
-			divisors = s.long
-		}
-	}
-	switch {
-	case s.yarn != nil:
-		return frequency.YaRN(rotaryDim, base, *s.yarn, rounding)
-	case divisors != nil:
-		ladder, err = frequency.Factors(rotaryDim, base, s.divisors(divisors), rounding)
-	case s.alpha != 0:
-		ladder, err = frequency.NTKAlpha(rotaryDim, base, frequency.NTKAlphaParameters{Alpha: s.alpha}, rounding)
-	case s.factor != 1:
-		ladder, err = frequency.Linear(rotaryDim, base, frequency.LinearParameters{Factor: s.factor}, rounding)
-	default:
-		ladder, err = frequency.Default(rotaryDim, base, rounding)
-	}
-	ladder.AttentionFactor = s.attention
-	return ladder, err
 }
 
 // scaling reads the keys of rope.scaling.
@@ -417,22 +390,9 @@ func (r *ggufReader) indexers(arch *models.GGUFArchitecture, m *description.Desc
 	if !found {
 		return
 	}
-	k := m.Kinds[of]
-	if of == "" {
-		delete(m.Kinds, "")
-		m.Kinds[description.AttentionKind] = k
-		for i := range m.Layers {
-			m.Layers[i].Kind = description.AttentionKind
-		}
-	}
-	dim, rotaryDim := r.integer(lengthKey, 0), k.Rotary.RotaryDim
+	dim, rotaryDim := r.integer(lengthKey, 0), m.Kinds[of].Rotary.RotaryDim
 	r.failIf(dim < rotaryDim, document.ErrContradiction, lengthKey, dim, "at least the %d elements that rotate", rotaryDim)
-	k.Rotary.HeadDim, k.Rotary.Layout, k.Rotary.Offset = dim, x.Layout, 0
-	if x.Trailing {
-		k.Rotary.Offset = dim - rotaryDim
-	}
-	k.Rule = k.Rule.WithoutSoftmaxScale()
-	m.Kinds[description.IndexerKind] = k
+	m.AddIndexer(of, dim, x.Layout, x.Trailing)
 }
 
 // headSize returns the elements per head and how many of them rotate.

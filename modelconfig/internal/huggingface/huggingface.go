@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
@@ -358,7 +359,11 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 			document.ErrUnknown, document.Quoted(key), document.KindOf(rope.Keys[key]), "no such key: with the other keys as they are, nothing reads it (use posenc.RotaryConfig if it matters)")
 	}
 	if f.Inverse {
-		rule = rule.Inverse()
+		rule = rule.With(func(ladder *frequency.Ladder) {
+			for i := range ladder.InvFreq {
+				ladder.InvFreq[i] = -ladder.InvFreq[i]
+			}
+		})
 	}
 	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned}
 }
@@ -553,18 +558,7 @@ func addIndexer(r *document.Reader, f *models.Family, m *description.Description
 	if r.Err != nil || !slices.ContainsFunc(m.Layers, func(l description.Layer) bool { return l.Indexer }) {
 		return
 	}
-	if attention, one := m.Kinds[""]; one {
-		delete(m.Kinds, "")
-		m.Kinds[description.AttentionKind] = attention
-		for i := range m.Layers {
-			m.Layers[i].Kind = description.AttentionKind
-		}
-	}
-	of := x.Attention
-	if of == "" {
-		of = description.AttentionKind
-	}
-	k, rotates := m.Kinds[of]
+	k, rotates := m.Kinds[x.Attention]
 	dim := r.IntegerOr([]string{x.HeadDimKey}, x.HeadDim)
 	rotaryDim := k.Rotary.RotaryDim
 	r.FailIf(!rotates, document.ErrContradiction, "model_type", document.Quoted(m.ModelType), "indexers in layers that rotate")
@@ -579,12 +573,7 @@ func addIndexer(r *document.Reader, f *models.Family, m *description.Description
 			}
 		}
 	}
-	k.Rotary.HeadDim, k.Rotary.Layout, k.Rotary.Offset = dim, layout, 0
-	if x.Trailing {
-		k.Rotary.Offset = dim - rotaryDim
-	}
-	k.Rule = k.Rule.WithoutSoftmaxScale()
-	m.Kinds[description.IndexerKind] = k
+	m.AddIndexer(x.Attention, dim, layout, x.Trailing)
 }
 
 // visionModel returns the configuration of the vision tower, from a configuration of several models.

@@ -74,7 +74,7 @@ func (t *ModelType) layersPlan() plan {
 	}
 	switch {
 	case t.Indexers == inEveryLayer:
-		return everyIndexer(p)
+		return typedIndexer("", p)
 	case t.Indexers == byIndexerTypes:
 		return sharedIndexers(topKFrequency, p)
 	case t.IndexerType != "":

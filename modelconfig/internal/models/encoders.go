@@ -24,7 +24,7 @@ var encodersModels = Vendor{
 			{LayerType: "full_attention", Base: 2.56e6, BlockBase: 1e4, Partial: 1, Scaled: true},
 			{LayerType: "sliding_attention", Base: 1e4, Partial: 1},
 		}},
-		{Name: "neomme", Hidden: 1024, Heads: 16, HeadDim: 64, Layers: 17, Positions: 16384, Part: 1, LayerTypes: &LayerTypesRule{Custom: neoMMELayers}, Kinds: []KindDefaults{
+		{Name: "neomme", Hidden: 1024, Heads: 16, HeadDim: 64, Layers: 17, Positions: 16384, Part: 1, LayerTypes: &LayerTypesRule{Custom: lastOfSix}, Kinds: []KindDefaults{
 			{LayerType: "full_attention", Base: 1e6, Partial: 0.25},
 			{LayerType: "sliding_attention", Base: 1e4, Partial: 1},
 		}},

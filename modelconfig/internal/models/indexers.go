@@ -20,25 +20,12 @@ var (
 	qwenIndexer       = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
 )
 
-// everyIndexer gives each layer of a plan an indexer.
-func everyIndexer(p plan) plan {
-	return func(r *document.Reader, n int) []description.Layer {
-		layers := p(r, n)
-		for i := range layers {
-			layers[i].Indexer = true
-		}
-		return layers
-	}
-}
-
-// typedIndexer gives the layers of a kind an indexer.
+// typedIndexer gives the layers of a kind an indexer, all layers for "".
 func typedIndexer(layerType string, p plan) plan {
 	return func(r *document.Reader, n int) []description.Layer {
 		layers := p(r, n)
 		for i := range layers {
-			if layers[i].Kind == layerType {
-				layers[i].Indexer = true
-			}
+			layers[i].Indexer = layers[i].Indexer || layerType == "" || layers[i].Kind == layerType
 		}
 		return layers
 	}
@@ -52,15 +39,7 @@ func sharedIndexers(absent func(r *document.Reader, i int) bool, p plan) plan {
 		layers := p(r, n)
 		types := indexerTypes(r, n)
 		for i := range layers {
-			has := false
-			if types != nil {
-				has = types[i]
-			} else {
-				has = absent(r, i)
-			}
-			if has && layers[i].Rotates {
-				layers[i].Indexer = true
-			}
+			layers[i].Indexer = (types != nil && types[i] || types == nil && absent(r, i)) && layers[i].Rotates
 		}
 		return layers
 	}

@@ -271,13 +271,10 @@ func zambaLayers(r *document.Reader, n int) []string {
 	return types
 }
 
-// lastOfSix: every sixth layer and the last have full attention (Beam).
+// lastOfSix: every sixth layer and the last have full attention (Beam, NeoMME).
 func lastOfSix(r *document.Reader, n int) []string {
 	return full(n, "sliding_attention", func(i int) bool { return (i+1)%6 == 0 || i == n-1 })
 }
-
-// neoMMELayers: the last layer of NeoMME has full attention too.
-func neoMMELayers(r *document.Reader, n int) []string { return lastOfSix(r, n) }
 
 // flintLayers: the first two layers, every fourth and the last have full attention.
 func flintLayers(_ *document.Reader, n int) []string {
