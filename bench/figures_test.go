@@ -11,34 +11,20 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // The chart and the tables of the documents are those of the results: nobody has
 // written a figure into them.
 func TestFigures(t *testing.T) {
-	list, err := publishedMachines(resultsDirectory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := os.ReadFile(figuresFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := replaceFigures(document, figureTables(list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := testkit.Must(publishedMachines(resultsDirectory))
+	document := testkit.Must(os.ReadFile(figuresFile))
+	want := testkit.Must(replaceFigures(document, figureTables(list)))
 	if !bytes.Equal(document, want) {
 		t.Errorf("the tables of %s are not those of %s: go run -C bench . -figures", figuresFile, resultsDirectory)
 	}
-	picture, err := drawChart(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	published, err := os.ReadFile(chartFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := testkit.Must(drawChart(list))
+	published := testkit.Must(os.ReadFile(chartFile))
 	if !samePicture(t, picture, published) {
 		t.Errorf("%s is not drawn from %s: go run -C bench . -figures", chartFile, resultsDirectory)
 	}
@@ -47,10 +33,7 @@ func TestFigures(t *testing.T) {
 func samePicture(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	decode := func(file []byte) image.Image {
-		picture, err := png.Decode(bytes.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		picture := testkit.Must(png.Decode(bytes.NewReader(file)))
 		return picture
 	}
 	x, y := decode(a), decode(b)
@@ -72,29 +55,16 @@ func samePicture(t *testing.T, a, b []byte) bool {
 // A sample of a file is in the tables and in the picture: others make others.
 func TestFiguresFollowTheFiles(t *testing.T) {
 	directory := t.TempDir()
-	if err := os.CopyFS(directory, os.DirFS(resultsDirectory)); err != nil {
-		t.Fatal(err)
-	}
-	before, err := publishedMachines(directory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.CopyFS(directory, os.DirFS(resultsDirectory)))
+	before := testkit.Must(publishedMachines(directory))
 	raw := filepath.Join(directory, machines[0].report, "raw.txt")
-	text, err := os.ReadFile(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Must(os.ReadFile(raw))
 	const name = "BenchmarkPeers/op=operator-1-half/peer=recurrence-per-token"
 	lines := strings.Split(string(text), "\n")
 	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, name+" ") })
 	lines = append(lines, name+" 1 1234 ns/op", "")
-	if err := os.WriteFile(raw, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	after, err := publishedMachines(directory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.WriteFile(raw, []byte(strings.Join(lines, "\n")), 0o666))
+	after := testkit.Must(publishedMachines(directory))
 	plainGo := slices.IndexFunc(contenders, func(c contender) bool { return c.name == "plain Go" })
 	if got := contenders[plainGo].perToken(&after[0], 1, posenc.HalfSplit); got < 1233.9 || got > 1234.1 {
 		t.Errorf("%v ns per token, want the 1234 of the file", got)
@@ -102,14 +72,8 @@ func TestFiguresFollowTheFiles(t *testing.T) {
 	if tables := figureTables(after); !strings.Contains(tables, "| 1234 (") || tables == figureTables(before) {
 		t.Error("the tables do not have the sample")
 	}
-	first, err := drawChart(before)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := drawChart(after)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := testkit.Must(drawChart(before))
+	second := testkit.Must(drawChart(after))
 	if samePicture(t, first, second) {
 		t.Error("the picture does not have the sample")
 	}
@@ -117,10 +81,7 @@ func TestFiguresFollowTheFiles(t *testing.T) {
 
 // Whatever lies in results belongs to a machine, and to one.
 func TestEveryResultIsPublished(t *testing.T) {
-	entries, err := os.ReadDir(resultsDirectory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := testkit.Must(os.ReadDir(resultsDirectory))
 	for _, e := range entries {
 		owners := 0
 		for _, m := range machines {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/cpuinfo"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // The runner starts itself, which here is the test.
@@ -25,30 +26,20 @@ func TestMain(m *testing.M) {
 }
 
 func quiet(t *testing.T) *progress {
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	null := testkit.Must(os.OpenFile(os.DevNull, os.O_WRONLY, 0))
 	t.Cleanup(func() { null.Close() })
 	return newProgress(null)
 }
 
 func TestRunWritesEverything(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "a", "b")
-	if err := run(shortened, thisMachine("go test"), directory, quiet(t)); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(directory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, run(shortened, thisMachine("go test"), directory, quiet(t)))
+	entries := testkit.Must(os.ReadDir(directory))
 	var names []string
 	contents := map[string][]byte{}
 	for _, e := range entries {
 		names = append(names, e.Name())
-		if contents[e.Name()], err = os.ReadFile(filepath.Join(directory, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+		contents[e.Name()] = testkit.Must(os.ReadFile(filepath.Join(directory, e.Name())))
 	}
 	want := []string{"accuracy.png", "goroutines.png", "implementations.png", "peers.png", "raw.txt", "report.md", "roofline.png"}
 	if !slices.Equal(names, want) {
@@ -89,17 +80,11 @@ func TestRunWritesEverything(t *testing.T) {
 	}
 
 	// Every case has as many samples as it should, and no other names occur.
-	r, err := parse(string(contents["raw.txt"]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(parse(string(contents["raw.txt"])))
 	cases := soloCases(shortened, true)
 	others := goroutineCases(shortened)
 	cases = append(cases, others...)
-	list, err := implementations()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := testkit.Must(implementations())
 	if !slices.Contains(list, posenc.Implementation()) {
 		t.Errorf("implementations %q, with %s here", list, posenc.Implementation())
 	}
@@ -180,18 +165,11 @@ func TestReference(t *testing.T) {
 
 // The ladder is that of posenc, whose tables are compared with it.
 func TestLadder(t *testing.T) {
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rotary := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 	var cos, sin, wantCos, wantSin [pairs]float32
 	position := []int32{math.MaxInt32}
-	if err := rotary.CosSin(wantCos[:], wantSin[:], position); err != nil {
-		t.Fatal(err)
-	}
-	if err := posenc.CosSin(cos[:], sin[:], position, ladder()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, rotary.CosSin(wantCos[:], wantSin[:], position))
+	testkit.NoError(t, posenc.CosSin(cos[:], sin[:], position, ladder()))
 	if cos != wantCos || sin != wantSin {
 		t.Error("tables of the ladder differ from those of the base")
 	}
@@ -234,22 +212,15 @@ func TestPosencAsPeers(t *testing.T) {
 	const heads = 3
 	positions := []int32{0, 1, 4321, math.MaxInt32}
 	for _, layout := range layouts {
-		rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Layout: layout})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rotary := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Layout: layout}))
 		x := make([]float32, len(positions)*heads*headDim)
 		for i := range x {
 			x[i] = float32(i%29) - 14.3
 		}
 		want := slices.Clone(x)
-		if err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
 		cos, sin := make([]float32, len(positions)*pairs), make([]float32, len(positions)*pairs)
-		if err := rotary.CosSin(cos, sin, positions); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, rotary.CosSin(cos, sin, positions))
 		ran := 0
 		for _, p := range all {
 			got := slices.Clone(x)

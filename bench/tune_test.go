@@ -8,15 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // Every constant of kernels/tuning.go has a measurement, with other values to try, and
 // every measurement is of such a constant.
 func TestThresholds(t *testing.T) {
-	now, err := readTuning("../kernels", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := testkit.Must(readTuning("../kernels", nil))
 	for _, name := range now.names {
 		if !slices.ContainsFunc(thresholds, func(x threshold) bool { return x.name == name }) {
 			t.Errorf("%s of kernels/tuning.go is not among the thresholds that bench -tune measures", name)
@@ -35,14 +34,8 @@ func TestThresholds(t *testing.T) {
 			t.Errorf("%s = %d has no other value to try", x.name, present)
 			continue
 		}
-		source, err := now.with(x.name, others[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := readTuning("../kernels", source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := testkit.Must(now.with(x.name, others[0]))
+		got := testkit.Must(readTuning("../kernels", source))
 		if got.values[x.name] != others[0] {
 			t.Errorf("%s is %d in the file that sets it to %d, and is %d", x.name, got.values[x.name], others[0], present)
 		}
@@ -54,15 +47,10 @@ func TestTuning(t *testing.T) {
 	directory := t.TempDir()
 	write := func(source string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(directory, "tuning.go"), []byte("package kernels\n"+source), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, os.WriteFile(filepath.Join(directory, "tuning.go"), []byte("package kernels\n"+source), 0o666))
 	}
 	write("const (\n\t// A is first.\n\tA = 8 << 20 // of elements\n\tB, c = A / 2, 3\n)\n\nfunc f() int { const local = 1; return local }\n")
-	now, err := readTuning(directory, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := testkit.Must(readTuning(directory, nil))
 	if want := map[string]int64{"A": 8 << 20, "B": 4 << 20, "c": 3}; !maps.Equal(now.values, want) || !slices.Equal(now.names, []string{"A", "B", "c"}) {
 		t.Errorf("constants %v, %v, want %v", now.names, now.values, want)
 	}
@@ -102,10 +90,7 @@ func TestThresholdCalls(t *testing.T) {
 
 // Bounds are measured apart from the calls, whose caches they would use.
 func TestBoundsOfSizes(t *testing.T) {
-	cases, err := casesOf(tunedShort, "bounds=256,1024")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cases := testkit.Must(casesOf(tunedShort, "bounds=256,1024"))
 	count := map[int64]int{}
 	for _, c := range cases {
 		count[c.Bytes]++
@@ -145,13 +130,8 @@ func TestTune(t *testing.T) {
 		t.Skip("NOT RUN: it builds bench three times")
 	}
 	var b strings.Builder
-	if err := tune(tunedShort, []string{"shortRun"}, thisMachine("go test"), &b, quiet(t)); err != nil {
-		t.Fatal(err)
-	}
-	now, err := readTuning("../kernels", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, tune(tunedShort, []string{"shortRun"}, thisMachine("go test"), &b, quiet(t)))
+	now := testkit.Must(readTuning("../kernels", nil))
 	c := &calls{sizes: tunedShort.workingSets}
 	i := slices.IndexFunc(thresholds, func(x threshold) bool { return x.name == "shortRun" })
 	thresholds[i].calls(c)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 func around(center float64, spread float64) []float64 {
@@ -52,9 +54,7 @@ func TestCompareCommits(t *testing.T) {
 	}
 	write := func(name, content string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(directory, name), []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o666))
 	}
 	folder := "."
 	commit := func(slow int) {
@@ -82,19 +82,14 @@ func BenchmarkTimeless(b *testing.B) {
 	git("init", "-q")
 	write("go.mod", "module example.com/x\n\ngo 1.26.0\n")
 	commit(100)
-	if err := os.Mkdir(filepath.Join(directory, "moved"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.Mkdir(filepath.Join(directory, "moved"), 0o777))
 	folder = "moved" // the same benchmarks in another package
 	git("rm", "-q", "x_test.go")
 	commit(120)
 
 	c := comparison{benchmarks: ".", benchtime: "1x", count: fewest, repository: directory, old: "v100", new: "v120"}
 	var output, progress strings.Builder
-	slower, err := c.run(&output, &progress)
-	if err != nil {
-		t.Fatal(err)
-	}
+	slower := testkit.Must(c.run(&output, &progress))
 	// Names end with the number of cores, where that is not 1.
 	if len(slower) != 2 || !strings.HasPrefix(slower[0], "Slow") || !strings.Contains(slower[0], "20.0 % slower") ||
 		!strings.HasPrefix(slower[1], "SlowCall") || !strings.Contains(slower[1], "15.4 % slower") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
@@ -59,9 +60,7 @@ func TestLongCasesHaveFewerSamples(t *testing.T) {
 		plans = append(plans, p)
 	}
 	var names []string
-	if err := Run([]Case{long, short}, plans, 10, func(s Sample) error { names = append(names, s.Name); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, Run([]Case{long, short}, plans, 10, func(s Sample) error { names = append(names, s.Name); return nil }))
 	s := "short"
 	if want := []string{s, s, s, s, "long", s, s, s, s, s, "long", s}; !slices.Equal(names, want) {
 		t.Errorf("samples %v, want %v", names, want)

@@ -5,16 +5,14 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // What each peer computes must be what posenc computes, within the error of
 // float32 angles at small positions, lest a figure compare different things.
 func TestPeersComputeTheSame(t *testing.T) {
 	const heads, dim, base = 3, 128, 10000
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, Base: base})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, Base: base}))
 	invFreq := make([]float64, dim/2)
 	for i := range invFreq {
 		invFreq[i] = math.Pow(base, -float64(2*i)/dim)
@@ -22,9 +20,7 @@ func TestPeersComputeTheSame(t *testing.T) {
 	positions := []int32{0, 1, 17, 100}
 	n := len(positions) * dim / 2
 	wantCos, wantSin := make([]float32, n), make([]float32, n)
-	if err := r.CosSin(wantCos, wantSin, positions); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, r.CosSin(wantCos, wantSin, positions))
 	// An angle of at most 100 has 2^-17.4 of absolute error after a rounding to
 	// float32 (2^-24 of it), and the recurrence has dim/2 of those roundings.
 	const tolerance = 32 * 100 * 0x1p-24
@@ -66,9 +62,7 @@ func TestPeersComputeTheSame(t *testing.T) {
 					angles[i] = float32(i) - 50.25
 				}
 				wantCos, wantSin := make([]float32, n), make([]float32, n)
-				if err := posenc.CosSinAngles(wantCos, wantSin, angles); err != nil {
-					t.Fatal(err)
-				}
+				testkit.NoError(t, posenc.CosSinAngles(wantCos, wantSin, angles))
 				p.Angles(cos, sin, angles)
 				check(t, "cos", cos, wantCos, 1)
 				check(t, "sin", sin, wantSin, 1)
@@ -79,13 +73,8 @@ func TestPeersComputeTheSame(t *testing.T) {
 					x[i] = float32(i%13) - 6 // so that a result has at most 6*sqrt(2)
 					want[i] = x[i]
 				}
-				rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base, Layout: layout})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}); err != nil {
-					t.Fatal(err)
-				}
+				rotary := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base, Layout: layout}))
+				testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
 				if run := p.Ready[layout]; run != nil {
 					ran++
 					for i := range positions {

@@ -13,6 +13,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 const configs = "../../modelconfig/testdata/transformers/configs"
@@ -21,18 +22,9 @@ const configs = "../../modelconfig/testdata/transformers/configs"
 func TestLatentAttention(t *testing.T) {
 	const tokens, heads, headDim, rotary = 6, 4, 192, 64
 	path := filepath.Join(configs, "DeepSeek-V3.json")
-	s, err := source.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := rotations(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rope, err := posenc.NewRotary(list[0].config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(source.Load(path))
+	list := testkit.Must(rotations(s))
+	rope := testkit.Must(posenc.NewRotary(list[0].config))
 	random := rand.New(rand.NewPCG(1, 2))
 	before := make([]float32, tokens*heads*headDim)
 	for i := range before {
@@ -40,18 +32,11 @@ func TestLatentAttention(t *testing.T) {
 	}
 	after := append([]float32(nil), before...)
 	positions := []int32{0, 1, 2, 3, 100, 101}
-	if err := posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after[headDim-rotary:], Heads: heads, TokenStride: heads * headDim, HeadStride: headDim}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after[headDim-rotary:], Heads: heads, TokenStride: heads * headDim, HeadStride: headDim}))
 	dump := filepath.Join(t.TempDir(), "dump.npz")
 	shape := []int{tokens, heads, headDim}
-	if err := array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}); err != nil {
-		t.Fatal(err)
-	}
-	result, err := check(path, dump+":q", dump+":r", checkOptions{positions: "0-3,100,101"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}))
+	result := testkit.Must(check(path, dump+":q", dump+":r", checkOptions{positions: "0-3,100,101"}))
 	if result.Verdict != ropecheck.Agrees || result.Part != rotary || result.Report.Candidates[0].Arithmetics[0].Equal != 1 {
 		t.Errorf("%s of %d elements: %v", result.Verdict, result.Part, result.Report)
 	}
@@ -83,10 +68,7 @@ func TestKnownMisreadings(t *testing.T) {
 			name: "truncate", model: "gpt-oss-20b",
 			change: func(t *testing.T, list []rotation) posenc.RotaryConfig {
 				c := list[0].config
-				ladder, err := frequency.YaRN(64, 150000, frequency.YaRNParameters{Factor: 32, OriginalMaxPositions: 4096}, frequency.Exact)
-				if err != nil {
-					t.Fatal(err)
-				}
+				ladder := testkit.Must(frequency.YaRN(64, 150000, frequency.YaRNParameters{Factor: 32, OriginalMaxPositions: 4096}, frequency.Exact))
 				c.InvFreq = ladder.InvFreq
 				return c
 			},
@@ -128,19 +110,10 @@ func TestKnownMisreadings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(configs, test.model+".json")
-			s, err := source.Load(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			list, err := rotations(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testkit.Must(source.Load(path))
+			list := testkit.Must(rotations(s))
 			config := test.change(t, list)
-			rope, err := posenc.NewRotary(config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rope := testkit.Must(posenc.NewRotary(config))
 			random := rand.New(rand.NewPCG(3, 4))
 			before := make([]float32, tokens*heads*config.HeadDim)
 			for i := range before {
@@ -151,18 +124,11 @@ func TestKnownMisreadings(t *testing.T) {
 			if test.list != nil {
 				positions, given = test.list, test.positions
 			}
-			if err := posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after, Heads: heads, TokenStride: heads * config.HeadDim, HeadStride: config.HeadDim}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after, Heads: heads, TokenStride: heads * config.HeadDim, HeadStride: config.HeadDim}))
 			dump := filepath.Join(t.TempDir(), "dump.npz")
 			shape := []int{tokens, heads, config.HeadDim}
-			if err := array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}); err != nil {
-				t.Fatal(err)
-			}
-			result, err := check(path, dump+":q", dump+":r", checkOptions{positions: given})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}))
+			result := testkit.Must(check(path, dump+":q", dump+":r", checkOptions{positions: given}))
 			notes := strings.Join(result.Notes, "\n")
 			if result.Verdict != test.verdict || !strings.Contains(notes, test.note) || test.note == "" && notes != "" || !strings.Contains(result.Report.String(), test.text) {
 				t.Errorf("verdict %s, notes %q, want %s, %q and in the report %q\n%v", result.Verdict, notes, test.verdict, test.note, test.text, result.Report)
@@ -174,29 +140,15 @@ func TestKnownMisreadings(t *testing.T) {
 // TestDocumentedOutput runs the examples of docs/command.md whose output is below them, and on
 // every machine the same; -update writes it.
 func TestDocumentedOutput(t *testing.T) {
-	document, err := filepath.Abs("../../docs/command.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := testkit.Must(filepath.Abs("../../docs/command.md"))
+	text := testkit.Must(os.ReadFile(document))
 	updated := string(text)
 	folder := t.TempDir()
 	for _, pattern := range []string{configs + "/*.json", "testdata/check/*", "testdata/gguf/*.gguf"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := testkit.Must(filepath.Glob(pattern))
 		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(folder, filepath.Base(file)), data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			data := testkit.Must(os.ReadFile(file))
+			testkit.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(file)), data, 0o666))
 		}
 	}
 	t.Chdir(folder)
@@ -211,16 +163,14 @@ func TestDocumentedOutput(t *testing.T) {
 		want, _, _ := strings.Cut(rest, "```\n")
 		var stdout, stderr bytes.Buffer
 		run(arguments[1:], &stdout, &stderr)
-		if *update {
+		if *testkit.Update {
 			updated = strings.Replace(updated, command+"\n```\n\n```text\n"+want, command+"\n```\n\n```text\n"+stdout.String(), 1)
 		} else if stdout.String() != want || stderr.Len() > 0 {
 			t.Errorf("%s\n%s%swant\n%s", command, stdout.String(), stderr.String(), want)
 		}
 	}
-	if *update {
-		if err := os.WriteFile(document, []byte(updated), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	if *testkit.Update {
+		testkit.NoError(t, os.WriteFile(document, []byte(updated), 0o666))
 	}
 	if examples < 6 {
 		t.Errorf("%d examples with their output", examples)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 func TestGuessShape(t *testing.T) {
@@ -76,10 +78,7 @@ func TestOrder(t *testing.T) {
 			}
 			values[i] = float32(1000*at[batchAxis] + 100*at[tokensAxis] + 10*at[headsAxis] + at[dimAxis])
 		}
-		s, err := parseShape(text, size, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(parseShape(text, size, 5))
 		for _, elements := range []int{5, 2} {
 			var want []float32
 			for b := range 2 {

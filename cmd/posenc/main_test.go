@@ -1,15 +1,13 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-var update = flag.Bool("update", false, "write the outputs that scripts expect and docs/command.md shows")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"posenc": main})
@@ -18,17 +16,11 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command as a program. $MODELS are configurations of published models,
 // $TESTDATA the folder testdata.
 func TestScripts(t *testing.T) {
-	models, err := filepath.Abs("../../modelconfig/testdata/transformers/configs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	models := testkit.Must(filepath.Abs("../../modelconfig/testdata/transformers/configs"))
+	data := testkit.Must(filepath.Abs("testdata"))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
+		UpdateScripts:       *testkit.Update,
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MODELS", models)

@@ -5,13 +5,11 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 func llama31(t *testing.T) []rotation {
-	s, err := source.Load("../../modelconfig/testdata/transformers/configs/Llama-3.1-8B.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(source.Load("../../modelconfig/testdata/transformers/configs/Llama-3.1-8B.json"))
 	list, err := rotations(s)
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
@@ -53,10 +51,7 @@ func TestBins(t *testing.T) {
 // of its frequency, 2^-24 of the angle each, a little more for pairs whose frequency is made in several steps; and the
 // fastest pair, 1 radian per position, is exact.
 func TestAngleErrors(t *testing.T) {
-	c, err := angleErrors(llama31(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(angleErrors(llama31(t)))
 	curve := c.Curves[0]
 	for i, x := range curve.X {
 		if y := curve.Y[i]; y > math.Ldexp(4*1.1*x, -24) || x > 100 && y < math.Ldexp(0.1*x, -24) {

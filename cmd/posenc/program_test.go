@@ -17,6 +17,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/spf13/cobra"
 )
 
@@ -68,16 +69,11 @@ func TestExitCodes(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	llama := transformersData + "/configs/Llama-3.1-8B.json"
-	truncated, err := os.ReadFile("testdata/gguf/Llama-3.1-8B.gguf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	truncated := testkit.Must(os.ReadFile("testdata/gguf/Llama-3.1-8B.gguf"))
 	base := file("base.json", `{"model_type": "llama", "rope_theta": -1}`)
 	tower := file("tower.json", `{"model_type": "qwen2_vl", "vision_config": {"embed_dim": 7}, "num_attention_heads": 4, "hidden_size": 64, "rope_scaling": {"type": "mrope", "mrope_section": [2, 3, 3]}}`)
 	// A header of a few bytes may claim a trillion heads of which there are none.
@@ -126,13 +122,8 @@ func TestExitCodes(t *testing.T) {
 // A folder is its config.json.
 func TestFolder(t *testing.T) {
 	folder := t.TempDir()
-	config, err := os.ReadFile(transformersData + "/configs/Qwen3-8B.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "config.json"), config, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	config := testkit.Must(os.ReadFile(transformersData + "/configs/Qwen3-8B.json"))
+	testkit.NoError(t, os.WriteFile(filepath.Join(folder, "config.json"), config, 0o600))
 	if text := succeed(t, "inspect", folder); !strings.Contains(text, "model qwen3: 36 layers") {
 		t.Error(text)
 	}
@@ -142,18 +133,10 @@ func TestFolder(t *testing.T) {
 // what to run, and so when it starts itself.
 func program(t *testing.T, environment []string, arguments ...string) string {
 	t.Helper()
-	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(executable)
-	if err != nil {
-		t.Fatal(err)
-	}
+	executable := testkit.Must(os.Executable())
+	data := testkit.Must(os.ReadFile(executable))
 	posenc := filepath.Join(t.TempDir(), "posenc")
-	if err := os.WriteFile(posenc, data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.WriteFile(posenc, data, 0o700))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, posenc, arguments...)
@@ -199,9 +182,7 @@ func TestTerminal(t *testing.T) {
 // The JSON of info is whole, and says what runs.
 func TestInfo(t *testing.T) {
 	var r infoResult
-	if err := json.Unmarshal([]byte(succeed(t, "info", "--json")), &r); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, json.Unmarshal([]byte(succeed(t, "info", "--json")), &r))
 	if r.Implementation == "" || r.CPU == "" || len(r.Implementations) == 0 || r.Implementations[len(r.Implementations)-1].Name != "generic" || r.Version == "" {
 		t.Errorf("%+v", r)
 	}
@@ -232,10 +213,7 @@ func FuzzInspect(f *testing.F) {
 			f.Fatal("no files")
 		}
 		for _, path := range paths {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				f.Fatal(err)
-			}
+			data := testkit.Must(os.ReadFile(path))
 			f.Add(data)
 		}
 	}

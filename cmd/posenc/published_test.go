@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // transformersVectors is what transformers computes for a published model;
@@ -53,14 +54,9 @@ func eachPublished(t *testing.T, f func(t *testing.T, config string, v *transfor
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := testkit.Must(os.ReadFile(file))
 			v := &transformersVectors{}
-			if err := json.Unmarshal(data, v); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, json.Unmarshal(data, v))
 			f(t, transformersData+"/configs/"+filepath.Base(file), v)
 		})
 	}
@@ -108,9 +104,7 @@ func float32s(t *testing.T, rows ...string) []float32 {
 func TestInspectPublished(t *testing.T) {
 	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
 		var d description
-		if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d))
 		if text := succeed(t, "inspect", config); !strings.Contains(text, "model "+d.Text.Type) || strings.Contains(text, "\x1b") || strings.Contains(text, "%!") {
 			t.Error(text)
 		}
@@ -209,10 +203,7 @@ func compareVectors(t *testing.T, config, part string, c *transformersVector, na
 	}
 	out := filepath.Join(t.TempDir(), name)
 	succeed(t, "vectors", config, "--positions", strings.Join(lists, "/"), "--out", out)
-	file, err := array.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testkit.Must(array.ReadFile(out))
 	if readme := file.Texts["README"]; !strings.Contains(readme, "Golden vectors of posenc") || strings.Contains(readme, "\x1b") {
 		t.Errorf("README %q", readme)
 	}

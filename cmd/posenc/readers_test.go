@@ -11,16 +11,14 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // numpy and safetensors of Python have read, from what vectors writes, the arrays and the README
 // that were to be written: testdata/readers/read.py made readers.txt with them. Tests need
 // no Python.
 func TestReaders(t *testing.T) {
-	want, err := os.ReadFile("testdata/readers/readers.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.Must(os.ReadFile("testdata/readers/readers.txt"))
 	t.Chdir(transformersData + "/configs") // the README has the path of the configuration
 	seen := map[string]bool{}
 	for line := range strings.Lines(string(want)) {
@@ -32,16 +30,11 @@ func TestReaders(t *testing.T) {
 		seen[model+ending] = true
 		out := filepath.Join(t.TempDir(), "vectors."+ending)
 		succeed(t, "vectors", model+".json", "--positions", "0,1,511", "--out", out)
-		file, err := array.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := testkit.Must(array.ReadFile(out))
 		got := []string{fmt.Sprintf("%s %s README %x", model, ending, sha256.Sum256([]byte(file.Texts["README"])))}
 		for _, a := range file.Arrays {
 			var data bytes.Buffer
-			if err := binary.Write(&data, binary.LittleEndian, a.Values); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, binary.Write(&data, binary.LittleEndian, a.Values))
 			shape := strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Shape), " ", ","), "[]")
 			got = append(got, fmt.Sprintf("%s %s %s %s %s %x", model, ending, a.Name, typeName(a.Values), shape, sha256.Sum256(data.Bytes())))
 		}

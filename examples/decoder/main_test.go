@@ -5,25 +5,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/nlpodyssey/safetensors"
 )
 
 func load(t *testing.T) *model {
 	t.Helper()
-	m, err := loadModel(configFile, weightsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(loadModel(configFile, weightsFile))
 	return m
 }
 
 func goldenOf(t *testing.T, m *model, kind string) golden {
 	t.Helper()
-	g, err := readGolden(goldenFile, kind, m.Vocabulary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := testkit.Must(readGolden(goldenFile, kind, m.Vocabulary))
 	return g
 }
 
@@ -72,17 +67,9 @@ func TestMistakes(t *testing.T) {
 		if name != "none" && config == string(configFile) {
 			t.Fatalf("%s: config.json does not have %s", name, change[0])
 		}
-		model, err := modelconfig.HuggingFace([]byte(config))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.rope, err = model.Rope(); err != nil { // by exact angles
-			t.Fatal(err)
-		}
-		logits, err := m.forward(want.tokens[:len(want.tokens)-1], 0, newFloatCache(m.geometry(len(want.tokens))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := testkit.Must(modelconfig.HuggingFace([]byte(config)))
+		m.rope = testkit.Must(model.Rope()) // by exact angles
+		logits := testkit.Must(m.forward(want.tokens[:len(want.tokens)-1], 0, newFloatCache(m.geometry(len(want.tokens)))))
 		d := difference(logits, want.logits)
 		t.Logf("%s: %.2g", name, d)
 		switch {
@@ -100,9 +87,7 @@ func TestMistakes(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	var out strings.Builder
-	if err := run(&out); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, run(&out))
 	for _, want := range []string{"    The billows smooth and bright--\n", "the same bits"} {
 		if n := strings.Count(out.String(), want); n != len(kinds) {
 			t.Errorf("%q is %d times in what is printed, want %d:\n%s", want, n, len(kinds), out.String())
@@ -112,10 +97,7 @@ func TestRun(t *testing.T) {
 
 // What golden.safetensors does not have, or has with another type or shape, is an error.
 func TestTensorErrors(t *testing.T) {
-	file, err := safetensors.Deserialize(goldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testkit.Must(safetensors.Deserialize(goldenFile))
 	m := load(t)
 	for name, f := range map[string]func() ([]int32, error){
 		"another name":      func() ([]int32, error) { return tensor[int32](file, safetensors.I32, "tokens", -1) },

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -22,9 +23,7 @@ func writeGGUF(t *testing.T, metadata []any, tensor string, values []float32) st
 		if s, ok := v.(string); ok {
 			v = append(binary.LittleEndian.AppendUint64(nil, uint64(len(s))), s...)
 		}
-		if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, binary.Write(&b, binary.LittleEndian, v))
 	}
 	writeValue := func(v any) {
 		switch v := v.(type) {
@@ -63,9 +62,7 @@ func writeGGUF(t *testing.T, metadata []any, tensor string, values []float32) st
 	b.Write(make([]byte, (32-b.Len()%32)%32))
 	write(values)
 	path := filepath.Join(t.TempDir(), "model.gguf")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 	return path
 }
 
@@ -77,9 +74,7 @@ func TestRun(t *testing.T) {
 		"llama.rope.dimension_count", uint32(4),
 	}, "rope_freqs.weight", []float32{1, 4})
 	var out strings.Builder
-	if err := run(&out, path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, run(&out, path))
 	want := "llama: 2 of 2 layers rotate\n" +
 		"layers \"\": interleaved, 4 of 4 elements, frequencies 1 to 0.0025, scaling 1, softmax scale 1\n" +
 		// cos 1 - sin 1, cos 1 + sin 1, cos 0.0025 - sin 0.0025, cos 0.0025 + sin 0.0025
@@ -97,9 +92,7 @@ func TestRunKindsOfLayers(t *testing.T) {
 		"gemma4.rope.freq_base", float32(1e6), "gemma4.attention.sliding_window", uint32(512), "gemma4.attention.sliding_window_pattern", []bool{true, true, false},
 	}, "rope_freqs.weight", []float32{1, 1e30, 1e30, 1e30})
 	var out strings.Builder
-	if err := run(&out, path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, run(&out, path))
 	for _, want := range []string{
 		"gemma4: 3 of 3 layers rotate\n",
 		"layers \"full_attention\": half-split, 8 of 8 elements, frequencies 1 to ",

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/gomlx/gomlx/backends/simplego"
 	"github.com/gomlx/gomlx/pkg/core/dtypes/bfloat16"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
@@ -13,9 +14,7 @@ import (
 
 func TestRun(t *testing.T) {
 	var out strings.Builder
-	if err := run(&out); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, run(&out))
 	if lines := strings.Count(out.String(), "\n"); lines != 9 {
 		t.Errorf("%d lines:\n%s", lines, out.String())
 	}
@@ -25,24 +24,15 @@ func TestRun(t *testing.T) {
 // position, up to the roundings of float32, which scores of order 10 have; float32
 // angles at 10 million are off by up to half a radian.
 func TestScoresOfMovedSequence(t *testing.T) {
-	backend, err := simplego.New("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := newProgram(backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := testkit.Must(simplego.New(""))
+	p := testkit.Must(newProgram(backend))
 	exact, rounded, err := newRotaries()
 	if err != nil {
 		t.Fatal(err)
 	}
 	attend := func(r *posenc.Rotary, first int32) []float32 {
 		t.Helper()
-		scores, err := p.attend(r, positionsFrom(first))
-		if err != nil {
-			t.Fatal(err)
-		}
+		scores := testkit.Must(p.attend(r, positionsFrom(first)))
 		return scores
 	}
 	const roundings = 1e-4
@@ -63,15 +53,10 @@ func TestScoresOfMovedSequence(t *testing.T) {
 }
 
 func TestRotateBFloat16(t *testing.T) {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit}))
 	one := bfloat16.FromFloat32(1)
 	x := tensors.FromFlatDataAndDimensions([]bfloat16.BFloat16{one, one, one, one}, 1, 2, 1, 2)
-	if err := rotate(r, []int32{0, 1}, x); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, rotate(r, []int32{0, 1}, x))
 	got := tensors.MustCopyFlatData[bfloat16.BFloat16](x)
 	sin, cos := math.Sincos(1)
 	for i, want := range []float64{1, 1, cos - sin, cos + sin} {
@@ -83,10 +68,7 @@ func TestRotateBFloat16(t *testing.T) {
 }
 
 func TestRotateErrors(t *testing.T) {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit}))
 	if err := rotate(r, []int32{0}, tensors.FromFlatDataAndDimensions([]int32{1, 2}, 1, 1, 1, 2)); err == nil {
 		t.Error("a tensor of int32 is no error")
 	}

@@ -10,15 +10,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // writeConfig writes a config.json and returns its path.
 func writeConfig(t *testing.T, config string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "model.json")
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, os.WriteFile(path, []byte(config), 0o600))
 	return path
 }
 
@@ -35,21 +35,13 @@ func one(t *testing.T, p picture, name string) encoding {
 // The pictures of the documents are what the program draws.
 func TestPictures(t *testing.T) {
 	for _, p := range documents {
-		committed, err := os.ReadFile(p.output)
-		if err != nil {
-			t.Fatal(err)
-		}
+		committed := testkit.Must(os.ReadFile(p.output))
 		if len(committed) > 80e3 {
 			t.Errorf("%s has %d bytes, expected at most 80 kB", p.output, len(committed))
 		}
 		p.output = filepath.Join(t.TempDir(), "new", filepath.Base(p.output))
-		if err := p.write(); err != nil {
-			t.Fatal(err)
-		}
-		drawn, err := os.ReadFile(p.output)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, p.write())
+		drawn := testkit.Must(os.ReadFile(p.output))
 		got, want := decode(t, drawn), decode(t, committed)
 		if got.Bounds() != image.Rect(0, 0, 800, 500) {
 			t.Errorf("%s is %v, expected 800 x 500", p.output, got.Bounds())
@@ -69,20 +61,14 @@ func TestPictures(t *testing.T) {
 
 func decode(t *testing.T, file []byte) image.Image {
 	t.Helper()
-	img, err := png.Decode(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := testkit.Must(png.Decode(bytes.NewReader(file)))
 	return img
 }
 
 // Row 0 is at the top and column 0 at the left; the greatest value is red and
 // the least blue, in the end colours of Moreland's map, (180,4,38) and (59,76,192).
 func TestHeatOrientation(t *testing.T) {
-	file, err := drawHeat(matrix{columns: 2, rows: 2, values: []float32{-1, 1, 1, 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testkit.Must(drawHeat(matrix{columns: 2, rows: 2, values: []float32{-1, 1, 1, 1}}))
 	img := decode(t, file)
 	for _, c := range []struct {
 		x, y int
@@ -106,10 +92,7 @@ func TestHeatRotary(t *testing.T) {
 	p := picture{positions: 4}
 	path := writeConfig(t, `{"model_type": "llama", "hidden_size": 4, "num_attention_heads": 1, "num_hidden_layers": 1,
 		"max_position_embeddings": 16, "rope_theta": 100}`)
-	m, err := heat(one(t, p, path), p.positions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(heat(one(t, p, path), p.positions))
 	table := [4][4]float64{
 		{0, 1, 0, 1},
 		{0.84147098, 0.54030231, 0.09983342, 0.99500417},
@@ -128,10 +111,7 @@ func TestHeatRotary(t *testing.T) {
 
 func TestHeatVaswani(t *testing.T) {
 	p := picture{positions: 50, dim: 6}
-	m, err := heat(one(t, p, "vaswani"), p.positions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(heat(one(t, p, "vaswani"), p.positions))
 	for position := range p.positions {
 		for k := range 3 {
 			sin, cos := math.Sincos(float64(position) * math.Pow(10000, -float64(k)/3))
@@ -155,10 +135,7 @@ func TestDistancesOfRows(t *testing.T) {
 		if e.invFreq == nil {
 			continue
 		}
-		curves, err := distances(e, p.positions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		curves := testkit.Must(distances(e, p.positions))
 		for distance, got := range curves[0].values {
 			want := 0.0
 			for _, w := range e.invFreq {
@@ -173,10 +150,7 @@ func TestDistancesOfRows(t *testing.T) {
 
 func TestDistancesOfBiases(t *testing.T) {
 	p := picture{positions: 200}
-	alibi, err := distances(one(t, p, "alibi"), p.positions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alibi := testkit.Must(distances(one(t, p, "alibi"), p.positions))
 	for h, c := range alibi {
 		for distance, got := range c.values {
 			if want := -math.Ldexp(float64(distance), -h-1); got != want {
@@ -193,10 +167,7 @@ func TestDistancesOfBiases(t *testing.T) {
 		"shaw":       {0: 0, 5: -5, 16: -16, 17: -16, 199: -16},
 		"deberta":    {0: 0, 5: 5, 100: 100},
 	} {
-		curves, err := distances(one(t, p, name), p.positions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		curves := testkit.Must(distances(one(t, p, name), p.positions))
 		for distance, bucket := range want {
 			if got := curves[0].values[distance]; got != bucket {
 				t.Errorf("%s, distance %d: %v, expected %v", name, distance, got, bucket)
@@ -223,10 +194,7 @@ func TestWavelengths(t *testing.T) {
 		}
 	}
 	// The slowest pairs of Llama 3.1 are slowed down by 8, the fastest stay.
-	curves, err := wavelengths(one(t, p, configs+"Llama-3.1-8B.json"), p.positions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	curves := testkit.Must(wavelengths(one(t, p, configs+"Llama-3.1-8B.json"), p.positions))
 	for k, factor := range map[int]float64{0: 1, 20: 1, 40: 8, 63: 8} {
 		want := 2 * math.Pi * math.Pow(500000, float64(k)/64) * factor
 		if got := curves[0].values[k]; math.Abs(got/want-1) > 1e-14 {
@@ -236,10 +204,7 @@ func TestWavelengths(t *testing.T) {
 	// LongRoPE takes its long factors beyond the trained length.
 	for positions, factor := range map[int]float64{4096: 1.1, 4097: 1.0700000524520874} {
 		p.positions = positions
-		curves, err := wavelengths(one(t, p, configs+"Phi-3-mini-128k-instruct.json"), p.positions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		curves := testkit.Must(wavelengths(one(t, p, configs+"Phi-3-mini-128k-instruct.json"), p.positions))
 		if got, want := curves[0].values[0], 2*math.Pi*factor; math.Abs(got/want-1) > 1e-14 {
 			t.Errorf("Phi 3, %d positions, pair 0: %v, expected %v", positions, got, want)
 		}
@@ -318,10 +283,7 @@ func TestErrors(t *testing.T) {
 func TestPairsThatDoNotTurn(t *testing.T) {
 	p := picture{plot: "wavelength", positions: 2, layers: "full_attention"}
 	e := one(t, p, configs+"gemma-4-E2B-it.json")
-	curves, err := wavelengths(e, p.positions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	curves := testkit.Must(wavelengths(e, p.positions))
 	for k, v := range curves[0].values {
 		if math.IsInf(v, 1) != (k >= len(curves[0].values)/4) {
 			t.Errorf("pair %d of %d: %v", k, len(curves[0].values), v)

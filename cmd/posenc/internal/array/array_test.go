@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -16,9 +15,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
-
-var update = flag.Bool("update", false, "write what testdata/read.py reads")
 
 // TestRead reads what testdata/make.py wrote.
 func TestRead(t *testing.T) {
@@ -26,10 +24,7 @@ func TestRead(t *testing.T) {
 		"stored.npz": 19, "deflated.npz": 19, "float32.npy": 1, "version2.npy": 1, "version3.npy": 1, "numpy.safetensors": 12, "torch.safetensors": 5,
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := ReadFile(filepath.Join("testdata", name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := testkit.Must(ReadFile(filepath.Join("testdata", name)))
 			if len(f.Arrays) != arrays {
 				t.Errorf("%d arrays, want %d", len(f.Arrays), arrays)
 			}
@@ -123,30 +118,17 @@ func sample() *File {
 func TestWrite(t *testing.T) {
 	for _, name := range []string{"written.npz", "written.safetensors"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := WriteFile(path, sample()); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, WriteFile(path, sample()))
+		got := testkit.Must(os.ReadFile(path))
 		stored := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(stored, got, 0o666); err != nil {
-				t.Fatal(err)
-			}
+		if *testkit.Update {
+			testkit.NoError(t, os.WriteFile(stored, got, 0o666))
 		}
-		want, err := os.ReadFile(stored)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := testkit.Must(os.ReadFile(stored))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s has other bytes", name)
 		}
-		back, err := ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := testkit.Must(ReadFile(path))
 		if !reflect.DeepEqual(back.Texts, sample().Texts) {
 			t.Errorf("%s: texts %v", name, back.Texts)
 		}
@@ -195,10 +177,7 @@ func safeFile(header string, data int) []byte {
 }
 
 func TestHostile(t *testing.T) {
-	pt, err := os.ReadFile("testdata/torch.pt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pt := testkit.Must(os.ReadFile("testdata/torch.pt"))
 	header := func(descr, shape string) string {
 		return "{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }\n"
 	}
@@ -239,6 +218,7 @@ func TestHostile(t *testing.T) {
 		{"no member", []byte("PK\x05\x06" + strings.Repeat("\x00", 18)), "without members"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			var err error
 			used := memoryOf(func() { _, err = Read(bytes.NewReader(test.file), int64(len(test.file))) })
 			if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000 {
 				t.Errorf("error %.1000v, want %q", err, test.want)
@@ -270,9 +250,7 @@ func bomb(t *testing.T, sizes ...int) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, w.Close())
 	return b.Bytes()
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/testkit"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -31,22 +32,14 @@ func sample(curves int) []Chart {
 func written(t *testing.T, name string, charts []Chart) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := WritePicture(path, charts); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, WritePicture(path, charts))
+	data := testkit.Must(os.ReadFile(path))
 	return data
 }
 
 func TestPNG(t *testing.T) {
 	for _, curves := range []int{1, 3, MaxCurves} {
-		img, err := png.Decode(bytes.NewReader(written(t, "p.png", sample(curves))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := testkit.Must(png.Decode(bytes.NewReader(written(t, "p.png", sample(curves)))))
 		count := make(map[color.Color]int)
 		bounds := img.Bounds()
 		for y := range bounds.Dy() {

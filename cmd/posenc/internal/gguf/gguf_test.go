@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -26,15 +26,6 @@ func files(t testing.TB) []string {
 	return paths
 }
 
-func mustReadFile(t testing.TB, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 func readBytes(data []byte) (map[string]any, error) {
 	return Read(bytes.NewReader(data), int64(len(data)))
 }
@@ -43,10 +34,7 @@ func readBytes(data []byte) (map[string]any, error) {
 // byte orders.
 func TestRead(t *testing.T) {
 	for _, name := range []string{"Llama-3.1-8B", "big-endian"} {
-		keys, err := readBytes(mustReadFile(t, "../../testdata/gguf/"+name+".gguf"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		keys := testkit.Must(readBytes(testkit.ReadGolden("../../testdata/gguf/" + name + ".gguf")))
 		for key, want := range map[string]any{
 			"general.architecture": "llama", "general.name": name, "llama.block_count": uint32(32), "llama.context_length": uint32(131072),
 			"llama.embedding_length": uint32(4096), "llama.attention.head_count": uint32(32), "llama.rope.freq_base": float32(500000), "llama.rope.dimension_count": uint32(128),
@@ -65,25 +53,20 @@ func TestRead(t *testing.T) {
 			}
 		}
 	}
-	keys, err := readBytes(mustReadFile(t, "../../testdata/gguf/Phi-3-mini-128k-instruct.gguf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := testkit.Must(readBytes(testkit.ReadGolden("../../testdata/gguf/Phi-3-mini-128k-instruct.gguf")))
 	var config struct {
 		Scaling struct {
 			Short []float32 `json:"short_factor"`
 			Long  []float32 `json:"long_factor"`
 		} `json:"rope_scaling"`
 	}
-	if err := json.Unmarshal(mustReadFile(t, "../../../../modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json"), &config); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, json.Unmarshal(testkit.ReadGolden("../../../../modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json"), &config))
 	short, _ := keys["rope_factors_short.weight"].([]float32)
 	long, _ := keys["rope_factors_long.weight"].([]float32)
 	if len(short) != 48 || !slices.Equal(short, config.Scaling.Short) || !slices.Equal(long, config.Scaling.Long) {
 		t.Errorf("factors %v and %v", short, long)
 	}
-	keys, err = readBytes(mustReadFile(t, "../../testdata/gguf/Qwen2.5-VL-7B-Instruct.gguf"))
+	keys, err := readBytes(testkit.ReadGolden("../../testdata/gguf/Qwen2.5-VL-7B-Instruct.gguf"))
 	if sections, _ := keys["qwen2vl.rope.dimension_sections"].([]any); err != nil || !slices.Equal(sections, []any{int32(16), int32(24), int32(24), int32(0)}) {
 		t.Errorf("sections %v, %v", sections, err)
 	}
@@ -93,7 +76,7 @@ func TestRead(t *testing.T) {
 // read.
 func TestTruncated(t *testing.T) {
 	for _, path := range files(t) {
-		data := mustReadFile(t, path)
+		data := testkit.ReadGolden(path)
 		whole, err := readBytes(data)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -227,7 +210,7 @@ func TestEndless(t *testing.T) {
 // FuzzRead reads any bytes as a file, and the keys as those of a model.
 func FuzzRead(f *testing.F) {
 	for _, path := range files(f) {
-		f.Add(mustReadFile(f, path))
+		f.Add(testkit.ReadGolden(path))
 	}
 	f.Add(newHeader(0, 1).add("x", uint32(typeArray), uint32(typeString), uint64(2), "a", "b").Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
