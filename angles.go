@@ -8,6 +8,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Angles says by which cosines and sines each token is rotated: the ones of its position
@@ -15,15 +16,24 @@ import (
 // slice that it was made from, and what is rotated must share no memory with that slice. The
 // function that takes the Angles checks them.
 type Angles struct {
-	rotary     *Rotary
-	rows       *Rows
-	all        bool // of rows: token t takes row t, and of is nil
-	some       bool // of rows: tokens with negative ids do not rotate; after check: there are some
-	fractional bool // of is the bits of float32
-	none       bool // of rotary: no token rotates, and there are tokens of them
-	tokens     int
-	of         []int32 // positions, or ids of rows
+	rotary *Rotary
+	rows   *Rows
+	how    angleKind // (not a bool for each: all fields fit registers)
+	tokens int       // of unrotated
+	of     []int32   // positions, or ids of rows
 }
+
+// angleKind says what Angles are of.
+type angleKind uint8
+
+const (
+	byPositions angleKind = iota
+	byFractions           // of is the bits of float32
+	unrotated
+	everyRow // token t takes row t, and of is nil
+	byIDs
+	bySomeIDs // tokens with negative ids do not rotate; after check: there are some
+)
 
 // At returns the angles of positions: one position for each token, in any order, repeated
 // or negative. With several axes positions is [axes][tokens]. Each call that takes the
@@ -36,25 +46,27 @@ func (r *Rotary) At(positions []int32) Angles { return Angles{rotary: r, of: pos
 // [Rotary.CosSinFractional]. The Rotary must have no XPos.
 func (r *Rotary) AtFractional(positions []float32) Angles {
 	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(positions))), len(positions))
-	return Angles{rotary: r, of: bits, fractional: true}
+	return Angles{rotary: r, of: bits, how: byFractions}
 }
 
 // Unrotated returns the angles of tokens that do not rotate, as in a layer without positions
 // (NoPE), whose heads are like the others of the model. [Rotate] leaves such heads as they are, and
 // functions that write heads elsewhere copy them, in the order in which they are read.
-func (r *Rotary) Unrotated(tokens int) Angles { return Angles{rotary: r, none: true, tokens: tokens} }
+func (r *Rotary) Unrotated(tokens int) Angles {
+	return Angles{rotary: r, how: unrotated, tokens: tokens}
+}
 
 // All returns the angles of as many tokens as there are rows: token t takes row t.
-func (r *Rows) All() Angles { return Angles{rows: r, all: true} }
+func (r *Rows) All() Angles { return Angles{rows: r, how: everyRow} }
 
 // At returns the angles of len(ids) tokens: token t takes row ids[t].
-func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, of: ids} }
+func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, how: byIDs, of: ids} }
 
 // AtSome is At, except that tokens with a negative id do not rotate. They keep their
 // elements, in the order that the Layout writes. Vision models use it for class and
 // register tokens, which come before the patches (DINOv3, EVA), and SAM 2 for object
 // pointers, which come after them.
-func (r *Rows) AtSome(ids []int32) Angles { return Angles{rows: r, of: ids, some: true} }
+func (r *Rows) AtSome(ids []int32) Angles { return Angles{rows: r, how: bySomeIDs, of: ids} }
 
 // check returns the number of tokens.
 func (a *Angles) check(function string) (tokens int, err error) {
@@ -63,12 +75,12 @@ func (a *Angles) check(function string) (tokens int, err error) {
 		return 0, anglesError(function, "zero, or from a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
 	case a.rotary != nil && a.rotary.head.RotaryDim == 0:
 		return 0, anglesError(function, "from a zero Rotary", "Angles from a Rotary of NewRotary")
-	case a.none:
+	case a.how == unrotated:
 		if a.tokens < 0 {
 			return 0, anglesError(function, "of "+strconv.Itoa(a.tokens)+" tokens", "at least 0 tokens in Rotary.Unrotated")
 		}
 		return a.tokens, nil
-	case a.rotary != nil && !a.fractional:
+	case a.how == byPositions:
 		return a.rotary.check(function, "positions", a.of)
 	case a.rotary != nil && a.rotary.frequencies.Decays():
 		return 0, anglesError(function, "from fractional positions and a Rotary with XPos", "a Rotary without XPos")
@@ -76,10 +88,13 @@ func (a *Angles) check(function string) (tokens int, err error) {
 		return a.rotary.checkFractional(function, a.fractions())
 	case a.rows.head.RotaryDim == 0:
 		return 0, anglesError(function, "from zero Rows", "Angles from Rows of Rotary.Rows or NewRows")
-	case a.all:
+	case a.how == everyRow:
 		return a.rows.count, nil
 	}
-	a.some, err = a.rows.check(function, a.of, a.some)
+	some, err := a.rows.check(function, a.of, a.how == bySomeIDs)
+	if !some {
+		a.how = byIDs
+	}
 	return len(a.of), err
 }
 
@@ -105,7 +120,7 @@ func (a *Angles) heads() (h *heads.Head, scaling float32) {
 // oneByOne reports whether rows have an entry for each element or for each head, or some
 // tokens do not rotate.
 func (a *Angles) oneByOne() bool {
-	return a.none || a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.some)
+	return a.how == unrotated || a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.how == bySomeIDs)
 }
 
 // checkUniform returns an error if rows have entries for each head, or some tokens do not
@@ -114,7 +129,7 @@ func (a *Angles) checkUniform(function string) error {
 	switch {
 	case a.rows != nil && a.rows.heads > 0:
 		return anglesError(function, "from rows with entries for each head", "rows that all heads share")
-	case a.some:
+	case a.how == bySomeIDs:
 		return anglesError(function, "from ids some of which are negative", "a row for each token")
 	}
 	return nil
@@ -132,9 +147,11 @@ func (a *Angles) checkHeads(function string, name argument.Name, heads int) erro
 // overlaps reports whether x, which a call writes to, shares memory with positions, deltas
 // or ids, or with a table of the caller.
 func (a *Angles) overlaps(x []byte) bool {
-	return argument.Overlap(x, a.of) ||
-		a.rows != nil && a.rows.rotary == nil && (argument.Overlap(x, a.rows.cos.Memory()) || argument.Overlap(x, a.rows.sin.Memory()))
+	return argument.Overlap(x, a.of) || a.callersTable() && (argument.Overlap(x, a.rows.cos.Memory()) || argument.Overlap(x, a.rows.sin.Memory()))
 }
+
+// callersTable reports whether rows are of a table of the caller.
+func (a *Angles) callersTable() bool { return a.rows != nil && a.rows.rotary == nil }
 
 // overlapError is the error of an argument of that name that overlaps.
 func (a *Angles) overlapError(function, name string) error {
@@ -152,23 +169,29 @@ func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *heads.Rotation
 		a.rows.read(to, a.of, first, n, r.Sign)
 		return
 	}
-	if a.fractional {
+	if a.how == byFractions {
 		a.rotary.frequencies.WriteFractional(to, a.fractions(), tokens, first, n, r.Scaling, r.Scaling*r.Sign)
 		return
 	}
 	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.Scaling, r.Scaling*r.Sign)
 }
 
+// tokenRow is memory for the row of one token: there is no time to clear more.
+type tokenRow [2*kernels.TokenPairs + kernels.Line]float32
+
 // writeRow makes the row of one token, for at most kernels.TokenPairs pairs.
-func (a *Angles) writeRow(cos, sin []float32, r *heads.Rotation) {
+func (a *Angles) writeRow(memory *tokenRow, r *heads.Rotation) (cos, sin []float32) {
+	scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
+	cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
 	switch {
 	case a.rows != nil:
 		a.rows.copyRow(cos, sin, row(a.of, 0), r.Sign)
-	case a.fractional:
+	case a.how == byFractions:
 		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: len(cos)}, a.fractions(), 1, 0, 1, r.Scaling, r.Scaling*r.Sign)
 	default:
 		a.rotary.frequencies.WriteRow(cos, sin, a.of, r.Scaling, r.Scaling*r.Sign)
 	}
+	return cos, sin
 }
 
 // check checks positions, the argument of that name, and returns how many tokens they are

@@ -1,10 +1,25 @@
 package posenc
 
-import "github.com/go-posenc/posenc/internal/dispatch"
+import (
+	"strconv"
+
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+)
 
 // Implementation returns the name of the kernels in use: "avx512", "avx2", "neon" or
-// "generic", which is plain Go. It is the fastest set that the CPU and the operating
-// system support, unless one of these asked for less: the environment variable POSENC_IMPL
-// when the program started, GODEBUG (for example cpu.avx2=off), or the build tag purego. A
-// POSENC_IMPL that is unknown, or not available on this machine, means "generic".
-func Implementation() string { return dispatch.Implementation().String() }
+// "generic", which is plain Go.
+func Implementation() string { return dispatch.Chosen().String() }
+
+// ImplementationReason says in words why no faster kernels run than these.
+func ImplementationReason() string { return dispatch.Reason() }
+
+// SetImplementation chooses kernels that are not faster than those in use, by their name.
+// Call it before anything of this module that computes, even [NewRotary]: after that it is
+// an error, ErrConfig like any other name.
+func SetImplementation(name string) error {
+	if want := dispatch.Lower(name); want != "" {
+		return argument.Error(ErrConfig, "posenc.SetImplementation", "name", strconv.Quote(name), "%s", want)
+	}
+	return nil
+}

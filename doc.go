@@ -35,6 +35,8 @@
 //
 // The other packages of the module:
 //
+//   - modelconfig reads how a model rotates. docs/models.md, docs/absolute.md and docs/relative.md
+//     of the repository say which encoding a model has.
 //   - frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
 //   - multimodal has the positions of prompts with images, video and sound.
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
@@ -107,11 +109,6 @@
 // [NewRows] does the same with a table of your own, in which each head may have its own
 // entries (Heads of [RowsConfig]). [Rows.AtSome] leaves some of the tokens unrotated.
 //
-// # Models
-//
-// Package modelconfig reads how a model rotates. docs/models.md, docs/absolute.md and
-// docs/relative.md of the repository say which encoding a model has and which call computes it.
-//
 // # Glossary
 //
 //   - head: HeadDim elements of Q or K. RotaryDim of them, starting at element Offset, are
@@ -177,7 +174,8 @@
 // A Rotary and Rows do not change, so goroutines may share them. The package starts no
 // goroutines: you own the threads. You may split a call into calls for any ranges of
 // tokens or heads, on any goroutines, and get the same bits. For the same reason a decode
-// step gives the bits of a prefill.
+// step gives the bits of a prefill. With -race, kernels too report what two goroutines
+// change at once.
 //
 // Where a Rotary has several axes, positions are [axes][tokens], so the positions of a
 // range of tokens are not contiguous. Copy them, or make the Rows of all tokens and give
@@ -200,15 +198,19 @@
 // ErrConfig, ErrLength, ErrShape, ErrOverlap or ErrPosition. All checks come before the
 // first write: after an error nothing has changed.
 //
+// # Compatibility
+//
+// docs/compatibility.md of the repository says which packages, results and versions of Go are
+// promised, and what a new version may change.
+//
 // # Choosing an implementation
 //
 // When the program starts, the package chooses the fastest kernels that the CPU and the
 // operating system support. On amd64 without AVX2 that is plain Go, which is slower and
-// gives the same bits. [Implementation] returns the name. Three things can choose slower
-// kernels, and none can choose faster ones:
-//
-//   - the environment variable POSENC_IMPL: avx512, avx2, neon or generic. A name that is
-//     unknown, or not available on this machine, means generic;
-//   - GODEBUG, for example GODEBUG=cpu.avx2=off;
-//   - the build tag purego, which leaves out all assembly.
+// gives the same bits. [Implementation] and [ImplementationReason] say what runs and why.
+// Four things can choose slower kernels, and none can choose faster ones:
+// [SetImplementation] before the first call; the environment variable POSENC_IMPL, which is
+// avx512, avx2, neon or generic (any other name, or one that the machine does not have, means
+// generic, and a line on stderr says so); GODEBUG, for example GODEBUG=cpu.avx2=off; and the
+// build tag purego, which leaves out all assembly.
 package posenc

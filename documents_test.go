@@ -3,12 +3,16 @@ package posenc_test
 import (
 	"bytes"
 	"io/fs"
+	"math"
 	"net/url"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,6 +77,8 @@ var (
 	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
 	headings = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	links    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	// code, and the file that it is from
+	fromFile = regexp.MustCompile("(?s)```go\n([^`]*)```\n\nFrom \\[[^]]*\\]\\((\\S+)\\)")
 	noSlug   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
@@ -112,12 +118,109 @@ func TestDocumentLinks(t *testing.T) {
 	}
 }
 
+// Code of a document that is said to be from a file is a part of it.
+func TestDocumentCode(t *testing.T) {
+	count := 0
+	for name, document := range markdown(t) {
+		for _, m := range fromFile.FindAllStringSubmatch(string(document), -1) {
+			count++
+			source := string(testkit.Must(os.ReadFile(filepath.FromSlash(path.Join(path.Dir(name), m[2])))))
+			found := false
+			for code, tabs := m[1], 0; tabs < 6 && !found; tabs++ {
+				found = strings.Contains("\n"+source, "\n"+code)
+				code = regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(code, "\t$1")
+			}
+			if !found {
+				t.Errorf("%s: %s does not have the code\n%s", name, m[2], m[1])
+			}
+		}
+	}
+	if count < 2 {
+		t.Errorf("%d pieces of code from files", count)
+	}
+}
+
 // The index has every document.
 func TestDocumentsAreIndexed(t *testing.T) {
 	index := testkit.Must(os.ReadFile("docs/README.md"))
 	for _, name := range testkit.Must(filepath.Glob("docs/*.md")) {
 		if name = filepath.Base(name); name != "README.md" && !bytes.Contains(index, []byte("]("+name+")")) {
 			t.Errorf("docs/README.md does not list %s", name)
+		}
+	}
+}
+
+// The Go version that go.mod asks for is the one that people read.
+func TestGoVersionIsDocumented(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)[1]
+	for _, name := range []string{"README.md", "docs/compatibility.md"} {
+		words := bytes.Join(bytes.Fields(testkit.Must(os.ReadFile(name))), []byte(" "))
+		if !bytes.Contains(words, append([]byte("takes Go "), append(version, " or later"...)...)) {
+			t.Errorf("%s does not say that posenc takes Go %s or later", name, version)
+		}
+	}
+}
+
+// Of every package that golden data are made with, docs/verification.md says the licence.
+func TestGoldenDataHaveOrigins(t *testing.T) {
+	_, section, _ := strings.Cut(string(testkit.Must(os.ReadFile("docs/verification.md"))), "## Where golden data come from\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	count := 0
+	testkit.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "requirements.txt" && d.Name() != "sources.txt" {
+			return err
+		}
+		for _, m := range regexp.MustCompile(`(?m)^[\w-]+`).FindAllString(string(testkit.Must(os.ReadFile(name))), -1) {
+			count++
+			if !regexp.MustCompile(`(?m)^\|[^|]*\b` + m + `\b[^|]*\|`).MatchString(section) {
+				t.Errorf("docs/verification.md does not say whose %s is, which %s names", m, name)
+			}
+		}
+		return nil
+	}))
+	if count == 0 {
+		t.Skip("NOT TESTED: golden data are not here")
+	}
+}
+
+// docs/performance.md says by how much posenc makes a program larger.
+func TestBinarySizeIsDocumented(t *testing.T) {
+	_, err := exec.LookPath("go")
+	if testing.Short() || runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" || err != nil {
+		t.Skip("NOT TESTED: the sizes are of linux/amd64, and building takes seconds")
+	}
+	size := func(imports, body string) float64 {
+		folder := t.TempDir()
+		testkit.NoError(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte("package main\n\nimport (\n\"fmt\"\n"+imports+")\n\nfunc main() {\n"+body+"}\n"), 0o666))
+		program := filepath.Join(folder, "program")
+		command := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, filepath.Join(folder, "main.go"))
+		command.Env = append(os.Environ(), "GOFLAGS=", "GOEXPERIMENT=", "CGO_ENABLED=0")
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		return float64(testkit.Must(os.Stat(program)).Size())
+	}
+	const posenc, modelconfig = `"github.com/go-posenc/posenc"` + "\n", `"github.com/go-posenc/posenc/modelconfig"` + "\n"
+	const view = "posenc.View[float32]{Data: make([]float32, 4), Heads: 1}"
+	without := size("", "fmt.Println()\n")
+	sizes := []float64{
+		size(posenc, "rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Base: 5e5})\n"+
+			"fmt.Println(err, posenc.Rotate(rope.At([]int32{1}), "+view+"))\n"),
+		size(posenc+modelconfig, "model, _ := modelconfig.HuggingFace([]byte(`{}`))\nrope, _ := model.Rope()\nrows, _ := rope.Rows([]int32{1})\n"+
+			"fmt.Println(posenc.Rotate(rows.Layer(0), "+view+"))\n"),
+	}
+	m := regexp.MustCompile(`\n\| the binary \| ([\d.]+) MB, with .modelconfig. ([\d.]+) MB \|`).FindStringSubmatch(string(testkit.Must(os.ReadFile("docs/performance.md"))))
+	if m == nil {
+		t.Fatal("docs/performance.md does not say what the binary has")
+	}
+	for i, text := range m[1:] {
+		documented, measured := 1e6*testkit.Must(strconv.ParseFloat(text, 64)), sizes[i]-without
+		if math.Abs(measured/documented-1) > 0.1 { // another version of Go makes other code
+			t.Errorf("docs/performance.md says %s MB, and it is %.2f MB", text, measured/1e6)
 		}
 	}
 }

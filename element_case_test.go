@@ -17,6 +17,28 @@ var (
 			return nil
 		}}
 	}})
+	_ = testkit.Register(testkit.Case{Function: "ImplementationReason", NeverFails: true, NoDigest: true, Call: func(*testkit.Arguments) testkit.Call {
+		return testkit.Call{Allocates: testkit.Constructed, Run: func() error {
+			if posenc.ImplementationReason() == "" {
+				panic("no reason")
+			}
+			return nil
+		}}
+	}})
+	_ = testkit.Register(testkit.Case{Function: "SetImplementation", NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
+		name := "generic"
+		if a.Any() && a.Yes() {
+			name = "avx521"
+		}
+		return testkit.Call{
+			Run: func() error {
+				defer dispatch.Use(dispatch.Chosen())() // as before the first operation
+				return posenc.SetImplementation(name)
+			},
+			Right:     func() bool { return name == "generic" },
+			Allocates: testkit.Constructed,
+		}
+	}})
 	_ = testkit.Register(testkit.Case{Function: "Layout.String", NeverFails: true, NoDigest: true, Call: nameCall(map[posenc.Layout]string{
 		posenc.HalfSplit: "HalfSplit", posenc.Interleaved: "Interleaved", posenc.InterleavedToHalfSplit: "InterleavedToHalfSplit", posenc.HalfSplitToInterleaved: "HalfSplitToInterleaved",
 	})})

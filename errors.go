@@ -2,8 +2,7 @@ package posenc
 
 import "github.com/go-posenc/posenc/internal/argument"
 
-// Every error wraps one of these. It names the function, the argument, its value and what
-// was expected. A function that returns an error has written nothing.
+// Every error wraps one of these.
 var (
 	ErrConfig   = argument.ErrConfig   // a RotaryConfig, a Rotary, a norm or another parameter is invalid
 	ErrLength   = argument.ErrLength   // a slice has too few or too many elements

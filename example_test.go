@@ -189,6 +189,15 @@ func ExampleImplementation() {
 	// true
 }
 
+// A program that looks for the cause of a wrong result runs plain Go, which has the same bits.
+func ExampleSetImplementation() {
+	if err := posenc.SetImplementation("generic"); err != nil {
+		log.Print(err) // something was computed before
+	}
+	log.Printf("posenc runs %s: %s", posenc.Implementation(), posenc.ImplementationReason())
+	// Output:
+}
+
 // Queries, keys and values of a token lie side by side, as one matrix product writes them.
 // Q and K are views of the same slice.
 func ExampleRotate_packedQKV() {
@@ -493,6 +502,39 @@ func ExampleFloat16s() {
 	fmt.Printf("%#04x\n", q) // 0.54053, 0.8413
 	// Output:
 	// [0x3853 0x3abb]
+}
+
+// Heads in the memory of another package's tensor, such as GoMLX has them, rotated in place.
+func ExampleBFloat16s() {
+	type bfloat16 uint16 // of the other package
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Base: 10000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := r.Rows([]int32{1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	const heads = 1
+
+	rotate := func(flat any) {
+		switch data := flat.(type) {
+		case []float32:
+			err = posenc.Rotate(rows.All(), posenc.View[float32]{Data: data, Heads: heads})
+		case []bfloat16: // the same bits under another name
+			err = posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: posenc.BFloat16s(data), Heads: heads})
+		default:
+			err = fmt.Errorf("a tensor of %T, want float32 or bfloat16", flat)
+		}
+	}
+	tensor := []bfloat16{0x3f80, 0x3f80, 0, 0} // 1 1 0 0
+	rotate(tensor)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4x\n", tensor) // cos 1, cos 0.01, sin 1, sin 0.01
+	// Output:
+	// [3f0a 3f80 3f57 3c24]
 }
 
 // Qwen3 normalizes each head of Q and K by its own weights and then rotates it. Here are

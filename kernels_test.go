@@ -12,25 +12,25 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 // FuzzKernels compares the kernels of every operation, on every implementation of this machine,
-// with the definition in package generic: rows of any length, start and strides, with any bits.
+// with the definition in package generic: rows of any length, start and strides, with any bits. Those
+// that are no loop over rows are called by the functions that complete them.
 //
 //	go test -fuzz=FuzzKernels .
 func FuzzKernels(f *testing.F) {
-	list := operations.Regular()
-	for i := range list {
+	list, composed := operations.Regular(), operations.ComposedFunctions(300)
+	for i := range len(list) + len(composed) {
 		f.Add(uint16(i), uint64(i), uint16(7*i), i%2 == 0, []byte{0, 0, 0x80, 0x7f})
 	}
 	f.Fuzz(func(t *testing.T, operation uint16, seed uint64, length uint16, packed bool, bits []byte) {
-		o := list[int(operation)%len(list)]
-		tryKernel(t, o, seed, int(length%300), packed, bits)
-	})
-}
-
-// TestKernels is a sample of FuzzKernels. The tests of package kernels are more thorough.
-func TestKernels(t *testing.T) {
-	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
-		for n := range testkit.Rounds(48) {
-			tryKernel(t, o, uint64(n), n+n/16*n/4, n%3 == 0, nil)
+		i := int(operation) % (len(list) + len(composed))
+		if i < len(list) {
+			tryKernel(t, list[i], seed, int(length%300), packed, bits)
+			return
+		}
+		for _, impl := range testkit.Supported() {
+			c, r := composed[i-len(list)], testkit.NewRand(seed)
+			o, p := c.Problem(r, impl, int(length)%(c.Longest+1))
+			o.TryOn(t, r, p, operations.Padded(r, o), impl)
 		}
 	})
 }

@@ -84,14 +84,16 @@ func TestNonTemporalCallsEndWithFence(t *testing.T) {
 					restore := testkit.TrapFences(t)
 					stopped := make([][]string, parts)
 					var group sync.WaitGroup
+					group.Add(parts)
 					for i := range parts {
-						group.Go(func() {
+						go func() {
+							defer group.Done()
 							_, stopped[i] = testkit.Fault(func() {
 								if err := call.write(i*tokens/parts, tokens/parts); err != nil {
 									t.Error(err)
 								}
 							})
-						})
+						}()
 					}
 					group.Wait()
 					restore()

@@ -504,12 +504,13 @@ func TestQuantizedArguments(t *testing.T) {
 	sameScales.Dst.Scales = values.Dst.Scales
 	fails(posenc.RotateIntoQuantizedKV(rotary.At(positions), nil, values, sameScales), posenc.ErrOverlap, both+"values.Dst is sharing elements or scales with keys.Dst")
 
-	twoScales, inDeltas := e4m3, integers
-	twoScales.Scales, inDeltas.Scales = make([]float32, 4), wordsOf[float32](ids)
+	twoScales, inDeltas, inData := e4m3, integers, integers
+	twoScales.Scales, inDeltas.Scales, inData.Scales = make([]float32, 4), wordsOf[float32](ids), wordsOf[float32](integers.Data)[:4]
 	fails(posenc.ShiftQuantized(rotary, positions, twoScales), posenc.ErrConfig, "xs[0].InverseScale is 1, want 0, because the scales are in Scales")
 	fails(posenc.ShiftQuantized(decaying, positions, q8), posenc.ErrConfig, "posenc.ShiftQuantized: r is a Rotary with XPos")
 	fails(posenc.ShiftQuantized(rotary, positions, q8, q8), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1] is sharing elements")
 	fails(posenc.ShiftQuantized(rotary, ids[2:], inDeltas), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0] is sharing memory with deltas")
+	fails(posenc.ShiftQuantized(rotary, positions, inData), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0].Scales is sharing memory with xs[0]")
 
 	dequantize := func(tokens, headDim int) error {
 		return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: tokens, HeadDim: headDim})

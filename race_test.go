@@ -95,14 +95,16 @@ func TestRaceDetector(t *testing.T) {
 func both(t *testing.T, f, g func() error) {
 	var done, ended sync.WaitGroup
 	done.Add(2)
+	ended.Add(2)
 	for _, f := range []func() error{f, g} {
-		ended.Go(func() {
+		go func() {
+			defer ended.Done()
 			if err := f(); err != nil {
 				t.Error(err)
 			}
 			done.Done()
 			done.Wait()
-		})
+		}()
 	}
 	ended.Wait()
 }

@@ -19,6 +19,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		says string
 	}{
 		{posenc.RotaryConfig{}, "cfg.HeadDim is 0"},
+		{posenc.RotaryConfig{HeadDim: 1, Layout: posenc.HalfSplit}, "cfg.RotaryDim is 1"},
 		{posenc.RotaryConfig{HeadDim: 8, RotaryDim: 3, Layout: posenc.HalfSplit}, "cfg.RotaryDim is 3"},
 		{posenc.RotaryConfig{HeadDim: 8, RotaryDim: 10, Layout: posenc.HalfSplit}, "cfg.RotaryDim is 10, want an even number from 2 to HeadDim 8"},
 		{posenc.RotaryConfig{HeadDim: 1 << 20, RotaryDim: 2050, Layout: posenc.HalfSplit}, "cfg.RotaryDim is 2050"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
@@ -100,16 +101,19 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 	if err := view.Check(function, checked(xs), tokens, r.HeadDim); err != nil {
 		return err
 	}
+	oneByOne, callers := a.oneByOne(), a.callersTable() // and not by calls: one token has no time for them
 	for i := range xs {
-		if err := a.checkHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
-			return err
+		if oneByOne {
+			if err := a.checkHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
+				return err
+			}
 		}
-		if tokens > 0 && a.overlaps(argument.Memory(xs[i].Data)) {
+		if tokens > 0 && (argument.Overlap(xs[i].Data, a.of) || callers && a.overlaps(argument.Memory(xs[i].Data))) {
 			return a.overlapError(function, argument.Indexed("xs", i))
 		}
 	}
 	switch {
-	case a.oneByOne():
+	case oneByOne:
 		for i := range xs {
 			x := operandOf(&xs[i], r.HeadDim)
 			rotateOneByOne(a, tokens, r, &x, nil, &x)
@@ -126,14 +130,11 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 		cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
 	}
 	if !inPlace {
-		var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
-		scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
-		cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
-		a.writeRow(cos, sin, r)
+		var memory tokenRow
+		cos, sin = a.writeRow(&memory, r)
 	}
 	h, sameOrder := r.Head, r.In == r.Out
-	var x view.Operand // its strides are in k
-	x.Kind = kindOf[T]()
+	float32s := kindOf[T]() == kernels.KindFloat32 && r.Out == view.HalfSplit
 	var k kernels.Rotation
 	k.Pairs, k.Partner, k.Tokens = h.RotaryDim/2, h.RotaryDim/2, 1
 	for i := range xs {
@@ -148,7 +149,13 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 			stride = h.HeadDim
 		}
 		k.Heads, k.YHeadStride, k.XHeadStride = v.Heads, stride, stride
-		x.Data, x.Length = unsafe.Pointer(unsafe.SliceData(v.Data)), len(v.Data)
+		if float32s { // as RotateRows, which takes 2 % of a call
+			rotated := (*(*[]float32)(unsafe.Pointer(&v.Data)))[h.Offset:]
+			kernels.RotateHalfSplitF32(dispatch.Implementation(), rotated, rotated, cos, sin, &k)
+			continue
+		}
+		var x view.Operand // its strides are in k
+		x.Kind, x.Data, x.Length = kindOf[T](), unsafe.Pointer(unsafe.SliceData(v.Data)), len(v.Data)
 		heads.RotateRows(&x, &x, h.Offset, h.Offset, cos, sin, &k, r.Out)
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // BenchmarkRotate measures whole calls: rows made on the fly, Q and K rotated.
@@ -66,13 +66,13 @@ func BenchmarkRotate16(b *testing.B) {
 						if tokens == 8 {
 							x := testkit.Aligned(n)
 							b.Run("dtype="+dtype+"/against=float32", func(b *testing.B) {
-								yardstick.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
+								measure.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
 							})
 							continue
 						}
 						x := testkit.Aligned(n / 2)
 						b.Run("dtype="+dtype+"/against=scale", func(b *testing.B) {
-							yardstick.Against(b, "of-scale", run16[dtype], yardstick.Over(x, "scale", dispatch.Implementation())...)
+							measure.Against(b, "of-scale", run16[dtype], measure.Over(x, "scale", dispatch.Implementation())...)
 						})
 					}
 				})
@@ -101,7 +101,7 @@ func BenchmarkRotateByAxes(b *testing.B) {
 				plain := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6})
 				positions := testkit.Sequence(tokens)
 				q, k := posenc.View[float32]{Data: testkit.Aligned(tokens * 28 * 128), Heads: 28}, posenc.View[float32]{Data: testkit.Aligned(tokens * 4 * 128), Heads: 4}
-				yardstick.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
+				measure.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
 			})
 		})
 	}
@@ -115,6 +115,6 @@ func BenchmarkRotateByRows(b *testing.B) {
 		position := []int32{4321}
 		rows := testkit.Must(r.Rows(position))
 		q, k := posenc.View[float32]{Data: testkit.Aligned(32 * 128), Heads: 32}, posenc.View[float32]{Data: testkit.Aligned(8 * 128), Heads: 8}
-		yardstick.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
+		measure.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
 	})
 }

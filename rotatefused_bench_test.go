@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // BenchmarkFusedAgainstSteps reports RotateFused against Normalize and Rotate one
@@ -30,7 +30,7 @@ func benchmarkFusedAgainstSteps[T posenc.Element](b *testing.B) {
 					data[i] = testkit.Narrow[T](1)
 				}
 				x := posenc.View[T]{Data: data, Heads: heads}
-				yardstick.Against(b, "x-steps",
+				measure.Against(b, "x-steps",
 					func() { posenc.RotateFused(r.At(positions), posenc.FusedView[T]{View: x, Norm: norm}) },
 					func() {
 						posenc.Normalize(norm, tokens, x)

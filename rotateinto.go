@@ -173,13 +173,13 @@ func rotateInto(a *Angles, tokens, begin, end int, r *heads.Rotation, y *view.Op
 // rotateOneByOne is rotateInto for all tokens. It goes head by head if each head has its
 // own entries, and by runs of tokens that rotate and tokens that do not.
 func rotateOneByOne(a *Angles, tokens int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
-	if a.none {
+	if a.how == unrotated {
 		heads.CopyHeads(tokens, r.HeadDim, y, slots, x)
 		return
 	}
 	for h := range max(1, a.rows.heads) {
 		rows := a.rows.ofHead(h)
-		some := Angles{rows: &rows, all: a.all, of: a.of}
+		some := Angles{rows: &rows, how: a.how, of: a.of}
 		to, from := *y, *x
 		if a.rows.heads > 0 {
 			to, from = y.From(h*y.HeadStride), x.From(h*x.HeadStride)
@@ -191,10 +191,10 @@ func rotateOneByOne(a *Angles, tokens int, r *heads.Rotation, y *view.Operand, s
 		}
 		for t := 0; t < tokens; {
 			end := t + 1
-			for a.some && end < tokens && (row(a.of, end) < 0) == (row(a.of, t) < 0) {
+			for a.how == bySomeIDs && end < tokens && (row(a.of, end) < 0) == (row(a.of, t) < 0) {
 				end++
 			}
-			if !a.some {
+			if a.how != bySomeIDs {
 				end = tokens
 			}
 			switch {

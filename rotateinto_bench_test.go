@@ -6,9 +6,9 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/view"
-	"github.com/go-posenc/posenc/internal/yardstick"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -39,13 +39,13 @@ func BenchmarkRotateInto(b *testing.B) {
 				half := aligned16(n, oneFloat16)
 				key := posenc.View[float32]{Data: src, Heads: 8}
 				b.Run("to=f32", func(b *testing.B) {
-					yardstick.Against(b, "x-rotate-and-copy",
+					measure.Against(b, "x-rotate-and-copy",
 						func() { posenc.RotateInto(r.At(positions), posenc.View[float32]{Data: dst, Heads: 8}, nil, key) },
 						func() { posenc.Rotate(r.At(positions), key); copy(dst, src) })
 				})
 				b.Run("to=f16", func(b *testing.B) {
 					y, x := (&view.View[posenc.Float16]{Data: half, Heads: 8}).Operand(kernels.KindFloat16, 128), (*view.View[float32])(&key).Operand(kernels.KindFloat32, 128)
-					yardstick.Against(b, "x-rotate-and-convert",
+					measure.Against(b, "x-rotate-and-convert",
 						func() {
 							posenc.RotateInto(r.At(positions), posenc.View[posenc.Float16]{Data: half, Heads: 8}, nil, key)
 						},
@@ -67,6 +67,6 @@ func BenchmarkShift(b *testing.B) {
 			deltas[i] = -256
 		}
 		key := posenc.View[float32]{Data: testkit.Aligned(tokens * 8 * 128), Heads: 8}
-		yardstick.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
+		measure.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
 	})
 }

@@ -52,12 +52,12 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x Into
 	var r heads.Rotation
 	h, scaling := a.heads()
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
-	if err := x.check(&c, "x", slots, r.HeadDim, !a.none); err != nil {
+	if err := x.check(&c, "x", slots, r.HeadDim, a.how != unrotated); err != nil {
 		return err
 	}
 	var s [1]quantizedStore // whose pointers are not set through a pointer: they would escape
 	s[0].Dim, s[0].Norm, s[0].Rotated, s[0].Hadamard = x.dim(r.HeadDim), x.Norm.of(), x.RotatedNorm.of(), x.Dst.Hadamard
-	if !a.none {
+	if a.how != unrotated {
 		s[0].Rotation = &r
 	}
 	setOperand(&s[0].from, &x.Src, s[0].Dim)
@@ -87,7 +87,7 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	var r heads.Rotation
 	h, scaling := a.heads()
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
-	if err := keys.check(&c, "keys", slots, r.HeadDim, !a.none); err != nil {
+	if err := keys.check(&c, "keys", slots, r.HeadDim, a.how != unrotated); err != nil {
 		return err
 	}
 	if err := values.check(&c, "values", slots, r.HeadDim, false); err != nil {
@@ -96,7 +96,7 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	var s [2]quantizedStore
 	s[0].Dim, s[0].Norm, s[0].Rotated, s[0].Hadamard = keys.dim(r.HeadDim), keys.Norm.of(), keys.RotatedNorm.of(), keys.Dst.Hadamard
 	s[1].Dim, s[1].Norm, s[1].Rotated, s[1].Hadamard = values.dim(r.HeadDim), values.Norm.of(), values.RotatedNorm.of(), values.Dst.Hadamard
-	if !a.none {
+	if a.how != unrotated {
 		s[0].Rotation = &r
 	}
 	k, v := &s[0], &s[1]
@@ -295,10 +295,8 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, 
 			cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
 		}
 		if !inPlace {
-			var memory [2*kernels.TokenPairs + kernels.Line]float32 // there is no time to clear more
-			scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
-			cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
-			a.writeRow(cos, sin, r)
+			var memory tokenRow
+			cos, sin = a.writeRow(&memory, r)
 		}
 	}
 	for i := range stores {

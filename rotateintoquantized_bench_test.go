@@ -7,8 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // BenchmarkRotateIntoQuantized reports rotating keys into a cache of 8-bit numbers as a
@@ -38,7 +38,7 @@ func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, sca
 					cache := cacheFor[D](tokens, heads, dim, 0, scale)
 					into := posenc.IntoQuantized[D, float32]{Dst: cache, Src: posenc.View[float32]{Data: src, Heads: heads}}
 					b.Run("in-place", func(b *testing.B) {
-						yardstick.Against(b, "of-rotate", func() { posenc.RotateIntoQuantized(rows.All(), nil, into) },
+						measure.Against(b, "of-rotate", func() { posenc.RotateIntoQuantized(rows.All(), nil, into) },
 							func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: inPlace, Heads: heads}) })
 					})
 					if tokens < 16384 {
@@ -51,7 +51,7 @@ func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, sca
 					size := (len(src)*4 + len(cache.Data)*int(unsafe.Sizeof(*new(D))) + 4*len(cache.Scales)) / 2
 					from, to := bytes.Repeat([]byte{1}, size), make([]byte, size)
 					b.Run("copy", func(b *testing.B) {
-						yardstick.Against(b, "of-copy", func() { posenc.RotateIntoQuantized(rows.All(), nil, into) }, func() { copy(to, from) })
+						measure.Against(b, "of-copy", func() { posenc.RotateIntoQuantized(rows.All(), nil, into) }, func() { copy(to, from) })
 					})
 				})
 			})

@@ -83,40 +83,37 @@ var (
 			return nil
 		}}
 	}})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.Unrotated", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
+	_ = neverFails("Rotary.Unrotated", nil, func(a *testkit.Arguments) func() {
 		r, tokens := rotaryOf(a), a.Number(0, 30)
-		return testkit.Call{Run: func() error { r.Unrotated(tokens); return nil }}
-	}})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.At", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
-		r := rotaryOf(a)
-		positions := a.Positions(a.Tokens())
-		return testkit.Call{Run: func() error { r.At(positions); return nil }}
-	}})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.AtFractional", NeverFails: true, Digests: atFractionalDigests, Call: func(a *testkit.Arguments) testkit.Call {
+		return func() { r.Unrotated(tokens) }
+	})
+	_ = neverFails("Rotary.At", nil, func(a *testkit.Arguments) func() {
+		r, positions := rotaryOf(a), a.Positions(a.Tokens())
+		return func() { r.At(positions) }
+	})
+	_ = neverFails("Rotary.AtFractional", atFractionalDigests, func(a *testkit.Arguments) func() {
 		r, positions := rotaryOf(a), testkit.Slice[float32](a, a.Tokens())
-		return testkit.Call{Run: func() error { r.AtFractional(positions); return nil }}
-	}})
-	_ = testkit.Register(testkit.Case{Function: "Rows.At", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
+		return func() { r.AtFractional(positions) }
+	})
+	_ = neverFails("Rows.At", nil, func(a *testkit.Arguments) func() {
 		rows, ids := rowsOfAnyKind(a), a.Positions(a.Tokens())
-		return testkit.Call{Run: func() error { rows.At(ids); return nil }}
-	}})
-	_ = testkit.Register(testkit.Case{Function: "Rows.AtSome", NeverFails: true, Digests: atSomeDigests, Call: func(a *testkit.Arguments) testkit.Call {
+		return func() { rows.At(ids) }
+	})
+	_ = neverFails("Rows.AtSome", atSomeDigests, func(a *testkit.Arguments) func() {
 		rows, ids := rowsOfAnyKind(a), a.Positions(a.Tokens())
-		return testkit.Call{Run: func() error { rows.AtSome(ids); return nil }}
-	}})
-	_ = testkit.Register(testkit.Case{Function: "Rows.All", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
-		rows := rowsOfAnyKind(a)
-		return testkit.Call{Run: func() error { rows.All(); return nil }}
-	}})
-	_ = testkit.Register(testkit.Case{Function: "Rows.Len", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
-		cfg, t := tableOf[float32](a, false)
-		rows, err := posenc.NewRows(cfg, t)
-		if err != nil {
-			rows = new(posenc.Rows)
-		}
-		return testkit.Call{Run: func() error { rows.Len(); return nil }}
-	}})
+		return func() { rows.AtSome(ids) }
+	})
+	_ = neverFails("Rows.All", nil, func(a *testkit.Arguments) func() { rows := rowsOfAnyKind(a); return func() { rows.All() } })
+	_ = neverFails("Rows.Len", nil, func(a *testkit.Arguments) func() { rows := rowsOfAnyKind(a); return func() { rows.Len() } })
 )
+
+// neverFails registers the case of a method that returns no error.
+func neverFails(function string, digests func(testkit.AddDigest), call func(a *testkit.Arguments) func()) struct{} {
+	return testkit.Register(testkit.Case{Function: function, NeverFails: true, Digests: digests, NoDigest: digests == nil, Call: func(a *testkit.Arguments) testkit.Call {
+		run := call(a)
+		return testkit.Call{Run: func() error { run(); return nil }}
+	}})
+}
 
 func rowsOfAnyKind(a *testkit.Arguments) *posenc.Rows {
 	switch a.Below(4) {

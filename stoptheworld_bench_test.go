@@ -41,7 +41,9 @@ func BenchmarkStopTheWorld(b *testing.B) {
 			var done sync.WaitGroup
 			stop := make(chan struct{})
 			if work.call != nil {
-				done.Go(func() {
+				done.Add(1)
+				go func() {
+					defer done.Done()
 					for {
 						select {
 						case <-stop:
@@ -52,7 +54,7 @@ func BenchmarkStopTheWorld(b *testing.B) {
 							panic(err)
 						}
 					}
-				})
+				}()
 			}
 			sample := []metrics.Sample{{Name: "/sched/pauses/stopping/gc:seconds"}}
 			counts := func() []uint64 {

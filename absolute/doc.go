@@ -18,7 +18,7 @@
 //
 //   - [AddEmbeddings] adds rows of position tables, token type tables and others.
 //   - [InterpolateTable] and [InterpolateGrid] resize a table for longer sequences and
-//     larger images.
+//     larger images; [GridWeights] writes the weights alone.
 //
 // [PaddedPositions] and [DETRPositions] write the positions for models that do not simply
 // count them.
@@ -48,7 +48,8 @@
 // # Errors, concurrency, implementations
 //
 // These are as in package [posenc]. It also has [posenc.Element] and the errors that this
-// package wraps. All checks come before the first write: after an error nothing has changed.
-// Any range of tokens may be a separate call, from any goroutine. The functions that return
-// a Sinusoidal, InterpolateGrid and errors allocate; nothing else does.
+// package wraps: ErrConfig in functions that return a Sinusoidal. All checks come before
+// the first write: after an error nothing has changed. Any range of tokens may be a
+// separate call, from any goroutine. The functions that return a Sinusoidal,
+// InterpolateGrid and errors allocate; nothing else does.
 package absolute

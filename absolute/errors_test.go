@@ -102,15 +102,25 @@ func TestLearnedErrors(t *testing.T) {
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src has 12 elements, want SrcHeight*SrcWidth*Dim = 8")
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst has 8 elements, want DstHeight*DstWidth*Dim, more than an int can count")
 	for says, o := range map[string]absolute.InterpolateGridOptions{
-		"options.Antialias is true, want false with Bilinear":                        {Bilinear: true, Antialias: true},
-		"options.AlignCorners is true, want false without Bilinear":                  {AlignCorners: true},
-		"options.ZeroPadding is true, want false without Bilinear":                   {ZeroPadding: true},
+		"options.Bilinear is true, want false with Antialias":                        {Bilinear: true, Antialias: true},
+		"options.AlignCorners is true, want false with Antialias":                    {AlignCorners: true, Antialias: true},
+		"options.ZeroPadding is true, want false with Antialias":                     {ZeroPadding: true, Antialias: true},
+		"options.Float32 is true, want false with Antialias":                         {Float32: true, Antialias: true},
 		"options.MergeSize is 3, want 0 or a divisor of DstHeight 2 and DstWidth 2":  {MergeSize: 3},
 		"options.MergeSize is -1, want 0 or a divisor of DstHeight 2 and DstWidth 2": {MergeSize: -1},
 	} {
 		o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth, o.Dim = 2, 2, 3, 2, 2
-		fails(absolute.InterpolateGrid(x, table, o), posenc.ErrShape, says)
+		fails(absolute.InterpolateGrid(x, table, o), posenc.ErrShape, "InterpolateGrid: "+says)
+		fails(absolute.GridWeights(nil, nil, o), posenc.ErrShape, "GridWeights: "+says)
 	}
+	four := absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 1, SrcHeight: 1, SrcWidth: 2, Bilinear: true}
+	indices := make([]int32, 8)
+	fails(absolute.GridWeights(indices[:7], x, four), posenc.ErrLength, "absolute.GridWeights: indices has 7 elements, want DstHeight*DstWidth*4 = 8")
+	fails(absolute.GridWeights(indices, x[:7], four), posenc.ErrLength, "weights has 7 elements")
+	fails(absolute.GridWeights(indices, unsafe.Slice((*float32)(unsafe.Pointer(&indices[0])), 8), four), posenc.ErrOverlap, "indices is sharing memory with weights")
+	four.SrcHeight, four.SrcWidth = 1<<16, 1<<15
+	fails(absolute.GridWeights(indices, x, four), posenc.ErrShape, "options.SrcHeight is 65536, want at most 2^31-1 patches, with SrcWidth 32768")
+	fails(absolute.GridWeights(indices, x, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 1, SrcHeight: 1, SrcWidth: 2, Antialias: true}), posenc.ErrShape, "options.Antialias is true, want false")
 	fails(absolute.InterpolateGrid(make([]float32, 1<<15), make([]float32, 1<<14), absolute.InterpolateGridOptions{DstHeight: 1 << 15, DstWidth: 1, SrcHeight: 1, SrcWidth: 1 << 14, Dim: 1, Antialias: true}), posenc.ErrShape, "options.DstHeight is 32768")
 	fails(absolute.InterpolateGrid(x[:4], x[2:6], absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 1, SrcHeight: 1, SrcWidth: 2, Dim: 2}), posenc.ErrOverlap, "dst")
 }

@@ -124,6 +124,33 @@ func ExampleInterpolateGrid() {
 	// [7.000 -0.260 0.326 0.913 0.913 1.500 2.087 2.087 2.674 3.260]
 }
 
+// A learned grid of 3 by 3 positions, as Qwen3-VL resamples it for an image of 2 by 4 patches:
+// each patch takes four learned positions.
+func ExampleGridWeights() {
+	options := absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 4, SrcHeight: 3, SrcWidth: 3, Bilinear: true, AlignCorners: true, Float32: true, MergeSize: 2}
+	const patches, taps = 2 * 4, 4
+	indices, weights := make([]int32, patches*taps), make([]float32, patches*taps)
+	if err := absolute.GridWeights(indices, weights, options); err != nil {
+		log.Fatal(err)
+	}
+
+	table := []float32{ // [rows][columns], of one element
+		0, 1, 2,
+		10, 11, 12,
+		20, 21, 22,
+	}
+	for p := range patches {
+		position := float32(0)
+		for i := p * taps; i < (p+1)*taps; i++ {
+			position += float32(weights[i] * table[indices[i]])
+		}
+		fmt.Printf("%.2f ", position)
+	}
+	fmt.Println()
+	// Output:
+	// 0.00 0.67 20.00 20.67 1.33 2.00 21.33 22.00
+}
+
 // Position 1 as several models encode it, in 8 channels.
 func ExampleSinusoidal() {
 	vaswani, err1 := absolute.Vaswani(8)

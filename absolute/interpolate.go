@@ -1,7 +1,9 @@
 package absolute
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
@@ -58,16 +60,17 @@ func InterpolateTable(dst, src []float32, dim int) error {
 	return nil
 }
 
-// InterpolateGridOptions has the sizes of the two grids of [InterpolateGrid] and the method
-// of interpolation.
+// InterpolateGridOptions has the sizes of the two grids of [InterpolateGrid] and [GridWeights] and the
+// method of interpolation.
 type InterpolateGridOptions struct {
 	DstHeight, DstWidth int  // size of dst in patches, each from 1 to 2^24
 	SrcHeight, SrcWidth int  // size of src in patches, each from 1 to 2^24
-	Dim                 int  // elements of a patch
+	Dim                 int  // elements of a patch; GridWeights does not use it
 	Antialias           bool // bicubic with antialiasing (timm, DINOv2 with registers); without it as in ViT and DINOv2
 	Bilinear            bool // bilinear instead of bicubic; not with Antialias
-	AlignCorners        bool // with Bilinear: the outermost centres of both grids coincide (align_corners=True)
-	ZeroPadding         bool // with Bilinear: patches beyond the border count as 0 (grid_sample's padding_mode="zeros")
+	AlignCorners        bool // the outermost centres of both grids coincide (align_corners=True); not with Antialias
+	ZeroPadding         bool // patches beyond the border count as 0 (grid_sample's padding_mode="zeros"); not with Antialias
+	Float32             bool // weights, products and sums in float32, weights with the bits of transformers 5.23; not with Antialias
 	MergeSize           int  // dst is ordered in blocks of MergeSize*MergeSize patches; it divides DstHeight and DstWidth; 0 means 1: row by row
 }
 
@@ -97,7 +100,9 @@ type InterpolateGridOptions struct {
 //
 // With Bilinear the sum takes two rows. q is the integer part of v-1/2 (rounded down) and f
 // the rounded fraction: row q has weight 1-f, row q+1 has weight f. A row beyond the border
-// is replaced by the row at the border, or left out with ZeroPadding. With AlignCorners
+// is replaced by the row at the border.
+//
+// ZeroPadding leaves out rows beyond the border. With AlignCorners
 // y*(SrcHeight-1)/(DstHeight-1) takes the place of v-1/2; it is 0 where DstHeight is 1.
 //
 // w(c) is computed in the same way from columns.
@@ -113,6 +118,15 @@ type InterpolateGridOptions struct {
 // start at 0 and add rows, and columns, in ascending order; a border row that stands in for
 // several is added several times. Each product, sum and quotient is rounded to float64.
 //
+// With Float32 each operation rounds to float32, without fused multiply-add, as
+// get_vision_interpolation_indices_and_weights of transformers 5.23 does on a CPU:
+//
+//	v-1/2 = (y+1/2)*SrcHeight/DstHeight - 1/2        or, with AlignCorners, y*(SrcHeight-1)/max(DstHeight-1, 1)
+//	dst[y][x] = sum over r and c of (w(r)*w(c)) * src[r][c]
+//
+// f is v-1/2 less its integer part. A bilinear weight is 1-f, or 1-(1-f), and k is
+// (((a+2)t - (a+3))t)t + 1 and ((at - 5a)t + 8a)t - 4a.
+//
 // dst is [DstHeight][DstWidth][Dim], src is [SrcHeight][SrcWidth][Dim], and they must not share
 // elements. With Antialias the larger height times the larger width must be at most 64 times the
 // patches of both grids. The row of a class token is not part of the grid; copy it yourself. A
@@ -121,27 +135,11 @@ type InterpolateGridOptions struct {
 func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	const function = "absolute.InterpolateGrid"
 	o := &options
-	for _, size := range []struct {
-		name  string
-		value int
-	}{{"DstHeight", o.DstHeight}, {"DstWidth", o.DstWidth}, {"SrcHeight", o.SrcHeight}, {"SrcWidth", o.SrcWidth}} {
-		if size.value < 1 || size.value > maxInterpolated {
-			return argument.Error(posenc.ErrShape, function, "options."+size.name, size.value, "from 1 to 2^24")
-		}
-	}
 	if o.Dim < 1 {
 		return argument.Error(posenc.ErrShape, function, "options.Dim", o.Dim, "at least 1")
 	}
-	m := max(o.MergeSize, 1)
-	switch {
-	case o.Bilinear && o.Antialias:
-		return argument.Error(posenc.ErrShape, function, "options.Antialias", true, "false with Bilinear")
-	case o.AlignCorners && !o.Bilinear:
-		return argument.Error(posenc.ErrShape, function, "options.AlignCorners", true, "false without Bilinear")
-	case o.ZeroPadding && !o.Bilinear:
-		return argument.Error(posenc.ErrShape, function, "options.ZeroPadding", true, "false without Bilinear")
-	case o.MergeSize < 0 || o.DstHeight%m != 0 || o.DstWidth%m != 0:
-		return argument.Error(posenc.ErrShape, function, "options.MergeSize", o.MergeSize, "0 or a divisor of DstHeight %d and DstWidth %d", o.DstHeight, o.DstWidth)
+	if err := o.check(function); err != nil {
+		return err
 	}
 	for _, grid := range []struct {
 		name, factors      string
@@ -160,15 +158,18 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	if argument.Overlap(dst, src) {
 		return argument.Error(posenc.ErrOverlap, function, "dst", "sharing elements with src", "another slice")
 	}
-	weigh := o.weights()
-	var rows, columns []weight
+	var rows, columns []tap
+	beyond := func(t tap) bool { return t.beyond }
 	for y := range o.DstHeight {
 		kernels.BeforeFMA()
-		rows = weigh(rows[:0], y, o.SrcHeight, o.DstHeight)
+		rows = slices.DeleteFunc(o.taps(rows[:0], y, o.SrcHeight, o.DstHeight), beyond)
 		for x := range o.DstWidth {
-			columns = weigh(columns[:0], x, o.SrcWidth, o.DstWidth)
-			block := y/m*(o.DstWidth/m) + x/m
-			to := dst[((block*m+y%m)*m+x%m)*o.Dim:][:o.Dim]
+			columns = slices.DeleteFunc(o.taps(columns[:0], x, o.SrcWidth, o.DstWidth), beyond)
+			to := dst[o.patch(y, x)*o.Dim:][:o.Dim]
+			if o.Float32 {
+				o.sum32(to, src, rows, columns)
+				continue
+			}
 			for j := range to {
 				sum := 0.0
 				for _, row := range rows {
@@ -185,33 +186,165 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	return nil
 }
 
-// weights returns a function that appends the weights with which n elements of src make
-// element i of the m elements of dst, along one side of the grid.
-func (o *InterpolateGridOptions) weights() func(weights []weight, i, n, m int) []weight {
-	switch {
-	case o.Antialias:
-		return wideCubicWeights
-	case !o.Bilinear:
-		return cubicWeights
-	}
-	return func(weights []weight, i, n, m int) []weight {
-		whole, f := 0, 0.0
-		switch {
-		case !o.AlignCorners:
-			whole, f = centre(i, n, m)
-		case m > 1:
-			at := int64(i) * int64(n-1)
-			whole, f = int(at/int64(m-1)), float64(at%int64(m-1))/float64(m-1)
-		}
-		for j, w := range [2]float64{1 - f, f} {
-			if of := whole + j; of >= 0 && of < n {
-				weights = append(weights, weight{of, w})
-			} else if !o.ZeroPadding {
-				weights = append(weights, weight{min(max(of, 0), n-1), w})
+// sum32 sets a patch to the sum of weights times patches of src, in float32.
+func (o *InterpolateGridOptions) sum32(to, src []float32, rows, columns []tap) {
+	clear(to)
+	for _, row := range rows {
+		for _, column := range columns {
+			weight := float32(row.weight * column.weight)
+			for j, value := range src[(row.of*o.SrcWidth+column.of)*o.Dim:][:o.Dim] {
+				to[j] += float32(weight * value)
 			}
 		}
-		return weights
 	}
+}
+
+// GridWeights computes which patches of a learned grid make each patch of another, and with
+// which weights, for an engine that gathers them itself. indices and weights are
+// [DstHeight*DstWidth][taps], where a patch takes 4 taps with Bilinear and 16 without, and src is row
+// by row, as in [InterpolateGrid]:
+//
+//	dst[p] = sum over k of weights[p][k]*src[indices[p][k]]
+//
+// A weight is the product w(r)*w(c) of InterpolateGrid, rounded to float32. A patch beyond the
+// border has the index of the patch at the border, with ZeroPadding weight 0. The frames of a video all
+// have the same weights. Errors wrap ErrShape (the options; Antialias, which takes other numbers of
+// patches; SrcHeight*SrcWidth above 2^31-1), [posenc.ErrLength] or [posenc.ErrOverlap]. Source:
+// get_vision_interpolation_indices_and_weights of transformers.
+func GridWeights(indices []int32, weights []float32, options InterpolateGridOptions) error {
+	const function = "absolute.GridWeights"
+	o := &options
+	if err := o.check(function); err != nil {
+		return err
+	}
+	if o.Antialias {
+		return argument.Error(posenc.ErrShape, function, "options.Antialias", true, "false")
+	}
+	if int64(o.SrcHeight)*int64(o.SrcWidth) > math.MaxInt32 {
+		return argument.Error(posenc.ErrShape, function, "options.SrcHeight", o.SrcHeight, "at most 2^31-1 patches, with SrcWidth %d", o.SrcWidth)
+	}
+	taps := 16
+	if o.Bilinear {
+		taps = 4
+	}
+	patches, ok := argument.Multiply(o.DstHeight, o.DstWidth)
+	want, fits := argument.Multiply(patches, taps)
+	for _, dst := range []struct {
+		name string
+		len  int
+	}{{"indices", len(indices)}, {"weights", len(weights)}} {
+		if !ok || !fits || dst.len != want {
+			return argument.Error(posenc.ErrLength, function, dst.name, argument.Elements(dst.len), "%s", product(fmt.Sprintf("DstHeight*DstWidth*%d", taps), want, ok && fits))
+		}
+	}
+	if argument.Overlap(indices, weights) {
+		return argument.Error(posenc.ErrOverlap, function, "indices", "sharing memory with weights", "another slice")
+	}
+	var rowTaps, columnTaps [4]tap
+	for y := range o.DstHeight {
+		kernels.BeforeFMA()
+		rows := o.taps(rowTaps[:0], y, o.SrcHeight, o.DstHeight)
+		for x := range o.DstWidth {
+			columns := o.taps(columnTaps[:0], x, o.SrcWidth, o.DstWidth)
+			at := o.patch(y, x) * taps
+			for _, row := range rows {
+				for _, column := range columns {
+					indices[at], weights[at] = int32(row.of*o.SrcWidth+column.of), float32(row.weight*column.weight)
+					at++
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// check checks the sizes and the method.
+func (o *InterpolateGridOptions) check(function string) error {
+	for _, size := range []struct {
+		name  string
+		value int
+	}{{"DstHeight", o.DstHeight}, {"DstWidth", o.DstWidth}, {"SrcHeight", o.SrcHeight}, {"SrcWidth", o.SrcWidth}} {
+		if size.value < 1 || size.value > maxInterpolated {
+			return argument.Error(posenc.ErrShape, function, "options."+size.name, size.value, "from 1 to 2^24")
+		}
+	}
+	m := max(o.MergeSize, 1)
+	for _, option := range []struct {
+		name string
+		set  bool
+	}{{"Bilinear", o.Bilinear}, {"AlignCorners", o.AlignCorners}, {"ZeroPadding", o.ZeroPadding}, {"Float32", o.Float32}} {
+		if o.Antialias && option.set {
+			return argument.Error(posenc.ErrShape, function, "options."+option.name, true, "false with Antialias")
+		}
+	}
+	if o.MergeSize < 0 || o.DstHeight%m != 0 || o.DstWidth%m != 0 {
+		return argument.Error(posenc.ErrShape, function, "options.MergeSize", o.MergeSize, "0 or a divisor of DstHeight %d and DstWidth %d", o.DstHeight, o.DstWidth)
+	}
+	return nil
+}
+
+// patch returns the number of the patch of dst in a row and a column.
+func (o *InterpolateGridOptions) patch(y, x int) int {
+	m := max(o.MergeSize, 1)
+	return ((y/m*(o.DstWidth/m)+x/m)*m+y%m)*m + x%m
+}
+
+// tap is an element of a source with its weight.
+type tap struct {
+	of     int
+	weight float64
+	beyond bool // it stands in for one beyond the border, and counts as 0
+}
+
+// taps appends the elements of src, n along one side of the grid, that make element i of the m
+// elements of dst. With Float32 all numbers are float32: a float64 that is rounded to float32 after each
+// operation is the same.
+func (o *InterpolateGridOptions) taps(list []tap, i, n, m int) []tap {
+	if o.Antialias {
+		return wideCubicTaps(list, i, n, m)
+	}
+	whole, f := o.source(i, n, m)
+	weights, first, end := [4]float64{1: 1 - f, 2: f}, 1, 3 // of the elements from whole-1 on
+	if o.Float32 {
+		weights[1] = float64(float32(1 - f))
+		weights[2] = float64(float32(1 - weights[1]))
+	}
+	if !o.Bilinear {
+		first, end = 0, 4
+		for j, t := range [4]float64{1 + f, f, 1 - f, 2 - f} {
+			if o.Float32 {
+				weights[j] = float64(cubic32(float32(t)))
+			} else {
+				weights[j] = cubic(-0.75, t)
+			}
+		}
+	}
+	for j := first; j < end; j++ {
+		t := tap{of: min(max(whole-1+j, 0), n-1), weight: weights[j]}
+		if o.ZeroPadding && t.of != whole-1+j {
+			t.weight *= 0 // of either sign
+			t.beyond = true
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// source returns where element i of m lies among n, as a whole number and the rest.
+func (o *InterpolateGridOptions) source(i, n, m int) (whole int, rest float64) {
+	switch {
+	case o.Float32:
+		at := float32((float32(i)+0.5)*float32(n)/float32(m)) - 0.5
+		if o.AlignCorners {
+			at = float32(i) * float32(n-1) / float32(max(m-1, 1))
+		}
+		floor := float32(math.Floor(float64(at)))
+		return int(floor), float64(at - floor)
+	case o.AlignCorners:
+		at, steps := int64(i)*int64(n-1), int64(max(m-1, 1))
+		return int(at / steps), float64(at%steps) / float64(steps)
+	}
+	return centre(i, n, m)
 }
 
 // centre returns (i+1/2)*n/m - 1/2, for n and m up to 2^24, as a whole number and
@@ -225,24 +358,9 @@ func centre(i, n, m int) (whole int, rest float64) {
 	return int(quotient), float64(remainder) / float64(denominator)
 }
 
-// weight is the weight of an element of a source.
-type weight struct {
-	of     int
-	weight float64
-}
-
-// cubicWeights appends the weights of the elements, of n, that make element i of m.
-func cubicWeights(weights []weight, i, n, m int) []weight {
-	whole, f := centre(i, n, m)
-	for j, t := range [4]float64{1 + f, f, 1 - f, 2 - f} {
-		weights = append(weights, weight{min(max(whole-1+j, 0), n-1), cubic(-0.75, t)})
-	}
-	return weights
-}
-
-// wideCubicWeights is cubicWeights with antialiasing: of a kernel that is as wide
-// as the larger elements. Nothing overflows, for n and m up to 2^24.
-func wideCubicWeights(weights []weight, i, n, m int) []weight {
+// wideCubicTaps is taps with antialiasing: of a kernel that is as wide as the larger elements.
+// Nothing overflows, for n and m up to 2^24.
+func wideCubicTaps(list []tap, i, n, m int) []tap {
 	// The element at j is (2j+1)*m - (2i+1)*n from the centre, in units of which the
 	// width of the larger elements has 2*max(n, m).
 	unit, centre := 2*int64(max(n, m)), int64(2*i+1)*int64(n)
@@ -254,13 +372,13 @@ func wideCubicWeights(weights []weight, i, n, m int) []weight {
 		}
 		if distance > -2*unit {
 			w := cubic(-0.5, math.Abs(float64(distance)/float64(unit)))
-			weights, sum = append(weights, weight{int(j), w}), sum+w
+			list, sum = append(list, tap{of: int(j), weight: w}), sum+w
 		}
 	}
-	for j := range weights {
-		weights[j].weight /= sum
+	for j := range list {
+		list[j].weight /= sum
 	}
-	return weights
+	return list
 }
 
 // cubic returns the kernel of Keys at a distance from 0 to 2.
@@ -269,4 +387,17 @@ func cubic(a, t float64) float64 {
 		return math.FMA(math.FMA(a+2, t, -(a+3)), float64(t*t), 1)
 	}
 	return math.FMA(math.FMA(math.FMA(a, t, -5*a), t, 8*a), t, -4*a)
+}
+
+// cubic32 is cubic in float32, with a = -3/4.
+func cubic32(t float32) float32 {
+	const a = -0.75
+	if t <= 1 {
+		w := float32((a+2)*t) - (a + 3)
+		w = float32(w * t)
+		return float32(w*t) + 1
+	}
+	w := float32(a*t) - 5*a
+	w = float32(w*t) + 8*a
+	return float32(w*t) - 4*a
 }

@@ -38,20 +38,7 @@ var (
 	})
 	_ = testkit.Register(testkit.Case{Function: "InterpolateGrid",
 		Call: func(a *testkit.Arguments) testkit.Call {
-			o := absolute.InterpolateGridOptions{DstHeight: a.Number(1, 12), DstWidth: a.Number(1, 12), SrcHeight: a.Number(1, 12), SrcWidth: a.Number(1, 12), Dim: a.Number(1, 5), Antialias: a.Yes()}
-			if !a.Any() && a.Below(16) == 0 { // as long across each other as only antialiasing forbids
-				o = absolute.InterpolateGridOptions{DstHeight: 1, DstWidth: 300, SrcHeight: 300, SrcWidth: 1, Dim: 1}
-			}
-			if a.Yes() {
-				o.Bilinear, o.Antialias, o.AlignCorners, o.ZeroPadding = true, a.Rarely(), a.Yes(), a.Yes()
-			}
-			if small := o.DstHeight < 99 && o.DstWidth < 99; a.Below(3) == 0 && (small || a.Any()) {
-				o.MergeSize = a.Number(1, 3)
-				if m := o.MergeSize; small && m >= 1 && m < 9 && !a.Rarely() {
-					o.DstHeight, o.DstWidth = o.DstHeight*m, o.DstWidth*m
-				}
-			}
-			o.AlignCorners, o.ZeroPadding = o.AlignCorners || a.Rarely(), o.ZeroPadding || a.Rarely()
+			o := gridOptions(a)
 			src, dst := testkit.Slice[float32](a, testkit.Small(o.Dim, o.SrcHeight, o.SrcWidth)), testkit.Output[float32](a, testkit.Small(o.Dim, o.DstHeight, o.DstWidth))
 			return testkit.Call{
 				Run:       func() error { return absolute.InterpolateGrid(dst, src, o) },
@@ -74,9 +61,62 @@ var (
 					absolute.InterpolateGridOptions{SrcHeight: 5, SrcWidth: 4, DstHeight: 6, DstWidth: 8, Dim: 3, Bilinear: true, AlignCorners: true, MergeSize: 2}))
 				d.Add(dst)
 			})
+			add("InterpolateGrid/float32", func(d *testkit.Digest) {
+				digestGrids(d, absolute.InterpolateGridOptions{Float32: true, ZeroPadding: true}, absolute.InterpolateGridOptions{Float32: true, Bilinear: true, AlignCorners: true})
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "GridWeights",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			o := gridOptions(a)
+			o.Antialias = a.Rarely()
+			taps := testkit.Small(gridTaps(o), o.DstHeight, o.DstWidth)
+			indices, weights := testkit.Output[int32](a, taps), testkit.Output[float32](a, taps)
+			return testkit.Call{
+				Run: func() error { return absolute.GridWeights(indices, weights, o) },
+				Right: func() bool {
+					return gridOptionsRight(o) && !o.Antialias && float64(o.SrcHeight)*float64(o.SrcWidth) < 1<<31 &&
+						float64(len(indices)) == float64(o.DstHeight)*float64(o.DstWidth)*float64(gridTaps(o)) && len(weights) == len(indices) && !testkit.Share(indices, weights)
+				},
+				Want: func() { gridWeightsPlain(indices, weights, o) },
+			}
+		},
+		OnStack: func() error {
+			var indices [3 * 2 * 16]int32
+			var weights [3 * 2 * 16]float32
+			return absolute.GridWeights(indices[:], weights[:], absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 2, SrcHeight: 5, SrcWidth: 4})
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("GridWeights", func(d *testkit.Digest) {
+				for _, o := range []absolute.InterpolateGridOptions{{}, {Bilinear: true}, {Float32: true}, {Bilinear: true, Float32: true}} {
+					o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth = 9, 4, 5, 7
+					indices, weights := make([]int32, 36*gridTaps(o)), make([]float32, 36*gridTaps(o))
+					d.Must(absolute.GridWeights(indices, weights, o))
+					d.Add(indices)
+					d.Add(weights)
+				}
+			})
 		},
 	})
 )
+
+// gridOptions are sizes and a method, rarely wrong ones.
+func gridOptions(a *testkit.Arguments) absolute.InterpolateGridOptions {
+	o := absolute.InterpolateGridOptions{DstHeight: a.Number(1, 12), DstWidth: a.Number(1, 12), SrcHeight: a.Number(1, 12), SrcWidth: a.Number(1, 12), Dim: a.Number(1, 5), Antialias: a.Yes()}
+	if !a.Any() && a.Below(16) == 0 { // as long across each other as only antialiasing forbids
+		o = absolute.InterpolateGridOptions{DstHeight: 1, DstWidth: 300, SrcHeight: 300, SrcWidth: 1, Dim: 1}
+	}
+	if a.Yes() {
+		o.Antialias, o.Bilinear, o.AlignCorners, o.ZeroPadding, o.Float32 = a.Rarely(), a.Yes(), a.Yes(), a.Yes(), a.Yes()
+	}
+	if small := o.DstHeight < 99 && o.DstWidth < 99; a.Below(3) == 0 && (small || a.Any()) {
+		o.MergeSize = a.Number(1, 3)
+		if m := o.MergeSize; small && m >= 1 && m < 9 && !a.Rarely() {
+			o.DstHeight, o.DstWidth = o.DstHeight*m, o.DstWidth*m
+		}
+	}
+	return o
+}
 
 // digestGrids interpolates grids of several shapes.
 func digestGrids(d *testkit.Digest, list ...absolute.InterpolateGridOptions) {
@@ -90,18 +130,27 @@ func digestGrids(d *testkit.Digest, list ...absolute.InterpolateGridOptions) {
 	}
 }
 
-func gridRight(dst, src []float32, o absolute.InterpolateGridOptions) bool {
+func gridTaps(o absolute.InterpolateGridOptions) int {
+	if o.Bilinear {
+		return 4
+	}
+	return 16
+}
+
+func gridOptionsRight(o absolute.InterpolateGridOptions) bool {
 	for _, n := range []int{o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth} {
 		if n < 1 || n > 1<<24 {
 			return false
 		}
 	}
+	m := max(o.MergeSize, 1)
+	return o.MergeSize >= 0 && o.DstHeight%m == 0 && o.DstWidth%m == 0 && !(o.Antialias && (o.Bilinear || o.AlignCorners || o.ZeroPadding || o.Float32))
+}
+
+func gridRight(dst, src []float32, o absolute.InterpolateGridOptions) bool {
 	product := func(height, width int) float64 { return float64(height) * float64(width) } // exact
 	dstPatches, srcPatches := product(o.DstHeight, o.DstWidth), product(o.SrcHeight, o.SrcWidth)
-	if m := max(o.MergeSize, 1); o.MergeSize < 0 || o.DstHeight%m != 0 || o.DstWidth%m != 0 || o.Bilinear && o.Antialias || !o.Bilinear && (o.AlignCorners || o.ZeroPadding) {
-		return false
-	}
-	return o.Dim >= 1 && float64(len(dst)) == dstPatches*float64(o.Dim) && float64(len(src)) == srcPatches*float64(o.Dim) && !testkit.Share(dst, src) &&
+	return gridOptionsRight(o) && o.Dim >= 1 && float64(len(dst)) == dstPatches*float64(o.Dim) && float64(len(src)) == srcPatches*float64(o.Dim) && !testkit.Share(dst, src) &&
 		(!o.Antialias || product(max(o.DstHeight, o.SrcHeight), max(o.DstWidth, o.SrcWidth)) <= 64*(dstPatches+srcPatches))
 }
 
@@ -119,26 +168,108 @@ func interpolateTablePlain(dst, src []float32, dim int) {
 
 func interpolateGridPlain(dst, src []float32, o absolute.InterpolateGridOptions) {
 	patches := patchesInBlocks(o.DstHeight, o.DstWidth, max(o.MergeSize, 1))
-	weights := func(i, n, m int) ([]int, []float64) {
-		if o.Bilinear {
-			return plainBilinearWeights(i, n, m, o)
-		}
-		return plainGridWeights(i, n, m, o.Antialias)
-	}
 	for i := range dst {
 		patch, j := patches[i/o.Dim], i%o.Dim
-		rows, rowWeights := weights(patch/o.DstWidth, o.SrcHeight, o.DstHeight)
-		columns, columnWeights := weights(patch%o.DstWidth, o.SrcWidth, o.DstWidth)
-		sum := 0.0
+		rows, rowWeights := plainWeights(patch/o.DstWidth, o.SrcHeight, o.DstHeight, o)
+		columns, columnWeights := plainWeights(patch%o.DstWidth, o.SrcWidth, o.DstWidth, o)
+		sum, sum32 := 0.0, float32(0)
 		for a, row := range rows {
 			line := 0.0
 			for b, column := range columns {
-				line += float64(columnWeights[b] * float64(src[(row*o.SrcWidth+column)*o.Dim+j]))
+				if row < 0 || column < 0 {
+					continue
+				}
+				value := src[(row*o.SrcWidth+column)*o.Dim+j]
+				line += float64(columnWeights[b] * float64(value))
+				sum32 += float32(float32(float32(rowWeights[a])*float32(columnWeights[b])) * value)
 			}
 			sum += float64(rowWeights[a] * line)
 		}
 		dst[i] = float32(sum)
+		if o.Float32 {
+			dst[i] = sum32
+		}
 	}
+}
+
+// gridWeightsPlain finds the patch at the border by the same sizes without ZeroPadding.
+func gridWeightsPlain(indices []int32, weights []float32, o absolute.InterpolateGridOptions) {
+	border := o
+	border.ZeroPadding = false
+	for i, patch := range patchesInBlocks(o.DstHeight, o.DstWidth, max(o.MergeSize, 1)) {
+		rows, rowWeights := plainWeights(patch/o.DstWidth, o.SrcHeight, o.DstHeight, border)
+		columns, columnWeights := plainWeights(patch%o.DstWidth, o.SrcWidth, o.DstWidth, border)
+		inRows, _ := plainWeights(patch/o.DstWidth, o.SrcHeight, o.DstHeight, o)
+		inColumns, _ := plainWeights(patch%o.DstWidth, o.SrcWidth, o.DstWidth, o)
+		for k := range gridTaps(o) {
+			a, b := k/len(columns), k%len(columns)
+			weight := float32(rowWeights[a] * columnWeights[b])
+			if inRows[a] < 0 || inColumns[b] < 0 {
+				weight *= 0
+			}
+			indices[i*gridTaps(o)+k], weights[i*gridTaps(o)+k] = int32(rows[a]*o.SrcWidth+columns[b]), weight
+		}
+	}
+}
+
+// plainWeights returns the elements of n that make element i of m, -1 for one beyond the border
+// that counts as 0, and their weights.
+func plainWeights(i, n, m int, o absolute.InterpolateGridOptions) (elements []int, weights []float64) {
+	if o.Antialias {
+		return plainAntialiased(i, n, m)
+	}
+	whole, f := plainCentre(i, n, m)
+	if o.AlignCorners {
+		at := big.NewRat(int64(i*(n-1)), int64(max(m-1, 1)))
+		whole = int(new(big.Int).Div(at.Num(), at.Denom()).Int64())
+		f, _ = at.Sub(at, big.NewRat(int64(whole), 1)).Float64()
+	}
+	first, distances := -1, []float64{1 + f, f, 1 - f, 2 - f}
+	for _, t := range distances {
+		weights = append(weights, plainCubic(-0.75, t))
+	}
+	if o.Bilinear {
+		first, weights = 0, []float64{1 - f, f}
+	}
+	if o.Float32 {
+		whole, weights = plainFloat32Weights(i, n, m, o)
+	}
+	for j := range weights {
+		element := min(max(whole+first+j, 0), n-1)
+		if o.ZeroPadding && element != whole+first+j {
+			element = -1
+		}
+		elements = append(elements, element)
+	}
+	return elements, weights
+}
+
+// plainFloat32Weights are the weights of transformers, every operation in float32.
+func plainFloat32Weights(i, n, m int, o absolute.InterpolateGridOptions) (whole int, weights []float64) {
+	half := float32(0.5)
+	at := float32(float32(float32(i)+half) * float32(n))
+	at = float32(at/float32(m)) - half
+	if o.AlignCorners {
+		at = float32(float32(i)*float32(n-1)) / float32(max(m-1, 1))
+	}
+	whole = int(math.Floor(float64(at)))
+	f := float32(at - float32(whole))
+	if o.Bilinear {
+		near := float32(1 - f)
+		return whole, []float64{float64(near), float64(1 - near)}
+	}
+	for k := -1; k <= 2; k++ {
+		t := float32(math.Abs(float64(f - float32(k))))
+		w := float32(float32(1.25*t) - 2.25)
+		w = float32(float32(w*t)*t) + 1
+		if t > 1 {
+			w = float32(-0.75*t) + 3.75
+			w = float32(w*t) - 6
+			w = float32(w*t) + 3
+		}
+		weights = append(weights, float64(w))
+	}
+	return whole, weights
 }
 
 // patchesInBlocks are the numbers of patches, counted row by row, as blocks follow each
@@ -156,22 +287,6 @@ func patchesInBlocks(height, width, m int) (list []int) {
 	return list
 }
 
-// plainBilinearWeights are two weights, from exact fractions.
-func plainBilinearWeights(i, n, m int, o absolute.InterpolateGridOptions) (elements []int, weights []float64) {
-	whole, f := plainCentre(i, n, m)
-	if o.AlignCorners {
-		at := big.NewRat(int64(i*(n-1)), int64(max(m-1, 1)))
-		whole = int(new(big.Int).Div(at.Num(), at.Denom()).Int64())
-		f, _ = at.Sub(at, big.NewRat(int64(whole), 1)).Float64()
-	}
-	for j, w := range []float64{1 - f, f} {
-		if of := min(max(whole+j, 0), n-1); of == whole+j || !o.ZeroPadding {
-			elements, weights = append(elements, of), append(weights, w)
-		}
-	}
-	return elements, weights
-}
-
 // plainCubic is the kernel of Keys at a distance, by Horner's rule.
 func plainCubic(a, t float64) float64 {
 	if t <= 1 {
@@ -181,31 +296,16 @@ func plainCubic(a, t float64) float64 {
 	return math.FMA(math.FMA(math.FMA(a, t, -5*a), t, 8*a), t, -4*a)
 }
 
-// plainGridWeights returns the weights of the elements, of n, that make element i of
-// m, as the documentation of InterpolateGrid has them, from exact fractions.
-func plainGridWeights(i, n, m int, antialias bool) (elements []int, weights []float64) {
-	fraction := func(a, b int) *big.Rat { return big.NewRat(int64(a), int64(b)) }
-	at := fraction((2*i+1)*n, 2*m)
-	a, s := -0.75, fraction(1, 1)
-	if antialias {
-		a = -0.5
-		if n > m {
-			s = fraction(n, m)
-		}
-	}
-	if !antialias {
-		whole, f := plainCentre(i, n, m)
-		for j, t := range []float64{1 + f, f, 1 - f, 2 - f} {
-			elements, weights = append(elements, min(max(whole-1+j, 0), n-1)), append(weights, plainCubic(a, t))
-		}
-		return elements, weights
-	}
+// plainAntialiased returns the weights of the elements, of n, that make element i of m, as the
+// documentation of InterpolateGrid has them with Antialias, from exact fractions.
+func plainAntialiased(i, n, m int) (elements []int, weights []float64) {
+	at, s := big.NewRat(int64((2*i+1)*n), int64(2*m)), big.NewRat(int64(max(n, m)), int64(m))
 	sum := 0.0
 	for j := range n {
-		distance := new(big.Rat).Sub(fraction(2*j+1, 2), at)
+		distance := new(big.Rat).Sub(big.NewRat(int64(2*j+1), 2), at)
 		if t, _ := distance.Abs(distance.Quo(distance, s)).Float64(); t < 2 {
-			elements, weights = append(elements, j), append(weights, plainCubic(a, t))
-			sum += plainCubic(a, t)
+			elements, weights = append(elements, j), append(weights, plainCubic(-0.5, t))
+			sum += plainCubic(-0.5, t)
 		}
 	}
 	for j := range weights {

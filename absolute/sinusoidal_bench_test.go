@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/internal/yardstick"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
@@ -34,7 +34,7 @@ func BenchmarkSinusoidal(b *testing.B) {
 		}
 		run := func(operation, unit string, work, rival func()) {
 			b.Run(fmt.Sprintf("tokens=%d/dim=%d/operation=%s", tokens, dim, operation), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) { yardstick.Against(b, unit, work, rival) })
+				testkit.BenchmarkEach(b, func(b *testing.B) { measure.Against(b, unit, work, rival) })
 			})
 		}
 		for _, order := range []string{"interleaved", "halves"} {

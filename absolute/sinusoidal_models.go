@@ -17,7 +17,7 @@ import (
 //
 //	row[2k], row[2k+1] = sin, cos of p*10000^(-2k/dim)
 //
-// dim is even, from 2 to 65536. Errors wrap ErrConfig.
+// dim is even, from 2 to 65536.
 func Vaswani(dim int) (*Sinusoidal, error) {
 	return ofBase10000("absolute.Vaswani", channels{dim, 2, 2}, dim/2, float64(dim/2), SinusoidalConfig{Order: SinCosInterleaved})
 }
@@ -29,7 +29,7 @@ func Vaswani(dim int) (*Sinusoidal, error) {
 //	row[k], row[n+k] = sin, cos of p*10000^(-2k/dim)
 //
 // dim is from 2 to 65536. An odd dim leaves out the cosine of the last frequency. Package
-// relative has the positions of Transformer-XL and XLNet. Errors wrap ErrConfig.
+// relative has the positions of Transformer-XL and XLNet.
 func Marian(dim int) (*Sinusoidal, error) {
 	return ofBase10000("absolute.Marian", channels{dim, 2, 1}, (dim+1)/2, float64(dim)/2, SinusoidalConfig{Order: SinThenCos})
 }
@@ -50,7 +50,7 @@ type Tensor2TensorConfig struct {
 //
 // The other elements are zero. As in tensor2tensor, MinTimescale multiplies frequencies. Add its
 // start_index to the positions. dim is from 2 to 65536, and every frequency must be from 2^-900
-// to below 2^50. Errors wrap ErrConfig.
+// to below 2^50.
 func Tensor2Tensor(dim int, cfg Tensor2TensorConfig) (*Sinusoidal, error) {
 	const function = "absolute.Tensor2Tensor"
 	if err := (channels{dim, 2, 1}).check(function); err != nil {
@@ -81,7 +81,6 @@ func Tensor2Tensor(dim int, cfg Tensor2TensorConfig) (*Sinusoidal, error) {
 //
 // The last element of an odd dim is zero, and so is the whole row of position padding.
 // [PaddedPositions] writes the positions, which start at padding+1. dim is from 4 to 65536.
-// Errors wrap ErrConfig.
 func Fairseq(dim int, padding int32) (*Sinusoidal, error) {
 	return ofBase10000("absolute.Fairseq", channels{dim, 4, 1}, dim/2, float64(dim/2-1), SinusoidalConfig{Order: SinThenCos, Padding: &padding})
 }
@@ -90,14 +89,13 @@ func Fairseq(dim int, padding int32) (*Sinusoidal, error) {
 //
 //	row[k], row[dim/2+k] = sin, cos of p*10000^(-k/(dim/2-1))
 //
-// dim is even, from 4 to 65536. Errors wrap ErrConfig.
+// dim is even, from 4 to 65536.
 func Whisper(dim int) (*Sinusoidal, error) {
 	return ofBase10000("absolute.Whisper", channels{dim, 4, 2}, dim/2, float64(dim/2-1), SinusoidalConfig{Order: SinThenCos})
 }
 
 // MusicGen returns the encoding of MusicGen's decoder: the one of [Whisper] with the cosines
-// first. The last element of an odd dim is zero. dim is from 4 to 65536. Errors wrap
-// ErrConfig.
+// first. The last element of an odd dim is zero. dim is from 4 to 65536.
 func MusicGen(dim int) (*Sinusoidal, error) {
 	return ofBase10000("absolute.MusicGen", channels{dim, 4, 1}, dim/2, float64(dim/2-1), SinusoidalConfig{Order: CosThenSin})
 }
@@ -118,8 +116,7 @@ type TimestepsConfig struct {
 //
 // With FlipSinToCos the cosines come first. The last element of an odd dim is zero. Timesteps t
 // are int32 or float32. OpenAI's guided-diffusion has DownscaleFreqShift 0 and FlipSinToCos. dim
-// is from 2 to 65536, and every frequency must be from 2^-900 to below 2^50. Errors wrap
-// ErrConfig.
+// is from 2 to 65536, and every frequency must be from 2^-900 to below 2^50.
 func Timesteps(dim int, cfg TimestepsConfig) (*Sinusoidal, error) {
 	const function = "absolute.Timesteps"
 	if err := (channels{dim, 2, 1}).check(function); err != nil {
@@ -157,7 +154,7 @@ func Timesteps(dim int, cfg TimestepsConfig) (*Sinusoidal, error) {
 // Axis 0 of the positions is the column of a patch and axis 1 its row, although MAE's source
 // names them the other way round. A class token has position -1 on axis 0, which gives a row of
 // zeros. dim is a multiple of 4, from 4 to 65536. [SinusoidalRows64] makes the tables as MAE
-// makes them. Errors wrap ErrConfig.
+// makes them.
 func MAE(dim int) (*Sinusoidal, error) {
 	class := int32(-1)
 	return ofBase10000("absolute.MAE", channels{dim, 4, 4}, dim/4, float64(dim/4), SinusoidalConfig{Order: SinThenCos, Axes: 2, Padding: &class})
@@ -171,7 +168,7 @@ func MAE(dim int) (*Sinusoidal, error) {
 //
 // Axis 0 is y and axis 1 is x, as [DETRPositions] writes them. A row has 2*features elements.
 // features is even, from 2 to 32768; DETR has 128. temperature is finite and above 1; DETR has
-// 10000. Every frequency must be at least 2^-900. Errors wrap ErrConfig.
+// 10000. Every frequency must be at least 2^-900.
 func DETR(features int, temperature float64) (*Sinusoidal, error) {
 	const function = "absolute.DETR"
 	if features < 2 || features%2 != 0 || features > frequency.MaxRotaryDim/2 {
@@ -199,7 +196,7 @@ type MLXConfig struct {
 //	row[k], row[n+k] = Amplitude * sin, cos of p*MaxFreq*(MinFreq/MaxFreq)^(k/(n-1))
 //
 // With CosFirst the cosines come first. For full_turns, multiply both frequencies by 2π. dim is
-// even, from 2 to 65536; with dim 2 the only frequency is MaxFreq. Errors wrap ErrConfig.
+// even, from 2 to 65536; with dim 2 the only frequency is MaxFreq.
 func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 	const function = "absolute.MLX"
 	if err := (channels{dim, 2, 2}).check(function); err != nil {

@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/yardstick"
+	"github.com/go-posenc/posenc/internal/measure"
 )
 
 func boundName(operation, by string, bytes int) string {
@@ -18,7 +17,7 @@ func boundName(operation, by string, bytes int) string {
 // boundCases are the bounds of operations on x, whose length is a multiple of 64.
 func boundCases(x []float32, operations ...string) []measure.Case {
 	var cases []measure.Case
-	for _, b := range yardstick.Bounds(dispatch.Implementation()) {
+	for _, b := range measure.Bounds(dispatch.Implementation()) {
 		if slices.Contains(operations, b.Operation) {
 			cases = append(cases, measure.Case{Name: boundName(b.Operation, b.By, 4*len(x)), Bytes: int64(4 * len(x)), Run: func() error { b.Run(x); return nil }})
 		}

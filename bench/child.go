@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/measure"
 )
 
 // posenc chooses its implementation when a program starts, so that each is

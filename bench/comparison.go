@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/bench/peers"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/kernels"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/measure"
 )
 
 // swept is an operation that is measured over working sets of all sizes.

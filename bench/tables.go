@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/measure"
 )
 
 // table is a call of Rotary.CosSin for positions 0, 1, 2, and so on.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
-	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/relative"
 )
 

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/bench/measure"
+	"github.com/go-posenc/posenc/internal/measure"
 )
 
 // tuning is kernels/tuning.go.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	. "github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 // digits returns axes that are written as digits.
@@ -100,7 +101,7 @@ func TestAxesErrors(t *testing.T) {
 		}, "frequency.AlternatingSections: sections.Width is 32768, want at least 0"},
 	} {
 		axes, err := tt.call()
-		if axes != nil || !errors.Is(err, ErrConfig) || !strings.Contains(fmt.Sprint(err), tt.says) {
+		if axes != nil || !errors.Is(err, argument.ErrConfig) || !strings.Contains(fmt.Sprint(err), tt.says) {
 			t.Errorf("got %v and %v, want %q", axes, err, tt.says)
 		}
 	}

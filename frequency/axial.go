@@ -1,6 +1,9 @@
 package frequency
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Axial returns the frequencies for tokens in a grid. Each axis of positions has its own
 // slice of the head, one axis after another, with the frequencies of [Default] for that
@@ -14,32 +17,34 @@ import "fmt"
 // docs/vision.md in the repository has the base, the slices and the order of the axes of models of
 // images and video. Source: rope type "axial" of transformers.
 func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
-	c := checker{function: "Axial", rounding: rounding}
+	return axial("Axial", base, rounding, dims, 1)
+}
+
+// axial returns the frequencies of each axis, some times over.
+func axial(function string, base float64, rounding Rounding, dims []int, times int) (Ladder, error) {
+	c := checker{function: function, rounding: rounding}
 	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
-	total := 0
+	all := unscaled(0)
+	total, most := 0, MaxRotaryDim/times
 	for axis, dim := range dims {
 		c.common(fmt.Sprintf("dims[%d]", axis), dim, 2, base)
+		if c.err == nil {
+			total += dim
+			c.require(total <= most, "the sum of dims", total, "at most %d", most)
+		}
 		if c.err != nil {
 			return Ladder{}, c.err
 		}
-		total += dim
-		c.require(total <= MaxRotaryDim, "the sum of dims", total, "at most %d", MaxRotaryDim)
-	}
-	if c.err != nil {
-		return Ladder{}, c.err
-	}
-	all := Ladder{AttentionFactor: 1, SoftmaxScale: 1}
-	for axis, dim := range dims {
 		ladder, err := Default(dim, base, rounding)
 		if err != nil {
 			return Ladder{}, err
 		}
-		all.InvFreq = append(all.InvFreq, ladder.InvFreq...)
-		for range ladder.InvFreq {
-			all.Axes = append(all.Axes, uint8(axis))
+		for range times {
+			all.InvFreq = append(all.InvFreq, ladder.InvFreq...)
 		}
+		all.Axes = append(all.Axes, bytes.Repeat([]uint8{uint8(axis)}, times*dim/2)...)
 	}
-	return all, nil
+	return c.ladder(all)
 }
 
 // AxialAlternating returns the frequencies of Pixtral's images. It deals the frequencies
@@ -51,13 +56,7 @@ func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 //
 // headDim is a multiple of 4.
 func AxialAlternating(headDim int, base float64, rounding Rounding) (Ladder, error) {
-	c := checker{function: "AxialAlternating", rounding: rounding}
-	c.common("headDim", headDim, 4, base)
-	c.require(headDim%4 == 0, "headDim", headDim, "a multiple of 4")
-	if c.err != nil {
-		return Ladder{}, c.err
-	}
-	ladder, err := Default(headDim, base, rounding)
+	ladder, err := quarters("AxialAlternating", headDim, headDim, base, rounding)
 	if err != nil {
 		return Ladder{}, err
 	}
@@ -79,21 +78,26 @@ func AxialAlternating(headDim int, base float64, rounding Rounding) (Ladder, err
 // together: pass a View with one head. Kimi's MoonViT has columns and rows. Both have
 // interleaved pairs. headDim is a multiple of 4.
 func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, error) {
-	c := checker{function: "AxialInterleaved", rounding: rounding}
+	ladder, err := quarters("AxialInterleaved", headDim, headDim/2, base, rounding)
+	if err != nil {
+		return Ladder{}, err
+	}
+	all := unscaled(0)
+	for _, w := range ladder.InvFreq {
+		all.InvFreq, all.Axes = append(all.InvFreq, w, w), append(all.Axes, 0, 1)
+	}
+	return all, nil
+}
+
+// quarters returns the frequencies of Default for dim, of a head of a multiple of 4.
+func quarters(function string, headDim, dim int, base float64, rounding Rounding) (Ladder, error) {
+	c := checker{function: function, rounding: rounding}
 	c.common("headDim", headDim, 4, base)
 	c.require(headDim%4 == 0, "headDim", headDim, "a multiple of 4")
 	if c.err != nil {
 		return Ladder{}, c.err
 	}
-	ladder, err := Default(headDim/2, base, rounding)
-	if err != nil {
-		return Ladder{}, err
-	}
-	all := Ladder{AttentionFactor: 1, SoftmaxScale: 1}
-	for _, w := range ladder.InvFreq {
-		all.InvFreq, all.Axes = append(all.InvFreq, w, w), append(all.Axes, 0, 1)
-	}
-	return all, nil
+	return Default(dim, base, rounding)
 }
 
 // AxialTiled returns a frequency for each element, not for each pair, as V-JEPA 2 needs
@@ -115,32 +119,7 @@ func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, err
 //
 // Each of dims is even, and they add up to at most MaxRotaryDim/2.
 func AxialTiled(base float64, rounding Rounding, dims ...int) (Ladder, error) {
-	c := checker{function: "AxialTiled", rounding: rounding}
-	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
-	total := 0
-	for axis, dim := range dims {
-		c.common(fmt.Sprintf("dims[%d]", axis), dim, 2, base)
-		if c.err != nil {
-			return Ladder{}, c.err
-		}
-		total += dim
-		c.require(total <= MaxRotaryDim/2, "the sum of dims", total, "at most %d", MaxRotaryDim/2)
-	}
-	if c.err != nil {
-		return Ladder{}, c.err
-	}
-	all := Ladder{AttentionFactor: 1, SoftmaxScale: 1}
-	for axis, dim := range dims {
-		ladder, err := Default(dim, base, rounding)
-		if err != nil {
-			return Ladder{}, err
-		}
-		all.InvFreq = append(append(all.InvFreq, ladder.InvFreq...), ladder.InvFreq...)
-		for range dim {
-			all.Axes = append(all.Axes, uint8(axis))
-		}
-	}
-	return all, nil
+	return axial("AxialTiled", base, rounding, dims, 2)
 }
 
 // ESMFold2Parameters are the parameters of [ESMFold2], keys of the configuration of its

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	. "github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -47,18 +48,18 @@ func TestAxialErrors(t *testing.T) {
 		"dims[0] is 1, want an even number from 2 to": {1, 2, 3}, "dims[2] is 7, want": {16, 2, 7}, "dims[0] is -2": {-2}, "len(dims) is 0": nil,
 		"len(dims) is 300, want from 1 to 256": make([]int, 300), "the sum of dims is 65538, want at most": {MaxRotaryDim, 2},
 	} {
-		if _, err := Axial(10000, Exact, dims...); !errors.Is(err, ErrConfig) || !strings.HasPrefix(fmt.Sprint(err), "frequency.Axial: "+says) {
+		if _, err := Axial(10000, Exact, dims...); !errors.Is(err, argument.ErrConfig) || !strings.HasPrefix(fmt.Sprint(err), "frequency.Axial: "+says) {
 			t.Errorf("%d dims: %v, want %q", len(dims), err, says)
 		}
 	}
 	for _, dim := range []int{0, -4, 2, 6, MaxRotaryDim + 4} {
-		if _, err := AxialAlternating(dim, 10000, Exact); !errors.Is(err, ErrConfig) {
+		if _, err := AxialAlternating(dim, 10000, Exact); !errors.Is(err, argument.ErrConfig) {
 			t.Errorf("headDim %d: %v", dim, err)
 		}
 	}
 	for _, base := range []float64{1, 0, math.NaN(), math.Inf(1)} {
 		_, axial := Axial(base, Exact, 16)
-		if _, err := AxialAlternating(16, base, Float32); !errors.Is(err, ErrConfig) || !errors.Is(axial, ErrConfig) {
+		if _, err := AxialAlternating(16, base, Float32); !errors.Is(err, argument.ErrConfig) || !errors.Is(axial, argument.ErrConfig) {
 			t.Errorf("base %v: %v and %v", base, axial, err)
 		}
 	}

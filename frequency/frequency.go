@@ -58,10 +58,6 @@ const (
 	Float32
 )
 
-// ErrConfig is what every error wraps: the ErrConfig of package posenc. Errors name the function,
-// the argument, its value and what was expected.
-var ErrConfig = argument.ErrConfig
-
 // MaxRotaryDim is the largest dimension, in elements, for which this package makes
 // frequencies: one frequency for each pair of elements. (posenc.NewRotary takes less.)
 const MaxRotaryDim = 1 << 16
@@ -75,7 +71,7 @@ type checker struct {
 
 func (c *checker) require(ok bool, parameter string, value any, expected string, args ...any) {
 	if !ok && c.err == nil {
-		c.err = fmt.Errorf("frequency.%s: %s is %v, want %s: %w", c.function, parameter, value, fmt.Sprintf(expected, args...), ErrConfig)
+		c.err = argument.Error(argument.ErrConfig, "frequency."+c.function, parameter, value, expected, args...)
 	}
 }
 

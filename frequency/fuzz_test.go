@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -184,7 +185,7 @@ func FuzzArguments(f *testing.F) {
 			if !strings.HasPrefix(m.err.Error(), "frequency."+called.name+": ") || strings.Count(m.err.Error(), "frequency.") != 1 {
 				t.Fatalf("%s: %v", called.name, m.err)
 			}
-			if !errors.Is(m.err, frequency.ErrConfig) || m.numbers != nil || m.axisOf != nil || len(m.err.Error()) > 1000 {
+			if !errors.Is(m.err, argument.ErrConfig) || m.numbers != nil || m.axisOf != nil || len(m.err.Error()) > 1000 {
 				t.Fatalf("%s: got %v, %v, %v", called.name, m.numbers, m.axisOf, m.err)
 			}
 			return

@@ -1,9 +1,7 @@
 package frequency
 
-// LinearParameters are the keys of a configuration with linear scaling.
-type LinearParameters struct {
-	Factor float64 // factor
-}
+// LinearParameters are the keys of a configuration with linear scaling: factor.
+type LinearParameters struct{ Factor float64 }
 
 // Linear returns the frequencies of position interpolation (Chen et al. 2023,
 // arXiv:2306.15595; transformers rope_type "linear"):

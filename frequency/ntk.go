@@ -58,10 +58,8 @@ func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, rounding Ro
 	return f.newBase32(&check, "p.Factor", p.Factor, rotaryDim, float64(newBase))
 }
 
-// NTKParameters are the keys of a configuration with fixed NTK scaling.
-type NTKParameters struct {
-	Factor float64 // factor
-}
+// NTKParameters are the keys of a configuration with fixed NTK scaling: factor.
+type NTKParameters struct{ Factor float64 }
 
 // NTK returns the frequencies of fixed NTK scaling (Su 2023,
 // https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE models, without
@@ -104,11 +102,8 @@ func NTK(rotaryDim int, base float64, p NTKParameters, rounding Rounding) (Ladde
 	return check.ladder(ladder)
 }
 
-// NTKMixedParameters are the keys of a configuration with mixed NTK scaling.
-type NTKMixedParameters struct {
-	Factor float64 // factor
-	MixedB float64 // mixed_b
-}
+// NTKMixedParameters are the keys of a configuration with mixed NTK scaling: factor, mixed_b.
+type NTKMixedParameters struct{ Factor, MixedB float64 }
 
 // NTKMixed returns the frequencies of mixed NTK scaling (Su 2023,
 // https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE models, keys
@@ -156,11 +151,8 @@ func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Roundi
 	return check.ladder(ladder)
 }
 
-// NTKAlphaParameters are the keys of a configuration with NTK-aware scaling by a fixed
-// alpha.
-type NTKAlphaParameters struct {
-	Alpha float64 // alpha
-}
+// NTKAlphaParameters are the keys of a configuration with NTK-aware scaling by a fixed alpha.
+type NTKAlphaParameters struct{ Alpha float64 }
 
 // NTKAlpha returns the frequencies of NTK-aware scaling by a fixed alpha (HunYuan;
 // transformers and vLLM rope_type "dynamic" or "xdrope" with key alpha):

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	. "github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -177,7 +178,7 @@ func TestErrors(t *testing.T) {
 		t.Helper()
 		name, _, _ := strings.Cut(says, ":")
 		ladder, err := changed(name, r, change)
-		if !errors.Is(err, ErrConfig) || !strings.HasPrefix(err.Error(), "frequency."+says) || ladder.InvFreq != nil {
+		if !errors.Is(err, argument.ErrConfig) || !strings.HasPrefix(err.Error(), "frequency."+says) || ladder.InvFreq != nil {
 			t.Errorf("got %v, %v, want %q", ladder, err, says)
 		}
 	}

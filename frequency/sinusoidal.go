@@ -53,9 +53,7 @@ type TimingSignalParameters struct {
 // tensor2tensor multiplies by MinTimescale too, although wavelengths grow with a
 // timescale. It makes no difference where MinTimescale is 1.
 //
-// pairs is from 1 to MaxRotaryDim/2. Both timescales are finite and above 0. The
-// frequencies must be finite and at least 2^-900. They are rounded to float64 once. Errors
-// wrap ErrConfig.
+// Both timescales are finite and above 0. The rest is as in [Sinusoidal].
 func TimingSignal(pairs int, p TimingSignalParameters) ([]float64, error) {
 	c := checker{function: "TimingSignal"}
 	c.pairs(pairs)
@@ -80,8 +78,7 @@ type GeometricParameters struct {
 //	invFreq[k] = First * (Last/First)^(k/(pairs-1))
 //
 // MLX computes them like this from its max_freq and min_freq. With one pair the frequency
-// is First. pairs is from 1 to MaxRotaryDim/2. First and Last are finite and at least
-// 2^-900. The frequencies are rounded to float64 once.
+// is First. First and Last are finite and at least 2^-900. The rest is as in [Sinusoidal].
 func Geometric(pairs int, p GeometricParameters) ([]float64, error) {
 	c := checker{function: "Geometric"}
 	c.pairs(pairs)

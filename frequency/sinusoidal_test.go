@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	. "github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -72,7 +73,7 @@ func TestSinusoidalLadderErrors(t *testing.T) {
 		"Geometric: a frequency is 1e-300, want parameters that give":       geometric(2, 1, 1e-300),
 	} {
 		invFreq, err := f()
-		if invFreq != nil || !errors.Is(err, ErrConfig) || !strings.HasPrefix(err.Error(), "frequency."+want) {
+		if invFreq != nil || !errors.Is(err, argument.ErrConfig) || !strings.HasPrefix(err.Error(), "frequency."+want) {
 			t.Errorf("got %v and %v, want %q", invFreq, err, want)
 		}
 	}

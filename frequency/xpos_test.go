@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	. "github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
@@ -31,12 +32,12 @@ func TestXPos(t *testing.T) {
 
 func TestXPosErrors(t *testing.T) {
 	for _, dim := range []int{-2, 0, 3, MaxRotaryDim + 2} {
-		if _, _, err := XPos(dim, 512); !errors.Is(err, ErrConfig) {
+		if _, _, err := XPos(dim, 512); !errors.Is(err, argument.ErrConfig) {
 			t.Errorf("dim %d: %v", dim, err)
 		}
 	}
 	for _, base := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-300} {
-		if _, _, err := XPos(64, base); !errors.Is(err, ErrConfig) {
+		if _, _, err := XPos(64, base); !errors.Is(err, argument.ErrConfig) {
 			t.Errorf("base %v: %v", base, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/exhaustive"
@@ -49,12 +50,15 @@ func randomPair(r *rand.Rand) (int32, float64) {
 	}
 }
 
-// rounds is how many of n random inputs are tried.
+// rounds is how many of n random inputs are tried, as testkit.Rounds has it.
 func rounds(n int) int {
-	if testing.Short() {
+	switch {
+	case os.Getenv("POSENC_ROUNDS") == "all":
+		return n
+	case testing.Short():
 		return n / 10
 	}
-	return n
+	return n * 3 / 10
 }
 
 // checkExact compares CosSinExact and its second stage with the reference.

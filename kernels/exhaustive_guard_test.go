@@ -28,7 +28,7 @@ func TestExhaustiveGuards(t *testing.T) {
 	jobs := allGuarded(longest)
 	for i, j := range jobs {
 		for _, impl := range dispatch.Supported() {
-			for n := range j.longest + 1 {
+			for n := range j.Longest + 1 {
 				blocks = append(blocks, block{i, impl, n})
 			}
 		}

@@ -16,21 +16,30 @@ import (
 // of which there are up to 6 rows with 78 elements besides, and gaps.
 func guardBytes(n int) int { return 4 * (6*(2*n+78) + 64) }
 
+// guarded is an operation, or a function that calls some: the slices of its packed problems go next to
+// guards.
+type guarded struct {
+	operations.Composed
+	shared bool // the problem is the same for every implementation
+}
+
 // allGuarded are the regular operations and the functions that call the others.
-func allGuarded(longest int) []guarded {
-	list := composed(longest)
+func allGuarded(longest int) (list []guarded) {
+	for _, c := range operations.ComposedFunctions(longest) {
+		list = append(list, guarded{Composed: c})
+	}
 	for _, o := range operations.Regular() {
-		list = append(list, guarded{name: o.Name, longest: longest, shared: true, problem: func(r *rand.Rand, _ kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
+		list = append(list, guarded{operations.Composed{Name: o.Name, Longest: longest, Problem: func(r *rand.Rand, _ kernels.Implementation, n int) (*operations.Operation, *operations.Problem) {
 			return o, o.Problem(r, n, true)
-		}})
+		}}, true})
 	}
 	return list
 }
 
 // newGuards returns guards for rows that begin up to misaligned elements from them.
 func (j *guarded) newGuards(t testing.TB, misaligned int) *operations.Guards {
-	o, _ := j.problem(testkit.NewRand(0), kernels.Generic, 1)
-	longest := max(j.longest*max(1, o.Unit), slices.Max(append(o.Lengths, 0)))
+	o, _ := j.Problem(testkit.NewRand(0), kernels.Generic, 1)
+	longest := max(j.Longest*max(1, o.Unit), slices.Max(append(o.Lengths, 0)))
 	return operations.NewGuards(t, guardBytes(longest+misaligned*max(1, o.Unit)), o)
 }
 
@@ -49,16 +58,16 @@ func (j *guarded) try(t testing.TB, r *rand.Rand, n int, g *operations.Guards) {
 // tryOn is try by implementations whose problems are the same.
 func (j *guarded) tryOn(t testing.TB, r *rand.Rand, n int, g *operations.Guards, implementations ...kernels.Implementation) {
 	t.Helper()
-	o, p := j.problem(r, implementations[0], n)
+	o, p := j.Problem(r, implementations[0], n)
 	o.TryOn(t, r, p, g.Place(r, o), implementations...)
 }
 
 // No operation reads or writes beyond its slices, at every length and on both sides.
 func TestGuards(t *testing.T) {
 	for _, j := range allGuarded(139) {
-		t.Run("operation="+j.name, func(t *testing.T) {
+		t.Run("operation="+j.Name, func(t *testing.T) {
 			r, g := testkit.NewRand(51), j.newGuards(t, 0)
-			for n := range j.longest + 1 {
+			for n := range j.Longest + 1 {
 				for range testkit.Rounds(3) {
 					for _, g.AtEnd = range []bool{false, true} {
 						j.try(t, r, n, g)

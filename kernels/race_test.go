@@ -128,22 +128,24 @@ func reported(f, g func()) bool {
 	var first, both, ended sync.WaitGroup
 	first.Add(1)
 	both.Add(2)
+	ended.Add(2)
 	finish := func() {
 		both.Done()
 		both.Wait()
+		ended.Done()
 	}
-	ended.Go(func() {
+	go func() {
 		f()
 		first.Done()
 		finish()
-	})
-	ended.Go(func() {
+	}()
+	go func() {
 		runtime.RaceDisable()
 		first.Wait()
 		runtime.RaceEnable()
 		g()
 		finish()
-	})
+	}()
 	ended.Wait()
 	return runtime.RaceErrors() > before
 }

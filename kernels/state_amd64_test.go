@@ -10,8 +10,8 @@ import (
 	"github.com/go-posenc/posenc/asm/bound"
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/internal/yardstick"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -77,7 +77,7 @@ func BenchmarkUpperHalves(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			clear := func() { kernels.BeforeFMA(); row() }
-			yardstick.Against(b, "in-use/clear", clear, func() { bound.UseUpperHalvesAVX2(); row() })
+			measure.Against(b, "in-use/clear", clear, func() { bound.UseUpperHalvesAVX2(); row() })
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/multimodal"
 )
 
 // Model is the rotary position embedding of one model, as its configuration describes it:
@@ -68,8 +69,18 @@ type Layer struct {
 
 // Type returns the type that the configuration names: model_type of a config.json
 // ("llama", "gemma3_text"), or general.architecture of GGUF keys. If the text model has a
-// configuration of its own (text_config), it is the model_type there. A nil Model has "".
-func (m *Model) Type() string { return m.of().ModelType }
+// configuration of its own (text_config), it is the model_type there, unless images have other
+// positions than in models of that type (minicpmv4_7): multimodal.FamilyOf takes it. A nil Model
+// has "".
+func (m *Model) Type() string {
+	d := m.of()
+	if holder, _ := multimodal.FamilyOf(d.Holder); d.Holder != "" {
+		if text, _ := multimodal.FamilyOf(d.ModelType); text != 0 && text != holder {
+			return d.Holder
+		}
+	}
+	return d.ModelType
+}
 
 // Layers returns one entry for each hidden layer of the model. A nil Model has none.
 func (m *Model) Layers() []Layer {

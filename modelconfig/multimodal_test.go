@@ -3,9 +3,14 @@ package modelconfig
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 	"github.com/go-posenc/posenc/multimodal"
 )
@@ -44,6 +49,31 @@ func TestHuggingFaceMultimodalDefaults(t *testing.T) {
 		if err != nil && !errors.Is(err, ErrUnknown) && !(h.Name == "hunyuan_vl" && errors.Is(err, ErrValue)) {
 			t.Errorf("%s: %v", h.Name, err)
 		}
+	}
+}
+
+// Model.Type of a file names the family that the file has, or none where it has none; a type whose
+// pairs have several axes is known to FamilyOf, or gives images the positions of text.
+func TestFamilyOfType(t *testing.T) {
+	families := 0
+	for _, name := range document.SortedKeys(readSurvey().Types) {
+		m, err := HuggingFace(fmt.Appendf(nil, `{"model_type": %q}`, name))
+		if err != nil {
+			continue
+		}
+		got, err := multimodal.FamilyOf(m.Type())
+		if want, errOfName := multimodal.FamilyOf(name); got != want && (want != 0 || strings.Contains(errOfName.Error(), "token i position i")) {
+			t.Errorf("%s: Type %s is of family %v, want %v (%v)", name, m.Type(), got, want, errOfName)
+		}
+		if slices.ContainsFunc(slices.Collect(maps.Values(m.of().Kinds)), func(k description.Kind) bool { return k.Rotary.Axes != nil }) {
+			families++
+			if err != nil && !strings.Contains(err.Error(), "token i position i") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if families < 30 {
+		t.Errorf("%d types have several axes", families)
 	}
 }
 

@@ -63,9 +63,7 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 // are ignored. A model has at most 4096 layers. docs/keys.md has all keys, docs/models.md the
 // architectures.
 //
-// options is at most one Options. Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an
-// architecture, scaling type or key), ErrNotRotary, ErrValue or ErrContradiction; posenc.ErrConfig for
-// several Options.
+// options is at most one Options. Errors are those of HuggingFace.
 func GGUF(keys map[string]any, options ...Options) (*Model, error) {
 	o, err := one("GGUF", options)
 	if err != nil {

@@ -116,7 +116,7 @@ func ExampleFamilyOf() {
 	// Output:
 	// qwen3_vl Qwen3VL
 	// glm4v Qwen3VL
-	// multimodal.FamilyOf: modelType is "llama", want a model in docs/multimodal.md: invalid configuration
+	// multimodal.FamilyOf: modelType is "llama", want the model_type of a model in docs/multimodal.md (an architecture of GGUF, such as qwen2vl, has models of several families): invalid configuration
 }
 
 // The patches of an image of 4 by 4, of which 2 by 2 become one token: they come together, and
@@ -160,33 +160,4 @@ func ExampleAppendFrames() {
 	fmt.Println(starts)
 	// Output:
 	// [0 24 32 40]
-}
-
-// A learned grid of 3 by 3 positions, as Qwen3-VL resamples it for an image of 2 by 4 patches:
-// each patch takes four learned positions.
-func ExampleGridWeights() {
-	grids := []multimodal.Grid{{T: 1, H: 2, W: 4}}
-	options := multimodal.GridWeightsOptions{Side: 3, MergeSize: 2, AlignCorners: true}
-	const patches = 2 * 4
-	taps := options.Taps()
-	indices, weights := make([]int32, patches*taps), make([]float32, patches*taps)
-	if err := multimodal.GridWeights(indices, weights, grids, options); err != nil {
-		log.Fatal(err)
-	}
-
-	table := []float32{ // [rows][columns], of one element
-		0, 1, 2,
-		10, 11, 12,
-		20, 21, 22,
-	}
-	for p := range patches {
-		position := float32(0)
-		for i := p * taps; i < (p+1)*taps; i++ {
-			position += float32(weights[i] * table[indices[i]])
-		}
-		fmt.Printf("%.2f ", position)
-	}
-	fmt.Println()
-	// Output:
-	// 0.00 0.67 20.00 20.67 1.33 2.00 21.33 22.00
 }

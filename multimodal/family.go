@@ -90,7 +90,7 @@ func (f Family) String() string {
 // model in it. It knows every model of transformers 5.23 that has a get_rope_index of its own,
 // Ming, and ernie4_5_moe_vl, the type of Baidu's own files: Baidu's code goes on at the largest
 // position + 1 after a video, so set Model.AfterLargest for it. For any other model_type it
-// returns an error that wraps ErrConfig; it does not guess.
+// returns an error that wraps posenc.ErrConfig; it does not guess.
 func FamilyOf(modelType string) (Family, error) {
 	for f := range rules {
 		if slices.Contains(rules[f].models, strings.TrimSuffix(modelType, "_text")) {
@@ -98,12 +98,12 @@ func FamilyOf(modelType string) (Family, error) {
 		}
 	}
 	if slices.Contains(asText, modelType) {
-		return 0, argument.Error(ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "a model with positions of its own for images: this one gives token i position i on all axes")
+		return 0, argument.Error(argument.ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "a model with positions of its own for images: this one gives token i position i on all axes")
 	}
 	if len(modelType) > 64 {
 		modelType = modelType[:64] + "..."
 	}
-	return 0, argument.Error(ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "a model in docs/multimodal.md")
+	return 0, argument.Error(argument.ErrConfig, "multimodal.FamilyOf", "modelType", strconv.Quote(modelType), "the model_type of a model in docs/multimodal.md (an architecture of GGUF, such as qwen2vl, has models of several families)")
 }
 
 // Model is the rule by which a model's tokens get their positions, with the parameters from
@@ -161,10 +161,10 @@ func (m *Model) perSecond() float32 {
 
 func (m *Model) check(function string) error {
 	if m.Family < Qwen2VL || int(m.Family) >= len(rules) {
-		return argument.Error(ErrConfig, function, "m.Family", m.Family, "one of the constants of type Family")
+		return argument.Error(argument.ErrConfig, function, "m.Family", m.Family, "one of the constants of type Family")
 	}
 	if m.MergeSize < 1 || m.MergeSize > 1<<15 {
-		return argument.Error(ErrConfig, function, "m.MergeSize", m.MergeSize, "from 1 to 2^15")
+		return argument.Error(argument.ErrConfig, function, "m.MergeSize", m.MergeSize, "from 1 to 2^15")
 	}
 	for _, field := range []struct {
 		name        string
@@ -179,14 +179,14 @@ func (m *Model) check(function string) error {
 		{"m.HunYuanAxes", float64(m.HunYuanAxes), m.Family == HunYuanVL, 3, 4},
 	} {
 		if !field.used && field.value != 0 {
-			return argument.Error(ErrConfig, function, field.name, field.value, "0 for %v", m.Family)
+			return argument.Error(argument.ErrConfig, function, field.name, field.value, "0 for %v", m.Family)
 		}
 		if field.used && !(field.value >= field.least && field.value <= field.most) {
-			return argument.Error(ErrConfig, function, field.name, field.value, "from %v to %v for %v", field.least, field.most, m.Family)
+			return argument.Error(argument.ErrConfig, function, field.name, field.value, "from %v to %v for %v", field.least, field.most, m.Family)
 		}
 	}
 	if m.AfterLargest && m.Family != Qwen2VL && m.Family != Qwen25VL && m.Family != Ernie45VL {
-		return argument.Error(ErrConfig, function, "m.AfterLargest", true, "false for %v", m.Family)
+		return argument.Error(argument.ErrConfig, function, "m.AfterLargest", true, "false for %v", m.Family)
 	}
 	return nil
 }

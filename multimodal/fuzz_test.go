@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
@@ -152,7 +153,7 @@ func fuzzFractions(t *testing.T, m multimodal.Model, runs []multimodal.Run, n in
 	if err != nil && (!wellFormed(err) || m.Axes() == 3 && slices.ContainsFunc(dst, func(x float32) bool { return x != -77 })) {
 		t.Fatalf("error %v, or something written", err)
 	}
-	if err == nil && !(m.Family == multimodal.Qwen3Omni && errors.Is(integers, multimodal.ErrPosition)) {
+	if err == nil && !(m.Family == multimodal.Qwen3Omni && errors.Is(integers, posenc.ErrPosition)) {
 		t.Fatalf("no error beside %v", integers)
 	}
 }
@@ -256,7 +257,7 @@ func FuzzAppendRuns(f *testing.F) {
 			t.Fatalf("%d tokens in runs of %d", n, len(ids))
 		}
 		_, err = m.Positions(make([]int32, m.Axes()*len(ids)), runs)
-		if err != nil && !errors.Is(err, multimodal.ErrPosition) && m.Family != multimodal.MiniCPMV47 {
+		if err != nil && !errors.Is(err, posenc.ErrPosition) && m.Family != multimodal.MiniCPMV47 {
 			t.Fatal(err)
 		}
 	})
@@ -264,12 +265,11 @@ func FuzzAppendRuns(f *testing.F) {
 
 // FuzzVision gives the functions for the vision tower arbitrary grids and options.
 func FuzzVision(f *testing.F) {
-	f.Add([]byte{2, 4, 2, 48, 1, 1, 0, 1, 4, 4, 2, 8, 6})
-	f.Add([]byte{1, 3, 1, 7, 0, 0, 1, 255, 255, 1, 2, 3, 253, 4})
+	f.Add([]byte{2, 4, 2, 1, 4, 4, 2, 8, 6})
+	f.Add([]byte{1, 3, 1, 1, 255, 255, 1, 2, 3, 253, 4})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := source(data)
-		merge, window, patch, side := s.int(), s.int(), s.int(), s.int()
-		interpolation := multimodal.GridWeightsOptions{Side: side, MergeSize: merge, Bicubic: s.next()%2 == 0, AlignCorners: s.next()%2 == 0, ZeroPadding: s.next()%2 == 0}
+		merge, window, patch := s.int(), s.int(), s.int()
 		var list []multimodal.Grid
 		patches, countable := 0, true
 		for len(s) > 0 {
@@ -297,16 +297,6 @@ func FuzzVision(f *testing.F) {
 		err := multimodal.PatchPositions(positions, list, multimodal.PatchOptions{MergeSize: merge, Time: true})
 		if check(err, slices.ContainsFunc(positions, func(x int32) bool { return x != -1 })) && slices.Min(append(positions, 0)) < 0 {
 			t.Fatal("a patch without a position")
-		}
-		taps := interpolation.Taps()
-		indices, weights := slices.Repeat([]int32{-1}, taps*patches), slices.Repeat([]float32{-77}, taps*patches)
-		err = multimodal.GridWeights(indices, weights, list, interpolation)
-		if check(err, slices.ContainsFunc(indices, func(x int32) bool { return x != -1 })) {
-			for i, x := range indices {
-				if x < 0 || int(x) >= side*side || !(weights[i] >= -1 && weights[i] <= 2) {
-					t.Fatalf("tap %d is row %d of %d*%d by %v", i, x, side, side, weights[i])
-				}
-			}
 		}
 		if !countable { // what is appended would need memory
 			return

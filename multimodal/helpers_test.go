@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc/multimodal"
+	"github.com/go-posenc/posenc"
 )
 
-var sentinels = []error{multimodal.ErrConfig, multimodal.ErrLength, multimodal.ErrShape, multimodal.ErrOverlap, multimodal.ErrPosition}
+var sentinels = []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition}
 
 // wellFormed reports whether an error begins with the package, and wraps one sentinel, with
 // which it ends.

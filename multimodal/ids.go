@@ -44,8 +44,8 @@ type Media struct {
 // AppendRuns finds the runs of a prompt by its token ids, appends them to runs, and returns the
 // result. Each stretch of placeholders takes the next grid of media and must have as many
 // tokens. In families with a run for each frame of a video, each stretch takes one frame of the
-// next grid. In Ming, it takes one frame or the whole grid. Errors wrap ErrConfig (m), ErrLength
-// (SecondsPerGrid) or ErrShape: placeholders that do not fit their grid or have none, a grid
+// next grid. In Ming, it takes one frame or the whole grid. Errors wrap posenc.ErrConfig (m), posenc.ErrLength
+// (SecondsPerGrid) or posenc.ErrShape: placeholders that do not fit their grid or have none, a grid
 // that the merge size does not divide, or a grid without placeholders. With an error, AppendRuns
 // returns runs unchanged, and writes nothing behind them.
 func (m Model) AppendRuns(runs []Run, ids []int32, tokens TokenIDs, media Media) ([]Run, error) {
@@ -55,7 +55,7 @@ func (m Model) AppendRuns(runs []Run, ids []int32, tokens TokenIDs, media Media)
 	}
 	timed := rules[m.Family].seconds && !(m.Family == Ming && len(media.SecondsPerGrid) == 0)
 	if timed && len(media.SecondsPerGrid) != len(media.Videos) {
-		return runs, argument.Error(ErrLength, function, "media.SecondsPerGrid", argument.Elements(len(media.SecondsPerGrid)), "%d, one for each of media.Videos", len(media.Videos))
+		return runs, argument.Error(argument.ErrLength, function, "media.SecondsPerGrid", argument.Elements(len(media.SecondsPerGrid)), "%d, one for each of media.Videos", len(media.Videos))
 	}
 	// The first time checks: with an error nothing is written behind runs.
 	count := 0

@@ -29,7 +29,7 @@ type Next[T int32 | float32] struct {
 //
 // runs are the whole prompt, from position 0 on. When a prompt grows, for example by another
 // image, compute all of it again; the positions of earlier tokens do not change. Errors wrap
-// ErrConfig (m), ErrLength (dst), ErrShape (a run or its grid) or ErrPosition (a position that
+// posenc.ErrConfig (m), posenc.ErrLength (dst), posenc.ErrShape (a run or its grid) or posenc.ErrPosition (a position that
 // does not fit an int32, or a fraction in Qwen3Omni).
 func (m Model) Positions(dst []int32, runs []Run) (next Next[int32], err error) {
 	return positions(m, "multimodal.Model.Positions", dst, runs)
@@ -57,7 +57,7 @@ func positions[T int32 | float32](m Model, function string, dst []T, runs []Run)
 		return next, err
 	}
 	if want, ok := argument.Multiply(m.Axes(), tokens); !ok || len(dst) != want {
-		return next, argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d, for [axes][tokens]", m.Axes(), tokens)
+		return next, argument.Error(argument.ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d, for [axes][tokens]", m.Axes(), tokens)
 	}
 	if _, err := p.measure(name); err != nil {
 		return next, err
@@ -77,27 +77,27 @@ type BatchOptions struct {
 // [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
 // position 0. If next is not empty, it gets where decoding goes on after each prompt. Each
 // prompt has the same positions as in [Model.Positions], with one exception: HunYuanVL counts
-// images through the whole batch, as transformers does. Errors wrap ErrConfig (m, options),
-// ErrLength (dst, next), ErrShape (a prompt that is longer than Length, a run or its grid),
-// ErrOverlap (dst and next) or ErrPosition.
+// images through the whole batch, as transformers does. Errors wrap posenc.ErrConfig (m, options),
+// posenc.ErrLength (dst, next), posenc.ErrShape (a prompt that is longer than Length, a run or its grid),
+// posenc.ErrOverlap (dst and next) or posenc.ErrPosition.
 func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, options BatchOptions) error {
 	const function = "multimodal.Model.BatchPositions"
 	if err := m.check(function); err != nil {
 		return err
 	}
 	if options.Length < 0 {
-		return argument.Error(ErrConfig, function, "options.Length", options.Length, "at least 0")
+		return argument.Error(argument.ErrConfig, function, "options.Length", options.Length, "at least 0")
 	}
 	row, ok := argument.Multiply(len(prompts), options.Length)
 	all, ok2 := argument.Multiply(row, m.Axes())
 	if !ok || !ok2 || len(dst) != all {
-		return argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d*%d, for [axes][prompts][Length]", m.Axes(), len(prompts), options.Length)
+		return argument.Error(argument.ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d*%d, for [axes][prompts][Length]", m.Axes(), len(prompts), options.Length)
 	}
 	if len(next) != 0 && len(next) != len(prompts) {
-		return argument.Error(ErrLength, function, "next", argument.Elements(len(next)), "0 or %d, one for each prompt", len(prompts))
+		return argument.Error(argument.ErrLength, function, "next", argument.Elements(len(next)), "0 or %d, one for each prompt", len(prompts))
 	}
 	if argument.Overlap(dst, next) {
-		return argument.Error(ErrOverlap, function, "dst", "sharing elements with next", "another slice")
+		return argument.Error(argument.ErrOverlap, function, "dst", "sharing elements with next", "another slice")
 	}
 	images := 0
 	for b, runs := range prompts {
@@ -108,7 +108,7 @@ func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, 
 			return err
 		}
 		if tokens > options.Length {
-			return argument.Error(ErrShape, function, name.text(), strconv.Itoa(tokens)+" tokens", "at most options.Length = %d", options.Length)
+			return argument.Error(argument.ErrShape, function, name.text(), strconv.Itoa(tokens)+" tokens", "at most options.Length = %d", options.Length)
 		}
 		if images, err = p.measure(name); err != nil {
 			return err
@@ -217,7 +217,7 @@ func (p *prompt[T]) measure(name promptName) (images int, err error) {
 }
 
 func positionError(name promptName, position, expected string) error {
-	return argument.Error(ErrPosition, name.function, "a position of "+name.text(), position, "%s", expected)
+	return argument.Error(argument.ErrPosition, name.function, "a position of "+name.text(), position, "%s", expected)
 }
 
 // write computes the positions, and writes them if there is a dst.

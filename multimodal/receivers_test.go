@@ -8,5 +8,5 @@ import (
 )
 
 func TestReceivers(t *testing.T) {
-	testkit.CheckReceivers(t, multimodal.Model{}, multimodal.Family(0), multimodal.Kind(0), multimodal.GridWeightsOptions{})
+	testkit.CheckReceivers(t, multimodal.Model{}, multimodal.Family(0), multimodal.Kind(0))
 }

@@ -84,7 +84,7 @@ func (f *fault) of(function, name string) error {
 }
 
 func shapeFault(field string, value any, expected string, args ...any) *fault {
-	return &fault{ErrShape, field, value, fmt.Sprintf(expected, args...)}
+	return &fault{argument.ErrShape, field, value, fmt.Sprintf(expected, args...)}
 }
 
 // divide returns the grid of an image or video after merging. It returns a fault if the merge
@@ -180,7 +180,7 @@ func (m *Model) checkRun(r *Run) *fault {
 			return shapeFault(".SecondsPerGrid", s, "above 0 and at most 2^20")
 		}
 		if last := float64(g.t-1) * float64(r.SecondsPerGrid) * float64(m.perSecond()); last > 1<<30 {
-			return &fault{ErrPosition, ".SecondsPerGrid", r.SecondsPerGrid, fmt.Sprintf("a time that puts the last of %d frames at position 2^30 at most", g.t)}
+			return &fault{argument.ErrPosition, ".SecondsPerGrid", r.SecondsPerGrid, fmt.Sprintf("a time that puts the last of %d frames at position 2^30 at most", g.t)}
 		}
 	}
 	switch want := m.length(g); {

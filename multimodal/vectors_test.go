@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/multimodal"
@@ -246,14 +247,14 @@ func TestFamilyOf(t *testing.T) {
 	}
 	for length, want := range map[int]string{64: strings.Repeat("x", 64), 65: strings.Repeat("x", 64) + "..."} {
 		_, err := multimodal.FamilyOf(strings.Repeat("x", length))
-		fails(t, err, multimodal.ErrConfig, strconv.Quote(want))
+		fails(t, err, posenc.ErrConfig, strconv.Quote(want))
 	}
 	for _, name := range []string{"", "llama", "qwen2_vl ", strings.Repeat("é", 100), strings.Repeat("x", 1<<20)} {
 		_, err := multimodal.FamilyOf(name)
 		if err != nil && len(err.Error()) > 500 {
 			t.Errorf("an error of %d bytes", len(err.Error()))
 		}
-		fails(t, err, multimodal.ErrConfig, "multimodal.FamilyOf", "modelType")
+		fails(t, err, posenc.ErrConfig, "multimodal.FamilyOf", "modelType")
 	}
 }
 
@@ -303,7 +304,7 @@ func TestAppendRunsKeepsSpareCapacity(t *testing.T) {
 	spare := slices.Repeat([]multimodal.Run{mark}, 8)
 	ids, grids := []int32{5, 5, 7, 5, 7, 7}, []multimodal.Grid{{T: 1, H: 2, W: 2}}
 	runs, err := m.AppendRuns(spare[:1], ids, multimodal.TokenIDs{Image: 7}, multimodal.Media{Images: grids})
-	fails(t, err, multimodal.ErrShape, "multimodal.Model.AppendRuns", "media.Images has only 1")
+	fails(t, err, posenc.ErrShape, "multimodal.Model.AppendRuns", "media.Images has only 1")
 	if len(runs) != 1 || slices.ContainsFunc(spare, func(r multimodal.Run) bool { return r != mark }) {
 		t.Errorf("got %v in %v", runs, spare)
 	}
@@ -326,7 +327,7 @@ func TestIDsOfZero(t *testing.T) {
 		}
 		for _, seconds := range [][]float32{{1, 1}, {1, 1, 1, 1}} {
 			_, err := m.AppendRuns(nil, []int32{9, 9, 9}, multimodal.TokenIDs{Video: 9}, multimodal.Media{Videos: slices.Repeat([]multimodal.Grid{{T: 1, H: 2, W: 2}}, 3), SecondsPerGrid: seconds})
-			fails(t, err, multimodal.ErrLength, "media.SecondsPerGrid has", "want 3")
+			fails(t, err, posenc.ErrLength, "media.SecondsPerGrid has", "want 3")
 		}
 	}
 }
@@ -335,12 +336,12 @@ func TestIDsOfZero(t *testing.T) {
 func TestManyFrames(t *testing.T) {
 	many := []multimodal.Grid{{T: 1 << 27, H: 2, W: 2}}
 	_, err := multimodal.AppendFrames(nil, many, multimodal.FrameOptions{})
-	fails(t, err, multimodal.ErrShape, "multimodal.AppendFrames: grids[0].T is 134217728, want at most 2^20 frames")
+	fails(t, err, posenc.ErrShape, "multimodal.AppendFrames: grids[0].T is 134217728, want at most 2^20 frames")
 	if starts, err := multimodal.AppendFrames(nil, many, multimodal.FrameOptions{WholeVideos: true}); err == nil || starts != nil {
 		t.Errorf("whole videos: %v, error %v", starts, err)
 	}
 	_, _, err = multimodal.AppendWindows(nil, nil, many, multimodal.WindowOptions{MergeSize: 2, WindowSize: 8, PatchSize: 2})
-	fails(t, err, multimodal.ErrShape, "multimodal.AppendWindows: grids is 536870912 patches, want at most 2^24")
+	fails(t, err, posenc.ErrShape, "multimodal.AppendWindows: grids is 536870912 patches, want at most 2^24")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if _, err := multimodal.AppendFrames(nil, []multimodal.Grid{{T: 1 << 20, H: 1, W: 1}}, multimodal.FrameOptions{}); err != nil {

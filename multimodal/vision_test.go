@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/multimodal"
 )
@@ -29,17 +29,9 @@ type visionVectors struct {
 		WholeVideos bool
 		Starts      []int32
 	}
-	Interpolations []struct {
-		Grids                        []grid
-		Side, Merge                  int
-		Bicubic, AlignCorners, Zeros bool
-		Indices                      []int32
-		Weights                      []int32 // bits
-	}
 }
 
-// The functions for the vision tower give what those of transformers give, weights to the
-// last bit.
+// The functions for the vision tower give what those of transformers give.
 func TestVision(t *testing.T) {
 	var v visionVectors
 	readGolden("vision", &v)
@@ -67,26 +59,14 @@ func TestVision(t *testing.T) {
 			t.Errorf("frames %d: %v, want %v, error %v", i, starts, f.Starts, err)
 		}
 	}
-	for i, in := range v.Interpolations {
-		options := multimodal.GridWeightsOptions{Side: in.Side, MergeSize: in.Merge, Bicubic: in.Bicubic, AlignCorners: in.AlignCorners, ZeroPadding: in.Zeros}
-		indices, weights := make([]int32, len(in.Indices)), make([]float32, len(in.Indices))
-		testkit.NoError(t, multimodal.GridWeights(indices, weights, grids(in.Grids), options))
-		for k, bits := range in.Weights {
-			if indices[k] != in.Indices[k] || math.Float32bits(weights[k]) != uint32(bits) {
-				t.Errorf("interpolation %d, %+v, element %d: row %d by %v, want row %d by %v", i, options, k,
-					indices[k], weights[k], in.Indices[k], math.Float32frombits(uint32(bits)))
-				break
-			}
-		}
-	}
-	if len(v.Positions) < 40 || len(v.Windows) < 40 || len(v.Frames) < 30 || len(v.Interpolations) < 40 {
-		t.Errorf("%d, %d, %d and %d vectors", len(v.Positions), len(v.Windows), len(v.Frames), len(v.Interpolations))
+	if len(v.Positions) < 40 || len(v.Windows) < 40 || len(v.Frames) < 30 {
+		t.Errorf("%d, %d and %d vectors", len(v.Positions), len(v.Windows), len(v.Frames))
 	}
 }
 
 // What is wrong is an error before the first write.
 func TestVisionErrors(t *testing.T) {
-	ints, floats := make([]int32, 64), make([]float32, 64)
+	ints := make([]int32, 64)
 	one := []multimodal.Grid{{T: 1, H: 4, W: 4}}
 	positions := func(grids []multimodal.Grid, n, merge int) error {
 		return multimodal.PatchPositions(ints[:n], grids, multimodal.PatchOptions{MergeSize: merge})
@@ -101,9 +81,6 @@ func TestVisionErrors(t *testing.T) {
 		}
 		return err
 	}
-	weights := func(indices []int32, weights []float32, o multimodal.GridWeightsOptions) error {
-		return multimodal.GridWeights(indices, weights, one, o)
-	}
 	frames := func(whole bool, grids ...multimodal.Grid) error {
 		starts, err := multimodal.AppendFrames(nil, grids, multimodal.FrameOptions{WholeVideos: whole})
 		if starts != nil {
@@ -116,44 +93,37 @@ func TestVisionErrors(t *testing.T) {
 		err, kind error
 		says      string
 	}{
-		{positions(one, 32, 0), multimodal.ErrConfig, "multimodal.PatchPositions: options.MergeSize is 0"},
-		{positions(one, 32, 1<<15+1), multimodal.ErrConfig, "options.MergeSize"},
-		{positions(one, 31, 2), multimodal.ErrLength, "dst has 31 elements, want 2*16"},
-		{positions(one, 32, 3), multimodal.ErrShape, "grids[0].H is 4, want a multiple of MergeSize = 3"},
-		{positions([]multimodal.Grid{{1, 4, 4}, {1, 4, 6}}, 32, 4), multimodal.ErrShape, "grids[1].W is 6"},
-		{positions([]multimodal.Grid{{0, 4, 4}}, 0, 4), multimodal.ErrShape, "grids[0].T is 0"},
-		{positions([]multimodal.Grid{{1, 0, 4}}, 0, 4), multimodal.ErrShape, "grids[0].H is 0"},
-		{positions([]multimodal.Grid{{1, 4, -4}}, 0, 4), multimodal.ErrShape, "grids[0].W is -4"},
-		{positions([]multimodal.Grid{{huge, huge, huge}}, 0, 1), multimodal.ErrShape, "grids[0] is"},
-		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}, {1, 1 << 15, 1 << 15}}, 0, 1), multimodal.ErrShape, "grids[1] is"},
-		{from(-1, one[0]), multimodal.ErrConfig, "options.First is -1, want from 0 to 2^30"},
-		{from(1<<30+1, one[0]), multimodal.ErrConfig, "options.First is 1073741825, want from 0 to 2^30"},
-		{from(1<<30, multimodal.Grid{1, 1 << 30, 1}), multimodal.ErrShape, "grids[0] is {1 1073741824 1}, want at most 1073741823 rows"},
-		{from(1<<30, multimodal.Grid{1, 1, 1 << 30}), multimodal.ErrShape, "grids[0] is {1 1 1073741824}, want at most 1073741823 rows"},
+		{positions(one, 32, 0), posenc.ErrConfig, "multimodal.PatchPositions: options.MergeSize is 0"},
+		{positions(one, 32, 1<<15+1), posenc.ErrConfig, "options.MergeSize"},
+		{positions(one, 31, 2), posenc.ErrLength, "dst has 31 elements, want 2*16"},
+		{positions(one, 32, 3), posenc.ErrShape, "grids[0].H is 4, want a multiple of MergeSize = 3"},
+		{positions([]multimodal.Grid{{1, 4, 4}, {1, 4, 6}}, 32, 4), posenc.ErrShape, "grids[1].W is 6"},
+		{positions([]multimodal.Grid{{0, 4, 4}}, 0, 4), posenc.ErrShape, "grids[0].T is 0"},
+		{positions([]multimodal.Grid{{1, 0, 4}}, 0, 4), posenc.ErrShape, "grids[0].H is 0"},
+		{positions([]multimodal.Grid{{1, 4, -4}}, 0, 4), posenc.ErrShape, "grids[0].W is -4"},
+		{positions([]multimodal.Grid{{huge, huge, huge}}, 0, 1), posenc.ErrShape, "grids[0] is"},
+		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}, {1, 1 << 15, 1 << 15}}, 0, 1), posenc.ErrShape, "grids[1] is"},
+		{from(-1, one[0]), posenc.ErrConfig, "options.First is -1, want from 0 to 2^30"},
+		{from(1<<30+1, one[0]), posenc.ErrConfig, "options.First is 1073741825, want from 0 to 2^30"},
+		{from(1<<30, multimodal.Grid{1, 1 << 30, 1}), posenc.ErrShape, "grids[0] is {1 1073741824 1}, want at most 1073741823 rows"},
+		{from(1<<30, multimodal.Grid{1, 1, 1 << 30}), posenc.ErrShape, "grids[0] is {1 1 1073741824}, want at most 1073741823 rows"},
 		// These are the largest that are allowed; only dst is wrong.
-		{from(1<<30, one[0]), multimodal.ErrLength, "dst has 0 elements"},
-		{from(0, multimodal.Grid{1, math.MaxInt32, 1}), multimodal.ErrLength, "dst has 0 elements"},
-		{from(0, multimodal.Grid{1, 1, math.MaxInt32}), multimodal.ErrLength, "dst has 0 elements"},
-		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}}, 0, 1<<15), multimodal.ErrLength, "dst has 0 elements"},
-		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112}), multimodal.ErrConfig, "options.PatchSize is 0"},
-		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 111, PatchSize: 14}), multimodal.ErrConfig, "options.WindowSize is 111, want a multiple of MergeSize*PatchSize = 28"},
-		{windows(one, multimodal.WindowOptions{MergeSize: 2, PatchSize: 14}), multimodal.ErrConfig, "options.WindowSize is 0"},
-		{windows([]multimodal.Grid{{1, 3, 4}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112, PatchSize: 14}), multimodal.ErrShape, "multimodal.AppendWindows: grids[0].H is 3"},
-		{windows(one, multimodal.WindowOptions{WindowSize: 112, PatchSize: 14}), multimodal.ErrConfig, "options.MergeSize is 0"},
-		{frames(false, multimodal.Grid{1, 4, 0}), multimodal.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
-		{frames(false, multimodal.Grid{1 << 20, 1, 1}, multimodal.Grid{1, 1, 1}), multimodal.ErrShape, "grids[1].T is 1, want at most 2^20 frames"},
-		{frames(true, multimodal.Grid{1<<20 - 1, 1, 1}, multimodal.Grid{2, 1, 1}), multimodal.ErrShape, "grids[1].T is 2, want at most 2^20 frames"},
-		{weights(ints, floats, multimodal.GridWeightsOptions{MergeSize: 1}), multimodal.ErrConfig, "options.Side is 0"},
-		{weights(ints, floats, multimodal.GridWeightsOptions{MergeSize: 1, Side: 1 << 16}), multimodal.ErrConfig, "options.Side"},
-		{weights(ints, floats, multimodal.GridWeightsOptions{Side: 4}), multimodal.ErrConfig, "options.MergeSize"},
-		{weights(ints[:63], floats, multimodal.GridWeightsOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "indices has 63 elements, want 16*4"},
-		{weights(ints, floats[:63], multimodal.GridWeightsOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "weights has 63 elements, want 16*4"},
-		{weights(ints, floats, multimodal.GridWeightsOptions{MergeSize: 1, Side: 4, Bicubic: true}), multimodal.ErrLength, "indices has 64 elements, want 16*16"},
-		{weights(ints, unsafe.Slice((*float32)(unsafe.Pointer(&ints[0])), 64), multimodal.GridWeightsOptions{MergeSize: 1, Side: 4}), multimodal.ErrOverlap, "indices is sharing memory with weights"},
+		{from(1<<30, one[0]), posenc.ErrLength, "dst has 0 elements"},
+		{from(0, multimodal.Grid{1, math.MaxInt32, 1}), posenc.ErrLength, "dst has 0 elements"},
+		{from(0, multimodal.Grid{1, 1, math.MaxInt32}), posenc.ErrLength, "dst has 0 elements"},
+		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}}, 0, 1<<15), posenc.ErrLength, "dst has 0 elements"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112}), posenc.ErrConfig, "options.PatchSize is 0"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 111, PatchSize: 14}), posenc.ErrConfig, "options.WindowSize is 111, want a multiple of MergeSize*PatchSize = 28"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 2, PatchSize: 14}), posenc.ErrConfig, "options.WindowSize is 0"},
+		{windows([]multimodal.Grid{{1, 3, 4}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112, PatchSize: 14}), posenc.ErrShape, "multimodal.AppendWindows: grids[0].H is 3"},
+		{windows(one, multimodal.WindowOptions{WindowSize: 112, PatchSize: 14}), posenc.ErrConfig, "options.MergeSize is 0"},
+		{frames(false, multimodal.Grid{1, 4, 0}), posenc.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
+		{frames(false, multimodal.Grid{1 << 20, 1, 1}, multimodal.Grid{1, 1, 1}), posenc.ErrShape, "grids[1].T is 1, want at most 2^20 frames"},
+		{frames(true, multimodal.Grid{1<<20 - 1, 1, 1}, multimodal.Grid{2, 1, 1}), posenc.ErrShape, "grids[1].T is 2, want at most 2^20 frames"},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
 	}
-	if slices.ContainsFunc(ints, func(x int32) bool { return x != 0 }) || slices.ContainsFunc(floats, func(x float32) bool { return x != 0 }) {
+	if slices.ContainsFunc(ints, func(x int32) bool { return x != 0 }) {
 		t.Error("written before an error")
 	}
 }
@@ -174,10 +144,5 @@ func TestVisionBounds(t *testing.T) {
 		}
 	}
 	_, _, err := multimodal.AppendWindows(nil, nil, grids, multimodal.WindowOptions{MergeSize: 1, WindowSize: 1<<15 + 1, PatchSize: 1<<15 + 1})
-	fails(t, err, multimodal.ErrConfig, "options.PatchSize is 32769, want from 1 to 2^15")
-	indices, weights := make([]int32, 8), make([]float32, 8)
-	testkit.NoError(t, multimodal.GridWeights(indices, weights, grids, multimodal.GridWeightsOptions{Side: 1 << 15, MergeSize: 1, AlignCorners: true}))
-	if last := int32(1<<15-1) << 15; indices[0] != 0 || indices[4] != last || weights[4] != 1 {
-		t.Errorf("rows %v by %v, want the last at %d", indices, weights, last)
-	}
+	fails(t, err, posenc.ErrConfig, "options.PatchSize is 32769, want from 1 to 2^15")
 }

@@ -69,8 +69,7 @@ func ALiBiSlopes(slopes []float32, maxBias float64) error {
 // Biases are computed on the fly: a call needs no memory of the size of the scores and allocates
 // nothing. Keys after the query are not masked. slopes must not share memory with the scores.
 // Most models scale the scores by 1/sqrt(HeadDim) before they add the bias; Falcon scales the
-// sum. Errors wrap ErrConfig (form), [posenc.ErrShape], [posenc.ErrLength],
-// [posenc.ErrOverlap] or [posenc.ErrPosition].
+// sum. An unknown form is [posenc.ErrConfig].
 func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 	const function = "relative.AddALiBi"
 	if form > KeyALiBi {

@@ -29,8 +29,7 @@ import (
 // Scale the scores before. In layers with log scaling, scale relative states as queries are
 // scaled: posenc.QueryScales, posenc.ScaleQueries.
 //
-// Source: InklingRelativeLogits of transformers. Errors wrap ErrShape, [posenc.ErrLength],
-// [posenc.ErrOverlap] or [posenc.ErrPosition].
+// Source: InklingRelativeLogits of transformers.
 func AddBand(scores Scores, products Products, distances Distances) error {
 	const function = "relative.AddBand"
 	columns := distances.Count

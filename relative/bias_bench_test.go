@@ -7,7 +7,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/yardstick"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -42,7 +42,7 @@ func BenchmarkAddBias(b *testing.B) {
 			b.Run(fmt.Sprintf("family=%s/queries=%d/keys=%d/heads=%d", family, shape.queries, shape.keys, heads), func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
 					x := s.Data[:len(s.Data)/64*64]
-					yardstick.Against(b, "of-constant", call, yardstick.Over(x, "add", dispatch.Implementation())...)
+					measure.Against(b, "of-constant", call, measure.Over(x, "add", dispatch.Implementation())...)
 				})
 			})
 		}

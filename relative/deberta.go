@@ -111,8 +111,8 @@ type DeBERTaProducts struct {
 //	                          RN32(PositionToContent[key][r]/Divisor)))
 //
 // r is the relative position of query-key, as buckets.Position returns it. [DotProducts] makes
-// the products, which share no memory with the scores. Errors wrap ErrConfig (buckets,
-// Divisor), [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition].
+// the products, which share no memory with the scores. Errors also wrap [posenc.ErrConfig]
+// (buckets, Divisor).
 func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, products DeBERTaProducts) error {
 	contentToPosition, positionToContent, divisor := products.ContentToPosition, products.PositionToContent, products.Divisor
 	const function = "relative.AddDeBERTa"

@@ -60,8 +60,8 @@
 // NewDeBERTaBuckets and NewSwinBias. ALiBiSlopes allocates in rare cases, see there. Calls
 // work in bounded chunks, so that they never delay a garbage collection for long.
 //
-// Errors name the function, the argument, its value and what was expected. They wrap
-// [posenc.ErrConfig], [posenc.ErrLength], [posenc.ErrShape], [posenc.ErrOverlap] or
-// [posenc.ErrPosition]. All checks come before the first write: after an error nothing
-// has changed. Nothing panics.
+// Errors name the function, the argument, its value and what was expected. Those of functions
+// that take Scores wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
+// [posenc.ErrPosition]; the others say what they wrap. All checks come before the first write:
+// after an error nothing has changed. Nothing panics.
 package relative

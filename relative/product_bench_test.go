@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/yardstick"
+	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -29,14 +29,14 @@ func BenchmarkProducts(b *testing.B) {
 			run := func(operation string, call, loop func()) {
 				b.Run(fmt.Sprintf("operation=%s/tokens=%d/columns=%d/heads=%d/dim=%d", operation, tokens, columns, heads, dim), func(b *testing.B) {
 					b.Run("against=loop", func(b *testing.B) {
-						testkit.BenchmarkEach(b, func(b *testing.B) { yardstick.Against(b, "of-loop", call, loop) })
+						testkit.BenchmarkEach(b, func(b *testing.B) { measure.Against(b, "of-loop", call, loop) })
 					})
 					if tokens > 1 {
 						return
 					}
 					b.Run("against=scale", func(b *testing.B) {
 						testkit.BenchmarkEach(b, func(b *testing.B) {
-							yardstick.Against(b, "of-scale", call, yardstick.Over(vectors.Data, "scale", dispatch.Implementation())...)
+							measure.Against(b, "of-scale", call, measure.Over(vectors.Data, "scale", dispatch.Implementation())...)
 						})
 					})
 				})

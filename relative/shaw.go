@@ -19,8 +19,7 @@ import (
 // each query of the tile and must not share memory with the scores. Scale the scores after
 // the call.
 //
-// [SumShaw] is the other half, for values. Errors wrap ErrShape, [posenc.ErrLength],
-// [posenc.ErrOverlap] or [posenc.ErrPosition].
+// [SumShaw] is the other half, for values.
 func AddShaw(scores Scores, products Products, maxDistance int) error {
 	const function = "relative.AddShaw"
 	var t tile
@@ -67,8 +66,7 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 // it, and the rows of sums must not overlap.
 //
 // Set sums to 0 before the first call. Tiles of the same queries may follow one another; in
-// ascending order of keys they give the same bits as one tile. Errors wrap ErrShape,
-// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition].
+// ascending order of keys they give the same bits as one tile.
 func SumShaw(sums Products, weights Scores, maxDistance int) error {
 	const function = "relative.SumShaw"
 	var t tile

@@ -144,9 +144,8 @@ func swinCoordinate(distance, window int) float32 {
 //
 // table is the one that bias was made from, head is the head of the model. The positions of
 // queries and keys count the patches of the window row by row, from 0 to height*width-1: the row
-// is position/width, the column position%width. Scale the scores before the call. Errors wrap
-// ErrConfig (bias), [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition].
+// is position/width, the column position%width. Scale the scores before the call. A zero bias is
+// [posenc.ErrConfig].
 func AddSwin(scores Scores, bias *SwinBias) error {
 	const function = "relative.AddSwin"
 	if bias == nil || bias.heads == 0 {

@@ -30,14 +30,9 @@ type T5Buckets struct {
 
 // T5Config says how a model puts distances into buckets.
 type T5Config struct {
-	// Buckets is relative_attention_num_buckets, 32 in most models. It is from 2 to 1024;
-	// if Bidirectional, it is even and from 4 to 1024.
-	Buckets int
-	// MaxDistance is relative_attention_max_distance, 128 in most models. It is at most
-	// 65536, and above Buckets/2, or above Buckets/4 if Bidirectional.
-	MaxDistance int
-	// Bidirectional is set for encoders, not for decoders.
-	Bidirectional bool
+	Buckets       int  // relative_attention_num_buckets, mostly 32: from 2 to 1024; even and from 4 on if Bidirectional
+	MaxDistance   int  // relative_attention_max_distance, mostly 128: above Buckets/2 (Bidirectional: /4), at most 65536
+	Bidirectional bool // set for encoders, not for decoders
 }
 
 // NewT5Buckets returns the buckets of a model. Errors wrap ErrConfig.
@@ -138,8 +133,7 @@ func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][
 //
 // The weights and buckets are those that bias was made from. key and query are positions, head
 // is the head of the model. T5 does not scale its scores; MPNet scales them before it adds the
-// bias. Errors wrap ErrConfig (bias), [posenc.ErrShape], [posenc.ErrLength],
-// [posenc.ErrOverlap] or [posenc.ErrPosition].
+// bias. A zero bias is [posenc.ErrConfig].
 func AddT5(scores Scores, bias *T5Bias) error {
 	const function = "relative.AddT5"
 	if bias == nil || bias.heads == 0 {

@@ -52,8 +52,7 @@ type Distances struct {
 //
 // Scores of keys after the query that have no column do not change; such keys are masked. Every
 // other key of the tile must have a column, and distances.First must be at least the largest
-// distance in the tile. Errors wrap ErrShape, [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition] (a key without a column).
+// distance in the tile; otherwise the error is [posenc.ErrPosition].
 func AddTransformerXL(scores Scores, products Products, distances Distances) error {
 	const function = "relative.AddTransformerXL"
 	columns := distances.Count
@@ -108,21 +107,18 @@ func TransformerXLPositions(positions []int32, clampLen int32) error {
 type XLNetOptions struct {
 	Keys     int   // all keys, memory included: from 0 to 2^31-1
 	ClampLen int32 // clamp_len, the largest magnitude of a position; 0 means no limit
-	// Backward negates the positions. XLNet does this for the second half of a batch with
-	// bi_data; TENER always does.
-	Backward bool
+	Backward bool  // negates positions: the second half of an XLNet batch with bi_data; TENER
 }
 
 // XLNetPositions writes the positions of XLNet's relative encoding, for each i
 //
 //	positions[i] = min(max(Keys-i, -ClampLen), ClampLen)
 //
-// With ClampLen 0 there is no limit. Backward negates all positions.
-//
-// The number of positions depends on the model. XLNet has Keys+queries positions with attn_type
-// "bi" and Keys+1 with "uni". TENER has 2*Keys, with ClampLen 0 and Backward. Conformers with n
-// tokens have 2*n-1, with Keys n-1. Errors wrap ErrLength (more than 2^31 positions) or
-// [posenc.ErrPosition] (a negative Keys or ClampLen, or Keys above 2^31-1).
+// With Backward they are negated. The number of positions depends on the model. XLNet has
+// Keys+queries positions with attn_type "bi" and Keys+1 with "uni". TENER has 2*Keys, with
+// ClampLen 0 and Backward. Conformers with n tokens have 2*n-1, with Keys n-1. Errors wrap
+// ErrLength (more than 2^31 positions) or [posenc.ErrPosition] (a negative Keys or ClampLen, or
+// Keys above 2^31-1).
 func XLNetPositions(positions []int32, options XLNetOptions) error {
 	const function = "relative.XLNetPositions"
 	if options.Keys < 0 || options.Keys > math.MaxInt32 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -18,7 +17,7 @@ func newInfo() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info",
 		Short: "Say which implementation runs on this machine, and what the CPU has",
-		Long: `Say which implementation of the kernels runs on this machine, which others there are, the
+		Long: `Say which implementation of the kernels runs on this machine and why, which others there are, the
 features of the CPU that they need, and its caches. The environment variable POSENC_IMPL chooses a slower
 implementation: generic, avx2, avx512 or neon.`,
 		Example: "  posenc info\n  POSENC_IMPL=generic posenc info",
@@ -36,7 +35,7 @@ type infoResult struct {
 	Cores           int                 `json:"cores"`
 	Caches          []cacheInfo         `json:"caches"`
 	Implementation  string              `json:"implementation"`
-	Requested       string              `json:"requested,omitempty"` // by POSENC_IMPL
+	Reason          string              `json:"reason"` // why no faster one
 	Implementations []implementationRow `json:"implementations"`
 }
 
@@ -64,7 +63,7 @@ func version() string {
 func newInfoResult() *infoResult {
 	r := &infoResult{
 		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpuinfo.Name(), Cores: runtime.NumCPU(),
-		Caches: []cacheInfo{}, Implementation: posenc.Implementation(), Requested: os.Getenv("POSENC_IMPL"),
+		Caches: []cacheInfo{}, Implementation: posenc.Implementation(), Reason: posenc.ImplementationReason(),
 	}
 	for _, c := range cpuinfo.Caches() {
 		r.Caches = append(r.Caches, cacheInfo{c.Level, c.Bytes})
@@ -91,17 +90,13 @@ func (r *infoResult) WriteText(t *output.Text) {
 	if caches == nil {
 		caches = []string{"unknown"}
 	}
-	chosen := r.Implementation
-	if r.Requested != "" {
-		chosen += fmt.Sprintf(", as POSENC_IMPL is %q", r.Requested)
-	}
 	t.Table("", [][]string{
 		{"posenc", r.Version},
 		{"Go", r.Go + " " + r.System},
 		{"CPU", r.CPU},
 		{"cores", fmt.Sprint(r.Cores)},
 		{"caches", strings.Join(caches, ", ")},
-		{"implementation", chosen},
+		{"implementation", r.Implementation + ": " + r.Reason},
 	})
 	t.Printf("\n%s\n", t.Heading("implementations of this build"))
 	var rows [][]string
@@ -109,7 +104,7 @@ func (r *infoResult) WriteText(t *output.Text) {
 		says := "runs here"
 		switch {
 		case !i.Runs:
-			says = "does not run here: the CPU has no " + strings.Join(i.Missing, ", ")
+			says = "does not run here, without " + strings.Join(i.Missing, ", ")
 		case len(i.Needs) > 0:
 			says += ", by " + strings.Join(i.Needs, ", ")
 		}

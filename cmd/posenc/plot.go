@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/chart"
@@ -19,14 +20,20 @@ func newPlot() *cobra.Command {
 		lines = append(lines, fmt.Sprintf("  %-11s  %s", c.name, c.says))
 	}
 	c := &cobra.Command{
-		Use:   "plot FILE...",
+		Use:   "plot [FILE...]",
 		Short: "Draw frequencies against the context length, tables, dot products and errors",
-		Long: "Draw the rotations of one or several models: in a picture with --out, else in the\nterminal. There are four charts:\n\n" +
+		Long: "Draw the rotations of one or several models, or what has no FILE: in a picture with --out,\nelse in the terminal. The charts:\n\n" +
 			strings.Join(lines, "\n"),
 		Example: `  posenc plot config.json
   posenc plot --out rotations.png Llama-3.1-8B/config.json gemma-3-1b-it.gguf
-  posenc plot --chart products --out products.svg config.json`,
-		Args: cobra.MinimumNArgs(1),
+  posenc plot --chart products --out products.svg config.json
+  posenc plot --chart sinusoidal`,
+		Args: func(c *cobra.Command, files []string) error {
+			if slices.ContainsFunc(charts, func(one plotChart) bool { return one.name == only && one.alone }) {
+				return cobra.ExactArgs(0)(c, files)
+			}
+			return cobra.MinimumNArgs(1)(c, files)
+		},
 		RunE: func(c *cobra.Command, files []string) error {
 			var result plotResult
 			if out != "" && !chart.IsPicture(out) {
@@ -37,7 +44,7 @@ func newPlot() *cobra.Command {
 				return err
 			}
 			for _, one := range charts {
-				if only != "" && one.name != only {
+				if only != one.name && (only != "" || one.alone) {
 					continue
 				}
 				drawing, err := one.of(list)
@@ -57,7 +64,7 @@ func newPlot() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "picture to write, its name ends in .png or .svg; absent: draw in the terminal")
-	c.Flags().StringVar(&only, "chart", "", "draw one chart: "+strings.Join(names, ", ")+"; absent: all")
+	c.Flags().StringVar(&only, "chart", "", "draw one chart: "+strings.Join(names, ", ")+"; absent: all of FILE")
 	if err := errors.Join(
 		c.RegisterFlagCompletionFunc("chart", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)),
 		c.MarkFlagFilename("out", "png", "svg"),

@@ -7,21 +7,28 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/chart"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/multimodal"
 )
 
 const tableRows = 256 // positions of a table
 
-// charts has a function for each chart, by its name.
-var charts = []struct {
+// plotChart draws rotations or, alone, something that takes no FILE.
+type plotChart struct {
 	name, says string
+	alone      bool
 	of         func([]rotation) (chart.Chart, error)
-}{
-	{"wavelengths", "positions until a pair has turned once, by pair", wavelengths},
-	{"table", "cosines by position and pair", tables},
-	{"products", "dot product of a query and an equal key, by their distance", products},
-	{"errors", "error of float32 angles, by position", angleErrors},
+}
+
+var charts = []plotChart{
+	{"wavelengths", "positions until a pair has turned once, by pair", false, wavelengths},
+	{"table", "cosines by position and pair", false, tables},
+	{"products", "dot product of a query and an equal key, by their distance", false, products},
+	{"errors", "error of float32 angles, by position", false, angleErrors},
+	{"sinusoidal", "no FILE: the encoding of Vaswani et al., by position and dimension", true, sinusoidal},
+	{"prompt", "no FILE: positions of a prompt with images and a video in Qwen3-VL", true, prompt},
 }
 
 func (r *rotation) label() chart.Label { return chart.Label{Model: r.model, Kind: r.kind} }
@@ -130,6 +137,64 @@ func bins(most, perDecade int) []bin {
 		}
 	}
 	return list
+}
+
+func sinusoidal([]rotation) (chart.Chart, error) {
+	const positions, dim = 100, 128
+	c := chart.Chart{
+		Title:  "Sinusoidal encoding",
+		X:      chart.Axis{Label: "dimension"},
+		Y:      chart.Axis{Label: "position"},
+		Tables: []chart.Table{{Label: chart.Label{Model: "Vaswani et al."}, Columns: dim, Values: make([]float32, positions*dim)}},
+	}
+	s, err := absolute.Vaswani(dim)
+	if err != nil {
+		return c, err
+	}
+	return c, absolute.SinusoidalRows(c.Tables[0].Values, s, count(positions))
+}
+
+// prompt has text, two images and two frames of a video.
+func prompt([]rotation) (chart.Chart, error) {
+	c := chart.Chart{
+		Title: "Positions of a prompt of Qwen3-VL: text, two images, two frames of a video",
+		X:     chart.Axis{Label: "token"},
+		Y:     chart.Axis{Label: "position"},
+	}
+	text := func(tokens int) multimodal.Run { return multimodal.Run{Tokens: tokens} }
+	grid := func(kind multimodal.Kind, rows, columns int) multimodal.Run {
+		return multimodal.Run{Kind: kind, Tokens: rows * columns, Grid: multimodal.Grid{T: 1, H: rows, W: columns}}
+	}
+	runs := []multimodal.Run{
+		text(8), grid(multimodal.Image, 5, 8), text(8), grid(multimodal.Image, 6, 3), text(8),
+		grid(multimodal.Video, 4, 6), text(5), grid(multimodal.Video, 4, 6), text(8),
+	}
+	tokens := 0
+	for _, r := range runs {
+		tokens += r.Tokens
+	}
+	model := multimodal.Model{Family: multimodal.Qwen3VL, MergeSize: 1}
+	positions := make([]int32, model.Axes()*tokens)
+	if _, err := model.Positions(positions, runs); err != nil {
+		return c, err
+	}
+	for axis, name := range []string{"time", "height", "width"} {
+		curve := chart.Curve{Label: chart.Label{Model: name}}
+		for token, p := range positions[axis*tokens:][:tokens] {
+			curve.X, curve.Y = append(curve.X, float64(token)), append(curve.Y, float64(p))
+		}
+		c.Curves = append(c.Curves, curve)
+	}
+	return c, nil
+}
+
+// count returns the positions 0, 1, ...
+func count(positions int) []int32 {
+	p := make([]int32, positions)
+	for i := range p {
+		p[i] = int32(i)
+	}
+	return p
 }
 
 // angleErrors are the largest errors of cosines and sines over all pairs, with the angles that

@@ -1,7 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"image"
+	"image/png"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
@@ -15,6 +22,90 @@ func llama31(t *testing.T) []rotation {
 		t.Fatal(list, err)
 	}
 	return list
+}
+
+// TestPictures: the pictures of the documents are what the commands beside them draw; -update
+// draws them.
+func TestPictures(t *testing.T) {
+	pictures := testkit.Must(filepath.Abs("../../docs/pictures"))
+	documents, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(documents) == 0 {
+		t.Fatal("no documents")
+	}
+	drawn := []string{"speed.png"} // bench draws it
+	decode := func(path string) image.Image {
+		data := testkit.Must(os.ReadFile(path))
+		picture := testkit.Must(png.Decode(bytes.NewReader(data)))
+		return picture
+	}
+	var text []byte
+	for _, document := range documents {
+		data := testkit.Must(os.ReadFile(document))
+		text = append(text, data...)
+	}
+	t.Chdir(configs)
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		out := slices.Index(words, "--out") + 1
+		if out == 0 || !strings.HasPrefix(line, "posenc plot ") {
+			continue
+		}
+		name := words[out]
+		committed := filepath.Join(pictures, name)
+		words[out] = filepath.Join(t.TempDir(), name)
+		if *testkit.Update {
+			words[out] = committed
+		}
+		succeed(t, words[1:]...)
+		got, want := decode(words[out]), decode(committed)
+		same := got.Bounds() == want.Bounds()
+		for i := 0; same && i < got.Bounds().Dx()*got.Bounds().Dy(); i++ {
+			x, y := i%got.Bounds().Dx(), i/got.Bounds().Dx()
+			same = got.At(x, y) == want.At(x, y)
+		}
+		if !same {
+			t.Errorf("docs/pictures/%s is not what its command draws: go test -C cmd/posenc -run TestPictures . -update", name)
+		}
+		drawn = append(drawn, name)
+	}
+	files := testkit.Must(filepath.Glob(filepath.Join(pictures, "*.png")))
+	for _, file := range files {
+		if !slices.Contains(drawn, filepath.Base(file)) {
+			t.Errorf("no document says how %s is drawn", file)
+		}
+	}
+}
+
+// The first image of the prompt has 5 rows of 8 columns after 8 tokens of text, and the text
+// after it goes on 8 further.
+func TestPrompt(t *testing.T) {
+	c, err := prompt(nil)
+	if err != nil || len(c.Curves) != 3 {
+		t.Fatalf("%d curves, %v", len(c.Curves), err)
+	}
+	for axis, want := range []map[int]float64{
+		{0: 0, 7: 7, 8: 8, 15: 8, 16: 8, 47: 8, 48: 16},
+		{0: 0, 7: 7, 8: 8, 15: 8, 16: 9, 47: 12, 48: 16},
+		{0: 0, 7: 7, 8: 8, 15: 15, 16: 8, 47: 15, 48: 16},
+	} {
+		for token, position := range want {
+			if got := c.Curves[axis].Y[token]; got != position {
+				t.Errorf("%s of token %d: %v, want %v", c.Curves[axis].Model, token, got, position)
+			}
+		}
+	}
+}
+
+func TestSinusoidal(t *testing.T) {
+	c := testkit.Must(sinusoidal(nil))
+	for i, got := range c.Tables[0].Values {
+		position, dimension := i/128, i%128
+		sin, cos := math.Sincos(float64(position) * math.Pow(10000, -float64(dimension/2)/64))
+		// A value is a float32, and math.Pow is good to a few units of float64.
+		if want := []float64{sin, cos}[dimension%2]; math.Abs(float64(got)-want) > 0x1p-24 {
+			t.Fatalf("position %d, dimension %d: %v, want %v", position, dimension, got, want)
+		}
+	}
 }
 
 // TestMeanCos compares with the sum.

@@ -186,7 +186,10 @@ func TestInfo(t *testing.T) {
 	if r.Implementation == "" || r.CPU == "" || len(r.Implementations) == 0 || r.Implementations[len(r.Implementations)-1].Name != "generic" || r.Version == "" {
 		t.Errorf("%+v", r)
 	}
-	if text := succeed(t, "info"); !strings.Contains(text, "generic  runs here") {
+	if text := succeed(t, "info"); !strings.Contains(text, "generic  runs here") || !strings.Contains(text, r.Implementation+": "+r.Reason) {
+		t.Error(text)
+	}
+	if text := program(t, []string{"POSENC_IMPL=avx521"}, "info"); !strings.Contains(text, `generic: POSENC_IMPL is "avx521", want `) {
 		t.Error(text)
 	}
 }

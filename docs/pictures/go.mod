@@ -1,2 +1,4 @@
-// Not a module: it keeps this folder out of the zip that importers of posenc download.
+// A module of its own: it keeps this folder out of the zip that importers of posenc download.
 module github.com/go-posenc/posenc/docs/pictures
+
+go 1.26.0

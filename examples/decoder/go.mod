@@ -1,6 +1,6 @@
 module github.com/go-posenc/posenc/examples/decoder
 
-go 1.26.0
+go 1.24.0
 
 require (
 	github.com/go-posenc/posenc v0.0.0
@@ -9,7 +9,7 @@ require (
 
 require (
 	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
 )
 
 replace github.com/go-posenc/posenc => ../..

@@ -66,12 +66,12 @@ func TestChild(t *testing.T) {
 	if os.Getenv(child) == "" {
 		t.Skip("runs in a process of its own, started by TestEnvironment")
 	}
-	fmt.Printf("implementation=%s\n", Implementation())
+	fmt.Printf("implementation=%s\nreason=%s\n", Implementation(), Reason())
 }
 
-// environment runs a process with the variables added and returns what it said
-// its implementation was.
-func environment(t *testing.T, variables ...string) string {
+// environment runs a process with the variables added and returns what it said its
+// implementation was and why, and what it wrote to its error output.
+func environment(t *testing.T, variables ...string) (implementation, reason, word string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -92,14 +92,15 @@ func environment(t *testing.T, variables ...string) string {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v: %v\n%s%s", variables, err, out.String(), errors.String())
 	}
-	m := regexp.MustCompile(`implementation=(\w+)`).FindStringSubmatch(out.String())
+	m := regexp.MustCompile(`implementation=(\w+)\nreason=(.+)`).FindStringSubmatch(out.String())
 	if m == nil {
 		t.Fatalf("%v: no implementation in %q", variables, out.String())
 	}
-	return m[1]
+	return m[1], m[2], errors.String()
 }
 
-// What the environment asks for is what a program gets.
+// What the environment asks for is what a program gets, with the reason. What it asks for in
+// vain is heard of.
 func TestEnvironment(t *testing.T) {
 	without := func(off ...kernels.Implementation) string {
 		for _, impl := range Supported() {
@@ -112,35 +113,46 @@ func TestEnvironment(t *testing.T) {
 	type setting struct {
 		variables []string
 		want      string
+		reason    string // a part of it
 	}
+	known := strings.Join(names(Supported()), " or ")
 	settings := []setting{
-		{nil, without()},
-		{[]string{"POSENC_IMPL="}, without()},
-		{[]string{"POSENC_IMPL=nonsense"}, "generic"},
+		{nil, without(), "the fastest here"},
+		{[]string{"POSENC_IMPL="}, without(), "the fastest here"},
+		{[]string{"POSENC_IMPL=avx521"}, "generic", `POSENC_IMPL is "avx521", want ` + known + "; plain Go runs"},
 	}
 	for _, impl := range []kernels.Implementation{kernels.Generic, kernels.AVX2, kernels.AVX512, kernels.NEON} {
-		want := "generic"
+		want, reason := "generic", fmt.Sprintf("POSENC_IMPL is %q, want %s", impl, known)
 		if slices.Contains(Supported(), impl) {
-			want = impl.String()
+			want, reason = impl.String(), fmt.Sprintf("POSENC_IMPL is %q", impl)
 		}
-		settings = append(settings, setting{[]string{"POSENC_IMPL=" + impl.String()}, want})
+		settings = append(settings, setting{[]string{"POSENC_IMPL=" + impl.String()}, want, reason})
 	}
 	if runtime.GOARCH == "amd64" {
 		off := func(feature string) string {
 			return "GODEBUG=" + strings.TrimPrefix(os.Getenv("GODEBUG")+","+feature, ",")
 		}
+		needs := func(impl kernels.Implementation, feature string) string {
+			if !slices.Contains(Supported(), impl) {
+				return "" // without feature or without another
+			}
+			return fmt.Sprintf("%s needs %s, which GODEBUG switches off", impl, feature)
+		}
 		settings = append(settings,
-			setting{[]string{off("cpu.avx2=off")}, "generic"},
-			setting{[]string{off("cpu.fma=off")}, "generic"},
-			setting{[]string{off("cpu.f16c=off")}, "generic"},
-			setting{[]string{off("cpu.avx512f=off")}, without(kernels.AVX512)},
-			setting{[]string{off("cpu.avx2=off"), "POSENC_IMPL=avx2"}, "generic"},
+			setting{[]string{off("cpu.avx2=off")}, "generic", needs(kernels.AVX2, "AVX2")},
+			setting{[]string{off("cpu.fma=off")}, "generic", needs(kernels.AVX2, "FMA3")},
+			setting{[]string{off("cpu.avx512f=off")}, without(kernels.AVX512), needs(kernels.AVX512, "AVX512F")},
+			setting{[]string{off("cpu.avx2=off"), "POSENC_IMPL=avx2"}, "generic", `POSENC_IMPL is "avx2", want generic; plain Go runs`},
 		)
 	}
 	for _, s := range settings {
 		t.Run(strings.Join(s.variables, " "), func(t *testing.T) {
-			if got := environment(t, s.variables...); got != s.want {
-				t.Errorf("got %s, want %s", got, s.want)
+			got, reason, word := environment(t, s.variables...)
+			if got != s.want || !strings.Contains(reason, s.reason) {
+				t.Errorf("got %s: %s, want %s: %s", got, reason, s.want, s.reason)
+			}
+			if inVain := strings.Contains(reason, "plain Go runs"); strings.Contains(word, "posenc: "+reason+"\n") != inVain {
+				t.Errorf("%s, and the error output has %q", reason, word)
 			}
 		})
 	}

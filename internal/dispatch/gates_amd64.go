@@ -19,17 +19,21 @@ type gate struct {
 	enabled  []*bool
 }
 
+// f16c stands for what only cpuid is asked: no x/sys/cpu that compiles with Go 1.25 has it, and
+// GODEBUG does not know it either.
+var f16c = true
+
 // gates are of the implementations that not every amd64 has.
 var gates = []gate{
 	{
 		kernels.AVX512,
 		[]cpuid.FeatureID{cpuid.AVX, cpuid.AVX2, cpuid.FMA3, cpuid.F16C, cpuid.BMI2, cpuid.AVX512F, cpuid.AVX512VL, cpuid.AVX512DQ, cpuid.AVX512BW},
-		[]*bool{&cpu.X86.HasAVX, &cpu.X86.HasAVX2, &cpu.X86.HasFMA, &cpu.X86.HasF16C, &cpu.X86.HasBMI2, &cpu.X86.HasAVX512F, &cpu.X86.HasAVX512VL, &cpu.X86.HasAVX512DQ, &cpu.X86.HasAVX512BW},
+		[]*bool{&cpu.X86.HasAVX, &cpu.X86.HasAVX2, &cpu.X86.HasFMA, &f16c, &cpu.X86.HasBMI2, &cpu.X86.HasAVX512F, &cpu.X86.HasAVX512VL, &cpu.X86.HasAVX512DQ, &cpu.X86.HasAVX512BW},
 	},
 	{
 		kernels.AVX2,
 		[]cpuid.FeatureID{cpuid.AVX, cpuid.AVX2, cpuid.FMA3, cpuid.F16C},
-		[]*bool{&cpu.X86.HasAVX, &cpu.X86.HasAVX2, &cpu.X86.HasFMA, &cpu.X86.HasF16C},
+		[]*bool{&cpu.X86.HasAVX, &cpu.X86.HasAVX2, &cpu.X86.HasFMA, &f16c},
 	},
 }
 
@@ -55,7 +59,8 @@ func needs(impl kernels.Implementation) (features []Feature) {
 	for _, g := range gates {
 		for i, id := range g.features {
 			if g.impl == impl {
-				features = append(features, Feature{id.String(), cpuid.CPU.Supports(id) && *g.enabled[i]})
+				has := cpuid.CPU.Supports(id)
+				features = append(features, Feature{Name: id.String(), Has: has && *g.enabled[i], Off: has && !*g.enabled[i]})
 			}
 		}
 	}

@@ -19,11 +19,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/measure"
 )
 
 // Llama 3 8B.
@@ -174,49 +174,25 @@ func Measure(short bool) (Result, error) {
 	if err := r.CosSin(cos, sin, rows); err != nil {
 		return result, err
 	}
-	timing := func(s *step) Timing {
-		path, loop := inTurns(samples,
-			func() { rotate(s) },
-			func() {
+	timing := func(s *step) (Timing, error) {
+		medians, err := measure.Medians([]measure.Case{
+			{Name: "path", Run: func() error { return rotate(s) }},
+			{Name: "loop", Run: func() error {
 				plainLoop(s.q, cos, sin, s.positions, queryHeads)
 				plainLoop(s.k, cos, sin, s.positions, keyHeads)
-			})
+				return nil
+			}},
+		}, samples)
+		if err != nil {
+			return Timing{}, err
+		}
 		tokens := float64(len(s.positions))
-		return Timing{path / tokens, loop / tokens}
+		return Timing{medians[0] / tokens, medians[1] / tokens}, nil
 	}
-	result.Prefill = timing(&p.prefill)
-	result.Decode = timing(&p.decode)
-	return result, nil
-}
-
-// inTurns returns the median nanoseconds of a call of a and of b. A sample is
-// as many calls as take a few hundred microseconds.
-func inTurns(samples int, a, b func()) (medianA, medianB float64) {
-	const least = 300 * time.Microsecond
-	sample := func(f func(), calls int) float64 {
-		start := time.Now()
-		for range calls {
-			f()
-		}
-		return float64(time.Since(start).Nanoseconds()) / float64(calls)
+	if result.Prefill, err = timing(&p.prefill); err == nil {
+		result.Decode, err = timing(&p.decode)
 	}
-	callsFor := func(f func()) int {
-		f() // warm up
-		calls := 1
-		for sample(f, calls)*float64(calls) < float64(least) {
-			calls *= 2
-		}
-		return calls
-	}
-	callsA, callsB := callsFor(a), callsFor(b)
-	var timesA, timesB []float64
-	for range samples {
-		timesA = append(timesA, sample(a, callsA))
-		timesB = append(timesB, sample(b, callsB))
-	}
-	slices.Sort(timesA)
-	slices.Sort(timesB)
-	return timesA[samples/2], timesB[samples/2]
+	return result, err
 }
 
 // paths are those that a machine may have. A path that it has not runs as another.

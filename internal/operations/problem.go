@@ -183,17 +183,34 @@ func counts(packed bool) []int {
 	return []int{1, 2, 3, 4, 5, 8, 11}
 }
 
+// lines is a call on rows of n elements of x, such as ScaleRowsF32. The way of a problem, from the
+// seed to the comparison:
+//
+//  1. A test, TestOperations for one, makes r from a seed that never changes. A failure comes again.
+//  2. It calls Problem for each length n. That draws the operation's numbers, here factor, and
+//     calls lines.
+//  3. lines draws where the rows lie, and says how long each slice is, how to change its memory
+//     and how to cut the call into rows. No memory is there yet.
+//  4. Try takes memory for each slice from the test's Place. Padded fills it and at least 40 elements
+//     on both sides with numbers of every kind; Guards lays it beside a page that no one may touch.
+//     Then Prepare runs.
+//  5. define copies all of it, cuts the copy by Split, and runs Define, here generic.ScaleF32,
+//     on each row. That is the expected memory, computed once.
+//  6. TryOn calls each implementation on the same memory. All bytes have to be the expected ones,
+//     between the rows and around the slices too. Where Define has written, Element.Same compares:
+//     equal bits, or both NaN.
 func (o *Operation) lines(r *rand.Rand, p *Problem, n int, packed bool, gap func(int) int) {
+	// gap is 0 half of the time or more: rows that touch, and rows with numbers between them.
 	g := kernels.Lines{Len: n, Count: testkit.OneOf(r, counts(packed)), Stride: n + gap(20)}
 	p.Lines = g
-	for _, s := range o.Slices {
+	for _, s := range o.Slices { // a weight has one row
 		p.Size[s.Name] = n
 	}
-	p.Size["x"] = max(0, (g.Count-1)*g.Stride+n)
+	p.Size["x"] = max(0, (g.Count-1)*g.Stride+n) // it ends with the last row
 	p.Prepare = func(r *rand.Rand, a *Arguments) { o.ordinary(r, a, "x", g.Count, g.Stride, n) }
 	p.Split = func(a *Arguments) (list []*Arguments) {
 		for i := range g.Count {
-			row := *a
+			row := *a // the numbers and the other slices
 			row.Memory = Clone(a.Memory)
 			o.Cut(&row, a, "x", "x", i*g.Stride, n)
 			list = append(list, &row)

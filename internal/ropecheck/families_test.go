@@ -1,11 +1,9 @@
 package ropecheck_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"maps"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -24,9 +22,7 @@ func kindsOf(t *testing.T) (names []string, kinds map[string][]ropecheck.Candida
 			Needs map[string]any `json:"needs"`
 		} `json:"types"`
 	}
-	file := testkit.Must(os.Open("../../modelconfig/testdata/transformers/survey.json.gz"))
-	defer file.Close()
-	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(&survey))
+	testkit.ReadJSON("../../modelconfig/testdata/transformers/survey.json.gz", &survey)
 	kinds = map[string][]ropecheck.Candidate{}
 	for name, entry := range survey.Types {
 		document := map[string]any{"model_type": name}
@@ -66,12 +62,8 @@ func kindsOf(t *testing.T) (names []string, kinds map[string][]ropecheck.Candida
 
 // spread are positions of a configuration, [axes][tokens].
 func spread(cfg *posenc.RotaryConfig, tokens int) []int32 {
-	axes := 1
-	if cfg.Axes != nil {
-		axes = int(slices.Max(cfg.Axes)) + 1
-	}
 	var list []int32
-	for a := range axes {
+	for a := range axesOf(cfg) {
 		for i, p := range positionsOf(tokens) {
 			if a > 0 { // the others in another order
 				p = int32(i*(5+2*a)%tokens) + int32(a)

@@ -46,11 +46,7 @@ func rotateBy(x []float32, cfg posenc.RotaryConfig, positions []int32, heads int
 
 // rotated is data that posenc rotated, of random heads.
 func rotated(cfg posenc.RotaryConfig, positions []int32, heads int) ropecheck.Data {
-	axes := 1
-	if cfg.Axes != nil {
-		axes = int(slices.Max(cfg.Axes)) + 1
-	}
-	d := ropecheck.Data{Tokens: len(positions) / axes, Heads: heads, HeadDim: cfg.HeadDim, Positions: positions}
+	d := ropecheck.Data{Tokens: len(positions) / axesOf(&cfg), Heads: heads, HeadDim: cfg.HeadDim, Positions: positions}
 	d.Before = random(1, d.Tokens*heads*cfg.HeadDim)
 	d.After = slices.Clone(d.Before)
 	rotateBy(d.After, cfg, positions, heads)
@@ -329,18 +325,13 @@ func TestPlantedFaults(t *testing.T) {
 		if !tried(i) {
 			continue
 		}
-		t.Run(p.name, func(t *testing.T) {
-			r := testkit.Must(ropecheck.Check(p.data(&p), p.candidates()...))
-			p.compare(t, r)
-			if t.Failed() || testing.Verbose() {
-				t.Log(r)
-			}
-		})
+		t.Run(p.name, func(t *testing.T) { p.compare(t, p.data(&p)) })
 	}
 }
 
-func (p *planted) compare(t *testing.T, r *ropecheck.Report) {
+func (p *planted) compare(t *testing.T, d ropecheck.Data) {
 	t.Helper()
+	r := testkit.Must(ropecheck.Check(d, p.candidates()...))
 	c := &r.Candidates[0]
 	if c.Verdict != ropecheck.Differs {
 		t.Errorf("the verdict is %s", c.Verdict)
@@ -357,8 +348,20 @@ func (p *planted) compare(t *testing.T, r *ropecheck.Report) {
 	if !r.Hypotheses[0].Explains {
 		t.Error("nothing explains the data")
 	}
-	if text := r.String(); strings.Contains(text, "%!") || strings.Contains(text, "NaN") {
+	if text := r.String(); t.Failed() || strings.Contains(text, "%!") || strings.Contains(text, "NaN") {
 		t.Errorf("text %s", text)
+	}
+}
+
+// TestFaultTexts checks what is said of an engine with base 10000 whose positions start at 1.
+func TestFaultTexts(t *testing.T) {
+	d := rotated(with(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 }), []int32{1, 2, 5, 10, 17, 26, 37}, 4)
+	for i := range d.Positions {
+		d.Positions[i]--
+	}
+	c := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "llama", Config: llama})).Candidates[0]
+	if len(c.Faults) != 2 || c.Faults[0].Text != "The frequencies are those of base 10000, in place of base 500000." || c.Faults[1].Text != "Positions are 1 higher than given." {
+		t.Errorf("%v", c.Faults)
 	}
 }
 
@@ -384,22 +387,14 @@ func TestNoise(t *testing.T) {
 				t.Run(fmt.Sprint(noise), func(t *testing.T) {
 					d := exact
 					d.After = noisy(exact.After, noise)
-					r := testkit.Must(ropecheck.Check(d, p.candidates()...))
-					p.compare(t, r)
-					if t.Failed() {
-						t.Log(r)
-					}
+					p.compare(t, d)
 				})
 			}
 			for _, kind := range []ropecheck.ElementType{ropecheck.Float16, ropecheck.BFloat16} {
 				t.Run(kind.String(), func(t *testing.T) {
 					d := exact
 					d.Type, d.After = kind, narrowed(exact.After, kind)
-					r := testkit.Must(ropecheck.Check(d, p.candidates()...))
-					p.compare(t, r)
-					if t.Failed() {
-						t.Log(r)
-					}
+					p.compare(t, d)
 				})
 			}
 		})

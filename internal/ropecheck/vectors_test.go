@@ -192,11 +192,7 @@ func TestLlamaCppVectors(t *testing.T) {
 				c.Keys[name] = factors
 			}
 			cfg := configOf(testkit.Must(modelconfig.GGUF(c.Keys)), c.LayerType, modelconfig.RopeOptions{SequenceLength: c.SeqLen})
-			axes := 1
-			if cfg.Axes != nil {
-				axes = int(slices.Max(cfg.Axes)) + 1
-			}
-			d := ropecheck.Data{Tokens: len(c.Rotated), Heads: 1, HeadDim: c.HeadDim, Positions: slices.Concat(c.Positions[:axes]...)}
+			d := ropecheck.Data{Tokens: len(c.Rotated), Heads: 1, HeadDim: c.HeadDim, Positions: slices.Concat(c.Positions[:axesOf(&cfg)]...)}
 			d.After = testkit.Hex[float32](c.Rotated...)
 			for i := range d.After {
 				d.Before = append(d.Before, float32((37*(i%c.HeadDim)+11)%31-15)/4)

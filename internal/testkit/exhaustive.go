@@ -1,7 +1,6 @@
 package testkit
 
 import (
-	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -33,7 +32,7 @@ var machine sync.Once
 func RunExhaustive(t *testing.T, leg exhaustive.Leg) {
 	t.Helper()
 	machine.Do(func() {
-		fmt.Fprintf(t.Output(), "%s %s/%s, %s, %d threads\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, cpuid.CPU.BrandName, runtime.GOMAXPROCS(0))
+		t.Logf("%s %s/%s, %s, %d threads", runtime.Version(), runtime.GOOS, runtime.GOARCH, cpuid.CPU.BrandName, runtime.GOMAXPROCS(0))
 	})
 	var names []string
 	for _, impl := range dispatch.Supported() {

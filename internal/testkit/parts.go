@@ -11,8 +11,12 @@ import (
 // are done.
 func concurrently[E any](list []E, f func(E)) {
 	var done sync.WaitGroup
+	done.Add(len(list))
 	for _, e := range list {
-		done.Go(func() { f(e) })
+		go func() {
+			defer done.Done()
+			f(e)
+		}()
 	}
 	done.Wait()
 }

@@ -556,7 +556,7 @@ def write_vision():
     shapes = [[[1, 4, 4]], [[1, 8, 12], [3, 4, 8]], [[2, 28, 16], [1, 4, 32], [1, 16, 20]]]
     for _ in range(12):
         shapes.append([[rng.randint(1, 3), 4 * rng.randint(1, 6), 4 * rng.randint(1, 6)] for _ in range(rng.randint(1, 3))])
-    positions, windows, frame_starts, interpolations = [], [], [], []
+    positions, windows, frame_starts = [], [], []
     for i, s in enumerate(shapes):
         grid = torch.tensor(s)
         for merge in (1, 2, 4):
@@ -566,19 +566,7 @@ def write_vision():
             windows.append({"grids": s, "merge": merge, "window": window, "patch": patch, "order": order.tolist(), "starts": starts.tolist()})
         for whole_videos in (False, True):
             frame_starts.append({"grids": s, "wholeVideos": whole_videos, "starts": v.get_vision_cu_seqlens(grid, merge_temporal=whole_videos).tolist()})
-    small = [[[1, 1, 1]], [[1, 2, 3], [2, 5, 1]], [[1, 7, 9]], [[1, 16, 13]], [[2, 4, 6]]]
-    for s in small:
-        for side in (1, 2, 7, 16, 48):
-            for mode in ("bilinear", "bicubic"):
-                for corners in (False, True):
-                    for padding in ("border", "zeros"):
-                        merge = 2 if s == [[2, 4, 6]] else 1
-                        if mode == "bicubic" and side not in (7, 48):
-                            continue
-                        indices, weights = v.get_vision_interpolation_indices_and_weights(torch.tensor(s), side, mode, corners, merge, padding)
-                        interpolations.append({"grids": s, "side": side, "bicubic": mode == "bicubic", "alignCorners": corners, "zeros": padding == "zeros", "merge": merge,
-                                               "indices": indices.flatten().tolist(), "weights": weights.flatten().view(torch.int32).tolist()})
-    write("vision", {"positions": positions, "windows": windows, "frames": frame_starts, "interpolations": interpolations}, "transformers")
+    write("vision", {"positions": positions, "windows": windows, "frames": frame_starts}, "transformers")
 
 
 # From a prompt to rotated Q and K

@@ -1,4 +1,4 @@
-"""Writes vectors.json: learned position embeddings and their interpolation.
+"""Writes vectors.json: learned position embeddings and their interpolation; and weights.json.gz.
 
     python generate.py > vectors.json        (versions: requirements.txt)
 
@@ -10,8 +10,12 @@ are bicubic ones with antialias=True, by timm's resample_abs_pos_embed or by the
 model of transformers that is named, without their class token. "models" are
 interpolations of a square table as the code of the named models has them, whose patches
 may be in blocks. Elements are bits in hexadecimal, most significant digit first.
+
+weights.json.gz holds indices and weights of get_vision_interpolation_indices_and_weights, the weights
+as the bits of float32 in int32.
 """
 
+import gzip
 import json
 import sys
 
@@ -101,5 +105,21 @@ for name, merge, options in (
         models.append({"model": name, "dim": 2, "from": [side, side], "to": [H, W], "src": bits(table), "dst": bits(dst)})
 
 versions = {"timm": timm.__version__, "torch": torch.__version__, "transformers": transformers.__version__}
+weighted = []
+small = [[[1, 1, 1]], [[1, 2, 3], [2, 5, 1]], [[1, 7, 9]], [[1, 16, 13]], [[2, 4, 6]]]
+for s in small:
+    for side in (1, 2, 7, 16, 48):
+        for mode in ("bilinear", "bicubic"):
+            for corners in (False, True):
+                for padding in ("border", "zeros"):
+                    merge = 2 if s == [[2, 4, 6]] else 1
+                    if mode == "bicubic" and side not in (7, 48):
+                        continue
+                    indices, weights = get_vision_interpolation_indices_and_weights(torch.tensor(s), side, mode, corners, merge, padding)
+                    weighted.append({"grids": s, "side": side, "bicubic": mode == "bicubic", "alignCorners": corners, "zeros": padding == "zeros", "merge": merge,
+                                     "indices": indices.flatten().tolist(), "weights": weights.flatten().view(torch.int32).tolist()})
+with gzip.GzipFile("weights.json.gz", "wb", compresslevel=9, mtime=0) as f:
+    f.write(json.dumps({"weights": weighted, "versions": {p: versions[p] for p in ("torch", "transformers")}}, separators=(",", ":")).encode())
+
 json.dump({"versions": versions, "add": add, "linear": linear, "bicubic": bicubic, "antialias": antialias, "models": models}, sys.stdout, separators=(",", ":"))
 print()

@@ -8,6 +8,7 @@ import (
 // Description is what a reader makes of a document, and what a Model is computed from.
 type Description struct {
 	ModelType string
+	Holder    string // the type that holds a text model; "": none
 	Layers    []Layer
 	Kinds     map[string]Kind // of layers that rotate, and of indexers
 

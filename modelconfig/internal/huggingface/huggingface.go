@@ -28,7 +28,7 @@ func ReadVision(function string, config []byte, as string) (*description.Descrip
 }
 
 // huggingFace describes the model that follow returns, by the code of the type as if that is not "".
-func huggingFace(function string, config []byte, as string, follow func(*document.Reader) *document.Reader) (*description.Description, error) {
+func huggingFace(function string, config []byte, as string, follow func(*document.Reader) (inner *document.Reader, holder string)) (*description.Description, error) {
 	keys, err := document.ParseObject(config)
 	if err != nil {
 		return nil, document.ValueError(document.ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
@@ -37,14 +37,14 @@ func huggingFace(function string, config []byte, as string, follow func(*documen
 	if as != "" {
 		asType(r, as)
 	}
-	r = follow(r)
+	r, holder := follow(r)
 	modelType, ok := r.Text("model_type")
 	if !ok && r.Has("n_heads") && r.Has("dim") {
 		r.Fail(document.ErrValue, "model_type", "absent", "a config.json: this is Meta's params.json; set posenc.RotaryConfig directly, with HeadDim dim/n_heads, Layout Interleaved and Base rope_theta, or with the InvFreq of frequency.Llama3 where use_scaled_rope is true")
 	}
 	r.FailIf(!ok, document.ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"; Options.Type can name it")
 	f := familyOf(r, modelType)
-	m := &description.Description{ModelType: modelType, Kinds: map[string]description.Kind{}}
+	m := &description.Description{ModelType: modelType, Holder: holder, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
 		readModel(r, &f, m)
 	}
@@ -66,15 +66,17 @@ func asType(r *document.Reader, modelType string) {
 	r.Keys = withType(r.Keys, modelType)
 }
 
-// textModel returns the configuration of the text model, from a configuration of several models.
-func textModel(r *document.Reader) *document.Reader {
+// textModel returns the configuration of the text model, from a configuration of several models, and
+// the type that holds it.
+func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
 		if r.Err != nil || h == nil || h.Text.Key == "" {
-			return r
+			return r, holder
 		}
 		w := h.Text
+		holder = modelType
 		inner, ok := r.Object(w.Key)
 		switch {
 		case ok:
@@ -104,11 +106,11 @@ func textModel(r *document.Reader) *document.Reader {
 			unreadKeysBeside(r, w.Key, inner)
 		}
 		if r.Err != nil {
-			return r
+			return r, holder
 		}
 		r = text
 	}
-	return r
+	return r, holder
 }
 
 // ropeValues returns what a configuration says about rotary positions, wherever it says so.
@@ -575,7 +577,7 @@ func addIndexer(r *document.Reader, f *models.Family, m *description.Description
 }
 
 // visionModel returns the configuration of the vision tower, from a configuration of several models.
-func visionModel(r *document.Reader) *document.Reader {
+func visionModel(r *document.Reader) (*document.Reader, string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
@@ -603,7 +605,7 @@ func visionModel(r *document.Reader) *document.Reader {
 	if given && models.TowerType(modelType) == nil && models.PositionsOfType(modelType) == "" {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
-	return r
+	return r, ""
 }
 
 // checkAxialHead fails for a head_dim that is not hidden size by heads.

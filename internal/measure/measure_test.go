@@ -1,0 +1,180 @@
+package measure
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+func TestSamplesAlternate(t *testing.T) {
+	var ran, reported []string
+	slow := func(name string) Case {
+		return Case{Name: name, Run: func() error { ran = append(ran, name); time.Sleep(shortest); return nil }}
+	}
+	cases := []Case{slow("a"), slow("b"), slow("not planned")}
+	var plans []Plan
+	for _, c := range cases[:2] {
+		p, err := NewPlan(c, 3, time.Hour)
+		if err != nil || p.Samples != 3 || p.Call+Tick() < shortest {
+			t.Errorf("%+v, %v, want 3 samples of calls of at least %v", p, err, shortest)
+		}
+		plans = append(plans, p)
+	}
+	ran = nil
+	err := Run(cases, plans, 3, func(s Sample) error {
+		reported = append(reported, s.Name)
+		if s.Calls < 1 || s.Time+Tick() < time.Duration(s.Calls)*shortest {
+			t.Errorf("%s: %d calls in %v, each sleeps %v", s.Name, s.Calls, s.Time, shortest)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"a", "b", "a", "b", "a", "b"}; !slices.Equal(reported, want) {
+		t.Errorf("reported %v, want %v", reported, want)
+	}
+	if order := slices.Compact(slices.Clone(ran)); !slices.Equal(order, reported) {
+		t.Errorf("ran %v: not alternately", ran)
+	}
+}
+
+// What takes long has fewer samples, over all of the run, and no call before them.
+func TestLongCasesHaveFewerSamples(t *testing.T) {
+	calls := 0
+	long := Case{Name: "long", Run: func() error { calls++; time.Sleep(2 * warmed); return nil }}
+	short := Case{Name: "short", Run: func() error { return nil }}
+	var plans []Plan
+	for i, c := range []Case{long, short} {
+		p, err := NewPlan(c, 10, 0)
+		// Not in time for anything, and so as few as there may be.
+		if err != nil || p.Samples != fewest {
+			t.Errorf("%+v, %v, want %d samples", p, err, fewest)
+		}
+		p.Samples = []int{fewest, 10}[i]
+		plans = append(plans, p)
+	}
+	var names []string
+	testkit.NoError(t, Run([]Case{long, short}, plans, 10, func(s Sample) error { names = append(names, s.Name); return nil }))
+	s := "short"
+	if want := []string{s, s, s, s, "long", s, s, s, s, s, "long", s}; !slices.Equal(names, want) {
+		t.Errorf("samples %v, want %v", names, want)
+	}
+	if calls != 1+fewest {
+		t.Errorf("%d calls, want 1 to plan and %d", calls, fewest)
+	}
+}
+
+func TestTime(t *testing.T) {
+	for _, test := range []struct {
+		plan Plan
+		want time.Duration
+	}{
+		{Plan{Calls: 100, Samples: 30, Call: 20 * time.Microsecond}, 60600 * time.Microsecond},
+		{Plan{Calls: 1, Samples: 2, Call: warmed - 1}, 4 * (warmed - 1)},
+		{Plan{Calls: 1, Samples: 2, Call: warmed}, 2 * warmed},
+	} {
+		if got := test.plan.Time(); got != test.want {
+			t.Errorf("%+v takes %v, want %v", test.plan, got, test.want)
+		}
+	}
+}
+
+func TestNumberOfSamples(t *testing.T) {
+	for _, test := range []struct {
+		took   time.Duration
+		rounds int
+		want   int
+	}{
+		{time.Millisecond, 30, 30}, {10 * time.Millisecond, 30, 10}, {time.Minute, 30, fewest}, {time.Minute, 1, 1},
+	} {
+		if got := samples(test.took, test.rounds, 100*time.Millisecond); got != test.want {
+			t.Errorf("%v in %d rounds: %d samples, want %d", test.took, test.rounds, got, test.want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	broken := errors.New("broken")
+	good := Case{Name: "good", Run: func() error { return nil }}
+	bad := Case{Name: "bad", Run: func() error { return broken }}
+	if _, err := NewPlan(bad, 2, 0); !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") {
+		t.Errorf("%v, want broken", err)
+	}
+	if _, err := Medians([]Case{good, bad}, 2); !errors.Is(err, broken) {
+		t.Errorf("%v, want broken", err)
+	}
+	plans := []Plan{{Name: "good", Calls: 1, Samples: 2}, {Name: "bad", Calls: 1, Samples: 2}}
+	reported := 0
+	err := Run([]Case{good, bad}, plans, 2, func(Sample) error { reported++; return nil })
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") || reported != 1 {
+		t.Errorf("%v after %d samples, want broken after 1", err, reported)
+	}
+	if err := Run([]Case{good}, plans[:1], 2, func(Sample) error { return broken }); err != broken {
+		t.Errorf("%v, want broken", err)
+	}
+	if err := Run([]Case{good}, plans, 2, func(Sample) error { return nil }); err == nil || !strings.Contains(err.Error(), "bad: planned") {
+		t.Errorf("%v, want that bad is no case", err)
+	}
+}
+
+func TestPrint(t *testing.T) {
+	for _, test := range []struct {
+		sample Sample
+		want   string
+	}{
+		{Sample{Case{Name: "X/n=1", Bytes: 16384}, 1000, time.Millisecond}, "BenchmarkX/n=1 \t    1000\t1000 ns/op\t16384 MB/s\n"},
+		{Sample{Case{Name: "X"}, 3, 10 * time.Nanosecond}, "BenchmarkX \t       3\t3.333 ns/op\n"},
+		{Sample{Case{Name: "X"}, 1, 1300 * time.Millisecond}, "BenchmarkX \t       1\t1300000000 ns/op\n"},
+	} {
+		var b strings.Builder
+		if err := test.sample.Print(&b); err != nil || b.String() != test.want {
+			t.Errorf("printed %q, %v, want %q", b.String(), err, test.want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, test := range []struct {
+		values []float64
+		want   float64
+	}{{[]float64{3}, 3}, {[]float64{9, 1, 5}, 5}, {[]float64{4, 1, 3, 2}, 2.5}} {
+		if got := Median(test.values); got != test.want {
+			t.Errorf("Median(%v) = %v, want %v", test.values, got, test.want)
+		}
+	}
+}
+
+// The medians are those of the cases, in their order.
+func TestMedians(t *testing.T) {
+	var cases []Case
+	for _, ms := range []int{2, 4} {
+		cases = append(cases, Case{Name: strconv.Itoa(ms), Run: func() error { time.Sleep(time.Duration(ms) * time.Millisecond); return nil }})
+	}
+	// A sleep is at least as long as it is asked to be, and a clock may be one step short.
+	got, err := Medians(cases, 3)
+	for i, ns := range got {
+		if least := time.Duration(2+2*i)*time.Millisecond - Tick(); time.Duration(ns) < least {
+			t.Errorf("case %s took %v, want at least %v", cases[i].Name, time.Duration(ns), least)
+		}
+	}
+	if err != nil || len(got) != 2 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, test := range []struct {
+		values []float64
+		want   float64
+	}{{[]float64{3}, 0}, {[]float64{1, 5, 4, 3, 2}, 1. / 3}, {[]float64{1, 3}, 0.25}} {
+		if got := Spread(test.values); got != test.want {
+			t.Errorf("Spread(%v) = %v, want %v", test.values, got, test.want)
+		}
+	}
+}
