@@ -3,7 +3,6 @@ package posenc_test
 import (
 	"math"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -40,7 +39,7 @@ func TestCosSinErrors(t *testing.T) {
 	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40, 0, 2}})
 	var none *posenc.Rotary
 	positions, invFreq := []int32{1, 2, 3}, []float64{1, 2, 3, 4}
-	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
+	integers, wide := wordsOf[int32](memory), wordsOf[float64](memory)
 	nan, inf := math.NaN(), math.Inf(1)
 	fails := testkit.Failures(t, memory)
 	// The checks of the tables are the same everywhere: 3 rows of 4, or 12 angles.
@@ -63,6 +62,9 @@ func TestCosSinErrors(t *testing.T) {
 	fails(posenc.CosSin(cos, sin, nil, invFreq), posenc.ErrLength, "cos has 12 elements, want 0 for 0 rows of 4")
 	fails(posenc.CosSin(cos, memory[24:36], integers[11:14], invFreq), posenc.ErrOverlap, "posenc.CosSin: cos is sharing memory with positions")
 	fails(posenc.CosSin(cos, sin, integers[23:26], invFreq), posenc.ErrOverlap, "sin is sharing memory with positions")
+	fails(posenc.CosSin(cos, sin, positions, wide[2:6]), posenc.ErrOverlap, "posenc.CosSin: cos is sharing memory with invFreq")
+	fails(posenc.CosSin(cos, sin, positions, wide[11:15]), posenc.ErrOverlap, "posenc.CosSin: sin is sharing memory with invFreq")
+	fails(posenc.CosSin(nil, nil, make([]int32, 1<<16), make([]float64, 1<<16)), posenc.ErrLength, "posenc.CosSin: cos has 0 elements") // more than 32 bits count
 	fails(posenc.CosSinAngles(cos, sin, memory[11:23]), posenc.ErrOverlap, "posenc.CosSinAngles: cos is sharing memory with angles")
 	testkit.NoError(t,
 		posenc.CosSin(nil, nil, nil, nil), posenc.CosSin(nil, nil, nil, invFreq), posenc.CosSin(nil, nil, positions, nil),

@@ -26,6 +26,7 @@ func TestCosSinFractionalErrors(t *testing.T) {
 	fails(r.CosSinFractional(memory[:1], memory[2:4], []float32{1}), posenc.ErrLength, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[1:3], []float32{1}), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], memory[3:4]), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
+	testkit.NoError(t, r.CosSinFractional(memory[:2], memory[2:4], []float32{-0x1p31}))
 }
 
 func TestAtFractionalErrors(t *testing.T) {

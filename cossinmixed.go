@@ -82,8 +82,6 @@ func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
 	if err := checkApart(function, cos, sin, "f.InvFreq", f.InvFreq); err != nil {
 		return err
 	}
-	if entries > 0 {
-		cossin.WriteSums(cos, sin, positions, f.InvFreq, f.Axes, entries, f.Rounding == frequency.Float32)
-	}
+	cossin.WriteSums(cos, sin, positions, f.InvFreq, f.Axes, entries, f.Rounding == frequency.Float32)
 	return nil
 }

@@ -24,6 +24,19 @@ func TestElementsAreRoundedOnce(t *testing.T) {
 	}
 }
 
+// Numbers of several bytes begin at addresses of theirs. None begin anywhere.
+func TestFromBytesErrors(t *testing.T) {
+	bytes := wordsOf[byte](make([]float32, 4))
+	fails := testkit.Failures(t)
+	of := func(_ any, err error) error { return err }
+	fails(of(posenc.FromBytes[posenc.Q8_0](make([]byte, 35))), posenc.ErrLength, "posenc.FromBytes: bytes has 35 elements, want a multiple of the 34 bytes of a number")
+	fails(of(posenc.FromBytes[posenc.Float16](bytes[1:3])), posenc.ErrShape, "posenc.FromBytes: bytes is 1 bytes behind a multiple of 2, want at an address that is a multiple of 2")
+	fails(of(posenc.FromBytes[float32](bytes[2:6])), posenc.ErrShape, "posenc.FromBytes: bytes is 2 bytes behind a multiple of 4")
+	if none, err := posenc.FromBytes[float32](bytes[1:1]); err != nil || len(none) != 0 {
+		t.Errorf("no bytes at an odd address: %v, %v", none, err)
+	}
+}
+
 // Bits of 16-bit elements at the edges of their range.
 func TestElementEdges(t *testing.T) {
 	half, brain := posenc.Float16s([]uint16{0x7bff, 0x7bff, 1, 0, 0x7c00, 0}), posenc.BFloat16s([]uint16{0x7f7f, 0x7f7f, 1, 0, 0x7f80, 0})

@@ -61,9 +61,7 @@ func GridPositions(positions []float32, options GridPositionsOptions) error {
 	case scale == 0:
 		scale = 1
 	}
-	patches, ok := argument.Multiply(options.Height, options.Width)
-	want, fits := argument.Multiply(patches, 2)
-	if !ok || !fits || len(positions) != want {
+	if int64(len(positions)) != 2*int64(options.Height)*int64(options.Width) {
 		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "2*Height*Width of %d by %d patches", options.Height, options.Width)
 	}
 	position := func(i, n, ref int) float32 {
@@ -78,6 +76,7 @@ func GridPositions(positions []float32, options GridPositionsOptions) error {
 		}
 		return float32(p * scale)
 	}
+	patches := options.Height * options.Width
 	rows, columns := positions[:patches], positions[patches:]
 	if options.ColumnsFirst {
 		rows, columns = columns, rows

@@ -98,9 +98,11 @@ func TestGridPositionsErrors(t *testing.T) {
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefWidth: -1}), posenc.ErrConfig, "posenc.GridPositions: options.RefWidth is -1, want from 0 to 2^22")
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 16}), posenc.ErrConfig, "posenc.GridPositions: options.RefWidth is 0, want RefHeight and RefWidth both set or both 0, and RefHeight is 16")
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: nan}), posenc.ErrConfig, "posenc.GridPositions: options.Offset is NaN")
+	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, Offset: 1 << 22}), posenc.ErrConfig, "posenc.GridPositions: options.Offset is 4.194304e+06, want a number below 2^22")
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: inf}), posenc.ErrConfig, "posenc.GridPositions: options.PositionScale is +Inf")
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefHeight: 1, RefWidth: 1, Centered: true}), posenc.ErrConfig, "posenc.GridPositions: options.RefHeight is 1, want 0 with Centered")
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: 2, Centered: true}), posenc.ErrConfig, "posenc.GridPositions: options.PositionScale is 2, want 0 with Centered")
 	fails(posenc.GridPositions(memory[:11], posenc.GridPositionsOptions{Height: 2, Width: 3}), posenc.ErrLength, "posenc.GridPositions: positions has 11 elements, want 2*Height*Width of 2 by 3 patches")
-	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 1 << 22, Width: 1 << 22}), posenc.ErrLength, "posenc.GridPositions: positions has 12 elements")
+	fails(posenc.GridPositions(nil, posenc.GridPositionsOptions{Height: 1 << 22, Width: 1 << 22}), posenc.ErrLength, "posenc.GridPositions: positions has 0 elements")
+	testkit.NoError(t, posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: -math.MaxFloat32}))
 }

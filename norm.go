@@ -102,9 +102,6 @@ func ScaleQueries[T Element](factors []float32, headDim int, xs ...View[T]) erro
 	if err := view.Check(function, checked(xs), len(factors), headDim); err != nil {
 		return err
 	}
-	if len(factors) == 0 {
-		return nil
-	}
 	for i := range xs {
 		if argument.Overlap(xs[i].Data, factors) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing memory with factors", "a view of other memory")

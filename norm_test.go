@@ -55,16 +55,16 @@ func randomWeight(r *rand.Rand, n int) []float32 {
 func TestNormalizeLarge(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(74)
-		for _, shape := range [][3]int{{3, 2, kernels.MaxCallElements + 5}, {1, 40, kernels.MaxCallElements/8 - 3}, {2, 1, 2*kernels.MaxCallElements + 1}, {kernels.MaxCallElements/64 + 3, 2, 64}} {
-			tokens, heads, dim := shape[0], shape[1], shape[2]
-			x, weight, factors := randomWeight(r, tokens*heads*dim), randomWeight(r, dim), randomWeight(r, tokens)
+		for _, shape := range [][4]int{{3, 2, kernels.MaxCallElements + 5}, {2, 1, kernels.MaxCallElements, 3}, {1, 40, kernels.MaxCallElements/8 - 3}, {2, 1, 2*kernels.MaxCallElements + 1}, {kernels.MaxCallElements/64 + 3, 2, 64}} {
+			tokens, heads, dim, gap := shape[0], shape[1], shape[2], shape[3]
+			x, weight, factors := randomWeight(r, tokens*heads*(dim+gap)-gap), randomWeight(r, dim), randomWeight(r, tokens)
 			want := slices.Clone(x)
 			for i := range tokens * heads {
-				row := want[i*dim:][:dim]
+				row := want[i*(dim+gap):][:dim]
 				generic.RMSNormF32(row, weight, 1e-6)
 				generic.ScaleF32(row, factors[i/heads])
 			}
-			v := posenc.View[float32]{Data: x, Heads: heads}
+			v := strided(x, heads, heads*(dim+gap), dim+gap)
 			testkit.NoError(t, posenc.Normalize(mustNorm(weight, 1e-6, false), tokens, v), posenc.ScaleQueries(factors, dim, v))
 			if i := testkit.FirstDifference(x, want); i >= 0 {
 				t.Errorf("%v: element %d is %v, want %v", shape, i, x[i], want[i])
@@ -238,5 +238,6 @@ func TestNormErrors(t *testing.T) {
 	fails(posenc.ScaleQueries(memory[20:22], 0, x), posenc.ErrShape, "posenc.ScaleQueries: headDim is 0")
 	fails(posenc.ScaleQueries(memory[20:23], 4, x), posenc.ErrLength, "posenc.ScaleQueries: xs[0].Data has 16 elements, want 24")
 	fails(posenc.ScaleQueries(memory[14:16], 4, x), posenc.ErrOverlap, "posenc.ScaleQueries: xs[0] is sharing memory with factors")
-	testkit.NoError(t, posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.ScaleQueries(nil, 4, V{Heads: 1})) // nothing to do
+	testkit.NoError(t, posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.ScaleQueries(nil, 4, V{Heads: 1}), // nothing to do
+		posenc.Normalize(mustNorm(make([]float32, 1<<20), math.MaxFloat32, false), 0, V{Heads: 1}))
 }

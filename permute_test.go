@@ -152,6 +152,7 @@ func TestPermuteWeightsErrors(t *testing.T) {
 	fails := testkit.Failures(t, memory)
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{}), posenc.ErrShape, "posenc.PermuteWeights: p.Heads is 0, want at least 1")
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, RotaryDim: 2, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.HeadDim is 0")
+	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 1, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.RotaryDim is 1, want an even number from 2")
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 7, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.RotaryDim is 7, want an even number from 2 to HeadDim 7")
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 10, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.RotaryDim is 10")
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: -1, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.Offset is -1, want from 0 to HeadDim-RotaryDim = 4")

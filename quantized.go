@@ -125,11 +125,8 @@ func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 }
 
 // overlaps reports whether two views that are in order, of tokens and otherTokens, share
-// elements or scales. units and otherUnits are the elements of Data of a head.
-func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, units, otherUnits int) bool {
-	if units != otherUnits {
-		return argument.Overlap(v.Data, o.Data) || argument.Overlap(v.Scales, o.Scales)
-	}
+// elements or scales. units are the elements of Data of a head.
+func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, units int) bool {
 	if view.Overlap(v.heads(), o.heads(), tokens, otherTokens, units) {
 		return true
 	}
@@ -187,7 +184,7 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], optio
 	if err != nil {
 		return err
 	}
-	if _, err := checkCache(function, argument.Named("src"), src.heads(), slots, tokens, units); err != nil {
+	if _, err := checkCache(function, argument.Named("src"), src.heads(), "options.Slots", slots, tokens, units); err != nil {
 		return err
 	}
 	var g view.Grid

@@ -31,21 +31,25 @@ func TestRotateIntoQuantizedIsRotateThenConvert(t *testing.T) {
 		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 			for dim := 32; dim <= 544; dim += 32 {
 				for _, tokens := range []int{1, 3} {
-					rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, 0)
-					rotateThenConvert[int8](t, layout, tokens, dim, 0)
-					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, 0)
-					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, 37)
-					rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, 37)
+					rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, dim, 0)
+					rotateThenConvert[int8](t, layout, tokens, dim, dim, 0)
+					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, dim, 0)
+					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, dim, 37)
+					rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, dim, 37)
+					if dim <= 128 {
+						rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, dim-2, 0)
+						rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, dim-2, 37)
+					}
 				}
 			}
 		}
 	})
 }
 
-func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, tokens, dim int, scale float32) {
+func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, tokens, dim, rotaryDim int, scale float32) {
 	const heads = 11
 	r := testkit.NewRand(uint64(dim))
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 10000, Layout: layout})
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: rotaryDim, Base: 10000, Layout: layout})
 	angles := rope.At(testkit.Sequence(tokens))
 	x := make([]float32, tokens*heads*dim)
 	for i := range x {
@@ -57,7 +61,7 @@ func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, t
 	testkit.NoError(t, posenc.Rotate(angles, keys))
 	testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, posenc.IntoQuantized[D, float32]{Dst: want, Src: keys}))
 	if !slices.Equal(got.Data, want.Data) || !slices.Equal(got.Scales, want.Scales) {
-		t.Errorf("%T, %v, %d tokens of %d heads of %d: other bits than Rotate and a conversion", got.Data, layout, tokens, heads, dim)
+		t.Errorf("%T, %v, %d tokens of %d heads of %d, of which %d rotate: other bits than Rotate and a conversion", got.Data, layout, tokens, heads, dim, rotaryDim)
 	}
 }
 
@@ -484,7 +488,8 @@ func TestQuantizedArguments(t *testing.T) {
 	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127, 0x1p-127} {
 		v := e4m3
 		v.InverseScale = scale
-		fails(posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src}), posenc.ErrConfig, "x.Dst.InverseScale is")
+		fails(posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src}), posenc.ErrConfig, fmt.Sprintf("x.Dst.InverseScale is %v, want a number from 2^-126 to 2^126, or Scales: ", scale))
+		fails(posenc.Dequantize(src, cacheFor[posenc.E5M2](2, 2, dim, 0, scale), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim}), posenc.ErrConfig, fmt.Sprintf("src.InverseScale is %v, want a number from 2^-126 to 2^126: ", scale))
 	}
 
 	keys, values := blocks{Dst: q8, Src: src}, bytes{Dst: cacheFor[int8](2, 2, dim, 0, 0), Src: src}
@@ -512,6 +517,14 @@ func TestQuantizedArguments(t *testing.T) {
 	fails(posenc.ShiftQuantized(rotary, ids[2:], inDeltas), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0] is sharing memory with deltas")
 	fails(posenc.ShiftQuantized(rotary, positions, inData), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0].Scales is sharing memory with xs[0]")
 
+	fails(posenc.ShiftQuantized[int8](rotary, positions), posenc.ErrShape, "posenc.ShiftQuantized: xs is empty, want at least one view")
+	fails(posenc.ShiftQuantized(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit}), positions, q8), posenc.ErrShape, "posenc.ShiftQuantized: xs[0]: HeadDim is 48, want a multiple of the 32")
+	fails(posenc.ShiftQuantized(rotary, positions[:1], cacheFor[int8](1, 2, dim, 0, 0), integers), posenc.ErrLength, "posenc.ShiftQuantized: xs[1].Data has 256 elements, want 128")
+	inNumbers := integers
+	inNumbers.Scales = wordsOf[float32](values.Dst.Data)[:4]
+	fails(posenc.ShiftQuantized(rotary, positions, values.Dst, inNumbers), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1].Scales is sharing memory with xs[0]")
+	fails(posenc.ShiftQuantized(rotary, positions, inNumbers, values.Dst), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0].Scales is sharing memory with xs[1]")
+
 	dequantize := func(tokens, headDim int) error {
 		return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: tokens, HeadDim: headDim})
 	}
@@ -533,12 +546,27 @@ func TestQuantizedArguments(t *testing.T) {
 	fails(from(func(v *posenc.QuantizedView[int8]) { v.SequenceTokens, v.SequenceStride = 1, 129 }), posenc.ErrShape, "posenc.Dequantize: src.SequenceStride is 129, want a multiple of HeadDim 64")
 	fails(from(func(v *posenc.QuantizedView[int8]) { v.Hadamard = -64 }), posenc.ErrConfig, "posenc.Dequantize: src.Hadamard is -64, want 0, or")
 
+	bySlots := func(slots ...int32) error {
+		return posenc.Dequantize(src, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim, Slots: slots})
+	}
+	fails(bySlots(0), posenc.ErrLength, "posenc.Dequantize: options.Slots has 1 element, want 2, one for each token")
+	fails(bySlots(0, -1), posenc.ErrPosition, "posenc.Dequantize: options.Slots[1] is -1, want at least 0")
+	fails(bySlots(2, 0), posenc.ErrPosition, "posenc.Dequantize: options.Slots[0] is 2, want below 2")
+	inDst := make([]float32, 4*dim)
+	fails(posenc.Dequantize(posenc.View[float32]{Data: inDst, Heads: 2}, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim, Slots: wordsOf[int32](inDst)[4:6]}), posenc.ErrOverlap, "posenc.Dequantize: dst is sharing memory with options.Slots")
+	fails(posenc.Dequantize(posenc.View[float32]{Data: data[:2*dim], Heads: 2}, integers, posenc.DequantizeOptions{Tokens: 2, HeadDim: dim}), posenc.ErrLength, "posenc.Dequantize: dst.Data has 128 elements, want 256")
+	fails(posenc.Dequantize(src, cacheFor[int8](1, 2, dim, 0, 0), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim}), posenc.ErrLength, "posenc.Dequantize: src.Data has 128 elements, want 256")
+	long := cacheFor[int8](1, 1, 4096, 0, 0)
+	long.HeadStride = 2 * 4096 // of one head
+	testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: make([]float32, 4096), Heads: 1}, long, posenc.DequantizeOptions{Tokens: 1, HeadDim: 4096}))
+
 	hadamard := func(headDim, block, tokens int) error {
 		return posenc.Hadamard(posenc.HadamardOptions{HeadDim: headDim, Block: block}, tokens, src)
 	}
 	fails(hadamard(1024, 1024, 0), posenc.ErrConfig, "posenc.Hadamard: options.Block is 1024, want a power of two from 32 to 512")
 	fails(hadamard(64, 16, 2), posenc.ErrConfig, "posenc.Hadamard: options.Block is 16")
 	fails(hadamard(0, 32, 2), posenc.ErrConfig, "posenc.Hadamard: options.HeadDim is 0")
+	fails(hadamard(1, 32, 2), posenc.ErrConfig, "posenc.Hadamard: options.Block is 32, want a power of two from 32 to 512 that divides HeadDim 1")
 	fails(hadamard(64, 32, -1), posenc.ErrShape, "posenc.Hadamard: tokens is -1")
 	if slices.ContainsFunc(q8.Data, func(b posenc.Q8_0) bool { return b != posenc.Q8_0{} }) || slices.Max(integers.Data) != 0 || slices.Max(e4m3.Data) != 0 {
 		t.Error("a call that failed wrote to its cache")

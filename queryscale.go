@@ -140,9 +140,7 @@ func (s *QueryScaling) of(k, n uint64) float32 {
 	}
 	return untilCertain(func(precision uint) (value, margin *big.Float) {
 		value = realLogarithm(k, precision)
-		if n > 1 {
-			value.Sub(value, realLogarithm(n, precision))
-		}
+		value.Sub(value, realLogarithm(n, precision))
 		value.Mul(value, new(big.Float).SetFloat64(s.Beta))
 		if s.Rule == PowerOfRatio {
 			value = realExponential(value, precision)

@@ -52,6 +52,9 @@ func TestQueryScales(t *testing.T) {
 		}
 	}
 	check(-1, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
+	for p := int32(3 << 28); p < 3<<28+20; p++ { // logarithms of nearly equal numbers, whose difference is multiplied
+		check(p, posenc.QueryScaling{Beta: 1 << 31, Length: 3 << 28, Offset: 1, Rule: posenc.ClampedLog})
+	}
 	undecided := map[posenc.QueryScaleRule]int{}
 	for range testkit.Rounds(3000) {
 		s := posenc.QueryScaling{Beta: r.Float64() / 2, Length: 1 + r.IntN(1<<r.IntN(16)), Offset: r.IntN(2), Rule: posenc.QueryScaleRule(r.IntN(3))}
@@ -170,7 +173,16 @@ func TestQueryScalesErrors(t *testing.T) {
 	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: -1}), posenc.ErrConfig, "posenc.QueryScales: s.Offset is -1")
 	fails(posenc.QueryScales(memory[:2], integers[1:3], posenc.QueryScaling{Length: 1, Offset: math.MaxInt32}), posenc.ErrOverlap, "posenc.QueryScales: scales is sharing memory with positions")
 	fails(posenc.QueryScales(memory[:2], []int32{5, -2}, good), posenc.ErrPosition, "posenc.QueryScales: positions[1] is -2, want at least -1")
-	testkit.NoError(t, posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}))
+	long := int64(1)<<31 + 1 // where an int has 32 bits, it is below 0
+	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: int(long), Rule: posenc.ClampedLog}), posenc.ErrConfig, "posenc.QueryScales: s.Length is ")
+	testkit.NoError(t, posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}), posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: math.MaxInt}))
+	if long-1 <= math.MaxInt {
+		testkit.NoError(t, posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: int(long - 1), Rule: posenc.PowerOfRatio}))
+	}
+	testkit.NoError(t, posenc.QueryScales(memory[:3], []int32{math.MinInt32, 0, 7}, posenc.QueryScaling{}))
+	if memory[0] != 1 || memory[1] != 1 || memory[2] != 1 {
+		t.Errorf("no scaling gives %v", memory[:3])
+	}
 }
 
 func TestLogQueryScalesErrors(t *testing.T) {

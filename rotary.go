@@ -136,17 +136,9 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	}
 	invFreq := cfg.InvFreq
 	if invFreq == nil {
-		base := cmp.Or(cfg.Base, defaultBase)
-		if !(base > 1 && base <= math.MaxFloat64) {
-			return fail("Base", cfg.Base, "0 or a finite number above 1")
-		}
-		rounding := frequency.Exact
-		if cfg.Rounding == frequency.Float32 {
-			rounding = frequency.Float32
-		}
-		ladder, err := frequency.Default(dim, base, rounding)
+		ladder, err := frequency.Default(dim, cmp.Or(cfg.Base, defaultBase), cfg.Rounding)
 		if err != nil {
-			return fail("Base", cfg.Base, "a number that is finite and above 1 as a float32, because of frequency.Float32")
+			return fail("Base", cfg.Base, "0 or a finite number above 1, with frequency.Float32 as a float32 too")
 		}
 		invFreq = ladder.InvFreq
 	} else if cfg.Base != 0 {

@@ -33,7 +33,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1}, "cfg.Base is 1"},
 		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: inf}, "cfg.Base is +Inf"},
 		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1e39, Rounding: frequency.Float32}, "cfg.Base is 1e+39"},
-		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1 + 1e-12, Rounding: frequency.Float32}, "cfg.Base is 1.000000000001, want a number that is finite and above 1 as a float32"},
+		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Base: 1 + 1e-12, Rounding: frequency.Float32}, "cfg.Base is 1.000000000001, want 0 or a finite number above 1, with frequency.Float32 as a float32 too"},
 		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: make([]float64, 3)}, "cfg.InvFreq has 3 elements"},
 		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{}}, "cfg.InvFreq has 0 elements"},
 		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 2, nan, 3}}, "cfg.InvFreq[2] is NaN"},
@@ -50,8 +50,19 @@ func TestNewRotaryErrors(t *testing.T) {
 	} {
 		fails(testkit.Made(posenc.NewRotary(tt.cfg)), posenc.ErrConfig, "posenc.NewRotary: "+tt.says)
 	}
+	testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: math.MaxFloat32})
 	for _, layout := range allLayouts {
 		testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4096, RotaryDim: 2048, Layout: layout})
+	}
+}
+
+// What Config returns is the caller's to change.
+func TestConfigIsCopied(t *testing.T) {
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
+	cfg := r.Config()
+	cfg.InvFreq[0], cfg.XPos.Center = 7, 7
+	if again := r.Config(); again.InvFreq[0] != 1 || again.XPos.Center != 0 {
+		t.Errorf("got %v and %+v", again.InvFreq, again.XPos)
 	}
 }
 

@@ -74,6 +74,7 @@ func TestRotateErrors(t *testing.T) {
 			fails(rotate(posenc.Angles{}, good), posenc.ErrConfig, "a is zero, or from a nil Rotary or nil Rows, want Angles from Rotary.At, Rows.All or Rows.At")
 			fails(rotate(new(posenc.Rows).All(), good), posenc.ErrConfig, "a is from zero Rows, want Angles from Rows of Rotary.Rows or NewRows")
 			fails(rotate(new(posenc.Rotary).At(positions), good), posenc.ErrConfig, "a is from a zero Rotary")
+			fails(rotate(rotary.Unrotated(-1), good), posenc.ErrConfig, "a is of -1 tokens, want at least 0 tokens in Rotary.Unrotated")
 			fails(rotate(fast.At([]int32{1023, 1024, -5}), good), posenc.ErrPosition, "positions[1] is 1024, want at most 1023 in magnitude, so that angles stay below 2^50")
 			fails(rotate(fast.At([]int32{math.MinInt32, 0, 0}), good), posenc.ErrPosition, "positions[0] is -2147483648")
 			fails(rotate(huge.At([]int32{1}), good), posenc.ErrShape, "xs[0].Heads is 2")

@@ -27,5 +27,7 @@ func TestRotateFusedErrors(t *testing.T) {
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x}, F{View: V{Data: memory[16:32], Heads: 2}, QueryScales: memory[:2]}), posenc.ErrOverlap, "posenc.RotateFused: xs[1].QueryScales is sharing memory with xs[0]")
 	fails(posenc.RotateFused(rotary.AtFractional(memory[15:17]), F{View: V{Data: memory[32:48], Heads: 2}}, F{View: x}), posenc.ErrOverlap, "posenc.RotateFused: xs[1] is sharing memory with the positions")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x}, F{View: x}), posenc.ErrOverlap, "posenc.RotateFused: xs[1] is sharing elements with xs[0]")
-	testkit.NoError(t, posenc.RotateFused(rotary.At(nil), F{View: V{Heads: 1}, Norm: norm4, QueryScales: []float32{}}))
+	const wide = 1 << 16
+	testkit.NoError(t, posenc.RotateFused(rotary.At(nil), F{View: V{Heads: 1}, Norm: norm4, QueryScales: []float32{}}),
+		posenc.RotateFused(testkit.MustRotary(posenc.RotaryConfig{HeadDim: wide, RotaryDim: 2, Layout: posenc.HalfSplit}).At([]int32{3}), F{View: strided(make([]float32, wide), 1, wide, 2*wide), Norm: mustNorm(make([]float32, wide), 1, false)}))
 }

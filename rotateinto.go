@@ -47,7 +47,7 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if dst.Heads != src.Heads {
 		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
 	}
-	reach, err := checkCache(function, argument.Named("dst"), to, slots, tokens, r.HeadDim)
+	reach, err := checkCache(function, argument.Named("dst"), to, "slots", slots, tokens, r.HeadDim)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func checkSlots(function string, slots []int32, tokens int) error {
 // reachOf returns how many tokens of a cache a call may write to: all before end, where
 // the largest slot is end-1, and the rest of that slot's sequence.
 func reachOf[D any](dst *view.View[D], end int) int {
-	if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
+	if dst.SequenceTokens > 0 {
 		if rest := end % dst.SequenceTokens; rest > 0 {
 			end += dst.SequenceTokens - rest
 		}
@@ -93,12 +93,12 @@ func reachOf[D any](dst *view.View[D], end int) int {
 // checkCache checks that the view of that name has room for the slots, and returns how
 // many of its tokens the call may write to. With slots, a view without strides may be
 // longer.
-func checkCache[D any](function string, name argument.Name, dst *view.View[D], slots []int32, tokens, dim int) (reach int, err error) {
+func checkCache[D any](function string, name argument.Name, dst *view.View[D], slotsName string, slots []int32, tokens, dim int) (reach int, err error) {
 	reach = tokens
 	if slots != nil {
 		reach = reachOf(dst, int(lastSlot(slots))+1)
 		if reach < 0 { // where an int has 32 bits
-			return 0, slotError(function, slots, "lower: an int cannot count the tokens up to that slot")
+			return 0, slotError(function, slotsName, slots, "lower: an int cannot count the tokens up to that slot")
 		}
 		if dst.Holds(reach, dim) {
 			return reach, nil
@@ -113,7 +113,7 @@ func checkCache[D any](function string, name argument.Name, dst *view.View[D], s
 	if p := dst.Problem(&g, reach, dim); p != view.None {
 		if slots != nil && p.TooShort() { // other problems leave strides unset
 			if room := g.Room(len(dst.Data)); room > 0 {
-				return 0, slotError(function, slots, "below %d, the tokens that %s has room for in %v", room, name, argument.Elements(len(dst.Data)))
+				return 0, slotError(function, slotsName, slots, "below %d, the tokens that %s has room for in %v", room, name, argument.Elements(len(dst.Data)))
 			}
 		}
 		return 0, dst.Error(p, function, name.String(), &g)
@@ -131,9 +131,9 @@ func lastSlot(slots []int32) int32 {
 }
 
 // slotError says that the largest slot is too large.
-func slotError(function string, slots []int32, expected string, args ...any) error {
+func slotError(function, name string, slots []int32, expected string, args ...any) error {
 	s := lastSlot(slots)
-	return argument.Error(ErrPosition, function, argument.Indexed("slots", slices.Index(slots, s)), s, expected, args...)
+	return argument.Error(ErrPosition, function, argument.Indexed(name, slices.Index(slots, s)), s, expected, args...)
 }
 
 // rotateInto rotates the tokens from begin to end of a call. If y is x, it leaves the

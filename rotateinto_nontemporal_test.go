@@ -37,6 +37,14 @@ func TestRotateIntoNonTemporalSequences(t *testing.T) {
 		if !testkit.SameBits(dst.Data[:half], want[:half]) || !testkit.SameBits(dst.Data[half+gap:], want[half:]) {
 			t.Error("other bits than those of Rotate")
 		}
+		const stride = dim + 8 // heads that lie apart, each in aligned vectors
+		apart := posenc.View[float32]{Data: make([]float32, len(src)/dim*stride), Heads: heads, HeadStride: stride, TokenStride: heads * stride}
+		testkit.NoError(t, posenc.RotateInto(r.At(positions), apart, nil, posenc.View[float32]{Data: src, Heads: heads}))
+		for h := range len(src) / dim {
+			if head := apart.Data[h*stride:][:stride]; !testkit.SameBits(head[:dim], want[h*dim:][:dim]) || !testkit.SameBits(head[dim:], make([]float32, stride-dim)) {
+				t.Fatalf("head %d: other bits than those of Rotate, or written behind it", h)
+			}
+		}
 	})
 }
 

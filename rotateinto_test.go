@@ -51,6 +51,7 @@ func TestRotateIntoErrors(t *testing.T) {
 	fails(posenc.RotateInto(rotary.At(positions), dst, nil, V{Data: source[:47], Heads: 2}), posenc.ErrLength, "posenc.RotateInto: src.Data has 47 elements, want 48")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: data[:47], Heads: 2}, nil, src), posenc.ErrLength, "posenc.RotateInto: dst.Data has 47 elements, want 48")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: data[:95], Heads: 2}, []int32{0, 5, 1}, src), posenc.ErrPosition, "posenc.RotateInto: slots[1] is 5, want below 5, the tokens that dst has room for in 95 elements")
+	fails(posenc.RotateInto(rotary.At(positions), V{Data: data, Heads: 2}, []int32{0, math.MaxInt32, 1}, src), posenc.ErrPosition, "posenc.RotateInto: slots[1] is 2147483647, want ")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: data[:15], Heads: 2}, []int32{0, 5, 1}, src), posenc.ErrLength, "posenc.RotateInto: dst.Data has 15 elements, want at least 96")
 	fails(posenc.RotateInto(rotary.At(positions), strided(data, 2, -8, 0), nil, src), posenc.ErrShape, "posenc.RotateInto: dst.TokenStride is -8")
 	fails(posenc.RotateInto(rotary.At(positions), dst, nil, strided(source, 2, 8, 0)), posenc.ErrOverlap, "posenc.RotateInto: src.TokenStride is 8")
@@ -64,4 +65,5 @@ func TestRotateIntoErrors(t *testing.T) {
 	fails(posenc.RotateInto(rotary.At(positions), blocks(512, 4, math.MaxInt), []int32{0, 1, 4}, src), posenc.ErrPosition, "posenc.RotateInto: slots[2] is 4, want below 4")
 	fails(posenc.RotateInto(rotary.At(positions), blocks(512, 0, 64), []int32{0, 1, 2}, src), posenc.ErrShape, "posenc.RotateInto: dst.SequenceTokens is 0, want at least 1")
 	fails(posenc.RotateInto(rotary.At(positions), posenc.View[posenc.BFloat16]{Data: posenc.BFloat16s(make([]uint16, 48)), Heads: 1}, nil, posenc.View[posenc.Float16]{Data: half[:24], Heads: 1}), posenc.ErrLength, "dst.Data has 48 elements, want 24")
+	testkit.NoError(t, posenc.RotateInto(rotary.At(positions), src, []int32{-1, -5, -9}, src)) // no slot is kept
 }

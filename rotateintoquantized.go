@@ -111,7 +111,7 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	}
 	if k.to.Kind == v.to.Kind && k.Dim == v.Dim {
 		other := (*QuantizedView[K])(unsafe.Pointer(&values.Dst)) // the same type
-		if keys.Dst.overlaps(other, reachOf(keys.Dst.heads(), c.end), reachOf(other.heads(), c.end), unitsOf[K](k.Dim), unitsOf[K](k.Dim)) {
+		if keys.Dst.overlaps(other, reachOf(keys.Dst.heads(), c.end), reachOf(other.heads(), c.end), unitsOf[K](k.Dim)) {
 			return argument.Error(ErrOverlap, c.function, "values.Dst", "sharing elements or scales with keys.Dst", "a view of different elements")
 		}
 	} else if argument.Overlap(keys.Dst.Data, values.Dst.Data) || argument.Overlap(keys.Dst.Scales, values.Dst.Scales) {
@@ -223,7 +223,7 @@ func (x *IntoQuantized[D, S]) check(c *quantizedCall, name string, slots []int32
 			return argument.Error(ErrShape, function, name+n.field, "of "+argument.Elements(len(n.norm.norm.Weight)).String(), "at most %d", maxQuantizedToken)
 		}
 	}
-	_, err = checkCache(function, argument.Name{Text: name, Field: ".Dst"}, x.Dst.heads(), slots, c.tokens, units)
+	_, err = checkCache(function, argument.Name{Text: name, Field: ".Dst"}, x.Dst.heads(), "slots", slots, c.tokens, units)
 	return err
 }
 
@@ -342,10 +342,7 @@ func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, sto
 		c.storeFullWidth(a, r, slots, stores, scratch)
 		return
 	}
-	most := 1
-	if c.tokens > 1 {
-		most = chunkTokens(r.RotaryDim / 2)
-	}
+	most := chunkTokens(r.RotaryDim / 2)
 	for first := 0; first < c.tokens; first += most {
 		count := min(most, c.tokens-first)
 		var table cossin.Table // field by field: see rotation

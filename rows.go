@@ -156,7 +156,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 	if t.Stride == 0 && len(t.Cos)%width != 0 {
 		return nil, argument.Error(ErrLength, function, "t.Cos", argument.Elements(len(t.Cos)), "a multiple of the %d entries of a row", width)
 	}
-	if need := (count-1)*stride + width; count > 0 && len(t.Sin) < need || count == 0 && len(t.Sin) >= width {
+	if need := (count-1)*stride + width; len(t.Sin) < need || count == 0 && len(t.Sin) >= width {
 		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d rows as in t.Cos", count)
 	}
 	if t.Stride == 0 && len(t.Sin) != len(t.Cos) {
@@ -187,14 +187,11 @@ func (r *Rows) check(function string, ids []int32, allowed bool) (negative bool,
 
 // ofHead returns rows for one head, the entries of head h.
 func (r *Rows) ofHead(h int) Rows {
-	one := *r
-	if r.heads > 0 {
-		entries := r.head.RotaryDim / 2
-		if r.fullWidth {
-			entries = r.head.RotaryDim
-		}
-		one.heads, one.cos, one.sin = 0, r.cos.From(h*entries), r.sin.From(h*entries)
+	one, entries := *r, r.head.RotaryDim/2
+	if r.fullWidth {
+		entries = r.head.RotaryDim
 	}
+	one.heads, one.cos, one.sin = 0, r.cos.From(h*entries), r.sin.From(h*entries)
 	return one
 }
 

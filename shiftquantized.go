@@ -62,10 +62,10 @@ func checkShifted[D Quantized](function string, deltas []int32, xs []QuantizedVi
 		return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing memory with deltas", "a view of other memory")
 	}
 	for j := range xs {
-		if argument.Overlap(x.Scales, xs[j].Data) || argument.Overlap(xs[j].Scales, x.Data) {
+		if argument.Overlap(x.Scales, xs[j].Data) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Scales", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
 		}
-		if j < i && x.overlaps(&xs[j], tokens, tokens, units, units) {
+		if j < i && x.overlaps(&xs[j], tokens, tokens, units) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements or scales with "+argument.Indexed("xs", j), "views of different elements")
 		}
 	}

@@ -8,12 +8,11 @@
 //	go run -C bench . -tune                  prints what other thresholds would do, no report
 //	go run -C bench . -figures               writes the chart and the tables of the documents from results
 //
-// The report goes to results/<cpu>, which must not be there yet, since the other
-// run may have had more peers; -o writes to any directory, over what is in it. It
-// has rotation and tables, by shape and by implementation, against the bounds that
-// memory sets, against the loops and libraries of package peers, by number of
-// goroutines, and the accuracy of angles by position. The machine should do nothing
-// else, and have 2 GB to spare.
+// The report goes to the directory report, over what is in it, or to the one that -o
+// names: -o results/<cpu> publishes it. It has rotation and tables, by shape and by
+// implementation, against the bounds that memory sets, against the loops and libraries of
+// package peers, by number of goroutines, and the accuracy of angles by position. The
+// machine should do nothing else, and have 2 GB to spare.
 //
 // It is a module of its own, so that importers of posenc do not get the plotting
 // library, gonum.org/v1/plot.
@@ -42,12 +41,12 @@ func main() {
 		return
 	}
 	short := flag.Bool("short", false, "few shapes, one sample: seconds, and no figures to publish")
-	output := flag.String("o", "", "`directory` to write, over what is in it; empty: results/<cpu>, if it is not there yet")
+	output := flag.String("o", "report", "`directory` to write, over what is in it")
 	tuning := flag.Bool("tune", false, "print other values of the thresholds of kernels/tuning.go that the arguments name, or of all, with what they make of the speed")
 	figures := flag.Bool("figures", false, "write the figures of the documents from what is in results; nothing is measured")
 	flag.Parse()
 	if *figures {
-		if flag.NArg() > 0 || *output != "" || *short || *tuning {
+		if flag.NArg() > 0 || given("o") || *short || *tuning {
 			log.Fatal("-figures: expected no other flag and no argument")
 		}
 		if err := updateFigures(); err != nil {
@@ -57,7 +56,7 @@ func main() {
 	}
 	m := thisMachine(commandLine(os.Args[1:]))
 	if *tuning {
-		if *output != "" {
+		if given("o") {
 			log.Fatalf("-o %s: expected none with -tune, which prints", *output)
 		}
 		s := tuned
@@ -76,12 +75,6 @@ func main() {
 	if *short {
 		s = shortened
 	}
-	if *output == "" {
-		*output = filepath.Join("results", m.slug())
-		if _, err := os.Stat(*output); err == nil {
-			log.Fatalf("%s is there already: expected -o, with that or another directory", *output)
-		}
-	}
 	_, absent := peers.All()
 	for _, peer := range absent {
 		log.Printf("absent: %s", peer)
@@ -90,6 +83,13 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Println(filepath.Join(*output, "report.md"))
+	log.Printf("-o %s publishes such a report", filepath.Join("results", m.slug()))
+}
+
+// given says whether the command line has a flag.
+func given(name string) (found bool) {
+	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }
 
 // commandLine is the command that built and started this program.

@@ -23,7 +23,7 @@ where bits differ. It takes some ten seconds; the machine should do nothing else
 			if measure {
 				return llama.MeasureChild(short, c.OutOrStdout())
 			}
-			bar := progress.Start(c, "bench", llama.Steps)
+			bar := progress.Start(c, "bench", llama.Steps())
 			report, err := llama.Compare(short, []string{"bench", "--measure", fmt.Sprintf("--short=%t", short)}, func() { bar.Step(1) })
 			bar.Done()
 			if err != nil {

@@ -7,7 +7,7 @@
 // It exits with 1 where bits differ.
 //
 // A program's path is chosen once, when it starts, so llama runs itself anew
-// for each path with POSENC_IMPL set. Loop and path take turns in one process.
+// for each path with POSENC_IMPL set. The loop is measured once.
 package main
 
 import (

@@ -3,7 +3,7 @@
 // bits of plain Go.
 //
 // A program's path is chosen once, when it starts: each is measured in a process of its own,
-// with POSENC_IMPL set. Loop and path take turns in one process.
+// with POSENC_IMPL set. The loop is measured once, in the process of Compare.
 package llama
 
 import (
@@ -23,6 +23,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/measure"
 )
 
@@ -40,6 +41,7 @@ type Report struct {
 	Tokens  int      `json:"tokens"`  // of the prefill
 	Samples int      `json:"samples"` // of which times are medians
 	Digest  string   `json:"digest"`  // of plain Go
+	Loop    Times    `json:"loop"`    // of plainLoop
 	Paths   []Result `json:"paths"`
 
 	// Alone says why only the path of this process was measured; "" where all were.
@@ -48,16 +50,15 @@ type Report struct {
 
 // Result is what one process measured.
 type Result struct {
-	Path    string `json:"path"`
-	Digest  string `json:"digest"` // SHA-256 of the rotated Q and K, prefill and decode
-	Prefill Timing `json:"prefill"`
-	Decode  Timing `json:"decode"`
+	Path   string `json:"path"`
+	Digest string `json:"digest"` // SHA-256 of the rotated Q and K, prefill and decode
+	Times
 }
 
-// Timing holds medians in nanoseconds per token.
-type Timing struct {
-	Path float64 `json:"path_ns_per_token"`
-	Loop float64 `json:"loop_ns_per_token"`
+// Times holds medians in nanoseconds per token.
+type Times struct {
+	Prefill float64 `json:"prefill_ns_per_token"`
+	Decode  float64 `json:"decode_ns_per_token"`
 }
 
 // problem is what is rotated: one prefill and the decode step after it.
@@ -167,39 +168,47 @@ func Measure(short bool) (Result, error) {
 		}
 	}
 	result.Digest = p.digest()
-
-	// The table that the loop reads, one row for each position.
-	rows := append(slices.Clone(p.prefill.positions), p.decode.positions...)
-	cos, sin := make([]float32, len(rows)*pairs), make([]float32, len(rows)*pairs)
-	if err := r.CosSin(cos, sin, rows); err != nil {
-		return result, err
-	}
-	timing := func(s *step) (Timing, error) {
-		medians, err := measure.Medians([]measure.Case{
-			{Name: "path", Run: func() error { return rotate(s) }},
-			{Name: "loop", Run: func() error {
-				plainLoop(s.q, cos, sin, s.positions, queryHeads)
-				plainLoop(s.k, cos, sin, s.positions, keyHeads)
-				return nil
-			}},
-		}, samples)
-		if err != nil {
-			return Timing{}, err
-		}
-		tokens := float64(len(s.positions))
-		return Timing{medians[0] / tokens, medians[1] / tokens}, nil
-	}
-	if result.Prefill, err = timing(&p.prefill); err == nil {
-		result.Decode, err = timing(&p.decode)
-	}
+	result.Times, err = p.times(samples, rotate)
 	return result, err
 }
 
-// paths are those that a machine may have. A path that it has not runs as another.
-var paths = []string{"avx512", "avx2", "neon", "generic"}
+// measureLoop measures plainLoop.
+func measureLoop(short bool) (Times, error) {
+	tokens, samples := size(short)
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base})
+	if err != nil {
+		return Times{}, err
+	}
+	p := newProblem(tokens)
+	rows := append(slices.Clone(p.prefill.positions), p.decode.positions...) // of its table
+	cos, sin := make([]float32, len(rows)*pairs), make([]float32, len(rows)*pairs)
+	if err := r.CosSin(cos, sin, rows); err != nil {
+		return Times{}, err
+	}
+	return p.times(samples, func(s *step) error {
+		plainLoop(s.q, cos, sin, s.positions, queryHeads)
+		plainLoop(s.k, cos, sin, s.positions, keyHeads)
+		return nil
+	})
+}
+
+// times measures rotate on both steps.
+func (p *problem) times(samples int, rotate func(*step) error) (t Times, err error) {
+	median := func(s *step) (float64, error) {
+		medians, err := measure.Medians([]measure.Case{{Name: "rotate", Run: func() error { return rotate(s) }}}, samples)
+		if err != nil {
+			return 0, err
+		}
+		return medians[0] / float64(len(s.positions)), nil
+	}
+	if t.Prefill, err = median(&p.prefill); err == nil {
+		t.Decode, err = median(&p.decode)
+	}
+	return t, err
+}
 
 // Steps is how often Compare calls its done.
-var Steps = len(paths) + 1
+func Steps() int { return len(dispatch.Supported()) + 1 }
 
 // Compare measures every path that this machine has. arguments make this program call
 // MeasureChild; where it cannot run itself, the path of this process is measured. done is
@@ -211,9 +220,12 @@ func Compare(short bool, arguments []string, done func()) (*Report, error) {
 	if r.Digest, err = reference(r.Tokens); err != nil {
 		return nil, err
 	}
+	if r.Loop, err = measureLoop(short); err != nil {
+		return nil, err
+	}
 	done()
-	for _, path := range paths {
-		result, err := runPath(path, arguments)
+	for _, path := range dispatch.Supported() {
+		result, err := runPath(path.String(), arguments)
 		if errors.Is(err, errCannotStart) {
 			r.Alone = err.Error()
 			result, err = Measure(short)
@@ -223,9 +235,7 @@ func Compare(short bool, arguments []string, done func()) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		if result.Path == path {
-			r.Paths = append(r.Paths, result)
-		}
+		r.Paths = append(r.Paths, result)
 		done()
 	}
 	return r, nil
@@ -258,14 +268,11 @@ func runPath(path string, arguments []string) (Result, error) {
 }
 
 // MeasureChild is what a process does that Compare has started: it writes what it measured
-// to w. Where the machine does not have the path it says only which one runs instead.
+// to w.
 func MeasureChild(short bool, w io.Writer) error {
-	result := Result{Path: posenc.Implementation()}
-	if result.Path == os.Getenv(pathVariable) {
-		var err error
-		if result, err = Measure(short); err != nil {
-			return err
-		}
+	result, err := Measure(short)
+	if err != nil {
+		return err
 	}
 	return json.NewEncoder(w).Encode(result)
 }
@@ -282,24 +289,24 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "The program %v: the current path only.\n", r.Alone)
 	}
 	fmt.Fprintf(&b, "Llama 3 8B: %d query and %d key heads of %d, base %d, HalfSplit, float32, one thread\n", queryHeads, keyHeads, headDim, base)
-	fmt.Fprintf(&b, "%s/%s, %s; medians of %d, the path and the loop alternately\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), r.Samples)
+	fmt.Fprintf(&b, "%s/%s, %s; medians of %d\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), r.Samples)
 	b.WriteString("loop: plain Go over a ready float32 table; the paths make cos and sin in every call\n")
-	b.WriteString("GB/s: the bytes of Q and K, once, by the time of the path\n")
+	b.WriteString("GB/s: the bytes of Q and K, once, by the time\n")
 	const bytesPerToken = 4 * (queryHeads + keyHeads) * headDim
-	table := func(title string, timing func(r *Result) Timing) {
-		fmt.Fprintf(&b, "\n%s\n%-8s %12s %8s %14s %9s  %s\n", title, "path", "ns/token", "GB/s", "loop ns/token", "speed-up", "bits")
-		for i := range r.Paths {
-			p := &r.Paths[i]
+	table := func(title string, ns func(Times) float64) {
+		loop := ns(r.Loop)
+		fmt.Fprintf(&b, "\n%s\n%-8s %12s %8s %9s  %s\n", title, "", "ns/token", "GB/s", "speed-up", "bits")
+		fmt.Fprintf(&b, "%-8s %12.1f %8.2f\n", "loop", loop, bytesPerToken/loop)
+		for _, p := range r.Paths {
 			bits := "as plain Go"
 			if p.Digest != r.Digest {
 				bits = "DIFFER from plain Go"
 			}
-			t := timing(p)
-			fmt.Fprintf(&b, "%-8s %12.1f %8.2f %14.1f %8.2fx  %s\n", p.Path, t.Path, bytesPerToken/t.Path, t.Loop, t.Loop/t.Path, bits)
+			fmt.Fprintf(&b, "%-8s %12.1f %8.2f %8.2fx  %s\n", p.Path, ns(p.Times), bytesPerToken/ns(p.Times), loop/ns(p.Times), bits)
 		}
 	}
-	table(fmt.Sprintf("prefill of %d tokens", r.Tokens), func(p *Result) Timing { return p.Prefill })
-	table(fmt.Sprintf("decode at position %d", r.Tokens), func(p *Result) Timing { return p.Decode })
+	table(fmt.Sprintf("prefill of %d tokens", r.Tokens), func(t Times) float64 { return t.Prefill })
+	table(fmt.Sprintf("decode at position %d", r.Tokens), func(t Times) float64 { return t.Decode })
 	fmt.Fprintf(&b, "\nSHA-256 of the rotated Q and K: plain Go %s\n", r.Digest)
 	if !r.Same() {
 		for _, p := range r.Paths {
