@@ -100,9 +100,6 @@ func TestGGUFArchitectures(t *testing.T) {
 	}
 	for name, arch := range ggufArchitectures {
 		t.Run(name, func(t *testing.T) {
-			if _, both := ggufNotRotary[name]; both {
-				t.Error("rotary and not rotary")
-			}
 			pairs := []any{"rope.dimension_count", uint32(128)}
 			if arch.Axes != models.OneAxis {
 				pairs = append(pairs, "rope.dimension_sections", []int32{24, 20, 20, 0})

@@ -17,6 +17,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 func mustRead(t *testing.T, config string) *Model {
@@ -231,9 +232,6 @@ func TestBounds(t *testing.T) {
 // number of layers from its own key.
 func TestFamilies(t *testing.T) {
 	for modelType, f := range families {
-		if notRotary[modelType] != "" {
-			t.Errorf("%s is and is not rotary", modelType)
-		}
 		layers := 12
 		if modelType == "zamba2" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
 			layers = f.Layers
@@ -256,10 +254,12 @@ func TestFamilies(t *testing.T) {
 			t.Errorf("%s: %d layers, types %q", modelType, len(m.Layers()), m.layerTypes())
 		}
 	}
-	for outer, w := range wrappers {
-		_, nested := wrappers[w.Type]
-		if _, known := families[w.Type]; !known && !nested && notRotary[w.Type] == "" {
-			t.Errorf("%s holds %s, which is no type", outer, w.Type)
+	for _, parts := range []map[string]models.Part{wrappers, visionWrappers} {
+		for outer, w := range parts {
+			_, nested := parts[w.Type]
+			if !nested && models.TextType(w.Type) == nil && models.TowerType(w.Type) == nil && notRotary[w.Type] == "" {
+				t.Errorf("%s holds %s, which is no type", outer, w.Type)
+			}
 		}
 	}
 }

@@ -10,20 +10,6 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-func TestTowers(t *testing.T) {
-	for modelType := range towers {
-		if _, text := families[modelType]; text || notRotary[modelType] != "" {
-			t.Errorf("%s is in two tables", modelType)
-		}
-	}
-	for outer, w := range visionWrappers {
-		_, nested := visionWrappers[w.Type]
-		if _, known := towers[w.Type]; !known && !nested && notRotary[w.Type] == "" {
-			t.Errorf("%s holds %s, which is no type", outer, w.Type)
-		}
-	}
-}
-
 // gemma4Vision rotates heads of Gemma 4's vision tower as the error says,
 // and compares with transformers.
 func gemma4Vision(t *testing.T) {

@@ -19,18 +19,18 @@ import (
 	"golang.org/x/arch/arm64/arm64asm"
 )
 
-func generated(t *testing.T) map[string][]byte {
-	t.Helper()
-	files, err := generate(operation.Operations)
+func must[T any](made T, err error) T {
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	return files
+	return made
 }
+
+func generated() map[string][]byte { return must(generate(operation.Operations)) }
 
 // The files in the repository are those that the generator writes.
 func TestFilesAreUpToDate(t *testing.T) {
-	first, second := generated(t), generated(t)
+	first, second := generated(), generated()
 	if !maps.EqualFunc(first, second, bytes.Equal) {
 		t.Error("two runs differ")
 	}
@@ -44,19 +44,10 @@ func TestFilesAreUpToDate(t *testing.T) {
 	}
 	// Nor does a file that it once wrote stay behind.
 	for _, pattern := range []string{"../*.s", "../*.go", "../bound/*.s", "../bound/*.go", "../../kernels/*.go", "../../generic/*.go", "../../internal/testkit/*.go"} {
-		names, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must(filepath.Glob(pattern))
 		for _, name := range names {
-			content, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name, err = filepath.Rel("..", name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			content := must(os.ReadFile(name))
+			name = must(filepath.Rel("..", name))
 			if _, ok := first[name]; !ok && (bytes.HasPrefix(content, []byte(header)) || filepath.Ext(name) == ".s") {
 				t.Errorf("%s is not among what the generator writes", name)
 			}
@@ -76,7 +67,7 @@ var wordLine = regexp.MustCompile(`^WORD +\$0x([0-9a-f]{8}) // (.+)$`)
 func words(t *testing.T) []instruction {
 	t.Helper()
 	all := map[instruction]bool{}
-	for name, content := range generated(t) {
+	for name, content := range generated() {
 		if !strings.HasSuffix(name, "_arm64.s") {
 			continue
 		}
@@ -90,10 +81,7 @@ func words(t *testing.T) []instruction {
 				t.Errorf("%s: %q is not a WORD with its Arm syntax", name, line)
 				continue
 			}
-			encoding, err := strconv.ParseUint(m[1], 16, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
+			encoding := must(strconv.ParseUint(m[1], 16, 32))
 			all[instruction{uint32(encoding), m[2]}] = true
 		}
 	}
@@ -151,10 +139,7 @@ func TestWordsAssemble(t *testing.T) {
 	for i, m := range found {
 		var encoding uint32
 		for j, text := range m[1:] {
-			b, err := strconv.ParseUint(string(text), 0, 8)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must(strconv.ParseUint(string(text), 0, 8))
 			encoding |= uint32(b) << (8 * j)
 		}
 		if encoding != list[i].encoding {
@@ -167,7 +152,7 @@ func TestWordsAssemble(t *testing.T) {
 // of package posenc can be compared with.
 func TestRequirementsParse(t *testing.T) {
 	symbols := 0
-	for name, content := range generated(t) {
+	for name, content := range generated() {
 		if !strings.HasSuffix(name, "_amd64.s") {
 			continue
 		}
@@ -207,7 +192,7 @@ func TestUpperHalvesAreCleared(t *testing.T) {
 	wide := regexp.MustCompile(`\b[YZ]([0-9]|[12][0-9]|3[01])\b`)
 	label := regexp.MustCompile(`^\w+:`)
 	functions := 0
-	for name, content := range generated(t) {
+	for name, content := range generated() {
 		if !strings.HasSuffix(name, "_amd64.s") {
 			continue
 		}
@@ -257,7 +242,7 @@ func symbolOf(function string) string {
 func TestReservedRegisters(t *testing.T) {
 	reserved := map[string]*regexp.Regexp{"amd64": regexp.MustCompile(`\bBP\b`), "arm64": regexp.MustCompile(`\b(R18(_PLATFORM)?|R2[6-9]|R30|g)\b`)}
 	functions := 0
-	for name, content := range generated(t) {
+	for name, content := range generated() {
 		goarch := strings.TrimSuffix(name[strings.LastIndexByte(name, '_')+1:], ".s")
 		if reserved[goarch] == nil || filepath.Ext(name) != ".s" {
 			continue
@@ -288,7 +273,7 @@ func TestReservedRegisters(t *testing.T) {
 // that have such stores by their names.
 func TestNonTemporalStoresAreFenced(t *testing.T) {
 	found := 0
-	for name, content := range generated(t) {
+	for name, content := range generated() {
 		if !strings.HasSuffix(name, "_amd64.s") {
 			continue
 		}

@@ -70,10 +70,7 @@ func TestCheck(t *testing.T) {
 // and its tests are there and pass, without a change to any other file.
 func TestFurtherKernel(t *testing.T) {
 	o := further("Rotate")
-	files, err := generate(append(slices.Clone(operation.Operations), o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must(generate(append(slices.Clone(operation.Operations), o)))
 	for name, want := range map[string]string{
 		"rotate_amd64.go":                    "func RotateInterleavedBF16ToF16AVX512(",
 		"rotate_arm64.go":                    "func RotateInterleavedBF16ToF16NEON(",
@@ -103,19 +100,13 @@ func RotateInterleavedBF16ToF16(y, x []uint16, cos, sin []float32) {
 	folder := t.TempDir()
 	replace := map[string]string{}
 	for name, content := range files {
-		path, err := filepath.Abs(filepath.Join("..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must(filepath.Abs(filepath.Join("..", name)))
 		replace[path] = filepath.Join(folder, strings.ReplaceAll(name, "/", "_"))
 		if err := os.WriteFile(replace[path], content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	overlay := must(json.Marshal(map[string]any{"Replace": replace}))
 	list := filepath.Join(folder, "overlay.json")
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		t.Fatal(err)

@@ -18,26 +18,29 @@ import (
 
 const configs = "../../modelconfig/testdata/transformers/configs"
 
-// TestLatentAttention: of whole heads of latent attention the last elements are compared.
-func TestLatentAttention(t *testing.T) {
-	const tokens, heads, headDim, rotary = 6, 4, 192, 64
-	path := filepath.Join(configs, "DeepSeek-V3.json")
-	s := testkit.Must(source.Load(path))
-	list := testkit.Must(rotations(s))
-	rope := testkit.Must(posenc.NewRotary(list[0].config))
-	random := rand.New(rand.NewPCG(1, 2))
-	before := make([]float32, tokens*heads*headDim)
+// dump writes random heads before and after the rotation of their last elements, as q and r.
+func dump(t *testing.T, config posenc.RotaryConfig, heads, headDim int, positions []int32) string {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, 4))
+	before := make([]float32, len(positions)*heads*headDim)
 	for i := range before {
 		before[i] = float32(random.NormFloat64())
 	}
 	after := append([]float32(nil), before...)
-	positions := []int32{0, 1, 2, 3, 100, 101}
-	testkit.NoError(t, posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after[headDim-rotary:], Heads: heads, TokenStride: heads * headDim, HeadStride: headDim}))
-	dump := filepath.Join(t.TempDir(), "dump.npz")
-	shape := []int{tokens, heads, headDim}
-	testkit.NoError(t, array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}))
-	result := testkit.Must(check(path, dump+":q", dump+":r", checkOptions{positions: "0-3,100,101"}))
-	if result.Verdict != ropecheck.Agrees || result.Part != rotary || result.Report.Candidates[0].Arithmetics[0].Equal != 1 {
+	rope := testkit.MustRotary(config)
+	testkit.NoError(t, posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after[headDim-config.HeadDim:], Heads: heads, TokenStride: heads * headDim, HeadStride: headDim}))
+	file, shape := filepath.Join(t.TempDir(), "dump.npz"), []int{len(positions), heads, headDim}
+	testkit.NoError(t, array.WriteFile(file, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}))
+	return file
+}
+
+// TestLatentAttention: of whole heads of latent attention the last elements are compared.
+func TestLatentAttention(t *testing.T) {
+	path := filepath.Join(configs, "DeepSeek-V3.json")
+	list := testkit.Must(rotations(testkit.Must(source.Load(path))))
+	file := dump(t, list[0].config, 4, 192, []int32{0, 1, 2, 3, 100, 101})
+	result := testkit.Must(check(path, file+":q", file+":r", checkOptions{positions: "0-3,100,101"}))
+	if result.Verdict != ropecheck.Agrees || result.Part != 64 || result.Report.Candidates[0].Arithmetics[0].Equal != 1 {
 		t.Errorf("%s of %d elements: %v", result.Verdict, result.Part, result.Report)
 	}
 }
@@ -45,7 +48,6 @@ func TestLatentAttention(t *testing.T) {
 // TestKnownMisreadings: rotations as engines are known to do them, other than the model's own code
 // does. Configs are published ones; the rotations are made here, for all pairs at once.
 func TestKnownMisreadings(t *testing.T) {
-	const tokens, heads = 12, 4
 	for _, test := range []struct {
 		name, model, positions string
 		list                   []int32
@@ -110,25 +112,13 @@ func TestKnownMisreadings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(configs, test.model+".json")
-			s := testkit.Must(source.Load(path))
-			list := testkit.Must(rotations(s))
-			config := test.change(t, list)
-			rope := testkit.Must(posenc.NewRotary(config))
-			random := rand.New(rand.NewPCG(3, 4))
-			before := make([]float32, tokens*heads*config.HeadDim)
-			for i := range before {
-				before[i] = float32(random.NormFloat64())
-			}
-			after := append([]float32(nil), before...)
+			config := test.change(t, testkit.Must(rotations(testkit.Must(source.Load(path)))))
 			positions, given := []int32{0, 1, 2, 3, 4, 5, 6, 7, 1000, 1001, 1002, 1003}, "0-7,1000-1003"
 			if test.list != nil {
 				positions, given = test.list, test.positions
 			}
-			testkit.NoError(t, posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after, Heads: heads, TokenStride: heads * config.HeadDim, HeadStride: config.HeadDim}))
-			dump := filepath.Join(t.TempDir(), "dump.npz")
-			shape := []int{tokens, heads, config.HeadDim}
-			testkit.NoError(t, array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}))
-			result := testkit.Must(check(path, dump+":q", dump+":r", checkOptions{positions: given}))
+			file := dump(t, config, 4, config.HeadDim, positions)
+			result := testkit.Must(check(path, file+":q", file+":r", checkOptions{positions: given}))
 			notes := strings.Join(result.Notes, "\n")
 			if result.Verdict != test.verdict || !strings.Contains(notes, test.note) || test.note == "" && notes != "" || !strings.Contains(result.Report.String(), test.text) {
 				t.Errorf("verdict %s, notes %q, want %s, %q and in the report %q\n%v", result.Verdict, notes, test.verdict, test.note, test.text, result.Report)

@@ -27,32 +27,20 @@ func llama31(t *testing.T) []rotation {
 // TestPictures: the pictures of the documents are what the commands beside them draw; -update
 // draws them.
 func TestPictures(t *testing.T) {
-	pictures, err := filepath.Abs("../../docs/pictures")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := testkit.Must(filepath.Abs("../../docs/pictures"))
 	documents, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(documents) == 0 {
 		t.Fatal("no documents")
 	}
 	drawn := []string{"speed.png"} // bench draws it
 	decode := func(path string) image.Image {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		picture, err := png.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testkit.Must(os.ReadFile(path))
+		picture := testkit.Must(png.Decode(bytes.NewReader(data)))
 		return picture
 	}
 	var text []byte
 	for _, document := range documents {
-		data, err := os.ReadFile(document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testkit.Must(os.ReadFile(document))
 		text = append(text, data...)
 	}
 	t.Chdir(configs)
@@ -80,10 +68,7 @@ func TestPictures(t *testing.T) {
 		}
 		drawn = append(drawn, name)
 	}
-	files, err := filepath.Glob(filepath.Join(pictures, "*.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testkit.Must(filepath.Glob(filepath.Join(pictures, "*.png")))
 	for _, file := range files {
 		if !slices.Contains(drawn, filepath.Base(file)) {
 			t.Errorf("no document says how %s is drawn", file)
@@ -112,10 +97,7 @@ func TestPrompt(t *testing.T) {
 }
 
 func TestSinusoidal(t *testing.T) {
-	c, err := sinusoidal(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testkit.Must(sinusoidal(nil))
 	for i, got := range c.Tables[0].Values {
 		position, dimension := i/128, i%128
 		sin, cos := math.Sincos(float64(position) * math.Pow(10000, -float64(dimension/2)/64))
