@@ -97,8 +97,8 @@ func positionsOf(a *testkit.Arguments, r *rotaryArgument) []int32 {
 func likeText(a *testkit.Arguments, positions []int32, axes, tokens int) {
 	for t := 0; t < tokens; {
 		n := min(1+a.R.IntN(40), tokens-t)
-		alike := []int{1, 1, axes, a.R.IntN(axes) + 1}[a.R.IntN(4)]
-		for axis := 1; axis < alike; axis++ {
+		same := []int{1, 1, axes, a.R.IntN(axes) + 1}[a.R.IntN(4)]
+		for axis := 1; axis < same; axis++ {
 			copy(positions[axis*tokens+t:][:n], positions[t:])
 		}
 		t += n
@@ -468,10 +468,10 @@ func viewsOf[T posenc.Element](a *testkit.Arguments, angles *anglesArgument) []p
 	return xs
 }
 
-// headsRight reports whether the Angles are for so many heads.
+// headsRight reports whether the Angles are for the given heads.
 func (n *anglesArgument) headsRight(heads int) bool { return n.heads == 0 || n.heads == heads }
 
-// viewsRight reports whether there are views, and they have the shape for so many tokens, and share no
+// viewsRight reports whether there are views, and they have the shape for the tokens, and share no
 // element.
 func viewsRight[T posenc.Element](xs []posenc.View[T], tokens, dim int) bool {
 	if len(xs) == 0 {
@@ -505,7 +505,7 @@ var (
 	digestRoundings = []string{frequency.Exact: "Exact", frequency.Float32: "Float32"}
 )
 
-// digestGeometry returns a configuration of so many pairs, of whole heads or of a slice.
+// digestGeometry returns a configuration of pairs, of whole heads or of a slice.
 func digestGeometry(d *testkit.Digest, layout posenc.Layout, pairs int) posenc.RotaryConfig {
 	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: layout}
 	if d.Below(2) == 0 {

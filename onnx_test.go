@@ -173,7 +173,7 @@ func checkONNX[T posenc.Element](t *testing.T, c *onnxCase, want onnxTensor, uni
 	}
 	// With m = |x1*c|+|x2*s|, the products of the reference are off by unit*m at
 	// most, and the rounded sum by unit*m*(1+unit) more; ours is rounded once, by
-	// unit*m, but for float32 roundings, which with the product of two units are
+	// unit*m, apart from float32 roundings, which with the product of two units are
 	// below unit*m/100. Where the type is subnormal (below 2^-14 in float16), each
 	// of the four roundings is off by half of its least number, 2^-24.
 	steps := decodeTensor[T](t, c.Y)

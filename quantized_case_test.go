@@ -66,7 +66,7 @@ func hadamardOf(a *testkit.Arguments, block int) (hadamard, unit int) {
 	return hadamard, max(block, hadamard)
 }
 
-// quantizedOf returns a cache for tokens of so many heads of dim elements, of which each
+// quantizedOf returns a cache for tokens of heads of dim elements, of which each
 // block is one of D.
 func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, block int, scales bool) (v posenc.QuantizedView[D]) {
 	units := dim / block
@@ -93,7 +93,7 @@ func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, b
 	return v
 }
 
-// quantizedRight reports whether a cache is right but for where its heads lie.
+// quantizedRight reports whether a cache is right, apart from where its heads lie.
 func quantizedRight[D posenc.Quantized](v *posenc.QuantizedView[D], dim, block int) bool {
 	if dim < 1 || dim > 4096 || dim%block != 0 {
 		return false
@@ -179,7 +179,7 @@ func dequantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h, dim i
 	return head
 }
 
-// unitsOf returns how many D so many elements are.
+// unitsOf returns how many D the elements are.
 func unitsOf[D posenc.Quantized](dim int) int {
 	if _, blocks := any(*new(D)).(posenc.Q8_0); blocks {
 		return dim / generic.Q8Block

@@ -9,7 +9,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// randomSlots returns where n tokens go among so many: all alike, one after
+// randomSlots returns where n tokens go in a cache of capacity slots: all to one, one after
 // another, anywhere or nowhere, twice or never.
 func randomSlots(r *rand.Rand, n, capacity int) []int32 {
 	slots := make([]int32, n)

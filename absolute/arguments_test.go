@@ -16,7 +16,7 @@ type encoding struct {
 	zero bool
 }
 
-// encodingOf returns an encoding of up to so many pairs; where any arguments are wanted
+// encodingOf returns an encoding of up to most pairs; where any arguments are wanted
 // also nil and a zero one.
 func encodingOf(a *testkit.Arguments, most int) encoding {
 	wrong := encoding{cfg: absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 1}, Axes: 1}, zero: true}
@@ -48,7 +48,7 @@ func encodingOf(a *testkit.Arguments, most int) encoding {
 	return encoding{Sinusoidal: s, cfg: cfg}
 }
 
-// configOf returns a configuration of up to so many pairs that is right; where any
+// configOf returns a configuration of up to most pairs that is right; where any
 // arguments are wanted some field may be anything.
 func configOf(a *testkit.Arguments, most int) absolute.SinusoidalConfig {
 	pairs := min(a.Length(), most)
@@ -102,7 +102,7 @@ func configRight(cfg absolute.SinusoidalConfig) bool {
 	return right
 }
 
-// rowElements returns the elements of so many rows.
+// rowElements returns the number of elements of rows.
 func (e *encoding) rowElements(a *testkit.Arguments, tokens int) int {
 	if a.Any() {
 		return testkit.Small(tokens, e.cfg.Dim)

@@ -248,7 +248,7 @@ func ExampleDETRPositions() {
 	// [0.000 -1.000 0.000 -1.000]
 }
 
-// The matrix that moves rows by 3 positions, whatever position they are of.
+// The matrix that moves rows of any position by 3 positions.
 func ExampleSinusoidal_ShiftMatrix() {
 	encoding, err := absolute.Vaswani(4)
 	if err != nil {

@@ -55,7 +55,7 @@ func embeddingsCall[T, W posenc.Element](a *testkit.Arguments) testkit.Call {
 	}
 	x := testkit.Output[T](a, testkit.Small(dim, tokens))
 	if !a.Any() {
-		tokens = len(x) / dim // less where so many are too many
+		tokens = len(x) / dim // fewer where these are too many
 		x = x[:tokens*dim]
 	}
 	embeddings := make([]absolute.Embedding[W], a.Below(3))

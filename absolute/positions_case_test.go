@@ -107,8 +107,8 @@ func detrPositionsCall(a *testkit.Arguments) testkit.Call {
 
 // plainDETRPosition returns y of pixel i, or x where i is above the pixels.
 func plainDETRPosition(mask []bool, o absolute.DETRPositionsOptions, i int) float32 {
-	// count is the pixels that are there, of those up to so many rows above one and so
-	// many columns before it.
+	// count is the pixels that are there, up to rows above a pixel and up to columns before
+	// it.
 	count := func(row, column, rows, columns int) (n float32) {
 		for i := range rows + 1 {
 			for j := range columns + 1 {

@@ -82,7 +82,7 @@ var ladder = sync.OnceValue(func() []float64 {
 	return must(frequency.Default(headDim, base, frequency.Exact)).InvFreq
 })
 
-// loopRow is the plain loop: everything is float32 but for the cosine and sine,
+// loopRow is the plain loop: everything is float32 except the cosine and sine,
 // which are good to float32.
 func loopRow(cos, sin []float32, position int32) {
 	for i := range cos {

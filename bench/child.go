@@ -123,7 +123,7 @@ func soloCases(s setting, everything bool) []measure.Case {
 	return cases
 }
 
-// implementations are those that this machine can run, the fastest first, but for
+// implementations are those that this machine can run, the fastest first, except
 // plain Go where the build gives no figures of it.
 func implementations() ([]string, error) {
 	var list []string

@@ -79,7 +79,7 @@ func TestFiguresFollowTheFiles(t *testing.T) {
 	}
 }
 
-// Whatever lies in results belongs to a machine, and to one.
+// Every file in results belongs to one machine.
 func TestEveryResultIsPublished(t *testing.T) {
 	entries := testkit.Must(os.ReadDir(resultsDirectory))
 	for _, e := range entries {

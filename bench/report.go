@@ -15,7 +15,7 @@ import (
 // else: reading the samples and starting processes takes some of it.
 const undisturbed = 0.9
 
-// report returns the files of the report by name, but for the samples.
+// report returns the files of the report by name, except the samples.
 func report(s setting, m machine, share float64, r results, curves []curve) (map[string][]byte, error) {
 	list := implementationsOf(s, r)
 	all := compared()

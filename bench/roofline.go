@@ -41,7 +41,7 @@ func sweepRotation[T posenc.Element](layout posenc.Layout, headDim int, x []T) f
 	return func() error { return posenc.Rotate(rotary.At(positions), view) }
 }
 
-// sweepCases are everything that is measured on so many bytes.
+// sweepCases are what is measured on a working set of the given bytes.
 func sweepCases(m *memory, bytes int) []measure.Case {
 	var cases []measure.Case
 	for _, s := range sweeps {

@@ -9,7 +9,7 @@ import (
 // setting is how much is measured.
 type setting struct {
 	name         string
-	runs, rounds int           // each implementation is run in a process of its own so often, for so many rounds of samples
+	runs, rounds int           // how many processes each implementation is run in, and rounds of samples in each
 	each         time.Duration // that a case may take in a run, in which long ones have fewer samples
 	tokens       []int         // of rotations: decode and prefill
 	rows         []int         // of tables

@@ -111,7 +111,7 @@ func sizeOf[T posenc.Element]() int {
 	return 2
 }
 
-// rotateEach rotates heads of every type and layout, of so many tokens or, where they
+// rotateEach rotates heads of every type and layout, of the given tokens or, where they
 // are 0, in memory of every size: the calls that make rows in scratch memory.
 func rotateEach(c *calls, dim, tokens int) {
 	ofEachElement(c,
@@ -159,7 +159,7 @@ func fused[T posenc.Element](c *calls, element string) {
 	}
 }
 
-// quantized stores keys and values of so many tokens in 8 bits.
+// quantized stores keys and values of the given tokens in 8 bits.
 func quantized(c *calls, tokens ...int) {
 	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 	for _, n := range tokens {

@@ -232,7 +232,7 @@ func tune(s setting, names []string, m machine, w io.Writer, p *progress) error 
 		present := t.values[x.name]
 		byValue := map[int64]job{present: calls[i]}
 		for _, v := range x.others(present) {
-			j := calls[i] // but for the program
+			j := calls[i] // without the program
 			p.step(fmt.Sprintf("build: %s = %d", x.name, v), 0, 0)
 			if j.program, err = t.build(directory, x.name, v); err != nil {
 				return err

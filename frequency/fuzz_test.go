@@ -158,7 +158,7 @@ func TestArgumentCalls(t *testing.T) {
 	}
 }
 
-// FuzzArguments: whatever the parameters, a function returns as many finite
+// FuzzArguments: for any parameters, a function returns as many finite
 // numbers and axes as it should or an error of its own.
 func FuzzArguments(f *testing.F) {
 	for function := range argumentCalls {

@@ -52,7 +52,7 @@ func TestCosSinExactF64Tiny(t *testing.T) {
 		{0.75, 0x1p-1074},             // above midway
 		{0x1.000002p-1, 0x1p-1074},    // barely above
 		{0x1.fffffep-2, 0x1p-1074},    // barely below
-		{0x1.000002p-60, 0x1.8p-1014}, // midway but for what the product has more
+		{0x1.000002p-60, 0x1.8p-1014}, // midway, apart from what the product has more
 		{-0x1.000002p-60, 0x1.7ffffd0000060p-1014},
 		{0x1.fffffep-100, 0x1.0000010000010p-923},
 		{0x1p-149, 0x1p-1074},  // 0

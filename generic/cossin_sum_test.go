@@ -107,7 +107,7 @@ func TestCosSinSumEdges(t *testing.T) {
 		{[]float32{0}, []float64{1}},
 		{[]float32{1, 2}, []float64{0, 0}},
 		{[]float32{0.5, -0.5}, []float64{0.3, 0.3}},                            // the sum is 0
-		{[]float32{1, 2, 3}, []float64{5, -1, -1}},                             // likewise
+		{[]float32{1, 2, 3}, []float64{5, -1, -1}},                             // the same
 		{[]float32{0x1p-149}, []float64{math.SmallestNonzeroFloat64}},          // far below float32
 		{[]float32{-0x1p-149, 0}, []float64{1, 1}},                             // the smallest float32
 		{[]float32{0x1.8p-149}, []float64{1}},                                  //

@@ -35,7 +35,7 @@ func newFormats8() []*format8 {
 	}
 }
 
-// newFormat8 fills in the numbers of a format with so many bits of a mantissa and the
+// newFormat8 fills in the numbers of a format with the given bits of a mantissa and the
 // given bias of the exponent.
 func newFormat8(f format8, mantissa, bias int) *format8 {
 	for code := range 128 {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// guardBytes is enough for the slices of a packed problem of so many elements or pairs,
+// guardBytes is enough for the slices of a packed problem of n elements or pairs,
 // of which there are up to 6 rows with 78 elements besides, and gaps.
 func guardBytes(n int) int { return 4 * (6*(2*n+78) + 64) }
 

@@ -122,7 +122,7 @@ func TestUndecided(t *testing.T) {
 }
 
 // What lies within its error bound of a midpoint of two float32 is undecided, however small
-// it is and whatever lies beside it.
+// it is and for anything that lies beside it.
 func TestNearMidpoints(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		if impl == kernels.Generic {

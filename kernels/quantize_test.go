@@ -98,7 +98,7 @@ func TestQuotients(t *testing.T) {
 	})
 }
 
-// vectors is a call of so many vectors of n numbers, one behind the other.
+// vectors is a call of count vectors of n numbers, one behind the other.
 func vectors(o *operations.Operation, r *rand.Rand, n, count int) *operations.Problem {
 	p := o.Problem(r, n, true)
 	for p.Conversion.Count != 1 {
@@ -271,7 +271,7 @@ func TestHardQuotients(t *testing.T) {
 	})
 }
 
-// The scale of a row with a NaN is the NaN of the definition, whatever that in the row.
+// The scale of a row with a NaN is the NaN of the definition, for any NaN in the row.
 func TestScaleOfNaN(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, bits := range []uint32{0x7fc00000, 0xffc00000, 0x7fc12345, 0xffffffff, 0x7f800001, 0xffa5a5a5} {
@@ -299,7 +299,7 @@ type quotient struct{ x, scale float32 }
 
 // hardQuotients returns the quotients of float32 that are nearest to numbers half-way
 // between a midpoint of numbers of 8 bits and the float32 next to it. With integers X and
-// S of 24 bits and M of 25, X/S is M/2^k but for j/(S*2^k), where S*M is -j modulo 2^k.
+// S of 24 bits and M of 25, X/S differs from M/2^k by j/(S*2^k), where S*M is -j modulo 2^k.
 func hardQuotients(o *operations.Operation) (list []quotient) {
 	for _, midpoint := range midpointsOf(o) {
 		for _, toward := range []float32{0, 1000} {

@@ -16,7 +16,7 @@ import (
 // configurations. forms.py there makes it.
 type formed struct {
 	Versions map[string]string   `json:"versions"`
-	Fixed    map[string][]string `json:"fixed"` // of a class, the parts that are of one class, whatever model_type they give
+	Fixed    map[string][]string `json:"fixed"` // of a class, the parts that are of one class, also where they give another model_type
 	Results  []*surveyedType     `json:"results"`
 	Types    map[string][]struct {
 		Document map[string]any `json:"document"`

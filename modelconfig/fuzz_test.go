@@ -351,7 +351,7 @@ func TestKeysOfWrongType(t *testing.T) {
 	}
 }
 
-// So is one in rope parameters, whatever the rule.
+// So is one in rope parameters, for every rule.
 func TestRopeKeysOfWrongType(t *testing.T) {
 	known := slices.Clone(huggingface.CommonKeys)
 	for _, rule := range huggingface.RopeTypes {

@@ -155,7 +155,7 @@ func TestGGUFRopeTypes(t *testing.T) {
 			switch {
 			case read && arch.Layout == want.Layout && arch.Axes == want.Axes:
 				agree++
-			case name == "deepseek2-ocr" && arch.Layout == models.NeoX: // its graph names NEOX itself, whatever the list says
+			case name == "deepseek2-ocr" && arch.Layout == models.NeoX: // its graph names NEOX itself, against the list
 				agree++
 			case read:
 				t.Errorf("%s has layout %v and axes %d, llama.cpp has %s", name, arch.Layout, arch.Axes, ropeType)

@@ -429,7 +429,7 @@ var harmlessGGUF = map[string]string{
 }
 
 // TestLlamaCppKeys shows that TestLlamaCppCalls changes every key that a loader of llama.cpp
-// reads, but for those of harmlessGGUF; and that GGUF has an entry for every architecture.
+// reads, except the keys of harmlessGGUF; and that GGUF has an entry for every architecture.
 func TestLlamaCppKeys(t *testing.T) {
 	calls := readCalls()
 	changed, used := map[string]bool{}, map[string]bool{}

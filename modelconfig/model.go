@@ -200,7 +200,7 @@ type Rule struct {
 // of multimodal.PatchPositions.
 type Patches struct {
 	First    int  // the position of the first row and of the first column: options.First
-	RowByRow bool // options.MergeSize is 1, whatever spatial_merge_size is
+	RowByRow bool // options.MergeSize is 1, for every spatial_merge_size
 }
 
 // ContextLength returns the length of the longest sequence that the configuration allows

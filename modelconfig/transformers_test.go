@@ -45,7 +45,7 @@ type vector struct {
 	Q         []string `json:"q"` // two heads
 	K         []string `json:"k"` // one head
 
-	// [index, steps] of the entries of Cos and Sin that are so many float32
+	// [index, steps] of the entries of Cos and Sin that are a number of float32
 	// values away from the correctly rounded ones.
 	CosMisrounded [][2]int `json:"cos_misrounded"`
 	SinMisrounded [][2]int `json:"sin_misrounded"`
@@ -115,7 +115,7 @@ func (v *vectors) run(t *testing.T, f func(t *testing.T, c *vector)) {
 			name = "all"
 		}
 		name = fmt.Sprintf("%s/seq=%d", name, c.Seq)
-		if !c.alike() {
+		if !c.onePosition() {
 			name += ",image"
 		}
 		t.Run(name, func(t *testing.T) { f(t, c) })
@@ -124,8 +124,8 @@ func (v *vectors) run(t *testing.T, f func(t *testing.T, c *vector)) {
 
 func (c *vector) tokens() int { return len(c.Positions) / c.Axes }
 
-// alike reports whether all axes have the same positions.
-func (c *vector) alike() bool {
+// onePosition reports whether all axes have the same positions.
+func (c *vector) onePosition() bool {
 	for a := 1; a < c.Axes; a++ {
 		if !slices.Equal(c.Positions[:c.tokens()], c.Positions[a*c.tokens():][:c.tokens()]) {
 			return false
@@ -175,7 +175,7 @@ func ordered(x float32) int {
 	return int(bits)
 }
 
-// step returns the float32 so many values above x.
+// step returns the float32 that is steps values above x.
 func step(x float32, steps int) float32 {
 	n := int64(ordered(x)) + int64(steps)
 	if n < 0 {
@@ -220,7 +220,7 @@ const (
 // transformers. The ladder is compared on its own; the tables and the rotation
 // use the recorded ladder, because at a large position one step of a frequency
 // is many steps of a cosine. The tables are equal to the bit to correctly
-// rounded ones, and those to the recorded ones but for the misrounded entries.
+// rounded ones, and those to the recorded ones, except the misrounded entries.
 // The rotation is equal to the bit where the cosine and the sine are.
 func TestTransformersFloat32(t *testing.T) {
 	var frequencies, entries, towers, elements tally

@@ -373,7 +373,7 @@ func TestLargestPosition(t *testing.T) {
 	}
 }
 
-// An image is at one time, whatever its SecondsPerGrid, which nothing reads.
+// An image is at one time, for any SecondsPerGrid, which nothing reads.
 func TestSecondsOfImage(t *testing.T) {
 	for _, m := range models {
 		if m.Family == multimodal.HunYuanVL || m.Family == multimodal.MiniCPMV47 {

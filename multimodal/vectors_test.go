@@ -297,7 +297,7 @@ func TestFamilyOfModels(t *testing.T) {
 	}
 }
 
-// With an error nothing is written behind runs, whatever comes before the error.
+// With an error nothing is written behind runs, for anything that comes before the error.
 func TestAppendRunsKeepsSpareCapacity(t *testing.T) {
 	m := multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 2}
 	mark := multimodal.Run{Tokens: 12345}

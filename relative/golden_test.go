@@ -44,7 +44,7 @@ func headed(start, heads, tokens, dim int) posenc.View[float32] {
 // 2^-24 of the sum of the magnitudes.
 func sumBound(n int, magnitudes float64) float64 { return 2 * float64(n+1) * 0x1p-24 * magnitudes }
 
-// magnitudes returns the sum of |(x[i]+bias[i])*v[i]|. (Both sides round x+bias alike.)
+// magnitudes returns the sum of |(x[i]+bias[i])*v[i]|. (Both sides round x+bias in the same way.)
 func magnitudes(x, bias, v []float32) (sum float64) {
 	for i := range x {
 		q := float64(x[i])

@@ -128,7 +128,7 @@ func outputScores(a *testkit.Arguments, modelHeads, end int) relative.Scores {
 	return s
 }
 
-// productsOf returns products of so many heads, rows and columns. Those that are only
+// productsOf returns products of the given heads, rows and columns. Those that are only
 // read may have rows that overlap, and have them where they are many.
 func productsOf(a *testkit.Arguments, heads, rows, columns int, read bool) relative.Products {
 	m := matrices{heads: heads, rows: rows, columns: columns}

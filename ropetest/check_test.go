@@ -43,9 +43,11 @@ const rows = 4096 // of tables
 
 // Engines that are right pass, with every model.
 func TestRightLoops(t *testing.T) {
-	n := 0
+	n := -1
 	for name := range ropetest.Models() {
-		first := n
+		if n++; !testkit.AllRounds() && n%4 != 0 {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			model := modelOf(t, name)
 			lengths := []int{rows}
@@ -54,7 +56,7 @@ func TestRightLoops(t *testing.T) {
 			}
 			for _, length := range lengths {
 				for i, loop := range loops {
-					if !testkit.AllRounds() && i != first%len(loops) {
+					if !testkit.AllRounds() && i != n/4%len(loops) {
 						continue
 					}
 					rotate := loop.of(engineOf(t, name, model, length))
@@ -62,7 +64,6 @@ func TestRightLoops(t *testing.T) {
 				}
 			}
 		})
-		n++
 	}
 }
 
@@ -101,7 +102,7 @@ func TestPlantedErrors(t *testing.T) {
 			rotate(layer, positions, heads)
 		}
 	}
-	for _, tt := range []struct {
+	for n, tt := range []struct {
 		name, model string
 		plant       func(e *engine, rotate rotation) rotation // changes the engine, or returns another function
 		says        []string
@@ -114,7 +115,10 @@ func TestPlantedErrors(t *testing.T) {
 		{"base", "gemma-3-27b-it", oneBase, []string{`layers 0 to 4, 6 to 10, `, `candidate "gemma3_text sliding_attention"`, `The frequencies are those of "gemma3_text full_attention".`}},
 		{"positions", "Llama-3.1-8B", fromOne, []string{"layers 0 to 31: ", "Positions are 1 higher than given."}},
 	} {
-		for _, loop := range loops {
+		for i, loop := range loops {
+			if !testkit.AllRounds() && i != n%len(loops) {
+				continue
+			}
 			t.Run(tt.name+"/"+loop.name, func(t *testing.T) {
 				model := modelOf(t, tt.model)
 				e := engineOf(t, tt.model, model, rows)

@@ -207,7 +207,7 @@ func callElements(operations []operation.Operation) ([]byte, error) {
 	fmt.Fprintf(&b, `%spackage testkit
 
 // callElements says of every function of package asm, without its instruction set, which
-// arguments count elements: their product, so many times.
+// arguments count elements: their product, times a factor.
 var callElements = map[string]struct {
 	times     int
 	arguments []int

@@ -200,19 +200,19 @@ func (d *difference) layouts(where string, a, b posenc.Layout) {
 	case has(posenc.HalfSplit, posenc.Interleaved):
 		d.note("pairs are %s and %s: right where the weights of Q and K were permuted for the second file, as conversions to GGUF do", layoutNames[a], layoutNames[b])
 	case has(posenc.InterleavedToHalfSplit, posenc.Interleaved):
-		d.note("pairs are %s and %s: the same pairs, written in different places of Q and K alike, which changes no score", layoutNames[a], layoutNames[b])
+		d.note("pairs are %s and %s: the same pairs, written in different places of both Q and K, which changes no score", layoutNames[a], layoutNames[b])
 	default:
 		d.differ(where, "pairs", layoutNames[a], layoutNames[b])
 	}
 }
 
-// alike says whether numbers differ by roundings to float32 only.
-func alike(a, b float64) bool {
+// near says whether numbers differ by roundings to float32 only.
+func near(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= float32Rounding*max(math.Abs(a), math.Abs(b))
 }
 
 func (d *difference) numbers(where, what string, a, b float64) {
-	if !alike(a, b) {
+	if !near(a, b) {
 		d.differ(where, what, number(a), number(b))
 	}
 }
@@ -224,7 +224,7 @@ func (d *difference) frequencies(where string, a, b *kindDescription) {
 	}
 	first, count := -1, 0
 	for i := range a.InvFreq {
-		if !alike(a.InvFreq[i], b.InvFreq[i]) {
+		if !near(a.InvFreq[i], b.InvFreq[i]) {
 			if count++; first < 0 {
 				first = i
 			}
@@ -240,9 +240,9 @@ func (d *difference) frequencies(where string, a, b *kindDescription) {
 func (d *difference) WriteText(t *output.Text) {
 	t.Printf("%s\n%s\n", t.Heading(d.Files[0]), t.Heading(d.Files[1]))
 	if d.Same {
-		t.Printf("\n%s\n", t.Good("They rotate alike."))
+		t.Printf("\n%s\n", t.Good("They rotate in the same way."))
 	} else {
-		t.Printf("\n%s\n", t.Bad("They do not rotate alike."))
+		t.Printf("\n%s\n", t.Bad("They do not rotate in the same way."))
 	}
 	for _, x := range d.Differences {
 		t.Printf("\n")

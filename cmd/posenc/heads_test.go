@@ -53,7 +53,7 @@ func TestGuessShape(t *testing.T) {
 	}
 }
 
-// TestOrder: an element says where it lies, whatever the order of the dimensions.
+// TestOrder: an element says where it lies, in every order of the dimensions.
 func TestOrder(t *testing.T) {
 	sizes := map[string]int{batchAxis: 2, tokensAxis: 3, headsAxis: 4, dimAxis: 5, packedAxis: 20}
 	for _, text := range []string{

@@ -9,7 +9,7 @@ import (
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
-// kind is the layers of a model that rotate alike, or the indexers of its layers.
+// kind is the layers of a model with the same rotation, or the indexers of its layers.
 type kind struct {
 	model   *modelconfig.Model
 	name    string // of the layers, "indexer" of indexers

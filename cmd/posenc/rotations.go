@@ -99,7 +99,7 @@ func (r *rotation) unordered() (rotation, bool) {
 	return u, r.config.Layout == posenc.InterleavedToHalfSplit
 }
 
-// sameFrequencies joins neighbours of one model whose pairs turn alike.
+// sameFrequencies joins neighbours of one model that have the same frequencies.
 func sameFrequencies(list []rotation) []rotation {
 	var joined []rotation
 	for _, r := range list {

@@ -81,7 +81,7 @@ func readGolden(file []byte, kind string, vocabulary int) (g golden, err error) 
 	return g, err
 }
 
-// decode runs a prompt, then so many steps, each with the likeliest token so far. It returns
+// decode runs a prompt, then steps, each with the likeliest token so far. It returns
 // all tokens, and the logits of all but the last.
 func (m *model) decode(prompt []int32, steps int, c cache) (tokens []int32, logits []float32, err error) {
 	tokens = slices.Clone(prompt)

@@ -97,7 +97,7 @@ func loadModel(config, weights []byte) (*model, error) {
 	return m, err
 }
 
-// geometry is that of a cache for so many tokens.
+// geometry is the geometry of a cache for the given tokens.
 func (m *model) geometry(capacity int) geometry {
 	return geometry{layers: m.Layers, heads: m.KeyHeads, capacity: capacity, headDim: m.HeadDim}
 }

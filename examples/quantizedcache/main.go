@@ -113,7 +113,7 @@ func (s *step) floatCache() numbers {
 	return n
 }
 
-// cacheOf stores keys and values as numbers of 8 bits, a head in so many elements, and reads
+// cacheOf stores keys and values as numbers of 8 bits, a head in units elements, and reads
 // them back. An engine reads them in its dot products instead.
 func cacheOf[D posenc.Quantized](s *step, head int, scales *[2][cacheHeads]float32, scale float32, hadamard int) numbers {
 	view := func(i, hadamard int) posenc.QuantizedView[D] {

@@ -13,7 +13,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Compiled lists the implementations of this build, whatever the CPU has, from the fastest
+// Compiled lists the implementations of this build, also what the CPU cannot run, from the fastest
 // to the slowest.
 func Compiled() []kernels.Implementation { return slices.Clone(compiled) }
 

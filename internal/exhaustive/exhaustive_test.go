@@ -19,7 +19,7 @@ func TestParseShare(t *testing.T) {
 	}
 }
 
-// A share has one block of every so many, all of them once each for 1.
+// A share has one block of as many neighbours, and all of them once each for 1.
 func TestShare(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 9, 10, 11, 1000} {
 		for _, s := range []share{1, 2, 10, 1000} {

@@ -55,7 +55,7 @@ func Against(b Benchmark, unit string, work func(), rivals ...func()) {
 }
 
 // CallsFor doubles the calls until they take long enough, and returns how long
-// they took. A single call may be too short for the clock, and whatever disturbs
+// they took. A single call may be too short for the clock, and what disturbs
 // one sample may only make it seem long enough.
 func CallsFor(time func(calls int) (time.Duration, error), enough time.Duration) (calls int, took time.Duration, err error) {
 	calls = 1

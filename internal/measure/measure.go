@@ -25,7 +25,7 @@ type Sample struct {
 
 const (
 	shortest = time.Millisecond      // a sample is at least that long,
-	ticks    = 10                    // and so many ticks of the clock
+	ticks    = 10                    // and this many ticks of the clock
 	warmed   = 50 * time.Millisecond // a shorter call is made once, untimed, before its sample
 	fewest   = 2                     // samples of a case, where it has several rounds
 )
@@ -75,7 +75,7 @@ func (p Plan) Time() time.Duration {
 }
 
 // Run takes the planned samples of cases alternately: one of each, then again, so that
-// whatever disturbs the machine disturbs them alike. What has fewer samples than there
+// what disturbs the machine disturbs all of them. What has fewer samples than there
 // are rounds sits out in between. It ends with the first error, of a case or of report.
 func Run(cases []Case, plans []Plan, rounds int, report func(Sample) error) error {
 	byName := map[string]Case{}

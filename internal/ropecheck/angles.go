@@ -258,7 +258,7 @@ func rotations(cos, sin []float32, tables Tables) []complex128 {
 	return list
 }
 
-// applied are the rotations with the spec's sign and so many times.
+// applied are the rotations with the spec's sign, times a factor.
 func applied(list []complex128, s *spec) []complex128 {
 	if !s.inverse && s.times == 1 {
 		return list

@@ -203,7 +203,7 @@ func (f *fit) residual(squares float64) float64 {
 
 func abs2(z complex128) float64 { return real(z)*real(z) + imag(z)*imag(z) }
 
-// sample returns the heads and tokens that changed most, so many elements or a few more.
+// sample returns the heads and tokens that changed most, n elements or a few more.
 func (h *heads) sample(elements int) *heads {
 	tokens := min(h.tokens, 16)
 	count := min(h.count, max(4, elements/(tokens*h.dim)))
@@ -317,7 +317,7 @@ func (h *heads) gap() float64 {
 
 // found is what the search for the structure says.
 type found struct {
-	fits    []*fit // under those that explain the data alike, best first
+	fits    []*fit // those that explain the data equally well, best first
 	freedom freedom
 	noise   float64 // the residual of the first
 }
@@ -401,5 +401,5 @@ func (h *heads) search(candidates []*spec, floor float64) *found {
 	return result
 }
 
-// maxStructures are compared with the candidates, of those that explain the data alike.
+// maxStructures are compared with the candidates, of those that explain the data equally well.
 const maxStructures = 6

@@ -553,16 +553,16 @@ func (c *checker) undecided(r *Report) {
 		add(ScaleAspect, "Whole heads rotate: the factor %s may be of the cosines and sines or a scale of whole heads.", number(factor))
 	}
 	if c.axes > 1 && len(c.ties) > 0 && best.invFreq != nil {
-		add(AxesAspect, "The axis of pairs %s cannot be told: several axes explain them alike.", Ranges(c.ties))
+		add(AxesAspect, "The axis of pairs %s cannot be told: several axes explain them equally well.", Ranges(c.ties))
 	}
-	var alike []string
+	var tied []string
 	for _, u := range r.Candidates {
 		if u.Verdict == Agrees || u.Verdict == Noisy {
-			alike = append(alike, strconv.Quote(u.Name))
+			tied = append(tied, strconv.Quote(u.Name))
 		}
 	}
-	if len(alike) > 1 {
-		add(FrequenciesAspect, "Candidates %s agree alike with the data at these positions.", strings.Join(alike, " and "))
+	if len(tied) > 1 {
+		add(FrequenciesAspect, "Candidates %s agree equally well with the data at these positions.", strings.Join(tied, " and "))
 	}
 	for _, u := range r.Candidates {
 		if len(u.Arithmetics) > 1 && u.Verdict == Agrees {

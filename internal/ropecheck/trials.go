@@ -140,7 +140,7 @@ func (c *checker) slackResidual(t *trial, tokens []int) (residual, factor float6
 	return t.fit.residual(difference * t.fit.power), factor
 }
 
-// slack is by how much angles of float32 may err, in whatever order they are computed: one
+// slack is by how much angles of float32 may err, in any order of operations: one
 // rounding for the position and some for the frequency, three more for each factor of a
 // running product. It is small, or it would explain anything.
 func (c *checker) slack(s *spec, tokens []int) []float64 {

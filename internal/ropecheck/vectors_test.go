@@ -54,7 +54,7 @@ func (c *frameworkCase) data() (ropecheck.Data, posenc.RotaryConfig) {
 // TestFrameworks checks what frameworks rotated, in their types and roundings, against their
 // configuration, and against others.
 func TestFrameworks(t *testing.T) {
-	// By the source of each framework: how it rounds. Angles that are alike at these positions are
+	// By the source of each framework: how it rounds. Angles that are equal at these positions are
 	// several.
 	float32Angles := []ropecheck.Angles{ropecheck.Float32Angles, ropecheck.SteppedAngles}
 	want := map[string]struct {
@@ -81,7 +81,7 @@ func TestFrameworks(t *testing.T) {
 		// Its code is x0*cos - x1*sin and x0*sin + x1*cos, of which GCC fuses the first product.
 		"ggml NEOX float32":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "fused complex", 0.98, false},
 		"ggml NORMAL float32": {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "fused complex", 0.98, false},
-		"ggml NEOX float16":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "", 0.99, false}, // products are alike in 16 bits
+		"ggml NEOX float16":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "", 0.99, false}, // products are equal in 16 bits
 	}
 	seen := 0
 	for _, path := range testkit.Must(filepath.Glob("testdata/*.json")) {

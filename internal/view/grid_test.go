@@ -79,7 +79,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// Sizes that overflow an int are errors, whatever they wrap to.
+// Sizes that overflow an int are errors, also where they wrap to a right one.
 func TestViewSizeOverflow(t *testing.T) {
 	sizes := []int{1, 2, 3, 4, 8, 1 << 15, 1<<15 + 1, 1 << 16, 1<<16 + 1, 1 << 30, math.MaxInt32, math.MaxInt / 3, math.MaxInt/2 - 1, math.MaxInt / 2, math.MaxInt/2 + 1, math.MaxInt - 1, math.MaxInt}
 	few := []int{1, 3, 1 << 16, math.MaxInt32, math.MaxInt/2 + 1, math.MaxInt}

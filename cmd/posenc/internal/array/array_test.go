@@ -327,7 +327,7 @@ func TestConversions(t *testing.T) {
 	}
 }
 
-// FuzzRead: no file makes it panic or take more memory than so many times its size.
+// FuzzRead: no file makes it panic or take more memory than a multiple of its size.
 func FuzzRead(f *testing.F) {
 	for _, file := range files(f) {
 		f.Add(file)

@@ -1,6 +1,6 @@
 // Package gguf reads of a GGUF file what package modelconfig asks for: the metadata and the
 // tensors of frequency factors. It reads the header once, from front to back, and keeps
-// little of it: whatever lengths a file claims, reading takes a few megabytes.
+// little of it: reading takes a few megabytes, for any lengths that a file claims.
 //
 // The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 package gguf
