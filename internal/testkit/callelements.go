@@ -3,7 +3,7 @@
 package testkit
 
 // callElements says of every function of package asm, without its instruction set, which
-// arguments count elements: their product, so many times.
+// arguments count elements: their product, times a factor.
 var callElements = map[string]struct {
 	times     int
 	arguments []int
