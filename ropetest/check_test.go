@@ -2,8 +2,6 @@ package ropetest_test
 
 import (
 	"fmt"
-	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/generic"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -11,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/ropetest"
