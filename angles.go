@@ -72,7 +72,7 @@ func (r *Rows) AtSome(ids []int32) Angles { return Angles{rows: r, how: bySomeID
 func (a *Angles) check(function string) (tokens int, err error) {
 	switch {
 	case a.rotary == nil && a.rows == nil:
-		return 0, anglesError(function, "zero, or from a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
+		return 0, anglesError(function, "zero, from a nil Rotary or nil Rows, or of a layer that there is not", "Angles from Rotary.At, Rows.All or Rows.At")
 	case a.rotary != nil && a.rotary.head.RotaryDim == 0:
 		return 0, anglesError(function, "from a zero Rotary", "Angles from a Rotary of NewRotary")
 	case a.how == unrotated:

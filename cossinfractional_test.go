@@ -36,7 +36,7 @@ func TestAtFractionalErrors(t *testing.T) {
 	memory := make([]float32, 16)
 	x := V{Data: memory[:4], Heads: 1}
 	fails := testkit.Failures(t, memory)
-	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, or from a nil Rotary")
+	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, from a nil Rotary")
 	fails(posenc.Rotate(new(posenc.Rotary).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from a zero Rotary")
 	fails(posenc.Rotate(decaying.AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from fractional positions and a Rotary with XPos, want a Rotary without XPos")
 	fails(posenc.Rotate(axes.AtFractional([]float32{1}), x), posenc.ErrLength, "posenc.Rotate: positions has 1 element, want a multiple of 2")

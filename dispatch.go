@@ -15,8 +15,8 @@ func Implementation() string { return dispatch.Chosen().String() }
 func ImplementationReason() string { return dispatch.Reason() }
 
 // SetImplementation chooses kernels that are not faster than those in use, by their name.
-// Call it before anything of this module that computes, even [NewRotary]: after that it is
-// an error, ErrConfig like any other name.
+// Call it first: after a call that runs kernels, as [NewRotary] does with exact angles, it is an
+// error. So is any other name. Errors wrap ErrConfig.
 func SetImplementation(name string) error {
 	if want := dispatch.Lower(name); want != "" {
 		return argument.Error(ErrConfig, "posenc.SetImplementation", "name", strconv.Quote(name), "%s", want)

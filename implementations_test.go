@@ -59,7 +59,7 @@ func TestSetImplementation(t *testing.T) {
 	}
 	for _, want := range []string{
 		"set: <nil>\n", `runs: generic SetImplementation("generic")` + "\n",
-		`again: posenc.SetImplementation: name is "generic", want a call before the first of an operation: invalid configuration` + "\n",
+		`again: posenc.SetImplementation: name is "generic", want it set before the first operation: invalid configuration` + "\n",
 	} {
 		if !strings.Contains(string(output), want) {
 			t.Errorf("%v, %s, want %s", err, output, want)

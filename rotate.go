@@ -68,9 +68,8 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // so it is not applied again. The keys are in the order that Rotate writes.
 //
 // deltas is like positions of [Rotary.At]: one for each token, or [axes][tokens]; it shares no
-// memory with the keys. A run of
-// equal deltas is cheap: it needs one row of cosines and sines for every 16 tokens, or for
-// every 32 with heads of up to 64 elements.
+// memory with the keys. A run of equal deltas is cheap: it needs one row of cosines and sines
+// for every 16 tokens, or for every 32 with heads of up to 64 elements.
 //
 // Each shift rounds once more. The root mean square error that it adds, relative to the root
 // mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16 and 1.7e-3 in bfloat16. The

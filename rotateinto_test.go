@@ -39,8 +39,8 @@ func TestRotateIntoErrors(t *testing.T) {
 	}
 	half := posenc.Float16s(make([]uint16, 4096))
 	fails := testkit.Failures(t, source, data)
-	fails(posenc.RotateInto(posenc.Angles{}, dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero, or from a nil Rotary or nil Rows, want Angles")
-	fails(posenc.RotateInto((*posenc.Rotary)(nil).At(positions), dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero, or from a nil Rotary or nil Rows, want Angles")
+	fails(posenc.RotateInto(posenc.Angles{}, dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
+	fails(posenc.RotateInto((*posenc.Rotary)(nil).At(positions), dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
 	fails(posenc.RotateInto(new(posenc.Rows).All(), dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is from zero Rows")
 	fails(posenc.RotateInto(fast.At([]int32{0, 1024, 2}), dst, nil, src), posenc.ErrPosition, "posenc.RotateInto: positions[1] is 1024")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: dst.Data, Heads: dst.Heads, HeadStride: 8, SequenceTokens: 3}, []int32{0, 1, 2}, src), posenc.ErrShape, "posenc.RotateInto: dst.SequenceTokens is 3, want 0")

@@ -2,7 +2,7 @@
 // the samples in the format of Go benchmarks, which benchstat reads, and plots.
 //
 //	go run -C bench .                        everything; it says how long that takes
-//	go run -C bench . -short -o /tmp/bench   seconds, to see that it runs
+//	go run -C bench . -short                 seconds, to see that it runs
 //	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64; no plain Go
 //	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo, on linux/amd64
 //	go run -C bench . -tune                  prints what other thresholds would do, no report

@@ -12,9 +12,9 @@
 // only posenc.RotaryConfig.Base, and nothing from this package.
 //
 // There is a constructor for each scaling rule; docs/keys.md in the repository has them by the
-// rope_type of a config.json. A constructor is a pure function of its arguments. Where tokens have several positions,
-// [Sections], [InterleavedSections] and [AlternatingSections] say from which axis each
-// pair takes its position.
+// rope_type of a config.json. A constructor is a pure function of its arguments. Where tokens
+// have several positions, [Sections], [InterleavedSections] and [AlternatingSections] say from
+// which axis each pair takes its position. Errors wrap posenc.ErrConfig.
 //
 // Frequencies are rounded in one of two ways, [Exact] or [Float32].
 //

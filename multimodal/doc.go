@@ -14,10 +14,10 @@
 // which the image processor reports. posenc.RotaryConfig.Axes says which pairs of a head take
 // which axis; modelconfig reads it from a config.json.
 //
-// Errors wrap those of package posenc: posenc.ErrConfig (a Model or options), posenc.ErrLength (a slice), posenc.ErrShape (a run or
-// a grid), posenc.ErrOverlap (slices that share elements) or posenc.ErrPosition (a position that the type of the
-// destination does not hold). They name the function, the argument, its value and what was expected. A
-// call that returns an error has written nothing.
+// Errors wrap posenc.ErrConfig (a Model or options), posenc.ErrLength (a slice), posenc.ErrShape
+// (a run or a grid), posenc.ErrOverlap (slices that share elements) or posenc.ErrPosition (a
+// position that the type of the destination does not hold). They name the function, the argument,
+// its value and what was expected. A call that returns an error has written nothing.
 //
 // docs/multimodal.md in the repository lists the models, their rules and common mistakes.
 package multimodal

@@ -85,8 +85,9 @@ func newChecker[E posenc.Element](model *modelconfig.Model, options []modelconfi
 	if len(options) == 1 {
 		c.options = options[0]
 	}
-	if c.options.SequenceLength == 1 {
-		return nil, errors.New("options.SequenceLength is 1, want at least 2: nothing turns at position 0")
+	length := cmp.Or(c.options.SequenceLength, min(model.ContextLength(), longest), unknownLength)
+	if length == 1 {
+		return nil, errors.New("the sequence has one token, want at least 2 in options.SequenceLength: nothing turns at position 0")
 	}
 	rope, err := model.Rope(c.options)
 	if err != nil {
@@ -106,7 +107,7 @@ func newChecker[E posenc.Element](model *modelconfig.Model, options []modelconfi
 		}
 		c.configs = append(c.configs, cfg)
 	}
-	c.positions = positionsOf(cmp.Or(c.options.SequenceLength, min(model.ContextLength(), longest), unknownLength))
+	c.positions = positionsOf(length)
 	c.rows, err = rope.Rows(slices.Repeat(c.positions, c.axes))
 	return c, err
 }

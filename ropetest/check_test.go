@@ -268,7 +268,7 @@ func TestOtherErrors(t *testing.T) {
 			[]string{"layer 0: ", "layer 0, one token at a time: ", "layer 1: ", "other results of layers 1 to 31 are not compared until these agree"},
 		},
 		{"no options for the length", "internlm3-8b-instruct", modelconfig.RopeOptions{}, identity, []string{"ropetest.Check: modelconfig.Model.Rope: options.SequenceLength is 0"}},
-		{"a sequence of one token", "Llama-2-7b-hf", modelconfig.RopeOptions{SequenceLength: 1}, identity, []string{"ropetest.Check: options.SequenceLength is 1, want at least 2"}},
+		{"a sequence of one token", "Llama-2-7b-hf", modelconfig.RopeOptions{SequenceLength: 1}, identity, []string{"ropetest.Check: the sequence has one token, want at least 2 in options.SequenceLength"}},
 		{"a negative length", "Llama-2-7b-hf", modelconfig.RopeOptions{SequenceLength: math.MinInt}, identity, []string{"options.SequenceLength is -"}},
 		{"no function", "Llama-2-7b-hf", modelconfig.RopeOptions{}, func(*testing.T) rotation { return nil }, []string{"ropetest.Check: rotate is nil, want a function"}},
 	} {
@@ -398,7 +398,7 @@ func FuzzCheck(f *testing.F) {
 func fuzzCheck[E posenc.Element](t *testing.T, seed uint64, model *modelconfig.Model) {
 	random := rand.New(rand.NewPCG(seed, 3))
 	one := func(list ...int) int { return list[random.IntN(len(list))] }
-	options := modelconfig.RopeOptions{SequenceLength: one(0, 0, 2, 3, 64, 4096, 1<<20, 1<<40, -1), Rounding: frequency.Rounding(one(0, 0, 1, 2))}
+	options := modelconfig.RopeOptions{SequenceLength: one(0, 0, 2, 3, 64, 4096, 1<<20, math.MaxInt, -1), Rounding: frequency.Rounding(one(0, 0, 1, 2))}
 	share := one(0, 1, 100)
 	written := false
 	r := &recorder{TB: t}

@@ -22,14 +22,18 @@ func newPlot() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plot [FILE...]",
 		Short: "Draw frequencies against the context length, tables, dot products and errors",
-		Long: "Draw the rotations of one or several models, or what has no FILE: in a picture with --out,\nelse in the terminal. The charts:\n\n" +
+		Long: "Draw the rotations of one or several models, or a chart that takes no FILE: in a picture with --out,\nelse in the terminal. The charts:\n\n" +
 			strings.Join(lines, "\n"),
 		Example: `  posenc plot config.json
   posenc plot --out rotations.png Llama-3.1-8B/config.json gemma-3-1b-it.gguf
   posenc plot --chart products --out products.svg config.json
   posenc plot --chart sinusoidal`,
 		Args: func(c *cobra.Command, files []string) error {
-			if slices.ContainsFunc(charts, func(one plotChart) bool { return one.name == only && one.alone }) {
+			i := slices.IndexFunc(charts, func(one plotChart) bool { return one.name == only })
+			switch {
+			case only != "" && i < 0:
+				return fmt.Errorf("--chart %s: want %s", only, strings.Join(names, ", "))
+			case i >= 0 && charts[i].alone:
 				return cobra.ExactArgs(0)(c, files)
 			}
 			return cobra.MinimumNArgs(1)(c, files)
@@ -53,9 +57,6 @@ func newPlot() *cobra.Command {
 				}
 				drawing.Name = one.name
 				result.Charts = append(result.Charts, drawing)
-			}
-			if len(result.Charts) == 0 {
-				return fmt.Errorf("--chart %s: want %s", only, strings.Join(names, ", "))
 			}
 			if out == "" {
 				return output.Write(c, &result)

@@ -81,10 +81,10 @@ func Lower(name string) (want string) {
 	slower := all[slices.Index(all, Chosen()):]
 	i := slices.Index(names(slower), name)
 	if i < 0 {
-		return "what is not faster than " + Chosen().String() + ": " + strings.Join(names(slower), " or ")
+		return strings.Join(names(slower), " or ")
 	}
 	if !atomic.CompareAndSwapUint32(&state, open|uint32(slower[0]), open|uint32(slower[i])) {
-		return "a call before the first of an operation"
+		return "it set before the first operation"
 	}
 	lowered = name
 	return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
-// Rotation is one of a model: that of the layers of one kind, in sequences of one length.
+// Rotation is how a model rotates the layers of one kind, in sequences of one length.
 type Rotation struct {
 	Name           string
 	Exact, Float32 posenc.RotaryConfig // with modelconfig.RopeOptions of this Rounding
