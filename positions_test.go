@@ -22,6 +22,7 @@ func TestRaggedPositionsErrors(t *testing.T) {
 	fails(posenc.RaggedPositions(p, []int32{0, 2, 6}, nil), posenc.ErrLength, "posenc.RaggedPositions: positions has 5 elements, want starts[2] = 6")
 	fails(posenc.RaggedPositions(nil, []int32{0, 5}, nil), posenc.ErrLength, "posenc.RaggedPositions: positions has 0 elements, want starts[1] = 5")
 	fails(posenc.RaggedPositions(p, []int32{0, 2, 5}, []int32{0, math.MaxInt32 - 1}), posenc.ErrPosition, "posenc.RaggedPositions: offsets[1] is 2147483646, want at most 2147483645 for 3 tokens")
+	testkit.NoError(t, posenc.RaggedPositions(make([]int32, 5), []int32{0, 2, 5}, []int32{0, math.MaxInt32 - 2}))
 	fails(posenc.RaggedPositions(memory[2:7], memory[:3], nil), posenc.ErrOverlap, "posenc.RaggedPositions: positions is sharing elements with starts")
 	fails(posenc.RaggedPositions(memory[4:9], memory[:3], memory[8:10]), posenc.ErrOverlap, "posenc.RaggedPositions: positions is sharing elements with offsets")
 	if err := posenc.RaggedPositions(memory[4:9], memory[:3], memory[1:3]); err != nil { // starts and offsets are read
