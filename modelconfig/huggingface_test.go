@@ -27,13 +27,6 @@ func mustRead(t *testing.T, config string) *Model {
 	return m
 }
 
-func mustRotary(t *testing.T, config, layerType string, seqLen int) posenc.RotaryConfig {
-	t.Helper()
-	cfg, err := mustRead(t, config).rotaryFor(kindOptions{LayerType: layerType, SequenceLength: seqLen})
-	testkit.NoError(t, err)
-	return cfg
-}
-
 func wantError(t *testing.T, config string, sentinel error, parts ...string) {
 	t.Helper()
 	m, err := HuggingFace([]byte(config))

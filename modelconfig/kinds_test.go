@@ -60,8 +60,6 @@ func (m *Model) softmaxScaleFor(o kindOptions) (float64, error) {
 	return m.of().Kinds[name].SoftmaxScale, err
 }
 
-func (m *Model) softmaxScale() (float64, error) { return m.softmaxScaleFor(kindOptions{}) }
-
 // ruleFor returns the rule of a kind of layers.
 func (m *Model) ruleFor(layerType string) (Rule, error) {
 	name, err := kindOptions{LayerType: layerType}.of(m)
