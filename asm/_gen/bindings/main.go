@@ -7,7 +7,9 @@
 // of other instruction sets, to plain Go, and to nothing; plain Go to a kernel, to other
 // plain Go of its signature, and to nothing. Branches to non-temporal stores are left
 // out, and always taken. All are in one test binary, which a variable of the environment
-// chooses from. It fails if one survives.
+// chooses from. It fails if one survives. Names of bindings choose some:
+//
+//	go run -C asm/_gen ./bindings RotateHalfSplitF32 CosSinExactRow
 //
 //	go run -C asm/_gen ./bindings -goarch arm64 -exec qemu-aarch64-static
 //
@@ -183,7 +185,7 @@ func (l *list) mutate(path string) []byte {
 	at := func(p token.Pos) int { return l.set.Position(p).Offset }
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if !ok {
+		if !ok || flag.NArg() > 0 && !slices.Contains(flag.Args(), f.Name.Name) {
 			continue
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
