@@ -42,6 +42,7 @@
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
 //   - relative has what is added to attention scores: ALiBi, T5, DeBERTa, Swin, Shaw,
 //     Transformer-XL, Inkling.
+//   - ropetest tells an engine's own tests what its rotation does wrong.
 //   - cmd/posenc is a command that says what a model rotates and what an engine did.
 //
 // # Layouts

@@ -206,9 +206,9 @@ func (o *InterpolateGridOptions) sum32(to, src []float32, rows, columns []tap) {
 //
 //	dst[p] = sum over k of weights[p][k]*src[indices[p][k]]
 //
-// A weight is the product w(r)*w(c) of InterpolateGrid, rounded to float64 and then to float32. A patch beyond the
-// border has the index of the patch at the border, with ZeroPadding weight 0. The frames of a video all
-// have the same weights. Errors wrap ErrShape (the options; Antialias, which takes other numbers of
+// A weight is the product w(r)*w(c) of InterpolateGrid, rounded to float64 and then to float32. A
+// patch beyond the border has the index of the patch at the border, with ZeroPadding weight 0. The
+// frames of a video all have the same weights. Errors wrap ErrShape (the options; Antialias, which takes other numbers of
 // patches; SrcHeight*SrcWidth above 2^31-1), [posenc.ErrLength] or [posenc.ErrOverlap]. Source:
 // get_vision_interpolation_indices_and_weights of transformers.
 func GridWeights(indices []int32, weights []float32, options InterpolateGridOptions) error {

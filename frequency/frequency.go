@@ -11,8 +11,8 @@
 // from the config.json or the GGUF keys of a model. A model without a scaling rule needs
 // only posenc.RotaryConfig.Base, and nothing from this package.
 //
-// There is a constructor for each scaling rule; docs/keys.md in the repository has them by the
-// rope_type of a config.json. A constructor is a pure function of its arguments. Where tokens
+// There is a constructor for each scaling rule; docs/keys.md in the repository has those of
+// language models by the rope_type of a config.json, docs/vision.md the others. A constructor is a pure function of its arguments. Where tokens
 // have several positions, [Sections], [InterleavedSections] and [AlternatingSections] say from
 // which axis each pair takes its position. Errors wrap posenc.ErrConfig.
 //

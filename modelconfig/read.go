@@ -28,8 +28,8 @@ func HuggingFace(config []byte, options ...Options) (*Model, error) {
 type Options struct {
 	// Type reads a description as if it were of another type: a model_type, or an architecture for
 	// GGUF. A model that is built like a known one can then be read before this package knows its
-	// type. Model.Type returns this type, or
-	// the type of its text model. "" means the type that the description names.
+	// type. Model.Type returns this type, or the type of its text model. "" means the type that the
+	// description names.
 	Type string
 }
 
@@ -40,9 +40,9 @@ type Options struct {
 //
 // Each patch of an image has two positions, and positions are [2][patches]: axis 0 is the row
 // of the patch, counted from the top, and axis 1 its column. RotaryConfig.Axes says which
-// pair takes which axis; the order of axes is the same for all towers; a model's own code
-// may have another. Rows and columns start at 0 in each image. Each frame of a video has the
-// positions of an image. [Model.Patches] says from which number a model counts, and whether its patches come row by row;
+// pair takes which axis. All towers have this order of axes, also where the model's own code has
+// another. Each frame of a video has the positions of an image. [Model.Patches] says from which
+// number a model counts rows and columns, and whether its patches come row by row;
 // multimodal.PatchPositions writes the positions in its order.
 //
 // docs/models.md lists the towers and the order of their pairs. In no tower do frequencies

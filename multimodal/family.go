@@ -22,15 +22,15 @@ import (
 type Family uint8
 
 const (
-	Qwen2VL    Family = iota + 1
-	Qwen25VL          // Qwen2.5-VL
-	Qwen3VL           // GLM-4V, GLM-4.5V and most newer models too
-	Ernie45VL         // ERNIE 4.5 VL
-	HunYuanVL         // images only
-	MiniCPMV47        // MiniCPM-V 4.7
-	Qwen25Omni        // Qwen2.5-Omni
-	Qwen3Omni         // positions may be fractions: see Model.FractionalPositions
-	Ming              // Bailing MoE v2 (video_rope); height and width may be negative
+	Qwen2VL    Family = iota + 1 // frame f of a video is at time p+f
+	Qwen25VL                     // Qwen2.5-VL: at time p+int(f*(PositionsPerSecond*SecondsPerGrid))
+	Qwen3VL                      // each frame is a run, at the positions of an image; GLM-4V and most newer models too
+	Ernie45VL                    // as Qwen2VL, with TemporalMergeSize frames in one
+	HunYuanVL                    // images only: tokens are at their index; the last three axes have x, y and the number of the image
+	MiniCPMV47                   // the slices of an image tile a canvas, over which its overview is stretched
+	Qwen25Omni                   // frame f is at time p+int(f*SecondsPerGrid*PositionsPerSecond); sound of a video in chunks
+	Qwen3Omni                    // the same in float32, not truncated: positions may be fractions (Model.FractionalPositions)
+	Ming                         // Bailing MoE v2: t = p+f*SecondsPerGrid*TimeScale, height t+y-(h-1)/2, width t+x-(w-1)/2, truncated
 )
 
 // rule says how families differ.

@@ -41,7 +41,8 @@ func (k Kind) String() string {
 // merging: a row of image_grid_thw or video_grid_thw.
 type Grid struct{ T, H, W int }
 
-// Run is a run of neighbouring tokens of one kind.
+// Run is neighbouring tokens of one kind: text, or the tokens of one image, of one video, or of one
+// frame where the prompt has text between frames.
 type Run struct {
 	Kind   Kind
 	Tokens int
