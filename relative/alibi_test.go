@@ -5,7 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
@@ -78,23 +77,6 @@ func TestALiBiAgainstMLX(t *testing.T) {
 	}
 }
 
-func TestALiBiErrors(t *testing.T) {
-	testScoreErrors(t, func(s relative.Scores) error { return relative.AddALiBi(s, make([]float32, 2), relative.CausalALiBi) })
-	data := make([]float32, 8)
-	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
-	fails := testkit.Failures(t, data)
-	fails(relative.ALiBiSlopes(data, 0), posenc.ErrConfig, "ALiBiSlopes: maxBias is 0")
-	fails(relative.ALiBiSlopes(data, math.NaN()), posenc.ErrConfig, "maxBias is NaN")
-	fails(relative.AddALiBi(scores, data[4:6], 3), posenc.ErrConfig, "AddALiBi: form is 3")
-	fails(relative.AddALiBi(scores, data[4:5], relative.CausalALiBi), posenc.ErrLength, "AddALiBi: slopes has 1 element, want at least FirstHead+Heads = 2, one for each head of the model")
-	fails(relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: 1}, data[4:6], relative.CausalALiBi), posenc.ErrLength, "slopes has 2 elements, want at least FirstHead+Heads = 3")
-	fails(relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: -1}, nil, relative.CausalALiBi), posenc.ErrShape, "scores.FirstHead is -1, want at least 0, with a sum FirstHead+Heads that fits an int")
-	fails(relative.AddALiBi(scores, data[3:5], relative.CausalALiBi), posenc.ErrOverlap, "slopes is sharing elements with scores.Data")
-	if err := relative.ALiBiSlopes(nil, 8); err != nil {
-		t.Error(err)
-	}
-}
-
 var _ = testkit.Register(testkit.Case{
 	Function: "ALiBiSlopes",
 	Call: func(a *testkit.Arguments) testkit.Call {
@@ -146,24 +128,16 @@ var _ = testkit.Register(testkit.Case{
 		const heads = 5
 		s := outputScores(a, heads, anywhere)
 		slopes, form := testkit.Slice[float32](a, heads), relative.ALiBiForm(a.Number(0, 2))
-		return testkit.Call{
-			Run: func() error { return relative.AddALiBi(s, slopes, form) },
-			Want: func() {
-				change(s, func(score float32, head, query, key int) float32 {
-					slope, distance := slopes[s.FirstHead+head], distanceOf(&s, query, key)
-					switch form {
-					case relative.KeyALiBi:
-						distance = s.FirstKey + key
-					case relative.SymmetricALiBi:
-						return score - float32(slope*float32(max(distance, -distance)))
-					}
-					return score + float32(slope*float32(distance))
-				})
-			},
-			Parts: func(c *testkit.Choices) [][]func() error {
-				return tiles(c, s, func(tile relative.Scores, _, _, _ int) error { return relative.AddALiBi(tile, slopes, form) })
-			},
-		}
+		return scoresCall(s, func(s relative.Scores) error { return relative.AddALiBi(s, slopes, form) }, func(score float32, head, query, key int) float32 {
+			slope, distance := slopes[s.FirstHead+head], distanceOf(&s, query, key)
+			switch form {
+			case relative.KeyALiBi:
+				distance = s.FirstKey + key
+			case relative.SymmetricALiBi:
+				return score - float32(slope*float32(max(distance, -distance)))
+			}
+			return score + float32(slope*float32(distance))
+		})
 	},
 	OnStack: func() error {
 		var data [64]float32

@@ -46,19 +46,6 @@ func TestBandAgainstInkling(t *testing.T) {
 	}
 }
 
-func TestBandErrors(t *testing.T) {
-	data := make([]float32, 40)
-	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
-	fails := testkit.Failures(t, data)
-	fails(relative.AddBand(scores, relative.Products{Data: data[12:32]}, relative.Distances{First: 4}), posenc.ErrShape, "relative.AddBand: distances.Count is 0, want at least 1")
-	if far := math.MinInt; far < math.MinInt32 {
-		fails(relative.AddBand(scores, relative.Products{Data: data[12:32]}, relative.Distances{First: far, Count: 5}), posenc.ErrPosition, "distances.First is -9223372036854775808, want from -2^31 to 2^31")
-	}
-	fails(relative.AddBand(scores, relative.Products{Data: data[12:31]}, relative.Distances{First: 4, Count: 5}), posenc.ErrLength, "products.Data has 19 elements")
-	fails(relative.AddBand(scores, relative.Products{Data: data[11:31]}, relative.Distances{First: 4, Count: 5}), posenc.ErrOverlap, "products.Data is sharing elements")
-	fails(relative.AddBand(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:32]}, relative.Distances{First: 4, Count: 5}), posenc.ErrLength, "scores.Data has 11 elements")
-}
-
 var _ = testkit.Register(testkit.Case{
 	Function: "AddBand",
 	Call: func(a *testkit.Arguments) testkit.Call {
@@ -73,25 +60,9 @@ var _ = testkit.Register(testkit.Case{
 				distances.Count = s.Queries + s.Keys + 5
 			}
 		}
-		columns := distances.Count
-		products := productsOf(a, s.Heads, s.Queries, columns, true)
-		return testkit.Call{
-			Run: func() error { return relative.AddBand(s, products, distances) },
-			Want: func() {
-				m := matricesOfProducts(&products, s.Heads, s.Queries, columns)
-				change(s, func(score float32, head, query, key int) float32 {
-					if column := distances.First + distanceOf(&s, query, key); column >= 0 && column < columns {
-						return score + products.Data[m.at(head, query, column)]
-					}
-					return score
-				})
-			},
-			Parts: func(c *testkit.Choices) [][]func() error {
-				return tiles(c, s, func(tile relative.Scores, head, query, _ int) error {
-					return relative.AddBand(tile, partOfProducts(products, s.Heads, s.Queries, columns, head, query), distances)
-				})
-			},
-		}
+		return productsCall(s, productsOf(a, s.Heads, s.Queries, distances.Count, true), distances.Count,
+			func(s relative.Scores, p relative.Products) error { return relative.AddBand(s, p, distances) },
+			func(query, key int) int { return distances.First + distanceOf(&s, query, key) })
 	},
 	OnStack: func() error {
 		var data, products [18]float32

@@ -2,10 +2,8 @@ package relative_test
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
@@ -50,62 +48,6 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 			t.Errorf("%d buckets up to %d, %v: biases differ", c.Buckets, c.MaxPosition, c.Types)
 		}
 	}
-}
-
-func TestDeBERTaBucketLimits(t *testing.T) {
-	b := mustDeBERTaBuckets(256, 512)
-	for distance, want := range map[int]int{512: 511, -512: 0, math.MaxInt: 511, math.MinInt: 0} {
-		if got := b.Position(distance); got != want {
-			t.Errorf("distance %d is position %d, want %d", distance, got, want)
-		}
-	}
-	b = mustDeBERTaBuckets(0, 512)
-	for distance, want := range map[int]int{512: 1023, -513: 0, math.MinInt: 0} {
-		if got := b.Position(distance); got != want {
-			t.Errorf("without buckets, distance %d is position %d, want %d", distance, got, want)
-		}
-	}
-	b = mustDeBERTaBuckets(1024, 65536)
-	for n := range 70000 {
-		got, next := b.Position(n), b.Position(n+1)
-		if next < got || next > got+1 {
-			t.Fatalf("position %d at %d, %d at %d", got, n, next, n+1)
-		}
-	}
-	if got := new(relative.DeBERTaBuckets).Position(5); got != 0 {
-		t.Errorf("without buckets the position is %d", got)
-	}
-}
-
-func TestDeBERTaErrors(t *testing.T) {
-	data := make([]float32, 100)
-	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
-	create := func(buckets, maxPosition int) error {
-		_, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition})
-		return err
-	}
-	b := mustDeBERTaBuckets(4, 8)
-	c2p, p2c := relative.Products{Data: data[4:20]}, relative.Products{Data: data[4:36]}
-	fails := testkit.Failures(t, data)
-	fails(create(2, 512), posenc.ErrConfig, "NewDeBERTaBuckets: cfg.Buckets is 2")
-	fails(create(1026, 2000), posenc.ErrConfig, "cfg.Buckets is 1026")
-	fails(create(256, 129), posenc.ErrConfig, "cfg.MaxPosition is 129, want from 130 to 65536")
-	fails(create(0, 0), posenc.ErrConfig, "cfg.MaxPosition is 0, want from 1")
-	fails(create(256, 65537), posenc.ErrConfig, "cfg.MaxPosition is 65537")
-	fails(relative.AddDeBERTa(scores, nil, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: 1}), posenc.ErrConfig, "AddDeBERTa: buckets is nil or zero")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: 0}), posenc.ErrConfig, "products.Divisor is 0")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: float32(math.NaN())}), posenc.ErrConfig, "products.Divisor is NaN")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{Divisor: 1}), posenc.ErrLength, "products.ContentToPosition.Data is nil")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{RowStride: 8}, PositionToContent: p2c, Divisor: 1}), posenc.ErrLength, "products.ContentToPosition.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: relative.Products{HeadStride: -1}, Divisor: 1}), posenc.ErrLength, "products.PositionToContent.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")
-	fails(relative.AddDeBERTa(relative.Scores{Data: data[:3], Heads: 2, Queries: 1, Keys: 2}, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: p2c, Divisor: 1}), posenc.ErrLength, "scores.Data has 3 elements")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: c2p, Divisor: 1}), posenc.ErrLength, "products.PositionToContent.Data has 16 elements, want 32")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: data[4:20], RowStride: -1}, PositionToContent: p2c, Divisor: 1}), posenc.ErrShape, "products.ContentToPosition.RowStride is -1")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: data[4:20], HeadStride: -1}, PositionToContent: p2c, Divisor: 1}), posenc.ErrShape, "products.ContentToPosition.HeadStride is -1")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: data[4:20], HeadStride: 9}, PositionToContent: p2c, Divisor: 1}), posenc.ErrLength, "want at least 17")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: relative.Products{Data: data[4:20], RowStride: math.MaxInt}, Divisor: 1}), posenc.ErrLength, "an int cannot count the elements for 2 heads of 2 rows and 8 columns at HeadStride 0 and RowStride ")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: data[3:19]}, PositionToContent: p2c, Divisor: 1}), posenc.ErrOverlap, "products.ContentToPosition.Data is sharing elements")
-	fails(relative.AddDeBERTa(scores, b, relative.DeBERTaProducts{ContentToPosition: c2p, PositionToContent: relative.Products{Data: data[3:35]}, Divisor: 1}), posenc.ErrOverlap, "products.PositionToContent.Data is sharing elements")
 }
 
 // debertaBucketsOf returns buckets, and how many relative positions they have.

@@ -64,62 +64,6 @@ func ExampleAddT5() {
 	// 30
 }
 
-// Content to position alone: the product of a query with position r is r here, so
-// that the scores show which position each key takes.
-func ExampleAddDeBERTa() {
-	buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 4, MaxPosition: 8}) // 2*4 relative positions
-	if err != nil {
-		log.Fatal(err)
-	}
-	contentToPosition := []float32{0, 1, 2, 3, 4, 5, 6, 7}
-	scores := make([]float32, 10)
-	err = relative.AddDeBERTa(relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 10, FirstQuery: 4}, buckets, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: contentToPosition}, Divisor: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(scores)
-	// Output:
-	// [7 7 6 5 4 3 2 1 1 1]
-}
-
-// Two queries after one key of memory. The products show the distances of their
-// columns, 2, 1 and 0: those of the first query are shifted by one, and its last
-// key, which comes after it and is masked, gets none.
-func ExampleAddTransformerXL() {
-	products := []float32{2, 1, 0, 2, 1, 0}
-	scores := []float32{10, 20, 30, 10, 20, 30}
-	err := relative.AddTransformerXL(relative.Scores{Data: scores, Heads: 1, Queries: 2, Keys: 3, FirstQuery: 1},
-		relative.Products{Data: products}, relative.Distances{First: 2, Count: 3})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(scores)
-	// Output:
-	// [11 20 30 12 21 30]
-}
-
-// One query at position 2. The products show their distances, clipped to 1.
-func ExampleAddShaw() {
-	products := []float32{-1, 0, 1}
-	scores := make([]float32, 5)
-	tile := relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 5, FirstQuery: 2}
-	if err := relative.AddShaw(tile, relative.Products{Data: products}, 1); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(scores)
-
-	// The weights of attention, summed for a product with the values of distances.
-	tile.Data = []float32{0.125, 0.125, 0.25, 0.25, 0.25}
-	sums := make([]float32, 3)
-	if err := relative.SumShaw(relative.Products{Data: sums}, tile, 1); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(sums)
-	// Output:
-	// [-1 -1 0 1 1]
-	// [0.25 0.25 0.5]
-}
-
 // Inkling's bias, here of keys up to two positions behind the query: its products are
 // those of the distances 2, 1 and 0.
 func ExampleAddBand() {
@@ -134,32 +78,8 @@ func ExampleAddBand() {
 	// [0 0 3 2 1 0]
 }
 
-// The scores of Transformer-XL: two queries after one key of memory, one head of two
-// elements.
-func ExampleDotProducts() {
-	const queries, keys, headDim = 2, 3, 2
-	q := []float32{1, 0, 0, 1}
-	k := []float32{1, 2, 3, 4, 5, 6}
-	r := []float32{0.5, 0.25, 0.25, 0.5, 0, 1} // of the distances 2, 1 and 0, projected
-	u, v := []float32{1, 1}, []float32{0, 2}   // r_w_bias, r_r_bias
-	tile := relative.Scores{Data: make([]float32, queries*keys), Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
-	products := relative.Products{Data: make([]float32, queries*keys)}
-	view := func(x []float32) posenc.View[float32] { return posenc.View[float32]{Data: x, Heads: 1} }
-	err := errors.Join(
-		relative.DotProducts(relative.Products{Data: tile.Data}, view(q), u, view(k), relative.ProductShape{Tokens: queries, Columns: keys, HeadDim: headDim}), // (q+u)·k
-		relative.DotProducts(products, view(q), v, view(r), relative.ProductShape{Tokens: queries, Columns: keys, HeadDim: headDim}),                           // (q+v)·r
-		relative.AddTransformerXL(tile, products, relative.Distances{First: keys - 1, Count: keys}),
-	)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(tile.Data) // the last key of the first query, which comes after it, is masked
-	// Output:
-	// [5.25 12 16 5.75 12.5 20]
-}
-
 // The attention of Shaw et al. in full: one head, three tokens, distances clipped to 1.
-func ExampleAddValues() {
+func ExampleAddShaw() {
 	const tokens, headDim, maxDistance, columns = 3, 2, 1, 3
 	q, k, v := []float32{1, 0, 0, 1, 1, 1}, []float32{1, 0, 0, 1, 1, 1}, []float32{1, 0, 0, 1, 2, 2}
 	relativeKeys, relativeValues := []float32{-1, 0, 0, 0, 1, 0}, []float32{10, 0, 0, 0, 0, 10}
@@ -208,83 +128,87 @@ func ExampleAddValues() {
 	// [4.7808 1.5093]
 }
 
-// The biases of a window of 1 by 3 patches, one head: a tile of zeros becomes them.
-func ExampleAddSwin() {
-	table := []float32{-2, -1, 0, 1, 2} // query column - key column
-	bias, err := relative.NewSwinBias(relative.SwinWindow{Height: 1, Width: 3}, table)
+// The scores of Transformer-XL: two queries after one key of memory, one head of two
+// elements. R holds the encodings of the distances; a projection of the model follows.
+func ExampleAddTransformerXL() {
+	const queries, keys, headDim = 2, 3, 2
+	positions := make([]int32, keys)
+	encoding, err := absolute.Marian(headDim)
 	if err != nil {
 		log.Fatal(err)
 	}
-	biases := make([]float32, 9)
-	if err := relative.AddSwin(relative.Scores{Data: biases, Heads: 1, Queries: 3, Keys: 3}, bias); err != nil {
-		log.Fatal(err)
-	}
-	for query := range 3 {
-		fmt.Println(biases[3*query : 3*query+3])
-	}
-	// Output:
-	// [0 -1 -2]
-	// [1 0 -1]
-	// [2 1 0]
-}
-
-// Which relative position a distance, that of the query before the key's, takes in DeBERTa v3.
-func ExampleDeBERTaBuckets_Position() {
-	buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 256, MaxPosition: 512})
+	r := make([]float32, keys*headDim)
+	q, k := []float32{1, 0, 0, 1}, []float32{1, 2, 3, 4, 5, 6}
+	u, v := []float32{1, 1}, []float32{0, 2} // r_w_bias, r_r_bias
+	tile := relative.Scores{Data: make([]float32, queries*keys), Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
+	products := relative.Products{Data: make([]float32, queries*keys)}
+	view := func(x []float32) posenc.View[float32] { return posenc.View[float32]{Data: x, Heads: 1} }
+	shape := relative.ProductShape{Tokens: queries, Columns: keys, HeadDim: headDim}
+	err = errors.Join(
+		relative.TransformerXLPositions(positions, 0), // no clamp_len
+		absolute.SinusoidalRows(r, encoding, positions),
+		relative.DotProducts(relative.Products{Data: tile.Data}, view(q), u, view(k), shape), // (q+u)·k
+		relative.DotProducts(products, view(q), v, view(r), shape),                           // (q+v)·r
+		relative.AddTransformerXL(tile, products, relative.Distances{First: keys - 1, Count: keys}),
+	)
 	if err != nil {
-		log.Fatal(err)
-	}
-	for _, distance := range []int{-1000, -128, -1, 0, 1, 128, 129, 130, 1000} {
-		fmt.Print(buckets.Position(distance), " ")
-	}
-	fmt.Println()
-	// Output:
-	// 0 128 255 256 257 384 385 386 511
-}
-
-// The inputs of the network of Swin v2, for a window of 2 by 2 patches: a row and a column for
-// each difference, from -1 to 1.
-func ExampleSwinCoordinates() {
-	window := relative.SwinWindow{Height: 2, Width: 2}
-	coordinates := make([]float32, 3*3*2)
-	if err := relative.SwinCoordinates(coordinates, window, relative.SwinWindow{}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.3f\n", coordinates[:3*2]) // of the first row
-	// Output:
-	// [-1.057 -1.057 -1.057 0.000 -1.057 1.057]
-}
-
-// R of Transformer-XL: the encodings of the distances of five keys, the largest first, of which
-// those beyond clamp_len count as that. A projection of the model follows.
-func ExampleTransformerXLPositions() {
-	const dim = 4
-	positions := make([]int32, 5)
-	if err := relative.TransformerXLPositions(positions, 3); err != nil {
-		log.Fatal(err)
-	}
-	encoding, err := absolute.Marian(dim)
-	if err != nil {
-		log.Fatal(err)
-	}
-	r := make([]float32, len(positions)*dim)
-	if err := absolute.SinusoidalRows(r, encoding, positions); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(positions)
-	fmt.Printf("%.3f\n", r[len(r)-dim:]) // of distance 0
-	// Output:
-	// [3 3 2 1 0]
-	// [0.000 0.000 1.000 1.000]
-}
+	fmt.Printf("%.3f\n", tile.Data) // the last key of the first query, which comes after it, is masked
 
-// XLNet attends to both sides: 3 keys and 3 queries have distances from 3 down to -2.
-func ExampleXLNetPositions() {
-	positions := make([]int32, 3+3)
+	// XLNet attends to both sides: 3 keys and 3 queries have distances from 3 down to -2.
+	positions = make([]int32, 3+3)
 	if err := relative.XLNetPositions(positions, relative.XLNetOptions{Keys: 3}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(positions)
 	// Output:
+	// [2 1 0]
+	// [5.922 12.000 16.000 3.752 12.621 20.000]
 	// [3 2 1 0 -1 -2]
+}
+
+// Content to position alone: the product of a query with position r is r here, so
+// that the scores show which position each key takes.
+func ExampleAddDeBERTa() {
+	buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 4, MaxPosition: 8}) // 2*4 relative positions
+	if err != nil {
+		log.Fatal(err)
+	}
+	contentToPosition := []float32{0, 1, 2, 3, 4, 5, 6, 7}
+	scores := make([]float32, 10)
+	err = relative.AddDeBERTa(relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 10, FirstQuery: 4}, buckets, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: contentToPosition}, Divisor: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores)
+	fmt.Println(buckets.Position(-1), buckets.Position(1000)) // of a query one before its key, and far behind it
+	// Output:
+	// [7 7 6 5 4 3 2 1 1 1]
+	// 3 7
+}
+
+// The biases of a window of 1 by 3 patches, one head: a tile of zeros becomes them. In Swin v2 a
+// network makes the table, of coordinates of its entries: a row and a column for each.
+func ExampleAddSwin() {
+	window := relative.SwinWindow{Height: 1, Width: 3}
+	table := []float32{-2, -1, 0, 1, 2} // query column - key column
+	bias, err := relative.NewSwinBias(window, table)
+	if err != nil {
+		log.Fatal(err)
+	}
+	biases, coordinates := make([]float32, 9), make([]float32, 5*2)
+	err = errors.Join(
+		relative.AddSwin(relative.Scores{Data: biases, Heads: 1, Queries: 3, Keys: 3}, bias),
+		relative.SwinCoordinates(coordinates, window, relative.SwinWindow{Height: 8}),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(biases[:3], biases[3:6], biases[6:])
+	fmt.Printf("%.3f\n", coordinates)
+	// Output:
+	// [0 -1 -2] [1 0 -1] [2 1 0]
+	// [0.000 -1.057 0.000 -0.774 0.000 0.000 0.000 0.774 0.000 1.057]
 }

@@ -76,20 +76,6 @@ func TestShawAgainstPyTorch(t *testing.T) {
 	}
 }
 
-func TestShawErrors(t *testing.T) {
-	data := make([]float32, 100)
-	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
-	fails := testkit.Failures(t, data)
-	fails(relative.AddShaw(scores, relative.Products{Data: data[12:32]}, -1), posenc.ErrShape, "AddShaw: maxDistance is -1")
-	fails(relative.AddShaw(scores, relative.Products{Data: data[12:31]}, 2), posenc.ErrLength, "products.Data has 19 elements, want 20")
-	fails(relative.AddShaw(scores, relative.Products{Data: data[11:31]}, 2), posenc.ErrOverlap, "products.Data is sharing elements")
-	fails(relative.SumShaw(relative.Products{Data: data[12:31]}, scores, 2), posenc.ErrLength, "sums.Data has 19 elements, want 20")
-	fails(relative.SumShaw(relative.Products{Data: data[11:31]}, scores, 2), posenc.ErrOverlap, "sums.Data is sharing elements")
-	fails(relative.SumShaw(relative.Products{Data: data[12:], RowStride: 4, HeadStride: 20}, scores, 2), posenc.ErrOverlap, "sums.RowStride is 4")
-	fails(relative.AddShaw(relative.Scores{Heads: 2, FirstHead: -1}, relative.Products{}, 2), posenc.ErrShape, "scores.FirstHead is -1, want at least 0, with a sum FirstHead+Heads that fits an int")
-	fails(relative.SumShaw(relative.Products{Data: data[12:32]}, relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, 2), posenc.ErrLength, "weights.Data has 11 elements")
-}
-
 // shawOf returns a tile that shape makes, its products and their largest distance.
 func shawOf(a *testkit.Arguments, shape func(a *testkit.Arguments, modelHeads, end int) relative.Scores, read bool) (relative.Scores, relative.Products, int) {
 	s := shape(a, 3, anywhere)
@@ -114,21 +100,9 @@ var (
 		Function: "AddShaw",
 		Call: func(a *testkit.Arguments) testkit.Call {
 			s, products, maxDistance := shawOf(a, outputScores, true)
-			columns := 2*maxDistance + 1
-			return testkit.Call{
-				Run: func() error { return relative.AddShaw(s, products, maxDistance) },
-				Want: func() {
-					m := matricesOfProducts(&products, s.Heads, s.Queries, columns)
-					change(s, func(score float32, head, query, key int) float32 {
-						return score + products.Data[m.at(head, query, shawColumn(&s, query, key, maxDistance))]
-					})
-				},
-				Parts: func(c *testkit.Choices) [][]func() error {
-					return tiles(c, s, func(tile relative.Scores, head, query, _ int) error {
-						return relative.AddShaw(tile, partOfProducts(products, s.Heads, s.Queries, columns, head, query), maxDistance)
-					})
-				},
-			}
+			return productsCall(s, products, 2*maxDistance+1,
+				func(s relative.Scores, p relative.Products) error { return relative.AddShaw(s, p, maxDistance) },
+				func(query, key int) int { return shawColumn(&s, query, key, maxDistance) })
 		},
 		OnStack: func() error {
 			var data, products [18]float32

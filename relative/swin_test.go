@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
@@ -127,34 +126,6 @@ func digestSwin(d *testkit.Digest) {
 	}
 }
 
-func TestSwinErrors(t *testing.T) {
-	data := make([]float32, 100)
-	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
-	at := func(query, key int) relative.Scores {
-		s := scores
-		s.FirstQuery, s.FirstKey = query, key
-		return s
-	}
-	bias := mustSwinBias(2, 3, data[12:42]) // 2 heads
-	prepare := func(height, width int, table []float32) error {
-		_, err := relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table)
-		return err
-	}
-	fails := testkit.Failures(t, data)
-	fails(prepare(0, 3, data), posenc.ErrShape, "NewSwinBias: window.Height is 0")
-	fails(prepare(2, -1, data), posenc.ErrShape, "window.Width is -1")
-	fails(prepare(2, 3, data[:29]), posenc.ErrLength, "table has 29 elements, want a multiple of (2*Height-1)*(2*Width-1) = 15")
-	fails(prepare(64, 64, make([]float32, 65*127*127)), posenc.ErrLength, "table has 1048385 elements, want fewer heads than 65")
-	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Width: 3}, relative.SwinWindow{}), posenc.ErrShape, "SwinCoordinates: window.Height is 0")
-	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3}, relative.SwinWindow{Height: 1}), posenc.ErrShape, "pretrained.Height is 1, want 0 or from 2 to 64")
-	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3}, relative.SwinWindow{Width: 65}), posenc.ErrShape, "pretrained.Width is 65")
-	fails(relative.SwinCoordinates(data[:29], relative.SwinWindow{Height: 2, Width: 3}, relative.SwinWindow{}), posenc.ErrLength, "dst has 29 elements, want (2*Height-1)*(2*Width-1)*2 = 30")
-	fails(relative.AddSwin(scores, nil), posenc.ErrConfig, "AddSwin: bias is nil or zero")
-	fails(relative.AddSwin(scores, mustSwinBias(2, 3, data[:15])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
-	fails(relative.AddSwin(at(5, 0), bias), posenc.ErrPosition, "scores.FirstQuery is 5, want from 0 to 4")
-	fails(relative.AddSwin(at(0, 4), bias), posenc.ErrPosition, "scores.FirstKey is 4, want from 0 to 3")
-}
-
 var (
 	_ = testkit.Register(testkit.Case{
 		Function: "NewSwinBias",
@@ -237,19 +208,11 @@ var (
 			case a.Rarely():
 				bias = new(relative.SwinBias)
 			}
-			return testkit.Call{
-				Run: func() error { return relative.AddSwin(s, bias) },
-				Want: func() {
-					change(s, func(score float32, head, query, key int) float32 {
-						query, key = s.FirstQuery+query, s.FirstKey+key
-						rows, columns := query/width-key/width, query%width-key%width
-						return score + table[((rows+height-1)*(2*width-1)+columns+width-1)*heads+s.FirstHead+head]
-					})
-				},
-				Parts: func(c *testkit.Choices) [][]func() error {
-					return tiles(c, s, func(tile relative.Scores, _, _, _ int) error { return relative.AddSwin(tile, bias) })
-				},
-			}
+			return scoresCall(s, func(s relative.Scores) error { return relative.AddSwin(s, bias) }, func(score float32, head, query, key int) float32 {
+				query, key = s.FirstQuery+query, s.FirstKey+key
+				rows, columns := query/width-key/width, query%width-key%width
+				return score + table[((rows+height-1)*(2*width-1)+columns+width-1)*heads+s.FirstHead+head]
+			})
 		},
 		OnStack: func() error {
 			var data [32]float32

@@ -2,10 +2,8 @@ package relative_test
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
@@ -48,52 +46,6 @@ func TestT5AgainstTransformers(t *testing.T) {
 			t.Errorf("%s, both sides %t: biases differ", c.Model, c.Bidirectional)
 		}
 	}
-}
-
-// The largest tables are made, and are monotone. The farthest distances have buckets.
-func TestT5BucketLimits(t *testing.T) {
-	both := mustT5Buckets(32, 128, true)
-	if first, last, none := both.Bucket(math.MinInt), both.Bucket(math.MaxInt), new(relative.T5Buckets).Bucket(5); first != 15 || last != 31 || none != 0 {
-		t.Errorf("the farthest keys are in the buckets %d and %d, one without buckets in %d", first, last, none)
-	}
-	b := mustT5Buckets(1024, 65536, false)
-	for n := range 70000 {
-		got, next := b.Bucket(-n), b.Bucket(-n-1)
-		if next < got || next > got+1 {
-			t.Fatalf("bucket %d at %d, %d at %d", got, n, next, n+1)
-		}
-	}
-	if got := b.Bucket(-65536); got != 1023 {
-		t.Errorf("the last bucket is %d", got)
-	}
-}
-
-func TestT5Errors(t *testing.T) {
-	data := make([]float32, 72)
-	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
-	create := func(buckets, maxDistance int, bidirectional bool) error {
-		_, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
-		return err
-	}
-	b := mustT5Buckets(32, 128, true)
-	two := testkit.Must(relative.NewT5Bias(b, make([]float32, 64)))
-	testScoreErrors(t, func(s relative.Scores) error { return relative.AddT5(s, two) })
-	prepare := func(buckets *relative.T5Buckets, weights []float32) error {
-		_, err := relative.NewT5Bias(buckets, weights)
-		return err
-	}
-	fails := testkit.Failures(t, data)
-	fails(create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want from 2 to 1024")
-	fails(create(2, 128, true), posenc.ErrConfig, "cfg.Buckets is 2, want an even number from 4 to 1024")
-	fails(create(1025, 2000, false), posenc.ErrConfig, "cfg.Buckets is 1025")
-	fails(create(32, 16, false), posenc.ErrConfig, "cfg.MaxDistance is 16, want from 17 to 65536")
-	fails(create(32, 8, true), posenc.ErrConfig, "cfg.MaxDistance is 8, want from 9")
-	fails(create(32, 65537, true), posenc.ErrConfig, "cfg.MaxDistance is 65537")
-	fails(prepare(nil, data[4:68]), posenc.ErrConfig, "NewT5Bias: buckets is nil or zero")
-	fails(prepare(b, data[4:67]), posenc.ErrLength, "weights has 63 elements, want a multiple of 32")
-	fails(prepare(mustT5Buckets(2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights has 512 elements, want weights of at most 255 heads")
-	fails(relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero")
-	fails(relative.AddT5(scores, testkit.Must(relative.NewT5Bias(b, data[4:36]))), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
 }
 
 // t5BucketsOf returns buckets, and how many they are.
@@ -177,17 +129,9 @@ var (
 			if err != nil && a.Yes() {
 				bias = new(relative.T5Bias)
 			}
-			return testkit.Call{
-				Run: func() error { return relative.AddT5(s, bias) },
-				Want: func() {
-					change(s, func(score float32, head, query, key int) float32 {
-						return score + weights[b.Bucket(distanceOf(&s, query, key))*heads+s.FirstHead+head]
-					})
-				},
-				Parts: func(c *testkit.Choices) [][]func() error {
-					return tiles(c, s, func(tile relative.Scores, _, _, _ int) error { return relative.AddT5(tile, bias) })
-				},
-			}
+			return scoresCall(s, func(s relative.Scores) error { return relative.AddT5(s, bias) }, func(score float32, head, query, key int) float32 {
+				return score + weights[b.Bucket(distanceOf(&s, query, key))*heads+s.FirstHead+head]
+			})
 		},
 		OnStack: func() error {
 			var data [64]float32

@@ -209,6 +209,39 @@ func change(s relative.Scores, want scoreFunction) {
 	}
 }
 
+// scoresCall is a call that adds to scores, which become what want says.
+func scoresCall(s relative.Scores, add func(s relative.Scores) error, want scoreFunction) testkit.Call {
+	return testkit.Call{
+		Run:  func() error { return add(s) },
+		Want: func() { change(s, want) },
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return tiles(c, s, func(tile relative.Scores, _, _, _ int) error { return add(tile) })
+		},
+	}
+}
+
+// productsCall is a call that adds to each score the product of its query and of the column
+// that columnOf returns, where there is one.
+func productsCall(s relative.Scores, p relative.Products, columns int, add func(s relative.Scores, p relative.Products) error, columnOf func(query, key int) int) testkit.Call {
+	return testkit.Call{
+		Run: func() error { return add(s, p) },
+		Want: func() {
+			m := matricesOfProducts(&p, s.Heads, s.Queries, columns)
+			change(s, func(score float32, head, query, key int) float32 {
+				if column := columnOf(query, key); column >= 0 && column < columns {
+					score += p.Data[m.at(head, query, column)]
+				}
+				return score
+			})
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return tiles(c, s, func(tile relative.Scores, head, query, _ int) error {
+				return add(tile, partOfProducts(p, s.Heads, s.Queries, columns, head, query))
+			})
+		},
+	}
+}
+
 // distanceOf returns the position of a key minus that of a query of the tile.
 func distanceOf(s *relative.Scores, query, key int) int {
 	return s.FirstKey + key - s.FirstQuery - query

@@ -2,7 +2,6 @@ package relative_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -12,41 +11,25 @@ import (
 	"github.com/go-posenc/posenc/relative"
 )
 
-// The shift of TENER's code: a column of zeros goes after x, the whole is read as
-// rows of 2*n elements, and the first n columns are left out.
-func TestTransformerXLAgainstTENER(t *testing.T) {
+// TENER's code puts a column of zeros behind the products of n tokens with R. Read as rows of
+// 2*n elements, the result is shifted; of keys, it is read as rows of n, every second of them a
+// column.
+func TestProductsAgainstTENER(t *testing.T) {
 	for _, n := range []int{1, 2, 9, 40} {
-		products := testkit.GoldenInputs(0, n*2*n)
+		products := relative.Products{Data: testkit.GoldenInputs(0, n*2*n)}
 		var padded []float32
-		for q := range n {
-			padded = append(append(padded, products[q*2*n:][:2*n]...), 0)
+		for row := range n {
+			padded = append(append(padded, products.Data[row*2*n:][:2*n]...), 0)
 		}
-		got := make([]float32, n*n)
-		testkit.NoError(t, relative.AddTransformerXL(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, relative.Products{Data: products}, relative.Distances{First: n, Count: 2 * n}))
-		for q := range n {
-			if want := padded[q*2*n+n:][:n]; !slices.Equal(got[q*n:][:n], want) {
-				t.Errorf("%d keys: query %d gets %v, want %v", n, q, got[q*n:][:n], want)
-			}
-		}
-	}
-}
-
-// The product of keys with R of TENER's code: a column of zeros goes after x, the
-// whole is read as rows of n elements, and every second of them is a column.
-func TestKeysWithRelativePositionsOfTENER(t *testing.T) {
-	for _, n := range []int{1, 2, 9, 40} {
-		products := testkit.GoldenInputs(0, n*2*n)
-		var padded []float32
-		for k := range n {
-			padded = append(append(padded, products[k*2*n:][:2*n]...), 0)
-		}
+		byQuery, byKey := make([]float32, n*n), make([]float32, n*n)
 		buckets := testkit.Must(relative.NewDeBERTaBuckets(relative.DeBERTaConfig{MaxPosition: n}))
-		got := make([]float32, n*n)
-		testkit.NoError(t, relative.AddDeBERTa(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, buckets, relative.DeBERTaProducts{PositionToContent: relative.Products{Data: products}, Divisor: 1}))
+		testkit.NoError(t,
+			relative.AddTransformerXL(relative.Scores{Data: byQuery, Heads: 1, Queries: n, Keys: n}, products, relative.Distances{First: n, Count: 2 * n}),
+			relative.AddDeBERTa(relative.Scores{Data: byKey, Heads: 1, Queries: n, Keys: n}, buckets, relative.DeBERTaProducts{PositionToContent: products, Divisor: 1}))
 		for q := range n {
 			for k := range n {
-				if want := padded[(2*k+1)*n+q]; got[q*n+k] != want {
-					t.Fatalf("%d keys: query %d and key %d get %v, want %v", n, q, k, got[q*n+k], want)
+				if shifted, column := padded[q*2*n+n+k], padded[(2*k+1)*n+q]; byQuery[q*n+k] != shifted || byKey[q*n+k] != column {
+					t.Fatalf("%d keys: query %d and key %d get %v and %v, want %v and %v", n, q, k, byQuery[q*n+k], byKey[q*n+k], shifted, column)
 				}
 			}
 		}
@@ -140,33 +123,6 @@ func TestTransformerXLAgainstTransformers(t *testing.T) {
 	}
 }
 
-func TestPositionsErrors(t *testing.T) {
-	fails := testkit.Failures(t)
-	fails(relative.TransformerXLPositions(make([]int32, 2), -1), posenc.ErrPosition, "TransformerXLPositions: clampLen is -1")
-	fails(relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: -1}), posenc.ErrPosition, "XLNetPositions: options.Keys is -1")
-}
-
-func TestTransformerXLErrors(t *testing.T) {
-	data := make([]float32, 100)
-	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3, FirstQuery: 5}
-	fails := testkit.Failures(t, data)
-	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9}), posenc.ErrShape, "AddTransformerXL: distances.Count is 0")
-	fails(relative.AddTransformerXL(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 10}), posenc.ErrLength, "scores.Data has 11 elements")
-	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 9}), posenc.ErrLength, "products.Data has 40 elements, want 36")
-	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: math.MaxInt}), posenc.ErrLength, "an int cannot count the elements")
-	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[11:51]}, relative.Distances{First: 9, Count: 10}), posenc.ErrOverlap, "products.Data is sharing elements")
-	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 5, Count: 10}), posenc.ErrPosition, "distances.First is 5, want at least 6")
-	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 13, Count: 10}), posenc.ErrPosition, "distances.First is 13, want at most 12, so that 10 columns reach the distance 3")
-	for _, first := range []int{6, 12} {
-		if err := relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: first, Count: 10}); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := relative.AddTransformerXL(relative.Scores{Heads: 1}, relative.Products{}, relative.Distances{First: 0, Count: 10}); err != nil {
-		t.Error(err)
-	}
-}
-
 // positionsCall is that of a function that writes n positions, at(i) each.
 func positionsCall(a *testkit.Arguments, right bool, at func(i, n int) int, call func(positions []int32) error) testkit.Call {
 	positions := testkit.Output[int32](a, a.Below(60))
@@ -200,25 +156,9 @@ var (
 				distances.First = farthest + a.Below(9)
 				distances.Count = max(distances.First-[]int{nearest, max(nearest, 0)}[a.Below(2)]+1, 1) + a.Below(9)
 			}
-			columns := distances.Count
-			products := productsOf(a, s.Heads, s.Queries, columns, true)
-			return testkit.Call{
-				Run: func() error { return relative.AddTransformerXL(s, products, distances) },
-				Want: func() {
-					m := matricesOfProducts(&products, s.Heads, s.Queries, columns)
-					change(s, func(score float32, head, query, key int) float32 {
-						if column := distances.First + distanceOf(&s, query, key); column < columns {
-							return score + products.Data[m.at(head, query, column)]
-						}
-						return score
-					})
-				},
-				Parts: func(c *testkit.Choices) [][]func() error {
-					return tiles(c, s, func(tile relative.Scores, head, query, _ int) error {
-						return relative.AddTransformerXL(tile, partOfProducts(products, s.Heads, s.Queries, columns, head, query), distances)
-					})
-				},
-			}
+			return productsCall(s, productsOf(a, s.Heads, s.Queries, distances.Count, true), distances.Count,
+				func(s relative.Scores, p relative.Products) error { return relative.AddTransformerXL(s, p, distances) },
+				func(query, key int) int { return distances.First + distanceOf(&s, query, key) })
 		},
 		OnStack: func() error {
 			var data, products [18]float32

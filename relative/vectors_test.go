@@ -5,66 +5,12 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/relative"
 )
-
-func TestVectorsErrors(t *testing.T) {
-	data := make([]float32, 400)
-	view := func(from, n, heads int) posenc.View[float32] {
-		return posenc.View[float32]{Data: data[from : from+n], Heads: heads}
-	}
-	right := vectorsCall{view(0, 24, 2), view(50, 40, 2), data[100:108], relative.Products{Data: data[120:150]}, relative.ProductShape{Tokens: 3, Columns: 5, HeadDim: 4}}
-	for _, tt := range []struct {
-		change    func(v *vectorsCall)
-		kind      error
-		dot, says string // of DotProducts and of AddValues; empty where the call is right
-	}{
-		{func(v *vectorsCall) { v.shape.Tokens = -1 }, posenc.ErrShape, "shape.Tokens is -1, want at least 0", "shape.Tokens is -1"},
-		{func(v *vectorsCall) { v.shape.Columns = 0 }, posenc.ErrShape, "shape.Columns is 0, want at least 1", "shape.Columns is 0"},
-		{func(v *vectorsCall) { v.shape.HeadDim = 0 }, posenc.ErrShape, "shape.HeadDim is 0, want from 1 to 1024", "shape.HeadDim is 0"},
-		{func(v *vectorsCall) { v.shape.HeadDim = 1025 }, posenc.ErrShape, "shape.HeadDim is 1025", "shape.HeadDim is 1025"},
-		{func(v *vectorsCall) { v.x.Heads = 0 }, posenc.ErrShape, "x.Heads is 0", "out.Heads is 0"},
-		{func(v *vectorsCall) { v.shape.Tokens = 4 }, posenc.ErrLength, "x.Data has 24 elements, want 32 for 4 tokens", "out.Data has 24 elements, want 32 for 4 tokens"},
-		{func(v *vectorsCall) { v.x.TokenStride, v.x.HeadStride = 4, 4 }, posenc.ErrOverlap, "x.TokenStride is 4", "out.TokenStride is 4"},
-		{func(v *vectorsCall) { v.vectors.Heads = 3 }, posenc.ErrShape, "vectors.Heads is 3, want 1, or 2 as in x", "vectors.Heads is 3, want 1, or 2 as in out"},
-		{func(v *vectorsCall) { v.x.Heads, v.shape.Tokens = 3, 2 }, posenc.ErrShape, "vectors.Heads is 2, want 1, or 3 as in x", "vectors.Heads is 2, want 1, or 3 as in out"},
-		{func(v *vectorsCall) { v.vectors.Heads = 1 }, posenc.ErrLength, "vectors.Data has 40 elements, want 20", "vectors.Data has 40 elements, want 20"},
-		{func(v *vectorsCall) { v.vectors.HeadStride = -1 }, posenc.ErrShape, "vectors.HeadStride is -1", "vectors.HeadStride is -1"},
-		{func(v *vectorsCall) { v.products.Data = data[120:149] }, posenc.ErrLength, "products.Data has 29 elements, want 30 for 2 heads of 3 rows and 5 columns", "sums.Data has 29 elements"},
-		{func(v *vectorsCall) { v.products.RowStride = -5 }, posenc.ErrShape, "products.RowStride is -5", "sums.RowStride is -5"},
-		{func(v *vectorsCall) { v.products.Data = data[23:53] }, posenc.ErrOverlap, "products.Data is sharing elements with x.Data", "out.Data is sharing elements with sums.Data"},
-		{func(v *vectorsCall) { v.vectors = view(149, 40, 2) }, posenc.ErrOverlap, "products.Data is sharing elements with vectors.Data", ""},
-		{func(v *vectorsCall) { v.vectors = view(0, 40, 2) }, posenc.ErrOverlap, "", "out.Data is sharing elements with vectors.Data"},
-		{func(v *vectorsCall) { v.bias = data[100:107] }, posenc.ErrLength, "bias has 7 elements, want Heads*HeadDim = 8, or nil", ""},
-		{func(v *vectorsCall) { v.bias = []float32{} }, posenc.ErrLength, "bias has 0 elements", ""},
-		{func(v *vectorsCall) { v.bias = data[149:157] }, posenc.ErrOverlap, "products.Data is sharing elements with bias", ""},
-		{func(v *vectorsCall) { v.bias = data[:8] }, nil, "", ""},
-		{func(v *vectorsCall) {
-			v.products = relative.Products{Data: data[120:160], RowStride: 4, HeadStride: 20}
-		}, posenc.ErrOverlap, "products.RowStride is 4, want rows of 5 columns that do not overlap, with 2 heads at HeadStride 20", ""},
-		{func(v *vectorsCall) { // no tokens, however many heads
-			v.x, v.vectors.Heads, v.bias = posenc.View[float32]{Heads: math.MaxInt, TokenStride: 1}, 1, nil
-			v.products.Data, v.vectors.Data, v.shape.Tokens = nil, data[50:70], 0
-		}, nil, "", ""},
-	} {
-		v := right
-		tt.change(&v)
-		for says, err := range map[string]error{"DotProducts: " + tt.dot: v.dotProducts(), "AddValues: " + tt.says: v.addValues()} {
-			if strings.HasSuffix(says, ": ") {
-				if err != nil {
-					t.Error(err)
-				}
-				continue
-			}
-			testkit.Failures(t, data)(err, tt.kind, "relative."+says)
-		}
-	}
-}
 
 // Products with the projected positions of transformers' DeBERTa.
 func TestDotProductsAgainstDeBERTa(t *testing.T) {
@@ -169,67 +115,22 @@ func (v *vectorsCall) vector(head, column int) []float32 {
 	return v.vectors.Data[testkit.RowAt(&v.vectors, column, head%v.vectors.Heads, v.shape.HeadDim):][:v.shape.HeadDim]
 }
 
-// cut returns parts: ranges of tokens and of heads, each in ranges of columns, in
-// ascending order.
-func (v *vectorsCall) cut(c *testkit.Choices) (parts [][]*vectorsCall) {
-	heads := c.Cut(v.x.Heads)
+// parts makes a call for each token.
+func (v *vectorsCall) parts(c *testkit.Choices, call func(v *vectorsCall) error) (groups [][]func() error) {
 	for _, tokens := range c.Deal(v.shape.Tokens) {
-		for len(tokens) > 0 {
-			n := 1
-			for n < len(tokens) && tokens[n] == tokens[0]+n && (v.x.SequenceStride == 0 || tokens[n]%v.x.SequenceTokens > 0) {
-				n++
-			}
-			for i, first := range heads[:len(heads)-1] {
-				rows := v.rows(tokens[0], n, first, heads[i+1])
-				var part []*vectorsCall
-				columns := c.Cut(v.shape.Columns)
-				for j, column := range columns[:len(columns)-1] {
-					part = append(part, rows.columns(column, columns[j+1]))
-				}
-				parts = append(parts, part)
-			}
-			tokens = tokens[n:]
+		var group []func() error
+		for _, token := range tokens {
+			p := *v
+			p.shape.Tokens = 1
+			p.x.SequenceTokens, p.x.SequenceStride = 0, 0
+			p.x.TokenStride = cmp.Or(v.x.TokenStride, v.x.Heads*v.shape.HeadDim)
+			p.x.Data = v.x.Data[testkit.RowAt(&v.x, token, 0, v.shape.HeadDim):]
+			p.products = partOfProducts(v.products, v.x.Heads, v.shape.Tokens, v.shape.Columns, 0, token)
+			group = append(group, func() error { return call(&p) })
 		}
+		groups = append(groups, group)
 	}
-	return parts
-}
-
-// rows returns the call for tokens of one sequence, and the heads from first to end.
-func (v *vectorsCall) rows(token, tokens, first, end int) *vectorsCall {
-	p := *v
-	p.shape.Tokens = tokens
-	p.x = posenc.View[float32]{Heads: end - first, TokenStride: cmp.Or(v.x.TokenStride, v.x.Heads*v.shape.HeadDim), HeadStride: v.x.HeadStride}
-	p.x.Data = v.x.Data[testkit.RowAt(&v.x, token, first, v.shape.HeadDim):]
-	if v.bias != nil {
-		p.bias = v.bias[first*v.shape.HeadDim : end*v.shape.HeadDim]
-	}
-	if v.vectors.Heads > 1 {
-		p.vectors.Heads = end - first
-		p.vectors.TokenStride = cmp.Or(v.vectors.TokenStride, v.vectors.Heads*v.shape.HeadDim)
-		p.vectors.Data = v.vectors.Data[testkit.RowAt(&v.vectors, 0, first, v.shape.HeadDim):]
-	}
-	p.products = partOfProducts(v.products, v.x.Heads, v.shape.Tokens, v.shape.Columns, first, token)
-	return &p
-}
-
-// columns returns the call for the columns from first to end.
-func (v *vectorsCall) columns(first, end int) *vectorsCall {
-	p := *v
-	p.shape.Columns = end - first
-	p.products.Data = v.products.Data[first:]
-	if w := &p.vectors; w.SequenceStride == 0 {
-		w.TokenStride = cmp.Or(w.TokenStride, w.Heads*v.shape.HeadDim)
-		w.Data = w.Data[first*w.TokenStride:]
-		return &p
-	}
-	var data []float32 // columns of several sequences are copied
-	for column := first; column < end; column++ {
-		for h := range p.vectors.Heads {
-			data = append(data, v.vector(h, column)...)
-		}
-	}
-	p.vectors = posenc.View[float32]{Data: data, Heads: p.vectors.Heads}
-	return &p
+	return groups
 }
 
 // longVectors are long vectors and many, and many rows.
@@ -300,14 +201,7 @@ var (
 						}
 					})
 				},
-				Parts: func(c *testkit.Choices) (groups [][]func() error) {
-					for _, part := range v.cut(c) {
-						for _, p := range part {
-							groups = append(groups, []func() error{p.dotProducts})
-						}
-					}
-					return groups
-				},
+				Parts: func(c *testkit.Choices) [][]func() error { return v.parts(c, (*vectorsCall).dotProducts) },
 			}
 		},
 		OnStack: func() error {
@@ -345,16 +239,7 @@ var (
 						}
 					})
 				},
-				Parts: func(c *testkit.Choices) (groups [][]func() error) {
-					for _, part := range v.cut(c) {
-						var group []func() error
-						for _, p := range part {
-							group = append(group, p.addValues)
-						}
-						groups = append(groups, group)
-					}
-					return groups
-				},
+				Parts: func(c *testkit.Choices) [][]func() error { return v.parts(c, (*vectorsCall).addValues) },
 			}
 		},
 		OnStack: func() error {
