@@ -103,10 +103,6 @@ var _ = testkit.Register(testkit.Case{
 			Right: func() bool { return maxBias > 0 && !math.IsInf(maxBias, 1) },
 		}
 	},
-	OnStack: func() error {
-		var slopes [12]float32
-		return relative.ALiBiSlopes(slopes[:], 8)
-	},
 	Digests: func(add testkit.AddDigest) {
 		add("ALiBiSlopes", func(d *testkit.Digest) {
 			for _, heads := range []int{1, 8, 12, 71} {
@@ -139,11 +135,7 @@ var _ = testkit.Register(testkit.Case{
 			return score + float32(slope*float32(distance))
 		})
 	},
-	OnStack: func() error {
-		var data [64]float32
-		slopes := [2]float32{0.5, 0.25}
-		return relative.AddALiBi(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, slopes[:], relative.SymmetricALiBi)
-	},
+	OnStack: callsOnStack,
 	Long: func() (err error) {
 		for _, form := range []relative.ALiBiForm{relative.CausalALiBi, relative.SymmetricALiBi, relative.KeyALiBi} {
 			err = errors.Join(err, longScores(func(s relative.Scores) error { return relative.AddALiBi(s, []float32{0.5}, form) }))

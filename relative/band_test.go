@@ -64,10 +64,6 @@ var _ = testkit.Register(testkit.Case{
 			func(s relative.Scores, p relative.Products) error { return relative.AddBand(s, p, distances) },
 			func(query, key int) int { return distances.First + distanceOf(&s, query, key) })
 	},
-	OnStack: func() error {
-		var data, products [18]float32
-		return relative.AddBand(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, relative.Distances{First: 2, Count: 3})
-	},
 	Long: func() error {
 		return longScores(func(s relative.Scores) error {
 			s.FirstQuery = s.Keys - s.Queries

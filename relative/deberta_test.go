@@ -143,11 +143,6 @@ var (
 				},
 			}
 		},
-		OnStack: func() error {
-			var data [18]float32
-			var c2p, p2c [2 * 3 * 8]float32
-			return relative.AddDeBERTa(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, fourBuckets, relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: c2p[:]}, PositionToContent: relative.Products{Data: p2c[:]}, Divisor: 2})
-		},
 		Long: func() error { // more queries and keys than a piece has
 			s := relative.Scores{Data: make([]float32, 1100*1100), Heads: 1, Queries: 1100, Keys: 1100}
 			products := relative.Products{Data: make([]float32, 1100*8)}

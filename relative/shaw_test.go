@@ -104,10 +104,6 @@ var (
 				func(s relative.Scores, p relative.Products) error { return relative.AddShaw(s, p, maxDistance) },
 				func(query, key int) int { return shawColumn(&s, query, key, maxDistance) })
 		},
-		OnStack: func() error {
-			var data, products [18]float32
-			return relative.AddShaw(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, 1)
-		},
 		Digests: func(add testkit.AddDigest) {
 			add("AddShaw", func(d *testkit.Digest) {
 				for _, maxDistance := range []int{0, 16} {
@@ -141,10 +137,6 @@ var (
 					})
 				},
 			}
-		},
-		OnStack: func() error {
-			var data, sums [18]float32
-			return relative.SumShaw(relative.Products{Data: sums[:]}, relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, 1)
 		},
 		Digests: func(add testkit.AddDigest) {
 			add("SumShaw", func(d *testkit.Digest) {

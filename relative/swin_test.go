@@ -174,10 +174,6 @@ var (
 				},
 			}
 		},
-		OnStack: func() error {
-			var data [18]float32
-			return relative.SwinCoordinates(data[:], relative.SwinWindow{Height: 2, Width: 2}, relative.SwinWindow{Width: 8})
-		},
 		Digests: func(add testkit.AddDigest) {
 			add("SwinCoordinates", func(d *testkit.Digest) {
 				for _, pretrained := range []int{0, 2, 12, 64} {
@@ -213,10 +209,6 @@ var (
 				rows, columns := query/width-key/width, query%width-key%width
 				return score + table[((rows+height-1)*(2*width-1)+columns+width-1)*heads+s.FirstHead+head]
 			})
-		},
-		OnStack: func() error {
-			var data [32]float32
-			return relative.AddSwin(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 4}, swinOfTwoHeads)
 		},
 		Long: func() error {
 			return relative.AddSwin(relative.Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, largeSwin)

@@ -133,10 +133,6 @@ var (
 				return score + weights[b.Bucket(distanceOf(&s, query, key))*heads+s.FirstHead+head]
 			})
 		},
-		OnStack: func() error {
-			var data [64]float32
-			return relative.AddT5(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, t5OfTwoHeads)
-		},
 		Long: func() error {
 			return longScores(func(s relative.Scores) error { return relative.AddT5(s, t5OfTwoHeads) })
 		},

@@ -3,6 +3,7 @@ package relative_test
 import (
 	"errors"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/relative"
 )
@@ -245,6 +246,25 @@ func productsCall(s relative.Scores, p relative.Products, columns int, add func(
 // distanceOf returns the position of a key minus that of a query of the tile.
 func distanceOf(s *relative.Scores, query, key int) int {
 	return s.FirstKey + key - s.FirstQuery - query
+}
+
+// callsOnStack makes a call of every function that takes slices.
+func callsOnStack() error {
+	var positions [9]int32
+	var data, x, y, z [24]float32
+	s := relative.Scores{Data: data[:18], Heads: 2, Queries: 3, Keys: 3}
+	products, distances := relative.Products{Data: x[:18]}, relative.Distances{First: 2, Count: 3}
+	ofBuckets := relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: y[:], RowStride: 1}, PositionToContent: relative.Products{Data: z[:], RowStride: 1}, Divisor: 2}
+	heads, shape := posenc.View[float32]{Data: y[:], Heads: 2}, relative.ProductShape{Tokens: 3, Columns: 3, HeadDim: 4}
+	return errors.Join(
+		relative.ALiBiSlopes(x[:12], 8), relative.AddALiBi(s, x[:2], relative.SymmetricALiBi),
+		relative.AddT5(s, t5OfTwoHeads), relative.AddSwin(s, swinOfTwoHeads), relative.AddDeBERTa(s, fourBuckets, ofBuckets),
+		relative.AddBand(s, products, distances), relative.AddTransformerXL(s, products, distances),
+		relative.AddShaw(s, products, 1), relative.SumShaw(products, s, 1),
+		relative.DotProducts(products, heads, z[:8], posenc.View[float32]{Data: z[:12], Heads: 1}, shape),
+		relative.AddValues(heads, products, posenc.View[float32]{Data: z[:], Heads: 2}, shape),
+		relative.SwinCoordinates(data[:18], relative.SwinWindow{Height: 2, Width: 2}, relative.SwinWindow{Width: 8}),
+		relative.TransformerXLPositions(positions[:], 5), relative.XLNetPositions(positions[:], relative.XLNetOptions{Keys: 4, Backward: true}))
 }
 
 // longScores adds to a long row of scores, and to many.

@@ -160,10 +160,6 @@ var (
 				func(s relative.Scores, p relative.Products) error { return relative.AddTransformerXL(s, p, distances) },
 				func(query, key int) int { return distances.First + distanceOf(&s, query, key) })
 		},
-		OnStack: func() error {
-			var data, products [18]float32
-			return relative.AddTransformerXL(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, relative.Distances{First: 2, Count: 3})
-		},
 		Long: func() error {
 			return longScores(func(s relative.Scores) error {
 				s.FirstQuery = s.Keys - s.Queries
@@ -194,10 +190,6 @@ var (
 				return relative.TransformerXLPositions(positions, limit)
 			})
 		},
-		OnStack: func() error {
-			var positions [9]int32
-			return relative.TransformerXLPositions(positions[:], 5)
-		},
 		Digests: func(add testkit.AddDigest) {
 			add("DescendingPositions", func(d *testkit.Digest) {
 				for _, limit := range []int32{0, 17} {
@@ -220,10 +212,6 @@ var (
 				}
 				return p
 			}, func(positions []int32) error { return relative.XLNetPositions(positions, o) })
-		},
-		OnStack: func() error {
-			var positions [9]int32
-			return relative.XLNetPositions(positions[:], relative.XLNetOptions{Keys: 4, Backward: true})
 		},
 		Digests: func(add testkit.AddDigest) {
 			add("XLNetPositions", func(d *testkit.Digest) {

@@ -204,11 +204,6 @@ var (
 				Parts: func(c *testkit.Choices) [][]func() error { return v.parts(c, (*vectorsCall).dotProducts) },
 			}
 		},
-		OnStack: func() error {
-			var x, bias, vectors [24]float32
-			var products [18]float32
-			return relative.DotProducts(relative.Products{Data: products[:]}, posenc.View[float32]{Data: x[:], Heads: 2}, bias[:8], posenc.View[float32]{Data: vectors[:12], Heads: 1}, relative.ProductShape{Tokens: 3, Columns: 3, HeadDim: 4})
-		},
 		Long: func() error { return longVectors((*vectorsCall).dotProducts) },
 		Digests: func(add testkit.AddDigest) {
 			add("RelativeProducts", func(d *testkit.Digest) {
@@ -241,11 +236,6 @@ var (
 				},
 				Parts: func(c *testkit.Choices) [][]func() error { return v.parts(c, (*vectorsCall).addValues) },
 			}
-		},
-		OnStack: func() error {
-			var out, vectors [24]float32
-			var sums [18]float32
-			return relative.AddValues(posenc.View[float32]{Data: out[:], Heads: 2}, relative.Products{Data: sums[:]}, posenc.View[float32]{Data: vectors[:], Heads: 2}, relative.ProductShape{Tokens: 3, Columns: 3, HeadDim: 4})
 		},
 		Long: func() error { return longVectors((*vectorsCall).addValues) },
 		Digests: func(add testkit.AddDigest) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
@@ -43,6 +44,31 @@ func BenchmarkAddBias(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
 					x := s.Data[:len(s.Data)/64*64]
 					measure.Against(b, "of-constant", call, measure.Over(x, "add", dispatch.Implementation())...)
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkProducts reports the products of 12 heads of 64 with vectors of their own, and values of
+// them, as a share of the speed of scaling as many bytes as the vectors have in place.
+func BenchmarkProducts(b *testing.B) {
+	const heads, dim = 12, 64
+	for _, shape := range []relative.ProductShape{{1, 33, dim}, {1, 1024, dim}, {1, 16384, dim}, {128, 33, dim}, {128, 1024, dim}} {
+		x, vectors := posenc.View[float32]{Data: testkit.Aligned(shape.Tokens * heads * dim), Heads: heads}, posenc.View[float32]{Data: testkit.Aligned(shape.Columns * heads * dim), Heads: heads}
+		products, bias := relative.Products{Data: testkit.Aligned(heads * shape.Tokens * shape.Columns)}, testkit.Aligned(heads*dim)
+		for _, call := range []struct {
+			operation string
+			run       func()
+		}{
+			{"values", func() { relative.AddValues(x, products, vectors, shape) }}, // of zeros, so that x does not grow
+			{"products", func() { relative.DotProducts(products, x, nil, vectors, shape) }},
+			{"biased", func() { relative.DotProducts(products, x, bias, vectors, shape) }},
+		} {
+			b.Run(fmt.Sprintf("operation=%s/tokens=%d/columns=%d/heads=%d/dim=%d", call.operation, shape.Tokens, shape.Columns, heads, dim), func(b *testing.B) {
+				testkit.BenchmarkEach(b, func(b *testing.B) {
+					clear(products.Data)
+					measure.Against(b, "of-scale", call.run, measure.Over(vectors.Data, "scale", dispatch.Implementation())...)
 				})
 			})
 		}
