@@ -73,3 +73,26 @@ func testAddEmbeddings[T posenc.Element](t *testing.T) {
 		t.Errorf("%d cases, want 4", count)
 	}
 }
+
+// Rows may be longer than a call of a kernel.
+func TestWideEmbeddings(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		t.Run("float32", testWideEmbeddings[float32, float32])
+		t.Run("float16", testWideEmbeddings[posenc.Float16, float32])
+		t.Run("of bfloat16", testWideEmbeddings[float32, posenc.BFloat16])
+	})
+}
+
+func testWideEmbeddings[T, W posenc.Element](t *testing.T) {
+	r := testkit.NewRand(91)
+	for _, dim := range []int{kernels.MaxCallElements / 2, kernels.MaxCallElements + 5} {
+		e := absolute.Embedding[W]{Table: testkit.RandomElements[W](r, 2*dim), IDs: []int32{0, -1, 0}, Offset: 1}
+		x := testkit.RandomElements[T](r, len(e.IDs)*dim)
+		want := slices.Clone(x)
+		addEmbeddingsPlain(want, dim, []absolute.Embedding[W]{e, e})
+		testkit.NoError(t, absolute.AddEmbeddings(x, dim, e, e))
+		if i := testkit.FirstDifference(x, want); i >= 0 {
+			t.Fatalf("dim %d: element %d is %v, want %v", dim, i, testkit.Widen(x[i]), testkit.Widen(want[i]))
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package absolute_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -67,7 +68,7 @@ var models = []model{
 			return absolute.Tensor2Tensor(p.dim, absolute.Tensor2TensorConfig{Axes: p.axes, MinTimescale: p.x, MaxTimescale: p.y})
 		},
 		rows: func(p modelParameters, m *modelRows) {
-			least, most := or(p.x, 1), or(p.y, 10000)
+			least, most := cmp.Or(p.x, 1), cmp.Or(p.y, 10000)
 			m.right = m.right && p.axes >= 0 && p.axes <= m.n && least >= 0x1p-900 && least < 0x1p50 && most > 0
 			m.axes = max(p.axes, 1)
 			m.n /= m.axes
@@ -105,7 +106,7 @@ var models = []model{
 			return absolute.Timesteps(p.dim, absolute.TimestepsConfig{FlipSinToCos: p.flag, DownscaleFreqShift: p.z, AngleScale: p.x, MaxPeriod: p.y})
 		},
 		rows: func(p modelParameters, m *modelRows) {
-			scale, period := or(p.x, 1), or(p.y, 10000)
+			scale, period := cmp.Or(p.x, 1), cmp.Or(p.y, 10000)
 			m.right = m.right && p.z < float64(m.n) && p.z >= -math.MaxFloat32 && scale > 0 && period > 1
 			m.cosFirst = p.flag
 			m.frequency = func(k float64) float64 { return scale * math.Pow(period, -k/(float64(m.n)-p.z)) }
@@ -137,8 +138,8 @@ var models = []model{
 			return absolute.MLX(p.dim, absolute.MLXConfig{MinFreq: p.x, MaxFreq: p.y, Amplitude: p.z, CosFirst: p.flag})
 		},
 		rows: func(p modelParameters, m *modelRows) {
-			least, most := or(p.x, 0.0001), or(p.y, 1)
-			m.scaling = or(p.z, math.Sqrt(2/float64(p.dim)))
+			least, most := cmp.Or(p.x, 0.0001), cmp.Or(p.y, 1)
+			m.scaling = cmp.Or(p.z, math.Sqrt(2/float64(p.dim)))
 			m.right = m.right && least >= 0x1p-900 && least < 0x1p50 && most > 0 && float32(m.scaling) > 0 && m.scaling <= math.MaxFloat32
 			m.cosFirst = p.flag
 			m.frequency = func(k float64) float64 {
@@ -146,14 +147,6 @@ var models = []model{
 			}
 		},
 	},
-}
-
-// or returns value, or where that is 0 a default.
-func or(value, otherwise float64) float64 {
-	if value == 0 {
-		return otherwise
-	}
-	return value
 }
 
 func powers(base, denominator float64) func(k float64) float64 {

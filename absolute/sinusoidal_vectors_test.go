@@ -1,9 +1,12 @@
 package absolute_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc/absolute"
@@ -14,9 +17,15 @@ import (
 // sinusoidalCase is rows of the encoding of a model
 // (testdata/sinusoidal/generate.py).
 type sinusoidalCase struct {
-	Model      string
-	Dim        int
-	Arguments  map[string]any
+	Model     string
+	Dim       int
+	Arguments struct {
+		Padding                                int32
+		Min, Max, Shift, Scale, Period, Offset float64
+		Flip, Masked                           bool
+		CosFirst                               bool `json:"cos_first"`
+		Height, Width                          int
+	}
 	Axes       int
 	Fractional bool
 	Positions  []float64
@@ -27,42 +36,22 @@ type sinusoidalCase struct {
 	Error      []float64 // of the reference, for each token
 }
 
-func (c *sinusoidalCase) number(name string) float64 {
-	x, _ := c.Arguments[name].(float64)
-	return x
-}
-
-func (c *sinusoidalCase) flag(name string) bool {
-	b, _ := c.Arguments[name].(bool)
-	return b
-}
-
-func (c *sinusoidalCase) make() (*absolute.Sinusoidal, error) {
-	switch c.Model {
-	case "vaswani":
-		return absolute.Vaswani(c.Dim)
-	case "marian", "transformerxl":
-		return absolute.Marian(c.Dim)
-	case "tensor2tensor":
-		return absolute.Tensor2Tensor(c.Dim, absolute.Tensor2TensorConfig{Axes: c.Axes, MinTimescale: c.number("min"), MaxTimescale: c.number("max")})
-	case "fairseq":
-		return absolute.Fairseq(c.Dim, int32(c.number("padding")))
-	case "whisper":
-		return absolute.Whisper(c.Dim)
-	case "musicgen":
-		return absolute.MusicGen(c.Dim)
-	case "timesteps":
-		return absolute.Timesteps(c.Dim, absolute.TimestepsConfig{
-			FlipSinToCos: c.flag("flip"), DownscaleFreqShift: c.number("shift"), AngleScale: c.number("scale"), MaxPeriod: c.number("period"),
-		})
-	case "mae", "vitmae", "rtdetr":
-		return absolute.MAE(c.Dim)
-	case "detr":
-		return absolute.DETR(c.Dim/2, 10000)
-	case "mlx":
-		return absolute.MLX(c.Dim, absolute.MLXConfig{MinFreq: c.number("min"), MaxFreq: c.number("max"), Amplitude: c.number("scale"), CosFirst: c.flag("cos_first")})
+// make makes the encoding by the function of that name, or by the one that the model shares.
+func (c *sinusoidalCase) make(t *testing.T) *absolute.Sinusoidal {
+	name := cmp.Or(map[string]string{"transformerxl": "marian", "vitmae": "mae", "rtdetr": "mae"}[c.Model], c.Model)
+	i := slices.IndexFunc(models, func(m model) bool { return strings.EqualFold(m.name, name) })
+	if i < 0 {
+		t.Fatalf("no model %s", c.Model)
 	}
-	return nil, fmt.Errorf("no model %s", c.Model)
+	a := &c.Arguments
+	p := modelParameters{dim: c.Dim, axes: c.Axes, padding: a.Padding, flag: a.Flip || a.CosFirst, x: a.Min, y: a.Max, z: a.Scale}
+	switch c.Model {
+	case "timesteps":
+		p.x, p.y, p.z = a.Scale, a.Period, a.Shift
+	case "detr":
+		p.dim, p.y = c.Dim/2, 10000
+	}
+	return testkit.Must(models[i].make(p))
 }
 
 // Every row has the bits of the formula, and comes as near to what the model's
@@ -83,7 +72,7 @@ func TestSinusoidalVectors(t *testing.T) {
 }
 
 func (c *sinusoidalCase) check(t *testing.T) {
-	s := testkit.Must(c.make())
+	s := c.make(t)
 	for k, want := range testkit.Hex[float64](c.InvFreq...) {
 		if got := absolute.InvFreq(s)[k]; math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("frequency %d is %x, want %x", k, got, want)
@@ -91,10 +80,7 @@ func (c *sinusoidalCase) check(t *testing.T) {
 	}
 	scaling := float32(1)
 	if c.Model == "mlx" {
-		scaling = float32(c.number("scale"))
-		if scaling == 0 {
-			scaling = float32(math.Sqrt(2 / float64(c.Dim)))
-		}
+		scaling = float32(cmp.Or(c.Arguments.Scale, math.Sqrt(2/float64(c.Dim))))
 	}
 	tokens := len(c.Positions) / max(1, c.Axes)
 	rows := make([]float32, tokens*c.Dim)
@@ -134,15 +120,12 @@ func (c *sinusoidalCase) check(t *testing.T) {
 			t.Errorf("element %d of row %d is %x in float64, want %x", i%c.Dim, i/c.Dim, rows64[i], want)
 		}
 	}
-	if c.Model == "detr" {
-		c.checkDETRPositions(t, fractions)
+	if c.Model != "detr" {
+		return
 	}
-}
-
-func (c *sinusoidalCase) checkDETRPositions(t *testing.T, want []float32) {
-	height, width := int(c.number("height")), int(c.number("width"))
+	height, width := c.Arguments.Height, c.Arguments.Width
 	var mask []bool
-	if c.flag("masked") {
+	if c.Arguments.Masked {
 		mask = make([]bool, height*width)
 		for y := range 3 {
 			for x := range 3 {
@@ -151,8 +134,8 @@ func (c *sinusoidalCase) checkDETRPositions(t *testing.T, want []float32) {
 		}
 	}
 	got := make([]float32, 2*height*width)
-	testkit.NoError(t, absolute.DETRPositions(got, mask, absolute.DETRPositionsOptions{Height: height, Width: width, NormalizeTo: c.number("scale"), Offset: c.number("offset")}))
-	if !testkit.SameBits(got, want) {
-		t.Errorf("positions %v, want %v", got, want)
+	testkit.NoError(t, absolute.DETRPositions(got, mask, absolute.DETRPositionsOptions{Height: height, Width: width, NormalizeTo: c.Arguments.Scale, Offset: c.Arguments.Offset}))
+	if !testkit.SameBits(got, fractions) {
+		t.Errorf("positions %v, want %v", got, fractions)
 	}
 }
