@@ -31,51 +31,6 @@ func Example() {
 	// [0.909 -0.416 0.199 0.980 0.020 1.000 0.002 1.000]
 }
 
-// The embeddings of two tokens scaled by 2, with the rows of positions 7 and 8 added.
-func ExampleAddSinusoidal() {
-	s, err := absolute.Vaswani(4)
-	if err != nil {
-		log.Fatal(err)
-	}
-	embeddings := []float32{1, 2, 3, 4, 5, 6, 7, 8}
-	if err := absolute.AddSinusoidal(embeddings, s, []int32{7, 8}, 2); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(embeddings)
-	// Output:
-	// [2.6569867 4.7539024 6.069943 8.997551 10.989358 11.8545 14.079915 16.996801]
-}
-
-// The rows of positions 1 and 2, moved on by 100 without knowing them.
-func ExampleSinusoidal_Shift() {
-	s, err := absolute.Whisper(4)
-	if err != nil {
-		log.Fatal(err)
-	}
-	rows := make([]float32, 2*4)
-	err = errors.Join(absolute.SinusoidalRows(rows, s, []int32{1, 2}), s.Shift(rows, []int32{100, 100}))
-	fmt.Printf("%.6f %v\n", rows, err)
-	err = absolute.SinusoidalRows(rows, s, []int32{101, 102})
-	fmt.Printf("%.6f %v\n", rows, err)
-	// Output:
-	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948] <nil>
-	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948] <nil>
-}
-
-// The embeddings of BERT: those of words, plus those of token types, plus those
-// of positions.
-func ExampleAddEmbeddings() {
-	words := []float32{1, 2, 3, 4}
-	types := absolute.Embedding[float32]{Table: []float32{0, 0, 10, 20}, IDs: []int32{0, 1}}
-	positions := absolute.Embedding[float32]{Table: []float32{100, 200, 300, 400, 500, 600}, IDs: []int32{0, 1}}
-	if err := absolute.AddEmbeddings(words, 2, types, positions); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(words)
-	// Output:
-	// [101 202 313 424]
-}
-
 // A row of MAE's table: its patches are numbered by column and row, and the class
 // token is at column -1.
 func ExampleSinusoidalRows64() {
@@ -95,33 +50,6 @@ func ExampleSinusoidalRows64() {
 	// [0 0 0 0]
 	// [0 1 0.9092974268256817 -0.4161468365471424]
 	// [0.8414709848078965 0.5403023058681398 0.9092974268256817 -0.4161468365471424]
-}
-
-// The positions of RoBERTa for a sequence that ends in two padding tokens.
-func ExamplePaddedPositions() {
-	mask := []bool{true, true, true, false, false}
-	positions := make([]int32, len(mask))
-	if err := absolute.PaddedPositions(positions, mask, 1); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(positions)
-	// Output:
-	// [2 3 4 1 1]
-}
-
-// The table of a ViT for images of 2 by 2 patches, its class token first, for
-// images of 3 by 3.
-func ExampleInterpolateGrid() {
-	const dim = 1
-	table := []float32{7, 0, 1, 2, 3}
-	larger := make([]float32, (1+3*3)*dim)
-	copy(larger, table[:dim])
-	if err := absolute.InterpolateGrid(larger[dim:], table[dim:], absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 3, SrcHeight: 2, SrcWidth: 2, Dim: dim}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.3f\n", larger)
-	// Output:
-	// [7.000 -0.260 0.326 0.913 0.913 1.500 2.087 2.087 2.674 3.260]
 }
 
 // A learned grid of 3 by 3 positions, as Qwen3-VL resamples it for an image of 2 by 4 patches:
@@ -160,7 +88,8 @@ func ExampleSinusoidal() {
 	fairseq, err5 := absolute.Fairseq(8, 0)
 	tensor2Tensor, err6 := absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{})
 	mlx, err7 := absolute.MLX(8, absolute.MLXConfig{})
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+	timesteps, err8 := absolute.Timesteps(8, absolute.TimestepsConfig{FlipSinToCos: true}) // of Stable Diffusion
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
 		log.Fatal(err)
 	}
 	for _, model := range []struct {
@@ -168,7 +97,7 @@ func ExampleSinusoidal() {
 		encoding *absolute.Sinusoidal
 	}{
 		{"Vaswani", vaswani}, {"Marian", marian}, {"Whisper", whisper}, {"MusicGen", musicGen},
-		{"fairseq", fairseq}, {"tensor2tensor", tensor2Tensor}, {"MLX", mlx},
+		{"fairseq", fairseq}, {"tensor2tensor", tensor2Tensor}, {"MLX", mlx}, {"timesteps", timesteps},
 	} {
 		row := make([]float32, 8)
 		if err := absolute.SinusoidalRows(row, model.encoding, []int32{1}); err != nil {
@@ -184,40 +113,7 @@ func ExampleSinusoidal() {
 	// fairseq       [0.841 0.046 0.002 0.000 0.540 0.999 1.000 1.000]
 	// tensor2tensor [0.841 0.046 0.002 0.000 0.540 0.999 1.000 1.000]
 	// MLX           [0.421 0.023 0.001 0.000 0.270 0.499 0.500 0.500]
-}
-
-// An encoding of one's own: two frequencies, sines before cosines.
-func ExampleNewSinusoidal() {
-	encoding, err := absolute.NewSinusoidal(absolute.SinusoidalConfig{
-		Dim: 4, InvFreq: []float64{1, 0.5}, Order: absolute.SinThenCos,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	row := make([]float32, 4)
-	if err := absolute.SinusoidalRows(row, encoding, []int32{2}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.4f\n", row) // sin 2, sin 1, cos 2, cos 1
-	// Output:
-	// [0.9093 0.8415 -0.4161 0.5403]
-}
-
-// The timesteps of Stable Diffusion: cosines first. Schedulers with fractional steps have
-// []float32.
-func ExampleTimesteps() {
-	encoding, err := absolute.Timesteps(8, absolute.TimestepsConfig{FlipSinToCos: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	rows := make([]float32, 2*8)
-	if err := absolute.SinusoidalRows(rows, encoding, []float32{999, 500.5}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.3f\n%.3f\n", rows[:8], rows[8:])
-	// Output:
-	// [1.000 0.807 -0.844 0.541 -0.026 -0.590 -0.536 0.841]
-	// [-0.551 0.977 0.288 0.877 -0.834 -0.214 -0.957 0.480]
+	// timesteps     [0.540 0.995 1.000 1.000 0.841 0.100 0.010 0.001]
 }
 
 // DETR's encoding of an image of 2 by 3 pixels, of which the last column is padding: positions
@@ -248,35 +144,84 @@ func ExampleDETRPositions() {
 	// [0.000 -1.000 0.000 -1.000]
 }
 
-// The matrix that moves rows of any position by 3 positions.
-func ExampleSinusoidal_ShiftMatrix() {
-	encoding, err := absolute.Vaswani(4)
+// An encoding of one's own: two frequencies, sines before cosines.
+func ExampleNewSinusoidal() {
+	encoding, err := absolute.NewSinusoidal(absolute.SinusoidalConfig{
+		Dim: 4, InvFreq: []float64{1, 0.5}, Order: absolute.SinThenCos,
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	matrix := make([]float32, 4*4)
-	if err := encoding.ShiftMatrix(matrix, []int32{3}); err != nil {
+	rows := make([]float32, 2*4)
+	if err := absolute.SinusoidalRows(rows, encoding, []float32{2, 2.5}); err != nil { // positions may be []int32 too
 		log.Fatal(err)
 	}
-	for row := range 4 {
-		fmt.Printf("%6.3f\n", matrix[4*row:][:4])
-	}
+	fmt.Printf("%.4f\n%.4f\n", rows[:4], rows[4:]) // sin 2, sin 1, cos 2, cos 1; of 2.5 and 1.25
 	// Output:
-	// [-0.990  0.141  0.000  0.000]
-	// [-0.141 -0.990  0.000  0.000]
-	// [ 0.000  0.000  1.000  0.030]
-	// [ 0.000  0.000 -0.030  1.000]
+	// [0.9093 0.8415 -0.4161 0.5403]
+	// [0.5985 0.9490 -0.8011 0.3153]
 }
 
-// A learned table of 2 positions, for sequences of 4.
-func ExampleInterpolateTable() {
-	const dim = 2
-	table := []float32{0, 10, 4, 50}
-	longer := make([]float32, 4*dim)
-	if err := absolute.InterpolateTable(longer, table, dim); err != nil {
+// The rows of positions 1 and 2, moved on by 100 without knowing them, and the matrix that moves
+// rows of any position by 3.
+func ExampleSinusoidal_Shift() {
+	s, err := absolute.Whisper(4)
+	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(longer)
+	shifted, rows, matrix := make([]float32, 2*4), make([]float32, 2*4), make([]float32, 4*4)
+	err = errors.Join(
+		absolute.SinusoidalRows(shifted, s, []int32{1, 2}), s.Shift(shifted, []int32{100, 100}),
+		absolute.SinusoidalRows(rows, s, []int32{101, 102}),
+		s.ShiftMatrix(matrix, []int32{3}),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.6f\n%.6f\n%.3f\n", shifted, rows, matrix)
 	// Output:
-	// [0 10 1 20 3 40 4 50]
+	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948]
+	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948]
+	// [-0.990 0.000 0.141 0.000 0.000 1.000 0.000 0.000 -0.141 0.000 -0.990 0.000 0.000 -0.000 0.000 1.000]
+}
+
+// The embeddings of RoBERTa for a sequence that ends in a padding token: those of words, plus
+// those of token types, plus those of positions, which count from 2 on and are 1 for padding.
+func ExampleAddEmbeddings() {
+	positions := make([]int32, 3)
+	if err := absolute.PaddedPositions(positions, []bool{true, true, false}, 1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions)
+	words := []float32{1, 2, 3, 4, 0, 0}
+	types := absolute.Embedding[float32]{Table: []float32{0, 0, 10, 20}, IDs: []int32{0, 1, 0}}
+	learned := absolute.Embedding[float32]{Table: []float32{0, 0, 0, 0, 100, 200, 300, 400}, IDs: positions}
+	if err := absolute.AddEmbeddings(words, 2, types, learned); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(words)
+	// Output:
+	// [2 3 1]
+	// [101 202 313 424 0 0]
+}
+
+// The table of a ViT for images of 2 by 2 patches, its class token first, for images of 3 by 3;
+// and a table of 2 positions, for sequences of 4.
+func ExampleInterpolateGrid() {
+	const dim = 1
+	table := []float32{7, 0, 1, 2, 3}
+	larger := make([]float32, (1+3*3)*dim)
+	copy(larger, table[:dim])
+	longer := make([]float32, 4*dim)
+	err := errors.Join(
+		absolute.InterpolateGrid(larger[dim:], table[dim:], absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 3, SrcHeight: 2, SrcWidth: 2, Dim: dim}),
+		absolute.InterpolateTable(longer, []float32{0, 4}, dim),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n%.3f\n", larger, longer)
+	// Output:
+	// [7.000 -0.260 0.326 0.913 0.913 1.500 2.087 2.087 2.674 3.260]
+	// [0.000 1.000 3.000 4.000]
 }

@@ -21,11 +21,6 @@ var (
 				Want: func() { interpolateTablePlain(dst, src, dim) },
 			}
 		},
-		OnStack: func() error {
-			var dst [5 * 8]float32
-			var src [3 * 8]float32
-			return absolute.InterpolateTable(dst[:], src[:], 8)
-		},
 		Digests: func(add testkit.AddDigest) {
 			add("InterpolateTable", func(d *testkit.Digest) {
 				for _, shape := range [][2]int{{7, 19}, {19, 7}, {5, 5}, {1, 3}} {
@@ -80,11 +75,6 @@ var (
 				},
 				Want: func() { gridWeightsPlain(indices, weights, o) },
 			}
-		},
-		OnStack: func() error {
-			var indices [3 * 2 * 16]int32
-			var weights [3 * 2 * 16]float32
-			return absolute.GridWeights(indices[:], weights[:], absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 2, SrcHeight: 5, SrcWidth: 4})
 		},
 		Digests: func(add testkit.AddDigest) {
 			add("GridWeights", func(d *testkit.Digest) {

@@ -19,9 +19,6 @@ var _ = testkit.Register(testkit.Case{Function: "AddEmbeddings", RoundsTwice: tr
 		}
 		return testkit.OfType(a, embeddingsCall[float32, posenc.BFloat16], embeddingsCall[posenc.Float16, posenc.BFloat16], embeddingsCall[posenc.BFloat16, posenc.BFloat16])(a)
 	},
-	OnStack: func() error {
-		return errors.Join(embeddingsOnStack[float32, float32](), embeddingsOnStack[posenc.BFloat16, float32](), embeddingsOnStack[posenc.Float16, posenc.BFloat16]())
-	},
 	Long: func() error {
 		const wide, many = kernels.MaxCallElements + 5, 1000
 		ids := make([]int32, many)
@@ -39,13 +36,6 @@ var _ = testkit.Register(testkit.Case{Function: "AddEmbeddings", RoundsTwice: tr
 		})
 	},
 })
-
-func embeddingsOnStack[T, W posenc.Element]() error {
-	var x [40 * 96]T
-	var table [9 * 96]W
-	var ids [40]int32
-	return absolute.AddEmbeddings(x[:], 96, absolute.Embedding[W]{Table: table[:], IDs: ids[:]}, absolute.Embedding[W]{Table: table[:], IDs: ids[:], Offset: 2})
-}
 
 func embeddingsCall[T, W posenc.Element](a *testkit.Arguments) testkit.Call {
 	dim, tokens := a.Length(), a.Tokens()

@@ -10,11 +10,6 @@ import (
 var (
 	_ = testkit.Register(testkit.Case{Function: "PaddedPositions",
 		Call: paddedPositionsCall,
-		OnStack: func() error {
-			var positions [40]int32
-			var mask [40]bool
-			return absolute.PaddedPositions(positions[:], mask[:], 1)
-		},
 		Digests: func(add testkit.AddDigest) {
 			add("PaddedPositions", func(d *testkit.Digest) {
 				positions := make([]int32, 50)
@@ -25,11 +20,6 @@ var (
 	})
 	_ = testkit.Register(testkit.Case{Function: "DETRPositions",
 		Call: detrPositionsCall,
-		OnStack: func() error {
-			var positions [2 * 5 * 8]float32
-			var mask [5 * 8]bool
-			return absolute.DETRPositions(positions[:], mask[:], absolute.DETRPositionsOptions{Height: 5, Width: 8, NormalizeTo: 2 * math.Pi})
-		},
 		Digests: func(add testkit.AddDigest) {
 			add("DETRPositions", func(d *testkit.Digest) {
 				for _, scale := range []float64{0, 2 * math.Pi} {

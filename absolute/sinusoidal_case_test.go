@@ -35,7 +35,6 @@ var (
 			}
 			return testkit.OfType(a, rowsCall[float32, float32], rowsCall[posenc.Float16, float32], rowsCall[posenc.BFloat16, float32])(a)
 		},
-		OnStack: func() error { return errors.Join(rowsOnStack[float32](), rowsOnStack[posenc.BFloat16]()) },
 		Long: func() error {
 			e := longEncoding()
 			return absolute.SinusoidalRows(make([]float32, 40*e.cfg.Dim), e.Sinusoidal, make([]int32, 40))
@@ -52,7 +51,6 @@ var (
 			}
 			return testkit.OfType(a, addCall[float32, float32], addCall[posenc.Float16, float32], addCall[posenc.BFloat16, float32])(a)
 		},
-		OnStack: func() error { return errors.Join(addOnStack[float32](), addOnStack[posenc.BFloat16]()) },
 		Long: func() error {
 			e := longEncoding()
 			return errors.Join(
@@ -71,23 +69,14 @@ var (
 			}
 			return rows64Call[float32](a)
 		},
-		OnStack: func() error {
-			var rows [3 * 8]float64
-			var positions [3]int32
-			return absolute.SinusoidalRows64(rows[:], vaswani8, positions[:])
-		},
 		Digests: func(add testkit.AddDigest) {
 			add("SinusoidalRows64/positions=int32", digestRows64[int32])
 			add("SinusoidalRows64/positions=float32", digestRows64[float32])
 		},
 	})
 	_ = testkit.Register(testkit.Case{Function: "Sinusoidal.Shift",
-		Call: shiftCall,
-		OnStack: func() error {
-			var rows [40 * 96]float32
-			var deltas [40]int32
-			return errors.Join(marian96.Shift(rows[:], deltas[:]), vaswani96.Shift(rows[:96], deltas[:1]))
-		},
+		Call:    shiftCall,
+		OnStack: func() error { return errors.Join(callsOnStack[float32](), callsOnStack[posenc.BFloat16]()) },
 		Long: func() error {
 			e := longEncoding()
 			return e.Shift(make([]float32, 40*e.cfg.Dim), make([]int32, 40))
@@ -106,11 +95,6 @@ var (
 	})
 	_ = testkit.Register(testkit.Case{Function: "Sinusoidal.ShiftMatrix",
 		Call: shiftMatrixCall,
-		OnStack: func() error {
-			var matrix [8 * 8]float32
-			var deltas [1]int32
-			return vaswani8.ShiftMatrix(matrix[:], deltas[:])
-		},
 		Digests: func(add testkit.AddDigest) {
 			add("Sinusoidal.ShiftMatrix", func(d *testkit.Digest) {
 				for order := range absolute.CosThenSin + 1 {
@@ -139,22 +123,29 @@ func longEncoding() encoding {
 	return encoding{Sinusoidal: must(absolute.NewSinusoidal(cfg)), cfg: cfg}
 }
 
-func rowsOnStack[T posenc.Element]() error {
-	var rows [40 * 96]T
-	var positions [40]int32
-	var times [40]float32
-	return errors.Join(
-		absolute.SinusoidalRows(rows[:], vaswani96, positions[:]), absolute.SinusoidalRows(rows[:], marian96, positions[:]),
-		absolute.SinusoidalRows(rows[:], marian96, times[:]), absolute.SinusoidalRows(rows[:96], vaswani96, times[:1]))
-}
-
-func addOnStack[T posenc.Element]() error {
+// callsOnStack calls every function that takes slices.
+func callsOnStack[T posenc.Element]() error {
 	var x [40 * 96]T
-	var positions [40]int32
+	var table [9 * 96]T
+	var positions, deltas [40]int32
+	var indices [96]int32
 	var times [40]float32
+	var mask [40]bool
+	var rows, src [40 * 96]float32
+	var rows64 [3 * 8]float64
+	embedding := absolute.Embedding[T]{Table: table[:], IDs: positions[:], Offset: 2}
+	grid := absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 2, SrcHeight: 5, SrcWidth: 4}
 	return errors.Join(
+		absolute.SinusoidalRows(x[:], vaswani96, positions[:]), absolute.SinusoidalRows(x[:], marian96, positions[:]),
+		absolute.SinusoidalRows(x[:], marian96, times[:]), absolute.SinusoidalRows(x[:96], vaswani96, times[:1]),
 		absolute.AddSinusoidal(x[:], vaswani96, positions[:], 2), absolute.AddSinusoidal(x[:], marian96, positions[:], 2),
-		absolute.AddSinusoidal(x[:], marian96, times[:], 2), absolute.AddSinusoidal(x[:96], vaswani96, times[:1], 2))
+		absolute.AddSinusoidal(x[:], marian96, times[:], 2), absolute.AddSinusoidal(x[:96], vaswani96, times[:1], 2),
+		absolute.SinusoidalRows64(rows64[:], vaswani8, positions[:3]),
+		marian96.Shift(rows[:], deltas[:]), vaswani96.Shift(rows[:96], deltas[:1]), vaswani8.ShiftMatrix(rows[:64], deltas[:1]),
+		absolute.AddEmbeddings(x[:], 96, embedding, embedding), absolute.AddEmbeddings(rows[:], 96, embedding),
+		absolute.InterpolateTable(rows[:40], src[:24], 8), absolute.GridWeights(indices[:], rows[:96], grid),
+		absolute.PaddedPositions(positions[:], mask[:], 1),
+		absolute.DETRPositions(rows[:80], mask[:], absolute.DETRPositionsOptions{Height: 5, Width: 8, NormalizeTo: 2 * math.Pi}))
 }
 
 // plainRow is the row of a token at a position on each axis, element by element.
