@@ -180,92 +180,72 @@ func plainPlaces(order absolute.SinusoidalOrder, n, k int) (sin, cos int) {
 	return n + k, k
 }
 
-func rowsCall[T posenc.Element, P absolute.Position](a *testkit.Arguments) testkit.Call {
-	e := encodingOf(a, math.MaxInt)
-	positions, tokens := positionsOf[P](a, &e)
-	dst := testkit.Output[T](a, e.rowElements(a, tokens))
+// tokensCall is a call of write for the rows of tokens. want does it to one of them, at a position
+// on each axis.
+func tokensCall[X any, P absolute.Position](a *testkit.Arguments, e *encoding, right bool, write func(rows []X, positions []P) error, want func(row []X, at []float64)) testkit.Call {
+	positions, tokens := positionsOf[P](a, e)
+	rows := testkit.Output[X](a, e.rowElements(a, tokens))
 	return testkit.Call{
-		Run:   func() error { return absolute.SinusoidalRows(dst, e.Sinusoidal, positions) },
-		Right: func() bool { return rowsRight(&e, dst, positions) },
+		Run:   func() error { return write(rows, positions) },
+		Right: func() bool { return right && rowsRight(e, rows, positions) },
 		Want: func() {
 			for t := range len(positions) / e.cfg.Axes {
-				for i, v := range plainRow(e.cfg, positionOf(&e, positions, t)) {
-					dst[t*e.cfg.Dim+i] = testkit.Narrow[T](v)
-				}
+				want(rows[t*e.cfg.Dim:][:e.cfg.Dim], positionOf(e, positions, t))
 			}
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]T{dst}, []int{e.cfg.Dim}, tokens, func(x [][]T, tokens []int) error {
-				return absolute.SinusoidalRows(x[0], e.Sinusoidal, testkit.PickAxes(positions, e.cfg.Axes, tokens))
+			return testkit.RowParts(c, [][]X{rows}, []int{e.cfg.Dim}, tokens, func(x [][]X, tokens []int) error {
+				return write(x[0], testkit.PickAxes(positions, e.cfg.Axes, tokens))
 			})
 		},
 	}
+}
+
+func rowsCall[T posenc.Element, P absolute.Position](a *testkit.Arguments) testkit.Call {
+	e := encodingOf(a, math.MaxInt)
+	write := func(dst []T, positions []P) error { return absolute.SinusoidalRows(dst, e.Sinusoidal, positions) }
+	return tokensCall(a, &e, true, write, func(row []T, at []float64) {
+		for i, v := range plainRow(e.cfg, at) {
+			row[i] = testkit.Narrow[T](v)
+		}
+	})
 }
 
 func addCall[T posenc.Element, P absolute.Position](a *testkit.Arguments) testkit.Call {
 	e := encodingOf(a, math.MaxInt)
-	positions, tokens := positionsOf[P](a, &e)
-	x := testkit.Output[T](a, e.rowElements(a, tokens))
 	scale := []float32{1, 22.627417, -0.3, 0}[a.Below(4)]
 	if a.Any() {
 		scale = float32(a.Real(1))
 	}
-	return testkit.Call{
-		Run: func() error { return absolute.AddSinusoidal(x, e.Sinusoidal, positions, scale) },
-		Right: func() bool {
-			return rowsRight(&e, x, positions) && math.Abs(float64(scale)) <= math.MaxFloat32
-		},
-		Want: func() {
-			for t := range len(positions) / e.cfg.Axes {
-				for i, v := range plainRow(e.cfg, positionOf(&e, positions, t)) {
-					to := &x[t*e.cfg.Dim+i]
-					*to = testkit.Narrow[T](float32(testkit.Widen(*to)*scale) + v)
-				}
-			}
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]T{x}, []int{e.cfg.Dim}, tokens, func(x [][]T, tokens []int) error {
-				return absolute.AddSinusoidal(x[0], e.Sinusoidal, testkit.PickAxes(positions, e.cfg.Axes, tokens), scale)
-			})
-		},
-	}
+	write := func(x []T, positions []P) error { return absolute.AddSinusoidal(x, e.Sinusoidal, positions, scale) }
+	return tokensCall(a, &e, math.Abs(float64(scale)) <= math.MaxFloat32, write, func(row []T, at []float64) {
+		for i, v := range plainRow(e.cfg, at) {
+			row[i] = testkit.Narrow[T](float32(testkit.Widen(row[i])*scale) + v)
+		}
+	})
 }
 
 func rows64Call[P absolute.Position](a *testkit.Arguments) testkit.Call {
 	e := encodingOf(a, 9)
-	positions, tokens := positionsOf[P](a, &e)
-	dst := testkit.Output[float64](a, e.rowElements(a, tokens))
-	return testkit.Call{
-		Run:   func() error { return absolute.SinusoidalRows64(dst, e.Sinusoidal, positions) },
-		Right: func() bool { return rowsRight(&e, dst, positions) },
-		Want: func() {
-			for t := range len(positions) / e.cfg.Axes {
-				row := dst[t*e.cfg.Dim:][:e.cfg.Dim]
-				clear(row)
-				at := positionOf(&e, positions, t)
-				if e.cfg.Padding != nil && at[0] == float64(*e.cfg.Padding) {
-					continue
-				}
-				for axis, p := range at {
-					for k, w := range e.cfg.InvFreq {
-						var cos, sin [1]float64
-						generic.CosSinExactF64(cos[:], sin[:], p, []float64{w})
-						sinAt, cosAt := plainPlaces(e.cfg.Order, len(e.cfg.InvFreq), k)
-						for place, v := range map[int]float64{sinAt: sin[0], cosAt: cos[0]} {
-							if i := 2*len(e.cfg.InvFreq)*axis + place; i < len(row) {
-								row[i] = v * float64(float32(e.cfg.Amplitude))
-							}
-						}
+	write := func(dst []float64, positions []P) error { return absolute.SinusoidalRows64(dst, e.Sinusoidal, positions) }
+	return tokensCall(a, &e, true, write, func(row []float64, at []float64) {
+		clear(row)
+		if e.cfg.Padding != nil && at[0] == float64(*e.cfg.Padding) {
+			return
+		}
+		for axis, p := range at {
+			for k, w := range e.cfg.InvFreq {
+				var cos, sin [1]float64
+				generic.CosSinExactF64(cos[:], sin[:], p, []float64{w})
+				sinAt, cosAt := plainPlaces(e.cfg.Order, len(e.cfg.InvFreq), k)
+				for place, v := range map[int]float64{sinAt: sin[0], cosAt: cos[0]} {
+					if i := 2*len(e.cfg.InvFreq)*axis + place; i < len(row) {
+						row[i] = v * float64(float32(e.cfg.Amplitude))
 					}
 				}
 			}
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float64{dst}, []int{e.cfg.Dim}, tokens, func(x [][]float64, tokens []int) error {
-				return absolute.SinusoidalRows64(x[0], e.Sinusoidal, testkit.PickAxes(positions, e.cfg.Axes, tokens))
-			})
-		},
-	}
+		}
+	})
 }
 
 // complete reports whether each sine has a cosine.
@@ -297,25 +277,12 @@ func (e *encoding) eachPair(deltas []float64, f func(sin, cos int, sinDelta, cos
 
 func shiftCall(a *testkit.Arguments) testkit.Call {
 	e := completed(a, math.MaxInt)
-	deltas, tokens := positionsOf[int32](a, &e)
-	rows := testkit.Output[float32](a, e.rowElements(a, tokens))
-	return testkit.Call{
-		Run:   func() error { return e.Shift(rows, deltas) },
-		Right: func() bool { return rowsRight(&e, rows, deltas) && e.complete() },
-		Want: func() {
-			for t := range len(deltas) / e.cfg.Axes {
-				row := rows[t*e.cfg.Dim:][:e.cfg.Dim]
-				e.eachPair(positionOf(&e, deltas, t), func(s, c int, sinDelta, cosDelta float32) {
-					row[s], row[c] = float32(row[s]*cosDelta)+float32(row[c]*sinDelta), float32(row[c]*cosDelta)-float32(row[s]*sinDelta)
-				})
-			}
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{rows}, []int{e.cfg.Dim}, tokens, func(x [][]float32, tokens []int) error {
-				return e.Shift(x[0], testkit.PickAxes(deltas, e.cfg.Axes, tokens))
-			})
-		},
-	}
+	shift := func(rows []float32, deltas []int32) error { return e.Shift(rows, deltas) }
+	return tokensCall(a, &e, e.complete(), shift, func(row []float32, by []float64) {
+		e.eachPair(by, func(s, c int, sinDelta, cosDelta float32) {
+			row[s], row[c] = float32(row[s]*cosDelta)+float32(row[c]*sinDelta), float32(row[c]*cosDelta)-float32(row[s]*sinDelta)
+		})
+	})
 }
 
 func shiftMatrixCall(a *testkit.Arguments) testkit.Call {
