@@ -88,7 +88,7 @@ func TestCosSinExactF64Tiny(t *testing.T) {
 // Products of all sizes down to less than the smallest float64.
 func TestCosSinExactF64Smallest(t *testing.T) {
 	r := rand.New(rand.NewPCG(64, 3))
-	for range 20000 {
+	for range rounds(20000) {
 		position := math.Ldexp(float64(r.Int32()), -r.IntN(180))
 		w := math.Ldexp(float64(r.Int64()>>r.IntN(62)), -900-r.IntN(175))
 		if r.IntN(2) == 0 {

@@ -151,17 +151,3 @@ func TestSumMargin(t *testing.T) {
 		t.Errorf("error up to %x of the magnitudes, want at most 2^-99 and not 0", worst)
 	}
 }
-
-func BenchmarkCosSinSum(b *testing.B) {
-	const pairs = 32
-	var cos, sin [pairs]float32
-	invFreq := make([]float64, 2*pairs)
-	r := rand.New(rand.NewPCG(37, 38))
-	for i := range invFreq {
-		invFreq[i] = r.NormFloat64()
-	}
-	for i := 0; b.Loop(); i++ {
-		CosSinSum(cos[:], sin[:], []float32{float32(i % 14), float32(i / 14 % 14)}, invFreq)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pairs, "ns/entry")
-}

@@ -61,7 +61,7 @@ func rounds(n int) int {
 	return n * 3 / 10
 }
 
-// checkExact compares CosSinExact and its second stage with the reference.
+// checkExact compares CosSinExact, its scaling and its second stage with the reference.
 func checkExact(t *testing.T, p int32, w float64) {
 	t.Helper()
 	var c, s [1]float32
@@ -70,16 +70,11 @@ func checkExact(t *testing.T, p int32, w float64) {
 	if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
 		t.Fatalf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
 	}
+	if CosSinExact(c[:], s[:], p, []float64{w}, 0.3, -2.7); !sameBits(c[0], wantC*0.3) || !sameBits(s[0], wantS*-2.7) {
+		t.Fatalf("position %d, invFreq %x: scaling is not one multiplication", p, w)
+	}
 	if slowC, slowS := cosSinProduct(float64(p), w); !sameBits(slowC, wantC) || !sameBits(slowS, wantS) {
 		t.Fatalf("fixed point, position %d, invFreq %x: got %x, %x, want %x, %x", p, w, slowC, slowS, wantC, wantS)
-	}
-}
-
-func TestCosSinExactAgainstBig(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range rounds(30000) {
-		p, w := randomPair(r)
-		checkExact(t, p, w)
 	}
 }
 
@@ -96,11 +91,24 @@ func hardPairs(r *rand.Rand) (int32, float64) {
 	return p, w
 }
 
-func TestCosSinExactNearMultiplesOfHalfPi(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range rounds(20000) {
-		if p, w := hardPairs(r); math.Abs(float64(p)*w) < MaxAngle {
-			checkExact(t, p, w)
+// largePairs have large angles whose quarter turns lie near a half, where the polynomials of the
+// first stage end.
+func largePairs(r *rand.Rand) (int32, float64) {
+	p := int32(r.Uint32()>>1>>r.IntN(31)) | 1
+	k := float64(r.Int64N(1<<(30+r.IntN(19)))) + 0.5 // an odd number of eighths of a turn
+	return p, k * math.Pi / 2 / float64(p)
+}
+
+func TestCosSinExactAgainstBig(t *testing.T) {
+	checkExact(t, 1, 0x1.cacc4a048d5e8p+49)
+	checkExact(t, 1, 0x1.b11650ade8d97p+49)
+	checkExact(t, 2146875885, 0x1.f5f6c0329d52p+18)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range rounds(30000) {
+		for j, pairs := range []func(r *rand.Rand) (int32, float64){randomPair, hardPairs, largePairs} {
+			if p, w := pairs(r); i%6 < []int{6, 4, 1}[j] && math.Abs(float64(p)*w) < MaxAngle {
+				checkExact(t, p, w)
+			}
 		}
 	}
 }
@@ -133,22 +141,6 @@ func TestCosSinExactNearMidpoints(t *testing.T) {
 	}
 	if undecided < n/10 {
 		t.Errorf("only %d of %d pairs reached the second stage: the test does not test it", undecided, n)
-	}
-}
-
-// Large angles whose quarter turns lie near a half, where the polynomials of the
-// first stage end.
-func TestCosSinExactLarge(t *testing.T) {
-	checkExact(t, 1, 0x1.cacc4a048d5e8p+49)
-	checkExact(t, 1, 0x1.b11650ade8d97p+49)
-	checkExact(t, 2146875885, 0x1.f5f6c0329d52p+18)
-	r := rand.New(rand.NewPCG(11, 12))
-	for range rounds(5000) {
-		p := int32(r.Uint32()>>1>>r.IntN(31)) | 1
-		k := float64(r.Int64N(1<<(30+r.IntN(19)))) + 0.5 // an odd number of eighths of a turn
-		if w := k * math.Pi / 2 / float64(p); math.Abs(float64(p)*w) < MaxAngle {
-			checkExact(t, p, w)
-		}
 	}
 }
 
@@ -243,6 +235,9 @@ func TestCosSinFloat32AgainstBig(t *testing.T) {
 		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
 			t.Fatalf("%x: got %x, %x, want %x, %x", bits, c[0], s[0], wantC, wantS)
 		}
+		if CosSinFloat32(c[:], s[:], []float32{a / 2}, 2, 0.3, -2.7); a/2*2 == a && (!sameBits(c[0], wantC*0.3) || !sameBits(s[0], wantS*-2.7)) {
+			t.Fatalf("%x: twice its half is scaled to %x, %x", bits, c[0], s[0])
+		}
 	}
 	for _, bits := range append(hardAngles, 0, 0x7f800000, 0x7fc00000, 0x7f800001) {
 		check(bits)
@@ -250,24 +245,5 @@ func TestCosSinFloat32AgainstBig(t *testing.T) {
 	}
 	for range rounds(30000) {
 		check(r.Uint32())
-	}
-}
-
-func TestScaling(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 10))
-	for range 1000 {
-		p, w := randomPair(r)
-		scaleC, scaleS := r.Float32()*4, -r.Float32()*4
-		var c, s, c1, s1 [1]float32
-		CosSinExact(c1[:], s1[:], p, []float64{w}, 1, 1)
-		CosSinExact(c[:], s[:], p, []float64{w}, scaleC, scaleS)
-		if !sameBits(c[0], c1[0]*scaleC) || !sameBits(s[0], s1[0]*scaleS) {
-			t.Fatalf("position %d, invFreq %x: scaling is not one multiplication", p, w)
-		}
-		CosSinFloat32(c1[:], s1[:], []float32{float32(w)}, float32(p), 1, 1)
-		CosSinFloat32(c[:], s[:], []float32{float32(w)}, float32(p), scaleC, scaleS)
-		if !sameBits(c[0], c1[0]*scaleC) || !sameBits(s[0], s1[0]*scaleS) {
-			t.Fatalf("angle %x: scaling is not one multiplication", float32(p)*float32(w))
-		}
 	}
 }

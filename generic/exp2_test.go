@@ -29,7 +29,7 @@ func TestExp2AgainstRoots(t *testing.T) {
 // where the second factor is a power of two.
 func TestExp2Ways(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
+	for range rounds(20000) {
 		high := (r.Float64() - 0.5) * 300
 		low := (r.Float64() - 0.5) * math.Abs(high) * 0x1p-53
 		k := math.RoundToEven(high)

@@ -1,12 +1,16 @@
-package generic
+package generic_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// format is a 16-bit number format with its conversions.
+// format is a 16-bit number format with its conversions: of this package, or the ones that tests
+// of other packages use.
 type format struct {
 	name               string
 	exponent, mantissa int // bits
@@ -15,8 +19,15 @@ type format struct {
 }
 
 var formats = []format{
-	{"float16", 5, 10, Float16ToFloat32, Float32ToFloat16},
-	{"bfloat16", 8, 7, BFloat16ToFloat32, Float32ToBFloat16},
+	{"float16", 5, 10, generic.Float16ToFloat32, generic.Float32ToFloat16},
+	{"bfloat16", 8, 7, generic.BFloat16ToFloat32, generic.Float32ToBFloat16},
+	{"float16 of testkit", 5, 10, widenInTests[posenc.Float16], narrowInTests[posenc.Float16]},
+	{"bfloat16 of testkit", 8, 7, widenInTests[posenc.BFloat16], narrowInTests[posenc.BFloat16]},
+}
+
+func widenInTests[T posenc.Float16 | posenc.BFloat16](x uint16) float32 { return testkit.Widen(T(x)) }
+func narrowInTests[T posenc.Float16 | posenc.BFloat16](x float32) uint16 {
+	return uint16(testkit.Narrow[T](x))
 }
 
 // infinity returns the bits of the positive one.
@@ -59,7 +70,7 @@ func TestWiden(t *testing.T) {
 // Every midpoint of two neighbours goes to the even one; the float32 below and above it, and
 // some on either side, go down and up.
 func TestRoundMidpoints(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 16))
+	r := testkit.NewRand(1)
 	for _, f := range formats {
 		t.Run(f.name, func(t *testing.T) {
 			for low := range f.infinity() {
@@ -72,19 +83,14 @@ func TestRoundMidpoints(t *testing.T) {
 					t.Fatalf("the midpoint above %#04x is no float32", low)
 				}
 				beside := r.Float64() * 0.49 * (high - f.value(low))
-				for x, want := range map[float32]uint16{
-					float32(f.value(low) + beside):                   low,
-					float32(high - beside):                           low + 1,
-					midpoint:                                         low + low&1,
-					math.Nextafter32(midpoint, 0):                    low,
-					math.Nextafter32(midpoint, float32(math.Inf(1))): low + 1,
-					float32(f.value(low)):                            low,
+				for i, x := range [...]float32{
+					float32(f.value(low)), float32(f.value(low) + beside), math.Nextafter32(midpoint, 0),
+					midpoint,
+					math.Nextafter32(midpoint, float32(math.Inf(1))), float32(high - beside),
 				} {
-					if got := f.round(x); got != want {
-						t.Fatalf("%v is rounded to %#04x, want %#04x", x, got, want)
-					}
-					if got := f.round(-x); got != want|0x8000 {
-						t.Fatalf("%v is rounded to %#04x, want %#04x", -x, got, want|0x8000)
+					want := low + []uint16{0, 0, 0, low & 1, 1, 1}[i]
+					if got, negative := f.round(x), f.round(-x); got != want || negative != want|0x8000 {
+						t.Fatalf("%v is rounded to %#04x, and its negative to %#04x, want %#04x", x, got, negative, want)
 					}
 				}
 			}

@@ -1,9 +1,12 @@
-package generic
+package generic_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // rotated computes a pair in float64, where the products are exact and rounding
@@ -23,8 +26,8 @@ type rotation[Y, X comparable] struct {
 }
 
 func (o rotation[Y, X]) test(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 16))
-	for range 20000 {
+	r := testkit.NewRand(2)
+	for range testkit.Rounds(20000) {
 		n := r.IntN(9)
 		x, cos, sin := make([]X, 2*n), make([]float32, n), make([]float32, n)
 		for i := range x {
@@ -65,9 +68,9 @@ func TestRotate(t *testing.T) {
 		return func(r *rand.Rand) uint16 { return uint16(r.UintN(uint(infinity)))>>r.IntN(9) | uint16(r.UintN(2)<<15) }
 	}
 	half, brain := bits(formats[0].infinity()), bits(formats[1].infinity())
-	t.Run("F32", rotation[float32, float32]{RotateHalfSplitF32, RotateInterleavedF32, same, same, float}.test)
-	t.Run("F16", rotation[uint16, uint16]{RotateHalfSplitF16, RotateInterleavedF16, Float16ToFloat32, Float32ToFloat16, half}.test)
-	t.Run("BF16", rotation[uint16, uint16]{RotateHalfSplitBF16, RotateInterleavedBF16, BFloat16ToFloat32, Float32ToBFloat16, brain}.test)
-	t.Run("F32ToF16", rotation[uint16, float32]{RotateHalfSplitF32ToF16, RotateInterleavedF32ToF16, same, Float32ToFloat16, float}.test)
-	t.Run("F32ToBF16", rotation[uint16, float32]{RotateHalfSplitF32ToBF16, RotateInterleavedF32ToBF16, same, Float32ToBFloat16, float}.test)
+	t.Run("F32", rotation[float32, float32]{generic.RotateHalfSplitF32, generic.RotateInterleavedF32, same, same, float}.test)
+	t.Run("F16", rotation[uint16, uint16]{generic.RotateHalfSplitF16, generic.RotateInterleavedF16, generic.Float16ToFloat32, generic.Float32ToFloat16, half}.test)
+	t.Run("BF16", rotation[uint16, uint16]{generic.RotateHalfSplitBF16, generic.RotateInterleavedBF16, generic.BFloat16ToFloat32, generic.Float32ToBFloat16, brain}.test)
+	t.Run("F32ToF16", rotation[uint16, float32]{generic.RotateHalfSplitF32ToF16, generic.RotateInterleavedF32ToF16, same, generic.Float32ToFloat16, float}.test)
+	t.Run("F32ToBF16", rotation[uint16, float32]{generic.RotateHalfSplitF32ToBF16, generic.RotateInterleavedF32ToBF16, same, generic.Float32ToBFloat16, float}.test)
 }
