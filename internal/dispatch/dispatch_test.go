@@ -42,10 +42,17 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// An implementation runs where the CPU has all that it needs, and nowhere else.
 func TestSupported(t *testing.T) {
 	list := Supported()
 	if list[len(list)-1] != kernels.Generic {
 		t.Errorf("Supported() is %v, want generic last", list)
+	}
+	for _, impl := range Compiled() {
+		lacks := slices.ContainsFunc(Needs(impl), func(f Feature) bool { return !f.Has })
+		if lacks == slices.Contains(list, impl) || impl == kernels.Generic && Needs(impl) != nil {
+			t.Errorf("%v: %v, and it is supported: %t", impl, Needs(impl), !lacks)
+		}
 	}
 	for _, impl := range list {
 		if !slices.Contains(Compiled(), impl) {
@@ -155,15 +162,5 @@ func TestEnvironment(t *testing.T) {
 				t.Errorf("%s, and the error output has %q", reason, word)
 			}
 		})
-	}
-}
-
-// An implementation runs where the CPU has all that it needs, and nowhere else.
-func TestNeeds(t *testing.T) {
-	for _, impl := range Compiled() {
-		lacks := slices.ContainsFunc(Needs(impl), func(f Feature) bool { return !f.Has })
-		if lacks == slices.Contains(Supported(), impl) {
-			t.Errorf("%v: %v, and it is supported: %t", impl, Needs(impl), !lacks)
-		}
 	}
 }

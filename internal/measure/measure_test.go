@@ -139,17 +139,6 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	for _, test := range []struct {
-		values []float64
-		want   float64
-	}{{[]float64{3}, 3}, {[]float64{9, 1, 5}, 5}, {[]float64{4, 1, 3, 2}, 2.5}} {
-		if got := Median(test.values); got != test.want {
-			t.Errorf("Median(%v) = %v, want %v", test.values, got, test.want)
-		}
-	}
-}
-
 // The medians are those of the cases, in their order.
 func TestMedians(t *testing.T) {
 	var cases []Case
@@ -168,13 +157,58 @@ func TestMedians(t *testing.T) {
 	}
 }
 
-func TestSpread(t *testing.T) {
+func TestQuantiles(t *testing.T) {
 	for _, test := range []struct {
-		values []float64
-		want   float64
-	}{{[]float64{3}, 0}, {[]float64{1, 5, 4, 3, 2}, 1. / 3}, {[]float64{1, 3}, 0.25}} {
-		if got := Spread(test.values); got != test.want {
-			t.Errorf("Spread(%v) = %v, want %v", test.values, got, test.want)
+		values                         []float64
+		median, quarter, third, spread float64
+	}{
+		{[]float64{3}, 3, 3, 3, 0},
+		{[]float64{9, 1, 5}, 5, 3, 7, 0.4},
+		{[]float64{4, 1, 3, 2}, 2.5, 1.75, 3.25, 0.3},
+		{[]float64{1, 5, 4, 3, 2}, 3, 2, 4, 1. / 3},
+		{[]float64{1, 3}, 2, 1.5, 2.5, 0.25},
+	} {
+		got := [...]float64{Median(test.values), Quantile(test.values, 0.5), Quantile(test.values, 0.25), Quantile(test.values, 0.75), Spread(test.values)}
+		if got != [...]float64{test.median, test.median, test.quarter, test.third, test.spread} {
+			t.Errorf("%v: %v, want %v", test.values, got, test)
 		}
+	}
+	if got := Quantile(nil, 0.5); got == got {
+		t.Errorf("Quantile of no values = %v, want NaN", got)
+	}
+	if got := Quantile([]float64{1, 3}, 1); got != 3 {
+		t.Errorf("the largest of 1 and 3 is %v", got)
+	}
+}
+
+// A clock that moves by 15.6 ms at a time, as that of Windows may, and a call of
+// 100 ns, which it cannot see.
+func TestCoarseClock(t *testing.T) {
+	const step, call = 15600 * time.Microsecond, 100 * time.Nanosecond
+	calls, took, err := CallsFor(func(calls int) (time.Duration, error) {
+		return (time.Duration(calls) * call).Truncate(step), nil
+	}, 10*step)
+	if real := time.Duration(calls) * call; err != nil || took < 10*step || real < took || real > 2*11*step {
+		t.Errorf("%d calls, %v by the clock, %v in truth, %v: want at least %v, and not much more", calls, took, real, err, 10*step)
+	}
+}
+
+// One sample in eight takes longer than all others need to.
+func TestDisturbedSamples(t *testing.T) {
+	n := 0
+	calls, _, err := CallsFor(func(calls int) (time.Duration, error) {
+		if n++; n%8 == 1 {
+			return time.Second, nil
+		}
+		return time.Duration(calls) * time.Microsecond, nil
+	}, time.Millisecond)
+	if err != nil || calls != 1024 {
+		t.Errorf("%d calls of a microsecond make a millisecond, %v, want 1024", calls, err)
+	}
+}
+
+func TestTick(t *testing.T) {
+	if Tick() <= 0 {
+		t.Errorf("the clock moves by %v", Tick())
 	}
 }

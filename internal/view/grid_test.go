@@ -10,32 +10,6 @@ import (
 	"github.com/go-posenc/posenc/internal/view"
 )
 
-// Data has to reach exactly to the last element of the last row, and for a
-// packed view to hold nothing more.
-func TestViewLength(t *testing.T) {
-	r := testkit.NewRand(12)
-	memory := make([]float32, 4096)
-	for i := range testkit.Rounds(40000) {
-		sequences := i%2 == 0
-		tokens, dim := randomSize(r, sequences)
-		v := randomView(r, tokens, dim, sequences)
-		_, n, unique := spots(&v, 0, tokens, dim)
-		if !unique {
-			continue
-		}
-		packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
-		for _, length := range []int{0, n - 1, n, n + 1} {
-			v.Data = memory[:length]
-			var g view.Grid
-			p := v.Grid(&g, tokens, dim)
-			if right := length == n || length > n && !packed; right != (p == view.None) || !right && !errors.Is(v.Error(p, "", "", &g), argument.ErrLength) {
-				v.Data = nil
-				t.Fatalf("%d tokens of dim %d, %+v in %d elements of %d: got problem %d", tokens, dim, v, length, n, p)
-			}
-		}
-	}
-}
-
 // Room is the most tokens that Grid accepts.
 func TestRoom(t *testing.T) {
 	r := testkit.NewRand(13)
@@ -109,24 +83,18 @@ func TestViewSizeOverflow(t *testing.T) {
 	}
 }
 
-// Check counts nothing that wraps: each of these counts of elements would be 0.
-func TestCheckSizeOverflow(t *testing.T) {
+// Check counts nothing that wraps: each of these counts of elements would be 0. No views are an
+// error too.
+func TestCheckCounts(t *testing.T) {
 	const quarter = (math.MaxInt/2 + 1) / 2 // of all that an int has, with its sign
-	none := []view.View[float32]{{Heads: 1}}
-	many := []view.View[float32]{{Heads: 2 * quarter}}
 	for name, err := range map[string]error{
-		"tokens": view.Check("", none, 2*quarter, 4),
-		"heads":  view.Check("", many, 1, 4),
+		"no views":        view.Check[float32]("", nil, 3, 4),
+		"too many tokens": view.Check("", []view.View[float32]{{Heads: 1}}, 2*quarter, 4),
+		"too many heads":  view.Check("", []view.View[float32]{{Heads: 2 * quarter}}, 1, 4),
 	} {
 		if !errors.Is(err, argument.ErrShape) && !errors.Is(err, argument.ErrLength) {
-			t.Errorf("too many %s: %v", name, err)
+			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func TestCheckNoViews(t *testing.T) {
-	if err := view.Check[float32]("", nil, 3, 4); !errors.Is(err, argument.ErrShape) {
-		t.Errorf("no views: %v", err)
 	}
 }
 

@@ -1,11 +1,13 @@
 package view_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/view"
 )
@@ -80,17 +82,24 @@ func eachKind(t *testing.T, rounds int, try func(t *testing.T, r *rand.Rand, seq
 	}
 }
 
-// Rows of a view overlap exactly when a bitmap says so.
+// Rows of a view overlap exactly when a bitmap says so. Data has to reach exactly to the last
+// element of the last row, and for a packed view to hold nothing more.
 func TestRowsOverlap(t *testing.T) {
 	memory := make([]float32, 4096)
 	eachKind(t, 100000, func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool) {
 		tokens, dim := randomSize(r, sequences)
 		v := randomView(r, tokens, dim, sequences)
 		_, end, unique := spots(&v, 0, tokens, dim)
-		v.Data = memory[:end]
-		if p := v.Grid(&view.Grid{}, tokens, dim); (p == view.None) != unique {
-			v.Data = nil
-			t.Fatalf("%d tokens of dim %d, %+v: got problem %d, rows share elements: %t", tokens, dim, v, p, !unique)
+		packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
+		for _, length := range []int{0, end - 1, end, end + 1} {
+			v.Data = memory[:length]
+			var g view.Grid
+			p := v.Grid(&g, tokens, dim)
+			long := length == end || length > end && !packed
+			if (p == view.None) != (long && unique) || !long && unique && !errors.Is(v.Error(p, "", "", &g), argument.ErrLength) {
+				v.Data = nil
+				t.Fatalf("%d tokens of dim %d, %+v in %d elements of %d: got problem %d, rows share elements: %t", tokens, dim, v, length, end, p, !unique)
+			}
 		}
 		return true, !unique
 	})
