@@ -3,19 +3,16 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
-	"github.com/klauspost/cpuid/v2"
 	"golang.org/x/arch/arm64/arm64asm"
 )
 
@@ -26,11 +23,11 @@ func must[T any](made T, err error) T {
 	return made
 }
 
-func generated() map[string][]byte { return must(generate(operation.Operations)) }
+var generated = sync.OnceValue(func() map[string][]byte { return must(generate(operation.Operations)) })
 
 // The files in the repository are those that the generator writes.
 func TestFilesAreUpToDate(t *testing.T) {
-	first, second := generated(), generated()
+	first, second := generated(), must(generate(operation.Operations))
 	if !maps.EqualFunc(first, second, bytes.Equal) {
 		t.Error("two runs differ")
 	}
@@ -55,134 +52,60 @@ func TestFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-// instruction is a WORD of an arm64 file with its comment in Arm syntax.
-type instruction struct {
-	encoding uint32
-	syntax   string
+// eachFunction calls f with every function of the files of an architecture: its name, its first
+// line and its code without comments.
+func eachFunction(t *testing.T, goarch string, f func(symbol, head, code string)) {
+	t.Helper()
+	functions := 0
+	for name, content := range generated() {
+		if !strings.HasSuffix(name, "_"+goarch+".s") {
+			continue
+		}
+		for _, function := range strings.Split(string(content), "\nTEXT ·")[1:] {
+			functions++
+			head, code, _ := strings.Cut(function, "\n")
+			symbol, _, _ := strings.Cut(head, "(")
+			f(strings.TrimSuffix(name, ".s")+": "+symbol, head, comments.ReplaceAllString(code, ""))
+		}
+	}
+	if functions == 0 {
+		t.Errorf("no functions of %s", goarch)
+	}
 }
 
-var wordLine = regexp.MustCompile(`^WORD +\$0x([0-9a-f]{8}) // (.+)$`)
+var (
+	comments = regexp.MustCompile(`//.*`)
+	wordLine = regexp.MustCompile(`(?m)^\s*WORD +\$0x([0-9a-f]{8}) // (.+)$`)
+)
 
-// words returns every different WORD of the arm64 files.
-func words(t *testing.T) []instruction {
-	t.Helper()
-	all := map[instruction]bool{}
+// The comment of a WORD of the arm64 files is what the word means: golang.org/x/arch decodes it.
+func TestWordsDecode(t *testing.T) {
+	words := 0
 	for name, content := range generated() {
 		if !strings.HasSuffix(name, "_arm64.s") {
 			continue
 		}
-		for line := range strings.Lines(string(content)) {
-			line = strings.TrimSpace(line)
-			if !strings.Contains(line, "WORD") {
-				continue
+		list := wordLine.FindAllStringSubmatch(string(content), -1)
+		words += len(list)
+		if n := strings.Count(string(content), "WORD"); n != len(list) {
+			t.Errorf("%s: %d of %d WORDs have their Arm syntax", name, len(list), n)
+		}
+		for _, in := range list {
+			encoding := must(strconv.ParseUint(in[1], 16, 32))
+			decoded, err := arm64asm.Decode(binary.LittleEndian.AppendUint32(nil, uint32(encoding)))
+			if got := arm64asm.GNUSyntax(decoded); err != nil || normal(got) != normal(in[2]) {
+				t.Errorf("%s: %s means %q, its comment is %q, %v", name, in[1], got, in[2], err)
 			}
-			m := wordLine.FindStringSubmatch(line)
-			if m == nil {
-				t.Errorf("%s: %q is not a WORD with its Arm syntax", name, line)
-				continue
-			}
-			encoding := must(strconv.ParseUint(m[1], 16, 32))
-			all[instruction{uint32(encoding), m[2]}] = true
 		}
 	}
-	list := slices.SortedFunc(maps.Keys(all), func(a, b instruction) int { return strings.Compare(a.syntax, b.syntax) })
-	if len(list) == 0 {
-		t.Fatal("no WORD in the arm64 files")
+	if words == 0 {
+		t.Error("no WORD in the arm64 files")
 	}
-	return list
-}
-
-// The comment of a WORD is what the word means: golang.org/x/arch decodes it.
-func TestWordsDecode(t *testing.T) {
-	list := words(t)
-	for _, in := range list {
-		decoded, err := arm64asm.Decode(binary.LittleEndian.AppendUint32(nil, in.encoding))
-		if err != nil {
-			t.Errorf("%#08x, %s: %v", in.encoding, in.syntax, err)
-			continue
-		}
-		if got := arm64asm.GNUSyntax(decoded); normal(got) != normal(in.syntax) {
-			t.Errorf("%#08x means %q, its comment is %q", in.encoding, got, in.syntax)
-		}
-	}
-	t.Logf("%d different words", len(list))
 }
 
 // normal drops what is only style: case and spaces.
 func normal(syntax string) string {
 	return strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(syntax, ",", ", ")), " "))
-}
-
-var encodingComment = regexp.MustCompile(`encoding: \[(0x[0-9a-f]{2}),(0x[0-9a-f]{2}),(0x[0-9a-f]{2}),(0x[0-9a-f]{2})\]`)
-
-// A second witness: LLVM assembles the comment of a WORD to the word.
-func TestWordsAssemble(t *testing.T) {
-	const llvm = "llvm-mc-19"
-	if _, err := exec.LookPath(llvm); err != nil {
-		t.Skipf("NOT TESTED: %s (Debian package llvm-19) is not installed", llvm)
-	}
-	list := words(t)
-	var source strings.Builder
-	for _, in := range list {
-		fmt.Fprintln(&source, in.syntax)
-	}
-	command := exec.Command(llvm, "-triple=aarch64", "-show-encoding")
-	command.Stdin = strings.NewReader(source.String())
-	output, err := command.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	found := encodingComment.FindAllSubmatch(output, -1)
-	if len(found) != len(list) {
-		t.Fatalf("%s assembled %d of %d instructions:\n%s", llvm, len(found), len(list), output)
-	}
-	for i, m := range found {
-		var encoding uint32
-		for j, text := range m[1:] {
-			b := must(strconv.ParseUint(string(text), 0, 8))
-			encoding |= uint32(b) << (8 * j)
-		}
-		if encoding != list[i].encoding {
-			t.Errorf("%s is %#08x, not %#08x", list[i].syntax, encoding, list[i].encoding)
-		}
-	}
-}
-
-// Every amd64 kernel says which CPU features it needs, by names that the gates
-// of package posenc can be compared with.
-func TestRequirementsParse(t *testing.T) {
-	symbols := 0
-	for name, content := range generated() {
-		if !strings.HasSuffix(name, "_amd64.s") {
-			continue
-		}
-		requirements := ""
-		for line := range strings.Lines(string(content)) {
-			if list, ok := strings.CutPrefix(line, "// Requires: "); ok {
-				requirements = strings.TrimSpace(list)
-			}
-			if !strings.HasPrefix(line, "TEXT ") {
-				continue
-			}
-			symbols++
-			if strings.HasPrefix(line, "TEXT ·FenceStores") {
-				continue // SFENCE is in every amd64
-			}
-			if requirements == "" {
-				t.Errorf("%s: nothing required by %s", name, line)
-			}
-			for feature := range strings.SplitSeq(requirements, ", ") {
-				if cpuid.ParseFeature(feature) == cpuid.UNKNOWN {
-					t.Errorf("%s: cpuid does not know %q of %s", name, feature, line)
-				}
-			}
-			requirements = ""
-		}
-	}
-	if symbols == 0 {
-		t.Error("no kernels in the amd64 files")
-	}
-	t.Logf("%d kernels", symbols)
 }
 
 // Every amd64 function that touches the upper halves of registers clears them
@@ -191,80 +114,45 @@ func TestRequirementsParse(t *testing.T) {
 func TestUpperHalvesAreCleared(t *testing.T) {
 	wide := regexp.MustCompile(`\b[YZ]([0-9]|[12][0-9]|3[01])\b`)
 	label := regexp.MustCompile(`^\w+:`)
-	functions := 0
-	for name, content := range generated() {
-		if !strings.HasSuffix(name, "_amd64.s") {
-			continue
+	eachFunction(t, "amd64", func(symbol, _, code string) {
+		if !wide.MatchString(code) || strings.Contains(symbol, "UseUpperHalves") { // for tests
+			return
 		}
-		for _, function := range strings.Split(string(content), "TEXT ")[1:] {
-			symbol, _, _ := strings.Cut(function, "(")
-			if !wide.MatchString(function) || strings.HasPrefix(symbol, "·UseUpperHalves") { // for tests
-				continue
-			}
-			functions++
-			cleared, returns := false, 0
-			for line := range strings.Lines(function) {
-				instruction := strings.TrimSpace(line)
-				switch {
-				case strings.HasPrefix(instruction, "VZEROUPPER"):
-					cleared = true
-				case label.MatchString(instruction) || wide.MatchString(instruction):
-					cleared = false
-				case instruction == "RET":
-					returns++
-					if !cleared {
-						t.Errorf("%s: %s returns without VZEROUPPER", name, symbol)
-					}
+		cleared, returns := false, 0
+		for line := range strings.Lines(code) {
+			instruction := strings.TrimSpace(line)
+			switch {
+			case strings.HasPrefix(instruction, "VZEROUPPER"):
+				cleared = true
+			case label.MatchString(instruction) || wide.MatchString(instruction):
+				cleared = false
+			case instruction == "RET":
+				returns++
+				if !cleared {
+					t.Errorf("%s returns without VZEROUPPER", symbol)
 				}
 			}
-			if returns == 0 {
-				t.Errorf("%s: %s has no RET", name, symbol)
-			}
 		}
-	}
-	if functions == 0 {
-		t.Error("no function touches them")
-	}
-	t.Logf("%d functions", functions)
-}
-
-// beyondAVX2 are registers that an assembler takes for AVX2 instructions too, which then
-// are ones of AVX-512.
-var beyondAVX2 = regexp.MustCompile(`\b[XYZ](1[6-9]|2[0-9]|3[01])\b`)
-
-func symbolOf(function string) string {
-	symbol, _, _ := strings.Cut(function, "(")
-	return symbol
+		if returns == 0 {
+			t.Errorf("%s has no RET", symbol)
+		}
+	})
 }
 
 // No function changes a register that Go keeps for itself. On amd64 the assembler saves
-// BP where a function has a frame, and wrappers of Go restore the others.
+// BP where a function has a frame, and wrappers of Go restore the others. An assembler takes
+// some registers for AVX2 instructions too, which then are ones of AVX-512.
 func TestReservedRegisters(t *testing.T) {
-	reserved := map[string]*regexp.Regexp{"amd64": regexp.MustCompile(`\bBP\b`), "arm64": regexp.MustCompile(`\b(R18(_PLATFORM)?|R2[6-9]|R30|g)\b`)}
-	functions := 0
-	for name, content := range generated() {
-		goarch := strings.TrimSuffix(name[strings.LastIndexByte(name, '_')+1:], ".s")
-		if reserved[goarch] == nil || filepath.Ext(name) != ".s" {
-			continue
-		}
-		for _, function := range strings.Split(string(content), "TEXT ")[1:] {
-			functions++
-			_, code, _ := strings.Cut(function, "\n")
-			code = regexp.MustCompile(`//.*`).ReplaceAllString(code, "")
-			if found := beyondAVX2.FindString(code); found != "" && strings.Contains(symbolOf(function), "AVX2") {
-				t.Errorf("%s: %s uses %s, which only AVX-512 has", name, symbolOf(function), found)
+	beyondAVX2 := regexp.MustCompile(`\b[XYZ](1[6-9]|2[0-9]|3[01])\b`)
+	for goarch, reserved := range map[string]*regexp.Regexp{"amd64": regexp.MustCompile(`\bBP\b`), "arm64": regexp.MustCompile(`\b(R18(_PLATFORM)?|R2[6-9]|R30|g)\b`)} {
+		eachFunction(t, goarch, func(symbol, head, code string) {
+			if found := beyondAVX2.FindString(code); found != "" && strings.Contains(symbol, "AVX2") {
+				t.Errorf("%s uses %s, which only AVX-512 has", symbol, found)
 			}
-			if goarch == "amd64" && !strings.Contains(function, "$0-") {
-				continue
+			if found := reserved.FindString(code); found != "" && (goarch == "arm64" || strings.Contains(head, "$0-")) {
+				t.Errorf("%s uses %s", symbol, found)
 			}
-			if found := reserved[goarch].FindString(code); found != "" {
-				t.Errorf("%s: %s uses %s", name, symbolOf(function), found)
-			}
-		}
-	}
-	t.Logf("%d functions", functions)
-	if functions == 0 {
-		t.Error("no functions")
+		})
 	}
 }
 
@@ -272,27 +160,21 @@ func TestReservedRegisters(t *testing.T) {
 // kernel; the bounds are calls by themselves. The tests of public calls know the kernels
 // that have such stores by their names.
 func TestNonTemporalStoresAreFenced(t *testing.T) {
+	ending := regexp.MustCompile(`\tSFENCE\n(\tVZEROUPPER\n)?(\tMOVQ .*\n)?\tRET\n`)
 	found := 0
-	for name, content := range generated() {
-		if !strings.HasSuffix(name, "_amd64.s") {
-			continue
+	eachFunction(t, "amd64", func(symbol, _, code string) {
+		fence := strings.Contains(symbol, "FenceStores")
+		if !fence && !strings.Contains(code, "VMOVNT") {
+			return
 		}
-		for text := range strings.SplitSeq(string(content), "\nTEXT ·") {
-			symbol, body, _ := strings.Cut(text, "(")
-			fence := strings.HasPrefix(symbol, "FenceStores")
-			if !fence && !strings.Contains(body, "VMOVNT") {
-				continue
-			}
-			found++
-			if !fence && !strings.Contains(symbol, "NonTemporal") {
-				t.Errorf("%s: %s has non-temporal stores, and not NonTemporal in its name", name, symbol)
-			}
-			fenced := regexp.MustCompile(`\tSFENCE\n(\tVZEROUPPER\n)?(\tMOVQ .*\n)?\tRET\n`).MatchString(body)
-			if want := fence || strings.Contains(name, "bound"); fenced != want {
-				t.Errorf("%s: %s ends with a fence: %t, want %t", name, symbol, fenced, want)
-			}
+		found++
+		if !fence && !strings.Contains(symbol, "NonTemporal") {
+			t.Errorf("%s has non-temporal stores, and not NonTemporal in its name", symbol)
 		}
-	}
+		if fenced, want := ending.MatchString(code), fence || strings.Contains(symbol, "bound"); fenced != want {
+			t.Errorf("%s ends with a fence: %t, want %t", symbol, fenced, want)
+		}
+	})
 	if found < 5 {
 		t.Errorf("%d kernels with non-temporal stores or fences", found)
 	}

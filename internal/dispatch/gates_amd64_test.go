@@ -23,10 +23,12 @@ var (
 // The gate of an implementation has to ask for every feature that its kernels
 // need: a missing one kills the program on a CPU without it.
 func TestGatesCoverKernels(t *testing.T) {
-	files, err := filepath.Glob("../../asm/*_amd64.s")
-	if err != nil {
-		t.Fatal(err)
+	kernels, err := filepath.Glob("../../asm/*_amd64.s")
+	bounds, err2 := filepath.Glob("../../asm/bound/*_amd64.s")
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
 	}
+	files := append(kernels, bounds...)
 	if len(files) == 0 {
 		t.Skip("NOT TESTED: there is no source here, only the test binary")
 	}
