@@ -5,7 +5,6 @@ import (
 	"image"
 	"image/png"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,13 +14,8 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-func llama31(t *testing.T) []rotation {
-	s := testkit.Must(source.Load("../../modelconfig/testdata/transformers/configs/Llama-3.1-8B.json"))
-	list, err := rotations(s)
-	if err != nil || len(list) != 1 {
-		t.Fatal(list, err)
-	}
-	return list
+func llama31() []rotation {
+	return testkit.Must(rotations(testkit.Must(source.Load(configs + "/Llama-3.1-8B.json"))))
 }
 
 // TestPictures: the pictures of the documents are what the commands beside them draw; -update
@@ -34,14 +28,11 @@ func TestPictures(t *testing.T) {
 	}
 	drawn := []string{"speed.png"} // bench draws it
 	decode := func(path string) image.Image {
-		data := testkit.Must(os.ReadFile(path))
-		picture := testkit.Must(png.Decode(bytes.NewReader(data)))
-		return picture
+		return testkit.Must(png.Decode(bytes.NewReader(testkit.ReadGolden(path))))
 	}
 	var text []byte
 	for _, document := range documents {
-		data := testkit.Must(os.ReadFile(document))
-		text = append(text, data...)
+		text = append(text, testkit.ReadGolden(document)...)
 	}
 	t.Chdir(configs)
 	for line := range strings.Lines(string(text)) {
@@ -68,8 +59,7 @@ func TestPictures(t *testing.T) {
 		}
 		drawn = append(drawn, name)
 	}
-	files := testkit.Must(filepath.Glob(filepath.Join(pictures, "*.png")))
-	for _, file := range files {
+	for _, file := range testkit.Must(filepath.Glob(filepath.Join(pictures, "*.png"))) {
 		if !slices.Contains(drawn, filepath.Base(file)) {
 			t.Errorf("no document says how %s is drawn", file)
 		}
@@ -142,7 +132,7 @@ func TestBins(t *testing.T) {
 // of its frequency, 2^-24 of the angle each, a little more for pairs whose frequency is made in several steps; and the
 // fastest pair, 1 radian per position, is exact.
 func TestAngleErrors(t *testing.T) {
-	c := testkit.Must(angleErrors(llama31(t)))
+	c := testkit.Must(angleErrors(llama31()))
 	curve := c.Curves[0]
 	for i, x := range curve.X {
 		if y := curve.Y[i]; y > math.Ldexp(4*1.1*x, -24) || x > 100 && y < math.Ldexp(0.1*x, -24) {

@@ -2,23 +2,17 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/creack/pty"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/spf13/cobra"
 )
 
 // Every command has what its help needs, an example that is one of it, and --json.
@@ -49,18 +43,6 @@ func TestHelp(t *testing.T) {
 				t.Errorf("help of %s: %q", c.Name(), line)
 			}
 		}
-	}
-}
-
-func TestCompletion(t *testing.T) {
-	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if text := succeed(t, "completion", shell); !strings.Contains(text, "posenc") {
-			t.Errorf("%s: %q", shell, text)
-		}
-	}
-	var stdout bytes.Buffer
-	if code := run([]string{cobra.ShellCompNoDescRequestCmd, "ins"}, &stdout, io.Discard); code != exitOK || !strings.HasPrefix(stdout.String(), "inspect\n") {
-		t.Errorf("ins is completed as %q", &stdout)
 	}
 }
 
@@ -119,66 +101,6 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A folder is its config.json.
-func TestFolder(t *testing.T) {
-	folder := t.TempDir()
-	config := testkit.Must(os.ReadFile(transformersData + "/configs/Qwen3-8B.json"))
-	testkit.NoError(t, os.WriteFile(filepath.Join(folder, "config.json"), config, 0o600))
-	if text := succeed(t, "inspect", folder); !strings.Contains(text, "model qwen3: 36 layers") {
-		t.Error(text)
-	}
-}
-
-// program starts posenc in a terminal. It is a copy of this test: TestMain knows by its name
-// what to run, and so when it starts itself.
-func program(t *testing.T, environment []string, arguments ...string) string {
-	t.Helper()
-	executable := testkit.Must(os.Executable())
-	data := testkit.Must(os.ReadFile(executable))
-	posenc := filepath.Join(t.TempDir(), "posenc")
-	testkit.NoError(t, os.WriteFile(posenc, data, 0o700))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, posenc, arguments...)
-	c.Env = append(os.Environ(), environment...)
-	terminal, err := pty.Start(c)
-	if err != nil {
-		t.Skip("no terminal: ", err)
-	}
-	defer terminal.Close()
-	text, _ := io.ReadAll(terminal) // on Linux an error where the other end is closed
-	if err := c.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return string(text)
-}
-
-// Colours are on terminals only, and not where the environment or the terminal does not want
-// them.
-func TestTerminal(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("terminals are tested on linux")
-	}
-	llama := transformersData + "/configs/Llama-3.1-8B.json"
-	const escape = "\x1b["
-	plain := succeed(t, "inspect", llama)
-	if strings.Contains(plain, escape) {
-		t.Errorf("not a terminal: %q", plain)
-	}
-	coloured := program(t, []string{"TERM=xterm-256color", "NO_COLOR="}, "inspect", llama)
-	if !strings.Contains(coloured, escape+"1m") {
-		t.Errorf("a terminal: %q", coloured)
-	}
-	for _, environment := range [][]string{{"TERM=xterm-256color", "NO_COLOR=1"}, {"TERM=dumb", "NO_COLOR="}} {
-		if text := program(t, environment, "inspect", llama); strings.ReplaceAll(text, "\r\n", "\n") != plain {
-			t.Errorf("%v: %q, want %q", environment, text, plain)
-		}
-	}
-	if text := program(t, []string{"TERM=xterm", "NO_COLOR="}, "inspect", "--json", llama); strings.Contains(text, escape) || !json.Valid([]byte(text)) {
-		t.Errorf("JSON on a terminal: %q", text)
-	}
-}
-
 // The JSON of info is whole, and says what runs.
 func TestInfo(t *testing.T) {
 	var r infoResult
@@ -187,23 +109,6 @@ func TestInfo(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if text := succeed(t, "info"); !strings.Contains(text, "generic  runs here") || !strings.Contains(text, r.Implementation+": "+r.Reason) {
-		t.Error(text)
-	}
-	if text := program(t, []string{"POSENC_IMPL=avx521"}, "info"); !strings.Contains(text, `generic: POSENC_IMPL is "avx521", want `) {
-		t.Error(text)
-	}
-}
-
-// bench runs this program anew for each implementation, and all have the bits of plain Go.
-func TestBench(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some seconds")
-	}
-	if runtime.GOOS != "linux" {
-		t.Skip("terminals are tested on linux")
-	}
-	text := program(t, nil, "bench", "--short")
-	if !strings.Contains(text, "generic") || !strings.Contains(text, "as plain Go") || strings.Contains(text, "DIFFER") {
 		t.Error(text)
 	}
 }
