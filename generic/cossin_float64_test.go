@@ -31,8 +31,22 @@ func TestCosSinExactF64AgainstBig(t *testing.T) {
 }
 
 // The sine of a tiny angle is the angle moved a little towards zero, which
-// matters where the angle is midway between two float64.
+// matters where the angle is midway between two float64: by less than 2^-90 of it, and other
+// products of 84 bits are further from the middle. Products are of all sizes, down to less than
+// the smallest float64.
 func TestCosSinExactF64Tiny(t *testing.T) {
+	check := func(position, w float64) {
+		var cos, sin [1]float64
+		CosSinExactF64(cos[:], sin[:], position, []float64{w})
+		angle := new(big.Float).SetPrec(200).Mul(big.NewFloat(position), big.NewFloat(w))
+		want, _ := angle.Sub(angle, new(big.Float).SetMantExp(angle, -100)).Float64()
+		if position == 0 || w == 0 {
+			want = 0
+		}
+		if math.Float64bits(sin[0]) != math.Float64bits(want) || cos[0] != 1 {
+			t.Fatalf("%x * %x: got %x, %x, want 1, %x", position, w, cos[0], sin[0], want)
+		}
+	}
 	for _, tt := range []struct{ position, invFreq float64 }{
 		{3, 0x1.0000000000001p-60},           // midway, even above: RN64 of the product would go up
 		{3, 0x1.0000000000003p-60},           // midway, even below
@@ -60,50 +74,29 @@ func TestCosSinExactF64Tiny(t *testing.T) {
 		{1<<31 - 1, 0x1.fffffffffffffp-1053},
 		{0x1p-600, 0x1.8p-440},
 	} {
-		var cos, sin [1]float64
-		CosSinExactF64(cos[:], sin[:], tt.position, []float64{tt.invFreq})
-		angle := new(big.Float).SetPrec(5000).Mul(big.NewFloat(tt.position), big.NewFloat(tt.invFreq))
-		cube := new(big.Float).SetPrec(5000).Mul(angle, angle)
-		cube.Mul(cube, angle)
-		want, _ := new(big.Float).SetPrec(5000).Sub(angle, cube.Quo(cube, big.NewFloat(6))).Float64()
-		if math.Float64bits(sin[0]) != math.Float64bits(want) || cos[0] != 1 {
-			t.Errorf("%v * %x: got %x, %x, want 1, %x", tt.position, tt.invFreq, cos[0], sin[0], want)
-		}
+		check(tt.position, tt.invFreq)
 	}
+	r := rand.New(rand.NewPCG(64, 3))
+	for range rounds(20000) {
+		w := math.Ldexp(float64(r.Int64()>>r.IntN(62)), -900-r.IntN(175))
+		if r.IntN(2) == 0 {
+			w = -w
+		}
+		check(math.Ldexp(float64(r.Int32()), -r.IntN(180)), w)
+	}
+}
+
+// Position 0 has any frequency; angles beyond the range are NaN.
+func TestCosSinExactF64Ends(t *testing.T) {
 	var cos, sin [4]float64
 	CosSinExactF64(cos[:], sin[:], 0, []float64{1, -1, 0, math.MaxFloat64})
-	for i := range cos {
-		if cos[i] != 1 || math.Float64bits(sin[i]) != 0 {
-			t.Errorf("position 0: got %v, %v", cos[i], sin[i])
-		}
+	if cos != [4]float64{1, 1, 1, 1} || sin != [4]float64{} || math.Signbit(sin[1]) {
+		t.Errorf("position 0: got %v, %v", cos, sin)
 	}
 	CosSinExactF64(cos[:], sin[:], 2, []float64{MaxAngle / 2, math.Inf(1), math.NaN(), -MaxAngle})
 	for i := range cos {
 		if cos[i] == cos[i] || sin[i] == sin[i] {
 			t.Errorf("beyond the range: got %v, %v, want NaN", cos[i], sin[i])
-		}
-	}
-}
-
-// Products of all sizes down to less than the smallest float64.
-func TestCosSinExactF64Smallest(t *testing.T) {
-	r := rand.New(rand.NewPCG(64, 3))
-	for range rounds(20000) {
-		position := math.Ldexp(float64(r.Int32()), -r.IntN(180))
-		w := math.Ldexp(float64(r.Int64()>>r.IntN(62)), -900-r.IntN(175))
-		if r.IntN(2) == 0 {
-			w = -w
-		}
-		var cos, sin [1]float64
-		CosSinExactF64(cos[:], sin[:], position, []float64{w})
-		angle := new(big.Float).SetPrec(200).Mul(big.NewFloat(position), big.NewFloat(w))
-		less := new(big.Float).SetMantExp(angle, -100) // by less than that the sine is smaller
-		want, _ := angle.Sub(angle, less).Float64()
-		if position == 0 || w == 0 {
-			want = 0
-		}
-		if math.Float64bits(sin[0]) != math.Float64bits(want) || cos[0] != 1 {
-			t.Fatalf("%x * %x: got %x, %x, want 1, %x", position, w, cos[0], sin[0], want)
 		}
 	}
 }
