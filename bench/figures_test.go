@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"image"
+	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -18,38 +18,23 @@ import (
 // written a figure into them.
 func TestFigures(t *testing.T) {
 	list := testkit.Must(publishedMachines(resultsDirectory))
-	document := testkit.Must(os.ReadFile(figuresFile))
+	document := testkit.ReadGolden(figuresFile)
 	want := testkit.Must(replaceFigures(document, figureTables(list)))
 	if !bytes.Equal(document, want) {
 		t.Errorf("the tables of %s are not those of %s: go run -C bench . -figures", figuresFile, resultsDirectory)
 	}
-	picture := testkit.Must(drawChart(list))
-	published := testkit.Must(os.ReadFile(chartFile))
-	if !samePicture(t, picture, published) {
+	if !samePicture(testkit.Must(drawChart(list)), testkit.ReadGolden(chartFile)) {
 		t.Errorf("%s is not drawn from %s: go run -C bench . -figures", chartFile, resultsDirectory)
 	}
 }
 
-func samePicture(t *testing.T, a, b []byte) bool {
-	t.Helper()
-	decode := func(file []byte) image.Image {
-		picture := testkit.Must(png.Decode(bytes.NewReader(file)))
-		return picture
+func samePicture(a, b []byte) bool {
+	x, y := testkit.Must(png.Decode(bytes.NewReader(a))), testkit.Must(png.Decode(bytes.NewReader(b)))
+	same, width := x.Bounds() == y.Bounds(), x.Bounds().Dx()
+	for i := 0; same && i < width*x.Bounds().Dy(); i++ {
+		same = color.RGBAModel.Convert(x.At(i%width, i/width)) == color.RGBAModel.Convert(y.At(i%width, i/width))
 	}
-	x, y := decode(a), decode(b)
-	if x.Bounds() != y.Bounds() {
-		return false
-	}
-	for row := x.Bounds().Min.Y; row < x.Bounds().Max.Y; row++ {
-		for column := x.Bounds().Min.X; column < x.Bounds().Max.X; column++ {
-			r1, g1, b1, _ := x.At(column, row).RGBA()
-			r2, g2, b2, _ := y.At(column, row).RGBA()
-			if r1 != r2 || g1 != g2 || b1 != b2 {
-				return false
-			}
-		}
-	}
-	return true
+	return same
 }
 
 // A sample of a file is in the tables and in the picture: others make others.
@@ -58,10 +43,8 @@ func TestFiguresFollowTheFiles(t *testing.T) {
 	testkit.NoError(t, os.CopyFS(directory, os.DirFS(resultsDirectory)))
 	before := testkit.Must(publishedMachines(directory))
 	raw := filepath.Join(directory, machines[0].report, "raw.txt")
-	text := testkit.Must(os.ReadFile(raw))
 	const name = "BenchmarkPeers/op=operator-1-half/peer=recurrence-per-token"
-	lines := strings.Split(string(text), "\n")
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, name+" ") })
+	lines := slices.DeleteFunc(strings.Split(string(testkit.ReadGolden(raw)), "\n"), func(line string) bool { return strings.HasPrefix(line, name+" ") })
 	lines = append(lines, name+" 1 1234 ns/op", "")
 	testkit.NoError(t, os.WriteFile(raw, []byte(strings.Join(lines, "\n")), 0o666))
 	after := testkit.Must(publishedMachines(directory))
@@ -72,17 +55,14 @@ func TestFiguresFollowTheFiles(t *testing.T) {
 	if tables := figureTables(after); !strings.Contains(tables, "| 1234 (") || tables == figureTables(before) {
 		t.Error("the tables do not have the sample")
 	}
-	first := testkit.Must(drawChart(before))
-	second := testkit.Must(drawChart(after))
-	if samePicture(t, first, second) {
+	if samePicture(testkit.Must(drawChart(before)), testkit.Must(drawChart(after))) {
 		t.Error("the picture does not have the sample")
 	}
 }
 
 // Every file in results belongs to one machine.
 func TestEveryResultIsPublished(t *testing.T) {
-	entries := testkit.Must(os.ReadDir(resultsDirectory))
-	for _, e := range entries {
+	for _, e := range testkit.Must(os.ReadDir(resultsDirectory)) {
 		owners := 0
 		for _, m := range machines {
 			if matched, _ := filepath.Match(m.texts, e.Name()); matched || m.report == e.Name() {
