@@ -227,7 +227,9 @@ func addCall[T posenc.Element, P absolute.Position](a *testkit.Arguments) testki
 
 func rows64Call[P absolute.Position](a *testkit.Arguments) testkit.Call {
 	e := encodingOf(a, 9)
-	write := func(dst []float64, positions []P) error { return absolute.SinusoidalRows64(dst, e.Sinusoidal, positions) }
+	write := func(dst []float64, positions []P) error {
+		return absolute.SinusoidalRows64(dst, e.Sinusoidal, positions)
+	}
 	return tokensCall(a, &e, true, write, func(row []float64, at []float64) {
 		clear(row)
 		if e.cfg.Padding != nil && at[0] == float64(*e.cfg.Padding) {
