@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -48,77 +50,37 @@ func TestLatentAttention(t *testing.T) {
 // TestKnownMisreadings: rotations as engines are known to do them, other than the model's own code
 // does. Configs are published ones; the rotations are made here, for all pairs at once.
 func TestKnownMisreadings(t *testing.T) {
+	untruncated := testkit.Must(frequency.YaRN(64, 150000, frequency.YaRNParameters{Factor: 32, OriginalMaxPositions: 4096}, frequency.Exact))
 	for _, test := range []struct {
-		name, model, positions string
-		list                   []int32
-		change                 func(t *testing.T, list []rotation) posenc.RotaryConfig
-		verdict                ropecheck.Verdict
-		note, text             string
+		name, model string
+		rotation    int // of the model
+		layout      posenc.Layout
+		invFreq     []float64
+		last        int32 // position
+		verdict     ropecheck.Verdict
+		note, text  string
 	}{
-		{
-			// mlx-lm and llama.cpp: Q and K of latent attention keep the order of their elements.
-			name: "pairs left in place", model: "DeepSeek-V3",
-			change: func(_ *testing.T, list []rotation) posenc.RotaryConfig {
-				c := list[0].config
-				c.Layout = posenc.Interleaved
-				return c
-			},
-			verdict: ropecheck.Agrees, note: "Scores are the same if that is so for Q and for K.",
-		},
-		{
-			// GGUF files and mlx-lm have no key truncate.
-			name: "truncate", model: "gpt-oss-20b",
-			change: func(t *testing.T, list []rotation) posenc.RotaryConfig {
-				c := list[0].config
-				ladder := testkit.Must(frequency.YaRN(64, 150000, frequency.YaRNParameters{Factor: 32, OriginalMaxPositions: 4096}, frequency.Exact))
-				c.InvFreq = ladder.InvFreq
-				return c
-			},
-			verdict: ropecheck.Differs, text: `The frequencies are those of "gpt-oss-20b without truncate: false".`,
-		},
-		{
-			// mlx-lm has the long factors always.
-			name: "long factors", model: "Phi-3.5-mini-instruct",
-			change:  func(_ *testing.T, list []rotation) posenc.RotaryConfig { return list[1].config },
-			verdict: ropecheck.Agrees, note: "The last position is 1003. This rotation is that of sequences of more than 4096 tokens, and shorter ones have another.",
-		},
-		{
-			name: "short factors", model: "Phi-3.5-mini-instruct", positions: "0-7,1000-1002,4096",
-			list:    []int32{0, 1, 2, 3, 4, 5, 6, 7, 1000, 1001, 1002, 4096},
-			change:  func(_ *testing.T, list []rotation) posenc.RotaryConfig { return list[0].config },
-			verdict: ropecheck.Differs, text: `The frequencies are those of "Phi-3.5-mini-instruct 4096 tokens".`,
-		},
-		{
-			name: "short factors of a short sequence", model: "Phi-3.5-mini-instruct", positions: "0-7,1000-1002,4095",
-			list:    []int32{0, 1, 2, 3, 4, 5, 6, 7, 1000, 1001, 1002, 4095},
-			change:  func(_ *testing.T, list []rotation) posenc.RotaryConfig { return list[0].config },
-			verdict: ropecheck.Agrees,
-		},
-		{
-			// Engines that read GGUF files, whose converter permutes the weights.
-			name: "permuted weights", model: "Llama-3.1-8B",
-			change: func(_ *testing.T, list []rotation) posenc.RotaryConfig {
-				c := list[0].config
-				c.Layout = posenc.Interleaved
-				return c
-			},
-			verdict: ropecheck.Differs, note: "give the GGUF file in place of the config.json.", text: "Pairs are Interleaved, and the candidate has HalfSplit.",
-		},
-		{
-			name: "right", model: "DeepSeek-V3",
-			change:  func(_ *testing.T, list []rotation) posenc.RotaryConfig { return list[0].config },
-			verdict: ropecheck.Agrees,
-		},
+		{"right", "DeepSeek-V3", 0, 0, nil, 1003, ropecheck.Agrees, "", ""},
+		// mlx-lm and llama.cpp: Q and K of latent attention keep the order of their elements.
+		{"pairs left in place", "DeepSeek-V3", 0, posenc.Interleaved, nil, 1003, ropecheck.Agrees, "Scores are the same if that is so for Q and for K.", ""},
+		// GGUF files and mlx-lm have no key truncate.
+		{"truncate", "gpt-oss-20b", 0, 0, untruncated.InvFreq, 1003, ropecheck.Differs, "", `The frequencies are those of "gpt-oss-20b without truncate: false".`},
+		// mlx-lm has the long factors always.
+		{"long factors", "Phi-3.5-mini-instruct", 1, 0, nil, 1003, ropecheck.Agrees, "The last position is 1003. This rotation is that of sequences of more than 4096 tokens, and shorter ones have another.", ""},
+		{"short factors", "Phi-3.5-mini-instruct", 0, 0, nil, 4096, ropecheck.Differs, "", `The frequencies are those of "Phi-3.5-mini-instruct 4096 tokens".`},
+		{"short factors of a short sequence", "Phi-3.5-mini-instruct", 0, 0, nil, 4095, ropecheck.Agrees, "", ""},
+		// Engines that read GGUF files, whose converter permutes the weights.
+		{"permuted weights", "Llama-3.1-8B", 0, posenc.Interleaved, nil, 1003, ropecheck.Differs, "give the GGUF file in place of the config.json.", "Pairs are Interleaved, and the candidate has HalfSplit."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(configs, test.model+".json")
-			config := test.change(t, testkit.Must(rotations(testkit.Must(source.Load(path)))))
-			positions, given := []int32{0, 1, 2, 3, 4, 5, 6, 7, 1000, 1001, 1002, 1003}, "0-7,1000-1003"
-			if test.list != nil {
-				positions, given = test.list, test.positions
+			config := testkit.Must(rotations(testkit.Must(source.Load(path))))[test.rotation].config
+			config.Layout = cmp.Or(test.layout, config.Layout)
+			if test.invFreq != nil {
+				config.InvFreq = test.invFreq
 			}
-			file := dump(t, config, 4, config.HeadDim, positions)
-			result := testkit.Must(check(path, file+":q", file+":r", checkOptions{positions: given}))
+			file := dump(t, config, 4, config.HeadDim, []int32{0, 1, 2, 3, 4, 5, 6, 7, 1000, 1001, 1002, test.last})
+			result := testkit.Must(check(path, file+":q", file+":r", checkOptions{positions: fmt.Sprint("0-7,1000-1002,", test.last)}))
 			notes := strings.Join(result.Notes, "\n")
 			if result.Verdict != test.verdict || !strings.Contains(notes, test.note) || test.note == "" && notes != "" || !strings.Contains(result.Report.String(), test.text) {
 				t.Errorf("verdict %s, notes %q, want %s, %q and in the report %q\n%v", result.Verdict, notes, test.verdict, test.note, test.text, result.Report)
@@ -134,12 +96,8 @@ func TestDocumentedOutput(t *testing.T) {
 	text := testkit.Must(os.ReadFile(document))
 	updated := string(text)
 	folder := t.TempDir()
-	for _, pattern := range []string{configs + "/*.json", "testdata/check/*", "testdata/gguf/*.gguf"} {
-		files := testkit.Must(filepath.Glob(pattern))
-		for _, file := range files {
-			data := testkit.Must(os.ReadFile(file))
-			testkit.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(file)), data, 0o666))
-		}
+	for _, files := range []string{configs, "testdata/check", "testdata/gguf"} {
+		testkit.NoError(t, os.CopyFS(folder, os.DirFS(files)))
 	}
 	t.Chdir(folder)
 	examples := 0

@@ -116,13 +116,8 @@ func TestInfo(t *testing.T) {
 // What any file says is described without a panic, in text and in JSON, and agrees with itself.
 func FuzzInspect(f *testing.F) {
 	for _, pattern := range []string{"testdata/gguf/*.gguf", transformersData + "/configs/*.json"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil || len(paths) == 0 {
-			f.Fatal("no files")
-		}
-		for _, path := range paths {
-			data := testkit.Must(os.ReadFile(path))
-			f.Add(data)
+		for _, path := range testkit.Must(filepath.Glob(pattern)) {
+			f.Add(testkit.ReadGolden(path))
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

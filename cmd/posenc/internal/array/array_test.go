@@ -119,13 +119,11 @@ func TestWrite(t *testing.T) {
 	for _, name := range []string{"written.npz", "written.safetensors"} {
 		path := filepath.Join(t.TempDir(), name)
 		testkit.NoError(t, WriteFile(path, sample()))
-		got := testkit.Must(os.ReadFile(path))
-		stored := filepath.Join("testdata", name)
+		got, stored := testkit.ReadGolden(path), filepath.Join("testdata", name)
 		if *testkit.Update {
 			testkit.NoError(t, os.WriteFile(stored, got, 0o666))
 		}
-		want := testkit.Must(os.ReadFile(stored))
-		if !bytes.Equal(got, want) {
+		if !bytes.Equal(got, testkit.ReadGolden(stored)) {
 			t.Errorf("%s has other bytes", name)
 		}
 		back := testkit.Must(ReadFile(path))
@@ -177,7 +175,7 @@ func safeFile(header string, data int) []byte {
 }
 
 func TestHostile(t *testing.T) {
-	pt := testkit.Must(os.ReadFile("testdata/torch.pt"))
+	pt := testkit.ReadGolden("testdata/torch.pt")
 	header := func(descr, shape string) string {
 		return "{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }\n"
 	}
@@ -271,7 +269,7 @@ func mostMemory(file int) uint64 {
 // TestTruncated reads every beginning of every file, and every file with every byte
 // changed.
 func TestTruncated(t *testing.T) {
-	for name, file := range files(t) {
+	for name, file := range files() {
 		for n := range file {
 			if _, err := Read(bytes.NewReader(file[:n]), int64(n)); err == nil {
 				t.Errorf("%s: no error of its first %d bytes", name, n)
@@ -285,19 +283,10 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-func files(t testing.TB) map[string][]byte {
-	paths, err := filepath.Glob("testdata/*.*")
-	if err != nil || len(paths) == 0 {
-		t.Fatal(paths, err)
-	}
+func files() map[string][]byte {
 	all := make(map[string][]byte)
-	for _, path := range paths {
-		if filepath.Ext(path) == ".py" {
-			continue
-		}
-		if all[path], err = os.ReadFile(path); err != nil {
-			t.Fatal(err)
-		}
+	for _, path := range append(testkit.Must(filepath.Glob("testdata/*.[ns]*")), "testdata/torch.pt") {
+		all[path] = testkit.ReadGolden(path)
 	}
 	return all
 }
@@ -329,7 +318,7 @@ func TestConversions(t *testing.T) {
 
 // FuzzRead: no file makes it panic or take more memory than a multiple of its size.
 func FuzzRead(f *testing.F) {
-	for _, file := range files(f) {
+	for _, file := range files() {
 		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
