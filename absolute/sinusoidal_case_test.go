@@ -70,8 +70,9 @@ var (
 			return rows64Call[float32](a)
 		},
 		Digests: func(add testkit.AddDigest) {
-			add("SinusoidalRows64/positions=int32", digestRows64[int32])
-			add("SinusoidalRows64/positions=float32", digestRows64[float32])
+			zeros := func(_ *testkit.Digest, n int) []float64 { return make([]float64, n) }
+			add("SinusoidalRows64/positions=int32", digestTokens([]int{3}, zeros, absolute.SinusoidalRows64[int32]))
+			add("SinusoidalRows64/positions=float32", digestTokens([]int{3}, zeros, absolute.SinusoidalRows64[float32]))
 		},
 	})
 	_ = testkit.Register(testkit.Case{Function: "Sinusoidal.Shift",
@@ -82,15 +83,9 @@ var (
 			return e.Shift(make([]float32, 40*e.cfg.Dim), make([]int32, 40))
 		},
 		Digests: func(add testkit.AddDigest) {
-			add("Sinusoidal.Shift", func(d *testkit.Digest) {
-				for order := range absolute.CosThenSin + 1 {
-					e := digestSinusoidal(d, order)
-					const tokens = 12
-					rows := testkit.DigestElements[float32](d, tokens*e.cfg.Dim)
-					d.Must(e.Shift(rows, d.Positions(tokens*e.cfg.Axes)))
-					d.Add(rows)
-				}
-			})
+			add("Sinusoidal.Shift", digestTokens([]int{12}, testkit.DigestElements[float32], func(rows []float32, s *absolute.Sinusoidal, deltas []int32) error {
+				return s.Shift(rows, deltas)
+			}))
 		},
 	})
 	_ = testkit.Register(testkit.Case{Function: "Sinusoidal.ShiftMatrix",
@@ -341,25 +336,19 @@ func digestPositions[P absolute.Position](d *testkit.Digest, n int) []P {
 
 // digestRows writes rows to elements, or adds them.
 func digestRows[T posenc.Element, P absolute.Position](write func([]T, *absolute.Sinusoidal, []P) error) func(*testkit.Digest) {
+	return digestTokens([]int{1, 40}, testkit.DigestElements[T], write)
+}
+
+func digestTokens[X any, P absolute.Position](counts []int, fill func(*testkit.Digest, int) []X, write func([]X, *absolute.Sinusoidal, []P) error) func(*testkit.Digest) {
 	return func(d *testkit.Digest) {
 		for order := range absolute.CosThenSin + 1 {
 			e := digestSinusoidal(d, order)
-			for _, tokens := range []int{1, 40} {
-				x := testkit.DigestElements[T](d, tokens*e.cfg.Dim)
+			for _, tokens := range counts {
+				x := fill(d, tokens*e.cfg.Dim)
 				d.Must(write(x, e.Sinusoidal, digestPositions[P](d, tokens*e.cfg.Axes)))
 				d.Add(x)
 			}
 		}
-	}
-}
-
-func digestRows64[P absolute.Position](d *testkit.Digest) {
-	for order := range absolute.CosThenSin + 1 {
-		e := digestSinusoidal(d, order)
-		const tokens = 3
-		rows := make([]float64, tokens*e.cfg.Dim)
-		d.Must(absolute.SinusoidalRows64(rows, e.Sinusoidal, digestPositions[P](d, tokens*e.cfg.Axes)))
-		d.Add(rows)
 	}
 }
 
