@@ -1,7 +1,6 @@
 package relative_test
 
 import (
-	"math"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -18,61 +17,41 @@ func TestShawAgainstPyTorch(t *testing.T) {
 		MaxDistance                   int `json:"max_distance"`
 		Bias, Scores, Weights, Output float32s
 	}](t, "testdata/shaw.json", 4) {
-		columns := 2*c.MaxDistance + 1
-		q, k, v := headed(0, c.Heads, c.Tokens, c.Dim), headed(5000, c.Heads, c.Tokens, c.Dim), headed(15000, c.Heads, c.Tokens, c.Dim)
-		aK, aV := posenc.View[float32]{Data: testkit.GoldenInputs(10000, columns*c.Dim), Heads: 1}, posenc.View[float32]{Data: testkit.GoldenInputs(20000, columns*c.Dim), Heads: 1}
-		column := func(query, key int) int { return min(max(key-query, -c.MaxDistance), c.MaxDistance) + c.MaxDistance }
-		tile := relative.Scores{Data: make([]float32, c.Heads*c.Tokens*c.Tokens), Heads: c.Heads, Queries: c.Tokens, Keys: c.Tokens}
-		products := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
-		content := c.Model == "paper"
+		columns, content := 2*c.MaxDistance+1, c.Model == "paper"
+		tokens, distances := relative.ProductShape{Tokens: c.Tokens, Columns: c.Tokens, HeadDim: c.Dim}, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: c.Dim}
+		input := func(start int) []float32 { return testkit.GoldenInputs(start, c.Heads*c.Tokens*c.Dim) }
+		additions := c.Dim
 		if content {
-			testkit.NoError(t, relative.DotProducts(relative.Products{Data: tile.Data}, q, nil, k, relative.ProductShape{Tokens: c.Tokens, Columns: c.Tokens, HeadDim: c.Dim}))
+			additions++ // PyTorch adds vectors before it multiplies, or we products
 		}
-		testkit.NoError(t,
-			relative.DotProducts(products, q, nil, aK, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: c.Dim}),
-			relative.AddShaw(tile, products, c.MaxDistance),
-		)
-		scale := float32(1 / math.Sqrt(float64(c.Dim))) // a power of two
-		for i, want := range append(c.Bias, c.Scores...) {
-			row, query, key := i/c.Tokens, i/c.Tokens%c.Tokens, i%c.Tokens
-			x := q.Data[row*c.Dim:][:c.Dim]
-			terms, additions := magnitudes(x, nil, aK.Data[column(query, key)*c.Dim:]), c.Dim
+		compareSums(t, c.Model, additions, append(c.Bias, c.Scores...), func(of func(x []float32) []float32) []float32 {
+			q, k := headed(of(input(0)), c.Heads, c.Tokens, c.Dim), headed(of(input(5000)), c.Heads, c.Tokens, c.Dim)
+			relativeKeys := posenc.View[float32]{Data: of(testkit.GoldenInputs(10000, columns*c.Dim)), Heads: 1}
+			tile := relative.Scores{Data: make([]float32, c.Heads*c.Tokens*c.Tokens), Heads: c.Heads, Queries: c.Tokens, Keys: c.Tokens}
+			products := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
 			if content {
-				// PyTorch adds vectors before it multiplies, or we products: one more rounding.
-				terms += magnitudes(x, nil, k.Data[(row/c.Tokens*c.Tokens+key)*c.Dim:])
-				additions++
+				testkit.NoError(t, relative.DotProducts(relative.Products{Data: tile.Data}, q, nil, k, tokens))
 			}
-			if bound := sumBound(additions, terms) * float64(scale); !(math.Abs(float64(tile.Data[i]*scale-want)) <= bound) {
-				t.Fatalf("%s: the score of query %d and key %d is %v, want %v within %v", c.Model, query, key, tile.Data[i]*scale, want, bound)
-			}
-		}
+			testkit.NoError(t, relative.DotProducts(products, q, nil, relativeKeys, distances), relative.AddShaw(tile, products, c.MaxDistance))
+			return scaled(tile.Data, c.Dim)
+		})
 		if !content {
 			continue
 		}
-		// From PyTorch's weights on, so that its exponentials do not count.
-		tile.Data = c.Weights
-		sums := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
-		output := posenc.View[float32]{Data: make([]float32, len(c.Output)), Heads: c.Heads, TokenStride: c.Dim, HeadStride: c.Tokens * c.Dim}
-		values := make([]float64, len(c.Output)) // the sum of magnitudes
-		for i := range c.Output {
-			row, d := i/c.Dim, i%c.Dim
-			for key := range c.Tokens {
-				weight := c.Weights[row*c.Tokens+key]
-				value, relative := v.Data[(row/c.Tokens*c.Tokens+key)*c.Dim+d], aV.Data[column(row%c.Tokens, key)*c.Dim+d]
-				output.Data[i] += float32(weight * value)
-				values[i] += math.Abs(float64(weight)) * (math.Abs(float64(value)) + math.Abs(float64(relative)))
-			}
-		}
-		testkit.NoError(t,
-			relative.SumShaw(sums, tile, c.MaxDistance),
-			relative.AddValues(output, sums, aV, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: c.Dim}),
-		)
-		for i, want := range c.Output {
-			// Up to as many additions of weights, of values and of both halves as keys.
-			if bound := sumBound(3*c.Tokens, values[i]); !(math.Abs(float64(output.Data[i]-want)) <= bound) {
-				t.Fatalf("output %d is %v, want %v within %v", i, output.Data[i], want, bound)
-			}
-		}
+		// From PyTorch's weights on, so that its exponentials do not count: up to as many additions of
+		// weights, of values and of both halves as keys.
+		compareSums(t, "output", 3*c.Tokens, c.Output, func(of func(x []float32) []float32) []float32 {
+			weights := relative.Scores{Data: of(c.Weights), Heads: c.Heads, Queries: c.Tokens, Keys: c.Tokens}
+			sums := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
+			output := headed(make([]float32, len(c.Output)), c.Heads, c.Tokens, c.Dim)
+			relativeValues := posenc.View[float32]{Data: of(testkit.GoldenInputs(20000, columns*c.Dim)), Heads: 1}
+			testkit.NoError(t,
+				relative.AddValues(output, relative.Products{Data: weights.Data}, headed(of(input(15000)), c.Heads, c.Tokens, c.Dim), tokens),
+				relative.SumShaw(sums, weights, c.MaxDistance),
+				relative.AddValues(output, sums, relativeValues, distances),
+			)
+			return output.Data
+		})
 	}
 }
 

@@ -98,28 +98,19 @@ func TestTransformerXLAgainstTransformers(t *testing.T) {
 		Heads, Queries, Keys, Dim, First, Columns int
 		Scores                                    float32s
 	}](t, "testdata/transformerxl.json", 4) {
-		tokens := func(start, n int) posenc.View[float32] {
-			return posenc.View[float32]{Data: testkit.GoldenInputs(start, n*c.Heads*c.Dim), Heads: c.Heads}
-		}
-		q, k, r := tokens(0, c.Queries), tokens(5000, c.Keys), tokens(10000, c.Columns)
-		u, v := testkit.GoldenInputs(40000, c.Heads*c.Dim), testkit.GoldenInputs(41000, c.Heads*c.Dim)
-		scores, products := make([]float32, c.Heads*c.Queries*c.Keys), make([]float32, c.Heads*c.Queries*c.Columns)
-		testkit.NoError(t,
-			relative.DotProducts(relative.Products{Data: scores}, q, u, k, relative.ProductShape{Tokens: c.Queries, Columns: c.Keys, HeadDim: c.Dim}),
-			relative.DotProducts(relative.Products{Data: products}, q, v, r, relative.ProductShape{Tokens: c.Queries, Columns: c.Columns, HeadDim: c.Dim}),
-			relative.AddTransformerXL(relative.Scores{Data: scores, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}, relative.Products{Data: products}, relative.Distances{First: c.First, Count: c.Columns}),
-		)
-		scale := float32(1 / math.Sqrt(float64(c.Dim))) // a power of two
-		for i, want := range c.Scores {
-			h, query, key := i/c.Keys/c.Queries, i/c.Keys%c.Queries, i%c.Keys
-			column := c.First - (c.Keys - c.Queries + query - key)
-			row := func(x posenc.View[float32], token int) []float32 { return x.Data[(token*c.Heads+h)*c.Dim:][:c.Dim] }
-			terms := magnitudes(row(q, query), u[h*c.Dim:], row(k, key)) + magnitudes(row(q, query), v[h*c.Dim:], row(r, column))
-			// One more addition joins the summands.
-			if bound := sumBound(c.Dim+1, terms) * float64(scale); !(math.Abs(float64(scores[i]*scale-want)) <= bound) {
-				t.Fatalf("%s: the score of query %d and key %d is %v, want %v within %v", c.Model, query, key, scores[i]*scale, want, bound)
+		// One more addition joins the summands.
+		compareSums(t, c.Model, c.Dim+1, c.Scores, func(of func(x []float32) []float32) []float32 {
+			tokens := func(start, n int) posenc.View[float32] {
+				return posenc.View[float32]{Data: of(testkit.GoldenInputs(start, n*c.Heads*c.Dim)), Heads: c.Heads}
 			}
-		}
+			scores, products := make([]float32, c.Heads*c.Queries*c.Keys), make([]float32, c.Heads*c.Queries*c.Columns)
+			testkit.NoError(t,
+				relative.DotProducts(relative.Products{Data: scores}, tokens(0, c.Queries), tokens(40000, 1).Data, tokens(5000, c.Keys), relative.ProductShape{Tokens: c.Queries, Columns: c.Keys, HeadDim: c.Dim}),
+				relative.DotProducts(relative.Products{Data: products}, tokens(0, c.Queries), tokens(41000, 1).Data, tokens(10000, c.Columns), relative.ProductShape{Tokens: c.Queries, Columns: c.Columns, HeadDim: c.Dim}),
+				relative.AddTransformerXL(relative.Scores{Data: scores, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}, relative.Products{Data: products}, relative.Distances{First: c.First, Count: c.Columns}),
+			)
+			return scaled(scores, c.Dim)
+		})
 	}
 }
 

@@ -3,7 +3,6 @@ package relative_test
 import (
 	"cmp"
 	"errors"
-	"math"
 	"slices"
 	"testing"
 
@@ -14,38 +13,26 @@ import (
 
 // Products with the projected positions of transformers' DeBERTa.
 func TestDotProductsAgainstDeBERTa(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Tokens        int
-			C2P, P2C      float32s
-			PositionKey   float32s `json:"position_key"`
-			PositionQuery float32s `json:"position_query"`
-		}
-	}
-	testkit.ReadJSON("testdata/deberta.json", &vectors)
+	const heads, dim = 2, 8
 	tested := 0
-	for _, c := range vectors.Cases {
-		const heads, dim = 2, 8
-		for _, side := range []struct {
-			start          int
-			vectors, wants []float32
-		}{{0, c.PositionKey, c.C2P}, {1000, c.PositionQuery, c.P2C}} {
+	for _, c := range testkit.ReadCases[struct {
+		Tokens        int
+		C2P, P2C      float32s
+		PositionKey   float32s `json:"position_key"`
+		PositionQuery float32s `json:"position_query"`
+	}](t, "testdata/deberta.json", 9) {
+		for start, side := range map[int]struct{ vectors, want []float32 }{0: {c.PositionKey, c.C2P}, 1000: {c.PositionQuery, c.P2C}} {
 			if side.vectors == nil {
 				continue
 			}
 			tested++
 			columns := len(side.vectors) / heads / dim
-			x := headed(side.start, heads, c.Tokens, dim)
-			v := posenc.View[float32]{Data: side.vectors, Heads: heads, TokenStride: dim, HeadStride: columns * dim}
-			got := make([]float32, len(side.wants))
-			testkit.NoError(t, relative.DotProducts(relative.Products{Data: got}, x, nil, v, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: dim}))
-			for i, want := range side.wants {
-				row, column := i/columns, i/columns/c.Tokens*columns+i%columns
-				bound := sumBound(dim, magnitudes(x.Data[row*dim:][:dim], nil, v.Data[column*dim:]))
-				if !(math.Abs(float64(got[i]-want)) <= bound) {
-					t.Fatalf("product %d is %v, want %v within %v", i, got[i], want, bound)
-				}
-			}
+			compareSums(t, "products", dim, side.want, func(of func(x []float32) []float32) []float32 {
+				x := headed(of(testkit.GoldenInputs(start, heads*c.Tokens*dim)), heads, c.Tokens, dim)
+				got := make([]float32, len(side.want))
+				testkit.NoError(t, relative.DotProducts(relative.Products{Data: got}, x, nil, headed(of(side.vectors), heads, columns, dim), relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: dim}))
+				return got
+			})
 		}
 	}
 	if tested != 4 {
