@@ -15,54 +15,40 @@ import (
 const interpolationError = 0x1p-17
 
 func TestInterpolateVectors(t *testing.T) {
+	// The options are those that the documentation of InterpolateGrid has for each model.
+	options := map[string]absolute.InterpolateGridOptions{
+		"qwen3_vl":     {Bilinear: true, AlignCorners: true, MergeSize: 2},
+		"inkling2":     {Bilinear: true, MergeSize: 2},
+		"paddleocr_vl": {Bilinear: true},
+		"muse_glimmer": {Bilinear: true, ZeroPadding: true},
+		"muse_spark":   {Bilinear: true, ZeroPadding: true},
+		"kimi_k25":     {},
+	}
 	v := loadLearned()
-	if len(v.Linear) != 6 || len(v.Bicubic) != 6 || len(v.Antialias) != 11 || len(v.Models) != 36 {
-		t.Fatalf("%d, %d, %d and %d cases, want 6, 6, 11 and 36", len(v.Linear), len(v.Bicubic), len(v.Antialias), len(v.Models))
-	}
-	compare := func(c *learnedGrid, interpolate func(dst, src []float32) error) {
-		t.Helper()
-		want := testkit.Hex[float32](c.Dst)
-		got := make([]float32, len(want))
-		testkit.NoError(t, interpolate(got, testkit.Hex[float32](c.Src)))
-		for i := range want {
-			if !(math.Abs(float64(got[i])-float64(want[i])) <= interpolationError) {
-				t.Fatalf("%s, %v to %v: element %d is %v, want %v", c.Model, c.From, c.To, i, got[i], want[i])
-			}
+	for i, list := range [][]learnedGrid{v.Linear, v.Bicubic, v.Antialias, v.Models} {
+		if want := []int{6, 6, 11, 36}[i]; len(list) != want {
+			t.Fatalf("list %d: %d cases, want %d", i, len(list), want)
 		}
-	}
-	grids := func(cases []learnedGrid, optionsOf func(model string) absolute.InterpolateGridOptions) {
-		t.Helper()
-		for _, c := range cases {
-			o := optionsOf(c.Model)
-			o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth, o.Dim = c.To[0], c.To[1], c.From[0], c.From[1], c.Dim
+		for _, c := range list {
+			o, known := options[c.Model]
+			o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth, o.Dim, o.Antialias = c.To[0], c.To[1], c.From[0], c.From[1], c.Dim, i == 2
 			if c.Model == "muse_spark" {
 				o.DstHeight, o.DstWidth = o.DstWidth, o.DstHeight
 			}
-			compare(&c, func(dst, src []float32) error { return absolute.InterpolateGrid(dst, src, o) })
+			want, src := testkit.Hex[float32](c.Dst), testkit.Hex[float32](c.Src)
+			got := make([]float32, len(want))
+			if i == 0 {
+				testkit.NoError(t, absolute.InterpolateTable(got, src, c.Dim))
+			} else {
+				testkit.NoError(t, absolute.InterpolateGrid(got, src, o))
+			}
+			for j := range want {
+				if !known && i == 3 || !(math.Abs(float64(got[j])-float64(want[j])) <= interpolationError) {
+					t.Fatalf("list %d, %s, %v to %v: element %d is %v, want %v", i, c.Model, c.From, c.To, j, got[j], want[j])
+				}
+			}
 		}
 	}
-	for _, c := range v.Linear {
-		compare(&c, func(dst, src []float32) error { return absolute.InterpolateTable(dst, src, c.Dim) })
-	}
-	grids(v.Bicubic, func(string) absolute.InterpolateGridOptions { return absolute.InterpolateGridOptions{} })
-	grids(v.Antialias, func(string) absolute.InterpolateGridOptions {
-		return absolute.InterpolateGridOptions{Antialias: true}
-	})
-	// The options are those that the documentation of InterpolateGrid has for each model.
-	grids(v.Models, func(model string) absolute.InterpolateGridOptions {
-		o, ok := map[string]absolute.InterpolateGridOptions{
-			"qwen3_vl":     {Bilinear: true, AlignCorners: true, MergeSize: 2},
-			"inkling2":     {Bilinear: true, MergeSize: 2},
-			"paddleocr_vl": {Bilinear: true},
-			"muse_glimmer": {Bilinear: true, ZeroPadding: true},
-			"muse_spark":   {Bilinear: true, ZeroPadding: true},
-			"kimi_k25":     {},
-		}[model]
-		if !ok {
-			t.Fatalf("no options for %s", model)
-		}
-		return o
-	})
 }
 
 // Weights have the bits of transformers, and a grid that is interpolated with Float32 is their sum.

@@ -1,12 +1,9 @@
 package absolute_test
 
 import (
-	"errors"
-
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 var _ = testkit.Register(testkit.Case{Function: "AddEmbeddings", RoundsTwice: true,
@@ -18,15 +15,6 @@ var _ = testkit.Register(testkit.Case{Function: "AddEmbeddings", RoundsTwice: tr
 			return testkit.OfType(a, embeddingsCall[float32, posenc.Float16], embeddingsCall[posenc.Float16, posenc.Float16], embeddingsCall[posenc.BFloat16, posenc.Float16])(a)
 		}
 		return testkit.OfType(a, embeddingsCall[float32, posenc.BFloat16], embeddingsCall[posenc.Float16, posenc.BFloat16], embeddingsCall[posenc.BFloat16, posenc.BFloat16])(a)
-	},
-	Long: func() error {
-		const wide, many = kernels.MaxCallElements + 5, 1000
-		ids := make([]int32, many)
-		return errors.Join(
-			absolute.AddEmbeddings(make([]float32, 2*wide), wide, absolute.Embedding[float32]{Table: make([]float32, wide), IDs: ids[:2]}),
-			absolute.AddEmbeddings(make([]float32, 500*many), 500, absolute.Embedding[float32]{Table: make([]float32, 500), IDs: ids}),
-			absolute.AddEmbeddings(make([]posenc.Float16, 2*wide), wide, absolute.Embedding[float32]{Table: make([]float32, wide), IDs: ids[:2]}),
-			absolute.AddEmbeddings(make([]float32, 2*wide), wide, absolute.Embedding[posenc.Float16]{Table: make([]posenc.Float16, wide), IDs: ids[:2]}))
 	},
 	Digests: func(add testkit.AddDigest) {
 		add.Pairs("AddEmbeddings", "type", "table", [3][3]func(*testkit.Digest){

@@ -8,6 +8,7 @@ import (
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 var (
@@ -35,10 +36,6 @@ var (
 			}
 			return testkit.OfType(a, rowsCall[float32, float32], rowsCall[posenc.Float16, float32], rowsCall[posenc.BFloat16, float32])(a)
 		},
-		Long: func() error {
-			e := longEncoding()
-			return absolute.SinusoidalRows(make([]float32, 40*e.cfg.Dim), e.Sinusoidal, make([]int32, 40))
-		},
 		Digests: func(add testkit.AddDigest) {
 			add.Types("SinusoidalRows/positions=int32", digestRows(absolute.SinusoidalRows[float32, int32]), digestRows(absolute.SinusoidalRows[posenc.Float16, int32]), digestRows(absolute.SinusoidalRows[posenc.BFloat16, int32]))
 			add.Types("SinusoidalRows/positions=float32", digestRows(absolute.SinusoidalRows[float32, float32]), digestRows(absolute.SinusoidalRows[posenc.Float16, float32]), digestRows(absolute.SinusoidalRows[posenc.BFloat16, float32]))
@@ -50,12 +47,6 @@ var (
 				return testkit.OfType(a, addCall[float32, int32], addCall[posenc.Float16, int32], addCall[posenc.BFloat16, int32])(a)
 			}
 			return testkit.OfType(a, addCall[float32, float32], addCall[posenc.Float16, float32], addCall[posenc.BFloat16, float32])(a)
-		},
-		Long: func() error {
-			e := longEncoding()
-			return errors.Join(
-				absolute.AddSinusoidal(make([]float32, 40*e.cfg.Dim), e.Sinusoidal, make([]int32, 40), 1),
-				absolute.AddSinusoidal(make([]posenc.Float16, 40*e.cfg.Dim), e.Sinusoidal, make([]int32, 40), 1))
 		},
 		Digests: func(add testkit.AddDigest) {
 			add.Types("AddSinusoidal/positions=int32", digestRows(adding[float32, int32]), digestRows(adding[posenc.Float16, int32]), digestRows(adding[posenc.BFloat16, int32]))
@@ -78,10 +69,7 @@ var (
 	_ = testkit.Register(testkit.Case{Function: "Sinusoidal.Shift",
 		Call:    shiftCall,
 		OnStack: func() error { return errors.Join(callsOnStack[float32](), callsOnStack[posenc.BFloat16]()) },
-		Long: func() error {
-			e := longEncoding()
-			return e.Shift(make([]float32, 40*e.cfg.Dim), make([]int32, 40))
-		},
+		Long:    longCalls,
 		Digests: func(add testkit.AddDigest) {
 			add("Sinusoidal.Shift", digestTokens([]int{12}, testkit.DigestElements[float32], func(rows []float32, s *absolute.Sinusoidal, deltas []int32) error {
 				return s.Shift(rows, deltas)
@@ -112,12 +100,6 @@ func must(s *absolute.Sinusoidal, err error) *absolute.Sinusoidal {
 
 var vaswani8, vaswani96, marian96 = must(absolute.Vaswani(8)), must(absolute.Vaswani(96)), must(absolute.Marian(96))
 
-// longEncoding has rows as long as they may be.
-func longEncoding() encoding {
-	cfg := absolute.SinusoidalConfig{Dim: 1 << 16, InvFreq: make([]float64, 1<<15), Axes: 1}
-	return encoding{Sinusoidal: must(absolute.NewSinusoidal(cfg)), cfg: cfg}
-}
-
 // callsOnStack calls every function that takes slices.
 func callsOnStack[T posenc.Element]() error {
 	var x [40 * 96]T
@@ -141,6 +123,20 @@ func callsOnStack[T posenc.Element]() error {
 		absolute.InterpolateTable(rows[:40], src[:24], 8), absolute.GridWeights(indices[:], rows[:96], grid),
 		absolute.PaddedPositions(positions[:], mask[:], 1),
 		absolute.DETRPositions(rows[:80], mask[:], absolute.DETRPositionsOptions{Height: 5, Width: 8, NormalizeTo: 2 * math.Pi}))
+}
+
+// longCalls is for rows as long as they may be, and many.
+func longCalls() error {
+	const dim, wide, many = 1 << 16, kernels.MaxCallElements + 5, 1000
+	s := must(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: dim, InvFreq: make([]float64, dim/2)}))
+	ids, rows, halves := make([]int32, many), make([]float32, 40*dim), make([]posenc.Float16, 40*dim)
+	return errors.Join(
+		absolute.SinusoidalRows(rows, s, ids[:40]), s.Shift(rows, ids[:40]),
+		absolute.AddSinusoidal(rows, s, ids[:40], 1), absolute.AddSinusoidal(halves, s, ids[:40], 1),
+		absolute.AddEmbeddings(rows[:2*wide], wide, absolute.Embedding[float32]{Table: make([]float32, wide), IDs: ids[:2]}),
+		absolute.AddEmbeddings(rows[:500*many], 500, absolute.Embedding[float32]{Table: make([]float32, 500), IDs: ids}),
+		absolute.AddEmbeddings(halves[:2*wide], wide, absolute.Embedding[float32]{Table: make([]float32, wide), IDs: ids[:2]}),
+		absolute.AddEmbeddings(rows[:2*wide], wide, absolute.Embedding[posenc.Float16]{Table: make([]posenc.Float16, wide), IDs: ids[:2]}))
 }
 
 // plainRow is the row of a token at a position on each axis, element by element.

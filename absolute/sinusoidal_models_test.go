@@ -160,16 +160,18 @@ func (m *model) describe(p modelParameters) modelRows {
 	return rows
 }
 
-// outOfRange reports whether some frequency is. Near the ends of the range it is not known.
-func (m *modelRows) outOfRange() (out, known bool) {
+// outOfRange reports whether some frequency is. Near the ends of the range it is not known, and
+// no call comes there.
+func (m *modelRows) outOfRange() bool {
+	out := false
 	for k := range m.n {
 		w := m.frequency(float64(k))
 		if math.Abs(w-0x1p50) < 0x1p20 || math.Abs(w-0x1p-900) < 0x1p-930 {
-			return false, false
+			return false
 		}
 		out = out || !(w >= 0x1p-900 && w < 0x1p50)
 	}
-	return out, true
+	return out
 }
 
 // element returns element i of the row at the positions, one of each axis, and how
@@ -228,11 +230,7 @@ func (m *model) register() {
 				},
 				Right: func() bool {
 					rows := m.describe(p)
-					if !rows.right {
-						return false
-					}
-					out, _ := rows.outOfRange()
-					return !out
+					return rows.right && !rows.outOfRange()
 				},
 				Allocates: testkit.Constructed,
 			}
@@ -255,20 +253,16 @@ func (m *modelRows) check(s *absolute.Sinusoidal, positions []int32) {
 	if slices.ContainsFunc(absolute.InvFreq(s), func(w float64) bool { return w > 0x1p40 }) {
 		return // some positions are too far
 	}
-	positions = positions[:len(positions)/m.axes*m.axes]
-	tokens := len(positions) / m.axes
-	rows, rows64 := make([]float32, tokens*m.dim), make([]float64, tokens*m.dim)
-	if err := errors.Join(absolute.SinusoidalRows(rows, s, positions), absolute.SinusoidalRows64(rows64, s, positions)); err != nil {
-		panic(err)
-	}
-	at := make([]int32, m.axes)
-	for i := range rows {
-		for a := range at {
-			at[a] = positions[a*tokens+i/m.dim]
+	row, row64 := make([]float32, m.dim), make([]float64, m.dim)
+	for at := range slices.Chunk(positions[:len(positions)/m.axes*m.axes], m.axes) {
+		if err := errors.Join(absolute.SinusoidalRows(row, s, at), absolute.SinusoidalRows64(row64, s, at)); err != nil {
+			panic(err)
 		}
-		want, margin := m.element(at, i%m.dim)
-		if math.Abs(float64(rows[i])-want) > margin || math.Abs(rows64[i]-want) > margin {
-			panic(fmt.Sprintf("element %d at %v is %v and %v, want %v within %v", i%m.dim, at, rows[i], rows64[i], want, margin))
+		for i := range row {
+			want, margin := m.element(at, i)
+			if math.Abs(float64(row[i])-want) > margin || math.Abs(row64[i]-want) > margin {
+				panic(fmt.Sprintf("element %d at %v is %v and %v, want %v within %v", i, at, row[i], row64[i], want, margin))
+			}
 		}
 	}
 }

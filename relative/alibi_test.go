@@ -1,7 +1,6 @@
 package relative_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -135,13 +134,8 @@ var _ = testkit.Register(testkit.Case{
 			return score + float32(slope*float32(distance))
 		})
 	},
-	OnStack: callsOnStack,
-	Long: func() (err error) {
-		for _, form := range []relative.ALiBiForm{relative.CausalALiBi, relative.SymmetricALiBi, relative.KeyALiBi} {
-			err = errors.Join(err, longScores(func(s relative.Scores) error { return relative.AddALiBi(s, []float32{0.5}, form) }))
-		}
-		return err
-	},
+	OnStack:      callsOnStack,
+	Long:         longCalls,
 	CallElements: kernels.MaxCallScores,
 	Digests: func(add testkit.AddDigest) {
 		for form, name := range []string{relative.CausalALiBi: "CausalALiBi", relative.SymmetricALiBi: "SymmetricALiBi", relative.KeyALiBi: "KeyALiBi"} {

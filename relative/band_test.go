@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -55,13 +54,6 @@ var _ = testkit.Register(testkit.Case{
 			func(s relative.Scores, p relative.Products) error { return relative.AddBand(s, p, distances) },
 			func(query, key int) int { return distances.First + distanceOf(&s, query, key) })
 	},
-	Long: func() error {
-		return longScores(func(s relative.Scores) error {
-			s.FirstQuery = s.Keys - s.Queries
-			return relative.AddBand(s, relative.Products{Data: make([]float32, len(s.Data))}, relative.Distances{First: s.Keys - 1, Count: s.Keys})
-		})
-	},
-	CallElements: kernels.MaxCallScores,
 	Digests: func(add testkit.AddDigest) {
 		add("AddBand", func(d *testkit.Digest) {
 			for _, extent := range []int{1, 16, 300} {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -143,12 +142,6 @@ var (
 				},
 			}
 		},
-		Long: func() error { // more queries and keys than a piece has
-			s := relative.Scores{Data: make([]float32, 1100*1100), Heads: 1, Queries: 1100, Keys: 1100}
-			products := relative.Products{Data: make([]float32, 1100*8)}
-			return relative.AddDeBERTa(s, fourBuckets, relative.DeBERTaProducts{ContentToPosition: products, PositionToContent: products, Divisor: 2})
-		},
-		CallElements: kernels.MaxCallScores,
 		Digests: func(add testkit.AddDigest) {
 			digestDeBERTa(add, "AddDeBERTa", func(d *testkit.Digest, positions int, b *relative.DeBERTaBuckets) {
 				for which := range 3 {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -210,11 +209,7 @@ var (
 				return score + table[((rows+height-1)*(2*width-1)+columns+width-1)*heads+s.FirstHead+head]
 			})
 		},
-		Long: func() error {
-			return relative.AddSwin(relative.Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, largeSwin)
-		},
-		CallElements: kernels.MaxCallScores,
-		Digests:      func(add testkit.AddDigest) { add("AddSwin", digestSwin) },
+		Digests: func(add testkit.AddDigest) { add("AddSwin", digestSwin) },
 	})
 )
 

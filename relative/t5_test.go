@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -133,11 +132,7 @@ var (
 				return score + weights[b.Bucket(distanceOf(&s, query, key))*heads+s.FirstHead+head]
 			})
 		},
-		Long: func() error {
-			return longScores(func(s relative.Scores) error { return relative.AddT5(s, t5OfTwoHeads) })
-		},
-		CallElements: kernels.MaxCallScores,
-		Digests:      func(add testkit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
+		Digests: func(add testkit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
 	})
 )
 

@@ -267,13 +267,23 @@ func callsOnStack() error {
 		relative.TransformerXLPositions(positions[:], 5), relative.XLNetPositions(positions[:], relative.XLNetOptions{Keys: 4, Backward: true}))
 }
 
-// longScores adds to a long row of scores, and to many.
-func longScores(add func(s relative.Scores) error) error {
-	const keys = 1<<17 + 24
-	return errors.Join(
-		add(relative.Scores{Data: make([]float32, keys), Heads: 1, Queries: 1, Keys: keys}),
-		add(relative.Scores{Data: make([]float32, 300*500), Heads: 1, Queries: 300, Keys: 500}),
-	)
+// longCalls adds to a long row of scores and to many, of more queries and keys than a piece has.
+func longCalls() (err error) {
+	for _, shape := range [][2]int{{1, 1<<17 + 24}, {300, 500}, {1100, 1024}} {
+		s := relative.Scores{Heads: 1, Queries: shape[0], Keys: shape[1], FirstQuery: shape[1] - shape[0]}
+		s.Data = make([]float32, s.Queries*s.Keys)
+		products, distances := relative.Products{Data: make([]float32, len(s.Data))}, relative.Distances{First: s.Keys - 1, Count: s.Keys}
+		ofBuckets := relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: products.Data[:s.Queries*8]}, Divisor: 2}
+		if s.Queries > 1 {
+			ofBuckets.PositionToContent.Data = products.Data[:s.Keys*8]
+		}
+		err = errors.Join(err, relative.AddT5(s, t5OfTwoHeads), relative.AddDeBERTa(s, fourBuckets, ofBuckets),
+			relative.AddBand(s, products, distances), relative.AddTransformerXL(s, products, distances))
+		for _, form := range []relative.ALiBiForm{relative.CausalALiBi, relative.SymmetricALiBi, relative.KeyALiBi} {
+			err = errors.Join(err, relative.AddALiBi(s, []float32{0.5}, form))
+		}
+	}
+	return errors.Join(err, relative.AddSwin(relative.Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, largeSwin))
 }
 
 // scoresInMemory is a tile of scores and the memory in which it lies.

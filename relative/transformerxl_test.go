@@ -7,7 +7,6 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -151,13 +150,6 @@ var (
 				func(s relative.Scores, p relative.Products) error { return relative.AddTransformerXL(s, p, distances) },
 				func(query, key int) int { return distances.First + distanceOf(&s, query, key) })
 		},
-		Long: func() error {
-			return longScores(func(s relative.Scores) error {
-				s.FirstQuery = s.Keys - s.Queries
-				return relative.AddTransformerXL(s, relative.Products{Data: make([]float32, len(s.Data))}, relative.Distances{First: s.Keys - 1, Count: s.Keys})
-			})
-		},
-		CallElements: kernels.MaxCallScores,
 		Digests: func(add testkit.AddDigest) {
 			add("AddRelativeShift", func(d *testkit.Digest) {
 				digestTiles(d, func(s relative.Scores) error {

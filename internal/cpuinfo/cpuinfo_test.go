@@ -25,6 +25,18 @@ func TestBytes(t *testing.T) {
 
 func TestName(t *testing.T) {
 	const arm = "CPU implementer : 0x41\nCPU part : 0xd40\n"
+	const two = `processor	: 0
+Features	: fp asimd evtstrm aes
+CPU implementer	: 0x41
+CPU architecture: 8
+CPU variant	: 0x1
+CPU part	: 0xd40
+CPU revision	: 1
+
+processor	: 1
+CPU implementer	: 0x41
+CPU part	: 0xd05
+`
 	for _, tt := range []struct {
 		cpu                         cpuid.CPUInfo
 		architecture, cpuinfo, want string
@@ -32,6 +44,8 @@ func TestName(t *testing.T) {
 		{cpuid.CPUInfo{BrandName: "X", Family: 6, Model: 143}, "amd64", "", "X, family 6 model 143"},
 		{cpuid.CPUInfo{BrandName: "X", Family: 65}, "arm64", arm, "X"},
 		{cpuid.CPUInfo{Family: 65}, "arm64", arm, "ARM implementer 0x41 part 0xd40 variant  revision "},
+		{cpuid.CPUInfo{}, "arm64", two, "ARM implementer 0x41 part 0xd40 variant 0x1 revision 1"},
+		{cpuid.CPUInfo{}, "arm64", "processor : 0\nvendor_id : GenuineIntel\n", "unknown arm64"},
 		{cpuid.CPUInfo{}, "arm64", "CPU implementer : 0x41\n", "unknown arm64"},
 		{cpuid.CPUInfo{}, "amd64", "", "unknown amd64"},
 	} {
@@ -62,27 +76,8 @@ func TestCaches(t *testing.T) {
 	}
 }
 
-// What Linux says on ARM, where the CPU does not say what it is.
-func TestLinuxOnARM(t *testing.T) {
-	text := `processor	: 0
-BogoMIPS	: 2000.00
-Features	: fp asimd evtstrm aes
-CPU implementer	: 0x41
-CPU architecture: 8
-CPU variant	: 0x1
-CPU part	: 0xd40
-CPU revision	: 1
-
-processor	: 1
-CPU implementer	: 0x41
-CPU part	: 0xd05
-`
-	if got, want := armName(text), "ARM implementer 0x41 part 0xd40 variant 0x1 revision 1"; got != want {
-		t.Errorf("name %q, want %q", got, want)
-	}
-	if got := armName("processor : 0\nvendor_id : GenuineIntel\n"); got != "" {
-		t.Errorf("name %q of another CPU", got)
-	}
+// What Linux says on ARM, where the CPU does not say what it has.
+func TestCachesOfLinux(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text + "\n")} }
 	got := linuxCaches(fstest.MapFS{
 		"index0/level": file("1"), "index0/type": file("Data"), "index0/size": file("64K"),
