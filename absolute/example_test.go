@@ -52,33 +52,6 @@ func ExampleSinusoidalRows64() {
 	// [0.8414709848078965 0.5403023058681398 0.9092974268256817 -0.4161468365471424]
 }
 
-// A learned grid of 3 by 3 positions, as Qwen3-VL resamples it for an image of 2 by 4 patches:
-// each patch takes four learned positions.
-func ExampleGridWeights() {
-	options := absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 4, SrcHeight: 3, SrcWidth: 3, Bilinear: true, AlignCorners: true, Float32: true, MergeSize: 2}
-	const patches, taps = 2 * 4, 4
-	indices, weights := make([]int32, patches*taps), make([]float32, patches*taps)
-	if err := absolute.GridWeights(indices, weights, options); err != nil {
-		log.Fatal(err)
-	}
-
-	table := []float32{ // [rows][columns], of one element
-		0, 1, 2,
-		10, 11, 12,
-		20, 21, 22,
-	}
-	for p := range patches {
-		position := float32(0)
-		for i := p * taps; i < (p+1)*taps; i++ {
-			position += float32(weights[i] * table[indices[i]])
-		}
-		fmt.Printf("%.2f ", position)
-	}
-	fmt.Println()
-	// Output:
-	// 0.00 0.67 20.00 20.67 1.33 2.00 21.33 22.00
-}
-
 // Position 1 as several models encode it, in 8 channels.
 func ExampleSinusoidal() {
 	vaswani, err1 := absolute.Vaswani(8)
@@ -206,22 +179,30 @@ func ExampleAddEmbeddings() {
 }
 
 // The table of a ViT for images of 2 by 2 patches, its class token first, for images of 3 by 3;
-// and a table of 2 positions, for sequences of 4.
+// and a table of 2 positions, for sequences of 4. Engines that gather learned positions
+// themselves take indices and weights, of sixteen positions for each patch.
 func ExampleInterpolateGrid() {
-	const dim = 1
+	const dim, taps = 1, 16
 	table := []float32{7, 0, 1, 2, 3}
-	larger := make([]float32, (1+3*3)*dim)
+	larger, longer := make([]float32, (1+3*3)*dim), make([]float32, 4*dim)
 	copy(larger, table[:dim])
-	longer := make([]float32, 4*dim)
+	options := absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 3, SrcHeight: 2, SrcWidth: 2, Dim: dim}
+	indices, weights := make([]int32, 3*3*taps), make([]float32, 3*3*taps)
 	err := errors.Join(
-		absolute.InterpolateGrid(larger[dim:], table[dim:], absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 3, SrcHeight: 2, SrcWidth: 2, Dim: dim}),
+		absolute.InterpolateGrid(larger[dim:], table[dim:], options),
+		absolute.GridWeights(indices, weights, options),
 		absolute.InterpolateTable(longer, []float32{0, 4}, dim),
 	)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.3f\n%.3f\n", larger, longer)
+	patch1 := float32(0)
+	for i := taps; i < 2*taps; i++ {
+		patch1 += weights[i] * table[dim:][indices[i]]
+	}
+	fmt.Printf("%.3f\n%.3f\n%.3f\n", larger, patch1, longer)
 	// Output:
 	// [7.000 -0.260 0.326 0.913 0.913 1.500 2.087 2.087 2.674 3.260]
+	// 0.326
 	// [0.000 1.000 3.000 4.000]
 }

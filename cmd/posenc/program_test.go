@@ -13,7 +13,32 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/rogpeppe/go-internal/testscript"
 )
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"posenc": main})
+}
+
+// TestScripts runs the command as a program. $MODELS are configurations of published models,
+// $TESTDATA the folder testdata.
+func TestScripts(t *testing.T) {
+	models := testkit.Must(filepath.Abs(configs))
+	data := testkit.Must(filepath.Abs("testdata"))
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *testkit.Update,
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("MODELS", models)
+			e.Setenv("TESTDATA", data)
+			if impl := os.Getenv("POSENC_IMPL"); impl != "" {
+				e.Setenv("POSENC_IMPL", impl)
+			}
+			return nil
+		},
+	})
+}
 
 // Every command has what its help needs, an example that is one of it, and --json.
 func TestHelp(t *testing.T) {
