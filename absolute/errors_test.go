@@ -22,12 +22,14 @@ func TestSinusoidalErrors(t *testing.T) {
 	of := func(_ *absolute.Sinusoidal, err error) error { return err }
 	one := []float64{1}
 	fails := testkit.Failures(t, x)
+	testkit.NoError(t, create(absolute.SinusoidalConfig{Dim: 1 << 16, InvFreq: make([]float64, 1<<15)}))
 	fails(create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "absolute.NewSinusoidal: cfg.InvFreq has 0 elements")
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), posenc.ErrConfig, "cfg.InvFreq")
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1")
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Axes: 2}), posenc.ErrConfig, "cfg.Dim is 2")
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), posenc.ErrConfig, "cfg.Order is 3")
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Amplitude: -1}), posenc.ErrConfig, "cfg.Amplitude")
+	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Amplitude: 1e-300}), posenc.ErrConfig, "cfg.Amplitude is 1e-300") // float32 has 0
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), posenc.ErrConfig, "cfg.InvFreq[1]")
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), posenc.ErrConfig, "cfg.InvFreq[0]")
 

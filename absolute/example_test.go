@@ -54,23 +54,24 @@ func ExampleSinusoidalRows64() {
 
 // Position 1 as several models encode it, in 8 channels.
 func ExampleSinusoidal() {
-	vaswani, err1 := absolute.Vaswani(8)
-	marian, err2 := absolute.Marian(8)
-	whisper, err3 := absolute.Whisper(8)
-	musicGen, err4 := absolute.MusicGen(8)
-	fairseq, err5 := absolute.Fairseq(8, 0)
-	tensor2Tensor, err6 := absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{})
-	mlx, err7 := absolute.MLX(8, absolute.MLXConfig{})
-	timesteps, err8 := absolute.Timesteps(8, absolute.TimestepsConfig{FlipSinToCos: true}) // of Stable Diffusion
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
-		log.Fatal(err)
+	made := func(s *absolute.Sinusoidal, err error) *absolute.Sinusoidal {
+		if err != nil {
+			log.Fatal(err)
+		}
+		return s
 	}
 	for _, model := range []struct {
 		name     string
 		encoding *absolute.Sinusoidal
 	}{
-		{"Vaswani", vaswani}, {"Marian", marian}, {"Whisper", whisper}, {"MusicGen", musicGen},
-		{"fairseq", fairseq}, {"tensor2tensor", tensor2Tensor}, {"MLX", mlx}, {"timesteps", timesteps},
+		{"Vaswani", made(absolute.Vaswani(8))},
+		{"Marian", made(absolute.Marian(8))},
+		{"Whisper", made(absolute.Whisper(8))},
+		{"MusicGen", made(absolute.MusicGen(8))},
+		{"fairseq", made(absolute.Fairseq(8, 0))},
+		{"tensor2tensor", made(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{}))},
+		{"MLX", made(absolute.MLX(8, absolute.MLXConfig{}))},
+		{"timesteps", made(absolute.Timesteps(8, absolute.TimestepsConfig{FlipSinToCos: true}))}, // of Stable Diffusion
 	} {
 		row := make([]float32, 8)
 		if err := absolute.SinusoidalRows(row, model.encoding, []int32{1}); err != nil {

@@ -3,6 +3,7 @@ package generic_test
 import (
 	"bytes"
 	"math"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -27,39 +28,31 @@ func readQuantized() (v quantizedVectors) {
 	return v
 }
 
-// float8 is a format of 8 bits, with the values of its codes by ml_dtypes.
-type float8 struct {
-	name     string
-	narrow   func(x float32) uint8
-	widen    func(code uint8) float32
-	quantize func(y []uint8, x []float32, scale float32)
-	values   []float32
-	x        []float32 // what ml_dtypes was asked, and its answers
-	codes    []uint8
-}
-
-func float8s() []*float8 {
-	v := readQuantized()
-	return []*float8{
-		{"E4M3", generic.Float32ToE4M3, generic.E4M3ToFloat32, generic.QuantizeF32ToE4M3, testkit.Hex[float32](v.E4M3.Values), testkit.Hex[float32](v.E4M3.X), testkit.Hex[uint8](v.E4M3.Codes)},
-		{"E5M2", generic.Float32ToE5M2, generic.E5M2ToFloat32, generic.QuantizeF32ToE5M2, testkit.Hex[float32](v.E5M2.Values), testkit.Hex[float32](v.E5M2.X), testkit.Hex[uint8](v.E5M2.Codes)},
-	}
-}
-
 // All codes have the values of ml_dtypes, and float32 at and next to all midpoints its
 // codes.
 func TestFloat8(t *testing.T) {
-	for _, f := range float8s() {
-		for code, want := range f.values {
+	v := readQuantized()
+	for _, f := range []struct {
+		name     string
+		narrow   func(x float32) uint8
+		widen    func(code uint8) float32
+		quantize func(y []uint8, x []float32, scale float32)
+		golden   struct{ Values, X, Codes string }
+	}{
+		{"E4M3", generic.Float32ToE4M3, generic.E4M3ToFloat32, generic.QuantizeF32ToE4M3, v.E4M3},
+		{"E5M2", generic.Float32ToE5M2, generic.E5M2ToFloat32, generic.QuantizeF32ToE5M2, v.E5M2},
+	} {
+		inputs, codes := testkit.Hex[float32](f.golden.X), testkit.Hex[uint8](f.golden.Codes)
+		for code, want := range testkit.Hex[float32](f.golden.Values) {
 			if got := f.widen(uint8(code)); !testkit.Same(got, want) {
 				t.Errorf("%s: code %#02x is %v, want %v", f.name, code, got, want)
 			}
 		}
-		got := make([]uint8, len(f.x))
-		f.quantize(got, f.x, 1)
-		for i, x := range f.x {
-			if got[i] != f.codes[i] || f.narrow(x) != f.codes[i] {
-				t.Errorf("%s: %x is %#02x, want %#02x", f.name, x, got[i], f.codes[i])
+		got := make([]uint8, len(inputs))
+		f.quantize(got, inputs, 1)
+		for i, x := range inputs {
+			if got[i] != codes[i] || f.narrow(x) != codes[i] {
+				t.Errorf("%s: %x is %#02x, want %#02x", f.name, x, got[i], codes[i])
 			}
 		}
 		for _, bits := range []uint32{0x7f800001, 0x7fc00000, 0x7fffffff, 0xff800001, 0xffc00000, 0xffffffff} {
@@ -147,7 +140,7 @@ func TestHadamard(t *testing.T) {
 		}
 		for i := range want {
 			for j, v := range x {
-				if bitsInCommon(i, j)%2 == 1 {
+				if bits.OnesCount(uint(i&j))%2 == 1 {
 					v = -v
 				}
 				want[i] += v
@@ -158,11 +151,4 @@ func TestHadamard(t *testing.T) {
 			t.Errorf("of %d integers: %v, want %v", n, x, want)
 		}
 	}
-}
-
-func bitsInCommon(a, b int) (n int) {
-	for c := a & b; c != 0; c &= c - 1 {
-		n++
-	}
-	return n
 }

@@ -41,10 +41,6 @@ func TestALiBiAgainstTransformers(t *testing.T) {
 				if want := bfloat16(slope * key); want != c.Bias[i] {
 					t.Fatalf("%s: element %d is %v, want %v of factors in bfloat16", c.Model, i, c.Bias[i], want)
 				}
-				// Three roundings of 2^-8 each.
-				if difference := math.Abs(float64(s.Data[i] - c.Bias[i])); difference > 0x1.82p-7*math.Abs(float64(s.Data[i])) {
-					t.Errorf("%s: element %d is %v, off by %g", c.Model, i, s.Data[i], difference)
-				}
 			}
 			continue
 		}

@@ -27,25 +27,23 @@ func BenchmarkAddBias(b *testing.B) {
 		swin          bool
 	}{{1, 4096, false}, {64, 256, false}, {512, 2048, false}, {49, 49, true}, {144, 144, true}, {1024, 1024, true}} {
 		s := relative.Scores{Data: testkit.Aligned(heads * shape.queries * shape.keys), Heads: heads, Queries: shape.queries, Keys: shape.keys}
-		calls := map[string]func(){
-			"alibi":           func() { relative.AddALiBi(s, slopes, relative.CausalALiBi) },
-			"alibi-symmetric": func() { relative.AddALiBi(s, slopes, relative.SymmetricALiBi) },
-			"t5":              func() { relative.AddT5(s, t5) },
-		}
-		if shape.swin {
-			calls = map[string]func(){"swin": func() { relative.AddSwin(s, windows[shape.keys]) }}
-		}
-		for _, family := range []string{"alibi", "alibi-symmetric", "t5", "swin"} {
-			call, ok := calls[family]
-			if !ok {
-				continue
-			}
-			b.Run(fmt.Sprintf("family=%s/queries=%d/keys=%d/heads=%d", family, shape.queries, shape.keys, heads), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) {
-					x := s.Data[:len(s.Data)/64*64]
-					measure.Against(b, "of-constant", call, measure.Over(x, "add", dispatch.Implementation())...)
+		for _, call := range []struct {
+			family string
+			swin   bool
+			run    func()
+		}{
+			{"alibi", false, func() { relative.AddALiBi(s, slopes, relative.CausalALiBi) }},
+			{"alibi-symmetric", false, func() { relative.AddALiBi(s, slopes, relative.SymmetricALiBi) }},
+			{"t5", false, func() { relative.AddT5(s, t5) }},
+			{"swin", true, func() { relative.AddSwin(s, windows[shape.keys]) }},
+		} {
+			if call.swin == shape.swin {
+				b.Run(fmt.Sprintf("family=%s/queries=%d/keys=%d/heads=%d", call.family, shape.queries, shape.keys, heads), func(b *testing.B) {
+					testkit.BenchmarkEach(b, func(b *testing.B) {
+						measure.Against(b, "of-constant", call.run, measure.Over(s.Data[:len(s.Data)/64*64], "add", dispatch.Implementation())...)
+					})
 				})
-			})
+			}
 		}
 	}
 }

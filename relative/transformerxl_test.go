@@ -51,8 +51,19 @@ func TestXLNetAgainstTransformers(t *testing.T) {
 		if c.Kind == "uni" {
 			columns = c.Keys + 1
 		}
-		if c.Encodings != nil {
-			testXLNetEncodings(t, c.Kind, columns, c.Keys, c.ClampLen, c.BiData, c.Dim, c.Encodings)
+		if c.Encodings != nil { // the rows of R for the two sequences of a batch
+			positions, got := make([]int32, 2*columns), make([]float32, 2*columns*c.Dim)
+			o := relative.XLNetOptions{Keys: c.Keys, ClampLen: int32(max(c.ClampLen, 0))} // -1 is no limit there
+			backward := o
+			backward.Backward = c.BiData
+			testkit.NoError(t, relative.XLNetPositions(positions[:columns], o), relative.XLNetPositions(positions[columns:], backward))
+			testkit.NoError(t, absolute.SinusoidalRows(got, testkit.Must(absolute.Marian(c.Dim)), positions))
+			for i, want := range got {
+				// A sine of its own, and float32 angles up to Keys of two or three roundings.
+				if len(c.Encodings) != len(got) || math.Abs(float64(want-c.Encodings[i])) > 0x1p-22+4*float64(c.Keys)*0x1p-24 {
+					t.Fatalf("%s, clamp_len %d, bi_data %v: element %d of %d is %v, want %v", c.Kind, c.ClampLen, c.BiData, i, len(got), want, c.Encodings)
+				}
+			}
 			continue
 		}
 		if c.Columns != columns {
@@ -66,25 +77,6 @@ func TestXLNetAgainstTransformers(t *testing.T) {
 			if masked := c.Kind == "uni" && i%c.Keys > first+i/c.Keys%c.Queries; !masked && got[i] != want {
 				t.Fatalf("%s: element %d is %v, want %v", c.Kind, i, got[i], want)
 			}
-		}
-	}
-}
-
-// testXLNetEncodings compares the rows of R for the two sequences of a batch.
-func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int, biData bool, dim int, encodings []float32) {
-	s := testkit.Must(absolute.Marian(dim))
-	positions := make([]int32, 2*columns)
-	limit := int32(max(clampLen, 0)) // -1 is no limit there
-	testkit.NoError(t, relative.XLNetPositions(positions[:columns], relative.XLNetOptions{Keys: first, ClampLen: limit}), relative.XLNetPositions(positions[columns:], relative.XLNetOptions{Keys: first, ClampLen: limit, Backward: biData}))
-	got := make([]float32, len(positions)*dim)
-	testkit.NoError(t, absolute.SinusoidalRows(got, s, positions))
-	if len(encodings) != len(got) {
-		t.Fatalf("%s: %d elements, want %d", kind, len(encodings), len(got))
-	}
-	for i, want := range encodings {
-		// A sine of its own, and float32 angles up to first of two or three roundings.
-		if difference := math.Abs(float64(got[i] - want)); difference > 0x1p-22+4*float64(first)*0x1p-24 {
-			t.Fatalf("%s, clamp_len %d, bi_data %v: element %d is %v, want %v", kind, clampLen, biData, i, got[i], want)
 		}
 	}
 }

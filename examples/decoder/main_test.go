@@ -10,16 +10,10 @@ import (
 	"github.com/nlpodyssey/safetensors"
 )
 
-func load(t *testing.T) *model {
-	t.Helper()
-	m := testkit.Must(loadModel(configFile, weightsFile))
-	return m
-}
+func load() *model { return testkit.Must(loadModel(configFile, weightsFile)) }
 
-func goldenOf(t *testing.T, m *model, kind string) golden {
-	t.Helper()
-	g := testkit.Must(readGolden(goldenFile, kind, m.Vocabulary))
-	return g
+func goldenOf(m *model, kind string) golden {
+	return testkit.Must(readGolden(goldenFile, kind, m.Vocabulary))
 }
 
 // roundings is how many times the golden difference the logits may be off: that is what
@@ -28,9 +22,9 @@ const roundings = 4
 
 // The tokens are those of transformers, and the logits differ by roundings only.
 func TestLogits(t *testing.T) {
-	m := load(t)
+	m := load()
 	for _, kind := range kinds {
-		want := goldenOf(t, m, kind.name)
+		want := goldenOf(m, kind.name)
 		tokens, logits, err := m.decode(want.tokens[:want.prompt], len(want.tokens)-want.prompt, kind.new(m.geometry(len(want.tokens))))
 		if err != nil {
 			t.Fatal(err)
@@ -46,8 +40,8 @@ func TestLogits(t *testing.T) {
 
 // The bound of 8 bits is below what 8 bits do, or it would not tell the caches apart.
 func TestCachesDiffer(t *testing.T) {
-	m := load(t)
-	float, q8 := goldenOf(t, m, "float32"), goldenOf(t, m, "q8_0")
+	m := load()
+	float, q8 := goldenOf(m, "float32"), goldenOf(m, "q8_0")
 	if d := difference(float.logits, q8.logits); d < 2*roundings*q8.difference {
 		t.Errorf("transformers' logits differ by %v between the caches, want at least %v", d, 2*roundings*q8.difference)
 	}
@@ -55,8 +49,8 @@ func TestCachesDiffer(t *testing.T) {
 
 // Mistakes that engines make move the logits far beyond the bounds.
 func TestMistakes(t *testing.T) {
-	m := load(t)
-	want := goldenOf(t, m, "float32")
+	m := load()
+	want := goldenOf(m, "float32")
 	for name, change := range map[string][2]string{
 		"none":                    {},
 		"rope_parameters ignored": {`"rope_parameters"`, `"other"`},
@@ -98,7 +92,7 @@ func TestRun(t *testing.T) {
 // What golden.safetensors does not have, or has with another type or shape, is an error.
 func TestTensorErrors(t *testing.T) {
 	file := testkit.Must(safetensors.Deserialize(goldenFile))
-	m := load(t)
+	m := load()
 	for name, f := range map[string]func() ([]int32, error){
 		"another name":      func() ([]int32, error) { return tensor[int32](file, safetensors.I32, "tokens", -1) },
 		"another type":      func() ([]int32, error) { return tensor[int32](file, safetensors.F32, "float32.tokens", -1) },

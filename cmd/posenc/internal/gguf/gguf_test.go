@@ -17,14 +17,7 @@ import (
 )
 
 // files are those that the package gguf of Python wrote.
-func files(t testing.TB) []string {
-	t.Helper()
-	paths, err := filepath.Glob("../../testdata/gguf/*.gguf")
-	if err != nil || len(paths) == 0 {
-		t.Fatal("no files", err)
-	}
-	return paths
-}
+var files = testkit.Must(filepath.Glob("../../testdata/gguf/*.gguf"))
 
 func readBytes(data []byte) (map[string]any, error) {
 	return Read(bytes.NewReader(data), int64(len(data)))
@@ -75,7 +68,7 @@ func TestRead(t *testing.T) {
 // A file that ends in its header, or in its factors, is an error. The weights behind are not
 // read.
 func TestTruncated(t *testing.T) {
-	for _, path := range files(t) {
+	for _, path := range files {
 		data := testkit.ReadGolden(path)
 		whole, err := readBytes(data)
 		if err != nil {
@@ -209,7 +202,7 @@ func TestEndless(t *testing.T) {
 
 // FuzzRead reads any bytes as a file, and the keys as those of a model.
 func FuzzRead(f *testing.F) {
-	for _, path := range files(f) {
+	for _, path := range files {
 		f.Add(testkit.ReadGolden(path))
 	}
 	f.Add(newHeader(0, 1).add("x", uint32(typeArray), uint32(typeString), uint64(2), "a", "b").Bytes())
