@@ -68,3 +68,25 @@ func TestExp2Ends(t *testing.T) {
 		t.Errorf("2^NaN is %v", got)
 	}
 }
+
+// The logarithm is as close as it says.
+func TestLogarithm(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	worst := 0.0
+	for i := range rounds(1000) {
+		k := uint64(2 + i)
+		if i >= 100 {
+			k = 2 + r.Uint64N(1<<33-2)>>r.IntN(32)
+		}
+		if i%10 == 0 {
+			k = 1 << (1 + i/10%33)
+		}
+		want, e := exhaustive.RealLogarithm(exhaustive.RealOf(float64(k))), exhaustive.RealOf(Logarithm(k))
+		e.Sub(e, want)
+		f, _ := e.Quo(e, want).Float64()
+		worst = max(worst, math.Abs(f))
+	}
+	if t.Logf("relative error at most %x", worst); worst > 0x1p-52 {
+		t.Errorf("relative error %x", worst)
+	}
+}
