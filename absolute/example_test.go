@@ -31,27 +31,6 @@ func Example() {
 	// [0.909 -0.416 0.199 0.980 0.020 1.000 0.002 1.000]
 }
 
-// A row of MAE's table: its patches are numbered by column and row, and the class
-// token is at column -1.
-func ExampleSinusoidalRows64() {
-	s, err := absolute.MAE(4)
-	if err != nil {
-		log.Fatal(err)
-	}
-	columns, rows := []int32{-1, 0, 1}, []int32{0, 2, 2}
-	table := make([]float64, 3*4)
-	if err := absolute.SinusoidalRows64(table, s, append(columns, rows...)); err != nil {
-		log.Fatal(err)
-	}
-	for t := range 3 {
-		fmt.Println(table[4*t : 4*t+4])
-	}
-	// Output:
-	// [0 0 0 0]
-	// [0 1 0.9092974268256817 -0.4161468365471424]
-	// [0.8414709848078965 0.5403023058681398 0.9092974268256817 -0.4161468365471424]
-}
-
 // Position 1 as several models encode it, in 8 channels.
 func ExampleSinusoidal() {
 	made := func(s *absolute.Sinusoidal, err error) *absolute.Sinusoidal {
@@ -112,10 +91,24 @@ func ExampleDETRPositions() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.3f\n", rows[:2*features]) // pixel 0, 0: sin and cos of π, twice
+
+	// MAE numbers patches by column and row; its class token is at column -1. Its table is float64.
+	mae, err := absolute.MAE(4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	columns, lines, table := []int32{-1, 0, 1}, []int32{0, 2, 2}, make([]float64, 3*4)
+	if err := absolute.SinusoidalRows64(table, mae, append(columns, lines...)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%v\n%v\n%v\n", table[:4], table[4:8], table[8:])
 	// Output:
 	// y [3.142 3.142 0.000 6.283 6.283 0.000]
 	// x [3.142 6.283 6.283 3.142 6.283 6.283]
 	// [0.000 -1.000 0.000 -1.000]
+	// [0 0 0 0]
+	// [0 1 0.9092974268256817 -0.4161468365471424]
+	// [0.8414709848078965 0.5403023058681398 0.9092974268256817 -0.4161468365471424]
 }
 
 // An encoding of one's own: two frequencies, sines before cosines.

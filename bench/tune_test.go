@@ -13,7 +13,8 @@ import (
 )
 
 // Every constant of kernels/tuning.go has a measurement, with other values to try, and
-// every measurement is of such a constant.
+// every measurement is of such a constant. Its calls return no error, and no two have the same
+// name.
 func TestThresholds(t *testing.T) {
 	now := testkit.Must(readTuning("../kernels", nil))
 	for _, name := range now.names {
@@ -38,6 +39,16 @@ func TestThresholds(t *testing.T) {
 		got := testkit.Must(readTuning("../kernels", source))
 		if got.values[x.name] != others[0] {
 			t.Errorf("%s is %d in the file that sets it to %d, and is %d", x.name, got.values[x.name], others[0], present)
+		}
+		called := map[string]bool{}
+		for _, c := range testkit.Must(casesOf(tunedShort, x.name)) {
+			if called[c.Name] || c.Bytes <= 0 {
+				t.Errorf("%s: %s of %d bytes: expected one of the name, and some", x.name, c.Name, c.Bytes)
+			}
+			called[c.Name] = true
+			if err := c.Run(); err != nil {
+				t.Errorf("%s: %s: %v", x.name, c.Name, err)
+			}
 		}
 	}
 }
@@ -64,27 +75,6 @@ func TestTuning(t *testing.T) {
 	write("const A = 0.5\n")
 	if _, err := readTuning(directory, nil); err == nil {
 		t.Error("0.5 is no threshold, and no error")
-	}
-}
-
-// The calls of all thresholds return no error, and no two have the same name.
-func TestThresholdCalls(t *testing.T) {
-	for _, x := range thresholds {
-		cases, err := casesOf(tunedShort, x.name)
-		if err != nil {
-			t.Errorf("%s: %v", x.name, err)
-			continue
-		}
-		seen := map[string]bool{}
-		for _, c := range cases {
-			if seen[c.Name] || c.Bytes <= 0 {
-				t.Errorf("%s: %s of %d bytes: expected one of the name, and some", x.name, c.Name, c.Bytes)
-			}
-			seen[c.Name] = true
-			if err := c.Run(); err != nil {
-				t.Errorf("%s: %s: %v", x.name, c.Name, err)
-			}
-		}
 	}
 }
 

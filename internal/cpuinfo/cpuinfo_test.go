@@ -59,27 +59,8 @@ CPU part	: 0xd05
 }
 
 func TestCaches(t *testing.T) {
-	linux := fstest.MapFS{"index0/level": {Data: []byte("2")}, "index0/size": {Data: []byte("1024K")}}
-	var c cpuid.CPUInfo
-	c.Cache.L1D, c.Cache.L2, c.Cache.L3 = 32<<10, -1, 0
-	if got, want := caches(&c, linux), []Cache{{1, 32 << 10}}; !slices.Equal(got, want) {
-		t.Errorf("caches %v, want %v", got, want)
-	}
-	c.Cache.L1D = -1
-	if got, want := caches(&c, linux), []Cache{{2, 1 << 20}}; !slices.Equal(got, want) {
-		t.Errorf("caches %v, want those of Linux, %v", got, want)
-	}
-	for _, cache := range Caches() {
-		if cache.Bytes <= 0 || cache.Level < 1 {
-			t.Errorf("this CPU has a cache %v", cache)
-		}
-	}
-}
-
-// What Linux says on ARM, where the CPU does not say what it has.
-func TestCachesOfLinux(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text + "\n")} }
-	got := linuxCaches(fstest.MapFS{
+	linux := fstest.MapFS{
 		"index0/level": file("1"), "index0/type": file("Data"), "index0/size": file("64K"),
 		"index1/level": file("1"), "index1/type": file("Instruction"), "index1/size": file("64K"),
 		"index2/level": file("2"), "index2/type": file("Unified"), // of no size
@@ -88,11 +69,22 @@ func TestCachesOfLinux(t *testing.T) {
 		"index5/level": file("4"), "index5/type": file("Unified"), "index5/size": file("allK"),
 		"index6/level": file("4"), "index6/type": file("Unified"), "index6/size": file("64"),
 		"uevent": file(""),
-	})
-	if want := []Cache{{1, 64 << 10}, {3, 32 << 20}}; !slices.Equal(got, want) {
+	}
+	var c cpuid.CPUInfo
+	c.Cache.L1D, c.Cache.L2, c.Cache.L3 = 32<<10, -1, 0
+	if got, want := caches(&c, linux), []Cache{{1, 32 << 10}}; !slices.Equal(got, want) {
 		t.Errorf("caches %v, want %v", got, want)
 	}
-	if got := linuxCaches(os.DirFS(filepath.Join(t.TempDir(), "none"))); got != nil {
+	c.Cache.L1D = -1 // on ARM the CPU does not say what it has
+	if got, want := caches(&c, linux), []Cache{{1, 64 << 10}, {3, 32 << 20}}; !slices.Equal(got, want) {
+		t.Errorf("caches %v, want those of Linux, %v", got, want)
+	}
+	if got := caches(&c, os.DirFS(filepath.Join(t.TempDir(), "none"))); got != nil {
 		t.Errorf("caches %v of nothing", got)
+	}
+	for _, cache := range Caches() {
+		if cache.Bytes <= 0 || cache.Level < 1 {
+			t.Errorf("this CPU has a cache %v", cache)
+		}
 	}
 }
