@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -136,17 +137,9 @@ func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors)
 func TestVectorsPublished(t *testing.T) {
 	compared := 0
 	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
-		type part struct {
-			name string
-			v    *transformersVectors
-		}
-		parts := []part{{"model", v}}
-		if v.Vision != nil {
-			parts = append(parts, part{"vision", v.Vision})
-		}
-		for _, p := range parts {
-			for i, c := range p.v.Cases {
-				compared += compareVectors(t, config, p.name, &c, fmt.Sprint(i)+[]string{".npz", ".safetensors"}[i%2])
+		for part, v := range map[string]*transformersVectors{"model": v, "vision": v.Vision} {
+			for i := range cmp.Or(v, &transformersVectors{}).Cases {
+				compared += compareVectors(t, config, part, &v.Cases[i], fmt.Sprint(i)+[]string{".npz", ".safetensors"}[i%2])
 			}
 		}
 	})

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"image"
 	"image/color"
 	"image/png"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,8 +31,7 @@ func written(t *testing.T, name string, charts []Chart) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	testkit.NoError(t, WritePicture(path, charts))
-	data := testkit.Must(os.ReadFile(path))
-	return data
+	return testkit.ReadGolden(path)
 }
 
 func TestPNG(t *testing.T) {
@@ -51,12 +48,6 @@ func TestPNG(t *testing.T) {
 			// A swatch of the legend and a line have that many pixels.
 			if n := count[c]; n < 200 {
 				t.Errorf("%d curves: %d pixels in the colour of curve %d", curves, n, i)
-			}
-		}
-		background := color.RGBA{0xff, 0xff, 0xff, 0xff}
-		for _, at := range []image.Point{{}, {bounds.Dx() - 1, 0}, {0, bounds.Dy() - 1}, {bounds.Dx() - 1, bounds.Dy() - 1}} {
-			if c := img.At(at.X, at.Y); c != background {
-				t.Errorf("%d curves: %v at %v", curves, c, at)
 			}
 		}
 	}
