@@ -359,6 +359,28 @@ func digestEncoding(d *testkit.Digest, e encoding) {
 	d.Add(rows)
 }
 
+// Rows of as many frequencies as there may be.
+func TestWideRows(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
+		for order := range absolute.CosThenSin + 1 {
+			cfg := absolute.SinusoidalConfig{Dim: 1 << 16, InvFreq: testkit.LadderOf(1 << 15), Order: order, Axes: 1}
+			s, positions := must(absolute.NewSinusoidal(cfg)), []int32{3, 4, 5, 6, 7}
+			var want []float32
+			for _, p := range positions {
+				want = append(want, plainRow(cfg, []float64{float64(p)})...)
+			}
+			rows, added, shifted, halves := make([]float32, len(want)), make([]float32, len(want)), make([]float32, len(want)), make([]posenc.BFloat16, len(want))
+			testkit.NoError(t, absolute.SinusoidalRows(rows, s, positions), absolute.AddSinusoidal(added, s, positions, 1), absolute.SinusoidalRows(halves, s, positions),
+				absolute.SinusoidalRows(shifted, s, make([]int32, 5)), s.Shift(shifted, positions))
+			for i, w := range want {
+				if rows[i] != w || added[i] != w || shifted[i] != w || halves[i] != testkit.Narrow[posenc.BFloat16](w) {
+					t.Fatalf("order %d: element %d is %v, %v added, %v shifted, %v in bfloat16, want %v", order, i, rows[i], added[i], shifted[i], testkit.Widen(halves[i]), w)
+				}
+			}
+		}
+	})
+}
+
 // shiftBound is that of Shift. A row is within 2^-25 of the real numbers and so
 // are the cosines and sines of the shift: through a sum of two products that
 // makes at most sqrt(2)*2^-25 each. Roundings add 2^-25 for each product and
