@@ -20,7 +20,6 @@ import (
 // 64 KB, 4 MB and 64 MB of embeddings.
 func BenchmarkSinusoidal(b *testing.B) {
 	const dim = 512
-	orders := map[string]*absolute.Sinusoidal{"interleaved": testkit.Must(absolute.Vaswani(dim)), "halves": testkit.Must(absolute.Marian(dim))}
 	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	for _, tokens := range []int{32, 2048, 32768} {
 		positions := testkit.Sequence(tokens)
@@ -37,8 +36,7 @@ func BenchmarkSinusoidal(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) { measure.Against(b, unit, work, rival) })
 			})
 		}
-		for _, order := range []string{"interleaved", "halves"} {
-			s := orders[order]
+		for order, s := range map[string]*absolute.Sinusoidal{"interleaved": testkit.Must(absolute.Vaswani(dim)), "halves": testkit.Must(absolute.Marian(dim))} {
 			run("rows-"+order, "of-cos-sin", func() { absolute.SinusoidalRows(x, s, positions) }, cosSin)
 			run("add-"+order, "of-table", func() { absolute.AddSinusoidal(x, s, positions, 0.5) }, addTable)
 		}

@@ -25,15 +25,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func quiet(t *testing.T) *progress {
-	null := testkit.Must(os.OpenFile(os.DevNull, os.O_WRONLY, 0))
-	t.Cleanup(func() { null.Close() })
-	return newProgress(null)
-}
+func quiet() *progress { return newProgress(testkit.Must(os.OpenFile(os.DevNull, os.O_WRONLY, 0))) }
 
 func TestRunWritesEverything(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "a", "b")
-	testkit.NoError(t, run(shortened, thisMachine("go test"), directory, quiet(t)))
+	testkit.NoError(t, run(shortened, thisMachine("go test"), directory, quiet()))
 	var names []string
 	contents := map[string][]byte{}
 	for _, e := range testkit.Must(os.ReadDir(directory)) {
@@ -80,9 +76,7 @@ func TestRunWritesEverything(t *testing.T) {
 
 	// Every case has as many samples as it should, and no other names occur.
 	r := testkit.Must(parse(string(contents["raw.txt"])))
-	cases := soloCases(shortened, true)
-	others := goroutineCases(shortened)
-	cases = append(cases, others...)
+	cases := append(soloCases(shortened, true), goroutineCases(shortened)...)
 	list := testkit.Must(implementations())
 	if !slices.Contains(list, posenc.Implementation()) {
 		t.Errorf("implementations %q, with %s here", list, posenc.Implementation())
@@ -107,7 +101,7 @@ func TestRunWritesEverything(t *testing.T) {
 // What is known of each kind of angles. Neither exact ones nor the ladder share code with the
 // reference, so that a wrong reference shows too.
 func TestAccuracy(t *testing.T) {
-	for _, c := range accuracyCurves(31, 4, quiet(t)) {
+	for _, c := range accuracyCurves(31, 4, quiet()) {
 		// The README and the documentation of posenc: float32 angles of Llama 3 are wrong by up to
 		// 9.3e-3 radians below position 131,072, and so are their cosines.
 		if e := slices.Max(c.worst[:17]); c.name == "float32" && (e > 9.3e-3 || e < 2e-3) {

@@ -120,7 +120,7 @@ func TestTune(t *testing.T) {
 		t.Skip("NOT RUN: it builds bench three times")
 	}
 	var b strings.Builder
-	testkit.NoError(t, tune(tunedShort, []string{"shortRun"}, thisMachine("go test"), &b, quiet(t)))
+	testkit.NoError(t, tune(tunedShort, []string{"shortRun"}, thisMachine("go test"), &b, quiet()))
 	now := testkit.Must(readTuning("../kernels", nil))
 	c := &calls{sizes: tunedShort.workingSets}
 	i := slices.IndexFunc(thresholds, func(x threshold) bool { return x.name == "shortRun" })
@@ -143,7 +143,7 @@ func TestTune(t *testing.T) {
 			t.Errorf("the output lacks %q", want)
 		}
 	}
-	if err := tune(tunedShort, []string{"shortrun"}, thisMachine("go test"), &b, quiet(t)); err == nil || !strings.Contains(err.Error(), `"shortrun"`) {
+	if err := tune(tunedShort, []string{"shortrun"}, thisMachine("go test"), &b, quiet()); err == nil || !strings.Contains(err.Error(), `"shortrun"`) {
 		t.Errorf("%v, want an error about shortrun", err)
 	}
 }

@@ -56,14 +56,12 @@ func (f *format) limit() float64 { return math.Ldexp(1, 1<<(f.exponent-1)) }
 
 func TestWiden(t *testing.T) {
 	for _, f := range formats {
-		t.Run(f.name, func(t *testing.T) {
-			for bits := range 1 << 16 {
-				got, want := float64(f.widen(uint16(bits))), f.value(uint16(bits))
-				if math.Float64bits(got) != math.Float64bits(want) && !(got != got && want != want) {
-					t.Fatalf("%#04x is %v, want %v", bits, got, want)
-				}
+		for bits := range 1 << 16 {
+			got, want := float64(f.widen(uint16(bits))), f.value(uint16(bits))
+			if math.Float64bits(got) != math.Float64bits(want) && !(got != got && want != want) {
+				t.Fatalf("%s: %#04x is %v, want %v", f.name, bits, got, want)
 			}
-		})
+		}
 	}
 }
 
@@ -72,49 +70,45 @@ func TestWiden(t *testing.T) {
 func TestRoundMidpoints(t *testing.T) {
 	r := testkit.NewRand(1)
 	for _, f := range formats {
-		t.Run(f.name, func(t *testing.T) {
-			for low := range f.infinity() {
-				high := f.value(low + 1)
-				if low+1 == f.infinity() {
-					high = f.limit()
-				}
-				midpoint := float32((f.value(low) + high) / 2)
-				if 2*float64(midpoint) != f.value(low)+high {
-					t.Fatalf("the midpoint above %#04x is no float32", low)
-				}
-				beside := r.Float64() * 0.49 * (high - f.value(low))
-				for i, x := range [...]float32{
-					float32(f.value(low)), float32(f.value(low) + beside), math.Nextafter32(midpoint, 0),
-					midpoint,
-					math.Nextafter32(midpoint, float32(math.Inf(1))), float32(high - beside),
-				} {
-					want := low + []uint16{0, 0, 0, low & 1, 1, 1}[i]
-					if got, negative := f.round(x), f.round(-x); got != want || negative != want|0x8000 {
-						t.Fatalf("%v is rounded to %#04x, and its negative to %#04x, want %#04x", x, got, negative, want)
-					}
+		for low := range f.infinity() {
+			high := f.value(low + 1)
+			if low+1 == f.infinity() {
+				high = f.limit()
+			}
+			midpoint := float32((f.value(low) + high) / 2)
+			if 2*float64(midpoint) != f.value(low)+high {
+				t.Fatalf("%s: the midpoint above %#04x is no float32", f.name, low)
+			}
+			beside := r.Float64() * 0.49 * (high - f.value(low))
+			for i, x := range [...]float32{
+				float32(f.value(low)), float32(f.value(low) + beside), math.Nextafter32(midpoint, 0),
+				midpoint,
+				math.Nextafter32(midpoint, float32(math.Inf(1))), float32(high - beside),
+			} {
+				want := low + []uint16{0, 0, 0, low & 1, 1, 1}[i]
+				if got, negative := f.round(x), f.round(-x); got != want || negative != want|0x8000 {
+					t.Fatalf("%s: %v is rounded to %#04x, and its negative to %#04x, want %#04x", f.name, x, got, negative, want)
 				}
 			}
-		})
+		}
 	}
 }
 
 func TestRoundSpecial(t *testing.T) {
 	for _, f := range formats {
-		t.Run(f.name, func(t *testing.T) {
-			for bits, want := range map[uint32]uint16{
-				0: 0, 1 << 31: 0x8000, 1: 0, 0x80000001: 0x8000,
-				0x7f800000: f.infinity(), 0xff800000: f.infinity() | 0x8000,
-				0x7f7fffff: f.infinity(), 0xff7fffff: f.infinity() | 0x8000,
-			} {
-				if got := f.round(math.Float32frombits(bits)); got != want {
-					t.Errorf("%#08x is rounded to %#04x, want %#04x", bits, got, want)
-				}
+		for bits, want := range map[uint32]uint16{
+			0: 0, 1 << 31: 0x8000, 1: 0, 0x80000001: 0x8000,
+			0x7f800000: f.infinity(), 0xff800000: f.infinity() | 0x8000,
+			0x7f7fffff: f.infinity(), 0xff7fffff: f.infinity() | 0x8000,
+		} {
+			if got := f.round(math.Float32frombits(bits)); got != want {
+				t.Errorf("%s: %#08x is rounded to %#04x, want %#04x", f.name, bits, got, want)
 			}
-			for _, nan := range []uint32{0x7f800001, 0x7f80ffff, 0x7fc00000, 0x7fffffff, 0xff800001, 0xff9fffff, 0xffc00000, 0xffffffff} {
-				if got := f.round(math.Float32frombits(nan)); !math.IsNaN(f.value(got)) {
-					t.Errorf("%#08x is rounded to %#04x, want a NaN", nan, got)
-				}
+		}
+		for _, nan := range []uint32{0x7f800001, 0x7f80ffff, 0x7fc00000, 0x7fffffff, 0xff800001, 0xff9fffff, 0xffc00000, 0xffffffff} {
+			if got := f.round(math.Float32frombits(nan)); !math.IsNaN(f.value(got)) {
+				t.Errorf("%s: %#08x is rounded to %#04x, want a NaN", f.name, nan, got)
 			}
-		})
+		}
 	}
 }

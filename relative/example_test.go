@@ -67,15 +67,12 @@ func ExampleAddT5() {
 // Inkling's bias, here of keys up to two positions behind the query: its products are
 // those of the distances 2, 1 and 0.
 func ExampleAddBand() {
-	products := []float32{3, 2, 1}
 	scores := make([]float32, 6)
 	tile := relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 6, FirstQuery: 4}
-	if err := relative.AddBand(tile, relative.Products{Data: products}, relative.Distances{First: 2, Count: 3}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(scores)
+	err := relative.AddBand(tile, relative.Products{Data: []float32{3, 2, 1}}, relative.Distances{First: 2, Count: 3})
+	fmt.Println(scores, err)
 	// Output:
-	// [0 0 3 2 1 0]
+	// [0 0 3 2 1 0] <nil>
 }
 
 // The attention of Shaw et al. in full: one head, three tokens, distances clipped to 1.

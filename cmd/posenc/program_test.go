@@ -95,11 +95,9 @@ func TestExitCodes(t *testing.T) {
 		{exitOK, nil, []string{"inspect", llama}},
 		{exitOK, nil, []string{}},
 		{exitOK, nil, []string{"--version"}},
-		{exitOK, nil, []string{"inspect", llama, "testdata/gguf/Llama-3.1-8B.gguf"}},
 		{exitDifferent, nil, []string{"inspect", llama, "testdata/gguf/without-factors.gguf"}},
 		{exitDifferent, nil, []string{"inspect", "--json", llama, transformersData + "/configs/Qwen3-8B.json"}},
 		{exitOK, nil, []string{"inspect", tower}}, // its tower is an error that the text does not share
-		{exitError, []string{"unknown command \"inspekt\""}, []string{"inspekt"}},
 		{exitError, []string{"unknown flag: --x", "posenc inspect --help"}, []string{"inspect", "--x", llama}},
 		{exitError, []string{"accepts between 1 and 2 arg(s)"}, []string{"inspect"}},
 		{exitError, []string{base, "rope_theta is -1", "a number above 1"}, []string{"inspect", base}},

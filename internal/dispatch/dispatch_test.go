@@ -80,10 +80,7 @@ func TestChild(t *testing.T) {
 // implementation was and why, and what it wrote to its error output.
 func environment(t *testing.T, variables ...string) (implementation, reason, word string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Skipf("NOT TESTED: no way to start a process: %v", err)
-	}
+	self, _ := os.Executable() // without a name none starts
 	cmd := exec.Command(self, "-test.run=^TestChild$", "-test.count=1")
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "POSENC_IMPL=") {
