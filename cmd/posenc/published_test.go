@@ -46,9 +46,9 @@ const transformersData = "../../modelconfig/testdata/transformers"
 
 // eachPublished calls f for every published model.
 func eachPublished(t *testing.T, f func(t *testing.T, config string, v *transformersVectors)) {
-	files, err := filepath.Glob(transformersData + "/vectors/*.json")
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d models, %v", len(files), err)
+	files := testkit.Must(filepath.Glob(transformersData + "/vectors/*.json"))
+	if len(files) < 20 {
+		t.Fatalf("%d models", len(files))
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
