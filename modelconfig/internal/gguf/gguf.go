@@ -603,12 +603,10 @@ func Read(keys map[string]any, architecture string) (*description.Description, e
 	if arch == nil {
 		arch = new(models.GGUFArchitecture)
 		near := ""
-		known := models.NamesOf(func(v *models.Vendor, add func(string)) {
-			for i := range v.Architectures {
-				add(v.Architectures[i].Name)
-			}
+		known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
+			v.AddArchitectures(add)
 			for _, p := range v.OtherArchitectures {
-				add(p.Name)
+				add(p.Names...)
 			}
 		})
 		if other := document.Nearest(name, known); other != "" {

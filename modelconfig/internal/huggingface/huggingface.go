@@ -172,21 +172,15 @@ func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	if strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n") {
 		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.23 has none for this type")
 	}
-	known := models.NamesOf(func(v *models.Vendor, add func(string)) {
-		for i := range v.Holders {
-			add(v.Holders[i].Name)
-		}
+	known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
+		v.AddHolders(add)
 		for _, p := range v.OtherPositions {
-			add(p.Name)
+			add(p.Names...)
 		}
-		for i := range v.Types {
-			if texts {
-				add(v.Types[i].Name)
-			}
+		if texts {
+			models.AddTypes(v.Types, add)
 		}
-		for i := range v.Towers {
-			add(v.Towers[i].Name)
-		}
+		models.AddTypes(v.Towers, add)
 	})
 	if name := document.Nearest(modelType, known); name != "" {
 		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
@@ -431,7 +425,7 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 		case len(f.Kinds) == 0 && beside.Given && beside.Number != factor.Number: // of several kinds it is for those whose rope parameters leave it open
 			beside.Fail(document.ErrContradiction, "the value of %s, which is %v", factor.Name(), factor.Number)
 		}
-		partial = factor.Or(k.Partial)
+		partial = factor.Or(cmp.Or(k.Partial, 1))
 		if !(partial > 0 && partial <= 1) {
 			factor.Fail(document.ErrValue, "above 0 and at most 1")
 			return 0, 0

@@ -6,6 +6,7 @@ import "github.com/go-posenc/posenc"
 // say. The zero value of a field is the usual case.
 type GGUFArchitecture struct {
 	Name  string
+	Also  []string // other architectures whose values are the same
 	Traps []string // names of traps that are about it
 
 	Layout posenc.Layout // llama.cpp's rope type: NORM is Interleaved, NEOX HalfSplit

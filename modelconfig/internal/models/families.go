@@ -37,7 +37,7 @@ type KindDefaults struct {
 	BlockBase       float64 // where the kind's own object leaves rope_theta out; 0: base
 	FixedBase       float64 // base, even where keys say otherwise; 0: by the keys
 	BaseKeys        []string
-	Partial         float64
+	Partial         float64 // 0: 1
 	HeadDimKey      string  // where heads of this kind have a width of their own
 	HeadDim         int     // its default
 	Scaled          bool    // rope_scaling is about this kind

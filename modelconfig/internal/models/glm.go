@@ -5,8 +5,7 @@ import "github.com/go-posenc/posenc"
 var glmModels = Vendor{
 	Types: []ModelType{
 		{Name: "glm4_moe", Hidden: 4096, Heads: 96, Layers: 46, Positions: 131072, Base: 1e4, Part: 0.5},
-		{Name: "glm", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 40, Positions: 131072, Base: 1e4, Part: 0.5, Layout: posenc.Interleaved},
-		{Name: "glm4", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 40, Positions: 131072, Base: 1e4, Part: 0.5, Layout: posenc.Interleaved},
+		{Name: "glm", Also: []string{"glm4"}, Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 40, Positions: 131072, Base: 1e4, Part: 0.5, Layout: posenc.Interleaved},
 		{Name: "chatglm", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 28, Positions: 2048, Base: 1e4, Keys: chatGLMs, Part: 0.5, NoBaseKey: true, BaseRatio: "rope_ratio", Layout: posenc.Interleaved, LayoutKey: "original_rope", Check: chatGLM, Traps: []string{"chatglm_rope_ratio_multiplies_the_base"}},
 		{Name: "glm4_moe_lite", Latent: true, HeadDim: 64, NoPEDim: 192, Layers: 47, Positions: 202752, Base: 1e4, Keys: glmLite, LayoutKey: "rope_interleave"},
 		{Name: "glm_moe_dsa", Latent: true, HeadDim: 64, NoPEDim: 192, Layers: 78, Positions: 202752, Base: 1e4, Indexer: glmIndexer, Indexers: byIndexerTypes, Traps: []string{"indexers_rotate_otherwise"}},
@@ -16,23 +15,17 @@ var glmModels = Vendor{
 		{Name: "glm_image_text", Hidden: 4096, Heads: 32, Layers: 40, Positions: 131072, Base: 1e4, Part: 1, Axes: sectionsInOrder, Sections: []int{8, 12, 12}},
 	},
 	Towers: []ModelType{
-		{Name: "glm4v_vision", Hidden: 1536, Heads: 12, Layers: 24, Keys: qwenTower, Arrangement: rowsThenColumns},
-		{Name: "glm4v_moe_vision", Hidden: 1536, Heads: 12, Layers: 24, Keys: qwenTower, Arrangement: rowsThenColumns},
-		{Name: "glm_ocr_vision", Hidden: 1024, Heads: 16, Layers: 24, Keys: qwenTower, Arrangement: rowsThenColumns},
-		{Name: "glm5_next_vision", Hidden: 1024, Heads: 16, Layers: 24, Keys: qwenTower, Arrangement: rowsThenColumns},
+		{Name: "glm4v_vision", Also: []string{"glm4v_moe_vision"}, Hidden: 1536, Heads: 12, Layers: 24, Keys: qwenTower, Arrangement: rowsThenColumns},
+		{Name: "glm_ocr_vision", Also: []string{"glm5_next_vision"}, Hidden: 1024, Heads: 16, Layers: 24, Keys: qwenTower, Arrangement: rowsThenColumns},
 	},
 	Holders: []Holder{
-		{Name: "glm4v", Text: Part{"text_config", "glm4v_text"}, Tower: Part{"vision_config", "glm4v_vision"}},
-		{Name: "glm46v", Text: Part{"text_config", "glm4v_text"}, AnyText: true, Tower: Part{"vision_config", "glm4v_vision"}},
-		{Name: "glm4v_moe", Text: Part{"text_config", "glm4v_moe_text"}, Tower: Part{"vision_config", "glm4v_moe_vision"}},
-		{Name: "glm_ocr", Text: Part{"text_config", "glm_ocr_text"}, Tower: Part{"vision_config", "glm_ocr_vision"}},
-		{Name: "glm5_next", Text: Part{"text_config", "glm5_next_text"}, Tower: Part{"vision_config", "glm5_next_vision"}},
+		{Name: "glm4v", Also: []string{"glm4v_moe", "glm_ocr", "glm5_next"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
+		{Name: "glm46v", Also: []string{"glmga"}, Text: Part{"text_config", "glm4v_text"}, AnyText: true, Tower: Part{"vision_config", "glm4v_vision"}},
 		{Name: "glm_image", MergeSize: 1, Text: Part{"text_config", "glm_image_text"}},
-		{Name: "glmga", Text: Part{"text_config", "glm4v_text"}, AnyText: true, Tower: Part{"vision_config", "glm4v_vision"}},
 	},
 	OtherPositions: []PositionsOf{
-		{"xglm", sinusoidal},
-		{"glm5_next_text", noPositions},
+		{sinusoidal, []string{"xglm"}},
+		{noPositions, []string{"glm5_next_text"}},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "chatglm", Layout: Normal},
@@ -42,7 +35,6 @@ var glmModels = Vendor{
 		{Name: "glm4moe", Layout: NeoX, Axes: OptionalAxes},
 	},
 	OtherArchitectures: []PositionsOf{
-		{"glm5-next", noPositions},
-		{"glm5next", noPositions},
+		{noPositions, []string{"glm5-next", "glm5next"}},
 	},
 }

@@ -9,7 +9,6 @@ var inklingModels = Vendor{
 		{Name: "inkling2", Text: Part{"text_config", "inkling2_text"}, Tower: Part{"vision_config", "inkling2_vision"}},
 	},
 	OtherPositions: []PositionsOf{
-		{"inkling2_text", relative},
-		{"inkling_text", relative},
+		{relative, []string{"inkling2_text", "inkling_text"}},
 	},
 }

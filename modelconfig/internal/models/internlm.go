@@ -11,8 +11,7 @@ var internlmModels = Vendor{
 		{Name: "internvl_chat", Text: Part{"llm_config", "internlm2"}, AnyText: true, Tower: Part{"vision_config", "intern_vit_6b"}},
 	},
 	OtherPositions: []PositionsOf{
-		{"internvl_vision", learned},
-		{"intern_vit_6b", learned},
+		{learned, []string{"internvl_vision", "intern_vit_6b"}},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "internlm2", Layout: Normal},

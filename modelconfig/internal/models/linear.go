@@ -6,24 +6,13 @@ var linearModels = Vendor{
 		{Name: "hrm_text", Hidden: 1536, Heads: 12, HeadDim: 128, Layers: 16, Positions: 2048, Base: 1e4, Plan: hrmAttentions},
 	},
 	OtherPositions: []PositionsOf{
-		{"jamba", noPositions},
-		{"mamba", noPositions},
-		{"mamba2", noPositions},
-		{"rwkv", noPositions},
-		{"xlstm", noPositions},
-		{"zamba", noPositions},
+		{noPositions, []string{"jamba", "mamba", "mamba2", "rwkv", "xlstm", "zamba"}},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "clef", Layout: NeoX, Axes: InterleavedAxes, AttentionInterval: 4, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
 		{Name: "hrm_text", Layout: NeoX},
 	},
 	OtherArchitectures: []PositionsOf{
-		{"jamba", noPositions},
-		{"mamba", noPositions},
-		{"mamba2", noPositions},
-		{"rwkv6", noPositions},
-		{"rwkv6qwen2", noPositions},
-		{"rwkv7", noPositions},
-		{"arwkv7", noPositions},
+		{noPositions, []string{"jamba", "mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"}},
 	},
 }

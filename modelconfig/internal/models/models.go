@@ -29,6 +29,7 @@ type Vendor struct {
 // ModelType is a model_type.
 type ModelType struct {
 	Name string
+	Also []string   // other types whose values are the same
 	GGUF string     // the architecture of its GGUF files, where that has another name
 	Keys *Spellings // of its sizes; nil: the usual ones
 
@@ -128,6 +129,7 @@ const (
 // Holder is a type that holds other models.
 type Holder struct {
 	Name string
+	Also []string // other types whose values are the same
 
 	Text       Part   // the text model
 	AnyText    bool   // it is of the type that it gives; else the class has one type, and reads nothing of another
@@ -147,11 +149,15 @@ type Holder struct {
 	Positions string
 }
 
-// Part is a model within another: its key, and its model_type if it does not give one.
+// Part is a model within another: its key, and its model_type if it does not give one, in which *
+// stands for the letters and digits of the holder's name, joined by _.
 type Part struct{ Key, Type string }
 
-// PositionsOf is a type or an architecture and its kind of positions.
-type PositionsOf struct{ Name, Positions string }
+// PositionsOf is a kind of positions, and the types or the architectures that have it.
+type PositionsOf struct {
+	Positions string
+	Names     []string
+}
 
 // RefusedArchitecture is an architecture that is not read: what is wanted in its place, or what a
 // caller can do.

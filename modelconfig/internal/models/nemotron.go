@@ -11,13 +11,12 @@ var nemotronModels = Vendor{
 		{Name: "nemotron_h_omni", Text: Part{"text_config", "nemotron_h"}, AnyText: true},
 	},
 	OtherPositions: []PositionsOf{
-		{"nemotron_h", noPositions},
+		{noPositions, []string{"nemotron_h"}},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "nemotron", Layout: NeoX},
 	},
 	OtherArchitectures: []PositionsOf{
-		{"nemotron_h", noPositions},
-		{"nemotron_h_moe", noPositions},
+		{noPositions, []string{"nemotron_h", "nemotron_h_moe"}},
 	},
 }
