@@ -346,8 +346,8 @@ func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 			sections, key = given, spelling
 		}
 	}
-	if interleaved, ok := rope.Boolean("mrope_interleaved"); ok && interleaved != f.InterleavedSections {
-		rope.Fail(document.ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", f.InterleavedSections)
+	if interleaved, ok := rope.Boolean("mrope_interleaved"); ok && interleaved != (f.Axes == &models.InterleavedSections) {
+		rope.Fail(document.ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", !interleaved)
 	}
 	rope.Boolean("interleaved")
 	if rope.Err != nil || sections == nil {
@@ -361,11 +361,11 @@ func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 		}
 		sum += n
 	}
-	if sum != pairs || len(sections) != f.AxisCount && f.AxisCount != 0 {
-		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(f.AxisCount), pairs)
+	if sum != pairs || len(sections) != f.Axes.Count && f.Axes.Count != 0 {
+		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(f.Axes.Count), pairs)
 		return nil
 	}
-	axes, err := f.Axes(sections)
+	axes, err := f.Axes.Of(sections)
 	rope.FailIf(err != nil, document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "valid sections (%v)", err)
 	return axes
 }

@@ -11,23 +11,11 @@ import (
 
 // Family is a model type with the usual value in place of each zero one.
 type Family struct {
-	*ModelType
+	ModelType
 
-	Keys                *Spellings
-	Positions           int
-	Base                float64
-	BaseKeys            []string // spellings of the base beside the rope parameters
-	Part                float64
-	WholeHead           bool // the code rotates whole heads, even where the key says otherwise
-	Layout              posenc.Layout
-	Plan                plan
-	Axes                func(sections []int) ([]uint8, error)
-	AxisCount           int // sections that there must be; 0: any number
-	InterleavedSections bool
-	ExtraKeys           []string
-	Absent              document.Object // the rope parameters of a configuration without any
-	Check               func(r *document.Reader)
-	Rule                func(p *RopeParameters) description.Rule
+	WholeHead bool // the code rotates whole heads, even where the key says otherwise
+	Axes      *axesRule
+	Absent    document.Object // the rope parameters of a configuration without any
 }
 
 // KindDefaults are the defaults of one kind of layer.

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -62,11 +63,10 @@ type ModelType struct {
 	Lists          func(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults
 	Rewrite        func(r *document.Reader, layers []description.Layer) // brings keys into the usual form
 
-	Indexer     *indexer
-	Indexers    IndexerLayers // which layers have one
-	IndexerType string        // the layer type that has one, in place of Indexers
+	Indexer  *indexer
+	Indexers string // the layer type that has one, inEveryLayer or byIndexerTypes
 
-	Axes     AxesRule
+	Axes     *axesRule
 	Sections []int // default of mrope_section
 
 	FlatBlock         bool     // a flat rope_parameters is read as rope_scaling is
@@ -106,25 +106,30 @@ type LayerTypesRule struct {
 	Custom      func(r *document.Reader, n int) []string // another rule
 }
 
-// IndexerLayers says which layers have an indexer.
-type IndexerLayers uint8
-
 const (
-	ofIndexerType IndexerLayers = iota
-	inEveryLayer
-	byIndexerTypes // by indexer_types, or the schedule of GLM
+	inEveryLayer   = "*"
+	byIndexerTypes = "indexer_types" // or the schedule of GLM
 )
 
-// AxesRule says how pairs take their axes.
-type AxesRule uint8
+// axesRule says how pairs take their axes.
+type axesRule struct {
+	Of    func(sections []int) ([]uint8, error)
+	Count int      // sections that there must be; 0: any number
+	keys  []string // of the rope parameters
+}
 
-const (
-	oneAxisOfAll        AxesRule = iota
-	sectionsInOrder              // time, height, width
-	interleavedSections          // in turn
-	alternatingSections          // height and width in turn, then time
-	anySections                  // in order, of any number
+var (
+	sectionsInOrder     = axesRule{inOrder, 3, []string{"mrope_section"}} // time, height, width
+	anySections         = axesRule{inOrder, 0, []string{"mrope_section", "xdrope_section"}}
+	InterleavedSections = axesRule{func(s []int) ([]uint8, error) {
+		return frequency.InterleavedSections(frequency.ImageSections{Time: s[0], Height: s[1], Width: s[2]})
+	}, 3, []string{"mrope_section", "mrope_interleaved", "interleaved"}} // in turn
+	alternatingSections = axesRule{func(s []int) ([]uint8, error) {
+		return frequency.AlternatingSections(frequency.ImageSections{Time: s[2], Height: s[0], Width: s[1]})
+	}, 3, []string{"mrope_section"}} // height and width in turn, then time
 )
+
+func inOrder(sections []int) ([]uint8, error) { return frequency.Sections(sections...) }
 
 // Holder is a type that holds other models.
 type Holder struct {

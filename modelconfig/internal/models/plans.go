@@ -13,8 +13,6 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
-func number(s string) json.Number { return json.Number(s) }
-
 func always(*document.Reader) bool { return true }
 
 func withoutRopeBlock(r *document.Reader) bool {
@@ -458,7 +456,7 @@ func sparseAttention(r *document.Reader) {
 	}
 	if inside && !given {
 		keys := maps.Clone(r.Keys)
-		keys["index_head_dim"] = number(strconv.Itoa(inner))
+		keys["index_head_dim"] = json.Number(strconv.Itoa(inner))
 		r.Keys = keys
 	}
 }
