@@ -3,10 +3,10 @@ package posenc
 import (
 	"math"
 	"math/big"
-	"math/bits"
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/elementary"
 )
 
 // QueryScaling describes factors by which some models multiply queries, so that attention
@@ -138,18 +138,14 @@ func (s *QueryScaling) of(k, n uint64) float32 {
 	if low == high {
 		return low
 	}
-	return untilCertain(func(precision uint) (value, margin *big.Float) {
-		value = realLogarithm(k, precision)
-		value.Sub(value, realLogarithm(n, precision))
-		value.Mul(value, new(big.Float).SetFloat64(s.Beta))
-		if s.Rule == PowerOfRatio {
-			value = realExponential(value, precision)
-		} else {
-			value.Add(value, big.NewFloat(1))
-		}
-		margin = new(big.Float).SetPrec(precision).SetMantExp(big.NewFloat(1+s.Beta), 64-int(precision))
-		return value, margin.Mul(margin, value)
-	})
+	value := real(0)
+	value.Sub(elementary.Log(real(float64(k))), elementary.Log(real(float64(n)))).Mul(value, real(s.Beta))
+	if s.Rule == PowerOfRatio {
+		value = elementary.Exp(value)
+	} else {
+		value.Add(value, real(1))
+	}
+	return nearest(value)
 }
 
 // LogQueryScaling has the two weights of a head by which its queries are scaled.
@@ -208,66 +204,18 @@ func logQueryScale(k uint64, scale, bias float64) float32 {
 	if low, high := float32(v-m), float32(v+m); low == high && low != 0 {
 		return low
 	}
-	return untilCertain(func(precision uint) (value, margin *big.Float) {
-		value = realLogarithm(k, precision)
-		value.Mul(value, new(big.Float).SetFloat64(scale))
-		margin = new(big.Float).SetPrec(precision).SetMantExp(big.NewFloat(math.Abs(product)+math.Abs(bias)), 64-int(precision))
-		return value.Add(value, new(big.Float).SetFloat64(bias)), margin
-	})
+	value := real(scale)
+	return nearest(value.Mul(value, elementary.Log(real(float64(k)))).Add(value, real(bias)))
 }
 
-// untilCertain calls value with more and more bits until the value minus and plus its
-// margin round to the same float32, which it returns. That ends if the real number is not
-// in the middle between two float32. Logarithms of rational numbers other than 1 are
-// transcendental. A power (k/n)^Beta in the middle would have a numerator of 25 bits, an
-// odd number m. With Beta = a/2^b in lowest terms, m^(2^b) divides k^a, and k is below
-// 2^33: Beta would be above 24/33.
-func untilCertain(value func(precision uint) (value, margin *big.Float)) float32 {
-	for precision := uint(192); ; precision *= 2 {
-		v, margin := value(precision)
-		low, _ := new(big.Float).SetPrec(precision).Sub(v, margin).Float32()
-		high, _ := new(big.Float).SetPrec(precision).Add(v, margin).Float32()
-		if math.Float32bits(low) == math.Float32bits(high) {
-			return low
-		}
-	}
-}
+func real(x float64) *big.Float { return new(big.Float).SetPrec(elementary.Precision).SetFloat64(x) }
 
-// realLogarithm returns ln(k) with a relative error below 2^(32-precision), for up to 2^20
-// bits.
-func realLogarithm(k uint64, precision uint) *big.Float {
-	real := func() *big.Float { return new(big.Float).SetPrec(precision) }
-	// atanh returns atanh(a/b) for a/b <= 1/3. It has fewer than precision/3 terms;
-	// they and their sum are each off by a few times 2^-precision.
-	atanh := func(a, b uint64) *big.Float {
-		z := real().Quo(real().SetUint64(a), real().SetUint64(b))
-		square, sum := real().Mul(z, z), real()
-		for n := uint64(1); z.Sign() != 0 && z.MantExp(nil) > -int(precision); n += 2 {
-			sum.Add(sum, real().Quo(z, real().SetUint64(n)))
-			z.Mul(z, square)
-		}
-		return sum
-	}
-	e := bits.Len64(k) - 1
-	power := uint64(1) << e
-	ln := real().Mul(real().SetInt64(int64(e)), atanh(1, 3))
-	ln.Add(ln, atanh(k-power, k+power))
-	return ln.SetMantExp(ln, 1)
-}
-
-// realExponential returns e^x for x from 0 to 16, with a relative error below
-// 2^(48-precision): Taylor's series of x/2^16, squared 16 times.
-func realExponential(x *big.Float, precision uint) *big.Float {
-	const halvings = 16
-	real := func() *big.Float { return new(big.Float).SetPrec(precision) }
-	small := real().SetMantExp(x, -halvings)
-	sum, term := real().SetInt64(1), real().SetInt64(1)
-	for n := int64(1); term.Sign() != 0 && term.MantExp(nil) > -int(precision); n++ {
-		term.Mul(term, small).Quo(term, real().SetInt64(n))
-		sum.Add(sum, term)
-	}
-	for range halvings {
-		sum.Mul(sum, sum)
-	}
-	return sum
+// nearest returns x rounded to float32. Real numbers are not in the middle between two float32:
+// logarithms of rational numbers other than 1 are transcendental, and a power (k/n)^Beta in the middle
+// would have a numerator of 25 bits, an odd number m. With Beta = a/2^b in lowest terms, m^(2^b) divides
+// k^a, and k is below 2^33: Beta would be above 24/33. That one of 2^150 cases is within 2^-200 of the
+// middle would be chance.
+func nearest(x *big.Float) float32 {
+	rounded, _ := x.Float32()
+	return rounded
 }

@@ -125,15 +125,14 @@ func (c *checker) divided(dim int, base float64, pairs int, divisor func(i int) 
 	if c.err != nil {
 		return Ladder{}, c.err
 	}
-	var f functions
 	ladder := unscaled(dim / 2)
 	if c.rounding == Float32 {
-		for i, power := range f.powers32(base, dim, pairs) {
+		for i, power := range powers32(base, dim, pairs) {
 			ladder.InvFreq[i] = float64(1 / power / float32(divisor(i)))
 		}
 		return c.ladder(ladder)
 	}
-	for i, inverse := range f.inverses(base, dim, pairs) {
+	for i, inverse := range inverses(base, dim, pairs) {
 		ladder.InvFreq[i] = nearest(quotient(inverse, real(divisor(i))))
 	}
 	return c.ladder(ladder)

@@ -39,13 +39,12 @@ func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) 
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
-	var f functions
 	ladder := unscaled(rotaryDim / 2)
 	if rounding == Float32 {
 		longest := float32(float64(p.OriginalMaxPositions) / p.LowFreqFactor)
 		shortest := float32(float64(p.OriginalMaxPositions) / p.HighFreqFactor)
 		between := float32(p.HighFreqFactor - p.LowFreqFactor)
-		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+		for i, power := range powers32(base, rotaryDim, rotaryDim/2) {
 			inverse := 1 / power
 			// torch divides a number by a tensor by its reciprocal.
 			wavelength := 1 / inverse * float32(2*math.Pi)
@@ -66,7 +65,7 @@ func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) 
 	}
 	factor, low, high := real(p.Factor), real(p.LowFreqFactor), real(p.HighFreqFactor)
 	rotationsPerRadian := quotient(whole(p.OriginalMaxPositions), twoPi())
-	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+	for i, inverse := range inverses(base, rotaryDim, rotaryDim/2) {
 		scaled := quotient(inverse, factor)
 		if rotations := product(rotationsPerRadian, inverse); rotations.Cmp(high) > 0 {
 			scaled = inverse

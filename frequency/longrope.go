@@ -1,6 +1,10 @@
 package frequency
 
-import "math"
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/internal/elementary"
+)
 
 // LongRoPEParameters are the keys of a LongRoPE configuration, and the length of the
 // sequence.
@@ -48,7 +52,6 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Roundi
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
-	var f functions
 	ladder := unscaled(rotaryDim / 2)
 	factors, attentionFactor := p.ShortFactors, p.ShortAttentionFactor
 	if p.SequenceLength > p.OriginalMaxPositions {
@@ -58,18 +61,18 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Roundi
 	case attentionFactor != 0:
 		ladder.AttentionFactor = attentionFactor
 	case p.Factor > 1 && rounding == Float32:
-		ladder.AttentionFactor = math.Sqrt(1 + f.logarithm64(p.Factor)/f.logarithm64(float64(p.OriginalMaxPositions)))
+		ladder.AttentionFactor = math.Sqrt(1 + logarithm64(p.Factor)/logarithm64(float64(p.OriginalMaxPositions)))
 	case p.Factor > 1:
-		ratio := quotient(f.logarithm(real(p.Factor)), f.logarithm(whole(p.OriginalMaxPositions)))
+		ratio := quotient(elementary.Log(real(p.Factor)), elementary.Log(whole(p.OriginalMaxPositions)))
 		ladder.AttentionFactor = nearest(newReal().Sqrt(sum(real(1), ratio)))
 	}
 	if rounding == Float32 {
-		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+		for i, power := range powers32(base, rotaryDim, rotaryDim/2) {
 			ladder.InvFreq[i] = float64(1 / (float32(factors[i]) * power))
 		}
 		return check.ladder(ladder)
 	}
-	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+	for i, inverse := range inverses(base, rotaryDim, rotaryDim/2) {
 		ladder.InvFreq[i] = nearest(quotient(inverse, real(factors[i])))
 	}
 	return check.ladder(ladder)
