@@ -192,13 +192,12 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], optio
 	if p := to.Grid(&g, tokens, headDim); p != view.None {
 		return to.Error(p, function, "dst", &g)
 	}
-	if dst.Heads != src.Heads {
+	switch {
+	case dst.Heads != src.Heads:
 		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
-	}
-	if argument.Overlap(dst.Data, src.Data) || argument.Overlap(dst.Data, src.Scales) {
+	case argument.Overlap(dst.Data, src.Data) || argument.Overlap(dst.Data, src.Scales):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
-	}
-	if argument.Overlap(dst.Data, slots) {
+	case argument.Overlap(dst.Data, slots):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
 	}
 	y := operandOf(&dst, headDim)

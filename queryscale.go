@@ -66,19 +66,16 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	if none {
 		s.Length = 1
 	}
-	if s.Rule > PowerOfRatio {
+	switch {
+	case s.Rule > PowerOfRatio:
 		return argument.Error(ErrConfig, function, "s.Rule", s.Rule, "one of the constants of type QueryScaleRule")
-	}
-	if !(s.Beta >= 0 && s.Beta <= most) {
+	case !(s.Beta >= 0 && s.Beta <= most):
 		return argument.Error(ErrConfig, function, "s.Beta", s.Beta, "from 0 to %s", mostText)
-	}
-	if s.Length < 1 {
+	case s.Length < 1:
 		return argument.Error(ErrConfig, function, "s.Length", s.Length, "at least 1")
-	}
-	if s.Rule != FlooredLog && int64(s.Length) > longest {
+	case s.Rule != FlooredLog && int64(s.Length) > longest:
 		return argument.Error(ErrConfig, function, "s.Length", s.Length, "at most 2^31")
-	}
-	if s.Offset < 0 || s.Offset > math.MaxInt32 {
+	case s.Offset < 0 || s.Offset > math.MaxInt32:
 		return argument.Error(ErrConfig, function, "s.Offset", s.Offset, "from 0 to %d", math.MaxInt32)
 	}
 	for t, p := range positions {

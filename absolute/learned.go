@@ -39,16 +39,14 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 	for i := range embeddings {
 		e := &embeddings[i]
 		field := func(name string) string { return argument.Indexed("embeddings", i) + "." + name }
-		if len(e.IDs) != tokens {
+		switch {
+		case len(e.IDs) != tokens:
 			return argument.Error(posenc.ErrLength, function, field("IDs"), argument.Elements(len(e.IDs)), "%d, one for each row of x", tokens)
-		}
-		if len(e.Table)%dim != 0 {
+		case len(e.Table)%dim != 0:
 			return argument.Error(posenc.ErrLength, function, field("Table"), argument.Elements(len(e.Table)), "a multiple of dim %d", dim)
-		}
-		if argument.Overlap(x, e.Table) {
+		case argument.Overlap(x, e.Table):
 			return argument.Error(posenc.ErrOverlap, function, "x", "sharing memory with "+field("Table"), "another slice")
-		}
-		if argument.Overlap(x, e.IDs) {
+		case argument.Overlap(x, e.IDs):
 			return argument.Error(posenc.ErrOverlap, function, "x", "sharing memory with "+field("IDs"), "another slice")
 		}
 		rows := len(e.Table) / dim

@@ -64,16 +64,14 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
 	pairs, axes := len(cfg.InvFreq), cmp.Or(cfg.Axes, 1)
-	if pairs < 1 || pairs > frequency.MaxRotaryDim/2 {
+	switch {
+	case pairs < 1 || pairs > frequency.MaxRotaryDim/2:
 		return fail("InvFreq", argument.Elements(pairs), "from 1 to %d", frequency.MaxRotaryDim/2)
-	}
-	if axes < 1 || axes > frequency.MaxRotaryDim/(2*pairs) {
+	case axes < 1 || axes > frequency.MaxRotaryDim/(2*pairs):
 		return fail("Axes", cfg.Axes, "from 0 to %d with %d frequencies", frequency.MaxRotaryDim/(2*pairs), pairs)
-	}
-	if cfg.Dim < 2*axes*pairs-1 || cfg.Dim > frequency.MaxRotaryDim {
+	case cfg.Dim < 2*axes*pairs-1 || cfg.Dim > frequency.MaxRotaryDim:
 		return fail("Dim", cfg.Dim, "from %d, for %d axes of %d frequencies, to %d", 2*axes*pairs-1, axes, pairs, frequency.MaxRotaryDim)
-	}
-	if cfg.Order > CosThenSin {
+	case cfg.Order > CosThenSin:
 		return fail("Order", cfg.Order, "one of the constants of type SinusoidalOrder")
 	}
 	scaling := float32(cmp.Or(cfg.Amplitude, 1))
@@ -147,13 +145,12 @@ func checkRows[T any, P Position](function string, s *Sinusoidal, xName string, 
 		return 0, err
 	}
 	want, ok := argument.Multiply(tokens, s.dim)
-	if !ok {
+	switch {
+	case !ok:
 		return 0, argument.Error(posenc.ErrLength, function, xName, argument.Elements(len(x)), "%d rows of %d, more than an int can count", tokens, s.dim)
-	}
-	if len(x) != want {
+	case len(x) != want:
 		return 0, argument.Error(posenc.ErrLength, function, xName, argument.Elements(len(x)), "%d for %d rows of %d", want, tokens, s.dim)
-	}
-	if argument.Overlap(x, positions) {
+	case argument.Overlap(x, positions):
 		return 0, argument.Error(posenc.ErrOverlap, function, xName, "sharing memory with "+positionsName, "another slice")
 	}
 	return tokens, nil

@@ -40,13 +40,12 @@ func (p *prompt[T]) markersEnd(c crop) int {
 // checkCanvas checks a run of MiniCPM-V 4.7 among its neighbours.
 func (p *prompt[T]) checkCanvas(i int) *fault {
 	r := &p.runs[i]
-	if r.Kind != Image && r.Kind != Video {
+	switch {
+	case r.Kind != Image && r.Kind != Video:
 		return nil
-	}
-	if i == 0 || p.runs[i-1].Kind != Marker && p.runs[i-1].Kind != SliceStart {
+	case i == 0 || p.runs[i-1].Kind != Marker && p.runs[i-1].Kind != SliceStart:
 		return shapeFault(".Kind", r.Kind, "a run of kind Marker or SliceStart before it")
-	}
-	if p.runs[i-1].Kind == Marker {
+	case p.runs[i-1].Kind == Marker:
 		return nil
 	}
 	for before := i - 1; before >= 0; before-- {

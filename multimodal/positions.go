@@ -90,13 +90,12 @@ func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, 
 	}
 	row, ok := argument.Multiply(len(prompts), options.Length)
 	all, ok2 := argument.Multiply(row, m.Axes())
-	if !ok || !ok2 || len(dst) != all {
+	switch {
+	case !ok || !ok2 || len(dst) != all:
 		return argument.Error(argument.ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d*%d, for [axes][prompts][Length]", m.Axes(), len(prompts), options.Length)
-	}
-	if len(next) != 0 && len(next) != len(prompts) {
+	case len(next) != 0 && len(next) != len(prompts):
 		return argument.Error(argument.ErrLength, function, "next", argument.Elements(len(next)), "0 or %d, one for each prompt", len(prompts))
-	}
-	if argument.Overlap(dst, next) {
+	case argument.Overlap(dst, next):
 		return argument.Error(argument.ErrOverlap, function, "dst", "sharing elements with next", "another slice")
 	}
 	images := 0

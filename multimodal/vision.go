@@ -120,13 +120,12 @@ type WindowOptions struct {
 func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (newOrder, newStarts []int32, err error) {
 	const function = "multimodal.AppendWindows"
 	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
-	if err != nil {
+	switch {
+	case err != nil:
 		return order, starts, err
-	}
-	if patches > maxWindowed {
+	case patches > maxWindowed:
 		return order, starts, argument.Error(argument.ErrShape, function, "grids", strconv.Itoa(patches)+" patches", "at most 2^24 together")
-	}
-	if options.PatchSize < 1 || options.PatchSize > 1<<15 {
+	case options.PatchSize < 1 || options.PatchSize > 1<<15:
 		return order, starts, argument.Error(argument.ErrConfig, function, "options.PatchSize", options.PatchSize, "from 1 to 2^15")
 	}
 	token := options.MergeSize * options.PatchSize
