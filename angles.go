@@ -23,7 +23,6 @@ type Angles struct {
 	of     []int32   // positions, or ids of rows
 }
 
-// angleKind says what Angles are of.
 type angleKind uint8
 
 const (
@@ -98,7 +97,6 @@ func (a *Angles) check(function string) (tokens int, err error) {
 	return len(a.of), err
 }
 
-// fractions returns positions that are not integers.
 func (a *Angles) fractions() []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(a.of))), len(a.of))
 }
@@ -150,10 +148,8 @@ func (a *Angles) overlaps(x []byte) bool {
 	return argument.Overlap(x, a.of) || a.callersTable() && (argument.Overlap(x, a.rows.cos.Memory()) || argument.Overlap(x, a.rows.sin.Memory()))
 }
 
-// callersTable reports whether rows are of a table of the caller.
 func (a *Angles) callersTable() bool { return a.rows != nil && a.rows.rotary == nil }
 
-// overlapError is the error of an argument of that name that overlaps.
 func (a *Angles) overlapError(function, name string) error {
 	of := "the positions or deltas"
 	if a.rows != nil {
@@ -207,7 +203,6 @@ func (r *Rotary) check(function, name string, positions []int32) (int, error) {
 	return len(positions) / axes, checkPositions(function, name, positions, r.lastPosition)
 }
 
-// checkFractional is check for positions that are not integers.
 func (r *Rotary) checkFractional(function string, positions []float32) (int, error) {
 	axes := r.frequencies.Axes
 	if len(positions)%axes != 0 {
@@ -221,7 +216,6 @@ func (r *Rotary) checkFractional(function string, positions []float32) (int, err
 	return len(positions) / axes, nil
 }
 
-// checkPositions returns an error for the first position beyond last.
 func checkPositions(function, name string, positions []int32, last int64) error {
 	if last < 1<<31 { // inlined: one token has no time for a call
 		return checkEachPosition(function, name, positions, last)

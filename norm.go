@@ -131,7 +131,6 @@ func (n *RMSNorm) check(function string, name argument.Name, heads, headDim int)
 	return nil
 }
 
-// of returns the norm as kernels take it, nil for nil.
 func (n *RMSNorm) of() *heads.Norm {
 	if n == nil {
 		return nil

@@ -41,7 +41,6 @@ const maxScale = 0x1p126
 // maxQuantizedDim is the most elements of a head for which scratch memory has room.
 const maxQuantizedDim = kernels.FusedElements
 
-// checkQuantizedDim checks the elements of a head, the argument of that name.
 func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim int) error {
 	switch {
 	case headDim > maxQuantizedDim:
@@ -113,7 +112,6 @@ func (v *QuantizedView[D]) setOperand(o *heads.QuantizedOperand, units int) {
 	o.Scale = v.InverseScale
 }
 
-// heads is the view as package view checks it: the same fields.
 func (v *QuantizedView[D]) heads() *view.View[D] { return (*view.View[D])(&v.View) }
 
 // scaleView returns where the scales of the heads lie, as vectors of one element.

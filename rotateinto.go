@@ -71,7 +71,6 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	return nil
 }
 
-// checkSlots checks that there is one for each token.
 func checkSlots(function string, slots []int32, tokens int) error {
 	if slots != nil && len(slots) != tokens {
 		return argument.Error(ErrLength, function, "slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
@@ -130,7 +129,6 @@ func lastSlot(slots []int32) int32 {
 	return last
 }
 
-// slotError says that the largest slot is too large.
 func slotError(function, name string, slots []int32, expected string, args ...any) error {
 	s := lastSlot(slots)
 	return argument.Error(ErrPosition, function, argument.Indexed(name, slices.Index(slots, s)), s, expected, args...)

@@ -137,7 +137,6 @@ type quantizedStore struct {
 	to   heads.QuantizedOperand
 }
 
-// begin checks the angles and the slots.
 func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err error) {
 	c.function = function
 	if c.tokens, err = a.check(function); err != nil {
@@ -157,7 +156,6 @@ func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err er
 	return nil
 }
 
-// dim returns the elements of a head.
 func (x *IntoQuantized[D, S]) dim(headDim int) int {
 	if x.HeadDim != 0 {
 		return x.HeadDim
@@ -187,7 +185,6 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 	return dst.InverseScale >= 1/maxScale && dst.InverseScale <= maxScale
 }
 
-// check checks the heads that are the argument of that name.
 func (x *IntoQuantized[D, S]) check(c *quantizedCall, name string, slots []int32, headDim int, rotates bool) error {
 	if c.tokens == 1 && x.plain(c, headDim) {
 		return nil

@@ -185,7 +185,6 @@ func (r *Rows) check(function string, ids []int32, allowed bool) (negative bool,
 	return negative, nil
 }
 
-// ofHead returns rows for one head, the entries of head h.
 func (r *Rows) ofHead(h int) Rows {
 	one, entries := *r, r.head.RotaryDim/2
 	if r.fullWidth {
@@ -232,12 +231,10 @@ func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	}
 }
 
-// copyRow widens the entries of a row and multiplies the sines by sign.
 func (r *Rows) copyRow(cos, sin []float32, row int, sign float32) {
 	heads.WidenRow(cos, sin, &r.cos, &r.sin, row*r.cos.TokenStride, sign)
 }
 
-// readFullWidth reads a row with an entry for each element.
 func (r *Rows) readFullWidth(to *heads.FullWidthRow, row int, sign float32) {
 	to.Read(&r.cos, &r.sin, row*r.cos.TokenStride, r.head.RotaryDim, r.head.Out, sign)
 }

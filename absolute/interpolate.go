@@ -10,7 +10,6 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// maxInterpolated bounds the rows of a table and the sides of a grid.
 const maxInterpolated = 1 << 24
 
 // maxAntialiased bounds the work of antialiasing for each patch of both grids. A sum is as
@@ -258,7 +257,6 @@ func GridWeights(indices []int32, weights []float32, options InterpolateGridOpti
 	return nil
 }
 
-// check checks the sizes and the method.
 func (o *InterpolateGridOptions) check(function string) error {
 	for _, size := range []struct {
 		name  string
@@ -381,7 +379,6 @@ func wideCubicTaps(list []tap, i, n, m int) []tap {
 	return list
 }
 
-// cubic returns the kernel of Keys at a distance from 0 to 2.
 func cubic(a, t float64) float64 {
 	if t <= 1 {
 		return math.FMA(math.FMA(a+2, t, -(a+3)), float64(t*t), 1)

@@ -79,7 +79,6 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 	return nil
 }
 
-// row returns the row that token t takes.
 func (e *Embedding[W]) row(t, dim int) []W {
 	return e.Table[(e.Offset+int(e.IDs[t]))*dim:][:dim]
 }

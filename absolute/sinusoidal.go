@@ -107,7 +107,6 @@ func (s *Sinusoidal) places(k int) (sin, cos int) {
 	}
 }
 
-// lacksOne reports whether the last element of the last axis is left out.
 func (s *Sinusoidal) lacksOne() bool { return s.dim < 2*s.axes*s.pairs }
 
 func (s *Sinusoidal) isPadding(position float64) bool {
@@ -123,7 +122,6 @@ func (s *Sinusoidal) filled(position float64) int {
 	return min(2*s.axes*s.pairs, s.dim)
 }
 
-// checkExists returns an error for nil and for the zero value.
 func (s *Sinusoidal) checkExists(function string) error {
 	if s == nil || s.dim == 0 {
 		return argument.Error(posenc.ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal, or from the function of a model such as Vaswani")

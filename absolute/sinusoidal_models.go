@@ -221,7 +221,6 @@ func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 	return ofModel(function, "cfg.MinFreq", least, SinusoidalConfig{Dim: dim, Order: order, Amplitude: scale}, invFreq, err)
 }
 
-// defaultBase is the base of the frequencies where a model does not say otherwise.
 const defaultBase = 10000
 
 // ofBase10000 makes the encoding of a model with the frequencies 10000^(-k/steps), k < n.
@@ -244,7 +243,6 @@ func ofModel(function, name string, value any, cfg SinusoidalConfig, invFreq []f
 	return newSinusoidal(function, cfg)
 }
 
-// checkFrequency checks an argument that is a frequency.
 func checkFrequency(function, name string, value float64) error {
 	if !(value >= leastFrequency && value < cossin.MaxAngle) {
 		return argument.Error(posenc.ErrConfig, function, name, value, "0 or a frequency from 2^-900 to below 2^50")

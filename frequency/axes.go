@@ -89,12 +89,10 @@ type section struct {
 	pairs int
 }
 
-// imageSections returns the number of pairs of all axes.
 func (c *checker) imageSections(s ImageSections) (pairs int) {
 	return c.sections(section{"sections.Time", s.Time}, section{"sections.Height", s.Height}, section{"sections.Width", s.Width})
 }
 
-// sections returns the number of pairs of all sections.
 func (c *checker) sections(sections ...section) (pairs int) {
 	for _, s := range sections {
 		c.require(s.pairs >= 0 && s.pairs <= MaxRotaryDim/2-pairs, s.name, s.pairs, "at least 0, and at most %d pairs in all", MaxRotaryDim/2)

@@ -25,7 +25,6 @@ func whole(n int) *big.Float { return newReal().SetInt64(int64(n)) }
 // pi has 330 bits.
 const pi = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
 
-// twoPi returns 2π.
 func twoPi() *big.Float {
 	x, _, _ := big.ParseFloat(pi, 10, elementary.Precision, big.ToNearestEven)
 	return x.SetMantExp(x, 1)
@@ -48,7 +47,6 @@ func nearest32(x *big.Float) float32 {
 	return rounded
 }
 
-// floor returns the greatest whole number up to x.
 func floor(x *big.Float) *big.Float {
 	n, accuracy := x.Int(nil)
 	result := newReal().SetInt(n)
@@ -58,7 +56,6 @@ func floor(x *big.Float) *big.Float {
 	return result
 }
 
-// ceiling returns the least whole number from x.
 func ceiling(x *big.Float) *big.Float {
 	result := floor(newReal().Neg(x))
 	return result.Neg(result)

@@ -16,7 +16,6 @@ type Block struct {
 	largest, smallest float64 // |invFreq|, the smallest that is not 0
 }
 
-// Set prepares the block for invFreq, at most Width frequencies.
 func (b *Block) Set(invFreq []float64) {
 	b.n, b.largest, b.smallest = copy(b.invFreq[:], invFreq), 0, math.MaxFloat64
 	BeforeFMA()
@@ -39,7 +38,6 @@ func (b *Block) certain(least, most float64) bool {
 
 func (b *Block) frequencies() []float64 { return b.invFreq[:b.n] }
 
-// Len returns the number of frequencies.
 func (b *Block) Len() int { return b.n }
 
 // padded returns the number of frequencies as the seeds count them.

@@ -19,7 +19,6 @@ func (p *prompt[T]) nextCrop(c crop) (crop, bool) {
 	return c, false
 }
 
-// end returns what comes after a crop.
 func (p *prompt[T]) end(c crop) crop { return crop{c.run + 1, c.token + p.runs[c.run].Tokens} }
 
 // isSlice reports whether a crop belongs to the frame before.
@@ -37,7 +36,6 @@ func (p *prompt[T]) markersEnd(c crop) int {
 	return c.token
 }
 
-// checkCanvas checks a run of MiniCPM-V 4.7 among its neighbours.
 func (p *prompt[T]) checkCanvas(i int) *fault {
 	r := &p.runs[i]
 	switch {
@@ -61,7 +59,6 @@ func (p *prompt[T]) checkCanvas(i int) *fault {
 	return shapeFault(".Kind", r.Kind, "no slice before any image")
 }
 
-// canvases is the rule of MiniCPMV47.
 func (p *prompt[T]) canvases() {
 	var position int64
 	tokens := p.tokens()
@@ -138,7 +135,6 @@ func (p *prompt[T]) canvas(origin int64, overview crop) (next int64, after crop,
 	return origin + max(height, width) + 1, after, found
 }
 
-// slice gives the tokens of a slice of an image their positions.
 func (p *prompt[T]) slice(origin, top, left int64, g merged) {
 	for y := range int64(g.h) {
 		for x := range int64(g.w) {

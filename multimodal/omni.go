@@ -2,7 +2,6 @@ package multimodal
 
 import "math"
 
-// qwen25Omni gives positions by the rule Qwen25Omni.
 func (p *prompt[T]) qwen25Omni() {
 	var start int64
 	for i := range p.runs {
@@ -108,7 +107,6 @@ func (p *prompt[T]) qwen3Omni() {
 	p.next = T(float32(p.largest) + 1)
 }
 
-// putFloat gives the next token its positions.
 func (p *prompt[T]) putFloat(t, h, w float32) {
 	for axis, x := range [...]float32{t, h, w} {
 		if p.dst != nil {

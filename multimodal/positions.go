@@ -167,7 +167,6 @@ func (p *prompt[T]) tokens() (n int) {
 	return n
 }
 
-// goesOn returns where decoding goes on, once the positions of all tokens are written.
 func (p *prompt[T]) goesOn(tokens int) Next[T] {
 	next := Next[T]{AfterLargest: p.next}
 	for axis := range p.model.Axes() {
@@ -178,7 +177,6 @@ func (p *prompt[T]) goesOn(tokens int) Next[T] {
 	return next
 }
 
-// check checks the runs, and returns how many tokens they have.
 func (p *prompt[T]) check(name promptName) (tokens int, err error) {
 	for i := range p.runs {
 		f := p.model.checkRun(&p.runs[i])
@@ -219,7 +217,6 @@ func positionError(name promptName, position, expected string) error {
 	return argument.Error(argument.ErrPosition, name.function, "a position of "+name.text(), position, "%s", expected)
 }
 
-// write computes the positions, and writes them if there is a dst.
 func (p *prompt[T]) write() {
 	p.largest = -1 // so that without tokens next is 0
 	switch p.model.Family {
@@ -238,12 +235,10 @@ func (p *prompt[T]) write() {
 	}
 }
 
-// grid returns the grid of the tokens of a run that was checked.
 func (p *prompt[T]) grid(r *Run) merged {
 	return merged{r.Grid.T / p.model.temporalMergeSize(r.Kind), r.Grid.H / p.model.MergeSize, r.Grid.W / p.model.MergeSize}
 }
 
-// at writes a position of token t.
 func (p *prompt[T]) at(axis, t int, position int64) {
 	if p.dst != nil {
 		p.dst[axis*p.stride+t] = T(position)
@@ -251,7 +246,6 @@ func (p *prompt[T]) at(axis, t int, position int64) {
 	p.largest = max(p.largest, float64(position))
 }
 
-// put gives the next token its positions.
 func (p *prompt[T]) put(t, h, w int64) {
 	p.at(0, p.token, t)
 	p.at(1, p.token, h)
@@ -268,7 +262,6 @@ func (p *prompt[T]) text(start int64, n int) int64 {
 	return start
 }
 
-// frame gives the tokens of a frame their positions.
 func (p *prompt[T]) frame(time, start int64, g merged) {
 	for y := range int64(g.h) {
 		for x := range int64(g.w) {
@@ -304,7 +297,6 @@ func (p *prompt[T]) grids() {
 	p.next = T(p.largest + 1)
 }
 
-// hunYuan is the rule of HunYuanVL.
 func (p *prompt[T]) hunYuan() {
 	axes := p.model.HunYuanAxes
 	for i := range p.runs {

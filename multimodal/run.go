@@ -79,7 +79,6 @@ type fault struct {
 	expected string
 }
 
-// of returns the fault as the error of a function about a named argument.
 func (f *fault) of(function, name string) error {
 	return argument.Error(f.kind, function, name+f.field, f.value, "%s", f.expected)
 }
@@ -117,7 +116,6 @@ func (m *Model) temporalMergeSize(kind Kind) int {
 	return 1
 }
 
-// divisible checks height and width of a grid.
 func divisible(g Grid, mergeSize int) *fault {
 	if g.H < 1 || g.H%mergeSize != 0 {
 		return shapeFault(".H", g.H, "a multiple of MergeSize = %d, at least that", mergeSize)
@@ -140,7 +138,6 @@ func countable(factors ...int) bool {
 	return true
 }
 
-// length returns how many tokens a grid has.
 func (m *Model) length(g merged) int {
 	if m.Family == HunYuanVL {
 		return g.h * (g.w + 1)
@@ -148,7 +145,6 @@ func (m *Model) length(g merged) int {
 	return g.t * g.h * g.w
 }
 
-// checkRun checks a run without looking at others.
 func (m *Model) checkRun(r *Run) *fault {
 	rule := &rules[m.Family]
 	least := 1

@@ -70,14 +70,12 @@ const (
 	maxFrames   = 1 << 20
 )
 
-// patchAt returns the row and the column of patch i of a frame.
 func patchAt(i int, g Grid, mergeSize int) (y, x int) {
 	block, within := i/(mergeSize*mergeSize), i%(mergeSize*mergeSize)
 	blocks := g.W / mergeSize
 	return block/blocks*mergeSize + within/mergeSize, block%blocks*mergeSize + within%mergeSize
 }
 
-// checkGrids checks grids and returns the number of their patches.
 func checkGrids(function string, grids []Grid, by string, mergeSize int) (patches int, err error) {
 	if mergeSize < 1 || mergeSize > 1<<15 {
 		return 0, argument.Error(argument.ErrConfig, function, by, mergeSize, "from 1 to 2^15")

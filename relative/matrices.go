@@ -15,7 +15,6 @@ type matrices struct {
 	headStride, rowStride int
 }
 
-// words are the names of rows, columns and the row stride in errors.
 type words struct{ rows, columns, rowStride string }
 
 var (
@@ -63,5 +62,4 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 
 func (m *matrices) empty() bool { return m.rows == 0 || m.columns == 0 }
 
-// row returns the index of the first element of a row.
 func (m *matrices) row(head, row int) int { return head*m.headStride + row*m.rowStride }

@@ -46,7 +46,6 @@ func (t *tile) distance(b *piece) int {
 	return t.firstKey + b.key - t.firstQuery - b.query
 }
 
-// addToRow adds biases to the first scores of one row of a piece.
 func (b *piece) addToRow(scores []float32, row int, biases []float32) {
 	if len(biases) > 0 {
 		kernels.AddRowsF32(dispatch.Implementation(), scores[b.start+row*b.Stride:], biases, 0, 0, nil, &kernels.Tile{Len: len(biases), Rows: 1})

@@ -150,8 +150,6 @@ func (s *ProductShape) check(function, name string, x, vectors *posenc.View[floa
 	return nil
 }
 
-// operandsOf returns x and the vectors as operands. The head stride of vectors is 0 where
-// all heads share them.
 func operandsOf(x, vectors *posenc.View[float32], headDim int) (tokens, columns view.Operand) {
 	tokens = (*view.View[float32])(x).Operand(kernels.KindFloat32, headDim)
 	columns = (*view.View[float32])(vectors).Operand(kernels.KindFloat32, headDim)
@@ -192,7 +190,6 @@ func (p *panel) next(s *ProductShape, tokens, columns *view.Operand) bool {
 	return true
 }
 
-// vectors returns the elements from the first vector on.
 func (p *panel) vectors(columns *view.Operand) []float32 {
 	return columns.Float32s(columns.Token(p.column) + p.head*columns.HeadStride)
 }

@@ -46,7 +46,6 @@ func (f *Frequencies) writeAxes(to *Table, p *Positions, scaleCos, scaleSin floa
 	}
 }
 
-// writeFloat32Axes is writeAxes for float32 angles.
 func (f *Frequencies) writeFloat32Axes(to *Table, p *Positions, scaleCos, scaleSin float32) {
 	var memory [kernels.ChunkPairs]float32
 	angles := memory[:f.pairs]
@@ -59,7 +58,6 @@ func (f *Frequencies) writeFloat32Axes(to *Table, p *Positions, scaleCos, scaleS
 	}
 }
 
-// writeFractionalAxes is writeAxes for positions that need not be integers.
 func (f *Frequencies) writeFractionalAxes(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {
 	var memory [kernels.ChunkPairs]float32
 	angles := memory[:f.pairs]

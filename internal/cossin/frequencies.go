@@ -20,7 +20,6 @@ type Frequencies struct {
 	decay  Decay
 }
 
-// how says how the rows of tokens are made.
 type how uint8
 
 const (
@@ -46,7 +45,6 @@ func NewFrequencies(invFreq []float64, float32Angles bool, axes []uint8, decay *
 	return f
 }
 
-// Decays reports whether entries depend on the distance from a center.
 func (f *Frequencies) Decays() bool { return f.how == decaying }
 
 // Write writes the rows of tokens. Cosines and sines are multiplied by scaleCos and

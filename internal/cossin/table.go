@@ -38,7 +38,6 @@ type Positions struct {
 	First, N int     // the tokens that are meant
 }
 
-// Axis returns the positions on one axis.
 func (p *Positions) Axis(axis int) []int32 {
 	return p.Call[axis*p.Tokens+p.First:][:p.N]
 }
@@ -72,7 +71,6 @@ func (p *Positions) sameOnAxes(axes int) (n int, onAll bool) {
 	return p.N, onAll
 }
 
-// repeated reports whether all tokens have the same positions.
 func (p *Positions) repeated(axes int) bool {
 	for a := range axes {
 		if !equal(p.Axis(a)) {
@@ -82,7 +80,6 @@ func (p *Positions) repeated(axes int) bool {
 	return true
 }
 
-// equal reports whether all positions, at least one, are the same.
 func equal(positions []int32) bool {
 	for _, p := range positions[1:] {
 		if p != positions[0] {

@@ -22,7 +22,6 @@ func Supported() []kernels.Implementation {
 	return slices.DeleteFunc(Compiled(), func(impl kernels.Implementation) bool { return !runs(impl) })
 }
 
-// Feature is of a CPU.
 type Feature struct {
 	Name string
 	Has  bool // this CPU has it, and nothing switches it off

@@ -28,7 +28,6 @@ func (n *Norm) Apply(x *view.Operand, heads, at, tokens int) {
 	}
 }
 
-// lines normalizes vectors in x that lie stride elements apart.
 func (n *Norm) lines(x *view.Operand, at, count, stride int) {
 	l := kernels.Lines{Len: len(n.Weight), Stride: stride}
 	most := max(1, kernels.MaxCallElements/l.Len)

@@ -42,7 +42,6 @@ func (o *QuantizedOperand) Bytes(at int) []uint8 {
 	return unsafe.Slice((*uint8)(o.Data), o.Length*size)[at*size:]
 }
 
-// integers returns the int8 from element at on.
 func (o *QuantizedOperand) integers(at int) []int8 {
 	return unsafe.Slice((*int8)(o.Data), o.Length)[at:]
 }
@@ -99,7 +98,6 @@ func (q *Quantization) widen(scratch, x *view.Operand, at, n int) {
 	}
 }
 
-// Transform is the Hadamard transform of heads in scratch.
 func (q *Quantization) Transform(scratch *view.Operand, heads int) {
 	if q.Hadamard != 0 {
 		HadamardRows(scratch.Float32s(0), q.Hadamard, heads*q.Dim/q.Hadamard)
@@ -159,7 +157,6 @@ func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand
 	}
 }
 
-// quantizeHeads quantizes the heads of a token.
 func (q *Quantization) quantizeHeads(y *QuantizedOperand, x *view.Operand, yAt, xAt int) {
 	heads := x.Heads
 	if heads*q.Dim > kernels.FusedElements {

@@ -263,7 +263,6 @@ func NoViews(function string) error {
 	return argument.Error(argument.ErrShape, function, "xs", "empty", "at least one view")
 }
 
-// check is Check for any views.
 func check[T any](function string, xs []View[T], tokens, dim int) error {
 	var g Grid
 	if len(xs) == 0 {

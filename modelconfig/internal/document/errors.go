@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// Sentinel is what errors wrap.
 type Sentinel string
 
 func (s Sentinel) Error() string { return string(s) }

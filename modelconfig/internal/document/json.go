@@ -154,7 +154,6 @@ func KindOf(value any) string {
 	return "an object"
 }
 
-// Shortened returns a name or a number as an error shows it.
 func Shortened(s string) string {
 	const most = 96
 	if len(s) > most {
@@ -186,7 +185,6 @@ func (r *Reader) FailIf(wrong bool, sentinel error, key string, value any, expec
 	}
 }
 
-// Within returns a reader of the object under key.
 func (r *Reader) Within(key string, keys Object) *Reader {
 	return &Reader{Function: r.Function, Keys: keys, Path: r.Path + key + "."}
 }
@@ -232,7 +230,6 @@ func (r *Reader) Boolean(key string) (bool, bool) {
 	return read(r, key, "true or false", func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
 }
 
-// MustBe fails if one of the flags is there and has another value.
 func (r *Reader) MustBe(is bool, sentinel error, expected string, keys ...string) {
 	for _, key := range keys {
 		if set, ok := r.Boolean(key); ok && set != is {
@@ -245,14 +242,12 @@ func (r *Reader) Number(key string) (float64, bool) {
 	return read(r, key, "a number that float64 has", ToNumber)
 }
 
-// Positive is number for values that have to be above 0.
 func (r *Reader) Positive(key string) (float64, bool) {
 	n, ok := r.Number(key)
 	r.FailIf(ok && n <= 0, ErrValue, key, n, "a number above 0")
 	return n, ok
 }
 
-// Optional is number for values whose default is 0.
 func (r *Reader) Optional(key string) float64 {
 	n, _ := r.Number(key)
 	r.FailIf(n < 0, ErrValue, key, n, "0 or a number above 0")
@@ -334,7 +329,6 @@ func (v *Value) Agree(r *Reader, key string) {
 	r.FailIf(v.Number != number, ErrContradiction, key, number, "the value of %s, which is %v", v.Name(), v.Number)
 }
 
-// Or returns the number, or absent if no key gives it.
 func (v *Value) Or(absent float64) float64 {
 	if v.Given {
 		return v.Number
@@ -375,7 +369,6 @@ func (r *Reader) Spelling(spellings []string) string {
 	return spellings[0]
 }
 
-// NumberOr returns the number under a key.
 func (r *Reader) NumberOr(key string, absent float64) float64 {
 	if n, ok := r.Number(key); ok {
 		return n

@@ -106,7 +106,6 @@ func (s *ggufScaling) divisors(factors []float64) []float64 {
 	return divisors
 }
 
-// scaling reads the keys of rope.scaling.
 func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
 	s := &ggufScaling{factor: r.number("rope.scaling.factor", 0), alpha: r.number("rope.scaling.alpha", 0)}
 	legacy, factorKey := r.number("rope.scale_linear", 0), "rope.scaling.factor"
@@ -203,7 +202,6 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 	return p
 }
 
-// factors reads the tensors of frequency factors, at any length.
 func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind string) {
 	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
 	r.failIf(s.freqs != nil && !arch.Freqs,
@@ -364,7 +362,6 @@ func (r *ggufReader) compression(arch *models.GGUFArchitecture, count int) []int
 	return r.perLayer(key, count)
 }
 
-// indexers adds the kind of the indexers of sparse attention.
 func (r *ggufReader) indexers(arch *models.GGUFArchitecture, m *description.Description, slides []bool, ratios []int) {
 	const lengthKey, typesKey = "attention.indexer.key_length", "attention.indexer.types"
 	x := arch.Indexer
@@ -395,7 +392,6 @@ func (r *ggufReader) indexers(arch *models.GGUFArchitecture, m *description.Desc
 	m.AddIndexer(of, dim, x.Layout, x.Trailing)
 }
 
-// headSize returns the elements per head and how many of them rotate.
 func (r *ggufReader) headSize(arch *models.GGUFArchitecture, count int) (headDim, rotaryDim int) {
 	if arch.Latent || arch.LatentPart {
 		rotaryDim = r.integer("rope.dimension_count", 0)
@@ -477,7 +473,6 @@ func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int)
 	return posenc.HalfSplit, axes
 }
 
-// sliding says which layers have a sliding window, and whether any do.
 func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides []bool, windowed bool) {
 	slides = make([]bool, count)
 	s := arch.Sliding
@@ -516,7 +511,6 @@ func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides [
 	return slides, true
 }
 
-// rotating says which layers rotate.
 func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides []bool, windowed bool) []bool {
 	rotates := make([]bool, count)
 	dense, pattern := 0, r.flagPerLayer(PatternKey, count) // other architectures do not have this key

@@ -96,7 +96,6 @@ func (r *ggufReader) number(key string, missing float64) float64 {
 	return x
 }
 
-// integer returns a number from 0 to the largest int32.
 func (r *ggufReader) integer(key string, missing int) int {
 	v := r.value(key)
 	if !v.IsValid() {
@@ -134,7 +133,6 @@ func element(list reflect.Value, i int) reflect.Value {
 	return v
 }
 
-// integers returns the integers of a short list, nil if it is absent.
 func (r *ggufReader) integers(key string, most int) []int {
 	v := r.value(key)
 	if !v.IsValid() {
@@ -192,7 +190,6 @@ func layerValues[T any](r *ggufReader, key string, count int, convert func(key s
 	return list
 }
 
-// tensor returns frequency factors, nil if they are absent.
 func (r *ggufReader) tensor(name string) []float64 {
 	v := r.value(name)
 	if !v.IsValid() {

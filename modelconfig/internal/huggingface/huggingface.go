@@ -22,7 +22,6 @@ func ReadText(function string, config []byte, as string) (*description.Descripti
 	return huggingFace(function, config, as, textModel)
 }
 
-// ReadVision describes the vision tower.
 func ReadVision(function string, config []byte, as string) (*description.Description, error) {
 	return huggingFace(function, config, as, visionModel)
 }
@@ -321,7 +320,6 @@ func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
 	return hidden / heads, key
 }
 
-// readKind reads one kind of layer from its rope parameters.
 func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, m *description.Description) description.Kind {
 	base, source := baseOf(r, rope, f, k)
 	if f.BaseUnread != nil && slices.ContainsFunc(k.BaseKeys, r.Has) && base != k.Base && f.BaseUnread(r) {
@@ -480,7 +478,6 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 	return rotaryDim, partial
 }
 
-// layoutOf returns the layout of the family, from the key that some have for it.
 func layoutOf(r *document.Reader, f *models.Family) posenc.Layout {
 	if f.LayoutKey == "" {
 		return f.Layout
@@ -537,7 +534,6 @@ func positionKeys(r *document.Reader, f *models.Family) {
 	}
 }
 
-// allBaseKeys are the Spellings of a base beside the rope parameters.
 var allBaseKeys = []string{
 	"rope_theta", "rope_base", "rotary_emb_base", "rotary_base", "rope_local_base_freq", "rope_global_base_freq",
 	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq",
@@ -602,7 +598,6 @@ func visionModel(r *document.Reader) (*document.Reader, string) {
 	return r, ""
 }
 
-// checkAxialHead fails for a head_dim that is not hidden size by heads.
 func checkAxialHead(r *document.Reader, f *models.Family) {
 	dim, ok := r.Integer("head_dim")
 	if hidden, _ := hiddenByHeads(r, f); ok && r.Err == nil && dim != hidden {

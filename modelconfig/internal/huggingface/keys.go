@@ -83,7 +83,6 @@ func IsHarmless(name string) bool {
 	return false
 }
 
-// isOff reports whether a value switches something off, for any key.
 func isOff(v any) bool {
 	switch v := v.(type) {
 	case bool:

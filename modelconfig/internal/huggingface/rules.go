@@ -77,7 +77,6 @@ func readRopes(r *document.Reader, f *models.Family) map[string]*document.Reader
 	return ropes
 }
 
-// merged returns the keys of both forms.
 func merged(parameters, scaling *document.Reader) *document.Reader {
 	if scaling.Keys == nil {
 		return &document.Reader{Function: parameters.Function, Path: parameters.Path, Keys: parameters.Keys}
@@ -136,7 +135,6 @@ func hintOf(key string) string {
 	return ""
 }
 
-// KeysOfRopeType returns the keys of a rule.
 func KeysOfRopeType(name string) (keys []string, known bool) {
 	for _, t := range RopeTypes {
 		if t.name == name {
@@ -205,7 +203,6 @@ func ropeTypeOf(rope *document.Reader, f *models.Family) string {
 	return ropeType
 }
 
-// ruleOf returns the rule that the parameters name.
 func ruleOf(p *models.RopeParameters) description.Rule {
 	dim, base := p.RotaryDim, p.Base
 	if p.Positions < 1 {
@@ -335,7 +332,6 @@ func llama3Of(p *models.RopeParameters, factor float64) description.Rule {
 	return description.AnyLength("llama3", frequency.Llama3, p.RotaryDim, p.Base, parameters)
 }
 
-// readAxes returns the axis of each pair, nil for models of one axis.
 func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 	if f.Axes == nil {
 		return nil

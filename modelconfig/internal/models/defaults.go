@@ -35,7 +35,6 @@ func (t *ModelType) Family() Family {
 	return f
 }
 
-// layersPlan returns which layers there are.
 func (t *ModelType) layersPlan() plan {
 	p := everyLayer
 	switch rule := t.LayerTypes; {
@@ -55,7 +54,6 @@ func (t *ModelType) layersPlan() plan {
 	return typedIndexer(t.Indexers, p)
 }
 
-// absent returns the layer types of a file without a list of them.
 func (t *LayerTypesRule) absent() func(r *document.Reader, n int) []string {
 	switch {
 	case t.Custom != nil:

@@ -20,7 +20,6 @@ var (
 	qwenIndexer       = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
 )
 
-// typedIndexer gives the layers of a kind an indexer.
 func typedIndexer(layerType string, p plan) plan {
 	return func(r *document.Reader, n int) []description.Layer {
 		layers := p(r, n)

@@ -47,7 +47,6 @@ func bases(r *document.Reader, key string, f *Family, layers []description.Layer
 // maxBases bounds for how many bases a configuration makes us compute frequencies.
 const maxBases = 16
 
-// baseName returns the name of the kind of the layers with one base.
 func baseName(base float64) string { return "base " + strconv.FormatFloat(base, 'g', -1, 64) }
 
 // rotatingBases is bases for types whose code takes from the list only which layers rotate.

@@ -96,7 +96,6 @@ type ModelType struct {
 	ScalingTensor  string // of weights with scales of queries
 }
 
-// LayerTypesRule says which layer types there are where the file has no list of them.
 type LayerTypesRule struct {
 	Key         string                                   // of the interval of full attention
 	Last, First int                                      // its default; the last or the first layer of each interval has full attention
@@ -131,7 +130,6 @@ var (
 
 func inOrder(sections []int) ([]uint8, error) { return frequency.Sections(sections...) }
 
-// Holder is a type that holds other models.
 type Holder struct {
 	Name string
 	Also []string // other types whose values are the same

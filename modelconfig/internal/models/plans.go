@@ -43,7 +43,6 @@ func everyLayer(_ *document.Reader, n int) []description.Layer {
 	return layers
 }
 
-// layerTypes are the kinds of layers that configurations name.
 var layerTypes = []string{
 	"full_attention", "sliding_attention", "chunked_attention", "linear_attention", "conv", "hybrid",
 	"compressed_sparse_attention", "heavily_compressed_attention", "moe", "mlp",
@@ -154,7 +153,6 @@ func indexed(key, others, absent string) func(*document.Reader, int) []string {
 	}
 }
 
-// flagged reads a list with 0 or 1 for each layer.
 func flagged(r *document.Reader, key string, n int) []int {
 	flags, ok := r.Integers(key)
 	if !ok || len(flags) == 0 {

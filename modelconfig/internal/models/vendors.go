@@ -8,7 +8,6 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// Vendors are all models.
 var Vendors = [...]*Vendor{
 	&audioModels, &bailingModels, &cohereModels, &deepseekModels, &dotsModels, &encodersModels, &ernieModels, &exaoneModels,
 	&falconModels, &gemmaModels, &glmModels, &gptModels, &graniteModels, &hunyuanModels, &inklingModels, &internlmModels,
@@ -68,7 +67,6 @@ func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {
 	return ""
 }
 
-// PositionsOfType returns the kind of positions of a type that does not rotate, "" for others.
 func PositionsOfType(name string) string {
 	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherPositions })
 }
@@ -88,7 +86,6 @@ func RefusalOfArchitecture(name string) string {
 	return ""
 }
 
-// NamesOf returns the names of the vendors' lists, sorted.
 func NamesOf(names func(v *Vendor, add func(names ...string))) []string {
 	var all []string
 	for _, v := range Vendors {
@@ -98,7 +95,6 @@ func NamesOf(names func(v *Vendor, add func(names ...string))) []string {
 	return all
 }
 
-// AddTypes adds the names of types.
 func AddTypes(list []ModelType, add func(names ...string)) {
 	for i := range list {
 		add(list[i].Name)
@@ -106,7 +102,6 @@ func AddTypes(list []ModelType, add func(names ...string)) {
 	}
 }
 
-// AddHolders adds the names of types that hold others.
 func (v *Vendor) AddHolders(add func(names ...string)) {
 	for i := range v.Holders {
 		add(v.Holders[i].Name)
@@ -114,7 +109,6 @@ func (v *Vendor) AddHolders(add func(names ...string)) {
 	}
 }
 
-// AddArchitectures adds the names of architectures of GGUF.
 func (v *Vendor) AddArchitectures(add func(names ...string)) {
 	for i := range v.Architectures {
 		add(v.Architectures[i].Name)
