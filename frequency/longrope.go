@@ -2,6 +2,7 @@ package frequency
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/go-posenc/posenc/internal/elementary"
 )
@@ -38,8 +39,7 @@ type LongRoPEParameters struct {
 // attention factors are finite and not negative. SequenceLength is not negative. The other
 // arguments are as in [Default].
 func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "LongRoPE", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("LongRoPE", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.factors("p.ShortFactors", p.ShortFactors, rotaryDim)
 	check.factors("p.LongFactors", p.LongFactors, rotaryDim)
 	check.require(p.OriginalMaxPositions >= 2, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
@@ -66,14 +66,7 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Roundi
 		ratio := quotient(elementary.Log(real(p.Factor)), elementary.Log(whole(p.OriginalMaxPositions)))
 		ladder.AttentionFactor = nearest(newReal().Sqrt(sum(real(1), ratio)))
 	}
-	if rounding == Float32 {
-		for i, power := range powers32(base, rotaryDim, rotaryDim/2) {
-			ladder.InvFreq[i] = float64(1 / (float32(factors[i]) * power))
-		}
-		return check.ladder(ladder)
-	}
-	for i, inverse := range inverses(base, rotaryDim, rotaryDim/2) {
-		ladder.InvFreq[i] = nearest(quotient(inverse, real(factors[i])))
-	}
-	return check.ladder(ladder)
+	return check.filled(ladder, rotaryDim, base, rotaryDim/2,
+		func(i int, inverse *big.Float) *big.Float { return quotient(inverse, real(factors[i])) },
+		func(i int, power float32) float32 { return 1 / (float32(factors[i]) * power) })
 }

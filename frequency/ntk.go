@@ -34,8 +34,7 @@ type DynamicNTKParameters struct {
 // MaxPositions is at least 1, and SequenceLength is not negative. The other arguments are
 // as in Default.
 func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "DynamicNTK", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 4, base)
+	check := begin("DynamicNTK", "rotaryDim", rotaryDim, 4, base, rounding)
 	check.positive("p.Factor", p.Factor)
 	check.require(p.MaxPositions >= 1, "p.MaxPositions", p.MaxPositions, "at least 1")
 	check.require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
@@ -71,8 +70,7 @@ type NTKParameters struct{ Factor float64 }
 // With Float32 it follows the float32 steps of vLLM. Factor is a finite number above 0,
 // and base·Factor is above 1. The other arguments are as in [Default].
 func NTK(rotaryDim int, base float64, p NTKParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "NTK", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("NTK", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.positive("p.Factor", p.Factor)
 	if check.err != nil {
 		return Ladder{}, check.err
@@ -117,8 +115,7 @@ type NTKMixedParameters struct{ Factor, MixedB float64 }
 // the processor.) Factor is a finite number above 0. MixedB is finite and not negative.
 // The other arguments are as in [Default].
 func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "NTKMixed", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("NTKMixed", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.positive("p.Factor", p.Factor)
 	check.require(p.MixedB >= 0 && p.MixedB <= math.MaxFloat64, "p.MixedB", p.MixedB, "a finite number of at least 0")
 	check.require(rounding != Float32 || p.MixedB <= math.MaxFloat32, "p.MixedB", p.MixedB, "a finite float32")
@@ -162,8 +159,7 @@ type NTKAlphaParameters struct{ Alpha float64 }
 // MaxRotaryDim. Alpha is a finite number above 0 that leaves the new base above 1. The
 // other arguments are as in [Default].
 func NTKAlpha(rotaryDim int, base float64, p NTKAlphaParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "NTKAlpha", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 4, base)
+	check := begin("NTKAlpha", "rotaryDim", rotaryDim, 4, base, rounding)
 	check.positive("p.Alpha", p.Alpha)
 	if check.err != nil {
 		return Ladder{}, check.err
@@ -194,12 +190,5 @@ func stretchedBase(check *checker, parameter string, value float64, rotaryDim in
 // newBase32 returns the Float32 frequencies of a base that a parameter has changed.
 func newBase32(check *checker, parameter string, value float64, rotaryDim int, newBase float64) (Ladder, error) {
 	check.newBase(parameter, value, newBase)
-	if check.err != nil {
-		return Ladder{}, check.err
-	}
-	ladder := unscaled(rotaryDim / 2)
-	for i, power := range powers32(newBase, rotaryDim, rotaryDim/2) {
-		ladder.InvFreq[i] = float64(1 / power)
-	}
-	return check.ladder(ladder)
+	return check.divided(rotaryDim, newBase, rotaryDim/2, one)
 }

@@ -63,8 +63,7 @@ type YaRNParameters struct {
 // not be above high: frameworks disagree on what follows then. The other arguments are as
 // in [Default].
 func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "YaRN", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("YaRN", "rotaryDim", rotaryDim, 2, base, rounding)
 	p.BetaFast = cmp.Or(p.BetaFast, 32)
 	p.BetaSlow = cmp.Or(p.BetaSlow, 1)
 	p.ExtrapolationFactor = cmp.Or(p.ExtrapolationFactor, 1)
