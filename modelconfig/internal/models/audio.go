@@ -59,10 +59,6 @@ var audioModels = Vendor{
 		{noPositions, []string{"moshi_depth"}},
 		{relative, []string{"nemotron_asr_streaming_encoder", "seamless_m4t_v2"}},
 	},
-	Architectures: []GGUFArchitecture{
-		{Name: "pockettts", Layout: Normal},
-	},
-	OtherArchitectures: []PositionsOf{
-		{noPositions, []string{"wavtokenizer-dec"}},
-	},
+	Architectures:      []GGUFArchitecture{{Name: "pockettts", Layout: Normal}},
+	OtherArchitectures: []PositionsOf{{noPositions, []string{"wavtokenizer-dec"}}},
 }

@@ -9,9 +9,7 @@ var cohereModels = Vendor{
 		{Name: "cohere2_moe", Hidden: 8192, Heads: 64, HeadDim: 128, Layers: 40, Positions: 8192, Base: 1e4, Layout: posenc.Interleaved, Plan: cohereMoE, ScalingUnread: always, Traps: []string{"dense_layers_of_cohere2_moe_rotate"}},
 		{Name: "cohere_compass_text", Hidden: 8192, Heads: 64, Layers: 40, Positions: 8192, Axes: &InterleavedSections, Sections: []int{24, 20, 20}, LayerTypes: &LayerTypesRule{All: "full_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 1e4}, {LayerType: "sliding_attention", Base: 1e4}}},
 	},
-	Towers: []ModelType{
-		{Name: "cohere_compass_vision", Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns},
-	},
+	Towers: []ModelType{{Name: "cohere_compass_vision", Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns}},
 	Holders: []Holder{
 		{Name: "aya_vision", Also: []string{"cohere2_vision"}, Text: Part{"text_config", "cohere2"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
 		{Name: "cohere_compass", Text: Part{"text_config", "cohere_compass_text"}, Tower: Part{"vision_config", "cohere_compass_vision"}},

@@ -20,9 +20,7 @@ var deepseekModels = Vendor{
 		{Name: "deepseek_ocr2_vision", Text: Part{"encoder_config", "deepseek_ocr2_encoder"}},
 		{Name: "deepseek_ocr2", Also: []string{"unlimited_ocr"}, Text: Part{"text_config", "*_text"}},
 	},
-	OtherPositions: []PositionsOf{
-		{learned, []string{"janus_vision_model"}},
-	},
+	OtherPositions: []PositionsOf{{learned, []string{"janus_vision_model"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "deepseek", Layout: Normal},
 		{Name: "deepseek2", Layout: Normal, Latent: true, LogMultiplier: LogMultiplierTenth, EqualMScale: true, QueryScale: ScaledBeyondLength},

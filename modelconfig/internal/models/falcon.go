@@ -6,9 +6,7 @@ var falconModels = Vendor{
 		{Name: "RefinedWebModel", Also: []string{"RefinedWeb"}, Hidden: 64, Heads: 8, Layers: 2, Positions: 2048, Base: 1e4, Keys: falcon},
 		{Name: "falcon_h1", Hidden: 4096, Heads: 32, Layers: 32, Positions: 8192, Base: 1e4},
 	},
-	OtherPositions: []PositionsOf{
-		{noPositions, []string{"falcon_mamba"}},
-	},
+	OtherPositions: []PositionsOf{{noPositions, []string{"falcon_mamba"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "falcon-h1", Layout: NeoX},
 		{Name: "falcon", Layout: NeoX, Whole: true},

@@ -34,7 +34,5 @@ var glmModels = Vendor{
 		{Name: "glm4", Layout: Normal, Axes: OptionalAxes},
 		{Name: "glm4moe", Layout: NeoX, Axes: OptionalAxes},
 	},
-	OtherArchitectures: []PositionsOf{
-		{noPositions, []string{"glm5-next", "glm5next"}},
-	},
+	OtherArchitectures: []PositionsOf{{noPositions, []string{"glm5-next", "glm5next"}}},
 }

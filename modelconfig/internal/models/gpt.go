@@ -12,16 +12,12 @@ var gptModels = Vendor{
 		{Name: "gptj", Also: []string{"codegen"}, Hidden: 4096, Heads: 16, Layers: 28, Positions: 2048, Base: 1e4, Keys: gpt, RotaryDim: 64, NoBaseKey: true, Layout: posenc.Interleaved, Check: unscaled},
 		{Name: "openai_privacy_filter", Hidden: 640, Heads: 14, HeadDim: 64, Layers: 8, Positions: 131072, Base: 150000, Absent: `{"rope_type": "yarn", "factor": 32, "beta_fast": 32, "beta_slow": 1, "truncate": false, "original_max_position_embeddings": 4096}`, Layout: posenc.Interleaved, Traps: []string{"yarn_truncate"}},
 	},
-	OtherPositions: []PositionsOf{
-		{learned, []string{"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt"}},
-	},
+	OtherPositions: []PositionsOf{{learned, []string{"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "gptneox", Also: []string{"stablelm", "starcoder2"}, Layout: NeoX},
 		{Name: "gpt-oss", Layout: NeoX, Sliding: &GGUFSliding{Period: 2}},
 	},
-	OtherArchitectures: []PositionsOf{
-		{learned, []string{"gpt2", "starcoder"}},
-	},
+	OtherArchitectures: []PositionsOf{{learned, []string{"gpt2", "starcoder"}}},
 	RefusedArchitectures: []RefusedArchitecture{
 		{"gptj", "an architecture that llama.cpp implements: it knows only the name of this one (set posenc.RotaryConfig with Layout Interleaved and RotaryDim 64)"},
 	},

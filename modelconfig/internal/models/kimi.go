@@ -16,10 +16,6 @@ var kimiModels = Vendor{
 		{Name: "kimi_k25", Text: Part{"text_config", "deepseek_v3"}, AnyText: true, Tower: Part{"vision_config", "kimi_k25_vision"}},
 		{Name: "kimi_vl", Text: Part{"text_config", "deepseek_v3"}, AnyText: true, Tower: Part{"vision_config", "moonvit"}},
 	},
-	OtherPositions: []PositionsOf{
-		{noPositions, []string{"kimi_linear"}},
-	},
-	OtherArchitectures: []PositionsOf{
-		{noPositions, []string{"kimi-k3", "kimi-linear"}},
-	},
+	OtherPositions:     []PositionsOf{{noPositions, []string{"kimi_linear"}}},
+	OtherArchitectures: []PositionsOf{{noPositions, []string{"kimi-k3", "kimi-linear"}}},
 }

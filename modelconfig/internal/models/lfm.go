@@ -13,7 +13,5 @@ var lfmModels = Vendor{
 		{Name: "lfm2_vl", Text: Part{"text_config", "lfm2"}, AnyText: true, Tower: Part{"vision_config", "siglip2_vision_model"}},
 		{Name: "lfm3_vl", Text: Part{"text_config", "lfm3"}, AnyText: true, Tower: Part{"vision_config", "lfm3_vl_vision"}},
 	},
-	Architectures: []GGUFArchitecture{
-		{Name: "lfm2", Also: []string{"lfm2moe"}, Layout: NeoX},
-	},
+	Architectures: []GGUFArchitecture{{Name: "lfm2", Also: []string{"lfm2moe"}, Layout: NeoX}},
 }

@@ -22,9 +22,7 @@ var llamaModels = Vendor{
 		{Name: "mllama", Text: Part{"text_config", "mllama_text_model"}, Tower: Part{"vision_config", "mllama_vision_model"}},
 		{Name: "perception_lm", Text: Part{"text_config", "llama"}, AnyText: true},
 	},
-	OtherPositions: []PositionsOf{
-		{learned, []string{"mllama_vision_model"}},
-	},
+	OtherPositions: []PositionsOf{{learned, []string{"mllama_vision_model"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "chameleon", Also: []string{"llada"}, Layout: Normal},
 		{Name: "llada-moe", Layout: NeoX},

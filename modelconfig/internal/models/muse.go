@@ -1,8 +1,6 @@
 package models
 
-import (
-	"github.com/go-posenc/posenc/modelconfig/internal/description"
-)
+import "github.com/go-posenc/posenc/modelconfig/internal/description"
 
 var museModels = Vendor{
 	Types: []ModelType{
@@ -13,10 +11,6 @@ var museModels = Vendor{
 	Towers: []ModelType{
 		{Name: "muse_glimmer_vision", Also: []string{"muse_spark_vision"}, Hidden: 1536, Heads: 16, Layers: 50, Arrangement: columnsThenRows, Patches: description.PatchOrder{First: 1, RowByRow: true}},
 	},
-	Holders: []Holder{
-		{Name: "muse_glimmer", Also: []string{"muse_spark"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
-	},
-	Architectures: []GGUFArchitecture{
-		{Name: "muse-glimmer", Layout: Normal, Sliding: &GGUFSliding{Period: 4, Unscaled: true}, Nope: OnlySliding},
-	},
+	Holders:       []Holder{{Name: "muse_glimmer", Also: []string{"muse_spark"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}}},
+	Architectures: []GGUFArchitecture{{Name: "muse-glimmer", Layout: Normal, Sliding: &GGUFSliding{Period: 4, Unscaled: true}, Nope: OnlySliding}},
 }

@@ -10,13 +10,7 @@ var nemotronModels = Vendor{
 		{Name: "cosmos3_omni", Text: Part{"text_config", "qwen3_vl_text"}, AnyText: true, Tower: Part{"vision_config", "qwen3_vl_vision"}},
 		{Name: "nemotron_h_omni", Text: Part{"text_config", "nemotron_h"}, AnyText: true},
 	},
-	OtherPositions: []PositionsOf{
-		{noPositions, []string{"nemotron_h"}},
-	},
-	Architectures: []GGUFArchitecture{
-		{Name: "nemotron", Layout: NeoX},
-	},
-	OtherArchitectures: []PositionsOf{
-		{noPositions, []string{"nemotron_h", "nemotron_h_moe"}},
-	},
+	OtherPositions:     []PositionsOf{{noPositions, []string{"nemotron_h"}}},
+	Architectures:      []GGUFArchitecture{{Name: "nemotron", Layout: NeoX}},
+	OtherArchitectures: []PositionsOf{{noPositions, []string{"nemotron_h", "nemotron_h_moe"}}},
 }

@@ -48,9 +48,7 @@ var othersModels = Vendor{
 		{Name: "emu3", Text: Part{"text_config", "emu3_text_model"}},
 		{Name: "qianfan_ocr", Text: Part{"text_config", "qwen3"}, AnyText: true},
 	},
-	OtherPositions: []PositionsOf{
-		{learned, []string{"electra"}},
-	},
+	OtherPositions: []PositionsOf{{learned, []string{"electra"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "arctic", Also: []string{"maincoder", "xverse"}, Layout: Normal},
 		{Name: "bitnet", Also: []string{"codeshell", "dbrx", "grovemoe", "jais2", "openelm", "orion", "pangu-embedded", "plamo2", "seed_oss", "talkie"}, Layout: NeoX},

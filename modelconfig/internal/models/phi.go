@@ -7,9 +7,7 @@ var phiModels = Vendor{
 		{Name: "phi3", Also: []string{"phi3_v"}, Hidden: 3072, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4, YarnIsLongRoPE: true, Part: 1, OriginalPositions: 4096, Traps: []string{"longrope_has_older_names", "longrope_original_length_stands_beside_the_rope_parameters"}},
 		{Name: "phi4_multimodal", Also: []string{"phi4mm"}, Hidden: 3072, Heads: 32, Layers: 32, Positions: 131072, Base: 1e4, YarnIsLongRoPE: true, Part: 1, OriginalPositions: 4096, Traps: []string{"longrope_has_older_names", "longrope_original_length_stands_beside_the_rope_parameters"}},
 	},
-	OtherPositions: []PositionsOf{
-		{relative, []string{"phi4_multimodal_audio"}},
-	},
+	OtherPositions: []PositionsOf{{relative, []string{"phi4_multimodal_audio"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "phi2", Layout: NeoX},
 		{Name: "phi3", Also: []string{"phimoe"}, Layout: NeoX, LongRoPE: true, AnyType: true},
