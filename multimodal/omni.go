@@ -2,32 +2,6 @@ package multimodal
 
 import "math"
 
-func (p *prompt[T]) qwen25Omni() {
-	var start int64
-	for i := range p.runs {
-		r := &p.runs[i]
-		switch r.Kind {
-		case Image, Video:
-			g, last := p.grid(r), int64(0)
-			for f := range g.t {
-				last = p.model.truncatedTime(r, f)
-				p.frame(start+last, start, g)
-			}
-			start += max(last+1, int64(g.h), int64(g.w))
-		case VideoAndAudio:
-			p.put(start, start, start)
-			p.put(start, start, start)
-			start = p.chunks(start+1, r)
-			p.put(start, start, start)
-			p.put(start, start, start)
-			start++
-		default:
-			start = p.text(start, r.Tokens)
-		}
-	}
-	p.next = T(p.largest + 1)
-}
-
 // time returns how many positions after the beginning of a video a frame is.
 func (m *Model) time(r *Run, frame int) float32 {
 	if r.Kind == Image {
@@ -36,15 +10,13 @@ func (m *Model) time(r *Run, frame int) float32 {
 	return float32(float32(float32(frame)*r.SecondsPerGrid) * m.perSecond())
 }
 
-func (m *Model) truncatedTime(r *Run, frame int) int64 { return int64(m.time(r, frame)) }
-
 // chunks gives the tokens of a video and its sound their positions, a chunk of video and a
 // chunk of sound in turn. It returns the largest position of the last chunk + 1. Chunk k ends
 // before the first token at or beyond PositionsPerChunk*(k+1), but has at least one token.
 func (p *prompt[T]) chunks(start int64, r *Run) (next int64) {
 	g := p.grid(r)
 	frame := g.h * g.w
-	videoTime := func(token int) int64 { return p.model.truncatedTime(r, token/frame) }
+	videoTime := func(token int) int64 { return p.model.wholeTime(r, token/frame) }
 	video, audio, end := 0, 0, int64(0)
 	for video < g.t*frame || audio < r.AudioTokens {
 		end += int64(p.model.PositionsPerChunk)

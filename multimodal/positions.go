@@ -224,8 +224,6 @@ func (p *prompt[T]) write() {
 		p.hunYuan()
 	case MiniCPMV47:
 		p.canvases()
-	case Qwen25Omni:
-		p.qwen25Omni()
 	case Qwen3Omni:
 		p.qwen3Omni()
 	case Ming:
@@ -270,31 +268,47 @@ func (p *prompt[T]) frame(time, start int64, g merged) {
 	}
 }
 
-// grids is the rule of Qwen2VL, Qwen25VL, Qwen3VL and Ernie45VL.
+// grids is the rule of Qwen2VL, Qwen25VL, Qwen3VL, Ernie45VL and Qwen25Omni.
 func (p *prompt[T]) grids() {
 	var start int64
 	for i := range p.runs {
 		r := &p.runs[i]
-		if r.Kind != Image && r.Kind != Video {
-			start = p.text(start, r.Tokens)
-			continue
-		}
-		g, last := p.grid(r), int64(0)
-		interval := p.model.PositionsPerSecond * r.SecondsPerGrid // in Qwen25VL
-		for f := range g.t {
-			last = int64(f)
-			if p.model.Family == Qwen25VL && r.Kind == Video {
-				last = int64(float32(f) * interval)
+		switch r.Kind {
+		case Image, Video:
+			g, last := p.grid(r), int64(0)
+			for f := range g.t {
+				last = p.model.wholeTime(r, f)
+				p.frame(start+last, start, g)
 			}
-			p.frame(start+last, start, g)
+			beyond := int64(max(g.h, g.w))
+			if p.model.AfterLargest || p.model.Family == Qwen25Omni {
+				beyond = max(beyond, last+1)
+			}
+			start += beyond
+		case VideoAndAudio:
+			p.put(start, start, start)
+			p.put(start, start, start)
+			start = p.chunks(start+1, r)
+			p.put(start, start, start)
+			p.put(start, start, start)
+			start++
+		default:
+			start = p.text(start, r.Tokens)
 		}
-		beyond := int64(max(g.h, g.w))
-		if p.model.AfterLargest {
-			beyond = max(beyond, last+1)
-		}
-		start += beyond
 	}
 	p.next = T(p.largest + 1)
+}
+
+// wholeTime is time, truncated.
+func (m *Model) wholeTime(r *Run, frame int) int64 {
+	switch {
+	case m.Family == Qwen25Omni:
+		return int64(m.time(r, frame))
+	case m.Family == Qwen25VL && r.Kind == Video:
+		interval := m.PositionsPerSecond * r.SecondsPerGrid
+		return int64(float32(frame) * interval)
+	}
+	return int64(frame)
 }
 
 func (p *prompt[T]) hunYuan() {
