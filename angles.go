@@ -181,7 +181,7 @@ func (a *Angles) writeRow(memory *tokenRow, r *heads.Rotation) (cos, sin []float
 	cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
 	switch {
 	case a.rows != nil:
-		a.rows.copyRow(cos, sin, row(a.of, 0), r.Sign)
+		a.rows.copyRow(cos, sin, heads.Slot(a.of, 0), r.Sign)
 	case a.how == byFractions:
 		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: len(cos)}, a.fractions(), 1, 0, 1, r.Scaling, r.Scaling*r.Sign)
 	default:

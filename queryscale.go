@@ -59,12 +59,9 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	if s.Rule == PowerOfRatio {
 		most, mostText = 0.5, "1/2"
 	}
-	if len(scales) != len(positions) {
-		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
-	}
-	none := s == QueryScaling{}
+	none, least := s == QueryScaling{}, -int64(s.Offset)
 	if none {
-		s.Length = 1
+		s.Length, least = 1, math.MinInt32
 	}
 	switch {
 	case s.Rule > PowerOfRatio:
@@ -78,13 +75,8 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	case s.Offset < 0 || s.Offset > math.MaxInt32:
 		return argument.Error(ErrConfig, function, "s.Offset", s.Offset, "from 0 to %d", math.MaxInt32)
 	}
-	for t, p := range positions {
-		if int64(p) < -int64(s.Offset) && !none {
-			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -s.Offset)
-		}
-	}
-	if argument.Overlap(scales, positions) {
-		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
+	if err := checkScales(function, scales, positions, least); err != nil {
+		return err
 	}
 	if none {
 		for t := range scales {
@@ -111,6 +103,23 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 			last, scale = k, s.of(k, n)
 		}
 		scales[t] = scale
+	}
+	return nil
+}
+
+// checkScales checks that there is a factor for each position, and that none is below least, where the
+// logarithm is not of a positive number.
+func checkScales(function string, scales []float32, positions []int32, least int64) error {
+	if len(scales) != len(positions) {
+		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
+	}
+	for t, p := range positions {
+		if int64(p) < least {
+			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least %d", least)
+		}
+	}
+	if argument.Overlap(scales, positions) {
+		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
 	}
 	return nil
 }
@@ -163,29 +172,18 @@ type LogQueryScaling struct{ Scale, Bias float64 }
 // for a real number within some 2^-48 of the middle between two float32. Errors wrap ErrLength,
 // ErrConfig (scale, bias), ErrOverlap or ErrPosition.
 func LogQueryScales(scales []float32, positions []int32, s LogQueryScaling) error {
-	scale, bias := s.Scale, s.Bias
 	const function = "posenc.LogQueryScales"
-	if len(scales) != len(positions) {
-		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
+	switch {
+	case !(math.Abs(s.Scale) <= 0x1p100):
+		return argument.Error(ErrConfig, function, "scale", s.Scale, "at most 2^100 in magnitude")
+	case !(math.Abs(s.Bias) <= 0x1p100):
+		return argument.Error(ErrConfig, function, "bias", s.Bias, "at most 2^100 in magnitude")
 	}
-	for _, number := range []struct {
-		name  string
-		value float64
-	}{{"scale", scale}, {"bias", bias}} {
-		if !(math.Abs(number.value) <= 0x1p100) {
-			return argument.Error(ErrConfig, function, number.name, number.value, "at most 2^100 in magnitude")
-		}
+	if err := checkScales(function, scales, positions, 0); err != nil {
+		return err
 	}
 	for t, p := range positions {
-		if p < 0 {
-			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least 0")
-		}
-	}
-	if argument.Overlap(scales, positions) {
-		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
-	}
-	for t, p := range positions {
-		scales[t] = logQueryScale(uint64(p)+1, scale, bias)
+		scales[t] = logQueryScale(uint64(p)+1, s.Scale, s.Bias)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 	var cos, sin []float32
 	inPlace := false
 	if a.rows != nil {
-		cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
+		cos, sin, inPlace = a.rows.at(heads.Slot(a.of, 0), r.Sign)
 	}
 	if !inPlace {
 		var memory tokenRow

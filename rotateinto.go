@@ -189,14 +189,14 @@ func rotateOneByOne(a *Angles, tokens int, r *heads.Rotation, y *view.Operand, s
 		}
 		for t := 0; t < tokens; {
 			end := t + 1
-			for a.how == bySomeIDs && end < tokens && (row(a.of, end) < 0) == (row(a.of, t) < 0) {
+			for a.how == bySomeIDs && end < tokens && (heads.Slot(a.of, end) < 0) == (heads.Slot(a.of, t) < 0) {
 				end++
 			}
 			if a.how != bySomeIDs {
 				end = tokens
 			}
 			switch {
-			case row(a.of, t) < 0:
+			case heads.Slot(a.of, t) < 0:
 				r.Leave(t, end, target, slots, &from)
 			case rows.fullWidth:
 				rotateFullWidthInto(&some, t, end, r, target, slots, &from)
@@ -217,7 +217,7 @@ func rotateFullWidthInto(a *Angles, begin, end int, r *heads.Rotation, y *view.O
 		if at < 0 {
 			continue
 		}
-		a.rows.readFullWidth(&full, row(a.of, t), r.Sign)
+		a.rows.readFullWidth(&full, heads.Slot(a.of, t), r.Sign)
 		r.RotateFullWidth(y, x, y.Token(at), x.Token(t), &full)
 		if y != x {
 			r.CopyRest(y, x, y.Token(at), x.Token(t), 1)

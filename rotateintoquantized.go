@@ -289,7 +289,7 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, 
 	if c.rotates {
 		inPlace := false
 		if a.rows != nil {
-			cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
+			cos, sin, inPlace = a.rows.at(heads.Slot(a.of, 0), r.Sign)
 		}
 		if !inPlace {
 			var memory tokenRow
@@ -357,7 +357,7 @@ func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, sto
 func (c *quantizedCall) storeFullWidth(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, scratch []float32) {
 	var full heads.FullWidthRow
 	for t := range c.tokens {
-		a.rows.readFullWidth(&full, row(a.of, t), r.Sign)
+		a.rows.readFullWidth(&full, heads.Slot(a.of, t), r.Sign)
 		for i := range stores {
 			s := &stores[i]
 			s.Store(&s.to, slots, &s.from, t, 1, scratch, nil, &full)

@@ -194,14 +194,6 @@ func (r *Rows) ofHead(h int) Rows {
 	return one
 }
 
-// row returns the row that token t takes: row t where ids is nil.
-func row(ids []int32, t int) int {
-	if ids == nil {
-		return t
-	}
-	return int(ids[t])
-}
-
 // at returns a row in place, unless it must be copied.
 func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
 	if !r.inPlace || sign < 0 {
@@ -214,10 +206,10 @@ func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
 // read points to the rows of n tokens, from token first on, where they lie. If they cannot
 // be used there, it copies them to scratch memory and multiplies the sines by sign.
 func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
-	start := row(ids, first)
+	start := heads.Slot(ids, first)
 	if cos, sin, ok := r.at(start, sign); ok {
 		i := 1
-		for i < n && row(ids, first+i) == start+i {
+		for i < n && heads.Slot(ids, first+i) == start+i {
 			i++
 		}
 		if i == n {
@@ -227,7 +219,7 @@ func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	}
 	for t := range n {
 		copied := to.From(t)
-		r.copyRow(copied.Cos[:to.Stride], copied.Sin[:to.Stride], row(ids, first+t), sign)
+		r.copyRow(copied.Cos[:to.Stride], copied.Sin[:to.Stride], heads.Slot(ids, first+t), sign)
 	}
 }
 
