@@ -77,7 +77,6 @@ func Hadamard[T Element](options HadamardOptions, tokens int, xs ...View[T]) err
 // ofHadamard says what a block is to be, of a HeadDim.
 const ofHadamard = "a power of two from 32 to 512 that divides HeadDim %d"
 
-// isHadamard reports whether heads may be transformed in such blocks.
 func isHadamard(block, headDim int) bool {
 	return block >= leastHadamard && block <= mostHadamard && block&(block-1) == 0 && headDim%block == 0
 }

@@ -109,7 +109,6 @@ func PermuteWeights[T any](dst, src []T, p Permutation) error {
 	return nil
 }
 
-// permuteRows reorders the rows of a head, pairs of them, of size elements each.
 func permuteRows[T any](dst, src []T, size, pairs int, layout Layout) {
 	row := func(s []T, i int) []T { return s[i*size:][:size] }
 	for i := range pairs {

@@ -51,8 +51,7 @@ func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim
 	return nil
 }
 
-// check checks everything except where heads lie and how long they are, and returns the
-// elements of a head in Data.
+// check checks all but where heads lie and how long they are. units are the elements of a head in Data.
 func (v *QuantizedView[D]) check(function string, name argument.Name, headDim int) (units int, err error) {
 	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
 		return 0, argument.Error(kind, function, name.String()+field, value, expected, args...)
@@ -104,9 +103,7 @@ func unitsOf[D Quantized](headDim int) int {
 	return headDim
 }
 
-// setOperand sets o to where the heads of v lie, of units each, except the data
-// and the scales. (It sets field by field, and those two are set elsewhere: see
-// view.View.)
+// setOperand sets all but the data and the scales, field by field: see view.View.SetOperand.
 func (v *QuantizedView[D]) setOperand(o *heads.QuantizedOperand, units int) {
 	v.heads().SetOperand(&o.Operand, quantizedKind[D](), units)
 	o.Scale = v.InverseScale
@@ -114,7 +111,6 @@ func (v *QuantizedView[D]) setOperand(o *heads.QuantizedOperand, units int) {
 
 func (v *QuantizedView[D]) heads() *view.View[D] { return (*view.View[D])(&v.View) }
 
-// scaleView returns where the scales of the heads lie, as vectors of one element.
 func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 	return view.View[float32]{
 		Data: v.Scales, Heads: v.Heads, TokenStride: v.TokenStride / headDim, HeadStride: v.HeadStride / headDim,
@@ -122,8 +118,7 @@ func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 	}
 }
 
-// overlaps reports whether two views that are in order, of tokens and otherTokens, share
-// elements or scales. units are the elements of Data of a head.
+// overlaps reports whether views that are in order share elements or scales.
 func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, units int) bool {
 	if view.Overlap(v.heads(), o.heads(), tokens, otherTokens, units) {
 		return true

@@ -89,7 +89,6 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	return nil
 }
 
-// check checks the norms and the scale of the view that is argument number i.
 func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 	for _, n := range [...]struct {
 		name string

@@ -172,8 +172,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 // maxRowHeads bounds the heads of rows, whose entries an int can count.
 const maxRowHeads = 1 << 16
 
-// check checks the ids of rows. Where allowed, ids may be negative, and check reports
-// whether one is.
+// check reports whether an id is negative, where that is allowed.
 func (r *Rows) check(function string, ids []int32, allowed bool) (negative bool, err error) {
 	for i, id := range ids {
 		if id < 0 && allowed {
@@ -203,8 +202,8 @@ func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
 	return r.cos.Float32s(at), r.sin.Float32s(at), true
 }
 
-// read points to the rows of n tokens, from token first on, where they lie. If they cannot
-// be used there, it copies them to scratch memory and multiplies the sines by sign.
+// read points to the rows of n tokens where they lie. If they cannot be used there, it copies them to
+// scratch memory and multiplies the sines by sign.
 func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	start := heads.Slot(ids, first)
 	if cos, sin, ok := r.at(start, sign); ok {

@@ -83,8 +83,7 @@ func (e *Embedding[W]) row(t, dim int) []W {
 	return e.Table[(e.Offset+int(e.IDs[t]))*dim:][:dim]
 }
 
-// addConverted adds rows of 16-bit elements, and converts to float32 as many elements at a
-// time as scratch memory holds.
+// addConverted adds rows of 16-bit elements, as many at a time as scratch memory holds.
 func addConverted[W posenc.Element](to *view.Operand, dim, tokens int, embeddings []Embedding[W]) {
 	var memory [kernels.ChunkPairs + kernels.Line]float32
 	scratch := kernels.LineAligned(memory[:])
@@ -101,8 +100,7 @@ func addConverted[W posenc.Element](to *view.Operand, dim, tokens int, embedding
 	}
 }
 
-// addInPlace adds float32 rows to float32 elements, for as many tokens at a time as a call
-// of bounded length takes.
+// addInPlace adds float32 rows to float32 elements, as many as a call takes.
 func addInPlace(x []float32, dim, tokens int, embeddings []Embedding[float32]) {
 	part := kernels.Tile{Stride: dim}
 	most := max(1, kernels.MaxCallElements/dim)

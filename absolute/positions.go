@@ -93,8 +93,7 @@ func DETRPositions(positions []float32, mask []bool, options DETRPositionsOption
 	return nil
 }
 
-// product is the length that an error expects. It has no number where the length does not
-// fit an int.
+// product is the length that an error expects, without a number where that does not fit an int.
 func product(factors string, n int, fits bool) string {
 	if !fits {
 		return factors + ", more than an int can count"
@@ -102,8 +101,6 @@ func product(factors string, n int, fits bool) string {
 	return fmt.Sprintf("%s = %d", factors, n)
 }
 
-// countPixels writes the positions of the n pixels of a column or a row, from index first
-// on.
 func countPixels(positions []float32, mask []bool, first, n, stride int, scale, offset float32) {
 	const epsilon = 1e-6
 	count := 0

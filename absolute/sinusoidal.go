@@ -94,8 +94,6 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 	return s, nil
 }
 
-// places returns where the sine and the cosine of frequency k are in the
-// elements of an axis.
 func (s *Sinusoidal) places(k int) (sin, cos int) {
 	switch s.order {
 	case SinThenCos:
@@ -113,8 +111,7 @@ func (s *Sinusoidal) isPadding(position float64) bool {
 	return s.padded && position == float64(s.padding)
 }
 
-// filled returns how many elements of the row at a position on the first axis are
-// sines and cosines. The others are zero.
+// filled returns how many elements of a row are sines and cosines; the others are zero.
 func (s *Sinusoidal) filled(position float64) int {
 	if s.isPadding(position) {
 		return 0
@@ -129,8 +126,6 @@ func (s *Sinusoidal) checkExists(function string) error {
 	return nil
 }
 
-// checkRows checks the arguments of a call on x, the rows at positions, and returns the
-// number of tokens. xName and positionsName are the names of the arguments.
 func checkRows[T any, P Position](function string, s *Sinusoidal, xName string, x []T, positionsName string, positions []P) (tokens int, err error) {
 	if err := s.checkExists(function); err != nil {
 		return 0, err
@@ -154,8 +149,6 @@ func checkRows[T any, P Position](function string, s *Sinusoidal, xName string, 
 	return tokens, nil
 }
 
-// checkAngles returns an error for the first position that is NaN or makes an angle too
-// large.
 func checkAngles[P Position](function string, s *Sinusoidal, name string, positions []P) error {
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(s.lastPosition)) {

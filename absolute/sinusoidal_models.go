@@ -233,8 +233,7 @@ func ofBase10000(function string, c channels, n int, steps float64, cfg Sinusoid
 	return ofModel(function, "dim", c.dim, cfg, invFreq, err)
 }
 
-// ofModel makes the encoding of a model whose arguments were checked one by one. The named
-// argument may still push frequencies out of range.
+// ofModel takes checked arguments, of which the named one may still push frequencies out of range.
 func ofModel(function, name string, value any, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
 	if err != nil || slices.Max(invFreq) >= cossin.MaxAngle {
 		return nil, argument.Error(posenc.ErrConfig, function, name, value, "frequencies from 2^-900 to below 2^50")

@@ -89,7 +89,6 @@ func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, err
 	return all, nil
 }
 
-// quarters returns the frequencies of Default for dim, of a head of a multiple of 4.
 func quarters(function string, headDim, dim int, base float64, rounding Rounding) (Ladder, error) {
 	c := begin(function, "headDim", headDim, 4, base, rounding)
 	c.require(headDim%4 == 0, "headDim", headDim, "a multiple of 4")

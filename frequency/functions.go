@@ -30,9 +30,8 @@ func twoPi() *big.Float {
 	return x.SetMantExp(x, 1)
 }
 
-// settle leaves out the last bits of x, which hold the errors of the functions:
-// a real number midway between two floating-point numbers is exactly that
-// again, and is rounded to even.
+// settle leaves out the last bits, which hold the errors of the functions: a real number midway between two
+// floating-point numbers is exactly that again, and is rounded to even.
 func settle(x *big.Float) *big.Float { return new(big.Float).SetPrec(elementary.Precision - 56).Set(x) }
 
 // nearest returns x rounded to float64.
@@ -75,8 +74,7 @@ func greatest(a, b *big.Float) *big.Float {
 	return b
 }
 
-// geometric gives e^(first + i·step) for every i < n. Each product adds an
-// error of 2^-elementary.Precision.
+// geometric gives e^(first + i·step) for every i < n. Each product adds an error of 2^-precision.
 func geometric(first, step *big.Float, n int) iter.Seq2[int, *big.Float] {
 	return func(yield func(int, *big.Float) bool) {
 		power, ratio := elementary.Exp(first), elementary.Exp(step)
@@ -92,8 +90,7 @@ func inverses(base float64, dim, n int) iter.Seq2[int, *big.Float] {
 	return geometric(newReal(), step, n)
 }
 
-// powers32 gives RN32(RN32(base)^RN32(2i/dim)) for every i < n, the powers that
-// transformers takes the reciprocals of.
+// powers32 gives RN32(RN32(base)^RN32(2i/dim)) for i < n, whose reciprocals transformers takes.
 func powers32(base float64, dim, n int) iter.Seq2[int, float32] {
 	return func(yield func(int, float32) bool) {
 		logBase := elementary.Log(real(float64(float32(base))))

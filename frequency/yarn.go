@@ -132,8 +132,6 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 
 const correctionsApart = "a length and a base whose ramp starts at or below its end"
 
-// yarn32 returns the Float32 frequencies: corrections and attention factor in float64,
-// frequencies in float32.
 func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladder, error) {
 	ladder := unscaled(rotaryDim / 2)
 	correction := func(rotations float64) float64 {

@@ -210,7 +210,6 @@ func (r *LayerRows) layer(i int) ropeLayer {
 	return r.rope.layer(i)
 }
 
-// all returns the angles of all rows of a Rotary.
 func (r *LayerRows) all(rotary *posenc.Rotary) posenc.Angles {
 	if rotary != nil {
 		for i, k := range r.rope.kinds {

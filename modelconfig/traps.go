@@ -45,7 +45,6 @@ type modelTrap struct {
 	of    func(m *Model) bool           // which of them; nil: all
 }
 
-// anyKind reports whether is holds for any kind of layers of a model.
 func anyKind(m *Model, is func(k description.Kind) bool) bool {
 	for _, k := range m.of().Kinds {
 		if is(k) {
@@ -98,7 +97,6 @@ func scalesSomeLayers(m *Model) bool {
 	return kindsDiffer(m, func(a, b description.FrequencyRule) bool { return (a.Name == "default") != (b.Name == "default") })
 }
 
-// kindsDiffer reports whether the rules of two kinds of layers differ.
 func kindsDiffer(m *Model, differ func(a, b description.FrequencyRule) bool) bool {
 	return anyKind(m, func(a description.Kind) bool {
 		return anyKind(m, func(b description.Kind) bool { return differ(a.Rule.Described, b.Rule.Described) })

@@ -8,7 +8,6 @@ type crop struct {
 	token int // its first token
 }
 
-// nextCrop returns the first crop at or after c.
 func (p *prompt[T]) nextCrop(c crop) (crop, bool) {
 	for ; c.run < len(p.runs); c.run++ {
 		if r := &p.runs[c.run]; r.Kind == Image || r.Kind == Video {
@@ -24,7 +23,6 @@ func (p *prompt[T]) end(c crop) crop { return crop{c.run + 1, c.token + p.runs[c
 // isSlice reports whether a crop belongs to the frame before.
 func (p *prompt[T]) isSlice(c crop) bool { return p.runs[c.run-1].Kind == SliceStart }
 
-// markersEnd returns the token after all markers from c on.
 func (p *prompt[T]) markersEnd(c crop) int {
 	for ; c.run < len(p.runs); c.run++ {
 		r := &p.runs[c.run]
@@ -143,8 +141,7 @@ func (p *prompt[T]) slice(origin, top, left int64, g merged) {
 	}
 }
 
-// stretched is token i of n, spread evenly over length positions: round(linspace(0, length-1, n))
-// in float32, from both ends to the middle.
+// stretched is round(linspace(0, length-1, n))[i] in float32, from both ends to the middle.
 func stretched(i, n int, length int64) int64 {
 	if n == 1 {
 		return 0

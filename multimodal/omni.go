@@ -10,9 +10,8 @@ func (m *Model) time(r *Run, frame int) float32 {
 	return float32(float32(float32(frame)*r.SecondsPerGrid) * m.perSecond())
 }
 
-// chunks gives the tokens of a video and its sound their positions, a chunk of video and a
-// chunk of sound in turn. It returns the largest position of the last chunk + 1. Chunk k ends
-// before the first token at or beyond PositionsPerChunk*(k+1), but has at least one token.
+// chunks gives a chunk of video and a chunk of sound positions in turn. Chunk k ends before the first token
+// at or beyond PositionsPerChunk*(k+1), but has at least one token.
 func (p *prompt[T]) chunks(start int64, r *Run) (next int64) {
 	g := p.grid(r)
 	frame := g.h * g.w
@@ -92,8 +91,7 @@ func (p *prompt[T]) putFloat(t, h, w float32) {
 	p.token++
 }
 
-// sound gives tokens first to end-1 of a sound or a text that begins at start their positions.
-// It sets p.last to the largest.
+// sound gives tokens first to end-1 of a sound or a text positions, and sets p.last to the largest.
 func (p *prompt[T]) sound(start float32, first, end int) {
 	for i := first; i < end; i++ {
 		x := start + float32(i)
@@ -102,8 +100,7 @@ func (p *prompt[T]) sound(start float32, first, end int) {
 	}
 }
 
-// timedFrames gives tokens first to end-1 of a video or an image that begins at start their
-// positions. It sets p.last to the largest.
+// timedFrames is sound for a video or an image.
 func (p *prompt[T]) timedFrames(start float32, r *Run, first, end int) {
 	g := p.grid(r)
 	for i := first; i < end; i++ {
@@ -113,8 +110,8 @@ func (p *prompt[T]) timedFrames(start float32, r *Run, first, end int) {
 	}
 }
 
-// merge gives the tokens of a video and its sound their positions, ordered by time. It sets
-// p.last to the largest position of the tokens that remain when one of the two has ended.
+// merge orders the tokens of a video and its sound by time. It sets p.last to the largest position of the
+// tokens that remain when one of the two has ended.
 func (p *prompt[T]) merge(start float32, r *Run) {
 	g := p.grid(r)
 	video, audio, tokens := 0, 0, g.t*g.h*g.w

@@ -131,7 +131,6 @@ func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, 
 	return nil
 }
 
-// promptName is the name of a prompt in errors: runs, or prompts[i] in a batch.
 type promptName struct {
 	function string
 	prompt   int // or -1
@@ -144,8 +143,7 @@ func (n promptName) text() string {
 	return argument.Indexed("prompts", n.prompt)
 }
 
-// prompt gives positions to the tokens of runs. The position of token t on axis a is
-// dst[a*stride+t]. Without dst, positions are computed but not written.
+// prompt gives token t position dst[a*stride+t] on axis a. Without dst, nothing is written.
 type prompt[T int32 | float32] struct {
 	model  Model
 	runs   []Run

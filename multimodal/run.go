@@ -68,10 +68,8 @@ const (
 	endsOfHunYuan       = 2 // one before and one after, where the model's processor adds them
 )
 
-// merged is the grid of the tokens of an image or video.
 type merged struct{ t, h, w int }
 
-// fault describes what is wrong with a field of a run or grid.
 type fault struct {
 	kind     error
 	field    string
@@ -87,8 +85,7 @@ func shapeFault(field string, value any, expected string, args ...any) *fault {
 	return &fault{argument.ErrShape, field, value, fmt.Sprintf(expected, args...)}
 }
 
-// divide returns the grid of an image or video after merging. It returns a fault if the merge
-// size does not divide the grid, or if there are too many tokens.
+// divide returns the grid after merging, or a fault where the merge size does not divide it.
 func (m *Model) divide(kind Kind, g Grid) (merged, *fault) {
 	temporal := m.temporalMergeSize(kind)
 	switch {
@@ -126,7 +123,6 @@ func divisible(g Grid, mergeSize int) *fault {
 	return nil
 }
 
-// countable reports whether an int32 holds the product of numbers of at least 0.
 func countable(factors ...int) bool {
 	product := 1
 	for _, n := range factors {

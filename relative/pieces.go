@@ -13,16 +13,14 @@ type piece struct {
 	start            int // index of the first score
 }
 
-// pieces returns a piece before the first one of a tile, for next. Each has at most keys keys,
-// and as many queries as one call of a kernel takes. It has all keys if there are not more,
-// because memory is best read in its order.
+// pieces returns a piece before the first, for next, of at most keys keys and as many queries as a call of a
+// kernel takes. It has all keys if there are not more, because memory is best read in its order.
 func (t *tile) pieces(keys int) piece {
 	keys = min(keys, t.columns)
 	return piece{queries: max(1, kernels.MaxCallScores/max(1, keys)), keys: keys}
 }
 
-// next moves b to the next piece of the tile, and reports whether there is one. All queries
-// come before the next keys.
+// next moves b to the next piece, if there is one. All queries come before the next keys.
 func (t *tile) next(b *piece) bool {
 	if t.empty() {
 		return false

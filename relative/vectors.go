@@ -159,15 +159,13 @@ func operandsOf(x, vectors *posenc.View[float32], headDim int) (tokens, columns 
 	return tokens, columns
 }
 
-// panel is the tokens and columns of one head that one call of a kernel multiplies.
 type panel struct {
 	head, token, column int // the first
 	tokens, columns     int
 }
 
-// next moves p to the next panel, or to the first one if p is zero, and reports whether there
-// is one. All tokens of all heads come before the next columns, so that the vectors stay in a
-// CPU cache meanwhile.
+// next moves p to the next panel, from zero to the first, if there is one. All tokens of all heads come before
+// the next columns, so that the vectors stay in a CPU cache.
 func (p *panel) next(s *ProductShape, tokens, columns *view.Operand) bool {
 	if s.Tokens == 0 {
 		return false

@@ -105,8 +105,7 @@ var nonFinite = []struct{ literal, number string }{
 	{"NaN", "0.1e+000999"}, {"Infinity", "0.2e+000999"}, {"-Infinity", "-0.2e+000999"},
 }
 
-// withoutNonFinite replaces the literals by the numbers, between blanks, so that no digit
-// next to them becomes a part of them.
+// withoutNonFinite puts the numbers between blanks, so that no digit beside becomes a part of them.
 func withoutNonFinite(data []byte) []byte {
 	var out []byte
 	copied, inString := 0, false
@@ -343,8 +342,7 @@ func (v *Value) Fail(sentinel error, expected string, args ...any) {
 	v.Reader.Fail(sentinel, v.Key, v.Number, expected, args...)
 }
 
-// IntegerOr returns the number under one of the spellings of a key. If there are two, they
-// must agree.
+// IntegerOr returns the number under one of the spellings; if there are two, they must agree.
 func (r *Reader) IntegerOr(spellings []string, absent int) int {
 	result, first := absent, ""
 	for _, key := range spellings {
@@ -358,8 +356,7 @@ func (r *Reader) IntegerOr(spellings []string, absent int) int {
 	return result
 }
 
-// Spelling returns the first spelling of a key that the configuration has, or the usual one
-// if it has none.
+// Spelling returns the first that the configuration has, or the usual one.
 func (r *Reader) Spelling(spellings []string) string {
 	for _, key := range spellings {
 		if r.Has(key) {
@@ -376,7 +373,6 @@ func (r *Reader) NumberOr(key string, absent float64) float64 {
 	return absent
 }
 
-// SameValue compares JSON values. Numbers are equal if their values are.
 func SameValue(a, b any) bool {
 	switch a := a.(type) {
 	case Object:

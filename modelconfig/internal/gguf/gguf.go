@@ -34,8 +34,7 @@ const (
 	PatternKey      = "attention.rope_pattern"
 )
 
-// checkRopeKeys fails for a key of the architecture that names rotary positions and that
-// llama.cpp does not have.
+// checkRopeKeys fails for a key about rotary positions that llama.cpp does not have.
 func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 	for _, key := range document.SortedKeys(r.keys) {
 		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) || r.err != nil {
@@ -57,7 +56,6 @@ func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 	}
 }
 
-// ggufScaling is what the rope.scaling keys say, for the rules of package frequency.
 type ggufScaling struct {
 	factor       float64 // 1/freq_scale of ggml
 	alpha        float64 // 0: none
@@ -96,8 +94,7 @@ func (s *ggufScaling) rule(rotaryDim int, base float64) description.Rule {
 	return rule.With(func(ladder *frequency.Ladder) { ladder.AttentionFactor = s.attention })
 }
 
-// divisors returns by what factors of a tensor divide frequencies, together with the factor
-// of the keys.
+// divisors returns the factors of a tensor, times the factor of the keys.
 func (s *ggufScaling) divisors(factors []float64) []float64 {
 	divisors := slices.Clone(factors)
 	for i := range divisors {
@@ -219,9 +216,7 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 		document.ErrContradiction, "rope.scaling.type", kind, "no yarn and no alpha together with tensors of frequency factors; set posenc.RotaryConfig directly")
 }
 
-// resize checks the length of the factors, one for each pair of rotaryDim
-// elements. If layers rotate different numbers of elements, the tensor has the factors
-// of the largest.
+// resize cuts the factors to the pairs of rotaryDim elements: a tensor has those of the layers with most.
 func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 	for _, t := range []struct {
 		name    string
@@ -351,7 +346,6 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	r.indexers(arch, m, slides, ratios)
 }
 
-// compression reads by which factor each layer compresses the sequence. 0 means not at all.
 func (r *ggufReader) compression(arch *models.GGUFArchitecture, count int) []int {
 	const key = "attention.compress_ratios"
 	if !arch.Compressed {
@@ -414,8 +408,7 @@ func (r *ggufReader) headSize(arch *models.GGUFArchitecture, count int) (headDim
 	return headDim, rotaryDim
 }
 
-// checkDims checks how many elements of a head rotate. Its error names the first of the keys
-// that the file has.
+// checkDims names the first of the keys that the file has.
 func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
 	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= description.MaxRotaryDim {
 		return
@@ -433,7 +426,6 @@ func (r *ggufReader) base(key string, missing float64) float64 {
 	return base
 }
 
-// layoutAndAxes returns the layout and the axis of each pair (nil for one axis).
 func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int) (posenc.Layout, []uint8) {
 	const key = "rope.dimension_sections"
 	sections := r.integers(key, 4)

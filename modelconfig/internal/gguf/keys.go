@@ -10,16 +10,14 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
-// ggufReader takes values from the metadata of a GGUF file. After the first error it
-// does nothing.
+// ggufReader takes values from the metadata. After the first error it does nothing.
 type ggufReader struct {
 	keys   map[string]any
 	prefix string // the architecture
 	err    error
 }
 
-// name returns a key as the file has it: with the architecture before it, except for general
-// keys and names of tensors.
+// name is the whole key: general keys and names of tensors have no architecture before them.
 func (r *ggufReader) name(key string) string {
 	if strings.HasPrefix(key, "general.") || strings.HasSuffix(key, ".weight") {
 		return key
@@ -153,9 +151,8 @@ func (r *ggufReader) integers(key string, most int) []int {
 	return list
 }
 
-// perLayer returns an integer for each layer, from a list or from one number for all layers.
-// It returns nil if the key is absent. The list may continue with the layers that predict
-// further tokens.
+// perLayer returns an integer for each layer, from a list or from one for all; nil if it is absent. The list
+// may continue with the layers that predict further tokens.
 func (r *ggufReader) perLayer(key string, count int) []int {
 	return layerValues(r, key, count, r.count)
 }

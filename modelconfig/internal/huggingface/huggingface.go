@@ -26,7 +26,6 @@ func ReadVision(function string, config []byte, as string) (*description.Descrip
 	return huggingFace(function, config, as, visionModel)
 }
 
-// huggingFace describes the model that follow returns, by the code of the type as if that is not "".
 func huggingFace(function string, config []byte, as string, follow func(*document.Reader) (inner *document.Reader, holder string)) (*description.Description, error) {
 	keys, err := document.ParseObject(config)
 	if err != nil {
@@ -65,8 +64,6 @@ func asType(r *document.Reader, modelType string) {
 	r.Keys = withType(r.Keys, modelType)
 }
 
-// textModel returns the configuration of the text model, from a configuration of several models, and
-// the type that holds it.
 func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
@@ -112,7 +109,6 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	return r, holder
 }
 
-// ropeValues returns what a configuration says about rotary positions, wherever it says so.
 func ropeValues(keys document.Object) document.Object {
 	values := document.Object{}
 	for _, key := range document.SortedKeys(keys) {
@@ -255,8 +251,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 	unreadKeys(r, f)
 }
 
-// headDim returns the number of elements of a head, and the key that it comes from: its own,
-// or hidden size / heads.
+// headDim returns the elements of a head, and the key that they come from.
 func headDim(r *document.Reader, f *models.Family, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
 	dim, key = headDimOf(r, f, k, layers)
 	r.FailIf(dim < 2, document.ErrValue, key, document.KindOf(r.Lookup(key)), "at least 2 elements per head, not %d", dim)
@@ -285,8 +280,7 @@ func headDimOf(r *document.Reader, f *models.Family, k *models.KindDefaults, lay
 	return hiddenByHeads(r, f)
 }
 
-// perLayerHeadDim reads per_layer_config, where transformers 5 writes the head_dim of single
-// layers under their numbers.
+// perLayerHeadDim reads per_layer_config of transformers 5.
 func perLayerHeadDim(r *document.Reader, k *models.KindDefaults, layers []description.Layer, dim *document.Value) {
 	single, _ := r.Object("per_layer_config")
 	for _, number := range document.SortedKeys(single) {
@@ -360,8 +354,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned}
 }
 
-// baseOf returns the base of a kind of layer. source names, for errors, the keys that the
-// frequencies come from: the base, and the rope parameters if there are any.
+// baseOf returns a base, and for errors the keys that the frequencies come from.
 func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) (base float64, source string) {
 	given := document.Value{}
 	given.Agree(rope, "rope_theta")
@@ -395,8 +388,7 @@ func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) 
 	return base, source
 }
 
-// rotaryDimOf returns the number of elements of a head that rotate, and the partial rotary
-// factor, under any of its Spellings.
+// rotaryDimOf returns how many elements rotate, and the partial rotary factor.
 func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := document.Value{}
 	factor.Agree(rope, "partial_rotary_factor")
@@ -492,8 +484,7 @@ func layoutOf(r *document.Reader, f *models.Family) posenc.Layout {
 	return posenc.HalfSplit
 }
 
-// positionKeys checks the keys beside the rope parameters that are about rotary positions and
-// that the family does not use.
+// positionKeys checks keys that the family does not use.
 func positionKeys(r *document.Reader, f *models.Family) {
 	r.MustBe(true, document.ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
 	r.MustBe(false, document.ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")
@@ -539,7 +530,6 @@ var allBaseKeys = []string{
 	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq",
 }
 
-// addIndexer adds the kind of the indexers of a model.
 func addIndexer(r *document.Reader, f *models.Family, m *description.Description) {
 	x := f.Indexer
 	if x.LayoutKey != "" {
@@ -566,7 +556,6 @@ func addIndexer(r *document.Reader, f *models.Family, m *description.Description
 	m.AddIndexer(x.Attention, dim, layout, x.Trailing)
 }
 
-// visionModel returns the configuration of the vision tower, from a configuration of several models.
 func visionModel(r *document.Reader) (*document.Reader, string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")

@@ -12,9 +12,7 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
-// readRopes returns the rope parameters of each kind of layer: rope_parameters (transformers
-// 5), rope_scaling (transformers 4), or both if they agree. A kind whose parameters are null
-// does not rotate and is not in the result.
+// readRopes returns the rope parameters of each kind of layer that rotates, of both forms if they agree.
 func readRopes(r *document.Reader, f *models.Family) map[string]*document.Reader {
 	parametersKeys, given := r.Object("rope_parameters")
 	scalingKeys, scaled := r.Object("rope_scaling")
@@ -153,7 +151,6 @@ func RopeTypeNames() []string {
 	return names
 }
 
-// ropeTypeOf returns the rule that rope parameters name, by rope_type or type.
 func ropeTypeOf(rope *document.Reader, f *models.Family) string {
 	canonical := func(key string) string {
 		name, ok := rope.Text(key)
@@ -373,7 +370,7 @@ func axesText(n int) string {
 	return "counts of"
 }
 
-// unknownKeys fails for the first key, in alphabetical order, that is in none of the lists.
+// unknownKeys fails for the first key that is in none of the lists.
 func unknownKeys(r *document.Reader, expected string, known ...[]string) {
 	for _, key := range document.SortedKeys(r.Keys) {
 		if r.Keys[key] != nil && !slices.ContainsFunc(known, func(list []string) bool { return slices.Contains(list, key) }) {

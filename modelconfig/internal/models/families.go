@@ -87,12 +87,10 @@ func (f *Family) IsTower() bool { return f.Arrangement != nil }
 // plan returns the n layers of a model, from the keys that describe them.
 type plan func(r *document.Reader, n int) []description.Layer
 
-// arrangement returns the frequencies and the axes of a head whose pairs have two axes: 0 for
-// the row, 1 for the column.
+// arrangement returns the frequencies and the axes of pairs: 0 for the row, 1 for the column.
 type arrangement func(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error)
 
-// indexer says how the indexer of sparse attention rotates. It takes the frequencies of the
-// attention; the rest is its own.
+// indexer says how the indexer of sparse attention rotates, by the frequencies of the attention.
 type indexer struct {
 	HeadDimKey string
 	HeadDim    int // its default; 0: the key has to be there

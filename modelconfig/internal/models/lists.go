@@ -44,13 +44,13 @@ func bases(r *document.Reader, key string, f *Family, layers []description.Layer
 	return kinds
 }
 
-// maxBases bounds for how many bases a configuration makes us compute frequencies.
+// maxBases bounds for how many bases frequencies are computed.
 const maxBases = 16
 
 func baseName(base float64) string { return "base " + strconv.FormatFloat(base, 'g', -1, 64) }
 
-// rotatingBases is bases for types whose code takes from the list only which layers rotate.
-// All layers that do have the base of the rope parameters.
+// rotatingBases takes from the list only which layers rotate. All that do have the base of the rope
+// parameters.
 func rotatingBases(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
 	kinds := bases(r, key, f, layers)
 	if len(kinds) == 1 && kinds[0].FixedBase != 0 {
@@ -69,8 +69,7 @@ func rotatingBases(r *document.Reader, key string, f *Family, layers []descripti
 	return kinds
 }
 
-// scaledLayers reads a list of the numbers of the layers whose frequencies are scaled. The
-// other layers have the frequencies of the base, without scaling.
+// scaledLayers reads the numbers of the layers whose frequencies are scaled; others are not.
 func scaledLayers(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
 	list, ok := r.Integers(key)
 	if !ok {
@@ -99,9 +98,8 @@ func scaledLayers(r *document.Reader, key string, f *Family, layers []descriptio
 	return []KindDefaults{one, other}
 }
 
-// stepLists rewrites the lists of Step 3.5 as an object for each kind of layer, as transformers
-// does. The lists have a base and a part of the head for each layer, and a scaling for the
-// layers of full attention. Layers of one kind must not differ.
+// stepLists makes of the lists of Step 3.5 an object for each kind of layer, as transformers does. Layers of
+// one kind must not differ.
 func stepLists(r *document.Reader, layers []description.Layer) {
 	r.FailIf(r.Has("use_rope_layers") && !isEmptyList(r.Lookup("use_rope_layers")),
 		document.ErrUnknown, "use_rope_layers", document.KindOf(r.Lookup("use_rope_layers")), "an empty list: which layers rotate is not read from it (use posenc.RotaryConfig)")

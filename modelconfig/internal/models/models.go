@@ -156,14 +156,12 @@ type Holder struct {
 // stands for the letters and digits of the holder's name, joined by _.
 type Part struct{ Key, Type string }
 
-// PositionsOf is a kind of positions, and the types or the architectures that have it.
 type PositionsOf struct {
 	Positions string
 	Names     []string
 }
 
-// RefusedArchitecture is an architecture that is not read: what is wanted in its place, or what a
-// caller can do.
+// RefusedArchitecture says what is wanted in its place, or what a caller can do.
 type RefusedArchitecture struct{ Name, Want string }
 
 // Parsed returns keys of a table of models, nil for "".

@@ -15,8 +15,7 @@ var Vendors = [...]*Vendor{
 	&nemotronModels, &olmoModels, &othersModels, &phiModels, &qwenModels, &stepModels, &visionModels,
 }
 
-// find returns the value of a name in one of the vendors' lists, nil if there is none. The value is
-// a copy that has this name first.
+// find returns a copy of the value of a name, with this name first.
 func find[T any](name string, list func(v *Vendor) []T, names func(t *T) (first *string, also []string)) *T {
 	for _, v := range Vendors {
 		values := list(v)
@@ -55,7 +54,7 @@ func ArchitectureNamed(name string) *GGUFArchitecture {
 	return find(name, func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) (*string, []string) { return &a.Name, a.Also })
 }
 
-// positionsOf returns the kind of positions of a name in one of the vendors' lists, "" if there is none.
+// positionsOf returns "" for names that are not in the list.
 func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {
 	for _, v := range Vendors {
 		for _, p := range list(v) {
