@@ -235,7 +235,7 @@ func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 }
 
 func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitecture) {
-	r.failIf(!r.value("block_count").IsValid(), document.ErrValue, "block_count", "missing", "the number of layers")
+	r.failIf(!r.has("block_count"), document.ErrValue, "block_count", "missing", "the number of layers")
 	blocks := r.integer("block_count", 0)
 	count := blocks - r.integer("nextn_predict_layers", 0)
 	if arch.Draft {
