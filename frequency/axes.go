@@ -1,6 +1,9 @@
 package frequency
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Sections returns the axis from which each pair takes its position, for models that
 // number tokens by time, height and width. Each axis has a run of pairs: the first
@@ -24,9 +27,7 @@ func Sections(sections ...int) ([]uint8, error) {
 	}
 	axes := make([]uint8, 0, pairs)
 	for axis, n := range sections {
-		for range n {
-			axes = append(axes, uint8(axis))
-		}
+		axes = append(axes, bytes.Repeat([]uint8{uint8(axis)}, n)...)
 	}
 	return axes, nil
 }

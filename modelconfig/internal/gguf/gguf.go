@@ -119,10 +119,7 @@ func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
 	r.failIf(s.alpha != 0 && s.factor != 1, document.ErrContradiction, "rope.scaling.alpha", s.alpha, "0 where rope.scaling.factor is %v", s.factor)
 	s.attention = r.number("rope.scaling.attn_factor", 1)
 	r.failIf(!(s.attention > 0), document.ErrValue, "rope.scaling.attn_factor", s.attention, "a number above 0")
-	s.originalSize = r.integer("rope.scaling.original_context_length", 0)
-	if s.originalSize == 0 {
-		s.originalSize = r.integer("context_length", 0)
-	}
+	s.originalSize = cmp.Or(r.integer("rope.scaling.original_context_length", 0), r.integer("context_length", 0))
 
 	kind := r.text("rope.scaling.type", "linear")
 	r.failIf(!slices.Contains([]string{"none", "linear", "yarn", "longrope"}, kind),

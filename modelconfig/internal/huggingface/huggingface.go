@@ -145,10 +145,7 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 	if positions := models.PositionsOfType(modelType); positions != "" {
 		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
 	}
-	t := models.TextType(modelType)
-	if t == nil {
-		t = models.TowerType(modelType)
-	}
+	t := cmp.Or(models.TextType(modelType), models.TowerType(modelType))
 	switch h := models.HolderOf(modelType); {
 	case t != nil:
 		return t.Family()
@@ -222,9 +219,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 			continue
 		}
 		m.Kinds[k.LayerType] = readKind(r, rope, f, &k, m)
-		if r.Err == nil {
-			r.Err = rope.Err
-		}
+		r.Err = cmp.Or(r.Err, rope.Err)
 	}
 	rotating := map[string]bool{}
 	for i := range m.Layers {

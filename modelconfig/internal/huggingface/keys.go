@@ -74,12 +74,7 @@ var harmlessKeys = [...]struct{ key, reason string }{
 }
 
 func IsHarmless(name string) bool {
-	for _, k := range harmlessKeys {
-		if k.key == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(harmlessKeys[:], func(k struct{ key, reason string }) bool { return k.key == name })
 }
 
 func isOff(v any) bool {

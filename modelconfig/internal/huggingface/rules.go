@@ -1,6 +1,7 @@
 package huggingface
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,9 +69,7 @@ func readRopes(r *document.Reader, f *models.Family) map[string]*document.Reader
 	r.FailIf(len(scaling.Keys) > 0 && !scales,
 		document.ErrUnknown, "rope_scaling", "an object", "no such key: models of this type have an object for each kind of layer in rope_parameters")
 	for _, rope := range []*document.Reader{scaling, parameters} {
-		if r.Err == nil {
-			r.Err = rope.Err
-		}
+		r.Err = cmp.Or(r.Err, rope.Err)
 	}
 	return ropes
 }

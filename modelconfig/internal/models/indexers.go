@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
@@ -57,9 +58,7 @@ func indexerTypes(r *document.Reader, n int) []bool {
 	} else {
 		key = "index_topk_pattern"
 		if letters, isText := r.Lookup(key).(string); isText {
-			for i := range letters {
-				names = append(names, letters[i:i+1])
-			}
+			names = strings.Split(letters, "")
 		} else if names, ok = r.Texts(key); !ok {
 			return nil
 		}

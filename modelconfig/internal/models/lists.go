@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -131,23 +132,17 @@ func stepLists(r *document.Reader, layers []description.Layer) {
 			rope["partial_rotary_factor"] = r.Keys["partial_rotary_factors"].([]any)[i]
 		}
 		if layer.Kind == description.FullAttention {
-			for key, v := range scaling {
-				rope[key] = v
-			}
+			maps.Copy(rope, scaling)
 		}
 		if before, ok := parameters[layer.Kind]; ok && !document.SameValue(before, rope) {
 			r.Fail(document.ErrContradiction, "rope_theta or partial_rotary_factors", fmt.Sprintf("different in layer %d", i), "what other layers of %s have", layer.Kind)
 		}
 		parameters[layer.Kind] = rope
 	}
-	keys := document.Object{}
-	for key, v := range r.Keys {
-		if key != "rope_theta" && key != "rope_scaling" {
-			keys[key] = v
-		}
-	}
-	keys["rope_parameters"] = parameters
-	r.Keys = keys
+	r.Keys = maps.Clone(r.Keys)
+	delete(r.Keys, "rope_theta")
+	delete(r.Keys, "rope_scaling")
+	r.Keys["rope_parameters"] = parameters
 }
 
 func isEmptyList(v any) bool {

@@ -442,9 +442,8 @@ func sparseAttention(r *document.Reader) {
 		r.Fail(document.ErrContradiction, "index_head_dim", beside, "sparse_attention_config.sparse_index_dim, which is %d", inner)
 	}
 	if inside && !given {
-		keys := maps.Clone(r.Keys)
-		keys["index_head_dim"] = json.Number(strconv.Itoa(inner))
-		r.Keys = keys
+		r.Keys = maps.Clone(r.Keys)
+		r.Keys["index_head_dim"] = json.Number(strconv.Itoa(inner))
 	}
 }
 
@@ -460,9 +459,8 @@ func qwenIndexers(r *document.Reader) {
 			renamed[i] = "indexed_attention"
 		}
 	}
-	keys := maps.Clone(r.Keys)
-	keys["layer_types"] = renamed
-	r.Keys = keys
+	r.Keys = maps.Clone(r.Keys)
+	r.Keys["layer_types"] = renamed
 }
 
 // positionType fails unless the key has the value with which the type rotates.
