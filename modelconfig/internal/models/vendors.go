@@ -86,11 +86,13 @@ func RefusalOfArchitecture(name string) string {
 }
 
 func NamesOf(names func(v *Vendor, add func(names ...string))) []string {
-	var all []string
+	return slices.Sorted(slices.Values(namesOf(names)))
+}
+
+func namesOf(names func(v *Vendor, add func(names ...string))) (all []string) {
 	for _, v := range Vendors {
 		names(v, func(names ...string) { all = append(all, names...) })
 	}
-	slices.Sort(all)
 	return all
 }
 
@@ -121,9 +123,9 @@ func (v *Vendor) AddArchitectures(add func(names ...string)) {
 func LayoutDiffers(name string, ofGGUF bool) bool {
 	types, architectures := []string{name}, []string{name}
 	if ofGGUF {
-		types = NamesOf(func(v *Vendor, add func(names ...string)) { AddTypes(v.Types, add) })
+		types = namesOf(func(v *Vendor, add func(names ...string)) { AddTypes(v.Types, add) })
 	} else {
-		architectures = NamesOf((*Vendor).AddArchitectures)
+		architectures = namesOf((*Vendor).AddArchitectures)
 	}
 	letters := strings.NewReplacer("_", "", "-", "")
 	for _, of := range types {
