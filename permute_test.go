@@ -179,8 +179,10 @@ func TestPermuteWeightsOfNoSize(t *testing.T) {
 	}
 }
 
-// A key projection of Meta's Llama, for an engine that rotates HalfSplit. Rows
-// are numbered by their place in the file.
+// A key projection of Meta's Llama, for an engine that rotates HalfSplit. Rows are numbered by their
+// place in the file. Then the queries of multi-head latent attention (DeepSeek V3): the rotated rows
+// are the last of every head. In the model nope is 128 and rope 64; the one key, rows of
+// kv_a_proj_with_mqa, is a head whose Offset is 512.
 func ExamplePermuteWeights() {
 	const keyHeads, headDim, features = 2, 6, 3
 	weight := make([]float32, keyHeads*headDim*features)
@@ -196,33 +198,18 @@ func ExamplePermuteWeights() {
 	for i := 0; i < len(weight); i += headDim * features {
 		fmt.Println(weight[i : i+headDim*features])
 	}
-	// Output:
-	// [0 0 0 2 2 2 4 4 4 1 1 1 3 3 3 5 5 5]
-	// [6 6 6 8 8 8 10 10 10 7 7 7 9 9 9 11 11 11]
-}
 
-// Multi-head latent attention (DeepSeek V3): the rotated rows of the queries are
-// the last of every head, and those of the one key follow its latent rows. In
-// the model nope is 128, rope 64 and lora 512.
-func ExamplePermuteWeights_latentAttention() {
-	const heads, nope, rope, lora = 2, 2, 4, 3
+	const heads, nope, rope = 2, 2, 4
 	queries := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11} // rows of q_b_proj, of one element
-	key := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6}                      // rows of kv_a_proj_with_mqa
-	err := posenc.PermuteWeights(queries, queries, posenc.Permutation{
+	err = posenc.PermuteWeights(queries, queries, posenc.Permutation{
 		Heads: heads, HeadDim: nope + rope, RotaryDim: rope, Offset: nope, Layout: posenc.InterleavedToHalfSplit,
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = posenc.PermuteWeights(key, key, posenc.Permutation{
-		Heads: 1, HeadDim: lora + rope, RotaryDim: rope, Offset: lora, Layout: posenc.InterleavedToHalfSplit,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
 	fmt.Println(queries)
-	fmt.Println(key)
 	// Output:
+	// [0 0 0 2 2 2 4 4 4 1 1 1 3 3 3 5 5 5]
+	// [6 6 6 8 8 8 10 10 10 7 7 7 9 9 9 11 11 11]
 	// [0 1 2 4 3 5 6 7 8 10 9 11]
-	// [0 1 2 3 5 4 6]
 }
