@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/cmplx"
 	"slices"
 	"testing"
 	"unsafe"
@@ -152,121 +151,6 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 	}
 	if share := failed * 100 / rounds; share < 20 || share > 80 {
 		t.Errorf("%T: %d%% of the calls fail: the test is one-sided", *new(D), share)
-	}
-}
-
-// quantizedErrors are the root mean square errors, relative to those of the numbers, that
-// docs/quantized.md gives for keys of normal random numbers: of storing them, and of one
-// shift of what is stored, sqrt(n) times as much of n.
-var quantizedErrors = []struct {
-	name          string
-	stored, shift float64
-	store         func(t *testing.T, rotary *posenc.Rotary, keys []float32, hadamard int) (values []float32, shift func(deltas []int32) []float32)
-}{
-	{"Q8_0", 0.0051, 0.0051, storeKeys[posenc.Q8_0](0)},
-	{"int8", 0.0060, 0.0060, storeKeys[int8](0)},
-	{"E4M3 with scales", 0.026, 0.026, storeKeys[posenc.E4M3](0)},
-	{"E4M3", 0.026, 0.026, storeKeys[posenc.E4M3](1)},
-	{"E5M2", 0.053, 0.053, storeKeys[posenc.E5M2](1)},
-}
-
-const quantizedTokens, quantizedHeads, quantizedDim = 200, 2, 128
-
-// storeKeys stores keys at position 0, and returns what is read back, and what shifts them.
-func storeKeys[D posenc.Quantized](scale float32) func(*testing.T, *posenc.Rotary, []float32, int) ([]float32, func([]int32) []float32) {
-	return func(t *testing.T, rotary *posenc.Rotary, keys []float32, hadamard int) ([]float32, func([]int32) []float32) {
-		cache := cacheFor[D](quantizedTokens, quantizedHeads, quantizedDim, hadamard, scale)
-		read := func() []float32 {
-			values := make([]float32, len(keys))
-			testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: values, Heads: quantizedHeads}, cache, posenc.DequantizeOptions{Tokens: quantizedTokens, HeadDim: quantizedDim}))
-			return values
-		}
-		testkit.NoError(t, posenc.RotateIntoQuantized(rotary.At(make([]int32, quantizedTokens)), nil, posenc.IntoQuantized[D, float32]{Dst: cache, Src: posenc.View[float32]{Data: keys, Heads: quantizedHeads}}))
-		return read(), func(deltas []int32) []float32 {
-			testkit.NoError(t, posenc.ShiftQuantized(rotary, deltas, cache))
-			return read()
-		}
-	}
-}
-
-// What is stored is near the keys, and what is shifted near the rotation of what was
-// stored: by the errors that are documented, which other keys change by a few percent.
-func TestQuantizedErrors(t *testing.T) {
-	r := testkit.NewRand(120)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim, Layout: posenc.HalfSplit, AttentionFactor: 1})
-	keys, deltas := make([]float32, quantizedTokens*quantizedHeads*quantizedDim), make([]int32, quantizedTokens)
-	for i := range keys {
-		keys[i] = float32(r.NormFloat64())
-	}
-	randomDeltas := func() []int32 {
-		for i := range deltas {
-			deltas[i] = int32(1 + r.IntN(4096))
-		}
-		return deltas
-	}
-	check := func(what string, got, want []float32, least, documented float64) {
-		t.Helper()
-		errors, squares := 0.0, 0.0
-		for i, w := range want {
-			errors += math.Pow(float64(got[i])-float64(w), 2)
-			squares += float64(w) * float64(w)
-		}
-		if e := math.Sqrt(errors / squares); e < least*documented || e > 1.1*documented {
-			t.Errorf("%s: the error is %.3g, documented %.3g", what, e, documented)
-		}
-	}
-	for _, format := range quantizedErrors {
-		for _, hadamard := range []int{0, 32, 128} {
-			values, shift := format.store(t, rotary, keys, hadamard)
-			check(format.name+" stored", values, keys, 0.9, format.stored)
-			const shifts = 10
-			want, shifted := values, values
-			for n := range shifts {
-				want = rotatedBy(randomDeltas(), want)
-				shifted = shift(deltas)
-				if n == 0 {
-					check(format.name+" shifted", shifted, want, 0.9, format.shift)
-				}
-			}
-			check(format.name+" shifted ten times", shifted, want, 0.8, format.shift*math.Sqrt(shifts))
-		}
-	}
-}
-
-// rotatedBy returns keys rotated by the angles of deltas.
-func rotatedBy(deltas []int32, keys []float32) []float32 {
-	rotated := make([]float32, len(keys))
-	for head := range len(keys) / quantizedDim {
-		token, at := head/quantizedHeads, head*quantizedDim
-		for i, pair := range pairsOf(posenc.HalfSplit, keys[at:][:quantizedDim]) {
-			pair *= cmplx.Exp(complex(0, float64(deltas[token])*math.Pow(10000, -2*float64(i)/quantizedDim)))
-			rotated[at+i], rotated[at+i+quantizedDim/2] = float32(real(pair)), float32(imag(pair))
-		}
-	}
-	return rotated
-}
-
-// A head of zeros is stored and shifted as zeros, and one whose delta is 0 keeps its bits.
-func TestQuantizedZeros(t *testing.T) {
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim, Layout: posenc.HalfSplit})
-	for _, format := range quantizedErrors {
-		for _, hadamard := range []int{0, 64} {
-			keys := make([]float32, quantizedTokens*quantizedHeads*quantizedDim)
-			values, shift := format.store(t, rotary, keys, hadamard)
-			for _, x := range append(values, shift(testkit.Sequence(quantizedTokens))...) {
-				if x != 0 {
-					t.Fatalf("%s: a zero became %v", format.name, x)
-				}
-			}
-			r := testkit.NewRand(121)
-			for i := range keys {
-				keys[i] = float32(r.NormFloat64())
-			}
-			values, shift = format.store(t, rotary, keys, hadamard)
-			if !slices.Equal(values, shift(make([]int32, quantizedTokens))) {
-				t.Errorf("%s: a shift by 0 changed numbers", format.name)
-			}
-		}
 	}
 }
 

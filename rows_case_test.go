@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/go-posenc/posenc"
@@ -63,7 +64,13 @@ var (
 			}
 			return testkit.Call{Allocates: testkit.Constructed,
 				Right: func() bool { return err == nil && r.right(positions) },
-				Run:   func() error { return rows.Refill(positions) },
+				Run: func() error {
+					err := rows.Refill(positions)
+					if dim, tokens := r.cfg.HeadDim, len(positions)/r.axes; err == nil && !testkit.SameSlices(rotatedOnes(rows.All(), tokens, dim), rotatedOnes(r.At(positions), tokens, dim)) {
+						panic("other rows than those of the positions")
+					}
+					return err
+				},
 			}
 		},
 		OnStack: func() error {
@@ -113,6 +120,15 @@ func neverFails(function string, digests func(testkit.AddDigest), call func(a *t
 		run := call(a)
 		return testkit.Call{Run: func() error { run(); return nil }}
 	}})
+}
+
+// rotatedOnes returns heads that were ones.
+func rotatedOnes(a posenc.Angles, tokens, headDim int) []float32 {
+	x := slices.Repeat([]float32{1}, headDim*tokens)
+	if err := posenc.Rotate(a, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		panic(err)
+	}
+	return x
 }
 
 func rowsOfAnyKind(a *testkit.Arguments) *posenc.Rows {
