@@ -195,7 +195,7 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 
 // cosSin returns the cosines and sines of positions, [tokens][pairs].
 func (r *rotaryArgument) cosSin(positions []int32) (cos, sin []float32) {
-	cos, sin = plainTables(r.cfg, positions)
+	cos, sin = plainTables(r.cfg, positions, byGeneric)
 	if r.cfg.XPos == nil {
 		return cos, sin
 	}
@@ -207,16 +207,9 @@ func (r *rotaryArgument) cosSin(positions []int32) (cos, sin []float32) {
 	return cos, sin
 }
 
-// right reports whether the Rotary takes the positions.
-func (r *rotaryArgument) right(positions []int32) bool {
-	if r.zero || len(positions)%r.axes != 0 {
-		return false
-	}
-	list := make([]float64, len(positions))
-	for i, p := range positions {
-		list[i] = float64(p)
-	}
-	return testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), list)
+// takes reports whether the Rotary takes the positions.
+func takes[P int32 | float32](r *rotaryArgument, positions []P) bool {
+	return !r.zero && len(positions)%r.axes == 0 && testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), positions)
 }
 
 // anglesArgument is Angles of any kind, and what is known of them.
@@ -259,7 +252,7 @@ func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 	p := plainOf(r.cfg)
 	n := anglesArgument{
 		Angles: r.At(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
-		right:  func() bool { return r.right(positions) },
+		right:  func() bool { return takes(&r, positions) },
 		plain:  func() plain { return p.with(r.cosSin(positions)) },
 		of:     func(tokens []int) posenc.Angles { return r.At(testkit.PickAxes(positions, r.axes, tokens)) },
 		shares: func([]byte) bool { return false },
@@ -303,25 +296,13 @@ func fractionalAngles(a *testkit.Arguments) anglesArgument {
 	p := plainOf(r.cfg)
 	return anglesArgument{
 		Angles: r.AtFractional(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
-		right: func() bool { return r.cfg.XPos == nil && fractionsRight(&r, positions) },
-		plain: func() plain { return p.with(plainTables(r.cfg, positions)) },
+		right: func() bool { return r.cfg.XPos == nil && takes(&r, positions) },
+		plain: func() plain { return p.with(plainTables(r.cfg, positions, byGeneric)) },
 		of: func(tokens []int) posenc.Angles {
 			return r.AtFractional(testkit.PickAxes(positions, r.axes, tokens))
 		},
 		shares: func(memory []byte) bool { return testkit.Share(memory, positions) },
 	}
-}
-
-// fractionsRight reports whether the Rotary takes the positions.
-func fractionsRight(r *rotaryArgument, positions []float32) bool {
-	if r.zero || len(positions)%r.axes != 0 {
-		return false
-	}
-	list := make([]float64, len(positions))
-	for i, p := range positions {
-		list[i] = float64(p)
-	}
-	return testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), list)
 }
 
 // taken sets which rows the tokens of n take.

@@ -3,6 +3,7 @@ package posenc_test
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -84,6 +85,40 @@ func apart(memory ...[]byte) bool {
 	return true
 }
 
+// tableCall is a call that writes the rows of positions [axes][tokens]. few reports whether plain
+// may take its time.
+func tableCall[P int32 | float32](a *testkit.Arguments, positions []P, axes, pairs int, write func(cos, sin []float32, positions []P) error, right func() bool, plain func(few bool) (cos, sin []float32)) testkit.Call {
+	tokens := len(positions) / axes
+	n := testkit.Small(tokens, pairs)
+	cos, sin := testkit.Output[float32](a, n), testkit.Output[float32](a, n)
+	return testkit.Call{
+		Run: func() error { return write(cos, sin, positions) },
+		Right: func() bool {
+			return right() && len(cos) == tokens*pairs && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions))
+		},
+		Want: func() {
+			if len(cos) > 0 {
+				c, s := plain(len(cos) <= 64)
+				copy(cos, c)
+				copy(sin, s)
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
+				return write(x[0], x[1], testkit.PickAxes(positions, axes, tokens))
+			})
+		},
+	}
+}
+
+// defined returns the rows by what defines them, where they are few.
+func defined[P int32 | float32](cfg posenc.RotaryConfig, positions []P, few bool) (cos, sin []float32) {
+	if few {
+		return plainTables(cfg, positions, byReals)
+	}
+	return plainTables(cfg, positions, byGeneric)
+}
+
 func cosSinCall(a *testkit.Arguments) testkit.Call {
 	tokens, pairs := a.Tokens(), a.Below(80)
 	if !a.Any() {
@@ -97,34 +132,14 @@ func cosSinCall(a *testkit.Arguments) testkit.Call {
 	case !a.Any() || kind > 0:
 		copy(invFreq, testkit.LadderOf(pairs))
 	}
-	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
-	n := len(invFreq)
 	write := func(cos, sin []float32, positions []int32) error { return posenc.CosSin(cos, sin, positions, invFreq) }
-	return testkit.Call{
-		Run: func() error { return write(cos, sin, positions) },
-		Right: func() bool {
-			list := make([]float64, len(positions))
-			for i, p := range positions {
-				list[i] = float64(p)
-			}
-			for _, w := range invFreq {
-				if !(math.Abs(w) < 0x1p50) {
-					return false
-				}
-			}
-			return len(cos) == len(positions)*n && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin)) && testkit.AnglesInRange(invFreq, list)
+	return tableCall(a, positions, 1, len(invFreq), write,
+		func() bool {
+			return testkit.AnglesInRange(invFreq, positions) && !slices.ContainsFunc(invFreq, func(w float64) bool { return !(math.Abs(w) < 0x1p50) })
 		},
-		Want: func() {
-			for t, p := range positions {
-				generic.CosSinExact(cos[t*n:], sin[t*n:], p, invFreq, 1, 1)
-			}
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{n, n}, len(positions), func(x [][]float32, tokens []int) error {
-				return write(x[0], x[1], testkit.Pick(positions, tokens))
-			})
-		},
-	}
+		func(few bool) (cos, sin []float32) {
+			return defined(posenc.RotaryConfig{InvFreq: invFreq}, positions, few)
+		})
 }
 
 func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
@@ -138,42 +153,17 @@ func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
 			angles[i] = math.Float32frombits(testkit.OneOf(a.R, testkit.HardAngles))
 		}
 	}
-	cos, sin := testkit.Output[float32](a, n), testkit.Output[float32](a, n)
-	return testkit.Call{
-		Run: func() error { return posenc.CosSinAngles(cos, sin, angles) },
-		Right: func() bool {
-			return len(cos) == len(angles) && len(sin) == len(angles) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(angles))
-		},
-		Want: func() { generic.CosSinFloat32(cos, sin, angles, 1, 1, 1) },
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{1, 1}, len(angles), func(x [][]float32, tokens []int) error {
-				return posenc.CosSinAngles(x[0], x[1], testkit.Pick(angles, tokens))
-			})
-		},
-	}
+	return tableCall(a, angles, 1, 1, posenc.CosSinAngles, func() bool { return true }, func(bool) (cos, sin []float32) {
+		cos, sin = make([]float32, len(angles)), make([]float32, len(angles))
+		generic.CosSinFloat32(cos, sin, angles, 1, 1, 1)
+		return cos, sin
+	})
 }
 
 func rotaryCosSinCall(a *testkit.Arguments) testkit.Call {
 	r := rotaryOf(a)
 	positions := positionsOf(a, &r)
-	pairs, tokens := r.pairs(), len(positions)/r.axes
-	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
-	return testkit.Call{
-		Run: func() error { return r.CosSin(cos, sin, positions) },
-		Right: func() bool {
-			return r.right(positions) && len(cos) == tokens*pairs && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin))
-		},
-		Want: func() {
-			c, s := r.cosSin(positions)
-			copy(cos, c)
-			copy(sin, s)
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
-				return r.CosSin(x[0], x[1], testkit.PickAxes(positions, r.axes, tokens))
-			})
-		},
-	}
+	return tableCall(a, positions, r.axes, r.pairs(), r.CosSin, func() bool { return takes(&r, positions) }, func(bool) (cos, sin []float32) { return r.cosSin(positions) })
 }
 
 func fractionalCall(a *testkit.Arguments) testkit.Call {
@@ -195,36 +185,9 @@ func fractionalCall(a *testkit.Arguments) testkit.Call {
 			positions[i] = float32(i) / 4
 		}
 	}
-	pairs, tokens := r.pairs(), len(positions)/r.axes
-	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
-	reals := func() []float64 {
-		list := make([]float64, len(positions))
-		for i, p := range positions {
-			list[i] = float64(p)
-		}
-		return list
-	}
-	call := testkit.Call{
-		Run: func() error { return r.CosSinFractional(cos, sin, positions) },
-		Right: func() bool {
-			return !r.zero && r.cfg.XPos == nil && len(positions)%r.axes == 0 && len(cos) == tokens*pairs && len(sin) == len(cos) &&
-				apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions)) && testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), reals())
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
-				return r.CosSinFractional(x[0], x[1], testkit.PickAxes(positions, r.axes, tokens))
-			})
-		},
-	}
-	call.Want = func() {
-		c, s := plainTables(r.cfg, positions)
-		if tokens*pairs <= 64 { // math/big takes its time
-			c, s = realTables(r.cfg, reals(), r.axes)
-		}
-		copy(cos, c)
-		copy(sin, s)
-	}
-	return call
+	return tableCall(a, positions, r.axes, r.pairs(), r.CosSinFractional,
+		func() bool { return r.cfg.XPos == nil && takes(&r, positions) },
+		func(few bool) (cos, sin []float32) { return defined(r.cfg, positions, few) })
 }
 
 func queryScalesCall(a *testkit.Arguments) testkit.Call {

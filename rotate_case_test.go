@@ -86,10 +86,10 @@ func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	xs := testkit.OutputViews[T](a, tokens, dim)
 	return testkit.Call{
 		Run:   func() error { return posenc.Shift(r.Rotary, deltas, xs...) },
-		Right: func() bool { return r.right(deltas) && r.cfg.XPos == nil && viewsRight(xs, tokens, dim) },
+		Right: func() bool { return takes(&r, deltas) && r.cfg.XPos == nil && viewsRight(xs, tokens, dim) },
 		Want: func() {
 			cfg := shiftOf(r.cfg)
-			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, deltas)), xs, tokens)
+			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, deltas, byGeneric)), xs, tokens)
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
 			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {

@@ -29,7 +29,7 @@ var (
 			r := rotaryOf(a)
 			positions := a.Positions(r.axes * a.Tokens())
 			return testkit.Call{Allocates: testkit.Constructed,
-				Right: func() bool { return r.right(positions) },
+				Right: func() bool { return takes(&r, positions) },
 				Run: func() error {
 					rows, err := r.Rows(positions)
 					if err == nil && rows.Len() != len(positions)/r.axes {
@@ -63,7 +63,7 @@ var (
 				rows = []*posenc.Rows{nil, new(posenc.Rows)}[a.Below(2)]
 			}
 			return testkit.Call{Allocates: testkit.Constructed,
-				Right: func() bool { return err == nil && r.right(positions) },
+				Right: func() bool { return err == nil && takes(&r, positions) },
 				Run: func() error {
 					err := rows.Refill(positions)
 					if dim, tokens := r.cfg.HeadDim, len(positions)/r.axes; err == nil && !testkit.SameSlices(rotatedOnes(rows.All(), tokens, dim), rotatedOnes(r.At(positions), tokens, dim)) {

@@ -72,7 +72,7 @@ func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
 			p.in = p.out
 			cfg := r.cfg
 			cfg.AttentionFactor = 0
-			p = p.with(plainTables(cfg, deltas))
+			p = p.with(plainTables(cfg, deltas, byGeneric))
 			for i := range xs {
 				x := &xs[i]
 				for _, t := range moved() {
