@@ -59,18 +59,6 @@ var (
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "QueryScales", Call: queryScalesCall, Digests: queryScalesDigests,
-		OnStack: func() error {
-			var scales [3]float32
-			return posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
-		},
-	})
-	_ = testkit.Register(testkit.Case{Function: "LogQueryScales", Call: logQueryScalesCall, Digests: logQueryScalesDigests,
-		OnStack: func() error {
-			var scales [3]float32
-			return posenc.LogQueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.LogQueryScaling{Scale: 0.1, Bias: 1})
-		},
-	})
 )
 
 // apart reports whether no two of the slices share memory.
@@ -190,104 +178,6 @@ func fractionalCall(a *testkit.Arguments) testkit.Call {
 		func(few bool) (cos, sin []float32) { return defined(r.cfg, positions, few) })
 }
 
-func queryScalesCall(a *testkit.Arguments) testkit.Call {
-	positions := a.Positions(a.Tokens())
-	s := posenc.QueryScaling{Beta: a.Real(0.1), Length: a.Number(1, 9), Offset: a.Number(0, 9), Rule: posenc.QueryScaleRule(a.Number(0, 2))}
-	if !a.Any() {
-		for i, p := range positions {
-			positions[i] = p & math.MaxInt32
-		}
-	}
-	scales := testkit.Output[float32](a, len(positions))
-	return testkit.Call{
-		Run: func() error { return posenc.QueryScales(scales, positions, s) },
-		Right: func() bool {
-			right := len(scales) == len(positions) && s.Rule <= posenc.PowerOfRatio && s.Beta >= 0 && (s.Beta <= 0.5 || s.Beta <= 0x1p100 && s.Rule != posenc.PowerOfRatio) &&
-				(s.Rule == posenc.FlooredLog || int64(s.Length) <= 1<<31) && s.Length >= 1 && s.Offset >= 0 && s.Offset <= math.MaxInt32
-			for _, p := range positions {
-				right = right && int64(p)+int64(s.Offset) >= 0
-			}
-			return right
-		},
-		Want: func() {
-			for t, p := range positions {
-				scales[t] = queryScalePlain(p, s)
-			}
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
-				return posenc.QueryScales(x[0], testkit.Pick(positions, tokens), s)
-			})
-		},
-	}
-}
-
-// queryScalePlain is the factor of a position. Go's logarithm is good to one ulp; next to
-// the middle between two float32 that does not do.
-func queryScalePlain(p int32, s posenc.QueryScaling) float32 {
-	k, n := ratioOf(p, s)
-	v, margin := 1+s.Beta*math.Log(float64(k)/float64(n)), 0x1p-50
-	if s.Rule == posenc.PowerOfRatio {
-		v, margin = math.Pow(float64(k)/float64(n), s.Beta), 0x1p-44
-	}
-	if low, high := float32(v*(1-margin)), float32(v*(1+margin)); low == high {
-		return low
-	}
-	return queryScaleAt300Bits(k, n, s)
-}
-
-// ratioOf returns the ratio k/n of which a rule takes the logarithm or a power.
-func ratioOf(p int32, s posenc.QueryScaling) (k, n uint64) {
-	k, n = uint64(int64(p)+int64(s.Offset)), uint64(s.Length)
-	switch s.Rule {
-	case posenc.FlooredLog:
-		return 1 + k/n, 1
-	case posenc.ClampedLog:
-		return max(k, n), n
-	}
-	return k + n, n
-}
-
-func logQueryScalesCall(a *testkit.Arguments) testkit.Call {
-	positions := a.Positions(a.Tokens())
-	scale, bias := a.Real(0.1), a.Real(1)
-	if a.Yes() {
-		scale = -scale
-	}
-	if !a.Any() {
-		for i, p := range positions {
-			positions[i] = p & math.MaxInt32
-		}
-	}
-	scales := testkit.Output[float32](a, len(positions))
-	return testkit.Call{
-		Run: func() error {
-			return posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias})
-		},
-		Right: func() bool {
-			right := len(scales) == len(positions) && math.Abs(scale) <= 0x1p100 && math.Abs(bias) <= 0x1p100
-			for _, p := range positions {
-				right = right && p >= 0
-			}
-			return right
-		},
-		Want: func() {
-			for t, p := range positions {
-				v, m := bias+scale*math.Log(float64(p)+1), math.Abs(scale)*0x1p-46+math.Abs(bias)*0x1p-50
-				scales[t] = float32(v - m)
-				if scales[t] != float32(v+m) || scales[t] == 0 {
-					scales[t] = logQueryScaleAt300Bits(uint64(p)+1, scale, bias)
-				}
-			}
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
-				return posenc.LogQueryScales(x[0], testkit.Pick(positions, tokens), posenc.LogQueryScaling{Scale: scale, Bias: bias})
-			})
-		},
-	}
-}
-
 // longCosSin writes long tables, as wide as they may be.
 func longCosSin(write func(r *posenc.Rotary, cos, sin []float32, tokens int) error) error {
 	const tokens, most = 100, 2048
@@ -392,45 +282,4 @@ func fractionalDigests(add testkit.AddDigest) {
 			}
 		})
 	}
-}
-
-func queryScalesDigests(add testkit.AddDigest) {
-	add("QueryScales", func(d *testkit.Digest) {
-		for _, beta := range []float64{0, 0.1, 0.46, 0x1p60} {
-			for _, length := range []int{1, 8192} {
-				positions := append([]int32{0, 1, 8190, 8191, 8192, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
-				scales := make([]float32, len(positions))
-				d.Must(posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: beta, Length: length, Offset: length % 2}))
-				d.Add(scales)
-			}
-		}
-	})
-	for rule, name := range []string{posenc.ClampedLog: "ClampedLog", posenc.PowerOfRatio: "PowerOfRatio"} {
-		if name == "" {
-			continue
-		}
-		add("QueryScales/rule="+name, func(d *testkit.Digest) {
-			for _, beta := range []float64{0, 0.1, 0.46} {
-				for _, length := range []int{1, 2048} {
-					positions := append([]int32{0, 1, 2046, 2047, 2048, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
-					scales := make([]float32, len(positions))
-					d.Must(posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: beta, Length: length, Offset: 1, Rule: posenc.QueryScaleRule(rule)}))
-					d.Add(scales)
-				}
-			}
-		})
-	}
-}
-
-func logQueryScalesDigests(add testkit.AddDigest) {
-	add("LogQueryScales", func(d *testkit.Digest) {
-		for _, scale := range []float64{0, 0.1, -0.3, 0x1p-160} {
-			for _, bias := range []float64{0, 1, -2.5} {
-				positions := append([]int32{0, 1, 2, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
-				scales := make([]float32, len(positions))
-				d.Must(posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias}))
-				d.Add(scales)
-			}
-		}
-	})
 }
