@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -39,19 +38,6 @@ func rotaryDim(p posenc.Permutation) int {
 func rowSize(p posenc.Permutation) int { return max(p.RowSize, 1) }
 
 func sizeOf(p posenc.Permutation) int { return p.Heads * p.HeadDim * rowSize(p) }
-
-// elementsFrom returns n elements of any bits, NaNs of every kind among them.
-func elementsFrom[T any](r *rand.Rand, n int, of func(bits uint32) T) []T {
-	s := make([]T, n)
-	for i := range s {
-		bits := r.Uint32()
-		if r.IntN(8) == 0 {
-			bits = 0x7f800000 | bits&0x807fffff
-		}
-		s[i] = of(bits)
-	}
-	return s
-}
 
 // swapAxes is reshape(a, b, c, d).transpose(1, 2) of numpy, flat again.
 func swapAxes[T any](x []T, a, b, c, d int) []T {
@@ -88,28 +74,6 @@ func permuted[T any](x []T, p posenc.Permutation) []T {
 		copy(y[at:], rows)
 	}
 	return y
-}
-
-// The formulas above on whole weights, as the converters apply them: K by its
-// own number of heads.
-func TestPermuteWeightsLlama(t *testing.T) {
-	const queryHeads, keyHeads, headDim, features = 6, 2, 16, 9
-	r := rand.New(rand.NewPCG(41, 1))
-	for _, heads := range []int{queryHeads, keyHeads} {
-		meta := elementsFrom(r, heads*headDim*features, func(b uint32) uint32 { return b })
-		p := posenc.Permutation{Heads: heads, HeadDim: headDim, RowSize: features, Layout: posenc.InterleavedToHalfSplit}
-		huggingFace := make([]uint32, len(meta))
-		testkit.NoError(t, posenc.PermuteWeights(huggingFace, meta, p))
-		if want := swapAxes(meta, heads, headDim/2, 2, features); !slices.Equal(huggingFace, want) {
-			t.Errorf("%d heads for Hugging Face: got %v, want %v", heads, huggingFace, want)
-		}
-		p.Layout = posenc.HalfSplitToInterleaved
-		gguf := make([]uint32, len(meta))
-		testkit.NoError(t, posenc.PermuteWeights(gguf, huggingFace, p))
-		if want := swapAxes(huggingFace, heads, 2, headDim/2, features); !slices.Equal(gguf, want) || !slices.Equal(gguf, meta) {
-			t.Errorf("%d heads for llama.cpp: got %v, want %v", heads, gguf, want)
-		}
-	}
 }
 
 // Permuted rows make permuted heads, and these rotate in the other layout to what the heads
@@ -163,20 +127,9 @@ func TestPermuteWeightsErrors(t *testing.T) {
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Layout: toHalfSplit}), posenc.ErrLength, "posenc.PermuteWeights: src has 96 elements, want 24 for 3 heads of 8 rows of 1")
 	fails(posenc.PermuteWeights(memory[:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}), posenc.ErrLength, "posenc.PermuteWeights: dst has 97 elements, want 96")
 	fails(posenc.PermuteWeights(memory[1:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}), posenc.ErrOverlap, "posenc.PermuteWeights: dst is sharing some elements with src")
-	// Neighbours do not overlap.
 	p := posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}
-	if err := posenc.PermuteWeights(memory[96:192], x, p); err != nil {
-		t.Error(err)
-	}
-}
-
-// Elements without a size are as many as an int counts, and nothing is to be done.
-func TestPermuteWeightsOfNoSize(t *testing.T) {
-	p := posenc.Permutation{Heads: math.MaxInt / 4, HeadDim: 2, Layout: posenc.InterleavedToHalfSplit}
-	weights := make([]struct{}, math.MaxInt/4*2)
-	if err := posenc.PermuteWeights(weights, weights, p); err != nil {
-		t.Error(err)
-	}
+	none := make([]struct{}, math.MaxInt/4*2) // elements without a size are as many as an int counts
+	testkit.NoError(t, posenc.PermuteWeights(memory[96:192], x, p), posenc.PermuteWeights(none, none, posenc.Permutation{Heads: math.MaxInt / 4, HeadDim: 2, Layout: toHalfSplit}))
 }
 
 // A key projection of Meta's Llama, for an engine that rotates HalfSplit. Rows are numbered by their

@@ -81,8 +81,13 @@ var (
 		r := rotaryOf(a)
 		return testkit.Call{Allocates: testkit.Constructed, Run: func() error {
 			want := posenc.RotaryConfig{}
-			if !r.zero {
-				want = testkit.MustRotary(r.Config()).Config()
+			if cfg := r.Config(); !r.zero {
+				want = testkit.MustRotary(cfg).Config()
+				cfg.InvFreq[0] = 77 // the caller's to change
+				clear(cfg.Axes)
+				if cfg.XPos != nil {
+					*cfg.XPos = posenc.XPos{}
+				}
 			}
 			if !reflect.DeepEqual(r.Config(), want) {
 				panic("another configuration")
