@@ -26,7 +26,7 @@ var (
 			return posenc.CosSin(cos, sin, testkit.Sequence(300), make([]float64, 64))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: cosSinAnglesDigests, CallElements: kernels.MaxCallAngles,
+	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: digestOf("CosSinAngles", digestCosSinAngles), CallElements: kernels.MaxCallAngles,
 		OnStack: func() error {
 			var cos, sin [9]float32
 			angles := [9]float32{1, 2, 0x1p60, float32(math.Inf(1)), 4, 5, 6, 7, 8}
@@ -217,19 +217,17 @@ func cosSinDigests(add testkit.AddDigest) {
 	})
 }
 
-func cosSinAnglesDigests(add testkit.AddDigest) {
-	add("CosSinAngles", func(d *testkit.Digest) {
-		angles := testkit.DigestElements[float32](d, 1000)
-		for i := range angles[:700] { // below 2^49, so that whole vectors take the fast path
-			angles[i] = math.Float32frombits(uint32(d.Next())&(1<<31|1<<23-1) | uint32(d.Below(175))<<23)
-		}
-		for _, bits := range testkit.HardAngles {
-			angles = append(angles, math.Float32frombits(bits), math.Float32frombits(bits|1<<31))
-		}
-		cos, sin := make([]float32, len(angles)), make([]float32, len(angles))
-		d.Must(posenc.CosSinAngles(cos, sin, angles))
-		d.Add(cos, sin)
-	})
+func digestCosSinAngles(d *testkit.Digest) {
+	angles := testkit.DigestElements[float32](d, 1000)
+	for i := range angles[:700] { // below 2^49, so that whole vectors take the fast path
+		angles[i] = math.Float32frombits(uint32(d.Next())&(1<<31|1<<23-1) | uint32(d.Below(175))<<23)
+	}
+	for _, bits := range testkit.HardAngles {
+		angles = append(angles, math.Float32frombits(bits), math.Float32frombits(bits|1<<31))
+	}
+	cos, sin := make([]float32, len(angles)), make([]float32, len(angles))
+	d.Must(posenc.CosSinAngles(cos, sin, angles))
+	d.Add(cos, sin)
 }
 
 func rotaryCosSinDigests(add testkit.AddDigest) {

@@ -51,13 +51,9 @@ var (
 		}}
 	}})
 	_ = testkit.Register(testkit.Case{Function: "Float16s", NeverFails: true, Call: elementsCall(posenc.Float16s[uint16]),
-		Digests: func(add testkit.AddDigest) {
-			add("Float16s", func(d *testkit.Digest) { d.Add(posenc.Float16s([]uint16{0, 1, 0x3c00, 0xffff})) })
-		},
+		Digests: digestOf("Float16s", func(d *testkit.Digest) { d.Add(posenc.Float16s([]uint16{0, 1, 0x3c00, 0xffff})) }),
 	})
-	_ = testkit.Register(testkit.Case{Function: "FromBytes", Call: func(a *testkit.Arguments) testkit.Call {
-		return oneOf(a, fromBytesCall[float32], fromBytesCall[posenc.Float16], fromBytesCall[posenc.BFloat16], fromBytesCall[posenc.Q8_0], fromBytesCall[int8], fromBytesCall[posenc.E4M3], fromBytesCall[posenc.E5M2])
-	},
+	_ = testkit.Register(testkit.Case{Function: "FromBytes", Call: oneOf(fromBytesCall[float32], fromBytesCall[posenc.Float16], fromBytesCall[posenc.BFloat16], fromBytesCall[posenc.Q8_0], fromBytesCall[int8], fromBytesCall[posenc.E4M3], fromBytesCall[posenc.E5M2]),
 		Digests: func(add testkit.AddDigest) {
 			add("FromBytes", func(d *testkit.Digest) {
 				blocks, err := posenc.FromBytes[posenc.Q8_0](make([]byte, 68))
@@ -72,9 +68,7 @@ var (
 		},
 	})
 	_ = testkit.Register(testkit.Case{Function: "BFloat16s", NeverFails: true, Call: elementsCall(posenc.BFloat16s[number]),
-		Digests: func(add testkit.AddDigest) {
-			add("BFloat16s", func(d *testkit.Digest) { d.Add(posenc.BFloat16s([]uint16{0, 1, 0x3f80, 0xffff})) })
-		},
+		Digests: digestOf("BFloat16s", func(d *testkit.Digest) { d.Add(posenc.BFloat16s([]uint16{0, 1, 0x3f80, 0xffff})) }),
 	})
 )
 

@@ -8,18 +8,14 @@ import (
 )
 
 var _ = testkit.Register(testkit.Case{Function: "Hadamard", Times: 2,
-	Call: func(a *testkit.Arguments) testkit.Call {
-		return testkit.OfType(a, hadamardCall[float32], hadamardCall[posenc.Float16], hadamardCall[posenc.BFloat16])(a)
-	},
+	Call: oneOf(hadamardCall[float32], hadamardCall[posenc.Float16], hadamardCall[posenc.BFloat16]),
 	OnStack: func() error {
 		var x [2 * 64]float32
 		var y [64]posenc.Float16
 		cfg := posenc.HadamardOptions{HeadDim: 64, Block: 32}
 		return errors.Join(posenc.Hadamard(cfg, 1, posenc.View[float32]{Data: x[:], Heads: 2}), posenc.Hadamard(cfg, 1, posenc.View[posenc.Float16]{Data: y[:], Heads: 1}))
 	},
-	Digests: func(add testkit.AddDigest) {
-		add.Types("Hadamard", digestHadamard[float32], digestHadamard[posenc.Float16], digestHadamard[posenc.BFloat16])
-	},
+	Digests: ofTypes("Hadamard", digestHadamard[float32], digestHadamard[posenc.Float16], digestHadamard[posenc.BFloat16]),
 	Long: func() error {
 		return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
 			if dim%32 != 0 {

@@ -12,10 +12,8 @@ import (
 
 var (
 	_ = testkit.Register(testkit.Case{Function: "Dequantize", Times: 2,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return oneOf(a, dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],
-				dequantizeCall[posenc.Float16, posenc.Q8_0], dequantizeCall[posenc.BFloat16, int8], dequantizeCall[posenc.Float16, posenc.E4M3], dequantizeCall[posenc.BFloat16, posenc.E5M2])
-		},
+		Call: oneOf(dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],
+			dequantizeCall[posenc.Float16, posenc.Q8_0], dequantizeCall[posenc.BFloat16, int8], dequantizeCall[posenc.Float16, posenc.E4M3], dequantizeCall[posenc.BFloat16, posenc.E5M2]),
 		OnStack: func() error {
 			var values [2 * 64]float32
 			var blocks [2 * 2]posenc.Q8_0
@@ -40,8 +38,17 @@ var (
 )
 
 // oneOf makes the call that the bytes choose.
-func oneOf(a *testkit.Arguments, calls ...func(*testkit.Arguments) testkit.Call) testkit.Call {
-	return calls[a.Below(len(calls))](a)
+func oneOf(calls ...func(*testkit.Arguments) testkit.Call) func(*testkit.Arguments) testkit.Call {
+	return func(a *testkit.Arguments) testkit.Call { return calls[a.Below(len(calls))](a) }
+}
+
+// digestOf adds one digest, ofTypes one for each type of elements.
+func digestOf(name string, f func(*testkit.Digest)) func(testkit.AddDigest) {
+	return func(add testkit.AddDigest) { add(name, f) }
+}
+
+func ofTypes(name string, float32s, float16s, bfloat16s func(*testkit.Digest)) func(testkit.AddDigest) {
+	return func(add testkit.AddDigest) { add.Types(name, float32s, float16s, bfloat16s) }
 }
 
 // formatOf says of a type of numbers how many elements of a head are one of it, and

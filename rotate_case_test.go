@@ -12,24 +12,18 @@ import (
 
 var (
 	_ = testkit.Register(testkit.Case{Function: "Rotate", Times: 8, Digests: rotateDigests("Rotate", posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, rotateCall[float32], rotateCall[posenc.Float16], rotateCall[posenc.BFloat16])(a)
-		},
+		Call: oneOf(rotateCall[float32], rotateCall[posenc.Float16], rotateCall[posenc.BFloat16]),
 		OnStack: onStack(func(a posenc.Angles) error {
 			return errors.Join(decodeOnStack(), rotateOnStack[float32](a), rotateOnStack[posenc.Float16](a), rotateOnStack[posenc.BFloat16](a))
 		}),
 		Long: longInPlace(posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "RotateInverse", Times: 4, Digests: rotateDigests("RotateInverse", posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, rotateInverseCall[float32], rotateInverseCall[posenc.Float16], rotateInverseCall[posenc.BFloat16])(a)
-		},
+		Call: oneOf(rotateInverseCall[float32], rotateInverseCall[posenc.Float16], rotateInverseCall[posenc.BFloat16]),
 		Long: longInPlace(posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "Shift", Times: 4, Digests: shiftDigests,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16])(a)
-		},
+		Call: oneOf(shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16]),
 		OnStack: func() error {
 			var k [3 * 2 * 16]posenc.Float16
 			return errors.Join(posenc.Shift(stackRotary(), []int32{1, 2, 3}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}), posenc.Shift(stackRotary(), []int32{-9, -9, -9}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}))

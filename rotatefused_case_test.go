@@ -15,14 +15,12 @@ var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: l
 		if testkit.Float16TiesUp { // each step would go on from ties rounded up
 			float16s = fusedCall[posenc.BFloat16]
 		}
-		return testkit.OfType(a, fusedCall[float32], float16s, fusedCall[posenc.BFloat16])(a)
+		return oneOf(fusedCall[float32], float16s, fusedCall[posenc.BFloat16])(a)
 	},
 	OnStack: onStack(func(a posenc.Angles) error {
 		return errors.Join(fusedOnStack[float32](a), fusedOnStack[posenc.Float16](a))
 	}),
-	Digests: func(add testkit.AddDigest) {
-		add.Types("RotateFused", digestFused[float32], digestFused[posenc.Float16], digestFused[posenc.BFloat16])
-	},
+	Digests: ofTypes("RotateFused", digestFused[float32], digestFused[posenc.Float16], digestFused[posenc.BFloat16]),
 })
 
 func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {

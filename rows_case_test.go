@@ -13,16 +13,14 @@ import (
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "NewRotary", Digests: newRotaryDigests,
+	_ = testkit.Register(testkit.Case{Function: "NewRotary", Digests: digestOf("NewRotary", digestNewRotary),
 		Call: func(a *testkit.Arguments) testkit.Call {
 			cfg := configOf(a)
 			return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRotary(cfg)) }}
 		},
 	})
 	_ = testkit.Register(testkit.Case{Function: "NewRows", Digests: newRowsDigests,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16])(a)
-		},
+		Call: oneOf(newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", NonTemporal: true, Digests: rotaryRowsDigests,
 		Call: func(a *testkit.Arguments) testkit.Call {
@@ -153,17 +151,15 @@ func newRowsCall[C posenc.Element](a *testkit.Arguments) testkit.Call {
 	return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRows(cfg, t)) }}
 }
 
-func newRotaryDigests(add testkit.AddDigest) {
-	add("NewRotary", func(d *testkit.Digest) {
-		for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-			for _, base := range []float64{0, 2, 500000, 1e6} {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Layout: posenc.HalfSplit, Base: base, Rounding: rounding})
-				cos, sin := make([]float32, 4*12), make([]float32, 4*12)
-				d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
-				d.Add(cos, sin)
-			}
+func digestNewRotary(d *testkit.Digest) {
+	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+		for _, base := range []float64{0, 2, 500000, 1e6} {
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Layout: posenc.HalfSplit, Base: base, Rounding: rounding})
+			cos, sin := make([]float32, 4*12), make([]float32, 4*12)
+			d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
+			d.Add(cos, sin)
 		}
-	})
+	}
 }
 
 func newRowsDigests(add testkit.AddDigest) {

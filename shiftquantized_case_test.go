@@ -6,9 +6,7 @@ import (
 )
 
 var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
-	Call: func(a *testkit.Arguments) testkit.Call {
-		return oneOf(a, shiftQuantizedCall[posenc.Q8_0], shiftQuantizedCall[int8], shiftQuantizedCall[posenc.E4M3], shiftQuantizedCall[posenc.E5M2])
-	},
+	Call: oneOf(shiftQuantizedCall[posenc.Q8_0], shiftQuantizedCall[int8], shiftQuantizedCall[posenc.E4M3], shiftQuantizedCall[posenc.E5M2]),
 	OnStack: func() error {
 		var keys [3 * 2]posenc.Q8_0
 		var deltas = [3]int32{1, 0, -1}
