@@ -183,11 +183,7 @@ func longCosSin(write func(r *posenc.Rotary, cos, sin []float32, tokens int) err
 	const tokens, most = 100, 2048
 	cos, sin := make([]float32, tokens*most/2), make([]float32, tokens*most/2)
 	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-		r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, Rounding: rounding})
-		if err != nil {
-			return err
-		}
-		if err := write(r, cos, sin, tokens); err != nil {
+		if err := write(testkit.MustRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, Rounding: rounding}), cos, sin, tokens); err != nil {
 			return err
 		}
 	}

@@ -126,7 +126,7 @@ func scaleCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 
 func normalizeOnStack[T posenc.Element]() error {
 	var x [2 * 3 * 8]T
-	return posenc.Normalize(stackNorm(), 2, posenc.View[T]{Data: x[:], Heads: 3})
+	return posenc.Normalize(stackNorms()[0], 2, posenc.View[T]{Data: x[:], Heads: 3})
 }
 
 func scaleOnStack[T posenc.Element]() error {
@@ -135,17 +135,15 @@ func scaleOnStack[T posenc.Element]() error {
 	return posenc.ScaleQueries(factors[:], 8, posenc.View[T]{Data: x[:], Heads: 3})
 }
 
-func longNormalize() error {
+func longNormalize() (err error) {
 	for _, shape := range []struct{ tokens, heads, dim int }{{2, 3, 1 << 16}, {1, 3000, 128}, {300, 32, 128}, {3, 2, 1000}} {
-		norm, err := posenc.NewRMSNorm(make([]float32, shape.dim), posenc.RMSNormConfig{Epsilon: 1e-6})
-		if err = errors.Join(err,
+		norm := mustNorm(make([]float32, shape.dim), 1e-6, false)
+		err = errors.Join(err,
 			posenc.Normalize(norm, shape.tokens, longView[float32](shape.tokens, shape.heads, shape.dim)),
 			posenc.Normalize(norm, shape.tokens, longView[posenc.Float16](shape.tokens, shape.heads, shape.dim)),
-			posenc.Normalize(norm, shape.tokens, longView[posenc.BFloat16](shape.tokens, shape.heads, shape.dim))); err != nil {
-			return err
-		}
+			posenc.Normalize(norm, shape.tokens, longView[posenc.BFloat16](shape.tokens, shape.heads, shape.dim)))
 	}
-	return nil
+	return err
 }
 
 func digestNewRMSNorm(d *testkit.Digest) {

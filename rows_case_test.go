@@ -39,13 +39,7 @@ var (
 		},
 		Long: func() error {
 			for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-				r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, Rounding: rounding})
-				if err != nil {
-					return err
-				}
-				if _, err := r.Rows(testkit.Sequence(100)); err != nil {
-					return err
-				}
+				testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, Rounding: rounding}).Rows(testkit.Sequence(100)))
 			}
 			return nil
 		},
@@ -263,10 +257,4 @@ func digestRows[T posenc.Element](d *testkit.Digest) {
 }
 
 // stackRows are rows to refill, of up to three tokens.
-var stackRows = sync.OnceValue(func() *posenc.Rows {
-	rows, err := stackRotary().Rows(make([]int32, 3))
-	if err != nil {
-		panic(err)
-	}
-	return rows
-})
+var stackRows = sync.OnceValue(func() *posenc.Rows { return testkit.Must(stackRotary().Rows(make([]int32, 3))) })
