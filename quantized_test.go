@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // cacheFor returns an empty cache of packed heads.
@@ -19,6 +20,48 @@ func cacheFor[D posenc.Quantized](tokens, heads, dim, hadamard int, scale float3
 		v.Scales = make([]float32, tokens*heads)
 	}
 	return v
+}
+
+// A kernel that rotates and quantizes at once, which exists for some lengths of heads, writes
+// what a rotation in place and then a conversion write: also for one token, and for more
+// heads than such a kernel takes at once.
+func TestRotateIntoQuantizedIsRotateThenConvert(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, layout := range testkit.Layouts {
+			for dim := 32; dim <= 544; dim += 32 {
+				for _, tokens := range []int{1, 3} {
+					rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, dim, 0)
+					rotateThenConvert[int8](t, layout, tokens, dim, dim, 0)
+					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, dim, 0)
+					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, dim, 37)
+					rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, dim, 37)
+					if dim <= 128 {
+						rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, dim-2, 0)
+						rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, dim-2, 37)
+					}
+				}
+			}
+		}
+	})
+}
+
+func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, tokens, dim, rotaryDim int, scale float32) {
+	const heads = 11
+	r := testkit.NewRand(uint64(dim))
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: rotaryDim, Base: 10000, Layout: layout})
+	angles := rope.At(testkit.Sequence(tokens))
+	x := make([]float32, tokens*heads*dim)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	keys := posenc.View[float32]{Data: x, Heads: heads}
+	got, want := cacheFor[D](tokens, heads, dim, 0, scale), cacheFor[D](tokens, heads, dim, 0, scale)
+	testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, posenc.IntoQuantized[D, float32]{Dst: got, Src: keys}))
+	testkit.NoError(t, posenc.Rotate(angles, keys))
+	testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, posenc.IntoQuantized[D, float32]{Dst: want, Src: keys}))
+	if !slices.Equal(got.Data, want.Data) || !slices.Equal(got.Scales, want.Scales) {
+		t.Errorf("%T, %v, %d tokens of %d heads of %d, of which %d rotate: other bits than Rotate and a conversion", got.Data, layout, tokens, heads, dim, rotaryDim)
+	}
 }
 
 // One token, most of whose arguments a glance checks, gets the errors and the bits of a call

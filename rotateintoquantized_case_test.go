@@ -44,7 +44,7 @@ func intoQuantizedBoth[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 // decodeQuantized stores heads that nothing but a rotation changes, of whole length: one kernel does
 // all, without scratch memory.
 func decodeQuantized[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
-	a.Decoding = 32 * (1 + a.Below(17))
+	a.Decoding = 128
 	return intoQuantizedCall[D, D, float32](a, false)
 }
 
