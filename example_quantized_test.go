@@ -91,8 +91,8 @@ func ExampleDequantize() {
 	// [1 2 -0.5 0]
 }
 
-// A cache of E4M3 drops its first two tokens. The remaining keys move by -2 positions, and
-// stay in 8 bits.
+// A cache drops its first two tokens, and the remaining keys move by -2 positions, to 0 and 1. Those of
+// float32 are rounded, those of E4M3 stay in 8 bits and are rounded to them twice.
 func ExampleShiftQuantized() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	if err != nil {
@@ -103,14 +103,24 @@ func ExampleShiftQuantized() {
 	if err := posenc.RotateIntoQuantized(rope.At([]int32{2, 3}), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: cache, Src: k}); err != nil {
 		log.Fatal(err)
 	}
+	if err := posenc.Rotate(rope.At([]int32{2, 3}), k); err != nil {
+		log.Fatal(err)
+	}
+
+	if err := posenc.Shift(rope, []int32{-2, -2}, k); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:])
 	if err := posenc.ShiftQuantized(rope, []int32{-2, -2}, cache); err != nil {
 		log.Fatal(err)
 	}
 	if err := posenc.Dequantize(k, cache, posenc.DequantizeOptions{Tokens: 2, HeadDim: 4}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:]) // positions 0 and 1, except for two roundings to 8 bits
+	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:])
 	// Output:
+	// [1.000 2.000 0.000 0.000]
+	// [0.540 2.000 0.841 0.020]
 	// [1.000 2.000 -0.021 -0.000]
 	// [0.562 2.000 0.875 0.020]
 }

@@ -157,14 +157,11 @@ func ExampleSetImplementation() {
 	// true
 }
 
-// Queries, keys and values of a token lie side by side, as one matrix product writes them.
-// Q and K are views of the same slice.
+// Queries, keys and values of a token lie side by side, as one matrix product writes them: Q and K
+// are views of the same slice. Then [batch][heads][tokens][headDim], as in PyTorch: the tokens come in
+// sequences, of which the second has padding on its left.
 func ExampleRotate() {
-	const (
-		queryHeads, keyHeads, headDim = 2, 1, 2
-
-		row = (queryHeads + 2*keyHeads) * headDim // Q, K and V of a token
-	)
+	const queryHeads, keyHeads, headDim, tokens, row = 2, 1, 2, 2, 8 // row is Q, K and V of a token
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
@@ -177,8 +174,21 @@ func ExampleRotate() {
 		log.Fatal(err)
 	}
 	fmt.Println(qkv[row:]) // position 0 changes nothing
+
+	x := []float32{1, 0, 1, 0, 1, 0, 1, 0}
+	positions := []int32{0, 1, -1, 0} // [batch][tokens]; one token of padding on the left
+	err = posenc.Rotate(rope.At(positions), posenc.View[float32]{
+		Data: x, Heads: keyHeads,
+		TokenStride: headDim, HeadStride: tokens * headDim,
+		SequenceTokens: tokens, SequenceStride: keyHeads * tokens * headDim,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x)
 	// Output:
 	// [0.5403023 0.84147096 -0.84147096 0.5403023 0.5403023 0.84147096 7 7]
+	// [1 0 0.5403023 0.84147096 0.5403023 -0.84147096 1 0]
 }
 
 // RotateInverse undoes a rotation, up to rounding. With an attention factor it does not, but it is
@@ -244,38 +254,21 @@ func ExampleRotary_CosSin() {
 }
 
 // Your own frequency: one turn in 12 positions. As a float64 it is only near pi/6, so the
-// sine at position 6 is not 0. It is the sine of the exact product.
+// sine at position 6 is not 0. It is the sine of the exact product. Your own angles: the results are
+// correctly rounded for every float32, however large.
 func ExampleCosSin() {
-	positions := []int32{0, 2, 4, 6}
-	cos := make([]float32, len(positions))
-	sin := make([]float32, len(positions))
-	if err := posenc.CosSin(cos, sin, positions, []float64{2 * math.Pi / 12}); err != nil {
+	var cos, sin [4]float32
+	if err := posenc.CosSin(cos[:], sin[:], []int32{0, 2, 4, 6}, []float64{2 * math.Pi / 12}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(cos)
-	fmt.Println(sin)
-	// Output:
-	// [1 0.5 -0.5 -1]
-	// [0 0.8660254 0.8660254 -3.2162452e-16]
-}
-
-// The results are correctly rounded for every float32, however large.
-func ExampleCosSinAngles() {
-	angles := []float32{0, 1, -1, 1e10, 1e38}
-	cos := make([]float32, len(angles))
-	sin := make([]float32, len(angles))
-	if err := posenc.CosSinAngles(cos, sin, angles); err != nil {
+	fmt.Println(cos, sin)
+	if err := posenc.CosSinAngles(cos[:], sin[:], []float32{1, -1, 1e10, 1e38}); err != nil {
 		log.Fatal(err)
 	}
-	for i, a := range angles {
-		fmt.Println(a, cos[i], sin[i])
-	}
+	fmt.Println(cos, sin)
 	// Output:
-	// 0 1 0
-	// 1 0.5403023 0.84147096
-	// -1 0.5403023 -0.84147096
-	// 1e+10 0.87311965 -0.48750603
-	// 1e+38 0.14681168 0.9891645
+	// [1 0.5 -0.5 -1] [0 0.8660254 0.8660254 -3.2162452e-16]
+	// [0.5403023 0.5403023 0.87311965 0.14681168] [0.84147096 -0.84147096 -0.48750603 0.9891645]
 }
 
 // A table of your own in vLLM's shape, [rows][cos|sin]. Two tokens take a row each; a row
@@ -324,24 +317,6 @@ func ExampleRotateInto() {
 	fmt.Printf("%#04x\n", cache)
 	// Output:
 	// [0x3853 0x3abb 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x3c00 0x0000]
-}
-
-// A cache drops its first two tokens. The remaining keys move by -2 positions.
-func ExampleShift() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	keys := posenc.View[float32]{Data: []float32{1, 0, 1, 0}, Heads: 1}
-	if err := posenc.Rotate(rope.At([]int32{2, 3}), keys); err != nil {
-		log.Fatal(err)
-	}
-	if err := posenc.Shift(rope, []int32{-2, -2}, keys); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.6f\n", keys.Data) // positions 0 and 1
-	// Output:
-	// [1.000000 0.000000 0.540302 0.841471]
 }
 
 // Four tokens, after 100 that are in the cache. Then three sequences, one after another: the first
@@ -440,8 +415,9 @@ func ExampleBFloat16s() {
 	// [3f0a 3f80 3f57 3c24]
 }
 
-// Qwen3 normalizes each head of Q and K by its own weights and then rotates it. Here are
-// one token, two query heads and one key head.
+// Qwen3 normalizes each head of Q and K by its own weights and then rotates it: the root of the mean
+// square becomes 1, then each element is multiplied by its weight. Here are one token, two query
+// heads and one key head. Normalize alone does not rotate.
 func ExampleRotateFused() {
 	const headDim = 4
 	norm := posenc.RMSNormConfig{Epsilon: 1e-6}
@@ -459,45 +435,21 @@ func ExampleRotateFused() {
 	}
 	q := []float32{1, 1, 1, 1, 30, 0, 40, 0}
 	k := []float32{3, 3, 0, 0}
-	err = posenc.RotateFused(rope.At([]int32{0}),
+	alone := posenc.View[float32]{Data: slices.Clone(q), Heads: 2}
+	if err := posenc.Normalize(qNorm, 1, alone); err != nil {
+		log.Fatal(err)
+	}
+	err = posenc.RotateFused(rope.At([]int32{1}),
 		posenc.FusedView[float32]{View: posenc.View[float32]{Data: q, Heads: 2}, Norm: qNorm},
 		posenc.FusedView[float32]{View: posenc.View[float32]{Data: k, Heads: 1}, Norm: kNorm})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.4f\n%.4f\n", q, k)
+	fmt.Printf("%.4f\n%.4f\n%.4f\n", alone.Data, q, k)
 	// Output:
 	// [1.0000 2.0000 1.0000 2.0000 1.2000 0.0000 1.6000 0.0000]
-	// [1.4142 1.4142 0.0000 0.0000]
-}
-
-// Qwen3's norm of each head: the root of the mean square becomes 1, then each element is
-// multiplied by its weight.
-func ExampleNormalize() {
-	norm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 2}, posenc.RMSNormConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	q := []float32{2, -2, 2, -2, 1, 1, 7, 7} // a token of two heads
-	if err := posenc.Normalize(norm, 1, posenc.View[float32]{Data: q, Heads: 2}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(q)
-	// Output:
-	// [1 -1 1 -2 0.2 0.2 1.4 2.8]
-}
-
-// Ministral 3 multiplies the queries of later positions by factors after the rotation.
-// Pass the factors to ScaleQueries or RotateFused.
-func ExampleQueryScales() {
-	positions := []int32{0, 16383, 16384, 100000}
-	scales := make([]float32, len(positions))
-	if err := posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: 0.1, Length: 16384, Offset: 0}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(scales)
-	// Output:
-	// [1 1 1.0693147 1.194591]
+	// [-0.3012 1.9980 1.3818 2.0020 -0.6980 0.0000 1.8742 0.0000]
+	// [0.7641 1.4142 1.1900 0.0014]
 }
 
 // Multi-head latent attention, as in DeepSeek V3. A query is [nope|rope], and only the
@@ -576,29 +528,6 @@ func ExampleDualChunk() {
 	// query [8]
 }
 
-// [batch][heads][tokens][headDim], as in PyTorch: the tokens come in sequences. The second
-// sequence has padding on its left.
-func ExampleRotate_batch() {
-	const heads, tokens, headDim = 1, 2, 2
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	x := []float32{1, 0, 1, 0, 1, 0, 1, 0}
-	positions := []int32{0, 1, -1, 0} // [batch][tokens]; one token of padding on the left
-	err = posenc.Rotate(rope.At(positions), posenc.View[float32]{
-		Data: x, Heads: heads,
-		TokenStride: headDim, HeadStride: tokens * headDim,
-		SequenceTokens: tokens, SequenceStride: heads * tokens * headDim,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(x)
-	// Output:
-	// [1 0 0.5403023 0.84147096 0.5403023 -0.84147096 1 0]
-}
-
 // RoPE-Mixed gives each head its own frequencies for each axis. The class token, which
 // comes before the patches, does not rotate.
 func ExampleCosSinMixed() {
@@ -651,23 +580,30 @@ func ExampleGridPositions() {
 	// columns [-4.189 0.000 4.189 -4.189 0.000 4.189]
 }
 
-// Mistral Large 4 scales each head of the queries by its own scale and bias.
-func ExampleLogQueryScales() {
+// Ministral 3 multiplies the queries of later positions by factors after the rotation, Mistral Large 4
+// each head by its own scale and bias. ScaleQueries or RotateFused takes the factors.
+func ExampleQueryScales() {
 	const heads, headDim = 2, 2
-	positions := []int32{0, 1023}
+	positions := []int32{0, 1023, 16384, 100000}
+	scales := make([]float32, len(positions))
+	if err := posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: 0.1, Length: 16384, Offset: 0}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scales)
+
 	q := []float32{1, 1, 1, 1, 1, 1, 1, 1} // [tokens][heads][headDim]
 	for h, scale := range []float64{0.1, 0.2} {
-		scales := make([]float32, len(positions))
-		if err := posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: 1}); err != nil {
+		if err := posenc.LogQueryScales(scales[:2], positions[:2], posenc.LogQueryScaling{Scale: scale, Bias: 1}); err != nil {
 			log.Fatal(err)
 		}
 		head := posenc.View[float32]{Data: q[h*headDim:], Heads: 1, TokenStride: heads * headDim}
-		if err := posenc.ScaleQueries(scales, headDim, head); err != nil {
+		if err := posenc.ScaleQueries(scales[:2], headDim, head); err != nil {
 			log.Fatal(err)
 		}
 	}
 	fmt.Println(q)
 	// Output:
+	// [1 1 1.0693147 1.194591]
 	// [1 1 1 1 1.6931472 1.6931472 2.3862944 2.3862944]
 }
 
