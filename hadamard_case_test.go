@@ -45,16 +45,7 @@ func hadamardCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			return tokens >= 0 && dim >= 1 && block >= 32 && block <= 512 && block&(block-1) == 0 && dim%block == 0 && viewsRight(xs, tokens, dim)
 		},
 		Want: func() {
-			eachHead(xs, tokens, dim, func(_ int, head []T) {
-				wide := make([]float32, len(head))
-				for i, x := range head {
-					wide[i] = testkit.Widen(x)
-				}
-				hadamardPlain(wide, block)
-				for i, x := range wide {
-					head[i] = testkit.Narrow[T](x)
-				}
-			})
+			eachHead(xs, tokens, dim, func(_ int, head []T) { widely(head, func(x []float32) { hadamardPlain(x, block) }) })
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
 			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
