@@ -220,32 +220,23 @@ func wordsOf[T, E any](s []E) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(*new(T))))
 }
 
-// A norm of all heads, of as many as there may be, gives what Normalize gives before or after
-// Rotate: scratch memory holds a whole token.
+// A norm of all heads, of as many as there may be, gives what RotateFused gives before or after the
+// rotation: scratch memory holds a whole token.
 func TestRotateIntoQuantizedWholeTokens(t *testing.T) {
 	const dim = 128
 	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	for _, heads := range []int{1, 8, 9, 16, 17, 32, 33, 64, 128} {
 		norm := mustNorm(testkit.GoldenInputs(1, heads*dim), 1e-6, true)
 		for tokens := 1; tokens <= 2; tokens++ {
-			positions, x := testkit.Sequence(tokens), testkit.GoldenInputs(0, tokens*heads*dim)
-			for _, after := range []bool{false, true} {
-				src := posenc.View[float32]{Data: slices.Clone(x), Heads: heads}
-				got := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src}
-				steps := []func() error{
-					func() error { return posenc.Normalize(norm, tokens, posenc.View[float32]{Data: src.Data, Heads: 1}) },
-					func() error { return posenc.Rotate(rope.At(positions), src) },
-				}
-				if got.Norm = norm; after {
-					slices.Reverse(steps)
-					got.Norm, got.RotatedNorm = nil, norm
-				}
-				testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), nil, got))
-				testkit.NoError(t, errors.Join(steps[0](), steps[1]()))
+			for _, norms := range [][2]*posenc.RMSNorm{{norm, nil}, {nil, norm}} {
+				angles, src := rope.At(testkit.Sequence(tokens)), posenc.View[float32]{Data: testkit.GoldenInputs(0, tokens*heads*dim), Heads: heads}
+				got := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src, Norm: norms[0], RotatedNorm: norms[1]}
 				want := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src}
-				testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, want))
+				testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, got),
+					posenc.RotateFused(angles, posenc.FusedView[float32]{View: src, Norm: norms[0], RotatedNorm: norms[1]}),
+					posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, want))
 				if !slices.Equal(got.Dst.Data, want.Dst.Data) || !testkit.SameBits(got.Dst.Scales, want.Dst.Scales) {
-					t.Errorf("%d tokens of %d heads, norm after the rotation %t: not the numbers of single steps", tokens, heads, after)
+					t.Errorf("%d tokens of %d heads, norm after the rotation %t: not the numbers of single steps", tokens, heads, norms[0] == nil)
 				}
 			}
 		}
