@@ -77,7 +77,7 @@ func apart(memory ...[]byte) bool {
 // may take its time.
 func tableCall[P int32 | float32](a *testkit.Arguments, positions []P, axes, pairs int, write func(cos, sin []float32, positions []P) error, right func() bool, plain func(few bool) (cos, sin []float32)) testkit.Call {
 	tokens := len(positions) / axes
-	n := testkit.Small(tokens, pairs)
+	n := a.Size(tokens, pairs)
 	cos, sin := testkit.Output[float32](a, n), testkit.Output[float32](a, n)
 	return testkit.Call{
 		Run: func() error { return write(cos, sin, positions) },
