@@ -22,11 +22,13 @@ import (
 // traps are those of types, parts are known.
 func TestModels(t *testing.T) {
 	seen := map[string]bool{}
-	once := func(list, name string) {
-		if seen[list+name] || name == "" {
-			t.Errorf("%s %q is there twice, or has no name", list, name)
+	once := func(list string, names ...string) {
+		for _, name := range names {
+			if seen[list+name] || name == "" {
+				t.Errorf("%s %q is there twice, or has no name", list, name)
+			}
+			seen[list+name] = true
 		}
-		seen[list+name] = true
 	}
 	typed := map[string]int{}
 	for _, trap := range allTraps() {
@@ -54,7 +56,7 @@ func TestModels(t *testing.T) {
 		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
 			for i := range list {
 				m := &list[i]
-				once("type", m.Name)
+				once("type", append(m.Also, m.Name)...)
 				about(m.Name, m.Traps)
 				if absent := m.Family().Absent; m.Absent != "" && len(absent) == 0 {
 					t.Errorf("%s: %s", m.Name, m.Absent)
@@ -66,19 +68,19 @@ func TestModels(t *testing.T) {
 		}
 		for i := range v.Holders {
 			h := &v.Holders[i]
-			once("holder", h.Name)
+			once("holder", append(h.Also, h.Name)...)
 			models.Parsed(h.AbsentText)
 			models.Parsed(h.AbsentTower)
 		}
 		for _, p := range v.OtherPositions {
-			once("type", p.Name)
+			once("type", p.Names...)
 		}
 		for i := range v.Architectures {
-			once("architecture", v.Architectures[i].Name)
+			once("architecture", append(v.Architectures[i].Also, v.Architectures[i].Name)...)
 			about(v.Architectures[i].Name, v.Architectures[i].Traps)
 		}
 		for _, p := range v.OtherArchitectures {
-			once("architecture", p.Name)
+			once("architecture", p.Names...)
 		}
 		for _, p := range v.RefusedArchitectures {
 			once("architecture", p.Name)
@@ -117,18 +119,11 @@ func TestNamesStandOnce(t *testing.T) {
 		})
 	}
 	counted := 0
-	for _, name := range slices.Compact(models.NamesOf(func(v *models.Vendor, add func(string)) {
-		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
-			for i := range list {
-				add(list[i].Name)
-			}
-		}
-		for i := range v.Holders {
-			add(v.Holders[i].Name)
-		}
-		for i := range v.Architectures {
-			add(v.Architectures[i].Name)
-		}
+	for _, name := range slices.Compact(models.NamesOf(func(v *models.Vendor, add func(...string)) {
+		models.AddTypes(v.Types, add)
+		models.AddTypes(v.Towers, add)
+		v.AddHolders(add)
+		v.AddArchitectures(add)
 	})) {
 		counted++
 		if in := slices.Compact(files[name]); len(in) != 1 || !isVendor(in[0]) {

@@ -77,12 +77,7 @@ func TestFamilyOfType(t *testing.T) {
 	}
 }
 
-func vendorsHolders() (all []models.Holder) {
-	for _, v := range models.Vendors {
-		all = append(all, v.Holders...)
-	}
-	return all
-}
+func vendorsHolders() []models.Holder { return slices.Collect(maps.Values(holders)) }
 
 func TestHuggingFaceMultimodal(t *testing.T) {
 	m, ids, err := HuggingFaceMultimodal([]byte(`{"model_type": "qwen2_5_vl", "image_token_id": 151655, "video_token_id": 151656, "vision_start_token_id": 151652,

@@ -7,44 +7,38 @@ import (
 // The models by name, for tests that go over all of them.
 
 var (
-	families          = typesByName(func(v *models.Vendor) []models.ModelType { return v.Types })
-	towers            = typesByName(func(v *models.Vendor) []models.ModelType { return v.Towers })
+	families          = valuesOf(func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Types, add) }, func(name string) models.Family { return models.TextType(name).Family() })
+	towers            = valuesOf(func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Towers, add) }, func(name string) models.Family { return models.TowerType(name).Family() })
+	holders           = valuesOf((*models.Vendor).AddHolders, func(name string) models.Holder { return *models.HolderOf(name) })
 	wrappers          = partsByName(func(h *models.Holder) models.Part { return h.Text })
 	visionWrappers    = partsByName(func(h *models.Holder) models.Part { return h.Tower })
 	notRotary         = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherPositions })
 	ggufNotRotary     = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherArchitectures })
-	ggufArchitectures = map[string]models.GGUFArchitecture{}
+	ggufArchitectures = valuesOf((*models.Vendor).AddArchitectures, func(name string) models.GGUFArchitecture { return *models.ArchitectureNamed(name) })
 	ggufRefused       = map[string]string{}
 )
 
 func init() {
 	for _, v := range models.Vendors {
-		for _, a := range v.Architectures {
-			ggufArchitectures[a.Name] = a
-		}
 		for _, a := range v.RefusedArchitectures {
 			ggufRefused[a.Name] = a.Want
 		}
 	}
 }
 
-func typesByName(list func(v *models.Vendor) []models.ModelType) map[string]models.Family {
-	m := map[string]models.Family{}
-	for _, v := range models.Vendors {
-		for _, t := range list(v) {
-			m[t.Name] = t.Family()
-		}
+func valuesOf[T any](names func(v *models.Vendor, add func(...string)), of func(name string) T) map[string]T {
+	m := map[string]T{}
+	for _, name := range models.NamesOf(names) {
+		m[name] = of(name)
 	}
 	return m
 }
 
 func partsByName(of func(h *models.Holder) models.Part) map[string]models.Part {
 	m := map[string]models.Part{}
-	for _, v := range models.Vendors {
-		for i := range v.Holders {
-			if p := of(&v.Holders[i]); p.Key != "" {
-				m[v.Holders[i].Name] = p
-			}
+	for name, h := range holders {
+		if p := of(&h); p.Key != "" {
+			m[name] = p
 		}
 	}
 	return m
@@ -54,7 +48,9 @@ func positionsByName(list func(v *models.Vendor) []models.PositionsOf) map[strin
 	m := map[string]string{}
 	for _, v := range models.Vendors {
 		for _, p := range list(v) {
-			m[p.Name] = p.Positions
+			for _, name := range p.Names {
+				m[name] = p.Positions
+			}
 		}
 	}
 	return m
