@@ -195,7 +195,7 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 
 // cosSin returns the cosines and sines of positions, [tokens][pairs].
 func (r *rotaryArgument) cosSin(positions []int32) (cos, sin []float32) {
-	cos, sin = plainTables(r.cfg, positions)
+	cos, sin = plainTables(r.cfg, positions, byGeneric)
 	if r.cfg.XPos == nil {
 		return cos, sin
 	}
@@ -207,16 +207,9 @@ func (r *rotaryArgument) cosSin(positions []int32) (cos, sin []float32) {
 	return cos, sin
 }
 
-// right reports whether the Rotary takes the positions.
-func (r *rotaryArgument) right(positions []int32) bool {
-	if r.zero || len(positions)%r.axes != 0 {
-		return false
-	}
-	list := make([]float64, len(positions))
-	for i, p := range positions {
-		list[i] = float64(p)
-	}
-	return testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), list)
+// takes reports whether the Rotary takes the positions.
+func takes[P int32 | float32](r *rotaryArgument, positions []P) bool {
+	return !r.zero && len(positions)%r.axes == 0 && testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), positions)
 }
 
 // anglesArgument is Angles of any kind, and what is known of them.
@@ -227,7 +220,7 @@ type anglesArgument struct {
 	right           func() bool
 	plain           func() plain                     // of all tokens
 	of              func(tokens []int) posenc.Angles // of some tokens
-	shares          func(memory []byte) bool         // with a table of the caller
+	shared          func(memory []byte) bool         // with a table of the caller; nil: with none
 }
 
 // anglesOf returns the Angles of tokens: of positions, of rows of positions, and of
@@ -259,10 +252,9 @@ func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 	p := plainOf(r.cfg)
 	n := anglesArgument{
 		Angles: r.At(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
-		right:  func() bool { return r.right(positions) },
-		plain:  func() plain { return p.with(r.cosSin(positions)) },
-		of:     func(tokens []int) posenc.Angles { return r.At(testkit.PickAxes(positions, r.axes, tokens)) },
-		shares: func([]byte) bool { return false },
+		right: func() bool { return takes(&r, positions) },
+		plain: func() plain { return p.with(r.cosSin(positions)) },
+		of:    func(tokens []int) posenc.Angles { return r.At(testkit.PickAxes(positions, r.axes, tokens)) },
 	}
 	if a.Rarely() {
 		n.Angles, n.right = posenc.Angles{}, func() bool { return false }
@@ -283,8 +275,7 @@ func unrotatedAngles(a *testkit.Arguments) anglesArgument {
 			p.unrotated = slices.Repeat([]bool{true}, tokens)
 			return p
 		},
-		of:     func(tokens []int) posenc.Angles { return r.Unrotated(len(tokens)) },
-		shares: func([]byte) bool { return false },
+		of: func(tokens []int) posenc.Angles { return r.Unrotated(len(tokens)) },
 	}
 }
 
@@ -303,25 +294,13 @@ func fractionalAngles(a *testkit.Arguments) anglesArgument {
 	p := plainOf(r.cfg)
 	return anglesArgument{
 		Angles: r.AtFractional(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
-		right: func() bool { return r.cfg.XPos == nil && fractionsRight(&r, positions) },
-		plain: func() plain { return p.with(plainTables(r.cfg, positions)) },
+		right: func() bool { return r.cfg.XPos == nil && takes(&r, positions) },
+		plain: func() plain { return p.with(plainTables(r.cfg, positions, byGeneric)) },
 		of: func(tokens []int) posenc.Angles {
 			return r.AtFractional(testkit.PickAxes(positions, r.axes, tokens))
 		},
-		shares: func(memory []byte) bool { return testkit.Share(memory, positions) },
+		shared: func(memory []byte) bool { return testkit.Share(memory, positions) },
 	}
-}
-
-// fractionsRight reports whether the Rotary takes the positions.
-func fractionsRight(r *rotaryArgument, positions []float32) bool {
-	if r.zero || len(positions)%r.axes != 0 {
-		return false
-	}
-	list := make([]float64, len(positions))
-	for i, p := range positions {
-		list[i] = float64(p)
-	}
-	return testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), list)
 }
 
 // taken sets which rows the tokens of n take.
@@ -360,11 +339,10 @@ func numbers32(numbers []int) []int32 {
 }
 
 func wrongAngles(angles posenc.Angles) anglesArgument {
-	return anglesArgument{
-		Angles: angles, headDim: 4, right: func() bool { return false },
-		shares: func([]byte) bool { return false },
-	}
+	return anglesArgument{Angles: angles, headDim: 4, right: func() bool { return false }}
 }
+
+func (n *anglesArgument) shares(memory []byte) bool { return n.shared != nil && n.shared(memory) }
 
 // rowsAngles returns Angles of rows of positions.
 func rowsAngles(a *testkit.Arguments, uniform bool) anglesArgument {
@@ -379,7 +357,7 @@ func rowsAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 	}
 	positions = slices.Clone(positions) // other arguments may lie there too
 	p := plainOf(r.cfg)
-	n := anglesArgument{headDim: p.headDim, shares: func([]byte) bool { return false }}
+	n := anglesArgument{headDim: p.headDim}
 	count := len(positions) / r.axes
 	ids := n.taken(a, uniform, rows, count)
 	n.plain = func() plain {
@@ -445,7 +423,7 @@ func tableAngles[C posenc.Element](a *testkit.Arguments, uniform bool) anglesArg
 		return wrongAngles(new(posenc.Rows).All())
 	}
 	n := anglesArgument{headDim: cfg.HeadDim, heads: cfg.Heads}
-	n.shares = func(memory []byte) bool {
+	n.shared = func(memory []byte) bool {
 		return testkit.Share(memory, t.Cos) || testkit.Share(memory, t.Sin)
 	}
 	ids := n.taken(a, uniform, rows, rows.Len())

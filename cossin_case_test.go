@@ -3,6 +3,7 @@ package posenc_test
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -25,7 +26,7 @@ var (
 			return posenc.CosSin(cos, sin, testkit.Sequence(300), make([]float64, 64))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: cosSinAnglesDigests, CallElements: kernels.MaxCallAngles,
+	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: digestOf("CosSinAngles", digestCosSinAngles), CallElements: kernels.MaxCallAngles,
 		OnStack: func() error {
 			var cos, sin [9]float32
 			angles := [9]float32{1, 2, 0x1p60, float32(math.Inf(1)), 4, 5, 6, 7, 8}
@@ -58,18 +59,6 @@ var (
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "QueryScales", Call: queryScalesCall, Digests: queryScalesDigests,
-		OnStack: func() error {
-			var scales [3]float32
-			return posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
-		},
-	})
-	_ = testkit.Register(testkit.Case{Function: "LogQueryScales", Call: logQueryScalesCall, Digests: logQueryScalesDigests,
-		OnStack: func() error {
-			var scales [3]float32
-			return posenc.LogQueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.LogQueryScaling{Scale: 0.1, Bias: 1})
-		},
-	})
 )
 
 // apart reports whether no two of the slices share memory.
@@ -82,6 +71,40 @@ func apart(memory ...[]byte) bool {
 		}
 	}
 	return true
+}
+
+// tableCall is a call that writes the rows of positions [axes][tokens]. few reports whether plain
+// may take its time.
+func tableCall[P int32 | float32](a *testkit.Arguments, positions []P, axes, pairs int, write func(cos, sin []float32, positions []P) error, right func() bool, plain func(few bool) (cos, sin []float32)) testkit.Call {
+	tokens := len(positions) / axes
+	n := a.Size(tokens, pairs)
+	cos, sin := testkit.Output[float32](a, n), testkit.Output[float32](a, n)
+	return testkit.Call{
+		Run: func() error { return write(cos, sin, positions) },
+		Right: func() bool {
+			return right() && len(cos) == tokens*pairs && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions))
+		},
+		Want: func() {
+			if len(cos) > 0 {
+				c, s := plain(len(cos) <= 64)
+				copy(cos, c)
+				copy(sin, s)
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
+				return write(x[0], x[1], testkit.PickAxes(positions, axes, tokens))
+			})
+		},
+	}
+}
+
+// defined returns the rows by what defines them, where they are few.
+func defined[P int32 | float32](cfg posenc.RotaryConfig, positions []P, few bool) (cos, sin []float32) {
+	if few {
+		return plainTables(cfg, positions, byReals)
+	}
+	return plainTables(cfg, positions, byGeneric)
 }
 
 func cosSinCall(a *testkit.Arguments) testkit.Call {
@@ -97,34 +120,14 @@ func cosSinCall(a *testkit.Arguments) testkit.Call {
 	case !a.Any() || kind > 0:
 		copy(invFreq, testkit.LadderOf(pairs))
 	}
-	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
-	n := len(invFreq)
 	write := func(cos, sin []float32, positions []int32) error { return posenc.CosSin(cos, sin, positions, invFreq) }
-	return testkit.Call{
-		Run: func() error { return write(cos, sin, positions) },
-		Right: func() bool {
-			list := make([]float64, len(positions))
-			for i, p := range positions {
-				list[i] = float64(p)
-			}
-			for _, w := range invFreq {
-				if !(math.Abs(w) < 0x1p50) {
-					return false
-				}
-			}
-			return len(cos) == len(positions)*n && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin)) && testkit.AnglesInRange(invFreq, list)
+	return tableCall(a, positions, 1, len(invFreq), write,
+		func() bool {
+			return testkit.AnglesInRange(invFreq, positions) && !slices.ContainsFunc(invFreq, func(w float64) bool { return !(math.Abs(w) < 0x1p50) })
 		},
-		Want: func() {
-			for t, p := range positions {
-				generic.CosSinExact(cos[t*n:], sin[t*n:], p, invFreq, 1, 1)
-			}
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{n, n}, len(positions), func(x [][]float32, tokens []int) error {
-				return write(x[0], x[1], testkit.Pick(positions, tokens))
-			})
-		},
-	}
+		func(few bool) (cos, sin []float32) {
+			return defined(posenc.RotaryConfig{InvFreq: invFreq}, positions, few)
+		})
 }
 
 func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
@@ -138,42 +141,17 @@ func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
 			angles[i] = math.Float32frombits(testkit.OneOf(a.R, testkit.HardAngles))
 		}
 	}
-	cos, sin := testkit.Output[float32](a, n), testkit.Output[float32](a, n)
-	return testkit.Call{
-		Run: func() error { return posenc.CosSinAngles(cos, sin, angles) },
-		Right: func() bool {
-			return len(cos) == len(angles) && len(sin) == len(angles) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(angles))
-		},
-		Want: func() { generic.CosSinFloat32(cos, sin, angles, 1, 1, 1) },
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{1, 1}, len(angles), func(x [][]float32, tokens []int) error {
-				return posenc.CosSinAngles(x[0], x[1], testkit.Pick(angles, tokens))
-			})
-		},
-	}
+	return tableCall(a, angles, 1, 1, posenc.CosSinAngles, func() bool { return true }, func(bool) (cos, sin []float32) {
+		cos, sin = make([]float32, len(angles)), make([]float32, len(angles))
+		generic.CosSinFloat32(cos, sin, angles, 1, 1, 1)
+		return cos, sin
+	})
 }
 
 func rotaryCosSinCall(a *testkit.Arguments) testkit.Call {
 	r := rotaryOf(a)
 	positions := positionsOf(a, &r)
-	pairs, tokens := r.pairs(), len(positions)/r.axes
-	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
-	return testkit.Call{
-		Run: func() error { return r.CosSin(cos, sin, positions) },
-		Right: func() bool {
-			return r.right(positions) && len(cos) == tokens*pairs && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin))
-		},
-		Want: func() {
-			c, s := r.cosSin(positions)
-			copy(cos, c)
-			copy(sin, s)
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
-				return r.CosSin(x[0], x[1], testkit.PickAxes(positions, r.axes, tokens))
-			})
-		},
-	}
+	return tableCall(a, positions, r.axes, r.pairs(), r.CosSin, func() bool { return takes(&r, positions) }, func(bool) (cos, sin []float32) { return r.cosSin(positions) })
 }
 
 func fractionalCall(a *testkit.Arguments) testkit.Call {
@@ -195,134 +173,9 @@ func fractionalCall(a *testkit.Arguments) testkit.Call {
 			positions[i] = float32(i) / 4
 		}
 	}
-	pairs, tokens := r.pairs(), len(positions)/r.axes
-	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
-	reals := func() []float64 {
-		list := make([]float64, len(positions))
-		for i, p := range positions {
-			list[i] = float64(p)
-		}
-		return list
-	}
-	call := testkit.Call{
-		Run: func() error { return r.CosSinFractional(cos, sin, positions) },
-		Right: func() bool {
-			return !r.zero && r.cfg.XPos == nil && len(positions)%r.axes == 0 && len(cos) == tokens*pairs && len(sin) == len(cos) &&
-				apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions)) && testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), reals())
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
-				return r.CosSinFractional(x[0], x[1], testkit.PickAxes(positions, r.axes, tokens))
-			})
-		},
-	}
-	call.Want = func() {
-		c, s := plainTables(r.cfg, positions)
-		if tokens*pairs <= 64 { // math/big takes its time
-			c, s = realTables(r.cfg, reals(), r.axes)
-		}
-		copy(cos, c)
-		copy(sin, s)
-	}
-	return call
-}
-
-func queryScalesCall(a *testkit.Arguments) testkit.Call {
-	positions := a.Positions(a.Tokens())
-	s := posenc.QueryScaling{Beta: a.Real(0.1), Length: a.Number(1, 9), Offset: a.Number(0, 9), Rule: posenc.QueryScaleRule(a.Number(0, 2))}
-	if !a.Any() {
-		for i, p := range positions {
-			positions[i] = p & math.MaxInt32
-		}
-	}
-	scales := testkit.Output[float32](a, len(positions))
-	return testkit.Call{
-		Run: func() error { return posenc.QueryScales(scales, positions, s) },
-		Right: func() bool {
-			right := len(scales) == len(positions) && s.Rule <= posenc.PowerOfRatio && s.Beta >= 0 && (s.Beta <= 0.5 || s.Beta <= 0x1p100 && s.Rule != posenc.PowerOfRatio) &&
-				(s.Rule == posenc.FlooredLog || int64(s.Length) <= 1<<31) && s.Length >= 1 && s.Offset >= 0 && s.Offset <= math.MaxInt32
-			for _, p := range positions {
-				right = right && int64(p)+int64(s.Offset) >= 0
-			}
-			return right
-		},
-		Want: func() {
-			for t, p := range positions {
-				scales[t] = queryScalePlain(p, s)
-			}
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
-				return posenc.QueryScales(x[0], testkit.Pick(positions, tokens), s)
-			})
-		},
-	}
-}
-
-// queryScalePlain is the factor of a position. Go's logarithm is good to one ulp; next to
-// the middle between two float32 that does not do.
-func queryScalePlain(p int32, s posenc.QueryScaling) float32 {
-	k, n := ratioOf(p, s)
-	v, margin := 1+s.Beta*math.Log(float64(k)/float64(n)), 0x1p-50
-	if s.Rule == posenc.PowerOfRatio {
-		v, margin = math.Pow(float64(k)/float64(n), s.Beta), 0x1p-44
-	}
-	if low, high := float32(v*(1-margin)), float32(v*(1+margin)); low == high {
-		return low
-	}
-	return queryScaleAt300Bits(k, n, s)
-}
-
-// ratioOf returns the ratio k/n of which a rule takes the logarithm or a power.
-func ratioOf(p int32, s posenc.QueryScaling) (k, n uint64) {
-	k, n = uint64(int64(p)+int64(s.Offset)), uint64(s.Length)
-	switch s.Rule {
-	case posenc.FlooredLog:
-		return 1 + k/n, 1
-	case posenc.ClampedLog:
-		return max(k, n), n
-	}
-	return k + n, n
-}
-
-func logQueryScalesCall(a *testkit.Arguments) testkit.Call {
-	positions := a.Positions(a.Tokens())
-	scale, bias := a.Real(0.1), a.Real(1)
-	if a.Yes() {
-		scale = -scale
-	}
-	if !a.Any() {
-		for i, p := range positions {
-			positions[i] = p & math.MaxInt32
-		}
-	}
-	scales := testkit.Output[float32](a, len(positions))
-	return testkit.Call{
-		Run: func() error {
-			return posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias})
-		},
-		Right: func() bool {
-			right := len(scales) == len(positions) && math.Abs(scale) <= 0x1p100 && math.Abs(bias) <= 0x1p100
-			for _, p := range positions {
-				right = right && p >= 0
-			}
-			return right
-		},
-		Want: func() {
-			for t, p := range positions {
-				v, m := bias+scale*math.Log(float64(p)+1), math.Abs(scale)*0x1p-46+math.Abs(bias)*0x1p-50
-				scales[t] = float32(v - m)
-				if scales[t] != float32(v+m) || scales[t] == 0 {
-					scales[t] = logQueryScaleAt300Bits(uint64(p)+1, scale, bias)
-				}
-			}
-		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
-				return posenc.LogQueryScales(x[0], testkit.Pick(positions, tokens), posenc.LogQueryScaling{Scale: scale, Bias: bias})
-			})
-		},
-	}
+	return tableCall(a, positions, r.axes, r.pairs(), r.CosSinFractional,
+		func() bool { return r.cfg.XPos == nil && takes(&r, positions) },
+		func(few bool) (cos, sin []float32) { return defined(r.cfg, positions, few) })
 }
 
 // longCosSin writes long tables, as wide as they may be.
@@ -330,11 +183,7 @@ func longCosSin(write func(r *posenc.Rotary, cos, sin []float32, tokens int) err
 	const tokens, most = 100, 2048
 	cos, sin := make([]float32, tokens*most/2), make([]float32, tokens*most/2)
 	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-		r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, Rounding: rounding})
-		if err != nil {
-			return err
-		}
-		if err := write(r, cos, sin, tokens); err != nil {
+		if err := write(testkit.MustRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, Rounding: rounding}), cos, sin, tokens); err != nil {
 			return err
 		}
 	}
@@ -364,19 +213,17 @@ func cosSinDigests(add testkit.AddDigest) {
 	})
 }
 
-func cosSinAnglesDigests(add testkit.AddDigest) {
-	add("CosSinAngles", func(d *testkit.Digest) {
-		angles := testkit.DigestElements[float32](d, 1000)
-		for i := range angles[:700] { // below 2^49, so that whole vectors take the fast path
-			angles[i] = math.Float32frombits(uint32(d.Next())&(1<<31|1<<23-1) | uint32(d.Below(175))<<23)
-		}
-		for _, bits := range testkit.HardAngles {
-			angles = append(angles, math.Float32frombits(bits), math.Float32frombits(bits|1<<31))
-		}
-		cos, sin := make([]float32, len(angles)), make([]float32, len(angles))
-		d.Must(posenc.CosSinAngles(cos, sin, angles))
-		d.Add(cos, sin)
-	})
+func digestCosSinAngles(d *testkit.Digest) {
+	angles := testkit.DigestElements[float32](d, 1000)
+	for i := range angles[:700] { // below 2^49, so that whole vectors take the fast path
+		angles[i] = math.Float32frombits(uint32(d.Next())&(1<<31|1<<23-1) | uint32(d.Below(175))<<23)
+	}
+	for _, bits := range testkit.HardAngles {
+		angles = append(angles, math.Float32frombits(bits), math.Float32frombits(bits|1<<31))
+	}
+	cos, sin := make([]float32, len(angles)), make([]float32, len(angles))
+	d.Must(posenc.CosSinAngles(cos, sin, angles))
+	d.Add(cos, sin)
 }
 
 func rotaryCosSinDigests(add testkit.AddDigest) {
@@ -429,45 +276,4 @@ func fractionalDigests(add testkit.AddDigest) {
 			}
 		})
 	}
-}
-
-func queryScalesDigests(add testkit.AddDigest) {
-	add("QueryScales", func(d *testkit.Digest) {
-		for _, beta := range []float64{0, 0.1, 0.46, 0x1p60} {
-			for _, length := range []int{1, 8192} {
-				positions := append([]int32{0, 1, 8190, 8191, 8192, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
-				scales := make([]float32, len(positions))
-				d.Must(posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: beta, Length: length, Offset: length % 2}))
-				d.Add(scales)
-			}
-		}
-	})
-	for rule, name := range []string{posenc.ClampedLog: "ClampedLog", posenc.PowerOfRatio: "PowerOfRatio"} {
-		if name == "" {
-			continue
-		}
-		add("QueryScales/rule="+name, func(d *testkit.Digest) {
-			for _, beta := range []float64{0, 0.1, 0.46} {
-				for _, length := range []int{1, 2048} {
-					positions := append([]int32{0, 1, 2046, 2047, 2048, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
-					scales := make([]float32, len(positions))
-					d.Must(posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: beta, Length: length, Offset: 1, Rule: posenc.QueryScaleRule(rule)}))
-					d.Add(scales)
-				}
-			}
-		})
-	}
-}
-
-func logQueryScalesDigests(add testkit.AddDigest) {
-	add("LogQueryScales", func(d *testkit.Digest) {
-		for _, scale := range []float64{0, 0.1, -0.3, 0x1p-160} {
-			for _, bias := range []float64{0, 1, -2.5} {
-				positions := append([]int32{0, 1, 2, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
-				scales := make([]float32, len(positions))
-				d.Must(posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias}))
-				d.Add(scales)
-			}
-		}
-	})
 }

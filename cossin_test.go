@@ -6,31 +6,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
-
-// CosSin is the cosine and the sine: of math, whose error in float64 is far
-// below that of a float32 for angles of 20 bits.
-func TestCosSinIsCosineAndSine(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(46)
-		const pairs, rows = 32, 200
-		invFreq := make([]float64, pairs)
-		for i := range invFreq {
-			invFreq[i] = math.Pow(10000, -float64(i)/pairs)
-		}
-		positions := testkit.RandomPositions(r, "sequential", rows)
-		cos, sin := make([]float32, rows*pairs), make([]float32, rows*pairs)
-		testkit.NoError(t, posenc.CosSin(cos, sin, positions, invFreq))
-		const half = 0x1.0001p-25 // of an ulp below 1, and the error of the reference
-		for i := range cos {
-			s, c := math.Sincos(float64(positions[i/pairs]) * invFreq[i%pairs])
-			if math.Abs(float64(cos[i])-c) > half || math.Abs(float64(sin[i])-s) > half {
-				t.Fatalf("position %d, frequency %v: got %v, %v, want %v, %v", positions[i/pairs], invFreq[i%pairs], cos[i], sin[i], c, s)
-			}
-		}
-	})
-}
 
 func TestCosSinErrors(t *testing.T) {
 	memory, angles := make([]float32, 64), make([]float32, 12)

@@ -50,12 +50,8 @@ func cosSinMixedCall(a *testkit.Arguments) testkit.Call {
 		positions[last*tokens] = 3
 		invFreq[last] = (testkit.HardFrequency(a.R, 1) - rest) / 3
 	}
-	cos, sin := testkit.Output[float32](a, testkit.Small(tokens, entries)), testkit.Output[float32](a, testkit.Small(tokens, entries))
-	write := func(cos, sin, positions []float32) error { return posenc.CosSinMixed(cos, sin, positions, f) }
-	return testkit.Call{
-		Allocates: 64 << 20, // what float64 cannot round
-		Run:       func() error { return write(cos, sin, positions) },
-		Right: func() bool {
+	call := tableCall(a, positions, max(f.Axes, 1), len(invFreq)/max(f.Axes, 1), func(cos, sin, positions []float32) error { return posenc.CosSinMixed(cos, sin, positions, f) },
+		func() bool {
 			if f.Axes < 1 || f.Axes > 8 || f.Rounding > frequency.Float32 || len(f.InvFreq)%f.Axes != 0 || len(positions)%f.Axes != 0 {
 				return false
 			}
@@ -71,23 +67,18 @@ func cosSinMixedCall(a *testkit.Arguments) testkit.Call {
 					return false
 				}
 			}
-			return len(cos) == tokens*(len(f.InvFreq)/f.Axes) && len(sin) == len(cos) &&
-				apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions))
+			return true
 		},
-		Want: func() { cosSinMixedPlain(cos, sin, positions, f) },
-		Parts: func(c *testkit.Choices) [][]func() error {
-			n := len(f.InvFreq) / f.Axes
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{n, n}, len(positions)/f.Axes, func(x [][]float32, tokens []int) error {
-				return write(x[0], x[1], testkit.PickAxes(positions, f.Axes, tokens))
-			})
-		},
-	}
+		func(few bool) (cos, sin []float32) { return cosSinMixedPlain(positions, f, few) })
+	call.Allocates = 64 << 20 // what float64 cannot round
+	return call
 }
 
 // cosSinMixedPlain takes the exact sums of as many bits as they have. (The reference has
 // fewer: of a sum that is longer, it is generic's cosine and sine.)
-func cosSinMixedPlain(cos, sin, positions []float32, f posenc.MixedFrequencies) {
+func cosSinMixedPlain(positions []float32, f posenc.MixedFrequencies, few bool) (cos, sin []float32) {
 	entries, tokens := len(f.InvFreq)/f.Axes, len(positions)/f.Axes
+	cos, sin = make([]float32, tokens*entries), make([]float32, tokens*entries)
 	for t := range tokens {
 		for e := range entries {
 			at := t*entries + e
@@ -109,7 +100,7 @@ func cosSinMixedPlain(cos, sin, positions []float32, f posenc.MixedFrequencies) 
 				generic.CosSinFloat32(cos[at:], sin[at:], []float32{sum}, 1, 1, 1)
 			case angle.Sign() == 0:
 				cos[at], sin[at] = 1, 0
-			case angle.MinPrec() > 300 || angle.MantExp(nil) < -80 || len(cos) > 64: // math/big takes its time
+			case angle.MinPrec() > 300 || angle.MantExp(nil) < -80 || !few:
 				generic.CosSinSum(cos[at:at+1], sin[at:], position, f.InvFreq[e*f.Axes:][:f.Axes])
 			default:
 				c, s := exhaustive.RealCosSin(exhaustive.NewReal().Set(angle))
@@ -118,6 +109,7 @@ func cosSinMixedPlain(cos, sin, positions []float32, f posenc.MixedFrequencies) 
 			}
 		}
 	}
+	return cos, sin
 }
 
 func cosSinMixedDigests(add testkit.AddDigest) {

@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"testing"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
@@ -39,17 +40,20 @@ var (
 			Allocates: testkit.Constructed,
 		}
 	}})
-	_ = testkit.Register(testkit.Case{Function: "Layout.String", NeverFails: true, NoDigest: true, Call: nameCall(map[posenc.Layout]string{
-		posenc.HalfSplit: "HalfSplit", posenc.Interleaved: "Interleaved", posenc.InterleavedToHalfSplit: "InterleavedToHalfSplit", posenc.HalfSplitToInterleaved: "HalfSplitToInterleaved",
-	})})
+	_ = testkit.Register(testkit.Case{Function: "Layout.String", NeverFails: true, NoDigest: true, Call: func(*testkit.Arguments) testkit.Call {
+		return testkit.Call{Allocates: testkit.Constructed, Run: func() error {
+			for layout, want := range []string{"Layout(0)", "HalfSplit", "Interleaved", "InterleavedToHalfSplit", "HalfSplitToInterleaved", "Layout(5)"} {
+				if posenc.Layout(layout).String() != want {
+					panic("another name")
+				}
+			}
+			return nil
+		}}
+	}})
 	_ = testkit.Register(testkit.Case{Function: "Float16s", NeverFails: true, Call: elementsCall(posenc.Float16s[uint16]),
-		Digests: func(add testkit.AddDigest) {
-			add("Float16s", func(d *testkit.Digest) { d.Add(posenc.Float16s([]uint16{0, 1, 0x3c00, 0xffff})) })
-		},
+		Digests: digestOf("Float16s", func(d *testkit.Digest) { d.Add(posenc.Float16s([]uint16{0, 1, 0x3c00, 0xffff})) }),
 	})
-	_ = testkit.Register(testkit.Case{Function: "FromBytes", Call: func(a *testkit.Arguments) testkit.Call {
-		return oneOf(a, fromBytesCall[float32], fromBytesCall[posenc.Float16], fromBytesCall[posenc.BFloat16], fromBytesCall[posenc.Q8_0], fromBytesCall[int8], fromBytesCall[posenc.E4M3], fromBytesCall[posenc.E5M2])
-	},
+	_ = testkit.Register(testkit.Case{Function: "FromBytes", Call: oneOf(fromBytesCall[float32], fromBytesCall[posenc.Float16], fromBytesCall[posenc.BFloat16], fromBytesCall[posenc.Q8_0], fromBytesCall[int8], fromBytesCall[posenc.E4M3], fromBytesCall[posenc.E5M2]),
 		Digests: func(add testkit.AddDigest) {
 			add("FromBytes", func(d *testkit.Digest) {
 				blocks, err := posenc.FromBytes[posenc.Q8_0](make([]byte, 68))
@@ -64,28 +68,9 @@ var (
 		},
 	})
 	_ = testkit.Register(testkit.Case{Function: "BFloat16s", NeverFails: true, Call: elementsCall(posenc.BFloat16s[number]),
-		Digests: func(add testkit.AddDigest) {
-			add("BFloat16s", func(d *testkit.Digest) { d.Add(posenc.BFloat16s([]uint16{0, 1, 0x3f80, 0xffff})) })
-		},
+		Digests: digestOf("BFloat16s", func(d *testkit.Digest) { d.Add(posenc.BFloat16s([]uint16{0, 1, 0x3f80, 0xffff})) }),
 	})
 )
-
-// nameCall compares the names of the constants of a type.
-func nameCall[T interface {
-	comparable
-	String() string
-}](names map[T]string) func(*testkit.Arguments) testkit.Call {
-	return func(*testkit.Arguments) testkit.Call {
-		return testkit.Call{Run: func() error {
-			for value, want := range names {
-				if value.String() != want {
-					panic("another name")
-				}
-			}
-			return nil
-		}}
-	}
-}
 
 type number uint16 // of another package
 
@@ -123,5 +108,18 @@ func elementsCall[B, T ~uint8 | ~uint16](convert func([]B) []T) func(a *testkit.
 			}
 			return nil
 		}}
+	}
+}
+
+// Numbers of several bytes begin at addresses of theirs. None begin anywhere.
+func TestFromBytesErrors(t *testing.T) {
+	bytes := wordsOf[byte](make([]float32, 4))
+	fails := testkit.Failures(t)
+	of := func(_ any, err error) error { return err }
+	fails(of(posenc.FromBytes[posenc.Q8_0](make([]byte, 35))), posenc.ErrLength, "posenc.FromBytes: bytes has 35 elements, want a multiple of the 34 bytes of a number")
+	fails(of(posenc.FromBytes[posenc.Float16](bytes[1:3])), posenc.ErrShape, "posenc.FromBytes: bytes is 1 bytes behind a multiple of 2, want at an address that is a multiple of 2")
+	fails(of(posenc.FromBytes[float32](bytes[2:6])), posenc.ErrShape, "posenc.FromBytes: bytes is 2 bytes behind a multiple of 4")
+	if none, err := posenc.FromBytes[float32](bytes[1:1]); err != nil || len(none) != 0 {
+		t.Errorf("no bytes at an odd address: %v, %v", none, err)
 	}
 }

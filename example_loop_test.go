@@ -40,86 +40,72 @@ func difference(a, b []float32) (d float64) {
 	return d
 }
 
-// An engine's rotation of the queries and keys of one token, in place.
+// An engine's rotation by its own loop, and by posenc: in place, of a batch, into a cache and into
+// another tensor.
 func Example_loop() {
 	const heads, keyHeads, headDim, pos = 4, 2, 8, 100000
 	invFreq := []float64{1, 0.1, 0.01, 0.001}
-	q, k := numbers(heads*headDim), numbers(keyHeads*headDim)
-	wantQ, wantK := slices.Clone(q), slices.Clone(k)
-	loop(wantQ, heads, headDim, pos, invFreq)
-	loop(wantK, keyHeads, headDim, pos, invFreq)
-
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{ // once, when the model is loaded
 		HeadDim: headDim, RotaryDim: 2 * len(invFreq), Layout: posenc.HalfSplit, InvFreq: invFreq,
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
+	compare := func(err error, got, want []float32) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(difference(got, want) < 1e-6)
+	}
+
+	// The queries and keys of one token, in place.
+	q, k := numbers(heads*headDim), numbers(keyHeads*headDim)
+	wantQ, wantK := slices.Clone(q), slices.Clone(k)
+	loop(wantQ, heads, headDim, pos, invFreq)
+	loop(wantK, keyHeads, headDim, pos, invFreq)
 	err = posenc.Rotate(rope.At([]int32{pos}),
 		posenc.View[float32]{Data: q, Heads: heads},
 		posenc.View[float32]{Data: k, Heads: keyHeads})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(difference(q, wantQ) < 1e-6, difference(k, wantK) < 1e-6)
-	// Output:
-	// true true
-}
+	compare(err, slices.Concat(q, k), slices.Concat(wantQ, wantK))
 
-// An engine that copies keys to its cache and rotates them there. Token t of the step goes to
-// slot slots[t].
-func Example_loopIntoCache() {
-	const keyHeads, headDim, capacity = 2, 8, 16
-	invFreq := []float64{1, 0.1, 0.01, 0.001}
-	positions, slots := []int32{3, 4}, []int32{3, 4}
-	k := numbers(len(positions) * keyHeads * headDim)
-	cache, want := make([]float32, capacity*keyHeads*headDim), make([]float32, capacity*keyHeads*headDim)
-	for t, pos := range positions {
-		slot := want[int(slots[t])*keyHeads*headDim:]
-		copy(slot, k[t*keyHeads*headDim:][:keyHeads*headDim])
-		loop(slot, keyHeads, headDim, int(pos), invFreq)
-	}
-
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, InvFreq: invFreq})
-	if err != nil {
-		log.Fatal(err)
-	}
-	err = posenc.RotateInto(rope.At(positions),
-		posenc.View[float32]{Data: cache, Heads: keyHeads}, slots,
-		posenc.View[float32]{Data: k, Heads: keyHeads})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(difference(cache, want) < 1e-6)
-	// Output:
-	// true
-}
-
-// One token of each of three sequences, which are at different positions.
-func Example_loopBatch() {
-	const heads, headDim = 4, 8
-	invFreq := []float64{1, 0.1, 0.01, 0.001}
-	lengths := []int{7, 100, 12} // tokens that each sequence has already
-	q := numbers(len(lengths) * heads * headDim)
-	want := slices.Clone(q)
+	// One token of each of three sequences, which have tokens already.
+	lengths := []int{7, 100, 12}
+	q = numbers(len(lengths) * heads * headDim)
+	src, want := slices.Clone(q), slices.Clone(q)
 	for s, n := range lengths {
 		loop(want[s*heads*headDim:], heads, headDim, n, invFreq)
-	}
-
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, InvFreq: invFreq})
-	if err != nil {
-		log.Fatal(err)
 	}
 	positions := make([]int32, len(lengths)) // once
 	for s, n := range lengths {
 		positions[s] = int32(n)
 	}
 	err = posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: q, Heads: heads})
-	if err != nil {
-		log.Fatal(err)
+	compare(err, q, want)
+
+	// From one tensor into another.
+	dst := make([]float32, len(src))
+	err = posenc.RotateInto(rope.At(positions),
+		posenc.View[float32]{Data: dst, Heads: heads}, nil, // token t to token t
+		posenc.View[float32]{Data: src, Heads: heads})
+	compare(err, dst, want)
+
+	// Keys that go to a cache, token t of the step to slot slots[t].
+	slots := []int32{3, 4, 0}
+	k = numbers(len(positions) * keyHeads * headDim)
+	cache, want := make([]float32, 16*keyHeads*headDim), make([]float32, 16*keyHeads*headDim)
+	for t, n := range lengths {
+		slot := want[int(slots[t])*keyHeads*headDim:]
+		copy(slot, k[t*keyHeads*headDim:][:keyHeads*headDim])
+		loop(slot, keyHeads, headDim, n, invFreq)
 	}
-	fmt.Println(difference(q, want) < 1e-6)
+	err = posenc.RotateInto(rope.At(positions),
+		posenc.View[float32]{Data: cache, Heads: keyHeads}, slots,
+		posenc.View[float32]{Data: k, Heads: keyHeads})
+	compare(err, cache, want)
 	// Output:
+	// true
+	// true
+	// true
 	// true
 }
 
@@ -161,36 +147,6 @@ func Example_loopLayers() {
 	// 12 of 12
 }
 
-// From one tensor into another.
-func Example_loopOutOfPlace() {
-	const tokens, heads, headDim = 3, 4, 8
-	invFreq := []float64{1, 0.1, 0.01, 0.001}
-	src := numbers(tokens * heads * headDim)
-	dst, want := make([]float32, len(src)), slices.Clone(src)
-	for t := range tokens {
-		loop(want[t*heads*headDim:], heads, headDim, t, invFreq)
-	}
-
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, InvFreq: invFreq})
-	if err != nil {
-		log.Fatal(err)
-	}
-	positions := make([]int32, tokens)
-	err = posenc.SequentialPositions(positions, 0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	err = posenc.RotateInto(rope.At(positions),
-		posenc.View[float32]{Data: dst, Heads: heads}, nil, // token t to token t
-		posenc.View[float32]{Data: src, Heads: heads})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(difference(dst, want) < 1e-6, src[0])
-	// Output:
-	// true -3
-}
-
 // A function that returns no error. What can be wrong is found when the model is loaded.
 func Example_loopWithoutError() {
 	const heads, headDim, contextLength = 4, 8, 4096
@@ -220,7 +176,7 @@ func Example_loopWithoutError() {
 }
 
 // A decode step that allocates nothing: positions and rows are kept.
-func Example_noAllocation() {
+func ExampleRows_Refill() {
 	const layers, heads, keyHeads, headDim = 32, 4, 2, 8
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
@@ -255,23 +211,8 @@ func Example_noAllocation() {
 	// 0
 }
 
-// Positions that an engine has as int64: those of posenc are int32.
-func Example_positions() {
-	ids := []int64{4, 5, 6}
-	positions := make([]int32, len(ids)) // kept for the next step
-	for t, id := range ids {
-		if id != int64(int32(id)) {
-			log.Fatalf("position %d of token %d does not fit an int32", id, t)
-		}
-		positions[t] = int32(id)
-	}
-	fmt.Println(positions)
-	// Output:
-	// [4 5 6]
-}
-
 // A tensor that is bytes: a file that is mapped into memory, or the pages of a cache.
-func Example_bytes() {
+func ExampleFromBytes() {
 	const heads, headDim = 1, 4
 	memory := []byte{0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64, 0, 0, 128, 64} // on a little-endian machine 1, 2, 3, 4
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
@@ -289,52 +230,4 @@ func Example_bytes() {
 	fmt.Println(len(x), memory[0] != 0)
 	// Output:
 	// 4 true
-}
-
-// The gradient of a rotation: its transpose, with the attention factor.
-func ExampleRotateInverse_gradient() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit, AttentionFactor: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	positions := []int32{1}
-	gradient := []float32{1, 0} // of the loss by the rotated q
-
-	err = posenc.RotateInverse(rope.At(positions), posenc.View[float32]{Data: gradient, Heads: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.4f\n", gradient) // by q: 2*cos(1), -2*sin(1)
-	// Output:
-	// [1.0806 -1.6829]
-}
-
-// A cache of keys as they were before the rotation, for an engine that drops tokens from the
-// middle: the keys that are left get their positions when they are read.
-func ExampleRotateInto_rawKeys() {
-	const keyHeads, headDim = 1, 4
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	raw := numbers(5 * keyHeads * headDim)                           // keys of 5 tokens
-	raw = slices.Delete(raw, 1*keyHeads*headDim, 3*keyHeads*headDim) // without tokens 1 and 2
-	positions, keys := make([]int32, 3), make([]float32, len(raw))   // kept for the next step
-	if err := posenc.SequentialPositions(positions, 0); err != nil {
-		log.Fatal(err)
-	}
-
-	err = posenc.RotateInto(rope.At(positions),
-		posenc.View[float32]{Data: keys, Heads: keyHeads}, nil,
-		posenc.View[float32]{Data: raw, Heads: keyHeads})
-	if err != nil {
-		log.Fatal(err)
-	}
-	want := slices.Clone(raw)
-	for t := range positions {
-		loop(want[t*keyHeads*headDim:], keyHeads, headDim, t, []float64{1, 0.01})
-	}
-	fmt.Println(difference(keys, want) < 1e-6)
-	// Output:
-	// true
 }

@@ -51,66 +51,48 @@ func ExampleRotateIntoQuantized() {
 	// [0 4 8 12 16 20 25 29]
 }
 
-// One token with two heads, each with its own scale, as vLLM stores int8.
+// One token of a cache in three formats. int8 as vLLM stores it: two heads, each with its own scale.
+// FP8 with one scale for all: vLLM divides by its k_scale, so InverseScale is the reciprocal. A block
+// of ggml's Q8_0 as it lies in memory: a scale, here 0.5 as float16, and 32 numbers.
 func ExampleDequantize() {
-	const headDim = 4
-	cache := posenc.QuantizedView[int8]{
-		View:   posenc.View[int8]{Data: []int8{127, -64, 0, 1, 10, 20, 30, 127}, Heads: 2},
-		Scales: []float32{0.5, 2},
-	}
-	x := make([]float32, 2*headDim)
-	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 2}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: headDim}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(x[:headDim])
-	fmt.Println(x[headDim:])
-	// Output:
-	// [63.5 -32 0 0.5]
-	// [20 40 60 254]
-}
-
-// A block of ggml's Q8_0 as it lies in memory: a scale, here 0.5 as float16, and 32
-// numbers.
-func ExampleDequantize_ggml() {
-	bytes := make([]byte, 34)
-	copy(bytes, []byte{0x00, 0x38, 2, 4, 0xff})
-	blocks, err := posenc.FromBytes[posenc.Q8_0](bytes)
+	x := posenc.View[float32]{Data: make([]float32, 8), Heads: 2}
+	integers := posenc.View[int8]{Data: []int8{127, -64, 0, 1, 10, 20, 30, 127}, Heads: 2}
+	err := posenc.Dequantize(x, posenc.QuantizedView[int8]{View: integers, Scales: []float32{0.5, 2}}, posenc.DequantizeOptions{Tokens: 1, HeadDim: 4})
 	if err != nil {
 		log.Fatal(err)
 	}
-	cache := posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: blocks, Heads: 1}}
-	x := make([]float32, 32)
-	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: 32}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(x[:4])
-	// Output:
-	// [1 2 -0.5 0]
-}
+	fmt.Println(x.Data)
 
-// FP8 numbers that an engine has in a []byte, all with one scale. vLLM divides by its
-// k_scale, so InverseScale is the reciprocal.
-func ExampleFromBytes() {
 	const kScale = 0.25
 	codes, err := posenc.FromBytes[posenc.E4M3]([]byte{0x38, 0xb8, 0x3c, 0x7e}) // 1, -1, 1.5, 448
 	if err != nil {
 		log.Fatal(err)
 	}
-	cache := posenc.QuantizedView[posenc.E4M3]{
-		View:         posenc.View[posenc.E4M3]{Data: codes, Heads: 1},
-		InverseScale: 1 / kScale,
-	}
-	x := make([]float32, len(codes))
-	if err := posenc.Dequantize(posenc.View[float32]{Data: x, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: len(codes)}); err != nil {
+	x = posenc.View[float32]{Data: x.Data[:4], Heads: 1}
+	err = posenc.Dequantize(x, posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: codes, Heads: 1}, InverseScale: 1 / kScale}, posenc.DequantizeOptions{Tokens: 1, HeadDim: 4})
+	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(x)
+	fmt.Println(x.Data)
+
+	blocks, err := posenc.FromBytes[posenc.Q8_0](append([]byte{0x00, 0x38, 2, 4, 0xff}, make([]byte, 29)...))
+	if err != nil {
+		log.Fatal(err)
+	}
+	x.Data = make([]float32, 32)
+	err = posenc.Dequantize(x, posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: blocks, Heads: 1}}, posenc.DequantizeOptions{Tokens: 1, HeadDim: 32})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x.Data[:4])
 	// Output:
+	// [63.5 -32 0 0.5 20 40 60 254]
 	// [0.25 -0.25 0.375 112]
+	// [1 2 -0.5 0]
 }
 
-// A cache of E4M3 drops its first two tokens. The remaining keys move by -2 positions, and
-// stay in 8 bits.
+// A cache drops its first two tokens, and the remaining keys move by -2 positions, to 0 and 1. Those of
+// float32 are rounded, those of E4M3 stay in 8 bits and are rounded to them twice.
 func ExampleShiftQuantized() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	if err != nil {
@@ -121,14 +103,24 @@ func ExampleShiftQuantized() {
 	if err := posenc.RotateIntoQuantized(rope.At([]int32{2, 3}), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: cache, Src: k}); err != nil {
 		log.Fatal(err)
 	}
+	if err := posenc.Rotate(rope.At([]int32{2, 3}), k); err != nil {
+		log.Fatal(err)
+	}
+
+	if err := posenc.Shift(rope, []int32{-2, -2}, k); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:])
 	if err := posenc.ShiftQuantized(rope, []int32{-2, -2}, cache); err != nil {
 		log.Fatal(err)
 	}
 	if err := posenc.Dequantize(k, cache, posenc.DequantizeOptions{Tokens: 2, HeadDim: 4}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:]) // positions 0 and 1, except for two roundings to 8 bits
+	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:])
 	// Output:
+	// [1.000 2.000 0.000 0.000]
+	// [0.540 2.000 0.841 0.020]
 	// [1.000 2.000 -0.021 -0.000]
 	// [0.562 2.000 0.875 0.020]
 }

@@ -41,11 +41,11 @@ func Example() {
 	// [1 0 0 1 0.5403023 -0.0014142131 0.84147096 0.999999]
 }
 
-// A decoder with two layers: a prefill of three tokens, then one step. Both layers use the
-// same cosines and sines. Keys are rotated on their way into the KV cache and stay there
-// as they are.
+// A decoder with three layers: a prefill of three tokens, then one step. The layers use the
+// same cosines and sines, except for the last, which has no positions. Keys are rotated on their
+// way into the KV cache and stay there as they are.
 func Example_decode() {
-	const layers, queryHeads, keyHeads, headDim, capacity = 2, 4, 2, 8, 16
+	const layers, queryHeads, keyHeads, headDim, capacity = 3, 4, 2, 8, 16
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: 500000})
 	if err != nil {
 		log.Fatal(err)
@@ -64,11 +64,15 @@ func Example_decode() {
 		for layer := range layers {
 			q := slices.Repeat([]float32{1}, tokens*queryHeads*headDim) // from the model's matrices
 			k := slices.Repeat([]float32{1}, tokens*keyHeads*headDim)
-			if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: queryHeads}); err != nil {
+			angles := rows.All()
+			if layer == layers-1 {
+				angles = rope.Unrotated(tokens)
+			}
+			if err := posenc.Rotate(angles, posenc.View[float32]{Data: q, Heads: queryHeads}); err != nil {
 				log.Fatal(err)
 			}
 			cache := posenc.View[float32]{Data: caches[layer][:], Heads: keyHeads}
-			if err := posenc.RotateInto(rows.All(), cache, slots, posenc.View[float32]{Data: k, Heads: keyHeads}); err != nil {
+			if err := posenc.RotateInto(angles, cache, slots, posenc.View[float32]{Data: k, Heads: keyHeads}); err != nil {
 				log.Fatal(err)
 			}
 			// Here the model computes the attention of q to the cached keys.
@@ -80,11 +84,13 @@ func Example_decode() {
 	for t := range cached {
 		fmt.Printf("%.3f\n", caches[0][t*keyHeads*headDim:][:headDim])
 	}
+	fmt.Println(caches[layers-1][3*keyHeads*headDim:][:headDim])
 	// Output:
 	// [1.000 1.000 1.000 1.000 1.000 1.000 1.000 1.000]
 	// [-0.301 0.962 0.999 1.000 1.382 1.037 1.001 1.000]
 	// [-1.325 0.922 0.997 1.000 0.493 1.072 1.003 1.000]
 	// [-1.131 0.881 0.996 1.000 -0.849 1.106 1.004 1.000]
+	// [1 1 1 1 1 1 1 1]
 }
 
 // Configurations of some models. Package modelconfig reads them from the models' files.
@@ -110,36 +116,14 @@ func ExampleNewRotary() {
 			log.Fatal(err)
 		}
 		partner := slices.IndexFunc(q[1:], func(x float32) bool { return x != 0 }) + 1
-		fmt.Println(model.name+": element 0 rotates with", partner)
+		fmt.Println(model.name+": element 0 rotates with", partner, "by", rope.Config().InvFreq[0])
 	}
 	// Output:
-	// Llama 3: element 0 rotates with 64
-	// GPT-J: element 0 rotates with 1
-	// GPT-NeoX: element 0 rotates with 12
-	// given frequencies: element 0 rotates with 2
+	// Llama 3: element 0 rotates with 64 by 1
+	// GPT-J: element 0 rotates with 1 by 1
+	// GPT-NeoX: element 0 rotates with 12 by 1
+	// given frequencies: element 0 rotates with 2 by 1
 	// an error: posenc.NewRotary: cfg.RotaryDim is 128, want an even number from 2 to HeadDim 96: invalid configuration
-}
-
-// A decode step with one token at position 7. Q and K have different numbers of heads.
-func ExampleRotate() {
-	const headDim = 4
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	q := []float32{1, 0, 0, 0, 0, 1, 0, 0} // two heads
-	k := []float32{1, 1, 0, 0}             // one head
-	err = posenc.Rotate(rope.At([]int32{7}),
-		posenc.View[float32]{Data: q, Heads: 2},
-		posenc.View[float32]{Data: k, Heads: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.4f\n%.4f\n%.4f\n", q[:headDim], q[headDim:], k)
-	// Output:
-	// [0.7539 0.0000 0.6570 0.0000]
-	// [0.0000 0.9976 0.0000 0.0699]
-	// [0.7539 0.9976 0.6570 0.0699]
 }
 
 // The same head in both layouts. The layout of a model belongs to its weights. The wrong
@@ -161,51 +145,23 @@ func ExampleLayout() {
 	// Interleaved [-1.143 1.922 2.586 4.280 4.940 6.050 6.992 8.007]
 }
 
-// A late position, with exact angles and with angles rounded to float32, as in PyTorch and
-// most engines. The second frequency of Llama 3 makes some 105900 radians of position
-// 130000. There, float32 has steps of 1/128.
-func ExampleNewRotary_rounding() {
-	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, Rounding: rounding})
-		if err != nil {
-			log.Fatal(err)
-		}
-		cos, sin := make([]float32, 64), make([]float32, 64)
-		if err := rope.CosSin(cos, sin, []int32{130000}); err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(cos[1], sin[1])
-	}
-	// Output:
-	// -0.95719624 -0.28943977
-	// -0.9589231 -0.28366613
-}
-
-// The kernels of this machine are one of four sets.
-func ExampleImplementation() {
-	known := []string{"avx512", "avx2", "neon", "generic"}
-	fmt.Println(slices.Contains(known, posenc.Implementation()))
-	// Output:
-	// true
-}
-
 // A program that looks for the cause of a wrong result runs plain Go, which has the same bits.
+// The kernels of a machine are one of four sets.
 func ExampleSetImplementation() {
 	if err := posenc.SetImplementation("generic"); err != nil {
 		log.Print(err) // something was computed before
 	}
 	log.Printf("posenc runs %s: %s", posenc.Implementation(), posenc.ImplementationReason())
+	fmt.Println(slices.Contains([]string{"avx512", "avx2", "neon", "generic"}, posenc.Implementation()))
 	// Output:
+	// true
 }
 
-// Queries, keys and values of a token lie side by side, as one matrix product writes them.
-// Q and K are views of the same slice.
-func ExampleRotate_packedQKV() {
-	const (
-		queryHeads, keyHeads, headDim = 2, 1, 2
-
-		row = (queryHeads + 2*keyHeads) * headDim // Q, K and V of a token
-	)
+// Queries, keys and values of a token lie side by side, as one matrix product writes them: Q and K
+// are views of the same slice. Then [batch][heads][tokens][headDim], as in PyTorch: the tokens come in
+// sequences, of which the second has padding on its left.
+func ExampleRotate() {
+	const queryHeads, keyHeads, headDim, tokens, row = 2, 1, 2, 2, 8 // row is Q, K and V of a token
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
@@ -218,27 +174,25 @@ func ExampleRotate_packedQKV() {
 		log.Fatal(err)
 	}
 	fmt.Println(qkv[row:]) // position 0 changes nothing
-	// Output:
-	// [0.5403023 0.84147096 -0.84147096 0.5403023 0.5403023 0.84147096 7 7]
-}
 
-// Only the first half of each head is rotated, as in GLM-4 (also Interleaved). GPT-NeoX
-// rotates a quarter.
-func ExampleRotate_partial() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.Interleaved})
+	x := []float32{1, 0, 1, 0, 1, 0, 1, 0}
+	positions := []int32{0, 1, -1, 0} // [batch][tokens]; one token of padding on the left
+	err = posenc.Rotate(rope.At(positions), posenc.View[float32]{
+		Data: x, Heads: keyHeads,
+		TokenStride: headDim, HeadStride: tokens * headDim,
+		SequenceTokens: tokens, SequenceStride: keyHeads * tokens * headDim,
+	})
 	if err != nil {
-		log.Fatal(err)
-	}
-	x := []float32{1, 0, 1, 0, 5, 6, 7, 8}
-	if err := posenc.Rotate(rope.At([]int32{1}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x)
 	// Output:
-	// [0.5403023 0.84147096 0.99995 0.009999833 5 6 7 8]
+	// [0.5403023 0.84147096 -0.84147096 0.5403023 0.5403023 0.84147096 7 7]
+	// [1 0 0.5403023 0.84147096 0.5403023 -0.84147096 1 0]
 }
 
-// RotateInverse undoes a rotation, up to rounding.
+// RotateInverse undoes a rotation, up to rounding. With an attention factor it does not, but it is
+// the transpose of Rotate, as the gradient needs it.
 func ExampleRotateInverse() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	if err != nil {
@@ -254,65 +208,67 @@ func ExampleRotateInverse() {
 		log.Fatal(err)
 	}
 	fmt.Println(x.Data)
-	// Output:
-	// [3.0394323 0.94195056 -0.87284136 -4.371811]
-	// [1 2.0000002 3 4]
-}
 
-// The cosines and sines that Rotate uses, for an engine that rotates by its own code.
-func ExampleRotary_CosSin() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Base: 500000})
+	rope, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit, AttentionFactor: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
-	positions := []int32{0, 1, 131072}
-	cos := make([]float32, len(positions)*2) // rows of RotaryDim/2
-	sin := make([]float32, len(positions)*2)
-	if err := rope.CosSin(cos, sin, positions); err != nil {
+	positions = []int32{1}
+	gradient := []float32{1, 0} // of the loss by the rotated q
+	err = posenc.RotateInverse(rope.At(positions), posenc.View[float32]{Data: gradient, Heads: 1})
+	if err != nil {
 		log.Fatal(err)
 	}
-	for t, p := range positions {
-		fmt.Println(p, cos[2*t:2*t+2], sin[2*t:2*t+2])
-	}
+	fmt.Printf("%.4f\n", gradient) // by q: 2*cos(1), -2*sin(1)
 	// Output:
-	// 0 [1 1] [0 0]
-	// 1 [0.5403023 0.999999] [0.84147096 0.0014142131]
-	// 131072 [0.042090815 -0.99995166] [-0.9991138 -0.0098333275]
+	// [3.0394323 0.94195056 -0.87284136 -4.371811]
+	// [1 2.0000002 3 4]
+	// [1.0806 -1.6829]
 }
 
-// Your own frequency: one turn in 12 positions. As a float64 it is only near pi/6, so the
-// sine at position 6 is not 0. It is the sine of the exact product.
-func ExampleCosSin() {
-	positions := []int32{0, 2, 4, 6}
-	cos := make([]float32, len(positions))
-	sin := make([]float32, len(positions))
-	if err := posenc.CosSin(cos, sin, positions, []float64{2 * math.Pi / 12}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(cos)
-	fmt.Println(sin)
-	// Output:
-	// [1 0.5 -0.5 -1]
-	// [0 0.8660254 0.8660254 -3.2162452e-16]
-}
-
-// The results are correctly rounded for every float32, however large.
-func ExampleCosSinAngles() {
-	angles := []float32{0, 1, -1, 1e10, 1e38}
-	cos := make([]float32, len(angles))
-	sin := make([]float32, len(angles))
-	if err := posenc.CosSinAngles(cos, sin, angles); err != nil {
-		log.Fatal(err)
-	}
-	for i, a := range angles {
-		fmt.Println(a, cos[i], sin[i])
+// The cosines and sines that Rotate uses, for an engine that rotates by its own code: of exact
+// angles, and of angles rounded to float32, as in PyTorch and most engines. The second frequency of
+// Llama 3 makes some 105900 radians of position 130000. There, float32 has steps of 1/128.
+func ExampleRotary_CosSin() {
+	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, Rounding: rounding})
+		if err != nil {
+			log.Fatal(err)
+		}
+		positions := []int32{0, 1, 130000}
+		cos, sin := make([]float32, len(positions)*64), make([]float32, len(positions)*64) // rows of RotaryDim/2
+		if err := rope.CosSin(cos, sin, positions); err != nil {
+			log.Fatal(err)
+		}
+		for t, p := range positions {
+			fmt.Println(p, cos[64*t+1], sin[64*t+1])
+		}
 	}
 	// Output:
 	// 0 1 0
-	// 1 0.5403023 0.84147096
-	// -1 0.5403023 -0.84147096
-	// 1e+10 0.87311965 -0.48750603
-	// 1e+38 0.14681168 0.9891645
+	// 1 0.6861469 0.727463
+	// 130000 -0.95719624 -0.28943977
+	// 0 1 0
+	// 1 0.6861469 0.727463
+	// 130000 -0.9589231 -0.28366613
+}
+
+// Your own frequency: one turn in 12 positions. As a float64 it is only near pi/6, so the
+// sine at position 6 is not 0. It is the sine of the exact product. Your own angles: the results are
+// correctly rounded for every float32, however large.
+func ExampleCosSin() {
+	var cos, sin [4]float32
+	if err := posenc.CosSin(cos[:], sin[:], []int32{0, 2, 4, 6}, []float64{2 * math.Pi / 12}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(cos, sin)
+	if err := posenc.CosSinAngles(cos[:], sin[:], []float32{1, -1, 1e10, 1e38}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(cos, sin)
+	// Output:
+	// [1 0.5 -0.5 -1] [0 0.8660254 0.8660254 -3.2162452e-16]
+	// [0.5403023 0.5403023 0.87311965 0.14681168] [0.84147096 -0.84147096 -0.48750603 0.9891645]
 }
 
 // A table of your own in vLLM's shape, [rows][cos|sin]. Two tokens take a row each; a row
@@ -329,66 +285,15 @@ func ExampleNewRows() {
 	if err := posenc.Rotate(rows.At([]int32{1, 0}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(x)
+	fmt.Println(rows.Len(), x)
 	err = posenc.Rotate(rows.At([]int32{0, 2}), posenc.View[float32]{Data: x, Heads: 1})
 	fmt.Println(err)
 	// Output:
-	// [-3 0 1 2.5 1 2 3 4]
+	// 2 [-3 0 1 2.5 1 2 3 4]
 	// posenc.Rotate: ids[1] is 2, want at least 0 and below 2, the number of rows: position out of range
 }
 
-// A decode step computes its cosines and sines once, in the memory of the step before, and all
-// layers rotate by them. The second layer of this model has no positions.
-func ExampleRows_Refill() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(rope.Config().InvFreq)
-	rows, err := rope.Rows([]int32{0})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for position := range int32(2) {
-		if err := rows.Refill([]int32{position}); err != nil {
-			log.Fatal(err)
-		}
-		for _, angles := range []posenc.Angles{rows.All(), rope.Unrotated(1)} {
-			q := []float32{1, 2, 3, 4}
-			if err := posenc.Rotate(angles, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
-				log.Fatal(err)
-			}
-			fmt.Printf("%.3f\n", q)
-		}
-	}
-	// Output:
-	// [1 0.01]
-	// [1.000 2.000 3.000 4.000]
-	// [1.000 2.000 3.000 4.000]
-	// [-1.984 1.960 2.462 4.020]
-	// [1.000 2.000 3.000 4.000]
-}
-
-// Tokens take rows in any order, and two of them take the same row.
-func ExampleRows_At() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	rows, err := rope.Rows([]int32{0, 1, 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	q := []float32{1, 0, 1, 0, 1, 0}
-	if err := posenc.Rotate(rows.At([]int32{2, 1, 1}), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(rows.Len(), q)
-	// Output:
-	// 3 [-0.41614684 0.9092974 0.5403023 0.84147096 0.5403023 0.84147096]
-}
-
-// Keys are rotated on their way into a paged cache of bfloat16. Each block of the cache is
+// Keys are rotated on their way into a paged cache of float16, which an engine has as []uint16. Each block of the cache is
 // [heads][2][headDim], for two tokens. The keys go to the second token of block 2 (slot 5)
 // and to the first token of block 0 (slot 0).
 func ExampleRotateInto() {
@@ -400,8 +305,8 @@ func ExampleRotateInto() {
 	cache := make([]uint16, blocks*heads*block*headDim)
 	keys := []float32{1, 0, 1, 0}
 	err = posenc.RotateInto(rope.At([]int32{0, 1}),
-		posenc.View[posenc.BFloat16]{
-			Data: posenc.BFloat16s(cache), Heads: heads, TokenStride: headDim, HeadStride: block * headDim,
+		posenc.View[posenc.Float16]{
+			Data: posenc.Float16s(cache), Heads: heads, TokenStride: headDim, HeadStride: block * headDim,
 			SequenceTokens: block, SequenceStride: heads * block * headDim,
 		},
 		[]int32{5, 0},
@@ -411,49 +316,37 @@ func ExampleRotateInto() {
 	}
 	fmt.Printf("%#04x\n", cache)
 	// Output:
-	// [0x3f0a 0x3f57 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x3f80 0x0000]
+	// [0x3853 0x3abb 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x3c00 0x0000]
 }
 
-// A cache drops its first two tokens. The remaining keys move by -2 positions.
-func ExampleShift() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	keys := posenc.View[float32]{Data: []float32{1, 0, 1, 0}, Heads: 1}
-	if err := posenc.Rotate(rope.At([]int32{2, 3}), keys); err != nil {
-		log.Fatal(err)
-	}
-	if err := posenc.Shift(rope, []int32{-2, -2}, keys); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.6f\n", keys.Data) // positions 0 and 1
-	// Output:
-	// [1.000000 0.000000 0.540302 0.841471]
-}
-
-// Four tokens, after 100 that are in the cache.
+// Four tokens, after 100 that are in the cache. Then three sequences, one after another: the first
+// begins, the second has 100 tokens in its cache already, and the third has two tokens of padding
+// on its left. Then positions that an engine has as int64.
 func ExampleSequentialPositions() {
-	positions := make([]int32, 4)
-	if err := posenc.SequentialPositions(positions, 100); err != nil {
+	positions := make([]int32, 8) // kept for the next step
+	if err := posenc.SequentialPositions(positions[:4], 100); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(positions)
-	// Output:
-	// [100 101 102 103]
-}
+	fmt.Println(positions[:4])
 
-// Three sequences, one after another. The first begins, the second has 100 tokens in its
-// cache already, and the third has two tokens of padding on its left.
-func ExampleRaggedPositions() {
 	starts := []int32{0, 3, 4, 8}
-	positions := make([]int32, 8)
 	if err := posenc.RaggedPositions(positions, starts, []int32{0, 100, -2}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(positions)
+
+	ids := []int64{4, 5, 6}
+	for t, id := range ids {
+		if id != int64(int32(id)) {
+			log.Fatalf("position %d of token %d does not fit an int32", id, t)
+		}
+		positions[t] = int32(id)
+	}
+	fmt.Println(positions[:3])
 	// Output:
+	// [100 101 102 103]
 	// [0 1 2 100 -2 -1 0 1]
+	// [4 5 6]
 }
 
 // M-RoPE as in Qwen2-VL, here with heads of 8 elements. Of the four pairs, one rotates by
@@ -489,21 +382,6 @@ func ExampleRotate_mrope() {
 	// [0.54 0.54 0.54 -0.42 0.84 0.84 0.84 0.91]
 }
 
-// float16 elements that an engine has in a []uint16.
-func ExampleFloat16s() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	q := []uint16{0x3c00, 0} // 1, 0
-	if err := posenc.Rotate(rope.At([]int32{1}), posenc.View[posenc.Float16]{Data: posenc.Float16s(q), Heads: 1}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%#04x\n", q) // 0.54053, 0.8413
-	// Output:
-	// [0x3853 0x3abb]
-}
-
 // Heads in the memory of another package's tensor, such as GoMLX has them, rotated in place.
 func ExampleBFloat16s() {
 	type bfloat16 uint16 // of the other package
@@ -537,8 +415,9 @@ func ExampleBFloat16s() {
 	// [3f0a 3f80 3f57 3c24]
 }
 
-// Qwen3 normalizes each head of Q and K by its own weights and then rotates it. Here are
-// one token, two query heads and one key head.
+// Qwen3 normalizes each head of Q and K by its own weights and then rotates it: the root of the mean
+// square becomes 1, then each element is multiplied by its weight. Here are one token, two query
+// heads and one key head. Normalize alone does not rotate.
 func ExampleRotateFused() {
 	const headDim = 4
 	norm := posenc.RMSNormConfig{Epsilon: 1e-6}
@@ -556,56 +435,21 @@ func ExampleRotateFused() {
 	}
 	q := []float32{1, 1, 1, 1, 30, 0, 40, 0}
 	k := []float32{3, 3, 0, 0}
-	err = posenc.RotateFused(rope.At([]int32{0}),
+	alone := posenc.View[float32]{Data: slices.Clone(q), Heads: 2}
+	if err := posenc.Normalize(qNorm, 1, alone); err != nil {
+		log.Fatal(err)
+	}
+	err = posenc.RotateFused(rope.At([]int32{1}),
 		posenc.FusedView[float32]{View: posenc.View[float32]{Data: q, Heads: 2}, Norm: qNorm},
 		posenc.FusedView[float32]{View: posenc.View[float32]{Data: k, Heads: 1}, Norm: kNorm})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.4f\n%.4f\n", q, k)
+	fmt.Printf("%.4f\n%.4f\n%.4f\n", alone.Data, q, k)
 	// Output:
 	// [1.0000 2.0000 1.0000 2.0000 1.2000 0.0000 1.6000 0.0000]
-	// [1.4142 1.4142 0.0000 0.0000]
-}
-
-// Qwen3's norm of each head: the root of the mean square becomes 1, then each element is
-// multiplied by its weight.
-func ExampleNormalize() {
-	norm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 2}, posenc.RMSNormConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	q := []float32{2, -2, 2, -2, 1, 1, 7, 7} // a token of two heads
-	if err := posenc.Normalize(norm, 1, posenc.View[float32]{Data: q, Heads: 2}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(q)
-	// Output:
-	// [1 -1 1 -2 0.2 0.2 1.4 2.8]
-}
-
-// Queries of two tokens, each token with its own factor.
-func ExampleScaleQueries() {
-	q := []float32{1, 2, 3, 4}
-	if err := posenc.ScaleQueries([]float32{1, 0.5}, 2, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(q)
-	// Output:
-	// [1 2 1.5 2]
-}
-
-// Ministral 3 multiplies the queries of later positions by factors after the rotation.
-// Pass the factors to ScaleQueries or RotateFused.
-func ExampleQueryScales() {
-	positions := []int32{0, 16383, 16384, 100000}
-	scales := make([]float32, len(positions))
-	if err := posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: 0.1, Length: 16384, Offset: 0}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(scales)
-	// Output:
-	// [1 1 1.0693147 1.194591]
+	// [-0.3012 1.9980 1.3818 2.0020 -0.6980 0.0000 1.8742 0.0000]
+	// [0.7641 1.4142 1.1900 0.0014]
 }
 
 // Multi-head latent attention, as in DeepSeek V3. A query is [nope|rope], and only the
@@ -630,23 +474,6 @@ func ExampleRotate_latentAttention() {
 	// [8.00 9.00 -1.14 2.96 1.92 4.03]
 	// [8.00 9.00 0.54 1.00 0.84 0.01]
 	// [-1.14 2.96 1.92 4.03]
-}
-
-// Video frames at 24 per second. Their positions are their times in seconds. NewRows takes such
-// cosines and sines.
-func ExampleRotary_CosSinFractional() {
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	cos, sin := make([]float32, 3*2), make([]float32, 3*2)
-	if err := rope.CosSinFractional(cos, sin, []float32{0, 1. / 24, 2. / 24}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.4f\n%.4f\n", cos, sin)
-	// Output:
-	// [1.0000 1.0000 0.9991 1.0000 0.9965 1.0000]
-	// [0.0000 0.0000 0.0417 0.0004 0.0832 0.0008]
 }
 
 // Queries and keys decay in opposite directions, so their product decays with the
@@ -701,29 +528,6 @@ func ExampleDualChunk() {
 	// query [8]
 }
 
-// [batch][heads][tokens][headDim], as in PyTorch: the tokens come in sequences. The second
-// sequence has padding on its left.
-func ExampleRotate_batch() {
-	const heads, tokens, headDim = 1, 2, 2
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	x := []float32{1, 0, 1, 0, 1, 0, 1, 0}
-	positions := []int32{0, 1, -1, 0} // [batch][tokens]; one token of padding on the left
-	err = posenc.Rotate(rope.At(positions), posenc.View[float32]{
-		Data: x, Heads: heads,
-		TokenStride: headDim, HeadStride: tokens * headDim,
-		SequenceTokens: tokens, SequenceStride: heads * tokens * headDim,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(x)
-	// Output:
-	// [1 0 0.5403023 0.84147096 0.5403023 -0.84147096 1 0]
-}
-
 // RoPE-Mixed gives each head its own frequencies for each axis. The class token, which
 // comes before the patches, does not rotate.
 func ExampleCosSinMixed() {
@@ -776,38 +580,51 @@ func ExampleGridPositions() {
 	// columns [-4.189 0.000 4.189 -4.189 0.000 4.189]
 }
 
-// Mistral Large 4 scales each head of the queries by its own scale and bias.
-func ExampleLogQueryScales() {
+// Ministral 3 multiplies the queries of later positions by factors after the rotation, Mistral Large 4
+// each head by its own scale and bias. ScaleQueries or RotateFused takes the factors.
+func ExampleQueryScales() {
 	const heads, headDim = 2, 2
-	positions := []int32{0, 1023}
+	positions := []int32{0, 1023, 16384, 100000}
+	scales := make([]float32, len(positions))
+	if err := posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: 0.1, Length: 16384, Offset: 0}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scales)
+
 	q := []float32{1, 1, 1, 1, 1, 1, 1, 1} // [tokens][heads][headDim]
 	for h, scale := range []float64{0.1, 0.2} {
-		scales := make([]float32, len(positions))
-		if err := posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: 1}); err != nil {
+		if err := posenc.LogQueryScales(scales[:2], positions[:2], posenc.LogQueryScaling{Scale: scale, Bias: 1}); err != nil {
 			log.Fatal(err)
 		}
 		head := posenc.View[float32]{Data: q[h*headDim:], Heads: 1, TokenStride: heads * headDim}
-		if err := posenc.ScaleQueries(scales, headDim, head); err != nil {
+		if err := posenc.ScaleQueries(scales[:2], headDim, head); err != nil {
 			log.Fatal(err)
 		}
 	}
 	fmt.Println(q)
 	// Output:
+	// [1 1 1.0693147 1.194591]
 	// [1 1 1 1 1.6931472 1.6931472 2.3862944 2.3862944]
 }
 
-// Times of video frames, one position per second. Each call computes the cosines and
-// sines, so there is no table.
+// Times of video frames, two a second and one position per second. Rotate computes the cosines and
+// sines; CosSinFractional gives them to an engine that rotates by its own code.
 func ExampleRotary_AtFractional() {
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
+	times := []float32{0, 0.5, 1}
 	k := []float32{1, 0, 1, 0, 1, 0}
-	if err := posenc.Rotate(rope.AtFractional([]float32{0, 0.5, 1}), posenc.View[float32]{Data: k, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rope.AtFractional(times), posenc.View[float32]{Data: k, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.3f\n", k)
+	cos, sin := make([]float32, len(times)), make([]float32, len(times))
+	if err := rope.CosSinFractional(cos, sin, times); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n%.3f %.3f\n", k, cos, sin)
 	// Output:
 	// [1.000 0.000 0.878 0.479 0.540 0.841]
+	// [1.000 0.878 0.540] [0.000 0.479 0.841]
 }

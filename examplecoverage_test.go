@@ -26,29 +26,16 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s has no func Example", directory)
 		}
 		for _, name := range names {
-			if of, suffix, ok := cutLast(name, "_"); ok && !ast.IsExported(suffix) && !slices.Contains(names, of) {
-				t.Errorf("%s: Example%s has no Example%s, which pkg.go.dev shows before it", directory, name, of)
+			if i := strings.LastIndex(name, "_"); i >= 0 && !ast.IsExported(name[i+1:]) && !slices.Contains(names, name[:i]) {
+				t.Errorf("%s: Example%s has no Example%s, which pkg.go.dev shows before it", directory, name, name[:i])
 			}
 		}
 		for _, signature := range testkit.ExportedSignatures(directory) {
-			name := signature.Name
-			if calledByOthers(name) {
-				continue
-			}
-			if !slices.Contains(called, name) {
+			if name := signature.Name; !calledByOthers(name) && !slices.Contains(called, name) {
 				t.Errorf("%s: %s has no example, and no example calls it", directory, name)
 			}
 		}
 	}
-}
-
-// cutLast slices s around the last sep.
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }
 
 // sources type-checks packages from their source, in so far as examples need it: the
@@ -109,25 +96,11 @@ func (s *sources) examples(t *testing.T, directory string) (names, called []stri
 			t.Errorf("%s: Example%s has no output: nothing runs it", directory, example.Name)
 		}
 		ast.Inspect(example.Code, func(n ast.Node) bool {
-			id, ok := n.(*ast.Ident)
-			if !ok {
-				return true
-			}
-			f, ok := info.Uses[id].(*types.Func)
-			if !ok || f.Pkg() == nil || f.Pkg().Path() != importPath {
-				return true
-			}
-			name := f.Name()
-			if receiver := f.Signature().Recv(); receiver != nil {
-				typ := receiver.Type()
-				if pointer, ok := typ.(*types.Pointer); ok {
-					typ = pointer.Elem()
-				}
-				if named, ok := typ.(*types.Named); ok {
-					name = named.Obj().Name() + "." + name
+			if id, ok := n.(*ast.Ident); ok {
+				if f, ok := info.Uses[id].(*types.Func); ok && f.Pkg() != nil && f.Pkg().Path() == importPath {
+					called = append(called, strings.NewReplacer(importPath+".", "", "(", "", "*", "", ")", "").Replace(f.FullName()))
 				}
 			}
-			called = append(called, name)
 			return true
 		})
 	}

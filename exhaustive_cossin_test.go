@@ -110,7 +110,10 @@ func TestExhaustiveTables(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
 	const blocks, chunks, rows = 1 << 8, 1 << 5, 1 << 7 // of positions: 2^20 in all
 	ladders := exhaustiveLadders(t)
-	columns := columnsOf(ladders)
+	var columns [][]float64 // of the width that kernels take
+	for _, ladder := range ladders {
+		columns = slices.AppendSeq(columns, slices.Chunk(ladder, kernels.Width))
+	}
 	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   fmt.Sprintf("exact tables of %d ladders", len(ladders)),
 		Blocks: len(columns) * blocks,
@@ -191,12 +194,4 @@ func TestExhaustiveTables(t *testing.T) {
 			}
 		},
 	})
-}
-
-// columnsOf cuts ladders to the width that kernels take.
-func columnsOf(ladders [][]float64) (columns [][]float64) {
-	for _, ladder := range ladders {
-		columns = slices.AppendSeq(columns, slices.Chunk(ladder, kernels.Width))
-	}
-	return columns
 }

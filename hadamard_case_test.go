@@ -8,18 +8,14 @@ import (
 )
 
 var _ = testkit.Register(testkit.Case{Function: "Hadamard", Times: 2,
-	Call: func(a *testkit.Arguments) testkit.Call {
-		return testkit.OfType(a, hadamardCall[float32], hadamardCall[posenc.Float16], hadamardCall[posenc.BFloat16])(a)
-	},
+	Call: oneOf(hadamardCall[float32], hadamardCall[posenc.Float16], hadamardCall[posenc.BFloat16]),
 	OnStack: func() error {
 		var x [2 * 64]float32
 		var y [64]posenc.Float16
 		cfg := posenc.HadamardOptions{HeadDim: 64, Block: 32}
 		return errors.Join(posenc.Hadamard(cfg, 1, posenc.View[float32]{Data: x[:], Heads: 2}), posenc.Hadamard(cfg, 1, posenc.View[posenc.Float16]{Data: y[:], Heads: 1}))
 	},
-	Digests: func(add testkit.AddDigest) {
-		add.Types("Hadamard", digestHadamard[float32], digestHadamard[posenc.Float16], digestHadamard[posenc.BFloat16])
-	},
+	Digests: ofTypes("Hadamard", digestHadamard[float32], digestHadamard[posenc.Float16], digestHadamard[posenc.BFloat16]),
 	Long: func() error {
 		return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
 			if dim%32 != 0 {
@@ -49,16 +45,7 @@ func hadamardCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			return tokens >= 0 && dim >= 1 && block >= 32 && block <= 512 && block&(block-1) == 0 && dim%block == 0 && viewsRight(xs, tokens, dim)
 		},
 		Want: func() {
-			eachHead(xs, tokens, dim, func(_ int, head []T) {
-				wide := make([]float32, len(head))
-				for i, x := range head {
-					wide[i] = testkit.Widen(x)
-				}
-				hadamardPlain(wide, block)
-				for i, x := range wide {
-					head[i] = testkit.Narrow[T](x)
-				}
-			})
+			eachHead(xs, tokens, dim, func(_ int, head []T) { widely(head, func(x []float32) { hadamardPlain(x, block) }) })
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
 			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {

@@ -9,24 +9,18 @@ import (
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "NewRMSNorm", Digests: newRMSNormDigests, Call: func(a *testkit.Arguments) testkit.Call {
+	_ = testkit.Register(testkit.Case{Function: "NewRMSNorm", Digests: digestOf("NewRMSNorm", digestNewRMSNorm), Call: func(a *testkit.Arguments) testkit.Call {
 		weight := testkit.Slice[float32](a, 1+a.Next())
 		cfg := posenc.RMSNormConfig{Epsilon: float32(a.Real(1e-6)), UnitOffset: a.Yes()}
 		return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRMSNorm(weight, cfg)) }}
 	}})
 	_ = testkit.Register(testkit.Case{Function: "Normalize", Times: 4, Long: longNormalize,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, normalizeCall[float32], normalizeCall[posenc.Float16], normalizeCall[posenc.BFloat16])(a)
-		},
+		Call:    oneOf(normalizeCall[float32], normalizeCall[posenc.Float16], normalizeCall[posenc.BFloat16]),
 		OnStack: func() error { return errors.Join(normalizeOnStack[float32](), normalizeOnStack[posenc.Float16]()) },
-		Digests: func(add testkit.AddDigest) {
-			add.Types("Normalize", digestNormalize[float32], digestNormalize[posenc.Float16], digestNormalize[posenc.BFloat16])
-		},
+		Digests: ofTypes("Normalize", digestNormalize[float32], digestNormalize[posenc.Float16], digestNormalize[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "ScaleQueries", Times: 4,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, scaleCall[float32], scaleCall[posenc.Float16], scaleCall[posenc.BFloat16])(a)
-		},
+		Call:    oneOf(scaleCall[float32], scaleCall[posenc.Float16], scaleCall[posenc.BFloat16]),
 		OnStack: func() error { return errors.Join(scaleOnStack[float32](), scaleOnStack[posenc.BFloat16]()) },
 		Long: func() error {
 			return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
@@ -34,9 +28,7 @@ var (
 				return errors.Join(posenc.ScaleQueries(factors, dim, longView[float32](tokens, heads, dim)), posenc.ScaleQueries(factors, dim, longView[posenc.Float16](tokens, heads, dim)), posenc.ScaleQueries(factors, dim, longView[posenc.BFloat16](tokens, heads, dim)))
 			})
 		},
-		Digests: func(add testkit.AddDigest) {
-			add.Types("ScaleQueries", digestScale[float32], digestScale[posenc.Float16], digestScale[posenc.BFloat16])
-		},
+		Digests: ofTypes("ScaleQueries", digestScale[float32], digestScale[posenc.Float16], digestScale[posenc.BFloat16]),
 	})
 )
 
@@ -134,7 +126,7 @@ func scaleCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 
 func normalizeOnStack[T posenc.Element]() error {
 	var x [2 * 3 * 8]T
-	return posenc.Normalize(stackNorm(), 2, posenc.View[T]{Data: x[:], Heads: 3})
+	return posenc.Normalize(stackNorms()[0], 2, posenc.View[T]{Data: x[:], Heads: 3})
 }
 
 func scaleOnStack[T posenc.Element]() error {
@@ -143,30 +135,26 @@ func scaleOnStack[T posenc.Element]() error {
 	return posenc.ScaleQueries(factors[:], 8, posenc.View[T]{Data: x[:], Heads: 3})
 }
 
-func longNormalize() error {
+func longNormalize() (err error) {
 	for _, shape := range []struct{ tokens, heads, dim int }{{2, 3, 1 << 16}, {1, 3000, 128}, {300, 32, 128}, {3, 2, 1000}} {
-		norm, err := posenc.NewRMSNorm(make([]float32, shape.dim), posenc.RMSNormConfig{Epsilon: 1e-6})
-		if err = errors.Join(err,
+		norm := mustNorm(make([]float32, shape.dim), 1e-6, false)
+		err = errors.Join(err,
 			posenc.Normalize(norm, shape.tokens, longView[float32](shape.tokens, shape.heads, shape.dim)),
 			posenc.Normalize(norm, shape.tokens, longView[posenc.Float16](shape.tokens, shape.heads, shape.dim)),
-			posenc.Normalize(norm, shape.tokens, longView[posenc.BFloat16](shape.tokens, shape.heads, shape.dim))); err != nil {
-			return err
-		}
+			posenc.Normalize(norm, shape.tokens, longView[posenc.BFloat16](shape.tokens, shape.heads, shape.dim)))
 	}
-	return nil
+	return err
 }
 
-func newRMSNormDigests(add testkit.AddDigest) {
-	add("NewRMSNorm", func(d *testkit.Digest) {
-		for _, epsilon := range []float32{0, 1e-6, 0x1p100} {
-			for _, unitOffset := range []bool{false, true} {
-				norm := mustNorm(testkit.DigestElements[float32](d, 40), epsilon, unitOffset)
-				x := testkit.DigestNumbers[float32](d, 40)
-				d.Must(posenc.Normalize(norm, 1, posenc.View[float32]{Data: x, Heads: 1}))
-				d.Add(x)
-			}
+func digestNewRMSNorm(d *testkit.Digest) {
+	for _, epsilon := range []float32{0, 1e-6, 0x1p100} {
+		for _, unitOffset := range []bool{false, true} {
+			norm := mustNorm(testkit.DigestElements[float32](d, 40), epsilon, unitOffset)
+			x := testkit.DigestNumbers[float32](d, 40)
+			d.Must(posenc.Normalize(norm, 1, posenc.View[float32]{Data: x, Heads: 1}))
+			d.Add(x)
 		}
-	})
+	}
 }
 
 func digestNormalize[T posenc.Element](d *testkit.Digest) {

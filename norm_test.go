@@ -15,28 +15,24 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// normalizeRow is generic's normalization of a row.
-func normalizeRow[T posenc.Element](x []T, weight []float32, epsilon float32) {
-	switch x := any(x).(type) {
-	case []float32:
-		generic.RMSNormF32(x, weight, epsilon)
-	case []posenc.Float16:
-		generic.RMSNormF16(testkit.Words(x), weight, epsilon)
-	case []posenc.BFloat16:
-		generic.RMSNormBF16(testkit.Words(x), weight, epsilon)
+// widely does f to elements as float32, and rounds them once.
+func widely[T posenc.Element](x []T, f func(x []float32)) {
+	wide := make([]float32, len(x))
+	for i, v := range x {
+		wide[i] = testkit.Widen(v)
+	}
+	f(wide)
+	for i, v := range wide {
+		x[i] = testkit.Narrow[T](v)
 	}
 }
 
-// scaleRow is generic's scaling of a row.
+func normalizeRow[T posenc.Element](x []T, weight []float32, epsilon float32) {
+	widely(x, func(x []float32) { generic.RMSNormF32(x, weight, epsilon) })
+}
+
 func scaleRow[T posenc.Element](x []T, factor float32) {
-	switch x := any(x).(type) {
-	case []float32:
-		generic.ScaleF32(x, factor)
-	case []posenc.Float16:
-		generic.ScaleF16(testkit.Words(x), factor)
-	case []posenc.BFloat16:
-		generic.ScaleBF16(testkit.Words(x), factor)
-	}
+	widely(x, func(x []float32) { generic.ScaleF32(x, factor) })
 }
 
 func mustNorm(weight []float32, epsilon float32, unitOffset bool) *posenc.RMSNorm {

@@ -11,9 +11,7 @@ var _ = testkit.Register(testkit.Case{Function: "PermuteWeights",
 	Call: func(a *testkit.Arguments) testkit.Call {
 		return []func(*testkit.Arguments) testkit.Call{permuteCall[float32], permuteCall[uint16], permuteCall[byte], permuteCall[[3]byte], permuteCall[[34]byte], permuteNothingCall}[a.Below(6)](a)
 	},
-	Digests: func(add testkit.AddDigest) {
-		add.Types("PermuteWeights", digestPermute[float32], digestPermute[posenc.Float16], digestPermute[posenc.BFloat16])
-	},
+	Digests: ofTypes("PermuteWeights", digestPermute[float32], digestPermute[posenc.Float16], digestPermute[posenc.BFloat16]),
 })
 
 // permutationOf returns one that mostly fits.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -39,19 +38,6 @@ func rotaryDim(p posenc.Permutation) int {
 func rowSize(p posenc.Permutation) int { return max(p.RowSize, 1) }
 
 func sizeOf(p posenc.Permutation) int { return p.Heads * p.HeadDim * rowSize(p) }
-
-// elementsFrom returns n elements of any bits, NaNs of every kind among them.
-func elementsFrom[T any](r *rand.Rand, n int, of func(bits uint32) T) []T {
-	s := make([]T, n)
-	for i := range s {
-		bits := r.Uint32()
-		if r.IntN(8) == 0 {
-			bits = 0x7f800000 | bits&0x807fffff
-		}
-		s[i] = of(bits)
-	}
-	return s
-}
 
 // swapAxes is reshape(a, b, c, d).transpose(1, 2) of numpy, flat again.
 func swapAxes[T any](x []T, a, b, c, d int) []T {
@@ -88,28 +74,6 @@ func permuted[T any](x []T, p posenc.Permutation) []T {
 		copy(y[at:], rows)
 	}
 	return y
-}
-
-// The formulas above on whole weights, as the converters apply them: K by its
-// own number of heads.
-func TestPermuteWeightsLlama(t *testing.T) {
-	const queryHeads, keyHeads, headDim, features = 6, 2, 16, 9
-	r := rand.New(rand.NewPCG(41, 1))
-	for _, heads := range []int{queryHeads, keyHeads} {
-		meta := elementsFrom(r, heads*headDim*features, func(b uint32) uint32 { return b })
-		p := posenc.Permutation{Heads: heads, HeadDim: headDim, RowSize: features, Layout: posenc.InterleavedToHalfSplit}
-		huggingFace := make([]uint32, len(meta))
-		testkit.NoError(t, posenc.PermuteWeights(huggingFace, meta, p))
-		if want := swapAxes(meta, heads, headDim/2, 2, features); !slices.Equal(huggingFace, want) {
-			t.Errorf("%d heads for Hugging Face: got %v, want %v", heads, huggingFace, want)
-		}
-		p.Layout = posenc.HalfSplitToInterleaved
-		gguf := make([]uint32, len(meta))
-		testkit.NoError(t, posenc.PermuteWeights(gguf, huggingFace, p))
-		if want := swapAxes(huggingFace, heads, 2, headDim/2, features); !slices.Equal(gguf, want) || !slices.Equal(gguf, meta) {
-			t.Errorf("%d heads for llama.cpp: got %v, want %v", heads, gguf, want)
-		}
-	}
 }
 
 // Permuted rows make permuted heads, and these rotate in the other layout to what the heads
@@ -163,24 +127,15 @@ func TestPermuteWeightsErrors(t *testing.T) {
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Layout: toHalfSplit}), posenc.ErrLength, "posenc.PermuteWeights: src has 96 elements, want 24 for 3 heads of 8 rows of 1")
 	fails(posenc.PermuteWeights(memory[:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}), posenc.ErrLength, "posenc.PermuteWeights: dst has 97 elements, want 96")
 	fails(posenc.PermuteWeights(memory[1:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}), posenc.ErrOverlap, "posenc.PermuteWeights: dst is sharing some elements with src")
-	// Neighbours do not overlap.
 	p := posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}
-	if err := posenc.PermuteWeights(memory[96:192], x, p); err != nil {
-		t.Error(err)
-	}
+	none := make([]struct{}, math.MaxInt/4*2) // elements without a size are as many as an int counts
+	testkit.NoError(t, posenc.PermuteWeights(memory[96:192], x, p), posenc.PermuteWeights(none, none, posenc.Permutation{Heads: math.MaxInt / 4, HeadDim: 2, Layout: toHalfSplit}))
 }
 
-// Elements without a size are as many as an int counts, and nothing is to be done.
-func TestPermuteWeightsOfNoSize(t *testing.T) {
-	p := posenc.Permutation{Heads: math.MaxInt / 4, HeadDim: 2, Layout: posenc.InterleavedToHalfSplit}
-	weights := make([]struct{}, math.MaxInt/4*2)
-	if err := posenc.PermuteWeights(weights, weights, p); err != nil {
-		t.Error(err)
-	}
-}
-
-// A key projection of Meta's Llama, for an engine that rotates HalfSplit. Rows
-// are numbered by their place in the file.
+// A key projection of Meta's Llama, for an engine that rotates HalfSplit. Rows are numbered by their
+// place in the file. Then the queries of multi-head latent attention (DeepSeek V3): the rotated rows
+// are the last of every head. In the model nope is 128 and rope 64; the one key, rows of
+// kv_a_proj_with_mqa, is a head whose Offset is 512.
 func ExamplePermuteWeights() {
 	const keyHeads, headDim, features = 2, 6, 3
 	weight := make([]float32, keyHeads*headDim*features)
@@ -196,33 +151,18 @@ func ExamplePermuteWeights() {
 	for i := 0; i < len(weight); i += headDim * features {
 		fmt.Println(weight[i : i+headDim*features])
 	}
-	// Output:
-	// [0 0 0 2 2 2 4 4 4 1 1 1 3 3 3 5 5 5]
-	// [6 6 6 8 8 8 10 10 10 7 7 7 9 9 9 11 11 11]
-}
 
-// Multi-head latent attention (DeepSeek V3): the rotated rows of the queries are
-// the last of every head, and those of the one key follow its latent rows. In
-// the model nope is 128, rope 64 and lora 512.
-func ExamplePermuteWeights_latentAttention() {
-	const heads, nope, rope, lora = 2, 2, 4, 3
+	const heads, nope, rope = 2, 2, 4
 	queries := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11} // rows of q_b_proj, of one element
-	key := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6}                      // rows of kv_a_proj_with_mqa
-	err := posenc.PermuteWeights(queries, queries, posenc.Permutation{
+	err = posenc.PermuteWeights(queries, queries, posenc.Permutation{
 		Heads: heads, HeadDim: nope + rope, RotaryDim: rope, Offset: nope, Layout: posenc.InterleavedToHalfSplit,
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = posenc.PermuteWeights(key, key, posenc.Permutation{
-		Heads: 1, HeadDim: lora + rope, RotaryDim: rope, Offset: lora, Layout: posenc.InterleavedToHalfSplit,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
 	fmt.Println(queries)
-	fmt.Println(key)
 	// Output:
+	// [0 0 0 2 2 2 4 4 4 1 1 1 3 3 3 5 5 5]
+	// [6 6 6 8 8 8 10 10 10 7 7 7 9 9 9 11 11 11]
 	// [0 1 2 4 3 5 6 7 8 10 9 11]
-	// [0 1 2 3 5 4 6]
 }

@@ -88,13 +88,13 @@ var (
 			return posenc.SequentialPositions(positions[:], -3)
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "RaggedPositions", Call: raggedCall, Digests: raggedDigests,
+	_ = testkit.Register(testkit.Case{Function: "RaggedPositions", Call: raggedCall, Digests: digestOf("RaggedPositions", digestRagged),
 		OnStack: func() error {
 			var positions [8]int32
 			return posenc.RaggedPositions(positions[:], []int32{0, 3, 8}, []int32{5, -2})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "DualChunk.KeyPositions", Digests: keyPositionsDigests,
+	_ = testkit.Register(testkit.Case{Function: "DualChunk.KeyPositions", Digests: digestOf("DualChunk.KeyPositions", digestKeyPositions),
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return dualChunkCall(a, 0, posenc.DualChunk.KeyPositions)
 		},
@@ -103,7 +103,7 @@ var (
 			return posenc.DualChunk{ChunkSize: 8, LocalSize: 3}.KeyPositions(p[:], p[:])
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "DualChunk.QueryPositions", Digests: queryPositionsDigests, Times: 4,
+	_ = testkit.Register(testkit.Case{Function: "DualChunk.QueryPositions", Digests: digestOf("DualChunk.QueryPositions", digestQueryPositions), Times: 4,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			which := posenc.DualChunkQuery(a.Number(0, 4))
 			return dualChunkCall(a, which, func(d posenc.DualChunk, results, positions []int32) error {
@@ -226,34 +226,28 @@ func dualChunkCall(a *testkit.Arguments, which posenc.DualChunkQuery, fill func(
 	}
 }
 
-func raggedDigests(add testkit.AddDigest) {
-	add("RaggedPositions", func(d *testkit.Digest) {
-		for _, offsets := range [][]int32{nil, {7, -3, math.MaxInt32 - 40}} {
-			positions := make([]int32, 60)
-			d.Must(posenc.RaggedPositions(positions, []int32{0, 20, 20, 60}, offsets))
-			d.Add(positions)
-		}
-	})
+func digestRagged(d *testkit.Digest) {
+	for _, offsets := range [][]int32{nil, {7, -3, math.MaxInt32 - 40}} {
+		positions := make([]int32, 60)
+		d.Must(posenc.RaggedPositions(positions, []int32{0, 20, 20, 60}, offsets))
+		d.Add(positions)
+	}
 }
 
 var digestDualChunk = posenc.DualChunk{ChunkSize: 100, LocalSize: 30}
 
-func keyPositionsDigests(add testkit.AddDigest) {
-	add("DualChunk.KeyPositions", func(d *testkit.Digest) {
-		positions := d.Indices(50, 1000)
-		keys := make([]int32, len(positions))
-		d.Must(digestDualChunk.KeyPositions(keys, positions))
-		d.Add(keys)
-	})
+func digestKeyPositions(d *testkit.Digest) {
+	positions := d.Indices(50, 1000)
+	keys := make([]int32, len(positions))
+	d.Must(digestDualChunk.KeyPositions(keys, positions))
+	d.Add(keys)
 }
 
-func queryPositionsDigests(add testkit.AddDigest) {
-	add("DualChunk.QueryPositions", func(d *testkit.Digest) {
-		for _, which := range []posenc.DualChunkQuery{posenc.IntraChunk, posenc.SuccessiveChunk, posenc.InterChunk, posenc.SuccessiveChunkUnbound, posenc.InterChunkUnbound} {
-			positions := d.Indices(50, 1000)
-			queries := make([]int32, len(positions))
-			d.Must(digestDualChunk.QueryPositions(queries, positions, which))
-			d.Add(queries)
-		}
-	})
+func digestQueryPositions(d *testkit.Digest) {
+	for _, which := range []posenc.DualChunkQuery{posenc.IntraChunk, posenc.SuccessiveChunk, posenc.InterChunk, posenc.SuccessiveChunkUnbound, posenc.InterChunkUnbound} {
+		positions := d.Indices(50, 1000)
+		queries := make([]int32, len(positions))
+		d.Must(digestDualChunk.QueryPositions(queries, positions, which))
+		d.Add(queries)
+	}
 }

@@ -12,10 +12,8 @@ import (
 
 var (
 	_ = testkit.Register(testkit.Case{Function: "Dequantize", Times: 2,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return oneOf(a, dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],
-				dequantizeCall[posenc.Float16, posenc.Q8_0], dequantizeCall[posenc.BFloat16, int8], dequantizeCall[posenc.Float16, posenc.E4M3], dequantizeCall[posenc.BFloat16, posenc.E5M2])
-		},
+		Call: oneOf(dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],
+			dequantizeCall[posenc.Float16, posenc.Q8_0], dequantizeCall[posenc.BFloat16, int8], dequantizeCall[posenc.Float16, posenc.E4M3], dequantizeCall[posenc.BFloat16, posenc.E5M2]),
 		OnStack: func() error {
 			var values [2 * 64]float32
 			var blocks [2 * 2]posenc.Q8_0
@@ -40,8 +38,17 @@ var (
 )
 
 // oneOf makes the call that the bytes choose.
-func oneOf(a *testkit.Arguments, calls ...func(*testkit.Arguments) testkit.Call) testkit.Call {
-	return calls[a.Below(len(calls))](a)
+func oneOf(calls ...func(*testkit.Arguments) testkit.Call) func(*testkit.Arguments) testkit.Call {
+	return func(a *testkit.Arguments) testkit.Call { return calls[a.Below(len(calls))](a) }
+}
+
+// digestOf adds one digest, ofTypes one for each type of elements.
+func digestOf(name string, f func(*testkit.Digest)) func(testkit.AddDigest) {
+	return func(add testkit.AddDigest) { add(name, f) }
+}
+
+func ofTypes(name string, float32s, float16s, bfloat16s func(*testkit.Digest)) func(testkit.AddDigest) {
+	return func(add testkit.AddDigest) { add.Types(name, float32s, float16s, bfloat16s) }
 }
 
 // formatOf says of a type of numbers how many elements of a head are one of it, and
@@ -71,11 +78,14 @@ func hadamardOf(a *testkit.Arguments, block int) (hadamard, unit int) {
 func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, block int, scales bool) (v posenc.QuantizedView[D]) {
 	units := dim / block
 	if scales && (!a.Any() || a.Below(4) > 0) { // strides are multiples of heads
+		if a.Any() { // numbers may be far too large to be counted up to
+			tokens = min(testkit.Small(tokens), 64)
+		}
 		v.View = testkit.RandomShape[D](a.R, tokens, heads, 1, testkit.Apart)
 		v.TokenStride, v.HeadStride, v.SequenceStride = v.TokenStride*units, v.HeadStride*units, v.SequenceStride*units
 		shape := v.View
-		if a.Any() { // numbers may be far too large to be counted up to
-			tokens, shape.Heads = testkit.Small(tokens), min(testkit.Small(heads), 64)
+		if a.Any() {
+			shape.Heads = min(testkit.Small(heads), 64)
 		}
 		v.Data = testkit.Slice[D](a, testkit.ReachOf(&shape, tokens, units))
 	} else {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/cmplx"
 	"slices"
 	"testing"
 	"unsafe"
@@ -28,7 +27,7 @@ func cacheFor[D posenc.Quantized](tokens, heads, dim, hadamard int, scale float3
 // heads than such a kernel takes at once.
 func TestRotateIntoQuantizedIsRotateThenConvert(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+		for _, layout := range testkit.Layouts {
 			for dim := 32; dim <= 544; dim += 32 {
 				for _, tokens := range []int{1, 3} {
 					rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, dim, 0)
@@ -155,151 +154,39 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 	}
 }
 
-// quantizedErrors are the root mean square errors, relative to those of the numbers, that
-// docs/quantized.md gives for keys of normal random numbers: of storing them, and of one
-// shift of what is stored, sqrt(n) times as much of n.
-var quantizedErrors = []struct {
-	name          string
-	stored, shift float64
-	store         func(t *testing.T, rotary *posenc.Rotary, keys []float32, hadamard int) (values []float32, shift func(deltas []int32) []float32)
-}{
-	{"Q8_0", 0.0051, 0.0051, storeKeys[posenc.Q8_0](0)},
-	{"int8", 0.0060, 0.0060, storeKeys[int8](0)},
-	{"E4M3 with scales", 0.026, 0.026, storeKeys[posenc.E4M3](0)},
-	{"E4M3", 0.026, 0.026, storeKeys[posenc.E4M3](1)},
-	{"E5M2", 0.053, 0.053, storeKeys[posenc.E5M2](1)},
-}
-
-const quantizedTokens, quantizedHeads, quantizedDim = 200, 2, 128
-
-// storeKeys stores keys at position 0, and returns what is read back, and what shifts them.
-func storeKeys[D posenc.Quantized](scale float32) func(*testing.T, *posenc.Rotary, []float32, int) ([]float32, func([]int32) []float32) {
-	return func(t *testing.T, rotary *posenc.Rotary, keys []float32, hadamard int) ([]float32, func([]int32) []float32) {
-		cache := cacheFor[D](quantizedTokens, quantizedHeads, quantizedDim, hadamard, scale)
-		read := func() []float32 {
-			values := make([]float32, len(keys))
-			testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: values, Heads: quantizedHeads}, cache, posenc.DequantizeOptions{Tokens: quantizedTokens, HeadDim: quantizedDim}))
-			return values
-		}
-		testkit.NoError(t, posenc.RotateIntoQuantized(rotary.At(make([]int32, quantizedTokens)), nil, posenc.IntoQuantized[D, float32]{Dst: cache, Src: posenc.View[float32]{Data: keys, Heads: quantizedHeads}}))
-		return read(), func(deltas []int32) []float32 {
-			testkit.NoError(t, posenc.ShiftQuantized(rotary, deltas, cache))
-			return read()
-		}
-	}
-}
-
-// What is stored is near the keys, and what is shifted near the rotation of what was
-// stored: by the errors that are documented, which other keys change by a few percent.
-func TestQuantizedErrors(t *testing.T) {
-	r := testkit.NewRand(120)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim, Layout: posenc.HalfSplit, AttentionFactor: 1})
-	keys, deltas := make([]float32, quantizedTokens*quantizedHeads*quantizedDim), make([]int32, quantizedTokens)
-	for i := range keys {
-		keys[i] = float32(r.NormFloat64())
-	}
-	randomDeltas := func() []int32 {
-		for i := range deltas {
-			deltas[i] = int32(1 + r.IntN(4096))
-		}
-		return deltas
-	}
-	check := func(what string, got, want []float32, least, documented float64) {
-		t.Helper()
-		errors, squares := 0.0, 0.0
-		for i, w := range want {
-			errors += math.Pow(float64(got[i])-float64(w), 2)
-			squares += float64(w) * float64(w)
-		}
-		if e := math.Sqrt(errors / squares); e < least*documented || e > 1.1*documented {
-			t.Errorf("%s: the error is %.3g, documented %.3g", what, e, documented)
-		}
-	}
-	for _, format := range quantizedErrors {
-		for _, hadamard := range []int{0, 32, 128} {
-			values, shift := format.store(t, rotary, keys, hadamard)
-			check(format.name+" stored", values, keys, 0.9, format.stored)
-			const shifts = 10
-			want, shifted := values, values
-			for n := range shifts {
-				want = rotatedBy(randomDeltas(), want)
-				shifted = shift(deltas)
-				if n == 0 {
-					check(format.name+" shifted", shifted, want, 0.9, format.shift)
-				}
-			}
-			check(format.name+" shifted ten times", shifted, want, 0.8, format.shift*math.Sqrt(shifts))
-		}
-	}
-}
-
-// rotatedBy returns keys rotated by the angles of deltas.
-func rotatedBy(deltas []int32, keys []float32) []float32 {
-	rotated := make([]float32, len(keys))
-	for head := range len(keys) / quantizedDim {
-		token, at := head/quantizedHeads, head*quantizedDim
-		for i, pair := range pairsOf(posenc.HalfSplit, keys[at:][:quantizedDim]) {
-			pair *= cmplx.Exp(complex(0, float64(deltas[token])*math.Pow(10000, -2*float64(i)/quantizedDim)))
-			rotated[at+i], rotated[at+i+quantizedDim/2] = float32(real(pair)), float32(imag(pair))
-		}
-	}
-	return rotated
-}
-
-// A head of zeros is stored and shifted as zeros, and one whose delta is 0 keeps its bits.
-func TestQuantizedZeros(t *testing.T) {
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim, Layout: posenc.HalfSplit})
-	for _, format := range quantizedErrors {
-		for _, hadamard := range []int{0, 64} {
-			keys := make([]float32, quantizedTokens*quantizedHeads*quantizedDim)
-			values, shift := format.store(t, rotary, keys, hadamard)
-			for _, x := range append(values, shift(testkit.Sequence(quantizedTokens))...) {
-				if x != 0 {
-					t.Fatalf("%s: a zero became %v", format.name, x)
-				}
-			}
-			r := testkit.NewRand(121)
-			for i := range keys {
-				keys[i] = float32(r.NormFloat64())
-			}
-			values, shift = format.store(t, rotary, keys, hadamard)
-			if !slices.Equal(values, shift(make([]int32, quantizedTokens))) {
-				t.Errorf("%s: a shift by 0 changed numbers", format.name)
-			}
-		}
-	}
-}
-
-// Two caches of one call overlap exactly when heads of theirs do up to the end of the last
-// page that is written, however many tokens their pages have. What is right once is right
-// again: the views do not change.
+// Two caches of one call overlap exactly when heads of theirs share a byte, up to the end of the
+// last page that is written, however many tokens their pages have, and wherever their blocks begin. What
+// is right once is right again: the views do not change.
 func TestQuantizedPagesOverlap(t *testing.T) {
 	r := testkit.NewRand(123)
-	const dim = 32 // a block
-	rotary, memory := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}), make([]posenc.Q8_0, 40)
+	const dim, block, most = 32, 34, 40 // elements and bytes of a block, blocks
+	rotary, memory := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}), make([]byte, block*most)
 	type heads = posenc.IntoQuantized[posenc.Q8_0, float32]
 	slots := make([]int32, 2)
 	random := func() (x heads, start int) {
-		start, x.Dst.Heads = r.IntN(30), 1+r.IntN(2)
+		first := r.IntN(most - 1)
+		start, x.Dst.Heads = first*block+testkit.OneOf(r, []int{0, 0, 1, 17, 33}), 1+r.IntN(2)
 		x.Dst.TokenStride, x.Dst.HeadStride = r.IntN(5), r.IntN(5)
 		if r.IntN(2) == 0 {
 			x.Dst.SequenceTokens, x.Dst.SequenceStride = 1+r.IntN(4), 1+r.IntN(10)
 		}
-		x.Dst.Data = memory[start:][:1+r.IntN(40-start)]
+		x.Dst.Data = testkit.Must(posenc.FromBytes[posenc.Q8_0](memory[start:][:block*(1+r.IntN(most-1-first))]))
 		x.Src = posenc.View[float32]{Data: make([]float32, len(slots)*x.Dst.Heads*dim), Heads: x.Dst.Heads}
 		return x, start
 	}
-	touched := func(x *heads, start int) map[int]bool {
-		blocks, tokens := map[int]bool{}, int(max(slots[0], slots[1]))+1
+	touched := func(x *heads, start int) (bytes [block * most]bool) {
+		tokens := int(max(slots[0], slots[1])) + 1
 		if n := x.Dst.SequenceTokens; n > 0 {
 			tokens = (tokens + n - 1) / n * n
 		}
 		for token := range tokens {
 			for h := range x.Dst.Heads {
-				blocks[start+testkit.RowAt(&x.Dst.View, token, h, 1)] = true
+				for i := range block {
+					bytes[start+block*testkit.RowAt(&x.Dst.View, token, h, 1)+i] = true
+				}
 			}
 		}
-		return blocks
+		return bytes
 	}
 	for found, tried := map[bool]int{}, 0; tried < testkit.Rounds(20000); {
 		slots[0], slots[1] = int32(r.IntN(6)), int32(r.IntN(6))
@@ -310,9 +197,9 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 			continue
 		}
 		tried++
-		want, blocks := false, touched(&b, startB)
-		for at := range touched(&a, startA) {
-			want = want || blocks[at]
+		want, inA, inB := false, touched(&a, startA), touched(&b, startB)
+		for at := range inA {
+			want = want || inA[at] && inB[at]
 		}
 		xs := []heads{a, b}
 		if err := posenc.RotateIntoQuantizedKV(rotary.At([]int32{1, 2}), slots, xs[0], xs[1]); errors.Is(err, posenc.ErrOverlap) != want {
@@ -327,62 +214,29 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 	}
 }
 
-// Caches of one memory, whose blocks alternate, may not share a byte of a block, and may lie
-// any number of bytes apart.
-func TestQuantizedCachesOfOneMemory(t *testing.T) {
-	memory := make([]byte, 34*9)
-	cache := func(at int) posenc.QuantizedView[posenc.Q8_0] {
-		return posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: testkit.Must(posenc.FromBytes[posenc.Q8_0](memory[at:][:(len(memory)-at)/34*34])), Heads: 1, TokenStride: 2}}
-	}
-	rope, deltas := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit}), []int32{1, 2, 3}
-	heads := posenc.View[float32]{Data: testkit.GoldenInputs(0, 3*32), Heads: 1}
-	for at, apart := range map[int]bool{0: false, 1: false, 33: false, 34: true, 35: false, 51: false, 67: false, 68: false, 102: true} {
-		clear(memory)
-		stored := posenc.RotateIntoQuantizedKV(rope.At(deltas), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(0), Src: heads}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: cache(at), Src: heads})
-		shifted := posenc.ShiftQuantized(rope, deltas, cache(at), cache(0))
-		for _, err := range []error{stored, shifted} {
-			if (err == nil) != apart || !apart && !errors.Is(err, posenc.ErrOverlap) {
-				t.Errorf("%d bytes apart: %v", at, err)
-			}
-		}
-		if empty := !slices.ContainsFunc(memory, func(b byte) bool { return b != 0 }); empty == apart {
-			t.Errorf("%d bytes apart: written %t", at, !empty)
-		}
-	}
-}
-
 // wordsOf returns the memory of s as elements of another type.
 func wordsOf[T, E any](s []E) []T {
 	memory := testkit.BytesOf(s)
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(*new(T))))
 }
 
-// A norm of all heads, of as many as there may be, gives what Normalize gives before or after
-// Rotate: scratch memory holds a whole token.
+// A norm of all heads, of as many as there may be, gives what RotateFused gives before or after the
+// rotation: scratch memory holds a whole token.
 func TestRotateIntoQuantizedWholeTokens(t *testing.T) {
 	const dim = 128
 	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	for _, heads := range []int{1, 8, 9, 16, 17, 32, 33, 64, 128} {
 		norm := mustNorm(testkit.GoldenInputs(1, heads*dim), 1e-6, true)
 		for tokens := 1; tokens <= 2; tokens++ {
-			positions, x := testkit.Sequence(tokens), testkit.GoldenInputs(0, tokens*heads*dim)
-			for _, after := range []bool{false, true} {
-				src := posenc.View[float32]{Data: slices.Clone(x), Heads: heads}
-				got := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src}
-				steps := []func() error{
-					func() error { return posenc.Normalize(norm, tokens, posenc.View[float32]{Data: src.Data, Heads: 1}) },
-					func() error { return posenc.Rotate(rope.At(positions), src) },
-				}
-				if got.Norm = norm; after {
-					slices.Reverse(steps)
-					got.Norm, got.RotatedNorm = nil, norm
-				}
-				testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), nil, got))
-				testkit.NoError(t, errors.Join(steps[0](), steps[1]()))
+			for _, norms := range [][2]*posenc.RMSNorm{{norm, nil}, {nil, norm}} {
+				angles, src := rope.At(testkit.Sequence(tokens)), posenc.View[float32]{Data: testkit.GoldenInputs(0, tokens*heads*dim), Heads: heads}
+				got := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src, Norm: norms[0], RotatedNorm: norms[1]}
 				want := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src}
-				testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, want))
+				testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, got),
+					posenc.RotateFused(angles, posenc.FusedView[float32]{View: src, Norm: norms[0], RotatedNorm: norms[1]}),
+					posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, want))
 				if !slices.Equal(got.Dst.Data, want.Dst.Data) || !testkit.SameBits(got.Dst.Scales, want.Dst.Scales) {
-					t.Errorf("%d tokens of %d heads, norm after the rotation %t: not the numbers of single steps", tokens, heads, after)
+					t.Errorf("%d tokens of %d heads, norm after the rotation %t: not the numbers of single steps", tokens, heads, norms[0] == nil)
 				}
 			}
 		}
@@ -392,18 +246,6 @@ func TestRotateIntoQuantizedWholeTokens(t *testing.T) {
 // shapeOf is all of a view but its memory.
 func shapeOf[D posenc.Quantized](v posenc.QuantizedView[D]) [5]int {
 	return [5]int{v.Heads, v.TokenStride, v.HeadStride, v.SequenceTokens, v.SequenceStride}
-}
-
-// With the least and the largest InverseScale zeros are read back as zeros.
-func TestQuantizedScaleLimits(t *testing.T) {
-	for _, scale := range []float32{0x1p-126, 0x1p126} {
-		got := []float32{1, 1}
-		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E4M3](1, 1, 2, 0, scale), posenc.DequantizeOptions{Tokens: 1, HeadDim: 2}))
-		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E5M2](1, 1, 2, 0, scale), posenc.DequantizeOptions{Tokens: 1, HeadDim: 2}))
-		if got[0] != 0 || got[1] != 0 {
-			t.Errorf("InverseScale %g: zeros became %v", scale, got)
-		}
-	}
 }
 
 func TestQuantizedArguments(t *testing.T) {
@@ -490,6 +332,14 @@ func TestQuantizedArguments(t *testing.T) {
 		v.InverseScale = scale
 		fails(posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src}), posenc.ErrConfig, fmt.Sprintf("x.Dst.InverseScale is %v, want a number from 2^-126 to 2^126, or Scales: ", scale))
 		fails(posenc.Dequantize(src, cacheFor[posenc.E5M2](2, 2, dim, 0, scale), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim}), posenc.ErrConfig, fmt.Sprintf("src.InverseScale is %v, want a number from 2^-126 to 2^126: ", scale))
+	}
+
+	for _, scale := range []float32{0x1p-126, 0x1p126} {
+		got := []float32{1, 1}
+		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E4M3](1, 1, 2, 0, scale), posenc.DequantizeOptions{Tokens: 1, HeadDim: 2}))
+		if got[0] != 0 || got[1] != 0 {
+			t.Errorf("InverseScale %g: zeros became %v", scale, got)
+		}
 	}
 
 	keys, values := blocks{Dst: q8, Src: src}, bytes{Dst: cacheFor[int8](2, 2, dim, 0, 0), Src: src}

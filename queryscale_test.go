@@ -2,6 +2,8 @@ package posenc_test
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -9,6 +11,175 @@ import (
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
+
+var (
+	_ = testkit.Register(testkit.Case{Function: "QueryScales", Call: queryScalesCall, Digests: queryScalesDigests, Times: 16,
+		OnStack: func() error {
+			var scales [3]float32
+			return posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "LogQueryScales", Call: logQueryScalesCall, Digests: logQueryScalesDigests, Times: 16,
+		OnStack: func() error {
+			var scales [3]float32
+			return posenc.LogQueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.LogQueryScaling{Scale: 0.1, Bias: 1})
+		},
+	})
+)
+
+// scalesCall is a call that writes a factor for each position, which is to be at least 0 with
+// that offset.
+func scalesCall(a *testkit.Arguments, positions []int32, offset int, write func(scales []float32, positions []int32) error, right func() bool, factor func(p int32) float32) testkit.Call {
+	scales := testkit.Output[float32](a, len(positions))
+	return testkit.Call{
+		Run: func() error { return write(scales, positions) },
+		Right: func() bool {
+			return len(scales) == len(positions) && right() && !slices.ContainsFunc(positions, func(p int32) bool { return int64(p)+int64(offset) < 0 })
+		},
+		Want: func() {
+			for t, p := range positions {
+				scales[t] = factor(p)
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
+				return write(x[0], testkit.Pick(positions, tokens))
+			})
+		},
+	}
+}
+
+// scaledPositions are positions of any size, and whether numbers are to be hard.
+func scaledPositions(a *testkit.Arguments) (positions []int32, hard bool) {
+	positions = a.Positions(a.Tokens())
+	hard = !a.Any() && !a.Ordinary() && len(positions) > 0 && len(positions) < 20 && a.Below(4) > 0
+	for i, p := range positions {
+		if !a.Any() {
+			positions[i] = p & math.MaxInt32
+		}
+		if hard {
+			positions[i] >>= a.R.IntN(31)
+		}
+	}
+	return positions, hard
+}
+
+// middle returns the middle between two float32 from 1 to 2.
+func middle(r *rand.Rand) float64 {
+	low := 1 + float32(r.Float64())
+	return (float64(low) + float64(math.Nextafter32(low, 3))) / 2
+}
+
+func queryScalesCall(a *testkit.Arguments) testkit.Call {
+	positions, hard := scaledPositions(a)
+	s := posenc.QueryScaling{Beta: a.Real(0.1), Length: a.Number(1, 9), Offset: a.Number(0, 9), Rule: posenc.QueryScaleRule(a.Number(0, 2))}
+	if hard {
+		s = hardQueryScaling(a.R, positions)
+	}
+	call := scalesCall(a, positions, s.Offset, func(scales []float32, positions []int32) error { return posenc.QueryScales(scales, positions, s) },
+		func() bool {
+			return s.Rule <= posenc.PowerOfRatio && s.Beta >= 0 && (s.Beta <= 0.5 || s.Beta <= 0x1p100 && s.Rule != posenc.PowerOfRatio) &&
+				(s.Rule == posenc.FlooredLog || int64(s.Length) <= 1<<31) && s.Length >= 1 && s.Offset >= 0 && s.Offset <= math.MaxInt32
+		},
+		func(p int32) float32 { return queryScalePlain(p, s) })
+	if hard {
+		call.Allocates = 1 << 20
+	}
+	return call
+}
+
+// hardQueryScaling returns one of any rule, and sets the first position: often the factor is next to
+// the middle between two float32, which float64 cannot decide, or a power that is rational.
+func hardQueryScaling(r *rand.Rand, positions []int32) posenc.QueryScaling {
+	if r.IntN(4) == 0 {
+		s := testkit.OneOf(r, []posenc.QueryScaling{
+			{Beta: 0.1, Length: 8192, Offset: 1}, {Beta: 0.1, Length: 16384}, {Beta: 1, Length: 1, Offset: math.MaxInt32},
+			{Beta: 0x1p100, Length: 3}, {Beta: math.SmallestNonzeroFloat64, Length: 1}, {Length: 1},
+			{Beta: 1 << 31, Length: 3 << 28, Offset: 1, Rule: posenc.ClampedLog}, // logarithms of nearly equal numbers
+		})
+		positions[0] = int32(testkit.OneOf(r, []int{-s.Offset, s.Length - 2 + r.IntN(20), math.MaxInt32}))
+		positions[0] = max(positions[0], int32(-s.Offset))
+		return s
+	}
+	s := posenc.QueryScaling{Beta: r.Float64() / 2, Length: 1 + r.IntN(1<<r.IntN(16)), Offset: r.IntN(2), Rule: posenc.QueryScaleRule(r.IntN(3))}
+	if s.Rule == posenc.FlooredLog && r.IntN(2) == 0 {
+		s.Beta, s.Offset = math.Exp(10*r.NormFloat64()), r.IntN(1<<r.IntN(31))
+	}
+	k, n := ratioOf(positions[0], s)
+	switch ratio := float64(k) / float64(n); {
+	case s.Rule == posenc.PowerOfRatio && r.IntN(8) == 0: // ((a/b)^2)^(1/2)
+		a, b := 1+r.IntN(1000), 1+r.IntN(30)
+		s.Beta, s.Length, s.Offset, positions[0] = 0.5, b*b, 0, int32(a*a+2*a*b)
+	case ratio > 1.01: // the Beta that comes closest to a middle
+		beta := (middle(r) - 1) / math.Log(ratio)
+		if s.Rule == posenc.PowerOfRatio {
+			beta = math.Log(middle(r)) / math.Log(ratio)
+		}
+		s.Beta = min(s.Beta, beta)
+	}
+	return s
+}
+
+// queryScalePlain is the factor of a position. Go's logarithm is good to one ulp; next to
+// the middle between two float32 that does not do.
+func queryScalePlain(p int32, s posenc.QueryScaling) float32 {
+	k, n := ratioOf(p, s)
+	v := 1 + s.Beta*math.Log(float64(k)/float64(n))
+	margin := (s.Beta + v) * 0x1p-50
+	if s.Rule == posenc.PowerOfRatio {
+		v = math.Pow(float64(k)/float64(n), s.Beta)
+		margin = v * 0x1p-44
+	}
+	if low, high := float32(v-margin), float32(v+margin); low == high {
+		return low
+	}
+	return queryScaleAt300Bits(k, n, s)
+}
+
+// ratioOf returns the ratio k/n of which a rule takes the logarithm or a power.
+func ratioOf(p int32, s posenc.QueryScaling) (k, n uint64) {
+	k, n = uint64(int64(p)+int64(s.Offset)), uint64(s.Length)
+	switch s.Rule {
+	case posenc.FlooredLog:
+		return 1 + k/n, 1
+	case posenc.ClampedLog:
+		return max(k, n), n
+	}
+	return k + n, n
+}
+
+func logQueryScalesCall(a *testkit.Arguments) testkit.Call {
+	positions, hard := scaledPositions(a)
+	s := posenc.LogQueryScaling{Scale: a.Real(0.1), Bias: a.Real(1)}
+	if a.Yes() {
+		s.Scale = -s.Scale
+	}
+	if hard {
+		s.Scale, s.Bias = a.R.NormFloat64(), a.R.NormFloat64()
+		product := s.Scale * math.Log(float64(positions[0])+1)
+		switch a.R.IntN(4) {
+		case 0: // the sum is far below its terms
+			s.Bias = 0 - product
+		case 1:
+			s.Bias = middle(a.R) - product
+		case 2:
+			s = testkit.OneOf(a.R, []posenc.LogQueryScaling{{Scale: 0, Bias: 1.1}, {Scale: -0x1p100, Bias: 0x1p100}, {Scale: 0x1p-200, Bias: 0x1.000001p0}, {Scale: 1, Bias: 0}})
+		}
+	}
+	call := scalesCall(a, positions, 0, func(scales []float32, positions []int32) error { return posenc.LogQueryScales(scales, positions, s) },
+		func() bool { return math.Abs(s.Scale) <= 0x1p100 && math.Abs(s.Bias) <= 0x1p100 },
+		func(p int32) float32 {
+			v, m := s.Bias+s.Scale*math.Log(float64(p)+1), math.Abs(s.Scale)*0x1p-46+math.Abs(s.Bias)*0x1p-50
+			if low := float32(v - m); low == float32(v+m) && low != 0 {
+				return low
+			}
+			return logQueryScaleAt300Bits(uint64(p)+1, s.Scale, s.Bias)
+		})
+	if hard {
+		call.Allocates = 16 << 20
+	}
+	return call
+}
 
 // queryScaleAt300Bits evaluates the formula with 300 bits; the logarithm is by
 // repeated square roots, unlike that of QueryScales.
@@ -30,90 +201,45 @@ func logQueryScaleAt300Bits(k uint64, scale, bias float64) float32 {
 	return f
 }
 
-// All rules: numbers of any size, those next to the middle between two float32, which float64
-// cannot decide, and powers that are rational.
-func TestQueryScales(t *testing.T) {
-	r := testkit.NewRand(79)
-	check := func(p int32, s posenc.QueryScaling) {
-		t.Helper()
-		var got [1]float32
-		testkit.NoError(t, posenc.QueryScales(got[:], []int32{p}, s))
-		k, n := ratioOf(p, s)
-		if want := queryScaleAt300Bits(k, n, s); got[0] != want {
-			t.Errorf("position %d, %+v: got %x, want %x", p, s, got[0], want)
-		}
-	}
-	for _, p := range []int32{0, 1, 8190, 8191, 8192, 16383, 16384, 1 << 20, math.MaxInt32} {
-		for _, s := range []posenc.QueryScaling{
-			{Beta: 0.1, Length: 8192, Offset: 1}, {Beta: 0.1, Length: 16384}, {Beta: 1, Length: 1, Offset: math.MaxInt32},
-			{Beta: 0x1p100, Length: 3}, {Beta: math.SmallestNonzeroFloat64, Length: 1}, {Length: 1},
-		} {
-			check(p, s)
-		}
-	}
-	check(-1, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
-	for p := int32(3 << 28); p < 3<<28+20; p++ { // logarithms of nearly equal numbers, whose difference is multiplied
-		check(p, posenc.QueryScaling{Beta: 1 << 31, Length: 3 << 28, Offset: 1, Rule: posenc.ClampedLog})
-	}
-	undecided := map[posenc.QueryScaleRule]int{}
-	for range testkit.Rounds(3000) {
-		s := posenc.QueryScaling{Beta: r.Float64() / 2, Length: 1 + r.IntN(1<<r.IntN(16)), Offset: r.IntN(2), Rule: posenc.QueryScaleRule(r.IntN(3))}
-		p := int32(r.Uint32()>>1) >> r.IntN(31)
-		if s.Rule == posenc.FlooredLog && r.IntN(2) == 0 {
-			s.Beta, s.Offset = math.Exp(10*r.NormFloat64()), r.IntN(1<<r.IntN(31))
-		}
-		k, n := ratioOf(p, s)
-		if ratio := float64(k) / float64(n); r.IntN(2) == 0 && ratio > 1.01 { // the Beta that comes closest to a middle
-			low := 1 + float32(r.Float64())
-			middle := (float64(low) + float64(math.Nextafter32(low, 3))) / 2
-			beta := (middle - 1) / math.Log(ratio)
-			if s.Rule == posenc.PowerOfRatio {
-				beta = math.Log(middle) / math.Log(ratio)
-			}
-			if beta < 0.5 {
-				s.Beta = beta
-				undecided[s.Rule]++
+func queryScalesDigests(add testkit.AddDigest) {
+	add("QueryScales", func(d *testkit.Digest) {
+		for _, beta := range []float64{0, 0.1, 0.46, 0x1p60} {
+			for _, length := range []int{1, 8192} {
+				positions := append([]int32{0, 1, 8190, 8191, 8192, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
+				scales := make([]float32, len(positions))
+				d.Must(posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: beta, Length: length, Offset: length % 2}))
+				d.Add(scales)
 			}
 		}
-		if s.Rule == posenc.PowerOfRatio && r.IntN(8) == 0 { // ((a/b)^2)^(1/2)
-			a, b := 1+r.IntN(1000), 1+r.IntN(30)
-			s.Beta, s.Length, s.Offset, p = 0.5, b*b, 0, int32(a*a+2*a*b)
+	})
+	for rule, name := range []string{posenc.ClampedLog: "ClampedLog", posenc.PowerOfRatio: "PowerOfRatio"} {
+		if name == "" {
+			continue
 		}
-		check(p, s)
-	}
-	if len(undecided) != 3 {
-		t.Errorf("numbers next to a middle: %v", undecided)
+		add("QueryScales/rule="+name, func(d *testkit.Digest) {
+			for _, beta := range []float64{0, 0.1, 0.46} {
+				for _, length := range []int{1, 2048} {
+					positions := append([]int32{0, 1, 2046, 2047, 2048, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
+					scales := make([]float32, len(positions))
+					d.Must(posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: beta, Length: length, Offset: 1, Rule: posenc.QueryScaleRule(rule)}))
+					d.Add(scales)
+				}
+			}
+		})
 	}
 }
 
-func TestLogQueryScales(t *testing.T) {
-	r := testkit.NewRand(133)
-	check := func(p int32, scale, bias float64) {
-		t.Helper()
-		var got [1]float32
-		testkit.NoError(t, posenc.LogQueryScales(got[:], []int32{p}, posenc.LogQueryScaling{Scale: scale, Bias: bias}))
-		if want := logQueryScaleAt300Bits(uint64(p)+1, scale, bias); got[0] != want {
-			t.Fatalf("position %d, scale %x, bias %x: got %x, want %x", p, scale, bias, got[0], want)
+func logQueryScalesDigests(add testkit.AddDigest) {
+	add("LogQueryScales", func(d *testkit.Digest) {
+		for _, scale := range []float64{0, 0.1, -0.3, 0x1p-160} {
+			for _, bias := range []float64{0, 1, -2.5} {
+				positions := append([]int32{0, 1, 2, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
+				scales := make([]float32, len(positions))
+				d.Must(posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias}))
+				d.Add(scales)
+			}
 		}
-	}
-	for _, p := range []int32{0, 1, math.MaxInt32} {
-		check(p, 0, 1.1)
-		check(p, -0x1p100, 0x1p100)
-		check(p, 0x1p-200, 0x1.000001p0) // next to a middle
-		check(p, 1, 0)
-	}
-	for range testkit.Rounds(2000) {
-		p := int32(r.Uint32()>>1) >> r.IntN(31)
-		scale, bias := r.NormFloat64(), r.NormFloat64()
-		switch r.IntN(3) {
-		case 0: // the sum is far below its terms
-			bias = -scale * math.Log(float64(p)+1)
-		case 1: // next to a middle
-			low := 1 + float32(r.Float64())
-			bias = (float64(low)+float64(math.Nextafter32(low, 3)))/2 - scale*math.Log(float64(p)+1)
-		}
-		check(p, scale, bias)
-	}
+	})
 }
 
 // Factors of transformers' own code: Beam's compute_attention_scaling, Inkling's tau and

@@ -106,9 +106,9 @@ func convertPlain[D, S posenc.Element](x S) D {
 	return testkit.Narrow[D](testkit.Widen(x))
 }
 
-// plainTables returns the rows of positions [axes][tokens], without decay: each entry is
-// generic's for the position that the axis of its pair gives.
-func plainTables[P int32 | float32](cfg posenc.RotaryConfig, positions []P) (cos, sin []float32) {
+// plainTables returns the rows of positions [axes][tokens], without decay: each entry is the one
+// of the position that the axis of its pair gives.
+func plainTables[P int32 | float32](cfg posenc.RotaryConfig, positions []P, entry func(rounding frequency.Rounding, p, w float64) (cos, sin float32)) (cos, sin []float32) {
 	invFreq, scaling, axes := testkit.FrequenciesOf(cfg), float32(cfg.AttentionFactor), cfg.Axes
 	if scaling == 0 {
 		scaling = 1
@@ -116,16 +116,40 @@ func plainTables[P int32 | float32](cfg posenc.RotaryConfig, positions []P) (cos
 	if axes == nil {
 		axes = make([]uint8, len(invFreq))
 	}
-	n, tokens := len(axes), len(positions)/(int(slices.Max(axes))+1)
-	cos, sin = make([]float32, tokens*n), make([]float32, tokens*n)
+	tokens := len(positions) / (int(slices.Max(axes)) + 1)
 	for token := range tokens {
 		for j, axis := range axes {
-			p, at := positions[int(axis)*tokens+token], token*n+j
-			if cfg.Rounding == frequency.Float32 {
-				generic.CosSinFloat32(cos[at:], sin[at:], []float32{float32(invFreq[j])}, float32(p), scaling, scaling)
-			} else {
-				generic.CosSinExactAt(cos[at:], sin[at:], float64(p), invFreq[j:j+1], scaling, scaling)
-			}
+			c, s := entry(cfg.Rounding, float64(positions[int(axis)*tokens+token]), invFreq[j])
+			cos, sin = append(cos, c*scaling), append(sin, s*scaling)
+		}
+	}
+	return cos, sin
+}
+
+// byGeneric is an entry as package generic computes it.
+func byGeneric(rounding frequency.Rounding, p, w float64) (cos, sin float32) {
+	var c, s [1]float32
+	if rounding == frequency.Float32 {
+		generic.CosSinFloat32(c[:], s[:], []float32{float32(w)}, float32(p), 1, 1)
+	} else {
+		generic.CosSinExactAt(c[:], s[:], p, []float64{w}, 1, 1)
+	}
+	return c[0], s[0]
+}
+
+// byReals is an entry as it is defined, at a few hundred bits by math/big.
+func byReals(rounding frequency.Rounding, p, w float64) (cos, sin float32) {
+	angle := exhaustive.NewReal().Mul(exhaustive.RealOf(p), exhaustive.RealOf(w))
+	if rounding == frequency.Float32 {
+		angle.SetFloat64(float64(float32(p) * float32(w)))
+	}
+	realCos, realSin := exhaustive.RealCosSin(angle)
+	cos, _ = realCos.Float32()
+	sin, _ = realSin.Float32()
+	if sin == 0 { // math/big loses its sign; a real angle of 0 has none
+		sin = 0
+		if angle.Signbit() && (angle.Sign() != 0 || rounding == frequency.Float32) {
+			sin = float32(math.Copysign(0, -1))
 		}
 	}
 	return cos, sin
@@ -139,46 +163,6 @@ func rotateViewsPlain[T posenc.Element](p plain, xs []posenc.View[T], tokens int
 	for i := range xs {
 		rotatePlain(&p, xs[i].Data, &xs[i], nil, xs[i].Data, &xs[i], tokens, false, make([]bool, len(xs[i].Data)))
 	}
-}
-
-// realTables returns the tables that cfg defines for positions [axes][tokens], taken at
-// a few hundred bits by math/big.
-func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, sin []float32) {
-	dim, tokens, invFreq := plainOf(cfg).rotaryDim, len(positions)/axes, testkit.FrequenciesOf(cfg)
-	scaling := float32(cfg.AttentionFactor)
-	if scaling == 0 {
-		scaling = 1
-	}
-	decays := decaysOf(cfg.XPos, dim)
-	for token := range tokens {
-		for i, w := range invFreq {
-			axis := 0
-			if cfg.Axes != nil {
-				axis = int(cfg.Axes[i])
-			}
-			p := positions[axis*tokens+token]
-			angle := exhaustive.NewReal().Mul(exhaustive.RealOf(p), exhaustive.RealOf(w))
-			if cfg.Rounding == frequency.Float32 {
-				angle.SetFloat64(float64(float32(p) * float32(w)))
-			}
-			realCos, realSin := exhaustive.RealCosSin(angle)
-			c, _ := realCos.Float32()
-			s, _ := realSin.Float32()
-			if s == 0 { // math/big loses its sign; a real angle of 0 has none
-				s = 0
-				if angle.Signbit() && (angle.Sign() != 0 || cfg.Rounding == frequency.Float32) {
-					s = float32(math.Copysign(0, -1))
-				}
-			}
-			c, s = float32(c*scaling), float32(s*scaling)
-			if cfg.XPos != nil {
-				factor := decays(i, p)
-				c, s = c*factor, s*factor
-			}
-			cos, sin = append(cos, c), append(sin, s)
-		}
-	}
-	return cos, sin
 }
 
 // decaysOf returns what gives the factor of a pair at a position.

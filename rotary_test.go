@@ -56,16 +56,6 @@ func TestNewRotaryErrors(t *testing.T) {
 	}
 }
 
-// What Config returns is the caller's to change.
-func TestConfigIsCopied(t *testing.T) {
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
-	cfg := r.Config()
-	cfg.InvFreq[0], cfg.XPos.Center = 7, 7
-	if again := r.Config(); again.InvFreq[0] != 1 || again.XPos.Center != 0 {
-		t.Errorf("got %v and %+v", again.InvFreq, again.XPos)
-	}
-}
-
 // The largest frequencies and positions that are allowed are those whose
 // angles generic takes.
 func TestLastPosition(t *testing.T) {

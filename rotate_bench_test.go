@@ -3,13 +3,31 @@ package posenc_test
 import (
 	"fmt"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/measure"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
 )
+
+// measured returns a Rotary of Llama 3's base.
+func measured(dim int, layout posenc.Layout) *posenc.Rotary {
+	return testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout, Base: 500000})
+}
+
+// ones returns heads of ones that start on a cache line.
+func ones[T posenc.Element](tokens, heads, dim int) posenc.View[T] {
+	n := tokens * heads * dim
+	data := unsafe.Slice((*T)(unsafe.Pointer(&testkit.Aligned(n)[0])), n) // room for float32
+	for i := range data {
+		data[i] = testkit.Narrow[T](1)
+	}
+	return posenc.View[T]{Data: data, Heads: heads}
+}
 
 // BenchmarkRotate measures whole calls: rows made on the fly, Q and K rotated.
 func BenchmarkRotate(b *testing.B) {
@@ -19,15 +37,11 @@ func BenchmarkRotate(b *testing.B) {
 		{512, 32, 8, 128},  // prefill
 		{4096, 32, 8, 128}, // long prefill
 	} {
-		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
-			name := fmt.Sprintf("layout=%s/tokens=%d/heads=%d+%d/dim=%d/dtype=f32",
-				layoutName(layout), shape.tokens, shape.heads, shape.keyHeads, shape.dim)
-			b.Run(name, func(b *testing.B) {
+		for _, layout := range testkit.Layouts {
+			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=%d+%d/dim=%d/dtype=f32", layout, shape.tokens, shape.heads, shape.keyHeads, shape.dim), func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: shape.dim, Layout: layout, Base: 500000})
-					positions := testkit.Sequence(shape.tokens)
-					q := posenc.View[float32]{Data: testkit.Aligned(shape.tokens * shape.heads * shape.dim), Heads: shape.heads}
-					k := posenc.View[float32]{Data: testkit.Aligned(shape.tokens * shape.keyHeads * shape.dim), Heads: shape.keyHeads}
+					r, positions := measured(shape.dim, layout), testkit.Sequence(shape.tokens)
+					q, k := ones[float32](shape.tokens, shape.heads, shape.dim), ones[float32](shape.tokens, shape.keyHeads, shape.dim)
 					b.SetBytes(int64(4 * (len(q.Data) + len(k.Data))))
 					b.ReportAllocs()
 					for b.Loop() {
@@ -39,42 +53,27 @@ func BenchmarkRotate(b *testing.B) {
 	}
 }
 
-func layoutName(l posenc.Layout) string {
-	if l == posenc.HalfSplit {
-		return "half"
-	}
-	return "interleaved"
+// BenchmarkRotate16 reports float16 and bfloat16 as a share of the speed of float32, in elements,
+// in the caches (64 KB), and of scaling as many bytes in place, in memory (128 MB).
+func BenchmarkRotate16(b *testing.B) {
+	b.Run("dtype=f16", benchmarkRotate16[posenc.Float16])
+	b.Run("dtype=bf16", benchmarkRotate16[posenc.BFloat16])
 }
 
-// BenchmarkRotate16 reports float16 and bfloat16 as a share of the speed of
-// float32, in elements, in the caches, and of scaling as many bytes in place, in
-// memory.
-func BenchmarkRotate16(b *testing.B) {
-	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
-		for _, tokens := range []int{8, 16384} { // 64 KB and 128 MB
-			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layoutName(layout), tokens), func(b *testing.B) {
+func benchmarkRotate16[T posenc.Element](b *testing.B) {
+	for _, layout := range testkit.Layouts {
+		for _, tokens := range []int{8, 16384} {
+			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layout, tokens), func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
-					rows := testkit.Must(r.Rows(testkit.Sequence(tokens)))
-					n := tokens * 32 * 128
-					half, brain := aligned16(n, oneFloat16), aligned16(n, oneBFloat16)
-					run16 := map[string]func(){
-						"f16":  func() { posenc.Rotate(rows.All(), posenc.View[posenc.Float16]{Data: half, Heads: 32}) },
-						"bf16": func() { posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: brain, Heads: 32}) },
+					rows := testkit.Must(measured(128, layout).Rows(testkit.Sequence(tokens)))
+					x := ones[T](tokens, 32, 128)
+					work := func() { posenc.Rotate(rows.All(), x) }
+					if tokens == 8 {
+						y := ones[float32](tokens, 32, 128)
+						measure.Against(b, "of-float32", work, func() { posenc.Rotate(rows.All(), y) })
+						return
 					}
-					for _, dtype := range []string{"f16", "bf16"} {
-						if tokens == 8 {
-							x := testkit.Aligned(n)
-							b.Run("dtype="+dtype+"/against=float32", func(b *testing.B) {
-								measure.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
-							})
-							continue
-						}
-						x := testkit.Aligned(n / 2)
-						b.Run("dtype="+dtype+"/against=scale", func(b *testing.B) {
-							measure.Against(b, "of-scale", run16[dtype], measure.Over(x, "scale", dispatch.Implementation())...)
-						})
-					}
+					measure.Against(b, "of-scale", work, measure.Over(testkit.Aligned(len(x.Data)/2), "scale", dispatch.Implementation())...)
 				})
 			})
 		}
@@ -84,23 +83,20 @@ func BenchmarkRotate16(b *testing.B) {
 // BenchmarkRotateByAxes reports M-RoPE over an image of 16 x 32 patches as a share of
 // the speed of plain rotation: Qwen2-VL 7B.
 func BenchmarkRotateByAxes(b *testing.B) {
-	const tokens, height, width = 512, 16, 32
-	sectioned := testkit.Must(frequency.Sections(16, 24, 24))
-	interleaved := testkit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: 24, Height: 20, Width: 20}))
+	const tokens, width = 512, 32
 	image := make([]int32, 3*tokens)
 	for t := range tokens {
 		image[t], image[tokens+t], image[2*tokens+t] = 100, int32(100+t/width), int32(100+t%width)
 	}
-	for _, maps := range []struct {
-		name string
-		axes []uint8
-	}{{"sections", sectioned}, {"interleaved", interleaved}} {
-		b.Run("map="+maps.name, func(b *testing.B) {
+	for name, axes := range map[string][]uint8{
+		"sections":    testkit.Must(frequency.Sections(16, 24, 24)),
+		"interleaved": testkit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: 24, Height: 20, Width: 20})),
+	} {
+		b.Run("map="+name, func(b *testing.B) {
 			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6, Axes: maps.axes})
-				plain := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6})
-				positions := testkit.Sequence(tokens)
-				q, k := posenc.View[float32]{Data: testkit.Aligned(tokens * 28 * 128), Heads: 28}, posenc.View[float32]{Data: testkit.Aligned(tokens * 4 * 128), Heads: 4}
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6, Axes: axes})
+				plain, positions := measured(128, posenc.HalfSplit), testkit.Sequence(tokens)
+				q, k := ones[float32](tokens, 28, 128), ones[float32](tokens, 4, 128)
 				measure.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
 			})
 		})
@@ -111,10 +107,89 @@ func BenchmarkRotateByAxes(b *testing.B) {
 // decoding with rows made on the fly.
 func BenchmarkRotateByRows(b *testing.B) {
 	testkit.BenchmarkEach(b, func(b *testing.B) {
-		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000})
-		position := []int32{4321}
+		r, position := measured(128, posenc.HalfSplit), []int32{4321}
 		rows := testkit.Must(r.Rows(position))
-		q, k := posenc.View[float32]{Data: testkit.Aligned(32 * 128), Heads: 32}, posenc.View[float32]{Data: testkit.Aligned(8 * 128), Heads: 8}
+		q, k := ones[float32](1, 32, 128), ones[float32](1, 8, 128)
 		measure.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
 	})
+}
+
+// BenchmarkFusedAgainstSteps reports RotateFused against Normalize and Rotate one
+// after another: above 1, fused is faster.
+func BenchmarkFusedAgainstSteps(b *testing.B) {
+	b.Run("dtype=f32", benchmarkFusedAgainstSteps[float32])
+	b.Run("dtype=f16", benchmarkFusedAgainstSteps[posenc.Float16])
+	b.Run("dtype=bf16", benchmarkFusedAgainstSteps[posenc.BFloat16])
+}
+
+func benchmarkFusedAgainstSteps[T posenc.Element](b *testing.B) {
+	const heads, dim = 32, 128
+	for _, tokens := range []int{1, 512, 4096} { // decode, prefill, long prefill
+		b.Run(fmt.Sprintf("tokens=%d/heads=%d/dim=%d", tokens, heads, dim), func(b *testing.B) {
+			testkit.BenchmarkEach(b, func(b *testing.B) {
+				r, positions := measured(dim, posenc.HalfSplit), testkit.Sequence(tokens)
+				norm, x := mustNorm(testkit.Aligned(dim), 1e-6, false), ones[T](tokens, heads, dim)
+				measure.Against(b, "x-steps",
+					func() { posenc.RotateFused(r.At(positions), posenc.FusedView[T]{View: x, Norm: norm}) },
+					func() {
+						posenc.Normalize(norm, tokens, x)
+						posenc.Rotate(r.At(positions), x)
+					})
+			})
+		})
+	}
+}
+
+// BenchmarkRotateInto reports rotating into a cache against rotating and then
+// copying, 8 MB and more of keys.
+func BenchmarkRotateInto(b *testing.B) {
+	for _, tokens := range []int{2048, 16384} {
+		b.Run(fmt.Sprintf("tokens=%d/heads=8/dim=128", tokens), func(b *testing.B) {
+			testkit.BenchmarkEach(b, func(b *testing.B) {
+				r, positions := measured(128, posenc.HalfSplit), testkit.Sequence(tokens)
+				key, dst, half := ones[float32](tokens, 8, 128), ones[float32](tokens, 8, 128), ones[posenc.Float16](tokens, 8, 128)
+				b.Run("to=f32", func(b *testing.B) {
+					measure.Against(b, "x-rotate-and-copy",
+						func() { posenc.RotateInto(r.At(positions), dst, nil, key) },
+						func() { posenc.Rotate(r.At(positions), key); copy(dst.Data, key.Data) })
+				})
+				b.Run("to=f16", func(b *testing.B) {
+					y, x := (*view.View[posenc.Float16])(&half).Operand(kernels.KindFloat16, 128), (*view.View[float32])(&key).Operand(kernels.KindFloat32, 128)
+					measure.Against(b, "x-rotate-and-convert",
+						func() { posenc.RotateInto(r.At(positions), half, nil, key) },
+						func() { posenc.Rotate(r.At(positions), key); view.Convert(&y, &x, 0, 0, len(key.Data)) })
+				})
+			})
+		})
+	}
+}
+
+// BenchmarkShift reports shifting cached keys by one delta as a share of the
+// speed of rotating them.
+func BenchmarkShift(b *testing.B) {
+	testkit.BenchmarkEach(b, func(b *testing.B) {
+		r, positions, key := measured(128, posenc.HalfSplit), testkit.Sequence(2048), ones[float32](2048, 8, 128)
+		deltas := make([]int32, len(positions))
+		testkit.CountFrom(deltas, -256, 0)
+		measure.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
+	})
+}
+
+// BenchmarkCosSin measures tables, for each kind of angle.
+func BenchmarkCosSin(b *testing.B) {
+	for _, rows := range []int{1, 4096, 131072} {
+		for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+			b.Run(fmt.Sprintf("angles=%v/rows=%d/pairs=64", rounding, rows), func(b *testing.B) {
+				testkit.BenchmarkEach(b, func(b *testing.B) {
+					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, Rounding: rounding})
+					positions, cos, sin := testkit.Sequence(rows), testkit.Aligned(rows*64), testkit.Aligned(rows*64)
+					b.SetBytes(int64(8 * len(cos)))
+					b.ReportAllocs()
+					for b.Loop() {
+						r.CosSin(cos, sin, positions)
+					}
+				})
+			})
+		}
+	}
 }

@@ -12,24 +12,18 @@ import (
 
 var (
 	_ = testkit.Register(testkit.Case{Function: "Rotate", Times: 8, Digests: rotateDigests("Rotate", posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, rotateCall[float32], rotateCall[posenc.Float16], rotateCall[posenc.BFloat16])(a)
-		},
+		Call: oneOf(rotateCall[float32], rotateCall[posenc.Float16], rotateCall[posenc.BFloat16]),
 		OnStack: onStack(func(a posenc.Angles) error {
 			return errors.Join(decodeOnStack(), rotateOnStack[float32](a), rotateOnStack[posenc.Float16](a), rotateOnStack[posenc.BFloat16](a))
 		}),
 		Long: longInPlace(posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "RotateInverse", Times: 4, Digests: rotateDigests("RotateInverse", posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, rotateInverseCall[float32], rotateInverseCall[posenc.Float16], rotateInverseCall[posenc.BFloat16])(a)
-		},
+		Call: oneOf(rotateInverseCall[float32], rotateInverseCall[posenc.Float16], rotateInverseCall[posenc.BFloat16]),
 		Long: longInPlace(posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "Shift", Times: 4, Digests: shiftDigests,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16])(a)
-		},
+		Call: oneOf(shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16]),
 		OnStack: func() error {
 			var k [3 * 2 * 16]posenc.Float16
 			return errors.Join(posenc.Shift(stackRotary(), []int32{1, 2, 3}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}), posenc.Shift(stackRotary(), []int32{-9, -9, -9}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}))
@@ -86,10 +80,10 @@ func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	xs := testkit.OutputViews[T](a, tokens, dim)
 	return testkit.Call{
 		Run:   func() error { return posenc.Shift(r.Rotary, deltas, xs...) },
-		Right: func() bool { return r.right(deltas) && r.cfg.XPos == nil && viewsRight(xs, tokens, dim) },
+		Right: func() bool { return takes(&r, deltas) && r.cfg.XPos == nil && viewsRight(xs, tokens, dim) },
 		Want: func() {
 			cfg := shiftOf(r.cfg)
-			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, deltas)), xs, tokens)
+			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, deltas, byGeneric)), xs, tokens)
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
 			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
@@ -201,30 +195,20 @@ func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) 
 // width; of both heads, and some of the tokens.
 var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
 	const dim = 16
-	check := func(err error) {
-		if err != nil {
-			panic(err)
-		}
-	}
+	entries := testkit.RandomElements[posenc.Float16](testkit.NewRand(130), 20*dim)
 	for _, layout := range allLayouts {
 		cfg := posenc.RotaryConfig{HeadDim: dim, RotaryDim: dim - 4, Offset: 2, Layout: layout}
-		r, err := posenc.NewRotary(cfg)
-		check(err)
-		axes := cfg
-		axes.Axes = []uint8{0, 1, 2, 0, 0, 1}
-		several, err := posenc.NewRotary(axes)
-		check(err)
-		rows, err := r.Rows(make([]int32, 20))
-		check(err)
+		r := testkit.MustRotary(cfg)
+		cfg.Axes = []uint8{0, 1, 2, 0, 0, 1}
+		several := testkit.MustRotary(cfg)
+		rows := testkit.Must(r.Rows(make([]int32, 20)))
 		narrow := posenc.RowsConfig{HeadDim: dim, RotaryDim: dim - 4, Offset: 2, Layout: layout}
-		entries := testkit.RandomElements[posenc.Float16](testkit.NewRand(130), 20*dim)
-		full, err := posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries[:20*(dim-4)], Sin: entries[:20*(dim-4)], FullWidth: true})
-		check(err)
-		half, err := posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries, Sin: entries, Stride: dim})
-		check(err)
+		packed := posenc.Table[posenc.Float16]{Cos: entries[:20*(dim-4)], Sin: entries[:20*(dim-4)]}
+		half := testkit.Must(posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries, Sin: entries, Stride: dim}))
 		narrow.Heads = 2
-		each, err := posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries[:20*(dim-4)], Sin: entries[:20*(dim-4)]})
-		check(err)
+		each := testkit.Must(posenc.NewRows(narrow, packed))
+		narrow.Heads, packed.FullWidth = 0, true
+		full := testkit.Must(posenc.NewRows(narrow, packed))
 		positions := []int32{5, 6, 1}
 		list = append(list, r.AtFractional([]float32{0.5, 6, -1}), several.AtFractional(make([]float32, 9)), rows.AtSome([]int32{-1, 5, -1}), each.AtSome([]int32{-1, 5, 6}), each.At(positions), r.At(positions), r.At([]int32{7, 7, 7}), several.At([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
 	}
@@ -238,7 +222,7 @@ func modelOnStack(headDim int) *posenc.Rotary {
 	if r, ok := stackModels.Load(headDim); ok {
 		return r.(*posenc.Rotary)
 	}
-	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit}))
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	stackModels.Store(headDim, r)
 	return r
 }
@@ -279,14 +263,11 @@ func rotateOnStack[T posenc.Element](a posenc.Angles) error {
 // them.
 func eachLong(f func(a posenc.Angles, tokens, heads, dim int) error) (err error) {
 	const width, most = 1<<17 + 24, 2048
-	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+	for _, layout := range testkit.Layouts {
 		for _, shape := range []struct{ tokens, heads, dim, rotary int }{
 			{1, 1, width, most}, {2, 1, width, 64}, {2, 3, width, 1024}, {1, 100, most, most}, {1, 3000, 128, 128}, {20, 300, 128, 64}, {300, 32, 128, 128},
 		} {
-			r, wrong := posenc.NewRotary(posenc.RotaryConfig{HeadDim: shape.dim, RotaryDim: shape.rotary, Layout: layout})
-			if wrong != nil {
-				return wrong
-			}
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: shape.dim, RotaryDim: shape.rotary, Layout: layout})
 			err = errors.Join(err, f(r.At(testkit.Sequence(shape.tokens)), shape.tokens, shape.heads, shape.dim))
 		}
 	}
@@ -307,6 +288,6 @@ func longInPlace(float32s func(posenc.Angles, ...posenc.View[float32]) error, fl
 }
 
 func longShift() error {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit})
-	return errors.Join(err, posenc.Shift(r, testkit.Sequence(300), longView[posenc.BFloat16](300, 2, 2048)), posenc.Shift(r, []int32{1}, longView[float32](1, 100, 2048)))
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit})
+	return errors.Join(posenc.Shift(r, testkit.Sequence(300), longView[posenc.BFloat16](300, 2, 2048)), posenc.Shift(r, []int32{1}, longView[float32](1, 100, 2048)))
 }

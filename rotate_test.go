@@ -68,6 +68,12 @@ func TestRotateErrors(t *testing.T) {
 	positions := []int32{5, 6, 7}
 	good := posenc.View[float32]{Data: memory[400:448], Heads: 2}
 	packed := func(n, heads int) V { return V{Data: memory[:n], Heads: heads} }
+	six, sequences := []int32{1, 2, 3, 4, 5, 6}, V{Data: memory[:96], Heads: 2, TokenStride: dim, HeadStride: 3 * dim, SequenceTokens: 3, SequenceStride: 6 * dim}
+	change := func(f func(v *V)) V {
+		v := sequences
+		f(&v)
+		return v
+	}
 	for function, rotate := range map[string]func(posenc.Angles, ...V) error{"Rotate": posenc.Rotate[float32], "RotateInverse": posenc.RotateInverse[float32]} {
 		t.Run("function="+function, func(t *testing.T) {
 			fails := testkit.Failures(t, memory)
@@ -97,6 +103,25 @@ func TestRotateErrors(t *testing.T) {
 			fails(rotate(rotary.At(positions), good, packed(24, 1), good), posenc.ErrOverlap, "xs[2]", "xs[0]")
 			fails(rotate(rotary.At(positions), packed(48, 2), V{Data: memory[47:71], Heads: 1}), posenc.ErrOverlap, "xs[1]")
 			fails(rotate(rotary.At(positions), strided(memory[:200], 2, 48, 0), strided(memory[15:200], 1, 48, 0)), posenc.ErrOverlap, "xs[1]")
+			fails(rotate(rotary.At(six), change(func(v *V) { v.SequenceStride = 0 })), posenc.ErrShape, "xs[0].SequenceTokens is 3, want 0 where SequenceStride is 0")
+			fails(rotate(rotary.At(six), change(func(v *V) { v.SequenceTokens = 0 })), posenc.ErrShape, "xs[0].SequenceTokens is 0, want at least 1 where SequenceStride is 48")
+			fails(rotate(rotary.At(six), change(func(v *V) { v.SequenceStride = -48 })), posenc.ErrShape, "xs[0].SequenceStride is -48")
+			fails(rotate(rotary.At(six), change(func(v *V) { v.SequenceTokens = 4 })), posenc.ErrShape, "xs[0].SequenceTokens is 4, want a divisor of the number of tokens, 6")
+			fails(rotate(rotary.At(six), change(func(v *V) { v.Data = memory[:95] })), posenc.ErrLength, "xs[0].Data has 95 elements, want at least 96 for 6 tokens of 2 heads of 8 at SequenceStride 48, TokenStride 8 and HeadStride 24")
+			fails(rotate(rotary.At(six), change(func(v *V) { v.SequenceStride = math.MaxInt })), posenc.ErrLength, "xs[0].Data has 96 elements")
+			fails(rotate(rotary.At(six), change(func(v *V) { v.SequenceStride = 47 })), posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 24 and 2 sequences at SequenceStride 47")
+			fails(rotate(rotary.At(six), V{Data: memory[:47], Heads: 1}), posenc.ErrLength, "xs[0].Data has 47 elements, want 48 for 6 tokens of 1 head of 8")
+			fails(rotate(rotary.At(six), V{Data: memory, Heads: 2, TokenStride: 8}), posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 8; HeadStride is 0, set it too if")
+			fails(rotate(rotary.At(six), V{Data: memory[:200], Heads: 2, HeadStride: 48}), posenc.ErrOverlap, "xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 48; TokenStride is 0, set it too")
+			fails(rotate(rotary.At(six), V{Data: memory[:100], Heads: 2, TokenStride: 17, HeadStride: 8}), posenc.ErrLength, "xs[0].Data has 100 elements, want at least 101 for 6 tokens of 2 heads of 8 at TokenStride 17 and HeadStride 8")
+			fails(rotate(rotary.At(six), V{Data: memory, Heads: 1, TokenStride: 7}), posenc.ErrOverlap, "xs[0].TokenStride is 7, want heads of 8 that do not overlap, with 1 head at HeadStride 8: overlapping")
+			fails(rotate(rotary.At(six), V{Data: memory, Heads: 2, TokenStride: 8, HeadStride: 4}), posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 4: overlapping")
+			fails(rotate(rotary.At(six), V{Data: memory, Heads: 2, SequenceTokens: 3, SequenceStride: 47}), posenc.ErrOverlap, "xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 8 and 2 sequences at SequenceStride 47: overlapping")
+			fails(rotate(rotary.At(six), change(func(v *V) { v.Data, v.SequenceStride = memory, 100 }), V{Data: memory[48:], Heads: 1, TokenStride: 53}), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]")
+			fails(rotate(rotary.At(nil), change(func(v *V) { v.SequenceTokens = 0 })), posenc.ErrShape, "xs[0].SequenceTokens is 0")
+			testkit.NoError(t, rotate(rotary.At(nil), change(func(v *V) { v.Data = nil })), rotate(rotary.At(six), sequences), rotate(rotary.At(six), change(func(v *V) { v.Data = memory })),
+				rotate(rotary.At(six), change(func(v *V) { v.Data, v.SequenceStride = memory, 100 }), V{Data: memory[48:], Heads: 1, TokenStride: dim}), // between
+				rotate(rotary.At(six), change(func(v *V) { v.HeadStride, v.SequenceTokens, v.SequenceStride = 48, 6, 1 })))
 		})
 	}
 }

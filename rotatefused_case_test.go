@@ -15,14 +15,12 @@ var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: l
 		if testkit.Bochs { // each step would go on from ties rounded up
 			float16s = fusedCall[posenc.BFloat16]
 		}
-		return testkit.OfType(a, fusedCall[float32], float16s, fusedCall[posenc.BFloat16])(a)
+		return oneOf(fusedCall[float32], float16s, fusedCall[posenc.BFloat16])(a)
 	},
 	OnStack: onStack(func(a posenc.Angles) error {
 		return errors.Join(fusedOnStack[float32](a), fusedOnStack[posenc.Float16](a))
 	}),
-	Digests: func(add testkit.AddDigest) {
-		add.Types("RotateFused", digestFused[float32], digestFused[posenc.Float16], digestFused[posenc.BFloat16])
-	},
+	Digests: ofTypes("RotateFused", digestFused[float32], digestFused[posenc.Float16], digestFused[posenc.BFloat16]),
 })
 
 func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
@@ -117,17 +115,9 @@ func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[
 	return true
 }
 
-var stackNorm = sync.OnceValue(func() *posenc.RMSNorm {
-	return testkit.Must(posenc.NewRMSNorm(make([]float32, 8), posenc.RMSNormConfig{Epsilon: 1}))
-})
-
-// stackNorms are norms of a head and of both heads.
-var stackNorms = sync.OnceValue(func() (norms [2]*posenc.RMSNorm) {
-	for i := range norms {
-		norm := testkit.Must(posenc.NewRMSNorm(make([]float32, 16*(i+1)), posenc.RMSNormConfig{Epsilon: 1}))
-		norms[i] = norm
-	}
-	return norms
+// stackNorms are norms of half a head, of a head and of two heads.
+var stackNorms = sync.OnceValue(func() [3]*posenc.RMSNorm {
+	return [3]*posenc.RMSNorm{mustNorm(make([]float32, 8), 1, false), mustNorm(make([]float32, 16), 1, false), mustNorm(make([]float32, 32), 1, false)}
 })
 
 func fusedOnStack[T posenc.Element](a posenc.Angles) error {
@@ -135,19 +125,12 @@ func fusedOnStack[T posenc.Element](a posenc.Angles) error {
 	factors := [3]float32{1, 2, 3}
 	norms := stackNorms()
 	return posenc.RotateFused(a,
-		posenc.FusedView[T]{View: posenc.View[T]{Data: q[:], Heads: 2}, Norm: norms[1], QueryScales: factors[:]},
-		posenc.FusedView[T]{View: posenc.View[T]{Data: k[:], Heads: 2}, Norm: norms[0]})
+		posenc.FusedView[T]{View: posenc.View[T]{Data: q[:], Heads: 2}, Norm: norms[2], QueryScales: factors[:]},
+		posenc.FusedView[T]{View: posenc.View[T]{Data: k[:], Heads: 2}, Norm: norms[1]})
 }
 
-func longRotateFused() error {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit})
-	if err != nil {
-		return err
-	}
-	norm, err := posenc.NewRMSNorm(make([]float32, 128), posenc.RMSNormConfig{Epsilon: 1e-6})
-	if err != nil {
-		return err
-	}
+func longRotateFused() (err error) {
+	r, norm := modelOnStack(128), mustNorm(make([]float32, 128), 1e-6, false)
 	for _, heads := range []int{1, 3000} {
 		x := longView[float32](20, heads, 128)
 		err = errors.Join(err,

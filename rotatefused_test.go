@@ -16,7 +16,6 @@ func TestRotateFusedErrors(t *testing.T) {
 	positions := []int32{3, 4}
 	fails := testkit.Failures(t, memory)
 	fails(posenc.RotateFused[float32](posenc.Angles{}), posenc.ErrConfig, "posenc.RotateFused: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
-	fails(posenc.RotateFused((*posenc.Rotary)(nil).At(positions), F{View: x}), posenc.ErrConfig, "posenc.RotateFused: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: V{Data: memory[:15], Heads: 2}}), posenc.ErrLength, "posenc.RotateFused: xs[0].Data has 15 elements, want 16")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, Norm: &posenc.RMSNorm{}}), posenc.ErrConfig, "posenc.RotateFused: xs[0].Norm is zero, want nil or an RMSNorm from NewRMSNorm")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, Norm: norm6}), posenc.ErrShape, "posenc.RotateFused: xs[0].Norm has 6 elements, want HeadDim = 4 or Heads*HeadDim = 8")

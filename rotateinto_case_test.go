@@ -10,12 +10,9 @@ import (
 )
 
 var _ = testkit.Register(testkit.Case{Function: "RotateInto", Times: 8, NonTemporal: true, Digests: rotateIntoDigests, Long: longRotateInto,
-	Call: func(a *testkit.Arguments) testkit.Call {
-		return testkit.OfType(a,
-			testkit.OfType(a, rotateIntoCall[float32, float32], rotateIntoCall[float32, posenc.Float16], rotateIntoCall[float32, posenc.BFloat16]),
-			testkit.OfType(a, rotateIntoCall[posenc.Float16, float32], rotateIntoCall[posenc.Float16, posenc.Float16], rotateIntoCall[posenc.Float16, posenc.BFloat16]),
-			testkit.OfType(a, rotateIntoCall[posenc.BFloat16, float32], rotateIntoCall[posenc.BFloat16, posenc.Float16], rotateIntoCall[posenc.BFloat16, posenc.BFloat16]))(a)
-	},
+	Call: oneOf(rotateIntoCall[float32, float32], rotateIntoCall[float32, posenc.Float16], rotateIntoCall[float32, posenc.BFloat16],
+		rotateIntoCall[posenc.Float16, float32], rotateIntoCall[posenc.Float16, posenc.Float16], rotateIntoCall[posenc.Float16, posenc.BFloat16],
+		rotateIntoCall[posenc.BFloat16, float32], rotateIntoCall[posenc.BFloat16, posenc.Float16], rotateIntoCall[posenc.BFloat16, posenc.BFloat16]),
 	OnStack: onStack(func(a posenc.Angles) error {
 		return errors.Join(intoStack[float32, float32](a), intoStack[posenc.Float16, float32](a), intoStack[posenc.BFloat16, float32](a), intoStack[float32, posenc.Float16](a), intoStack[posenc.Float16, posenc.BFloat16](a))
 	}),

@@ -23,26 +23,31 @@ func TestRotateIntoNonTemporal(t *testing.T) {
 	t.Run("bfloat16 to float16", testRotateIntoNonTemporal[posenc.Float16, posenc.BFloat16])
 }
 
-// Sequences that begin between aligned vectors are written as others are.
+// Sequences that begin between aligned vectors are written as others are, and heads that lie apart,
+// each in aligned vectors.
 func TestRotateIntoNonTemporalSequences(t *testing.T) {
-	const heads, dim, sequence, batch, gap = 32, 128, 300, 2, 4
+	const heads, dim, sequence, batch = 32, 128, 300, 2
 	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	src, positions := testkit.RandomElements[float32](testkit.NewRand(62), batch*sequence*heads*dim), testkit.Sequence(batch*sequence)
+	positions := testkit.Sequence(batch * sequence)
+	src := posenc.View[float32]{Data: testkit.RandomElements[float32](testkit.NewRand(62), batch*sequence*heads*dim), Heads: heads}
 	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
-		dst := posenc.View[float32]{Data: make([]float32, len(src)+gap), Heads: heads, SequenceTokens: sequence, SequenceStride: sequence*heads*dim + gap}
-		testkit.NoError(t, posenc.RotateInto(r.At(positions), dst, nil, posenc.View[float32]{Data: src, Heads: heads}))
-		want := slices.Clone(src)
-		testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
-		half := len(src) / 2
-		if !testkit.SameBits(dst.Data[:half], want[:half]) || !testkit.SameBits(dst.Data[half+gap:], want[half:]) {
-			t.Error("other bits than those of Rotate")
-		}
-		const stride = dim + 8 // heads that lie apart, each in aligned vectors
-		apart := posenc.View[float32]{Data: make([]float32, len(src)/dim*stride), Heads: heads, HeadStride: stride, TokenStride: heads * stride}
-		testkit.NoError(t, posenc.RotateInto(r.At(positions), apart, nil, posenc.View[float32]{Data: src, Heads: heads}))
-		for h := range len(src) / dim {
-			if head := apart.Data[h*stride:][:stride]; !testkit.SameBits(head[:dim], want[h*dim:][:dim]) || !testkit.SameBits(head[dim:], make([]float32, stride-dim)) {
-				t.Fatalf("head %d: other bits than those of Rotate, or written behind it", h)
+		want := posenc.View[float32]{Data: slices.Clone(src.Data), Heads: heads}
+		testkit.NoError(t, posenc.Rotate(r.At(positions), want))
+		for _, dst := range []posenc.View[float32]{
+			{Heads: heads, SequenceTokens: sequence, SequenceStride: sequence*heads*dim + 4},
+			{Heads: heads, HeadStride: dim + 8, TokenStride: heads * (dim + 8)},
+		} {
+			dst.Data = make([]float32, testkit.ReachOf(&dst, len(positions), dim))
+			testkit.NoError(t, posenc.RotateInto(r.At(positions), dst, nil, src))
+			for i := range len(src.Data) / dim {
+				head := dst.Data[testkit.RowAt(&dst, i/heads, i%heads, dim):][:dim]
+				if !testkit.SameBits(head, want.Data[i*dim:][:dim]) {
+					t.Fatalf("HeadStride %d, head %d: other bits than those of Rotate", dst.HeadStride, i)
+				}
+				clear(head)
+			}
+			if slices.ContainsFunc(dst.Data, func(x float32) bool { return x != 0 }) {
+				t.Error("written between heads")
 			}
 		}
 	})

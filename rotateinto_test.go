@@ -31,7 +31,6 @@ func TestRotateIntoErrors(t *testing.T) {
 	const dim, tokens = 8, 3
 	source, data := make([]float32, 512), make([]float32, 512)
 	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
 	positions := []int32{5, 6, 7}
 	src, dst := V{Data: source[:48], Heads: 2}, V{Data: data[:48], Heads: 2}
 	blocks := func(n, sequenceTokens, sequenceStride int) V {
@@ -40,12 +39,8 @@ func TestRotateIntoErrors(t *testing.T) {
 	half := posenc.Float16s(make([]uint16, 4096))
 	fails := testkit.Failures(t, source, data)
 	fails(posenc.RotateInto(posenc.Angles{}, dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
-	fails(posenc.RotateInto((*posenc.Rotary)(nil).At(positions), dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
-	fails(posenc.RotateInto(new(posenc.Rows).All(), dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is from zero Rows")
-	fails(posenc.RotateInto(fast.At([]int32{0, 1024, 2}), dst, nil, src), posenc.ErrPosition, "posenc.RotateInto: positions[1] is 1024")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: dst.Data, Heads: dst.Heads, HeadStride: 8, SequenceTokens: 3}, []int32{0, 1, 2}, src), posenc.ErrShape, "posenc.RotateInto: dst.SequenceTokens is 3, want 0")
 	fails(posenc.RotateInto(rotary.At(positions), dst, []int32{0, 1}, src), posenc.ErrLength, "posenc.RotateInto: slots has 2 elements, want 3")
-	fails(posenc.RotateInto(rotary.At(positions), dst, []int32{0, 1, 2, 3}, src), posenc.ErrLength, "posenc.RotateInto: slots has 4 elements, want 3")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: data[:24], Heads: 1}, nil, src), posenc.ErrShape, "posenc.RotateInto: dst.Heads is 1, want 2 as in src")
 	fails(posenc.RotateInto(rotary.At(positions), dst, nil, V{Data: source[:48]}), posenc.ErrShape, "posenc.RotateInto: src.Heads is 0")
 	fails(posenc.RotateInto(rotary.At(positions), dst, nil, V{Data: source[:47], Heads: 2}), posenc.ErrLength, "posenc.RotateInto: src.Data has 47 elements, want 48")
@@ -53,7 +48,6 @@ func TestRotateIntoErrors(t *testing.T) {
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: data[:95], Heads: 2}, []int32{0, 5, 1}, src), posenc.ErrPosition, "posenc.RotateInto: slots[1] is 5, want below 5, the tokens that dst has room for in 95 elements")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: data, Heads: 2}, []int32{0, math.MaxInt32, 1}, src), posenc.ErrPosition, "posenc.RotateInto: slots[1] is 2147483647, want ")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: data[:15], Heads: 2}, []int32{0, 5, 1}, src), posenc.ErrLength, "posenc.RotateInto: dst.Data has 15 elements, want at least 96")
-	fails(posenc.RotateInto(rotary.At(positions), strided(data, 2, -8, 0), nil, src), posenc.ErrShape, "posenc.RotateInto: dst.TokenStride is -8")
 	fails(posenc.RotateInto(rotary.At(positions), dst, nil, strided(source, 2, 8, 0)), posenc.ErrOverlap, "posenc.RotateInto: src.TokenStride is 8")
 	fails(posenc.RotateInto(rotary.At(positions), strided(data, 2, 8, 0), []int32{0, 1, 2}, src), posenc.ErrOverlap, "posenc.RotateInto: dst.TokenStride is 8")
 	fails(posenc.RotateInto(rotary.At(positions), strided(data, 2, 8, 40), []int32{0, 1, 20}, src), posenc.ErrOverlap, "posenc.RotateInto: dst.TokenStride is 8")

@@ -11,25 +11,15 @@ import (
 
 var (
 	_ = testkit.Register(testkit.Case{Function: "RotateIntoQuantized", Times: 4, NoDigest: true,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			if a.Below(4) == 0 { // nothing but a rotation changes heads: a kernel does all, without scratch memory
-				a.Decoding = 128
-				return intoQuantizedCall[posenc.Q8_0, posenc.Q8_0, float32](a, false)
-			}
-			return oneOf(a, intoQuantizedAlone[posenc.Q8_0, float32], intoQuantizedAlone[int8, float32], intoQuantizedAlone[posenc.E4M3, float32], intoQuantizedAlone[posenc.E5M2, float32],
-				intoQuantizedAlone[posenc.Q8_0, posenc.Float16], intoQuantizedAlone[int8, posenc.Float16], intoQuantizedAlone[posenc.E4M3, posenc.BFloat16], intoQuantizedAlone[posenc.E5M2, posenc.BFloat16])
-		},
+		Call: oneOf(intoQuantizedAlone[posenc.Q8_0, float32], intoQuantizedAlone[int8, float32], intoQuantizedAlone[posenc.E4M3, float32], intoQuantizedAlone[posenc.E5M2, float32],
+			intoQuantizedAlone[posenc.Q8_0, posenc.Float16], intoQuantizedAlone[int8, posenc.Float16], intoQuantizedAlone[posenc.E4M3, posenc.BFloat16], intoQuantizedAlone[posenc.E5M2, posenc.BFloat16],
+			decodeQuantized[posenc.Q8_0], decodeQuantized[int8], decodeQuantized[posenc.E4M3], decodeQuantized[posenc.E5M2]),
 		OnStack: intoQuantizedPositions,
 	})
 	_ = testkit.Register(testkit.Case{Function: "RotateIntoQuantizedKV", Times: 4, Long: longIntoQuantized,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			if a.Below(4) == 0 {
-				a.Decoding = 128
-				return oneOf(a, intoQuantizedBoth[posenc.Q8_0, posenc.Q8_0, float32], intoQuantizedBoth[posenc.Q8_0, posenc.E5M2, float32])
-			}
-			return oneOf(a, intoQuantizedBoth[posenc.Q8_0, posenc.Q8_0, float32], intoQuantizedBoth[int8, posenc.E4M3, float32], intoQuantizedBoth[posenc.E4M3, posenc.E4M3, float32], intoQuantizedBoth[posenc.E5M2, int8, float32],
-				intoQuantizedBoth[posenc.Q8_0, int8, posenc.Float16], intoQuantizedBoth[int8, int8, posenc.Float16], intoQuantizedBoth[posenc.E4M3, posenc.Q8_0, posenc.BFloat16], intoQuantizedBoth[posenc.E5M2, posenc.E5M2, posenc.BFloat16])
-		},
+		Call: oneOf(intoQuantizedBoth[posenc.Q8_0, posenc.Q8_0, float32], intoQuantizedBoth[int8, posenc.E4M3, float32], intoQuantizedBoth[posenc.E4M3, posenc.E4M3, float32], intoQuantizedBoth[posenc.E5M2, int8, float32],
+			intoQuantizedBoth[posenc.Q8_0, int8, posenc.Float16], intoQuantizedBoth[int8, int8, posenc.Float16], intoQuantizedBoth[posenc.E4M3, posenc.Q8_0, posenc.BFloat16], intoQuantizedBoth[posenc.E5M2, posenc.E5M2, posenc.BFloat16],
+			decodeQuantizedKV[posenc.Q8_0, posenc.Q8_0], decodeQuantizedKV[posenc.Q8_0, posenc.E5M2], decodeQuantizedKV[int8, posenc.E4M3]),
 		OnStack: func() error {
 			a := stackRows64().All()
 			return errors.Join(intoQuantizedStack[posenc.Q8_0, float32](a), intoQuantizedStack[int8, posenc.Float16](a), intoQuantizedStack[posenc.E4M3, posenc.BFloat16](a))
@@ -49,6 +39,18 @@ func intoQuantizedAlone[D posenc.Quantized, S posenc.Element](a *testkit.Argumen
 
 func intoQuantizedBoth[K, V posenc.Quantized, S posenc.Element](a *testkit.Arguments) testkit.Call {
 	return intoQuantizedCall[K, V, S](a, true)
+}
+
+// decodeQuantized stores heads that nothing but a rotation changes, of whole length: one kernel does
+// all, without scratch memory.
+func decodeQuantized[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
+	a.Decoding = 128
+	return intoQuantizedCall[D, D, float32](a, false)
+}
+
+func decodeQuantizedKV[K, V posenc.Quantized](a *testkit.Arguments) testkit.Call {
+	a.Decoding = 128
+	return intoQuantizedCall[K, V, float32](a, true)
 }
 
 var stackRows64 = sync.OnceValue(func() *posenc.Rows { return testkit.Must(modelOnStack(64).Rows([]int32{5, 6, 7})) })
@@ -116,23 +118,16 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 		return list
 	}
 	k := stored[K, S](a, &angles, unrotated, bare, hadamard, tokens, room, written)
-	if !both {
-		call := testkit.Call{
-			Run:  func() error { return posenc.RotateIntoQuantized(angles.Angles, slots, k.IntoQuantized) },
-			Want: func() { p := angles.plain(); k.plain(&p, slots, tokens) },
-		}
-		if !a.Any() {
-			call.Right = func() bool { return true }
-		}
-		if !twice(slots) {
-			call.Parts = func(c *testkit.Choices) [][]func() error { return k.parts(c, &angles, slot) }
-		}
-		return call
+	var v storedArgument[V, S]
+	if both {
+		v = stored[V, S](a, &angles, true, bare, hadamard, tokens, room, written)
 	}
-	v := stored[V, S](a, &angles, true, bare, hadamard, tokens, room, written)
 	call := testkit.Call{
 		Run: func() error {
-			return posenc.RotateIntoQuantizedKV(angles.Angles, slots, k.IntoQuantized, v.IntoQuantized)
+			if both {
+				return posenc.RotateIntoQuantizedKV(angles.Angles, slots, k.IntoQuantized, v.IntoQuantized)
+			}
+			return posenc.RotateIntoQuantized(angles.Angles, slots, k.IntoQuantized)
 		},
 		Want: func() {
 			p := angles.plain()
@@ -145,12 +140,14 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 	}
 	if !twice(slots) {
 		call.Parts = func(c *testkit.Choices) [][]func() error {
-			none := angles
-			none.of = func(tokens []int) posenc.Angles { return stackRotary().Unrotated(len(tokens)) }
-			if v.HeadDim == 0 {
+			groups := k.parts(c, &angles, slot)
+			if both {
+				none := angles
+				none.of = func(tokens []int) posenc.Angles { return stackRotary().Unrotated(len(tokens)) }
 				v.HeadDim = v.dim
+				groups = append(groups, v.parts(c, &none, slot)...)
 			}
-			return append(k.parts(c, &angles, slot), v.parts(c, &none, slot)...)
+			return groups
 		}
 	}
 	return call

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/go-posenc/posenc"
@@ -12,23 +13,21 @@ import (
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "NewRotary", Digests: newRotaryDigests,
+	_ = testkit.Register(testkit.Case{Function: "NewRotary", Digests: digestOf("NewRotary", digestNewRotary),
 		Call: func(a *testkit.Arguments) testkit.Call {
 			cfg := configOf(a)
 			return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRotary(cfg)) }}
 		},
 	})
 	_ = testkit.Register(testkit.Case{Function: "NewRows", Digests: newRowsDigests,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			return testkit.OfType(a, newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16])(a)
-		},
+		Call: oneOf(newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", NonTemporal: true, Digests: rotaryRowsDigests,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			r := rotaryOf(a)
 			positions := a.Positions(r.axes * a.Tokens())
 			return testkit.Call{Allocates: testkit.Constructed,
-				Right: func() bool { return r.right(positions) },
+				Right: func() bool { return takes(&r, positions) },
 				Run: func() error {
 					rows, err := r.Rows(positions)
 					if err == nil && rows.Len() != len(positions)/r.axes {
@@ -40,13 +39,7 @@ var (
 		},
 		Long: func() error {
 			for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-				r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, Rounding: rounding})
-				if err != nil {
-					return err
-				}
-				if _, err := r.Rows(testkit.Sequence(100)); err != nil {
-					return err
-				}
+				testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, Rounding: rounding}).Rows(testkit.Sequence(100)))
 			}
 			return nil
 		},
@@ -62,8 +55,14 @@ var (
 				rows = []*posenc.Rows{nil, new(posenc.Rows)}[a.Below(2)]
 			}
 			return testkit.Call{Allocates: testkit.Constructed,
-				Right: func() bool { return err == nil && r.right(positions) },
-				Run:   func() error { return rows.Refill(positions) },
+				Right: func() bool { return err == nil && takes(&r, positions) },
+				Run: func() error {
+					err := rows.Refill(positions)
+					if dim, tokens := r.cfg.HeadDim, len(positions)/r.axes; err == nil && !testkit.SameSlices(rotatedOnes(rows.All(), tokens, dim), rotatedOnes(r.At(positions), tokens, dim)) {
+						panic("other rows than those of the positions")
+					}
+					return err
+				},
 			}
 		},
 		OnStack: func() error {
@@ -74,8 +73,13 @@ var (
 		r := rotaryOf(a)
 		return testkit.Call{Allocates: testkit.Constructed, Run: func() error {
 			want := posenc.RotaryConfig{}
-			if !r.zero {
-				want = testkit.MustRotary(r.Config()).Config()
+			if cfg := r.Config(); !r.zero {
+				want = testkit.MustRotary(cfg).Config()
+				cfg.InvFreq[0] = 77 // the caller's to change
+				clear(cfg.Axes)
+				if cfg.XPos != nil {
+					*cfg.XPos = posenc.XPos{}
+				}
 			}
 			if !reflect.DeepEqual(r.Config(), want) {
 				panic("another configuration")
@@ -115,6 +119,15 @@ func neverFails(function string, digests func(testkit.AddDigest), call func(a *t
 	}})
 }
 
+// rotatedOnes returns heads that were ones.
+func rotatedOnes(a posenc.Angles, tokens, headDim int) []float32 {
+	x := slices.Repeat([]float32{1}, headDim*tokens)
+	if err := posenc.Rotate(a, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		panic(err)
+	}
+	return x
+}
+
 func rowsOfAnyKind(a *testkit.Arguments) *posenc.Rows {
 	switch a.Below(4) {
 	case 0:
@@ -132,17 +145,15 @@ func newRowsCall[C posenc.Element](a *testkit.Arguments) testkit.Call {
 	return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRows(cfg, t)) }}
 }
 
-func newRotaryDigests(add testkit.AddDigest) {
-	add("NewRotary", func(d *testkit.Digest) {
-		for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-			for _, base := range []float64{0, 2, 500000, 1e6} {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Layout: posenc.HalfSplit, Base: base, Rounding: rounding})
-				cos, sin := make([]float32, 4*12), make([]float32, 4*12)
-				d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
-				d.Add(cos, sin)
-			}
+func digestNewRotary(d *testkit.Digest) {
+	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+		for _, base := range []float64{0, 2, 500000, 1e6} {
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Layout: posenc.HalfSplit, Base: base, Rounding: rounding})
+			cos, sin := make([]float32, 4*12), make([]float32, 4*12)
+			d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
+			d.Add(cos, sin)
 		}
-	})
+	}
 }
 
 func newRowsDigests(add testkit.AddDigest) {
@@ -246,10 +257,4 @@ func digestRows[T posenc.Element](d *testkit.Digest) {
 }
 
 // stackRows are rows to refill, of up to three tokens.
-var stackRows = sync.OnceValue(func() *posenc.Rows {
-	rows, err := stackRotary().Rows(make([]int32, 3))
-	if err != nil {
-		panic(err)
-	}
-	return rows
-})
+var stackRows = sync.OnceValue(func() *posenc.Rows { return testkit.Must(stackRotary().Rows(make([]int32, 3))) })

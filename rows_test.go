@@ -4,13 +4,10 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // rowsOf returns the rows of a table that the tokens take, for plain.
@@ -49,25 +46,30 @@ func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
 	return p
 }
 
-// transformers 5.23.0, apply_rotary_pos_emb of Llama, with a table whose halves
-// differ and numbers with which float32 is exact.
-func TestTableUnequalHalves(t *testing.T) {
-	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 4, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true}))
-	x := []float32{1, 2, 3, 4}
-	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
-	if want := []float32{-5.5, -1, 5, 13}; !slices.Equal(x, want) {
-		t.Errorf("got %v, want %v", x, want)
-	}
-}
-
-// Halves that differ in the sign of a zero alone differ: x2*c2 has its sign.
-func TestTableSignOfZero(t *testing.T) {
+// Of transformers 5.23.0, with numbers with which float32 is exact: apply_rotary_pos_emb_interleave
+// of DeepSeek V3 for [heads][tokens][dim], and apply_rotary_pos_emb of Llama with a table whose halves
+// differ. Halves that differ in the sign of a zero alone differ too: x2*c2 has its sign.
+func TestRotateByTable(t *testing.T) {
 	negative := testkit.OfBits[float32](1 << 31)
-	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true}))
-	x := []float32{1, 1}
-	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
-	if testkit.BitsOf(x[0]) != 0 || testkit.BitsOf(x[1]) != 1<<31 { // 0 - 0, -0 + -0
-		t.Errorf("got %v, want [0 -0]", x)
+	for _, tt := range []struct {
+		layout      posenc.Layout
+		dim, tokens int
+		table       posenc.Table[float32]
+		x, want     []float32
+	}{
+		{posenc.InterleavedToHalfSplit, 6, 2, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 1, 0.75, -1.5}, Sin: []float32{2, 0.125, -1, -0.5, 3, 0.25}}, []float32{
+			1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
+		}, []float32{
+			-3.5, -1.25, 16, 3, -0.625, 7, 11, -23.25, -19.5, 4.5, 34.5, -15.25, -21.5, -5.75, 52, 33, -2.125, 19, 29, -50.25, -40.5, 10.5, 79.5, -30.25,
+		}},
+		{posenc.HalfSplit, 4, 1, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true}, []float32{1, 2, 3, 4}, []float32{-5.5, -1, 5, 13}},
+		{posenc.HalfSplit, 2, 1, posenc.Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true}, []float32{1, 1}, []float32{0, negative}}, // 0 - 0, -0 + -0
+	} {
+		rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: tt.dim, Layout: tt.layout}, tt.table))
+		testkit.NoError(t, posenc.Rotate(rows.All(), strided(tt.x, len(tt.x)/(tt.tokens*tt.dim), tt.dim, tt.tokens*tt.dim)))
+		if !testkit.SameBits(tt.x, tt.want) {
+			t.Errorf("layout %v: got %v, want %v", tt.layout, tt.x, tt.want)
+		}
 	}
 }
 
@@ -83,16 +85,19 @@ func TestTableIsRead(t *testing.T) {
 	}
 }
 
-// Tables without rows are tables.
-func TestTableEmpty(t *testing.T) {
+// Rows of no tokens are rows.
+func TestNoRows(t *testing.T) {
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0}})
+	empty := []*posenc.Rows{testkit.Must(rotary.Rows(nil)), testkit.Must(rotary.Rows([]int32{}))}
 	for _, table := range []posenc.Table[float32]{{}, {FullWidth: true}, {Stride: 9}, {Cos: make([]float32, 3), Sin: make([]float32, 2), Stride: 4}} {
-		rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit}, table))
-		var x []float32
-		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At([]int32{}), V{Data: x, Heads: 1})); err != nil {
-			t.Error(err)
+		empty = append(empty, testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit}, table)))
+	}
+	for i, rows := range empty {
+		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At(nil), V{Heads: 1}), posenc.Rotate(rows.At([]int32{}), V{Heads: 1})); err != nil || rows.Len() != 0 {
+			t.Errorf("%d: %d rows, error %v", i, rows.Len(), err)
 		}
 		if err := posenc.Rotate(rows.At([]int32{0}), V{Data: make([]float32, 8), Heads: 1}); !errors.Is(err, posenc.ErrPosition) {
-			t.Errorf("row 0 of an empty table: %v", err)
+			t.Errorf("%d: row 0 of none: %v", i, err)
 		}
 	}
 }
@@ -176,10 +181,13 @@ func TestTableErrors(t *testing.T) {
 	} {
 		fails(testkit.Made(posenc.NewRows(tt.cfg, tt.table)), tt.kind, "posenc.NewRows: "+tt.says)
 	}
+	if math.MaxInt == math.MaxInt32 { // the bytes of rows may be more than an int can count
+		fails(testkit.Made(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit}).Rows(make([]int32, 1<<19))), posenc.ErrLength, "posenc.Rotary.Rows: positions has 524288 elements")
+	}
 	steep := testkit.Must(fast.Rows([]int32{5}))
-	kept := rotatedOnes(t, steep, 4)
+	kept := rotatedOnes(steep.All(), 1, 4)
 	fails(steep.Refill([]int32{1, 1024}), posenc.ErrPosition, "posenc.Rows.Refill: positions[1] is 1024, want at most 1023")
-	if !slices.Equal(rotatedOnes(t, steep, 4), kept) {
+	if !slices.Equal(rotatedOnes(steep.All(), 1, 4), kept) {
 		t.Error("after an error rows are others")
 	}
 	testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit, Heads: 1 << 16}, posenc.Table[float32]{}))
@@ -188,59 +196,4 @@ func TestTableErrors(t *testing.T) {
 		testkit.NoError(t, posenc.Rotate(r.At(nil), none), posenc.RotateFused(r.At(nil), posenc.FusedView[float32]{View: none}))
 		testkit.NoError(t, posenc.Rotate(r.At([]int32{0}), V{Data: shared[:16], Heads: 2}), posenc.Rotate(r.At([]int32{0}), V{Data: shared[72:88], Heads: 2}))
 	}
-}
-
-func TestRotaryRowsEmpty(t *testing.T) {
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0}})
-	for _, positions := range [][]int32{nil, {}} {
-		rows := testkit.Must(rotary.Rows(positions))
-		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At(nil), V{Heads: 1})); err != nil || rows.Len() != 0 {
-			t.Errorf("%d rows, error %v", rows.Len(), err)
-		}
-		if err := posenc.Rotate(rows.At([]int32{0}), V{Data: make([]float32, 8), Heads: 1}); !errors.Is(err, posenc.ErrPosition) {
-			t.Errorf("row 0 of none: %v", err)
-		}
-	}
-}
-
-// Where an int has 32 bits, the bytes of rows may be more than it can count.
-func TestRotaryRowsHuge(t *testing.T) {
-	if math.MaxInt > math.MaxInt32 {
-		t.Skip("NOT TESTED: here an int counts all rows")
-	}
-	_, err := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit}).Rows(make([]int32, 1<<19))
-	if !errors.Is(err, posenc.ErrLength) || !strings.Contains(err.Error(), "posenc.Rotary.Rows: positions has 524288 elements") {
-		t.Errorf("got error %v", err)
-	}
-}
-
-// Rows that are refilled are the rows that are made anew, however many tokens
-// they had before.
-func TestRefill(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
-		for _, cfg := range []posenc.RotaryConfig{
-			{HeadDim: 128, Layout: posenc.HalfSplit},
-			{HeadDim: 96, RotaryDim: 64, Layout: posenc.Interleaved, Rounding: frequency.Float32},
-			{HeadDim: 12, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0, 1, 2}},
-		} {
-			r, axes := testkit.MustRotary(cfg), max(1, len(cfg.Axes)/2)
-			rows := testkit.Must(r.Rows(testkit.Sequence(9 * axes)))
-			for _, tokens := range []int{1, 9, 300, 2, 0, 1000} {
-				positions := make([]int32, tokens*axes)
-				for i := range positions {
-					positions[i] = int32(7919*i + tokens)
-				}
-				testkit.NoError(t, rows.Refill(positions))
-				if got, want := rotatedOnes(t, rows, cfg.HeadDim), rotatedOnes(t, testkit.Must(r.Rows(positions)), cfg.HeadDim); rows.Len() != tokens || !testkit.SameBits(got, want) {
-					t.Errorf("%+v: %d tokens: %d rows, which differ from new ones", cfg, tokens, rows.Len())
-				}
-			}
-		}
-	})
-}
-
-func rotatedOnes(t *testing.T, rows *posenc.Rows, headDim int) []float32 {
-	x := slices.Repeat([]float32{1}, headDim*rows.Len())
-	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
-	return x
 }

@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // shiftOf returns the configuration whose Rotate is Shift of cfg: without
@@ -18,123 +18,143 @@ func shiftOf(cfg posenc.RotaryConfig) posenc.RotaryConfig {
 	return cfg
 }
 
-// roundings is what three roundings of a pair to T may err by, those of Rotate,
-// of Shift and of the rotation to compare with: half a unit of each element,
-// which for subnormal float16 is 2^-25.
-func roundings[T posenc.Element]() (relative, absolute float64) {
-	switch any(T(0)).(type) {
-	case posenc.Float16:
-		return 3 * 0x1p-11, 3 * 0x1p-24
-	case posenc.BFloat16:
-		return 3 * 0x1p-8, 0
+// cachedFormats are formats of cached keys, with the root mean square errors, relative to those of
+// the numbers, that Shift and docs/quantized.md document for normal random numbers: of storing
+// rotated keys (0: undocumented), and of one shift of what is stored.
+var cachedFormats = []struct {
+	name          string
+	stored, shift float64
+	cache         func(t *testing.T, rope *posenc.Rotary, positions []int32, keys []float32, hadamard int) cachedKeys
+}{
+	{"float32", 0, 4.2e-8, cacheElements[float32]},
+	{"float16", 0, 2.1e-4, cacheElements[posenc.Float16]},
+	{"bfloat16", 0, 1.7e-3, cacheElements[posenc.BFloat16]},
+	{"Q8_0", 0.0051, 0.0051, cacheQuantized[posenc.Q8_0](0)},
+	{"int8", 0.0060, 0.0060, cacheQuantized[int8](0)},
+	{"E4M3 with scales", 0.026, 0.026, cacheQuantized[posenc.E4M3](0)},
+	{"E4M3", 0.026, 0.026, cacheQuantized[posenc.E4M3](1)},
+	{"E5M2", 0.053, 0.053, cacheQuantized[posenc.E5M2](1)},
+}
+
+const cachedTokens, cachedHeads, cachedDim = 200, 2, 128
+
+type cachedKeys struct {
+	read  func() []float32
+	shift func(deltas []int32) error
+}
+
+func cacheElements[T posenc.Element](t *testing.T, rope *posenc.Rotary, positions []int32, keys []float32, _ int) cachedKeys {
+	cache := posenc.View[T]{Data: make([]T, len(keys)), Heads: cachedHeads}
+	testkit.NoError(t, posenc.RotateInto(rope.At(positions), cache, nil, posenc.View[float32]{Data: keys, Heads: cachedHeads}))
+	return cachedKeys{
+		func() []float32 {
+			values := make([]float32, len(keys))
+			for i, x := range cache.Data {
+				values[i] = testkit.Widen(x)
+			}
+			return values
+		},
+		func(deltas []int32) error { return posenc.Shift(rope, deltas, cache) },
 	}
-	return 0, 0
 }
 
-func TestShiftMoves(t *testing.T) {
-	testkit.EachType(t, testShiftMoves[float32], testShiftMoves[posenc.Float16], testShiftMoves[posenc.BFloat16])
-}
-
-// Shift by d after Rotate at p is near Rotate at p+d. AttentionFactor is in the keys
-// once: 2, which rounds nothing.
-func testShiftMoves[T posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(101)
-		const tokens, dim, scaling = 30, 64, 2
-		relative, absolute := roundings[T]()
-		for _, layout := range allLayouts {
-			rotary, out := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout, AttentionFactor: scaling}), plainOf(posenc.RotaryConfig{Layout: layout}).out
-			for range testkit.Rounds(10) {
-				positions, deltas, sums := make([]int32, tokens), make([]int32, tokens), make([]int32, tokens)
-				for i := range positions {
-					positions[i], deltas[i] = int32(r.IntN(1<<17)), int32(r.IntN(1<<18)-1<<17)
-					sums[i] = positions[i] + deltas[i]
-				}
-				x := make([]T, tokens*dim)
-				for i := range x {
-					x[i] = testkit.Narrow[T](float32(r.NormFloat64()))
-				}
-				want := slices.Clone(x)
-				view := posenc.View[T]{Data: x, Heads: 1}
-				testkit.NoError(t, posenc.Rotate(rotary.At(positions), view), posenc.Shift(rotary, deltas, view), posenc.Rotate(rotary.At(sums), posenc.View[T]{Data: want, Heads: 1}))
-				head := make([]float32, dim)
-				pairs := func(x []T) []complex128 {
-					for i := range head {
-						head[i] = testkit.Widen(x[i])
-					}
-					return pairsOf(out, head)
-				}
-				for token := range tokens {
-					shifted, direct := pairs(x[token*dim:]), pairs(want[token*dim:])
-					for j := range direct {
-						// Three rotations, and the products of their errors.
-						if d, size := cmplx.Abs(shifted[j]-direct[j]), cmplx.Abs(direct[j]); d > 1.02*(3*rotationError+relative)*size+absolute {
-							t.Fatalf("layout %d, position %d shifted by %d, pair %d: got %v, want %v", layout, positions[token], deltas[token], j, shifted[j], direct[j])
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
-func TestShiftError(t *testing.T) {
-	testkit.EachType(t,
-		func(t *testing.T) { testShiftError[float32](t, 4.2e-8) },
-		func(t *testing.T) { testShiftError[posenc.Float16](t, 2.1e-4) },
-		func(t *testing.T) { testShiftError[posenc.BFloat16](t, 1.7e-3) },
-	)
-}
-
-// The errors of Shift's documentation, which other keys and deltas change by a
-// few percent: each shift adds one, as if at random where the deltas differ.
-func testShiftError[T posenc.Element](t *testing.T, documented float64) {
-	r := testkit.NewRand(102)
-	const tokens, dim, shifts = 500, 128, 10
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	for _, equal := range []bool{false, true} {
-		x, start := make([]T, tokens*dim), make([]float32, tokens*dim)
-		for i := range x {
-			x[i] = testkit.Narrow[T](float32(r.NormFloat64()))
-			start[i] = testkit.Widen(x[i])
-		}
-		deltas, sums := make([]int32, tokens), make([]int32, tokens)
-		for n := 1; n <= shifts; n++ {
-			for i := range deltas {
-				if n == 1 || !equal {
-					deltas[i] = int32(r.IntN(4096) - 2048)
-				}
-				sums[i] += deltas[i]
-			}
-			testkit.NoError(t, posenc.Shift(rotary, deltas, posenc.View[T]{Data: x, Heads: 1}))
-			if n != 1 && n != shifts {
-				continue
-			}
-			var errorSquares, squares float64
-			head := make([]float32, dim)
-			for token := range tokens {
-				for i := range head {
-					head[i] = testkit.Widen(x[token*dim+i])
-				}
-				got, before := pairsOf(posenc.HalfSplit, head), pairsOf(posenc.HalfSplit, start[token*dim:][:dim])
-				for j := range got {
-					want := before[j] * cmplx.Exp(complex(0, float64(sums[token])*math.Pow(10000, -2*float64(j)/dim)))
-					d := cmplx.Abs(got[j] - want)
-					errorSquares += d * d
-					squares += real(want * cmplx.Conj(want))
-				}
-			}
-			most := documented * math.Sqrt(float64(n))
-			if equal {
-				most = documented * float64(n)
-			}
-			rms := math.Sqrt(errorSquares / squares)
-			t.Logf("%d shifts, equal: %t: %.3g", n, equal, rms)
-			if least := 0.9 * documented * math.Sqrt(float64(n)); rms > 1.1*most || rms < least {
-				t.Errorf("%d shifts, equal deltas: %t: the error is %.3g, want from %.3g to %.3g", n, equal, rms, least, 1.1*most)
-			}
+func cacheQuantized[D posenc.Quantized](scale float32) func(*testing.T, *posenc.Rotary, []int32, []float32, int) cachedKeys {
+	return func(t *testing.T, rope *posenc.Rotary, positions []int32, keys []float32, hadamard int) cachedKeys {
+		cache, source := cacheFor[D](cachedTokens, cachedHeads, cachedDim, hadamard, scale), posenc.View[float32]{Data: keys, Heads: cachedHeads}
+		testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), nil, posenc.IntoQuantized[D, float32]{Dst: cache, Src: source}))
+		return cachedKeys{
+			func() []float32 {
+				values := posenc.View[float32]{Data: make([]float32, len(keys)), Heads: cachedHeads}
+				testkit.NoError(t, posenc.Dequantize(values, cache, posenc.DequantizeOptions{Tokens: cachedTokens, HeadDim: cachedDim}))
+				return values.Data
+			},
+			func(deltas []int32) error { return posenc.ShiftQuantized(rope, deltas, cache) },
 		}
 	}
+}
+
+// rotatedBy returns the pairs of cached keys, rotated by the angles of positions.
+func rotatedBy(positions []int32, pairs []complex128) []complex128 {
+	const n = cachedDim / 2
+	rotated := make([]complex128, len(pairs))
+	for i, z := range pairs {
+		p := float64(positions[i/(cachedHeads*n)])
+		rotated[i] = z * cmplx.Exp(complex(0, p*math.Pow(10000, -float64(i%n)/n)))
+	}
+	return rotated
+}
+
+// What is stored is near the rotated keys, and what is shifted near the rotation of what was
+// stored, by the documented errors, which other keys change by a few percent: each shift adds one,
+// as if at random where the deltas differ. AttentionFactor is in the keys once: 2, which rounds
+// nothing. Zeros stay zeros, and a delta of 0 keeps the bits.
+func TestCachedKeys(t *testing.T) {
+	const shifts, token = 10, cachedHeads * cachedDim
+	r := testkit.NewRand(120)
+	positions, deltas, sums := make([]int32, cachedTokens), make([]int32, cachedTokens), make([]int32, cachedTokens)
+	near := func(what string, got []float32, layout posenc.Layout, want []complex128, least, most float64) {
+		t.Helper()
+		differences, squares := 0.0, 0.0
+		for i, z := range allPairsOf(layout, got) {
+			d, w := cmplx.Abs(z-want[i]), cmplx.Abs(want[i])
+			differences, squares = differences+d*d, squares+w*w
+		}
+		if e := math.Sqrt(differences / squares); !(e >= least && e <= most) {
+			t.Errorf("%s: the error is %.3g, want from %.3g to %.3g", what, e, least, most)
+		}
+	}
+	for i, format := range cachedFormats {
+		for j, hadamard := range []int{0, 32, 128} {
+			equal := j == 1
+			cfg := posenc.RotaryConfig{HeadDim: cachedDim, Layout: allLayouts[(i+j)%4], AttentionFactor: 2}
+			order := plainOf(cfg)
+			keys := make([]float32, cachedTokens*token)
+			for i := range keys[token:] {
+				keys[token+i] = float32(r.NormFloat64())
+			}
+			for i := range positions {
+				positions[i], sums[i] = int32(r.IntN(1<<17)), 0
+			}
+			cache := format.cache(t, testkit.MustRotary(cfg), positions, keys, hadamard)
+			stored := cache.read()
+			want := rotatedBy(positions, allPairsOf(order.in, keys))
+			for i := range want {
+				want[i] *= 2
+			}
+			near(format.name+" stored", stored, order.out, want, 0.9*format.stored, 1.1*max(format.stored, format.shift))
+			for n := 1.0; n <= shifts; n++ {
+				for i := range deltas {
+					if n == 1 || !equal {
+						deltas[i] = int32(r.IntN(1<<18) - 1<<17)
+					}
+					sums[i] += deltas[i]
+				}
+				sums[1], deltas[1] = 0, 0
+				testkit.NoError(t, cache.shift(deltas))
+				if n == 1 || n == shifts {
+					least, most := 0.9*format.shift*math.Sqrt(n), 1.1*format.shift*math.Sqrt(n)
+					if equal {
+						most = 1.1 * format.shift * n
+					}
+					if n > 1 && format.stored > 0 { // some coarse steps round a shift away
+						least *= 8. / 9
+					}
+					near(fmt.Sprintf("%s shifted %v times, equal deltas %t", format.name, n, equal), cache.read(), order.out, rotatedBy(sums, allPairsOf(order.out, stored)), least, most)
+				}
+			}
+			shifted := cache.read()
+			if !testkit.SameBits(shifted[token:2*token], stored[token:2*token]) || slices.ContainsFunc(shifted[:token], func(x float32) bool { return x != 0 }) {
+				t.Errorf("%s: shifts by 0 or of zeros changed numbers", format.name)
+			}
+		}
+	}
+}
+
+func allPairsOf(layout posenc.Layout, heads []float32) (pairs []complex128) {
+	for head := range slices.Chunk(heads, cachedDim) {
+		pairs = append(pairs, pairsOf(layout, head)...)
+	}
+	return pairs
 }
 
 func TestShiftErrors(t *testing.T) {

@@ -6,9 +6,7 @@ import (
 )
 
 var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
-	Call: func(a *testkit.Arguments) testkit.Call {
-		return oneOf(a, shiftQuantizedCall[posenc.Q8_0], shiftQuantizedCall[int8], shiftQuantizedCall[posenc.E4M3], shiftQuantizedCall[posenc.E5M2])
-	},
+	Call: oneOf(shiftQuantizedCall[posenc.Q8_0], shiftQuantizedCall[int8], shiftQuantizedCall[posenc.E4M3], shiftQuantizedCall[posenc.E5M2]),
 	OnStack: func() error {
 		var keys [3 * 2]posenc.Q8_0
 		var deltas = [3]int32{1, 0, -1}
@@ -72,7 +70,7 @@ func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
 			p.in = p.out
 			cfg := r.cfg
 			cfg.AttentionFactor = 0
-			p = p.with(plainTables(cfg, deltas))
+			p = p.with(plainTables(cfg, deltas, byGeneric))
 			for i := range xs {
 				x := &xs[i]
 				for _, t := range moved() {

@@ -196,10 +196,11 @@ func TestVisionModels(t *testing.T) {
 	}
 	for i := range vectors.Cases {
 		c := &vectors.Cases[i]
-		if c.Model == "vjepa2" {
-			continue
-		}
 		t.Run(c.Model, func(t *testing.T) {
+			if c.Model == "vjepa2" {
+				testVJEPA2(t, c)
+				return
+			}
 			r := recipeOf(c)
 			angles := r.pairsOf(c, testkit.Hex[float32](c.Angles), 1)
 			modelCos, modelSin := testkit.Hex[float32](c.Cos), testkit.Hex[float32](c.Sin)
@@ -244,57 +245,45 @@ func TestVisionModels(t *testing.T) {
 			if r.heads {
 				cfg.Heads = c.Heads
 			}
-			rotate := func(table posenc.Table[float32]) []float32 {
-				rows := testkit.Must(posenc.NewRows(cfg, table))
-				ids := slices.Concat(slices.Repeat([]int32{-1}, r.before), testkit.Sequence(rows.Len()), slices.Repeat([]int32{-1}, r.after))
-				q := testkit.Hex[float32](c.Q)
-				testkit.NoError(t, posenc.Rotate(rows.AtSome(ids), posenc.View[float32]{Data: q, Heads: c.Heads, TokenStride: c.HeadDim, HeadStride: c.Tokens * c.HeadDim}))
-				return q
-			}
 			rotated := testkit.Hex[float32](c.Rotated)
-			if got := rotate(posenc.Table[float32]{Cos: r.pairsOf(c, modelCos, 2), Sin: r.pairsOf(c, modelSin, 2), FullWidth: true}); !slices.Equal(got, rotated) {
+			if got := r.rotate(t, c, cfg, posenc.Table[float32]{Cos: r.pairsOf(c, modelCos, 2), Sin: r.pairsOf(c, modelSin, 2), FullWidth: true}); !slices.Equal(got, rotated) {
 				t.Error("rotated by the model's table, q is another")
 			}
 			// By ours each of two entries is off by one unit, and elements are below 5.
-			for i, got := range rotate(posenc.Table[float32]{Cos: cos, Sin: sin}) {
-				if !(math.Abs(float64(got)-float64(rotated[i])) <= 2*5*(0x1p-23+r.tolerance*8)) {
-					t.Fatalf("rotated element %d is %v, want %v", i, got, rotated[i])
-				}
-			}
+			compareRotated(t, r.rotate(t, c, cfg, posenc.Table[float32]{Cos: cos, Sin: sin}), rotated, 0x1p-23+r.tolerance*8)
 		})
 	}
 }
 
-// V-JEPA 2 repeats the ladder of an axis over its elements, and rotates neighbours.
-func TestVJEPA2(t *testing.T) {
-	var vectors struct{ Cases []visionCase }
-	testkit.ReadJSON("testdata/vision/vectors.json", &vectors)
-	tried := 0
-	for i := range vectors.Cases {
-		c := &vectors.Cases[i]
-		if c.Model != "vjepa2" {
-			continue
-		}
-		tried++
-		for rounding := range frequency.Rounding(2) {
-			dim := 2 * (c.HeadDim / 6)
-			ladder := testkit.Must(frequency.AxialTiled(10000, frequency.Rounding(rounding), dim, dim, dim))
-			n := 3 * dim
-			rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * n, Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, Rounding: rounding})
-			cos, sin := make([]float32, c.Tokens*n), make([]float32, c.Tokens*n)
-			testkit.NoError(t, rope.CosSinFractional(cos, sin, testkit.Hex[float32](c.Positions)))
-			rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: c.HeadDim, RotaryDim: n, Layout: posenc.Interleaved}, posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true}))
-			q := testkit.Hex[float32](c.Q)
-			testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: c.Heads, TokenStride: c.HeadDim, HeadStride: c.Tokens * c.HeadDim}))
-			for i, want := range testkit.Hex[float32](c.Rotated) {
-				// Angles up to 2 are off by some roundings, cosines and sines by a unit; elements are below 5.
-				if !(math.Abs(float64(q[i])-float64(want)) <= 2*5*(0x1p-23+2*4*0x1p-24)) {
-					t.Fatalf("head of %d, rounding %d: element %d is %v, want %v", c.HeadDim, rounding, i, q[i], want)
-				}
-			}
+// rotate rotates the queries of a case by a table.
+func (r *visionRecipe) rotate(t *testing.T, c *visionCase, cfg posenc.RowsConfig, table posenc.Table[float32]) []float32 {
+	rows := testkit.Must(posenc.NewRows(cfg, table))
+	ids := slices.Concat(slices.Repeat([]int32{-1}, r.before), testkit.Sequence(rows.Len()), slices.Repeat([]int32{-1}, r.after))
+	q := testkit.Hex[float32](c.Q)
+	testkit.NoError(t, posenc.Rotate(rows.AtSome(ids), posenc.View[float32]{Data: q, Heads: c.Heads, TokenStride: c.HeadDim, HeadStride: c.Tokens * c.HeadDim}))
+	return q
+}
+
+// compareRotated allows for entries that are off by so much: elements are below 5.
+func compareRotated(t *testing.T, got, want []float32, entry float64) {
+	t.Helper()
+	for i, x := range got {
+		if !(math.Abs(float64(x)-float64(want[i])) <= 2*5*entry) {
+			t.Fatalf("rotated element %d is %v, want %v", i, x, want[i])
 		}
 	}
-	if tried != 2 {
-		t.Errorf("%d cases, want 2", tried)
+}
+
+// testVJEPA2 is for V-JEPA 2, which repeats the ladder of an axis over its elements, and rotates
+// neighbours.
+func testVJEPA2(t *testing.T, c *visionCase) {
+	for rounding := range frequency.Rounding(2) {
+		dim := 2 * (c.HeadDim / 6)
+		r := visionRecipe{ladder: func(rounding frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.AxialTiled(10000, rounding, dim, dim, dim)
+		}}
+		cos, sin := r.table(t, c, rounding, false)
+		got := r.rotate(t, c, posenc.RowsConfig{HeadDim: c.HeadDim, RotaryDim: 3 * dim, Layout: posenc.Interleaved}, posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true})
+		compareRotated(t, got, testkit.Hex[float32](c.Rotated), 0x1p-23+2*4*0x1p-24) // angles up to 2 are off by some roundings
 	}
 }

@@ -90,14 +90,14 @@ func LadderOf(pairs int) []float64 {
 
 // AnglesInRange reports whether the positions are ones that a Rotary takes: up to
 // 2^31 in magnitude, with angles below 2^50.
-func AnglesInRange(invFreq, positions []float64) bool {
+func AnglesInRange[P int32 | float32 | float64](invFreq []float64, positions []P) bool {
 	largest := 0.0
 	for _, w := range invFreq {
 		largest = max(largest, math.Abs(w))
 	}
 	for _, p := range positions {
 		// lastPosition rounds down to an integer.
-		if last := math.Floor(math.Nextafter(0x1p50/largest, 0)); !(math.Abs(p) <= 1<<31) || largest >= 1<<18 && math.Abs(p) > last {
+		if last := math.Floor(math.Nextafter(0x1p50/largest, 0)); !(math.Abs(float64(p)) <= 1<<31) || largest >= 1<<18 && math.Abs(float64(p)) > last {
 			return false
 		}
 	}
