@@ -7,6 +7,8 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
+func TestMain(m *testing.M) { testkit.Main(m) }
+
 func TestCases(t *testing.T) { testkit.TestCases(t) }
 
 var _ = func() struct{} {
@@ -34,29 +36,14 @@ var _ = func() struct{} {
 		return frequency.ESMFold2(64, frequency.ESMFold2Parameters{SpatialPairs: 3, UIDPairs: 10, SpatialBase: 20, UIDBase: base}, r)
 	})
 
-	results("Geometric", func() (any, error) {
-		return frequency.Geometric(20, frequency.GeometricParameters{First: 1, Last: 0.0001})
-	})
-	results("Sinusoidal", func() (any, error) {
-		return frequency.Sinusoidal(20, frequency.SinusoidalParameters{First: 1000, Base: 10000, Denominator: 18.5})
-	})
-	results("TimingSignal", func() (any, error) {
-		return frequency.TimingSignal(20, frequency.TimingSignalParameters{MinTimescale: 1, MaxTimescale: 10000})
-	})
-	results("Sections", func() (any, error) { return frequency.Sections(8, 12, 12) })
-	results("InterleavedSections", func() (any, error) {
-		return frequency.InterleavedSections(frequency.ImageSections{Time: 12, Height: 10, Width: 10})
-	})
-	results("AlternatingSections", func() (any, error) {
-		return frequency.AlternatingSections(frequency.ImageSections{Time: 10, Height: 11, Width: 11})
-	})
-	testkit.Register(testkit.Case{Function: "XPos", Digests: func(add testkit.AddDigest) {
-		add("frequency.XPos", func(d *testkit.Digest) {
-			high, low, err := frequency.XPos(64, 512)
-			d.Must(err)
-			d.Add(high, low)
-		})
-	}})
+	results("Geometric", testkit.Must(frequency.Geometric(20, frequency.GeometricParameters{First: 1, Last: 0.0001})))
+	results("Sinusoidal", testkit.Must(frequency.Sinusoidal(20, frequency.SinusoidalParameters{First: 1000, Base: 10000, Denominator: 18.5})))
+	results("TimingSignal", testkit.Must(frequency.TimingSignal(20, frequency.TimingSignalParameters{MinTimescale: 1, MaxTimescale: 10000})))
+	results("Sections", testkit.Must(frequency.Sections(8, 12, 12)))
+	results("InterleavedSections", testkit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: 12, Height: 10, Width: 10})))
+	results("AlternatingSections", testkit.Must(frequency.AlternatingSections(frequency.ImageSections{Time: 10, Height: 11, Width: 11})))
+	high, low, err := frequency.XPos(64, 512)
+	results("XPos", high, testkit.Must(low, err))
 	return struct{}{}
 }()
 
@@ -91,13 +78,9 @@ func addLadder(add testkit.AddDigest, label string, make func(frequency.Rounding
 	}
 }
 
-// results registers the digest of a slice.
-func results(function string, make func() (any, error)) {
+// results registers the digest of slices.
+func results(function string, lists ...any) {
 	testkit.Register(testkit.Case{Function: function, Digests: func(add testkit.AddDigest) {
-		add("frequency."+function, func(d *testkit.Digest) {
-			list, err := make()
-			d.Must(err)
-			d.Add(list)
-		})
+		add("frequency."+function, func(d *testkit.Digest) { d.Add(lists...) })
 	}})
 }

@@ -1,12 +1,10 @@
 package frequency_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
 	. "github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
@@ -26,19 +24,6 @@ func TestXPos(t *testing.T) {
 					t.Errorf("dim %d, base %v, pair %d: %v and %v are off by %v", dim, base, i, high[i], low[i], off)
 				}
 			}
-		}
-	}
-}
-
-func TestXPosErrors(t *testing.T) {
-	for _, dim := range []int{-2, 0, 3, MaxRotaryDim + 2} {
-		if _, _, err := XPos(dim, 512); !errors.Is(err, argument.ErrConfig) {
-			t.Errorf("dim %d: %v", dim, err)
-		}
-	}
-	for _, base := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-300} {
-		if _, _, err := XPos(64, base); !errors.Is(err, argument.ErrConfig) {
-			t.Errorf("base %v: %v", base, err)
 		}
 	}
 }
