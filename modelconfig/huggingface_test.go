@@ -1,12 +1,10 @@
 package modelconfig
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +13,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
-	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 func mustRead(t *testing.T, config string) *Model {
@@ -67,6 +63,19 @@ var trapTests = map[string]func(t *testing.T){
 				if strings.Contains(want, "false") {
 					mustRead(t, fmt.Sprintf(config, "false"))
 				}
+			}
+		}
+		for key := range strings.FieldsSeq("pe_type position_bias sinusoidal linear_scaling_factor position_interpolation_factor pos_interp context_scale long_factor short_factor llama_4_scaling_beta " +
+			"partial_rotery_factor long_factorzz relative_attention_num_buckets use_fope fope_sep_head fope_init_factor fope_num_inv_freq") { // keys that were seen to pass in silence
+			for _, value := range []string{"true", "4", `"alibi"`, "[1]"} {
+				wantError(t, `{"model_type": "llama", "`+key+`": `+value+`}`, ErrUnknown, key)
+			}
+			off := "null false"
+			if key == "long_factor" {
+				off += ` [] {} ""`
+			}
+			for off := range strings.FieldsSeq(off) {
+				mustRead(t, `{"model_type": "llama", "`+key+`": `+off+`}`)
 			}
 		}
 		for _, key := range []string{"position_embedding_type", "position_encoding", "pos_emb_type", "positional_encoding"} {
@@ -207,99 +216,10 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// The bounds here are those of package posenc.
-func TestBounds(t *testing.T) {
-	for dim, ok := range map[int]bool{description.MaxRotaryDim: true, description.MaxRotaryDim + 2: false} {
-		if _, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}); (err == nil) != ok {
-			t.Errorf("%d elements: %v", dim, err)
-		}
-	}
-	for beta, ok := range map[float64]bool{description.MaxBeta: true, math.Nextafter(description.MaxBeta, math.Inf(1)): false} {
-		if err := posenc.QueryScales(make([]float32, 1), []int32{7}, posenc.QueryScaling{Beta: beta, Length: 1}); (err == nil) != ok {
-			t.Errorf("beta %v: %v", beta, err)
-		}
-	}
-}
-
-// Every type reads a configuration that has nothing but what it needs, and takes the
-// number of layers from its own key.
-func TestFamilies(t *testing.T) {
-	for modelType, f := range families {
-		layers := 12
-		if modelType == "zamba2" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
-			layers = f.Layers
-		}
-		if f.Refusal != "" {
-			continue
-		}
-		m, _, err := readType(modelType, map[string]any{f.Keys.Layers[0]: layers})
-		if err != nil {
-			t.Errorf("%s: %v", modelType, err)
-			continue
-		}
-		if modelType == "longcat_flash" || modelType == "hrm_text" { // each layer attends several times
-			if len(m.Layers())%layers != 0 || len(m.Layers()) == layers {
-				t.Errorf("%s: %d attentions of %d layers", modelType, len(m.Layers()), layers)
-			}
-			continue
-		}
-		if len(m.Layers()) != layers || len(m.layerTypes()) == 0 {
-			t.Errorf("%s: %d layers, types %q", modelType, len(m.Layers()), m.layerTypes())
-		}
-	}
-	for _, parts := range []map[string]models.Part{wrappers, visionWrappers} {
-		for outer, w := range parts {
-			_, nested := parts[w.Type]
-			if !nested && models.TextType(w.Type) == nil && models.TowerType(w.Type) == nil && notRotary[w.Type] == "" {
-				t.Errorf("%s holds %s, which is no type", outer, w.Type)
-			}
-		}
-	}
-}
-
-// No value of a key makes a reading of any type panic or fail without a sentinel.
-func TestValues(t *testing.T) {
-	keys := []string{
-		"hidden_size", "num_attention_heads", "head_dim", "kv_channels", "qk_rope_head_dim", "num_hidden_layers", "max_position_embeddings", "rope_theta", "rope_scaling",
-		"rope_parameters", "partial_rotary_factor", "rotary_dim", "layer_types", "sliding_window_pattern", "no_rope_layers", "per_layer_config",
-	}
-	values := []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`}
-	for i, modelType := range allTypes() {
-		for j, key := range keys {
-			if !testkit.Sampled(i+j, 8) {
-				continue
-			}
-			for _, value := range values {
-				members := map[string]any{"hidden_size": 4, "num_attention_heads": 4, "head_dim": 4, "num_hidden_layers": 2}
-				members[key] = json.RawMessage(value)
-				if _, text, err := readType(modelType, members); err != nil && !wrapsOne(err) {
-					t.Errorf("%s: %v", text, err)
-				}
-			}
-		}
-	}
-}
-
 // wrapsOne says whether an error of HuggingFace or GGUF wraps what their
 // documentation says, and names the package, in front of it.
 func wrapsOne(err error) bool {
 	return strings.HasPrefix(err.Error(), "modelconfig.") && slices.ContainsFunc(slices.Collect(maps.Values(sentinels)), func(sentinel error) bool { return errors.Is(err, sentinel) })
-}
-
-// A document of many small values takes memory by its bounds, not by what it could hold.
-func TestMemoryOfDocument(t *testing.T) {
-	for _, value := range []string{"{}", "[]", "1", `""`, `{"a":1}`} {
-		for _, n := range []int{document.MaxValues / 4, document.MaxBytes / (len(value) + 1) / 2} {
-			config := []byte(`{"model_type": "llama", "x": [` + strings.Repeat(value+",", n) + value + `]}`)
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			HuggingFace(config)
-			runtime.ReadMemStats(&after)
-			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(3*len(config)+512*document.MaxValues); used > most {
-				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
-			}
-		}
-	}
 }
 
 // A type that holds other models stands for the whole document, any other for a document of one.
