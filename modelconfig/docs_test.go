@@ -69,13 +69,22 @@ func beside(name string, f *models.Family) string {
 	return strings.Join(notes, "; ")
 }
 
-func familyTable() string {
+// table is a table of Markdown with a row for each name, unless row returns none.
+func table[V any](columns string, list map[string]V, row func(name string, v V) []string) string {
 	var b strings.Builder
-	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes | also, traps |\n|---|---|---|---|---|---|---|\n")
-	for _, name := range byName(families) {
-		f := families[name]
+	fmt.Fprintf(&b, "| %s |\n|%s\n", columns, strings.Repeat("---|", strings.Count(columns, "|")+1))
+	for _, name := range byName(list) {
+		if cells := row(name, list[name]); cells != nil {
+			fmt.Fprintln(&b, "|", strings.Join(cells, " | "), "|")
+		}
+	}
+	return b.String()
+}
+
+func familyTable() string {
+	return table("model_type | pairs | rotated | base | layers that rotate | axes | also, traps", families, func(name string, f models.Family) []string {
 		if f.Refusal != "" {
-			continue
+			return nil
 		}
 		pairs := layoutNames[f.Layout]
 		if f.LayoutKey != "" {
@@ -108,9 +117,8 @@ func familyTable() string {
 		if bases[0] == "0" {
 			bases[0] = "by its key"
 		}
-		r := &document.Reader{Keys: document.Object{}}
 		n := 0
-		layers := f.Plan(r, f.Layers)
+		layers := f.Plan(&document.Reader{Keys: document.Object{}}, f.Layers)
 		for _, layer := range layers {
 			if layer.Rotates {
 				n++
@@ -130,14 +138,16 @@ func familyTable() string {
 		case f.Axes != nil:
 			axes = fmt.Sprintf("3 %v", f.Sections)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes, beside(name, &f))
-	}
-	return b.String()
+		return []string{name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes, beside(name, &f)}
+	})
+}
+
+// twoColumns is a table of a text for each name.
+func twoColumns(columns string, texts map[string]string) string {
+	return table(columns, texts, func(name, text string) []string { return []string{name, text} })
 }
 
 func refusedTable() string {
-	var b strings.Builder
-	b.WriteString("| model_type | what it does, and what you can do |\n|---|---|\n")
 	reasons := map[string]string{}
 	for _, table := range []map[string]models.Family{families, towers} {
 		for name, f := range table {
@@ -146,52 +156,31 @@ func refusedTable() string {
 			}
 		}
 	}
-	for _, name := range byName(reasons) {
-		fmt.Fprintf(&b, "| %s | %s |\n", name, reasons[name])
-	}
-	return b.String()
+	return twoColumns("model_type | what it does, and what you can do", reasons)
 }
 
 func indexerTable() string {
-	var b strings.Builder
-	b.WriteString("| model_type | elements of a head | rotated | pairs | Hadamard transform |\n|---|---|---|---|---|\n")
-	for _, name := range byName(families) {
-		x := families[name].Indexer
+	return table("model_type | elements of a head | rotated | pairs | Hadamard transform", families, func(name string, f models.Family) []string {
+		x := f.Indexer
 		if x == nil {
-			continue
+			return nil
 		}
 		head := x.HeadDimKey
 		if x.HeadDim != 0 {
 			head += fmt.Sprintf(" (%d)", x.HeadDim)
 		}
-		rotated := "the first"
-		if x.Trailing {
-			rotated = "the last"
-		}
 		pairs := layoutNames[x.Layout]
 		if x.LayoutKey != "" {
 			pairs += ", by " + x.LayoutKey
 		}
-		hadamard := "no"
-		if x.Hadamard {
-			hadamard = "after it"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, head, rotated, pairs, hadamard)
-	}
-	return b.String()
+		return []string{name, head, map[bool]string{false: "the first", true: "the last"}[x.Trailing], pairs, map[bool]string{false: "no", true: "after it"}[x.Hadamard]}
+	})
 }
 
 func wrapperTable() string {
-	var b strings.Builder
-	b.WriteString("| model_type | key | text model where it does not say | others |\n|---|---|---|---|\n")
-	for _, name := range byName(wrappers) {
-		others := "error"
-		if models.HolderOf(name).AnyText {
-			others = "read"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, wrappers[name].Key, wrappers[name].Type, others)
-	}
-	return b.String()
+	return table("model_type | key | text model where it does not say | others", wrappers, func(name string, w models.Part) []string {
+		return []string{name, w.Key, w.Type, map[bool]string{false: "error", true: "read"}[models.HolderOf(name).AnyText]}
+	})
 }
 
 func towerTable(t *testing.T) string {
@@ -203,12 +192,9 @@ func towerTable(t *testing.T) string {
 	orders := map[string]string{
 		"00001111": "rows, then columns", "11110000": "columns, then rows", "10101010": "columns and rows alternately",
 	}
-	var b strings.Builder
-	b.WriteString("| model_type | pairs | order of pairs | elements of a head | held by |\n|---|---|---|---|---|\n")
-	for _, name := range byName(towers) {
-		f := towers[name]
+	return table("model_type | pairs | order of pairs | elements of a head | held by", towers, func(name string, f models.Family) []string {
 		if f.Refusal != "" {
-			continue
+			return nil
 		}
 		order := "within each half of a head: not one rotation"
 		if f.Arrangement != nil {
@@ -221,67 +207,40 @@ func towerTable(t *testing.T) string {
 				order += ", with the even and the odd frequencies of a head"
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", name, layoutNames[f.Layout], order, f.Hidden/f.Heads, strings.Join(holders[name], ", "))
-	}
-	return b.String()
+		return []string{name, layoutNames[f.Layout], order, strconv.Itoa(f.Hidden / f.Heads), strings.Join(holders[name], ", ")}
+	})
 }
 
 func architectureTable() string {
-	names := map[string][]string{}
-	for _, name := range document.SortedKeys(ggufArchitectures) {
-		arch := ggufArchitectures[name]
-		pairs := layoutNames[arch.Layout]
+	pairs := map[string]string{}
+	for name, arch := range ggufArchitectures {
+		pairs[name] = layoutNames[arch.Layout]
 		switch arch.Axes {
 		case models.SectionedAxes, models.InterleavedAxes:
-			pairs += ", three axes"
+			pairs[name] += ", three axes"
 		case models.OptionalAxes:
-			pairs += "; half-split, three axes where the file has sections"
+			pairs[name] += "; half-split, three axes where the file has sections"
 		}
-		names[pairs] = append(names[pairs], name)
 	}
-	var b strings.Builder
-	b.WriteString("| pairs | architecture |\n|---|---|\n")
-	for _, pairs := range document.SortedKeys(names) {
-		fmt.Fprintf(&b, "| %s | %s |\n", pairs, strings.Join(names[pairs], ", "))
-	}
-	return b.String()
+	return namesTable("pairs | architecture", pairs)
 }
 
 func ggufIndexerTable() string {
-	var b strings.Builder
-	b.WriteString("| architecture | rotated | pairs |\n|---|---|---|\n")
-	for _, name := range byName(ggufArchitectures) {
-		if x := ggufArchitectures[name].Indexer; x != nil {
-			rotated := "the first elements"
-			if x.Trailing {
-				rotated = "the last elements"
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, rotated, layoutNames[x.Layout])
+	return table("architecture | rotated | pairs", ggufArchitectures, func(name string, arch models.GGUFArchitecture) []string {
+		if x := arch.Indexer; x != nil {
+			return []string{name, map[bool]string{false: "the first elements", true: "the last elements"}[x.Trailing], layoutNames[x.Layout]}
 		}
-	}
-	return b.String()
+		return nil
+	})
 }
 
-func ggufRefusedTable() string {
-	var b strings.Builder
-	b.WriteString("| architecture | what the error asks for |\n|---|---|\n")
-	for _, name := range byName(ggufRefused) {
-		fmt.Fprintf(&b, "| %s | %s |\n", name, ggufRefused[name])
+// namesTable has the names of each text.
+func namesTable(columns string, texts map[string]string) string {
+	names := map[string]string{}
+	for _, name := range document.SortedKeys(texts) {
+		names[texts[name]] = strings.TrimPrefix(names[texts[name]]+", "+name, ", ")
 	}
-	return b.String()
-}
-
-func notRotaryTable(notRotary map[string]string, what string) string {
-	byReason := map[string][]string{}
-	for _, name := range document.SortedKeys(notRotary) {
-		byReason[notRotary[name]] = append(byReason[notRotary[name]], name)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "| positions | %s |\n|---|---|\n", what)
-	for _, reason := range document.SortedKeys(byReason) {
-		fmt.Fprintf(&b, "| %s | %s |\n", reason, strings.Join(byReason[reason], ", "))
-	}
-	return b.String()
+	return twoColumns(columns, names)
 }
 
 // sizeTable has the names of sizes: the usual one, then the others.
@@ -346,9 +305,9 @@ func pageTables(t *testing.T) []pageTable {
 		{modelsPage, "architectures", architectureTable()},
 		{modelsPage, "gguf indexers", ggufIndexerTable()},
 		{modelsPage, "refused", refusedTable()},
-		{modelsPage, "architectures refused", ggufRefusedTable()},
-		{modelsPage, "not rotary", notRotaryTable(notRotary, "model_type")},
-		{modelsPage, "architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
+		{modelsPage, "architectures refused", twoColumns("architecture | what the error asks for", ggufRefused)},
+		{modelsPage, "not rotary", namesTable("positions | model_type", notRotary)},
+		{modelsPage, "architectures not rotary", namesTable("positions | architecture", ggufNotRotary)},
 		{trapsPage, "derived traps", trapTable(derivedTraps)},
 		{trapsPage, "traps", trapTable(huggingFaceTraps)},
 		{trapsPage, "gguf traps", trapTable(ggufTraps)},

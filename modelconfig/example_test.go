@@ -80,19 +80,16 @@ func ExampleHuggingFace() {
 	// modelconfig.HuggingFace: model_type is "bloom", want a model with rotary positions; this type has ALiBi, a bias of the attention scores: positions not rotary
 }
 
-// What a Model says of its layers: which rotate, what multiplies the
-// attention scores, and what multiplies the queries.
+// What a Model says: how long sequences are, what other implementations got wrong, and of its layers which
+// rotate, what multiplies the attention scores, and what multiplies the queries at three positions.
 func ExampleModel() {
 	for _, config := range []string{
-		`{"model_type": "smollm3", "num_hidden_layers": 36}`,
+		`{"model_type": "smollm3", "num_hidden_layers": 36, "max_position_embeddings": 65536}`,
 		`{"model_type": "deepseek_v3", "max_position_embeddings": 163840, "rope_theta": 10000, "rope_scaling": {
 			"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096,
 			"beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0
 		}}`,
-		`{"model_type": "ministral3", "rope_parameters": {
-			"rope_type": "yarn", "rope_theta": 1000000.0, "factor": 16.0, "original_max_position_embeddings": 16384,
-			"beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1
-		}}`,
+		`{"model_type": "llama4_text", "num_hidden_layers": 8, "max_position_embeddings": 262144, "attn_scale": 0.1, "floor_scale": 8192}`,
 	} {
 		model, err := modelconfig.HuggingFace([]byte(config))
 		if err != nil {
@@ -105,13 +102,37 @@ func ExampleModel() {
 				rotating++
 			}
 		}
-		fmt.Printf("%s: %d of %d layers rotate; layer 0: rule %s, scores times %.4f, queries scaled with Beta %v\n",
-			model.Type(), rotating, len(layers), layers[0].Rule.Name, layers[0].SoftmaxScale, layers[0].QueryScaling.Beta)
+		first, last := layers[0], layers[len(layers)-1]
+		scales := make([]float32, 3) // for posenc.ScaleQueries or posenc.FusedView.QueryScales
+		if err := posenc.QueryScales(scales, []int32{0, 8191, 100000}, last.QueryScaling); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s of up to %d tokens: %d of %d layers rotate\n", model.Type(), model.ContextLength(), rotating, len(layers))
+		fmt.Printf("  first layer: latent %t, rule %s of base %v, scores times %.4f\n", first.LatentAttention, first.Rule.Name, first.Rule.Base, first.SoftmaxScale)
+		fmt.Printf("  last layer: rotates %t, queries times %.4f\n", last.Rotates, scales)
+		for _, trap := range model.Traps() {
+			fmt.Println(" ", trap.Name)
+		}
 	}
 	// Output:
-	// smollm3: 27 of 36 layers rotate; layer 0: rule default, scores times 1.0000, queries scaled with Beta 0
-	// deepseek_v3: 61 of 61 layers rotate; layer 0: rule yarn, scores times 1.8739, queries scaled with Beta 0
-	// ministral3: 34 of 34 layers rotate; layer 0: rule yarn, scores times 1.0000, queries scaled with Beta 0.1
+	// smollm3 of up to 65536 tokens: 27 of 36 layers rotate
+	//   first layer: latent false, rule default of base 2e+06, scores times 1.0000
+	//   last layer: rotates false, queries times [1.0000 1.0000 1.0000]
+	//   some_layers_do_not_rotate
+	//   the_layout_differs_by_file
+	//   no_rope_layers_has_1_for_rotation
+	// deepseek_v3 of up to 163840 tokens: 61 of 61 layers rotate
+	//   first layer: latent true, rule yarn of base 10000, scores times 1.8739
+	//   last layer: rotates true, queries times [1.0000 1.0000 1.0000]
+	//   the_softmax_is_scaled
+	//   deepseek_v3_writes_half_split_pairs
+	// llama4_text of up to 262144 tokens: 6 of 8 layers rotate
+	//   first layer: latent false, rule default of base 500000, scores times 1.0000
+	//   last layer: rotates false, queries times [1.0000 1.0693 1.2565]
+	//   some_layers_do_not_rotate
+	//   interleaved_pairs
+	//   no_rope_layers_has_1_for_rotation
+	//   llama4_scales_queries_without_rotation
 }
 
 // The decode loop of an engine for any model. Layers of Cohere 2 with full attention do not rotate;
@@ -195,8 +216,7 @@ func ExampleModel_DependsOnLength() {
 	// 4097 tokens: [1.000000 0.050000 0.002500 0.000125], cos and sin times 1.190238
 }
 
-// From the config.json of Qwen2-VL to the rotated Q of an image in its vision
-// tower.
+// From the config.json of Qwen2-VL to the rotated Q of an image in its vision tower.
 func ExampleHuggingFaceVision() {
 	config := []byte(`{
 		"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "num_hidden_layers": 28,
@@ -237,41 +257,18 @@ func ExampleHuggingFaceVision() {
 	if err := posenc.Rotate(patches.Layer(0), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(tower.Type(), headDim)
+	fmt.Printf("%s %d %+v\n", tower.Type(), headDim, tower.Patches())
 	for _, patch := range []int{0, 1, 2, 3, 4} {
 		head := q[patch*heads*headDim:]
 		fmt.Printf("row %d, column %d: %.3f %.3f\n", row[patch], column[patch], head[0], head[20])
 	}
 	// Output:
-	// qwen2_vl_vision 80
+	// qwen2_vl_vision 80 {First:0 RowByRow:false}
 	// row 0, column 0: 1.000 1.000
 	// row 0, column 1: 1.000 -0.301
 	// row 1, column 0: -0.301 1.000
 	// row 1, column 1: -0.301 -0.301
 	// row 0, column 2: 1.000 -1.325
-}
-
-// Llama 4 scales the queries of layers that do not rotate.
-func ExampleModel_Layers() {
-	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "llama4_text", "num_hidden_layers": 8, "attn_scale": 0.1, "floor_scale": 8192}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	positions := []int32{0, 8191, 100000}
-	scales := make([]float32, len(positions)) // for posenc.ScaleQueries or posenc.FusedView.QueryScales
-	for i, layer := range model.Layers() {
-		if err := posenc.QueryScales(scales, positions, layer.QueryScaling); err != nil {
-			log.Fatal(err)
-		}
-		if i%4 > 1 {
-			fmt.Println("layer", i, layer.Rotates, scales)
-		}
-	}
-	// Output:
-	// layer 2 true [1 1 1]
-	// layer 3 false [1 1.0693147 1.2564949]
-	// layer 6 true [1 1 1]
-	// layer 7 false [1 1.0693147 1.2564949]
 }
 
 // Mistral Large 4 learns its frequencies, and how queries are scaled by their position: both are
@@ -329,40 +326,6 @@ func ExampleLayerRows_Indexer() {
 	// Output:
 	// InterleavedToHalfSplit HalfSplit
 	// 0.5403023 0.84147096 0.5403023 0.84147096
-}
-
-// What a tool says of a model: its rule, its length and what other implementations
-// of it got wrong.
-func ExampleModel_Traps() {
-	model, err := modelconfig.HuggingFace([]byte(`{
-		"model_type": "deepseek_v3", "num_hidden_layers": 61, "max_position_embeddings": 163840,
-		"rope_scaling": {"type": "yarn", "factor": 40, "beta_fast": 32, "beta_slow": 1,
-			"mscale": 1.0, "mscale_all_dim": 1.0, "original_max_position_embeddings": 4096}
-	}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	layer := model.Layers()[0]
-	fmt.Println(layer.Rule.Name, "of base", layer.Rule.Base, "for sequences of up to", model.ContextLength())
-	fmt.Println("latent attention:", layer.LatentAttention)
-	for _, trap := range model.Traps() {
-		fmt.Println(trap.Name)
-	}
-	// Output:
-	// yarn of base 10000 for sequences of up to 163840
-	// latent attention: true
-	// the_softmax_is_scaled
-	// deepseek_v3_writes_half_split_pairs
-}
-
-// The tower of Muse Glimmer takes patches row by row, with rows and columns from 1.
-func ExampleModel_Patches() {
-	model, err := modelconfig.HuggingFaceVision([]byte(`{"model_type": "muse_glimmer_vision"}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%+v\n", model.Patches())
-	// Output: {First:1 RowByRow:true}
 }
 
 // From a config.json to the positions of a prompt: text, an image of 2 by 2 tokens, text.
