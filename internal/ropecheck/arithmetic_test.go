@@ -32,6 +32,14 @@ func product(p float32, i, pairs int, base float64) float64 {
 	return float64(p * float32(invFreq(i, pairs, base)))
 }
 
+func running(p float32, i, pairs int, base float64) float64 {
+	ratio := float32(math.Pow(base, -1/float64(pairs)))
+	for range i {
+		p *= ratio
+	}
+	return float64(p)
+}
+
 func float32Table(x float64) float32 { return float32(x) }
 
 func separate(x1, x2, cos, sin float32) (y1, y2 float32) {
@@ -67,13 +75,6 @@ func (e *engine) data(positions []int32, heads, dim int, layout posenc.Layout, b
 func TestArithmetic(t *testing.T) {
 	exactly := func(p float32, i, pairs int, base float64) float64 {
 		return float64(p) * invFreq(i, pairs, base)
-	}
-	running := func(p float32, i, pairs int, base float64) float64 {
-		ratio := float32(math.Pow(base, -1/float64(pairs)))
-		for range i {
-			p *= ratio
-		}
-		return float64(p)
 	}
 	for _, tt := range []struct {
 		name     string
@@ -158,6 +159,25 @@ func TestOtherOrder(t *testing.T) {
 	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6}}, ropecheck.Candidate{Name: "base", Config: posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1.001e6}}))
 	c, other := r.Candidates[0], r.Candidates[1]
 	if c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Angles != ropecheck.OtherAngles || other.Verdict != ropecheck.Differs || other.Arithmetics[0].Angles != ropecheck.OtherAngles {
+		t.Error(r)
+	}
+}
+
+// TestDividedProducts divides running products by a tensor, as ggml does: only the base tells them, as
+// the first two frequencies do not have its ratio.
+func TestDividedProducts(t *testing.T) {
+	divisor := func(i int) float32 { return 1.1 + float32(i)/8 }
+	e := engine{0, same, func(p float32, i, pairs int, base float64) float64 {
+		return float64(float32(running(p, i, pairs, base)) / divisor(i))
+	}, float32Table, separate}
+	cfg := posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit}
+	for i := range 32 {
+		cfg.InvFreq = append(cfg.InvFreq, invFreq(i, 32, 1e6)/float64(divisor(i)))
+	}
+	d := e.data(append(positionsOf(16), 100001, 131071, 131070), 6, 64, posenc.HalfSplit, 1e6)
+	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "known", Config: cfg, Base: 1e6}, ropecheck.Candidate{Name: "unknown", Config: cfg}))
+	known, unknown := r.Candidates[0], r.Candidates[1]
+	if known.Verdict != ropecheck.Agrees || known.Arithmetics[0].Angles != ropecheck.RunningAngles || len(known.Faults) > 0 || unknown.Arithmetics[0].Angles == ropecheck.RunningAngles {
 		t.Error(r)
 	}
 }

@@ -320,12 +320,28 @@ func (p *planted) candidates() []ropecheck.Candidate {
 // tried reports whether subtest i runs.
 func tried(i int) bool { return testkit.Sampled(i, 16) }
 
+// TestPlantedFaults plants faults, also in data with Gaussian noise, of sizes relative to the
+// elements, and in data of 16 bits.
 func TestPlantedFaults(t *testing.T) {
 	for i, p := range plantedFaults() {
 		if !tried(i) {
 			continue
 		}
-		t.Run(p.name, func(t *testing.T) { p.compare(t, p.data(&p)) })
+		exact := p.data(&p)
+		for _, noise := range []float64{0, 1e-5, 2e-2} {
+			t.Run(fmt.Sprint(p.name, "/noise=", noise), func(t *testing.T) {
+				d := exact
+				d.After = noisy(exact.After, noise)
+				p.compare(t, d)
+			})
+		}
+		for _, kind := range []ropecheck.ElementType{ropecheck.Float16, ropecheck.BFloat16} {
+			t.Run(fmt.Sprint(p.name, "/", kind), func(t *testing.T) {
+				d := exact
+				d.Type, d.After = kind, narrowed(exact.After, kind)
+				p.compare(t, d)
+			})
+		}
 	}
 }
 
@@ -371,33 +387,6 @@ func TestXPos(t *testing.T) {
 	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "xPos", Config: xpos}))
 	if c := r.Candidates[0]; c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Equal != 1 {
 		t.Error(r)
-	}
-}
-
-// TestNoise plants the same faults in data with Gaussian noise, of sizes relative to the
-// elements, and in data of 16 bits.
-func TestNoise(t *testing.T) {
-	for i, p := range plantedFaults() {
-		if !tried(i) {
-			continue
-		}
-		t.Run(p.name, func(t *testing.T) {
-			exact := p.data(&p)
-			for _, noise := range []float64{1e-5, 2e-2} {
-				t.Run(fmt.Sprint(noise), func(t *testing.T) {
-					d := exact
-					d.After = noisy(exact.After, noise)
-					p.compare(t, d)
-				})
-			}
-			for _, kind := range []ropecheck.ElementType{ropecheck.Float16, ropecheck.BFloat16} {
-				t.Run(kind.String(), func(t *testing.T) {
-					d := exact
-					d.Type, d.After = kind, narrowed(exact.After, kind)
-					p.compare(t, d)
-				})
-			}
-		})
 	}
 }
 

@@ -1,19 +1,13 @@
 package ropecheck_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/modelconfig"
 )
 
 // frameworkCase is what a framework rotated: testdata/generate.py, testdata/ggml.c.
@@ -123,130 +117,4 @@ func TestFrameworks(t *testing.T) {
 	if seen != len(want) {
 		t.Errorf("%d cases, want %d", seen, len(want))
 	}
-}
-
-// TestTransformersVectors checks the golden vectors of package modelconfig: two heads of q, and one of k, of every
-// published model there, in float32.
-func TestTransformersVectors(t *testing.T) {
-	const directory = "../../modelconfig/testdata/transformers"
-	for i, path := range testkit.Must(filepath.Glob(directory + "/vectors/*.json")) {
-		if !tried(i) {
-			continue
-		}
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".json"), func(t *testing.T) {
-			var v struct {
-				Cases []struct {
-					LayerType string `json:"layer_type"`
-					Seq       int
-					Axes      int
-					Positions []int32
-					HeadDim   int `json:"head_dim"`
-					Q         []string
-				}
-			}
-			testkit.ReadJSON(path, &v)
-			m := testkit.Must(modelconfig.HuggingFace(testkit.Must(os.ReadFile(filepath.Join(directory, "configs", filepath.Base(path))))))
-			for _, c := range v.Cases {
-				cfg := configOf(m, c.LayerType, modelconfig.RopeOptions{SequenceLength: max(1, c.Seq), Rounding: frequency.Float32})
-				if cfg.HeadDim != c.HeadDim { // the rotated slice of a head alone
-					cfg.HeadDim, cfg.Offset = c.HeadDim, 0
-				}
-				d := ropecheck.Data{Tokens: len(c.Positions) / c.Axes, Heads: 2, HeadDim: c.HeadDim, Positions: c.Positions}
-				d.After = testkit.Hex[float32](c.Q...)
-				d.Before = testkit.GoldenInputs(0, len(d.After))
-				r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: c.LayerType, Config: cfg}))
-				if r.Candidates[0].Verdict != ropecheck.Agrees || len(r.Candidates[0].Faults) > 0 {
-					t.Errorf("%q, %d: %v", c.LayerType, c.Seq, r)
-				}
-			}
-		})
-	}
-}
-
-// TestLlamaCppVectors checks the golden vectors of ggml of package modelconfig: one head.
-func TestLlamaCppVectors(t *testing.T) {
-	var cases []struct {
-		Name      string
-		Keys      map[string]any
-		Tensors   map[string][]float32
-		LayerType string
-		SeqLen    int
-		HeadDim   int
-		Positions [][]int32
-		Rotated   []string
-	}
-	text := testkit.Must(os.Open("../../modelconfig/testdata/llamacpp/rotated.json"))
-	defer text.Close()
-	decoder := json.NewDecoder(text)
-	decoder.UseNumber()
-	testkit.NoError(t, decoder.Decode(&cases))
-	for i, c := range cases {
-		if !tried(i) {
-			continue
-		}
-		t.Run(c.Name, func(t *testing.T) {
-			for key, v := range c.Keys {
-				c.Keys[key] = metadata(v)
-			}
-			for name, factors := range c.Tensors {
-				c.Keys[name] = factors
-			}
-			cfg := configOf(testkit.Must(modelconfig.GGUF(c.Keys)), c.LayerType, modelconfig.RopeOptions{SequenceLength: c.SeqLen})
-			d := ropecheck.Data{Tokens: len(c.Rotated), Heads: 1, HeadDim: c.HeadDim, Positions: slices.Concat(c.Positions[:axesOf(&cfg)]...)}
-			d.After = testkit.Hex[float32](c.Rotated...)
-			for i := range d.After {
-				d.Before = append(d.Before, float32((37*(i%c.HeadDim)+11)%31-15)/4)
-			}
-			candidate := ropecheck.Candidate{Name: c.Name, Config: cfg}
-			divided := len(c.Tensors) > 0 && cfg.InvFreq != nil
-			if divided {
-				candidate.Base = layerOf(testkit.Must(modelconfig.GGUF(c.Keys)), c.LayerType).Rule.Base
-			}
-			r := testkit.Must(ropecheck.Check(d, candidate))
-			if r.Candidates[0].Verdict != ropecheck.Agrees || len(r.Candidates[0].Faults) > 0 {
-				t.Error(r)
-			}
-			// A tensor divides running products of any base. The first factor of Phi 3.5 is not 1.
-			if divided && !slices.ContainsFunc(r.Candidates[0].Arithmetics[:1], func(a ropecheck.Arithmetic) bool { return a.Angles == ropecheck.RunningAngles }) {
-				t.Errorf("angles are not running products: %v", r)
-			}
-		})
-	}
-}
-
-// metadata gives a number the type that it has in a GGUF file.
-func metadata(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		var i uint32
-		if _, err := fmt.Sscan(v.String(), &i); err == nil && fmt.Sprint(i) == v.String() {
-			return i
-		}
-		return float32(testkit.Must(v.Float64()))
-	case []any:
-		for i := range v {
-			v[i] = metadata(v[i])
-		}
-	}
-	return v
-}
-
-// configOf returns the configuration of the layers of a kind, or of the indexers.
-func configOf(m *modelconfig.Model, kind string, options modelconfig.RopeOptions) posenc.RotaryConfig {
-	rope := testkit.Must(m.Rope(options))
-	for i, layer := range m.Layers() {
-		switch {
-		case layer.Indexer && kind == "indexer":
-			return rope.Indexer(i).Config()
-		case layer.Rotates && (layer.Kind == kind || kind == ""):
-			return rope.Rotary(i).Config()
-		}
-	}
-	panic("no layers of kind " + kind)
-}
-
-// layerOf returns the first layer of a kind.
-func layerOf(m *modelconfig.Model, kind string) modelconfig.Layer {
-	layers := m.Layers()
-	return layers[slices.IndexFunc(layers, func(l modelconfig.Layer) bool { return l.Rotates && (l.Kind == kind || kind == "") })]
 }
