@@ -34,7 +34,7 @@ func TestRules(t *testing.T) {
 		models[name+" of GGUF"] = testkit.Must(GGUF(ggufDocument(document)))
 	}
 	for name, m := range models {
-		rule := testkit.Must(m.ruleFor(""))
+		rule := m.Layers()[0].Rule
 		if rule.Name != strings.TrimSuffix(name, " of GGUF") {
 			t.Errorf("%s: %+v", name, rule)
 		}

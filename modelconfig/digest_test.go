@@ -46,7 +46,7 @@ func TestDigests(t *testing.T) {
 						if layer == description.IndexerKind {
 							hash = indexers
 						}
-						cfg, softmax := testkit.Must(m.rotaryFor(o)), testkit.Must(m.softmaxScaleFor(o))
+						cfg, softmax := testkit.Must(m.rotaryFor(o)), m.softmaxScaleFor(o)
 						fmt.Fprintf(hash, "%s %d %d %d %d %d %x %x %x %d %d\n", layer, seqLen, cfg.HeadDim, cfg.RotaryDim, cfg.Offset,
 							cfg.Layout-posenc.HalfSplit, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.Rounding, cfg.Axes)
 					}

@@ -245,59 +245,47 @@ func namesTable(columns string, texts map[string]string) string {
 
 // sizeTable has the names of sizes: the usual one, then the others.
 func sizeTable() string {
-	sizes := []struct {
-		what  string
-		names func(f *models.Family) []string
-	}{
-		{"hidden size", func(f *models.Family) []string { return f.Keys.Hidden }},
-		{"heads", func(f *models.Family) []string { return f.Keys.Heads }},
-		{"elements of a head", func(f *models.Family) []string {
-			names := f.Keys.HeadDim
+	text := "| size | keys |\n|---|---|\n"
+	for i, size := range []string{"hidden size", "heads", "elements of a head", "layers", "longest sequence"} {
+		keys := func(f *models.Family) []string {
+			names := [][]string{f.Keys.Hidden, f.Keys.Heads, f.Keys.HeadDim, f.Keys.Layers, f.Keys.Positions}[i]
 			for _, k := range f.Kinds {
-				if k.HeadDimKey != "" {
+				if k.HeadDimKey != "" && size == "elements of a head" {
 					names = append(slices.Clip(names), k.HeadDimKey)
 				}
 			}
 			return names
-		}},
-		{"layers", func(f *models.Family) []string { return f.Keys.Layers }},
-		{"longest sequence", func(f *models.Family) []string { return f.Keys.Positions }},
-	}
-	usual := families["llama"]
-	var b strings.Builder
-	b.WriteString("| size | keys |\n|---|---|\n")
-	for _, size := range sizes {
+		}
+		usual := families["llama"]
 		others := map[string]bool{}
 		for _, table := range []map[string]models.Family{families, towers} {
 			for _, f := range table {
-				if f.Refusal == "" {
-					for _, name := range size.names(&f) {
-						others[name] = true
-					}
+				for _, name := range keys(&f) {
+					others[name] = others[name] || f.Refusal == ""
 				}
 			}
 		}
-		first := size.names(&usual)[0]
-		delete(others, first)
-		fmt.Fprintf(&b, "| %s | `%s` |\n", size.what, strings.Join(append([]string{first}, byName(others)...), "`, `"))
+		first := keys(&usual)[0]
+		maps.DeleteFunc(others, func(name string, read bool) bool { return name == first || !read })
+		text += fmt.Sprintf("| %s | `%s` |\n", size, strings.Join(append([]string{first}, byName(others)...), "`, `"))
 	}
-	return b.String()
+	return text
 }
 
 func trapTable(traps []modelTrap) string {
-	var b strings.Builder
-	b.WriteString("| test | what is true |\n|---|---|\n")
+	text := "| test | what is true |\n|---|---|\n"
 	for _, trap := range traps {
-		fmt.Fprintf(&b, "| `TestTrap/%s` | %s |\n", trap.Name, trap.Text)
+		text += fmt.Sprintf("| `TestTrap/%s` | %s |\n", trap.Name, trap.Text)
 	}
-	return b.String()
+	return text
 }
 
-// pageTable is a table that the code holds, and its page.
-type pageTable struct{ page, name, text string }
+func readPage(page string) string { return string(testkit.Must(os.ReadFile(page))) }
 
-func pageTables(t *testing.T) []pageTable {
-	return []pageTable{
+// The tables of docs/models.md, docs/traps.md and docs/keys.md that the code holds are the code's,
+// and each is on its page once.
+func TestDocs(t *testing.T) {
+	tables := []struct{ page, name, text string }{
 		{modelsPage, "families", familyTable()},
 		{modelsPage, "wrappers", wrapperTable()},
 		{modelsPage, "indexers", indexerTable()},
@@ -313,14 +301,6 @@ func pageTables(t *testing.T) []pageTable {
 		{trapsPage, "gguf traps", trapTable(ggufTraps)},
 		{keysPage, "sizes", sizeTable()},
 	}
-}
-
-func readPage(page string) string { return string(testkit.Must(os.ReadFile(page))) }
-
-// The tables of docs/models.md, docs/traps.md and docs/keys.md that the code holds are the code's,
-// and each is on its page once.
-func TestDocs(t *testing.T) {
-	tables := pageTables(t)
 	for _, page := range []string{modelsPage, trapsPage, keysPage} {
 		text := readPage(page)
 		var places, want []string
@@ -368,7 +348,8 @@ func TestDocsRules(t *testing.T) {
 		}
 		ropeType := codes(cells[1])[0]
 		rules = append(rules, ropeType)
-		got, want := slices.Sorted(slices.Values(codes(cells[2]))), slices.Sorted(slices.Values(first(huggingface.KeysOfRopeType(ropeType))))
+		keys, _ := huggingface.KeysOfRopeType(ropeType)
+		got, want := slices.Sorted(slices.Values(codes(cells[2]))), slices.Sorted(slices.Values(keys))
 		if !slices.Equal(slices.Compact(got), want) {
 			t.Errorf("rule %s has keys %q, its line %q", ropeType, want, got)
 		}
@@ -471,15 +452,16 @@ func keysInSource() []string {
 // docs/keys.md has each type that scales queries.
 func TestDocsQueryScales(t *testing.T) {
 	scales := section(t, readPage(keysPage), "Query scales")
-	for name, f := range families {
-		if (f.QueryScale != nil || f.ScalingTensor != "") != slices.Contains(tableNames(scales, false), name) {
-			t.Errorf("%s scales queries and has no line, or it has one and does not", name)
+	check := func(name string, gguf, scaled bool) {
+		if scaled != slices.Contains(tableNames(scales, gguf), name) {
+			t.Errorf("%s, GGUF %t: scales queries and has no line, or it has one and does not", name, gguf)
 		}
 	}
+	for name, f := range families {
+		check(name, false, f.QueryScale != nil || f.ScalingTensor != "")
+	}
 	for name, arch := range ggufArchitectures {
-		if (arch.QueryScale != models.QueriesUnscaled) != slices.Contains(tableNames(scales, true), name) {
-			t.Errorf("GGUF: %s scales queries and has no line, or it has one and does not", name)
-		}
+		check(name, true, arch.QueryScale != models.QueriesUnscaled)
 	}
 }
 

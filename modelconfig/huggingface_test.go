@@ -231,7 +231,7 @@ func TestTypeOfHolder(t *testing.T) {
 	for config, modelType := range map[string]string{whole: "llava", `{"model_type": "mine", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}`: "llama"} {
 		m, err := HuggingFace([]byte(config), Options{Type: modelType})
 		testkit.NoError(t, err)
-		if cfg := testkit.Must(m.rotary()); m.Type() != "llama" || cfg.HeadDim != 64 || cfg.InvFreq[0] != 0.5 {
+		if cfg := testkit.Must(m.rotaryFor(kindOptions{})); m.Type() != "llama" || cfg.HeadDim != 64 || cfg.InvFreq[0] != 0.5 {
 			t.Errorf("%s as %s: %s, heads of %d, %v", config, modelType, m.Type(), cfg.HeadDim, cfg.InvFreq[0])
 		}
 	}

@@ -182,7 +182,7 @@ func TestLlamaCppVision(t *testing.T) {
 	}
 	testkit.ReadJSON("testdata/llamacpp/vision.json", &cases)
 	for _, c := range cases {
-		cfg := testkit.Must(testkit.Must(HuggingFaceVision(testkit.Must(json.Marshal(c.Config)))).rotary())
+		cfg := testkit.Must(testkit.Must(HuggingFaceVision(testkit.Must(json.Marshal(c.Config)))).rotaryFor(kindOptions{}))
 		r := testkit.Must(posenc.NewRotary(cfg))
 		x := make([]float32, len(c.Rotated)*c.HeadDim)
 		for i := range x {
