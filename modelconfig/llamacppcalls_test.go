@@ -102,7 +102,7 @@ func (c *llamaCall) ladder() (frequencies []float64, factor float64) {
 }
 
 // differs says in what a configuration is not what a call computes; "": nothing.
-func (c *llamaCall) differs(cfg posenc.RotaryConfig) string {
+func (c *llamaCall) differs(t *testing.T, cfg posenc.RotaryConfig) string {
 	layout, axes := posenc.Interleaved, []uint8(nil)
 	const neoXMode, sectionsMode, interleavedMode = 2, 8, 40 // GGML_ROPE_TYPE
 	switch c.Mode {
@@ -138,40 +138,22 @@ func (c *llamaCall) differs(cfg posenc.RotaryConfig) string {
 	if got := cmp.Or(cfg.AttentionFactor, 1); math.Abs(got-factor) > tolerance*factor {
 		return fmt.Sprintf("attention factor %.9g, want %.9g", got, factor)
 	}
-	return c.rotates(cfg)
+	return c.rotates(t, cfg)
 }
 
-// rotates compares what ggml's rotation gives for a call; "": it agrees. For the tolerance see
-// ggmlCase.compare.
-func (c *llamaCall) rotates(cfg posenc.RotaryConfig) string {
-	const u = 0x1p-24
-	cfg.HeadDim, cfg.Offset = cfg.RotaryDim, 0
-	x := make([]float32, cfg.HeadDim)
-	for i := range x {
-		x[i] = ggmlInput(i)
-	}
-	positions := []int32{17}
-	if cfg.Axes != nil {
-		positions = []int32{17, 23, 29, 31}[:slices.Max(cfg.Axes)+1]
-	}
-	r := testkit.Must(posenc.NewRotary(cfg))
-	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1, TokenStride: cfg.HeadDim}); err != nil {
-		return err.Error()
-	}
+// rotates compares what ggml's rotation gives for a call; "": it agrees.
+func (c *llamaCall) rotates(t *testing.T, cfg posenc.RotaryConfig) string {
 	if c.Rotated == "" {
 		return ""
 	}
-	want := testkit.Hex[float32](c.Rotated)
-	logStep := 2 / float64(c.NDims) * math.Log(c.FreqBase)
-	for k, got := range x {
-		pair := k % (c.NDims / 2)
-		if cfg.Layout == posenc.Interleaved {
-			pair = k / 2
-		}
-		angle := 31 * math.Exp(-float64(pair)*logStep)
-		if tolerance := 16 * (angle*u*(float64(pair)*(3+logStep)+12) + 20*u); math.Abs(float64(got)-float64(want[k])) > tolerance {
-			return fmt.Sprintf("element %d is %v, ggml has %v, tolerance %.3g", k, got, want[k], tolerance)
-		}
+	cfg.HeadDim, cfg.Offset = cfg.RotaryDim, 0
+	of := ggmlCase{HeadDim: c.NDims, Positions: [][]int32{{17}, {23}, {29}, {31}}, Rotated: []string{c.Rotated}, Tensors: map[string][]float32{"rope_freqs.weight": nil}}
+	of.Arguments.NDims, of.Arguments.FreqBase = c.NDims, c.FreqBase
+	for i := range c.NDims / 2 {
+		of.Tensors["rope_freqs.weight"] = append(of.Tensors["rope_freqs.weight"], callDivisor(c.Divisors, i))
+	}
+	if worst, where, _ := of.compare(t, cfg); worst > 1 {
+		return where
 	}
 	return ""
 }
@@ -258,7 +240,7 @@ func TestLlamaCppCalls(t *testing.T) {
 					refusedToo++
 				case c.Error != "": // what llama.cpp does not load without weights, mostly
 				case err == nil:
-					difference := calls.compare(a, c, m)
+					difference := calls.compare(t, a, c, m)
 					if difference != "" && notFollowed(name, c.Change) == "" {
 						t.Errorf("%v: %s", c.Change, difference)
 					}
@@ -360,7 +342,7 @@ func (calls *llamaCalls) keys(name string, c *llamaCase) map[string]any {
 }
 
 // compare says in what a model differs from the calls of a case; "": nothing.
-func (calls *llamaCalls) compare(a *llamaArchitecture, c *llamaCase, m *Model) string {
+func (calls *llamaCalls) compare(t *testing.T, a *llamaArchitecture, c *llamaCase, m *Model) string {
 	layers := m.Layers()
 	if len(layers) < len(c.Layers) {
 		return fmt.Sprintf("%d layers, llama.cpp rotates in %d", len(layers), len(c.Layers))
@@ -396,7 +378,7 @@ func (calls *llamaCalls) compare(a *llamaArchitecture, c *llamaCase, m *Model) s
 				if err != nil {
 					return err.Error()
 				}
-				if difference := call.unreadYaRN(a.Reads, c.Change).differs(cfg); difference != "" {
+				if difference := call.unreadYaRN(a.Reads, c.Change).differs(t, cfg); difference != "" {
 					return fmt.Sprintf("layer %d (%q): %s", i, kind, difference)
 				}
 			}

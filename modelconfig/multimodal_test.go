@@ -1,53 +1,67 @@
 package modelconfig
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
-	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
 // Every type that FamilyOf knows gives its model with the defaults of its class, or says what a
-// caller sets. The numbers are those of transformers 5.23, AutoConfig of the type alone.
-func TestHuggingFaceMultimodalDefaults(t *testing.T) {
-	plain := func(family multimodal.Family) multimodal.Model {
-		return multimodal.Model{Family: family, MergeSize: 2}
-	}
-	qwen25, ernie, image, mini := plain(multimodal.Qwen25VL), plain(multimodal.Ernie45VL), plain(multimodal.Qwen2VL), plain(multimodal.MiniCPMV47)
-	qwen25.PositionsPerSecond, ernie.TemporalMergeSize, image.MergeSize, mini.MergeSize = 4, 2, 1, 4
-	omni25, omni3 := plain(multimodal.Qwen25Omni), plain(multimodal.Qwen3Omni)
-	omni25.PositionsPerSecond, omni25.PositionsPerChunk, omni3.PositionsPerSecond = 25, 50, 25
-	for modelType, want := range map[string]multimodal.Model{
-		"qwen2_vl": plain(multimodal.Qwen2VL), "colqwen2": plain(multimodal.Qwen2VL), "paddleocr_vl": plain(multimodal.Qwen2VL), "glm_image": image,
-		"qwen2_5_vl": qwen25, "qwen3_vl": plain(multimodal.Qwen3VL), "qwen3_vl_moe": plain(multimodal.Qwen3VL), "qwen3_5": plain(multimodal.Qwen3VL),
-		"qwen3_5_moe": plain(multimodal.Qwen3VL), "qwen4_exp": plain(multimodal.Qwen3VL), "glm4v": plain(multimodal.Qwen3VL), "glm4v_moe": plain(multimodal.Qwen3VL),
-		"glm46v": plain(multimodal.Qwen3VL), "glmga": plain(multimodal.Qwen3VL), "glm_ocr": plain(multimodal.Qwen3VL), "cohere_compass": plain(multimodal.Qwen3VL),
-		"cosmos3_edge": plain(multimodal.Qwen3VL), "cosmos3_omni": plain(multimodal.Qwen3VL), "ernie4_5_vl_moe": ernie, "minicpmv4_7": mini,
-		"qwen2_5_omni": omni25, "qwen2_5_omni_thinker": omni25, "qwen3_omni_moe": omni3, "qwen3_omni_moe_thinker": omni3,
+// caller sets. The numbers are those of transformers 5.23, AutoConfig of the type alone. Keys of a file
+// replace them.
+func TestHuggingFaceMultimodal(t *testing.T) {
+	type M = multimodal.Model
+	for _, tt := range []struct {
+		of   string // types, or a file
+		want M
+		ids  multimodal.TokenIDs
+	}{
+		{of: "qwen2_vl colqwen2 paddleocr_vl", want: M{Family: multimodal.Qwen2VL, MergeSize: 2}},
+		{of: "glm_image", want: M{Family: multimodal.Qwen2VL, MergeSize: 1}},
+		{of: "qwen2_5_vl", want: M{Family: multimodal.Qwen25VL, MergeSize: 2, PositionsPerSecond: 4}},
+		{of: "qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe qwen4_exp glm4v glm4v_moe glm46v glmga glm_ocr cohere_compass cosmos3_edge cosmos3_omni", want: M{Family: multimodal.Qwen3VL, MergeSize: 2}},
+		{of: "ernie4_5_vl_moe", want: M{Family: multimodal.Ernie45VL, MergeSize: 2, TemporalMergeSize: 2}},
+		{of: "minicpmv4_7", want: M{Family: multimodal.MiniCPMV47, MergeSize: 4}},
+		{of: "qwen2_5_omni qwen2_5_omni_thinker", want: M{Family: multimodal.Qwen25Omni, MergeSize: 2, PositionsPerSecond: 25, PositionsPerChunk: 50}},
+		{of: "qwen3_omni_moe qwen3_omni_moe_thinker", want: M{Family: multimodal.Qwen3Omni, MergeSize: 2, PositionsPerSecond: 25}},
+		{`{"model_type": "qwen2_5_vl", "image_token_id": 7, "video_token_id": 8, "vision_start_token_id": 10, "vision_config": {"spatial_merge_size": 4, "tokens_per_second": 2}}`,
+			M{Family: multimodal.Qwen25VL, MergeSize: 4, PositionsPerSecond: 2}, multimodal.TokenIDs{Image: 7, Video: 8, VisionStart: 10}},
+		{`{"model_type": "qwen2_5_omni", "thinker_config": {"image_token_index": 7, "audio_token_index": 9, "audio_start_token_id": 11, "position_id_per_seconds": 10, "seconds_per_chunk": 3, "vision_config": {"spatial_merge_size": 3}}}`,
+			M{Family: multimodal.Qwen25Omni, MergeSize: 3, PositionsPerSecond: 10, PositionsPerChunk: 30}, multimodal.TokenIDs{Image: 7, Audio: 9, AudioStart: 11}},
+		{of: `{"model_type": "hunyuan_vl", "text_config": {"rope_scaling": {"xdrope_section": [16, 16, 16, 16]}}}`, want: M{Family: multimodal.HunYuanVL, MergeSize: 2, HunYuanAxes: 4}},
+		{of: `{"model_type": "minicpmv4_7", "downsample_mode": "4x"}`, want: M{Family: multimodal.MiniCPMV47, MergeSize: 2}},
+		{of: `{"model_type": "colqwen2", "vlm_config": {"model_type": "qwen2_5_vl"}}`, want: M{Family: multimodal.Qwen25VL, MergeSize: 2, PositionsPerSecond: 4}},
 	} {
-		got, ids, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, modelType))
-		if err != nil || got != want {
-			t.Errorf("%s: %+v, %v, want %+v", modelType, got, err, want)
+		configs := []string{tt.of}
+		if tt.of[0] != '{' {
+			configs = strings.Split(`{"model_type": "`+strings.ReplaceAll(tt.of, " ", `"}&{"model_type": "`)+`"}`, "&")
 		}
-		if ids.Image != 0 || ids.Markers != nil {
-			t.Errorf("%s: ids %+v of no file", modelType, ids)
+		for _, config := range configs {
+			if got, ids, err := HuggingFaceMultimodal([]byte(config)); err != nil || got != tt.want || !reflect.DeepEqual(ids, tt.ids) {
+				t.Errorf("%s: %+v, %+v, %v, want %+v, %+v", config, got, ids, err, tt.want, tt.ids)
+			}
 		}
 	}
-	for _, h := range vendorsHolders() {
-		if _, err := multimodal.FamilyOf(h.Name); err != nil {
-			continue
-		}
-		_, _, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, h.Name))
-		if err != nil && !errors.Is(err, ErrUnknown) && !(h.Name == "hunyuan_vl" && errors.Is(err, ErrValue)) {
-			t.Errorf("%s: %v", h.Name, err)
+	for _, v := range models.Vendors {
+		for i := range v.Holders {
+			name := v.Holders[i].Name
+			if _, err := multimodal.FamilyOf(name); err != nil {
+				continue
+			}
+			_, _, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, name))
+			if err != nil && !errors.Is(err, ErrUnknown) && !(name == "hunyuan_vl" && errors.Is(err, ErrValue)) {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }
@@ -56,8 +70,13 @@ func TestHuggingFaceMultimodalDefaults(t *testing.T) {
 // pairs have several axes is known to FamilyOf, or gives images the positions of text.
 func TestFamilyOfType(t *testing.T) {
 	families := 0
-	for _, name := range document.SortedKeys(readSurvey().Types) {
-		m, err := HuggingFace(fmt.Appendf(nil, `{"model_type": %q}`, name))
+	survey := readSurvey()
+	for _, name := range append(survey.Configurations, "ernie4_5_moe_vl") {
+		document := survey.Types[name].document(name)
+		if entry := survey.Types[name]; entry != nil && entry.Text != nil && entry.Text.Key != "" {
+			document[entry.Text.Key] = survey.Types[entry.Text.Type].document(entry.Text.Type)
+		}
+		m, err := HuggingFace(testkit.Must(json.Marshal(document)))
 		if err != nil {
 			continue
 		}
@@ -72,40 +91,8 @@ func TestFamilyOfType(t *testing.T) {
 			}
 		}
 	}
-	if families < 30 {
+	if families < 40 {
 		t.Errorf("%d types have several axes", families)
-	}
-}
-
-func vendorsHolders() (all []models.Holder) {
-	for _, v := range models.Vendors {
-		all = append(all, v.Holders...)
-	}
-	return all
-}
-
-func TestHuggingFaceMultimodal(t *testing.T) {
-	m, ids, err := HuggingFaceMultimodal([]byte(`{"model_type": "qwen2_5_vl", "image_token_id": 151655, "video_token_id": 151656, "vision_start_token_id": 151652,
-		"vision_config": {"spatial_merge_size": 4, "tokens_per_second": 2}}`))
-	if err != nil || m != (multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 4, PositionsPerSecond: 2}) || ids.Image != 151655 || ids.Video != 151656 || ids.VisionStart != 151652 {
-		t.Errorf("%+v, %+v, %v", m, ids, err)
-	}
-	m, ids, err = HuggingFaceMultimodal([]byte(`{"model_type": "qwen2_5_omni", "thinker_config": {"image_token_index": 7, "audio_token_index": 9, "audio_start_token_id": 11,
-		"position_id_per_seconds": 10, "seconds_per_chunk": 3, "vision_config": {"spatial_merge_size": 3}}}`))
-	if err != nil || m != (multimodal.Model{Family: multimodal.Qwen25Omni, MergeSize: 3, PositionsPerSecond: 10, PositionsPerChunk: 30}) || ids.Image != 7 || ids.Audio != 9 || ids.AudioStart != 11 {
-		t.Errorf("%+v, %+v, %v", m, ids, err)
-	}
-	m, _, err = HuggingFaceMultimodal([]byte(`{"model_type": "hunyuan_vl", "text_config": {"rope_scaling": {"xdrope_section": [16, 16, 16, 16]}}}`))
-	if err != nil || m.HunYuanAxes != 4 {
-		t.Errorf("%+v, %v", m, err)
-	}
-	m, _, err = HuggingFaceMultimodal([]byte(`{"model_type": "minicpmv4_7", "downsample_mode": "4x"}`))
-	if err != nil || m.MergeSize != 2 {
-		t.Errorf("%+v, %v", m, err)
-	}
-	m, _, err = HuggingFaceMultimodal([]byte(`{"model_type": "colqwen2", "vlm_config": {"model_type": "qwen2_5_vl"}}`))
-	if err != nil || m != (multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 2, PositionsPerSecond: 4}) {
-		t.Errorf("%+v, %v", m, err)
 	}
 }
 
