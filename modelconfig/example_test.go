@@ -54,15 +54,21 @@ func Example() {
 }
 
 // Qwen2-VL has positions on three axes: of its 64 pairs 16 take the time of a token, 24 its
-// height and 24 its width. What modelconfig does not know is an error that names it.
+// height and 24 its width. What modelconfig does not know is an error that names it; the last model is
+// newer than this package, and has the code of Llama.
 func ExampleHuggingFace() {
-	for _, config := range []string{
-		`{"model_type": "qwen2_vl", "num_hidden_layers": 28, "num_attention_heads": 28, "hidden_size": 3584,
-			"rope_theta": 1000000.0, "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}`,
-		`{"model_type": "llama", "rope_scaling": {"rope_type": "lama3", "factor": 8.0}}`,
-		`{"model_type": "bloom"}`,
+	for _, tt := range []struct {
+		config  string
+		options modelconfig.Options
+	}{
+		{config: `{"model_type": "qwen2_vl", "num_hidden_layers": 28, "num_attention_heads": 28, "hidden_size": 3584,
+			"rope_theta": 1000000.0, "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}`},
+		{config: `{"model_type": "llama", "rope_scaling": {"rope_type": "lama3", "factor": 8.0}}`},
+		{config: `{"model_type": "bloom"}`},
+		{config: `{"model_type": "llama_next", "hidden_size": 4096, "num_attention_heads": 32}`},
+		{`{"model_type": "llama_next", "hidden_size": 4096, "num_attention_heads": 32}`, modelconfig.Options{Type: "llama"}},
 	} {
-		model, err := modelconfig.HuggingFace([]byte(config))
+		model, err := modelconfig.HuggingFace([]byte(tt.config), tt.options)
 		if err != nil {
 			fmt.Println(err)
 			continue
@@ -72,12 +78,14 @@ func ExampleHuggingFace() {
 			log.Fatal(err)
 		}
 		cfg := rope.Rotary(0).Config()
-		fmt.Println(model.Type(), cfg.HeadDim, cfg.Layout, "axes", cfg.Axes[0], cfg.Axes[16], cfg.Axes[40])
+		fmt.Println(model.Type(), cfg.HeadDim, cfg.Layout, "axes", cfg.Axes)
 	}
 	// Output:
-	// qwen2_vl_text 128 HalfSplit axes 0 1 2
+	// qwen2_vl_text 128 HalfSplit axes [0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2]
 	// modelconfig.HuggingFace: rope_scaling.rope_type is "lama3", want one of ["default" "dynamic" "linear" "llama3" "longrope" "ntk" "proportional" "yarn"], or use posenc.RotaryConfig with InvFreq: unknown
 	// modelconfig.HuggingFace: model_type is "bloom", want a model with rotary positions; this type has ALiBi, a bias of the attention scores: positions not rotary
+	// modelconfig.HuggingFace: model_type is "llama_next", want a type in docs/models.md (the nearest name is "llava_next", which may rotate differently); for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code: unknown
+	// llama 128 HalfSplit axes []
 }
 
 // What a Model says: how long sequences are, what other implementations got wrong, and of its layers which
@@ -175,18 +183,6 @@ func ExampleModel_Rope() {
 	// cohere2 layer 3 : [0.0000 1.0000 0.0000 0.0000]
 	// gemma3_text layer 4 sliding_attention: [0.0000 0.9999 0.0000 0.0100]
 	// gemma3_text layer 5 full_attention: [0.0000 1.0000 0.0000 0.0010]
-}
-
-// A model that is newer than this package, with the code of Llama.
-func ExampleOptions() {
-	config := []byte(`{"model_type": "llama_next", "hidden_size": 4096, "num_attention_heads": 32}`)
-	_, err := modelconfig.HuggingFace(config)
-	fmt.Println(err)
-	model, err := modelconfig.HuggingFace(config, modelconfig.Options{Type: "llama"})
-	fmt.Println(model.Type(), len(model.Layers()), err)
-	// Output:
-	// modelconfig.HuggingFace: model_type is "llama_next", want a type in docs/models.md (the nearest name is "llava_next", which may rotate differently); for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code: unknown
-	// llama 32 <nil>
 }
 
 // LongRoPE has other frequencies for sequences beyond the trained length. Keys

@@ -89,44 +89,31 @@ var trapTests = map[string]func(t *testing.T){
 	},
 	"mistral_large_4_learns_its_frequencies": func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "mistral_large4_text"}`)
-		if tensor := m.Layers()[0].FrequencyFactors; tensor != "rotary_emb.alpha" {
-			t.Errorf("tensor %q", tensor)
+		ladder := func(factor float64, rounding frequency.Rounding) []float64 {
+			cfg := testkit.Must(m.rotaryFor(kindOptions{LayerType: "attention", Rounding: rounding, FrequencyFactors: slices.Repeat([]float64{factor}, 32)}))
+			if cfg.AttentionFactor != 1 {
+				t.Errorf("AttentionFactor is %v", cfg.AttentionFactor)
+			}
+			return cfg.InvFreq
 		}
-		o := kindOptions{LayerType: "attention", FrequencyFactors: slices.Repeat([]float64{2}, 32)}
-		twice, err := m.rotaryFor(o)
-		o.FrequencyFactors = slices.Repeat([]float64{1}, 32)
-		once, err2 := m.rotaryFor(o)
-		if err != nil || err2 != nil || twice.InvFreq[5] != 2*once.InvFreq[5] || once.AttentionFactor != 1 {
-			t.Errorf("%v, %v, %v, %v", twice.InvFreq, once.InvFreq, err, err2)
+		// Both operands and the product are rounded, also to float32.
+		unscaled, single, exact, once := ladder(1, frequency.Float32), ladder(1.1, frequency.Float32), ladder(1.1, frequency.Exact), ladder(1, frequency.Exact)
+		for i, f := range unscaled {
+			if want := float64(float32(f) * float32(1.1)); single[i] != want || exact[i] != once[i]*1.1 {
+				t.Errorf("InvFreq[%d] is %v and %v, want %v and %v", i, single[i], exact[i], want, once[i]*1.1)
+			}
 		}
-		for _, factors := range [][]float64{nil, {1}, slices.Repeat([]float64{0}, 32), slices.Repeat([]float64{1e300}, 32)} {
-			o.FrequencyFactors = factors
-			if _, err := m.rotaryFor(o); !errors.Is(err, posenc.ErrConfig) || !strings.Contains(err.Error(), "options.FrequencyFactors") {
+		refuses := func(m *Model, sentinel error, factors ...float64) {
+			t.Helper()
+			if _, err := m.Rope(RopeOptions{FrequencyFactors: factors}); !errors.Is(err, sentinel) || sentinel == posenc.ErrConfig && !strings.Contains(err.Error(), "options.FrequencyFactors") {
 				t.Errorf("%d factors: %v", len(factors), err)
 			}
 		}
-		if _, err := mustRead(t, llama31).rotaryFor(kindOptions{FrequencyFactors: []float64{1}}); !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("factors of Llama: %v", err)
-		}
-		// Both operands and the product are rounded, also to float32.
-		o.FrequencyFactors = slices.Repeat([]float64{1.1}, 32)
-		exact := testkit.Must(m.rotaryFor(o))
-		o.Rounding = frequency.Float32
-		single := testkit.Must(m.rotaryFor(o))
-		o.FrequencyFactors = slices.Repeat([]float64{1}, 32)
-		unscaled := testkit.Must(m.rotaryFor(o))
-		for i, f := range unscaled.InvFreq {
-			if want := float64(float32(f) * float32(1.1)); single.InvFreq[i] != want || exact.InvFreq[i] != once.InvFreq[i]*1.1 {
-				t.Errorf("InvFreq[%d] is %v and %v, want %v and %v", i, single.InvFreq[i], exact.InvFreq[i], want, once.InvFreq[i]*1.1)
-			}
-		}
-		for factor, want := range map[float64]error{math.MaxFloat32: ErrValue, math.Inf(1): posenc.ErrConfig} {
-			if _, err := m.Rope(RopeOptions{FrequencyFactors: slices.Repeat([]float64{factor}, 32)}); !errors.Is(err, want) {
-				t.Errorf("factors %v: %v", factor, err)
-			}
-		}
-		if learned := m.Layers()[0].LearnedQueryScaling; learned.Scale != "softmax_scaling.scale" || learned.Bias != "softmax_scaling.bias" {
-			t.Errorf("queries are scaled by %+v", learned)
+		refuses(mustRead(t, llama31), posenc.ErrConfig, 1)
+		refuses(m, posenc.ErrConfig, 1)
+		refuses(m, ErrValue, slices.Repeat([]float64{math.MaxFloat32}, 32)...)
+		for _, factor := range []float64{0, 1e300, math.Inf(1)} {
+			refuses(m, posenc.ErrConfig, slices.Repeat([]float64{factor}, 32)...)
 		}
 	},
 	"gemma4_vision_is_not_one_rotation": gemma4Vision,
@@ -148,64 +135,43 @@ func TestRopeErrors(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	m := mustRead(t, gemma3)
-	llama, dynamic := mustRead(t, llama31), mustRead(t, internLM3)
-	for _, tt := range []struct {
-		m    *Model
-		o    []RopeOptions
-		want string
-	}{
-		{m, []RopeOptions{{SequenceLength: -1}}, "options.SequenceLength is -1, want the number of tokens in the sequence"},
-		{m, make([]RopeOptions, 2), "options is a list of 2, want at most one modelconfig.RopeOptions"},
-		{dynamic, nil, "options.SequenceLength is 0, want the number of tokens in the sequence, because frequencies of this model depend on it beyond 32768"},
-		{llama, []RopeOptions{{Rounding: 7}}, "options.Rounding is 7, want frequency.Exact or frequency.Float32"},
-		{new(Model), nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
-		{nil, nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
-	} {
-		want := "modelconfig.Model.Rope: " + tt.want + ": invalid configuration"
-		if rope, err := tt.m.Rope(tt.o...); rope != nil || !errors.Is(err, posenc.ErrConfig) || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
+	m, llama, dynamic := mustRead(t, gemma3), mustRead(t, llama31), mustRead(t, internLM3)
+	// Rows of which some are of the step before are none.
+	fast := testkit.Must(mustRead(t, `{"model_type": "gemma3_text", "head_dim": 256, "rope_scaling": {"rope_type": "linear", "factor": 1e-7}}`).Rope())
+	rows, x := testkit.Must(fast.Rows([]int32{0})), posenc.View[float32]{Data: make([]float32, 256), Heads: 1}
+	for _, err := range []error{rows.Refill([]int32{math.MaxInt32}), second(fast.Rows([]int32{math.MaxInt32}))} {
+		if !errors.Is(err, posenc.ErrPosition) {
+			t.Errorf("a position too large: %v", err)
 		}
 	}
-	for _, rope := range []*Rope{nil, {}} {
-		if rows, err := rope.Rows([]int32{1}); rows != nil || !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("rows of no Rope: %v", err)
+	const two, none = "options is a list of 2, want at most one modelconfig.", "Model.Rope: the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"
+	for _, tt := range []struct {
+		want string // after the package; "": another package says it
+		err  error
+	}{
+		{"Model.Rope: options.SequenceLength is -1, want the number of tokens in the sequence", second(m.Rope(RopeOptions{SequenceLength: -1}))},
+		{"Model.Rope: " + two + "RopeOptions", second(m.Rope(RopeOptions{}, RopeOptions{}))},
+		{"Model.Rope: options.SequenceLength is 0, want the number of tokens in the sequence, because frequencies of this model depend on it beyond 32768", second(dynamic.Rope())},
+		{"Model.Rope: options.Rounding is 7, want frequency.Exact or frequency.Float32", second(llama.Rope(RopeOptions{Rounding: 7}))},
+		{none, second(new(Model).Rope())}, {none, second((*Model)(nil).Rope())},
+		{"HuggingFace: " + two + "Options", second(HuggingFace([]byte(llama31), Options{}, Options{}))},
+		{"HuggingFaceVision: " + two + "Options", second(HuggingFaceVision([]byte(`{"model_type": "qwen2_vl"}`), Options{}, Options{}))},
+		{"GGUF: " + two + "Options", second(GGUF(ggufKeys("llama"), Options{}, Options{}))},
+		{"", second(new(Rope).Rows([]int32{1}))}, {"", second((*Rope)(nil).Rows([]int32{1}))},
+		{"", new(LayerRows).Refill([]int32{1})}, {"", (*LayerRows)(nil).Refill([]int32{1})},
+		{"", posenc.Rotate(new(LayerRows).Layer(0), x)}, {"", posenc.Rotate((*LayerRows)(nil).Layer(0), x)},
+		{"", posenc.Rotate(rows.Layer(0), x)}, {"", posenc.Rotate(rows.Layer(5), x)}, // after an error
+	} {
+		if !errors.Is(tt.err, posenc.ErrConfig) || tt.want != "" && tt.err.Error() != "modelconfig."+tt.want+": invalid configuration" {
+			t.Errorf("got  %v\nwant %s", tt.err, tt.want)
 		}
+	}
+	testkit.NoError(t, rows.Refill([]int32{5}), posenc.Rotate(rows.Layer(5), x))
+	for _, rope := range []*Rope{nil, {}} {
 		if rope.Rotary(0) != nil || rope.Indexer(0) != nil {
 			t.Error("no Rope has layers")
 		}
 	}
-	x := posenc.View[float32]{Data: make([]float32, 256), Heads: 1}
-	for _, rows := range []*LayerRows{nil, {}} {
-		if err := rows.Refill([]int32{1}); !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("no LayerRows: %v", err)
-		}
-		if err := posenc.Rotate(rows.Layer(0), x); !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("no LayerRows: %v", err)
-		}
-	}
-	// Rows of which some are of the step before are none.
-	fast := mustRead(t, `{"model_type": "gemma3_text", "head_dim": 256, "rope_scaling": {"rope_type": "linear", "factor": 1e-7}}`)
-	rows := testkit.Must(testkit.Must(fast.Rope()).Rows([]int32{0}))
-	if err := rows.Refill([]int32{math.MaxInt32}); !errors.Is(err, posenc.ErrPosition) {
-		t.Errorf("a position too large: %v", err)
-	}
-	if rows, err := testkit.Must(fast.Rope()).Rows([]int32{math.MaxInt32}); !errors.Is(err, posenc.ErrPosition) || rows != nil {
-		t.Errorf("a position too large: %v", err)
-	}
-	for function, err := range map[string]error{
-		"HuggingFace": second(HuggingFace([]byte(llama31), Options{}, Options{})), "HuggingFaceVision": second(HuggingFaceVision([]byte(`{"model_type": "qwen2_vl"}`), Options{}, Options{})), "GGUF": second(GGUF(ggufKeys("llama"), Options{}, Options{})),
-	} {
-		if want := "modelconfig." + function + ": options is a list of 2, want at most one modelconfig.Options: invalid configuration"; !errors.Is(err, posenc.ErrConfig) || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
-	}
-	for layer := range 6 {
-		if err := posenc.Rotate(rows.Layer(layer), x); !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("layer %d after an error: %v", layer, err)
-		}
-	}
-	testkit.NoError(t, rows.Refill([]int32{5}), posenc.Rotate(rows.Layer(5), x))
 	for _, m := range []*Model{m, llama, nil, new(Model)} {
 		if beyond, ok := m.DependsOnLength(); beyond != 0 || ok {
 			t.Errorf("%s depends on lengths beyond %d: %t", m.Type(), beyond, ok)
