@@ -10,49 +10,6 @@ import (
 	"github.com/go-posenc/posenc/multimodal"
 )
 
-// From the config.json of Llama 3.1 8B to rotated Q and K.
-func Example() {
-	config := []byte(`{
-		"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8,
-		"num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_theta": 500000.0,
-		"rope_scaling": {
-			"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-			"original_max_position_embeddings": 8192
-		}
-	}`)
-	positions := []int32{0, 1, 100000}
-	q := make([]float32, 3*32*128) // [tokens][heads][128]
-	k := make([]float32, 3*8*128)
-	for t := range 3 {
-		q[t*32*128], k[t*8*128] = 1, 1
-	}
-
-	model, err := modelconfig.HuggingFace(config)
-	if err != nil {
-		log.Fatal(err)
-	}
-	rope, err := model.Rope() // once
-	if err != nil {
-		log.Fatal(err)
-	}
-	rows, err := rope.Rows(positions) // once a step
-	if err != nil {
-		log.Fatal(err)
-	}
-	const layer = 0 // each layer of the model
-	err = posenc.Rotate(rows.Layer(layer), posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for t := range 3 {
-		fmt.Println(k[t*8*128], k[t*8*128+64])
-	}
-	// Output:
-	// 1 0
-	// 0.5403023 0.84147096
-	// -0.9993608 0.0357488
-}
-
 // Qwen2-VL has positions on three axes: of its 64 pairs 16 take the time of a token, 24 its
 // height and 24 its width. What modelconfig does not know is an error that names it; the last model is
 // newer than this package, and has the code of Llama.
@@ -143,9 +100,9 @@ func ExampleModel() {
 	//   llama4_scales_queries_without_rotation
 }
 
-// The decode loop of an engine for any model. Layers of Cohere 2 with full attention do not rotate;
+// From a config.json to rotated Q and K: the decode loop of an engine for any model. Layers of Cohere 2 with full attention do not rotate;
 // those of Gemma 3 have another base.
-func ExampleModel_Rope() {
+func Example() {
 	for _, config := range []string{
 		`{"model_type": "cohere2", "num_hidden_layers": 4, "hidden_size": 8, "num_attention_heads": 2}`,
 		`{"model_type": "gemma3_text", "num_hidden_layers": 6, "head_dim": 4}`,
@@ -341,4 +298,49 @@ func ExampleHuggingFaceMultimodal() {
 	}
 	fmt.Println(positions)
 	// Output: [0 1 1 1 1 3 0 1 1 2 2 3 0 1 2 1 2 3]
+}
+
+// The keys are what a reader of GGUF files found, and the values of tensors of frequency factors.
+func ExampleGGUF_reader() {
+	type keyValue struct {
+		key   string
+		value any
+	}
+	type tensor struct {
+		name   string
+		values []float32
+	}
+	file := struct {
+		metadata []keyValue
+		tensors  []tensor
+	}{
+		[]keyValue{
+			{"general.architecture", "llama"}, {"llama.block_count", uint32(2)}, {"llama.context_length", uint32(8192)},
+			{"llama.embedding_length", uint32(16)}, {"llama.attention.head_count", uint32(4)}, {"llama.rope.freq_base", float32(10000)},
+			{"tokenizer.ggml.scores", []any{float32(0)}},
+		},
+		[]tensor{{"output.weight", nil}, {"rope_freqs.weight", []float32{1, 4}}},
+	}
+
+	keys := map[string]any{}
+	for _, kv := range file.metadata {
+		keys[kv.key] = kv.value
+	}
+	for _, t := range file.tensors {
+		switch t.name {
+		case "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight":
+			keys[t.name] = t.values // []float32
+		}
+	}
+	model, err := modelconfig.GGUF(keys)
+	if err != nil {
+		panic(err)
+	}
+	rope, err := model.Rope()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(rope.Rotary(0).Config().InvFreq) // the second of them divided by 4
+	// Output:
+	// [1 0.0025]
 }

@@ -242,33 +242,20 @@ func decodeGGUF(data []byte, names []string) map[string]any {
 		case 9:
 			return nil
 		case 10:
-			list := make([]float32, next(1)[0])
-			for i := range list {
-				list[i] = float32(next(1)[0])
-			}
-			return list
+			return listOf(next(int(next(1)[0])), func(b byte) float32 { return float32(b) })
 		case 11:
-			list := make([]int32, next(1)[0])
-			for i := range list {
-				list[i] = int32(int8(next(1)[0]))
-			}
-			return list
+			return listOf(next(int(next(1)[0])), func(b byte) int32 { return int32(int8(b)) })
 		case 12:
 			return slices.Repeat([]float64{float64(next(1)[0]) / 8}, int(next(1)[0])*64)
 		case 13:
-			list := make([]bool, next(1)[0])
-			for i, b := range next(len(list)) {
-				list[i] = b%2 == 0
-			}
-			return list
+			return listOf(next(int(next(1)[0])), func(b byte) bool { return b%2 == 0 })
 		case 14:
-			list := make([]any, next(1)[0]%16)
-			for i := range list {
-				if depth < 3 {
-					list[i] = value(depth + 1)
+			return listOf(next(int(next(1)[0]%16)), func(byte) any {
+				if depth == 3 {
+					return nil
 				}
-			}
-			return list
+				return value(depth + 1)
+			})
 		default:
 			return struct{ x, y int }{1, 2}
 		}
@@ -282,6 +269,13 @@ func decodeGGUF(data []byte, names []string) map[string]any {
 		}
 	}
 	return keys
+}
+
+func listOf[T any](data []byte, of func(b byte) T) (list []T) {
+	for _, b := range data {
+		list = append(list, of(b))
+	}
+	return list
 }
 
 func FuzzGGUF(f *testing.F) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -85,16 +86,6 @@ func TestPositionKeys(t *testing.T) {
 	t.Logf("%d keys, %d types: %d errors", len(keys), len(documents), refused)
 }
 
-// Keys that are near others, by a number of letters that depends on their own, have the meant one in the error.
-func TestMostChanged(t *testing.T) {
-	for name, want := range map[string]int{"base": 0, "alibi": 1, "factor": 1, "mixed_b": 2} {
-		if got := huggingface.MostChanged(name); got != want {
-			t.Errorf("of %s %d letters may differ, want %d", name, got, want)
-		}
-	}
-	wantError(t, `{"model_type": "llama", "partial_rotery_factor": 0.5}`, ErrUnknown, "partial_rotary_factor")
-}
-
 // TestMisspelledKeys: a key at edit distance 1 or 2 from one that position code reads is an error
 // that names it.
 func TestMisspelledKeys(t *testing.T) {
@@ -112,6 +103,7 @@ func TestMisspelledKeys(t *testing.T) {
 			t.Errorf("%s for %s: %v", typo, key, err)
 		}
 	}
+	wantError(t, `{"model_type": "llama", "partial_rotery_factor": 0.5}`, ErrUnknown, "partial_rotary_factor")
 	for n, key := range document.SortedKeys(k.Keys) {
 		if !testkit.Sampled(n, 8) {
 			continue
@@ -157,64 +149,26 @@ func TestOrdinaryKeys(t *testing.T) {
 }
 
 // An error shows a name or a text of up to 64 characters whole, and quotes a name that has other
-// characters than letters, digits, _ and -.
-func TestShownNames(t *testing.T) {
-	long := strings.Repeat("x", 65)
-	for _, tt := range []struct{ name, key, quoted string }{
-		{"", `""`, `""`},
-		{"aZ-zA_09", "aZ-zA_09", `"aZ-zA_09"`},
-		{"a/", `"a/"`, `"a/"`}, {"a:", `"a:"`, `"a:"`}, {"a@", `"a@"`, `"a@"`}, {"a[", `"a["`, `"a["`}, {"a`", "\"a`\"", "\"a`\""}, {"a{", `"a{"`, `"a{"`},
-		{long[:64], long[:64], `"` + long[:64] + `"`},
-		{long, `"` + long[:64] + `"...`, `"` + long[:64] + `"...`},
+// characters than letters, digits, _ and -. A key is split at separators and where a word begins with a
+// capital. Longer names than 64 letters are not compared. The nearest name is the shortest that begins
+// with a name, the first of several; else the one with the fewest other letters.
+func TestNames(t *testing.T) {
+	x64, digits := strings.Repeat("x", 64), strings.Repeat("7", 97)
+	for i, tt := range []struct{ got, want any }{
+		{document.KeyName(""), `""`}, {document.KeyName("aZ-zA_09"), "aZ-zA_09"}, {document.KeyName(x64), x64}, {document.KeyName(x64 + "x"), `"` + x64 + `"...`},
+		{document.KeyName("a/"), `"a/"`}, {document.KeyName("a:"), `"a:"`}, {document.KeyName("a@"), `"a@"`}, {document.KeyName("a["), `"a["`}, {document.KeyName("a`"), "\"a`\""}, {document.KeyName("a{"), `"a{"`},
+		{document.Quoted(""), `""`}, {document.Quoted("aZ-zA_09"), `"aZ-zA_09"`}, {document.Quoted(x64), `"` + x64 + `"`}, {document.Quoted(x64 + "x"), `"` + x64 + `"...`},
+		{document.Shortened(digits[1:]), digits[1:]}, {document.Shortened(digits), digits[1:] + "..."},
+		{document.WordsOf("EURopeTheta"), []string{"eu", "rope", "theta"}}, {document.WordsOf("useROPE"), []string{"use", "rope"}}, {document.WordsOf("useRoPE"), []string{"use", "ro", "pe"}},
+		{document.WordsOf("USE_rope2d"), []string{"use", "rope2d"}}, {document.WordsOf("aB"), []string{"a", "b"}}, {document.WordsOf("AB"), []string{"ab"}},
+		{document.Distance("llama", "llama", 10), 0}, {document.Distance("lama", "llama", 10), 1}, {document.Distance("qwen2", "qwen3", 10), 1}, {document.Distance("", "abc", 10), 3},
+		{document.Distance("kitten", "sitting", 10), 3}, {document.Distance(x64[1:]+"y", x64, 10), 1}, {document.Distance(x64+"x", x64, 10), 10},
+		{document.Nearest("lasr", []string{"lasr_abc", "lasr_ab", "lasr_cd", "lass"}), "lasr_ab"}, {document.Nearest("lasr", []string{"lasrab", "xasr_lasr", "lass"}), "lass"},
+		{document.Nearest("lasr", []string{"lbbr", ""}), ""},
+		{huggingface.MostChanged("base"), 0}, {huggingface.MostChanged("alibi"), 1}, {huggingface.MostChanged("factor"), 1}, {huggingface.MostChanged("mixed_b"), 2}, // letters
 	} {
-		if key, quoted := document.KeyName(tt.name), document.Quoted(tt.name); key != tt.key || quoted != tt.quoted {
-			t.Errorf("%s is %s and %s, want %s and %s", tt.name, key, quoted, tt.key, tt.quoted)
-		}
-	}
-	for n, want := range map[int]string{96: strings.Repeat("7", 96), 97: strings.Repeat("7", 96) + "..."} {
-		if got := document.Shortened(strings.Repeat("7", n)); got != want {
-			t.Errorf("%d digits are %s", n, got)
-		}
-	}
-}
-
-// A key is split at separators and where a word begins with a capital.
-func TestWords(t *testing.T) {
-	for key, want := range map[string][]string{
-		"EURopeTheta": {"eu", "rope", "theta"}, "useROPE": {"use", "rope"}, "useRoPE": {"use", "ro", "pe"}, "USE_rope2d": {"use", "rope2d"}, "aB": {"a", "b"}, "AB": {"ab"},
-	} {
-		if got := document.WordsOf(key); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", key, got, want)
-		}
-	}
-}
-
-// Longer names than 64 letters are not compared.
-func TestDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"llama", "llama", 0}, {"lama", "llama", 1}, {"qwen2", "qwen3", 1}, {"", "abc", 3}, {"kitten", "sitting", 3},
-		{strings.Repeat("x", 63) + "y", strings.Repeat("x", 64), 1}, {strings.Repeat("x", 65), strings.Repeat("x", 64), 10}} {
-		if got := document.Distance(tt.a, tt.b, 10); got != tt.want {
-			t.Errorf("%q and %q are %d letters apart, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
-// The nearest name is the shortest that begins with a name, the first of several; else the one with
-// the fewest other letters.
-func TestNearest(t *testing.T) {
-	for _, tt := range []struct {
-		name, want string
-		known      []string
-	}{
-		{"lasr", "lasr_ab", []string{"lasr_abc", "lasr_ab", "lasr_cd", "lass"}},
-		{"lasr", "lass", []string{"lasrab", "xasr_lasr", "lass"}},
-		{"lasr", "", []string{"lbbr", ""}},
-	} {
-		if got := document.Nearest(tt.name, tt.known); got != tt.want {
-			t.Errorf("%s: %q, want %q of %q", tt.name, got, tt.want, tt.known)
+		if !reflect.DeepEqual(tt.got, tt.want) {
+			t.Errorf("%d: got %v, want %v", i, tt.got, tt.want)
 		}
 	}
 }

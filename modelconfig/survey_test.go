@@ -217,16 +217,6 @@ func (entry *surveyedType) compareModel(m *Model) (problems []string) {
 	return problems
 }
 
-// surveyedHead returns the last head of the last of four tokens that survey.py rotates.
-func surveyedHead(heads, dim int) []float32 {
-	x := make([]float32, dim)
-	for j := range x {
-		n := uint64(3*heads*dim + j)
-		x[j] = float32(int64((n*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
-	}
-	return x
-}
-
 func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format string, args ...any)) {
 	freqs := testkit.Hex[float32](want.InvFreq)
 	if len(freqs) != len(cfg.InvFreq) {
@@ -282,7 +272,7 @@ func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format stri
 	if !strings.HasSuffix(want.By, "forward") {
 		head.HeadDim, head.Offset = want.HeadDim, want.Offset // a function takes what rotates
 	}
-	x := surveyedHead(want.Heads, want.HeadDim)
+	x := testkit.GoldenInputs(3*want.Heads*want.HeadDim, want.HeadDim)
 	positions := slices.Repeat([]int32{1000}, want.Axes)
 	r, err := posenc.NewRotary(head)
 	if err == nil {

@@ -21,10 +21,7 @@ func gemma4Vision(t *testing.T) {
 	}
 	testkit.ReadJSON("testdata/transformers/gemma4_vision.json", &v)
 	want := testkit.Hex[float32](v.Q...)
-	q := make([]float32, len(v.Rows)*2*v.HeadDim)
-	for n := range q {
-		q[n] = float32(int64((uint64(n)*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
-	}
+	q := testkit.GoldenInputs(0, len(v.Rows)*2*v.HeadDim)
 	for offset, positions := range map[int][]int32{0: v.Columns, v.HeadDim / 2: v.Rows} {
 		r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: v.HeadDim, RotaryDim: v.HeadDim / 2, Layout: posenc.HalfSplit, Offset: offset, Base: 100, Rounding: frequency.Float32}))
 		testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: q, Heads: 2}))
