@@ -43,23 +43,20 @@ func byName[V any](table map[string]V) []string {
 // beside is what a type does beside its rotation, or in another way than the columns say.
 func beside(name string, f *models.Family) string {
 	var notes []string
-	if f.Inverse {
-		notes = append(notes, "rotates the other way: InvFreq is negative")
-	}
-	if f.ListKey != "" {
-		notes = append(notes, "layers differ by the list "+f.ListKey)
-	}
-	if f.Rewrite != nil {
-		notes = append(notes, "layers differ by the lists rope_theta and partial_rotary_factors")
-	}
-	if f.Indexer != nil {
-		notes = append(notes, "has indexers")
-	}
-	if f.Learned != "" {
-		notes = append(notes, "frequencies times e^"+f.Learned)
-	}
-	if f.QueryScale != nil || f.ScalingTensor != "" {
-		notes = append(notes, "scales queries")
+	for _, note := range []struct {
+		is   bool
+		text string
+	}{
+		{f.Inverse, "rotates the other way: InvFreq is negative"},
+		{f.ListKey != "", "layers differ by the list " + f.ListKey},
+		{f.Rewrite != nil, "layers differ by the lists rope_theta and partial_rotary_factors"},
+		{f.Indexer != nil, "has indexers"},
+		{f.Learned != "", "frequencies times e^" + f.Learned},
+		{f.QueryScale != nil || f.ScalingTensor != "", "scales queries"},
+	} {
+		if note.is {
+			notes = append(notes, note.text)
+		}
 	}
 	for _, trap := range huggingFaceTraps {
 		if slices.Contains(f.Traps, trap.Name) {

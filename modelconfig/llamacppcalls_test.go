@@ -152,7 +152,7 @@ func (c *llamaCall) rotates(t *testing.T, cfg posenc.RotaryConfig) string {
 	for i := range c.NDims / 2 {
 		of.Tensors["rope_freqs.weight"] = append(of.Tensors["rope_freqs.weight"], callDivisor(c.Divisors, i))
 	}
-	if worst, where, _ := of.compare(t, cfg); worst > 1 {
+	if worst, where := of.compare(t, cfg); worst > 1 {
 		return where
 	}
 	return ""
