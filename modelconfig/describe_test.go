@@ -1,7 +1,6 @@
 package modelconfig
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -74,21 +73,6 @@ func TestRules(t *testing.T) {
 			if err != nil || !slices.Equal(ladder.InvFreq, cfg.InvFreq) || ladder.AttentionFactor != cfg.AttentionFactor {
 				t.Errorf("%s, %d tokens: the rule makes other frequencies, %v", name, length, err)
 			}
-		}
-	}
-}
-
-// The context lengths that the models' own pages give.
-func TestContextLength(t *testing.T) {
-	for name, want := range map[string]int{
-		"Llama-3.1-8B": 131072, "Qwen3-8B": 40960, "gemma-2b": 8192, "falcon-7b": 2048, "DeepSeek-V3": 163840, "codegen-350M-mono": 2048, "Phi-3-mini-128k-instruct": 131072,
-	} {
-		m := testkit.Must(HuggingFace(testkit.Must(os.ReadFile("testdata/transformers/configs/" + name + ".json"))))
-		if got := m.ContextLength(); got != want {
-			t.Errorf("%s: %d, want %d", name, got, want)
-		}
-		if got, want := m.Layers()[0].LatentAttention, name == "DeepSeek-V3"; got != want {
-			t.Errorf("%s: latent attention %t", name, got)
 		}
 	}
 }

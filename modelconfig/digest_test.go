@@ -25,6 +25,9 @@ import (
 // is to be read otherwise than before: never because an architecture or a
 // compiler has a digest of its own.
 func TestDigests(t *testing.T) {
+	lengths := map[string]int{ // of contexts, by the models' own pages
+		"Llama-3.1-8B": 131072, "Qwen3-8B": 40960, "gemma-2b": 8192, "falcon-7b": 2048, "DeepSeek-V3": 163840, "codegen-350M-mono": 2048, "Phi-3-mini-128k-instruct": 131072,
+	}
 	files, err := filepath.Glob("testdata/transformers/configs/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no configurations: ", err)
@@ -58,6 +61,9 @@ func TestDigests(t *testing.T) {
 			}
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		if want, latent := lengths[name], strings.HasPrefix(name, "DeepSeek-V"); want != 0 && (models[0].ContextLength() != want || models[0].Layers()[0].LatentAttention != latent) {
+			t.Errorf("%s: sequences of %d, want %d, latent attention %t", name, models[0].ContextLength(), want, latent)
+		}
 		fmt.Fprintf(&got, "%s %x\n", name, hash.Sum(nil)[:16])
 		if slices.Contains(models[0].layerTypes(), description.IndexerKind) {
 			fmt.Fprintf(&got, "%s/indexer %x\n", name, indexers.Sum(nil)[:16])

@@ -364,19 +364,9 @@ func TestDocsRules(t *testing.T) {
 func TestDocsKeys(t *testing.T) {
 	text, count := readPage(keysPage), 0
 	other := regexp.MustCompile(`^_|[A-Z]|_config$|_attention$|^(hybrid_sliding|minimax_m3_sparse|softmax_scaling.*|rotary_emb.*|extrapolation_factor|.*_)$|^(rope_parameters|rope_scaling|sparse_attention_config)\.`)
-	types := models.NamesOf(func(v *models.Vendor, add func(string)) {
-		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
-			for i := range list {
-				add(list[i].Name)
-			}
-		}
-		for i := range v.Holders {
-			add(v.Holders[i].Name)
-		}
-	})
+	names := modelNames()
 	for _, key := range words(slices.DeleteFunc(sources(), func(path string) bool { return filepath.Dir(path) == "." })) {
-		_, arch := ggufArchitectures[key]
-		if !strings.ContainsAny(key, "_.") || other.MatchString(key) || arch || slices.Contains(types, key) || notRotary[key]+ggufNotRotary[key]+ggufRefused[key] != "" {
+		if !strings.ContainsAny(key, "_.") || other.MatchString(key) || slices.Contains(names, key) || notRotary[key]+ggufNotRotary[key]+ggufRefused[key] != "" {
 			continue
 		}
 		count++

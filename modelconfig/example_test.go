@@ -142,33 +142,6 @@ func Example() {
 	// gemma3_text layer 5 full_attention: [0.0000 1.0000 0.0000 0.0010]
 }
 
-// LongRoPE has other frequencies for sequences beyond the trained length. Keys
-// that were rotated before such a switch have to be rotated anew.
-func ExampleModel_DependsOnLength() {
-	model, err := modelconfig.HuggingFace([]byte(`{
-		"model_type": "phi3", "hidden_size": 64, "num_attention_heads": 8, "num_hidden_layers": 2,
-		"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_theta": 10000.0,
-		"rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.0, 1.0, 1.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}
-	}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	beyond, depends := model.DependsOnLength()
-	fmt.Println(beyond, depends)
-	for _, tokens := range []int{beyond, beyond + 1} {
-		rope, err := model.Rope(modelconfig.RopeOptions{SequenceLength: tokens})
-		if err != nil {
-			log.Fatal(err)
-		}
-		cfg := rope.Rotary(0).Config()
-		fmt.Printf("%d tokens: %.6f, cos and sin times %.6f\n", tokens, cfg.InvFreq, cfg.AttentionFactor)
-	}
-	// Output:
-	// 4096 true
-	// 4096 tokens: [1.000000 0.100000 0.010000 0.001000], cos and sin times 1.190238
-	// 4097 tokens: [1.000000 0.050000 0.002500 0.000125], cos and sin times 1.190238
-}
-
 // From the config.json of Qwen2-VL to the rotated Q of an image in its vision tower.
 func ExampleHuggingFaceVision() {
 	config := []byte(`{
@@ -224,30 +197,44 @@ func ExampleHuggingFaceVision() {
 	// row 0, column 2: 1.000 -1.325
 }
 
-// Mistral Large 4 learns its frequencies, and how queries are scaled by their position: both are
-// tensors of its weights, whose names the model gives.
+// LongRoPE has other frequencies for sequences beyond the trained length. Keys that were rotated before
+// such a switch have to be rotated anew. Mistral Large 4 learns its frequencies, and how queries are
+// scaled by their position: both are tensors of its weights, whose names the model gives.
 func ExampleRopeOptions() {
-	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "mistral_large4_text"}`))
-	if err != nil {
-		log.Fatal(err)
+	for _, config := range []string{
+		`{"model_type": "phi3", "hidden_size": 64, "num_attention_heads": 8, "num_hidden_layers": 2,
+			"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_theta": 10000.0,
+			"rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.0, 1.0, 1.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}}`,
+		`{"model_type": "mistral_large4_text", "qk_rope_head_dim": 8}`,
+	} {
+		model, err := modelconfig.HuggingFace([]byte(config))
+		if err != nil {
+			log.Fatal(err)
+		}
+		var options modelconfig.RopeOptions
+		beyond, depends := model.DependsOnLength()
+		if depends {
+			options.SequenceLength = beyond + 1
+		}
+		layer := model.Layers()[0]
+		if layer.FrequencyFactors != "" {
+			for _, alpha := range make([]float64, layer.Rule.Pairs) { // the values of the tensor, one for each pair
+				options.FrequencyFactors = append(options.FrequencyFactors, math.Exp(alpha))
+			}
+		}
+		rope, err := model.Rope(options)
+		if err != nil {
+			log.Fatal(err)
+		}
+		cfg := rope.Rotary(0).Config()
+		fmt.Printf("%s %d %t %q %+v\n", model.Type(), beyond, depends, layer.FrequencyFactors, layer.LearnedQueryScaling)
+		fmt.Printf("%.6f, cos and sin times %.6f\n", cfg.InvFreq, cfg.AttentionFactor)
 	}
-	layer := model.Layers()[0]
-	fmt.Println(layer.FrequencyFactors, layer.LearnedQueryScaling)
-
-	alpha := make([]float64, layer.Rule.Pairs) // the values of the tensor, one for each pair
-	factors := make([]float64, len(alpha))
-	for i, a := range alpha {
-		factors[i] = math.Exp(a)
-	}
-	rope, err := model.Rope(modelconfig.RopeOptions{FrequencyFactors: factors})
-	if err != nil {
-		log.Fatal(err)
-	}
-	cfg := rope.Rotary(0).Config()
-	fmt.Println(cfg.HeadDim, len(cfg.InvFreq))
 	// Output:
-	// rotary_emb.alpha {softmax_scaling.scale softmax_scaling.bias}
-	// 64 32
+	// phi3 4096 true "" {Scale: Bias:}
+	// [1.000000 0.050000 0.002500 0.000125], cos and sin times 1.190238
+	// mistral_large4_text 0 false "rotary_emb.alpha" {Scale:softmax_scaling.scale Bias:softmax_scaling.bias}
+	// [1.000000 0.050024 0.000005 0.000000], cos and sin times 1.000000
 }
 
 // The indexers of DeepSeek V3.2 rotate the first elements of their own heads, half-split, where the

@@ -2,6 +2,7 @@ package modelconfig
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -83,4 +84,21 @@ func partsByName(of func(h *models.Holder) models.Part) map[string]models.Part {
 	parts := byNameOf(func(v *models.Vendor) []models.Holder { return v.Holders }, func(h models.Holder) (string, models.Part) { return h.Name, of(&h) })
 	maps.DeleteFunc(parts, func(_ string, p models.Part) bool { return p.Key == "" })
 	return parts
+}
+
+// modelNames are the names of types, towers, holders and architectures.
+func modelNames() []string {
+	return slices.Compact(models.NamesOf(func(v *models.Vendor, add func(string)) {
+		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
+			for i := range list {
+				add(list[i].Name)
+			}
+		}
+		for i := range v.Holders {
+			add(v.Holders[i].Name)
+		}
+		for i := range v.Architectures {
+			add(v.Architectures[i].Name)
+		}
+	}))
 }

@@ -27,7 +27,11 @@ func Example() {
 		Videos: []multimodal.Grid{{T: 2, H: 2, W: 4}},
 	}
 
-	model := multimodal.Model{Family: multimodal.Qwen3VL, MergeSize: 2}
+	family, err := multimodal.FamilyOf("qwen3_vl") // model_type of config.json; an unknown one is an error
+	if err != nil {
+		log.Fatal(err)
+	}
+	model := multimodal.Model{Family: family, MergeSize: 2}
 	runs, err := model.AppendRuns(nil, ids, multimodal.TokenIDs{Image: image, Video: video}, media)
 	if err != nil {
 		log.Fatal(err)
@@ -101,22 +105,6 @@ func ExampleModel_BatchPositions() {
 	// [0 1 1 2 2] [0 0 0 0 1]
 	// [0 1 2 1 2] [0 0 0 0 1]
 	// [2 3 3] [2 2 2]
-}
-
-// The rule of a model by its model_type. An unknown one is an error.
-func ExampleFamilyOf() {
-	for _, modelType := range []string{"qwen3_vl", "glm4v", "llama"} {
-		family, err := multimodal.FamilyOf(modelType)
-		if err != nil {
-			fmt.Println(err)
-			continue
-		}
-		fmt.Println(modelType, family)
-	}
-	// Output:
-	// qwen3_vl Qwen3VL
-	// glm4v Qwen3VL
-	// multimodal.FamilyOf: modelType is "llama", want the model_type of a model in docs/multimodal.md (an architecture of GGUF, such as qwen2vl, has models of several families): invalid configuration
 }
 
 // The vision tower of Qwen2.5-VL. Of an image of 4 by 6 patches, 2 by 2 become one token: they come

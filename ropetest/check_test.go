@@ -260,27 +260,6 @@ func narrow16[E posenc.Float16 | posenc.BFloat16](t *testing.T, plant bool, rota
 	}
 }
 
-// ggml's running products of float32 are angles of float32.
-func TestRunningProducts(t *testing.T) {
-	for _, name := range []string{"Llama-2-7b-hf", "gpt-neox-20b"} {
-		e := engineOf(t, name, modelOf(t, name), 0)
-		ropetest.Check(t, modelOf(t, name), func(n int, positions []int32, heads []float32) {
-			l := &e.layers[n]
-			ratio := float32(math.Pow(l.base, -2/float64(l.dim)))
-			for at := 0; at < len(heads); at += l.headDim {
-				theta := float32(positions[at*len(positions)/len(heads)])
-				for i := range l.dim / 2 {
-					sin, cos := math.Sincos(float64(theta))
-					a, b := l.pair(i)
-					x, y := heads[at+a], heads[at+b]
-					heads[at+a], heads[at+b] = x*float32(cos)-y*float32(sin), y*float32(cos)+x*float32(sin)
-					theta *= ratio
-				}
-			}
-		}, modelconfig.RopeOptions{Rounding: frequency.Float32})
-	}
-}
-
 // FuzzCheck calls Check with functions of any kind and models of any sizes: there is no panic but
 // that of the function, and heads that no model rotates so are a failure.
 func FuzzCheck(f *testing.F) {

@@ -73,8 +73,19 @@ func (e *engine) data(positions []int32, heads, dim int, layout posenc.Layout, b
 // TestArithmetic computes the right rotation as engines do: it is recognized, and so is
 // the way of rounding.
 func TestArithmetic(t *testing.T) {
-	exactly := func(p float32, i, pairs int, base float64) float64 {
-		return float64(p) * invFreq(i, pairs, base)
+	exactly := func(p float32, i, pairs int, base float64) float64 { return float64(p) * invFreq(i, pairs, base) }
+	of := func(round func(float32) float32) func(p float32, i, pairs int, base float64) float64 { // frequencies rounded so
+		return func(p float32, i, pairs int, base float64) float64 {
+			return float64(p * round(float32(invFreq(i, pairs, base))))
+		}
+	}
+	tables := func(round func(float32) float32) func(x float64) float32 {
+		return func(x float64) float32 { return round(float32(x)) }
+	}
+	rounded := func(round func(float32) float32) func(x1, x2, cos, sin float32) (y1, y2 float32) {
+		return func(x1, x2, cos, sin float32) (y1, y2 float32) {
+			return round(x1*cos) - round(x2*sin), round(x2*cos) + round(x1*sin)
+		}
 	}
 	for _, tt := range []struct {
 		name     string
@@ -87,16 +98,12 @@ func TestArithmetic(t *testing.T) {
 		{"float32 angles", engine{0, same, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "separate", false},
 		{"exact angles", engine{0, same, exactly, float32Table, separate}, []ropecheck.Angles{ropecheck.ExactAngles}, "float32", "separate", false},
 		{"running products", engine{0, same, running, float32Table, separate}, []ropecheck.Angles{ropecheck.RunningAngles}, "float32", "separate", false},
-		{"tables in bfloat16", engine{0, same, product, func(x float64) float32 { return bf16(float32(x)) }, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "bfloat16", "separate", true},
-		{"tables in float16", engine{0, same, product, func(x float64) float32 { return f16(float32(x)) }, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float16", "separate", true},
+		{"tables in bfloat16", engine{0, same, product, tables(bf16), separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "bfloat16", "separate", true},
+		{"tables in float16", engine{0, same, product, tables(f16), separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float16", "separate", true},
 		{"positions in bfloat16", engine{0, bf16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "float32", "separate", true},
 		{"positions in float16", engine{0, f16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16Pos}, "float32", "separate", true},
-		{"frequencies in bfloat16", engine{0, same, func(p float32, i, pairs int, base float64) float64 {
-			return float64(p * bf16(float32(invFreq(i, pairs, base))))
-		}, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16InvFreq}, "float32", "separate", true},
-		{"frequencies in float16", engine{0, same, func(p float32, i, pairs int, base float64) float64 {
-			return float64(p * f16(float32(invFreq(i, pairs, base))))
-		}, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16InvFreq}, "float32", "separate", true},
+		{"frequencies in bfloat16", engine{0, same, of(bf16), float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16InvFreq}, "float32", "separate", true},
+		{"frequencies in float16", engine{0, same, of(f16), float32Table, separate}, []ropecheck.Angles{ropecheck.Float16InvFreq}, "float32", "separate", true},
 		{"angles in bfloat16", engine{0, bf16, func(p float32, i, pairs int, base float64) float64 {
 			return float64(bf16(p * bf16(float32(invFreq(i, pairs, base)))))
 		}, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Angles}, "float32", "separate", true},
@@ -110,15 +117,9 @@ func TestArithmetic(t *testing.T) {
 			return fma(x1, cos, -(x2 * sin)), fma(x1, sin, x2*cos)
 		}}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "fused complex", false},
 		{"bfloat16, tables in float32", engine{ropecheck.BFloat16, same, product, float32Table, separate}, nil, "float32", "separate", false},
-		{"bfloat16, all rounded", engine{ropecheck.BFloat16, same, product, func(x float64) float32 { return bf16(float32(x)) }, func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return bf16(x1*cos) - bf16(x2*sin), bf16(x2*cos) + bf16(x1*sin)
-		}}, nil, "bfloat16", "rounded", false},
-		{"float16, all rounded", engine{ropecheck.Float16, same, product, func(x float64) float32 { return f16(float32(x)) }, func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return f16(x1*cos) - f16(x2*sin), f16(x2*cos) + f16(x1*sin)
-		}}, nil, "float16", "rounded", false},
-		{"bfloat16 with positions in bfloat16", engine{ropecheck.BFloat16, bf16, product, func(x float64) float32 { return bf16(float32(x)) }, func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return bf16(x1*cos) - bf16(x2*sin), bf16(x2*cos) + bf16(x1*sin)
-		}}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "bfloat16", "rounded", true},
+		{"bfloat16, all rounded", engine{ropecheck.BFloat16, same, product, tables(bf16), rounded(bf16)}, nil, "bfloat16", "rounded", false},
+		{"float16, all rounded", engine{ropecheck.Float16, same, product, tables(f16), rounded(f16)}, nil, "float16", "rounded", false},
+		{"bfloat16 with positions in bfloat16", engine{ropecheck.BFloat16, bf16, product, tables(bf16), rounded(bf16)}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "bfloat16", "rounded", true},
 	} {
 		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 			t.Run(fmt.Sprint(tt.name, "/", layout), func(t *testing.T) {
