@@ -25,6 +25,7 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
+	"github.com/go-posenc/posenc/multimodal"
 )
 
 // checkModel checks what a function that reads a model has returned: an error that
@@ -160,10 +161,10 @@ func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 	}
 }
 
-// FuzzHuggingFace reads any text as a config.json.
+// FuzzHuggingFace reads any text as a config.json, also as one of a multimodal model.
 func FuzzHuggingFace(f *testing.F) {
 	for _, vision := range []bool{false, true} {
-		for _, topic := range topicsOf(map[bool]string{false: "HuggingFace", true: "HuggingFaceVision"}[vision]) {
+		for _, topic := range slices.Concat(topicsOf(map[bool]string{false: "HuggingFace", true: "HuggingFaceVision"}[vision]), topicsOf("HuggingFaceMultimodal")) {
 			f.Add(vision, []byte(topic.readings[0].document), 5000)
 		}
 	}
@@ -179,6 +180,13 @@ func FuzzHuggingFace(f *testing.F) {
 		checkModel(t, m, err, seqLen)
 		if n := len(m.Layers()); n > models.MaxLayers {
 			t.Fatalf("%d layers", n)
+		}
+		positions, _, err := HuggingFaceMultimodal(config)
+		if err != nil && (!wrapsOne(err) || positions != (multimodal.Model{})) {
+			t.Fatalf("%+v, %v", positions, err)
+		}
+		if _, errOfPositions := positions.Positions(nil, nil); err == nil {
+			testkit.NoError(t, errOfPositions)
 		}
 	})
 }

@@ -95,21 +95,3 @@ func TestFamilyOfType(t *testing.T) {
 		t.Errorf("%d types have several axes", families)
 	}
 }
-
-// FuzzHuggingFaceMultimodal reads any text.
-func FuzzHuggingFaceMultimodal(f *testing.F) {
-	for _, config := range []string{`{"model_type": "qwen2_5_omni", "thinker_config": {"position_id_per_seconds": 10}}`, `{"model_type": "hunyuan_vl"}`, `{"model_type": "ernie4_5_vl_moe", "vision_config": {"temporal_merge_size": 3}}`} {
-		f.Add([]byte(config))
-	}
-	f.Fuzz(func(t *testing.T, config []byte) {
-		m, _, err := HuggingFaceMultimodal(config)
-		if err != nil {
-			if !wrapsOne(err) || m != (multimodal.Model{}) {
-				t.Fatalf("%+v, %v", m, err)
-			}
-			return
-		}
-		_, err = m.Positions(nil, nil)
-		testkit.NoError(t, err)
-	})
-}

@@ -210,20 +210,6 @@ func TestAppendRuns(t *testing.T) {
 	}
 }
 
-// A batch needs no next, and its prompts may be empty.
-func TestBatchWithoutNext(t *testing.T) {
-	dst := make([]int32, 3*2*2)
-	testkit.NoError(t, models[0].BatchPositions(dst, nil, [][]multimodal.Run{{text(2)}, {text(1)}}, multimodal.BatchOptions{Length: 2}))
-	if want := slices.Repeat([]int32{0, 1, 0, 0}, 3); !slices.Equal(dst, want) {
-		t.Errorf("%v, want %v", dst, want)
-	}
-	next := []multimodal.Next[int32]{{AfterLargest: 7}}
-	testkit.NoError(t, models[0].BatchPositions(nil, next, [][]multimodal.Run{nil}, multimodal.BatchOptions{}))
-	if next[0] != (multimodal.Next[int32]{}) {
-		t.Errorf("next %v after no tokens", next[0])
-	}
-}
-
 // An int32 holds positions up to 2^31-2, with next behind them, a float32 those up to 2^24.
 func TestLargestPosition(t *testing.T) {
 	m := multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 1, PositionsPerSecond: 1 << 10, AfterLargest: true}

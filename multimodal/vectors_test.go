@@ -156,6 +156,9 @@ func (b *batch) comparePrompt(t *testing.T, m multimodal.Model, n int) {
 	if float32(whole.AfterLargest) != p.Next {
 		t.Errorf("next %v, want %v", whole, p.Next)
 	}
+	clear(integers)
+	testkit.NoError(t, m.BatchPositions(integers, nil, [][]multimodal.Run{runs}, multimodal.BatchOptions{Length: len(p.IDs)})) // it needs no next
+	compare(t, integers, want)
 	if p.Generated != nil {
 		b.compareGenerated(t, m, runs, n)
 	}

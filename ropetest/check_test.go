@@ -229,34 +229,34 @@ func TestArguments(t *testing.T) {
 // Engines that compute in 16 bits, as PyTorch does: tables, products and sums are rounded. Their
 // positions are exact.
 func TestElementsOf16Bits(t *testing.T) {
-	e := engineOf(t, "Llama-3.1-8B", modelOf(t, "Llama-3.1-8B"), rows)
-	rotate := tables(e)
-	for _, plant := range []bool{false, true} {
-		narrow16(t, plant, rotate, e, generic.Float16ToFloat32, generic.Float32ToFloat16, posenc.Float16(0))
-		narrow16(t, plant, rotate, e, generic.BFloat16ToFloat32, generic.Float32ToBFloat16, posenc.BFloat16(0))
-	}
+	checkNarrow[posenc.Float16](t)
+	checkNarrow[posenc.BFloat16](t)
 }
 
-func narrow16[E posenc.Float16 | posenc.BFloat16](t *testing.T, plant bool, rotate rotation, e *engine, widen func(uint16) float32, narrow func(float32) uint16, _ E) {
+func checkNarrow[E posenc.Float16 | posenc.BFloat16](t *testing.T) {
 	t.Helper()
-	r := &recorder{TB: t}
-	ropetest.Check(r, modelOf(t, "Llama-3.1-8B"), func(layer int, positions []int32, heads []E) {
-		wide := make([]float32, len(heads))
-		for i, x := range heads {
-			wide[i] = widen(uint16(x))
-		}
-		if plant {
-			for i := range positions {
-				positions[i]++
+	model := modelOf(t, "Llama-3.1-8B")
+	rotate := tables(engineOf(t, "Llama-3.1-8B", model, rows))
+	for _, plant := range []bool{false, true} {
+		r := &recorder{TB: t}
+		ropetest.Check(r, model, func(layer int, positions []int32, heads []E) {
+			wide := make([]float32, len(heads))
+			for i, x := range heads {
+				wide[i] = testkit.Widen(x)
 			}
+			for i := range positions {
+				if plant {
+					positions[i]++
+				}
+			}
+			rotate(layer, positions, wide)
+			for i, x := range wide {
+				heads[i] = testkit.Narrow[E](x)
+			}
+		}, modelconfig.RopeOptions{SequenceLength: rows, Rounding: frequency.Float32})
+		if plant && (len(r.failures) != 1 || !strings.Contains(r.failures[0], "Positions are 1 higher than given.")) || !plant && r.failures != nil {
+			t.Errorf("planted error: %v: %v", plant, r)
 		}
-		rotate(layer, positions, wide)
-		for i, x := range wide {
-			heads[i] = E(narrow(x))
-		}
-	}, modelconfig.RopeOptions{SequenceLength: rows, Rounding: frequency.Float32})
-	if plant && (len(r.failures) != 1 || !strings.Contains(r.failures[0], "Positions are 1 higher than given.")) || !plant && r.failures != nil {
-		t.Errorf("planted error: %v: %v", plant, r)
 	}
 }
 

@@ -148,6 +148,7 @@ func TestUndecided(t *testing.T) {
 		{"a factor or a scale", data(with(llama, func(c *posenc.RotaryConfig) { c.AttentionFactor = 1.5 }), positionsOf(8), 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.ScaleAspect)},
 		{"twice or double", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { rotateBy(d.After, llama, d.Positions, d.Heads) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.TimesAspect)},
 		{"candidates alike", data(llama3, []int32{0, 1, 2, 3}, 4, func(d *ropecheck.Data) { d.Type, d.After = ropecheck.BFloat16, narrowed(d.After, ropecheck.BFloat16) }), []posenc.RotaryConfig{llama, llama3}, []ropecheck.Verdict{ropecheck.Agrees, ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
+		{"decay", data(xpos, positionsOf(24), 6, nothing), []posenc.RotaryConfig{xpos}, []ropecheck.Verdict{ropecheck.Agrees}, nil},
 		{"axes of text", data(mrope, slices.Repeat(positionsOf(16), 3), 4, nothing), []posenc.RotaryConfig{mrope}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.AxesAspect)},
 		{"noise alone", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { d.After = random(9, len(d.After)) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.LayoutAspect)},
 	} {
@@ -158,8 +159,8 @@ func TestUndecided(t *testing.T) {
 			}
 			r := testkit.Must(ropecheck.Check(tt.data, candidates...))
 			for i, want := range tt.verdict {
-				if r.Candidates[i].Verdict != want {
-					t.Errorf("candidate %d %s, want %s", i, r.Candidates[i].Verdict, want)
+				if c := r.Candidates[i]; c.Verdict != want || want == ropecheck.Agrees && len(c.Faults) > 0 {
+					t.Errorf("candidate %d %s, want %s, faults %v", i, c.Verdict, want, c.Faults)
 				}
 			}
 			var found []ropecheck.Aspect

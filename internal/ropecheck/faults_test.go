@@ -381,15 +381,6 @@ func TestFaultTexts(t *testing.T) {
 	}
 }
 
-// TestXPos checks that the decay of the right candidate is no fault.
-func TestXPos(t *testing.T) {
-	d := rotated(xpos, positionsOf(24), 6)
-	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "xPos", Config: xpos}))
-	if c := r.Candidates[0]; c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Equal != 1 {
-		t.Error(r)
-	}
-}
-
 // noisy adds noise, relative to the root mean square.
 func noisy(x []float32, size float64) []float32 {
 	sum := 0.0
