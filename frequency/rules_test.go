@@ -38,22 +38,6 @@ func exact(name string, change func(p *ladderParameters)) []float64 {
 
 // Rules that coincide for some parameters, as real numbers, have the same bits.
 func TestRulesThatCoincide(t *testing.T) {
-	for name := range constructors {
-		for _, base := range []float64{10000, 500000, 1.0625, 1e9} {
-			for _, dim := range []int{4, 20, 64, 96} {
-				ladder := testkit.Must(changed(name, Exact, func(p *ladderParameters) {
-					p.Dim, p.Base, p.Factor, p.Alpha, p.SeqLen = dim, base, 1, 1, p.MaxPositions
-					p.Short, p.Long, p.Factors = list(dim/2, 1), list(dim/2, 3), list(dim/2, 1)
-					if name == "YaRN" && base < 2 {
-						p.Original = 7 // above 2π and within the ladder's wavelengths
-					}
-				}))
-				if want := testkit.Must(Default(dim, base, Exact)); !slices.Equal(ladder.InvFreq, want.InvFreq) || ladder.AttentionFactor != 1 || ladder.SoftmaxScale != 1 {
-					t.Errorf("%s by 1, base %v, dim %d: got %v, want %v", name, base, dim, ladder, want)
-				}
-			}
-		}
-	}
 	for name, pair := range map[string][2][]float64{
 		"NTKMixed to the power 0":    {exact("Linear", func(p *ladderParameters) { p.Factor = 3 }), exact("NTKMixed", func(p *ladderParameters) { p.Factor, p.MixedB = 3, 0 })},
 		"NTKMixed to a huge power":   {exact("Factors", func(p *ladderParameters) { p.Factors[3] = 3 }), exact("NTKMixed", func(p *ladderParameters) { p.Factor, p.MixedB = 3, 1e308 })},

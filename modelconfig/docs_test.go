@@ -397,18 +397,14 @@ func TestDocsQueryScales(t *testing.T) {
 
 // What docs/traps.md says of traps names traps that there are.
 func TestDocsTraps(t *testing.T) {
-	named := 0
-	for _, name := range codes(section(t, readPage(trapsPage), "Where posenc differs from transformers")) {
-		if strings.Count(name, "_") < 2 {
-			continue
-		}
-		named++
+	named := slices.DeleteFunc(codes(section(t, readPage(trapsPage), "Where posenc differs from transformers")), func(name string) bool { return strings.Count(name, "_") < 2 })
+	for _, name := range named {
 		if !slices.ContainsFunc(huggingFaceTraps, func(about modelTrap) bool { return about.Name == name }) {
 			t.Errorf("no trap %s", name)
 		}
 	}
-	if named < 9 {
-		t.Errorf("%d traps named", named)
+	if len(named) < 9 {
+		t.Errorf("%d traps named", len(named))
 	}
 }
 

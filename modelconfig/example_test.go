@@ -162,21 +162,17 @@ func ExampleHuggingFaceVision() {
 
 	// An image of 4 rows of 6 patches. Blocks of 2 by 2 are merged to one token in
 	// the end, and their patches come one after another.
-	const rows, columns, merge, heads = 4, 6, 2, 16
-	var row, column []int32
-	for i := range rows / merge {
-		for j := range columns / merge {
-			for k := range merge * merge {
-				row = append(row, int32(i*merge+k/merge))
-				column = append(column, int32(j*merge+k%merge))
-			}
-		}
+	const rows, columns, heads = 4, 6, 16
+	positions := make([]int32, 2*rows*columns)
+	options := multimodal.PatchOptions{MergeSize: 2, First: tower.Patches().First}
+	if err := multimodal.PatchPositions(positions, []multimodal.Grid{{T: 1, H: rows, W: columns}}, options); err != nil {
+		log.Fatal(err)
 	}
 	q := make([]float32, rows*columns*heads*headDim) // [patches][heads][80]
 	for i := range q {
 		q[i] = 1
 	}
-	patches, err := rope.Rows(append(row, column...))
+	patches, err := rope.Rows(positions)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -186,7 +182,7 @@ func ExampleHuggingFaceVision() {
 	fmt.Printf("%s %d %+v\n", tower.Type(), headDim, tower.Patches())
 	for _, patch := range []int{0, 1, 2, 3, 4} {
 		head := q[patch*heads*headDim:]
-		fmt.Printf("row %d, column %d: %.3f %.3f\n", row[patch], column[patch], head[0], head[20])
+		fmt.Printf("row %d, column %d: %.3f %.3f\n", positions[patch], positions[rows*columns+patch], head[0], head[20])
 	}
 	// Output:
 	// qwen2_vl_vision 80 {First:0 RowByRow:false}

@@ -17,8 +17,8 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
-// The values of models are in order: names are there once in each list, texts of JSON are objects,
-// traps are those of types, parts are known.
+// The values of models are in order: names are there once in each list, texts of JSON are objects
+// (tests that read all types find others), traps are those of types, parts are known.
 func TestModels(t *testing.T) {
 	seen := map[string]bool{}
 	once := func(list, name string) {
@@ -50,31 +50,22 @@ func TestModels(t *testing.T) {
 		models.Parsed("{")
 	}()
 	for _, v := range models.Vendors {
-		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
-			for i := range list {
-				m := &list[i]
-				once("type", m.Name)
-				about(m.Name, m.Traps)
-				if absent := m.Family().Absent; m.Absent != "" && len(absent) == 0 {
-					t.Errorf("%s: %s", m.Name, m.Absent)
-				}
-				for _, k := range m.Kinds {
-					models.Parsed(k.Absent)
-				}
+		for _, m := range slices.Concat(v.Types, v.Towers) {
+			once("type", m.Name)
+			about(m.Name, m.Traps)
+			if absent := m.Family().Absent; m.Absent != "" && len(absent) == 0 {
+				t.Errorf("%s: %s", m.Name, m.Absent)
 			}
 		}
-		for i := range v.Holders {
-			h := &v.Holders[i]
+		for _, h := range v.Holders {
 			once("holder", h.Name)
-			models.Parsed(h.AbsentText)
-			models.Parsed(h.AbsentTower)
 		}
 		for _, p := range v.OtherPositions {
 			once("type", p.Name)
 		}
-		for i := range v.Architectures {
-			once("architecture", v.Architectures[i].Name)
-			about(v.Architectures[i].Name, v.Architectures[i].Traps)
+		for _, a := range v.Architectures {
+			once("architecture", a.Name)
+			about(a.Name, a.Traps)
 		}
 		for _, p := range v.OtherArchitectures {
 			once("architecture", p.Name)

@@ -318,6 +318,13 @@ func (s *surveyed) rotates(name string) bool {
 // need not be the default of the tower's type.
 func TestSurveyTowers(t *testing.T) {
 	s := readSurvey()
+	var golden struct{ Types map[string]any }
+	testkit.ReadJSON("../multimodal/testdata/towers.json.gz", &golden)
+	for name := range towers {
+		if refusal(name) == "" && slices.Contains(s.Configurations, name) && golden.Types[name] == nil {
+			t.Errorf("multimodal.TestTowers compares no forward of %s; run towers.py", name)
+		}
+	}
 	read := 0
 	for _, name := range document.SortedKeys(visionWrappers) {
 		inner, ok := s.Holds[name][visionWrappers[name].Key]

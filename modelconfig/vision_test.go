@@ -2,7 +2,6 @@ package modelconfig
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -34,18 +33,6 @@ func gemma4Vision(t *testing.T) {
 		// of an angle, of elements up to 4 twice.
 		if !(math.Abs(float64(got)-float64(want[n])) <= 0x1p-14) {
 			t.Errorf("element %d is %v, transformers has %v", n, got, want[n])
-		}
-	}
-}
-
-// The forward of every tower of transformers is compared, in multimodal.TestTowers.
-func TestTowersAreCompared(t *testing.T) {
-	var golden struct{ Types map[string]any }
-	testkit.ReadJSON("../multimodal/testdata/towers.json.gz", &golden)
-	s := readSurvey()
-	for name := range towers {
-		if refusal(name) == "" && slices.Contains(s.Configurations, name) && golden.Types[name] == nil {
-			t.Errorf("%s: no forward; run towers.py", name)
 		}
 	}
 }

@@ -142,7 +142,6 @@ func FuzzPositions(f *testing.F) {
 			t.Fatalf("positions %v, and another time %v, error %v", dst, again, err)
 		}
 		checkPositions(t, m, runs, dst, n, next)
-		checkBatch(t, m, runs, dst, n, next)
 	})
 }
 
@@ -202,23 +201,6 @@ func checkPositions(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst
 		if !slices.Equal(first[axis*part:][:part], dst[axis*n:][:part]) {
 			t.Fatalf("%v: the last run changes positions before it", m)
 		}
-	}
-}
-
-func checkBatch(t *testing.T, m multimodal.Model, runs []multimodal.Run, dst []int32, n int, next multimodal.Next[int32]) {
-	length := n + 3
-	padded, nexts := slices.Repeat([]int32{-77}, m.Axes()*2*length), make([]multimodal.Next[int32], 2)
-	if err := m.BatchPositions(padded, nexts, [][]multimodal.Run{runs, nil}, multimodal.BatchOptions{Length: length, PadLeft: true}); err != nil {
-		t.Fatal(err)
-	}
-	for axis := range m.Axes() {
-		row := padded[axis*2*length:][:2*length]
-		if !slices.Equal(row[3:length], dst[axis*n:][:n]) || slices.ContainsFunc(row[length:], func(x int32) bool { return x != 0 }) {
-			t.Fatalf("%v: a batch has other positions", m)
-		}
-	}
-	if !slices.Equal(nexts, []multimodal.Next[int32]{next, {}}) {
-		t.Fatalf("%v: a batch goes on at %v, not at %v and 0", m, nexts, next)
 	}
 }
 

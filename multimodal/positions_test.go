@@ -288,10 +288,14 @@ func TestNames(t *testing.T) {
 }
 
 // A token id of 0 is text, whether a model has placeholders or not, and so is one of the two that
-// begin a video with sound. A video has one SecondsPerGrid, no fewer and no more.
+// begin a video with sound. Prompts may be empty. A video has one SecondsPerGrid, no fewer and no more.
 func TestIDsOfText(t *testing.T) {
 	for _, m := range models {
 		m.MergeSize = 1 << 15 // the largest
+		next := []multimodal.Next[int32]{{AfterLargest: 7}}
+		if err := m.BatchPositions(nil, next, make([][]multimodal.Run, 1), multimodal.BatchOptions{}); err != nil || next[0] != (multimodal.Next[int32]{}) {
+			t.Errorf("%v: next %v of a prompt without tokens, error %v", m.Family, next[0], err)
+		}
 		for _, tokens := range []multimodal.TokenIDs{{}, {VisionStart: 5}, {AudioStart: 5}} {
 			runs, err := m.AppendRuns(nil, []int32{5, 0, 0, 5, 0}, tokens, multimodal.Media{Images: []multimodal.Grid{}, SecondsPerGrid: []float32{}})
 			if err != nil || len(runs) != 1 || runs[0] != text(5) {

@@ -13,6 +13,7 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/multimodal"
 )
 
 // positionsOf are neighbours, and a quarter of them far apart.
@@ -71,22 +72,10 @@ func ladder(l frequency.Ladder, err error) posenc.RotaryConfig {
 
 // imagePositions are of text, an image and text, [3][tokens].
 func imagePositions() []int32 {
-	var axes [3][]int32
-	add := func(t, h, w int32) {
-		axes[0], axes[1], axes[2] = append(axes[0], t), append(axes[1], h), append(axes[2], w)
-	}
-	for p := range int32(4) {
-		add(p, p, p)
-	}
-	for y := range int32(4) {
-		for x := range int32(5) {
-			add(4, 4+y, 4+x)
-		}
-	}
-	for p := int32(9); p < 13; p++ {
-		add(p, p, p)
-	}
-	return slices.Concat(axes[:]...)
+	positions := make([]int32, 3*28)
+	runs := []multimodal.Run{{Tokens: 4}, {Kind: multimodal.Image, Tokens: 20, Grid: multimodal.Grid{T: 1, H: 4, W: 5}}, {Tokens: 4}}
+	testkit.Must(multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 1}.Positions(positions, runs))
+	return positions
 }
 
 // with changes a configuration.
@@ -399,14 +388,7 @@ func noisy(x []float32, size float64) []float32 {
 func narrowed(x []float32, kind ropecheck.ElementType) []float32 {
 	y := make([]float32, len(x))
 	for i, v := range x {
-		switch kind {
-		case ropecheck.Float16:
-			y[i] = testkit.Widen(testkit.Narrow[posenc.Float16](v))
-		case ropecheck.BFloat16:
-			y[i] = testkit.Widen(testkit.Narrow[posenc.BFloat16](v))
-		default:
-			y[i] = v
-		}
+		y[i] = [...]func(float32) float32{ropecheck.Float32: same, ropecheck.Float16: f16, ropecheck.BFloat16: bf16}[kind](v)
 	}
 	return y
 }
