@@ -46,27 +46,18 @@ func TestVectors(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d %s/rounding=%d", v.Rule, i, v.Name, rounding), func(t *testing.T) {
 				ladder, err := constructors[v.Rule](v.Parameters, frequency.Rounding(rounding))
 				testkit.NoError(t, err)
-				frequencies := strings.Fields(want.InvFreq)
-				if len(ladder.InvFreq) != len(frequencies) || len(frequencies) != v.Parameters.Dim/2 {
-					t.Fatalf("%d frequencies, want %d", len(ladder.InvFreq), len(frequencies))
+				var bits []uint64
+				for _, digits := range strings.Fields(want.InvFreq + " " + want.Scaling + " " + want.SoftmaxScale) {
+					bits = append(bits, math.Float64bits(testkit.Must(strconv.ParseFloat(digits, 64))))
 				}
-				for i, want := range frequencies {
-					compareBits(t, fmt.Sprintf("InvFreq[%d]", i), ladder.InvFreq[i], want)
+				got := append(ladder.InvFreq, ladder.AttentionFactor, ladder.SoftmaxScale)
+				if len(bits) != v.Parameters.Dim/2+2 || !slices.EqualFunc(got, bits, func(x float64, b uint64) bool { return math.Float64bits(x) == b }) {
+					t.Errorf("frequencies and the two factors are %x, want %s, %s and %s", got, want.InvFreq, want.Scaling, want.SoftmaxScale)
 				}
-				compareBits(t, "AttentionFactor", ladder.AttentionFactor, want.Scaling)
-				compareBits(t, "SoftmaxScale", ladder.SoftmaxScale, want.SoftmaxScale)
 			})
 		}
 	}
 	if rules := slices.Sorted(maps.Keys(constructors)); !slices.Equal(slices.Sorted(maps.Keys(seen)), rules) {
 		t.Errorf("vectors of %v, want of %v", slices.Sorted(maps.Keys(seen)), rules)
-	}
-}
-
-func compareBits(t *testing.T, name string, got float64, want string) {
-	t.Helper()
-	value := testkit.Must(strconv.ParseFloat(want, 64))
-	if math.Float64bits(got) != math.Float64bits(value) {
-		t.Errorf("%s is %x, want %x", name, got, value)
 	}
 }

@@ -119,17 +119,23 @@ func TestMisspelledKeys(t *testing.T) {
 	t.Logf("%d misspellings", tried)
 }
 
-// TestOrdinaryKeys: a field of any configuration class passes unless it is about positions.
+// TestOrdinaryKeys: a field of any configuration class passes unless it is about positions; one whose name
+// speaks of positions or frequencies is of something else.
 func TestOrdinaryKeys(t *testing.T) {
-	k, passed := readKeys(t), 0
+	k, passed, speaking := readKeys(t), 0, readSurvey().Keys
+	vouched := strings.Fields("cross_attention_frequency decoder_positional_dropout_rate encoder_positional_dropout_rate " +
+		"freq_size frequency_embedding_size frequency_stride") // of layers, dropouts, a time series, a diffusion and a spectrogram
 	for _, key := range k.Fields {
-		// Text is no value of some keys that are read (hidden_size): ErrSyntax.
-		if k.Keys[key] != nil || document.SubjectOf(key) != document.AboutOther || key == "model_type" {
-			continue
+		if k.Keys[key] != nil || key == "model_type" {
+			continue // TestPositionKeys
 		}
+		// Text is no value of some keys that are read (hidden_size): ErrSyntax.
 		_, err := HuggingFace(withKey(map[string]any{"model_type": "llama"}, key, "odd"))
-		if errors.Is(err, ErrUnknown) {
+		if errors.Is(err, ErrUnknown) && document.SubjectOf(key) == document.AboutOther {
 			t.Errorf("%v", err)
+		}
+		if is := err == nil && !huggingface.IsHarmless(key) && slices.Contains(speaking, key); is != slices.Contains(vouched, key) {
+			t.Errorf("%s speaks of positions and passes: %t", key, is)
 		}
 		passed++
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
-	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
@@ -378,37 +377,4 @@ func TestSurveyKnown(t *testing.T) {
 			t.Errorf("unrotated.txt has %s, transformers does not", name)
 		}
 	}
-}
-
-// TestSurveyKeys: every key of a configuration class that speaks of positions by its name
-// is read, refused, a number, or known to change nothing.
-func TestSurveyKeys(t *testing.T) {
-	s := readSurvey()
-	if len(s.Keys) < 50 {
-		t.Fatalf("%d keys", len(s.Keys))
-	}
-	for _, key := range s.Keys {
-		_, err := HuggingFace(fmt.Appendf(nil, `{"model_type": "llama", %q: ["odd"]}`, key))
-		switch {
-		case err != nil || huggingface.IsHarmless(key):
-		case document.SubjectOf(key) == document.AboutOther && !strings.Contains(strings.ToLower(key), "rope") && !strings.Contains(key, "rotary") && !strings.Contains(key, "alibi"):
-			if notRotation[key] == "" {
-				t.Errorf("%s passes; read it, or say in notRotation why not", key)
-			}
-		default:
-			t.Errorf("%s passes", key)
-		}
-	}
-	for key := range notRotation {
-		if !slices.Contains(s.Keys, key) {
-			t.Errorf("no class has %s", key)
-		}
-	}
-}
-
-// notRotation are keys of configuration classes that name positions or frequencies, are of
-// something else, and pass.
-var notRotation = map[string]string{
-	"cross_attention_frequency": "how often layers attend to images", "decoder_positional_dropout_rate": "a dropout", "encoder_positional_dropout_rate": "a dropout",
-	"freq_size": "of a time series", "frequency_embedding_size": "of the step of a diffusion", "frequency_stride": "of a spectrogram",
 }

@@ -309,18 +309,3 @@ func fuzzCheck[E posenc.Element](t *testing.T, seed uint64, model *modelconfig.M
 		}
 	}
 }
-
-// A model whose layers are of two kinds: rotated by posenc, and all by the frequencies of one.
-func BenchmarkCheck(b *testing.B) {
-	model := modelOf(b, "gemma-3-27b-it")
-	rope := testkit.Must(model.Rope())
-	for name, layers := range map[string]int{"right": 62, "wrong": 1} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				ropetest.Check(&recorder{TB: b}, model, func(layer int, positions []int32, heads []float32) {
-					testkit.NoError(b, posenc.Rotate(rope.Rotary(layer%layers).At(positions), posenc.View[float32]{Data: heads, Heads: 4}))
-				})
-			}
-		})
-	}
-}

@@ -113,16 +113,19 @@ func aspects(list ...ropecheck.Aspect) []ropecheck.Aspect { return list }
 
 func plantedFaults() []planted {
 	positions := positionsOf(24)
-	shift := func(n int32) func(p *planted) ropecheck.Data {
+	moved := func(to func(i int, p int32) int32) func(p *planted) ropecheck.Data {
 		return func(p *planted) ropecheck.Data {
 			other := slices.Clone(p.positions)
 			for i := range other {
-				other[i] += n
+				other[i] = to(i, other[i])
 			}
 			d := rotated(p.cfg, other, 6)
 			d.Positions = p.positions
 			return d
 		}
+	}
+	shift := func(n int32) func(p *planted) ropecheck.Data {
+		return moved(func(_ int, p int32) int32 { return p + n })
 	}
 	list := []planted{
 		{name: "interleaved", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) { c.Layout = posenc.Interleaved })), aspects: aspects(ropecheck.LayoutAspect), got: "Interleaved"},
@@ -154,15 +157,12 @@ func plantedFaults() []planted {
 		{name: "off by one", cfg: llama, data: shift(1), aspects: aspects(ropecheck.PositionsAspect), got: "1"},
 		{name: "off by minus one", cfg: gptj, data: shift(-1), aspects: aspects(ropecheck.PositionsAspect), got: "-1"},
 		{name: "off by a prefix", cfg: llama3, data: shift(517), aspects: aspects(ropecheck.PositionsAspect), got: "517"},
-		{name: "positions of padding", cfg: llama, data: func(p *planted) ropecheck.Data {
-			other := slices.Clone(p.positions)
-			for i := range 8 {
-				other[i] = 1
+		{name: "positions of padding", cfg: llama, data: moved(func(i int, p int32) int32 {
+			if i < 8 {
+				return 1
 			}
-			d := rotated(p.cfg, other, 6)
-			d.Positions = p.positions
-			return d
-		}, aspects: aspects(ropecheck.PositionsAspect)},
+			return p
+		}), aspects: aspects(ropecheck.PositionsAspect)},
 		{name: "twice", cfg: yarn, data: after(func(d *ropecheck.Data) { rotateBy(d.After, yarn, d.Positions, d.Heads) }), aspects: aspects(ropecheck.TimesAspect), got: "twice"},
 		{name: "twice without a factor", cfg: gptj, data: after(func(d *ropecheck.Data) { rotateBy(d.After, gptj, d.Positions, d.Heads) }), aspects: aspects(ropecheck.TimesAspect), got: "twice"},
 		{name: "never", cfg: llama, data: after(func(d *ropecheck.Data) { copy(d.After, d.Before) }), aspects: aspects(ropecheck.TimesAspect), got: "never"},
