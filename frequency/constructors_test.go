@@ -5,29 +5,21 @@ import "github.com/go-posenc/posenc/frequency"
 // ladderParameters are those of all constructors of ladders of one axis, as golden vectors
 // have them.
 type ladderParameters struct {
-	Dim             int
-	Base            float64
-	Factor          float64
-	MaxPositions    int     `json:"max_positions"`
-	SeqLen          int     `json:"seq_len"`
-	MixedB          float64 `json:"mixed_b"`
-	Alpha           float64
-	Original        int
-	BetaFast        float64 `json:"beta_fast"`
-	BetaSlow        float64 `json:"beta_slow"`
-	Untruncated     bool
-	Extrapolation   float64
-	AttentionFactor float64 `json:"attention_factor"`
-	MScale          float64
-	MScaleAllDim    float64 `json:"mscale_all_dim"`
-	Multiplier      float64
-	ScaleSoftmax    bool `json:"scale_softmax"`
-	Short, Long     []float64
-	ShortAttention  float64 `json:"short_attention"`
-	LongAttention   float64 `json:"long_attention"`
-	Low, High       float64
-	Partial         float64
-	Factors         []float64
+	Dim, Original                           int
+	Base, Factor, Alpha, Low, High, Partial float64
+	Extrapolation, MScale, Multiplier       float64
+	MaxPositions                            int     `json:"max_positions"`
+	SeqLen                                  int     `json:"seq_len"`
+	MixedB                                  float64 `json:"mixed_b"`
+	BetaFast                                float64 `json:"beta_fast"`
+	BetaSlow                                float64 `json:"beta_slow"`
+	AttentionFactor                         float64 `json:"attention_factor"`
+	MScaleAllDim                            float64 `json:"mscale_all_dim"`
+	ScaleSoftmax                            bool    `json:"scale_softmax"`
+	ShortAttention                          float64 `json:"short_attention"`
+	LongAttention                           float64 `json:"long_attention"`
+	Untruncated                             bool
+	Short, Long, Factors                    []float64
 }
 
 var constructors = map[string]func(ladderParameters, frequency.Rounding) (frequency.Ladder, error){

@@ -284,7 +284,7 @@ func ExampleHuggingFaceMultimodal() {
 }
 
 // The keys are what a reader of GGUF files found, and the values of tensors of frequency factors.
-func ExampleGGUF_reader() {
+func ExampleGGUF() {
 	type keyValue struct {
 		key   string
 		value any
