@@ -101,11 +101,13 @@ func ExampleModel() {
 }
 
 // From a config.json to rotated Q and K: the decode loop of an engine for any model. Layers of Cohere 2 with full attention do not rotate;
-// those of Gemma 3 have another base.
+// those of Gemma 3 have another base. The indexers of DeepSeek V3.2 rotate the first elements of their own
+// heads, half-split, where the attention rotates interleaved pairs.
 func Example() {
 	for _, config := range []string{
 		`{"model_type": "cohere2", "num_hidden_layers": 4, "hidden_size": 8, "num_attention_heads": 2}`,
 		`{"model_type": "gemma3_text", "num_hidden_layers": 6, "head_dim": 4}`,
+		`{"model_type": "deepseek_v32", "num_hidden_layers": 1, "qk_rope_head_dim": 4, "index_head_dim": 4}`,
 	} {
 		model, err := modelconfig.HuggingFace([]byte(config))
 		if err != nil {
@@ -132,6 +134,13 @@ func Example() {
 				if position == 1 && i >= len(layers)-2 {
 					fmt.Printf("%s layer %d %s: %.4f\n", model.Type(), i, layer.Kind, q)
 				}
+				if layer.Indexer && position == 1 {
+					key := []float32{0, 1, 0, 0}
+					if err := posenc.Rotate(rows.Indexer(i), posenc.View[float32]{Data: key, Heads: 1}); err != nil {
+						log.Fatal(err)
+					}
+					fmt.Printf("%v, its indexer %v: %.4f\n", rope.Rotary(i).Config().Layout, rope.Indexer(i).Config().Layout, key)
+				}
 			}
 		}
 	}
@@ -140,6 +149,8 @@ func Example() {
 	// cohere2 layer 3 : [0.0000 1.0000 0.0000 0.0000]
 	// gemma3_text layer 4 sliding_attention: [0.0000 0.9999 0.0000 0.0100]
 	// gemma3_text layer 5 full_attention: [0.0000 1.0000 0.0000 0.0010]
+	// deepseek_v32 layer 0 attention: [-0.8415 0.0000 0.5403 0.0000]
+	// InterleavedToHalfSplit, its indexer HalfSplit: [0.0000 0.9999 0.0000 0.0100]
 }
 
 // From the config.json of Qwen2-VL to the rotated Q of an image in its vision tower.
@@ -231,37 +242,6 @@ func ExampleRopeOptions() {
 	// [1.000000 0.050000 0.002500 0.000125], cos and sin times 1.190238
 	// mistral_large4_text 0 false "rotary_emb.alpha" {Scale:softmax_scaling.scale Bias:softmax_scaling.bias}
 	// [1.000000 0.050024 0.000005 0.000000], cos and sin times 1.000000
-}
-
-// The indexers of DeepSeek V3.2 rotate the first elements of their own heads, half-split, where the
-// attention rotates interleaved pairs.
-func ExampleLayerRows_Indexer() {
-	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "deepseek_v32", "num_hidden_layers": 2}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	rope, err := model.Rope()
-	if err != nil {
-		log.Fatal(err)
-	}
-	rows, err := rope.Rows([]int32{1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(rope.Rotary(1).Config().Layout, rope.Indexer(1).Config().Layout)
-	q := make([]float32, 64) // the rotary part of a head
-	key := make([]float32, 128)
-	q[0], key[0] = 1, 1
-	if err := posenc.Rotate(rows.Layer(1), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
-		log.Fatal(err)
-	}
-	if err := posenc.Rotate(rows.Indexer(1), posenc.View[float32]{Data: key, Heads: 1}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(q[0], q[32], key[0], key[32])
-	// Output:
-	// InterleavedToHalfSplit HalfSplit
-	// 0.5403023 0.84147096 0.5403023 0.84147096
 }
 
 // From a config.json to the positions of a prompt: text, an image of 2 by 2 tokens, text.

@@ -77,20 +77,6 @@ func metadataTypes(keys map[string]any) {
 	}
 }
 
-func readGGUF(t *testing.T, arch string, pairs ...any) *Model {
-	t.Helper()
-	m, err := GGUF(ggufKeys(arch, pairs...))
-	testkit.NoError(t, err)
-	return m
-}
-
-func rotaryGGUF(t *testing.T, m *Model, layerType string, seqLen int) posenc.RotaryConfig {
-	t.Helper()
-	cfg, err := m.rotaryFor(kindOptions{LayerType: layerType, SequenceLength: seqLen})
-	testkit.NoError(t, err, second(posenc.NewRotary(cfg)))
-	return cfg
-}
-
 // TestGGUFRopeTypes compares every architecture that llama.cpp rotates, by its own list:
 // it has the same order of pairs here, is refused, or rotates nothing there either.
 func TestGGUFRopeTypes(t *testing.T) {
@@ -122,10 +108,16 @@ func TestGGUFRopeTypes(t *testing.T) {
 // TestGGUFValueTypes gives the same values as each type that a reader may use.
 func TestGGUFValueTypes(t *testing.T) {
 	type named uint16
-	want := rotaryGGUF(t, readGGUF(t, "qwen2", "rope.dimension_count", uint32(64), "rope.freq_base", float32(50000)), "", 0)
+	read := func(keys map[string]any) posenc.RotaryConfig {
+		t.Helper()
+		cfg := testkit.Must(testkit.Must(GGUF(keys)).rotaryFor(kindOptions{}))
+		testkit.NoError(t, second(posenc.NewRotary(cfg)))
+		return cfg
+	}
+	want := read(ggufKeys("qwen2", "rope.dimension_count", uint32(64), "rope.freq_base", float32(50000)))
 	for _, count := range []any{64, int8(64), int16(64), int32(64), int64(64), uint(64), uint8(64), uint16(64), uint64(64), named(64)} {
 		for _, base := range []any{50000, int32(50000), uint64(50000), float32(50000), float64(50000)} {
-			got := rotaryGGUF(t, readGGUF(t, "qwen2", "rope.dimension_count", count, "rope.freq_base", base), "", 0)
+			got := read(ggufKeys("qwen2", "rope.dimension_count", count, "rope.freq_base", base))
 			if got.RotaryDim != 64 || got.HeadDim != 128 || !slices.Equal(got.InvFreq, want.InvFreq) {
 				t.Errorf("%T and %T: RotaryDim %d of %d, frequencies %v", count, base, got.RotaryDim, got.HeadDim, got.InvFreq)
 			}
@@ -138,25 +130,25 @@ func TestGGUFValueTypes(t *testing.T) {
 	keys := ggufKeys("llama", "/rope_freqs.weight", slices.Clone(factors))
 	m, count := testkit.Must(GGUF(keys)), len(keys)
 	keys["rope_freqs.weight"].([]float64)[0] = 100 // the model keeps no reference to it
-	if want = rotaryGGUF(t, m, "", 0); want.InvFreq[0] != 1 || len(keys) != count {
+	if want = testkit.Must(m.rotaryFor(kindOptions{})); want.InvFreq[0] != 1 || len(keys) != count {
 		t.Errorf("first frequency %v, want 1; or the keys changed", want.InvFreq[0])
 	}
 	narrow, boxed := make([]float32, 64), make([]any, 64)
 	for i, f := range factors {
 		narrow[i], boxed[i] = float32(f), f
 	}
+	for _, list := range []any{narrow, boxed, [64]float32(narrow)} {
+		if got := read(ggufKeys("llama", "/rope_freqs.weight", list)); !slices.Equal(got.InvFreq, want.InvFreq) {
+			t.Errorf("%T: frequencies %v", list, got.InvFreq)
+		}
+	}
 	for _, length := range []any{int64(math.MaxInt32), uint64(math.MaxInt32)} {
-		if m := readGGUF(t, "qwen2", "context_length", length, "rope.freq_base", math.MaxFloat64); m.ContextLength() != math.MaxInt32 {
+		if m := testkit.Must(GGUF(ggufKeys("qwen2", "context_length", length, "rope.freq_base", math.MaxFloat64))); m.ContextLength() != math.MaxInt32 {
 			t.Errorf("%T: length %d", length, m.ContextLength())
 		}
 	}
 	largest := append(slices.Repeat([]float64{1}, 1023), math.MaxFloat64)
-	rotaryGGUF(t, readGGUF(t, "llama", "attention.key_length", 2048, "rope.dimension_count", 2048, "/rope_freqs.weight", largest), "", 0)
-	for _, list := range []any{narrow, boxed, [64]float32(narrow)} {
-		if got := rotaryGGUF(t, readGGUF(t, "llama", "/rope_freqs.weight", list), "", 0); !slices.Equal(got.InvFreq, want.InvFreq) {
-			t.Errorf("%T: frequencies %v", list, got.InvFreq)
-		}
-	}
+	read(ggufKeys("llama", "attention.key_length", 2048, "rope.dimension_count", 2048, "/rope_freqs.weight", largest))
 }
 
 // Values of types that testdata/readings does not have.
