@@ -29,7 +29,7 @@ func TestImplementations(t *testing.T) {
 			t.Logf("NOT TESTED here: %s", impl)
 		}
 	}
-	if testkit.Float16TiesUp {
+	if testkit.Bochs {
 		t.Log("NOT TESTED here: ties of float16, which Bochs rounds up")
 	}
 	for name := range strings.SplitSeq(os.Getenv("POSENC_REQUIRE"), ",") {

@@ -12,7 +12,7 @@ import (
 var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: longRotateFused, RoundsTwice: true,
 	Call: func(a *testkit.Arguments) testkit.Call {
 		float16s := fusedCall[posenc.Float16]
-		if testkit.Float16TiesUp { // each step would go on from ties rounded up
+		if testkit.Bochs { // each step would go on from ties rounded up
 			float16s = fusedCall[posenc.BFloat16]
 		}
 		return testkit.OfType(a, fusedCall[float32], float16s, fusedCall[posenc.BFloat16])(a)

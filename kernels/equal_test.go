@@ -18,13 +18,17 @@ import (
 func TestOperations(t *testing.T) {
 	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(1)
-		for n := range 135 {
+		for n := range testkit.Lengths(134) {
 			for range testkit.Rounds(10) {
 				o.Try(t, r, o.Problem(r, n, false), operations.Padded(r, o))
 			}
 		}
 		for _, n := range []int{200, 255, 256, 257, 1000} {
-			for range testkit.Rounds(20) {
+			rounds := testkit.Rounds(20)
+			if testkit.Bochs {
+				rounds = 1
+			}
+			for range rounds {
 				o.Try(t, r, o.Problem(r, n, false), operations.Padded(r, o))
 			}
 		}

@@ -16,74 +16,100 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// format16 is a format of 16 bits, with a rounding that shares nothing with
-// those under test: it searches the numbers of the format.
-type format16 struct {
-	name     string
-	element  *operations.Element
-	numbers  *testkit.Numbers[uint16]
-	infinity uint16
-	value    [1 << 16]float32 // of all bits
-	below    [1 << 18]uint16  // the largest magnitude not above the float32 whose upper bits are the index
-	middle   [1 << 15]float32 // between a magnitude and the next one
+// format is a format of 8 or 16 bits, with a rounding that shares nothing with those under
+// test: it searches the numbers of the format.
+type format[T uint8 | uint16] struct {
+	name    string
+	element *operations.Element
+	value   []float32  // of all bits
+	below   [1 << 18]T // the largest magnitude not above the float32 whose upper bits are the index
+	middle  []float32  // between a magnitude and the next one
+	nan     T
 }
 
-// newFormats16 makes both formats.
-func newFormats16() []*format16 {
-	half := &format16{name: "float16", element: operations.F16, numbers: &testkit.Float16Numbers, infinity: 0x7c00}
-	brain := &format16{name: "bfloat16", element: operations.BF16, numbers: &testkit.Bfloat16Numbers, infinity: 0x7f80}
-	for bits := range 1 << 16 {
-		half.value[bits] = testkit.Widen(posenc.Float16(bits))
-		brain.value[bits] = testkit.Widen(posenc.BFloat16(bits))
+// newFormat fills in the numbers of a format from the value of each. Magnitudes are rounded to
+// those up to top, which is where the number beyond would be if it is infinite.
+func newFormat[T uint8 | uint16](name string, element *operations.Element, value func(bits int) float32, top, nan T, beyond float64) *format[T] {
+	f := &format[T]{name: name, element: element, nan: nan}
+	for bits := range int(^T(0)) + 1 {
+		f.value = append(f.value, value(bits))
 	}
-	half.search(0x1p16)
-	brain.search(0x1p128)
-	return []*format16{half, brain}
-}
-
-// search fills in below and middle. beyond is where the number after the
-// largest would be.
-func (f *format16) search(beyond float64) {
-	m := uint16(0)
+	m := T(0)
 	for i := range uint32(0x7f800000>>13 + 1) {
-		for m < f.infinity && f.value[m+1] <= math.Float32frombits(i<<13) {
+		for m < top && f.value[m+1] <= math.Float32frombits(i<<13) {
 			m++
 		}
 		f.below[i] = m
 	}
-	for m := range f.infinity {
-		next := beyond
-		if m+1 < f.infinity {
-			next = float64(f.value[m+1])
-		}
-		f.middle[m] = float32((float64(f.value[m]) + next) / 2) // exact: one bit more than either
+	for m := T(0); m < top; m++ {
+		f.middle = append(f.middle, float32((float64(f.value[m])+min(float64(f.value[m+1]), beyond))/2)) // exact: one bit more than either
 	}
-	f.middle[f.infinity] = float32(math.Inf(1))
+	f.middle = append(f.middle, float32(math.NaN())) // nothing becomes more than the top
+	return f
+}
+
+// newFormats16 makes float16 and bfloat16.
+func newFormats16() []*format[uint16] {
+	half := func(bits int) float32 { return testkit.Widen(posenc.Float16(bits)) }
+	brain := func(bits int) float32 { return testkit.Widen(posenc.BFloat16(bits)) }
+	return []*format[uint16]{
+		newFormat[uint16]("float16", operations.F16, half, 0x7c00, 0x7c01, 0x1p16),
+		newFormat[uint16]("bfloat16", operations.BF16, brain, 0x7f80, 0x7f81, 0x1p128),
+	}
 }
 
 // nearest rounds to the nearest number, of two as near to the even one.
-func (f *format16) nearest(x float32) uint16 {
+func (f *format[T]) nearest(x float32) T {
 	word := math.Float32bits(x)
-	sign, magnitude := uint16(word>>16&0x8000), math.Float32frombits(word&0x7fffffff)
 	if x != x {
-		return sign | f.infinity | 1
+		return f.nan
 	}
+	magnitude := math.Float32frombits(word & 0x7fffffff)
 	m := f.below[word>>13&0x3ffff]
 	if middle := f.middle[m]; magnitude > middle || magnitude == middle && m&1 == 1 {
 		m++
 	}
-	return sign | m
+	if word>>31 == 1 {
+		m |= ^(^T(0) >> 1)
+	}
+	return m
 }
 
 // compare compares numbers of the format.
-func (f *format16) compare(t *testing.T, got, want []uint16, name func(i int) string) {
+func (f *format[T]) compare(t *testing.T, got, want []T, name func(i int) string) {
 	t.Helper()
 	for i, w := range want {
-		if g := got[i]; g != w && !f.numbers.Same(g, w) {
-			t.Fatalf("%s: got %#04x, want %#04x", name(i), g, w)
+		if g := got[i]; g != w && !f.element.Same(testkit.BytesOf(got[i:i+1]), testkit.BytesOf(want[i:i+1])) {
+			t.Fatalf("%s: got %#x, want %#x", name(i), g, w)
 		}
 	}
 }
+
+// roundAll rounds the float32 of a block to each format by every implementation, and returns
+// how many results it compared.
+func roundAll[T uint8 | uint16](t *testing.T, block int, formats []*format[T], round func(f *format[T], impl kernels.Implementation, y []T, x []float32)) (count int64) {
+	const chunk = 1 << 12
+	x, y, want := make([]float32, chunk), make([]T, chunk), make([]T, chunk)
+	for first := uint32(0); first < 1<<32/roundedBlocks; first += chunk {
+		for i := range x {
+			x[i] = math.Float32frombits(uint32(block)*(1<<32/roundedBlocks) + first + uint32(i))
+		}
+		for _, f := range formats {
+			for i, v := range x {
+				want[i] = f.nearest(v)
+			}
+			for _, impl := range dispatch.Supported() {
+				round(f, impl, y, x)
+				f.compare(t, y, want, func(i int) string { return fmt.Sprintf("%s: %x to %s", impl, x[i], f.name) })
+				count += chunk
+			}
+		}
+	}
+	return count
+}
+
+// roundedBlocks is how many blocks roundAll takes for all float32.
+const roundedBlocks = 1 << 14
 
 // conversion returns the operation of the registry that takes numbers of one type to
 // another, and nothing more.
@@ -123,42 +149,28 @@ func TestNearest16(t *testing.T) {
 // the nearest of them.
 func TestExhaustiveConversions(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
-	const chunk, blockSize, blocks = 1 << 12, 1 << 18, 1 << 14
 	formats := newFormats16()
 	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "float16 and bfloat16 from all float32 and to them",
-		Blocks: len(formats) + blocks,
+		Blocks: len(formats) + roundedBlocks,
 		Counts: []string{"numbers rounded", "numbers widened"},
 		Worker: func(t *testing.T) func(block int, counts []int64) {
-			x, y, want := make([]float32, chunk), make([]uint16, chunk), make([]uint16, chunk)
 			bits, widened := make([]uint16, 1<<16), make([]float32, 1<<16)
+			for i := range bits {
+				bits[i] = uint16(i)
+			}
 			return func(block int, counts []int64) {
-				if block < len(formats) {
-					f := formats[block]
-					for i := range bits {
-						bits[i] = uint16(i)
-					}
-					for _, impl := range dispatch.Supported() {
-						convert(conversion(t, operations.F32, f.element), impl, widened, bits)
-						testkit.CompareExhaustive(t, widened, f.value[:], func(i int) string { return fmt.Sprintf("%s: %s %#04x", impl, f.name, i) })
-						counts[1] += 1 << 16
-					}
+				if block >= len(formats) {
+					counts[0] += roundAll(t, block-len(formats), formats, func(f *format[uint16], impl kernels.Implementation, y []uint16, x []float32) {
+						convert(conversion(t, f.element, operations.F32), impl, y, x)
+					})
 					return
 				}
-				for first := uint32(0); first < blockSize; first += chunk {
-					for i := range x {
-						x[i] = math.Float32frombits(uint32(block-len(formats))*blockSize + first + uint32(i))
-					}
-					for _, f := range formats {
-						for i, v := range x {
-							want[i] = f.nearest(v)
-						}
-						for _, impl := range dispatch.Supported() {
-							convert(conversion(t, f.element, operations.F32), impl, y, x)
-							f.compare(t, y, want, func(i int) string { return fmt.Sprintf("%s: %x to %s", impl, x[i], f.name) })
-							counts[0] += chunk
-						}
-					}
+				f := formats[block]
+				for _, impl := range dispatch.Supported() {
+					convert(conversion(t, operations.F32, f.element), impl, widened, bits)
+					testkit.CompareExhaustive(t, widened, f.value, func(i int) string { return fmt.Sprintf("%s: %s %#04x", impl, f.name, i) })
+					counts[1] += int64(len(bits))
 				}
 			}
 		},
@@ -168,7 +180,7 @@ func TestExhaustiveConversions(t *testing.T) {
 // rotated16 is a row of pairs and what becomes of it, in both layouts: the input
 // in float32 and in a format of 16 bits, and the same of the result.
 type rotated16 struct {
-	format   *format16
+	format   *format[uint16]
 	cos, sin []float32
 	x, want  [2][]float32
 	bits     [2][]uint16
@@ -284,7 +296,7 @@ func TestExhaustiveRotations(t *testing.T) {
 				if k := block / len(formats) / len(angles); k < len(testkit.Extremes16) {
 					partner[0] = uint16(testkit.Extremes16[k])
 				} else {
-					p.format.numbers.Fill(testkit.NewRand(uint64(k)), partner[:])
+					p.format.element.Fill(testkit.NewRand(uint64(k)), testkit.BytesOf(partner[:]))
 				}
 				for place := range 2 {
 					for i := range 1 << 16 {

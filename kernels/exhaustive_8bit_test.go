@@ -15,122 +15,65 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// format8 is a format of 8 bits of the OCP, with a rounding that shares nothing with
-// those under test: it searches the numbers of the format.
-type format8 struct {
-	name       string
-	largest    uint8          // code of the largest number
-	value      [256]float32   // of all codes
-	below      [1 << 18]uint8 // the largest magnitude not above the float32 whose upper bits are the index
-	middle     [128]float32   // between a magnitude and the next one
-	quantize   func(impl kernels.Implementation, y []uint8, x []float32, v *kernels.Conversion, scale float32)
-	dequantize func(impl kernels.Implementation, y []float32, x []uint8, scales []float32, v *kernels.Conversion)
-}
-
-// newFormats8 makes both formats: E4M3 without an infinity, E5M2 with one.
-func newFormats8() []*format8 {
-	return []*format8{
-		newFormat8(format8{name: "E4M3", largest: 0x7e, quantize: kernels.QuantizeF32ToE4M3, dequantize: kernels.DequantizeE4M3ToF32}, 3, 7),
-		newFormat8(format8{name: "E5M2", largest: 0x7b, quantize: kernels.QuantizeF32ToE5M2, dequantize: kernels.DequantizeE5M2ToF32}, 2, 15),
-	}
-}
-
-// newFormat8 fills in the numbers of a format with the given bits of a mantissa and the
-// given bias of the exponent.
-func newFormat8(f format8, mantissa, bias int) *format8 {
-	for code := range 128 {
-		exponent, significand := code>>mantissa, code&(1<<mantissa-1)
-		if exponent > 0 {
-			significand += 1 << mantissa
+// newFormats8 makes E4M3, without an infinity, and E5M2, with one.
+func newFormats8() []*format[uint8] {
+	value := func(mantissa, bias, largest int, beyond float64) func(code int) float32 {
+		return func(code int) float32 {
+			sign, code := float64(1-code>>7*2), code&0x7f
+			exponent, significand := code>>mantissa, code&(1<<mantissa-1)
+			if exponent > 0 {
+				significand += 1 << mantissa
+			}
+			switch {
+			case code == largest+1:
+				return float32(sign * beyond)
+			case code > largest:
+				return float32(math.NaN())
+			}
+			return float32(sign * math.Ldexp(float64(significand), max(exponent, 1)-bias-mantissa))
 		}
-		value := math.Ldexp(float64(significand), max(exponent, 1)-bias-mantissa)
-		switch {
-		case code == int(f.largest)+1 && f.largest == 0x7b:
-			value = math.Inf(1)
-		case code > int(f.largest):
-			value = math.NaN()
-		}
-		f.value[code], f.value[code|0x80] = float32(value), float32(-value)
 	}
-	m := uint8(0)
-	for i := range uint32(0x7f800000>>13 + 1) {
-		for m < f.largest && f.value[m+1] <= math.Float32frombits(i<<13) {
-			m++
-		}
-		f.below[i] = m
+	return []*format[uint8]{
+		newFormat[uint8]("E4M3", operations.E4M3, value(3, 7, 0x7e, math.NaN()), 0x7e, 0x7f, math.Inf(1)),
+		newFormat[uint8]("E5M2", operations.E5M2, value(2, 15, 0x7b, math.Inf(1)), 0x7b, 0x7f, math.Inf(1)),
 	}
-	for m := range f.largest {
-		f.middle[m] = (f.value[m] + f.value[m+1]) / 2 // exact: one bit more than either
-	}
-	f.middle[f.largest] = float32(math.NaN()) // nothing becomes more than the largest
-	return &f
-}
-
-// nearest rounds to the nearest number, of two as near to the even one.
-func (f *format8) nearest(x float32) uint8 {
-	word := math.Float32bits(x)
-	sign, magnitude := uint8(word>>24&0x80), math.Float32frombits(word&0x7fffffff)
-	if x != x {
-		return 0x7f
-	}
-	m := f.below[word>>13&0x3ffff]
-	if middle := f.middle[m]; magnitude > middle || magnitude == middle && m&1 == 1 {
-		m++
-	}
-	return sign | m
 }
 
 // All float32 become the nearest number of 8 bits, and all of these the float32 of their
 // value, times several scales.
 func TestExhaustive8Bits(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
-	const chunk, blockSize, blocks = 1 << 12, 1 << 18, 1 << 14
 	formats := newFormats8()
+	quantize := []func(kernels.Implementation, []uint8, []float32, *kernels.Conversion, float32){kernels.QuantizeF32ToE4M3, kernels.QuantizeF32ToE5M2}
+	dequantize := []func(kernels.Implementation, []float32, []uint8, []float32, *kernels.Conversion){kernels.DequantizeE4M3ToF32, kernels.DequantizeE5M2ToF32}
+	scales := slices.Clone(testkit.Extremes)
+	for r := testkit.NewRand(8); len(scales) < 1000; {
+		scales = append(scales, r.Uint32())
+	}
 	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "E4M3 and E5M2 from all float32 and to them",
-		Blocks: len(formats) + blocks,
+		Blocks: len(formats) + roundedBlocks,
 		Counts: []string{"numbers rounded", "numbers widened"},
 		Worker: func(t *testing.T) func(block int, counts []int64) {
-			x, y, want := make([]float32, chunk), make([]uint8, chunk), make([]uint8, chunk)
-			codes, widened, wantWidened := make([]uint8, 256), make([]float32, 256), make([]float32, 256)
-			scales := slices.Clone(testkit.Extremes)
-			for r := testkit.NewRand(8); len(scales) < 1000; {
-				scales = append(scales, r.Uint32())
-			}
+			codes, widened, want := make([]uint8, 256), make([]float32, 256), make([]float32, 256)
 			return func(block int, counts []int64) {
-				if block < len(formats) {
-					f := formats[block]
-					for _, scale := range scales {
-						scale := math.Float32frombits(scale)
-						for i := range codes {
-							codes[i] = uint8(i)
-							wantWidened[i] = f.value[i] * scale
-						}
-						for _, impl := range dispatch.Supported() {
-							f.dequantize(impl, widened, codes, []float32{scale}, &kernels.Conversion{Len: len(codes), Count: 1})
-							testkit.CompareExhaustive(t, widened, wantWidened, func(i int) string { return fmt.Sprintf("%s: %s %#02x times %x", impl, f.name, i, scale) })
-							counts[1] += int64(len(codes))
-						}
-					}
+				if block >= len(formats) {
+					counts[0] += roundAll(t, block-len(formats), formats, func(f *format[uint8], impl kernels.Implementation, y []uint8, x []float32) {
+						quantize[slices.Index(formats, f)](impl, y, x, &kernels.Conversion{Len: len(x), Count: 1}, 1)
+					})
 					return
 				}
-				for first := uint32(0); first < blockSize; first += chunk {
-					for i := range x {
-						x[i] = math.Float32frombits(uint32(block-len(formats))*blockSize + first + uint32(i))
+				f := formats[block]
+				for _, scale := range scales {
+					scale := math.Float32frombits(scale)
+					for i := range codes {
+						codes[i] = uint8(i)
+						want[i] = f.value[i] * scale
 					}
-					for _, f := range formats {
-						for i, v := range x {
-							want[i] = f.nearest(v)
-						}
-						for _, impl := range dispatch.Supported() {
-							f.quantize(impl, y, x, &kernels.Conversion{Len: chunk, Count: 1}, 1)
-							for i, w := range want {
-								if y[i] != w {
-									t.Fatalf("%s: %x to %s: got %#02x, want %#02x", impl, x[i], f.name, y[i], w)
-								}
-							}
-							counts[0] += chunk
-						}
+					for _, impl := range dispatch.Supported() {
+						dequantize[block](impl, widened, codes, []float32{scale}, &kernels.Conversion{Len: len(codes), Count: 1})
+						testkit.CompareExhaustive(t, widened, want, func(i int) string { return fmt.Sprintf("%s: %s %#02x times %x", impl, f.name, i, scale) })
+						counts[1] += int64(len(codes))
 					}
 				}
 			}

@@ -67,7 +67,7 @@ func TestGuards(t *testing.T) {
 	for _, j := range allGuarded(139) {
 		t.Run("operation="+j.Name, func(t *testing.T) {
 			r, g := testkit.NewRand(51), j.newGuards(t, 0)
-			for n := range j.Longest + 1 {
+			for n := range testkit.Lengths(j.Longest) {
 				for range testkit.Rounds(3) {
 					for _, g.AtEnd = range []bool{false, true} {
 						j.try(t, r, n, g)

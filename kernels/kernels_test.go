@@ -198,16 +198,22 @@ func TestLargeAngle(t *testing.T) {
 // seed, the other half for what shifts it: a seed is off by at most 2^-50, in
 // proportion for the sines of angles below 1.
 func TestSeedError(t *testing.T) {
+	const tries = 100
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		if impl == kernels.Generic {
 			t.Skip("plain Go has no seeds")
 		}
+		allowed := 0
+		if testkit.Bochs {
+			allowed = tries * kernels.Width / 1000 // its VFMADD, see there
+		}
+		wrong := 0
 		r := rand.New(rand.NewPCG(4, 4))
 		var block kernels.Block
 		var seed [3][kernels.Width]float64
 		var cos, sin [kernels.Width]float64
 		invFreq := testkit.LadderOf(kernels.Width)
-		for range 100 {
+		for range tries {
 			p := float64(r.IntN(1 << (1 + r.IntN(30))))
 			for i := range invFreq {
 				if r.IntN(4) == 0 {
@@ -220,17 +226,15 @@ func TestSeedError(t *testing.T) {
 			for i, w := range invFreq {
 				bound := generic.Margin * min(1, p*math.Abs(w))
 				if !(seed[2][i] >= 0.99*bound && seed[2][i] <= 1.01*bound) {
-					t.Errorf("position %v, frequency %x: the error bound is %x, want %x", p, w, seed[2][i], bound)
+					t.Fatalf("position %v, frequency %x: the error bound is %x, want %x", p, w, seed[2][i], bound)
 				}
-				if error := math.Abs(seed[0][i] - cos[i]); !(error <= generic.Margin/2) {
-					t.Errorf("position %v, frequency %x: the cosine is off by %x", p, w, error)
+				cosError, sinError := math.Abs(seed[0][i]-cos[i]), math.Abs(seed[1][i]-sin[i])
+				if cosError <= generic.Margin/2 && sinError <= bound/2 {
+					continue
 				}
-				if error := math.Abs(seed[1][i] - sin[i]); !(error <= bound/2) {
-					t.Errorf("position %v, frequency %x: the sine is off by %x", p, w, error)
+				if wrong++; wrong > allowed {
+					t.Fatalf("position %v, frequency %x: the cosine is off by %x, the sine by %x", p, w, cosError, sinError)
 				}
-			}
-			if t.Failed() {
-				return
 			}
 		}
 	})

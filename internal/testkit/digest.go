@@ -81,7 +81,7 @@ func checkDigests(t *testing.T) {
 	want := ReadDigests(t)
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, l := range list {
-			if Float16TiesUp && impl != kernels.Generic && l.roundsTwice {
+			if Bochs && impl != kernels.Generic && l.roundsTwice {
 				t.Logf("NOT TESTED: %s, for a tie of float16, which Bochs rounds up, is rounded again", l.label)
 				continue
 			}
@@ -128,7 +128,7 @@ type Digest struct {
 	random uint64 // the state of the generator
 	hash   hash.Hash
 
-	halves, rounded []posenc.Float16 // results so far, and generic's to come, where Float16TiesUp
+	halves, rounded []posenc.Float16 // results so far, and generic's to come, in Bochs
 }
 
 func (l *labelled) digest(t *testing.T, impl kernels.Implementation) string {
@@ -141,7 +141,7 @@ func (l *labelled) digest(t *testing.T, impl kernels.Implementation) string {
 		return d
 	}
 	var rounded []posenc.Float16
-	if Float16TiesUp && impl != kernels.Generic && strings.Contains(l.label, "float16") {
+	if Bochs && impl != kernels.Generic && strings.Contains(l.label, "float16") {
 		restore := dispatch.Use(kernels.Generic)
 		rounded = run(nil).halves
 		restore()
@@ -198,10 +198,10 @@ func canonical[T posenc.Float16 | posenc.BFloat16](s []T, infinity uint16) []uin
 	return words
 }
 
-// toEven returns results where Float16TiesUp as generic rounds them: those that
+// toEven returns results in Bochs as generic rounds them: those that
 // differ from its own as a tie does.
 func (d *Digest) toEven(s []posenc.Float16) []posenc.Float16 {
-	if !Float16TiesUp {
+	if !Bochs {
 		return s
 	}
 	s = slices.Clone(s)

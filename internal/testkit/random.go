@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"iter"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -19,6 +20,18 @@ func Rounds(n int) int {
 		return max(1, n/10)
 	}
 	return max(1, n*3/10)
+}
+
+// Lengths yields the lengths of rows to test, up to longest: in Bochs, of those over 40 only
+// the ones at and next to a multiple of 16, the width of its vectors.
+func Lengths(longest int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for n := range longest + 1 {
+			if (!Bochs || n <= 40 || (n+1)%16 <= 2) && !yield(n) {
+				return
+			}
+		}
+	}
 }
 
 // Sampled reports whether case i belongs to the sample: one of least with -short, four times as
