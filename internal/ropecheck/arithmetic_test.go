@@ -165,6 +165,25 @@ func TestOtherOrder(t *testing.T) {
 	}
 }
 
+// TestRunningAxes has running products of positions on three axes.
+func TestRunningAxes(t *testing.T) {
+	e, positions := engine{0, same, running, float32Table, separate}, imagePositions()
+	n := len(positions) / 3
+	d := e.data(positions[:n], 4, 64, posenc.HalfSplit, 1e6)
+	for axis := uint8(1); axis < 3; axis++ {
+		for i, x := range e.data(positions[int(axis)*n:][:n], 4, 64, posenc.HalfSplit, 1e6).After {
+			if mrope.Axes[i%32] == axis {
+				d.After[i] = x
+			}
+		}
+	}
+	d.Positions = positions
+	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: mrope}))
+	if c := r.Candidates[0]; c.Verdict != ropecheck.Agrees || c.Arithmetics[0].Angles != ropecheck.RunningAngles {
+		t.Error(r)
+	}
+}
+
 // TestDividedProducts divides running products by a tensor, as ggml does: only the base tells them, as
 // the first two frequencies do not have its ratio.
 func TestDividedProducts(t *testing.T) {
