@@ -179,6 +179,21 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
+// TestWithoutCandidates checks what is said of rotations that nothing is known of: the other way, and
+// with a pair of zeros.
+func TestWithoutCandidates(t *testing.T) {
+	if text := testkit.Must(ropecheck.Check(rotated(inverse, positionsOf(8), 4))).String(); !strings.Contains(text, ", the other way") {
+		t.Error(text)
+	}
+	d := rotated(llama3, positionsOf(24), 4)
+	for at := 0; at < len(d.Before); at += d.HeadDim {
+		d.Before[at+5], d.After[at+5], d.Before[at+37], d.After[at+37] = 0, 0, 0, 0
+	}
+	if r := testkit.Must(ropecheck.Check(d)); !slices.Contains(r.Hypotheses[0].Unknown, 5) || slices.Contains(r.Hypotheses[0].Unknown, 0) {
+		t.Errorf("unknown are %v: %v", r.Hypotheses[0].Unknown, r)
+	}
+}
+
 // TestJSON checks that a report marshals, with names.
 func TestJSON(t *testing.T) {
 	d := rotated(mrope, imagePositions(), 3)

@@ -65,6 +65,13 @@ var (
 	mrope  = posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6, Axes: testkit.Must(frequency.Sections(8, 12, 12))}
 )
 
+// inverse is llama the other way.
+var inverse = with(ladder(frequency.Default(64, 500000, frequency.Exact)), func(c *posenc.RotaryConfig) {
+	for i := range c.InvFreq {
+		c.InvFreq[i] = -c.InvFreq[i]
+	}
+})
+
 func ladder(l frequency.Ladder, err error) posenc.RotaryConfig {
 	testkit.Must(l, err)
 	return posenc.RotaryConfig{HeadDim: 2 * len(l.InvFreq), Layout: posenc.HalfSplit, InvFreq: l.InvFreq, AttentionFactor: l.AttentionFactor}
@@ -139,12 +146,7 @@ func plantedFaults() []planted {
 		{name: "frequencies of the whole head", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) {
 			c.RotaryDim, c.Base, c.InvFreq = 32, 0, testkit.Must(frequency.Default(64, 500000, frequency.Exact)).InvFreq[:16]
 		})), aspects: aspects(ropecheck.SliceAspect, ropecheck.FrequenciesAspect), got: "elements 0 to 31"},
-		{name: "inverse", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) {
-			c.Base, c.InvFreq = 0, testkit.Must(frequency.Default(64, 500000, frequency.Exact)).InvFreq
-			for i := range c.InvFreq {
-				c.InvFreq[i] = -c.InvFreq[i]
-			}
-		})), aspects: aspects(ropecheck.SignAspect), got: "inverse"},
+		{name: "inverse", cfg: llama, data: by(inverse), aspects: aspects(ropecheck.SignAspect), got: "inverse"},
 		{name: "no attention factor", cfg: yarn, data: by(with(yarn, func(c *posenc.RotaryConfig) { c.AttentionFactor = 1 })), aspects: aspects(ropecheck.FactorAspect), got: "1"},
 		{name: "attention factor squared", cfg: yarn, data: by(with(yarn, func(c *posenc.RotaryConfig) { c.AttentionFactor *= c.AttentionFactor })), aspects: aspects(ropecheck.FactorAspect)},
 		{name: "another factor", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) { c.AttentionFactor = 1.2 })), aspects: aspects(ropecheck.FactorAspect), got: "1.2"},
