@@ -309,7 +309,7 @@ func (p *planted) candidates() []ropecheck.Candidate {
 }
 
 // tried reports whether subtest i runs.
-func tried(i int) bool { return testkit.Sampled(i, 16) }
+func tried(i int) bool { return testkit.Sampled(i, 6) }
 
 // TestPlantedFaults plants faults, also in data with Gaussian noise, of sizes relative to the
 // elements, and in data of 16 bits.
