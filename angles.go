@@ -23,7 +23,6 @@ type Angles struct {
 	of     []int32   // positions, or ids of rows
 }
 
-// angleKind says what Angles are of.
 type angleKind uint8
 
 const (
@@ -68,7 +67,6 @@ func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, how: byIDs, of: i
 // pointers, which come after them.
 func (r *Rows) AtSome(ids []int32) Angles { return Angles{rows: r, how: bySomeIDs, of: ids} }
 
-// check returns the number of tokens.
 func (a *Angles) check(function string) (tokens int, err error) {
 	switch {
 	case a.rotary == nil && a.rows == nil:
@@ -98,7 +96,6 @@ func (a *Angles) check(function string) (tokens int, err error) {
 	return len(a.of), err
 }
 
-// fractions returns positions that are not integers.
 func (a *Angles) fractions() []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(a.of))), len(a.of))
 }
@@ -107,9 +104,8 @@ func anglesError(function, value, expected string) error {
 	return argument.Error(ErrConfig, function, "a", value, "%s", expected)
 }
 
-// heads returns the heads that the angles are for, and the factor by which a call scales
-// cosines and sines. (A function that set a rotation through a pointer would make the caller's
-// positions escape.)
+// heads returns the factor of cosines and sines, too. (A function that set a rotation through a pointer
+// would make the caller's positions escape.)
 func (a *Angles) heads() (h *heads.Head, scaling float32) {
 	if a.rows != nil {
 		return &a.rows.head, 1 // the entries have the scaling
@@ -117,14 +113,11 @@ func (a *Angles) heads() (h *heads.Head, scaling float32) {
 	return &a.rotary.head, a.rotary.scaling
 }
 
-// oneByOne reports whether rows have an entry for each element or for each head, or some
-// tokens do not rotate.
+// oneByOne reports whether entries are of elements or heads, or some tokens do not rotate.
 func (a *Angles) oneByOne() bool {
 	return a.how == unrotated || a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.how == bySomeIDs)
 }
 
-// checkUniform returns an error if rows have entries for each head, or some tokens do not
-// rotate.
 func (a *Angles) checkUniform(function string) error {
 	switch {
 	case a.rows != nil && a.rows.heads > 0:
@@ -135,8 +128,6 @@ func (a *Angles) checkUniform(function string) error {
 	return nil
 }
 
-// checkHeads returns an error if heads, the argument of that name, is another number than the
-// rows have entries for.
 func (a *Angles) checkHeads(function string, name argument.Name, heads int) error {
 	if a.rows != nil && a.rows.heads > 0 && a.rows.heads != heads {
 		return argument.Error(ErrShape, function, name.String(), heads, "the %d heads of the rows", a.rows.heads)
@@ -144,16 +135,13 @@ func (a *Angles) checkHeads(function string, name argument.Name, heads int) erro
 	return nil
 }
 
-// overlaps reports whether x, which a call writes to, shares memory with positions, deltas
-// or ids, or with a table of the caller.
+// overlaps reports whether x shares memory with positions, deltas or ids, or with a table of the caller.
 func (a *Angles) overlaps(x []byte) bool {
 	return argument.Overlap(x, a.of) || a.callersTable() && (argument.Overlap(x, a.rows.cos.Memory()) || argument.Overlap(x, a.rows.sin.Memory()))
 }
 
-// callersTable reports whether rows are of a table of the caller.
 func (a *Angles) callersTable() bool { return a.rows != nil && a.rows.rotary == nil }
 
-// overlapError is the error of an argument of that name that overlaps.
 func (a *Angles) overlapError(function, name string) error {
 	of := "the positions or deltas"
 	if a.rows != nil {
@@ -162,8 +150,7 @@ func (a *Angles) overlapError(function, name string) error {
 	return argument.Error(ErrOverlap, function, name, "sharing memory with "+of, "a view of other memory")
 }
 
-// write makes the rows of n tokens of a call, from token first on, or points to where they
-// lie. The memory of to is scratch.
+// write makes the rows of n tokens in the memory of to, or points to where they lie.
 func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *heads.Rotation) {
 	if a.rows != nil {
 		a.rows.read(to, a.of, first, n, r.Sign)
@@ -185,7 +172,7 @@ func (a *Angles) writeRow(memory *tokenRow, r *heads.Rotation) (cos, sin []float
 	cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
 	switch {
 	case a.rows != nil:
-		a.rows.copyRow(cos, sin, row(a.of, 0), r.Sign)
+		a.rows.copyRow(cos, sin, heads.Slot(a.of, 0), r.Sign)
 	case a.how == byFractions:
 		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: len(cos)}, a.fractions(), 1, 0, 1, r.Scaling, r.Scaling*r.Sign)
 	default:
@@ -194,8 +181,7 @@ func (a *Angles) writeRow(memory *tokenRow, r *heads.Rotation) (cos, sin []float
 	return cos, sin
 }
 
-// check checks positions, the argument of that name, and returns how many tokens they are
-// for.
+// check returns how many tokens positions are for, the argument of that name.
 func (r *Rotary) check(function, name string, positions []int32) (int, error) {
 	if r == nil || r.head.RotaryDim == 0 {
 		return 0, argument.Error(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
@@ -207,7 +193,6 @@ func (r *Rotary) check(function, name string, positions []int32) (int, error) {
 	return len(positions) / axes, checkPositions(function, name, positions, r.lastPosition)
 }
 
-// checkFractional is check for positions that are not integers.
 func (r *Rotary) checkFractional(function string, positions []float32) (int, error) {
 	axes := r.frequencies.Axes
 	if len(positions)%axes != 0 {
@@ -221,7 +206,6 @@ func (r *Rotary) checkFractional(function string, positions []float32) (int, err
 	return len(positions) / axes, nil
 }
 
-// checkPositions returns an error for the first position beyond last.
 func checkPositions(function, name string, positions []int32, last int64) error {
 	if last < 1<<31 { // inlined: one token has no time for a call
 		return checkEachPosition(function, name, positions, last)

@@ -49,16 +49,14 @@ type MixedFrequencies struct {
 // of 2^50/Axes or above).
 func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
 	const function = "posenc.CosSinMixed"
-	if f.Axes < 1 || f.Axes > cossin.MaxSumAxes {
+	switch {
+	case f.Axes < 1 || f.Axes > cossin.MaxSumAxes:
 		return argument.Error(ErrConfig, function, "f.Axes", f.Axes, "from 1 to %d", cossin.MaxSumAxes)
-	}
-	if f.Rounding > frequency.Float32 {
+	case f.Rounding > frequency.Float32:
 		return argument.Error(ErrConfig, function, "f.Rounding", f.Rounding, "frequency.Exact or frequency.Float32")
-	}
-	if len(f.InvFreq)%f.Axes != 0 {
+	case len(f.InvFreq)%f.Axes != 0:
 		return argument.Error(ErrConfig, function, "f.InvFreq", argument.Elements(len(f.InvFreq)), "a multiple of Axes %d", f.Axes)
-	}
-	if len(positions)%f.Axes != 0 {
+	case len(positions)%f.Axes != 0:
 		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", f.Axes, f.Axes)
 	}
 	var largest [cossin.MaxSumAxes]float64 // of each axis

@@ -37,13 +37,12 @@ const (
 // ErrConfig (options), ErrShape, ErrLength or ErrOverlap.
 func Hadamard[T Element](options HadamardOptions, tokens int, xs ...View[T]) error {
 	const function = "posenc.Hadamard"
-	if options.HeadDim < 1 {
+	switch {
+	case options.HeadDim < 1:
 		return argument.Error(ErrConfig, function, "options.HeadDim", options.HeadDim, "at least 1")
-	}
-	if !isHadamard(options.Block, options.HeadDim) {
+	case !isHadamard(options.Block, options.HeadDim):
 		return argument.Error(ErrConfig, function, "options.Block", options.Block, ofHadamard, options.HeadDim)
-	}
-	if tokens < 0 {
+	case tokens < 0:
 		return argument.Error(ErrShape, function, "tokens", tokens, "at least 0")
 	}
 	if err := view.Check(function, checked(xs), tokens, options.HeadDim); err != nil {
@@ -78,7 +77,6 @@ func Hadamard[T Element](options HadamardOptions, tokens int, xs ...View[T]) err
 // ofHadamard says what a block is to be, of a HeadDim.
 const ofHadamard = "a power of two from 32 to 512 that divides HeadDim %d"
 
-// isHadamard reports whether heads may be transformed in such blocks.
 func isHadamard(block, headDim int) bool {
 	return block >= leastHadamard && block <= mostHadamard && block&(block-1) == 0 && headDim%block == 0
 }

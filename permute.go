@@ -73,16 +73,14 @@ func PermuteWeights[T any](dst, src []T, p Permutation) error {
 	}
 	rows, ok := argument.Multiply(p.Heads, p.HeadDim)
 	need, fits := argument.Multiply(rows, size)
-	if !ok || !fits {
+	switch {
+	case !ok || !fits:
 		return argument.Error(ErrLength, function, "src", argument.Elements(len(src)), "%d heads of %d rows of %d, more than an int can count", p.Heads, p.HeadDim, size)
-	}
-	if len(src) != need {
+	case len(src) != need:
 		return argument.Error(ErrLength, function, "src", argument.Elements(len(src)), "%d for %d heads of %d rows of %d", need, p.Heads, p.HeadDim, size)
-	}
-	if len(dst) != need {
+	case len(dst) != need:
 		return argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d as in src", need)
-	}
-	if unsafe.Sizeof(src[0]) == 0 {
+	case unsafe.Sizeof(src[0]) == 0:
 		return nil // nothing to move, however many
 	}
 	inPlace := &dst[0] == &src[0]
@@ -111,7 +109,6 @@ func PermuteWeights[T any](dst, src []T, p Permutation) error {
 	return nil
 }
 
-// permuteRows reorders the rows of a head, pairs of them, of size elements each.
 func permuteRows[T any](dst, src []T, size, pairs int, layout Layout) {
 	row := func(s []T, i int) []T { return s[i*size:][:size] }
 	for i := range pairs {

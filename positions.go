@@ -30,19 +30,16 @@ func SequentialPositions(positions []int32, first int32) error {
 // ErrOverlap or ErrPosition (a position that does not fit an int32).
 func RaggedPositions(positions, starts, offsets []int32) error {
 	const function = "posenc.RaggedPositions"
-	if len(starts) < 1 {
+	switch {
+	case len(starts) < 1:
 		return argument.Error(ErrLength, function, "starts", argument.Elements(0), "one more than there are sequences")
-	}
-	if offsets != nil && len(offsets) != len(starts)-1 {
+	case offsets != nil && len(offsets) != len(starts)-1:
 		return argument.Error(ErrLength, function, "offsets", argument.Elements(len(offsets)), "nil or %d, one for each sequence", len(starts)-1)
-	}
-	if argument.Overlap(positions, starts) {
+	case argument.Overlap(positions, starts):
 		return argument.Error(ErrOverlap, function, "positions", "sharing elements with starts", "another slice")
-	}
-	if argument.Overlap(positions, offsets) {
+	case argument.Overlap(positions, offsets):
 		return argument.Error(ErrOverlap, function, "positions", "sharing elements with offsets", "another slice")
-	}
-	if starts[0] != 0 {
+	case starts[0] != 0:
 		return argument.Error(ErrShape, function, "starts[0]", starts[0], "0")
 	}
 	for b, start := range starts[:len(starts)-1] {
@@ -119,16 +116,14 @@ func (d DualChunk) fill(function, name string, results, positions []int32, which
 		return argument.Error(ErrConfig, function, "which", which, "one of the constants of type DualChunkQuery")
 	}
 	const largest = 1 << 30 // so that no sum of two overflows
-	if d.ChunkSize < 1 || d.ChunkSize > largest {
+	switch {
+	case d.ChunkSize < 1 || d.ChunkSize > largest:
 		return argument.Error(ErrConfig, function, "d.ChunkSize", d.ChunkSize, "from 1 to 2^30")
-	}
-	if d.LocalSize < 0 || d.LocalSize >= d.ChunkSize {
+	case d.LocalSize < 0 || d.LocalSize >= d.ChunkSize:
 		return argument.Error(ErrConfig, function, "d.LocalSize", d.LocalSize, "from 0 to ChunkSize-1 = %d", d.ChunkSize-1)
-	}
-	if len(results) != len(positions) {
+	case len(results) != len(positions):
 		return argument.Error(ErrLength, function, name, argument.Elements(len(results)), "%d as in positions", len(positions))
-	}
-	if argument.Overlap(results, positions) && &results[0] != &positions[0] {
+	case argument.Overlap(results, positions) && &results[0] != &positions[0]:
 		return argument.Error(ErrOverlap, function, name, "sharing some elements with positions", "positions itself or a separate slice")
 	}
 	for t, p := range positions {

@@ -41,7 +41,6 @@ const maxScale = 0x1p126
 // maxQuantizedDim is the most elements of a head for which scratch memory has room.
 const maxQuantizedDim = kernels.FusedElements
 
-// checkQuantizedDim checks the elements of a head, the argument of that name.
 func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim int) error {
 	switch {
 	case headDim > maxQuantizedDim:
@@ -52,8 +51,7 @@ func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim
 	return nil
 }
 
-// check checks everything except where heads lie and how long they are, and returns the
-// elements of a head in Data.
+// check checks all but where heads lie and how long they are. units are the elements of a head in Data.
 func (v *QuantizedView[D]) check(function string, name argument.Name, headDim int) (units int, err error) {
 	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
 		return 0, argument.Error(kind, function, name.String()+field, value, expected, args...)
@@ -105,18 +103,14 @@ func unitsOf[D Quantized](headDim int) int {
 	return headDim
 }
 
-// setOperand sets o to where the heads of v lie, of units each, except the data
-// and the scales. (It sets field by field, and those two are set elsewhere: see
-// view.View.)
+// setOperand sets all but the data and the scales, field by field: see view.View.SetOperand.
 func (v *QuantizedView[D]) setOperand(o *heads.QuantizedOperand, units int) {
 	v.heads().SetOperand(&o.Operand, quantizedKind[D](), units)
 	o.Scale = v.InverseScale
 }
 
-// heads is the view as package view checks it: the same fields.
 func (v *QuantizedView[D]) heads() *view.View[D] { return (*view.View[D])(&v.View) }
 
-// scaleView returns where the scales of the heads lie, as vectors of one element.
 func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 	return view.View[float32]{
 		Data: v.Scales, Heads: v.Heads, TokenStride: v.TokenStride / headDim, HeadStride: v.HeadStride / headDim,
@@ -124,8 +118,7 @@ func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 	}
 }
 
-// overlaps reports whether two views that are in order, of tokens and otherTokens, share
-// elements or scales. units are the elements of Data of a head.
+// overlaps reports whether views that are in order share elements or scales.
 func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, units int) bool {
 	if view.Overlap(v.heads(), o.heads(), tokens, otherTokens, units) {
 		return true
@@ -192,13 +185,12 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], optio
 	if p := to.Grid(&g, tokens, headDim); p != view.None {
 		return to.Error(p, function, "dst", &g)
 	}
-	if dst.Heads != src.Heads {
+	switch {
+	case dst.Heads != src.Heads:
 		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
-	}
-	if argument.Overlap(dst.Data, src.Data) || argument.Overlap(dst.Data, src.Scales) {
+	case argument.Overlap(dst.Data, src.Data) || argument.Overlap(dst.Data, src.Scales):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
-	}
-	if argument.Overlap(dst.Data, slots) {
+	case argument.Overlap(dst.Data, slots):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
 	}
 	y := operandOf(&dst, headDim)

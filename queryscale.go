@@ -3,10 +3,10 @@ package posenc
 import (
 	"math"
 	"math/big"
-	"math/bits"
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/elementary"
 )
 
 // QueryScaling describes factors by which some models multiply queries, so that attention
@@ -59,35 +59,24 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	if s.Rule == PowerOfRatio {
 		most, mostText = 0.5, "1/2"
 	}
-	if len(scales) != len(positions) {
-		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
-	}
-	none := s == QueryScaling{}
+	none, least := s == QueryScaling{}, -int64(s.Offset)
 	if none {
-		s.Length = 1
+		s.Length, least = 1, math.MinInt32
 	}
-	if s.Rule > PowerOfRatio {
+	switch {
+	case s.Rule > PowerOfRatio:
 		return argument.Error(ErrConfig, function, "s.Rule", s.Rule, "one of the constants of type QueryScaleRule")
-	}
-	if !(s.Beta >= 0 && s.Beta <= most) {
+	case !(s.Beta >= 0 && s.Beta <= most):
 		return argument.Error(ErrConfig, function, "s.Beta", s.Beta, "from 0 to %s", mostText)
-	}
-	if s.Length < 1 {
+	case s.Length < 1:
 		return argument.Error(ErrConfig, function, "s.Length", s.Length, "at least 1")
-	}
-	if s.Rule != FlooredLog && int64(s.Length) > longest {
+	case s.Rule != FlooredLog && int64(s.Length) > longest:
 		return argument.Error(ErrConfig, function, "s.Length", s.Length, "at most 2^31")
-	}
-	if s.Offset < 0 || s.Offset > math.MaxInt32 {
+	case s.Offset < 0 || s.Offset > math.MaxInt32:
 		return argument.Error(ErrConfig, function, "s.Offset", s.Offset, "from 0 to %d", math.MaxInt32)
 	}
-	for t, p := range positions {
-		if int64(p) < -int64(s.Offset) && !none {
-			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -s.Offset)
-		}
-	}
-	if argument.Overlap(scales, positions) {
-		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
+	if err := checkScales(function, scales, positions, least); err != nil {
+		return err
 	}
 	if none {
 		for t := range scales {
@@ -118,6 +107,23 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	return nil
 }
 
+// checkScales checks that there is a factor for each position, and that none is below least, where the
+// logarithm is not of a positive number.
+func checkScales(function string, scales []float32, positions []int32, least int64) error {
+	if len(scales) != len(positions) {
+		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
+	}
+	for t, p := range positions {
+		if int64(p) < least {
+			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least %d", least)
+		}
+	}
+	if argument.Overlap(scales, positions) {
+		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
+	}
+	return nil
+}
+
 // of returns RN32(1 + Beta*ln(k/n)) or RN32((k/n)^Beta), for k > n, both at most 2^33.
 func (s *QueryScaling) of(k, n uint64) float32 {
 	// The relative error of a logarithm is below 2^-52, so the error of the difference is
@@ -138,18 +144,14 @@ func (s *QueryScaling) of(k, n uint64) float32 {
 	if low == high {
 		return low
 	}
-	return untilCertain(func(precision uint) (value, margin *big.Float) {
-		value = realLogarithm(k, precision)
-		value.Sub(value, realLogarithm(n, precision))
-		value.Mul(value, new(big.Float).SetFloat64(s.Beta))
-		if s.Rule == PowerOfRatio {
-			value = realExponential(value, precision)
-		} else {
-			value.Add(value, big.NewFloat(1))
-		}
-		margin = new(big.Float).SetPrec(precision).SetMantExp(big.NewFloat(1+s.Beta), 64-int(precision))
-		return value, margin.Mul(margin, value)
-	})
+	value := real(0)
+	value.Sub(elementary.Log(real(float64(k))), elementary.Log(real(float64(n)))).Mul(value, real(s.Beta))
+	if s.Rule == PowerOfRatio {
+		value = elementary.Exp(value)
+	} else {
+		value.Add(value, real(1))
+	}
+	return nearest(value)
 }
 
 // LogQueryScaling has the two weights of a head by which its queries are scaled.
@@ -170,29 +172,18 @@ type LogQueryScaling struct{ Scale, Bias float64 }
 // for a real number within some 2^-48 of the middle between two float32. Errors wrap ErrLength,
 // ErrConfig (scale, bias), ErrOverlap or ErrPosition.
 func LogQueryScales(scales []float32, positions []int32, s LogQueryScaling) error {
-	scale, bias := s.Scale, s.Bias
 	const function = "posenc.LogQueryScales"
-	if len(scales) != len(positions) {
-		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
+	switch {
+	case !(math.Abs(s.Scale) <= 0x1p100):
+		return argument.Error(ErrConfig, function, "scale", s.Scale, "at most 2^100 in magnitude")
+	case !(math.Abs(s.Bias) <= 0x1p100):
+		return argument.Error(ErrConfig, function, "bias", s.Bias, "at most 2^100 in magnitude")
 	}
-	for _, number := range []struct {
-		name  string
-		value float64
-	}{{"scale", scale}, {"bias", bias}} {
-		if !(math.Abs(number.value) <= 0x1p100) {
-			return argument.Error(ErrConfig, function, number.name, number.value, "at most 2^100 in magnitude")
-		}
+	if err := checkScales(function, scales, positions, 0); err != nil {
+		return err
 	}
 	for t, p := range positions {
-		if p < 0 {
-			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least 0")
-		}
-	}
-	if argument.Overlap(scales, positions) {
-		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
-	}
-	for t, p := range positions {
-		scales[t] = logQueryScale(uint64(p)+1, scale, bias)
+		scales[t] = logQueryScale(uint64(p)+1, s.Scale, s.Bias)
 	}
 	return nil
 }
@@ -208,66 +199,18 @@ func logQueryScale(k uint64, scale, bias float64) float32 {
 	if low, high := float32(v-m), float32(v+m); low == high && low != 0 {
 		return low
 	}
-	return untilCertain(func(precision uint) (value, margin *big.Float) {
-		value = realLogarithm(k, precision)
-		value.Mul(value, new(big.Float).SetFloat64(scale))
-		margin = new(big.Float).SetPrec(precision).SetMantExp(big.NewFloat(math.Abs(product)+math.Abs(bias)), 64-int(precision))
-		return value.Add(value, new(big.Float).SetFloat64(bias)), margin
-	})
+	value := real(scale)
+	return nearest(value.Mul(value, elementary.Log(real(float64(k)))).Add(value, real(bias)))
 }
 
-// untilCertain calls value with more and more bits until the value minus and plus its
-// margin round to the same float32, which it returns. That ends if the real number is not
-// in the middle between two float32. Logarithms of rational numbers other than 1 are
-// transcendental. A power (k/n)^Beta in the middle would have a numerator of 25 bits, an
-// odd number m. With Beta = a/2^b in lowest terms, m^(2^b) divides k^a, and k is below
-// 2^33: Beta would be above 24/33.
-func untilCertain(value func(precision uint) (value, margin *big.Float)) float32 {
-	for precision := uint(192); ; precision *= 2 {
-		v, margin := value(precision)
-		low, _ := new(big.Float).SetPrec(precision).Sub(v, margin).Float32()
-		high, _ := new(big.Float).SetPrec(precision).Add(v, margin).Float32()
-		if math.Float32bits(low) == math.Float32bits(high) {
-			return low
-		}
-	}
-}
+func real(x float64) *big.Float { return new(big.Float).SetPrec(elementary.Precision).SetFloat64(x) }
 
-// realLogarithm returns ln(k) with a relative error below 2^(32-precision), for up to 2^20
-// bits.
-func realLogarithm(k uint64, precision uint) *big.Float {
-	real := func() *big.Float { return new(big.Float).SetPrec(precision) }
-	// atanh returns atanh(a/b) for a/b <= 1/3. It has fewer than precision/3 terms;
-	// they and their sum are each off by a few times 2^-precision.
-	atanh := func(a, b uint64) *big.Float {
-		z := real().Quo(real().SetUint64(a), real().SetUint64(b))
-		square, sum := real().Mul(z, z), real()
-		for n := uint64(1); z.Sign() != 0 && z.MantExp(nil) > -int(precision); n += 2 {
-			sum.Add(sum, real().Quo(z, real().SetUint64(n)))
-			z.Mul(z, square)
-		}
-		return sum
-	}
-	e := bits.Len64(k) - 1
-	power := uint64(1) << e
-	ln := real().Mul(real().SetInt64(int64(e)), atanh(1, 3))
-	ln.Add(ln, atanh(k-power, k+power))
-	return ln.SetMantExp(ln, 1)
-}
-
-// realExponential returns e^x for x from 0 to 16, with a relative error below
-// 2^(48-precision): Taylor's series of x/2^16, squared 16 times.
-func realExponential(x *big.Float, precision uint) *big.Float {
-	const halvings = 16
-	real := func() *big.Float { return new(big.Float).SetPrec(precision) }
-	small := real().SetMantExp(x, -halvings)
-	sum, term := real().SetInt64(1), real().SetInt64(1)
-	for n := int64(1); term.Sign() != 0 && term.MantExp(nil) > -int(precision); n++ {
-		term.Mul(term, small).Quo(term, real().SetInt64(n))
-		sum.Add(sum, term)
-	}
-	for range halvings {
-		sum.Mul(sum, sum)
-	}
-	return sum
+// nearest returns x rounded to float32. Real numbers are not in the middle between two float32:
+// logarithms of rational numbers other than 1 are transcendental, and a power (k/n)^Beta in the middle
+// would have a numerator of 25 bits, an odd number m. With Beta = a/2^b in lowest terms, m^(2^b) divides
+// k^a, and k is below 2^33: Beta would be above 24/33. That one of 2^150 cases is within 2^-200 of the
+// middle would be chance.
+func nearest(x *big.Float) float32 {
+	rounded, _ := x.Float32()
+	return rounded
 }

@@ -186,13 +186,12 @@ func newHead(function string, cfg RowsConfig) (heads.Head, error) {
 		return fail("HeadDim", cfg.HeadDim, "at least 1")
 	}
 	dim := cmp.Or(cfg.RotaryDim, cfg.HeadDim)
-	if dim < 2 || dim%2 != 0 || dim > cfg.HeadDim {
+	switch {
+	case dim < 2 || dim%2 != 0 || dim > cfg.HeadDim:
 		return fail("RotaryDim", dim, "an even number from 2 to HeadDim %d", cfg.HeadDim)
-	}
-	if dim > maxRotaryDim {
+	case dim > maxRotaryDim:
 		return fail("RotaryDim", dim, "at most %d", maxRotaryDim)
-	}
-	if cfg.Offset < 0 || cfg.Offset > cfg.HeadDim-dim {
+	case cfg.Offset < 0 || cfg.Offset > cfg.HeadDim-dim:
 		return fail("Offset", cfg.Offset, "from 0 to HeadDim-RotaryDim = %d", cfg.HeadDim-dim)
 	}
 	orders := [...]struct{ in, out view.Order }{

@@ -86,7 +86,6 @@ func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 	return rotateViews(function, &a, tokens, &shift, xs)
 }
 
-// checkShift checks the deltas and returns how many tokens they are for.
 func (r *Rotary) checkShift(function string, deltas []int32) (int, error) {
 	tokens, err := r.check(function, "deltas", deltas)
 	if err == nil && r.frequencies.Decays() {
@@ -95,7 +94,6 @@ func (r *Rotary) checkShift(function string, deltas []int32) (int, error) {
 	return tokens, err
 }
 
-// rotateViews checks the views and rotates them.
 func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rotation, xs []View[T]) error {
 	if err := view.Check(function, checked(xs), tokens, r.HeadDim); err != nil {
 		return err
@@ -126,7 +124,7 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 	var cos, sin []float32
 	inPlace := false
 	if a.rows != nil {
-		cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
+		cos, sin, inPlace = a.rows.at(heads.Slot(a.of, 0), r.Sign)
 	}
 	if !inPlace {
 		var memory tokenRow
@@ -173,7 +171,6 @@ func rotateTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []View
 // chunkTokens returns how many rows of that many pairs fit scratch memory.
 func chunkTokens(pairs int) int { return min(kernels.ChunkRows, kernels.ChunkPairs/pairs) }
 
-// rotateChunk rotates n tokens of a call, from token first on.
 func rotateChunk[T Element](a *Angles, tokens, first, n int, r *heads.Rotation, table *cossin.Table, xs []View[T]) {
 	a.write(table, tokens, first, n, r)
 	var x view.Operand

@@ -71,7 +71,6 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	return nil
 }
 
-// checkSlots checks that there is one for each token.
 func checkSlots(function string, slots []int32, tokens int) error {
 	if slots != nil && len(slots) != tokens {
 		return argument.Error(ErrLength, function, "slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
@@ -79,8 +78,8 @@ func checkSlots(function string, slots []int32, tokens int) error {
 	return nil
 }
 
-// reachOf returns how many tokens of a cache a call may write to: all before end, where
-// the largest slot is end-1, and the rest of that slot's sequence.
+// reachOf returns how many tokens of a cache a call may write to: all before end, and the rest of a
+// sequence.
 func reachOf[D any](dst *view.View[D], end int) int {
 	if dst.SequenceTokens > 0 {
 		if rest := end % dst.SequenceTokens; rest > 0 {
@@ -90,9 +89,8 @@ func reachOf[D any](dst *view.View[D], end int) int {
 	return end
 }
 
-// checkCache checks that the view of that name has room for the slots, and returns how
-// many of its tokens the call may write to. With slots, a view without strides may be
-// longer.
+// checkCache checks that the view of that name has room for the slots. With slots, a view without
+// strides may be longer.
 func checkCache[D any](function string, name argument.Name, dst *view.View[D], slotsName string, slots []int32, tokens, dim int) (reach int, err error) {
 	reach = tokens
 	if slots != nil {
@@ -130,14 +128,12 @@ func lastSlot(slots []int32) int32 {
 	return last
 }
 
-// slotError says that the largest slot is too large.
 func slotError(function, name string, slots []int32, expected string, args ...any) error {
 	s := lastSlot(slots)
 	return argument.Error(ErrPosition, function, argument.Indexed(name, slices.Index(slots, s)), s, expected, args...)
 }
 
-// rotateInto rotates the tokens from begin to end of a call. If y is x, it leaves the
-// elements outside the rotated slice alone.
+// rotateInto leaves the elements outside the rotated slice alone where y is x.
 func rotateInto(a *Angles, tokens, begin, end int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	pairs := r.RotaryDim / 2
@@ -170,8 +166,8 @@ func rotateInto(a *Angles, tokens, begin, end int, r *heads.Rotation, y *view.Op
 	}
 }
 
-// rotateOneByOne is rotateInto for all tokens. It goes head by head if each head has its
-// own entries, and by runs of tokens that rotate and tokens that do not.
+// rotateOneByOne goes head by head if each head has its own entries, and by runs of tokens that rotate
+// and tokens that do not.
 func rotateOneByOne(a *Angles, tokens int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	if a.how == unrotated {
 		heads.CopyHeads(tokens, r.HeadDim, y, slots, x)
@@ -191,14 +187,14 @@ func rotateOneByOne(a *Angles, tokens int, r *heads.Rotation, y *view.Operand, s
 		}
 		for t := 0; t < tokens; {
 			end := t + 1
-			for a.how == bySomeIDs && end < tokens && (row(a.of, end) < 0) == (row(a.of, t) < 0) {
+			for a.how == bySomeIDs && end < tokens && (heads.Slot(a.of, end) < 0) == (heads.Slot(a.of, t) < 0) {
 				end++
 			}
 			if a.how != bySomeIDs {
 				end = tokens
 			}
 			switch {
-			case row(a.of, t) < 0:
+			case heads.Slot(a.of, t) < 0:
 				r.Leave(t, end, target, slots, &from)
 			case rows.fullWidth:
 				rotateFullWidthInto(&some, t, end, r, target, slots, &from)
@@ -210,8 +206,6 @@ func rotateOneByOne(a *Angles, tokens int, r *heads.Rotation, y *view.Operand, s
 	}
 }
 
-// rotateFullWidthInto is rotateInto by rows with an entry for each element, token by
-// token.
 func rotateFullWidthInto(a *Angles, begin, end int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var full heads.FullWidthRow
 	for t := begin; t < end; t++ {
@@ -219,7 +213,7 @@ func rotateFullWidthInto(a *Angles, begin, end int, r *heads.Rotation, y *view.O
 		if at < 0 {
 			continue
 		}
-		a.rows.readFullWidth(&full, row(a.of, t), r.Sign)
+		a.rows.readFullWidth(&full, heads.Slot(a.of, t), r.Sign)
 		r.RotateFullWidth(y, x, y.Token(at), x.Token(t), &full)
 		if y != x {
 			r.CopyRest(y, x, y.Token(at), x.Token(t), 1)

@@ -121,7 +121,6 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	return nil
 }
 
-// quantizedCall is what the functions that quantize have found out of their arguments.
 type quantizedCall struct {
 	function    string
 	tokens, end int  // end is behind the last token of the caches that is written
@@ -137,7 +136,6 @@ type quantizedStore struct {
 	to   heads.QuantizedOperand
 }
 
-// begin checks the angles and the slots.
 func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err error) {
 	c.function = function
 	if c.tokens, err = a.check(function); err != nil {
@@ -157,7 +155,6 @@ func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err er
 	return nil
 }
 
-// dim returns the elements of a head.
 func (x *IntoQuantized[D, S]) dim(headDim int) int {
 	if x.HeadDim != 0 {
 		return x.HeadDim
@@ -165,8 +162,8 @@ func (x *IntoQuantized[D, S]) dim(headDim int) int {
 	return headDim
 }
 
-// plain reports that check finds nothing wrong with the heads of one token, where that is
-// seen at a glance: heads lie side by side, and nothing but the rotation changes them.
+// plain reports that check finds nothing wrong with one token, where that is seen at a glance: heads lie
+// side by side, and nothing but the rotation changes them.
 func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 	dst, src, kind := &x.Dst, &x.Src, quantizedKind[D]()
 	token := uint64(src.Heads) * uint64(unitsOf[D](headDim))
@@ -187,7 +184,6 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 	return dst.InverseScale >= 1/maxScale && dst.InverseScale <= maxScale
 }
 
-// check checks the heads that are the argument of that name.
 func (x *IntoQuantized[D, S]) check(c *quantizedCall, name string, slots []int32, headDim int, rotates bool) error {
 	if c.tokens == 1 && x.plain(c, headDim) {
 		return nil
@@ -227,11 +223,9 @@ func (x *IntoQuantized[D, S]) check(c *quantizedCall, name string, slots []int32
 	return err
 }
 
-// maxQuantizedToken is the most elements of a token that are normalized as one vector.
 const maxQuantizedToken = 4 * kernels.FusedElements
 
-// checkOverlaps returns an error where the cache of s, the argument of that name, shares memory
-// with something else that a call reads.
+// checkOverlaps returns an error where the cache of s shares memory with something else that is read.
 func (c *quantizedCall) checkOverlaps(name string, a *Angles, slots []int32, s *quantizedStore) error {
 	data, scales := s.to.Memory(), argument.Memory(s.to.Scales)
 	switch {
@@ -243,8 +237,7 @@ func (c *quantizedCall) checkOverlaps(name string, a *Angles, slots []int32, s *
 	return c.checkSource(name, s, name, s)
 }
 
-// checkSource returns an error where the cache of s shares memory with the source or the numbers
-// of another store, or its own.
+// checkSource returns an error where the cache of s shares memory with what other reads.
 func (c *quantizedCall) checkSource(name string, s *quantizedStore, otherName string, other *quantizedStore) error {
 	data, scales, source := s.to.Memory(), argument.Memory(s.to.Scales), other.from.Memory()
 	switch {
@@ -285,14 +278,13 @@ func (c *quantizedCall) store(a *Angles, r *heads.Rotation, slots []int32, store
 	}
 }
 
-// storeToken stores one token. Where one call of a kernel suffices, it calls the kernel directly:
-// the calls in between would take as long as a head.
+// storeToken calls a kernel directly where one call suffices: calls in between take as long as a head.
 func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var cos, sin []float32
 	if c.rotates {
 		inPlace := false
 		if a.rows != nil {
-			cos, sin, inPlace = a.rows.at(row(a.of, 0), r.Sign)
+			cos, sin, inPlace = a.rows.at(heads.Slot(a.of, 0), r.Sign)
 		}
 		if !inPlace {
 			var memory tokenRow
@@ -335,8 +327,7 @@ func (c *quantizedCall) storeWholeTokens(a *Angles, r *heads.Rotation, slots []i
 	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
-// storeIn goes through the tokens chunk by chunk. cos, sin and scratch are memory for the rows of
-// a chunk and for heads. Rows with an entry for each element are read token by token.
+// storeIn goes through the tokens chunk by chunk. cos, sin and scratch are memory for a chunk and for heads.
 func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, cos, sin, scratch []float32) {
 	if c.rotates && c.fullWidth {
 		c.storeFullWidth(a, r, slots, stores, scratch)
@@ -360,7 +351,7 @@ func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, sto
 func (c *quantizedCall) storeFullWidth(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, scratch []float32) {
 	var full heads.FullWidthRow
 	for t := range c.tokens {
-		a.rows.readFullWidth(&full, row(a.of, t), r.Sign)
+		a.rows.readFullWidth(&full, heads.Slot(a.of, t), r.Sign)
 		for i := range stores {
 			s := &stores[i]
 			s.Store(&s.to, slots, &s.from, t, 1, scratch, nil, &full)

@@ -172,8 +172,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 // maxRowHeads bounds the heads of rows, whose entries an int can count.
 const maxRowHeads = 1 << 16
 
-// check checks the ids of rows. Where allowed, ids may be negative, and check reports
-// whether one is.
+// check reports whether an id is negative, where that is allowed.
 func (r *Rows) check(function string, ids []int32, allowed bool) (negative bool, err error) {
 	for i, id := range ids {
 		if id < 0 && allowed {
@@ -185,7 +184,6 @@ func (r *Rows) check(function string, ids []int32, allowed bool) (negative bool,
 	return negative, nil
 }
 
-// ofHead returns rows for one head, the entries of head h.
 func (r *Rows) ofHead(h int) Rows {
 	one, entries := *r, r.head.RotaryDim/2
 	if r.fullWidth {
@@ -193,14 +191,6 @@ func (r *Rows) ofHead(h int) Rows {
 	}
 	one.heads, one.cos, one.sin = 0, r.cos.From(h*entries), r.sin.From(h*entries)
 	return one
-}
-
-// row returns the row that token t takes: row t where ids is nil.
-func row(ids []int32, t int) int {
-	if ids == nil {
-		return t
-	}
-	return int(ids[t])
 }
 
 // at returns a row in place, unless it must be copied.
@@ -212,13 +202,13 @@ func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
 	return r.cos.Float32s(at), r.sin.Float32s(at), true
 }
 
-// read points to the rows of n tokens, from token first on, where they lie. If they cannot
-// be used there, it copies them to scratch memory and multiplies the sines by sign.
+// read points to the rows of n tokens where they lie. If they cannot be used there, it copies them to
+// scratch memory and multiplies the sines by sign.
 func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
-	start := row(ids, first)
+	start := heads.Slot(ids, first)
 	if cos, sin, ok := r.at(start, sign); ok {
 		i := 1
-		for i < n && row(ids, first+i) == start+i {
+		for i < n && heads.Slot(ids, first+i) == start+i {
 			i++
 		}
 		if i == n {
@@ -228,16 +218,14 @@ func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	}
 	for t := range n {
 		copied := to.From(t)
-		r.copyRow(copied.Cos[:to.Stride], copied.Sin[:to.Stride], row(ids, first+t), sign)
+		r.copyRow(copied.Cos[:to.Stride], copied.Sin[:to.Stride], heads.Slot(ids, first+t), sign)
 	}
 }
 
-// copyRow widens the entries of a row and multiplies the sines by sign.
 func (r *Rows) copyRow(cos, sin []float32, row int, sign float32) {
 	heads.WidenRow(cos, sin, &r.cos, &r.sin, row*r.cos.TokenStride, sign)
 }
 
-// readFullWidth reads a row with an entry for each element.
 func (r *Rows) readFullWidth(to *heads.FullWidthRow, row int, sign float32) {
 	to.Read(&r.cos, &r.sin, row*r.cos.TokenStride, r.head.RotaryDim, r.head.Out, sign)
 }

@@ -39,16 +39,14 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 	for i := range embeddings {
 		e := &embeddings[i]
 		field := func(name string) string { return argument.Indexed("embeddings", i) + "." + name }
-		if len(e.IDs) != tokens {
+		switch {
+		case len(e.IDs) != tokens:
 			return argument.Error(posenc.ErrLength, function, field("IDs"), argument.Elements(len(e.IDs)), "%d, one for each row of x", tokens)
-		}
-		if len(e.Table)%dim != 0 {
+		case len(e.Table)%dim != 0:
 			return argument.Error(posenc.ErrLength, function, field("Table"), argument.Elements(len(e.Table)), "a multiple of dim %d", dim)
-		}
-		if argument.Overlap(x, e.Table) {
+		case argument.Overlap(x, e.Table):
 			return argument.Error(posenc.ErrOverlap, function, "x", "sharing memory with "+field("Table"), "another slice")
-		}
-		if argument.Overlap(x, e.IDs) {
+		case argument.Overlap(x, e.IDs):
 			return argument.Error(posenc.ErrOverlap, function, "x", "sharing memory with "+field("IDs"), "another slice")
 		}
 		rows := len(e.Table) / dim
@@ -81,13 +79,11 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 	return nil
 }
 
-// row returns the row that token t takes.
 func (e *Embedding[W]) row(t, dim int) []W {
 	return e.Table[(e.Offset+int(e.IDs[t]))*dim:][:dim]
 }
 
-// addConverted adds rows of 16-bit elements, and converts to float32 as many elements at a
-// time as scratch memory holds.
+// addConverted adds rows of 16-bit elements, as many at a time as scratch memory holds.
 func addConverted[W posenc.Element](to *view.Operand, dim, tokens int, embeddings []Embedding[W]) {
 	var memory [kernels.ChunkPairs + kernels.Line]float32
 	scratch := kernels.LineAligned(memory[:])
@@ -104,8 +100,7 @@ func addConverted[W posenc.Element](to *view.Operand, dim, tokens int, embedding
 	}
 }
 
-// addInPlace adds float32 rows to float32 elements, for as many tokens at a time as a call
-// of bounded length takes.
+// addInPlace adds float32 rows to float32 elements, as many as a call takes.
 func addInPlace(x []float32, dim, tokens int, embeddings []Embedding[float32]) {
 	part := kernels.Tile{Stride: dim}
 	most := max(1, kernels.MaxCallElements/dim)

@@ -21,13 +21,12 @@ import (
 // [posenc.ErrOverlap] or [posenc.ErrPosition] (padding above 2^31-1-len(mask)).
 func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 	const function = "absolute.PaddedPositions"
-	if len(positions) != len(mask) {
+	switch {
+	case len(positions) != len(mask):
 		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "%d as in mask", len(mask))
-	}
-	if int64(padding)+int64(len(mask)) > math.MaxInt32 {
+	case int64(padding)+int64(len(mask)) > math.MaxInt32:
 		return argument.Error(posenc.ErrPosition, function, "padding", padding, "at most %d for %d tokens", math.MaxInt32-int64(len(mask)), len(mask))
-	}
-	if argument.Overlap(positions, mask) {
+	case argument.Overlap(positions, mask):
 		return argument.Error(posenc.ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
 	}
 	last := padding
@@ -67,13 +66,12 @@ func DETRPositions(positions []float32, mask []bool, options DETRPositionsOption
 	if height < 1 || height > 1<<24 { // as far as float32 counts
 		return argument.Error(posenc.ErrShape, function, "options.Height", height, "from 1 to 2^24")
 	}
-	if width < 1 || width > 1<<24 {
+	switch {
+	case width < 1 || width > 1<<24:
 		return argument.Error(posenc.ErrShape, function, "options.Width", width, "from 1 to 2^24")
-	}
-	if options.NormalizeTo != 0 && !(scale > 0 && scale <= math.MaxFloat32) {
+	case options.NormalizeTo != 0 && !(scale > 0 && scale <= math.MaxFloat32):
 		return argument.Error(posenc.ErrConfig, function, "options.NormalizeTo", options.NormalizeTo, "0 or a positive float32")
-	}
-	if !(options.Offset >= 0 && options.Offset <= 1) {
+	case !(options.Offset >= 0 && options.Offset <= 1):
 		return argument.Error(posenc.ErrConfig, function, "options.Offset", options.Offset, "from 0 to 1")
 	}
 	n, ok := argument.Multiply(height, width)
@@ -95,8 +93,7 @@ func DETRPositions(positions []float32, mask []bool, options DETRPositionsOption
 	return nil
 }
 
-// product is the length that an error expects. It has no number where the length does not
-// fit an int.
+// product is the length that an error expects, without a number where that does not fit an int.
 func product(factors string, n int, fits bool) string {
 	if !fits {
 		return factors + ", more than an int can count"
@@ -104,8 +101,6 @@ func product(factors string, n int, fits bool) string {
 	return fmt.Sprintf("%s = %d", factors, n)
 }
 
-// countPixels writes the positions of the n pixels of a column or a row, from index first
-// on.
 func countPixels(positions []float32, mask []bool, first, n, stride int, scale, offset float32) {
 	const epsilon = 1e-6
 	count := 0

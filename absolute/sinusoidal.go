@@ -64,16 +64,14 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
 	pairs, axes := len(cfg.InvFreq), cmp.Or(cfg.Axes, 1)
-	if pairs < 1 || pairs > frequency.MaxRotaryDim/2 {
+	switch {
+	case pairs < 1 || pairs > frequency.MaxRotaryDim/2:
 		return fail("InvFreq", argument.Elements(pairs), "from 1 to %d", frequency.MaxRotaryDim/2)
-	}
-	if axes < 1 || axes > frequency.MaxRotaryDim/(2*pairs) {
+	case axes < 1 || axes > frequency.MaxRotaryDim/(2*pairs):
 		return fail("Axes", cfg.Axes, "from 0 to %d with %d frequencies", frequency.MaxRotaryDim/(2*pairs), pairs)
-	}
-	if cfg.Dim < 2*axes*pairs-1 || cfg.Dim > frequency.MaxRotaryDim {
+	case cfg.Dim < 2*axes*pairs-1 || cfg.Dim > frequency.MaxRotaryDim:
 		return fail("Dim", cfg.Dim, "from %d, for %d axes of %d frequencies, to %d", 2*axes*pairs-1, axes, pairs, frequency.MaxRotaryDim)
-	}
-	if cfg.Order > CosThenSin {
+	case cfg.Order > CosThenSin:
 		return fail("Order", cfg.Order, "one of the constants of type SinusoidalOrder")
 	}
 	scaling := float32(cmp.Or(cfg.Amplitude, 1))
@@ -96,8 +94,6 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 	return s, nil
 }
 
-// places returns where the sine and the cosine of frequency k are in the
-// elements of an axis.
 func (s *Sinusoidal) places(k int) (sin, cos int) {
 	switch s.order {
 	case SinThenCos:
@@ -109,15 +105,13 @@ func (s *Sinusoidal) places(k int) (sin, cos int) {
 	}
 }
 
-// lacksOne reports whether the last element of the last axis is left out.
 func (s *Sinusoidal) lacksOne() bool { return s.dim < 2*s.axes*s.pairs }
 
 func (s *Sinusoidal) isPadding(position float64) bool {
 	return s.padded && position == float64(s.padding)
 }
 
-// filled returns how many elements of the row at a position on the first axis are
-// sines and cosines. The others are zero.
+// filled returns how many elements of a row are sines and cosines; the others are zero.
 func (s *Sinusoidal) filled(position float64) int {
 	if s.isPadding(position) {
 		return 0
@@ -125,7 +119,6 @@ func (s *Sinusoidal) filled(position float64) int {
 	return min(2*s.axes*s.pairs, s.dim)
 }
 
-// checkExists returns an error for nil and for the zero value.
 func (s *Sinusoidal) checkExists(function string) error {
 	if s == nil || s.dim == 0 {
 		return argument.Error(posenc.ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal, or from the function of a model such as Vaswani")
@@ -133,8 +126,6 @@ func (s *Sinusoidal) checkExists(function string) error {
 	return nil
 }
 
-// checkRows checks the arguments of a call on x, the rows at positions, and returns the
-// number of tokens. xName and positionsName are the names of the arguments.
 func checkRows[T any, P Position](function string, s *Sinusoidal, xName string, x []T, positionsName string, positions []P) (tokens int, err error) {
 	if err := s.checkExists(function); err != nil {
 		return 0, err
@@ -147,20 +138,17 @@ func checkRows[T any, P Position](function string, s *Sinusoidal, xName string, 
 		return 0, err
 	}
 	want, ok := argument.Multiply(tokens, s.dim)
-	if !ok {
+	switch {
+	case !ok:
 		return 0, argument.Error(posenc.ErrLength, function, xName, argument.Elements(len(x)), "%d rows of %d, more than an int can count", tokens, s.dim)
-	}
-	if len(x) != want {
+	case len(x) != want:
 		return 0, argument.Error(posenc.ErrLength, function, xName, argument.Elements(len(x)), "%d for %d rows of %d", want, tokens, s.dim)
-	}
-	if argument.Overlap(x, positions) {
+	case argument.Overlap(x, positions):
 		return 0, argument.Error(posenc.ErrOverlap, function, xName, "sharing memory with "+positionsName, "another slice")
 	}
 	return tokens, nil
 }
 
-// checkAngles returns an error for the first position that is NaN or makes an angle too
-// large.
 func checkAngles[P Position](function string, s *Sinusoidal, name string, positions []P) error {
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(s.lastPosition)) {

@@ -1,6 +1,9 @@
 package frequency
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Sections returns the axis from which each pair takes its position, for models that
 // number tokens by time, height and width. Each axis has a run of pairs: the first
@@ -24,9 +27,7 @@ func Sections(sections ...int) ([]uint8, error) {
 	}
 	axes := make([]uint8, 0, pairs)
 	for axis, n := range sections {
-		for range n {
-			axes = append(axes, uint8(axis))
-		}
+		axes = append(axes, bytes.Repeat([]uint8{uint8(axis)}, n)...)
 	}
 	return axes, nil
 }
@@ -89,12 +90,10 @@ type section struct {
 	pairs int
 }
 
-// imageSections returns the number of pairs of all axes.
 func (c *checker) imageSections(s ImageSections) (pairs int) {
 	return c.sections(section{"sections.Time", s.Time}, section{"sections.Height", s.Height}, section{"sections.Width", s.Width})
 }
 
-// sections returns the number of pairs of all sections.
 func (c *checker) sections(sections ...section) (pairs int) {
 	for _, s := range sections {
 		c.require(s.pairs >= 0 && s.pairs <= MaxRotaryDim/2-pairs, s.name, s.pairs, "at least 0, and at most %d pairs in all", MaxRotaryDim/2)

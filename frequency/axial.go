@@ -89,10 +89,8 @@ func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, err
 	return all, nil
 }
 
-// quarters returns the frequencies of Default for dim, of a head of a multiple of 4.
 func quarters(function string, headDim, dim int, base float64, rounding Rounding) (Ladder, error) {
-	c := checker{function: function, rounding: rounding}
-	c.common("headDim", headDim, 4, base)
+	c := begin(function, "headDim", headDim, 4, base, rounding)
 	c.require(headDim%4 == 0, "headDim", headDim, "a multiple of 4")
 	if c.err != nil {
 		return Ladder{}, c.err
@@ -142,8 +140,7 @@ type ESMFold2Parameters struct {
 // The remaining pairs have frequency 0: they do not rotate. Source:
 // EsmFold2RotaryEmbedding of transformers.
 func ESMFold2(headDim int, p ESMFold2Parameters, rounding Rounding) (Ladder, error) {
-	c := checker{function: "ESMFold2", rounding: rounding}
-	c.common("headDim", headDim, 2, p.SpatialBase)
+	c := begin("ESMFold2", "headDim", headDim, 2, p.SpatialBase, rounding)
 	c.require(p.SpatialPairs >= 1 && p.SpatialPairs <= headDim/6, "p.SpatialPairs", p.SpatialPairs, "at least 1, and at most a third of the %d pairs", headDim/2)
 	c.require(p.UIDPairs >= 1 && p.UIDPairs <= headDim/2-3*p.SpatialPairs, "p.UIDPairs", p.UIDPairs, "at least 1, and at most the %d pairs that x, y and z leave of %d", max(0, headDim/2-3*p.SpatialPairs), headDim/2)
 	c.common("headDim", headDim, 2, p.UIDBase)

@@ -9,7 +9,6 @@ package frequency
 // float32, ties to even. rotaryDim is even, from 2 to MaxRotaryDim. base is a finite number
 // above 1 (with Float32 also after rounding to float32).
 func Default(rotaryDim int, base float64, rounding Rounding) (Ladder, error) {
-	check := checker{function: "Default", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
-	return check.divided(rotaryDim, base, rotaryDim/2, func(int) float64 { return 1 })
+	check := begin("Default", "rotaryDim", rotaryDim, 2, base, rounding)
+	return check.divided(rotaryDim, base, rotaryDim/2, one)
 }

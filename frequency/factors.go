@@ -11,8 +11,7 @@ package frequency
 // frequencies can reproduce.) There are rotaryDim/2 factors, finite numbers above 0. The
 // other arguments are as in Default.
 func Factors(rotaryDim int, base float64, factors []float64, rounding Rounding) (Ladder, error) {
-	check := checker{function: "Factors", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("Factors", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.factors("factors", factors, rotaryDim)
 	return check.divided(rotaryDim, base, rotaryDim/2, func(i int) float64 { return factors[i] })
 }

@@ -32,6 +32,7 @@ package frequency
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/go-posenc/posenc/internal/argument"
 )
@@ -75,7 +76,13 @@ func (c *checker) require(ok bool, parameter string, value any, expected string,
 	}
 }
 
-// common checks what every constructor takes.
+// begin checks what every constructor takes.
+func begin(function, dimension string, dim, least int, base float64, rounding Rounding) checker {
+	c := checker{function: function, rounding: rounding}
+	c.common(dimension, dim, least, base)
+	return c
+}
+
 func (c *checker) common(dimension string, dim, least int, base float64) {
 	c.require(dim >= least && dim%2 == 0 && dim <= MaxRotaryDim, dimension, dim, "an even number from %d to %d", least, MaxRotaryDim)
 	c.require(base > 1 && base <= math.MaxFloat64, "base", base, "a finite number above 1")
@@ -125,19 +132,28 @@ func (c *checker) divided(dim int, base float64, pairs int, divisor func(i int) 
 	if c.err != nil {
 		return Ladder{}, c.err
 	}
-	var f functions
-	ladder := unscaled(dim / 2)
-	if c.rounding == Float32 {
-		for i, power := range f.powers32(base, dim, pairs) {
-			ladder.InvFreq[i] = float64(1 / power / float32(divisor(i)))
-		}
-		return c.ladder(ladder)
-	}
-	for i, inverse := range f.inverses(base, dim, pairs) {
-		ladder.InvFreq[i] = nearest(quotient(inverse, real(divisor(i))))
-	}
-	return c.ladder(ladder)
+	return c.filled(unscaled(dim/2), dim, base, pairs,
+		func(i int, inverse *big.Float) *big.Float { return quotient(inverse, real(divisor(i))) },
+		func(i int, power float32) float32 { return 1 / power / float32(divisor(i)) })
 }
+
+// filled makes the first pairs of a ladder for a dimension: exact of base^(-2i/dim), or with Float32
+// rounded of RN32(RN32(base)^RN32(2i/dim)).
+func (c *checker) filled(l Ladder, dim int, base float64, pairs int, exact func(i int, inverse *big.Float) *big.Float, rounded func(i int, power float32) float32) (Ladder, error) {
+	if c.rounding == Float32 {
+		for i, power := range powers32(base, dim, pairs) {
+			l.InvFreq[i] = float64(rounded(i, power))
+		}
+		return c.ladder(l)
+	}
+	for i, inverse := range inverses(base, dim, pairs) {
+		l.InvFreq[i] = nearest(exact(i, inverse))
+	}
+	return c.ladder(l)
+}
+
+// one is the divisor of frequencies that have none.
+func one(int) float64 { return 1 }
 
 // unscaled returns a ladder of n frequencies that scales nothing else.
 func unscaled(n int) Ladder {

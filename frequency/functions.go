@@ -4,12 +4,11 @@ import (
 	"iter"
 	"math"
 	"math/big"
+
+	"github.com/go-posenc/posenc/internal/elementary"
 )
 
-// precision leaves more than 150 bits beyond float64 after all roundings.
-const precision = 256
-
-func newReal() *big.Float { return new(big.Float).SetPrec(precision) }
+func newReal() *big.Float { return new(big.Float).SetPrec(elementary.Precision) }
 
 func real(x float64) *big.Float { return newReal().SetFloat64(x) }
 
@@ -26,16 +25,14 @@ func whole(n int) *big.Float { return newReal().SetInt64(int64(n)) }
 // pi has 330 bits.
 const pi = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
 
-// twoPi returns 2π.
 func twoPi() *big.Float {
-	x, _, _ := big.ParseFloat(pi, 10, precision, big.ToNearestEven)
+	x, _, _ := big.ParseFloat(pi, 10, elementary.Precision, big.ToNearestEven)
 	return x.SetMantExp(x, 1)
 }
 
-// settle leaves out the last bits of x, which hold the errors of the functions:
-// a real number midway between two floating-point numbers is exactly that
-// again, and is rounded to even.
-func settle(x *big.Float) *big.Float { return new(big.Float).SetPrec(precision - 56).Set(x) }
+// settle leaves out the last bits, which hold the errors of the functions: a real number midway between two
+// floating-point numbers is exactly that again, and is rounded to even.
+func settle(x *big.Float) *big.Float { return new(big.Float).SetPrec(elementary.Precision - 56).Set(x) }
 
 // nearest returns x rounded to float64.
 func nearest(x *big.Float) float64 {
@@ -49,7 +46,6 @@ func nearest32(x *big.Float) float32 {
 	return rounded
 }
 
-// floor returns the greatest whole number up to x.
 func floor(x *big.Float) *big.Float {
 	n, accuracy := x.Int(nil)
 	result := newReal().SetInt(n)
@@ -59,7 +55,6 @@ func floor(x *big.Float) *big.Float {
 	return result
 }
 
-// ceiling returns the least whole number from x.
 func ceiling(x *big.Float) *big.Float {
 	result := floor(newReal().Neg(x))
 	return result.Neg(result)
@@ -79,72 +74,10 @@ func greatest(a, b *big.Float) *big.Float {
 	return b
 }
 
-// functions computes logarithms and powers and keeps what they share.
-type functions struct{ ln2 *big.Float }
-
-func (f *functions) logarithmOf2() *big.Float {
-	if f.ln2 == nil {
-		f.ln2 = logarithmNearOne(real(2))
-	}
-	return f.ln2
-}
-
-// logarithm returns ln(x) for x > 0.
-func (f *functions) logarithm(x *big.Float) *big.Float {
-	mantissa := newReal()
-	exponent := x.MantExp(mantissa)
-	if mantissa.Cmp(real(0.7)) < 0 {
-		exponent--
-		mantissa.SetMantExp(mantissa, 1)
-	}
-	return sum(product(real(float64(exponent)), f.logarithmOf2()), logarithmNearOne(mantissa))
-}
-
-// logarithmNearOne returns ln(x) = 2 atanh((x-1)/(x+1)) by its series.
-func logarithmNearOne(x *big.Float) *big.Float {
-	one := real(1)
-	z := quotient(difference(x, one), sum(x, one))
-	square := product(z, z)
-	result := newReal()
-	for k := 1; z.Sign() != 0 && (result.Sign() == 0 || z.MantExp(nil) > result.MantExp(nil)-precision); k += 2 {
-		result.Add(result, quotient(z, real(float64(k))))
-		z = product(z, square)
-	}
-	return result.Mul(result, real(2))
-}
-
-// exponential returns e^x, and 0 or +Inf where that is far beyond float64.
-func (f *functions) exponential(x *big.Float) *big.Float {
-	const (
-		seriesExponent = -12 // |rest| < 2^-12
-		lastExponent   = 20  // |x| < 2^20
-	)
-	if x.MantExp(nil) > lastExponent {
-		if x.Sign() < 0 {
-			return newReal()
-		}
-		return newReal().SetInf(false)
-	}
-	twos, _ := quotient(x, f.logarithmOf2()).Int64()
-	rest := difference(x, product(real(float64(twos)), f.logarithmOf2()))
-	halvings := max(rest.MantExp(nil)-seriesExponent, 0)
-	rest.SetMantExp(rest, -halvings)
-	result, term := real(1), real(1)
-	for k := 1; term.Sign() != 0 && term.MantExp(nil) > -precision; k++ {
-		term = quotient(product(term, rest), real(float64(k)))
-		result.Add(result, term)
-	}
-	for range halvings {
-		result = product(result, result)
-	}
-	return result.SetMantExp(result, int(twos))
-}
-
-// geometric gives e^(first + i·step) for every i < n. Each product adds an
-// error of 2^-precision.
-func (f *functions) geometric(first, step *big.Float, n int) iter.Seq2[int, *big.Float] {
+// geometric gives e^(first + i·step) for every i < n. Each product adds an error of 2^-precision.
+func geometric(first, step *big.Float, n int) iter.Seq2[int, *big.Float] {
 	return func(yield func(int, *big.Float) bool) {
-		power, ratio := f.exponential(first), f.exponential(step)
+		power, ratio := elementary.Exp(first), elementary.Exp(step)
 		for i := 0; i < n && yield(i, power); i++ {
 			power = product(power, ratio)
 		}
@@ -152,21 +85,20 @@ func (f *functions) geometric(first, step *big.Float, n int) iter.Seq2[int, *big
 }
 
 // inverses gives base^(-2i/dim) for every i < n.
-func (f *functions) inverses(base float64, dim, n int) iter.Seq2[int, *big.Float] {
-	step := quotient(product(real(-2), f.logarithm(real(base))), whole(dim))
-	return f.geometric(newReal(), step, n)
+func inverses(base float64, dim, n int) iter.Seq2[int, *big.Float] {
+	step := quotient(product(real(-2), elementary.Log(real(base))), whole(dim))
+	return geometric(newReal(), step, n)
 }
 
-// powers32 gives RN32(RN32(base)^RN32(2i/dim)) for every i < n, the powers that
-// transformers takes the reciprocals of.
-func (f *functions) powers32(base float64, dim, n int) iter.Seq2[int, float32] {
+// powers32 gives RN32(RN32(base)^RN32(2i/dim)) for i < n, whose reciprocals transformers takes.
+func powers32(base float64, dim, n int) iter.Seq2[int, float32] {
 	return func(yield func(int, float32) bool) {
-		logBase := f.logarithm(real(float64(float32(base))))
+		logBase := elementary.Log(real(float64(float32(base))))
 		step := quotient(product(real(2), logBase), whole(dim))
-		for i, power := range f.geometric(newReal(), step, n) {
+		for i, power := range geometric(newReal(), step, n) {
 			exponent := real(float64(float32(2*i) / float32(dim)))
 			if rounded := difference(exponent, quotient(whole(2*i), whole(dim))); rounded.Sign() != 0 {
-				power = product(power, f.exponential(product(rounded, logBase)))
+				power = product(power, elementary.Exp(product(rounded, logBase)))
 			}
 			if !yield(i, nearest32(power)) {
 				return
@@ -179,24 +111,24 @@ func (f *functions) powers32(base float64, dim, n int) iter.Seq2[int, float32] {
 func logarithms(n int) []*big.Float {
 	result := []*big.Float{newReal()}
 	for m := 1; m < n; m++ {
-		result = append(result, sum(result[m-1], logarithmNearOne(quotient(whole(m+1), whole(m)))))
+		result = append(result, sum(result[m-1], elementary.LogNearOne(quotient(whole(m+1), whole(m)))))
 	}
 	return result
 }
 
 // logarithm64 returns ln(x) rounded to float64, for x from 0 to +Inf.
-func (f *functions) logarithm64(x float64) float64 {
+func logarithm64(x float64) float64 {
 	switch {
 	case x == 0:
 		return math.Inf(-1)
 	case x > math.MaxFloat64:
 		return x
 	}
-	return nearest(f.logarithm(real(x)))
+	return nearest(elementary.Log(real(x)))
 }
 
 // power64 returns x^y rounded to float64, for y >= 0; NaN for x < 0.
-func (f *functions) power64(x, y float64) float64 {
+func power64(x, y float64) float64 {
 	switch {
 	case y == 0:
 		return 1
@@ -205,5 +137,5 @@ func (f *functions) power64(x, y float64) float64 {
 	case !(x > 0):
 		return math.NaN()
 	}
-	return nearest(f.exponential(product(real(y), f.logarithm(real(x)))))
+	return nearest(elementary.Exp(product(real(y), elementary.Log(real(x)))))
 }

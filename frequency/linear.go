@@ -11,8 +11,7 @@ type LinearParameters struct{ Factor float64 }
 // With Float32 it is the frequency of [Default] divided by RN32(Factor), in float32.
 // Factor is a finite number above 0. The other arguments are as in Default.
 func Linear(rotaryDim int, base float64, p LinearParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "Linear", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("Linear", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.positive("p.Factor", p.Factor)
 	return check.divided(rotaryDim, base, rotaryDim/2, func(int) float64 { return p.Factor })
 }

@@ -1,6 +1,9 @@
 package frequency
 
-import "math"
+import (
+	"math"
+	"math/big"
+)
 
 // Llama3Parameters are the keys of a Llama 3.1 configuration.
 type Llama3Parameters struct {
@@ -29,8 +32,7 @@ type Llama3Parameters struct {
 // above 0, and LowFreqFactor is not above HighFreqFactor. OriginalMaxPositions is at least
 // 1. The other arguments are as in [Default].
 func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "Llama3", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("Llama3", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.positive("p.Factor", p.Factor)
 	check.positive("p.LowFreqFactor", p.LowFreqFactor)
 	check.positive("p.HighFreqFactor", p.HighFreqFactor)
@@ -39,42 +41,38 @@ func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) 
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
-	var f functions
-	ladder := unscaled(rotaryDim / 2)
-	if rounding == Float32 {
-		longest := float32(float64(p.OriginalMaxPositions) / p.LowFreqFactor)
-		shortest := float32(float64(p.OriginalMaxPositions) / p.HighFreqFactor)
-		between := float32(p.HighFreqFactor - p.LowFreqFactor)
-		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
-			inverse := 1 / power
-			// torch divides a number by a tensor by its reciprocal.
-			wavelength := 1 / inverse * float32(2*math.Pi)
-			scaled := inverse
-			if wavelength > longest {
-				scaled /= float32(p.Factor)
-			} else if !(wavelength < shortest) {
-				rotations := float32(1 / wavelength * float32(p.OriginalMaxPositions))
-				smooth := float32(0)
-				if between != 0 {
-					smooth = (rotations - float32(p.LowFreqFactor)) / between
-				}
-				scaled = float32((1-smooth)*inverse/float32(p.Factor)) + float32(smooth*inverse)
-			}
-			ladder.InvFreq[i] = float64(scaled)
+	longest := float32(float64(p.OriginalMaxPositions) / p.LowFreqFactor)
+	shortest := float32(float64(p.OriginalMaxPositions) / p.HighFreqFactor)
+	between := float32(p.HighFreqFactor - p.LowFreqFactor)
+	rounded := func(_ int, power float32) float32 {
+		inverse := 1 / power
+		// torch divides a number by a tensor by its reciprocal.
+		wavelength := 1 / inverse * float32(2*math.Pi)
+		switch {
+		case wavelength > longest:
+			return inverse / float32(p.Factor)
+		case wavelength < shortest:
+			return inverse
 		}
-		return check.ladder(ladder)
+		rotations := float32(1 / wavelength * float32(p.OriginalMaxPositions))
+		smooth := float32(0)
+		if between != 0 {
+			smooth = (rotations - float32(p.LowFreqFactor)) / between
+		}
+		return float32((1-smooth)*inverse/float32(p.Factor)) + float32(smooth*inverse)
 	}
 	factor, low, high := real(p.Factor), real(p.LowFreqFactor), real(p.HighFreqFactor)
 	rotationsPerRadian := quotient(whole(p.OriginalMaxPositions), twoPi())
-	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
-		scaled := quotient(inverse, factor)
-		if rotations := product(rotationsPerRadian, inverse); rotations.Cmp(high) > 0 {
-			scaled = inverse
-		} else if rotations.Cmp(low) > 0 {
-			smooth := quotient(difference(rotations, low), difference(high, low))
-			scaled = sum(product(difference(real(1), smooth), scaled), product(smooth, inverse))
+	exact := func(_ int, inverse *big.Float) *big.Float {
+		rotations, scaled := product(rotationsPerRadian, inverse), quotient(inverse, factor)
+		switch {
+		case rotations.Cmp(high) > 0:
+			return inverse
+		case rotations.Cmp(low) <= 0:
+			return scaled
 		}
-		ladder.InvFreq[i] = nearest(scaled)
+		smooth := quotient(difference(rotations, low), difference(high, low))
+		return sum(product(difference(real(1), smooth), scaled), product(smooth, inverse))
 	}
-	return check.ladder(ladder)
+	return check.filled(unscaled(rotaryDim/2), rotaryDim, base, rotaryDim/2, exact, rounded)
 }

@@ -1,6 +1,11 @@
 package frequency
 
-import "math"
+import (
+	"math"
+	"math/big"
+
+	"github.com/go-posenc/posenc/internal/elementary"
+)
 
 // LongRoPEParameters are the keys of a LongRoPE configuration, and the length of the
 // sequence.
@@ -34,8 +39,7 @@ type LongRoPEParameters struct {
 // attention factors are finite and not negative. SequenceLength is not negative. The other
 // arguments are as in [Default].
 func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "LongRoPE", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("LongRoPE", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.factors("p.ShortFactors", p.ShortFactors, rotaryDim)
 	check.factors("p.LongFactors", p.LongFactors, rotaryDim)
 	check.require(p.OriginalMaxPositions >= 2, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
@@ -48,7 +52,6 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Roundi
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
-	var f functions
 	ladder := unscaled(rotaryDim / 2)
 	factors, attentionFactor := p.ShortFactors, p.ShortAttentionFactor
 	if p.SequenceLength > p.OriginalMaxPositions {
@@ -58,19 +61,12 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Roundi
 	case attentionFactor != 0:
 		ladder.AttentionFactor = attentionFactor
 	case p.Factor > 1 && rounding == Float32:
-		ladder.AttentionFactor = math.Sqrt(1 + f.logarithm64(p.Factor)/f.logarithm64(float64(p.OriginalMaxPositions)))
+		ladder.AttentionFactor = math.Sqrt(1 + logarithm64(p.Factor)/logarithm64(float64(p.OriginalMaxPositions)))
 	case p.Factor > 1:
-		ratio := quotient(f.logarithm(real(p.Factor)), f.logarithm(whole(p.OriginalMaxPositions)))
+		ratio := quotient(elementary.Log(real(p.Factor)), elementary.Log(whole(p.OriginalMaxPositions)))
 		ladder.AttentionFactor = nearest(newReal().Sqrt(sum(real(1), ratio)))
 	}
-	if rounding == Float32 {
-		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
-			ladder.InvFreq[i] = float64(1 / (float32(factors[i]) * power))
-		}
-		return check.ladder(ladder)
-	}
-	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
-		ladder.InvFreq[i] = nearest(quotient(inverse, real(factors[i])))
-	}
-	return check.ladder(ladder)
+	return check.filled(ladder, rotaryDim, base, rotaryDim/2,
+		func(i int, inverse *big.Float) *big.Float { return quotient(inverse, real(factors[i])) },
+		func(i int, power float32) float32 { return 1 / (float32(factors[i]) * power) })
 }

@@ -3,6 +3,8 @@ package frequency
 import (
 	"math"
 	"math/big"
+
+	"github.com/go-posenc/posenc/internal/elementary"
 )
 
 // DynamicNTKParameters are the keys of a configuration with dynamic NTK scaling, and the
@@ -32,30 +34,28 @@ type DynamicNTKParameters struct {
 // MaxPositions is at least 1, and SequenceLength is not negative. The other arguments are
 // as in Default.
 func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "DynamicNTK", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 4, base)
+	check := begin("DynamicNTK", "rotaryDim", rotaryDim, 4, base, rounding)
 	check.positive("p.Factor", p.Factor)
 	check.require(p.MaxPositions >= 1, "p.MaxPositions", p.MaxPositions, "at least 1")
 	check.require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
-	var f functions
 	if rounding == Exact {
 		beyond := whole(max(p.SequenceLength, p.MaxPositions) - p.MaxPositions)
 		stretch := sum(real(1), quotient(product(real(p.Factor), beyond), whole(p.MaxPositions)))
-		return f.stretchedBase(&check, "p.Factor", p.Factor, rotaryDim, base, stretch)
+		return stretchedBase(&check, "p.Factor", p.Factor, rotaryDim, base, stretch)
 	}
 	exponent := float64(rotaryDim) / float64(rotaryDim-2)
 	if p.SequenceLength <= p.MaxPositions {
 		length := float64(p.MaxPositions)
-		newBase := base * f.power64(p.Factor*length/length-(p.Factor-1), exponent)
-		return f.newBase32(&check, "p.Factor", p.Factor, rotaryDim, newBase)
+		newBase := base * power64(p.Factor*length/length-(p.Factor-1), exponent)
+		return newBase32(&check, "p.Factor", p.Factor, rotaryDim, newBase)
 	}
 	stretch := float32(p.Factor)*float32(p.SequenceLength)/float32(p.MaxPositions) - float32(p.Factor-1)
 	// torch raises a single element to the exponent in float64.
-	newBase := float32(base) * float32(f.power64(float64(stretch), exponent))
-	return f.newBase32(&check, "p.Factor", p.Factor, rotaryDim, float64(newBase))
+	newBase := float32(base) * float32(power64(float64(stretch), exponent))
+	return newBase32(&check, "p.Factor", p.Factor, rotaryDim, float64(newBase))
 }
 
 // NTKParameters are the keys of a configuration with fixed NTK scaling: factor.
@@ -70,33 +70,31 @@ type NTKParameters struct{ Factor float64 }
 // With Float32 it follows the float32 steps of vLLM. Factor is a finite number above 0,
 // and base·Factor is above 1. The other arguments are as in [Default].
 func NTK(rotaryDim int, base float64, p NTKParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "NTK", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("NTK", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.positive("p.Factor", p.Factor)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
-	var f functions
 	ladder := unscaled(rotaryDim / 2)
 	if rounding == Float32 {
 		check.newBase("p.Factor", p.Factor, base*p.Factor)
 		if check.err != nil {
 			return Ladder{}, check.err
 		}
-		divisor := float32(f.power64(p.Factor, 2/float64(rotaryDim)))
-		for i, power := range f.powers32(base*p.Factor, rotaryDim, rotaryDim/2) {
+		divisor := float32(power64(p.Factor, 2/float64(rotaryDim)))
+		for i, power := range powers32(base*p.Factor, rotaryDim, rotaryDim/2) {
 			ladder.InvFreq[i] = float64(1 / power / divisor)
 		}
 		return check.ladder(ladder)
 	}
-	logFactor := f.logarithm(real(p.Factor))
-	logBase := sum(f.logarithm(real(base)), logFactor)
+	logFactor := elementary.Log(real(p.Factor))
+	logBase := sum(elementary.Log(real(base)), logFactor)
 	check.require(logBase.Sign() > 0, "p.Factor", p.Factor, "a number that leaves the base above 1")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
 	perPair := quotient(real(-2), whole(rotaryDim))
-	for i, inverse := range f.geometric(product(perPair, logFactor), product(perPair, logBase), rotaryDim/2) {
+	for i, inverse := range geometric(product(perPair, logFactor), product(perPair, logBase), rotaryDim/2) {
 		ladder.InvFreq[i] = nearest(inverse)
 	}
 	return check.ladder(ladder)
@@ -117,36 +115,34 @@ type NTKMixedParameters struct{ Factor, MixedB float64 }
 // the processor.) Factor is a finite number above 0. MixedB is finite and not negative.
 // The other arguments are as in [Default].
 func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "NTKMixed", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("NTKMixed", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.positive("p.Factor", p.Factor)
 	check.require(p.MixedB >= 0 && p.MixedB <= math.MaxFloat64, "p.MixedB", p.MixedB, "a finite number of at least 0")
 	check.require(rounding != Float32 || p.MixedB <= math.MaxFloat32, "p.MixedB", p.MixedB, "a finite float32")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
-	var f functions
 	ladder := unscaled(rotaryDim / 2)
 	logs := logarithms(rotaryDim / 2)
 	if rounding == Float32 {
-		a := nearest32(f.logarithm(real(float64(float32(p.Factor)))))
-		a /= float32(f.power64(float64(rotaryDim)/2, p.MixedB))
-		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
-			exponent := a * nearest32(f.exponential(product(real(float64(float32(p.MixedB))), logs[i])))
+		a := nearest32(elementary.Log(real(float64(float32(p.Factor)))))
+		a /= float32(power64(float64(rotaryDim)/2, p.MixedB))
+		for i, power := range powers32(base, rotaryDim, rotaryDim/2) {
+			exponent := a * nearest32(elementary.Exp(product(real(float64(float32(p.MixedB))), logs[i])))
 			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "p.MixedB", p.MixedB, "an exponent whose powers of the numbers up to %d are finite float32", rotaryDim/2)
 			if check.err != nil {
 				return Ladder{}, check.err
 			}
-			divisor := nearest32(f.exponential(real(float64(exponent))))
+			divisor := nearest32(elementary.Exp(real(float64(exponent))))
 			ladder.InvFreq[i] = float64(1 / power / divisor)
 		}
 		return check.ladder(ladder)
 	}
-	logFactor := f.logarithm(real(p.Factor))
-	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+	logFactor := elementary.Log(real(p.Factor))
+	for i, inverse := range inverses(base, rotaryDim, rotaryDim/2) {
 		// (i+1)^MixedB / (rotaryDim/2)^MixedB, at most 1
-		share := f.exponential(product(real(p.MixedB), difference(logs[i], logs[len(logs)-1])))
-		ladder.InvFreq[i] = nearest(quotient(inverse, f.exponential(product(share, logFactor))))
+		share := elementary.Exp(product(real(p.MixedB), difference(logs[i], logs[len(logs)-1])))
+		ladder.InvFreq[i] = nearest(quotient(inverse, elementary.Exp(product(share, logFactor))))
 	}
 	return check.ladder(ladder)
 }
@@ -163,45 +159,36 @@ type NTKAlphaParameters struct{ Alpha float64 }
 // MaxRotaryDim. Alpha is a finite number above 0 that leaves the new base above 1. The
 // other arguments are as in [Default].
 func NTKAlpha(rotaryDim int, base float64, p NTKAlphaParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "NTKAlpha", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 4, base)
+	check := begin("NTKAlpha", "rotaryDim", rotaryDim, 4, base, rounding)
 	check.positive("p.Alpha", p.Alpha)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
-	var f functions
 	if rounding == Exact {
-		return f.stretchedBase(&check, "p.Alpha", p.Alpha, rotaryDim, base, real(p.Alpha))
+		return stretchedBase(&check, "p.Alpha", p.Alpha, rotaryDim, base, real(p.Alpha))
 	}
-	newBase := base * f.power64(p.Alpha, float64(rotaryDim)/float64(rotaryDim-2))
-	return f.newBase32(&check, "p.Alpha", p.Alpha, rotaryDim, newBase)
+	newBase := base * power64(p.Alpha, float64(rotaryDim)/float64(rotaryDim-2))
+	return newBase32(&check, "p.Alpha", p.Alpha, rotaryDim, newBase)
 }
 
 // stretchedBase returns the Exact frequencies of base·stretch^(rotaryDim/(rotaryDim-2)).
-func (f *functions) stretchedBase(check *checker, parameter string, value float64, rotaryDim int, base float64, stretch *big.Float) (Ladder, error) {
+func stretchedBase(check *checker, parameter string, value float64, rotaryDim int, base float64, stretch *big.Float) (Ladder, error) {
 	exponent := quotient(whole(rotaryDim), whole(rotaryDim-2))
-	logBase := sum(f.logarithm(real(base)), product(exponent, f.logarithm(stretch)))
+	logBase := sum(elementary.Log(real(base)), product(exponent, elementary.Log(stretch)))
 	check.require(logBase.Sign() > 0, parameter, value, "a number that leaves the base above 1")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
 	ladder := unscaled(rotaryDim / 2)
 	step := quotient(product(real(-2), logBase), whole(rotaryDim))
-	for i, inverse := range f.geometric(newReal(), step, rotaryDim/2) {
+	for i, inverse := range geometric(newReal(), step, rotaryDim/2) {
 		ladder.InvFreq[i] = nearest(inverse)
 	}
 	return check.ladder(ladder)
 }
 
 // newBase32 returns the Float32 frequencies of a base that a parameter has changed.
-func (f *functions) newBase32(check *checker, parameter string, value float64, rotaryDim int, newBase float64) (Ladder, error) {
+func newBase32(check *checker, parameter string, value float64, rotaryDim int, newBase float64) (Ladder, error) {
 	check.newBase(parameter, value, newBase)
-	if check.err != nil {
-		return Ladder{}, check.err
-	}
-	ladder := unscaled(rotaryDim / 2)
-	for i, power := range f.powers32(newBase, rotaryDim, rotaryDim/2) {
-		ladder.InvFreq[i] = float64(1 / power)
-	}
-	return check.ladder(ladder)
+	return check.divided(rotaryDim, newBase, rotaryDim/2, one)
 }

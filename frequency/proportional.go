@@ -23,8 +23,7 @@ type ProportionalParameters struct {
 // headDim is even, from 2 to MaxRotaryDim. PartialRotaryFactor is from 0 to 1. Factor is a
 // finite number above 0. base is as in [Default].
 func Proportional(headDim int, base float64, p ProportionalParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "Proportional", rounding: rounding}
-	check.common("headDim", headDim, 2, base)
+	check := begin("Proportional", "headDim", headDim, 2, base, rounding)
 	check.require(p.PartialRotaryFactor >= 0 && p.PartialRotaryFactor <= 1, "p.PartialRotaryFactor", p.PartialRotaryFactor, "a number from 0 to 1")
 	check.positive("p.Factor", p.Factor)
 	rotated := int(p.PartialRotaryFactor*float64(headDim)) / 2

@@ -3,6 +3,8 @@ package frequency
 import (
 	"math"
 	"math/big"
+
+	"github.com/go-posenc/posenc/internal/elementary"
 )
 
 // SinusoidalParameters are the numbers of a sinusoidal encoding. None has a default.
@@ -34,8 +36,7 @@ func Sinusoidal(pairs int, p SinusoidalParameters) ([]float64, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	var f functions
-	return c.progression(&f, f.logarithm(real(p.First)), quotient(f.logarithm(real(p.Base)), real(-p.Denominator)), pairs)
+	return c.progression(elementary.Log(real(p.First)), quotient(elementary.Log(real(p.Base)), real(-p.Denominator)), pairs)
 }
 
 // TimingSignalParameters are the arguments of tensor2tensor's timing signals. None has a
@@ -62,9 +63,8 @@ func TimingSignal(pairs int, p TimingSignalParameters) ([]float64, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	var f functions
-	least, most := f.logarithm(real(p.MinTimescale)), f.logarithm(real(p.MaxTimescale))
-	return c.progression(&f, least, quotient(difference(least, most), whole(max(pairs-1, 1))), pairs)
+	least, most := elementary.Log(real(p.MinTimescale)), elementary.Log(real(p.MaxTimescale))
+	return c.progression(least, quotient(difference(least, most), whole(max(pairs-1, 1))), pairs)
 }
 
 // GeometricParameters are the first and the last frequency. Neither has a default.
@@ -87,9 +87,8 @@ func Geometric(pairs int, p GeometricParameters) ([]float64, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	var f functions
-	start := f.logarithm(real(p.First))
-	return c.progression(&f, start, quotient(difference(f.logarithm(real(p.Last)), start), whole(max(pairs-1, 1))), pairs)
+	start := elementary.Log(real(p.First))
+	return c.progression(start, quotient(difference(elementary.Log(real(p.Last)), start), whole(max(pairs-1, 1))), pairs)
 }
 
 func (c *checker) pairs(pairs int) {
@@ -97,9 +96,9 @@ func (c *checker) pairs(pairs int) {
 }
 
 // progression returns e^(first + k*step) for every k < pairs.
-func (c *checker) progression(f *functions, first, step *big.Float, pairs int) ([]float64, error) {
+func (c *checker) progression(first, step *big.Float, pairs int) ([]float64, error) {
 	invFreq := make([]float64, pairs)
-	for k, frequency := range f.geometric(first, step, pairs) {
+	for k, frequency := range geometric(first, step, pairs) {
 		if frequency.Sign() != 0 && !frequency.IsInf() {
 			invFreq[k] = nearest(frequency)
 		}

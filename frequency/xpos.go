@@ -3,6 +3,8 @@ package frequency
 import (
 	"math"
 	"math/big"
+
+	"github.com/go-posenc/posenc/internal/elementary"
 )
 
 // XPos returns the rates at which xPos (Sun et al. 2022, arXiv:2212.10554) lets each pair
@@ -20,14 +22,13 @@ func XPos(rotaryDim int, scaleBase float64) (high, low []float64, err error) {
 	if c.err != nil {
 		return nil, nil, c.err
 	}
-	var f functions
 	high, low = make([]float64, rotaryDim/2), make([]float64, rotaryDim/2)
-	divisor := product(f.logarithmOf2(), real(scaleBase))
+	divisor := product(elementary.Ln2(), real(scaleBase))
 	for i := range high {
 		ratio := quotient(real(float64(10*i+2*rotaryDim)), real(float64(7*rotaryDim)))
-		rate := quotient(f.logarithm(ratio), divisor)
+		rate := quotient(elementary.Log(ratio), divisor)
 		high[i], _ = rate.Float64()
-		low[i], _ = new(big.Float).SetPrec(precision).Sub(rate, real(high[i])).Float64()
+		low[i], _ = new(big.Float).SetPrec(elementary.Precision).Sub(rate, real(high[i])).Float64()
 	}
 	return high, low, nil
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"math/big"
+
+	"github.com/go-posenc/posenc/internal/elementary"
 )
 
 // YaRNParameters are the keys of a YaRN configuration. 0 in a field stands for the default
@@ -61,8 +63,7 @@ type YaRNParameters struct {
 // not be above high: frameworks disagree on what follows then. The other arguments are as
 // in [Default].
 func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
-	check := checker{function: "YaRN", rounding: rounding}
-	check.common("rotaryDim", rotaryDim, 2, base)
+	check := begin("YaRN", "rotaryDim", rotaryDim, 2, base, rounding)
 	p.BetaFast = cmp.Or(p.BetaFast, 32)
 	p.BetaSlow = cmp.Or(p.BetaSlow, 1)
 	p.ExtrapolationFactor = cmp.Or(p.ExtrapolationFactor, 1)
@@ -82,11 +83,10 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 	if rounding == Float32 {
 		return yarn32(&check, rotaryDim, base, p)
 	}
-	var f functions
 	ladder := unscaled(rotaryDim / 2)
-	logBase := f.logarithm(real(base))
+	logBase := elementary.Log(real(base))
 	correction := func(rotations float64) *big.Float {
-		log := f.logarithm(quotient(whole(p.OriginalMaxPositions), product(twoPi(), real(rotations))))
+		log := elementary.Log(quotient(whole(p.OriginalMaxPositions), product(twoPi(), real(rotations))))
 		return quotient(product(whole(rotaryDim), log), product(real(2), logBase))
 	}
 	low, high := correction(p.BetaFast), correction(p.BetaSlow)
@@ -102,7 +102,7 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 		high = sum(high, quotient(real(1), real(1000)))
 	}
 	factor, extrapolation, one := real(p.Factor), real(p.ExtrapolationFactor), real(1)
-	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+	for i, inverse := range inverses(base, rotaryDim, rotaryDim/2) {
 		ramp := quotient(difference(whole(i), low), difference(high, low))
 		ramp = least(greatest(ramp, newReal()), one)
 		keep := product(difference(one, ramp), extrapolation)
@@ -113,7 +113,7 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 		if p.Factor <= 1 {
 			return one
 		}
-		return sum(one, quotient(product(real(mscale), f.logarithm(factor)), real(10)))
+		return sum(one, quotient(product(real(mscale), elementary.Log(factor)), real(10)))
 	}
 	attentionFactor := real(p.AttentionFactor)
 	switch {
@@ -132,14 +132,11 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 
 const correctionsApart = "a length and a base whose ramp starts at or below its end"
 
-// yarn32 returns the Float32 frequencies: corrections and attention factor in float64,
-// frequencies in float32.
 func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladder, error) {
-	var f functions
 	ladder := unscaled(rotaryDim / 2)
 	correction := func(rotations float64) float64 {
-		log := f.logarithm64(float64(p.OriginalMaxPositions) / (rotations * 2 * math.Pi))
-		return float64(rotaryDim) * log / (2 * f.logarithm64(base))
+		log := logarithm64(float64(p.OriginalMaxPositions) / (rotations * 2 * math.Pi))
+		return float64(rotaryDim) * log / (2 * logarithm64(base))
 	}
 	low, high := correction(p.BetaFast), correction(p.BetaSlow)
 	if !p.Untruncated {
@@ -153,7 +150,7 @@ func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladd
 	if low == high {
 		high += 0.001
 	}
-	for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+	for i, power := range powers32(base, rotaryDim, rotaryDim/2) {
 		extrapolated := 1 / power
 		interpolated := 1 / (float32(p.Factor) * power)
 		ramp := min(max((float32(i)-float32(low))/float32(high-low), 0), 1)
@@ -165,7 +162,7 @@ func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladd
 		if p.Factor <= 1 {
 			return 1
 		}
-		return float64(0.1*mscale*f.logarithm64(p.Factor)) + 1
+		return float64(0.1*mscale*logarithm64(p.Factor)) + 1
 	}
 	attentionFactor := p.AttentionFactor
 	switch {

@@ -1,7 +1,6 @@
 package modelconfig
 
 import (
-	"maps"
 	"slices"
 	"testing"
 
@@ -53,52 +52,61 @@ func (m *Model) softmaxScaleFor(o kindOptions) float64 { return m.of().Kinds[o.o
 // The models by name, for tests that go over all of them.
 
 var (
-	families          = typesByName(func(v *models.Vendor) []models.ModelType { return v.Types })
-	towers            = typesByName(func(v *models.Vendor) []models.ModelType { return v.Towers })
+	families          = valuesOf(func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Types, add) }, func(name string) models.Family { return models.TextType(name).Family() })
+	towers            = valuesOf(func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Towers, add) }, func(name string) models.Family { return models.TowerType(name).Family() })
+	holders           = valuesOf((*models.Vendor).AddHolders, func(name string) models.Holder { return *models.HolderOf(name) })
 	wrappers          = partsByName(func(h *models.Holder) models.Part { return h.Text })
 	visionWrappers    = partsByName(func(h *models.Holder) models.Part { return h.Tower })
-	notRotary         = byNameOf(func(v *models.Vendor) []models.PositionsOf { return v.OtherPositions }, positionsOf)
-	ggufNotRotary     = byNameOf(func(v *models.Vendor) []models.PositionsOf { return v.OtherArchitectures }, positionsOf)
-	ggufArchitectures = byNameOf(func(v *models.Vendor) []models.GGUFArchitecture { return v.Architectures }, func(a models.GGUFArchitecture) (string, models.GGUFArchitecture) { return a.Name, a })
-	ggufRefused       = byNameOf(func(v *models.Vendor) []models.RefusedArchitecture { return v.RefusedArchitectures }, func(a models.RefusedArchitecture) (string, string) { return a.Name, a.Want })
+	notRotary         = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherPositions })
+	ggufNotRotary     = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherArchitectures })
+	ggufArchitectures = valuesOf((*models.Vendor).AddArchitectures, func(name string) models.GGUFArchitecture { return *models.ArchitectureNamed(name) })
+	ggufRefused       = map[string]string{}
 )
 
-func byNameOf[T, V any](list func(v *models.Vendor) []T, of func(T) (string, V)) map[string]V {
-	m := map[string]V{}
+func init() {
 	for _, v := range models.Vendors {
-		for _, t := range list(v) {
-			name, value := of(t)
-			m[name] = value
+		for _, a := range v.RefusedArchitectures {
+			ggufRefused[a.Name] = a.Want
+		}
+	}
+}
+
+func valuesOf[T any](names func(v *models.Vendor, add func(...string)), of func(name string) T) map[string]T {
+	m := map[string]T{}
+	for _, name := range models.NamesOf(names) {
+		m[name] = of(name)
+	}
+	return m
+}
+
+func partsByName(of func(h *models.Holder) models.Part) map[string]models.Part {
+	m := map[string]models.Part{}
+	for name, h := range holders {
+		if p := of(&h); p.Key != "" {
+			m[name] = p
 		}
 	}
 	return m
 }
 
-func positionsOf(p models.PositionsOf) (name, positions string) { return p.Name, p.Positions }
-
-func typesByName(list func(v *models.Vendor) []models.ModelType) map[string]models.Family {
-	return byNameOf(list, func(t models.ModelType) (string, models.Family) { return t.Name, t.Family() })
-}
-
-func partsByName(of func(h *models.Holder) models.Part) map[string]models.Part {
-	parts := byNameOf(func(v *models.Vendor) []models.Holder { return v.Holders }, func(h models.Holder) (string, models.Part) { return h.Name, of(&h) })
-	maps.DeleteFunc(parts, func(_ string, p models.Part) bool { return p.Key == "" })
-	return parts
+func positionsByName(list func(v *models.Vendor) []models.PositionsOf) map[string]string {
+	m := map[string]string{}
+	for _, v := range models.Vendors {
+		for _, p := range list(v) {
+			for _, name := range p.Names {
+				m[name] = p.Positions
+			}
+		}
+	}
+	return m
 }
 
 // modelNames are the names of types, towers, holders and architectures.
 func modelNames() []string {
-	return slices.Compact(models.NamesOf(func(v *models.Vendor, add func(string)) {
-		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
-			for i := range list {
-				add(list[i].Name)
-			}
-		}
-		for i := range v.Holders {
-			add(v.Holders[i].Name)
-		}
-		for i := range v.Architectures {
-			add(v.Architectures[i].Name)
-		}
+	return slices.Compact(models.NamesOf(func(v *models.Vendor, add func(...string)) {
+		models.AddTypes(v.Types, add)
+		models.AddTypes(v.Towers, add)
+		v.AddHolders(add)
+		v.AddArchitectures(add)
 	}))
 }

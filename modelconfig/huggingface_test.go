@@ -19,7 +19,6 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
-	"github.com/go-posenc/posenc/modelconfig/internal/models"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
@@ -329,16 +328,13 @@ func TestHuggingFaceMultimodal(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range models.Vendors {
-		for i := range v.Holders {
-			name := v.Holders[i].Name
-			if _, err := multimodal.FamilyOf(name); err != nil {
-				continue
-			}
-			_, _, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, name))
-			if err != nil && !errors.Is(err, ErrUnknown) && !(name == "hunyuan_vl" && errors.Is(err, ErrValue)) {
-				t.Errorf("%s: %v", name, err)
-			}
+	for name := range holders {
+		if _, err := multimodal.FamilyOf(name); err != nil {
+			continue
+		}
+		_, _, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, name))
+		if err != nil && !errors.Is(err, ErrUnknown) && !(name == "hunyuan_vl" && errors.Is(err, ErrValue)) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

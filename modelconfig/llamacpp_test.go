@@ -632,7 +632,7 @@ func TestLlamaCppKeys(t *testing.T) {
 	for name, instead := range notRun {
 		like, _, _ := strings.Cut(instead, ",")
 		got, want := ggufArchitectures[name], ggufArchitectures[like]
-		got.Name, got.Traps = want.Name, want.Traps
+		got.Name, got.Also, got.Traps = want.Name, want.Also, want.Traps
 		if name == "clef" && !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is not read as %s", name, like)
 		}

@@ -13,7 +13,6 @@ import (
 // goroutines may share it.
 type Model struct{ d *description.Description }
 
-// of returns the description, an empty one of a nil or zero Model.
 func (m *Model) of() *description.Description {
 	if m == nil || m.d == nil {
 		return &description.Description{}
@@ -117,8 +116,7 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 	return beyond, ok
 }
 
-// modelOf returns the model of a description, or an error if the frequencies of a kind of layer
-// cannot be computed or posenc.NewRotary does not accept them.
+// modelOf fails where frequencies cannot be computed or posenc.NewRotary does not accept them.
 func modelOf(d *description.Description, function string) (*Model, error) {
 	for _, name := range document.SortedKeys(d.Kinds) {
 		k := d.Kinds[name]
@@ -135,8 +133,8 @@ func modelOf(d *description.Description, function string) (*Model, error) {
 	return &Model{d}, nil
 }
 
-// configOf returns the configuration for checked options. SequenceLength 0 means a sequence within
-// the trained length, and FrequencyFactors nil means factors of 1.
+// configOf takes checked options. SequenceLength 0 means a sequence within the trained length, and
+// FrequencyFactors nil factors of 1.
 func configOf(k *description.Kind, function string, options RopeOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
 	angles, rounding := options.Rounding, frequency.Exact
 	if angles == frequency.Float32 {

@@ -21,11 +21,13 @@ import (
 // (tests that read all types find others), traps are those of types, parts are known.
 func TestModels(t *testing.T) {
 	seen := map[string]bool{}
-	once := func(list, name string) {
-		if seen[list+name] || name == "" {
-			t.Errorf("%s %q is there twice, or has no name", list, name)
+	once := func(list string, names ...string) {
+		for _, name := range names {
+			if seen[list+name] || name == "" {
+				t.Errorf("%s %q is there twice, or has no name", list, name)
+			}
+			seen[list+name] = true
 		}
-		seen[list+name] = true
 	}
 	typed := map[string]int{}
 	for _, trap := range allTraps() {
@@ -51,24 +53,24 @@ func TestModels(t *testing.T) {
 	}()
 	for _, v := range models.Vendors {
 		for _, m := range slices.Concat(v.Types, v.Towers) {
-			once("type", m.Name)
+			once("type", append(m.Also, m.Name)...)
 			about(m.Name, m.Traps)
 			if absent := m.Family().Absent; m.Absent != "" && len(absent) == 0 {
 				t.Errorf("%s: %s", m.Name, m.Absent)
 			}
 		}
 		for _, h := range v.Holders {
-			once("holder", h.Name)
+			once("holder", append(h.Also, h.Name)...)
 		}
 		for _, p := range v.OtherPositions {
-			once("type", p.Name)
+			once("type", p.Names...)
 		}
 		for _, a := range v.Architectures {
-			once("architecture", a.Name)
+			once("architecture", append(a.Also, a.Name)...)
 			about(a.Name, a.Traps)
 		}
 		for _, p := range v.OtherArchitectures {
-			once("architecture", p.Name)
+			once("architecture", p.Names...)
 		}
 		for _, p := range v.RefusedArchitectures {
 			once("architecture", p.Name)

@@ -93,7 +93,6 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 	return rope, nil
 }
 
-// one returns the only value of options, or the zero value of none.
 func one[O any](function string, options []O) (o O, err error) {
 	if len(options) > 1 {
 		return o, document.ValueError(posenc.ErrConfig, function, "options", document.ListText(len(options)), "at most one %T", o)
@@ -104,7 +103,6 @@ func one[O any](function string, options []O) (o O, err error) {
 	return o, nil
 }
 
-// config returns what posenc.NewRotary takes for a kind of layers.
 func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfig, error) {
 	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, error) {
 		return posenc.RotaryConfig{}, document.ValueError(posenc.ErrConfig, function, name, value, expected, args...)
@@ -212,7 +210,6 @@ func (r *LayerRows) layer(i int) ropeLayer {
 	return r.rope.layer(i)
 }
 
-// all returns the angles of all rows of a Rotary.
 func (r *LayerRows) all(rotary *posenc.Rotary) posenc.Angles {
 	if rotary != nil {
 		for i, k := range r.rope.kinds {

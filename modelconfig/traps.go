@@ -26,8 +26,9 @@ func (m *Model) Traps() []Trap {
 	}
 	var traps []Trap
 	for _, t := range slices.Concat(derivedTraps, known) {
-		about := t.typed || t.rule != "" || t.of != nil
-		if about && (!t.typed || slices.Contains(m.of().Traps, t.Name)) && (t.rule == "" || ruled(m, t.rule)) && (t.of == nil || t.of(m)) {
+		ruled := func(k description.Kind) bool { return k.Rule.Described.Name == t.rule }
+		about := t.typed || t.rule != "" || t.kind != nil || t.of != nil
+		if about && (!t.typed || slices.Contains(m.of().Traps, t.Name)) && (t.rule == "" || anyKind(m, ruled)) && (t.kind == nil || anyKind(m, t.kind)) && (t.of == nil || t.of(m)) {
 			traps = append(traps, t.Trap)
 		}
 	}
@@ -38,12 +39,12 @@ func (m *Model) Traps() []Trap {
 // about reading a configuration, so that no Model returns it.
 type modelTrap struct {
 	Trap
-	typed bool                // only of types or architectures that name it
-	rule  string              // only of models with that rule
-	of    func(m *Model) bool // which of them; nil: all
+	typed bool                          // only of types or architectures that name it
+	rule  string                        // only of models with that rule
+	kind  func(k description.Kind) bool // only where it holds for a kind of layers; nil: all
+	of    func(m *Model) bool           // which of them; nil: all
 }
 
-// anyKind reports whether is holds for any kind of layers of a model.
 func anyKind(m *Model, is func(k description.Kind) bool) bool {
 	for _, k := range m.of().Kinds {
 		if is(k) {
@@ -53,69 +54,39 @@ func anyKind(m *Model, is func(k description.Kind) bool) bool {
 	return false
 }
 
-// ruled reports whether a rule of that name makes frequencies of a model.
-func ruled(m *Model, name string) bool {
-	return anyKind(m, func(k description.Kind) bool { return k.Rule.Described.Name == name })
+// givesAttentionFactor reports whether the configuration gives the attention factor.
+func givesAttentionFactor(k description.Kind) bool {
+	switch p := k.Rule.Described.Parameters.(type) {
+	case frequency.YaRNParameters:
+		return p.AttentionFactor != 0
+	case frequency.LongRoPEParameters:
+		return p.ShortAttentionFactor != 0 || p.LongAttentionFactor != 0
+	}
+	return false
 }
 
-// ownAttentionFactor reports whether the configuration gives the attention factor.
-func ownAttentionFactor(m *Model) bool {
-	return anyKind(m, func(k description.Kind) bool {
-		switch p := k.Rule.Described.Parameters.(type) {
-		case frequency.YaRNParameters:
-			return p.AttentionFactor != 0
-		case frequency.LongRoPEParameters:
-			return p.ShortAttentionFactor != 0 || p.LongAttentionFactor != 0
-		}
-		return false
-	})
-}
-
-func yarnUpToFactor1(m *Model) bool {
-	return anyKind(m, func(k description.Kind) bool {
-		p, yarn := k.Rule.Described.Parameters.(frequency.YaRNParameters)
-		return yarn && p.Factor <= 1
-	})
+func yarnUpToFactor1(k description.Kind) bool {
+	p, yarn := k.Rule.Described.Parameters.(frequency.YaRNParameters)
+	return yarn && p.Factor <= 1
 }
 
 // scalesSoftmax reports whether YaRN scales the attention scores.
-func scalesSoftmax(m *Model) bool {
-	return anyKind(m, func(k description.Kind) bool { return k.SoftmaxScale != 1 })
-}
-
-func sectioned(m *Model) bool {
-	return anyKind(m, func(k description.Kind) bool { return k.Rotary.Axes != nil })
-}
-
-func partial(m *Model) bool {
-	return anyKind(m, func(k description.Kind) bool { return k.Rotary.RotaryDim < k.Rotary.HeadDim })
-}
-
-func interleaved(m *Model) bool {
-	return anyKind(m, func(k description.Kind) bool { return k.Rotary.Layout == posenc.Interleaved })
-}
+func scalesSoftmax(k description.Kind) bool { return k.SoftmaxScale != 1 }
 
 // derivedTraps follow from what was read, for every type and both formats.
 var derivedTraps = []modelTrap{
-	{Trap: Trap{"the_softmax_is_scaled", "YaRN of latent attention also multiplies the scores, by `Layer.SoftmaxScale`: the square of 1 + 0.1 mscale_all_dim ln(factor); other types with the same keys do not scale scores"}, of: scalesSoftmax},
+	{Trap: Trap{"the_softmax_is_scaled", "YaRN of latent attention also multiplies the scores, by `Layer.SoftmaxScale`: the square of 1 + 0.1 mscale_all_dim ln(factor); other types with the same keys do not scale scores"}, kind: scalesSoftmax},
 	{Trap: Trap{"some_layers_do_not_rotate", "`Model.Layers` says which layers rotate; those without rotation leave Q and K as they are"}, of: leavesLayers},
 	{Trap: Trap{"several_bases", "kinds of layers have different bases; `LayerRows.Layer` has those of each layer"}, of: severalBases},
 	{Trap: Trap{"some_layers_are_scaled", "the scaling rule is of some layers; the others have the frequencies of their base"}, of: scalesSomeLayers},
-	{Trap: Trap{"frequencies_depend_on_the_length", "sequences beyond `Model.DependsOnLength` have other frequencies; keys of a cache must be rotated by those of the queries"}, of: dependsOnLength},
-	{Trap: Trap{"the_layout_differs_by_file", "the Hub's files have the elements of a head in half-split order, GGUF files in interleaved order, because the conversion reorders the weights of Q and K: take the layout from the description beside the weights"}, of: layoutDiffersByFile},
-}
-
-func layoutDiffersByFile(m *Model) bool {
-	return models.LayoutDiffers(m.of().ModelType, m.of().Format == description.FromGGUF)
+	{Trap: Trap{"frequencies_depend_on_the_length", "sequences beyond `Model.DependsOnLength` have other frequencies; keys of a cache must be rotated by those of the queries"}, kind: func(k description.Kind) bool { return k.Rule.Trained != 0 }},
+	{Trap: Trap{"the_layout_differs_by_file", "the Hub's files have the elements of a head in half-split order, GGUF files in interleaved order, because the conversion reorders the weights of Q and K: take the layout from the description beside the weights"}, of: func(m *Model) bool {
+		return models.LayoutDiffers(m.of().ModelType, m.of().Format == description.FromGGUF)
+	}},
 }
 
 func leavesLayers(m *Model) bool {
 	return slices.ContainsFunc(m.of().Layers, func(l description.Layer) bool { return !l.Rotates })
-}
-
-func dependsOnLength(m *Model) bool {
-	_, depends := m.DependsOnLength()
-	return depends
 }
 
 func severalBases(m *Model) bool {
@@ -126,7 +97,6 @@ func scalesSomeLayers(m *Model) bool {
 	return kindsDiffer(m, func(a, b description.FrequencyRule) bool { return (a.Name == "default") != (b.Name == "default") })
 }
 
-// kindsDiffer reports whether the rules of two kinds of layers differ.
 func kindsDiffer(m *Model, differ func(a, b description.FrequencyRule) bool) bool {
 	return anyKind(m, func(a description.Kind) bool {
 		return anyKind(m, func(b description.Kind) bool { return differ(a.Rule.Described, b.Rule.Described) })
@@ -135,10 +105,10 @@ func kindsDiffer(m *Model, differ func(a, b description.FrequencyRule) bool) boo
 
 // huggingFaceTraps are the traps of config.json. docs/traps.md has a line for each.
 var huggingFaceTraps = []modelTrap{
-	{Trap: Trap{"attention_factor_replaces_the_derived_one", "`attention_factor` is the whole factor on cos and sin, in place of 1 + 0.1 ln(factor)"}, of: ownAttentionFactor},
+	{Trap: Trap{"attention_factor_replaces_the_derived_one", "`attention_factor` is the whole factor on cos and sin, in place of 1 + 0.1 ln(factor)"}, kind: givesAttentionFactor},
 	{Trap: Trap{"attn_factor_is_another_key", "`attn_factor` is a key of vLLM and multiplies the derived factor; in rope parameters it is an error"}},
 	{Trap: Trap{"yarn_zero_is_absent", "for `beta_fast`, `beta_slow`, `mscale` and `mscale_all_dim`, 0 means the default; `mscale` counts only together with `mscale_all_dim`"}},
-	{Trap: Trap{"yarn_up_to_factor_1_has_attention_factor_1", "the attention factor 1 + 0.1 ln(factor) is never below 1"}, of: yarnUpToFactor1},
+	{Trap: Trap{"yarn_up_to_factor_1_has_attention_factor_1", "the attention factor 1 + 0.1 ln(factor) is never below 1"}, kind: yarnUpToFactor1},
 	{Trap: Trap{"yarn_truncate", "YaRN rounds its correction range outwards, unless `truncate` is false (gpt-oss)"}, typed: true, rule: "yarn"},
 	{Trap: Trap{"yarn_factor_wins_over_the_ratio", "Qwen3 has `factor` 4, although the ratio of its lengths is 1.25; `factor` counts"}, typed: true, rule: "yarn"},
 	{Trap: Trap{"llama3_smooths_by_frequency", "pairs between the two bounds are interpolated by frequency, not by wavelength"}, rule: "llama3"},
@@ -150,17 +120,17 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"dynamic_ntk_grows_from_max_position_embeddings", "dynamic NTK begins beyond `max_position_embeddings`, not beyond the original length"}, rule: "dynamic NTK"},
 	{Trap: Trap{"dynamic_ntk_with_alpha_is_static", "HunYuan's `alpha` is the same for sequences of any length"}, typed: true, rule: "NTK alpha"},
 	{Trap: Trap{"qwen1_dynamic_ntk_is_its_own", "Qwen 1 has a dynamic NTK rule of its own: the base grows each time the length exceeds a power of two times the trained length"}, typed: true, rule: "dynamic NTK of Qwen"},
-	{Trap: Trap{"mrope_section_counts_pairs", "sections count pairs and add up to half the rotated elements; transformers 4 doubled them"}, of: sectioned},
+	{Trap: Trap{"mrope_section_counts_pairs", "sections count pairs and add up to half the rotated elements; transformers 4 doubled them"}, kind: func(k description.Kind) bool { return k.Rotary.Axes != nil }},
 	{Trap: Trap{"mrope_with_scaling_or_a_part_of_the_head", "sections may come with YaRN (Qwen2.5-VL), and they count pairs of the rotated part only (GLM-4.5V)"}, typed: true},
 	{Trap: Trap{"mrope_interleaved", "in Qwen3-VL, time, height and width take pairs in turn; height and width get at most every third pair, for any counts"}, typed: true},
 	{Trap: Trap{"mrope_of_ernie_alternates", "in ERNIE 4.5 VL, pairs of height and width alternate, and pairs of time follow"}, typed: true},
 	{Trap: Trap{"mrope_of_hunyuan_has_four_axes", "`xdrope_section` counts pairs, as in vLLM. transformers 5.23 cuts the doubled table by doubled sections, which gives the two elements of a pair different axes"}, typed: true},
-	{Trap: Trap{"partial_rotation_counts_exponents_by_rotary_dim", "frequencies are base^(-2i/rotaryDim), and pairs lie within the rotated part"}, of: partial},
+	{Trap: Trap{"partial_rotation_counts_exponents_by_rotary_dim", "frequencies are base^(-2i/rotaryDim), and pairs lie within the rotated part"}, kind: func(k description.Kind) bool { return k.Rotary.RotaryDim < k.Rotary.HeadDim }},
 	{Trap: Trap{"proportional_counts_exponents_by_head_dim", "in Gemma 4, frequencies are base^(-2i/headDim), and pairs span the whole head; pairs that do not rotate stay unchanged"}, typed: true, rule: "proportional"},
 	{Trap: Trap{"odd_rotary_dim", "int(head_dim * factor) may be odd; posenc returns an error"}},
 	{Trap: Trap{"rotary_dim_or_partial_rotary_factor", "some types give the number of rotated elements, others their part of a head; if a file has both, they must agree"}},
 	{Trap: Trap{"whole_heads_whatever_the_factor_says", "most types rotate whole heads; for these a partial factor other than 1 is an error"}},
-	{Trap: Trap{"interleaved_pairs", "GPT-J, Cohere, GLM-4, Helium, ERNIE, Llama 4 and DeepSeek V2 rotate interleaved pairs; GLM-4 MoE, GPT-NeoX and Falcon do not"}, of: interleaved},
+	{Trap: Trap{"interleaved_pairs", "GPT-J, Cohere, GLM-4, Helium, ERNIE, Llama 4 and DeepSeek V2 rotate interleaved pairs; GLM-4 MoE, GPT-NeoX and Falcon do not"}, kind: func(k description.Kind) bool { return k.Rotary.Layout == posenc.Interleaved }},
 	{Trap: Trap{"deepseek_v3_writes_half_split_pairs", "DeepSeek V3 reads interleaved pairs and writes half-split ones, unless `rope_interleave` is false"}, typed: true},
 	{Trap: Trap{"gemma3_scales_global_layers_only", "`rope_scaling` and `rope_theta` apply to global layers only; absent keys have the defaults of the class"}, typed: true},
 	{Trap: Trap{"modernbert_is_not_absolute", "`position_embedding_type` says absolute, but the code does not read it: the model rotates"}, typed: true},
@@ -207,7 +177,7 @@ var ggufTraps = []modelTrap{
 	{Trap: Trap{"attention_factor_of_YaRN_counts_once", "YaRN multiplies cos and sin by 1 + 0.1 ln(factor) once; `attn_factor` multiplies this factor"}, rule: "yarn"},
 	{Trap: Trap{"yarn_attn_factor_is_not_attn_factor", "llama.cpp does not read `yarn_attn_factor` together with YaRN; it is an error unless it changes nothing"}, rule: "yarn"},
 	{Trap: Trap{"attention_factor_without_YaRN", "`attn_factor` multiplies cos and sin under every rule"}},
-	{Trap: Trap{"scores_of_DeepSeek", "in DeepSeek's files `yarn_log_multiplier` is a tenth of mscale_all_dim; it scales the attention scores"}, of: scalesSoftmax},
+	{Trap: Trap{"scores_of_DeepSeek", "in DeepSeek's files `yarn_log_multiplier` is a tenth of mscale_all_dim; it scales the attention scores"}, kind: scalesSoftmax},
 	{Trap: Trap{"Mistral_3_has_mscale_all_dim_itself", "in Mistral 3's files `yarn_log_multiplier` is mscale_all_dim itself, not a tenth of it"}, typed: true},
 	{Trap: Trap{"rotated_part_of_latent_attention", "with latent attention `HeadDim` is `dimension_count`, also where `key_length` differs"}, of: func(m *Model) bool { return m.of().Latent }},
 	{Trap: Trap{"LongRoPE_switches_after_the_original_length", "the short and long factors of LongRoPE are tensors; sequences longer than the original length take the long ones"}, rule: "longrope"},

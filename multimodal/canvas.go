@@ -8,7 +8,6 @@ type crop struct {
 	token int // its first token
 }
 
-// nextCrop returns the first crop at or after c.
 func (p *prompt[T]) nextCrop(c crop) (crop, bool) {
 	for ; c.run < len(p.runs); c.run++ {
 		if r := &p.runs[c.run]; r.Kind == Image || r.Kind == Video {
@@ -19,13 +18,11 @@ func (p *prompt[T]) nextCrop(c crop) (crop, bool) {
 	return c, false
 }
 
-// end returns what comes after a crop.
 func (p *prompt[T]) end(c crop) crop { return crop{c.run + 1, c.token + p.runs[c.run].Tokens} }
 
 // isSlice reports whether a crop belongs to the frame before.
 func (p *prompt[T]) isSlice(c crop) bool { return p.runs[c.run-1].Kind == SliceStart }
 
-// markersEnd returns the token after all markers from c on.
 func (p *prompt[T]) markersEnd(c crop) int {
 	for ; c.run < len(p.runs); c.run++ {
 		r := &p.runs[c.run]
@@ -37,16 +34,14 @@ func (p *prompt[T]) markersEnd(c crop) int {
 	return c.token
 }
 
-// checkCanvas checks a run of MiniCPM-V 4.7 among its neighbours.
 func (p *prompt[T]) checkCanvas(i int) *fault {
 	r := &p.runs[i]
-	if r.Kind != Image && r.Kind != Video {
+	switch {
+	case r.Kind != Image && r.Kind != Video:
 		return nil
-	}
-	if i == 0 || p.runs[i-1].Kind != Marker && p.runs[i-1].Kind != SliceStart {
+	case i == 0 || p.runs[i-1].Kind != Marker && p.runs[i-1].Kind != SliceStart:
 		return shapeFault(".Kind", r.Kind, "a run of kind Marker or SliceStart before it")
-	}
-	if p.runs[i-1].Kind == Marker {
+	case p.runs[i-1].Kind == Marker:
 		return nil
 	}
 	for before := i - 1; before >= 0; before-- {
@@ -62,7 +57,6 @@ func (p *prompt[T]) checkCanvas(i int) *fault {
 	return shapeFault(".Kind", r.Kind, "no slice before any image")
 }
 
-// canvases is the rule of MiniCPMV47.
 func (p *prompt[T]) canvases() {
 	var position int64
 	tokens := p.tokens()
@@ -139,7 +133,6 @@ func (p *prompt[T]) canvas(origin int64, overview crop) (next int64, after crop,
 	return origin + max(height, width) + 1, after, found
 }
 
-// slice gives the tokens of a slice of an image their positions.
 func (p *prompt[T]) slice(origin, top, left int64, g merged) {
 	for y := range int64(g.h) {
 		for x := range int64(g.w) {
@@ -148,8 +141,7 @@ func (p *prompt[T]) slice(origin, top, left int64, g merged) {
 	}
 }
 
-// stretched is token i of n, spread evenly over length positions: round(linspace(0, length-1, n))
-// in float32, from both ends to the middle.
+// stretched is round(linspace(0, length-1, n))[i] in float32, from both ends to the middle.
 func stretched(i, n int, length int64) int64 {
 	if n == 1 {
 		return 0

@@ -151,7 +151,6 @@ func (m Model) Axes() int {
 	return 3
 }
 
-// perSecond returns the number of positions in a second.
 func (m *Model) perSecond() float32 {
 	if m.Family == Ming {
 		return m.TimeScale

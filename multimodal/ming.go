@@ -1,6 +1,5 @@
 package multimodal
 
-// ming is the rule of Ming.
 func (p *prompt[T]) ming() {
 	var base, last float32
 	count := 0 // of tokens of text from base on

@@ -2,33 +2,6 @@ package multimodal
 
 import "math"
 
-// qwen25Omni gives positions by the rule Qwen25Omni.
-func (p *prompt[T]) qwen25Omni() {
-	var start int64
-	for i := range p.runs {
-		r := &p.runs[i]
-		switch r.Kind {
-		case Image, Video:
-			g, last := p.grid(r), int64(0)
-			for f := range g.t {
-				last = p.model.truncatedTime(r, f)
-				p.frame(start+last, start, g)
-			}
-			start += max(last+1, int64(g.h), int64(g.w))
-		case VideoAndAudio:
-			p.put(start, start, start)
-			p.put(start, start, start)
-			start = p.chunks(start+1, r)
-			p.put(start, start, start)
-			p.put(start, start, start)
-			start++
-		default:
-			start = p.text(start, r.Tokens)
-		}
-	}
-	p.next = T(p.largest + 1)
-}
-
 // time returns how many positions after the beginning of a video a frame is.
 func (m *Model) time(r *Run, frame int) float32 {
 	if r.Kind == Image {
@@ -37,15 +10,12 @@ func (m *Model) time(r *Run, frame int) float32 {
 	return float32(float32(float32(frame)*r.SecondsPerGrid) * m.perSecond())
 }
 
-func (m *Model) truncatedTime(r *Run, frame int) int64 { return int64(m.time(r, frame)) }
-
-// chunks gives the tokens of a video and its sound their positions, a chunk of video and a
-// chunk of sound in turn. It returns the largest position of the last chunk + 1. Chunk k ends
-// before the first token at or beyond PositionsPerChunk*(k+1), but has at least one token.
+// chunks gives a chunk of video and a chunk of sound positions in turn. Chunk k ends before the first token
+// at or beyond PositionsPerChunk*(k+1), but has at least one token.
 func (p *prompt[T]) chunks(start int64, r *Run) (next int64) {
 	g := p.grid(r)
 	frame := g.h * g.w
-	videoTime := func(token int) int64 { return p.model.truncatedTime(r, token/frame) }
+	videoTime := func(token int) int64 { return p.model.wholeTime(r, token/frame) }
 	video, audio, end := 0, 0, int64(0)
 	for video < g.t*frame || audio < r.AudioTokens {
 		end += int64(p.model.PositionsPerChunk)
@@ -108,7 +78,6 @@ func (p *prompt[T]) qwen3Omni() {
 	p.next = T(float32(p.largest) + 1)
 }
 
-// putFloat gives the next token its positions.
 func (p *prompt[T]) putFloat(t, h, w float32) {
 	for axis, x := range [...]float32{t, h, w} {
 		if p.dst != nil {
@@ -122,8 +91,7 @@ func (p *prompt[T]) putFloat(t, h, w float32) {
 	p.token++
 }
 
-// sound gives tokens first to end-1 of a sound or a text that begins at start their positions.
-// It sets p.last to the largest.
+// sound gives tokens first to end-1 of a sound or a text positions, and sets p.last to the largest.
 func (p *prompt[T]) sound(start float32, first, end int) {
 	for i := first; i < end; i++ {
 		x := start + float32(i)
@@ -132,8 +100,7 @@ func (p *prompt[T]) sound(start float32, first, end int) {
 	}
 }
 
-// timedFrames gives tokens first to end-1 of a video or an image that begins at start their
-// positions. It sets p.last to the largest.
+// timedFrames is sound for a video or an image.
 func (p *prompt[T]) timedFrames(start float32, r *Run, first, end int) {
 	g := p.grid(r)
 	for i := first; i < end; i++ {
@@ -143,8 +110,8 @@ func (p *prompt[T]) timedFrames(start float32, r *Run, first, end int) {
 	}
 }
 
-// merge gives the tokens of a video and its sound their positions, ordered by time. It sets
-// p.last to the largest position of the tokens that remain when one of the two has ended.
+// merge orders the tokens of a video and its sound by time. It sets p.last to the largest position of the
+// tokens that remain when one of the two has ended.
 func (p *prompt[T]) merge(start float32, r *Run) {
 	g := p.grid(r)
 	video, audio, tokens := 0, 0, g.t*g.h*g.w

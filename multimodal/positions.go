@@ -90,13 +90,12 @@ func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, 
 	}
 	row, ok := argument.Multiply(len(prompts), options.Length)
 	all, ok2 := argument.Multiply(row, m.Axes())
-	if !ok || !ok2 || len(dst) != all {
+	switch {
+	case !ok || !ok2 || len(dst) != all:
 		return argument.Error(argument.ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d*%d, for [axes][prompts][Length]", m.Axes(), len(prompts), options.Length)
-	}
-	if len(next) != 0 && len(next) != len(prompts) {
+	case len(next) != 0 && len(next) != len(prompts):
 		return argument.Error(argument.ErrLength, function, "next", argument.Elements(len(next)), "0 or %d, one for each prompt", len(prompts))
-	}
-	if argument.Overlap(dst, next) {
+	case argument.Overlap(dst, next):
 		return argument.Error(argument.ErrOverlap, function, "dst", "sharing elements with next", "another slice")
 	}
 	images := 0
@@ -132,7 +131,6 @@ func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, 
 	return nil
 }
 
-// promptName is the name of a prompt in errors: runs, or prompts[i] in a batch.
 type promptName struct {
 	function string
 	prompt   int // or -1
@@ -145,8 +143,7 @@ func (n promptName) text() string {
 	return argument.Indexed("prompts", n.prompt)
 }
 
-// prompt gives positions to the tokens of runs. The position of token t on axis a is
-// dst[a*stride+t]. Without dst, positions are computed but not written.
+// prompt gives token t position dst[a*stride+t] on axis a. Without dst, nothing is written.
 type prompt[T int32 | float32] struct {
 	model  Model
 	runs   []Run
@@ -168,7 +165,6 @@ func (p *prompt[T]) tokens() (n int) {
 	return n
 }
 
-// goesOn returns where decoding goes on, once the positions of all tokens are written.
 func (p *prompt[T]) goesOn(tokens int) Next[T] {
 	next := Next[T]{AfterLargest: p.next}
 	for axis := range p.model.Axes() {
@@ -179,7 +175,6 @@ func (p *prompt[T]) goesOn(tokens int) Next[T] {
 	return next
 }
 
-// check checks the runs, and returns how many tokens they have.
 func (p *prompt[T]) check(name promptName) (tokens int, err error) {
 	for i := range p.runs {
 		f := p.model.checkRun(&p.runs[i])
@@ -220,7 +215,6 @@ func positionError(name promptName, position, expected string) error {
 	return argument.Error(argument.ErrPosition, name.function, "a position of "+name.text(), position, "%s", expected)
 }
 
-// write computes the positions, and writes them if there is a dst.
 func (p *prompt[T]) write() {
 	p.largest = -1 // so that without tokens next is 0
 	switch p.model.Family {
@@ -228,8 +222,6 @@ func (p *prompt[T]) write() {
 		p.hunYuan()
 	case MiniCPMV47:
 		p.canvases()
-	case Qwen25Omni:
-		p.qwen25Omni()
 	case Qwen3Omni:
 		p.qwen3Omni()
 	case Ming:
@@ -239,12 +231,10 @@ func (p *prompt[T]) write() {
 	}
 }
 
-// grid returns the grid of the tokens of a run that was checked.
 func (p *prompt[T]) grid(r *Run) merged {
 	return merged{r.Grid.T / p.model.temporalMergeSize(r.Kind), r.Grid.H / p.model.MergeSize, r.Grid.W / p.model.MergeSize}
 }
 
-// at writes a position of token t.
 func (p *prompt[T]) at(axis, t int, position int64) {
 	if p.dst != nil {
 		p.dst[axis*p.stride+t] = T(position)
@@ -252,7 +242,6 @@ func (p *prompt[T]) at(axis, t int, position int64) {
 	p.largest = max(p.largest, float64(position))
 }
 
-// put gives the next token its positions.
 func (p *prompt[T]) put(t, h, w int64) {
 	p.at(0, p.token, t)
 	p.at(1, p.token, h)
@@ -269,7 +258,6 @@ func (p *prompt[T]) text(start int64, n int) int64 {
 	return start
 }
 
-// frame gives the tokens of a frame their positions.
 func (p *prompt[T]) frame(time, start int64, g merged) {
 	for y := range int64(g.h) {
 		for x := range int64(g.w) {
@@ -278,34 +266,49 @@ func (p *prompt[T]) frame(time, start int64, g merged) {
 	}
 }
 
-// grids is the rule of Qwen2VL, Qwen25VL, Qwen3VL and Ernie45VL.
+// grids is the rule of Qwen2VL, Qwen25VL, Qwen3VL, Ernie45VL and Qwen25Omni.
 func (p *prompt[T]) grids() {
 	var start int64
 	for i := range p.runs {
 		r := &p.runs[i]
-		if r.Kind != Image && r.Kind != Video {
-			start = p.text(start, r.Tokens)
-			continue
-		}
-		g, last := p.grid(r), int64(0)
-		interval := p.model.PositionsPerSecond * r.SecondsPerGrid // in Qwen25VL
-		for f := range g.t {
-			last = int64(f)
-			if p.model.Family == Qwen25VL && r.Kind == Video {
-				last = int64(float32(f) * interval)
+		switch r.Kind {
+		case Image, Video:
+			g, last := p.grid(r), int64(0)
+			for f := range g.t {
+				last = p.model.wholeTime(r, f)
+				p.frame(start+last, start, g)
 			}
-			p.frame(start+last, start, g)
+			beyond := int64(max(g.h, g.w))
+			if p.model.AfterLargest || p.model.Family == Qwen25Omni {
+				beyond = max(beyond, last+1)
+			}
+			start += beyond
+		case VideoAndAudio:
+			p.put(start, start, start)
+			p.put(start, start, start)
+			start = p.chunks(start+1, r)
+			p.put(start, start, start)
+			p.put(start, start, start)
+			start++
+		default:
+			start = p.text(start, r.Tokens)
 		}
-		beyond := int64(max(g.h, g.w))
-		if p.model.AfterLargest {
-			beyond = max(beyond, last+1)
-		}
-		start += beyond
 	}
 	p.next = T(p.largest + 1)
 }
 
-// hunYuan is the rule of HunYuanVL.
+// wholeTime is time, truncated.
+func (m *Model) wholeTime(r *Run, frame int) int64 {
+	switch {
+	case m.Family == Qwen25Omni:
+		return int64(m.time(r, frame))
+	case m.Family == Qwen25VL && r.Kind == Video:
+		interval := m.PositionsPerSecond * r.SecondsPerGrid
+		return int64(float32(frame) * interval)
+	}
+	return int64(frame)
+}
+
 func (p *prompt[T]) hunYuan() {
 	axes := p.model.HunYuanAxes
 	for i := range p.runs {

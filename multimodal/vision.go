@@ -70,14 +70,12 @@ const (
 	maxFrames   = 1 << 20
 )
 
-// patchAt returns the row and the column of patch i of a frame.
 func patchAt(i int, g Grid, mergeSize int) (y, x int) {
 	block, within := i/(mergeSize*mergeSize), i%(mergeSize*mergeSize)
 	blocks := g.W / mergeSize
 	return block/blocks*mergeSize + within/mergeSize, block%blocks*mergeSize + within%mergeSize
 }
 
-// checkGrids checks grids and returns the number of their patches.
 func checkGrids(function string, grids []Grid, by string, mergeSize int) (patches int, err error) {
 	if mergeSize < 1 || mergeSize > 1<<15 {
 		return 0, argument.Error(argument.ErrConfig, function, by, mergeSize, "from 1 to 2^15")
@@ -120,13 +118,12 @@ type WindowOptions struct {
 func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (newOrder, newStarts []int32, err error) {
 	const function = "multimodal.AppendWindows"
 	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
-	if err != nil {
+	switch {
+	case err != nil:
 		return order, starts, err
-	}
-	if patches > maxWindowed {
+	case patches > maxWindowed:
 		return order, starts, argument.Error(argument.ErrShape, function, "grids", strconv.Itoa(patches)+" patches", "at most 2^24 together")
-	}
-	if options.PatchSize < 1 || options.PatchSize > 1<<15 {
+	case options.PatchSize < 1 || options.PatchSize > 1<<15:
 		return order, starts, argument.Error(argument.ErrConfig, function, "options.PatchSize", options.PatchSize, "from 1 to 2^15")
 	}
 	token := options.MergeSize * options.PatchSize

@@ -44,15 +44,7 @@ func runs(impl kernels.Implementation) bool {
 }
 
 func (g *gate) open() bool {
-	if !cpuid.CPU.Supports(g.features...) {
-		return false
-	}
-	for _, enabled := range g.enabled {
-		if !*enabled {
-			return false
-		}
-	}
-	return true
+	return cpuid.CPU.Supports(g.features...) && !slices.ContainsFunc(g.enabled, func(enabled *bool) bool { return !*enabled })
 }
 
 func needs(impl kernels.Implementation) (features []Feature) {

@@ -2,7 +2,7 @@ package heads
 
 import "github.com/go-posenc/posenc/internal/view"
 
-// Slot returns the token of dst that token t goes to.
+// Slot returns the token of dst that token t goes to, or the row that it takes: t where slots is nil.
 func Slot(slots []int32, t int) int {
 	if slots == nil {
 		return t

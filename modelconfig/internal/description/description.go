@@ -26,7 +26,6 @@ type Description struct {
 	ScalingTensor  string               // tensor with learned scales of queries; "": none
 }
 
-// format is what a Model was read from.
 type format uint8
 
 const (
@@ -60,7 +59,6 @@ type Rule struct {
 	Described FrequencyRule
 }
 
-// With changes every ladder of a rule.
 func (r Rule) With(change func(ladder *frequency.Ladder)) Rule {
 	before := r.Ladder
 	r.Ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {

@@ -34,8 +34,7 @@ const (
 	PatternKey      = "attention.rope_pattern"
 )
 
-// checkRopeKeys fails for a key of the architecture that names rotary positions and that
-// llama.cpp does not have.
+// checkRopeKeys fails for a key about rotary positions that llama.cpp does not have.
 func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 	for _, key := range document.SortedKeys(r.keys) {
 		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) || r.err != nil {
@@ -57,7 +56,6 @@ func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 	}
 }
 
-// ggufScaling is what the rope.scaling keys say, for the rules of package frequency.
 type ggufScaling struct {
 	factor       float64 // 1/freq_scale of ggml
 	alpha        float64 // 0: none
@@ -96,8 +94,7 @@ func (s *ggufScaling) rule(rotaryDim int, base float64) description.Rule {
 	return rule.With(func(ladder *frequency.Ladder) { ladder.AttentionFactor = s.attention })
 }
 
-// divisors returns by what factors of a tensor divide frequencies, together with the factor
-// of the keys.
+// divisors returns the factors of a tensor, times the factor of the keys.
 func (s *ggufScaling) divisors(factors []float64) []float64 {
 	divisors := slices.Clone(factors)
 	for i := range divisors {
@@ -106,7 +103,6 @@ func (s *ggufScaling) divisors(factors []float64) []float64 {
 	return divisors
 }
 
-// scaling reads the keys of rope.scaling.
 func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
 	s := &ggufScaling{factor: r.number("rope.scaling.factor", 0), alpha: r.number("rope.scaling.alpha", 0)}
 	legacy, factorKey := r.number("rope.scale_linear", 0), "rope.scaling.factor"
@@ -123,10 +119,7 @@ func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
 	r.failIf(s.alpha != 0 && s.factor != 1, document.ErrContradiction, "rope.scaling.alpha", s.alpha, "0 where rope.scaling.factor is %v", s.factor)
 	s.attention = r.number("rope.scaling.attn_factor", 1)
 	r.failIf(!(s.attention > 0), document.ErrValue, "rope.scaling.attn_factor", s.attention, "a number above 0")
-	s.originalSize = r.integer("rope.scaling.original_context_length", 0)
-	if s.originalSize == 0 {
-		s.originalSize = r.integer("context_length", 0)
-	}
+	s.originalSize = cmp.Or(r.integer("rope.scaling.original_context_length", 0), r.integer("context_length", 0))
 
 	kind := r.text("rope.scaling.type", "linear")
 	r.failIf(!slices.Contains([]string{"none", "linear", "yarn", "longrope"}, kind),
@@ -203,7 +196,6 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 	return p
 }
 
-// factors reads the tensors of frequency factors, at any length.
 func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind string) {
 	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
 	r.failIf(s.freqs != nil && !arch.Freqs,
@@ -221,9 +213,7 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 		document.ErrContradiction, "rope.scaling.type", kind, "no yarn and no alpha together with tensors of frequency factors; set posenc.RotaryConfig directly")
 }
 
-// resize checks the length of the factors, one for each pair of rotaryDim
-// elements. If layers rotate different numbers of elements, the tensor has the factors
-// of the largest.
+// resize cuts the factors to the pairs of rotaryDim elements: a tensor has those of the layers with most.
 func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 	for _, t := range []struct {
 		name    string
@@ -242,7 +232,7 @@ func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 }
 
 func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitecture) {
-	r.failIf(!r.value("block_count").IsValid(), document.ErrValue, "block_count", "missing", "the number of layers")
+	r.failIf(!r.has("block_count"), document.ErrValue, "block_count", "missing", "the number of layers")
 	blocks := r.integer("block_count", 0)
 	count := blocks - r.integer("nextn_predict_layers", 0)
 	if arch.Draft {
@@ -353,7 +343,6 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	r.indexers(arch, m, slides, ratios)
 }
 
-// compression reads by which factor each layer compresses the sequence. 0 means not at all.
 func (r *ggufReader) compression(arch *models.GGUFArchitecture, count int) []int {
 	const key = "attention.compress_ratios"
 	if !arch.Compressed {
@@ -364,7 +353,6 @@ func (r *ggufReader) compression(arch *models.GGUFArchitecture, count int) []int
 	return r.perLayer(key, count)
 }
 
-// indexers adds the kind of the indexers of sparse attention.
 func (r *ggufReader) indexers(arch *models.GGUFArchitecture, m *description.Description, slides []bool, ratios []int) {
 	const lengthKey, typesKey = "attention.indexer.key_length", "attention.indexer.types"
 	x := arch.Indexer
@@ -395,7 +383,6 @@ func (r *ggufReader) indexers(arch *models.GGUFArchitecture, m *description.Desc
 	m.AddIndexer(of, dim, x.Layout, x.Trailing)
 }
 
-// headSize returns the elements per head and how many of them rotate.
 func (r *ggufReader) headSize(arch *models.GGUFArchitecture, count int) (headDim, rotaryDim int) {
 	if arch.Latent || arch.LatentPart {
 		rotaryDim = r.integer("rope.dimension_count", 0)
@@ -418,8 +405,7 @@ func (r *ggufReader) headSize(arch *models.GGUFArchitecture, count int) (headDim
 	return headDim, rotaryDim
 }
 
-// checkDims checks how many elements of a head rotate. Its error names the first of the keys
-// that the file has.
+// checkDims names the first of the keys that the file has.
 func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
 	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= description.MaxRotaryDim {
 		return
@@ -437,7 +423,6 @@ func (r *ggufReader) base(key string, missing float64) float64 {
 	return base
 }
 
-// layoutAndAxes returns the layout and the axis of each pair (nil for one axis).
 func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int) (posenc.Layout, []uint8) {
 	const key = "rope.dimension_sections"
 	sections := r.integers(key, 4)
@@ -477,7 +462,6 @@ func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int)
 	return posenc.HalfSplit, axes
 }
 
-// sliding says which layers have a sliding window, and whether any do.
 func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides []bool, windowed bool) {
 	slides = make([]bool, count)
 	s := arch.Sliding
@@ -516,7 +500,6 @@ func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides [
 	return slides, true
 }
 
-// rotating says which layers rotate.
 func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides []bool, windowed bool) []bool {
 	rotates := make([]bool, count)
 	dense, pattern := 0, r.flagPerLayer(PatternKey, count) // other architectures do not have this key
@@ -603,12 +586,10 @@ func Read(keys map[string]any, architecture string) (*description.Description, e
 	if arch == nil {
 		arch = new(models.GGUFArchitecture)
 		near := ""
-		known := models.NamesOf(func(v *models.Vendor, add func(string)) {
-			for i := range v.Architectures {
-				add(v.Architectures[i].Name)
-			}
+		known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
+			v.AddArchitectures(add)
 			for _, p := range v.OtherArchitectures {
-				add(p.Name)
+				add(p.Names...)
 			}
 		})
 		if other := document.Nearest(name, known); other != "" {

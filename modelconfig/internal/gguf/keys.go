@@ -10,16 +10,14 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
-// ggufReader takes values from the metadata of a GGUF file. After the first error it
-// does nothing.
+// ggufReader takes values from the metadata. After the first error it does nothing.
 type ggufReader struct {
 	keys   map[string]any
 	prefix string // the architecture
 	err    error
 }
 
-// name returns a key as the file has it: with the architecture before it, except for general
-// keys and names of tensors.
+// name is the whole key: general keys and names of tensors have no architecture before them.
 func (r *ggufReader) name(key string) string {
 	if strings.HasPrefix(key, "general.") || strings.HasSuffix(key, ".weight") {
 		return key
@@ -45,64 +43,57 @@ func (r *ggufReader) wrongType(key, expected string) {
 
 func (r *ggufReader) has(key string) bool { return r.keys[r.name(key)] != nil }
 
-// value returns the value of a key. It is not valid if the key is absent.
-func (r *ggufReader) value(key string) reflect.Value {
-	if r.err != nil {
-		return reflect.Value{}
-	}
+// readValue returns what convert makes of the value of a key, or missing if the key is absent.
+func readValue[T any](r *ggufReader, key string, missing T, convert func(key string, v reflect.Value) T) T {
 	v, present := r.keys[r.name(key)]
-	if present && v == nil {
-		r.wrongType(key, "a value")
-	}
-	return reflect.ValueOf(v)
-}
-
-func ggufValue[T any](r *ggufReader, key string, missing T, expected string, convert func(v reflect.Value) (T, bool)) T {
-	v := r.value(key)
-	if !v.IsValid() {
+	if r.err != nil || !present {
 		return missing
 	}
-	x, ok := convert(v)
-	if !ok {
-		r.wrongType(key, expected)
+	if v == nil {
+		r.wrongType(key, "a value")
+		return missing
 	}
-	return x
+	return convert(key, reflect.ValueOf(v))
 }
 
 func (r *ggufReader) text(key, missing string) string {
-	return ggufValue(r, key, missing, "a string", func(v reflect.Value) (string, bool) { return v.String(), v.Kind() == reflect.String })
+	return readValue(r, key, missing, func(key string, v reflect.Value) string {
+		if v.Kind() != reflect.String {
+			r.wrongType(key, "a string")
+		}
+		return v.String()
+	})
 }
 
 func (r *ggufReader) flag(key string, missing bool) bool {
-	return ggufValue(r, key, missing, "a bool", func(v reflect.Value) (bool, bool) {
-		is := v.Kind() == reflect.Bool
-		return is && v.Bool(), is
+	return readValue(r, key, missing, func(key string, v reflect.Value) bool {
+		if v.Kind() != reflect.Bool {
+			r.wrongType(key, "a bool")
+			return false
+		}
+		return v.Bool()
 	})
 }
 
 func (r *ggufReader) number(key string, missing float64) float64 {
-	x := ggufValue(r, key, missing, "a number", func(v reflect.Value) (float64, bool) {
+	x := readValue(r, key, missing, func(key string, v reflect.Value) float64 {
 		switch {
 		case v.CanFloat():
-			return v.Float(), true
+			return v.Float()
 		case v.CanInt():
-			return float64(v.Int()), true
+			return float64(v.Int())
 		case v.CanUint():
-			return float64(v.Uint()), true
+			return float64(v.Uint())
 		}
-		return 0, false
+		r.wrongType(key, "a number")
+		return 0
 	})
 	r.failIf(!(math.Abs(x) <= math.MaxFloat64), document.ErrValue, key, x, "a finite number")
 	return x
 }
 
-// integer returns a number from 0 to the largest int32.
 func (r *ggufReader) integer(key string, missing int) int {
-	v := r.value(key)
-	if !v.IsValid() {
-		return missing
-	}
-	return r.count(key, v)
+	return readValue(r, key, missing, r.count)
 }
 
 func (r *ggufReader) count(key string, v reflect.Value) int {
@@ -119,11 +110,11 @@ func (r *ggufReader) count(key string, v reflect.Value) int {
 	return 0
 }
 
-func isList(v reflect.Value) bool {
-	return v.IsValid() && (v.Kind() == reflect.Slice || v.Kind() == reflect.Array)
-}
+func isList(v reflect.Value) bool { return v.Kind() == reflect.Slice || v.Kind() == reflect.Array }
 
-func (r *ggufReader) isList(key string) bool { return isList(r.value(key)) }
+func (r *ggufReader) isList(key string) bool {
+	return readValue(r, key, false, func(_ string, v reflect.Value) bool { return isList(v) })
+}
 
 // element returns one value of a list. In []any it is the value in the interface.
 func element(list reflect.Value, i int) reflect.Value {
@@ -134,30 +125,22 @@ func element(list reflect.Value, i int) reflect.Value {
 	return v
 }
 
-// integers returns the integers of a short list, nil if it is absent.
 func (r *ggufReader) integers(key string, most int) []int {
-	v := r.value(key)
-	if !v.IsValid() {
-		return nil
-	}
-	if !isList(v) {
-		r.wrongType(key, "a list of integers")
-		return nil
-	}
-	if v.Len() == 0 || v.Len() > most { // readers that skip a list may leave it empty
-		r.fail(document.ErrValue, key, document.ListText(v.Len()), "from 1 to %d integers", most)
-		return nil
-	}
-	list := make([]int, v.Len())
-	for i := range list {
-		list[i] = r.count(key, element(v, i))
-	}
-	return list
+	return readValue(r, key, nil, func(key string, v reflect.Value) []int {
+		switch {
+		case !isList(v):
+			r.wrongType(key, "a list of integers")
+			return nil
+		case v.Len() == 0 || v.Len() > most: // readers that skip a list may leave it empty
+			r.fail(document.ErrValue, key, document.ListText(v.Len()), "from 1 to %d integers", most)
+			return nil
+		}
+		return r.perLayer(key, v.Len())
+	})
 }
 
-// perLayer returns an integer for each layer, from a list or from one number for all layers.
-// It returns nil if the key is absent. The list may continue with the layers that predict
-// further tokens.
+// perLayer returns an integer for each layer, from a list or from one for all; nil if it is absent. The list
+// may continue with the layers that predict further tokens.
 func (r *ggufReader) perLayer(key string, count int) []int {
 	return layerValues(r, key, count, r.count)
 }
@@ -173,50 +156,43 @@ func (r *ggufReader) flagPerLayer(key string, count int) []bool {
 }
 
 func layerValues[T any](r *ggufReader, key string, count int, convert func(key string, v reflect.Value) T) []T {
-	v := r.value(key)
-	if !v.IsValid() {
-		return nil
-	}
-	list := make([]T, count)
-	if isList(v) && v.Len() < count {
-		r.fail(document.ErrValue, key, document.ListText(v.Len()), "a list of at least %d values, one for each layer", count)
-		return list
-	}
-	for i := range list {
-		e := v
-		if isList(v) {
-			e = element(v, i)
+	return readValue(r, key, nil, func(key string, v reflect.Value) []T {
+		list := make([]T, count)
+		if isList(v) && v.Len() < count {
+			r.fail(document.ErrValue, key, document.ListText(v.Len()), "a list of at least %d values, one for each layer", count)
+			return list
 		}
-		list[i] = convert(key, e)
-	}
-	return list
+		for i := range list {
+			e := v
+			if isList(v) {
+				e = element(v, i)
+			}
+			list[i] = convert(key, e)
+		}
+		return list
+	})
 }
 
-// tensor returns frequency factors, nil if they are absent.
 func (r *ggufReader) tensor(name string) []float64 {
-	v := r.value(name)
-	if !v.IsValid() {
-		return nil
-	}
-	if !isList(v) {
-		r.wrongType(name, "a []float32 or []float64")
-		return nil
-	}
-	if v.Len() == 0 || v.Len() > description.MaxRotaryDim/2 {
-		r.fail(document.ErrValue, name, document.ListText(v.Len()), "one factor for each pair, at most %d", description.MaxRotaryDim/2)
-		return nil
-	}
-	factors := make([]float64, v.Len())
-	for i := range factors {
-		e := element(v, i)
-		if !e.CanFloat() {
+	return readValue(r, name, nil, func(name string, v reflect.Value) []float64 {
+		switch {
+		case !isList(v):
 			r.wrongType(name, "a []float32 or []float64")
 			return nil
-		}
-		if factors[i] = e.Float(); !(factors[i] > 0 && factors[i] <= math.MaxFloat64) {
-			r.fail(document.ErrValue, name, factors[i], "finite numbers above 0")
+		case v.Len() == 0 || v.Len() > description.MaxRotaryDim/2:
+			r.fail(document.ErrValue, name, document.ListText(v.Len()), "one factor for each pair, at most %d", description.MaxRotaryDim/2)
 			return nil
 		}
-	}
-	return factors
+		factors := make([]float64, v.Len())
+		for i := range factors {
+			e := element(v, i)
+			if !e.CanFloat() {
+				r.wrongType(name, "a []float32 or []float64")
+				return nil
+			}
+			factors[i] = e.Float()
+			r.failIf(!(factors[i] > 0 && factors[i] <= math.MaxFloat64), document.ErrValue, name, factors[i], "finite numbers above 0")
+		}
+		return factors
+	})
 }

@@ -22,12 +22,10 @@ func ReadText(function string, config []byte, as string) (*description.Descripti
 	return huggingFace(function, config, as, textModel)
 }
 
-// ReadVision describes the vision tower.
 func ReadVision(function string, config []byte, as string) (*description.Description, error) {
 	return huggingFace(function, config, as, visionModel)
 }
 
-// huggingFace describes the model that follow returns, by the code of the type as if that is not "".
 func huggingFace(function string, config []byte, as string, follow func(*document.Reader) (inner *document.Reader, holder string)) (*description.Description, error) {
 	keys, err := document.ParseObject(config)
 	if err != nil {
@@ -66,8 +64,6 @@ func asType(r *document.Reader, modelType string) {
 	r.Keys = withType(r.Keys, modelType)
 }
 
-// textModel returns the configuration of the text model, from a configuration of several models, and
-// the type that holds it.
 func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
@@ -113,7 +109,6 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	return r, holder
 }
 
-// ropeValues returns what a configuration says about rotary positions, wherever it says so.
 func ropeValues(keys document.Object) document.Object {
 	values := document.Object{}
 	for _, key := range document.SortedKeys(keys) {
@@ -150,10 +145,7 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 	if positions := models.PositionsOfType(modelType); positions != "" {
 		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
 	}
-	t := models.TextType(modelType)
-	if t == nil {
-		t = models.TowerType(modelType)
-	}
+	t := cmp.Or(models.TextType(modelType), models.TowerType(modelType))
 	switch h := models.HolderOf(modelType); {
 	case t != nil:
 		return t.Family()
@@ -172,21 +164,15 @@ func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	if strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n") {
 		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.23 has none for this type")
 	}
-	known := models.NamesOf(func(v *models.Vendor, add func(string)) {
-		for i := range v.Holders {
-			add(v.Holders[i].Name)
-		}
+	known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
+		v.AddHolders(add)
 		for _, p := range v.OtherPositions {
-			add(p.Name)
+			add(p.Names...)
 		}
-		for i := range v.Types {
-			if texts {
-				add(v.Types[i].Name)
-			}
+		if texts {
+			models.AddTypes(v.Types, add)
 		}
-		for i := range v.Towers {
-			add(v.Towers[i].Name)
-		}
+		models.AddTypes(v.Towers, add)
 	})
 	if name := document.Nearest(modelType, known); name != "" {
 		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
@@ -233,9 +219,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 			continue
 		}
 		m.Kinds[k.LayerType] = readKind(r, rope, f, &k, m)
-		if r.Err == nil {
-			r.Err = rope.Err
-		}
+		r.Err = cmp.Or(r.Err, rope.Err)
 	}
 	rotating := map[string]bool{}
 	for i := range m.Layers {
@@ -262,8 +246,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 	unreadKeys(r, f)
 }
 
-// headDim returns the number of elements of a head, and the key that it comes from: its own,
-// or hidden size / heads.
+// headDim returns the elements of a head, and the key that they come from.
 func headDim(r *document.Reader, f *models.Family, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
 	dim, key = headDimOf(r, f, k, layers)
 	r.FailIf(dim < 2, document.ErrValue, key, document.KindOf(r.Lookup(key)), "at least 2 elements per head, not %d", dim)
@@ -292,8 +275,7 @@ func headDimOf(r *document.Reader, f *models.Family, k *models.KindDefaults, lay
 	return hiddenByHeads(r, f)
 }
 
-// perLayerHeadDim reads per_layer_config, where transformers 5 writes the head_dim of single
-// layers under their numbers.
+// perLayerHeadDim reads per_layer_config of transformers 5.
 func perLayerHeadDim(r *document.Reader, k *models.KindDefaults, layers []description.Layer, dim *document.Value) {
 	single, _ := r.Object("per_layer_config")
 	for _, number := range document.SortedKeys(single) {
@@ -327,7 +309,6 @@ func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
 	return hidden / heads, key
 }
 
-// readKind reads one kind of layer from its rope parameters.
 func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, m *description.Description) description.Kind {
 	base, source := baseOf(r, rope, f, k)
 	if f.BaseUnread != nil && slices.ContainsFunc(k.BaseKeys, r.Has) && base != k.Base && f.BaseUnread(r) {
@@ -368,8 +349,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned}
 }
 
-// baseOf returns the base of a kind of layer. source names, for errors, the keys that the
-// frequencies come from: the base, and the rope parameters if there are any.
+// baseOf returns a base, and for errors the keys that the frequencies come from.
 func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) (base float64, source string) {
 	given := document.Value{}
 	given.Agree(rope, "rope_theta")
@@ -403,8 +383,7 @@ func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) 
 	return base, source
 }
 
-// rotaryDimOf returns the number of elements of a head that rotate, and the partial rotary
-// factor, under any of its Spellings.
+// rotaryDimOf returns how many elements rotate, and the partial rotary factor.
 func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := document.Value{}
 	factor.Agree(rope, "partial_rotary_factor")
@@ -431,7 +410,7 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 		case len(f.Kinds) == 0 && beside.Given && beside.Number != factor.Number: // of several kinds it is for those whose rope parameters leave it open
 			beside.Fail(document.ErrContradiction, "the value of %s, which is %v", factor.Name(), factor.Number)
 		}
-		partial = factor.Or(k.Partial)
+		partial = factor.Or(cmp.Or(k.Partial, 1))
 		if !(partial > 0 && partial <= 1) {
 			factor.Fail(document.ErrValue, "above 0 and at most 1")
 			return 0, 0
@@ -486,7 +465,6 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 	return rotaryDim, partial
 }
 
-// layoutOf returns the layout of the family, from the key that some have for it.
 func layoutOf(r *document.Reader, f *models.Family) posenc.Layout {
 	if f.LayoutKey == "" {
 		return f.Layout
@@ -501,8 +479,7 @@ func layoutOf(r *document.Reader, f *models.Family) posenc.Layout {
 	return posenc.HalfSplit
 }
 
-// positionKeys checks the keys beside the rope parameters that are about rotary positions and
-// that the family does not use.
+// positionKeys checks keys that the family does not use.
 func positionKeys(r *document.Reader, f *models.Family) {
 	r.MustBe(true, document.ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
 	r.MustBe(false, document.ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")
@@ -543,13 +520,11 @@ func positionKeys(r *document.Reader, f *models.Family) {
 	}
 }
 
-// allBaseKeys are the Spellings of a base beside the rope parameters.
 var allBaseKeys = []string{
 	"rope_theta", "rope_base", "rotary_emb_base", "rotary_base", "rope_local_base_freq", "rope_global_base_freq",
 	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq",
 }
 
-// addIndexer adds the kind of the indexers of a model.
 func addIndexer(r *document.Reader, f *models.Family, m *description.Description) {
 	x := f.Indexer
 	if x.LayoutKey != "" {
@@ -576,7 +551,6 @@ func addIndexer(r *document.Reader, f *models.Family, m *description.Description
 	m.AddIndexer(x.Attention, dim, layout, x.Trailing)
 }
 
-// visionModel returns the configuration of the vision tower, from a configuration of several models.
 func visionModel(r *document.Reader) (*document.Reader, string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
@@ -608,7 +582,6 @@ func visionModel(r *document.Reader) (*document.Reader, string) {
 	return r, ""
 }
 
-// checkAxialHead fails for a head_dim that is not hidden size by heads.
 func checkAxialHead(r *document.Reader, f *models.Family) {
 	dim, ok := r.Integer("head_dim")
 	if hidden, _ := hiddenByHeads(r, f); ok && r.Err == nil && dim != hidden {

@@ -48,8 +48,7 @@ func unreadKeysOf(r *document.Reader, f *models.Family, keys document.Object, pa
 	}
 }
 
-// unreadKeysBeside fails for a key beside a text model that position code reads for other
-// models, or that misspells one, unless the text model has it too. Objects are other parts.
+// unreadKeysBeside fails for such a key beside a text model, unless the text model has it too.
 func unreadKeysBeside(r *document.Reader, part string, inner document.Object) {
 	for _, key := range document.SortedKeys(r.Keys) {
 		v := r.Keys[key]
@@ -75,15 +74,9 @@ var harmlessKeys = [...]struct{ key, reason string }{
 }
 
 func IsHarmless(name string) bool {
-	for _, k := range harmlessKeys {
-		if k.key == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(harmlessKeys[:], func(k struct{ key, reason string }) bool { return k.key == name })
 }
 
-// isOff reports whether a value switches something off, for any key.
 func isOff(v any) bool {
 	switch v := v.(type) {
 	case bool:
@@ -161,12 +154,10 @@ func MostChanged(key string) int {
 	return 2
 }
 
-// isNumber reports whether v is a number. Under a name of position embeddings a number is a
-// length or a size (max_position_embeddings, pos_emb_height).
+// isNumber: under a name of position embeddings a number is a length or a size.
 func isNumber(v any) bool { _, ok := document.ToNumber(v); return ok }
 
-// positionKind fails for a kind of positions that is not rotary (position_embedding_type and
-// its other names), unless the type has read the key.
+// positionKind fails for a kind of positions that is not rotary, unless the type has read the key.
 func positionKind(r *document.Reader, f *models.Family) {
 	if f.IsTower() {
 		return
@@ -187,7 +178,6 @@ func positionKind(r *document.Reader, f *models.Family) {
 	}
 }
 
-// isAttention reports whether the object under a key is about attention (attn_config of DBRX).
 func isAttention(key string) bool {
 	return slices.ContainsFunc(document.WordsOf(key), func(w string) bool { return w == "attn" || w == "attention" })
 }

@@ -1,6 +1,7 @@
 package huggingface
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,9 +13,7 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
-// readRopes returns the rope parameters of each kind of layer: rope_parameters (transformers
-// 5), rope_scaling (transformers 4), or both if they agree. A kind whose parameters are null
-// does not rotate and is not in the result.
+// readRopes returns the rope parameters of each kind of layer that rotates, of both forms if they agree.
 func readRopes(r *document.Reader, f *models.Family) map[string]*document.Reader {
 	parametersKeys, given := r.Object("rope_parameters")
 	scalingKeys, scaled := r.Object("rope_scaling")
@@ -70,14 +69,11 @@ func readRopes(r *document.Reader, f *models.Family) map[string]*document.Reader
 	r.FailIf(len(scaling.Keys) > 0 && !scales,
 		document.ErrUnknown, "rope_scaling", "an object", "no such key: models of this type have an object for each kind of layer in rope_parameters")
 	for _, rope := range []*document.Reader{scaling, parameters} {
-		if r.Err == nil {
-			r.Err = rope.Err
-		}
+		r.Err = cmp.Or(r.Err, rope.Err)
 	}
 	return ropes
 }
 
-// merged returns the keys of both forms.
 func merged(parameters, scaling *document.Reader) *document.Reader {
 	if scaling.Keys == nil {
 		return &document.Reader{Function: parameters.Function, Path: parameters.Path, Keys: parameters.Keys}
@@ -136,7 +132,6 @@ func hintOf(key string) string {
 	return ""
 }
 
-// KeysOfRopeType returns the keys of a rule.
 func KeysOfRopeType(name string) (keys []string, known bool) {
 	for _, t := range RopeTypes {
 		if t.name == name {
@@ -155,7 +150,6 @@ func RopeTypeNames() []string {
 	return names
 }
 
-// ropeTypeOf returns the rule that rope parameters name, by rope_type or type.
 func ropeTypeOf(rope *document.Reader, f *models.Family) string {
 	canonical := func(key string) string {
 		name, ok := rope.Text(key)
@@ -205,7 +199,6 @@ func ropeTypeOf(rope *document.Reader, f *models.Family) string {
 	return ropeType
 }
 
-// ruleOf returns the rule that the parameters name.
 func ruleOf(p *models.RopeParameters) description.Rule {
 	dim, base := p.RotaryDim, p.Base
 	if p.Positions < 1 {
@@ -335,7 +328,6 @@ func llama3Of(p *models.RopeParameters, factor float64) description.Rule {
 	return description.AnyLength("llama3", frequency.Llama3, p.RotaryDim, p.Base, parameters)
 }
 
-// readAxes returns the axis of each pair, nil for models of one axis.
 func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 	if f.Axes == nil {
 		return nil
@@ -346,8 +338,8 @@ func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 			sections, key = given, spelling
 		}
 	}
-	if interleaved, ok := rope.Boolean("mrope_interleaved"); ok && interleaved != f.InterleavedSections {
-		rope.Fail(document.ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", f.InterleavedSections)
+	if interleaved, ok := rope.Boolean("mrope_interleaved"); ok && interleaved != (f.Axes == &models.InterleavedSections) {
+		rope.Fail(document.ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", !interleaved)
 	}
 	rope.Boolean("interleaved")
 	if rope.Err != nil || sections == nil {
@@ -361,11 +353,11 @@ func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 		}
 		sum += n
 	}
-	if sum != pairs || len(sections) != f.AxisCount && f.AxisCount != 0 {
-		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(f.AxisCount), pairs)
+	if sum != pairs || len(sections) != f.Axes.Count && f.Axes.Count != 0 {
+		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(f.Axes.Count), pairs)
 		return nil
 	}
-	axes, err := f.Axes(sections)
+	axes, err := f.Axes.Of(sections)
 	rope.FailIf(err != nil, document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "valid sections (%v)", err)
 	return axes
 }
@@ -377,7 +369,7 @@ func axesText(n int) string {
 	return "counts of"
 }
 
-// unknownKeys fails for the first key, in alphabetical order, that is in none of the lists.
+// unknownKeys fails for the first key that is in none of the lists.
 func unknownKeys(r *document.Reader, expected string, known ...[]string) {
 	for _, key := range document.SortedKeys(r.Keys) {
 		if r.Keys[key] != nil && !slices.ContainsFunc(known, func(list []string) bool { return slices.Contains(list, key) }) {

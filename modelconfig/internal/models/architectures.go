@@ -6,6 +6,7 @@ import "github.com/go-posenc/posenc"
 // say. The zero value of a field is the usual case.
 type GGUFArchitecture struct {
 	Name  string
+	Also  []string // other architectures whose values are the same
 	Traps []string // names of traps that are about it
 
 	Layout posenc.Layout // llama.cpp's rope type: NORM is Interleaved, NEOX HalfSplit
@@ -40,8 +41,7 @@ type GGUFArchitecture struct {
 	Finetuned         bool // rope.scaling.finetuned false means that no layer rotates
 }
 
-// GGUFIndexer is how the indexer of an architecture rotates, by the frequencies of the
-// attention: heads have attention.indexer.key_length elements.
+// GGUFIndexer is how an indexer with heads of attention.indexer.key_length elements rotates.
 type GGUFIndexer struct {
 	Layout   posenc.Layout
 	Trailing bool // the rotated elements are the last of a head
@@ -65,7 +65,6 @@ const (
 	LogMultiplierPlain                // the file has mscale_all_dim
 )
 
-// GGUFNoPE says which layers rotate.
 type GGUFNoPE uint8
 
 const (
@@ -108,7 +107,6 @@ const (
 	NeoX   = posenc.HalfSplit
 )
 
-// GGUFQueryScale says which keys scale the queries of an architecture.
 type GGUFQueryScale uint8
 
 const (

@@ -7,7 +7,8 @@
 // queryscale.go, indexers.go or arrangements.go, which values name.
 //
 // To add a model, write its value, beginning from one like it: fields whose usual value is right
-// stay out, and [ModelType] says what each is. Then add the configuration of a real file to
+// stay out, and [ModelType] says what each is. A model with the values of a known one is a name in its
+// Also. Then add the configuration of a real file to
 // ../../testdata/transformers/configs and run the scripts there for the golden vectors, and go test
 // -run 'TestDocs|TestDigests' -update in modelconfig for the tables of docs.
 package models

@@ -3,13 +3,10 @@ package models
 var falconModels = Vendor{
 	Types: []ModelType{
 		{Name: "falcon", Hidden: 4544, Heads: 71, Layers: 32, Positions: 2048, Base: 1e4, Keys: falcon, Traps: []string{"falcon_with_alibi"}},
-		{Name: "RefinedWebModel", Hidden: 64, Heads: 8, Layers: 2, Positions: 2048, Base: 1e4, Keys: falcon},
-		{Name: "RefinedWeb", Hidden: 64, Heads: 8, Layers: 2, Positions: 2048, Base: 1e4, Keys: falcon},
+		{Name: "RefinedWebModel", Also: []string{"RefinedWeb"}, Hidden: 64, Heads: 8, Layers: 2, Positions: 2048, Base: 1e4, Keys: falcon},
 		{Name: "falcon_h1", Hidden: 4096, Heads: 32, Layers: 32, Positions: 8192, Base: 1e4},
 	},
-	OtherPositions: []PositionsOf{
-		{"falcon_mamba", noPositions},
-	},
+	OtherPositions: []PositionsOf{{noPositions, []string{"falcon_mamba"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "falcon-h1", Layout: NeoX},
 		{Name: "falcon", Layout: NeoX, Whole: true},

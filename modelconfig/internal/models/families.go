@@ -11,23 +11,11 @@ import (
 
 // Family is a model type with the usual value in place of each zero one.
 type Family struct {
-	*ModelType
+	ModelType
 
-	Keys                *Spellings
-	Positions           int
-	Base                float64
-	BaseKeys            []string // spellings of the base beside the rope parameters
-	Part                float64
-	WholeHead           bool // the code rotates whole heads, even where the key says otherwise
-	Layout              posenc.Layout
-	Plan                plan
-	Axes                func(sections []int) ([]uint8, error)
-	AxisCount           int // sections that there must be; 0: any number
-	InterleavedSections bool
-	ExtraKeys           []string
-	Absent              document.Object // the rope parameters of a configuration without any
-	Check               func(r *document.Reader)
-	Rule                func(p *RopeParameters) description.Rule
+	WholeHead bool // the code rotates whole heads, even where the key says otherwise
+	Axes      *axesRule
+	Absent    document.Object // the rope parameters of a configuration without any
 }
 
 // KindDefaults are the defaults of one kind of layer.
@@ -37,7 +25,7 @@ type KindDefaults struct {
 	BlockBase       float64 // where the kind's own object leaves rope_theta out; 0: base
 	FixedBase       float64 // base, even where keys say otherwise; 0: by the keys
 	BaseKeys        []string
-	Partial         float64
+	Partial         float64 // 0: 1
 	HeadDimKey      string  // where heads of this kind have a width of their own
 	HeadDim         int     // its default
 	Scaled          bool    // rope_scaling is about this kind
@@ -99,12 +87,10 @@ func (f *Family) IsTower() bool { return f.Arrangement != nil }
 // plan returns the n layers of a model, from the keys that describe them.
 type plan func(r *document.Reader, n int) []description.Layer
 
-// arrangement returns the frequencies and the axes of a head whose pairs have two axes: 0 for
-// the row, 1 for the column.
+// arrangement returns the frequencies and the axes of pairs: 0 for the row, 1 for the column.
 type arrangement func(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error)
 
-// indexer says how the indexer of sparse attention rotates. It takes the frequencies of the
-// attention; the rest is its own.
+// indexer says how the indexer of sparse attention rotates, by the frequencies of the attention.
 type indexer struct {
 	HeadDimKey string
 	HeadDim    int // its default; 0: the key has to be there

@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
@@ -20,26 +21,30 @@ var (
 	qwenIndexer       = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
 )
 
-// typedIndexer gives the layers of a kind an indexer, all layers for "".
 func typedIndexer(layerType string, p plan) plan {
 	return func(r *document.Reader, n int) []description.Layer {
 		layers := p(r, n)
 		for i := range layers {
-			layers[i].Indexer = layers[i].Indexer || layerType == "" || layers[i].Kind == layerType
+			layers[i].Indexer = layerType == inEveryLayer || layers[i].Kind == layerType
 		}
 		return layers
 	}
 }
 
 // sharedIndexers gives layers an indexer by indexer_types: "full", or "shared" for a layer that
-// takes the tokens chosen by the layer before it. Without that list index_topk_pattern decides, or
-// absent. Only layers that rotate have an indexer that rotates.
-func sharedIndexers(absent func(r *document.Reader, i int) bool, p plan) plan {
+// takes the tokens chosen by the layer before it. Without that list index_topk_pattern decides, or the
+// schedule of GLM: every index_topk_freq-th layer from index_skip_topk_offset on. Only layers that
+// rotate have an indexer that rotates.
+func sharedIndexers(p plan) plan {
 	return func(r *document.Reader, n int) []description.Layer {
-		layers := p(r, n)
-		types := indexerTypes(r, n)
+		layers, types := p(r, n), indexerTypes(r, n)
+		every, first := 1, 0
+		if types == nil {
+			every, first = max(r.IntegerOr([]string{"index_topk_freq"}, 1), 1), r.IntegerOr([]string{"index_skip_topk_offset"}, 2)
+		}
 		for i := range layers {
-			layers[i].Indexer = (types != nil && types[i] || types == nil && absent(r, i)) && layers[i].Rotates
+			has := types == nil && max(i-first+1, 0)%every == 0 || types != nil && types[i]
+			layers[i].Indexer = has && layers[i].Rotates
 		}
 		return layers
 	}
@@ -53,9 +58,7 @@ func indexerTypes(r *document.Reader, n int) []bool {
 	} else {
 		key = "index_topk_pattern"
 		if letters, isText := r.Lookup(key).(string); isText {
-			for i := range letters {
-				names = append(names, letters[i:i+1])
-			}
+			names = strings.Split(letters, "")
 		} else if names, ok = r.Texts(key); !ok {
 			return nil
 		}
@@ -70,11 +73,4 @@ func indexerTypes(r *document.Reader, n int) []bool {
 		has[i] = name == "full" || name == "F"
 	}
 	return has
-}
-
-// topKFrequency is the schedule of GLM: every index_topk_freq-th layer from
-// index_skip_topk_offset on.
-func topKFrequency(r *document.Reader, i int) bool {
-	every := max(r.IntegerOr([]string{"index_topk_freq"}, 1), 1)
-	return max(i-r.IntegerOr([]string{"index_skip_topk_offset"}, 2)+1, 0)%every == 0
 }

@@ -8,8 +8,5 @@ var inklingModels = Vendor{
 		{Name: "inkling_mm_model", Text: Part{"text_config", "inkling_text"}},
 		{Name: "inkling2", Text: Part{"text_config", "inkling2_text"}, Tower: Part{"vision_config", "inkling2_vision"}},
 	},
-	OtherPositions: []PositionsOf{
-		{"inkling2_text", relative},
-		{"inkling_text", relative},
-	},
+	OtherPositions: []PositionsOf{{relative, []string{"inkling2_text", "inkling_text"}}},
 }

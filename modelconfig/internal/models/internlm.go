@@ -10,11 +10,6 @@ var internlmModels = Vendor{
 		{Name: "internvl", Text: Part{"text_config", "qwen2"}, AnyText: true, Tower: Part{"vision_config", "internvl_vision"}},
 		{Name: "internvl_chat", Text: Part{"llm_config", "internlm2"}, AnyText: true, Tower: Part{"vision_config", "intern_vit_6b"}},
 	},
-	OtherPositions: []PositionsOf{
-		{"internvl_vision", learned},
-		{"intern_vit_6b", learned},
-	},
-	Architectures: []GGUFArchitecture{
-		{Name: "internlm2", Layout: Normal},
-	},
+	OtherPositions: []PositionsOf{{learned, []string{"internvl_vision", "intern_vit_6b"}}},
+	Architectures:  []GGUFArchitecture{{Name: "internlm2", Layout: Normal}},
 }

@@ -10,18 +10,12 @@ var kimiModels = Vendor{
 		{Name: "kimi_k2", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 61, Positions: 4096, Base: 1e4, LayoutKey: "rope_interleave", Traps: []string{"deepseek_v3_writes_half_split_pairs"}},
 	},
 	Towers: []ModelType{
-		{Name: "moonvit", Hidden: 1152, Heads: 16, Layers: 27, Keys: moonTower, Layout: posenc.Interleaved, Arrangement: columnsAndRows, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"moonvit_alternates_columns_and_rows"}},
-		{Name: "kimi_k25_vision", Hidden: 1152, Heads: 16, Layers: 27, Keys: moonTower, Layout: posenc.Interleaved, Arrangement: columnsAndRows, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"moonvit_alternates_columns_and_rows"}},
+		{Name: "moonvit", Also: []string{"kimi_k25_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: moonTower, Layout: posenc.Interleaved, Arrangement: columnsAndRows, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"moonvit_alternates_columns_and_rows"}},
 	},
 	Holders: []Holder{
 		{Name: "kimi_k25", Text: Part{"text_config", "deepseek_v3"}, AnyText: true, Tower: Part{"vision_config", "kimi_k25_vision"}},
 		{Name: "kimi_vl", Text: Part{"text_config", "deepseek_v3"}, AnyText: true, Tower: Part{"vision_config", "moonvit"}},
 	},
-	OtherPositions: []PositionsOf{
-		{"kimi_linear", noPositions},
-	},
-	OtherArchitectures: []PositionsOf{
-		{"kimi-k3", noPositions},
-		{"kimi-linear", noPositions},
-	},
+	OtherPositions:     []PositionsOf{{noPositions, []string{"kimi_linear"}}},
+	OtherArchitectures: []PositionsOf{{noPositions, []string{"kimi-k3", "kimi-linear"}}},
 }

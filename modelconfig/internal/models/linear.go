@@ -5,25 +5,10 @@ var linearModels = Vendor{
 		{Name: "zamba2", Hidden: 2560, Heads: 32, HeadDim: 160, Layers: 54, Positions: 4096, Base: 1e4, Keys: zamba, LayerTypes: &LayerTypesRule{Custom: zambaLayers}, Rotating: []string{"hybrid"}, Check: zamba2, Traps: []string{"zamba2_layers_are_of_54"}},
 		{Name: "hrm_text", Hidden: 1536, Heads: 12, HeadDim: 128, Layers: 16, Positions: 2048, Base: 1e4, Plan: hrmAttentions},
 	},
-	OtherPositions: []PositionsOf{
-		{"jamba", noPositions},
-		{"mamba", noPositions},
-		{"mamba2", noPositions},
-		{"rwkv", noPositions},
-		{"xlstm", noPositions},
-		{"zamba", noPositions},
-	},
+	OtherPositions: []PositionsOf{{noPositions, []string{"jamba", "mamba", "mamba2", "rwkv", "xlstm", "zamba"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "clef", Layout: NeoX, Axes: InterleavedAxes, AttentionInterval: 4, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
 		{Name: "hrm_text", Layout: NeoX},
 	},
-	OtherArchitectures: []PositionsOf{
-		{"jamba", noPositions},
-		{"mamba", noPositions},
-		{"mamba2", noPositions},
-		{"rwkv6", noPositions},
-		{"rwkv6qwen2", noPositions},
-		{"rwkv7", noPositions},
-		{"arwkv7", noPositions},
-	},
+	OtherArchitectures: []PositionsOf{{noPositions, []string{"jamba", "mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"}}},
 }

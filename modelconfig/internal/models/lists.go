@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -44,14 +45,13 @@ func bases(r *document.Reader, key string, f *Family, layers []description.Layer
 	return kinds
 }
 
-// maxBases bounds for how many bases a configuration makes us compute frequencies.
+// maxBases bounds for how many bases frequencies are computed.
 const maxBases = 16
 
-// baseName returns the name of the kind of the layers with one base.
 func baseName(base float64) string { return "base " + strconv.FormatFloat(base, 'g', -1, 64) }
 
-// rotatingBases is bases for types whose code takes from the list only which layers rotate.
-// All layers that do have the base of the rope parameters.
+// rotatingBases takes from the list only which layers rotate. All that do have the base of the rope
+// parameters.
 func rotatingBases(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
 	kinds := bases(r, key, f, layers)
 	if len(kinds) == 1 && kinds[0].FixedBase != 0 {
@@ -70,8 +70,7 @@ func rotatingBases(r *document.Reader, key string, f *Family, layers []descripti
 	return kinds
 }
 
-// scaledLayers reads a list of the numbers of the layers whose frequencies are scaled. The
-// other layers have the frequencies of the base, without scaling.
+// scaledLayers reads the numbers of the layers whose frequencies are scaled; others are not.
 func scaledLayers(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
 	list, ok := r.Integers(key)
 	if !ok {
@@ -100,9 +99,8 @@ func scaledLayers(r *document.Reader, key string, f *Family, layers []descriptio
 	return []KindDefaults{one, other}
 }
 
-// stepLists rewrites the lists of Step 3.5 as an object for each kind of layer, as transformers
-// does. The lists have a base and a part of the head for each layer, and a scaling for the
-// layers of full attention. Layers of one kind must not differ.
+// stepLists makes of the lists of Step 3.5 an object for each kind of layer, as transformers does. Layers of
+// one kind must not differ.
 func stepLists(r *document.Reader, layers []description.Layer) {
 	r.FailIf(r.Has("use_rope_layers") && !isEmptyList(r.Lookup("use_rope_layers")),
 		document.ErrUnknown, "use_rope_layers", document.KindOf(r.Lookup("use_rope_layers")), "an empty list: which layers rotate is not read from it (use posenc.RotaryConfig)")
@@ -134,23 +132,17 @@ func stepLists(r *document.Reader, layers []description.Layer) {
 			rope["partial_rotary_factor"] = r.Keys["partial_rotary_factors"].([]any)[i]
 		}
 		if layer.Kind == description.FullAttention {
-			for key, v := range scaling {
-				rope[key] = v
-			}
+			maps.Copy(rope, scaling)
 		}
 		if before, ok := parameters[layer.Kind]; ok && !document.SameValue(before, rope) {
 			r.Fail(document.ErrContradiction, "rope_theta or partial_rotary_factors", fmt.Sprintf("different in layer %d", i), "what other layers of %s have", layer.Kind)
 		}
 		parameters[layer.Kind] = rope
 	}
-	keys := document.Object{}
-	for key, v := range r.Keys {
-		if key != "rope_theta" && key != "rope_scaling" {
-			keys[key] = v
-		}
-	}
-	keys["rope_parameters"] = parameters
-	r.Keys = keys
+	r.Keys = maps.Clone(r.Keys)
+	delete(r.Keys, "rope_theta")
+	delete(r.Keys, "rope_scaling")
+	r.Keys["rope_parameters"] = parameters
 }
 
 func isEmptyList(v any) bool {

@@ -7,10 +7,9 @@ import (
 
 var llamaModels = Vendor{
 	Types: []ModelType{
-		{Name: "llama", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
+		{Name: "llama", Also: []string{"llama_bidirec"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 		{Name: "mllama_text_model", Hidden: 4096, Heads: 32, Layers: 40, Positions: 131072, Base: 5e5, Plan: mllamaLayers},
 		{Name: "llama4_text", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 48, Positions: 131072, Base: 5e5, Layout: posenc.Interleaved, NoRopeInterval: 4, QueryScale: scaledWithoutRotation, Traps: []string{"llama3_equal_factors", "no_rope_layers_has_1_for_rotation", "llama4_scales_queries_without_rotation"}},
-		{Name: "llama_bidirec", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 		{Name: "chameleon", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4},
 		{Name: "evolla", Hidden: 4096, Heads: 32, Layers: 32, Positions: 8192, Base: 5e5},
 		{Name: "EvollaModel", Hidden: 4096, Heads: 32, Layers: 32, Positions: 8192, Base: 5e5}, // another name of evolla in transformers
@@ -23,16 +22,11 @@ var llamaModels = Vendor{
 		{Name: "mllama", Text: Part{"text_config", "mllama_text_model"}, Tower: Part{"vision_config", "mllama_vision_model"}},
 		{Name: "perception_lm", Text: Part{"text_config", "llama"}, AnyText: true},
 	},
-	OtherPositions: []PositionsOf{
-		{"mllama_vision_model", learned},
-	},
+	OtherPositions: []PositionsOf{{learned, []string{"mllama_vision_model"}}},
 	Architectures: []GGUFArchitecture{
-		{Name: "chameleon", Layout: Normal},
-		{Name: "llada", Layout: Normal},
+		{Name: "chameleon", Also: []string{"llada"}, Layout: Normal},
 		{Name: "llada-moe", Layout: NeoX},
-		{Name: "deci", Layout: Normal, Whole: true, Freqs: true, LongRoPE: true},
-		{Name: "llama", Layout: Normal, Whole: true, Freqs: true, LongRoPE: true},
-		{Name: "llama-embed", Layout: Normal, Whole: true, Freqs: true, LongRoPE: true},
+		{Name: "deci", Also: []string{"llama", "llama-embed"}, Layout: Normal, Whole: true, Freqs: true, LongRoPE: true},
 		{Name: "llama4", Layout: Normal, Freqs: true, Sliding: &GGUFSliding{Window: WindowUnlessZero, Period: 4}, Nope: ExceptLastOfFourIfWindowed, QueryScale: ScaledNoPE},
 	},
 }

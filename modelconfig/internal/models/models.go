@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -29,6 +30,7 @@ type Vendor struct {
 // ModelType is a model_type.
 type ModelType struct {
 	Name string
+	Also []string   // other types whose values are the same
 	GGUF string     // the architecture of its GGUF files, where that has another name
 	Keys *Spellings // of its sizes; nil: the usual ones
 
@@ -61,11 +63,10 @@ type ModelType struct {
 	Lists          func(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults
 	Rewrite        func(r *document.Reader, layers []description.Layer) // brings keys into the usual form
 
-	Indexer     *indexer
-	Indexers    IndexerLayers // which layers have one
-	IndexerType string        // the layer type that has one, in place of Indexers
+	Indexer  *indexer
+	Indexers string // the layer type that has one, inEveryLayer or byIndexerTypes
 
-	Axes     AxesRule
+	Axes     *axesRule
 	Sections []int // default of mrope_section
 
 	FlatBlock         bool     // a flat rope_parameters is read as rope_scaling is
@@ -95,7 +96,6 @@ type ModelType struct {
 	ScalingTensor  string // of weights with scales of queries
 }
 
-// LayerTypesRule says which layer types there are where the file has no list of them.
 type LayerTypesRule struct {
 	Key         string                                   // of the interval of full attention
 	Last, First int                                      // its default; the last or the first layer of each interval has full attention
@@ -105,29 +105,34 @@ type LayerTypesRule struct {
 	Custom      func(r *document.Reader, n int) []string // another rule
 }
 
-// IndexerLayers says which layers have an indexer.
-type IndexerLayers uint8
-
 const (
-	ofIndexerType IndexerLayers = iota
-	inEveryLayer
-	byIndexerTypes // by indexer_types, or the schedule of GLM
+	inEveryLayer   = "*"
+	byIndexerTypes = "indexer_types" // or the schedule of GLM
 )
 
-// AxesRule says how pairs take their axes.
-type AxesRule uint8
+// axesRule says how pairs take their axes.
+type axesRule struct {
+	Of    func(sections []int) ([]uint8, error)
+	Count int      // sections that there must be; 0: any number
+	keys  []string // of the rope parameters
+}
 
-const (
-	oneAxisOfAll        AxesRule = iota
-	sectionsInOrder              // time, height, width
-	interleavedSections          // in turn
-	alternatingSections          // height and width in turn, then time
-	anySections                  // in order, of any number
+var (
+	sectionsInOrder     = axesRule{inOrder, 3, []string{"mrope_section"}} // time, height, width
+	anySections         = axesRule{inOrder, 0, []string{"mrope_section", "xdrope_section"}}
+	InterleavedSections = axesRule{func(s []int) ([]uint8, error) {
+		return frequency.InterleavedSections(frequency.ImageSections{Time: s[0], Height: s[1], Width: s[2]})
+	}, 3, []string{"mrope_section", "mrope_interleaved", "interleaved"}} // in turn
+	alternatingSections = axesRule{func(s []int) ([]uint8, error) {
+		return frequency.AlternatingSections(frequency.ImageSections{Time: s[2], Height: s[0], Width: s[1]})
+	}, 3, []string{"mrope_section"}} // height and width in turn, then time
 )
 
-// Holder is a type that holds other models.
+func inOrder(sections []int) ([]uint8, error) { return frequency.Sections(sections...) }
+
 type Holder struct {
 	Name string
+	Also []string // other types whose values are the same
 
 	Text       Part   // the text model
 	AnyText    bool   // it is of the type that it gives; else the class has one type, and reads nothing of another
@@ -147,14 +152,16 @@ type Holder struct {
 	Positions string
 }
 
-// Part is a model within another: its key, and its model_type if it does not give one.
+// Part is a model within another: its key, and its model_type if it does not give one, in which *
+// stands for the letters and digits of the holder's name, joined by _.
 type Part struct{ Key, Type string }
 
-// PositionsOf is a type or an architecture and its kind of positions.
-type PositionsOf struct{ Name, Positions string }
+type PositionsOf struct {
+	Positions string
+	Names     []string
+}
 
-// RefusedArchitecture is an architecture that is not read: what is wanted in its place, or what a
-// caller can do.
+// RefusedArchitecture says what is wanted in its place, or what a caller can do.
 type RefusedArchitecture struct{ Name, Want string }
 
 // Parsed returns keys of a table of models, nil for "".

@@ -1,8 +1,6 @@
 package models
 
-import (
-	"github.com/go-posenc/posenc/modelconfig/internal/description"
-)
+import "github.com/go-posenc/posenc/modelconfig/internal/description"
 
 var museModels = Vendor{
 	Types: []ModelType{
@@ -11,14 +9,8 @@ var museModels = Vendor{
 		{Name: "muse_spark_text", Hidden: 8192, Heads: 128, HeadDim: 64, Layers: 62, Positions: 1048576, Base: 1e4, Absent: `{"rope_theta": 500000}`, Plan: museLayers, ListKey: "layer_rope_theta", Lists: rotatingBases, Traps: []string{"bases_by_layer"}},
 	},
 	Towers: []ModelType{
-		{Name: "muse_glimmer_vision", Hidden: 1536, Heads: 16, Layers: 50, Arrangement: columnsThenRows, Patches: description.PatchOrder{First: 1, RowByRow: true}},
-		{Name: "muse_spark_vision", Hidden: 1536, Heads: 16, Layers: 50, Arrangement: columnsThenRows, Patches: description.PatchOrder{First: 1, RowByRow: true}},
+		{Name: "muse_glimmer_vision", Also: []string{"muse_spark_vision"}, Hidden: 1536, Heads: 16, Layers: 50, Arrangement: columnsThenRows, Patches: description.PatchOrder{First: 1, RowByRow: true}},
 	},
-	Holders: []Holder{
-		{Name: "muse_glimmer", Text: Part{"text_config", "muse_glimmer_text"}, Tower: Part{"vision_config", "muse_glimmer_vision"}},
-		{Name: "muse_spark", Text: Part{"text_config", "muse_spark_text"}, Tower: Part{"vision_config", "muse_spark_vision"}},
-	},
-	Architectures: []GGUFArchitecture{
-		{Name: "muse-glimmer", Layout: Normal, Sliding: &GGUFSliding{Period: 4, Unscaled: true}, Nope: OnlySliding},
-	},
+	Holders:       []Holder{{Name: "muse_glimmer", Also: []string{"muse_spark"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}}},
+	Architectures: []GGUFArchitecture{{Name: "muse-glimmer", Layout: Normal, Sliding: &GGUFSliding{Period: 4, Unscaled: true}, Nope: OnlySliding}},
 }

@@ -3,21 +3,14 @@ package models
 var nemotronModels = Vendor{
 	Types: []ModelType{
 		{Name: "nemotron", Hidden: 6144, Heads: 48, Layers: 32, Positions: 4096, Base: 1e4, Part: 0.5},
-		{Name: "cosmos3_edge_text", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 28, Positions: 131072, Base: 1e8, Absent: `{"rope_theta": 100000000}`, Axes: interleavedSections, Sections: []int{24, 20, 20}},
+		{Name: "cosmos3_edge_text", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 28, Positions: 131072, Base: 1e8, Absent: `{"rope_theta": 100000000}`, Axes: &InterleavedSections, Sections: []int{24, 20, 20}},
 	},
 	Holders: []Holder{
 		{Name: "cosmos3_edge", Text: Part{"text_config", "cosmos3_edge_text"}},
 		{Name: "cosmos3_omni", Text: Part{"text_config", "qwen3_vl_text"}, AnyText: true, Tower: Part{"vision_config", "qwen3_vl_vision"}},
 		{Name: "nemotron_h_omni", Text: Part{"text_config", "nemotron_h"}, AnyText: true},
 	},
-	OtherPositions: []PositionsOf{
-		{"nemotron_h", noPositions},
-	},
-	Architectures: []GGUFArchitecture{
-		{Name: "nemotron", Layout: NeoX},
-	},
-	OtherArchitectures: []PositionsOf{
-		{"nemotron_h", noPositions},
-		{"nemotron_h_moe", noPositions},
-	},
+	OtherPositions:     []PositionsOf{{noPositions, []string{"nemotron_h"}}},
+	Architectures:      []GGUFArchitecture{{Name: "nemotron", Layout: NeoX}},
+	OtherArchitectures: []PositionsOf{{noPositions, []string{"nemotron_h", "nemotron_h_moe"}}},
 }

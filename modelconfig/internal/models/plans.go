@@ -13,8 +13,6 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
-func number(s string) json.Number { return json.Number(s) }
-
 func always(*document.Reader) bool { return true }
 
 func withoutRopeBlock(r *document.Reader) bool {
@@ -30,8 +28,7 @@ func withoutRopeTheta(r *document.Reader) bool { return !r.Has("rope_theta") }
 
 func withoutRotaryBase(r *document.Reader) bool { return !r.Has("rotary_emb_base") }
 
-// ropeBlockNotEmpty fails for an empty object, which transformers takes for one that gives all
-// kinds of layers the same base.
+// ropeBlockNotEmpty: transformers takes an empty object for one base of all kinds of layers.
 func ropeBlockNotEmpty(r *document.Reader) {
 	rope, given := r.Object("rope_parameters")
 	r.FailIf(given && len(rope) == 0, document.ErrValue, "rope_parameters", "an empty object", "an object for each kind of layer, or none")
@@ -45,15 +42,14 @@ func everyLayer(_ *document.Reader, n int) []description.Layer {
 	return layers
 }
 
-// layerTypes are the kinds of layers that configurations name.
 var layerTypes = []string{
 	"full_attention", "sliding_attention", "chunked_attention", "linear_attention", "conv", "hybrid",
 	"compressed_sparse_attention", "heavily_compressed_attention", "moe", "mlp",
 	"indexed_attention", "hybrid_sliding", "reference_sliding_attention", "minimax_m3_sparse",
 }
 
-// typed reads layer_types (or its older name). Without it, it takes the kinds that the class
-// takes. The layers of the named kinds rotate, or all layers if none is named.
+// typed reads layer_types (or its older name), or takes the kinds that the class takes. The layers of the
+// named kinds rotate, or all layers if none is named.
 func typed(absent func(r *document.Reader, n int) []string, rotating ...string) plan {
 	return func(r *document.Reader, n int) []description.Layer {
 		types := typesOf(r, n, absent)
@@ -96,7 +92,6 @@ func all(t string) func(*document.Reader, int) []string {
 	return func(_ *document.Reader, n int) []string { return slices.Repeat([]string{t}, n) }
 }
 
-// interval reads an interval of layers: one layer of each interval is different.
 func interval(r *document.Reader, key string, absent int) int {
 	every, ok := r.Integer(key)
 	if !ok {
@@ -129,7 +124,6 @@ func lastOf(key string, absent int, others string) func(*document.Reader, int) [
 	}
 }
 
-// firstOf gives the first layer of each interval full attention.
 func firstOf(key string, absent int) func(*document.Reader, int) []string {
 	return func(r *document.Reader, n int) []string {
 		every := interval(r, key, absent)
@@ -137,7 +131,6 @@ func firstOf(key string, absent int) func(*document.Reader, int) []string {
 	}
 }
 
-// indexed reads a list of the numbers of the layers with full attention.
 func indexed(key, others, absent string) func(*document.Reader, int) []string {
 	return func(r *document.Reader, n int) []string {
 		numbers, ok := r.Integers(key)
@@ -156,7 +149,6 @@ func indexed(key, others, absent string) func(*document.Reader, int) []string {
 	}
 }
 
-// flagged reads a list with 0 or 1 for each layer.
 func flagged(r *document.Reader, key string, n int) []int {
 	flags, ok := r.Integers(key)
 	if !ok || len(flags) == 0 {
@@ -172,8 +164,7 @@ func flagged(r *document.Reader, key string, n int) []int {
 	return flags
 }
 
-// ropeFlags reads no_rope_layers, which has 1 for the layers that rotate. Without it, the last
-// layer of every no_rope_layer_interval does not rotate.
+// ropeFlags reads no_rope_layers; without it, the last layer of each interval does not rotate.
 func ropeFlags(absent int) plan {
 	return func(r *document.Reader, n int) []description.Layer {
 		layers := everyLayer(r, n)
@@ -244,8 +235,7 @@ func recurrentBlocks(r *document.Reader, n int) []string {
 	return types
 }
 
-// miniMaxLayers: attn_type_list has 1 for full attention. Without it every second layer has
-// full attention, from the first on.
+// miniMaxLayers: attn_type_list has 1 for full attention; absent it is every second layer from 0.
 func miniMaxLayers(r *document.Reader, n int) []string {
 	flags := flagged(r, "attn_type_list", n)
 	return full(n, "linear_attention", func(i int) bool { return flags == nil && i%2 == 0 || flags != nil && flags[i] == 1 })
@@ -281,8 +271,7 @@ func flintLayers(_ *document.Reader, n int) []string {
 	return full(n, "sliding_attention", func(i int) bool { return i < 2 || i%4 == 1 || i == n-1 })
 }
 
-// lfm3Layers: every fourth layer has full attention, every fourth has sliding attention, and
-// the others are convolutions.
+// lfm3Layers: of four layers one has full attention, one sliding; the others are convolutions.
 func lfm3Layers(_ *document.Reader, n int) []string {
 	types := full(n, "conv", func(i int) bool { return i%4 == 2 })
 	for i := 4; i < n; i += 4 {
@@ -291,8 +280,7 @@ func lfm3Layers(_ *document.Reader, n int) []string {
 	return types
 }
 
-// cohereMoE: layers with a window rotate. So do the leading dense layers, if their own pattern
-// is 1.
+// cohereMoE: layers with a window rotate, and the leading dense ones if their own pattern is 1.
 func cohereMoE(r *document.Reader, n int) []description.Layer {
 	dense := r.IntegerOr([]string{"first_k_dense_replace"}, 0)
 	r.FailIf(dense < 0 || dense > n, document.ErrValue, "first_k_dense_replace", dense, "from 0 to %d", n)
@@ -320,8 +308,7 @@ func cohereMoE(r *document.Reader, n int) []description.Layer {
 	return layers
 }
 
-// museLayers: every fourth layer, counted from the last, does not rotate unless
-// layer_rope_theta says otherwise.
+// museLayers: every fourth layer from the last does not rotate, unless layer_rope_theta says so.
 func museLayers(r *document.Reader, n int) []description.Layer {
 	layers := everyLayer(r, n)
 	for i := range layers {
@@ -346,8 +333,7 @@ func hrmAttentions(r *document.Reader, n int) []description.Layer {
 	return everyLayer(r, n)
 }
 
-// dotsLayers: some layers have sliding attention. The others have an indexer, unless use_dsa
-// is false.
+// dotsLayers: layers without sliding attention have an indexer, unless use_dsa is false.
 func dotsLayers(r *document.Reader, n int) []string {
 	other := "indexed_attention"
 	if use, ok := r.Boolean("use_dsa"); ok && !use {
@@ -402,9 +388,8 @@ func mllamaLayers(r *document.Reader, n int) []description.Layer {
 	return layers
 }
 
-// deepSeekV4Layers: layers with sliding attention have the main frequencies, and the others
-// have the frequencies of the compressed sequence. Layers that compress it to a quarter
-// have an indexer that chooses what they attend to.
+// deepSeekV4Layers: layers with sliding attention have the main frequencies, the others the ones of the
+// compressed sequence. Layers that compress it to a quarter have an indexer.
 func deepSeekV4Layers(r *document.Reader, n int) []description.Layer {
 	layers := typed(func(r *document.Reader, n int) []string {
 		types := all("heavily_compressed_attention")(r, n)
@@ -457,9 +442,8 @@ func sparseAttention(r *document.Reader) {
 		r.Fail(document.ErrContradiction, "index_head_dim", beside, "sparse_attention_config.sparse_index_dim, which is %d", inner)
 	}
 	if inside && !given {
-		keys := maps.Clone(r.Keys)
-		keys["index_head_dim"] = number(strconv.Itoa(inner))
-		r.Keys = keys
+		r.Keys = maps.Clone(r.Keys)
+		r.Keys["index_head_dim"] = json.Number(strconv.Itoa(inner))
 	}
 }
 
@@ -475,13 +459,11 @@ func qwenIndexers(r *document.Reader) {
 			renamed[i] = "indexed_attention"
 		}
 	}
-	keys := maps.Clone(r.Keys)
-	keys["layer_types"] = renamed
-	r.Keys = keys
+	r.Keys = maps.Clone(r.Keys)
+	r.Keys["layer_types"] = renamed
 }
 
-// positionType fails unless position_embedding_type has the value with which the code of the
-// type rotates. absent is the value of a missing key.
+// positionType fails unless the key has the value with which the type rotates.
 func positionType(rotary, absent string) func(r *document.Reader) {
 	return func(r *document.Reader) {
 		t, ok := r.Text("position_embedding_type")
@@ -513,8 +495,7 @@ func baichuan7B(r *document.Reader) {
 	}
 }
 
-// zamba2: RoPE is an option. A head has 2 * hidden size / heads elements, because the residual
-// stream is joined to the embeddings.
+// zamba2: heads are twice as wide, because the residual stream is joined to the embeddings.
 func zamba2(r *document.Reader) {
 	if use, ok := r.Boolean("use_mem_rope"); !ok || !use {
 		r.Fail(document.ErrNotRotary, "use_mem_rope", document.KindOf(r.Lookup("use_mem_rope")), "true")
@@ -525,8 +506,7 @@ func zamba2(r *document.Reader) {
 	r.FailIf(dim*heads != 2*hidden, document.ErrContradiction, "attention_head_dim", dim, "2*hidden_size/num_attention_heads, of %d and %d", hidden, heads)
 }
 
-// longcatAttentions: a layer of LongCat has two attentions. If there is num_layers, it counts
-// layers, and num_hidden_layers counts attentions.
+// longcatAttentions: a layer has two attentions. Beside num_layers, num_hidden_layers counts attentions.
 func longcatAttentions(r *document.Reader, n int) []description.Layer {
 	r.FailIf(n > MaxLayers/2, document.ErrValue, "num_layers", n, "from 1 to %d", MaxLayers/2)
 	if attentions, ok := r.Integer("num_hidden_layers"); ok && r.Has("num_layers") && attentions != 2*n {
@@ -577,8 +557,7 @@ func ernieAxes(r *document.Reader) {
 	}
 }
 
-// nomicDynamicNTK: rotary_scaling_factor is the factor of dynamic NTK scaling, for sequences
-// beyond max_trained_positions.
+// nomicDynamicNTK: the factor is for sequences beyond max_trained_positions.
 func nomicDynamicNTK(p *RopeParameters) description.Rule {
 	factor, ok := p.Model.Positive("rotary_scaling_factor")
 	if !ok {

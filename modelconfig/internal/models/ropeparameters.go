@@ -20,8 +20,8 @@ type RopeParameters struct {
 	Positions          int // max_position_embeddings
 }
 
-// OriginalPositions returns the trained length before scaling. It is in the rope parameters or
-// beside them (Phi-3); if it is in neither, it is max_position_embeddings.
+// OriginalPositions returns the trained length, in the rope parameters or beside them (Phi-3); in neither it
+// is max_position_embeddings.
 func (p *RopeParameters) OriginalPositions(least int) int {
 	const key = "original_max_position_embeddings"
 	inside, given := p.Integer(key)

@@ -1,22 +1,13 @@
 package models
 
-import (
-	"github.com/go-posenc/posenc/modelconfig/internal/description"
-)
+import "github.com/go-posenc/posenc/modelconfig/internal/description"
 
 var stepModels = Vendor{
 	Types: []ModelType{
-		{Name: "step3p5", Hidden: 4096, Heads: 64, HeadDim: 128, Layers: 45, Positions: 128000, Part: 1, LayerTypes: &LayerTypesRule{All: "full_attention"}, Kinds: []KindDefaults{
-			{LayerType: "full_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}, Partial: 1},
-			{LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}, Partial: 1},
-		}, Rewrite: stepLists, Traps: []string{"bases_by_layer"}},
+		{Name: "step3p5", Hidden: 4096, Heads: 64, HeadDim: 128, Layers: 45, Positions: 128000, Part: 1, LayerTypes: &LayerTypesRule{All: "full_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}}, {LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}}}, Rewrite: stepLists, Traps: []string{"bases_by_layer"}},
 	},
-	Towers: []ModelType{
-		{Name: "step3p5_vision", Hidden: 1536, Heads: 16, Layers: 47, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}},
-	},
-	Holders: []Holder{
-		{Name: "step3p7", Text: Part{"text_config", "step3p5"}, Tower: Part{"vision_config", "step3p5_vision"}},
-	},
+	Towers:  []ModelType{{Name: "step3p5_vision", Hidden: 1536, Heads: 16, Layers: 47, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}}},
+	Holders: []Holder{{Name: "step3p7", Text: Part{"text_config", "step3p5"}, Tower: Part{"vision_config", "step3p5_vision"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "step35", Layout: NeoX, HalfOfFull: true, Freqs: true, LongRoPE: true, Sliding: &GGUFSliding{Base: 10000}, Traps: []string{"half_of_the_head_in_Step_3.5"}},
 	},

@@ -8,120 +8,136 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// Vendors are all models.
 var Vendors = [...]*Vendor{
-	&audioModels,
-	&bailingModels,
-	&cohereModels,
-	&deepseekModels,
-	&dotsModels,
-	&encodersModels,
-	&ernieModels,
-	&exaoneModels,
-	&falconModels,
-	&gemmaModels,
-	&glmModels,
-	&gptModels,
-	&graniteModels,
-	&hunyuanModels,
-	&inklingModels,
-	&internlmModels,
-	&kimiModels,
-	&lfmModels,
-	&linearModels,
-	&llamaModels,
-	&minicpmModels,
-	&minimaxModels,
-	&mistralModels,
-	&museModels,
-	&nemotronModels,
-	&olmoModels,
-	&othersModels,
-	&phiModels,
-	&qwenModels,
-	&stepModels,
-	&visionModels,
+	&audioModels, &bailingModels, &cohereModels, &deepseekModels, &dotsModels, &encodersModels, &ernieModels, &exaoneModels,
+	&falconModels, &gemmaModels, &glmModels, &gptModels, &graniteModels, &hunyuanModels, &inklingModels, &internlmModels,
+	&kimiModels, &lfmModels, &linearModels, &llamaModels, &minicpmModels, &minimaxModels, &mistralModels, &museModels,
+	&nemotronModels, &olmoModels, &othersModels, &phiModels, &qwenModels, &stepModels, &visionModels,
 }
 
-// find returns the entry of a name in one of the vendors' lists.
-func find[T any](list func(v *Vendor) []T, is func(t *T) bool) *T {
+// find returns a copy of the value of a name, with this name first.
+func find[T any](name string, list func(v *Vendor) []T, names func(t *T) (first *string, also []string)) *T {
 	for _, v := range Vendors {
-		entries := list(v)
-		for i := range entries {
-			if is(&entries[i]) {
-				return &entries[i]
+		values := list(v)
+		for i := range values {
+			if first, also := names(&values[i]); *first == name || slices.Contains(also, name) {
+				value := values[i]
+				first, _ = names(&value)
+				*first = name
+				return &value
 			}
 		}
 	}
 	return nil
 }
 
+func typesNames(t *ModelType) (*string, []string) { return &t.Name, t.Also }
+
 func TextType(name string) *ModelType {
-	return find(func(v *Vendor) []ModelType { return v.Types }, func(t *ModelType) bool { return t.Name == name })
+	return find(name, func(v *Vendor) []ModelType { return v.Types }, typesNames)
 }
 
 func TowerType(name string) *ModelType {
-	return find(func(v *Vendor) []ModelType { return v.Towers }, func(t *ModelType) bool { return t.Name == name })
+	return find(name, func(v *Vendor) []ModelType { return v.Towers }, typesNames)
 }
 
 func HolderOf(name string) *Holder {
-	return find(func(v *Vendor) []Holder { return v.Holders }, func(h *Holder) bool { return h.Name == name })
-}
-
-// PositionsOfType returns the kind of positions of a type that does not rotate, "" for others.
-func PositionsOfType(name string) string {
-	if p := find(func(v *Vendor) []PositionsOf { return v.OtherPositions }, func(p *PositionsOf) bool { return p.Name == name }); p != nil {
-		return p.Positions
+	h := find(name, func(v *Vendor) []Holder { return v.Holders }, func(h *Holder) (*string, []string) { return &h.Name, h.Also })
+	if h != nil {
+		stem := strings.NewReplacer("-", "_", ".", "_").Replace(name)
+		h.Text.Type, h.Tower.Type = strings.Replace(h.Text.Type, "*", stem, 1), strings.Replace(h.Tower.Type, "*", stem, 1)
 	}
-	return ""
+	return h
 }
 
 func ArchitectureNamed(name string) *GGUFArchitecture {
-	return find(func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) bool { return a.Name == name })
+	return find(name, func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) (*string, []string) { return &a.Name, a.Also })
+}
+
+// positionsOf returns "" for names that are not in the list.
+func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {
+	for _, v := range Vendors {
+		for _, p := range list(v) {
+			if slices.Contains(p.Names, name) {
+				return p.Positions
+			}
+		}
+	}
+	return ""
+}
+
+func PositionsOfType(name string) string {
+	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherPositions })
 }
 
 func PositionsOfArchitecture(name string) string {
-	if p := find(func(v *Vendor) []PositionsOf { return v.OtherArchitectures }, func(p *PositionsOf) bool { return p.Name == name }); p != nil {
-		return p.Positions
-	}
-	return ""
+	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherArchitectures })
 }
 
 func RefusalOfArchitecture(name string) string {
-	if a := find(func(v *Vendor) []RefusedArchitecture { return v.RefusedArchitectures }, func(a *RefusedArchitecture) bool { return a.Name == name }); a != nil {
-		return a.Want
+	for _, v := range Vendors {
+		for _, a := range v.RefusedArchitectures {
+			if a.Name == name {
+				return a.Want
+			}
+		}
 	}
 	return ""
 }
 
-// NamesOf returns the names of the vendors' lists, sorted.
-func NamesOf(names func(v *Vendor, add func(name string))) []string {
-	var all []string
+func NamesOf(names func(v *Vendor, add func(names ...string))) []string {
+	return slices.Sorted(slices.Values(namesOf(names)))
+}
+
+func namesOf(names func(v *Vendor, add func(names ...string))) (all []string) {
 	for _, v := range Vendors {
-		names(v, func(name string) { all = append(all, name) })
+		names(v, func(names ...string) { all = append(all, names...) })
 	}
-	slices.Sort(all)
 	return all
 }
 
-// architectureOf returns the architecture of a type's GGUF files, nil if it is not known: GGUF, or
-// the one of the same name.
-func (t *ModelType) architectureOf() *GGUFArchitecture {
-	letters := strings.NewReplacer("_", "", "-", "")
-	name := letters.Replace(cmp.Or(t.GGUF, strings.TrimSuffix(t.Name, "_text")))
-	return find(func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) bool { return letters.Replace(a.Name) == name })
+func AddTypes(list []ModelType, add func(names ...string)) {
+	for i := range list {
+		add(list[i].Name)
+		add(list[i].Also...)
+	}
+}
+
+func (v *Vendor) AddHolders(add func(names ...string)) {
+	for i := range v.Holders {
+		add(v.Holders[i].Name)
+		add(v.Holders[i].Also...)
+	}
+}
+
+func (v *Vendor) AddArchitectures(add func(names ...string)) {
+	for i := range v.Architectures {
+		add(v.Architectures[i].Name)
+		add(v.Architectures[i].Also...)
+	}
 }
 
 // LayoutDiffers reports whether a type, or an architecture, has the elements of a head in another
-// order in the other format's files.
+// order in the other format's files. The architecture of a type is GGUF, or the one of the same
+// letters and digits.
 func LayoutDiffers(name string, ofGGUF bool) bool {
-	differs := func(t *ModelType) bool {
-		a := t.architectureOf()
-		return a != nil && (a.Name == name || !ofGGUF) && (t.Family().Layout == posenc.HalfSplit) != (a.Layout == posenc.HalfSplit)
-	}
+	types, architectures := []string{name}, []string{name}
 	if ofGGUF {
-		return find(func(v *Vendor) []ModelType { return v.Types }, differs) != nil
+		types = namesOf(func(v *Vendor, add func(names ...string)) { AddTypes(v.Types, add) })
+	} else {
+		architectures = namesOf((*Vendor).AddArchitectures)
 	}
-	t := TextType(name)
-	return t != nil && differs(t)
+	letters := strings.NewReplacer("_", "", "-", "")
+	for _, of := range types {
+		t := TextType(of)
+		if t == nil {
+			continue
+		}
+		stem := letters.Replace(cmp.Or(t.GGUF, strings.TrimSuffix(of, "_text")))
+		i := slices.IndexFunc(architectures, func(a string) bool { return letters.Replace(a) == stem })
+		if i >= 0 && (t.Family().Layout == posenc.HalfSplit) != (ArchitectureNamed(architectures[i]).Layout == posenc.HalfSplit) {
+			return true
+		}
+	}
+	return false
 }
