@@ -33,74 +33,46 @@ func Example() {
 }
 
 // Qwen 2.5 with the YaRN settings of its model card: "factor": 4.0,
-// "original_max_position_embeddings": 32768.
+// "original_max_position_embeddings": 32768. And the frequencies of Llama 3.1, with the bits that
+// transformers computes.
 func ExampleYaRN() {
-	ladder, err := frequency.YaRN(128, 1e6, frequency.YaRNParameters{Factor: 4, OriginalMaxPositions: 32768}, frequency.Exact)
-	if err != nil {
+	qwen, err1 := frequency.YaRN(128, 1e6, frequency.YaRNParameters{Factor: 4, OriginalMaxPositions: 32768}, frequency.Exact)
+	llama, err2 := frequency.Llama3(128, 500000, frequency.Llama3Parameters{
+		Factor: 8, LowFreqFactor: 1, HighFreqFactor: 4, OriginalMaxPositions: 8192,
+	}, frequency.Float32)
+	if err := errors.Join(err1, err2); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("pair 0: %.6g, pair 63: %.6g radians per position\n", ladder.InvFreq[0], ladder.InvFreq[63])
-	fmt.Printf("cos and sin are multiplied by %.6g\n", ladder.AttentionFactor)
+	fmt.Printf("pair 0: %.6g, pair 63: %.6g radians per position\n", qwen.InvFreq[0], qwen.InvFreq[63])
+	fmt.Printf("cos and sin are multiplied by %.6g\n", qwen.AttentionFactor)
+	fmt.Println(len(llama.InvFreq), float32(llama.InvFreq[1]), float32(llama.InvFreq[30]), float32(llama.InvFreq[63]))
 	// Output:
 	// pair 0: 1, pair 63: 3.10234e-07 radians per position
 	// cos and sin are multiplied by 1.13863
-}
-
-// The frequencies of Llama 3.1, with the bits that transformers computes.
-func ExampleLlama3() {
-	ladder, err := frequency.Llama3(128, 500000, frequency.Llama3Parameters{
-		Factor:               8,
-		LowFreqFactor:        1,
-		HighFreqFactor:       4,
-		OriginalMaxPositions: 8192,
-	}, frequency.Float32)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(len(ladder.InvFreq), float32(ladder.InvFreq[1]), float32(ladder.InvFreq[30]), float32(ladder.InvFreq[63]))
-	// Output:
 	// 64 0.8146172 0.0013718937 3.068926e-07
 }
 
-// Heads of 8 elements without scaling. The frequencies fall from 1, each by a factor of
-// base^(2/8).
+// Frequencies of heads of 8 elements: without scaling they fall from 1, each by a factor of
+// base^(2/8). Position interpolation divides all of them. GGUF files of Llama 3 have a divisor of each
+// as a tensor, rope_freqs.weight. In Gemma 4 a quarter of the pairs rotates, with frequencies computed
+// for the whole head, here of 16 elements.
 func ExampleDefault() {
-	ladder, err := frequency.Default(8, 10000, frequency.Exact)
-	if err != nil {
+	unscaled, err1 := frequency.Default(8, 10000, frequency.Exact)
+	linear, err2 := frequency.Linear(8, 10000, frequency.LinearParameters{Factor: 4}, frequency.Exact)
+	divided, err3 := frequency.Factors(8, 10000, []float64{1, 1, 2.5, 8}, frequency.Exact)
+	part, err4 := frequency.Proportional(16, 1e6, frequency.ProportionalParameters{PartialRotaryFactor: 0.25, Factor: 1}, frequency.Exact)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(ladder.InvFreq)
+	fmt.Println(unscaled.InvFreq)
+	fmt.Println(linear.InvFreq)
+	fmt.Println(divided.InvFreq)
+	fmt.Printf("%.4f\n", part.InvFreq)
 	// Output:
 	// [1 0.1 0.01 0.001]
-}
-
-// Every frequency is divided by the factor.
-func ExampleLinear() {
-	ladder, err := frequency.Linear(8, 10000, frequency.LinearParameters{Factor: 4}, frequency.Exact)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(ladder.InvFreq)
-	// Output:
 	// [0.25 0.025 0.0025 0.00025]
-}
-
-// The base grows with the sequence, once that is longer than in training. Only the first
-// frequency stays the same.
-func ExampleDynamicNTK() {
-	for _, length := range []int{4096, 8192, 16384} {
-		ladder, err := frequency.DynamicNTK(8, 10000, frequency.DynamicNTKParameters{
-			Factor: 2, MaxPositions: 4096, SequenceLength: length,
-		}, frequency.Exact)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%5d %.5f\n", length, ladder.InvFreq)
-	}
-	// Output:
-	// 4096 [1.00000 0.10000 0.01000 0.00100]
-	//  8192 [1.00000 0.06934 0.00481 0.00033]
-	// 16384 [1.00000 0.05228 0.00273 0.00014]
+	// [1 0.1 0.004 0.000125]
+	// [1.0000 0.1778 0.0000 0.0000 0.0000 0.0000 0.0000 0.0000]
 }
 
 // The three rules with a fixed factor. HunYuan has alpha 1000. The GTE models have a
@@ -119,45 +91,24 @@ func ExampleNTK() {
 	// mixed  [0.747192 0.063798 0.005604 0.000500]
 }
 
-// Phi 3 has two lists of divisors, each with one divisor for each pair. Heads have 8
-// elements here. The long list is for sequences beyond the trained length.
+// Two rules by the length of the sequence, here for heads of 8 elements. In dynamic NTK the base grows
+// with the sequence, once that is longer than in training: only the first frequency stays the same.
+// Phi 3 has two lists of divisors; the long one is for sequences beyond the trained length.
 func ExampleLongRoPE() {
-	for _, length := range []int{4096, 131072} {
-		ladder, err := frequency.LongRoPE(8, 10000, frequency.LongRoPEParameters{
+	for _, length := range []int{4096, 8192} {
+		dynamic, err1 := frequency.DynamicNTK(8, 10000, frequency.DynamicNTKParameters{Factor: 2, MaxPositions: 4096, SequenceLength: length}, frequency.Exact)
+		long, err2 := frequency.LongRoPE(8, 10000, frequency.LongRoPEParameters{
 			ShortFactors: []float64{1, 1, 1.1, 1.2}, LongFactors: []float64{1, 4, 16, 32},
 			OriginalMaxPositions: 4096, Factor: 32, SequenceLength: length,
 		}, frequency.Exact)
-		if err != nil {
+		if err := errors.Join(err1, err2); err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%6d %.6f, cos and sin times %.4f\n", length, ladder.InvFreq, ladder.AttentionFactor)
+		fmt.Printf("%d tokens: dynamic NTK %.5f; LongRoPE %.6f, cos and sin times %.4f\n", length, dynamic.InvFreq, long.InvFreq, long.AttentionFactor)
 	}
 	// Output:
-	// 4096 [1.000000 0.100000 0.009091 0.000833], cos and sin times 1.1902
-	// 131072 [1.000000 0.025000 0.000625 0.000031], cos and sin times 1.1902
-}
-
-// Gemma 4: a quarter of the pairs rotates, with frequencies computed for the whole head.
-func ExampleProportional() {
-	ladder, err := frequency.Proportional(16, 1e6, frequency.ProportionalParameters{PartialRotaryFactor: 0.25, Factor: 1}, frequency.Exact)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.4f\n", ladder.InvFreq)
-	// Output:
-	// [1.0000 0.1778 0.0000 0.0000 0.0000 0.0000 0.0000 0.0000]
-}
-
-// GGUF files of Llama 3 have the divisors of the frequencies as a tensor,
-// rope_freqs.weight.
-func ExampleFactors() {
-	ladder, err := frequency.Factors(8, 500000, []float64{1, 1, 2.5, 8}, frequency.Exact)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.3e\n", ladder.InvFreq)
-	// Output:
-	// [1.000e+00 3.761e-02 5.657e-04 6.648e-06]
+	// 4096 tokens: dynamic NTK [1.00000 0.10000 0.01000 0.00100]; LongRoPE [1.000000 0.100000 0.009091 0.000833], cos and sin times 1.1902
+	// 8192 tokens: dynamic NTK [1.00000 0.06934 0.00481 0.00033]; LongRoPE [1.000000 0.025000 0.000625 0.000031], cos and sin times 1.1902
 }
 
 // Patches of an image, as in Qwen2-VL's vision tower. Half of the pairs rotate by the row
@@ -184,39 +135,23 @@ func ExampleAxial() {
 	// [1.000 1.000 0.540 1.000]
 }
 
-// Pixtral deals the frequencies out to rows and columns in turn.
+// How other vision towers deal frequencies out to axes. Pixtral gives rows and columns frequencies in
+// turn. Of two neighbouring pairs of Kimi's MoonViT, one takes the column and one takes the row.
+// V-JEPA 2 has one frequency for each element, here 4 each for frame, row and column.
 func ExampleAxialAlternating() {
-	ladder, err := frequency.AxialAlternating(8, 10000, frequency.Exact)
-	if err != nil {
+	pixtral, err1 := frequency.AxialAlternating(8, 10000, frequency.Exact)
+	moonViT, err2 := frequency.AxialInterleaved(8, 10000, frequency.Exact)
+	vJEPA, err3 := frequency.AxialTiled(10000, frequency.Exact, 4, 4, 4)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(ladder.InvFreq, ladder.Axes)
+	for _, ladder := range []frequency.Ladder{pixtral, moonViT, vJEPA} {
+		fmt.Println(ladder.InvFreq, ladder.Axes)
+	}
 	// Output:
 	// [1 0.01 0.1 0.001] [0 0 1 1]
-}
-
-// Kimi's MoonViT: of two neighbouring pairs, one takes the column and one takes the row.
-func ExampleAxialInterleaved() {
-	ladder, err := frequency.AxialInterleaved(8, 10000, frequency.Exact)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(ladder.InvFreq, ladder.Axes)
-	// Output:
 	// [1 1 0.01 0.01] [0 1 0 1]
-}
-
-// V-JEPA 2 has one frequency for each element, here 4 each for frame, row and column.
-func ExampleAxialTiled() {
-	ladder, err := frequency.AxialTiled(10000, frequency.Exact, 4, 4, 4)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(ladder.InvFreq)
-	fmt.Println(ladder.Axes)
-	// Output:
-	// [1 0.01 1 0.01 1 0.01 1 0.01 1 0.01 1 0.01]
-	// [0 0 0 0 1 1 1 1 2 2 2 2]
+	// [1 0.01 1 0.01 1 0.01 1 0.01 1 0.01 1 0.01] [0 0 0 0 1 1 1 1 2 2 2 2]
 }
 
 // Atoms of ESMFold2 have coordinates and the id of their space. Heads have 32 elements
@@ -251,40 +186,22 @@ func ExampleSections() {
 	// [1 2 1 2 1 2 0 0]
 }
 
-// The frequencies of Vaswani et al. for 8 channels, which absolute.Vaswani takes. Whisper
-// divides by one less, so its last frequency is 1/Base.
+// Sinusoidal positions, for absolute.Vaswani. Those of Vaswani et al. here have 8 channels. Whisper
+// divides by one less, so its last frequency is 1/Base. The timescales of tensor2tensor grow from 1 to
+// 10000. MLX gives the first and the last frequency.
 func ExampleSinusoidal() {
 	vaswani, err1 := frequency.Sinusoidal(4, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: 4})
 	whisper, err2 := frequency.Sinusoidal(4, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: 3})
-	if err := errors.Join(err1, err2); err != nil {
+	tensor2tensor, err3 := frequency.TimingSignal(3, frequency.TimingSignalParameters{MinTimescale: 1, MaxTimescale: 10000})
+	mlx, err4 := frequency.Geometric(5, frequency.GeometricParameters{First: 1, Last: 0.0001})
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(vaswani)
-	fmt.Printf("%.6f\n", whisper)
+	fmt.Printf("%v\n%.6f\n%v\n%v\n", vaswani, whisper, tensor2tensor, mlx)
 	// Output:
 	// [1 0.1 0.01 0.001]
 	// [1.000000 0.046416 0.002154 0.000100]
-}
-
-// The timescales of tensor2tensor grow from 1 to 10000.
-func ExampleTimingSignal() {
-	frequencies, err := frequency.TimingSignal(3, frequency.TimingSignalParameters{MinTimescale: 1, MaxTimescale: 10000})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(frequencies)
-	// Output:
 	// [1 0.01 0.0001]
-}
-
-// MLX gives the first and the last frequency.
-func ExampleGeometric() {
-	frequencies, err := frequency.Geometric(5, frequency.GeometricParameters{First: 1, Last: 0.0001})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(frequencies)
-	// Output:
 	// [1 0.1 0.01 0.001 0.0001]
 }
 

@@ -38,22 +38,6 @@ func exact(name string, change func(p *ladderParameters)) []float64 {
 
 // Rules that coincide for some parameters, as real numbers, have the same bits.
 func TestRulesThatCoincide(t *testing.T) {
-	for name := range constructors {
-		for _, base := range []float64{10000, 500000, 1.0625, 1e9} {
-			for _, dim := range []int{4, 20, 64, 96} {
-				ladder := testkit.Must(changed(name, Exact, func(p *ladderParameters) {
-					p.Dim, p.Base, p.Factor, p.Alpha, p.SeqLen = dim, base, 1, 1, p.MaxPositions
-					p.Short, p.Long, p.Factors = list(dim/2, 1), list(dim/2, 3), list(dim/2, 1)
-					if name == "YaRN" && base < 2 {
-						p.Original = 7 // above 2π and within the ladder's wavelengths
-					}
-				}))
-				if want := testkit.Must(Default(dim, base, Exact)); !slices.Equal(ladder.InvFreq, want.InvFreq) || ladder.AttentionFactor != 1 || ladder.SoftmaxScale != 1 {
-					t.Errorf("%s by 1, base %v, dim %d: got %v, want %v", name, base, dim, ladder, want)
-				}
-			}
-		}
-	}
 	for name, pair := range map[string][2][]float64{
 		"NTKMixed to the power 0":    {exact("Linear", func(p *ladderParameters) { p.Factor = 3 }), exact("NTKMixed", func(p *ladderParameters) { p.Factor, p.MixedB = 3, 0 })},
 		"NTKMixed to a huge power":   {exact("Factors", func(p *ladderParameters) { p.Factors[3] = 3 }), exact("NTKMixed", func(p *ladderParameters) { p.Factor, p.MixedB = 3, 1e308 })},
@@ -134,28 +118,15 @@ func TestYaRNFarCorners(t *testing.T) {
 	}
 }
 
+// Shorter sequences scale nothing, and an attention factor replaces what both mscales give.
 func TestYaRNAttention(t *testing.T) {
-	g := func(s, m float64) float64 { return 1 + 0.1*m*math.Log(s) }
-	for _, tt := range []struct {
-		name                  string
-		p                     YaRNParameters
-		scaling, softmaxScale float64
-	}{
-		{"derived", YaRNParameters{Factor: 4}, g(4, 1), 1},
-		{"explicit", YaRNParameters{Factor: 4, AttentionFactor: 1.25, MScale: 2, MScaleAllDim: 3}, 1.25, 1},
-		{"explicit and multiplied", YaRNParameters{Factor: 4, AttentionFactor: 1.25, AttentionMultiplier: 2}, 2.5, 1},
-		{"both mscales", YaRNParameters{Factor: 40, MScale: 2, MScaleAllDim: 3}, g(40, 2) / g(40, 3), 1},
-		{"mscale_all_dim alone", YaRNParameters{Factor: 40, MScaleAllDim: 3, ScaleSoftmax: true}, g(40, 1), g(40, 3) * g(40, 3)},
-		{"softmax without mscale_all_dim", YaRNParameters{Factor: 40, ScaleSoftmax: true}, g(40, 1), 1},
-		{"shorter", YaRNParameters{Factor: 0.5, MScale: 2, MScaleAllDim: 3, ScaleSoftmax: true}, 1, 1},
-	} {
-		for _, rounding := range []Rounding{Exact, Float32} {
-			tt.p.OriginalMaxPositions = 4096
-			ladder := testkit.Must(YaRN(64, 10000, tt.p, rounding))
-			// A few roundings of float64.
-			if math.Abs(ladder.AttentionFactor-tt.scaling) > 1e-15*tt.scaling || math.Abs(ladder.SoftmaxScale-tt.softmaxScale) > 1e-15*tt.softmaxScale {
-				t.Errorf("%s: scaling %v and %v, want %v and %v", tt.name, ladder.AttentionFactor, ladder.SoftmaxScale, tt.scaling, tt.softmaxScale)
-			}
+	for _, rounding := range []Rounding{Exact, Float32} {
+		p := YaRNParameters{Factor: 0.5, OriginalMaxPositions: 4096, MScale: 2, MScaleAllDim: 3, ScaleSoftmax: true}
+		shorter := testkit.Must(YaRN(64, 10000, p, rounding))
+		p.Factor, p.AttentionFactor, p.ScaleSoftmax = 4, 1.25, false
+		explicit := testkit.Must(YaRN(64, 10000, p, rounding))
+		if shorter.AttentionFactor != 1 || shorter.SoftmaxScale != 1 || explicit.AttentionFactor != 1.25 || explicit.SoftmaxScale != 1 {
+			t.Errorf("rounding %v: %+v, %+v", rounding, shorter, explicit)
 		}
 	}
 }
@@ -167,6 +138,21 @@ func TestLongRoPESwitch(t *testing.T) {
 		p.SequenceLength = seqLen
 		if ladder := testkit.Must(LongRoPE(8, 10000, p, Exact)); ladder.InvFreq[0] != want[0] || ladder.AttentionFactor != want[1] {
 			t.Errorf("seqLen %d: first frequency %v, scaling %v, want %v", seqLen, ladder.InvFreq[0], ladder.AttentionFactor, want)
+		}
+	}
+}
+
+// One pair has the first frequency, and MinTimescale multiplies: the last is 4*(4/64).
+func TestSinusoidalLadders(t *testing.T) {
+	for _, tt := range []struct{ got, want []float64 }{
+		{testkit.Must(Geometric(1, GeometricParameters{First: 3, Last: 7})), []float64{3}},
+		{testkit.Must(Geometric(3, GeometricParameters{First: 1 / 16., Last: 4})), []float64{1 / 16., 0.5, 4}},
+		{testkit.Must(TimingSignal(1, TimingSignalParameters{MinTimescale: 3, MaxTimescale: 7})), []float64{3}},
+		{testkit.Must(TimingSignal(3, TimingSignalParameters{MinTimescale: 4, MaxTimescale: 64})), []float64{4, 1, 0.25}},
+		{testkit.Must(Sinusoidal(3, SinusoidalParameters{First: 0.5, Base: 65536, Denominator: 8})), []float64{0.5, 0.125, 0.03125}},
+	} {
+		if !slices.Equal(tt.got, tt.want) {
+			t.Errorf("got %v, want %v", tt.got, tt.want)
 		}
 	}
 }
@@ -287,4 +273,123 @@ func TestErrors(t *testing.T) {
 	fails(Exact, "YaRN: AttentionFactor is +Inf", func(p P) { p.AttentionFactor, p.Multiplier = 1e200, 1e200 })
 	fails(Exact, "YaRN: AttentionFactor is 0", func(p P) { p.AttentionFactor, p.Multiplier = 1e-200, 1e-200 })
 	fails(Exact, "YaRN: SoftmaxScale is +Inf", func(p P) { p.MScaleAllDim, p.ScaleSoftmax = 1e200, true })
+
+	// Functions with other parameters.
+	sinusoidal := func(pairs int, first, base, denominator float64) error {
+		return second(Sinusoidal(pairs, SinusoidalParameters{First: first, Base: base, Denominator: denominator}))
+	}
+	timingSignal := func(pairs int, least, most float64) error {
+		return second(TimingSignal(pairs, TimingSignalParameters{MinTimescale: least, MaxTimescale: most}))
+	}
+	geometric := func(pairs int, first, last float64) error {
+		return second(Geometric(pairs, GeometricParameters{First: first, Last: last}))
+	}
+	interleaved := func(time, height, width int) error {
+		return second(InterleavedSections(ImageSections{time, height, width}))
+	}
+	alternating := func(time, height, width int) error {
+		return second(AlternatingSections(ImageSections{time, height, width}))
+	}
+	xPos := func(dim int, base float64) error {
+		_, _, err := XPos(dim, base)
+		return err
+	}
+	const largest = MaxRotaryDim / 2
+	for says, err := range map[string]error{
+		"Sections: len(sections) is 0, want from 1 to 256":                     second(Sections()),
+		"Sections: len(sections) is 257, want from 1 to 256":                   second(Sections(make([]int, 257)...)),
+		"Sections: sections[1] is -1, want at least 0":                         second(Sections(16, -1, 24)),
+		"Sections: the sum of sections is 0":                                   second(Sections(0, 0)),
+		"Sections: sections[1] is 1, want at least 0, and at most 32768":       second(Sections(largest, 1)),
+		fmt.Sprint("Sections: sections[1] is ", math.MaxInt):                   second(Sections(1, math.MaxInt, math.MaxInt)),
+		"InterleavedSections: the sum of sections is 0":                        interleaved(0, 0, 0),
+		"InterleavedSections: sections.Width is -20":                           interleaved(24, 20, -20),
+		"InterleavedSections: sections.Width is 1":                             interleaved(largest, 0, 1),
+		"AlternatingSections: sections.Width is 20, want sections.Height = 22": alternating(22, 22, 20),
+		"AlternatingSections: the sum of sections is 0":                        alternating(0, 0, 0),
+		"AlternatingSections: sections.Height is -1":                           alternating(20, -1, -1),
+		"AlternatingSections: sections.Width is 32768, want at least 0":        alternating(0, largest, largest),
+		"Axial: dims[0] is 1, want an even number from 2 to":                   second(Axial(10000, Exact, 1, 2, 3)),
+		"Axial: dims[2] is 7, want":                                            second(Axial(10000, Exact, 16, 2, 7)),
+		"Axial: dims[0] is -2":                                                 second(Axial(10000, Exact, -2)),
+		"Axial: len(dims) is 0":                                                second(Axial(10000, Exact)),
+		"Axial: len(dims) is 300, want from 1 to 256":                          second(Axial(10000, Exact, make([]int, 300)...)),
+		"Axial: the sum of dims is 65538, want at most":                        second(Axial(10000, Exact, MaxRotaryDim, 2)),
+		"Axial: base is 1, want a finite number above 1":                       second(Axial(1, Exact, 16)),
+		"AxialAlternating: headDim is 0":                                       second(AxialAlternating(0, 10000, Exact)),
+		"AxialAlternating: headDim is -4":                                      second(AxialAlternating(-4, 10000, Exact)),
+		"AxialAlternating: headDim is 2":                                       second(AxialAlternating(2, 10000, Exact)),
+		"AxialAlternating: headDim is 6":                                       second(AxialAlternating(6, 10000, Exact)),
+		"AxialAlternating: headDim is 65540":                                   second(AxialAlternating(MaxRotaryDim+4, 10000, Exact)),
+		"AxialAlternating: base is NaN":                                        second(AxialAlternating(16, nan, Float32)),
+		"XPos: rotaryDim is -2":                                                xPos(-2, 512),
+		"XPos: rotaryDim is 0":                                                 xPos(0, 512),
+		"XPos: rotaryDim is 3":                                                 xPos(3, 512),
+		"XPos: rotaryDim is 65538":                                             xPos(MaxRotaryDim+2, 512),
+		"XPos: scaleBase is 0":                                                 xPos(64, 0),
+		"XPos: scaleBase is -1":                                                xPos(64, -1),
+		"XPos: scaleBase is NaN":                                               xPos(64, nan),
+		"XPos: scaleBase is +Inf":                                              xPos(64, inf),
+		"XPos: scaleBase is 1e-300":                                            xPos(64, 1e-300),
+		"Sinusoidal: pairs is 0, want from 1 to 32768":                         sinusoidal(0, 1, 10000, 1),
+		"Sinusoidal: pairs is 32769, want from 1 to 32768":                     sinusoidal(largest+1, 1, 10000, 1),
+		"Sinusoidal: p.First is 0, want a finite number above 0":               sinusoidal(2, 0, 10000, 1),
+		"Sinusoidal: p.Base is 1, want a finite number above 1":                sinusoidal(2, 1, 1, 1),
+		"Sinusoidal: p.Base is NaN, want a finite number above 1":              sinusoidal(2, 1, nan, 1),
+		"Sinusoidal: p.Base is +Inf, want a finite number above 1":             sinusoidal(2, 1, inf, 1),
+		"Sinusoidal: p.Denominator is 0, want a finite number above 0":         sinusoidal(2, 1, 10000, 0),
+		"Sinusoidal: p.Denominator is +Inf, want a finite number above 0":      sinusoidal(2, 1, 10000, inf),
+		"Sinusoidal: a frequency is 1e-300, want parameters that give":         sinusoidal(8, 1, 1e300, 1),
+		"TimingSignal: pairs is 0, want from 1 to 32768":                       timingSignal(0, 1, 2),
+		"TimingSignal: p.MinTimescale is -1, want a finite number above 0":     timingSignal(2, -1, 2),
+		"TimingSignal: p.MaxTimescale is NaN, want a finite number above 0":    timingSignal(2, 1, nan),
+		"TimingSignal: a frequency is +Inf, want parameters that give":         timingSignal(2, 1e300, 1e-300),
+		"Geometric: pairs is 0, want from 1 to 32768":                          geometric(0, 1, 2),
+		"Geometric: p.First is 0, want a finite number above 0":                geometric(2, 0, 1),
+		"Geometric: p.Last is +Inf, want a finite number above 0":              geometric(2, 1, inf),
+		"Geometric: a frequency is 1e-300, want parameters that give":          geometric(2, 1, 1e-300),
+	} {
+		if !errors.Is(err, argument.ErrConfig) || !strings.HasPrefix(fmt.Sprint(err), "frequency."+says) {
+			t.Errorf("got %v, want %q", err, says)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// digits returns axes that are written as digits.
+func digits(s string) []uint8 {
+	var axes []uint8
+	for _, c := range strings.ReplaceAll(s, " ", "") {
+		axes = append(axes, uint8(c-'0'))
+	}
+	return axes
+}
+
+// The axes of models. Those of Qwen2-VL, Qwen3-VL, Qwen3.5 and ERNIE 4.5 VL are what the
+// rotary embeddings of transformers 5.23.0 do with a position on one axis at a
+// time. Those of HunYuan are the model's own code and vLLM's; transformers
+// 5.23.0 gives the two elements of a pair different axes, which no rotation is.
+func TestAxesOfModels(t *testing.T) {
+	for name, tt := range map[string]struct {
+		axes []uint8
+		want string
+	}{
+		"Qwen2-VL":       {testkit.Must(Sections(16, 24, 24)), "0000000000000000 111111111111111111111111 222222222222222222222222"},
+		"Qwen3-VL":       {testkit.Must(InterleavedSections(ImageSections{Time: 24, Height: 20, Width: 20})), "012012012012012012012012012012012012012012012012012012012012 0000"},
+		"ERNIE 4.5 VL":   {testkit.Must(AlternatingSections(ImageSections{Time: 20, Height: 22, Width: 22})), "12121212121212121212121212121212121212121212 00000000000000000000"},
+		"HunYuan VL":     {testkit.Must(Sections(16, 16, 16, 16)), "0000000000000000 1111111111111111 2222222222222222 3333333333333333"},
+		"Qwen3.5":        {testkit.Must(InterleavedSections(ImageSections{Time: 11, Height: 11, Width: 10})), "012012012012012012012012012012 01"},
+		"no time":        {testkit.Must(InterleavedSections(ImageSections{Height: 4})), "0100"}, // every third pair, from the second on, of a row of time
+		"more width":     {testkit.Must(InterleavedSections(ImageSections{Time: 2, Height: 1, Width: 5})), "01200200"},
+		"empty sections": {testkit.Must(Sections(3, 0, 4)), "000 2222"},
+	} {
+		if want := digits(tt.want); !slices.Equal(tt.axes, want) {
+			t.Errorf("%s: got %v, want %v", name, tt.axes, want)
+		}
+	}
+	const largest = MaxRotaryDim / 2
+	if axes := testkit.Must(Sections(slices.Repeat([]int{128}, 256)...)); len(axes) != largest || axes[largest-1] != 255 {
+		t.Errorf("256 sections of 128: %d pairs", len(axes))
+	}
 }

@@ -3,8 +3,6 @@ package modelconfig
 import (
 	"cmp"
 	"fmt"
-	"go/ast"
-	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,7 +16,6 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
-	"github.com/go-posenc/posenc/modelconfig/internal/gguf"
 	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
@@ -43,23 +40,20 @@ func byName[V any](table map[string]V) []string {
 // beside is what a type does beside its rotation, or in another way than the columns say.
 func beside(name string, f *models.Family) string {
 	var notes []string
-	if f.Inverse {
-		notes = append(notes, "rotates the other way: InvFreq is negative")
-	}
-	if f.ListKey != "" {
-		notes = append(notes, "layers differ by the list "+f.ListKey)
-	}
-	if f.Rewrite != nil {
-		notes = append(notes, "layers differ by the lists rope_theta and partial_rotary_factors")
-	}
-	if f.Indexer != nil {
-		notes = append(notes, "has indexers")
-	}
-	if f.Learned != "" {
-		notes = append(notes, "frequencies times e^"+f.Learned)
-	}
-	if f.QueryScale != nil || f.ScalingTensor != "" {
-		notes = append(notes, "scales queries")
+	for _, note := range []struct {
+		is   bool
+		text string
+	}{
+		{f.Inverse, "rotates the other way: InvFreq is negative"},
+		{f.ListKey != "", "layers differ by the list " + f.ListKey},
+		{f.Rewrite != nil, "layers differ by the lists rope_theta and partial_rotary_factors"},
+		{f.Indexer != nil, "has indexers"},
+		{f.Learned != "", "frequencies times e^" + f.Learned},
+		{f.QueryScale != nil || f.ScalingTensor != "", "scales queries"},
+	} {
+		if note.is {
+			notes = append(notes, note.text)
+		}
 	}
 	for _, trap := range huggingFaceTraps {
 		if slices.Contains(f.Traps, trap.Name) {
@@ -69,13 +63,22 @@ func beside(name string, f *models.Family) string {
 	return strings.Join(notes, "; ")
 }
 
-func familyTable() string {
+// table is a table of Markdown with a row for each name, unless row returns none.
+func table[V any](columns string, list map[string]V, row func(name string, v V) []string) string {
 	var b strings.Builder
-	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes | also, traps |\n|---|---|---|---|---|---|---|\n")
-	for _, name := range byName(families) {
-		f := families[name]
+	fmt.Fprintf(&b, "| %s |\n|%s\n", columns, strings.Repeat("---|", strings.Count(columns, "|")+1))
+	for _, name := range byName(list) {
+		if cells := row(name, list[name]); cells != nil {
+			fmt.Fprintln(&b, "|", strings.Join(cells, " | "), "|")
+		}
+	}
+	return b.String()
+}
+
+func familyTable() string {
+	return table("model_type | pairs | rotated | base | layers that rotate | axes | also, traps", families, func(name string, f models.Family) []string {
 		if f.Refusal != "" {
-			continue
+			return nil
 		}
 		pairs := layoutNames[f.Layout]
 		if f.LayoutKey != "" {
@@ -108,9 +111,8 @@ func familyTable() string {
 		if bases[0] == "0" {
 			bases[0] = "by its key"
 		}
-		r := &document.Reader{Keys: document.Object{}}
 		n := 0
-		layers := f.Plan(r, f.Layers)
+		layers := f.Plan(&document.Reader{Keys: document.Object{}}, f.Layers)
 		for _, layer := range layers {
 			if layer.Rotates {
 				n++
@@ -130,14 +132,16 @@ func familyTable() string {
 		case f.Axes != nil:
 			axes = fmt.Sprintf("3 %v", f.Sections)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes, beside(name, &f))
-	}
-	return b.String()
+		return []string{name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes, beside(name, &f)}
+	})
+}
+
+// twoColumns is a table of a text for each name.
+func twoColumns(columns string, texts map[string]string) string {
+	return table(columns, texts, func(name, text string) []string { return []string{name, text} })
 }
 
 func refusedTable() string {
-	var b strings.Builder
-	b.WriteString("| model_type | what it does, and what you can do |\n|---|---|\n")
 	reasons := map[string]string{}
 	for _, table := range []map[string]models.Family{families, towers} {
 		for name, f := range table {
@@ -146,52 +150,31 @@ func refusedTable() string {
 			}
 		}
 	}
-	for _, name := range byName(reasons) {
-		fmt.Fprintf(&b, "| %s | %s |\n", name, reasons[name])
-	}
-	return b.String()
+	return twoColumns("model_type | what it does, and what you can do", reasons)
 }
 
 func indexerTable() string {
-	var b strings.Builder
-	b.WriteString("| model_type | elements of a head | rotated | pairs | Hadamard transform |\n|---|---|---|---|---|\n")
-	for _, name := range byName(families) {
-		x := families[name].Indexer
+	return table("model_type | elements of a head | rotated | pairs | Hadamard transform", families, func(name string, f models.Family) []string {
+		x := f.Indexer
 		if x == nil {
-			continue
+			return nil
 		}
 		head := x.HeadDimKey
 		if x.HeadDim != 0 {
 			head += fmt.Sprintf(" (%d)", x.HeadDim)
 		}
-		rotated := "the first"
-		if x.Trailing {
-			rotated = "the last"
-		}
 		pairs := layoutNames[x.Layout]
 		if x.LayoutKey != "" {
 			pairs += ", by " + x.LayoutKey
 		}
-		hadamard := "no"
-		if x.Hadamard {
-			hadamard = "after it"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, head, rotated, pairs, hadamard)
-	}
-	return b.String()
+		return []string{name, head, map[bool]string{false: "the first", true: "the last"}[x.Trailing], pairs, map[bool]string{false: "no", true: "after it"}[x.Hadamard]}
+	})
 }
 
 func wrapperTable() string {
-	var b strings.Builder
-	b.WriteString("| model_type | key | text model where it does not say | others |\n|---|---|---|---|\n")
-	for _, name := range byName(wrappers) {
-		others := "error"
-		if models.HolderOf(name).AnyText {
-			others = "read"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, wrappers[name].Key, wrappers[name].Type, others)
-	}
-	return b.String()
+	return table("model_type | key | text model where it does not say | others", wrappers, func(name string, w models.Part) []string {
+		return []string{name, w.Key, w.Type, map[bool]string{false: "error", true: "read"}[models.HolderOf(name).AnyText]}
+	})
 }
 
 func towerTable(t *testing.T) string {
@@ -203,12 +186,9 @@ func towerTable(t *testing.T) string {
 	orders := map[string]string{
 		"00001111": "rows, then columns", "11110000": "columns, then rows", "10101010": "columns and rows alternately",
 	}
-	var b strings.Builder
-	b.WriteString("| model_type | pairs | order of pairs | elements of a head | held by |\n|---|---|---|---|---|\n")
-	for _, name := range byName(towers) {
-		f := towers[name]
+	return table("model_type | pairs | order of pairs | elements of a head | held by", towers, func(name string, f models.Family) []string {
 		if f.Refusal != "" {
-			continue
+			return nil
 		}
 		order := "within each half of a head: not one rotation"
 		if f.Arrangement != nil {
@@ -221,139 +201,77 @@ func towerTable(t *testing.T) string {
 				order += ", with the even and the odd frequencies of a head"
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", name, layoutNames[f.Layout], order, f.Hidden/f.Heads, strings.Join(holders[name], ", "))
-	}
-	return b.String()
+		return []string{name, layoutNames[f.Layout], order, strconv.Itoa(f.Hidden / f.Heads), strings.Join(holders[name], ", ")}
+	})
 }
 
 func architectureTable() string {
-	names := map[string][]string{}
-	for _, name := range document.SortedKeys(ggufArchitectures) {
-		arch := ggufArchitectures[name]
-		pairs := layoutNames[arch.Layout]
+	pairs := map[string]string{}
+	for name, arch := range ggufArchitectures {
+		pairs[name] = layoutNames[arch.Layout]
 		switch arch.Axes {
 		case models.SectionedAxes, models.InterleavedAxes:
-			pairs += ", three axes"
+			pairs[name] += ", three axes"
 		case models.OptionalAxes:
-			pairs += "; half-split, three axes where the file has sections"
+			pairs[name] += "; half-split, three axes where the file has sections"
 		}
-		names[pairs] = append(names[pairs], name)
 	}
-	var b strings.Builder
-	b.WriteString("| pairs | architecture |\n|---|---|\n")
-	for _, pairs := range document.SortedKeys(names) {
-		fmt.Fprintf(&b, "| %s | %s |\n", pairs, strings.Join(names[pairs], ", "))
-	}
-	return b.String()
+	return namesTable("pairs | architecture", pairs)
 }
 
 func ggufIndexerTable() string {
-	var b strings.Builder
-	b.WriteString("| architecture | rotated | pairs |\n|---|---|---|\n")
-	for _, name := range byName(ggufArchitectures) {
-		if x := ggufArchitectures[name].Indexer; x != nil {
-			rotated := "the first elements"
-			if x.Trailing {
-				rotated = "the last elements"
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, rotated, layoutNames[x.Layout])
+	return table("architecture | rotated | pairs", ggufArchitectures, func(name string, arch models.GGUFArchitecture) []string {
+		if x := arch.Indexer; x != nil {
+			return []string{name, map[bool]string{false: "the first elements", true: "the last elements"}[x.Trailing], layoutNames[x.Layout]}
 		}
-	}
-	return b.String()
+		return nil
+	})
 }
 
-func ggufRefusedTable() string {
-	var b strings.Builder
-	b.WriteString("| architecture | what the error asks for |\n|---|---|\n")
-	for _, name := range byName(ggufRefused) {
-		fmt.Fprintf(&b, "| %s | %s |\n", name, ggufRefused[name])
+// namesTable has the names of each text.
+func namesTable(columns string, texts map[string]string) string {
+	names := map[string]string{}
+	for _, name := range document.SortedKeys(texts) {
+		names[texts[name]] = strings.TrimPrefix(names[texts[name]]+", "+name, ", ")
 	}
-	return b.String()
-}
-
-func notRotaryTable(notRotary map[string]string, what string) string {
-	byReason := map[string][]string{}
-	for _, name := range document.SortedKeys(notRotary) {
-		byReason[notRotary[name]] = append(byReason[notRotary[name]], name)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "| positions | %s |\n|---|---|\n", what)
-	for _, reason := range document.SortedKeys(byReason) {
-		fmt.Fprintf(&b, "| %s | %s |\n", reason, strings.Join(byReason[reason], ", "))
-	}
-	return b.String()
+	return twoColumns(columns, names)
 }
 
 // sizeTable has the names of sizes: the usual one, then the others.
 func sizeTable() string {
-	sizes := []struct {
-		what  string
-		names func(f *models.Family) []string
-	}{
-		{"hidden size", func(f *models.Family) []string { return f.Keys.Hidden }},
-		{"heads", func(f *models.Family) []string { return f.Keys.Heads }},
-		{"elements of a head", func(f *models.Family) []string {
-			names := f.Keys.HeadDim
+	text := "| size | keys |\n|---|---|\n"
+	for i, size := range []string{"hidden size", "heads", "elements of a head", "layers", "longest sequence"} {
+		keys := func(f *models.Family) []string {
+			names := [][]string{f.Keys.Hidden, f.Keys.Heads, f.Keys.HeadDim, f.Keys.Layers, f.Keys.Positions}[i]
 			for _, k := range f.Kinds {
-				if k.HeadDimKey != "" {
+				if k.HeadDimKey != "" && size == "elements of a head" {
 					names = append(slices.Clip(names), k.HeadDimKey)
 				}
 			}
 			return names
-		}},
-		{"layers", func(f *models.Family) []string { return f.Keys.Layers }},
-		{"longest sequence", func(f *models.Family) []string { return f.Keys.Positions }},
-	}
-	usual := families["llama"]
-	var b strings.Builder
-	b.WriteString("| size | keys |\n|---|---|\n")
-	for _, size := range sizes {
+		}
+		usual := families["llama"]
 		others := map[string]bool{}
 		for _, table := range []map[string]models.Family{families, towers} {
 			for _, f := range table {
-				if f.Refusal == "" {
-					for _, name := range size.names(&f) {
-						others[name] = true
-					}
+				for _, name := range keys(&f) {
+					others[name] = others[name] || f.Refusal == ""
 				}
 			}
 		}
-		first := size.names(&usual)[0]
-		delete(others, first)
-		fmt.Fprintf(&b, "| %s | `%s` |\n", size.what, strings.Join(append([]string{first}, byName(others)...), "`, `"))
+		first := keys(&usual)[0]
+		maps.DeleteFunc(others, func(name string, read bool) bool { return name == first || !read })
+		text += fmt.Sprintf("| %s | `%s` |\n", size, strings.Join(append([]string{first}, byName(others)...), "`, `"))
 	}
-	return b.String()
+	return text
 }
 
 func trapTable(traps []modelTrap) string {
-	var b strings.Builder
-	b.WriteString("| test | what is true |\n|---|---|\n")
+	text := "| test | what is true |\n|---|---|\n"
 	for _, trap := range traps {
-		fmt.Fprintf(&b, "| `TestTrap/%s` | %s |\n", trap.Name, trap.Text)
+		text += fmt.Sprintf("| `TestTrap/%s` | %s |\n", trap.Name, trap.Text)
 	}
-	return b.String()
-}
-
-// pageTable is a table that the code holds, and its page.
-type pageTable struct{ page, name, text string }
-
-func pageTables(t *testing.T) []pageTable {
-	return []pageTable{
-		{modelsPage, "families", familyTable()},
-		{modelsPage, "wrappers", wrapperTable()},
-		{modelsPage, "indexers", indexerTable()},
-		{modelsPage, "towers", towerTable(t)},
-		{modelsPage, "architectures", architectureTable()},
-		{modelsPage, "gguf indexers", ggufIndexerTable()},
-		{modelsPage, "refused", refusedTable()},
-		{modelsPage, "architectures refused", ggufRefusedTable()},
-		{modelsPage, "not rotary", notRotaryTable(notRotary, "model_type")},
-		{modelsPage, "architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
-		{trapsPage, "derived traps", trapTable(derivedTraps)},
-		{trapsPage, "traps", trapTable(huggingFaceTraps)},
-		{trapsPage, "gguf traps", trapTable(ggufTraps)},
-		{keysPage, "sizes", sizeTable()},
-	}
+	return text
 }
 
 func readPage(page string) string { return string(testkit.Must(os.ReadFile(page))) }
@@ -361,7 +279,22 @@ func readPage(page string) string { return string(testkit.Must(os.ReadFile(page)
 // The tables of docs/models.md, docs/traps.md and docs/keys.md that the code holds are the code's,
 // and each is on its page once.
 func TestDocs(t *testing.T) {
-	tables := pageTables(t)
+	tables := []struct{ page, name, text string }{
+		{modelsPage, "families", familyTable()},
+		{modelsPage, "wrappers", wrapperTable()},
+		{modelsPage, "indexers", indexerTable()},
+		{modelsPage, "towers", towerTable(t)},
+		{modelsPage, "architectures", architectureTable()},
+		{modelsPage, "gguf indexers", ggufIndexerTable()},
+		{modelsPage, "refused", refusedTable()},
+		{modelsPage, "architectures refused", twoColumns("architecture | what the error asks for", ggufRefused)},
+		{modelsPage, "not rotary", namesTable("positions | model_type", notRotary)},
+		{modelsPage, "architectures not rotary", namesTable("positions | architecture", ggufNotRotary)},
+		{trapsPage, "derived traps", trapTable(derivedTraps)},
+		{trapsPage, "traps", trapTable(huggingFaceTraps)},
+		{trapsPage, "gguf traps", trapTable(ggufTraps)},
+		{keysPage, "sizes", sizeTable()},
+	}
 	for _, page := range []string{modelsPage, trapsPage, keysPage} {
 		text := readPage(page)
 		var places, want []string
@@ -409,7 +342,8 @@ func TestDocsRules(t *testing.T) {
 		}
 		ropeType := codes(cells[1])[0]
 		rules = append(rules, ropeType)
-		got, want := slices.Sorted(slices.Values(codes(cells[2]))), slices.Sorted(slices.Values(first(huggingface.KeysOfRopeType(ropeType))))
+		keys, _ := huggingface.KeysOfRopeType(ropeType)
+		got, want := slices.Sorted(slices.Values(codes(cells[2]))), slices.Sorted(slices.Values(keys))
 		if !slices.Equal(slices.Compact(got), want) {
 			t.Errorf("rule %s has keys %q, its line %q", ropeType, want, got)
 		}
@@ -424,120 +358,53 @@ func TestDocsRules(t *testing.T) {
 	}
 }
 
-// docs/keys.md has each key that the source reads, and each about rotary positions that it names.
+// docs/keys.md has each key that the readers of both formats have: each of their names with a _ or a
+// point, except names of models, kinds of layers, tensors, parts of a document and keys in such parts, beginnings
+// of keys, and one that is always refused.
 func TestDocsKeys(t *testing.T) {
-	text := readPage(keysPage)
-	missing := func(key string) bool { return !strings.Contains(text, "`"+key+"`") }
-	for _, key := range words(t) {
-		if !slices.Contains(gguf.GgufRopeKeys, key) && document.NamesRotation(key) && key == strings.ToLower(key) && strings.Contains(key, "_") && families[key].Plan == nil && missing(key) {
+	text, count := readPage(keysPage), 0
+	other := regexp.MustCompile(`^_|[A-Z]|_config$|_attention$|^(hybrid_sliding|minimax_m3_sparse|softmax_scaling.*|rotary_emb.*|extrapolation_factor|.*_)$|^(rope_parameters|rope_scaling|sparse_attention_config)\.`)
+	names := modelNames()
+	for _, key := range words(slices.DeleteFunc(sources(), func(path string) bool { return filepath.Dir(path) == "." })) {
+		if !strings.ContainsAny(key, "_.") || other.MatchString(key) || slices.Contains(names, key) || notRotary[key]+ggufNotRotary[key]+ggufRefused[key] != "" {
+			continue
+		}
+		count++
+		if !slices.ContainsFunc([]string{"", "rope.", "rope.scaling.", "rope.scaling.yarn_"}, func(prefix string) bool { return strings.Contains(text, "`"+prefix+key+"`") }) {
 			t.Errorf("no key %s", key)
 		}
 	}
-	inner := regexp.MustCompile(`^(rope_parameters|rope_scaling|sparse_attention_config)\.`) // keys of these objects
-	keys := keysInSource()
-	for _, key := range gguf.GgufRopeKeys {
-		keys = append(keys, "rope."+key)
+	if count < 150 {
+		t.Errorf("%d keys found", count)
 	}
-	for _, key := range keys {
-		if !inner.MatchString(key) && missing(key) && missing("rope.scaling.yarn_"+key) {
-			t.Errorf("no key %s", key)
-		}
-	}
-	if len(keys) < 150 {
-		t.Errorf("%d keys found", len(keys))
-	}
-}
-
-// keysInSource are the keys that the readers of both formats hand to what reads a value, or have
-// in a variable or a field for keys. Keys of one word are not told from other words, and left out.
-func keysInSource() []string {
-	readers := strings.Fields("Has Lookup Number NumberOr Positive Optional Integer IntegerOr Boolean Text Object Numbers Integers Texts MustBe Agree " +
-		"has value number integer integers text flag base tensor perLayer flagPerLayer isList interval flagged")
-	name := regexp.MustCompile(`^_?[A-Za-z0-9]+([_.][A-Za-z0-9]+)+$`)
-	holds := func(e ast.Expr) bool {
-		ident, ok := e.(*ast.Ident)
-		return ok && (ident.Name == "key" || strings.HasSuffix(ident.Name, "Key") || slices.Contains([]string{"Key", "BaseKeys", "BaseRatio", "List", "freqsTensor", "shortTensor", "longTensor"}, ident.Name))
-	}
-	found := map[string]bool{}
-	add := func(values ...ast.Expr) {
-		for _, e := range values {
-			ast.Inspect(e, func(n ast.Node) bool {
-				if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-					if s := testkit.Must(strconv.Unquote(literal.Value)); name.MatchString(s) {
-						found[s] = true
-					}
-				}
-				_, call := n.(*ast.CallExpr)
-				return !call
-			})
-		}
-	}
-	files := slices.DeleteFunc(sources(), func(path string) bool { return filepath.Dir(path) == "." })
-	for _, tree := range parseFiles(files) {
-		ast.Inspect(tree, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.CallExpr:
-				function, _ := n.Fun.(*ast.Ident)
-				if method, ok := n.Fun.(*ast.SelectorExpr); ok {
-					function = method.Sel
-				}
-				if function != nil && slices.Contains(readers, function.Name) {
-					add(n.Args...)
-				}
-			case *ast.KeyValueExpr:
-				if holds(n.Key) {
-					add(n.Value)
-				}
-			case *ast.AssignStmt:
-				if slices.ContainsFunc(n.Lhs, holds) {
-					add(n.Rhs...)
-				}
-			case *ast.ValueSpec:
-				for i, ident := range n.Names {
-					if holds(ident) && i < len(n.Values) {
-						add(n.Values[i])
-					}
-				}
-			case *ast.RangeStmt:
-				if n.Value != nil && holds(n.Value) {
-					add(n.X)
-				}
-			}
-			return true
-		})
-	}
-	return document.SortedKeys(found)
 }
 
 // docs/keys.md has each type that scales queries.
 func TestDocsQueryScales(t *testing.T) {
 	scales := section(t, readPage(keysPage), "Query scales")
-	for name, f := range families {
-		if (f.QueryScale != nil || f.ScalingTensor != "") != slices.Contains(tableNames(scales, false), name) {
-			t.Errorf("%s scales queries and has no line, or it has one and does not", name)
+	check := func(name string, gguf, scaled bool) {
+		if scaled != slices.Contains(tableNames(scales, gguf), name) {
+			t.Errorf("%s, GGUF %t: scales queries and has no line, or it has one and does not", name, gguf)
 		}
 	}
+	for name, f := range families {
+		check(name, false, f.QueryScale != nil || f.ScalingTensor != "")
+	}
 	for name, arch := range ggufArchitectures {
-		if (arch.QueryScale != models.QueriesUnscaled) != slices.Contains(tableNames(scales, true), name) {
-			t.Errorf("GGUF: %s scales queries and has no line, or it has one and does not", name)
-		}
+		check(name, true, arch.QueryScale != models.QueriesUnscaled)
 	}
 }
 
 // What docs/traps.md says of traps names traps that there are.
 func TestDocsTraps(t *testing.T) {
-	named := 0
-	for _, name := range codes(section(t, readPage(trapsPage), "Where posenc differs from transformers")) {
-		if strings.Count(name, "_") < 2 {
-			continue
-		}
-		named++
+	named := slices.DeleteFunc(codes(section(t, readPage(trapsPage), "Where posenc differs from transformers")), func(name string) bool { return strings.Count(name, "_") < 2 })
+	for _, name := range named {
 		if !slices.ContainsFunc(huggingFaceTraps, func(about modelTrap) bool { return about.Name == name }) {
 			t.Errorf("no trap %s", name)
 		}
 	}
-	if named < 9 {
-		t.Errorf("%d traps named", named)
+	if len(named) < 9 {
+		t.Errorf("%d traps named", len(named))
 	}
 }
 

@@ -10,59 +10,22 @@ import (
 	"github.com/go-posenc/posenc/multimodal"
 )
 
-// From the config.json of Llama 3.1 8B to rotated Q and K.
-func Example() {
-	config := []byte(`{
-		"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8,
-		"num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_theta": 500000.0,
-		"rope_scaling": {
-			"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-			"original_max_position_embeddings": 8192
-		}
-	}`)
-	positions := []int32{0, 1, 100000}
-	q := make([]float32, 3*32*128) // [tokens][heads][128]
-	k := make([]float32, 3*8*128)
-	for t := range 3 {
-		q[t*32*128], k[t*8*128] = 1, 1
-	}
-
-	model, err := modelconfig.HuggingFace(config)
-	if err != nil {
-		log.Fatal(err)
-	}
-	rope, err := model.Rope() // once
-	if err != nil {
-		log.Fatal(err)
-	}
-	rows, err := rope.Rows(positions) // once a step
-	if err != nil {
-		log.Fatal(err)
-	}
-	const layer = 0 // each layer of the model
-	err = posenc.Rotate(rows.Layer(layer), posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for t := range 3 {
-		fmt.Println(k[t*8*128], k[t*8*128+64])
-	}
-	// Output:
-	// 1 0
-	// 0.5403023 0.84147096
-	// -0.9993608 0.0357488
-}
-
 // Qwen2-VL has positions on three axes: of its 64 pairs 16 take the time of a token, 24 its
-// height and 24 its width. What modelconfig does not know is an error that names it.
+// height and 24 its width. What modelconfig does not know is an error that names it; the last model is
+// newer than this package, and has the code of Llama.
 func ExampleHuggingFace() {
-	for _, config := range []string{
-		`{"model_type": "qwen2_vl", "num_hidden_layers": 28, "num_attention_heads": 28, "hidden_size": 3584,
-			"rope_theta": 1000000.0, "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}`,
-		`{"model_type": "llama", "rope_scaling": {"rope_type": "lama3", "factor": 8.0}}`,
-		`{"model_type": "bloom"}`,
+	for _, tt := range []struct {
+		config  string
+		options modelconfig.Options
+	}{
+		{config: `{"model_type": "qwen2_vl", "num_hidden_layers": 28, "num_attention_heads": 28, "hidden_size": 3584,
+			"rope_theta": 1000000.0, "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}`},
+		{config: `{"model_type": "llama", "rope_scaling": {"rope_type": "lama3", "factor": 8.0}}`},
+		{config: `{"model_type": "bloom"}`},
+		{config: `{"model_type": "llama_next", "hidden_size": 4096, "num_attention_heads": 32}`},
+		{`{"model_type": "llama_next", "hidden_size": 4096, "num_attention_heads": 32}`, modelconfig.Options{Type: "llama"}},
 	} {
-		model, err := modelconfig.HuggingFace([]byte(config))
+		model, err := modelconfig.HuggingFace([]byte(tt.config), tt.options)
 		if err != nil {
 			fmt.Println(err)
 			continue
@@ -72,27 +35,26 @@ func ExampleHuggingFace() {
 			log.Fatal(err)
 		}
 		cfg := rope.Rotary(0).Config()
-		fmt.Println(model.Type(), cfg.HeadDim, cfg.Layout, "axes", cfg.Axes[0], cfg.Axes[16], cfg.Axes[40])
+		fmt.Println(model.Type(), cfg.HeadDim, cfg.Layout, "axes", cfg.Axes)
 	}
 	// Output:
-	// qwen2_vl_text 128 HalfSplit axes 0 1 2
+	// qwen2_vl_text 128 HalfSplit axes [0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2]
 	// modelconfig.HuggingFace: rope_scaling.rope_type is "lama3", want one of ["default" "dynamic" "linear" "llama3" "longrope" "ntk" "proportional" "yarn"], or use posenc.RotaryConfig with InvFreq: unknown
 	// modelconfig.HuggingFace: model_type is "bloom", want a model with rotary positions; this type has ALiBi, a bias of the attention scores: positions not rotary
+	// modelconfig.HuggingFace: model_type is "llama_next", want a type in docs/models.md (the nearest name is "llava_next", which may rotate differently); for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code: unknown
+	// llama 128 HalfSplit axes []
 }
 
-// What a Model says of its layers: which rotate, what multiplies the
-// attention scores, and what multiplies the queries.
+// What a Model says: how long sequences are, what other implementations got wrong, and of its layers which
+// rotate, what multiplies the attention scores, and what multiplies the queries at three positions.
 func ExampleModel() {
 	for _, config := range []string{
-		`{"model_type": "smollm3", "num_hidden_layers": 36}`,
+		`{"model_type": "smollm3", "num_hidden_layers": 36, "max_position_embeddings": 65536}`,
 		`{"model_type": "deepseek_v3", "max_position_embeddings": 163840, "rope_theta": 10000, "rope_scaling": {
 			"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096,
 			"beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0
 		}}`,
-		`{"model_type": "ministral3", "rope_parameters": {
-			"rope_type": "yarn", "rope_theta": 1000000.0, "factor": 16.0, "original_max_position_embeddings": 16384,
-			"beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1
-		}}`,
+		`{"model_type": "llama4_text", "num_hidden_layers": 8, "max_position_embeddings": 262144, "attn_scale": 0.1, "floor_scale": 8192}`,
 	} {
 		model, err := modelconfig.HuggingFace([]byte(config))
 		if err != nil {
@@ -105,21 +67,47 @@ func ExampleModel() {
 				rotating++
 			}
 		}
-		fmt.Printf("%s: %d of %d layers rotate; layer 0: rule %s, scores times %.4f, queries scaled with Beta %v\n",
-			model.Type(), rotating, len(layers), layers[0].Rule.Name, layers[0].SoftmaxScale, layers[0].QueryScaling.Beta)
+		first, last := layers[0], layers[len(layers)-1]
+		scales := make([]float32, 3) // for posenc.ScaleQueries or posenc.FusedView.QueryScales
+		if err := posenc.QueryScales(scales, []int32{0, 8191, 100000}, last.QueryScaling); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s of up to %d tokens: %d of %d layers rotate\n", model.Type(), model.ContextLength(), rotating, len(layers))
+		fmt.Printf("  first layer: latent %t, rule %s of base %v, scores times %.4f\n", first.LatentAttention, first.Rule.Name, first.Rule.Base, first.SoftmaxScale)
+		fmt.Printf("  last layer: rotates %t, queries times %.4f\n", last.Rotates, scales)
+		for _, trap := range model.Traps() {
+			fmt.Println(" ", trap.Name)
+		}
 	}
 	// Output:
-	// smollm3: 27 of 36 layers rotate; layer 0: rule default, scores times 1.0000, queries scaled with Beta 0
-	// deepseek_v3: 61 of 61 layers rotate; layer 0: rule yarn, scores times 1.8739, queries scaled with Beta 0
-	// ministral3: 34 of 34 layers rotate; layer 0: rule yarn, scores times 1.0000, queries scaled with Beta 0.1
+	// smollm3 of up to 65536 tokens: 27 of 36 layers rotate
+	//   first layer: latent false, rule default of base 2e+06, scores times 1.0000
+	//   last layer: rotates false, queries times [1.0000 1.0000 1.0000]
+	//   some_layers_do_not_rotate
+	//   the_layout_differs_by_file
+	//   no_rope_layers_has_1_for_rotation
+	// deepseek_v3 of up to 163840 tokens: 61 of 61 layers rotate
+	//   first layer: latent true, rule yarn of base 10000, scores times 1.8739
+	//   last layer: rotates true, queries times [1.0000 1.0000 1.0000]
+	//   the_softmax_is_scaled
+	//   deepseek_v3_writes_half_split_pairs
+	// llama4_text of up to 262144 tokens: 6 of 8 layers rotate
+	//   first layer: latent false, rule default of base 500000, scores times 1.0000
+	//   last layer: rotates false, queries times [1.0000 1.0693 1.2565]
+	//   some_layers_do_not_rotate
+	//   interleaved_pairs
+	//   no_rope_layers_has_1_for_rotation
+	//   llama4_scales_queries_without_rotation
 }
 
-// The decode loop of an engine for any model. Layers of Cohere 2 with full attention do not rotate;
-// those of Gemma 3 have another base.
-func ExampleModel_Rope() {
+// From a config.json to rotated Q and K: the decode loop of an engine for any model. Layers of Cohere 2 with full attention do not rotate;
+// those of Gemma 3 have another base. The indexers of DeepSeek V3.2 rotate the first elements of their own
+// heads, half-split, where the attention rotates interleaved pairs.
+func Example() {
 	for _, config := range []string{
 		`{"model_type": "cohere2", "num_hidden_layers": 4, "hidden_size": 8, "num_attention_heads": 2}`,
 		`{"model_type": "gemma3_text", "num_hidden_layers": 6, "head_dim": 4}`,
+		`{"model_type": "deepseek_v32", "num_hidden_layers": 1, "qk_rope_head_dim": 4, "index_head_dim": 4}`,
 	} {
 		model, err := modelconfig.HuggingFace([]byte(config))
 		if err != nil {
@@ -146,6 +134,13 @@ func ExampleModel_Rope() {
 				if position == 1 && i >= len(layers)-2 {
 					fmt.Printf("%s layer %d %s: %.4f\n", model.Type(), i, layer.Kind, q)
 				}
+				if layer.Indexer && position == 1 {
+					key := []float32{0, 1, 0, 0}
+					if err := posenc.Rotate(rows.Indexer(i), posenc.View[float32]{Data: key, Heads: 1}); err != nil {
+						log.Fatal(err)
+					}
+					fmt.Printf("%v, its indexer %v: %.4f\n", rope.Rotary(i).Config().Layout, rope.Indexer(i).Config().Layout, key)
+				}
 			}
 		}
 	}
@@ -154,49 +149,11 @@ func ExampleModel_Rope() {
 	// cohere2 layer 3 : [0.0000 1.0000 0.0000 0.0000]
 	// gemma3_text layer 4 sliding_attention: [0.0000 0.9999 0.0000 0.0100]
 	// gemma3_text layer 5 full_attention: [0.0000 1.0000 0.0000 0.0010]
+	// deepseek_v32 layer 0 attention: [-0.8415 0.0000 0.5403 0.0000]
+	// InterleavedToHalfSplit, its indexer HalfSplit: [0.0000 0.9999 0.0000 0.0100]
 }
 
-// A model that is newer than this package, with the code of Llama.
-func ExampleOptions() {
-	config := []byte(`{"model_type": "llama_next", "hidden_size": 4096, "num_attention_heads": 32}`)
-	_, err := modelconfig.HuggingFace(config)
-	fmt.Println(err)
-	model, err := modelconfig.HuggingFace(config, modelconfig.Options{Type: "llama"})
-	fmt.Println(model.Type(), len(model.Layers()), err)
-	// Output:
-	// modelconfig.HuggingFace: model_type is "llama_next", want a type in docs/models.md (the nearest name is "llava_next", which may rotate differently); for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code: unknown
-	// llama 32 <nil>
-}
-
-// LongRoPE has other frequencies for sequences beyond the trained length. Keys
-// that were rotated before such a switch have to be rotated anew.
-func ExampleModel_DependsOnLength() {
-	model, err := modelconfig.HuggingFace([]byte(`{
-		"model_type": "phi3", "hidden_size": 64, "num_attention_heads": 8, "num_hidden_layers": 2,
-		"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_theta": 10000.0,
-		"rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.0, 1.0, 1.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}
-	}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	beyond, depends := model.DependsOnLength()
-	fmt.Println(beyond, depends)
-	for _, tokens := range []int{beyond, beyond + 1} {
-		rope, err := model.Rope(modelconfig.RopeOptions{SequenceLength: tokens})
-		if err != nil {
-			log.Fatal(err)
-		}
-		cfg := rope.Rotary(0).Config()
-		fmt.Printf("%d tokens: %.6f, cos and sin times %.6f\n", tokens, cfg.InvFreq, cfg.AttentionFactor)
-	}
-	// Output:
-	// 4096 true
-	// 4096 tokens: [1.000000 0.100000 0.010000 0.001000], cos and sin times 1.190238
-	// 4097 tokens: [1.000000 0.050000 0.002500 0.000125], cos and sin times 1.190238
-}
-
-// From the config.json of Qwen2-VL to the rotated Q of an image in its vision
-// tower.
+// From the config.json of Qwen2-VL to the rotated Q of an image in its vision tower.
 func ExampleHuggingFaceVision() {
 	config := []byte(`{
 		"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "num_hidden_layers": 28,
@@ -216,34 +173,30 @@ func ExampleHuggingFaceVision() {
 
 	// An image of 4 rows of 6 patches. Blocks of 2 by 2 are merged to one token in
 	// the end, and their patches come one after another.
-	const rows, columns, merge, heads = 4, 6, 2, 16
-	var row, column []int32
-	for i := range rows / merge {
-		for j := range columns / merge {
-			for k := range merge * merge {
-				row = append(row, int32(i*merge+k/merge))
-				column = append(column, int32(j*merge+k%merge))
-			}
-		}
+	const rows, columns, heads = 4, 6, 16
+	positions := make([]int32, 2*rows*columns)
+	options := multimodal.PatchOptions{MergeSize: 2, First: tower.Patches().First}
+	if err := multimodal.PatchPositions(positions, []multimodal.Grid{{T: 1, H: rows, W: columns}}, options); err != nil {
+		log.Fatal(err)
 	}
 	q := make([]float32, rows*columns*heads*headDim) // [patches][heads][80]
 	for i := range q {
 		q[i] = 1
 	}
-	patches, err := rope.Rows(append(row, column...))
+	patches, err := rope.Rows(positions)
 	if err != nil {
 		log.Fatal(err)
 	}
 	if err := posenc.Rotate(patches.Layer(0), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(tower.Type(), headDim)
+	fmt.Printf("%s %d %+v\n", tower.Type(), headDim, tower.Patches())
 	for _, patch := range []int{0, 1, 2, 3, 4} {
 		head := q[patch*heads*headDim:]
-		fmt.Printf("row %d, column %d: %.3f %.3f\n", row[patch], column[patch], head[0], head[20])
+		fmt.Printf("row %d, column %d: %.3f %.3f\n", positions[patch], positions[rows*columns+patch], head[0], head[20])
 	}
 	// Output:
-	// qwen2_vl_vision 80
+	// qwen2_vl_vision 80 {First:0 RowByRow:false}
 	// row 0, column 0: 1.000 1.000
 	// row 0, column 1: 1.000 -0.301
 	// row 1, column 0: -0.301 1.000
@@ -251,118 +204,44 @@ func ExampleHuggingFaceVision() {
 	// row 0, column 2: 1.000 -1.325
 }
 
-// Llama 4 scales the queries of layers that do not rotate.
-func ExampleModel_Layers() {
-	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "llama4_text", "num_hidden_layers": 8, "attn_scale": 0.1, "floor_scale": 8192}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	positions := []int32{0, 8191, 100000}
-	scales := make([]float32, len(positions)) // for posenc.ScaleQueries or posenc.FusedView.QueryScales
-	for i, layer := range model.Layers() {
-		if err := posenc.QueryScales(scales, positions, layer.QueryScaling); err != nil {
+// LongRoPE has other frequencies for sequences beyond the trained length. Keys that were rotated before
+// such a switch have to be rotated anew. Mistral Large 4 learns its frequencies, and how queries are
+// scaled by their position: both are tensors of its weights, whose names the model gives.
+func ExampleRopeOptions() {
+	for _, config := range []string{
+		`{"model_type": "phi3", "hidden_size": 64, "num_attention_heads": 8, "num_hidden_layers": 2,
+			"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_theta": 10000.0,
+			"rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.0, 1.0, 1.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}}`,
+		`{"model_type": "mistral_large4_text", "qk_rope_head_dim": 8}`,
+	} {
+		model, err := modelconfig.HuggingFace([]byte(config))
+		if err != nil {
 			log.Fatal(err)
 		}
-		if i%4 > 1 {
-			fmt.Println("layer", i, layer.Rotates, scales)
+		var options modelconfig.RopeOptions
+		beyond, depends := model.DependsOnLength()
+		if depends {
+			options.SequenceLength = beyond + 1
 		}
+		layer := model.Layers()[0]
+		if layer.FrequencyFactors != "" {
+			for _, alpha := range make([]float64, layer.Rule.Pairs) { // the values of the tensor, one for each pair
+				options.FrequencyFactors = append(options.FrequencyFactors, math.Exp(alpha))
+			}
+		}
+		rope, err := model.Rope(options)
+		if err != nil {
+			log.Fatal(err)
+		}
+		cfg := rope.Rotary(0).Config()
+		fmt.Printf("%s %d %t %q %+v\n", model.Type(), beyond, depends, layer.FrequencyFactors, layer.LearnedQueryScaling)
+		fmt.Printf("%.6f, cos and sin times %.6f\n", cfg.InvFreq, cfg.AttentionFactor)
 	}
 	// Output:
-	// layer 2 true [1 1 1]
-	// layer 3 false [1 1.0693147 1.2564949]
-	// layer 6 true [1 1 1]
-	// layer 7 false [1 1.0693147 1.2564949]
-}
-
-// Mistral Large 4 learns its frequencies, and how queries are scaled by their position: both are
-// tensors of its weights, whose names the model gives.
-func ExampleRopeOptions() {
-	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "mistral_large4_text"}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	layer := model.Layers()[0]
-	fmt.Println(layer.FrequencyFactors, layer.LearnedQueryScaling)
-
-	alpha := make([]float64, layer.Rule.Pairs) // the values of the tensor, one for each pair
-	factors := make([]float64, len(alpha))
-	for i, a := range alpha {
-		factors[i] = math.Exp(a)
-	}
-	rope, err := model.Rope(modelconfig.RopeOptions{FrequencyFactors: factors})
-	if err != nil {
-		log.Fatal(err)
-	}
-	cfg := rope.Rotary(0).Config()
-	fmt.Println(cfg.HeadDim, len(cfg.InvFreq))
-	// Output:
-	// rotary_emb.alpha {softmax_scaling.scale softmax_scaling.bias}
-	// 64 32
-}
-
-// The indexers of DeepSeek V3.2 rotate the first elements of their own heads, half-split, where the
-// attention rotates interleaved pairs.
-func ExampleLayerRows_Indexer() {
-	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "deepseek_v32", "num_hidden_layers": 2}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	rope, err := model.Rope()
-	if err != nil {
-		log.Fatal(err)
-	}
-	rows, err := rope.Rows([]int32{1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(rope.Rotary(1).Config().Layout, rope.Indexer(1).Config().Layout)
-	q := make([]float32, 64) // the rotary part of a head
-	key := make([]float32, 128)
-	q[0], key[0] = 1, 1
-	if err := posenc.Rotate(rows.Layer(1), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
-		log.Fatal(err)
-	}
-	if err := posenc.Rotate(rows.Indexer(1), posenc.View[float32]{Data: key, Heads: 1}); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(q[0], q[32], key[0], key[32])
-	// Output:
-	// InterleavedToHalfSplit HalfSplit
-	// 0.5403023 0.84147096 0.5403023 0.84147096
-}
-
-// What a tool says of a model: its rule, its length and what other implementations
-// of it got wrong.
-func ExampleModel_Traps() {
-	model, err := modelconfig.HuggingFace([]byte(`{
-		"model_type": "deepseek_v3", "num_hidden_layers": 61, "max_position_embeddings": 163840,
-		"rope_scaling": {"type": "yarn", "factor": 40, "beta_fast": 32, "beta_slow": 1,
-			"mscale": 1.0, "mscale_all_dim": 1.0, "original_max_position_embeddings": 4096}
-	}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	layer := model.Layers()[0]
-	fmt.Println(layer.Rule.Name, "of base", layer.Rule.Base, "for sequences of up to", model.ContextLength())
-	fmt.Println("latent attention:", layer.LatentAttention)
-	for _, trap := range model.Traps() {
-		fmt.Println(trap.Name)
-	}
-	// Output:
-	// yarn of base 10000 for sequences of up to 163840
-	// latent attention: true
-	// the_softmax_is_scaled
-	// deepseek_v3_writes_half_split_pairs
-}
-
-// The tower of Muse Glimmer takes patches row by row, with rows and columns from 1.
-func ExampleModel_Patches() {
-	model, err := modelconfig.HuggingFaceVision([]byte(`{"model_type": "muse_glimmer_vision"}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%+v\n", model.Patches())
-	// Output: {First:1 RowByRow:true}
+	// phi3 4096 true "" {Scale: Bias:}
+	// [1.000000 0.050000 0.002500 0.000125], cos and sin times 1.190238
+	// mistral_large4_text 0 false "rotary_emb.alpha" {Scale:softmax_scaling.scale Bias:softmax_scaling.bias}
+	// [1.000000 0.050024 0.000005 0.000000], cos and sin times 1.000000
 }
 
 // From a config.json to the positions of a prompt: text, an image of 2 by 2 tokens, text.
@@ -382,4 +261,49 @@ func ExampleHuggingFaceMultimodal() {
 	}
 	fmt.Println(positions)
 	// Output: [0 1 1 1 1 3 0 1 1 2 2 3 0 1 2 1 2 3]
+}
+
+// The keys are what a reader of GGUF files found, and the values of tensors of frequency factors.
+func ExampleGGUF() {
+	type keyValue struct {
+		key   string
+		value any
+	}
+	type tensor struct {
+		name   string
+		values []float32
+	}
+	file := struct {
+		metadata []keyValue
+		tensors  []tensor
+	}{
+		[]keyValue{
+			{"general.architecture", "llama"}, {"llama.block_count", uint32(2)}, {"llama.context_length", uint32(8192)},
+			{"llama.embedding_length", uint32(16)}, {"llama.attention.head_count", uint32(4)}, {"llama.rope.freq_base", float32(10000)},
+			{"tokenizer.ggml.scores", []any{float32(0)}},
+		},
+		[]tensor{{"output.weight", nil}, {"rope_freqs.weight", []float32{1, 4}}},
+	}
+
+	keys := map[string]any{}
+	for _, kv := range file.metadata {
+		keys[kv.key] = kv.value
+	}
+	for _, t := range file.tensors {
+		switch t.name {
+		case "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight":
+			keys[t.name] = t.values // []float32
+		}
+	}
+	model, err := modelconfig.GGUF(keys)
+	if err != nil {
+		panic(err)
+	}
+	rope, err := model.Rope()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(rope.Rotary(0).Config().InvFreq) // the second of them divided by 4
+	// Output:
+	// [1 0.0025]
 }

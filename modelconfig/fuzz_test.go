@@ -1,6 +1,7 @@
 package modelconfig
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"go/token"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,6 +25,7 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
+	"github.com/go-posenc/posenc/multimodal"
 )
 
 // checkModel checks what a function that reads a model has returned: an error that
@@ -158,10 +161,10 @@ func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 	}
 }
 
-// FuzzHuggingFace reads any text as a config.json.
+// FuzzHuggingFace reads any text as a config.json, also as one of a multimodal model.
 func FuzzHuggingFace(f *testing.F) {
 	for _, vision := range []bool{false, true} {
-		for _, topic := range topicsOf(map[bool]string{false: "HuggingFace", true: "HuggingFaceVision"}[vision]) {
+		for _, topic := range slices.Concat(topicsOf(map[bool]string{false: "HuggingFace", true: "HuggingFaceVision"}[vision]), topicsOf("HuggingFaceMultimodal")) {
 			f.Add(vision, []byte(topic.readings[0].document), 5000)
 		}
 	}
@@ -177,6 +180,13 @@ func FuzzHuggingFace(f *testing.F) {
 		checkModel(t, m, err, seqLen)
 		if n := len(m.Layers()); n > models.MaxLayers {
 			t.Fatalf("%d layers", n)
+		}
+		positions, _, err := HuggingFaceMultimodal(config)
+		if err != nil && (!wrapsOne(err) || positions != (multimodal.Model{})) {
+			t.Fatalf("%+v, %v", positions, err)
+		}
+		if _, errOfPositions := positions.Positions(nil, nil); err == nil {
+			testkit.NoError(t, errOfPositions)
 		}
 	})
 }
@@ -194,13 +204,11 @@ func parseFiles(paths []string) (trees []*ast.File) {
 	return trees
 }
 
-// words are the names in the source of the package: of keys, rules, layers and
-// models.
-func words(t testing.TB) []string {
-	t.Helper()
-	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+// words are the names in files of Go: of keys, rules, layers and models.
+func words(files []string) []string {
+	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[a-z0-9_]+)*$`)
 	found := map[string]bool{}
-	for _, tree := range parseFiles(sources()) {
+	for _, tree := range parseFiles(files) {
 		ast.Inspect(tree, func(n ast.Node) bool {
 			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				if s, err := strconv.Unquote(literal.Value); err == nil && name.MatchString(s) {
@@ -216,26 +224,16 @@ func words(t testing.TB) []string {
 	return document.SortedKeys(found)
 }
 
-// Every function and method that the package exports is called where a fuzz target
-// stands.
+// Every function and method that the package exports stands in a file with a fuzz target.
 func TestFuzzTargets(t *testing.T) {
-	fuzzed := map[string]bool{}
-	for _, tree := range parseFiles(testkit.Must(filepath.Glob("*_test.go"))) {
-		if !slices.ContainsFunc(tree.Decls, func(d ast.Decl) bool {
-			f, ok := d.(*ast.FuncDecl)
-			return ok && strings.HasPrefix(f.Name.Name, "Fuzz")
-		}) {
-			continue
+	var fuzzed []byte
+	for _, path := range testkit.Must(filepath.Glob("*_test.go")) {
+		if text := testkit.Must(os.ReadFile(path)); bytes.Contains(text, []byte("\nfunc Fuzz")) {
+			fuzzed = append(fuzzed, text...)
 		}
-		ast.Inspect(tree, func(n ast.Node) bool {
-			if name, ok := n.(*ast.Ident); ok {
-				fuzzed[name.Name] = true
-			}
-			return true
-		})
 	}
 	for _, name := range testkit.ExportedFunctions(t, ".") {
-		if _, method, found := strings.Cut(name, "."); !fuzzed[name] && !(found && fuzzed[method]) {
+		if last := name[strings.LastIndexByte(name, '.')+1:]; !regexp.MustCompile(`\b` + last + `\(|= ` + last + `\b`).Match(fuzzed) {
 			t.Errorf("no fuzz target calls %s", name)
 		}
 	}
@@ -251,7 +249,7 @@ var values = []string{
 // FuzzKeys reads configurations that the fuzzer puts together from the words of
 // the package: any keys, beside the rope parameters and in them, with values of any type.
 func FuzzKeys(f *testing.F) {
-	names := words(f)
+	names := words(sources())
 	types := allTypes()
 	for i := range types {
 		f.Add(i%2 == 0, uint8(i), uint8(i>>8), []byte{}, 0)
@@ -308,9 +306,6 @@ func refusal(modelType string) string {
 	return ""
 }
 
-// wrongValue is no value of any key that is about positions.
-var wrongValue = [][]int{{1}}
-
 // leastKeys are what types need beside their name.
 var leastKeys = map[string]map[string]any{
 	"bamba": {"attn_layer_indices": []int{1}}, "esm": {"position_embedding_type": "rotary"}, "granitemoehybrid": {"position_embedding_type": "rope", "layer_types": slices.Repeat([]string{"attention"}, 32)},
@@ -328,40 +323,46 @@ func readType(modelType string, members map[string]any) (*Model, string, error) 
 	return m, string(testkit.Must(json.Marshal(document))), err
 }
 
-func mustRefuse(t *testing.T, modelType string, members map[string]any) {
-	t.Helper()
-	if m, text, err := readType(modelType, members); m != nil || err == nil || !wrapsOne(err) || len(err.Error()) > 2000 {
-		t.Errorf("%s: error %v", text, err)
-	}
-}
-
-// Beside the rope parameters, a key about rotary positions with a wrong value is an
-// error for every type, and not passed over.
-func TestKeysOfWrongType(t *testing.T) {
-	names := words(t)
-	for _, modelType := range allTypes() {
-		if _, text, err := readType(modelType, nil); err != nil && refusal(modelType) == "" {
-			t.Errorf("%s: %v", text, err) // it would be of any key
-		}
-		for _, key := range names {
-			if document.NamesRotation(key) {
-				mustRefuse(t, modelType, map[string]any{key: wrongValue})
-			}
-		}
-	}
-}
-
-// So is one in rope parameters, for every rule.
-func TestRopeKeysOfWrongType(t *testing.T) {
+// Every type reads a configuration that has nothing but what it needs, and takes the number of layers
+// from its own key. A key about rotary positions with a wrong value is an error and not passed over,
+// beside the rope parameters and, for every rule, in them. No value of a key makes a reading panic or
+// fail without a sentinel.
+func TestTypes(t *testing.T) {
+	names := words(sources())
 	known := slices.Clone(huggingface.CommonKeys)
 	for _, rule := range huggingface.RopeTypes {
-		keys := rule.Keys
-		known = append(known, keys...)
+		known = append(known, rule.Keys...)
 	}
-	for _, modelType := range allTypes() {
-		f, text := families[modelType]
-		if !text {
+	wrong := [][]int{{1}} // no value of any key that is about positions
+	sizes := []string{
+		"hidden_size", "num_attention_heads", "head_dim", "kv_channels", "qk_rope_head_dim", "num_hidden_layers", "max_position_embeddings", "rope_theta", "rope_scaling",
+		"rope_parameters", "partial_rotary_factor", "rotary_dim", "layer_types", "sliding_window_pattern", "no_rope_layers", "per_layer_config",
+	}
+	for n, modelType := range allTypes() {
+		f, isText := families[modelType]
+		if !isText {
 			f = towers[modelType]
+		}
+		layers := 12
+		if modelType == "zamba2" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
+			layers = f.Layers
+		}
+		if m, text, err := readType(modelType, map[string]any{f.Keys.Layers[0]: layers}); f.Refusal == "" {
+			several := modelType == "longcat_flash" || modelType == "hrm_text" // each layer attends several times
+			if err != nil || len(m.layerTypes()) == 0 || len(m.Layers())%layers != 0 || several == (len(m.Layers()) == layers) {
+				t.Errorf("%s: %d layers, types %q, error %v", text, len(m.Layers()), m.layerTypes(), err)
+			}
+		}
+		refuses := func(members map[string]any) {
+			t.Helper()
+			if m, text, err := readType(modelType, members); m != nil || err == nil || !wrapsOne(err) || len(err.Error()) > 2000 {
+				t.Errorf("%s: error %v", text, err)
+			}
+		}
+		for _, key := range names {
+			if document.NamesRotation(key) && !strings.Contains(key, ".") {
+				refuses(map[string]any{key: wrong})
+			}
 		}
 		keys := slices.Compact(slices.Sorted(slices.Values(append(known[:len(known):len(known)], f.ExtraKeys...))))
 		for i, key := range keys {
@@ -369,12 +370,23 @@ func TestRopeKeysOfWrongType(t *testing.T) {
 				if !testkit.Sampled(i+j, 4) {
 					continue
 				}
-				rope := map[string]any{"rope_type": rule, key: wrongValue}
+				rope := map[string]any{"rope_type": rule, key: wrong}
 				if rule != "default" && rule != "proportional" && key != "factor" {
 					rope["factor"] = 4
 				}
-				place := []string{"rope_scaling", "rope_parameters"}[(i+j)%2]
-				mustRefuse(t, modelType, map[string]any{place: rope})
+				refuses(map[string]any{[]string{"rope_scaling", "rope_parameters"}[(i+j)%2]: rope})
+			}
+		}
+		for i, key := range sizes {
+			for _, value := range []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`} {
+				members := map[string]any{"hidden_size": 4, "num_attention_heads": 4, "head_dim": 4, "num_hidden_layers": 2}
+				members[key] = json.RawMessage(value)
+				if !testkit.Sampled(n+i, 8) {
+					continue
+				}
+				if _, text, err := readType(modelType, members); err != nil && !wrapsOne(err) {
+					t.Errorf("%s: %v", text, err)
+				}
 			}
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -17,7 +19,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
-	"github.com/go-posenc/posenc/modelconfig/internal/models"
+	"github.com/go-posenc/posenc/multimodal"
 )
 
 func mustRead(t *testing.T, config string) *Model {
@@ -69,6 +71,19 @@ var trapTests = map[string]func(t *testing.T){
 				}
 			}
 		}
+		for key := range strings.FieldsSeq("pe_type position_bias sinusoidal linear_scaling_factor position_interpolation_factor pos_interp context_scale long_factor short_factor llama_4_scaling_beta " +
+			"partial_rotery_factor long_factorzz relative_attention_num_buckets use_fope fope_sep_head fope_init_factor fope_num_inv_freq") { // keys that were seen to pass in silence
+			for _, value := range []string{"true", "4", `"alibi"`, "[1]"} {
+				wantError(t, `{"model_type": "llama", "`+key+`": `+value+`}`, ErrUnknown, key)
+			}
+			off := "null false"
+			if key == "long_factor" {
+				off += ` [] {} ""`
+			}
+			for off := range strings.FieldsSeq(off) {
+				mustRead(t, `{"model_type": "llama", "`+key+`": `+off+`}`)
+			}
+		}
 		for _, key := range []string{"position_embedding_type", "position_encoding", "pos_emb_type", "positional_encoding"} {
 			config := `{"model_type": "llama", "` + key + `": %s}`
 			for _, value := range []string{"absolute", "nope", "learned", "Alibi ", "ALiBi"} {
@@ -80,44 +95,31 @@ var trapTests = map[string]func(t *testing.T){
 	},
 	"mistral_large_4_learns_its_frequencies": func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "mistral_large4_text"}`)
-		if tensor := m.Layers()[0].FrequencyFactors; tensor != "rotary_emb.alpha" {
-			t.Errorf("tensor %q", tensor)
+		ladder := func(factor float64, rounding frequency.Rounding) []float64 {
+			cfg := testkit.Must(m.rotaryFor(kindOptions{LayerType: "attention", Rounding: rounding, FrequencyFactors: slices.Repeat([]float64{factor}, 32)}))
+			if cfg.AttentionFactor != 1 {
+				t.Errorf("AttentionFactor is %v", cfg.AttentionFactor)
+			}
+			return cfg.InvFreq
 		}
-		o := kindOptions{LayerType: "attention", FrequencyFactors: slices.Repeat([]float64{2}, 32)}
-		twice, err := m.rotaryFor(o)
-		o.FrequencyFactors = slices.Repeat([]float64{1}, 32)
-		once, err2 := m.rotaryFor(o)
-		if err != nil || err2 != nil || twice.InvFreq[5] != 2*once.InvFreq[5] || once.AttentionFactor != 1 {
-			t.Errorf("%v, %v, %v, %v", twice.InvFreq, once.InvFreq, err, err2)
+		// Both operands and the product are rounded, also to float32.
+		unscaled, single, exact, once := ladder(1, frequency.Float32), ladder(1.1, frequency.Float32), ladder(1.1, frequency.Exact), ladder(1, frequency.Exact)
+		for i, f := range unscaled {
+			if want := float64(float32(f) * float32(1.1)); single[i] != want || exact[i] != once[i]*1.1 {
+				t.Errorf("InvFreq[%d] is %v and %v, want %v and %v", i, single[i], exact[i], want, once[i]*1.1)
+			}
 		}
-		for _, factors := range [][]float64{nil, {1}, slices.Repeat([]float64{0}, 32), slices.Repeat([]float64{1e300}, 32)} {
-			o.FrequencyFactors = factors
-			if _, err := m.rotaryFor(o); !errors.Is(err, posenc.ErrConfig) || !strings.Contains(err.Error(), "options.FrequencyFactors") {
+		refuses := func(m *Model, sentinel error, factors ...float64) {
+			t.Helper()
+			if _, err := m.Rope(RopeOptions{FrequencyFactors: factors}); !errors.Is(err, sentinel) || sentinel == posenc.ErrConfig && !strings.Contains(err.Error(), "options.FrequencyFactors") {
 				t.Errorf("%d factors: %v", len(factors), err)
 			}
 		}
-		if _, err := mustRead(t, llama31).rotaryFor(kindOptions{FrequencyFactors: []float64{1}}); !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("factors of Llama: %v", err)
-		}
-		// Both operands and the product are rounded, also to float32.
-		o.FrequencyFactors = slices.Repeat([]float64{1.1}, 32)
-		exact := testkit.Must(m.rotaryFor(o))
-		o.Rounding = frequency.Float32
-		single := testkit.Must(m.rotaryFor(o))
-		o.FrequencyFactors = slices.Repeat([]float64{1}, 32)
-		unscaled := testkit.Must(m.rotaryFor(o))
-		for i, f := range unscaled.InvFreq {
-			if want := float64(float32(f) * float32(1.1)); single.InvFreq[i] != want || exact.InvFreq[i] != once.InvFreq[i]*1.1 {
-				t.Errorf("InvFreq[%d] is %v and %v, want %v and %v", i, single.InvFreq[i], exact.InvFreq[i], want, once.InvFreq[i]*1.1)
-			}
-		}
-		for factor, want := range map[float64]error{math.MaxFloat32: ErrValue, math.Inf(1): posenc.ErrConfig} {
-			if _, err := m.Rope(RopeOptions{FrequencyFactors: slices.Repeat([]float64{factor}, 32)}); !errors.Is(err, want) {
-				t.Errorf("factors %v: %v", factor, err)
-			}
-		}
-		if learned := m.Layers()[0].LearnedQueryScaling; learned.Scale != "softmax_scaling.scale" || learned.Bias != "softmax_scaling.bias" {
-			t.Errorf("queries are scaled by %+v", learned)
+		refuses(mustRead(t, llama31), posenc.ErrConfig, 1)
+		refuses(m, posenc.ErrConfig, 1)
+		refuses(m, ErrValue, slices.Repeat([]float64{math.MaxFloat32}, 32)...)
+		for _, factor := range []float64{0, 1e300, math.Inf(1)} {
+			refuses(m, posenc.ErrConfig, slices.Repeat([]float64{factor}, 32)...)
 		}
 	},
 	"gemma4_vision_is_not_one_rotation": gemma4Vision,
@@ -125,78 +127,57 @@ var trapTests = map[string]func(t *testing.T){
 
 // Frequencies that only Float32 or a length refuses are errors about a key, too.
 func TestRopeErrors(t *testing.T) {
-	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
-	if _, err := m.Rope(RopeOptions{Rounding: frequency.Float32}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: rope_theta is refused") {
-		t.Errorf("a base beyond float32: %v", err)
+	huge := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
+	long := mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 32, "rope_scaling": {"type": "longrope", "factor": 2, "original_max_position_embeddings": 4096, "short_factor": [1], "long_factor": [1], "long_mscale": 1e39}}`)
+	for says, err := range map[string]error{
+		"rope_theta is refused": second(huge.Rope(RopeOptions{Rounding: frequency.Float32})),
+		"rope_scaling is refused, want numbers that posenc.NewRotary accepts": second(long.Rope(RopeOptions{SequenceLength: 4097})),
+	} {
+		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: "+says) {
+			t.Errorf("got %v, want %q", err, says)
+		}
 	}
-	m = mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 32, "rope_scaling": {"type": "longrope", "factor": 2, "original_max_position_embeddings": 4096, "short_factor": [1], "long_factor": [1], "long_mscale": 1e39}}`)
-	if _, err := m.Rope(RopeOptions{SequenceLength: 4096}); err != nil {
-		t.Error(err)
-	}
-	if _, err := m.Rope(RopeOptions{SequenceLength: 4097}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rope: rope_scaling is refused, want numbers that posenc.NewRotary accepts") {
-		t.Errorf("an attention factor beyond float32: %v", err)
-	}
+	testkit.NoError(t, second(long.Rope(RopeOptions{SequenceLength: 4096})))
 }
 
 func TestArguments(t *testing.T) {
-	m := mustRead(t, gemma3)
-	llama, dynamic := mustRead(t, llama31), mustRead(t, internLM3)
-	for _, tt := range []struct {
-		m    *Model
-		o    []RopeOptions
-		want string
-	}{
-		{m, []RopeOptions{{SequenceLength: -1}}, "options.SequenceLength is -1, want the number of tokens in the sequence"},
-		{m, make([]RopeOptions, 2), "options is a list of 2, want at most one modelconfig.RopeOptions"},
-		{dynamic, nil, "options.SequenceLength is 0, want the number of tokens in the sequence, because frequencies of this model depend on it beyond 32768"},
-		{llama, []RopeOptions{{Rounding: 7}}, "options.Rounding is 7, want frequency.Exact or frequency.Float32"},
-		{new(Model), nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
-		{nil, nil, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
-	} {
-		want := "modelconfig.Model.Rope: " + tt.want + ": invalid configuration"
-		if rope, err := tt.m.Rope(tt.o...); rope != nil || !errors.Is(err, posenc.ErrConfig) || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
+	m, llama, dynamic := mustRead(t, gemma3), mustRead(t, llama31), mustRead(t, internLM3)
+	// Rows of which some are of the step before are none.
+	fast := testkit.Must(mustRead(t, `{"model_type": "gemma3_text", "head_dim": 256, "rope_scaling": {"rope_type": "linear", "factor": 1e-7}}`).Rope())
+	rows, x := testkit.Must(fast.Rows([]int32{0})), posenc.View[float32]{Data: make([]float32, 256), Heads: 1}
+	for _, err := range []error{rows.Refill([]int32{math.MaxInt32}), second(fast.Rows([]int32{math.MaxInt32}))} {
+		if !errors.Is(err, posenc.ErrPosition) {
+			t.Errorf("a position too large: %v", err)
 		}
 	}
-	for _, rope := range []*Rope{nil, {}} {
-		if rows, err := rope.Rows([]int32{1}); rows != nil || !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("rows of no Rope: %v", err)
+	const two, none = "options is a list of 2, want at most one modelconfig.", "Model.Rope: the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"
+	for _, tt := range []struct {
+		want string // after the package; "": another package says it
+		err  error
+	}{
+		{"Model.Rope: options.SequenceLength is -1, want the number of tokens in the sequence", second(m.Rope(RopeOptions{SequenceLength: -1}))},
+		{"Model.Rope: " + two + "RopeOptions", second(m.Rope(RopeOptions{}, RopeOptions{}))},
+		{"Model.Rope: options.SequenceLength is 0, want the number of tokens in the sequence, because frequencies of this model depend on it beyond 32768", second(dynamic.Rope())},
+		{"Model.Rope: options.Rounding is 7, want frequency.Exact or frequency.Float32", second(llama.Rope(RopeOptions{Rounding: 7}))},
+		{none, second(new(Model).Rope())}, {none, second((*Model)(nil).Rope())},
+		{"HuggingFace: " + two + "Options", second(HuggingFace([]byte(llama31), Options{}, Options{}))},
+		{"HuggingFaceVision: " + two + "Options", second(HuggingFaceVision([]byte(`{"model_type": "qwen2_vl"}`), Options{}, Options{}))},
+		{"GGUF: " + two + "Options", second(GGUF(ggufKeys("llama"), Options{}, Options{}))},
+		{"", second(new(Rope).Rows([]int32{1}))}, {"", second((*Rope)(nil).Rows([]int32{1}))},
+		{"", new(LayerRows).Refill([]int32{1})}, {"", (*LayerRows)(nil).Refill([]int32{1})},
+		{"", posenc.Rotate(new(LayerRows).Layer(0), x)}, {"", posenc.Rotate((*LayerRows)(nil).Layer(0), x)},
+		{"", posenc.Rotate(rows.Layer(0), x)}, {"", posenc.Rotate(rows.Layer(5), x)}, // after an error
+	} {
+		if !errors.Is(tt.err, posenc.ErrConfig) || tt.want != "" && tt.err.Error() != "modelconfig."+tt.want+": invalid configuration" {
+			t.Errorf("got  %v\nwant %s", tt.err, tt.want)
 		}
+	}
+	testkit.NoError(t, rows.Refill([]int32{5}), posenc.Rotate(rows.Layer(5), x))
+	for _, rope := range []*Rope{nil, {}} {
 		if rope.Rotary(0) != nil || rope.Indexer(0) != nil {
 			t.Error("no Rope has layers")
 		}
 	}
-	x := posenc.View[float32]{Data: make([]float32, 256), Heads: 1}
-	for _, rows := range []*LayerRows{nil, {}} {
-		if err := rows.Refill([]int32{1}); !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("no LayerRows: %v", err)
-		}
-		if err := posenc.Rotate(rows.Layer(0), x); !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("no LayerRows: %v", err)
-		}
-	}
-	// Rows of which some are of the step before are none.
-	fast := mustRead(t, `{"model_type": "gemma3_text", "head_dim": 256, "rope_scaling": {"rope_type": "linear", "factor": 1e-7}}`)
-	rows := testkit.Must(testkit.Must(fast.Rope()).Rows([]int32{0}))
-	if err := rows.Refill([]int32{math.MaxInt32}); !errors.Is(err, posenc.ErrPosition) {
-		t.Errorf("a position too large: %v", err)
-	}
-	if rows, err := testkit.Must(fast.Rope()).Rows([]int32{math.MaxInt32}); !errors.Is(err, posenc.ErrPosition) || rows != nil {
-		t.Errorf("a position too large: %v", err)
-	}
-	for function, err := range map[string]error{
-		"HuggingFace": second(HuggingFace([]byte(llama31), Options{}, Options{})), "HuggingFaceVision": second(HuggingFaceVision([]byte(`{"model_type": "qwen2_vl"}`), Options{}, Options{})), "GGUF": second(GGUF(ggufKeys("llama"), Options{}, Options{})),
-	} {
-		if want := "modelconfig." + function + ": options is a list of 2, want at most one modelconfig.Options: invalid configuration"; !errors.Is(err, posenc.ErrConfig) || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
-	}
-	for layer := range 6 {
-		if err := posenc.Rotate(rows.Layer(layer), x); !errors.Is(err, posenc.ErrConfig) {
-			t.Errorf("layer %d after an error: %v", layer, err)
-		}
-	}
-	testkit.NoError(t, rows.Refill([]int32{5}), posenc.Rotate(rows.Layer(5), x))
 	for _, m := range []*Model{m, llama, nil, new(Model)} {
 		if beyond, ok := m.DependsOnLength(); beyond != 0 || ok {
 			t.Errorf("%s depends on lengths beyond %d: %t", m.Type(), beyond, ok)
@@ -204,6 +185,96 @@ func TestArguments(t *testing.T) {
 	}
 	if m.Layers()[0].Kind = "x"; m.Layers()[0].Kind == "x" {
 		t.Error("Layers gives its own memory away")
+	}
+}
+
+// wrapsOne says whether an error of HuggingFace or GGUF wraps what their
+// documentation says, and names the package, in front of it.
+func wrapsOne(err error) bool {
+	return strings.HasPrefix(err.Error(), "modelconfig.") && slices.ContainsFunc(slices.Collect(maps.Values(sentinels)), func(sentinel error) bool { return errors.Is(err, sentinel) })
+}
+
+// A type that holds other models stands for the whole document, any other for a document of one.
+func TestTypeOfHolder(t *testing.T) {
+	const whole = `{"model_type": "mine", "text_config": {"model_type": "llama", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}}`
+	if m, err := HuggingFace([]byte(whole), Options{Type: "llama"}); !errors.Is(err, ErrContradiction) || !strings.Contains(err.Error(), `options.Type is "llama", want a type that holds other models, because this one has "text_config"`) {
+		t.Errorf("%v, %v", m, err)
+	}
+	for config, modelType := range map[string]string{whole: "llava", `{"model_type": "mine", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}`: "llama"} {
+		m, err := HuggingFace([]byte(config), Options{Type: modelType})
+		testkit.NoError(t, err)
+		if cfg := testkit.Must(m.rotaryFor(kindOptions{})); m.Type() != "llama" || cfg.HeadDim != 64 || cfg.InvFreq[0] != 0.5 {
+			t.Errorf("%s as %s: %s, heads of %d, %v", config, modelType, m.Type(), cfg.HeadDim, cfg.InvFreq[0])
+		}
+	}
+	const holder = `{"model_type": "llava", "text_config": `
+	if m := mustRead(t, strings.Repeat(holder, 3)+`{"model_type": "llama"}}}}`); m.Type() != "llama" {
+		t.Errorf("three holders hold %s", m.Type())
+	}
+	// Types of towers are near each other, those of text models are not near them.
+	if _, err := HuggingFaceVision([]byte(`{"model_type": "lama"}`)); !errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), `"llama"`) {
+		t.Error(err)
+	}
+}
+
+// gemma4Vision rotates heads of Gemma 4's vision tower as the error says,
+// and compares with transformers.
+func gemma4Vision(t *testing.T) {
+	var v struct {
+		HeadDim int      `json:"head_dim"`
+		Rows    []int32  `json:"rows"`
+		Columns []int32  `json:"columns"`
+		Q       []string `json:"q"` // two heads
+	}
+	testkit.ReadJSON("testdata/transformers/gemma4_vision.json", &v)
+	want := testkit.Hex[float32](v.Q...)
+	q := testkit.GoldenInputs(0, len(v.Rows)*2*v.HeadDim)
+	for offset, positions := range map[int][]int32{0: v.Columns, v.HeadDim / 2: v.Rows} {
+		r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: v.HeadDim, RotaryDim: v.HeadDim / 2, Layout: posenc.HalfSplit, Offset: offset, Base: 100, Rounding: frequency.Float32}))
+		testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: q, Heads: 2}))
+	}
+	if len(want) != len(q) {
+		t.Fatalf("%d elements recorded, want %d", len(want), len(q))
+	}
+	for n, got := range q {
+		// A frequency two steps off is at most 2^-22 of it; times 24, that is 2^-17
+		// of an angle, of elements up to 4 twice.
+		if !(math.Abs(float64(got)-float64(want[n])) <= 0x1p-14) {
+			t.Errorf("element %d is %v, transformers has %v", n, got, want[n])
+		}
+	}
+}
+
+// Documents of the largest size, and of the most values, are read. A document of many small values
+// takes memory by its bounds, not by what it could hold.
+func TestLargestDocuments(t *testing.T) {
+	const small = `{"model_type": "llama"}`
+	mustRead(t, small+strings.Repeat(" ", document.MaxBytes-len(small)))
+	wantError(t, small+strings.Repeat(" ", document.MaxBytes-len(small)+1), ErrSyntax, "4194305 bytes, more than 4194304")
+	list := func(value string, n int) string {
+		return `{"model_type": "llama", "x": [` + strings.Repeat(value+",", n-1) + value + `]}`
+	}
+	mustRead(t, list("1", document.MaxValues-3)) // the object, the type and the list are values too
+	wantError(t, list("1", document.MaxValues-2), ErrSyntax, "more than 131072 values")
+	wantError(t, "", ErrSyntax, "config is unreadable ("+io.ErrUnexpectedEOF.Error()+")")
+	wantError(t, strings.Repeat(`{"a":`, 200)+"1"+strings.Repeat("}", 200), ErrSyntax, "64 levels")
+	wantError(t, `{"model_type": "`+strings.Repeat("x", 1000)+`"}`, ErrUnknown, `xxx"...`)
+	var unread strings.Builder // 2 MB of keys that nothing reads
+	for i := range 100000 {
+		unread.WriteString(`"zzzz_key_` + strconv.Itoa(i) + `":1,`)
+	}
+	mustRead(t, "{"+unread.String()+`"model_type": "llama"}`)
+	for _, value := range []string{"{}", "[]", "1", `""`, `{"a":1}`} {
+		for _, n := range []int{document.MaxValues / 4, document.MaxBytes / (len(value) + 1) / 2} {
+			config := []byte(list(value, n))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			HuggingFace(config)
+			runtime.ReadMemStats(&after)
+			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(3*len(config)+512*document.MaxValues); used > most {
+				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
+			}
+		}
 	}
 }
 
@@ -221,102 +292,79 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Every type reads a configuration that has nothing but what it needs, and takes the
-// number of layers from its own key.
-func TestFamilies(t *testing.T) {
-	for modelType, f := range families {
-		layers := 12
-		if modelType == "zamba2" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
-			layers = f.Layers
+// Every type that FamilyOf knows gives its model with the defaults of its class, or says what a
+// caller sets. The numbers are those of transformers 5.23, AutoConfig of the type alone. Keys of a file
+// replace them.
+func TestHuggingFaceMultimodal(t *testing.T) {
+	type M = multimodal.Model
+	for _, tt := range []struct {
+		of   string // types, or a file
+		want M
+		ids  multimodal.TokenIDs
+	}{
+		{of: "qwen2_vl colqwen2 paddleocr_vl", want: M{Family: multimodal.Qwen2VL, MergeSize: 2}},
+		{of: "glm_image", want: M{Family: multimodal.Qwen2VL, MergeSize: 1}},
+		{of: "qwen2_5_vl", want: M{Family: multimodal.Qwen25VL, MergeSize: 2, PositionsPerSecond: 4}},
+		{of: "qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe qwen4_exp glm4v glm4v_moe glm46v glmga glm_ocr cohere_compass cosmos3_edge cosmos3_omni", want: M{Family: multimodal.Qwen3VL, MergeSize: 2}},
+		{of: "ernie4_5_vl_moe", want: M{Family: multimodal.Ernie45VL, MergeSize: 2, TemporalMergeSize: 2}},
+		{of: "minicpmv4_7", want: M{Family: multimodal.MiniCPMV47, MergeSize: 4}},
+		{of: "qwen2_5_omni qwen2_5_omni_thinker", want: M{Family: multimodal.Qwen25Omni, MergeSize: 2, PositionsPerSecond: 25, PositionsPerChunk: 50}},
+		{of: "qwen3_omni_moe qwen3_omni_moe_thinker", want: M{Family: multimodal.Qwen3Omni, MergeSize: 2, PositionsPerSecond: 25}},
+		{`{"model_type": "qwen2_5_vl", "image_token_id": 7, "video_token_id": 8, "vision_start_token_id": 10, "vision_config": {"spatial_merge_size": 4, "tokens_per_second": 2}}`,
+			M{Family: multimodal.Qwen25VL, MergeSize: 4, PositionsPerSecond: 2}, multimodal.TokenIDs{Image: 7, Video: 8, VisionStart: 10}},
+		{`{"model_type": "qwen2_5_omni", "thinker_config": {"image_token_index": 7, "audio_token_index": 9, "audio_start_token_id": 11, "position_id_per_seconds": 10, "seconds_per_chunk": 3, "vision_config": {"spatial_merge_size": 3}}}`,
+			M{Family: multimodal.Qwen25Omni, MergeSize: 3, PositionsPerSecond: 10, PositionsPerChunk: 30}, multimodal.TokenIDs{Image: 7, Audio: 9, AudioStart: 11}},
+		{of: `{"model_type": "hunyuan_vl", "text_config": {"rope_scaling": {"xdrope_section": [16, 16, 16, 16]}}}`, want: M{Family: multimodal.HunYuanVL, MergeSize: 2, HunYuanAxes: 4}},
+		{of: `{"model_type": "minicpmv4_7", "downsample_mode": "4x"}`, want: M{Family: multimodal.MiniCPMV47, MergeSize: 2}},
+		{of: `{"model_type": "colqwen2", "vlm_config": {"model_type": "qwen2_5_vl"}}`, want: M{Family: multimodal.Qwen25VL, MergeSize: 2, PositionsPerSecond: 4}},
+	} {
+		configs := []string{tt.of}
+		if tt.of[0] != '{' {
+			configs = strings.Split(`{"model_type": "`+strings.ReplaceAll(tt.of, " ", `"}&{"model_type": "`)+`"}`, "&")
 		}
-		if f.Refusal != "" {
+		for _, config := range configs {
+			if got, ids, err := HuggingFaceMultimodal([]byte(config)); err != nil || got != tt.want || !reflect.DeepEqual(ids, tt.ids) {
+				t.Errorf("%s: %+v, %+v, %v, want %+v, %+v", config, got, ids, err, tt.want, tt.ids)
+			}
+		}
+	}
+	for name := range holders {
+		if _, err := multimodal.FamilyOf(name); err != nil {
 			continue
 		}
-		m, _, err := readType(modelType, map[string]any{f.Keys.Layers[0]: layers})
+		_, _, err := HuggingFaceMultimodal(fmt.Appendf(nil, `{"model_type": %q}`, name))
+		if err != nil && !errors.Is(err, ErrUnknown) && !(name == "hunyuan_vl" && errors.Is(err, ErrValue)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Model.Type of a file names the family that the file has, or none where it has none; a type whose
+// pairs have several axes is known to FamilyOf, or gives images the positions of text.
+func TestFamilyOfType(t *testing.T) {
+	families := 0
+	survey := readSurvey()
+	for _, name := range append(survey.Configurations, "ernie4_5_moe_vl") {
+		document := survey.Types[name].document(name)
+		if entry := survey.Types[name]; entry != nil && entry.Text != nil && entry.Text.Key != "" {
+			document[entry.Text.Key] = survey.Types[entry.Text.Type].document(entry.Text.Type)
+		}
+		m, err := HuggingFace(testkit.Must(json.Marshal(document)))
 		if err != nil {
-			t.Errorf("%s: %v", modelType, err)
 			continue
 		}
-		if modelType == "longcat_flash" || modelType == "hrm_text" { // each layer attends several times
-			if len(m.Layers())%layers != 0 || len(m.Layers()) == layers {
-				t.Errorf("%s: %d attentions of %d layers", modelType, len(m.Layers()), layers)
-			}
-			continue
+		got, err := multimodal.FamilyOf(m.Type())
+		if want, errOfName := multimodal.FamilyOf(name); got != want && (want != 0 || strings.Contains(errOfName.Error(), "token i position i")) {
+			t.Errorf("%s: Type %s is of family %v, want %v (%v)", name, m.Type(), got, want, errOfName)
 		}
-		if len(m.Layers()) != layers || len(m.layerTypes()) == 0 {
-			t.Errorf("%s: %d layers, types %q", modelType, len(m.Layers()), m.layerTypes())
-		}
-	}
-	for _, parts := range []map[string]models.Part{wrappers, visionWrappers} {
-		for outer, w := range parts {
-			_, nested := parts[w.Type]
-			if !nested && models.TextType(w.Type) == nil && models.TowerType(w.Type) == nil && notRotary[w.Type] == "" {
-				t.Errorf("%s holds %s, which is no type", outer, w.Type)
+		if slices.ContainsFunc(slices.Collect(maps.Values(m.of().Kinds)), func(k description.Kind) bool { return k.Rotary.Axes != nil }) {
+			families++
+			if err != nil && !strings.Contains(err.Error(), "token i position i") {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
-}
-
-// No value of a key makes a reading of any type panic or fail without a sentinel.
-func TestValues(t *testing.T) {
-	keys := []string{
-		"hidden_size", "num_attention_heads", "head_dim", "kv_channels", "qk_rope_head_dim", "num_hidden_layers", "max_position_embeddings", "rope_theta", "rope_scaling",
-		"rope_parameters", "partial_rotary_factor", "rotary_dim", "layer_types", "sliding_window_pattern", "no_rope_layers", "per_layer_config",
-	}
-	values := []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`}
-	for i, modelType := range allTypes() {
-		for j, key := range keys {
-			if !testkit.Sampled(i+j, 8) {
-				continue
-			}
-			for _, value := range values {
-				members := map[string]any{"hidden_size": 4, "num_attention_heads": 4, "head_dim": 4, "num_hidden_layers": 2}
-				members[key] = json.RawMessage(value)
-				if _, text, err := readType(modelType, members); err != nil && !wrapsOne(err) {
-					t.Errorf("%s: %v", text, err)
-				}
-			}
-		}
-	}
-}
-
-// wrapsOne says whether an error of HuggingFace or GGUF wraps what their
-// documentation says, and names the package, in front of it.
-func wrapsOne(err error) bool {
-	return strings.HasPrefix(err.Error(), "modelconfig.") && slices.ContainsFunc(slices.Collect(maps.Values(sentinels)), func(sentinel error) bool { return errors.Is(err, sentinel) })
-}
-
-// A document of many small values takes memory by its bounds, not by what it could hold.
-func TestMemoryOfDocument(t *testing.T) {
-	for _, value := range []string{"{}", "[]", "1", `""`, `{"a":1}`} {
-		for _, n := range []int{document.MaxValues / 4, document.MaxBytes / (len(value) + 1) / 2} {
-			config := []byte(`{"model_type": "llama", "x": [` + strings.Repeat(value+",", n) + value + `]}`)
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			HuggingFace(config)
-			runtime.ReadMemStats(&after)
-			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(3*len(config)+512*document.MaxValues); used > most {
-				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
-			}
-		}
-	}
-}
-
-// A type that holds other models stands for the whole document, any other for a document of one.
-func TestTypeOfHolder(t *testing.T) {
-	const whole = `{"model_type": "mine", "text_config": {"model_type": "llama", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}}`
-	if m, err := HuggingFace([]byte(whole), Options{Type: "llama"}); !errors.Is(err, ErrContradiction) || !strings.Contains(err.Error(), `options.Type is "llama", want a type that holds other models, because this one has "text_config"`) {
-		t.Errorf("%v, %v", m, err)
-	}
-	for config, modelType := range map[string]string{whole: "llava", `{"model_type": "mine", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}`: "llama"} {
-		m, err := HuggingFace([]byte(config), Options{Type: modelType})
-		testkit.NoError(t, err)
-		if cfg := testkit.Must(m.rotary()); m.Type() != "llama" || cfg.HeadDim != 64 || cfg.InvFreq[0] != 0.5 {
-			t.Errorf("%s as %s: %s, heads of %d, %v", config, modelType, m.Type(), cfg.HeadDim, cfg.InvFreq[0])
-		}
-	}
-	// Types of towers are near each other, those of text models are not near them.
-	if _, err := HuggingFaceVision([]byte(`{"model_type": "lama"}`)); !errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), `"llama"`) {
-		t.Error(err)
+	if families < 40 {
+		t.Errorf("%d types have several axes", families)
 	}
 }

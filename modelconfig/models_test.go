@@ -3,7 +3,6 @@ package modelconfig
 import (
 	"bytes"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"os"
 	"os/exec"
@@ -18,8 +17,8 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
-// The values of models are in order: names are there once in each list, texts of JSON are objects,
-// traps are those of types, parts are known.
+// The values of models are in order: names are there once in each list, texts of JSON are objects
+// (tests that read all types find others), traps are those of types, parts are known.
 func TestModels(t *testing.T) {
 	seen := map[string]bool{}
 	once := func(list string, names ...string) {
@@ -53,37 +52,35 @@ func TestModels(t *testing.T) {
 		models.Parsed("{")
 	}()
 	for _, v := range models.Vendors {
-		for _, list := range [][]models.ModelType{v.Types, v.Towers} {
-			for i := range list {
-				m := &list[i]
-				once("type", append(m.Also, m.Name)...)
-				about(m.Name, m.Traps)
-				if absent := m.Family().Absent; m.Absent != "" && len(absent) == 0 {
-					t.Errorf("%s: %s", m.Name, m.Absent)
-				}
-				for _, k := range m.Kinds {
-					models.Parsed(k.Absent)
-				}
+		for _, m := range slices.Concat(v.Types, v.Towers) {
+			once("type", append(m.Also, m.Name)...)
+			about(m.Name, m.Traps)
+			if absent := m.Family().Absent; m.Absent != "" && len(absent) == 0 {
+				t.Errorf("%s: %s", m.Name, m.Absent)
 			}
 		}
-		for i := range v.Holders {
-			h := &v.Holders[i]
+		for _, h := range v.Holders {
 			once("holder", append(h.Also, h.Name)...)
-			models.Parsed(h.AbsentText)
-			models.Parsed(h.AbsentTower)
 		}
 		for _, p := range v.OtherPositions {
 			once("type", p.Names...)
 		}
-		for i := range v.Architectures {
-			once("architecture", append(v.Architectures[i].Also, v.Architectures[i].Name)...)
-			about(v.Architectures[i].Name, v.Architectures[i].Traps)
+		for _, a := range v.Architectures {
+			once("architecture", append(a.Also, a.Name)...)
+			about(a.Name, a.Traps)
 		}
 		for _, p := range v.OtherArchitectures {
 			once("architecture", p.Names...)
 		}
 		for _, p := range v.RefusedArchitectures {
 			once("architecture", p.Name)
+		}
+	}
+	for _, parts := range []map[string]models.Part{wrappers, visionWrappers} {
+		for outer, w := range parts {
+			if _, nested := parts[w.Type]; !nested && models.TextType(w.Type) == nil && models.TowerType(w.Type) == nil && notRotary[w.Type] == "" {
+				t.Errorf("%s holds %s, which is no type", outer, w.Type)
+			}
 		}
 	}
 	for trap, n := range typed {
@@ -104,7 +101,7 @@ func TestNamesStandOnce(t *testing.T) {
 			continue
 		}
 		vendor := isVendor(path)
-		ast.Inspect(testkit.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0)), func(n ast.Node) bool {
+		ast.Inspect(parseFiles([]string{path})[0], func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.KeyValueExpr:
 				key, _ := n.Key.(*ast.Ident)
@@ -118,20 +115,14 @@ func TestNamesStandOnce(t *testing.T) {
 			return true
 		})
 	}
-	counted := 0
-	for _, name := range slices.Compact(models.NamesOf(func(v *models.Vendor, add func(...string)) {
-		models.AddTypes(v.Types, add)
-		models.AddTypes(v.Towers, add)
-		v.AddHolders(add)
-		v.AddArchitectures(add)
-	})) {
-		counted++
+	names := modelNames()
+	for _, name := range names {
 		if in := slices.Compact(files[name]); len(in) != 1 || !isVendor(in[0]) {
 			t.Errorf("%s stands in %q", name, in)
 		}
 	}
-	if counted < 400 {
-		t.Errorf("%d names", counted)
+	if len(names) < 400 {
+		t.Errorf("%d names", len(names))
 	}
 }
 
@@ -142,50 +133,24 @@ func isVendor(path string) bool {
 
 // Importing this package does nothing.
 func TestNoInit(t *testing.T) {
-	for _, path := range sources() {
-		file := testkit.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0))
+	for i, file := range parseFiles(sources()) {
 		if file.Scope.Lookup("init") != nil {
-			t.Errorf("%s has an init", path)
+			t.Errorf("%s has an init", sources()[i])
 		}
 	}
-	for _, line := range importing(t)() {
-		if strings.HasPrefix(line[1], "modelconfig") {
-			t.Errorf("importing modelconfig does something: %s", line[0])
-		}
-	}
-}
-
-// BenchmarkImport reports what importing the package costs a program before main, all packages of
-// the module together.
-func BenchmarkImport(b *testing.B) {
-	var milliseconds, allocs float64
-	start := importing(b)
-	for b.Loop() {
-		for _, line := range start() {
-			milliseconds += testkit.Must(strconv.ParseFloat(line[2], 64))
-			allocs += testkit.Must(strconv.ParseFloat(line[3], 64))
-		}
-	}
-	b.ReportMetric(milliseconds/float64(b.N), "ms/import")
-	b.ReportMetric(allocs/float64(b.N), "allocs/import")
-}
-
-// importing returns a function that starts a program which imports this package, and returns the
-// packages of the module that are initialized, with their milliseconds and allocations.
-func importing(t testing.TB) func() [][]string {
 	program := filepath.Join(t.TempDir(), "main.go")
 	testkit.NoError(t, os.WriteFile(program, []byte("package main\n\nimport _ \"github.com/go-posenc/posenc/modelconfig\"\n\nfunc main() {}\n"), 0o600))
 	binary := strings.TrimSuffix(program, ".go")
 	if output, err := exec.Command("go", "build", "-o", binary, program).CombinedOutput(); err != nil {
 		t.Skipf("NOT TESTED: %v %s", err, output)
 	}
-	return func() [][]string {
-		command := exec.Command(binary)
-		command.Env = append(os.Environ(), "GODEBUG=inittrace=1")
-		output, err := command.CombinedOutput()
-		if err != nil {
-			t.Skipf("NOT TESTED: %v", err) // under an emulator
-		}
-		return regexp.MustCompile(`(?m)^init github.com/go-posenc/posenc/?(\S*) @.* ms, (\S+) ms clock, \d+ bytes, (\d+) allocs$`).FindAllStringSubmatch(string(output), -1)
+	command := exec.Command(binary)
+	command.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	output, err := command.CombinedOutput()
+	if err != nil {
+		t.Skipf("NOT TESTED: %v", err) // under an emulator
+	}
+	if line := regexp.MustCompile(`(?m)^init github.com/go-posenc/posenc/modelconfig.*$`).Find(output); line != nil {
+		t.Errorf("importing modelconfig does something: %s", line)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
-	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
@@ -73,41 +72,6 @@ func readSurvey() *surveyed {
 	return s
 }
 
-// TestSurveyIndexers compares the indexers of sparse attention, found by running their own
-// forward.
-func TestSurveyIndexers(t *testing.T) {
-	s := readSurvey()
-	compared := 0
-	for _, name := range document.SortedKeys(s.Types) {
-		entry := s.Types[name]
-		if entry.Indexer == nil || len(entry.Kinds) == 0 || refusal(name) != "" {
-			continue
-		}
-		if entry.Indexer.Unresolved != "" {
-			t.Errorf("%s: %s", name, entry.Indexer.Unresolved)
-			continue
-		}
-		document := entry.document(name)
-		if name == "minimax_m3_vl_text" { // no layer of the default configuration has one
-			document["layer_types"] = slices.Repeat([]string{"minimax_m3_sparse"}, 60)
-		}
-		m := testkit.Must(readOf(name, document))
-		k, has := m.of().Kinds[description.IndexerKind]
-		if got := k.Rotary; !has || got.HeadDim != entry.Indexer.HeadDim || got.Offset != entry.Indexer.Offset || layoutNames[got.Layout] != entry.Indexer.Layout {
-			t.Errorf("%s: heads of %d from %d, %v, want %d from %d, %s", name, got.HeadDim, got.Offset, got.Layout, entry.Indexer.HeadDim, entry.Indexer.Offset, entry.Indexer.Layout)
-		}
-		compared++
-	}
-	for name, f := range families {
-		if entry := s.Types[name]; f.Indexer != nil && (entry == nil || entry.Indexer == nil) {
-			t.Errorf("%s has an indexer, transformers has none", name)
-		}
-	}
-	if compared < 8 {
-		t.Errorf("%d indexers", compared)
-	}
-}
-
 // decided are the types of which transformers is not followed, with the reason; traps of
 // docs/traps.md have their tests.
 var decided = map[string]string{
@@ -119,26 +83,36 @@ var decided = map[string]string{
 }
 
 // TestSurvey compares every type that transformers rotates with the reading of a
-// configuration that has its name and what it needs: it agrees, or is refused.
+// configuration that has its name and what it needs: it agrees, or is refused. A configuration as
+// transformers 5 writes it, with every key of the class, says the same.
 func TestSurvey(t *testing.T) {
 	s := readSurvey()
-	var rotate, agree, refused, differ, otherwise, layers int
+	var rotate, agree, refused, differ, otherwise, layers, indexers int
 	for _, name := range document.SortedKeys(s.Types) {
 		entry := s.Types[name]
 		if len(entry.Kinds) == 0 {
 			continue
 		}
 		rotate++
-		problems, err := entry.compare(name)
-		layers += entry.compared
-		switch {
-		case err != nil:
+		m, err := readOf(name, entry.document(name))
+		if err != nil {
 			refused++
 			t.Logf("refused: %s: %v", name, err)
 			// A refusal says what this type does and what a caller can do.
 			if refusal(name) == "" {
 				t.Errorf("%s: %v", name, err)
 			}
+			continue
+		}
+		saved, err := readOf(name, entry.Saved)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if difference := saved.differsFrom(m); difference != "" {
+			t.Errorf("%s, as transformers saves it: %s", name, difference)
+		}
+		problems := entry.compareModel(m)
+		layers += entry.compared
+		switch {
 		case decided[name] != "":
 			otherwise++
 			if len(problems) == 0 {
@@ -150,19 +124,26 @@ func TestSurvey(t *testing.T) {
 		default:
 			agree++
 		}
+		want := entry.Indexer // found by running its own forward
+		if want == nil {
+			if of := models.TextType(name); of != nil && of.Indexer != nil {
+				t.Errorf("%s has an indexer, transformers has none", name)
+			}
+			continue
+		}
+		indexers++
+		if name == "minimax_m3_vl_text" { // no layer of the default configuration has one
+			m = testkit.Must(HuggingFace([]byte(`{"model_type": "minimax_m3_vl_text", "layer_types": [` + strings.Repeat(`"minimax_m3_sparse", `, 59) + `"minimax_m3_sparse"]}`)))
+		}
+		k, has := m.of().Kinds[description.IndexerKind]
+		if got := k.Rotary; !has || want.Unresolved != "" || got.HeadDim != want.HeadDim || got.Offset != want.Offset || layoutNames[got.Layout] != want.Layout {
+			t.Errorf("%s: heads of %d from %d, %v, want %d from %d, %s, %s", name, got.HeadDim, got.Offset, got.Layout, want.HeadDim, want.Offset, want.Layout, want.Unresolved)
+		}
 	}
 	t.Logf("transformers %s: %d types rotate: %d agree, %d are refused, %d are decided otherwise, %d differ; %d layers", s.Versions["transformers"], rotate, agree, refused, otherwise, differ, layers)
-	if layers < 6500 {
-		t.Errorf("%d layers are compared", layers)
+	if layers < 6500 || indexers < 8 {
+		t.Errorf("%d layers and %d indexers are compared", layers, indexers)
 	}
-}
-
-func (entry *surveyedType) compare(name string) (problems []string, err error) {
-	m, err := readOf(name, entry.document(name))
-	if err != nil {
-		return nil, err
-	}
-	return entry.compareModel(m), nil
 }
 
 // document returns the shortest document of a type.
@@ -190,71 +171,22 @@ func (entry *surveyedType) compareModel(m *Model) (problems []string) {
 	if n := len(entry.Rotates); n != 0 && n != len(layers) {
 		say("%d layers, want %d", len(layers), n)
 	}
+	o := RopeOptions{SequenceLength: 1, Rounding: frequency.Float32}
 	for i, layer := range layers {
 		if i < len(entry.Rotates) && (entry.Rotates[i] == 'R' && !layer.Rotates || entry.Rotates[i] == '-' && layer.Rotates) {
 			say("layer %d is %+v, want %c of %s", i, layer, entry.Rotates[i], entry.Rotates)
 			break
 		}
-	}
-	for kind, want := range entry.Kinds {
-		if want.InvFreq == "" || want.Rotates != nil {
-			continue
-		}
-		layerType := kind
-		if i := layerOf(entry.Layers, kind); i >= 0 && i < len(layers) {
-			layerType = layers[i].Kind
-			if !layers[i].Rotates {
-				continue
-			}
-		}
-		if _, known := m.of().Kinds[layerType]; !known && len(entry.Kinds) > 1 {
-			continue // no layer of the default configuration is of this kind
-		} else if !known {
-			layerType = firstRotating(layers)
-		}
-		o := kindOptions{LayerType: layerType, SequenceLength: 1, Rounding: frequency.Float32}
-		if m.of().Kinds[layerType].Learned != "" { // the survey's tensor has zeros
-			o.FrequencyFactors = slices.Repeat([]float64{1}, m.of().Kinds[layerType].Rotary.RotaryDim/2)
-		}
-		cfg, err := m.rotaryFor(o)
-		if err != nil {
-			say("%q: %v", kind, err)
-			continue
-		}
-		want.compare(&cfg, func(format string, args ...any) { say("%q: "+format, append([]any{kind}, args...)...) })
-	}
-	entry.compareLayers(m, say)
-	return problems
-}
-
-// compareLayers rotates by every layer as the README does, and compares the heads with those of
-// transformers.
-func (entry *surveyedType) compareLayers(m *Model, say func(format string, args ...any)) {
-	layers := m.Layers()
-	o := RopeOptions{SequenceLength: 1, Rounding: frequency.Float32}
-	for _, layer := range layers {
-		if layer.FrequencyFactors != "" {
+		if layer.FrequencyFactors != "" { // the survey's tensor has zeros
 			o.FrequencyFactors = slices.Repeat([]float64{1}, layer.Rule.Pairs)
 		}
 	}
 	rope, err := m.Rope(o)
 	if err != nil {
 		say("%v", err)
-		return
+		return problems
 	}
-	axes := 1
-	for i := range layers {
-		if rotary := rope.Rotary(i); rotary != nil {
-			for _, axis := range rotary.Config().Axes {
-				axes = max(axes, int(axis)+1)
-			}
-		}
-	}
-	rows, err := rope.Rows(slices.Repeat([]int32{1000}, axes))
-	if err != nil {
-		say("%v", err)
-		return
-	}
+	done := map[*surveyedKind]*posenc.Rotary{}
 	for i, layer := range layers {
 		rotary, kind := rope.Rotary(i), ""
 		if i < len(entry.Layers) {
@@ -266,78 +198,22 @@ func (entry *surveyedType) compareLayers(m *Model, say func(format string, args 
 				want = k
 			}
 		}
-		if !layer.Rotates || want != nil && (want.K == "" || want.Rotates != nil) {
-			want = nil
-		}
-		dim, at := 64, 0
-		if of := rope.layers[i].of; of != nil {
-			dim = of.Config().HeadDim
-		}
-		x := surveyedHead(1, dim)
-		if want != nil && rotary != nil {
-			if want.HeadDim < dim { // its function takes what rotates
-				at = rotary.Config().Offset
-			}
-			copy(x[at:], surveyedHead(want.Heads, want.HeadDim))
-		}
-		before := slices.Clone(x)
-		if err := posenc.Rotate(rows.Layer(i), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-			say("layer %d: %v", i, err)
-			return
-		}
-		switch {
-		case (rotary != nil) != layer.Rotates:
+		if (rotary != nil) != layer.Rotates {
 			say("layer %d rotates: %t, and its Rotary is %v", i, layer.Rotates, rotary)
-		case !layer.Rotates:
-			if !slices.Equal(x, before) {
-				say("layer %d does not rotate, and changes heads", i)
-			}
-		case want == nil:
+		}
+		if rotary != nil && (want == nil || want.InvFreq == "" || want.Rotates != nil) {
 			continue // its attention was not run, or TestSurvey says why it is decided otherwise
-		case at+want.HeadDim > dim:
-			say("layer %d, a %s: heads of %d from %d, want %d", i, kind, dim, at, want.HeadDim)
-		default:
-			bound := 2e-3 * max(1, want.Factor) // as in compare, and a step or two of the power function
-			if want.Stored {
-				bound = 0x1p-7 * want.Factor
-			}
-			for j, w := range testkit.Hex[float32](want.K) {
-				if !(math.Abs(float64(x[at+j]-w)) <= bound) {
-					say("layer %d, a %s: element %d of a rotated head is %v, want %v", i, kind, j, x[at+j], w)
-					return
-				}
-			}
 		}
 		entry.compared++
-	}
-}
-
-// surveyedHead returns the last head of the last of four tokens that survey.py rotates.
-func surveyedHead(heads, dim int) []float32 {
-	x := make([]float32, dim)
-	for j := range x {
-		n := uint64(3*heads*dim + j)
-		x[j] = float32(int64((n*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
-	}
-	return x
-}
-
-func firstRotating(layers []Layer) string {
-	for _, layer := range layers {
-		if layer.Rotates {
-			return layer.Kind
+		if rotary == nil || done[want] == rotary {
+			continue
 		}
+		done[want] = rotary
+		cfg := rotary.Config()
+		cfg.InvFreq = slices.Clone(cfg.InvFreq)
+		want.compare(&cfg, func(format string, args ...any) { say("layer %d, a %s: "+format, append([]any{i, kind}, args...)...) })
 	}
-	return ""
-}
-
-func layerOf(layers []string, kind string) int {
-	for i, layer := range layers {
-		if layer == kind {
-			return i
-		}
-	}
-	return -1
+	return problems
 }
 
 func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format string, args ...any)) {
@@ -395,7 +271,7 @@ func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format stri
 	if !strings.HasSuffix(want.By, "forward") {
 		head.HeadDim, head.Offset = want.HeadDim, want.Offset // a function takes what rotates
 	}
-	x := surveyedHead(want.Heads, want.HeadDim)
+	x := testkit.GoldenInputs(3*want.Heads*want.HeadDim, want.HeadDim)
 	positions := slices.Repeat([]int32{1000}, want.Axes)
 	r, err := posenc.NewRotary(head)
 	if err == nil {
@@ -441,6 +317,13 @@ func (s *surveyed) rotates(name string) bool {
 // need not be the default of the tower's type.
 func TestSurveyTowers(t *testing.T) {
 	s := readSurvey()
+	var golden struct{ Types map[string]any }
+	testkit.ReadJSON("../multimodal/testdata/towers.json.gz", &golden)
+	for name := range towers {
+		if refusal(name) == "" && slices.Contains(s.Configurations, name) && golden.Types[name] == nil {
+			t.Errorf("multimodal.TestTowers compares no forward of %s; run towers.py", name)
+		}
+	}
 	read := 0
 	for _, name := range document.SortedKeys(visionWrappers) {
 		inner, ok := s.Holds[name][visionWrappers[name].Key]
@@ -481,7 +364,8 @@ func TestSurveyKnown(t *testing.T) {
 		document := fmt.Appendf(nil, `{"model_type": %q}`, name)
 		_, err := HuggingFace(document)
 		_, visionErr := HuggingFaceVision(document)
-		if err != nil && visionErr != nil && strings.Contains(err.Error(), "for others use posenc.RotaryConfig") {
+		holds := s.Types[name] != nil && s.Types[name].Text != nil && s.Types[name].Text.Key != "" // a text model
+		if err != nil && (visionErr != nil || holds) && strings.Contains(err.Error(), "a type in docs/models.md") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if rotates := s.rotates(name); slices.Contains(listed, name) == rotates {
@@ -495,86 +379,102 @@ func TestSurveyKnown(t *testing.T) {
 	}
 }
 
-// TestSurveySaved reads configurations as transformers 5 writes them, with every key of
-// the class: they say what the name alone says.
-func TestSurveySaved(t *testing.T) {
-	s := readSurvey()
-	read := 0
-	for _, name := range document.SortedKeys(s.Types) {
-		entry := s.Types[name]
-		if len(entry.Kinds) == 0 || refusal(name) != "" {
-			continue
-		}
-		want := testkit.Must(readOf(name, entry.document(name)))
-		got, err := readOf(name, entry.Saved)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		read++
-		if difference := got.differsFrom(want); difference != "" {
-			t.Errorf("%s: %s", name, difference)
-		}
-	}
-	t.Logf("%d saved configurations are read", read)
+// formed is testdata/transformers/forms.json.gz: what transformers makes of incomplete
+// configurations. forms.py there makes it.
+type formed struct {
+	Versions map[string]string   `json:"versions"`
+	Fixed    map[string][]string `json:"fixed"` // of a class, the parts that are of one class, also where they give another model_type
+	Results  []*surveyedType     `json:"results"`
+	Types    map[string][]struct {
+		Document map[string]any `json:"document"`
+		Result   *int           `json:"result"`
+		Error    string         `json:"error"`
+	} `json:"types"`
 }
 
-// TestSurveyHolders: a configuration that holds a text model is read as it, or has other
-// positions; none is unknown.
-func TestSurveyHolders(t *testing.T) {
-	s := readSurvey()
-	for _, name := range document.SortedKeys(s.Types) {
-		text := s.Types[name].Text
-		if text == nil || text.Key == "" {
-			continue
-		}
-		_, rotates := families[text.Type]
-		if _, known := wrappers[name]; rotates && !known {
-			t.Errorf("%s holds a %s in %s and is not known", name, text.Type, text.Key)
-		}
-		if _, err := HuggingFace(fmt.Appendf(nil, `{"model_type": %q}`, name)); err != nil && strings.Contains(err.Error(), "a type in docs/models.md") {
-			t.Errorf("%s, a %s in %s: %v", name, text.Type, text.Key, err)
-		}
-	}
+// formRefusals are the reasons for which a form may be refused that transformers reads, by a part of
+// the error, which says what a caller can do.
+var formRefusals = map[string]string{
+	"need one for each kind of layer":         "transformers reads nothing in one kind alone",
+	"another type: this one":                  "no Model describes this rotation",
+	"the only text model of":                  "transformers gives the text model another type than the file",
+	"no such key: models of this type":        "transformers ignores the key",
+	"the value of rope_parameters.rope_theta": "transformers ignores a base beside the rope parameters of the class",
+	"a rule for":                                 "transformers ignores keys of a rule without rope_type",
+	"the same as rope_type":                      "transformers ignores type beside rope_type",
+	"counts of pairs that add up to all":         "transformers fails, or takes the pairs that no section counts for those of time",
+	"a positive multiple of num_attention_heads": "transformers rounds the size of a head down",
+	"2*hidden_size/num_attention_heads":          "the projections of such a model have another size",
+	"models of this type rotate whole heads":     "transformers rotates a part here by a rule that no published model of the type has",
+	"an object for each kind of layer, or none":  "transformers gives all kinds of layers one base",
+	"which HuggingFaceVision reads":              "the text model of such a type encodes what to look for",
+	"in a vision tower (use posenc.RotaryConfig": "transformers ignores the rule",
 }
 
-// TestSurveyKeys: every key of a configuration class that speaks of positions by its name
-// is read, refused, a number, or known to change nothing.
-func TestSurveyKeys(t *testing.T) {
-	s := readSurvey()
-	if len(s.Keys) < 50 {
-		t.Fatalf("%d keys", len(s.Keys))
-	}
-	for _, key := range s.Keys {
-		_, err := HuggingFace(fmt.Appendf(nil, `{"model_type": "llama", %q: ["odd"]}`, key))
-		switch {
-		case err != nil || huggingface.IsHarmless(key):
-		case document.SubjectOf(key) == document.AboutOther && !strings.Contains(strings.ToLower(key), "rope") && !strings.Contains(key, "rotary") && !strings.Contains(key, "alibi"):
-			if notRotation[key] == "" {
-				t.Errorf("%s passes; read it, or say in notRotation why not", key)
+// TestIncompleteForms reads configurations that leave out their text model, some of its keys, or some
+// of rope_parameters: what is missing has the default that transformers gives it there, the
+// reading is refused, or a trap says how transformers differs.
+func TestIncompleteForms(t *testing.T) {
+	f := new(formed)
+	testkit.ReadJSON("testdata/transformers/forms.json.gz", f)
+	var agree, refused, trapped, failed int
+	reasons, layersOnly := map[string]int{}, map[string]int{}
+	for _, name := range document.SortedKeys(f.Types) {
+		for i, form := range f.Types[name] {
+			if !testkit.Sampled(i, 4) {
+				continue
 			}
-		default:
-			t.Errorf("%s passes", key)
+			m, err := readOf(name, form.Document)
+			switch {
+			case form.Error != "":
+				failed++
+			case decided[name] != "" || err == nil && decided[m.Type()] != "":
+				trapped++
+			case err != nil:
+				refused++
+				known := false
+				for reason := range formRefusals {
+					if strings.Contains(err.Error(), reason) {
+						known, reasons[reason] = true, reasons[reason]+1
+					}
+				}
+				if !known {
+					t.Errorf("%s: refused for no reason of formRefusals: %v", testkit.Must(json.Marshal(form.Document)), err)
+				}
+			default:
+				problems := f.Results[*form.Result].compareModel(m)
+				switch unread := m.of().BaseUnread || m.of().ScalingUnread; {
+				case unread && len(problems) == 0:
+					t.Errorf("%s: transformers agrees, a trap says it does not", testkit.Must(json.Marshal(form.Document)))
+				case unread:
+					trapped++
+				case len(problems) > 0:
+					t.Errorf("%s:\n\t%s", testkit.Must(json.Marshal(form.Document)), strings.Join(problems, "\n\t"))
+				case !slices.ContainsFunc(slices.Collect(maps.Values(f.Results[*form.Result].Kinds)), func(k *surveyedKind) bool { return k.InvFreq != "" }):
+					layersOnly[m.Type()]++
+				default:
+					agree++
+				}
+			}
 		}
 	}
-	for key := range notRotation {
-		if !slices.Contains(s.Keys, key) {
-			t.Errorf("no class has %s", key)
+	for reason := range formRefusals {
+		if reasons[reason] == 0 && testkit.AllRounds() {
+			t.Errorf("no form is refused with %q", reason)
 		}
 	}
-}
-
-// notRotation are keys of configuration classes that name positions, frequencies or the
-// like and are of something else.
-var notRotation = map[string]string{
-	"cross_attention_frequency":       "how often layers attend to images",
-	"decoder_positional_dropout_rate": "a dropout", "dropout_positions": "a dropout", "encoder_positional_dropout_rate": "a dropout", "positional_dropout": "a dropout",
-	"freq_size": "of a time series", "frequency_embedding_size": "of the step of a diffusion", "frequency_stride": "of a spectrogram",
-	"max_relative_positions": "a length", "max_source_positions": "a length", "max_speech_positions": "a length", "max_target_positions": "a length",
-	"max_text_positions": "a length", "n_positions": "a length",
-	"out_point_positions2D": "of points in an image", "position_bias_max_distance": "a length", "position_bias_num_buckets": "a number of buckets",
-	"position_biased_input": "whether learned positions are added to embeddings, which is beside the attention", "position_buckets": "a number of buckets",
-	"position_id_per_seconds":       "how positions of sound are counted",
-	"positionwise_conv_kernel_size": "of a convolution",
-	"reset_position_index_per_cell": "how positions of tables are counted",
+	delete(layersOnly, "llama4_vision_model") // its module takes pixels; TestReadings and multimodal.TestTowers compare it
+	if len(layersOnly) > 0 {
+		t.Errorf("no frequencies are compared of %v", layersOnly)
+	}
+	s := readSurvey()
+	for name, w := range wrappers {
+		if slices.Contains(s.Configurations, name) && models.HolderOf(name).AnyText == slices.Contains(f.Fixed[name], w.Key) {
+			t.Errorf("%s: anyText is %v; parts of one class are %q", name, models.HolderOf(name).AnyText, f.Fixed[name])
+		}
+		if _, rotates := families[w.Type]; rotates && slices.Contains(s.Configurations, name) && f.Types[name] == nil && refusal(w.Type) == "" && (s.Types[name] == nil || s.Types[name].Failed == "") {
+			t.Errorf("%s: no forms; run forms.py", name)
+		}
+	}
+	t.Logf("transformers %s: %d forms agree, %d are refused, %d differ as a trap says, of %d transformers makes nothing; %v", f.Versions["transformers"], agree, refused, trapped, failed, reasons)
 }

@@ -1,6 +1,8 @@
 package modelconfig
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"os"
@@ -12,6 +14,8 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
 // vectors is a file of testdata/transformers/vectors; README.md there says how
@@ -26,9 +30,7 @@ type vectors struct {
 	} `json:"query_scales"`
 	Vision *vectors `json:"vision"` // of the vision tower
 
-	model  *Model
-	angles frequency.Rounding // of the configurations asked for
-	tower  bool               // v is that of a vision tower
+	model *Model
 }
 
 type vector struct {
@@ -61,7 +63,7 @@ type vector struct {
 
 // eachVectors calls f in a subtest for every published model, for its vision
 // tower, and for the default configuration of every tower.
-func eachVectors(t *testing.T, angles frequency.Rounding, f func(t *testing.T, v *vectors)) {
+func eachVectors(t *testing.T, f func(t *testing.T, v *vectors)) {
 	directory := filepath.Join("testdata", "transformers")
 	configs := testkit.Must(filepath.Glob(filepath.Join(directory, "configs", "*.json")))
 	files := testkit.Must(filepath.Glob(filepath.Join(directory, "vectors", "*.json")))
@@ -74,11 +76,10 @@ func eachVectors(t *testing.T, angles frequency.Rounding, f func(t *testing.T, v
 			testkit.ReadJSON(file, &v)
 			config := testkit.Must(os.ReadFile(filepath.Join(directory, "configs", filepath.Base(file))))
 			v.model = testkit.Must(HuggingFace(config))
-			v.with(t, angles, f)
+			f(t, &v)
 			if v.Vision != nil {
-				v.Vision.tower = true
 				v.Vision.model = testkit.Must(HuggingFaceVision(config))
-				t.Run("vision", func(t *testing.T) { v.Vision.with(t, angles, f) })
+				t.Run("vision", func(t *testing.T) { f(t, v.Vision) })
 			}
 		})
 	}
@@ -89,81 +90,42 @@ func eachVectors(t *testing.T, angles frequency.Rounding, f func(t *testing.T, v
 		t.Fatalf("%d towers, want at least 18", len(towers))
 	}
 	for modelType, v := range towers {
-		v.tower = true
 		t.Run(modelType, func(t *testing.T) {
 			v.model = testkit.Must(HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType)))
-			v.with(t, angles, f)
+			f(t, v)
 		})
-	}
-}
-
-// with calls f for the configurations that round angles so.
-func (v *vectors) with(t *testing.T, angles frequency.Rounding, f func(t *testing.T, v *vectors)) {
-	v.angles = angles
-	if len(v.Cases) == 0 {
-		t.Fatal("no cases")
-	}
-	f(t, v)
-}
-
-// run calls f in a subtest for every case.
-func (v *vectors) run(t *testing.T, f func(t *testing.T, c *vector)) {
-	for i := range v.Cases {
-		c := &v.Cases[i]
-		name := c.LayerType
-		if name == "" {
-			name = "all"
-		}
-		name = fmt.Sprintf("%s/seq=%d", name, c.Seq)
-		if !c.onePosition() {
-			name += ",image"
-		}
-		t.Run(name, func(t *testing.T) { f(t, c) })
 	}
 }
 
 func (c *vector) tokens() int { return len(c.Positions) / c.Axes }
 
-// onePosition reports whether all axes have the same positions.
-func (c *vector) onePosition() bool {
-	for a := 1; a < c.Axes; a++ {
-		if !slices.Equal(c.Positions[:c.tokens()], c.Positions[a*c.tokens():][:c.tokens()]) {
-			return false
-		}
-	}
-	return true
-}
-
 // options of the configuration of c, whose Seq is 0 for short sequences.
-func (v *vectors) options(c *vector) kindOptions {
-	return kindOptions{LayerType: c.LayerType, SequenceLength: max(c.Seq, 1), Rounding: v.angles}
+func (c *vector) options(rounding frequency.Rounding) kindOptions {
+	return kindOptions{LayerType: c.LayerType, SequenceLength: max(c.Seq, 1), Rounding: rounding}
 }
 
 // rotary returns the configuration of the layers of c.
-func (v *vectors) rotary(t *testing.T, c *vector) posenc.RotaryConfig {
+func (c *vector) rotary(t *testing.T, m *Model, rounding frequency.Rounding) posenc.RotaryConfig {
 	t.Helper()
-	cfg := testkit.Must(v.model.rotaryFor(v.options(c)))
+	cfg := testkit.Must(m.rotaryFor(c.options(rounding)))
 	axes := 1
 	for _, a := range cfg.Axes {
 		axes = max(axes, int(a)+1)
 	}
-	if axes != c.Axes {
-		t.Fatalf("%d axes of positions, want %d", axes, c.Axes)
-	}
-	if want := len(c.InvFreq) / 8; len(cfg.InvFreq) != want {
-		t.Fatalf("%d frequencies, want %d", len(cfg.InvFreq), want)
+	if want := len(c.InvFreq) / 8; len(cfg.InvFreq) != want || axes != c.Axes {
+		t.Fatalf("%d frequencies on %d axes of positions, want %d on %d", len(cfg.InvFreq), axes, want, c.Axes)
 	}
 	return cfg
 }
 
 // tables returns the cosines and sines of a configuration.
-func (c *vector) tables(t *testing.T, cfg posenc.RotaryConfig) (r *posenc.Rotary, cos, sin []float32) {
+func (c *vector) tables(t *testing.T, cfg posenc.RotaryConfig) (r *posenc.Rotary, tables [2][]float32) {
 	t.Helper()
 	r = testkit.Must(posenc.NewRotary(cfg))
 	n := c.tokens() * len(cfg.InvFreq)
-	cos, sin = make([]float32, n), make([]float32, n)
+	cos, sin := make([]float32, n), make([]float32, n)
 	testkit.NoError(t, r.CosSin(cos, sin, c.Positions))
-	return r, cos, sin
+	return r, [2][]float32{cos, sin}
 }
 
 // ordered counts float32 values.
@@ -194,10 +156,7 @@ func (c *vector) heads(start, heads int, cfg *posenc.RotaryConfig) (x []float32,
 	}
 	x = make([]float32, c.tokens()*heads*cfg.HeadDim)
 	for head := range c.tokens() * heads {
-		for j := range c.HeadDim {
-			n := uint64(start + head*c.HeadDim + j)
-			x[head*cfg.HeadDim+at+j] = float32(int64((n*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
-		}
+		copy(x[head*cfg.HeadDim+at:], testkit.GoldenInputs(start+head*c.HeadDim, c.HeadDim))
 	}
 	return x, at
 }
@@ -206,103 +165,88 @@ func (c *vector) heads(start, heads int, cfg *posenc.RotaryConfig) (x []float32,
 // are at most one step from the correctly rounded value. The reciprocal of a
 // power can be two steps off then, and so can the product of a cosine and an
 // attention factor. How many are off at all is PyTorch's own: 1 of 100
-// frequencies and 3 of 100 cosines and sines.
+// frequencies and 3 of 100 cosines and sines, which the files name.
 const (
 	frequencySteps   = 2
 	tableSteps       = 1
 	scaledTableSteps = 2
 
 	equalFrequencies = 0.98
-	equalEntries     = 0.95 // of the tables of a model, or of all vision towers together, which have few positions
 )
 
-// TestTransformersFloat32 compares with the numbers of Hugging Face
-// transformers. The ladder is compared on its own; the tables and the rotation
+// TestTransformers compares with the numbers of Hugging Face transformers, and
+// with the same formulas in 200 bits.
+func TestTransformers(t *testing.T) {
+	scaled, equal, all := 0, 0, 0
+	eachVectors(t, func(t *testing.T, v *vectors) {
+		if len(v.Cases) == 0 {
+			t.Fatal("no cases")
+		}
+		lengths := v.compareLayers(t)
+		if v.QueryScales != nil {
+			scaled++
+			v.compareQueryScales(t)
+		}
+		for i := range v.Cases {
+			c := &v.Cases[i]
+			t.Run(fmt.Sprintf("%d %s/seq=%d", i, c.LayerType, c.Seq), func(t *testing.T) {
+				c.compareExact(t, v.model)
+				c.compareScales(t, v.model, lengths)
+				equal += c.compareFloat32(t, v.model)
+				all += len(c.InvFreq) / 8
+			})
+		}
+	})
+	t.Logf("%d of %d frequencies are equal", equal, all)
+	if float64(equal) < equalFrequencies*float64(all) {
+		t.Errorf("%d of %d frequencies are equal, want %v", equal, all, equalFrequencies)
+	}
+	if scaled != 2 {
+		t.Errorf("%d models scale queries, want 2", scaled)
+	}
+}
+
+// compareFloat32 compares the ladder on its own; the tables and the rotation
 // use the recorded ladder, because at a large position one step of a frequency
 // is many steps of a cosine. The tables are equal to the bit to correctly
 // rounded ones, and those to the recorded ones, except the misrounded entries.
-// The rotation is equal to the bit where the cosine and the sine are.
-func TestTransformersFloat32(t *testing.T) {
-	var frequencies, entries, towers, elements tally
-	eachVectors(t, frequency.Float32, func(t *testing.T, v *vectors) {
-		var file tally
-		v.run(t, func(t *testing.T, c *vector) {
-			cfg := v.rotary(t, c)
-			for i, want := range testkit.Hex[float32](c.InvFreq) {
-				got := float32(cfg.InvFreq[i])
-				frequencies.add(got == want)
-				if d := ordered(got) - ordered(want); max(d, -d) > frequencySteps {
-					t.Errorf("InvFreq[%d] is %v, transformers has %v", i, got, want)
-				}
-				cfg.InvFreq[i] = float64(want)
-			}
-
-			r, cos, sin := c.tables(t, cfg)
-			same := make([]bool, len(cos)) // the recorded cosine and sine are correctly rounded
-			for i := range same {
-				same[i] = true
-			}
-			compare := func(name string, got, want []float32, misrounded [][2]int) {
-				if len(got) != len(want) {
-					t.Fatalf("%s has %d entries, recorded are %d", name, len(got), len(want))
-				}
-				most := tableSteps
-				if cfg.AttentionFactor != 1 {
-					most = scaledTableSteps
-				}
-				for _, m := range misrounded {
-					if max(m[1], -m[1]) > most {
-						t.Errorf("%s of transformers is %d steps off, want at most %d", name, m[1], most)
-					}
-					same[m[0]] = false
-					want[m[0]] = step(want[m[0]], -m[1])
-				}
-				for i := range got {
-					if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-						t.Errorf("%s[%d][%d] is %x, want %x", name, i/len(cfg.InvFreq), i%len(cfg.InvFreq), got[i], want[i])
-					}
-				}
-				file.addMany(len(got)-len(misrounded), len(got))
-			}
-			compare("cos", cos, testkit.Hex[float32](c.Cos...), c.CosMisrounded)
-			compare("sin", sin, testkit.Hex[float32](c.Sin...), c.SinMisrounded)
-
-			table := [2][]float32{cos, sin}
-			c.rotate(t, r, &cfg, 0, 2, c.Q, table, same, &elements)
-			c.rotate(t, r, &cfg, 1<<20, 1, c.K, table, same, &elements)
-		})
-		if v.tower {
-			towers.addMany(file.equal, file.all)
-		} else if file.share() < equalEntries {
-			t.Errorf("%v entries of the tables equal, want %v", file, equalEntries)
+// The rotation is equal to the bit where the cosine and the sine are. It returns how many
+// frequencies are equal.
+func (c *vector) compareFloat32(t *testing.T, m *Model) (equal int) {
+	cfg := c.rotary(t, m, frequency.Float32)
+	for i, want := range testkit.Hex[float32](c.InvFreq) {
+		got := float32(cfg.InvFreq[i])
+		if got == want {
+			equal++
 		}
-		t.Logf("%v entries of the tables equal", file)
-		entries.addMany(file.equal, file.all)
-	})
-	if towers.share() < equalEntries {
-		t.Errorf("%v entries of the tables of towers equal, want %v", towers, equalEntries)
+		if d := ordered(got) - ordered(want); max(d, -d) > frequencySteps {
+			t.Errorf("InvFreq[%d] is %v, transformers has %v", i, got, want)
+		}
+		cfg.InvFreq[i] = float64(want)
 	}
-	if frequencies.share() < equalFrequencies {
-		t.Errorf("%v frequencies equal, want %v", frequencies, equalFrequencies)
+	most := tableSteps
+	if cfg.AttentionFactor != 1 {
+		most = scaledTableSteps
 	}
-	t.Logf("equal: %v frequencies, %v entries of tables, %v elements of q and k", frequencies, entries, elements)
+	r, tables := c.tables(t, cfg)
+	same := slices.Repeat([]bool{true}, len(tables[0])) // the recorded cosine and sine are correctly rounded
+	for n, want := range [2][]float32{testkit.Hex[float32](c.Cos...), testkit.Hex[float32](c.Sin...)} {
+		misrounded := [2][][2]int{c.CosMisrounded, c.SinMisrounded}[n]
+		for _, m := range misrounded {
+			if max(m[1], -m[1]) > most {
+				t.Errorf("an entry of transformers is %d steps off, want at most %d", m[1], most)
+			}
+			same[m[0]] = false
+			want[m[0]] = step(want[m[0]], -m[1])
+		}
+		if !testkit.SameBits(tables[n], want) {
+			t.Errorf("table %d is %x, want %x", n, tables[n], want)
+		}
+	}
+	c.rotate(t, r, &cfg, 0, 2, c.Q, tables, same)
+	c.rotate(t, r, &cfg, 1<<20, 1, c.K, tables, same)
+	return equal
 }
-
-// tally counts what is equal to the recorded numbers.
-type tally struct{ equal, all int }
-
-func (n *tally) add(equal bool) {
-	n.all++
-	if equal {
-		n.equal++
-	}
-}
-
-func (n *tally) addMany(equal, all int) { n.equal, n.all = n.equal+equal, n.all+all }
-
-func (n tally) share() float64 { return float64(n.equal) / float64(n.all) }
-
-func (n tally) String() string { return fmt.Sprintf("%d of %d", n.equal, n.all) }
 
 // contracted is a rotation as PyTorch's compiler makes it of a product of complex
 // numbers that no loop of 8 of them reaches: one product is not rounded.
@@ -311,8 +255,8 @@ func contracted(x1, x2, cos, sin float32) (y1, y2 float32) {
 	return fma(x1, cos, -x2*sin), fma(x1, sin, x2*cos)
 }
 
-// rotate compares rotated heads, of which table has the cosines and sines. same has an entry for each token and pair.
-func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig, start, heads int, rotated []string, table [2][]float32, same []bool, elements *tally) {
+// rotate compares rotated heads, of which tables have the cosines and sines. same has an entry for each token and pair.
+func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig, start, heads int, rotated []string, tables [2][]float32, same []bool) {
 	t.Helper()
 	x, at := c.heads(start, heads, cfg)
 	before := slices.Clone(x)
@@ -329,9 +273,7 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 	for i, want := range recorded {
 		head, j := i/c.HeadDim, at+i%c.HeadDim
 		got := x[head*cfg.HeadDim+j]
-		equal := math.Float32bits(got) == math.Float32bits(want)
-		elements.add(equal)
-		if equal {
+		if math.Float32bits(got) == math.Float32bits(want) {
 			continue
 		}
 		j -= cfg.Offset
@@ -342,7 +284,7 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 		}
 		if turned && cfg.Layout == posenc.Interleaved && pair >= pairs&^7 {
 			x1, x2 := before[head*cfg.HeadDim+at+2*pair], before[head*cfg.HeadDim+at+2*pair+1]
-			y1, y2 := contracted(x1, x2, table[0][head/heads*pairs+pair], table[1][head/heads*pairs+pair])
+			y1, y2 := contracted(x1, x2, tables[0][head/heads*pairs+pair], tables[1][head/heads*pairs+pair])
 			if want == [2]float32{y1, y2}[j%2] {
 				continue
 			}
@@ -353,127 +295,164 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 	}
 }
 
-// TestTransformersExact compares with the same formulas in 200 bits: not one
-// number is misrounded.
-func TestTransformersExact(t *testing.T) {
-	eachVectors(t, frequency.Exact, func(t *testing.T, v *vectors) {
-		v.run(t, func(t *testing.T, c *vector) {
-			cfg := v.rotary(t, c)
-			for i, want := range testkit.Hex[float64](c.Exact.InvFreq) {
-				if cfg.InvFreq[i] != want {
-					t.Errorf("InvFreq[%d] is %x, want %x", i, cfg.InvFreq[i], want)
-				}
-			}
-			if want := testkit.Hex[float64](c.Exact.Attention)[0]; cfg.AttentionFactor != want {
-				t.Errorf("AttentionFactor is %x, want %x", cfg.AttentionFactor, want)
-			}
-			softmax, err := v.model.softmaxScaleFor(v.options(c))
-			if want := testkit.Hex[float64](c.Exact.Softmax)[0]; err != nil || softmax != want {
-				t.Errorf("SoftmaxScale is %x, %v, want %x", softmax, err, want)
-			}
-			_, cos, sin := c.tables(t, cfg)
-			wantCos, wantSin := testkit.Hex[float32](c.Exact.Cos...), testkit.Hex[float32](c.Exact.Sin...)
-			if len(cos) != len(wantCos) || len(sin) != len(wantSin) {
-				t.Fatalf("tables of %d and %d, recorded are %d and %d", len(cos), len(sin), len(wantCos), len(wantSin))
-			}
-			for i := range cos {
-				if math.Float32bits(cos[i]) != math.Float32bits(wantCos[i]) || math.Float32bits(sin[i]) != math.Float32bits(wantSin[i]) {
-					t.Errorf("row %d, pair %d is %x, %x, want %x, %x", i/len(cfg.InvFreq), i%len(cfg.InvFreq), cos[i], sin[i], wantCos[i], wantSin[i])
-				}
-			}
-		})
-	})
+// compareExact compares with the same formulas in 200 bits: not one number is misrounded.
+func (c *vector) compareExact(t *testing.T, m *Model) {
+	cfg := c.rotary(t, m, frequency.Exact)
+	if want := testkit.Hex[float64](c.Exact.InvFreq); !slices.Equal(cfg.InvFreq, want) {
+		t.Errorf("InvFreq is %x, want %x", cfg.InvFreq, want)
+	}
+	want := append(testkit.Hex[float64](c.Exact.Attention), testkit.Hex[float64](c.Exact.Softmax)...)
+	if got := []float64{cfg.AttentionFactor, m.softmaxScaleFor(c.options(frequency.Exact))}; !slices.Equal(got, want) {
+		t.Errorf("AttentionFactor and SoftmaxScale are %x, want %x", got, want)
+	}
+	_, tables := c.tables(t, cfg)
+	if cos, sin := testkit.Hex[float32](c.Exact.Cos...), testkit.Hex[float32](c.Exact.Sin...); !testkit.SameBits(tables[0], cos) || !testkit.SameBits(tables[1], sin) {
+		t.Errorf("cosines and sines are %x, want %x and %x", tables, cos, sin)
+	}
 }
 
-// TestTransformersLayers compares which layers rotate and with which kind of
-// frequencies, the head that they rotate, and the two scales.
-func TestTransformersLayers(t *testing.T) {
-	eachVectors(t, frequency.Float32, func(t *testing.T, v *vectors) {
-		layers := v.model.Layers()
-		if len(layers) != len(v.Layers) {
-			t.Fatalf("%d layers, want %d", len(layers), len(v.Layers))
+// compareLayers compares which layers rotate and with which kind of frequencies, and reports
+// whether these depend on the length of a sequence.
+func (v *vectors) compareLayers(t *testing.T) (lengths bool) {
+	layers := v.model.Layers()
+	if len(layers) != len(v.Layers) {
+		t.Fatalf("%d layers, want %d", len(layers), len(v.Layers))
+	}
+	for i, layer := range layers {
+		kind, rotates := v.Layers[i][0].(string), v.Layers[i][1].(bool)
+		if layer.Rotates != rotates || rotates && layer.Kind != kind {
+			t.Errorf("layer %d is %+v, want kind %q that rotates: %v", i, layer, kind, rotates)
 		}
-		for i, layer := range layers {
-			kind, rotates := v.Layers[i][0].(string), v.Layers[i][1].(bool)
-			if layer.Rotates != rotates || rotates && layer.Kind != kind {
-				t.Errorf("layer %d is %+v, want kind %q that rotates: %v", i, layer, kind, rotates)
-			}
-		}
-		kinds, lengths := map[string]int{}, false // cases of each; whether some are of long sequences
-		for i := range v.Cases {
-			kinds[v.Cases[i].LayerType]++
-			lengths = lengths || v.Cases[i].Seq != 0
-		}
-		if beyond, depends := v.model.DependsOnLength(); depends != lengths {
-			t.Errorf("frequencies depend on lengths beyond %d: %v, in transformers: %v", beyond, depends, lengths)
-		}
-		kindsHere := slices.DeleteFunc(v.model.layerTypes(), func(kind string) bool { return kind == "indexer" }) // vectors are of attention
-		for _, kind := range kindsHere {
-			if kinds[kind] == 0 {
-				t.Errorf("LayerTypes has %q, transformers has not", kind)
-			}
-		}
-		if len(kinds) != len(kindsHere) {
-			t.Errorf("LayerTypes are %q, want %d", kindsHere, len(kinds))
-		}
-		v.run(t, func(t *testing.T, c *vector) {
-			cfg := v.rotary(t, c)
-			if cfg.HeadDim < c.HeadDim || cfg.HeadDim > c.HeadDim && cfg.Offset+c.HeadDim > cfg.HeadDim {
-				t.Errorf("heads of %d elements with %d from %d on rotated, want %d", cfg.HeadDim, 2*len(cfg.InvFreq), cfg.Offset, c.HeadDim)
-			}
-			// Python takes a logarithm and two to four operations in float64.
-			const tolerance = 8 * 0x1p-53
-			if want := testkit.Hex[float64](c.Attention)[0]; !(math.Abs(cfg.AttentionFactor-want) <= tolerance*want) {
-				t.Errorf("AttentionFactor is %v, transformers has %v", cfg.AttentionFactor, want)
-			}
-			softmax, err := v.model.softmaxScaleFor(v.options(c))
-			if want := testkit.Hex[float64](c.Softmax)[0]; err != nil || !(math.Abs(softmax-want) <= tolerance*want) {
-				t.Errorf("SoftmaxScale is %v, %v, transformers has %v", softmax, err, want)
-			}
-			if lengths {
-				return
-			}
-			o := v.options(c)
-			o.SequenceLength = 1 << 20
-			longer, err := v.model.rotaryFor(o)
-			if err != nil || !slices.Equal(longer.InvFreq, cfg.InvFreq) || longer.AttentionFactor != cfg.AttentionFactor {
-				t.Errorf("a length of 2^20 changes the configuration to %v, %v", longer, err)
-			}
-		})
-	})
+	}
+	kinds := map[string]bool{}
+	for i := range v.Cases {
+		kinds[v.Cases[i].LayerType] = true
+		lengths = lengths || v.Cases[i].Seq != 0
+	}
+	if beyond, depends := v.model.DependsOnLength(); depends != lengths {
+		t.Errorf("frequencies depend on lengths beyond %d: %v, in transformers: %v", beyond, depends, lengths)
+	}
+	here := slices.DeleteFunc(v.model.layerTypes(), func(kind string) bool { return kind == description.IndexerKind }) // vectors are of attention
+	if want := document.SortedKeys(kinds); !slices.Equal(here, want) {
+		t.Errorf("kinds of layers are %q, want %q", here, want)
+	}
+	return lengths
 }
 
-// TestTransformersQueryScales compares the factors of queries by position with
-// those that the functions of transformers return.
-func TestTransformersQueryScales(t *testing.T) {
-	models := 0
-	eachVectors(t, frequency.Exact, func(t *testing.T, v *vectors) {
-		if v.QueryScales == nil {
-			return
+// compareScales compares the head that is rotated and the two scales. Unless frequencies depend on
+// lengths, a long sequence changes nothing.
+func (c *vector) compareScales(t *testing.T, m *Model, lengths bool) {
+	cfg := c.rotary(t, m, frequency.Float32)
+	if cfg.HeadDim < c.HeadDim || cfg.HeadDim > c.HeadDim && cfg.Offset+c.HeadDim > cfg.HeadDim {
+		t.Errorf("heads of %d elements with %d from %d on rotated, want %d", cfg.HeadDim, 2*len(cfg.InvFreq), cfg.Offset, c.HeadDim)
+	}
+	// Python takes a logarithm and two to four operations in float64.
+	const tolerance = 8 * 0x1p-53
+	o := c.options(frequency.Float32)
+	softmax := m.softmaxScaleFor(o)
+	attention, wantSoftmax := testkit.Hex[float64](c.Attention)[0], testkit.Hex[float64](c.Softmax)[0]
+	if !(math.Abs(cfg.AttentionFactor-attention) <= tolerance*attention) || !(math.Abs(softmax-wantSoftmax) <= tolerance*wantSoftmax) {
+		t.Errorf("AttentionFactor and SoftmaxScale are %v, %v, transformers has %v, %v", cfg.AttentionFactor, softmax, attention, wantSoftmax)
+	}
+	if o.SequenceLength = 1 << 20; lengths {
+		return
+	}
+	longer, err := m.rotaryFor(o)
+	if err != nil || !slices.Equal(longer.InvFreq, cfg.InvFreq) || longer.AttentionFactor != cfg.AttentionFactor {
+		t.Errorf("a length of 2^20 changes the configuration to %v, %v", longer, err)
+	}
+}
+
+// compareQueryScales compares the factors of queries by position with those that the functions
+// of transformers return.
+func (v *vectors) compareQueryScales(t *testing.T) {
+	scaled := 0
+	for i, layer := range v.model.Layers() {
+		if layer.QueryScaling == (posenc.QueryScaling{}) {
+			continue
 		}
-		models++
-		scaled := 0
-		for i, layer := range v.model.Layers() {
-			if layer.QueryScaling == (posenc.QueryScaling{}) {
-				continue
+		scaled++
+		want := testkit.Hex[float32](v.QueryScales.Factors)
+		got := make([]float32, len(want))
+		testkit.NoError(t, posenc.QueryScales(got, v.QueryScales.Positions, layer.QueryScaling))
+		for j := range want {
+			// Two steps: PyTorch's logarithm, below 8, is off by less than 2^-20;
+			// a tenth of that, and roundings of numbers below 1 and 2.
+			if d := ordered(got[j]) - ordered(want[j]); max(d, -d) > 2 {
+				t.Errorf("layer %d scales position %d by %v, transformers by %v", i, v.QueryScales.Positions[j], got[j], want[j])
 			}
-			scaled++
-			want := testkit.Hex[float32](v.QueryScales.Factors)
-			got := make([]float32, len(want))
-			testkit.NoError(t, posenc.QueryScales(got, v.QueryScales.Positions, layer.QueryScaling))
-			for j := range want {
-				// Two steps: PyTorch's logarithm, below 8, is off by less than 2^-20;
-				// a tenth of that, and roundings of numbers below 1 and 2.
-				if d := ordered(got[j]) - ordered(want[j]); max(d, -d) > 2 {
-					t.Errorf("layer %d scales position %d by %v, transformers by %v", i, v.QueryScales.Positions[j], got[j], want[j])
+		}
+	}
+	if scaled == 0 {
+		t.Error("no layer scales queries")
+	}
+}
+
+// TestDigests compares what is made of the published configurations with digests
+// in the repository, one for each model: the same bits on every architecture.
+//
+//	go test -run '^TestDigests$' ./modelconfig -update
+//
+// writes them anew. A new digest is right only for a new model, or where a model
+// is to be read otherwise than before: never because an architecture or a
+// compiler has a digest of its own.
+func TestDigests(t *testing.T) {
+	lengths := map[string]int{ // of contexts, by the models' own pages
+		"Llama-3.1-8B": 131072, "Qwen3-8B": 40960, "gemma-2b": 8192, "falcon-7b": 2048, "DeepSeek-V3": 163840, "codegen-350M-mono": 2048, "Phi-3-mini-128k-instruct": 131072,
+	}
+	files, err := filepath.Glob("testdata/transformers/configs/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no configurations: ", err)
+	}
+	var got bytes.Buffer
+	for _, file := range files {
+		config := testkit.Must(os.ReadFile(file))
+		hash, indexers := sha256.New(), sha256.New() // the latter of kinds that came later
+		models := []*Model{testkit.Must(HuggingFace(config))}
+		if tower, err := HuggingFaceVision(config); err == nil {
+			models = append(models, tower)
+		}
+		for _, m := range models {
+			for _, angles := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+				for _, layer := range m.layerTypes() {
+					for _, seqLen := range []int{0, 1 << 17} {
+						o := kindOptions{LayerType: layer, SequenceLength: max(seqLen, 1), Rounding: angles}
+						hash := hash
+						if layer == description.IndexerKind {
+							hash = indexers
+						}
+						cfg, softmax := testkit.Must(m.rotaryFor(o)), m.softmaxScaleFor(o)
+						fmt.Fprintf(hash, "%s %d %d %d %d %d %x %x %x %d %d\n", layer, seqLen, cfg.HeadDim, cfg.RotaryDim, cfg.Offset,
+							cfg.Layout-posenc.HalfSplit, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.Rounding, cfg.Axes)
+					}
 				}
 			}
+			for i, layer := range m.Layers() {
+				scale := layer.QueryScaling
+				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", m.of().Layers[i].Kind, layer.Rotates, scale.Length != 0, scale.Beta, scale.Length, scale.Offset)
+			}
 		}
-		if scaled == 0 {
-			t.Error("no layer scales queries")
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		if want, latent := lengths[name], strings.HasPrefix(name, "DeepSeek-V"); want != 0 && (models[0].ContextLength() != want || models[0].Layers()[0].LatentAttention != latent) {
+			t.Errorf("%s: sequences of %d, want %d, latent attention %t", name, models[0].ContextLength(), want, latent)
 		}
-	})
-	if models != 2 {
-		t.Errorf("%d models scale queries, want 2", models)
+		fmt.Fprintf(&got, "%s %x\n", name, hash.Sum(nil)[:16])
+		if slices.Contains(models[0].layerTypes(), description.IndexerKind) {
+			fmt.Fprintf(&got, "%s/indexer %x\n", name, indexers.Sum(nil)[:16])
+		}
+	}
+	if *testkit.Update {
+		testkit.NoError(t, os.WriteFile(testkit.DigestFile, got.Bytes(), 0o666))
+	}
+	want := testkit.ReadDigests(t)
+	for line := range strings.Lines(got.String()) {
+		name, digest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if digest != want[name] {
+			t.Errorf("%s is %s, want %s", name, digest, want[name])
+		}
+		delete(want, name)
+	}
+	for name := range want {
+		t.Errorf("%s has a digest and is no configuration", name)
 	}
 }

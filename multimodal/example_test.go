@@ -27,7 +27,11 @@ func Example() {
 		Videos: []multimodal.Grid{{T: 2, H: 2, W: 4}},
 	}
 
-	model := multimodal.Model{Family: multimodal.Qwen3VL, MergeSize: 2}
+	family, err := multimodal.FamilyOf("qwen3_vl") // model_type of config.json; an unknown one is an error
+	if err != nil {
+		log.Fatal(err)
+	}
+	model := multimodal.Model{Family: family, MergeSize: 2}
 	runs, err := model.AppendRuns(nil, ids, multimodal.TokenIDs{Image: image, Video: video}, media)
 	if err != nil {
 		log.Fatal(err)
@@ -103,61 +107,30 @@ func ExampleModel_BatchPositions() {
 	// [2 3 3] [2 2 2]
 }
 
-// The rule of a model by its model_type. An unknown one is an error.
-func ExampleFamilyOf() {
-	for _, modelType := range []string{"qwen3_vl", "glm4v", "llama"} {
-		family, err := multimodal.FamilyOf(modelType)
-		if err != nil {
-			fmt.Println(err)
-			continue
-		}
-		fmt.Println(modelType, family)
-	}
-	// Output:
-	// qwen3_vl Qwen3VL
-	// glm4v Qwen3VL
-	// multimodal.FamilyOf: modelType is "llama", want the model_type of a model in docs/multimodal.md (an architecture of GGUF, such as qwen2vl, has models of several families): invalid configuration
-}
-
-// The patches of an image of 4 by 4, of which 2 by 2 become one token: they come together, and
-// each has a row and a column for the rotary embedding of the vision tower.
+// The vision tower of Qwen2.5-VL. Of an image of 4 by 6 patches, 2 by 2 become one token: they come
+// together, and each has a row and a column. Windowed attention takes the merged tokens in windows of
+// 2 by 2. In full attention, patches of a video attend to those of their own frame.
 func ExamplePatchPositions() {
-	grids := []multimodal.Grid{{T: 1, H: 4, W: 4}}
-	positions := make([]int32, 2*16) // [axes][patches]
+	grids := []multimodal.Grid{{T: 1, H: 4, W: 6}}
+	positions := make([]int32, 2*24) // [axes][patches]
 	if err := multimodal.PatchPositions(positions, grids, multimodal.PatchOptions{MergeSize: 2}); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("rows   ", positions[:16])
-	fmt.Println("columns", positions[16:])
-	// Output:
-	// rows    [0 0 1 1 0 0 1 1 2 2 3 3 2 2 3 3]
-	// columns [0 1 0 1 2 3 2 3 0 1 0 1 2 3 2 3]
-}
-
-// Windows of Qwen2.5-VL: an image of 8 by 12 patches has 4 by 6 merged tokens, which windowed
-// attention takes in windows of 4 by 4.
-func ExampleAppendWindows() {
-	grids := []multimodal.Grid{{T: 1, H: 8, W: 12}}
-	options := multimodal.WindowOptions{MergeSize: 2, WindowSize: 112, PatchSize: 14}
-	order, starts, err := multimodal.AppendWindows(nil, nil, grids, options)
+	order, starts, err := multimodal.AppendWindows(nil, nil, grids, multimodal.WindowOptions{MergeSize: 2, WindowSize: 56, PatchSize: 14})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("order ", order)
-	fmt.Println("starts", starts) // in patches
-	// Output:
-	// order  [0 1 2 3 6 7 8 9 12 13 14 15 18 19 20 21 4 5 10 11 16 17 22 23]
-	// starts [0 64 96]
-}
-
-// An image and a video of two frames: patches attend to those of their own frame.
-func ExampleAppendFrames() {
-	grids := []multimodal.Grid{{T: 1, H: 4, W: 6}, {T: 2, H: 2, W: 4}}
-	starts, err := multimodal.AppendFrames(nil, grids, multimodal.FrameOptions{})
+	frames, err := multimodal.AppendFrames(nil, append(grids, multimodal.Grid{T: 2, H: 2, W: 4}), multimodal.FrameOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(starts)
+	fmt.Println("rows   ", positions[:24])
+	fmt.Println("columns", positions[24:])
+	fmt.Println("windows", order, "start at patch", starts)
+	fmt.Println("frames  start at patch", frames)
 	// Output:
-	// [0 24 32 40]
+	// rows    [0 0 1 1 0 0 1 1 0 0 1 1 2 2 3 3 2 2 3 3 2 2 3 3]
+	// columns [0 1 0 1 2 3 2 3 4 5 4 5 0 1 0 1 2 3 2 3 4 5 4 5]
+	// windows [0 1 3 4 2 5] start at patch [0 16 24]
+	// frames  start at patch [0 24 32 40]
 }

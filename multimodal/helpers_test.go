@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/multimodal"
 )
 
 var sentinels = []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition}
@@ -36,4 +38,10 @@ func fails(t *testing.T, err, kind error, says ...string) {
 			t.Errorf("%v does not say %q", err, part)
 		}
 	}
+}
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestReceivers(t *testing.T) {
+	testkit.CheckReceivers(t, multimodal.Family(0), multimodal.Kind(0), multimodal.Model{})
 }

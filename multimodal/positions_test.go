@@ -26,18 +26,6 @@ var models = []multimodal.Model{
 	{Family: multimodal.Ming, MergeSize: 2, TimeScale: 1},
 }
 
-func TestModels(t *testing.T) {
-	seen := map[multimodal.Family]bool{}
-	for _, m := range models {
-		seen[m.Family] = true
-	}
-	for name, f := range families {
-		if !seen[f] {
-			t.Errorf("no model of %s", name)
-		}
-	}
-}
-
 // text is a run of tokens.
 func text(n int) multimodal.Run { return multimodal.Run{Tokens: n} }
 
@@ -50,102 +38,6 @@ func video(tokens, t, h, w int, seconds float32) multimodal.Run {
 }
 
 func marker(n int) multimodal.Run { return multimodal.Run{Kind: multimodal.Marker, Tokens: n} }
-
-// Prompts without images are numbered from 0 on all axes, however the text is cut into
-// runs, and an empty one goes on at 0.
-func TestText(t *testing.T) {
-	for _, m := range models {
-		t.Run(m.Family.String(), func(t *testing.T) {
-			dst := make([]int32, m.Axes()*5)
-			next, err := m.Positions(dst, []multimodal.Run{text(2), text(0), marker(1), text(2)})
-			testkit.NoError(t, err)
-			want := slices.Repeat([]int32{0, 1, 2, 3, 4}, m.Axes())
-			if !slices.Equal(dst, want) || next.AfterLargest != 5 || !slices.Equal(next.Axes[:m.Axes()], slices.Repeat([]int32{5}, m.Axes())) {
-				t.Errorf("%v, next %v, want %v, next 5", dst, next, want)
-			}
-			next, err = m.Positions(nil, nil)
-			if next != (multimodal.Next[int32]{}) || err != nil {
-				t.Errorf("no tokens: next %v, error %v", next, err)
-			}
-			fraction, err := m.FractionalPositions(nil, nil)
-			if fraction != (multimodal.Next[float32]{}) || err != nil {
-				t.Errorf("no tokens: next %v, error %v", fraction, err)
-			}
-		})
-	}
-}
-
-// Neither the cut of text into runs nor what was in the destination changes a position.
-func TestSplitText(t *testing.T) {
-	var all vectors
-	readGolden("transformers", &all)
-	for _, f := range all.Families {
-		for i := range f.Batches {
-			b := &f.Batches[i]
-			m := b.model(families[f.Family])
-			for n := range b.Prompts {
-				runs := b.runs(t, m, n)
-				var split []multimodal.Run
-				tokens, _ := tokens(runs)
-				for _, r := range runs {
-					for r.Kind == multimodal.Text && r.Tokens > 1 {
-						split = append(split, text(1))
-						r.Tokens--
-					}
-					split = append(split, r)
-				}
-				whole, cut := make([]float32, m.Axes()*tokens), slices.Repeat([]float32{-1}, m.Axes()*tokens)
-				next, err := m.FractionalPositions(whole, runs)
-				testkit.NoError(t, err)
-				nextOfCut, err := m.FractionalPositions(cut, split)
-				testkit.NoError(t, err)
-				if !slices.Equal(whole, cut) || next != nextOfCut {
-					t.Fatalf("%s, batch %d, prompt %d: text in pieces differs", f.Family, i, n)
-				}
-			}
-		}
-	}
-}
-
-// A video longer than it is wide: text goes on within it, or with AfterLargest behind it;
-// decoding behind it.
-func TestAfterLargest(t *testing.T) {
-	runs := []multimodal.Run{text(1), video(6, 6, 2, 2, 1), text(1)}
-	for after, want := range map[bool][]int32{false: {0, 1, 2, 3, 4, 5, 6, 2}, true: {0, 1, 2, 3, 4, 5, 6, 7}} {
-		dst := make([]int32, 3*8)
-		next, err := multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 2, AfterLargest: after}.Positions(dst, runs)
-		wantNext := multimodal.Next[int32]{AfterLargest: 7, Axes: [4]int32{3, 3, 3}}
-		if after {
-			wantNext = multimodal.Next[int32]{AfterLargest: 8, Axes: [4]int32{8, 8, 8}}
-		}
-		if err != nil || !slices.Equal(dst[:8], want) || next != wantNext {
-			t.Errorf("AfterLargest %v: times %v, next %v, want %v, next %v; error %v", after, dst[:8], next, want, wantNext, err)
-		}
-	}
-}
-
-// Positions allocates nothing.
-func TestAllocations(t *testing.T) {
-	prompt := []multimodal.Run{text(3), image(6, 4, 6), text(2)}
-	for _, m := range models {
-		runs := prompt
-		switch m.Family {
-		case multimodal.HunYuanVL:
-			runs = []multimodal.Run{text(3), image(8, 4, 6), text(2)}
-		case multimodal.MiniCPMV47:
-			runs = []multimodal.Run{text(3), marker(1), image(6, 8, 12), marker(1)}
-		}
-		tokens, _ := tokens(runs)
-		dst, next := make([]int32, m.Axes()*tokens), make([]multimodal.Next[int32], 1)
-		prompts := [][]multimodal.Run{runs}
-		if n := testing.AllocsPerRun(10, func() {
-			testkit.Must(m.Positions(dst, runs))
-			testkit.NoError(t, m.BatchPositions(dst, next, prompts, multimodal.BatchOptions{Length: tokens}))
-		}); n != 0 {
-			t.Errorf("%v: %v allocations", m.Family, n)
-		}
-	}
-}
 
 // What is wrong is an error that names it, before the first write.
 func TestErrors(t *testing.T) {
@@ -272,6 +164,7 @@ func TestAppendRunsErrors(t *testing.T) {
 		{qwen2, []int32{1, i, 2}, images(grid(1, 2, 2), grid(1, 4, 4)), posenc.ErrShape, "media.Images[1] is {1 4 4}, want a run of tokens in ids for each grid; there are only 1"},
 		{qwen2, []int32{1, 2}, videos(nil, grid(1, 2, 2)), posenc.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
 		{qwen2, []int32{i, i}, images(grid(1, 2, 2), grid(1, 2, 2)), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Image, want 1, the tokens of media.Images[0]"},
+		{qwen2, []int32{1, 1, i, 1, i, i}, images(grid(1, 2, 2)), posenc.ErrShape, "media.Images has only 1"},
 		{qwen2, []int32{9}, multimodal.Media{}, posenc.ErrShape, "ids[0:1].Kind is Audio"},
 		{qwen2, []int32{v, 1, v}, videos(nil, grid(2, 2, 2)), posenc.ErrShape, "ids[0:1] is 1 tokens of kind Video, want 2, the tokens of media.Videos[0]"},
 		{qwen3, []int32{v, 1, v}, videos(nil, grid(3, 2, 2)), posenc.ErrShape, "media.Videos[0] is {3 2 2}, want a run of tokens in ids for each frame; there are only 2"},
@@ -288,9 +181,10 @@ func TestAppendRunsErrors(t *testing.T) {
 		{omni25, []int32{s, e, v, 1, 2}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "ids[0:5].AudioTokens is 0"},
 	} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			runs, err := tt.m.AppendRuns([]multimodal.Run{text(1)}, tt.ids, tokens, tt.media)
-			if len(runs) != 1 {
-				t.Errorf("%d runs beside the error", len(runs))
+			spare := slices.Repeat([]multimodal.Run{text(12345)}, 8)
+			runs, err := tt.m.AppendRuns(spare[:1], tt.ids, tokens, tt.media)
+			if len(runs) != 1 || !slices.Equal(spare, slices.Repeat(spare[:1], 8)) {
+				t.Errorf("%v in %v beside the error", runs, spare)
 			}
 			fails(t, err, tt.kind, "multimodal.Model.AppendRuns: ", tt.says)
 		})
@@ -300,10 +194,12 @@ func TestAppendRunsErrors(t *testing.T) {
 // mm_token_type_ids do as ids; a video of Ming may be whole or in frames.
 func TestAppendRuns(t *testing.T) {
 	types := multimodal.TokenIDs{Image: 1, Video: 2, Audio: 3}
-	runs, err := models[0].AppendRuns([]multimodal.Run{text(9)}, []int32{0, 0, 1, 1, 0, 2, 2}, types,
+	spare := make([]multimodal.Run, 1, 8)
+	spare[0] = text(9)
+	runs, err := models[0].AppendRuns(spare, []int32{0, 0, 1, 1, 0, 2, 2}, types,
 		multimodal.Media{Images: []multimodal.Grid{{T: 1, H: 2, W: 4}}, Videos: []multimodal.Grid{{T: 2, H: 2, W: 2}}})
 	want := []multimodal.Run{text(9), text(2), image(2, 2, 4), text(1), video(2, 2, 2, 2, 0)}
-	if err != nil || !slices.Equal(runs, want) {
+	if err != nil || !slices.Equal(runs, want) || &runs[0] != &spare[0] {
 		t.Errorf("%v, want %v, error %v", runs, want, err)
 	}
 	two := multimodal.Media{Videos: []multimodal.Grid{{T: 2, H: 2, W: 2}, {T: 2, H: 2, W: 2}}}
@@ -311,40 +207,6 @@ func TestAppendRuns(t *testing.T) {
 	want = []multimodal.Run{video(2, 2, 2, 2, 1), text(1), video(1, 1, 2, 2, 1), text(1), video(1, 1, 2, 2, 1)}
 	if err != nil || !slices.Equal(runs, want) {
 		t.Errorf("%v, want %v, error %v", runs, want, err)
-	}
-}
-
-// Families and kinds have names, and numbers beyond them have some text too.
-func TestNames(t *testing.T) {
-	for _, tt := range []struct {
-		value fmt.Stringer
-		want  string
-	}{
-		{multimodal.Qwen2VL, "Qwen2VL"},
-		{multimodal.Ming, "Ming"},
-		{multimodal.Family(0), "0"},
-		{multimodal.Ming + 1, "10"},
-		{multimodal.Text, "Text"},
-		{multimodal.SliceStart, "SliceStart"},
-		{multimodal.SliceStart + 1, "unknown"},
-	} {
-		if got := tt.value.String(); got != tt.want {
-			t.Errorf("%q, want %q", got, tt.want)
-		}
-	}
-}
-
-// A batch needs no next, and its prompts may be empty.
-func TestBatchWithoutNext(t *testing.T) {
-	dst := make([]int32, 3*2*2)
-	testkit.NoError(t, models[0].BatchPositions(dst, nil, [][]multimodal.Run{{text(2)}, {text(1)}}, multimodal.BatchOptions{Length: 2}))
-	if want := slices.Repeat([]int32{0, 1, 0, 0}, 3); !slices.Equal(dst, want) {
-		t.Errorf("%v, want %v", dst, want)
-	}
-	next := []multimodal.Next[int32]{{AfterLargest: 7}}
-	testkit.NoError(t, models[0].BatchPositions(nil, next, [][]multimodal.Run{nil}, multimodal.BatchOptions{}))
-	if next[0] != (multimodal.Next[int32]{}) {
-		t.Errorf("next %v after no tokens", next[0])
 	}
 }
 
@@ -373,22 +235,6 @@ func TestLargestPosition(t *testing.T) {
 	}
 }
 
-// An image is at one time, for any SecondsPerGrid, which nothing reads.
-func TestSecondsOfImage(t *testing.T) {
-	for _, m := range models {
-		if m.Family == multimodal.HunYuanVL || m.Family == multimodal.MiniCPMV47 {
-			continue // other runs, and no times
-		}
-		runs := []multimodal.Run{text(1), image(4, 4, 4), text(1)}
-		want, got := make([]int32, 3*6), make([]int32, 3*6)
-		testkit.Must(m.Positions(want, runs))
-		runs[1].SecondsPerGrid = float32(math.Inf(1))
-		if _, err := m.Positions(got, runs); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v: %v, want %v, error %v", m.Family, got, want, err)
-		}
-	}
-}
-
 // In Qwen3Omni each sum rounds to float32, as get_rope_index of the model sums: the first token
 // after a video is at its largest position + 1, text k tokens behind it at that + 1 + k, and an
 // image where the last token before it would be, + 1.
@@ -412,25 +258,6 @@ func TestRoundedSums(t *testing.T) {
 	}
 }
 
-// Text without tokens is nowhere, also between the markers of an image.
-func TestEmptyTextInCanvas(t *testing.T) {
-	slice := multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}
-	runs := []multimodal.Run{text(2), marker(1), image(4, 8, 8), marker(1), slice, image(2, 4, 8), marker(1), marker(1), text(2)}
-	var split []multimodal.Run
-	for i, r := range runs {
-		if split = append(split, r); i != 1 && i != 4 { // an image comes directly after its marker
-			split = append(split, text(0))
-		}
-	}
-	n, _ := tokens(runs)
-	want, got := make([]int32, 3*n), make([]int32, 3*n)
-	next := testkit.Must(models[6].Positions(want, runs))
-	again, err := models[6].Positions(got, split)
-	if err != nil || !slices.Equal(got, want) || again != next {
-		t.Errorf("%v, next %v, want %v, next %v, error %v", got, again, want, next, err)
-	}
-}
-
 // Overviews are stretched by float32 steps from both ends, which decide how halves are rounded.
 func TestStretched(t *testing.T) {
 	m := multimodal.Model{Family: multimodal.MiniCPMV47, MergeSize: 1}
@@ -448,6 +275,39 @@ func TestStretched(t *testing.T) {
 		testkit.Must(m.Positions(dst, runs))
 		if got := dst[n+1+tt.row]; got != tt.want {
 			t.Errorf("row %d of %d over %d is at %d, want %d", tt.row, tt.rows, tt.over, got, tt.want)
+		}
+	}
+}
+
+// Families and kinds have names, and numbers beyond them have some text too.
+func TestNames(t *testing.T) {
+	const want = "Qwen2VL 0 10 SliceStart unknown"
+	if got := fmt.Sprint(multimodal.Qwen2VL, multimodal.Family(0), multimodal.Ming+1, multimodal.SliceStart, multimodal.SliceStart+1); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A token id of 0 is text, whether a model has placeholders or not, and so is one of the two that
+// begin a video with sound. Prompts may be empty. A video has one SecondsPerGrid, no fewer and no more.
+func TestIDsOfText(t *testing.T) {
+	for _, m := range models {
+		m.MergeSize = 1 << 15 // the largest
+		next := []multimodal.Next[int32]{{AfterLargest: 7}}
+		if err := m.BatchPositions(nil, next, make([][]multimodal.Run, 1), multimodal.BatchOptions{}); err != nil || next[0] != (multimodal.Next[int32]{}) {
+			t.Errorf("%v: next %v of a prompt without tokens, error %v", m.Family, next[0], err)
+		}
+		for _, tokens := range []multimodal.TokenIDs{{}, {VisionStart: 5}, {AudioStart: 5}} {
+			runs, err := m.AppendRuns(nil, []int32{5, 0, 0, 5, 0}, tokens, multimodal.Media{Images: []multimodal.Grid{}, SecondsPerGrid: []float32{}})
+			if err != nil || len(runs) != 1 || runs[0] != text(5) {
+				t.Errorf("%v, %+v: got %v, error %v", m.Family, tokens, runs, err)
+			}
+		}
+		if m.PositionsPerSecond == 0 && m.TimeScale == 0 {
+			continue
+		}
+		for _, seconds := range [][]float32{{1, 1}, {1, 1, 1, 1}} {
+			_, err := m.AppendRuns(nil, []int32{9, 9, 9}, multimodal.TokenIDs{Video: 9}, multimodal.Media{Videos: make([]multimodal.Grid, 3), SecondsPerGrid: seconds})
+			fails(t, err, posenc.ErrLength, "media.SecondsPerGrid has", "want 3")
 		}
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"runtime"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
@@ -124,8 +123,8 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	for name := range families {
-		if prompts[name] < 40 {
-			t.Errorf("%d prompts of %s, want at least 40", prompts[name], name)
+		if prompts[name] < 40 || !slices.ContainsFunc(models, func(m multimodal.Model) bool { return m.Family == families[name] }) {
+			t.Errorf("%d prompts of %s, want at least 40, and one of models", prompts[name], name)
 		}
 	}
 }
@@ -141,6 +140,11 @@ func (b *batch) comparePrompt(t *testing.T, m multimodal.Model, n int) {
 	if next.AfterLargest != p.Next {
 		t.Errorf("next %v, want %v", next, p.Next)
 	}
+	nextOfCut, err := m.FractionalPositions(floats, cut(runs))
+	compare(t, floats, want)
+	if err != nil || nextOfCut != next {
+		t.Errorf("text in pieces: next %v, want %v, error %v", nextOfCut, next, err)
+	}
 	integers := make([]int32, len(want))
 	whole, err := m.Positions(integers, runs)
 	if slices.ContainsFunc(want, func(x float32) bool { return x != float32(int32(x)) }) {
@@ -154,9 +158,31 @@ func (b *batch) comparePrompt(t *testing.T, m multimodal.Model, n int) {
 	if float32(whole.AfterLargest) != p.Next {
 		t.Errorf("next %v, want %v", whole, p.Next)
 	}
+	clear(integers)
+	testkit.NoError(t, m.BatchPositions(integers, nil, [][]multimodal.Run{runs}, multimodal.BatchOptions{Length: len(p.IDs)})) // it needs no next
+	compare(t, integers, want)
 	if p.Generated != nil {
 		b.compareGenerated(t, m, runs, n)
 	}
+}
+
+// cut returns runs of the same positions: text in pieces, also empty ones but before an image, which
+// comes directly after its marker; and times of images, which nothing reads.
+func cut(runs []multimodal.Run) (pieces []multimodal.Run) {
+	for _, r := range runs {
+		switch r.Kind {
+		case multimodal.Image:
+			r.SecondsPerGrid = float32(math.Inf(1))
+		case multimodal.Video:
+		default:
+			pieces = append(pieces, text(0))
+		}
+		for ; r.Kind == multimodal.Text && r.Tokens > 1; r.Tokens-- {
+			pieces = append(pieces, text(1))
+		}
+		pieces = append(pieces, r)
+	}
+	return pieces
 }
 
 // compareGenerated compares the positions of the images that GLM-Image generates: they are
@@ -196,7 +222,11 @@ func (b *batch) compare(t *testing.T, m multimodal.Model) {
 		}
 	}
 	positions, nexts := make([]int32, len(want)), make([]multimodal.Next[int32], len(prompts))
-	testkit.NoError(t, m.BatchPositions(positions, nexts, prompts, multimodal.BatchOptions{Length: b.Length, PadLeft: b.Left}))
+	if allocations := testing.AllocsPerRun(2, func() {
+		testkit.NoError(t, m.BatchPositions(positions, nexts, prompts, multimodal.BatchOptions{Length: b.Length, PadLeft: b.Left}))
+	}); allocations != 0 {
+		t.Errorf("%v allocations", allocations)
+	}
 	compare(t, positions, want)
 	var next []int32
 	for _, n := range nexts {
@@ -245,115 +275,13 @@ func TestFamilyOf(t *testing.T) {
 			t.Errorf("no vectors of %s", name)
 		}
 	}
-	for length, want := range map[int]string{64: strings.Repeat("x", 64), 65: strings.Repeat("x", 64) + "..."} {
-		_, err := multimodal.FamilyOf(strings.Repeat("x", length))
-		fails(t, err, posenc.ErrConfig, strconv.Quote(want))
-	}
-	for _, name := range []string{"", "llama", "qwen2_vl ", strings.Repeat("é", 100), strings.Repeat("x", 1<<20)} {
+	long := strings.Repeat("x", 65)
+	for name, says := range map[string]string{
+		long[:64]: strconv.Quote(long[:64]), long: strconv.Quote(long[:64] + "..."), "minicpmv4_6": "token i position i on all axes",
+		"": `""`, "llama": `"llama"`, "qwen2_vl ": `"qwen2_vl "`, strings.Repeat("é", 100): "", strings.Repeat("x", 1<<20): "",
+	} {
 		_, err := multimodal.FamilyOf(name)
-		if err != nil && len(err.Error()) > 500 {
-			t.Errorf("an error of %d bytes", len(err.Error()))
-		}
-		fails(t, err, posenc.ErrConfig, "multimodal.FamilyOf", "modelType")
-	}
-}
-
-// FamilyOf knows every type that modelconfig reads with positions of several axes.
-func TestFamilyOfModels(t *testing.T) {
-	var survey struct {
-		Configurations []string
-		Types          map[string]struct {
-			Needs map[string]any
-			Text  *struct{ Key, Type string }
-		}
-	}
-	testkit.ReadJSON("../modelconfig/testdata/transformers/survey.json.gz", &survey)
-	several := 0
-	for _, name := range append(survey.Configurations, "ernie4_5_moe_vl") {
-		document := map[string]any{"model_type": name}
-		maps.Copy(document, survey.Types[name].Needs)
-		if text := survey.Types[name].Text; text != nil && text.Key != "" && survey.Types[text.Type].Needs != nil {
-			inner := map[string]any{"model_type": text.Type}
-			maps.Copy(inner, survey.Types[text.Type].Needs)
-			document[text.Key] = inner
-		}
-		config := testkit.Must(json.Marshal(document))
-		m, err := modelconfig.HuggingFace(config)
-		if _, towerErr := modelconfig.HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, name)); err != nil || towerErr == nil && !strings.Contains(name, "_text") && survey.Types[name].Text == nil {
-			continue
-		}
-		rope, err := m.Rope(modelconfig.RopeOptions{SequenceLength: 1})
-		first := slices.IndexFunc(m.Layers(), func(l modelconfig.Layer) bool { return l.Rotates })
-		if err != nil || rope.Rotary(first).Config().Axes == nil {
-			continue
-		}
-		several++
-		if _, err := multimodal.FamilyOf(name); err != nil && !strings.Contains(err.Error(), "position i on all axes") {
-			t.Errorf("%s has positions of several axes: %v", name, err)
-		}
-	}
-	if several < 40 {
-		t.Errorf("%d types with positions of several axes", several)
-	}
-}
-
-// With an error nothing is written behind runs, for anything that comes before the error.
-func TestAppendRunsKeepsSpareCapacity(t *testing.T) {
-	m := multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 2}
-	mark := multimodal.Run{Tokens: 12345}
-	spare := slices.Repeat([]multimodal.Run{mark}, 8)
-	ids, grids := []int32{5, 5, 7, 5, 7, 7}, []multimodal.Grid{{T: 1, H: 2, W: 2}}
-	runs, err := m.AppendRuns(spare[:1], ids, multimodal.TokenIDs{Image: 7}, multimodal.Media{Images: grids})
-	fails(t, err, posenc.ErrShape, "multimodal.Model.AppendRuns", "media.Images has only 1")
-	if len(runs) != 1 || slices.ContainsFunc(spare, func(r multimodal.Run) bool { return r != mark }) {
-		t.Errorf("got %v in %v", runs, spare)
-	}
-	runs, err = m.AppendRuns(spare[:1], ids[:4], multimodal.TokenIDs{Image: 7}, multimodal.Media{Images: grids})
-	if err != nil || len(runs) != 4 || &runs[0] != &spare[0] {
-		t.Errorf("got %v, error %v", runs, err)
-	}
-}
-
-// A token id of 0 is text, whether a model has placeholders or not, and a video has one
-// SecondsPerGrid, no fewer and no more.
-func TestIDsOfZero(t *testing.T) {
-	for _, m := range models {
-		runs, err := m.AppendRuns(nil, []int32{0, 1, 0, 0}, multimodal.TokenIDs{}, multimodal.Media{Images: []multimodal.Grid{}, SecondsPerGrid: []float32{}})
-		if err != nil || len(runs) != 1 || runs[0] != (multimodal.Run{Tokens: 4}) {
-			t.Errorf("%v: got %v, error %v", m.Family, runs, err)
-		}
-		if m.PositionsPerSecond == 0 && m.TimeScale == 0 {
-			continue
-		}
-		for _, seconds := range [][]float32{{1, 1}, {1, 1, 1, 1}} {
-			_, err := m.AppendRuns(nil, []int32{9, 9, 9}, multimodal.TokenIDs{Video: 9}, multimodal.Media{Videos: slices.Repeat([]multimodal.Grid{{T: 1, H: 2, W: 2}}, 3), SecondsPerGrid: seconds})
-			fails(t, err, posenc.ErrLength, "media.SecondsPerGrid has", "want 3")
-		}
-	}
-}
-
-// A grid of a few bytes does not make a call allocate more than its documentation says.
-func TestManyFrames(t *testing.T) {
-	many := []multimodal.Grid{{T: 1 << 27, H: 2, W: 2}}
-	_, err := multimodal.AppendFrames(nil, many, multimodal.FrameOptions{})
-	fails(t, err, posenc.ErrShape, "multimodal.AppendFrames: grids[0].T is 134217728, want at most 2^20 frames")
-	if starts, err := multimodal.AppendFrames(nil, many, multimodal.FrameOptions{WholeVideos: true}); err == nil || starts != nil {
-		t.Errorf("whole videos: %v, error %v", starts, err)
-	}
-	_, _, err = multimodal.AppendWindows(nil, nil, many, multimodal.WindowOptions{MergeSize: 2, WindowSize: 8, PatchSize: 2})
-	fails(t, err, posenc.ErrShape, "multimodal.AppendWindows: grids is 536870912 patches, want at most 2^24")
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if _, err := multimodal.AppendFrames(nil, []multimodal.Grid{{T: 1 << 20, H: 1, W: 1}}, multimodal.FrameOptions{}); err != nil {
-		t.Error(err)
-	}
-	if _, _, err := multimodal.AppendWindows(nil, nil, []multimodal.Grid{{T: 1 << 14, H: 32, W: 32}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 4, PatchSize: 2}); err != nil {
-		t.Error(err)
-	}
-	runtime.ReadMemStats(&after)
-	// Under the race detector slices.Grow allocates what it adds once more.
-	if most := uint64(2 * (4<<20 + 2*4<<22 + 1<<20)); after.TotalAlloc-before.TotalAlloc > most {
-		t.Errorf("%d bytes, want at most %d", after.TotalAlloc-before.TotalAlloc, most)
+		fails(t, err, posenc.ErrConfig, "multimodal.FamilyOf: modelType is ", says)
 	}
 }
 
@@ -407,17 +335,37 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// The largest merge size.
-func TestBoundsOfModel(t *testing.T) {
-	if _, err := (multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 1 << 15}).Positions(nil, nil); err != nil {
-		t.Error(err)
+// The table of families of docs/multimodal.md has every family and every model once, and
+// each model in the row of its family.
+func TestDocs(t *testing.T) {
+	quoted := regexp.MustCompile("`([a-z0-9_]+)`")
+	rows, models := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(string(testkit.Must(os.ReadFile("../docs/multimodal.md")))) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		name := strings.Trim(cells[1], " `")
+		family, ok := families[name]
+		if !ok {
+			continue
+		}
+		rows[name] = true
+		for _, model := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			if got, err := multimodal.FamilyOf(model[1]); err != nil || got != family || models[model[1]] {
+				t.Errorf("%s is in the row of %s: family %v, error %v, or twice", model[1], name, got, err)
+			}
+			models[model[1]] = true
+		}
 	}
-	// With one of the two ids alone no video has sound.
-	omni := multimodal.Model{Family: multimodal.Qwen3Omni, MergeSize: 2, PositionsPerSecond: 2}
-	for _, tokens := range []multimodal.TokenIDs{{VisionStart: 5}, {AudioStart: 5}} {
-		runs, err := omni.AppendRuns(nil, []int32{5, 0, 0, 5, 0}, tokens, multimodal.Media{})
-		if err != nil || len(runs) != 1 || runs[0] != (multimodal.Run{Tokens: 5}) {
-			t.Errorf("%+v: got %v, error %v", tokens, runs, err)
+	for name := range families {
+		if !rows[name] {
+			t.Errorf("no row of %s", name)
+		}
+	}
+	for _, model := range multimodal.ModelTypes() {
+		if !models[model] {
+			t.Errorf("%s is in no row", model)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package multimodal_test
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -67,7 +68,7 @@ func TestVision(t *testing.T) {
 // What is wrong is an error before the first write.
 func TestVisionErrors(t *testing.T) {
 	ints := make([]int32, 64)
-	one := []multimodal.Grid{{T: 1, H: 4, W: 4}}
+	one, many := []multimodal.Grid{{T: 1, H: 4, W: 4}}, []multimodal.Grid{{T: 1 << 27, H: 2, W: 2}}
 	positions := func(grids []multimodal.Grid, n, merge int) error {
 		return multimodal.PatchPositions(ints[:n], grids, multimodal.PatchOptions{MergeSize: merge})
 	}
@@ -116,6 +117,10 @@ func TestVisionErrors(t *testing.T) {
 		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 111, PatchSize: 14}), posenc.ErrConfig, "options.WindowSize is 111, want a multiple of MergeSize*PatchSize = 28"},
 		{windows(one, multimodal.WindowOptions{MergeSize: 2, PatchSize: 14}), posenc.ErrConfig, "options.WindowSize is 0"},
 		{windows([]multimodal.Grid{{1, 3, 4}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112, PatchSize: 14}), posenc.ErrShape, "multimodal.AppendWindows: grids[0].H is 3"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 1, WindowSize: 1<<15 + 1, PatchSize: 1<<15 + 1}), posenc.ErrConfig, "options.PatchSize is 32769, want from 1 to 2^15"},
+		{windows(many, multimodal.WindowOptions{MergeSize: 2, WindowSize: 8, PatchSize: 2}), posenc.ErrShape, "multimodal.AppendWindows: grids is 536870912 patches, want at most 2^24"},
+		{frames(false, many...), posenc.ErrShape, "multimodal.AppendFrames: grids[0].T is 134217728, want at most 2^20 frames"},
+		{frames(true, many...), posenc.ErrShape, "multimodal.AppendFrames: grids[0]"},
 		{windows(one, multimodal.WindowOptions{WindowSize: 112, PatchSize: 14}), posenc.ErrConfig, "options.MergeSize is 0"},
 		{frames(false, multimodal.Grid{1, 4, 0}), posenc.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
 		{frames(false, multimodal.Grid{1 << 20, 1, 1}, multimodal.Grid{1, 1, 1}), posenc.ErrShape, "grids[1].T is 1, want at most 2^20 frames"},
@@ -128,21 +133,23 @@ func TestVisionErrors(t *testing.T) {
 	}
 }
 
-// The largest and smallest sizes that options may have.
+// The largest and smallest sizes that options may have; and what a grid of a few bytes may make a
+// call allocate.
 func TestVisionBounds(t *testing.T) {
-	grids := []multimodal.Grid{{1, 2, 1}}
-	for _, tt := range []struct {
-		options       multimodal.WindowOptions
-		order, starts []int32
-	}{
-		{multimodal.WindowOptions{MergeSize: 1, WindowSize: 1 << 15, PatchSize: 1 << 15}, []int32{0, 1}, []int32{0, 1, 2}},
-		{multimodal.WindowOptions{MergeSize: 1, WindowSize: 1, PatchSize: 1}, []int32{0, 1}, []int32{0, 1, 2}},
-	} {
-		order, starts, err := multimodal.AppendWindows(nil, nil, grids, tt.options)
-		if err != nil || !slices.Equal(order, tt.order) || !slices.Equal(starts, tt.starts) {
-			t.Errorf("%+v: %v and %v, error %v", tt.options, order, starts, err)
+	for _, size := range []int{1, 1 << 15} {
+		order, starts, err := multimodal.AppendWindows(nil, nil, []multimodal.Grid{{1, 2, 1}}, multimodal.WindowOptions{MergeSize: 1, WindowSize: size, PatchSize: size})
+		if err != nil || !slices.Equal(order, []int32{0, 1}) || !slices.Equal(starts, []int32{0, 1, 2}) {
+			t.Errorf("size %d: %v and %v, error %v", size, order, starts, err)
 		}
 	}
-	_, _, err := multimodal.AppendWindows(nil, nil, grids, multimodal.WindowOptions{MergeSize: 1, WindowSize: 1<<15 + 1, PatchSize: 1<<15 + 1})
-	fails(t, err, posenc.ErrConfig, "options.PatchSize is 32769, want from 1 to 2^15")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := multimodal.AppendFrames(nil, []multimodal.Grid{{T: 1 << 20, H: 1, W: 1}}, multimodal.FrameOptions{})
+	_, _, err2 := multimodal.AppendWindows(nil, nil, []multimodal.Grid{{T: 1 << 14, H: 32, W: 32}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 4, PatchSize: 2})
+	testkit.NoError(t, err, err2)
+	runtime.ReadMemStats(&after)
+	// Under the race detector slices.Grow allocates what it adds once more.
+	if most := uint64(2 * (4<<20 + 2*4<<22 + 1<<20)); after.TotalAlloc-before.TotalAlloc > most {
+		t.Errorf("%d bytes, want at most %d", after.TotalAlloc-before.TotalAlloc, most)
+	}
 }

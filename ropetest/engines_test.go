@@ -95,7 +95,6 @@ var loops = []struct {
 }{
 	{"tables of float32", frequency.Float32, tables},
 	{"complex numbers", frequency.Exact, complexNumbers},
-	{"powers in the loop", frequency.Exact, powers},
 }
 
 // tables makes cosines and sines of all positions when a model is loaded, of angles in float32.
@@ -173,32 +172,6 @@ func complexNumbers(e *engine) rotation {
 			for i, z := range turned {
 				a, b := to.pair(i)
 				head[a], head[b] = real(z), imag(z)
-			}
-		}
-	}
-}
-
-// powers computes all in float64, for each pair of each head anew. A scaling rule is a divisor for each
-// pair, as the tensor rope_freqs.weight of a GGUF file has it.
-func powers(e *engine) rotation {
-	return func(n int, positions []int32, heads []float32) {
-		l := &e.layers[n]
-		if !l.rotates {
-			return
-		}
-		each := len(heads) / len(positions)
-		for at := 0; at < len(heads); at += l.headDim {
-			for i, w := range l.exact {
-				power := math.Pow(l.base, -2*float64(i)/float64(l.dim))
-				divisor := power / w
-				if w == 0 {
-					continue // a pair that does not turn
-				}
-				theta := float64(positions[at/each]) * power / divisor
-				a, b := l.pair(i)
-				x, y := float64(heads[at+a]), float64(heads[at+b])
-				heads[at+a] = float32((x*math.Cos(theta) - y*math.Sin(theta)) * l.factor)
-				heads[at+b] = float32((x*math.Sin(theta) + y*math.Cos(theta)) * l.factor)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package ropecheck_test
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -30,6 +31,14 @@ func invFreq(i, pairs int, base float64) float64 { return math.Pow(base, -float6
 
 func product(p float32, i, pairs int, base float64) float64 {
 	return float64(p * float32(invFreq(i, pairs, base)))
+}
+
+func running(p float32, i, pairs int, base float64) float64 {
+	ratio := float32(math.Pow(base, -1/float64(pairs)))
+	for range i {
+		p *= ratio
+	}
+	return float64(p)
 }
 
 func float32Table(x float64) float32 { return float32(x) }
@@ -65,15 +74,19 @@ func (e *engine) data(positions []int32, heads, dim int, layout posenc.Layout, b
 // TestArithmetic computes the right rotation as engines do: it is recognized, and so is
 // the way of rounding.
 func TestArithmetic(t *testing.T) {
-	exactly := func(p float32, i, pairs int, base float64) float64 {
-		return float64(p) * invFreq(i, pairs, base)
-	}
-	running := func(p float32, i, pairs int, base float64) float64 {
-		ratio := float32(math.Pow(base, -1/float64(pairs)))
-		for range i {
-			p *= ratio
+	exactly := func(p float32, i, pairs int, base float64) float64 { return float64(p) * invFreq(i, pairs, base) }
+	of := func(round func(float32) float32) func(p float32, i, pairs int, base float64) float64 { // frequencies rounded so
+		return func(p float32, i, pairs int, base float64) float64 {
+			return float64(p * round(float32(invFreq(i, pairs, base))))
 		}
-		return float64(p)
+	}
+	tables := func(round func(float32) float32) func(x float64) float32 {
+		return func(x float64) float32 { return round(float32(x)) }
+	}
+	rounded := func(round func(float32) float32) func(x1, x2, cos, sin float32) (y1, y2 float32) {
+		return func(x1, x2, cos, sin float32) (y1, y2 float32) {
+			return round(x1*cos) - round(x2*sin), round(x2*cos) + round(x1*sin)
+		}
 	}
 	for _, tt := range []struct {
 		name     string
@@ -86,16 +99,12 @@ func TestArithmetic(t *testing.T) {
 		{"float32 angles", engine{0, same, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "separate", false},
 		{"exact angles", engine{0, same, exactly, float32Table, separate}, []ropecheck.Angles{ropecheck.ExactAngles}, "float32", "separate", false},
 		{"running products", engine{0, same, running, float32Table, separate}, []ropecheck.Angles{ropecheck.RunningAngles}, "float32", "separate", false},
-		{"tables in bfloat16", engine{0, same, product, func(x float64) float32 { return bf16(float32(x)) }, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "bfloat16", "separate", true},
-		{"tables in float16", engine{0, same, product, func(x float64) float32 { return f16(float32(x)) }, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float16", "separate", true},
+		{"tables in bfloat16", engine{0, same, product, tables(bf16), separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "bfloat16", "separate", true},
+		{"tables in float16", engine{0, same, product, tables(f16), separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float16", "separate", true},
 		{"positions in bfloat16", engine{0, bf16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "float32", "separate", true},
 		{"positions in float16", engine{0, f16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16Pos}, "float32", "separate", true},
-		{"frequencies in bfloat16", engine{0, same, func(p float32, i, pairs int, base float64) float64 {
-			return float64(p * bf16(float32(invFreq(i, pairs, base))))
-		}, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16InvFreq}, "float32", "separate", true},
-		{"frequencies in float16", engine{0, same, func(p float32, i, pairs int, base float64) float64 {
-			return float64(p * f16(float32(invFreq(i, pairs, base))))
-		}, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16InvFreq}, "float32", "separate", true},
+		{"frequencies in bfloat16", engine{0, same, of(bf16), float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16InvFreq}, "float32", "separate", true},
+		{"frequencies in float16", engine{0, same, of(f16), float32Table, separate}, []ropecheck.Angles{ropecheck.Float16InvFreq}, "float32", "separate", true},
 		{"angles in bfloat16", engine{0, bf16, func(p float32, i, pairs int, base float64) float64 {
 			return float64(bf16(p * bf16(float32(invFreq(i, pairs, base)))))
 		}, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Angles}, "float32", "separate", true},
@@ -109,15 +118,9 @@ func TestArithmetic(t *testing.T) {
 			return fma(x1, cos, -(x2 * sin)), fma(x1, sin, x2*cos)
 		}}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "fused complex", false},
 		{"bfloat16, tables in float32", engine{ropecheck.BFloat16, same, product, float32Table, separate}, nil, "float32", "separate", false},
-		{"bfloat16, all rounded", engine{ropecheck.BFloat16, same, product, func(x float64) float32 { return bf16(float32(x)) }, func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return bf16(x1*cos) - bf16(x2*sin), bf16(x2*cos) + bf16(x1*sin)
-		}}, nil, "bfloat16", "rounded", false},
-		{"float16, all rounded", engine{ropecheck.Float16, same, product, func(x float64) float32 { return f16(float32(x)) }, func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return f16(x1*cos) - f16(x2*sin), f16(x2*cos) + f16(x1*sin)
-		}}, nil, "float16", "rounded", false},
-		{"bfloat16 with positions in bfloat16", engine{ropecheck.BFloat16, bf16, product, func(x float64) float32 { return bf16(float32(x)) }, func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return bf16(x1*cos) - bf16(x2*sin), bf16(x2*cos) + bf16(x1*sin)
-		}}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "bfloat16", "rounded", true},
+		{"bfloat16, all rounded", engine{ropecheck.BFloat16, same, product, tables(bf16), rounded(bf16)}, nil, "bfloat16", "rounded", false},
+		{"float16, all rounded", engine{ropecheck.Float16, same, product, tables(f16), rounded(f16)}, nil, "float16", "rounded", false},
+		{"bfloat16 with positions in bfloat16", engine{ropecheck.BFloat16, bf16, product, tables(bf16), rounded(bf16)}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "bfloat16", "rounded", true},
 	} {
 		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 			t.Run(fmt.Sprint(tt.name, "/", layout), func(t *testing.T) {
@@ -159,5 +162,152 @@ func TestOtherOrder(t *testing.T) {
 	c, other := r.Candidates[0], r.Candidates[1]
 	if c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Angles != ropecheck.OtherAngles || other.Verdict != ropecheck.Differs || other.Arithmetics[0].Angles != ropecheck.OtherAngles {
 		t.Error(r)
+	}
+}
+
+// TestRunningAxes has running products of positions on three axes.
+func TestRunningAxes(t *testing.T) {
+	e, positions := engine{0, same, running, float32Table, separate}, imagePositions()
+	n := len(positions) / 3
+	d := e.data(positions[:n], 4, 64, posenc.HalfSplit, 1e6)
+	for axis := uint8(1); axis < 3; axis++ {
+		for i, x := range e.data(positions[int(axis)*n:][:n], 4, 64, posenc.HalfSplit, 1e6).After {
+			if mrope.Axes[i%32] == axis {
+				d.After[i] = x
+			}
+		}
+	}
+	d.Positions = positions
+	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: mrope}))
+	if c := r.Candidates[0]; c.Verdict != ropecheck.Agrees || c.Arithmetics[0].Angles != ropecheck.RunningAngles {
+		t.Error(r)
+	}
+}
+
+// TestDividedProducts divides running products by a tensor, as ggml does: only the base tells them, as
+// the first two frequencies do not have its ratio.
+func TestDividedProducts(t *testing.T) {
+	divisor := func(i int) float32 { return 1.1 + float32(i)/8 }
+	e := engine{0, same, func(p float32, i, pairs int, base float64) float64 {
+		return float64(float32(running(p, i, pairs, base)) / divisor(i))
+	}, float32Table, separate}
+	cfg := posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit}
+	for i := range 32 {
+		cfg.InvFreq = append(cfg.InvFreq, invFreq(i, 32, 1e6)/float64(divisor(i)))
+	}
+	d := e.data(append(positionsOf(16), 100001, 131071, 131070), 6, 64, posenc.HalfSplit, 1e6)
+	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "known", Config: cfg, Base: 1e6}, ropecheck.Candidate{Name: "unknown", Config: cfg}))
+	known, unknown := r.Candidates[0], r.Candidates[1]
+	if known.Verdict != ropecheck.Agrees || known.Arithmetics[0].Angles != ropecheck.RunningAngles || len(known.Faults) > 0 || unknown.Arithmetics[0].Angles == ropecheck.RunningAngles {
+		t.Error(r)
+	}
+}
+
+// frameworkCase is what a framework rotated: testdata/generate.py, testdata/ggml.c.
+type frameworkCase struct {
+	Name      string                `json:"name"`
+	Type      ropecheck.ElementType `json:"type"`
+	Layout    string                `json:"layout"`
+	HeadDim   int                   `json:"head_dim"`
+	Heads     int                   `json:"heads"`
+	Base      float64               `json:"base"`
+	Positions []int32               `json:"positions"`
+	After     []string              `json:"after"`
+}
+
+var frameworkLayouts = []posenc.Layout{posenc.HalfSplit, posenc.Interleaved, posenc.InterleavedToHalfSplit}
+
+func (c *frameworkCase) data() (ropecheck.Data, posenc.RotaryConfig) {
+	n := len(c.Positions) * c.Heads * c.HeadDim
+	d := ropecheck.Data{Tokens: len(c.Positions), Heads: c.Heads, HeadDim: c.HeadDim, Type: c.Type, Positions: c.Positions}
+	d.Before = narrowed(testkit.GoldenInputs(0, n), c.Type)
+	switch c.Type {
+	case ropecheck.Float16:
+		for _, x := range testkit.Hex[posenc.Float16](c.After...) {
+			d.After = append(d.After, testkit.Widen(x))
+		}
+	case ropecheck.BFloat16:
+		for _, x := range testkit.Hex[posenc.BFloat16](c.After...) {
+			d.After = append(d.After, testkit.Widen(x))
+		}
+	default:
+		d.After = testkit.Hex[float32](c.After...)
+	}
+	cfg := posenc.RotaryConfig{HeadDim: c.HeadDim, Layout: posenc.HalfSplit, Base: c.Base}
+	cfg.Layout = frameworkLayouts[slices.IndexFunc(frameworkLayouts, func(l posenc.Layout) bool { return l.String() == c.Layout })]
+	return d, cfg
+}
+
+// TestFrameworks checks what frameworks rotated, in their types and roundings, against their
+// configuration, and against others.
+func TestFrameworks(t *testing.T) {
+	// By the source of each framework: how it rounds. Angles that are equal at these positions are
+	// several.
+	float32Angles := []ropecheck.Angles{ropecheck.Float32Angles, ropecheck.SteppedAngles}
+	want := map[string]struct {
+		angles   []ropecheck.Angles
+		tables   ropecheck.Tables
+		products ropecheck.Products
+		equal    float64 // share of elements
+		fault    bool
+	}{
+		// PyTorch's cosines and sines are a bit off in 3 of 100.
+		"llama float32":                       {float32Angles, "float32", "separate", 0.9, false},
+		"llama bfloat16":                      {float32Angles, "bfloat16", "rounded", 0.98, false},
+		"llama float16":                       {float32Angles, "float16", "rounded", 0.98, false},
+		"llama after .to(bfloat16)":           {[]ropecheck.Angles{ropecheck.BFloat16InvFreq}, "bfloat16", "rounded", 0.98, true},
+		"llama after .to(float16)":            {[]ropecheck.Angles{ropecheck.Float16InvFreq}, "float16", "rounded", 0.98, true},
+		"llama with a cache made in bfloat16": {[]ropecheck.Angles{ropecheck.BFloat16Angles}, "bfloat16", "rounded", 0.98, true},
+		"cohere float32":                      {float32Angles, "float32", "separate", 0.9, false},
+		"cohere bfloat16":                     {float32Angles, "bfloat16", "separate", 0.98, false}, // widens q and k
+		"glm4 float32":                        {float32Angles, "float32", "separate", 0.9, false},
+		"glm4 bfloat16":                       {float32Angles, "bfloat16", "rounded", 0.98, false},
+		"llama4 float32":                      {float32Angles, "float32", "separate", 0.9, false},
+		"llama4 bfloat16":                     {float32Angles, "float32", "separate", 0.98, false}, // complex numbers of float32
+		"deepseek float32":                    {float32Angles, "float32", "separate", 0.9, false},
+		// Its code is x0*cos - x1*sin and x0*sin + x1*cos, of which GCC fuses the first product.
+		"ggml NEOX float32":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "fused complex", 0.98, false},
+		"ggml NORMAL float32": {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "fused complex", 0.98, false},
+		"ggml NEOX float16":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "", 0.99, false}, // products are equal in 16 bits
+	}
+	seen := 0
+	for _, path := range testkit.Must(filepath.Glob("testdata/*.json")) {
+		var file struct{ Cases []frameworkCase }
+		testkit.ReadJSON(path, &file)
+		for _, c := range file.Cases {
+			seen++
+			t.Run(c.Name, func(t *testing.T) {
+				w, ok := want[c.Name]
+				if !ok {
+					t.Fatal("a case of which nothing is said")
+				}
+				d, cfg := c.data()
+				other, longer := cfg, cfg
+				other.Layout, longer.Base = posenc.Interleaved, 10000
+				if cfg.Layout == posenc.Interleaved {
+					other.Layout = posenc.HalfSplit
+				}
+				r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "right", Config: cfg}, ropecheck.Candidate{Name: "layout", Config: other}, ropecheck.Candidate{Name: "base", Config: longer}))
+				if r.Candidates[0].Verdict != ropecheck.Agrees || r.Candidates[1].Verdict != ropecheck.Differs || r.Candidates[2].Verdict != ropecheck.Differs {
+					t.Fatalf("verdicts %s, %s, %s, want agrees, differs, differs: %v", r.Candidates[0].Verdict, r.Candidates[1].Verdict, r.Candidates[2].Verdict, r)
+				}
+				if r.Candidates[1].Faults[0].Aspect != ropecheck.LayoutAspect || r.Candidates[2].Faults[0].Aspect != ropecheck.FrequenciesAspect {
+					t.Errorf("faults %v, %v", r.Candidates[1].Faults, r.Candidates[2].Faults)
+				}
+				a := r.Candidates[0].Arithmetics[0]
+				if !slices.Contains(w.angles, a.Angles) || a.Tables != w.tables || w.products != "" && a.Products != w.products || a.Equal < w.equal {
+					t.Errorf("arithmetic %+v, want %+v", a, w)
+				}
+				if has := len(r.Candidates[0].Faults) > 0; has != w.fault {
+					t.Errorf("faults %v, want one: %v", r.Candidates[0].Faults, w.fault)
+				}
+				if t.Failed() {
+					t.Log(r)
+				}
+			})
+		}
+	}
+	if seen != len(want) {
+		t.Errorf("%d cases, want %d", seen, len(want))
 	}
 }

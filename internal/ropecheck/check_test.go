@@ -17,6 +17,15 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestReceivers(t *testing.T) {
+	testkit.CheckReceivers(t, ropecheck.Report{}, ropecheck.Hypothesis{}, ropecheck.ElementType(0))
+	if err := (*ropecheck.ElementType)(nil).UnmarshalText([]byte("float16")); !errors.Is(err, posenc.ErrConfig) {
+		t.Errorf("UnmarshalText of nil: %v", err)
+	}
+}
+
 // TestErrors checks what is refused, and that errors name it.
 func TestErrors(t *testing.T) {
 	right := func() ropecheck.Data { return rotated(llama, positionsOf(4), 2) }
@@ -139,6 +148,8 @@ func TestUndecided(t *testing.T) {
 		{"a factor or a scale", data(with(llama, func(c *posenc.RotaryConfig) { c.AttentionFactor = 1.5 }), positionsOf(8), 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.ScaleAspect)},
 		{"twice or double", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { rotateBy(d.After, llama, d.Positions, d.Heads) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.TimesAspect)},
 		{"candidates alike", data(llama3, []int32{0, 1, 2, 3}, 4, func(d *ropecheck.Data) { d.Type, d.After = ropecheck.BFloat16, narrowed(d.After, ropecheck.BFloat16) }), []posenc.RotaryConfig{llama, llama3}, []ropecheck.Verdict{ropecheck.Agrees, ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
+		{"decay", data(xpos, positionsOf(24), 6, nothing), []posenc.RotaryConfig{xpos}, []ropecheck.Verdict{ropecheck.Agrees}, nil},
+		{"axes of text", data(mrope, slices.Repeat(positionsOf(16), 3), 4, nothing), []posenc.RotaryConfig{mrope}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.AxesAspect)},
 		{"noise alone", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { d.After = random(9, len(d.After)) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.LayoutAspect)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -148,8 +159,8 @@ func TestUndecided(t *testing.T) {
 			}
 			r := testkit.Must(ropecheck.Check(tt.data, candidates...))
 			for i, want := range tt.verdict {
-				if r.Candidates[i].Verdict != want {
-					t.Errorf("candidate %d %s, want %s", i, r.Candidates[i].Verdict, want)
+				if c := r.Candidates[i]; c.Verdict != want || want == ropecheck.Agrees && len(c.Faults) > 0 {
+					t.Errorf("candidate %d %s, want %s, faults %v", i, c.Verdict, want, c.Faults)
 				}
 			}
 			var found []ropecheck.Aspect
@@ -165,6 +176,21 @@ func TestUndecided(t *testing.T) {
 				t.Log(r)
 			}
 		})
+	}
+}
+
+// TestWithoutCandidates checks what is said of rotations that nothing is known of: the other way, and
+// with a pair of zeros.
+func TestWithoutCandidates(t *testing.T) {
+	if text := testkit.Must(ropecheck.Check(rotated(inverse, positionsOf(8), 4))).String(); !strings.Contains(text, ", the other way") {
+		t.Error(text)
+	}
+	d := rotated(llama3, positionsOf(24), 4)
+	for at := 0; at < len(d.Before); at += d.HeadDim {
+		d.Before[at+5], d.After[at+5], d.Before[at+37], d.After[at+37] = 0, 0, 0, 0
+	}
+	if r := testkit.Must(ropecheck.Check(d)); !slices.Contains(r.Hypotheses[0].Unknown, 5) || slices.Contains(r.Hypotheses[0].Unknown, 0) {
+		t.Errorf("unknown are %v: %v", r.Hypotheses[0].Unknown, r)
 	}
 }
 
@@ -187,18 +213,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestDeterministic checks that equal data give an equal report.
-func TestDeterministic(t *testing.T) {
-	d := rotated(yarn, positionsOf(12), 3)
-	once := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "a", Config: llama}))
-	again := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "a", Config: llama}))
-	if !reflect.DeepEqual(once, again) {
-		t.Errorf("%v and %v", once, again)
-	}
-}
-
 // FuzzCheck calls Check with data of any kind: there is no panic, an error or a report that
-// marshals, and one axis or candidate more changes nothing of that.
+// marshals and that equal data give again, and one axis or candidate more changes nothing of that.
 func FuzzCheck(f *testing.F) {
 	for seed := range uint64(40) {
 		f.Add(seed, []byte(nil))
@@ -293,6 +309,9 @@ func FuzzCheck(f *testing.F) {
 			}
 			return
 		}
+		if again := testkit.Must(ropecheck.Check(d, candidates...)); !reflect.DeepEqual(again, report) {
+			t.Fatalf("%v and %v", report, again)
+		}
 		if _, err := json.Marshal(report); err != nil || len(report.Hypotheses) == 0 || len(report.Candidates) != len(candidates) {
 			t.Fatalf("%+v, error %v", report, err)
 		}
@@ -300,18 +319,4 @@ func FuzzCheck(f *testing.F) {
 			t.Fatal(text)
 		}
 	})
-}
-
-func BenchmarkCheck(b *testing.B) {
-	cfg := posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000}
-	d := rotated(cfg, positionsOf(64), 32)
-	wrong := cfg
-	wrong.Base = 10000
-	for name, candidate := range map[string]posenc.RotaryConfig{"right": cfg, "wrong": wrong} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: candidate}))
-			}
-		})
-	}
 }

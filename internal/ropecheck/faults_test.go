@@ -13,6 +13,7 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/multimodal"
 )
 
 // positionsOf are neighbours, and a quarter of them far apart.
@@ -64,6 +65,13 @@ var (
 	mrope  = posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6, Axes: testkit.Must(frequency.Sections(8, 12, 12))}
 )
 
+// inverse is llama the other way.
+var inverse = with(ladder(frequency.Default(64, 500000, frequency.Exact)), func(c *posenc.RotaryConfig) {
+	for i := range c.InvFreq {
+		c.InvFreq[i] = -c.InvFreq[i]
+	}
+})
+
 func ladder(l frequency.Ladder, err error) posenc.RotaryConfig {
 	testkit.Must(l, err)
 	return posenc.RotaryConfig{HeadDim: 2 * len(l.InvFreq), Layout: posenc.HalfSplit, InvFreq: l.InvFreq, AttentionFactor: l.AttentionFactor}
@@ -71,22 +79,10 @@ func ladder(l frequency.Ladder, err error) posenc.RotaryConfig {
 
 // imagePositions are of text, an image and text, [3][tokens].
 func imagePositions() []int32 {
-	var axes [3][]int32
-	add := func(t, h, w int32) {
-		axes[0], axes[1], axes[2] = append(axes[0], t), append(axes[1], h), append(axes[2], w)
-	}
-	for p := range int32(4) {
-		add(p, p, p)
-	}
-	for y := range int32(4) {
-		for x := range int32(5) {
-			add(4, 4+y, 4+x)
-		}
-	}
-	for p := int32(9); p < 13; p++ {
-		add(p, p, p)
-	}
-	return slices.Concat(axes[:]...)
+	positions := make([]int32, 3*28)
+	runs := []multimodal.Run{{Tokens: 4}, {Kind: multimodal.Image, Tokens: 20, Grid: multimodal.Grid{T: 1, H: 4, W: 5}}, {Tokens: 4}}
+	testkit.Must(multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 1}.Positions(positions, runs))
+	return positions
 }
 
 // with changes a configuration.
@@ -103,7 +99,7 @@ type planted struct {
 	data      func(p *planted) ropecheck.Data
 	others    []posenc.RotaryConfig // candidates
 	aspects   []ropecheck.Aspect    // of the faults of cfg
-	got       string                // of the first of them
+	got, text string                // of the first of them
 }
 
 // by is what another configuration rotates.
@@ -124,16 +120,19 @@ func aspects(list ...ropecheck.Aspect) []ropecheck.Aspect { return list }
 
 func plantedFaults() []planted {
 	positions := positionsOf(24)
-	shift := func(n int32) func(p *planted) ropecheck.Data {
+	moved := func(to func(i int, p int32) int32) func(p *planted) ropecheck.Data {
 		return func(p *planted) ropecheck.Data {
 			other := slices.Clone(p.positions)
 			for i := range other {
-				other[i] += n
+				other[i] = to(i, other[i])
 			}
 			d := rotated(p.cfg, other, 6)
 			d.Positions = p.positions
 			return d
 		}
+	}
+	shift := func(n int32) func(p *planted) ropecheck.Data {
+		return moved(func(_ int, p int32) int32 { return p + n })
 	}
 	list := []planted{
 		{name: "interleaved", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) { c.Layout = posenc.Interleaved })), aspects: aspects(ropecheck.LayoutAspect), got: "Interleaved"},
@@ -147,33 +146,25 @@ func plantedFaults() []planted {
 		{name: "frequencies of the whole head", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) {
 			c.RotaryDim, c.Base, c.InvFreq = 32, 0, testkit.Must(frequency.Default(64, 500000, frequency.Exact)).InvFreq[:16]
 		})), aspects: aspects(ropecheck.SliceAspect, ropecheck.FrequenciesAspect), got: "elements 0 to 31"},
-		{name: "inverse", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) {
-			c.Base, c.InvFreq = 0, testkit.Must(frequency.Default(64, 500000, frequency.Exact)).InvFreq
-			for i := range c.InvFreq {
-				c.InvFreq[i] = -c.InvFreq[i]
-			}
-		})), aspects: aspects(ropecheck.SignAspect), got: "inverse"},
+		{name: "inverse", cfg: llama, data: by(inverse), aspects: aspects(ropecheck.SignAspect), got: "inverse"},
 		{name: "no attention factor", cfg: yarn, data: by(with(yarn, func(c *posenc.RotaryConfig) { c.AttentionFactor = 1 })), aspects: aspects(ropecheck.FactorAspect), got: "1"},
 		{name: "attention factor squared", cfg: yarn, data: by(with(yarn, func(c *posenc.RotaryConfig) { c.AttentionFactor *= c.AttentionFactor })), aspects: aspects(ropecheck.FactorAspect)},
 		{name: "another factor", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) { c.AttentionFactor = 1.2 })), aspects: aspects(ropecheck.FactorAspect), got: "1.2"},
-		{name: "another base", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 })), aspects: aspects(ropecheck.FrequenciesAspect), got: "the frequencies of base 10000"},
+		{name: "another base", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 })), aspects: aspects(ropecheck.FrequenciesAspect), got: "the frequencies of base 10000", text: "The frequencies are those of base 10000, in place of base 500000."},
 		{name: "linear scaling", cfg: llama, data: by(ladder(frequency.Linear(64, 500000, frequency.LinearParameters{Factor: 4}, frequency.Exact))), aspects: aspects(ropecheck.FrequenciesAspect), got: `0.25 times those of "model"`},
 		{name: "NTK scaling", cfg: llama, data: by(ladder(frequency.NTKAlpha(64, 500000, frequency.NTKAlphaParameters{Alpha: 8}, frequency.Exact))), aspects: aspects(ropecheck.FrequenciesAspect)},
 		{name: "no Llama 3 rule", cfg: llama3, data: by(llama), aspects: aspects(ropecheck.FrequenciesAspect), got: "the frequencies of base 500000"},
 		{name: "base of other layers", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 })), others: []posenc.RotaryConfig{with(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 })}, aspects: aspects(ropecheck.FrequenciesAspect), got: `the frequencies of "other0"`},
 		{name: "a rule of other layers", cfg: llama, data: by(llama3), others: []posenc.RotaryConfig{yarn, llama3}, aspects: aspects(ropecheck.FrequenciesAspect), got: `the frequencies of "other1"`},
-		{name: "off by one", cfg: llama, data: shift(1), aspects: aspects(ropecheck.PositionsAspect), got: "1"},
+		{name: "off by one", cfg: llama, data: shift(1), aspects: aspects(ropecheck.PositionsAspect), got: "1", text: "Positions are 1 higher than given."},
 		{name: "off by minus one", cfg: gptj, data: shift(-1), aspects: aspects(ropecheck.PositionsAspect), got: "-1"},
 		{name: "off by a prefix", cfg: llama3, data: shift(517), aspects: aspects(ropecheck.PositionsAspect), got: "517"},
-		{name: "positions of padding", cfg: llama, data: func(p *planted) ropecheck.Data {
-			other := slices.Clone(p.positions)
-			for i := range 8 {
-				other[i] = 1
+		{name: "positions of padding", cfg: llama, data: moved(func(i int, p int32) int32 {
+			if i < 8 {
+				return 1
 			}
-			d := rotated(p.cfg, other, 6)
-			d.Positions = p.positions
-			return d
-		}, aspects: aspects(ropecheck.PositionsAspect)},
+			return p
+		}), aspects: aspects(ropecheck.PositionsAspect)},
 		{name: "twice", cfg: yarn, data: after(func(d *ropecheck.Data) { rotateBy(d.After, yarn, d.Positions, d.Heads) }), aspects: aspects(ropecheck.TimesAspect), got: "twice"},
 		{name: "twice without a factor", cfg: gptj, data: after(func(d *ropecheck.Data) { rotateBy(d.After, gptj, d.Positions, d.Heads) }), aspects: aspects(ropecheck.TimesAspect), got: "twice"},
 		{name: "never", cfg: llama, data: after(func(d *ropecheck.Data) { copy(d.After, d.Before) }), aspects: aspects(ropecheck.TimesAspect), got: "never"},
@@ -318,14 +309,30 @@ func (p *planted) candidates() []ropecheck.Candidate {
 }
 
 // tried reports whether subtest i runs.
-func tried(i int) bool { return testkit.Sampled(i, 16) }
+func tried(i int) bool { return testkit.Sampled(i, 6) }
 
+// TestPlantedFaults plants faults, also in data with Gaussian noise, of sizes relative to the
+// elements, and in data of 16 bits.
 func TestPlantedFaults(t *testing.T) {
 	for i, p := range plantedFaults() {
 		if !tried(i) {
 			continue
 		}
-		t.Run(p.name, func(t *testing.T) { p.compare(t, p.data(&p)) })
+		exact := p.data(&p)
+		for _, noise := range []float64{0, 1e-5, 2e-2} {
+			t.Run(fmt.Sprint(p.name, "/noise=", noise), func(t *testing.T) {
+				d := exact
+				d.After = noisy(exact.After, noise)
+				p.compare(t, d)
+			})
+		}
+		for _, kind := range []ropecheck.ElementType{ropecheck.Float16, ropecheck.BFloat16} {
+			t.Run(fmt.Sprint(p.name, "/", kind), func(t *testing.T) {
+				d := exact
+				d.Type, d.After = kind, narrowed(exact.After, kind)
+				p.compare(t, d)
+			})
+		}
 	}
 }
 
@@ -342,62 +349,14 @@ func (p *planted) compare(t *testing.T, d ropecheck.Data) {
 	}
 	if !slices.Equal(found, p.aspects) {
 		t.Errorf("faults %v, want %v", found, p.aspects)
-	} else if p.got != "" && !alike(c.Faults[0].Got, p.got) {
-		t.Errorf("%s is %s, want %s", found[0], c.Faults[0].Got, p.got)
+	} else if p.got != "" && !alike(c.Faults[0].Got, p.got) || p.text != "" && c.Faults[0].Text != p.text {
+		t.Errorf("%s is %s, want %s: %s", found[0], c.Faults[0].Got, p.got, c.Faults[0].Text)
 	}
 	if !r.Hypotheses[0].Explains {
 		t.Error("nothing explains the data")
 	}
 	if text := r.String(); t.Failed() || strings.Contains(text, "%!") || strings.Contains(text, "NaN") {
 		t.Errorf("text %s", text)
-	}
-}
-
-// TestFaultTexts checks what is said of an engine with base 10000 whose positions start at 1.
-func TestFaultTexts(t *testing.T) {
-	d := rotated(with(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 }), []int32{1, 2, 5, 10, 17, 26, 37}, 4)
-	for i := range d.Positions {
-		d.Positions[i]--
-	}
-	c := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "llama", Config: llama})).Candidates[0]
-	if len(c.Faults) != 2 || c.Faults[0].Text != "The frequencies are those of base 10000, in place of base 500000." || c.Faults[1].Text != "Positions are 1 higher than given." {
-		t.Errorf("%v", c.Faults)
-	}
-}
-
-// TestXPos checks that the decay of the right candidate is no fault.
-func TestXPos(t *testing.T) {
-	d := rotated(xpos, positionsOf(24), 6)
-	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "xPos", Config: xpos}))
-	if c := r.Candidates[0]; c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Equal != 1 {
-		t.Error(r)
-	}
-}
-
-// TestNoise plants the same faults in data with Gaussian noise, of sizes relative to the
-// elements, and in data of 16 bits.
-func TestNoise(t *testing.T) {
-	for i, p := range plantedFaults() {
-		if !tried(i) {
-			continue
-		}
-		t.Run(p.name, func(t *testing.T) {
-			exact := p.data(&p)
-			for _, noise := range []float64{1e-5, 2e-2} {
-				t.Run(fmt.Sprint(noise), func(t *testing.T) {
-					d := exact
-					d.After = noisy(exact.After, noise)
-					p.compare(t, d)
-				})
-			}
-			for _, kind := range []ropecheck.ElementType{ropecheck.Float16, ropecheck.BFloat16} {
-				t.Run(kind.String(), func(t *testing.T) {
-					d := exact
-					d.Type, d.After = kind, narrowed(exact.After, kind)
-					p.compare(t, d)
-				})
-			}
-		})
 	}
 }
 
@@ -419,14 +378,7 @@ func noisy(x []float32, size float64) []float32 {
 func narrowed(x []float32, kind ropecheck.ElementType) []float32 {
 	y := make([]float32, len(x))
 	for i, v := range x {
-		switch kind {
-		case ropecheck.Float16:
-			y[i] = testkit.Widen(testkit.Narrow[posenc.Float16](v))
-		case ropecheck.BFloat16:
-			y[i] = testkit.Widen(testkit.Narrow[posenc.BFloat16](v))
-		default:
-			y[i] = v
-		}
+		y[i] = [...]func(float32) float32{ropecheck.Float32: same, ropecheck.Float16: f16, ropecheck.BFloat16: bf16}[kind](v)
 	}
 	return y
 }

@@ -1,8 +1,53 @@
 package modelconfig
 
 import (
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestReceivers(t *testing.T) { testkit.CheckReceivers(t, Model{}, Rope{}, LayerRows{}) }
+
+// kindOptions are RopeOptions for one kind of layers: a Layer.Kind or indexerKind, "" for the
+// only one.
+type kindOptions struct {
+	LayerType        string
+	SequenceLength   int
+	Rounding         frequency.Rounding
+	FrequencyFactors []float64
+}
+
+// layerTypes returns the kinds of layers that rotate, and indexerKind where there are indexers,
+// sorted.
+func (m *Model) layerTypes() []string {
+	if m == nil {
+		return nil
+	}
+	return document.SortedKeys(m.of().Kinds)
+}
+
+// of returns the only kind for "".
+func (o kindOptions) of(m *Model) string {
+	if types := m.layerTypes(); o.LayerType == "" && len(types) == 1 {
+		return types[0]
+	}
+	return o.LayerType
+}
+
+// rotaryFor returns the configuration of a kind of layers.
+func (m *Model) rotaryFor(o kindOptions) (posenc.RotaryConfig, error) {
+	return m.config("Model.Rope", o.of(m), RopeOptions{o.SequenceLength, o.Rounding, o.FrequencyFactors})
+}
+
+// softmaxScaleFor returns the SoftmaxScale of a kind of layers, also of indexers.
+func (m *Model) softmaxScaleFor(o kindOptions) float64 { return m.of().Kinds[o.of(m)].SoftmaxScale }
 
 // The models by name, for tests that go over all of them.
 
@@ -54,4 +99,14 @@ func positionsByName(list func(v *models.Vendor) []models.PositionsOf) map[strin
 		}
 	}
 	return m
+}
+
+// modelNames are the names of types, towers, holders and architectures.
+func modelNames() []string {
+	return slices.Compact(models.NamesOf(func(v *models.Vendor, add func(...string)) {
+		models.AddTypes(v.Types, add)
+		models.AddTypes(v.Towers, add)
+		v.AddHolders(add)
+		v.AddArchitectures(add)
+	}))
 }

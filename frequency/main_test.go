@@ -1,9 +1,0 @@
-package frequency_test
-
-import (
-	"testing"
-
-	"github.com/go-posenc/posenc/internal/testkit"
-)
-
-func TestMain(m *testing.M) { testkit.Main(m) }
