@@ -14,10 +14,10 @@ import (
 // of small pieces.
 func TestRotateIntoNonTemporal(t *testing.T) {
 	t.Run("float32", testRotateIntoNonTemporal[float32, float32])
-	t.Run("float16", testRotateIntoNonTemporal[posenc.Float16, float32])
 	if !testkit.AllRounds() {
 		return
 	}
+	t.Run("float16", testRotateIntoNonTemporal[posenc.Float16, float32])
 	t.Run("bfloat16", testRotateIntoNonTemporal[posenc.BFloat16, float32])
 	t.Run("float16 to float16", testRotateIntoNonTemporal[posenc.Float16, posenc.Float16])
 	t.Run("bfloat16 to float16", testRotateIntoNonTemporal[posenc.Float16, posenc.BFloat16])

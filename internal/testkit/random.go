@@ -19,7 +19,7 @@ func Rounds(n int) int {
 	case testing.Short():
 		return max(1, n/10)
 	}
-	return max(1, n*3/10)
+	return max(1, n/6)
 }
 
 // Lengths yields the lengths of rows to test, up to longest: in Bochs, of those over 40 only
