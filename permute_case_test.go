@@ -18,7 +18,7 @@ var _ = testkit.Register(testkit.Case{Function: "PermuteWeights",
 func permutationOf(a *testkit.Arguments) posenc.Permutation {
 	p := posenc.Permutation{Heads: a.Number(1, 4), HeadDim: a.Number(8, 20), RotaryDim: a.Number(0, 4) &^ 1, Offset: a.Number(0, 3), Layout: allLayouts[a.Below(4)], RowSize: a.Number(0, 5)}
 	if !a.Any() {
-		p.Layout = directions[a.Below(2)]
+		p.Layout = posenc.InterleavedToHalfSplit + posenc.Layout(a.Below(2))
 		if p.RotaryDim == 0 {
 			p.Offset, p.HeadDim = 0, p.HeadDim&^1
 		}

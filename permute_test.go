@@ -11,23 +11,6 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// permutations are shapes of real and of small models, rows of a few elements.
-var permutations = []struct {
-	name string
-	p    posenc.Permutation
-}{
-	{"least", posenc.Permutation{Heads: 1, HeadDim: 2}},
-	{"bias", posenc.Permutation{Heads: 8, HeadDim: 128}},
-	{"norm", posenc.Permutation{Heads: 1, HeadDim: 64, RowSize: 1}},
-	{"weight", posenc.Permutation{Heads: 4, HeadDim: 80, RowSize: 7}},
-	{"partial (GPT-NeoX)", posenc.Permutation{Heads: 3, HeadDim: 96, RotaryDim: 24, RowSize: 5}},
-	{"middle", posenc.Permutation{Heads: 3, HeadDim: 11, RotaryDim: 6, Offset: 2, RowSize: 3}},
-	{"q_b_proj (DeepSeek V3)", posenc.Permutation{Heads: 4, HeadDim: 192, RotaryDim: 64, Offset: 128, RowSize: 3}},
-	{"kv_a_proj_with_mqa (DeepSeek V3)", posenc.Permutation{Heads: 1, HeadDim: 576, RotaryDim: 64, Offset: 512, RowSize: 3}},
-}
-
-var directions = []posenc.Layout{posenc.InterleavedToHalfSplit, posenc.HalfSplitToInterleaved}
-
 func rotaryDim(p posenc.Permutation) int {
 	if p.RotaryDim == 0 {
 		return p.HeadDim
@@ -74,36 +57,6 @@ func permuted[T any](x []T, p posenc.Permutation) []T {
 		copy(y[at:], rows)
 	}
 	return y
-}
-
-// Permuted rows make permuted heads, and these rotate in the other layout to what the heads
-// become, permuted: products of queries and keys stay the same. Rotating from the one layout
-// into the other gives them too.
-func TestPermuteWeightsKeepsRotation(t *testing.T) {
-	positions := []int32{0, 1, 77, 131071}
-	for _, tt := range permutations {
-		for _, layout := range directions {
-			p, before, after := tt.p, posenc.Interleaved, posenc.HalfSplit
-			if layout == posenc.HalfSplitToInterleaved {
-				before, after = after, before
-			}
-			p.Layout, p.RowSize = layout, 1
-			p.Heads *= len(positions)
-			heads := testkit.RandomElements[float32](testkit.NewRand(42), sizeOf(p))
-			rotated := func(x []float32, layout posenc.Layout) []float32 {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: p.HeadDim, RotaryDim: p.RotaryDim, Offset: p.Offset, Layout: layout})
-				x = slices.Clone(x)
-				testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: tt.p.Heads}))
-				return x
-			}
-			x := slices.Clone(heads)
-			testkit.NoError(t, posenc.PermuteWeights(x, x, p))
-			want := permuted(rotated(heads, before), p)
-			if got, through := rotated(x, after), rotated(heads, layout); !testkit.SameSlices(got, want) || !testkit.SameSlices(through, want) {
-				t.Errorf("%s, %v: got %v, and %v into the other layout, want %v", tt.name, layout, got, through, want)
-			}
-		}
-	}
 }
 
 func TestPermuteWeightsErrors(t *testing.T) {

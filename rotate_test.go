@@ -2,62 +2,11 @@ package posenc_test
 
 import (
 	"math"
-	"math/cmplx"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
-
-// pairsOf returns the pairs of a head as complex numbers.
-func pairsOf(layout posenc.Layout, head []float32) []complex128 {
-	z := make([]complex128, len(head)/2)
-	for i := range z {
-		a, b := testkit.PairAt(layout, 0, i, len(z))
-		z[i] = complex(float64(head[a]), float64(head[b]))
-	}
-	return z
-}
-
-// unit is half an ulp of 1, the relative error of one rounding to float32.
-const unit = 0x1p-24
-
-// One rotation of a pair z errs by less than 4*unit*|z|: the table entries by
-// unit/2 each, which is at most unit/sqrt(2)*|z|; the four products by unit
-// each, together at most sqrt(2)*unit*|z|; the two sums by unit*|z|. The angles
-// in float64 here err by far less, for positions of 20 bits.
-const rotationError = 4 * unit
-
-// Rotation is multiplication by e^(i*angle).
-func TestRotateIsComplexMultiplication(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(25)
-		const dim = 64
-		for _, layout := range testkit.Layouts {
-			rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout})
-			x := make([]float32, dim)
-			for range testkit.Rounds(300) {
-				p := int32(r.IntN(1<<20) - 1<<19)
-				for i := range x {
-					x[i] = float32(r.NormFloat64())
-				}
-				before := pairsOf(layout, x)
-				testkit.NoError(t, posenc.Rotate(rotary.At([]int32{p}), posenc.View[float32]{Data: x, Heads: 1}))
-				for i, z := range pairsOf(layout, x) {
-					w := math.Pow(10000, -2*float64(i)/dim)
-					want := before[i] * cmplx.Exp(complex(0, float64(p)*w))
-					if d := cmplx.Abs(z - want); d > rotationError*cmplx.Abs(want) {
-						t.Fatalf("position %d, pair %d: got %v, want %v", p, i, z, want)
-					}
-					if d := math.Abs(cmplx.Abs(z) - cmplx.Abs(before[i])); d > rotationError*cmplx.Abs(want) {
-						t.Fatalf("position %d, pair %d: the norm %v became %v", p, i, cmplx.Abs(before[i]), cmplx.Abs(z))
-					}
-				}
-			}
-		}
-	})
-}
 
 func TestRotateErrors(t *testing.T) {
 	const dim, tokens = 8, 3
