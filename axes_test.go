@@ -9,6 +9,27 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
+// From the largest position to the least is no step of 1: rows are those of single tokens.
+func TestAxesBeyondInt32(t *testing.T) {
+	const tokens, pairs = 40, 8
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 0, 1, 0, 1, 0, 1}})
+	for before := range tokens {
+		positions := make([]int32, 2*tokens)
+		for i := range tokens {
+			positions[i] = int32(uint32(math.MaxInt32) - uint32(before) + uint32(i))
+		}
+		var cos, sin [tokens * pairs]float32
+		testkit.NoError(t, r.CosSin(cos[:], sin[:], positions))
+		for i := range tokens {
+			var c, s [pairs]float32
+			testkit.NoError(t, r.CosSin(c[:], s[:], []int32{positions[i], 0}))
+			if !testkit.SameBits(cos[i*pairs:][:pairs], c[:]) || !testkit.SameBits(sin[i*pairs:][:pairs], s[:]) {
+				t.Fatalf("position %d is row %d: cos %v and sin %v, alone %v and %v", positions[i], i, cos[i*pairs:][:pairs], sin[i*pairs:][:pairs], c, s)
+			}
+		}
+	}
+}
+
 func TestAxesErrors(t *testing.T) {
 	data := make([]float32, 64)
 	three := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs

@@ -91,11 +91,9 @@ func tableCall[P int32 | float32](a *testkit.Arguments, positions []P, axes, pai
 				copy(sin, s)
 			}
 		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
-				return write(x[0], x[1], testkit.PickAxes(positions, axes, tokens))
-			})
-		},
+		Parts: testkit.RowParts([][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
+			return write(x[0], x[1], testkit.PickAxes(positions, axes, tokens))
+		}),
 	}
 }
 

@@ -54,13 +54,9 @@ var (
 		Digests: digestOf("Float16s", func(d *testkit.Digest) { d.Add(posenc.Float16s([]uint16{0, 1, 0x3c00, 0xffff})) }),
 	})
 	_ = testkit.Register(testkit.Case{Function: "FromBytes", Call: oneOf(fromBytesCall[float32], fromBytesCall[posenc.Float16], fromBytesCall[posenc.BFloat16], fromBytesCall[posenc.Q8_0], fromBytesCall[int8], fromBytesCall[posenc.E4M3], fromBytesCall[posenc.E5M2]),
-		Digests: func(add testkit.AddDigest) {
-			add("FromBytes", func(d *testkit.Digest) {
-				blocks, err := posenc.FromBytes[posenc.Q8_0](make([]byte, 68))
-				d.Must(err)
-				d.Add(blocks)
-			})
-		},
+		Digests: digestOf("FromBytes", func(d *testkit.Digest) {
+			d.Add(testkit.Must(posenc.FromBytes[posenc.Q8_0](make([]byte, 68))))
+		}),
 		OnStack: func() error {
 			var bytes [68]byte
 			_, err := posenc.FromBytes[posenc.Q8_0](bytes[:])

@@ -42,18 +42,16 @@ var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 		var positions [2 * 6]float32
 		return posenc.GridPositions(positions[:], posenc.GridPositionsOptions{Height: 2, Width: 3, Centered: true})
 	},
-	Digests: func(add testkit.AddDigest) {
-		add("GridPositions", func(d *testkit.Digest) {
-			for _, g := range []posenc.GridPositionsOptions{
-				{Centered: true}, {Centered: true, Offset: 0.25, ColumnsFirst: true}, {RefHeight: 16, RefWidth: 24}, {RefHeight: 24, RefWidth: 16, Offset: 1}, {PositionScale: 1. / 3}, {},
-			} {
-				g.Height, g.Width = 37, 23
-				positions := make([]float32, 2*37*23)
-				d.Must(posenc.GridPositions(positions, g))
-				d.Add(positions)
-			}
-		})
-	},
+	Digests: digestOf("GridPositions", func(d *testkit.Digest) {
+		for _, g := range []posenc.GridPositionsOptions{
+			{Centered: true}, {Centered: true, Offset: 0.25, ColumnsFirst: true}, {RefHeight: 16, RefWidth: 24}, {RefHeight: 24, RefWidth: 16, Offset: 1}, {PositionScale: 1. / 3}, {},
+		} {
+			g.Height, g.Width = 37, 23
+			positions := make([]float32, 2*37*23)
+			d.Must(posenc.GridPositions(positions, g))
+			d.Add(positions)
+		}
+	}),
 })
 
 // gridPositionPlain rounds each step, taken in float64, to float32: sums, products and

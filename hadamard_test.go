@@ -12,20 +12,14 @@ import (
 // Transformed numbers, and a cache of Q8_0 that transforms by itself, have the bits of ggml:
 // testdata/hadamard/generate.py.
 func TestHadamardOfGGML(t *testing.T) {
-	var vectors struct {
-		Cases []struct {
-			Block   int
-			Float32 string
-			Q8      string `json:"q8_0"`
-		}
-	}
-	testkit.ReadJSON("testdata/hadamard/vectors.json", &vectors)
-	if len(vectors.Cases) != 5 {
-		t.Fatalf("%d cases, want 5", len(vectors.Cases))
-	}
+	cases := testkit.ReadCases[struct {
+		Block   int
+		Float32 string
+		Q8      string `json:"q8_0"`
+	}](t, "testdata/hadamard/vectors.json", 5)
 	rope := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit}))
 	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
-		for _, c := range vectors.Cases {
+		for _, c := range cases {
 			n := c.Block
 			cache := make([]posenc.Q8_0, n/32)
 			testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(1), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{

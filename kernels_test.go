@@ -60,19 +60,17 @@ func tryKernel(t *testing.T, o *operations.Operation, seed uint64, n int, packed
 //	go test -bench=Kernels/RotateHalfSplitF32 .
 func BenchmarkKernels(b *testing.B) {
 	for _, o := range operations.Registry {
-		b.Run(o.Name, func(b *testing.B) {
-			testkit.BenchmarkEach(b, func(b *testing.B) {
-				impl, r := dispatch.Implementation(), testkit.NewRand(1)
-				a := o.Place(r, o.Problem(r, 128, true), operations.Padded(r, o))
-				size := 0
-				for _, memory := range a.Memory {
-					size += len(memory)
-				}
-				b.SetBytes(int64(size))
-				for b.Loop() {
-					o.Call(impl, a)
-				}
-			})
+		runEach(b, o.Name, func(b *testing.B) {
+			impl, r := dispatch.Implementation(), testkit.NewRand(1)
+			a := o.Place(r, o.Problem(r, 128, true), operations.Padded(r, o))
+			size := 0
+			for _, memory := range a.Memory {
+				size += len(memory)
+			}
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				o.Call(impl, a)
+			}
 		})
 	}
 }

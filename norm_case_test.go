@@ -83,11 +83,9 @@ func normalizeCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		Want: func() {
 			eachHead(xs, tokens, dim, func(token int, head []T) { normalizeRow(head, norm.weight, norm.epsilon) })
 		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
-				return posenc.Normalize(norm.RMSNorm, len(tokens), x)
-			})
-		},
+		Parts: testkit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
+			return posenc.Normalize(norm.RMSNorm, len(tokens), x)
+		}),
 	}
 }
 
@@ -116,11 +114,9 @@ func scaleCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			return right
 		},
 		Want: func() { eachHead(xs, tokens, dim, func(token int, head []T) { scaleRow(head, factors[token]) }) },
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
-				return posenc.ScaleQueries(testkit.Pick(factors, tokens), dim, x)
-			})
-		},
+		Parts: testkit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
+			return posenc.ScaleQueries(testkit.Pick(factors, tokens), dim, x)
+		}),
 	}
 }
 

@@ -35,6 +35,7 @@ func permuteCall[T comparable](a *testkit.Arguments) testkit.Call {
 		dst = testkit.Slice[T](a, n)
 	}
 	testkit.Writes(a, func(mark func(s []T)) { mark(dst) })
+	width := p.HeadDim * rowSize(p)
 	call := testkit.Call{
 		Run: func() error { return posenc.PermuteWeights(dst, src, p) },
 		Right: func() bool {
@@ -45,17 +46,14 @@ func permuteCall[T comparable](a *testkit.Arguments) testkit.Call {
 			return right && (&dst[0] == &src[0] || apart(testkit.BytesOf(dst), testkit.BytesOf(src)))
 		},
 		Want: func() { copy(dst, permuted(src, p)) },
-		Parts: func(c *testkit.Choices) [][]func() error {
-			width := p.HeadDim * rowSize(p)
-			return testkit.RowParts(c, [][]T{dst, src}, []int{width, width}, p.Heads, func(x [][]T, heads []int) error {
-				some := p
-				some.Heads = len(heads)
-				if &dst[0] == &src[0] {
-					x[1] = x[0]
-				}
-				return posenc.PermuteWeights(x[0], x[1], some)
-			})
-		},
+		Parts: testkit.RowParts([][]T{dst, src}, []int{width, width}, p.Heads, func(x [][]T, heads []int) error {
+			some := p
+			some.Heads = len(heads)
+			if &dst[0] == &src[0] {
+				x[1] = x[0]
+			}
+			return posenc.PermuteWeights(x[0], x[1], some)
+		}),
 	}
 	if len(dst) > 0 && len(src) > 0 && &dst[0] == &src[0] {
 		call.Allocates = 1 << 20

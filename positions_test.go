@@ -76,13 +76,11 @@ var (
 			},
 		}
 	},
-		Digests: func(add testkit.AddDigest) {
-			add("SequentialPositions", func(d *testkit.Digest) {
-				positions := make([]int32, 9)
-				d.Must(posenc.SequentialPositions(positions, math.MaxInt32-8))
-				d.Add(positions)
-			})
-		},
+		Digests: digestOf("SequentialPositions", func(d *testkit.Digest) {
+			positions := make([]int32, 9)
+			d.Must(posenc.SequentialPositions(positions, math.MaxInt32-8))
+			d.Add(positions)
+		}),
 		OnStack: func() error {
 			var positions [8]int32
 			return posenc.SequentialPositions(positions[:], -3)
@@ -219,9 +217,9 @@ func dualChunkCall(a *testkit.Arguments, which posenc.DualChunkQuery, fill func(
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
 			given := slices.Clone(positions)
-			return testkit.RowParts(c, [][]int32{results}, []int{1}, len(positions), func(x [][]int32, tokens []int) error {
+			return testkit.RowParts([][]int32{results}, []int{1}, len(positions), func(x [][]int32, tokens []int) error {
 				return fill(d, x[0], testkit.Pick(given, tokens))
-			})
+			})(c)
 		},
 	}
 }

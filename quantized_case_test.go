@@ -2,6 +2,7 @@ package posenc_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -19,12 +20,7 @@ var (
 			var blocks [2 * 2]posenc.Q8_0
 			return posenc.Dequantize(posenc.View[float32]{Data: values[:], Heads: 2}, posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: blocks[:], Heads: 2}}, posenc.DequantizeOptions{Tokens: 1, HeadDim: 64})
 		},
-		Digests: func(add testkit.AddDigest) {
-			add("Dequantize/from=Q8_0", digestDequantize[posenc.Q8_0])
-			add("Dequantize/from=int8", digestDequantize[int8])
-			add("Dequantize/from=E4M3", digestDequantize[posenc.E4M3])
-			add("Dequantize/from=E5M2", digestDequantize[posenc.E5M2])
-		},
+		Digests: ofFormats("Dequantize/from=%s", digestDequantize[posenc.Q8_0], digestDequantize[int8], digestDequantize[posenc.E4M3], digestDequantize[posenc.E5M2]),
 		Long: func() error {
 			return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
 				if dim > 4096 {
@@ -49,6 +45,15 @@ func digestOf(name string, f func(*testkit.Digest)) func(testkit.AddDigest) {
 
 func ofTypes(name string, float32s, float16s, bfloat16s func(*testkit.Digest)) func(testkit.AddDigest) {
 	return func(add testkit.AddDigest) { add.Types(name, float32s, float16s, bfloat16s) }
+}
+
+// ofFormats adds a digest for each format, which name has as %s.
+func ofFormats(name string, runs ...func(*testkit.Digest)) func(testkit.AddDigest) {
+	return func(add testkit.AddDigest) {
+		for i, format := range []string{"Q8_0", "int8", "E4M3", "E5M2"} {
+			add(fmt.Sprintf(name, format), runs[i])
+		}
+	}
 }
 
 // formatOf says of a type of numbers how many elements of a head are one of it, and
@@ -223,12 +228,7 @@ func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) 
 	if a.Yes() {
 		slots = a.IDs(tokens, tokens)
 	}
-	slot := func(t int) int {
-		if slots == nil {
-			return t
-		}
-		return int(slots[t])
-	}
+	slot := slotIn(slots)
 	call := testkit.Call{
 		Run: func() error {
 			return posenc.Dequantize(dst, src, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: slots})
@@ -248,21 +248,19 @@ func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) 
 			}
 		},
 	}
-	call.Parts = func(c *testkit.Choices) [][]func() error {
-		return testkit.ViewParts(c, []posenc.View[T]{dst}, tokens, dim, true, func(_ int, x posenc.View[T], part []int) error {
-			for i, token := range part {
-				y := posenc.View[T]{Heads: x.Heads, TokenStride: x.TokenStride, HeadStride: x.HeadStride}
-				y.Data = x.Data[testkit.RowAt(&x, i, 0, dim) : testkit.RowAt(&x, i, x.Heads-1, dim)+dim]
-				if y.TokenStride == 0 && y.HeadStride == 0 {
-					y.HeadStride = dim
-				}
-				if err := posenc.Dequantize(y, oneToken(&src, slot(token), dim), posenc.DequantizeOptions{Tokens: 1, HeadDim: dim}); err != nil {
-					return err
-				}
+	call.Parts = testkit.ViewParts([]posenc.View[T]{dst}, tokens, dim, true, func(_ int, x posenc.View[T], part []int) error {
+		for i, token := range part {
+			y := posenc.View[T]{Heads: x.Heads, TokenStride: x.TokenStride, HeadStride: x.HeadStride}
+			y.Data = x.Data[testkit.RowAt(&x, i, 0, dim) : testkit.RowAt(&x, i, x.Heads-1, dim)+dim]
+			if y.TokenStride == 0 && y.HeadStride == 0 {
+				y.HeadStride = dim
 			}
-			return nil
-		})
-	}
+			if err := posenc.Dequantize(y, oneToken(&src, slot(token), dim), posenc.DequantizeOptions{Tokens: 1, HeadDim: dim}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if slots != nil && a.Any() {
 		call.Right = nil
 	}

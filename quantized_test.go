@@ -22,45 +22,45 @@ func cacheFor[D posenc.Quantized](tokens, heads, dim, hadamard int, scale float3
 	return v
 }
 
-// A kernel that rotates and quantizes at once, which exists for some lengths of heads, writes
-// what a rotation in place and then a conversion write: also for one token, and for more
-// heads than such a kernel takes at once.
-func TestRotateIntoQuantizedIsRotateThenConvert(t *testing.T) {
+// A call writes what single steps write. A kernel that rotates and quantizes at once exists for some
+// lengths of heads, and takes some heads at once. A norm may take all heads, of as many as there may be:
+// scratch memory holds a whole token.
+func TestRotateIntoQuantizedIsSingleSteps(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, layout := range testkit.Layouts {
-			for dim := 32; dim <= 544; dim += 32 {
-				for _, tokens := range []int{1, 3} {
-					rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, dim, 0)
-					rotateThenConvert[int8](t, layout, tokens, dim, dim, 0)
-					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, dim, 0)
-					rotateThenConvert[posenc.E4M3](t, layout, tokens, dim, dim, 37)
-					rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, dim, 37)
+		for _, tokens := range []int{1, 3} {
+			for _, layout := range testkit.Layouts {
+				for dim := 32; dim <= 544; dim += 32 {
+					inSteps[posenc.Q8_0](t, layout, tokens, 11, dim, dim, 0)
+					inSteps[int8](t, layout, tokens, 11, dim, dim, 0)
+					inSteps[posenc.E4M3](t, layout, tokens, 11, dim, dim, 0)
+					inSteps[posenc.E4M3](t, layout, tokens, 11, dim, dim, 37)
+					inSteps[posenc.E5M2](t, layout, tokens, 11, dim, dim, 37)
 					if dim <= 128 {
-						rotateThenConvert[posenc.Q8_0](t, layout, tokens, dim, dim-2, 0)
-						rotateThenConvert[posenc.E5M2](t, layout, tokens, dim, dim-2, 37)
+						inSteps[posenc.Q8_0](t, layout, tokens, 11, dim, dim-2, 0)
+						inSteps[posenc.E5M2](t, layout, tokens, 11, dim, dim-2, 37)
 					}
 				}
+			}
+			for _, heads := range []int{1, 8, 9, 16, 17, 32, 33, 64, 128} {
+				norm := mustNorm(testkit.GoldenInputs(1, heads*128), 1e-6, true)
+				inSteps[int8](t, posenc.HalfSplit, tokens, heads, 128, 128, 0, norm, nil)
+				inSteps[int8](t, posenc.HalfSplit, tokens, heads, 128, 128, 0, nil, norm)
 			}
 		}
 	})
 }
 
-func rotateThenConvert[D posenc.Quantized](t *testing.T, layout posenc.Layout, tokens, dim, rotaryDim int, scale float32) {
-	const heads = 11
-	r := testkit.NewRand(uint64(dim))
+// inSteps compares with the steps; norms are one before and one after the rotation, or none.
+func inSteps[D posenc.Quantized](t *testing.T, layout posenc.Layout, tokens, heads, dim, rotaryDim int, scale float32, norms ...*posenc.RMSNorm) {
+	norms = append(norms, nil, nil)
 	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: rotaryDim, Base: 10000, Layout: layout})
-	angles := rope.At(testkit.Sequence(tokens))
-	x := make([]float32, tokens*heads*dim)
-	for i := range x {
-		x[i] = float32(r.NormFloat64())
-	}
-	keys := posenc.View[float32]{Data: x, Heads: heads}
+	angles, keys := rope.At(testkit.Sequence(tokens)), posenc.View[float32]{Data: testkit.GoldenInputs(0, tokens*heads*dim), Heads: heads}
 	got, want := cacheFor[D](tokens, heads, dim, 0, scale), cacheFor[D](tokens, heads, dim, 0, scale)
-	testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, posenc.IntoQuantized[D, float32]{Dst: got, Src: keys}))
-	testkit.NoError(t, posenc.Rotate(angles, keys))
-	testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, posenc.IntoQuantized[D, float32]{Dst: want, Src: keys}))
-	if !slices.Equal(got.Data, want.Data) || !slices.Equal(got.Scales, want.Scales) {
-		t.Errorf("%T, %v, %d tokens of %d heads of %d, of which %d rotate: other bits than Rotate and a conversion", got.Data, layout, tokens, heads, dim, rotaryDim)
+	testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, posenc.IntoQuantized[D, float32]{Dst: got, Src: keys, Norm: norms[0], RotatedNorm: norms[1]}),
+		posenc.RotateFused(angles, posenc.FusedView[float32]{View: keys, Norm: norms[0], RotatedNorm: norms[1]}),
+		posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, posenc.IntoQuantized[D, float32]{Dst: want, Src: keys}))
+	if !slices.Equal(got.Data, want.Data) || !testkit.SameBits(got.Scales, want.Scales) {
+		t.Errorf("%T, %v, %d tokens of %d heads of %d, of which %d rotate, norms %v: other bits than single steps", got.Data, layout, tokens, heads, dim, rotaryDim, norms[:2])
 	}
 }
 
@@ -218,29 +218,6 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 func wordsOf[T, E any](s []E) []T {
 	memory := testkit.BytesOf(s)
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(*new(T))))
-}
-
-// A norm of all heads, of as many as there may be, gives what RotateFused gives before or after the
-// rotation: scratch memory holds a whole token.
-func TestRotateIntoQuantizedWholeTokens(t *testing.T) {
-	const dim = 128
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	for _, heads := range []int{1, 8, 9, 16, 17, 32, 33, 64, 128} {
-		norm := mustNorm(testkit.GoldenInputs(1, heads*dim), 1e-6, true)
-		for tokens := 1; tokens <= 2; tokens++ {
-			for _, norms := range [][2]*posenc.RMSNorm{{norm, nil}, {nil, norm}} {
-				angles, src := rope.At(testkit.Sequence(tokens)), posenc.View[float32]{Data: testkit.GoldenInputs(0, tokens*heads*dim), Heads: heads}
-				got := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src, Norm: norms[0], RotatedNorm: norms[1]}
-				want := posenc.IntoQuantized[int8, float32]{Dst: cacheFor[int8](tokens, heads, dim, 0, 0), Src: src}
-				testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, got),
-					posenc.RotateFused(angles, posenc.FusedView[float32]{View: src, Norm: norms[0], RotatedNorm: norms[1]}),
-					posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, want))
-				if !slices.Equal(got.Dst.Data, want.Dst.Data) || !testkit.SameBits(got.Dst.Scales, want.Dst.Scales) {
-					t.Errorf("%d tokens of %d heads, norm after the rotation %t: not the numbers of single steps", tokens, heads, norms[0] == nil)
-				}
-			}
-		}
-	}
 }
 
 // shapeOf is all of a view but its memory.

@@ -19,7 +19,7 @@ var (
 			return posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "LogQueryScales", Call: logQueryScalesCall, Digests: logQueryScalesDigests, Times: 16,
+	_ = testkit.Register(testkit.Case{Function: "LogQueryScales", Call: logQueryScalesCall, Digests: digestOf("LogQueryScales", digestLogQueryScales), Times: 16,
 		OnStack: func() error {
 			var scales [3]float32
 			return posenc.LogQueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.LogQueryScaling{Scale: 0.1, Bias: 1})
@@ -41,11 +41,9 @@ func scalesCall(a *testkit.Arguments, positions []int32, offset int, write func(
 				scales[t] = factor(p)
 			}
 		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
-				return write(x[0], testkit.Pick(positions, tokens))
-			})
-		},
+		Parts: testkit.RowParts([][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
+			return write(x[0], testkit.Pick(positions, tokens))
+		}),
 	}
 }
 
@@ -202,26 +200,27 @@ func logQueryScaleAt300Bits(k uint64, scale, bias float64) float32 {
 }
 
 func queryScalesDigests(add testkit.AddDigest) {
-	add("QueryScales", func(d *testkit.Digest) {
-		for _, beta := range []float64{0, 0.1, 0.46, 0x1p60} {
-			for _, length := range []int{1, 8192} {
-				positions := append([]int32{0, 1, 8190, 8191, 8192, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
-				scales := make([]float32, len(positions))
-				d.Must(posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: beta, Length: length, Offset: length % 2}))
-				d.Add(scales)
-			}
-		}
-	})
-	for rule, name := range []string{posenc.ClampedLog: "ClampedLog", posenc.PowerOfRatio: "PowerOfRatio"} {
-		if name == "" {
-			continue
-		}
-		add("QueryScales/rule="+name, func(d *testkit.Digest) {
-			for _, beta := range []float64{0, 0.1, 0.46} {
-				for _, length := range []int{1, 2048} {
-					positions := append([]int32{0, 1, 2046, 2047, 2048, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
+	for _, tt := range []struct {
+		name   string
+		s      posenc.QueryScaling
+		betas  []float64
+		length int // or 1
+	}{
+		{"QueryScales", posenc.QueryScaling{}, []float64{0, 0.1, 0.46, 0x1p60}, 8192},
+		{"QueryScales/rule=ClampedLog", posenc.QueryScaling{Offset: 1, Rule: posenc.ClampedLog}, []float64{0, 0.1, 0.46}, 2048},
+		{"QueryScales/rule=PowerOfRatio", posenc.QueryScaling{Offset: 1, Rule: posenc.PowerOfRatio}, []float64{0, 0.1, 0.46}, 2048},
+	} {
+		add(tt.name, func(d *testkit.Digest) {
+			for _, beta := range tt.betas {
+				for _, length := range []int{1, tt.length} {
+					s, n := tt.s, int32(tt.length)
+					s.Beta, s.Length = beta, length
+					if s.Rule == posenc.FlooredLog {
+						s.Offset = length % 2
+					}
+					positions := append([]int32{0, 1, n - 2, n - 1, n, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
 					scales := make([]float32, len(positions))
-					d.Must(posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: beta, Length: length, Offset: 1, Rule: posenc.QueryScaleRule(rule)}))
+					d.Must(posenc.QueryScales(scales, positions, s))
 					d.Add(scales)
 				}
 			}
@@ -229,17 +228,15 @@ func queryScalesDigests(add testkit.AddDigest) {
 	}
 }
 
-func logQueryScalesDigests(add testkit.AddDigest) {
-	add("LogQueryScales", func(d *testkit.Digest) {
-		for _, scale := range []float64{0, 0.1, -0.3, 0x1p-160} {
-			for _, bias := range []float64{0, 1, -2.5} {
-				positions := append([]int32{0, 1, 2, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
-				scales := make([]float32, len(positions))
-				d.Must(posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias}))
-				d.Add(scales)
-			}
+func digestLogQueryScales(d *testkit.Digest) {
+	for _, scale := range []float64{0, 0.1, -0.3, 0x1p-160} {
+		for _, bias := range []float64{0, 1, -2.5} {
+			positions := append([]int32{0, 1, 2, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
+			scales := make([]float32, len(positions))
+			d.Must(posenc.LogQueryScales(scales, positions, posenc.LogQueryScaling{Scale: scale, Bias: bias}))
+			d.Add(scales)
 		}
-	})
+	}
 }
 
 // Factors of transformers' own code: Beam's compute_attention_scaling, Inkling's tau and
@@ -299,6 +296,11 @@ func TestQueryScalesErrors(t *testing.T) {
 	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: -1}), posenc.ErrConfig, "posenc.QueryScales: s.Offset is -1")
 	fails(posenc.QueryScales(memory[:2], integers[1:3], posenc.QueryScaling{Length: 1, Offset: math.MaxInt32}), posenc.ErrOverlap, "posenc.QueryScales: scales is sharing memory with positions")
 	fails(posenc.QueryScales(memory[:2], []int32{5, -2}, good), posenc.ErrPosition, "posenc.QueryScales: positions[1] is -2, want at least -1")
+	fails(posenc.LogQueryScales(memory[:3], two, posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrLength, "posenc.LogQueryScales: scales has 3 elements, want 2")
+	fails(posenc.LogQueryScales(memory[:2], two, posenc.LogQueryScaling{Scale: math.NaN(), Bias: 1}), posenc.ErrConfig, "posenc.LogQueryScales: scale is NaN, want at most 2^100 in magnitude")
+	fails(posenc.LogQueryScales(memory[:2], two, posenc.LogQueryScaling{Scale: 1, Bias: math.Inf(-1)}), posenc.ErrConfig, "posenc.LogQueryScales: bias is -Inf")
+	fails(posenc.LogQueryScales(memory[:2], []int32{0, -1}, posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrPosition, "posenc.LogQueryScales: positions[1] is -1, want at least 0")
+	fails(posenc.LogQueryScales(memory[:2], integers[1:3], posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrOverlap, "posenc.LogQueryScales: scales is sharing memory with positions")
 	long := int64(1)<<31 + 1 // where an int has 32 bits, it is below 0
 	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: int(long), Rule: posenc.ClampedLog}), posenc.ErrConfig, "posenc.QueryScales: s.Length is ")
 	testkit.NoError(t, posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}), posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: math.MaxInt}))
@@ -309,16 +311,4 @@ func TestQueryScalesErrors(t *testing.T) {
 	if memory[0] != 1 || memory[1] != 1 || memory[2] != 1 {
 		t.Errorf("no scaling gives %v", memory[:3])
 	}
-}
-
-func TestLogQueryScalesErrors(t *testing.T) {
-	memory := make([]float32, 8)
-	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
-	two := []int32{3, 4}
-	fails := testkit.Failures(t, memory)
-	fails(posenc.LogQueryScales(memory[:3], two, posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrLength, "posenc.LogQueryScales: scales has 3 elements, want 2")
-	fails(posenc.LogQueryScales(memory[:2], two, posenc.LogQueryScaling{Scale: math.NaN(), Bias: 1}), posenc.ErrConfig, "posenc.LogQueryScales: scale is NaN, want at most 2^100 in magnitude")
-	fails(posenc.LogQueryScales(memory[:2], two, posenc.LogQueryScaling{Scale: 1, Bias: math.Inf(-1)}), posenc.ErrConfig, "posenc.LogQueryScales: bias is -Inf")
-	fails(posenc.LogQueryScales(memory[:2], []int32{0, -1}, posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrPosition, "posenc.LogQueryScales: positions[1] is -1, want at least 0")
-	fails(posenc.LogQueryScales(memory[:2], integers[1:3], posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrOverlap, "posenc.LogQueryScales: scales is sharing memory with positions")
 }

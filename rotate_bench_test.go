@@ -29,6 +29,11 @@ func ones[T posenc.Element](tokens, heads, dim int) posenc.View[T] {
 	return posenc.View[T]{Data: data, Heads: heads}
 }
 
+// runEach runs a benchmark of a name on every implementation.
+func runEach(b *testing.B, name string, run func(b *testing.B)) {
+	b.Run(name, func(b *testing.B) { testkit.BenchmarkEach(b, run) })
+}
+
 // BenchmarkRotate measures whole calls: rows made on the fly, Q and K rotated.
 func BenchmarkRotate(b *testing.B) {
 	for _, shape := range []struct{ tokens, heads, keyHeads, dim int }{
@@ -38,16 +43,14 @@ func BenchmarkRotate(b *testing.B) {
 		{4096, 32, 8, 128}, // long prefill
 	} {
 		for _, layout := range testkit.Layouts {
-			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=%d+%d/dim=%d/dtype=f32", layout, shape.tokens, shape.heads, shape.keyHeads, shape.dim), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r, positions := measured(shape.dim, layout), testkit.Sequence(shape.tokens)
-					q, k := ones[float32](shape.tokens, shape.heads, shape.dim), ones[float32](shape.tokens, shape.keyHeads, shape.dim)
-					b.SetBytes(int64(4 * (len(q.Data) + len(k.Data))))
-					b.ReportAllocs()
-					for b.Loop() {
-						posenc.Rotate(r.At(positions), q, k)
-					}
-				})
+			runEach(b, fmt.Sprintf("layout=%s/tokens=%d/heads=%d+%d/dim=%d/dtype=f32", layout, shape.tokens, shape.heads, shape.keyHeads, shape.dim), func(b *testing.B) {
+				r, positions := measured(shape.dim, layout), testkit.Sequence(shape.tokens)
+				q, k := ones[float32](shape.tokens, shape.heads, shape.dim), ones[float32](shape.tokens, shape.keyHeads, shape.dim)
+				b.SetBytes(int64(4 * (len(q.Data) + len(k.Data))))
+				b.ReportAllocs()
+				for b.Loop() {
+					posenc.Rotate(r.At(positions), q, k)
+				}
 			})
 		}
 	}
@@ -63,18 +66,16 @@ func BenchmarkRotate16(b *testing.B) {
 func benchmarkRotate16[T posenc.Element](b *testing.B) {
 	for _, layout := range testkit.Layouts {
 		for _, tokens := range []int{8, 16384} {
-			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layout, tokens), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) {
-					rows := testkit.Must(measured(128, layout).Rows(testkit.Sequence(tokens)))
-					x := ones[T](tokens, 32, 128)
-					work := func() { posenc.Rotate(rows.All(), x) }
-					if tokens == 8 {
-						y := ones[float32](tokens, 32, 128)
-						measure.Against(b, "of-float32", work, func() { posenc.Rotate(rows.All(), y) })
-						return
-					}
-					measure.Against(b, "of-scale", work, measure.Over(testkit.Aligned(len(x.Data)/2), "scale", dispatch.Implementation())...)
-				})
+			runEach(b, fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layout, tokens), func(b *testing.B) {
+				rows := testkit.Must(measured(128, layout).Rows(testkit.Sequence(tokens)))
+				x := ones[T](tokens, 32, 128)
+				work := func() { posenc.Rotate(rows.All(), x) }
+				if tokens == 8 {
+					y := ones[float32](tokens, 32, 128)
+					measure.Against(b, "of-float32", work, func() { posenc.Rotate(rows.All(), y) })
+					return
+				}
+				measure.Against(b, "of-scale", work, measure.Over(testkit.Aligned(len(x.Data)/2), "scale", dispatch.Implementation())...)
 			})
 		}
 	}
@@ -92,13 +93,11 @@ func BenchmarkRotateByAxes(b *testing.B) {
 		"sections":    testkit.Must(frequency.Sections(16, 24, 24)),
 		"interleaved": testkit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: 24, Height: 20, Width: 20})),
 	} {
-		b.Run("map="+name, func(b *testing.B) {
-			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6, Axes: axes})
-				plain, positions := measured(128, posenc.HalfSplit), testkit.Sequence(tokens)
-				q, k := ones[float32](tokens, 28, 128), ones[float32](tokens, 4, 128)
-				measure.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
-			})
+		runEach(b, "map="+name, func(b *testing.B) {
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6, Axes: axes})
+			plain, positions := measured(128, posenc.HalfSplit), testkit.Sequence(tokens)
+			q, k := ones[float32](tokens, 28, 128), ones[float32](tokens, 4, 128)
+			measure.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
 		})
 	}
 }
@@ -125,17 +124,15 @@ func BenchmarkFusedAgainstSteps(b *testing.B) {
 func benchmarkFusedAgainstSteps[T posenc.Element](b *testing.B) {
 	const heads, dim = 32, 128
 	for _, tokens := range []int{1, 512, 4096} { // decode, prefill, long prefill
-		b.Run(fmt.Sprintf("tokens=%d/heads=%d/dim=%d", tokens, heads, dim), func(b *testing.B) {
-			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r, positions := measured(dim, posenc.HalfSplit), testkit.Sequence(tokens)
-				norm, x := mustNorm(testkit.Aligned(dim), 1e-6, false), ones[T](tokens, heads, dim)
-				measure.Against(b, "x-steps",
-					func() { posenc.RotateFused(r.At(positions), posenc.FusedView[T]{View: x, Norm: norm}) },
-					func() {
-						posenc.Normalize(norm, tokens, x)
-						posenc.Rotate(r.At(positions), x)
-					})
-			})
+		runEach(b, fmt.Sprintf("tokens=%d/heads=%d/dim=%d", tokens, heads, dim), func(b *testing.B) {
+			r, positions := measured(dim, posenc.HalfSplit), testkit.Sequence(tokens)
+			norm, x := mustNorm(testkit.Aligned(dim), 1e-6, false), ones[T](tokens, heads, dim)
+			measure.Against(b, "x-steps",
+				func() { posenc.RotateFused(r.At(positions), posenc.FusedView[T]{View: x, Norm: norm}) },
+				func() {
+					posenc.Normalize(norm, tokens, x)
+					posenc.Rotate(r.At(positions), x)
+				})
 		})
 	}
 }
@@ -144,21 +141,19 @@ func benchmarkFusedAgainstSteps[T posenc.Element](b *testing.B) {
 // copying, 8 MB and more of keys.
 func BenchmarkRotateInto(b *testing.B) {
 	for _, tokens := range []int{2048, 16384} {
-		b.Run(fmt.Sprintf("tokens=%d/heads=8/dim=128", tokens), func(b *testing.B) {
-			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r, positions := measured(128, posenc.HalfSplit), testkit.Sequence(tokens)
-				key, dst, half := ones[float32](tokens, 8, 128), ones[float32](tokens, 8, 128), ones[posenc.Float16](tokens, 8, 128)
-				b.Run("to=f32", func(b *testing.B) {
-					measure.Against(b, "x-rotate-and-copy",
-						func() { posenc.RotateInto(r.At(positions), dst, nil, key) },
-						func() { posenc.Rotate(r.At(positions), key); copy(dst.Data, key.Data) })
-				})
-				b.Run("to=f16", func(b *testing.B) {
-					y, x := (*view.View[posenc.Float16])(&half).Operand(kernels.KindFloat16, 128), (*view.View[float32])(&key).Operand(kernels.KindFloat32, 128)
-					measure.Against(b, "x-rotate-and-convert",
-						func() { posenc.RotateInto(r.At(positions), half, nil, key) },
-						func() { posenc.Rotate(r.At(positions), key); view.Convert(&y, &x, 0, 0, len(key.Data)) })
-				})
+		runEach(b, fmt.Sprintf("tokens=%d/heads=8/dim=128", tokens), func(b *testing.B) {
+			r, positions := measured(128, posenc.HalfSplit), testkit.Sequence(tokens)
+			key, dst, half := ones[float32](tokens, 8, 128), ones[float32](tokens, 8, 128), ones[posenc.Float16](tokens, 8, 128)
+			b.Run("to=f32", func(b *testing.B) {
+				measure.Against(b, "x-rotate-and-copy",
+					func() { posenc.RotateInto(r.At(positions), dst, nil, key) },
+					func() { posenc.Rotate(r.At(positions), key); copy(dst.Data, key.Data) })
+			})
+			b.Run("to=f16", func(b *testing.B) {
+				y, x := (*view.View[posenc.Float16])(&half).Operand(kernels.KindFloat16, 128), (*view.View[float32])(&key).Operand(kernels.KindFloat32, 128)
+				measure.Against(b, "x-rotate-and-convert",
+					func() { posenc.RotateInto(r.At(positions), half, nil, key) },
+					func() { posenc.Rotate(r.At(positions), key); view.Convert(&y, &x, 0, 0, len(key.Data)) })
 			})
 		})
 	}
@@ -179,16 +174,14 @@ func BenchmarkShift(b *testing.B) {
 func BenchmarkCosSin(b *testing.B) {
 	for _, rows := range []int{1, 4096, 131072} {
 		for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-			b.Run(fmt.Sprintf("angles=%v/rows=%d/pairs=64", rounding, rows), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, Rounding: rounding})
-					positions, cos, sin := testkit.Sequence(rows), testkit.Aligned(rows*64), testkit.Aligned(rows*64)
-					b.SetBytes(int64(8 * len(cos)))
-					b.ReportAllocs()
-					for b.Loop() {
-						r.CosSin(cos, sin, positions)
-					}
-				})
+			runEach(b, fmt.Sprintf("angles=%v/rows=%d/pairs=64", rounding, rows), func(b *testing.B) {
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, Rounding: rounding})
+				positions, cos, sin := testkit.Sequence(rows), testkit.Aligned(rows*64), testkit.Aligned(rows*64)
+				b.SetBytes(int64(8 * len(cos)))
+				b.ReportAllocs()
+				for b.Loop() {
+					r.CosSin(cos, sin, positions)
+				}
 			})
 		}
 	}

@@ -22,7 +22,9 @@ var (
 		Call: oneOf(rotateInverseCall[float32], rotateInverseCall[posenc.Float16], rotateInverseCall[posenc.BFloat16]),
 		Long: longInPlace(posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
 	})
-	_ = testkit.Register(testkit.Case{Function: "Shift", Times: 4, Digests: shiftDigests,
+	_ = testkit.Register(testkit.Case{Function: "Shift", Times: 4, Digests: func(add testkit.AddDigest) {
+		inPlaceDigests(add, "Shift", posenc.Shift[float32], posenc.Shift[posenc.Float16], posenc.Shift[posenc.BFloat16])
+	},
 		Call: oneOf(shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16]),
 		OnStack: func() error {
 			var k [3 * 2 * 16]posenc.Float16
@@ -55,11 +57,9 @@ func inPlaceCall[T posenc.Element](a *testkit.Arguments, angles *anglesArgument,
 			return right
 		},
 		Want: func() { rotateViewsPlain(formula(), xs, tokens) },
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.ViewParts(c, xs, tokens, dim, angles.heads > 0, func(_ int, x posenc.View[T], tokens []int) error {
-				return rotate(angles.of(tokens), x)
-			})
-		},
+		Parts: testkit.ViewParts(xs, tokens, dim, angles.heads > 0, func(_ int, x posenc.View[T], tokens []int) error {
+			return rotate(angles.of(tokens), x)
+		}),
 	}
 }
 
@@ -85,11 +85,9 @@ func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			cfg := shiftOf(r.cfg)
 			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, deltas, byGeneric)), xs, tokens)
 		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
-				return posenc.Shift(r.Rotary, testkit.PickAxes(deltas, r.axes, tokens), x)
-			})
-		},
+		Parts: testkit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
+			return posenc.Shift(r.Rotary, testkit.PickAxes(deltas, r.axes, tokens), x)
+		}),
 	}
 }
 
@@ -107,10 +105,6 @@ func rotateDigests(function string, float32s func(posenc.Angles, ...posenc.View[
 		inPlaceDigests(add, function, byAngles(float32s), byAngles(float16s), byAngles(bfloat16s))
 		add.Types(function+"/xpos", digestXPos(float32s), digestXPos(float16s), digestXPos(bfloat16s))
 	}
-}
-
-func shiftDigests(add testkit.AddDigest) {
-	inPlaceDigests(add, "Shift", posenc.Shift[float32], posenc.Shift[posenc.Float16], posenc.Shift[posenc.BFloat16])
 }
 
 func inPlaceDigests(add testkit.AddDigest, function string, float32s rotateBy[float32], float16s rotateBy[posenc.Float16], bfloat16s rotateBy[posenc.BFloat16]) {

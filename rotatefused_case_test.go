@@ -77,15 +77,13 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			}
 		},
 	}
-	call.Parts = func(c *testkit.Choices) [][]func() error {
-		return testkit.ViewParts(c, xs, tokens, dim, whole, func(i int, x posenc.View[T], tokens []int) error {
-			v := posenc.FusedView[T]{View: x, Norm: fused[i].Norm, RotatedNorm: fused[i].RotatedNorm}
-			if fused[i].QueryScales != nil {
-				v.QueryScales = testkit.Pick(fused[i].QueryScales, tokens)
-			}
-			return posenc.RotateFused(angles.of(tokens), v)
-		})
-	}
+	call.Parts = testkit.ViewParts(xs, tokens, dim, whole, func(i int, x posenc.View[T], tokens []int) error {
+		v := posenc.FusedView[T]{View: x, Norm: fused[i].Norm, RotatedNorm: fused[i].RotatedNorm}
+		if fused[i].QueryScales != nil {
+			v.QueryScales = testkit.Pick(fused[i].QueryScales, tokens)
+		}
+		return posenc.RotateFused(angles.of(tokens), v)
+	})
 	return call
 }
 

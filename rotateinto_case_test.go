@@ -62,6 +62,16 @@ func slotsOf(a *testkit.Arguments, tokens int) (slots []int32, room int) {
 	return slots, max(room, 1)
 }
 
+// slotIn returns the function from a token to its slot.
+func slotIn(slots []int32) func(token int) int {
+	return func(token int) int {
+		if slots == nil {
+			return token
+		}
+		return int(slots[token])
+	}
+}
+
 func rotateIntoCall[D, S posenc.Element](a *testkit.Arguments) testkit.Call {
 	angles := anglesOf(a)
 	tokens, dim := angles.tokens, angles.headDim
@@ -74,12 +84,7 @@ func rotateIntoCall[D, S posenc.Element](a *testkit.Arguments) testkit.Call {
 	if a.Any() && a.Below(8) > 0 {
 		dst.Heads = src.Heads
 	}
-	slot := func(token int) int {
-		if slots == nil {
-			return token
-		}
-		return int(slots[token])
-	}
+	slot := slotIn(slots)
 	testkit.Writes(a, func(mark func(s []D)) {
 		for t := range tokens {
 			for h := range dst.Heads {

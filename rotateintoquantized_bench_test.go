@@ -26,33 +26,31 @@ func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, sca
 	const heads, dim = 8, 128
 	for _, tokens := range []int{1, 32, 512, 16384} {
 		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
-			b.Run(fmt.Sprintf("to=%s/tokens=%d/heads=%d/dim=%d/layout=%s", format, tokens, heads, dim, layout), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 500000, Layout: layout})
-					rows := testkit.Must(r.Rows(testkit.Sequence(tokens)))
-					n := tokens * heads * dim
-					src, inPlace := testkit.Aligned(n), testkit.Aligned(n)
-					for i := range src {
-						src[i], inPlace[i] = float32(i%251)/128-1, float32(i%251)/128-1
-					}
-					cache := cacheFor[D](tokens, heads, dim, 0, scale)
-					into := posenc.IntoQuantized[D, float32]{Dst: cache, Src: posenc.View[float32]{Data: src, Heads: heads}}
-					b.Run("in-place", func(b *testing.B) {
-						measure.Against(b, "of-rotate", func() { posenc.RotateIntoQuantized(rows.All(), nil, into) },
-							func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: inPlace, Heads: heads}) })
-					})
-					if tokens < 16384 {
-						return
-					}
-					// A copy of half of the bytes that are read and written reads and writes as many, by
-					// non-temporal stores. On Zen 5 a loop that only loads src has 0.95 to 1 of its speed,
-					// with as many bytes stored as Q8_0 has 0.91 to 0.95 by such stores and 0.72 to 0.85 by
-					// plain ones. The rows, an eighth of src, are not counted.
-					size := (len(src)*4 + len(cache.Data)*int(unsafe.Sizeof(*new(D))) + 4*len(cache.Scales)) / 2
-					from, to := bytes.Repeat([]byte{1}, size), make([]byte, size)
-					b.Run("copy", func(b *testing.B) {
-						measure.Against(b, "of-copy", func() { posenc.RotateIntoQuantized(rows.All(), nil, into) }, func() { copy(to, from) })
-					})
+			runEach(b, fmt.Sprintf("to=%s/tokens=%d/heads=%d/dim=%d/layout=%s", format, tokens, heads, dim, layout), func(b *testing.B) {
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 500000, Layout: layout})
+				rows := testkit.Must(r.Rows(testkit.Sequence(tokens)))
+				n := tokens * heads * dim
+				src, inPlace := testkit.Aligned(n), testkit.Aligned(n)
+				for i := range src {
+					src[i], inPlace[i] = float32(i%251)/128-1, float32(i%251)/128-1
+				}
+				cache := cacheFor[D](tokens, heads, dim, 0, scale)
+				into := posenc.IntoQuantized[D, float32]{Dst: cache, Src: posenc.View[float32]{Data: src, Heads: heads}}
+				b.Run("in-place", func(b *testing.B) {
+					measure.Against(b, "of-rotate", func() { posenc.RotateIntoQuantized(rows.All(), nil, into) },
+						func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: inPlace, Heads: heads}) })
+				})
+				if tokens < 16384 {
+					return
+				}
+				// A copy of half of the bytes that are read and written reads and writes as many, by
+				// non-temporal stores. On Zen 5 a loop that only loads src has 0.95 to 1 of its speed,
+				// with as many bytes stored as Q8_0 has 0.91 to 0.95 by such stores and 0.72 to 0.85 by
+				// plain ones. The rows, an eighth of src, are not counted.
+				size := (len(src)*4 + len(cache.Data)*int(unsafe.Sizeof(*new(D))) + 4*len(cache.Scales)) / 2
+				from, to := bytes.Repeat([]byte{1}, size), make([]byte, size)
+				b.Run("copy", func(b *testing.B) {
+					measure.Against(b, "of-copy", func() { posenc.RotateIntoQuantized(rows.All(), nil, into) }, func() { copy(to, from) })
 				})
 			})
 		}

@@ -103,12 +103,7 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 	}
 	tokens := angles.tokens
 	slots, room := slotsOf(a, tokens)
-	slot := func(token int) int {
-		if slots == nil {
-			return token
-		}
-		return int(slots[token])
-	}
+	slot := slotIn(slots)
 	written := func() (list []int) {
 		for t := range tokens {
 			if slot(t) >= 0 {
@@ -131,8 +126,8 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 		},
 		Want: func() {
 			p := angles.plain()
-			k.plain(&p, slots, tokens)
-			v.plain(nil, slots, tokens)
+			k.plain(&p, slot, tokens)
+			v.plain(nil, slot, tokens)
 		},
 	}
 	if !a.Any() {
@@ -203,7 +198,7 @@ func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *
 }
 
 // plain does what the documentation says, head by head. p is nil if heads do not rotate.
-func (x *storedArgument[D, S]) plain(p *plain, slots []int32, tokens int) {
+func (x *storedArgument[D, S]) plain(p *plain, slot func(token int) int, tokens int) {
 	heads, dim, norms := x.Src.Heads, x.dim, x.norms
 	v := posenc.View[float32]{Heads: heads, Data: make([]float32, tokens*heads*dim)}
 	for t := range tokens {
@@ -226,12 +221,8 @@ func (x *storedArgument[D, S]) plain(p *plain, slots []int32, tokens int) {
 	}
 	normalize(norms[1])
 	for t := range tokens {
-		at := t
-		if slots != nil {
-			at = int(slots[t])
-		}
 		for h := range heads {
-			if at >= 0 {
+			if at := slot(t); at >= 0 {
 				quantizePlain(&x.Dst, at, h, v.Data[(t*heads+h)*dim:][:dim])
 			}
 		}

@@ -22,7 +22,7 @@ var (
 	_ = testkit.Register(testkit.Case{Function: "NewRows", Digests: newRowsDigests,
 		Call: oneOf(newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16]),
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", NonTemporal: true, Digests: rotaryRowsDigests,
+	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", NonTemporal: true, Digests: ofTypes("Rotary.Tabulate", digestRows[float32], digestRows[posenc.Float16], digestRows[posenc.BFloat16]),
 		Call: func(a *testkit.Arguments) testkit.Call {
 			r := rotaryOf(a)
 			positions := a.Positions(r.axes * a.Tokens())
@@ -236,10 +236,6 @@ func digestIntoAndInPlace[T posenc.Element](d *testkit.Digest, angles posenc.Ang
 	d.Must(posenc.RotateInverse(angles, x.View))
 	d.Add(x.Memory)
 	d.Add(y.Data)
-}
-
-func rotaryRowsDigests(add testkit.AddDigest) {
-	add.Types("Rotary.Tabulate", digestRows[float32], digestRows[posenc.Float16], digestRows[posenc.BFloat16])
 }
 
 func digestRows[T posenc.Element](d *testkit.Digest) {

@@ -12,12 +12,7 @@ var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
 		var deltas = [3]int32{1, 0, -1}
 		return posenc.ShiftQuantized(modelOnStack(64), deltas[:], posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: keys[:], Heads: 1}})
 	},
-	Digests: func(add testkit.AddDigest) {
-		add("ShiftQuantized/type=Q8_0", digestShiftQuantized[posenc.Q8_0])
-		add("ShiftQuantized/type=int8", digestShiftQuantized[int8])
-		add("ShiftQuantized/type=E4M3", digestShiftQuantized[posenc.E4M3])
-		add("ShiftQuantized/type=E5M2", digestShiftQuantized[posenc.E5M2])
-	},
+	Digests: ofFormats("ShiftQuantized/type=%s", digestShiftQuantized[posenc.Q8_0], digestShiftQuantized[int8], digestShiftQuantized[posenc.E4M3], digestShiftQuantized[posenc.E5M2]),
 	Long: func() error {
 		return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
 			if dim > 2048 || dim%32 != 0 {

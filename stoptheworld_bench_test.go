@@ -19,10 +19,7 @@ import (
 func BenchmarkStopTheWorld(b *testing.B) {
 	const tokens = 1 << 14
 	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit}))
-	positions := make([]int32, tokens)
-	for i := range positions {
-		positions[i] = int32(i)
-	}
+	positions := testkit.Sequence(tokens)
 	cos, sin, angles := make([]float32, 64*tokens), make([]float32, 64*tokens), make([]float32, 64*tokens)
 	x := posenc.View[float32]{Data: make([]float32, 128*8*tokens), Heads: 8}
 	for _, work := range []struct {

@@ -189,13 +189,7 @@ func (r *visionRecipe) pairsOf(c *visionCase, full []float32, width int) (list [
 }
 
 func TestVisionModels(t *testing.T) {
-	var vectors struct{ Cases []visionCase }
-	testkit.ReadJSON("testdata/vision/vectors.json", &vectors)
-	if len(vectors.Cases) != 23 {
-		t.Fatalf("%d cases, want 23", len(vectors.Cases))
-	}
-	for i := range vectors.Cases {
-		c := &vectors.Cases[i]
+	for _, c := range testkit.ReadCases[*visionCase](t, "testdata/vision/vectors.json", 23) {
 		t.Run(c.Model, func(t *testing.T) {
 			if c.Model == "vjepa2" {
 				testVJEPA2(t, c)

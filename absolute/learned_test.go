@@ -238,15 +238,13 @@ func embeddingsCall[T, W posenc.Element](a *testkit.Arguments) testkit.Call {
 		Run:   func() error { return absolute.AddEmbeddings(x, dim, embeddings...) },
 		Right: func() bool { return embeddingsRight(x, dim, embeddings) },
 		Want:  func() { addEmbeddingsPlain(x, dim, embeddings) },
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]T{x}, []int{dim}, tokens, func(x [][]T, tokens []int) error {
-				part := make([]absolute.Embedding[W], len(embeddings))
-				for i, e := range embeddings {
-					part[i] = absolute.Embedding[W]{Table: e.Table, IDs: testkit.Pick(e.IDs, tokens), Offset: e.Offset}
-				}
-				return absolute.AddEmbeddings(x[0], dim, part...)
-			})
-		},
+		Parts: testkit.RowParts([][]T{x}, []int{dim}, tokens, func(x [][]T, tokens []int) error {
+			part := make([]absolute.Embedding[W], len(embeddings))
+			for i, e := range embeddings {
+				part[i] = absolute.Embedding[W]{Table: e.Table, IDs: testkit.Pick(e.IDs, tokens), Offset: e.Offset}
+			}
+			return absolute.AddEmbeddings(x[0], dim, part...)
+		}),
 	}
 }
 

@@ -186,11 +186,9 @@ func tokensCall[X any, P absolute.Position](a *testkit.Arguments, e *encoding, r
 				want(rows[t*e.cfg.Dim:][:e.cfg.Dim], positionOf(e, positions, t))
 			}
 		},
-		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.RowParts(c, [][]X{rows}, []int{e.cfg.Dim}, tokens, func(x [][]X, tokens []int) error {
-				return write(x[0], testkit.PickAxes(positions, e.cfg.Axes, tokens))
-			})
-		},
+		Parts: testkit.RowParts([][]X{rows}, []int{e.cfg.Dim}, tokens, func(x [][]X, tokens []int) error {
+			return write(x[0], testkit.PickAxes(positions, e.cfg.Axes, tokens))
+		}),
 	}
 }
 

@@ -51,27 +51,29 @@ func (c *Choices) dealt(tokens int, call func(tokens []int) error) (groups [][]f
 // views themselves, or tokens that are taken to other memory and back. call does it for
 // tokens of the whole, to the heads of view number i that lie in x. With whole all heads of
 // a token stay together, and one after another.
-func ViewParts[T posenc.Element](c *Choices, xs []posenc.View[T], tokens, dim int, whole bool, call func(i int, x posenc.View[T], tokens []int) error) (groups [][]func() error) {
-	elsewhere := c.Below(2) == 1
-	r := NewRand(uint64(c.Next()))
-	for i := range xs {
-		v := &xs[i]
-		heads := []int{0, v.Heads}
-		if !whole {
-			heads = c.Cut(v.Heads)
-		}
-		for _, part := range c.Deal(tokens) {
-			for j, first := range heads[:len(heads)-1] {
-				n := heads[j+1] - first
-				if elsewhere {
-					groups = append(groups, []func() error{elsewhereCall(moved(r, v, part, first, n, dim, whole), v, part, first, dim, i, call)})
-					continue
+func ViewParts[T posenc.Element](xs []posenc.View[T], tokens, dim int, whole bool, call func(i int, x posenc.View[T], tokens []int) error) func(c *Choices) [][]func() error {
+	return func(c *Choices) (groups [][]func() error) {
+		elsewhere := c.Below(2) == 1
+		r := NewRand(uint64(c.Next()))
+		for i := range xs {
+			v := &xs[i]
+			heads := []int{0, v.Heads}
+			if !whole {
+				heads = c.Cut(v.Heads)
+			}
+			for _, part := range c.Deal(tokens) {
+				for j, first := range heads[:len(heads)-1] {
+					n := heads[j+1] - first
+					if elsewhere {
+						groups = append(groups, []func() error{elsewhereCall(moved(r, v, part, first, n, dim, whole), v, part, first, dim, i, call)})
+						continue
+					}
+					groups = append(groups, inPlaceCalls(v, part, first, n, dim, i, call))
 				}
-				groups = append(groups, inPlaceCalls(v, part, first, n, dim, i, call))
 			}
 		}
+		return groups
 	}
-	return groups
 }
 
 // inPlaceCalls returns a call for each run of tokens.
@@ -125,8 +127,8 @@ func elsewhereCall[T posenc.Element](x posenc.View[T], v *posenc.View[T], tokens
 
 // RowParts cuts work on the rows of slices, where row t of each belongs to token t and
 // slice i has rows of widths[i]. call does it for tokens of the whole.
-func RowParts[T any](c *Choices, xs [][]T, widths []int, tokens int, call func(x [][]T, tokens []int) error) [][]func() error {
-	return c.dealt(tokens, func(part []int) error {
+func RowParts[T any](xs [][]T, widths []int, tokens int, call func(x [][]T, tokens []int) error) func(c *Choices) [][]func() error {
+	some := func(part []int) error {
 		first, together := part[0], part[len(part)-1]-part[0] == len(part)-1
 		x := make([][]T, len(xs))
 		for i, width := range widths {
@@ -148,5 +150,6 @@ func RowParts[T any](c *Choices, xs [][]T, widths []int, tokens int, call func(x
 			}
 		}
 		return err
-	})
+	}
+	return func(c *Choices) [][]func() error { return c.dealt(tokens, some) }
 }
