@@ -51,17 +51,17 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		Right: func() bool { return angles.right() && viewsRight(xs, tokens, dim) && fusedRight(&angles, fused, norms) },
 		Want: func() {
 			normalize := func(i int, norm normArgument) {
-				some := xs[i : i+1]
-				if n := len(norm.weight); n > 0 && n != dim {
-					all := xs[i]
+				all, n := xs[i], len(norm.weight)
+				if n == 0 {
+					return
+				}
+				if n != dim {
 					all.Heads = 1
 					if all.TokenStride == 0 {
 						all.TokenStride = n
 					}
-					eachHead([]posenc.View[T]{all}, tokens, n, func(_ int, row []T) { normalizeRow(row, norm.weight, norm.epsilon) })
-				} else if n > 0 {
-					eachHead(some, tokens, dim, func(_ int, head []T) { normalizeRow(head, norm.weight, norm.epsilon) })
 				}
+				eachHead([]posenc.View[T]{all}, tokens, n, func(_ int, row []T) { normalizeRow(row, norm.weight, norm.epsilon) })
 			}
 			for i := range xs {
 				normalize(i, norms[i][0])
@@ -69,8 +69,6 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			rotateViewsPlain(angles.plain(), xs, tokens)
 			for i := range xs {
 				normalize(i, norms[i][1])
-			}
-			for i := range xs {
 				if scale := fused[i].QueryScales; scale != nil {
 					eachHead(xs[i:i+1], tokens, dim, func(token int, head []T) { scaleRow(head, scale[token]) })
 				}

@@ -134,16 +134,16 @@ func (r *visionRecipe) positions(c *visionCase) []float32 {
 
 // table makes the rows. With frequencies of the model's own, those of the ladder are
 // replaced by the nearest of them: PyTorch's powers may be off by a bit.
-func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding frequency.Rounding, own bool) (cos, sin []float32) {
+func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding frequency.Rounding, own bool) (table posenc.Table[float32]) {
 	t.Helper()
 	positions := r.positions(c)
 	if r.mixed != nil {
 		f := r.mixed(c)
 		f.Rounding = rounding
 		n := len(positions) / f.Axes * len(f.InvFreq) / f.Axes
-		cos, sin = make([]float32, n), make([]float32, n)
-		testkit.NoError(t, posenc.CosSinMixed(cos, sin, positions, f))
-		return cos, sin
+		table.Cos, table.Sin = make([]float32, n), make([]float32, n)
+		testkit.NoError(t, posenc.CosSinMixed(table.Cos, table.Sin, positions, f))
+		return table
 	}
 	ladder := testkit.Must(r.ladder(frequency.Rounding(rounding)))
 	if model := testkit.Hex[float32](c.InvFreq); own && len(model) > 0 {
@@ -159,9 +159,9 @@ func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding frequency.Rou
 	}
 	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * len(ladder.InvFreq), Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, Rounding: rounding})
 	n := len(positions) / (1 + int(slices.Max(ladder.Axes))) * len(ladder.InvFreq)
-	cos, sin = make([]float32, n), make([]float32, n)
-	testkit.NoError(t, rope.CosSinFractional(cos, sin, positions))
-	return cos, sin
+	table.Cos, table.Sin = make([]float32, n), make([]float32, n)
+	testkit.NoError(t, rope.CosSinFractional(table.Cos, table.Sin, positions))
+	return table
 }
 
 // pairsOf takes the first entry of each pair of a table of full width, and brings
@@ -198,20 +198,21 @@ func TestVisionModels(t *testing.T) {
 			r := recipeOf(c)
 			angles := r.pairsOf(c, testkit.Hex[float32](c.Angles), 1)
 			modelCos, modelSin := testkit.Hex[float32](c.Cos), testkit.Hex[float32](c.Sin)
-			wantCos, wantSin := make([]float32, len(angles)), make([]float32, len(angles))
-			testkit.NoError(t, posenc.CosSinAngles(wantCos, wantSin, angles))
+			want := posenc.Table[float32]{Cos: make([]float32, len(angles)), Sin: make([]float32, len(angles))}
+			testkit.NoError(t, posenc.CosSinAngles(want.Cos, want.Sin, angles))
 
 			// 1. By the model's steps, from its frequencies, the angles have its bits.
-			cos, sin := r.table(t, c, frequency.Float32, true)
-			if len(cos) != len(angles) {
-				t.Fatalf("%d entries, want %d", len(cos), len(angles))
-			}
-			compare := func(what string, got, want []float32, absolute, ofAngle float64) {
+			table := r.table(t, c, frequency.Float32, true)
+			compare := func(what string, got posenc.Table[float32], absolute, ofAngle float64) {
 				t.Helper()
-				for i, w := range want {
-					tolerance := absolute + ofAngle*math.Abs(float64(angles[i]))
-					if !(math.Abs(float64(got[i])-float64(w)) <= tolerance) || tolerance == 0 && got[i] != w {
-						t.Fatalf("%s: entry %d is %v, want %v within %v", what, i, got[i], w, tolerance)
+				if len(got.Cos) != len(angles) || len(got.Sin) != len(angles) {
+					t.Fatalf("%s: %d and %d entries, want %d", what, len(got.Cos), len(got.Sin), len(angles))
+				}
+				for i, angle := range angles {
+					tolerance := absolute + ofAngle*math.Abs(float64(angle))
+					near := func(got, want float32) bool { return math.Abs(float64(got)-float64(want)) <= tolerance }
+					if !near(got.Cos[i], want.Cos[i]) || !near(got.Sin[i], want.Sin[i]) {
+						t.Fatalf("%s: entry %d is %v and %v, want %v and %v within %v", what, i, got.Cos[i], got.Sin[i], want.Cos[i], want.Sin[i], tolerance)
 					}
 				}
 			}
@@ -219,19 +220,15 @@ func TestVisionModels(t *testing.T) {
 			if r.tolerance > 0 {
 				half = 0x1p-24
 			}
-			compare("cosines", cos, wantCos, half, r.tolerance)
-			compare("sines", sin, wantSin, half, r.tolerance)
+			compare("the model's steps", table, half, r.tolerance)
 
 			// 2. PyTorch's cosines and sines are off by less than two units below 1.
-			compare("the model's cosines", r.pairsOf(c, modelCos, 1), wantCos, 0x1p-23, 0)
-			compare("the model's sines", r.pairsOf(c, modelSin, 1), wantSin, 0x1p-23, 0)
+			compare("the model's table", posenc.Table[float32]{Cos: r.pairsOf(c, modelCos, 1), Sin: r.pairsOf(c, modelSin, 1)}, 0x1p-23, 0)
 
 			// 3. Frequencies of package frequency, and exact angles: the model rounds a
 			// position up to four times, a frequency up to three times, a product once.
 			for rounding := range frequency.Rounding(2) {
-				cos, sin := r.table(t, c, rounding, false)
-				compare("cosines, own frequencies", cos, wantCos, 0x1p-24, 8*0x1p-24)
-				compare("sines, own frequencies", sin, wantSin, 0x1p-24, 8*0x1p-24)
+				compare("own frequencies", r.table(t, c, rounding, false), 0x1p-24, 8*0x1p-24)
 			}
 
 			// 4. Rotation by the model's table of full width has the bits of its rotation.
@@ -244,7 +241,7 @@ func TestVisionModels(t *testing.T) {
 				t.Error("rotated by the model's table, q is another")
 			}
 			// By ours each of two entries is off by one unit, and elements are below 5.
-			compareRotated(t, r.rotate(t, c, cfg, posenc.Table[float32]{Cos: cos, Sin: sin}), rotated, 0x1p-23+r.tolerance*8)
+			compareRotated(t, r.rotate(t, c, cfg, table), rotated, 0x1p-23+r.tolerance*8)
 		})
 	}
 }
@@ -276,8 +273,9 @@ func testVJEPA2(t *testing.T, c *visionCase) {
 		r := visionRecipe{ladder: func(rounding frequency.Rounding) (frequency.Ladder, error) {
 			return frequency.AxialTiled(10000, rounding, dim, dim, dim)
 		}}
-		cos, sin := r.table(t, c, rounding, false)
-		got := r.rotate(t, c, posenc.RowsConfig{HeadDim: c.HeadDim, RotaryDim: 3 * dim, Layout: posenc.Interleaved}, posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true})
+		table := r.table(t, c, rounding, false)
+		table.FullWidth = true
+		got := r.rotate(t, c, posenc.RowsConfig{HeadDim: c.HeadDim, RotaryDim: 3 * dim, Layout: posenc.Interleaved}, table)
 		compareRotated(t, got, testkit.Hex[float32](c.Rotated), 0x1p-23+2*4*0x1p-24) // angles up to 2 are off by some roundings
 	}
 }
