@@ -9,12 +9,12 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-func TestCosSinFractionalErrors(t *testing.T) {
+func TestFractionalErrors(t *testing.T) {
 	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
 	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}})
-	memory := make([]float32, 8)
+	memory := make([]float32, 16)
 	fails := testkit.Failures(t, memory)
 	fails((*posenc.Rotary)(nil).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
 	fails(new(posenc.Rotary).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
@@ -26,16 +26,7 @@ func TestCosSinFractionalErrors(t *testing.T) {
 	fails(r.CosSinFractional(memory[:1], memory[2:4], []float32{1}), posenc.ErrLength, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[1:3], []float32{1}), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], memory[3:4]), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
-	testkit.NoError(t, r.CosSinFractional(memory[:2], memory[2:4], []float32{-0x1p31}))
-}
-
-func TestAtFractionalErrors(t *testing.T) {
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
-	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
-	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}})
-	memory := make([]float32, 16)
 	x := V{Data: memory[:4], Heads: 1}
-	fails := testkit.Failures(t, memory)
 	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, from a nil Rotary")
 	fails(posenc.Rotate(new(posenc.Rotary).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from a zero Rotary")
 	fails(posenc.Rotate(decaying.AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from fractional positions and a Rotary with XPos, want a Rotary without XPos")
@@ -49,4 +40,5 @@ func TestAtFractionalErrors(t *testing.T) {
 	if err := posenc.RotateInto(r.AtFractional(memory[3:4]), x, nil, V{Data: memory[8:12], Heads: 1}); !errors.Is(err, posenc.ErrOverlap) {
 		t.Errorf("positions among the elements of dst: %v", err)
 	}
+	testkit.NoError(t, r.CosSinFractional(memory[:2], memory[2:4], []float32{-0x1p31}))
 }

@@ -232,20 +232,19 @@ func digestRagged(d *testkit.Digest) {
 	}
 }
 
-var digestDualChunk = posenc.DualChunk{ChunkSize: 100, LocalSize: 30}
+func digestKeyPositions(d *testkit.Digest) { digestDualChunk(d, posenc.DualChunk.KeyPositions) }
 
-func digestKeyPositions(d *testkit.Digest) {
+func digestDualChunk(d *testkit.Digest, fill func(c posenc.DualChunk, results, positions []int32) error) {
 	positions := d.Indices(50, 1000)
-	keys := make([]int32, len(positions))
-	d.Must(digestDualChunk.KeyPositions(keys, positions))
-	d.Add(keys)
+	results := make([]int32, len(positions))
+	d.Must(fill(posenc.DualChunk{ChunkSize: 100, LocalSize: 30}, results, positions))
+	d.Add(results)
 }
 
 func digestQueryPositions(d *testkit.Digest) {
 	for _, which := range []posenc.DualChunkQuery{posenc.IntraChunk, posenc.SuccessiveChunk, posenc.InterChunk, posenc.SuccessiveChunkUnbound, posenc.InterChunkUnbound} {
-		positions := d.Indices(50, 1000)
-		queries := make([]int32, len(positions))
-		d.Must(digestDualChunk.QueryPositions(queries, positions, which))
-		d.Add(queries)
+		digestDualChunk(d, func(c posenc.DualChunk, results, positions []int32) error {
+			return c.QueryPositions(results, positions, which)
+		})
 	}
 }

@@ -9,7 +9,14 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-var _ = testkit.Register(testkit.Case{Function: "RotateInto", Times: 8, NonTemporal: true, Digests: rotateIntoDigests, Long: longRotateInto,
+var _ = testkit.Register(testkit.Case{Function: "RotateInto", Times: 8, NonTemporal: true, Long: longRotateInto,
+	Digests: func(add testkit.AddDigest) {
+		add.Pairs("RotateInto", "to", "from", [3][3]func(*testkit.Digest){
+			{digestInto[float32, float32], digestInto[float32, posenc.Float16], digestInto[float32, posenc.BFloat16]},
+			{digestInto[posenc.Float16, float32], digestInto[posenc.Float16, posenc.Float16], digestInto[posenc.Float16, posenc.BFloat16]},
+			{digestInto[posenc.BFloat16, float32], digestInto[posenc.BFloat16, posenc.Float16], digestInto[posenc.BFloat16, posenc.BFloat16]},
+		})
+	},
 	Call: oneOf(rotateIntoCall[float32, float32], rotateIntoCall[float32, posenc.Float16], rotateIntoCall[float32, posenc.BFloat16],
 		rotateIntoCall[posenc.Float16, float32], rotateIntoCall[posenc.Float16, posenc.Float16], rotateIntoCall[posenc.Float16, posenc.BFloat16],
 		rotateIntoCall[posenc.BFloat16, float32], rotateIntoCall[posenc.BFloat16, posenc.Float16], rotateIntoCall[posenc.BFloat16, posenc.BFloat16]),
@@ -220,14 +227,6 @@ func longRotateInto() error {
 		xb, yb := longView[posenc.BFloat16](tokens, heads, dim), longView[posenc.BFloat16](tokens, heads, dim)
 		return errors.Join(posenc.RotateInto(a, y, nil, x), posenc.RotateInto(a, y16, nil, x), posenc.RotateInto(a, yb, nil, x),
 			posenc.RotateInto(a, yb, nil, x16), posenc.RotateInto(a, y, nil, x16), posenc.RotateInto(a, y, nil, xb))
-	})
-}
-
-func rotateIntoDigests(add testkit.AddDigest) {
-	add.Pairs("RotateInto", "to", "from", [3][3]func(*testkit.Digest){
-		{digestInto[float32, float32], digestInto[float32, posenc.Float16], digestInto[float32, posenc.BFloat16]},
-		{digestInto[posenc.Float16, float32], digestInto[posenc.Float16, posenc.Float16], digestInto[posenc.Float16, posenc.BFloat16]},
-		{digestInto[posenc.BFloat16, float32], digestInto[posenc.BFloat16, posenc.Float16], digestInto[posenc.BFloat16, posenc.BFloat16]},
 	})
 }
 

@@ -19,7 +19,13 @@ var (
 			return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRotary(cfg)) }}
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "NewRows", Digests: newRowsDigests,
+	_ = testkit.Register(testkit.Case{Function: "NewRows", Digests: func(add testkit.AddDigest) {
+		add.Pairs("NewTableRotary", "type", "table", [3][3]func(*testkit.Digest){
+			{digestTable[float32, float32], digestTable[float32, posenc.Float16], digestTable[float32, posenc.BFloat16]},
+			{digestTable[posenc.Float16, float32], digestTable[posenc.Float16, posenc.Float16], digestTable[posenc.Float16, posenc.BFloat16]},
+			{digestTable[posenc.BFloat16, float32], digestTable[posenc.BFloat16, posenc.Float16], digestTable[posenc.BFloat16, posenc.BFloat16]},
+		})
+	},
 		Call: oneOf(newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", NonTemporal: true, Digests: ofTypes("Rotary.Tabulate", digestRows[float32], digestRows[posenc.Float16], digestRows[posenc.BFloat16]),
@@ -154,14 +160,6 @@ func digestNewRotary(d *testkit.Digest) {
 			d.Add(cos, sin)
 		}
 	}
-}
-
-func newRowsDigests(add testkit.AddDigest) {
-	add.Pairs("NewTableRotary", "type", "table", [3][3]func(*testkit.Digest){
-		{digestTable[float32, float32], digestTable[float32, posenc.Float16], digestTable[float32, posenc.BFloat16]},
-		{digestTable[posenc.Float16, float32], digestTable[posenc.Float16, posenc.Float16], digestTable[posenc.Float16, posenc.BFloat16]},
-		{digestTable[posenc.BFloat16, float32], digestTable[posenc.BFloat16, posenc.Float16], digestTable[posenc.BFloat16, posenc.BFloat16]},
-	})
 }
 
 // digestTable rotates by tables of half and of full width, by their rows in order and by

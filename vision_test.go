@@ -216,10 +216,7 @@ func TestVisionModels(t *testing.T) {
 					}
 				}
 			}
-			half := 0.0 // of the last bit of the cosine and the sine of another angle
-			if r.tolerance > 0 {
-				half = 0x1p-24
-			}
+			half := min(0x1p-24, r.tolerance) // of the last bit of the cosine and the sine of another angle
 			compare("the model's steps", table, half, r.tolerance)
 
 			// 2. PyTorch's cosines and sines are off by less than two units below 1.
