@@ -62,38 +62,6 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// The first image of the prompt has 5 rows of 8 columns after 8 tokens of text, and the text
-// after it goes on 8 further.
-func TestPrompt(t *testing.T) {
-	c, err := prompt(nil)
-	if err != nil || len(c.Curves) != 3 {
-		t.Fatalf("%d curves, %v", len(c.Curves), err)
-	}
-	for axis, want := range []map[int]float64{
-		{0: 0, 7: 7, 8: 8, 15: 8, 16: 8, 47: 8, 48: 16},
-		{0: 0, 7: 7, 8: 8, 15: 8, 16: 9, 47: 12, 48: 16},
-		{0: 0, 7: 7, 8: 8, 15: 15, 16: 8, 47: 15, 48: 16},
-	} {
-		for token, position := range want {
-			if got := c.Curves[axis].Y[token]; got != position {
-				t.Errorf("%s of token %d: %v, want %v", c.Curves[axis].Model, token, got, position)
-			}
-		}
-	}
-}
-
-func TestSinusoidal(t *testing.T) {
-	c := testkit.Must(sinusoidal(nil))
-	for i, got := range c.Tables[0].Values {
-		position, dimension := i/128, i%128
-		sin, cos := math.Sincos(float64(position) * math.Pow(10000, -float64(dimension/2)/64))
-		// A value is a float32, and math.Pow is good to a few units of float64.
-		if want := []float64{sin, cos}[dimension%2]; math.Abs(float64(got)-want) > 0x1p-24 {
-			t.Fatalf("position %d, dimension %d: %v, want %v", position, dimension, got, want)
-		}
-	}
-}
-
 // TestMeanCos: every integer is in one bin, and the mean of a bin is that of the sum.
 func TestMeanCos(t *testing.T) {
 	next := 1
