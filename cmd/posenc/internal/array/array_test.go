@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -201,8 +200,9 @@ func TestHostile(t *testing.T) {
 		{"no member", []byte("PK\x05\x06" + strings.Repeat("\x00", 18)), "without members"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var err error
-			used := memoryOf(func() { _, err = Read(bytes.NewReader(test.file), int64(len(test.file))) })
+			before := testkit.AllocatedBytes()
+			_, err := Read(bytes.NewReader(test.file), int64(len(test.file)))
+			used := testkit.AllocatedBytes() - before
 			if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000 {
 				t.Errorf("error %.1000v, want %q", err, test.want)
 			}
@@ -235,14 +235,6 @@ func bomb(t *testing.T, sizes ...int) []byte {
 	}
 	testkit.NoError(t, w.Close())
 	return b.Bytes()
-}
-
-func memoryOf(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 // mostMemory is what the documentation of the package says: members of up to 16 MiB and their
@@ -308,9 +300,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var file *File
-		var err error
-		if used := memoryOf(func() { file, err = Read(bytes.NewReader(data), int64(len(data))) }); used > mostMemory(len(data)) {
+		before := testkit.AllocatedBytes()
+		file, err := Read(bytes.NewReader(data), int64(len(data)))
+		if used := testkit.AllocatedBytes() - before; used > mostMemory(len(data)) {
 			t.Errorf("%d bytes of memory for a file of %d", used, len(data))
 		}
 		if err != nil {
