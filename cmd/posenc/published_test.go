@@ -112,17 +112,9 @@ func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors)
 				}
 			}
 		}
-		if !slices.Equal(k.InvFreq, testkit.Hex[float64](c.Exact.InvFreq)) {
-			t.Errorf("%q: other frequencies", c.LayerType)
-		}
-		if want := testkit.Hex[float64](c.Exact.Attention)[0]; k.AttentionFactor != want {
-			t.Errorf("%q: attention factor %v, want %v", c.LayerType, k.AttentionFactor, want)
-		}
-		if want := testkit.Hex[float64](c.Exact.Softmax)[0]; k.SoftmaxScale != want {
-			t.Errorf("%q: softmax scale %v, want %v", c.LayerType, k.SoftmaxScale, want)
-		}
-		if k.HeadDim != c.HeadDim {
-			t.Errorf("%q: heads of %d, want %d", c.LayerType, k.HeadDim, c.HeadDim)
+		attention, softmax := testkit.Hex[float64](c.Exact.Attention)[0], testkit.Hex[float64](c.Exact.Softmax)[0]
+		if !slices.Equal(k.InvFreq, testkit.Hex[float64](c.Exact.InvFreq)) || k.AttentionFactor != attention || k.SoftmaxScale != softmax || k.HeadDim != c.HeadDim {
+			t.Errorf("%q: %+v, want factors %v and %v, heads of %d, and the frequencies of transformers", c.LayerType, k, attention, softmax, c.HeadDim)
 		}
 	}
 }
