@@ -6,6 +6,7 @@ import (
 	"image/png"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -44,13 +45,7 @@ func TestPictures(t *testing.T) {
 			words[out] = committed
 		}
 		succeed(t, words[1:]...)
-		got, want := decode(words[out]), decode(committed)
-		same := got.Bounds() == want.Bounds()
-		for i := 0; same && i < got.Bounds().Dx()*got.Bounds().Dy(); i++ {
-			x, y := i%got.Bounds().Dx(), i/got.Bounds().Dx()
-			same = got.At(x, y) == want.At(x, y)
-		}
-		if !same {
+		if !reflect.DeepEqual(decode(words[out]), decode(committed)) {
 			t.Errorf("docs/pictures/%s is not what its command draws: go test -C cmd/posenc -run TestPictures . -update", name)
 		}
 		drawn = append(drawn, name)
