@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"reflect"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -267,11 +266,9 @@ func TestLargestDocuments(t *testing.T) {
 	for _, value := range []string{"{}", "[]", "1", `""`, `{"a":1}`} {
 		for _, n := range []int{document.MaxValues / 4, document.MaxBytes / (len(value) + 1) / 2} {
 			config := []byte(list(value, n))
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
+			before := testkit.AllocatedBytes()
 			HuggingFace(config)
-			runtime.ReadMemStats(&after)
-			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(3*len(config)+512*document.MaxValues); used > most {
+			if used, most := testkit.AllocatedBytes()-before, uint64(3*len(config)+512*document.MaxValues); used > most {
 				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
 			}
 		}

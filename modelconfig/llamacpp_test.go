@@ -54,6 +54,19 @@ func (c *ggmlCase) config() posenc.RotaryConfig {
 // ggmlInput is element k of a row before the rotation.
 func ggmlInput(k int) float32 { return float32((37*k+11)%31-15) / 4 }
 
+// rotateRows rotates a row for each token, of which the first axes of a configuration have the
+// positions. The rotated part alone is the head for multi-head latent attention.
+func rotateRows(t *testing.T, cfg posenc.RotaryConfig, headDim int, positions [][]int32) []float32 {
+	t.Helper()
+	x := make([]float32, len(positions[0])*headDim)
+	for i := range x {
+		x[i] = ggmlInput(i % headDim)
+	}
+	at := slices.Concat(positions[:slices.Max(append([]uint8{0}, cfg.Axes...))+1]...)
+	testkit.NoError(t, posenc.Rotate(testkit.Must(posenc.NewRotary(cfg)).At(at), posenc.View[float32]{Data: x, Heads: 1, TokenStride: headDim}))
+	return x
+}
+
 // compare rotates the row of a case by cfg and compares it with ggml's. worst is
 // the largest difference in units of the tolerance:
 //
@@ -76,19 +89,8 @@ func ggmlInput(k int) float32 { return float32((37*k+11)%31-15) / 4 }
 func (c *ggmlCase) compare(t *testing.T, cfg posenc.RotaryConfig) (worst float64, where string) {
 	t.Helper()
 	const u = 0x1p-24
-	r := testkit.Must(posenc.NewRotary(cfg))
 	count := len(c.Rotated)
-	x := make([]float32, count*c.HeadDim)
-	for i := range x {
-		x[i] = ggmlInput(i % c.HeadDim)
-	}
-	axes := 1
-	if cfg.Axes != nil {
-		axes = int(slices.Max(cfg.Axes)) + 1
-	}
-	positions := slices.Concat(c.Positions[:axes]...)
-	// The rotated part alone is the head for multi-head latent attention.
-	testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}))
+	x := rotateRows(t, cfg, c.HeadDim, c.Positions)
 	half := c.Arguments.NDims / 2
 	logStep := -2 / float64(c.Arguments.NDims) * math.Log(c.Arguments.FreqBase)
 	divisors := c.divisors()
@@ -183,14 +185,7 @@ func TestLlamaCppVision(t *testing.T) {
 	testkit.ReadJSON("testdata/llamacpp/vision.json", &cases)
 	for _, c := range cases {
 		cfg := testkit.Must(testkit.Must(HuggingFaceVision(testkit.Must(json.Marshal(c.Config)))).rotaryFor(kindOptions{}))
-		r := testkit.Must(posenc.NewRotary(cfg))
-		x := make([]float32, len(c.Rotated)*c.HeadDim)
-		for i := range x {
-			x[i] = ggmlInput(i % c.HeadDim)
-		}
-		// ggml has four axes, of which the first two are rows and columns.
-		positions := slices.Concat(c.Positions[:2]...)
-		testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}))
+		x := rotateRows(t, cfg, c.HeadDim, c.Positions) // ggml has four axes, of which the first two are rows and columns
 		// ggml's angles are products of up to 20 float32 numbers of positions below 64: their
 		// error is below 64·60·2^-24, that of elements below 8 times as much.
 		const tolerance = 8 * 64 * 60 * 0x1p-24

@@ -138,19 +138,44 @@ func TestNoInit(t *testing.T) {
 			t.Errorf("%s has an init", sources()[i])
 		}
 	}
+	for _, line := range importing(t)() {
+		if strings.HasPrefix(line[1], "modelconfig") {
+			t.Errorf("importing modelconfig does something: %s", line[0])
+		}
+	}
+}
+
+// BenchmarkImport reports what importing the package costs a program before main, all packages of
+// the module together.
+func BenchmarkImport(b *testing.B) {
+	var milliseconds, allocs float64
+	start := importing(b)
+	for b.Loop() {
+		for _, line := range start() {
+			milliseconds += testkit.Must(strconv.ParseFloat(line[2], 64))
+			allocs += testkit.Must(strconv.ParseFloat(line[3], 64))
+		}
+	}
+	b.ReportMetric(milliseconds/float64(b.N), "ms/import")
+	b.ReportMetric(allocs/float64(b.N), "allocs/import")
+}
+
+// importing returns a function that starts a program which imports this package, and returns the
+// packages of the module that are initialized, with their milliseconds and allocations.
+func importing(t testing.TB) func() [][]string {
 	program := filepath.Join(t.TempDir(), "main.go")
 	testkit.NoError(t, os.WriteFile(program, []byte("package main\n\nimport _ \"github.com/go-posenc/posenc/modelconfig\"\n\nfunc main() {}\n"), 0o600))
 	binary := strings.TrimSuffix(program, ".go")
 	if output, err := exec.Command("go", "build", "-o", binary, program).CombinedOutput(); err != nil {
 		t.Skipf("NOT TESTED: %v %s", err, output)
 	}
-	command := exec.Command(binary)
-	command.Env = append(os.Environ(), "GODEBUG=inittrace=1")
-	output, err := command.CombinedOutput()
-	if err != nil {
-		t.Skipf("NOT TESTED: %v", err) // under an emulator
-	}
-	if line := regexp.MustCompile(`(?m)^init github.com/go-posenc/posenc/modelconfig.*$`).Find(output); line != nil {
-		t.Errorf("importing modelconfig does something: %s", line)
+	return func() [][]string {
+		command := exec.Command(binary)
+		command.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+		output, err := command.CombinedOutput()
+		if err != nil {
+			t.Skipf("NOT TESTED: %v", err) // under an emulator
+		}
+		return regexp.MustCompile(`(?m)^init github.com/go-posenc/posenc/?(\S*) @.* ms, (\S+) ms clock, \d+ bytes, (\d+) allocs$`).FindAllStringSubmatch(string(output), -1)
 	}
 }

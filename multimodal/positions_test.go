@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -49,11 +50,11 @@ func TestErrors(t *testing.T) {
 	}
 	dst := make([]int32, 96)
 	at := func(m multimodal.Model, runs ...multimodal.Run) error {
-		tokens := 0
+		n := 0
 		for _, r := range runs {
-			tokens += r.Tokens
+			n += r.Tokens
 		}
-		_, err := m.Positions(dst[:min(uint(len(dst)), uint(m.Axes()*tokens))], runs)
+		_, err := m.Positions(dst[:min(uint(len(dst)), uint(m.Axes()*n))], runs)
 		return err
 	}
 	with := func(m multimodal.Model, change func(*multimodal.Model)) error {
@@ -64,7 +65,23 @@ func TestErrors(t *testing.T) {
 		after := unsafe.Slice((*multimodal.Next[int32])(unsafe.Pointer(&dst[96-5*max(next, 1)])), next)
 		return qwen2.BatchPositions(dst[:n], after, prompts, o)
 	}
-	for i, tt := range []struct {
+	const i, v, s, e = 7, 8, 5, 6
+	tokens := multimodal.TokenIDs{Image: i, Video: v, Audio: 9, VisionStart: s, AudioStart: e}
+	grid := func(t, h, w int) multimodal.Grid { return multimodal.Grid{T: t, H: h, W: w} }
+	images := func(g ...multimodal.Grid) multimodal.Media { return multimodal.Media{Images: g} }
+	videos := func(seconds []float32, g ...multimodal.Grid) multimodal.Media {
+		return multimodal.Media{Videos: g, SecondsPerGrid: seconds}
+	}
+	one := []float32{1}
+	appended := func(m multimodal.Model, ids []int32, media multimodal.Media) error {
+		spare := slices.Repeat([]multimodal.Run{text(12345)}, 8)
+		runs, err := m.AppendRuns(spare[:1], ids, tokens, media)
+		if len(runs) != 1 || !slices.Equal(spare, slices.Repeat(spare[:1], 8)) || !strings.HasPrefix(fmt.Sprint(err), "multimodal.Model.AppendRuns: ") {
+			t.Errorf("%v in %v beside the error %v", runs, spare, err)
+		}
+		return err
+	}
+	for n, tt := range []struct {
 		err, kind error
 		says      string
 	}{
@@ -131,63 +148,33 @@ func TestErrors(t *testing.T) {
 		{batch(3, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), posenc.ErrShape, "prompts[0] is 2 tokens, want at most options.Length = 1"},
 		{batch(48, 2, multimodal.BatchOptions{Length: 8}, []multimodal.Run{text(2)}, []multimodal.Run{text(1), image(3, 4, 4)}), posenc.ErrShape, "prompts[1][1].Tokens is 3"},
 		{batch(96, 1, multimodal.BatchOptions{Length: 32}, []multimodal.Run{text(2)}), posenc.ErrOverlap, "dst is sharing elements with next"},
+		{appended(multimodal.Model{}, nil, multimodal.Media{}), posenc.ErrConfig, "m.Family"},
+		{appended(qwen2, []int32{1, i, i, 2}, images()), posenc.ErrShape, "ids[1:3] is 2 tokens of kind Image, want none: media.Images has only 0"},
+		{appended(qwen2, []int32{1, i, i, 2}, images(grid(1, 4, 4))), posenc.ErrShape, "ids[1:3] is 2 tokens of kind Image, want 4, the tokens of media.Images[0]"},
+		{appended(qwen2, []int32{1, i, 2}, images(grid(1, 3, 2))), posenc.ErrShape, "media.Images[0].H is 3, want a multiple of MergeSize = 2"},
+		{appended(qwen2, []int32{1, i, 2}, images(grid(1, 2, 2), grid(1, 4, 4))), posenc.ErrShape, "media.Images[1] is {1 4 4}, want a run of tokens in ids for each grid; there are only 1"},
+		{appended(qwen2, []int32{1, 2}, videos(nil, grid(1, 2, 2))), posenc.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
+		{appended(qwen2, []int32{i, i}, images(grid(1, 2, 2), grid(1, 2, 2))), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Image, want 1, the tokens of media.Images[0]"},
+		{appended(qwen2, []int32{1, 1, i, 1, i, i}, images(grid(1, 2, 2))), posenc.ErrShape, "media.Images has only 1"},
+		{appended(qwen2, []int32{9}, multimodal.Media{}), posenc.ErrShape, "ids[0:1].Kind is Audio"},
+		{appended(qwen2, []int32{v, 1, v}, videos(nil, grid(2, 2, 2))), posenc.ErrShape, "ids[0:1] is 1 tokens of kind Video, want 2, the tokens of media.Videos[0]"},
+		{appended(qwen3, []int32{v, 1, v}, videos(nil, grid(3, 2, 2))), posenc.ErrShape, "media.Videos[0] is {3 2 2}, want a run of tokens in ids for each frame; there are only 2"},
+		{appended(qwen3, []int32{v, v}, videos(nil, grid(2, 2, 2))), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1, the tokens of media.Videos[0]"},
+		{appended(qwen3, []int32{v}, videos(nil, grid(0, 2, 2))), posenc.ErrShape, "media.Videos[0].T is 0"},
+		{appended(qwen25, []int32{v}, videos(nil, grid(1, 2, 2))), posenc.ErrLength, "media.SecondsPerGrid has 0 elements, want 1"},
+		{appended(qwen25, []int32{v}, videos([]float32{-1}, grid(1, 2, 2))), posenc.ErrShape, "ids[0:1].SecondsPerGrid is -1"},
+		{appended(ming, []int32{v, 1, v, v}, videos(one, grid(3, 2, 2))), posenc.ErrShape, "ids[2:4] is 2 tokens of kind Video, want 1"},
+		{appended(ming, []int32{v, v}, videos(one, grid(3, 2, 2))), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1"},
+		{appended(omni25, []int32{s, e, v, 9, 9, 1}, videos(one, grid(1, 2, 2))), posenc.ErrShape, "ids has 6 elements, want two more after ids[0:5]"},
+		{appended(omni25, []int32{s, e, v, 9}, videos(one, grid(1, 2, 2))), posenc.ErrShape, "ids has 4 elements, want two more after ids[0:4]"},
+		{appended(omni25, []int32{1, s}, videos(one, grid(1, 2, 2))), posenc.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
+		{appended(omni25, []int32{s, e, v, v, 9, 9, 1, 2}, videos(one, grid(1, 2, 2))), posenc.ErrShape, "ids[0:8] is 8 tokens of kind VideoAndAudio, want 7, the tokens of media.Videos[0]"},
+		{appended(omni25, []int32{s, e, v, 1, 2}, videos(one, grid(1, 2, 2))), posenc.ErrShape, "ids[0:5].AudioTokens is 0"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
+		t.Run(fmt.Sprint(n), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
 	}
 	if slices.ContainsFunc(dst, func(x int32) bool { return x != 0 }) {
 		t.Error("written before an error")
-	}
-}
-
-// What ids and grids have wrong is an error that names both.
-func TestAppendRunsErrors(t *testing.T) {
-	const i, v, s, e = 7, 8, 5, 6
-	tokens := multimodal.TokenIDs{Image: i, Video: v, Audio: 9, VisionStart: s, AudioStart: e}
-	grid := func(t, h, w int) multimodal.Grid { return multimodal.Grid{T: t, H: h, W: w} }
-	images := func(g ...multimodal.Grid) multimodal.Media { return multimodal.Media{Images: g} }
-	videos := func(seconds []float32, g ...multimodal.Grid) multimodal.Media {
-		return multimodal.Media{Videos: g, SecondsPerGrid: seconds}
-	}
-	one := []float32{1}
-	qwen2, qwen25, qwen3, omni25, ming := models[0], models[2], models[3], models[7], models[9]
-	for n, tt := range []struct {
-		m     multimodal.Model
-		ids   []int32
-		media multimodal.Media
-		kind  error
-		says  string
-	}{
-		{multimodal.Model{}, nil, multimodal.Media{}, posenc.ErrConfig, "m.Family"},
-		{qwen2, []int32{1, i, i, 2}, images(), posenc.ErrShape, "ids[1:3] is 2 tokens of kind Image, want none: media.Images has only 0"},
-		{qwen2, []int32{1, i, i, 2}, images(grid(1, 4, 4)), posenc.ErrShape, "ids[1:3] is 2 tokens of kind Image, want 4, the tokens of media.Images[0]"},
-		{qwen2, []int32{1, i, 2}, images(grid(1, 3, 2)), posenc.ErrShape, "media.Images[0].H is 3, want a multiple of MergeSize = 2"},
-		{qwen2, []int32{1, i, 2}, images(grid(1, 2, 2), grid(1, 4, 4)), posenc.ErrShape, "media.Images[1] is {1 4 4}, want a run of tokens in ids for each grid; there are only 1"},
-		{qwen2, []int32{1, 2}, videos(nil, grid(1, 2, 2)), posenc.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
-		{qwen2, []int32{i, i}, images(grid(1, 2, 2), grid(1, 2, 2)), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Image, want 1, the tokens of media.Images[0]"},
-		{qwen2, []int32{1, 1, i, 1, i, i}, images(grid(1, 2, 2)), posenc.ErrShape, "media.Images has only 1"},
-		{qwen2, []int32{9}, multimodal.Media{}, posenc.ErrShape, "ids[0:1].Kind is Audio"},
-		{qwen2, []int32{v, 1, v}, videos(nil, grid(2, 2, 2)), posenc.ErrShape, "ids[0:1] is 1 tokens of kind Video, want 2, the tokens of media.Videos[0]"},
-		{qwen3, []int32{v, 1, v}, videos(nil, grid(3, 2, 2)), posenc.ErrShape, "media.Videos[0] is {3 2 2}, want a run of tokens in ids for each frame; there are only 2"},
-		{qwen3, []int32{v, v}, videos(nil, grid(2, 2, 2)), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1, the tokens of media.Videos[0]"},
-		{qwen3, []int32{v}, videos(nil, grid(0, 2, 2)), posenc.ErrShape, "media.Videos[0].T is 0"},
-		{qwen25, []int32{v}, videos(nil, grid(1, 2, 2)), posenc.ErrLength, "media.SecondsPerGrid has 0 elements, want 1"},
-		{qwen25, []int32{v}, videos([]float32{-1}, grid(1, 2, 2)), posenc.ErrShape, "ids[0:1].SecondsPerGrid is -1"},
-		{ming, []int32{v, 1, v, v}, videos(one, grid(3, 2, 2)), posenc.ErrShape, "ids[2:4] is 2 tokens of kind Video, want 1"},
-		{ming, []int32{v, v}, videos(one, grid(3, 2, 2)), posenc.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1"},
-		{omni25, []int32{s, e, v, 9, 9, 1}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "ids has 6 elements, want two more after ids[0:5]"},
-		{omni25, []int32{s, e, v, 9}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "ids has 4 elements, want two more after ids[0:4]"},
-		{omni25, []int32{1, s}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
-		{omni25, []int32{s, e, v, v, 9, 9, 1, 2}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "ids[0:8] is 8 tokens of kind VideoAndAudio, want 7, the tokens of media.Videos[0]"},
-		{omni25, []int32{s, e, v, 1, 2}, videos(one, grid(1, 2, 2)), posenc.ErrShape, "ids[0:5].AudioTokens is 0"},
-	} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			spare := slices.Repeat([]multimodal.Run{text(12345)}, 8)
-			runs, err := tt.m.AppendRuns(spare[:1], tt.ids, tokens, tt.media)
-			if len(runs) != 1 || !slices.Equal(spare, slices.Repeat(spare[:1], 8)) {
-				t.Errorf("%v in %v beside the error", runs, spare)
-			}
-			fails(t, err, tt.kind, "multimodal.Model.AppendRuns: ", tt.says)
-		})
 	}
 }
 
@@ -237,44 +224,37 @@ func TestLargestPosition(t *testing.T) {
 
 // In Qwen3Omni each sum rounds to float32, as get_rope_index of the model sums: the first token
 // after a video is at its largest position + 1, text k tokens behind it at that + 1 + k, and an
-// image where the last token before it would be, + 1.
-func TestRoundedSums(t *testing.T) {
-	for _, tt := range []struct {
-		perSecond   float32
-		text        int
-		last, image float32
-	}{
-		{1, 17, 17.066666, 18.066666},
-		{25, 14, 15.666667, 16.666668},
-		{25, 15, 16.666666, 17.666666},
-	} {
-		m := multimodal.Model{Family: multimodal.Qwen3Omni, MergeSize: 2, PositionsPerSecond: tt.perSecond}
-		n := 2 + tt.text + 1
-		dst := make([]float32, 3*n)
-		testkit.Must(m.FractionalPositions(dst, []multimodal.Run{video(2, 2, 2, 2, 2.0/30), text(tt.text), image(1, 2, 2)}))
-		if dst[n-2] != tt.last || dst[n-1] != tt.image {
-			t.Errorf("%+v: the last token of text is at %v, the image at %v", tt, dst[n-2], dst[n-1])
-		}
+// image where the last token before it would be, + 1. Overviews of MiniCPMV47 are stretched by
+// float32 steps from both ends, which decide how halves are rounded.
+func TestRounding(t *testing.T) {
+	omni := func(perSecond float32) multimodal.Model {
+		return multimodal.Model{Family: multimodal.Qwen3Omni, MergeSize: 2, PositionsPerSecond: perSecond}
 	}
-}
-
-// Overviews are stretched by float32 steps from both ends, which decide how halves are rounded.
-func TestStretched(t *testing.T) {
-	m := multimodal.Model{Family: multimodal.MiniCPMV47, MergeSize: 1}
+	behind := func(tokens int) []multimodal.Run {
+		return []multimodal.Run{video(2, 2, 2, 2, 2.0/30), text(tokens), image(1, 2, 2)}
+	}
+	miniCPM := multimodal.Model{Family: multimodal.MiniCPMV47, MergeSize: 1}
+	stretched := func(rows, over int) []multimodal.Run {
+		return []multimodal.Run{marker(1), image(rows, rows, 1), {Kind: multimodal.SliceStart, Tokens: 1}, image(over, over, 1), marker(1)}
+	}
 	for _, tt := range []struct {
-		rows, over, row int
-		want            int32
+		m    multimodal.Model
+		runs []multimodal.Run
+		at   int // on the axis of rows
+		want []float32
 	}{
-		{19, 76, 3, 12},
-		{21, 43, 5, 10},
-		{31, 10, 5, 2},
+		{omni(1), behind(17), 18, []float32{17.066666, 18.066666}},
+		{omni(25), behind(14), 15, []float32{15.666667, 16.666668}},
+		{omni(25), behind(15), 16, []float32{16.666666, 17.666666}},
+		{miniCPM, stretched(19, 76), 1 + 3, []float32{12}},
+		{miniCPM, stretched(21, 43), 1 + 5, []float32{10}},
+		{miniCPM, stretched(31, 10), 1 + 5, []float32{2}},
 	} {
-		runs := []multimodal.Run{marker(1), image(tt.rows, tt.rows, 1), {Kind: multimodal.SliceStart, Tokens: 1}, image(tt.over, tt.over, 1), marker(1)}
-		n, _ := tokens(runs)
-		dst := make([]int32, 3*n)
-		testkit.Must(m.Positions(dst, runs))
-		if got := dst[n+1+tt.row]; got != tt.want {
-			t.Errorf("row %d of %d over %d is at %d, want %d", tt.row, tt.rows, tt.over, got, tt.want)
+		n, _ := tokens(tt.runs)
+		dst := make([]float32, 3*n)
+		testkit.Must(tt.m.FractionalPositions(dst, tt.runs))
+		if got := dst[n+tt.at:][:len(tt.want)]; !slices.Equal(got, tt.want) {
+			t.Errorf("%v: tokens from %d on are at %v, want %v", tt.runs, tt.at, got, tt.want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package multimodal_test
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -142,14 +141,13 @@ func TestVisionBounds(t *testing.T) {
 			t.Errorf("size %d: %v and %v, error %v", size, order, starts, err)
 		}
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+	before := testkit.AllocatedBytes()
 	_, err := multimodal.AppendFrames(nil, []multimodal.Grid{{T: 1 << 20, H: 1, W: 1}}, multimodal.FrameOptions{})
 	_, _, err2 := multimodal.AppendWindows(nil, nil, []multimodal.Grid{{T: 1 << 14, H: 32, W: 32}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 4, PatchSize: 2})
 	testkit.NoError(t, err, err2)
-	runtime.ReadMemStats(&after)
+	used := testkit.AllocatedBytes() - before
 	// Under the race detector slices.Grow allocates what it adds once more.
-	if most := uint64(2 * (4<<20 + 2*4<<22 + 1<<20)); after.TotalAlloc-before.TotalAlloc > most {
-		t.Errorf("%d bytes, want at most %d", after.TotalAlloc-before.TotalAlloc, most)
+	if most := uint64(2 * (4<<20 + 2*4<<22 + 1<<20)); used > most {
+		t.Errorf("%d bytes, want at most %d", used, most)
 	}
 }

@@ -112,17 +112,23 @@ func says(r *ropecheck.Report, aspect ropecheck.Aspect) bool {
 	return slices.ContainsFunc(r.Undecided, func(u ropecheck.Undecided) bool { return u.Aspect == aspect })
 }
 
+// withZeros clears a pair of every head.
+func withZeros(d *ropecheck.Data) {
+	for at := 0; at < len(d.Before); at += d.HeadDim {
+		d.Before[at+5], d.After[at+5], d.Before[at+37], d.After[at+37] = 0, 0, 0, 0
+	}
+}
+
 // TestUndecided checks that what data do not tell is said not to be decided, and that nothing
 // else is.
 func TestUndecided(t *testing.T) {
-	data := func(cfg posenc.RotaryConfig, positions []int32, heads int, change func(d *ropecheck.Data)) ropecheck.Data {
+	data := func(cfg posenc.RotaryConfig, positions []int32, heads int, changes ...func(d *ropecheck.Data)) ropecheck.Data {
 		d := rotated(cfg, positions, heads)
-		if change != nil {
+		for _, change := range changes {
 			change(&d)
 		}
 		return d
 	}
-	nothing := func(d *ropecheck.Data) {}
 	for _, tt := range []struct {
 		name    string
 		data    ropecheck.Data
@@ -130,26 +136,20 @@ func TestUndecided(t *testing.T) {
 		verdict []ropecheck.Verdict
 		aspects []ropecheck.Aspect
 	}{
-		{"all is told", data(llama, positionsOf(16), 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, nil},
-		{"position 0", data(llama, []int32{0, 0, 0}, 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
+		{"all is told", data(llama, positionsOf(16), 4), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, nil},
+		{"position 0", data(llama, []int32{0, 0, 0}, 4), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
 		{"an unknown position 0", data(llama, []int32{0, 0, 0, 0}, 8, func(d *ropecheck.Data) { d.Positions = nil }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
-		{"one position", data(llama, []int32{9, 9, 9}, 4, nothing), nil, nil, aspects(ropecheck.FrequenciesAspect)},
-		{"one position and a candidate", data(llama, []int32{9, 9, 9}, 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
+		{"one position", data(llama, []int32{9, 9, 9}, 4), nil, nil, aspects(ropecheck.FrequenciesAspect)},
+		{"one position and a candidate", data(llama, []int32{9, 9, 9}, 4), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
 		{"zeros", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { clear(d.Before); clear(d.After) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
 		{"zeros before", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { clear(d.Before) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
-		{"a pair of zeros", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) {
-			for at := 0; at < len(d.Before); at += d.HeadDim {
-				for _, e := range []int{5, 37} {
-					d.Before[at+e], d.After[at+e] = 0, 0
-				}
-			}
-		}), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
+		{"a pair of zeros", data(llama, positionsOf(8), 4, withZeros), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
 		{"slices alike", data(with(llama, func(c *posenc.RotaryConfig) { c.Layout = posenc.Interleaved }), []int32{0, 1, 2, 3}, 4, func(d *ropecheck.Data) { d.Type, d.After = ropecheck.BFloat16, narrowed(d.After, ropecheck.BFloat16) }), nil, nil, aspects(ropecheck.SliceAspect, ropecheck.FrequenciesAspect)},
-		{"a factor or a scale", data(with(llama, func(c *posenc.RotaryConfig) { c.AttentionFactor = 1.5 }), positionsOf(8), 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.ScaleAspect)},
+		{"a factor or a scale", data(with(llama, func(c *posenc.RotaryConfig) { c.AttentionFactor = 1.5 }), positionsOf(8), 4), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.ScaleAspect)},
 		{"twice or double", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { rotateBy(d.After, llama, d.Positions, d.Heads) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.TimesAspect)},
 		{"candidates alike", data(llama3, []int32{0, 1, 2, 3}, 4, func(d *ropecheck.Data) { d.Type, d.After = ropecheck.BFloat16, narrowed(d.After, ropecheck.BFloat16) }), []posenc.RotaryConfig{llama, llama3}, []ropecheck.Verdict{ropecheck.Agrees, ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
-		{"decay", data(xpos, positionsOf(24), 6, nothing), []posenc.RotaryConfig{xpos}, []ropecheck.Verdict{ropecheck.Agrees}, nil},
-		{"axes of text", data(mrope, slices.Repeat(positionsOf(16), 3), 4, nothing), []posenc.RotaryConfig{mrope}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.AxesAspect)},
+		{"decay", data(xpos, positionsOf(24), 6), []posenc.RotaryConfig{xpos}, []ropecheck.Verdict{ropecheck.Agrees}, nil},
+		{"axes of text", data(mrope, slices.Repeat(positionsOf(16), 3), 4), []posenc.RotaryConfig{mrope}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.AxesAspect)},
 		{"noise alone", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { d.After = random(9, len(d.After)) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.LayoutAspect)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -186,9 +186,7 @@ func TestWithoutCandidates(t *testing.T) {
 		t.Error(text)
 	}
 	d := rotated(llama3, positionsOf(24), 4)
-	for at := 0; at < len(d.Before); at += d.HeadDim {
-		d.Before[at+5], d.After[at+5], d.Before[at+37], d.After[at+37] = 0, 0, 0, 0
-	}
+	withZeros(&d)
 	if r := testkit.Must(ropecheck.Check(d)); !slices.Contains(r.Hypotheses[0].Unknown, 5) || slices.Contains(r.Hypotheses[0].Unknown, 0) {
 		t.Errorf("unknown are %v: %v", r.Hypotheses[0].Unknown, r)
 	}

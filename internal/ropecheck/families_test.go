@@ -1,6 +1,7 @@
 package ropecheck_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -109,11 +110,7 @@ func TestFamilies(t *testing.T) {
 					t.Fatal(r)
 				}
 				r = testkit.Must(ropecheck.Check(d))
-				h := r.Hypotheses[0]
-				dim := cfg.RotaryDim
-				if dim == 0 {
-					dim = cfg.HeadDim
-				}
+				h, dim := r.Hypotheses[0], cmp.Or(cfg.RotaryDim, cfg.HeadDim)
 				still := 0 // pairs at the end that do not rotate
 				for still < len(cfg.InvFreq) && cfg.InvFreq[len(cfg.InvFreq)-1-still] == 0 {
 					still++
@@ -124,11 +121,7 @@ func TestFamilies(t *testing.T) {
 				if want := cfg.AttentionFactor; math.Abs(h.AttentionFactor*h.Scale-want) > 1e-5 {
 					t.Errorf("AttentionFactor is %v, want %v", h.AttentionFactor, want)
 				}
-				sign := 1.0
-				if h.Inverse {
-					sign = -1
-				}
-				known := 0
+				sign, known := map[bool]float64{false: 1, true: -1}[h.Inverse], 0
 				for i, f := range h.InvFreq {
 					if slices.Contains(h.Unknown, i) || i >= len(cfg.InvFreq) {
 						continue

@@ -1,6 +1,7 @@
 package ropecheck_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -237,11 +238,7 @@ func alike(a, b string) bool {
 // normalize divides heads by their root mean square and multiplies by weights.
 func normalize(x []float32, dim int, weights []float32) {
 	for at := 0; at < len(x); at += dim {
-		sum := 0.0
-		for _, v := range x[at : at+dim] {
-			sum += float64(v) * float64(v)
-		}
-		scale(x[at:at+dim], float32(1/math.Sqrt(sum/float64(dim))))
+		scale(x[at:at+dim], float32(1/rootMeanSquare(x[at:at+dim])))
 		for i, w := range weights {
 			x[at+i] *= w
 		}
@@ -277,11 +274,7 @@ func scale(x []float32, by float32) {
 // crossed rotates pairs of a layout by cosines and sines in the order of the other: those of
 // transformers' rotate_half by repeat_interleave, or the other way about.
 func crossed(cfg posenc.RotaryConfig, positions []int32, layout posenc.Layout) ropecheck.Data {
-	d := rotated(cfg, positions, 6)
-	dim := cfg.RotaryDim
-	if dim == 0 {
-		dim = cfg.HeadDim
-	}
+	d, dim := rotated(cfg, positions, 6), cmp.Or(cfg.RotaryDim, cfg.HeadDim)
 	copy(d.After, d.Before)
 	for at := 0; at < len(d.After); at += cfg.HeadDim {
 		p := float64(positions[at/cfg.HeadDim/d.Heads])
@@ -319,55 +312,49 @@ func TestPlantedFaults(t *testing.T) {
 			continue
 		}
 		exact := p.data(&p)
-		for _, noise := range []float64{0, 1e-5, 2e-2} {
-			t.Run(fmt.Sprint(p.name, "/noise=", noise), func(t *testing.T) {
+		for _, as := range []struct {
+			kind  ropecheck.ElementType
+			noise float64
+		}{{}, {noise: 1e-5}, {noise: 2e-2}, {kind: ropecheck.Float16}, {kind: ropecheck.BFloat16}} {
+			t.Run(fmt.Sprint(p.name, "/", as.kind, "/noise=", as.noise), func(t *testing.T) {
 				d := exact
-				d.After = noisy(exact.After, noise)
-				p.compare(t, d)
-			})
-		}
-		for _, kind := range []ropecheck.ElementType{ropecheck.Float16, ropecheck.BFloat16} {
-			t.Run(fmt.Sprint(p.name, "/", kind), func(t *testing.T) {
-				d := exact
-				d.Type, d.After = kind, narrowed(exact.After, kind)
-				p.compare(t, d)
+				d.Type, d.After = as.kind, narrowed(noisy(exact.After, as.noise), as.kind)
+				r := testkit.Must(ropecheck.Check(d, p.candidates()...))
+				c := &r.Candidates[0]
+				if c.Verdict != ropecheck.Differs {
+					t.Errorf("the verdict is %s", c.Verdict)
+				}
+				var found []ropecheck.Aspect
+				for _, f := range c.Faults {
+					found = append(found, f.Aspect)
+				}
+				if !slices.Equal(found, p.aspects) {
+					t.Errorf("faults %v, want %v", found, p.aspects)
+				} else if p.got != "" && !alike(c.Faults[0].Got, p.got) || p.text != "" && c.Faults[0].Text != p.text {
+					t.Errorf("%s is %s, want %s: %s", found[0], c.Faults[0].Got, p.got, c.Faults[0].Text)
+				}
+				if !r.Hypotheses[0].Explains {
+					t.Error("nothing explains the data")
+				}
+				if text := r.String(); t.Failed() || strings.Contains(text, "%!") || strings.Contains(text, "NaN") {
+					t.Errorf("text %s", text)
+				}
 			})
 		}
 	}
 }
 
-func (p *planted) compare(t *testing.T, d ropecheck.Data) {
-	t.Helper()
-	r := testkit.Must(ropecheck.Check(d, p.candidates()...))
-	c := &r.Candidates[0]
-	if c.Verdict != ropecheck.Differs {
-		t.Errorf("the verdict is %s", c.Verdict)
-	}
-	var found []ropecheck.Aspect
-	for _, f := range c.Faults {
-		found = append(found, f.Aspect)
-	}
-	if !slices.Equal(found, p.aspects) {
-		t.Errorf("faults %v, want %v", found, p.aspects)
-	} else if p.got != "" && !alike(c.Faults[0].Got, p.got) || p.text != "" && c.Faults[0].Text != p.text {
-		t.Errorf("%s is %s, want %s: %s", found[0], c.Faults[0].Got, p.got, c.Faults[0].Text)
-	}
-	if !r.Hypotheses[0].Explains {
-		t.Error("nothing explains the data")
-	}
-	if text := r.String(); t.Failed() || strings.Contains(text, "%!") || strings.Contains(text, "NaN") {
-		t.Errorf("text %s", text)
-	}
-}
-
-// noisy adds noise, relative to the root mean square.
-func noisy(x []float32, size float64) []float32 {
+func rootMeanSquare(x []float32) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += float64(v) * float64(v)
 	}
-	rms := math.Sqrt(sum / float64(len(x)))
-	y := slices.Clone(x)
+	return math.Sqrt(sum / float64(len(x)))
+}
+
+// noisy adds noise, relative to the root mean square.
+func noisy(x []float32, size float64) []float32 {
+	y, rms := slices.Clone(x), rootMeanSquare(x)
 	for i, n := range random(2, len(x)) {
 		y[i] += float32(size * rms * float64(n))
 	}

@@ -266,9 +266,9 @@ func (m *madeCall) run(t testing.TB, what string) error {
 	t.Helper()
 	most := max(m.Allocates, 1<<20)
 	var err error
-	allocated := allocatedBytes()
+	allocated := AllocatedBytes()
 	reason, functions := Fault(func() { err = m.Run() })
-	allocated = allocatedBytes() - allocated
+	allocated = AllocatedBytes() - allocated
 	if reason != nil {
 		t.Fatalf("%s: %v in %s", what, reason, functions)
 	}
@@ -411,9 +411,9 @@ func (r *caseRunner) allocations(t *testing.T, c *Case, in inputs) {
 	}
 }
 
-// allocatedBytes returns the bytes that were ever allocated. Package runtime/metrics counts
+// AllocatedBytes returns the bytes that were ever allocated. Package runtime/metrics counts
 // small objects late, at a collection, say, that another call then seems to have caused.
-func allocatedBytes() uint64 {
+func AllocatedBytes() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
