@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
+	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -23,11 +27,14 @@ type transformersVectors struct {
 }
 
 type transformersVector struct {
-	LayerType string `json:"layer_type"`
-	Seq       int    `json:"seq"`
-	Axes      int    `json:"axes"`
-	Positions []int  `json:"positions"` // [axes][tokens]
-	HeadDim   int    `json:"head_dim"`
+	LayerType string   `json:"layer_type"`
+	Seq       int      `json:"seq"`
+	Axes      int      `json:"axes"`
+	Positions []int    `json:"positions"` // [axes][tokens]
+	HeadDim   int      `json:"head_dim"`
+	InvFreq   string   `json:"inv_freq"`
+	Q         []string `json:"q"`
+	K         []string `json:"k"`
 	Exact     struct {
 		InvFreq   string   `json:"inv_freq"`
 		Attention string   `json:"attention_factor"`
@@ -39,6 +46,22 @@ type transformersVector struct {
 
 const transformersData = "../../modelconfig/testdata/transformers"
 
+// eachPublished calls f for every published model.
+func eachPublished(t *testing.T, f func(t *testing.T, config string, v *transformersVectors)) {
+	files, err := filepath.Glob(transformersData + "/vectors/*.json")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d models, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			data := testkit.Must(os.ReadFile(file))
+			v := &transformersVectors{}
+			testkit.NoError(t, json.Unmarshal(data, v))
+			f(t, transformersData+"/configs/"+filepath.Base(file), v)
+		})
+	}
+}
+
 // succeed runs the command and returns what it writes.
 func succeed(t *testing.T, arguments ...string) string {
 	t.Helper()
@@ -49,42 +72,54 @@ func succeed(t *testing.T, arguments ...string) string {
 	return stdout.String()
 }
 
-// What inspect says of published models is what transformers' own code does: which layers rotate,
-// the frequencies and factors of each kind. Their vectors have the frequencies, cosines and sines of
-// 200 bits, rounded; digests of whole files, in testdata, have what is rotated by them.
-func TestPublished(t *testing.T) {
-	files, compared := testkit.Must(filepath.Glob(transformersData+"/vectors/*.json")), 0
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			var v transformersVectors
-			testkit.ReadJSON(file, &v)
-			config := transformersData + "/configs/" + filepath.Base(file)
-			var d description
-			testkit.NoError(t, json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d))
-			if text := succeed(t, "inspect", config); !strings.Contains(text, "model "+d.Text.Type) || strings.Contains(text, "\x1b") || strings.Contains(text, "%!") {
-				t.Error(text)
-			}
-			compareInspected(t, d.Text, &v)
-			if (d.Vision != nil) != (v.Vision != nil) {
-				t.Fatalf("a tower that rotates: %t", d.Vision != nil)
-			}
-			if v.Vision != nil {
-				compareInspected(t, d.Vision, v.Vision)
-			}
-			var difference difference
-			if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config, config)), &difference); err != nil || !difference.Same || len(difference.Notes) > 0 {
-				t.Errorf("it differs from itself: %+v, %v", difference, err)
-			}
-			for part, v := range map[string]*transformersVectors{"model": &v, "vision": v.Vision} {
-				for i := range cmp.Or(v, &transformersVectors{}).Cases {
-					compared += compareVectors(t, config, part, &v.Cases[i], fmt.Sprint(i)+[]string{".npz", ".safetensors"}[i%2])
-				}
-			}
-		})
+// float64s are the numbers of hexadecimal digits of their bits.
+func float64s(t *testing.T, digits string) []float64 {
+	t.Helper()
+	data, err := hex.DecodeString(digits)
+	if err != nil || len(data)%8 != 0 {
+		t.Fatal(err)
 	}
-	if len(files) < 20 || compared < 60 {
-		t.Errorf("%d models, %d cases compared", len(files), compared)
+	var x []float64
+	for b := range slices.Chunk(data, 8) {
+		x = append(x, math.Float64frombits(binary.BigEndian.Uint64(b)))
 	}
+	return x
+}
+
+func float32s(t *testing.T, rows ...string) []float32 {
+	t.Helper()
+	data, err := hex.DecodeString(strings.Join(rows, ""))
+	if err != nil || len(data)%4 != 0 {
+		t.Fatal(err)
+	}
+	var x []float32
+	for b := range slices.Chunk(data, 4) {
+		x = append(x, math.Float32frombits(binary.BigEndian.Uint32(b)))
+	}
+	return x
+}
+
+// What inspect says of published models is what transformers' own code does: which layers
+// rotate, the frequencies and factors of each kind.
+func TestInspectPublished(t *testing.T) {
+	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
+		var d description
+		testkit.NoError(t, json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d))
+		if text := succeed(t, "inspect", config); !strings.Contains(text, "model "+d.Text.Type) || strings.Contains(text, "\x1b") || strings.Contains(text, "%!") {
+			t.Error(text)
+		}
+		compareInspected(t, d.Text, v)
+		if (d.Vision != nil) != (v.Vision != nil) {
+			t.Fatalf("a tower that rotates: %t", d.Vision != nil)
+		}
+		if v.Vision != nil {
+			compareInspected(t, d.Vision, v.Vision)
+		}
+		var difference difference
+		if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config, config)), &difference); err != nil || !difference.Same || len(difference.Notes) > 0 {
+			t.Errorf("it differs from itself: %+v, %v", difference, err)
+		}
+	})
 }
 
 func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors) {
@@ -112,10 +147,42 @@ func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors)
 				}
 			}
 		}
-		attention, softmax := testkit.Hex[float64](c.Exact.Attention)[0], testkit.Hex[float64](c.Exact.Softmax)[0]
-		if !slices.Equal(k.InvFreq, testkit.Hex[float64](c.Exact.InvFreq)) || k.AttentionFactor != attention || k.SoftmaxScale != softmax || k.HeadDim != c.HeadDim {
-			t.Errorf("%q: %+v, want factors %v and %v, heads of %d, and the frequencies of transformers", c.LayerType, k, attention, softmax, c.HeadDim)
+		if !slices.Equal(k.InvFreq, float64s(t, c.Exact.InvFreq)) {
+			t.Errorf("%q: other frequencies", c.LayerType)
 		}
+		if want := float64s(t, c.Exact.Attention)[0]; k.AttentionFactor != want {
+			t.Errorf("%q: attention factor %v, want %v", c.LayerType, k.AttentionFactor, want)
+		}
+		if want := float64s(t, c.Exact.Softmax)[0]; k.SoftmaxScale != want {
+			t.Errorf("%q: softmax scale %v, want %v", c.LayerType, k.SoftmaxScale, want)
+		}
+		if k.HeadDim != c.HeadDim {
+			t.Errorf("%q: heads of %d, want %d", c.LayerType, k.HeadDim, c.HeadDim)
+		}
+	}
+}
+
+// The vectors of published models are those that transformers computes, and for exact angles those
+// of 200 bits, rounded.
+func TestVectorsPublished(t *testing.T) {
+	compared := 0
+	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
+		type part struct {
+			name string
+			v    *transformersVectors
+		}
+		parts := []part{{"model", v}}
+		if v.Vision != nil {
+			parts = append(parts, part{"vision", v.Vision})
+		}
+		for _, p := range parts {
+			for i, c := range p.v.Cases {
+				compared += compareVectors(t, config, p.name, &c, fmt.Sprint(i)+[]string{".npz", ".safetensors"}[i%2])
+			}
+		}
+	})
+	if compared < 60 {
+		t.Errorf("%d cases compared", compared)
 	}
 }
 
@@ -137,6 +204,9 @@ func compareVectors(t *testing.T, config, part string, c *transformersVector, na
 	out := filepath.Join(t.TempDir(), name)
 	succeed(t, "vectors", config, "--positions", strings.Join(lists, "/"), "--out", out)
 	file := testkit.Must(array.ReadFile(out))
+	if readme := file.Texts["README"]; !strings.Contains(readme, "Golden vectors of posenc") || strings.Contains(readme, "\x1b") {
+		t.Errorf("README %q", readme)
+	}
 	prefix := part
 	if c.LayerType != "" {
 		prefix += "." + strings.ReplaceAll(c.LayerType, " ", "_")
@@ -144,6 +214,12 @@ func compareVectors(t *testing.T, config, part string, c *transformersVector, na
 	arrays := map[string]any{}
 	for _, a := range file.Arrays {
 		arrays[a.Name] = a.Values
+		if count := reflect.ValueOf(a.Values).Len(); product(a.Shape) != count {
+			t.Fatalf("%s has %d elements and the shape %v", a.Name, count, a.Shape)
+		}
+		if !strings.Contains(file.Texts["README"], a.Name) {
+			t.Errorf("the README does not have %s", a.Name)
+		}
 	}
 	if c.Seq != 0 {
 		prefix += fmt.Sprintf(".%d_tokens", c.Seq)
@@ -155,13 +231,55 @@ func compareVectors(t *testing.T, config, part string, c *transformersVector, na
 		}
 		return 0
 	}
-	if !slices.Equal(exact, testkit.Hex[float64](c.Exact.InvFreq)) {
+	if !slices.Equal(exact, float64s(t, c.Exact.InvFreq)) {
 		t.Errorf("%s: other frequencies", prefix)
 	}
 	for array, rows := range map[string][]string{"cos": c.Exact.Cos, "sin": c.Exact.Sin} {
-		if got, want := arrays[prefix+".exact."+array].([]float32), testkit.Hex[float32](rows...); !slices.Equal(got, want) {
+		if got, want := arrays[prefix+".exact."+array].([]float32), float32s(t, rows...); !slices.Equal(got, want) {
 			t.Errorf("%s: other exact %s", prefix, array)
 		}
 	}
+	// An element is a sum of two products of numbers below 4 with cosines and sines that PyTorch
+	// rounds wrongly by up to two float32. Some frequencies that PyTorch computes are one or two float32 beside the
+	// right one: angles then differ by the position times that, and are rounded in float32.
+	frequencies, want := arrays[prefix+".float32.inv_freq"].([]float32), float32s(t, c.InvFreq)
+	if len(frequencies) != len(want) {
+		t.Fatalf("%s: %d frequencies in float32, want %d", prefix, len(frequencies), len(want))
+	}
+	tolerance := make([]float64, tokens)
+	for token := range tolerance {
+		position, angle := 0.0, 0.0
+		for axis := range c.Axes {
+			position = max(position, float64(c.Positions[axis*tokens+token]))
+		}
+		for i, f := range frequencies {
+			if off := math.Abs(float64(f) - float64(want[i])); off > 0 {
+				if off > 0x1p-22*float64(f) {
+					t.Errorf("%s: frequency %d is %v in float32, transformers has %v", prefix, i, f, want[i])
+				}
+				angle = max(angle, position*off+0x1p-23*position*float64(f))
+			}
+		}
+		tolerance[token] = 8*angle + 4e-6
+	}
+	for array, rows := range map[string][]string{"q_rotated": c.Q, "k_rotated": c.K} {
+		got, want := arrays[prefix+".float32."+array+".float32"].([]float32), float32s(t, rows...)
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d elements of %s, want %d", prefix, len(got), array, len(want))
+		}
+		for i := range got {
+			if math.Abs(float64(got[i])-float64(want[i])) > tolerance[i*tokens/len(got)] {
+				t.Fatalf("%s: element %d of %s is %v, transformers has %v", prefix, i, array, got[i], want[i])
+			}
+		}
+	}
 	return 1
+}
+
+func product(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
 }
