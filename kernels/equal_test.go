@@ -12,6 +12,9 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
+// everyOperation returns the operations of the list.
+func everyOperation() []*operations.Operation { return slices.Concat(operations.Registry, private) }
+
 // Every operation on every implementation is its definition, to the last bit: at every
 // length up to several vectors and round those of more, at any start, with any strides,
 // on ordinary numbers, extremes and any bits.

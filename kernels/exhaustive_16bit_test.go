@@ -129,22 +129,6 @@ func convert[D, S any](o *operations.Operation, impl kernels.Implementation, y [
 	o.Call(impl, &operations.Arguments{Memory: map[string][]byte{"y": testkit.BytesOf(y), "x": testkit.BytesOf(x)}})
 }
 
-// The rounding of the exhaustive tests is that of the plain tests.
-func TestNearest16(t *testing.T) {
-	r := testkit.NewRand(160)
-	for _, f := range newFormats16() {
-		for _, x := range hardToRound(r) {
-			want := uint16(testkit.Narrow[posenc.Float16](x))
-			if f.name == "bfloat16" {
-				want = uint16(testkit.Narrow[posenc.BFloat16](x))
-			}
-			if got := f.nearest(x); got != want && x == x {
-				t.Fatalf("%s: %x became %#04x, want %#04x", f.name, x, got, want)
-			}
-		}
-	}
-}
-
 // All float16 and bfloat16 become the float32 of their value, and all float32
 // the nearest of them.
 func TestExhaustiveConversions(t *testing.T) {
