@@ -104,8 +104,10 @@ func TestCosSinExactRow(t *testing.T) {
 			// is known to be rounded wrongly.
 			try(operations.ExactRow(r, impl, 1, []float64{0x1.cacc4a048d5e8p+49}))
 			for n := range kernels.Width + 1 {
-				for _, position := range []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)} {
-					try(operations.AxisRow(r, impl, uint8(r.IntN(4)), position, operations.RandomFrequencies(r, n, []int32{position})))
+				positions := []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)}
+				position := testkit.OneOf(r, positions)
+				try(operations.AxisRow(r, impl, uint8(r.IntN(4)), position, operations.RandomFrequencies(r, n, []int32{position})))
+				for _, position := range positions {
 					try(operations.ExactRow(r, impl, position, operations.RandomFrequencies(r, n, []int32{position})))
 				}
 			}

@@ -80,17 +80,14 @@ func TestLargestOfHeads(t *testing.T) {
 // Quotients next to the midpoints of two results are rounded as the correctly rounded
 // quotient is.
 func TestQuotients(t *testing.T) {
-	const count, reach = 9, 2
-	midpoints := midpointsOfRows()
 	operations.EachOperation(t, rowConversions8(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(12)
-		m := midpoints[o.Slice("y").Element]
 		for range testkit.Rounds(100) {
-			n := m.length(reach)
-			p := vectors(o, r, n, count)
+			n := len(midpointRow(o, 1))
+			p := vectors(o, r, n, 9)
 			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
 				for row := range slices.Chunk(operations.Elements[float32](a, "x"), n) {
-					m.fill(row, 1+r.Float32(), reach)
+					copy(row, midpointRow(o, 1+r.Float32()))
 				}
 			}
 			o.Try(t, r, p, operations.Padded(r, o))
@@ -125,39 +122,21 @@ func vectors(o *operations.Operation, r *rand.Rand, n, count int) *operations.Pr
 	return p
 }
 
-// midpoints are those of two neighbouring results of rows whose scale is 1, and largest
-// the largest result.
-type midpoints struct {
-	largest float32
-	list    []float64
-}
-
-// midpointsOfRows returns those of int8, and of E4M3 the subnormal ones and those of one
-// exponent: the others are powers of two times these.
-func midpointsOfRows() map[*operations.Element]midpoints {
-	integers, numbers := midpoints{largest: 127}, midpoints{largest: 448}
-	for k := range 127 {
-		integers.list = append(integers.list, float64(k)+0.5)
+// midpointRow returns a row of which amax is the largest magnitude: it has all float32 up to 2
+// from each midpoint times its scale. Of E4M3 it has those of subnormal numbers and of one
+// exponent, since the others are powers of two times these.
+func midpointRow(o *operations.Operation, amax float32) []float32 {
+	row, list := []float32{amax}, midpointsOf(o)
+	if o.Slice("y").Element == operations.E4M3 {
+		list = list[:16]
 	}
-	for k := range 16 {
-		numbers.list = append(numbers.list, math.Ldexp(float64(k)+0.5, -9))
+	for _, m := range list {
+		nearest := math.Float32bits(m * max(amax/mostOf(o), generic.LeastScale))
+		for i := range uint32(5) {
+			row = append(row, math.Float32frombits(nearest-2+i))
+		}
 	}
-	return map[*operations.Element]midpoints{operations.I8: integers, operations.E4M3: numbers}
-}
-
-// length is the numbers of a row that has all float32 up to reach from each midpoint times
-// its scale.
-func (m midpoints) length(reach int) int { return 1 + len(m.list)*(2*reach+1) }
-
-// fill makes such a row, of which amax is the largest magnitude. Of none the scale is the
-// least one.
-func (m midpoints) fill(row []float32, amax float32, reach int) {
-	row[0] = amax
-	scale := max(amax/m.largest, generic.LeastScale)
-	for i := range row[1:] {
-		nearest := float32(m.list[i/(2*reach+1)] * float64(scale))
-		row[1+i] = math.Float32frombits(math.Float32bits(nearest) + uint32(i%(2*reach+1)-reach))
-	}
+	return row
 }
 
 // mostOf returns the number that the largest of a row or block becomes, or infinity where
