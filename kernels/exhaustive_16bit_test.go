@@ -173,24 +173,15 @@ func newRotated16(n int) *rotated16 {
 	return p
 }
 
-// set is the plain definition of a rotation of pair i.
-func (p *rotated16) set(i int, x1, x2, c, s float32) {
+// set is the plain definition of a rotation of pair i, whose numbers have these bits in the format.
+func (p *rotated16) set(i int, x1, x2 float32, xBits1, xBits2 uint16, c, s float32) {
 	p.cos[i], p.sin[i] = c, s
 	y1, y2 := float32(x1*c)-float32(x2*s), float32(x2*c)+float32(x1*s)
 	bits1, bits2 := p.format.nearest(y1), p.format.nearest(y2)
 	for j, layout := range testkit.Layouts {
 		a, b := testkit.PairAt(layout, 0, i, len(p.cos))
 		p.x[j][a], p.x[j][b], p.want[j][a], p.want[j][b] = x1, x2, y1, y2
-		p.wantBits[j][a], p.wantBits[j][b] = bits1, bits2
-	}
-}
-
-// setBits is set of two numbers of the format.
-func (p *rotated16) setBits(i int, x1, x2 uint16, c, s float32) {
-	p.set(i, p.format.value[x1], p.format.value[x2], c, s)
-	for j, layout := range testkit.Layouts {
-		a, b := testkit.PairAt(layout, 0, i, len(p.cos))
-		p.bits[j][a], p.bits[j][b] = x1, x2
+		p.bits[j][a], p.bits[j][b], p.wantBits[j][a], p.wantBits[j][b] = xBits1, xBits2, bits1, bits2
 	}
 }
 
@@ -205,7 +196,10 @@ func (p *rotated16) check(t *testing.T, narrow bool) (count int64) {
 		case y != operations.F32 && y != p.format.element, x != operations.F32 && x != p.format.element, (y == x || x != operations.F32) && !narrow:
 			continue
 		}
-		j := slices.Index(testkit.Layouts, pairs(o))
+		j, layout := 0, posenc.HalfSplit
+		if o.Layout == "Interleaved" {
+			j, layout = 1, posenc.Interleaved
+		}
 		a := operations.Arguments{Rotation: kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}, Memory: map[string][]byte{
 			"y": testkit.BytesOf(p.got), "x": testkit.BytesOf(p.x[j]), "cos": testkit.BytesOf(p.cos), "sin": testkit.BytesOf(p.sin),
 		}}
@@ -218,10 +212,10 @@ func (p *rotated16) check(t *testing.T, narrow bool) (count int64) {
 		for _, impl := range dispatch.Supported() {
 			at := func(i int) string {
 				pair := i % n
-				if pairs(o) == posenc.Interleaved {
+				if layout == posenc.Interleaved {
 					pair = i / 2
 				}
-				a, b := testkit.PairAt(pairs(o), 0, pair, n)
+				a, b := testkit.PairAt(layout, 0, pair, n)
 				return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.Name, impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
 			}
 			o.Call(impl, &a)
@@ -234,14 +228,6 @@ func (p *rotated16) check(t *testing.T, narrow bool) (count int64) {
 		}
 	}
 	return count
-}
-
-// pairs is where the elements of a pair lie.
-func pairs(o *operations.Operation) posenc.Layout {
-	if o.Layout == "Interleaved" {
-		return posenc.Interleaved
-	}
-	return posenc.HalfSplit
 }
 
 // rotations are the operations that rotate pairs.
@@ -283,7 +269,7 @@ func TestExhaustiveRotations(t *testing.T) {
 					for i := range 1 << 16 {
 						pair := [2]uint16{partner[0], partner[0]}
 						pair[place] = uint16(i)
-						p.setBits(i, pair[0], pair[1], angle[0], angle[1])
+						p.set(i, p.format.value[pair[0]], p.format.value[pair[1]], pair[0], pair[1], angle[0], angle[1])
 					}
 					counts[0] += p.check(t, true)
 				}
@@ -312,7 +298,7 @@ func TestExhaustiveRotationsFloat32(t *testing.T) {
 							if i%2 == 1 {
 								x = -x
 							}
-							p.set(int(i), x, -x, 1, 0)
+							p.set(int(i), x, -x, 0, 0, 1, 0) // no kernel reads the bits
 						}
 						counts[0] += p.check(t, false)
 					}

@@ -28,18 +28,20 @@ func rowConversions8() []*operations.Operation {
 // Vectors of every magnitude are quantized as the definition says: of the largest and the
 // smallest a scale or its inverse is infinite, subnormal or 0.
 func TestMagnitudes(t *testing.T) {
-	const n, count = 96, 128 + 149
 	operations.EachOperation(t, conversions8(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(11)
 		for range testkit.Rounds(10) {
-			p := vectors(o, r, n, count)
-			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
-				x := operations.Elements[float32](a, "x")
-				for i := range x {
-					x[i] = float32(math.Ldexp(2*r.Float64()-1, i/n-148))
+			for exponent := -148; exponent <= 128; {
+				p := o.Problem(r, 95, true)
+				p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
+					x := operations.Elements[float32](a, "x")
+					for i := range x {
+						x[i] = float32(math.Ldexp(2*r.Float64()-1, exponent+i/p.Conversion.XStride))
+					}
 				}
+				o.Try(t, r, p, operations.Padded(r, o))
+				exponent += p.Conversion.Count
 			}
-			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -82,9 +84,9 @@ func TestLargestOfHeads(t *testing.T) {
 func TestQuotients(t *testing.T) {
 	operations.EachOperation(t, rowConversions8(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(12)
-		for range testkit.Rounds(100) {
+		for range testkit.Rounds(300) {
 			n := len(midpointRow(o, 1))
-			p := vectors(o, r, n, 9)
+			p := o.Problem(r, n, true)
 			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
 				for row := range slices.Chunk(operations.Elements[float32](a, "x"), n) {
 					copy(row, midpointRow(o, 1+r.Float32()))
@@ -93,33 +95,6 @@ func TestQuotients(t *testing.T) {
 			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})
-}
-
-// vectors is a call of count vectors of n numbers, one behind the other.
-func vectors(o *operations.Operation, r *rand.Rand, n, count int) *operations.Problem {
-	p := o.Problem(r, n, true)
-	for p.Conversion.Count != 1 {
-		p = o.Problem(r, n, true)
-	}
-	c, one, length := &p.Conversion, p.Split, map[string]int{}
-	for name, size := range p.Size {
-		length[name] = size
-		p.Size[name] = count * size
-	}
-	c.YStride, c.XStride = length["y"], length["x"]
-	p.Split = func(a *operations.Arguments) (list []*operations.Arguments) {
-		for i := range count {
-			row := *a
-			row.Memory = operations.Clone(a.Memory)
-			for name, size := range length {
-				o.Cut(&row, a, name, name, i*size, size)
-			}
-			list = append(list, one(&row)...)
-		}
-		return list
-	}
-	c.Count = count
-	return p
 }
 
 // midpointRow returns a row of which amax is the largest magnitude: it has all float32 up to 2
