@@ -136,8 +136,8 @@ var (
 					})
 				},
 				Parts: func(c *testkit.Choices) [][]func() error {
-					return tiles(c, s, func(tile relative.Scores, query int) error {
-						return relative.AddDeBERTa(tile, b, relative.DeBERTaProducts{ContentToPosition: productsFrom(c2p, s.Heads, s.Queries, positions, query), PositionToContent: p2c, Divisor: divisor})
+					return tiles(c, s, func(tile relative.Scores, head, query, key int) error {
+						return relative.AddDeBERTa(tile, b, relative.DeBERTaProducts{ContentToPosition: partOfProducts(c2p, s.Heads, s.Queries, positions, head, query), PositionToContent: partOfProducts(p2c, s.Heads, s.Keys, positions, head, key), Divisor: divisor})
 					})
 				},
 			}

@@ -150,6 +150,7 @@ func TestDeBERTaErrors(t *testing.T) {
 	fails(relative.AddDeBERTa(relative.Scores{Data: data[:3], Heads: 2, Queries: 1, Keys: 2}, fourBuckets, right), posenc.ErrLength, "scores.Data has 3 elements")
 	fails(add(c2p, p2c, 0), posenc.ErrConfig, "products.Divisor is 0")
 	fails(add(c2p, p2c, float32(math.NaN())), posenc.ErrConfig, "products.Divisor is NaN")
+	fails(add(c2p, p2c, float32(math.Inf(1))), posenc.ErrConfig, "products.Divisor is +Inf")
 	fails(add(relative.Products{}, relative.Products{}, 1), posenc.ErrLength, "products.ContentToPosition.Data is nil")
 	fails(add(relative.Products{RowStride: 8}, p2c, 1), posenc.ErrLength, "products.ContentToPosition.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")
 	fails(add(c2p, relative.Products{HeadStride: -1}, 1), posenc.ErrLength, "products.PositionToContent.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")

@@ -111,8 +111,8 @@ var (
 					})
 				},
 				Parts: func(c *testkit.Choices) [][]func() error {
-					return tiles(c, weights, func(tile relative.Scores, query int) error {
-						return relative.SumShaw(productsFrom(sums, weights.Heads, weights.Queries, columns, query), tile, maxDistance)
+					return tiles(c, weights, func(tile relative.Scores, head, query, _ int) error {
+						return relative.SumShaw(partOfProducts(sums, weights.Heads, weights.Queries, columns, head, query), tile, maxDistance)
 					})
 				},
 			}

@@ -149,30 +149,44 @@ func productsOf(a *testkit.Arguments, heads, rows, columns int, read bool) relat
 	return relative.Products{Data: testkit.Slice[float32](a, m.size(a)), HeadStride: m.headStride, RowStride: m.rowStride}
 }
 
-// productsFrom returns the products from a row on.
-func productsFrom(p relative.Products, heads, rows, columns, row int) relative.Products {
+// partOfProducts returns the products from a head and a row on.
+func partOfProducts(p relative.Products, heads, rows, columns, head, row int) relative.Products {
 	if p.Data == nil {
 		return p
 	}
 	m := matricesOfProducts(&p, heads, rows, columns)
-	return relative.Products{Data: p.Data[m.at(0, row, 0):], HeadStride: m.headStride, RowStride: m.rowStride}
+	return relative.Products{Data: p.Data[m.at(head, row, 0):], HeadStride: m.headStride, RowStride: m.rowStride}
 }
 
-// tiles makes a call for each query, whose number in the scores it is told.
-func tiles(c *testkit.Choices, s relative.Scores, call func(tile relative.Scores, query int) error) (groups [][]func() error) {
+// partOfScores returns some of the scores as a tile.
+func partOfScores(s relative.Scores, head, heads, query, queries, key, keys int) relative.Scores {
+	m := matricesOfScores(&s)
+	return relative.Scores{
+		Data:  s.Data[m.at(head, query, key):],
+		Heads: heads, Queries: queries, Keys: keys,
+		HeadStride: m.headStride, QueryStride: m.rowStride,
+		FirstHead: s.FirstHead + head, FirstQuery: s.FirstQuery + query, FirstKey: s.FirstKey + key,
+	}
+}
+
+// tiles cuts scores into tiles, and groups those of the same heads and queries, in
+// ascending order of keys. call makes the call for a tile, whose first head, query and
+// key in the scores it is told.
+func tiles(c *testkit.Choices, s relative.Scores, call func(tile relative.Scores, head, query, key int) error) (groups [][]func() error) {
 	if s.Queries == 0 || s.Keys == 0 {
 		return nil
 	}
-	m := matricesOfScores(&s)
-	for _, queries := range c.Deal(s.Queries) {
-		var group []func() error
-		for _, query := range queries {
-			tile := s
-			tile.Data, tile.HeadStride, tile.QueryStride = s.Data[m.at(0, query, 0):], m.headStride, m.rowStride
-			tile.Queries, tile.FirstQuery = 1, s.FirstQuery+query
-			group = append(group, func() error { return call(tile, query) })
+	heads, queries := c.Cut(s.Heads), c.Cut(s.Queries)
+	for i, head := range heads[:len(heads)-1] {
+		for j, query := range queries[:len(queries)-1] {
+			var group []func() error
+			keys := c.Cut(s.Keys)
+			for l, key := range keys[:len(keys)-1] {
+				tile := partOfScores(s, head, heads[i+1]-head, query, queries[j+1]-query, key, keys[l+1]-key)
+				group = append(group, func() error { return call(tile, head, query, key) })
+			}
+			groups = append(groups, group)
 		}
-		groups = append(groups, group)
 	}
 	return groups
 }
@@ -202,7 +216,7 @@ func scoresCall(s relative.Scores, add func(s relative.Scores) error, want score
 		Run:  func() error { return add(s) },
 		Want: func() { change(s, want) },
 		Parts: func(c *testkit.Choices) [][]func() error {
-			return tiles(c, s, func(tile relative.Scores, _ int) error { return add(tile) })
+			return tiles(c, s, func(tile relative.Scores, _, _, _ int) error { return add(tile) })
 		},
 	}
 }
@@ -222,8 +236,8 @@ func productsCall(s relative.Scores, p relative.Products, columns int, add func(
 			})
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
-			return tiles(c, s, func(tile relative.Scores, query int) error {
-				return add(tile, productsFrom(p, s.Heads, s.Queries, columns, query))
+			return tiles(c, s, func(tile relative.Scores, head, query, _ int) error {
+				return add(tile, partOfProducts(p, s.Heads, s.Queries, columns, head, query))
 			})
 		},
 	}

@@ -112,7 +112,7 @@ func (v *vectorsCall) parts(c *testkit.Choices, call func(v *vectorsCall) error)
 			p.x.SequenceTokens, p.x.SequenceStride = 0, 0
 			p.x.TokenStride = cmp.Or(v.x.TokenStride, v.x.Heads*v.shape.HeadDim)
 			p.x.Data = v.x.Data[testkit.RowAt(&v.x, token, 0, v.shape.HeadDim):]
-			p.products = productsFrom(v.products, v.x.Heads, v.shape.Tokens, v.shape.Columns, token)
+			p.products = partOfProducts(v.products, v.x.Heads, v.shape.Tokens, v.shape.Columns, 0, token)
 			group = append(group, func() error { return call(&p) })
 		}
 		groups = append(groups, group)
