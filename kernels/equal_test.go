@@ -12,6 +12,9 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
+// everyOperation returns the operations of the list.
+func everyOperation() []*operations.Operation { return slices.Concat(operations.Registry, private) }
+
 // Every operation on every implementation is its definition, to the last bit: at every
 // length up to several vectors and round those of more, at any start, with any strides,
 // on ordinary numbers, extremes and any bits.
@@ -129,26 +132,15 @@ func TestNothing(t *testing.T) {
 		r := testkit.NewRand(8)
 		for empty := range 3 {
 			p := o.Problem(r, 8, false)
-			p.Split = func(*operations.Arguments) []*operations.Arguments { return nil }
-			switch {
-			case o.Geometry == "Rotation":
-				if empty == 0 && o.Lengths != nil {
-					continue // rows have one of these lengths, and none is 0
-				}
-				*[]*int{&p.Rotation.Pairs, &p.Rotation.Tokens, &p.Rotation.Heads}[empty] = 0
-			case o.Geometry == "Lines":
-				p.Lines.Count = 0
-			case o.Geometry == "Fusion":
-				p.Fusion.Count = 0
-			case o.Geometry == "Tile":
-				p.Tile.Rows = 0
-			case o.Geometry == "Conversion":
-				p.Conversion.Count = 0
-			case o.Geometry == "Matrices":
-				*[]*int{&p.Matrices.Rows, &p.Matrices.Columns, &p.Matrices.Rows}[empty] = 0
-			default:
+			if o.Geometry == "" {
 				p = o.Problem(r, 0, false)
+			} else if o.Lengths != nil && empty == 0 {
+				continue // rows have one of these lengths, and none is 0
 			}
+			p.Split = func(*operations.Arguments) []*operations.Arguments { return nil }
+			p.Lines.Count, p.Fusion.Count, p.Tile.Rows, p.Conversion.Count = 0, 0, 0, 0
+			*[]*int{&p.Rotation.Pairs, &p.Rotation.Tokens, &p.Rotation.Heads}[empty] = 0
+			*[]*int{&p.Matrices.Rows, &p.Matrices.Columns, &p.Matrices.Rows}[empty] = 0
 			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})

@@ -87,19 +87,19 @@ func (f *format[T]) compare(t *testing.T, got, want []T, name func(i int) string
 
 // roundAll rounds the float32 of a block to each format by every implementation, and returns
 // how many results it compared.
-func roundAll[T uint8 | uint16](t *testing.T, block int, formats []*format[T], round func(f *format[T], impl kernels.Implementation, y []T, x []float32)) (count int64) {
+func roundAll[T uint8 | uint16](t *testing.T, block int, formats []*format[T], round func(i int, impl kernels.Implementation, y []T, x []float32)) (count int64) {
 	const chunk = 1 << 12
 	x, y, want := make([]float32, chunk), make([]T, chunk), make([]T, chunk)
 	for first := uint32(0); first < 1<<32/roundedBlocks; first += chunk {
 		for i := range x {
 			x[i] = math.Float32frombits(uint32(block)*(1<<32/roundedBlocks) + first + uint32(i))
 		}
-		for _, f := range formats {
+		for number, f := range formats {
 			for i, v := range x {
 				want[i] = f.nearest(v)
 			}
 			for _, impl := range dispatch.Supported() {
-				round(f, impl, y, x)
+				round(number, impl, y, x)
 				f.compare(t, y, want, func(i int) string { return fmt.Sprintf("%s: %x to %s", impl, x[i], f.name) })
 				count += chunk
 			}
@@ -111,70 +111,45 @@ func roundAll[T uint8 | uint16](t *testing.T, block int, formats []*format[T], r
 // roundedBlocks is how many blocks roundAll takes for all float32.
 const roundedBlocks = 1 << 14
 
-// conversion returns the operation of the registry that takes numbers of one type to
-// another, and nothing more.
-func conversion(t *testing.T, to, from *operations.Element) *operations.Operation {
+// runFormats is the leg in which all float32 become the nearest number of each format, and all
+// of these the float32 of their value, times each scale.
+func runFormats[T uint8 | uint16](t *testing.T, name string, formats []*format[T], scales []float32,
+	round func(i int, impl kernels.Implementation, y []T, x []float32), widen func(i int, impl kernels.Implementation, y []float32, x []T, scale float32)) {
 	t.Helper()
-	i := slices.IndexFunc(everyOperation(), func(o *operations.Operation) bool {
-		return o.Geometry == "" && len(o.Numbers) == 0 && len(o.Slices) == 2 && o.Slices[0].Element == to && o.Slices[1].Element == from
-	})
-	if i < 0 {
-		t.Fatal("there is no such conversion")
-	}
-	return everyOperation()[i]
-}
-
-// convert makes a call of a conversion.
-func convert[D, S any](o *operations.Operation, impl kernels.Implementation, y []D, x []S) {
-	o.Call(impl, &operations.Arguments{Memory: map[string][]byte{"y": testkit.BytesOf(y), "x": testkit.BytesOf(x)}})
-}
-
-// The rounding of the exhaustive tests is that of the plain tests.
-func TestNearest16(t *testing.T) {
-	r := testkit.NewRand(160)
-	for _, f := range newFormats16() {
-		for _, x := range hardToRound(r) {
-			want := uint16(testkit.Narrow[posenc.Float16](x))
-			if f.name == "bfloat16" {
-				want = uint16(testkit.Narrow[posenc.BFloat16](x))
-			}
-			if got := f.nearest(x); got != want && x == x {
-				t.Fatalf("%s: %x became %#04x, want %#04x", f.name, x, got, want)
-			}
-		}
-	}
-}
-
-// All float16 and bfloat16 become the float32 of their value, and all float32
-// the nearest of them.
-func TestExhaustiveConversions(t *testing.T) {
-	exhaustive.SkipUnlessAsked(t)
-	formats := newFormats16()
 	testkit.RunExhaustive(t, exhaustive.Leg{
-		Name:   "float16 and bfloat16 from all float32 and to them",
+		Name:   name,
 		Blocks: len(formats) + roundedBlocks,
 		Counts: []string{"numbers rounded", "numbers widened"},
 		Worker: func(t *testing.T) func(block int, counts []int64) {
-			bits, widened := make([]uint16, 1<<16), make([]float32, 1<<16)
-			for i := range bits {
-				bits[i] = uint16(i)
-			}
+			n := len(formats[0].value)
+			bits, widened, want := make([]T, n), make([]float32, n), make([]float32, n)
 			return func(block int, counts []int64) {
 				if block >= len(formats) {
-					counts[0] += roundAll(t, block-len(formats), formats, func(f *format[uint16], impl kernels.Implementation, y []uint16, x []float32) {
-						convert(conversion(t, f.element, operations.F32), impl, y, x)
-					})
+					counts[0] += roundAll(t, block-len(formats), formats, round)
 					return
 				}
-				f := formats[block]
-				for _, impl := range dispatch.Supported() {
-					convert(conversion(t, operations.F32, f.element), impl, widened, bits)
-					testkit.CompareExhaustive(t, widened, f.value, func(i int) string { return fmt.Sprintf("%s: %s %#04x", impl, f.name, i) })
-					counts[1] += int64(len(bits))
+				for _, scale := range scales {
+					for i, v := range formats[block].value {
+						bits[i], want[i] = T(i), v*scale
+					}
+					for _, impl := range dispatch.Supported() {
+						widen(block, impl, widened, bits, scale)
+						testkit.CompareExhaustive(t, widened, want, func(i int) string { return fmt.Sprintf("%s: %s %#02x times %x", impl, formats[block].name, i, scale) })
+						counts[1] += int64(n)
+					}
 				}
 			}
 		},
 	})
+}
+
+func TestExhaustiveConversions(t *testing.T) {
+	exhaustive.SkipUnlessAsked(t)
+	narrow := []func(kernels.Implementation, []uint16, []float32){kernels.ConvertF32ToF16, kernels.ConvertF32ToBF16}
+	widen := []func(kernels.Implementation, []float32, []uint16){kernels.ConvertF16ToF32, kernels.ConvertBF16ToF32}
+	runFormats(t, "float16 and bfloat16 from all float32 and to them", newFormats16(), []float32{1},
+		func(i int, impl kernels.Implementation, y []uint16, x []float32) { narrow[i](impl, y, x) },
+		func(i int, impl kernels.Implementation, y []float32, x []uint16, _ float32) { widen[i](impl, y, x) })
 }
 
 // rotated16 is a row of pairs and what becomes of it, in both layouts: the input
@@ -198,69 +173,61 @@ func newRotated16(n int) *rotated16 {
 	return p
 }
 
-// set is the plain definition of a rotation of pair i.
-func (p *rotated16) set(i int, x1, x2, c, s float32) {
+// set is the plain definition of a rotation of pair i, whose numbers have these bits in the format.
+func (p *rotated16) set(i int, x1, x2 float32, xBits1, xBits2 uint16, c, s float32) {
 	p.cos[i], p.sin[i] = c, s
 	y1, y2 := float32(x1*c)-float32(x2*s), float32(x2*c)+float32(x1*s)
 	bits1, bits2 := p.format.nearest(y1), p.format.nearest(y2)
 	for j, layout := range testkit.Layouts {
 		a, b := testkit.PairAt(layout, 0, i, len(p.cos))
 		p.x[j][a], p.x[j][b], p.want[j][a], p.want[j][b] = x1, x2, y1, y2
-		p.wantBits[j][a], p.wantBits[j][b] = bits1, bits2
+		p.bits[j][a], p.bits[j][b], p.wantBits[j][a], p.wantBits[j][b] = xBits1, xBits2, bits1, bits2
 	}
 }
 
-// setBits is set of two numbers of the format.
-func (p *rotated16) setBits(i int, x1, x2 uint16, c, s float32) {
-	p.set(i, p.format.value[x1], p.format.value[x2], c, s)
-	for j, layout := range testkit.Layouts {
-		a, b := testkit.PairAt(layout, 0, i, len(p.cos))
-		p.bits[j][a], p.bits[j][b] = x1, x2
-	}
-}
-
-// check runs one kernel, where it writes the format (with narrow, reads it too)
-// or float32, and returns how many pairs it rotated.
-func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o *operations.Operation, narrow bool) int64 {
+// check runs the kernels that write the format (with narrow, read it too) or float32, and
+// returns how many pairs they rotated.
+func (p *rotated16) check(t *testing.T, narrow bool) (count int64) {
 	t.Helper()
-	n, j := len(p.cos), slices.Index(testkit.Layouts, pairs(o))
-	rows := kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
-	at := func(i int) string {
-		pair := i % n
-		if pairs(o) == posenc.Interleaved {
-			pair = i / 2
+	n := len(p.cos)
+	for _, o := range rotations() {
+		y, x := o.Slice("y").Element, o.Slice("x").Element
+		switch {
+		case y != operations.F32 && y != p.format.element, x != operations.F32 && x != p.format.element, (y == x || x != operations.F32) && !narrow:
+			continue
 		}
-		a, b := testkit.PairAt(pairs(o), 0, pair, n)
-		return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.Name, impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
+		j, layout := 0, posenc.HalfSplit
+		if o.Layout == "Interleaved" {
+			j, layout = 1, posenc.Interleaved
+		}
+		a := operations.Arguments{Rotation: kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}, Memory: map[string][]byte{
+			"y": testkit.BytesOf(p.got), "x": testkit.BytesOf(p.x[j]), "cos": testkit.BytesOf(p.cos), "sin": testkit.BytesOf(p.sin),
+		}}
+		if x != operations.F32 {
+			a.Memory["x"] = testkit.BytesOf(p.bits[j])
+		}
+		if y != operations.F32 {
+			a.Memory["y"] = testkit.BytesOf(p.gotBits)
+		}
+		for _, impl := range dispatch.Supported() {
+			at := func(i int) string {
+				pair := i % n
+				if layout == posenc.Interleaved {
+					pair = i / 2
+				}
+				a, b := testkit.PairAt(layout, 0, pair, n)
+				return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.Name, impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
+			}
+			o.Call(impl, &a)
+			if y == operations.F32 {
+				testkit.CompareExhaustive(t, p.got, p.want[j], at)
+			} else {
+				p.format.compare(t, p.gotBits, p.wantBits[j], at)
+			}
+			count += int64(n)
+		}
 	}
-	y, x := o.Slice("y").Element, o.Slice("x").Element
-	switch {
-	case y != operations.F32 && y != p.format.element, x != operations.F32 && x != p.format.element, (y == x || x != operations.F32) && !narrow:
-		return 0
-	}
-	a := operations.Arguments{Rotation: rows, Memory: map[string][]byte{
-		"y": testkit.BytesOf(p.got), "x": testkit.BytesOf(p.x[j]), "cos": testkit.BytesOf(p.cos), "sin": testkit.BytesOf(p.sin),
-	}}
-	if x != operations.F32 {
-		a.Memory["x"] = testkit.BytesOf(p.bits[j])
-	}
-	if y == operations.F32 {
-		o.Call(impl, &a)
-		testkit.CompareExhaustive(t, p.got, p.want[j], at)
-	} else {
-		a.Memory["y"] = testkit.BytesOf(p.gotBits)
-		o.Call(impl, &a)
-		p.format.compare(t, p.gotBits, p.wantBits[j], at)
-	}
-	return int64(n)
-}
-
-// pairs is where the elements of a pair lie.
-func pairs(o *operations.Operation) posenc.Layout {
-	if o.Layout == "Interleaved" {
-		return posenc.Interleaved
-	}
-	return posenc.HalfSplit
+	return count
 }
 
 // rotations are the operations that rotate pairs.
@@ -302,13 +269,9 @@ func TestExhaustiveRotations(t *testing.T) {
 					for i := range 1 << 16 {
 						pair := [2]uint16{partner[0], partner[0]}
 						pair[place] = uint16(i)
-						p.setBits(i, pair[0], pair[1], angle[0], angle[1])
+						p.set(i, p.format.value[pair[0]], p.format.value[pair[1]], pair[0], pair[1], angle[0], angle[1])
 					}
-					for _, impl := range dispatch.Supported() {
-						for _, o := range rotations() {
-							counts[0] += p.check(t, impl, o, true)
-						}
-					}
+					counts[0] += p.check(t, true)
 				}
 			}
 		},
@@ -335,13 +298,9 @@ func TestExhaustiveRotationsFloat32(t *testing.T) {
 							if i%2 == 1 {
 								x = -x
 							}
-							p.set(int(i), x, -x, 1, 0)
+							p.set(int(i), x, -x, 0, 0, 1, 0) // no kernel reads the bits
 						}
-						for _, impl := range dispatch.Supported() {
-							for _, o := range rotations() {
-								counts[0] += p.check(t, impl, o, false)
-							}
-						}
+						counts[0] += p.check(t, false)
 					}
 				}
 			}

@@ -1,10 +1,7 @@
 package kernels_test
 
 import (
-	"bytes"
-	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/operations"
@@ -39,45 +36,21 @@ func newFormats8() []*format[uint8] {
 	}
 }
 
-// All float32 become the nearest number of 8 bits, and all of these the float32 of their
-// value, times several scales.
 func TestExhaustive8Bits(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
-	formats := newFormats8()
 	quantize := []func(kernels.Implementation, []uint8, []float32, *kernels.Conversion, float32){kernels.QuantizeF32ToE4M3, kernels.QuantizeF32ToE5M2}
 	dequantize := []func(kernels.Implementation, []float32, []uint8, []float32, *kernels.Conversion){kernels.DequantizeE4M3ToF32, kernels.DequantizeE5M2ToF32}
-	scales := slices.Clone(testkit.Extremes)
-	for r := testkit.NewRand(8); len(scales) < 1000; {
-		scales = append(scales, r.Uint32())
+	scales := make([]float32, 1000)
+	for i, r := 0, testkit.NewRand(8); i < len(scales); i++ {
+		scales[i] = math.Float32frombits(r.Uint32())
+		if i < len(testkit.Extremes) {
+			scales[i] = math.Float32frombits(testkit.Extremes[i])
+		}
 	}
-	testkit.RunExhaustive(t, exhaustive.Leg{
-		Name:   "E4M3 and E5M2 from all float32 and to them",
-		Blocks: len(formats) + roundedBlocks,
-		Counts: []string{"numbers rounded", "numbers widened"},
-		Worker: func(t *testing.T) func(block int, counts []int64) {
-			codes, widened, want := make([]uint8, 256), make([]float32, 256), make([]float32, 256)
-			return func(block int, counts []int64) {
-				if block >= len(formats) {
-					counts[0] += roundAll(t, block-len(formats), formats, func(f *format[uint8], impl kernels.Implementation, y []uint8, x []float32) {
-						quantize[slices.Index(formats, f)](impl, y, x, &kernels.Conversion{Len: len(x), Count: 1}, 1)
-					})
-					return
-				}
-				f := formats[block]
-				for _, scale := range scales {
-					scale := math.Float32frombits(scale)
-					for i := range codes {
-						codes[i] = uint8(i)
-						want[i] = f.value[i] * scale
-					}
-					for _, impl := range dispatch.Supported() {
-						dequantize[block](impl, widened, codes, []float32{scale}, &kernels.Conversion{Len: len(codes), Count: 1})
-						testkit.CompareExhaustive(t, widened, want, func(i int) string { return fmt.Sprintf("%s: %s %#02x times %x", impl, f.name, i, scale) })
-						counts[1] += int64(len(codes))
-					}
-				}
-			}
-		},
+	runFormats(t, "E4M3 and E5M2 from all float32 and to them", newFormats8(), scales, func(i int, impl kernels.Implementation, y []uint8, x []float32) {
+		quantize[i](impl, y, x, &kernels.Conversion{Len: len(x), Count: 1}, 1)
+	}, func(i int, impl kernels.Implementation, y []float32, x []uint8, scale float32) {
+		dequantize[i](impl, y, x, []float32{scale}, &kernels.Conversion{Len: len(x), Count: 1})
 	})
 }
 
@@ -92,40 +65,39 @@ func TestExhaustive8Bits(t *testing.T) {
 // from 1 to 2, and of the midpoints of E4M3 the subnormal ones and those of one exponent.
 func TestExhaustiveQuotients(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
-	const significands, perBlock, rows, reach = 1 << 13, 1 << 10, 4, 2
-	all := midpointsOfRows()
+	const significands, perBlock, rows = 1 << 13, 1 << 10, 4
 	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "quotients next to midpoints of int8 and of E4M3, for all significands of the largest magnitude",
 		Blocks: significands + 1,
 		Counts: []string{"quotients"},
 		Worker: func(t *testing.T) func(block int, counts []int64) {
-			x, y, want := []float32{}, []uint8{}, []uint8{}
 			var scales, wantScales [rows]float32
-			check := func(name string, first uint32, m midpoints, call func(impl kernels.Implementation, y []uint8, scales, x []float32, v *kernels.Conversion)) int64 {
-				v := kernels.Conversion{Len: m.length(reach), Count: rows, YStride: m.length(reach), XStride: m.length(reach), ScaleStride: 1}
-				n := rows * v.Len
-				x, y, want = slices.Grow(x[:0], n)[:n], slices.Grow(y[:0], n)[:n], slices.Grow(want[:0], n)[:n]
-				for row := range rows {
-					m.fill(x[row*v.Len:][:v.Len], math.Float32frombits(first+uint32(row)), reach)
+			check := func(o *operations.Operation, first uint32) int64 {
+				var x []float32
+				for row := range uint32(rows) {
+					x = append(x, midpointRow(o, math.Float32frombits(first+row))...)
 				}
-				call(kernels.Generic, want, wantScales[:], x, &v)
+				y, want, length := make([]uint8, len(x)), make([]uint8, len(x)), len(x)/rows
+				v := kernels.Conversion{Len: length, Count: rows, YStride: length, XStride: length, ScaleStride: 1}
+				call := func(impl kernels.Implementation, y []uint8, scales []float32) {
+					o.Call(impl, &operations.Arguments{Conversion: v, Memory: map[string][]byte{"y": y, "scales": testkit.BytesOf(scales), "x": testkit.BytesOf(x)}})
+				}
+				call(kernels.Generic, want, wantScales[:])
 				for _, impl := range dispatch.Supported() {
 					if impl == kernels.Generic {
 						continue
 					}
-					call(impl, y, scales[:], x, &v)
+					call(impl, y, scales[:])
 					if scales != wantScales {
-						t.Fatalf("%s: scales %x of %s, want %x", impl, scales, name, wantScales)
+						t.Fatalf("%s on %s: scales %x, want %x", o.Name, impl, scales, wantScales)
 					}
-					if !bytes.Equal(y, want) {
-						i := 0
-						for y[i] == want[i] {
-							i++
+					for i, w := range want {
+						if y[i] != w {
+							t.Fatalf("%s on %s: %x/%x: got %#02x, want %#02x", o.Name, impl, x[i], scales[i/length], y[i], w)
 						}
-						t.Fatalf("%s: %x/%x to %s: got %#02x, want %#02x", impl, x[i], scales[i/v.Len], name, y[i], want[i])
 					}
 				}
-				return int64(n)
+				return int64(len(x))
 			}
 			return func(block int, counts []int64) {
 				for i := uint32(0); i < perBlock; i += rows {
@@ -133,10 +105,9 @@ func TestExhaustiveQuotients(t *testing.T) {
 					if block < significands {
 						first = math.Float32bits(1) + uint32(block*perBlock) + i
 					}
-					counts[0] += check("int8", first, all[operations.I8], func(impl kernels.Implementation, y []uint8, scales, x []float32, v *kernels.Conversion) {
-						kernels.QuantizeRowF32ToI8(impl, operations.Elements[int8](&operations.Arguments{Memory: map[string][]byte{"": y}}, ""), scales, x, v)
-					})
-					counts[0] += check("E4M3", first, all[operations.E4M3], kernels.QuantizeRowF32ToE4M3)
+					for _, o := range rowConversions8() {
+						counts[0] += check(o, first)
+					}
 				}
 			}
 		},

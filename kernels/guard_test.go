@@ -99,39 +99,14 @@ func TestGuardHalves(t *testing.T) {
 				partner := operations.Offset(first, second) / size
 				p.Rotation = kernels.Rotation{Pairs: n, Partner: partner, Tokens: 1, Heads: 1}
 				a := p.Arguments
-				a.Memory = map[string][]byte{}
-				want := operations.Arguments{Memory: map[string][]byte{}}
-				for i := range o.Slices {
-					s := &o.Slices[i]
-					switch {
-					case s.Name == "cos" || s.Name == "sin":
-						a.Memory[s.Name] = make([]byte, n*s.Element.Size)
-						s.Element.Fill(r, a.Memory[s.Name])
-						want.Memory[s.Name] = a.Memory[s.Name]
-						continue
-					case s.Name == guarded:
-						a.Memory[s.Name] = unsafe.Slice(&first[0], (partner+n)*size)
-					default:
+				a.Memory = map[string][]byte{guarded: unsafe.Slice(&first[0], (partner+n)*size)}
+				for _, s := range o.Slices {
+					if s.Name != guarded {
 						a.Memory[s.Name] = make([]byte, (partner+n)*s.Element.Size)
 					}
-					for j, name := range []string{s.Name, s.Name + "2"} {
-						half := a.Memory[s.Name][j*partner*s.Element.Size:][:n*s.Element.Size]
-						s.Element.Fill(r, half)
-						want.Memory[name] = slices.Clone(half)
-					}
 				}
-				o.Define(&want)
 				if reason, functions := testkit.Fault(func() { o.Call(impl, &a) }); reason != nil {
 					t.Fatalf("%d pairs: %v in %s", n, reason, functions)
-				}
-				e := o.Slice("y").Element
-				for j, name := range []string{"y", "y2"} {
-					got := a.Memory["y"][j*partner*e.Size:]
-					for i := 0; i < n*e.Size; i += e.Size {
-						if g, w := got[i:i+e.Size], want.Memory[name][i:i+e.Size]; !e.Same(g, w) {
-							t.Fatalf("%d pairs: %s[%d] is %x, want %x", n, name, i/e.Size, g, w)
-						}
-					}
 				}
 			}
 		}
@@ -144,21 +119,16 @@ func TestGuardCatches(t *testing.T) {
 		t.Skip("NOT TESTED: nothing faults around memory here")
 	}
 	arena := testkit.NewArena(t, 100)
-	for _, atEnd := range []bool{false, true} {
+	for at, atEnd := range map[int]bool{-1: false, 4: true} {
 		s := testkit.Flush[float32](arena, 4, atEnd)
-		beyond := unsafe.Add(unsafe.Pointer(&s[0]), -4)
-		if atEnd {
-			beyond = unsafe.Add(unsafe.Pointer(&s[3]), 4)
-		}
+		beyond := (*float32)(unsafe.Add(unsafe.Pointer(&s[0]), 4*at))
 		if reason, _ := testkit.Fault(func() { s[0], s[3] = 1, 2 }); reason != nil {
 			t.Errorf("a write within the slice: %v", reason)
 		}
-		var read float32
-		if reason, _ := testkit.Fault(func() { read = *(*float32)(beyond) }); reason == nil {
-			t.Errorf("a read beyond the slice gave %v", read)
-		}
-		if reason, _ := testkit.Fault(func() { *(*float32)(beyond) = 1 }); reason == nil {
-			t.Error("a write beyond the slice was not noticed")
+		for name, access := range map[string]func(){"read": func() { s[0] = *beyond }, "write": func() { *beyond = 1 }} {
+			if reason, _ := testkit.Fault(access); reason == nil {
+				t.Errorf("a %s at element %d of 4 was not noticed", name, at)
+			}
 		}
 	}
 }

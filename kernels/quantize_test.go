@@ -28,18 +28,20 @@ func rowConversions8() []*operations.Operation {
 // Vectors of every magnitude are quantized as the definition says: of the largest and the
 // smallest a scale or its inverse is infinite, subnormal or 0.
 func TestMagnitudes(t *testing.T) {
-	const n, count = 96, 128 + 149
 	operations.EachOperation(t, conversions8(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(11)
 		for range testkit.Rounds(10) {
-			p := vectors(o, r, n, count)
-			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
-				x := operations.Elements[float32](a, "x")
-				for i := range x {
-					x[i] = float32(math.Ldexp(2*r.Float64()-1, i/n-148))
+			for exponent := -148; exponent <= 128; {
+				p := o.Problem(r, 95, true)
+				p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
+					x := operations.Elements[float32](a, "x")
+					for i := range x {
+						x[i] = float32(math.Ldexp(2*r.Float64()-1, exponent+i/p.Conversion.XStride))
+					}
 				}
+				o.Try(t, r, p, operations.Padded(r, o))
+				exponent += p.Conversion.Count
 			}
-			o.Try(t, r, p, operations.Padded(r, o))
 		}
 	})
 }
@@ -80,17 +82,14 @@ func TestLargestOfHeads(t *testing.T) {
 // Quotients next to the midpoints of two results are rounded as the correctly rounded
 // quotient is.
 func TestQuotients(t *testing.T) {
-	const count, reach = 9, 2
-	midpoints := midpointsOfRows()
 	operations.EachOperation(t, rowConversions8(), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(12)
-		m := midpoints[o.Slice("y").Element]
-		for range testkit.Rounds(100) {
-			n := m.length(reach)
-			p := vectors(o, r, n, count)
+		for range testkit.Rounds(300) {
+			n := len(midpointRow(o, 1))
+			p := o.Problem(r, n, true)
 			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
 				for row := range slices.Chunk(operations.Elements[float32](a, "x"), n) {
-					m.fill(row, 1+r.Float32(), reach)
+					copy(row, midpointRow(o, 1+r.Float32()))
 				}
 			}
 			o.Try(t, r, p, operations.Padded(r, o))
@@ -98,66 +97,21 @@ func TestQuotients(t *testing.T) {
 	})
 }
 
-// vectors is a call of count vectors of n numbers, one behind the other.
-func vectors(o *operations.Operation, r *rand.Rand, n, count int) *operations.Problem {
-	p := o.Problem(r, n, true)
-	for p.Conversion.Count != 1 {
-		p = o.Problem(r, n, true)
+// midpointRow returns a row of which amax is the largest magnitude: it has all float32 up to 2
+// from each midpoint times its scale. Of E4M3 it has those of subnormal numbers and of one
+// exponent, since the others are powers of two times these.
+func midpointRow(o *operations.Operation, amax float32) []float32 {
+	row, list := []float32{amax}, midpointsOf(o)
+	if o.Slice("y").Element == operations.E4M3 {
+		list = list[:16]
 	}
-	c, one, length := &p.Conversion, p.Split, map[string]int{}
-	for name, size := range p.Size {
-		length[name] = size
-		p.Size[name] = count * size
-	}
-	c.YStride, c.XStride = length["y"], length["x"]
-	p.Split = func(a *operations.Arguments) (list []*operations.Arguments) {
-		for i := range count {
-			row := *a
-			row.Memory = operations.Clone(a.Memory)
-			for name, size := range length {
-				o.Cut(&row, a, name, name, i*size, size)
-			}
-			list = append(list, one(&row)...)
+	for _, m := range list {
+		nearest := math.Float32bits(m * max(amax/mostOf(o), generic.LeastScale))
+		for i := range uint32(5) {
+			row = append(row, math.Float32frombits(nearest-2+i))
 		}
-		return list
 	}
-	c.Count = count
-	return p
-}
-
-// midpoints are those of two neighbouring results of rows whose scale is 1, and largest
-// the largest result.
-type midpoints struct {
-	largest float32
-	list    []float64
-}
-
-// midpointsOfRows returns those of int8, and of E4M3 the subnormal ones and those of one
-// exponent: the others are powers of two times these.
-func midpointsOfRows() map[*operations.Element]midpoints {
-	integers, numbers := midpoints{largest: 127}, midpoints{largest: 448}
-	for k := range 127 {
-		integers.list = append(integers.list, float64(k)+0.5)
-	}
-	for k := range 16 {
-		numbers.list = append(numbers.list, math.Ldexp(float64(k)+0.5, -9))
-	}
-	return map[*operations.Element]midpoints{operations.I8: integers, operations.E4M3: numbers}
-}
-
-// length is the numbers of a row that has all float32 up to reach from each midpoint times
-// its scale.
-func (m midpoints) length(reach int) int { return 1 + len(m.list)*(2*reach+1) }
-
-// fill makes such a row, of which amax is the largest magnitude. Of none the scale is the
-// least one.
-func (m midpoints) fill(row []float32, amax float32, reach int) {
-	row[0] = amax
-	scale := max(amax/m.largest, generic.LeastScale)
-	for i := range row[1:] {
-		nearest := float32(m.list[i/(2*reach+1)] * float64(scale))
-		row[1+i] = math.Float32frombits(math.Float32bits(nearest) + uint32(i%(2*reach+1)-reach))
-	}
+	return row
 }
 
 // mostOf returns the number that the largest of a row or block becomes, or infinity where
