@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -48,15 +46,14 @@ const transformersData = "../../modelconfig/testdata/transformers"
 
 // eachPublished calls f for every published model.
 func eachPublished(t *testing.T, f func(t *testing.T, config string, v *transformersVectors)) {
-	files, err := filepath.Glob(transformersData + "/vectors/*.json")
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d models, %v", len(files), err)
+	files := testkit.Must(filepath.Glob(transformersData + "/vectors/*.json"))
+	if len(files) < 20 {
+		t.Fatalf("%d models", len(files))
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			data := testkit.Must(os.ReadFile(file))
 			v := &transformersVectors{}
-			testkit.NoError(t, json.Unmarshal(data, v))
+			testkit.ReadJSON(file, v)
 			f(t, transformersData+"/configs/"+filepath.Base(file), v)
 		})
 	}
@@ -70,33 +67,6 @@ func succeed(t *testing.T, arguments ...string) string {
 		t.Fatalf("posenc %s: exit code %d\n%s", strings.Join(arguments, " "), code, &stderr)
 	}
 	return stdout.String()
-}
-
-// float64s are the numbers of hexadecimal digits of their bits.
-func float64s(t *testing.T, digits string) []float64 {
-	t.Helper()
-	data, err := hex.DecodeString(digits)
-	if err != nil || len(data)%8 != 0 {
-		t.Fatal(err)
-	}
-	var x []float64
-	for b := range slices.Chunk(data, 8) {
-		x = append(x, math.Float64frombits(binary.BigEndian.Uint64(b)))
-	}
-	return x
-}
-
-func float32s(t *testing.T, rows ...string) []float32 {
-	t.Helper()
-	data, err := hex.DecodeString(strings.Join(rows, ""))
-	if err != nil || len(data)%4 != 0 {
-		t.Fatal(err)
-	}
-	var x []float32
-	for b := range slices.Chunk(data, 4) {
-		x = append(x, math.Float32frombits(binary.BigEndian.Uint32(b)))
-	}
-	return x
 }
 
 // What inspect says of published models is what transformers' own code does: which layers
@@ -147,13 +117,13 @@ func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors)
 				}
 			}
 		}
-		if !slices.Equal(k.InvFreq, float64s(t, c.Exact.InvFreq)) {
+		if !slices.Equal(k.InvFreq, testkit.Hex[float64](c.Exact.InvFreq)) {
 			t.Errorf("%q: other frequencies", c.LayerType)
 		}
-		if want := float64s(t, c.Exact.Attention)[0]; k.AttentionFactor != want {
+		if want := testkit.Hex[float64](c.Exact.Attention)[0]; k.AttentionFactor != want {
 			t.Errorf("%q: attention factor %v, want %v", c.LayerType, k.AttentionFactor, want)
 		}
-		if want := float64s(t, c.Exact.Softmax)[0]; k.SoftmaxScale != want {
+		if want := testkit.Hex[float64](c.Exact.Softmax)[0]; k.SoftmaxScale != want {
 			t.Errorf("%q: softmax scale %v, want %v", c.LayerType, k.SoftmaxScale, want)
 		}
 		if k.HeadDim != c.HeadDim {
@@ -167,17 +137,9 @@ func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors)
 func TestVectorsPublished(t *testing.T) {
 	compared := 0
 	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
-		type part struct {
-			name string
-			v    *transformersVectors
-		}
-		parts := []part{{"model", v}}
-		if v.Vision != nil {
-			parts = append(parts, part{"vision", v.Vision})
-		}
-		for _, p := range parts {
-			for i, c := range p.v.Cases {
-				compared += compareVectors(t, config, p.name, &c, fmt.Sprint(i)+[]string{".npz", ".safetensors"}[i%2])
+		for part, v := range map[string]*transformersVectors{"model": v, "vision": v.Vision} {
+			for i := range cmp.Or(v, &transformersVectors{}).Cases {
+				compared += compareVectors(t, config, part, &v.Cases[i], fmt.Sprint(i)+[]string{".npz", ".safetensors"}[i%2])
 			}
 		}
 	})
@@ -231,18 +193,18 @@ func compareVectors(t *testing.T, config, part string, c *transformersVector, na
 		}
 		return 0
 	}
-	if !slices.Equal(exact, float64s(t, c.Exact.InvFreq)) {
+	if !slices.Equal(exact, testkit.Hex[float64](c.Exact.InvFreq)) {
 		t.Errorf("%s: other frequencies", prefix)
 	}
 	for array, rows := range map[string][]string{"cos": c.Exact.Cos, "sin": c.Exact.Sin} {
-		if got, want := arrays[prefix+".exact."+array].([]float32), float32s(t, rows...); !slices.Equal(got, want) {
+		if got, want := arrays[prefix+".exact."+array].([]float32), testkit.Hex[float32](rows...); !slices.Equal(got, want) {
 			t.Errorf("%s: other exact %s", prefix, array)
 		}
 	}
 	// An element is a sum of two products of numbers below 4 with cosines and sines that PyTorch
 	// rounds wrongly by up to two float32. Some frequencies that PyTorch computes are one or two float32 beside the
 	// right one: angles then differ by the position times that, and are rounded in float32.
-	frequencies, want := arrays[prefix+".float32.inv_freq"].([]float32), float32s(t, c.InvFreq)
+	frequencies, want := arrays[prefix+".float32.inv_freq"].([]float32), testkit.Hex[float32](c.InvFreq)
 	if len(frequencies) != len(want) {
 		t.Fatalf("%s: %d frequencies in float32, want %d", prefix, len(frequencies), len(want))
 	}
@@ -263,7 +225,7 @@ func compareVectors(t *testing.T, config, part string, c *transformersVector, na
 		tolerance[token] = 8*angle + 4e-6
 	}
 	for array, rows := range map[string][]string{"q_rotated": c.Q, "k_rotated": c.K} {
-		got, want := arrays[prefix+".float32."+array+".float32"].([]float32), float32s(t, rows...)
+		got, want := arrays[prefix+".float32."+array+".float32"].([]float32), testkit.Hex[float32](rows...)
 		if len(got) != len(want) {
 			t.Fatalf("%s: %d elements of %s, want %d", prefix, len(got), array, len(want))
 		}
