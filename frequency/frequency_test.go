@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc/frequency"
 	. "github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -149,9 +148,9 @@ func TestVectors(t *testing.T) {
 	seen := map[string]bool{}
 	for i, v := range vectors {
 		seen[v.Rule] = true
-		for rounding, want := range []vectorLadder{frequency.Exact: v.Exact, frequency.Float32: v.Float32} {
+		for rounding, want := range []vectorLadder{Exact: v.Exact, Float32: v.Float32} {
 			t.Run(fmt.Sprintf("%s/%d %s/rounding=%d", v.Rule, i, v.Name, rounding), func(t *testing.T) {
-				ladder, err := constructors[v.Rule](v.Parameters, frequency.Rounding(rounding))
+				ladder, err := constructors[v.Rule](v.Parameters, Rounding(rounding))
 				testkit.NoError(t, err)
 				var bits []uint64
 				for _, digits := range strings.Fields(want.InvFreq + " " + want.Scaling + " " + want.SoftmaxScale) {
@@ -189,45 +188,45 @@ type ladderParameters struct {
 	Short, Long, Factors                    []float64
 }
 
-var constructors = map[string]func(ladderParameters, frequency.Rounding) (frequency.Ladder, error){
-	"Default": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Default(p.Dim, p.Base, r)
+var constructors = map[string]func(ladderParameters, Rounding) (Ladder, error){
+	"Default": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Default(p.Dim, p.Base, r)
 	},
-	"Linear": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Linear(p.Dim, p.Base, frequency.LinearParameters{Factor: p.Factor}, r)
+	"Linear": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Linear(p.Dim, p.Base, LinearParameters{Factor: p.Factor}, r)
 	},
-	"DynamicNTK": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.DynamicNTK(p.Dim, p.Base, frequency.DynamicNTKParameters{Factor: p.Factor, MaxPositions: p.MaxPositions, SequenceLength: p.SeqLen}, r)
+	"DynamicNTK": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return DynamicNTK(p.Dim, p.Base, DynamicNTKParameters{Factor: p.Factor, MaxPositions: p.MaxPositions, SequenceLength: p.SeqLen}, r)
 	},
-	"NTK": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.NTK(p.Dim, p.Base, frequency.NTKParameters{Factor: p.Factor}, r)
+	"NTK": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return NTK(p.Dim, p.Base, NTKParameters{Factor: p.Factor}, r)
 	},
-	"NTKMixed": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.NTKMixed(p.Dim, p.Base, frequency.NTKMixedParameters{Factor: p.Factor, MixedB: p.MixedB}, r)
+	"NTKMixed": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return NTKMixed(p.Dim, p.Base, NTKMixedParameters{Factor: p.Factor, MixedB: p.MixedB}, r)
 	},
-	"NTKAlpha": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.NTKAlpha(p.Dim, p.Base, frequency.NTKAlphaParameters{Alpha: p.Alpha}, r)
+	"NTKAlpha": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return NTKAlpha(p.Dim, p.Base, NTKAlphaParameters{Alpha: p.Alpha}, r)
 	},
-	"YaRN": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.YaRN(p.Dim, p.Base, frequency.YaRNParameters{
+	"YaRN": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return YaRN(p.Dim, p.Base, YaRNParameters{
 			Factor: p.Factor, OriginalMaxPositions: p.Original, BetaFast: p.BetaFast, BetaSlow: p.BetaSlow, Untruncated: p.Untruncated,
 			ExtrapolationFactor: p.Extrapolation, AttentionFactor: p.AttentionFactor, MScale: p.MScale, MScaleAllDim: p.MScaleAllDim,
 			AttentionMultiplier: p.Multiplier, ScaleSoftmax: p.ScaleSoftmax,
 		}, r)
 	},
-	"LongRoPE": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.LongRoPE(p.Dim, p.Base, frequency.LongRoPEParameters{
+	"LongRoPE": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return LongRoPE(p.Dim, p.Base, LongRoPEParameters{
 			ShortFactors: p.Short, LongFactors: p.Long, OriginalMaxPositions: p.Original, Factor: p.Factor,
 			ShortAttentionFactor: p.ShortAttention, LongAttentionFactor: p.LongAttention, SequenceLength: p.SeqLen,
 		}, r)
 	},
-	"Llama3": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Llama3(p.Dim, p.Base, frequency.Llama3Parameters{Factor: p.Factor, LowFreqFactor: p.Low, HighFreqFactor: p.High, OriginalMaxPositions: p.Original}, r)
+	"Llama3": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Llama3(p.Dim, p.Base, Llama3Parameters{Factor: p.Factor, LowFreqFactor: p.Low, HighFreqFactor: p.High, OriginalMaxPositions: p.Original}, r)
 	},
-	"Proportional": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Proportional(p.Dim, p.Base, frequency.ProportionalParameters{PartialRotaryFactor: p.Partial, Factor: p.Factor}, r)
+	"Proportional": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Proportional(p.Dim, p.Base, ProportionalParameters{PartialRotaryFactor: p.Partial, Factor: p.Factor}, r)
 	},
-	"Factors": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Factors(p.Dim, p.Base, p.Factors, r)
+	"Factors": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Factors(p.Dim, p.Base, p.Factors, r)
 	},
 }
