@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"log"
 	"math"
@@ -214,7 +215,10 @@ func ExampleRows_Refill() {
 // A tensor that is bytes: a file that is mapped into memory, or the pages of a cache.
 func ExampleFromBytes() {
 	const heads, headDim = 1, 4
-	memory := []byte{0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64, 0, 0, 128, 64} // on a little-endian machine 1, 2, 3, 4
+	memory, err := binary.Append(nil, binary.NativeEndian, []float32{1, 2, 3, 4})
+	if err != nil {
+		log.Fatal(err)
+	}
 	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	if err != nil {
 		log.Fatal(err)
@@ -227,7 +231,7 @@ func ExampleFromBytes() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(x), memory[0] != 0)
+	fmt.Printf("%.3f\n", x)
 	// Output:
-	// 4 true
+	// [-1.984 1.960 2.462 4.020]
 }
