@@ -144,6 +144,8 @@ func (s *QueryScaling) of(k, n uint64) float32 {
 	if low == high {
 		return low
 	}
+	// No value lies in the middle between two float32: a logarithm is transcendental, and a power with Beta
+	// up to 1/2 would take a k above 2^48. 256 bits show the wrong side with a probability below 2^-150.
 	value := real(0)
 	value.Sub(elementary.Log(real(float64(k))), elementary.Log(real(float64(n)))).Mul(value, real(s.Beta))
 	if s.Rule == PowerOfRatio {

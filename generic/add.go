@@ -12,6 +12,8 @@ func AddScaledF32(x, y []float32, scale float32) {
 	}
 }
 
+// AddScaledF16 is AddScaledF32 for an x of float16 numbers, rounded to them
+// once more.
 func AddScaledF16(x []uint16, y []float32, scale float32) {
 	y = y[:len(x)]
 	for i, bits := range x {
@@ -19,6 +21,7 @@ func AddScaledF16(x []uint16, y []float32, scale float32) {
 	}
 }
 
+// AddScaledBF16 is AddScaledF16 for bfloat16 numbers.
 func AddScaledBF16(x []uint16, y []float32, scale float32) {
 	y = y[:len(x)]
 	for i, bits := range x {

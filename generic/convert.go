@@ -9,6 +9,7 @@ func ConvertF16ToF32(y []float32, x []uint16) {
 	}
 }
 
+// ConvertBF16ToF32 is ConvertF16ToF32 of bfloat16 numbers.
 func ConvertBF16ToF32(y []float32, x []uint16) {
 	y = y[:len(x)]
 	for i, bits := range x {
@@ -25,6 +26,7 @@ func ConvertF32ToF16(y []uint16, x []float32) {
 	}
 }
 
+// ConvertF32ToBF16 is ConvertF32ToF16 to bfloat16 numbers.
 func ConvertF32ToBF16(y []uint16, x []float32) {
 	y = y[:len(x)]
 	for i, v := range x {

@@ -5,10 +5,6 @@
 // implementation used where there is no kernel. Its functions do one row, or
 // some, and check nothing: slices must be long enough.
 //
-// A function whose name ends in F16 or BF16 is the one of F32 for numbers of float16 or bfloat16:
-// they are widened first, and the result is rounded to them once at the end. F32ToF16 only rounds
-// once more, and F16ToF32 only widens.
-//
 // Every result is defined to the last bit. RN32 below is rounding to the
 // nearest float32, ties to even. Two results are the same when their bits are
 // equal or both are NaN.

@@ -23,6 +23,8 @@ func RMSNormF32(x, weight []float32, epsilon float32) {
 	}
 }
 
+// RMSNormF16 is RMSNormF32 of float16 numbers, widened and rounded once at the
+// end.
 func RMSNormF16(x []uint16, weight []float32, epsilon float32) {
 	var sums laneSums
 	for i, v := range x {
@@ -35,6 +37,8 @@ func RMSNormF16(x []uint16, weight []float32, epsilon float32) {
 	}
 }
 
+// RMSNormBF16 is RMSNormF32 of bfloat16 numbers, widened and rounded once at the
+// end.
 func RMSNormBF16(x []uint16, weight []float32, epsilon float32) {
 	var sums laneSums
 	for i, v := range x {
@@ -61,12 +65,14 @@ func ScaleF32(x []float32, factor float32) {
 	}
 }
 
+// ScaleF16 is ScaleF32 of float16 numbers, widened and rounded once at the end.
 func ScaleF16(x []uint16, factor float32) {
 	for i, v := range x {
 		x[i] = Float32ToFloat16(Float16ToFloat32(v) * factor)
 	}
 }
 
+// ScaleBF16 is ScaleF32 of bfloat16 numbers, widened and rounded once at the end.
 func ScaleBF16(x []uint16, factor float32) {
 	for i, v := range x {
 		x[i] = Float32ToBFloat16(BFloat16ToFloat32(v) * factor)

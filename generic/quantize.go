@@ -62,54 +62,71 @@ func QuantizeF32ToQ8(y []uint8, x []float32) {
 // mostRotated is the most elements of a head that is rotated and quantized in one step.
 const mostRotated = 512
 
-// The functions RotateQuantize do what Quantize of the rest of their name does to a head that
-// RotateHalfSplitF32 or RotateInterleavedF32 has rotated, of at most mostRotated elements.
-
+// RotateQuantizeHalfSplitF32ToQ8 sets y to what QuantizeF32ToQ8 makes of a head that
+// RotateHalfSplitF32 has rotated, of a multiple of 32 elements and at most 512.
 func RotateQuantizeHalfSplitF32ToQ8(y []uint8, x1, x2, cos, sin []float32) {
 	var memory [mostRotated]float32
 	QuantizeF32ToQ8(y, rotatedHalfSplit(&memory, x1, x2, cos, sin))
 }
 
+// RotateQuantizeInterleavedF32ToQ8 is RotateQuantizeHalfSplitF32ToQ8 by
+// RotateInterleavedF32.
 func RotateQuantizeInterleavedF32ToQ8(y []uint8, x, cos, sin []float32) {
 	var memory [mostRotated]float32
 	QuantizeF32ToQ8(y, rotatedInterleaved(&memory, x, cos, sin))
 }
 
+// RotateQuantizeRowHalfSplitF32ToI8 is QuantizeRowF32ToI8 of a head that RotateHalfSplitF32
+// has rotated, of at most 512 elements.
 func RotateQuantizeRowHalfSplitF32ToI8(y []int8, x1, x2, cos, sin []float32) (scale float32) {
 	var memory [mostRotated]float32
 	return QuantizeRowF32ToI8(y, rotatedHalfSplit(&memory, x1, x2, cos, sin))
 }
 
+// RotateQuantizeRowInterleavedF32ToI8 is RotateQuantizeRowHalfSplitF32ToI8 by
+// RotateInterleavedF32.
 func RotateQuantizeRowInterleavedF32ToI8(y []int8, x, cos, sin []float32) (scale float32) {
 	var memory [mostRotated]float32
 	return QuantizeRowF32ToI8(y, rotatedInterleaved(&memory, x, cos, sin))
 }
 
+// RotateQuantizeRowHalfSplitF32ToE4M3 is QuantizeRowF32ToE4M3 of a head that
+// RotateHalfSplitF32 has rotated, of at most 512 elements.
 func RotateQuantizeRowHalfSplitF32ToE4M3(y []uint8, x1, x2, cos, sin []float32) (scale float32) {
 	var memory [mostRotated]float32
 	return QuantizeRowF32ToE4M3(y, rotatedHalfSplit(&memory, x1, x2, cos, sin))
 }
 
+// RotateQuantizeRowInterleavedF32ToE4M3 is RotateQuantizeRowHalfSplitF32ToE4M3 by
+// RotateInterleavedF32.
 func RotateQuantizeRowInterleavedF32ToE4M3(y []uint8, x, cos, sin []float32) (scale float32) {
 	var memory [mostRotated]float32
 	return QuantizeRowF32ToE4M3(y, rotatedInterleaved(&memory, x, cos, sin))
 }
 
+// RotateQuantizeScaledHalfSplitF32ToE4M3 is QuantizeF32ToE4M3 of a head that
+// RotateHalfSplitF32 has rotated, of at most 512 elements.
 func RotateQuantizeScaledHalfSplitF32ToE4M3(y []uint8, x1, x2, cos, sin []float32, scale float32) {
 	var memory [mostRotated]float32
 	QuantizeF32ToE4M3(y, rotatedHalfSplit(&memory, x1, x2, cos, sin), scale)
 }
 
+// RotateQuantizeScaledInterleavedF32ToE4M3 is RotateQuantizeScaledHalfSplitF32ToE4M3 by
+// RotateInterleavedF32.
 func RotateQuantizeScaledInterleavedF32ToE4M3(y []uint8, x, cos, sin []float32, scale float32) {
 	var memory [mostRotated]float32
 	QuantizeF32ToE4M3(y, rotatedInterleaved(&memory, x, cos, sin), scale)
 }
 
+// RotateQuantizeScaledHalfSplitF32ToE5M2 is QuantizeF32ToE5M2 of a head that
+// RotateHalfSplitF32 has rotated, of at most 512 elements.
 func RotateQuantizeScaledHalfSplitF32ToE5M2(y []uint8, x1, x2, cos, sin []float32, scale float32) {
 	var memory [mostRotated]float32
 	QuantizeF32ToE5M2(y, rotatedHalfSplit(&memory, x1, x2, cos, sin), scale)
 }
 
+// RotateQuantizeScaledInterleavedF32ToE5M2 is RotateQuantizeScaledHalfSplitF32ToE5M2 by
+// RotateInterleavedF32.
 func RotateQuantizeScaledInterleavedF32ToE5M2(y []uint8, x, cos, sin []float32, scale float32) {
 	var memory [mostRotated]float32
 	QuantizeF32ToE5M2(y, rotatedInterleaved(&memory, x, cos, sin), scale)

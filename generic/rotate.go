@@ -15,6 +15,8 @@ func RotateHalfSplitF32(y1, y2, x1, x2, cos, sin []float32) {
 	}
 }
 
+// RotateHalfSplitF16 is RotateHalfSplitF32 of float16 numbers,
+// widened and rounded once at the end.
 func RotateHalfSplitF16(y1, y2, x1, x2 []uint16, cos, sin []float32) {
 	n := len(x1)
 	y1, y2, x2, cos, sin = y1[:n], y2[:n], x2[:n], cos[:n], sin[:n]
@@ -24,6 +26,8 @@ func RotateHalfSplitF16(y1, y2, x1, x2 []uint16, cos, sin []float32) {
 	}
 }
 
+// RotateHalfSplitBF16 is RotateHalfSplitF32 of bfloat16 numbers,
+// widened and rounded once at the end.
 func RotateHalfSplitBF16(y1, y2, x1, x2 []uint16, cos, sin []float32) {
 	n := len(x1)
 	y1, y2, x2, cos, sin = y1[:n], y2[:n], x2[:n], cos[:n], sin[:n]
@@ -33,6 +37,8 @@ func RotateHalfSplitBF16(y1, y2, x1, x2 []uint16, cos, sin []float32) {
 	}
 }
 
+// RotateHalfSplitF32ToF16 is RotateHalfSplitF32 of float32 numbers to float16 ones,
+// rounded once more at the end.
 func RotateHalfSplitF32ToF16(y1, y2 []uint16, x1, x2, cos, sin []float32) {
 	n := len(x1)
 	y1, y2, x2, cos, sin = y1[:n], y2[:n], x2[:n], cos[:n], sin[:n]
@@ -42,6 +48,8 @@ func RotateHalfSplitF32ToF16(y1, y2 []uint16, x1, x2, cos, sin []float32) {
 	}
 }
 
+// RotateHalfSplitF32ToBF16 is RotateHalfSplitF32 of float32 numbers to bfloat16 ones,
+// rounded once more at the end.
 func RotateHalfSplitF32ToBF16(y1, y2 []uint16, x1, x2, cos, sin []float32) {
 	n := len(x1)
 	y1, y2, x2, cos, sin = y1[:n], y2[:n], x2[:n], cos[:n], sin[:n]
@@ -62,6 +70,8 @@ func RotateInterleavedF32(y, x, cos, sin []float32) {
 	}
 }
 
+// RotateInterleavedF16 is RotateInterleavedF32 of float16 numbers,
+// widened and rounded once at the end.
 func RotateInterleavedF16(y, x []uint16, cos, sin []float32) {
 	n := len(x) / 2
 	y, cos, sin = y[:2*n], cos[:n], sin[:n]
@@ -71,6 +81,8 @@ func RotateInterleavedF16(y, x []uint16, cos, sin []float32) {
 	}
 }
 
+// RotateInterleavedBF16 is RotateInterleavedF32 of bfloat16 numbers,
+// widened and rounded once at the end.
 func RotateInterleavedBF16(y, x []uint16, cos, sin []float32) {
 	n := len(x) / 2
 	y, cos, sin = y[:2*n], cos[:n], sin[:n]
@@ -80,6 +92,8 @@ func RotateInterleavedBF16(y, x []uint16, cos, sin []float32) {
 	}
 }
 
+// RotateInterleavedF32ToF16 is RotateInterleavedF32 of float32 numbers to float16 ones,
+// rounded once more at the end.
 func RotateInterleavedF32ToF16(y []uint16, x, cos, sin []float32) {
 	n := len(x) / 2
 	y, cos, sin = y[:2*n], cos[:n], sin[:n]
@@ -89,6 +103,8 @@ func RotateInterleavedF32ToF16(y []uint16, x, cos, sin []float32) {
 	}
 }
 
+// RotateInterleavedF32ToBF16 is RotateInterleavedF32 of float32 numbers to bfloat16 ones,
+// rounded once more at the end.
 func RotateInterleavedF32ToBF16(y []uint16, x, cos, sin []float32) {
 	n := len(x) / 2
 	y, cos, sin = y[:2*n], cos[:n], sin[:n]
@@ -98,6 +114,7 @@ func RotateInterleavedF32ToBF16(y []uint16, x, cos, sin []float32) {
 	}
 }
 
+// RotateHalfSplitF16ToF32 is RotateHalfSplitF32 of float16 numbers, widened.
 func RotateHalfSplitF16ToF32(y1, y2 []float32, x1, x2 []uint16, cos, sin []float32) {
 	n := len(x1)
 	x2, y1, y2, cos, sin = x2[:n], y1[:n], y2[:n], cos[:n], sin[:n]
@@ -106,6 +123,7 @@ func RotateHalfSplitF16ToF32(y1, y2 []float32, x1, x2 []uint16, cos, sin []float
 	}
 }
 
+// RotateHalfSplitBF16ToF32 is RotateHalfSplitF32 of bfloat16 numbers, widened.
 func RotateHalfSplitBF16ToF32(y1, y2 []float32, x1, x2 []uint16, cos, sin []float32) {
 	n := len(x1)
 	x2, y1, y2, cos, sin = x2[:n], y1[:n], y2[:n], cos[:n], sin[:n]
@@ -114,6 +132,7 @@ func RotateHalfSplitBF16ToF32(y1, y2 []float32, x1, x2 []uint16, cos, sin []floa
 	}
 }
 
+// RotateInterleavedF16ToF32 is RotateInterleavedF32 of float16 numbers, widened.
 func RotateInterleavedF16ToF32(y []float32, x []uint16, cos, sin []float32) {
 	n := len(x) / 2
 	y, cos, sin = y[:2*n], cos[:n], sin[:n]
@@ -122,6 +141,7 @@ func RotateInterleavedF16ToF32(y []float32, x []uint16, cos, sin []float32) {
 	}
 }
 
+// RotateInterleavedBF16ToF32 is RotateInterleavedF32 of bfloat16 numbers, widened.
 func RotateInterleavedBF16ToF32(y []float32, x []uint16, cos, sin []float32) {
 	n := len(x) / 2
 	y, cos, sin = y[:2*n], cos[:n], sin[:n]

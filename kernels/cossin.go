@@ -16,6 +16,7 @@ type Block struct {
 	largest, smallest float64 // |invFreq|, the smallest that is not 0
 }
 
+// Set prepares the block for invFreq, at most Width frequencies.
 func (b *Block) Set(invFreq []float64) {
 	b.n, b.largest, b.smallest = copy(b.invFreq[:], invFreq), 0, math.MaxFloat64
 	BeforeFMA()
@@ -29,14 +30,16 @@ func (b *Block) Set(invFreq []float64) {
 	}
 }
 
-// certain reports whether the error bounds of the kernels hold for positions that are 0 or from least to most
-// in magnitude. Sines that may be subnormal float32 are not for Ziv's test on bits.
+// certain reports whether the error bounds of the kernels hold for positions
+// that are 0 or from least to most in magnitude. Sines that may be subnormal
+// float32 are not for Ziv's test on bits.
 func (b *Block) certain(least, most float64) bool {
 	return least*b.smallest >= 0x1p-120 && most*b.largest < generic.MarginAngle
 }
 
 func (b *Block) frequencies() []float64 { return b.invFreq[:b.n] }
 
+// Len returns the number of frequencies.
 func (b *Block) Len() int { return b.n }
 
 // padded returns the number of frequencies as the seeds count them.
@@ -122,13 +125,16 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 	}
 }
 
-// aligned reports whether rows are whole lines of the cache, for non-temporal stores.
+// aligned reports whether every row may be written by non-temporal stores of whole
+// lines: n and stride are multiples of 16 entries and the rows start at multiples of 64
+// bytes.
 func aligned(cos, sin []float32, stride, n int) bool {
 	address := uintptr(unsafe.Pointer(unsafe.SliceData(cos))) | uintptr(unsafe.Pointer(unsafe.SliceData(sin)))
 	return address%64 == 0 && (stride|n)%16 == 0
 }
 
-// runLength counts the positions from the first on that follow one another within its seed.
+// runLength counts the positions from the first on that follow one another
+// without leaving the shiftRows positions of its seed.
 func runLength(positions []int32) int {
 	n := min(len(positions), shiftRows-int(positions[0]&(shiftRows-1)))
 	for i := 1; i < n; i++ {
@@ -153,7 +159,8 @@ func CosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, s
 
 const line = 8 // float64 of a line of the cache
 
-// aligned64 returns the start of a line: across lines, each load of a vector of 64 bytes is two.
+// aligned64 returns the first float64 at the start of a line. Seeds that cross lines make
+// each load of a vector of 64 bytes two.
 func aligned64(memory []float64) unsafe.Pointer {
 	start := unsafe.Pointer(unsafe.SliceData(memory))
 	return unsafe.Add(start, -uintptr(start)&(8*line-1))
