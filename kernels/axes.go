@@ -119,7 +119,8 @@ func CosSinAxesRows(impl Implementation, cos, sin []float32, stride int, positio
 	}
 }
 
-// run counts the rows, n at most, in which one axis, number moving, counts up and the others stay.
+// run counts the rows, n at most, from the first on in which one axis, number moving of the
+// block, counts up and the others stay.
 func (b *AxesBlock) run(positions []int32, tokens, n int) (moving, run int) {
 	moving = -1
 	if n < 2 {
@@ -151,6 +152,8 @@ func (b *AxesBlock) run(positions []int32, tokens, n int) (moving, run int) {
 	return moving, n
 }
 
+// certain reports whether the error bounds of the kernels hold for the seed of a first row, on
+// each axis that may be shifted.
 func (b *AxesBlock) certain(positions []int32, tokens int) bool {
 	for i := range b.axes {
 		a := &b.axes[i]
@@ -161,6 +164,7 @@ func (b *AxesBlock) certain(positions []int32, tokens int) bool {
 	return true
 }
 
+// seed writes the entries of the axis into the seed of a block. part is scratch memory.
 func (a *blockAxis) seed(impl Implementation, seed, part *[3][Width]float64, position float64, moving bool) {
 	reach := math.Abs(position)
 	if moving {

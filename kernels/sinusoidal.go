@@ -92,7 +92,8 @@ func (to *Sinusoids) exactRows(impl Implementation, row int, positions []int32, 
 	}
 }
 
-// sinusoidalRows returns how many of n pairs from a block on came before one that was not decided.
+// sinusoidalRows writes or adds n pairs of rows from a block on and returns how many
+// came before the first that was not decided.
 func sinusoidalRows(impl Implementation, to *Sinusoids, row, block, rows int, seeds *[MaxBlocks][3][Width]float64, shifts []Shift, shift, n int) (done int) {
 	at := row*to.Stride + block*Width
 	seed, first := &seeds[block], shifts[block][shift:]

@@ -5,6 +5,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
+// axisCount returns the number of axes of positions, one where axes is empty.
 func axisCount(axes []uint8) int {
 	count := 1
 	for _, a := range axes {
@@ -13,6 +14,7 @@ func axisCount(axes []uint8) int {
 	return count
 }
 
+// axesBlocks returns the blocks of frequencies that take their positions from several axes.
 func axesBlocks(invFreq []float64, axes []uint8) []kernels.AxesBlock {
 	blocks := make([]kernels.AxesBlock, (len(invFreq)+kernels.Width-1)/kernels.Width)
 	for i := range blocks {
@@ -44,6 +46,7 @@ func (f *Frequencies) writeAxes(to *Table, p *Positions, scaleCos, scaleSin floa
 	}
 }
 
+// writeFloat32Axes is writeAxes for float32 angles.
 func (f *Frequencies) writeFloat32Axes(to *Table, p *Positions, scaleCos, scaleSin float32) {
 	var memory [kernels.ChunkPairs]float32
 	angles := memory[:f.pairs]
@@ -56,6 +59,7 @@ func (f *Frequencies) writeFloat32Axes(to *Table, p *Positions, scaleCos, scaleS
 	}
 }
 
+// writeFractionalAxes is writeAxes for positions that need not be integers.
 func (f *Frequencies) writeFractionalAxes(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {
 	var memory [kernels.ChunkPairs]float32
 	angles := memory[:f.pairs]

@@ -20,6 +20,7 @@ type Frequencies struct {
 	decay  Decay
 }
 
+// how says how the rows of tokens are made.
 type how uint8
 
 const (
@@ -28,7 +29,8 @@ const (
 	decaying
 )
 
-// NewFrequencies takes frequencies below 2^50. axes is nil or the axis of each pair; decay is nil or of
+// NewFrequencies returns frequencies below 2^50 in magnitude for exact angles or for
+// float32 ones. axes is nil or has the axis of each pair; decay is nil or the decay of
 // each pair, for one axis.
 func NewFrequencies(invFreq []float64, float32Angles bool, axes []uint8, decay *Decay) Frequencies {
 	f := Frequencies{Axes: axisCount(axes), pairs: len(invFreq), ladder: NewLadder(invFreq, float32Angles)}
@@ -44,8 +46,11 @@ func NewFrequencies(invFreq []float64, float32Angles bool, axes []uint8, decay *
 	return f
 }
 
+// Decays reports whether entries depend on the distance from a center.
 func (f *Frequencies) Decays() bool { return f.how == decaying }
 
+// Write writes the rows of tokens. Cosines and sines are multiplied by scaleCos and
+// scaleSin.
 func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32) {
 	to.Begin(2 * len(to.Cos))
 	switch f.how {
@@ -60,7 +65,8 @@ func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32)
 	to.End()
 }
 
-// WriteRow is Write for one token and at most kernels.TokenPairs pairs.
+// WriteRow is Write for one token, whose position on each axis it takes, and for at most
+// kernels.TokenPairs pairs.
 func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, scaleSin float32) {
 	switch {
 	case f.how != oneAxis:
@@ -72,7 +78,8 @@ func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, s
 	}
 }
 
-// WriteOnce is Write; of tokens with the same positions it writes one row and sets the stride to 0.
+// WriteOnce is Write; for tokens that all have the same positions it writes one
+// row and sets the stride to 0.
 func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin float32) {
 	if p.N == 1 && f.how == oneAxis && f.pairs <= kernels.TokenPairs {
 		f.WriteRow(to.Cos[:f.pairs], to.Sin[:f.pairs], p.Call[p.First:p.First+1], scaleCos, scaleSin)
@@ -86,7 +93,9 @@ func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin floa
 	f.Write(to, p, scaleCos, scaleSin)
 }
 
-// WriteFractional is Write for positions, [axes][tokens], that need not be integers, and without decay.
+// WriteFractional writes the rows of n tokens from number first on, of a call with more tokens,
+// for positions, [axes][tokens], that need not be integers. Frequencies that decay have
+// none.
 func (f *Frequencies) WriteFractional(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {
 	if f.how == severalAxes {
 		f.writeFractionalAxes(to, positions, tokens, first, n, scaleCos, scaleSin)

@@ -12,6 +12,8 @@ type Ladder struct {
 	invFreq32 []float32       // float32 angles
 }
 
+// NewLadder returns the ladder of frequencies below 2^50 in magnitude, for exact
+// angles or for float32 ones.
 func NewLadder(invFreq []float64, float32Angles bool) Ladder {
 	var l Ladder
 	if float32Angles {
@@ -32,7 +34,9 @@ func NewLadder(invFreq []float64, float32Angles bool) Ladder {
 	return l
 }
 
-// Write writes pairs of rows from number column on, a multiple of kernels.Width.
+// Write writes the pairs from number column on, a multiple of kernels.Width, and
+// pairs of them, of the rows of positions. Cosines and sines are multiplied by
+// scaleCos and scaleSin.
 func (l *Ladder) Write(to *Table, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
 	switch {
 	case len(positions) == 0:
@@ -68,6 +72,7 @@ func (l *Ladder) writeExactRow(cos, sin []float32, column, pairs int, position f
 	}
 }
 
+// writeFloat32 copies the row of a token that has the position of the token before.
 func (l *Ladder) writeFloat32(to *Table, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
 	invFreq := l.invFreq32[column : column+pairs]
 	for t, p := range positions {
@@ -93,7 +98,8 @@ func writeFloat32Row(cos, sin, invFreq []float32, position, scaleCos, scaleSin f
 // WriteAngles writes the cosines and sines of float32 angles.
 func WriteAngles(cos, sin, angles []float32) { writeFloat32Row(cos, sin, angles, 1, 1, 1) }
 
-// WriteExact takes frequencies that no Ladder keeps.
+// WriteExact writes rows of len(invFreq) entries for frequencies that no Ladder
+// keeps.
 func WriteExact(cos, sin []float32, positions []int32, invFreq []float64) {
 	if len(positions) == 0 {
 		return

@@ -10,7 +10,8 @@ import (
 // MaxAngle bounds the magnitude of angles: position*frequency stays below it.
 const MaxAngle = generic.MaxAngle
 
-// LargestMagnitude takes a NaN for the largest.
+// LargestMagnitude returns the largest |w| and its index; a NaN is the largest
+// of all.
 func LargestMagnitude(invFreq []float64) (largest float64, index int) {
 	for i, w := range invFreq {
 		if m := math.Abs(w); !(m <= largest) {
@@ -23,7 +24,8 @@ func LargestMagnitude(invFreq []float64) (largest float64, index int) {
 	return largest, index
 }
 
-// LastPosition returns the largest |position|, up to 2^31, whose angles stay below 2^50.
+// LastPosition returns the largest |position|, up to 2^31, for which
+// position*largest stays below 2^50.
 func LastPosition(largest float64) int64 {
 	if largest < 1<<19 { // 2^31 * 2^19 is 2^50
 		return 1 << 31

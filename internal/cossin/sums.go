@@ -8,8 +8,9 @@ import (
 // MaxSumAxes bounds the axes of WriteSums.
 const MaxSumAxes = generic.SumAxes
 
-// WriteSums writes rows of sums over the axes of positions, [axes][tokens], times frequencies,
-// [entries][axes].
+// WriteSums writes rows of cosines and sines of angles that are sums over the axes of
+// positions, [axes][tokens], times frequencies, [entries][axes]. A row has as many
+// entries as there are frequencies for each axis.
 func WriteSums(cos, sin, positions []float32, invFreq []float64, axes, entries int, float32Angles bool) {
 	tokens := len(positions) / axes
 	var memory [MaxSumAxes]float32
@@ -31,6 +32,7 @@ func WriteSums(cos, sin, positions []float32, invFreq []float64, axes, entries i
 	}
 }
 
+// writeFloat32Sums writes a row whose angles are added up in float32, axis by axis.
 func (to *Table) writeFloat32Sums(position []float32, invFreq []float64) {
 	var angles [kernels.Width]float32
 	n := len(position)

@@ -20,7 +20,8 @@ func (to *Table) From(t int) Table {
 	return Table{to.Cos[t*to.Stride:], to.Sin[t*to.Stride:], to.Stride, to.nonTemporal}
 }
 
-// Begin says how many entries a call writes, and so whether a cache holds them. End has to follow.
+// Begin says how many entries a call writes, cosines and sines together: whether they are
+// more than a cache holds. End has to follow once all are written.
 func (to *Table) Begin(entries int) { to.nonTemporal = entries >= 2*kernels.NonTemporalTable }
 
 // End lets others read what the call has written.
@@ -37,12 +38,14 @@ type Positions struct {
 	First, N int     // the tokens that are meant
 }
 
+// Axis returns the positions on one axis.
 func (p *Positions) Axis(axis int) []int32 {
 	return p.Call[axis*p.Tokens+p.First:][:p.N]
 }
 
-// sameOnAxes returns how many first tokens have one position on all axes, as text has in a model of images,
-// or have not. A single token like text, as on the diagonal of an image, counts with its neighbours.
+// sameOnAxes reports whether the first tokens have one position on all axes, as text has in
+// a model of images, and how many tokens are of that kind. A single token that is like text,
+// as on the diagonal of an image, counts with the tokens around it.
 func (p *Positions) sameOnAxes(axes int) (n int, onAll bool) {
 	same := func(t int) bool {
 		for a := 1; a < axes; a++ {
@@ -69,6 +72,7 @@ func (p *Positions) sameOnAxes(axes int) (n int, onAll bool) {
 	return p.N, onAll
 }
 
+// repeated reports whether all tokens have the same positions.
 func (p *Positions) repeated(axes int) bool {
 	for a := range axes {
 		if !equal(p.Axis(a)) {
@@ -78,6 +82,7 @@ func (p *Positions) repeated(axes int) bool {
 	return true
 }
 
+// equal reports whether all positions, at least one, are the same.
 func equal(positions []int32) bool {
 	for _, p := range positions[1:] {
 		if p != positions[0] {

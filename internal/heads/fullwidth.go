@@ -9,7 +9,8 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// FullWidthRow has a cosine and a sine for each element, first for the first elements of all pairs.
+// FullWidthRow is a row with a cosine and a sine for each element. The entries of the
+// first elements of all pairs come first.
 type FullWidthRow struct {
 	memory [4][2 * kernels.ChunkPairs]float32
 	dim    int
@@ -21,7 +22,8 @@ func (f *FullWidthRow) cos() []float32 { return f.memory[2][:f.dim] }
 
 func (f *FullWidthRow) sin() []float32 { return f.memory[3][:f.dim] }
 
-// Read sets f to the row at an element of cos and sin, whose entries are in the given order.
+// Read sets f to the row that begins at element at of cos and sin, and multiplies the sines by
+// sign. The entries are in the given order.
 func (f *FullWidthRow) Read(cos, sin *view.Operand, at, dim int, order view.Order, sign float32) {
 	f.dim = dim
 	WidenRow(f.memory[0][:dim], f.memory[1][:dim], cos, sin, at, sign)
@@ -30,7 +32,8 @@ func (f *FullWidthRow) Read(cos, sin *view.Operand, at, dim int, order view.Orde
 	f.half = equalBits(f.cos()[:dim/2], f.cos()[dim/2:]) && equalBits(f.sin()[:dim/2], f.sin()[dim/2:])
 }
 
-// equalBits tells zeros apart by their sign, which changes a sum of zeros.
+// equalBits reports whether a and b, of the same length, have the same bits. The sign of a
+// zero matters, because it changes a sum of zeros.
 func equalBits(a, b []float32) bool {
 	for i := range a {
 		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
@@ -40,6 +43,7 @@ func equalBits(a, b []float32) bool {
 	return true
 }
 
+// RotateFullWidth is rotate for one token and a row with an entry for each element.
 func (r *Rotation) RotateFullWidth(y, x *view.Operand, yAt, xAt int, row *FullWidthRow) {
 	dim, pairs := r.RotaryDim, r.RotaryDim/2
 	if row.half {
@@ -58,7 +62,8 @@ func (r *Rotation) RotateFullWidth(y, x *view.Operand, yAt, xAt int, row *FullWi
 	}
 }
 
-// WidenRow multiplies the sines by sign.
+// WidenRow writes the row of entries that begins at element at of fromCos and fromSin, and
+// multiplies the sines by sign.
 func WidenRow(cos, sin []float32, fromCos, fromSin *view.Operand, at int, sign float32) {
 	toCos, toSin := view.Over(cos), view.Over(sin)
 	view.Convert(&toCos, fromCos, 0, at, len(cos))

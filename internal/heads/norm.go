@@ -13,7 +13,8 @@ type Norm struct {
 	Epsilon float32
 }
 
-// Apply normalizes the given number of heads in each of some consecutive tokens.
+// Apply normalizes the given number of heads in each of some consecutive tokens, starting
+// at element at.
 func (n *Norm) Apply(x *view.Operand, heads, at, tokens int) {
 	if heads == 1 {
 		n.lines(x, at, tokens, x.TokenStride)
@@ -27,6 +28,7 @@ func (n *Norm) Apply(x *view.Operand, heads, at, tokens int) {
 	}
 }
 
+// lines normalizes vectors in x that lie stride elements apart.
 func (n *Norm) lines(x *view.Operand, at, count, stride int) {
 	l := kernels.Lines{Len: len(n.Weight), Stride: stride}
 	most := max(1, kernels.MaxCallElements/l.Len)
@@ -44,7 +46,8 @@ func (n *Norm) lines(x *view.Operand, at, count, stride int) {
 	}
 }
 
-// normalize takes each head, or all heads of a token as one vector.
+// normalize normalizes the heads of n tokens that lie one after another: each head, or all
+// heads of a token as one vector.
 func (n *Norm) normalize(x *view.Operand, headDim, tokens int) {
 	if n == nil {
 		return
@@ -56,6 +59,7 @@ func (n *Norm) normalize(x *view.Operand, headDim, tokens int) {
 	n.Apply(x, heads, 0, tokens)
 }
 
+// ScaleToken multiplies the heads of the token that starts at element at.
 func ScaleToken(x *view.Operand, at, headDim int, factor float32) {
 	length, count := headDim, x.Heads
 	if x.HeadStride == headDim {
@@ -79,7 +83,8 @@ func ScaleToken(x *view.Operand, at, headDim int, factor float32) {
 	}
 }
 
-// NormalizeAndRotate takes the heads of float32 of one token, and the first row of table.
+// NormalizeAndRotate normalizes and rotates the heads of float32 of the token that
+// starts at element at, by the first row of table.
 func (r *Rotation) NormalizeAndRotate(x *view.Operand, n *Norm, at int, table *cossin.Table) {
 	f := kernels.Fusion{Lines: kernels.Lines{Len: r.HeadDim, Stride: x.HeadStride}, First: r.Offset, Pairs: r.RotaryDim / 2}
 	most := max(1, kernels.MaxCallElements/r.HeadDim)

@@ -42,6 +42,7 @@ func (o *QuantizedOperand) Bytes(at int) []uint8 {
 	return unsafe.Slice((*uint8)(o.Data), o.Length*size)[at*size:]
 }
 
+// integers returns the int8 from element at on.
 func (o *QuantizedOperand) integers(at int) []int8 {
 	return unsafe.Slice((*int8)(o.Data), o.Length)[at:]
 }
@@ -61,8 +62,9 @@ func (q *Quantization) Scratch(memory []float32) view.Operand {
 	return o
 }
 
-// prepare writes the heads of n tokens of x to scratch as they are to be quantized, rotated by the rows
-// of table from number first on, or by full.
+// prepare writes the heads of n tokens to scratch, one after another, as they are to be
+// quantized. It reads x from element at on, and rotates by the rows of table from number
+// first on, or by full.
 func (q *Quantization) prepare(scratch, x *view.Operand, at, n int, table *cossin.Table, first int, full *FullWidthRow) {
 	scratch.Heads, scratch.TokenStride = x.Heads, x.Heads*q.Dim
 	if q.Rotation == nil || q.Norm != nil {
@@ -84,6 +86,7 @@ func (q *Quantization) prepare(scratch, x *view.Operand, at, n int, table *cossi
 	q.Transform(scratch, x.Heads*n)
 }
 
+// widen copies the heads of n tokens to scratch.
 func (q *Quantization) widen(scratch, x *view.Operand, at, n int) {
 	for t := range n {
 		length, count := q.Dim, x.Heads
@@ -96,12 +99,15 @@ func (q *Quantization) widen(scratch, x *view.Operand, at, n int) {
 	}
 }
 
+// Transform is the Hadamard transform of heads in scratch.
 func (q *Quantization) Transform(scratch *view.Operand, heads int) {
 	if q.Hadamard != 0 {
 		HadamardRows(scratch.Float32s(0), q.Hadamard, heads*q.Dim/q.Hadamard)
 	}
 }
 
+// Choose sets the way of heads of kind x into y. full says that rows have an entry for each
+// element.
 func (q *Quantization) Choose(y *QuantizedOperand, x kernels.Kind, full bool) {
 	r := q.Rotation
 	switch {
@@ -116,6 +122,7 @@ func (q *Quantization) Choose(y *QuantizedOperand, x kernels.Kind, full bool) {
 	}
 }
 
+// AtLeast returns the elements that scratch memory has to hold.
 func (q *Quantization) AtLeast() int {
 	least := q.Dim
 	for _, n := range [...]*Norm{q.Norm, q.Rotated} {
@@ -126,7 +133,8 @@ func (q *Quantization) AtLeast() int {
 	return least
 }
 
-// Store quantizes n tokens of a call, from number first on, into their slots.
+// Store quantizes n tokens of a call, from number first on, into their slots. Their rows are
+// the rows of table or full.
 func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *FullWidthRow) {
 	switch q.Way {
 	case ByOneKernel:
@@ -151,6 +159,7 @@ func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand
 	}
 }
 
+// quantizeHeads quantizes the heads of a token.
 func (q *Quantization) quantizeHeads(y *QuantizedOperand, x *view.Operand, yAt, xAt int) {
 	heads := x.Heads
 	if heads*q.Dim > kernels.FusedElements {
@@ -161,6 +170,7 @@ func (q *Quantization) quantizeHeads(y *QuantizedOperand, x *view.Operand, yAt, 
 	}
 }
 
+// storeThroughScratch is store where heads change before they are quantized.
 func (q *Quantization) storeThroughScratch(y *QuantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *FullWidthRow) {
 	from, scratch := *x, q.Scratch(memory)
 	all := from.Heads
@@ -191,7 +201,8 @@ func (q *Quantization) storeThroughScratch(y *QuantizedOperand, slots []int32, x
 	}
 }
 
-// rotateQuantizeTokens takes row first+t of table for token t.
+// rotateQuantizeTokens rotates the heads of n tokens from element xAt of x on and quantizes them
+// into y from element yAt on. Row first+t of table belongs to token t.
 func (q *Quantization) rotateQuantizeTokens(y *QuantizedOperand, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	var k kernels.Rotation
 	k.Pairs, k.Partner, k.TableStride = q.Dim/2, q.Dim/2, table.Stride
@@ -214,7 +225,8 @@ func (q *Quantization) rotateQuantizeTokens(y *QuantizedOperand, x *view.Operand
 	}
 }
 
-// RotateQuantize calls a kernel. The strides of y in k are in bytes.
+// RotateQuantize calls the kernel that rotates heads of x and quantizes them into y, numbers of
+// that kind. The strides of y in k are in bytes.
 func RotateQuantize(kind kernels.Kind, y []uint8, scales, x, cos, sin []float32, k *kernels.Rotation, scale float32, order view.Order) {
 	impl, halfSplit := dispatch.Implementation(), order == view.HalfSplit
 	switch {
@@ -241,14 +253,15 @@ func RotateQuantize(kind kernels.Kind, y []uint8, scales, x, cos, sin []float32,
 	}
 }
 
-// Quantize quantizes heads of x, dim elements each and stride elements apart. Meanwhile it fetches memory
-// that many bytes ahead.
+// Quantize quantizes heads of x, dim elements each and stride elements apart, into y from
+// element at on. Meanwhile it fetches memory that many bytes ahead.
 func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahead int) {
 	v := kernels.Conversion{Len: dim, Count: heads, XStride: stride, YStride: y.HeadStride * int(y.Kind.Size()), Ahead: ahead}
 	quantize(y.Kind, y.Bytes(at), y.ScalesFrom(at, dim), x, &v, y.Scale)
 }
 
-// quantize calls a kernel. The stride of y in v is in bytes.
+// quantize calls the kernel that quantizes heads of x into y, numbers of that kind. The stride
+// of y in v is in bytes.
 func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conversion, scale float32) {
 	impl := dispatch.Implementation()
 	switch {
@@ -270,7 +283,8 @@ func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conv
 	}
 }
 
-// Read writes heads to scratch as float32, and undoes the Hadamard transform.
+// Read writes heads of x, from element at on, to scratch as float32, and undoes the
+// Hadamard transform.
 func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, heads int) {
 	impl, to := dispatch.Implementation(), scratch.Float32s(0)
 	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride, YStride: q.Dim}

@@ -25,7 +25,8 @@ type Rotation struct {
 	Sign    float32 // of sines
 }
 
-// Rotate rotates n tokens that lie one after another. Token t takes row first+t of table.
+// Rotate rotates n tokens that lie one after another: it reads x from element xAt on and
+// writes y from element yAt on. Token t takes row first+t of table.
 func (r *Rotation) Rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	if r.In != r.Out || x.Kind != y.Kind && x.Kind != kernels.KindFloat32 && y.Kind != kernels.KindFloat32 {
 		r.rotateThroughScratch(y, x, yAt, xAt, n, table, first)
@@ -43,7 +44,8 @@ func (r *Rotation) Rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Tab
 	}
 }
 
-// rotateHeads splits the heads of k.Tokens tokens where one call of a kernel may not take all.
+// rotateHeads rotates the heads of k.Tokens tokens. It splits them where one call of a
+// kernel may not take all.
 func (r *Rotation) rotateHeads(y, x *view.Operand, yAt, xAt, heads int, cos, sin []float32, k *kernels.Rotation) {
 	most := heads
 	if heads*k.Tokens*r.RotaryDim > kernels.MaxCallElements {
@@ -95,7 +97,8 @@ func RotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels
 	}
 }
 
-// rotateThroughScratch brings heads into the order or the type of y first.
+// rotateThroughScratch is rotate where heads must first be brought into the order or the
+// type of y.
 func (r *Rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	var memory [2][2 * kernels.ChunkPairs]float32
 	dim := r.RotaryDim
@@ -121,7 +124,8 @@ func (r *Rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, tab
 	}
 }
 
-// WritesNonTemporal reports whether whole heads lie together, in aligned vectors, and are enough.
+// WritesNonTemporal reports whether y is to be written by non-temporal stores: if whole
+// heads lie together, in aligned vectors, and there are enough of them.
 func (r *Rotation) WritesNonTemporal(y *view.Operand, tokens int) bool {
 	least, has := dispatch.Implementation().NonTemporalCopy()
 	size := int(y.Kind.Size())
@@ -131,7 +135,8 @@ func (r *Rotation) WritesNonTemporal(y *view.Operand, tokens int) bool {
 		(dim|y.TokenStride*size|y.SequenceStride*size|int(uintptr(y.Data)%32))%32 == 0
 }
 
-// RotateNonTemporal is Rotate and CopyRest, through memory in the cache.
+// RotateNonTemporal is rotate and copyRest for n tokens, some heads at a time, through
+// memory in the cache.
 func (r *Rotation) RotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
 	var unaligned [kernels.CopyBytes/4 + kernels.Line]float32
 	memory := kernels.LineAligned(unaligned[:])
@@ -152,7 +157,7 @@ func (r *Rotation) RotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table 
 	}
 }
 
-// CopyRest copies the elements outside the rotated slice.
+// CopyRest copies the elements outside the rotated slice, in the heads of n tokens.
 func (r *Rotation) CopyRest(y, x *view.Operand, yAt, xAt, n int) {
 	if r.RotaryDim == r.HeadDim {
 		return
@@ -167,7 +172,8 @@ func (r *Rotation) CopyRest(y, x *view.Operand, yAt, xAt, n int) {
 	}
 }
 
-// Leave writes tokens as they are, but in the order that the rotation writes.
+// Leave writes the tokens from begin to end as they are, but in the order that the
+// rotation writes.
 func (r *Rotation) Leave(begin, end int, y *view.Operand, slots []int32, x *view.Operand) {
 	if y == x && r.In == r.Out {
 		return
@@ -191,6 +197,7 @@ func (r *Rotation) Leave(begin, end int, y *view.Operand, slots []int32, x *view
 	}
 }
 
+// CopyHeads writes heads that do not rotate.
 func CopyHeads(tokens, headDim int, y *view.Operand, slots []int32, x *view.Operand) {
 	if y == x {
 		return

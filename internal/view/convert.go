@@ -13,6 +13,7 @@ const (
 	Interleaved              // pairs (x[2i], x[2i+1])
 )
 
+// Reorder copies pairs from one order to another.
 func Reorder(y, x *Operand, yAt, xAt, pairs int, in, out Order) {
 	switch {
 	case in == out:
@@ -28,6 +29,7 @@ func Reorder(y, x *Operand, yAt, xAt, pairs int, in, out Order) {
 	}
 }
 
+// ReorderFloat32s copies the pairs of x from one order to another.
 func ReorderFloat32s(y, x []float32, in, out Order) {
 	to, from := Over(y), Over(x)
 	Reorder(&to, &from, 0, 0, len(x)/2, in, out)

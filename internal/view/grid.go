@@ -120,7 +120,8 @@ func (v *View[T]) Problem(g *Grid, tokens, dim int) Problem {
 	return v.Grid(g, tokens, dim)
 }
 
-// Holds reports whether the view has no strides and room in Data.
+// Holds reports whether the view has no strides and its Data holds at least its
+// vectors.
 func (v *View[T]) Holds(tokens, dim int) bool {
 	n := v.packed(tokens, dim)
 	return n >= 0 && n <= len(v.Data)
@@ -139,6 +140,7 @@ func (v *View[T]) packed(tokens, dim int) int {
 	return all
 }
 
+// Error describes what is wrong with the view, the argument of that name.
 func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
 		return argument.Error(kind, function, name+"."+field, value, expected, args...)
@@ -261,6 +263,7 @@ func NoViews(function string) error {
 	return argument.Error(argument.ErrShape, function, "xs", "empty", "at least one view")
 }
 
+// check is Check for any views.
 func check[T any](function string, xs []View[T], tokens, dim int) error {
 	var g Grid
 	if len(xs) == 0 {

@@ -42,6 +42,7 @@ func (v *View[T]) SetOperand(o *Operand, kind kernels.Kind, dim int) {
 	}
 }
 
+// Over returns an Operand for s alone.
 func Over(s []float32) Operand {
 	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: kernels.KindFloat32}
 }
@@ -73,18 +74,22 @@ func (o *Operand) Together(t, n int) int {
 	return min(n, o.SequenceTokens-t%o.SequenceTokens)
 }
 
+// Float32s returns the elements from number at on.
 func (o *Operand) Float32s(at int) []float32 {
 	return unsafe.Slice((*float32)(o.Data), o.Length)[at:]
 }
 
+// Words returns the bits of the float32 elements from number at on.
 func (o *Operand) Words(at int) []uint32 {
 	return unsafe.Slice((*uint32)(o.Data), o.Length)[at:]
 }
 
+// Bits returns the 16-bit elements from number at on.
 func (o *Operand) Bits(at int) []uint16 {
 	return unsafe.Slice((*uint16)(o.Data), o.Length)[at:]
 }
 
+// Memory returns the bytes of the operand.
 func (o *Operand) Memory() []byte {
 	return unsafe.Slice((*byte)(o.Data), o.Length*int(o.Kind.Size()))
 }

@@ -42,7 +42,8 @@ func (g *Grid) levels() levels {
 	return l
 }
 
-// nested reports whether each stride steps over all that smaller strides reach.
+// nested reports whether vectors of dim elements lie apart because each stride
+// steps over all that smaller strides reach.
 func (l *levels) nested(dim int) bool {
 	reach := dim
 	for _, level := range l {
@@ -56,8 +57,9 @@ func (l *levels) nested(dim int) bool {
 	return true
 }
 
-// meet reports whether a vector of the first depth levels shares an element with the one at element at.
-// Of nested levels it looks at one or two steps each.
+// meet reports whether one of the vectors that the first levels make, as many as
+// depth says, shares an element with the vector at element at. Of nested levels it
+// looks at one or two steps each.
 func (l *levels) meet(depth, at, dim int) bool {
 	if depth == 0 {
 		return at < dim && -at < dim
@@ -80,8 +82,9 @@ func (l *levels) meet(depth, at, dim int) bool {
 	return false
 }
 
-// overlaps compares the first sequences of g and o, which has the same strides and starts delta elements
-// later. With self, a vector does not overlap itself.
+// overlaps reports whether a vector of the first sequence of g and one of the first
+// of o, which has the same strides, share an element, where o starts delta
+// elements after g. With self, a vector does not overlap itself.
 func (g *Grid) overlaps(o *Grid, delta int, self bool) bool {
 	// A vector at t*tokenStride+h*headStride meets one of o when the difference
 	// of their starts is less than dim either way. For each pair of heads the
@@ -95,7 +98,8 @@ func (g *Grid) overlaps(o *Grid, delta int, self bool) bool {
 	return false
 }
 
-// meets reports whether |start + dt*tokenStride| < dim for some -g.Tokens < dt < tokens, not 0 with self.
+// meets reports whether |start + dt*tokenStride| < dim for some difference of
+// tokens -g.Tokens < dt < tokens, dt != 0 with self.
 func (g *Grid) meets(start, tokens int, self bool) bool {
 	nearest := -start / g.TokenStride
 	for _, dt := range [3]int{nearest - 1, nearest, nearest + 1} {
@@ -110,6 +114,7 @@ func (g *Grid) meets(start, tokens int, self bool) bool {
 	return false
 }
 
+// offset returns the bytes from the start of a to the start of b.
 func offset[T any](a, b []T) int {
 	return int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(a))))
 }
@@ -122,8 +127,9 @@ func (g *Grid) inBytes(size int) {
 	g.Dim *= size
 }
 
-// Overlap reports whether views whose vectors are known to lie inside their Data and apart share a byte.
-// Their Data may be of one memory, any number of bytes apart.
+// Overlap reports whether two views, each of some tokens, whose vectors are known to lie
+// inside their Data and apart, share a byte. A caller may have made their Data of one
+// memory, any number of bytes apart.
 func Overlap[T any](a, b *View[T], tokensA, tokensB, dim int) bool {
 	size := int(unsafe.Sizeof(*new(T)))
 	delta := offset(a.Data, b.Data)
