@@ -105,8 +105,8 @@ func CosSinAngles(cos, sin, angles []float32) error {
 	return nil
 }
 
-// checkTables checks that cos and sin hold a row of pairs entries for each token, and share memory with
-// nothing.
+// checkTables checks that cos and sin hold a row of pairs entries for each token. It also
+// checks that they overlap neither each other nor of, the argument of that name.
 func checkTables[T int32 | float32](function string, cos, sin []float32, tokens, pairs int, name string, of []T) error {
 	want, ok := argument.Multiply(tokens, pairs)
 	for _, table := range [...]struct {
@@ -126,6 +126,7 @@ func checkTables[T int32 | float32](function string, cos, sin []float32, tokens,
 	return checkApart(function, cos, sin, name, of)
 }
 
+// checkApart checks that cos and sin share no memory with of, the argument of that name.
 func checkApart[T any](function string, cos, sin []float32, name string, of []T) error {
 	switch {
 	case argument.Overlap(cos, of):

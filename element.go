@@ -83,6 +83,7 @@ func FromBytes[T Element | Quantized](bytes []byte) ([]T, error) {
 	return unsafe.Slice((*T)(first), cap(bytes)/size)[:len(bytes)/size], nil
 }
 
+// quantizedKind returns the kind of D.
 func quantizedKind[D Quantized]() kernels.Kind {
 	var zero D
 	if unsafe.Sizeof(zero) == generic.Q8Bytes { // known to the compiler, unlike the type

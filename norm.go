@@ -118,7 +118,8 @@ func ScaleQueries[T Element](factors []float32, headDim int, xs ...View[T]) erro
 
 func (n *RMSNorm) valid() bool { return n != nil && len(n.norm.Weight) > 0 }
 
-// check checks a norm of a head or of all heads of a token; nil is none.
+// check checks the norm that the argument of that name is. It may be nil, a norm of a
+// head, or a norm of all heads of a token.
 func (n *RMSNorm) check(function string, name argument.Name, heads, headDim int) error {
 	switch {
 	case n == nil:
@@ -130,6 +131,7 @@ func (n *RMSNorm) check(function string, name argument.Name, heads, headDim int)
 	return nil
 }
 
+// of returns the norm as kernels take it, nil for nil.
 func (n *RMSNorm) of() *heads.Norm {
 	if n == nil {
 		return nil

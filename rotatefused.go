@@ -89,6 +89,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	return nil
 }
 
+// check checks the norms and the scale of the view that is argument number i.
 func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 	for _, n := range [...]struct {
 		name string
@@ -121,6 +122,7 @@ func fuseTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []FusedV
 	}
 }
 
+// fuseChunk normalizes, rotates and scales n tokens of a call, from token first on.
 func fuseChunk[T Element](a *Angles, tokens, first, n int, r *heads.Rotation, table *cossin.Table, xs []FusedView[T]) {
 	a.write(table, tokens, first, n, r)
 	var x view.Operand
@@ -150,6 +152,7 @@ func fuseChunk[T Element](a *Angles, tokens, first, n int, r *heads.Rotation, ta
 	}
 }
 
+// normalize normalizes n tokens of x, the operand of the view, from first on.
 func (v *FusedView[T]) normalize(norm *RMSNorm, x *view.Operand, headDim, first, n int) {
 	if norm == nil {
 		return
@@ -165,6 +168,7 @@ func (v *FusedView[T]) normalize(norm *RMSNorm, x *view.Operand, headDim, first,
 	}
 }
 
+// scale scales n tokens of x, the operand of the view, from first on.
 func (v *FusedView[T]) scale(x *view.Operand, headDim, first, n int) {
 	if v.QueryScales == nil {
 		return

@@ -12,7 +12,8 @@ func operandOf[T posenc.Element](s []T) view.Operand {
 	return (&view.View[T]{Data: s}).Operand(kernels.KindOf[T, posenc.Float16, posenc.BFloat16](), len(s))
 }
 
-// addScaled sets elements of x from index at on to x*scale+y.
+// addScaled sets len(y) elements of x, from index at on, to x*scale+y. The product and the
+// sum are rounded to float32, and the sum to the element type of x.
 func addScaled(x *view.Operand, at int, y []float32, scale float32) {
 	for ; len(y) > kernels.MaxCallElements; at, y = at+kernels.MaxCallElements, y[kernels.MaxCallElements:] {
 		addScaled(x, at, y[:kernels.MaxCallElements], scale)

@@ -10,10 +10,11 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
+// maxInterpolated bounds the rows of a table and the sides of a grid.
 const maxInterpolated = 1 << 24
 
-// maxAntialiased bounds the work for each patch: a sum is as long as its side of the grid shrinks, and one
-// side may shrink while the other grows.
+// maxAntialiased bounds the work of antialiasing for each patch of both grids. A sum is as
+// long as its side of the grid shrinks, and one side may shrink while the other grows.
 const maxAntialiased = 64
 
 // InterpolateTable resizes a learned table to another number of positions. It interpolates
@@ -205,9 +206,9 @@ func (o *InterpolateGridOptions) sum32(to, src []float32, rows, columns []tap) {
 //
 //	dst[p] = sum over k of weights[p][k]*src[indices[p][k]]
 //
-// A weight is the product w(r)*w(c) of InterpolateGrid, rounded to float64 and then to float32. A
-// patch beyond the border has the index of the patch at the border, with ZeroPadding weight 0. The
-// frames of a video all have the same weights. Errors wrap ErrShape (the options; Antialias, which takes other numbers of
+// A weight is the product w(r)*w(c) of InterpolateGrid, rounded to float64 and then to float32. A patch beyond the
+// border has the index of the patch at the border, with ZeroPadding weight 0. The frames of a video all
+// have the same weights. Errors wrap ErrShape (the options; Antialias, which takes other numbers of
 // patches; SrcHeight*SrcWidth above 2^31-1), [posenc.ErrLength] or [posenc.ErrOverlap]. Source:
 // get_vision_interpolation_indices_and_weights of transformers.
 func GridWeights(indices []int32, weights []float32, options InterpolateGridOptions) error {
@@ -257,6 +258,7 @@ func GridWeights(indices []int32, weights []float32, options InterpolateGridOpti
 	return nil
 }
 
+// check checks the sizes and the method.
 func (o *InterpolateGridOptions) check(function string) error {
 	for _, size := range []struct {
 		name  string
@@ -294,8 +296,9 @@ type tap struct {
 	beyond bool // it stands in for one beyond the border, and counts as 0
 }
 
-// taps appends the elements of src along a side that make element i of dst. With Float32 all numbers are
-// float32: a float64 that is rounded to float32 after each operation is the same.
+// taps appends the elements of src, n along one side of the grid, that make element i of the m
+// elements of dst. With Float32 all numbers are float32: a float64 that is rounded to float32 after each
+// operation is the same.
 func (o *InterpolateGridOptions) taps(list []tap, i, n, m int) []tap {
 	if o.Antialias {
 		return wideCubicTaps(list, i, n, m)
@@ -327,6 +330,7 @@ func (o *InterpolateGridOptions) taps(list []tap, i, n, m int) []tap {
 	return list
 }
 
+// source returns where element i of m lies among n, as a whole number and the rest.
 func (o *InterpolateGridOptions) source(i, n, m int) (whole int, rest float64) {
 	switch {
 	case o.Float32:
@@ -343,7 +347,8 @@ func (o *InterpolateGridOptions) source(i, n, m int) (whole int, rest float64) {
 	return centre(i, n, m)
 }
 
-// centre returns (i+1/2)*n/m - 1/2, for n and m up to 2^24, and the rest rounded to float64.
+// centre returns (i+1/2)*n/m - 1/2, for n and m up to 2^24, as a whole number and
+// the rest rounded to float64.
 func centre(i, n, m int) (whole int, rest float64) {
 	numerator, denominator := int64(2*i+1)*int64(n)-int64(m), 2*int64(m)
 	quotient, remainder := numerator/denominator, numerator%denominator
@@ -353,7 +358,8 @@ func centre(i, n, m int) (whole int, rest float64) {
 	return int(quotient), float64(remainder) / float64(denominator)
 }
 
-// wideCubicTaps has a kernel as wide as the larger elements. Nothing overflows up to 2^24.
+// wideCubicTaps is taps with antialiasing: of a kernel that is as wide as the larger elements.
+// Nothing overflows, for n and m up to 2^24.
 func wideCubicTaps(list []tap, i, n, m int) []tap {
 	// The element at j is (2j+1)*m - (2i+1)*n from the centre, in units of which the
 	// width of the larger elements has 2*max(n, m).
@@ -375,6 +381,7 @@ func wideCubicTaps(list []tap, i, n, m int) []tap {
 	return list
 }
 
+// cubic returns the kernel of Keys at a distance from 0 to 2.
 func cubic(a, t float64) float64 {
 	if t <= 1 {
 		return math.FMA(math.FMA(a+2, t, -(a+3)), float64(t*t), 1)

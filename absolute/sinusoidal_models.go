@@ -221,6 +221,7 @@ func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 	return ofModel(function, "cfg.MinFreq", least, SinusoidalConfig{Dim: dim, Order: order, Amplitude: scale}, invFreq, err)
 }
 
+// defaultBase is the base of the frequencies where a model does not say otherwise.
 const defaultBase = 10000
 
 // ofBase10000 makes the encoding of a model with the frequencies 10000^(-k/steps), k < n.
@@ -233,7 +234,8 @@ func ofBase10000(function string, c channels, n int, steps float64, cfg Sinusoid
 	return ofModel(function, "dim", c.dim, cfg, invFreq, err)
 }
 
-// ofModel takes checked arguments, of which the named one may still push frequencies out of range.
+// ofModel makes the encoding of a model whose arguments were checked one by one. The named
+// argument may still push frequencies out of range.
 func ofModel(function, name string, value any, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
 	if err != nil || slices.Max(invFreq) >= cossin.MaxAngle {
 		return nil, argument.Error(posenc.ErrConfig, function, name, value, "frequencies from 2^-900 to below 2^50")
@@ -242,6 +244,7 @@ func ofModel(function, name string, value any, cfg SinusoidalConfig, invFreq []f
 	return newSinusoidal(function, cfg)
 }
 
+// checkFrequency checks an argument that is a frequency.
 func checkFrequency(function, name string, value float64) error {
 	if !(value >= leastFrequency && value < cossin.MaxAngle) {
 		return argument.Error(posenc.ErrConfig, function, name, value, "0 or a frequency from 2^-900 to below 2^50")

@@ -102,7 +102,8 @@ func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) e
 	return nil
 }
 
-// destination is the elements that rows are written to, or scaled and added to.
+// destination is the elements that a call writes rows to. With add it scales them and adds
+// the rows.
 type destination struct {
 	view.Operand
 	add   bool
@@ -123,7 +124,7 @@ func makeRows[P Position](dst *destination, s *Sinusoidal, positions []P, tokens
 	}
 }
 
-// writeHalves writes rows whose sines and cosines lie apart.
+// writeHalves writes rows whose sines and cosines lie apart, as in a cos/sin cache.
 func (s *Sinusoidal) writeHalves(dst *destination, positions []int32, tokens int) {
 	x := dst.Float32s(0)
 	sinAt, cosAt := s.places(0)
@@ -140,7 +141,8 @@ func (s *Sinusoidal) writeHalves(dst *destination, positions []int32, tokens int
 	}
 }
 
-// makeInPlace takes the rows that share a seed together.
+// makeInPlace writes or adds rows in one pass over them. It takes the rows that share a seed
+// together.
 func (s *Sinusoidal) makeInPlace(dst *destination, positions []int32, tokens int) {
 	x := dst.Float32s(0)
 	to := kernels.Sinusoids{Stride: s.dim, Interleaved: s.order == SinCosInterleaved, Add: dst.add, Scaling: s.scaling, Scale: dst.scale}
@@ -162,7 +164,8 @@ func (s *Sinusoidal) makeInPlace(dst *destination, positions []int32, tokens int
 	}
 }
 
-// together returns how many first tokens share a seed if their positions count up, all padding or none.
+// together returns how many tokens, from the first on, share a seed if their positions count
+// up, and are either all padding or all not.
 func (s *Sinusoidal) together(positions []int32) int {
 	n := min(kernels.SinusoidalRowsAtOnce-int(positions[0]&(kernels.SinusoidalRowsAtOnce-1)), len(positions))
 	if s.padded {
@@ -220,7 +223,8 @@ func sinThenCos(scratch []float32, n int) cossin.Table {
 	return cossin.Table{Cos: scratch[n:], Sin: scratch, Stride: 2 * n}
 }
 
-// putPairs puts sines, then cosines, of an axis from frequency column on to their places in row t.
+// putPairs puts the sines, then cosines, in values to their places in row t. They are those
+// of an axis from frequency column on. interleaved is scratch memory.
 func (dst *destination) putPairs(s *Sinusoidal, t, axis, column int, values, interleaved []float32) {
 	n := len(values) / 2
 	sinAt, cosAt := s.places(column)

@@ -112,6 +112,7 @@ func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 	return nil
 }
 
+// checkPairs checks that every sine has its cosine.
 func (s *Sinusoidal) checkPairs(function string) error {
 	if s.lacksOne() {
 		return argument.Error(posenc.ErrConfig, function, "s", "an encoding that leaves out the last cosine", "one with a cosine for every sine")

@@ -102,6 +102,7 @@ type scanner struct {
 	frames         int // frames of the next video that have their runs
 }
 
+// kind returns the kind of token i.
 func (s *scanner) kind(i int) Kind {
 	of := s.tokens
 	switch id := s.ids[i]; {
@@ -125,6 +126,7 @@ func (s *scanner) kind(i int) Kind {
 	return Text
 }
 
+// next returns the next run, without its grid.
 func (s *scanner) next() (Run, *fault) {
 	s.from = s.at
 	if s.videoAndAudio(s.at) {
@@ -137,12 +139,14 @@ func (s *scanner) next() (Run, *fault) {
 	return r, nil
 }
 
+// videoAndAudio reports whether a video with sound begins with token i.
 func (s *scanner) videoAndAudio(i int) bool {
 	of := s.tokens
 	return of.VisionStart != 0 && of.AudioStart != 0 && rules[s.model.Family].takes(VideoAndAudio) &&
 		i+1 < len(s.ids) && s.ids[i] == of.VisionStart && s.ids[i+1] == of.AudioStart
 }
 
+// interleaved returns the run of a video with its sound.
 func (s *scanner) interleaved() (Run, *fault) {
 	r := Run{Kind: VideoAndAudio}
 	for s.at += 2; s.at < len(s.ids); s.at++ {
@@ -161,6 +165,7 @@ func (s *scanner) interleaved() (Run, *fault) {
 	return r, nil
 }
 
+// place gives a run the next grid of its kind.
 func (s *scanner) place(r *Run) *fault {
 	var list string
 	var grids []Grid
@@ -221,6 +226,7 @@ func (s *scanner) misplaced(r *Run, expected string) *fault {
 	return shapeFault(fmt.Sprintf("ids[%d:%d]", s.from, s.at), fmt.Sprintf("%d tokens of kind %v", r.Tokens, r.Kind), "%s", expected)
 }
 
+// rest returns the fault of a grid that has no run.
 func (s *scanner) rest() *fault {
 	switch {
 	case s.frames > 0:

@@ -1,5 +1,6 @@
 package multimodal
 
+// ming is the rule of Ming.
 func (p *prompt[T]) ming() {
 	var base, last float32
 	count := 0 // of tokens of text from base on

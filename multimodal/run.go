@@ -41,8 +41,7 @@ func (k Kind) String() string {
 // merging: a row of image_grid_thw or video_grid_thw.
 type Grid struct{ T, H, W int }
 
-// Run is neighbouring tokens of one kind: text, or the tokens of one image, of one video, or of one
-// frame where the prompt has text between frames.
+// Run is a run of neighbouring tokens of one kind.
 type Run struct {
 	Kind   Kind
 	Tokens int
@@ -68,8 +67,10 @@ const (
 	endsOfHunYuan       = 2 // one before and one after, where the model's processor adds them
 )
 
+// merged is the grid of the tokens of an image or video.
 type merged struct{ t, h, w int }
 
+// fault describes what is wrong with a field of a run or grid.
 type fault struct {
 	kind     error
 	field    string
@@ -77,6 +78,7 @@ type fault struct {
 	expected string
 }
 
+// of returns the fault as the error of a function about a named argument.
 func (f *fault) of(function, name string) error {
 	return argument.Error(f.kind, function, name+f.field, f.value, "%s", f.expected)
 }
@@ -85,7 +87,8 @@ func shapeFault(field string, value any, expected string, args ...any) *fault {
 	return &fault{argument.ErrShape, field, value, fmt.Sprintf(expected, args...)}
 }
 
-// divide returns the grid after merging, or a fault where the merge size does not divide it.
+// divide returns the grid of an image or video after merging. It returns a fault if the merge
+// size does not divide the grid, or if there are too many tokens.
 func (m *Model) divide(kind Kind, g Grid) (merged, *fault) {
 	temporal := m.temporalMergeSize(kind)
 	switch {
@@ -113,6 +116,7 @@ func (m *Model) temporalMergeSize(kind Kind) int {
 	return 1
 }
 
+// divisible checks height and width of a grid.
 func divisible(g Grid, mergeSize int) *fault {
 	if g.H < 1 || g.H%mergeSize != 0 {
 		return shapeFault(".H", g.H, "a multiple of MergeSize = %d, at least that", mergeSize)
@@ -123,6 +127,7 @@ func divisible(g Grid, mergeSize int) *fault {
 	return nil
 }
 
+// countable reports whether an int32 holds the product of numbers of at least 0.
 func countable(factors ...int) bool {
 	product := 1
 	for _, n := range factors {
@@ -134,6 +139,7 @@ func countable(factors ...int) bool {
 	return true
 }
 
+// length returns how many tokens a grid has.
 func (m *Model) length(g merged) int {
 	if m.Family == HunYuanVL {
 		return g.h * (g.w + 1)
@@ -141,6 +147,7 @@ func (m *Model) length(g merged) int {
 	return g.t * g.h * g.w
 }
 
+// checkRun checks a run without looking at others.
 func (m *Model) checkRun(r *Run) *fault {
 	rule := &rules[m.Family]
 	least := 1

@@ -12,13 +12,15 @@ const (
 	maxBucketDistance = 1 << 16
 )
 
-// clamp returns a distance in the same bucket with which sums do not overflow.
+// clamp returns a distance in the same bucket, small enough that sums with it do not
+// overflow.
 func clamp(distance int) int {
 	return min(max(distance, -2*maxBucketDistance), 2*maxBucketDistance)
 }
 
-// bucketsOf gives the first own distances a bucket each. Then come steps buckets; bucket step, from 1 on, ends
-// before the first distance for which beyond reports true.
+// bucketsOf returns the bucket of each distance. The first own distances have a bucket each.
+// After them come steps buckets; bucket step ends before the first distance for which beyond
+// reports true. Steps count from 1.
 func bucketsOf(distances, own, steps int, beyond func(n, step int) bool) []uint16 {
 	buckets := make([]uint16, distances)
 	for n := range own {

@@ -8,12 +8,14 @@ import (
 	"github.com/go-posenc/posenc/internal/view"
 )
 
-// matrices is a matrix for each head: element (h, r, c) is number h*headStride+r*rowStride+c.
+// matrices is a matrix for each head, [heads][rows][columns]: element (h, r, c) is
+// number h*headStride+r*rowStride+c of a slice.
 type matrices struct {
 	heads, rows, columns  int
 	headStride, rowStride int
 }
 
+// words are the names of rows, columns and the row stride in errors.
 type words struct{ rows, columns, rowStride string }
 
 var (
@@ -21,8 +23,9 @@ var (
 	productWords = words{"rows", "columns", "RowStride"}
 )
 
-// check replaces strides of 0 by packed ones, and checks that length elements hold the matrices: exactly where
-// both strides were 0. With apart, rows must not share elements. There is at least one head.
+// check replaces strides of 0 by the strides of packed matrices. It returns an error unless length
+// elements, the Data field of the named argument, hold the matrices: exactly, where both
+// strides were 0. With apart, rows must not share elements. There is at least one head.
 func (m *matrices) check(function, name string, w *words, length int, apart bool) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
 		return argument.Error(kind, function, name+"."+field, value, expected, args...)
@@ -60,4 +63,5 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 
 func (m *matrices) empty() bool { return m.rows == 0 || m.columns == 0 }
 
+// row returns the index of the first element of a row.
 func (m *matrices) row(head, row int) int { return head*m.headStride + row*m.rowStride }

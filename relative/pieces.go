@@ -13,14 +13,16 @@ type piece struct {
 	start            int // index of the first score
 }
 
-// pieces returns a piece before the first, for next, of at most keys keys and as many queries as a call of a
-// kernel takes. It has all keys if there are not more, because memory is best read in its order.
+// pieces returns a piece before the first one of a tile, for next. Each has at most keys keys,
+// and as many queries as one call of a kernel takes. It has all keys if there are not more,
+// because memory is best read in its order.
 func (t *tile) pieces(keys int) piece {
 	keys = min(keys, t.columns)
 	return piece{queries: max(1, kernels.MaxCallScores/max(1, keys)), keys: keys}
 }
 
-// next moves b to the next piece, if there is one. All queries come before the next keys.
+// next moves b to the next piece of the tile, and reports whether there is one. All queries
+// come before the next keys.
 func (t *tile) next(b *piece) bool {
 	if t.empty() {
 		return false
@@ -44,6 +46,7 @@ func (t *tile) distance(b *piece) int {
 	return t.firstKey + b.key - t.firstQuery - b.query
 }
 
+// addToRow adds biases to the first scores of one row of a piece.
 func (b *piece) addToRow(scores []float32, row int, biases []float32) {
 	if len(biases) > 0 {
 		kernels.AddRowsF32(dispatch.Implementation(), scores[b.start+row*b.Stride:], biases, 0, 0, nil, &kernels.Tile{Len: len(biases), Rows: 1})

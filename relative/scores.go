@@ -35,8 +35,8 @@ type Scores struct {
 // endOfPositions bounds positions, so that distances fit an int32.
 const endOfPositions = 1 << 30
 
-// tile is Scores after their check; rows are queries, columns keys. (It does not keep Data: a slice that is
-// stored through a pointer escapes to the heap.)
+// tile is Scores after their check; its rows are queries, its columns keys. (It does not
+// keep Data, because a slice that is stored through a pointer escapes to the heap.)
 type tile struct {
 	matrices
 	firstHead, firstQuery, firstKey int
@@ -45,7 +45,8 @@ type tile struct {
 // anyHeads stands for the number of heads of a model where a function does not know it.
 const anyHeads = math.MaxInt
 
-// check sets t to the scores, the argument called name. modelHeads is the number of heads of the model.
+// check sets t to the scores, the argument called name, and checks them. modelHeads is the
+// number of heads of the model.
 func (s *Scores) check(t *tile, function, name string, modelHeads int) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
 		return argument.Error(kind, function, name+"."+field, value, expected, args...)

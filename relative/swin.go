@@ -20,7 +20,8 @@ const maxSwinBiases = 1 << 25
 // SwinWindow is the size of a window in patches; each side is from 1 to 64.
 type SwinWindow struct{ Height, Width int }
 
-// check wants sides from least to 64, with optional also 0.
+// check returns an error unless each side is from least to 64. With optional, a side may
+// also be 0.
 func (w *SwinWindow) check(function, name string, least int, optional bool) error {
 	expected := "from %d to %d"
 	if optional {

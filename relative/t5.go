@@ -120,7 +120,7 @@ func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 	return b, nil
 }
 
-// ends is as far beyond reach as the kernels need.
+// ends returns the distance at the ends of a row: as far beyond reach as the kernels need.
 func (b *T5Bias) ends() int { return b.reach + kernels.ClampedEnds - 1 }
 
 func (b *T5Bias) width() int { return 2*b.ends() + 1 }

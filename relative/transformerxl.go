@@ -131,7 +131,8 @@ func XLNetPositions(positions []int32, options XLNetOptions) error {
 	return fillDescending(positions, function, "options.ClampLen", int64(options.Keys), options.ClampLen, sign)
 }
 
-// fillDescending writes first, first-1, ..., limited by clampLen unless that is 0, times sign.
+// fillDescending writes first, first-1, ..., limited to clampLen in magnitude unless that is
+// 0, each multiplied by sign.
 func fillDescending(positions []int32, function, name string, first int64, clampLen int32, sign int64) error {
 	if int64(len(positions)) > 1<<31 {
 		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "at most 2^31")

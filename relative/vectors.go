@@ -150,6 +150,8 @@ func (s *ProductShape) check(function, name string, x, vectors *posenc.View[floa
 	return nil
 }
 
+// operandsOf returns x and the vectors as operands. The head stride of vectors is 0 where
+// all heads share them.
 func operandsOf(x, vectors *posenc.View[float32], headDim int) (tokens, columns view.Operand) {
 	tokens = (*view.View[float32])(x).Operand(kernels.KindFloat32, headDim)
 	columns = (*view.View[float32])(vectors).Operand(kernels.KindFloat32, headDim)
@@ -159,13 +161,15 @@ func operandsOf(x, vectors *posenc.View[float32], headDim int) (tokens, columns 
 	return tokens, columns
 }
 
+// panel is the tokens and columns of one head that one call of a kernel multiplies.
 type panel struct {
 	head, token, column int // the first
 	tokens, columns     int
 }
 
-// next moves p to the next panel, from zero to the first, if there is one. All tokens of all heads come before
-// the next columns, so that the vectors stay in a CPU cache.
+// next moves p to the next panel, or to the first one if p is zero, and reports whether there
+// is one. All tokens of all heads come before the next columns, so that the vectors stay in a
+// CPU cache meanwhile.
 func (p *panel) next(s *ProductShape, tokens, columns *view.Operand) bool {
 	if s.Tokens == 0 {
 		return false
@@ -188,6 +192,7 @@ func (p *panel) next(s *ProductShape, tokens, columns *view.Operand) bool {
 	return true
 }
 
+// vectors returns the elements from the first vector on.
 func (p *panel) vectors(columns *view.Operand) []float32 {
 	return columns.Float32s(columns.Token(p.column) + p.head*columns.HeadStride)
 }

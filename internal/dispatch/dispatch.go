@@ -22,12 +22,15 @@ func Supported() []kernels.Implementation {
 	return slices.DeleteFunc(Compiled(), func(impl kernels.Implementation) bool { return !runs(impl) })
 }
 
+// Feature is of a CPU.
 type Feature struct {
 	Name string
 	Has  bool // this CPU has it, and nothing switches it off
 	Off  bool // GODEBUG switches it off
 }
 
+// Needs lists the features that an implementation needs; none of those that every CPU of
+// this architecture can run.
 func Needs(impl kernels.Implementation) []Feature { return needs(impl) }
 
 // request is for an implementation, or "".
@@ -150,6 +153,8 @@ func Use(impl kernels.Implementation) (restore func()) {
 	}
 }
 
+// choose returns the implementation that request names, or generic where it is
+// not among the available ones; no request is the first of them.
 func choose(request string, available []kernels.Implementation) kernels.Implementation {
 	if request == "" {
 		return available[0]

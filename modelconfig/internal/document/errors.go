@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// Sentinel is what errors wrap.
 type Sentinel string
 
 func (s Sentinel) Error() string { return string(s) }
@@ -18,6 +19,7 @@ const (
 	ErrContradiction Sentinel = "contradiction"
 )
 
+// ValueError describes a key of a configuration or an argument.
 func ValueError(sentinel error, function, name string, value any, expected string, args ...any) error {
 	return fmt.Errorf("modelconfig.%s: %s is %v, want %s: %w", function, name, value, fmt.Sprintf(expected, args...), sentinel)
 }
@@ -32,7 +34,8 @@ func Quoted(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// KeyName quotes a key that is long or has characters other than letters, digits, _ and -.
+// KeyName returns the name of an unknown key as an error shows it: in quotes if it is long or
+// has characters other than letters, digits, _ and -.
 func KeyName(key string) string {
 	plain := func(c rune) bool {
 		return c == '_' || c == '-' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'

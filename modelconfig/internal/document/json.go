@@ -105,7 +105,8 @@ var nonFinite = []struct{ literal, number string }{
 	{"NaN", "0.1e+000999"}, {"Infinity", "0.2e+000999"}, {"-Infinity", "-0.2e+000999"},
 }
 
-// withoutNonFinite puts the numbers between blanks, so that no digit beside becomes a part of them.
+// withoutNonFinite replaces the literals by the numbers, between blanks, so that no digit
+// next to them becomes a part of them.
 func withoutNonFinite(data []byte) []byte {
 	var out []byte
 	copied, inString := 0, false
@@ -153,6 +154,7 @@ func KindOf(value any) string {
 	return "an object"
 }
 
+// Shortened returns a name or a number as an error shows it.
 func Shortened(s string) string {
 	const most = 96
 	if len(s) > most {
@@ -184,6 +186,7 @@ func (r *Reader) FailIf(wrong bool, sentinel error, key string, value any, expec
 	}
 }
 
+// Within returns a reader of the object under key.
 func (r *Reader) Within(key string, keys Object) *Reader {
 	return &Reader{Function: r.Function, Keys: keys, Path: r.Path + key + "."}
 }
@@ -229,6 +232,7 @@ func (r *Reader) Boolean(key string) (bool, bool) {
 	return read(r, key, "true or false", func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
 }
 
+// MustBe fails if one of the flags is there and has another value.
 func (r *Reader) MustBe(is bool, sentinel error, expected string, keys ...string) {
 	for _, key := range keys {
 		if set, ok := r.Boolean(key); ok && set != is {
@@ -241,12 +245,14 @@ func (r *Reader) Number(key string) (float64, bool) {
 	return read(r, key, "a number that float64 has", ToNumber)
 }
 
+// Positive is number for values that have to be above 0.
 func (r *Reader) Positive(key string) (float64, bool) {
 	n, ok := r.Number(key)
 	r.FailIf(ok && n <= 0, ErrValue, key, n, "a number above 0")
 	return n, ok
 }
 
+// Optional is number for values whose default is 0.
 func (r *Reader) Optional(key string) float64 {
 	n, _ := r.Number(key)
 	r.FailIf(n < 0, ErrValue, key, n, "0 or a number above 0")
@@ -328,6 +334,7 @@ func (v *Value) Agree(r *Reader, key string) {
 	r.FailIf(v.Number != number, ErrContradiction, key, number, "the value of %s, which is %v", v.Name(), v.Number)
 }
 
+// Or returns the number, or absent if no key gives it.
 func (v *Value) Or(absent float64) float64 {
 	if v.Given {
 		return v.Number
@@ -342,7 +349,8 @@ func (v *Value) Fail(sentinel error, expected string, args ...any) {
 	v.Reader.Fail(sentinel, v.Key, v.Number, expected, args...)
 }
 
-// IntegerOr returns the number under one of the spellings; if there are two, they must agree.
+// IntegerOr returns the number under one of the spellings of a key. If there are two, they
+// must agree.
 func (r *Reader) IntegerOr(spellings []string, absent int) int {
 	result, first := absent, ""
 	for _, key := range spellings {
@@ -356,7 +364,8 @@ func (r *Reader) IntegerOr(spellings []string, absent int) int {
 	return result
 }
 
-// Spelling returns the first that the configuration has, or the usual one.
+// Spelling returns the first spelling of a key that the configuration has, or the usual one
+// if it has none.
 func (r *Reader) Spelling(spellings []string) string {
 	for _, key := range spellings {
 		if r.Has(key) {
@@ -366,6 +375,7 @@ func (r *Reader) Spelling(spellings []string) string {
 	return spellings[0]
 }
 
+// NumberOr returns the number under a key.
 func (r *Reader) NumberOr(key string, absent float64) float64 {
 	if n, ok := r.Number(key); ok {
 		return n
@@ -373,6 +383,7 @@ func (r *Reader) NumberOr(key string, absent float64) float64 {
 	return absent
 }
 
+// SameValue compares JSON values. Numbers are equal if their values are.
 func SameValue(a, b any) bool {
 	switch a := a.(type) {
 	case Object:

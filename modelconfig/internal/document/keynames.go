@@ -6,6 +6,7 @@ import (
 	"unicode"
 )
 
+// subject is what a key is about, by its name.
 type subject uint8
 
 const (
@@ -43,6 +44,7 @@ func SubjectOf(key string) subject {
 	return AboutOther
 }
 
+// NamesRotation reports whether the name of a key is about rotary positions.
 func NamesRotation(key string) bool { return SubjectOf(key) == AboutRotation }
 
 // namesRope reports whether a key has rope or rotary in it, as a word or within one (xdrope),
@@ -73,6 +75,7 @@ func namesRope(key string, words []string) bool {
 	return false
 }
 
+// ordinaryRope reports whether a word with rope in it is an English word.
 func ordinaryRope(word string) bool {
 	if slices.Contains([]string{"proper", "properly", "europe", "european", "europeans"}, word) {
 		return true

@@ -2,8 +2,10 @@ package document
 
 import "strings"
 
-// Nearest returns the shortest known name that begins with the given one and _, else the one with the
-// fewest letters changed, added or left out, or "" if these are more than a third.
+// Nearest returns the shortest known name that begins with the given one
+// (csm_depth_decoder_model for csm_depth_decoder). If there is none, it returns the known name
+// with the fewest letters changed, added or left out, or "" if these are more than a third
+// of the letters.
 func Nearest(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	for _, k := range known {
