@@ -161,6 +161,8 @@ const (
 	TimesAspect       Aspect = "times"       // not rotated, or twice
 	ScaleAspect       Aspect = "scale"       // a scale or norm of whole heads
 	RoundingAspect    Aspect = "rounding"    // how angles, tables and products are rounded
+	FormulaAspect     Aspect = "formula"     // which products are added
+	PartAspect        Aspect = "part"        // some heads, tokens or elements alone
 )
 
 // Undecided is a question that the data do not answer.
