@@ -186,3 +186,7 @@ func (e ElementType) ulp(x float64) float64 {
 // products have relative errors of about 0.4 of 2^-digits each time that something is
 // rounded, and up to five roundings with those of cosines and sines.
 func (e ElementType) Floor() float64 { return math.Ldexp(1.5, -e.digits()) }
+
+// limit is the residual up to which a rotation is right: several roundings, and those of cosines and
+// sines of other libraries.
+func (c *checker) limit() float64 { return 4 * c.floor }

@@ -73,7 +73,7 @@ func layoutFaults() []fault {
 				return ""
 			}
 			e.crossed(layout)
-			return fmt.Sprintf("Cosines and sines are in the order of %v, but pairs are %v", posenc.Interleaved-layout, layout)
+			return fmt.Sprintf("Cosines and sines are in the order of %v, but pairs are %v", map[posenc.Layout]posenc.Layout{posenc.HalfSplit: posenc.Interleaved, posenc.Interleaved: posenc.HalfSplit}[layout], layout)
 		}
 	}
 	return []fault{
@@ -225,6 +225,12 @@ func formulaFaults() (list []fault) {
 	)
 }
 
+// numberText matches a number to half a percent.
+func numberText(x float64) string {
+	low, high := fmt.Sprintf("%.4f", x*0.998), fmt.Sprintf("%.4f", x*1.002)
+	return fmt.Sprintf(`(?:%s|%s|%s)\d*`, regexp.QuoteMeta(low[:4]), regexp.QuoteMeta(high[:4]), regexp.QuoteMeta(strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.3f", x), "0"), ".")))
+}
+
 func scaleFaults() []fault {
 	hasFactor := func(e *port) bool { return e.factor != 1 }
 	scaled := func(scale func(x []float64, t, h int) float64) func(e *port) {
@@ -237,7 +243,6 @@ func scaleFaults() []fault {
 			}
 		}
 	}
-	number := func(x float64) string { return regexp.QuoteMeta(fmt.Sprintf("%.3f", x)[:4]) }
 	root := func(x []float64) float64 {
 		sum := 0.0
 		for _, v := range x {
@@ -274,9 +279,9 @@ func scaleFaults() []fault {
 					}
 				}
 			}
-			return "elements that do not rotate are multiplied by " + number(f)
+			return "elements that do not rotate are multiplied by " + numberText(f)
 		})},
-		{"a factor of 1.2", ropecheck.FactorAspect, func(e *port) string { e.factor *= 1.2; return number(e.factor) }},
+		{"a factor of 1.2", ropecheck.FactorAspect, func(e *port) string { e.factor *= 1.2; return numberText(e.factor) }},
 		{"scale of scores", ropecheck.ScaleAspect, func(e *port) string {
 			scaled(func([]float64, int, int) float64 { return 1 / math.Sqrt(float64(e.headDim)) })(e)
 			return "Whole heads are multiplied by .*1/sqrt"
@@ -287,7 +292,7 @@ func scaleFaults() []fault {
 		{"norm", ropecheck.ScaleAspect, with("Heads are normalized on the way: rms, times 1(?:[.,]| |$)", func(e *port) { e.before = norm(one) })},
 		{"norm to length 1", ropecheck.ScaleAspect, where(func(e *port) bool { return e.factor == 1 && e.xpos == nil }, func(e *port) string {
 			e.before = norm(func(int) float64 { return 1 / math.Sqrt(float64(e.headDim)) })
-			return "Heads are normalized on the way: rms, times " + number(1/math.Sqrt(float64(e.headDim)))
+			return "Heads are normalized on the way: rms, times " + numberText(1/math.Sqrt(float64(e.headDim)))
 		})},
 		{"norm with weights", ropecheck.ScaleAspect, where(hasHeads(4), with("Heads are normalized on the way: rms with weights, times", func(e *port) {
 			w := weights(e)

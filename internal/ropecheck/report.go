@@ -61,6 +61,10 @@ func (c *checker) report() *Report {
 	if c.known && c.axes == 1 {
 		c.crossedTrials()
 	}
+	if !slices.ContainsFunc(c.trials, func(t *trial) bool { return t.cost < faultCost && t.candidate >= 0 && c.holds(t) }) {
+		c.slipTrials()
+		c.partTrials()
+	}
 	c.settle()
 	r.Noise = finite(c.found.noise)
 	slices.SortStableFunc(c.trials, func(a, b *trial) int {
@@ -97,7 +101,7 @@ func (c *checker) settle() {
 	}
 	for _, t := range c.trials {
 		switch {
-		case t.crossed:
+		case t.crossed, t.slip != nil, t.parts != nil:
 		case t.fit == nil:
 			t.explains = c.explains(t.residual)
 		case t.invFreq == nil:
@@ -243,7 +247,7 @@ func (c *checker) hypothesis(t *trial) Hypothesis {
 	if !c.known && t.positions != nil || slices.Contains(t.spec.faults, PositionsAspect) {
 		h.Positions = t.positions
 	}
-	if t.explains && t.invFreq != nil && !t.crossed {
+	if t.explains && t.invFreq != nil && t.isPlain() {
 		h.Arithmetic = &Arithmetic{Angles: t.angles, Tables: t.tables}
 		if list := c.arithmetics(t); len(list) > 0 && t.angles != OtherAngles {
 			nearest := list[0]
@@ -273,11 +277,13 @@ func (c *checker) comparison(s *spec) Comparison {
 	t, explains := c.asIs(s)
 	result := Comparison{Name: s.name, Residual: finite(t.residual)}
 	switch {
-	case explains && c.explains(c.identity) && !c.turns(t.spec):
+	case explains && c.explains(c.identity) && !c.turns(t.spec) && !s.isStill():
 		result.Verdict = NotDecidable
-	case explains && c.norm == NoNorm && c.found.freedomIs(s):
+	case s.isStill() && explains:
 		result.Verdict = Agrees
-		if result.Residual > c.floor {
+	case explains && c.norm == NoNorm && c.found.freedomIs(s) && c.trials[0].slip == nil && c.trials[0].parts == nil:
+		result.Verdict = Agrees
+		if !c.holds(t) {
 			result.Verdict = Noisy
 		}
 		result.Arithmetics = c.nearest(t)
@@ -339,4 +345,27 @@ func (c *checker) turns(s *spec) bool {
 		}
 	}
 	return s.layout > posenc.Interleaved
+}
+
+// holds reports whether a trial of a candidate leaves no more than rounding does, in all elements.
+func (c *checker) holds(t *trial) bool {
+	if t.fit == nil || t.invFreq == nil || t.residual > c.limit() {
+		return false
+	}
+	if !t.checked {
+		t.checked = true
+		angles := t.angles
+		if angles == OtherAngles {
+			angles = ExactAngles
+		}
+		if cos, sin, ok := c.tables(t.spec, angles, c.all); ok {
+			t.right = c.fits(c.predictor(t.spec, nil, t.factor, 1, applied(rotations(cos, sin, t.tables), t.spec)), c.all)
+		}
+	}
+	return t.right
+}
+
+// isStill reports whether a spec rotates nothing.
+func (s *spec) isStill() bool {
+	return !slices.ContainsFunc(s.invFreq, func(w float64) bool { return w != 0 })
 }

@@ -83,8 +83,8 @@ func (c *scored) check(seed uint64) (o outcome, r *ropecheck.Report, words strin
 		aspects[f.Aspect] = true
 	}
 	most := 1
-	if c.fault.cause == "" {
-		most = 2
+	if c.fault.cause == "" || c.fault.cause == ropecheck.SliceAspect || strings.HasPrefix(c.fault.name, "each half") {
+		most = 2 // other slices have other frequencies
 	}
 	switch {
 	case isNamed && len(aspects) <= most && !vagueWords.MatchString(text):

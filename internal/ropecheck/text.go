@@ -134,7 +134,13 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 	}
 	fmt.Fprintf(&b, "Pairs are %v, %s of %d rotate by %s", t.layout, t.elements(), c.data.HeadDim, c.frequenciesText(t.spec))
 	if t.crossed {
-		fmt.Fprintf(&b, ", with cosines and sines in the order of %v", posenc.Interleaved-t.layout)
+		fmt.Fprintf(&b, ", with cosines and sines in the order of %v", other[t.layout])
+	}
+	for _, text := range t.parts {
+		b.WriteString(", but " + strings.TrimSuffix(text, "."))
+	}
+	if t.slip != nil {
+		b.WriteString(", but with a slip: " + strings.TrimSuffix(t.slip.text, "."))
 	}
 	if t.inverse {
 		b.WriteString(", the other way")
@@ -197,9 +203,19 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 	}
 	factored := false
 	if t.crossed {
-		other := posenc.Interleaved - t.layout
+		other := other[t.layout]
 		got := fmt.Sprintf("pairs %v, tables %v", t.layout, other)
 		add(LayoutAspect, want.layout.String(), got, "Cosines and sines are in the order of %v, but pairs are %v: the two elements of a pair turn by different angles.", other, t.layout)
+		return list
+	}
+	if t.slip != nil {
+		add(FormulaAspect, "y1 = x1*cos - x2*sin, y2 = x2*cos + x1*sin", "another formula", "%s", t.slip.text)
+		return list
+	}
+	for _, text := range t.parts {
+		add(PartAspect, "all heads", strings.SplitN(text, ":", 2)[0], "%s", text)
+	}
+	if t.parts != nil {
 		return list
 	}
 	if t.layout != want.layout {

@@ -15,6 +15,7 @@ type checker struct {
 	axes       int // of the positions, 1 where they are unknown
 	candidates []*spec
 	kind       ElementType // of the elements after
+	isPart     bool        // the data are a part of others, of which parts are not looked for
 
 	heads    *heads
 	norm     Norm
@@ -37,13 +38,17 @@ type trial struct {
 	angles Angles
 	tables Tables
 
-	crossed  bool    // cosines and sines are in the order of the other layout
-	factor   float64 // of all pairs, besides that of the spec
+	crossed  bool     // cosines and sines are in the order of the other layout
+	slip     *slip    // nil: none
+	parts    []string // what is said of the heads, tokens and elements that are wrong
+	factor   float64  // of all pairs, besides that of the spec
 	residual float64
 	explains bool
 	cost     float64 // of its faults: the less the likelier
 
 	arithmetics []Arithmetic // once they are computed
+
+	checked, right bool // element by element: holds
 }
 
 // explains reports whether noise or rounding does what is left. Free angles take one of the 2*heads
@@ -102,7 +107,7 @@ func (c *checker) freedomFor(s *spec) freedom {
 // and its cost.
 func (c *checker) complete(t *trial) {
 	t.explains = c.explains(t.residual)
-	if !t.explains && t.candidate >= 0 {
+	if !t.explains {
 		if residual, factor := c.slackResidual(t, c.some); c.explains(residual) {
 			t.angles, t.tables, t.residual, t.factor, t.explains = OtherAngles, Float32Tables, residual, factor, true
 		}
@@ -141,7 +146,8 @@ func (c *checker) slackResidual(t *trial, tokens []int) (residual, factor float6
 }
 
 // slack is by how much angles of float32 may err, in any order of operations: one
-// rounding for the position and some for the frequency, three more for each factor of a
+// rounding for the position, those of a power that is 17 units in the last place off for the
+// frequency (16 of OpenCL and Metal, 2e-6 of fast ones), three more for each factor of a
 // running product. It is small, or it would explain anything.
 func (c *checker) slack(s *spec, tokens []int) []float64 {
 	pairs := s.dim / 2
@@ -149,7 +155,7 @@ func (c *checker) slack(s *spec, tokens []int) []float64 {
 	for n, t := range tokens {
 		for i := range pairs {
 			angle := math.Abs(float64(c.position(s, s.axis(i), t)) * s.invFreq[i])
-			list[n*pairs+i] = min(0.3, angle*0x1p-24*float64(4+3*i)*float64(s.times))
+			list[n*pairs+i] = min(0.3, angle*0x1p-24*float64(40+3*i)*float64(s.times))
 		}
 	}
 	return list

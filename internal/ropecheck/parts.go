@@ -1,0 +1,395 @@
+package ropecheck
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// misfit is where elements are not what a rotation makes of them.
+type misfit struct {
+	bad   []bool // [tokens][heads][elements]
+	count int
+	moved []bool // [tokens][heads]: the rotation moves the head
+}
+
+func (c *checker) misfit(p predictor) *misfit {
+	d := c.data
+	m := &misfit{bad: make([]bool, len(d.After)), moved: make([]bool, d.Tokens*d.Heads)}
+	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
+	for t := range d.Tokens {
+		for h := range d.Heads {
+			p(t, h, want, most)
+			row, x, y := t*d.Heads+h, c.row(d.Before, t, h), c.row(d.After, t, h)
+			for e := range want {
+				if math.Abs(float64(x[e])-want[e]) > most[e] {
+					m.moved[row] = true
+				}
+				if !(math.Abs(float64(y[e])-want[e]) <= most[e]) {
+					m.bad[row*d.HeadDim+e] = true
+					m.count++
+				}
+			}
+		}
+	}
+	return m
+}
+
+const (
+	mostParts    = 6 // that are named
+	mostElements = 8 // that are named one by one
+)
+
+// partTrials tries that a candidate is right but for some heads, tokens or elements.
+func (c *checker) partTrials() {
+	if c.isPart {
+		return
+	}
+	for _, s := range c.candidates {
+		p := c.predictor(s, nil, 1, 1, nil)
+		if p == nil {
+			continue
+		}
+		m := c.misfit(p)
+		if m.count == 0 {
+			continue
+		}
+		texts, cost := c.parts(s, p, m)
+		if len(texts) == 0 {
+			continue
+		}
+		planted := *s
+		c.trials = append(c.trials, &trial{
+			spec: &planted, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
+			parts: texts, factor: 1, residual: c.floor / 2, explains: true, cost: cost,
+		})
+	}
+}
+
+// parts names the heads, tokens, rows and elements that are wrong, none where that is no explanation.
+func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost float64) {
+	d := c.data
+	if text := c.exchanged(p); text != "" {
+		return []string{text}, faultCost + 0.1
+	}
+	count := func(t, h int) (n int) {
+		for _, b := range m.bad[(t*d.Heads+h)*d.HeadDim:][:d.HeadDim] {
+			if b {
+				n++
+			}
+		}
+		return n
+	}
+	dense, good := make([]bool, d.Tokens*d.Heads), 0
+	counts := make([]int, d.Tokens*d.Heads)
+	for t := range d.Tokens {
+		for h := range d.Heads {
+			row := t*d.Heads + h
+			counts[row] = count(t, h)
+			dense[row] = counts[row] > max(mostElements, s.dim/8)
+			if counts[row] == 0 && m.moved[row] {
+				good++
+			}
+		}
+	}
+	moved := 0
+	for _, b := range m.moved {
+		if b {
+			moved++
+		}
+	}
+	// Elements that are wrong in nearly every row.
+	columns := make([]int, d.HeadDim)
+	for at, b := range m.bad {
+		if b {
+			columns[at%d.HeadDim]++
+		}
+	}
+	if good < max(3, moved/20) {
+		return c.columns(p, m, columns, 0, d.Heads)
+	}
+	done := make([]bool, d.Tokens*d.Heads)
+	share := func(rows func(yield func(row int))) (bad, all int) {
+		rows(func(row int) {
+			if !done[row] && (m.moved[row] || dense[row]) {
+				all++
+				if dense[row] {
+					bad++
+				}
+			}
+		})
+		return bad, all
+	}
+	var heads, tokens []int
+	for h := range d.Heads {
+		if bad, all := share(func(yield func(int)) {
+			for t := range d.Tokens {
+				yield(t*d.Heads + h)
+			}
+		}); bad >= 2 && bad*10 >= all*6 && d.Heads > 1 {
+			heads = append(heads, h)
+		}
+	}
+	for _, h := range heads {
+		for t := range d.Tokens {
+			done[t*d.Heads+h] = true
+		}
+	}
+	cost = faultCost + 0.1
+	for t := range d.Tokens {
+		if bad, all := share(func(yield func(int)) {
+			for h := range d.Heads {
+				yield(t*d.Heads + h)
+			}
+		}); bad > 0 && bad*10 >= all*6 && (d.Heads > 1 || bad == all) {
+			tokens = append(tokens, t)
+		}
+	}
+	for _, t := range tokens {
+		for h := range d.Heads {
+			done[t*d.Heads+h] = true
+		}
+	}
+	if len(tokens)*2 > d.Tokens {
+		cost += structureCost
+	}
+	if len(heads) > 0 {
+		texts = append(texts, c.partText(s, plural("head", heads), c.all, heads))
+	}
+	if len(tokens) > 0 {
+		cost += 0.3
+		var rest []int
+		for h := range d.Heads {
+			if !slices.Contains(heads, h) {
+				rest = append(rest, h)
+			}
+		}
+		texts = append(texts, c.partText(s, plural("token", tokens), tokens, rest))
+	}
+	// Single rows, and single elements.
+	rows, elements := 0, 0
+	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
+	for t := range d.Tokens {
+		for h := range d.Heads {
+			row := t*d.Heads + h
+			switch {
+			case done[row] || counts[row] == 0:
+			case dense[row]:
+				if rows++; rows <= mostParts {
+					texts = append(texts, c.partText(s, fmt.Sprintf("Token %d, head %d", t, h), []int{t}, []int{h}))
+				}
+			default:
+				p(t, h, want, most)
+				for e, b := range m.bad[row*d.HeadDim:][:d.HeadDim] {
+					if !b {
+						continue
+					}
+					if elements++; elements <= mostElements {
+						texts = append(texts, fmt.Sprintf("Token %d, head %d: element %d is %s, and the rotation makes %s.", t, h, e, number(float64(c.row(d.After, t, h)[e])), number(want[e])))
+					}
+				}
+			}
+		}
+	}
+	if rows > mostParts {
+		texts = append(texts, fmt.Sprintf("%d more heads of single tokens differ.", rows-mostParts))
+	}
+	if elements > mostElements {
+		// Of a head, the same elements in all tokens?
+		for h := range d.Heads {
+			clear(columns)
+			n := 0
+			for t := range d.Tokens {
+				row := t*d.Heads + h
+				for e, b := range m.bad[row*d.HeadDim:][:d.HeadDim] {
+					if b && !done[row] {
+						columns[e]++
+						n++
+					}
+				}
+			}
+			if n == elements && len(heads) == 0 && len(tokens) == 0 {
+				return c.columns(p, m, columns, h, h+1)
+			}
+		}
+		if len(heads) == 0 && len(tokens) == 0 && rows == 0 {
+			return c.columns(p, m, columns, 0, d.Heads)
+		}
+		texts = append(texts, fmt.Sprintf("%d more elements differ.", elements-mostElements))
+		cost += solvedCost
+	}
+	return texts, cost
+}
+
+// columns names elements that are wrong in most tokens of some heads.
+func (c *checker) columns(p predictor, m *misfit, columns []int, first, end int) (texts []string, cost float64) {
+	d := c.data
+	var elements []int
+	hit := 0
+	for e, n := range columns {
+		if n*2 > d.Tokens*(end-first) {
+			elements = append(elements, e)
+			hit += n
+		}
+	}
+	if len(elements) == 0 || hit*10 < m.count*8 || len(elements)*2 > d.HeadDim && len(elements) != d.HeadDim-c.candidates[0].dim {
+		return nil, 0
+	}
+	zero, unchanged := true, true
+	var xy, xx, yy float64
+	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
+	for t := range d.Tokens {
+		for h := first; h < end; h++ {
+			p(t, h, want, most)
+			x, y := c.row(d.Before, t, h), c.row(d.After, t, h)
+			for _, e := range elements {
+				zero, unchanged = zero && y[e] == 0, unchanged && y[e] == x[e]
+				xy, xx, yy = xy+want[e]*float64(y[e]), xx+want[e]*want[e], yy+float64(y[e])*float64(y[e])
+			}
+		}
+	}
+	where := plural("element", elements)
+	if end-first < d.Heads {
+		where = fmt.Sprintf("Head %d, %s", first, strings.ToLower(where[:1])+where[1:])
+	}
+	are := "are"
+	if len(elements) == 1 {
+		are = "is"
+	}
+	g := xy / max(xx, math.SmallestNonzeroFloat64)
+	switch {
+	case zero:
+		return []string{fmt.Sprintf("%s: %s zero in all tokens.", where, are)}, faultCost + 0.1
+	case unchanged:
+		return []string{fmt.Sprintf("%s: %s left as before.", where, are)}, faultCost + 0.2
+	case math.Abs(g-1) > 0.01 && yy-g*xy < 1e-4*yy:
+		return []string{fmt.Sprintf("%s: %s multiplied by %s.", where, are, number(g))}, faultCost + 0.2
+	case end-first < d.Heads:
+		return []string{fmt.Sprintf("%s: %s not what the rotation makes.", where, are)}, faultCost + 0.5
+	}
+	return nil, 0
+}
+
+func plural(noun string, list []int) string {
+	return capital(Plural(noun, len(list))) + " " + Ranges(list)
+}
+
+// partText says what was done to some heads of some tokens.
+func (c *checker) partText(s *spec, where string, tokens, heads []int) string {
+	d := c.data
+	sub := Data{Tokens: len(tokens), Heads: len(heads), HeadDim: d.HeadDim, Type: c.kind}
+	zero := true
+	for _, t := range tokens {
+		for _, h := range heads {
+			sub.Before, sub.After = append(sub.Before, c.row(d.Before, t, h)...), append(sub.After, c.row(d.After, t, h)...)
+			zero = zero && !slices.ContainsFunc(c.row(d.After, t, h), func(v float32) bool { return v != 0 })
+		}
+	}
+	if zero {
+		return where + ": all elements are zero."
+	}
+	for a := range c.axes {
+		for _, t := range tokens {
+			sub.Positions = append(sub.Positions, c.position(s, a, t))
+		}
+	}
+	of := *s
+	of.candidate = 0
+	part := &checker{data: &sub, axes: c.axes, candidates: []*spec{&of}, isPart: true}
+	result := part.report().Candidates[0]
+	var texts []string
+	for _, f := range result.Faults {
+		texts = append(texts, f.Text)
+	}
+	if len(texts) == 0 {
+		texts = append(texts, fmt.Sprintf("these are not what the rotation makes (residual %s).", brief(result.Residual)))
+	}
+	return where + ": " + strings.Join(texts, " ")
+}
+
+// exchanged says which heads, or tokens, hold what belongs to others. "" means that this is not so.
+func (c *checker) exchanged(p predictor) string {
+	d := c.data
+	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
+	// holds reports whether a row after is what belongs to another.
+	holds := func(t, h, ot, oh int) bool {
+		p(ot, oh, want, most)
+		for e, y := range c.row(d.After, t, h) {
+			if !(math.Abs(float64(y)-want[e]) <= most[e]) {
+				return false
+			}
+		}
+		return true
+	}
+	find := func(n int, same func(a, b int) bool) (from []int) {
+		from = make([]int, n)
+		others := 0
+		for a := range n {
+			from[a] = -1
+			if same(a, a) {
+				from[a] = a
+				continue
+			}
+			for b := range n {
+				if b != a && same(a, b) {
+					from[a] = b
+					others++
+					break
+				}
+			}
+			if from[a] < 0 {
+				return nil
+			}
+		}
+		if others == 0 {
+			return nil
+		}
+		return from
+	}
+	text := func(noun string, from []int) string {
+		var moved, of []int
+		for a, b := range from {
+			if a != b {
+				moved, of = append(moved, a), append(of, b)
+			}
+		}
+		switch {
+		case len(moved) == 2 && moved[0] == of[1] && moved[1] == of[0]:
+			return fmt.Sprintf("%ss %d and %d are exchanged.", capital(noun), moved[0], moved[1])
+		case slices.Max(of) == slices.Min(of):
+			return fmt.Sprintf("%s: what belongs to %s %d.", plural(noun, moved), noun, of[0])
+		}
+		return fmt.Sprintf("%s: what belongs to %s %s.", plural(noun, moved), Plural(noun, len(of)), list(of))
+	}
+	const least = 3
+	if n := d.Heads; n > 1 && n <= 256 {
+		tokens := c.all
+		if len(tokens) > least {
+			tokens = []int{1, len(tokens) / 2, len(tokens) - 1}
+		}
+		if from := find(n, func(a, b int) bool {
+			return !slices.ContainsFunc(tokens, func(t int) bool { return !holds(t, a, t, b) })
+		}); from != nil {
+			return text("head", from)
+		}
+	}
+	if n := d.Tokens; n > 1 && n <= 256 {
+		if from := find(n, func(a, b int) bool {
+			for h := range min(least, d.Heads) {
+				if !holds(a, h, b, h) {
+					return false
+				}
+			}
+			return true
+		}); from != nil {
+			return text("token", from)
+		}
+	}
+	return ""
+}
+
+// list names indices in their order.
+func list(indices []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(indices), " ", ", "), "[]")
+}

@@ -1,0 +1,145 @@
+package ropecheck
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-posenc/posenc"
+)
+
+// slip is a known mistake in a rotation, with nothing to fit: what makes y1, y2 of x1, x2.
+type slip struct {
+	text   string // a sentence
+	matrix func(c, s float64) [2][2]float64
+	rows   func(t, h, heads int) int32 // positions of heads in place of those of tokens
+}
+
+func rotationOf(c, s float64) [2][2]float64 { return [2][2]float64{{c, -s}, {s, c}} }
+
+// slips are the known ones. f is the attention factor.
+func slips(f float64) []slip {
+	list := []slip{
+		{text: "y1 is written over x1 before y2 is computed: y2 = x2*cos + y1*sin.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{c, -s}, {c * s, c - s*s}} }},
+		{text: "y2 is written over x2 before y1 is computed: y1 = x1*cos - y2*sin.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{c - s*s, -c * s}, {s, c}} }},
+		{text: "The minus of the first sum is left out: y1 = x1*cos + x2*sin.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{c, s}, {s, c}} }},
+		{text: "Both sums have a minus: y2 = x2*cos - x1*sin.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{c, -s}, {-s, c}} }},
+		{text: "Products with sines are left out: y1 = x1*cos, y2 = x2*cos.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{c, 0}, {0, c}} }},
+		{text: "Products with cosines are left out: y1 = -x2*sin, y2 = x1*sin.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{0, -s}, {s, 0}} }},
+		{text: "Cosines and sines are exchanged.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(s, c) }},
+		{text: "Cosines and sines are exchanged, and the rotation goes the other way.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(s, -c) }},
+		{text: "The results are exchanged: y1 = x2*cos + x1*sin, y2 = x1*cos - x2*sin.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{s, c}, {c, -s}} }},
+		{text: "The second element of each pair is left as it was: y2 = x2.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{c, -s}, {0, 1}} }},
+		{text: "The first element of each pair is left as it was: y1 = x1.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{1, 0}, {s, c}} }},
+		{text: "Sines multiply the element itself, not the other one of the pair: y1 = x1*cos - x1*sin, y2 = x2*cos + x2*sin.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{c - s, 0}, {0, c + s}} }},
+		{text: "The rotation is added to its input: y1 = x1 + x1*cos - x2*sin.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{1 + c, -s}, {s, 1 + c}} }},
+		{text: "Sines are in place of cosines: y1 = x1*sin - x2*sin.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(s, s) }},
+		{text: "Cosines are in place of sines: y1 = x1*cos - x2*cos.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(c, c) }},
+		{text: "The first result has the other sign: y1 = x2*sin - x1*cos.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{-c, s}, {s, c}} }},
+		{text: "The second result has the other sign: y2 = -x2*cos - x1*sin.", matrix: func(c, s float64) [2][2]float64 { return [2][2]float64{{c, -s}, {-s, -c}} }},
+		{text: "Both results have the other sign: y1 = x2*sin - x1*cos, y2 = -x2*cos - x1*sin.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(-c, -s) }},
+		{text: "Sines have lost their signs: y1 = x1*cos - x2*|sin|.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(c, math.Abs(s)) }},
+		{text: "Cosines have lost their signs: y1 = x1*|cos| - x2*sin.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(math.Abs(c), s) }},
+		{text: "The position of each head is the number of the head, not that of its token.", rows: func(_, h, _ int) int32 { return int32(h) }},
+		{text: "The position of each head is the number of the row, tokens times heads.", rows: func(t, h, heads int) int32 { return int32(t*heads + h) }},
+	}
+	if math.Abs(f-1) > 1e-3 {
+		list = append(list,
+			slip{text: fmt.Sprintf("The attention factor %s multiplies cosines alone.", number(f)), matrix: func(c, s float64) [2][2]float64 { return rotationOf(c, s/f) }},
+			slip{text: fmt.Sprintf("The attention factor %s multiplies sines alone.", number(f)), matrix: func(c, s float64) [2][2]float64 { return rotationOf(c/f, s) }})
+	}
+	return list
+}
+
+// predictor sets what a rotation makes of a head, and how far rounding may take each element from it.
+type predictor func(t, h int, want, most []float64)
+
+// predictor is of a spec with exact angles, or with rounded cosines and sines. slip may be nil.
+func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounded []complex128) predictor {
+	heads, pairs := c.data.Heads, s.dim/2
+	byHead := slip != nil && slip.rows != nil
+	z, one, tokens := rounded, *s, c.all
+	if byHead {
+		one.positions = make([]int32, c.data.Tokens*heads)
+		tokens = make([]int, len(one.positions))
+		for i := range tokens {
+			tokens[i], one.positions[i] = i, slip.rows(i/heads, i%heads, heads)
+		}
+	}
+	slack := c.slack(&one, tokens)
+	if z == nil {
+		cos, sin, ok := c.tables(&one, ExactAngles, tokens)
+		if !ok {
+			return nil
+		}
+		z = applied(rotations(cos, sin, Float32Tables), s)
+	}
+	return func(t, h int, want, most []float64) {
+		at := (t*heads + h) * c.data.HeadDim
+		x := c.data.Before[at : at+c.data.HeadDim]
+		for e, v := range x {
+			want[e], most[e] = float64(v)*outside, c.floor*math.Abs(float64(v)*outside)
+		}
+		row := t * pairs
+		if byHead {
+			row = (t*heads + h) * pairs
+		}
+		for i := range pairs {
+			in, out := s.pair(i)
+			w := z[row+i]
+			cos, sin := real(w)*factor, imag(w)*factor
+			x1, x2 := float64(x[in[0]]), float64(x[in[1]])
+			m := [2][2]float64{{cos, -sin}, {sin, cos}}
+			if slip != nil && slip.matrix != nil {
+				m = slip.matrix(cos, sin)
+			}
+			length := math.Sqrt((x1*x1+x2*x2)*(cos*cos+sin*sin)) + math.Abs(x1) + math.Abs(x2)
+			off := 4*c.floor + slack[row+i]
+			want[out[0]], want[out[1]] = m[0][0]*x1+m[0][1]*x2, m[1][0]*x1+m[1][1]*x2
+			most[out[0]], most[out[1]] = off*length, off*length
+		}
+	}
+}
+
+// fits reports whether a prediction holds for all elements of some tokens.
+func (c *checker) fits(p predictor, tokens []int) bool {
+	want, most := make([]float64, c.data.HeadDim), make([]float64, c.data.HeadDim)
+	for _, t := range tokens {
+		for h := range c.data.Heads {
+			p(t, h, want, most)
+			for e, y := range c.row(c.data.After, t, h) {
+				if !(math.Abs(float64(y)-want[e]) <= most[e]) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func (c *checker) row(x []float32, t, h int) []float32 {
+	at := (t*c.data.Heads + h) * c.data.HeadDim
+	return x[at : at+c.data.HeadDim]
+}
+
+// slipTrials tries the known slips with the candidates.
+func (c *checker) slipTrials() {
+	for _, s := range c.candidates {
+		for _, slip := range slips(s.factor) {
+			if slip.rows != nil && (c.data.Heads == 1 || c.axes > 1 || c.data.Tokens*c.data.Heads > 1<<16) {
+				continue
+			}
+			if p := c.predictor(s, &slip, 1, 1, nil); p != nil && c.fits(p, c.some) && c.fits(p, c.all) {
+				planted := *s
+				c.trials = append(c.trials, &trial{
+					spec: &planted, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
+					slip: &slip, factor: 1, residual: c.floor / 2, explains: true, cost: faultCost,
+				})
+			}
+		}
+	}
+}
+
+// isPlain reports whether what was done is a rotation that trials have, without what else is named.
+func (t *trial) isPlain() bool { return t.fit != nil && !t.crossed && t.slip == nil && t.parts == nil }
+
+var other = map[posenc.Layout]posenc.Layout{posenc.HalfSplit: posenc.Interleaved, posenc.Interleaved: posenc.HalfSplit}
