@@ -25,6 +25,10 @@ type spec struct {
 	inverse   bool
 	times     int
 
+	headDim  int
+	readings []Reading
+	reading  string // how frequencies were read wrong: a sentence
+
 	positionOffset int     // added to positions
 	positions      []int32 // in place of those of the data
 	ratio          float64 // of frequencies to the candidate's; 0: 1

@@ -106,7 +106,7 @@ func newSpec(c *Candidate, index int, d *Data, axes int) (*spec, error) {
 	if cfg.HeadDim != d.HeadDim {
 		return fail(posenc.ErrConfig, ".HeadDim", cfg.HeadDim, "data.HeadDim = %d", d.HeadDim)
 	}
-	s := &spec{name: c.Name, candidate: index, times: 1, factor: 1, xpos: cfg.XPos}
+	s := &spec{name: c.Name, candidate: index, times: 1, factor: 1, xpos: cfg.XPos, headDim: cfg.HeadDim, readings: c.Readings}
 	s.structure = structure{cfg.Layout, cfg.Offset, cfg.RotaryDim}
 	if s.dim == 0 {
 		s.dim = cfg.HeadDim

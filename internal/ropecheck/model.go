@@ -2,11 +2,9 @@ package ropecheck
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -20,7 +18,7 @@ type Rotation struct {
 // CheckModel is Check with the rotations of a model, which are the first candidates of the report.
 // Frequencies of scaling rules have roundings of their own in engines that make them in float32, as
 // transformers does: each candidate has the ones that come nearer, and float32Steps names those
-// that have them. Where frequencies are wrong, further candidates have the rule read wrong.
+// that have them. Where frequencies are wrong, the rule read wrong is tried.
 func CheckModel(data Data, rotations ...Rotation) (report *Report, float32Steps []string, err error) {
 	var list, steps []Candidate
 	var of []int // the number of each of steps in list
@@ -34,22 +32,14 @@ func CheckModel(data Data, rotations ...Rotation) (report *Report, float32Steps 
 	if report, err = Check(data, append(slices.Clone(list), steps...)...); err != nil {
 		return nil, nil, err
 	}
-	others := len(steps) > 0
+	others := false
 	for i, c := range report.Candidates[len(list):] {
 		if c.nearer(&report.Candidates[of[i]]) {
-			list[of[i]] = steps[i]
+			list[of[i]], others = steps[i], true
 			float32Steps = append(float32Steps, c.Name)
 		}
 	}
-	for i, c := range report.Candidates[:len(rotations)] {
-		isWrong := slices.ContainsFunc(c.Faults, func(f Fault) bool { return f.Aspect == FrequenciesAspect })
-		if isWrong {
-			wrong := rotations[i].misreadings()
-			list = append(list, wrong...)
-			others = others || len(wrong) > 0
-		}
-	}
-	if others {
+	if others || len(steps) > 0 {
 		report, err = Check(data, list...)
 	}
 	return report, float32Steps, err
@@ -84,7 +74,7 @@ func (c *Comparison) nearer(other *Comparison) bool {
 }
 
 func (r *Rotation) candidate(config posenc.RotaryConfig) Candidate {
-	c := Candidate{Name: r.Name, Config: config}
+	c := Candidate{Name: r.Name, Config: config, Readings: readings(r.Rule, r.Exact.InvFreq)}
 	if r.Rule.Base > 1 {
 		c.Base = r.Rule.Base
 	}
@@ -99,25 +89,4 @@ func (r *Rotation) hasSteps() bool {
 		}
 	}
 	return false
-}
-
-// misreadings are the rotation by a scaling rule that is read wrong: left out, or without the key
-// truncate that engines pass over, as GGUF files have none.
-func (r *Rotation) misreadings() []Candidate {
-	rule := r.Rule
-	if rule.Name == "default" || rule.Name == "axial" || !(rule.Base > 1) {
-		return nil
-	}
-	c := r.Exact
-	c.Base, c.InvFreq, c.AttentionFactor = rule.Base, nil, 0
-	list := []Candidate{{Name: fmt.Sprintf("%s without its rule %s", r.Name, rule.Name), Config: c}}
-	if p, ok := rule.Parameters.(frequency.YaRNParameters); ok && p.Untruncated {
-		p.Untruncated = false
-		if yarn, err := frequency.YaRN(2*rule.Pairs, rule.Base, p, frequency.Exact); err == nil {
-			c = r.Exact
-			c.InvFreq = yarn.InvFreq
-			list = append(list, Candidate{Name: r.Name + " without truncate: false", Config: c, Base: rule.Base})
-		}
-	}
-	return list
 }

@@ -13,7 +13,7 @@ func (c *checker) searchNormalized() {
 		c.heads, c.found, c.norm = h, found, norm
 	}
 	normalized := c.heads.normalized()
-	if found := normalized.search(c.candidates, c.floor); found.noise < 0.7*c.found.noise && c.found.freedom == oneFactor || found.noise < c.found.noise/8 {
+	if found := normalized.search(c.candidates, c.floor); found.noise < 0.7*c.found.noise && c.found.freedom == oneFactor || found.noise < c.found.noise/8 || c.found.freedom == tokenFactor && found.freedom == oneFactor && found.noise < 1.2*c.found.noise+c.floor {
 		take(normalized, found, RMSNorm)
 	}
 	const leastHeads, most = 4, 0.02 // of which weights can be fitted; that noise may be

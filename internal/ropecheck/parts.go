@@ -107,7 +107,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 		}
 	}
 	if good < max(3, moved/20) {
-		return c.columns(p, m, columns, 0, d.Heads)
+		return c.columns(s, p, m, columns, 0, d.Heads)
 	}
 	done := make([]bool, d.Tokens*d.Heads)
 	share := func(rows func(yield func(row int))) (bad, all int) {
@@ -130,6 +130,9 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 		}); bad >= 2 && bad*10 >= all*6 && d.Heads > 1 {
 			heads = append(heads, h)
 		}
+	}
+	if len(heads) == d.Heads {
+		return nil, 0
 	}
 	for _, h := range heads {
 		for t := range d.Tokens {
@@ -210,11 +213,11 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 				}
 			}
 			if n == elements && len(heads) == 0 && len(tokens) == 0 {
-				return c.columns(p, m, columns, h, h+1)
+				return c.columns(s, p, m, columns, h, h+1)
 			}
 		}
 		if len(heads) == 0 && len(tokens) == 0 && rows == 0 {
-			return c.columns(p, m, columns, 0, d.Heads)
+			return c.columns(s, p, m, columns, 0, d.Heads)
 		}
 		texts = append(texts, fmt.Sprintf("%d more elements differ.", elements-mostElements))
 		cost += solvedCost
@@ -223,7 +226,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 }
 
 // columns names elements that are wrong in most tokens of some heads.
-func (c *checker) columns(p predictor, m *misfit, columns []int, first, end int) (texts []string, cost float64) {
+func (c *checker) columns(s *spec, p predictor, m *misfit, columns []int, first, end int) (texts []string, cost float64) {
 	d := c.data
 	var elements []int
 	hit := 0
@@ -233,7 +236,7 @@ func (c *checker) columns(p predictor, m *misfit, columns []int, first, end int)
 			hit += n
 		}
 	}
-	if len(elements) == 0 || hit*10 < m.count*8 || len(elements)*2 > d.HeadDim && len(elements) != d.HeadDim-c.candidates[0].dim {
+	if len(elements) == 0 || hit*10 < m.count*8 || len(elements)*2 > d.HeadDim && len(elements) != d.HeadDim-s.dim {
 		return nil, 0
 	}
 	zero, unchanged := true, true
@@ -261,6 +264,15 @@ func (c *checker) columns(p predictor, m *misfit, columns []int, first, end int)
 	switch {
 	case zero:
 		return []string{fmt.Sprintf("%s: %s zero in all tokens.", where, are)}, faultCost + 0.1
+	case unchanged && end-first == d.Heads:
+		if pairs := wholePairs(s, elements); pairs != nil {
+			do := "do"
+			if len(pairs) == 1 {
+				do = "does"
+			}
+			return []string{fmt.Sprintf("%s %s not rotate.", plural("pair", pairs), do)}, faultCost + 0.1
+		}
+		return []string{fmt.Sprintf("%s: %s left as before.", where, are)}, faultCost + 0.2
 	case unchanged:
 		return []string{fmt.Sprintf("%s: %s left as before.", where, are)}, faultCost + 0.2
 	case math.Abs(g-1) > 0.01 && yy-g*xy < 1e-4*yy:
@@ -269,6 +281,20 @@ func (c *checker) columns(p predictor, m *misfit, columns []int, first, end int)
 		return []string{fmt.Sprintf("%s: %s not what the rotation makes.", where, are)}, faultCost + 0.5
 	}
 	return nil, 0
+}
+
+// wholePairs are the pairs that elements are, nil where some are of no pair.
+func wholePairs(s *spec, elements []int) (pairs []int) {
+	for i := range s.dim / 2 {
+		in, _ := s.pair(i)
+		if slices.Contains(elements, in[0]) && slices.Contains(elements, in[1]) {
+			pairs = append(pairs, i)
+		}
+	}
+	if len(pairs)*2 != len(elements) {
+		return nil
+	}
+	return pairs
 }
 
 func plural(noun string, list []int) string {

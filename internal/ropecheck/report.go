@@ -44,6 +44,9 @@ func (c *checker) report() *Report {
 		before := len(c.trials)
 		for _, s := range c.candidates {
 			c.candidateTrials(s, f)
+			if !slices.ContainsFunc(c.trials[before:], func(t *trial) bool { return t.explains && t.cost <= faultCost }) {
+				c.readingTrials(s, f)
+			}
 		}
 		if i > 0 {
 			c.lines, c.lineAxes, _ = c.fitLines(f)
@@ -117,7 +120,7 @@ func (c *checker) settle() {
 // search finds the structure, of heads as they are or of ones with a norm.
 func (c *checker) search() {
 	c.found = c.heads.search(c.candidates, c.floor)
-	if c.found.noise >= 4*c.floor {
+	if c.found.noise >= c.limit() || c.found.freedom != oneFactor {
 		c.searchNormalized()
 	}
 }
@@ -293,7 +296,7 @@ func (c *checker) comparison(s *spec) Comparison {
 		best := c.trials[0]
 		for _, u := range c.trials {
 			if u.candidate == s.candidate && u.explains {
-				if u.cost <= best.cost+faultCost {
+				if u.cost <= best.cost+faultCost && best.fit != nil {
 					best = u
 				}
 				break

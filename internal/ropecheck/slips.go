@@ -3,6 +3,8 @@ package ropecheck
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/go-posenc/posenc"
 )
@@ -10,7 +12,9 @@ import (
 // slip is a known mistake in a rotation, with nothing to fit: what makes y1, y2 of x1, x2.
 type slip struct {
 	text   string // a sentence
+	aspect Aspect // "": FormulaAspect
 	matrix func(c, s float64) [2][2]float64
+	scales []float64                   // of heads
 	rows   func(t, h, heads int) int32 // positions of heads in place of those of tokens
 }
 
@@ -39,8 +43,13 @@ func slips(f float64) []slip {
 		{text: "Both results have the other sign: y1 = x2*sin - x1*cos, y2 = -x2*cos - x1*sin.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(-c, -s) }},
 		{text: "Sines have lost their signs: y1 = x1*cos - x2*|sin|.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(c, math.Abs(s)) }},
 		{text: "Cosines have lost their signs: y1 = x1*|cos| - x2*sin.", matrix: func(c, s float64) [2][2]float64 { return rotationOf(math.Abs(c), s) }},
-		{text: "The position of each head is the number of the head, not that of its token.", rows: func(_, h, _ int) int32 { return int32(h) }},
-		{text: "The position of each head is the number of the row, tokens times heads.", rows: func(t, h, heads int) int32 { return int32(t*heads + h) }},
+		{aspect: TimesAspect, text: "The rotation is applied 3 times.", matrix: func(c, s float64) [2][2]float64 {
+			z := complex(c, s)
+			z *= z * z
+			return rotationOf(real(z), imag(z))
+		}},
+		{aspect: PositionsAspect, text: "The position of each head is the number of the head, not that of its token.", rows: func(_, h, _ int) int32 { return int32(h) }},
+		{aspect: PositionsAspect, text: "The position of each head is the number of the row, tokens times heads.", rows: func(t, h, heads int) int32 { return int32(t*heads + h) }},
 	}
 	if math.Abs(f-1) > 1e-3 {
 		list = append(list,
@@ -74,6 +83,10 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 		z = applied(rotations(cos, sin, Float32Tables), s)
 	}
 	return func(t, h int, want, most []float64) {
+		factor, outside := factor, outside
+		if slip != nil && slip.scales != nil {
+			factor, outside = factor*slip.scales[h], outside*slip.scales[h]
+		}
 		at := (t*heads + h) * c.data.HeadDim
 		x := c.data.Before[at : at+c.data.HeadDim]
 		for e, v := range x {
@@ -124,7 +137,7 @@ func (c *checker) row(x []float32, t, h int) []float32 {
 // slipTrials tries the known slips with the candidates.
 func (c *checker) slipTrials() {
 	for _, s := range c.candidates {
-		for _, slip := range slips(s.factor) {
+		for _, slip := range append(slips(s.factor), c.ofHeads(s)...) {
 			if slip.rows != nil && (c.data.Heads == 1 || c.axes > 1 || c.data.Tokens*c.data.Heads > 1<<16) {
 				continue
 			}
@@ -137,6 +150,38 @@ func (c *checker) slipTrials() {
 			}
 		}
 	}
+}
+
+// ofHeads is the slip that multiplies each head by a number of its own, fitted; none where all are 1.
+func (c *checker) ofHeads(s *spec) []slip {
+	if c.data.Heads < 2 || c.isPart {
+		return nil
+	}
+	p := c.predictor(s, nil, 1, 1, nil)
+	if p == nil {
+		return nil
+	}
+	scales, others := make([]float64, c.data.Heads), 0
+	want, most := make([]float64, c.data.HeadDim), make([]float64, c.data.HeadDim)
+	var texts []string
+	for h := range scales {
+		var xy, xx float64
+		for _, t := range c.some {
+			p(t, h, want, most)
+			for e, y := range c.row(c.data.After, t, h) {
+				xy, xx = xy+want[e]*float64(y), xx+want[e]*want[e]
+			}
+		}
+		scales[h] = xy / max(xx, math.SmallestNonzeroFloat64)
+		if math.Abs(scales[h]-1) > c.limit() {
+			others++
+		}
+		texts = append(texts, number(roundTo(scales[h], 4)))
+	}
+	if others*2 < c.data.Heads || slices.Max(scales)-slices.Min(scales) < 8*c.limit() {
+		return nil
+	}
+	return []slip{{aspect: ScaleAspect, text: fmt.Sprintf("Each head has a scale of its own: %s.", strings.Join(texts[:min(len(texts), 8)], ", ")), scales: scales}}
 }
 
 // isPlain reports whether what was done is a rotation that trials have, without what else is named.

@@ -103,6 +103,8 @@ func (c *checker) frequenciesText(s *spec) string {
 	switch {
 	case s.invFreq == nil:
 		return "unknown frequencies"
+	case s.reading != "":
+		return fmt.Sprintf("other frequencies than those of %q", c.candidates[s.candidate].name)
 	case s.candidate >= 0 && s.ratio != 0:
 		return fmt.Sprintf("%s times those of %q", number(s.ratio), c.candidates[s.candidate].name)
 	case s.candidate >= 0 && slices.Contains(s.faults, FrequenciesAspect):
@@ -209,7 +211,11 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		return list
 	}
 	if t.slip != nil {
-		add(FormulaAspect, "y1 = x1*cos - x2*sin, y2 = x2*cos + x1*sin", "another formula", "%s", t.slip.text)
+		aspect := FormulaAspect
+		if t.slip.aspect != "" {
+			aspect = t.slip.aspect
+		}
+		add(aspect, "y1 = x1*cos - x2*sin, y2 = x2*cos + x1*sin", "a known mistake", "%s", t.slip.text)
 		return list
 	}
 	for _, text := range t.parts {
@@ -270,14 +276,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 	if t.positionOffset != 0 {
 		add(PositionsAspect, "0", strconv.Itoa(t.positionOffset), "Positions are %s.", shifted(t.positionOffset))
 	} else if c.known && t.positions != nil {
-		var tokens []int
-		var others []int32
-		for i, p := range t.positions {
-			if p != c.data.Positions[i] {
-				tokens, others = append(tokens, i), append(others, p)
-			}
-		}
-		add(PositionsAspect, positionsText(c.data.Positions), positionsText(t.positions), "%s %s rotate by positions %s.", capital(Plural("token", len(tokens))), Ranges(tokens), positionsText(others))
+		add(PositionsAspect, positionsText(c.data.Positions), positionsText(t.positions), "%s", positionsFault(c.data.Positions[:len(t.positions)], t.positions, c.axesOf(t.spec)))
 	}
 	if t.invFreq != nil && c.axes > 1 && len(t.invFreq) == len(want.invFreq) {
 		var pairs []int
@@ -329,6 +328,8 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		}
 	}
 	switch {
+	case t.reading != "" && t.candidate == want.candidate:
+		return t.reading
 	case t.candidate >= 0 && t.candidate != want.candidate && t.ratio == 0:
 		return fmt.Sprintf("The frequencies are those of %q.", c.candidates[t.candidate].name)
 	case t.candidate == want.candidate && t.ratio != 0:
@@ -339,6 +340,17 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 	case t.candidate >= 0:
 		return fmt.Sprintf("The frequencies are %s.", c.frequenciesText(t.spec))
 	case t.base == 0:
+		if pairs, some := c.differingPairs(want, t.fit); some && len(pairs) > 0 {
+			last := pairs[len(pairs)-1]
+			switch {
+			case len(pairs) == 1:
+				i := pairs[0]
+				return fmt.Sprintf("Pair %d has the frequency %s in place of %s, %s times the candidate's.", i, number(t.invFreq[i]), number(want.invFreq[i]), number(t.invFreq[i]/want.invFreq[i]))
+			case last-pairs[0] == len(pairs)-1 && last >= len(t.invFreq)*3/4:
+				return fmt.Sprintf("The frequencies differ from pair %d on: %s in place of %s.", pairs[0], number(t.invFreq[pairs[0]]), number(want.invFreq[pairs[0]]))
+			}
+			return fmt.Sprintf("The frequencies of pairs %s differ, and the others are the candidate's.", Ranges(pairs))
+		}
 		return "The frequencies are none of a candidate, and no powers of one base."
 	}
 	text := "The frequencies are those" + strings.TrimPrefix(c.frequenciesText(t.spec), "the frequencies")

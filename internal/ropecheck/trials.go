@@ -207,19 +207,40 @@ func (c *checker) costOf(t *trial) float64 {
 	if !c.isOne(t.factor) || t.fit != nil && !c.isOne(t.fit.scale) {
 		cost += faultCost
 	}
+	if t.isPlain() && t.xpos == nil && c.found.freedom != oneFactor {
+		cost += faultCost
+	}
 	for _, fault := range t.faults {
 		switch fault {
 		case FrequenciesAspect:
 			cost += ratioCost
 		case PositionsAspect:
 			if c.known {
-				cost += solvedCost
+				cost += c.positionsCost(t.positions)
 			}
 		default:
 			cost += faultCost
 		}
 	}
 	return cost
+}
+
+// positionsCost is small where few tokens, or a known mistake, are all that differs.
+func (c *checker) positionsCost(got []int32) float64 {
+	given := c.data.Positions[:len(got)]
+	if pattern(given, got, len(got)/c.data.Tokens) != "" {
+		return faultCost + 0.05
+	}
+	others := 0
+	for i, p := range got {
+		if p != given[i] {
+			others++
+		}
+	}
+	if others*2 <= len(got) {
+		return faultCost + 0.2
+	}
+	return solvedCost
 }
 
 // isOne reports whether a factor cannot be told from 1.
@@ -306,7 +327,7 @@ func (c *checker) candidateTrials(s *spec, f *fit) {
 		more = append(more, c.try(&other, f, once)...)
 	}
 	c.trials = append(c.trials, more...)
-	if len(c.explaining(more)) == 0 && c.axes == 1 {
+	if len(c.explaining(more)) == 0 && c.axes == c.axesOf(&here) {
 		c.trials = append(c.trials, c.explaining(c.solvedTrials(&here, f))...)
 	}
 }
@@ -405,6 +426,18 @@ func (c *checker) solvedTrials(s *spec, f *fit) []*trial {
 		for i := range positions {
 			positions[i] = -positions[i]
 		}
+	}
+	if c.known && used == 1 && c.axes == 1 {
+		offset, one := positions[0]-c.data.Positions[0], true
+		for i, p := range positions {
+			one = one && p-c.data.Positions[i] == offset
+		}
+		if one {
+			solved.positionOffset, positions = int(offset), nil
+		}
+	}
+	if positions == nil {
+		return c.try(&solved, f, once)
 	}
 	solved.positions = positions
 	solved.faults = append(slices.Clone(s.faults), PositionsAspect)

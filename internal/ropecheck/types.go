@@ -37,6 +37,9 @@ type Candidate struct {
 	// as ggml computes them: by powers of the base, scaled afterwards. 0 means the base that
 	// the first two frequencies have. Without Config.InvFreq the base is Config.Base.
 	Base float64
+
+	// Readings are frequencies that are tried in place of those of Config.
+	Readings []Reading
 }
 
 // ElementType is a type of elements.
