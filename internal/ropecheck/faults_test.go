@@ -822,7 +822,7 @@ func twoFaults() []fault {
 					return ""
 				}
 			}
-			return "(?s)" + words[0] + ".*" + "(" + words[1] + ")"
+			return words[0] + " & " + words[1]
 		}}
 	}
 	return []fault{
@@ -830,7 +830,7 @@ func twoFaults() []fault {
 		both("layout and position", "layout", "position"),
 		both("layout and factor", "layout", "factor"),
 		both("layout and sign", "layout", "sign"),
-		both("factor and base", "factor", "base"),
+		both("base and factor", "base", "factor"),
 		both("sign and factor", "sign", "factor"),
 	}
 }

@@ -14,7 +14,7 @@ type misfit struct {
 	moved []bool // [tokens][heads]: the rotation moves the head
 }
 
-func (c *checker) misfit(p predictor) *misfit {
+func (c *checker) misfit(s *spec, p predictor) *misfit {
 	d := c.data
 	m := &misfit{bad: make([]bool, len(d.After)), moved: make([]bool, d.Tokens*d.Heads)}
 	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
@@ -22,6 +22,7 @@ func (c *checker) misfit(p predictor) *misfit {
 		for h := range d.Heads {
 			p(t, h, want, most)
 			row, x, y := t*d.Heads+h, c.row(d.Before, t, h), c.row(d.After, t, h)
+			m.moved[row] = s.isStill()
 			for e := range want {
 				if math.Abs(float64(x[e])-want[e]) > most[e] {
 					m.moved[row] = true
@@ -39,6 +40,7 @@ func (c *checker) misfit(p predictor) *misfit {
 const (
 	mostParts    = 6 // that are named
 	mostElements = 8 // that are named one by one
+	unknownCost  = 5 // of a part of which nothing is known
 )
 
 // partTrials tries that a candidate is right but for some heads, tokens or elements.
@@ -51,7 +53,7 @@ func (c *checker) partTrials() {
 		if p == nil {
 			continue
 		}
-		m := c.misfit(p)
+		m := c.misfit(s, p)
 		if m.count == 0 {
 			continue
 		}
@@ -140,6 +142,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 		}
 	}
 	cost = faultCost + 0.1
+	say := func(text string, more float64) { texts, cost = append(texts, text), cost+more }
 	for t := range d.Tokens {
 		if bad, all := share(func(yield func(int)) {
 			for h := range d.Heads {
@@ -158,7 +161,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 		cost += structureCost
 	}
 	if len(heads) > 0 {
-		texts = append(texts, c.partText(s, plural("head", heads), c.all, heads))
+		say(c.partText(s, plural("head", heads), c.all, heads))
 	}
 	if len(tokens) > 0 {
 		cost += 0.3
@@ -168,7 +171,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 				rest = append(rest, h)
 			}
 		}
-		texts = append(texts, c.partText(s, plural("token", tokens), tokens, rest))
+		say(c.partText(s, plural("token", tokens), tokens, rest))
 	}
 	// Single rows, and single elements.
 	rows, elements := 0, 0
@@ -180,7 +183,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 			case done[row] || counts[row] == 0:
 			case dense[row]:
 				if rows++; rows <= mostParts {
-					texts = append(texts, c.partText(s, fmt.Sprintf("Token %d, head %d", t, h), []int{t}, []int{h}))
+					say(c.partText(s, fmt.Sprintf("Token %d, head %d", t, h), []int{t}, []int{h}))
 				}
 			default:
 				p(t, h, want, most)
@@ -302,7 +305,7 @@ func plural(noun string, list []int) string {
 }
 
 // partText says what was done to some heads of some tokens.
-func (c *checker) partText(s *spec, where string, tokens, heads []int) string {
+func (c *checker) partText(s *spec, where string, tokens, heads []int) (text string, cost float64) {
 	d := c.data
 	sub := Data{Tokens: len(tokens), Heads: len(heads), HeadDim: d.HeadDim, Type: c.kind}
 	zero := true
@@ -313,7 +316,7 @@ func (c *checker) partText(s *spec, where string, tokens, heads []int) string {
 		}
 	}
 	if zero {
-		return where + ": all elements are zero."
+		return where + ": all elements are zero.", 0
 	}
 	for a := range c.axes {
 		for _, t := range tokens {
@@ -328,10 +331,14 @@ func (c *checker) partText(s *spec, where string, tokens, heads []int) string {
 	for _, f := range result.Faults {
 		texts = append(texts, f.Text)
 	}
+	if best := part.trials[0]; best.fit != nil && (best.invFreq == nil || best.candidate < 0 && best.base == 0) {
+		cost = unknownCost
+	}
 	if len(texts) == 0 {
+		cost = unknownCost
 		texts = append(texts, fmt.Sprintf("these are not what the rotation makes (residual %s).", brief(result.Residual)))
 	}
-	return where + ": " + strings.Join(texts, " ")
+	return where + ": " + strings.Join(texts, " "), cost
 }
 
 // exchanged says which heads, or tokens, hold what belongs to others. "" means that this is not so.

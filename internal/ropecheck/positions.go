@@ -36,6 +36,10 @@ func pattern(given, got []int32, axes int) string {
 		return "Each token has the position of the token before."
 	case all(func(a, t int) bool { return at(got, a, t) == at(given, a, t)/2 }):
 		return "Positions are divided by 2 and rounded down."
+	case all(func(a, t int) bool { return float32(at(got, a, t)) == BFloat16.round(float32(at(given, a, t))) }):
+		return "Positions are rounded to bfloat16."
+	case all(func(a, t int) bool { return float32(at(got, a, t)) == Float16.round(float32(at(given, a, t))) }):
+		return "Positions are rounded to float16."
 	case axes > 1 && all(func(a, t int) bool { return at(got, a, t) == at(given, 0, t) }):
 		return "All pairs follow axis 0 alone."
 	}

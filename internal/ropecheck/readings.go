@@ -61,6 +61,18 @@ func readings(rule modelconfig.Rule, right []float64) (list []Reading) {
 		return nil
 	}
 	dim := 2 * len(right)
+	switch p := rule.Parameters.(type) { // those of the length that the frequencies are of
+	case frequency.LongRoPEParameters:
+		if p.SequenceLength = p.OriginalMaxPositions + 1; sameLadder(ladderOf(dim, rule.Base, p), right) {
+			rule.Parameters = p
+		}
+	case frequency.DynamicNTKParameters:
+		for n := 1024; n <= 1<<20; n *= 2 {
+			if p.SequenceLength = n; sameLadder(ladderOf(dim, rule.Base, p), right) {
+				rule.Parameters = p
+			}
+		}
+	}
 	add := func(base float64, parameters any, text string, args ...any) {
 		if made := ladderOf(dim, base, parameters); len(made) == len(right) {
 			list = append(list, Reading{fmt.Sprintf(text, args...), made, base})
@@ -176,8 +188,8 @@ func generalReadings(s *spec) (list []Reading) {
 		text string
 		of   func(i float64) float64
 	}{
-		{"i/d in place of 2i/d", func(i float64) float64 { return i / d }},
-		{"4i/d in place of 2i/d", func(i float64) float64 { return 4 * i / d }},
+		{"i/d in place of 2i/d, or the base is the square root", func(i float64) float64 { return i / d }},
+		{"4i/d in place of 2i/d, or the base is the square", func(i float64) float64 { return 4 * i / d }},
 		{"2(i+1)/d in place of 2i/d", func(i float64) float64 { return 2 * (i + 1) / d }},
 		{"2i/(d-2) in place of 2i/d", func(i float64) float64 { return 2 * i / (d - 2) }},
 		{"(2i+1)/d in place of 2i/d", func(i float64) float64 { return (2*i + 1) / d }},
@@ -202,10 +214,10 @@ func generalReadings(s *spec) (list []Reading) {
 
 // readingTrials tries wrong readings of a candidate's frequencies: nothing is fitted but one factor.
 func (c *checker) readingTrials(s *spec, f *fit) {
-	if s.dim != f.dim || !c.known || s.xpos != nil {
+	if s.dim != f.dim || !c.known {
 		return
 	}
-	for _, r := range slices.Concat(s.readings, generalReadings(s)) {
+	for _, r := range slices.Concat(generalReadings(s), s.readings) {
 		other := *s
 		other.structure, other.invFreq, other.base, other.reading = f.structure, r.InvFreq, r.Base, r.Text
 		other.faults = []Aspect{FrequenciesAspect}
@@ -220,30 +232,35 @@ func (c *checker) readingTrials(s *spec, f *fit) {
 	}
 }
 
-// differingPairs are those whose frequencies are not the candidate's, and whether the others are.
-func (c *checker) differingPairs(s *spec, f *fit) (pairs []int, some bool) {
+// differingPairs are those whose frequencies are not the candidate's, with those that do not rotate;
+// some reports whether others are the candidate's.
+func (c *checker) differingPairs(s *spec, f *fit) (pairs, still []int, some bool) {
 	cos, sin, ok := c.tables(s, ExactAngles, c.all)
 	if !ok || s.dim != f.dim {
-		return nil, false
+		return nil, nil, false
 	}
 	slack, same := c.slack(s, c.all), 0
 	for i := range f.pairs {
-		var left, power, moved float64
+		var left, power, moved, turned float64
 		for _, t := range c.all {
 			at := t*f.pairs + i
 			z := complex(float64(cos[at]), float64(sin[at]))
 			d := math.Sqrt(abs2(f.r[at] - z*complex(f.factor/max(s.factorOrOne(), 1e-9), 0)))
 			d = max(0, d-slack[at]*math.Sqrt(abs2(z)))
 			left, power = left+f.weights[at]*d*d, power+f.weights[at]*abs2(f.r[at])
+			turned += f.weights[at] * abs2(f.r[at]-complex(f.factor, 0))
 			moved = max(moved, math.Abs(imag(z)))
 		}
 		most := c.limit() + 3*c.found.noise
 		switch {
 		case left > most*most*power:
 			pairs = append(pairs, i)
+			if turned <= most*most*power {
+				still = append(still, i)
+			}
 		case moved > most:
 			same++
 		}
 	}
-	return pairs, same > 0
+	return pairs, still, same > 0
 }

@@ -66,6 +66,7 @@ func (c *checker) report() *Report {
 	}
 	if !slices.ContainsFunc(c.trials, func(t *trial) bool { return t.cost < faultCost && t.candidate >= 0 && c.holds(t) }) {
 		c.slipTrials()
+		c.blockTrials()
 		c.partTrials()
 	}
 	c.settle()
@@ -283,7 +284,9 @@ func (c *checker) comparison(s *spec) Comparison {
 	case explains && c.explains(c.identity) && !c.turns(t.spec) && !s.isStill():
 		result.Verdict = NotDecidable
 	case s.isStill() && explains:
-		result.Verdict = Agrees
+		if result.Verdict = Noisy; c.fits(c.predictor(s, nil, 1, 1, nil), c.all) {
+			result.Verdict = Agrees
+		}
 	case explains && c.norm == NoNorm && c.found.freedomIs(s) && c.trials[0].slip == nil && c.trials[0].parts == nil:
 		result.Verdict = Agrees
 		if !c.holds(t) {
@@ -306,6 +309,9 @@ func (c *checker) comparison(s *spec) Comparison {
 			result.Faults = nil
 		} else {
 			result.Faults = c.faults(s, best)
+			if s.isStill() && best.isPlain() {
+				result.Faults = []Fault{{TimesAspect, "never", "once", "The heads rotate, and the candidate does not rotate."}}
+			}
 			if len(result.Faults) == 0 && best.candidate == s.candidate {
 				result.Verdict = Noisy
 			}

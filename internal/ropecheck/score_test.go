@@ -56,6 +56,9 @@ func (c *scored) check(seed uint64) (o outcome, r *ropecheck.Report, words strin
 		if words = c.fault.plant(e); words == "" {
 			return 0, nil, "", false
 		}
+		if c.layer.still && !slices.Contains([]ropecheck.Aspect{ropecheck.PartAspect, ropecheck.ScaleAspect}, c.fault.cause) {
+			words += "|the candidate does not rotate"
+		}
 		right := d.After
 		d = e.data(seed)
 		if residual := difference(d.After, right); residual < 30*c.kind.Floor() || c.fault.cause == ropecheck.RoundingAspect && residual < 300*c.kind.Floor() {
@@ -77,7 +80,7 @@ func (c *scored) check(seed uint64) (o outcome, r *ropecheck.Report, words strin
 		return missed, r, words, true
 	}
 	text := got.Text
-	isNamed := regexp.MustCompile(words).MatchString(text)
+	isNamed := !slices.ContainsFunc(strings.Split(words, " & "), func(part string) bool { return !regexp.MustCompile(part).MatchString(text) })
 	aspects := map[ropecheck.Aspect]bool{}
 	for _, f := range got.Faults {
 		aspects[f.Aspect] = true

@@ -14,7 +14,7 @@ type slip struct {
 	text   string // a sentence
 	aspect Aspect // "": FormulaAspect
 	matrix func(c, s float64) [2][2]float64
-	scales []float64                   // of heads
+	scale  func(t, h int) float64      // of heads
 	rows   func(t, h, heads int) int32 // positions of heads in place of those of tokens
 }
 
@@ -84,8 +84,8 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 	}
 	return func(t, h int, want, most []float64) {
 		factor, outside := factor, outside
-		if slip != nil && slip.scales != nil {
-			factor, outside = factor*slip.scales[h], outside*slip.scales[h]
+		if slip != nil && slip.scale != nil {
+			factor, outside = factor*slip.scale(t, h), outside*slip.scale(t, h)
 		}
 		at := (t*heads + h) * c.data.HeadDim
 		x := c.data.Before[at : at+c.data.HeadDim]
@@ -137,7 +137,7 @@ func (c *checker) row(x []float32, t, h int) []float32 {
 // slipTrials tries the known slips with the candidates.
 func (c *checker) slipTrials() {
 	for _, s := range c.candidates {
-		for _, slip := range append(slips(s.factor), c.ofHeads(s)...) {
+		for _, slip := range append(slips(s.factor), c.ofRows(s)...) {
 			if slip.rows != nil && (c.data.Heads == 1 || c.axes > 1 || c.data.Tokens*c.data.Heads > 1<<16) {
 				continue
 			}
@@ -152,39 +152,93 @@ func (c *checker) slipTrials() {
 	}
 }
 
-// ofHeads is the slip that multiplies each head by a number of its own, fitted; none where all are 1.
-func (c *checker) ofHeads(s *spec) []slip {
-	if c.data.Heads < 2 || c.isPart {
-		return nil
-	}
+// ofRows are the slips that multiply each head, or each token, by a number of its own, fitted; none
+// where all are equal.
+func (c *checker) ofRows(s *spec) (list []slip) {
 	p := c.predictor(s, nil, 1, 1, nil)
-	if p == nil {
+	if p == nil || c.isPart {
 		return nil
 	}
-	scales, others := make([]float64, c.data.Heads), 0
-	want, most := make([]float64, c.data.HeadDim), make([]float64, c.data.HeadDim)
-	var texts []string
-	for h := range scales {
-		var xy, xx float64
-		for _, t := range c.some {
-			p(t, h, want, most)
-			for e, y := range c.row(c.data.After, t, h) {
-				xy, xx = xy+want[e]*float64(y), xx+want[e]*want[e]
+	d := c.data
+	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
+	fitted := func(n, others int, row func(i, j int) (t, h int)) []float64 {
+		if n < 2 {
+			return nil
+		}
+		scales := make([]float64, n)
+		for i := range scales {
+			var xy, xx float64
+			for j := range others {
+				t, h := row(i, j)
+				p(t, h, want, most)
+				for e, y := range c.row(d.After, t, h) {
+					xy, xx = xy+want[e]*float64(y), xx+want[e]*want[e]
+				}
+			}
+			if scales[i] = 1; xx > 0 {
+				scales[i] = xy / xx
 			}
 		}
-		scales[h] = xy / max(xx, math.SmallestNonzeroFloat64)
-		if math.Abs(scales[h]-1) > c.limit() {
-			others++
+		others = 0
+		for _, g := range scales {
+			if math.Abs(g-1) > c.limit() {
+				others++
+			}
 		}
-		texts = append(texts, number(roundTo(scales[h], 4)))
+		if others*2 < n || slices.Max(scales)-slices.Min(scales) < 8*c.limit() || slices.Contains(scales, 0) {
+			return nil
+		}
+		return scales
 	}
-	if others*2 < c.data.Heads || slices.Max(scales)-slices.Min(scales) < 8*c.limit() {
-		return nil
+	add := func(text string, scales []float64, of func(t, h int) int) {
+		if scales == nil {
+			return
+		}
+		var texts []string
+		for _, g := range scales[:min(len(scales), 8)] {
+			texts = append(texts, number(roundTo(g, 4)))
+		}
+		if len(scales) > 8 {
+			texts = append(texts, "...")
+		}
+		list = append(list, slip{aspect: ScaleAspect, text: text + strings.Join(texts, ", ") + ".", scale: func(t, h int) float64 { return scales[of(t, h)] }})
 	}
-	return []slip{{aspect: ScaleAspect, text: fmt.Sprintf("Each head has a scale of its own: %s.", strings.Join(texts[:min(len(texts), 8)], ", ")), scales: scales}}
+	add("Each head has a scale of its own: ", fitted(d.Heads, d.Tokens, func(i, j int) (t, h int) { return j, i }), func(_, h int) int { return h })
+	add("Each token has a scale of its own, as of queries by their position: ", fitted(d.Tokens, d.Heads, func(i, j int) (t, h int) { return i, j }), func(t, _ int) int { return t })
+	return list
 }
 
 // isPlain reports whether what was done is a rotation that trials have, without what else is named.
 func (t *trial) isPlain() bool { return t.fit != nil && !t.crossed && t.slip == nil && t.parts == nil }
 
 var other = map[posenc.Layout]posenc.Layout{posenc.HalfSplit: posenc.Interleaved, posenc.Interleaved: posenc.HalfSplit}
+
+// blockTrials tries that heads were rotated as if they were others, of half or twice their elements.
+func (c *checker) blockTrials() {
+	d := c.data
+	for _, s := range c.candidates {
+		if !s.geometric() || s.dim != d.HeadDim || s.layout > posenc.Interleaved || c.isPart {
+			continue
+		}
+		for _, dim := range [...]int{d.HeadDim / 2, d.HeadDim * 2} {
+			if dim%2 != 0 || d.Heads*d.HeadDim%dim != 0 || d.Heads*d.HeadDim < dim {
+				continue
+			}
+			data := *d
+			data.Heads, data.HeadDim = d.Heads*d.HeadDim/dim, dim
+			block := *s
+			block.dim, block.invFreq, block.axes = dim, geometric(dim, s.base, 1), nil
+			if s.axes != nil {
+				continue
+			}
+			of := &checker{data: &data, axes: c.axes, kind: c.kind, floor: c.floor, known: c.known, all: c.all}
+			if p := of.predictor(&block, nil, 1, 1, nil); p != nil && of.fits(p, c.some) && of.fits(p, c.all) {
+				text := fmt.Sprintf("Heads are rotated as if they were heads of %d elements.", dim)
+				c.trials = append(c.trials, &trial{
+					spec: s, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
+					slip: &slip{text: text, aspect: LayoutAspect}, factor: 1, residual: c.floor / 2, explains: true, cost: faultCost,
+				})
+			}
+		}
+	}
+}

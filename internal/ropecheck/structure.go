@@ -162,7 +162,8 @@ func (h *heads) fit(s structure, exact bool) *fit {
 	}
 	unchanged, scaled, scale := h.rest(s)
 	f.scale = 1
-	if scaled < unchanged/16 {
+	const least = 1e-6 // zeros are no scale
+	if scaled < unchanged/16 && math.Abs(scale) > least {
 		f.left, f.scale = f.left+scaled, scale
 	} else {
 		f.left += unchanged

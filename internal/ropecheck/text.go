@@ -197,9 +197,11 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		list = append(list, Fault{aspect, want, got, fmt.Sprintf(text, args...)})
 	}
 	if t.fit == nil {
-		add(TimesAspect, "once", "never", "Nothing was rotated.")
+		if !want.isStill() {
+			add(TimesAspect, "once", "never", "Nothing was rotated.")
+		}
 		if !c.isOne(t.factor) {
-			add(ScaleAspect, "1", number(t.factor), "All elements are multiplied by %s.", number(t.factor))
+			add(ScaleAspect, "1", number(t.factor), "%s", c.scaleText(t.factor))
 		}
 		return list
 	}
@@ -239,17 +241,28 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 	switch {
 	case want.xpos != nil && t.xpos == nil && c.found.freedom != pairFactor:
 		add(FactorAspect, decayText(want.xpos), "no decay", "The decay of xPos is left out.")
+	case want.xpos != nil && t.xpos != nil && want.xpos.ScaleBase != t.xpos.ScaleBase:
+		add(FactorAspect, number(want.xpos.ScaleBase), number(t.xpos.ScaleBase), "The decay of xPos has the scale base %s, of %s.", number(t.xpos.ScaleBase), decayText(t.xpos))
 	case want.xpos != nil && t.xpos != nil && want.xpos.Keys != t.xpos.Keys:
 		add(FactorAspect, decayText(want.xpos), decayText(t.xpos), "The decay of xPos is that of %s.", decayText(t.xpos))
+	case want.xpos == nil && t.xpos != nil:
+		add(FactorAspect, "no decay", decayText(t.xpos), "Lengths have the decay of xPos, of %s with the scale base %s, and the candidate has none.", decayText(t.xpos), number(t.xpos.ScaleBase))
 	case c.found.freedom == pairFactor && t.xpos == nil:
 		add(FactorAspect, number(want.factor), "by pairs and positions", "The lengths of pairs change by factors that differ from pair to pair: the decay of xPos, for example.")
 		factored = true
 	}
 	factor, scale := c.lengthsOf(t)
+	factor, scale = c.nice(factor), c.nice(scale)
+	if c.isOne(t.factor) && !c.isOne(want.factor) && !c.isOne(scale) && c.isOne(scale/want.factor) && t.times == 1 {
+		add(FactorAspect, "elements that rotate", "whole heads", "The attention factor is of whole heads: elements that do not rotate are multiplied by %s, too.", number(scale))
+		factored, scale = true, 1
+	}
 	if wanted := math.Pow(want.factor, float64(t.times)); !factored && !c.isOne(factor/wanted) {
 		switch {
 		case c.isOne(factor):
 			add(FactorAspect, number(want.factor), "1", "The attention factor %s is left out.", number(want.factor))
+		case c.isOne(factor * wanted):
+			add(FactorAspect, number(want.factor), number(factor), "Cosines and sines are divided by the attention factor %s: they are multiplied by %s.", number(want.factor), number(factor))
 		case c.isOne(factor / wanted / want.factor):
 			add(FactorAspect, number(want.factor), number(factor), "The attention factor is applied twice: rotated elements are multiplied by %s, not by %s.", number(factor), number(want.factor))
 		default:
@@ -261,10 +274,8 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		add(ScaleAspect, "1", fmt.Sprintf("%s, times %s", c.norm, number(scale)), "Heads are normalized on the way: %s, times %s.", c.norm, number(scale))
 	case c.found.freedom == tokenFactor:
 		add(ScaleAspect, "1", number(scale), "Each token has a scale of its own, %s on average: a scale of queries by the position, or a norm.", number(scale))
-	case !c.isOne(scale) && c.isOne(scale*math.Sqrt(float64(c.data.HeadDim))):
-		add(ScaleAspect, "1", number(scale), "Whole heads are multiplied by %s, 1/sqrt(HeadDim): the scale of attention scores.", number(scale))
 	case !c.isOne(scale):
-		add(ScaleAspect, "1", number(scale), "Whole heads are multiplied by %s.", number(scale))
+		add(ScaleAspect, "1", number(scale), "%s", c.scaleText(scale))
 	}
 	if text := c.otherFrequencies(want, t); text != "" {
 		wanted := fmt.Sprintf("those of %q", want.name)
@@ -299,6 +310,23 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 	return append(list, c.roundingFaults(t, Agrees)...)
 }
 
+func (c *checker) scaleText(scale float64) string {
+	if c.isOne(scale * math.Sqrt(float64(c.data.HeadDim))) {
+		return fmt.Sprintf("Whole heads are multiplied by %s, 1/sqrt(HeadDim): the scale of attention scores.", number(scale))
+	}
+	return fmt.Sprintf("Whole heads are multiplied by %s.", number(c.nice(scale)))
+}
+
+// nice is the shortest number that the data do not tell from x.
+func (c *checker) nice(x float64) float64 {
+	for digits := 1; digits < 6; digits++ {
+		if r := roundTo(x, digits); c.isOne(x / r) {
+			return r
+		}
+	}
+	return x
+}
+
 func decayText(x *posenc.XPos) string {
 	if x.Keys {
 		return "keys"
@@ -315,7 +343,29 @@ func axesText(axes []int) string {
 
 // otherFrequencies says how the frequencies of a trial differ from those of a candidate, "" where they do not.
 func (c *checker) otherFrequencies(want *spec, t *trial) string {
+	differing := func() string {
+		pairs, still, some := c.differingPairs(want, t.fit)
+		switch {
+		case !some || len(pairs) == 0:
+			return ""
+		case len(still) == len(pairs) && len(pairs) == 1:
+			return fmt.Sprintf("Pair %d does not rotate.", pairs[0])
+		case len(still) == len(pairs):
+			return fmt.Sprintf("Pairs %s do not rotate.", Ranges(pairs))
+		}
+		first, last := pairs[0], pairs[len(pairs)-1]
+		switch {
+		case len(pairs) == 1 && t.invFreq != nil:
+			return fmt.Sprintf("Pair %d has the frequency %s in place of %s, %s times the candidate's.", first, number(t.invFreq[first]), number(want.invFreq[first]), number(t.invFreq[first]/want.invFreq[first]))
+		case last-first == len(pairs)-1 && len(pairs) > 1:
+			return fmt.Sprintf("The frequencies differ from pair %d on.", first)
+		}
+		return fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", Plural("pair", len(pairs)), Ranges(pairs))
+	}
 	if t.invFreq == nil {
+		if text := differing(); text != "" {
+			return text
+		}
 		return "The frequencies are not known, so that it cannot be said whether they are the candidate's."
 	}
 	if len(t.invFreq) == len(want.invFreq) {
@@ -340,16 +390,8 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 	case t.candidate >= 0:
 		return fmt.Sprintf("The frequencies are %s.", c.frequenciesText(t.spec))
 	case t.base == 0:
-		if pairs, some := c.differingPairs(want, t.fit); some && len(pairs) > 0 {
-			last := pairs[len(pairs)-1]
-			switch {
-			case len(pairs) == 1:
-				i := pairs[0]
-				return fmt.Sprintf("Pair %d has the frequency %s in place of %s, %s times the candidate's.", i, number(t.invFreq[i]), number(want.invFreq[i]), number(t.invFreq[i]/want.invFreq[i]))
-			case last-pairs[0] == len(pairs)-1 && last >= len(t.invFreq)*3/4:
-				return fmt.Sprintf("The frequencies differ from pair %d on: %s in place of %s.", pairs[0], number(t.invFreq[pairs[0]]), number(want.invFreq[pairs[0]]))
-			}
-			return fmt.Sprintf("The frequencies of pairs %s differ, and the others are the candidate's.", Ranges(pairs))
+		if text := differing(); text != "" {
+			return text
 		}
 		return "The frequencies are none of a candidate, and no powers of one base."
 	}

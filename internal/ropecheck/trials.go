@@ -284,6 +284,9 @@ func (c *checker) candidateTrials(s *spec, f *fit) {
 		c.trials = append(c.trials, c.explaining(c.try(&prefix, f, signed))...)
 		return
 	}
+	if s.isStill() {
+		return
+	}
 	here := *s
 	here.structure = f.structure
 	if !c.known && c.found.noise < noStructure {
@@ -292,18 +295,26 @@ func (c *checker) candidateTrials(s *spec, f *fit) {
 	}
 	list := c.try(&here, f, signed)
 	c.trials = append(c.trials, list...)
+	if c.found.freedom == pairFactor && here.axes == nil {
+		for _, base := range [...]float64{512, 256, 128, 1024, 2048} {
+			for _, keys := range [...]bool{false, true} {
+				other := here
+				other.xpos, other.faults = &posenc.XPos{ScaleBase: base, Keys: keys}, []Aspect{FactorAspect}
+				if here.xpos != nil {
+					other.xpos.Center = here.xpos.Center
+				}
+				c.trials = append(c.trials, c.explaining(c.try(&other, f, once))...)
+			}
+		}
+	}
 	if len(c.explaining(list)) > 0 || c.found.noise >= noStructure {
 		return
 	}
 	var more []*trial
 	if here.xpos != nil {
-		reciprocal := *here.xpos
-		reciprocal.Keys = !reciprocal.Keys
-		for _, decay := range [...]*posenc.XPos{&reciprocal, nil} {
-			other := here
-			other.xpos, other.faults = decay, []Aspect{FactorAspect}
-			more = append(more, c.try(&other, f, once)...)
-		}
+		other := here
+		other.xpos, other.faults = nil, []Aspect{FactorAspect}
+		more = append(more, c.try(&other, f, once)...)
 	}
 	for _, t := range list {
 		if offset := c.offset(t.spec, f); offset != 0 {
@@ -583,6 +594,11 @@ func (c *checker) ratio(s *spec) float64 {
 	ratio := ratios[len(ratios)/2]
 	for _, nice := range [...]float64{math.Round(ratio), 1 / math.Round(1/ratio)} {
 		if math.Abs(ratio/nice-1) < 0.01 {
+			ratio = nice
+		}
+	}
+	for _, nice := range [...]float64{roundTo(ratio, 2), 1 / roundTo(1/ratio, 2)} {
+		if math.Abs(ratio/nice-1) < 5e-4 {
 			ratio = nice
 		}
 	}
