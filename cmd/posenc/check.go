@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/spf13/cobra"
@@ -17,8 +19,10 @@ import (
 
 // checkOptions are the flags of check.
 type checkOptions struct {
-	positions, shape, layer string
-	vision                  bool
+	positions, shape, layer, pairs string
+	noise                          float64
+	vision                         bool
+	progress                       func(done, all int) // nil: none
 }
 
 func newCheck() *cobra.Command {
@@ -37,13 +41,21 @@ The last dimension is a head, or all heads of a token. Those before it are [toke
 [batch][heads][tokens] unless the positions, by their number, or --shape say otherwise.
 
 Exit codes: 0 the rotation is that of the model, 1 it differs, 2 wrong usage or input, also
-data that cannot tell.`,
+data that cannot tell, and more noise than rounding and --noise explain.`,
 		Example: `  posenc check config.json before.npy after.npy --positions 0-15,1000-1003
   posenc check gemma-3-1b-it/ dump.safetensors:q dump.safetensors:q_rot --positions dump.safetensors:positions --layer 5
   posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, arguments []string) error {
+			const steps = 100
+			bar, shown := progress.Start(c, "check", steps), 0
+			options.progress = func(done, all int) {
+				now := done * steps / max(all, 1)
+				bar.Step(now - shown)
+				shown = now
+			}
 			result, err := check(arguments[0], arguments[1], arguments[2], options)
+			bar.Done()
 			if err != nil {
 				return err
 			}
@@ -51,8 +63,13 @@ data that cannot tell.`,
 				return err
 			}
 			switch result.Verdict {
-			case ropecheck.Agrees, ropecheck.Noisy:
+			case ropecheck.Agrees:
 				return nil
+			case ropecheck.Noisy:
+				if result.Residual <= options.noise {
+					return nil
+				}
+				return fmt.Errorf("%s: noise of %.2g beside the rotation, of which rounding of %s explains %.2g: --noise %.2g allows it", arguments[2], result.Residual, result.Report.Type, 4*result.Report.Type.Floor(), result.Residual*1.1)
 			case ropecheck.Differs:
 				return output.ErrDifferent
 			}
@@ -62,6 +79,8 @@ data that cannot tell.`,
 	c.Flags().StringVar(&options.positions, "positions", "", "positions of the tokens: 0-15,1000, with / between axes, or an array; absent: they are solved for")
 	c.Flags().StringVar(&options.shape, "shape", "", "dimensions of the arrays: tokens,heads,dim in their order, also batch, and heads*dim for both in one")
 	c.Flags().StringVar(&options.layer, "layer", "", "layer that the arrays are of: its number, or the kind of layers (posenc inspect names them)")
+	c.Flags().StringVar(&options.pairs, "pairs", "", "order of the elements that the weights give: half-split or interleaved; absent: as FILE says")
+	c.Flags().Float64Var(&options.noise, "noise", 0, "noise that is no difference: root mean square, as a part of the elements'")
 	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
 	return c
 }
@@ -92,8 +111,14 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := wantedLayers(s, options.layer)
+	wanted, still, err := wantedLayers(s, options.layer)
 	if err != nil {
+		return nil, err
+	}
+	if still != nil {
+		candidates, wanted = append(candidates, still.unrotated(candidates[0])), []string{still.name}
+	}
+	if err := orderPairs(candidates, options.pairs); err != nil {
 		return nil, err
 	}
 	for _, r := range candidates {
@@ -137,16 +162,19 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 		return nil, fmt.Errorf("%s: %w", before, err)
 	}
 	elements := heads.headDim
-	if latent {
-		elements = min(elements, headDims[0])
-	}
-	if !slices.Contains(headDims, elements) {
+	if latent && elements > headDims[0] { // the elements before are compared, too
+		for i := range candidates {
+			if c := &candidates[i].config; c.HeadDim == headDims[0] {
+				c.HeadDim, c.RotaryDim, c.Offset = elements, cmp.Or(c.RotaryDim, c.HeadDim), c.Offset+elements-headDims[0]
+			}
+		}
+	} else if !slices.Contains(headDims, elements) {
 		return nil, fmt.Errorf("%s: heads of %d elements: want %s", before, elements, either(headDims))
 	}
 	data := ropecheck.Data{
 		Before: heads.order(values[0], elements), After: heads.order(values[1], elements),
 		Tokens: heads.tokens(), Heads: heads.size(headsAxis), HeadDim: elements,
-		Type: elementType(arrays[1]),
+		Type: elementType(arrays[1]), Progress: options.progress,
 	}
 	if positions != nil {
 		if data.Positions, err = spread(positions, heads, axesOf(meant)); err != nil {
@@ -157,7 +185,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	for _, p := range data.Positions {
 		last = max(last, int(p))
 	}
-	result := &checkResult{Model: file, Before: before, After: after, Shape: heads, Part: elements, Type: arrays[1].Type}
+	result := &checkResult{Model: file, Before: before, After: after, Shape: heads, Type: arrays[1].Type}
 	candidates = slices.DeleteFunc(candidates, func(r rotation) bool { return r.config.HeadDim != elements })
 	var compared []ropecheck.Rotation
 	var isMeant []bool
@@ -174,7 +202,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	}
 	best := result.Report.Best(isMeant)
 	nearest := result.Report.Candidates[best]
-	result.Verdict, result.Candidate = nearest.Verdict, nearest.Name
+	result.Verdict, result.Candidate, result.Residual = nearest.Verdict, nearest.Name, nearest.Residual
 	result.note(&candidates[best], nearest, last)
 	return result, nil
 }
@@ -192,12 +220,29 @@ func (r *checkResult) note(best *rotation, c ropecheck.Comparison, last int) {
 	if slices.ContainsFunc(c.Faults, func(f ropecheck.Fault) bool {
 		return f.Aspect == ropecheck.LayoutAspect && f.Want == posenc.HalfSplit.String() && f.Got == posenc.Interleaved.String()
 	}) {
-		add("Interleaved pairs are right where the rows of the weights of Q and K were permuted for them, as in GGUF files of Llama: give the GGUF file in place of the config.json.")
+		add("Interleaved pairs are right where the rows of the weights of Q and K were permuted for them, as in GGUF files of Llama: give the GGUF file in place of the config.json, or --pairs interleaved.")
 	}
 }
 
-// wantedLayers are the kinds of layers that the flag --layer means.
-func wantedLayers(s *source.Source, layer string) ([]string, error) {
+// orderPairs sets the order of the elements that the weights give, where the flag --pairs does.
+func orderPairs(candidates []rotation, pairs string) error {
+	layouts := map[string]posenc.Layout{"half-split": posenc.HalfSplit, "interleaved": posenc.Interleaved}
+	layout, ok := layouts[pairs]
+	switch {
+	case pairs == "":
+		return nil
+	case !ok:
+		return fmt.Errorf("--pairs %s: want half-split or interleaved", pairs)
+	}
+	for i := range candidates {
+		candidates[i].config.Layout = layout
+	}
+	return nil
+}
+
+// wantedLayers are the kinds of layers that the flag --layer means; still is the layer where it does
+// not rotate.
+func wantedLayers(s *source.Source, layer string) (list []string, still *stillLayer, err error) {
 	model := s.Model
 	if model == nil {
 		model = s.Vision
@@ -210,19 +255,30 @@ func wantedLayers(s *source.Source, layer string) ([]string, error) {
 		if layer != "" {
 			types = []string{layer}
 		}
-		return types, nil
+		return types, nil, nil
 	}
 	n, err := strconv.Atoi(layer)
 	layers := model.Layers()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("--layer %s: want a number or one of %q", layer, types)
+		return nil, nil, fmt.Errorf("--layer %s: want a number or one of %q", layer, types)
 	case n < 0 || n >= len(layers):
-		return nil, fmt.Errorf("--layer %d: %s has layers 0 to %d", n, s.Path, len(layers)-1)
+		return nil, nil, fmt.Errorf("--layer %d: %s has layers 0 to %d", n, s.Path, len(layers)-1)
 	case !layers[n].Rotates:
-		return nil, fmt.Errorf("--layer %d: this layer of %s does not rotate", n, s.Path)
+		return nil, &stillLayer{fmt.Sprintf("layer %d, which does not rotate", n)}, nil
 	}
-	return []string{layers[n].Kind}, nil
+	return []string{layers[n].Kind}, nil, nil
+}
+
+// stillLayer is a layer that does not rotate.
+type stillLayer struct{ name string }
+
+// unrotated is the rotation by no angle, of the heads of another.
+func (l *stillLayer) unrotated(of rotation) rotation {
+	c := of.config
+	c.Base, c.InvFreq, c.AttentionFactor, c.Axes, c.XPos = 0, make([]float64, cmp.Or(c.RotaryDim, c.HeadDim)/2), 0, nil, nil
+	of.config, of.kind, of.of, of.beyond = c, l.name, kind{name: l.name}, 0
+	return of
 }
 
 func headDimsOf(list []rotation) []int {
@@ -319,11 +375,10 @@ type checkResult struct {
 	After  string `json:"after"`
 	Type   string `json:"type"`
 	Shape  *shape `json:"shape"`
-	Part   int    `json:"elements"` // of each head that were compared: its last
-
 	// Verdict is the best one of the kinds of layers that are meant; Candidate names it.
 	Verdict   ropecheck.Verdict `json:"verdict"`
 	Candidate string            `json:"candidate"`
+	Residual  float64           `json:"residual"` // of the candidate
 
 	Notes []string `json:"notes,omitempty"`
 
@@ -334,19 +389,14 @@ type checkResult struct {
 	Report *ropecheck.Report `json:"report"`
 }
 
-// mostNoise is a residual of the data that is no noise beside a rotation: even elements of 4 bits
-// leave a tenth, heads that belong to other tokens more than a half.
-const mostNoise = 0.3
-
 func (r *checkResult) WriteText(t *output.Text) {
 	t.Printf("%s to %s: %s of %s", r.Before, r.After, r.Shape, r.Type)
-	if r.Part < r.Shape.headDim {
-		t.Printf(", the last %d elements of each head", r.Part)
-	}
 	t.Printf("\n")
 	switch r.Verdict {
-	case ropecheck.Agrees, ropecheck.Noisy:
+	case ropecheck.Agrees:
 		t.Printf("%s\n", t.Good(fmt.Sprintf("This is the rotation of %s.", r.Candidate)))
+	case ropecheck.Noisy:
+		t.Printf("%s\n", t.Bad(fmt.Sprintf("This is the rotation of %s, with noise of %.2g.", r.Candidate, r.Residual)))
 	case ropecheck.Differs:
 		t.Printf("%s\n", t.Bad(fmt.Sprintf("This is not the rotation of %s.", r.Candidate)))
 	default:
@@ -356,7 +406,7 @@ func (r *checkResult) WriteText(t *output.Text) {
 		t.Printf("%s\n", note)
 	}
 	t.Printf("\n")
-	if r.Report.Noise > mostNoise {
+	if !r.Report.Hypotheses[0].Explains {
 		t.Printf("No rotation explains the data: are the arrays of the same heads, in this order of dimensions?\n")
 		if r.Shape.Guessed {
 			t.Printf("Another order fits as well: --shape says which it is.\n")

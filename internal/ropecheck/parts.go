@@ -255,6 +255,20 @@ func (c *checker) columns(s *spec, p predictor, m *misfit, columns []int, first,
 			}
 		}
 	}
+	if unchanged { // elements that turn too little to be wrong everywhere
+		elements = elements[:0]
+		for e, n := range columns {
+			all := n > 0
+			for t := 0; all && t < d.Tokens; t++ {
+				for h := first; h < end; h++ {
+					all = all && c.row(d.After, t, h)[e] == c.row(d.Before, t, h)[e]
+				}
+			}
+			if all {
+				elements = append(elements, e)
+			}
+		}
+	}
 	where := plural("element", elements)
 	if end-first < d.Heads {
 		where = fmt.Sprintf("Head %d, %s", first, strings.ToLower(where[:1])+where[1:])
@@ -286,18 +300,27 @@ func (c *checker) columns(s *spec, p predictor, m *misfit, columns []int, first,
 	return nil, 0
 }
 
-// wholePairs are the pairs that elements are, nil where some are of no pair.
+// wholePairs are the pairs of which elements are, nil where some are of no pair.
 func wholePairs(s *spec, elements []int) (pairs []int) {
 	for i := range s.dim / 2 {
 		in, _ := s.pair(i)
-		if slices.Contains(elements, in[0]) && slices.Contains(elements, in[1]) {
+		if slices.Contains(elements, in[0]) || slices.Contains(elements, in[1]) {
 			pairs = append(pairs, i)
 		}
 	}
-	if len(pairs)*2 != len(elements) {
+	if len(elements)*4 < len(pairs)*7 {
 		return nil
 	}
 	return pairs
+}
+
+// chosen are most of a list.
+func chosen(list []int, most int) []int {
+	var some []int
+	for _, i := range spread(len(list), most, 0) {
+		some = append(some, list[i])
+	}
+	return some
 }
 
 func plural(noun string, list []int) string {
@@ -306,23 +329,20 @@ func plural(noun string, list []int) string {
 
 // partText says what was done to some heads of some tokens.
 func (c *checker) partText(s *spec, where string, tokens, heads []int) (text string, cost float64) {
-	d := c.data
-	sub := Data{Tokens: len(tokens), Heads: len(heads), HeadDim: d.HeadDim, Type: c.kind}
 	zero := true
 	for _, t := range tokens {
 		for _, h := range heads {
-			sub.Before, sub.After = append(sub.Before, c.row(d.Before, t, h)...), append(sub.After, c.row(d.After, t, h)...)
-			zero = zero && !slices.ContainsFunc(c.row(d.After, t, h), func(v float32) bool { return v != 0 })
+			zero = zero && !slices.ContainsFunc(c.row(c.data.After, t, h), func(v float32) bool { return v != 0 })
 		}
 	}
 	if zero {
 		return where + ": all elements are zero.", 0
 	}
-	for a := range c.axes {
-		for _, t := range tokens {
-			sub.Positions = append(sub.Positions, c.position(s, a, t))
-		}
+	if len(tokens)*len(heads)*c.data.HeadDim > largeElements {
+		tokens, heads = chosen(tokens, sampleTokens), chosen(heads, sampleHeads)
 	}
+	sub := c.rows(tokens, heads)
+	sub.Type = c.kind
 	of := *s
 	of.candidate = 0
 	part := &checker{data: &sub, axes: c.axes, candidates: []*spec{&of}, isPart: true}

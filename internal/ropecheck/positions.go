@@ -58,6 +58,74 @@ func pattern(given, got []int32, axes int) string {
 	return ""
 }
 
+// mistaken are the positions of known mistakes.
+func mistaken(given []int32, axes int) (list [][]int32) {
+	n := len(given) / axes
+	add := func(of func(axis, t int) int32) {
+		got := make([]int32, len(given))
+		for i := range got {
+			got[i] = of(i/n, i%n)
+		}
+		if !slices.Equal(got, given) {
+			list = append(list, got)
+		}
+	}
+	at := func(axis, t int) int32 { return given[axis*n+t] }
+	add(func(_, t int) int32 { return int32(t) })
+	add(func(a, t int) int32 { return at(a, n-1-t) })
+	add(func(a, t int) int32 { return at(a, (t+1)%n) })
+	add(func(a, t int) int32 { return at(a, (t+n-1)%n) })
+	add(func(a, t int) int32 { return at(a, t) / 2 })
+	add(func(_, t int) int32 { return at(0, t) })
+	add(func(a, t int) int32 { return int32(BFloat16.round(float32(at(a, t)))) })
+	add(func(a, t int) int32 { return int32(Float16.round(float32(at(a, t)))) })
+	add(func(a, _ int) int32 { return at(a, 0) })
+	add(func(a, _ int) int32 { return at(a, n-1) })
+	highest := slices.Max(given)
+	for most := int32(128); most < highest && most < 1<<20; most *= 2 {
+		add(func(a, t int) int32 { return min(at(a, t), most-1) })
+		add(func(a, t int) int32 { return min(at(a, t), most) })
+		add(func(a, t int) int32 { return at(a, t) % most })
+	}
+	const most = 64
+	distinct := slices.Clone(given)
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
+	for _, p := range distinct[:min(len(distinct), most)] {
+		add(func(a, t int) int32 { return min(at(a, t), p) })
+	}
+	for first := 1; first < min(n, most); first++ {
+		add(func(a, t int) int32 {
+			if t >= first {
+				return int32(t - first)
+			}
+			return at(a, t)
+		})
+		add(func(a, t int) int32 {
+			if t >= first {
+				return at(a, t) - at(a, first)
+			}
+			return at(a, t)
+		})
+	}
+	return list
+}
+
+// positionTrials tries known mistakes in the positions: nothing is fitted but one factor.
+func (c *checker) positionTrials(s *spec, f *fit) {
+	if s.dim != f.dim || !c.known || c.axes != c.axesOf(s) || s.isStill() {
+		return
+	}
+	for _, positions := range mistaken(c.data.Positions, c.axes) {
+		other := *s
+		other.structure, other.positions, other.faults = f.structure, positions, []Aspect{PositionsAspect}
+		t := &trial{spec: &other, fit: f, angles: OtherAngles, tables: Float32Tables}
+		if t.residual, t.factor = c.slackResidual(t, c.some); c.explains(t.residual) {
+			c.trials = append(c.trials, c.explaining(c.try(&other, f, once))...)
+		}
+	}
+}
+
 // positionsFault says how positions differ: of some tokens, or by a known mistake.
 func positionsFault(given, got []int32, axes int) string {
 	if text := pattern(given, got, axes); text != "" {

@@ -184,6 +184,9 @@ func generalReadings(s *spec) (list []Reading) {
 	if !s.geometric() {
 		return list
 	}
+	if s.dim < s.headDim {
+		list = append(list, Reading{fmt.Sprintf("Frequencies are powers of the base %s over %d elements, and the candidate has them over %d.", number(s.base), s.headDim, s.dim), geometric(s.headDim, s.base, 1)[:s.dim/2], 0})
+	}
 	for _, e := range []struct {
 		text string
 		of   func(i float64) float64
@@ -206,9 +209,6 @@ func generalReadings(s *spec) (list []Reading) {
 	for _, b := range knownBases {
 		list = append(list, Reading{fmt.Sprintf("The frequencies are those of base %s, in place of base %s.", number(b), number(s.base)), geometric(s.dim, b, 1), b})
 	}
-	if s.dim < s.headDim {
-		list = append(list, Reading{fmt.Sprintf("Frequencies are powers of the base %s over %d elements, and the candidate has them over %d.", number(s.base), s.headDim, s.dim), geometric(s.headDim, s.base, 1)[:s.dim/2], 0})
-	}
 	return slices.DeleteFunc(list, func(r Reading) bool { return sameLadder(r.InvFreq, s.invFreq) })
 }
 
@@ -227,9 +227,23 @@ func (c *checker) readingTrials(s *spec, f *fit) {
 		}
 		for _, better := range c.explaining(c.try(&other, f, once)) {
 			better.cost -= 0.3 // than what is fitted
+			if c.leaves(better.structure) {
+				better.cost += solvedCost
+			}
 			c.trials = append(c.trials, better)
 		}
 	}
+}
+
+// leaves reports whether many elements of a structure never change: then a smaller slice rotates.
+func (c *checker) leaves(s structure) bool {
+	n := 0
+	for e := s.offset; e < s.end(); e++ {
+		if c.heads.changed[e] == 0 {
+			n++
+		}
+	}
+	return n*8 >= s.dim
 }
 
 // differingPairs are those whose frequencies are not the candidate's, with those that do not rotate;
@@ -239,13 +253,16 @@ func (c *checker) differingPairs(s *spec, f *fit) (pairs, still []int, some bool
 	if !ok || s.dim != f.dim {
 		return nil, nil, false
 	}
-	slack, same := c.slack(s, c.all), 0
+	slack, same, factor := c.slack(s, c.all), 0, f.factor/max(s.factorOrOne(), 1e-9)
+	if s.xpos != nil {
+		factor = 1
+	}
 	for i := range f.pairs {
 		var left, power, moved, turned float64
 		for _, t := range c.all {
 			at := t*f.pairs + i
 			z := complex(float64(cos[at]), float64(sin[at]))
-			d := math.Sqrt(abs2(f.r[at] - z*complex(f.factor/max(s.factorOrOne(), 1e-9), 0)))
+			d := math.Sqrt(abs2(f.r[at] - z*complex(factor, 0)))
 			d = max(0, d-slack[at]*math.Sqrt(abs2(z)))
 			left, power = left+f.weights[at]*d*d, power+f.weights[at]*abs2(f.r[at])
 			turned += f.weights[at] * abs2(f.r[at]-complex(f.factor, 0))
@@ -263,4 +280,19 @@ func (c *checker) differingPairs(s *spec, f *fit) (pairs, still []int, some bool
 		}
 	}
 	return pairs, still, same > 0
+}
+
+// hasLengths reports whether pairs have the lengths that a spec gives them.
+func (c *checker) hasLengths(s *spec, f *fit) bool {
+	cos, sin, ok := c.tables(s, ExactAngles, c.all)
+	if !ok || s.dim != f.dim {
+		return false
+	}
+	var left, power float64
+	for at, w := range f.weights {
+		d := math.Sqrt(abs2(f.r[at])) - math.Hypot(float64(cos[at]), float64(sin[at]))
+		left, power = left+w*d*d, power+w*abs2(f.r[at])
+	}
+	most := c.limit() + 3*c.found.noise
+	return left <= most*most*power
 }

@@ -34,7 +34,7 @@ func (c *checker) report() *Report {
 	if !(c.heads.energy > 0) || !(c.heads.squares[d.HeadDim] > 0) {
 		return c.nothing(r)
 	}
-	c.search()
+	c.findStructure()
 
 	first := c.found.fits[0]
 	c.some = c.tokens(min(48, max(8, 3072/first.pairs)))
@@ -42,11 +42,13 @@ func (c *checker) report() *Report {
 	c.lines, c.lineAxes, c.ties = c.fitLines(first)
 	for i, f := range c.found.fits {
 		before := len(c.trials)
-		for _, s := range c.candidates {
+		for n, s := range c.candidates {
 			c.candidateTrials(s, f)
 			if !slices.ContainsFunc(c.trials[before:], func(t *trial) bool { return t.explains && t.cost <= faultCost }) {
 				c.readingTrials(s, f)
+				c.positionTrials(s, f)
 			}
+			c.step(i*len(c.candidates)+n+1, len(c.found.fits)*len(c.candidates)+1)
 		}
 		if i > 0 {
 			c.lines, c.lineAxes, _ = c.fitLines(f)
@@ -64,7 +66,7 @@ func (c *checker) report() *Report {
 	if c.known && c.axes == 1 {
 		c.crossedTrials()
 	}
-	if !slices.ContainsFunc(c.trials, func(t *trial) bool { return t.cost < faultCost && t.candidate >= 0 && c.holds(t) }) {
+	if c.known && !slices.ContainsFunc(c.trials, func(t *trial) bool { return t.cost < faultCost && t.candidate >= 0 && c.holds(t) }) {
 		c.slipTrials()
 		c.blockTrials()
 		c.partTrials()
@@ -89,6 +91,12 @@ func (c *checker) report() *Report {
 	}
 	c.undecided(r)
 	return r
+}
+
+func (c *checker) step(done, all int) {
+	if c.data.Progress != nil {
+		c.data.Progress(done, all)
+	}
 }
 
 // settle lowers the noise to what the best trial leaves: cosines and sines of 16 bits change
@@ -118,8 +126,8 @@ func (c *checker) settle() {
 	}
 }
 
-// search finds the structure, of heads as they are or of ones with a norm.
-func (c *checker) search() {
+// findStructure finds the structure, of heads as they are or of ones with a norm.
+func (c *checker) findStructure() {
 	c.found = c.heads.search(c.candidates, c.floor)
 	if c.found.noise >= c.limit() || c.found.freedom != oneFactor {
 		c.searchNormalized()
@@ -279,6 +287,7 @@ func (c *checker) asIs(s *spec) (t *trial, explains bool) {
 
 func (c *checker) comparison(s *spec) Comparison {
 	t, explains := c.asIs(s)
+	c.compared = append(c.compared, t)
 	result := Comparison{Name: s.name, Residual: finite(t.residual)}
 	switch {
 	case explains && c.explains(c.identity) && !c.turns(t.spec) && !s.isStill():
@@ -315,7 +324,7 @@ func (c *checker) comparison(s *spec) Comparison {
 			if len(result.Faults) == 0 && best.candidate == s.candidate {
 				result.Verdict = Noisy
 			}
-			if best.invFreq != nil {
+			if best.invFreq != nil && best.isPlain() {
 				result.Arithmetics = c.nearest(best)
 			}
 		}

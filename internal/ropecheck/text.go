@@ -247,6 +247,8 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		add(FactorAspect, decayText(want.xpos), decayText(t.xpos), "The decay of xPos is that of %s.", decayText(t.xpos))
 	case want.xpos == nil && t.xpos != nil:
 		add(FactorAspect, "no decay", decayText(t.xpos), "Lengths have the decay of xPos, of %s with the scale base %s, and the candidate has none.", decayText(t.xpos), number(t.xpos.ScaleBase))
+	case want.xpos != nil && t.xpos == nil && c.hasLengths(want, t.fit):
+		factored = true
 	case c.found.freedom == pairFactor && t.xpos == nil:
 		add(FactorAspect, number(want.factor), "by pairs and positions", "The lengths of pairs change by factors that differ from pair to pair: the decay of xPos, for example.")
 		factored = true
@@ -511,16 +513,13 @@ func (r *Report) String() string {
 	for _, note := range r.Notes {
 		fmt.Fprintln(&b, note)
 	}
-	fmt.Fprintln(&b, "What was done, likeliest first:")
-	for i, h := range r.Hypotheses {
-		if i > 0 && !h.Explains && i >= 3 {
-			break
+	if r.Hypotheses[0].Explains {
+		fmt.Fprintf(&b, "What was done: %s\n", r.Hypotheses[0].Text)
+	} else {
+		fmt.Fprintln(&b, "What may have been done, likeliest first; each leaves a part of the data unexplained:")
+		for i, h := range r.Hypotheses[:min(len(r.Hypotheses), 3)] {
+			fmt.Fprintf(&b, "%3d. %s\n", i+1, h.Text)
 		}
-		text := h.Text
-		if !h.Explains {
-			text += " This leaves a part of the data unexplained."
-		}
-		fmt.Fprintf(&b, "%3d. %s\n", i+1, text)
 	}
 	for _, c := range r.Candidates {
 		fmt.Fprintf(&b, "Candidate %q: %s\n", c.Name, c.Text)

@@ -15,6 +15,7 @@ type checker struct {
 	axes       int // of the positions, 1 where they are unknown
 	candidates []*spec
 	kind       ElementType // of the elements after
+	compared   []*trial    // of each candidate, as it is
 	isPart     bool        // the data are a part of others, of which parts are not looked for
 
 	heads    *heads
@@ -295,7 +296,7 @@ func (c *checker) candidateTrials(s *spec, f *fit) {
 	}
 	list := c.try(&here, f, signed)
 	c.trials = append(c.trials, list...)
-	if c.found.freedom == pairFactor && here.axes == nil {
+	if (c.found.freedom == pairFactor || c.data.Heads < 3 && len(c.explaining(list)) == 0) && here.axes == nil {
 		for _, base := range [...]float64{512, 256, 128, 1024, 2048} {
 			for _, keys := range [...]bool{false, true} {
 				other := here

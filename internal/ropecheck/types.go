@@ -26,6 +26,9 @@ type Data struct {
 	// Positions are the positions of the tokens, [axes][tokens] if a token has several. nil
 	// means unknown: Check then solves for them, with the frequencies of the candidates.
 	Positions []int32
+
+	// Progress is called with what is done, of all. nil means nobody asks.
+	Progress func(done, all int)
 }
 
 // Candidate is a rotation that may be meant, for example that of one kind of layers of a model.

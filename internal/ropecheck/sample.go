@@ -1,0 +1,124 @@
+package ropecheck
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Of larger data a sample is searched, and all elements are compared with what it finds.
+const (
+	largeElements = 1 << 18
+	sampleTokens  = 48
+	sampleHeads   = 8
+)
+
+// run makes the report.
+func (c *checker) run() *Report {
+	r, sample := c.search()
+	if sample == nil || len(sample.compared) == 0 || !c.known {
+		return r
+	}
+	c.kind, c.floor, c.found, c.heads = sample.kind, sample.floor, sample.found, sample.heads
+	for t := range c.data.Tokens {
+		c.all = append(c.all, t)
+	}
+	for i := range c.candidates {
+		c.verify(sample, r, i)
+		c.step(i+1, len(c.candidates))
+	}
+	return r
+}
+
+// search makes the report of all data, or of a sample of large ones, whose checker it returns then.
+func (c *checker) search() (*Report, *checker) {
+	if len(c.data.After) <= largeElements {
+		return c.report(), nil
+	}
+	tokens, heads := spread(c.data.Tokens, sampleTokens, sampleTokens/3), spread(c.data.Heads, sampleHeads, 0)
+	data := c.rows(tokens, heads)
+	data.Progress = c.data.Progress
+	sample := &checker{data: &data, axes: c.axes, candidates: c.candidates, isPart: true}
+	r := sample.report()
+	r.Tokens, r.Heads = c.data.Tokens, c.data.Heads
+	c.known, c.some = sample.known, tokens
+	text := fmt.Sprintf("This is of %d tokens and %d heads.", len(tokens), len(heads))
+	if c.known {
+		text = fmt.Sprintf("What was done is searched in %d tokens and %d heads; verdicts are of all elements.", len(tokens), len(heads))
+	}
+	r.Notes = append(r.Notes, text)
+	return r, sample
+}
+
+// spread chooses most of n indices: the first ones, and others at equal distances up to the last.
+func spread(n, most, first int) (indices []int) {
+	if n <= most {
+		first, most = n, n
+	}
+	for i := range first {
+		indices = append(indices, i)
+	}
+	for i := range most - first {
+		indices = append(indices, first+i*(n-1-first)/max(1, most-first-1))
+	}
+	return slices.Compact(indices)
+}
+
+// rows are the heads of some tokens.
+func (c *checker) rows(tokens, heads []int) Data {
+	d := c.data
+	part := Data{Tokens: len(tokens), Heads: len(heads), HeadDim: d.HeadDim, Type: d.Type}
+	for _, t := range tokens {
+		for _, h := range heads {
+			part.Before, part.After = append(part.Before, c.row(d.Before, t, h)...), append(part.After, c.row(d.After, t, h)...)
+		}
+	}
+	if d.Positions == nil {
+		return part
+	}
+	for a := range c.axes {
+		for _, t := range tokens {
+			part.Positions = append(part.Positions, d.Positions[a*d.Tokens+t])
+		}
+	}
+	return part
+}
+
+// verify compares all elements with a candidate of which a sample was searched.
+func (c *checker) verify(sample *checker, r *Report, i int) {
+	result, s, t := &r.Candidates[i], c.candidates[i], sample.compared[i]
+	right := result.Verdict == Agrees
+	if !right && (result.Verdict != Differs || len(result.Faults) > 0 && sample.trials[0].known()) {
+		return
+	}
+	var rounded []complex128
+	if right && t.angles != OtherAngles {
+		if cos, sin, ok := c.tables(t.spec, t.angles, c.all); ok {
+			rounded = applied(rotations(cos, sin, t.tables), t.spec)
+		}
+	}
+	p := c.predictor(s, nil, 1, 1, rounded)
+	if p == nil || right && c.fits(p, c.all) {
+		return
+	}
+	m := c.misfit(s, p)
+	texts, _ := c.parts(s, p, m)
+	switch {
+	case len(texts) > 0:
+	case right:
+		at := slices.Index(m.bad, true)
+		row := at / c.data.HeadDim
+		texts = []string{fmt.Sprintf("%d of %d elements are not what the rotation makes, the first of token %d, head %d, element %d.", m.count, len(m.bad), row/c.data.Heads, row%c.data.Heads, at%c.data.HeadDim)}
+	default:
+		return
+	}
+	planted := *s
+	found := &trial{spec: &planted, fit: t.fit, angles: OtherAngles, tables: Float32Tables, parts: texts, factor: 1, residual: c.floor / 2, explains: true}
+	result.Verdict, result.Faults = Differs, sample.faults(s, found)
+	result.Text = sample.describeComparison(s, t, result)
+	r.Hypotheses = slices.Insert(r.Hypotheses, 0, sample.hypothesis(found))
+}
+
+// known reports whether a trial says what was done.
+func (t *trial) known() bool {
+	return t.explains && (t.fit == nil || !t.isPlain() || t.invFreq != nil && (t.candidate >= 0 || t.base != 0))
+}
