@@ -318,3 +318,73 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// TestLargeData: the search sees a sample of the tokens and heads, and a fault outside it is named all the
+// same.
+func TestLargeData(t *testing.T) {
+	positions := make([]int32, 1100)
+	for i := range positions {
+		positions[i] = int32(i)
+	}
+	const heads = 10
+	row := func(x []float32, token, head int) []float32 {
+		return x[(token*heads+head)*llama.HeadDim:][:llama.HeadDim]
+	}
+	for _, tt := range []struct {
+		name   string
+		kind   ropecheck.ElementType
+		change func(d *ropecheck.Data)
+		cfg    posenc.RotaryConfig
+		text   string // "": it agrees
+	}{
+		{"right", ropecheck.Float32, func(*ropecheck.Data) {}, llama, ""},
+		{"an element", ropecheck.BFloat16, func(d *ropecheck.Data) { row(d.After, 901, 4)[7] = 3 }, llama, "Token 901, head 4: element 7 is 3, and the rotation makes"},
+		{"a row", ropecheck.BFloat16, func(d *ropecheck.Data) { clear(row(d.After, 502, 6)) }, llama, "Token 502, head 6: all elements are zero."},
+		{"a head", ropecheck.Float32, func(d *ropecheck.Data) {
+			for i := range positions {
+				copy(row(d.After, i, 5), row(d.Before, i, 5))
+			}
+		}, llama, "Head 5: Nothing was rotated."},
+		{"half of the heads", ropecheck.Float16, func(d *ropecheck.Data) {
+			for i := range positions {
+				for h := 5; h < heads; h++ {
+					copy(row(d.After, i, h), row(d.Before, i, h))
+				}
+			}
+		}, llama, "Heads 5 to 9: Nothing was rotated."},
+		{"base", ropecheck.Float32, func(*ropecheck.Data) {}, changed(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 }), "The frequencies are those of base 500000, in place of base 10000."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := rotated(llama, positions, heads)
+			tt.change(&d)
+			d.Type, d.After = tt.kind, narrowed(d.After, tt.kind)
+			r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: tt.cfg}))
+			c := r.Candidates[0]
+			if agrees := c.Verdict == ropecheck.Agrees; agrees != (tt.text == "") || !strings.Contains(c.Text, tt.text) {
+				t.Errorf("%s, want %q", r, tt.text)
+			}
+		})
+	}
+}
+
+// BenchmarkCheck checks 2048 tokens of 32 heads.
+func BenchmarkCheck(b *testing.B) {
+	positions := make([]int32, 2048)
+	for i := range positions {
+		positions[i] = int32(i)
+	}
+	cfg := posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000}
+	d := rotated(cfg, positions, 32)
+	other := cfg
+	other.Base = 10000
+	for _, bb := range []struct {
+		name string
+		cfg  posenc.RotaryConfig
+	}{{"right", cfg}, {"wrong", other}} {
+		b.Run(bb.name, func(b *testing.B) {
+			for b.Loop() {
+				testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: bb.cfg}))
+			}
+		})
+	}
+}

@@ -120,7 +120,7 @@ func layoutFaults() []fault {
 		{"half of the slice, first frequencies", ropecheck.SliceAspect, where(hasNone, func(e *port) string {
 			e.dim /= 2
 			e.invFreq = e.invFreq[:e.dim/2]
-			return slice(e.offset, e.dim)
+			return slice(e.offset, e.dim) + "|Pairs [0-9]+ to [0-9]+ do not rotate" // the same for neighbours
 		})},
 		{"each half as a head", ropecheck.LayoutAspect, where(func(e *port) bool {
 			return isPlain(e) && !isPartial(e) && e.layout <= posenc.Interleaved && e.axes == nil
@@ -622,7 +622,7 @@ func axisFaults() []fault {
 		{"clipped positions of an image", ropecheck.PositionsAspect, image("clipped at 6", func(e *port) {
 			e.position = func(axis, t, _ int) float64 { return float64(min(e.positions[axis][t], 6)) }
 		})},
-		{"positions restarted after an image", ropecheck.PositionsAspect, image("(?i)restart at token 2[0-9]|tokens 2[0-9] to 29 rotate", func(e *port) {
+		{"positions restarted after an image", ropecheck.PositionsAspect, image("(?i)restart at token 2[0-9]|modulo|tokens 2[0-9] to 29 rotate", func(e *port) {
 			first := 4 + e.image[0]*e.image[1]
 			e.position = func(axis, t, _ int) float64 {
 				if t >= first {

@@ -24,6 +24,7 @@ type layer struct {
 	heads                int
 	still                bool      // it does not rotate
 	uneven               bool      // some elements of heads are much larger than others, as after a norm with weights
+	prompt               int       // neighbours ...
 	far                  int32     // the last positions are near it; 0: 1000
 	other                float64   // base of the model's other layers; 0: none
 	image                [2]int    // grid of the image in the prompt
@@ -267,6 +268,16 @@ func layersToTest() []layer {
 // positions are [axes][tokens]: of text, or of text around an image.
 func (l *layer) positions() [][]int32 {
 	if l.axes == nil {
+		switch l.prompt {
+		case oneToken:
+			return [][]int32{{77}}
+		case inOrder:
+			return [][]int32{count(0, 33)}
+		case twoSequences:
+			return [][]int32{append(count(0, 9), count(0, 9)...)}
+		case longSequence:
+			return [][]int32{append(count(30000, 8), count(131000, 5)...)}
+		}
 		far := l.far
 		if far == 0 {
 			far = 1000
@@ -294,6 +305,24 @@ func (l *layer) positions() [][]int32 {
 	}
 	for p += int32(max(l.image[0], l.image[1])); len(list[0]) < 30; p++ {
 		add(p, p, p)
+	}
+	return list
+}
+
+// What positions a dump has.
+const (
+	neighbours = iota // and others far apart, as the documents advise
+	oneToken          // of decoding
+	inOrder
+	twoSequences // of a batch
+	longSequence
+	prompts
+)
+
+func count(first int32, n int) []int32 {
+	list := make([]int32, n)
+	for i := range list {
+		list[i] = first + int32(i)
 	}
 	return list
 }

@@ -227,23 +227,21 @@ func (c *checker) readingTrials(s *spec, f *fit) {
 		}
 		for _, better := range c.explaining(c.try(&other, f, once)) {
 			better.cost -= 0.3 // than what is fitted
-			if c.leaves(better.structure) {
-				better.cost += solvedCost
-			}
 			c.trials = append(c.trials, better)
 		}
 	}
 }
 
-// leaves reports whether many elements of a structure never change: then a smaller slice rotates.
-func (c *checker) leaves(s structure) bool {
+// leaves reports whether many elements that should rotate never change: then a smaller slice rotates.
+func (c *checker) leaves(s *spec) bool {
 	n := 0
-	for e := s.offset; e < s.end(); e++ {
-		if c.heads.changed[e] == 0 {
+	for i, w := range s.invFreq {
+		in, out := s.pair(i)
+		if w != 0 && c.heads.changed[in[0]]+c.heads.changed[in[1]]+c.heads.changed[out[0]]+c.heads.changed[out[1]] == 0 {
 			n++
 		}
 	}
-	return n*8 >= s.dim
+	return n*8 >= len(s.invFreq)
 }
 
 // differingPairs are those whose frequencies are not the candidate's, with those that do not rotate;

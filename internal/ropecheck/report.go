@@ -11,7 +11,7 @@ import (
 
 const (
 	mostHypotheses = 8
-	noStructure    = 0.3 // noise beyond which no structure is said to be found
+	noStructure    = 0.1 // noise beyond which no structure is said to be found
 )
 
 // report does what Check does, of arguments that are right.
@@ -292,7 +292,7 @@ func (c *checker) comparison(s *spec) Comparison {
 	switch {
 	case explains && c.explains(c.identity) && !c.turns(t.spec) && !s.isStill():
 		result.Verdict = NotDecidable
-	case s.isStill() && explains:
+	case s.isStill() && explains && c.norm == NoNorm:
 		if result.Verdict = Noisy; c.fits(c.predictor(s, nil, 1, 1, nil), c.all) {
 			result.Verdict = Agrees
 		}

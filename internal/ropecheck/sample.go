@@ -87,7 +87,7 @@ func (c *checker) rows(tokens, heads []int) Data {
 func (c *checker) verify(sample *checker, r *Report, i int) {
 	result, s, t := &r.Candidates[i], c.candidates[i], sample.compared[i]
 	right := result.Verdict == Agrees
-	if !right && (result.Verdict != Differs || len(result.Faults) > 0 && sample.trials[0].known()) {
+	if result.Verdict == NotDecidable || result.Verdict == Differs && len(result.Faults) > 0 && sample.trials[0].known() {
 		return
 	}
 	var rounded []complex128

@@ -84,7 +84,7 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 	if slip != nil {
 		times = max(times, slip.times)
 	}
-	head := make([]float64, c.data.HeadDim)
+	head, before := make([]float64, c.data.HeadDim), make([]float64, c.data.HeadDim) // and how far it is off
 	return func(t, h int, want, most []float64) {
 		factor, outside := factor, outside
 		if slip != nil && slip.scale != nil {
@@ -101,6 +101,7 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 		for n := range times {
 			if n > 0 {
 				copy(head, want)
+				copy(before, most)
 			}
 			for i := range pairs {
 				in, out := s.pair(i)
@@ -112,7 +113,10 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 					m = slip.matrix(cos, sin)
 				}
 				length := math.Sqrt((x1*x1+x2*x2)*(cos*cos+sin*sin)) + math.Abs(x1) + math.Abs(x2)
-				off := (4*c.floor + slack[row+i]) * float64(times) * length
+				off := (4*c.floor + slack[row+i]) * length
+				if n > 0 {
+					off += (before[in[0]] + before[in[1]]) * math.Hypot(cos, sin)
+				}
 				want[out[0]], want[out[1]] = m[0][0]*x1+m[0][1]*x2, m[1][0]*x1+m[1][1]*x2
 				most[out[0]], most[out[1]] = off, off
 			}

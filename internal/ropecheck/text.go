@@ -200,7 +200,9 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		if !want.isStill() {
 			add(TimesAspect, "once", "never", "Nothing was rotated.")
 		}
-		if !c.isOne(t.factor) {
+		if text := fmt.Sprintf("%s, times %s", c.norm, number(c.nice(t.factor))); c.norm != NoNorm {
+			add(ScaleAspect, "1", text, "Heads are normalized on the way: %s.", text)
+		} else if !c.isOne(t.factor) {
 			add(ScaleAspect, "1", number(t.factor), "%s", c.scaleText(t.factor))
 		}
 		return list
@@ -259,7 +261,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		add(FactorAspect, "elements that rotate", "whole heads", "The attention factor is of whole heads: elements that do not rotate are multiplied by %s, too.", number(scale))
 		factored, scale = true, 1
 	}
-	if wanted := math.Pow(want.factor, float64(t.times)); !factored && !c.isOne(factor/wanted) {
+	if wanted := math.Pow(want.factor, float64(t.times)); !factored && c.norm == NoNorm && !c.isOne(factor/wanted) {
 		switch {
 		case c.isOne(factor):
 			add(FactorAspect, number(want.factor), "1", "The attention factor %s is left out.", number(want.factor))

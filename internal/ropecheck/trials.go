@@ -211,6 +211,9 @@ func (c *checker) costOf(t *trial) float64 {
 	if t.isPlain() && t.xpos == nil && c.found.freedom != oneFactor {
 		cost += faultCost
 	}
+	if t.isPlain() && t.invFreq != nil && (t.candidate < 0 || t.reading != "") && c.leaves(t.spec) {
+		cost += solvedCost
+	}
 	for _, fault := range t.faults {
 		switch fault {
 		case FrequenciesAspect:
