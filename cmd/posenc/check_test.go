@@ -55,7 +55,7 @@ func TestKnownMisreadings(t *testing.T) {
 		// mlx-lm and llama.cpp: Q and K of latent attention keep the order of their elements.
 		{"pairs left in place", "DeepSeek-V3", 0, 0, posenc.Interleaved, nil, 1003, ropecheck.Agrees, "Scores are the same if that is so for Q and for K.", ""},
 		// GGUF files and mlx-lm have no key truncate.
-		{"truncate", "gpt-oss-20b", 0, 0, 0, untruncated.InvFreq, 1003, ropecheck.Differs, "", "The rule yarn rounds the ends of its ramp: truncate: false is left out."},
+		{"truncate", "gpt-oss-20b", 0, 0, 0, untruncated.InvFreq, 1003, ropecheck.Differs, "", `The frequencies are those of "gpt-oss-20b without truncate: false".`},
 		// mlx-lm has the long factors always.
 		{"long factors", "Phi-3.5-mini-instruct", 1, 0, 0, nil, 1003, ropecheck.Agrees, "The last position is 1003. This rotation is that of sequences of more than 4096 tokens, and shorter ones have another.", ""},
 		{"short factors", "Phi-3.5-mini-instruct", 0, 0, 0, nil, 4096, ropecheck.Differs, "", `The frequencies are those of "Phi-3.5-mini-instruct 4096 tokens".`},
@@ -77,6 +77,19 @@ func TestKnownMisreadings(t *testing.T) {
 				t.Errorf("verdict %s, notes %q, want %s, %q and in the report %q\n%v", result.Verdict, notes, test.verdict, test.note, test.text, result.Report)
 			}
 		})
+	}
+}
+
+// TestUnrotatedLayer asks about a layer of SmolLM3 that does not rotate.
+func TestUnrotatedLayer(t *testing.T) {
+	path := filepath.Join(configs, "SmolLM3-3B.json")
+	config := testkit.Must(rotations(testkit.Must(source.Load(path))))[0].config
+	file := dump(t, config, 4, config.HeadDim, []int32{0, 1, 2, 3, 100})
+	for after, want := range map[string]ropecheck.Verdict{"q": ropecheck.Agrees, "r": ropecheck.Differs} {
+		result := testkit.Must(check(path, file+":q", file+":"+after, checkOptions{positions: "0-3,100", layer: "3"}))
+		if result.Verdict != want || want == ropecheck.Differs && !strings.Contains(result.Report.String(), "The heads rotate, and the candidate does not rotate.") {
+			t.Errorf("%s: verdict %s, want %s\n%v", after, result.Verdict, want, result.Report)
+		}
 	}
 }
 

@@ -81,7 +81,7 @@ func (c *Comparison) nearer(other *Comparison) bool {
 }
 
 func (r *Rotation) candidate(config posenc.RotaryConfig) Candidate {
-	c := Candidate{Name: r.Name, Config: config, Readings: readings(r.Rule, r.Exact.InvFreq)}
+	c := Candidate{Name: r.Name, Config: config, Readings: readings(r.Name, r.Rule, r.Exact.InvFreq)}
 	if r.Rule.Base > 1 {
 		c.Base = r.Rule.Base
 	}

@@ -56,7 +56,7 @@ func ladderOf(dim int, base float64, parameters any) []float64 {
 }
 
 // readings are the rule of a model read wrong.
-func readings(rule modelconfig.Rule, right []float64) (list []Reading) {
+func readings(name string, rule modelconfig.Rule, right []float64) (list []Reading) {
 	if rule.Name == "axial" || !(rule.Base > 1) || len(right) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func readings(rule modelconfig.Rule, right []float64) (list []Reading) {
 		}
 	}
 	if rule.Parameters != nil {
-		add(rule.Base, nil, "The frequencies are those of base %s without its rule %s.", number(rule.Base), rule.Name)
+		add(rule.Base, nil, "The frequencies are those of %q.", name+" without its rule "+rule.Name)
 		powers := ladderOf(dim, rule.Base, nil)
 		twice, multiplied := slices.Clone(right), slices.Clone(right)
 		for i, w := range powers {
@@ -137,11 +137,11 @@ func readings(rule modelconfig.Rule, right []float64) (list []Reading) {
 	case frequency.YaRNParameters:
 		q := p
 		q.Untruncated = !p.Untruncated
-		text := "The rule yarn rounds the ends of its ramp: truncate: false is left out."
+		without := "out"
 		if q.Untruncated {
-			text = "The rule yarn does not round the ends of its ramp, as with truncate: false."
+			without = ""
 		}
-		add(rule.Base, q, "%s", text)
+		add(rule.Base, q, "The frequencies are those of %q.", name+" with"+without+" truncate: false")
 		factor(p.Factor, func(f float64) any { q := p; q.Factor = f; return q })
 		original(p.OriginalMaxPositions, p.Factor, func(n int) any { q := p; q.OriginalMaxPositions = n; return q })
 	case frequency.LongRoPEParameters:
