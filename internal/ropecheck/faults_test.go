@@ -115,6 +115,9 @@ func layoutFaults() []fault {
 		{"half of the slice", ropecheck.SliceAspect, where(func(e *port) bool { return e.axes == nil && e.rule.name == "" }, func(e *port) string {
 			e.dim /= 2
 			e.reset()
+			if e.layout == posenc.Interleaved && e.kind != ropecheck.Float32 {
+				return slice(e.offset, e.dim) + "|4i/d" // the other pairs then turn by less than 16 bits show
+			}
 			return slice(e.offset, e.dim)
 		})},
 		{"half of the slice, first frequencies", ropecheck.SliceAspect, where(hasNone, func(e *port) string {

@@ -232,12 +232,17 @@ func (c *checker) readingTrials(s *spec, f *fit) {
 	}
 }
 
-// leaves reports whether many elements that should rotate never change: then a smaller slice rotates.
+// leaves reports whether many elements that should change never do: then a smaller slice rotates.
 func (c *checker) leaves(s *spec) bool {
 	n := 0
 	for i, w := range s.invFreq {
+		farthest := 0.0
+		for _, t := range c.all {
+			farthest = max(farthest, math.Abs(float64(c.position(s, s.axis(i), t))))
+		}
 		in, out := s.pair(i)
-		if w != 0 && c.heads.changed[in[0]]+c.heads.changed[in[1]]+c.heads.changed[out[0]]+c.heads.changed[out[1]] == 0 {
+		still := c.heads.changed[in[0]]+c.heads.changed[in[1]]+c.heads.changed[out[0]]+c.heads.changed[out[1]] == 0
+		if still && math.Abs(w)*farthest > c.floor/2 {
 			n++
 		}
 	}
