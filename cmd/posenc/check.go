@@ -198,7 +198,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 		compared, isMeant = append(compared, c), append(isMeant, slices.Contains(wanted, r.of.name) && !outgrown)
 	}
 	if result.Report, result.Float32Steps, err = ropecheck.CheckModel(data, compared...); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s to %s: %w", before, after, err)
 	}
 	best := result.Report.Best(isMeant)
 	nearest := result.Report.Candidates[best]

@@ -76,12 +76,16 @@ func (d *Data) check() error {
 		if len(s.data) != n {
 			return argument.Error(posenc.ErrLength, function, name, argument.Elements(len(s.data)), "Tokens*Heads*HeadDim = %d*%d*%d = %d", d.Tokens, d.Heads, d.HeadDim, n)
 		}
+		at := func(i int) string {
+			row := i / d.HeadDim
+			return fmt.Sprintf("%s[%d] (token %d, head %d, element %d)", name, i, row/d.Heads, row%d.Heads, i%d.HeadDim)
+		}
 		for i, v := range s.data {
 			if v-v != 0 {
-				return argument.Error(ErrValue, function, argument.Indexed(name, i), v, "a finite number")
+				return argument.Error(ErrValue, function, at(i), v, "a finite number")
 			}
 			if s.of != Float32 && s.of.round(v) != v {
-				return argument.Error(ErrValue, function, argument.Indexed(name, i), v, "a number of data.Type, %v", d.Type)
+				return argument.Error(ErrValue, function, at(i), v, "a number of data.Type, %v", d.Type)
 			}
 		}
 	}

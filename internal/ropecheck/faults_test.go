@@ -269,6 +269,7 @@ func scaleFaults() []fault {
 		}
 	}
 	one := func(int) float64 { return 1 }
+	noDecay := func(e *port) bool { return e.xpos == nil && !e.still }
 	return []fault{
 		{"no attention factor", ropecheck.FactorAspect, where(hasFactor, with("attention factor .* is left out", func(e *port) { e.factor = 1 }))},
 		{"attention factor squared", ropecheck.FactorAspect, where(hasFactor, with("attention factor is applied twice", func(e *port) { e.factor *= e.factor }))},
@@ -304,6 +305,22 @@ func scaleFaults() []fault {
 		{"norm with weights, after", ropecheck.ScaleAspect, where(hasHeads(4), with("rms with weights, after the rotation", func(e *port) {
 			w := weights(e)
 			e.after = func(x []float64, _, _ int) { norm(func(i int) float64 { return w[i] })(x) }
+		}))},
+		{"bias after the rotation", ropecheck.ScaleAspect, where(noDecay, with("added to every head after the rotation", func(e *port) {
+			w := weights(e)
+			e.after = func(x []float64, _, _ int) {
+				for i := range x {
+					x[i] += w[i] / 4
+				}
+			}
+		}))},
+		{"bias added too late", ropecheck.ScaleAspect, where(noDecay, with("added to every head before the rotation", func(e *port) {
+			w := weights(e)
+			e.before = func(x []float64) {
+				for i := range x {
+					x[i] += w[i] / 4
+				}
+			}
 		}))},
 		{"no decay", ropecheck.FactorAspect, where(func(e *port) bool { return e.xpos != nil }, with("decay of xPos is left out", func(e *port) {
 			e.lengths = func(float64, int) float64 { return 1 }
@@ -689,6 +706,7 @@ func partFaults() []fault {
 			each(func(_, h int) bool { return h >= e.heads/2 }, left)(e)
 			return fmt.Sprintf("(?i)heads %d to %d%s", e.heads/2, e.heads-1, never)
 		})},
+		{"every other head not rotated", ropecheck.PartAspect, heads(4, "(?i)heads 1, 3"+never, func(_, h int) bool { return h%2 == 1 }, left)},
 		{"first heads alone", ropecheck.PartAspect, where(hasHeads(8), func(e *port) string {
 			each(func(_, h int) bool { return h >= 2 }, left)(e)
 			return fmt.Sprintf("(?i)heads 2 to %d%s", e.heads-1, never)

@@ -157,7 +157,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 			done[t*d.Heads+h] = true
 		}
 	}
-	if len(tokens)*2 > d.Tokens {
+	if len(tokens)*4 > d.Tokens*3 {
 		cost += structureCost
 	}
 	if len(heads) > 0 {

@@ -268,7 +268,7 @@ func (c *checker) differingPairs(s *spec, f *fit) (pairs, still []int, some bool
 			d := math.Sqrt(abs2(f.r[at] - z*complex(factor, 0)))
 			d = max(0, d-slack[at]*math.Sqrt(abs2(z)))
 			left, power = left+f.weights[at]*d*d, power+f.weights[at]*abs2(f.r[at])
-			turned += f.weights[at] * abs2(f.r[at]-complex(f.factor, 0))
+			turned += f.weights[at] * abs2(f.r[at]-complex(math.Sqrt(abs2(f.r[at])), 0))
 			moved = max(moved, math.Abs(imag(z)))
 		}
 		most := c.limit() + 3*c.found.noise

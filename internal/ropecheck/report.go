@@ -165,7 +165,12 @@ func (c *checker) nothing(r *Report) *Report {
 	r.Hypotheses = []Hypothesis{{Scale: 1, AttentionFactor: 1, Text: "All elements " + what + " the rotation are zero."}}
 	r.Undecided = append(r.Undecided, Undecided{LayoutAspect, "All elements " + what + " the rotation are zero: nothing can be told."})
 	for _, s := range c.candidates {
-		r.Candidates = append(r.Candidates, Comparison{Name: s.name, Verdict: NotDecidable, Text: "The data tell nothing."})
+		one := Comparison{Name: s.name, Verdict: NotDecidable, Text: "The data tell nothing."}
+		if what == "after" {
+			one.Verdict, one.Residual, one.Text = Differs, 1, r.Hypotheses[0].Text
+			one.Faults = []Fault{{ScaleAspect, "1", "0", one.Text}}
+		}
+		r.Candidates = append(r.Candidates, one)
 	}
 	return r
 }

@@ -58,7 +58,7 @@ func (c *scored) check(seed uint64) (o outcome, r *ropecheck.Report, words strin
 			return 0, nil, "", false
 		}
 		if c.layer.still && !slices.Contains([]ropecheck.Aspect{ropecheck.PartAspect, ropecheck.ScaleAspect}, c.fault.cause) {
-			words += "|the candidate does not rotate"
+			words = "(?i)the candidate does not rotate|multiplied by|are zero"
 		}
 		if c.layer.still { // before and after it are the same
 			words = regexp.MustCompile("rms with weights, (after the rotation|times)").ReplaceAllString(words, "rms with weights")

@@ -15,6 +15,8 @@ type slip struct {
 	aspect Aspect // "": FormulaAspect
 	matrix func(c, s float64) [2][2]float64
 	scale  func(t, h int) float64      // of heads
+	before []float64                   // added to heads before the rotation
+	after  []float64                   // added behind it
 	times  int                         // that it is applied
 	rows   func(t, h, heads int) int32 // positions of heads in place of those of tokens
 }
@@ -92,7 +94,11 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 		}
 		for e, v := range c.row(c.data.Before, t, h) {
 			head[e] = float64(v)
-			want[e], most[e] = float64(v)*outside, c.floor*math.Abs(float64(v)*outside)
+			want[e], most[e] = head[e]*outside, c.floor*math.Abs(head[e]*outside)
+			if slip != nil && slip.before != nil {
+				head[e] += slip.before[e]
+				want[e], most[e] = head[e]*outside, 4*c.floor*(math.Abs(head[e])+math.Abs(slip.before[e]))
+			}
 		}
 		row := t * pairs
 		if byHead {
@@ -114,11 +120,20 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 				}
 				length := math.Sqrt((x1*x1+x2*x2)*(cos*cos+sin*sin)) + math.Abs(x1) + math.Abs(x2)
 				off := (4*c.floor + slack[row+i]) * length
+				if slip != nil && slip.before != nil {
+					off += 4 * c.floor * (math.Abs(slip.before[in[0]]) + math.Abs(slip.before[in[1]])) * math.Hypot(cos, sin)
+				}
 				if n > 0 {
 					off += (before[in[0]] + before[in[1]]) * math.Hypot(cos, sin)
 				}
 				want[out[0]], want[out[1]] = m[0][0]*x1+m[0][1]*x2, m[1][0]*x1+m[1][1]*x2
 				most[out[0]], most[out[1]] = off, off
+			}
+		}
+		if slip != nil && slip.after != nil {
+			for e, b := range slip.after {
+				want[e] += b
+				most[e] += 4 * c.floor * (math.Abs(b) + math.Abs(want[e]))
 			}
 		}
 	}
@@ -148,9 +163,9 @@ func (c *checker) row(x []float32, t, h int) []float32 {
 // slipTrials tries the known slips with the candidates.
 func (c *checker) slipTrials() {
 	for _, s := range c.candidates {
-		for _, slip := range append(slips(s.factor), c.ofRows(s)...) {
-			if slip.times == 2 && s.layout <= posenc.Interleaved {
-				continue // as in signed
+		for _, slip := range slices.Concat(slips(s.factor), c.ofRows(s), c.biases(s)) {
+			if s.isStill() && slip.scale == nil && slip.after == nil || slip.times == 2 && s.layout <= posenc.Interleaved && s.xpos == nil {
+				continue // nothing to get wrong; as in signed
 			}
 			if slip.rows != nil && (c.data.Heads == 1 || c.axes > 1 || c.data.Tokens*c.data.Heads > 1<<16) {
 				continue
@@ -220,6 +235,62 @@ func (c *checker) ofRows(s *spec) (list []slip) {
 	add("Each head has a scale of its own: ", fitted(d.Heads, d.Tokens, func(i, j int) (t, h int) { return j, i }), func(_, h int) int { return h })
 	add("Each token has a scale of its own, as of queries by their position: ", fitted(d.Tokens, d.Heads, func(i, j int) (t, h int) { return i, j }), func(t, _ int) int { return t })
 	return list
+}
+
+// biases are the slips that add a constant vector, fitted, before or after the rotation; none where it is
+// zero.
+func (c *checker) biases(s *spec) (list []slip) {
+	p := c.predictor(s, nil, 1, 1, nil)
+	back := *s
+	back.inverse = !s.inverse
+	cos, sin, ok := c.tables(&back, ExactAngles, c.all)
+	if p == nil || !ok || len(c.all) < 3 || s.xpos != nil {
+		return nil
+	}
+	d, pairs := c.data, s.dim/2
+	z := applied(rotations(cos, sin, Float32Tables), &back)
+	before, after, n := make([]float64, d.HeadDim), make([]float64, d.HeadDim), 0.0
+	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
+	slack := c.slack(s, c.all)
+	for _, t := range c.all {
+		// Far tokens have angles that are less certain.
+		off := c.floor + slices.Max(slack[t*pairs:][:pairs])
+		weight := c.floor * c.floor / (off * off)
+		for h := range d.Heads {
+			p(t, h, want, most)
+			x, y := c.row(d.Before, t, h), c.row(d.After, t, h)
+			n += weight
+			for e := range want {
+				after[e] += weight * (float64(y[e]) - want[e])
+				if e < s.offset || e >= s.end() {
+					before[e] += weight * (float64(y[e]) - float64(x[e]))
+				}
+			}
+			for i := range pairs {
+				in, out := s.pair(i)
+				w := z[t*pairs+i] / complex(s.factor*s.factor, 0) * complex(float64(y[out[0]]), float64(y[out[1]]))
+				before[in[0]] += weight * (real(w) - float64(x[in[0]]))
+				before[in[1]] += weight * (imag(w) - float64(x[in[1]]))
+			}
+		}
+	}
+	size := func(v []float64) float64 {
+		sum := 0.0
+		for e := range v {
+			v[e] /= n
+			sum += v[e] * v[e]
+		}
+		return math.Sqrt(sum / float64(len(v)))
+	}
+	typical := math.Sqrt(c.heads.energy / float64(len(d.After)))
+	a, b := size(after), size(before)
+	if min(a, b) < 16*c.floor*typical {
+		return nil
+	}
+	return []slip{
+		{aspect: ScaleAspect, text: fmt.Sprintf("The same vector is added to every head after the rotation, a bias of root mean square %s.", number(roundTo(a, 3))), after: after},
+		{aspect: ScaleAspect, text: fmt.Sprintf("The same vector is added to every head before the rotation, a bias of root mean square %s.", number(roundTo(b, 3))), before: before},
+	}
 }
 
 // isPlain reports whether what was done is a rotation that trials have, without what else is named.

@@ -323,8 +323,9 @@ func (c *checker) scaleText(scale float64) string {
 
 // nice is the shortest number that the data do not tell from x.
 func (c *checker) nice(x float64) float64 {
+	deviation := c.found.noise / math.Sqrt(float64(len(c.all)*c.data.Heads))
 	for digits := 1; digits < 6; digits++ {
-		if r := roundTo(x, digits); c.isOne(x / r) {
+		if r := roundTo(x, digits); math.Abs(x/r-1) <= max(c.floor/16, 4*deviation) {
 			return r
 		}
 	}

@@ -61,7 +61,7 @@ func (c *checker) explains(residual float64) bool {
 	taken := 1 - 1/float64(2*c.data.Heads)
 	counted := float64(len(c.all) * max(1, c.found.fits[0].pairs))
 	most := c.found.noise * c.found.noise / taken * (1.2 + 3/math.Sqrt(counted))
-	return residual*residual <= most+c.floor*c.floor
+	return residual <= c.limit() || residual*residual <= most+c.floor*c.floor
 }
 
 // try compares a fit with a spec, with both signs and once and twice where there are none
@@ -229,7 +229,8 @@ func (c *checker) costOf(t *trial) float64 {
 	return cost
 }
 
-// positionsCost is small where few tokens, or a known mistake, are all that differs.
+// positionsCost is small where few tokens, or a known mistake, are all that differs. The positions of
+// several axes are less certain.
 func (c *checker) positionsCost(got []int32) float64 {
 	given := c.data.Positions[:len(got)]
 	if pattern(given, got, len(got)/c.data.Tokens) != "" {
@@ -241,7 +242,7 @@ func (c *checker) positionsCost(got []int32) float64 {
 			others++
 		}
 	}
-	if others*2 <= len(got) {
+	if others*2 <= len(got) && c.axes == 1 {
 		return faultCost + 0.2
 	}
 	return solvedCost
