@@ -516,7 +516,7 @@ func (r *Report) String() string {
 	for _, note := range r.Notes {
 		fmt.Fprintln(&b, note)
 	}
-	if r.Hypotheses[0].Explains {
+	if len(r.Hypotheses) > 0 && r.Hypotheses[0].Explains {
 		fmt.Fprintf(&b, "What was done: %s\n", r.Hypotheses[0].Text)
 	} else {
 		fmt.Fprintln(&b, "What may have been done, likeliest first; each leaves a part of the data unexplained:")
