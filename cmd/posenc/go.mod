@@ -7,7 +7,6 @@ require (
 	github.com/fatih/color v1.19.0
 	github.com/go-posenc/posenc v0.0.0
 	github.com/guptarohit/asciigraph v0.10.0
-	github.com/nlpodyssey/safetensors v0.0.0-20250209183917-bfb01cc25f7c
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2

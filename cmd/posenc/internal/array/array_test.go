@@ -21,7 +21,7 @@ import (
 // TestRead reads what testdata/make.py wrote.
 func TestRead(t *testing.T) {
 	for name, arrays := range map[string]int{
-		"stored.npz": 19, "deflated.npz": 19, "float32.npy": 1, "version2.npy": 1, "version3.npy": 1, "numpy.safetensors": 12, "torch.safetensors": 5,
+		"stored.npz": 19, "deflated.npz": 19, "float32.npy": 1, "version2.npy": 1, "version3.npy": 1, "numpy.safetensors": 12, "torch.safetensors": 5, "unread.safetensors": 3,
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := testkit.Must(ReadFile(filepath.Join("testdata", name)))
@@ -184,13 +184,16 @@ func TestHostile(t *testing.T) {
 		{"npy number", npyFile(header("'<f4'", "(99999999999999999999,)"), 8), "shape (99999999999999999999,): want whole numbers that an int holds"},
 		{"npy dimensions", npyFile(header("'<f4'", "("+strings.Repeat("1,", 65)+")"), 4), "65 dimensions"},
 		{"uint64", append(npyFile(header("'<u8'", "(1,)"), 0), bytes.Repeat([]byte{0xff}, 8)...), "element 0 is 18446744073709551615"},
-		{"safetensors header", safeFile("{", 0)[:9], "invalid header"},
+		{"safetensors header", safeFile("{", 0)[:9], "header: unexpected end of JSON input"},
 		{"safetensors size", []byte("\xff\xff\xff\xff\xff\xff\xff\xff{"), "a safetensors header of 18446744073709551615 bytes"},
-		{"safetensors offsets", safeFile(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 4), "incomplete"},
-		{"safetensors gap", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8), "offset"},
-		{"safetensors shape", safeFile(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}}`, 8), "overflow"},
-		{"safetensors type", safeFile(`{"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}`, 1), `"F8_E4M3"`},
-		{"safetensors json", safeFile(`{"a":null}`, 0), "invalid keys"},
+		{"safetensors offsets", safeFile(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 4), "want two that rise, up to 4"},
+		{"safetensors gap", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8), "data_offsets [4 8]: want the first to be 0"},
+		{"safetensors shape", safeFile(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}}`, 8), "want a type and fewer elements"},
+		{"safetensors bytes", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}}`, 8), "8 bytes of data: want those of shape [1] of F32"},
+		{"safetensors overlap", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}}`, 4), "data_offsets [0 4]: want the first to be 4"},
+		{"safetensors more data", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 5), "5 bytes of data: want 4"},
+		{"safetensors json", safeFile(`{"a":null}`, 0), "data_offsets []: want two"},
+		{"safetensors type", safeFile(`{"a":{"shape":[0],"data_offsets":[0,0]}}`, 0), `dtype ""`},
 		{"zip", []byte("PK\x03\x04 and no more"), "npz: "},
 		{"safetensors dimensions", safeFile(`{"a":{"dtype":"F32","shape":[`+strings.Repeat("1,", 400_000)+`1],"data_offsets":[0,4]}}`, 4), "400001 dimensions: want at most 64"},
 		{"safetensors zeros", safeFile(`{"a":{"dtype":"F32","shape":[`+strings.Repeat("0,", 400_000)+`1],"data_offsets":[0,4]}}`, 4), "safetensors: "},

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 )
 
 // maxBytes is the size of the arrays of a file.
@@ -17,19 +19,12 @@ const maxBytes = 1 << 30
 // ReadFile reads a file of one of the three formats, which it tells by the content.
 // Arrays of safetensors are in the order of their names.
 func ReadFile(path string) (*File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // to open a named pipe would wait for who writes it
-		return nil, fmt.Errorf("%s: no regular file", path)
-	}
-	f, err := os.Open(path)
+	f, err := input.Open(path, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	file, err := Read(f, info.Size())
+	file, err := Read(f, f.Size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
