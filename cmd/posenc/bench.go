@@ -15,8 +15,10 @@ func newBench() *cobra.Command {
 		Use:   "bench",
 		Short: "Time the rotation of Llama 3 8B on this machine, and compare bits",
 		Long: `Rotate Q and K of Llama 3 8B by every implementation that this machine runs, time each beside the
-loop in plain Go that engines write, and compare their bits with those of plain Go. The exit code is 1
-where bits differ. It takes some ten seconds; the machine should do nothing else meanwhile.`,
+loop in plain Go that engines write, and compare their bits with those of plain Go. It takes some ten
+seconds; the machine should do nothing else meanwhile.
+
+Exit codes: 0 done, 1 bits differ, 2 wrong usage, or a result that cannot be written.`,
 		Example: "  posenc bench\n  posenc bench --short --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -65,6 +65,9 @@ data that cannot tell.`,
 	c.Flags().StringVar(&options.raw, "raw", "", "BEFORE and AFTER are numbers without a header: TYPE:SHAPE, as float32:12,4,64, or TYPE:SHAPE:big of big-endian ones")
 	c.Flags().StringVar(&options.layer, "layer", "", "layer that the arrays are of: its number, or the kind of layers (posenc inspect names them)")
 	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
+	if err := c.RegisterFlagCompletionFunc("layer", completeLayer); err != nil {
+		panic(err) // a flag of another name
+	}
 	return c
 }
 
@@ -241,6 +244,30 @@ func (r *checkResult) note(best *rotation, c ropecheck.Comparison, last int) {
 	}) {
 		add("Interleaved pairs are right where the rows of the weights of Q and K were permuted for them, as in GGUF files of Llama: give the GGUF file in place of the config.json.")
 	}
+}
+
+// completeLayer says what --layer may be: the kinds of layers of FILE, and the numbers of those that
+// rotate.
+func completeLayer(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(arguments) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	s, err := source.Load(arguments[0])
+	if err != nil || s.Model == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var list []string
+	for _, k := range kindsOf(s.Model) {
+		if k.name != "" {
+			list = append(list, k.name)
+		}
+	}
+	for i, layer := range s.Model.Layers() {
+		if layer.Rotates {
+			list = append(list, cobra.CompletionWithDesc(strconv.Itoa(i), layer.Kind))
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // wantedLayers are the kinds of layers that the flag --layer means.

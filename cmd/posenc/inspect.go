@@ -21,7 +21,9 @@ func newInspect() *cobra.Command {
 		Long: `Say what a model rotates: for each kind of layers the part of the head, the pairs, the rule
 of the frequencies, factors, wavelengths, and what implementations of it get wrong. Of two
 files, say whether they mean the same rotation: a GGUF file and the config.json that it was
-made from, for example. The exit code is 1 where they do not.`,
+made from, for example.
+
+Exit codes: 0 done, 1 two files do not mean the same rotation, 2 wrong usage or input.`,
 		Example: "  posenc inspect config.json\n  posenc inspect Llama-3.1-8B/ Llama-3.1-8B-Q4_K_M.gguf\n  posenc inspect --json config.json",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, paths []string) error {
