@@ -91,6 +91,7 @@ func TestDocumentedOutput(t *testing.T) {
 		testkit.NoError(t, os.CopyFS(folder, os.DirFS(files)))
 	}
 	t.Chdir(folder)
+	t.Setenv("COLUMNS", "")
 	examples := 0
 	for part := range strings.SplitSeq(string(text), "```sh\n") {
 		command, rest, _ := strings.Cut(part, "\n```\n\n```text\n")

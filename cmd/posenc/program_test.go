@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
@@ -123,6 +125,26 @@ func TestExitCodes(t *testing.T) {
 			if !strings.Contains(stderr.String(), want) || strings.Count(stderr.String(), "\n") != 1 {
 				t.Errorf("posenc %q: %q, want %q", test.arguments, &stderr, want)
 			}
+		}
+	}
+}
+
+// Plots fit the terminal, and fill it where there is more to see.
+func TestPlotWidth(t *testing.T) {
+	model := configs + "/gemma-3-1b-it.json"
+	for _, width := range []int{30, 45, 80, 132, 250} {
+		t.Setenv("COLUMNS", strconv.Itoa(width))
+		widest := 0
+		for line := range strings.Lines(succeed(t, "plot", model) + succeed(t, "plot", "--chart", "prompt")) {
+			columns := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
+			widest = max(widest, columns)
+			// A word that is longer than a line, as the name of a model may be, would stand out.
+			if columns > width {
+				t.Errorf("%d columns of %d: %s", columns, width, line)
+			}
+		}
+		if widest < width-8 {
+			t.Errorf("at most %d columns of %d", widest, width)
 		}
 	}
 }

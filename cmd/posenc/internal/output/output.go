@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/spf13/cobra"
@@ -61,14 +64,33 @@ func NewText(w io.Writer) *Text {
 // Colour says whether text may have colours.
 func (t *Text) Colour() bool { return t.colour }
 
-// Width is how many columns the terminal has to which text goes, 80 where it is none.
+// Width is how many columns the terminal has to which text goes, 80 where it is none, or what the
+// environment has as COLUMNS; at least 30.
 func (t *Text) Width() int {
-	if file, ok := Terminal(t.w); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width >= 40 {
-			return width
+	width, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || width <= 0 {
+		width = 80
+		if file, ok := Terminal(t.w); ok {
+			if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
+				width = columns
+			}
 		}
 	}
-	return 80
+	return max(width, 30)
+}
+
+// Wrap writes words in a style, Heading for example, in lines that fit the terminal. Before the first
+// is head, of indent columns, before the others as much room.
+func (t *Text) Wrap(head string, indent int, words string, style func(string) string) {
+	line := ""
+	for word := range strings.FieldsSeq(words) {
+		if line != "" && indent+utf8.RuneCountInString(line+" "+word) > t.Width() {
+			t.Printf("%s%s\n", head, style(line))
+			head, line = strings.Repeat(" ", indent), ""
+		}
+		line = strings.TrimLeft(line+" "+word, " ")
+	}
+	t.Printf("%s%s\n", head, style(line))
 }
 
 // Printf writes text.
