@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // Stdin is the path that means standard input.
@@ -41,7 +42,11 @@ func Open(path string, most int64) (*File, error) {
 		}
 		return f, nil
 	}
-	file, err := os.Open(path)
+	flag := os.O_RDONLY
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+		flag |= syscall.O_NONBLOCK // or opening waits for a program that writes
+	}
+	file, err := os.OpenFile(path, flag, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +76,8 @@ func read(f *os.File, most int64) (*File, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case len(data) == 0 && info.Mode()&os.ModeNamedPipe != 0:
+		return nil, errors.New("a pipe that nothing was written to")
 	case int64(len(data)) > most:
 		return nil, fmt.Errorf("a pipe of more than %d bytes: want at most these", most)
 	}

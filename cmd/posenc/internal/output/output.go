@@ -3,6 +3,7 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,11 @@ import (
 // check found a difference: exit code 1.
 var ErrDifferent = errors.New("a difference was found")
 
-// Result is what a command found. Its fields are the JSON.
+// SchemaVersion is that of the JSON, which docs/command.schema.json describes. Further fields do not
+// raise it; fields that go away or mean something else do.
+const SchemaVersion = 1
+
+// Result is what a command found. Its fields are the JSON, after schema_version.
 type Result interface {
 	// WriteText writes it for people.
 	WriteText(t *Text)
@@ -31,10 +36,16 @@ type Result interface {
 func Write(c *cobra.Command, r Result) error {
 	w := c.OutOrStdout()
 	if asJSON, err := c.Flags().GetBool("json"); err == nil && asJSON {
-		e := json.NewEncoder(w)
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
-		return e.Encode(r)
+		if err := e.Encode(r); err != nil {
+			return err
+		}
+		fields := bytes.TrimPrefix(b.Bytes(), []byte("{"))
+		_, err := fmt.Fprintf(w, "{\n  \"schema_version\": %d,%s", SchemaVersion, fields)
+		return err
 	}
 	t := NewText(w)
 	r.WriteText(t)
