@@ -123,6 +123,37 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// A folder is read by what its index says, in words.
+func TestWriteFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "written")
+	f := sample()
+	f.Arrays = append(f.Arrays, Array{Name: "beginning", Shape: []int{3}, Values: []int64{-3, -2, -1}})
+	testkit.NoError(t, WriteFile(folder, f))
+	if readme := string(testkit.ReadGolden(folder + "/README.txt")); readme != f.Texts["README"] {
+		t.Errorf("README %q", readme)
+	}
+	data, firsts := testkit.ReadGolden(folder+"/data.bin"), map[string]int{}
+	lines := strings.Split(strings.TrimSpace(string(testkit.ReadGolden(folder+"/index.txt"))), "\n")
+	if lines[0] != "posenc-vectors 1" || len(lines) != len(f.Arrays)+1 {
+		t.Fatalf("index %q", lines)
+	}
+	for i, line := range lines[1:] {
+		var name, kind string
+		var first, count int
+		testkit.Must(fmt.Sscan(line, &name, &kind, &first, &count))
+		firsts[name] = first
+		a := f.Arrays[i]
+		var want bytes.Buffer
+		testkit.NoError(t, binary.Write(&want, binary.LittleEndian, a.Values))
+		if name != a.Name || count != reflect.ValueOf(a.Values).Len() || first%8 != 0 || !bytes.HasPrefix(data[first:], want.Bytes()) {
+			t.Errorf("%s: %d elements at %d have other bytes", name, count, first)
+		}
+	}
+	if firsts["beginning"] != firsts["positions"] {
+		t.Errorf("bytes of the same beginning are there twice: %v", firsts)
+	}
+}
+
 func TestWriteErrors(t *testing.T) {
 	one := func(a Array) *File { return &File{Arrays: []Array{a}} }
 	good := Array{Name: "a", Shape: []int{1}, Values: []float32{1}}
@@ -131,6 +162,7 @@ func TestWriteErrors(t *testing.T) {
 		file       *File
 	}{
 		{"a.npy", "want a name that ends in", one(good)},
+		{"a", `array "a b": want a name without spaces`, one(Array{Name: "a b", Shape: []int{1}, Values: []float32{1}})},
 		{"a.npz", "1 elements, want those of shape [2]", one(Array{Name: "a", Shape: []int{2}, Values: []float32{1}})},
 		{"a.safetensors", "Values is []int", one(Array{Name: "a", Shape: []int{1}, Values: []int{1}})},
 		{"a.npz", `array "": want a name`, one(Array{Shape: []int{1}, Values: []float32{1}})},

@@ -53,11 +53,13 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	return nil, errors.New("not a npy, npz or safetensors file")
 }
 
-// WriteFile writes npz or safetensors, by the ending of path. Equal files have equal bytes.
+// WriteFile writes npz or safetensors, by the ending of path, or a folder, where it has none. Equal
+// files have equal bytes.
 func WriteFile(path string, f *File) error {
 	encode := map[string]func(*File) ([]byte, error){".npz": encodeNPZ, ".safetensors": encodeSafetensors}[strings.ToLower(filepath.Ext(path))]
-	if encode == nil {
-		return fmt.Errorf("%s: want a name that ends in .safetensors or .npz", path)
+	isFolder := filepath.Ext(path) == ""
+	if encode == nil && !isFolder {
+		return fmt.Errorf("%s: want a name that ends in .safetensors or .npz, or a folder, whose name has no ending", path)
 	}
 	var names []string
 	for _, a := range f.Arrays {
@@ -65,6 +67,9 @@ func WriteFile(path string, f *File) error {
 			return fmt.Errorf("%s: array %q: want a name that no other array has", path, a.Name)
 		}
 		names = append(names, a.Name)
+	}
+	if isFolder {
+		return writeFolder(path, f)
 	}
 	data, err := encode(f)
 	if err != nil {
