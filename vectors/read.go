@@ -61,6 +61,10 @@ func sums(w io.Writer, folder string) error {
 }
 
 func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: vectors FOLDER")
+		os.Exit(2)
+	}
 	if err := sums(os.Stdout, os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
