@@ -115,11 +115,10 @@ func fuseToken[T Element](a *Angles, r *heads.Rotation, xs []FusedView[T]) {
 
 func fuseTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []FusedView[T]) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	var seed kernels.Seed
 	pairs := r.RotaryDim / 2
 	count := chunkTokens(pairs)
 	for t := 0; t < tokens; t += count {
-		fuseChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs, Seed: &seed}, xs)
+		fuseChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}, xs)
 	}
 }
 

@@ -136,14 +136,13 @@ func slotError(function, name string, slots []int32, expected string, args ...an
 // rotateInto leaves the elements outside the rotated slice alone where y is x.
 func rotateInto(a *Angles, tokens, begin, end int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	var seed kernels.Seed
 	pairs := r.RotaryDim / 2
 	most := chunkTokens(pairs)
 	nonTemporal := y != x && r.WritesNonTemporal(y, end-begin)
 	r.FetchAhead(end-begin, x.Heads)
 	for first := begin; first < end; first += most {
 		count := min(most, end-first)
-		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs, Seed: &seed}
+		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}
 		a.write(&table, tokens, first, count, r)
 		for t := first; t < first+count; {
 			at := heads.Slot(slots, t)

@@ -307,32 +307,28 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, 
 func (c *quantizedCall) storePreparedToken(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [kernels.TokenElements + kernels.Line]float32
 	var cos, sin [kernels.TokenPairs + kernels.Line]float32
-	c.storeIn(a, r, slots, stores, nil, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
+	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 func (c *quantizedCall) storeTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	var seed kernels.Seed
-	c.storeIn(a, r, slots, stores, &seed, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), nil)
+	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), nil)
 }
 
 func (c *quantizedCall) storePreparedTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [kernels.FusedElements + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	var seed kernels.Seed
-	c.storeIn(a, r, slots, stores, &seed, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
+	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 func (c *quantizedCall) storeWholeTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [maxQuantizedToken + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	var seed kernels.Seed
-	c.storeIn(a, r, slots, stores, &seed, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
+	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
-// storeIn goes through the tokens chunk by chunk. seed, cos and sin are
-// memory for a chunk, scratch for heads.
-func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, seed *kernels.Seed, cos, sin, scratch []float32) {
+// storeIn goes through the tokens chunk by chunk. cos, sin and scratch are memory for a chunk and for heads.
+func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, cos, sin, scratch []float32) {
 	if c.rotates && c.fullWidth {
 		c.storeFullWidth(a, r, slots, stores, scratch)
 		return
@@ -341,7 +337,7 @@ func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, sto
 	for first := 0; first < c.tokens; first += most {
 		count := min(most, c.tokens-first)
 		var table cossin.Table // field by field: see rotation
-		table.Cos, table.Sin, table.Stride, table.Seed = cos, sin, r.RotaryDim/2, seed
+		table.Cos, table.Sin, table.Stride = cos, sin, r.RotaryDim/2
 		if c.rotates {
 			a.write(&table, c.tokens, first, count, r)
 		}

@@ -79,35 +79,13 @@ func CosSinExactRow(impl Implementation, cos, sin []float32, position float64, b
 	}
 }
 
-// Seed is the cosines and sines of a multiple of 32 times the frequencies of a block, in
-// float64, and the error of what is shifted from them.
-type Seed struct {
-	memory [3*Width + line - 1]float64
-	base   float64
-	block  uintptr // its address: a pointer would move it to the heap; 0: none yet
-	begin  uintptr // where in memory the seed begins: a stack may move
-}
-
-// set makes the seed that of a block and a base, and returns it.
-func (s *Seed) set(impl Implementation, b *Block, base, reach float64) *[3][Width]float64 {
-	seed := (*[3][Width]float64)(aligned64(s.memory[:]))
-	block, begin := uintptr(unsafe.Pointer(b)), uintptr(unsafe.Pointer(seed))
-	if s.block != block || s.begin != begin || s.base != base {
-		cosSinSeedF64(impl, &seed[0], &seed[1], &seed[2], b, base, reach)
-		s.block, s.begin, s.base = block, begin, base
-	}
-	return seed
-}
-
 // CosSinExactRows writes row t at cos[t*stride] and sin[t*stride] for each of
 // the positions. Runs of positions one after another share their seeds; a
-// position like the one before takes its row. last is nil, or keeps the last seed for the next
-// call. With nonTemporal, rows that are aligned for it are stored by non-temporal stores.
-func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, last *Seed, scaleCos, scaleSin float32, nonTemporal bool) {
-	if last == nil {
-		var memory Seed
-		last = &memory
-	}
+// position like the one before takes its row. With
+// nonTemporal, rows that are aligned for it are stored by non-temporal stores.
+func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32, nonTemporal bool) {
+	var memory [3*Width + line - 1]float64
+	seed := (*[3][Width]float64)(aligned64(memory[:]))
 	n := b.Len()
 	nonTemporal = nonTemporal && aligned(cos, sin, stride, n)
 	for t := 0; t < len(positions); {
@@ -129,7 +107,7 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 			}
 			continue
 		}
-		seed := last.set(impl, b, base, reach)
+		cosSinSeedF64(impl, &seed[0], &seed[1], &seed[2], b, base, reach)
 		for done := 0; done < run; {
 			at := (t + done) * stride
 			if nonTemporal {

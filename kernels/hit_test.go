@@ -133,7 +133,7 @@ func TestNonTemporalRowsAreHit(t *testing.T) {
 				}
 				sin := testkit.Aligned(rows*n + 1)[misaligned:]
 				_, functions := testkit.Fault(func() {
-					kernels.CosSinExactRows(impl, dead, sin[:rows*n], n, positions, &block, &shift, nil, 1, 1, asked)
+					kernels.CosSinExactRows(impl, dead, sin[:rows*n], n, positions, &block, &shift, 1, 1, asked)
 				})
 				if !slices.ContainsFunc(functions, func(f string) bool { return strings.HasSuffix(f, "/"+want) }) {
 					t.Errorf("asked %t, misaligned by %d: %s did not run: %s", asked, misaligned, want, functions)

@@ -47,7 +47,7 @@ func (l *Ladder) Write(to *Table, column, pairs int, positions []int32, scaleCos
 	default:
 		for done := 0; done < pairs; done += kernels.Width {
 			i := (column + done) / kernels.Width
-			kernels.CosSinExactRows(dispatch.Implementation(), to.Cos[done:], to.Sin[done:], to.Stride, positions, &l.Blocks[i], &l.Shifts[i], to.Seed, scaleCos, scaleSin, to.nonTemporal)
+			kernels.CosSinExactRows(dispatch.Implementation(), to.Cos[done:], to.Sin[done:], to.Stride, positions, &l.Blocks[i], &l.Shifts[i], scaleCos, scaleSin, to.nonTemporal)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func WriteExact(cos, sin []float32, positions []int32, invFreq []float64) {
 	whole.Begin(2 * len(cos))
 	for column := 0; column < len(invFreq); column += kernels.Width {
 		block := invFreq[column:min(column+kernels.Width, len(invFreq))]
-		to := Table{Cos: cos[column:], Sin: sin[column:], Stride: len(invFreq), nonTemporal: whole.nonTemporal}
+		to := Table{cos[column:], sin[column:], len(invFreq), whole.nonTemporal}
 		if len(positions) < kernels.ShiftedRows {
 			to.writeRowByRow(positions, block)
 		} else {
@@ -133,5 +133,5 @@ func (to *Table) writeShifted(positions []int32, invFreq []float64) {
 	var shift kernels.Shift
 	block.Set(invFreq)
 	shift.Set(dispatch.Implementation(), &block)
-	kernels.CosSinExactRows(dispatch.Implementation(), to.Cos, to.Sin, to.Stride, positions, &block, &shift, nil, 1, 1, to.nonTemporal)
+	kernels.CosSinExactRows(dispatch.Implementation(), to.Cos, to.Sin, to.Stride, positions, &block, &shift, 1, 1, to.nonTemporal)
 }

@@ -12,13 +12,12 @@ import (
 type Table struct {
 	Cos, Sin    []float32
 	Stride      int
-	Seed        *kernels.Seed // nil, or of the last row of a call that writes one table after another
-	nonTemporal bool          // rows are written by non-temporal stores, where they are aligned for it
+	nonTemporal bool // rows are written by non-temporal stores, where they are aligned for it
 }
 
 // From returns the rows from number t on.
 func (to *Table) From(t int) Table {
-	return Table{to.Cos[t*to.Stride:], to.Sin[t*to.Stride:], to.Stride, to.Seed, to.nonTemporal}
+	return Table{to.Cos[t*to.Stride:], to.Sin[t*to.Stride:], to.Stride, to.nonTemporal}
 }
 
 // Begin says how many entries a call writes, cosines and sines together: whether they are

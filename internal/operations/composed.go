@@ -106,17 +106,7 @@ func ExactRows(r *rand.Rand, impl kernels.Implementation, positions []int32, inv
 	o, p := cosSinRows(r, positions, invFreq, stride, func(cos, sin []float32, block *kernels.Block, scaleCos, scaleSin float32) {
 		var shift kernels.Shift
 		shift.Set(impl, block)
-		var last kernels.Seed
-		rows := func(first, end int, last *kernels.Seed) {
-			kernels.CosSinExactRows(impl, cos[first*stride:], sin[first*stride:], stride, positions[first:end], block, &shift, last, scaleCos, scaleSin, nonTemporal)
-		}
-		if r.IntN(2) == 0 && len(positions) > 0 {
-			at := r.IntN(len(positions))
-			rows(0, at, &last)
-			rows(at, len(positions), &last)
-		} else {
-			rows(0, len(positions), nil)
-		}
+		kernels.CosSinExactRows(impl, cos, sin, stride, positions, block, &shift, scaleCos, scaleSin, nonTemporal)
 	})
 	if nonTemporal {
 		o.Align = 64
