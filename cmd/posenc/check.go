@@ -165,7 +165,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	if other.nearer(result) {
 		result, other = other, result
 	}
-	result.OtherShape, result.otherAgrees = other.Shape, other.agrees()
+	result.OtherShape, result.otherAgrees = other.Shape, other.Verdict == ropecheck.Agrees
 	return result, nil
 }
 
@@ -397,10 +397,12 @@ func (r *checkResult) agrees() bool {
 // nearer reports whether the data explain more, read as r says and not as other.
 func (r *checkResult) nearer(other *checkResult) bool {
 	a, b := &r.Report.Hypotheses[0], &other.Report.Hypotheses[0]
-	switch {
-	case r.agrees() != other.agrees():
-		return r.agrees()
-	case a.Explains != b.Explains:
+	for _, verdict := range []ropecheck.Verdict{ropecheck.Agrees, ropecheck.Noisy} {
+		if (r.Verdict == verdict) != (other.Verdict == verdict) {
+			return r.Verdict == verdict
+		}
+	}
+	if a.Explains != b.Explains {
 		return a.Explains
 	}
 	return a.Residual < b.Residual
