@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
@@ -19,10 +18,10 @@ import (
 
 // checkOptions are the flags of check.
 type checkOptions struct {
-	positions, shape, layer, pairs string
-	noise                          float64
-	vision                         bool
-	progress                       func(done, all int) // nil: none
+	positions, shape, layer, pairs, raw string
+	noise                               float64
+	vision                              bool
+	progress                            func(done, all int) // nil: none
 }
 
 func newCheck() *cobra.Command {
@@ -33,18 +32,20 @@ func newCheck() *cobra.Command {
 		Long: `Say what an engine's rotation of Q or K did, and what differs from what the model wants.
 
 BEFORE and AFTER are the heads of some tokens before and after the rotation, dumped from the
-engine: npy, npz or safetensors, of float32, float16 or bfloat16. FILE:NAME is one of several
-arrays of a file. Dump four heads or more, and positions of which some are neighbours and others
-far apart: 0 to 15 and 1000 to 1003, say.
+engine: npy, npz or safetensors, of float32, float16 or bfloat16, or with --raw numbers alone.
+FILE:NAME is one of several arrays of a file; - is standard input, and /dev/stdin:NAME one of
+several arrays from there. Dump four heads or more, and positions of which some are neighbours and
+others far apart: 0 to 15 and 1000 to 1003, say.
 
 The last dimension is a head, or all heads of a token. Those before it are [tokens][heads] or
-[batch][heads][tokens] unless the positions, by their number, or --shape say otherwise.
+[heads][tokens], which the positions, by their number, or --shape say, else both are tried.
 
 Exit codes: 0 the rotation is that of the model, 1 it differs, 2 wrong usage or input, also
 data that cannot tell, and more noise than rounding and --noise explain.`,
 		Example: `  posenc check config.json before.npy after.npy --positions 0-15,1000-1003
   posenc check gemma-3-1b-it/ dump.safetensors:q dump.safetensors:q_rot --positions dump.safetensors:positions --layer 5
-  posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim`,
+  posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim
+  posenc check config.json q.bin q_rot.bin --raw bfloat16:20,32,128 --positions 0-15,1000-1003`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			const steps = 100
@@ -66,10 +67,10 @@ data that cannot tell, and more noise than rounding and --noise explain.`,
 			case ropecheck.Agrees:
 				return nil
 			case ropecheck.Noisy:
-				if result.Residual <= options.noise {
+				if result.residual <= options.noise {
 					return nil
 				}
-				return fmt.Errorf("%s: noise of %.2g beside the rotation, of which rounding of %s explains %.2g: --noise %.2g allows it", arguments[2], result.Residual, result.Report.Type, 4*result.Report.Type.Floor(), result.Residual*1.1)
+				return fmt.Errorf("%s: noise of %.2g beside the rotation, of which rounding of %s explains %.2g: --noise %.2g allows it", arguments[2], result.residual, result.Report.Type, 4*result.Report.Type.Floor(), result.residual*1.1)
 			case ropecheck.Differs:
 				return output.ErrDifferent
 			}
@@ -78,10 +79,14 @@ data that cannot tell, and more noise than rounding and --noise explain.`,
 	}
 	c.Flags().StringVar(&options.positions, "positions", "", "positions of the tokens: 0-15,1000, with / between axes, or an array; absent: they are solved for")
 	c.Flags().StringVar(&options.shape, "shape", "", "dimensions of the arrays: tokens,heads,dim in their order, also batch, and heads*dim for both in one")
+	c.Flags().StringVar(&options.raw, "raw", "", "BEFORE and AFTER are numbers without a header: TYPE:SHAPE, as float32:12,4,64, or TYPE:SHAPE:big of big-endian ones")
 	c.Flags().StringVar(&options.layer, "layer", "", "layer that the arrays are of: its number, or the kind of layers (posenc inspect names them)")
 	c.Flags().StringVar(&options.pairs, "pairs", "", "order of the elements that the weights give: half-split or interleaved; absent: as FILE says")
 	c.Flags().Float64Var(&options.noise, "noise", 0, "noise that is no difference: root mean square, as a part of the elements'")
 	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
+	if err := c.RegisterFlagCompletionFunc("layer", completeLayer); err != nil {
+		panic(err) // a flag of another name
+	}
 	return c
 }
 
@@ -128,10 +133,19 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	}
 	meant := slices.DeleteFunc(slices.Clone(candidates), func(r rotation) bool { return !slices.Contains(wanted, r.of.name) })
 
+	files := dumps{}
+	read := files.array
+	if options.raw != "" {
+		raw, err := array.ParseRaw(options.raw)
+		if err != nil {
+			return nil, fmt.Errorf("--raw %w", err)
+		}
+		read = raw.ReadFile
+	}
 	var arrays [2]*array.Array
 	var values [2][]float32
 	for i, argument := range []string{before, after} {
-		if arrays[i], err = readArray(argument); err != nil {
+		if arrays[i], err = read(argument); err != nil {
 			return nil, err
 		}
 		if values[i], err = arrays[i].Float32s(); err != nil {
@@ -141,7 +155,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	if !slices.Equal(arrays[0].Shape, arrays[1].Shape) {
 		return nil, fmt.Errorf("%s has shape %v, %s %v: want the same heads before and after", before, arrays[0].Shape, after, arrays[1].Shape)
 	}
-	positions, positionsShape, err := readPositions(options.positions)
+	positions, positionsShape, err := files.positions(options.positions)
 	if err != nil {
 		return nil, err
 	}
@@ -152,32 +166,68 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	if latent && len(size) > 0 && size[len(size)-1] > headDims[0] {
 		dims = []int{size[len(size)-1]} // the rotary part is the end of each head
 	}
-	var heads *shape
+	shapes := make([]*shape, 1)
 	if options.shape != "" {
-		heads, err = parseShape(options.shape, size, dims[0])
+		shapes[0], err = parseShape(options.shape, size, dims[0])
 	} else {
-		heads, err = guessShape(size, dims, lastOf(positionsShape))
+		shapes, err = guessShape(size, dims, lastOf(positionsShape))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", before, err)
 	}
-	elements := heads.headDim
-	if latent && elements > headDims[0] { // the elements before are compared, too
+	c := &comparison{
+		source: s, model: file, before: before, after: after, arrays: arrays, values: values, positions: positions,
+		candidates: candidates, meant: meant, wanted: wanted, headDims: headDims, latent: latent, progress: options.progress,
+	}
+	result, err := c.as(shapes[0])
+	if err != nil || len(shapes) == 1 {
+		return result, err
+	}
+	other, err := c.as(shapes[1])
+	if err != nil {
+		return nil, err
+	}
+	if other.nearer(result) {
+		result, other = other, result
+	}
+	result.OtherShape, result.otherAgrees = other.Shape, other.Verdict == ropecheck.Agrees
+	return result, nil
+}
+
+// comparison is what arrays are compared with, in an order of their dimensions.
+type comparison struct {
+	source               *source.Source
+	model, before, after string
+	arrays               [2]*array.Array
+	values               [2][]float32
+	positions            []int32
+	candidates, meant    []rotation
+	wanted               []string
+	headDims             []int
+	latent               bool
+	progress             func(done, all int)
+}
+
+// as compares the arrays, read as heads of a shape.
+func (c *comparison) as(heads *shape) (*checkResult, error) {
+	elements, candidates := heads.headDim, slices.Clone(c.candidates)
+	if c.latent && elements > c.headDims[0] { // the elements before are compared, too
 		for i := range candidates {
-			if c := &candidates[i].config; c.HeadDim == headDims[0] {
-				c.HeadDim, c.RotaryDim, c.Offset = elements, cmp.Or(c.RotaryDim, c.HeadDim), c.Offset+elements-headDims[0]
+			if r := &candidates[i].config; r.HeadDim == c.headDims[0] {
+				r.HeadDim, r.RotaryDim, r.Offset = elements, cmp.Or(r.RotaryDim, r.HeadDim), r.Offset+elements-c.headDims[0]
 			}
 		}
-	} else if !slices.Contains(headDims, elements) {
-		return nil, fmt.Errorf("%s: heads of %d elements: want %s", before, elements, either(headDims))
+	} else if !slices.Contains(c.headDims, elements) {
+		return nil, fmt.Errorf("%s: heads of %d elements: want %s", c.before, elements, either(c.headDims))
 	}
 	data := ropecheck.Data{
-		Before: heads.order(values[0], elements), After: heads.order(values[1], elements),
+		Before: heads.order(c.values[0], elements), After: heads.order(c.values[1], elements),
 		Tokens: heads.tokens(), Heads: heads.size(headsAxis), HeadDim: elements,
-		Type: elementType(arrays[1]), Progress: options.progress,
+		Type: elementType(c.arrays[1]), Progress: c.progress,
 	}
-	if positions != nil {
-		if data.Positions, err = spread(positions, heads, axesOf(meant)); err != nil {
+	if c.positions != nil {
+		var err error
+		if data.Positions, err = spread(c.positions, heads, axesOf(c.meant)); err != nil {
 			return nil, fmt.Errorf("--positions: %w", err)
 		}
 	}
@@ -185,24 +235,25 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	for _, p := range data.Positions {
 		last = max(last, int(p))
 	}
-	result := &checkResult{Model: file, Before: before, After: after, Shape: heads, Type: arrays[1].Type}
+	result := &checkResult{Model: c.model, Before: c.before, After: c.after, Shape: heads, Part: elements, Type: c.arrays[1].Type}
 	candidates = slices.DeleteFunc(candidates, func(r rotation) bool { return r.config.HeadDim != elements })
 	var compared []ropecheck.Rotation
 	var isMeant []bool
 	for _, r := range candidates {
-		c, err := r.forCheck()
+		one, err := r.forCheck()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Path, err)
+			return nil, fmt.Errorf("%s: %w", c.source.Path, err)
 		}
 		outgrown := r.beyond > 0 && r.length <= r.beyond && last >= r.beyond
-		compared, isMeant = append(compared, c), append(isMeant, slices.Contains(wanted, r.of.name) && !outgrown)
+		compared, isMeant = append(compared, one), append(isMeant, slices.Contains(c.wanted, r.of.name) && !outgrown)
 	}
+	var err error
 	if result.Report, result.Float32Steps, err = ropecheck.CheckModel(data, compared...); err != nil {
-		return nil, fmt.Errorf("%s to %s: %w", before, after, err)
+		return nil, fmt.Errorf("%s to %s: %w", c.before, c.after, err)
 	}
 	best := result.Report.Best(isMeant)
 	nearest := result.Report.Candidates[best]
-	result.Verdict, result.Candidate, result.Residual = nearest.Verdict, nearest.Name, nearest.Residual
+	result.Verdict, result.Candidate, result.residual = nearest.Verdict, nearest.Name, nearest.Residual
 	result.note(&candidates[best], nearest, last)
 	return result, nil
 }
@@ -211,7 +262,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 // where they are unknown.
 func (r *checkResult) note(best *rotation, c ropecheck.Comparison, last int) {
 	add := func(format string, a ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, a...)) }
-	switch agrees := r.Verdict == ropecheck.Agrees || r.Verdict == ropecheck.Noisy; {
+	switch agrees := r.agrees(); {
 	case agrees && best.leavesPairs:
 		add("The model's code moves the pairs to halves, and here they stay in place. Scores are the same if that is so for Q and for K.")
 	case agrees && best.beyond > 0 && best.length > best.beyond && 0 <= last && last < best.beyond:
@@ -238,6 +289,27 @@ func orderPairs(candidates []rotation, pairs string) error {
 		candidates[i].config.Layout = layout
 	}
 	return nil
+}
+
+// completeLayer says what --layer may be: the kinds of layers of FILE, and the numbers of layers.
+func completeLayer(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(arguments) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	s, err := source.Load(arguments[0])
+	if err != nil || s.Model == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var list []string
+	for _, k := range kindsOf(s.Model) {
+		if k.name != "" {
+			list = append(list, k.name)
+		}
+	}
+	for i, layer := range s.Model.Layers() {
+		list = append(list, cobra.CompletionWithDesc(strconv.Itoa(i), layer.Kind))
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // wantedLayers are the kinds of layers that the flag --layer means; still is the layer where it does
@@ -313,29 +385,6 @@ func elementType(a *array.Array) ropecheck.ElementType {
 	return ropecheck.Float32
 }
 
-// readPositions reads a list, of several axes too, or an array, with its shape. None is nil.
-func readPositions(argument string) ([]int32, []int, error) {
-	if strings.Trim(argument, "0123456789,-/ ") == "" {
-		axes, err := parsePositions(argument)
-		if axes == nil || err != nil {
-			return nil, nil, err
-		}
-		return slices.Concat(axes...), []int{len(axes), len(axes[0])}, nil
-	}
-	a, err := readArray(argument)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--positions: %w", err)
-	}
-	positions, err := a.Int32s()
-	if err == nil && len(positions) == 0 {
-		err = errors.New("an empty array")
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("--positions %s: %w", argument, err)
-	}
-	return positions, a.Shape, nil
-}
-
 // lastOf is the last dimension of a shape: the tokens of positions.
 func lastOf(shape []int) int {
 	if len(shape) == 0 {
@@ -375,10 +424,13 @@ type checkResult struct {
 	After  string `json:"after"`
 	Type   string `json:"type"`
 	Shape  *shape `json:"shape"`
+	Part   int    `json:"elements"` // of each head, that were compared
 	// Verdict is the best one of the kinds of layers that are meant; Candidate names it.
 	Verdict   ropecheck.Verdict `json:"verdict"`
 	Candidate string            `json:"candidate"`
-	Residual  float64           `json:"residual"` // of the candidate
+
+	// OtherShape fits the arrays too, and comes less near or as near.
+	OtherShape *shape `json:"other_shape,omitempty"`
 
 	Notes []string `json:"notes,omitempty"`
 
@@ -387,16 +439,44 @@ type checkResult struct {
 	Float32Steps []string `json:"float32_steps,omitempty"`
 
 	Report *ropecheck.Report `json:"report"`
+
+	otherAgrees bool    // by OtherShape
+	residual    float64 // of the candidate
+}
+
+func (r *checkResult) agrees() bool {
+	return r.Verdict == ropecheck.Agrees || r.Verdict == ropecheck.Noisy
+}
+
+// nearer reports whether the data explain more, read as r says and not as other.
+func (r *checkResult) nearer(other *checkResult) bool {
+	a, b := &r.Report.Hypotheses[0], &other.Report.Hypotheses[0]
+	for _, verdict := range []ropecheck.Verdict{ropecheck.Agrees, ropecheck.Noisy} {
+		if (r.Verdict == verdict) != (other.Verdict == verdict) {
+			return r.Verdict == verdict
+		}
+	}
+	if a.Explains != b.Explains {
+		return a.Explains
+	}
+	return a.Residual < b.Residual
 }
 
 func (r *checkResult) WriteText(t *output.Text) {
 	t.Printf("%s to %s: %s of %s", r.Before, r.After, r.Shape, r.Type)
 	t.Printf("\n")
+	if r.OtherShape != nil {
+		says := "where they are further from the model"
+		if r.otherAgrees {
+			says = "where they agree with the model too"
+		}
+		t.Printf("The arrays were read as %s too, %s. --shape says which it is.\n", r.OtherShape, says)
+	}
 	switch r.Verdict {
 	case ropecheck.Agrees:
 		t.Printf("%s\n", t.Good(fmt.Sprintf("This is the rotation of %s.", r.Candidate)))
 	case ropecheck.Noisy:
-		t.Printf("%s\n", t.Bad(fmt.Sprintf("This is the rotation of %s, with noise of %.2g.", r.Candidate, r.Residual)))
+		t.Printf("%s\n", t.Bad(fmt.Sprintf("This is the rotation of %s, with noise of %.2g.", r.Candidate, r.residual)))
 	case ropecheck.Differs:
 		t.Printf("%s\n", t.Bad(fmt.Sprintf("This is not the rotation of %s.", r.Candidate)))
 	default:
@@ -408,9 +488,6 @@ func (r *checkResult) WriteText(t *output.Text) {
 	t.Printf("\n")
 	if !r.Report.Hypotheses[0].Explains {
 		t.Printf("No rotation explains the data: are the arrays of the same heads, in this order of dimensions?\n")
-		if r.Shape.Guessed {
-			t.Printf("Another order fits as well: --shape says which it is.\n")
-		}
 		t.Printf("\n")
 	}
 	t.Printf("%s", r.Report)
