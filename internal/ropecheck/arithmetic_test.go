@@ -5,6 +5,8 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -147,6 +149,24 @@ func TestArithmetic(t *testing.T) {
 					t.Log(r)
 				}
 			})
+		}
+	}
+}
+
+// TestOffFrequencies has frequencies that are some units in the last place off, as of powers on GPUs: the
+// same rotation, and it is said by how much they are off.
+func TestOffFrequencies(t *testing.T) {
+	for _, ulps := range []float64{4, 16} {
+		e := engine{0, same, func(p float32, i, pairs int, base float64) float64 {
+			return float64(p * float32(invFreq(i, pairs, base)*(1+ulps*0x1p-23*math.Cos(float64(i)))))
+		}, float32Table, separate}
+		d := e.data(append(positionsOf(16), 9000, 9100), 6, 64, posenc.HalfSplit, 1e6)
+		r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6}}))
+		_, text, _ := strings.Cut(r.Candidates[0].Text, " off, ")
+		off, _ := strconv.ParseFloat(strings.Fields(text + " none")[0], 64)
+		// Products with the position are rounded too, by half a unit.
+		if r.Candidates[0].Verdict != ropecheck.Agrees || math.Abs(off-ulps) > 1 {
+			t.Errorf("%v units: %v", ulps, r)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package ropecheck
 import (
 	"fmt"
 	"math"
+	"math/cmplx"
 	"slices"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -298,4 +299,27 @@ func (c *checker) hasLengths(s *spec, f *fit) bool {
 	}
 	most := c.limit() + 3*c.found.noise
 	return left <= most*most*power
+}
+
+// deviation is by how much frequencies are off, relative: the largest of those that the data tell to a
+// unit in the last place of float32.
+func (c *checker) deviation(t *trial) (most float64) {
+	cos, sin, ok := c.tables(t.spec, ExactAngles, c.all)
+	if !ok || t.fit == nil || t.times != 1 {
+		return 0
+	}
+	z := applied(rotations(cos, sin, Float32Tables), t.spec)
+	for i, w := range t.invFreq {
+		var ae, aa float64
+		for _, token := range c.all {
+			at := token*t.fit.pairs + i
+			angle := float64(c.position(t.spec, t.axis(i), token)) * w * float64(t.sign())
+			weight := t.fit.weights[at]
+			ae, aa = ae+weight*angle*cmplx.Phase(t.fit.r[at]*cmplx.Conj(z[at])), aa+weight*angle*angle
+		}
+		if aa > 0 && c.found.noise*math.Sqrt(t.fit.power/aa/float64(c.data.Heads)) < 0x1p-23 {
+			most = max(most, math.Abs(ae/aa))
+		}
+	}
+	return most
 }

@@ -477,6 +477,9 @@ func (c *checker) describeComparison(s *spec, t *trial, r *Comparison) string {
 	switch r.Verdict {
 	case Agrees:
 		parts = append(parts, "This is its rotation.")
+		if off := c.deviation(t); t.angles == OtherAngles && off > 0x1p-24 {
+			parts = append(parts, fmt.Sprintf("Frequencies are up to %s off, %s units in the last place of float32.", brief(off), units(off*0x1p23)))
+		}
 	case Noisy:
 		parts = append(parts, fmt.Sprintf("This is its rotation, with noise of %s.", brief(r.Residual)))
 	case NotDecidable:
