@@ -40,6 +40,12 @@
 // those of the candidates: exact and as engines round them, with the other sign, twice, at
 // shifted positions, on other axes.
 //
+// Known mistakes need no fit: other formulas, frequencies of rules and bases read wrong, positions
+// clipped or restarted, blocks of another size. Each is tried as it is. Then Check compares every
+// element with what a candidate makes of it, within rounding, and names the heads, tokens and elements
+// that are not. Of hypotheses that explain the data the one with the fewest and simplest faults is
+// reported, not the one of the least residual.
+//
 // A residual is relative. It is the root of the sum of squares that a hypothesis leaves
 // unexplained, divided by the root of the sum of squares of all elements after the rotation.
 // It is near 1 for a wrong hypothesis, and about the rounding of an element for the right one.

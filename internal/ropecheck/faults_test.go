@@ -50,7 +50,7 @@ var scalingRules = []string{"linear", "NTK alpha", "dynamic NTK", "NTK mixed", "
 func (e *port) reset() { e.invFreq, e.factor = e.rule.frequencies(e.dim, e.base) }
 
 func faults() []fault {
-	list := slices.Concat(layoutFaults(), formulaFaults(), scaleFaults(), frequencyFaults(), positionFaults(), axisFaults(), partFaults(), twoFaults())
+	list := slices.Concat(layoutFaults(), formulaFaults(), scaleFaults(), frequencyFaults(), positionFaults(), axisFaults(), partFaults(), noisyFaults(), twoFaults())
 	return list
 }
 
@@ -657,6 +657,33 @@ func axisFaults() []fault {
 	}
 }
 
+// noise is Gaussian, of a size relative to the elements.
+func noise(size float64) func(e *port) {
+	return func(e *port) {
+		e.whole = func(_, after []float32) {
+			r, sum := rand.New(rand.NewPCG(9, 9)), 0.0
+			for _, v := range after {
+				sum += float64(v) * float64(v)
+			}
+			sum = math.Sqrt(sum / float64(len(after)))
+			for i := range after {
+				after[i] += float32(size * sum * r.NormFloat64())
+			}
+		}
+	}
+}
+
+// noisyFaults are seen through noise.
+func noisyFaults() (list []fault) {
+	for _, f := range slices.Concat(layoutFaults()[:2], frequencyFaults()[:2], positionFaults()[:2], formulaFaults()[17:19], scaleFaults()[:1]) {
+		list = append(list, fault{f.name + ", and noise", f.cause, where(func(e *port) bool { return e.heads >= 4 && !e.still }, func(e *port) string {
+			noise(0.01)(e)
+			return f.plant(e)
+		})})
+	}
+	return list
+}
+
 // partFaults are of some heads, tokens or elements.
 func partFaults() []fault {
 	row := func(e *port, x []float32, t, h int) []float32 { return x[(t*e.heads+h)*e.headDim:][:e.headDim] }
@@ -680,20 +707,6 @@ func partFaults() []fault {
 	}
 	heads := func(n int, words string, has func(t, h int) bool, change func(e *port, before, after []float32)) func(e *port) string {
 		return where(hasHeads(n), with(words, each(has, change)))
-	}
-	noise := func(size float64) func(e *port) {
-		return func(e *port) {
-			e.whole = func(_, after []float32) {
-				r, sum := rand.New(rand.NewPCG(9, 9)), 0.0
-				for _, v := range after {
-					sum += float64(v) * float64(v)
-				}
-				sum = math.Sqrt(sum / float64(len(after)))
-				for i := range after {
-					after[i] += float32(size * sum * r.NormFloat64())
-				}
-			}
-		}
 	}
 	const never = ".*(N|n)othing was rotated"
 	return []fault{

@@ -49,12 +49,10 @@ func rotated(cfg posenc.RotaryConfig, positions []int32, heads int) ropecheck.Da
 	return d
 }
 
-// models are what faults are planted in.
+// models are what tests rotate by.
 var (
 	llama  = posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 500000}
 	gptj   = posenc.RotaryConfig{HeadDim: 96, RotaryDim: 32, Layout: posenc.Interleaved}
-	mla    = posenc.RotaryConfig{HeadDim: 96, RotaryDim: 32, Offset: 64, Layout: posenc.InterleavedToHalfSplit}
-	yarn   = ladder(frequency.YaRN(64, 1e6, frequency.YaRNParameters{Factor: 4, OriginalMaxPositions: 32768}, frequency.Exact))
 	llama3 = ladder(frequency.Llama3(64, 500000, frequency.Llama3Parameters{Factor: 8, LowFreqFactor: 1, HighFreqFactor: 4, OriginalMaxPositions: 8192}, frequency.Exact))
 	xpos   = posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 500000, XPos: &posenc.XPos{ScaleBase: 512}}
 	mrope  = posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6, Axes: testkit.Must(frequency.Sections(8, 12, 12))}

@@ -202,7 +202,7 @@ type Verdict string
 
 const (
 	Agrees       Verdict = "agrees"    // it is this rotation; Arithmetics says how it was computed
-	Noisy        Verdict = "noisy"     // it is this rotation, with noise beyond rounding
+	Noisy        Verdict = "noisy"     // it comes nearest to this rotation, with noise beyond rounding
 	Differs      Verdict = "differs"   // another rotation: Faults
 	NotDecidable Verdict = "undecided" // the data do not tell this rotation from none
 )
