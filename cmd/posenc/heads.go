@@ -151,12 +151,13 @@ func (s *shape) order(values []float32, elements int) []float32 {
 		}
 		stride *= s.Size[i]
 	}
-	var ordered []float32
+	ordered, step := make([]float32, 0, len(values)/s.headDim*elements), strides[dimAxis]
 	for b := range s.size(batchAxis) {
 		for t := range s.size(tokensAxis) {
 			for h := range s.size(headsAxis) {
+				at := b*strides[batchAxis] + t*strides[tokensAxis] + h*strides[headsAxis]
 				for d := s.headDim - elements; d < s.headDim; d++ {
-					ordered = append(ordered, values[b*strides[batchAxis]+t*strides[tokensAxis]+h*strides[headsAxis]+d*strides[dimAxis]])
+					ordered = append(ordered, values[at+d*step])
 				}
 			}
 		}

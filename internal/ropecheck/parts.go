@@ -9,14 +9,16 @@ import (
 
 // misfit is where elements are not what a rotation makes of them.
 type misfit struct {
-	bad   []bool // [tokens][heads][elements]
-	count int
-	moved []bool // [tokens][heads]: the rotation moves the head
+	bad      []bool // [tokens][heads][elements]
+	count    int
+	residual float64
+	moved    []bool // [tokens][heads]: the rotation moves the head
 }
 
 func (c *checker) misfit(s *spec, p predictor) *misfit {
 	d := c.data
 	m := &misfit{bad: make([]bool, len(d.After)), moved: make([]bool, d.Tokens*d.Heads)}
+	left, energy := 0.0, 0.0
 	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
 	for t := range d.Tokens {
 		for h := range d.Heads {
@@ -24,16 +26,19 @@ func (c *checker) misfit(s *spec, p predictor) *misfit {
 			row, x, y := t*d.Heads+h, c.row(d.Before, t, h), c.row(d.After, t, h)
 			m.moved[row] = s.isStill()
 			for e := range want {
+				off := float64(y[e]) - want[e]
+				left, energy = left+off*off, energy+float64(y[e])*float64(y[e])
 				if math.Abs(float64(x[e])-want[e]) > most[e] {
 					m.moved[row] = true
 				}
-				if !(math.Abs(float64(y[e])-want[e]) <= most[e]) {
+				if !(math.Abs(off) <= most[e]) {
 					m.bad[row*d.HeadDim+e] = true
 					m.count++
 				}
 			}
 		}
 	}
+	m.residual = finite(math.Sqrt(left / max(energy, math.SmallestNonzeroFloat64)))
 	return m
 }
 

@@ -113,7 +113,8 @@ func (c *checker) verify(sample *checker, r *Report, i int) {
 	}
 	planted := *s
 	found := &trial{spec: &planted, fit: t.fit, angles: OtherAngles, tables: Float32Tables, parts: texts, factor: 1, residual: c.floor / 2, explains: true}
-	result.Verdict, result.Faults = Differs, sample.faults(s, found)
+	result.Verdict, result.Residual, result.Faults = Differs, m.residual, sample.faults(s, found)
+	result.Arithmetics = nil
 	result.Text = sample.describeComparison(s, t, result)
 	r.Hypotheses = slices.Insert(r.Hypotheses, 0, sample.hypothesis(found))
 }
