@@ -596,6 +596,7 @@ func positionFaults() []fault {
 				}
 				return list
 			}
+			e.arithmetic.angle = arithmetics()[0].angle // running products have no frequencies to round
 			return "Frequencies are rounded to bfloat16"
 		}},
 	}

@@ -182,6 +182,13 @@ func generalReadings(s *spec) (list []Reading) {
 	reverse := slices.Clone(s.invFreq)
 	slices.Reverse(reverse)
 	list = append(list, Reading{"The frequencies are the candidate's in reverse order.", reverse, 0})
+	for _, kind := range [...]ElementType{BFloat16, Float16} {
+		rounded := make([]float64, len(s.invFreq))
+		for i, w := range s.invFreq {
+			rounded[i] = float64(kind.round(float32(w)))
+		}
+		list = append(list, Reading{fmt.Sprintf("Frequencies are rounded to %v.", kind), rounded, 0})
+	}
 	if !s.geometric() {
 		return list
 	}

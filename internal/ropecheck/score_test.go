@@ -115,8 +115,8 @@ func difference(a, b []float32) float64 {
 // cases are all faults in all layers and types, each in an arithmetic by turns, and all right
 // engines.
 func cases() (list []scored) {
-	hows, causes, n := arithmetics(), faults(), 0
-	for _, l := range layersToTest() {
+	hows, causes := arithmetics(), faults()
+	for n, l := range layersToTest() {
 		for _, kind := range []ropecheck.ElementType{ropecheck.Float32, ropecheck.Float16, ropecheck.BFloat16} {
 			for _, how := range hows {
 				if how.kinds == nil || slices.Contains(how.kinds, kind) {
@@ -129,8 +129,8 @@ func cases() (list []scored) {
 				}
 			}
 			for i := range causes {
-				n++
-				list = append(list, scored{l, &causes[i], kind, hows[n%4]})
+				const turns = 4 // of the first arithmetics
+				list = append(list, scored{l, &causes[i], kind, hows[(n+i+int(kind))%turns]})
 			}
 		}
 	}
@@ -196,9 +196,9 @@ func (s *score) report(t *testing.T) {
 // TestFaults takes a sample of the cases, and TestExhaustiveFaults all.
 func TestFaults(t *testing.T) {
 	s, list := score{counts: map[ropecheck.Aspect]*[outcomes]int{}}, cases()
-	step := 401
+	step := 601
 	if testkit.AllRounds() {
-		step = 101
+		step = 149
 	}
 	for i := 0; i < len(list); i += step {
 		s.add(&list[i], uint64(i))
