@@ -293,10 +293,10 @@ func (c *checker) biases(s *spec) (list []slip) {
 	}
 }
 
-// isPlain reports whether what was done is a rotation that trials have, without what else is named.
+// isPlain reports whether a trial is a rotation without a slip, crossed tables or wrong parts.
 func (t *trial) isPlain() bool { return t.fit != nil && !t.crossed && t.slip == nil && t.parts == nil }
 
-var other = map[posenc.Layout]posenc.Layout{posenc.HalfSplit: posenc.Interleaved, posenc.Interleaved: posenc.HalfSplit}
+var otherLayout = map[posenc.Layout]posenc.Layout{posenc.HalfSplit: posenc.Interleaved, posenc.Interleaved: posenc.HalfSplit}
 
 // blockTrials tries that heads were rotated as if they were others, of half or twice their elements.
 func (c *checker) blockTrials() {

@@ -136,7 +136,7 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 	}
 	fmt.Fprintf(&b, "Pairs are %v, %s of %d rotate by %s", t.layout, t.elements(), c.data.HeadDim, c.frequenciesText(t.spec))
 	if t.crossed {
-		fmt.Fprintf(&b, ", with cosines and sines in the order of %v", other[t.layout])
+		fmt.Fprintf(&b, ", with cosines and sines in the order of %v", otherLayout[t.layout])
 	}
 	for _, text := range t.parts {
 		b.WriteString(", but " + strings.TrimSuffix(text, "."))
@@ -209,7 +209,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 	}
 	factored := false
 	if t.crossed {
-		other := other[t.layout]
+		other := otherLayout[t.layout]
 		got := fmt.Sprintf("pairs %v, tables %v", t.layout, other)
 		add(LayoutAspect, want.layout.String(), got, "Cosines and sines are in the order of %v, but pairs are %v: the two elements of a pair turn by different angles.", other, t.layout)
 		return list
