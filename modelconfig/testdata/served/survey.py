@@ -2,7 +2,7 @@
 
     python3 survey.py TRANSFORMERS NAME=VERSION=FOLDER...
 
-Writes NAME.txt for each project. See README.md for the rules.
+Writes NAME.txt for each project. TRANSFORMERS is the folder of that package. See README.md for the rules.
 """
 
 import ast
@@ -34,7 +34,6 @@ DeepseekOCRForCausalLM deepseek-ocr
 DomynEdgeForCausalLM domyn_edge
 Eagle2_5_VLForConditionalGeneration eagle_2_5_vl
 ExaoneForCausalLM exaone
-Grok1ForCausalLM git
 Grok1ModelForCausalLM grok-1
 GteNewForSequenceClassification new
 GteNewModel new
