@@ -53,7 +53,9 @@ func TestServed(t *testing.T) {
 				count["not yet"]++
 			case refusal(name) != "" || errors.Is(err, ErrNotRotary):
 				count["refused"]++
-			default: // an ErrValue asks for a key that all files of the type have
+			case err != nil && !errors.Is(err, ErrValue): // which asks for a key that all files of the type have
+				t.Errorf("%s rotates %s: %v", project, name, err)
+			default:
 				count["read"]++
 			}
 		}

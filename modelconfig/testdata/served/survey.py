@@ -155,15 +155,11 @@ class Package:
             entry = todo.pop()
             if entry is None or entry[1] in seen or not entry[0].startswith(within):
                 continue
-            seen[entry[1]] = entry[0]
+            seen[entry[1]] = None
             if entry[1] not in self.names:
                 self.names[entry[1]] = {x.id for x in ast.walk(entry[1]) if isinstance(x, ast.Name)}
             todo += [self.find(entry[0], n) for n in sorted(self.names[entry[1]])]
         return seen
-
-
-def strings(node):
-    return [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
 
 
 def strings(node):
