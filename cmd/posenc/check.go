@@ -18,13 +18,13 @@ import (
 // checkOptions are the flags of check.
 type checkOptions struct {
 	positions, shape, layer string
-	vision                  bool
+	vision, absolute        bool
 }
 
 func newCheck() *cobra.Command {
 	var options checkOptions
 	c := &cobra.Command{
-		Use:   "check FILE BEFORE AFTER",
+		Use:   "check FILE BEFORE AFTER | check --absolute TABLE",
 		Short: "Say what a rotation did, and what differs from what the model wants",
 		Long: `Say what an engine's rotation of Q or K did, and what differs from what the model wants.
 
@@ -36,13 +36,25 @@ far apart: 0 to 15 and 1000 to 1003, say.
 The last dimension is a head, or all heads of a token. Those before it are [tokens][heads] or
 [batch][heads][tokens] unless the positions, by their number, or --shape say otherwise.
 
-Exit codes: 0 the rotation is that of the model, 1 it differs, 2 wrong usage or input, also
-data that cannot tell.`,
+With --absolute, say which sinusoidal position encoding TABLE is, [positions][dim]: its order, base,
+exponents, first position, scale and rounding, and what is wrong with it.
+
+Exit codes: 0 the rotation is that of the model, or the table an encoding; 1 it differs, or the
+table has faults; 2 wrong usage or input, also data that cannot tell.`,
 		Example: `  posenc check config.json before.npy after.npy --positions 0-15,1000-1003
   posenc check gemma-3-1b-it/ dump.safetensors:q dump.safetensors:q_rot --positions dump.safetensors:positions --layer 5
-  posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim`,
-		Args: cobra.ExactArgs(3),
+  posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim
+  posenc check --absolute model.safetensors:embed_positions.weight`,
+		Args: func(c *cobra.Command, arguments []string) error {
+			if options.absolute {
+				return cobra.ExactArgs(1)(c, arguments)
+			}
+			return cobra.ExactArgs(3)(c, arguments)
+		},
 		RunE: func(c *cobra.Command, arguments []string) error {
+			if options.absolute {
+				return runCheckAbsolute(c, arguments[0])
+			}
 			result, err := check(arguments[0], arguments[1], arguments[2], options)
 			if err != nil {
 				return err
@@ -63,6 +75,10 @@ data that cannot tell.`,
 	c.Flags().StringVar(&options.shape, "shape", "", "dimensions of the arrays: tokens,heads,dim in their order, also batch, and heads*dim for both in one")
 	c.Flags().StringVar(&options.layer, "layer", "", "layer that the arrays are of: its number, or the kind of layers (posenc inspect names them)")
 	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
+	c.Flags().BoolVar(&options.absolute, "absolute", false, "say which sinusoidal position encoding a table is")
+	for _, flag := range []string{"positions", "shape", "layer", "vision"} {
+		c.MarkFlagsMutuallyExclusive("absolute", flag)
+	}
 	return c
 }
 
