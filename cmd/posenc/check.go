@@ -191,6 +191,9 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	best := result.Report.Best(isMeant)
 	nearest := result.Report.Candidates[best]
 	result.Verdict, result.Candidate = nearest.Verdict, nearest.Name
+	if nearest.Verdict == ropecheck.Agrees {
+		result.Engines = ropecheck.Engines(data, compared[best])
+	}
 	result.note(&candidates[best], nearest, last)
 	return result, nil
 }
@@ -347,6 +350,10 @@ type checkResult struct {
 	// float32, as they come nearer than the exact ones.
 	Float32Steps []string `json:"float32_steps,omitempty"`
 
+	// Engines names the engines that have the same bits, where correctly rounded cosines and sines
+	// have others.
+	Engines []string `json:"engines,omitempty"`
+
 	Report *ropecheck.Report `json:"report"`
 }
 
@@ -367,6 +374,9 @@ func (r *checkResult) WriteText(t *output.Text) {
 		t.Printf("%s\n", t.Bad(fmt.Sprintf("This is not the rotation of %s.", r.Candidate)))
 	default:
 		t.Printf("%s\n", t.Bad("The data do not tell."))
+	}
+	for _, engine := range r.Engines {
+		t.Printf("Cosines and sines are the ones of %s: all rotated elements have the same bits.\n", engine)
 	}
 	for _, note := range r.Notes {
 		t.Printf("%s\n", note)

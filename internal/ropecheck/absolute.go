@@ -552,7 +552,8 @@ func (t *tableCheck) firsts(o *absoluteOrder, pairs []int) []int {
 			}
 			off := 0
 			for _, c := range columns {
-				if math.Abs(math.Remainder(float64(p)*c.frequency-c.phase-half, 2*math.Pi)) > 0.05 {
+				turn := (float64(p)*c.frequency - c.phase - half) / (2 * math.Pi)
+				if math.Abs(turn-math.Round(turn)) > 0.05/(2*math.Pi) {
 					if off++; off > len(columns)/4 {
 						break
 					}
