@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig"
 )
 
 // engineVectors is testdata/engines.json.
@@ -24,6 +26,7 @@ type engineVectors struct {
 		HeadDim      int `json:"head_dim"`
 		Heads        int
 		Base         float64
+		Factor       float64 // of YaRN, from 8192 positions; 0: none
 		Positions    []int32
 		After        []string
 	}
@@ -77,8 +80,13 @@ func TestEngines(t *testing.T) {
 		if c.Layout == "Interleaved" {
 			layout = posenc.Interleaved
 		}
-		config := posenc.RotaryConfig{HeadDim: c.HeadDim, Layout: layout, Base: c.Base}
-		r := Rotation{Exact: config, Float32: config}
+		ladder, rule := testkit.Must(frequency.Default(c.HeadDim, c.Base, frequency.Exact)), modelconfig.Rule{Name: "default", Base: c.Base}
+		if c.Factor != 0 {
+			p := frequency.YaRNParameters{Factor: c.Factor, OriginalMaxPositions: 8192}
+			ladder, rule = testkit.Must(frequency.YaRN(c.HeadDim, c.Base, p, frequency.Exact)), modelconfig.Rule{Name: "yarn", Base: c.Base, Parameters: p}
+		}
+		config := posenc.RotaryConfig{HeadDim: c.HeadDim, Layout: layout, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor}
+		r := Rotation{Exact: config, Float32: config, Rule: rule}
 		data := Data{Tokens: len(c.Positions), Heads: c.Heads, HeadDim: c.HeadDim, Positions: c.Positions, After: testkit.Hex[float32](c.After...)}
 		data.Before = testkit.GoldenInputs(0, len(data.After))
 		if got := Engines(data, r); !slices.Equal(got, []string{c.Name}) {

@@ -2,7 +2,7 @@
 
 Writes engines.json. "functions" has of each engine the cosines and sines of 10^7 angles as SHA-256 sums, one for each
 million, and the first 512 of them as bits. Angle i is m*2^(i mod 24 - 27), where m is i*2654435761 modulo 2^24.
-"rotations" are cases in the form of transformers.json. With these versions and a CPU with AVX2
+"rotations" are cases in the form of transformers.json, with the factor of YaRN where there is one. With these versions and a CPU with AVX2
 and FMA the file is the same byte for byte:
 
     python -m pip install numpy==2.4.6 mlx==0.32.4 mlx-cpu==0.32.4 pywhispercpp==1.5.1
@@ -80,10 +80,10 @@ def bits(x):
     return "".join(struct.pack(">I", w).hex() for w in np.asarray(x, np.float32).view(np.uint32).reshape(-1).tolist())
 
 
-def case(name, layout, rotate):
+def case(name, layout, rotate, factor=0):
     x = inputs(len(POSITIONS) * HEADS * DIM).reshape(len(POSITIONS), HEADS, DIM)
     return {
-        "name": name, "type": "float32", "layout": layout, "head_dim": DIM, "heads": HEADS, "base": BASE,
+        "name": name, "type": "float32", "layout": layout, "head_dim": DIM, "heads": HEADS, "base": BASE, "factor": factor,
         "positions": POSITIONS, "after": [bits(row) for row in rotate(x)],
     }
 
@@ -108,7 +108,7 @@ class Params(ctypes.Structure):
     _fields_ = [("mem_size", ctypes.c_size_t), ("mem_buffer", pointer), ("no_alloc", ctypes.c_bool)]
 
 
-def rotate_ggml(mode):
+def rotate_ggml(mode, factor=1):
     folder = sysconfig.get_paths()["purelib"] + "/pywhispercpp.libs/"
     lib = {n: ctypes.CDLL(glob.glob(folder + n + "-*")[0], mode=ctypes.RTLD_GLOBAL) for n in ("libgomp", "libggml-base", "libggml-cpu")}
     base, cpu = lib["libggml-base"], lib["libggml-cpu"]
@@ -135,7 +135,7 @@ def rotate_ggml(mode):
         positions = base.ggml_new_tensor_1d(context, 26, len(POSITIONS))
         p = np.array(POSITIONS, np.int32)
         ctypes.memmove(base.ggml_get_data(positions), p.ctypes.data, p.nbytes)
-        y = base.ggml_rope_ext(context, tensor, positions, None, DIM, mode, 131072, BASE, 1, 0, 1, 32, 1)
+        y = base.ggml_rope_ext(context, tensor, positions, None, DIM, mode, 8192, BASE, 1 / factor, int(factor > 1), 1, 32, 1)
         graph = base.ggml_new_graph(context)
         base.ggml_build_forward_expand(graph, y)
         cpu.ggml_graph_compute_with_ctx(context, graph, 1)
@@ -155,6 +155,7 @@ def main():
     rotations = [
         case("ggml 0.13.1 with glibc 2.36", "HalfSplit", rotate_ggml(2)),
         case("ggml 0.13.1 with glibc 2.36", "Interleaved", rotate_ggml(0)),
+        case("ggml 0.13.1 with glibc 2.36", "HalfSplit", rotate_ggml(2, 6), 6),
         case("MLX 0.32.4 on a CPU", "HalfSplit", rotate_mlx(False)),
         case("MLX 0.32.4 on a CPU", "Interleaved", rotate_mlx(True)),
         case("numpy 2.4.6 in float32, on a CPU with AVX2", "HalfSplit", rotate_numpy),
