@@ -158,6 +158,11 @@ type tableCheck struct {
 	from   int // the first of the rows that are looked at
 	rows   int // how many they are
 	fitted map[int]sinusoid
+
+	elements []tableElement // of match
+	ratios   []float64
+
+	padding string // of a row of zeros, as an argument of absolute.Fairseq
 }
 
 // sinusoid is sin(frequency*r + phase) times an amplitude, in the rows r of a column.
@@ -232,7 +237,7 @@ func CheckAbsolute(table AbsoluteTable) (*AbsoluteReport, error) {
 	if len(report.Faults) > 0 {
 		report.Verdict = Differs
 	} else {
-		report.Call = best.call(t.dim)
+		report.Call = best.call(t)
 	}
 	return report, nil
 }
@@ -335,10 +340,10 @@ func (t *tableCheck) encodings() (list []encoding) {
 				if e.base, e.step, e.slip = b.base, b.step, b.slip; e.exponent.name == "0" && e.base != defaultBase {
 					continue
 				}
+				if !t.fits(&e, pairs) {
+					continue
+				}
 				for _, e.first = range firsts {
-					if !t.fits(&e, pairs) {
-						break
-					}
 					try(e)
 				}
 			}
@@ -380,16 +385,18 @@ func (t *tableCheck) least() float64 {
 	return 0
 }
 
+// tableElement is an element and what an encoding of scale 1 has there.
+type tableElement struct {
+	got, want, tolerance float64
+	isFast               bool
+}
+
 // match sets the scales of an encoding and the share of elements that agree with it: of all, or
 // of those whose angle is half a radian and more if this is less.
 func (t *tableCheck) match(e *encoding, rows, pairs []int) float64 {
-	type element struct {
-		got, want, tolerance float64
-		isFast               bool
-	}
 	var matched, count, matchedFast, fast float64
 	for slot := range 2 {
-		var list []element
+		list := t.elements[:0]
 		largest := 0.0
 		for _, k := range pairs {
 			i := t.column(e.order, k, slot)
@@ -399,16 +406,17 @@ func (t *tableCheck) match(e *encoding, rows, pairs []int) float64 {
 			w := t.frequency(e, k, i)
 			for _, r := range rows {
 				want, tolerance := t.value(e, w, slot, r)
-				list = append(list, element{t.at(r, i), want, tolerance, w*float64(e.first+r) > 0.5})
+				list = append(list, tableElement{t.at(r, i), want, tolerance, w*float64(e.first+r) > 0.5})
 				largest = max(largest, math.Abs(want))
 			}
 		}
-		var ratios []float64
+		ratios := t.ratios[:0]
 		for _, x := range list {
 			if math.Abs(x.want) >= largest/2 && largest > 0 {
 				ratios = append(ratios, x.got/x.want)
 			}
 		}
+		t.elements, t.ratios = list, ratios
 		if len(ratios) == 0 {
 			e.matched = 0
 			return 0
@@ -522,6 +530,9 @@ func (t *tableCheck) fits(e *encoding, pairs []int) bool {
 				}
 				if count++; math.Abs(c.frequency-w) <= 1e-3*w {
 					agree++
+				}
+				if count >= 6 && agree == 0 {
+					return false
 				}
 			}
 		}
@@ -663,15 +674,18 @@ func (t *tableCheck) near(a, b *encoding) bool {
 }
 
 // call is the function of package absolute that makes an encoding of base 10000.
-func (e *encoding) call(dim int) string {
+func (e *encoding) call(t *tableCheck) string {
 	name := map[string]string{
 		"sin, cos alternating 2k/d": "Vaswani(%d)", "sines, then cosines 2k/d": "Marian(%d)",
 		"sines, then cosines k/(d/2-1)": "Whisper(%d)", "cosines, then sines k/(d/2-1)": "MusicGen(%d)",
 	}[e.order.name+" "+e.exponent.name]
-	if name == "" || e.base != defaultBase || e.step != 1 || dim%2 != 0 {
+	if t.padding != "" && name != "" {
+		name = map[string]string{"Whisper(%d)": "Fairseq(%d" + t.padding + ")"}[name]
+	}
+	if name == "" || e.base != defaultBase || e.step != 1 || t.dim%2 != 0 {
 		return "absolute.NewSinusoidal"
 	}
-	return "absolute." + fmt.Sprintf(name, dim)
+	return "absolute." + fmt.Sprintf(name, t.dim)
 }
 
 // tableRoundings are ways to compute the angle of a position, of float32 after the first.
@@ -687,8 +701,19 @@ var tableRoundings = [...]struct {
 	}},
 }
 
+// tableFunctions compute cosines and sines of float32 angles.
+var tableFunctions = [...]struct {
+	name   string
+	cosSin func(angle float32) (cos, sin float32)
+}{
+	{"", nil}, // correctly rounded
+	{", cosines and sines glibc's", glibcCosSin},
+	{", cosines and sines numpy's of float32", numpyCosSin},
+	{", cosines and sines MLX's on a CPU", mlxCosSin},
+}
+
 // expected is the table of an encoding, with the scales, rounded to the type in one way.
-func (t *tableCheck) expected(e *encoding, way int) []float64 {
+func (t *tableCheck) expected(e *encoding, way int, cosSin func(angle float32) (cos, sin float32)) []float64 {
 	want := make([]float64, t.Rows*t.dim)
 	kind := Float32
 	switch t.Digits {
@@ -712,9 +737,14 @@ func (t *tableCheck) expected(e *encoding, way int) []float64 {
 			} else {
 				angle = float64(float32(p) * float32(w))
 			}
-			v := math.Sin(angle)
+			sin, cos := math.Sincos(angle)
+			if cosSin != nil {
+				c, s := cosSin(float32(angle))
+				cos, sin = float64(c), float64(s)
+			}
+			v := sin
 			if e.order.cos[slot] {
-				v = math.Cos(angle)
+				v = cos
 			}
 			if t.Digits <= 24 {
 				v = float64(kind.round(float32(v)))
@@ -733,7 +763,7 @@ func scaleText(scale float64, dim int) string {
 	for _, s := range []struct {
 		name  string
 		value float64
-	}{{"sqrt(d)", math.Sqrt(float64(dim))}, {"1/sqrt(d)", 1 / math.Sqrt(float64(dim))}} {
+	}{{"sqrt(d)", math.Sqrt(float64(dim))}, {"1/sqrt(d)", 1 / math.Sqrt(float64(dim))}, {"sqrt(2/d)", math.Sqrt(2 / float64(dim))}} {
 		if math.Abs(scale-s.value) < 1e-5*s.value {
 			return s.name
 		}
@@ -762,19 +792,26 @@ func (t *tableCheck) explain(e *encoding, report *AbsoluteReport) {
 	var want []float64
 	report.Equal = -1
 	for way := range tableRoundings {
-		if way > 0 && t.Digits > 24 {
-			break
-		}
-		table, equal := t.expected(e, way), 0
-		for r := range t.Rows {
-			for i := range t.dim {
-				if t.at(r, i) == table[r*t.dim+i] {
-					equal++
+		for _, f := range tableFunctions {
+			if report.Equal == 1 || way > 0 && t.Digits > 24 || f.cosSin != nil && (way == 0 || t.Digits != 24) {
+				break
+			}
+			table, equal, count := t.expected(e, way, f.cosSin), 0, 0
+			for r := range t.Rows {
+				if t.isZeroRow(r) {
+					continue
+				}
+				count += t.dim
+				for i := range t.dim {
+					if t.at(r, i) == table[r*t.dim+i] {
+						equal++
+					}
 				}
 			}
-		}
-		if share := float64(equal) / float64(t.Rows*t.dim); share > report.Equal+1e-9 {
-			want, report.Equal, report.Rounding = table, share, tableRoundings[way].name
+			// Only all bits name a library.
+			if share := float64(equal) / float64(count); share > report.Equal+1e-9 && (f.cosSin == nil || share == 1) {
+				want, report.Equal, report.Rounding = table, share, tableRoundings[way].name+f.name
+			}
 		}
 	}
 	// Columns that have mostly the bits of this way leave no room beside it.
@@ -832,6 +869,7 @@ func (t *tableCheck) explain(e *encoding, report *AbsoluteReport) {
 		if t.isZeroRow(r) {
 			if r <= 2 {
 				report.Notes = append(report.Notes, fmt.Sprintf("Row %d is zero, as the row of a padding token is.", r))
+				t.padding = fmt.Sprint(", ", e.first+r)
 			} else {
 				list = append(list, changedRow{r, 0, "is zero"})
 			}

@@ -43,17 +43,22 @@ func productAngles(l *ladder) (write func(angles []float32, position float32), f
 	}, l.factor
 }
 
-// ggmlAngles is ggml_rope_ext without frequency factors: an angle is the one before times base^(-2/dim),
-// and YaRN mixes it with its quotient by the factor. Powers and logarithms of float32 by the C library
+// ggmlAngles is ggml_rope_ext: an angle is the one before times base^(-2/dim), which a tensor of factors
+// divides and YaRN mixes with its quotient by the factor. Powers and logarithms of float32 by the C library
 // are taken to be rounded correctly.
 func ggmlAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
 	log := func(x float32) float32 { return float32(math.Log(float64(x))) }
 	pairs, base := len(l.invFreq), float32(l.rule.Base)
 	scale, mix := float32(1), make([]float32, pairs) // mix is the share of the angle that is not scaled
+	var divisors []float64
 	factor = l.factor
 	switch p := l.rule.Parameters.(type) {
 	case nil:
 		if l.rule.Name != "default" {
+			return nil, 0
+		}
+	case []float64:
+		if divisors = p; len(p) != pairs {
 			return nil, 0
 		}
 	case frequency.LinearParameters:
@@ -78,7 +83,11 @@ func ggmlAngles(l *ladder) (write func(angles []float32, position float32), fact
 	ratio := float32(math.Pow(float64(base), float64(-1/float32(pairs))))
 	return func(angles []float32, position float32) {
 		for i := range angles {
-			angles[i] = fma32(float32(scale*position), 1-mix[i], float32(position*mix[i]))
+			angle := position
+			if divisors != nil {
+				angle /= float32(divisors[i])
+			}
+			angles[i] = fma32(float32(scale*angle), 1-mix[i], float32(angle*mix[i]))
 			position *= ratio
 		}
 	}, factor

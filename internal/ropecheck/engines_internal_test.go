@@ -26,7 +26,8 @@ type engineVectors struct {
 		HeadDim      int `json:"head_dim"`
 		Heads        int
 		Base         float64
-		Factor       float64 // of YaRN, from 8192 positions; 0: none
+		Factor       float64   // of YaRN, from 8192 positions; 0: none
+		Divisors     []float64 // of frequencies; nil: none
 		Positions    []int32
 		After        []string
 	}
@@ -84,6 +85,10 @@ func TestEngines(t *testing.T) {
 		if c.Factor != 0 {
 			p := frequency.YaRNParameters{Factor: c.Factor, OriginalMaxPositions: 8192}
 			ladder, rule = testkit.Must(frequency.YaRN(c.HeadDim, c.Base, p, frequency.Exact)), modelconfig.Rule{Name: "yarn", Base: c.Base, Parameters: p}
+		}
+		if c.Divisors != nil {
+			ladder = testkit.Must(frequency.Factors(c.HeadDim, c.Base, c.Divisors, frequency.Exact))
+			rule = modelconfig.Rule{Name: "factors", Base: c.Base, Parameters: c.Divisors}
 		}
 		config := posenc.RotaryConfig{HeadDim: c.HeadDim, Layout: layout, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor}
 		r := Rotation{Exact: config, Float32: config, Rule: rule}

@@ -2,7 +2,7 @@
 
 Writes engines.json. "functions" has of each engine the cosines and sines of 10^7 angles as SHA-256 sums, one for each
 million, and the first 512 of them as bits. Angle i is m*2^(i mod 24 - 27), where m is i*2654435761 modulo 2^24.
-"rotations" are cases in the form of transformers.json, with the factor of YaRN where there is one. With these versions and a CPU with AVX2
+"rotations" are cases in the form of transformers.json, with the factor of YaRN or divisors of frequencies where there are any. With these versions and a CPU with AVX2
 and FMA the file is the same byte for byte:
 
     python -m pip install numpy==2.4.6 mlx==0.32.4 mlx-cpu==0.32.4 pywhispercpp==1.5.1
@@ -29,6 +29,7 @@ import numpy as np
 MILLION = 1_000_000
 POSITIONS = list(range(60001, 60009))
 HEADS, DIM, BASE = 2, 64, 500000.0
+DIVISORS = [1 + (k // 10) * 2.375 for k in range(DIM // 2)]
 pointer = ctypes.c_void_p
 
 
@@ -80,10 +81,10 @@ def bits(x):
     return "".join(struct.pack(">I", w).hex() for w in np.asarray(x, np.float32).view(np.uint32).reshape(-1).tolist())
 
 
-def case(name, layout, rotate, factor=0):
+def case(name, layout, rotate, factor=0, divisors=None):
     x = inputs(len(POSITIONS) * HEADS * DIM).reshape(len(POSITIONS), HEADS, DIM)
     return {
-        "name": name, "type": "float32", "layout": layout, "head_dim": DIM, "heads": HEADS, "base": BASE, "factor": factor,
+        "name": name, "type": "float32", "layout": layout, "head_dim": DIM, "heads": HEADS, "base": BASE, "factor": factor, "divisors": divisors,
         "positions": POSITIONS, "after": [bits(row) for row in rotate(x)],
     }
 
@@ -108,7 +109,7 @@ class Params(ctypes.Structure):
     _fields_ = [("mem_size", ctypes.c_size_t), ("mem_buffer", pointer), ("no_alloc", ctypes.c_bool)]
 
 
-def rotate_ggml(mode, factor=1):
+def rotate_ggml(mode, factor=1, divisors=None):
     folder = sysconfig.get_paths()["purelib"] + "/pywhispercpp.libs/"
     lib = {n: ctypes.CDLL(glob.glob(folder + n + "-*")[0], mode=ctypes.RTLD_GLOBAL) for n in ("libgomp", "libggml-base", "libggml-cpu")}
     base, cpu = lib["libggml-base"], lib["libggml-cpu"]
@@ -135,7 +136,12 @@ def rotate_ggml(mode, factor=1):
         positions = base.ggml_new_tensor_1d(context, 26, len(POSITIONS))
         p = np.array(POSITIONS, np.int32)
         ctypes.memmove(base.ggml_get_data(positions), p.ctypes.data, p.nbytes)
-        y = base.ggml_rope_ext(context, tensor, positions, None, DIM, mode, 8192, BASE, 1 / factor, int(factor > 1), 1, 32, 1)
+        factors = None
+        if divisors:
+            factors = base.ggml_new_tensor_1d(context, 0, len(divisors))
+            d = np.array(divisors, np.float32)
+            ctypes.memmove(base.ggml_get_data(factors), d.ctypes.data, d.nbytes)
+        y = base.ggml_rope_ext(context, tensor, positions, factors, DIM, mode, 8192, BASE, 1 / factor, int(factor > 1), 1, 32, 1)
         graph = base.ggml_new_graph(context)
         base.ggml_build_forward_expand(graph, y)
         cpu.ggml_graph_compute_with_ctx(context, graph, 1)
@@ -156,6 +162,7 @@ def main():
         case("ggml 0.13.1 with glibc 2.36", "HalfSplit", rotate_ggml(2)),
         case("ggml 0.13.1 with glibc 2.36", "Interleaved", rotate_ggml(0)),
         case("ggml 0.13.1 with glibc 2.36", "HalfSplit", rotate_ggml(2, 6), 6),
+        case("ggml 0.13.1 with glibc 2.36", "Interleaved", rotate_ggml(0, 1, DIVISORS), 0, DIVISORS),
         case("MLX 0.32.4 on a CPU", "HalfSplit", rotate_mlx(False)),
         case("MLX 0.32.4 on a CPU", "Interleaved", rotate_mlx(True)),
         case("numpy 2.4.6 in float32, on a CPU with AVX2", "HalfSplit", rotate_numpy),
