@@ -35,6 +35,9 @@ var exponentFormulas = map[string]func(k, i, d float64) float64{
 	"4k/d":      func(k, i, d float64) float64 { return 4 * k / d },
 	"(i-1)/d":   func(k, i, d float64) float64 { return (i - 1) / d },
 	"(2k+1)/d":  func(k, i, d float64) float64 { return (2*k + 1) / d },
+	"(i+1)/d":   func(k, i, d float64) float64 { return (i + 1) / d },
+	"2k/(d-1)":  func(k, i, d float64) float64 { return 2 * k / (d - 1) },
+	"-2k/d":     func(k, i, d float64) float64 { return -2 * k / d },
 	"2(k+1)/d":  func(k, i, d float64) float64 { return 2 * (k + 1) / d },
 	"0":         func(k, i, d float64) float64 { return math.Floor(2 * k / d) },
 }
@@ -89,7 +92,7 @@ var orderNames = map[string]string{
 	"cs": "cos, sin alternating", "ss": "sin, sin alternating", "CC": "cosines, then cosines",
 }
 
-// told reports whether a report describes a table, by its own base and exponent or by ones of
+// told reports whether a report describes a table, by its own base and exponent or by others that make
 // the same numbers.
 func (s *sinusoidal) told(r *ropecheck.AbsoluteReport) bool {
 	// With one frequency for each element, equal columns have no order.
@@ -110,14 +113,26 @@ func (s *sinusoidal) told(r *ropecheck.AbsoluteReport) bool {
 			return true
 		}
 	}
-	return false
+	other := *s
+	other.exponent, other.base, other.step, other.rounding = r.Exponent, r.Base, r.Step, "float64"
+	exact := *s
+	exact.rounding = "float64"
+	got := other.table().Values
+	for i, want := range exact.table().Values {
+		if math.Abs(got[i]-want) > 1e-9*s.scale {
+			return false
+		}
+	}
+	return true
 }
 
-// TestAbsoluteTables tells tables of all combinations, of which it takes a sample.
+// TestAbsoluteTables tells tables of all combinations, of which it takes a sample. Three or four
+// frequencies may tell too little: such a table is then not known, and never taken for another.
 func TestAbsoluteTables(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	exponents := []string{"2k/d", "2k/d", "2k/d", "k/(d/2-1)", "k/(d/2-1)", "k/d", "i/d", "2i/d", "4k/d", "(i-1)/d", "(2k+1)/d", "2(k+1)/d", "0"}
-	for n := range testkit.Rounds(400) {
+	rounds, unknown := testkit.Rounds(400), 0
+	for n := range rounds {
 		s := sinusoidal{
 			rows: testkit.OneOf(r, []int{12, 50, 100, 500}), dim: testkit.OneOf(r, []int{6, 8, 16, 64, 128, 384}),
 			order: testkit.OneOf(r, []string{"sc", "SC", "CS", "cs", "ss", "CC"}), exponent: testkit.OneOf(r, exponents),
@@ -136,9 +151,17 @@ func TestAbsoluteTables(t *testing.T) {
 			s.base = 12345
 		}
 		report := testkit.Must(ropecheck.CheckAbsolute(s.table()))
-		if isFault := s.order == "cs" || s.order == "ss" || s.order == "CC" || s.exponent != "2k/d" && s.exponent != "k/(d/2-1)"; !s.told(report) || isFault != (report.Verdict == ropecheck.Differs) && len(report.Same) == 0 {
+		if report.Verdict == ropecheck.NotDecidable && s.dim <= 8 {
+			unknown++
+			continue
+		}
+		isFault := s.order == "cs" || s.order == "ss" || s.order == "CC" || s.exponent != "2k/d" && s.exponent != "k/(d/2-1)"
+		if !s.told(report) || s.exponent == report.Exponent && isFault != (report.Verdict == ropecheck.Differs) {
 			t.Errorf("%d: %+v: %s\n%v", n, s, report.Verdict, report)
 		}
+	}
+	if 20*unknown > rounds {
+		t.Errorf("%d of %d tables of few frequencies are not known", unknown, rounds)
 	}
 }
 
@@ -260,7 +283,7 @@ func TestAbsoluteTablesUnknown(t *testing.T) {
 		"positions":          func(r, _ int) float64 { return float64(r) },
 		"two axes":           axes,
 		"square waves":       func(r, i int) float64 { return math.Copysign(1, math.Sin(float64(r)/math.Pow(10000, float64(i)/32))) },
-		"random features":    func(r, i int) float64 { return math.Sin(float64(r) * float64(uint32(i*2654435761)) / (1 << 32)) },
+		"random features":    func(r, i int) float64 { return math.Sin(float64(r) * float64(uint32(i)*2654435761) / (1 << 32)) },
 		"linear frequencies": func(r, i int) float64 { return math.Sin(float64(r) * (1 + float64(i)) / 40) },
 	} {
 		table := ropecheck.AbsoluteTable{Rows: 64, Dim: 32, Digits: 24}

@@ -75,7 +75,7 @@ func mlxCosSin(x float32) (cos, sin float32) {
 
 // mlxExp returns exp of MLX on CPUs, for x from -80 to 80.
 func mlxExp(x float32) float32 {
-	y := x * 1.442695
+	y := float32(x * 1.442695)
 	whole := float32(math.Floor(float64(y + 0.5)))
 	part, p := y-whole, float32(1.535336188319500e-4)
 	for _, c := range [...]float32{1.339887440266574e-3, 9.618437357674640e-3, 5.550332471162809e-2, 2.402264791363012e-1, 6.931472028550421e-1, 1} {
