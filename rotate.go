@@ -161,7 +161,11 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 func rotateTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []View[T]) {
 	var cosMemory, sinMemory [kernels.ChunkPairs + kernels.Line]float32
 	cos, sin := kernels.LineAligned(cosMemory[:]), kernels.LineAligned(sinMemory[:])
-	pairs := r.RotaryDim / 2
+	pairs, all := r.RotaryDim/2, 0
+	for i := range xs {
+		all += xs[i].Heads
+	}
+	r.FetchAhead(tokens, all)
 	count := chunkTokens(pairs)
 	for t := 0; t < tokens; t += count {
 		rotateChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, xs)

@@ -102,6 +102,64 @@ func BenchmarkRotateByAxes(b *testing.B) {
 	}
 }
 
+// BenchmarkRotateParts reports what one token of Q and K takes in ns, Llama 3 8B: the kernels
+// alone (kernels) and the cosines and sines alone (row), the check of the views (check), and
+// whole calls by Rows.All and by Rotary.At.
+func BenchmarkRotateParts(b *testing.B) {
+	for _, layout := range testkit.Layouts {
+		for _, tokens := range []int{1, 64, 512} {
+			runEach(b, fmt.Sprintf("layout=%s/tokens=%d", layout, tokens), func(b *testing.B) { benchmarkRotateParts(b, layout, tokens) })
+		}
+	}
+}
+
+func benchmarkRotateParts(b *testing.B, layout posenc.Layout, tokens int) {
+	const dim, pairs = 128, 64
+	r, positions := measured(dim, layout), make([]int32, tokens)
+	posenc.SequentialPositions(positions, 4321) // the sines of position 0 are a case of their own
+	views := []posenc.View[float32]{ones[float32](tokens, 32, dim), ones[float32](tokens, 8, dim)}
+	rows := testkit.Must(r.Rows(positions))
+	cos, sin := testkit.Aligned(tokens*pairs), testkit.Aligned(tokens*pairs)
+	grids := []view.View[float32]{view.View[float32](views[0]), view.View[float32](views[1])}
+	rotateRows := func() error {
+		for _, v := range views {
+			k := kernels.Rotation{
+				Pairs: pairs, Partner: pairs, Heads: v.Heads, YHeadStride: dim, XHeadStride: dim,
+				YTokenStride: v.Heads * dim, XTokenStride: v.Heads * dim, TableStride: pairs,
+				Ahead: dispatch.Implementation().RotateAhead(4 * tokens * 40 * dim),
+			}
+			most := kernels.MaxCallElements / (v.Heads * dim)
+			for t := 0; t < tokens; t += most {
+				k.Tokens = min(most, tokens-t)
+				x := v.Data[t*v.Heads*dim:]
+				if layout == posenc.HalfSplit { // called by name: k stays on the stack
+					kernels.RotateHalfSplitF32(dispatch.Implementation(), x, x, cos[t*pairs:], sin[t*pairs:], &k)
+				} else {
+					kernels.RotateInterleavedF32(dispatch.Implementation(), x, x, cos[t*pairs:], sin[t*pairs:], &k)
+				}
+			}
+		}
+		return nil
+	}
+	parts := []measure.Case{
+		{Name: "row", Run: func() error { return r.CosSin(cos, sin, positions) }},
+		{Name: "kernels", Run: rotateRows},
+		{Name: "check", Run: func() error { return view.Check("posenc.Rotate", grids, tokens, dim) }},
+		{Name: "Rows.All", Run: func() error { return posenc.Rotate(rows.All(), views...) }},
+		{Name: "Rotary.At", Run: func() error { return posenc.Rotate(r.At(positions), views...) }},
+	}
+	samples := map[string][]float64{}
+	for b.Loop() {
+		for i, ns := range testkit.Must(measure.Medians(parts, 15)) {
+			samples[parts[i].Name] = append(samples[parts[i].Name], ns/float64(tokens))
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	for name, ns := range samples {
+		b.ReportMetric(measure.Median(ns), name)
+	}
+}
+
 // BenchmarkRotateByRows reports decoding with rows that all layers share against
 // decoding with rows made on the fly.
 func BenchmarkRotateByRows(b *testing.B) {

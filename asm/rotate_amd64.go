@@ -11,7 +11,7 @@ package asm
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, ahead int)
 
 // RotateHalfSplitF32AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32 does. The row of head h of token t is
@@ -20,7 +20,7 @@ func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, 
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, ahead int)
 
 // RotateHalfSplitF16AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF16 does. The row of head h of token t is
@@ -137,7 +137,7 @@ func RotateHalfSplitBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *fl
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, ahead int)
 
 // RotateInterleavedF32AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
@@ -146,7 +146,7 @@ func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, ahead int)
 
 // RotateInterleavedF16AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF16 does. The row of head h of token t is

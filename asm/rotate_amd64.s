@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, ahead int)
 // Requires: AVX
-TEXT ·RotateHalfSplitF32AVX2(SB), $0-104
+TEXT ·RotateHalfSplitF32AVX2(SB), $0-112
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -26,8 +26,9 @@ token1:
 	MOVQ heads+72(FP), R9
 	MOVQ yHeadStride+80(FP), R11
 	MOVQ xHeadStride+88(FP), R12
-	MOVQ pairs+32(FP), R13
-	CMPQ R13, $0x20
+	MOVQ ahead+104(FP), R13
+	MOVQ pairs+32(FP), R14
+	CMPQ R14, $0x20
 	JLT  next4
 
 block3:
@@ -44,110 +45,120 @@ block3:
 	MOVQ    R9, R10
 
 head5:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4160(DX)
-	PREFETCHT1 4096(DX)(AX*4)
-	PREFETCHT1 4160(DX)(AX*4)
-	VMOVUPS    (DX), Y8
-	VMOVUPS    (DX)(AX*4), Y9
-	VMULPS     Y1, Y8, Y10
-	VMULPS     Y1, Y9, Y11
-	VMULPS     Y0, Y8, Y8
-	VMULPS     Y0, Y9, Y9
-	VSUBPS     Y11, Y8, Y8
-	VADDPS     Y10, Y9, Y9
-	VMOVUPS    Y8, (CX)
-	VMOVUPS    Y9, (CX)(AX*4)
-	VMOVUPS    32(DX), Y8
-	VMOVUPS    32(DX)(AX*4), Y9
-	VMULPS     Y3, Y8, Y10
-	VMULPS     Y3, Y9, Y11
-	VMULPS     Y2, Y8, Y8
-	VMULPS     Y2, Y9, Y9
-	VSUBPS     Y11, Y8, Y8
-	VADDPS     Y10, Y9, Y9
-	VMOVUPS    Y8, 32(CX)
-	VMOVUPS    Y9, 32(CX)(AX*4)
-	VMOVUPS    64(DX), Y8
-	VMOVUPS    64(DX)(AX*4), Y9
-	VMULPS     Y5, Y8, Y10
-	VMULPS     Y5, Y9, Y11
-	VMULPS     Y4, Y8, Y8
-	VMULPS     Y4, Y9, Y9
-	VSUBPS     Y11, Y8, Y8
-	VADDPS     Y10, Y9, Y9
-	VMOVUPS    Y8, 64(CX)
-	VMOVUPS    Y9, 64(CX)(AX*4)
-	VMOVUPS    96(DX), Y8
-	VMOVUPS    96(DX)(AX*4), Y9
-	VMULPS     Y7, Y8, Y10
-	VMULPS     Y7, Y9, Y11
-	VMULPS     Y6, Y8, Y8
-	VMULPS     Y6, Y9, Y9
-	VSUBPS     Y11, Y8, Y8
-	VADDPS     Y10, Y9, Y9
-	VMOVUPS    Y8, 96(CX)
-	VMOVUPS    Y9, 96(CX)(AX*4)
-	LEAQ       (CX)(R11*4), CX
-	LEAQ       (DX)(R12*4), DX
-	DECQ       R10
-	JNZ        head5
-	ADDQ       $0x00000080, DI
-	ADDQ       $0x00000080, R8
-	ADDQ       $0x00000080, BX
-	ADDQ       $0x00000080, SI
-	SUBQ       $0x20, R13
-	CMPQ       R13, $0x20
-	JGE        block3
+	TESTQ      R13, R13
+	JZ         fetched6
+	LEAQ       (DX)(R13*1), R15
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 (R15)(AX*4)
+	PREFETCHT1 64(R15)(AX*4)
+
+fetched6:
+	VMOVUPS (DX), Y8
+	VMOVUPS (DX)(AX*4), Y9
+	VMULPS  Y1, Y8, Y10
+	VMULPS  Y1, Y9, Y11
+	VMULPS  Y0, Y8, Y8
+	VMULPS  Y0, Y9, Y9
+	VSUBPS  Y11, Y8, Y8
+	VADDPS  Y10, Y9, Y9
+	VMOVUPS Y8, (CX)
+	VMOVUPS Y9, (CX)(AX*4)
+	VMOVUPS 32(DX), Y8
+	VMOVUPS 32(DX)(AX*4), Y9
+	VMULPS  Y3, Y8, Y10
+	VMULPS  Y3, Y9, Y11
+	VMULPS  Y2, Y8, Y8
+	VMULPS  Y2, Y9, Y9
+	VSUBPS  Y11, Y8, Y8
+	VADDPS  Y10, Y9, Y9
+	VMOVUPS Y8, 32(CX)
+	VMOVUPS Y9, 32(CX)(AX*4)
+	VMOVUPS 64(DX), Y8
+	VMOVUPS 64(DX)(AX*4), Y9
+	VMULPS  Y5, Y8, Y10
+	VMULPS  Y5, Y9, Y11
+	VMULPS  Y4, Y8, Y8
+	VMULPS  Y4, Y9, Y9
+	VSUBPS  Y11, Y8, Y8
+	VADDPS  Y10, Y9, Y9
+	VMOVUPS Y8, 64(CX)
+	VMOVUPS Y9, 64(CX)(AX*4)
+	VMOVUPS 96(DX), Y8
+	VMOVUPS 96(DX)(AX*4), Y9
+	VMULPS  Y7, Y8, Y10
+	VMULPS  Y7, Y9, Y11
+	VMULPS  Y6, Y8, Y8
+	VMULPS  Y6, Y9, Y9
+	VSUBPS  Y11, Y8, Y8
+	VADDPS  Y10, Y9, Y9
+	VMOVUPS Y8, 96(CX)
+	VMOVUPS Y9, 96(CX)(AX*4)
+	LEAQ    (CX)(R11*4), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
+	JNZ     head5
+	ADDQ    $0x00000080, DI
+	ADDQ    $0x00000080, R8
+	ADDQ    $0x00000080, BX
+	ADDQ    $0x00000080, SI
+	SUBQ    $0x20, R14
+	CMPQ    R14, $0x20
+	JGE     block3
 
 next4:
-	CMPQ R13, $0x08
-	JLT  next7
+	CMPQ R14, $0x08
+	JLT  next8
 
-block6:
+block7:
 	VMOVUPS (BX), Y0
 	VMOVUPS (SI), Y1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head8:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*4)
-	VMOVUPS    (DX), Y2
-	VMOVUPS    (DX)(AX*4), Y3
-	VMULPS     Y1, Y2, Y4
-	VMULPS     Y1, Y3, Y5
-	VMULPS     Y0, Y2, Y2
-	VMULPS     Y0, Y3, Y3
-	VSUBPS     Y5, Y2, Y2
-	VADDPS     Y4, Y3, Y3
-	VMOVUPS    Y2, (CX)
-	VMOVUPS    Y3, (CX)(AX*4)
-	LEAQ       (CX)(R11*4), CX
-	LEAQ       (DX)(R12*4), DX
-	DECQ       R10
-	JNZ        head8
-	ADDQ       $0x00000020, DI
-	ADDQ       $0x00000020, R8
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000020, SI
-	SUBQ       $0x08, R13
-	CMPQ       R13, $0x08
-	JGE        block6
+head9:
+	TESTQ      R13, R13
+	JZ         fetched10
+	LEAQ       (DX)(R13*1), R15
+	PREFETCHT1 (R15)
+	PREFETCHT1 (R15)(AX*4)
 
-next7:
-	CMPQ R13, $0x04
-	JLT  next10
+fetched10:
+	VMOVUPS (DX), Y2
+	VMOVUPS (DX)(AX*4), Y3
+	VMULPS  Y1, Y2, Y4
+	VMULPS  Y1, Y3, Y5
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y0, Y3, Y3
+	VSUBPS  Y5, Y2, Y2
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, (CX)(AX*4)
+	LEAQ    (CX)(R11*4), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
+	JNZ     head9
+	ADDQ    $0x00000020, DI
+	ADDQ    $0x00000020, R8
+	ADDQ    $0x00000020, BX
+	ADDQ    $0x00000020, SI
+	SUBQ    $0x08, R14
+	CMPQ    R14, $0x08
+	JGE     block7
 
-block9:
+next8:
+	CMPQ R14, $0x04
+	JLT  next12
+
+block11:
 	VMOVUPS (BX), X0
 	VMOVUPS (SI), X1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head11:
+head13:
 	VMOVUPS (DX), X2
 	VMOVUPS (DX)(AX*4), X3
 	VMULPS  X1, X2, X4
@@ -161,27 +172,27 @@ head11:
 	LEAQ    (CX)(R11*4), CX
 	LEAQ    (DX)(R12*4), DX
 	DECQ    R10
-	JNZ     head11
+	JNZ     head13
 	ADDQ    $0x00000010, DI
 	ADDQ    $0x00000010, R8
 	ADDQ    $0x00000010, BX
 	ADDQ    $0x00000010, SI
-	SUBQ    $0x04, R13
-	CMPQ    R13, $0x04
-	JGE     block9
+	SUBQ    $0x04, R14
+	CMPQ    R14, $0x04
+	JGE     block11
 
-next10:
-	CMPQ R13, $0x01
-	JLT  next13
+next12:
+	CMPQ R14, $0x01
+	JLT  next15
 
-block12:
+block14:
 	VMOVSS (BX), X0
 	VMOVSS (SI), X1
 	MOVQ   DI, CX
 	MOVQ   R8, DX
 	MOVQ   R9, R10
 
-head14:
+head16:
 	VMOVSS (DX), X2
 	VMOVSS (DX)(AX*4), X3
 	VMULPS X1, X2, X4
@@ -195,16 +206,16 @@ head14:
 	LEAQ   (CX)(R11*4), CX
 	LEAQ   (DX)(R12*4), DX
 	DECQ   R10
-	JNZ    head14
+	JNZ    head16
 	ADDQ   $0x00000004, DI
 	ADDQ   $0x00000004, R8
 	ADDQ   $0x00000004, BX
 	ADDQ   $0x00000004, SI
-	SUBQ   $0x01, R13
-	CMPQ   R13, $0x01
-	JGE    block12
+	SUBQ   $0x01, R14
+	CMPQ   R14, $0x01
+	JGE    block14
 
-next13:
+next15:
 	DECQ tokens+48(FP)
 	JZ   done2
 	MOVQ y+0(FP), CX
@@ -229,9 +240,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, ahead int)
 // Requires: AVX, AVX512F
-TEXT ·RotateHalfSplitF32AVX512(SB), $0-104
+TEXT ·RotateHalfSplitF32AVX512(SB), $0-112
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -251,8 +262,9 @@ token1:
 	MOVQ heads+72(FP), R9
 	MOVQ yHeadStride+80(FP), R11
 	MOVQ xHeadStride+88(FP), R12
-	MOVQ pairs+32(FP), R13
-	CMPQ R13, $0x40
+	MOVQ ahead+104(FP), R13
+	MOVQ pairs+32(FP), R14
+	CMPQ R14, $0x40
 	JLT  next4
 
 block3:
@@ -269,71 +281,76 @@ block3:
 	MOVQ    R9, R10
 
 head5:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4160(DX)
-	PREFETCHT1 4224(DX)
-	PREFETCHT1 4288(DX)
-	PREFETCHT1 4096(DX)(AX*4)
-	PREFETCHT1 4160(DX)(AX*4)
-	PREFETCHT1 4224(DX)(AX*4)
-	PREFETCHT1 4288(DX)(AX*4)
-	VMOVUPS    (DX), Z8
-	VMOVUPS    (DX)(AX*4), Z9
-	VMULPS     Z1, Z8, Z10
-	VMULPS     Z1, Z9, Z11
-	VMULPS     Z0, Z8, Z8
-	VMULPS     Z0, Z9, Z9
-	VSUBPS     Z11, Z8, Z8
-	VADDPS     Z10, Z9, Z9
-	VMOVUPS    Z8, (CX)
-	VMOVUPS    Z9, (CX)(AX*4)
-	VMOVUPS    64(DX), Z8
-	VMOVUPS    64(DX)(AX*4), Z9
-	VMULPS     Z3, Z8, Z10
-	VMULPS     Z3, Z9, Z11
-	VMULPS     Z2, Z8, Z8
-	VMULPS     Z2, Z9, Z9
-	VSUBPS     Z11, Z8, Z8
-	VADDPS     Z10, Z9, Z9
-	VMOVUPS    Z8, 64(CX)
-	VMOVUPS    Z9, 64(CX)(AX*4)
-	VMOVUPS    128(DX), Z8
-	VMOVUPS    128(DX)(AX*4), Z9
-	VMULPS     Z5, Z8, Z10
-	VMULPS     Z5, Z9, Z11
-	VMULPS     Z4, Z8, Z8
-	VMULPS     Z4, Z9, Z9
-	VSUBPS     Z11, Z8, Z8
-	VADDPS     Z10, Z9, Z9
-	VMOVUPS    Z8, 128(CX)
-	VMOVUPS    Z9, 128(CX)(AX*4)
-	VMOVUPS    192(DX), Z8
-	VMOVUPS    192(DX)(AX*4), Z9
-	VMULPS     Z7, Z8, Z10
-	VMULPS     Z7, Z9, Z11
-	VMULPS     Z6, Z8, Z8
-	VMULPS     Z6, Z9, Z9
-	VSUBPS     Z11, Z8, Z8
-	VADDPS     Z10, Z9, Z9
-	VMOVUPS    Z8, 192(CX)
-	VMOVUPS    Z9, 192(CX)(AX*4)
-	LEAQ       (CX)(R11*4), CX
-	LEAQ       (DX)(R12*4), DX
-	DECQ       R10
-	JNZ        head5
-	ADDQ       $0x00000100, DI
-	ADDQ       $0x00000100, R8
-	ADDQ       $0x00000100, BX
-	ADDQ       $0x00000100, SI
-	SUBQ       $0x40, R13
-	CMPQ       R13, $0x40
-	JGE        block3
+	TESTQ      R13, R13
+	JZ         fetched6
+	LEAQ       (DX)(R13*1), R15
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 128(R15)
+	PREFETCHT1 192(R15)
+	PREFETCHT1 (R15)(AX*4)
+	PREFETCHT1 64(R15)(AX*4)
+	PREFETCHT1 128(R15)(AX*4)
+	PREFETCHT1 192(R15)(AX*4)
+
+fetched6:
+	VMOVUPS (DX), Z8
+	VMOVUPS (DX)(AX*4), Z9
+	VMULPS  Z1, Z8, Z10
+	VMULPS  Z1, Z9, Z11
+	VMULPS  Z0, Z8, Z8
+	VMULPS  Z0, Z9, Z9
+	VSUBPS  Z11, Z8, Z8
+	VADDPS  Z10, Z9, Z9
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, (CX)(AX*4)
+	VMOVUPS 64(DX), Z8
+	VMOVUPS 64(DX)(AX*4), Z9
+	VMULPS  Z3, Z8, Z10
+	VMULPS  Z3, Z9, Z11
+	VMULPS  Z2, Z8, Z8
+	VMULPS  Z2, Z9, Z9
+	VSUBPS  Z11, Z8, Z8
+	VADDPS  Z10, Z9, Z9
+	VMOVUPS Z8, 64(CX)
+	VMOVUPS Z9, 64(CX)(AX*4)
+	VMOVUPS 128(DX), Z8
+	VMOVUPS 128(DX)(AX*4), Z9
+	VMULPS  Z5, Z8, Z10
+	VMULPS  Z5, Z9, Z11
+	VMULPS  Z4, Z8, Z8
+	VMULPS  Z4, Z9, Z9
+	VSUBPS  Z11, Z8, Z8
+	VADDPS  Z10, Z9, Z9
+	VMOVUPS Z8, 128(CX)
+	VMOVUPS Z9, 128(CX)(AX*4)
+	VMOVUPS 192(DX), Z8
+	VMOVUPS 192(DX)(AX*4), Z9
+	VMULPS  Z7, Z8, Z10
+	VMULPS  Z7, Z9, Z11
+	VMULPS  Z6, Z8, Z8
+	VMULPS  Z6, Z9, Z9
+	VSUBPS  Z11, Z8, Z8
+	VADDPS  Z10, Z9, Z9
+	VMOVUPS Z8, 192(CX)
+	VMOVUPS Z9, 192(CX)(AX*4)
+	LEAQ    (CX)(R11*4), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
+	JNZ     head5
+	ADDQ    $0x00000100, DI
+	ADDQ    $0x00000100, R8
+	ADDQ    $0x00000100, BX
+	ADDQ    $0x00000100, SI
+	SUBQ    $0x40, R14
+	CMPQ    R14, $0x40
+	JGE     block3
 
 next4:
-	CMPQ R13, $0x20
-	JLT  next7
+	CMPQ R14, $0x20
+	JLT  next8
 
-block6:
+block7:
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
 	VMOVUPS 64(BX), Z2
@@ -342,127 +359,142 @@ block6:
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head8:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4160(DX)
-	PREFETCHT1 4096(DX)(AX*4)
-	PREFETCHT1 4160(DX)(AX*4)
-	VMOVUPS    (DX), Z4
-	VMOVUPS    (DX)(AX*4), Z5
-	VMULPS     Z1, Z4, Z6
-	VMULPS     Z1, Z5, Z7
-	VMULPS     Z0, Z4, Z4
-	VMULPS     Z0, Z5, Z5
-	VSUBPS     Z7, Z4, Z4
-	VADDPS     Z6, Z5, Z5
-	VMOVUPS    Z4, (CX)
-	VMOVUPS    Z5, (CX)(AX*4)
-	VMOVUPS    64(DX), Z4
-	VMOVUPS    64(DX)(AX*4), Z5
-	VMULPS     Z3, Z4, Z6
-	VMULPS     Z3, Z5, Z7
-	VMULPS     Z2, Z4, Z4
-	VMULPS     Z2, Z5, Z5
-	VSUBPS     Z7, Z4, Z4
-	VADDPS     Z6, Z5, Z5
-	VMOVUPS    Z4, 64(CX)
-	VMOVUPS    Z5, 64(CX)(AX*4)
-	LEAQ       (CX)(R11*4), CX
-	LEAQ       (DX)(R12*4), DX
-	DECQ       R10
-	JNZ        head8
-	ADDQ       $0x00000080, DI
-	ADDQ       $0x00000080, R8
-	ADDQ       $0x00000080, BX
-	ADDQ       $0x00000080, SI
-	SUBQ       $0x20, R13
-	CMPQ       R13, $0x20
-	JGE        block6
+head9:
+	TESTQ      R13, R13
+	JZ         fetched10
+	LEAQ       (DX)(R13*1), R15
+	PREFETCHT1 (R15)
+	PREFETCHT1 64(R15)
+	PREFETCHT1 (R15)(AX*4)
+	PREFETCHT1 64(R15)(AX*4)
 
-next7:
-	CMPQ R13, $0x10
-	JLT  next10
+fetched10:
+	VMOVUPS (DX), Z4
+	VMOVUPS (DX)(AX*4), Z5
+	VMULPS  Z1, Z4, Z6
+	VMULPS  Z1, Z5, Z7
+	VMULPS  Z0, Z4, Z4
+	VMULPS  Z0, Z5, Z5
+	VSUBPS  Z7, Z4, Z4
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, (CX)(AX*4)
+	VMOVUPS 64(DX), Z4
+	VMOVUPS 64(DX)(AX*4), Z5
+	VMULPS  Z3, Z4, Z6
+	VMULPS  Z3, Z5, Z7
+	VMULPS  Z2, Z4, Z4
+	VMULPS  Z2, Z5, Z5
+	VSUBPS  Z7, Z4, Z4
+	VADDPS  Z6, Z5, Z5
+	VMOVUPS Z4, 64(CX)
+	VMOVUPS Z5, 64(CX)(AX*4)
+	LEAQ    (CX)(R11*4), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
+	JNZ     head9
+	ADDQ    $0x00000080, DI
+	ADDQ    $0x00000080, R8
+	ADDQ    $0x00000080, BX
+	ADDQ    $0x00000080, SI
+	SUBQ    $0x20, R14
+	CMPQ    R14, $0x20
+	JGE     block7
 
-block9:
+next8:
+	CMPQ R14, $0x10
+	JLT  next12
+
+block11:
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head11:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*4)
-	VMOVUPS    (DX), Z2
-	VMOVUPS    (DX)(AX*4), Z3
-	VMULPS     Z1, Z2, Z4
-	VMULPS     Z1, Z3, Z5
-	VMULPS     Z0, Z2, Z2
-	VMULPS     Z0, Z3, Z3
-	VSUBPS     Z5, Z2, Z2
-	VADDPS     Z4, Z3, Z3
-	VMOVUPS    Z2, (CX)
-	VMOVUPS    Z3, (CX)(AX*4)
-	LEAQ       (CX)(R11*4), CX
-	LEAQ       (DX)(R12*4), DX
-	DECQ       R10
-	JNZ        head11
-	ADDQ       $0x00000040, DI
-	ADDQ       $0x00000040, R8
-	ADDQ       $0x00000040, BX
-	ADDQ       $0x00000040, SI
-	SUBQ       $0x10, R13
-	CMPQ       R13, $0x10
-	JGE        block9
+head13:
+	TESTQ      R13, R13
+	JZ         fetched14
+	LEAQ       (DX)(R13*1), R15
+	PREFETCHT1 (R15)
+	PREFETCHT1 (R15)(AX*4)
 
-next10:
-	CMPQ R13, $0x08
-	JLT  next13
+fetched14:
+	VMOVUPS (DX), Z2
+	VMOVUPS (DX)(AX*4), Z3
+	VMULPS  Z1, Z2, Z4
+	VMULPS  Z1, Z3, Z5
+	VMULPS  Z0, Z2, Z2
+	VMULPS  Z0, Z3, Z3
+	VSUBPS  Z5, Z2, Z2
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, (CX)(AX*4)
+	LEAQ    (CX)(R11*4), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
+	JNZ     head13
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000040, R8
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x10, R14
+	CMPQ    R14, $0x10
+	JGE     block11
 
-block12:
+next12:
+	CMPQ R14, $0x08
+	JLT  next16
+
+block15:
 	VMOVUPS (BX), Y0
 	VMOVUPS (SI), Y1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head14:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*4)
-	VMOVUPS    (DX), Y2
-	VMOVUPS    (DX)(AX*4), Y3
-	VMULPS     Y1, Y2, Y4
-	VMULPS     Y1, Y3, Y5
-	VMULPS     Y0, Y2, Y2
-	VMULPS     Y0, Y3, Y3
-	VSUBPS     Y5, Y2, Y2
-	VADDPS     Y4, Y3, Y3
-	VMOVUPS    Y2, (CX)
-	VMOVUPS    Y3, (CX)(AX*4)
-	LEAQ       (CX)(R11*4), CX
-	LEAQ       (DX)(R12*4), DX
-	DECQ       R10
-	JNZ        head14
-	ADDQ       $0x00000020, DI
-	ADDQ       $0x00000020, R8
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000020, SI
-	SUBQ       $0x08, R13
-	CMPQ       R13, $0x08
-	JGE        block12
+head17:
+	TESTQ      R13, R13
+	JZ         fetched18
+	LEAQ       (DX)(R13*1), R15
+	PREFETCHT1 (R15)
+	PREFETCHT1 (R15)(AX*4)
 
-next13:
-	CMPQ R13, $0x04
-	JLT  next16
+fetched18:
+	VMOVUPS (DX), Y2
+	VMOVUPS (DX)(AX*4), Y3
+	VMULPS  Y1, Y2, Y4
+	VMULPS  Y1, Y3, Y5
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y0, Y3, Y3
+	VSUBPS  Y5, Y2, Y2
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, (CX)(AX*4)
+	LEAQ    (CX)(R11*4), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
+	JNZ     head17
+	ADDQ    $0x00000020, DI
+	ADDQ    $0x00000020, R8
+	ADDQ    $0x00000020, BX
+	ADDQ    $0x00000020, SI
+	SUBQ    $0x08, R14
+	CMPQ    R14, $0x08
+	JGE     block15
 
-block15:
+next16:
+	CMPQ R14, $0x04
+	JLT  next20
+
+block19:
 	VMOVUPS (BX), X0
 	VMOVUPS (SI), X1
 	MOVQ    DI, CX
 	MOVQ    R8, DX
 	MOVQ    R9, R10
 
-head17:
+head21:
 	VMOVUPS (DX), X2
 	VMOVUPS (DX)(AX*4), X3
 	VMULPS  X1, X2, X4
@@ -476,27 +508,27 @@ head17:
 	LEAQ    (CX)(R11*4), CX
 	LEAQ    (DX)(R12*4), DX
 	DECQ    R10
-	JNZ     head17
+	JNZ     head21
 	ADDQ    $0x00000010, DI
 	ADDQ    $0x00000010, R8
 	ADDQ    $0x00000010, BX
 	ADDQ    $0x00000010, SI
-	SUBQ    $0x04, R13
-	CMPQ    R13, $0x04
-	JGE     block15
+	SUBQ    $0x04, R14
+	CMPQ    R14, $0x04
+	JGE     block19
 
-next16:
-	CMPQ R13, $0x01
-	JLT  next19
+next20:
+	CMPQ R14, $0x01
+	JLT  next23
 
-block18:
+block22:
 	VMOVSS (BX), X0
 	VMOVSS (SI), X1
 	MOVQ   DI, CX
 	MOVQ   R8, DX
 	MOVQ   R9, R10
 
-head20:
+head24:
 	VMOVSS (DX), X2
 	VMOVSS (DX)(AX*4), X3
 	VMULPS X1, X2, X4
@@ -510,16 +542,16 @@ head20:
 	LEAQ   (CX)(R11*4), CX
 	LEAQ   (DX)(R12*4), DX
 	DECQ   R10
-	JNZ    head20
+	JNZ    head24
 	ADDQ   $0x00000004, DI
 	ADDQ   $0x00000004, R8
 	ADDQ   $0x00000004, BX
 	ADDQ   $0x00000004, SI
-	SUBQ   $0x01, R13
-	CMPQ   R13, $0x01
-	JGE    block18
+	SUBQ   $0x01, R14
+	CMPQ   R14, $0x01
+	JGE    block22
 
-next19:
+next23:
 	DECQ tokens+48(FP)
 	JZ   done2
 	MOVQ y+0(FP), CX
@@ -584,8 +616,8 @@ block3:
 	MOVQ    R9, R10
 
 head5:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*2)
+	PREFETCHT0 8192(DX)
+	PREFETCHT0 8192(DX)(AX*2)
 	VCVTPH2PS  (DX), Y8
 	VCVTPH2PS  (DX)(AX*2), Y9
 	VMULPS     Y1, Y8, Y10
@@ -823,10 +855,10 @@ block3:
 	MOVQ    R9, R10
 
 head5:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4160(DX)
-	PREFETCHT1 4096(DX)(AX*2)
-	PREFETCHT1 4160(DX)(AX*2)
+	PREFETCHT0 8192(DX)
+	PREFETCHT0 8256(DX)
+	PREFETCHT0 8192(DX)(AX*2)
+	PREFETCHT0 8256(DX)(AX*2)
 	VCVTPH2PS  (DX), Z8
 	VCVTPH2PS  (DX)(AX*2), Z9
 	VMULPS     Z1, Z8, Z10
@@ -901,8 +933,8 @@ block6:
 	MOVQ    R9, R10
 
 head8:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*2)
+	PREFETCHT0 8192(DX)
+	PREFETCHT0 8192(DX)(AX*2)
 	VCVTPH2PS  (DX), Z4
 	VCVTPH2PS  (DX)(AX*2), Z5
 	VMULPS     Z1, Z4, Z6
@@ -951,8 +983,8 @@ block9:
 	MOVQ    R9, R10
 
 head11:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*2)
+	PREFETCHT0 8192(DX)
+	PREFETCHT0 8192(DX)(AX*2)
 	VCVTPH2PS  (DX), Z2
 	VCVTPH2PS  (DX)(AX*2), Z3
 	VMULPS     Z1, Z2, Z4
@@ -1178,8 +1210,8 @@ block3:
 	MOVQ        R9, R10
 
 head5:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*2)
+	PREFETCHT0 8192(DX)
+	PREFETCHT0 8192(DX)(AX*2)
 	VMOVUPS    (DX), Y9
 	VPSLLD     $0x10, Y9, Y8
 	VPAND      upperHalf<>+0(SB), Y9, Y9
@@ -1290,8 +1322,8 @@ block6:
 	MOVQ        R9, R10
 
 head8:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*2)
+	PREFETCHT0 8192(DX)
+	PREFETCHT0 8192(DX)(AX*2)
 	VMOVUPS    (DX), Y5
 	VPSLLD     $0x10, Y5, Y4
 	VPAND      upperHalf<>+0(SB), Y5, Y5
@@ -1685,10 +1717,10 @@ block3:
 	MOVQ         R9, R10
 
 head5:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4160(DX)
-	PREFETCHT1 4096(DX)(AX*2)
-	PREFETCHT1 4160(DX)(AX*2)
+	PREFETCHT0 8192(DX)
+	PREFETCHT0 8256(DX)
+	PREFETCHT0 8192(DX)(AX*2)
+	PREFETCHT0 8256(DX)(AX*2)
 	VMOVUPS    (DX), Z13
 	VPSLLD     $0x10, Z13, Z12
 	VPANDD     Z0, Z13, Z13
@@ -1799,8 +1831,8 @@ block6:
 	MOVQ         R9, R10
 
 head8:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*2)
+	PREFETCHT0 8192(DX)
+	PREFETCHT0 8192(DX)(AX*2)
 	VMOVUPS    (DX), Z9
 	VPSLLD     $0x10, Z9, Z8
 	VPANDD     Z0, Z9, Z9
@@ -1875,8 +1907,8 @@ block9:
 	MOVQ        R9, R10
 
 head11:
-	PREFETCHT1 4096(DX)
-	PREFETCHT1 4096(DX)(AX*2)
+	PREFETCHT0 8192(DX)
+	PREFETCHT0 8192(DX)(AX*2)
 	VMOVUPS    (DX), Y9
 	VPSLLD     $0x10, Y9, Y8
 	VPANDD     Y0, Y9, Y9
@@ -4864,9 +4896,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, ahead int)
 // Requires: AVX, AVX2
-TEXT ·RotateInterleavedF32AVX2(SB), $0-96
+TEXT ·RotateInterleavedF32AVX2(SB), $0-104
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -4885,8 +4917,9 @@ token1:
 	MOVQ heads+64(FP), R8
 	MOVQ yHeadStride+72(FP), R10
 	MOVQ xHeadStride+80(FP), R11
-	MOVQ pairs+32(FP), R12
-	CMPQ R12, $0x10
+	MOVQ ahead+96(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x10
 	JLT  next4
 
 block3:
@@ -4911,49 +4944,54 @@ block3:
 	MOVQ      R8, R9
 
 head5:
-	PREFETCHT1 4096(CX)
-	PREFETCHT1 4160(CX)
-	VMOVUPS    (CX), Y8
-	VPERMILPS  $0xb1, Y8, Y9
-	VMULPS     Y0, Y8, Y8
-	VMULPS     Y1, Y9, Y9
-	VADDSUBPS  Y9, Y8, Y8
-	VMOVUPS    Y8, (AX)
-	VMOVUPS    32(CX), Y8
-	VPERMILPS  $0xb1, Y8, Y9
-	VMULPS     Y2, Y8, Y8
-	VMULPS     Y3, Y9, Y9
-	VADDSUBPS  Y9, Y8, Y8
-	VMOVUPS    Y8, 32(AX)
-	VMOVUPS    64(CX), Y8
-	VPERMILPS  $0xb1, Y8, Y9
-	VMULPS     Y4, Y8, Y8
-	VMULPS     Y5, Y9, Y9
-	VADDSUBPS  Y9, Y8, Y8
-	VMOVUPS    Y8, 64(AX)
-	VMOVUPS    96(CX), Y8
-	VPERMILPS  $0xb1, Y8, Y9
-	VMULPS     Y6, Y8, Y8
-	VMULPS     Y7, Y9, Y9
-	VADDSUBPS  Y9, Y8, Y8
-	VMOVUPS    Y8, 96(AX)
-	LEAQ       (AX)(R10*4), AX
-	LEAQ       (CX)(R11*4), CX
-	DECQ       R9
-	JNZ        head5
-	ADDQ       $0x00000080, SI
-	ADDQ       $0x00000080, DI
-	ADDQ       $0x00000040, DX
-	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R12
-	CMPQ       R12, $0x10
-	JGE        block3
+	TESTQ      R12, R12
+	JZ         fetched6
+	LEAQ       (CX)(R12*1), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+
+fetched6:
+	VMOVUPS   (CX), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y0, Y8, Y8
+	VMULPS    Y1, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VMOVUPS   Y8, (AX)
+	VMOVUPS   32(CX), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y2, Y8, Y8
+	VMULPS    Y3, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VMOVUPS   Y8, 32(AX)
+	VMOVUPS   64(CX), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y4, Y8, Y8
+	VMULPS    Y5, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VMOVUPS   Y8, 64(AX)
+	VMOVUPS   96(CX), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y6, Y8, Y8
+	VMULPS    Y7, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VMOVUPS   Y8, 96(AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head5
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x10, R13
+	CMPQ      R13, $0x10
+	JGE       block3
 
 next4:
-	CMPQ R12, $0x04
-	JLT  next7
+	CMPQ R13, $0x04
+	JLT  next8
 
-block6:
+block7:
 	VPMOVZXDQ (DX), Y0
 	VMOVSLDUP Y0, Y0
 	VPMOVZXDQ (BX), Y1
@@ -4962,31 +5000,36 @@ block6:
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
-head8:
-	PREFETCHT1 4096(CX)
-	VMOVUPS    (CX), Y2
-	VPERMILPS  $0xb1, Y2, Y3
-	VMULPS     Y0, Y2, Y2
-	VMULPS     Y1, Y3, Y3
-	VADDSUBPS  Y3, Y2, Y2
-	VMOVUPS    Y2, (AX)
-	LEAQ       (AX)(R10*4), AX
-	LEAQ       (CX)(R11*4), CX
-	DECQ       R9
-	JNZ        head8
-	ADDQ       $0x00000020, SI
-	ADDQ       $0x00000020, DI
-	ADDQ       $0x00000010, DX
-	ADDQ       $0x00000010, BX
-	SUBQ       $0x04, R12
-	CMPQ       R12, $0x04
-	JGE        block6
+head9:
+	TESTQ      R12, R12
+	JZ         fetched10
+	LEAQ       (CX)(R12*1), R14
+	PREFETCHT1 (R14)
 
-next7:
-	CMPQ R12, $0x02
-	JLT  next10
+fetched10:
+	VMOVUPS   (CX), Y2
+	VPERMILPS $0xb1, Y2, Y3
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDSUBPS Y3, Y2, Y2
+	VMOVUPS   Y2, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head9
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block7
 
-block9:
+next8:
+	CMPQ R13, $0x02
+	JLT  next12
+
+block11:
 	VMOVSD    (DX), X0
 	VUNPCKLPS X0, X0, X0
 	VMOVSD    (BX), X1
@@ -4995,7 +5038,7 @@ block9:
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
-head11:
+head13:
 	VMOVUPS   (CX), X2
 	VPERMILPS $0xb1, X2, X3
 	VMULPS    X0, X2, X2
@@ -5005,27 +5048,27 @@ head11:
 	LEAQ      (AX)(R10*4), AX
 	LEAQ      (CX)(R11*4), CX
 	DECQ      R9
-	JNZ       head11
+	JNZ       head13
 	ADDQ      $0x00000010, SI
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000008, DX
 	ADDQ      $0x00000008, BX
-	SUBQ      $0x02, R12
-	CMPQ      R12, $0x02
-	JGE       block9
+	SUBQ      $0x02, R13
+	CMPQ      R13, $0x02
+	JGE       block11
 
-next10:
-	CMPQ R12, $0x01
-	JLT  next13
+next12:
+	CMPQ R13, $0x01
+	JLT  next15
 
-block12:
+block14:
 	VBROADCASTSS (DX), X0
 	VBROADCASTSS (BX), X1
 	MOVQ         SI, AX
 	MOVQ         DI, CX
 	MOVQ         R8, R9
 
-head14:
+head16:
 	VMOVSD    (CX), X2
 	VPERMILPS $0xb1, X2, X3
 	VMULPS    X0, X2, X2
@@ -5035,16 +5078,16 @@ head14:
 	LEAQ      (AX)(R10*4), AX
 	LEAQ      (CX)(R11*4), CX
 	DECQ      R9
-	JNZ       head14
+	JNZ       head16
 	ADDQ      $0x00000008, SI
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000004, DX
 	ADDQ      $0x00000004, BX
-	SUBQ      $0x01, R12
-	CMPQ      R12, $0x01
-	JGE       block12
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block14
 
-next13:
+next15:
 	DECQ tokens+40(FP)
 	JZ   done2
 	MOVQ y+0(FP), AX
@@ -5069,9 +5112,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, ahead int)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·RotateInterleavedF32AVX512(SB), $0-96
+TEXT ·RotateInterleavedF32AVX512(SB), $0-104
 	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
 	VBROADCASTSS signBit32<>+0(SB), Z2
@@ -5093,8 +5136,9 @@ token1:
 	MOVQ heads+64(FP), R8
 	MOVQ yHeadStride+72(FP), R10
 	MOVQ xHeadStride+80(FP), R11
-	MOVQ pairs+32(FP), R12
-	CMPQ R12, $0x40
+	MOVQ ahead+96(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
 	JLT  next4
 
 block3:
@@ -5147,79 +5191,84 @@ block3:
 	MOVQ      R8, R9
 
 head5:
-	PREFETCHT1 4096(CX)
-	PREFETCHT1 4160(CX)
-	PREFETCHT1 4224(CX)
-	PREFETCHT1 4288(CX)
-	PREFETCHT1 4352(CX)
-	PREFETCHT1 4416(CX)
-	PREFETCHT1 4480(CX)
-	PREFETCHT1 4544(CX)
-	VMOVUPS    (CX), Z13
-	VPERMILPS  $0xb1, Z13, Z17
-	VMULPS     Z6, Z13, Z13
-	VMULPS     Z7, Z17, Z17
-	VADDPS     Z17, Z13, Z13
-	VMOVUPS    Z13, (AX)
-	VMOVUPS    64(CX), Z13
-	VPERMILPS  $0xb1, Z13, Z17
-	VMULPS     Z8, Z13, Z13
-	VMULPS     Z3, Z17, Z17
-	VADDPS     Z17, Z13, Z13
-	VMOVUPS    Z13, 64(AX)
-	VMOVUPS    128(CX), Z13
-	VPERMILPS  $0xb1, Z13, Z17
-	VMULPS     Z10, Z13, Z13
-	VMULPS     Z11, Z17, Z17
-	VADDPS     Z17, Z13, Z13
-	VMOVUPS    Z13, 128(AX)
-	VMOVUPS    192(CX), Z13
-	VPERMILPS  $0xb1, Z13, Z17
-	VMULPS     Z12, Z13, Z13
-	VMULPS     Z4, Z17, Z17
-	VADDPS     Z17, Z13, Z13
-	VMOVUPS    Z13, 192(AX)
-	VMOVUPS    256(CX), Z13
-	VPERMILPS  $0xb1, Z13, Z17
-	VMULPS     Z14, Z13, Z13
-	VMULPS     Z15, Z17, Z17
-	VADDPS     Z17, Z13, Z13
-	VMOVUPS    Z13, 256(AX)
-	VMOVUPS    320(CX), Z13
-	VPERMILPS  $0xb1, Z13, Z17
-	VMULPS     Z16, Z13, Z13
-	VMULPS     Z5, Z17, Z17
-	VADDPS     Z17, Z13, Z13
-	VMOVUPS    Z13, 320(AX)
-	VMOVUPS    384(CX), Z13
-	VPERMILPS  $0xb1, Z13, Z17
-	VMULPS     Z18, Z13, Z13
-	VMULPS     Z19, Z17, Z17
-	VADDPS     Z17, Z13, Z13
-	VMOVUPS    Z13, 384(AX)
-	VMOVUPS    448(CX), Z13
-	VPERMILPS  $0xb1, Z13, Z17
-	VMULPS     Z20, Z13, Z13
-	VMULPS     Z9, Z17, Z17
-	VADDPS     Z17, Z13, Z13
-	VMOVUPS    Z13, 448(AX)
-	LEAQ       (AX)(R10*4), AX
-	LEAQ       (CX)(R11*4), CX
-	DECQ       R9
-	JNZ        head5
-	ADDQ       $0x00000200, SI
-	ADDQ       $0x00000200, DI
-	ADDQ       $0x00000100, DX
-	ADDQ       $0x00000100, BX
-	SUBQ       $0x40, R12
-	CMPQ       R12, $0x40
-	JGE        block3
+	TESTQ      R12, R12
+	JZ         fetched6
+	LEAQ       (CX)(R12*1), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
+	PREFETCHT1 256(R14)
+	PREFETCHT1 320(R14)
+	PREFETCHT1 384(R14)
+	PREFETCHT1 448(R14)
+
+fetched6:
+	VMOVUPS   (CX), Z13
+	VPERMILPS $0xb1, Z13, Z17
+	VMULPS    Z6, Z13, Z13
+	VMULPS    Z7, Z17, Z17
+	VADDPS    Z17, Z13, Z13
+	VMOVUPS   Z13, (AX)
+	VMOVUPS   64(CX), Z13
+	VPERMILPS $0xb1, Z13, Z17
+	VMULPS    Z8, Z13, Z13
+	VMULPS    Z3, Z17, Z17
+	VADDPS    Z17, Z13, Z13
+	VMOVUPS   Z13, 64(AX)
+	VMOVUPS   128(CX), Z13
+	VPERMILPS $0xb1, Z13, Z17
+	VMULPS    Z10, Z13, Z13
+	VMULPS    Z11, Z17, Z17
+	VADDPS    Z17, Z13, Z13
+	VMOVUPS   Z13, 128(AX)
+	VMOVUPS   192(CX), Z13
+	VPERMILPS $0xb1, Z13, Z17
+	VMULPS    Z12, Z13, Z13
+	VMULPS    Z4, Z17, Z17
+	VADDPS    Z17, Z13, Z13
+	VMOVUPS   Z13, 192(AX)
+	VMOVUPS   256(CX), Z13
+	VPERMILPS $0xb1, Z13, Z17
+	VMULPS    Z14, Z13, Z13
+	VMULPS    Z15, Z17, Z17
+	VADDPS    Z17, Z13, Z13
+	VMOVUPS   Z13, 256(AX)
+	VMOVUPS   320(CX), Z13
+	VPERMILPS $0xb1, Z13, Z17
+	VMULPS    Z16, Z13, Z13
+	VMULPS    Z5, Z17, Z17
+	VADDPS    Z17, Z13, Z13
+	VMOVUPS   Z13, 320(AX)
+	VMOVUPS   384(CX), Z13
+	VPERMILPS $0xb1, Z13, Z17
+	VMULPS    Z18, Z13, Z13
+	VMULPS    Z19, Z17, Z17
+	VADDPS    Z17, Z13, Z13
+	VMOVUPS   Z13, 384(AX)
+	VMOVUPS   448(CX), Z13
+	VPERMILPS $0xb1, Z13, Z17
+	VMULPS    Z20, Z13, Z13
+	VMULPS    Z9, Z17, Z17
+	VADDPS    Z17, Z13, Z13
+	VMOVUPS   Z13, 448(AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head5
+	ADDQ      $0x00000200, SI
+	ADDQ      $0x00000200, DI
+	ADDQ      $0x00000100, DX
+	ADDQ      $0x00000100, BX
+	SUBQ      $0x40, R13
+	CMPQ      R13, $0x40
+	JGE       block3
 
 next4:
-	CMPQ R12, $0x20
-	JLT  next7
+	CMPQ R13, $0x20
+	JLT  next8
 
-block6:
+block7:
 	VMOVUPS   (DX), Z3
 	VMOVUPS   (BX), Z4
 	VPXORD    Z2, Z4, Z5
@@ -5246,52 +5295,57 @@ block6:
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
-head8:
-	PREFETCHT1 4096(CX)
-	PREFETCHT1 4160(CX)
-	PREFETCHT1 4224(CX)
-	PREFETCHT1 4288(CX)
-	VMOVUPS    (CX), Z5
-	VPERMILPS  $0xb1, Z5, Z9
-	VMULPS     Z6, Z5, Z5
-	VMULPS     Z7, Z9, Z9
-	VADDPS     Z9, Z5, Z5
-	VMOVUPS    Z5, (AX)
-	VMOVUPS    64(CX), Z5
-	VPERMILPS  $0xb1, Z5, Z9
-	VMULPS     Z8, Z5, Z5
-	VMULPS     Z3, Z9, Z9
-	VADDPS     Z9, Z5, Z5
-	VMOVUPS    Z5, 64(AX)
-	VMOVUPS    128(CX), Z5
-	VPERMILPS  $0xb1, Z5, Z9
-	VMULPS     Z10, Z5, Z5
-	VMULPS     Z11, Z9, Z9
-	VADDPS     Z9, Z5, Z5
-	VMOVUPS    Z5, 128(AX)
-	VMOVUPS    192(CX), Z5
-	VPERMILPS  $0xb1, Z5, Z9
-	VMULPS     Z12, Z5, Z5
-	VMULPS     Z4, Z9, Z9
-	VADDPS     Z9, Z5, Z5
-	VMOVUPS    Z5, 192(AX)
-	LEAQ       (AX)(R10*4), AX
-	LEAQ       (CX)(R11*4), CX
-	DECQ       R9
-	JNZ        head8
-	ADDQ       $0x00000100, SI
-	ADDQ       $0x00000100, DI
-	ADDQ       $0x00000080, DX
-	ADDQ       $0x00000080, BX
-	SUBQ       $0x20, R12
-	CMPQ       R12, $0x20
-	JGE        block6
+head9:
+	TESTQ      R12, R12
+	JZ         fetched10
+	LEAQ       (CX)(R12*1), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
+	PREFETCHT1 128(R14)
+	PREFETCHT1 192(R14)
 
-next7:
-	CMPQ R12, $0x10
-	JLT  next10
+fetched10:
+	VMOVUPS   (CX), Z5
+	VPERMILPS $0xb1, Z5, Z9
+	VMULPS    Z6, Z5, Z5
+	VMULPS    Z7, Z9, Z9
+	VADDPS    Z9, Z5, Z5
+	VMOVUPS   Z5, (AX)
+	VMOVUPS   64(CX), Z5
+	VPERMILPS $0xb1, Z5, Z9
+	VMULPS    Z8, Z5, Z5
+	VMULPS    Z3, Z9, Z9
+	VADDPS    Z9, Z5, Z5
+	VMOVUPS   Z5, 64(AX)
+	VMOVUPS   128(CX), Z5
+	VPERMILPS $0xb1, Z5, Z9
+	VMULPS    Z10, Z5, Z5
+	VMULPS    Z11, Z9, Z9
+	VADDPS    Z9, Z5, Z5
+	VMOVUPS   Z5, 128(AX)
+	VMOVUPS   192(CX), Z5
+	VPERMILPS $0xb1, Z5, Z9
+	VMULPS    Z12, Z5, Z5
+	VMULPS    Z4, Z9, Z9
+	VADDPS    Z9, Z5, Z5
+	VMOVUPS   Z5, 192(AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head9
+	ADDQ      $0x00000100, SI
+	ADDQ      $0x00000100, DI
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x20, R13
+	CMPQ      R13, $0x20
+	JGE       block7
 
-block9:
+next8:
+	CMPQ R13, $0x10
+	JLT  next12
+
+block11:
 	VMOVUPS   (DX), Z3
 	VMOVUPS   (BX), Z4
 	VPXORD    Z2, Z4, Z5
@@ -5307,38 +5361,43 @@ block9:
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
-head11:
-	PREFETCHT1 4096(CX)
-	PREFETCHT1 4160(CX)
-	VMOVUPS    (CX), Z4
-	VPERMILPS  $0xb1, Z4, Z5
-	VMULPS     Z6, Z4, Z4
-	VMULPS     Z7, Z5, Z5
-	VADDPS     Z5, Z4, Z4
-	VMOVUPS    Z4, (AX)
-	VMOVUPS    64(CX), Z4
-	VPERMILPS  $0xb1, Z4, Z5
-	VMULPS     Z8, Z4, Z4
-	VMULPS     Z3, Z5, Z5
-	VADDPS     Z5, Z4, Z4
-	VMOVUPS    Z4, 64(AX)
-	LEAQ       (AX)(R10*4), AX
-	LEAQ       (CX)(R11*4), CX
-	DECQ       R9
-	JNZ        head11
-	ADDQ       $0x00000080, SI
-	ADDQ       $0x00000080, DI
-	ADDQ       $0x00000040, DX
-	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R12
-	CMPQ       R12, $0x10
-	JGE        block9
+head13:
+	TESTQ      R12, R12
+	JZ         fetched14
+	LEAQ       (CX)(R12*1), R14
+	PREFETCHT1 (R14)
+	PREFETCHT1 64(R14)
 
-next10:
-	CMPQ R12, $0x08
-	JLT  next13
+fetched14:
+	VMOVUPS   (CX), Z4
+	VPERMILPS $0xb1, Z4, Z5
+	VMULPS    Z6, Z4, Z4
+	VMULPS    Z7, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVUPS   Z4, (AX)
+	VMOVUPS   64(CX), Z4
+	VPERMILPS $0xb1, Z4, Z5
+	VMULPS    Z8, Z4, Z4
+	VMULPS    Z3, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VMOVUPS   Z4, 64(AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head13
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x10, R13
+	CMPQ      R13, $0x10
+	JGE       block11
 
-block12:
+next12:
+	CMPQ R13, $0x08
+	JLT  next16
+
+block15:
 	VPMOVZXDQ (DX), Y3
 	VMOVSLDUP Y3, Y3
 	VPMOVZXDQ (BX), Y4
@@ -5351,37 +5410,42 @@ block12:
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
-head14:
-	PREFETCHT1 4096(CX)
-	VMOVUPS    (CX), Y7
-	VPERMILPS  $0xb1, Y7, Y8
-	VMULPS     Y3, Y7, Y7
-	VMULPS     Y4, Y8, Y8
-	VADDSUBPS  Y8, Y7, Y7
-	VMOVUPS    Y7, (AX)
-	VMOVUPS    32(CX), Y7
-	VPERMILPS  $0xb1, Y7, Y8
-	VMULPS     Y5, Y7, Y7
-	VMULPS     Y6, Y8, Y8
-	VADDSUBPS  Y8, Y7, Y7
-	VMOVUPS    Y7, 32(AX)
-	LEAQ       (AX)(R10*4), AX
-	LEAQ       (CX)(R11*4), CX
-	DECQ       R9
-	JNZ        head14
-	ADDQ       $0x00000040, SI
-	ADDQ       $0x00000040, DI
-	ADDQ       $0x00000020, DX
-	ADDQ       $0x00000020, BX
-	SUBQ       $0x08, R12
-	CMPQ       R12, $0x08
-	JGE        block12
+head17:
+	TESTQ      R12, R12
+	JZ         fetched18
+	LEAQ       (CX)(R12*1), R14
+	PREFETCHT1 (R14)
 
-next13:
-	CMPQ R12, $0x04
-	JLT  next16
+fetched18:
+	VMOVUPS   (CX), Y7
+	VPERMILPS $0xb1, Y7, Y8
+	VMULPS    Y3, Y7, Y7
+	VMULPS    Y4, Y8, Y8
+	VADDSUBPS Y8, Y7, Y7
+	VMOVUPS   Y7, (AX)
+	VMOVUPS   32(CX), Y7
+	VPERMILPS $0xb1, Y7, Y8
+	VMULPS    Y5, Y7, Y7
+	VMULPS    Y6, Y8, Y8
+	VADDSUBPS Y8, Y7, Y7
+	VMOVUPS   Y7, 32(AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head17
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x08, R13
+	CMPQ      R13, $0x08
+	JGE       block15
 
-block15:
+next16:
+	CMPQ R13, $0x04
+	JLT  next20
+
+block19:
 	VPMOVZXDQ (DX), Y3
 	VMOVSLDUP Y3, Y3
 	VPMOVZXDQ (BX), Y4
@@ -5390,31 +5454,36 @@ block15:
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
-head17:
-	PREFETCHT1 4096(CX)
-	VMOVUPS    (CX), Y5
-	VPERMILPS  $0xb1, Y5, Y6
-	VMULPS     Y3, Y5, Y5
-	VMULPS     Y4, Y6, Y6
-	VADDSUBPS  Y6, Y5, Y5
-	VMOVUPS    Y5, (AX)
-	LEAQ       (AX)(R10*4), AX
-	LEAQ       (CX)(R11*4), CX
-	DECQ       R9
-	JNZ        head17
-	ADDQ       $0x00000020, SI
-	ADDQ       $0x00000020, DI
-	ADDQ       $0x00000010, DX
-	ADDQ       $0x00000010, BX
-	SUBQ       $0x04, R12
-	CMPQ       R12, $0x04
-	JGE        block15
+head21:
+	TESTQ      R12, R12
+	JZ         fetched22
+	LEAQ       (CX)(R12*1), R14
+	PREFETCHT1 (R14)
 
-next16:
-	CMPQ R12, $0x02
-	JLT  next19
+fetched22:
+	VMOVUPS   (CX), Y5
+	VPERMILPS $0xb1, Y5, Y6
+	VMULPS    Y3, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VADDSUBPS Y6, Y5, Y5
+	VMOVUPS   Y5, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head21
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block19
 
-block18:
+next20:
+	CMPQ R13, $0x02
+	JLT  next24
+
+block23:
 	VMOVSD    (DX), X3
 	VUNPCKLPS X3, X3, X3
 	VMOVSD    (BX), X4
@@ -5423,7 +5492,7 @@ block18:
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
-head20:
+head25:
 	VMOVUPS   (CX), X5
 	VPERMILPS $0xb1, X5, X6
 	VMULPS    X3, X5, X5
@@ -5433,27 +5502,27 @@ head20:
 	LEAQ      (AX)(R10*4), AX
 	LEAQ      (CX)(R11*4), CX
 	DECQ      R9
-	JNZ       head20
+	JNZ       head25
 	ADDQ      $0x00000010, SI
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000008, DX
 	ADDQ      $0x00000008, BX
-	SUBQ      $0x02, R12
-	CMPQ      R12, $0x02
-	JGE       block18
+	SUBQ      $0x02, R13
+	CMPQ      R13, $0x02
+	JGE       block23
 
-next19:
-	CMPQ R12, $0x01
-	JLT  next22
+next24:
+	CMPQ R13, $0x01
+	JLT  next27
 
-block21:
+block26:
 	VBROADCASTSS (DX), X3
 	VBROADCASTSS (BX), X4
 	MOVQ         SI, AX
 	MOVQ         DI, CX
 	MOVQ         R8, R9
 
-head23:
+head28:
 	VMOVSD    (CX), X5
 	VPERMILPS $0xb1, X5, X6
 	VMULPS    X3, X5, X5
@@ -5463,16 +5532,16 @@ head23:
 	LEAQ      (AX)(R10*4), AX
 	LEAQ      (CX)(R11*4), CX
 	DECQ      R9
-	JNZ       head23
+	JNZ       head28
 	ADDQ      $0x00000008, SI
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000004, DX
 	ADDQ      $0x00000004, BX
-	SUBQ      $0x01, R12
-	CMPQ      R12, $0x01
-	JGE       block21
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block26
 
-next22:
+next27:
 	DECQ tokens+40(FP)
 	JZ   done2
 	MOVQ y+0(FP), AX
@@ -5598,7 +5667,7 @@ block3:
 	MOVQ      R8, R9
 
 head5:
-	PREFETCHT1 4096(CX)
+	PREFETCHT0 8192(CX)
 	VCVTPH2PS  (CX), Y8
 	VPERMILPS  $0xb1, Y8, Y9
 	VMULPS     Y0, Y8, Y8
@@ -5840,10 +5909,10 @@ block3:
 	MOVQ      R8, R9
 
 head5:
-	PREFETCHT1 4096(CX)
-	PREFETCHT1 4160(CX)
-	PREFETCHT1 4224(CX)
-	PREFETCHT1 4288(CX)
+	PREFETCHT0 8192(CX)
+	PREFETCHT0 8256(CX)
+	PREFETCHT0 8320(CX)
+	PREFETCHT0 8384(CX)
 	VCVTPH2PS  (CX), Z13
 	VPERMILPS  $0xb1, Z13, Z17
 	VMULPS     Z6, Z13, Z13
@@ -5944,8 +6013,8 @@ block6:
 	MOVQ      R8, R9
 
 head8:
-	PREFETCHT1 4096(CX)
-	PREFETCHT1 4160(CX)
+	PREFETCHT0 8192(CX)
+	PREFETCHT0 8256(CX)
 	VCVTPH2PS  (CX), Z5
 	VPERMILPS  $0xb1, Z5, Z9
 	VMULPS     Z6, Z5, Z5
@@ -6007,7 +6076,7 @@ block9:
 	MOVQ      R8, R9
 
 head11:
-	PREFETCHT1 4096(CX)
+	PREFETCHT0 8192(CX)
 	VCVTPH2PS  (CX), Z4
 	VPERMILPS  $0xb1, Z4, Z5
 	VMULPS     Z6, Z4, Z4
@@ -6052,7 +6121,7 @@ block12:
 	MOVQ      R8, R9
 
 head14:
-	PREFETCHT1 4096(CX)
+	PREFETCHT0 8192(CX)
 	VCVTPH2PS  (CX), Y7
 	VPERMILPS  $0xb1, Y7, Y8
 	VMULPS     Y3, Y7, Y7
@@ -6249,8 +6318,8 @@ block3:
 	MOVQ    R8, R9
 
 head5:
-	PREFETCHT1 4096(CX)
-	PREFETCHT1 4160(CX)
+	PREFETCHT0 8192(CX)
+	PREFETCHT0 8256(CX)
 	VMOVUPS    (CX), Y9
 	VPSLLD     $0x10, Y9, Y8
 	VPAND      upperHalf<>+0(SB), Y9, Y9
@@ -6349,7 +6418,7 @@ block6:
 	MOVQ    R8, R9
 
 head8:
-	PREFETCHT1 4096(CX)
+	PREFETCHT0 8192(CX)
 	VMOVUPS    (CX), Y3
 	VPSLLD     $0x10, Y3, Y2
 	VPAND      upperHalf<>+0(SB), Y3, Y3
@@ -6546,10 +6615,10 @@ block3:
 	MOVQ         R8, R9
 
 head5:
-	PREFETCHT1 4096(CX)
-	PREFETCHT1 4160(CX)
-	PREFETCHT1 4224(CX)
-	PREFETCHT1 4288(CX)
+	PREFETCHT0 8192(CX)
+	PREFETCHT0 8256(CX)
+	PREFETCHT0 8320(CX)
+	PREFETCHT0 8384(CX)
 	VMOVUPS    (CX), Z11
 	VPSLLD     $0x10, Z11, Z10
 	VPANDD     Z0, Z11, Z11
@@ -6652,8 +6721,8 @@ block6:
 	MOVQ         R8, R9
 
 head8:
-	PREFETCHT1 4096(CX)
-	PREFETCHT1 4160(CX)
+	PREFETCHT0 8192(CX)
+	PREFETCHT0 8256(CX)
 	VMOVUPS    (CX), Z7
 	VPSLLD     $0x10, Z7, Z6
 	VPANDD     Z0, Z7, Z7
@@ -6716,7 +6785,7 @@ block9:
 	MOVQ         R8, R9
 
 head11:
-	PREFETCHT1 4096(CX)
+	PREFETCHT0 8192(CX)
 	VMOVUPS    (CX), Z5
 	VPSLLD     $0x10, Z5, Z4
 	VPANDD     Z0, Z5, Z5
@@ -6761,7 +6830,7 @@ block12:
 	MOVQ    R8, R9
 
 head14:
-	PREFETCHT1 4096(CX)
+	PREFETCHT0 8192(CX)
 	VMOVUPS    (CX), Y5
 	VPSLLD     $0x10, Y5, Y4
 	VPANDD     Y0, Y5, Y5

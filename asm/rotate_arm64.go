@@ -11,7 +11,7 @@ package asm
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride, ahead int)
 
 // RotateHalfSplitF16NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF16 does. The row of head h of token t is
@@ -74,7 +74,7 @@ func RotateHalfSplitBF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pair
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride, ahead int)
 
 // RotateInterleavedF16NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF16 does. The row of head h of token t is

@@ -12,8 +12,8 @@ DATA upperHalf<>+0(SB)/8, $0xffff0000ffff0000
 DATA upperHalf<>+8(SB)/8, $0xffff0000ffff0000
 GLOBL upperHalf<>(SB), RODATA|NOPTR, $16
 
-// func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
-TEXT ·RotateHalfSplitF32NEON(SB), NOSPLIT, $0-104
+// func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride, ahead int)
+TEXT ·RotateHalfSplitF32NEON(SB), NOSPLIT, $0-112
 	MOVD partner+40(FP), R0
 	MOVD heads+72(FP), R17
 	CBZ  R17, done1
@@ -1267,8 +1267,8 @@ next9:
 done1:
 	RET
 
-// func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
-TEXT ·RotateInterleavedF32NEON(SB), NOSPLIT, $0-96
+// func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride, ahead int)
+TEXT ·RotateInterleavedF32NEON(SB), NOSPLIT, $0-104
 	MOVD heads+64(FP), R17
 	CBZ  R17, done1
 	MOVD pairs+32(FP), R17

@@ -23,10 +23,7 @@ type shared struct {
 func sharedWork(s setting) []shared {
 	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 	var list []shared
-	for _, tokens := range s.tokens {
-		if tokens == 1 {
-			continue
-		}
+	for _, tokens := range s.shared {
 		bytes := rotation{tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
 		list = append(list, shared{"rotate", fmt.Sprintf("Rotate, half-split, float32, %d tokens", tokens), tokens, bytes, func(m *memory, positions []int32, first, end int) error {
 			q, k := m.float32s[:tokens*queryHeads*headDim], m.float32s[tokens*queryHeads*headDim:]
@@ -43,6 +40,20 @@ func sharedWork(s setting) []shared {
 		}})
 	}
 	return list
+}
+
+// pays returns the bytes of the first of a list from which on n goroutines take at most nine tenths
+// of the time of one, or 0.
+func pays(list []shared, n int, r results) (bytes int) {
+	for _, x := range list {
+		switch {
+		case !(r.time(x.name(n)) <= 0.9*r.time(x.name(1))):
+			bytes = 0
+		case bytes == 0:
+			bytes = x.bytes
+		}
+	}
+	return bytes
 }
 
 // goroutineCounts are the powers of two up to the number of goroutines that run at

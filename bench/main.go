@@ -12,7 +12,7 @@
 // names: -o results/<cpu> publishes it. It has rotation and tables, by shape and by
 // implementation, against the bounds that memory sets, against the loops and libraries of
 // package peers, by number of goroutines, and the accuracy of angles by position. The
-// machine should do nothing else, and have 2 GB to spare.
+// machine should do nothing else, and have 4 GB to spare.
 //
 // It is a module of its own, so that importers of posenc do not get the plotting
 // library, gonum.org/v1/plot.

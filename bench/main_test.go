@@ -36,7 +36,7 @@ func TestRunWritesEverything(t *testing.T) {
 		names = append(names, e.Name())
 		contents[e.Name()] = testkit.Must(os.ReadFile(filepath.Join(directory, e.Name())))
 	}
-	want := []string{"accuracy.png", "goroutines.png", "implementations.png", "peers.png", "raw.txt", "report.md", "roofline.png"}
+	want := []string{"accuracy.png", "costs.png", "goroutines.png", "implementations.png", "peers.png", "raw.txt", "report.md"}
 	if !slices.Equal(names, want) {
 		t.Fatalf("files %q, want %q", names, want)
 	}

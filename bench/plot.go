@@ -88,27 +88,28 @@ func (f *figure) line(name string, points plotter.XYs, colour color.Color, dashe
 	f.Legend.Add(name, line, dots)
 }
 
-func drawRoofline(s setting, m machine, r results) ([]byte, error) {
-	p := newFigure("Speed by working set, one core", "bytes changed or written", "GB/s")
+// drawCosts shows what an element costs by the size of what a call works on.
+func drawCosts(s setting, m machine, r results) ([]byte, error) {
+	p := newFigure("Cost of an element, one core", "bytes changed, written or quantized", "ns")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker = ticks(s.workingSets, cpuinfo.Bytes)
 	p.Add(levels())
 	p.Legend.Top = true
 	for i, name := range []struct{ operation, title string }{
-		{"scale", "bound: scale in place"}, {"store", "bound: store"}, {"nontemporal", "bound: non-temporal store"},
+		{"scale", "bound: scale float32 in place"}, {"store", "bound: store float32"}, {"nontemporal", "bound: non-temporal store of float32"},
 	} {
-		points := over(s.workingSets, func(bytes int) float64 { return r.bound(name.operation, bytes) })
+		points := over(s.workingSets, func(bytes int) float64 { return 4 / r.bound(name.operation, bytes) })
 		points = slices.DeleteFunc(points, func(p plotter.XY) bool { return math.IsNaN(p.Y) })
 		if len(points) > 0 {
 			p.line(name.title, points, color.Gray{Y: uint8(60 * i)}, i+1)
 		}
 	}
 	for i, x := range sweeps {
-		p.line(x.title, over(s.workingSets, func(bytes int) float64 { return r.speed(x.name(bytes), bytes) }), plotutil.DarkColors[i], 0)
+		p.line(x.title, over(s.workingSets, func(bytes int) float64 { return x.cost(r, bytes) }), plotutil.DarkColors[i], 0)
 	}
 	ceiling := p.Y.Max * 1.2
 	p.Y.Tick.Marker = plot.TickerFunc(func(low, _ float64) []plot.Tick { return oneTwoFive(low, ceiling) })
-	p.Y.Min, p.Y.Max = p.Y.Min/1.3, p.Y.Max*5 // the legend is above
+	p.Y.Min, p.Y.Max = p.Y.Min/1.3, p.Y.Max*9 // the legend is above
 	// Where each cache ends, and memory begins.
 	memory := s.workingSets[0]
 	for _, c := range m.caches {

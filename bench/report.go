@@ -82,7 +82,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	}
 	w("\n![GB/s of each implementation](implementations.png)\n")
 
-	w("\n## Bounds\n\nGB/s by working set: the bytes that are changed or written, again and again.\n\n![GB/s by working set](roofline.png)\n\n")
+	w("\n## Costs by size\n\nWhat an element costs by the bytes of a call, which are changed, written or quantized again and again, and below, GB/s.\n\n![ns of an element by size](costs.png)\n\n")
 	columns := []string{"scaling", "storing", "non-temporal", "two streams"}
 	for _, x := range sweeps {
 		columns = append(columns, x.title)
@@ -112,6 +112,15 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 			w(" %s | %s |", r.measured(x.name(n), x.bytes), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
 		}
 		w("\n")
+	}
+
+	for _, n := range goroutineCounts()[1:] {
+		list := slices.DeleteFunc(sharedWork(s), func(x shared) bool { return x.operation != "rotate" })
+		if bytes := pays(list, n, r); bytes > 0 {
+			w("\nRotate gains a tenth or more by %d goroutines from %s on.\n", n, cpuinfo.Bytes(bytes))
+		} else {
+			w("\nRotate gains less than a tenth by %d goroutines at the largest of these sizes.\n", n)
+		}
 	}
 
 	w("\n## Accuracy\n\nThe largest error of cosines and sines for heads of %d and base %d, against math/big: %d positions of every octave, all pairs. The exact\nvalue is that of position times frequency, the frequency in float64. Half a unit in the last place of a float32 is at most 2^-25 = 3.0e-8.\n\n",
@@ -165,7 +174,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 
 	files := map[string][]byte{"report.md": []byte(b.String())}
 	for name, draw := range map[string]func() ([]byte, error){
-		"roofline.png":        func() ([]byte, error) { return drawRoofline(s, m, r) },
+		"costs.png":           func() ([]byte, error) { return drawCosts(s, m, r) },
 		"implementations.png": func() ([]byte, error) { return drawImplementations(s, r, list) },
 		"goroutines.png":      func() ([]byte, error) { return drawGoroutines(s, r) },
 		"accuracy.png":        func() ([]byte, error) { return drawAccuracy(curves) },

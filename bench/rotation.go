@@ -98,6 +98,9 @@ func allocate(s setting, everything bool) *memory {
 	for _, tokens := range s.tokens {
 		singles, halves = max(singles, tokens*rotated), max(halves, tokens*rotated)
 	}
+	for _, tokens := range s.shared {
+		singles = max(singles, tokens*rotated)
+	}
 	for _, rows := range s.rows {
 		singles = max(singles, 2*rows*pairs+gap)
 	}

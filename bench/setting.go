@@ -12,8 +12,9 @@ type setting struct {
 	runs, rounds int           // how many processes each implementation is run in, and rounds of samples in each
 	each         time.Duration // that a case may take in a run, in which long ones have fewer samples
 	tokens       []int         // of rotations: decode and prefill
+	shared       []int         // tokens that several goroutines rotate
 	rows         []int         // of tables
-	workingSets  []int         // bytes, for the roofline
+	workingSets  []int         // bytes, for the costs by size
 	peerRows     []int         // of tables compared with peers
 	prefill      int           // tokens compared with peers
 	octaves      int           // accuracy is taken below position 2^octaves
@@ -24,8 +25,9 @@ type setting struct {
 var full = setting{
 	name: "full", runs: 2, rounds: 40, each: 130 * time.Millisecond,
 	tokens:      []int{1, 512, 4096},
+	shared:      []int{16, 64, 256, 1024, 4096, 16384},
 	rows:        []int{4096, 131072, 1 << 20},
-	workingSets: []int{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20},
+	workingSets: []int{4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30},
 	peerRows:    []int{4096, 131072, 1 << 20},
 	prefill:     512,
 	octaves:     31, positions: 24,
@@ -34,6 +36,7 @@ var full = setting{
 var shortened = setting{
 	name: "short", runs: 1, rounds: 1,
 	tokens:      []int{1, 16},
+	shared:      []int{16},
 	rows:        []int{256},
 	workingSets: []int{16 << 10, 64 << 10},
 	peerRows:    []int{256},

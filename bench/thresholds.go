@@ -76,6 +76,9 @@ var thresholds = []threshold{
 			c.add(fmt.Sprintf("CosSin/rows=%d", t.rows), bytes, t.call(m))
 		}
 	}},
+	{"residentAVX512", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
+	{"residentAVX2", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
+	{"rotateAhead", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
 	{"nonTemporalCopy", around, copies},
 }
 

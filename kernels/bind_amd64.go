@@ -19,9 +19,9 @@ func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rotati
 	}
 	switch impl {
 	case AVX512:
-		asm.RotateHalfSplitF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+		asm.RotateHalfSplitF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, r.Ahead)
 	case AVX2:
-		asm.RotateHalfSplitF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+		asm.RotateHalfSplitF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, r.Ahead)
 	case Generic:
 		rotateHalfSplitF32Generic(y, x, cos, sin, r)
 	default:
@@ -145,9 +145,9 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rota
 	}
 	switch impl {
 	case AVX512:
-		asm.RotateInterleavedF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+		asm.RotateInterleavedF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, r.Ahead)
 	case AVX2:
-		asm.RotateInterleavedF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+		asm.RotateInterleavedF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, r.Ahead)
 	case Generic:
 		rotateInterleavedF32Generic(y, x, cos, sin, r)
 	default:

@@ -19,7 +19,7 @@ func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rotati
 	}
 	switch impl {
 	case NEON:
-		asm.RotateHalfSplitF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+		asm.RotateHalfSplitF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, r.Ahead)
 	case Generic:
 		rotateHalfSplitF32Generic(y, x, cos, sin, r)
 	default:
@@ -131,7 +131,7 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rota
 	}
 	switch impl {
 	case NEON:
-		asm.RotateInterleavedF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+		asm.RotateInterleavedF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride, r.Ahead)
 	case Generic:
 		rotateInterleavedF32Generic(y, x, cos, sin, r)
 	default:

@@ -13,6 +13,10 @@ type Rotation struct {
 	Heads                      int
 	YHeadStride, XHeadStride   int
 	TableStride                int
+
+	// Ahead is the bytes from a head of float32 in place to what is fetched into the cache
+	// meanwhile, or 0: see Implementation.RotateAhead.
+	Ahead int
 }
 
 // Lines says where the vectors lie that are normalized or scaled: vector i is Len

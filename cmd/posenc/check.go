@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
@@ -17,8 +16,8 @@ import (
 
 // checkOptions are the flags of check.
 type checkOptions struct {
-	positions, shape, layer string
-	vision, absolute        bool
+	positions, shape, layer, raw string
+	vision, absolute             bool
 }
 
 func newCheck() *cobra.Command {
@@ -29,21 +28,23 @@ func newCheck() *cobra.Command {
 		Long: `Say what an engine's rotation of Q or K did, and what differs from what the model wants.
 
 BEFORE and AFTER are the heads of some tokens before and after the rotation, dumped from the
-engine: npy, npz or safetensors, of float32, float16 or bfloat16. FILE:NAME is one of several
-arrays of a file. Dump four heads or more, and positions of which some are neighbours and others
-far apart: 0 to 15 and 1000 to 1003, say.
+engine: npy, npz or safetensors, of float32, float16 or bfloat16, or with --raw numbers alone.
+FILE:NAME is one of several arrays of a file; - is standard input, and /dev/stdin:NAME one of
+several arrays from there. Dump four heads or more, and positions of which some are neighbours and
+others far apart: 0 to 15 and 1000 to 1003, say.
 
 The last dimension is a head, or all heads of a token. Those before it are [tokens][heads] or
-[batch][heads][tokens] unless the positions, by their number, or --shape say otherwise.
+[heads][tokens], which the positions, by their number, or --shape say, else both are tried.
 
 With --absolute, say which sinusoidal position encoding TABLE is, [positions][dim]: its order, base,
 exponents, first position, scale and rounding, and what is wrong with it.
 
-Exit codes: 0 the rotation is that of the model, or the table an encoding; 1 it differs, or the
-table has faults; 2 wrong usage or input, also data that cannot tell.`,
+Exit codes: 0 the rotation is that of the model, or the table is an encoding, 1 it differs, or the
+table has faults, 2 wrong usage or input, also data that cannot tell.`,
 		Example: `  posenc check config.json before.npy after.npy --positions 0-15,1000-1003
   posenc check gemma-3-1b-it/ dump.safetensors:q dump.safetensors:q_rot --positions dump.safetensors:positions --layer 5
   posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim
+  posenc check config.json q.bin q_rot.bin --raw bfloat16:20,32,128 --positions 0-15,1000-1003
   posenc check --absolute model.safetensors:embed_positions.weight`,
 		Args: func(c *cobra.Command, arguments []string) error {
 			if options.absolute {
@@ -73,11 +74,15 @@ table has faults; 2 wrong usage or input, also data that cannot tell.`,
 	}
 	c.Flags().StringVar(&options.positions, "positions", "", "positions of the tokens: 0-15,1000, with / between axes, or an array; absent: they are solved for")
 	c.Flags().StringVar(&options.shape, "shape", "", "dimensions of the arrays: tokens,heads,dim in their order, also batch, and heads*dim for both in one")
+	c.Flags().StringVar(&options.raw, "raw", "", "BEFORE and AFTER are numbers without a header: TYPE:SHAPE, as float32:12,4,64, or TYPE:SHAPE:big of big-endian ones")
 	c.Flags().StringVar(&options.layer, "layer", "", "layer that the arrays are of: its number, or the kind of layers (posenc inspect names them)")
 	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
 	c.Flags().BoolVar(&options.absolute, "absolute", false, "say which sinusoidal position encoding a table is")
-	for _, flag := range []string{"positions", "shape", "layer", "vision"} {
+	for _, flag := range []string{"positions", "shape", "layer", "vision", "raw"} {
 		c.MarkFlagsMutuallyExclusive("absolute", flag)
+	}
+	if err := c.RegisterFlagCompletionFunc("layer", completeLayer); err != nil {
+		panic(err) // a flag of another name
 	}
 	return c
 }
@@ -119,10 +124,19 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	}
 	meant := slices.DeleteFunc(slices.Clone(candidates), func(r rotation) bool { return !slices.Contains(wanted, r.of.name) })
 
+	files := dumps{}
+	read := files.array
+	if options.raw != "" {
+		raw, err := array.ParseRaw(options.raw)
+		if err != nil {
+			return nil, fmt.Errorf("--raw %w", err)
+		}
+		read = raw.ReadFile
+	}
 	var arrays [2]*array.Array
 	var values [2][]float32
 	for i, argument := range []string{before, after} {
-		if arrays[i], err = readArray(argument); err != nil {
+		if arrays[i], err = read(argument); err != nil {
 			return nil, err
 		}
 		if values[i], err = arrays[i].Float32s(); err != nil {
@@ -132,7 +146,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	if !slices.Equal(arrays[0].Shape, arrays[1].Shape) {
 		return nil, fmt.Errorf("%s has shape %v, %s %v: want the same heads before and after", before, arrays[0].Shape, after, arrays[1].Shape)
 	}
-	positions, positionsShape, err := readPositions(options.positions)
+	positions, positionsShape, err := files.positions(options.positions)
 	if err != nil {
 		return nil, err
 	}
@@ -143,29 +157,64 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	if latent && len(size) > 0 && size[len(size)-1] > headDims[0] {
 		dims = []int{size[len(size)-1]} // the rotary part is the end of each head
 	}
-	var heads *shape
+	shapes := make([]*shape, 1)
 	if options.shape != "" {
-		heads, err = parseShape(options.shape, size, dims[0])
+		shapes[0], err = parseShape(options.shape, size, dims[0])
 	} else {
-		heads, err = guessShape(size, dims, lastOf(positionsShape))
+		shapes, err = guessShape(size, dims, lastOf(positionsShape))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", before, err)
 	}
-	elements := heads.headDim
-	if latent {
-		elements = min(elements, headDims[0])
+	c := &comparison{
+		source: s, model: file, before: before, after: after, arrays: arrays, values: values, positions: positions,
+		candidates: candidates, meant: meant, wanted: wanted, headDims: headDims, latent: latent,
 	}
-	if !slices.Contains(headDims, elements) {
-		return nil, fmt.Errorf("%s: heads of %d elements: want %s", before, elements, either(headDims))
+	result, err := c.as(shapes[0])
+	if err != nil || len(shapes) == 1 {
+		return result, err
+	}
+	other, err := c.as(shapes[1])
+	if err != nil {
+		return nil, err
+	}
+	if other.nearer(result) {
+		result, other = other, result
+	}
+	result.OtherShape, result.otherAgrees = other.Shape, other.Verdict == ropecheck.Agrees
+	return result, nil
+}
+
+// comparison is what arrays are compared with, in an order of their dimensions.
+type comparison struct {
+	source               *source.Source
+	model, before, after string
+	arrays               [2]*array.Array
+	values               [2][]float32
+	positions            []int32
+	candidates, meant    []rotation
+	wanted               []string
+	headDims             []int
+	latent               bool
+}
+
+// as compares the arrays, read as heads of a shape.
+func (c *comparison) as(heads *shape) (*checkResult, error) {
+	elements := heads.headDim
+	if c.latent {
+		elements = min(elements, c.headDims[0])
+	}
+	if !slices.Contains(c.headDims, elements) {
+		return nil, fmt.Errorf("%s: heads of %d elements: want %s", c.before, elements, either(c.headDims))
 	}
 	data := ropecheck.Data{
-		Before: heads.order(values[0], elements), After: heads.order(values[1], elements),
+		Before: heads.order(c.values[0], elements), After: heads.order(c.values[1], elements),
 		Tokens: heads.tokens(), Heads: heads.size(headsAxis), HeadDim: elements,
-		Type: elementType(arrays[1]),
+		Type: elementType(c.arrays[1]),
 	}
-	if positions != nil {
-		if data.Positions, err = spread(positions, heads, axesOf(meant)); err != nil {
+	if c.positions != nil {
+		var err error
+		if data.Positions, err = spread(c.positions, heads, axesOf(c.meant)); err != nil {
 			return nil, fmt.Errorf("--positions: %w", err)
 		}
 	}
@@ -173,18 +222,19 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	for _, p := range data.Positions {
 		last = max(last, int(p))
 	}
-	result := &checkResult{Model: file, Before: before, After: after, Shape: heads, Part: elements, Type: arrays[1].Type}
-	candidates = slices.DeleteFunc(candidates, func(r rotation) bool { return r.config.HeadDim != elements })
+	result := &checkResult{Model: c.model, Before: c.before, After: c.after, Shape: heads, Part: elements, Type: c.arrays[1].Type}
+	candidates := slices.DeleteFunc(slices.Clone(c.candidates), func(r rotation) bool { return r.config.HeadDim != elements })
 	var compared []ropecheck.Rotation
 	var isMeant []bool
 	for _, r := range candidates {
-		c, err := r.forCheck()
+		one, err := r.forCheck()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Path, err)
+			return nil, fmt.Errorf("%s: %w", c.source.Path, err)
 		}
 		outgrown := r.beyond > 0 && r.length <= r.beyond && last >= r.beyond
-		compared, isMeant = append(compared, c), append(isMeant, slices.Contains(wanted, r.of.name) && !outgrown)
+		compared, isMeant = append(compared, one), append(isMeant, slices.Contains(c.wanted, r.of.name) && !outgrown)
 	}
+	var err error
 	if result.Report, result.Float32Steps, err = ropecheck.CheckModel(data, compared...); err != nil {
 		return nil, err
 	}
@@ -202,7 +252,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 // where they are unknown.
 func (r *checkResult) note(best *rotation, c ropecheck.Comparison, last int) {
 	add := func(format string, a ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, a...)) }
-	switch agrees := r.Verdict == ropecheck.Agrees || r.Verdict == ropecheck.Noisy; {
+	switch agrees := r.agrees(); {
 	case agrees && best.leavesPairs:
 		add("The model's code moves the pairs to halves, and here they stay in place. Scores are the same if that is so for Q and for K.")
 	case agrees && best.beyond > 0 && best.length > best.beyond && 0 <= last && last < best.beyond:
@@ -213,6 +263,30 @@ func (r *checkResult) note(best *rotation, c ropecheck.Comparison, last int) {
 	}) {
 		add("Interleaved pairs are right where the rows of the weights of Q and K were permuted for them, as in GGUF files of Llama: give the GGUF file in place of the config.json.")
 	}
+}
+
+// completeLayer says what --layer may be: the kinds of layers of FILE, and the numbers of those that
+// rotate.
+func completeLayer(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(arguments) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	s, err := source.Load(arguments[0])
+	if err != nil || s.Model == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var list []string
+	for _, k := range kindsOf(s.Model) {
+		if k.name != "" {
+			list = append(list, k.name)
+		}
+	}
+	for i, layer := range s.Model.Layers() {
+		if layer.Rotates {
+			list = append(list, cobra.CompletionWithDesc(strconv.Itoa(i), layer.Kind))
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // wantedLayers are the kinds of layers that the flag --layer means.
@@ -276,29 +350,6 @@ func elementType(a *array.Array) ropecheck.ElementType {
 	return ropecheck.Float32
 }
 
-// readPositions reads a list, of several axes too, or an array, with its shape. None is nil.
-func readPositions(argument string) ([]int32, []int, error) {
-	if strings.Trim(argument, "0123456789,-/ ") == "" {
-		axes, err := parsePositions(argument)
-		if axes == nil || err != nil {
-			return nil, nil, err
-		}
-		return slices.Concat(axes...), []int{len(axes), len(axes[0])}, nil
-	}
-	a, err := readArray(argument)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--positions: %w", err)
-	}
-	positions, err := a.Int32s()
-	if err == nil && len(positions) == 0 {
-		err = errors.New("an empty array")
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("--positions %s: %w", argument, err)
-	}
-	return positions, a.Shape, nil
-}
-
 // lastOf is the last dimension of a shape: the tokens of positions.
 func lastOf(shape []int) int {
 	if len(shape) == 0 {
@@ -344,6 +395,9 @@ type checkResult struct {
 	Verdict   ropecheck.Verdict `json:"verdict"`
 	Candidate string            `json:"candidate"`
 
+	// OtherShape fits the arrays too, and comes less near or as near.
+	OtherShape *shape `json:"other_shape,omitempty"`
+
 	Notes []string `json:"notes,omitempty"`
 
 	// Float32Steps names the candidates whose frequencies are those that transformers makes in
@@ -355,6 +409,26 @@ type checkResult struct {
 	Engines []string `json:"engines,omitempty"`
 
 	Report *ropecheck.Report `json:"report"`
+
+	otherAgrees bool // by OtherShape
+}
+
+func (r *checkResult) agrees() bool {
+	return r.Verdict == ropecheck.Agrees || r.Verdict == ropecheck.Noisy
+}
+
+// nearer reports whether the data explain more, read as r says and not as other.
+func (r *checkResult) nearer(other *checkResult) bool {
+	a, b := &r.Report.Hypotheses[0], &other.Report.Hypotheses[0]
+	for _, verdict := range []ropecheck.Verdict{ropecheck.Agrees, ropecheck.Noisy} {
+		if (r.Verdict == verdict) != (other.Verdict == verdict) {
+			return r.Verdict == verdict
+		}
+	}
+	if a.Explains != b.Explains {
+		return a.Explains
+	}
+	return a.Residual < b.Residual
 }
 
 // mostNoise is a residual of the data that is no noise beside a rotation: even elements of 4 bits
@@ -367,6 +441,13 @@ func (r *checkResult) WriteText(t *output.Text) {
 		t.Printf(", the last %d elements of each head", r.Part)
 	}
 	t.Printf("\n")
+	if r.OtherShape != nil {
+		says := "where they are further from the model"
+		if r.otherAgrees {
+			says = "where they agree with the model too"
+		}
+		t.Printf("The arrays were read as %s too, %s. --shape says which it is.\n", r.OtherShape, says)
+	}
 	switch r.Verdict {
 	case ropecheck.Agrees, ropecheck.Noisy:
 		t.Printf("%s\n", t.Good(fmt.Sprintf("This is the rotation of %s.", r.Candidate)))
@@ -384,9 +465,6 @@ func (r *checkResult) WriteText(t *output.Text) {
 	t.Printf("\n")
 	if r.Report.Noise > mostNoise {
 		t.Printf("No rotation explains the data: are the arrays of the same heads, in this order of dimensions?\n")
-		if r.Shape.Guessed {
-			t.Printf("Another order fits as well: --shape says which it is.\n")
-		}
 		t.Printf("\n")
 	}
 	t.Printf("%s", r.Report)

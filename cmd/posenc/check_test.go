@@ -80,6 +80,32 @@ func TestKnownMisreadings(t *testing.T) {
 	}
 }
 
+// TestBothOrders: of as many heads as tokens, the order that is right is found, also by a rotation that is
+// wrong.
+func TestBothOrders(t *testing.T) {
+	path := filepath.Join(configs, "Llama-3.1-8B.json")
+	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+		config := testkit.Must(rotations(testkit.Must(source.Load(path))))[0].config
+		config.Layout = layout
+		file := dump(t, config, 6, config.HeadDim, []int32{0, 1, 2, 3, 1000, 1003})
+		transposed := testkit.Must(array.ReadFile(file))
+		for i := range transposed.Arrays {
+			a := &transposed.Arrays[i]
+			a.Values = (&shape{Axes: []string{headsAxis, tokensAxis, dimAxis}, Size: a.Shape, headDim: config.HeadDim}).order(a.Values.([]float32), config.HeadDim)
+		}
+		other := filepath.Join(t.TempDir(), "transposed.npz")
+		testkit.NoError(t, array.WriteFile(other, transposed))
+		for file, want := range map[string]string{file: "[tokens 6][heads 6][dim 128]", other: "[heads 6][tokens 6][dim 128]"} {
+			for _, positions := range []string{"0-3,1000,1003", ""} {
+				result := testkit.Must(check(path, file+":q", file+":r", checkOptions{positions: positions}))
+				if agrees := layout == posenc.HalfSplit; result.Shape.String() != want || result.OtherShape == nil || (result.Verdict == ropecheck.Agrees) != agrees {
+					t.Errorf("%v, positions %q: %s as %v, want %s", layout, positions, result.Verdict, result.Shape, want)
+				}
+			}
+		}
+	}
+}
+
 // TestDocumentedOutput runs the examples of documents whose output is below them, and on
 // every machine the same; -update writes it.
 func TestDocumentedOutput(t *testing.T) {
@@ -97,6 +123,7 @@ func testDocumentedOutput(t *testing.T, name string, least int) {
 		testkit.NoError(t, os.CopyFS(folder, os.DirFS(files)))
 	}
 	t.Chdir(folder)
+	t.Setenv("COLUMNS", "")
 	examples := 0
 	for part := range strings.SplitSeq(string(text), "```sh\n") {
 		command, rest, _ := strings.Cut(part, "\n```\n\n```text\n")

@@ -29,7 +29,7 @@ func runCheckAbsolute(c *cobra.Command, file string) error {
 }
 
 func checkAbsolute(file string) (*absoluteResult, error) {
-	a, err := readArray(file)
+	a, err := dumps{}.array(file)
 	if err != nil {
 		return nil, err
 	}

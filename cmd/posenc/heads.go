@@ -3,54 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-
-	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 )
-
-// readArray reads an array: FILE, or FILE:NAME where the file has several.
-func readArray(argument string) (*array.Array, error) {
-	path, name := argument, ""
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		if i := strings.LastIndexByte(argument, ':'); i > 1 { // C:\dump.npy is a file
-			path, name = argument[:i], argument[i+1:]
-		}
-	}
-	f, err := array.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	full := func(a *array.Array) (*array.Array, error) {
-		if slices.Contains(a.Shape, 0) {
-			return nil, fmt.Errorf("%s: shape %v: want no dimension of 0", argument, a.Shape)
-		}
-		return a, nil
-	}
-	var names []string
-	for i := range f.Arrays {
-		if f.Arrays[i].Name == name {
-			return full(&f.Arrays[i])
-		}
-		names = append(names, fmt.Sprintf("%q", f.Arrays[i].Name))
-	}
-	switch {
-	case len(f.Arrays) == 0:
-		return nil, fmt.Errorf("%s: no arrays", path)
-	case name == "" && len(f.Arrays) == 1:
-		return full(&f.Arrays[0])
-	case len(names) > 20:
-		names = append(names[:20], "...")
-	}
-	if name == "" {
-		return nil, fmt.Errorf("%s: want %s:NAME, the name of one of its arrays: %s", argument, path, strings.Join(names, ", "))
-	}
-	if len(names) == 1 && names[0] == `""` {
-		return nil, fmt.Errorf("%s: no array %q; the file is one array without a name", path, name)
-	}
-	return nil, fmt.Errorf("%s: no array %q; there are %s", path, name, strings.Join(names, ", "))
-}
 
 // A dimension of an array of heads. heads*dim has the heads of a token side by side.
 const (
@@ -65,9 +20,6 @@ const (
 type shape struct {
 	Axes []string `json:"axes"`
 	Size []int    `json:"size"`
-
-	// Guessed: other orders fit as well.
-	Guessed bool `json:"guessed"`
 
 	headDim int // elements of a head in the array
 }
@@ -123,10 +75,10 @@ func parseShape(text string, size []int, headDim int) (*shape, error) {
 	return s, nil
 }
 
-// guessShape says what the dimensions are: the last one has a head, of headDims elements, or several.
+// guessShape says what the dimensions may be: the last one has a head, of headDims elements, or several.
 // Of two that may be tokens or heads, positions tells which, the number of positions in a sequence
-// or in all; 0 is unknown.
-func guessShape(size, headDims []int, positions int) (*shape, error) {
+// or in all; 0 is unknown. Where it does not tell, there are two shapes.
+func guessShape(size, headDims []int, positions int) ([]*shape, error) {
 	if len(size) == 0 {
 		return nil, errors.New("one number: want an array of heads")
 	}
@@ -161,20 +113,21 @@ func guessShape(size, headDims []int, positions int) (*shape, error) {
 	default:
 		return nil, fmt.Errorf("shape %v: want at most four dimensions, or three with heads*dim", size)
 	}
-	s.Axes = orders[0]
-	if len(orders) == 1 {
-		return s, nil
+	var all, fit []*shape
+	for _, axes := range orders {
+		one := &shape{Axes: axes, Size: size, headDim: s.headDim}
+		all = append(all, one)
+		if positions == one.size(tokensAxis) || positions == one.tokens() {
+			fit = append(fit, one)
+		}
 	}
-	fits := func(axes []string) bool {
-		s := shape{Axes: axes, Size: size, headDim: s.headDim}
-		return positions > 0 && (positions == s.size(tokensAxis) || positions == s.tokens())
+	if len(fit) > 0 {
+		return fit, nil
 	}
-	first, second := fits(orders[0]), fits(orders[1])
-	if second && !first {
-		s.Axes = orders[1]
+	if positions > 0 {
+		return all[:1], nil // none has as many tokens: one to name in an error
 	}
-	s.Guessed = first == second && size[last-1] != size[last-2]
-	return s, nil
+	return all, nil
 }
 
 // either names numbers: "64 or 128".

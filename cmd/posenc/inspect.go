@@ -21,7 +21,9 @@ func newInspect() *cobra.Command {
 		Long: `Say what a model rotates: for each kind of layers the part of the head, the pairs, the rule
 of the frequencies, factors, wavelengths, and what implementations of it get wrong. Of two
 files, say whether they mean the same rotation: a GGUF file and the config.json that it was
-made from, for example. The exit code is 1 where they do not.`,
+made from, for example.
+
+Exit codes: 0 done, 1 two files do not mean the same rotation, 2 wrong usage or input.`,
 		Example: "  posenc inspect config.json\n  posenc inspect Llama-3.1-8B/ Llama-3.1-8B-Q4_K_M.gguf\n  posenc inspect --json config.json",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, paths []string) error {
@@ -270,23 +272,26 @@ func layersText(layers []int, of int) string {
 	if len(layers) == of {
 		return fmt.Sprintf("all %d layers", of)
 	}
-	const most = 6 // ranges
-	var ranges []string
-	for i := 0; i < len(layers); {
+	list := ranges(layers)
+	if len(list) > 6 {
+		list = append(list[:6], "...")
+	}
+	return fmt.Sprintf("%d of %d layers (%s)", len(layers), of, strings.Join(list, ", "))
+}
+
+// ranges writes numbers that rise: 0-3, 5.
+func ranges(numbers []int) (list []string) {
+	for i := 0; i < len(numbers); {
 		j := i
-		for j+1 < len(layers) && layers[j+1] == layers[j]+1 {
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
 			j++
 		}
-		switch {
-		case len(ranges) == most:
-			ranges = append(ranges, "...")
-		case len(ranges) > most:
-		case j == i:
-			ranges = append(ranges, fmt.Sprint(layers[i]))
-		default:
-			ranges = append(ranges, fmt.Sprintf("%d-%d", layers[i], layers[j]))
+		if j == i {
+			list = append(list, fmt.Sprint(numbers[i]))
+		} else {
+			list = append(list, fmt.Sprintf("%d-%d", numbers[i], numbers[j]))
 		}
 		i = j + 1
 	}
-	return fmt.Sprintf("%d of %d layers (%s)", len(layers), of, strings.Join(ranges, ", "))
+	return list
 }

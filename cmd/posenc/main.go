@@ -12,9 +12,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit codes.
@@ -41,8 +43,14 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 		return exitDifferent
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", command.CommandPath(), err)
+	if errors.As(err, new(argumentError)) {
+		fmt.Fprintf(stderr, "%s", command.UsageString())
+	}
 	return exitError
 }
+
+// argumentError is the error of arguments that a command does not take: its usage is shown.
+type argumentError struct{ error }
 
 // newRoot is the command without a name, with all others below it.
 func newRoot() *cobra.Command {
@@ -58,11 +66,19 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.PersistentFlags().Bool("json", false, "write JSON")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			var names []string
+			c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+			if meant := nearest(unknown.GetSpecifiedName(), names, "--"); meant != "" {
+				return fmt.Errorf("%w%s", err, meant)
+			}
+		}
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(
@@ -73,7 +89,52 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 		newBench(),
 		newInfo(),
 	)
+	for _, c := range root.Commands() {
+		if !strings.Contains(c.Long, "Exit codes:") {
+			c.Long += "\n\nExit codes: 0 done, 2 wrong usage or input, or a result that cannot be written."
+		}
+		check := c.Args
+		c.Args = func(c *cobra.Command, arguments []string) error {
+			if err := check(c, arguments); err != nil {
+				return argumentError{err}
+			}
+			return nil
+		}
+	}
 	return root
+}
+
+// knownCommand are the Args of a command that has others below it.
+func knownCommand(c *cobra.Command, arguments []string) error {
+	if len(arguments) > 0 {
+		return unknownCommand(c, arguments[0])
+	}
+	return nil
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	var names []string
+	for _, one := range c.Commands() {
+		if one.IsAvailableCommand() {
+			names = append(names, one.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q for %q%s", name, c.CommandPath(), nearest(name, names, ""))
+}
+
+// nearest asks whether a name was meant that is like what was typed: it begins so, or is a letter
+// away, or two.
+func nearest(typed string, names []string, prefix string) string {
+	all := &cobra.Command{}
+	for _, name := range names {
+		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	for all.SuggestionsMinimumDistance = 1; all.SuggestionsMinimumDistance <= 2; all.SuggestionsMinimumDistance++ {
+		if list := all.SuggestionsFor(typed); len(list) > 0 {
+			return "; did you mean " + prefix + strings.Join(list, " or "+prefix) + "?"
+		}
+	}
+	return ""
 }
 
 // refuseUnknown makes the commands of cobra fail, as all others do, where an argument names
@@ -87,12 +148,12 @@ func refuseUnknown(root *cobra.Command) {
 			c.Args = func(c *cobra.Command, arguments []string) error {
 				found, rest, err := root.Find(arguments)
 				if err == nil && len(rest) > 0 {
-					err = fmt.Errorf("unknown command %q for %q", rest[0], found.CommandPath())
+					err = unknownCommand(found, rest[0])
 				}
 				return err
 			}
 		case "completion":
-			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+			c.Args, c.RunE = knownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 		}
 	}
 }

@@ -7,8 +7,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
@@ -63,6 +66,9 @@ func TestHelp(t *testing.T) {
 		if !strings.Contains(help, "Examples:") || !strings.Contains(help, "--json") {
 			t.Errorf("help of %s:\n%s", c.Name(), help)
 		}
+		if different := slices.Contains([]string{"inspect", "check", "bench"}, c.Name()); !strings.Contains(help, "Exit codes: 0 ") || different != strings.Contains(help, ", 1 ") {
+			t.Errorf("help of %s does not have its exit codes:\n%s", c.Name(), help)
+		}
 		for line := range strings.Lines(help) {
 			if len(line) > 200 {
 				t.Errorf("help of %s: %q", c.Name(), line)
@@ -99,7 +105,6 @@ func TestExitCodes(t *testing.T) {
 		{exitDifferent, nil, []string{"inspect", "--json", llama, transformersData + "/configs/Qwen3-8B.json"}},
 		{exitOK, nil, []string{"inspect", tower}}, // its tower is an error that the text does not share
 		{exitError, []string{"unknown flag: --x", "posenc inspect --help"}, []string{"inspect", "--x", llama}},
-		{exitError, []string{"accepts between 1 and 2 arg(s)"}, []string{"inspect"}},
 		{exitError, []string{base, "rope_theta is -1", "a number above 1"}, []string{"inspect", base}},
 		{exitError, []string{"none.json"}, []string{"inspect", filepath.Join(folder, "none.json")}},
 		{exitError, []string{folder, "no config.json"}, []string{"inspect", folder}},
@@ -120,6 +125,26 @@ func TestExitCodes(t *testing.T) {
 			if !strings.Contains(stderr.String(), want) || strings.Count(stderr.String(), "\n") != 1 {
 				t.Errorf("posenc %q: %q, want %q", test.arguments, &stderr, want)
 			}
+		}
+	}
+}
+
+// Plots fit the terminal, and fill it where there is more to see.
+func TestPlotWidth(t *testing.T) {
+	model := configs + "/gemma-3-1b-it.json"
+	for _, width := range []int{30, 45, 80, 132, 250} {
+		t.Setenv("COLUMNS", strconv.Itoa(width))
+		widest := 0
+		for line := range strings.Lines(succeed(t, "plot", model) + succeed(t, "plot", "--chart", "prompt")) {
+			columns := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
+			widest = max(widest, columns)
+			// A word that is longer than a line, as the name of a model may be, would stand out.
+			if columns > width {
+				t.Errorf("%d columns of %d: %s", columns, width, line)
+			}
+		}
+		if widest < width-8 {
+			t.Errorf("at most %d columns of %d", widest, width)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
@@ -119,8 +120,11 @@ func sameFrequencies(list []rotation) []rotation {
 	return joined
 }
 
-// modelName is the name of a file without its ending, or of the folder of a config.json.
+// modelName is the name of a file without its ending, or of the folder of a config.json, or stdin.
 func modelName(path string) string {
+	if path == input.Stdin {
+		return "stdin"
+	}
 	name := filepath.Base(path)
 	if name == "config.json" {
 		if absolute, err := filepath.Abs(path); err == nil {

@@ -22,28 +22,43 @@ import (
 
 const queryHeads = 2 // of q; k has one
 
+// Tolerances of elements, as the README has them.
+const (
+	toleranceNone     = "0"
+	toleranceFloat64  = "2^-44 |w|"
+	tolerancePower    = "2^-22 |w|"
+	toleranceTable    = "2^-22 a"
+	toleranceFloat32  = "2^-18 a"
+	toleranceFloat16  = "2^-10 |w| + 2^-18 a"
+	toleranceBFloat16 = "2^-7 |w| + 2^-18 a"
+)
+
 func newVectors() *cobra.Command {
 	var positions, out string
 	c := &cobra.Command{
-		Use:   "vectors FILE --out FILE",
+		Use:   "vectors FILE --out NAME",
 		Short: "Write golden vectors of a model, for tests in any language",
 		Long: `Write golden vectors of a model, for tests in any language: inv_freq, cos, sin, and q and k
 before and after the rotation, in float32, float16 and bfloat16, with exact angles and with those
-that frameworks compute in float32. The file has a README that says what each array is.
+that frameworks compute in float32. A README says what each array is, by which formula, and how far
+from it an engine may be; rotations lists layout, sizes and factors of each rotation.
 
-The ending of --out says the format: .safetensors or .npz. The README is the metadata
-README of safetensors, and README.txt in a .npz.
+The ending of --out says the format: .safetensors, where README and rotations are metadata, or .npz,
+where they are README.txt and rotations.txt. A name without an ending is a folder with these two,
+data.bin, all arrays as their bytes, and index.txt, which says in words where each one is: what C reads
+without a library.
 
 Where positions have several axes (time, height and width; rows and columns of a vision tower) a
 list of --positions is of all axes, and lists with / between them are of one axis each. Where there
 are more lists than axes, one axis takes the first list, and two axes, as of a vision tower, take the
 last two.`,
 		Example: "  posenc vectors config.json --positions 0,1,511,131071 --out v.safetensors\n" +
-			"  posenc vectors Qwen2.5-VL-7B/ --positions 0,1,2,3/0,1,1,5/0,1,2,9 --out v.npz",
+			"  posenc vectors Qwen2.5-VL-7B/ --positions 0,1,2,3/0,1,1,5/0,1,2,9 --out v.npz\n" +
+			"  posenc vectors config.json --out v",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
 			if out == "" {
-				return errors.New("no --out; want the file to write, .safetensors or .npz")
+				return errors.New("no --out; want the file to write, .safetensors or .npz, or a folder")
 			}
 			s, err := source.Load(paths[0])
 			if err != nil {
@@ -64,7 +79,7 @@ last two.`,
 		},
 	}
 	c.Flags().StringVar(&positions, "positions", "", "positions, 0-3,511; with several axes one list for all, or one for each: 0,1/0,5/0,7 (default 0,1,2,3,100,511 and the last of the model)")
-	c.Flags().StringVar(&out, "out", "", "file to write, .safetensors or .npz")
+	c.Flags().StringVar(&out, "out", "", "file to write, .safetensors or .npz, or without an ending a folder")
 	return c
 }
 
@@ -79,7 +94,7 @@ func defaultPositions(context int) [][]int32 {
 
 // vectorsOf makes the arrays of a model and of its vision tower.
 func vectorsOf(c *cobra.Command, s *source.Source, axes [][]int32) (*array.File, error) {
-	v := &vectorFile{axes: axes, given: axes != nil}
+	v := &vectorFile{axes: axes, given: axes != nil, queries: queryHeads, rotations: rotationsTitle}
 	readme := output.NewText(&v.readme)
 	readme.Printf("Golden vectors of posenc (https://github.com/go-posenc/posenc) for %s\n", s.Path)
 	d, err := describe(s)
@@ -114,22 +129,28 @@ func vectorsOf(c *cobra.Command, s *source.Source, axes [][]int32) (*array.File,
 		}
 	}
 	v.finish(readme)
-	v.Texts = map[string]string{"README": v.readme.String()}
+	v.Texts = map[string]string{"README": v.readme.String(), "rotations": v.rotations}
 	return &v.File, nil
 }
 
 // vectorFile collects arrays and what a README says of them.
 type vectorFile struct {
 	array.File
-	readme bytes.Buffer
-	axes   [][]int32 // positions, for all axes or for each
-	given  bool      // by the user
-	what   [][]string
+	readme  bytes.Buffer
+	axes    [][]int32 // positions, for all axes or for each
+	given   bool      // by the user
+	what    [][]string
+	queries int // heads of q; k has one
+
+	rotations string // a line for each
 }
 
-func (v *vectorFile) add(name string, values any, what string, shape ...int) {
+// rotationsTitle are the columns of the text rotations.
+const rotationsTitle = "# name layout head_dim rotary_dim offset attention_factor softmax_scale layers\n"
+
+func (v *vectorFile) add(name string, values any, what, tolerance string, shape ...int) {
 	v.Arrays = append(v.Arrays, array.Array{Name: name, Shape: shape, Values: values})
-	v.what = append(v.what, []string{name, typeName(values), strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]"), what})
+	v.what = append(v.what, []string{name, typeName(values), strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]"), tolerance, what})
 }
 
 func typeName(values any) string {
@@ -202,9 +223,17 @@ func (v *vectorFile) rotation(of *kind, name string, length int, axes [][]int32)
 			return err
 		}
 		if q == nil {
-			q, k = vector(0, tokens*queryHeads*cfg.HeadDim), vector(1<<20, tokens*cfg.HeadDim)
+			v.rotations += fmt.Sprintln(name, strings.ReplaceAll(layoutNames[cfg.Layout], " ", "-"), cfg.HeadDim, cfg.RotaryDim, cfg.Offset, cfg.AttentionFactor, of.softmaxScale(), strings.Join(ranges(of.layers), ","))
+			q, k = vector(0, tokens*v.queries*cfg.HeadDim), vector(1<<20, tokens*cfg.HeadDim)
 			v.positions(name, positions, tokens)
-			v.heads(name+".q", q, "before the rotation", tokens, queryHeads, cfg.HeadDim)
+			if cfg.Axes != nil {
+				ofPairs := make([]int64, pairs)
+				for i, axis := range cfg.Axes {
+					ofPairs[i] = int64(axis)
+				}
+				v.add(name+".axes", ofPairs, "axis from which each pair takes its position", toleranceNone, pairs)
+			}
+			v.heads(name+".q", q, "before the rotation", tokens, v.queries, cfg.HeadDim)
 			v.heads(name+".k", k, "before the rotation", tokens, 1, cfg.HeadDim)
 		}
 		cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
@@ -213,19 +242,19 @@ func (v *vectorFile) rotation(of *kind, name string, length int, axes [][]int32)
 		}
 		in := name + "." + angles.name
 		if angles.rounding == frequency.Exact {
-			v.add(in+".inv_freq", cfg.InvFreq, "radians per position of each pair", pairs)
+			v.add(in+".inv_freq", cfg.InvFreq, "radians per position of each pair", toleranceFloat64, pairs)
 		} else {
 			rounded := make([]float32, pairs)
 			for i, f := range cfg.InvFreq {
 				rounded[i] = float32(f)
 			}
-			v.add(in+".inv_freq", rounded, "radians per position of each pair, by the float32 steps of transformers", pairs)
+			v.add(in+".inv_freq", rounded, "radians per position of each pair, by the float32 steps of transformers", tolerancePower, pairs)
 		}
-		v.add(in+".cos", cos, "cosines "+angles.cos+", times the attention factor", tokens, pairs)
-		v.add(in+".sin", sin, "sines, as the cosines", tokens, pairs)
+		v.add(in+".cos", cos, "cosines "+angles.cos+", times the attention factor", toleranceTable, tokens, pairs)
+		v.add(in+".sin", sin, "sines, as the cosines", toleranceTable, tokens, pairs)
 		after := "after the rotation, angles " + angles.name
 		if err := errors.Join(
-			v.rotated(in+".q_rotated", q, after, rotary.At(positions), tokens, queryHeads, cfg.HeadDim),
+			v.rotated(in+".q_rotated", q, after, rotary.At(positions), tokens, v.queries, cfg.HeadDim),
 			v.rotated(in+".k_rotated", k, after, rotary.At(positions), tokens, 1, cfg.HeadDim),
 		); err != nil {
 			return err
@@ -241,9 +270,9 @@ func (v *vectorFile) positions(name string, positions []int32, tokens int) {
 		values[i] = int64(p)
 	}
 	if len(values) == tokens {
-		v.add(name+".positions", values, "position of each token", tokens)
+		v.add(name+".positions", values, "position of each token", toleranceNone, tokens)
 	} else {
-		v.add(name+".positions", values, "position of each token on each axis", len(values)/tokens, tokens)
+		v.add(name+".positions", values, "position of each token on each axis", toleranceNone, len(values)/tokens, tokens)
 	}
 }
 
@@ -278,9 +307,9 @@ func vector(first uint64, n int) []float32 {
 // heads adds q or k in each type.
 func (v *vectorFile) heads(name string, x []float32, what string, tokens, heads, headDim int) {
 	half, brain := sixteenBits(x)
-	v.add(name+".float32", x, what, tokens, heads, headDim)
-	v.add(name+".float16", half, what+", rounded", tokens, heads, headDim)
-	v.add(name+".bfloat16", brain, what+", rounded", tokens, heads, headDim)
+	v.add(name+".float32", x, what, toleranceNone, tokens, heads, headDim)
+	v.add(name+".float16", half, what+", rounded to nearest even", toleranceNone, tokens, heads, headDim)
+	v.add(name+".bfloat16", brain, what+", rounded to nearest even", toleranceNone, tokens, heads, headDim)
 }
 
 func sixteenBits(x []float32) ([]posenc.Float16, []posenc.BFloat16) {
@@ -299,9 +328,9 @@ func (v *vectorFile) rotated(name string, x []float32, what string, a posenc.Ang
 		posenc.Rotate(a, posenc.View[posenc.Float16]{Data: half, Heads: heads}),
 		posenc.Rotate(a, posenc.View[posenc.BFloat16]{Data: brain, Heads: heads}))
 	rounded := "; from q and k of this type, in float32, rounded once"
-	v.add(name+".float32", x, what, tokens, heads, headDim)
-	v.add(name+".float16", half, what+rounded, tokens, heads, headDim)
-	v.add(name+".bfloat16", brain, what+rounded, tokens, heads, headDim)
+	v.add(name+".float32", x, what, toleranceFloat32, tokens, heads, headDim)
+	v.add(name+".float16", half, what+rounded, toleranceFloat16, tokens, heads, headDim)
+	v.add(name+".bfloat16", brain, what+rounded, toleranceBFloat16, tokens, heads, headDim)
 	return err
 }
 
@@ -310,17 +339,53 @@ func (v *vectorFile) finish(readme *output.Text) {
 	readme.Printf(`
 Arrays are [token][head][element], cosines and sines [token][pair], with one row for each of the
 positions. q has %d heads and k has one. With latent attention they are the rotary part of a head.
-An engine that is right has the numbers of an array after the rotation up to roundings: those of
-"exact" are nearest to the real numbers; those of "float32" are what frameworks compute that multiply
-positions with frequencies in float32 (transformers, vLLM). Frameworks whose own cosines
-or products are rounded otherwise differ in the last bit or two. q and k of 16 bits are rotated
-by cosines and sines of float32.
+Numbers are little-endian in every format.
+
+Formula: pair i of a head turns by the angle position * inv_freq[i], counterclockwise, with position
+that of the token on the pair's axis:
+
+  y[c] = x[a] * cos - x[b] * sin
+  y[d] = x[b] * cos + x[a] * sin
+
+where cos and sin are times the attention factor. x is the head before and y after the rotation. With
+offset and n = rotary_dim/2 as in the text rotations, a and b are
+
+  half-split                 c = a = offset + i     d = b = offset + i + n
+  interleaved                c = a = offset + 2i    d = b = offset + 2i + 1
+  interleaved-to-half-split  a = offset + 2i, b = offset + 2i + 1, c = offset + i, d = offset + i + n
+
+Other elements stay as they are. The softmax scale is no part of these arrays: it multiplies attention
+scores beside 1/sqrt of the head.
+
+"exact" has the numbers nearest to the real ones; "float32" has what frameworks compute that multiply
+positions with frequencies in float32 (transformers, vLLM). Compare an engine with the one whose
+angles it computes; far positions differ by hundredths. q and k of 16 bits are rotated by cosines and
+sines of float32.
+
+Tolerances: of an element that should be w, |x - w| is at most
+
+  0                    numbers that are given; if they are made by rounding, there is one way
+  2^-44 |w|            float64: a power with an exponent that is rounded is 2^-49 off, and the ramp of a
+                       scaling rule between a frequency and its 32nd part makes that up to 32 times as much
+  2^-22 |w|            float32: powers of libraries are two units in the last place off
+  2^-22 a              cosines and sines of libraries are up to four units of 2^-24 off; a is the attention
+                       factor, or 1 where that is less
+  2^-18 a              elements are below 4: two products with such cosines and sines are 2^-19 a off,
+                       the roundings of products and of the sum are less than as much
+  2^-10 |w| + 2^-18 a  float16: that, and then one unit in the last place of the result
+  2^-7 |w| + 2^-18 a   bfloat16: the same
+
+for an engine with the same inv_freq. Where a frequency differs by e, angles of position p differ by
+p e: cosines and sines have a tolerance of p e a more, elements after the rotation of 8 p e a. Where an
+engine rounds cosines, sines and each product to the 16 bits of q and k too, as transformers does,
+elements have 2^-6 a in float16 and 2^-3 a in bfloat16: four roundings of numbers below 4, and one of
+their sum.
 
 Element n of q before the rotation, counted over the whole array, is
 ((n*2654435761 + 97) mod 2^24 - 2^23) / 2^21; k is the same from n = 2^20 on.
-`, queryHeads)
+`, v.queries)
 	readme.Printf("\n")
-	readme.Table("", append([][]string{{"array", "type", "shape", "what it is"}}, v.what...))
+	readme.Table("", append([][]string{{"array", "type", "shape", "tolerance", "what it is"}}, v.what...))
 }
 
 // vectorsResult is what was written.

@@ -23,6 +23,12 @@ type Rotation struct {
 	In, Out view.Order
 	Scaling float32 // of cosines and sines
 	Sign    float32 // of sines
+	ahead   int     // kernels.Rotation.Ahead
+}
+
+// FetchAhead says how much the call rotates: what lies in no cache is fetched ahead of time.
+func (r *Rotation) FetchAhead(tokens, heads int) {
+	r.ahead = dispatch.Implementation().RotateAhead(4 * tokens * heads * r.RotaryDim)
 }
 
 // Rotate rotates n tokens that lie one after another: it reads x from element xAt on and
@@ -36,6 +42,7 @@ func (r *Rotation) Rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Tab
 	k.Pairs, k.Partner, k.TableStride = r.RotaryDim/2, r.RotaryDim/2, table.Stride
 	k.YTokenStride, k.YHeadStride = y.TokenStride, y.HeadStride
 	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride
+	k.Ahead = r.ahead
 	tokens := max(1, min(n, kernels.MaxCallElements/(x.Heads*r.RotaryDim)))
 	for t := 0; t < n; t += tokens {
 		k.Tokens = min(tokens, n-t)

@@ -34,6 +34,8 @@ const (
 	headDim    = 128
 	pairs      = headDim / 2
 	base       = 500000
+
+	bytesPerToken = 4 * (queryHeads + keyHeads) * headDim
 )
 
 // Report compares the paths of a machine.
@@ -282,6 +284,28 @@ func (r *Report) Same() bool {
 	return !slices.ContainsFunc(r.Paths, func(p Result) bool { return p.Digest != r.Digest })
 }
 
+// Rows are the report as a table with a line of titles.
+func (r *Report) Rows() [][]string {
+	rows := [][]string{{"step", "implementation", "ns_per_token", "GB_per_s", "speed_up", "same_bits"}}
+	for _, step := range []struct {
+		name string
+		ns   func(Times) float64
+	}{
+		{fmt.Sprintf("prefill of %d tokens", r.Tokens), func(t Times) float64 { return t.Prefill }},
+		{fmt.Sprintf("decode at position %d", r.Tokens), func(t Times) float64 { return t.Decode }},
+	} {
+		add := func(name string, t Times, same string) {
+			ns := step.ns(t)
+			rows = append(rows, []string{step.name, name, fmt.Sprintf("%.1f", ns), fmt.Sprintf("%.2f", bytesPerToken/ns), fmt.Sprintf("%.2f", step.ns(r.Loop)/ns), same})
+		}
+		add("loop", r.Loop, "") // the bits of its own
+		for _, p := range r.Paths {
+			add(p.Path, p.Times, fmt.Sprint(p.Digest == r.Digest))
+		}
+	}
+	return rows
+}
+
 // String is the report as text.
 func (r *Report) String() string {
 	var b strings.Builder
@@ -292,7 +316,6 @@ func (r *Report) String() string {
 	fmt.Fprintf(&b, "%s/%s, %s; medians of %d\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), r.Samples)
 	b.WriteString("loop: plain Go over a ready float32 table; the paths make cos and sin in every call\n")
 	b.WriteString("GB/s: the bytes of Q and K, once, by the time\n")
-	const bytesPerToken = 4 * (queryHeads + keyHeads) * headDim
 	table := func(title string, ns func(Times) float64) {
 		loop := ns(r.Loop)
 		fmt.Fprintf(&b, "\n%s\n%-8s %12s %8s %9s  %s\n", title, "", "ns/token", "GB/s", "speed-up", "bits")

@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,18 @@ func TestReport(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	want := [][]string{
+		{"step", "implementation", "ns_per_token", "GB_per_s", "speed_up", "same_bits"},
+		{"prefill of 512 tokens", "loop", "250.0", "81.92", "1.00", ""},
+		{"prefill of 512 tokens", "avx2", "100.0", "204.80", "2.50", "true"},
+		{"prefill of 512 tokens", "generic", "200.0", "102.40", "1.25", "true"},
+		{"decode at position 512", "loop", "100.0", "204.80", "1.00", ""},
+		{"decode at position 512", "avx2", "50.0", "409.60", "2.00", "true"},
+		{"decode at position 512", "generic", "100.0", "204.80", "1.00", "true"},
+	}
+	if rows := r.Rows(); !reflect.DeepEqual(rows, want) {
+		t.Errorf("rows %q, want %q", rows, want)
 	}
 	if !r.Same() || strings.Contains(text, "DIFFER") || strings.Contains(text, "avx2 aa") {
 		t.Error("equal digests differ")

@@ -95,7 +95,7 @@ func (o *Operation) rotation(r *rand.Rand, p *Problem, n int, packed bool, gap f
 			}
 		}
 	}
-	g := kernels.Rotation{Pairs: n, Partner: partner, Tokens: tokens, Heads: heads, TableStride: n + gap(9)}
+	g := kernels.Rotation{Pairs: n, Partner: partner, Tokens: tokens, Heads: heads, TableStride: n + gap(9), Ahead: r.IntN(2) << 12}
 	g.XTokenStride, g.XHeadStride = strides(reach)
 	g.YTokenStride, g.YHeadStride = strides(yReach)
 	if scaled { // a scale for each head's length of numbers

@@ -172,19 +172,25 @@ func (e *emitter) fence() { e.Instruction(&ir.Instruction{Opcode: "SFENCE"}) }
 // 77, AddSinusoidal 150, 113, 99, 93.
 const ahead = 4096
 
+const line = 64 // bytes that a cache fetches at once
+
 // prefetch fetches a line into the second cache: on its way into the first it would take
 // one of the few places where loads wait. Zen 4, AVX-512, ps a byte of 64 MiB, into the first
 // cache, the second and no prefetch: Rotate 86, 59, 60, Normalize 118, 82, 167, AddSinusoidal
 // 111, 96, 159, RotateInto to bfloat16 119, 97, 116; but bfloat16 in place 63, 69, 69 and
 // Hadamard 57, 62, 51. avo counts PREFETCHT1 as an extension of MMX too.
-func (e *emitter) prefetch(from operand.Mem) {
-	e.Instruction(&ir.Instruction{Opcode: "PREFETCHT1", Operands: []operand.Op{from}, Inputs: []operand.Op{from}})
+func (e *emitter) prefetch(from operand.Mem) { e.prefetchInto("PREFETCHT1", from) }
+
+// prefetchNear fetches a line into the first cache.
+func (e *emitter) prefetchNear(from operand.Mem) { e.prefetchInto("PREFETCHT0", from) }
+
+func (e *emitter) prefetchInto(opcode string, from operand.Mem) {
+	e.Instruction(&ir.Instruction{Opcode: opcode, Operands: []operand.Op{from}, Inputs: []operand.Op{from}})
 }
 
 // prefetchAhead fetches the lines of some bytes from an address on, ahead of time. It
 // is a hint, harmless where there is no memory.
 func (e *emitter) prefetchAhead(from operand.Mem, bytes int) {
-	const line = 64
 	if bytes < line/2 {
 		return // those before it have fetched the line
 	}
@@ -193,7 +199,6 @@ func (e *emitter) prefetchAhead(from operand.Mem, bytes int) {
 
 // prefetchLines fetches the lines of some bytes from an address on.
 func (e *emitter) prefetchLines(from operand.Mem, bytes int) {
-	const line = 64
 	for at := 0; at < bytes; at += line {
 		e.prefetch(from.Offset(at))
 	}

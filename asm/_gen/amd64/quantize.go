@@ -86,7 +86,6 @@ func (e *emitter) eachVector(body func(y, x, left reg.GPVirtual)) {
 // fetchMeanwhile fetches as many bytes as are read from an address on: those that lie
 // "ahead" bytes from there.
 func (e *emitter) fetchMeanwhile(from operand.Mem, bytes int) {
-	const line = 64
 	if bytes < line/2 {
 		return // those before it have fetched the line
 	}

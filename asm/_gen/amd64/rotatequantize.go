@@ -165,7 +165,7 @@ type headGroups struct {
 
 // newHeadGroups returns the loop before its first heads.
 func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
-	const line, size = 64, 4 * groupNumbers
+	const size = 4 * groupNumbers
 	g := &headGroups{emitter: e, interleaved: interleaved}
 	for _, local := range []*operand.Mem{&g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
 		*local = e.AllocLocal(8)

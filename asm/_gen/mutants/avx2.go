@@ -26,7 +26,7 @@ var (
 var avx2Mutants = []group{
 	{"avx2/rotate", "asm/_gen/amd64/rotate.go", rotateTests, []fault{
 		{"sign", "x1*c + x2*s", `e.VSUBPS(x2s, x1, x1)`, `e.VADDPS(x2s, x1, x1)`},
-		{"sine-for-cosine", "x2*s for x2*c", `e.VMULPS(c, x2, x2)`, `e.VMULPS(s, x2, x2)`},
+		{"cosine-for-sine", "x2*c for x2*s", `e.VMULPS(s, x2, x2s)`, `e.VMULPS(c, x2, x2s)`},
 		{"fma", "x1*c is not rounded before the difference", `e.VMULPS(c, x1, x1); e.VMULPS(c, x2, x2); e.VSUBPS(x2s, x1, x1)`, `e.VMULPS(c, x2, x2); e.VFMSUB132PS(c, x2s, x1)`},
 		{"lanes", "elements change places with those of the next pair", `e.VPERMILPS(operand.Imm(0xb1), v, swapped)`, `e.VPERMILPS(operand.Imm(0x4e), v, swapped)`},
 		{"both-sums", "the first of a pair is a sum", `e.VADDSUBPS(swapped, v, v)`, `e.VADDPS(swapped, v, v)`},

@@ -26,7 +26,7 @@ func rotations() (list []Operation) {
 			name := "generic.Rotate" + string(layout) + t.String()
 			list = append(list, Operation{
 				Package: "asm", Family: "rotate", Base: "Rotate", Layout: layout, Types: t,
-				Parameters: []Parameter{out("y", t.To), in("x", t.From), in("cos", F32), in("sin", F32), rows(layout)},
+				Parameters: []Parameter{out("y", t.To), in("x", t.From), in("cos", F32), in("sin", F32), rows(layout, t)},
 				Definition: []Call{{Function: "Rotate" + string(layout), Arguments: []string{"y", "x", "cos", "sin"}}},
 				Summary:    "rotates the pairs " + pair + " of every row into y:\nsee " + name + ".",
 				Doc: `%s rotates the pairs ` + stubPair + `, i < pairs, of every head of

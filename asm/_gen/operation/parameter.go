@@ -63,7 +63,7 @@ func width(of string) Parameter {
 }
 
 // rows is the tokens and heads of rotations.
-func rows(layout Layout) Parameter {
+func rows(layout Layout, types Types) Parameter {
 	arguments := integers("r.", "pairs", "Pairs")
 	row := map[string]string{"y": "y[i:][:2*r.Pairs]", "x": "x[j:][:2*r.Pairs]", "cos": "cos[angle:][:r.Pairs]", "sin": "sin[angle:][:r.Pairs]"}
 	if layout == HalfSplit {
@@ -72,6 +72,9 @@ func rows(layout Layout) Parameter {
 	}
 	arguments = append(arguments, integers("r.", "tokens", "Tokens", "yTokenStride", "YTokenStride", "xTokenStride", "XTokenStride",
 		"heads", "Heads", "yHeadStride", "YHeadStride", "xHeadStride", "XHeadStride", "tableStride", "TableStride")...)
+	if types == of(F32) { // they alone are fetched ahead by size
+		arguments = append(arguments, integers("r.", "ahead", "Ahead")...)
+	}
 	return place("r", arguments, Geometry{
 		Struct: "Rotation",
 		Loops:  []string{"t := range r.Tokens", "h := range r.Heads"},
@@ -85,7 +88,7 @@ func rows(layout Layout) Parameter {
 // wholeHeads is rows of which all elements rotate, and what is written is no pairs but e. The
 // scales of all numbers that are written lie as these do.
 func wholeHeads(layout Layout, e Element) Parameter {
-	p := rows(layout)
+	p := rows(layout, Types{e, F32})
 	p.Arguments = slices.DeleteFunc(p.Arguments, func(a Argument) bool { return a.Name == "partner" })
 	p.Geometry.Rows["y"], p.Geometry.Rows["scales"] = "y[i:]["+e.first("2*r.Pairs")+"]", "scales[i/(2*r.Pairs)]"
 	return p

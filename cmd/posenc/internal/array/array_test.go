@@ -21,7 +21,7 @@ import (
 // TestRead reads what testdata/make.py wrote.
 func TestRead(t *testing.T) {
 	for name, arrays := range map[string]int{
-		"stored.npz": 19, "deflated.npz": 19, "float32.npy": 1, "version2.npy": 1, "version3.npy": 1, "numpy.safetensors": 12, "torch.safetensors": 5,
+		"stored.npz": 19, "deflated.npz": 19, "float32.npy": 1, "version2.npy": 1, "version3.npy": 1, "numpy.safetensors": 12, "torch.safetensors": 5, "unread.safetensors": 3,
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := testkit.Must(ReadFile(filepath.Join("testdata", name)))
@@ -123,6 +123,37 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// A folder is read by what its index says, in words.
+func TestWriteFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "written")
+	f := sample()
+	f.Arrays = append(f.Arrays, Array{Name: "beginning", Shape: []int{3}, Values: []int64{-3, -2, -1}})
+	testkit.NoError(t, WriteFile(folder, f))
+	if readme := string(testkit.ReadGolden(folder + "/README.txt")); readme != f.Texts["README"] {
+		t.Errorf("README %q", readme)
+	}
+	data, firsts := testkit.ReadGolden(folder+"/data.bin"), map[string]int{}
+	lines := strings.Split(strings.TrimSpace(string(testkit.ReadGolden(folder+"/index.txt"))), "\n")
+	if lines[0] != "posenc-vectors 1" || len(lines) != len(f.Arrays)+1 {
+		t.Fatalf("index %q", lines)
+	}
+	for i, line := range lines[1:] {
+		var name, kind string
+		var first, count int
+		testkit.Must(fmt.Sscan(line, &name, &kind, &first, &count))
+		firsts[name] = first
+		a := f.Arrays[i]
+		var want bytes.Buffer
+		testkit.NoError(t, binary.Write(&want, binary.LittleEndian, a.Values))
+		if name != a.Name || count != reflect.ValueOf(a.Values).Len() || first%8 != 0 || !bytes.HasPrefix(data[first:], want.Bytes()) {
+			t.Errorf("%s: %d elements at %d have other bytes", name, count, first)
+		}
+	}
+	if firsts["beginning"] != firsts["positions"] {
+		t.Errorf("bytes of the same beginning are there twice: %v", firsts)
+	}
+}
+
 func TestWriteErrors(t *testing.T) {
 	one := func(a Array) *File { return &File{Arrays: []Array{a}} }
 	good := Array{Name: "a", Shape: []int{1}, Values: []float32{1}}
@@ -131,6 +162,7 @@ func TestWriteErrors(t *testing.T) {
 		file       *File
 	}{
 		{"a.npy", "want a name that ends in", one(good)},
+		{"a", `array "a b": want a name without spaces`, one(Array{Name: "a b", Shape: []int{1}, Values: []float32{1}})},
 		{"a.npz", "1 elements, want those of shape [2]", one(Array{Name: "a", Shape: []int{2}, Values: []float32{1}})},
 		{"a.safetensors", "Values is []int", one(Array{Name: "a", Shape: []int{1}, Values: []int{1}})},
 		{"a.npz", `array "": want a name`, one(Array{Shape: []int{1}, Values: []float32{1}})},
@@ -184,13 +216,16 @@ func TestHostile(t *testing.T) {
 		{"npy number", npyFile(header("'<f4'", "(99999999999999999999,)"), 8), "shape (99999999999999999999,): want whole numbers that an int holds"},
 		{"npy dimensions", npyFile(header("'<f4'", "("+strings.Repeat("1,", 65)+")"), 4), "65 dimensions"},
 		{"uint64", append(npyFile(header("'<u8'", "(1,)"), 0), bytes.Repeat([]byte{0xff}, 8)...), "element 0 is 18446744073709551615"},
-		{"safetensors header", safeFile("{", 0)[:9], "invalid header"},
+		{"safetensors header", safeFile("{", 0)[:9], "header: unexpected end of JSON input"},
 		{"safetensors size", []byte("\xff\xff\xff\xff\xff\xff\xff\xff{"), "a safetensors header of 18446744073709551615 bytes"},
-		{"safetensors offsets", safeFile(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 4), "incomplete"},
-		{"safetensors gap", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8), "offset"},
-		{"safetensors shape", safeFile(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}}`, 8), "overflow"},
-		{"safetensors type", safeFile(`{"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}`, 1), `"F8_E4M3"`},
-		{"safetensors json", safeFile(`{"a":null}`, 0), "invalid keys"},
+		{"safetensors offsets", safeFile(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 4), "want two that rise, up to 4"},
+		{"safetensors gap", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8), "data_offsets [4 8]: want the first to be 0"},
+		{"safetensors shape", safeFile(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}}`, 8), "want a type and fewer elements"},
+		{"safetensors bytes", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}}`, 8), "8 bytes of data: want those of shape [1] of F32"},
+		{"safetensors overlap", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}}`, 4), "data_offsets [0 4]: want the first to be 4"},
+		{"safetensors more data", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 5), "5 bytes of data: want 4"},
+		{"safetensors json", safeFile(`{"a":null}`, 0), "data_offsets []: want two"},
+		{"safetensors type", safeFile(`{"a":{"shape":[0],"data_offsets":[0,0]}}`, 0), `dtype ""`},
 		{"zip", []byte("PK\x03\x04 and no more"), "npz: "},
 		{"safetensors dimensions", safeFile(`{"a":{"dtype":"F32","shape":[`+strings.Repeat("1,", 400_000)+`1],"data_offsets":[0,4]}}`, 4), "400001 dimensions: want at most 64"},
 		{"safetensors zeros", safeFile(`{"a":{"dtype":"F32","shape":[`+strings.Repeat("0,", 400_000)+`1],"data_offsets":[0,4]}}`, 4), "safetensors: "},

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 )
 
 // maxBytes is the size of the arrays of a file.
@@ -17,19 +19,12 @@ const maxBytes = 1 << 30
 // ReadFile reads a file of one of the three formats, which it tells by the content.
 // Arrays of safetensors are in the order of their names.
 func ReadFile(path string) (*File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // to open a named pipe would wait for who writes it
-		return nil, fmt.Errorf("%s: no regular file", path)
-	}
-	f, err := os.Open(path)
+	f, err := input.Open(path, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	file, err := Read(f, info.Size())
+	file, err := Read(f, f.Size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -58,11 +53,13 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	return nil, errors.New("not a npy, npz or safetensors file")
 }
 
-// WriteFile writes npz or safetensors, by the ending of path. Equal files have equal bytes.
+// WriteFile writes npz or safetensors, by the ending of path, or a folder, where it has none. Equal
+// files have equal bytes.
 func WriteFile(path string, f *File) error {
 	encode := map[string]func(*File) ([]byte, error){".npz": encodeNPZ, ".safetensors": encodeSafetensors}[strings.ToLower(filepath.Ext(path))]
-	if encode == nil {
-		return fmt.Errorf("%s: want a name that ends in .safetensors or .npz", path)
+	isFolder := filepath.Ext(path) == ""
+	if encode == nil && !isFolder {
+		return fmt.Errorf("%s: want a name that ends in .safetensors or .npz, or a folder, whose name has no ending", path)
 	}
 	var names []string
 	for _, a := range f.Arrays {
@@ -70,6 +67,9 @@ func WriteFile(path string, f *File) error {
 			return fmt.Errorf("%s: array %q: want a name that no other array has", path, a.Name)
 		}
 		names = append(names, a.Name)
+	}
+	if isFolder {
+		return writeFolder(path, f)
 	}
 	data, err := encode(f)
 	if err != nil {

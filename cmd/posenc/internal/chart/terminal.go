@@ -12,7 +12,6 @@ import (
 const (
 	terminalHeight = 14 // lines of curves
 	terminalRows   = 16 // lines of a table
-	widest         = 120
 )
 
 // Curves in a terminal: the colours where there are some, else each has a character.
@@ -23,7 +22,7 @@ var (
 
 // WriteText draws the chart with characters.
 func (c *Chart) WriteText(t *output.Text) {
-	t.Printf("%s\n", t.Heading(c.Title))
+	t.Wrap("", 0, c.Title, t.Heading)
 	if len(c.Tables) > 0 {
 		c.writeTables(t)
 	} else {
@@ -43,7 +42,7 @@ func (c *Chart) writeCurves(t *output.Text) {
 		return
 	}
 	const labels = 14 // columns that those of Y take, and the last of X beyond its end
-	columns := min(t.Width(), widest) - labels
+	columns := t.Width() - labels
 	several := len(c.Curves) > 1
 
 	var series [][]float64
@@ -81,20 +80,23 @@ func (c *Chart) writeCurves(t *output.Text) {
 		options = append(options, asciigraph.SeriesColors(colours...))
 	}
 	t.Printf("%s\n", asciigraph.PlotMany(series, options...))
-	t.Printf("  %s\n", t.Aside("across: "+c.X.Label+"; up: "+c.Y.Label))
+	t.Wrap("  ", 2, "across: "+c.X.Label+"; up: "+c.Y.Label, t.Aside)
+	legend := func(sign, label string) {
+		t.Wrap("  "+sign+" ", 4, label, func(s string) string { return s })
+	}
 	for i, curve := range c.Curves {
 		switch {
 		case t.Colour():
-			t.Printf("  %s■%s %s\n", terminalColours[i], asciigraph.Default, curve.Label)
+			legend(terminalColours[i].String()+"■"+asciigraph.Default.String(), curve.Label.String())
 		case several:
-			t.Printf("  %s %s\n", terminalCharacters[i], curve.Label)
+			legend(terminalCharacters[i], curve.Label.String())
 		default:
-			t.Printf("  ─ %s\n", curve.Label)
+			legend("─", curve.Label.String())
 		}
 	}
 	for _, level := range c.Levels {
 		if !level.OfX {
-			t.Printf("  · %s\n", level.Name)
+			legend("·", level.Name)
 		}
 	}
 }
@@ -139,7 +141,7 @@ func (c *Chart) writeTables(t *output.Text) {
 	shades := []rune(" ░▒▓█")
 	for i := range c.Tables {
 		table := &c.Tables[i]
-		columns := min(t.Width()-8, widest, table.Columns)
+		columns := min(t.Width()-8, table.Columns)
 		for row := range min(terminalRows, table.rows()) {
 			var line strings.Builder
 			for column := range columns {
@@ -148,7 +150,7 @@ func (c *Chart) writeTables(t *output.Text) {
 			}
 			t.Printf("%6d %s\n", row, strings.TrimRight(line.String(), " "))
 		}
-		t.Printf("  %s\n", table.Label)
+		t.Wrap("  ", 2, table.Label.String(), func(s string) string { return s })
 	}
-	t.Printf("  %s\n", t.Aside("across: "+c.X.Label+"; down: "+c.Y.Label+"; █ 1, ▒ 0, blank -1"))
+	t.Wrap("  ", 2, "across: "+c.X.Label+"; down: "+c.Y.Label+"; █ 1, ▒ 0, blank -1", t.Aside)
 }

@@ -3,11 +3,15 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/spf13/cobra"
@@ -18,7 +22,11 @@ import (
 // check found a difference: exit code 1.
 var ErrDifferent = errors.New("a difference was found")
 
-// Result is what a command found. Its fields are the JSON.
+// SchemaVersion is that of the JSON, which docs/command.schema.json describes. Further fields do not
+// raise it; fields that go away or mean something else do.
+const SchemaVersion = 1
+
+// Result is what a command found. Its fields are the JSON, after schema_version.
 type Result interface {
 	// WriteText writes it for people.
 	WriteText(t *Text)
@@ -28,10 +36,16 @@ type Result interface {
 func Write(c *cobra.Command, r Result) error {
 	w := c.OutOrStdout()
 	if asJSON, err := c.Flags().GetBool("json"); err == nil && asJSON {
-		e := json.NewEncoder(w)
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
-		return e.Encode(r)
+		if err := e.Encode(r); err != nil {
+			return err
+		}
+		fields := bytes.TrimPrefix(b.Bytes(), []byte("{"))
+		_, err := fmt.Fprintf(w, "{\n  \"schema_version\": %d,%s", SchemaVersion, fields)
+		return err
 	}
 	t := NewText(w)
 	r.WriteText(t)
@@ -61,14 +75,33 @@ func NewText(w io.Writer) *Text {
 // Colour says whether text may have colours.
 func (t *Text) Colour() bool { return t.colour }
 
-// Width is how many columns the terminal has to which text goes, 80 where it is none.
+// Width is how many columns the terminal has to which text goes, 80 where it is none, or what the
+// environment has as COLUMNS; at least 30.
 func (t *Text) Width() int {
-	if file, ok := Terminal(t.w); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width >= 40 {
-			return width
+	width, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || width <= 0 {
+		width = 80
+		if file, ok := Terminal(t.w); ok {
+			if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
+				width = columns
+			}
 		}
 	}
-	return 80
+	return max(width, 30)
+}
+
+// Wrap writes words in a style, Heading for example, in lines that fit the terminal. Before the first
+// is head, of indent columns, before the others as much room.
+func (t *Text) Wrap(head string, indent int, words string, style func(string) string) {
+	line := ""
+	for word := range strings.FieldsSeq(words) {
+		if line != "" && indent+utf8.RuneCountInString(line+" "+word) > t.Width() {
+			t.Printf("%s%s\n", head, style(line))
+			head, line = strings.Repeat(" ", indent), ""
+		}
+		line = strings.TrimLeft(line+" "+word, " ")
+	}
+	t.Printf("%s%s\n", head, style(line))
 }
 
 // Printf writes text.

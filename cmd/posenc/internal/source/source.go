@@ -1,5 +1,5 @@
 // Package source reads the FILE arguments of commands: a config.json, a folder of a
-// model that has one, or a GGUF file.
+// model that has one, or a GGUF file; or one of these files through a pipe.
 package source
 
 import (
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/gguf"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -37,34 +38,24 @@ const (
 const (
 	configName = "config.json"
 	mostOfJSON = 4 << 20 // bytes that modelconfig reads
+	mostOfPipe = 1 << 28 // bytes of a GGUF header that are read
 )
 
 // Load reads the file at path. Errors name the file, and where it is about one, the key.
 func Load(path string) (*Source, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		folder := path
 		path = filepath.Join(folder, configName)
-		info, err = os.Stat(path)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("%s: the folder has no %s", folder, configName)
-		case err != nil:
-			return nil, err
 		}
 	}
-	if !info.Mode().IsRegular() { // to open a named pipe would wait for who writes it
-		return nil, fmt.Errorf("%s: neither a file nor a folder", path)
-	}
-	f, err := os.Open(path)
+	f, err := input.Open(path, mostOfPipe)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Read(path, f, info.Size())
+	return Read(path, f, f.Size)
 }
 
 // Read reads a file of size bytes; path names it.

@@ -36,7 +36,7 @@ for name in ("gemma-3-27b-it", "Qwen2.5-VL-7B-Instruct"):
             if ending == "npz":
                 readme = zipfile.ZipFile(path).read("README.txt")
                 with np.load(path) as z:
-                    arrays = {key: z[key] for key in z.files if key != "README.txt"}
+                    arrays = {key: z[key] for key in z.files if not key.endswith(".txt")}
                 found = {key: (TYPES.get(str(a.dtype), str(a.dtype)), a.shape, a.tobytes()) for key, a in arrays.items()}
             else:
                 with safe_open(path, "numpy") as f:

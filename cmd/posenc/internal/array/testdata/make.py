@@ -9,6 +9,7 @@ ml_dtypes 0.6.0, safetensors 0.8.0 and PyTorch 2.15.0.
 
 import ml_dtypes
 import numpy as np
+import safetensors
 import safetensors.numpy
 import safetensors.torch
 import torch
@@ -49,5 +50,14 @@ safetensors.numpy.save_file(numbers, "numpy.safetensors", metadata={"README": "b
 safetensors.torch.save_file(
     {k: torch.tensor(x).to(getattr(torch, k)) for k in ("float16", "float32", "float64", "bfloat16")} | {"scalar": torch.tensor(0.5)},
     "torch.safetensors",
+)
+# Types that are not read leave the others readable.
+fp8 = np.zeros((2, 3, 4), np.uint8)
+safetensors.serialize_file(
+    {
+        name: safetensors.TensorSpec(dtype=dtype, shape=a.shape, data_ptr=a.ctypes.data, data_len=a.nbytes)
+        for name, dtype, a in (("float32", "float32", arrays["float32"]), ("unread_e4m3", "float8_e4m3fn", fp8), ("unread_e8m0", "float8_e8m0fnu", fp8))
+    },
+    "unread.safetensors",
 )
 torch.save({"float32": torch.tensor(x)}, "torch.pt")

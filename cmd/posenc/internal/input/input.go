@@ -1,0 +1,85 @@
+// Package input opens the files that a command names: standard input and pipes too.
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+)
+
+// Stdin is the path that means standard input.
+const Stdin = "-"
+
+// File is a file, or what came through a pipe.
+type File struct {
+	io.ReaderAt
+	Size int64
+
+	file *os.File // to close; nil where nothing is
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Close()
+}
+
+// stdinDone says that standard input, a pipe, was read: it has nothing for a second reader.
+var stdinDone bool
+
+// Open opens the file at path. A pipe has no places to go back to: of it and of what else is no
+// regular file, all is read into memory, up to most bytes. More of them are an error.
+func Open(path string, most int64) (*File, error) {
+	if path == Stdin {
+		f, err := read(os.Stdin, most)
+		if err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
+		return f, nil
+	}
+	flag := os.O_RDONLY
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+		flag |= syscall.O_NONBLOCK // or opening waits for a program that writes
+	}
+	file, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		return nil, err
+	}
+	f, err := read(file, most)
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	f.file = file
+	return f, nil
+}
+
+func read(f *os.File, most int64) (*File, error) {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("a folder: want a file")
+	case info.Mode().IsRegular():
+		return &File{ReaderAt: f, Size: info.Size()}, nil
+	case f == os.Stdin && stdinDone:
+		return nil, errors.New("named twice, and a pipe is read once")
+	}
+	stdinDone = stdinDone || f == os.Stdin
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(data) == 0 && info.Mode()&os.ModeNamedPipe != 0:
+		return nil, errors.New("a pipe that nothing was written to")
+	case int64(len(data)) > most:
+		return nil, fmt.Errorf("a pipe of more than %d bytes: want at most these", most)
+	}
+	return &File{ReaderAt: bytes.NewReader(data), Size: int64(len(data))}, nil
+}
