@@ -1,6 +1,7 @@
 package ropecheck_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -315,6 +316,27 @@ func TestAbsoluteCalls(t *testing.T) {
 		}
 		if report := testkit.Must(ropecheck.CheckAbsolute(table)); report.Verdict != ropecheck.Agrees || report.Call != call || report.Equal < 0.999 {
 			t.Errorf("%s: %v", call, report)
+		}
+	}
+}
+
+// TestAbsoluteTablesExtreme: any finite numbers give a report that JSON has.
+func TestAbsoluteTablesExtreme(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range testkit.Rounds(120) {
+		table := ropecheck.AbsoluteTable{Rows: 1 + r.IntN(20), Dim: 2 + r.IntN(9), Digits: testkit.OneOf(r, []int{53, 24, 11, 8})}
+		numbers := []float64{0, 1, -1, r.NormFloat64(), math.MaxFloat64, -math.MaxFloat64, 5e-324, 1e-40}[:1+r.IntN(8)]
+		for range table.Rows * table.Dim {
+			table.Values = append(table.Values, testkit.OneOf(r, numbers))
+		}
+		report := testkit.Must(ropecheck.CheckAbsolute(table))
+		testkit.Must(json.Marshal(report))
+	}
+	for _, bad := range []ropecheck.AbsoluteTable{
+		{Rows: 0, Dim: 2}, {Rows: 1, Dim: 1, Values: []float64{0}}, {Rows: 2, Dim: 2, Values: make([]float64, 3)}, {Rows: math.MaxInt, Dim: math.MaxInt}, {Rows: 1, Dim: 2, Values: []float64{0, math.NaN()}},
+	} {
+		if _, err := ropecheck.CheckAbsolute(bad); err == nil || !strings.HasPrefix(err.Error(), "ropecheck.CheckAbsolute: table.") {
+			t.Errorf("%d rows of %d: %v", bad.Rows, bad.Dim, err)
 		}
 	}
 }
