@@ -20,14 +20,14 @@ import (
 type checkOptions struct {
 	positions, shape, layer, pairs, raw string
 	noise                               float64
-	vision                              bool
+	vision, absolute                    bool
 	progress                            func(done, all int) // nil: none
 }
 
 func newCheck() *cobra.Command {
 	var options checkOptions
 	c := &cobra.Command{
-		Use:   "check FILE BEFORE AFTER",
+		Use:   "check FILE BEFORE AFTER | check --absolute TABLE",
 		Short: "Say what a rotation did, and what differs from what the model wants",
 		Long: `Say what an engine's rotation of Q or K did, and what differs from what the model wants.
 
@@ -40,14 +40,27 @@ others far apart: 0 to 15 and 1000 to 1003, say.
 The last dimension is a head, or all heads of a token. Those before it are [tokens][heads] or
 [heads][tokens], which the positions, by their number, or --shape say, else both are tried.
 
-Exit codes: 0 the rotation is that of the model, 1 it differs, 2 wrong usage or input, also
-data that cannot tell, and more noise than rounding and --noise explain.`,
+With --absolute, say which sinusoidal position encoding TABLE is, [positions][dim]: its order, base,
+exponents, first position, scale and rounding, and what is wrong with it.
+
+Exit codes: 0 the rotation is that of the model, or the table is an encoding, 1 it differs, or the
+table has faults, 2 wrong usage or input, also data that cannot
+tell, and more noise than rounding and --noise explain.`,
 		Example: `  posenc check config.json before.npy after.npy --positions 0-15,1000-1003
   posenc check gemma-3-1b-it/ dump.safetensors:q dump.safetensors:q_rot --positions dump.safetensors:positions --layer 5
   posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim
-  posenc check config.json q.bin q_rot.bin --raw bfloat16:20,32,128 --positions 0-15,1000-1003`,
-		Args: cobra.ExactArgs(3),
+  posenc check config.json q.bin q_rot.bin --raw bfloat16:20,32,128 --positions 0-15,1000-1003
+  posenc check --absolute model.safetensors:embed_positions.weight`,
+		Args: func(c *cobra.Command, arguments []string) error {
+			if options.absolute {
+				return cobra.ExactArgs(1)(c, arguments)
+			}
+			return cobra.ExactArgs(3)(c, arguments)
+		},
 		RunE: func(c *cobra.Command, arguments []string) error {
+			if options.absolute {
+				return runCheckAbsolute(c, arguments[0])
+			}
 			const steps = 100
 			bar, shown := progress.Start(c, "check", steps), 0
 			options.progress = func(done, all int) {
@@ -84,6 +97,10 @@ data that cannot tell, and more noise than rounding and --noise explain.`,
 	c.Flags().StringVar(&options.pairs, "pairs", "", "order of the elements that the weights give: half-split or interleaved; absent: as FILE says")
 	c.Flags().Float64Var(&options.noise, "noise", 0, "noise that is no difference: root mean square, as a part of the elements'")
 	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
+	c.Flags().BoolVar(&options.absolute, "absolute", false, "say which sinusoidal position encoding a table is")
+	for _, flag := range []string{"positions", "shape", "layer", "vision", "raw", "pairs", "noise"} {
+		c.MarkFlagsMutuallyExclusive("absolute", flag)
+	}
 	if err := c.RegisterFlagCompletionFunc("layer", completeLayer); err != nil {
 		panic(err) // a flag of another name
 	}
@@ -254,6 +271,9 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 	best := result.Report.Best(isMeant)
 	nearest := result.Report.Candidates[best]
 	result.Verdict, result.Candidate, result.residual = nearest.Verdict, nearest.Name, nearest.Residual
+	if nearest.Verdict == ropecheck.Agrees && candidates[best].of.model != nil {
+		result.Engines = ropecheck.Engines(data, compared[best])
+	}
 	result.note(&candidates[best], nearest, last)
 	return result, nil
 }
@@ -438,6 +458,10 @@ type checkResult struct {
 	// float32, as they come nearer than the exact ones.
 	Float32Steps []string `json:"float32_steps,omitempty"`
 
+	// Engines names the engines that have the same bits, where correctly rounded cosines and sines
+	// have others.
+	Engines []string `json:"engines,omitempty"`
+
 	Report *ropecheck.Report `json:"report"`
 
 	otherAgrees bool    // by OtherShape
@@ -481,6 +505,9 @@ func (r *checkResult) WriteText(t *output.Text) {
 		t.Printf("%s\n", t.Bad(fmt.Sprintf("This is not the rotation of %s.", r.Candidate)))
 	default:
 		t.Printf("%s\n", t.Bad("The data do not tell."))
+	}
+	for _, engine := range r.Engines {
+		t.Printf("Cosines and sines are the ones of %s: all rotated elements have the same bits.\n", engine)
 	}
 	for _, note := range r.Notes {
 		t.Printf("%s\n", note)

@@ -119,10 +119,16 @@ func TestBothOrders(t *testing.T) {
 	}
 }
 
-// TestDocumentedOutput runs the examples of docs/command.md whose output is below them, and on
+// TestDocumentedOutput runs the examples of documents whose output is below them, and on
 // every machine the same; -update writes it.
 func TestDocumentedOutput(t *testing.T) {
-	document := testkit.Must(filepath.Abs("../../docs/command.md"))
+	for name, least := range map[string]int{"command": 7, "absolute": 2} {
+		t.Run(name, func(t *testing.T) { testDocumentedOutput(t, name, least) })
+	}
+}
+
+func testDocumentedOutput(t *testing.T, name string, least int) {
+	document := testkit.Must(filepath.Abs("../../docs/" + name + ".md"))
 	text := testkit.Must(os.ReadFile(document))
 	updated := string(text)
 	folder := t.TempDir()
@@ -151,7 +157,7 @@ func TestDocumentedOutput(t *testing.T) {
 	if *testkit.Update {
 		testkit.NoError(t, os.WriteFile(document, []byte(updated), 0o666))
 	}
-	if examples < 6 {
+	if examples < least {
 		t.Errorf("%d examples with their output", examples)
 	}
 }

@@ -24,7 +24,7 @@ import (
 
 // results are what commands write as JSON.
 var results = map[string]any{
-	"inspect": description{}, "inspect of two files": difference{}, "check": checkResult{}, "vectors": vectorsResult{},
+	"inspect": description{}, "inspect of two files": difference{}, "check": checkResult{}, "check --absolute": absoluteResult{}, "vectors": vectorsResult{},
 	"plot": plotResult{}, "bench": benchResult{}, "info": infoResult{},
 }
 
@@ -215,6 +215,7 @@ func TestReports(t *testing.T) {
 		"inspect of two files": {"inspect", llama, gemma},
 		"check":                {"check", llama, "llama_before.npy", "llama_twice.npy", "--positions", "llama_positions.npy"},
 		"check, agrees":        {"check", llama, "llama_before.npy", "llama_after.npy", "--shape", "batch,heads,tokens,dim"},
+		"check --absolute":     {"check", "--absolute", "absolute_element.npy"},
 		"vectors":              {"vectors", gemma, "--positions", "0", "--out", "v.npz"},
 		"plot":                 {"plot", "--chart", "wavelengths", llama},
 		"info":                 {"info"},

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 func TestReceivers(t *testing.T) {
-	testkit.CheckReceivers(t, ropecheck.Report{}, ropecheck.Hypothesis{}, ropecheck.ElementType(0))
+	testkit.CheckReceivers(t, ropecheck.Report{}, ropecheck.AbsoluteReport{}, ropecheck.Hypothesis{}, ropecheck.ElementType(0))
 	if err := (*ropecheck.ElementType)(nil).UnmarshalText([]byte("float16")); !errors.Is(err, posenc.ErrConfig) {
 		t.Errorf("UnmarshalText of nil: %v", err)
 	}

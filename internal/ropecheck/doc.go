@@ -49,4 +49,10 @@
 // A residual is relative. It is the root of the sum of squares that a hypothesis leaves
 // unexplained, divided by the root of the sum of squares of all elements after the rotation.
 // It is near 1 for a wrong hypothesis, and about the rounding of an element for the right one.
+//
+// # Tables and engines
+//
+// [CheckAbsolute] says which sinusoidal encoding a table is. It fits a sinusoid to columns, tries orders, exponents, bases and
+// first positions, and then looks for rows, columns and elements that are others. [Engines] names the engines
+// whose cosines and sines give all bits of a rotation.
 package ropecheck

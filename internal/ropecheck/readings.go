@@ -20,8 +20,8 @@ type Reading struct {
 // knownBases are those of models.
 var knownBases = []float64{1e4, 5e5, 1e6, 5e6, 1e5, 150000, 160000, 20000, 40000, 50000, 8e6, 1e7, 3.2e7, 1.5e6, 2e6, 3e5, 6e5, 1e3, 100, 1e8, 1e9, 25e6, 11158840, 28000, 1002}
 
-// ladderOf makes the frequencies of a rule anew.
-func ladderOf(dim int, base float64, parameters any) []float64 {
+// frequenciesOf makes the frequencies of a rule anew.
+func frequenciesOf(dim int, base float64, parameters any) []float64 {
 	var l frequency.Ladder
 	var err error
 	switch p := parameters.(type) {
@@ -64,24 +64,24 @@ func readings(name string, rule modelconfig.Rule, right []float64) (list []Readi
 	dim := 2 * len(right)
 	switch p := rule.Parameters.(type) { // those of the length that the frequencies are of
 	case frequency.LongRoPEParameters:
-		if p.SequenceLength = p.OriginalMaxPositions + 1; sameLadder(ladderOf(dim, rule.Base, p), right) {
+		if p.SequenceLength = p.OriginalMaxPositions + 1; sameLadder(frequenciesOf(dim, rule.Base, p), right) {
 			rule.Parameters = p
 		}
 	case frequency.DynamicNTKParameters:
 		for n := 1024; n <= 1<<20; n *= 2 {
-			if p.SequenceLength = n; sameLadder(ladderOf(dim, rule.Base, p), right) {
+			if p.SequenceLength = n; sameLadder(frequenciesOf(dim, rule.Base, p), right) {
 				rule.Parameters = p
 			}
 		}
 	}
 	add := func(base float64, parameters any, text string, args ...any) {
-		if made := ladderOf(dim, base, parameters); len(made) == len(right) {
+		if made := frequenciesOf(dim, base, parameters); len(made) == len(right) {
 			list = append(list, Reading{fmt.Sprintf(text, args...), made, base})
 		}
 	}
 	if rule.Parameters != nil {
 		add(rule.Base, nil, "The frequencies are those of %q.", name+" without its rule "+rule.Name)
-		powers := ladderOf(dim, rule.Base, nil)
+		powers := frequenciesOf(dim, rule.Base, nil)
 		twice, multiplied := slices.Clone(right), slices.Clone(right)
 		for i, w := range powers {
 			twice[i], multiplied[i] = right[i]*right[i]/w, w*w/max(right[i], math.SmallestNonzeroFloat32)
@@ -129,7 +129,7 @@ func readings(name string, rule modelconfig.Rule, right []float64) (list []Readi
 		factor(p.Factor, func(f float64) any { q := p; q.Factor = f; return q })
 		original(p.OriginalMaxPositions, p.Factor, func(n int) any { q := p; q.OriginalMaxPositions = n; return q })
 		by := make([]float64, len(right))
-		for i, w := range ladderOf(dim, rule.Base, nil) {
+		for i, w := range frequenciesOf(dim, rule.Base, nil) {
 			shortest, longest := float64(p.OriginalMaxPositions)/p.HighFreqFactor, float64(p.OriginalMaxPositions)/p.LowFreqFactor
 			smooth := min(1, max(0, (longest-2*math.Pi/w)/(longest-shortest)))
 			by[i] = w/p.Factor*(1-smooth) + w*smooth

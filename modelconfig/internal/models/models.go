@@ -14,7 +14,7 @@ import (
 // its vendor.
 //
 // Source: transformers 5.23 (configuration_*.py, modeling_*.py); where it has no such type, the code
-// published with the model and vLLM's. Of GGUF: llama.cpp of autumn 2026 (llama_model_rope_type and
+// published with the model, vLLM's and SGLang's. Of GGUF: llama.cpp of autumn 2026 (llama_model_rope_type and
 // the files of src/models).
 type Vendor struct {
 	Types          []ModelType   // by model_type

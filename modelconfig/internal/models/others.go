@@ -5,6 +5,8 @@ import "github.com/go-posenc/posenc"
 var othersModels = Vendor{
 	Types: []ModelType{
 		{Name: "mimo", Also: []string{"ouro"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
+		{Name: "nanbeige", Hidden: 3072, Heads: 48, Layers: 22, Positions: 4096, Base: 5e4},
+		{Name: "sdar", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4},
 		{Name: "apertus", Hidden: 4096, Heads: 32, Layers: 32, Positions: 65536, Base: 12e6, Absent: `{"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}`, BaseUnread: withoutRopeBlock},
 		{Name: "cwm", Hidden: 6144, Heads: 48, HeadDim: 128, Layers: 64, Positions: 131072, Base: 1e6, Absent: `{"rope_type": "llama3", "factor": 16, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}`, BaseUnread: withoutRopeBlock},
 		{Name: "seed_oss", Hidden: 4096, Heads: 80, HeadDim: 128, Layers: 64, Positions: 524288, Base: 1e4},
@@ -38,6 +40,7 @@ var othersModels = Vendor{
 		{Name: "flint", Hidden: 2048, Heads: 32, HeadDim: 128, Layers: 49, Positions: 262144, Base: 1e4, LayerTypes: &LayerTypesRule{Custom: flintLayers}, Rotating: []string{"sliding_attention"}},
 		{Name: "kolibri1", Hidden: 2560, Heads: 48, HeadDim: 128, Layers: 50, Positions: 262144, Base: 1e4, LayerTypes: &LayerTypesRule{Last: 5, Others: "sliding_attention"}, Rotating: []string{"sliding_attention"}},
 		{Name: "beam", Hidden: 5120, Heads: 48, HeadDim: 128, Layers: 52, Positions: 8192, LayerTypes: &LayerTypesRule{Custom: lastOfSix}, Rotating: []string{"sliding_attention"}, Kinds: []KindDefaults{{LayerType: "sliding_attention", Base: 1e4}, {LayerType: "full_attention", Base: 1e4}}, Check: beamRope, QueryScale: scaledByPower, Traps: []string{"beam_scales_queries_without_rotation"}},
+		{Name: "spark2_5", Hidden: 2048, Heads: 8, HeadDim: 256, Layers: 28, Positions: 8192, Part: 1, LayerTypes: &LayerTypesRule{Last: 4, Others: "sliding_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 5e6, Absent: `{"partial_rotary_factor": 0.25}`}, {LayerType: "sliding_attention", Base: 1e4}}, Rule: defaultRuleOnly},
 		{Name: "mellum", Hidden: 2304, Heads: 32, HeadDim: 128, Layers: 28, Positions: 131072, LayerTypes: &LayerTypesRule{All: "full_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 5e5, Scaled: true}, {LayerType: "sliding_attention", Base: 1e4}}},
 		{Name: "zaya", Hidden: 2048, Heads: 8, HeadDim: 128, Layers: 40, Positions: 131072, Part: 0.5, LayerTypes: &LayerTypesRule{All: "hybrid"}, Kinds: []KindDefaults{{LayerType: "hybrid", Base: 5e6, Absent: `{"partial_rotary_factor": 0.5}`}, {LayerType: "hybrid_sliding", Base: 1e4, Absent: `{"partial_rotary_factor": 0.5}`}}},
 		{Name: "axk1", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 61, Positions: 32768, Base: 1e4, LayoutKey: "rope_interleave"},

@@ -567,6 +567,12 @@ func nomicDynamicNTK(p *RopeParameters) description.Rule {
 	return description.DynamicNTK(p.RotaryDim, p.Base, factor, p.Positions)
 }
 
+// defaultRuleOnly: Spark 2.5 reads no rule from its rope parameters.
+func defaultRuleOnly(p *RopeParameters) description.Rule {
+	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: the code of this type has no other rule")
+	return description.Rule{}
+}
+
 // qwenDynamicNTK: with use_dynamic_ntk, alpha is 2k-1 for a sequence of up to k times the
 // trained length, where k is the next power of two.
 func qwenDynamicNTK(p *RopeParameters) description.Rule {

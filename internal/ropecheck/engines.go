@@ -1,0 +1,179 @@
+package ropecheck
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/modelconfig"
+)
+
+// engine computes cosines and sines to the last bit as an engine does.
+type engine struct {
+	name string
+
+	// angles returns the function that writes the angles of a position, and what multiplies
+	// cosines and sines; nil for a ladder that the engine has no such angles of.
+	angles func(l *ladder) (write func(angles []float32, position float32), factor float32)
+
+	cosSin func(angle float32) (cos, sin float32)
+}
+
+// ladder is the frequencies of a rotation, from which engines make angles.
+type ladder struct {
+	invFreq []float32
+	factor  float32 // of cosines and sines
+	rule    modelconfig.Rule
+}
+
+// engines are those whose bits testdata/engines.py made.
+var engines = [...]engine{
+	{"ggml 0.13.1 with glibc 2.36", ggmlAngles, glibcCosSin},
+	{"MLX 0.32.4 on a CPU", mlxAngles, mlxCosSin},
+	{"numpy 2.4.6 in float32, on a CPU with AVX2", productAngles, numpyCosSin},
+	{"the C functions cosf and sinf of glibc 2.36", productAngles, glibcCosSin},
+}
+
+func productAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
+	return func(angles []float32, position float32) {
+		for i, w := range l.invFreq {
+			angles[i] = position * w
+		}
+	}, l.factor
+}
+
+// ggmlAngles is ggml_rope_ext: an angle is the one before times base^(-2/dim), which a tensor of factors
+// divides and YaRN mixes with its quotient by the factor. Powers and logarithms of float32 by the C library
+// are taken to be rounded correctly.
+func ggmlAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
+	log := func(x float32) float32 { return float32(math.Log(float64(x))) }
+	pairs, base := len(l.invFreq), float32(l.rule.Base)
+	scale, mix := float32(1), make([]float32, pairs) // mix is the share of the angle that is not scaled
+	var divisors []float64
+	factor = l.factor
+	switch p := l.rule.Parameters.(type) {
+	case nil:
+		if l.rule.Name != "default" {
+			return nil, 0
+		}
+	case []float64:
+		if divisors = p; len(p) != pairs {
+			return nil, 0
+		}
+	case frequency.LinearParameters:
+		scale = float32(1 / p.Factor)
+	case frequency.YaRNParameters:
+		if p.Untruncated || p.ExtrapolationFactor != 0 || p.AttentionMultiplier != 0 {
+			return nil, 0
+		}
+		bound := func(turns float64) float32 {
+			return float32(2*pairs) * log(float32(p.OriginalMaxPositions)/(float32(turns)*2*math.Pi)) / (2 * log(base))
+		}
+		low := max(0, float32(math.Floor(float64(bound(cmp.Or(p.BetaFast, 32))))))
+		high := min(float32(2*pairs-1), float32(math.Ceil(float64(bound(cmp.Or(p.BetaSlow, 1))))))
+		for i := range mix {
+			mix[i] = 1 - min(1, max(0, (float32(i)-low)/max(0.001, high-low)))
+		}
+		scale = float32(1 / p.Factor)
+		factor = 1 + float32(0.1*log(1/scale))
+	default:
+		return nil, 0
+	}
+	ratio := float32(math.Pow(float64(base), float64(-1/float32(pairs))))
+	return func(angles []float32, position float32) {
+		for i := range angles {
+			angle := position
+			if divisors != nil {
+				angle /= float32(divisors[i])
+			}
+			angles[i] = fma32(float32(scale*angle), 1-mix[i], float32(angle*mix[i]))
+			position *= ratio
+		}
+	}, factor
+}
+
+// mlxAngles is mlx.core.fast.rope with a base.
+func mlxAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
+	if l.rule.Name != "default" {
+		return nil, 0
+	}
+	frequencies := make([]float32, len(l.invFreq))
+	for i := range frequencies {
+		frequencies[i] = mlxExp(float32(-i) * float32(math.Log(l.rule.Base)/float64(len(frequencies))))
+	}
+	return productAngles(&ladder{invFreq: frequencies, factor: l.factor})
+}
+
+// correctCosSin is rounded correctly, except perhaps for one angle of 2^28.
+func correctCosSin(angle float32) (cos, sin float32) {
+	s, c := math.Sincos(float64(angle))
+	return float32(c), float32(s)
+}
+
+// Engines names the engines whose cosines and sines, and rotation by r with products rounded in
+// any way, give all bits of data, where correctly rounded cosines and sines do not. It takes a rotation on one axis at known
+// positions.
+func Engines(data Data, r Rotation) (names []string) {
+	if len(data.Positions) != data.Tokens || data.check() != nil {
+		return nil
+	}
+	for _, e := range engines {
+		for _, config := range []*posenc.RotaryConfig{&r.Exact, &r.Float32} {
+			if l := ladderOf(config, r.Rule); l != nil && e.gives(&data, config, l) {
+				names = append(names, e.name)
+				break
+			}
+		}
+	}
+	return names
+}
+
+// ladderOf is nil where a rotation is more than a turn of each pair.
+func ladderOf(c *posenc.RotaryConfig, rule modelconfig.Rule) *ladder {
+	if len(c.InvFreq) == 0 || c.XPos != nil || c.Axes != nil || c.Layout > posenc.Interleaved {
+		return nil
+	}
+	l := &ladder{factor: float32(cmp.Or(c.AttentionFactor, 1)), rule: rule}
+	for _, w := range c.InvFreq {
+		l.invFreq = append(l.invFreq, float32(w))
+	}
+	return l
+}
+
+func (e *engine) gives(data *Data, config *posenc.RotaryConfig, l *ladder) bool {
+	pairs := len(l.invFreq)
+	angles := make([]float32, pairs)
+	write, factor := e.angles(l)
+	if write == nil {
+		return false
+	}
+	s := &spec{structure: structure{config.Layout, config.Offset, 2 * pairs}}
+	c := &checker{kind: data.Type}
+	equal := func(cosSin func(float32) (cos, sin float32), tables Tables, products Products) bool {
+		for t, p := range data.Positions {
+			write(angles, float32(p))
+			for i, angle := range angles {
+				cos, sin := cosSin(angle)
+				cos, sin = tables.round(cos*factor), tables.round(sin*factor)
+				in, out := s.pair(i)
+				for k := range data.Heads {
+					at := (t*data.Heads + k) * data.HeadDim
+					y1, y2 := c.rotate(data.Before[at+in[0]], data.Before[at+in[1]], cos, sin, products)
+					if y1 != data.After[at+out[0]] || y2 != data.After[at+out[1]] {
+						return false
+					}
+				}
+			}
+		}
+		return true
+	}
+	for _, tables := range roundedTables {
+		for _, products := range roundedProducts {
+			if equal(e.cosSin, tables, products) {
+				return !equal(correctCosSin, tables, products)
+			}
+		}
+	}
+	return false
+}
