@@ -308,7 +308,7 @@ func (t *tableCheck) encodingsOfParts() (best []encoding) {
 		for _, first := range []int{e.first, e.first + 1, e.first - 1, 0, 1, 2} {
 			other := *e
 			other.first = first
-			if t.match(&other, []int{0, 1, 2}, spreadOver(t.pairs(), mostTablePairs)) > 0.9 {
+			if t.match(&other, []int{0, 1, 2}[:min(3, t.Rows)], spreadOver(t.pairs(), mostTablePairs)) > 0.9 {
 				e.first = first
 				break
 			}
