@@ -165,7 +165,7 @@ func rotateTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []View
 	for i := range xs {
 		all += xs[i].Heads
 	}
-	r.FetchAhead(tokens, all)
+	r.Resident(tokens, all)
 	count := chunkTokens(pairs)
 	for t := 0; t < tokens; t += count {
 		rotateChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, xs)

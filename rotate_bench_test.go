@@ -126,7 +126,9 @@ func benchmarkRotateParts(b *testing.B, layout posenc.Layout, tokens int) {
 			k := kernels.Rotation{
 				Pairs: pairs, Partner: pairs, Heads: v.Heads, YHeadStride: dim, XHeadStride: dim,
 				YTokenStride: v.Heads * dim, XTokenStride: v.Heads * dim, TableStride: pairs,
-				Ahead: dispatch.Implementation().RotateAhead(4 * tokens * 40 * dim),
+			}
+			if !dispatch.Implementation().Resident(4 * tokens * 40 * dim) {
+				k.Ahead = kernels.RotateAhead
 			}
 			most := kernels.MaxCallElements / (v.Heads * dim)
 			for t := 0; t < tokens; t += most {

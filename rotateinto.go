@@ -139,7 +139,6 @@ func rotateInto(a *Angles, tokens, begin, end int, r *heads.Rotation, y *view.Op
 	pairs := r.RotaryDim / 2
 	most := chunkTokens(pairs)
 	nonTemporal := y != x && r.WritesNonTemporal(y, end-begin)
-	r.FetchAhead(end-begin, x.Heads)
 	for first := begin; first < end; first += most {
 		count := min(most, end-first)
 		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}

@@ -78,7 +78,7 @@ var thresholds = []threshold{
 	}},
 	{"residentAVX512", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
 	{"residentAVX2", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
-	{"rotateAhead", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
+	{"RotateAhead", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
 	{"nonTemporalCopy", around, copies},
 }
 

@@ -14,8 +14,8 @@ type Rotation struct {
 	YHeadStride, XHeadStride   int
 	TableStride                int
 
-	// Ahead is the bytes from a head of float32 in place to what is fetched into the cache
-	// meanwhile, or 0: see Implementation.RotateAhead.
+	// Ahead is the bytes from a head to what is fetched into the cache meanwhile, where x
+	// and y are float32 and the kernel is for amd64: RotateAhead, or 0 for nothing.
 	Ahead int
 }
 

@@ -108,9 +108,10 @@ func (i Implementation) RotatesAndQuantizes(to Kind, scaled bool, headDim int) b
 	}
 }
 
-// A call that rotates residentAVX512 or residentAVX2 bytes of float32 in place, or more, fetches
-// heads ahead of time. With fewer the hardware does. Time without, as a share of the time with,
-// half-split and interleaved, the same memory again and again, and after other memory:
+// Rotations of float32 to float32 fetch heads ahead of time, unless Rotate works in place on
+// fewer bytes than residentAVX512 or residentAVX2, which the hardware fetches. Time without, as a
+// share of the time with, half-split and interleaved, the same memory again and again, and after
+// other memory:
 //
 //	           Zen 5, AVX-512               Zen 3, AVX2
 //	256 KB                                  0.90, 1.00
@@ -120,19 +121,17 @@ func (i Implementation) RotatesAndQuantizes(to Kind, scaled bool, headDim int) b
 //	 64 MB                                  0.93, 1.07
 //
 // At 64 MB it is 1.02 on Zen 4 (half-split), and 1.37 on an Intel Xeon (Sapphire Rapids), whose
-// second and third caches are slower.
+// second and third caches are slower; nobody has measured it there from 1 to 16 MB.
 const (
 	residentAVX512 = 16 << 20
 	residentAVX2   = 512 << 10
-	rotateAhead    = 4096 // bytes; 1 to 8 KiB are equal on Zen 3 and 4
+	// RotateAhead is Rotation.Ahead of the others; 1 to 8 KiB are equal on Zen 3 and 4.
+	RotateAhead = 4096
 )
 
-// RotateAhead returns Rotation.Ahead for a call that rotates bytes of float32 in place.
-func (i Implementation) RotateAhead(bytes int) int {
-	if i == AVX512 && bytes < residentAVX512 || i == AVX2 && bytes < residentAVX2 {
-		return 0
-	}
-	return rotateAhead
+// Resident reports whether a call that rotates bytes of float32 in place fetches nothing ahead.
+func (i Implementation) Resident(bytes int) bool {
+	return i == AVX512 && bytes < residentAVX512 || i == AVX2 && bytes < residentAVX2
 }
 
 // A store to a line that is in no cache reads the line first. A call that writes more than the

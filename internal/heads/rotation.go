@@ -23,12 +23,13 @@ type Rotation struct {
 	In, Out view.Order
 	Scaling float32 // of cosines and sines
 	Sign    float32 // of sines
-	ahead   int     // kernels.Rotation.Ahead
+
+	resident bool // no head is fetched ahead of time
 }
 
-// FetchAhead says how much the call rotates: what lies in no cache is fetched ahead of time.
-func (r *Rotation) FetchAhead(tokens, heads int) {
-	r.ahead = dispatch.Implementation().RotateAhead(4 * tokens * heads * r.RotaryDim)
+// Resident says how many heads the call rotates in place: few are not fetched ahead of time.
+func (r *Rotation) Resident(tokens, heads int) {
+	r.resident = dispatch.Implementation().Resident(4 * tokens * heads * r.RotaryDim)
 }
 
 // Rotate rotates n tokens that lie one after another: it reads x from element xAt on and
@@ -42,7 +43,9 @@ func (r *Rotation) Rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Tab
 	k.Pairs, k.Partner, k.TableStride = r.RotaryDim/2, r.RotaryDim/2, table.Stride
 	k.YTokenStride, k.YHeadStride = y.TokenStride, y.HeadStride
 	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride
-	k.Ahead = r.ahead
+	if !r.resident {
+		k.Ahead = kernels.RotateAhead
+	}
 	tokens := max(1, min(n, kernels.MaxCallElements/(x.Heads*r.RotaryDim)))
 	for t := 0; t < n; t += tokens {
 		k.Tokens = min(tokens, n-t)

@@ -356,7 +356,9 @@ func (c *checker) partText(s *spec, where string, tokens, heads []int) (text str
 	for _, f := range result.Faults {
 		texts = append(texts, f.Text)
 	}
-	if best := part.trials[0]; best.fit != nil && (best.invFreq == nil || best.candidate < 0 && best.base == 0) {
+	if len(part.trials) == 0 {
+		cost = unknownCost // as of heads that are zero before
+	} else if best := part.trials[0]; best.fit != nil && (best.invFreq == nil || best.candidate < 0 && best.base == 0) {
 		cost = unknownCost
 	}
 	if len(texts) == 0 {

@@ -377,6 +377,10 @@ func (c *checker) holds(t *trial) bool {
 	if kind, ok := map[Tables]ElementType{BFloat16Tables: BFloat16, Float16Tables: Float16}[t.tables]; ok && c.kind == Float32 {
 		limit, tables = max(limit, kind.Floor()/8), kind.Floor()
 	}
+	if t.spec.xpos != nil { // its decay is a power, too: see slack
+		const decay = 40 * 0x1p-24
+		limit, tables = max(limit, decay), max(tables, decay)
+	}
 	if t.fit == nil || t.invFreq == nil || t.residual > limit {
 		return false
 	}

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Of larger data a sample is searched, and all elements are compared with what it finds.
+// Of larger data at known positions a sample is searched, and all elements are compared with what it
+// finds. Positions that are not known are solved for in all of them.
 const (
 	largeElements = 1 << 18
 	sampleTokens  = 48
@@ -15,7 +16,7 @@ const (
 // run makes the report.
 func (c *checker) run() *Report {
 	r, sample := c.search()
-	if sample == nil || len(sample.compared) == 0 || !c.known {
+	if sample == nil || len(sample.compared) == 0 {
 		return r
 	}
 	c.kind, c.floor, c.found, c.heads = sample.kind, sample.floor, sample.found, sample.heads
@@ -31,7 +32,7 @@ func (c *checker) run() *Report {
 
 // search makes the report of all data, or of a sample of large ones, whose checker it returns then.
 func (c *checker) search() (*Report, *checker) {
-	if len(c.data.After) <= largeElements {
+	if len(c.data.After) <= largeElements || c.data.Positions == nil {
 		return c.report(), nil
 	}
 	tokens, heads := spread(c.data.Tokens, sampleTokens, sampleTokens/3), spread(c.data.Heads, sampleHeads, 0)
@@ -41,11 +42,7 @@ func (c *checker) search() (*Report, *checker) {
 	r := sample.report()
 	r.Tokens, r.Heads = c.data.Tokens, c.data.Heads
 	c.known, c.some = sample.known, tokens
-	text := fmt.Sprintf("This is of %d tokens and %d heads.", len(tokens), len(heads))
-	if c.known {
-		text = fmt.Sprintf("What was done is searched in %d tokens and %d heads; verdicts are of all elements.", len(tokens), len(heads))
-	}
-	r.Notes = append(r.Notes, text)
+	r.Notes = append(r.Notes, fmt.Sprintf("What was done is searched in %d tokens and %d heads; verdicts are of all elements.", len(tokens), len(heads)))
 	return r, sample
 }
 
@@ -109,6 +106,10 @@ func (c *checker) verify(sample *checker, r *Report, i int) {
 		row := at / c.data.HeadDim
 		texts = []string{fmt.Sprintf("%d of %d elements are not what the rotation makes, the first of token %d, head %d, element %d.", m.count, len(m.bad), row/c.data.Heads, row%c.data.Heads, at%c.data.HeadDim)}
 	default:
+		if m.residual > result.Residual { // the noise of all elements
+			result.Residual = m.residual
+			result.Text = sample.describeComparison(s, t, result)
+		}
 		return
 	}
 	planted := *s

@@ -19,7 +19,7 @@ type blocks struct {
 	y, x     element
 	elements int           // of y and x, one after another, for each pair
 	partner  reg.GPVirtual // from the first to the second elements; interleaved: nil
-	ahead    reg.GPVirtual // the parameter, of float32 in place
+	ahead    reg.GPVirtual // the parameter, of float32 to float32
 	sizes    []part
 	table    func(r *rotation, block part)
 	apply    func(r *rotation, block part)
@@ -86,13 +86,14 @@ func (e *emitter) rotateToken(b blocks) {
 	})
 }
 
-// ahead16 is ahead of heads of 16 bits in place, which are fetched into the first cache.
+// ahead16 is ahead of heads of 16 bits that keep their type, which are fetched into the first
+// cache.
 // Zen 5, AVX-512, times as shares of those with ahead and the second: 64 MB half-split 0.87 to
 // 0.98, interleaved 0.74 to 0.98; Zen 3, AVX2, 2 to 8 KiB and both caches are equal.
 const ahead16 = 8192
 
-// fetchHead fetches what is read of the heads that follow the one at x: of float32 as far
-// ahead as the call says, or nothing.
+// fetchHead fetches what is read of the heads that follow the one at x: of float32 that stays
+// float32 as far ahead as the call says, or nothing.
 func (e *emitter) fetchHead(b blocks, x reg.GPVirtual, bytes int) {
 	if bytes < line/2 {
 		return // those before it have fetched the line
