@@ -367,6 +367,16 @@ func TestLargeData(t *testing.T) {
 	}
 }
 
+// A token of padding is zero before the rotation: what it is after is named.
+func TestPaddingToken(t *testing.T) {
+	d := rotated(llama, positionsOf(12), 4)
+	clear(d.Before[5*4*64:][:4*64])
+	report := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "llama", Config: llama}))
+	if got := report.Candidates[0]; got.Verdict != ropecheck.Differs || !strings.Contains(got.Text, "oken 5") {
+		t.Errorf("%s: %s", got.Verdict, got.Text)
+	}
+}
+
 // BenchmarkCheck checks 2048 tokens of 32 heads.
 func BenchmarkCheck(b *testing.B) {
 	positions := make([]int32, 2048)
