@@ -254,7 +254,8 @@ func drawGoroutines(s setting, r results) ([]byte, error) {
 	p.Legend.Top, p.Legend.Left = true, true
 	p.line("every core as fast as one", over(counts, func(n int) float64 { return float64(n) }), color.Gray{Y: 120}, 1)
 	for i, x := range sharedWork(s) {
-		p.line(x.title, over(counts, func(n int) float64 { return r.time(x.name(1)) / r.time(x.name(n)) }), plotutil.DarkColors[i], 0)
+		colours := plotutil.DarkColors
+		p.line(x.title, over(counts, func(n int) float64 { return r.time(x.name(1)) / r.time(x.name(n)) }), colours[i%len(colours)], i/len(colours))
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, p.X.Max*1.05, 0, p.Y.Max*1.4 // the legend is above
 	return p.encode()
