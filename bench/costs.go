@@ -52,8 +52,10 @@ func sweepRotation[T posenc.Element](layout posenc.Layout, headDim int, x []T) f
 func sweepQuantization(x []float32) func() error {
 	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
 	positions := sequence(len(x) / (keyHeads * headDim))
+	blocks := make([]posenc.Q8_0, len(x)/32)
+	fill(blocks, posenc.Q8_0{}) // the system gives pages to memory when it is written
 	keys := posenc.IntoQuantized[posenc.Q8_0, float32]{
-		Dst: posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, len(x)/32), Heads: keyHeads}},
+		Dst: posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: blocks, Heads: keyHeads}},
 		Src: posenc.View[float32]{Data: x, Heads: keyHeads},
 	}
 	return func() error { return posenc.RotateIntoQuantized(rotary.At(positions), nil, keys) }

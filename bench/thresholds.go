@@ -69,13 +69,8 @@ var thresholds = []threshold{
 		}
 	}},
 	{"MaxBlocks", near, sinusoidal},
-	{"NonTemporalTable", around, func(c *calls) {
-		m := &memory{float32s: ones[float32](c.largest/4 + gap)}
-		for _, bytes := range c.sizes {
-			t := table{bytes / (8 * pairs), frequency.Exact}
-			c.add(fmt.Sprintf("CosSin/rows=%d", t.rows), bytes, t.call(m))
-		}
-	}},
+	{"NonTemporalTable", around, largeTables},
+	{"nonTemporalTableAVX2", smaller, largeTables},
 	{"residentAVX512", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
 	{"residentAVX2", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
 	{"RotateAhead", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
@@ -283,4 +278,13 @@ func chosen(present int64, ratios map[int64][]float64) (value int64, mean float6
 		}
 	}
 	return value, mean
+}
+
+// largeTables are of every size.
+func largeTables(c *calls) {
+	m := &memory{float32s: ones[float32](c.largest/4 + gap)}
+	for _, bytes := range c.sizes {
+		t := table{bytes / (8 * pairs), frequency.Exact}
+		c.add(fmt.Sprintf("CosSin/rows=%d", t.rows), bytes, t.call(m))
+	}
 }

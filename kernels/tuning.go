@@ -138,13 +138,17 @@ func (i Implementation) Resident(bytes int) bool {
 // caches hold saves that by non-temporal stores.
 const (
 	// NonTemporalTable is the entries of cos, and as many of sin: 32 MiB together. Exact
-	// Rotary.CosSin of 64 pairs on Zen 5, ns a pair with and without:
+	// Rotary.CosSin of 64 pairs on Zen 5, and with AVX2 on Zen 3, ns a pair with and without:
 	//
-	//	     rows    AVX-512          AVX2
-	//	   16,384    0.215, 0.230    0.38, 0.39    8 MiB, which are in no cache afterwards
-	//	   65,536    0.21,  0.41     0.39, 0.45
-	//	1,048,576    0.29,  0.43     0.44, 0.46
-	NonTemporalTable = 4 << 20
+	//	     rows    AVX-512          AVX2, Zen 5    AVX2, Zen 3
+	//	   16,384    0.215, 0.230    0.38, 0.39                     8 MiB, which are in no cache afterwards
+	//	   65,536    0.21,  0.41     0.39, 0.45      2.2, 0.75
+	//	1,048,576    0.29,  0.43     0.44, 0.46      2.3, 0.90
+	//
+	// AVX2 stores half lines to two arrays alternately, which Zen 3 does not join: there it is
+	// 8 GiB.
+	NonTemporalTable     = 4 << 20
+	nonTemporalTableAVX2 = 1 << 30
 	// nonTemporalCopy is the bytes that RotateInto writes. µs with and without:
 	//
 	//	                    AVX-512     AVX2
@@ -152,6 +156,15 @@ const (
 	//	4 MiB of float16    423, 297
 	nonTemporalCopy = 8 << 20
 )
+
+// NonTemporalTable reports whether a table of that many cosines and sines, together, is written
+// by non-temporal stores.
+func (i Implementation) NonTemporalTable(entries int) bool {
+	if i == AVX2 {
+		return entries/2 >= nonTemporalTableAVX2
+	}
+	return entries/2 >= NonTemporalTable
+}
 
 // NonTemporalCopy returns the bytes from which on RotateInto writes by non-temporal
 // stores, if the implementation has them.

@@ -22,7 +22,9 @@ func (to *Table) From(t int) Table {
 
 // Begin says how many entries a call writes, cosines and sines together: whether they are
 // more than a cache holds. End has to follow once all are written.
-func (to *Table) Begin(entries int) { to.nonTemporal = entries >= 2*kernels.NonTemporalTable }
+func (to *Table) Begin(entries int) {
+	to.nonTemporal = dispatch.Implementation().NonTemporalTable(entries)
+}
 
 // End lets others read what the call has written.
 func (to *Table) End() {
