@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// mostTableElements bounds the table of check --absolute, which takes some hundred bytes of memory for each.
+// mostTableElements bounds memory and time of check --absolute.
 const mostTableElements = 1 << 24
 
 // runCheckAbsolute says which sinusoidal encoding the table in a file is.
