@@ -42,6 +42,8 @@ func read(folder string, f func(name, kind, shape string, values []float64)) err
 				values[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[first+8*i:]))
 			case "int64":
 				values[i] = float64(int64(binary.LittleEndian.Uint64(data[first+8*i:])))
+			default:
+				return fmt.Errorf("%s: %s of %s: want float32, float64 or int64", folder, name, kind)
 			}
 		}
 		f(name, kind, shape, values)

@@ -4,17 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 const set = "1"
 
-// The readers in other languages read what the one in Go reads.
+// The readers in other languages read what the one in Go reads, and none reads numbers of a type that it does not know.
 func TestReaders(t *testing.T) {
 	var want strings.Builder
 	if err := sums(&want, set); err != nil {
@@ -22,6 +24,16 @@ func TestReaders(t *testing.T) {
 	}
 	if n := strings.Count(want.String(), "\n"); n < 400 {
 		t.Errorf("%d arrays", n)
+	}
+	unknown := t.TempDir()
+	for name, text := range map[string]string{"index.txt": "posenc-vectors 1\nq bfloat16 0 4 4\n", "data.bin": "12345678901234567890123456789012"} {
+		if err := os.WriteFile(filepath.Join(unknown, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const message = "q of bfloat16: want float32, float64 or int64"
+	if err := sums(io.Discard, unknown); err == nil || !strings.Contains(err.Error(), message) {
+		t.Errorf("error %v", err)
 	}
 	program := filepath.Join(t.TempDir(), "read.exe")
 	for _, reader := range []struct {
@@ -48,6 +60,12 @@ func TestReaders(t *testing.T) {
 			}
 			if string(got) != want.String() {
 				t.Errorf("%s reads something else:\n%.1000s", reader.language, got)
+			}
+			command := slices.Clone(reader.commands[len(reader.commands)-1])
+			command[len(command)-1] = unknown
+			output, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+			if err == nil || !strings.Contains(string(output), message) || strings.Contains(string(output), "q bfloat16 4 ") {
+				t.Errorf("%s, a type that it does not know: %v\n%s", reader.language, err, output)
 			}
 		})
 	}

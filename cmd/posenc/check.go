@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
@@ -64,9 +66,9 @@ tell, and more noise than rounding and --noise explain.`,
 			const steps = 100
 			bar, shown := progress.Start(c, "check", steps), 0
 			options.progress = func(done, all int) {
-				now := done * steps / max(all, 1)
-				bar.Step(now - shown)
-				shown = now
+				more := max(0, done*steps/max(all, 1)-shown) // a second search begins at 0
+				bar.Step(more)
+				shown += more
 			}
 			result, err := check(arguments[0], arguments[1], arguments[2], options)
 			bar.Done()
@@ -314,6 +316,11 @@ func orderPairs(candidates []rotation, pairs string) error {
 // completeLayer says what --layer may be: the kinds of layers of FILE, and the numbers of layers.
 func completeLayer(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(arguments) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	// Standard input and pipes are not for completion to read.
+	info, err := os.Stat(arguments[0])
+	if err != nil || arguments[0] == input.Stdin || !info.IsDir() && !info.Mode().IsRegular() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	s, err := source.Load(arguments[0])

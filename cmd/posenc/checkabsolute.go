@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// mostTableElements bounds memory and time of check --absolute.
+const mostTableElements = 1 << 24
+
 // runCheckAbsolute says which sinusoidal encoding the table in a file is.
 func runCheckAbsolute(c *cobra.Command, file string) error {
 	result, err := checkAbsolute(file)
@@ -43,6 +46,9 @@ func checkAbsolute(file string) (*absoluteResult, error) {
 	if len(shape) != 2 {
 		return nil, fmt.Errorf("%s has shape %v: want [positions][dim]", file, a.Shape)
 	}
+	if n := shape[0] * shape[1]; n > mostTableElements {
+		return nil, fmt.Errorf("%s has shape %v, %d elements: want at most %d", file, a.Shape, n, mostTableElements)
+	}
 	table := ropecheck.AbsoluteTable{Rows: shape[0], Dim: shape[1], Digits: 24}
 	switch values := a.Values.(type) {
 	case []float64:
@@ -58,8 +64,9 @@ func checkAbsolute(file string) (*absoluteResult, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		for _, v := range numbers {
-			table.Values = append(table.Values, float64(v))
+		table.Values = make([]float64, len(numbers))
+		for i, v := range numbers {
+			table.Values[i] = float64(v)
 		}
 	}
 	report, err := ropecheck.CheckAbsolute(table)

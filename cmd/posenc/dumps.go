@@ -74,9 +74,6 @@ func (d dumps) positions(argument string) ([]int32, []int, error) {
 		return nil, nil, fmt.Errorf("--positions: %w", err)
 	}
 	positions, err := a.Int32s()
-	if err == nil && len(positions) == 0 {
-		err = errors.New("an empty array")
-	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--positions %s: %w", argument, err)
 	}

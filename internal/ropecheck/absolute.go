@@ -174,6 +174,7 @@ const (
 	mostTablePairs = 20   // by which encodings are compared at first
 	mostTableRows  = 40   // the same
 	mostFaults     = 8    // of one kind that are named
+	mostSearches   = 16   // of all positions, for rows of another position
 	mostFirst      = 4096 // a position of the first row that is looked for
 	leastMatched   = 0.75 // share of elements that an encoding with faults in single rows, columns and elements has
 )

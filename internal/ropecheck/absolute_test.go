@@ -261,6 +261,20 @@ func TestAbsoluteTableSlips(t *testing.T) {
 	}
 }
 
+// Of many rows in another order the first are found, and the report stays short.
+func TestAbsoluteRowsReversed(t *testing.T) {
+	s := sinusoidal{order: "sc", exponent: "2k/d", base: 10000, step: 1, scale: 1, rows: 400, dim: 32, rounding: "float32"}
+	table := s.table()
+	right := slices.Clone(table.Values)
+	for r := 200; r < 400; r++ {
+		copy(table.Values[r*s.dim:][:s.dim], right[(599-r)*s.dim:])
+	}
+	report := testkit.Must(ropecheck.CheckAbsolute(table))
+	if len(report.Faults) != 8 || report.Faults[0] != "Row 200 has position 399, not 200." || report.Faults[6] != "Row 206 has position 393, not 206." {
+		t.Errorf("%v", report)
+	}
+}
+
 // TestAbsoluteTablesUnknown: what is no sinusoidal encoding on one axis is not told as one.
 func TestAbsoluteTablesUnknown(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

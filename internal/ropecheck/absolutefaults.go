@@ -158,13 +158,15 @@ func (t *tableCheck) explain(e *encoding, report *AbsoluteReport) {
 		return math.Abs(t.at(r, i)-e.scale[slot]*v) <= math.Abs(e.scale[slot])*tolerance+t.least()
 	}
 	isRow := func(r, q int, columns []int) bool {
-		n := 0
+		wrong := 0
 		for _, i := range columns {
-			if agrees(r, q, i) {
-				n++
+			if !agrees(r, q, i) {
+				if wrong++; 10*wrong > len(columns) {
+					return false
+				}
 			}
 		}
-		return 10*n >= 9*len(columns)
+		return true
 	}
 	all := spreadOver(t.dim, t.dim)
 	if len(all) > 64 {
@@ -201,13 +203,19 @@ func (t *tableCheck) explain(e *encoding, report *AbsoluteReport) {
 				break
 			}
 		}
-		for q := -r; !found && searched < 16 && q < t.Rows; q++ {
+		if !found && searched == mostSearches {
+			list = append(list, changedRow{r, 0, "is not the row of its position"})
+			continue
+		}
+		if !found {
+			searched++
+		}
+		for q := -r; !found && q < t.Rows; q++ {
 			if isRow(r, q, all) {
 				offset, found = q-r, true
 			}
 		}
 		if !found {
-			searched++
 			list = append(list, changedRow{r, 0, "fits no position"})
 			continue
 		}
@@ -223,41 +231,56 @@ type changedRow struct {
 }
 
 // rowFaults are sentences about rows, neighbours together.
-func rowFaults(list []changedRow, first int) (faults []string) {
+func rowFaults(list []changedRow, first int) []string {
+	var faults faultList
 	for i := 0; i < len(list); {
 		j := i
 		for j+1 < len(list) && list[j+1].row == list[j].row+1 && list[j+1].what == list[i].what && list[j+1].offset == list[i].offset {
 			j++
 		}
 		a, b := list[i], list[j]
-		switch text := fmt.Sprintf("Row %d", a.row); {
-		case a.what == "is" && i == j:
-			faults = append(faults, fmt.Sprintf("%s has position %d, not %d.", text, first+a.row+a.offset, first+a.row))
-		case a.what == "is":
-			faults = append(faults, fmt.Sprintf("Rows %d to %d have positions from %d on, not from %d on.", a.row, b.row, first+a.row+a.offset, first+a.row))
-		case i == j:
-			faults = append(faults, fmt.Sprintf("%s %s.", text, a.what))
-		default:
-			faults = append(faults, fmt.Sprintf("Rows %d to %d: each %s.", a.row, b.row, a.what))
-		}
+		faults.add(func() string {
+			switch {
+			case a.what == "is" && i == j:
+				return fmt.Sprintf("Row %d has position %d, not %d.", a.row, first+a.row+a.offset, first+a.row)
+			case a.what == "is":
+				return fmt.Sprintf("Rows %d to %d have positions from %d on, not from %d on.", a.row, b.row, first+a.row+a.offset, first+a.row)
+			case i == j:
+				return fmt.Sprintf("Row %d %s.", a.row, a.what)
+			}
+			return fmt.Sprintf("Rows %d to %d: each %s.", a.row, b.row, a.what)
+		})
 		i = j + 1
 	}
-	return shortened(faults)
+	return faults.sentences()
 }
 
-// shortened is a list of at most mostFaults sentences.
-func shortened(list []string) []string {
-	if n := len(list); n > mostFaults {
-		list = append(list[:mostFaults-1:mostFaults-1], fmt.Sprintf("And %d more like that.", n-mostFaults+1))
+// faultList has the first mostFaults sentences, and counts the others.
+type faultList struct {
+	first []string
+	count int
+}
+
+func (l *faultList) add(text func() string) {
+	if l.count < mostFaults {
+		l.first = append(l.first, text())
 	}
-	return list
+	l.count++
+}
+
+func (l *faultList) sentences() []string {
+	if l.count > mostFaults {
+		return append(l.first[:mostFaults-1:mostFaults-1], fmt.Sprintf("And %d more like that.", l.count-mostFaults+1))
+	}
+	return l.first
 }
 
 // explainColumns says which columns and elements of the rows that are not skipped are others.
 func (t *tableCheck) explainColumns(e *encoding, want []float64, skipped []bool, agrees func(r, q, i int) bool, report *AbsoluteReport) {
-	var columns, elements []string
+	var columns, elements faultList
 	handled := map[int]bool{}
-	wrongRows := make([][]int, t.dim)
+	wrongRows := make([][]int, t.dim) // the first of them
+	wrong := make([]int, t.dim)
 	isColumn := make([]bool, t.dim)
 	var rows, some []int
 	for r := range t.Rows {
@@ -271,10 +294,12 @@ func (t *tableCheck) explainColumns(e *encoding, want []float64, skipped []bool,
 	for i := range t.dim {
 		for r := range t.Rows {
 			if !skipped[r] && !agrees(r, r, i) {
-				wrongRows[i] = append(wrongRows[i], r)
+				if wrong[i]++; wrong[i] <= mostFaults {
+					wrongRows[i] = append(wrongRows[i], r)
+				}
 			}
 		}
-		isColumn[i] = len(wrongRows[i]) > max(len(rows)/2, 1)
+		isColumn[i] = wrong[i] > max(len(rows)/2, 1)
 	}
 	// has reports whether column i has the numbers of column j of the encoding, times a factor.
 	has := func(i, j int, factor float64) bool {
@@ -296,41 +321,46 @@ func (t *tableCheck) explainColumns(e *encoding, want []float64, skipped []bool,
 		return fmt.Sprintf("the sine of pair %d", k)
 	}
 	for i := range t.dim {
-		if !isColumn[i] || handled[i] {
+		if !isColumn[i] {
 			for _, r := range wrongRows[i] {
-				if !isColumn[i] {
-					elements = append(elements, fmt.Sprintf("Element %d of row %d is %s, not %s.", i, r, number(t.at(r, i)), number(want[r*t.dim+i])))
-				}
+				elements.add(func() string {
+					return fmt.Sprintf("Element %d of row %d is %s, not %s.", i, r, number(t.at(r, i)), number(want[r*t.dim+i]))
+				})
 			}
+			elements.count += wrong[i] - len(wrongRows[i])
+			continue
+		}
+		if handled[i] {
 			continue
 		}
 		k, slot := t.pairOf(e.order, i)
 		partner := t.column(e.order, k, 1-slot)
 		switch {
 		case t.isZeroColumn(i):
-			columns = append(columns, fmt.Sprintf("Column %d is zero, not %s.", i, name(i)))
-			continue
+			columns.add(func() string { return fmt.Sprintf("Column %d is zero, not %s.", i, name(i)) })
 		case partner < t.dim && isColumn[partner] && has(i, partner, 1) && has(partner, i, 1):
 			handled[partner] = true
-			columns = append(columns, fmt.Sprintf("Sine and cosine of pair %d are exchanged, in columns %d and %d.", k, min(i, partner), max(i, partner)))
-			continue
+			columns.add(func() string {
+				return fmt.Sprintf("Sine and cosine of pair %d are exchanged, in columns %d and %d.", k, min(i, partner), max(i, partner))
+			})
 		case has(i, i, -1):
-			columns = append(columns, fmt.Sprintf("Column %d is %s with the other sign.", i, name(i)))
-			continue
+			columns.add(func() string { return fmt.Sprintf("Column %d is %s with the other sign.", i, name(i)) })
+		default:
+			columns.add(func() string {
+				text := fmt.Sprintf("Column %d is not %s", i, name(i))
+				for j := range t.dim {
+					if j != i && has(i, j, 1) {
+						return text + fmt.Sprintf(", it is %s.", name(j))
+					}
+				}
+				if c := t.fit(i); c.ok {
+					text += fmt.Sprintf(": its frequency is near %s, not %s", number(rounded(c.frequency, 4)), number(t.frequency(e, k, i)))
+				}
+				return text + "."
+			})
 		}
-		text := fmt.Sprintf("Column %d is not %s", i, name(i))
-		for j := range t.dim {
-			if j != i && len(columns) < mostFaults && has(i, j, 1) {
-				text += fmt.Sprintf(", it is %s", name(j))
-				break
-			}
-		}
-		if c := t.fit(i); !strings.Contains(text, ", it is") && c.ok {
-			text += fmt.Sprintf(": its frequency is near %s, not %s", number(rounded(c.frequency, 4)), number(t.frequency(e, k, i)))
-		}
-		columns = append(columns, text+".")
 	}
-	report.Faults = append(append(report.Faults, shortened(columns)...), shortened(elements)...)
+	report.Faults = slices.Concat(report.Faults, columns.sentences(), elements.sentences())
 }
 
 // String returns the report as text, and nothing of a nil report.

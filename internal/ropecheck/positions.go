@@ -2,8 +2,12 @@ package ropecheck
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 )
+
+// mostRestarts are the tokens that positions may restart at, and the bounds they may be clipped at, that are tried.
+const mostRestarts = 64
 
 // pattern says how positions of an engine come from the given ones, both [axes][tokens], "" where it is
 // no known mistake.
@@ -48,28 +52,26 @@ func pattern(given, got []int32, axes int) string {
 			return fmt.Sprintf("Positions are taken modulo %d.", n)
 		}
 	}
-	for first := 1; first < tokens; first++ {
-		if all(func(a, t int) bool { return t >= first || at(got, a, t) == at(given, a, t) }) &&
-			(all(func(a, t int) bool { return t < first || at(got, a, t) == int32(t-first) }) ||
-				all(func(a, t int) bool { return t < first || at(got, a, t) == at(given, a, t)-at(given, a, first) })) {
+	same := tokens // those before the first token that differs
+	for i := range given {
+		if got[i] != given[i] {
+			same = min(same, i%tokens)
+		}
+	}
+	for first := max(1, same-mostRestarts); first <= min(same, tokens-1); first++ {
+		if all(func(a, t int) bool { return t < first || at(got, a, t) == int32(t-first) }) ||
+			all(func(a, t int) bool { return t < first || at(got, a, t) == at(given, a, t)-at(given, a, first) }) {
 			return fmt.Sprintf("Positions restart at token %d.", first)
 		}
 	}
 	return ""
 }
 
-// mistaken are the positions of known mistakes.
-func mistaken(given []int32, axes int) (list [][]int32) {
+// mistaken yields the positions of known mistakes, each list when it is asked for.
+func mistaken(given []int32, axes int) iter.Seq[[]int32] {
 	n := len(given) / axes
-	add := func(of func(axis, t int) int32) {
-		got := make([]int32, len(given))
-		for i := range got {
-			got[i] = of(i/n, i%n)
-		}
-		if !slices.Equal(got, given) {
-			list = append(list, got)
-		}
-	}
+	var list []func(axis, t int) int32
+	add := func(of func(axis, t int) int32) { list = append(list, of) }
 	at := func(axis, t int) int32 { return given[axis*n+t] }
 	add(func(_, t int) int32 { return int32(t) })
 	add(func(a, t int) int32 { return at(a, n-1-t) })
@@ -87,14 +89,13 @@ func mistaken(given []int32, axes int) (list [][]int32) {
 		add(func(a, t int) int32 { return min(at(a, t), most) })
 		add(func(a, t int) int32 { return at(a, t) % most })
 	}
-	const most = 64
 	distinct := slices.Clone(given)
 	slices.Sort(distinct)
 	distinct = slices.Compact(distinct)
-	for _, p := range distinct[:min(len(distinct), most)] {
+	for _, p := range distinct[:min(len(distinct), mostRestarts)] {
 		add(func(a, t int) int32 { return min(at(a, t), p) })
 	}
-	for first := 1; first < min(n, most); first++ {
+	for first := 1; first < min(n, mostRestarts); first++ {
 		add(func(a, t int) int32 {
 			if t >= first {
 				return int32(t - first)
@@ -108,7 +109,17 @@ func mistaken(given []int32, axes int) (list [][]int32) {
 			return at(a, t)
 		})
 	}
-	return list
+	return func(yield func([]int32) bool) {
+		for _, of := range list {
+			got := make([]int32, len(given))
+			for i := range got {
+				got[i] = of(i/n, i%n)
+			}
+			if !slices.Equal(got, given) && !yield(got) {
+				return
+			}
+		}
+	}
 }
 
 // positionTrials tries known mistakes in the positions: nothing is fitted but one factor.
@@ -116,7 +127,7 @@ func (c *checker) positionTrials(s *spec, f *fit) {
 	if s.dim != f.dim || !c.known || c.axes != c.axesOf(s) || s.isStill() {
 		return
 	}
-	for _, positions := range mistaken(c.data.Positions, c.axes) {
+	for positions := range mistaken(c.data.Positions, c.axes) {
 		other := *s
 		other.structure, other.positions, other.faults = f.structure, positions, []Aspect{PositionsAspect}
 		t := &trial{spec: &other, fit: f, angles: OtherAngles, tables: Float32Tables}

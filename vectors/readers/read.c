@@ -13,6 +13,10 @@ int main(int argc, char **argv) {
 	if (!index || !data || fscanf(index, "posenc-vectors %ld", &version) != 1 || version != 1) return 1;
 	while (fscanf(index, "%127s %15s %ld %ld %63s", name, type, &first, &count, shape) == 5) {
 		int is_f32 = !strcmp(type, "float32"), is_f64 = !strcmp(type, "float64");
+		if (!is_f32 && !is_f64 && strcmp(type, "int64")) {
+			fprintf(stderr, "%s of %s: want float32, float64 or int64\n", name, type);
+			return 1;
+		}
 		double sum = 0;
 		fseek(data, first, SEEK_SET);
 		for (long i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 // rustc --edition 2021 read.rs && ./read ../1
-use std::{env, fs};
+use std::{env, fs, process};
 
 fn main() {
     let folder = env::args().nth(1).expect("a folder");
@@ -11,7 +11,14 @@ fn main() {
         let words: Vec<&str> = line.split(' ').collect();
         let (name, kind, shape) = (words[0], words[1], words[4]);
         let (first, count): (usize, usize) = (words[2].parse().unwrap(), words[3].parse().unwrap());
-        let size = if kind == "float32" { 4 } else { 8 };
+        let size = match kind {
+            "float32" => 4,
+            "float64" | "int64" => 8,
+            _ => {
+                eprintln!("{name} of {kind}: want float32, float64 or int64");
+                process::exit(1);
+            }
+        };
         let values = data[first..first + count * size].chunks(size).map(|b| match kind {
             "float32" => f32::from_le_bytes(b.try_into().unwrap()) as f64,
             "float64" => f64::from_le_bytes(b.try_into().unwrap()),

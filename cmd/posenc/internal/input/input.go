@@ -17,6 +17,7 @@ const Stdin = "-"
 type File struct {
 	io.ReaderAt
 	Size int64
+	Cut  bool // a pipe goes on after these bytes
 
 	file *os.File // to close; nil where nothing is
 }
@@ -35,10 +36,20 @@ var stdinDone bool
 // Open opens the file at path. A pipe has no places to go back to: of it and of what else is no
 // regular file, all is read into memory, up to most bytes. More of them are an error.
 func Open(path string, most int64) (*File, error) {
+	f, err := OpenStart(path, most)
+	if err == nil && f.Cut {
+		f.Close()
+		return nil, fmt.Errorf("%s: a pipe of more than %d bytes: want at most these", nameOf(path), most)
+	}
+	return f, err
+}
+
+// OpenStart is Open that reads the first most bytes of a longer pipe.
+func OpenStart(path string, most int64) (*File, error) {
 	if path == Stdin {
 		f, err := read(os.Stdin, most)
 		if err != nil {
-			return nil, fmt.Errorf("standard input: %w", err)
+			return nil, fmt.Errorf("%s: %w", nameOf(path), err)
 		}
 		return f, nil
 	}
@@ -57,6 +68,13 @@ func Open(path string, most int64) (*File, error) {
 	}
 	f.file = file
 	return f, nil
+}
+
+func nameOf(path string) string {
+	if path == Stdin {
+		return "standard input"
+	}
+	return path
 }
 
 func read(f *os.File, most int64) (*File, error) {
@@ -78,8 +96,7 @@ func read(f *os.File, most int64) (*File, error) {
 		return nil, err
 	case len(data) == 0 && info.Mode()&os.ModeNamedPipe != 0:
 		return nil, errors.New("a pipe that nothing was written to")
-	case int64(len(data)) > most:
-		return nil, fmt.Errorf("a pipe of more than %d bytes: want at most these", most)
 	}
-	return &File{ReaderAt: bytes.NewReader(data), Size: int64(len(data))}, nil
+	size := min(int64(len(data)), most)
+	return &File{ReaderAt: bytes.NewReader(data[:size]), Size: size, Cut: int64(len(data)) > most}, nil
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What never ends is an error at the bound. The scripts of the command read pipes that end.
+// What never ends is an error at the bound, or ends there. The scripts of the command read pipes that end.
 func TestBound(t *testing.T) {
 	const endless = "/dev/zero"
 	if _, err := os.Stat(endless); err != nil {
@@ -14,5 +14,13 @@ func TestBound(t *testing.T) {
 	}
 	if _, err := Open(endless, 1000); err == nil || !strings.Contains(err.Error(), "/dev/zero: a pipe of more than 1000 bytes") {
 		t.Errorf("error %v", err)
+	}
+	f, err := OpenStart(endless, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Size != 1000 || !f.Cut {
+		t.Errorf("%d bytes, cut %t", f.Size, f.Cut)
 	}
 }

@@ -38,7 +38,7 @@ const (
 const (
 	configName = "config.json"
 	mostOfJSON = 4 << 20 // bytes that modelconfig reads
-	mostOfPipe = 1 << 28 // bytes of a GGUF header that are read
+	mostOfPipe = 1 << 28 // bytes that are read: of a longer pipe, a GGUF file, the first ones
 )
 
 // Load reads the file at path. Errors name the file, and where it is about one, the key.
@@ -50,12 +50,16 @@ func Load(path string) (*Source, error) {
 			return nil, fmt.Errorf("%s: the folder has no %s", folder, configName)
 		}
 	}
-	f, err := input.Open(path, mostOfPipe)
+	f, err := input.OpenStart(path, mostOfPipe)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Read(path, f, f.Size)
+	s, err := Read(path, f, f.Size)
+	if err != nil && f.Cut {
+		return nil, fmt.Errorf("%w (of the pipe the first %d bytes were read: name the file itself)", err, f.Size)
+	}
+	return s, err
 }
 
 // Read reads a file of size bytes; path names it.
