@@ -338,7 +338,7 @@ func (v *vectorFile) rotated(name string, x []float32, what string, a posenc.Ang
 func (v *vectorFile) finish(readme *output.Text) {
 	readme.Printf(`
 Arrays are [token][head][element], cosines and sines [token][pair], with one row for each of the
-positions. q has %d heads and k has one. With latent attention they are the rotary part of a head.
+positions. Heads of q: %d, of k: 1. With latent attention they are the rotary part of a head.
 Numbers are little-endian in every format.
 
 Formula: pair i of a head turns by the angle position * inv_freq[i], counterclockwise, with position
