@@ -44,8 +44,6 @@ func hasRule(names ...string) func(e *port) bool {
 }
 func hasHeads(n int) func(e *port) bool { return func(e *port) bool { return e.heads >= n } }
 
-var scalingRules = []string{"linear", "NTK alpha", "dynamic NTK", "NTK mixed", "llama3", "yarn", "longrope"}
-
 // reset computes the frequencies anew, of a rule or base that was changed.
 func (e *port) reset() { e.invFreq, e.factor = e.rule.frequencies(e.dim, e.base) }
 
