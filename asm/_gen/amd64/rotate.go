@@ -87,9 +87,9 @@ func (e *emitter) rotateToken(b blocks) {
 }
 
 // ahead16 is ahead of heads of 16 bits that keep their type, which are fetched into the first
-// cache.
-// Zen 5, AVX-512, times as shares of those with ahead and the second: 64 MB half-split 0.87 to
-// 0.98, interleaved 0.74 to 0.98; Zen 3, AVX2, 2 to 8 KiB and both caches are equal.
+// cache. Zen 5, AVX-512, times as shares of the ones with ahead and the second cache: 64 MB
+// half-split 0.87 to 0.98, interleaved 0.74 to 0.98. Zen 3, AVX2: 2 to 8 KiB and both caches
+// are equal.
 const ahead16 = 8192
 
 // fetchHead fetches what is read of the heads that follow the one at x: of float32 that stays
