@@ -22,12 +22,17 @@ func served(file string) (project string, names []string) {
 }
 
 // TestServed: every type that vLLM or SGLang rotates is read, or refused by what it does instead, or
-// is in notyet.txt, whose lines are a reason and the names that it is about. Those are refused, too.
+// is in notyet.txt, whose lines are a reason and the names that it is about. Those are refused, too; one
+// with a type after it (=) is an architecture whose files are read as that type.
 func TestServed(t *testing.T) {
 	notYet, surveyed := map[string]bool{}, map[string]bool{}
+	as := map[string]string{}
 	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/served/notyet.txt")))), "\n") {
 		reason, names, _ := strings.Cut(line, "\t")
 		for _, name := range strings.Fields(names) {
+			if architecture, modelType, ok := strings.Cut(name, "="); ok {
+				name, as[architecture] = architecture, modelType
+			}
 			if notYet[name] || reason == "" {
 				t.Errorf("%s is in notyet.txt twice, or without a reason", name)
 			}
@@ -60,6 +65,11 @@ func TestServed(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d types: %v", project, len(names), count)
+	}
+	for name, modelType := range as {
+		if _, err := HuggingFace(fmt.Appendf(nil, `{"model_type": %q}`, modelType)); !notYet[modelType] && errors.Is(err, ErrUnknown) && refusal(modelType) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	for name := range notYet {
 		if !surveyed[name] {

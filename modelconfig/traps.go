@@ -149,6 +149,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"rope_scaling_that_transformers_5_leaves_unread", "transformers 5 does not read `type` in `rope_scaling` of Gemma 3, Gemma 3n, T5Gemma 2, OLMo 3 and ModernBERT, and nothing of `rope_scaling` of Cohere 2 MoE: there it does not scale. transformers 4 read it, and so does posenc. `rope_type` in `rope_parameters` all read"}, of: func(m *Model) bool { return m.of().ScalingUnread }},
 	{Trap: Trap{"chatglm_rope_ratio_multiplies_the_base", "`rope_ratio` multiplies the base 10000. In ChatGLM2 it divides positions, and only the model's name tells it from ChatGLM3. ChatGLM-6B has the same type but positions with two axes. ChatGLM2 with this key, and ChatGLM-6B, are errors"}, typed: true},
 	{Trap: Trap{"xverse_has_its_base_in_its_code", "XVERSE's files do not give the base, and it differs between its models: add `rope_theta`"}, typed: true},
+	{Trap: Trap{"param2moe_has_its_base_in_rope_theta", "the code published with Param2 MoE takes the base from `rope_theta`; vLLM 0.33 takes 10000, whatever the file says"}, typed: true},
 	{Trap: Trap{"nomic_bert_scaling", "`rotary_scaling_factor` is the factor of dynamic NTK, beyond `max_trained_positions`"}, typed: true, rule: "dynamic NTK"},
 	{Trap: Trap{"deepseek_v4_rotates_the_tail", "DeepSeek V4 rotates the last elements of a head; it has two lists of frequencies, and attention factor 1"}, typed: true},
 	{Trap: Trap{"infinity_and_nan", "Python writes Infinity and NaN into JSON; they are errors in rope keys and ignored in other keys"}},

@@ -7,6 +7,8 @@ var othersModels = Vendor{
 		{Name: "mimo", Also: []string{"ouro"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
 		{Name: "nanbeige", Hidden: 3072, Heads: 48, Layers: 22, Positions: 4096, Base: 5e4},
 		{Name: "sdar", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4},
+		{Name: "sdar_moe", Positions: 32768, Base: 1e4}, // its files have all sizes
+		{Name: "param2moe", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 20, Positions: 32768, Base: 6e5, Part: 1, Traps: []string{"param2moe_has_its_base_in_rope_theta"}},
 		{Name: "apertus", Hidden: 4096, Heads: 32, Layers: 32, Positions: 65536, Base: 12e6, Absent: `{"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}`, BaseUnread: withoutRopeBlock},
 		{Name: "cwm", Hidden: 6144, Heads: 48, HeadDim: 128, Layers: 64, Positions: 131072, Base: 1e6, Absent: `{"rope_type": "llama3", "factor": 16, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}`, BaseUnread: withoutRopeBlock},
 		{Name: "seed_oss", Hidden: 4096, Heads: 80, HeadDim: 128, Layers: 64, Positions: 524288, Base: 1e4},
@@ -19,6 +21,7 @@ var othersModels = Vendor{
 		{Name: "dbrx", Hidden: 2048, Heads: 16, Layers: 24, Positions: 2048, Base: 1e4, Keys: dbrx, BaseKeys: []string{"rope_theta", "attn_config.rope_theta"}, Traps: []string{"dbrx_has_its_base_in_attn_config"}},
 		{Name: "orion", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4},
 		{Name: "xverse", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Check: namedBase, Traps: []string{"xverse_has_its_base_in_its_code"}},
+		{Name: "xverse_moe", Positions: 8192, Check: namedBase, Traps: []string{"xverse_has_its_base_in_its_code"}}, // its files have all sizes
 		{Name: "Yi", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 5e6},
 		{Name: "baichuan", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4, Check: baichuan7B, Traps: []string{"falcon_with_alibi"}},
 		{Name: "persimmon", Hidden: 4096, Heads: 64, Layers: 36, Positions: 16384, Base: 1e4, Part: 0.5},

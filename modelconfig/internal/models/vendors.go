@@ -12,7 +12,7 @@ var Vendors = [...]*Vendor{
 	&audioModels, &bailingModels, &cohereModels, &deepseekModels, &dotsModels, &encodersModels, &ernieModels, &exaoneModels,
 	&falconModels, &gemmaModels, &glmModels, &gptModels, &graniteModels, &hunyuanModels, &inklingModels, &internlmModels,
 	&kimiModels, &lfmModels, &linearModels, &llamaModels, &minicpmModels, &minimaxModels, &mistralModels, &museModels,
-	&nemotronModels, &olmoModels, &othersModels, &phiModels, &qwenModels, &stepModels, &visionModels,
+	&nemotronModels, &olmoModels, &othersModels, &panguModels, &phiModels, &qwenModels, &sarvamModels, &stepModels, &visionModels,
 }
 
 // find returns a copy of the value of a name, with this name first.
