@@ -175,7 +175,8 @@ type Rule struct {
 	//   - "default": powers of the base, without scaling.
 	//   - "linear", "NTK", "dynamic NTK", "NTK alpha", "NTK mixed", "yarn", "longrope",
 	//     "llama3", "proportional": a scaling rule of package frequency.
-	//   - "dynamic NTK of Qwen": the dynamic NTK scaling of Qwen 1, in steps.
+	//   - "dynamic NTK of Qwen", "dynamic NTK of TeleChat": the dynamic NTK scaling of Qwen 1 and of
+	//     TeleChat, in steps.
 	//   - "factors": divisors in a tensor of a GGUF file, as Llama 3 and Gemma 4 have them.
 	//   - "axial": the frequencies of a vision tower.
 	Name string

@@ -146,6 +146,11 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
 	}
 	t := cmp.Or(models.TextType(modelType), models.TowerType(modelType))
+	if t != nil && t.Variant != "" {
+		if n, _ := r.Integer(t.VariantKey); n > 0 {
+			t = models.TextType(t.Variant)
+		}
+	}
 	switch h := models.HolderOf(modelType); {
 	case t != nil:
 		return t.Family()

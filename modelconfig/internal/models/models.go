@@ -72,6 +72,8 @@ type ModelType struct {
 	FlatBlock         bool     // a flat rope_parameters is read as rope_scaling is
 	Alpha             bool     // "dynamic" may have alpha (HunYuan)
 	YarnIsLongRoPE    bool     // early files say yarn (Phi-3)
+	YarnName          string   // another name that its files have for yarn
+	YarnGrowth        float64  // under that name the attention factor is 1 + YarnGrowth mscale ln(factor); 0: as of yarn
 	OriginalPositions int      // default of original_max_position_embeddings beside the rope parameters
 	ExtraKeys         []string // of the rope parameters
 	Unread            []string // keys that name positions and that the code does not read
@@ -79,6 +81,9 @@ type ModelType struct {
 	Absent            string   // the rope parameters of a configuration without any, as JSON
 	Inverse           bool     // pairs turn the other way
 	Learned           string   // the tensor of weights by which frequencies are multiplied
+
+	// Variant is a type whose code files take in which VariantKey is above 0.
+	Variant, VariantKey string
 
 	// PositionType is what position_embedding_type must be, AbsentPositionType what it is where
 	// the key is absent, "": the same.
@@ -93,6 +98,7 @@ type ModelType struct {
 	Patches        description.PatchOrder // of a vision tower
 	QueryScale     func(p *RopeParameters) *posenc.QueryScaling
 	ScalesRotating bool   // QueryScale is of the layers that rotate, not of the others
+	ScalingObject  bool   // llama_4_scaling, where a file has it, is the QueryScale of the layers that rotate
 	ScalingTensor  string // of weights with scales of queries
 }
 

@@ -1,14 +1,18 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/elementary"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -567,7 +571,33 @@ func nomicDynamicNTK(p *RopeParameters) description.Rule {
 	return description.DynamicNTK(p.RotaryDim, p.Base, factor, p.Positions)
 }
 
-// defaultRuleOnly: Spark 2.5 reads no rule from its rope parameters.
+// joinedHead: the head of PanguProMoEV2 is the rotated part and the rest.
+func joinedHead(r *document.Reader) {
+	rotated, ok := r.Integer("qk_rope_dim")
+	rest, also := r.Integer("qk_nope_dim")
+	r.FailIf(!ok || !also, document.ErrValue, "qk_rope_dim and qk_nope_dim", "absent", "the two parts of a head")
+	r.Keys = maps.Clone(r.Keys)
+	r.Keys["head_dim"] = json.Number(strconv.Itoa(rotated + rest))
+}
+
+// bailingLayers: full attention is in the last layer of each group. Ling's own code, and vLLM's, has it in layers
+// after the last group, transformers has linear attention there.
+func bailingLayers(r *document.Reader, n int) []string {
+	const key = "layer_group_size"
+	every := interval(r, key, 6)
+	r.FailIf(n%every != 0, document.ErrUnknown, key, every, "a divisor of the number of layers, which is %d, or layer_types: implementations disagree about the layers after the last group", n)
+	return lastOf(key, 6, "linear_attention")(r, n)
+}
+
+// bothMScales: without one of the two, vLLM and SGLang have different factors.
+func bothMScales(p *RopeParameters) description.Rule {
+	for _, key := range []string{"mscale", "mscale_all_dim"} {
+		p.FailIf(p.RopeType == "yarn" && p.Optional(key) == 0, document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it vLLM and SGLang scale differently")
+	}
+	return description.Rule{}
+}
+
+// defaultRuleOnly: Spark 2.5 and openPangu Ultra read no rule from their rope parameters.
 func defaultRuleOnly(p *RopeParameters) description.Rule {
 	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: the code of this type has no other rule")
 	return description.Rule{}
@@ -579,10 +609,15 @@ func qwenDynamicNTK(p *RopeParameters) description.Rule {
 	if use, ok := p.Model.Boolean("use_dynamic_ntk"); !ok || !use {
 		return description.Rule{}
 	}
-	dim, base, positions := p.RotaryDim, p.Base, p.Positions
-	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return description.Rule{Ladder: steppedNTK(p, p.Positions), Trained: p.Positions, Described: description.FrequencyRule{Name: "dynamic NTK of Qwen", Base: p.Base}}
+}
+
+// steppedNTK: alpha is 2k-1 for a sequence of up to k lengths, where k is the next power of two.
+func steppedNTK(p *RopeParameters, length int) func(int, frequency.Rounding) (frequency.Ladder, error) {
+	dim, base := p.RotaryDim, p.Base
+	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		times := 1.0 // a float64 has every power of two that comes up
-		for lengths := (seqLen - 1) / max(positions, 1); lengths > 0; lengths /= 2 {
+		for lengths := (seqLen - 1) / max(length, 1); lengths > 0; lengths /= 2 {
 			times *= 2
 		}
 		if times == 1 {
@@ -590,8 +625,101 @@ func qwenDynamicNTK(p *RopeParameters) description.Rule {
 		}
 		return frequency.NTKAlpha(dim, base, frequency.NTKAlphaParameters{Alpha: 2*times - 1}, rounding)
 	}
-	return description.Rule{Ladder: ladder, Trained: positions, Described: description.FrequencyRule{Name: "dynamic NTK of Qwen", Base: base}}
 }
+
+// telechatRule: the base grows beyond base_seqlen as in Qwen 1, the attention factor beyond training_seqlen.
+// Shorter sequences have the values of training_seqlen.
+func telechatRule(p *RopeParameters) description.Rule {
+	defaultRuleOnly(p)
+	trained := p.Model.IntegerOr([]string{"training_seqlen"}, 8192)
+	length, given := p.Model.Integer("base_seqlen")
+	p.Model.FailIf(!given, document.ErrValue, "base_seqlen", "absent", "the length in the model's own code: 4096 for TeleChat-7B, 8192 for TeleChat-12B")
+	p.Model.FailIf(given && length < 1, document.ErrValue, "base_seqlen", length, "at least 1")
+	p.Model.FailIf(trained < 1, document.ErrValue, "training_seqlen", trained, "at least 1")
+	stepped := steppedNTK(p, length)
+	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := stepped(max(seqLen, trained), rounding)
+		ladder.AttentionFactor = growth(0.1, float64(max(seqLen, trained)), float64(trained))
+		return ladder, err
+	}
+	return description.Rule{Ladder: ladder, Trained: trained, Described: description.FrequencyRule{Name: "dynamic NTK of TeleChat", Base: p.Base}}
+}
+
+// halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so.
+func halfHeads(r *document.Reader) {
+	for _, key := range []string{"partial_rotary_factor", "rotary_dim"} {
+		r.FailIf(r.Has(key), document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key: models of this type have rope_rotate_half_dims")
+	}
+	if half, _ := r.Boolean("rope_rotate_half_dims"); half {
+		r.Keys = maps.Clone(r.Keys)
+		r.Keys["partial_rotary_factor"] = json.Number("0.5")
+	}
+}
+
+// grokRule: the rule stands beside the rope parameters. The attention factor of YaRN is computed and multiplies
+// nothing.
+func grokRule(p *RopeParameters) description.Rule {
+	defaultRuleOnly(p)
+	r := p.Model
+	name, given := r.Text("rope_type")
+	factor, scales := r.Positive("scaling_factor")
+	original, long := r.Integer("original_max_position_embeddings")
+	r.Number("attn_factor")
+	parameters := frequency.YaRNParameters{Factor: factor, OriginalMaxPositions: original, AttentionFactor: 1}
+	parameters.ExtrapolationFactor, _ = r.Positive("extrapolation_factor")
+	parameters.BetaFast, _ = r.Positive("beta_fast")
+	parameters.BetaSlow, _ = r.Positive("beta_slow")
+	if !given {
+		r.FailIf(scales, document.ErrContradiction, "scaling_factor", factor, "no such key without rope_type")
+		return description.Rule{}
+	}
+	r.FailIf(name != "original" && (!scales || !long), document.ErrValue, "scaling_factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", name)
+	switch name {
+	case "original":
+	case "yarn", "yarn_linear", "yarn_log":
+		parameters.Logarithmic = name == "yarn_log"
+		return description.AnyLength("yarn", frequency.YaRN, p.RotaryDim, p.Base, parameters)
+	case "theta_scale":
+		r.FailIf(original < 7 || float64(original)*factor < 7, document.ErrValue, "original_max_position_embeddings", original, "above 2 pi, also times scaling_factor")
+		if r.Err == nil {
+			return description.UnscaledRule(p.RotaryDim, scaledTheta(p.Base, float64(original), factor))
+		}
+	default:
+		r.Fail(document.ErrUnknown, "rope_type", document.Quoted(name), "original, yarn, yarn_linear, yarn_log or theta_scale")
+	}
+	return description.Rule{}
+}
+
+// scaledTheta returns base^(1 + ln(factor)/ln(length/2pi)), rounded once: a wavelength of length becomes one of
+// length factor.
+func scaledTheta(base, length, factor float64) float64 {
+	exponent := elementary.Log(real(factor))
+	exponent.Quo(exponent, elementary.Log(real(length).Quo(real(length), real(2*math.Pi)))).Add(exponent, real(1))
+	rounded, _ := elementary.Exp(exponent.Mul(exponent, elementary.Log(real(base)))).Float64()
+	return rounded
+}
+
+// yarnGrowth is the attention factor of a type that has YarnGrowth.
+func yarnGrowth(p *RopeParameters) float64 {
+	factor, ok := p.Positive("factor")
+	_, original := p.Integer("original_max_position_embeddings")
+	p.FailIf(!ok || !original, document.ErrValue, "factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", p.Family.YarnName)
+	mscale := cmp.Or(p.Optional("mscale"), 1)
+	if p.Err != nil {
+		return 0
+	}
+	return growth(p.Family.YarnGrowth*mscale, max(factor, 1), 1)
+}
+
+// growth returns 1 + share ln(x/of), rounded once.
+func growth(share, x, of float64) float64 {
+	log := elementary.Log(real(x))
+	log.Sub(log, elementary.Log(real(of))).Mul(log, real(share))
+	rounded, _ := log.Add(log, real(1)).Float64()
+	return rounded
+}
+
+func real(x float64) *big.Float { return new(big.Float).SetPrec(elementary.Precision).SetFloat64(x) }
 
 // MaxLayers bounds what a configuration makes us allocate.
 const MaxLayers = 1 << 14

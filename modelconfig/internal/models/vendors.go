@@ -12,7 +12,8 @@ var Vendors = [...]*Vendor{
 	&audioModels, &bailingModels, &cohereModels, &deepseekModels, &dotsModels, &encodersModels, &ernieModels, &exaoneModels,
 	&falconModels, &gemmaModels, &glmModels, &gptModels, &graniteModels, &hunyuanModels, &inklingModels, &internlmModels,
 	&kimiModels, &lfmModels, &linearModels, &llamaModels, &minicpmModels, &minimaxModels, &mistralModels, &museModels,
-	&nemotronModels, &olmoModels, &othersModels, &panguModels, &phiModels, &qwenModels, &sarvamModels, &stepModels, &visionModels,
+	&nemotronModels, &olmoModels, &othersModels, &panguModels, &phiModels, &qwenModels, &sarvamModels, &stepModels, &teleModels, &visionModels,
+	&xaiModels,
 }
 
 // find returns a copy of the value of a name, with this name first.
