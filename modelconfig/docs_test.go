@@ -49,7 +49,8 @@ func beside(name string, f *models.Family) string {
 		{f.Rewrite != nil, "layers differ by the lists rope_theta and partial_rotary_factors"},
 		{f.Indexer != nil, "has indexers"},
 		{f.Learned != "", "frequencies times e^" + f.Learned},
-		{f.QueryScale != nil || f.ScalingTensor != "", "scales queries"},
+		{f.QueryScale != nil && !f.ScalingObject || f.ScalingTensor != "", "scales queries"},
+		{f.ScalingObject, "scales queries where the file has llama_4_scaling"},
 	} {
 		if note.is {
 			notes = append(notes, note.text)

@@ -116,7 +116,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"longrope_switches_beyond_the_original_length", "sequences longer than the original length take the long factors, at all their positions; the attention factor is the same for both"}, rule: "longrope"},
 	{Trap: Trap{"longrope_has_older_names", "older files call LongRoPE `su`, and early Phi-3 files call it `yarn`"}, typed: true, rule: "longrope"},
 	{Trap: Trap{"longrope_original_length_stands_beside_the_rope_parameters", "Phi-3 has `original_max_position_embeddings` at the top level, outside the rope parameters"}, typed: true, rule: "longrope"},
-	{Trap: Trap{"longrope_short_and_long_mscale", "PhiMoE has one attention factor for short sequences and one for long ones. transformers 5.23 keeps the short factors for long sequences; transformers 4, vLLM and posenc do not"}, typed: true, rule: "longrope"},
+	{Trap: Trap{"longrope_short_and_long_mscale", "PhiMoE and Phi-3 small have one attention factor for short sequences and one for long ones. transformers 5.23 keeps the short factors of PhiMoE for long sequences; transformers 4, vLLM and posenc do not"}, typed: true, rule: "longrope"},
 	{Trap: Trap{"dynamic_ntk_grows_from_max_position_embeddings", "dynamic NTK begins beyond `max_position_embeddings`, not beyond the original length"}, rule: "dynamic NTK"},
 	{Trap: Trap{"dynamic_ntk_with_alpha_is_static", "HunYuan's `alpha` is the same for sequences of any length"}, typed: true, rule: "NTK alpha"},
 	{Trap: Trap{"qwen1_dynamic_ntk_is_its_own", "Qwen 1 has a dynamic NTK rule of its own: the base grows each time the length exceeds a power of two times the trained length"}, typed: true, rule: "dynamic NTK of Qwen"},

@@ -37,10 +37,9 @@ func huggingFace(function string, config []byte, as string, follow func(*documen
 	}
 	r, holder := follow(r)
 	modelType, ok := r.Text("model_type")
-	if !ok && r.Has("n_heads") && r.Has("dim") {
-		r.Fail(document.ErrValue, "model_type", "absent", "a config.json: this is Meta's params.json; set posenc.RotaryConfig directly, with HeadDim dim/n_heads, Layout Interleaved and Base rope_theta, or with the InvFreq of frequency.Llama3 where use_scaled_rope is true")
+	if !ok {
+		r.Fail(document.ErrValue, "model_type", "absent", "%s", untyped(r))
 	}
-	r.FailIf(!ok, document.ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"; Options.Type can name it")
 	f := familyOf(r, modelType)
 	m := &description.Description{ModelType: modelType, Holder: holder, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
@@ -50,6 +49,24 @@ func huggingFace(function string, config []byte, as string, follow func(*documen
 		return nil, r.Err
 	}
 	return m, nil
+}
+
+// untyped says what to do with a file that has no model_type.
+func untyped(r *document.Reader) string {
+	list, _ := r.Keys["architectures"].([]any)
+	for _, v := range list {
+		name, _ := v.(string)
+		if modelType := models.TypeOfUntyped(name); modelType != "" {
+			return fmt.Sprintf("one: files of %s are read with Options.Type %q", name, modelType)
+		}
+	}
+	switch {
+	case r.Has("n_heads") && r.Has("dim"):
+		return "a config.json: this is Meta's params.json or Mistral's; set posenc.RotaryConfig directly, with Layout Interleaved, Base rope_theta and as HeadDim head_dim, else dim/n_heads (qk_rope_head_dim of latent attention), or with the InvFreq of frequency.Llama3 where use_scaled_rope is true, or of frequency.YaRN with the object yarn"
+	case r.Has("speculators_model_type"):
+		return "one: in files of vLLM's speculators it stands in transformer_layer_config; pass that object alone, with Options.Type \"llama\" where it has none"
+	}
+	return "the type of a model, such as \"llama\"; Options.Type can name it"
 }
 
 // asType puts another type in the place of a document's own. A model within it would be lost where
@@ -527,7 +544,7 @@ func positionKeys(r *document.Reader, f *models.Family) {
 
 var allBaseKeys = []string{
 	"rope_theta", "rope_base", "rotary_emb_base", "rotary_base", "rope_local_base_freq", "rope_global_base_freq",
-	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq",
+	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq", "rope_embedding_base",
 }
 
 func addIndexer(r *document.Reader, f *models.Family, m *description.Description) {

@@ -85,6 +85,8 @@ type ModelType struct {
 	// Variant is a type whose code files take in which VariantKey is above 0.
 	Variant, VariantKey string
 
+	Untyped []string // architectures of its files that have no model_type
+
 	// PositionType is what position_embedding_type must be, AbsentPositionType what it is where
 	// the key is absent, "": the same.
 	PositionType, AbsentPositionType string

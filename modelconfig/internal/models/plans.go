@@ -597,6 +597,22 @@ func bothMScales(p *RopeParameters) description.Rule {
 	return description.Rule{}
 }
 
+// unscaledPositions: Phi-3 small's own code multiplies positions by rope_position_scale, SGLang's divides.
+func unscaledPositions(r *document.Reader) {
+	scale, given := r.Number("rope_position_scale")
+	r.FailIf(given && scale != 1, document.ErrUnknown, "rope_position_scale", scale, "1 or absent: the authors' code multiplies positions by it, and SGLang's divides (use frequency.Linear)")
+}
+
+// phi3SmallRule: the code has one rule and, where a file has no mscale, another factor than SGLang's.
+func phi3SmallRule(p *RopeParameters) description.Rule {
+	p.FailIf(p.Has("rope_theta"), document.ErrUnknown, "rope_theta", document.KindOf(p.Lookup("rope_theta")), "no such key: models of this type have rope_embedding_base")
+	p.FailIf(p.RopeType != "default" && p.RopeType != "longrope", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default or longrope: the code of this type has no other rule")
+	for _, key := range []string{"short_mscale", "long_mscale"} {
+		p.FailIf(p.RopeType == "longrope" && p.Optional(key) == 0, document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it the authors' code and SGLang's scale differently")
+	}
+	return description.Rule{}
+}
+
 // defaultRuleOnly: Spark 2.5 and openPangu Ultra read no rule from their rope parameters.
 func defaultRuleOnly(p *RopeParameters) description.Rule {
 	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: the code of this type has no other rule")

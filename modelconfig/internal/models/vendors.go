@@ -38,6 +38,18 @@ func TextType(name string) *ModelType {
 	return find(name, func(v *Vendor) []ModelType { return v.Types }, typesNames)
 }
 
+// TypeOfUntyped returns the type of the files of an architecture that have no model_type, or "".
+func TypeOfUntyped(architecture string) string {
+	for _, v := range Vendors {
+		for _, t := range v.Types {
+			if slices.Contains(t.Untyped, architecture) {
+				return t.Name
+			}
+		}
+	}
+	return ""
+}
+
 func TowerType(name string) *ModelType {
 	return find(name, func(v *Vendor) []ModelType { return v.Towers }, typesNames)
 }
