@@ -311,6 +311,8 @@ var leastKeys = map[string]map[string]any{
 	"bamba": {"attn_layer_indices": []int{1}}, "esm": {"position_embedding_type": "rotary"}, "granitemoehybrid": {"position_embedding_type": "rope", "layer_types": slices.Repeat([]string{"attention"}, 32)},
 	"glm_image_text": {"partial_rotary_factor": 0.5}, "qwen3_omni_moe_talker_text": {"head_dim": 128}, "qwen4_exp_text": {"partial_rotary_factor": 0.25, "indexer_head_dim": 128},
 	"glm4_moe": {"head_dim": 128}, "glm4v_moe_text": {"head_dim": 128}, "glm4v_text": {"partial_rotary_factor": 0.5}, "qwen3_omni_moe_text": {"head_dim": 128},
+	"PanguProMoEV2": {"qk_rope_dim": 64, "qk_nope_dim": 128, "hidden_size": 512, "num_attention_heads": 8, "max_position_embeddings": 2048}, "telechat": {"base_seqlen": 8192},
+	"sdar_moe": {"hidden_size": 512, "num_attention_heads": 8}, "xverse_moe": {"rope_theta": 10000, "hidden_size": 512, "num_attention_heads": 8},
 	"xlm-roberta": {"position_embedding_type": "rotary"}, "xverse": {"rope_theta": 10000}, "zamba2": {"use_mem_rope": true},
 }
 
@@ -348,7 +350,7 @@ func TestTypes(t *testing.T) {
 			layers = f.Layers
 		}
 		if m, text, err := readType(modelType, map[string]any{f.Keys.Layers[0]: layers}); f.Refusal == "" {
-			several := modelType == "longcat_flash" || modelType == "hrm_text" // each layer attends several times
+			several := strings.HasPrefix(modelType, "longcat_flash") || modelType == "hrm_text" // each layer attends several times
 			if err != nil || len(m.layerTypes()) == 0 || len(m.Layers())%layers != 0 || several == (len(m.Layers()) == layers) {
 				t.Errorf("%s: %d layers, types %q, error %v", text, len(m.Layers()), m.layerTypes(), err)
 			}

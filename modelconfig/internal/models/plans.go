@@ -608,7 +608,7 @@ func phi3SmallRule(p *RopeParameters) description.Rule {
 	p.FailIf(p.Has("rope_theta"), document.ErrUnknown, "rope_theta", document.KindOf(p.Lookup("rope_theta")), "no such key: models of this type have rope_embedding_base")
 	p.FailIf(p.RopeType != "default" && p.RopeType != "longrope", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default or longrope: the code of this type has no other rule")
 	for _, key := range []string{"short_mscale", "long_mscale"} {
-		p.FailIf(p.RopeType == "longrope" && p.Optional(key) == 0, document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it the authors' code and SGLang's scale differently")
+		p.FailIf(p.Optional(key) == 0 && p.RopeType == "longrope", document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it the authors' code and SGLang's scale differently")
 	}
 	return description.Rule{}
 }
