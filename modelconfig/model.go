@@ -86,7 +86,7 @@ func (m *Model) Layers() []Layer {
 	d := m.of()
 	layers := make([]Layer, len(d.Layers))
 	for i, l := range d.Layers {
-		layer := Layer{Rotates: l.Rotates, LatentAttention: d.Latent, SoftmaxScale: 1, Indexer: l.Indexer}
+		layer := Layer{Rotates: l.Rotates, LatentAttention: d.Latent && !d.Kinds[l.Kind].Whole, SoftmaxScale: 1, Indexer: l.Indexer}
 		if l.Rotates {
 			k := d.Kinds[l.Kind]
 			layer.Kind, layer.SoftmaxScale, layer.FrequencyFactors = l.Kind, k.SoftmaxScale, k.Learned
