@@ -62,7 +62,8 @@ type Layer struct {
 
 	// Indexer says that the layer has an indexer for sparse attention that rotates its own queries
 	// and keys, by [LayerRows.Indexer]. It has the frequencies of the attention, but mostly
-	// another layout or another rotated part of a head, and no SoftmaxScale.
+	// another layout or another rotated part of a head, and no SoftmaxScale. In Step 5 it has fewer
+	// frequencies, of the same base.
 	Indexer bool
 }
 

@@ -20,6 +20,7 @@ type Family struct {
 
 // KindDefaults are the defaults of one kind of layer.
 type KindDefaults struct {
+	// LayerType "indexer" is about indexers, where they have frequencies of their own.
 	LayerType       string
 	Base            float64
 	BlockBase       float64 // where the kind's own object leaves rope_theta out; 0: base

@@ -576,6 +576,17 @@ func deepSeekV4Layers(r *document.Reader, n int) []description.Layer {
 
 // The checks and rules of single types follow.
 
+// kimiK3Width: Q and K have a width of their own.
+func kimiK3Width(r *document.Reader) {
+	r.FailIf(isNull(r, "qkv_hidden_size"), document.ErrValue, "qkv_hidden_size", "null", "the width of Q and K, or no such key for 1536")
+}
+
+// neoXPositions: vLLM takes the order of pairs of Nemotron NAS from the kind of positions, SGLang does not.
+func neoXPositions(r *document.Reader) {
+	kind, _ := r.Text("position_embedding_type")
+	r.FailIf(kind != "" && !strings.EqualFold(kind, "rope"), document.ErrUnknown, "position_embedding_type", document.Quoted(kind), "\"rope\" or no such key; for mistral_yarn and rope_llama4 vLLM rotates interleaved pairs (use posenc.RotaryConfig, with Layout Interleaved)")
+}
+
 // stepVision: with a token for the whole image, rows and columns count from 1.
 func stepVision(r *document.Reader) {
 	r.MustBe(true, document.ErrNotRotary, "true: without it the tower has learned positions alone", "use_rope2d")
