@@ -222,6 +222,9 @@ func step5Lists(r *document.Reader, layers []description.Layer) {
 	}
 	only, _ := r.Texts("yarn_only_types")
 	scaling, _ := r.Object("rope_scaling")
+	for _, key := range []string{"rope_theta", "partial_rotary_factor"} {
+		r.FailIf(scaling[key] != nil, document.ErrUnknown, "rope_scaling."+key, document.KindOf(scaling[key]), "no such key: what stands beside rope_scaling counts")
+	}
 	parameters := listedParameters(r, layers, func(kind string) bool { return len(only) == 0 || slices.Contains(only, kind) })
 	if rope, ok := parameters[description.FullAttention].(document.Object); ok {
 		rope = maps.Clone(rope)
@@ -236,6 +239,7 @@ func step5Lists(r *document.Reader, layers []description.Layer) {
 func flatRope(r *document.Reader, absentBase string) document.Object {
 	parameters, _ := r.Object("rope_parameters")
 	scaling, _ := r.Object("rope_scaling")
+	r.FailIf(len(parameters) > 0 && len(scaling) > 0 && !document.SameValue(parameters, scaling), document.ErrContradiction, "rope_scaling", "an object", "what rope_parameters has, or one of both keys: programs read one of them")
 	rope := document.Object{}
 	for _, from := range []document.Object{{"rope_theta": r.Lookup("rope_theta")}, parameters, scaling} {
 		for _, key := range document.SortedKeys(from) {

@@ -742,7 +742,7 @@ func nomicDynamicNTK(p *RopeParameters) description.Rule {
 	return description.DynamicNTK(p.RotaryDim, p.Base, factor, p.Positions)
 }
 
-// defaultRuleOnly: the code of Spark 2.5 and Dory reads no rule; of MiMo V2, vLLM reads none and SGLang scales all layers.
+// defaultRuleOnly: the code of Spark 2.5, Dory and Moondream 3 reads no rule; of MiMo V2, vLLM reads none and SGLang scales all layers.
 func defaultRuleOnly(p *RopeParameters) description.Rule {
 	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: programs have no other rule for this type, or disagree about it (use posenc.RotaryConfig with InvFreq)")
 	return description.Rule{}
