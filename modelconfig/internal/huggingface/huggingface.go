@@ -210,6 +210,11 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 	if f.IsTower() {
 		checkAxialHead(r, f)
 	}
+	for _, key := range f.Required {
+		list, isList := r.Lookup(key).([]any)
+		given := r.Has(key) && !(isList && len(list) == 0) || r.Has("rope_parameters."+key) || r.Has("rope_scaling."+key)
+		r.FailIf(!given, document.ErrValue, key, "absent", "a value: models of this type have no common default")
+	}
 	if f.Check != nil {
 		f.Check(r)
 	}
@@ -243,7 +248,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 		m.Kinds[k.LayerType] = readKind(r, rope, f, &k, m)
 		r.Err = cmp.Or(r.Err, rope.Err)
 	}
-	rotating := map[string]bool{}
+	rotating := map[string]bool{description.IndexerKind: slices.ContainsFunc(m.Layers, func(l description.Layer) bool { return l.Indexer })}
 	for i := range m.Layers {
 		layer := &m.Layers[i]
 		_, known := m.Kinds[layer.Kind]
@@ -281,7 +286,11 @@ func headDimOf(r *document.Reader, f *models.Family, k *models.KindDefaults, lay
 		r.Integer(k.HeadDimKey) // fails for what is not whole
 		dim.Agree(r, k.HeadDimKey)
 		perLayerHeadDim(r, k, layers, &dim)
-		return int(dim.Or(float64(k.HeadDim))), dim.Key
+		absent := k.HeadDim
+		if absent == 0 && !dim.Given {
+			absent, dim.Key = headDimOf(r, f, &models.KindDefaults{}, nil)
+		}
+		return int(dim.Or(float64(absent))), dim.Key
 	}
 	for _, key := range f.Keys.HeadDim {
 		if r.Has(key) {
@@ -332,6 +341,12 @@ func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
 }
 
 func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, m *description.Description) description.Kind {
+	positions := r.IntegerOr(f.Keys.Positions, f.Positions)
+	whole := f.Latent && k.Like != nil && !k.Like.Latent
+	if k.Like != nil {
+		like := k.Like.Family()
+		f = &like
+	}
 	base, source := baseOf(r, rope, f, k)
 	if f.BaseUnread != nil && slices.ContainsFunc(k.BaseKeys, r.Has) && base != k.Base && f.BaseUnread(r) {
 		m.BaseUnread = true
@@ -351,12 +366,15 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	p := models.RopeParameters{
 		Reader: rope, Model: r, Family: f, Kind: k,
 		RopeType: ropeType, HeadDim: dim, HeadDimKey: dimKey, RotaryDim: rotaryDim, Base: base, Partial: partial,
-		Positions: r.IntegerOr(f.Keys.Positions, f.Positions),
+		Positions: positions,
 	}
 	if f.QueryScale != nil {
 		m.QueryScale, m.ScalesRotating = f.QueryScale(&p), f.ScalesRotating
 	}
 	rule := ruleOf(&p)
+	if f.Spread && rotaryDim < dim && rule.Ladder != nil {
+		rule, cfg.RotaryDim = rule.Spread(dim/2), dim
+	}
 	for _, key := range document.SortedKeys(rope.Keys) {
 		rope.FailIf(rope.Keys[key] != nil && !rope.Seen[key] && !k.Unscaled,
 			document.ErrUnknown, document.Quoted(key), document.KindOf(rope.Keys[key]), "no such key: with the other keys as they are, nothing reads it (use posenc.RotaryConfig if it matters)")
@@ -368,7 +386,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 			}
 		})
 	}
-	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned}
+	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned, Whole: whole}
 }
 
 // baseOf returns a base, and for errors the keys that the frequencies come from.

@@ -12,11 +12,13 @@ var kimiModels = Vendor{
 	},
 	Towers: []ModelType{
 		{Name: "moonvit", Also: []string{"kimi_k25_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: moonTower, Layout: posenc.Interleaved, Arrangement: columnsAndRows, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"moonvit_alternates_columns_and_rows"}},
+		{Name: "kimi_k3_vision", Hidden: 1536, Heads: 12, Layers: 27, Keys: kimiK3Tower, Check: kimiK3Width, Layout: posenc.Interleaved, Arrangement: columnsAndRows, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"moonvit_alternates_columns_and_rows"}},
 	},
 	Holders: []Holder{
+		{Name: "kimi_k3", Text: Part{"text_config", "kimi_linear"}, Tower: Part{"vision_config", "kimi_k3_vision"}},
 		{Name: "kimi_k25", Text: Part{"text_config", "deepseek_v3"}, AnyText: true, Tower: Part{"vision_config", "kimi_k25_vision"}},
 		{Name: "kimi_vl", Text: Part{"text_config", "deepseek_v3"}, AnyText: true, Tower: Part{"vision_config", "moonvit"}},
 	},
-	OtherPositions:     []PositionsOf{{noPositions, []string{"kimi_linear"}}},
+	OtherPositions:     []PositionsOf{{noPositions, []string{"kimi_linear", "KimiK3LinearForCausalLM"}}},
 	OtherArchitectures: []PositionsOf{{noPositions, []string{"kimi-k3", "kimi-linear"}}},
 }

@@ -44,6 +44,7 @@ type ModelType struct {
 	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, even where the key says otherwise
 	RotaryDim int     // default of rotary_dim, for types that count elements
 	CountKey  string  // another name of rotary_dim
+	Spread    bool    // pairs are as of a head that rotates whole; the first ones rotate
 	Trailing  bool    // the rotated elements are the last of the head
 	Latent    bool    // latent attention: the head is its rotary part, and YaRN scales the softmax too
 	NoPEDim   int     // latent: default of qk_nope_head_dim
@@ -90,6 +91,8 @@ type ModelType struct {
 	// PositionType is what position_embedding_type must be, AbsentPositionType what it is where
 	// the key is absent, "": the same.
 	PositionType, AbsentPositionType string
+
+	Required []string // keys without a default, or of which sources have different ones
 
 	Check   func(r *document.Reader)                 // other keys that decide
 	Rule    func(p *RopeParameters) description.Rule // a rule of its own, or nil
