@@ -79,6 +79,9 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 			inner = h.Completed(inner)
 		case h.AbsentText != "":
 			inner = models.Parsed(h.AbsentText)
+		case w.Type == "":
+			r.Fail(document.ErrValue, w.Key, "absent", "the text model of %s, for which no default is known; if its keys stand beside the others, set Options.Type to its type", modelType)
+			return r, holder
 		default:
 			// The file is older than text_config, or has only defaults in it.
 			r.Keys = withType(r.Keys, w.Type)
@@ -93,8 +96,13 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 			r.FailIf(!document.SameValue(beside[key], inside[key]),
 				document.ErrContradiction, key, document.KindOf(beside[key]), "the value in %s, the text model, which is %s", w.Key, document.KindOf(inside[key]))
 		}
-		if innerType, given := text.Text("model_type"); !given {
-			text.Keys = withType(inner, w.Type)
+		if h.Rewrite != nil {
+			h.Rewrite(r, text)
+		}
+		if innerType, given := text.Text("model_type"); !given && w.Type == "" {
+			text.Fail(document.ErrValue, "model_type", "absent", "the type of the text model; or pass %s alone with Options.Type", w.Key)
+		} else if !given {
+			text.Keys = withType(text.Keys, w.Type)
 		} else if innerType != w.Type && !h.AnyText {
 			text.Fail(document.ErrContradiction, "model_type", document.Quoted(innerType), "%q, the only text model of %s (pass %s alone to read it as another type)", w.Type, modelType, strings.TrimSuffix(text.Path, "."))
 		}

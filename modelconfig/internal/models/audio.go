@@ -32,6 +32,10 @@ var audioModels = Vendor{
 		{Name: "wav2vec2-bert", Also: []string{"wav2vec2-conformer"}, Refusal: "rotates hidden states before the projections of q and k if position_embeddings_type is rotary: use posenc.RotaryConfig with a View whose heads are hidden states"},
 	},
 	Holders: []Holder{
+		{Name: "funaudiochat", Text: Part{"text_config", "qwen2"}, AnyText: true, AbsentText: `{}`},
+		{Name: "ultravox", Text: Part{"text_config", "llama"}, AnyText: true, AbsentText: `{}`, Rewrite: ultravoxText},
+		{Name: "moss_audio", Text: Part{"language_config", "qwen3"}, AbsentText: `{}`},
+		{Name: "midashenglm", Text: Part{"text_config", "qwen2_5_omni_text"}, AbsentText: `{}`, Rewrite: miDashengText},
 		{Name: "audioflamingo3", Also: []string{"vibevoice", "vibevoice_asr"}, Text: Part{"text_config", "qwen2"}, AnyText: true},
 		{Name: "voxtral", Text: Part{"text_config", "llama"}, AnyText: true, AbsentText: `{"hidden_size": 3072, "num_attention_heads": 32, "num_hidden_layers": 30, "max_position_embeddings": 131072, "head_dim": 128, "rope_theta": 100000000}`, Merged: true},
 		{Name: "granite_speech", Also: []string{"granite_speech_plus"}, Text: Part{"text_config", "granite"}, AnyText: true},

@@ -15,7 +15,8 @@ var deepseekModels = Vendor{
 	},
 	Holders: []Holder{
 		{Name: "deepseek_vl", Also: []string{"deepseek_vl_hybrid"}, Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
-		{Name: "deepseek_vl_v2", Text: Part{"language_config", "deepseek_v2"}, AnyText: true},
+		{Name: "deepseek_vl_v2", Also: []string{"deepseek-ocr", "unlimited-ocr"}, Text: Part{"language_config", "deepseek_v2"}, AnyText: true, Rewrite: withoutLatent("deepseek_v2", "deepseek")},
+		{Name: "multi_modality", Text: Part{"language_config", "llama"}, AbsentText: `{}`},
 		{Name: "janus", Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "janus_vision_model"}},
 		{Name: "deepseek_ocr2_vision", Text: Part{"encoder_config", "deepseek_ocr2_encoder"}},
 		{Name: "deepseek_ocr2", Also: []string{"unlimited_ocr"}, Text: Part{"text_config", "*_text"}},

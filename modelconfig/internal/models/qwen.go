@@ -2,7 +2,7 @@ package models
 
 var qwenModels = Vendor{
 	Types: []ModelType{
-		{Name: "qwen2", Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
+		{Name: "qwen2", Also: []string{"dots_ocr"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
 		{Name: "qwen2_moe", Hidden: 2048, Heads: 16, Layers: 24, Positions: 32768, Base: 1e4},
 		{Name: "qwen3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4, Traps: []string{"yarn_factor_wins_over_the_ratio"}},
 		{Name: "qwen3_moe", Hidden: 2048, Heads: 32, Layers: 24, Positions: 32768, Base: 1e4},
@@ -15,7 +15,7 @@ var qwenModels = Vendor{
 		{Name: "qwen3_vl_moe_text", Hidden: 2048, Heads: 16, Layers: 24, Positions: 128000, Base: 5e5, Axes: &InterleavedSections, Sections: []int{24, 20, 20}, Traps: []string{"mrope_interleaved"}},
 		{Name: "qwen3_omni_moe_text", Hidden: 2048, Heads: 28, Layers: 28, Positions: 32768, Base: 1e6, Axes: &InterleavedSections, Sections: []int{24, 20, 20}},
 		{Name: "qwen3_5_text", Hidden: 4096, Heads: 16, HeadDim: 256, Layers: 32, Positions: 32768, Base: 1e4, Part: 0.25, Axes: &InterleavedSections, Sections: []int{11, 11, 10}, LayerTypes: &LayerTypesRule{Key: "full_attention_interval", Last: 4, Others: "linear_attention"}, Rotating: []string{"full_attention"}},
-		{Name: "qwen3_5_moe_text", Hidden: 2048, Heads: 16, HeadDim: 256, Layers: 40, Positions: 32768, Base: 1e4, Part: 0.25, Axes: &InterleavedSections, Sections: []int{11, 11, 10}, LayerTypes: &LayerTypesRule{Key: "full_attention_interval", Last: 4, Others: "linear_attention"}, Rotating: []string{"full_attention"}},
+		{Name: "qwen3_5_moe_text", Also: []string{"interns2_mobius_text"}, Hidden: 2048, Heads: 16, HeadDim: 256, Layers: 40, Positions: 32768, Base: 1e4, Part: 0.25, Axes: &InterleavedSections, Sections: []int{11, 11, 10}, LayerTypes: &LayerTypesRule{Key: "full_attention_interval", Last: 4, Others: "linear_attention"}, Rotating: []string{"full_attention"}},
 		{Name: "bidirectional_pplx_qwen3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4},
 		{Name: "qwen3_omni_moe_talker_code_predictor", Hidden: 1024, Heads: 16, HeadDim: 128, Layers: 5, Positions: 32768, Base: 1e4},
 		{Name: "qwen4_exp_text", Hidden: 2048, Heads: 16, HeadDim: 256, Layers: 40, Positions: 32768, Base: 1e4, Part: 1, Axes: &InterleavedSections, Sections: []int{11, 11, 10}, Indexer: qwenIndexer, Indexers: "indexed_attention", LayerTypes: &LayerTypesRule{Custom: qwen4Layers}, Rotating: []string{"indexed_attention"}, Check: qwenIndexers},
@@ -36,7 +36,8 @@ var qwenModels = Vendor{
 		{Name: "qwen2_audio", Text: Part{"text_config", "qwen2"}, AnyText: true},
 		{Name: "colqwen2", Text: Part{"vlm_config", "qwen2_vl"}, AnyText: true, Tower: Part{"vlm_config", "qwen2_vl"}},
 		{Name: "qwen2_5_omni_token2wav", Text: Part{"dit_config", "qwen2_5_omni_dit"}},
-		{Name: "jev", Text: Part{"text_config", "qwen3_5_text"}, AnyText: true},
+		{Name: "jev", Also: []string{"colqwen3_5"}, Text: Part{"text_config", "qwen3_5_text"}, AnyText: true},
+		{Name: "colqwen3", Also: []string{"ops_colqwen3", "qwen3_vl_nemotron_embed"}, Text: Part{"text_config", "qwen3_vl_text"}, Tower: Part{"vision_config", "qwen3_vl_vision"}},
 		{Name: "qwen3_asr", Text: Part{"text_config", "qwen3"}, AnyText: true, AbsentText: `{"hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 65536, "head_dim": 128}`},
 		{Name: "qwen3_omni_moe_talker", Text: Part{"text_config", "qwen3_omni_moe_talker_text"}},
 	},

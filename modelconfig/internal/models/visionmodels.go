@@ -2,6 +2,11 @@ package models
 
 var visionModels = Vendor{
 	Types: []ModelType{
+		{Name: "molmo"}, {Name: "Keye", Also: []string{"KeyeVL1_5"}, Axes: &sectionsInOrder},
+		{Name: "openpangu_vl", Axes: &panguSections},
+		{Name: "isaac_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4, Axes: &isaacSections},
+		{Name: "minicpmv", Also: []string{"minicpmo"}},
+		{Name: "moss_vl", Refusal: "rotates queries and keys of its cross attention by different positions: read its text_config alone with Options.Type \"qwen3_vl_text\", and rotate each by rows of its own"},
 		{Name: "aria_text", Also: []string{"idefics"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 		{Name: "lightglue", Refusal: "rotates by angles that a learned projection computes from the coordinates of points: compute their cosines and sines and rotate with posenc.NewRows"},
 	},
@@ -16,6 +21,12 @@ var visionModels = Vendor{
 		{Name: "vjepa2", Refusal: "multiplies the two elements of a pair by cosines of different angles, which is no rotation: compute it with the model's own formula"},
 	},
 	Holders: []Holder{
+		{Name: "nvila", Also: []string{"nvila_lite", "locateanything"}, Text: Part{"text_config", "qwen2"}, AbsentText: `{}`},
+		{Name: "bagel", Also: []string{"pointsv1.5_chat"}, Text: Part{"llm_config", "qwen2"}, AbsentText: `{}`},
+		{Name: "openvla", Text: Part{"text_config", "llama"}, AbsentText: `{}`},
+		{Name: "eagle_2_5_vl", Also: []string{"opencua", "llava_onevision2", "kanana-1.5-v", "sarashina2_vision", "R", "BeeForConditionalGeneration", "StepVLForConditionalGeneration"}, Text: Part{Key: "text_config"}, AnyText: true},
+		{Name: "ovis", Also: []string{"ovis2_5", "Ovis2_6ForCausalLM", "Ovis2_6_MoeForCausalLM", "h2ovl_chat", "skywork_chat"}, Text: Part{Key: "llm_config"}, AnyText: true},
+		{Name: "isaac", Text: Part{"text_config", "isaac_text"}, Rewrite: ofOneType},
 		{Name: "llava", Also: []string{"llava_next", "llava_next_video", "vipllava", "video_llava"}, Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "clip_vision_model"}},
 		{Name: "llava_onevision", Text: Part{"text_config", "qwen2"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
 		{Name: "idefics2", Text: Part{"text_config", "mistral"}, AnyText: true, AbsentText: `{"hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "max_position_embeddings": 32768}`, Tower: Part{"vision_config", "idefics2_vision"}},
