@@ -346,7 +346,7 @@ func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 	}
 	rope.Boolean("interleaved")
 	video, marked := rope.Boolean("video_rope")
-	rope.FailIf(rule == &models.VideoSections && marked != (sections != nil) || marked && !video, document.ErrUnknown, "video_rope", video, "true together with %s, or neither", key)
+	rope.FailIf(rule == &models.VideoSections && marked != (sections != nil) || marked && !video, document.ErrUnknown, "video_rope", document.KindOf(rope.Keys["video_rope"]), "true together with %s, or neither", key)
 	if f.Axes.Implied != nil {
 		implied := f.Axes.Implied(pairs)
 		rope.FailIf(sections != nil && !slices.Equal(sections, implied), document.ErrContradiction, key, document.Shortened(fmt.Sprint(sections)), "%v, which the code of this type takes for heads of its size", implied)

@@ -4,6 +4,7 @@ import "github.com/go-posenc/posenc"
 
 var audioModels = Vendor{
 	Types: []ModelType{
+		{Name: "kimi_audio"},
 		{Name: "csm", Hidden: 2048, Heads: 32, Layers: 16, Positions: 2048, Base: 5e5},
 		{Name: "higgs_audio_v2", Hidden: 3072, Heads: 24, HeadDim: 128, Layers: 28, Positions: 2048, Base: 1e4, Absent: `{"rope_type": "llama3", "rope_theta": 500000, "factor": 32, "low_freq_factor": 0.125, "high_freq_factor": 0.5, "original_max_position_embeddings": 1024}`},
 		{Name: "voxtral_realtime_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 131072, Base: 1e4},

@@ -2,7 +2,7 @@ package models
 
 var qwenModels = Vendor{
 	Types: []ModelType{
-		{Name: "qwen2", Also: []string{"dots_ocr"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
+		{Name: "qwen2", Also: []string{"dots_ocr", "llava_qwen"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
 		{Name: "qwen2_moe", Hidden: 2048, Heads: 16, Layers: 24, Positions: 32768, Base: 1e4},
 		{Name: "qwen3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4, Traps: []string{"yarn_factor_wins_over_the_ratio"}},
 		{Name: "qwen3_moe", Hidden: 2048, Heads: 32, Layers: 24, Positions: 32768, Base: 1e4},

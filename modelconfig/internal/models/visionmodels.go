@@ -2,10 +2,10 @@ package models
 
 var visionModels = Vendor{
 	Types: []ModelType{
-		{Name: "molmo"}, {Name: "Keye", Also: []string{"KeyeVL1_5"}, Axes: &sectionsInOrder},
-		{Name: "openpangu_vl", Axes: &panguSections},
+		{Name: "molmo"},
+		{Name: "Keye", Also: []string{"KeyeVL1_5"}, Axes: &sectionsInOrder},
+		{Name: "openpangu_vl", Axes: &panguSections, Traps: []string{"mrope_of_openpangu_is_spread_evenly"}},
 		{Name: "isaac_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4, Axes: &isaacSections},
-		{Name: "minicpmv", Also: []string{"minicpmo"}},
 		{Name: "moss_vl", Refusal: "rotates queries and keys of its cross attention by different positions: read its text_config alone with Options.Type \"qwen3_vl_text\", and rotate each by rows of its own"},
 		{Name: "aria_text", Also: []string{"idefics"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 		{Name: "lightglue", Refusal: "rotates by angles that a learned projection computes from the coordinates of points: compute their cosines and sines and rotate with posenc.NewRows"},
