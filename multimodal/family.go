@@ -69,7 +69,7 @@ var rules = [...]rule{
 	Qwen3Omni: {name: "Qwen3Omni", kinds: everyKind, seconds: true, perSec: true, floating: true, models: []string{
 		"qwen3_omni_moe", "qwen3_omni_moe_thinker", "qwen3_omni_moe_talker",
 	}},
-	Ming: {name: "Ming", kinds: videos, seconds: true, floating: true, models: []string{"bailing_moe_v2", "bailingmm_moe_v2_lite", "bailing_moe_v3_vl"}},
+	Ming: {name: "Ming", kinds: videos, seconds: true, floating: true, models: []string{"bailing_moe_v2"}},
 }
 
 // asText are the models of several axes that give images the positions of text.
