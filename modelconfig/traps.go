@@ -130,6 +130,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"mrope_of_hunyuan_has_four_axes", "`xdrope_section` counts pairs, as in vLLM. transformers 5.23 cuts the doubled table by doubled sections, which gives the two elements of a pair different axes"}, typed: true},
 	{Trap: Trap{"partial_rotation_counts_exponents_by_rotary_dim", "frequencies are base^(-2i/rotaryDim), and pairs lie within the rotated part"}, kind: func(k description.Kind) bool { return k.Rotary.RotaryDim < k.Rotary.HeadDim }},
 	{Trap: Trap{"proportional_counts_exponents_by_head_dim", "in Gemma 4, frequencies are base^(-2i/headDim), and pairs span the whole head; pairs that do not rotate stay unchanged"}, typed: true, rule: "proportional"},
+	{Trap: Trap{"sam3_layers_have_windows", "in SAM 3, layers other than the listed ones count rows and columns from the corner of a window, and the listed ones scale them by the size of a window; columns come first"}, typed: true},
 	{Trap: Trap{"odd_rotary_dim", "int(head_dim * factor) may be odd; posenc returns an error"}},
 	{Trap: Trap{"rotary_dim_or_partial_rotary_factor", "some types give the number of rotated elements, others their part of a head; if a file has both, they must agree"}},
 	{Trap: Trap{"whole_heads_whatever_the_factor_says", "most types rotate whole heads; for these a partial factor other than 1 is an error"}},

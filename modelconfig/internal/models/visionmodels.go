@@ -1,5 +1,10 @@
 package models
 
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+)
+
 var visionModels = Vendor{
 	Types: []ModelType{
 		{Name: "molmo"},
@@ -15,7 +20,7 @@ var visionModels = Vendor{
 		{Name: "dinov3_vit", Also: []string{"eomt_dinov3", "sapiens2"}, Refusal: "rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"},
 		{Name: "mlcd_vision_model", Also: []string{"mlcd"}, Refusal: "gives its class token a learned angle, in addition to axes of rows and columns: compute the cosines and sines of both and rotate with posenc.NewRows"},
 		{Name: "sam2_video", Also: []string{"sam3_tracker_video"}, Refusal: "rotates queries of one grid and keys of several grids in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"},
-		{Name: "sam3_vit_model", Refusal: "scales its coordinates by the size of the window: compute their cosines and sines and rotate with posenc.NewRows"},
+		{Name: "sam3_vit_model", Hidden: 1024, Heads: 16, Layers: 32, Layout: posenc.Interleaved, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}, ListKey: "global_attn_indexes", Lists: globalLayers, Traps: []string{"sam3_layers_have_windows"}},
 		{Name: "edgetam_video", Refusal: "rotates queries and keys of grids of different sizes in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"},
 		{Name: "efficientloftr", Refusal: "rotates pairs across the whole hidden size, alternately by rows and by columns counted from 1: compute the cosines and sines of both and rotate with posenc.NewRows"},
 		{Name: "vjepa2", Refusal: "multiplies the two elements of a pair by cosines of different angles, which is no rotation: compute it with the model's own formula"},
