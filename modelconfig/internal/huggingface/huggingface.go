@@ -107,7 +107,8 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		text := r.Within(w.Key, inner)
 		if h.Rewrite != nil {
 			h.Rewrite(r, text)
-			inner = text.Keys
+			inner = maps.Clone(inner) // of the file and of the code: either may stand beside it
+			maps.Copy(inner, text.Keys)
 		}
 		beside, inside := ropeValues(r.Keys), ropeValues(inner)
 		if h.OwnRotation {

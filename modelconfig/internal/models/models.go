@@ -132,9 +132,8 @@ var (
 	VideoSections = axesRule{Of: func(s []int) ([]uint8, error) {
 		return frequency.AlternatingSections(frequency.ImageSections{Time: s[0], Height: s[1], Width: s[2]})
 	}, Count: 3, keys: []string{"mrope_section", "video_rope"}} // the same pairs, with time first in the list
-	interleavedByKey = axesRule{Of: inOrder, Count: 3, keys: InterleavedSections.keys, Interleaved: &InterleavedSections}
-	panguSections    = axesRule{Of: inOrder, Count: 3, keys: InterleavedSections.keys, Interleaved: &axesRule{Of: evenlySpread, Count: 3}}
-	isaacSections    = axesRule{Of: inOrder, Count: 3, keys: InterleavedSections.keys, Interleaved: &InterleavedSections, Implied: func(pairs int) []int {
+	panguSections = axesRule{Of: inOrder, Count: 3, keys: []string{"mrope_section", "mrope_interleaved", "interleaved"}, Interleaved: &axesRule{Of: evenlySpread, Count: 3}}
+	isaacSections = axesRule{Of: inOrder, Count: 3, keys: []string{"mrope_section", "mrope_interleaved", "interleaved"}, Interleaved: &InterleavedSections, Implied: func(pairs int) []int {
 		return []int{pairs / 2, pairs / 4, pairs / 4}
 	}}
 )

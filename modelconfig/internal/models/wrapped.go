@@ -19,21 +19,6 @@ func changed(keys, others document.Object) document.Object {
 	return result
 }
 
-// withoutLatent: a type without latent attention is another one. vLLM tells it by the parts of a
-// head, SGLang by use_mla.
-func withoutLatent(latentType, other string) func(file, text *document.Reader) {
-	return func(file, text *document.Reader) {
-		latent, given := text.Boolean("use_mla")
-		rotary, sized := text.Integer("qk_rope_head_dim")
-		whole := sized && rotary == 0
-		if modelType, ok := text.Text("model_type"); ok && modelType != latentType || !whole && (!given || latent) {
-			return
-		}
-		text.FailIf(!whole || given && latent, document.ErrContradiction, "use_mla", latent, "%v, or another qk_rope_head_dim, by which some programs go", !latent)
-		text.Keys = changed(text.Keys, document.Object{"model_type": other, "use_mla": nil, "qk_rope_head_dim": nil, "qk_nope_head_dim": nil})
-	}
-}
-
 // ultravoxText: text_model_id names a repository, whose file has the text model.
 func ultravoxText(file, text *document.Reader) {
 	v := file.Lookup("text_model_id")
