@@ -535,7 +535,7 @@ func chatGLM(r *document.Reader) {
 }
 
 func usesMLA(r *document.Reader) {
-	r.MustBe(true, document.ErrUnknown, "true: DeepSeek V2 without latent attention rotates as DeepSeek does (set Options.Type to its type)", "use_mla")
+	r.MustBe(true, document.ErrUnknown, "true: DeepSeek V2 without latent attention is not read (use posenc.RotaryConfig)", "use_mla")
 }
 
 // withoutMLA: HunYuan's files have the keys of latent attention and do not use it.
