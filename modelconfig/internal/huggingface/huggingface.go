@@ -219,7 +219,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 		f.Check(r)
 	}
 	positionKeys(r, f)
-	if f.Layers == 0 { // no source has defaults
+	if f.Positions == 0 { // no source has defaults
 		for _, keys := range [][]string{f.Keys.Hidden, f.Keys.Heads, f.Keys.Layers, f.Keys.Positions} {
 			r.FailIf(!r.Has(r.Spelling(keys)), document.ErrValue, keys[0], "absent", "a value: no default is known for %s", m.ModelType)
 		}
