@@ -389,7 +389,7 @@ func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) 
 		given.Agree(r, key)
 	}
 	base = given.Or(k.Base)
-	r.FailIf(!given.Given && base == 0 && k.FixedBase == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
+	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}
