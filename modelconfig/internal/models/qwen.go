@@ -1,5 +1,7 @@
 package models
 
+import "github.com/go-posenc/posenc/modelconfig/internal/document"
+
 var qwenModels = Vendor{
 	Types: []ModelType{
 		{Name: "qwen2", Also: []string{"dots_ocr", "llava_qwen"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
@@ -22,6 +24,7 @@ var qwenModels = Vendor{
 		{Name: "qwen2_5_omni_dit", Refusal: "rotates only the first of its heads: use posenc.RotaryConfig with Layout Interleaved and a View of that head"},
 		{Name: "qwen2_5_omni_talker", Hidden: 3584, Heads: 28, HeadDim: 128, Layers: 28, Positions: 32768, Base: 1e6, Axes: &sectionsInOrder, Sections: []int{16, 24, 24}},
 		{Name: "qwen3_omni_moe_talker_text", Hidden: 1024, Heads: 16, Layers: 20, Positions: 32768, Base: 1e4, Axes: &InterleavedSections, Sections: []int{24, 20, 20}},
+		{Name: "isaac_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4, Axes: &isaacSections},
 	},
 	Towers: []ModelType{
 		{Name: "qwen2_vl_vision", Hidden: 1280, Heads: 16, Layers: 32, Keys: embedTower, Arrangement: rowsThenColumns, Traps: []string{"qwen2_vl_tower_has_embed_dim"}},
@@ -29,6 +32,7 @@ var qwenModels = Vendor{
 		{Name: "qwen3_vl_vision", Also: []string{"qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder", "qwen3_5_vision", "qwen3_5_moe_vision", "qwen4_exp_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns},
 	},
 	Holders: []Holder{
+		{Name: "isaac", Text: Part{"text_config", "isaac_text"}, Rewrite: isaacText},
 		{Name: "qwen2_vl", Also: []string{"qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
 		{Name: "qwen2_5_omni", Also: []string{"qwen3_omni_moe"}, Text: Part{"thinker_config", "*_thinker"}, Tower: Part{"thinker_config", "*_thinker"}},
 		{Name: "qwen2_5_omni_thinker", Text: Part{"text_config", "qwen2_5_omni_text"}, Tower: Part{"vision_config", "qwen2_5_omni_vision_encoder"}},
@@ -49,4 +53,11 @@ var qwenModels = Vendor{
 		{Name: "qwen35", Also: []string{"qwen35moe"}, Layout: NeoX, Axes: InterleavedAxes, AttentionInterval: 4, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
 		{Name: "qwen3next", Layout: NeoX, AttentionInterval: 4},
 	},
+}
+
+// isaacText: Isaac gives Qwen 3 three axes.
+func isaacText(file, text *document.Reader) {
+	if modelType, ok := text.Text("model_type"); ok && modelType == "qwen3" {
+		text.Keys = changed(text.Keys, document.Object{"model_type": nil})
+	}
 }

@@ -39,12 +39,6 @@ func miDashengText(file, text *document.Reader) {
 	}
 }
 
-// ofOneType: the code has one text model, of the type that stands in Holder.Text, which has other axes
-// than the type that the file gives.
-func ofOneType(file, text *document.Reader) {
-	text.Keys = changed(text.Keys, document.Object{"model_type": nil})
-}
-
 // mingText: sections stand beside the text model, or in its rope parameters; by default there are 8,
 // 12 and 12 pairs.
 func mingText(file, text *document.Reader) {
