@@ -16,6 +16,7 @@ var stepModels = Vendor{
 	},
 	Holders: []Holder{
 		{Name: "step3p7", Text: Part{"text_config", "step3p5"}, Tower: Part{"vision_config", "step3p5_vision"}},
+		{Name: "step3_vl", Text: Part{"text_config", "step3_text"}, AbsentText: `{}`},
 		{Name: "step5_vl", Text: Part{"text_config", "step5"}, Tower: Part{"vision_config", "perception_encoder"}},
 	},
 	Architectures: []GGUFArchitecture{
