@@ -531,7 +531,7 @@ func deepSeekV41Layers(r *document.Reader, n int) []description.Layer {
 		layers[i].Kind = "main"
 		if i < len(ratios) && ratios[i] != 0 {
 			layers[i].Kind = "compress"
-			r.FailIf(ratios[i] != 1 && ratios[i] != 2, document.ErrUnknown, fmt.Sprintf("compress_ratios[%d]", i), ratios[i], "0, 1 or 2 (as deepseek_v4, others may be read)")
+			r.FailIf(ratios[i] != 1 && ratios[i] != 2, document.ErrUnknown, fmt.Sprintf("compress_ratios[%d]", i), ratios[i], "0, 1 or 2; deepseek_v4 is the type of models with other ratios")
 			r.FailIf(!slices.ContainsFunc(sources, func(source int) bool { return source <= i }), document.ErrContradiction, "index_source_layer_ids", document.ListText(len(sources)), "a layer up to %d, which compresses", i)
 		}
 	}
