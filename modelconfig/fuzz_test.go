@@ -316,8 +316,10 @@ var leastKeys = map[string]map[string]any{
 	"alice_ai": {"head_dim": 128, "layer_types": slices.Repeat([]string{"full_attention"}, 32), "rope_theta": 10000, "partial_rotary_factor": 1}, "deepseek_v41_text": {"num_hidden_layers": 61, "compress_ratios": []int{0}, "compress_rope_theta": 160000, "rope_theta": 10000},
 	"domyn_edge": {"head_dim": 128, "rope_theta": 10000, "position_layers": slices.Repeat([]string{"rope"}, 12)}, "gigachat3_5": {"full_attention_layers": []int{1}}, "iquest_q1": {"num_hybrid_layers_block": 2},
 	"jet_nemotron": {"hidden_size": 1536, "num_attention_heads": 12, "layer_types": slices.Repeat([]string{"attn"}, 28), "rope_theta": 10000}, "k2_horizon": {"num_hidden_layers": 32, "head_dim": 128, "rope_head_dim": 128, "rope_theta": 10000}, "xllm": {"num_hidden_layers": 32, "head_dim": 128, "rope_head_dim": 128, "rope_theta": 10000},
-	"mimo_v2": {"hybrid_layer_pattern": slices.Repeat([]int{1}, 12), "head_dim": 192, "swa_head_dim": 192, "rope_theta": 10000, "swa_rope_theta": 10000}, "nemotron-nas": {"block_configs": slices.Repeat([]any{map[string]any{"attention": map[string]any{"no_op": false}}}, 12)},
-	"plamo3": {"rope_theta": 10000}, "rnj1": {"head_dim": 128, "layer_types": slices.Repeat([]string{"full_attention"}, 32), "rope_theta": 10000},
+	"mimo_v2":      {"hybrid_layer_pattern": slices.Repeat([]int{1}, 12), "head_dim": 192, "swa_head_dim": 192, "rope_theta": 10000, "swa_rope_theta": 10000},
+	"mimo_v2_omni": {"hybrid_layer_pattern": slices.Repeat([]int{1}, 12), "head_dim": 192, "swa_head_dim": 192, "rope_theta": 10000, "swa_rope_theta": 10000},
+	"nemotron-nas": {"block_configs": slices.Repeat([]any{map[string]any{"attention": map[string]any{"no_op": false}}}, 12)},
+	"plamo3":       {"rope_theta": 10000}, "rnj1": {"head_dim": 128, "layer_types": slices.Repeat([]string{"full_attention"}, 32), "rope_theta": 10000},
 	"xlm-roberta": {"position_embedding_type": "rotary"}, "xverse": {"rope_theta": 10000}, "zamba2": {"use_mem_rope": true},
 }
 

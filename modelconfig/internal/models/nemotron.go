@@ -11,6 +11,7 @@ var nemotronModels = Vendor{
 		{Name: "cosmos3_edge", Text: Part{"text_config", "cosmos3_edge_text"}},
 		{Name: "cosmos3_omni", Text: Part{"text_config", "qwen3_vl_text"}, AnyText: true, Tower: Part{"vision_config", "qwen3_vl_vision"}},
 		{Name: "alpamayo2_super", Text: Part{"vlm_config", "qwen3_vl"}, Tower: Part{"vlm_config", "qwen3_vl"}},
+		{Name: "jet_vlm", Text: Part{"text_config", "jet_nemotron"}, AbsentText: `{}`},
 		{Name: "NemotronH_Nano_VL_V2", Also: []string{"NemotronH_Nano_Omni_Reasoning_V3", "NemotronH_Super_Omni_Reasoning_V3"}, Text: Part{"llm_config", "nemotron_h"}, AnyText: true, AbsentText: `{}`},
 		{Name: "Llama_Nemotron_Nano_VL", Also: []string{"LlamaNemotronVLModel", "LlamaNemotronVLForSequenceClassification", "NVLM_D"}, Text: Part{Key: "llm_config"}, AnyText: true},
 		{Name: "nemotron_h_omni", Text: Part{"text_config", "nemotron_h"}, AnyText: true},
