@@ -49,6 +49,7 @@ func beside(name string, f *models.Family) string {
 		{f.Rewrite != nil, "layers differ by the lists rope_theta and partial_rotary_factors"},
 		{f.Indexer != nil, "has indexers"},
 		{f.Learned != "", "frequencies times e^" + f.Learned},
+		{f.Fourier != nil, "Fourier position embedding: `Model.Fourier`"},
 		{f.QueryScale != nil || f.ScalingTensor != "", "scales queries"},
 	} {
 		if note.is {

@@ -307,3 +307,18 @@ func ExampleGGUF() {
 	// Output:
 	// [1 0.0025]
 }
+
+// Intern-S1-Pro adds cosines and sines by the coefficients of two tensors.
+func ExampleModel_Fourier() {
+	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "interns1_pro", "text_config": {"head_dim": 128, "max_position_embeddings": 262144,
+		"rope_scaling": {"rope_type": "default", "fope_init_factor": 0.5, "fope_sep_head": true, "num_inv_freq": null}, "rope_theta": 5000000}}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	rope, err := model.Fourier()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(model.Layers()[0].Fourier, len(rope.Config().InvFreq), "of", rope.Config().HeadDim/2)
+	// Output: {rotary_emb.cos_coef rotary_emb.sin_coef} 45 of 64
+}

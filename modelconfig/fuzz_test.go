@@ -64,6 +64,16 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		}
 	}
 	o := RopeOptions{SequenceLength: 1}
+	if m.Layers()[0].Fourier.Cos != "" {
+		refuses(o)
+		if r, err := m.Fourier(o); (r == nil) != (err != nil) || err != nil && !errors.Is(err, ErrValue) {
+			t.Fatalf("Fourier: %v", err)
+		}
+		return
+	}
+	if _, err := m.Fourier(o); !errors.Is(err, posenc.ErrConfig) {
+		t.Fatalf("Fourier of another model: %v", err)
+	}
 	for _, layer := range m.Layers() {
 		if o.FrequencyFactors == nil && layer.FrequencyFactors != "" {
 			refuses(o)

@@ -167,6 +167,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"indexers_rotate_otherwise", "indexers may rotate otherwise than the attention: half-split instead of interleaved pairs (DeepSeek V3.2), the last elements of a head (V4), pairs by a key (GLM)"}, typed: true},
 	{Trap: Trap{"bases_by_layer", "a list gives the base of each layer; 0 means that the layer does not rotate"}, typed: true},
 	{Trap: Trap{"mistral_large_4_learns_its_frequencies", "the model learns factors on its frequencies, e to the power of a tensor; pass them as `RopeOptions.FrequencyFactors`"}, typed: true},
+	{Trap: Trap{"fope_pads_sines_with_1", "pairs beyond the kept frequencies have cosine 1 and sine 1, so they are not left as they are: the model's own code, the author of FoPE (TsinghuaC3I/Fourier-Position-Embedding #6), vLLM 0.33 and SGLang 0.5.23. vLLM #55204 and #55243 call the 1 a fault and pad sines with 0"}, typed: true},
 	{Trap: Trap{"beam_scales_queries_without_rotation", "layers without rotation scale queries by a power of the position (`posenc.PowerOfRatio`); the configuration does not say so"}, typed: true},
 	{Trap: Trap{"dense_layers_of_cohere2_moe_rotate", "the leading dense layers rotate although they have no window"}, typed: true},
 	{Trap: Trap{"llama4_scales_queries_without_rotation", "layers without rotation scale queries from position 8191 on, because the formula has p+1; Ministral 3 scales them in all layers, from position 16384 on"}, typed: true},

@@ -47,6 +47,7 @@ type Kind struct {
 	Source string // the keys that the frequencies come from
 
 	Learned string // the tensor by which frequencies are multiplied; "": none
+	Fourier bool   // the frequencies are those of the sums of FoPE
 
 	SoftmaxScale float64
 }

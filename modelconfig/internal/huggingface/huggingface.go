@@ -334,7 +334,14 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	if f.QueryScale != nil {
 		m.QueryScale, m.ScalesRotating = f.QueryScale(&p), f.ScalesRotating
 	}
-	rule := ruleOf(&p)
+	rule, kept := ruleOf(&p), 0
+	if f.Fourier != nil {
+		kept = f.Fourier(&p)
+	}
+	if kept > 0 {
+		cfg.RotaryDim, rule.Described.Name = 2*kept, "FoPE"
+		rule = rule.With(func(ladder *frequency.Ladder) { ladder.InvFreq = ladder.InvFreq[:min(kept, len(ladder.InvFreq))] })
+	}
 	for _, key := range document.SortedKeys(rope.Keys) {
 		rope.FailIf(rope.Keys[key] != nil && !rope.Seen[key] && !k.Unscaled,
 			document.ErrUnknown, document.Quoted(key), document.KindOf(rope.Keys[key]), "no such key: with the other keys as they are, nothing reads it (use posenc.RotaryConfig if it matters)")
@@ -346,7 +353,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 			}
 		})
 	}
-	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned}
+	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned, Fourier: kept > 0}
 }
 
 // baseOf returns a base, and for errors the keys that the frequencies come from.

@@ -5,9 +5,11 @@ var internlmModels = Vendor{
 		{Name: "internlm3", GGUF: "llama", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 48, Positions: 32768, Base: 1e4},
 		{Name: "iquestcoder", GGUF: "llama", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 80, Positions: 131072, Base: 1e4},
 		{Name: "iquestloopcoder", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 80, Positions: 8192, Base: 5e5},
+		{Name: "interns1_pro_text", Hidden: 2048, Heads: 16, Layers: 24, Positions: 128000, Base: 5e6, Fourier: fourierKept, ExtraKeys: []string{"fope_init_factor", "fope_sep_head", "num_inv_freq"}, Traps: []string{"fope_pads_sines_with_1"}},
 		{Name: "internlm2", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 	},
 	Holders: []Holder{
+		{Name: "interns1_pro", Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
 		{Name: "internvl", Text: Part{"text_config", "qwen2"}, AnyText: true, Tower: Part{"vision_config", "internvl_vision"}},
 		{Name: "internvl_chat", Text: Part{"llm_config", "internlm2"}, AnyText: true, Tower: Part{"vision_config", "intern_vit_6b"}},
 	},

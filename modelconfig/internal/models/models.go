@@ -80,6 +80,9 @@ type ModelType struct {
 	Inverse           bool     // pairs turn the other way
 	Learned           string   // the tensor of weights by which frequencies are multiplied
 
+	// Fourier returns how many frequencies the sums of FoPE have, 0: the file's code rotates as usual.
+	Fourier func(p *RopeParameters) int
+
 	// PositionType is what position_embedding_type must be, AbsentPositionType what it is where
 	// the key is absent, "": the same.
 	PositionType, AbsentPositionType string

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -591,6 +592,27 @@ func qwenDynamicNTK(p *RopeParameters) description.Rule {
 		return frequency.NTKAlpha(dim, base, frequency.NTKAlphaParameters{Alpha: 2*times - 1}, rounding)
 	}
 	return description.Rule{Ladder: ladder, Trained: positions, Described: description.FrequencyRule{Name: "dynamic NTK of Qwen", Base: base}}
+}
+
+// fourierKept: the first num_inv_freq, or those with a wavelength below the longest sequence, of the
+// float32 numbers.
+func fourierKept(p *RopeParameters) int {
+	_, factor := p.Number("fope_init_factor")
+	_, apart := p.Boolean("fope_sep_head")
+	kept, given := p.Integer("num_inv_freq")
+	if !factor && !apart && !given || p.Err != nil {
+		return 0
+	}
+	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "\"default\" together with keys of FoPE (use Rotary.CosSinFourier with InvFreq from the model's own code)")
+	ladder, err := frequency.Default(p.RotaryDim, p.Base, frequency.Float32)
+	p.FailIf(err != nil, document.ErrValue, "rope_theta", p.Base, "a base of float32 frequencies")
+	least := float64(float32(2 * math.Pi / float64(max(p.Positions, 1))))
+	for !given && kept < len(ladder.InvFreq) && ladder.InvFreq[kept] > least {
+		kept++
+	}
+	p.FailIf(kept < 1 && given, document.ErrValue, "num_inv_freq", kept, "at least 1")
+	p.FailIf(kept < 1 && !given, document.ErrValue, "num_inv_freq", "absent", "a number, because no wavelength is below max_position_embeddings")
+	return min(kept, len(ladder.InvFreq))
 }
 
 // MaxLayers bounds what a configuration makes us allocate.
