@@ -162,7 +162,7 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 // recommends none.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	if strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n") {
-		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.23 has none for this type")
+		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
 	}
 	known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
 		v.AddHolders(add)

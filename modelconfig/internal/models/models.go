@@ -13,7 +13,7 @@ import (
 // say. The zero value of each field is the usual case. A further model is one value in the file of
 // its vendor.
 //
-// Source: transformers 5.23 (configuration_*.py, modeling_*.py); where it has no such type, the code
+// Source: transformers 5.24 (configuration_*.py, modeling_*.py); where it has no such type, the code
 // published with the model, vLLM's and SGLang's. Of GGUF: llama.cpp of autumn 2026 (llama_model_rope_type and
 // the files of src/models).
 type Vendor struct {

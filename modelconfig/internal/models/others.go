@@ -7,7 +7,7 @@ var othersModels = Vendor{
 		{Name: "mimo", Also: []string{"ouro"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
 		{Name: "nanbeige", Hidden: 3072, Heads: 48, Layers: 22, Positions: 4096, Base: 5e4},
 		{Name: "sdar", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4},
-		{Name: "apertus", Hidden: 4096, Heads: 32, Layers: 32, Positions: 65536, Base: 12e6, Absent: `{"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}`, BaseUnread: withoutRopeBlock},
+		{Name: "apertus", Also: []string{"apertus1p5_text"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 65536, Base: 12e6, Absent: `{"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}`, BaseUnread: withoutRopeBlock},
 		{Name: "cwm", Hidden: 6144, Heads: 48, HeadDim: 128, Layers: 64, Positions: 131072, Base: 1e6, Absent: `{"rope_type": "llama3", "factor": 16, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}`, BaseUnread: withoutRopeBlock},
 		{Name: "seed_oss", Hidden: 4096, Heads: 80, HeadDim: 128, Layers: 64, Positions: 524288, Base: 1e4},
 		{Name: "arcee", Hidden: 2560, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4},
@@ -48,6 +48,7 @@ var othersModels = Vendor{
 		{Name: "blt", Refusal: "holds four models, each with a base of its own: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"},
 	},
 	Holders: []Holder{
+		{Name: "apertus1p5", Text: Part{"text_config", "apertus1p5_text"}},
 		{Name: "emu3", Text: Part{"text_config", "emu3_text_model"}},
 		{Name: "qianfan_ocr", Text: Part{"text_config", "qwen3"}, AnyText: true},
 	},

@@ -374,6 +374,14 @@ func qwen4Layers(r *document.Reader, n int) []string {
 	return types
 }
 
+func laraLayers(_ *document.Reader, n int) []string {
+	types := make([]string, n)
+	for i := range types {
+		types[i] = [...]string{"linear_attention", "sliding_attention", "linear_attention", "full_attention", "sliding_attention"}[i%5]
+	}
+	return types
+}
+
 // mllamaLayers: layers of cross attention do not rotate.
 func mllamaLayers(r *document.Reader, n int) []description.Layer {
 	layers := everyLayer(r, n)
