@@ -308,6 +308,20 @@ func ExampleGGUF() {
 	// [1 0.0025]
 }
 
+// On the day of its release nobody knows the type of a model, but its code may be a known type's.
+func ExampleCandidates() {
+	config := []byte(`{"model_type": "brandnew", "hidden_size": 4096, "num_attention_heads": 32, "num_layers": 40, "kv_channels": 128, "rope_ratio": 50}`)
+	fmt.Println(modelconfig.Candidates(config))
+	model, err := modelconfig.HuggingFace(config, modelconfig.Options{Type: "chatglm"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(model.Layers()), model.Layers()[0].Rule.Pairs)
+	// Output:
+	// [chatglm]
+	// 40 32
+}
+
 // Intern-S1-Pro adds cosines and sines by the coefficients of two tensors.
 func ExampleModel_Fourier() {
 	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "interns1_pro", "text_config": {"head_dim": 128, "max_position_embeddings": 262144,
