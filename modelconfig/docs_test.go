@@ -205,7 +205,7 @@ func indexerTable() string {
 func wrapperTable() string {
 	sources := sourcesOf()
 	return table("model_type | key | text model where it does not say | others | in", wrappers, func(name string, w models.Part) []string {
-		return []string{name, w.Key, w.Type, map[bool]string{false: "error", true: "read"}[models.HolderOf(name).AnyText], sources[name]}
+		return []string{name, w.Key, cmp.Or(w.Type, "as the file says, which must have it"), map[bool]string{false: "error", true: "read"}[models.HolderOf(name).AnyText], sources[name]}
 	})
 }
 
