@@ -191,6 +191,13 @@ func FuzzHuggingFace(f *testing.F) {
 		if n := len(m.Layers()); n > models.MaxLayers {
 			t.Fatalf("%d layers", n)
 		}
+		if len(config) < 512 { // it reads as many types as there are
+			for _, name := range Candidates(config) {
+				if _, err := HuggingFace(config, Options{Type: name}); err != nil || m != nil && !vision {
+					t.Fatalf("candidate %s: %v", name, err)
+				}
+			}
+		}
 		positions, _, err := HuggingFaceMultimodal(config)
 		if err != nil && (!wrapsOne(err) || positions != (multimodal.Model{})) {
 			t.Fatalf("%+v, %v", positions, err)
