@@ -27,7 +27,8 @@
 //     takes a table that you have already.
 //   - [Rotary.CosSin], [Rotary.CosSinFractional] and [CosSin] write the cosines and sines of
 //     positions. [CosSinMixed] takes angles that are sums over several axes, and
-//     [CosSinAngles] any float32 angles.
+//     [CosSinAngles] any float32 angles. [Rotary.CosSinFourier] adds cosines and sines by learned
+//     coefficients (FoPE).
 //   - [SequentialPositions] fills in the positions of a sequence, [RaggedPositions] of
 //     several, [GridPositions] of the patches of an image, and [DualChunk] of
 //     dual chunk attention.
@@ -190,8 +191,8 @@
 //
 // A Rotary with frequency.Exact takes some 35 KB for every 64 frequencies, and Rows take
 // 4*RotaryDim bytes for each token. Only functions that make a new value, errors, and
-// PermuteWeights in place allocate. QueryScales, LogQueryScales, CosSinMixed and xPos allocate
-// too, for the rare results that are next to the middle between two float32.
+// PermuteWeights in place allocate. QueryScales, LogQueryScales, CosSinMixed, CosSinFourier and xPos
+// allocate too, for the rare results that are next to the middle between two float32.
 //
 // # Errors
 //

@@ -566,6 +566,42 @@ func ExampleCosSinMixed() {
 	// [0.54 0.84 0.54 0.84 0.54 0.84 1.00 0.00]
 }
 
+// Intern-S1-Pro has Fourier position embedding. Here each of 2 heads of K, which 2 heads of Q share, has
+// coefficients for 2 frequencies, and a head has a pair more.
+func ExampleRotary_CosSinFourier() {
+	const kvHeads, qHeads, headDim = 2, 4, 6
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, RotaryDim: 4, InvFreq: []float64{1, 0.1}, Layout: posenc.HalfSplit})
+	if err != nil {
+		log.Fatal(err)
+	}
+	coefficients := posenc.FourierCoefficients{ // [kvHeads][frequencies][pairs]
+		Cos: []float32{1, 0, 0, 1, 0.5, 0, 0, 1},
+		Sin: []float32{1, 0, 0, 1, 1, 0, 0.5, 1},
+	}
+	positions := []int32{0, 3}
+	cos, sin := make([]float32, len(positions)*kvHeads*headDim/2), make([]float32, len(positions)*kvHeads*headDim/2)
+	if err := r.CosSinFourier(cos, sin, positions, coefficients); err != nil {
+		log.Fatal(err)
+	}
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: cos, Sin: sin})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := slices.Repeat([]float32{1, 1, 1, 0, 0, 0}, len(positions)*qHeads)
+	k := slices.Repeat([]float32{1, 1, 1, 0, 0, 0}, len(positions)*kvHeads)
+	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: qHeads / kvHeads}, posenc.View[float32]{Data: k, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	for ; len(k) > 0; k = k[headDim:] {
+		fmt.Printf("%.3f\n", k[:headDim])
+	}
+	// Output:
+	// [1.000 1.000 1.000 0.000 0.000 1.000]
+	// [0.500 1.000 1.000 0.000 0.000 1.000]
+	// [-0.990 0.955 1.000 0.141 0.296 1.000]
+	// [-0.495 0.955 1.000 0.289 0.296 1.000]
+}
+
 // The positions of DINOv3 are the centres of patches from -1 to 1, times 2π. Its frequencies
 // are those of frequency.Axial with base 100, its rows those of CosSinFractional.
 func ExampleGridPositions() {

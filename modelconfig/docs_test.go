@@ -49,6 +49,7 @@ func beside(name string, f *models.Family) string {
 		{slices.Contains(f.Traps, "bases_by_layer") && f.ListKey == "", "layers differ by the lists rope_theta and partial_rotary_factors"},
 		{f.Indexer != nil, "has indexers"},
 		{f.Learned != "", "frequencies times e^" + f.Learned},
+		{f.Fourier != nil, "Fourier position embedding: `Model.Fourier`"},
 		{f.QueryScale != nil && !f.ScalingObject || f.ScalingTensor != "", "scales queries"},
 		{f.ScalingObject, "scales queries where the file has llama_4_scaling"},
 	} {
@@ -76,8 +77,37 @@ func table[V any](columns string, list map[string]V, row func(name string, v V) 
 	return b.String()
 }
 
+// sourcesOf returns which projects have a type, by the surveys.
+func sourcesOf() map[string]string {
+	sources := map[string]string{}
+	add := func(project string, names []string) {
+		for _, name := range names {
+			sources[name] = strings.TrimPrefix(sources[name]+", "+project, ", ")
+		}
+	}
+	add("transformers", readSurvey().Configurations)
+	for _, project := range []string{"vLLM", "SGLang"} {
+		_, names := served(project + ".txt")
+		add(project, names)
+	}
+	return sources
+}
+
+// notYetTable has the types that are not read yet, each with what a caller can do.
+func notYetTable() string {
+	reasons, sources := map[string]string{}, sourcesOf()
+	for line := range strings.Lines(string(testkit.Must(os.ReadFile("testdata/served/notyet.txt")))) {
+		reason, names, _ := strings.Cut(line, "\t")
+		for _, name := range strings.Fields(names) {
+			reasons[name] = reason
+		}
+	}
+	return table("model_type or architecture | what a caller can do | served by", reasons, func(name, reason string) []string { return []string{name, reason, sources[name]} })
+}
+
 func familyTable() string {
-	return table("model_type | pairs | rotated | base | layers that rotate | axes | also, traps", families, func(name string, f models.Family) []string {
+	sources := sourcesOf()
+	return table("model_type | pairs | rotated | base | layers that rotate | axes | also, traps | in", families, func(name string, f models.Family) []string {
 		if f.Refusal != "" {
 			return nil
 		}
@@ -139,7 +169,7 @@ func familyTable() string {
 		case f.Axes != nil:
 			axes = fmt.Sprintf("3 %v", f.Sections)
 		}
-		return []string{name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes, beside(name, &f)}
+		return []string{name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes, beside(name, &f), sources[name]}
 	})
 }
 
@@ -157,7 +187,8 @@ func refusedTable() string {
 			}
 		}
 	}
-	return twoColumns("model_type | what it does, and what you can do", reasons)
+	sources := sourcesOf()
+	return table("model_type | what it does, and what you can do | in", reasons, func(name, reason string) []string { return []string{name, reason, sources[name]} })
 }
 
 func indexerTable() string {
@@ -179,8 +210,9 @@ func indexerTable() string {
 }
 
 func wrapperTable() string {
-	return table("model_type | key | text model where it does not say | others", wrappers, func(name string, w models.Part) []string {
-		return []string{name, w.Key, cmp.Or(w.Type, "as the file says, which must have it"), map[bool]string{false: "error", true: "read"}[models.HolderOf(name).AnyText]}
+	sources := sourcesOf()
+	return table("model_type | key | text model where it does not say | others | in", wrappers, func(name string, w models.Part) []string {
+		return []string{name, w.Key, cmp.Or(w.Type, "as the file says, which must have it"), map[bool]string{false: "error", true: "read"}[models.HolderOf(name).AnyText], sources[name]}
 	})
 }
 
@@ -294,6 +326,7 @@ func TestDocs(t *testing.T) {
 		{modelsPage, "architectures", architectureTable()},
 		{modelsPage, "gguf indexers", ggufIndexerTable()},
 		{modelsPage, "refused", refusedTable()},
+		{modelsPage, "not yet", notYetTable()},
 		{modelsPage, "architectures refused", twoColumns("architecture | what the error asks for", ggufRefused)},
 		{modelsPage, "not rotary", namesTable("positions | model_type", notRotary)},
 		{modelsPage, "architectures not rotary", namesTable("positions | architecture", ggufNotRotary)},

@@ -307,3 +307,32 @@ func ExampleGGUF() {
 	// Output:
 	// [1 0.0025]
 }
+
+// On the day of its release nobody knows the type of a model, but its code may be a known type's.
+func ExampleCandidates() {
+	config := []byte(`{"model_type": "brandnew", "hidden_size": 4096, "num_attention_heads": 32, "num_layers": 40, "kv_channels": 128, "rope_ratio": 50}`)
+	fmt.Println(modelconfig.Candidates(config))
+	model, err := modelconfig.HuggingFace(config, modelconfig.Options{Type: "chatglm"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(model.Layers()), model.Layers()[0].Rule.Pairs)
+	// Output:
+	// [chatglm]
+	// 40 32
+}
+
+// Intern-S1-Pro adds cosines and sines by the coefficients of two tensors.
+func ExampleModel_Fourier() {
+	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "interns1_pro", "text_config": {"head_dim": 128, "max_position_embeddings": 262144,
+		"rope_scaling": {"rope_type": "default", "fope_init_factor": 0.5, "fope_sep_head": true, "num_inv_freq": null}, "rope_theta": 5000000}}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	rope, err := model.Fourier()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(model.Layers()[0].Fourier, len(rope.Config().InvFreq), "of", rope.Config().HeadDim/2)
+	// Output: {rotary_emb.cos_coef rotary_emb.sin_coef} 45 of 64
+}

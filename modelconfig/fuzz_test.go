@@ -64,6 +64,16 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		}
 	}
 	o := RopeOptions{SequenceLength: 1}
+	if m.Layers()[0].Fourier.Cos != "" {
+		refuses(o)
+		if r, err := m.Fourier(o); (r == nil) != (err != nil) || err != nil && !errors.Is(err, ErrValue) {
+			t.Fatalf("Fourier: %v", err)
+		}
+		return
+	}
+	if _, err := m.Fourier(o); !errors.Is(err, posenc.ErrConfig) {
+		t.Fatalf("Fourier of another model: %v", err)
+	}
 	for _, layer := range m.Layers() {
 		if o.FrequencyFactors == nil && layer.FrequencyFactors != "" {
 			refuses(o)
@@ -180,6 +190,13 @@ func FuzzHuggingFace(f *testing.F) {
 		checkModel(t, m, err, seqLen)
 		if n := len(m.Layers()); n > models.MaxLayers {
 			t.Fatalf("%d layers", n)
+		}
+		if len(config) < 512 { // it reads as many types as there are
+			for _, name := range Candidates(config) {
+				if _, err := HuggingFace(config, Options{Type: name}); err != nil || m != nil && !vision {
+					t.Fatalf("candidate %s: %v", name, err)
+				}
+			}
 		}
 		positions, _, err := HuggingFaceMultimodal(config)
 		if err != nil && (!wrapsOne(err) || positions != (multimodal.Model{})) {

@@ -122,6 +122,7 @@ var trapTests = map[string]func(t *testing.T){
 		}
 	},
 	"gemma4_vision_is_not_one_rotation": gemma4Vision,
+	"fope_pads_sines_with_1":            fopePads,
 }
 
 // Frequencies that only Float32 or a length refuses are errors about a key, too.

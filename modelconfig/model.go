@@ -40,6 +40,10 @@ type Layer struct {
 	// multiplied (LeRoPE of Mistral Large 4), for RopeOptions.FrequencyFactors. "" means none.
 	FrequencyFactors string
 
+	// Fourier has the ends of the names of two tensors, the coefficients of posenc.FourierCoefficients, if
+	// the layer has Fourier position embedding (FoPE of Intern-S1-Pro): [Model.Fourier]. "" means that it has not.
+	Fourier struct{ Cos, Sin string }
+
 	// LatentAttention says that heads are only the rotary parts of latent attention (MLA): the
 	// last elements of each head of Q, and one head of K that all heads of Q share.
 	LatentAttention bool
@@ -93,6 +97,9 @@ func (m *Model) Layers() []Layer {
 			layer.Kind, layer.SoftmaxScale, layer.FrequencyFactors = l.Kind, k.SoftmaxScale, k.Learned
 			layer.Rule = Rule(k.Rule.Described)
 			layer.Rule.Pairs = k.Rotary.RotaryDim / 2
+			if k.Fourier {
+				layer.Fourier.Cos, layer.Fourier.Sin = "rotary_emb.cos_coef", "rotary_emb.sin_coef"
+			}
 		}
 		if d.QueryScale != nil && d.ScalesRotating == l.Rotates {
 			layer.QueryScaling = *d.QueryScale
@@ -180,6 +187,7 @@ type Rule struct {
 	//     TeleChat, in steps.
 	//   - "factors": divisors in a tensor of a GGUF file, as Llama 3 and Gemma 4 have them.
 	//   - "axial": the frequencies of a vision tower.
+	//   - "FoPE": the first powers of the base; each pair turns by a sum over all of them.
 	Name string
 
 	Base float64

@@ -1,15 +1,19 @@
 package modelconfig
 
 import (
+	"errors"
+
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/gguf"
 	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 // HuggingFace reads the config.json of a model on the Hugging Face Hub: the form of transformers 4
 // (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters, flat or by layer type), and
 // the keys that single models have instead. A key that is absent or null has the default of
-// transformers 5.23 for its model_type. For a model of images or audio it reads the text model. Where no
+// transformers 5.24 for its model_type. For a model of images or audio it reads the text model. Where no
 // list has the model_type, the first of architectures stands for it, as in vLLM and SGLang.
 // The layout is the one of the weights on the Hub; of latent attention (MLA) only the rotary part
 // of a head is described ([Layer.LatentAttention]).
@@ -32,6 +36,35 @@ type Options struct {
 	// type. Model.Type returns this type, or the type of its text model. "" means the type that the
 	// description names.
 	Type string
+}
+
+// Candidates returns the types for [Options] as which HuggingFace reads a config.json whose own type
+// is not known: they have all of its keys about positions, so that one of them may have the model's
+// code. It returns none for a known type, and for a document that HuggingFace refuses for another
+// reason. It reads the document once for each known type.
+func Candidates(config []byte) (types []string) {
+	keys, err := document.ParseObject(config)
+	name, _ := keys["model_type"].(string)
+	if _, asIs := HuggingFace(config); err != nil || asIs == nil || !errors.Is(asIs, ErrUnknown) || models.TextType(name) != nil || models.TowerType(name) != nil || models.HolderOf(name) != nil {
+		return nil
+	}
+	text := func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Types, add) }
+	for _, names := range [][]string{models.NamesOf(text), models.NamesOf((*models.Vendor).AddHolders)} {
+		for _, name := range names {
+			if h := models.HolderOf(name); h != nil {
+				if _, holds := keys[h.Text.Key].(document.Object); !holds {
+					continue
+				}
+			}
+			if _, err := HuggingFace(config, Options{Type: name}); err == nil {
+				types = append(types, name)
+			}
+		}
+		if types != nil { // a text model; files of several models need a type that holds them
+			break
+		}
+	}
+	return types
 }
 
 // HuggingFaceVision reads the vision tower of a multimodal model from its config.json: the

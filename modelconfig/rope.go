@@ -64,6 +64,9 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 	rotaries := map[string]*posenc.Rotary{}
 	rope := &Rope{}
 	for _, name := range document.SortedKeys(m.of().Kinds) {
+		if m.of().Kinds[name].Fourier {
+			return nil, document.ValueError(posenc.ErrConfig, function, "the Model", "of Fourier position embedding", "Model.Fourier, because this model's rows need the coefficients of Layer.Fourier")
+		}
 		cfg, err := m.config(function, name, o)
 		if err != nil {
 			return nil, err
@@ -91,6 +94,33 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 		rope.layers = append(rope.layers, of)
 	}
 	return rope, nil
+}
+
+// Fourier returns the Rotary of a model with Fourier position embedding (FoPE), whose
+// CosSinFourier makes rows for all layers from the coefficients that [Layer.Fourier] names.
+// Its frequencies are the ones of the sums; do not rotate by them. Options and errors are as in
+// [Model.Rope]; posenc.ErrConfig for other models too.
+func (m *Model) Fourier(options ...RopeOptions) (*posenc.Rotary, error) {
+	const function = "Model.Fourier"
+	o, err := one(function, options)
+	if err != nil {
+		return nil, err
+	}
+	for name, k := range m.of().Kinds { // there is one
+		if !k.Fourier {
+			continue
+		}
+		cfg, err := m.config(function, name, o)
+		if err != nil {
+			return nil, err
+		}
+		r, err := posenc.NewRotary(cfg)
+		if err != nil {
+			return nil, document.ValueError(ErrValue, function, k.Source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
+		}
+		return r, nil
+	}
+	return nil, document.ValueError(posenc.ErrConfig, function, "the Model", "without Fourier position embedding", "Model.Rope for this model")
 }
 
 func one[O any](function string, options []O) (o O, err error) {

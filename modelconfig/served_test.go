@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
@@ -211,4 +214,76 @@ func passesIn(name string, config map[string]any, key string) bool {
 		}
 		return err != nil
 	})
+}
+
+// fopePads compares FoPE with the code of vLLM and SGLang, which agree to the last bit; fope.py there
+// wrote its vectors. Rows are by HeadDim/2 pairs of 2 heads of K, each of which 2 heads of Q share.
+func fopePads(t *testing.T) {
+	var v struct {
+		Config                json.RawMessage
+		Heads                 int
+		Positions             []int32
+		InvFreq               string `json:"inv_freq"`
+		Cos, Sin, Q, K        string
+		cos, sin, q, k, freqs []float32
+	}
+	testkit.ReadJSON("testdata/served/fope.json", &v)
+	v.cos, v.sin, v.q, v.k, v.freqs = testkit.Hex[float32](v.Cos), testkit.Hex[float32](v.Sin), testkit.Hex[float32](v.Q), testkit.Hex[float32](v.K), testkit.Hex[float32](v.InvFreq)
+	m := mustRead(t, string(v.Config))
+	if layer := m.Layers()[93]; layer.Fourier.Cos != "rotary_emb.cos_coef" || layer.Fourier.Sin != "rotary_emb.sin_coef" || layer.Rule.Name != "FoPE" || layer.Rule.Pairs != len(v.freqs) {
+		t.Errorf("layer %+v", layer)
+	}
+	if _, err := m.Rope(); !errors.Is(err, posenc.ErrConfig) || !strings.Contains(err.Error(), "want Model.Fourier") {
+		t.Errorf("Rope: %v", err)
+	}
+	r := testkit.Must(m.Fourier(RopeOptions{Rounding: frequency.Float32}))
+	for i, f := range r.Config().InvFreq {
+		if x := float32(f); math.Nextafter32(x, 0) > v.freqs[i] || math.Nextafter32(x, 1) < v.freqs[i] { // PyTorch's power function may be off by one bit
+			t.Errorf("InvFreq[%d] is %v, want %v", i, f, v.freqs[i])
+		}
+	}
+	n, cfg := len(v.freqs), r.Config()
+	for i := range cfg.InvFreq {
+		cfg.InvFreq[i] = float64(v.freqs[i]) // so that angles of position 1000 agree, too
+	}
+	r = testkit.MustRotary(cfg)
+	eye := func(start int) []float32 {
+		c := testkit.GoldenInputs(start, v.Heads*n*n)
+		for i := range c {
+			c[i] /= 8
+			if i/n%n == i%n {
+				c[i]++
+			}
+		}
+		return c
+	}
+	c := posenc.FourierCoefficients{Cos: eye(0), Sin: eye(1 << 20)}
+	cos, sin := make([]float32, len(v.cos)), make([]float32, len(v.sin))
+	testkit.NoError(t, r.CosSinFourier(cos, sin, v.Positions, c))
+	const pairs, queries = 64, 2
+	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2 * pairs, Layout: cfg.Layout}, posenc.Table[float32]{Cos: cos, Sin: sin}))
+	q, k := testkit.GoldenInputs(1<<22, len(v.q)), testkit.GoldenInputs(1<<21, len(v.k))
+	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: queries}, posenc.View[float32]{Data: k, Heads: 1}))
+	for _, list := range []struct {
+		name      string
+		got, want []float32
+		most      float64
+	}{
+		// The projects round 45 sums of up to 24, because coefficients are up to 1/2 beside the identity, and
+		// PyTorch's cosines are off by a bit.
+		{"cos", cos, v.cos, 46 * 24 * 0x1p-24}, {"sin", sin, v.sin, 46 * 24 * 0x1p-24},
+		// An element is the sum of two products with up to 4.
+		{"q", q, v.q, 9 * 46 * 24 * 0x1p-24}, {"k", k, v.k, 9 * 46 * 24 * 0x1p-24},
+	} {
+		for i, x := range list.got {
+			if math.Abs(float64(x)-float64(list.want[i])) > list.most {
+				t.Fatalf("%s[%d] is %v, want %v", list.name, i, x, list.want[i])
+			}
+		}
+	}
+	for i := range cos {
+		if i%pairs >= n && (cos[i] != 1 || sin[i] != 1 || v.sin[i] != 1) {
+			t.Fatalf("padding %d is %v and %v", i, cos[i], sin[i])
+		}
+	}
 }

@@ -21,16 +21,21 @@ func newInspect() *cobra.Command {
 		Long: `Say what a model rotates: for each kind of layers the part of the head, the pairs, the rule
 of the frequencies, factors, wavelengths, and what implementations of it get wrong. Of two
 files, say whether they mean the same rotation: a GGUF file and the config.json that it was
-made from, for example.
+made from, for example. Of a config.json whose type is not known, say which known types have
+all of its keys, and where their code differs.
 
-Exit codes: 0 done, 1 two files do not mean the same rotation, 2 wrong usage or input.`,
+Exit codes: 0 done, 1 two files do not mean the same rotation, or the type is not known,
+2 wrong usage or input.`,
 		Example: "  posenc inspect config.json\n  posenc inspect Llama-3.1-8B/ Llama-3.1-8B-Q4_K_M.gguf\n  posenc inspect --json config.json",
 		Args:    cobra.RangeArgs(1, 2),
-		RunE: func(c *cobra.Command, paths []string) error {
+		RunE: func(cmd *cobra.Command, paths []string) error {
 			var files []*description
 			for _, path := range paths {
 				s, err := source.Load(path)
 				if err != nil {
+					if c := candidatesOf(path, err); c != nil && len(paths) == 1 {
+						return cmp.Or(output.Write(cmd, c), output.ErrDifferent)
+					}
 					return err
 				}
 				d, err := describe(s)
@@ -40,10 +45,10 @@ Exit codes: 0 done, 1 two files do not mean the same rotation, 2 wrong usage or 
 				files = append(files, d)
 			}
 			if len(files) == 1 {
-				return output.Write(c, files[0])
+				return output.Write(cmd, files[0])
 			}
 			d := compare(files[0], files[1])
-			if err := output.Write(c, d); err != nil {
+			if err := output.Write(cmd, d); err != nil {
 				return err
 			}
 			if !d.Same {

@@ -106,6 +106,8 @@ func TestExitCodes(t *testing.T) {
 		{exitOK, nil, []string{"inspect", tower}}, // its tower is an error that the text does not share
 		{exitError, []string{"unknown flag: --x", "posenc inspect --help"}, []string{"inspect", "--x", llama}},
 		{exitError, []string{base, "rope_theta is -1", "a number above 1"}, []string{"inspect", base}},
+		{exitDifferent, nil, []string{"inspect", file("new.json", `{"model_type": "brandnew", "rope_theta": 10000}`)}},
+		{exitError, []string{`model_type is "brandnew"`}, []string{"inspect", file("new2.json", `{"model_type": "brandnew", "rope_brand": 1}`)}},
 		{exitError, []string{"none.json"}, []string{"inspect", filepath.Join(folder, "none.json")}},
 		{exitError, []string{folder, "no config.json"}, []string{"inspect", folder}},
 		{exitError, []string{"empty", "neither a JSON object nor a GGUF file"}, []string{"inspect", file("empty", "")}},

@@ -24,7 +24,7 @@ import (
 
 // results are what commands write as JSON.
 var results = map[string]any{
-	"inspect": description{}, "inspect of two files": difference{}, "check": checkResult{}, "check --absolute": absoluteResult{}, "vectors": vectorsResult{},
+	"inspect": description{}, "inspect of two files": difference{}, "inspect of an unknown type": candidates{}, "check": checkResult{}, "check --absolute": absoluteResult{}, "vectors": vectorsResult{},
 	"plot": plotResult{}, "bench": benchResult{}, "info": infoResult{},
 }
 

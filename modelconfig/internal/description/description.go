@@ -50,6 +50,7 @@ type Kind struct {
 
 	Learned string // the tensor by which frequencies are multiplied; "": none
 	Whole   bool   // heads are whole, although the other layers have latent attention
+	Fourier bool   // the frequencies are those of the sums of FoPE
 
 	SoftmaxScale float64
 }

@@ -211,7 +211,7 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 // recommends none.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	if strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n") {
-		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.23 has none for this type")
+		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
 	}
 	known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
 		v.AddHolders(add)
@@ -403,9 +403,16 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	if f.QueryScale != nil {
 		m.QueryScale, m.ScalesRotating = f.QueryScale(&p), f.ScalesRotating
 	}
-	rule := ruleOf(&p)
+	rule, kept := ruleOf(&p), 0
+	if f.Fourier != nil {
+		kept = f.Fourier(&p)
+	}
 	if f.Spread && rotaryDim < dim && rule.Ladder != nil {
 		rule, cfg.RotaryDim = rule.Spread(dim/2), dim
+	}
+	if kept > 0 {
+		cfg.RotaryDim, rule.Described.Name = 2*kept, "FoPE"
+		rule = rule.With(func(ladder *frequency.Ladder) { ladder.InvFreq = ladder.InvFreq[:min(kept, len(ladder.InvFreq))] })
 	}
 	for _, key := range document.SortedKeys(rope.Keys) {
 		rope.FailIf(rope.Keys[key] != nil && !rope.Seen[key] && !k.Unscaled,
@@ -418,7 +425,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 			}
 		})
 	}
-	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned, Whole: whole}
+	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned, Whole: whole, Fourier: kept > 0}
 }
 
 // baseOf returns a base, and for errors the keys that the frequencies come from.

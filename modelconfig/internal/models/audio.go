@@ -38,6 +38,7 @@ var audioModels = Vendor{
 		{Name: "moss_audio", Text: Part{"language_config", "qwen3"}, AbsentText: `{}`},
 		{Name: "midashenglm", Text: Part{"text_config", "qwen2_5_omni_text"}, AbsentText: `{}`, Rewrite: miDashengText},
 		{Name: "audioflamingo3", Also: []string{"vibevoice", "vibevoice_asr"}, Text: Part{"text_config", "qwen2"}, AnyText: true},
+		{Name: "omniasr", Text: Part{"text_config", "llama"}, AnyText: true, AbsentText: `{"hidden_size": 4096, "num_attention_heads": 8, "num_hidden_layers": 12, "max_position_embeddings": 8192}`},
 		{Name: "voxtral", Text: Part{"text_config", "llama"}, AnyText: true, AbsentText: `{"hidden_size": 3072, "num_attention_heads": 32, "num_hidden_layers": 30, "max_position_embeddings": 131072, "head_dim": 128, "rope_theta": 100000000}`, Merged: true},
 		{Name: "granite_speech", Also: []string{"granite_speech_plus"}, Text: Part{"text_config", "granite"}, AnyText: true},
 		{Name: "nemotron3_5_transcribe_audio", Text: Part{"asr_config", "nemotron3_5_transcribe_asr_audio"}},

@@ -7,6 +7,7 @@ var inklingModels = Vendor{
 	Holders: []Holder{
 		{Name: "inkling_mm_model", Text: Part{"text_config", "inkling_text"}},
 		{Name: "inkling2", Text: Part{"text_config", "inkling2_text"}, Tower: Part{"vision_config", "inkling2_vision"}},
+		{Name: "inkling2_loop", Text: Part{"text_config", "inkling2_loop_text"}, Tower: Part{"vision_config", "inkling2_vision"}},
 	},
-	OtherPositions: []PositionsOf{{relative, []string{"inkling2_text", "inkling_text"}}},
+	OtherPositions: []PositionsOf{{relative, []string{"inkling2_loop_text", "inkling2_text", "inkling_text"}}},
 }

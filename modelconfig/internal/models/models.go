@@ -14,7 +14,7 @@ import (
 // say. The zero value of each field is the usual case. A further model is one value in the file of
 // its vendor.
 //
-// Source: transformers 5.23 (configuration_*.py, modeling_*.py); where it has no such type, the code
+// Source: transformers 5.24 (configuration_*.py, modeling_*.py); where it has no such type, the code
 // published with the model, vLLM's and SGLang's. Of GGUF: llama.cpp of autumn 2026 (llama_model_rope_type and
 // the files of src/models).
 type Vendor struct {
@@ -88,6 +88,9 @@ type ModelType struct {
 	Variant, VariantKey string
 
 	Untyped []string // architectures of its files that have no model_type
+
+	// Fourier returns how many frequencies the sums of FoPE have, 0: the file's code rotates as usual.
+	Fourier func(p *RopeParameters) int
 
 	// PositionType is what position_embedding_type must be, AbsentPositionType what it is where
 	// the key is absent, "": the same.

@@ -506,6 +506,14 @@ func qwen4Layers(r *document.Reader, n int) []string {
 	return types
 }
 
+func laraLayers(_ *document.Reader, n int) []string {
+	types := make([]string, n)
+	for i := range types {
+		types[i] = [...]string{"linear_attention", "sliding_attention", "linear_attention", "full_attention", "sliding_attention"}[i%5]
+	}
+	return types
+}
+
 // mllamaLayers: layers of cross attention do not rotate.
 func mllamaLayers(r *document.Reader, n int) []description.Layer {
 	layers := everyLayer(r, n)
@@ -912,6 +920,27 @@ func growth(share, x, of float64) float64 {
 }
 
 func real(x float64) *big.Float { return new(big.Float).SetPrec(elementary.Precision).SetFloat64(x) }
+
+// fourierKept: the first num_inv_freq, or those with a wavelength below the longest sequence, of the
+// float32 numbers.
+func fourierKept(p *RopeParameters) int {
+	_, factor := p.Number("fope_init_factor")
+	_, apart := p.Boolean("fope_sep_head")
+	kept, given := p.Integer("num_inv_freq")
+	if !factor && !apart && !given || p.Err != nil {
+		return 0
+	}
+	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "\"default\" together with keys of FoPE (use Rotary.CosSinFourier with InvFreq from the model's own code)")
+	ladder, err := frequency.Default(p.RotaryDim, p.Base, frequency.Float32)
+	p.FailIf(err != nil, document.ErrValue, "rope_theta", p.Base, "a base of float32 frequencies")
+	least := float64(float32(2 * math.Pi / float64(max(p.Positions, 1))))
+	for !given && kept < len(ladder.InvFreq) && ladder.InvFreq[kept] > least {
+		kept++
+	}
+	p.FailIf(kept < 1 && given, document.ErrValue, "num_inv_freq", kept, "at least 1")
+	p.FailIf(kept < 1 && !given, document.ErrValue, "num_inv_freq", "absent", "a number, because no wavelength is below max_position_embeddings")
+	return min(kept, len(ladder.InvFreq))
+}
 
 // MaxLayers bounds what a configuration makes us allocate.
 const MaxLayers = 1 << 14

@@ -29,7 +29,7 @@ var qwenModels = Vendor{
 	Towers: []ModelType{
 		{Name: "qwen2_vl_vision", Hidden: 1280, Heads: 16, Layers: 32, Keys: embedTower, Arrangement: rowsThenColumns, Traps: []string{"qwen2_vl_tower_has_embed_dim"}},
 		{Name: "qwen2_5_vl_vision", Also: []string{"qwen2_5_omni_vision_encoder"}, Hidden: 3584, Heads: 16, Layers: 32, Keys: qwenTower, Arrangement: rowsThenColumns},
-		{Name: "qwen3_vl_vision", Also: []string{"qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder", "qwen3_5_vision", "qwen3_5_moe_vision", "qwen4_exp_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns},
+		{Name: "qwen3_vl_vision", Also: []string{"qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder", "qwen3_5_vision", "qwen3_5_moe_vision", "qwen4_exp_vision", "interns1_pro_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns},
 	},
 	Holders: []Holder{
 		{Name: "isaac", Text: Part{"text_config", "isaac_text"}, Rewrite: isaacText},

@@ -215,12 +215,16 @@ def split(embeddings):
     return embeddings[0], embeddings[1]
 
 
+SINES_FIRST = ("GPTJRotaryEmbedding", "CodeGenRotaryEmbedding")
+
+
 def call(rotary, positions, layer_type):
     """The position embeddings of positions: [tokens], or [axes][tokens]."""
     parameters = inspect.signature(rotary.forward).parameters
     arguments = {"layer_type": layer_type} if "layer_type" in parameters and layer_type else {}
     x = torch.zeros(1, 1)
-    return rotary(x, positions, **arguments)
+    made = rotary(x, positions, **arguments)
+    return made[::-1] if type(rotary).__name__ in SINES_FIRST else made
 
 
 def shapes(axes, positions):
@@ -646,6 +650,7 @@ def call_indexer(indexer, config, tokens, embeddings):
     }
     if type(indexer).__name__ in ("DeepseekV4Indexer", "Qwen4ExpTextQSAIndexer"):
         values["past_key_values"] = None
+    values["cache"] = values["past_key_values"]  # its name from transformers 5.24 on
     indexer(**{n: values[n] for n in inspect.signature(indexer.forward).parameters if n in values})
 
 
