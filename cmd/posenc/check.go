@@ -240,7 +240,7 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 		return nil, fmt.Errorf("%s: heads of %d elements: want %s", c.before, elements, either(c.headDims))
 	}
 	data := ropecheck.Data{
-		Before: heads.order(c.values[0], elements), After: heads.order(c.values[1], elements),
+		Before: heads.order(c.values[0]), After: heads.order(c.values[1]),
 		Tokens: heads.tokens(), Heads: heads.size(headsAxis), HeadDim: elements,
 		Type: elementType(c.arrays[1]), Progress: c.progress,
 	}
@@ -254,7 +254,7 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 	for _, p := range data.Positions {
 		last = max(last, int(p))
 	}
-	result := &checkResult{Model: c.model, Before: c.before, After: c.after, Shape: heads, Part: elements, Type: c.arrays[1].Type}
+	result := &checkResult{Model: c.model, Before: c.before, After: c.after, Shape: heads, Type: c.arrays[1].Type}
 	candidates = slices.DeleteFunc(candidates, func(r rotation) bool { return r.config.HeadDim != elements })
 	var compared []ropecheck.Rotation
 	var isMeant []bool
@@ -451,7 +451,6 @@ type checkResult struct {
 	After  string `json:"after"`
 	Type   string `json:"type"`
 	Shape  *shape `json:"shape"`
-	Part   int    `json:"elements"` // of each head, that were compared
 	// Verdict is the best one of the kinds of layers that are meant; Candidate names it.
 	Verdict   ropecheck.Verdict `json:"verdict"`
 	Candidate string            `json:"candidate"`

@@ -104,7 +104,7 @@ func TestBothOrders(t *testing.T) {
 		transposed := testkit.Must(array.ReadFile(file))
 		for i := range transposed.Arrays {
 			a := &transposed.Arrays[i]
-			a.Values = (&shape{Axes: []string{headsAxis, tokensAxis, dimAxis}, Size: a.Shape, headDim: config.HeadDim}).order(a.Values.([]float32), config.HeadDim)
+			a.Values = (&shape{Axes: []string{headsAxis, tokensAxis, dimAxis}, Size: a.Shape, headDim: config.HeadDim}).order(a.Values.([]float32))
 		}
 		other := filepath.Join(t.TempDir(), "transposed.npz")
 		testkit.NoError(t, array.WriteFile(other, transposed))

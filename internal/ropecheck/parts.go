@@ -329,7 +329,7 @@ func chosen(list []int, most int) []int {
 }
 
 func plural(noun string, list []int) string {
-	return capital(Plural(noun, len(list))) + " " + Ranges(list)
+	return capital(Plural(noun, len(list))) + " " + RangesText(list)
 }
 
 // partText says what was done to some heads of some tokens.

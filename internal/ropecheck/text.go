@@ -65,25 +65,31 @@ func units(x float64) string {
 	return brief(x)
 }
 
-// Ranges names indices: "0 to 15, 40".
-func Ranges(indices []int) string {
-	var parts []string
+// Ranges names indices that rise, those of a run by the first and the last: with " to " between them,
+// "0 to 15" and "40".
+func Ranges(indices []int, to string) (list []string) {
 	for i := 0; i < len(indices); {
 		j := i
 		for j+1 < len(indices) && indices[j+1] == indices[j]+1 {
 			j++
 		}
-		if j == i {
-			parts = append(parts, strconv.Itoa(indices[i]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d to %d", indices[i], indices[j]))
+		one := strconv.Itoa(indices[i])
+		if j > i {
+			one += to + strconv.Itoa(indices[j])
 		}
+		list = append(list, one)
 		i = j + 1
 	}
-	if len(parts) > 8 {
-		parts = append(parts[:8], "...")
+	return list
+}
+
+// RangesText names indices in a sentence: "0 to 15, 40".
+func RangesText(indices []int) string {
+	list := Ranges(indices, " to ")
+	if len(list) > 8 {
+		list = append(list[:8], "...")
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(list, ", ")
 }
 
 // Plural returns the noun for n things.
@@ -188,7 +194,7 @@ func positionsText(positions []int32) string {
 	for i, p := range positions {
 		list[i] = int(p)
 	}
-	return Ranges(list)
+	return RangesText(list)
 }
 
 // faults are what differs between a candidate and a trial that explains the data.
@@ -308,7 +314,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			add(AxesAspect, axesText(want.axes), axesText(t.axes), "%s %s follow other axes: %s.", capital(Plural("pair", len(pairs))), Ranges(pairs), strings.Join(names, ", "))
+			add(AxesAspect, axesText(want.axes), axesText(t.axes), "%s %s follow other axes: %s.", capital(Plural("pair", len(pairs))), RangesText(pairs), strings.Join(names, ", "))
 		}
 	}
 	return append(list, c.roundingFaults(t, Agrees)...)
@@ -356,7 +362,7 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		case len(still) == len(pairs) && len(pairs) == 1:
 			return fmt.Sprintf("Pair %d does not rotate.", pairs[0])
 		case len(still) == len(pairs):
-			return fmt.Sprintf("Pairs %s do not rotate.", Ranges(pairs))
+			return fmt.Sprintf("Pairs %s do not rotate.", RangesText(pairs))
 		}
 		first, last := pairs[0], pairs[len(pairs)-1]
 		switch {
@@ -365,7 +371,7 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		case last-first == len(pairs)-1 && len(pairs) > 1:
 			return fmt.Sprintf("The frequencies differ from pair %d on.", first)
 		}
-		return fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", Plural("pair", len(pairs)), Ranges(pairs))
+		return fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", Plural("pair", len(pairs)), RangesText(pairs))
 	}
 	if t.invFreq == nil {
 		if text := differing(); text != "" {
@@ -588,7 +594,7 @@ func (c *checker) undecided(r *Report) {
 		}
 	}
 	if len(zero) > 0 {
-		add(FrequenciesAspect, "%s %s are zero in all heads before the rotation.", capital(Plural("pair", len(zero))), Ranges(zero))
+		add(FrequenciesAspect, "%s %s are zero in all heads before the rotation.", capital(Plural("pair", len(zero))), RangesText(zero))
 	}
 	distinct := map[string]bool{}
 	for t := range c.data.Tokens {
@@ -602,7 +608,7 @@ func (c *checker) undecided(r *Report) {
 	case len(distinct) == 1:
 		add(FrequenciesAspect, "All tokens have one position: frequencies are known up to multiples of a full turn by it, and an offset of positions is not told from other frequencies.")
 	case len(slow) > 0:
-		add(FrequenciesAspect, "The frequencies of pairs %s are not known: they turn less than the noise at these positions, or by other than a line in the position.", Ranges(slow))
+		add(FrequenciesAspect, "The frequencies of pairs %s are not known: they turn less than the noise at these positions, or by other than a line in the position.", RangesText(slow))
 	}
 	if !c.known {
 		if len(c.candidates) == 0 || best.candidate < 0 {
@@ -628,7 +634,7 @@ func (c *checker) undecided(r *Report) {
 		add(ScaleAspect, "Whole heads rotate: the factor %s may be of the cosines and sines or a scale of whole heads.", number(factor))
 	}
 	if c.axes > 1 && len(c.ties) > 0 && best.invFreq != nil {
-		add(AxesAspect, "The axis of pairs %s cannot be told: several axes explain them equally well.", Ranges(c.ties))
+		add(AxesAspect, "The axis of pairs %s cannot be told: several axes explain them equally well.", RangesText(c.ties))
 	}
 	var tied []string
 	for _, u := range r.Candidates {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
+	"strconv"
 
 	"github.com/go-posenc/posenc"
 )
@@ -806,10 +807,11 @@ func (c *checker) refine(fitted *spec, f *fit, base, factor float64, scaled bool
 	return base, factor
 }
 
+// roundTo is x in some decimal digits.
 func roundTo(x float64, digits int) float64 {
-	if !(x > 0) {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits-1, 64), 64)
+	if err != nil {
 		return x
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
-	return math.Round(x/unit) * unit
+	return v
 }
