@@ -18,7 +18,7 @@ var roundedProducts = [...]Products{SeparateProducts, RoundedProducts, FusedFirs
 // arithmetics compares the elements with those of a trial, computed in several ways, nearest
 // first; none where heads were scaled on the way, too, in an order that is not known.
 func (c *checker) arithmetics(t *trial) []Arithmetic {
-	if !t.isPlain() || c.norm != NoNorm || c.found.freedom != oneFactor && t.xpos == nil || t.times == 2 && t.layout > posenc.Interleaved {
+	if !t.isPlain() || c.data.Stored != nil || c.norm != NoNorm || c.found.freedom != oneFactor && t.xpos == nil || t.times == 2 && t.layout > posenc.Interleaved {
 		return nil
 	}
 	if t.arithmetics != nil {

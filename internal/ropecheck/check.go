@@ -84,9 +84,14 @@ func (d *Data) check() error {
 			if v-v != 0 {
 				return argument.Error(ErrValue, function, at(i), v, "a finite number")
 			}
-			if s.of != Float32 && s.of.round(v) != v {
+			if s.of != Float32 && d.Stored == nil && s.of.round(v) != v {
 				return argument.Error(ErrValue, function, at(i), v, "a number of data.Type, %v", d.Type)
 			}
+		}
+	}
+	if d.Stored != nil {
+		if err := d.Stored.check(d, n); err != nil {
+			return err
 		}
 	}
 	if d.Positions == nil {
@@ -199,5 +204,9 @@ func (e ElementType) ulp(x float64) float64 {
 func (e ElementType) Floor() float64 { return math.Ldexp(1.5, -e.digits()) }
 
 // limit is the residual up to which a rotation is right: several roundings, and those of cosines and
-// sines of other libraries.
-func (c *checker) limit() float64 { return 4 * c.floor }
+// sines of other libraries, and half a step of every code of a cache.
+func (c *checker) limit() float64 { return 4*c.floor + c.coarse }
+
+// typical is the residual of a right rotation: errors in a step are uniform, their root mean square is half
+// of it by the root of 3.
+func (c *checker) typical() float64 { return c.floor/2 + c.coarse/math.Sqrt(3) }

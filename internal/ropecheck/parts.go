@@ -69,7 +69,7 @@ func (c *checker) partTrials() {
 		planted := *s
 		c.trials = append(c.trials, &trial{
 			spec: &planted, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
-			parts: texts, factor: 1, residual: c.floor / 2, explains: true, cost: cost,
+			parts: texts, factor: 1, residual: c.typical(), explains: true, cost: cost,
 		})
 	}
 }
@@ -376,7 +376,7 @@ func (c *checker) exchanged(p predictor) string {
 	holds := func(t, h, ot, oh int) bool {
 		p(ot, oh, want, most)
 		for e, y := range c.row(d.After, t, h) {
-			if !(math.Abs(float64(y)-want[e]) <= most[e]) {
+			if !(math.Abs(float64(y)-want[e]) <= most[e]-c.bound(ot, oh, e)+c.bound(t, h, e)) {
 				return false
 			}
 		}

@@ -136,7 +136,18 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 				most[e] += 4 * c.floor * (math.Abs(b) + math.Abs(want[e]))
 			}
 		}
+		for e := range most {
+			most[e] += c.bound(t, h, e)
+		}
 	}
+}
+
+// bound is by how much storing moved an element at most.
+func (c *checker) bound(t, h, e int) float64 {
+	if c.bounds == nil {
+		return 0
+	}
+	return float64(c.row(c.bounds, t, h)[e])
 }
 
 // fits reports whether a prediction holds for all elements of some tokens.
@@ -174,7 +185,7 @@ func (c *checker) slipTrials() {
 				planted := *s
 				c.trials = append(c.trials, &trial{
 					spec: &planted, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
-					slip: &slip, factor: 1, residual: c.floor / 2, explains: true, cost: faultCost,
+					slip: &slip, factor: 1, residual: c.typical(), explains: true, cost: faultCost,
 				})
 			}
 		}
@@ -190,10 +201,12 @@ func (c *checker) ofRows(s *spec) (list []slip) {
 	}
 	d := c.data
 	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
+	// What storing does to elements is less in the mean of a row.
 	fitted := func(n, others int, row func(i, j int) (t, h int)) []float64 {
 		if n < 2 {
 			return nil
 		}
+		least := 4*c.floor + c.coarse/math.Sqrt(float64(others))
 		scales := make([]float64, n)
 		for i := range scales {
 			var xy, xx float64
@@ -210,11 +223,11 @@ func (c *checker) ofRows(s *spec) (list []slip) {
 		}
 		others = 0
 		for _, g := range scales {
-			if math.Abs(g-1) > c.limit() {
+			if math.Abs(g-1) > least {
 				others++
 			}
 		}
-		if others*2 < n || slices.Max(scales)-slices.Min(scales) < 8*c.limit() || slices.Contains(scales, 0) {
+		if others*2 < n || slices.Max(scales)-slices.Min(scales) < 8*least || slices.Contains(scales, 0) {
 			return nil
 		}
 		return scales
@@ -284,7 +297,7 @@ func (c *checker) biases(s *spec) (list []slip) {
 	}
 	typical := math.Sqrt(c.heads.energy / float64(len(d.After)))
 	a, b := size(after), size(before)
-	if min(a, b) < 16*c.floor*typical {
+	if min(a, b) < 4*c.limit()*typical {
 		return nil
 	}
 	return []slip{
@@ -316,12 +329,12 @@ func (c *checker) blockTrials() {
 			if s.axes != nil {
 				continue
 			}
-			of := &checker{data: &data, axes: c.axes, kind: c.kind, floor: c.floor, known: c.known, all: c.all}
+			of := &checker{data: &data, axes: c.axes, kind: c.kind, floor: c.floor, bounds: c.bounds, known: c.known, all: c.all}
 			if p := of.predictor(&block, nil, 1, 1, nil); p != nil && of.fits(p, c.some) && of.fits(p, c.all) {
 				text := fmt.Sprintf("Heads are rotated as if they were heads of %d elements.", dim)
 				c.trials = append(c.trials, &trial{
 					spec: s, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
-					slip: &slip{text: text, aspect: LayoutAspect}, factor: 1, residual: c.floor / 2, explains: true, cost: faultCost,
+					slip: &slip{text: text, aspect: LayoutAspect}, factor: 1, residual: c.typical(), explains: true, cost: faultCost,
 				})
 			}
 		}

@@ -499,6 +499,9 @@ func (c *checker) describeComparison(s *spec, t *trial, r *Comparison) string {
 	for _, f := range r.Faults {
 		parts = append(parts, f.Text)
 	}
+	if r.Verdict == Agrees && c.data.Stored != nil {
+		parts = append(parts, fmt.Sprintf("All elements are within the rounding of %s.", c.data.Stored.Format))
+	}
 	if len(r.Arithmetics) > 0 {
 		if r.Verdict == Differs {
 			parts = append(parts, "Apart from that:")
@@ -521,7 +524,11 @@ func (r *Report) String() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%v).\n", r.Tokens, Plural("token", r.Tokens), r.Heads, Plural("head", r.Heads), r.HeadDim, r.Type)
+	of := r.Type.String()
+	if r.Stored != "" {
+		of += fmt.Sprintf(", stored as %s", r.Stored)
+	}
+	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%s).\n", r.Tokens, Plural("token", r.Tokens), r.Heads, Plural("head", r.Heads), r.HeadDim, of)
 	for _, note := range r.Notes {
 		fmt.Fprintln(&b, note)
 	}
