@@ -18,6 +18,7 @@ type slip struct {
 	before []float64                   // added to heads before the rotation
 	after  []float64                   // added behind it
 	times  int                         // that it is applied
+	cut    bool                        // codes of a cache are cut off, not rounded
 	rows   func(t, h, heads int) int32 // positions of heads in place of those of tokens
 }
 
@@ -137,7 +138,10 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 			}
 		}
 		for e := range most {
-			most[e] += c.bound(t, h, e)
+			bound := c.bound(t, h, e)
+			if most[e] += bound; slip != nil && slip.cut {
+				want[e] -= math.Copysign(bound, want[e]) // the middle of what has the code
+			}
 		}
 	}
 }
@@ -174,8 +178,12 @@ func (c *checker) row(x []float32, t, h int) []float32 {
 // slipTrials tries the known slips with the candidates.
 func (c *checker) slipTrials() {
 	for _, s := range c.candidates {
-		for _, slip := range slices.Concat(slips(s.factor), c.ofRows(s), c.biases(s)) {
-			if s.isStill() && slip.scale == nil && slip.after == nil || slip.times == 2 && s.layout <= posenc.Interleaved && s.xpos == nil {
+		list := slices.Concat(slips(s.factor), c.ofRows(s), c.biases(s))
+		if c.bounds != nil && c.data.Stored.Hadamard == 0 {
+			list = append(list, slip{aspect: RoundingAspect, text: "Codes are cut off towards zero, not rounded to the nearest.", cut: true})
+		}
+		for _, slip := range list {
+			if s.isStill() && slip.scale == nil && slip.after == nil && !slip.cut || slip.times == 2 && s.layout <= posenc.Interleaved && s.xpos == nil {
 				continue // nothing to get wrong; as in signed
 			}
 			if slip.rows != nil && (c.data.Heads == 1 || c.axes > 1 || c.data.Tokens*c.data.Heads > 1<<16) {

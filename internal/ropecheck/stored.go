@@ -59,27 +59,32 @@ func (f Format) Read(codes []byte, scale func(i int) float32, scales ElementType
 		n = len(codes) / bytesOfBlock * generic.Q8Block
 	}
 	values, errors = make([]float32, n), make([]float32, n)
+	var numbers, halves [256]float32
+	for code := range numbers {
+		numbers[code], halves[code] = float32(int8(code)), 0.5
+		if number := map[Format]func(byte) float32{E4M3: generic.E4M3ToFloat32, E5M2: generic.E5M2ToFloat32}[f]; number != nil {
+			numbers[code], halves[code] = number(byte(code)), halfStep(byte(code), number)
+		}
+	}
+	if f == Q8_0 {
+		scales = Float16
+	}
+	s, rounding := float32(math.NaN()), float32(0)
 	for i := range values {
-		var number, half, s float32
-		switch f {
-		case Q8_0:
+		var code byte
+		var of float32
+		if f == Q8_0 {
 			block := codes[i/generic.Q8Block*bytesOfBlock:]
-			scales = Float16
-			s = generic.Float16ToFloat32(binary.LittleEndian.Uint16(block))
-			number, half = float32(int8(block[2+i%generic.Q8Block])), 0.5
-		case Int8:
-			number, half = float32(int8(codes[i])), 0.5
-		case E4M3:
-			number, half = generic.E4M3ToFloat32(codes[i]), halfStep(codes[i], generic.E4M3ToFloat32)
-		default:
-			number, half = generic.E5M2ToFloat32(codes[i]), halfStep(codes[i], generic.E5M2ToFloat32)
+			code, of = block[2+i%generic.Q8Block], generic.Float16ToFloat32(binary.LittleEndian.Uint16(block))
+		} else {
+			code, of = codes[i], scale(i)
 		}
-		if f != Q8_0 {
-			s = scale(i)
+		if of != s {
+			s, rounding = of, float32(scales.ulp(float64(of))/2)
 		}
-		rounding := float32(scales.ulp(float64(s)) / 2)
+		number := numbers[code]
 		values[i] = number * s
-		errors[i] = half*(s+rounding) + float32(math.Abs(float64(number)))*rounding
+		errors[i] = halves[code]*(s+rounding) + max(number, -number)*rounding
 	}
 	return values, errors
 }

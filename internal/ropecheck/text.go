@@ -275,6 +275,8 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 			add(FactorAspect, number(want.factor), number(factor), "Cosines and sines are divided by the attention factor %s: they are multiplied by %s.", number(want.factor), number(factor))
 		case c.isOne(factor / wanted / want.factor):
 			add(FactorAspect, number(want.factor), number(factor), "The attention factor is applied twice: rotated elements are multiplied by %s, not by %s.", number(factor), number(want.factor))
+		case c.data.Stored != nil && c.isOne(want.factor):
+			add(FactorAspect, "1", number(factor), "Keys are multiplied by %s: by scales that are not the ones of these codes, or by an attention factor, and the candidate has none.", number(factor))
 		default:
 			add(FactorAspect, number(want.factor), number(factor), "Cosines and sines are multiplied by %s, and the candidate's attention factor is %s.", number(factor), number(want.factor))
 		}
