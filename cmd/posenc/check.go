@@ -261,6 +261,7 @@ type comparison struct {
 
 // as compares the arrays, read as heads of a shape.
 func (c *comparison) as(heads *shape) (*checkResult, error) {
+	var err error
 	elements, candidates := heads.headDim, slices.Clone(c.candidates)
 	if c.latent && elements > c.headDims[0] { // the elements before are compared, too
 		for i := range candidates {
@@ -280,7 +281,7 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 		if axis := heads.Axes[len(heads.Axes)-1]; c.stored.Format == ropecheck.Q8_0 && axis != dimAxis && axis != packedAxis {
 			return nil, fmt.Errorf("%s: the last dimension is %s: want the elements of heads, of which blocks of q8_0 have 32", c.after, axis)
 		}
-		if err := untransform(data.After, data.Heads, elements, c.stored.Hadamard); err != nil {
+		if data.After, err = untransformed(data.After, data.Heads, elements, c.stored.Hadamard); err != nil {
 			return nil, err
 		}
 		stored := *c.stored
@@ -288,7 +289,6 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 		data.Type, data.Stored = elementType(c.arrays[0]), &stored
 	}
 	if c.positions != nil {
-		var err error
 		if data.Positions, err = spread(c.positions, heads, axesOf(c.meant)); err != nil {
 			return nil, fmt.Errorf("--positions: %w", err)
 		}
@@ -309,7 +309,6 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 		outgrown := r.beyond > 0 && r.length <= r.beyond && last >= r.beyond
 		compared, isMeant = append(compared, one), append(isMeant, slices.Contains(c.wanted, r.of.name) && !outgrown)
 	}
-	var err error
 	if result.Report, result.Float32Steps, err = ropecheck.CheckModel(data, compared...); err != nil {
 		return nil, fmt.Errorf("%s to %s: %w", c.before, c.after, err)
 	}

@@ -121,16 +121,17 @@ func (o *storedOptions) scaleOf(files dumps, shape []int) (scale func(i int) flo
 	}, of, nil
 }
 
-// untransform takes the Hadamard transform back that heads went through before they were stored.
-func untransform(heads []float32, count, headDim, block int) error {
+// untransformed are heads without the Hadamard transform that they went through before they were stored.
+func untransformed(heads []float32, count, headDim, block int) ([]float32, error) {
 	if block == 0 {
-		return nil
+		return heads, nil
 	}
+	heads = slices.Clone(heads)
 	err := posenc.Hadamard(posenc.HadamardOptions{HeadDim: headDim, Block: block}, len(heads)/(count*headDim), posenc.View[float32]{Data: heads, Heads: count})
 	if err != nil {
-		return fmt.Errorf("--hadamard %d: want a power of two from 32 to 512 that divides the %d elements of a head", block, headDim)
+		return nil, fmt.Errorf("--hadamard %d: want a power of two from 32 to 512 that divides the %d elements of a head", block, headDim)
 	}
-	return nil
+	return heads, nil
 }
 
 // noteHadamard says of keys that no rotation explains whether the transform that llama.cpp puts before its caches

@@ -86,11 +86,11 @@ func nearer(a, b Arithmetic) int {
 // compare sets how far the elements of some tokens are from a rotation.
 func (c *checker) compare(s *spec, a Arithmetic, cos, sin []float32, tokens []int) Arithmetic {
 	a.Equal, a.Typical, a.Largest = 0, 0, 0
-	pairs := s.dim / 2
+	pairs, elements := s.dim/2, s.elementsOfPairs()
 	equal, sum, count := 0, 0.0, 0
 	for n, t := range tokens {
-		for i := range pairs {
-			in, out := s.pair(i)
+		for i := range elements {
+			in, out := elements[i].in, elements[i].out
 			cosine, sine := a.Tables.round(cos[n*pairs+i]), a.Tables.round(sin[n*pairs+i])
 			if s.inverse {
 				sine = -sine

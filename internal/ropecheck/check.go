@@ -3,6 +3,7 @@ package ropecheck
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
@@ -80,13 +81,14 @@ func (d *Data) check() error {
 			row := i / d.HeadDim
 			return fmt.Sprintf("%s[%d] (token %d, head %d, element %d)", name, i, row/d.Heads, row%d.Heads, i%d.HeadDim)
 		}
-		for i, v := range s.data {
-			if v-v != 0 {
-				return argument.Error(ErrValue, function, at(i), v, "a finite number")
-			}
-			if s.of != Float32 && d.Stored == nil && s.of.round(v) != v {
-				return argument.Error(ErrValue, function, at(i), v, "a number of data.Type, %v", d.Type)
-			}
+		if i := slices.IndexFunc(s.data, func(v float32) bool { return v-v != 0 }); i >= 0 {
+			return argument.Error(ErrValue, function, at(i), s.data[i], "a finite number")
+		}
+		if s.of == Float32 || d.Stored != nil {
+			continue
+		}
+		if i := slices.IndexFunc(s.data, func(v float32) bool { return s.of.round(v) != v }); i >= 0 {
+			return argument.Error(ErrValue, function, at(i), s.data[i], "a number of data.Type, %v", d.Type)
 		}
 	}
 	if d.Stored != nil {

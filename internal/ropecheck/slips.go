@@ -87,6 +87,7 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 	if slip != nil {
 		times = max(times, slip.times)
 	}
+	elements := s.elementsOfPairs()
 	head, before := make([]float64, c.data.HeadDim), make([]float64, c.data.HeadDim) // and how far it is off
 	return func(t, h int, want, most []float64) {
 		factor, outside := factor, outside
@@ -110,8 +111,8 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 				copy(head, want)
 				copy(before, most)
 			}
-			for i := range pairs {
-				in, out := s.pair(i)
+			for i := range elements {
+				in, out := elements[i].in, elements[i].out
 				w := z[row+i]
 				cos, sin := real(w)*factor, imag(w)*factor
 				x1, x2 := head[in[0]], head[in[1]]
@@ -137,7 +138,7 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 				most[e] += 4 * c.floor * (math.Abs(b) + math.Abs(want[e]))
 			}
 		}
-		for e := range most {
+		for e := 0; c.bounds != nil && e < len(most); e++ {
 			bound := c.bound(t, h, e)
 			if most[e] += bound; slip != nil && slip.cut {
 				want[e] -= math.Copysign(bound, want[e]) // the middle of what has the code

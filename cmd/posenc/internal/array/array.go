@@ -81,11 +81,11 @@ func (k *kind) decode(data []byte, order binary.ByteOrder) (any, error) {
 	}
 	switch k {
 	case float16:
-		return posenc.Float16s(elements(data, 2, order.Uint16)), nil
+		return floats(data, 2, order, func(b []byte) posenc.Float16 { return posenc.Float16(order.Uint16(b)) }), nil
 	case bfloat16:
-		return posenc.BFloat16s(elements(data, 2, order.Uint16)), nil
+		return floats(data, 2, order, func(b []byte) posenc.BFloat16 { return posenc.BFloat16(order.Uint16(b)) }), nil
 	case float32s:
-		return elements(data, 4, func(b []byte) float32 { return math.Float32frombits(order.Uint32(b)) }), nil
+		return floats(data, 4, order, func(b []byte) float32 { return math.Float32frombits(order.Uint32(b)) }), nil
 	case float64s:
 		return elements(data, 8, func(b []byte) float64 { return math.Float64frombits(order.Uint64(b)) }), nil
 	}
@@ -110,6 +110,17 @@ func (k *kind) decode(data []byte, order binary.ByteOrder) (any, error) {
 		}
 	}
 	return values, nil
+}
+
+// floats are elements, in place where the machine has their byte order.
+func floats[T posenc.Element](data []byte, size int, order binary.ByteOrder, at func([]byte) T) []T {
+	one := []byte{1, 0}
+	if order.Uint16(one) == binary.NativeEndian.Uint16(one) {
+		if values, err := posenc.FromBytes[T](data); err == nil {
+			return values
+		}
+	}
+	return elements(data, size, at)
 }
 
 func elements[T any](data []byte, size int, at func([]byte) T) []T {
