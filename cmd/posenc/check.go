@@ -310,6 +310,15 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 		compared, isMeant = append(compared, one), append(isMeant, slices.Contains(c.wanted, r.of.name) && !outgrown)
 	}
 	if result.Report, result.Float32Steps, err = ropecheck.CheckModel(data, compared...); err != nil {
+		for _, of := range []struct {
+			name   string
+			values []float32
+		}{{c.before, data.Before}, {c.after, data.After}} {
+			if i := slices.IndexFunc(of.values, func(v float32) bool { return v-v != 0 }); i >= 0 {
+				row := i / elements
+				return nil, fmt.Errorf("%s: token %d, head %d: element %d is %v, want a finite number", of.name, row/data.Heads, row%data.Heads, i%elements, of.values[i])
+			}
+		}
 		return nil, fmt.Errorf("%s to %s: %w", c.before, c.after, err)
 	}
 	best := result.Report.Best(isMeant)

@@ -166,7 +166,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 		cost += structureCost
 	}
 	if len(heads) > 0 {
-		say(c.partText(s, plural("head", heads), c.all, heads))
+		say(c.partText(s, plural("head", heads), slices.DeleteFunc(slices.Clone(c.all), func(t int) bool { return slices.Contains(tokens, t) }), heads))
 	}
 	if len(tokens) > 0 {
 		cost += 0.3

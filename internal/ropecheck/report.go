@@ -129,7 +129,7 @@ func (c *checker) settle() {
 			more := t.cost - c.costOf(t)
 			t.explains = c.explains(t.residual)
 			t.cost = c.costOf(t) + more
-			if c.bounds != nil && t.cost < faultCost && t.explains && !c.holds(t) { // of codes it is known how far they are off
+			if c.bounds != nil && c.norm == NoNorm && t.cost < faultCost && t.explains && !c.holds(t) { // of codes it is known how far they are off
 				t.cost += solvedCost
 			}
 		}

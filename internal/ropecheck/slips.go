@@ -11,15 +11,17 @@ import (
 
 // slip is a known mistake in a rotation, with nothing to fit: what makes y1, y2 of x1, x2.
 type slip struct {
-	text   string // a sentence
-	aspect Aspect // "": FormulaAspect
-	matrix func(c, s float64) [2][2]float64
-	scale  func(t, h int) float64      // of heads
-	before []float64                   // added to heads before the rotation
-	after  []float64                   // added behind it
-	times  int                         // that it is applied
-	cut    bool                        // codes of a cache are cut off, not rounded
-	rows   func(t, h, heads int) int32 // positions of heads in place of those of tokens
+	text    string // a sentence
+	aspect  Aspect // "": FormulaAspect
+	matrix  func(c, s float64) [2][2]float64
+	scale   func(t, h int) float64      // of heads, fitted, and
+	inexact float64                     // by how much, relative
+	cost    float64                     // besides that of a fault
+	before  []float64                   // added to heads before the rotation
+	after   []float64                   // added behind it
+	times   int                         // that it is applied
+	cut     bool                        // codes of a cache are cut off, not rounded
+	rows    func(t, h, heads int) int32 // positions of heads in place of those of tokens
 }
 
 func rotationOf(c, s float64) [2][2]float64 { return [2][2]float64{{c, -s}, {s, c}} }
@@ -140,7 +142,10 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 		}
 		for e := 0; c.bounds != nil && e < len(most); e++ {
 			bound := c.bound(t, h, e)
-			if most[e] += bound; slip != nil && slip.cut {
+			if most[e] += bound; slip != nil {
+				most[e] += slip.inexact * math.Abs(want[e])
+			}
+			if slip != nil && slip.cut {
 				want[e] -= math.Copysign(bound, want[e]) // the middle of what has the code
 			}
 		}
@@ -194,7 +199,7 @@ func (c *checker) slipTrials() {
 				planted := *s
 				c.trials = append(c.trials, &trial{
 					spec: &planted, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
-					slip: &slip, factor: 1, residual: c.typical(), explains: true, cost: faultCost,
+					slip: &slip, factor: 1, residual: c.typical(), explains: true, cost: faultCost + slip.cost,
 				})
 			}
 		}
@@ -241,7 +246,7 @@ func (c *checker) ofRows(s *spec) (list []slip) {
 		}
 		return scales
 	}
-	add := func(text string, scales []float64, of func(t, h int) int) {
+	add := func(text string, scales []float64, elements int, of func(t, h int) int) {
 		if scales == nil {
 			return
 		}
@@ -250,12 +255,18 @@ func (c *checker) ofRows(s *spec) (list []slip) {
 			texts = append(texts, number(roundTo(g, 4)))
 		}
 		if len(scales) > 8 {
-			texts = append(texts, "...")
+			texts = append(texts, "and so on")
 		}
-		list = append(list, slip{aspect: ScaleAspect, text: text + strings.Join(texts, ", ") + ".", scale: func(t, h int) float64 { return scales[of(t, h)] }})
+		list = append(list, slip{aspect: ScaleAspect, text: text + strings.Join(texts, ", ") + ".", scale: func(t, h int) float64 { return scales[of(t, h)] }, inexact: 4 * c.typical() / math.Sqrt(float64(elements))})
 	}
-	add("Each head has a scale of its own: ", fitted(d.Heads, d.Tokens, func(i, j int) (t, h int) { return j, i }), func(_, h int) int { return h })
-	add("Each token has a scale of its own, as of queries by their position: ", fitted(d.Tokens, d.Heads, func(i, j int) (t, h int) { return i, j }), func(t, _ int) int { return t })
+	add("Each head has a scale of its own: ", fitted(d.Heads, d.Tokens, func(i, j int) (t, h int) { return j, i }), d.Tokens*d.HeadDim, func(_, h int) int { return h })
+	add("Each token has a scale of its own, as of queries by their position: ", fitted(d.Tokens, d.Heads, func(i, j int) (t, h int) { return i, j }), d.Heads*d.HeadDim, func(t, _ int) int { return t })
+	if n := len(list); d.Stored != nil {
+		add("Each head of each token has a scale of its own, so that the scales are not the ones of these codes: ", fitted(d.Tokens*d.Heads, 1, func(i, _ int) (t, h int) { return i / d.Heads, i % d.Heads }), d.HeadDim, func(t, h int) int { return t*d.Heads + h })
+		for ; n < len(list); n++ {
+			list[n].cost = faultCost / 2.0 // tokens and heads are simpler
+		}
+	}
 	return list
 }
 

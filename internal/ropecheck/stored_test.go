@@ -3,6 +3,8 @@ package ropecheck_test
 import (
 	"encoding/binary"
 	"math"
+	"strings"
+	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/ropecheck"
@@ -108,4 +110,30 @@ func float8(x float64, bits, bias int) byte {
 	// Steps of the exponent; a number that rounds up to the next one has its code.
 	steps := int(math.RoundToEven(math.Ldexp(x, bits-exponent)))
 	return sign | byte((exponent+bias-1)<<bits+steps)
+}
+
+// TestStored: large data, of which a sample is searched, and heads of 16 bits that were dumped as float32.
+func TestStored(t *testing.T) {
+	cfg := posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000}
+	candidate := ropecheck.Candidate{Name: "model", Config: cfg}
+	for _, c := range caches() {
+		d := rotated(cfg, positionsOf(300), 8)
+		c.store(&d)
+		if r := testkit.Must(ropecheck.Check(d, candidate)); r.Candidates[0].Verdict != ropecheck.Agrees || r.Stored != c.format {
+			t.Errorf("%+v: %v", c, r)
+		}
+		d.After[(201*8+5)*128+7] += 8
+		if r := testkit.Must(ropecheck.Check(d, candidate)); !strings.Contains(r.Candidates[0].Text, "Token 201, head 5: element 7 is ") {
+			t.Errorf("%+v: %v", c, r)
+		}
+
+		e := engine{ropecheck.BFloat16, same, product, float32Table, separate}
+		d = e.data(positionsOf(20), 4, 128, posenc.HalfSplit, 500000)
+		d.Type = ropecheck.Float32
+		c.store(&d)
+		r := testkit.Must(ropecheck.Check(d, candidate))
+		if r.Candidates[0].Verdict != ropecheck.Agrees || r.Type != ropecheck.BFloat16 || len(r.Candidates[0].Arithmetics) > 0 {
+			t.Errorf("%+v: %v", c, r)
+		}
+	}
 }

@@ -144,11 +144,8 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 	if t.crossed {
 		fmt.Fprintf(&b, ", with cosines and sines in the order of %v", otherLayout[t.layout])
 	}
-	for _, text := range t.parts {
-		b.WriteString(", but " + strings.TrimSuffix(text, "."))
-	}
-	if t.slip != nil {
-		b.WriteString(", but with a slip: " + strings.TrimSuffix(t.slip.text, "."))
+	if t.parts != nil || t.slip != nil { // a fault, which has the text
+		return b.String() + ", apart from what the candidate's line says."
 	}
 	if t.inverse {
 		b.WriteString(", the other way")
@@ -431,7 +428,8 @@ func (c *checker) roundingFaults(t *trial, verdict Verdict) (list []Fault) {
 	}
 	switch t.angles {
 	case BFloat16InvFreq, Float16InvFreq, BFloat16Pos, Float16Pos, BFloat16Angles, Float16Angles:
-		if exact, _ := c.residualBy(t, ExactAngles, t.tables); exact > 2*t.residual && !c.explains(exact) || exact > 8*t.residual {
+		if exact, _ := c.residualBy(t, ExactAngles, t.tables); exact > 2*t.residual && !c.explains(exact) || exact > 8*t.residual ||
+			c.bounds != nil && !c.holds(&trial{spec: t.spec, fit: t.fit, angles: ExactAngles, tables: t.tables, factor: t.factor, residual: exact}) {
 			list = append(list, Fault{RoundingAspect, string(Float32Angles), string(t.angles), anglesText[t.angles]})
 		}
 	}
@@ -504,7 +502,7 @@ func (c *checker) describeComparison(s *spec, t *trial, r *Comparison) string {
 	if r.Verdict == Agrees && c.data.Stored != nil {
 		parts = append(parts, fmt.Sprintf("All elements are within the rounding of %s.", c.data.Stored.Format))
 	}
-	if len(r.Arithmetics) > 0 {
+	if len(r.Arithmetics) > 0 && r.Verdict != Noisy { // units in the last place say nothing of noise
 		if r.Verdict == Differs {
 			parts = append(parts, "Apart from that:")
 		}
