@@ -179,7 +179,7 @@ func (c *checker[E]) failures(rotate func(layer int, positions []int32, heads []
 
 func layersText(list []int) string {
 	list = slices.Compact(list)
-	return ropecheck.Plural("layer", len(list)) + " " + ropecheck.Ranges(list)
+	return ropecheck.Plural("layer", len(list)) + " " + ropecheck.RangesText(list)
 }
 
 // failure says what is wrong with a result, "" if nothing is.

@@ -16,6 +16,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // checkOptions are the flags of check.
@@ -23,6 +24,7 @@ type checkOptions struct {
 	positions, shape, layer, pairs, raw string
 	noise                               float64
 	vision, absolute                    bool
+	stored                              storedOptions
 	progress                            func(done, all int) // nil: none
 }
 
@@ -42,6 +44,9 @@ others far apart: 0 to 15 and 1000 to 1003, say.
 The last dimension is a head, or all heads of a token. Those before it are [tokens][heads] or
 [heads][tokens], which the positions, by their number, or --shape say, else both are tried.
 
+With --cache AFTER is keys as a cache stores them, and elements may be half a step of their codes
+off: blocks of q8_0 (ggml), or codes of int8, e4m3 or e5m2 with --scales. With --raw AFTER is their bytes.
+
 With --absolute, say which sinusoidal position encoding TABLE is, [positions][dim]: its order, base,
 exponents, first position, scale and rounding, and what is wrong with it.
 
@@ -52,6 +57,7 @@ tell, and more noise than rounding and --noise explain.`,
   posenc check gemma-3-1b-it/ dump.safetensors:q dump.safetensors:q_rot --positions dump.safetensors:positions --layer 5
   posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim
   posenc check config.json q.bin q_rot.bin --raw bfloat16:20,32,128 --positions 0-15,1000-1003
+  posenc check config.json dump.safetensors:k dump.safetensors:codes --cache int8 --scales dump.safetensors:k_scale
   posenc check --absolute model.safetensors:embed_positions.weight`,
 		Args: func(c *cobra.Command, arguments []string) error {
 			if options.absolute {
@@ -85,7 +91,7 @@ tell, and more noise than rounding and --noise explain.`,
 				if result.residual <= options.noise {
 					return nil
 				}
-				return fmt.Errorf("%s: noise of %.2g beside the rotation, of which rounding of %s explains %.2g: --noise %.2g allows it", arguments[2], result.residual, result.Report.Type, 4*result.Report.Type.Floor(), result.residual*1.1)
+				return fmt.Errorf("%s: noise of %.2g beside the rotation, of which rounding of %s explains %.2g: --noise %.2g allows it", arguments[2], result.residual, result.Type, result.Report.Rounding, result.residual*1.1)
 			case ropecheck.Differs:
 				return output.ErrDifferent
 			}
@@ -95,14 +101,19 @@ tell, and more noise than rounding and --noise explain.`,
 	c.Flags().StringVar(&options.positions, "positions", "", "positions of the tokens: 0-15,1000, with / between axes, or an array; absent: they are solved for")
 	c.Flags().StringVar(&options.shape, "shape", "", "dimensions of the arrays: tokens,heads,dim in their order, also batch, and heads*dim for both in one")
 	c.Flags().StringVar(&options.raw, "raw", "", "BEFORE and AFTER are numbers without a header: TYPE:SHAPE, as float32:12,4,64, or TYPE:SHAPE:big of big-endian ones")
+	c.Flags().StringVar(&options.stored.format, "cache", "", "AFTER is keys as a cache of 8 bits stores them: q8_0, int8, e4m3 or e5m2")
+	c.Flags().StringVar(&options.stored.scales, "scales", "", "what codes are multiplied by: a number, or an array, as [tokens][heads]; not of q8_0")
+	c.Flags().IntVar(&options.stored.hadamard, "hadamard", 0, "elements of the blocks in which a Hadamard transform mixed keys before they were stored")
 	c.Flags().StringVar(&options.layer, "layer", "", "layer that the arrays are of: its number, or the kind of layers (posenc inspect names them)")
 	c.Flags().StringVar(&options.pairs, "pairs", "", "order of the elements that the weights give: half-split or interleaved; absent: as FILE says")
 	c.Flags().Float64Var(&options.noise, "noise", 0, "noise that is no difference: root mean square, as a part of the elements'")
 	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
 	c.Flags().BoolVar(&options.absolute, "absolute", false, "say which sinusoidal position encoding a table is")
-	for _, flag := range []string{"positions", "shape", "layer", "vision", "raw", "pairs", "noise"} {
-		c.MarkFlagsMutuallyExclusive("absolute", flag)
-	}
+	c.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Name != "absolute" {
+			c.MarkFlagsMutuallyExclusive("absolute", flag.Name)
+		}
+	})
 	if err := c.RegisterFlagCompletionFunc("layer", completeLayer); err != nil {
 		panic(err) // a flag of another name
 	}
@@ -153,6 +164,9 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	meant := slices.DeleteFunc(slices.Clone(candidates), func(r rotation) bool { return !slices.Contains(wanted, r.of.name) })
 
 	files := dumps{}
+	if err := options.stored.check(); err != nil {
+		return nil, err
+	}
 	read := files.array
 	if options.raw != "" {
 		raw, err := array.ParseRaw(options.raw)
@@ -163,11 +177,24 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	}
 	var arrays [2]*array.Array
 	var values [2][]float32
+	var stored *ropecheck.Stored
 	for i, argument := range []string{before, after} {
+		isStored := i == 1 && options.stored.format != ""
+		if isStored && options.raw != "" {
+			read = array.ReadBytes
+		}
 		if arrays[i], err = read(argument); err != nil {
 			return nil, err
 		}
-		if values[i], err = arrays[i].Float32s(); err != nil {
+		if isStored {
+			if values[i], stored, err = options.stored.read(files, argument, arrays[i], arrays[0].Shape); err != nil {
+				return nil, err
+			}
+			arrays[i] = &array.Array{Shape: arrays[0].Shape, Type: options.stored.format}
+		} else if values[i], err = arrays[i].Float32s(); err != nil {
+			if _, ok := arrays[i].Values.([]byte); ok && i == 1 {
+				err = fmt.Errorf("%w; and --cache for codes of a cache", err)
+			}
 			return nil, fmt.Errorf("%s: %w", argument, err)
 		}
 	}
@@ -197,8 +224,12 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	c := &comparison{
 		source: s, model: file, before: before, after: after, arrays: arrays, values: values, positions: positions,
 		candidates: candidates, meant: meant, wanted: wanted, headDims: headDims, latent: latent, progress: options.progress,
+		stored: stored,
 	}
 	result, err := c.as(shapes[0])
+	if err == nil {
+		c.noteHadamard(result)
+	}
 	if err != nil || len(shapes) == 1 {
 		return result, err
 	}
@@ -225,10 +256,12 @@ type comparison struct {
 	headDims             []int
 	latent               bool
 	progress             func(done, all int)
+	stored               *ropecheck.Stored // in the order of the array; nil: values are as they were written
 }
 
 // as compares the arrays, read as heads of a shape.
 func (c *comparison) as(heads *shape) (*checkResult, error) {
+	var err error
 	elements, candidates := heads.headDim, slices.Clone(c.candidates)
 	if c.latent && elements > c.headDims[0] { // the elements before are compared, too
 		for i := range candidates {
@@ -240,12 +273,22 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 		return nil, fmt.Errorf("%s: heads of %d elements: want %s", c.before, elements, either(c.headDims))
 	}
 	data := ropecheck.Data{
-		Before: heads.order(c.values[0], elements), After: heads.order(c.values[1], elements),
+		Before: heads.order(c.values[0]), After: heads.order(c.values[1]),
 		Tokens: heads.tokens(), Heads: heads.size(headsAxis), HeadDim: elements,
 		Type: elementType(c.arrays[1]), Progress: c.progress,
 	}
+	if c.stored != nil {
+		if axis := heads.Axes[len(heads.Axes)-1]; c.stored.Format == ropecheck.Q8_0 && axis != dimAxis && axis != packedAxis {
+			return nil, fmt.Errorf("%s: the last dimension is %s: want the elements of heads, of which blocks of q8_0 have 32", c.after, axis)
+		}
+		if data.After, err = untransformed(data.After, data.Heads, elements, c.stored.Hadamard); err != nil {
+			return nil, err
+		}
+		stored := *c.stored
+		stored.Errors = heads.order(stored.Errors)
+		data.Type, data.Stored = elementType(c.arrays[0]), &stored
+	}
 	if c.positions != nil {
-		var err error
 		if data.Positions, err = spread(c.positions, heads, axesOf(c.meant)); err != nil {
 			return nil, fmt.Errorf("--positions: %w", err)
 		}
@@ -254,7 +297,7 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 	for _, p := range data.Positions {
 		last = max(last, int(p))
 	}
-	result := &checkResult{Model: c.model, Before: c.before, After: c.after, Shape: heads, Part: elements, Type: c.arrays[1].Type}
+	result := &checkResult{Model: c.model, Before: c.before, After: c.after, Shape: heads, Type: c.arrays[1].Type}
 	candidates = slices.DeleteFunc(candidates, func(r rotation) bool { return r.config.HeadDim != elements })
 	var compared []ropecheck.Rotation
 	var isMeant []bool
@@ -266,8 +309,16 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 		outgrown := r.beyond > 0 && r.length <= r.beyond && last >= r.beyond
 		compared, isMeant = append(compared, one), append(isMeant, slices.Contains(c.wanted, r.of.name) && !outgrown)
 	}
-	var err error
 	if result.Report, result.Float32Steps, err = ropecheck.CheckModel(data, compared...); err != nil {
+		for _, of := range []struct {
+			name   string
+			values []float32
+		}{{c.before, data.Before}, {c.after, data.After}} {
+			if i := slices.IndexFunc(of.values, func(v float32) bool { return v-v != 0 }); i >= 0 {
+				row := i / elements
+				return nil, fmt.Errorf("%s: token %d, head %d: element %d is %v, want a finite number", of.name, row/data.Heads, row%data.Heads, i%elements, of.values[i])
+			}
+		}
 		return nil, fmt.Errorf("%s to %s: %w", c.before, c.after, err)
 	}
 	best := result.Report.Best(isMeant)
@@ -451,7 +502,6 @@ type checkResult struct {
 	After  string `json:"after"`
 	Type   string `json:"type"`
 	Shape  *shape `json:"shape"`
-	Part   int    `json:"elements"` // of each head, that were compared
 	// Verdict is the best one of the kinds of layers that are meant; Candidate names it.
 	Verdict   ropecheck.Verdict `json:"verdict"`
 	Candidate string            `json:"candidate"`

@@ -139,10 +139,9 @@ func either(numbers []int) string {
 	return strings.Join(words, " or ")
 }
 
-// order returns values as [batch][tokens][heads][dim], of dim only the last elements.
-func (s *shape) order(values []float32, elements int) []float32 {
-	strides := make(map[string]int)
-	stride := 1
+// order returns values as [batch][tokens][heads][dim]: the same memory where they have that order.
+func (s *shape) order(values []float32) []float32 {
+	strides, stride := make(map[string]int), 1
 	for i := len(s.Axes) - 1; i >= 0; i-- {
 		if s.Axes[i] == packedAxis {
 			strides[dimAxis], strides[headsAxis] = stride, stride*s.headDim
@@ -151,12 +150,21 @@ func (s *shape) order(values []float32, elements int) []float32 {
 		}
 		stride *= s.Size[i]
 	}
-	ordered, step := make([]float32, 0, len(values)/s.headDim*elements), strides[dimAxis]
+	isOrdered := true
+	stride = 1
+	for _, axis := range []string{dimAxis, headsAxis, tokensAxis, batchAxis} {
+		isOrdered = isOrdered && (s.size(axis) == 1 || strides[axis] == stride)
+		stride *= s.size(axis)
+	}
+	if isOrdered {
+		return values
+	}
+	ordered, step := make([]float32, 0, len(values)), strides[dimAxis]
 	for b := range s.size(batchAxis) {
 		for t := range s.size(tokensAxis) {
 			for h := range s.size(headsAxis) {
 				at := b*strides[batchAxis] + t*strides[tokensAxis] + h*strides[headsAxis]
-				for d := s.headDim - elements; d < s.headDim; d++ {
+				for d := range s.headDim {
 					ordered = append(ordered, values[at+d*step])
 				}
 			}

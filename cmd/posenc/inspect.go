@@ -11,6 +11,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/spf13/cobra"
 )
 
@@ -277,26 +278,9 @@ func layersText(layers []int, of int) string {
 	if len(layers) == of {
 		return fmt.Sprintf("all %d layers", of)
 	}
-	list := ranges(layers)
+	list := ropecheck.Ranges(layers, "-")
 	if len(list) > 6 {
 		list = append(list[:6], "...")
 	}
 	return fmt.Sprintf("%d of %d layers (%s)", len(layers), of, strings.Join(list, ", "))
-}
-
-// ranges writes numbers that rise: 0-3, 5.
-func ranges(numbers []int) (list []string) {
-	for i := 0; i < len(numbers); {
-		j := i
-		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
-			j++
-		}
-		if j == i {
-			list = append(list, fmt.Sprint(numbers[i]))
-		} else {
-			list = append(list, fmt.Sprintf("%d-%d", numbers[i], numbers[j]))
-		}
-		i = j + 1
-	}
-	return list
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/spf13/cobra"
 )
@@ -223,7 +224,7 @@ func (v *vectorFile) rotation(of *kind, name string, length int, axes [][]int32)
 			return err
 		}
 		if q == nil {
-			v.rotations += fmt.Sprintln(name, strings.ReplaceAll(layoutNames[cfg.Layout], " ", "-"), cfg.HeadDim, cfg.RotaryDim, cfg.Offset, cfg.AttentionFactor, of.softmaxScale(), strings.Join(ranges(of.layers), ","))
+			v.rotations += fmt.Sprintln(name, strings.ReplaceAll(layoutNames[cfg.Layout], " ", "-"), cfg.HeadDim, cfg.RotaryDim, cfg.Offset, cfg.AttentionFactor, of.softmaxScale(), strings.Join(ropecheck.Ranges(of.layers, "-"), ","))
 			q, k = vector(0, tokens*v.queries*cfg.HeadDim), vector(1<<20, tokens*cfg.HeadDim)
 			v.positions(name, positions, tokens)
 			if cfg.Axes != nil {

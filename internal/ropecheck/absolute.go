@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
@@ -131,7 +130,7 @@ func (e *encoding) rank() int {
 	}
 	switch {
 	case e.step == 1:
-	case e.step == rounded(e.step, 2):
+	case e.step == roundTo(e.step, 2):
 		rank += 3
 	default:
 		rank += 5
@@ -147,7 +146,7 @@ func (e *encoding) rank() int {
 
 // isRound reports whether a person may have chosen the base.
 func (e *encoding) isRound() bool {
-	return e.base == rounded(e.base, 2) && e.base >= 100 && e.base <= 1e8
+	return e.base == roundTo(e.base, 2) && e.base >= 100 && e.base <= 1e8
 }
 
 // tableCheck is a table with the columns that were fitted.
@@ -280,18 +279,6 @@ func (t *tableCheck) frequency(e *encoding, k, i int) float64 {
 	return e.step * math.Pow(e.base, -e.exponent.of(float64(k), float64(i), float64(t.dim)))
 }
 
-// spreadOver are at most most of the numbers below n: the first quarter of them neighbours.
-func spreadOver(n, most int) []int {
-	var list []int
-	for i := range min(n, most) {
-		if n > most && i >= most/4 {
-			i = most/4 + (i-most/4)*(n-1-most/4)/(most-1-most/4)
-		}
-		list = append(list, i)
-	}
-	return list
-}
-
 // encodingsOfParts are the encodings of all rows, or of the half or the quarter of them that
 // agrees best: rows of other positions may be between them.
 func (t *tableCheck) encodingsOfParts() (best []encoding) {
@@ -309,7 +296,7 @@ func (t *tableCheck) encodingsOfParts() (best []encoding) {
 		for _, first := range []int{e.first, e.first + 1, e.first - 1, 0, 1, 2} {
 			other := *e
 			other.first = first
-			if t.match(&other, []int{0, 1, 2}[:min(3, t.Rows)], spreadOver(t.pairs(), mostTablePairs)) > 0.9 {
+			if t.match(&other, []int{0, 1, 2}[:min(3, t.Rows)], spread(t.pairs(), mostTablePairs, mostTablePairs/4)) > 0.9 {
 				e.first = first
 				break
 			}
@@ -320,7 +307,7 @@ func (t *tableCheck) encodingsOfParts() (best []encoding) {
 
 // encodings are those that most of the table agrees with, the simplest and nearest first.
 func (t *tableCheck) encodings() (list []encoding) {
-	rows, pairs := spreadOver(t.rows, mostTableRows), spreadOver(t.pairs(), mostTablePairs)
+	rows, pairs := spread(t.rows, mostTableRows, mostTableRows/4), spread(t.pairs(), mostTablePairs, mostTablePairs/4)
 	for i := range rows {
 		rows[i] += t.from
 	}
@@ -482,10 +469,10 @@ func (t *tableCheck) bases(e *encoding, pairs []int) []tableBase {
 		}
 	}
 	add := func(base, step float64) {
-		if step = rounded(step, 6); base > 1 && base < 1e30 && step > 1e-12 && step < 1e12 {
+		if step = roundTo(step, 6); base > 1 && base < 1e30 && step > 1e-12 && step < 1e12 {
 			list = append(list, tableBase{base, step, ""})
 			for digits := 1; digits <= 5; digits++ {
-				if nice := rounded(base, digits); nice != base && math.Abs(nice-base) < 1e-2*base {
+				if nice := roundTo(base, digits); nice != base && math.Abs(nice-base) < 1e-2*base {
 					list = append(list, tableBase{nice, step, ""})
 				}
 			}
@@ -511,8 +498,8 @@ func (t *tableCheck) bases(e *encoding, pairs []int) []tableBase {
 			for _, p := range points {
 				cut = append(cut, p.y+p.x*math.Log(base))
 			}
-			step := rounded(math.Exp(median(cut)), 6)
-			list = append(list, tableBase{base, step, ""}, tableBase{base, rounded(step, 2), ""})
+			step := roundTo(math.Exp(median(cut)), 6)
+			list = append(list, tableBase{base, step, ""}, tableBase{base, roundTo(step, 2), ""})
 		}
 	}
 	return list
@@ -638,15 +625,6 @@ func median(list []float64) float64 {
 	list = slices.Clone(list)
 	slices.Sort(list)
 	return list[len(list)/2]
-}
-
-// rounded is x in some decimal digits.
-func rounded(x float64, digits int) float64 {
-	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits-1, 64), 64)
-	if err != nil {
-		return x
-	}
-	return v
 }
 
 // difference is the largest relative difference of the frequencies of two encodings, by columns.

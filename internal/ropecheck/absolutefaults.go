@@ -95,7 +95,7 @@ func scaleText(scale float64, dim int) string {
 func (t *tableCheck) explain(e *encoding, report *AbsoluteReport) {
 	unit := math.Ldexp(1, 2-min(t.Digits, 24))
 	for slot, s := range e.scale {
-		nice := rounded(s, 4)
+		nice := roundTo(s, 4)
 		if math.Abs(s-nice) < 4*unit*math.Abs(s) {
 			e.scale[slot] = nice
 		}
@@ -168,10 +168,7 @@ func (t *tableCheck) explain(e *encoding, report *AbsoluteReport) {
 		}
 		return true
 	}
-	all := spreadOver(t.dim, t.dim)
-	if len(all) > 64 {
-		all = spreadOver(t.dim, 64)
-	}
+	all := spread(t.dim, 64, 16)
 	offset, searched := 0, 0
 	skipped := make([]bool, t.Rows)
 	var list []changedRow
@@ -288,7 +285,7 @@ func (t *tableCheck) explainColumns(e *encoding, want []float64, skipped []bool,
 			rows = append(rows, r)
 		}
 	}
-	for _, n := range spreadOver(len(rows), mostTableRows) {
+	for _, n := range spread(len(rows), mostTableRows, mostTableRows/4) {
 		some = append(some, rows[n])
 	}
 	for i := range t.dim {
@@ -354,7 +351,7 @@ func (t *tableCheck) explainColumns(e *encoding, want []float64, skipped []bool,
 					}
 				}
 				if c := t.fit(i); c.ok {
-					text += fmt.Sprintf(": its frequency is near %s, not %s", number(rounded(c.frequency, 4)), number(t.frequency(e, k, i)))
+					text += fmt.Sprintf(": its frequency is near %s, not %s", number(roundTo(c.frequency, 4)), number(t.frequency(e, k, i)))
 				}
 				return text + "."
 			})

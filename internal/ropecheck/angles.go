@@ -323,8 +323,8 @@ func (f *fit) against(rotation []complex128, tokens []int, free freedom, slack [
 		for i := range f.pairs {
 			at := t*f.pairs + i
 			z := aligned(n, i, at)
-			if size := cmplx.Abs(z); free == pairFactor && size > 0 {
-				g = cmplx.Abs(f.r[at]) / size
+			if free == pairFactor && z != 0 {
+				g = cmplx.Abs(f.r[at]) / cmplx.Abs(z)
 			}
 			left += f.weights[at] * abs2(f.r[at]-complex(g, 0)*z)
 		}

@@ -18,7 +18,7 @@ var roundedProducts = [...]Products{SeparateProducts, RoundedProducts, FusedFirs
 // arithmetics compares the elements with those of a trial, computed in several ways, nearest
 // first; none where heads were scaled on the way, too, in an order that is not known.
 func (c *checker) arithmetics(t *trial) []Arithmetic {
-	if !t.isPlain() || c.norm != NoNorm || c.found.freedom != oneFactor && t.xpos == nil || t.times == 2 && t.layout > posenc.Interleaved {
+	if !t.isPlain() || c.data.Stored != nil || c.norm != NoNorm || c.found.freedom != oneFactor && t.xpos == nil || t.times == 2 && t.layout > posenc.Interleaved {
 		return nil
 	}
 	if t.arithmetics != nil {
@@ -86,11 +86,11 @@ func nearer(a, b Arithmetic) int {
 // compare sets how far the elements of some tokens are from a rotation.
 func (c *checker) compare(s *spec, a Arithmetic, cos, sin []float32, tokens []int) Arithmetic {
 	a.Equal, a.Typical, a.Largest = 0, 0, 0
-	pairs := s.dim / 2
+	pairs, elements := s.dim/2, s.elementsOfPairs()
 	equal, sum, count := 0, 0.0, 0
 	for n, t := range tokens {
-		for i := range pairs {
-			in, out := s.pair(i)
+		for i := range elements {
+			in, out := elements[i].in, elements[i].out
 			cosine, sine := a.Tables.round(cos[n*pairs+i]), a.Tables.round(sin[n*pairs+i])
 			if s.inverse {
 				sine = -sine

@@ -3,6 +3,7 @@ package ropecheck
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
@@ -80,13 +81,19 @@ func (d *Data) check() error {
 			row := i / d.HeadDim
 			return fmt.Sprintf("%s[%d] (token %d, head %d, element %d)", name, i, row/d.Heads, row%d.Heads, i%d.HeadDim)
 		}
-		for i, v := range s.data {
-			if v-v != 0 {
-				return argument.Error(ErrValue, function, at(i), v, "a finite number")
-			}
-			if s.of != Float32 && s.of.round(v) != v {
-				return argument.Error(ErrValue, function, at(i), v, "a number of data.Type, %v", d.Type)
-			}
+		if i := slices.IndexFunc(s.data, func(v float32) bool { return v-v != 0 }); i >= 0 {
+			return argument.Error(ErrValue, function, at(i), s.data[i], "a finite number")
+		}
+		if s.of == Float32 || d.Stored != nil {
+			continue
+		}
+		if i := slices.IndexFunc(s.data, func(v float32) bool { return s.of.round(v) != v }); i >= 0 {
+			return argument.Error(ErrValue, function, at(i), s.data[i], "a number of data.Type, %v", d.Type)
+		}
+	}
+	if d.Stored != nil {
+		if err := d.Stored.check(d, n); err != nil {
+			return err
 		}
 	}
 	if d.Positions == nil {
@@ -199,5 +206,9 @@ func (e ElementType) ulp(x float64) float64 {
 func (e ElementType) Floor() float64 { return math.Ldexp(1.5, -e.digits()) }
 
 // limit is the residual up to which a rotation is right: several roundings, and those of cosines and
-// sines of other libraries.
-func (c *checker) limit() float64 { return 4 * c.floor }
+// sines of other libraries, and half a step of every code of a cache.
+func (c *checker) limit() float64 { return 4*c.floor + c.coarse }
+
+// typical is the residual of a right rotation: errors in a step are uniform, their root mean square is half
+// of it by the root of 3.
+func (c *checker) typical() float64 { return c.floor/2 + c.coarse/math.Sqrt(3) }

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 func TestReceivers(t *testing.T) {
-	testkit.CheckReceivers(t, ropecheck.Report{}, ropecheck.AbsoluteReport{}, ropecheck.Hypothesis{}, ropecheck.ElementType(0))
+	testkit.CheckReceivers(t, ropecheck.Report{}, ropecheck.AbsoluteReport{}, ropecheck.Hypothesis{}, ropecheck.ElementType(0), ropecheck.Format(""))
 	if err := (*ropecheck.ElementType)(nil).UnmarshalText([]byte("float16")); !errors.Is(err, posenc.ErrConfig) {
 		t.Errorf("UnmarshalText of nil: %v", err)
 	}
@@ -50,6 +50,17 @@ func TestErrors(t *testing.T) {
 		{"NaN", func(d *ropecheck.Data) { d.Before[7] = float32(math.NaN()) }, llama, ropecheck.ErrValue, "data.Before[7] (token 0, head 0, element 7) is NaN"},
 		{"infinite", func(d *ropecheck.Data) { d.After[8] = float32(math.Inf(-1)) }, llama, ropecheck.ErrValue, "data.After[8] (token 0, head 0, element 8) is -Inf"},
 		{"not of the type", func(d *ropecheck.Data) { d.Type, d.After = ropecheck.BFloat16, slices.Repeat([]float32{0.1}, 512) }, llama, ropecheck.ErrValue, "data.After[0] (token 0, head 0, element 0) is 0.1, want a number of data.Type, bfloat16"},
+		{"unknown format", func(d *ropecheck.Data) { d.Stored = &ropecheck.Stored{Format: "q4_0"} }, llama, posenc.ErrConfig, "data.Stored.Format is q4_0, want one of"},
+		{"few errors", func(d *ropecheck.Data) { d.Stored = &ropecheck.Stored{Format: ropecheck.Int8} }, llama, posenc.ErrLength, "data.Stored.Errors has 0 elements, want 512"},
+		{"an error of storing that is NaN", func(d *ropecheck.Data) {
+			d.Stored = &ropecheck.Stored{Format: ropecheck.Int8, Errors: slices.Repeat([]float32{float32(math.NaN())}, 512)}
+		}, llama, ropecheck.ErrValue, "data.Stored.Errors[0] is NaN"},
+		{"coarse codes", func(d *ropecheck.Data) {
+			d.Stored = &ropecheck.Stored{Format: ropecheck.Int8, Errors: slices.Repeat([]float32{0.5}, 512)}
+		}, llama, ropecheck.ErrValue, "codes of such coarse steps say nothing of the rotation"},
+		{"a block that does not divide", func(d *ropecheck.Data) {
+			d.Stored = &ropecheck.Stored{Format: ropecheck.Int8, Errors: make([]float32, 512), Hadamard: 48}
+		}, llama, posenc.ErrConfig, "data.Stored.Hadamard is 48"},
 		{"refused candidate", func(d *ropecheck.Data) {}, posenc.RotaryConfig{HeadDim: 63, Layout: posenc.HalfSplit}, posenc.ErrConfig, "candidates[1].Config is refused"},
 		{"other heads", func(d *ropecheck.Data) {}, posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit}, posenc.ErrConfig, "candidates[1].Config.HeadDim is 32, want data.HeadDim = 64"},
 		{"more axes", func(d *ropecheck.Data) { d.Positions = make([]int32, 8) }, mrope, posenc.ErrConfig, "candidates[1].Config.Axes is 2 for pair"},

@@ -50,6 +50,9 @@
 // unexplained, divided by the root of the sum of squares of all elements after the rotation.
 // It is near 1 for a wrong hypothesis, and about the rounding of an element for the right one.
 //
+// Heads that were read from a cache of 8-bit numbers, [Stored], may be half a step of each code off, and
+// no more: elements are compared within that, and residuals with the root mean square of half steps.
+//
 // # Tables and engines
 //
 // [CheckAbsolute] says which sinusoidal encoding a table is. It fits a sinusoid to columns, tries orders, exponents, bases and

@@ -115,7 +115,7 @@ func correctCosSin(angle float32) (cos, sin float32) {
 // any way, give all bits of data, where correctly rounded cosines and sines do not. It takes a rotation on one axis at known
 // positions.
 func Engines(data Data, r Rotation) (names []string) {
-	if len(data.Positions) != data.Tokens || data.check() != nil {
+	if len(data.Positions) != data.Tokens || data.Stored != nil || data.check() != nil {
 		return nil
 	}
 	for _, e := range engines {

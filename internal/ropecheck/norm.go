@@ -17,7 +17,7 @@ func (c *checker) searchNormalized() {
 		take(normalized, found, RMSNorm)
 	}
 	const leastHeads, most = 4, 0.02 // of which weights can be fitted; that noise may be
-	if c.found.noise < max(most, 4*c.floor) || c.data.Heads < leastHeads {
+	if c.found.noise < max(most, c.limit()) || c.data.Heads < leastHeads {
 		return
 	}
 	s := normalized.general(c.candidates)

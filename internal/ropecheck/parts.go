@@ -69,7 +69,7 @@ func (c *checker) partTrials() {
 		planted := *s
 		c.trials = append(c.trials, &trial{
 			spec: &planted, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
-			parts: texts, factor: 1, residual: c.floor / 2, explains: true, cost: cost,
+			parts: texts, factor: 1, residual: c.typical(), explains: true, cost: cost,
 		})
 	}
 }
@@ -166,7 +166,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 		cost += structureCost
 	}
 	if len(heads) > 0 {
-		say(c.partText(s, plural("head", heads), c.all, heads))
+		say(c.partText(s, plural("head", heads), slices.DeleteFunc(slices.Clone(c.all), func(t int) bool { return slices.Contains(tokens, t) }), heads))
 	}
 	if len(tokens) > 0 {
 		cost += 0.3
@@ -329,7 +329,7 @@ func chosen(list []int, most int) []int {
 }
 
 func plural(noun string, list []int) string {
-	return capital(Plural(noun, len(list))) + " " + Ranges(list)
+	return capital(Plural(noun, len(list))) + " " + RangesText(list)
 }
 
 // partText says what was done to some heads of some tokens.
@@ -376,7 +376,7 @@ func (c *checker) exchanged(p predictor) string {
 	holds := func(t, h, ot, oh int) bool {
 		p(ot, oh, want, most)
 		for e, y := range c.row(d.After, t, h) {
-			if !(math.Abs(float64(y)-want[e]) <= most[e]) {
+			if !(math.Abs(float64(y)-want[e]) <= most[e]-c.bound(ot, oh, e)+c.bound(t, h, e)) {
 				return false
 			}
 		}

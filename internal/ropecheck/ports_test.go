@@ -26,6 +26,7 @@ type port struct {
 	table    func(p float64, i int) (c, s float64) // in place of those of the frequencies
 	times    int
 	truncate bool
+	cache    *cache // that the heads are read from; nil: none
 }
 
 func rotation(c, s float64) [2][2]float64 { return [2][2]float64{{c, -s}, {s, c}} }
@@ -89,6 +90,9 @@ func (e *port) data(seed uint64) ropecheck.Data {
 		d.Before[i] = e.round(float32(sizes[i%e.headDim] * r.NormFloat64()))
 	}
 	d.After = e.rotate(d.Before)
+	if e.cache != nil {
+		e.cache.store(&d)
+	}
 	return d
 }
 

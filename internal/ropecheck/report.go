@@ -19,14 +19,21 @@ func (c *checker) report() *Report {
 	d := c.data
 	r := &Report{Tokens: d.Tokens, Heads: d.Heads, HeadDim: d.HeadDim, Type: d.Type, Candidates: []Comparison{}, Undecided: []Undecided{}}
 	c.kind = d.Type
+	written, note := d.After, "All elements after the rotation are %v numbers; units in the last place are of that type."
+	if d.Stored != nil {
+		written, note = d.Before, "All elements before the rotation are %v numbers: it may have been rounded to that type before it was stored."
+		r.Stored = d.Stored.Format
+	}
 	for _, kind := range [...]ElementType{BFloat16, Float16} {
-		if d.Type == Float32 && !slices.ContainsFunc(d.After, func(x float32) bool { return kind.round(x) != x }) {
+		if d.Type == Float32 && !slices.ContainsFunc(written, func(x float32) bool { return kind.round(x) != x }) {
 			c.kind, r.Type = kind, kind
-			r.Notes = append(r.Notes, fmt.Sprintf("All elements after the rotation are %v numbers; units in the last place are of that type.", kind))
+			r.Notes = append(r.Notes, fmt.Sprintf(note, kind))
 			break
 		}
 	}
 	c.floor, c.known = c.kind.Floor(), d.Positions != nil
+	c.coarse, c.bounds = d.Stored.residual(d.After), d.Stored.bounds()
+	r.Rounding = finite(c.limit())
 	for t := range d.Tokens {
 		c.all = append(c.all, t)
 	}
@@ -122,6 +129,9 @@ func (c *checker) settle() {
 			more := t.cost - c.costOf(t)
 			t.explains = c.explains(t.residual)
 			t.cost = c.costOf(t) + more
+			if c.bounds != nil && c.norm == NoNorm && t.cost < faultCost && t.explains && !c.holds(t) { // of codes it is known how far they are off
+				t.cost += solvedCost
+			}
 		}
 	}
 }
@@ -264,7 +274,7 @@ func (c *checker) hypothesis(t *trial) Hypothesis {
 	if !c.known && t.positions != nil || slices.Contains(t.spec.faults, PositionsAspect) {
 		h.Positions = t.positions
 	}
-	if t.explains && t.invFreq != nil && t.isPlain() {
+	if t.explains && t.invFreq != nil && t.isPlain() && c.data.Stored == nil {
 		h.Arithmetic = &Arithmetic{Angles: t.angles, Tables: t.tables}
 		if list := c.arithmetics(t); len(list) > 0 && t.angles != OtherAngles {
 			nearest := list[0]
@@ -341,6 +351,9 @@ func (c *checker) comparison(s *spec) Comparison {
 // nearest are the ways to compute that come near a trial. Angles of an unknown order of operations
 // come first, at the distance of the nearest known ones.
 func (c *checker) nearest(t *trial) []Arithmetic {
+	if c.data.Stored != nil {
+		return nil // codes do not tell
+	}
 	list := slices.Clone(c.arithmetics(t))
 	if t.angles != OtherAngles {
 		return list
@@ -363,7 +376,7 @@ func (c *checker) turns(s *spec) bool {
 		return false
 	}
 	for i := range cos {
-		if math.Abs(float64(sin[i])) > 4*c.floor || math.Abs(float64(cos[i])-1) > 4*c.floor {
+		if math.Abs(float64(sin[i])) > c.limit() || math.Abs(float64(cos[i])-1) > c.limit() {
 			return true
 		}
 	}
@@ -391,7 +404,11 @@ func (c *checker) holds(t *trial) bool {
 			angles = ExactAngles
 		}
 		if cos, sin, ok := c.tables(t.spec, angles, c.all); ok {
-			p := c.predictor(t.spec, nil, t.factor, 1, applied(rotations(cos, sin, t.tables), t.spec))
+			factor := t.factor // which truncated numbers need
+			if c.bounds != nil && c.isOne(factor) {
+				factor = 1
+			}
+			p := c.predictor(t.spec, nil, factor, 1, applied(rotations(cos, sin, t.tables), t.spec))
 			t.right = c.fits(func(token, head int, want, most []float64) {
 				p(token, head, want, most)
 				if tables > 0 {

@@ -20,6 +20,8 @@ func (c *checker) run() *Report {
 		return r
 	}
 	c.kind, c.floor, c.found, c.heads = sample.kind, sample.floor, sample.found, sample.heads
+	c.coarse, c.bounds = c.data.Stored.residual(c.data.After), c.data.Stored.bounds()
+	r.Rounding = finite(c.limit())
 	for t := range c.data.Tokens {
 		c.all = append(c.all, t)
 	}
@@ -69,6 +71,15 @@ func (c *checker) rows(tokens, heads []int) Data {
 			part.Before, part.After = append(part.Before, c.row(d.Before, t, h)...), append(part.After, c.row(d.After, t, h)...)
 		}
 	}
+	if d.Stored != nil {
+		stored := Stored{Format: d.Stored.Format, Hadamard: d.Stored.Hadamard}
+		for _, t := range tokens {
+			for _, h := range heads {
+				stored.Errors = append(stored.Errors, c.row(d.Stored.Errors, t, h)...)
+			}
+		}
+		part.Stored = &stored
+	}
 	if d.Positions == nil {
 		return part
 	}
@@ -113,7 +124,7 @@ func (c *checker) verify(sample *checker, r *Report, i int) {
 		return
 	}
 	planted := *s
-	found := &trial{spec: &planted, fit: t.fit, angles: OtherAngles, tables: Float32Tables, parts: texts, factor: 1, residual: c.floor / 2, explains: true}
+	found := &trial{spec: &planted, fit: t.fit, angles: OtherAngles, tables: Float32Tables, parts: texts, factor: 1, residual: c.typical(), explains: true}
 	result.Verdict, result.Residual, result.Faults = Differs, m.residual, sample.faults(s, found)
 	result.Arithmetics = nil
 	result.Text = sample.describeComparison(s, t, result)

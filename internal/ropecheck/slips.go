@@ -11,14 +11,17 @@ import (
 
 // slip is a known mistake in a rotation, with nothing to fit: what makes y1, y2 of x1, x2.
 type slip struct {
-	text   string // a sentence
-	aspect Aspect // "": FormulaAspect
-	matrix func(c, s float64) [2][2]float64
-	scale  func(t, h int) float64      // of heads
-	before []float64                   // added to heads before the rotation
-	after  []float64                   // added behind it
-	times  int                         // that it is applied
-	rows   func(t, h, heads int) int32 // positions of heads in place of those of tokens
+	text    string // a sentence
+	aspect  Aspect // "": FormulaAspect
+	matrix  func(c, s float64) [2][2]float64
+	scale   func(t, h int) float64      // of heads, fitted, and
+	inexact float64                     // by how much, relative
+	cost    float64                     // besides that of a fault
+	before  []float64                   // added to heads before the rotation
+	after   []float64                   // added behind it
+	times   int                         // that it is applied
+	cut     bool                        // codes of a cache are cut off, not rounded
+	rows    func(t, h, heads int) int32 // positions of heads in place of those of tokens
 }
 
 func rotationOf(c, s float64) [2][2]float64 { return [2][2]float64{{c, -s}, {s, c}} }
@@ -86,6 +89,7 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 	if slip != nil {
 		times = max(times, slip.times)
 	}
+	elements := s.elementsOfPairs()
 	head, before := make([]float64, c.data.HeadDim), make([]float64, c.data.HeadDim) // and how far it is off
 	return func(t, h int, want, most []float64) {
 		factor, outside := factor, outside
@@ -109,8 +113,8 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 				copy(head, want)
 				copy(before, most)
 			}
-			for i := range pairs {
-				in, out := s.pair(i)
+			for i := range elements {
+				in, out := elements[i].in, elements[i].out
 				w := z[row+i]
 				cos, sin := real(w)*factor, imag(w)*factor
 				x1, x2 := head[in[0]], head[in[1]]
@@ -136,7 +140,24 @@ func (c *checker) predictor(s *spec, slip *slip, factor, outside float64, rounde
 				most[e] += 4 * c.floor * (math.Abs(b) + math.Abs(want[e]))
 			}
 		}
+		for e := 0; c.bounds != nil && e < len(most); e++ {
+			bound := c.bound(t, h, e)
+			if most[e] += bound; slip != nil {
+				most[e] += slip.inexact * math.Abs(want[e])
+			}
+			if slip != nil && slip.cut {
+				want[e] -= math.Copysign(bound, want[e]) // the middle of what has the code
+			}
+		}
 	}
+}
+
+// bound is by how much storing moved an element at most.
+func (c *checker) bound(t, h, e int) float64 {
+	if c.bounds == nil {
+		return 0
+	}
+	return float64(c.row(c.bounds, t, h)[e])
 }
 
 // fits reports whether a prediction holds for all elements of some tokens.
@@ -163,8 +184,12 @@ func (c *checker) row(x []float32, t, h int) []float32 {
 // slipTrials tries the known slips with the candidates.
 func (c *checker) slipTrials() {
 	for _, s := range c.candidates {
-		for _, slip := range slices.Concat(slips(s.factor), c.ofRows(s), c.biases(s)) {
-			if s.isStill() && slip.scale == nil && slip.after == nil || slip.times == 2 && s.layout <= posenc.Interleaved && s.xpos == nil {
+		list := slices.Concat(slips(s.factor), c.ofRows(s), c.biases(s))
+		if c.bounds != nil && c.data.Stored.Hadamard == 0 {
+			list = append(list, slip{aspect: RoundingAspect, text: "Codes are cut off towards zero, not rounded to the nearest.", cut: true})
+		}
+		for _, slip := range list {
+			if s.isStill() && slip.scale == nil && slip.after == nil && !slip.cut || slip.times == 2 && s.layout <= posenc.Interleaved && s.xpos == nil {
 				continue // nothing to get wrong; as in signed
 			}
 			if slip.rows != nil && (c.data.Heads == 1 || c.axes > 1 || c.data.Tokens*c.data.Heads > 1<<16) {
@@ -174,7 +199,7 @@ func (c *checker) slipTrials() {
 				planted := *s
 				c.trials = append(c.trials, &trial{
 					spec: &planted, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
-					slip: &slip, factor: 1, residual: c.floor / 2, explains: true, cost: faultCost,
+					slip: &slip, factor: 1, residual: c.typical(), explains: true, cost: faultCost + slip.cost,
 				})
 			}
 		}
@@ -190,10 +215,12 @@ func (c *checker) ofRows(s *spec) (list []slip) {
 	}
 	d := c.data
 	want, most := make([]float64, d.HeadDim), make([]float64, d.HeadDim)
+	// What storing does to elements is less in the mean of a row.
 	fitted := func(n, others int, row func(i, j int) (t, h int)) []float64 {
 		if n < 2 {
 			return nil
 		}
+		least := 4*c.floor + c.coarse/math.Sqrt(float64(others))
 		scales := make([]float64, n)
 		for i := range scales {
 			var xy, xx float64
@@ -210,16 +237,16 @@ func (c *checker) ofRows(s *spec) (list []slip) {
 		}
 		others = 0
 		for _, g := range scales {
-			if math.Abs(g-1) > c.limit() {
+			if math.Abs(g-1) > least {
 				others++
 			}
 		}
-		if others*2 < n || slices.Max(scales)-slices.Min(scales) < 8*c.limit() || slices.Contains(scales, 0) {
+		if others*2 < n || slices.Max(scales)-slices.Min(scales) < 8*least || slices.Contains(scales, 0) {
 			return nil
 		}
 		return scales
 	}
-	add := func(text string, scales []float64, of func(t, h int) int) {
+	add := func(text string, scales []float64, elements int, of func(t, h int) int) {
 		if scales == nil {
 			return
 		}
@@ -228,12 +255,18 @@ func (c *checker) ofRows(s *spec) (list []slip) {
 			texts = append(texts, number(roundTo(g, 4)))
 		}
 		if len(scales) > 8 {
-			texts = append(texts, "...")
+			texts = append(texts, "and so on")
 		}
-		list = append(list, slip{aspect: ScaleAspect, text: text + strings.Join(texts, ", ") + ".", scale: func(t, h int) float64 { return scales[of(t, h)] }})
+		list = append(list, slip{aspect: ScaleAspect, text: text + strings.Join(texts, ", ") + ".", scale: func(t, h int) float64 { return scales[of(t, h)] }, inexact: 4 * c.typical() / math.Sqrt(float64(elements))})
 	}
-	add("Each head has a scale of its own: ", fitted(d.Heads, d.Tokens, func(i, j int) (t, h int) { return j, i }), func(_, h int) int { return h })
-	add("Each token has a scale of its own, as of queries by their position: ", fitted(d.Tokens, d.Heads, func(i, j int) (t, h int) { return i, j }), func(t, _ int) int { return t })
+	add("Each head has a scale of its own: ", fitted(d.Heads, d.Tokens, func(i, j int) (t, h int) { return j, i }), d.Tokens*d.HeadDim, func(_, h int) int { return h })
+	add("Each token has a scale of its own, as of queries by their position: ", fitted(d.Tokens, d.Heads, func(i, j int) (t, h int) { return i, j }), d.Heads*d.HeadDim, func(t, _ int) int { return t })
+	if n := len(list); d.Stored != nil {
+		add("Each head of each token has a scale of its own, so that the scales are not the ones of these codes: ", fitted(d.Tokens*d.Heads, 1, func(i, _ int) (t, h int) { return i / d.Heads, i % d.Heads }), d.HeadDim, func(t, h int) int { return t*d.Heads + h })
+		for ; n < len(list); n++ {
+			list[n].cost = faultCost / 2.0 // tokens and heads are simpler
+		}
+	}
 	return list
 }
 
@@ -284,7 +317,7 @@ func (c *checker) biases(s *spec) (list []slip) {
 	}
 	typical := math.Sqrt(c.heads.energy / float64(len(d.After)))
 	a, b := size(after), size(before)
-	if min(a, b) < 16*c.floor*typical {
+	if min(a, b) < 4*c.limit()*typical {
 		return nil
 	}
 	return []slip{
@@ -316,12 +349,12 @@ func (c *checker) blockTrials() {
 			if s.axes != nil {
 				continue
 			}
-			of := &checker{data: &data, axes: c.axes, kind: c.kind, floor: c.floor, known: c.known, all: c.all}
+			of := &checker{data: &data, axes: c.axes, kind: c.kind, floor: c.floor, bounds: c.bounds, known: c.known, all: c.all}
 			if p := of.predictor(&block, nil, 1, 1, nil); p != nil && of.fits(p, c.some) && of.fits(p, c.all) {
 				text := fmt.Sprintf("Heads are rotated as if they were heads of %d elements.", dim)
 				c.trials = append(c.trials, &trial{
 					spec: s, fit: c.heads.fit(s.structure, true), angles: OtherAngles, tables: Float32Tables,
-					slip: &slip{text: text, aspect: LayoutAspect}, factor: 1, residual: c.floor / 2, explains: true, cost: faultCost,
+					slip: &slip{text: text, aspect: LayoutAspect}, factor: 1, residual: c.typical(), explains: true, cost: faultCost,
 				})
 			}
 		}

@@ -32,6 +32,17 @@ func (s structure) pair(i int) (in, out [2]int) {
 	return half, interleaved
 }
 
+// elementsOfPairs are those of all pairs.
+func (s structure) elementsOfPairs() []pairElements {
+	list := make([]pairElements, s.dim/2)
+	for i := range list {
+		list[i].in, list[i].out = s.pair(i)
+	}
+	return list
+}
+
+type pairElements struct{ in, out [2]int }
+
 var layouts = [...]posenc.Layout{posenc.HalfSplit, posenc.Interleaved, posenc.InterleavedToHalfSplit, posenc.HalfSplitToInterleaved}
 
 // heads are some of the heads before and after.
@@ -118,12 +129,7 @@ func (h *heads) fit(s structure, exact bool) *fit {
 	pairs := s.dim / 2
 	f := &fit{structure: s, tokens: h.tokens, pairs: pairs, energy: h.energy}
 	f.weights, f.r = make([]float64, h.tokens*pairs), make([]complex128, h.tokens*pairs)
-	type elements struct{ a, b, c, d int }
-	at := make([]elements, pairs)
-	for i := range at {
-		in, out := s.pair(i)
-		at[i] = elements{in[0], in[1], out[0], out[1]}
-	}
+	at := s.elementsOfPairs()
 	for t := range h.tokens {
 		weights, r := f.weights[t*pairs:][:pairs], f.r[t*pairs:][:pairs]
 		after := 0.0
@@ -131,7 +137,7 @@ func (h *heads) fit(s structure, exact bool) *fit {
 			from := (t*h.count + k) * h.dim
 			x, y := h.before[from:from+h.dim], h.after[from:from+h.dim]
 			for i, e := range at {
-				x1, x2, y1, y2 := float64(x[e.a]), float64(x[e.b]), float64(y[e.c]), float64(y[e.d])
+				x1, x2, y1, y2 := float64(x[e.in[0]]), float64(x[e.in[1]]), float64(y[e.out[0]]), float64(y[e.out[1]])
 				weights[i] += x1*x1 + x2*x2
 				r[i] += complex(x1*y1+x2*y2, x1*y2-x2*y1)
 				after += y1*y1 + y2*y2
@@ -155,8 +161,8 @@ func (h *heads) fit(s structure, exact bool) *fit {
 			from := (t*h.count + k) * h.dim
 			x, y := h.before[from:from+h.dim], h.after[from:from+h.dim]
 			for i, e := range at {
-				z := r[i] * complex(float64(x[e.a]), float64(x[e.b]))
-				f.left += abs2(complex(float64(y[e.c]), float64(y[e.d])) - z)
+				z := r[i] * complex(float64(x[e.in[0]]), float64(x[e.in[1]]))
+				f.left += abs2(complex(float64(y[e.out[0]]), float64(y[e.out[1]])) - z)
 			}
 		}
 	}

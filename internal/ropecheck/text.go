@@ -65,25 +65,31 @@ func units(x float64) string {
 	return brief(x)
 }
 
-// Ranges names indices: "0 to 15, 40".
-func Ranges(indices []int) string {
-	var parts []string
+// Ranges names indices that rise, those of a run by the first and the last: with " to " between them,
+// "0 to 15" and "40".
+func Ranges(indices []int, to string) (list []string) {
 	for i := 0; i < len(indices); {
 		j := i
 		for j+1 < len(indices) && indices[j+1] == indices[j]+1 {
 			j++
 		}
-		if j == i {
-			parts = append(parts, strconv.Itoa(indices[i]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d to %d", indices[i], indices[j]))
+		one := strconv.Itoa(indices[i])
+		if j > i {
+			one += to + strconv.Itoa(indices[j])
 		}
+		list = append(list, one)
 		i = j + 1
 	}
-	if len(parts) > 8 {
-		parts = append(parts[:8], "...")
+	return list
+}
+
+// RangesText names indices in a sentence: "0 to 15, 40".
+func RangesText(indices []int) string {
+	list := Ranges(indices, " to ")
+	if len(list) > 8 {
+		list = append(list[:8], "...")
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(list, ", ")
 }
 
 // Plural returns the noun for n things.
@@ -138,11 +144,8 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 	if t.crossed {
 		fmt.Fprintf(&b, ", with cosines and sines in the order of %v", otherLayout[t.layout])
 	}
-	for _, text := range t.parts {
-		b.WriteString(", but " + strings.TrimSuffix(text, "."))
-	}
-	if t.slip != nil {
-		b.WriteString(", but with a slip: " + strings.TrimSuffix(t.slip.text, "."))
+	if t.parts != nil || t.slip != nil { // a fault, which has the text
+		return b.String() + ", apart from what the candidate's line says."
 	}
 	if t.inverse {
 		b.WriteString(", the other way")
@@ -188,7 +191,7 @@ func positionsText(positions []int32) string {
 	for i, p := range positions {
 		list[i] = int(p)
 	}
-	return Ranges(list)
+	return RangesText(list)
 }
 
 // faults are what differs between a candidate and a trial that explains the data.
@@ -269,6 +272,8 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 			add(FactorAspect, number(want.factor), number(factor), "Cosines and sines are divided by the attention factor %s: they are multiplied by %s.", number(want.factor), number(factor))
 		case c.isOne(factor / wanted / want.factor):
 			add(FactorAspect, number(want.factor), number(factor), "The attention factor is applied twice: rotated elements are multiplied by %s, not by %s.", number(factor), number(want.factor))
+		case c.data.Stored != nil && c.isOne(want.factor):
+			add(FactorAspect, "1", number(factor), "Keys are multiplied by %s: by scales that are not the ones of these codes, or by an attention factor, and the candidate has none.", number(factor))
 		default:
 			add(FactorAspect, number(want.factor), number(factor), "Cosines and sines are multiplied by %s, and the candidate's attention factor is %s.", number(factor), number(want.factor))
 		}
@@ -308,7 +313,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 				names = append(names, name)
 			}
 			slices.Sort(names)
-			add(AxesAspect, axesText(want.axes), axesText(t.axes), "%s %s follow other axes: %s.", capital(Plural("pair", len(pairs))), Ranges(pairs), strings.Join(names, ", "))
+			add(AxesAspect, axesText(want.axes), axesText(t.axes), "%s %s follow other axes: %s.", capital(Plural("pair", len(pairs))), RangesText(pairs), strings.Join(names, ", "))
 		}
 	}
 	return append(list, c.roundingFaults(t, Agrees)...)
@@ -356,7 +361,7 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		case len(still) == len(pairs) && len(pairs) == 1:
 			return fmt.Sprintf("Pair %d does not rotate.", pairs[0])
 		case len(still) == len(pairs):
-			return fmt.Sprintf("Pairs %s do not rotate.", Ranges(pairs))
+			return fmt.Sprintf("Pairs %s do not rotate.", RangesText(pairs))
 		}
 		first, last := pairs[0], pairs[len(pairs)-1]
 		switch {
@@ -365,7 +370,7 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		case last-first == len(pairs)-1 && len(pairs) > 1:
 			return fmt.Sprintf("The frequencies differ from pair %d on.", first)
 		}
-		return fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", Plural("pair", len(pairs)), Ranges(pairs))
+		return fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", Plural("pair", len(pairs)), RangesText(pairs))
 	}
 	if t.invFreq == nil {
 		if text := differing(); text != "" {
@@ -423,7 +428,8 @@ func (c *checker) roundingFaults(t *trial, verdict Verdict) (list []Fault) {
 	}
 	switch t.angles {
 	case BFloat16InvFreq, Float16InvFreq, BFloat16Pos, Float16Pos, BFloat16Angles, Float16Angles:
-		if exact, _ := c.residualBy(t, ExactAngles, t.tables); exact > 2*t.residual && !c.explains(exact) || exact > 8*t.residual {
+		if exact, _ := c.residualBy(t, ExactAngles, t.tables); exact > 2*t.residual && !c.explains(exact) || exact > 8*t.residual ||
+			c.bounds != nil && !c.holds(&trial{spec: t.spec, fit: t.fit, angles: ExactAngles, tables: t.tables, factor: t.factor, residual: exact}) {
 			list = append(list, Fault{RoundingAspect, string(Float32Angles), string(t.angles), anglesText[t.angles]})
 		}
 	}
@@ -493,7 +499,10 @@ func (c *checker) describeComparison(s *spec, t *trial, r *Comparison) string {
 	for _, f := range r.Faults {
 		parts = append(parts, f.Text)
 	}
-	if len(r.Arithmetics) > 0 {
+	if r.Verdict == Agrees && c.data.Stored != nil {
+		parts = append(parts, fmt.Sprintf("All elements are within the rounding of %s.", c.data.Stored.Format))
+	}
+	if len(r.Arithmetics) > 0 && r.Verdict != Noisy { // units in the last place say nothing of noise
 		if r.Verdict == Differs {
 			parts = append(parts, "Apart from that:")
 		}
@@ -515,7 +524,11 @@ func (r *Report) String() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%v).\n", r.Tokens, Plural("token", r.Tokens), r.Heads, Plural("head", r.Heads), r.HeadDim, r.Type)
+	of := r.Type.String()
+	if r.Stored != "" {
+		of += fmt.Sprintf(", stored as %s", r.Stored)
+	}
+	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%s).\n", r.Tokens, Plural("token", r.Tokens), r.Heads, Plural("head", r.Heads), r.HeadDim, of)
 	for _, note := range r.Notes {
 		fmt.Fprintln(&b, note)
 	}
@@ -588,7 +601,7 @@ func (c *checker) undecided(r *Report) {
 		}
 	}
 	if len(zero) > 0 {
-		add(FrequenciesAspect, "%s %s are zero in all heads before the rotation.", capital(Plural("pair", len(zero))), Ranges(zero))
+		add(FrequenciesAspect, "%s %s are zero in all heads before the rotation.", capital(Plural("pair", len(zero))), RangesText(zero))
 	}
 	distinct := map[string]bool{}
 	for t := range c.data.Tokens {
@@ -602,7 +615,7 @@ func (c *checker) undecided(r *Report) {
 	case len(distinct) == 1:
 		add(FrequenciesAspect, "All tokens have one position: frequencies are known up to multiples of a full turn by it, and an offset of positions is not told from other frequencies.")
 	case len(slow) > 0:
-		add(FrequenciesAspect, "The frequencies of pairs %s are not known: they turn less than the noise at these positions, or by other than a line in the position.", Ranges(slow))
+		add(FrequenciesAspect, "The frequencies of pairs %s are not known: they turn less than the noise at these positions, or by other than a line in the position.", RangesText(slow))
 	}
 	if !c.known {
 		if len(c.candidates) == 0 || best.candidate < 0 {
@@ -628,7 +641,7 @@ func (c *checker) undecided(r *Report) {
 		add(ScaleAspect, "Whole heads rotate: the factor %s may be of the cosines and sines or a scale of whole heads.", number(factor))
 	}
 	if c.axes > 1 && len(c.ties) > 0 && best.invFreq != nil {
-		add(AxesAspect, "The axis of pairs %s cannot be told: several axes explain them equally well.", Ranges(c.ties))
+		add(AxesAspect, "The axis of pairs %s cannot be told: several axes explain them equally well.", RangesText(c.ties))
 	}
 	var tied []string
 	for _, u := range r.Candidates {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
+	"strconv"
 
 	"github.com/go-posenc/posenc"
 )
@@ -22,10 +23,12 @@ type checker struct {
 	norm     Norm
 	found    *found
 	floor    float64
-	known    bool    // the positions are
-	all      []int   // tokens
-	some     []int   // of them, for searches
-	identity float64 // the residual without a rotation
+	coarse   float64   // the residual that storing explains, and
+	bounds   []float32 // by how much it moved each element at most; nil: not at all
+	known    bool      // the positions are
+	all      []int     // tokens
+	some     []int     // of them, for searches
+	identity float64   // the residual without a rotation
 	trials   []*trial
 	lines    []fitted // of the first structure
 	lineAxes []int    // the axis of each
@@ -52,16 +55,20 @@ type trial struct {
 	checked, right bool // element by element: holds
 }
 
-// explains reports whether noise or rounding does what is left. Free angles take one of the 2*heads
-// numbers of a pair and token from the noise.
+// explains reports whether noise or rounding does what is left. A free angle, and a free length, each take one
+// of the 2*heads numbers of a pair and token from the noise.
 func (c *checker) explains(residual float64) bool {
 	if c.found.noise >= noStructure {
 		return residual <= c.floor
 	}
-	taken := 1 - 1/float64(2*c.data.Heads)
+	free := 1.0
+	if c.found.freedom == pairFactor {
+		free = 2
+	}
+	taken := 1 - free/float64(2*c.data.Heads)
 	counted := float64(len(c.all) * max(1, c.found.fits[0].pairs))
 	most := c.found.noise * c.found.noise / taken * (1.2 + 3/math.Sqrt(counted))
-	return residual <= c.limit() || residual*residual <= most+c.floor*c.floor
+	return residual <= 4*c.floor || residual*residual <= most+c.floor*c.floor
 }
 
 // try compares a fit with a spec, with both signs and once and twice where there are none
@@ -392,7 +399,7 @@ func (c *checker) crossedTrials() {
 				left += d * d
 			}
 			residual := math.Sqrt(left / c.heads.energy)
-			if residual > 0.05 || residual > c.found.noise/4 {
+			if residual > max(0.05, c.limit()) || residual > c.found.noise/4 {
 				continue
 			}
 			crossed := *s
@@ -806,10 +813,11 @@ func (c *checker) refine(fitted *spec, f *fit, base, factor float64, scaled bool
 	return base, factor
 }
 
+// roundTo is x in some decimal digits.
 func roundTo(x float64, digits int) float64 {
-	if !(x > 0) {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits-1, 64), 64)
+	if err != nil {
 		return x
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
-	return math.Round(x/unit) * unit
+	return v
 }

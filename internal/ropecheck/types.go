@@ -23,6 +23,10 @@ type Data struct {
 	// and all elements of After are bfloat16 or float16 numbers, Check takes that type.
 	Type ElementType
 
+	// Stored says that After was read from a cache of 8-bit numbers, into which elements of Type went.
+	// nil: After is what the rotation wrote.
+	Stored *Stored
+
 	// Positions are the positions of the tokens, [axes][tokens] if a token has several. nil
 	// means unknown: Check then solves for them, with the frequencies of the candidates.
 	Positions []int32
@@ -72,6 +76,12 @@ type Report struct {
 	// Noise is the residual that Check takes for noise: that of the best layout and slice with
 	// free angles, or that of the best rotation if it is less.
 	Noise float64 `json:"noise"`
+
+	// Rounding is the residual that rounding explains, to Type and to the codes of a cache.
+	Rounding float64 `json:"rounding"`
+
+	// Stored is the format of the cache that the heads were read from.
+	Stored Format `json:"stored,omitempty"`
 
 	Tokens  int         `json:"tokens"`
 	Heads   int         `json:"heads"`

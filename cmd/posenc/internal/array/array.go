@@ -24,8 +24,8 @@ type Array struct {
 	// file says, where Values is nil. Writing does not look at it.
 	Type string
 
-	// Values are []float32, []float64, []posenc.Float16, []posenc.BFloat16 or, for integers
-	// of all types, []int64. nil is a type that this package does not read.
+	// Values are []float32, []float64, []posenc.Float16, []posenc.BFloat16, []byte for types of 8
+	// bits or, for other integers, []int64. nil is a type that this package does not read.
 	Values any
 }
 
@@ -52,19 +52,21 @@ var (
 
 	kinds = []*kind{
 		float16, bfloat16, float32s, float64s, int64s,
-		{"int8", "i1", "I8", 1}, {"int16", "i2", "I16", 2}, {"int32", "i4", "I32", 4},
-		{"uint8", "u1", "U8", 1}, {"uint16", "u2", "U16", 2}, {"uint32", "u4", "U32", 4}, {"uint64", "u8", "U64", 8},
+		{"int8", "i1", "I8", 1}, {"uint8", "u1", "U8", 1}, {"e4m3", "", "F8_E4M3", 1}, {"e5m2", "", "F8_E5M2", 1},
+		{"float8", "V1", "", 1}, // as ml_dtypes saves all types of 8 bits
+		{"int16", "i2", "I16", 2}, {"int32", "i4", "I32", 4},
+		{"uint16", "u2", "U16", 2}, {"uint32", "u4", "U32", 4}, {"uint64", "u8", "U64", 8},
 	}
 )
 
-// maxIntegers is the length of the longest array of integers: each takes 8 bytes here, of 1 in
+// maxIntegers is the length of the longest array of integers: each takes 8 bytes here, of 2 in
 // the file. Positions of a million tokens on four axes fit.
 const maxIntegers = 1 << 22
 
 // set sets the values of an array. It leaves them nil where there are too many integers.
 func (a *Array) set(k *kind, data []byte, order binary.ByteOrder) (err error) {
 	a.Type = k.name
-	if strings.Contains(k.name, "int") && len(data)/k.size > maxIntegers {
+	if strings.Contains(k.name, "int") && k.size > 1 && len(data)/k.size > maxIntegers {
 		a.Type += fmt.Sprintf(" (%d of them, where 2^22 are read)", len(data)/k.size)
 		return nil
 	}
@@ -74,26 +76,25 @@ func (a *Array) set(k *kind, data []byte, order binary.ByteOrder) (err error) {
 
 // decode returns the values of elements.
 func (k *kind) decode(data []byte, order binary.ByteOrder) (any, error) {
+	if k.size == 1 {
+		return data, nil
+	}
 	switch k {
 	case float16:
-		return posenc.Float16s(elements(data, 2, order.Uint16)), nil
+		return floats(data, 2, order, func(b []byte) posenc.Float16 { return posenc.Float16(order.Uint16(b)) }), nil
 	case bfloat16:
-		return posenc.BFloat16s(elements(data, 2, order.Uint16)), nil
+		return floats(data, 2, order, func(b []byte) posenc.BFloat16 { return posenc.BFloat16(order.Uint16(b)) }), nil
 	case float32s:
-		return elements(data, 4, func(b []byte) float32 { return math.Float32frombits(order.Uint32(b)) }), nil
+		return floats(data, 4, order, func(b []byte) float32 { return math.Float32frombits(order.Uint32(b)) }), nil
 	case float64s:
 		return elements(data, 8, func(b []byte) float64 { return math.Float64frombits(order.Uint64(b)) }), nil
 	}
 	values := elements(data, k.size, func(b []byte) int64 {
 		switch k.name {
-		case "int8":
-			return int64(int8(b[0]))
 		case "int16":
 			return int64(int16(order.Uint16(b)))
 		case "int32":
 			return int64(int32(order.Uint32(b)))
-		case "uint8":
-			return int64(b[0])
 		case "uint16":
 			return int64(order.Uint16(b))
 		case "uint32":
@@ -109,6 +110,17 @@ func (k *kind) decode(data []byte, order binary.ByteOrder) (any, error) {
 		}
 	}
 	return values, nil
+}
+
+// floats are elements, in place where the machine has their byte order.
+func floats[T posenc.Element](data []byte, size int, order binary.ByteOrder, at func([]byte) T) []T {
+	one := []byte{1, 0}
+	if order.Uint16(one) == binary.NativeEndian.Uint16(one) {
+		if values, err := posenc.FromBytes[T](data); err == nil {
+			return values
+		}
+	}
+	return elements(data, size, at)
 }
 
 func elements[T any](data []byte, size int, at func([]byte) T) []T {
@@ -227,6 +239,15 @@ func widen[B ~uint16](values []B, to func(uint16) float32) []float32 {
 // Int32s returns the numbers as int32, as positions are. Floats that are whole numbers are
 // integers too.
 func (a *Array) Int32s() ([]int32, error) {
+	if values, ok := a.Values.([]byte); ok && strings.Contains(a.Type, "int") {
+		wide := make([]int32, len(values))
+		for i, v := range values {
+			if wide[i] = int32(v); a.Type == "int8" {
+				wide[i] = int32(int8(v))
+			}
+		}
+		return wide, nil
+	}
 	if values, ok := a.Values.([]int64); ok {
 		narrow := make([]int32, len(values))
 		for i, v := range values {

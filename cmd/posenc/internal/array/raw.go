@@ -52,19 +52,32 @@ func ParseRaw(text string) (*Raw, error) {
 	return r, checkDimensions(len(r.shape))
 }
 
-// ReadFile reads a file that has the numbers and nothing else.
-func (r *Raw) ReadFile(path string) (*Array, error) {
+// ReadBytes reads a file without a header as bytes.
+func ReadBytes(path string) (*Array, error) {
 	f, err := input.Open(path, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if f.Size != int64(r.count*r.kind.size) {
-		return nil, fmt.Errorf("%s: %d bytes: want %d for shape %v of %s", path, f.Size, r.count*r.kind.size, r.shape, r.kind.name)
+	if f.Size > maxBytes {
+		return nil, fmt.Errorf("%s: %d bytes: want at most %d", path, f.Size, maxBytes)
 	}
 	data := make([]byte, f.Size)
 	if _, err := io.ReadFull(io.NewSectionReader(f, 0, f.Size), data); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &Array{Shape: []int{len(data)}, Type: "uint8", Values: data}, nil
+}
+
+// ReadFile reads a file that has the numbers and nothing else.
+func (r *Raw) ReadFile(path string) (*Array, error) {
+	bytes, err := ReadBytes(path)
+	if err != nil {
+		return nil, err
+	}
+	data := bytes.Values.([]byte)
+	if len(data) != r.count*r.kind.size {
+		return nil, fmt.Errorf("%s: %d bytes: want %d for shape %v of %s", path, len(data), r.count*r.kind.size, r.shape, r.kind.name)
 	}
 	a := &Array{Shape: r.shape}
 	if err := a.set(r.kind, data, r.order); err != nil {

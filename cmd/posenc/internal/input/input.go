@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 )
 
 // Stdin is the path that means standard input.
@@ -29,6 +30,10 @@ func (f *File) Close() error {
 	}
 	return f.file.Close()
 }
+
+// patience is how long a named pipe may have no writer: that of an engine which loads a model first. A pipe
+// that nobody means to write to, the config.json of a folder for example, must not wait for ever.
+var patience = 5 * time.Minute
 
 // stdinDone says that standard input, a pipe, was read: it has nothing for a second reader.
 var stdinDone bool
@@ -55,7 +60,7 @@ func OpenStart(path string, most int64) (*File, error) {
 	}
 	flag := os.O_RDONLY
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
-		flag |= syscall.O_NONBLOCK // or opening waits for a program that writes
+		flag |= syscall.O_NONBLOCK // or opening waits for a writer without a bound
 	}
 	file, err := os.OpenFile(path, flag, 0)
 	if err != nil {
@@ -91,10 +96,17 @@ func read(f *os.File, most int64) (*File, error) {
 	}
 	stdinDone = stdinDone || f == os.Stdin
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	isPipe := info.Mode()&os.ModeNamedPipe != 0
+	if f != os.Stdin { // a pipe without a writer ends at once
+		for end := time.Now().Add(patience); err == nil && len(data) == 0 && isPipe && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+			data, err = io.ReadAll(io.LimitReader(f, most+1))
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, err
-	case len(data) == 0 && info.Mode()&os.ModeNamedPipe != 0:
+	case len(data) == 0 && isPipe:
 		return nil, errors.New("a pipe that nothing was written to")
 	}
 	size := min(int64(len(data)), most)
