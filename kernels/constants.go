@@ -6,6 +6,9 @@ package kernels
 // of x, and at its end.
 const ClampedEnds = 16
 
+// roundedReach bounds the float32 angles that CosSinShiftRounded makes.
+const roundedReach = 0x1p+12
+
 // Width is the most frequencies that a Block holds.
 const Width = 64
 

@@ -11,6 +11,7 @@ var (
 	CosSinSeedF64                = cosSinSeedF64
 	CosSinShiftF32               = cosSinShiftF32
 	CosSinShiftNonTemporalF32    = cosSinShiftNonTemporalF32
+	CosSinShiftRoundedF32        = cosSinShiftRoundedF32
 	CosSinFloat32F32             = cosSinFloat32F32
 	ClearUpperHalves             = clearUpperHalves
 )
