@@ -106,6 +106,22 @@ func CosSinShiftRoundedF32AVX2(cos *float32, sin *float32, stride int, rows int,
 //go:noescape
 func CosSinShiftRoundedF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
 
+// CosSinShiftRounded3F32AVX2 is CosSinShiftRoundedF32 for angles below 2^15, by one term more
+// of Taylor's series:
+//
+//	cos' = cos + e*(sin - e/2*(cos + e/3*sin)); sin' = sin - e*(cos + e/2*(sin - e/3*cos))
+//
+//go:noescape
+func CosSinShiftRounded3F32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+
+// CosSinShiftRounded3F32AVX512 is CosSinShiftRoundedF32 for angles below 2^15, by one term more
+// of Taylor's series:
+//
+//	cos' = cos + e*(sin - e/2*(cos + e/3*sin)); sin' = sin - e*(cos + e/2*(sin - e/3*cos))
+//
+//go:noescape
+func CosSinShiftRounded3F32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+
 // CosSinFloat32F32AVX2 writes what generic.CosSinFloat32 does for one position and n
 // frequencies. beyond is not 0 where some angle is NaN, infinite or at least 2^50:
 // those entries are then to be written anew by generic.CosSinFloat32.

@@ -603,6 +603,13 @@ func cosSinShiftRoundedF32Accesses(cos, sin []float32, stride, rows int, seed *[
 	}
 }
 
+func cosSinShiftRounded3F32Accesses(cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, invFreq *[Width]float32, position, scaleCos, scaleSin float32) {
+	for r := range rows {
+		writes(cos[r*stride:][:n])
+		writes(sin[r*stride:][:n])
+	}
+}
+
 func cosSinFloat32F32Accesses(cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) {
 	writes(cos[:len(invFreq)])
 	writes(sin[:len(invFreq)])

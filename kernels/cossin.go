@@ -201,17 +201,21 @@ func CosSinFloat32Rows(impl Implementation, cos, sin []float32, stride int, posi
 		first := int(positions[t] & (shiftRows - 1))
 		base := float64(positions[t]) - float64(first)
 		reach := math.Abs(base) + shiftRows
-		shared := run >= float32Run && b.shares(reach)
+		shared := run >= float32Run && b.shares(reach, roundedReach3)
+		near := shared && b.shares(reach, roundedReach)
 		if shared {
 			cosSinSeedF64(impl, &seed[0], &seed[1], &seed[2], b.exact, base, reach)
 		}
 		for done := 0; done < run; done++ {
-			if shared {
-				at := (t + done) * stride
+			at := (t + done) * stride
+			switch {
+			case near:
 				done += cosSinShiftRoundedF32(impl, cos[at:], sin[at:], stride, run-done, seed, b.shift[first+done:], n, &b.invFreq, float32(positions[t+done]), scaleCos, scaleSin)
+			case shared:
+				done += cosSinShiftRounded3F32(impl, cos[at:], sin[at:], stride, run-done, seed, b.shift[first+done:], n, &b.invFreq, float32(positions[t+done]), scaleCos, scaleSin)
 			}
 			if done < run {
-				at := (t + done) * stride
+				at = (t + done) * stride
 				CosSinFloat32(impl, cos[at:at+n], sin[at:at+n], b.invFreq[:n], float32(positions[t+done]), scaleCos, scaleSin)
 			}
 		}
@@ -219,10 +223,10 @@ func CosSinFloat32Rows(impl Implementation, cos, sin []float32, stride int, posi
 	}
 }
 
-// shares reports whether the error bounds of cosSinShiftRoundedF32 hold for positions up to
-// reach, which are float32.
-func (b *Float32Block) shares(reach float64) bool {
-	return b.exact != nil && reach <= 1<<24 && b.exact.certain(1, reach) && reach*b.exact.largest < roundedReach
+// shares reports whether angles of positions up to reach, which are float32, are made from
+// exact ones: those below most.
+func (b *Float32Block) shares(reach, most float64) bool {
+	return b.exact != nil && reach <= 1<<24 && b.exact.certain(1, reach) && reach*b.exact.largest < most
 }
 
 const line = 8 // float64 of a line of the cache

@@ -12,6 +12,7 @@ var (
 	CosSinShiftF32               = cosSinShiftF32
 	CosSinShiftNonTemporalF32    = cosSinShiftNonTemporalF32
 	CosSinShiftRoundedF32        = cosSinShiftRoundedF32
+	CosSinShiftRounded3F32       = cosSinShiftRounded3F32
 	CosSinFloat32F32             = cosSinFloat32F32
 	ClearUpperHalves             = clearUpperHalves
 )

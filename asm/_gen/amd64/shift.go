@@ -24,7 +24,10 @@ type linearShift struct {
 type roundedAngles struct {
 	invFreq  reg.GPVirtual
 	position reg.VecVirtual
+	turn     turning
 }
+
+type turning func(e *emitter, cos, sin []reg.VecVirtual, rest [2]reg.VecVirtual)
 
 // rest returns the exact angles minus the float32 ones, which is a float32, as two vectors
 // of float64.
@@ -65,6 +68,24 @@ func (e *emitter) turn(cos, sin []reg.VecVirtual, rest [2]reg.VecVirtual) {
 	}
 }
 
+// turn3 is turn by one term more.
+func (e *emitter) turn3(cos, sin []reg.VecVirtual, rest [2]reg.VecVirtual) {
+	e.Comment("from the exact angle to the float32 one, by three terms")
+	for j, r := range rest {
+		factor, toCos, toSin := e.vector(), e.vector(), e.vector()
+		e.VMULPD(e.wide("third64", 1./3), r, factor)
+		e.VMOVAPD(cos[j], toCos)
+		e.VMOVAPD(sin[j], toSin)
+		e.VFMADD231PD(factor, sin[j], toCos)
+		e.VFNMADD231PD(factor, cos[j], toSin)
+		e.VMULPD(e.wide("half64", 0.5), r, factor)
+		e.VFNMADD213PD(sin[j], factor, toCos)
+		e.VFMADD213PD(cos[j], factor, toSin)
+		e.VFMADD231PD(r, toCos, cos[j])
+		e.VFNMADD231PD(r, toSin, sin[j])
+	}
+}
+
 // entries returns the cosines and sines of the next pairs, two vectors of float64 each,
 // which float32 are certain to be rounded from: else it leaves for exit.
 func (s *linearShift) entries() (cos, sin []reg.VecVirtual) {
@@ -92,7 +113,7 @@ func (s *linearShift) entries() (cos, sin []reg.VecVirtual) {
 	}
 	bound := func(j int) operand.Op { return at(s.seed, j, 2) }
 	if s.rounded != nil {
-		e.turn(cos, sin, rest)
+		s.rounded.turn(e, cos, sin, rest)
 		bound = func(j int) operand.Op {
 			v := e.vector()
 			e.VMOVUPD(at(s.seed, j, 2), v)
@@ -115,11 +136,12 @@ func (e *emitter) joined(low, high reg.VecVirtual) reg.VecVirtual {
 	return v
 }
 
-func cosSinShift(e *emitter, nonTemporal, float32Angles bool) {
+// cosSinShift makes float32 angles where turn, which turns exact ones, is not nil.
+func cosSinShift(e *emitter, nonTemporal bool, turn turning) {
 	s := linearShift{e: e, seed: e.argument("seed"), shift: e.argument("shift"), i: e.GP64(), exit: e.label("exit")}
-	if float32Angles {
+	if turn != nil {
 		s.ziv = e.newZivOf("rounded", operation.RoundedMargin, operation.RoundedEntry, true)
-		s.rounded = &roundedAngles{e.argument("invFreq"), e.broadcast32("position", e.vector())}
+		s.rounded = &roundedAngles{e.argument("invFreq"), e.broadcast32("position", e.vector()), turn}
 	} else {
 		s.ziv = e.newZiv(true)
 	}
@@ -178,7 +200,7 @@ func cosSinShift(e *emitter, nonTemporal, float32Angles bool) {
 		e.ADDQ(stride, to)
 	}
 	e.ADDQ(operand.U32(2*plane), s.shift)
-	if float32Angles {
+	if turn != nil {
 		e.VADDPS(e.wide32("one32", 0x3f800000), s.rounded.position, s.rounded.position)
 	}
 	e.INCQ(done)

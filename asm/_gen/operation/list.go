@@ -444,6 +444,17 @@ Row r is of position+r, an integer of at most 2^24 in magnitude, its angles are 
 what is not decided is to be written anew by generic.CosSinFloat32.`,
 		},
 		{
+			Package: "asm", Family: "cossin", Base: "CosSinShiftRounded3", Types: of(F32),
+			Parameters:  []Parameter{cos, sin, shiftedAngles(), scalar("position", "float32"), scaleCos, scaleSin},
+			Substitutes: map[string]string{"NEON": PlainGo},
+			Result:      done, Plain: noSeeds, Private: true,
+			Summary: shiftSummary + ", of larger float32 angles.",
+			Doc: `%s is CosSinShiftRoundedF32 for angles below 2^15, by one term more
+of Taylor's series:
+
+	cos' = cos + e*(sin - e/2*(cos + e/3*sin)); sin' = sin - e*(cos + e/2*(sin - e/3*cos))`,
+		},
+		{
 			Package: "asm", Family: "cossin", Base: "CosSinFloat32", Types: of(F32),
 			Parameters: []Parameter{cos, sin, in("invFreq", F32), length("invFreq"), scalar("position", "float32"), scaleCos, scaleSin},
 			Result:     &Result{Name: "beyond", Type: "uint64", Binding: "bool", Value: "%s == 0", Zero: "false"},
