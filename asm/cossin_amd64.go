@@ -80,6 +80,48 @@ func CosSinShiftNonTemporalF32AVX2(cos *float32, sin *float32, stride int, rows 
 //go:noescape
 func CosSinShiftNonTemporalF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
 
+// CosSinShiftRoundedF32AVX2 writes rows of cosines and sines of float32 angles, which are
+// those of the real products position*invFreq[i], made as CosSinShiftF32 does, turned by
+// -e, e being the product minus the angle:
+//
+//	cos' = cos + e/2*sin; sin = sin - e*cos'; cos = cos' + e/2*sin
+//
+// Row r is of position+r, an integer of at most 2^24 in magnitude, its angles are below
+// 2^12. invFreq has 64 elements. The other parameters and done are those of CosSinShiftF32;
+// what is not decided is to be written anew by generic.CosSinFloat32.
+//
+//go:noescape
+func CosSinShiftRoundedF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+
+// CosSinShiftRoundedF32AVX512 writes rows of cosines and sines of float32 angles, which are
+// those of the real products position*invFreq[i], made as CosSinShiftF32 does, turned by
+// -e, e being the product minus the angle:
+//
+//	cos' = cos + e/2*sin; sin = sin - e*cos'; cos = cos' + e/2*sin
+//
+// Row r is of position+r, an integer of at most 2^24 in magnitude, its angles are below
+// 2^12. invFreq has 64 elements. The other parameters and done are those of CosSinShiftF32;
+// what is not decided is to be written anew by generic.CosSinFloat32.
+//
+//go:noescape
+func CosSinShiftRoundedF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+
+// CosSinShiftRounded3F32AVX2 is CosSinShiftRoundedF32 for angles below 2^15, by one term more
+// of Taylor's series:
+//
+//	cos' = cos + e*(sin - e/2*(cos + e/3*sin)); sin' = sin - e*(cos + e/2*(sin - e/3*cos))
+//
+//go:noescape
+func CosSinShiftRounded3F32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+
+// CosSinShiftRounded3F32AVX512 is CosSinShiftRoundedF32 for angles below 2^15, by one term more
+// of Taylor's series:
+//
+//	cos' = cos + e*(sin - e/2*(cos + e/3*sin)); sin' = sin - e*(cos + e/2*(sin - e/3*cos))
+//
+//go:noescape
+func CosSinShiftRounded3F32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+
 // CosSinFloat32F32AVX2 writes what generic.CosSinFloat32 does for one position and n
 // frequencies. beyond is not 0 where some angle is NaN, infinite or at least 2^50:
 // those entries are then to be written anew by generic.CosSinFloat32.

@@ -3093,6 +3093,1680 @@ long11:
 	JZ          certain12
 	JMP         exit1
 
+// func CosSinShiftRoundedF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·CosSinShiftRoundedF32AVX2(SB), $0-88
+	MOVQ         seed+32(FP), AX
+	MOVQ         shift+40(FP), CX
+	VMOVUPS      entryShifts<>+0(SB), Y0
+	VMOVUPS      roundedentryLeast<>+0(SB), Y1
+	VMOVUPS      roundedentryLimits<>+0(SB), Y2
+	MOVQ         invFreq+56(FP), BX
+	VBROADCASTSS position+64(FP), Y3
+	MOVQ         stride+16(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         n+48(FP), R8
+	MOVQ         cos+0(FP), R9
+	MOVQ         sin+8(FP), R10
+	VBROADCASTSS scaleCos+68(FP), Y4
+	VBROADCASTSS scaleSin+72(FP), Y5
+	XORQ         R13, R13
+	MOVL         scaleCos+68(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R13
+	MOVL         scaleSin+72(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R13
+	XORQ         R11, R11
+	TESTQ        DI, DI
+	JZ           exit1
+
+row2:
+	XORQ  DX, DX
+	MOVQ  R8, R12
+	SUBQ  $0x08, R12
+	JL    rest5
+	TESTQ R13, R13
+	JZ    unscaled3
+
+main4:
+	// exact angles minus float32 ones
+	VMOVUPS      (BX)(DX*4), Y6
+	VMULPS       Y3, Y6, Y7
+	VFMSUB231PS  Y3, Y6, Y7
+	VEXTRACTF128 $0x01, Y7, X6
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y8
+	VMOVUPD      512(AX)(DX*8), Y9
+	VMOVUPD      (CX)(DX*8), Y10
+	VMOVUPD      512(CX)(DX*8), Y11
+	VMULPD       Y8, Y10, Y12
+	VMULPD       Y9, Y10, Y10
+	VFNMADD231PD Y9, Y11, Y12
+	VFMADD231PD  Y8, Y11, Y10
+	VMOVUPD      32(AX)(DX*8), Y8
+	VMOVUPD      544(AX)(DX*8), Y9
+	VMOVUPD      32(CX)(DX*8), Y11
+	VMOVUPD      544(CX)(DX*8), Y13
+	VMULPD       Y8, Y11, Y14
+	VMULPD       Y9, Y11, Y11
+	VFNMADD231PD Y9, Y13, Y14
+	VFMADD231PD  Y8, Y13, Y11
+
+	// from the exact angle to the float32 one
+	VMULPD       half64<>+0(SB), Y7, Y8
+	VMULPD       half64<>+0(SB), Y6, Y9
+	VFMADD231PD  Y8, Y10, Y12
+	VFMADD231PD  Y9, Y11, Y14
+	VFNMADD231PD Y7, Y12, Y10
+	VFNMADD231PD Y6, Y14, Y11
+	VFMADD231PD  Y8, Y10, Y12
+	VFMADD231PD  Y9, Y11, Y14
+
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPSLLVD Y0, Y10, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y14, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y11, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPMAXUD Y2, Y6, Y6
+	VPXOR   Y2, Y6, Y6
+	VPTEST  Y6, Y6
+	JNZ     long7
+
+certain8:
+	// rounding
+	VCVTPD2PSY  Y12, X12
+	VCVTPD2PSY  Y14, X14
+	VINSERTF128 $0x01, X14, Y12, Y6
+	VCVTPD2PSY  Y10, X10
+	VCVTPD2PSY  Y11, X11
+	VINSERTF128 $0x01, X11, Y10, Y7
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y5, Y7, Y7
+	VMOVUPS     Y6, (R9)(DX*4)
+	VMOVUPS     Y7, (R10)(DX*4)
+	ADDQ        $0x08, DX
+	SUBQ        $0x08, R12
+	JGE         main4
+	JMP         rest5
+
+unscaled3:
+	// exact angles minus float32 ones
+	VMOVUPS      (BX)(DX*4), Y6
+	VMULPS       Y3, Y6, Y7
+	VFMSUB231PS  Y3, Y6, Y7
+	VEXTRACTF128 $0x01, Y7, X6
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y8
+	VMOVUPD      512(AX)(DX*8), Y9
+	VMOVUPD      (CX)(DX*8), Y10
+	VMOVUPD      512(CX)(DX*8), Y11
+	VMULPD       Y8, Y10, Y12
+	VMULPD       Y9, Y10, Y10
+	VFNMADD231PD Y9, Y11, Y12
+	VFMADD231PD  Y8, Y11, Y10
+	VMOVUPD      32(AX)(DX*8), Y8
+	VMOVUPD      544(AX)(DX*8), Y9
+	VMOVUPD      32(CX)(DX*8), Y11
+	VMOVUPD      544(CX)(DX*8), Y13
+	VMULPD       Y8, Y11, Y14
+	VMULPD       Y9, Y11, Y11
+	VFNMADD231PD Y9, Y13, Y14
+	VFMADD231PD  Y8, Y13, Y11
+
+	// from the exact angle to the float32 one
+	VMULPD       half64<>+0(SB), Y7, Y8
+	VMULPD       half64<>+0(SB), Y6, Y9
+	VFMADD231PD  Y8, Y10, Y12
+	VFMADD231PD  Y9, Y11, Y14
+	VFNMADD231PD Y7, Y12, Y10
+	VFNMADD231PD Y6, Y14, Y11
+	VFMADD231PD  Y8, Y10, Y12
+	VFMADD231PD  Y9, Y11, Y14
+
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPSLLVD Y0, Y10, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y14, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y11, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPMAXUD Y2, Y6, Y6
+	VPXOR   Y2, Y6, Y6
+	VPTEST  Y6, Y6
+	JNZ     long9
+
+certain10:
+	// rounding
+	VCVTPD2PSY  Y12, X12
+	VCVTPD2PSY  Y14, X14
+	VINSERTF128 $0x01, X14, Y12, Y6
+	VCVTPD2PSY  Y10, X10
+	VCVTPD2PSY  Y11, X11
+	VINSERTF128 $0x01, X11, Y10, Y7
+	VMOVUPS     Y6, (R9)(DX*4)
+	VMOVUPS     Y7, (R10)(DX*4)
+	ADDQ        $0x08, DX
+	SUBQ        $0x08, R12
+	JGE         unscaled3
+
+rest5:
+	ADDQ $0x08, R12
+	JZ   next6
+
+	// exact angles minus float32 ones
+	VMOVUPS      (BX)(DX*4), Y6
+	VMULPS       Y3, Y6, Y7
+	VFMSUB231PS  Y3, Y6, Y7
+	VEXTRACTF128 $0x01, Y7, X6
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y8
+	VMOVUPD      512(AX)(DX*8), Y9
+	VMOVUPD      (CX)(DX*8), Y10
+	VMOVUPD      512(CX)(DX*8), Y11
+	VMULPD       Y8, Y10, Y12
+	VMULPD       Y9, Y10, Y10
+	VFNMADD231PD Y9, Y11, Y12
+	VFMADD231PD  Y8, Y11, Y10
+	VMOVUPD      32(AX)(DX*8), Y8
+	VMOVUPD      544(AX)(DX*8), Y9
+	VMOVUPD      32(CX)(DX*8), Y11
+	VMOVUPD      544(CX)(DX*8), Y13
+	VMULPD       Y8, Y11, Y14
+	VMULPD       Y9, Y11, Y11
+	VFNMADD231PD Y9, Y13, Y14
+	VFMADD231PD  Y8, Y13, Y11
+
+	// from the exact angle to the float32 one
+	VMULPD       half64<>+0(SB), Y7, Y8
+	VMULPD       half64<>+0(SB), Y6, Y9
+	VFMADD231PD  Y8, Y10, Y12
+	VFMADD231PD  Y9, Y11, Y14
+	VFNMADD231PD Y7, Y12, Y10
+	VFNMADD231PD Y6, Y14, Y11
+	VFMADD231PD  Y8, Y10, Y12
+	VFMADD231PD  Y9, Y11, Y14
+
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPSLLVD Y0, Y10, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y14, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y11, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPMAXUD Y2, Y6, Y6
+	VPXOR   Y2, Y6, Y6
+	VPTEST  Y6, Y6
+	JNZ     long11
+
+certain12:
+	// rounding
+	VCVTPD2PSY   Y12, X12
+	VCVTPD2PSY   Y14, X14
+	VINSERTF128  $0x01, X14, Y12, Y6
+	VCVTPD2PSY   Y10, X10
+	VCVTPD2PSY   Y11, X11
+	VINSERTF128  $0x01, X11, Y10, Y7
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y5, Y7, Y7
+	VMOVAPS      X6, X8
+	LEAQ         (R9)(DX*4), R14
+	TESTQ        $0x00000004, R12
+	JZ           low13
+	VMOVUPS      X8, (R14)
+	VEXTRACTF128 $0x01, Y6, X8
+	ADDQ         $0x10, R14
+
+low13:
+	LEAQ    (R14), R14
+	TESTQ   $0x00000002, R12
+	JZ      single14
+	VMOVLPS X8, (R14)
+	VPSRLDQ $0x08, X8, X8
+	ADDQ    $0x08, R14
+
+single14:
+	TESTQ  $0x00000001, R12
+	JZ     stored15
+	VMOVSS X8, (R14)
+
+stored15:
+	VMOVAPS      X7, X6
+	LEAQ         (R10)(DX*4), DX
+	TESTQ        $0x00000004, R12
+	JZ           low16
+	VMOVUPS      X6, (DX)
+	VEXTRACTF128 $0x01, Y7, X6
+	ADDQ         $0x10, DX
+
+low16:
+	LEAQ    (DX), DX
+	TESTQ   $0x00000002, R12
+	JZ      single17
+	VMOVLPS X6, (DX)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x08, DX
+
+single17:
+	TESTQ  $0x00000001, R12
+	JZ     stored18
+	VMOVSS X6, (DX)
+
+stored18:
+next6:
+	ADDQ   SI, R9
+	ADDQ   SI, R10
+	ADDQ   $0x00000400, CX
+	VADDPS one32<>+0(SB), Y3, Y3
+	INCQ   R11
+	CMPQ   R11, DI
+	JLT    row2
+
+exit1:
+	VZEROUPPER
+	MOVQ R11, done+80(FP)
+	RET
+
+long7:
+	VADDPD  roundedmargin<>+0(SB), Y12, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y12, Y7
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y7, Y7
+	VXORPD  Y6, Y7, Y7
+	VMOVUPD 1024(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y10, Y8
+	VSUBPD  Y6, Y10, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VADDPD  roundedmargin<>+0(SB), Y14, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y14, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VXORPD  Y6, Y8, Y8
+	VORPD   Y8, Y7, Y7
+	VMOVUPD 1056(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y11, Y8
+	VSUBPD  Y6, Y11, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VPTEST  above29<>+0(SB), Y7
+	JZ      certain8
+	JMP     exit1
+
+long9:
+	VADDPD  roundedmargin<>+0(SB), Y12, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y12, Y7
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y7, Y7
+	VXORPD  Y6, Y7, Y7
+	VMOVUPD 1024(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y10, Y8
+	VSUBPD  Y6, Y10, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VADDPD  roundedmargin<>+0(SB), Y14, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y14, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VXORPD  Y6, Y8, Y8
+	VORPD   Y8, Y7, Y7
+	VMOVUPD 1056(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y11, Y8
+	VSUBPD  Y6, Y11, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VPTEST  above29<>+0(SB), Y7
+	JZ      certain10
+	JMP     exit1
+
+long11:
+	VADDPD  roundedmargin<>+0(SB), Y12, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y12, Y7
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y7, Y7
+	VXORPD  Y6, Y7, Y7
+	VMOVUPD 1024(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y10, Y8
+	VSUBPD  Y6, Y10, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VADDPD  roundedmargin<>+0(SB), Y14, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y14, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VXORPD  Y6, Y8, Y8
+	VORPD   Y8, Y7, Y7
+	VMOVUPD 1056(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y11, Y8
+	VSUBPD  Y6, Y11, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VPTEST  above29<>+0(SB), Y7
+	JZ      certain12
+	JMP     exit1
+
+DATA roundedentryLeast<>+0(SB)/8, $0x812000007fbfffff
+DATA roundedentryLeast<>+8(SB)/8, $0x812000007fbfffff
+DATA roundedentryLeast<>+16(SB)/8, $0x812000007fbfffff
+DATA roundedentryLeast<>+24(SB)/8, $0x812000007fbfffff
+DATA roundedentryLeast<>+32(SB)/8, $0x812000007fbfffff
+DATA roundedentryLeast<>+40(SB)/8, $0x812000007fbfffff
+DATA roundedentryLeast<>+48(SB)/8, $0x812000007fbfffff
+DATA roundedentryLeast<>+56(SB)/8, $0x812000007fbfffff
+GLOBL roundedentryLeast<>(SB), RODATA|NOPTR, $64
+
+DATA roundedentryLimits<>+0(SB)/8, $0x7fffffffff7ffffe
+DATA roundedentryLimits<>+8(SB)/8, $0x7fffffffff7ffffe
+DATA roundedentryLimits<>+16(SB)/8, $0x7fffffffff7ffffe
+DATA roundedentryLimits<>+24(SB)/8, $0x7fffffffff7ffffe
+DATA roundedentryLimits<>+32(SB)/8, $0x7fffffffff7ffffe
+DATA roundedentryLimits<>+40(SB)/8, $0x7fffffffff7ffffe
+DATA roundedentryLimits<>+48(SB)/8, $0x7fffffffff7ffffe
+DATA roundedentryLimits<>+56(SB)/8, $0x7fffffffff7ffffe
+GLOBL roundedentryLimits<>(SB), RODATA|NOPTR, $64
+
+DATA roundedmargin<>+0(SB)/8, $0x3d60000000000000
+DATA roundedmargin<>+8(SB)/8, $0x3d60000000000000
+DATA roundedmargin<>+16(SB)/8, $0x3d60000000000000
+DATA roundedmargin<>+24(SB)/8, $0x3d60000000000000
+DATA roundedmargin<>+32(SB)/8, $0x3d60000000000000
+DATA roundedmargin<>+40(SB)/8, $0x3d60000000000000
+DATA roundedmargin<>+48(SB)/8, $0x3d60000000000000
+DATA roundedmargin<>+56(SB)/8, $0x3d60000000000000
+GLOBL roundedmargin<>(SB), RODATA|NOPTR, $64
+
+DATA half64<>+0(SB)/8, $0x3fe0000000000000
+DATA half64<>+8(SB)/8, $0x3fe0000000000000
+DATA half64<>+16(SB)/8, $0x3fe0000000000000
+DATA half64<>+24(SB)/8, $0x3fe0000000000000
+DATA half64<>+32(SB)/8, $0x3fe0000000000000
+DATA half64<>+40(SB)/8, $0x3fe0000000000000
+DATA half64<>+48(SB)/8, $0x3fe0000000000000
+DATA half64<>+56(SB)/8, $0x3fe0000000000000
+GLOBL half64<>(SB), RODATA|NOPTR, $64
+
+DATA one32<>+0(SB)/4, $0x3f800000
+DATA one32<>+4(SB)/4, $0x3f800000
+DATA one32<>+8(SB)/4, $0x3f800000
+DATA one32<>+12(SB)/4, $0x3f800000
+DATA one32<>+16(SB)/4, $0x3f800000
+DATA one32<>+20(SB)/4, $0x3f800000
+DATA one32<>+24(SB)/4, $0x3f800000
+DATA one32<>+28(SB)/4, $0x3f800000
+DATA one32<>+32(SB)/4, $0x3f800000
+DATA one32<>+36(SB)/4, $0x3f800000
+DATA one32<>+40(SB)/4, $0x3f800000
+DATA one32<>+44(SB)/4, $0x3f800000
+DATA one32<>+48(SB)/4, $0x3f800000
+DATA one32<>+52(SB)/4, $0x3f800000
+DATA one32<>+56(SB)/4, $0x3f800000
+DATA one32<>+60(SB)/4, $0x3f800000
+GLOBL one32<>(SB), RODATA|NOPTR, $64
+
+DATA roundedRatio<>+0(SB)/8, $0x4070000000000000
+DATA roundedRatio<>+8(SB)/8, $0x4070000000000000
+DATA roundedRatio<>+16(SB)/8, $0x4070000000000000
+DATA roundedRatio<>+24(SB)/8, $0x4070000000000000
+DATA roundedRatio<>+32(SB)/8, $0x4070000000000000
+DATA roundedRatio<>+40(SB)/8, $0x4070000000000000
+DATA roundedRatio<>+48(SB)/8, $0x4070000000000000
+DATA roundedRatio<>+56(SB)/8, $0x4070000000000000
+GLOBL roundedRatio<>(SB), RODATA|NOPTR, $64
+
+// func CosSinShiftRoundedF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·CosSinShiftRoundedF32AVX512(SB), $0-88
+	MOVQ         seed+32(FP), AX
+	MOVQ         shift+40(FP), CX
+	VBROADCASTSD entryShifts<>+0(SB), Z0
+	VBROADCASTSD roundedentryLeast<>+0(SB), Z1
+	VBROADCASTSD roundedentryLimits<>+0(SB), Z2
+	MOVQ         invFreq+56(FP), BX
+	VBROADCASTSS position+64(FP), Z3
+	MOVQ         stride+16(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         n+48(FP), R8
+	MOVQ         cos+0(FP), R9
+	MOVQ         sin+8(FP), R10
+	VBROADCASTSS scaleCos+68(FP), Z4
+	VBROADCASTSS scaleSin+72(FP), Z5
+	XORQ         R13, R13
+	MOVL         scaleCos+68(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R13
+	MOVL         scaleSin+72(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R13
+	XORQ         R11, R11
+	TESTQ        DI, DI
+	JZ           exit1
+
+row2:
+	XORQ  DX, DX
+	MOVQ  R8, R12
+	SUBQ  $0x10, R12
+	JL    rest5
+	TESTQ R13, R13
+	JZ    unscaled3
+
+main4:
+	// exact angles minus float32 ones
+	VMOVUPS       (BX)(DX*4), Z6
+	VMULPS        Z3, Z6, Z7
+	VFMSUB231PS   Z3, Z6, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z9
+	VMOVUPD      512(AX)(DX*8), Z10
+	VMOVUPD      (CX)(DX*8), Z11
+	VMOVUPD      512(CX)(DX*8), Z12
+	VMULPD       Z9, Z11, Z13
+	VMULPD       Z10, Z11, Z11
+	VFNMADD231PD Z10, Z12, Z13
+	VFMADD231PD  Z9, Z12, Z11
+	VMOVUPD      64(AX)(DX*8), Z9
+	VMOVUPD      576(AX)(DX*8), Z10
+	VMOVUPD      64(CX)(DX*8), Z12
+	VMOVUPD      576(CX)(DX*8), Z14
+	VMULPD       Z9, Z12, Z15
+	VMULPD       Z10, Z12, Z12
+	VFNMADD231PD Z10, Z14, Z15
+	VFMADD231PD  Z9, Z14, Z12
+
+	// from the exact angle to the float32 one
+	VMULPD.BCST  half64<>+0(SB), Z7, Z9
+	VMULPD.BCST  half64<>+0(SB), Z6, Z10
+	VFMADD231PD  Z9, Z11, Z13
+	VFMADD231PD  Z10, Z12, Z15
+	VFNMADD231PD Z7, Z13, Z11
+	VFNMADD231PD Z6, Z15, Z12
+	VFMADD231PD  Z9, Z11, Z13
+	VFMADD231PD  Z10, Z12, Z15
+
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z13, Z6
+	VPADDD   Z1, Z6, Z6
+	VPSLLVD  Z0, Z11, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z15, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z12, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPCMPUD  $0x06, Z2, Z6, K1
+	KORTESTW K1, K1
+	JNZ      long7
+
+certain8:
+	// rounding
+	VCVTPD2PS    Z13, Y8
+	VCVTPD2PS    Z15, Y6
+	VINSERTF64X4 $0x01, Y6, Z8, Z6
+	VCVTPD2PS    Z11, Y8
+	VCVTPD2PS    Z12, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VMULPS       Z4, Z6, Z6
+	VMULPS       Z5, Z7, Z7
+	VMOVUPS      Z6, (R9)(DX*4)
+	VMOVUPS      Z7, (R10)(DX*4)
+	ADDQ         $0x10, DX
+	SUBQ         $0x10, R12
+	JGE          main4
+	JMP          rest5
+
+unscaled3:
+	// exact angles minus float32 ones
+	VMOVUPS       (BX)(DX*4), Z6
+	VMULPS        Z3, Z6, Z7
+	VFMSUB231PS   Z3, Z6, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z9
+	VMOVUPD      512(AX)(DX*8), Z10
+	VMOVUPD      (CX)(DX*8), Z11
+	VMOVUPD      512(CX)(DX*8), Z12
+	VMULPD       Z9, Z11, Z13
+	VMULPD       Z10, Z11, Z11
+	VFNMADD231PD Z10, Z12, Z13
+	VFMADD231PD  Z9, Z12, Z11
+	VMOVUPD      64(AX)(DX*8), Z9
+	VMOVUPD      576(AX)(DX*8), Z10
+	VMOVUPD      64(CX)(DX*8), Z12
+	VMOVUPD      576(CX)(DX*8), Z14
+	VMULPD       Z9, Z12, Z15
+	VMULPD       Z10, Z12, Z12
+	VFNMADD231PD Z10, Z14, Z15
+	VFMADD231PD  Z9, Z14, Z12
+
+	// from the exact angle to the float32 one
+	VMULPD.BCST  half64<>+0(SB), Z7, Z9
+	VMULPD.BCST  half64<>+0(SB), Z6, Z10
+	VFMADD231PD  Z9, Z11, Z13
+	VFMADD231PD  Z10, Z12, Z15
+	VFNMADD231PD Z7, Z13, Z11
+	VFNMADD231PD Z6, Z15, Z12
+	VFMADD231PD  Z9, Z11, Z13
+	VFMADD231PD  Z10, Z12, Z15
+
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z13, Z6
+	VPADDD   Z1, Z6, Z6
+	VPSLLVD  Z0, Z11, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z15, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z12, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPCMPUD  $0x06, Z2, Z6, K1
+	KORTESTW K1, K1
+	JNZ      long9
+
+certain10:
+	// rounding
+	VCVTPD2PS    Z13, Y8
+	VCVTPD2PS    Z15, Y6
+	VINSERTF64X4 $0x01, Y6, Z8, Z6
+	VCVTPD2PS    Z11, Y8
+	VCVTPD2PS    Z12, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VMOVUPS      Z6, (R9)(DX*4)
+	VMOVUPS      Z7, (R10)(DX*4)
+	ADDQ         $0x10, DX
+	SUBQ         $0x10, R12
+	JGE          unscaled3
+
+rest5:
+	ADDQ $0x10, R12
+	JZ   next6
+
+	// exact angles minus float32 ones
+	VMOVUPS       (BX)(DX*4), Z6
+	VMULPS        Z3, Z6, Z7
+	VFMSUB231PS   Z3, Z6, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z9
+	VMOVUPD      512(AX)(DX*8), Z10
+	VMOVUPD      (CX)(DX*8), Z11
+	VMOVUPD      512(CX)(DX*8), Z12
+	VMULPD       Z9, Z11, Z13
+	VMULPD       Z10, Z11, Z11
+	VFNMADD231PD Z10, Z12, Z13
+	VFMADD231PD  Z9, Z12, Z11
+	VMOVUPD      64(AX)(DX*8), Z9
+	VMOVUPD      576(AX)(DX*8), Z10
+	VMOVUPD      64(CX)(DX*8), Z12
+	VMOVUPD      576(CX)(DX*8), Z14
+	VMULPD       Z9, Z12, Z15
+	VMULPD       Z10, Z12, Z12
+	VFNMADD231PD Z10, Z14, Z15
+	VFMADD231PD  Z9, Z14, Z12
+
+	// from the exact angle to the float32 one
+	VMULPD.BCST  half64<>+0(SB), Z7, Z9
+	VMULPD.BCST  half64<>+0(SB), Z6, Z10
+	VFMADD231PD  Z9, Z11, Z13
+	VFMADD231PD  Z10, Z12, Z15
+	VFNMADD231PD Z7, Z13, Z11
+	VFNMADD231PD Z6, Z15, Z12
+	VFMADD231PD  Z9, Z11, Z13
+	VFMADD231PD  Z10, Z12, Z15
+
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z13, Z6
+	VPADDD   Z1, Z6, Z6
+	VPSLLVD  Z0, Z11, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z15, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z12, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPCMPUD  $0x06, Z2, Z6, K1
+	KORTESTW K1, K1
+	JNZ      long11
+
+certain12:
+	// rounding
+	VCVTPD2PS    Z13, Y8
+	VCVTPD2PS    Z15, Y6
+	VINSERTF64X4 $0x01, Y6, Z8, Z6
+	VCVTPD2PS    Z11, Y8
+	VCVTPD2PS    Z12, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VMULPS       Z4, Z6, Z6
+	VMULPS       Z5, Z7, Z7
+	MOVQ         $0xffffffffffffffff, R14
+	BZHIQ        R12, R14, R14
+	KMOVW        R14, K1
+	VMOVUPS      Z6, K1, (R9)(DX*4)
+	MOVQ         $0xffffffffffffffff, R14
+	BZHIQ        R12, R14, R14
+	KMOVW        R14, K1
+	VMOVUPS      Z7, K1, (R10)(DX*4)
+
+next6:
+	ADDQ        SI, R9
+	ADDQ        SI, R10
+	ADDQ        $0x00000400, CX
+	VADDPS.BCST one32<>+0(SB), Z3, Z3
+	INCQ        R11
+	CMPQ        R11, DI
+	JLT         row2
+
+exit1:
+	VZEROUPPER
+	MOVQ R11, done+80(FP)
+	RET
+
+long7:
+	VADDPD.BCST roundedmargin<>+0(SB), Z13, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z13, Z7
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z7, Z7
+	VXORPD      Z6, Z7, Z7
+	VMOVUPD     1024(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z11, Z9
+	VSUBPD      Z6, Z11, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VADDPD.BCST roundedmargin<>+0(SB), Z15, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z15, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VXORPD      Z6, Z9, Z9
+	VORPD       Z9, Z7, Z7
+	VMOVUPD     1088(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z12, Z9
+	VSUBPD      Z6, Z12, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VPTESTMD    above29<>+0(SB), Z7, K1
+	KMOVW       K1, R14
+	TESTL       R14, R14
+	JZ          certain8
+	JMP         exit1
+
+long9:
+	VADDPD.BCST roundedmargin<>+0(SB), Z13, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z13, Z7
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z7, Z7
+	VXORPD      Z6, Z7, Z7
+	VMOVUPD     1024(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z11, Z9
+	VSUBPD      Z6, Z11, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VADDPD.BCST roundedmargin<>+0(SB), Z15, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z15, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VXORPD      Z6, Z9, Z9
+	VORPD       Z9, Z7, Z7
+	VMOVUPD     1088(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z12, Z9
+	VSUBPD      Z6, Z12, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VPTESTMD    above29<>+0(SB), Z7, K1
+	KMOVW       K1, R14
+	TESTL       R14, R14
+	JZ          certain10
+	JMP         exit1
+
+long11:
+	VADDPD.BCST roundedmargin<>+0(SB), Z13, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z13, Z7
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z7, Z7
+	VXORPD      Z6, Z7, Z7
+	VMOVUPD     1024(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z11, Z9
+	VSUBPD      Z6, Z11, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VADDPD.BCST roundedmargin<>+0(SB), Z15, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z15, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VXORPD      Z6, Z9, Z9
+	VORPD       Z9, Z7, Z7
+	VMOVUPD     1088(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z12, Z9
+	VSUBPD      Z6, Z12, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VPTESTMD    above29<>+0(SB), Z7, K1
+	KMOVW       K1, R14
+	TESTL       R14, R14
+	JZ          certain12
+	JMP         exit1
+
+// func CosSinShiftRounded3F32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·CosSinShiftRounded3F32AVX2(SB), $0-88
+	MOVQ         seed+32(FP), AX
+	MOVQ         shift+40(FP), CX
+	VMOVUPS      entryShifts<>+0(SB), Y0
+	VMOVUPS      roundedentryLeast<>+0(SB), Y1
+	VMOVUPS      roundedentryLimits<>+0(SB), Y2
+	MOVQ         invFreq+56(FP), BX
+	VBROADCASTSS position+64(FP), Y3
+	MOVQ         stride+16(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         n+48(FP), R8
+	MOVQ         cos+0(FP), R9
+	MOVQ         sin+8(FP), R10
+	VBROADCASTSS scaleCos+68(FP), Y4
+	VBROADCASTSS scaleSin+72(FP), Y5
+	XORQ         R13, R13
+	MOVL         scaleCos+68(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R13
+	MOVL         scaleSin+72(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R13
+	XORQ         R11, R11
+	TESTQ        DI, DI
+	JZ           exit1
+
+row2:
+	XORQ  DX, DX
+	MOVQ  R8, R12
+	SUBQ  $0x08, R12
+	JL    rest5
+	TESTQ R13, R13
+	JZ    unscaled3
+
+main4:
+	// exact angles minus float32 ones
+	VMOVUPS      (BX)(DX*4), Y6
+	VMULPS       Y3, Y6, Y7
+	VFMSUB231PS  Y3, Y6, Y7
+	VEXTRACTF128 $0x01, Y7, X6
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y8
+	VMOVUPD      512(AX)(DX*8), Y9
+	VMOVUPD      (CX)(DX*8), Y10
+	VMOVUPD      512(CX)(DX*8), Y11
+	VMULPD       Y8, Y10, Y12
+	VMULPD       Y9, Y10, Y10
+	VFNMADD231PD Y9, Y11, Y12
+	VFMADD231PD  Y8, Y11, Y10
+	VMOVUPD      32(AX)(DX*8), Y8
+	VMOVUPD      544(AX)(DX*8), Y9
+	VMOVUPD      32(CX)(DX*8), Y11
+	VMOVUPD      544(CX)(DX*8), Y13
+	VMULPD       Y8, Y11, Y14
+	VMULPD       Y9, Y11, Y11
+	VFNMADD231PD Y9, Y13, Y14
+	VFMADD231PD  Y8, Y13, Y11
+
+	// from the exact angle to the float32 one, by three terms
+	VMULPD       third64<>+0(SB), Y7, Y8
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y10, Y13
+	VFMADD231PD  Y8, Y10, Y9
+	VFNMADD231PD Y8, Y12, Y13
+	VMULPD       half64<>+0(SB), Y7, Y8
+	VFNMADD213PD Y10, Y8, Y9
+	VFMADD213PD  Y12, Y8, Y13
+	VFMADD231PD  Y7, Y9, Y12
+	VFNMADD231PD Y7, Y13, Y10
+	VMULPD       third64<>+0(SB), Y6, Y7
+	VMOVAPD      Y14, Y8
+	VMOVAPD      Y11, Y9
+	VFMADD231PD  Y7, Y11, Y8
+	VFNMADD231PD Y7, Y14, Y9
+	VMULPD       half64<>+0(SB), Y6, Y7
+	VFNMADD213PD Y11, Y7, Y8
+	VFMADD213PD  Y14, Y7, Y9
+	VFMADD231PD  Y6, Y8, Y14
+	VFNMADD231PD Y6, Y9, Y11
+
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPSLLVD Y0, Y10, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y14, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y11, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPMAXUD Y2, Y6, Y6
+	VPXOR   Y2, Y6, Y6
+	VPTEST  Y6, Y6
+	JNZ     long7
+
+certain8:
+	// rounding
+	VCVTPD2PSY  Y12, X12
+	VCVTPD2PSY  Y14, X14
+	VINSERTF128 $0x01, X14, Y12, Y6
+	VCVTPD2PSY  Y10, X10
+	VCVTPD2PSY  Y11, X11
+	VINSERTF128 $0x01, X11, Y10, Y7
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y5, Y7, Y7
+	VMOVUPS     Y6, (R9)(DX*4)
+	VMOVUPS     Y7, (R10)(DX*4)
+	ADDQ        $0x08, DX
+	SUBQ        $0x08, R12
+	JGE         main4
+	JMP         rest5
+
+unscaled3:
+	// exact angles minus float32 ones
+	VMOVUPS      (BX)(DX*4), Y6
+	VMULPS       Y3, Y6, Y7
+	VFMSUB231PS  Y3, Y6, Y7
+	VEXTRACTF128 $0x01, Y7, X6
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y8
+	VMOVUPD      512(AX)(DX*8), Y9
+	VMOVUPD      (CX)(DX*8), Y10
+	VMOVUPD      512(CX)(DX*8), Y11
+	VMULPD       Y8, Y10, Y12
+	VMULPD       Y9, Y10, Y10
+	VFNMADD231PD Y9, Y11, Y12
+	VFMADD231PD  Y8, Y11, Y10
+	VMOVUPD      32(AX)(DX*8), Y8
+	VMOVUPD      544(AX)(DX*8), Y9
+	VMOVUPD      32(CX)(DX*8), Y11
+	VMOVUPD      544(CX)(DX*8), Y13
+	VMULPD       Y8, Y11, Y14
+	VMULPD       Y9, Y11, Y11
+	VFNMADD231PD Y9, Y13, Y14
+	VFMADD231PD  Y8, Y13, Y11
+
+	// from the exact angle to the float32 one, by three terms
+	VMULPD       third64<>+0(SB), Y7, Y8
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y10, Y13
+	VFMADD231PD  Y8, Y10, Y9
+	VFNMADD231PD Y8, Y12, Y13
+	VMULPD       half64<>+0(SB), Y7, Y8
+	VFNMADD213PD Y10, Y8, Y9
+	VFMADD213PD  Y12, Y8, Y13
+	VFMADD231PD  Y7, Y9, Y12
+	VFNMADD231PD Y7, Y13, Y10
+	VMULPD       third64<>+0(SB), Y6, Y7
+	VMOVAPD      Y14, Y8
+	VMOVAPD      Y11, Y9
+	VFMADD231PD  Y7, Y11, Y8
+	VFNMADD231PD Y7, Y14, Y9
+	VMULPD       half64<>+0(SB), Y6, Y7
+	VFNMADD213PD Y11, Y7, Y8
+	VFMADD213PD  Y14, Y7, Y9
+	VFMADD231PD  Y6, Y8, Y14
+	VFNMADD231PD Y6, Y9, Y11
+
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPSLLVD Y0, Y10, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y14, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y11, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPMAXUD Y2, Y6, Y6
+	VPXOR   Y2, Y6, Y6
+	VPTEST  Y6, Y6
+	JNZ     long9
+
+certain10:
+	// rounding
+	VCVTPD2PSY  Y12, X12
+	VCVTPD2PSY  Y14, X14
+	VINSERTF128 $0x01, X14, Y12, Y6
+	VCVTPD2PSY  Y10, X10
+	VCVTPD2PSY  Y11, X11
+	VINSERTF128 $0x01, X11, Y10, Y7
+	VMOVUPS     Y6, (R9)(DX*4)
+	VMOVUPS     Y7, (R10)(DX*4)
+	ADDQ        $0x08, DX
+	SUBQ        $0x08, R12
+	JGE         unscaled3
+
+rest5:
+	ADDQ $0x08, R12
+	JZ   next6
+
+	// exact angles minus float32 ones
+	VMOVUPS      (BX)(DX*4), Y6
+	VMULPS       Y3, Y6, Y7
+	VFMSUB231PS  Y3, Y6, Y7
+	VEXTRACTF128 $0x01, Y7, X6
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X6, Y6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y8
+	VMOVUPD      512(AX)(DX*8), Y9
+	VMOVUPD      (CX)(DX*8), Y10
+	VMOVUPD      512(CX)(DX*8), Y11
+	VMULPD       Y8, Y10, Y12
+	VMULPD       Y9, Y10, Y10
+	VFNMADD231PD Y9, Y11, Y12
+	VFMADD231PD  Y8, Y11, Y10
+	VMOVUPD      32(AX)(DX*8), Y8
+	VMOVUPD      544(AX)(DX*8), Y9
+	VMOVUPD      32(CX)(DX*8), Y11
+	VMOVUPD      544(CX)(DX*8), Y13
+	VMULPD       Y8, Y11, Y14
+	VMULPD       Y9, Y11, Y11
+	VFNMADD231PD Y9, Y13, Y14
+	VFMADD231PD  Y8, Y13, Y11
+
+	// from the exact angle to the float32 one, by three terms
+	VMULPD       third64<>+0(SB), Y7, Y8
+	VMOVAPD      Y12, Y9
+	VMOVAPD      Y10, Y13
+	VFMADD231PD  Y8, Y10, Y9
+	VFNMADD231PD Y8, Y12, Y13
+	VMULPD       half64<>+0(SB), Y7, Y8
+	VFNMADD213PD Y10, Y8, Y9
+	VFMADD213PD  Y12, Y8, Y13
+	VFMADD231PD  Y7, Y9, Y12
+	VFNMADD231PD Y7, Y13, Y10
+	VMULPD       third64<>+0(SB), Y6, Y7
+	VMOVAPD      Y14, Y8
+	VMOVAPD      Y11, Y9
+	VFMADD231PD  Y7, Y11, Y8
+	VFNMADD231PD Y7, Y14, Y9
+	VMULPD       half64<>+0(SB), Y6, Y7
+	VFNMADD213PD Y11, Y7, Y8
+	VFMADD213PD  Y14, Y7, Y9
+	VFMADD231PD  Y6, Y8, Y14
+	VFNMADD231PD Y6, Y9, Y11
+
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPSLLVD Y0, Y10, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y14, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD Y0, Y11, Y7
+	VPADDD  Y1, Y7, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPMAXUD Y2, Y6, Y6
+	VPXOR   Y2, Y6, Y6
+	VPTEST  Y6, Y6
+	JNZ     long11
+
+certain12:
+	// rounding
+	VCVTPD2PSY   Y12, X12
+	VCVTPD2PSY   Y14, X14
+	VINSERTF128  $0x01, X14, Y12, Y6
+	VCVTPD2PSY   Y10, X10
+	VCVTPD2PSY   Y11, X11
+	VINSERTF128  $0x01, X11, Y10, Y7
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y5, Y7, Y7
+	VMOVAPS      X6, X8
+	LEAQ         (R9)(DX*4), R14
+	TESTQ        $0x00000004, R12
+	JZ           low13
+	VMOVUPS      X8, (R14)
+	VEXTRACTF128 $0x01, Y6, X8
+	ADDQ         $0x10, R14
+
+low13:
+	LEAQ    (R14), R14
+	TESTQ   $0x00000002, R12
+	JZ      single14
+	VMOVLPS X8, (R14)
+	VPSRLDQ $0x08, X8, X8
+	ADDQ    $0x08, R14
+
+single14:
+	TESTQ  $0x00000001, R12
+	JZ     stored15
+	VMOVSS X8, (R14)
+
+stored15:
+	VMOVAPS      X7, X6
+	LEAQ         (R10)(DX*4), DX
+	TESTQ        $0x00000004, R12
+	JZ           low16
+	VMOVUPS      X6, (DX)
+	VEXTRACTF128 $0x01, Y7, X6
+	ADDQ         $0x10, DX
+
+low16:
+	LEAQ    (DX), DX
+	TESTQ   $0x00000002, R12
+	JZ      single17
+	VMOVLPS X6, (DX)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x08, DX
+
+single17:
+	TESTQ  $0x00000001, R12
+	JZ     stored18
+	VMOVSS X6, (DX)
+
+stored18:
+next6:
+	ADDQ   SI, R9
+	ADDQ   SI, R10
+	ADDQ   $0x00000400, CX
+	VADDPS one32<>+0(SB), Y3, Y3
+	INCQ   R11
+	CMPQ   R11, DI
+	JLT    row2
+
+exit1:
+	VZEROUPPER
+	MOVQ R11, done+80(FP)
+	RET
+
+long7:
+	VADDPD  roundedmargin<>+0(SB), Y12, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y12, Y7
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y7, Y7
+	VXORPD  Y6, Y7, Y7
+	VMOVUPD 1024(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y10, Y8
+	VSUBPD  Y6, Y10, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VADDPD  roundedmargin<>+0(SB), Y14, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y14, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VXORPD  Y6, Y8, Y8
+	VORPD   Y8, Y7, Y7
+	VMOVUPD 1056(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y11, Y8
+	VSUBPD  Y6, Y11, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VPTEST  above29<>+0(SB), Y7
+	JZ      certain8
+	JMP     exit1
+
+long9:
+	VADDPD  roundedmargin<>+0(SB), Y12, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y12, Y7
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y7, Y7
+	VXORPD  Y6, Y7, Y7
+	VMOVUPD 1024(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y10, Y8
+	VSUBPD  Y6, Y10, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VADDPD  roundedmargin<>+0(SB), Y14, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y14, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VXORPD  Y6, Y8, Y8
+	VORPD   Y8, Y7, Y7
+	VMOVUPD 1056(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y11, Y8
+	VSUBPD  Y6, Y11, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VPTEST  above29<>+0(SB), Y7
+	JZ      certain10
+	JMP     exit1
+
+long11:
+	VADDPD  roundedmargin<>+0(SB), Y12, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y12, Y7
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y7, Y7
+	VXORPD  Y6, Y7, Y7
+	VMOVUPD 1024(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y10, Y8
+	VSUBPD  Y6, Y10, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VADDPD  roundedmargin<>+0(SB), Y14, Y6
+	VSUBPD  roundedmargin<>+0(SB), Y14, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VXORPD  Y6, Y8, Y8
+	VORPD   Y8, Y7, Y7
+	VMOVUPD 1056(AX)(DX*8), Y6
+	VMULPD  roundedRatio<>+0(SB), Y6, Y6
+	VADDPD  Y6, Y11, Y8
+	VSUBPD  Y6, Y11, Y6
+	VPADDQ  half29<>+0(SB), Y8, Y8
+	VPADDQ  half29<>+0(SB), Y6, Y6
+	VXORPD  Y8, Y6, Y6
+	VORPD   Y6, Y7, Y7
+	VPTEST  above29<>+0(SB), Y7
+	JZ      certain12
+	JMP     exit1
+
+DATA third64<>+0(SB)/8, $0x3fd5555555555555
+DATA third64<>+8(SB)/8, $0x3fd5555555555555
+DATA third64<>+16(SB)/8, $0x3fd5555555555555
+DATA third64<>+24(SB)/8, $0x3fd5555555555555
+DATA third64<>+32(SB)/8, $0x3fd5555555555555
+DATA third64<>+40(SB)/8, $0x3fd5555555555555
+DATA third64<>+48(SB)/8, $0x3fd5555555555555
+DATA third64<>+56(SB)/8, $0x3fd5555555555555
+GLOBL third64<>(SB), RODATA|NOPTR, $64
+
+// func CosSinShiftRounded3F32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, invFreq *float32, position float32, scaleCos float32, scaleSin float32) (done int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·CosSinShiftRounded3F32AVX512(SB), $0-88
+	MOVQ         seed+32(FP), AX
+	MOVQ         shift+40(FP), CX
+	VBROADCASTSD entryShifts<>+0(SB), Z0
+	VBROADCASTSD roundedentryLeast<>+0(SB), Z1
+	VBROADCASTSD roundedentryLimits<>+0(SB), Z2
+	MOVQ         invFreq+56(FP), BX
+	VBROADCASTSS position+64(FP), Z3
+	MOVQ         stride+16(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         rows+24(FP), DI
+	MOVQ         n+48(FP), R8
+	MOVQ         cos+0(FP), R9
+	MOVQ         sin+8(FP), R10
+	VBROADCASTSS scaleCos+68(FP), Z4
+	VBROADCASTSS scaleSin+72(FP), Z5
+	XORQ         R13, R13
+	MOVL         scaleCos+68(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R13
+	MOVL         scaleSin+72(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R13
+	XORQ         R11, R11
+	TESTQ        DI, DI
+	JZ           exit1
+
+row2:
+	XORQ  DX, DX
+	MOVQ  R8, R12
+	SUBQ  $0x10, R12
+	JL    rest5
+	TESTQ R13, R13
+	JZ    unscaled3
+
+main4:
+	// exact angles minus float32 ones
+	VMOVUPS       (BX)(DX*4), Z6
+	VMULPS        Z3, Z6, Z7
+	VFMSUB231PS   Z3, Z6, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z9
+	VMOVUPD      512(AX)(DX*8), Z10
+	VMOVUPD      (CX)(DX*8), Z11
+	VMOVUPD      512(CX)(DX*8), Z12
+	VMULPD       Z9, Z11, Z13
+	VMULPD       Z10, Z11, Z11
+	VFNMADD231PD Z10, Z12, Z13
+	VFMADD231PD  Z9, Z12, Z11
+	VMOVUPD      64(AX)(DX*8), Z9
+	VMOVUPD      576(AX)(DX*8), Z10
+	VMOVUPD      64(CX)(DX*8), Z12
+	VMOVUPD      576(CX)(DX*8), Z14
+	VMULPD       Z9, Z12, Z15
+	VMULPD       Z10, Z12, Z12
+	VFNMADD231PD Z10, Z14, Z15
+	VFMADD231PD  Z9, Z14, Z12
+
+	// from the exact angle to the float32 one, by three terms
+	VMULPD.BCST  third64<>+0(SB), Z7, Z9
+	VMOVAPD      Z13, Z10
+	VMOVAPD      Z11, Z14
+	VFMADD231PD  Z9, Z11, Z10
+	VFNMADD231PD Z9, Z13, Z14
+	VMULPD.BCST  half64<>+0(SB), Z7, Z9
+	VFNMADD213PD Z11, Z9, Z10
+	VFMADD213PD  Z13, Z9, Z14
+	VFMADD231PD  Z7, Z10, Z13
+	VFNMADD231PD Z7, Z14, Z11
+	VMULPD.BCST  third64<>+0(SB), Z6, Z7
+	VMOVAPD      Z15, Z9
+	VMOVAPD      Z12, Z10
+	VFMADD231PD  Z7, Z12, Z9
+	VFNMADD231PD Z7, Z15, Z10
+	VMULPD.BCST  half64<>+0(SB), Z6, Z7
+	VFNMADD213PD Z12, Z7, Z9
+	VFMADD213PD  Z15, Z7, Z10
+	VFMADD231PD  Z6, Z9, Z15
+	VFNMADD231PD Z6, Z10, Z12
+
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z13, Z6
+	VPADDD   Z1, Z6, Z6
+	VPSLLVD  Z0, Z11, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z15, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z12, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPCMPUD  $0x06, Z2, Z6, K1
+	KORTESTW K1, K1
+	JNZ      long7
+
+certain8:
+	// rounding
+	VCVTPD2PS    Z13, Y8
+	VCVTPD2PS    Z15, Y6
+	VINSERTF64X4 $0x01, Y6, Z8, Z6
+	VCVTPD2PS    Z11, Y8
+	VCVTPD2PS    Z12, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VMULPS       Z4, Z6, Z6
+	VMULPS       Z5, Z7, Z7
+	VMOVUPS      Z6, (R9)(DX*4)
+	VMOVUPS      Z7, (R10)(DX*4)
+	ADDQ         $0x10, DX
+	SUBQ         $0x10, R12
+	JGE          main4
+	JMP          rest5
+
+unscaled3:
+	// exact angles minus float32 ones
+	VMOVUPS       (BX)(DX*4), Z6
+	VMULPS        Z3, Z6, Z7
+	VFMSUB231PS   Z3, Z6, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z9
+	VMOVUPD      512(AX)(DX*8), Z10
+	VMOVUPD      (CX)(DX*8), Z11
+	VMOVUPD      512(CX)(DX*8), Z12
+	VMULPD       Z9, Z11, Z13
+	VMULPD       Z10, Z11, Z11
+	VFNMADD231PD Z10, Z12, Z13
+	VFMADD231PD  Z9, Z12, Z11
+	VMOVUPD      64(AX)(DX*8), Z9
+	VMOVUPD      576(AX)(DX*8), Z10
+	VMOVUPD      64(CX)(DX*8), Z12
+	VMOVUPD      576(CX)(DX*8), Z14
+	VMULPD       Z9, Z12, Z15
+	VMULPD       Z10, Z12, Z12
+	VFNMADD231PD Z10, Z14, Z15
+	VFMADD231PD  Z9, Z14, Z12
+
+	// from the exact angle to the float32 one, by three terms
+	VMULPD.BCST  third64<>+0(SB), Z7, Z9
+	VMOVAPD      Z13, Z10
+	VMOVAPD      Z11, Z14
+	VFMADD231PD  Z9, Z11, Z10
+	VFNMADD231PD Z9, Z13, Z14
+	VMULPD.BCST  half64<>+0(SB), Z7, Z9
+	VFNMADD213PD Z11, Z9, Z10
+	VFMADD213PD  Z13, Z9, Z14
+	VFMADD231PD  Z7, Z10, Z13
+	VFNMADD231PD Z7, Z14, Z11
+	VMULPD.BCST  third64<>+0(SB), Z6, Z7
+	VMOVAPD      Z15, Z9
+	VMOVAPD      Z12, Z10
+	VFMADD231PD  Z7, Z12, Z9
+	VFNMADD231PD Z7, Z15, Z10
+	VMULPD.BCST  half64<>+0(SB), Z6, Z7
+	VFNMADD213PD Z12, Z7, Z9
+	VFMADD213PD  Z15, Z7, Z10
+	VFMADD231PD  Z6, Z9, Z15
+	VFNMADD231PD Z6, Z10, Z12
+
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z13, Z6
+	VPADDD   Z1, Z6, Z6
+	VPSLLVD  Z0, Z11, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z15, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z12, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPCMPUD  $0x06, Z2, Z6, K1
+	KORTESTW K1, K1
+	JNZ      long9
+
+certain10:
+	// rounding
+	VCVTPD2PS    Z13, Y8
+	VCVTPD2PS    Z15, Y6
+	VINSERTF64X4 $0x01, Y6, Z8, Z6
+	VCVTPD2PS    Z11, Y8
+	VCVTPD2PS    Z12, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VMOVUPS      Z6, (R9)(DX*4)
+	VMOVUPS      Z7, (R10)(DX*4)
+	ADDQ         $0x10, DX
+	SUBQ         $0x10, R12
+	JGE          unscaled3
+
+rest5:
+	ADDQ $0x10, R12
+	JZ   next6
+
+	// exact angles minus float32 ones
+	VMOVUPS       (BX)(DX*4), Z6
+	VMULPS        Z3, Z6, Z7
+	VFMSUB231PS   Z3, Z6, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y6, Z6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z9
+	VMOVUPD      512(AX)(DX*8), Z10
+	VMOVUPD      (CX)(DX*8), Z11
+	VMOVUPD      512(CX)(DX*8), Z12
+	VMULPD       Z9, Z11, Z13
+	VMULPD       Z10, Z11, Z11
+	VFNMADD231PD Z10, Z12, Z13
+	VFMADD231PD  Z9, Z12, Z11
+	VMOVUPD      64(AX)(DX*8), Z9
+	VMOVUPD      576(AX)(DX*8), Z10
+	VMOVUPD      64(CX)(DX*8), Z12
+	VMOVUPD      576(CX)(DX*8), Z14
+	VMULPD       Z9, Z12, Z15
+	VMULPD       Z10, Z12, Z12
+	VFNMADD231PD Z10, Z14, Z15
+	VFMADD231PD  Z9, Z14, Z12
+
+	// from the exact angle to the float32 one, by three terms
+	VMULPD.BCST  third64<>+0(SB), Z7, Z9
+	VMOVAPD      Z13, Z10
+	VMOVAPD      Z11, Z14
+	VFMADD231PD  Z9, Z11, Z10
+	VFNMADD231PD Z9, Z13, Z14
+	VMULPD.BCST  half64<>+0(SB), Z7, Z9
+	VFNMADD213PD Z11, Z9, Z10
+	VFMADD213PD  Z13, Z9, Z14
+	VFMADD231PD  Z7, Z10, Z13
+	VFNMADD231PD Z7, Z14, Z11
+	VMULPD.BCST  third64<>+0(SB), Z6, Z7
+	VMOVAPD      Z15, Z9
+	VMOVAPD      Z12, Z10
+	VFMADD231PD  Z7, Z12, Z9
+	VFNMADD231PD Z7, Z15, Z10
+	VMULPD.BCST  half64<>+0(SB), Z6, Z7
+	VFNMADD213PD Z12, Z7, Z9
+	VFMADD213PD  Z15, Z7, Z10
+	VFMADD231PD  Z6, Z9, Z15
+	VFNMADD231PD Z6, Z10, Z12
+
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z13, Z6
+	VPADDD   Z1, Z6, Z6
+	VPSLLVD  Z0, Z11, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z15, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z0, Z12, Z7
+	VPADDD   Z1, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPCMPUD  $0x06, Z2, Z6, K1
+	KORTESTW K1, K1
+	JNZ      long11
+
+certain12:
+	// rounding
+	VCVTPD2PS    Z13, Y8
+	VCVTPD2PS    Z15, Y6
+	VINSERTF64X4 $0x01, Y6, Z8, Z6
+	VCVTPD2PS    Z11, Y8
+	VCVTPD2PS    Z12, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VMULPS       Z4, Z6, Z6
+	VMULPS       Z5, Z7, Z7
+	MOVQ         $0xffffffffffffffff, R14
+	BZHIQ        R12, R14, R14
+	KMOVW        R14, K1
+	VMOVUPS      Z6, K1, (R9)(DX*4)
+	MOVQ         $0xffffffffffffffff, R14
+	BZHIQ        R12, R14, R14
+	KMOVW        R14, K1
+	VMOVUPS      Z7, K1, (R10)(DX*4)
+
+next6:
+	ADDQ        SI, R9
+	ADDQ        SI, R10
+	ADDQ        $0x00000400, CX
+	VADDPS.BCST one32<>+0(SB), Z3, Z3
+	INCQ        R11
+	CMPQ        R11, DI
+	JLT         row2
+
+exit1:
+	VZEROUPPER
+	MOVQ R11, done+80(FP)
+	RET
+
+long7:
+	VADDPD.BCST roundedmargin<>+0(SB), Z13, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z13, Z7
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z7, Z7
+	VXORPD      Z6, Z7, Z7
+	VMOVUPD     1024(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z11, Z9
+	VSUBPD      Z6, Z11, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VADDPD.BCST roundedmargin<>+0(SB), Z15, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z15, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VXORPD      Z6, Z9, Z9
+	VORPD       Z9, Z7, Z7
+	VMOVUPD     1088(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z12, Z9
+	VSUBPD      Z6, Z12, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VPTESTMD    above29<>+0(SB), Z7, K1
+	KMOVW       K1, R14
+	TESTL       R14, R14
+	JZ          certain8
+	JMP         exit1
+
+long9:
+	VADDPD.BCST roundedmargin<>+0(SB), Z13, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z13, Z7
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z7, Z7
+	VXORPD      Z6, Z7, Z7
+	VMOVUPD     1024(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z11, Z9
+	VSUBPD      Z6, Z11, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VADDPD.BCST roundedmargin<>+0(SB), Z15, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z15, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VXORPD      Z6, Z9, Z9
+	VORPD       Z9, Z7, Z7
+	VMOVUPD     1088(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z12, Z9
+	VSUBPD      Z6, Z12, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VPTESTMD    above29<>+0(SB), Z7, K1
+	KMOVW       K1, R14
+	TESTL       R14, R14
+	JZ          certain10
+	JMP         exit1
+
+long11:
+	VADDPD.BCST roundedmargin<>+0(SB), Z13, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z13, Z7
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z7, Z7
+	VXORPD      Z6, Z7, Z7
+	VMOVUPD     1024(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z11, Z9
+	VSUBPD      Z6, Z11, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VADDPD.BCST roundedmargin<>+0(SB), Z15, Z6
+	VSUBPD.BCST roundedmargin<>+0(SB), Z15, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VXORPD      Z6, Z9, Z9
+	VORPD       Z9, Z7, Z7
+	VMOVUPD     1088(AX)(DX*8), Z6
+	VMULPD.BCST roundedRatio<>+0(SB), Z6, Z6
+	VADDPD      Z6, Z12, Z9
+	VSUBPD      Z6, Z12, Z6
+	VPADDQ.BCST half29<>+0(SB), Z9, Z9
+	VPADDQ.BCST half29<>+0(SB), Z6, Z6
+	VXORPD      Z9, Z6, Z6
+	VORPD       Z6, Z7, Z7
+	VPTESTMD    above29<>+0(SB), Z7, K1
+	KMOVW       K1, R14
+	TESTL       R14, R14
+	JZ          certain12
+	JMP         exit1
+
 // func CosSinFloat32F32AVX2(cos *float32, sin *float32, invFreq *float32, n int, position float32, scaleCos float32, scaleSin float32) (beyond uint64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·CosSinFloat32F32AVX2(SB), $0-56

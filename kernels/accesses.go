@@ -596,6 +596,20 @@ func cosSinShiftNonTemporalF32Accesses(cos, sin []float32, stride, rows int, see
 	}
 }
 
+func cosSinShiftRoundedF32Accesses(cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, invFreq *[Width]float32, position, scaleCos, scaleSin float32) {
+	for r := range rows {
+		writes(cos[r*stride:][:n])
+		writes(sin[r*stride:][:n])
+	}
+}
+
+func cosSinShiftRounded3F32Accesses(cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, invFreq *[Width]float32, position, scaleCos, scaleSin float32) {
+	for r := range rows {
+		writes(cos[r*stride:][:n])
+		writes(sin[r*stride:][:n])
+	}
+}
+
 func cosSinFloat32F32Accesses(cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) {
 	writes(cos[:len(invFreq)])
 	writes(sin[:len(invFreq)])

@@ -1203,6 +1203,44 @@ func cosSinShiftNonTemporalF32(impl Implementation, cos, sin []float32, stride, 
 	return 0
 }
 
+// cosSinShiftRoundedF32 writes rows from a seed and returns how many came before
+// the first that was not decided, of float32 angles.
+func cosSinShiftRoundedF32(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, invFreq *[Width]float32, position, scaleCos, scaleSin float32) int {
+	if raceDetector && impl != Generic {
+		cosSinShiftRoundedF32Accesses(cos, sin, stride, rows, seed, shift, n, invFreq, position, scaleCos, scaleSin)
+	}
+	switch impl {
+	case AVX512:
+		return asm.CosSinShiftRoundedF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, &invFreq[0], position, scaleCos, scaleSin)
+	case AVX2:
+		return asm.CosSinShiftRoundedF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, &invFreq[0], position, scaleCos, scaleSin)
+	case Generic:
+	// The rows of plain Go need no seeds.
+	default:
+		missing("CosSinShiftRoundedF32", impl)
+	}
+	return 0
+}
+
+// cosSinShiftRounded3F32 writes rows from a seed and returns how many came before
+// the first that was not decided, of larger float32 angles.
+func cosSinShiftRounded3F32(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, invFreq *[Width]float32, position, scaleCos, scaleSin float32) int {
+	if raceDetector && impl != Generic {
+		cosSinShiftRounded3F32Accesses(cos, sin, stride, rows, seed, shift, n, invFreq, position, scaleCos, scaleSin)
+	}
+	switch impl {
+	case AVX512:
+		return asm.CosSinShiftRounded3F32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, &invFreq[0], position, scaleCos, scaleSin)
+	case AVX2:
+		return asm.CosSinShiftRounded3F32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, &invFreq[0], position, scaleCos, scaleSin)
+	case Generic:
+	// The rows of plain Go need no seeds.
+	default:
+		missing("CosSinShiftRounded3F32", impl)
+	}
+	return 0
+}
+
 // cosSinFloat32F32 writes the row of one position and reports whether every angle
 // was below 2^50.
 func cosSinFloat32F32(impl Implementation, cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) bool {

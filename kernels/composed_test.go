@@ -141,6 +141,30 @@ func TestCosSinExactRows(t *testing.T) {
 	})
 }
 
+// Rows of positions, and the 32 before and behind those where the float32 of the position, or of
+// an angle, is next to a limit.
+func TestCosSinFloat32Rows(t *testing.T) {
+	eachProblem(t, 7, func(r *rand.Rand, impl kernels.Implementation, try func(*operations.Operation, *operations.Problem)) {
+		rows := func(positions []int32, n int) {
+			try(operations.Float32Rows(r, impl, positions, operations.Float32Frequencies(r, n), n+r.IntN(2)*r.IntN(70)))
+		}
+		for range testkit.Rounds(4) {
+			for _, n := range testkit.BlockLengths {
+				for _, kind := range testkit.PositionNames {
+					rows(testkit.RandomPositions(r, kind, testkit.OneOf(r, append(testkit.TokenCounts, 4, 5, 31, 32, 65))), n)
+				}
+				for _, limit := range []int32{0, 1 << 11, 1 << 12, 1 << 15, 1 << 24, math.MaxInt32 - 32, math.MinInt32 + 32} {
+					positions := make([]int32, 64)
+					for i := range positions {
+						positions[i] = limit + int32(i-32)
+					}
+					rows(positions, n)
+				}
+			}
+		}
+	})
+}
+
 func TestCosSinFloat32(t *testing.T) {
 	eachProblem(t, 6, func(r *rand.Rand, impl kernels.Implementation, try func(*operations.Operation, *operations.Problem)) {
 		for range testkit.Rounds(20) {

@@ -6,6 +6,13 @@ package kernels
 // of x, and at its end.
 const ClampedEnds = 16
 
+// roundedReach and roundedReach3 bound the float32 angles that CosSinShiftRounded and
+// CosSinShiftRounded3 make.
+const (
+	roundedReach  = 0x1p+12
+	roundedReach3 = 0x1p+15
+)
+
 // Width is the most frequencies that a Block holds.
 const Width = 64
 

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
@@ -155,6 +156,77 @@ func CosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, s
 			generic.CosSinFloat32(cos[i:i+1], sin[i:i+1], invFreq[i:i+1], position, scaleCos, scaleSin)
 		}
 	}
+}
+
+// Float32Block holds up to Width neighbouring frequencies of float32 angles.
+type Float32Block struct {
+	n       int
+	invFreq [Width]float32
+	exact   *Block // of the same frequencies, and their shift: or nil where rows share no work
+	shift   *Shift
+}
+
+// Set prepares the block for invFreq, at most Width frequencies. Of a frequency of 0 the sine
+// may be -0, which the exact ones are not.
+func (b *Float32Block) Set(impl Implementation, invFreq []float32) {
+	*b = Float32Block{n: len(invFreq)}
+	copy(b.invFreq[:], invFreq)
+	if !impl.sharesFloat32() || slices.Contains(invFreq, 0) {
+		return
+	}
+	var exact [Width]float64
+	for i, w := range invFreq {
+		exact[i] = float64(w)
+	}
+	b.exact, b.shift = new(Block), new(Shift)
+	b.exact.Set(exact[:b.n])
+	b.shift.Set(impl, b.exact)
+}
+
+// CosSinFloat32Rows is CosSinExactRows for float32 angles: see generic.CosSinFloat32. What
+// rows share is the exact angles next to them.
+func CosSinFloat32Rows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Float32Block, scaleCos, scaleSin float32) {
+	var memory [3*Width + line - 1]float64
+	seed := (*[3][Width]float64)(aligned64(memory[:]))
+	n := b.n
+	for t := 0; t < len(positions); {
+		if t > 0 && positions[t] == positions[t-1] {
+			at := t * stride
+			copy(cos[at:at+n], cos[at-stride:])
+			copy(sin[at:at+n], sin[at-stride:])
+			t++
+			continue
+		}
+		run := runLength(positions[t:])
+		first := int(positions[t] & (shiftRows - 1))
+		base := float64(positions[t]) - float64(first)
+		reach := math.Abs(base) + shiftRows
+		shared := run >= float32Run && b.shares(reach, roundedReach3)
+		near := shared && b.shares(reach, roundedReach)
+		if shared {
+			cosSinSeedF64(impl, &seed[0], &seed[1], &seed[2], b.exact, base, reach)
+		}
+		for done := 0; done < run; done++ {
+			at := (t + done) * stride
+			switch {
+			case near:
+				done += cosSinShiftRoundedF32(impl, cos[at:], sin[at:], stride, run-done, seed, b.shift[first+done:], n, &b.invFreq, float32(positions[t+done]), scaleCos, scaleSin)
+			case shared:
+				done += cosSinShiftRounded3F32(impl, cos[at:], sin[at:], stride, run-done, seed, b.shift[first+done:], n, &b.invFreq, float32(positions[t+done]), scaleCos, scaleSin)
+			}
+			if done < run {
+				at = (t + done) * stride
+				CosSinFloat32(impl, cos[at:at+n], sin[at:at+n], b.invFreq[:n], float32(positions[t+done]), scaleCos, scaleSin)
+			}
+		}
+		t += run
+	}
+}
+
+// shares reports whether angles of positions up to reach, which are float32, are made from
+// exact ones: those below most.
+func (b *Float32Block) shares(reach, most float64) bool {
+	return b.exact != nil && reach <= 1<<24 && b.exact.certain(1, reach) && reach*b.exact.largest < most
 }
 
 const line = 8 // float64 of a line of the cache

@@ -11,6 +11,8 @@ var (
 	CosSinSeedF64                = cosSinSeedF64
 	CosSinShiftF32               = cosSinShiftF32
 	CosSinShiftNonTemporalF32    = cosSinShiftNonTemporalF32
+	CosSinShiftRoundedF32        = cosSinShiftRoundedF32
+	CosSinShiftRounded3F32       = cosSinShiftRounded3F32
 	CosSinFloat32F32             = cosSinFloat32F32
 	ClearUpperHalves             = clearUpperHalves
 )

@@ -131,6 +131,40 @@ var private = []*Operation{
 		},
 	},
 	{
+		Name:     "CosSinShiftRoundedF32",
+		Geometry: "",
+		Seeded:   true,
+		Partial:  true,
+		Slices:   []Slice{{Name: "cos", Element: F32, Written: true}, {Name: "sin", Element: F32, Written: true}},
+		Numbers:  []string{"position", "scaleCos", "scaleSin"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.CosSinShiftRoundedF32AVX2",
+			kernels.AVX512:  "asm.CosSinShiftRoundedF32AVX512",
+			kernels.NEON:    "",
+			kernels.Generic: "",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.CosSinShiftRoundedF32(impl, Elements[float32](a, "cos"), Elements[float32](a, "sin"), int(a.Number["stride"]), int(a.Number["rows"]), a.Seed, a.Shift, int(a.Number["n"]), a.InvFreq, float32(a.Number["position"]), float32(a.Number["scaleCos"]), float32(a.Number["scaleSin"]))
+		},
+	},
+	{
+		Name:     "CosSinShiftRounded3F32",
+		Geometry: "",
+		Seeded:   true,
+		Partial:  true,
+		Slices:   []Slice{{Name: "cos", Element: F32, Written: true}, {Name: "sin", Element: F32, Written: true}},
+		Numbers:  []string{"position", "scaleCos", "scaleSin"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.CosSinShiftRounded3F32AVX2",
+			kernels.AVX512:  "asm.CosSinShiftRounded3F32AVX512",
+			kernels.NEON:    "",
+			kernels.Generic: "",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.CosSinShiftRounded3F32(impl, Elements[float32](a, "cos"), Elements[float32](a, "sin"), int(a.Number["stride"]), int(a.Number["rows"]), a.Seed, a.Shift, int(a.Number["n"]), a.InvFreq, float32(a.Number["position"]), float32(a.Number["scaleCos"]), float32(a.Number["scaleSin"]))
+		},
+	},
+	{
 		Name:     "CosSinFloat32F32",
 		Geometry: "",
 		Partial:  true,

@@ -70,6 +70,10 @@ const (
 	// Rotary.CosSin of 64 pairs on Zen 5, ns a row with seeds and without: runs of 2 rows
 	// 44, 73; of 3 rows 33, 70.
 	shortRun = 2
+	// float32Run is shortRun for float32 angles. CosSinFloat32Rows of 64 pairs on Zen 3, ns a row
+	// with seeds and without: runs of 4 rows 96, 93; of 6 rows 83, 93; of 16 rows 73, 99; of 32
+	// rows 69, 92; by three terms of 8 rows 84, 93, of 32 rows 95, 118.
+	float32Run = 6
 	// MaxBlocks is the most blocks that SinusoidalRows takes: their seeds are 12 KiB of
 	// stack.
 	MaxBlocks = 8
@@ -78,6 +82,9 @@ const (
 // seeds reports whether rows of cosines and sines share seeds, which pays for vectors;
 // plain Go makes each row by itself.
 func (i Implementation) seeds() bool { return i != Generic }
+
+// sharesFloat32 reports whether rows of float32 angles share work too. NEON has no body for it.
+func (i Implementation) sharesFloat32() bool { return i == AVX2 || i == AVX512 }
 
 // RotatesAndQuantizes reports whether one kernel rotates heads of headDim elements and quantizes
 // them: else a rotation and a kernel that quantizes follow one another. scaled says that the scales

@@ -93,6 +93,8 @@ var names = func() map[string][2]string {
 		"twoOverPi1": {"twoOverPi1", ""},
 		"twoOverPi2": {"twoOverPi2", ""},
 		"C0":         {"", "Cosine0"},
+
+		"RoundedMargin": {"", "RoundedMargin"},
 	}
 	for i := range 7 {
 		pairs[fmt.Sprint("S", i)] = [2]string{fmt.Sprint("sin", i), fmt.Sprint("Sine", i)}
@@ -145,6 +147,8 @@ func TestConstants(t *testing.T) {
 func TestBounds(t *testing.T) {
 	turns, cossin, small := read(t, "quarterturns.g"), read(t, "cossin.g"), read(t, "small.g")
 	shift, smallShift := read(t, "shift.g"), read(t, "smallshift.g")
+	rounded, rounded3, smallRounded := read(t, "rounded.g"), read(t, "rounded3.g"), read(t, "smallrounded.g")
+	reach := constants(t, "../kernels/constants.go")
 	tested := constants(t, "../generic/cossin_bound_test.go")
 	const leastOddAngle = math.Pi / 4 * (1 - 0x1p-40) // of an angle that is not reduced to itself
 	table := max(cossin.proved["c - cosT"], cossin.proved["s - sinT"])
@@ -165,6 +169,10 @@ func TestBounds(t *testing.T) {
 		{"cosine or sine of a or b", table, min(shift.assumed["cosA - COSA"], shift.assumed["sinA - SINA"], shift.assumed["cosB - COSB"], shift.assumed["sinB - SINB"])},
 		{"cosine of a or b", table, min(smallShift.assumed["errorCosA"], smallShift.assumed["errorCosB"])},
 		{"sine of a or b", max(small.proved["(s - sinT) / angle"], cossin.proved["c - cosT"]/leastOddAngle), min(smallShift.assumed["errorA"], smallShift.assumed["errorB"])},
+		{"cosine or sine of an exact angle", max(shift.proved["xCos - C"], shift.proved["xSin - S"]), min(rounded.assumed["c - COSA"], rounded.assumed["s - SINA"], rounded3.assumed["c - COSA"], rounded3.assumed["s - SINA"])},
+		{"sine of a small exact angle", smallShift.proved["x - S"], smallRounded.assumed["errorA"]},
+		{"float32 angle", reach["roundedReach"] * 0x1p-25, rounded.assumed["d"]},
+		{"larger float32 angle", reach["roundedReach3"] * 0x1p-25, rounded3.assumed["e"]},
 	} {
 		if !(link.proved > 0 && link.proved <= link.assumed) {
 			t.Errorf("%s: proved %x, but assumed %x", link.what, link.proved, link.assumed)

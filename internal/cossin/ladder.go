@@ -1,15 +1,18 @@
 package cossin
 
 import (
+	"slices"
+
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // Ladder is inverse frequencies as the kernels read them.
 type Ladder struct {
-	Blocks    []kernels.Block // exact angles: kernels.Width frequencies at a time
-	Shifts    []kernels.Shift // of the blocks
-	invFreq32 []float32       // float32 angles
+	Blocks        []kernels.Block // exact angles: kernels.Width frequencies at a time
+	Shifts        []kernels.Shift // of the blocks
+	invFreq32     []float32       // float32 angles
+	float32Blocks []kernels.Float32Block
 }
 
 // NewLadder returns the ladder of frequencies below 2^50 in magnitude, for exact
@@ -20,6 +23,11 @@ func NewLadder(invFreq []float64, float32Angles bool) Ladder {
 		l.invFreq32 = make([]float32, len(invFreq))
 		for i, w := range invFreq {
 			l.invFreq32[i] = float32(w)
+		}
+		for block := range slices.Chunk(l.invFreq32, kernels.Width) {
+			var b kernels.Float32Block
+			b.Set(dispatch.Implementation(), block)
+			l.float32Blocks = append(l.float32Blocks, b)
 		}
 		return l
 	}
@@ -40,8 +48,13 @@ func NewLadder(invFreq []float64, float32Angles bool) Ladder {
 func (l *Ladder) Write(to *Table, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
 	switch {
 	case len(positions) == 0:
+	case l.Blocks == nil && len(positions) == 1:
+		writeFloat32Row(to.Cos[:pairs], to.Sin[:pairs], l.invFreq32[column:column+pairs], float32(positions[0]), scaleCos, scaleSin)
 	case l.Blocks == nil:
-		l.writeFloat32(to, column, pairs, positions, scaleCos, scaleSin)
+		for done := 0; done < pairs; done += kernels.Width {
+			b := &l.float32Blocks[(column+done)/kernels.Width]
+			kernels.CosSinFloat32Rows(dispatch.Implementation(), to.Cos[done:], to.Sin[done:], to.Stride, positions, b, scaleCos, scaleSin)
+		}
 	case len(positions) == 1:
 		l.writeExactRow(to.Cos, to.Sin, column, pairs, float64(positions[0]), scaleCos, scaleSin)
 	default:
@@ -69,21 +82,6 @@ func (l *Ladder) writeExactRow(cos, sin []float32, column, pairs int, position f
 		b := &l.Blocks[(column+done)/kernels.Width]
 		end := done + b.Len()
 		kernels.CosSinExactRow(dispatch.Implementation(), cos[done:end], sin[done:end], position, b, scaleCos, scaleSin)
-	}
-}
-
-// writeFloat32 copies the row of a token that has the position of the token before.
-func (l *Ladder) writeFloat32(to *Table, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
-	invFreq := l.invFreq32[column : column+pairs]
-	for t, p := range positions {
-		at := t * to.Stride
-		cos, sin := to.Cos[at:at+pairs], to.Sin[at:at+pairs]
-		if t > 0 && p == positions[t-1] {
-			copy(cos, to.Cos[at-to.Stride:])
-			copy(sin, to.Sin[at-to.Stride:])
-			continue
-		}
-		writeFloat32Row(cos, sin, invFreq, float32(p), scaleCos, scaleSin)
 	}
 }
 

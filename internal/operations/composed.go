@@ -41,6 +41,9 @@ func ComposedFunctions(longest int) []Composed {
 		position := anywhere(r)
 		return AxisRow(r, impl, 1, position, RandomFrequencies(r, n, []int32{position}))
 	}})
+	list = append(list, Composed{Name: "CosSinFloat32Rows", Longest: kernels.Width, Problem: func(r *rand.Rand, impl kernels.Implementation, n int) (*Operation, *Problem) {
+		return Float32Rows(r, impl, []int32{26, 27, 28, 29, 30, 31, 32, 33, 7}, Float32Frequencies(r, n), n)
+	}})
 	for _, yes := range []bool{false, true} {
 		list = append(list, Composed{Name: "CosSinFloat32", Longest: longest, Problem: func(r *rand.Rand, impl kernels.Implementation, n int) (*Operation, *Problem) {
 			return Float32Row(r, n, func(angles []float32) {
@@ -286,4 +289,36 @@ func SinusoidalRows(r *rand.Rand, impl kernels.Implementation, positions []int32
 		},
 	}
 	return o, rows(o, len(positions), s.Stride, 2*pairs)
+}
+
+// Float32Rows is CosSinFloat32Rows.
+func Float32Rows(r *rand.Rand, impl kernels.Implementation, positions []int32, invFreq []float32, stride int) (*Operation, *Problem) {
+	scaleCos, scaleSin := testkit.RandomScales(r)
+	var block kernels.Float32Block
+	block.Set(impl, invFreq)
+	o := &Operation{
+		Name:   fmt.Sprintf("positions %d, stride %d, frequencies %x", positions, stride, invFreq),
+		Slices: cosAndSin(),
+		Call: func(_ kernels.Implementation, a *Arguments) {
+			kernels.CosSinFloat32Rows(impl, Elements[float32](a, "cos"), Elements[float32](a, "sin"), stride, positions, &block, scaleCos, scaleSin)
+		},
+		Define: func(row *Arguments) {
+			position := float32(positions[int(row.Number["row"])])
+			generic.CosSinFloat32(Elements[float32](row, "cos"), Elements[float32](row, "sin"), invFreq, position, scaleCos, scaleSin)
+		},
+	}
+	return o, rows(o, len(positions), stride, len(invFreq))
+}
+
+// Float32Frequencies returns n that angles of float32 share work for, others now and then.
+func Float32Frequencies(r *rand.Rand, n int) []float32 {
+	base := math.Exp2(30 * r.Float64())
+	invFreq := make([]float32, n)
+	for i := range invFreq {
+		invFreq[i] = float32(math.Pow(base, -float64(i)/float64(n)) * float64(1-2*r.IntN(2)))
+	}
+	if n > 0 && r.IntN(4) == 0 {
+		invFreq[r.IntN(n)] = testkit.OneOf(r, []float32{0, 3, 1e-36, 1e-44, 1e20, float32(math.Inf(1)), float32(math.NaN())})
+	}
+	return invFreq
 }

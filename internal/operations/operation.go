@@ -50,6 +50,7 @@ type Arguments struct {
 	Block      kernels.Block
 	Seed       *[3][kernels.Width]float64
 	Shift      [][2][kernels.Width]float64
+	InvFreq    *[kernels.Width]float32
 }
 
 // Elements returns a slice of a call.

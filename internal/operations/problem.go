@@ -426,7 +426,7 @@ func (o *Operation) seeds(p *Problem, n int) {
 	var block kernels.Block
 	var shift kernels.Shift
 	block.Set(testkit.LadderOf(max(1, n))[:n])
-	p.Seed, p.Shift = new([3][kernels.Width]float64), shift[:]
+	p.Seed, p.Shift, p.InvFreq = new([3][kernels.Width]float64), shift[:], new([kernels.Width]float32)
 	for i := range p.Seed[0] {
 		p.Seed[0][i], p.Seed[1][i], p.Seed[2][i] = 0.6, 0.8, 0x1p-60
 		for j := range shift {

@@ -74,6 +74,8 @@ var callElements = map[string]struct {
 	"CosSinSeedF64":                            {1, []int{6}},
 	"CosSinShiftF32":                           {1, []int{3, 6}},
 	"CosSinShiftNonTemporalF32":                {1, []int{3, 6}},
+	"CosSinShiftRoundedF32":                    {1, []int{3, 6}},
+	"CosSinShiftRounded3F32":                   {1, []int{3, 6}},
 	"CosSinFloat32F32":                         {1, []int{3}},
 	"CopyNonTemporalB32":                       {1, []int{2}},
 }

@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"github.com/go-posenc/posenc/asm/_gen/operation"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -16,6 +17,73 @@ type linearShift struct {
 	seed, shift, i reg.GPVirtual // of a block, and the next pair of it
 	ziv            *ziv
 	exit           string // where an entry is not certain
+	rounded        *roundedAngles
+}
+
+// roundedAngles are the float32 angles next to exact ones, or nil.
+type roundedAngles struct {
+	invFreq  reg.GPVirtual
+	position reg.VecVirtual
+	turn     turning
+}
+
+type turning func(e *emitter, cos, sin []reg.VecVirtual, rest [2]reg.VecVirtual)
+
+// rest returns the exact angles minus the float32 ones, which is a float32, as two vectors
+// of float64.
+func (r *roundedAngles) rest(e *emitter, i reg.GPVirtual) (rest [2]reg.VecVirtual) {
+	e.Comment("exact angles minus float32 ones")
+	w, angle := e.vector(), e.vector()
+	e.VMOVUPS(operand.Mem{Base: r.invFreq, Index: i, Scale: 4}, w)
+	e.VMULPS(r.position, w, angle)
+	e.VFMSUB231PS(r.position, w, angle)
+	upper := e.half()
+	rest = [2]reg.VecVirtual{e.vector(), e.vector()}
+	if e.avx512 {
+		e.VEXTRACTF64X4(operand.Imm(1), angle, upper)
+		e.VCVTPS2PD(angle.AsY(), rest[0])
+	} else {
+		e.VEXTRACTF128(operand.Imm(1), angle, upper)
+		e.VCVTPS2PD(angle.AsX(), rest[0])
+	}
+	e.VCVTPS2PD(upper, rest[1])
+	return rest
+}
+
+// turn turns cosines and sines back by the rest.
+func (e *emitter) turn(cos, sin []reg.VecVirtual, rest [2]reg.VecVirtual) {
+	e.Comment("from the exact angle to the float32 one")
+	half := [2]reg.VecVirtual{e.vector(), e.vector()}
+	for j, r := range rest {
+		e.VMULPD(e.wide("half64", 0.5), r, half[j])
+	}
+	for j := range rest {
+		e.VFMADD231PD(half[j], sin[j], cos[j])
+	}
+	for j, r := range rest {
+		e.VFNMADD231PD(r, cos[j], sin[j])
+	}
+	for j := range rest {
+		e.VFMADD231PD(half[j], sin[j], cos[j])
+	}
+}
+
+// turn3 is turn by one term more.
+func (e *emitter) turn3(cos, sin []reg.VecVirtual, rest [2]reg.VecVirtual) {
+	e.Comment("from the exact angle to the float32 one, by three terms")
+	for j, r := range rest {
+		factor, toCos, toSin := e.vector(), e.vector(), e.vector()
+		e.VMULPD(e.wide("third64", 1./3), r, factor)
+		e.VMOVAPD(cos[j], toCos)
+		e.VMOVAPD(sin[j], toSin)
+		e.VFMADD231PD(factor, sin[j], toCos)
+		e.VFNMADD231PD(factor, cos[j], toSin)
+		e.VMULPD(e.wide("half64", 0.5), r, factor)
+		e.VFNMADD213PD(sin[j], factor, toCos)
+		e.VFMADD213PD(cos[j], factor, toSin)
+		e.VFMADD231PD(r, toCos, cos[j])
+		e.VFNMADD231PD(r, toSin, sin[j])
+	}
 }
 
 // entries returns the cosines and sines of the next pairs, two vectors of float64 each,
@@ -24,6 +92,10 @@ func (s *linearShift) entries() (cos, sin []reg.VecVirtual) {
 	e := s.e
 	at := func(base reg.GPVirtual, j, p int) operand.Mem {
 		return operand.Mem{Base: base, Index: s.i, Scale: 8, Disp: 8*j*e.lanes()/2 + p*plane}
+	}
+	var rest [2]reg.VecVirtual
+	if s.rounded != nil {
+		rest = s.rounded.rest(e, s.i) // first, because it takes longest
 	}
 	e.Comment("the linear shift")
 	for j := range 2 {
@@ -39,7 +111,17 @@ func (s *linearShift) entries() (cos, sin []reg.VecVirtual) {
 		e.VFMADD231PD(cosA, sinB, v)
 		cos, sin = append(cos, c), append(sin, v)
 	}
-	s.ziv.test(cos, sin, func(j int) operand.Op { return at(s.seed, j, 2) }, s.exit)
+	bound := func(j int) operand.Op { return at(s.seed, j, 2) }
+	if s.rounded != nil {
+		s.rounded.turn(e, cos, sin, rest)
+		bound = func(j int) operand.Op {
+			v := e.vector()
+			e.VMOVUPD(at(s.seed, j, 2), v)
+			e.VMULPD(e.wide("roundedRatio", operation.RoundedMargin/operation.Margin), v, v)
+			return v
+		}
+	}
+	s.ziv.test(cos, sin, bound, s.exit)
 	return cos, sin
 }
 
@@ -54,8 +136,15 @@ func (e *emitter) joined(low, high reg.VecVirtual) reg.VecVirtual {
 	return v
 }
 
-func cosSinShift(e *emitter, nonTemporal bool) {
-	s := linearShift{e: e, seed: e.argument("seed"), shift: e.argument("shift"), i: e.GP64(), ziv: e.newZiv(true), exit: e.label("exit")}
+// cosSinShift makes float32 angles where turn, which turns exact ones, is not nil.
+func cosSinShift(e *emitter, nonTemporal bool, turn turning) {
+	s := linearShift{e: e, seed: e.argument("seed"), shift: e.argument("shift"), i: e.GP64(), exit: e.label("exit")}
+	if turn != nil {
+		s.ziv = e.newZivOf("rounded", operation.RoundedMargin, operation.RoundedEntry, true)
+		s.rounded = &roundedAngles{e.argument("invFreq"), e.broadcast32("position", e.vector()), turn}
+	} else {
+		s.ziv = e.newZiv(true)
+	}
 	stride, rows, n := e.stride("stride"), e.argument("rows"), e.argument("n")
 	to := []reg.GPVirtual{e.argument("cos"), e.argument("sin")}
 	scales := []reg.VecVirtual{e.broadcast32("scaleCos", e.vector()), e.broadcast32("scaleSin", e.vector())}
@@ -111,6 +200,9 @@ func cosSinShift(e *emitter, nonTemporal bool) {
 		e.ADDQ(stride, to)
 	}
 	e.ADDQ(operand.U32(2*plane), s.shift)
+	if turn != nil {
+		e.VADDPS(e.wide32("one32", 0x3f800000), s.rounded.position, s.rounded.position)
+	}
 	e.INCQ(done)
 	e.CMPQ(done, rows)
 	e.JLT(operand.LabelRef(row))

@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"math"
 	"slices"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
@@ -23,12 +24,17 @@ type ziv struct {
 	later                   []func() // what is seldom run
 }
 
-// newZiv returns the test with its constants in registers or, where these are too few,
-// in memory.
+// newZiv returns the test for operation.Margin with its constants in registers or, where
+// these are too few, in memory.
 func (e *emitter) newZiv(inRegisters bool) *ziv {
-	const exponent = operation.SmallEntry // of the smallest entry that the short test is for
+	return e.newZivOf("", operation.Margin, operation.SmallEntry, inRegisters)
+}
+
+// newZivOf returns the test for another bound and exponent of the smallest entry that the
+// short test is for. name begins the names of its constants.
+func (e *emitter) newZivOf(name string, bound float64, exponent int, inRegisters bool) *ziv {
 	// The error bound of such an entry in units of its last place, times 8.
-	const margin = 1 << (52 - 49 - exponent + 3)
+	margin := uint32(math.Ldexp(bound, 52-exponent+3))
 	halves := func(name string, lower, upper uint32) operand.Op {
 		m := e.data(name, 8, uint64(upper)<<32|uint64(lower))
 		if !inRegisters {
@@ -41,16 +47,16 @@ func (e *emitter) newZiv(inRegisters bool) *ziv {
 	return &ziv{
 		e:        e,
 		shifts:   halves("entryShifts", 3, 1),
-		least:    halves("entryLeast", -(1<<31+margin+1)&(1<<32-1), -((1023+exponent)<<21)&(1<<32-1)),
-		limits:   halves("entryLimits", (1<<32-1)-(2*margin+1), 1<<31-1),
+		least:    halves(name+"entryLeast", -(1<<31 + margin + 1), -uint32((1023+exponent)<<21)),
+		limits:   halves(name+"entryLimits", (1<<32-1)-(2*margin+1), 1<<31-1),
 		halfUnit: e.data("half29", 8, 1<<28),
 		above:    e.data("above29", 8, ^uint64(1<<29-1)),
-		margin:   e.wide("margin", operation.Margin),
+		margin:   e.wide(name+"margin", bound),
 	}
 }
 
 // test leaves for exit where a cosine or a sine is not certain. bound returns the error
-// bound of sines j; the bound of cosines is operation.Margin.
+// bound of sines j; the bound of cosines is the test's.
 func (z *ziv) test(cos, sin []reg.VecVirtual, bound func(j int) operand.Op, exit string) {
 	e := z.e
 	cos, sin = slices.Clone(cos), slices.Clone(sin)

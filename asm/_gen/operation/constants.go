@@ -18,6 +18,16 @@ const (
 // smaller, and for 1 in 2^13 of the others the bound is too large.
 const SmallEntry = -12
 
+// Of float32 angles that are made from exact ones: the end of angles that two terms of Taylor's
+// series suffice for, and three; the error bound, as Margin is; and the exponent as
+// SmallEntry is. Of entries 1 in 2^8 is tested the long way.
+const (
+	RoundedReach  = 0x1p12
+	RoundedReach3 = 0x1p15
+	RoundedMargin = 0x1p-41
+	RoundedEntry  = -8
+)
+
 // Sizes of what kernels read.
 const (
 	ClampedEnds = 16 // equal elements at each end of what AddClampedF32 adds: as many as the longest vector has
@@ -52,6 +62,8 @@ they are hardly larger; the float32 angles beyond were all tried. The constant o
 the cosine is 1.`, append(coefficients("cos", Cosine)[1:], coefficients("sin", Sine)...)},
 	{"kernels", "ClampedEnds is the number of equal elements that AddClampedF32 finds at the start\nof x, and at its end.",
 		[]Constant{{"ClampedEnds", strconv.Itoa(ClampedEnds)}}},
+	{"kernels", "roundedReach and roundedReach3 bound the float32 angles that CosSinShiftRounded and\nCosSinShiftRounded3 make.",
+		[]Constant{{"roundedReach", hexadecimal(RoundedReach)}, {"roundedReach3", hexadecimal(RoundedReach3)}}},
 	{"kernels", "Width is the most frequencies that a Block holds.", []Constant{{"Width", strconv.Itoa(Width)}}},
 	{"kernels", "shiftRows is the number of positions that share a seed.", []Constant{{"shiftRows", strconv.Itoa(ShiftRows)}}},
 }

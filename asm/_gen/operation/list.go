@@ -428,6 +428,33 @@ far larger than the caches. cos and sin are aligned to 64 bytes; n and stride ar
 multiples of 16. FenceStores has to follow.`,
 		},
 		{
+			Package: "asm", Family: "cossin", Base: "CosSinShiftRounded", Types: of(F32),
+			Parameters:  []Parameter{cos, sin, shiftedAngles(), scalar("position", "float32"), scaleCos, scaleSin},
+			Substitutes: map[string]string{"NEON": PlainGo},
+			Result:      done, Plain: noSeeds, Private: true,
+			Summary: shiftSummary + ", of float32 angles.",
+			Doc: `%s writes rows of cosines and sines of float32 angles, which are
+those of the real products position*invFreq[i], made as CosSinShiftF32 does, turned by
+-e, e being the product minus the angle:
+
+	cos' = cos + e/2*sin; sin = sin - e*cos'; cos = cos' + e/2*sin
+
+Row r is of position+r, an integer of at most 2^24 in magnitude, its angles are below
+2^12. invFreq has 64 elements. The other parameters and done are those of CosSinShiftF32;
+what is not decided is to be written anew by generic.CosSinFloat32.`,
+		},
+		{
+			Package: "asm", Family: "cossin", Base: "CosSinShiftRounded3", Types: of(F32),
+			Parameters:  []Parameter{cos, sin, shiftedAngles(), scalar("position", "float32"), scaleCos, scaleSin},
+			Substitutes: map[string]string{"NEON": PlainGo},
+			Result:      done, Plain: noSeeds, Private: true,
+			Summary: shiftSummary + ", of larger float32 angles.",
+			Doc: `%s is CosSinShiftRoundedF32 for angles below 2^15, by one term more
+of Taylor's series:
+
+	cos' = cos + e*(sin - e/2*(cos + e/3*sin)); sin' = sin - e*(cos + e/2*(sin - e/3*cos))`,
+		},
+		{
 			Package: "asm", Family: "cossin", Base: "CosSinFloat32", Types: of(F32),
 			Parameters: []Parameter{cos, sin, in("invFreq", F32), length("invFreq"), scalar("position", "float32"), scaleCos, scaleSin},
 			Result:     &Result{Name: "beyond", Type: "uint64", Binding: "bool", Value: "%s == 0", Zero: "false"},

@@ -201,3 +201,12 @@ var shifted = Parameter{
 		},
 	},
 }
+
+// shiftedAngles is shifted of float32 angles, with the frequencies.
+func shiftedAngles() Parameter {
+	p, g := shifted, *shifted.Geometry
+	p.Arguments = append(slices.Clip(p.Arguments), Argument{"invFreq", "*float32", "&invFreq[0]"})
+	g.Parameter = append(slices.Clip(g.Parameter), Parameter{Name: "invFreq", Type: "*[Width]float32"})
+	p.Geometry = &g
+	return p
+}
