@@ -55,7 +55,7 @@ type Quantized interface{ Q8_0 | int8 | E4M3 | E5M2 }
 // whose bytes are little-endian.
 type Q8_0 struct {
 	D [2]byte
-	Q [generic.Q8Block]int8
+	Q [generic.Block]int8
 }
 
 // E4M3 is the code of an 8-bit number with 4 bits of exponent and without infinities:

@@ -45,8 +45,8 @@ func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim
 	switch {
 	case headDim > maxQuantizedDim:
 		return argument.Error(ErrShape, function, name.String(), headDim, "at most %d", maxQuantizedDim)
-	case quantizedKind[D]() == kernels.KindQ8 && headDim%generic.Q8Block != 0:
-		return argument.Error(ErrShape, function, name.String(), headDim, "a multiple of the %d numbers of a block of Q8_0", generic.Q8Block)
+	case quantizedKind[D]() == kernels.KindQ8 && headDim%generic.Block != 0:
+		return argument.Error(ErrShape, function, name.String(), headDim, "a multiple of the %d numbers of a block of Q8_0", generic.Block)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 // unitsOf returns how many D a head of headDim elements has.
 func unitsOf[D Quantized](headDim int) int {
 	if quantizedKind[D]() == kernels.KindQ8 {
-		return headDim / generic.Q8Block
+		return headDim / generic.Block
 	}
 	return headDim
 }

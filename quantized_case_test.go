@@ -61,7 +61,7 @@ func ofFormats(name string, runs ...func(*testkit.Digest)) func(testkit.AddDiges
 func formatOf[D posenc.Quantized](a *testkit.Arguments) (block int, scales bool) {
 	switch any(*new(D)).(type) {
 	case posenc.Q8_0:
-		return generic.Q8Block, false
+		return generic.Block, false
 	case int8:
 		return 1, true
 	case posenc.E4M3:
@@ -197,7 +197,7 @@ func dequantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h, dim i
 // unitsOf returns how many D the elements are.
 func unitsOf[D posenc.Quantized](dim int) int {
 	if _, blocks := any(*new(D)).(posenc.Q8_0); blocks {
-		return dim / generic.Q8Block
+		return dim / generic.Block
 	}
 	return dim
 }

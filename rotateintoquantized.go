@@ -177,7 +177,7 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 		!c.slots && dst.TokenStride == 0 && uint64(len(dst.Data)) != token:
 		return false
 	case kind == kernels.KindQ8:
-		return headDim%generic.Q8Block == 0 && dst.Scales == nil && dst.InverseScale == 0
+		return headDim%generic.Block == 0 && dst.Scales == nil && dst.InverseScale == 0
 	case kind == kernels.KindInt8 || dst.Scales != nil:
 		return kind != kernels.KindE5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.InverseScale == 0
 	}

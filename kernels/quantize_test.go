@@ -155,7 +155,7 @@ func TestRounding8(t *testing.T) {
 				copied := 0
 				for i := range x {
 					switch {
-					case i%generic.Q8Block == 0 && !o.Has("scale"):
+					case i%generic.Block == 0 && !o.Has("scale"):
 						x[i] = most
 					case copied < len(values):
 						x[i] = values[copied]

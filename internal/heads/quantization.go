@@ -266,7 +266,7 @@ func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conv
 	impl := dispatch.Implementation()
 	switch {
 	case kind == kernels.KindQ8:
-		if v.XStride == v.Len && v.YStride == v.Len/generic.Q8Block*generic.Q8Bytes { // blocks one after another
+		if v.XStride == v.Len && v.YStride == v.Len/generic.Block*generic.Q8Bytes { // blocks one after another
 			v.Len, v.Count = v.Count*v.Len, 1
 		}
 		kernels.QuantizeF32ToQ8(impl, y, x, v)

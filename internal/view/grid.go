@@ -148,7 +148,7 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	head := strconv.Itoa(g.Dim)
 	var zero T
 	if unsafe.Sizeof(zero) == generic.Q8Bytes {
-		head = fmt.Sprintf("%s (%d numbers)", argument.Count(g.Dim, "block"), g.Dim*generic.Q8Block)
+		head = fmt.Sprintf("%s (%d numbers)", argument.Count(g.Dim, "block"), g.Dim*generic.Block)
 	}
 	shape := fmt.Sprintf("for %s of %s of %s", argument.Count(g.Sequences*g.Tokens, "token"), argument.Count(v.Heads, "head"), head)
 	strides := fmt.Sprintf("at TokenStride %d and HeadStride %d", g.TokenStride, g.HeadStride)
