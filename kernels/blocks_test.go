@@ -16,6 +16,11 @@ import (
 // that is not finite.
 func TestBlockTies(t *testing.T) {
 	blocks := slices.DeleteFunc(conversions8(), func(o *operations.Operation) bool { return o.Slice("y").Element.Block == 0 })
+	powers := []int{10, 10, 10, 30, 140}
+	if testkit.Bochs {
+		t.Log("NOT TESTED: scales that are ties of float16, which Bochs rounds up")
+		powers = powers[:3]
+	}
 	operations.EachOperation(t, blocks, func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(35)
 		for range testkit.Rounds(300) {
@@ -24,7 +29,7 @@ func TestBlockTies(t *testing.T) {
 				x := operations.Elements[float32](a, "x")
 				for block := range slices.Chunk(x, generic.Block) {
 					most := testkit.OneOf(r, []int{0, 1, 2, 8, 16, 31, 32, 62, 254})
-					least, scale := testkit.OneOf(r, []int{-most, 0}), math.Ldexp(1+float64(r.IntN(2))*r.Float64(), r.IntN(20)-testkit.OneOf(r, []int{10, 10, 10, 30, 140}))
+					least, scale := testkit.OneOf(r, []int{-most, 0}), math.Ldexp(1+float64(r.IntN(2))*r.Float64(), r.IntN(20)-testkit.OneOf(r, powers))
 					for i := range block {
 						v := float32(float64(least+r.IntN(most-least+1)) / 2 * scale)
 						block[i] = testkit.OneOf(r, []float32{v, v, v, -v, math.Nextafter32(v, 0)})
