@@ -15,7 +15,7 @@ import (
 // midpoints of codes and what is next to them, zeros of both signs, subnormal numbers, and rarely a number
 // that is not finite.
 func TestBlockTies(t *testing.T) {
-	blocks := slices.DeleteFunc(conversions8(), func(o *operations.Operation) bool { return o.Slice("y").Element.Block == 0 })
+	blocks := slices.DeleteFunc(quantizations(), func(o *operations.Operation) bool { return o.Slice("y").Element.Block == 0 })
 	powers := []int{10, 10, 10, 30, 140}
 	if testkit.Bochs {
 		t.Log("NOT TESTED: scales that are ties of float16, which Bochs rounds up")
