@@ -154,10 +154,8 @@ func (f *blockFormat) code(y float32) (q uint8) {
 	if f.levels == nil {
 		return uint8(min(int(y+(f.bias+0.5)), int(f.largest)))
 	}
-	for step := uint8(8); step > 0; step /= 2 {
-		if y+y >= f.levels[q+step-1]+f.levels[q+step] {
-			q += step
-		}
+	for q < f.largest && y+y >= f.levels[q]+f.levels[q+1] {
+		q++
 	}
 	return q
 }
