@@ -23,6 +23,7 @@ var _ = func() struct{} {
 	ladders("YaRN", labelled{
 		"":             {Dim: 64, Base: base, Factor: 40, Original: 4096, MScale: 0.707, MScaleAllDim: 1, ScaleSoftmax: true},
 		"/untruncated": {Dim: 64, Base: 150000, Factor: 32, Original: 4096, Untruncated: true},
+		"/logarithmic": {Dim: 64, Base: 10000, Factor: 4, Original: 4096, Extrapolation: 0.5, Logarithmic: true},
 	})
 	ladders("Llama3", labelled{"": {Dim: 128, Base: 500000, Factor: 8, Low: 1, High: 4, Original: 8192}})
 	long := ladderParameters{Dim: 8, Base: base, Short: []float64{1, 1.05, 1.1, 1.5}, Long: []float64{1.1, 3, 20, 64.5}, Original: 4096, Factor: 32, SeqLen: 4096}

@@ -184,7 +184,7 @@ type ladderParameters struct {
 	ScaleSoftmax                            bool    `json:"scale_softmax"`
 	ShortAttention                          float64 `json:"short_attention"`
 	LongAttention                           float64 `json:"long_attention"`
-	Untruncated                             bool
+	Untruncated, Logarithmic                bool
 	Short, Long, Factors                    []float64
 }
 
@@ -211,7 +211,7 @@ var constructors = map[string]func(ladderParameters, Rounding) (Ladder, error){
 		return YaRN(p.Dim, p.Base, YaRNParameters{
 			Factor: p.Factor, OriginalMaxPositions: p.Original, BetaFast: p.BetaFast, BetaSlow: p.BetaSlow, Untruncated: p.Untruncated,
 			ExtrapolationFactor: p.Extrapolation, AttentionFactor: p.AttentionFactor, MScale: p.MScale, MScaleAllDim: p.MScaleAllDim,
-			AttentionMultiplier: p.Multiplier, ScaleSoftmax: p.ScaleSoftmax,
+			AttentionMultiplier: p.Multiplier, ScaleSoftmax: p.ScaleSoftmax, Logarithmic: p.Logarithmic,
 		}, r)
 	},
 	"LongRoPE": func(p ladderParameters, r Rounding) (Ladder, error) {

@@ -17,6 +17,7 @@ type YaRNParameters struct {
 	BetaSlow             float64 // beta_slow: a pair that rotates at most this often has its frequency divided by Factor; 0 means 1
 	Untruncated          bool    // truncate is false (gpt-oss): the ramp starts and ends between pairs
 	ExtrapolationFactor  float64 // vLLM extrapolation_factor, ggml ext_factor; 0 means 1 (for ggml's 0 use Linear)
+	Logarithmic          bool    // Grok's yarn_log: the logarithms of the two frequencies are mixed in place of the frequencies
 
 	AttentionFactor     float64 // attention_factor; 0 means derived from the other fields
 	MScale              float64 // mscale; has an effect only together with MScaleAllDim
@@ -38,6 +39,7 @@ type YaRNParameters struct {
 //	ramp                  = min(max((i - low)/(high - low), 0), 1)
 //	keep                  = (1 - ramp) · ExtrapolationFactor
 //	InvFreq[i]            = base^(-2i/rotaryDim) · ((1 - keep)/Factor + keep)
+//	                        base^(-2i/rotaryDim) · Factor^(keep - 1)   with Logarithmic
 //	AttentionFactor       = p.AttentionFactor · AttentionMultiplier
 //	SoftmaxScale          = 1, or g(Factor, MScaleAllDim)^2 with ScaleSoftmax
 //
@@ -106,7 +108,11 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 		ramp := quotient(difference(whole(i), low), difference(high, low))
 		ramp = least(greatest(ramp, newReal()), one)
 		keep := product(difference(one, ramp), extrapolation)
-		ladder.InvFreq[i] = nearest(product(inverse, sum(quotient(difference(one, keep), factor), keep)))
+		share := sum(quotient(difference(one, keep), factor), keep)
+		if p.Logarithmic {
+			share = elementary.Exp(product(difference(keep, one), elementary.Log(factor)))
+		}
+		ladder.InvFreq[i] = nearest(product(inverse, share))
 	}
 
 	growth := func(mscale float64) *big.Float {
@@ -129,6 +135,8 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 	}
 	return check.ladder(ladder)
 }
+
+func logarithm32(x float32) float32 { return nearest32(elementary.Log(real(float64(x)))) }
 
 const correctionsApart = "a length and a base whose ramp starts at or below its end"
 
@@ -155,6 +163,11 @@ func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladd
 		interpolated := 1 / (float32(p.Factor) * power)
 		ramp := min(max((float32(i)-float32(low))/float32(high-low), 0), 1)
 		keep := float32((1 - ramp) * float32(p.ExtrapolationFactor))
+		if p.Logarithmic {
+			log := float32(logarithm32(extrapolated)*keep) + float32(logarithm32(interpolated)*(1-keep))
+			ladder.InvFreq[i] = float64(nearest32(elementary.Exp(real(float64(log)))))
+			continue
+		}
 		ladder.InvFreq[i] = float64(float32(interpolated*(1-keep)) + float32(extrapolated*keep))
 	}
 

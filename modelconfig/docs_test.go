@@ -46,10 +46,11 @@ func beside(name string, f *models.Family) string {
 	}{
 		{f.Inverse, "rotates the other way: InvFreq is negative"},
 		{f.ListKey != "", "layers differ by the list " + f.ListKey},
-		{f.Rewrite != nil, "layers differ by the lists rope_theta and partial_rotary_factors"},
+		{slices.Contains(f.Traps, "bases_by_layer") && f.ListKey == "", "layers differ by the lists rope_theta and partial_rotary_factors"},
 		{f.Indexer != nil, "has indexers"},
 		{f.Learned != "", "frequencies times e^" + f.Learned},
-		{f.QueryScale != nil || f.ScalingTensor != "", "scales queries"},
+		{f.QueryScale != nil && !f.ScalingObject || f.ScalingTensor != "", "scales queries"},
+		{f.ScalingObject, "scales queries where the file has llama_4_scaling"},
 	} {
 		if note.is {
 			notes = append(notes, note.text)
@@ -96,6 +97,8 @@ func familyTable() string {
 			rotated = fmt.Sprintf("qk_rope_head_dim (%d)", f.HeadDim)
 		case f.RotaryDim != 0:
 			rotated = fmt.Sprintf("rotary_dim (%d)", f.RotaryDim)
+		case f.Spread:
+			rotated = f.CountKey + ", pairs of a whole head"
 		case f.Trailing:
 			rotated = fmt.Sprintf("tail, partial_rotary_factor (%v)", f.Part)
 		case !f.WholeHead:
@@ -103,7 +106,11 @@ func familyTable() string {
 		}
 		var bases []string
 		for _, k := range f.Kinds {
-			bases = append(bases, fmt.Sprintf("%s: %.0f", k.LayerType, k.Base))
+			base := fmt.Sprintf("%.0f", k.Base)
+			if k.Base == 0 {
+				base = "by its key"
+			}
+			bases = append(bases, k.LayerType+": "+base)
 		}
 		if bases == nil {
 			bases = []string{fmt.Sprintf("%.0f", f.Base)}
@@ -120,10 +127,10 @@ func familyTable() string {
 		}
 		rotating := fmt.Sprintf("%d of %d", n, len(layers))
 		switch n {
-		case len(layers):
-			rotating = "all"
 		case 0:
 			rotating = "by its keys"
+		case len(layers):
+			rotating = "all"
 		}
 		axes := "1"
 		switch {

@@ -62,7 +62,8 @@ type Layer struct {
 
 	// Indexer says that the layer has an indexer for sparse attention that rotates its own queries
 	// and keys, by [LayerRows.Indexer]. It has the frequencies of the attention, but mostly
-	// another layout or another rotated part of a head, and no SoftmaxScale.
+	// another layout or another rotated part of a head, and no SoftmaxScale. In Step 5 it has fewer
+	// frequencies, of the same base.
 	Indexer bool
 }
 
@@ -86,7 +87,7 @@ func (m *Model) Layers() []Layer {
 	d := m.of()
 	layers := make([]Layer, len(d.Layers))
 	for i, l := range d.Layers {
-		layer := Layer{Rotates: l.Rotates, LatentAttention: d.Latent, SoftmaxScale: 1, Indexer: l.Indexer}
+		layer := Layer{Rotates: l.Rotates, LatentAttention: d.Latent && !d.Kinds[l.Kind].Whole, SoftmaxScale: 1, Indexer: l.Indexer}
 		if l.Rotates {
 			k := d.Kinds[l.Kind]
 			layer.Kind, layer.SoftmaxScale, layer.FrequencyFactors = l.Kind, k.SoftmaxScale, k.Learned
@@ -175,7 +176,8 @@ type Rule struct {
 	//   - "default": powers of the base, without scaling.
 	//   - "linear", "NTK", "dynamic NTK", "NTK alpha", "NTK mixed", "yarn", "longrope",
 	//     "llama3", "proportional": a scaling rule of package frequency.
-	//   - "dynamic NTK of Qwen": the dynamic NTK scaling of Qwen 1, in steps.
+	//   - "dynamic NTK of Qwen", "dynamic NTK of TeleChat": the dynamic NTK scaling of Qwen 1 and of
+	//     TeleChat, in steps.
 	//   - "factors": divisors in a tensor of a GGUF file, as Llama 3 and Gemma 4 have them.
 	//   - "axial": the frequencies of a vision tower.
 	Name string

@@ -1,34 +1,59 @@
 package modelconfig
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 // served are the types and architectures that a project rotates, one in a line of a file of
 // testdata/served; survey.py there writes it.
 func served(file string) (project string, names []string) {
-	lines := strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/served/"+file)))), "\n")
+	lines := servedLines(file)
 	for _, line := range lines[1:] {
-		name, _, _ := strings.Cut(line, "\t")
-		names = append(names, name)
+		names = append(names, line[0])
 	}
-	return strings.TrimPrefix(lines[0], "# "), names
+	return strings.TrimPrefix(lines[0][0], "# "), names
+}
+
+// servedLines are the lines of a file of testdata/served, split at tabs.
+func servedLines(file string) (lines [][]string) {
+	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/served/"+file)))), "\n") {
+		lines = append(lines, strings.Split(line, "\t"))
+	}
+	return lines
+}
+
+// asTypes are the architectures of notyet.txt with a type after them.
+func asTypes() map[string]string {
+	as := map[string]string{}
+	for _, line := range servedLines("notyet.txt") {
+		for _, name := range strings.Fields(line[1]) {
+			if architecture, modelType, ok := strings.Cut(name, "="); ok {
+				as[architecture] = modelType
+			}
+		}
+	}
+	return as
 }
 
 // TestServed: every type that vLLM or SGLang rotates is read, or refused by what it does instead, or
-// is in notyet.txt, whose lines are a reason and the names that it is about. Those are refused, too.
+// is in notyet.txt, whose lines are a reason and the names that it is about. Those are refused, too; one
+// with a type after it (=) is an architecture whose files are read as that type.
 func TestServed(t *testing.T) {
 	notYet, surveyed := map[string]bool{}, map[string]bool{}
-	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/served/notyet.txt")))), "\n") {
-		reason, names, _ := strings.Cut(line, "\t")
-		for _, name := range strings.Fields(names) {
-			if notYet[name] || reason == "" {
+	for _, line := range servedLines("notyet.txt") {
+		for _, name := range strings.Fields(line[1]) {
+			name, _, _ = strings.Cut(name, "=")
+			if notYet[name] || line[0] == "" {
 				t.Errorf("%s is in notyet.txt twice, or without a reason", name)
 			}
 			notYet[name] = true
@@ -61,6 +86,11 @@ func TestServed(t *testing.T) {
 		}
 		t.Logf("%s: %d types: %v", project, len(names), count)
 	}
+	for name, modelType := range asTypes() {
+		if _, err := HuggingFace(fmt.Appendf(nil, `{"model_type": %q}`, modelType)); !notYet[modelType] && errors.Is(err, ErrUnknown) && refusal(modelType) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	for name := range notYet {
 		if !surveyed[name] {
 			t.Errorf("notyet.txt has %s, which no survey has", name)
@@ -69,4 +99,116 @@ func TestServed(t *testing.T) {
 	if len(surveyed) < 300 {
 		t.Errorf("%d types", len(surveyed))
 	}
+}
+
+// TestServedKeys: no key that position code of vLLM or SGLang reads for a type passes in silence: the type
+// reads it, or an error names it, or it is in harmless.txt, whose lines are a reason and keys.
+func TestServedKeys(t *testing.T) {
+	harmless, used, tried, types := map[string]bool{}, map[string]bool{}, 0, map[string]bool{}
+	for _, line := range servedLines("harmless.txt") {
+		for _, key := range strings.Fields(line[1]) {
+			if harmless[key] || line[0] == "" {
+				t.Errorf("%s is in harmless.txt twice, or without a reason", key)
+			}
+			harmless[key] = true
+		}
+	}
+	as, documents, unread := asTypes(), servedDocuments(), map[string]bool{}
+	for _, file := range []string{"vLLM.txt", "SGLang.txt"} {
+		for _, line := range servedLines(file)[1:] {
+			name := line[0]
+			if as[name] != "" {
+				name = as[name]
+			}
+			config := documents(name)
+			if config == nil {
+				unread[name] = true
+				continue
+			}
+			types[name] = true
+			for _, key := range strings.Fields(line[4]) {
+				key, _, _ = strings.Cut(key, "=")
+				entry := key
+				if harmless[name+"/"+key] {
+					entry = name + "/" + key
+				}
+				tried++
+				switch passes := passesIn(name, config, key); {
+				case passes && !harmless[entry]:
+					t.Errorf("%s: %s passes", name, key)
+				case passes:
+					used[entry] = true
+				}
+			}
+		}
+	}
+	for key := range harmless {
+		if !used[key] {
+			t.Errorf("harmless.txt has %s, which no survey has for a type that takes it", key)
+		}
+	}
+	for name := range unread {
+		if _, read := families[name]; read && refusal(name) == "" {
+			t.Errorf("no document of %s can be read", name)
+		}
+	}
+	t.Logf("%d keys of %d types, %d without influence", tried, len(types), len(harmless))
+}
+
+// servedDocuments returns what finds a document of a type that can be read: with the name alone and what
+// transformers' class needs, or the first in testdata/readings, or one that is given here; else nil.
+func servedDocuments() func(name string) map[string]any {
+	survey, first := readSurvey(), map[string][]map[string]any{}
+	halves := `"rope_parameters": {"rope_type": "default", "rope_theta": 10000, "partial_rotary_factor": `
+	lines := []string{
+		`{"model_type": "glm4v", "text_config": {` + halves + `0.5, "mrope_section": [8, 12, 12]}}}`, `{"model_type": "glm4v_moe", "text_config": {"head_dim": 128}}`,
+		`{"model_type": "glm_image", "text_config": {` + halves + `0.5, "mrope_section": [8, 12, 12]}}}`, `{"model_type": "qwen3_omni_moe", "thinker_config": {"text_config": {"head_dim": 128}}}`,
+		`{"model_type": "qwen4_exp", "text_config": {"head_dim": 256, ` + halves + `0.25, "mrope_section": [11, 11, 10]}}}`,
+	}
+	for _, line := range append(lines, strings.Split(string(testkit.Must(os.ReadFile("testdata/readings/HuggingFace.txt"))), "\n")...) {
+		line, _, _ = strings.Cut(line, "\t")
+		config := map[string]any{}
+		if json.Unmarshal([]byte(line), &config) == nil {
+			name, _ := config["model_type"].(string)
+			first[name] = append(first[name], config)
+		}
+	}
+	return func(name string) map[string]any {
+		for _, config := range append([]map[string]any{survey.Types[name].document(name)}, first[name]...) {
+			if _, err := readOf(name, config); err == nil {
+				return config
+			}
+		}
+		return nil
+	}
+}
+
+// passesIn reports whether no reader minds an odd value of a key, in a document or in a model within it.
+func passesIn(name string, config map[string]any, key string) bool {
+	config = maps.Clone(config)
+	if h := models.HolderOf(name); h != nil && h.Text.Key != "" && config[h.Text.Key] == nil {
+		config[h.Text.Key] = map[string]any{"model_type": h.Text.Type}
+	}
+	var objects []map[string]any
+	var add func(object map[string]any)
+	add = func(object map[string]any) {
+		objects = append(objects, object)
+		for name, inner := range object {
+			if inner, ok := inner.(map[string]any); ok && !strings.HasPrefix(name, "rope_") {
+				inner = maps.Clone(inner)
+				object[name] = inner
+				add(inner)
+			}
+		}
+	}
+	add(config)
+	return !slices.ContainsFunc(objects, func(object map[string]any) bool {
+		before, given := object[key]
+		object[key] = []any{map[string]any{"odd": 1}}
+		_, err := readOf(name, config)
+		if object[key] = before; !given {
+			delete(object, key)
+		}
+		return err != nil
+	})
 }

@@ -62,6 +62,7 @@ type kindDescription struct {
 	InvFreq         []float64      `json:"inv_freq"`
 
 	layout posenc.Layout
+	latent bool // heads are the rotary parts of latent attention
 }
 
 // queryScaleDescription is by what queries of some layers are multiplied.
@@ -93,7 +94,7 @@ func describe(s *source.Source) (*description, error) {
 func describeModel(m *modelconfig.Model) (*modelDescription, error) {
 	layers := m.Layers()
 	d := &modelDescription{
-		Type: m.Type(), Layers: len(layers), ContextLength: m.ContextLength(), LatentAttention: layers[0].LatentAttention,
+		Type: m.Type(), Layers: len(layers), ContextLength: m.ContextLength(), LatentAttention: slices.ContainsFunc(layers, func(l modelconfig.Layer) bool { return l.LatentAttention }),
 		Unrotated: []int{}, QueryScales: []queryScaleDescription{}, Traps: append([]modelconfig.Trap{}, m.Traps()...),
 	}
 	scaled := map[string][]int{}
@@ -148,7 +149,7 @@ func describeKind(of *kind, length int) (*kindDescription, error) {
 		HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: layoutNames[cfg.Layout],
 		Rule: rule.Name, Base: rule.Base, Parameters: parameters(rule.Parameters),
 		AttentionFactor: cfg.AttentionFactor, SoftmaxScale: of.softmaxScale(), InvFreq: cfg.InvFreq,
-		layout: cfg.Layout,
+		layout: cfg.Layout, latent: of.first.LatentAttention && !of.indexer,
 	}
 	for _, axis := range cfg.Axes {
 		k.Axes = append(k.Axes, int(axis))

@@ -145,7 +145,7 @@ func yesNo(yes bool) string {
 // kinds compares how layers of one kind rotate, for sequences of each length.
 func (d *difference) kinds(where string, a, b *modelDescription, first, second *kindDescription) {
 	d.numbers(where, "elements that rotate", float64(first.RotaryDim), float64(second.RotaryDim))
-	if !a.LatentAttention && !b.LatentAttention {
+	if !first.latent && !second.latent {
 		d.numbers(where, "elements of a head", float64(first.HeadDim), float64(second.HeadDim))
 	}
 	d.numbers(where, "first element that rotates", float64(first.Offset), float64(second.Offset))

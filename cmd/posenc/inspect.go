@@ -120,7 +120,7 @@ func (m *modelDescription) title(k *kindDescription) string {
 
 func (m *modelDescription) rows(k *kindDescription) [][]string {
 	rows := [][]string{
-		{"rotates", m.part(k)},
+		{"rotates", k.part()},
 		{"pairs", pairsText(k)},
 	}
 	if k.Axes != nil {
@@ -149,9 +149,9 @@ func (m *modelDescription) rows(k *kindDescription) [][]string {
 }
 
 // part says which elements of a head rotate.
-func (m *modelDescription) part(k *kindDescription) string {
+func (k *kindDescription) part() string {
 	switch {
-	case m.LatentAttention && !k.Indexer:
+	case k.latent:
 		return fmt.Sprintf("%d elements: the last of each head of Q, and the head of K that all share (latent attention)", k.RotaryDim)
 	case k.RotaryDim == k.HeadDim:
 		return fmt.Sprintf("all %d elements of a head", k.HeadDim)

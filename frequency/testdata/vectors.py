@@ -83,7 +83,7 @@ def ntk_alpha(dim, base, alpha):
 
 
 def yarn(dim, base, factor, original, beta_fast=32, beta_slow=1, untruncated=False, extrapolation=1,
-         attention_factor=0, mscale=0, mscale_all_dim=0, multiplier=1, scale_softmax=False):
+         attention_factor=0, mscale=0, mscale_all_dim=0, multiplier=1, scale_softmax=False, logarithmic=False):
     s = mpf(factor)
 
     def corner(turns):
@@ -100,7 +100,7 @@ def yarn(dim, base, factor, original, beta_fast=32, beta_slow=1, untruncated=Fal
         ramp = min(max((i - low) / (high - low), mpf(0)), mpf(1))
         keep = (1 - ramp) * mpf(extrapolation)
         w = inverse(base, i, dim)
-        frequencies.append(w / s * (1 - keep) + w * keep)
+        frequencies.append(w * s ** (keep - 1) if logarithmic else w / s * (1 - keep) + w * keep)
 
     def g(m):
         return mpf(1) if s <= 1 else 1 + mpf(m) * mp.log(s) / 10
@@ -185,7 +185,7 @@ def ntk_alpha32(dim, base, alpha):
 
 
 def yarn32(dim, base, factor, original, beta_fast=32, beta_slow=1, untruncated=False, extrapolation=1,
-           attention_factor=0, mscale=0, mscale_all_dim=0, multiplier=1, scale_softmax=False):
+           attention_factor=0, mscale=0, mscale_all_dim=0, multiplier=1, scale_softmax=False, logarithmic=False):
     def corner(turns):
         return (dim * math.log(original / (turns * 2 * math.pi))) / (2 * math.log(base))
 
@@ -201,7 +201,11 @@ def yarn32(dim, base, factor, original, beta_fast=32, beta_slow=1, untruncated=F
         interpolated = f32(1) / (f32(factor) * p)
         ramp = np.clip((f32(i) - f32(low)) / f32(high - low), f32(0), f32(1))
         keep = (f32(1) - ramp) * f32(extrapolation)
-        frequencies.append(interpolated * (f32(1) - keep) + extrapolated * keep)
+        mixed = interpolated * (f32(1) - keep) + extrapolated * keep
+        if logarithmic:
+            logs = [nearest32(mp.log(mpf(float(w)))) for w in (extrapolated, interpolated)]
+            mixed = nearest32(mp.exp(mpf(float(logs[0] * keep + logs[1] * (f32(1) - keep)))))
+        frequencies.append(mixed)
 
     def g(m):
         return 1.0 if factor <= 1 else 0.1 * m * math.log(factor) + 1.0
@@ -288,6 +292,8 @@ def parameters():
     yield "YaRN", "Ministral 3", dict(dim=128, base=1e6, factor=16.0, original=16384, mscale=1.0, mscale_all_dim=1.0)
     yield "YaRN", "mscale without mscale_all_dim", dict(dim=64, base=10000.0, factor=40.0, original=4096, mscale=0.707)
     yield "YaRN", "ggml's grid", dict(dim=80, base=10000.0, factor=1.4245, original=512, extrapolation=0.7465, multiplier=1.4245)
+    yield "YaRN", "Grok's yarn_log", dict(dim=128, base=208533496.0, factor=16.0, original=8192, beta_fast=8.0, logarithmic=True)
+    yield "YaRN", "Grok's yarn_log, extrapolation", dict(dim=64, base=10000.0, factor=4.0, original=4096, extrapolation=0.5, logarithmic=True)
     yield "YaRN", "a step: equal betas", dict(dim=16, base=10000.0, factor=4.0, original=4096, beta_fast=8.0, beta_slow=8.0, untruncated=True)
     yield "YaRN", "a step: both corners 0", dict(dim=8, base=1e6, factor=4.0, original=6)
     for seq_len in (4096, 4097):

@@ -64,7 +64,7 @@ func ggmlAngles(l *ladder) (write func(angles []float32, position float32), fact
 	case frequency.LinearParameters:
 		scale = float32(1 / p.Factor)
 	case frequency.YaRNParameters:
-		if p.Untruncated || p.ExtrapolationFactor != 0 || p.AttentionMultiplier != 0 {
+		if p.Untruncated || p.Logarithmic || p.ExtrapolationFactor != 0 || p.AttentionMultiplier != 0 {
 			return nil, 0
 		}
 		bound := func(turns float64) float32 {

@@ -1,6 +1,8 @@
 package description
 
 import (
+	"errors"
+
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 )
@@ -47,6 +49,7 @@ type Kind struct {
 	Source string // the keys that the frequencies come from
 
 	Learned string // the tensor by which frequencies are multiplied; "": none
+	Whole   bool   // heads are whole, although the other layers have latent attention
 
 	SoftmaxScale float64
 }
@@ -64,6 +67,20 @@ func (r Rule) With(change func(ladder *frequency.Ladder)) Rule {
 	r.Ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		ladder, err := before(seqLen, rounding)
 		change(&ladder)
+		return ladder, err
+	}
+	return r
+}
+
+// Spread gives a rule the pairs of a whole head, of which the first have its frequencies; the others do not turn.
+func (r Rule) Spread(pairs int) Rule {
+	before := r.Ladder
+	r.Ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := before(seqLen, rounding)
+		if err == nil && ladder.AttentionFactor != 1 {
+			err = errors.New("an attention factor other than 1, which is not about the elements that do not rotate")
+		}
+		ladder.InvFreq = append(ladder.InvFreq, make([]float64, pairs-len(ladder.InvFreq))...)
 		return ladder, err
 	}
 	return r

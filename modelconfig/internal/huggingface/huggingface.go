@@ -38,10 +38,9 @@ func huggingFace(function string, config []byte, as string, follow func(*documen
 	byArchitecture(r)
 	r, holder := follow(r)
 	modelType, ok := r.Text("model_type")
-	if !ok && r.Has("n_heads") && r.Has("dim") {
-		r.Fail(document.ErrValue, "model_type", "absent", "a config.json: this is Meta's params.json; set posenc.RotaryConfig directly, with HeadDim dim/n_heads, Layout Interleaved and Base rope_theta, or with the InvFreq of frequency.Llama3 where use_scaled_rope is true")
+	if !ok {
+		r.Fail(document.ErrValue, "model_type", "absent", "%s", untyped(r))
 	}
-	r.FailIf(!ok, document.ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"; Options.Type can name it")
 	f := familyOf(r, modelType)
 	m := &description.Description{ModelType: modelType, Holder: holder, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
@@ -51,6 +50,24 @@ func huggingFace(function string, config []byte, as string, follow func(*documen
 		return nil, r.Err
 	}
 	return m, nil
+}
+
+// untyped says what to do with a file that has no model_type.
+func untyped(r *document.Reader) string {
+	list, _ := r.Keys["architectures"].([]any)
+	for _, v := range list {
+		name, _ := v.(string)
+		if modelType := models.TypeOfUntyped(name); modelType != "" {
+			return fmt.Sprintf("one: files of %s are read with Options.Type %q", name, modelType)
+		}
+	}
+	switch {
+	case r.Has("n_heads") && r.Has("dim"):
+		return "a config.json: this is Meta's params.json or Mistral's; set posenc.RotaryConfig directly, with Layout Interleaved, Base rope_theta and as HeadDim head_dim, else dim/n_heads (qk_rope_head_dim of latent attention), or with the InvFreq of frequency.Llama3 where use_scaled_rope is true, or of frequency.YaRN with the object yarn"
+	case r.Has("speculators_model_type"):
+		return "one: in files of vLLM's speculators it stands in transformer_layer_config; pass that object alone, with Options.Type \"llama\" where it has none"
+	}
+	return "the type of a model, such as \"llama\"; Options.Type can name it"
 }
 
 // asType puts another type in the place of a document's own. A model within it would be lost where
@@ -173,6 +190,11 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
 	}
 	t := cmp.Or(models.TextType(modelType), models.TowerType(modelType))
+	if t != nil && t.Variant != "" {
+		if n, _ := r.Integer(t.VariantKey); n > 0 {
+			t = models.TextType(t.Variant)
+		}
+	}
 	switch h := models.HolderOf(modelType); {
 	case t != nil:
 		return t.Family()
@@ -215,6 +237,11 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 	if f.IsTower() {
 		checkAxialHead(r, f)
 	}
+	for _, key := range f.Required {
+		list, isList := r.Lookup(key).([]any)
+		given := r.Has(key) && !(isList && len(list) == 0) || r.Has("rope_parameters."+key) || r.Has("rope_scaling."+key)
+		r.FailIf(!given, document.ErrValue, key, "absent", "a value: models of this type have no common default")
+	}
 	if f.Check != nil {
 		f.Check(r)
 	}
@@ -253,7 +280,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 		m.Kinds[k.LayerType] = readKind(r, rope, f, &k, m)
 		r.Err = cmp.Or(r.Err, rope.Err)
 	}
-	rotating := map[string]bool{}
+	rotating := map[string]bool{description.IndexerKind: slices.ContainsFunc(m.Layers, func(l description.Layer) bool { return l.Indexer })}
 	for i := range m.Layers {
 		layer := &m.Layers[i]
 		_, known := m.Kinds[layer.Kind]
@@ -291,7 +318,11 @@ func headDimOf(r *document.Reader, f *models.Family, k *models.KindDefaults, lay
 		r.Integer(k.HeadDimKey) // fails for what is not whole
 		dim.Agree(r, k.HeadDimKey)
 		perLayerHeadDim(r, k, layers, &dim)
-		return int(dim.Or(float64(k.HeadDim))), dim.Key
+		absent := k.HeadDim
+		if absent == 0 && !dim.Given {
+			absent, dim.Key = headDimOf(r, f, &models.KindDefaults{}, nil)
+		}
+		return int(dim.Or(float64(absent))), dim.Key
 	}
 	for _, key := range f.Keys.HeadDim {
 		if r.Has(key) {
@@ -342,6 +373,12 @@ func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
 }
 
 func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, m *description.Description) description.Kind {
+	positions := r.IntegerOr(f.Keys.Positions, f.Positions)
+	whole := f.Latent && k.Like != nil && !k.Like.Latent
+	if k.Like != nil {
+		like := k.Like.Family()
+		f = &like
+	}
 	base, source := baseOf(r, rope, f, k)
 	if f.BaseUnread != nil && slices.ContainsFunc(k.BaseKeys, r.Has) && base != k.Base && f.BaseUnread(r) {
 		m.BaseUnread = true
@@ -361,12 +398,15 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	p := models.RopeParameters{
 		Reader: rope, Model: r, Family: f, Kind: k,
 		RopeType: ropeType, HeadDim: dim, HeadDimKey: dimKey, RotaryDim: rotaryDim, Base: base, Partial: partial,
-		Positions: r.IntegerOr(f.Keys.Positions, f.Positions),
+		Positions: positions,
 	}
 	if f.QueryScale != nil {
 		m.QueryScale, m.ScalesRotating = f.QueryScale(&p), f.ScalesRotating
 	}
 	rule := ruleOf(&p)
+	if f.Spread && rotaryDim < dim && rule.Ladder != nil {
+		rule, cfg.RotaryDim = rule.Spread(dim/2), dim
+	}
 	for _, key := range document.SortedKeys(rope.Keys) {
 		rope.FailIf(rope.Keys[key] != nil && !rope.Seen[key] && !k.Unscaled,
 			document.ErrUnknown, document.Quoted(key), document.KindOf(rope.Keys[key]), "no such key: with the other keys as they are, nothing reads it (use posenc.RotaryConfig if it matters)")
@@ -378,7 +418,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 			}
 		})
 	}
-	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned}
+	return description.Kind{Rotary: cfg, Rule: rule, Source: source, Learned: f.Learned, Whole: whole}
 }
 
 // baseOf returns a base, and for errors the keys that the frequencies come from.
@@ -555,7 +595,7 @@ func positionKeys(r *document.Reader, f *models.Family) {
 
 var allBaseKeys = []string{
 	"rope_theta", "rope_base", "rotary_emb_base", "rotary_base", "rope_local_base_freq", "rope_global_base_freq",
-	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq",
+	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq", "rope_embedding_base",
 }
 
 func addIndexer(r *document.Reader, f *models.Family, m *description.Description) {

@@ -166,6 +166,8 @@ func ropeTypeOf(rope *document.Reader, f *models.Family) string {
 			return "default"
 		case name == "yarn" && f.YarnIsLongRoPE:
 			return "longrope"
+		case name == f.YarnName && name != "":
+			return "yarn"
 		}
 		return name
 	}

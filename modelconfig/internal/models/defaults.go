@@ -29,6 +29,9 @@ func (t *ModelType) Family() Family {
 	if t.PositionType != "" {
 		f.Check = positionType(t.PositionType, cmp.Or(t.AbsentPositionType, t.PositionType))
 	}
+	if t.ScalingObject {
+		f.QueryScale, f.ScalesRotating = scaledByObject, true
+	}
 	if t.Axes != nil {
 		f.ExtraKeys = slices.Concat(f.ExtraKeys, t.Axes.keys)
 	}

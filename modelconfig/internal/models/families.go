@@ -20,18 +20,20 @@ type Family struct {
 
 // KindDefaults are the defaults of one kind of layer.
 type KindDefaults struct {
+	// LayerType "indexer" is about indexers, where they have frequencies of their own.
 	LayerType       string
 	Base            float64
 	BlockBase       float64 // where the kind's own object leaves rope_theta out; 0: base
 	FixedBase       float64 // base, even where keys say otherwise; 0: by the keys
 	BaseKeys        []string
-	Partial         float64 // 0: 1
-	HeadDimKey      string  // where heads of this kind have a width of their own
-	HeadDim         int     // its default
-	Scaled          bool    // rope_scaling is about this kind
-	Unscaled        bool    // the rule of the rope parameters is not about this kind
-	Absent          string  // the rope parameters of a configuration without any, as JSON
-	AttentionFactor float64 // default of attention_factor; 0: derived
+	Partial         float64    // 0: 1
+	HeadDimKey      string     // where heads of this kind have a width of their own
+	HeadDim         int        // its default; 0: the width of the other heads
+	Scaled          bool       // rope_scaling is about this kind
+	Unscaled        bool       // the rule of the rope parameters is not about this kind
+	Absent          string     // the rope parameters of a configuration without any, as JSON
+	AttentionFactor float64    // default of attention_factor; 0: derived
+	Like            *ModelType // whose heads layers of this kind have; nil: those of the model's own type
 }
 
 // KindsOrOne returns the kinds of layers, or the only one.
@@ -47,6 +49,9 @@ type Spellings struct{ Hidden, Heads, HeadDim, Layers, Positions []string }
 
 var (
 	usual          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	withoutHeadDim = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, nil, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	moondream      = &Spellings{[]string{"dim", "hidden_size"}, []string{"n_heads"}, []string{"head_dim"}, []string{"n_layers"}, []string{"max_context"}}
+	plamo2Keys     = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"hidden_size_per_head"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	gpt            = &Spellings{[]string{"n_embd", "hidden_size"}, []string{"n_head", "num_attention_heads"}, nil, []string{"n_layer", "num_hidden_layers"}, []string{"n_positions"}}
 	nomic          = &Spellings{[]string{"hidden_size", "n_embd"}, []string{"num_attention_heads", "n_head"}, []string{"head_dim"}, []string{"num_hidden_layers", "n_layer"}, []string{"max_trained_positions"}}
 	dbrx           = &Spellings{[]string{"d_model", "hidden_size"}, []string{"n_heads", "num_attention_heads"}, nil, []string{"n_layers", "num_hidden_layers"}, []string{"max_seq_len", "max_position_embeddings"}}
@@ -55,9 +60,11 @@ var (
 	qwen1          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"seq_length"}}
 	channels       = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	latent         = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	panguLatent    = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim", "attention_qk_rope_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	glmLite        = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	longcat        = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_layers"}, []string{"max_position_embeddings"}}
 	bailing        = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"model_max_length", "max_position_embeddings"}}
+	telechat       = &Spellings{[]string{"hidden_size", "n_embed"}, []string{"n_head", "num_attention_heads"}, nil, []string{"n_layer", "num_hidden_layers"}, []string{"seq_length"}}
 	zamba          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"attention_head_dim", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	hunyuanKeys    = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim", "attention_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	moonshine      = &Spellings{[]string{"hidden_size"}, []string{"decoder_num_attention_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"decoder_num_hidden_layers", "num_hidden_layers"}, []string{"max_position_embeddings"}}

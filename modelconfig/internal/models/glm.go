@@ -8,7 +8,7 @@ var glmModels = Vendor{
 		{Name: "glm", Also: []string{"glm4"}, Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 40, Positions: 131072, Base: 1e4, Part: 0.5, Layout: posenc.Interleaved},
 		{Name: "chatglm", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 28, Positions: 2048, Base: 1e4, Keys: chatGLMs, Part: 0.5, NoBaseKey: true, BaseRatio: "rope_ratio", Layout: posenc.Interleaved, LayoutKey: "original_rope", Check: chatGLM, Traps: []string{"chatglm_rope_ratio_multiplies_the_base"}},
 		{Name: "glm4_moe_lite", Latent: true, HeadDim: 64, NoPEDim: 192, Layers: 47, Positions: 202752, Base: 1e4, Keys: glmLite, LayoutKey: "rope_interleave"},
-		{Name: "glm_moe_dsa", Latent: true, HeadDim: 64, NoPEDim: 192, Layers: 78, Positions: 202752, Base: 1e4, Indexer: glmIndexer, Indexers: byIndexerTypes, Traps: []string{"indexers_rotate_otherwise"}},
+		{Name: "glm_moe_dsa", Latent: true, HeadDim: 64, NoPEDim: 192, Layers: 78, Positions: 202752, Base: 1e4, Indexer: glmIndexer, Indexers: byIndexerTypes, ScalingObject: true, Traps: []string{"indexers_rotate_otherwise"}},
 		{Name: "glm4v_text", Hidden: 4096, Heads: 32, Layers: 40, Positions: 32768, Base: 1e4, Part: 1, Layout: posenc.Interleaved, Axes: &sectionsInOrder, Sections: []int{8, 12, 12}},
 		{Name: "glm_ocr_text", Hidden: 1024, Heads: 16, Layers: 16, Positions: 131072, Base: 1e4, Part: 1, Layout: posenc.Interleaved, Axes: &sectionsInOrder, Sections: []int{8, 12, 12}},
 		{Name: "glm4v_moe_text", Hidden: 4096, Heads: 96, Layers: 46, Positions: 65536, Base: 1e4, Part: 0.5, Axes: &sectionsInOrder, Sections: []int{8, 12, 12}, Traps: []string{"mrope_with_scaling_or_a_part_of_the_head"}},

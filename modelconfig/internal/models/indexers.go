@@ -11,14 +11,16 @@ import (
 )
 
 var (
-	deepSeekIndexer   = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, LayoutKey: "indexer_rope_interleave", Hadamard: true}
-	axk2Indexer       = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, Hadamard: true}
-	deepSeekV4Indexer = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress", Hadamard: true}
-	glmIndexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, LayoutKey: "indexer_rope_interleave"}
-	mistralIndexer    = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit}
-	dotsIndexer       = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, Attention: "indexed_attention"}
-	miniMaxIndexer    = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit}
-	qwenIndexer       = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
+	deepSeekIndexer    = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, LayoutKey: "indexer_rope_interleave", Hadamard: true}
+	axk2Indexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, Hadamard: true}
+	deepSeekV4Indexer  = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress", Hadamard: true}
+	deepSeekV41Indexer = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress"}
+	hyIndexer          = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true}
+	glmIndexer         = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, LayoutKey: "indexer_rope_interleave"}
+	mistralIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit}
+	dotsIndexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, Attention: "indexed_attention"}
+	miniMaxIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit}
+	qwenIndexer        = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
 )
 
 func typedIndexer(layerType string, p plan) plan {
@@ -48,6 +50,23 @@ func sharedIndexers(p plan) plan {
 		}
 		return layers
 	}
+}
+
+// hyV4Layers: absent, indexer_types has full for layer 0 and every fourth from 1 on.
+func hyV4Layers(r *document.Reader, n int) []description.Layer {
+	layers, has := everyLayer(r, n), []bool(nil)
+	if r.Has("indexer_types") {
+		has = indexerTypes(r, n)
+	}
+	for i := range layers {
+		layers[i].Indexer = has == nil && (i == 0 || i%4 == 1) || has != nil && has[i]
+	}
+	types, _ := r.Texts("layer_types")
+	for i, name := range types {
+		sparse := []string{"deepseek_sparse_attention", "sparse_attention", "sparse", "indexed_attention"}
+		r.FailIf(!slices.Contains(sparse, name), document.ErrUnknown, fmt.Sprintf("layer_types[%d]", i), document.Quoted(name), "one of %q: vLLM gives others no indexer, transformers does", sparse)
+	}
+	return layers
 }
 
 // indexerTypes says which layers have an indexer of their own. It is nil if no key says so.

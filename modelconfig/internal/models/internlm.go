@@ -4,6 +4,7 @@ var internlmModels = Vendor{
 	Types: []ModelType{
 		{Name: "internlm3", GGUF: "llama", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 48, Positions: 32768, Base: 1e4},
 		{Name: "iquestcoder", GGUF: "llama", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 80, Positions: 131072, Base: 1e4},
+		{Name: "iquest_q1", Hidden: 3072, Heads: 48, HeadDim: 128, Layers: 88, Positions: 524288, Part: 1, Plan: iquestLayers, Kinds: []KindDefaults{{LayerType: "full_attention", BaseKeys: []string{"rope_theta"}}, {LayerType: "sliding_attention", BaseKeys: []string{"swa_rope_theta"}}}, Rewrite: iquestRope, Traps: []string{"iquest_q1_lists_layers_that_do_not_rotate"}},
 		{Name: "iquestloopcoder", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 80, Positions: 8192, Base: 5e5},
 		{Name: "internlm2", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 	},

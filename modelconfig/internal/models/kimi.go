@@ -7,15 +7,18 @@ import (
 
 var kimiModels = Vendor{
 	Types: []ModelType{
-		{Name: "kimi_k2", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 61, Positions: 4096, Base: 1e4, LayoutKey: "rope_interleave", Traps: []string{"deepseek_v3_writes_half_split_pairs"}},
+		{Name: "kimi_k2", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 61, Positions: 4096, Base: 1e4, LayoutKey: "rope_interleave", ScalingObject: true, Traps: []string{"deepseek_v3_writes_half_split_pairs"}},
+		{Name: "k3_dspark", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 61, Positions: 4096, Base: 5e4, LayoutKey: "rope_interleave", Traps: []string{"deepseek_v3_writes_half_split_pairs"}}, // a draft head
 	},
 	Towers: []ModelType{
 		{Name: "moonvit", Also: []string{"kimi_k25_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: moonTower, Layout: posenc.Interleaved, Arrangement: columnsAndRows, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"moonvit_alternates_columns_and_rows"}},
+		{Name: "kimi_k3_vision", Hidden: 1536, Heads: 12, Layers: 27, Keys: kimiK3Tower, Check: kimiK3Width, Layout: posenc.Interleaved, Arrangement: columnsAndRows, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"moonvit_alternates_columns_and_rows"}},
 	},
 	Holders: []Holder{
+		{Name: "kimi_k3", Text: Part{"text_config", "kimi_linear"}, Tower: Part{"vision_config", "kimi_k3_vision"}},
 		{Name: "kimi_k25", Text: Part{"text_config", "deepseek_v3"}, AnyText: true, Tower: Part{"vision_config", "kimi_k25_vision"}},
 		{Name: "kimi_vl", Text: Part{"text_config", "deepseek_v3"}, AnyText: true, Tower: Part{"vision_config", "moonvit"}},
 	},
-	OtherPositions:     []PositionsOf{{noPositions, []string{"kimi_linear"}}},
+	OtherPositions:     []PositionsOf{{noPositions, []string{"kimi_linear", "KimiK3LinearForCausalLM"}}},
 	OtherArchitectures: []PositionsOf{{noPositions, []string{"kimi-k3", "kimi-linear"}}},
 }

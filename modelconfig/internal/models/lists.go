@@ -1,10 +1,12 @@
 package models
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
@@ -107,31 +109,38 @@ func stepLists(r *document.Reader, layers []description.Layer) {
 	if types, ok := r.Texts("yarn_only_types"); ok && !slices.Equal(types, []string{description.FullAttention}) {
 		r.Fail(document.ErrUnknown, "yarn_only_types", document.ListText(len(types)), "[%q]", description.FullAttention)
 	}
+	_, isList := r.Keys["rope_theta"].([]any)
+	if _, scaled := r.Object("rope_scaling"); r.Has("rope_parameters") || !isList && !r.Has("partial_rotary_factors") && !scaled {
+		return
+	}
+	listedParameters(r, layers, func(kind string) bool { return kind == description.FullAttention })
+}
+
+// listedParameters makes an object for each kind of layer of the lists of bases and parts, and of rope_scaling
+// where it is about that kind.
+func listedParameters(r *document.Reader, layers []description.Layer, scaled func(kind string) bool) document.Object {
 	parts, _ := r.Numbers("partial_rotary_factors")
 	theta := r.Keys["rope_theta"]
 	list, isList := theta.([]any)
-	scaling, scaled := r.Object("rope_scaling")
-	if r.Has("rope_parameters") || !isList && parts == nil && !scaled {
-		return
-	}
+	scaling, _ := r.Object("rope_scaling")
 	parameters := document.Object{}
 	for i, layer := range layers {
 		rope := document.Object{"rope_type": "default", "rope_theta": theta}
 		if isList {
 			r.FailIf(len(list) < len(layers), document.ErrContradiction, "rope_theta", document.ListText(len(list)), "one base for each of %d layers", len(layers))
 			if r.Err != nil {
-				return
+				return nil
 			}
 			rope["rope_theta"] = list[i]
 		}
 		if parts != nil {
 			r.FailIf(len(parts) < len(layers), document.ErrContradiction, "partial_rotary_factors", document.ListText(len(parts)), "one factor for each of %d layers", len(layers))
 			if r.Err != nil {
-				return
+				return nil
 			}
 			rope["partial_rotary_factor"] = r.Keys["partial_rotary_factors"].([]any)[i]
 		}
-		if layer.Kind == description.FullAttention {
+		if scaled(layer.Kind) {
 			maps.Copy(rope, scaling)
 		}
 		if before, ok := parameters[layer.Kind]; ok && !document.SameValue(before, rope) {
@@ -139,10 +148,257 @@ func stepLists(r *document.Reader, layers []description.Layer) {
 		}
 		parameters[layer.Kind] = rope
 	}
+	replaceRope(r, parameters)
+	return parameters
+}
+
+// replaceRope puts rope parameters of each kind of layer in the place of other keys.
+func replaceRope(r *document.Reader, parameters document.Object, others ...string) {
 	r.Keys = maps.Clone(r.Keys)
-	delete(r.Keys, "rope_theta")
-	delete(r.Keys, "rope_scaling")
+	for _, key := range append(others, "rope_theta", "rope_scaling") {
+		r.Lookup(key)
+		delete(r.Keys, key)
+	}
 	r.Keys["rope_parameters"] = parameters
+}
+
+// step5Layers: layer_types may go on with layers that draft. use_rope_layers has true for layers that rotate; layers
+// of full attention have an indexer if there is a sparse_config.
+func step5Layers(r *document.Reader, n int) []description.Layer {
+	sparse, indexers := r.Object("sparse_config")
+	if enabled, ok := sparse["enabled"].(bool); ok && !enabled {
+		indexers = false
+	}
+	types, ok := r.Texts("layer_types")
+	if all, both := r.Texts("layer_types_with_mtp"); both {
+		r.FailIf(ok && !slices.Equal(types[:min(n, len(types))], all[:min(n, len(all))]), document.ErrContradiction, "layer_types_with_mtp", document.ListText(len(all)), "the first entries of layer_types")
+		types, ok = all, true
+	}
+	if len(types) == 0 {
+		r.FailIf(indexers, document.ErrValue, "layer_types", "absent", "a list, because sparse_config is about layers of full attention")
+		types = full(n, description.SlidingAttention, func(i int) bool { return i%2 == 1 })
+	}
+	if len(types) < n {
+		r.Fail(document.ErrContradiction, "layer_types", document.ListText(len(types)), "one entry for each of %d layers", n)
+		return nil
+	}
+	layers := named(types[:n])
+	flags, _ := r.Lookup("use_rope_layers").([]any)
+	r.FailIf(len(flags) > 0 && len(flags) < n, document.ErrContradiction, "use_rope_layers", document.ListText(len(flags)), "one entry for each of %d layers", n)
+	for i := range layers {
+		kind := layers[i].Kind
+		r.FailIf(kind != description.FullAttention && kind != description.SlidingAttention, document.ErrUnknown, fmt.Sprintf("layer_types[%d]", i), document.Quoted(kind), "full_attention or sliding_attention")
+		layers[i].Indexer = indexers && kind == description.FullAttention
+		if len(flags) >= n {
+			number, isNumber := document.ToNumber(flags[i])
+			layers[i].Rotates = flags[i] == true || number == 1
+			r.FailIf(!layers[i].Rotates && flags[i] != false && !(isNumber && number == 0), document.ErrValue, fmt.Sprintf("use_rope_layers[%d]", i), document.KindOf(flags[i]), "true or false")
+		}
+	}
+	if r.Err != nil {
+		return nil
+	}
+	return layers
+}
+
+// step5Lists: rope_scaling is about all layers, or those of yarn_only_types. Indexers have the base of the layers of full
+// attention, and rope_scaling in any case.
+func step5Lists(r *document.Reader, layers []description.Layer) {
+	r.FailIf(r.Has("rope_parameters"), document.ErrUnknown, "rope_parameters", "an object", "rope_theta and rope_scaling, which the code of this type reads")
+	if !r.Has("head_dim") {
+		for _, key := range []string{"swa_num_attention_heads", "attention_other_setting"} {
+			r.FailIf(r.Has(key), document.ErrValue, "head_dim", "absent", "the elements of a head, because %s gives some layers another number of heads", key)
+		}
+	}
+	if other, ok := r.Integer("attention_other_setting.head_dim"); ok && other != 0 {
+		r.FailIf(other != r.IntegerOr([]string{"head_dim"}, 0), document.ErrUnknown, "attention_other_setting.head_dim", other, "head_dim: all heads have the same size (use posenc.RotaryConfig)")
+	}
+	r.FailIf(r.Has("partial_rotary_factor"), document.ErrUnknown, "partial_rotary_factor", document.KindOf(r.Lookup("partial_rotary_factor")), "partial_rotary_factors, with a factor for each layer")
+	r.Keys = maps.Clone(r.Keys)
+	for key, absent := range map[string]any{"rope_theta": json.Number("500000"), "max_position_embeddings": r.Lookup("max_seq_len")} {
+		if r.Keys[key] == nil {
+			r.Keys[key] = absent
+		}
+	}
+	only, _ := r.Texts("yarn_only_types")
+	scaling, _ := r.Object("rope_scaling")
+	for _, key := range []string{"rope_theta", "partial_rotary_factor"} {
+		r.FailIf(scaling[key] != nil, document.ErrUnknown, "rope_scaling."+key, document.KindOf(scaling[key]), "no such key: what stands beside rope_scaling counts")
+	}
+	parameters := listedParameters(r, layers, func(kind string) bool { return len(only) == 0 || slices.Contains(only, kind) })
+	if rope, ok := parameters[description.FullAttention].(document.Object); ok {
+		rope = maps.Clone(rope)
+		maps.Copy(rope, scaling)
+		delete(rope, "partial_rotary_factor")
+		parameters[description.IndexerKind] = rope
+	}
+}
+
+// flatRope returns the rope parameters of all layers, with a base that may stand beside them. It is nil where there are
+// parameters for each kind of layer.
+func flatRope(r *document.Reader, absentBase string) document.Object {
+	parameters, _ := r.Object("rope_parameters")
+	scaling, _ := r.Object("rope_scaling")
+	r.FailIf(len(parameters) > 0 && len(scaling) > 0 && !document.SameValue(parameters, scaling), document.ErrContradiction, "rope_scaling", "an object", "what rope_parameters has, or one of both keys: programs read one of them")
+	rope := document.Object{}
+	for _, from := range []document.Object{{"rope_theta": r.Lookup("rope_theta")}, parameters, scaling} {
+		for _, key := range document.SortedKeys(from) {
+			if _, nested := from[key].(document.Object); nested {
+				return nil
+			}
+			if v, before := from[key], rope[key]; v != nil {
+				r.FailIf(before != nil && !document.SameValue(before, v), document.ErrContradiction, key, document.KindOf(v), "the other value that the configuration has for it, which is %s", document.KindOf(before))
+				rope[key] = v
+			}
+		}
+	}
+	if rope["rope_theta"] == nil && absentBase != "" {
+		rope["rope_theta"] = json.Number(absentBase)
+	}
+	return rope
+}
+
+// ropeOfEach: parameters for kinds of layers must be there for each kind that the model has.
+func ropeOfEach(r *document.Reader, layers []description.Layer) {
+	parameters, given := r.Object("rope_parameters")
+	for _, layer := range layers {
+		r.FailIf(given && layer.Rotates && parameters[layer.Kind] == nil, document.ErrValue, "rope_parameters."+layer.Kind, "absent", "an object for each kind of layer that rotates")
+	}
+}
+
+// sameRope: flat parameters are of all kinds of layers.
+func sameRope(r *document.Reader, layers []description.Layer) {
+	rope := flatRope(r, "")
+	if rope == nil {
+		ropeOfEach(r, layers)
+		return
+	}
+	r.FailIf(rope["rope_theta"] == nil, document.ErrValue, "rope_theta", "absent", "a base: models of this type have no common default")
+	parameters := document.Object{}
+	for _, layer := range layers {
+		parameters[layer.Kind] = rope
+	}
+	replaceRope(r, parameters)
+}
+
+// windowRope: layers with a window have a base of their own, and the rule and the part of the others only if they share them.
+func windowRope(r *document.Reader, baseKey, absentBase, absentWindow string, shared bool) {
+	rope := flatRope(r, absentBase)
+	if rope == nil {
+		return
+	}
+	window := maps.Clone(rope)
+	if !shared {
+		clear(window)
+	}
+	if base := r.Lookup(baseKey); base != nil {
+		window["rope_theta"] = base
+	} else if absentWindow != "" {
+		window["rope_theta"] = json.Number(absentWindow)
+	}
+	replaceRope(r, document.Object{description.FullAttention: rope, description.SlidingAttention: window}, baseKey)
+}
+
+// plamo2Rope: files without rope_local_theta have one base.
+func plamo2Rope(r *document.Reader, _ []description.Layer) {
+	windowRope(r, "rope_local_theta", "10000", "", true)
+}
+
+func plamo3Rope(r *document.Reader, _ []description.Layer) {
+	windowRope(r, "rope_local_theta", "", "10000", false)
+}
+
+// iquestRope: rotary_dim counts, unless it is null.
+func iquestRope(r *document.Reader, _ []description.Layer) {
+	windowRope(r, "swa_rope_theta", "1000000", "10000", true)
+	if _, there := r.Keys["rotary_dim"]; !there {
+		r.Keys = maps.Clone(r.Keys)
+		r.Keys["rotary_dim"] = json.Number("32")
+	}
+	parameters, _ := r.Object("rope_parameters")
+	for _, rope := range parameters {
+		if rope, ok := rope.(document.Object); ok && r.Has("rotary_dim") {
+			delete(rope, "partial_rotary_factor")
+		}
+	}
+}
+
+// salaMixers: mixer_types of MiniCPM SALA repeats.
+func salaMixers(r *document.Reader, n int) []string {
+	mixers, _ := r.Texts("mixer_types")
+	if len(mixers) == 0 {
+		mixers = []string{"attention"}
+	}
+	r.FailIf(len(mixers) > n, document.ErrContradiction, "mixer_types", document.ListText(len(mixers)), "at most one entry for each of %d layers", n)
+	types := make([]string, n)
+	for i := range types {
+		switch name := mixers[i%len(mixers)]; strings.ReplaceAll(name, "_", "-") {
+		case "minicpm4", "standard", "attention", "attn":
+			types[i] = description.FullAttention
+		case "lightning", "lightning-attn":
+			types[i] = linearAttention
+		default:
+			r.Fail(document.ErrUnknown, "mixer_types", document.Quoted(name), "minicpm4 or lightning-attn")
+		}
+	}
+	return types
+}
+
+const linearAttention = "linear_attention"
+
+func salaLayers(r *document.Reader, n int) []description.Layer {
+	layers := named(salaMixers(r, n))
+	for i := range layers {
+		key := "attn_use_rope"
+		if layers[i].Kind == linearAttention {
+			key = "lightning_use_rope"
+		}
+		use, given := r.Boolean(key)
+		layers[i].Rotates = use || !given
+	}
+	return layers
+}
+
+// salaKinds: heads of lightning attention have a width of their own.
+func salaKinds(r *document.Reader, _ string, f *Family, layers []description.Layer) []KindDefaults {
+	for i, kind := range salaMixers(r, len(layers)) {
+		layers[i].Kind = kind
+	}
+	attention, lightning := f.KindsOrOne()[0], f.KindsOrOne()[0]
+	attention.LayerType, lightning.LayerType, lightning.HeadDimKey = description.FullAttention, linearAttention, "lightning_head_dim"
+	return []KindDefaults{attention, lightning}
+}
+
+// bailingKinds: two models have this type. In the one that says BailingMoeV2_5, layers of linear attention have whole heads, and
+// rotate.
+func bailingKinds(r *document.Reader, _ string, f *Family, layers []description.Layer) []KindDefaults {
+	kinds := f.KindsOrOne()
+	if !isLing25(r) {
+		return kinds
+	}
+	for _, key := range []string{"layer_group_size", "partial_rotary_factor", "rope_theta"} {
+		r.FailIf(!r.Has(key) && !r.Has("rope_parameters."+key), document.ErrValue, key, "absent", "a value: programs have different defaults for BailingMoeV2_5")
+	}
+	r.MustBe(true, document.ErrUnknown, "true: layers of linear attention rotate in the code of the model's authors", "linear_rope")
+	if attention, ok := r.Text("full_attention_type"); ok {
+		r.FailIf(attention != "mla", document.ErrUnknown, "full_attention_type", document.Quoted(attention), "mla, latent attention")
+	}
+	group := interval(r, "layer_group_size", 1)
+	for i := range layers {
+		layers[i] = description.Layer{Kind: description.FullAttention, Rotates: true}
+		if (i+1)%group != 0 && i < len(layers)/group*group {
+			layers[i].Kind = linearAttention
+		}
+	}
+	linear := kinds[0]
+	kinds[0].LayerType, linear.LayerType, linear.Like = description.FullAttention, linearAttention, lightningHeads
+	return append(kinds, linear)
+}
+
+func isLing25(r *document.Reader) bool {
+	architectures, _ := r.Lookup("architectures").([]any)
+	older := slices.ContainsFunc(architectures, func(a any) bool { name, _ := a.(string); return strings.HasPrefix(name, "BailingMoeV2_5") })
+	return older || !r.Has("short_conv_kernel_size") && r.Has("group_norm_size")
 }
 
 func isEmptyList(v any) bool {

@@ -5,6 +5,7 @@ import "github.com/go-posenc/posenc"
 var minicpmModels = Vendor{
 	Types: []ModelType{
 		{Name: "minicpm", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
+		{Name: "minicpm_sala", Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4, Plan: salaLayers, ListKey: "mixer_types", Lists: salaKinds, Unread: []string{"sparse_use_nope"}},
 		{Name: "minicpm3", Latent: true, HeadDim: 32, NoPEDim: 64, Layers: 62, Positions: 32768, Base: 1e4, Layout: posenc.HalfSplit},
 		{Name: "minicpmv", Also: []string{"minicpmo"}},
 	},

@@ -7,10 +7,10 @@ import (
 
 var mistralModels = Vendor{
 	Types: []ModelType{
-		{Name: "mistral", GGUF: "llama", Also: []string{"llava_mistral"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e4},
+		{Name: "mistral", GGUF: "llama", Also: []string{"llava_mistral"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e4, ScalingObject: true},
 		{Name: "mixtral", GGUF: "llama", Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e6},
 		{Name: "ministral", Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e4},
-		{Name: "ministral3", GGUF: "mistral3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 34, Positions: 262144, Base: 1e4, Absent: `{"rope_type": "yarn", "rope_theta": 1000000, "factor": 16, "beta_fast": 32, "beta_slow": 1, "mscale": 1, "mscale_all_dim": 1, "llama_4_scaling_beta": 0.1, "original_max_position_embeddings": 16384}`, QueryScale: scaledByBeta, ScalesRotating: true, ExtraKeys: []string{"llama_4_scaling_beta", "max_position_embeddings"}},
+		{Name: "ministral3", GGUF: "mistral3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 34, Positions: 262144, Base: 1e4, Absent: `{"rope_type": "yarn", "rope_theta": 1000000, "factor": 16, "beta_fast": 32, "beta_slow": 1, "mscale": 1, "mscale_all_dim": 1, "llama_4_scaling_beta": 0.1, "original_max_position_embeddings": 16384}`, QueryScale: scaledByBeta, ScalesRotating: true, ExtraKeys: []string{"llama_4_scaling_beta", "max_position_embeddings"}, Traps: []string{"ministral_3_scales_queries_beyond_its_original_length"}},
 		{Name: "mistral4", Latent: true, HeadDim: 64, NoPEDim: 64, Layers: 36, Positions: 1048576, Base: 1e4, LayoutKey: "rope_interleave", Absent: `{"rope_type": "yarn", "rope_theta": 10000, "factor": 128, "beta_fast": 32, "beta_slow": 1, "mscale": 1, "mscale_all_dim": 1, "llama_4_scaling_beta": 0.1, "original_max_position_embeddings": 8192}`, QueryScale: scaledByBeta, ScalesRotating: true, ExtraKeys: []string{"llama_4_scaling_beta", "max_position_embeddings"}},
 		{Name: "mistral_large4_text", Latent: true, HeadDim: 64, NoPEDim: 64, Layers: 72, Positions: 1048576, Base: 1e4, Absent: `{"rope_type": "yarn", "rope_theta": 10000, "factor": 2048, "beta_fast": 32, "beta_slow": 1, "attention_factor": 1, "original_max_position_embeddings": 512}`, Learned: "rotary_emb.alpha", ScalingTensor: "softmax_scaling", Indexer: mistralIndexer, Indexers: byIndexerTypes, NoRopeInterval: 4, Traps: []string{"no_rope_layers_has_1_for_rotation", "mistral_large_4_learns_its_frequencies"}},
 	},

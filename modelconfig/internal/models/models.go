@@ -45,6 +45,7 @@ type ModelType struct {
 	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, even where the key says otherwise
 	RotaryDim int     // default of rotary_dim, for types that count elements
 	CountKey  string  // another name of rotary_dim
+	Spread    bool    // pairs are as of a head that rotates whole; the first ones rotate
 	Trailing  bool    // the rotated elements are the last of the head
 	Latent    bool    // latent attention: the head is its rotary part, and YaRN scales the softmax too
 	NoPEDim   int     // latent: default of qk_nope_head_dim
@@ -73,6 +74,8 @@ type ModelType struct {
 	FlatBlock         bool     // a flat rope_parameters is read as rope_scaling is
 	Alpha             bool     // "dynamic" may have alpha (HunYuan)
 	YarnIsLongRoPE    bool     // early files say yarn (Phi-3)
+	YarnName          string   // another name that its files have for yarn
+	YarnGrowth        float64  // under that name the attention factor is 1 + YarnGrowth mscale ln(factor); 0: as of yarn
 	OriginalPositions int      // default of original_max_position_embeddings beside the rope parameters
 	ExtraKeys         []string // of the rope parameters
 	Unread            []string // keys that name positions and that the code does not read
@@ -81,9 +84,16 @@ type ModelType struct {
 	Inverse           bool     // pairs turn the other way
 	Learned           string   // the tensor of weights by which frequencies are multiplied
 
+	// Variant is a type whose code files take in which VariantKey is above 0.
+	Variant, VariantKey string
+
+	Untyped []string // architectures of its files that have no model_type
+
 	// PositionType is what position_embedding_type must be, AbsentPositionType what it is where
 	// the key is absent, "": the same.
 	PositionType, AbsentPositionType string
+
+	Required []string // keys without a default, or of which sources have different ones
 
 	Check   func(r *document.Reader)                 // other keys that decide
 	Rule    func(p *RopeParameters) description.Rule // a rule of its own, or nil
@@ -94,6 +104,7 @@ type ModelType struct {
 	Patches        description.PatchOrder // of a vision tower
 	QueryScale     func(p *RopeParameters) *posenc.QueryScaling
 	ScalesRotating bool   // QueryScale is of the layers that rotate, not of the others
+	ScalingObject  bool   // llama_4_scaling, where a file has it, is the QueryScale of the layers that rotate
 	ScalingTensor  string // of weights with scales of queries
 }
 

@@ -3,12 +3,15 @@ package models
 var nemotronModels = Vendor{
 	Types: []ModelType{
 		{Name: "nemotron", Hidden: 6144, Heads: 48, Layers: 32, Positions: 4096, Base: 1e4, Part: 0.5},
+		{Name: "nemotron-nas", GGUF: "deci", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4, Part: 1, Check: neoXPositions, Plan: blockLayers, Required: []string{"block_configs"}},
+		{Name: "jet_nemotron", Hidden: 1536, Heads: 12, Layers: 28, Positions: 32768, Keys: withoutHeadDim, Plan: jetLayers, Required: []string{"hidden_size", "num_attention_heads", "layer_types", "rope_theta"}},
 		{Name: "cosmos3_edge_text", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 28, Positions: 131072, Base: 1e8, Absent: `{"rope_theta": 100000000}`, Axes: &InterleavedSections, Sections: []int{24, 20, 20}},
 	},
 	Holders: []Holder{
 		{Name: "cosmos3_edge", Text: Part{"text_config", "cosmos3_edge_text"}},
 		{Name: "cosmos3_omni", Text: Part{"text_config", "qwen3_vl_text"}, AnyText: true, Tower: Part{"vision_config", "qwen3_vl_vision"}},
 		{Name: "alpamayo2_super", Text: Part{"vlm_config", "qwen3_vl"}, Tower: Part{"vlm_config", "qwen3_vl"}},
+		{Name: "jet_vlm", Text: Part{"text_config", "jet_nemotron"}, AbsentText: `{}`},
 		{Name: "NemotronH_Nano_VL_V2", Also: []string{"NemotronH_Nano_Omni_Reasoning_V3", "NemotronH_Super_Omni_Reasoning_V3"}, Text: Part{"llm_config", "nemotron_h"}, AnyText: true, AbsentText: `{}`},
 		{Name: "Llama_Nemotron_Nano_VL", Also: []string{"LlamaNemotronVLModel", "LlamaNemotronVLForSequenceClassification", "NVLM_D"}, Text: Part{Key: "llm_config"}, AnyText: true},
 		{Name: "nemotron_h_omni", Text: Part{"text_config", "nemotron_h"}, AnyText: true},

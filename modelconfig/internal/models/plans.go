@@ -1,14 +1,18 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/elementary"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -52,13 +56,17 @@ var layerTypes = []string{
 // named kinds rotate, or all layers if none is named.
 func typed(absent func(r *document.Reader, n int) []string, rotating ...string) plan {
 	return func(r *document.Reader, n int) []description.Layer {
-		types := typesOf(r, n, absent)
-		layers := make([]description.Layer, len(types))
-		for i, t := range types {
-			layers[i] = description.Layer{Kind: t, Rotates: rotating == nil || slices.Contains(rotating, t)}
-		}
-		return layers
+		return named(typesOf(r, n, absent), rotating...)
 	}
+}
+
+// named returns layers of these kinds. Those of the rotating kinds rotate, or all if none is named.
+func named(types []string, rotating ...string) []description.Layer {
+	layers := make([]description.Layer, len(types))
+	for i, t := range types {
+		layers[i] = description.Layer{Kind: t, Rotates: rotating == nil || slices.Contains(rotating, t)}
+	}
+	return layers
 }
 
 func typesOf(r *document.Reader, n int, absent func(r *document.Reader, n int) []string) []string {
@@ -183,7 +191,7 @@ func ropeFlags(absent int) plan {
 // exaone4Layers: global layers do not rotate if there are local ones. sliding_window_pattern
 // is a number, or letters such as LLLG.
 func exaone4Layers(r *document.Reader, n int) []description.Layer {
-	if _, null := r.Keys["sliding_window"]; null && !r.Has("sliding_window") {
+	if isNull(r, "sliding_window") {
 		return everyLayer(r, n)
 	}
 	pattern := lastOf("sliding_window_pattern", 4, "sliding_attention")
@@ -239,6 +247,11 @@ func recurrentBlocks(r *document.Reader, n int) []string {
 func miniMaxLayers(r *document.Reader, n int) []string {
 	flags := flagged(r, "attn_type_list", n)
 	return full(n, "linear_attention", func(i int) bool { return flags == nil && i%2 == 0 || flags != nil && flags[i] == 1 })
+}
+
+// miMoV2Layers: only hybrid_layer_pattern counts.
+func miMoV2Layers(r *document.Reader, n int) []description.Layer {
+	return named(miMoLayers(r, n))
 }
 
 // miMoLayers: hybrid_layer_pattern has 1 for sliding attention.
@@ -304,6 +317,126 @@ func cohereMoE(r *document.Reader, n int) []description.Layer {
 			isDense = kinds[i] == "dense"
 		}
 		layers[i].Rotates = layers[i].Rotates || isDense && prefix == 1
+	}
+	return layers
+}
+
+// blockLayers: in Nemotron NAS some layers have no attention, or a matrix in its place.
+func blockLayers(r *document.Reader, n int) []description.Layer {
+	blocks, _ := r.Lookup("block_configs").([]any)
+	r.FailIf(len(blocks) != n, document.ErrContradiction, "block_configs", document.KindOf(r.Lookup("block_configs")), "one object for each of %d layers", n)
+	layers := everyLayer(r, min(n, len(blocks)))
+	for i := range layers {
+		block, _ := blocks[i].(document.Object)
+		attention, ok := block["attention"].(document.Object)
+		r.FailIf(!ok, document.ErrValue, fmt.Sprintf("block_configs[%d].attention", i), document.KindOf(block["attention"]), "an object")
+		layers[i].Rotates = attention["no_op"] != true && attention["replace_with_linear"] != true
+	}
+	return layers
+}
+
+// listedLayers reads a list with a name for each layer, in words of a type's own.
+func listedLayers(r *document.Reader, key string, n int, rotates map[string]bool) []description.Layer {
+	names, _ := r.Texts(key)
+	layers := everyLayer(r, n)
+	if len(names) != n {
+		r.Fail(document.ErrContradiction, key, document.ListText(len(names)), "one entry for each of %d layers", n)
+		return nil
+	}
+	for i, name := range names {
+		known := false
+		layers[i].Rotates, known = rotates[name]
+		r.FailIf(!known, document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(name), "one of %q", document.SortedKeys(rotates))
+	}
+	return layers
+}
+
+// jetLayers: the code of Jet Nemotron cuts a base to a whole number.
+func jetLayers(r *document.Reader, n int) []description.Layer {
+	r.Integer("rope_theta")
+	r.Integer("rope_parameters.rope_theta")
+	return listedLayers(r, "layer_types", n, map[string]bool{"attn": true, "swa": true, "jet": false})
+}
+
+func domynLayers(r *document.Reader, n int) []description.Layer {
+	return listedLayers(r, "position_layers", n, map[string]bool{"rope": true, "nope": false})
+}
+
+func aliceLayers(r *document.Reader, n int) []description.Layer {
+	return listedLayers(r, "layer_types", n, map[string]bool{"full_attention": true, "linear_attention": false})
+}
+
+// doryLayers: a layer is an attention or an MLP.
+func doryLayers(_ *document.Reader, n int) []string {
+	types := full(n, "sliding_attention", func(i int) bool { return i%8 == 6 })
+	for i := 1; i < n; i += 2 {
+		types[i] = "mlp"
+	}
+	return types
+}
+
+// plamo3Layers: interleaved_sliding_window has null for full attention.
+func plamo3Layers(r *document.Reader, n int) []string {
+	if !r.Has("interleaved_sliding_window") {
+		return lastOf("sliding_window_pattern", 8, "sliding_attention")(r, n)
+	}
+	windows, ok := r.Lookup("interleaved_sliding_window").([]any)
+	r.FailIf(!ok || len(windows) != n, document.ErrContradiction, "interleaved_sliding_window", document.KindOf(r.Lookup("interleaved_sliding_window")), "one entry for each of %d layers", n)
+	return full(n, "sliding_attention", func(i int) bool { return i < len(windows) && windows[i] == nil })
+}
+
+// plamo2Layers: of mamba_step layers the middle one attends. full_attention_idx has the numbers of those without a window.
+func plamo2Layers(r *document.Reader, n int) []string {
+	every := interval(r, "mamba_step", 2)
+	mamba, given := r.Boolean("mamba_enabled")
+	types := indexed("full_attention_idx", "sliding_attention", "sliding_attention")(r, n)
+	for i := range types {
+		attends := i%every == every/2
+		if n <= every/2 {
+			attends = i == n-1
+		}
+		if !attends && (mamba || !given) {
+			types[i] = "linear_attention"
+		}
+	}
+	return types
+}
+
+// iquestLayers: the first layers, a block that repeats, and the last. no_rope_layers has the numbers of layers that do not
+// rotate.
+func iquestLayers(r *document.Reader, n int) []description.Layer {
+	list := func(key string, absent ...string) []string {
+		if names, ok := r.Texts(key); ok {
+			return names
+		}
+		return absent
+	}
+	const f, s = description.FullAttention, description.SlidingAttention
+	types := all(f)(r, n)
+	if hybrid, given := r.Boolean("use_hybrid_layers"); hybrid || !given {
+		block, times := list("hybrid_layers_types_block", f, s, s, s), r.IntegerOr([]string{"num_hybrid_layers_block"}, 21)
+		most := n / max(1, len(block))
+		r.FailIf(times < 0 || times > most, document.ErrValue, "num_hybrid_layers_block", times, "from 0 to %d", most)
+		types = list("first_layers_types", f)
+		if times >= 0 && times <= most {
+			types = slices.Concat(types, slices.Repeat(block, times))
+		}
+		types = slices.Concat(types, list("last_layers_types", f, f, f))
+		r.FailIf(len(types) != n, document.ErrContradiction, "num_hidden_layers", n, "the %d layers of first_layers_types, hybrid_layers_types_block and last_layers_types", len(types))
+	}
+	if slides, given := r.Boolean("use_sliding_window"); given && !slides || isNull(r, "sliding_window") {
+		types = all(f)(r, n)
+	}
+	layers := named(types[:min(n, len(types))])
+	for i := range layers {
+		r.FailIf(types[i] != f && types[i] != s, document.ErrUnknown, "hybrid_layers_types_block", document.Quoted(types[i]), "full_attention or sliding_attention")
+	}
+	unrotated, _ := r.Integers("no_rope_layers")
+	for _, i := range unrotated {
+		r.FailIf(i < 0 || i >= n, document.ErrValue, "no_rope_layers", i, "numbers of layers, from 0 to %d", n-1)
+		if i >= 0 && i < len(layers) {
+			layers[i].Rotates = false
+		}
 	}
 	return layers
 }
@@ -388,6 +521,30 @@ func mllamaLayers(r *document.Reader, n int) []description.Layer {
 	return layers
 }
 
+// deepSeekV41Layers: layers whose ratio is 0, or that have none, have the main frequencies. A list has the numbers of the layers
+// with indexers; the others that compress take the tokens that those chose.
+func deepSeekV41Layers(r *document.Reader, n int) []description.Layer {
+	ratios, _ := r.Integers("compress_ratios")
+	sources, _ := r.Integers("index_source_layer_ids")
+	layers := everyLayer(r, n)
+	for i := range layers {
+		layers[i].Kind = "main"
+		if i < len(ratios) && ratios[i] != 0 {
+			layers[i].Kind = "compress"
+			r.FailIf(ratios[i] != 1 && ratios[i] != 2, document.ErrUnknown, fmt.Sprintf("compress_ratios[%d]", i), ratios[i], "0, 1 or 2; deepseek_v4 is the type of models with other ratios")
+			r.FailIf(!slices.ContainsFunc(sources, func(source int) bool { return source <= i }), document.ErrContradiction, "index_source_layer_ids", document.ListText(len(sources)), "a layer up to %d, which compresses", i)
+		}
+	}
+	for _, i := range sources {
+		if i < 0 || i >= n {
+			continue // of a layer that drafts
+		}
+		layers[i].Indexer = true
+		r.FailIf(layers[i].Kind == "main", document.ErrContradiction, "index_source_layer_ids", i, "layers that compress")
+	}
+	return layers
+}
+
 // deepSeekV4Layers: layers with sliding attention have the main frequencies, the others the ones of the
 // compressed sequence. Layers that compress it to a quarter have an indexer.
 func deepSeekV4Layers(r *document.Reader, n int) []description.Layer {
@@ -422,6 +579,23 @@ func deepSeekV4Layers(r *document.Reader, n int) []description.Layer {
 }
 
 // The checks and rules of single types follow.
+
+// kimiK3Width: Q and K have a width of their own.
+func kimiK3Width(r *document.Reader) {
+	r.FailIf(isNull(r, "qkv_hidden_size"), document.ErrValue, "qkv_hidden_size", "null", "the width of Q and K, or no such key for 1536")
+}
+
+// neoXPositions: vLLM takes the order of pairs of Nemotron NAS from the kind of positions, SGLang does not.
+func neoXPositions(r *document.Reader) {
+	kind, _ := r.Text("position_embedding_type")
+	r.FailIf(kind != "" && !strings.EqualFold(kind, "rope"), document.ErrUnknown, "position_embedding_type", document.Quoted(kind), "\"rope\" or no such key; for mistral_yarn and rope_llama4 vLLM rotates interleaved pairs (use posenc.RotaryConfig, with Layout Interleaved)")
+}
+
+// stepVision: with a token for the whole image, rows and columns count from 1.
+func stepVision(r *document.Reader) {
+	r.MustBe(true, document.ErrNotRotary, "true: without it the tower has learned positions alone", "use_rope2d")
+	r.MustBe(false, document.ErrUnknown, "false: with a class token, rows and columns count from 1, and the token has none (use posenc.RotaryConfig)", "use_cls_token")
+}
 
 // roFormer: the base is 10000, and values rotate too if rotary_value says so.
 func roFormer(r *document.Reader) {
@@ -483,8 +657,13 @@ func unscaled(r *document.Reader) {
 	}
 }
 
+func isNull(r *document.Reader, key string) bool {
+	v, there := r.Keys[key]
+	return there && v == nil
+}
+
 func slidingWindow(r *document.Reader) {
-	if _, null := r.Keys["sliding_window"]; null && !r.Has("sliding_window") {
+	if isNull(r, "sliding_window") {
 		r.Fail(document.ErrNotRotary, "sliding_window", "null", "a number: layers without a window do not rotate")
 	}
 }
@@ -567,9 +746,52 @@ func nomicDynamicNTK(p *RopeParameters) description.Rule {
 	return description.DynamicNTK(p.RotaryDim, p.Base, factor, p.Positions)
 }
 
-// defaultRuleOnly: Spark 2.5 reads no rule from its rope parameters.
+// joinedHead: the head of PanguProMoEV2 is the rotated part and the rest.
+func joinedHead(r *document.Reader) {
+	rotated, ok := r.Integer("qk_rope_dim")
+	rest, also := r.Integer("qk_nope_dim")
+	r.FailIf(!ok || !also, document.ErrValue, "qk_rope_dim and qk_nope_dim", "absent", "the two parts of a head")
+	r.Keys = maps.Clone(r.Keys)
+	r.Keys["head_dim"] = json.Number(strconv.Itoa(rotated + rest))
+}
+
+// bailingLayers: full attention is in the last layer of each group. Ling's own code, and vLLM's, has it in layers
+// after the last group, transformers has linear attention there.
+func bailingLayers(r *document.Reader, n int) []string {
+	const key = "layer_group_size"
+	every := interval(r, key, 6)
+	r.FailIf(n%every != 0 && !isLing25(r), document.ErrUnknown, key, every, "a divisor of the number of layers, which is %d, or layer_types: implementations disagree about the layers after the last group", n)
+	return lastOf(key, 6, "linear_attention")(r, n)
+}
+
+// bothMScales: without one of the two, vLLM and SGLang have different factors.
+func bothMScales(p *RopeParameters) description.Rule {
+	for _, key := range []string{"mscale", "mscale_all_dim"} {
+		p.FailIf(p.RopeType == "yarn" && p.Optional(key) == 0, document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it vLLM and SGLang scale differently")
+	}
+	return description.Rule{}
+}
+
+// unscaledPositions: Phi-3 small's own code multiplies positions by rope_position_scale, SGLang's divides.
+func unscaledPositions(r *document.Reader) {
+	scale, given := r.Number("rope_position_scale")
+	r.FailIf(given && scale != 1, document.ErrUnknown, "rope_position_scale", scale, "1 or absent: the authors' code multiplies positions by it, and SGLang's divides (use frequency.Linear)")
+}
+
+// phi3SmallRule: the code has one rule and, where a file has no mscale, another factor than SGLang's.
+func phi3SmallRule(p *RopeParameters) description.Rule {
+	p.FailIf(p.Has("rope_theta"), document.ErrUnknown, "rope_theta", document.KindOf(p.Lookup("rope_theta")), "no such key: models of this type have rope_embedding_base")
+	p.FailIf(p.RopeType != "default" && p.RopeType != "longrope", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default or longrope: the code of this type has no other rule")
+	for _, key := range []string{"short_mscale", "long_mscale"} {
+		p.FailIf(p.Optional(key) == 0 && p.RopeType == "longrope", document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it the authors' code and SGLang's scale differently")
+	}
+	return description.Rule{}
+}
+
+// defaultRuleOnly: Spark 2.5 and openPangu Ultra read no rule from their rope parameters.
+// defaultRuleOnly: the code of Spark 2.5, Dory and Moondream 3 reads no rule; of MiMo V2, vLLM reads none and SGLang scales all layers.
 func defaultRuleOnly(p *RopeParameters) description.Rule {
-	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: the code of this type has no other rule")
+	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: programs have no other rule for this type, or disagree about it (use posenc.RotaryConfig with InvFreq)")
 	return description.Rule{}
 }
 
@@ -579,10 +801,15 @@ func qwenDynamicNTK(p *RopeParameters) description.Rule {
 	if use, ok := p.Model.Boolean("use_dynamic_ntk"); !ok || !use {
 		return description.Rule{}
 	}
-	dim, base, positions := p.RotaryDim, p.Base, p.Positions
-	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return description.Rule{Ladder: steppedNTK(p, p.Positions), Trained: p.Positions, Described: description.FrequencyRule{Name: "dynamic NTK of Qwen", Base: p.Base}}
+}
+
+// steppedNTK: alpha is 2k-1 for a sequence of up to k lengths, where k is the next power of two.
+func steppedNTK(p *RopeParameters, length int) func(int, frequency.Rounding) (frequency.Ladder, error) {
+	dim, base := p.RotaryDim, p.Base
+	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		times := 1.0 // a float64 has every power of two that comes up
-		for lengths := (seqLen - 1) / max(positions, 1); lengths > 0; lengths /= 2 {
+		for lengths := (seqLen - 1) / max(length, 1); lengths > 0; lengths /= 2 {
 			times *= 2
 		}
 		if times == 1 {
@@ -590,8 +817,101 @@ func qwenDynamicNTK(p *RopeParameters) description.Rule {
 		}
 		return frequency.NTKAlpha(dim, base, frequency.NTKAlphaParameters{Alpha: 2*times - 1}, rounding)
 	}
-	return description.Rule{Ladder: ladder, Trained: positions, Described: description.FrequencyRule{Name: "dynamic NTK of Qwen", Base: base}}
 }
+
+// telechatRule: the base grows beyond base_seqlen as in Qwen 1, the attention factor beyond training_seqlen.
+// Shorter sequences have the values of training_seqlen.
+func telechatRule(p *RopeParameters) description.Rule {
+	defaultRuleOnly(p)
+	trained := p.Model.IntegerOr([]string{"training_seqlen"}, 8192)
+	length, given := p.Model.Integer("base_seqlen")
+	p.Model.FailIf(!given, document.ErrValue, "base_seqlen", "absent", "the length in the model's own code: 4096 for TeleChat-7B, 8192 for TeleChat-12B")
+	p.Model.FailIf(given && length < 1, document.ErrValue, "base_seqlen", length, "at least 1")
+	p.Model.FailIf(trained < 1, document.ErrValue, "training_seqlen", trained, "at least 1")
+	stepped := steppedNTK(p, length)
+	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := stepped(max(seqLen, trained), rounding)
+		ladder.AttentionFactor = growth(0.1, float64(max(seqLen, trained)), float64(trained))
+		return ladder, err
+	}
+	return description.Rule{Ladder: ladder, Trained: trained, Described: description.FrequencyRule{Name: "dynamic NTK of TeleChat", Base: p.Base}}
+}
+
+// halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so.
+func halfHeads(r *document.Reader) {
+	for _, key := range []string{"partial_rotary_factor", "rotary_dim"} {
+		r.FailIf(r.Has(key), document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key: models of this type have rope_rotate_half_dims")
+	}
+	if half, _ := r.Boolean("rope_rotate_half_dims"); half {
+		r.Keys = maps.Clone(r.Keys)
+		r.Keys["partial_rotary_factor"] = json.Number("0.5")
+	}
+}
+
+// grokRule: the rule stands beside the rope parameters. The attention factor of YaRN is computed and multiplies
+// nothing.
+func grokRule(p *RopeParameters) description.Rule {
+	defaultRuleOnly(p)
+	r := p.Model
+	name, given := r.Text("rope_type")
+	factor, scales := r.Positive("scaling_factor")
+	original, long := r.Integer("original_max_position_embeddings")
+	r.Number("attn_factor")
+	parameters := frequency.YaRNParameters{Factor: factor, OriginalMaxPositions: original, AttentionFactor: 1}
+	parameters.ExtrapolationFactor, _ = r.Positive("extrapolation_factor")
+	parameters.BetaFast, _ = r.Positive("beta_fast")
+	parameters.BetaSlow, _ = r.Positive("beta_slow")
+	if !given {
+		r.FailIf(scales, document.ErrContradiction, "scaling_factor", factor, "no such key without rope_type")
+		return description.Rule{}
+	}
+	r.FailIf(name != "original" && (!scales || !long), document.ErrValue, "scaling_factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", name)
+	switch name {
+	case "original":
+	case "yarn", "yarn_linear", "yarn_log":
+		parameters.Logarithmic = name == "yarn_log"
+		return description.AnyLength("yarn", frequency.YaRN, p.RotaryDim, p.Base, parameters)
+	case "theta_scale":
+		r.FailIf(original < 7 || float64(original)*factor < 7, document.ErrValue, "original_max_position_embeddings", original, "above 2 pi, also times scaling_factor")
+		if r.Err == nil {
+			return description.UnscaledRule(p.RotaryDim, scaledTheta(p.Base, float64(original), factor))
+		}
+	default:
+		r.Fail(document.ErrUnknown, "rope_type", document.Quoted(name), "original, yarn, yarn_linear, yarn_log or theta_scale")
+	}
+	return description.Rule{}
+}
+
+// scaledTheta returns base^(1 + ln(factor)/ln(length/2pi)), rounded once: a wavelength of length becomes one of
+// length factor.
+func scaledTheta(base, length, factor float64) float64 {
+	exponent := elementary.Log(real(factor))
+	exponent.Quo(exponent, elementary.Log(real(length).Quo(real(length), real(2*math.Pi)))).Add(exponent, real(1))
+	rounded, _ := elementary.Exp(exponent.Mul(exponent, elementary.Log(real(base)))).Float64()
+	return rounded
+}
+
+// yarnGrowth is the attention factor of a type that has YarnGrowth.
+func yarnGrowth(p *RopeParameters) float64 {
+	factor, ok := p.Positive("factor")
+	_, original := p.Integer("original_max_position_embeddings")
+	p.FailIf(!ok || !original, document.ErrValue, "factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", p.Family.YarnName)
+	mscale := cmp.Or(p.Optional("mscale"), 1)
+	if p.Err != nil {
+		return 0
+	}
+	return growth(p.Family.YarnGrowth*mscale, max(factor, 1), 1)
+}
+
+// growth returns 1 + share ln(x/of), rounded once.
+func growth(share, x, of float64) float64 {
+	log := elementary.Log(real(x))
+	log.Sub(log, elementary.Log(real(of))).Mul(log, real(share))
+	rounded, _ := log.Add(log, real(1)).Float64()
+	return rounded
+}
+
+func real(x float64) *big.Float { return new(big.Float).SetPrec(elementary.Precision).SetFloat64(x) }
 
 // MaxLayers bounds what a configuration makes us allocate.
 const MaxLayers = 1 << 14

@@ -2,6 +2,7 @@ package models
 
 import (
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/elementary"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -20,6 +21,33 @@ func scaledByBeta(p *RopeParameters) *posenc.QueryScaling {
 	length := p.OriginalPositions(1)
 	p.FailIf(beta < 0 || beta > description.MaxBeta, document.ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
 	return &posenc.QueryScaling{Beta: beta, Length: length}
+}
+
+// scaledByObject is the same scale as files of Mistral Large 3 give it, which vLLM and SGLang read of all
+// models of this code.
+func scaledByObject(p *RopeParameters) *posenc.QueryScaling {
+	r := p.Model
+	const lengthKey, betaKey = "llama_4_scaling.original_max_position_embeddings", "llama_4_scaling.beta"
+	if _, ok := r.Object("llama_4_scaling"); !ok {
+		return nil
+	}
+	length, hasLength := r.Integer(lengthKey)
+	beta, hasBeta := r.Number(betaKey)
+	r.FailIf(!hasLength || length < 1, document.ErrValue, lengthKey, document.KindOf(r.Lookup(lengthKey)), "at least 1")
+	r.FailIf(!hasBeta || beta < 0 || beta > description.MaxBeta, document.ErrValue, betaKey, document.KindOf(r.Lookup(betaKey)), "from 0 to 2^100")
+	return &posenc.QueryScaling{Beta: beta, Length: length}
+}
+
+// scaledByLogarithm is the scale of Grok 2: ln(position)/ln(attn_temperature_len) beyond that length.
+func scaledByLogarithm(p *RopeParameters) *posenc.QueryScaling {
+	length, ok := p.Model.Integer("attn_temperature_len")
+	if !ok || length <= 0 {
+		return nil
+	}
+	p.Model.FailIf(length == 1, document.ErrValue, "attn_temperature_len", length, "at least 2, or 0 for no scale")
+	log := elementary.Log(real(float64(max(length, 2))))
+	beta, _ := log.Quo(real(1), log).Float64()
+	return &posenc.QueryScaling{Rule: posenc.ClampedLog, Beta: beta, Length: length}
 }
 
 // scaledWithoutRotation is the scale of Llama 4.

@@ -45,6 +45,9 @@ func (p *RopeParameters) OriginalPositions(least int) int {
 
 // AttentionFactor returns the key that replaces the derived factor, 0 if it is absent.
 func (p *RopeParameters) AttentionFactor() float64 {
+	if p.Family.YarnGrowth != 0 && (p.Lookup("rope_type") == p.Family.YarnName || p.Lookup("type") == p.Family.YarnName) {
+		return yarnGrowth(p)
+	}
 	if factor, ok := p.Positive("attention_factor"); ok {
 		return factor
 	}

@@ -2,15 +2,22 @@ package models
 
 import "github.com/go-posenc/posenc/modelconfig/internal/description"
 
+var step5Indexer = &ModelType{HeadDim: 256, RotaryDim: 32, CountKey: "sparse_config.sparse_indexer_rope_dim", Keys: &Spellings{HeadDim: []string{"sparse_config.proxy_dim"}, Positions: []string{"max_position_embeddings"}}}
+
 var stepModels = Vendor{
 	Types: []ModelType{
 		{Name: "step3_text", Hidden: 7168, Heads: 64, HeadDim: 256, Layers: 61, Positions: 65536, Base: 5e5, Keys: step3},
 		{Name: "step3p5", Hidden: 4096, Heads: 64, HeadDim: 128, Layers: 45, Positions: 128000, Part: 1, LayerTypes: &LayerTypesRule{All: "full_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}}, {LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}}}, Rewrite: stepLists, Traps: []string{"bases_by_layer"}},
+		{Name: "step5", Hidden: 5120, Heads: 40, Layers: 48, Positions: 4096, Part: 1, Plan: step5Layers, Kinds: []KindDefaults{{LayerType: "full_attention", BaseKeys: []string{"rope_theta"}}, {LayerType: "sliding_attention", BaseKeys: []string{"rope_theta"}}, {LayerType: "indexer", BaseKeys: []string{"rope_theta"}, Like: step5Indexer}}, Rewrite: step5Lists, Traps: []string{"bases_by_layer", "indexers_rotate_otherwise"}},
 	},
-	Towers: []ModelType{{Name: "step3p5_vision", Hidden: 1536, Heads: 16, Layers: 47, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}}},
+	Towers: []ModelType{
+		{Name: "step3p5_vision", Hidden: 1536, Heads: 16, Layers: 47, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}},
+		{Name: "perception_encoder", Hidden: 1536, Heads: 16, Layers: 47, Keys: stepTower, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}, Check: stepVision},
+	},
 	Holders: []Holder{
 		{Name: "step3p7", Text: Part{"text_config", "step3p5"}, Tower: Part{"vision_config", "step3p5_vision"}},
 		{Name: "step3_vl", Text: Part{"text_config", "step3_text"}, AbsentText: `{}`},
+		{Name: "step5_vl", Text: Part{"text_config", "step5"}, Tower: Part{"vision_config", "perception_encoder"}},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "step35", Layout: NeoX, HalfOfFull: true, Freqs: true, LongRoPE: true, Sliding: &GGUFSliding{Base: 10000}, Traps: []string{"half_of_the_head_in_Step_3.5"}},

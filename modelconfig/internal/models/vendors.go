@@ -12,7 +12,8 @@ var Vendors = [...]*Vendor{
 	&audioModels, &bailingModels, &cohereModels, &deepseekModels, &dotsModels, &encodersModels, &ernieModels, &exaoneModels,
 	&falconModels, &gemmaModels, &glmModels, &gptModels, &graniteModels, &hunyuanModels, &inklingModels, &internlmModels,
 	&kimiModels, &lfmModels, &linearModels, &llamaModels, &minicpmModels, &minimaxModels, &mistralModels, &museModels,
-	&nemotronModels, &olmoModels, &othersModels, &phiModels, &qwenModels, &stepModels, &visionModels,
+	&nemotronModels, &olmoModels, &othersModels, &panguModels, &phiModels, &qwenModels, &sarvamModels, &stepModels, &teleModels, &visionModels,
+	&xaiModels,
 }
 
 // find returns a copy of the value of a name, with this name first.
@@ -35,6 +36,18 @@ func typesNames(t *ModelType) (*string, []string) { return &t.Name, t.Also }
 
 func TextType(name string) *ModelType {
 	return find(name, func(v *Vendor) []ModelType { return v.Types }, typesNames)
+}
+
+// TypeOfUntyped returns the type of the files of an architecture that have no model_type, or "".
+func TypeOfUntyped(architecture string) string {
+	for _, v := range Vendors {
+		for _, t := range v.Types {
+			if slices.Contains(t.Untyped, architecture) {
+				return t.Name
+			}
+		}
+	}
+	return ""
 }
 
 func TowerType(name string) *ModelType {
