@@ -18,8 +18,8 @@
 //     be fractional: [Rotary.AtFractional].
 //   - [RotateInto] rotates keys into a KV cache. [Shift] moves the keys of a cache to other
 //     positions.
-//   - [RotateIntoQuantized] rotates keys into a cache of 8-bit numbers (Q8_0, int8, FP8) and
-//     stores values there. [ShiftQuantized] moves such keys, [Dequantize] reads them back,
+//   - [RotateIntoQuantized] rotates keys into a cache of 4 to 8 bits a number (Q8_0, Q4_0, int8,
+//     FP8 and others) and stores values there. [ShiftQuantized] moves such keys, [Dequantize] reads them back,
 //     and [Hadamard] spreads outliers before they are quantized.
 //   - [RotateFused] rotates, normalizes and scales heads in one pass. [Normalize] and
 //     [ScaleQueries] are two of its steps; [QueryScales] and [LogQueryScales] compute factors.

@@ -32,7 +32,7 @@ func BFloat16s[B ~uint16](bits []B) []BFloat16 {
 
 func kindOf[T Element]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat16]() }
 
-// Quantized is the type of the numbers in a cache of 8-bit numbers. Let y be a float32
+// Quantized is the type of the numbers in a cache of 4 to 8 bits a number. Let y be a float32
 // that is quantized, and RN32 rounding to the nearest float32, ties to even:
 //
 //	Q8_0   d = RN32(amax/127) for 32 numbers, amax = max |y|; kept as the nearest float16
@@ -46,16 +46,67 @@ func kindOf[T Element]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat
 //	       each token and head
 //	E5M2   RN32(y*InverseScale) rounded to E5M2, ties to even, at most 57344 in magnitude
 //
+//	Q4_0   d = RN32(max/-8) for 32 numbers, max = the first y of the largest magnitude;
+//	       q = RN32(RN32(y*RN32(1/d))+8.5) cut to an integer, at most 15
+//	Q5_0   as Q4_0, with -16, 16.5 and 31
+//	Q4_1   d = RN32(RN32(max y-m)/15) for 32 numbers, m = the first of the least y;
+//	       q = RN32(RN32(RN32(y-m)*RN32(1/d))+0.5) cut to an integer, at most 15
+//	Q5_1   as Q4_1, with 31 for 15
+//	IQ4_NL q = the index of the level nearest to RN32(y*RN32(1/RN32(max/-127))) for 32 numbers, of
+//	       two the larger; d = the quotient of two sums: see generic.QuantizeF32ToIQ4_NL
+//	       (ggml: quantize_row_q4_0_ref and so on; d and m are kept as the nearest float16)
+//
 // With one InverseScale for all numbers, infinities become the largest number and NaN becomes the
-// code 0x7f. With a scale for each block or head, an amax that is infinite or NaN makes d
-// and scale the same, q 0 and an E4M3 0x7f: the numbers are read back as NaN.
-type Quantized interface{ Q8_0 | int8 | E4M3 | E5M2 }
+// code 0x7f. Else a block or head with an infinity or a NaN is read back as NaN: in Q8_0, int8 and
+// E4M3, d or scale is infinite or NaN, q is 0 and an E4M3 0x7f; in formats of 4 and 5 bits, d is the
+// float16 0x7e00 and the other bytes are 0, also where the d of Q4_1 or Q5_1 is infinite. Where RN32(1/d) is
+// infinite, it counts as 0. A block of IQ4_NL whose magnitudes are below 1e-15 has bytes 0.
+type Quantized interface {
+	Q8_0 | int8 | E4M3 | E5M2 | Q4_0 | Q4_1 | Q5_0 | Q5_1 | IQ4_NL
+}
 
 // Q8_0 is a block of 32 numbers in ggml's format: number i is Q[i] times the float16 D,
 // whose bytes are little-endian.
 type Q8_0 struct {
 	D [2]byte
-	Q [generic.Q8Block]int8
+	Q [generic.Block]int8
+}
+
+// Q4_0 is a block of 32 numbers in ggml's format: number i is q-8 times the float16 D, where q is the
+// lower half of Q[i] for i < 16, and the upper half of Q[i-16] from there on.
+type Q4_0 struct {
+	D [2]byte
+	Q [generic.Block / 2]byte
+}
+
+// Q4_1 is a block of 32 numbers in ggml's format: number i is q times the float16 D, plus the float16 M,
+// with q as in [Q4_0].
+type Q4_1 struct {
+	D, M [2]byte
+	Q    [generic.Block / 2]byte
+}
+
+// Q5_0 is a block of 32 numbers in ggml's format: number i is q-16 times the float16 D, where bit i of the
+// little-endian H is bit 4 of q, and the others are as in [Q4_0].
+type Q5_0 struct {
+	D [2]byte
+	H [generic.Block / 8]byte
+	Q [generic.Block / 2]byte
+}
+
+// Q5_1 is a block of 32 numbers in ggml's format: number i is q times the float16 D, plus the float16 M,
+// with q as in [Q5_0].
+type Q5_1 struct {
+	D, M [2]byte
+	H    [generic.Block / 8]byte
+	Q    [generic.Block / 2]byte
+}
+
+// IQ4_NL is a block of 32 numbers in ggml's format: number i is the float16 D times level q of -127, -104,
+// -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89 and 113, with q as in [Q4_0].
+type IQ4_NL struct {
+	D [2]byte
+	Q [generic.Block / 2]byte
 }
 
 // E4M3 is the code of an 8-bit number with 4 bits of exponent and without infinities:
@@ -66,8 +117,8 @@ type E4M3 uint8
 type E5M2 uint8
 
 // FromBytes returns the bytes of numbers as numbers, without copying: tensors of a file that is
-// mapped into memory, the pages of a cache. The bytes have the order of the machine, and D of
-// Q8_0 is little-endian on every machine. Errors wrap ErrLength (bytes of a part of a number) or
+// mapped into memory, the pages of a cache. The bytes have the order of the machine, and blocks
+// are little-endian on every machine. Errors wrap ErrLength (bytes of a part of a number) or
 // ErrShape (numbers of two or four bytes that begin at another address than a multiple of that).
 func FromBytes[T Element | Quantized](bytes []byte) ([]T, error) {
 	const function = "posenc.FromBytes"
@@ -94,6 +145,16 @@ func quantizedKind[D Quantized]() kernels.Kind {
 		return kernels.KindE4M3
 	case E5M2:
 		return kernels.KindE5M2
+	case Q4_0:
+		return kernels.KindQ4_0
+	case Q4_1:
+		return kernels.KindQ4_1
+	case Q5_0:
+		return kernels.KindQ5_0
+	case Q5_1:
+		return kernels.KindQ5_1
+	case IQ4_NL:
+		return kernels.KindIQ4_NL
 	}
 	return kernels.KindInt8
 }

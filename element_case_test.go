@@ -53,7 +53,8 @@ var (
 	_ = testkit.Register(testkit.Case{Function: "Float16s", NeverFails: true, Call: elementsCall(posenc.Float16s[uint16]),
 		Digests: digestOf("Float16s", func(d *testkit.Digest) { d.Add(posenc.Float16s([]uint16{0, 1, 0x3c00, 0xffff})) }),
 	})
-	_ = testkit.Register(testkit.Case{Function: "FromBytes", Call: oneOf(fromBytesCall[float32], fromBytesCall[posenc.Float16], fromBytesCall[posenc.BFloat16], fromBytesCall[posenc.Q8_0], fromBytesCall[int8], fromBytesCall[posenc.E4M3], fromBytesCall[posenc.E5M2]),
+	_ = testkit.Register(testkit.Case{Function: "FromBytes", Call: oneOf(fromBytesCall[float32], fromBytesCall[posenc.Float16], fromBytesCall[posenc.BFloat16], fromBytesCall[posenc.Q8_0], fromBytesCall[int8], fromBytesCall[posenc.E4M3], fromBytesCall[posenc.E5M2],
+		fromBytesCall[posenc.Q4_0], fromBytesCall[posenc.Q4_1], fromBytesCall[posenc.Q5_0], fromBytesCall[posenc.Q5_1], fromBytesCall[posenc.IQ4_NL]),
 		Digests: digestOf("FromBytes", func(d *testkit.Digest) {
 			d.Add(testkit.Must(posenc.FromBytes[posenc.Q8_0](make([]byte, 68))))
 		}),

@@ -29,7 +29,7 @@ const (
 //
 // The transform is orthonormal and, except for rounding, its own inverse. If you transform
 // both queries and keys, their scores stay the same. It spreads outliers over a block, so
-// keys of 8 bits lose less. llama.cpp transforms Q, K and V before a quantized cache; the
+// keys of 8 bits and fewer lose less. llama.cpp transforms Q, K and V before a quantized cache; the
 // float32 here are the same as in ggml's CPU and CUDA backends (ggml_compute_forward_fwht).
 // DeepSeek V3.2 transforms the Q and K of its indexer.
 //

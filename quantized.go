@@ -10,12 +10,12 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// QuantizedView describes the heads of a cache of 8-bit numbers: where they lie, as a
-// [View] does, and their scales.
+// QuantizedView describes the heads of a quantized cache: where they lie, as a [View] does, and
+// their scales.
 //
-// Counts and strides of the View are in elements of type D. An element of type Q8_0 is a
-// block of 32 numbers, so a head of 128 numbers is 4 elements. HeadDim counts numbers. It
-// is at most 4096, and a multiple of 32 for Q8_0.
+// Counts and strides of the View are in elements of type D. An element of one of ggml's formats is
+// a block of 32 numbers, so a head of 128 numbers is 4 elements. HeadDim counts numbers. It
+// is at most 4096, and a multiple of 32 for blocks.
 type QuantizedView[D Quantized] struct {
 	View[D]
 
@@ -45,8 +45,8 @@ func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim
 	switch {
 	case headDim > maxQuantizedDim:
 		return argument.Error(ErrShape, function, name.String(), headDim, "at most %d", maxQuantizedDim)
-	case quantizedKind[D]() == kernels.KindQ8 && headDim%generic.Q8Block != 0:
-		return argument.Error(ErrShape, function, name.String(), headDim, "a multiple of the %d numbers of a block of Q8_0", generic.Q8Block)
+	case headDim%quantizedKind[D]().Numbers() != 0:
+		return argument.Error(ErrShape, function, name.String(), headDim, "a multiple of the %d numbers of a block", generic.Block)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
 	if scale && !(v.InverseScale >= 1/maxScale && v.InverseScale <= maxScale) || !scale && v.InverseScale != 0 {
-		expected := "0, because the scales are in Scales or in the blocks of Q8_0"
+		expected := "0, because the scales are in Scales or in the blocks"
 		if scale {
 			expected = "a number from 2^-126 to 2^126"
 		}
@@ -97,10 +97,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 
 // unitsOf returns how many D a head of headDim elements has.
 func unitsOf[D Quantized](headDim int) int {
-	if quantizedKind[D]() == kernels.KindQ8 {
-		return headDim / generic.Q8Block
-	}
-	return headDim
+	return headDim / quantizedKind[D]().Numbers()
 }
 
 // setOperand sets all but the data and the scales, field by field: see view.View.SetOperand.
@@ -147,6 +144,9 @@ type DequantizeOptions struct {
 //	int8        RN(RN32(q*scale))
 //	E4M3        RN(RN32(code*scale))    scale of Scales, or RN32(1/InverseScale)
 //	E5M2        RN(RN32(code*RN32(1/InverseScale)))
+//	Q4_0, Q5_0  RN(RN32((q-8)*D)), RN(RN32((q-16)*D))
+//	Q4_1, Q5_1  RN(RN32(RN32(q*D)+M))
+//	IQ4_NL      RN(RN32(level[q]*D))
 //
 // RN rounds to T. If src.Hadamard is set, Dequantize transforms the numbers once more, before
 // RN, so that it writes what was there before the transform. dst has as many heads as src, and

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
@@ -14,13 +15,15 @@ import (
 var (
 	_ = testkit.Register(testkit.Case{Function: "Dequantize", Times: 2,
 		Call: oneOf(dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],
+			dequantizeCall[float32, posenc.Q4_0], dequantizeCall[posenc.Float16, posenc.Q4_1], dequantizeCall[float32, posenc.Q5_0], dequantizeCall[posenc.BFloat16, posenc.Q5_1], dequantizeCall[float32, posenc.IQ4_NL],
 			dequantizeCall[posenc.Float16, posenc.Q8_0], dequantizeCall[posenc.BFloat16, int8], dequantizeCall[posenc.Float16, posenc.E4M3], dequantizeCall[posenc.BFloat16, posenc.E5M2]),
 		OnStack: func() error {
 			var values [2 * 64]float32
 			var blocks [2 * 2]posenc.Q8_0
 			return posenc.Dequantize(posenc.View[float32]{Data: values[:], Heads: 2}, posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: blocks[:], Heads: 2}}, posenc.DequantizeOptions{Tokens: 1, HeadDim: 64})
 		},
-		Digests: ofFormats("Dequantize/from=%s", digestDequantize[posenc.Q8_0], digestDequantize[int8], digestDequantize[posenc.E4M3], digestDequantize[posenc.E5M2]),
+		Digests: ofFormats("Dequantize/from=%s", digestDequantize[posenc.Q8_0], digestDequantize[int8], digestDequantize[posenc.E4M3], digestDequantize[posenc.E5M2],
+			digestDequantize[posenc.Q4_0], digestDequantize[posenc.Q4_1], digestDequantize[posenc.Q5_0], digestDequantize[posenc.Q5_1], digestDequantize[posenc.IQ4_NL]),
 		Long: func() error {
 			return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
 				if dim > 4096 {
@@ -50,7 +53,7 @@ func ofTypes(name string, float32s, float16s, bfloat16s func(*testkit.Digest)) f
 // ofFormats adds a digest for each format, which name has as %s.
 func ofFormats(name string, runs ...func(*testkit.Digest)) func(testkit.AddDigest) {
 	return func(add testkit.AddDigest) {
-		for i, format := range []string{"Q8_0", "int8", "E4M3", "E5M2"} {
+		for i, format := range []string{"Q8_0", "int8", "E4M3", "E5M2", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL"} {
 			add(fmt.Sprintf(name, format), runs[i])
 		}
 	}
@@ -60,14 +63,12 @@ func ofFormats(name string, runs ...func(*testkit.Digest)) func(testkit.AddDiges
 // whether heads have scales of their own.
 func formatOf[D posenc.Quantized](a *testkit.Arguments) (block int, scales bool) {
 	switch any(*new(D)).(type) {
-	case posenc.Q8_0:
-		return generic.Q8Block, false
 	case int8:
 		return 1, true
 	case posenc.E4M3:
 		return 1, a.Yes()
 	}
-	return 1, false
+	return 32 / unitsOf[D](32), false
 }
 
 // hadamardOf returns the block of a transform, or 0, and what HeadDim is to be a multiple of.
@@ -119,12 +120,13 @@ func quantizedRight[D posenc.Quantized](v *posenc.QuantizedView[D], dim, block i
 	rightScale := v.InverseScale >= 0x1p-126 && v.InverseScale <= 0x1p126
 	rightScales := len(v.Scales) == len(v.Data)/dim && v.TokenStride%dim == 0 && v.HeadStride%dim == 0 && v.SequenceStride%dim == 0
 	switch any(*new(D)).(type) {
-	case posenc.Q8_0:
-		return v.Scales == nil && v.InverseScale == 0
 	case int8:
 		return v.InverseScale == 0 && rightScales
 	case posenc.E5M2:
 		return v.Scales == nil && rightScale
+	}
+	if block > 1 {
+		return v.Scales == nil && v.InverseScale == 0
 	}
 	return v.Scales == nil && rightScale || v.Scales != nil && v.InverseScale == 0 && rightScales
 }
@@ -169,6 +171,16 @@ func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, hea
 		}
 	case []posenc.E5M2:
 		generic.QuantizeF32ToE5M2(testkit.BytesOf(to), head, v.InverseScale)
+	case []posenc.Q4_0:
+		generic.QuantizeF32ToQ4_0(testkit.BytesOf(to), head)
+	case []posenc.Q4_1:
+		generic.QuantizeF32ToQ4_1(testkit.BytesOf(to), head)
+	case []posenc.Q5_0:
+		generic.QuantizeF32ToQ5_0(testkit.BytesOf(to), head)
+	case []posenc.Q5_1:
+		generic.QuantizeF32ToQ5_1(testkit.BytesOf(to), head)
+	case []posenc.IQ4_NL:
+		generic.QuantizeF32ToIQ4_NL(testkit.BytesOf(to), head)
 	}
 }
 
@@ -189,6 +201,16 @@ func dequantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h, dim i
 		generic.DequantizeE4M3ToF32(head, testkit.BytesOf(from), scale)
 	case []posenc.E5M2:
 		generic.DequantizeE5M2ToF32(head, testkit.BytesOf(from), scale)
+	case []posenc.Q4_0:
+		generic.DequantizeQ4_0ToF32(head, testkit.BytesOf(from))
+	case []posenc.Q4_1:
+		generic.DequantizeQ4_1ToF32(head, testkit.BytesOf(from))
+	case []posenc.Q5_0:
+		generic.DequantizeQ5_0ToF32(head, testkit.BytesOf(from))
+	case []posenc.Q5_1:
+		generic.DequantizeQ5_1ToF32(head, testkit.BytesOf(from))
+	case []posenc.IQ4_NL:
+		generic.DequantizeIQ4_NLToF32(head, testkit.BytesOf(from))
 	}
 	hadamardPlain(head, v.Hadamard)
 	return head
@@ -196,8 +218,8 @@ func dequantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h, dim i
 
 // unitsOf returns how many D the elements are.
 func unitsOf[D posenc.Quantized](dim int) int {
-	if _, blocks := any(*new(D)).(posenc.Q8_0); blocks {
-		return dim / generic.Q8Block
+	if unsafe.Sizeof(*new(D)) > 1 {
+		return dim / generic.Block
 	}
 	return dim
 }
@@ -288,9 +310,15 @@ func digestCache[D posenc.Quantized](d *testkit.Digest, tokens, heads, dim int, 
 	for i := range bytes {
 		bytes[i] = byte(d.Below(256))
 	}
-	if blocks, is := any(v.Data).([]posenc.Q8_0); is {
-		for i := range blocks {
-			blocks[i].D = [2]byte{byte(d.Below(256)), byte(0x20 + d.Below(16))}
+	if size := int(unsafe.Sizeof(*new(D))); size > 1 {
+		halves := 1
+		if size == generic.Q4_1Bytes || size == generic.Q5_1Bytes {
+			halves = 2
+		}
+		for block := range slices.Chunk(bytes, size) {
+			for i := range halves {
+				block[2*i], block[2*i+1] = byte(d.Below(256)), byte(0x20+d.Below(16))
+			}
 		}
 		return v
 	}

@@ -16,7 +16,7 @@ import (
 // cacheFor returns an empty cache of packed heads.
 func cacheFor[D posenc.Quantized](tokens, heads, dim, hadamard int, scale float32) posenc.QuantizedView[D] {
 	v := posenc.QuantizedView[D]{View: posenc.View[D]{Heads: heads, Data: make([]D, tokens*heads*unitsOf[D](dim))}, InverseScale: scale, Hadamard: hadamard}
-	if _, blocks := any(v.Data).([]posenc.Q8_0); !blocks && scale == 0 {
+	if unsafe.Sizeof(*new(D)) == 1 && scale == 0 {
 		v.Scales = make([]float32, tokens*heads)
 	}
 	return v
@@ -31,6 +31,7 @@ func TestRotateIntoQuantizedIsSingleSteps(t *testing.T) {
 			for _, layout := range testkit.Layouts {
 				for dim := 32; dim <= 544; dim += 32 {
 					inSteps[posenc.Q8_0](t, layout, tokens, 11, dim, dim, 0)
+					inSteps[posenc.Q4_0](t, layout, tokens, 11, dim, dim, 0)
 					inSteps[int8](t, layout, tokens, 11, dim, dim, 0)
 					inSteps[posenc.E4M3](t, layout, tokens, 11, dim, dim, 0)
 					inSteps[posenc.E4M3](t, layout, tokens, 11, dim, dim, 37)
@@ -71,6 +72,7 @@ func TestRotateIntoQuantizedChecksOneToken(t *testing.T) {
 	oneTokenChecks[int8](t)
 	oneTokenChecks[posenc.E4M3](t)
 	oneTokenChecks[posenc.E5M2](t)
+	oneTokenChecks[posenc.Q5_1](t)
 }
 
 func oneTokenChecks[D posenc.Quantized](t *testing.T) {

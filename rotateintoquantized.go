@@ -12,7 +12,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// IntoQuantized is heads on their way into a cache of 8-bit numbers.
+// IntoQuantized is heads on their way into a quantized cache.
 type IntoQuantized[D Quantized, S Element] struct {
 	Dst QuantizedView[D]
 	Src View[S]
@@ -27,7 +27,7 @@ type IntoQuantized[D Quantized, S Element] struct {
 	HeadDim int
 }
 
-// RotateIntoQuantized rotates heads into a cache of 8-bit numbers in one pass: a token is
+// RotateIntoQuantized rotates heads into a cache of 4 to 8 bits a number in one pass: a token is
 // read once and written once. The numbers of a head of Src are widened to float32,
 // normalized by Norm, rotated as [Rotate] rotates float32, normalized by RotatedNorm,
 // transformed as [Hadamard] does where Dst says so, and quantized: see [Quantized]. Nothing
@@ -176,8 +176,8 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 		uint64(len(src.Data)) != uint64(src.Heads)*uint64(headDim) || uint64(len(dst.Data)) < uint64(c.end)*token,
 		!c.slots && dst.TokenStride == 0 && uint64(len(dst.Data)) != token:
 		return false
-	case kind == kernels.KindQ8:
-		return headDim%generic.Q8Block == 0 && dst.Scales == nil && dst.InverseScale == 0
+	case kind >= kernels.KindQ8:
+		return headDim%generic.Block == 0 && dst.Scales == nil && dst.InverseScale == 0
 	case kind == kernels.KindInt8 || dst.Scales != nil:
 		return kind != kernels.KindE5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.InverseScale == 0
 	}

@@ -34,6 +34,11 @@ var cachedFormats = []struct {
 	{"E4M3 with scales", 0.026, 0.026, cacheQuantized[posenc.E4M3](0)},
 	{"E4M3", 0.026, 0.026, cacheQuantized[posenc.E4M3](1)},
 	{"E5M2", 0.053, 0.053, cacheQuantized[posenc.E5M2](1)},
+	{"Q5_1", 0.038, 0.038, cacheQuantized[posenc.Q5_1](0)},
+	{"Q5_0", 0.043, 0.043, cacheQuantized[posenc.Q5_0](0)},
+	{"Q4_1", 0.078, 0.078, cacheQuantized[posenc.Q4_1](0)},
+	{"Q4_0", 0.086, 0.086, cacheQuantized[posenc.Q4_0](0)},
+	{"IQ4_NL", 0.079, 0.079, cacheQuantized[posenc.IQ4_NL](0)},
 }
 
 const cachedTokens, cachedHeads, cachedDim = 200, 2, 128

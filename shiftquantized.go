@@ -10,7 +10,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// ShiftQuantized is [Shift] for keys in a cache of 8-bit numbers, in one pass. It reads the
+// ShiftQuantized is [Shift] for keys in a quantized cache, in one pass. It reads the
 // keys as float32, as [Dequantize] does. It rotates them by the angles deltas[t]*InvFreq[i]
 // alone; AttentionFactor is not applied again. It quantizes them as [RotateIntoQuantized]
 // does: all elements of a head, also those that do not rotate, with new scales where blocks

@@ -3,9 +3,9 @@ package generic
 import "math"
 
 const (
-	// Q8Block is the numbers of a block of Q8_0, and Q8Bytes its bytes.
-	Q8Block = 32
-	Q8Bytes = 2 + Q8Block
+	// Block is the numbers of a block of ggml's formats, and Q8Bytes the bytes of one of Q8_0.
+	Block   = 32
+	Q8Bytes = 2 + Block
 
 	// LeastScale is the least scale of a row.
 	LeastScale = 1e-6
@@ -34,8 +34,8 @@ func isFinite(x float32) bool { return x-x == 0 }
 // Where amax is not finite, d is amax, NaN or infinite, and all q are 0; where 1/d is
 // infinite, all q are 0. len(x) is a multiple of 32.
 func QuantizeF32ToQ8(y []uint8, x []float32) {
-	for len(x) >= Q8Block {
-		block := x[:Q8Block]
+	for len(x) >= Block {
+		block := x[:Block]
 		amax := largestMagnitude(block)
 		d := amax / 127
 		id := 1 / d
@@ -55,7 +55,7 @@ func QuantizeF32ToQ8(y []uint8, x []float32) {
 			}
 			q[i] = uint8(roundHalfAway(float32(v * id)))
 		}
-		x, y = x[Q8Block:], y[Q8Bytes:]
+		x, y = x[Block:], y[Q8Bytes:]
 	}
 }
 
@@ -222,12 +222,12 @@ func QuantizeF32ToE5M2(y []uint8, x []float32, scale float32) {
 // DequantizeQ8ToF32 sets y to the numbers of blocks of Q8_0: y[i] = RN32(q[i]*d), d the
 // float16 of the block. len(y) is a multiple of 32.
 func DequantizeQ8ToF32(y []float32, x []uint8) {
-	for len(y) >= Q8Block {
+	for len(y) >= Block {
 		d := Float16ToFloat32(uint16(x[0]) | uint16(x[1])<<8)
 		for i, q := range x[2:Q8Bytes] {
 			y[i] = float32(int8(q)) * d
 		}
-		y, x = y[Q8Block:], x[Q8Bytes:]
+		y, x = y[Block:], x[Q8Bytes:]
 	}
 }
 

@@ -190,7 +190,7 @@ func rotateQuantizeHalfSplitF32ToQ8Accesses(y []uint8, x, cos, sin []float32, r 
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			writes(y[i:][:2*r.Pairs/generic.Q8Block*generic.Q8Bytes])
+			writes(y[i:][:2*r.Pairs/generic.Block*generic.Q8Bytes])
 			reads(x[j:][:r.Pairs])
 			reads(x[j+r.Partner:][:r.Pairs])
 			reads(cos[angle:][:r.Pairs])
@@ -257,7 +257,7 @@ func rotateQuantizeInterleavedF32ToQ8Accesses(y []uint8, x, cos, sin []float32, 
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			writes(y[i:][:2*r.Pairs/generic.Q8Block*generic.Q8Bytes])
+			writes(y[i:][:2*r.Pairs/generic.Block*generic.Q8Bytes])
 			reads(x[j:][:2*r.Pairs])
 			reads(cos[angle:][:r.Pairs])
 			reads(sin[angle:][:r.Pairs])
@@ -499,7 +499,42 @@ func interleaveB16Accesses(y, x []uint16) {
 
 func quantizeF32ToQ8Accesses(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
-		writes(y[i*v.YStride:][:v.Len/generic.Q8Block*generic.Q8Bytes])
+		writes(y[i*v.YStride:][:v.Len/generic.Block*generic.Q8Bytes])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToQ4_0Accesses(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len/generic.Block*generic.Q4_0Bytes])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToQ4_1Accesses(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len/generic.Block*generic.Q4_1Bytes])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToQ5_0Accesses(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len/generic.Block*generic.Q5_0Bytes])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToQ5_1Accesses(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len/generic.Block*generic.Q5_1Bytes])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToIQ4_NLAccesses(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len/generic.Block*generic.IQ4_NLBytes])
 		reads(x[i*v.XStride:][:v.Len])
 	}
 }
@@ -537,7 +572,42 @@ func quantizeF32ToE5M2Accesses(y []uint8, x []float32, v *Conversion, scale floa
 func dequantizeQ8ToF32Accesses(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
 		writes(y[i*v.YStride:][:v.Len])
-		reads(x[i*v.XStride:][:v.Len/generic.Q8Block*generic.Q8Bytes])
+		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.Q8Bytes])
+	}
+}
+
+func dequantizeBlocksQ4_0ToF32Accesses(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.Q4_0Bytes])
+	}
+}
+
+func dequantizeBlocksQ4_1ToF32Accesses(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.Q4_1Bytes])
+	}
+}
+
+func dequantizeBlocksQ5_0ToF32Accesses(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.Q5_0Bytes])
+	}
+}
+
+func dequantizeBlocksQ5_1ToF32Accesses(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.Q5_1Bytes])
+	}
+}
+
+func dequantizeBlocksIQ4_NLToF32Accesses(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.IQ4_NLBytes])
 	}
 }
 

@@ -810,6 +810,61 @@ func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion)
 	}
 }
 
+// QuantizeBlocksF32ToQ4_0 writes vectors as blocks of Q4_0: see
+// generic.QuantizeF32ToQ4_0.
+func QuantizeBlocksF32ToQ4_0(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		quantizeBlocksF32ToQ4_0Generic(y, x, v)
+	default:
+		missing("QuantizeBlocksF32ToQ4_0", impl)
+	}
+}
+
+// QuantizeBlocksF32ToQ4_1 writes vectors as blocks of Q4_1: see
+// generic.QuantizeF32ToQ4_1.
+func QuantizeBlocksF32ToQ4_1(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		quantizeBlocksF32ToQ4_1Generic(y, x, v)
+	default:
+		missing("QuantizeBlocksF32ToQ4_1", impl)
+	}
+}
+
+// QuantizeBlocksF32ToQ5_0 writes vectors as blocks of Q5_0: see
+// generic.QuantizeF32ToQ5_0.
+func QuantizeBlocksF32ToQ5_0(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		quantizeBlocksF32ToQ5_0Generic(y, x, v)
+	default:
+		missing("QuantizeBlocksF32ToQ5_0", impl)
+	}
+}
+
+// QuantizeBlocksF32ToQ5_1 writes vectors as blocks of Q5_1: see
+// generic.QuantizeF32ToQ5_1.
+func QuantizeBlocksF32ToQ5_1(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		quantizeBlocksF32ToQ5_1Generic(y, x, v)
+	default:
+		missing("QuantizeBlocksF32ToQ5_1", impl)
+	}
+}
+
+// QuantizeBlocksF32ToIQ4_NL writes vectors as blocks of IQ4_NL: see
+// generic.QuantizeF32ToIQ4_NL.
+func QuantizeBlocksF32ToIQ4_NL(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		quantizeBlocksF32ToIQ4_NLGeneric(y, x, v)
+	default:
+		missing("QuantizeBlocksF32ToIQ4_NL", impl)
+	}
+}
+
 // QuantizeRowF32ToI8 writes vectors and the scale of each: see
 // generic.QuantizeRowF32ToI8.
 func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
@@ -885,6 +940,61 @@ func DequantizeQ8ToF32(impl Implementation, y []float32, x []uint8, v *Conversio
 		dequantizeQ8ToF32Generic(y, x, v)
 	default:
 		missing("DequantizeQ8ToF32", impl)
+	}
+}
+
+// DequantizeBlocksQ4_0ToF32 writes the numbers of blocks of Q4_0: see
+// generic.DequantizeQ4_0ToF32.
+func DequantizeBlocksQ4_0ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		dequantizeBlocksQ4_0ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksQ4_0ToF32", impl)
+	}
+}
+
+// DequantizeBlocksQ4_1ToF32 writes the numbers of blocks of Q4_1: see
+// generic.DequantizeQ4_1ToF32.
+func DequantizeBlocksQ4_1ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		dequantizeBlocksQ4_1ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksQ4_1ToF32", impl)
+	}
+}
+
+// DequantizeBlocksQ5_0ToF32 writes the numbers of blocks of Q5_0: see
+// generic.DequantizeQ5_0ToF32.
+func DequantizeBlocksQ5_0ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		dequantizeBlocksQ5_0ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksQ5_0ToF32", impl)
+	}
+}
+
+// DequantizeBlocksQ5_1ToF32 writes the numbers of blocks of Q5_1: see
+// generic.DequantizeQ5_1ToF32.
+func DequantizeBlocksQ5_1ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		dequantizeBlocksQ5_1ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksQ5_1ToF32", impl)
+	}
+}
+
+// DequantizeBlocksIQ4_NLToF32 writes the numbers of blocks of IQ4_NL: see
+// generic.DequantizeIQ4_NLToF32.
+func DequantizeBlocksIQ4_NLToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case NEON, Generic:
+		dequantizeBlocksIQ4_NLToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksIQ4_NLToF32", impl)
 	}
 }
 

@@ -16,8 +16,18 @@ const (
 	KindInt8
 	KindE4M3
 	KindE5M2
-	KindQ8 // blocks of Q8_0
+	KindQ8 // blocks of 32 numbers, from here on
+	KindQ4_0
+	KindQ4_1
+	KindQ5_0
+	KindQ5_1
+	KindIQ4_NL
 )
+
+// blockBytes are the bytes of a block of each kind of blocks.
+var blockBytes = [...]uint8{
+	generic.Q8Bytes, generic.Q4_0Bytes, generic.Q4_1Bytes, generic.Q5_0Bytes, generic.Q5_1Bytes, generic.IQ4_NLBytes,
+}
 
 // KindOf returns the kind of T, which is float32 or one of the two types of 16 bits.
 func KindOf[T, F16, BF16 any]() Kind {
@@ -36,13 +46,21 @@ func KindOf[T, F16, BF16 any]() Kind {
 
 // Size returns the bytes of an element.
 func (k Kind) Size() uintptr {
-	switch k {
-	case KindFloat32:
+	switch {
+	case k >= KindQ8:
+		return uintptr(blockBytes[k-KindQ8])
+	case k == KindFloat32:
 		return 4
-	case KindFloat16, KindBFloat16:
+	case k <= KindBFloat16:
 		return 2
-	case KindQ8:
-		return generic.Q8Bytes
+	}
+	return 1
+}
+
+// Numbers returns how many numbers an element is.
+func (k Kind) Numbers() int {
+	if k >= KindQ8 {
+		return generic.Block
 	}
 	return 1
 }

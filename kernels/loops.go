@@ -134,7 +134,7 @@ func rotateQuantizeHalfSplitF32ToQ8Generic(y []uint8, x, cos, sin []float32, r *
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeHalfSplitF32ToQ8(y[i:][:2*r.Pairs/generic.Q8Block*generic.Q8Bytes], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			generic.RotateQuantizeHalfSplitF32ToQ8(y[i:][:2*r.Pairs/generic.Block*generic.Q8Bytes], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -179,7 +179,7 @@ func rotateQuantizeInterleavedF32ToQ8Generic(y []uint8, x, cos, sin []float32, r
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeInterleavedF32ToQ8(y[i:][:2*r.Pairs/generic.Q8Block*generic.Q8Bytes], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			generic.RotateQuantizeInterleavedF32ToQ8(y[i:][:2*r.Pairs/generic.Block*generic.Q8Bytes], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
 }
@@ -316,7 +316,37 @@ func addMultiplesF32Generic(y, x, vectors []float32, m *Matrices) {
 
 func quantizeF32ToQ8Generic(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
-		generic.QuantizeF32ToQ8(y[i*v.YStride:][:v.Len/generic.Q8Block*generic.Q8Bytes], x[i*v.XStride:][:v.Len])
+		generic.QuantizeF32ToQ8(y[i*v.YStride:][:v.Len/generic.Block*generic.Q8Bytes], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToQ4_0Generic(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		generic.QuantizeF32ToQ4_0(y[i*v.YStride:][:v.Len/generic.Block*generic.Q4_0Bytes], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToQ4_1Generic(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		generic.QuantizeF32ToQ4_1(y[i*v.YStride:][:v.Len/generic.Block*generic.Q4_1Bytes], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToQ5_0Generic(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		generic.QuantizeF32ToQ5_0(y[i*v.YStride:][:v.Len/generic.Block*generic.Q5_0Bytes], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToQ5_1Generic(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		generic.QuantizeF32ToQ5_1(y[i*v.YStride:][:v.Len/generic.Block*generic.Q5_1Bytes], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToIQ4_NLGeneric(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		generic.QuantizeF32ToIQ4_NL(y[i*v.YStride:][:v.Len/generic.Block*generic.IQ4_NLBytes], x[i*v.XStride:][:v.Len])
 	}
 }
 
@@ -346,7 +376,37 @@ func quantizeF32ToE5M2Generic(y []uint8, x []float32, v *Conversion, scale float
 
 func dequantizeQ8ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
-		generic.DequantizeQ8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Q8Block*generic.Q8Bytes])
+		generic.DequantizeQ8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q8Bytes])
+	}
+}
+
+func dequantizeBlocksQ4_0ToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		generic.DequantizeQ4_0ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q4_0Bytes])
+	}
+}
+
+func dequantizeBlocksQ4_1ToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		generic.DequantizeQ4_1ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q4_1Bytes])
+	}
+}
+
+func dequantizeBlocksQ5_0ToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		generic.DequantizeQ5_0ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q5_0Bytes])
+	}
+}
+
+func dequantizeBlocksQ5_1ToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		generic.DequantizeQ5_1ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q5_1Bytes])
+	}
+}
+
+func dequantizeBlocksIQ4_NLToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		generic.DequantizeIQ4_NLToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.IQ4_NLBytes])
 	}
 }
 

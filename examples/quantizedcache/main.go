@@ -1,5 +1,5 @@
-// Quantizedcache keeps the keys and values of an attention layer in a paged cache of 8-bit
-// numbers, computes one step of attention from it, and prints how far scores and outputs
+// Quantizedcache keeps the keys and values of an attention layer in a paged cache of 4 to 8 bits a
+// number, computes one step of attention from it, and prints how far scores and outputs
 // are from those of a float32 cache.
 //
 //	go run ./examples/quantizedcache
@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"text/tabwriter"
+	"unsafe"
 
 	"github.com/go-posenc/posenc"
 )
@@ -34,6 +35,11 @@ func main() {
 	fmt.Fprintln(out, "format\tHadamard\tbytes a token\terror of scores\terror of outputs\t")
 	for _, hadamard := range []int{0, headDim} {
 		report(out, s, exact, "Q8_0", cacheOf[posenc.Q8_0](s, headDim/32, nil, 0, hadamard))
+		report(out, s, exact, "Q5_1", cacheOf[posenc.Q5_1](s, headDim/32, nil, 0, hadamard))
+		report(out, s, exact, "Q5_0", cacheOf[posenc.Q5_0](s, headDim/32, nil, 0, hadamard))
+		report(out, s, exact, "Q4_1", cacheOf[posenc.Q4_1](s, headDim/32, nil, 0, hadamard))
+		report(out, s, exact, "Q4_0", cacheOf[posenc.Q4_0](s, headDim/32, nil, 0, hadamard))
+		report(out, s, exact, "IQ4_NL", cacheOf[posenc.IQ4_NL](s, headDim/32, nil, 0, hadamard))
 		report(out, s, exact, "int8, a scale for each head", cacheOf[int8](s, headDim, scales(), 0, hadamard))
 		report(out, s, exact, "E4M3, a scale for each head", cacheOf[posenc.E4M3](s, headDim, scales(), 0, hadamard))
 		report(out, s, exact, "E4M3, one scale", cacheOf[posenc.E4M3](s, headDim, nil, 1, hadamard))
@@ -113,8 +119,8 @@ func (s *step) floatCache() numbers {
 	return n
 }
 
-// cacheOf stores keys and values as numbers of 8 bits, a head in units elements, and reads
-// them back. An engine reads them in its dot products instead.
+// cacheOf stores keys and values quantized, a head in that many elements, and reads them
+// back. An engine reads them in its dot products instead.
 func cacheOf[D posenc.Quantized](s *step, head int, scales *[2][cacheHeads]float32, scale float32, hadamard int) numbers {
 	view := func(i, hadamard int) posenc.QuantizedView[D] {
 		v := posenc.QuantizedView[D]{View: paged(make([]D, cacheHeads*head), head), InverseScale: scale, Hadamard: hadamard}
@@ -132,14 +138,9 @@ func cacheOf[D posenc.Quantized](s *step, head int, scales *[2][cacheHeads]float
 	n := numbers{keys: make([]float32, cacheHeads*headDim), values: make([]float32, cacheHeads*headDim), hadamard: hadamard}
 	check(posenc.Dequantize(paged(n.keys, headDim), keys, posenc.DequantizeOptions{Tokens: pages * pageTokens, HeadDim: headDim}))
 	check(posenc.Dequantize(paged(n.values, headDim), values, posenc.DequantizeOptions{Tokens: pages * pageTokens, HeadDim: headDim}))
-	n.bytes = 2 * keyHeads * headDim
-	switch any(keys.Data).(type) {
-	case []posenc.Q8_0:
-		n.bytes = 2 * keyHeads * headDim / 32 * 34
-	default:
-		if scales != nil {
-			n.bytes += 2 * keyHeads * 4
-		}
+	n.bytes = 2 * keyHeads * head * int(unsafe.Sizeof(*new(D)))
+	if scales != nil {
+		n.bytes += 2 * keyHeads * 4
 	}
 	return n
 }

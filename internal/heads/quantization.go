@@ -19,8 +19,8 @@ const (
 	ByOneKernel                        // rotateQuantize: a rotation is the only step
 )
 
-// Quantization is what a call does to heads on their way into a cache of 8-bit numbers or
-// out of it.
+// Quantization is what a call does to heads on their way into a quantized cache or out
+// of it.
 type Quantization struct {
 	Way           quantizedWay
 	Dim           int // elements of a head
@@ -265,11 +265,11 @@ func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahe
 func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conversion, scale float32) {
 	impl := dispatch.Implementation()
 	switch {
-	case kind == kernels.KindQ8:
-		if v.XStride == v.Len && v.YStride == v.Len/generic.Q8Block*generic.Q8Bytes { // blocks one after another
+	case kind >= kernels.KindQ8:
+		if v.XStride == v.Len && v.YStride == v.Len/generic.Block*int(kind.Size()) { // blocks one after another
 			v.Len, v.Count = v.Count*v.Len, 1
 		}
-		kernels.QuantizeF32ToQ8(impl, y, x, v)
+		quantizeBlocks(kind, y, x, v)
 	case kind == kernels.KindInt8:
 		v.ScaleStride = v.YStride / v.Len
 		kernels.QuantizeRowF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, v)
@@ -280,6 +280,42 @@ func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conv
 		kernels.QuantizeF32ToE4M3(impl, y, x, v, scale)
 	default:
 		kernels.QuantizeF32ToE5M2(impl, y, x, v, scale)
+	}
+}
+
+func quantizeBlocks(kind kernels.Kind, y []uint8, x []float32, v *kernels.Conversion) {
+	impl := dispatch.Implementation()
+	switch kind {
+	case kernels.KindQ8:
+		kernels.QuantizeF32ToQ8(impl, y, x, v)
+	case kernels.KindQ4_0:
+		kernels.QuantizeBlocksF32ToQ4_0(impl, y, x, v)
+	case kernels.KindQ4_1:
+		kernels.QuantizeBlocksF32ToQ4_1(impl, y, x, v)
+	case kernels.KindQ5_0:
+		kernels.QuantizeBlocksF32ToQ5_0(impl, y, x, v)
+	case kernels.KindQ5_1:
+		kernels.QuantizeBlocksF32ToQ5_1(impl, y, x, v)
+	default:
+		kernels.QuantizeBlocksF32ToIQ4_NL(impl, y, x, v)
+	}
+}
+
+func dequantizeBlocks(kind kernels.Kind, y []float32, x []uint8, v *kernels.Conversion) {
+	impl := dispatch.Implementation()
+	switch kind {
+	case kernels.KindQ8:
+		kernels.DequantizeQ8ToF32(impl, y, x, v)
+	case kernels.KindQ4_0:
+		kernels.DequantizeBlocksQ4_0ToF32(impl, y, x, v)
+	case kernels.KindQ4_1:
+		kernels.DequantizeBlocksQ4_1ToF32(impl, y, x, v)
+	case kernels.KindQ5_0:
+		kernels.DequantizeBlocksQ5_0ToF32(impl, y, x, v)
+	case kernels.KindQ5_1:
+		kernels.DequantizeBlocksQ5_1ToF32(impl, y, x, v)
+	default:
+		kernels.DequantizeBlocksIQ4_NLToF32(impl, y, x, v)
 	}
 }
 
@@ -295,15 +331,15 @@ func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, head
 		scales = x.Scales[at/q.Dim:]
 	}
 	switch x.Kind {
-	case kernels.KindQ8:
-		v.XStride *= generic.Q8Bytes
-		kernels.DequantizeQ8ToF32(impl, to, x.Bytes(at), &v)
 	case kernels.KindInt8:
 		kernels.DequantizeI8ToF32(impl, to, x.integers(at), scales, &v)
 	case kernels.KindE5M2:
 		kernels.DequantizeE5M2ToF32(impl, to, x.Bytes(at), scales, &v)
-	default:
+	case kernels.KindE4M3:
 		kernels.DequantizeE4M3ToF32(impl, to, x.Bytes(at), scales, &v)
+	default:
+		v.XStride *= int(x.Kind.Size())
+		dequantizeBlocks(x.Kind, to, x.Bytes(at), &v)
 	}
 	q.Transform(scratch, heads)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -65,6 +66,8 @@ type Element struct {
 	Fill func(r *rand.Rand, s []byte)
 	Same func(got, want []byte) bool // of one
 	Set  func(s []byte, x float32)   // one, or nil where elements are no numbers
+
+	Block int // bytes of a block, where these are the elements
 }
 
 func elementOf[T testkit.Number](of *testkit.Numbers[T]) *Element {
@@ -88,6 +91,13 @@ func bitsOf(size int) *Element {
 	}}
 }
 
+// blocksOf is bytes of blocks of that many.
+func blocksOf(size int) *Element {
+	e := bitsOf(1)
+	e.Block = size
+	return e
+}
+
 // The types of elements, as the registry names them.
 var (
 	F32  = elementOf(&testkit.Float32Numbers)
@@ -100,7 +110,13 @@ var (
 	I8   = bitsOf(1)
 	E4M3 = bitsOf(1)
 	E5M2 = bitsOf(1)
-	Q8   = bitsOf(1)
+
+	Q8     = blocksOf(generic.Q8Bytes)
+	Q4_0   = blocksOf(generic.Q4_0Bytes)
+	Q4_1   = blocksOf(generic.Q4_1Bytes)
+	Q5_0   = blocksOf(generic.Q5_0Bytes)
+	Q5_1   = blocksOf(generic.Q5_1Bytes)
+	IQ4_NL = blocksOf(generic.IQ4_NLBytes)
 )
 
 // Problem is a call to make: its arguments without memory, how many elements its

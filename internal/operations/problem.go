@@ -82,7 +82,7 @@ func (o *Operation) rotation(r *rand.Rand, p *Problem, n int, packed bool, gap f
 	}
 	yReach := reach
 	if blocks {
-		yReach = reach / generic.Q8Block * generic.Q8Bytes
+		yReach = reach / generic.Block * generic.Q8Bytes
 	}
 	strides := func(reach int) (token, head int) {
 		if packed {
@@ -219,15 +219,15 @@ func (o *Operation) lines(r *rand.Rand, p *Problem, n int, packed bool, gap func
 	}
 }
 
-// conversion is vectors of n numbers, or of some blocks of Q8_0, that change their type.
+// conversion is vectors of n numbers, or of some blocks, that change their type.
 func (o *Operation) conversion(r *rand.Rand, p *Problem, n int, packed bool, gap func(int) int) {
 	g := kernels.Conversion{Len: max(1, n), Count: testkit.OneOf(r, counts(packed)), ScaleStride: 1 + gap(3)}
 	length := map[string]int{"y": g.Len, "x": g.Len, "scales": 1} // of a vector
 	for _, s := range o.Slices {
-		if s.Element == Q8 {
-			g.Len = generic.Q8Block * (n/generic.Q8Block + 1)
+		if s.Element.Block > 0 {
+			g.Len = generic.Block * (n/generic.Block + 1)
 			length["y"], length["x"] = g.Len, g.Len
-			length[s.Name] = g.Len / generic.Q8Block * generic.Q8Bytes
+			length[s.Name] = g.Len / generic.Block * s.Element.Block
 		}
 	}
 	g.YStride, g.XStride = length["y"]+gap(20), length["x"]+gap(20)

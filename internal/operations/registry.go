@@ -952,6 +952,96 @@ var Registry = []*Operation{
 		},
 	},
 	{
+		Name:     "QuantizeBlocksF32ToQ4_0",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: Q4_0, Written: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeBlocksF32ToQ4_0AVX2",
+			kernels.AVX512:  "asm.QuantizeBlocksF32ToQ4_0AVX512",
+			kernels.NEON:    "generic.QuantizeF32ToQ4_0",
+			kernels.Generic: "generic.QuantizeF32ToQ4_0",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeBlocksF32ToQ4_0(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.QuantizeF32ToQ4_0(Elements[uint8](a, "y"), Elements[float32](a, "x"))
+		},
+	},
+	{
+		Name:     "QuantizeBlocksF32ToQ4_1",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: Q4_1, Written: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeBlocksF32ToQ4_1AVX2",
+			kernels.AVX512:  "asm.QuantizeBlocksF32ToQ4_1AVX512",
+			kernels.NEON:    "generic.QuantizeF32ToQ4_1",
+			kernels.Generic: "generic.QuantizeF32ToQ4_1",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeBlocksF32ToQ4_1(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.QuantizeF32ToQ4_1(Elements[uint8](a, "y"), Elements[float32](a, "x"))
+		},
+	},
+	{
+		Name:     "QuantizeBlocksF32ToQ5_0",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: Q5_0, Written: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeBlocksF32ToQ5_0AVX2",
+			kernels.AVX512:  "asm.QuantizeBlocksF32ToQ5_0AVX512",
+			kernels.NEON:    "generic.QuantizeF32ToQ5_0",
+			kernels.Generic: "generic.QuantizeF32ToQ5_0",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeBlocksF32ToQ5_0(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.QuantizeF32ToQ5_0(Elements[uint8](a, "y"), Elements[float32](a, "x"))
+		},
+	},
+	{
+		Name:     "QuantizeBlocksF32ToQ5_1",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: Q5_1, Written: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeBlocksF32ToQ5_1AVX2",
+			kernels.AVX512:  "asm.QuantizeBlocksF32ToQ5_1AVX512",
+			kernels.NEON:    "generic.QuantizeF32ToQ5_1",
+			kernels.Generic: "generic.QuantizeF32ToQ5_1",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeBlocksF32ToQ5_1(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.QuantizeF32ToQ5_1(Elements[uint8](a, "y"), Elements[float32](a, "x"))
+		},
+	},
+	{
+		Name:     "QuantizeBlocksF32ToIQ4_NL",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: IQ4_NL, Written: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "generic.QuantizeF32ToIQ4_NL",
+			kernels.AVX512:  "generic.QuantizeF32ToIQ4_NL",
+			kernels.NEON:    "generic.QuantizeF32ToIQ4_NL",
+			kernels.Generic: "generic.QuantizeF32ToIQ4_NL",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeBlocksF32ToIQ4_NL(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.QuantizeF32ToIQ4_NL(Elements[uint8](a, "y"), Elements[float32](a, "x"))
+		},
+	},
+	{
 		Name:     "QuantizeRowF32ToI8",
 		Geometry: "Conversion",
 		Slices:   []Slice{{Name: "y", Element: I8, Written: true}, {Name: "scales", Element: F32, Written: true, Single: true}, {Name: "x", Element: F32}},
@@ -1039,6 +1129,96 @@ var Registry = []*Operation{
 		},
 		Define: func(a *Arguments) {
 			generic.DequantizeQ8ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
+		},
+	},
+	{
+		Name:     "DequantizeBlocksQ4_0ToF32",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: Q4_0}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeBlocksQ4_0ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeBlocksQ4_0ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeQ4_0ToF32",
+			kernels.Generic: "generic.DequantizeQ4_0ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeBlocksQ4_0ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeQ4_0ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
+		},
+	},
+	{
+		Name:     "DequantizeBlocksQ4_1ToF32",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: Q4_1}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeBlocksQ4_1ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeBlocksQ4_1ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeQ4_1ToF32",
+			kernels.Generic: "generic.DequantizeQ4_1ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeBlocksQ4_1ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeQ4_1ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
+		},
+	},
+	{
+		Name:     "DequantizeBlocksQ5_0ToF32",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: Q5_0}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeBlocksQ5_0ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeBlocksQ5_0ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeQ5_0ToF32",
+			kernels.Generic: "generic.DequantizeQ5_0ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeBlocksQ5_0ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeQ5_0ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
+		},
+	},
+	{
+		Name:     "DequantizeBlocksQ5_1ToF32",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: Q5_1}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeBlocksQ5_1ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeBlocksQ5_1ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeQ5_1ToF32",
+			kernels.Generic: "generic.DequantizeQ5_1ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeBlocksQ5_1ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeQ5_1ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
+		},
+	},
+	{
+		Name:     "DequantizeBlocksIQ4_NLToF32",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: IQ4_NL}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeBlocksIQ4_NLToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeBlocksIQ4_NLToF32AVX512",
+			kernels.NEON:    "generic.DequantizeIQ4_NLToF32",
+			kernels.Generic: "generic.DequantizeIQ4_NLToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeBlocksIQ4_NLToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeIQ4_NLToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
 		},
 	},
 	{

@@ -50,6 +50,8 @@ var kernels = map[string]func(*emitter){
 	"Quantize":                        quantize,
 	"QuantizeRow":                     quantizeRow,
 	"Dequantize":                      dequantize,
+	"QuantizeBlocks":                  quantizeBlocks,
+	"DequantizeBlocks":                dequantizeBlocks,
 	"RotateQuantizeHalfSplit":         func(e *emitter) { rotateQuantize(e, false) },
 	"RotateQuantizeInterleaved":       func(e *emitter) { rotateQuantize(e, true) },
 	"RotateQuantizeScaledHalfSplit":   func(e *emitter) { rotateScaled(e, false) },

@@ -17,6 +17,7 @@ var (
 	fusedTests          = tests{names: registryTests, operations: "RMSNormRotate.*"}
 	sinusoidalTests     = tests{names: "TestSinusoidalRows|TestGuards", operations: "SinusoidalRows"}
 	quantizeTests       = tests{names: registryTests + "|TestMagnitudes|TestQuotients|TestRounding8|TestWidening8|TestHardQuotients|TestScaleOfNaN", operations: "Quantize.*|Dequantize.*"}
+	blocksTests         = tests{names: registryTests + "|TestMagnitudes|TestBlockTies", operations: "QuantizeBlocks.*|DequantizeBlocks.*"}
 	rotateQuantizeTests = tests{names: "TestOperations|TestLargestOfHeads", operations: "RotateQuantize.*"}
 	hadamardTests       = tests{names: registryTests, operations: "Hadamard.*"}
 	proofTests          = tests{names: "TestConstants", packages: "./proof"}
@@ -266,6 +267,16 @@ var avx2Mutants = []group{
 	}},
 	{"avx2/quantize", "asm/_gen/amd64/norm.go", quantizeTests, []fault{
 		{"up-to-byte", "after two bytes the first of them", `if bytes == 1 {`, `if false {`},
+	}},
+	{"avx2/blocks", "asm/_gen/amd64/blocks.go", blocksTests, []fault{
+		{"first", "of equal magnitudes the last counts", `q.TZCNTL(at.As32(), at.As32())`, `q.BSRL(at.As32(), at.As32())`},
+		{"zeros", "a block of -0 has the scale of -0", `q.VADDPS(zero, d, d) // of zeros the positive one`, ``},
+		{"least-zero", "the least of zeros of both signs is any", `q.JZ(operand.LabelRef(zero))`, ``},
+		{"finite", "the inverse of a d of 0 is infinite", `q.VPAND(finite, inverse, inverse)`, ``},
+		{"nan", "a NaN is not seen", `q.VMOVMSKPS(a, any)`, `q.XORL(any, any)`},
+		{"largest", "a code beyond the largest carries", `q.VPMINUB(q.wide32("largestCodes"+operation.Element(q.to).String(), largest*0x01010101), codes, codes)`, ``},
+		{"fifth", "the fourth bits for the fifth", `q.VPSLLW(operand.Imm(3), codes, bits)`, `q.VPSLLW(operand.Imm(4), codes, bits)`},
+		{"bit", "two numbers have the same fifth bit", `return i / 4 * 0x0101`, `return i / 8 * 0x0101`},
 	}},
 	{"avx2/hadamard", "asm/_gen/amd64/hadamard.go", hadamardTests, []fault{
 		{"sign", "differences the other way round", `h.VSUBPS(b, a, b)`, `h.VSUBPS(a, b, b)`},

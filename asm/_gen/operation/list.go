@@ -305,6 +305,21 @@ Vector i is n numbers, at least 1, from x[i*xStride] on.`
 		Doc: `%s does what generic.QuantizeF32ToQ8 does to count vectors.` + rows + `
 n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
 	})
+	for _, e := range Blocks {
+		name, substitutes := "generic.Quantize"+Types{e, F32}.String(), map[string]string{"NEON": PlainGo}
+		if e == IQ4_NL { // its sums have one order: a vector would have to take a block in each lane
+			substitutes["AVX2"], substitutes["AVX512"] = PlainGo, PlainGo
+		}
+		list = append(list, Operation{
+			Package: "asm", Family: "blocks", Base: "QuantizeBlocks", Types: Types{e, F32},
+			Parameters: []Parameter{out("y", e), in("x", F32), converted("x", e, "")},
+			Definition: []Call{{Function: "Quantize", Arguments: []string{"y", "x"}}},
+			Summary:    "writes vectors as blocks of " + e.String() + ": see\n" + name + ".",
+			Doc: `%s does what ` + name + ` does to count vectors.` + rows + `
+n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
+			Substitutes: substitutes,
+		})
+	}
 	for _, e := range []Element{I8, E4M3} {
 		name := "generic.QuantizeRow" + Types{e, F32}.String()
 		list = append(list, Operation{
@@ -342,6 +357,18 @@ of n numbers, at least 1, the results of vector i starting at y[i*yStride]`
 		Doc: `%s does what generic.DequantizeQ8ToF32` + rows + `.
 n is a multiple of 32. The blocks of vector i start at x[i*xStride].`,
 	})
+	for _, e := range Blocks {
+		name := "generic.Dequantize" + Types{F32, e}.String()
+		list = append(list, Operation{
+			Package: "asm", Family: "blocks", Base: "DequantizeBlocks", Types: Types{F32, e},
+			Parameters: []Parameter{out("y", F32), in("x", e), converted("y", e, "")},
+			Definition: []Call{{Function: "Dequantize", Arguments: []string{"y", "x"}}},
+			Summary:    "writes the numbers of blocks of " + e.String() + ": see\n" + name + ".",
+			Doc: `%s does what ` + name + rows + `.
+n is a multiple of 32. The blocks of vector i start at x[i*xStride].`,
+			Substitutes: map[string]string{"NEON": PlainGo},
+		})
+	}
 	for _, e := range []Element{I8, E4M3, E5M2} {
 		name := "generic.Dequantize" + Types{F32, e}.String()
 		list = append(list, Operation{
