@@ -3,6 +3,7 @@ package ropecheck
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -17,6 +18,7 @@ type engine struct {
 	// cosines and sines; nil for a ladder that the engine has no such angles of.
 	angles func(l *ladder) (write func(angles []float32, position float32), factor float32)
 
+	// cosSin returns NaN where the engine's bits are not known; nil: correctly rounded.
 	cosSin func(angle float32) (cos, sin float32)
 }
 
@@ -31,8 +33,13 @@ type ladder struct {
 var engines = [...]engine{
 	{"ggml 0.13.1 with glibc 2.36", ggmlAngles, glibcCosSin},
 	{"MLX 0.32.4 on a CPU", mlxAngles, mlxCosSin},
+	{"PyTorch 2.15.0 on a CPU with AVX2, of angles below 10000", torchAngles, mklCosSin},
+	{"PyTorch 2.15.0's complex numbers (torch.polar) on a CPU with AVX2, with glibc 2.36", torchAngles, glibcCosSin},
+	{"PyTorch 2.15.0's frequencies on a CPU with AVX2, rounded correctly, as in a type of 16 bits", torchAngles, nil},
+	{"candle 0.11.1 with glibc 2.36, in its models with powers of float64", candleAngles, glibcCosSin},
 	{"numpy 2.4.6 in float32, on a CPU with AVX2", productAngles, numpyCosSin},
-	{"the C functions cosf and sinf of glibc 2.36", productAngles, glibcCosSin},
+	{"tinygrad 0.14.0 on a CPU with FMA, by clang 14", tinygradAngles, tinygradCosSin},
+	{"C and Rust with cosf and sinf of glibc 2.36, as in candle 0.11.1's Llama", productAngles, glibcCosSin},
 }
 
 func productAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
@@ -105,6 +112,62 @@ func mlxAngles(l *ladder) (write func(angles []float32, position float32), facto
 	return productAngles(&ladder{invFreq: frequencies, factor: l.factor})
 }
 
+// torchAngles is what transformers and vLLM make with float32 powers of PyTorch: vectors of 16 by SLEEF, and the
+// rest by the C library, whose powers are taken to be rounded correctly. Of scaled frequencies it has those whose
+// powers are all rounded correctly.
+func torchAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
+	pairs, base := len(l.invFreq), float32(l.rule.Base)
+	if !(base > 1) {
+		return nil, 0
+	}
+	frequencies := slices.Clone(l.invFreq)
+	for i := range frequencies {
+		x := float32(i) / float32(pairs)
+		right := float32(math.Pow(float64(base), float64(x)))
+		power := right
+		if i < pairs&^15 {
+			power = sleefPow(base, x)
+		}
+		switch {
+		case l.rule.Name == "default":
+			frequencies[i] = 1 / power
+		case power != right:
+			return nil, 0
+		}
+	}
+	return productAngles(&ladder{invFreq: frequencies, factor: l.factor})
+}
+
+// candleAngles is what candle's Qwen, Gemma, Phi-3, GLM-4 and others make, with the base in float64. Its Llama
+// and Mistral have productAngles, with powers of float32.
+func candleAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
+	if l.rule.Name != "default" {
+		return nil, 0
+	}
+	frequencies := make([]float32, len(l.invFreq))
+	for i := range frequencies {
+		frequencies[i] = 1 / float32(math.Pow(l.rule.Base, float64(i)/float64(len(frequencies))))
+	}
+	return productAngles(&ladder{invFreq: frequencies, factor: l.factor})
+}
+
+// tinygradAngles are quotients of positions and powers.
+func tinygradAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
+	if l.rule.Name != "default" {
+		return nil, 0
+	}
+	powers := make([]float32, len(l.invFreq))
+	step := 1 / float32(2*len(powers)) * float32(math.Log2(l.rule.Base))
+	for i := range powers {
+		powers[i] = tinygradExp2(float32(float32(2*i) * step))
+	}
+	return func(angles []float32, position float32) {
+		for i, power := range powers {
+			angles[i] = position / power
+		}
+	}, l.factor
+}
+
 // correctCosSin is rounded correctly, except perhaps for one angle of 2^28.
 func correctCosSin(angle float32) (cos, sin float32) {
 	s, c := math.Sincos(float64(angle))
@@ -142,19 +205,27 @@ func ladderOf(c *posenc.RotaryConfig, rule modelconfig.Rule) *ladder {
 }
 
 func (e *engine) gives(data *Data, config *posenc.RotaryConfig, l *ladder) bool {
-	pairs := len(l.invFreq)
-	angles := make([]float32, pairs)
 	write, factor := e.angles(l)
 	if write == nil {
 		return false
 	}
+	cosSin, other := e.cosSin, write // other angles would do as well, with correct cosines
+	if cosSin == nil {
+		cosSin = correctCosSin
+		other, _ = productAngles(l)
+	}
+	pairs := len(l.invFreq)
+	angles := make([]float32, pairs)
 	s := &spec{structure: structure{config.Layout, config.Offset, 2 * pairs}}
 	c := &checker{kind: data.Type}
-	equal := func(cosSin func(float32) (cos, sin float32), tables Tables, products Products) bool {
+	equal := func(write func([]float32, float32), of func(float32) (cos, sin float32), tables Tables, products Products) bool {
 		for t, p := range data.Positions {
 			write(angles, float32(p))
 			for i, angle := range angles {
-				cos, sin := cosSin(angle)
+				cos, sin := of(angle)
+				if cos != cos {
+					continue
+				}
 				cos, sin = tables.round(cos*factor), tables.round(sin*factor)
 				in, out := s.pair(i)
 				for k := range data.Heads {
@@ -170,8 +241,8 @@ func (e *engine) gives(data *Data, config *posenc.RotaryConfig, l *ladder) bool 
 	}
 	for _, tables := range roundedTables {
 		for _, products := range roundedProducts {
-			if equal(e.cosSin, tables, products) {
-				return !equal(correctCosSin, tables, products)
+			if equal(write, cosSin, tables, products) {
+				return !equal(other, correctCosSin, tables, products)
 			}
 		}
 	}
