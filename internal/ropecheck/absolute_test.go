@@ -132,7 +132,7 @@ func (s *sinusoidal) told(r *ropecheck.AbsoluteReport) bool {
 func TestAbsoluteTables(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	exponents := []string{"2k/d", "2k/d", "2k/d", "k/(d/2-1)", "k/(d/2-1)", "k/d", "i/d", "2i/d", "4k/d", "(i-1)/d", "(2k+1)/d", "2(k+1)/d", "0"}
-	rounds, unknown := testkit.Rounds(400), 0
+	rounds, unknown := testkit.Rounds(200), 0
 	for n := range rounds {
 		s := sinusoidal{
 			rows: testkit.OneOf(r, []int{12, 50, 100, 500}), dim: testkit.OneOf(r, []int{6, 8, 16, 64, 128, 384}),

@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/ropecheck"
-	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // outcome is what a check said of a planted fault, or of a right engine.
@@ -196,11 +195,7 @@ func (s *score) report(t *testing.T) {
 // TestFaults takes a sample of the cases, and TestExhaustiveFaults all.
 func TestFaults(t *testing.T) {
 	s, list := score{counts: map[ropecheck.Aspect]*[outcomes]int{}}, cases()
-	step := 601
-	if testkit.AllRounds() {
-		step = 149
-	}
-	for i := 0; i < len(list); i += step {
+	for i := 0; i < len(list); i += 601 {
 		s.add(&list[i], uint64(i))
 	}
 	s.report(t)

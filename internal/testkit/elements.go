@@ -78,15 +78,6 @@ func nearest(x float32, bits, least int) float64 {
 	return math.RoundToEven(v/unit) * unit
 }
 
-// SameElement reports equal bits or two NaNs.
-func SameElement[T posenc.Element](a, b T) bool {
-	if BitsOf(a) == BitsOf(b) {
-		return true
-	}
-	x, y := Widen(a), Widen(b)
-	return x != x && y != y
-}
-
 func BitsOf[T posenc.Element](x T) uint32 {
 	switch x := any(x).(type) {
 	case posenc.Float16:
