@@ -17,8 +17,10 @@ import ctypes
 import glob
 import hashlib
 import json
+import os
 import pathlib
 import platform
+import shutil
 import struct
 import subprocess
 import sysconfig
@@ -27,10 +29,13 @@ import tempfile
 import mlx.core as mx
 import numpy as np
 import torch
-from tinygrad import Tensor
+
+os.environ["DEV"] = "CPU"
+from tinygrad import Tensor  # noqa: E402
 
 MILLION = 1_000_000
 POSITIONS = list(range(60001, 60009))
+NEAR = list(range(97, 105))
 HEADS, DIM, BASE = 2, 64, 500000.0
 DIVISORS = [1 + (k // 10) * 2.375 for k in range(DIM // 2)]
 pointer = ctypes.c_void_p
@@ -73,8 +78,9 @@ def of_torch(x):
 
 def candle(mode, x):
     """What the program in candle makes of float32."""
-    folder = pathlib.Path(__file__).parent / "candle"
-    command = ["cargo", "run", "--quiet", "--release", "--manifest-path", folder / "Cargo.toml", "--target-dir", tempfile.gettempdir() + "/candle", mode]
+    folder = tempfile.gettempdir() + "/candle-tables"
+    shutil.copytree(pathlib.Path(__file__).parent / "candle", folder, dirs_exist_ok=True)
+    command = ["cargo", "run", "--quiet", "--release", "--manifest-path", folder + "/Cargo.toml", mode]
     return np.frombuffer(subprocess.run(command, input=x.tobytes(), stdout=subprocess.PIPE, check=True).stdout, np.float32)
 
 
@@ -83,7 +89,7 @@ def of_candle(x):
 
 
 def of_tinygrad(x):
-    return Tensor(x, device="CPU").cos().numpy(), Tensor(x, device="CPU").sin().numpy()
+    return Tensor(x).cos().numpy(), Tensor(x).sin().numpy()
 
 
 def torch_powers(base):
@@ -111,11 +117,11 @@ def bits(x):
     return "".join(struct.pack(">I", w).hex() for w in np.asarray(x, np.float32).view(np.uint32).reshape(-1).tolist())
 
 
-def case(name, layout, rotate, factor=0, divisors=None):
-    x = inputs(len(POSITIONS) * HEADS * DIM).reshape(len(POSITIONS), HEADS, DIM)
+def case(name, layout, rotate, factor=0, divisors=None, base=BASE, positions=POSITIONS):
+    x = inputs(len(positions) * HEADS * DIM).reshape(len(positions), HEADS, DIM)
     return {
-        "name": name, "type": "float32", "layout": layout, "head_dim": DIM, "heads": HEADS, "base": BASE, "factor": factor, "divisors": divisors,
-        "positions": POSITIONS, "after": [bits(row) for row in rotate(x)],
+        "name": name, "type": "float32", "layout": layout, "head_dim": DIM, "heads": HEADS, "base": base, "factor": factor, "divisors": divisors,
+        "positions": positions, "after": [bits(row) for row in rotate(x)],
     }
 
 
@@ -146,10 +152,10 @@ def rotate_torch(x):
 
 def rotate_tinygrad(x):
     """As tinygrad.llm.model."""
-    frequencies = 1.0 / (BASE ** (Tensor.arange(0, DIM, 2, device="CPU")[: DIM // 2] / DIM))
-    theta = Tensor.arange(POSITIONS[-1] + 1, device="CPU").unsqueeze(1) * frequencies.unsqueeze(0)
-    cos, sin = theta.cos().cat(theta.sin(), dim=-1).clone("CPU")[POSITIONS[0] :].reshape(-1, 1, DIM).chunk(2, dim=-1)
-    a, b = Tensor(x, device="CPU").chunk(2, dim=-1)
+    frequencies = 1.0 / (BASE ** (Tensor.arange(0, DIM, 2)[: DIM // 2] / DIM))
+    theta = Tensor.arange(NEAR[-1] + 1).unsqueeze(1) * frequencies.unsqueeze(0)
+    cos, sin = theta.cos().cat(theta.sin(), dim=-1).clone("CPU")[NEAR[0] :].reshape(-1, 1, DIM).chunk(2, dim=-1)
+    a, b = Tensor(x).chunk(2, dim=-1)
     return (a * cos - b * sin).cat(b * cos + a * sin, dim=-1).numpy()
 
 
@@ -218,8 +224,8 @@ def main():
         case("MLX 0.32.4 on a CPU", "Interleaved", rotate_mlx(True)),
         case("numpy 2.4.6 in float32, on a CPU with AVX2", "HalfSplit", rotate_numpy),
         case("PyTorch 2.15.0 on a CPU with AVX2, of angles below 10000", "HalfSplit", rotate_torch),
-        case("candle 0.11.1 with glibc 2.36, in its models with powers of float64", "HalfSplit", lambda x: candle("rotate", x)),
-        case("tinygrad 0.14.0 on a CPU with FMA, by clang 14", "HalfSplit", rotate_tinygrad),
+        case("candle 0.11.1 with glibc 2.36, in its models with powers of float64", "HalfSplit", lambda x: candle("rotate", x), base=25000.0),
+        case("tinygrad 0.14.0 on a CPU with FMA, by clang 14", "HalfSplit", rotate_tinygrad, positions=NEAR),
     ]
     powers = [torch_powers(base) for base in (10000.0, 75000.0, 150000.0, 500000.0, 640000.0, 1e6, 5e6, 8e6, 1e7, 3.2e7, 1e8)]
     path = pathlib.Path(__file__).parent / "engines.json"
