@@ -181,9 +181,10 @@ func Engines(data Data, r Rotation) (names []string) {
 	if len(data.Positions) != data.Tokens || data.check() != nil {
 		return nil
 	}
+	ladders := [...]*ladder{ladderOf(&r.Exact, r.Rule), ladderOf(&r.Float32, r.Rule)}
 	for _, e := range engines {
-		for _, config := range []*posenc.RotaryConfig{&r.Exact, &r.Float32} {
-			if l := ladderOf(config, r.Rule); l != nil && e.gives(&data, config, l) {
+		for i, config := range []*posenc.RotaryConfig{&r.Exact, &r.Float32} {
+			if l := ladders[i]; l != nil && e.gives(&data, config, l, ladders[:]) {
 				names = append(names, e.name)
 				break
 			}
@@ -204,15 +205,22 @@ func ladderOf(c *posenc.RotaryConfig, rule modelconfig.Rule) *ladder {
 	return l
 }
 
-func (e *engine) gives(data *Data, config *posenc.RotaryConfig, l *ladder) bool {
+// gives reports whether e has all bits, and correctly rounded cosines do not: of the engine's own angles, or if its
+// cosines are these, of the model's.
+func (e *engine) gives(data *Data, config *posenc.RotaryConfig, l *ladder, models []*ladder) bool {
 	write, factor := e.angles(l)
 	if write == nil {
 		return false
 	}
-	cosSin, other := e.cosSin, write // other angles would do as well, with correct cosines
+	cosSin, others := e.cosSin, []func([]float32, float32){write}
 	if cosSin == nil {
-		cosSin = correctCosSin
-		other, _ = productAngles(l)
+		cosSin, others = correctCosSin, nil
+		for _, m := range models {
+			if m != nil {
+				other, _ := productAngles(m)
+				others = append(others, other)
+			}
+		}
 	}
 	pairs := len(l.invFreq)
 	angles := make([]float32, pairs)
@@ -242,7 +250,7 @@ func (e *engine) gives(data *Data, config *posenc.RotaryConfig, l *ladder) bool 
 	for _, tables := range roundedTables {
 		for _, products := range roundedProducts {
 			if equal(write, cosSin, tables, products) {
-				return !equal(other, correctCosSin, tables, products)
+				return !slices.ContainsFunc(others, func(other func([]float32, float32)) bool { return equal(other, correctCosSin, tables, products) })
 			}
 		}
 	}

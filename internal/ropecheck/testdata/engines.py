@@ -141,11 +141,11 @@ def rotate_numpy(x):
     return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
 
 
-def rotate_torch(x):
-    """As transformers' Llama."""
-    frequencies = 1.0 / (BASE ** (torch.arange(0, DIM, 2, dtype=torch.int64).float() / DIM))
+def rotate_torch(x, base=BASE, table=torch.float32):
+    """As transformers' Llama, with cosines and sines in a type: vLLM's cache."""
+    frequencies = 1.0 / (base ** (torch.arange(0, DIM, 2, dtype=torch.int64).float() / DIM))
     theta = (frequencies[:, None] @ torch.tensor(POSITIONS).float()[None]).T[:, None]
-    cos, sin = theta.cos(), theta.sin()
+    cos, sin = theta.cos().to(table).float(), theta.sin().to(table).float()
     a, b = torch.from_numpy(x).split(DIM // 2, -1)
     return torch.cat((a * cos - b * sin, b * cos + a * sin), -1).numpy()
 
@@ -224,6 +224,7 @@ def main():
         case("MLX 0.32.4 on a CPU", "Interleaved", rotate_mlx(True)),
         case("numpy 2.4.6 in float32, on a CPU with AVX2", "HalfSplit", rotate_numpy),
         case("PyTorch 2.15.0 on a CPU with AVX2, of angles below 10000", "HalfSplit", rotate_torch),
+        case("PyTorch 2.15.0's frequencies on a CPU with AVX2, rounded correctly, as in a type of 16 bits", "HalfSplit", lambda x: rotate_torch(x, 25000.0, torch.bfloat16), base=25000.0),
         case("candle 0.11.1 with glibc 2.36, in its models with powers of float64", "HalfSplit", lambda x: candle("rotate", x), base=25000.0),
         case("tinygrad 0.14.0 on a CPU with FMA, by clang 14", "HalfSplit", rotate_tinygrad, positions=NEAR),
     ]
