@@ -173,7 +173,7 @@ func indexerTable() string {
 
 func wrapperTable() string {
 	return table("model_type | key | text model where it does not say | others", wrappers, func(name string, w models.Part) []string {
-		return []string{name, w.Key, w.Type, map[bool]string{false: "error", true: "read"}[models.HolderOf(name).AnyText]}
+		return []string{name, w.Key, cmp.Or(w.Type, "as the file says, which must have it"), map[bool]string{false: "error", true: "read"}[models.HolderOf(name).AnyText]}
 	})
 }
 

@@ -317,6 +317,9 @@ var leastKeys = map[string]map[string]any{
 // readType reads the configuration of a type, with what it needs and members.
 func readType(modelType string, members map[string]any) (*Model, string, error) {
 	document := map[string]any{"model_type": modelType}
+	if f, ok := families[modelType]; ok && f.Positions == 0 { // no source has defaults
+		document = map[string]any{"model_type": modelType, "hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 2, "max_position_embeddings": 2048, "rope_theta": 1e4}
+	}
 	maps.Copy(document, leastKeys[modelType])
 	maps.Copy(document, members)
 	m, err := readOf(modelType, document)

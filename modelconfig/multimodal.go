@@ -41,11 +41,11 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 		return fail(r.Err)
 	}
 	family, err := multimodal.FamilyOf(modelType)
-	if err != nil {
+	h := models.HolderOf(modelType)
+	if err != nil && (h == nil || h.Positions == "") {
 		return fail(document.ValueError(ErrUnknown, function, "model_type", document.Quoted(modelType), "a type in docs/multimodal.md (%v)", err))
 	}
 	m := multimodal.Model{Family: family}
-	h := models.HolderOf(modelType)
 	if h == nil || h.Positions != "" || family == multimodal.Ming {
 		hint := "set the fields of multimodal.Model from the model's own code"
 		if h != nil && h.Positions != "" {

@@ -9,7 +9,8 @@ import (
 // HuggingFace reads the config.json of a model on the Hugging Face Hub: the form of transformers 4
 // (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters, flat or by layer type), and
 // the keys that single models have instead. A key that is absent or null has the default of
-// transformers 5.23 for its model_type. For a model of images or audio it reads the text model.
+// transformers 5.23 for its model_type. For a model of images or audio it reads the text model. Where no
+// list has the model_type, the first of architectures stands for it, as in vLLM and SGLang.
 // The layout is the one of the weights on the Hub; of latent attention (MLA) only the rotary part
 // of a head is described ([Layer.LatentAttention]).
 //

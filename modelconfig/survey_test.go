@@ -78,6 +78,7 @@ var decided = map[string]string{
 	"hunyuan_vl_text":     "transformers gives the two elements of a pair different axes (TestTrap/mrope_of_hunyuan_has_four_axes)",
 	"muse_glimmer_vision": "the forward gives the module columns before rows (multimodal.TestTowers)",
 	"muse_spark_vision":   "the forward gives the module columns before rows (multimodal.TestTowers)",
+	"sam3_vit_model":      "layers without windows give the module scaled positions (multimodal.TestTowers)",
 	"minimax_m3_vl_text":  "transformers rotates whole heads without partial_rotary_factor (TestTrap/minimax_m3_rotates_half_heads)",
 	"kimi_k25_vision":     "transformers permutes the weights when it loads them (TestTrap/moonvit_alternates_columns_and_rows)",
 }

@@ -45,6 +45,8 @@ type modelTrap struct {
 	of    func(m *Model) bool           // which of them; nil: all
 }
 
+func hasAxes(k description.Kind) bool { return k.Rotary.Axes != nil }
+
 func anyKind(m *Model, is func(k description.Kind) bool) bool {
 	for _, k := range m.of().Kinds {
 		if is(k) {
@@ -120,13 +122,15 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"dynamic_ntk_grows_from_max_position_embeddings", "dynamic NTK begins beyond `max_position_embeddings`, not beyond the original length"}, rule: "dynamic NTK"},
 	{Trap: Trap{"dynamic_ntk_with_alpha_is_static", "HunYuan's `alpha` is the same for sequences of any length"}, typed: true, rule: "NTK alpha"},
 	{Trap: Trap{"qwen1_dynamic_ntk_is_its_own", "Qwen 1 has a dynamic NTK rule of its own: the base grows each time the length exceeds a power of two times the trained length"}, typed: true, rule: "dynamic NTK of Qwen"},
-	{Trap: Trap{"mrope_section_counts_pairs", "sections count pairs and add up to half the rotated elements; transformers 4 doubled them"}, kind: func(k description.Kind) bool { return k.Rotary.Axes != nil }},
+	{Trap: Trap{"mrope_section_counts_pairs", "sections count pairs and add up to half the rotated elements; transformers 4 doubled them"}, kind: hasAxes},
 	{Trap: Trap{"mrope_with_scaling_or_a_part_of_the_head", "sections may come with YaRN (Qwen2.5-VL), and they count pairs of the rotated part only (GLM-4.5V)"}, typed: true},
 	{Trap: Trap{"mrope_interleaved", "in Qwen3-VL, time, height and width take pairs in turn; height and width get at most every third pair, for any counts"}, typed: true},
-	{Trap: Trap{"mrope_of_ernie_alternates", "in ERNIE 4.5 VL, pairs of height and width alternate, and pairs of time follow"}, typed: true},
+	{Trap: Trap{"mrope_of_ernie_alternates", "in ERNIE 4.5 VL, and in Ling and Ming with `video_rope`, pairs of height and width alternate, and pairs of time follow; ERNIE's sections are height, width, time, Ling's time, height, width"}, typed: true, kind: hasAxes},
+	{Trap: Trap{"mrope_of_openpangu_is_spread_evenly", "in openPangu VL with `mrope_interleaved`, each pair is of the axis with the smallest share of its pairs so far, and the last one is of time"}, typed: true},
 	{Trap: Trap{"mrope_of_hunyuan_has_four_axes", "`xdrope_section` counts pairs, as in vLLM. transformers 5.23 cuts the doubled table by doubled sections, which gives the two elements of a pair different axes"}, typed: true},
 	{Trap: Trap{"partial_rotation_counts_exponents_by_rotary_dim", "frequencies are base^(-2i/rotaryDim), and pairs lie within the rotated part"}, kind: func(k description.Kind) bool { return k.Rotary.RotaryDim < k.Rotary.HeadDim }},
 	{Trap: Trap{"proportional_counts_exponents_by_head_dim", "in Gemma 4, frequencies are base^(-2i/headDim), and pairs span the whole head; pairs that do not rotate stay unchanged"}, typed: true, rule: "proportional"},
+	{Trap: Trap{"sam3_layers_have_windows", "in SAM 3, layers other than the listed ones count rows and columns from the corner of a window, and the listed ones scale them by the size of a window; columns come first"}, typed: true},
 	{Trap: Trap{"odd_rotary_dim", "int(head_dim * factor) may be odd; posenc returns an error"}},
 	{Trap: Trap{"rotary_dim_or_partial_rotary_factor", "some types give the number of rotated elements, others their part of a head; if a file has both, they must agree"}},
 	{Trap: Trap{"whole_heads_whatever_the_factor_says", "most types rotate whole heads; for these a partial factor other than 1 is an error"}},

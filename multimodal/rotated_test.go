@@ -100,7 +100,7 @@ func TestTowers(t *testing.T) {
 			}
 			positions := make([]int32, 2*n)
 			testkit.NoError(t, multimodal.PatchPositions(positions, grids, options))
-			if side, windows := tower.Config["window_size"].(float64); windows {
+			if side, windows := tower.Config["window_size"].(float64); windows && !patches.RowByRow {
 				window := multimodal.WindowOptions{MergeSize: 2, WindowSize: int(side), PatchSize: int(tower.Config["patch_size"].(float64))}
 				order, _, err := multimodal.AppendWindows(nil, nil, grids, window)
 				testkit.NoError(t, err)

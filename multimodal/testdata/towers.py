@@ -35,18 +35,28 @@ SMALL = {
 # Grids of an image and of a video, in patches. In some towers a video is images.
 GRIDS = [[1, 4, 6], [2, 4, 4]]
 IMAGES = ("glm4v_vision", "glm4v_moe_vision", "muse_glimmer_vision", "muse_spark_vision")
-ONE_IMAGE = ("pixtral", "llama4_vision_model", "step3p5_vision")
+ONE_IMAGE = ("pixtral", "llama4_vision_model", "step3p5_vision", "sam3_vit_model")
+# Its layers with windows, and its other layers.
+SAM3 = {
+    "sam3_vit_model": {"image_size": 12, "pretrain_image_size": 12, "window_size": 4, "global_attn_indexes": [0]},
+    "sam3_vit_model with windows": {"image_size": 8, "pretrain_image_size": 8, "window_size": 4, "global_attn_indexes": []},
+}
 
 
 def towers():
-    text = (ROOT / "modelconfig" / "vision.go").read_text()
-    return re.findall(r'^\t"([\w.\-]+)":\s+tower\(', text, re.M)
+    """The names in lines of internal/models that have an Arrangement."""
+    names = []
+    for path in sorted((ROOT / "modelconfig/internal/models").glob("*.go")):
+        for line in re.findall(r"^.*\bArrangement: .*$", path.read_text(), re.M):
+            for name, also in re.findall(r'Name: "([^"]+)"(?:, Also: \[\]string\{([^}]*)\})?, Hidden', line):
+                names += [name, *re.findall(r'"([^"]+)"', also)]
+    return names
 
 
-def small(name, cls):
+def small(name, cls, **changes):
     fields = getattr(cls, "__dataclass_fields__", {})
     leave = ("num_hidden_layers",) if "per_layer_config" in fields or name == "dots3_note_vision_encoder" else ()
-    return cls(**{k: v for k, v in SMALL.items() if k in fields and k not in leave})
+    return cls(**{k: v for k, v in {**SMALL, **changes}.items() if k in fields and k not in leave})
 
 
 def model_class(cls):
@@ -110,9 +120,9 @@ def arguments(name, config, grids):
     return result
 
 
-def record(name, cls):
+def record(name, cls, **changes):
     calls = []
-    config = small(name, cls)
+    config = small(name, cls, **changes)
     grids = [[1, h, w] for _, h, w in GRIDS] if name in IMAGES else GRIDS
     for some in [grids[:1], grids]:
         if name in ONE_IMAGE and len(some) > 1:
@@ -120,6 +130,8 @@ def record(name, cls):
         if name in ("llama4_vision_model", "step3p5_vision"):
             some = [[1, 4, 4]]
             config.image_size = 4 * config.patch_size
+        if "image_size" in changes:
+            some = [[1, config.image_size // config.patch_size, config.image_size // config.patch_size]]
         watch = Watch(list(survey.modeling_modules(cls)))
         try:
             model_class(cls)(config).eval()(**arguments(name, config, some))
@@ -140,7 +152,8 @@ def main():
         for name in towers():
             if name in found:
                 try:
-                    types[name] = record(name, found[name])
+                    for case, changes in SAM3.items() if name in SAM3 else [(name, {})]:
+                        types[case] = record(name, found[name], **changes)
                 except Exception as e:
                     print(f"{name}: {type(e).__name__}: {str(e)[:300]}")
     document = {"versions": survey.versions(), "types": types}

@@ -35,6 +35,7 @@ func huggingFace(function string, config []byte, as string, follow func(*documen
 	if as != "" {
 		asType(r, as)
 	}
+	byArchitecture(r)
 	r, holder := follow(r)
 	modelType, ok := r.Text("model_type")
 	if !ok && r.Has("n_heads") && r.Has("dim") {
@@ -64,6 +65,22 @@ func asType(r *document.Reader, modelType string) {
 	r.Keys = withType(r.Keys, modelType)
 }
 
+// byArchitecture takes the name of an architecture for a type that no list has: vLLM and SGLang go by
+// it, and of some models they give nothing else.
+func byArchitecture(r *document.Reader) {
+	known := func(name string) bool {
+		return models.TextType(name) != nil || models.TowerType(name) != nil || models.HolderOf(name) != nil
+	}
+	modelType, _ := r.Keys["model_type"].(string)
+	list, _ := r.Keys["architectures"].([]any)
+	if len(list) == 0 || known(modelType) || models.PositionsOfType(modelType) != "" {
+		return
+	}
+	if name, _ := list[0].(string); known(name) {
+		r.Keys = withType(r.Keys, name)
+	}
+}
+
 func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
@@ -79,12 +96,20 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 			inner = h.Completed(inner)
 		case h.AbsentText != "":
 			inner = models.Parsed(h.AbsentText)
+		case w.Type == "":
+			r.Fail(document.ErrValue, w.Key, "absent", "the text model of %s, for which no default is known; if its keys stand beside the others, set Options.Type to its type", modelType)
+			return r, holder
 		default:
 			// The file is older than text_config, or has only defaults in it.
 			r.Keys = withType(r.Keys, w.Type)
 			continue
 		}
 		text := r.Within(w.Key, inner)
+		if h.Rewrite != nil {
+			h.Rewrite(r, text)
+			inner = maps.Clone(inner) // of the file and of the code: either may stand beside it
+			maps.Copy(inner, text.Keys)
+		}
 		beside, inside := ropeValues(r.Keys), ropeValues(inner)
 		if h.OwnRotation {
 			beside = nil
@@ -93,8 +118,10 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 			r.FailIf(!document.SameValue(beside[key], inside[key]),
 				document.ErrContradiction, key, document.KindOf(beside[key]), "the value in %s, the text model, which is %s", w.Key, document.KindOf(inside[key]))
 		}
-		if innerType, given := text.Text("model_type"); !given {
-			text.Keys = withType(inner, w.Type)
+		if innerType, given := text.Text("model_type"); !given && w.Type == "" {
+			text.Fail(document.ErrValue, "model_type", "absent", "the type of the text model; or pass %s alone with Options.Type", w.Key)
+		} else if !given {
+			text.Keys = withType(text.Keys, w.Type)
 		} else if innerType != w.Type && !h.AnyText {
 			text.Fail(document.ErrContradiction, "model_type", document.Quoted(innerType), "%q, the only text model of %s (pass %s alone to read it as another type)", w.Type, modelType, strings.TrimSuffix(text.Path, "."))
 		}
@@ -192,6 +219,11 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 		f.Check(r)
 	}
 	positionKeys(r, f)
+	if f.Positions == 0 { // no source has defaults
+		for _, keys := range [][]string{f.Keys.Hidden, f.Keys.Heads, f.Keys.Layers, f.Keys.Positions} {
+			r.FailIf(!r.Has(r.Spelling(keys)), document.ErrValue, keys[0], "absent", "a value: no default is known for %s", m.ModelType)
+		}
+	}
 	layers := r.IntegerOr(f.Keys.Layers, f.Layers)
 	r.FailIf(layers < 1 || layers > models.MaxLayers, document.ErrValue, r.Spelling(f.Keys.Layers), layers, "from 1 to %d", models.MaxLayers)
 	if r.Err != nil {
@@ -357,6 +389,7 @@ func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) 
 		given.Agree(r, key)
 	}
 	base = given.Or(k.Base)
+	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}

@@ -338,10 +338,20 @@ func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 			sections, key = given, spelling
 		}
 	}
-	if interleaved, ok := rope.Boolean("mrope_interleaved"); ok && interleaved != (f.Axes == &models.InterleavedSections) {
+	rule := f.Axes
+	if interleaved, ok := rope.Boolean("mrope_interleaved"); ok && interleaved && rule.Interleaved != nil {
+		rule = rule.Interleaved
+	} else if ok && interleaved != (rule == &models.InterleavedSections) {
 		rope.Fail(document.ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", !interleaved)
 	}
 	rope.Boolean("interleaved")
+	video, marked := rope.Boolean("video_rope")
+	rope.FailIf(rule == &models.VideoSections && marked != (sections != nil) || marked && !video, document.ErrUnknown, "video_rope", document.KindOf(rope.Keys["video_rope"]), "true together with %s, or neither", key)
+	if f.Axes.Implied != nil {
+		implied := f.Axes.Implied(pairs)
+		rope.FailIf(sections != nil && !slices.Equal(sections, implied), document.ErrContradiction, key, document.Shortened(fmt.Sprint(sections)), "%v, which the code of this type takes for heads of its size", implied)
+		sections = implied
+	}
 	if rope.Err != nil || sections == nil {
 		return nil
 	}
@@ -353,11 +363,11 @@ func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 		}
 		sum += n
 	}
-	if sum != pairs || len(sections) != f.Axes.Count && f.Axes.Count != 0 {
-		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(f.Axes.Count), pairs)
+	if sum != pairs || len(sections) != rule.Count && rule.Count != 0 {
+		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(rule.Count), pairs)
 		return nil
 	}
-	axes, err := f.Axes.Of(sections)
+	axes, err := rule.Of(sections)
 	rope.FailIf(err != nil, document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "valid sections (%v)", err)
 	return axes
 }

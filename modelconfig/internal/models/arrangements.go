@@ -1,6 +1,8 @@
 package models
 
 import (
+	"slices"
+
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
@@ -35,12 +37,66 @@ func axialRule(p *RopeParameters) description.Rule {
 	}
 	p.Model.FailIf(p.HeadDim%4 != 0, document.ErrValue, p.HeadDimKey, document.KindOf(p.Model.Lookup(p.HeadDimKey)), "a multiple of 4 elements in a head, not %d", p.HeadDim)
 	dim, base, arrange := p.HeadDim, p.Base, p.Family.Arrangement
-	return description.Rule{
+	rule := description.Rule{
 		Ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 			return arrange(dim, base, rounding)
 		},
 		Described: description.FrequencyRule{Name: "axial", Base: base},
 	}
+	if p.Kind.LayerType == globalLayer {
+		scale := windowShare(p.Model)
+		rule = rule.With(func(ladder *frequency.Ladder) {
+			for i := range ladder.InvFreq {
+				ladder.InvFreq[i] *= scale
+			}
+		})
+	}
+	return rule
+}
+
+// globalLayer is the kind of the layers of SAM 3 without windows.
+const globalLayer = "global"
+
+// globalLayers: in the listed layers positions are those in the image, scaled to the size of a window, in
+// the others those in a window.
+func globalLayers(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
+	global, ok := r.Integers(key)
+	if !ok {
+		global = []int{7, 15, 23, 31}
+	}
+	for i := range layers {
+		layers[i].Kind = "windowed"
+		if slices.Contains(global, i) {
+			layers[i].Kind = globalLayer
+		}
+	}
+	windowed := f.KindsOrOne()[0]
+	whole := windowed
+	windowed.LayerType, whole.LayerType = "windowed", globalLayer
+	return []KindDefaults{windowed, whole}
+}
+
+// windowShare returns the size of a window by the size of the image, in patches.
+func windowShare(r *document.Reader) float64 {
+	size := func(key string, absent int) int {
+		if _, list := r.Lookup(key).([]any); list {
+			sides, _ := r.Integers(key)
+			if len(slices.Compact(sides)) == 1 {
+				return sides[0]
+			}
+			r.Fail(document.ErrUnknown, key, document.ListText(len(sides)), "equal sides (use posenc.RotaryConfig)")
+			return absent
+		}
+		return r.IntegerOr([]string{key}, absent)
+	}
+	window, image, patch := size("window_size", 24), size("image_size", 1008), size("patch_size", 14)
+	r.FailIf(window < 1, document.ErrValue, "window_size", window, "at least 1")
+	r.FailIf(patch < 1, document.ErrValue, "patch_size", patch, "at least 1")
+	r.FailIf(image < patch, document.ErrValue, "image_size", image, "at least patch_size, which is %d", patch)
+	if r.Err != nil {
+		return 1
+	}
+	return float64(window) / float64(image/patch)
 }
 
 var (

@@ -4,6 +4,7 @@ import "github.com/go-posenc/posenc"
 
 var audioModels = Vendor{
 	Types: []ModelType{
+		{Name: "kimi_audio"},
 		{Name: "csm", Hidden: 2048, Heads: 32, Layers: 16, Positions: 2048, Base: 5e5},
 		{Name: "higgs_audio_v2", Hidden: 3072, Heads: 24, HeadDim: 128, Layers: 28, Positions: 2048, Base: 1e4, Absent: `{"rope_type": "llama3", "rope_theta": 500000, "factor": 32, "low_freq_factor": 0.125, "high_freq_factor": 0.5, "original_max_position_embeddings": 1024}`},
 		{Name: "voxtral_realtime_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 131072, Base: 1e4},
@@ -32,6 +33,10 @@ var audioModels = Vendor{
 		{Name: "wav2vec2-bert", Also: []string{"wav2vec2-conformer"}, Refusal: "rotates hidden states before the projections of q and k if position_embeddings_type is rotary: use posenc.RotaryConfig with a View whose heads are hidden states"},
 	},
 	Holders: []Holder{
+		{Name: "funaudiochat", Text: Part{"text_config", "qwen2"}, AnyText: true, AbsentText: `{}`},
+		{Name: "ultravox", Text: Part{"text_config", "llama"}, AnyText: true, AbsentText: `{}`, Rewrite: ultravoxText},
+		{Name: "moss_audio", Text: Part{"language_config", "qwen3"}, AbsentText: `{}`},
+		{Name: "midashenglm", Text: Part{"text_config", "qwen2_5_omni_text"}, AbsentText: `{}`, Rewrite: miDashengText},
 		{Name: "audioflamingo3", Also: []string{"vibevoice", "vibevoice_asr"}, Text: Part{"text_config", "qwen2"}, AnyText: true},
 		{Name: "voxtral", Text: Part{"text_config", "llama"}, AnyText: true, AbsentText: `{"hidden_size": 3072, "num_attention_heads": 32, "num_hidden_layers": 30, "max_position_embeddings": 131072, "head_dim": 128, "rope_theta": 100000000}`, Merged: true},
 		{Name: "granite_speech", Also: []string{"granite_speech_plus"}, Text: Part{"text_config", "granite"}, AnyText: true},

@@ -3,8 +3,13 @@ package models
 var bailingModels = Vendor{
 	Types: []ModelType{
 		{Name: "bailing_moe", Hidden: 2048, Heads: 16, Layers: 28, Positions: 32768, Base: 6e5, Part: 1, Traps: []string{"ling_rotates_half_heads_or_whole"}}, // Ling: defaults of Ling-lite-1.5
-		{Name: "bailing_moe_v2", Also: []string{"llada2_moe"}, Hidden: 1024, Heads: 16, Layers: 24, Positions: 16384, Base: 1e4, Part: 0.5},
-		{Name: "bailing_hybrid", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 42, Positions: 262144, Base: 6e6, Keys: bailing, LayerTypes: &LayerTypesRule{Key: "layer_group_size", Last: 6, Others: "linear_attention"}, Rotating: []string{"full_attention"}},
+		{Name: "llada2_moe", Hidden: 1024, Heads: 16, Layers: 24, Positions: 16384, Base: 1e4, Part: 0.5},
+		{Name: "bailing_moe_v2", Hidden: 1024, Heads: 16, Layers: 24, Positions: 16384, Base: 1e4, Part: 0.5, Axes: &VideoSections, Traps: []string{"mrope_of_ernie_alternates"}},
+		{Name: "bailing_hybrid", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 42, Positions: 262144, Base: 6e6, Keys: bailing, LayerTypes: &LayerTypesRule{Key: "layer_group_size", Last: 6, Others: "linear_attention"}, Rotating: []string{"full_attention"}, Axes: &VideoSections, Traps: []string{"mrope_of_ernie_alternates"}},
+	},
+	Holders: []Holder{
+		{Name: "bailingmm_moe_v2_lite", Also: []string{"BailingMM2NativeForConditionalGeneration"}, Text: Part{"llm_config", "bailing_moe_v2"}, AbsentText: `{}`, Rewrite: mingText, Positions: "set Family Ming and TimeScale of multimodal.Model; SGLang has TimeScale 2"},
+		{Name: "bailing_moe_v3_vl", Text: Part{"text_config", "bailing_hybrid"}, AbsentText: `{}`, Rewrite: lingText, Positions: "set Family of multimodal.Model to Ming, with TimeScale 2, for the positions of SGLang, or to Qwen2VL for the ones of vLLM, which reads images only"},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "bailingmoe", Layout: Normal},

@@ -1,6 +1,9 @@
 package models
 
-import "github.com/go-posenc/posenc"
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/document"
+)
 
 var deepseekModels = Vendor{
 	Types: []ModelType{
@@ -15,7 +18,8 @@ var deepseekModels = Vendor{
 	},
 	Holders: []Holder{
 		{Name: "deepseek_vl", Also: []string{"deepseek_vl_hybrid"}, Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
-		{Name: "deepseek_vl_v2", Text: Part{"language_config", "deepseek_v2"}, AnyText: true},
+		{Name: "deepseek_vl_v2", Also: []string{"deepseek-ocr", "unlimited-ocr"}, Text: Part{"language_config", "deepseek_v2"}, AnyText: true, Rewrite: withoutLatent},
+		{Name: "multi_modality", Text: Part{"language_config", "llama"}, AbsentText: `{}`},
 		{Name: "janus", Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "janus_vision_model"}},
 		{Name: "deepseek_ocr2_vision", Text: Part{"encoder_config", "deepseek_ocr2_encoder"}},
 		{Name: "deepseek_ocr2", Also: []string{"unlimited_ocr"}, Text: Part{"text_config", "*_text"}},
@@ -28,4 +32,17 @@ var deepseekModels = Vendor{
 		{Name: "deepseek32", Layout: Normal, Latent: true, LogMultiplier: LogMultiplierTenth, Indexer: &GGUFIndexer{Layout: NeoX}},
 		{Name: "deepseek4", Layout: Normal, Compressed: true, Indexer: &GGUFIndexer{Layout: Normal, Trailing: true}},
 	},
+}
+
+// withoutLatent: DeepSeek V2 without latent attention is the first DeepSeek. vLLM tells it by the parts of
+// a head, SGLang by use_mla.
+func withoutLatent(file, text *document.Reader) {
+	latent, given := text.Boolean("use_mla")
+	rotary, sized := text.Integer("qk_rope_head_dim")
+	whole := sized && rotary == 0
+	if modelType, ok := text.Text("model_type"); ok && modelType != "deepseek_v2" || !whole && (!given || latent) {
+		return
+	}
+	text.FailIf(!whole || given && latent, document.ErrContradiction, "use_mla", latent, "%v, or another qk_rope_head_dim, by which some programs go", !latent)
+	text.Keys = changed(text.Keys, document.Object{"model_type": "deepseek", "use_mla": nil, "qk_rope_head_dim": nil, "qk_nope_head_dim": nil})
 }

@@ -4,6 +4,7 @@ import "github.com/go-posenc/posenc"
 
 var encodersModels = Vendor{
 	Types: []ModelType{
+		{Name: "jina_embeddings_v5"},
 		{Name: "modernbert", Also: []string{"modernbert-decoder"}, Hidden: 768, Heads: 12, Layers: 22, Positions: 8192, LayerTypes: &LayerTypesRule{Key: "global_attn_every_n_layers", First: 3, Others: "sliding_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 160000, BaseKeys: []string{"global_rope_theta"}, Scaled: true}, {LayerType: "sliding_attention", Base: 10000, BaseKeys: []string{"local_rope_theta"}, Scaled: true}}, Unread: []string{"position_embedding_type"}, ScalingUnread: olderRopeType, Traps: []string{"modernbert_is_not_absolute"}},
 		{Name: "nomic_bert", Hidden: 768, Heads: 12, Layers: 12, Positions: 2048, Base: 1e3, Keys: nomic, Part: 1, BaseKeys: []string{"rope_theta", "rotary_emb_base"}, LayoutKey: "rotary_emb_interleaved", FactorKey: "rotary_scaling_factor", Rule: nomicDynamicNTK, Traps: []string{"nomic_bert_scaling"}},
 		{Name: "new", Hidden: 768, Heads: 12, Layers: 12, Positions: 2048, Base: 1e4, PositionType: "rope", Traps: []string{"position_embedding_type_of_encoders"}},

@@ -9,6 +9,9 @@ var internlmModels = Vendor{
 	},
 	Holders: []Holder{
 		{Name: "internvl", Text: Part{"text_config", "qwen2"}, AnyText: true, Tower: Part{"vision_config", "internvl_vision"}},
+		{Name: "interns1", Text: Part{Key: "text_config"}, AnyText: true},
+		{Name: "intern_s2_preview", Text: Part{"text_config", "qwen3_5_moe_text"}},
+		{Name: "interns2_mobius", Text: Part{"text_config", "interns2_mobius_text"}},
 		{Name: "internvl_chat", Text: Part{"llm_config", "internlm2"}, AnyText: true, Tower: Part{"vision_config", "intern_vit_6b"}},
 	},
 	OtherPositions: []PositionsOf{{learned, []string{"internvl_vision", "intern_vit_6b"}}},

@@ -7,7 +7,7 @@ import (
 
 var llamaModels = Vendor{
 	Types: []ModelType{
-		{Name: "llama", Also: []string{"llama_bidirec"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
+		{Name: "llama", Also: []string{"llama_bidirec", "llava_llama"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 		{Name: "mllama_text_model", Hidden: 4096, Heads: 32, Layers: 40, Positions: 131072, Base: 5e5, Plan: mllamaLayers},
 		{Name: "llama4_text", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 48, Positions: 131072, Base: 5e5, Layout: posenc.Interleaved, NoRopeInterval: 4, QueryScale: scaledWithoutRotation, Traps: []string{"llama3_equal_factors", "no_rope_layers_has_1_for_rotation", "llama4_scales_queries_without_rotation"}},
 		{Name: "chameleon", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4},

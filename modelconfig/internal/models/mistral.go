@@ -7,7 +7,7 @@ import (
 
 var mistralModels = Vendor{
 	Types: []ModelType{
-		{Name: "mistral", GGUF: "llama", Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e4},
+		{Name: "mistral", GGUF: "llama", Also: []string{"llava_mistral"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e4},
 		{Name: "mixtral", GGUF: "llama", Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e6},
 		{Name: "ministral", Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e4},
 		{Name: "ministral3", GGUF: "mistral3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 34, Positions: 262144, Base: 1e4, Absent: `{"rope_type": "yarn", "rope_theta": 1000000, "factor": 16, "beta_fast": 32, "beta_slow": 1, "mscale": 1, "mscale_all_dim": 1, "llama_4_scaling_beta": 0.1, "original_max_position_embeddings": 16384}`, QueryScale: scaledByBeta, ScalesRotating: true, ExtraKeys: []string{"llama_4_scaling_beta", "max_position_embeddings"}},

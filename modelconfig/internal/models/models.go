@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/go-posenc/posenc"
@@ -112,21 +113,59 @@ const (
 
 // axesRule says how pairs take their axes.
 type axesRule struct {
-	Of    func(sections []int) ([]uint8, error)
-	Count int      // sections that there must be; 0: any number
-	keys  []string // of the rope parameters
+	Of          func(sections []int) ([]uint8, error)
+	Count       int                   // sections that there must be; 0: any number
+	keys        []string              // of the rope parameters
+	Interleaved *axesRule             // where mrope_interleaved is set; nil: it must agree with the type
+	Implied     func(pairs int) []int // the only sections of this number of pairs
 }
 
 var (
-	sectionsInOrder     = axesRule{inOrder, 3, []string{"mrope_section"}} // time, height, width
-	anySections         = axesRule{inOrder, 0, []string{"mrope_section", "xdrope_section"}}
-	InterleavedSections = axesRule{func(s []int) ([]uint8, error) {
+	sectionsInOrder     = axesRule{Of: inOrder, Count: 3, keys: []string{"mrope_section"}} // time, height, width
+	anySections         = axesRule{Of: inOrder, keys: []string{"mrope_section", "xdrope_section"}}
+	InterleavedSections = axesRule{Of: func(s []int) ([]uint8, error) {
 		return frequency.InterleavedSections(frequency.ImageSections{Time: s[0], Height: s[1], Width: s[2]})
-	}, 3, []string{"mrope_section", "mrope_interleaved", "interleaved"}} // in turn
-	alternatingSections = axesRule{func(s []int) ([]uint8, error) {
+	}, Count: 3, keys: []string{"mrope_section", "mrope_interleaved", "interleaved"}} // in turn
+	alternatingSections = axesRule{Of: func(s []int) ([]uint8, error) {
 		return frequency.AlternatingSections(frequency.ImageSections{Time: s[2], Height: s[0], Width: s[1]})
-	}, 3, []string{"mrope_section"}} // height and width in turn, then time
+	}, Count: 3, keys: []string{"mrope_section"}} // height and width in turn, then time
+	VideoSections = axesRule{Of: func(s []int) ([]uint8, error) {
+		return frequency.AlternatingSections(frequency.ImageSections{Time: s[0], Height: s[1], Width: s[2]})
+	}, Count: 3, keys: []string{"mrope_section", "video_rope"}} // the same pairs, with time first in the list
+	panguSections = axesRule{Of: inOrder, Count: 3, keys: []string{"mrope_section", "mrope_interleaved", "interleaved"}, Interleaved: &axesRule{Of: evenlySpread, Count: 3}}
+	isaacSections = axesRule{Of: inOrder, Count: 3, keys: []string{"mrope_section", "mrope_interleaved", "interleaved"}, Interleaved: &InterleavedSections, Implied: func(pairs int) []int {
+		return []int{pairs / 2, pairs / 4, pairs / 4}
+	}}
 )
+
+// evenlySpread: each pair is of the axis that has the smallest share of its pairs so far, other than
+// the axis before it where there is another. The last pair is of time, and so one of its pairs is
+// left out before. Source: vLLM 0.33, MRotaryEmbeddingInterleaved, for openPangu VL.
+func evenlySpread(sections []int) ([]uint8, error) {
+	if sections[0] < 1 {
+		return nil, fmt.Errorf("%d pairs of time, want at least 1", sections[0])
+	}
+	counts := []int{sections[0] - 1, sections[1], sections[2]}
+	placed := make([]int, len(counts))
+	var axes []uint8
+	for range counts[0] + counts[1] + counts[2] {
+		best := -1
+		for axis, count := range counts {
+			if placed[axis] == count || len(axes) > 0 && int(axes[len(axes)-1]) == axis {
+				continue
+			}
+			if best < 0 || float64(placed[axis])/float64(count) < float64(placed[best])/float64(counts[best]) {
+				best = axis
+			}
+		}
+		if best < 0 { // only the axis before is left
+			best = int(axes[len(axes)-1])
+		}
+		placed[best]++
+		axes = append(axes, uint8(best))
+	}
+	return append(axes, 0), nil
+}
 
 func inOrder(sections []int) ([]uint8, error) { return frequency.Sections(sections...) }
 
@@ -134,10 +173,11 @@ type Holder struct {
 	Name string
 	Also []string // other types whose values are the same
 
-	Text       Part   // the text model
-	AnyText    bool   // it is of the type that it gives; else the class has one type, and reads nothing of another
-	AbsentText string // its keys, as JSON, where the file has no text model and the class has other defaults than its type
-	Merged     bool   // they also stand for each key that the file's text model leaves out
+	Text       Part                              // the text model; without a Type, the file must have it and its type
+	AnyText    bool                              // it is of the type that it gives; else the class has one type, and reads nothing of another
+	AbsentText string                            // its keys, as JSON, where the file has no text model and the class has other defaults than its type
+	Merged     bool                              // they also stand for each key that the file's text model leaves out
+	Rewrite    func(file, text *document.Reader) // changes the keys of the text model
 
 	// OwnRotation says that rope keys beside the text model are of another rotation (of sounds by
 	// their time).

@@ -8,6 +8,9 @@ var nemotronModels = Vendor{
 	Holders: []Holder{
 		{Name: "cosmos3_edge", Text: Part{"text_config", "cosmos3_edge_text"}},
 		{Name: "cosmos3_omni", Text: Part{"text_config", "qwen3_vl_text"}, AnyText: true, Tower: Part{"vision_config", "qwen3_vl_vision"}},
+		{Name: "alpamayo2_super", Text: Part{"vlm_config", "qwen3_vl"}, Tower: Part{"vlm_config", "qwen3_vl"}},
+		{Name: "NemotronH_Nano_VL_V2", Also: []string{"NemotronH_Nano_Omni_Reasoning_V3", "NemotronH_Super_Omni_Reasoning_V3"}, Text: Part{"llm_config", "nemotron_h"}, AnyText: true, AbsentText: `{}`},
+		{Name: "Llama_Nemotron_Nano_VL", Also: []string{"LlamaNemotronVLModel", "LlamaNemotronVLForSequenceClassification", "NVLM_D"}, Text: Part{Key: "llm_config"}, AnyText: true},
 		{Name: "nemotron_h_omni", Text: Part{"text_config", "nemotron_h"}, AnyText: true},
 	},
 	OtherPositions:     []PositionsOf{{noPositions, []string{"nemotron_h"}}},

@@ -1,7 +1,16 @@
 package models
 
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
+)
+
 var visionModels = Vendor{
 	Types: []ModelType{
+		{Name: "molmo"},
+		{Name: "Keye", Also: []string{"KeyeVL1_5"}, Axes: &sectionsInOrder},
+		{Name: "openpangu_vl", Axes: &panguSections, Traps: []string{"mrope_of_openpangu_is_spread_evenly"}},
+		{Name: "moss_vl", Refusal: "rotates queries and keys of its cross attention by different positions: read its text_config alone with Options.Type \"qwen3_vl_text\", and rotate each by rows of its own"},
 		{Name: "aria_text", Also: []string{"idefics"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 		{Name: "lightglue", Refusal: "rotates by angles that a learned projection computes from the coordinates of points: compute their cosines and sines and rotate with posenc.NewRows"},
 	},
@@ -10,12 +19,17 @@ var visionModels = Vendor{
 		{Name: "dinov3_vit", Also: []string{"eomt_dinov3", "sapiens2"}, Refusal: "rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"},
 		{Name: "mlcd_vision_model", Also: []string{"mlcd"}, Refusal: "gives its class token a learned angle, in addition to axes of rows and columns: compute the cosines and sines of both and rotate with posenc.NewRows"},
 		{Name: "sam2_video", Also: []string{"sam3_tracker_video"}, Refusal: "rotates queries of one grid and keys of several grids in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"},
-		{Name: "sam3_vit_model", Refusal: "scales its coordinates by the size of the window: compute their cosines and sines and rotate with posenc.NewRows"},
+		{Name: "sam3_vit_model", Hidden: 1024, Heads: 16, Layers: 32, Layout: posenc.Interleaved, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}, ListKey: "global_attn_indexes", Lists: globalLayers, Traps: []string{"sam3_layers_have_windows"}},
 		{Name: "edgetam_video", Refusal: "rotates queries and keys of grids of different sizes in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"},
 		{Name: "efficientloftr", Refusal: "rotates pairs across the whole hidden size, alternately by rows and by columns counted from 1: compute the cosines and sines of both and rotate with posenc.NewRows"},
 		{Name: "vjepa2", Refusal: "multiplies the two elements of a pair by cosines of different angles, which is no rotation: compute it with the model's own formula"},
 	},
 	Holders: []Holder{
+		{Name: "nvila", Also: []string{"nvila_lite", "locateanything"}, Text: Part{"text_config", "qwen2"}, AbsentText: `{}`},
+		{Name: "bagel", Also: []string{"pointsv1.5_chat"}, Text: Part{"llm_config", "qwen2"}, AbsentText: `{}`},
+		{Name: "openvla", Text: Part{"text_config", "llama"}, AbsentText: `{}`},
+		{Name: "eagle_2_5_vl", Also: []string{"opencua", "llava_onevision2", "kanana-1.5-v", "sarashina2_vision", "R", "BeeForConditionalGeneration", "StepVLForConditionalGeneration"}, Text: Part{Key: "text_config"}, AnyText: true},
+		{Name: "ovis", Also: []string{"ovis2_5", "Ovis2_6ForCausalLM", "Ovis2_6_MoeForCausalLM", "h2ovl_chat", "skywork_chat"}, Text: Part{Key: "llm_config"}, AnyText: true},
 		{Name: "llava", Also: []string{"llava_next", "llava_next_video", "vipllava", "video_llava"}, Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "clip_vision_model"}},
 		{Name: "llava_onevision", Text: Part{"text_config", "qwen2"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
 		{Name: "idefics2", Text: Part{"text_config", "mistral"}, AnyText: true, AbsentText: `{"hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "max_position_embeddings": 32768}`, Tower: Part{"vision_config", "idefics2_vision"}},
