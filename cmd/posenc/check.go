@@ -324,7 +324,7 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 	best := result.Report.Best(isMeant)
 	nearest := result.Report.Candidates[best]
 	result.Verdict, result.Candidate, result.residual = nearest.Verdict, nearest.Name, nearest.Residual
-	if nearest.Verdict == ropecheck.Agrees && candidates[best].of.model != nil {
+	if (nearest.Verdict == ropecheck.Agrees || nearest.Verdict == ropecheck.Noisy) && candidates[best].of.model != nil {
 		result.Engines = ropecheck.Engines(data, compared[best])
 	}
 	result.note(&candidates[best], nearest, last)

@@ -11,7 +11,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// TestCheckNamesEngines: of heads that ggml, MLX and numpy rotated, check names the engine.
+// TestCheckNamesEngines: of heads that engines rotated, check names the engine.
 func TestCheckNamesEngines(t *testing.T) {
 	var vectors struct {
 		Rotations []struct {
@@ -41,12 +41,12 @@ func TestCheckNamesEngines(t *testing.T) {
 		file, shape := filepath.Join(folder, "dump.npz"), []int{len(c.Positions), c.Heads, c.HeadDim}
 		testkit.NoError(t, array.WriteFile(file, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: testkit.GoldenInputs(0, len(after))}, {Name: "r", Shape: shape, Values: after}}}))
 		result := testkit.Must(check(config, file+":q", file+":r", checkOptions{positions: fmt.Sprintf("%d-%d", c.Positions[0], c.Positions[len(c.Positions)-1])}))
-		if !slices.Equal(result.Engines, []string{c.Name}) {
+		if !slices.Contains(result.Engines, c.Name) { // powers of float64 and float32 make the same frequencies here
 			t.Errorf("%s: %s, engines %q\n%v", c.Name, result.Verdict, result.Engines, result.Report)
 		}
 		named++
 	}
-	if named < 4 {
+	if named < 7 {
 		t.Errorf("%d cases", named)
 	}
 }

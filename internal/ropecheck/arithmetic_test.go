@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig"
 )
 
 // engine is how an engine computes a half-split or interleaved rotation.
@@ -270,25 +272,26 @@ func TestFrameworks(t *testing.T) {
 		products ropecheck.Products
 		equal    float64 // share of elements
 		fault    bool
+		engines  string // one of the names begins so; "": none is named
 	}{
-		// PyTorch's cosines and sines are a bit off in 3 of 100.
-		"llama float32":                       {float32Angles, "float32", "separate", 0.9, false},
-		"llama bfloat16":                      {float32Angles, "bfloat16", "rounded", 0.98, false},
-		"llama float16":                       {float32Angles, "float16", "rounded", 0.98, false},
-		"llama after .to(bfloat16)":           {[]ropecheck.Angles{ropecheck.BFloat16InvFreq}, "bfloat16", "rounded", 0.98, true},
-		"llama after .to(float16)":            {[]ropecheck.Angles{ropecheck.Float16InvFreq}, "float16", "rounded", 0.98, true},
-		"llama with a cache made in bfloat16": {[]ropecheck.Angles{ropecheck.BFloat16Angles}, "bfloat16", "rounded", 0.98, true},
-		"cohere float32":                      {float32Angles, "float32", "separate", 0.9, false},
-		"cohere bfloat16":                     {float32Angles, "bfloat16", "separate", 0.98, false}, // widens q and k
-		"glm4 float32":                        {float32Angles, "float32", "separate", 0.9, false},
-		"glm4 bfloat16":                       {float32Angles, "bfloat16", "rounded", 0.98, false},
-		"llama4 float32":                      {float32Angles, "float32", "separate", 0.9, false},
-		"llama4 bfloat16":                     {float32Angles, "float32", "separate", 0.98, false}, // complex numbers of float32
-		"deepseek float32":                    {float32Angles, "float32", "separate", 0.9, false},
+		// PyTorch's cosines and sines are a bit off in 4 of 100. Complex numbers have the C library's.
+		"llama float32":                       {float32Angles, "float32", "separate", 0.9, false, ""},
+		"llama bfloat16":                      {float32Angles, "bfloat16", "rounded", 0.98, false, ""},
+		"llama float16":                       {float32Angles, "float16", "rounded", 0.98, false, ""},
+		"llama after .to(bfloat16)":           {[]ropecheck.Angles{ropecheck.BFloat16InvFreq}, "bfloat16", "rounded", 0.98, true, ""},
+		"llama after .to(float16)":            {[]ropecheck.Angles{ropecheck.Float16InvFreq}, "float16", "rounded", 0.98, true, ""},
+		"llama with a cache made in bfloat16": {[]ropecheck.Angles{ropecheck.BFloat16Angles}, "bfloat16", "rounded", 0.98, true, ""},
+		"cohere float32":                      {float32Angles, "float32", "separate", 0.9, false, ""},
+		"cohere bfloat16":                     {float32Angles, "bfloat16", "separate", 0.98, false, ""}, // widens q and k
+		"glm4 float32":                        {float32Angles, "float32", "separate", 0.9, false, ""},
+		"glm4 bfloat16":                       {float32Angles, "bfloat16", "rounded", 0.98, false, ""},
+		"llama4 float32":                      {float32Angles, "float32", "separate", 0.9, false, "PyTorch 2.15.0's complex numbers"},
+		"llama4 bfloat16":                     {float32Angles, "float32", "separate", 0.98, false, ""}, // complex numbers of float32
+		"deepseek float32":                    {float32Angles, "float32", "separate", 0.9, false, ""},
 		// Its code is x0*cos - x1*sin and x0*sin + x1*cos, of which GCC fuses the first product.
-		"ggml NEOX float32":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "fused complex", 0.98, false},
-		"ggml NORMAL float32": {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "fused complex", 0.98, false},
-		"ggml NEOX float16":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "", 0.99, false}, // products are equal in 16 bits
+		"ggml NEOX float32":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "fused complex", 0.98, false, "ggml"},
+		"ggml NORMAL float32": {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "fused complex", 0.98, false, "ggml"},
+		"ggml NEOX float16":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "", 0.99, false, ""}, // products are equal in 16 bits
 	}
 	seen := 0
 	for _, path := range testkit.Must(filepath.Glob("testdata/*.json")) {
@@ -320,6 +323,13 @@ func TestFrameworks(t *testing.T) {
 				}
 				if has := len(r.Candidates[0].Faults) > 0; has != w.fault {
 					t.Errorf("faults %v, want one: %v", r.Candidates[0].Faults, w.fault)
+				}
+				float32Steps := cfg
+				cfg.InvFreq = testkit.Must(frequency.Default(c.HeadDim, c.Base, frequency.Exact)).InvFreq
+				float32Steps.InvFreq = testkit.Must(frequency.Default(c.HeadDim, c.Base, frequency.Float32)).InvFreq
+				names := ropecheck.Engines(d, ropecheck.Rotation{Exact: cfg, Float32: float32Steps, Rule: modelconfig.Rule{Name: "default", Base: c.Base}})
+				if w.engines == "" && names != nil || w.engines != "" && !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, w.engines) }) {
+					t.Errorf("engines %q, want one of %q", names, w.engines)
 				}
 				if t.Failed() {
 					t.Log(r)

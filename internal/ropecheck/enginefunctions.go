@@ -133,3 +133,106 @@ func reduceByBits(bits uint32) (r float64, quarter int) {
 	n := (turns + 1<<61) >> 62
 	return float64(int64(turns-n<<62)) * 0x1.921FB54442D18p-62, int(n)
 }
+
+// sum32 is the sum of two float32 that a result of more bits is held in.
+type sum32 struct{ high, low float32 }
+
+func (a sum32) plus(b sum32) sum32 {
+	s := a.high + b.high
+	v := s - a.high
+	return sum32{s, a.high - (s - v) + (b.high - v) + (a.low + b.low)}
+}
+
+// plusLess is plus where b is the smaller.
+func (a sum32) plusLess(b sum32) sum32 {
+	s := a.high + b.high
+	return sum32{s, a.high - s + b.high + a.low + b.low}
+}
+
+func (a sum32) times(b sum32) sum32 {
+	p := float32(a.high * b.high) // the conversion keeps it out of fused sums
+	return sum32{p, fma32(a.high, b.low, fma32(a.low, b.high, fma32(a.high, b.high, -p)))}
+}
+
+func (a sum32) squared() sum32 {
+	p := float32(a.high * a.high)
+	return sum32{p, fma32(a.high+a.high, a.low, fma32(a.high, a.high, -p))}
+}
+
+// sleefPow returns x to the power of y as Sleef_powf8_u10 does on CPUs with FMA, for x and the result from
+// 2^-126 to 2^127: e to the power of y*log(x), in sums of two float32.
+func sleefPow(x, y float32) float32 {
+	e := math.Ilogb(float64(x * (1 / 0.75)))
+	m := float32(math.Ldexp(float64(x), -e))
+	n, d := sum32{-1, 0}.plus(sum32{m, 0}), sum32{1, 0}.plus(sum32{m, 0})
+	t := 1 / d.high
+	q := float32(n.high * t)
+	f := sum32{q, fma32(q, fma32(-d.low, t, fma32(-d.high, t, 1)), fma32(n.low, t, fma32(t, n.high, -q)))}
+	f2 := f.squared()
+	p := fma32(fma32(0.240320354700088500976562, f2.high, 0.285112679004669189453125), f2.high, 0.400007992982864379882812)
+	s := sum32{0.69314718246459960938, -1.904654323148236017e-09}.times(sum32{float32(e), 0})
+	s = s.plusLess(sum32{2 * f.high, 2 * f.low})
+	s = s.plusLess(f2.times(f).times(f2.times(sum32{p, 0}).plus(sum32{0.66666662693023681640625, 3.69183861259614332084311e-09})))
+
+	s = s.times(sum32{y, 0})
+	whole := float32(math.RoundToEven(float64((s.high + s.low) * (1 / math.Ln2))))
+	s = s.plus(sum32{float32(whole * -0.693145751953125), 0}).plus(sum32{float32(whole * -1.428606765330187045e-06), 0})
+	h := s.high + s.low
+	s = sum32{h, s.high - h + s.low}
+	p = 0.00136324646882712841033936
+	for _, c := range [...]float32{0.00836596917361021041870117, 0.0416710823774337768554688, 0.166665524244308471679688, 0.499999850988388061523438} {
+		p = fma32(p, s.high, c)
+	}
+	s = sum32{1, 0}.plusLess(s.plusLess(s.squared().times(sum32{p, 0})))
+	return float32(math.Ldexp(float64(s.high+s.low), int(whole)))
+}
+
+// tinygradCosSin returns cos and sin of tinygrad on CPUs, for |x| < 2^31, as clang compiles them: sines of float32
+// with half turns taken away below 30, in sums that lose bits, and quarter turns by 64 bits of the product with 2/pi
+// from there on.
+func tinygradCosSin(x float32) (cos, sin float32) {
+	return tinygradSin(float32(math.Pi/2) - x), tinygradSin(x)
+}
+
+func tinygradSin(x float32) float32 {
+	a := float32(math.Abs(float64(x)))
+	var r float32
+	var negative bool
+	if a < 30 {
+		half := int(float32(a*float32(1/math.Pi)) + 0.5)
+		q := float32(half)
+		r = fma32(q, -1.2154201256553420762e-10, q*-1.9841872589410058936e-09)
+		r = fma32(q, -3.1414794921875, fma32(q, -0.00011315941810607910156, r)) + a
+		negative = half&1 != 0
+	} else {
+		const high, middle, low = 0x28be60db, 0x9391054a, 0x7f09d5f4 // of 2/pi
+		f, e := math.Frexp(float64(a))
+		m := uint64(f * (1 << 32))
+		p := m*(high>>(32-e))<<32 + m*uint64(uint32(high<<e&math.MaxUint32)|uint32(middle>>(32-e))) + m*uint64(uint32(middle<<e&math.MaxUint32)|uint32(low>>(32-e)))>>32
+		quarter := int(p>>62) + 1
+		r = float32(float32(p&(1<<62-1))*3.4061215800865545e-19) - float32(math.Pi/2)
+		if quarter&1 != 0 {
+			r += float32(math.Pi / 2)
+		}
+		negative = quarter&2 != 0
+	}
+	z := r * r
+	p := float32(2.6083159809786593541503e-06)
+	for _, c := range [...]float32{-0.0001981069071916863322258, 0.00833307858556509017944336, -0.166666597127914428710938, 1} {
+		p = fma32(p, z, c)
+	}
+	if negative != (x < 0) {
+		p = -p
+	}
+	return r * p
+}
+
+// tinygradExp2 returns 2 to the power of x of tinygrad on CPUs, for x from 0 to 127.
+func tinygradExp2(x float32) float32 {
+	whole := int(x + 0.5)
+	part, p := x-float32(whole), float32(0.1535920892e-3)
+	for _, c := range [...]float32{0.1339262701e-2, 0.9618384764e-2, 0.5550347269e-1, 0.2402264476, 0.6931471825, 1} {
+		p = fma32(p, part, c)
+	}
+	return float32(math.Ldexp(float64(p), whole))
+}

@@ -3,6 +3,7 @@ package ropecheck
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -17,7 +18,7 @@ type engine struct {
 	// cosines and sines; nil for a ladder that the engine has no such angles of.
 	angles func(l *ladder) (write func(angles []float32, position float32), factor float32)
 
-	cosSin func(angle float32) (cos, sin float32)
+	cosSin func(angle float32) (cos, sin float32) // nil: correctly rounded
 }
 
 // ladder is the frequencies of a rotation, from which engines make angles.
@@ -31,8 +32,12 @@ type ladder struct {
 var engines = [...]engine{
 	{"ggml 0.13.1 with glibc 2.36", ggmlAngles, glibcCosSin},
 	{"MLX 0.32.4 on a CPU", mlxAngles, mlxCosSin},
+	{"PyTorch 2.15.0's complex numbers (torch.polar) on a CPU with AVX2, with glibc 2.36", torchAngles, glibcCosSin},
+	{"PyTorch 2.15.0's frequencies on a CPU with AVX2, rounded correctly, as in a type of 16 bits", torchAngles, nil},
+	{"candle 0.11.1 with glibc 2.36, in its models with powers of float64", candleAngles, glibcCosSin},
 	{"numpy 2.4.6 in float32, on a CPU with AVX2", productAngles, numpyCosSin},
-	{"the C functions cosf and sinf of glibc 2.36", productAngles, glibcCosSin},
+	{"tinygrad 0.14.0 on a CPU with FMA, by clang 14", tinygradAngles, tinygradCosSin},
+	{"C and Rust with cosf and sinf of glibc 2.36, as in candle 0.11.1's Llama", productAngles, glibcCosSin},
 }
 
 func productAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
@@ -105,6 +110,62 @@ func mlxAngles(l *ladder) (write func(angles []float32, position float32), facto
 	return productAngles(&ladder{invFreq: frequencies, factor: l.factor})
 }
 
+// torchAngles is what transformers and vLLM make with float32 powers of PyTorch: vectors of 16 by SLEEF, and the
+// rest by the C library, whose powers are taken to be rounded correctly. Of scaled frequencies it has those whose
+// powers are all rounded correctly.
+func torchAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
+	pairs, base := len(l.invFreq), float32(l.rule.Base)
+	if !(base > 1) {
+		return nil, 0
+	}
+	frequencies := slices.Clone(l.invFreq)
+	for i := range frequencies {
+		x := float32(i) / float32(pairs)
+		right := float32(math.Pow(float64(base), float64(x)))
+		power := right
+		if i < pairs&^15 {
+			power = sleefPow(base, x)
+		}
+		switch {
+		case l.rule.Name == "default":
+			frequencies[i] = 1 / power
+		case power != right:
+			return nil, 0
+		}
+	}
+	return productAngles(&ladder{invFreq: frequencies, factor: l.factor})
+}
+
+// candleAngles is what candle's Qwen, Gemma, Phi-3, GLM-4 and others make, with the base in float64. Its Llama
+// and Mistral have productAngles, with powers of float32.
+func candleAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
+	if l.rule.Name != "default" {
+		return nil, 0
+	}
+	frequencies := make([]float32, len(l.invFreq))
+	for i := range frequencies {
+		frequencies[i] = 1 / float32(math.Pow(l.rule.Base, float64(i)/float64(len(frequencies))))
+	}
+	return productAngles(&ladder{invFreq: frequencies, factor: l.factor})
+}
+
+// tinygradAngles are quotients of positions and powers.
+func tinygradAngles(l *ladder) (write func(angles []float32, position float32), factor float32) {
+	if l.rule.Name != "default" {
+		return nil, 0
+	}
+	powers := make([]float32, len(l.invFreq))
+	step := 1 / float32(2*len(powers)) * float32(math.Log2(l.rule.Base))
+	for i := range powers {
+		powers[i] = tinygradExp2(float32(float32(2*i) * step))
+	}
+	return func(angles []float32, position float32) {
+		for i, power := range powers {
+			angles[i] = position / power
+		}
+	}, l.factor
+}
+
 // correctCosSin is rounded correctly, except perhaps for one angle of 2^28.
 func correctCosSin(angle float32) (cos, sin float32) {
 	s, c := math.Sincos(float64(angle))
@@ -118,9 +179,10 @@ func Engines(data Data, r Rotation) (names []string) {
 	if len(data.Positions) != data.Tokens || data.Stored != nil || data.check() != nil {
 		return nil
 	}
+	ladders := [...]*ladder{ladderOf(&r.Exact, r.Rule), ladderOf(&r.Float32, r.Rule)}
 	for _, e := range engines {
-		for _, config := range []*posenc.RotaryConfig{&r.Exact, &r.Float32} {
-			if l := ladderOf(config, r.Rule); l != nil && e.gives(&data, config, l) {
+		for i, config := range []*posenc.RotaryConfig{&r.Exact, &r.Float32} {
+			if l := ladders[i]; l != nil && e.gives(&data, config, l, ladders[:]) {
 				names = append(names, e.name)
 				break
 			}
@@ -141,20 +203,32 @@ func ladderOf(c *posenc.RotaryConfig, rule modelconfig.Rule) *ladder {
 	return l
 }
 
-func (e *engine) gives(data *Data, config *posenc.RotaryConfig, l *ladder) bool {
-	pairs := len(l.invFreq)
-	angles := make([]float32, pairs)
+// gives reports whether e has all bits, and correctly rounded cosines do not: of the engine's own angles, or if its
+// cosines are these, of the model's.
+func (e *engine) gives(data *Data, config *posenc.RotaryConfig, l *ladder, models []*ladder) bool {
 	write, factor := e.angles(l)
 	if write == nil {
 		return false
 	}
+	cosSin, others := e.cosSin, []func([]float32, float32){write}
+	if cosSin == nil {
+		cosSin, others = correctCosSin, nil
+		for _, m := range models {
+			if m != nil {
+				other, _ := productAngles(m)
+				others = append(others, other)
+			}
+		}
+	}
+	pairs := len(l.invFreq)
+	angles := make([]float32, pairs)
 	s := &spec{structure: structure{config.Layout, config.Offset, 2 * pairs}}
 	c := &checker{kind: data.Type}
-	equal := func(cosSin func(float32) (cos, sin float32), tables Tables, products Products) bool {
+	equal := func(write func([]float32, float32), of func(float32) (cos, sin float32), tables Tables, products Products) bool {
 		for t, p := range data.Positions {
 			write(angles, float32(p))
 			for i, angle := range angles {
-				cos, sin := cosSin(angle)
+				cos, sin := of(angle)
 				cos, sin = tables.round(cos*factor), tables.round(sin*factor)
 				in, out := s.pair(i)
 				for k := range data.Heads {
@@ -170,8 +244,8 @@ func (e *engine) gives(data *Data, config *posenc.RotaryConfig, l *ladder) bool 
 	}
 	for _, tables := range roundedTables {
 		for _, products := range roundedProducts {
-			if equal(e.cosSin, tables, products) {
-				return !equal(correctCosSin, tables, products)
+			if equal(write, cosSin, tables, products) {
+				return !slices.ContainsFunc(others, func(other func([]float32, float32)) bool { return equal(other, correctCosSin, tables, products) })
 			}
 		}
 	}

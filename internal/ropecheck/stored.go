@@ -37,12 +37,12 @@ const (
 func Formats() []Format { return []Format{Q8_0, Int8, E4M3, E5M2} }
 
 // bytesOfBlock are those of 32 numbers of Q8_0: a float16 and 32 codes.
-const bytesOfBlock = 2 + generic.Q8Block
+const bytesOfBlock = 2 + generic.Block
 
 // Bytes returns how many bytes n numbers take; ok is false for a part of a block.
 func (f Format) Bytes(n int) (bytes int, ok bool) {
 	if f == Q8_0 {
-		return n / generic.Q8Block * bytesOfBlock, n%generic.Q8Block == 0
+		return n / generic.Block * bytesOfBlock, n%generic.Block == 0
 	}
 	return n, true
 }
@@ -56,7 +56,7 @@ func (f Format) Bytes(n int) (bytes int, ok bool) {
 func (f Format) Read(codes []byte, scale func(i int) float32, scales ElementType) (values, errors []float32) {
 	n := len(codes)
 	if f == Q8_0 {
-		n = len(codes) / bytesOfBlock * generic.Q8Block
+		n = len(codes) / bytesOfBlock * generic.Block
 	}
 	values, errors = make([]float32, n), make([]float32, n)
 	var numbers, halves [256]float32
@@ -74,8 +74,8 @@ func (f Format) Read(codes []byte, scale func(i int) float32, scales ElementType
 		var code byte
 		var of float32
 		if f == Q8_0 {
-			block := codes[i/generic.Q8Block*bytesOfBlock:]
-			code, of = block[2+i%generic.Q8Block], generic.Float16ToFloat32(binary.LittleEndian.Uint16(block))
+			block := codes[i/generic.Block*bytesOfBlock:]
+			code, of = block[2+i%generic.Block], generic.Float16ToFloat32(binary.LittleEndian.Uint16(block))
 		} else {
 			code, of = codes[i], scale(i)
 		}
