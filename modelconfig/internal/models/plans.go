@@ -366,15 +366,6 @@ func aliceLayers(r *document.Reader, n int) []description.Layer {
 	return listedLayers(r, "layer_types", n, map[string]bool{"full_attention": true, "linear_attention": false})
 }
 
-// doryLayers: a layer is an attention or an MLP.
-func doryLayers(_ *document.Reader, n int) []string {
-	types := full(n, "sliding_attention", func(i int) bool { return i%8 == 6 })
-	for i := 1; i < n; i += 2 {
-		types[i] = "mlp"
-	}
-	return types
-}
-
 // plamo3Layers: interleaved_sliding_window has null for full attention.
 func plamo3Layers(r *document.Reader, n int) []string {
 	if !r.Has("interleaved_sliding_window") {
