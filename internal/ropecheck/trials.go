@@ -255,10 +255,11 @@ func (c *checker) positionsCost(got []int32) float64 {
 	return solvedCost
 }
 
-// isOne reports whether a factor cannot be told from 1.
+// isOne reports whether a factor cannot be told from 1, or from a cosine of 0 that is two units in the last
+// place of float32 off.
 func (c *checker) isOne(factor float64) bool {
 	deviation := c.found.noise / math.Sqrt(float64(len(c.all)*c.data.Heads))
-	return math.Abs(factor-1) <= max(c.floor, 4*deviation)
+	return math.Abs(factor-1) <= max(c.floor, 0x1p-23, 4*deviation)
 }
 
 // tokens chooses some: neighbours, and others far apart.
