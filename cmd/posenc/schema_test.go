@@ -211,15 +211,16 @@ func TestReports(t *testing.T) {
 	t.Chdir(folder)
 	covered := object{}
 	for name, arguments := range map[string][]string{
-		"inspect":              {"inspect", gemma},
-		"inspect of two files": {"inspect", llama, gemma},
-		"check":                {"check", llama, "llama_before.npy", "llama_twice.npy", "--positions", "llama_positions.npy"},
-		"check, agrees":        {"check", llama, "llama_before.npy", "llama_after.npy", "--shape", "batch,heads,tokens,dim"},
-		"check --absolute":     {"check", "--absolute", "absolute_element.npy"},
-		"vectors":              {"vectors", gemma, "--positions", "0", "--out", "v.npz"},
-		"plot":                 {"plot", "--chart", "wavelengths", llama},
-		"info":                 {"info"},
-		"bench":                nil, // posenc bench --short --json wrote it: bench runs its own program
+		"inspect":                    {"inspect", gemma},
+		"inspect of two files":       {"inspect", llama, gemma},
+		"inspect of an unknown type": {"inspect", "new.json"},
+		"check":                      {"check", llama, "llama_before.npy", "llama_twice.npy", "--positions", "llama_positions.npy"},
+		"check, agrees":              {"check", llama, "llama_before.npy", "llama_after.npy", "--shape", "batch,heads,tokens,dim"},
+		"check --absolute":           {"check", "--absolute", "absolute_element.npy"},
+		"vectors":                    {"vectors", gemma, "--positions", "0", "--out", "v.npz"},
+		"plot":                       {"plot", "--chart", "wavelengths", llama},
+		"info":                       {"info"},
+		"bench":                      nil, // posenc bench --short --json wrote it: bench runs its own program
 	} {
 		stored := filepath.Join(reports, strings.ReplaceAll(strings.ReplaceAll(name, ",", ""), " ", "_")+".json")
 		var stdout, stderr bytes.Buffer
