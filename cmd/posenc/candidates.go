@@ -3,9 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,26 +28,18 @@ type candidate struct {
 
 // candidatesOf returns nil where the error is not that the type is not known, and where no type
 // reads the file.
-func candidatesOf(path string, err error) *candidates {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, "config.json")
-	}
-	f, openErr := os.Open(path)
-	if openErr != nil || !errors.Is(err, modelconfig.ErrUnknown) {
+func candidatesOf(err error) *candidates {
+	var unknown *source.UnknownType
+	if !errors.As(err, &unknown) {
 		return nil
 	}
-	defer f.Close()
-	config, readErr := io.ReadAll(io.LimitReader(f, 4<<20)) // what modelconfig reads; not all of a GGUF file
-	if readErr != nil {
-		return nil
-	}
-	c := &candidates{File: path, Error: err.Error()}
-	for _, name := range modelconfig.Candidates(config) {
-		m, err := modelconfig.HuggingFace(config, modelconfig.Options{Type: name})
+	c := &candidates{File: unknown.Path, Error: err.Error()}
+	for _, name := range modelconfig.Candidates(unknown.Config) {
+		m, err := modelconfig.HuggingFace(unknown.Config, modelconfig.Options{Type: name})
 		if err != nil {
 			continue
 		}
-		d, err := describe(&source.Source{Path: path, Format: source.HuggingFace, Model: m})
+		d, err := describe(&source.Source{Path: unknown.Path, Format: source.HuggingFace, Model: m})
 		if err != nil {
 			continue
 		}

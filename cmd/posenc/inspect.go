@@ -34,7 +34,7 @@ Exit codes: 0 done, 1 two files do not mean the same rotation, or the type is no
 			for _, path := range paths {
 				s, err := source.Load(path)
 				if err != nil {
-					if c := candidatesOf(path, err); c != nil && len(paths) == 1 {
+					if c := candidatesOf(err); c != nil && len(paths) == 1 {
 						return cmp.Or(output.Write(cmd, c), output.ErrDifferent)
 					}
 					return err

@@ -27,6 +27,16 @@ type Source struct {
 	VisionErr error
 }
 
+// UnknownType is the error of a config.json whose type is not known.
+type UnknownType struct {
+	Path   string
+	Config []byte // what was read: a pipe cannot be read again
+	err    error
+}
+
+func (e *UnknownType) Error() string { return e.Path + ": " + e.err.Error() }
+func (e *UnknownType) Unwrap() error { return e.err }
+
 // Format is the form of a file.
 type Format string
 
@@ -65,10 +75,14 @@ func Load(path string) (*Source, error) {
 // Read reads a file of size bytes; path names it.
 func Read(path string, f io.ReaderAt, size int64) (*Source, error) {
 	s := &Source{Path: path}
-	if err := s.read(f, size); err != nil {
+	switch err := s.read(f, size); {
+	case err == nil:
+		return s, nil
+	case errors.As(err, new(*UnknownType)):
+		return nil, err
+	default:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return s, nil
 }
 
 func (s *Source) read(f io.ReaderAt, size int64) error {
@@ -87,7 +101,10 @@ func (s *Source) read(f io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	return s.readConfig(config)
+	if err = s.readConfig(config); errors.Is(err, modelconfig.ErrUnknown) {
+		return &UnknownType{s.Path, config, err}
+	}
+	return err
 }
 
 // readConfig reads a config.json of a text model, of a vision tower, or of both.
