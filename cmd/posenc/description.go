@@ -61,8 +61,21 @@ type kindDescription struct {
 	SoftmaxScale    float64        `json:"softmax_scale"`
 	InvFreq         []float64      `json:"inv_freq"`
 
+	Fourier *fourierDescription `json:"fourier,omitempty"`
+
 	layout posenc.Layout
 	latent bool // heads are the rotary parts of latent attention
+}
+
+// fourierDescription is of Fourier position embedding (FoPE): the cosine and the sine of each pair are sums
+// over the frequencies inv_freq, by coefficients in the model's weights.
+type fourierDescription struct {
+	Cos string `json:"cos"` // the end of the name of the tensor
+	Sin string `json:"sin"`
+
+	// PaddedPairs are the pairs after the ones that have sums: the attention factor is their cosine and
+	// their sine.
+	PaddedPairs int `json:"padded_pairs"`
 }
 
 // queryScaleDescription is by what queries of some layers are multiplied.
@@ -150,6 +163,10 @@ func describeKind(of *kind, length int) (*kindDescription, error) {
 		Rule: rule.Name, Base: rule.Base, Parameters: parameters(rule.Parameters),
 		AttentionFactor: cfg.AttentionFactor, SoftmaxScale: of.softmaxScale(), InvFreq: cfg.InvFreq,
 		layout: cfg.Layout, latent: of.first.LatentAttention && !of.indexer,
+	}
+	if of.fourier() {
+		k.RotaryDim = cfg.HeadDim
+		k.Fourier = &fourierDescription{of.first.Fourier.Cos, of.first.Fourier.Sin, cfg.HeadDim/2 - len(cfg.InvFreq)}
 	}
 	for _, axis := range cfg.Axes {
 		k.Axes = append(k.Axes, int(axis))

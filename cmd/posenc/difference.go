@@ -144,6 +144,9 @@ func yesNo(yes bool) string {
 
 // kinds compares how layers of one kind rotate, for sequences of each length.
 func (d *difference) kinds(where string, a, b *modelDescription, first, second *kindDescription) {
+	if first.Fourier != nil || second.Fourier != nil {
+		d.numbers(where, "frequencies of Fourier sums", float64(first.sums()), float64(second.sums()))
+	}
 	d.numbers(where, "elements that rotate", float64(first.RotaryDim), float64(second.RotaryDim))
 	if !first.latent && !second.latent {
 		d.numbers(where, "elements of a head", float64(first.HeadDim), float64(second.HeadDim))

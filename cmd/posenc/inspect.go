@@ -136,9 +136,20 @@ func (m *modelDescription) rows(k *kindDescription) [][]string {
 	if m.LearnedFrequencies != "" {
 		rows = append(rows, []string{"", "times e to the power of the tensor " + m.LearnedFrequencies + ", which is not in this file: here times 1"})
 	}
+	if f := k.Fourier; f != nil {
+		sums := k.sums()
+		rows = append(rows,
+			[]string{"Fourier", fmt.Sprintf("cosines and sines of pairs 0 to %d are sums over %d frequencies", sums-1, sums)},
+			[]string{"", fmt.Sprintf("by the tensors %s and %s, which are not in this file", f.Cos, f.Sin)})
+		if f.PaddedPairs > 0 {
+			rows = append(rows, []string{"padding", fmt.Sprintf("pairs %d to %d have cosine %.9g and sine %[3]v", sums, sums+f.PaddedPairs-1, k.AttentionFactor)})
+		}
+	}
+	rows = append(rows, []string{"frequencies", k.frequencies()})
+	if k.Fourier == nil {
+		rows = append(rows, []string{"wavelengths", wavelengthsText(k.InvFreq, cmp.Or(k.SequenceLength, m.ContextLength))})
+	}
 	rows = append(rows,
-		[]string{"frequencies", frequenciesText(k.InvFreq)},
-		[]string{"wavelengths", wavelengthsText(k.InvFreq, cmp.Or(k.SequenceLength, m.ContextLength))},
 		[]string{"attention factor", fmt.Sprintf("%.9g, multiplies cos and sin", k.AttentionFactor)},
 	)
 	if k.AttentionFactor == 1 {
@@ -154,8 +165,29 @@ func (m *modelDescription) rows(k *kindDescription) [][]string {
 	return rows
 }
 
+// sums is how many frequencies Fourier sums have, 0 where there are none.
+func (k *kindDescription) sums() int {
+	if k.Fourier == nil {
+		return 0
+	}
+	return len(k.InvFreq)
+}
+
 // part says which elements of a head rotate.
 func (k *kindDescription) part() string {
+	text := k.rotated()
+	if turn := len(k.turning()); turn < len(k.InvFreq) {
+		text += fmt.Sprintf(", of which %d turn: %d of %d pairs have frequency 0", 2*turn, len(k.InvFreq)-turn, len(k.InvFreq))
+	}
+	return text
+}
+
+// turning are the frequencies that are not 0.
+func (k *kindDescription) turning() []float64 {
+	return slices.DeleteFunc(slices.Clone(k.InvFreq), func(f float64) bool { return f == 0 })
+}
+
+func (k *kindDescription) rotated() string {
 	switch {
 	case k.latent:
 		return fmt.Sprintf("%d elements: the last of each head of Q, and the head of K that all share (latent attention)", k.RotaryDim)
@@ -241,8 +273,15 @@ func number(x float64) string {
 	return fmt.Sprintf("%.9g", x)
 }
 
-func frequenciesText(invFreq []float64) string {
-	return fmt.Sprintf("%.6g to %.6g radians per position, %d pairs", invFreq[0], invFreq[len(invFreq)-1], len(invFreq))
+func (k *kindDescription) frequencies() string {
+	turning, of := k.turning(), "pairs"
+	if k.Fourier != nil {
+		of = fmt.Sprintf("of %d kept", k.RotaryDim/2)
+	}
+	if len(turning) == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%.6g to %.6g radians per position, %d %s", turning[0], turning[len(turning)-1], len(turning), of)
 }
 
 // wavelengthsText compares the turns of pairs with the longest sequence.

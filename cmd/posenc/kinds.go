@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/go-posenc/posenc"
@@ -43,11 +44,32 @@ func kindsOf(m *modelconfig.Model) []kind {
 // learned reports whether the frequencies are learned. Factors of 1 then stand for the tensor.
 func (k *kind) learned() bool { return k.first.FrequencyFactors != "" }
 
-// config returns the configuration of the layers for sequences of a length.
+// fourier reports whether cosines and sines are sums that the model's weights make (FoPE).
+func (k *kind) fourier() bool { return k.first.Fourier.Cos != "" }
+
+// noFourier is an error where cosines and sines of a model come from its weights.
+func noFourier(path string, m *modelconfig.Model) error {
+	for _, k := range kindsOf(m) {
+		if k.fourier() {
+			return fmt.Errorf("%s: cosines and sines of this model come from its weights, the tensors %s and %s (Fourier position embedding): not supported, posenc inspect describes them", path, k.first.Fourier.Cos, k.first.Fourier.Sin)
+		}
+	}
+	return nil
+}
+
+// config returns the configuration of the layers for sequences of a length: with
+// Fourier position embedding, of the frequencies of the sums.
 func (k *kind) config(length int, rounding frequency.Rounding) (posenc.RotaryConfig, error) {
 	options := modelconfig.RopeOptions{SequenceLength: length, Rounding: rounding}
 	if k.learned() {
 		options.FrequencyFactors = slices.Repeat([]float64{1}, k.first.Rule.Pairs)
+	}
+	if k.fourier() {
+		rotary, err := k.model.Fourier(options)
+		if err != nil {
+			return posenc.RotaryConfig{}, err
+		}
+		return rotary.Config(), nil
 	}
 	rope, err := k.model.Rope(options)
 	if err != nil {

@@ -180,7 +180,7 @@ func FuzzInspect(f *testing.F) {
 				continue
 			}
 			for _, k := range part.Kinds {
-				if len(k.Layers) == 0 || len(k.InvFreq) != k.RotaryDim/2 || math.IsNaN(k.InvFreq[0]) {
+				if len(k.Layers) == 0 || k.Fourier == nil && len(k.InvFreq) != k.RotaryDim/2 || k.Fourier != nil && len(k.InvFreq)+k.Fourier.PaddedPairs != k.RotaryDim/2 || math.IsNaN(k.InvFreq[0]) {
 					t.Fatalf("%+v", k)
 				}
 			}

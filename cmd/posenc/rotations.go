@@ -52,6 +52,9 @@ func rotations(s *source.Source) ([]rotation, error) {
 	if model == nil {
 		model, tower = s.Vision, true
 	}
+	if err := noFourier(s.Path, model); err != nil {
+		return nil, err
+	}
 	context, seqLens, short := model.ContextLength(), lengths(model), 0
 	if len(seqLens) > 1 {
 		short = seqLens[0]

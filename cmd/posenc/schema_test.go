@@ -212,6 +212,7 @@ func TestReports(t *testing.T) {
 	covered := object{}
 	for name, arguments := range map[string][]string{
 		"inspect":                    {"inspect", gemma},
+		"inspect, of Fourier sums":   {"inspect", "fope.json"},
 		"inspect of two files":       {"inspect", llama, gemma},
 		"inspect of an unknown type": {"inspect", "new.json"},
 		"check":                      {"check", llama, "llama_before.npy", "llama_twice.npy", "--positions", "llama_positions.npy"},

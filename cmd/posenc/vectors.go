@@ -111,6 +111,9 @@ func vectorsOf(c *cobra.Command, s *source.Source, axes [][]int32) (*array.File,
 	rotations := 0
 	for _, p := range []part{{s.Model, d.Text, "model"}, {s.Vision, d.Vision, "vision"}} {
 		if p.model != nil {
+			if err := noFourier(s.Path, p.model); err != nil {
+				return nil, err
+			}
 			parts = append(parts, p)
 			rotations += 2 * len(kindsOf(p.model))
 		}
