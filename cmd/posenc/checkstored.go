@@ -70,7 +70,9 @@ func (o *storedOptions) read(files dumps, argument string, codes *array.Array, b
 		return nil, nil, err
 	}
 	stored = &ropecheck.Stored{Format: format, Hadamard: o.hadamard}
-	values, stored.Errors = format.Read(all, scale, of)
+	if values, stored.Errors, err = format.Read(all, scale, of); err != nil {
+		return fail("%w", err)
+	}
 	return values, stored, nil
 }
 
@@ -81,9 +83,12 @@ func (o *storedOptions) scaleOf(files dumps, shape []int) (scale func(i int) flo
 		return nil, 0, nil
 	}
 	scales, size := []float32{0}, []int(nil)
-	if one, err := strconv.ParseFloat(o.scales, 32); err == nil {
+	switch one, err := strconv.ParseFloat(o.scales, 32); {
+	case err == nil:
 		scales[0] = float32(one)
-	} else {
+	case errors.Is(err, strconv.ErrRange):
+		return nil, 0, fmt.Errorf("--scales %s: out of the range of float32, want a finite number, at least 0", o.scales)
+	default:
 		a, err := files.array(o.scales)
 		if err != nil {
 			return nil, 0, fmt.Errorf("--scales: %w", err)

@@ -53,7 +53,9 @@ func (f Format) Bytes(n int) (bytes int, ok bool) {
 // A number y is stored as the code nearest to y/scale, so that code*scale is at most half the
 // distance of neighbouring codes, times the scale, away. A scale that was itself rounded moves it by code
 // times that rounding.
-func (f Format) Read(codes []byte, scale func(i int) float32, scales ElementType) (values, errors []float32) {
+//
+// A scale of a block that is negative or not finite is an error: ggml's reference writes none.
+func (f Format) Read(codes []byte, scale func(i int) float32, scales ElementType) (values, errors []float32, err error) {
 	n := len(codes)
 	if f == Q8_0 {
 		n = len(codes) / bytesOfBlock * generic.Block
@@ -76,6 +78,9 @@ func (f Format) Read(codes []byte, scale func(i int) float32, scales ElementType
 		if f == Q8_0 {
 			block := codes[i/generic.Block*bytesOfBlock:]
 			code, of = block[2+i%generic.Block], generic.Float16ToFloat32(binary.LittleEndian.Uint16(block))
+			if !(of >= 0 && of <= math.MaxFloat32) {
+				return nil, nil, fmt.Errorf("block %d: scale %v: want a finite number of at least 0", i/generic.Block, of)
+			}
 		} else {
 			code, of = codes[i], scale(i)
 		}
@@ -86,7 +91,7 @@ func (f Format) Read(codes []byte, scale func(i int) float32, scales ElementType
 		values[i] = number * s
 		errors[i] = halves[code]*(s+rounding) + max(number, -number)*rounding
 	}
-	return values, errors
+	return values, errors, nil
 }
 
 // halfStep is half the distance from a code of 8 bits to its neighbours, the larger one of two.

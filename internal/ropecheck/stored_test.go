@@ -67,7 +67,10 @@ func (c *cache) store(d *ropecheck.Data) {
 		}
 	}
 	d.Stored = &ropecheck.Stored{Format: c.format, Hadamard: c.hadamard}
-	d.After, d.Stored.Errors = c.format.Read(codes, func(i int) float32 { return scales[i] }, ropecheck.Float32)
+	var err error
+	if d.After, d.Stored.Errors, err = c.format.Read(codes, func(i int) float32 { return scales[i] }, ropecheck.Float32); err != nil {
+		panic(err)
+	}
 	if c.hadamard > 0 {
 		for i, x := range d.After {
 			after[i] = float64(x)
@@ -134,6 +137,18 @@ func TestStored(t *testing.T) {
 		r := testkit.Must(ropecheck.Check(d, candidate))
 		if r.Candidates[0].Verdict != ropecheck.Agrees || r.Type != ropecheck.BFloat16 || len(r.Candidates[0].Arithmetics) > 0 {
 			t.Errorf("%+v: %v", c, r)
+		}
+	}
+}
+
+// A q8_0 block of ggml has no negative or infinite scale.
+func TestStoredScales(t *testing.T) {
+	for scale, want := range map[uint16]string{0xb800: "-0.5", 0x7c00: "+Inf", 0x7e00: "NaN"} {
+		codes := make([]byte, 2*34)
+		binary.LittleEndian.PutUint16(codes[34:], scale)
+		want = "block 1: scale " + want + ": want a finite number of at least 0"
+		if _, _, err := ropecheck.Q8_0.Read(codes, nil, ropecheck.Float32); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
 		}
 	}
 }
