@@ -36,8 +36,9 @@ type FourierCoefficients struct {
 // cos and sin hold exactly tokens*heads*HeadDim/2 elements. They must not overlap each other, positions
 // or the coefficients. With several axes positions is [axes][tokens]. The sums are plain Go, with the
 // same bits on every machine, and take 2*heads*n*n multiplications for each token. A sum that float64 cannot
-// round with certainty allocates: one in a million with coefficients around 1. An infinite or NaN coefficient
-// gives infinite or NaN entries. Errors wrap ErrConfig (r; an odd HeadDim or an Offset), ErrLength, ErrOverlap or
+// round with certainty allocates: one in a million with coefficients around 1, and more at
+// position 0, where all cosines are 1. An infinite or NaN coefficient
+// gives infinite or NaN entries. Errors wrap ErrConfig (r; an odd HeadDim, an Offset or XPos), ErrLength, ErrOverlap or
 // ErrPosition.
 func (r *Rotary) CosSinFourier(cos, sin []float32, positions []int32, coefficients FourierCoefficients) error {
 	const function = "posenc.Rotary.CosSinFourier"
@@ -48,6 +49,9 @@ func (r *Rotary) CosSinFourier(cos, sin []float32, positions []int32, coefficien
 	n, pairs := r.head.RotaryDim/2, r.head.HeadDim/2
 	if r.head.HeadDim%2 != 0 || r.head.Offset != 0 {
 		return argument.Error(ErrConfig, function, "r", "of another part of the head", "an even HeadDim and Offset 0")
+	}
+	if r.frequencies.Decays() {
+		return argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "a Rotary without XPos")
 	}
 	heads := len(coefficients.Cos) / (n * n)
 	switch {

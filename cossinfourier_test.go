@@ -18,6 +18,8 @@ func TestCosSinFourierErrors(t *testing.T) {
 	fails((*posenc.Rotary)(nil).CosSinFourier(cos, sin, positions, c), posenc.ErrConfig, "posenc.Rotary.CosSinFourier: r is nil or zero")
 	fails(r(7, 0).CosSinFourier(cos, sin, positions, c), posenc.ErrConfig, "posenc.Rotary.CosSinFourier: r is of another part of the head, want an even HeadDim and Offset 0")
 	fails(r(6, 2).CosSinFourier(cos, sin, positions, c), posenc.ErrConfig, "want an even HeadDim and Offset 0")
+	decays := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
+	fails(decays.CosSinFourier(cos, sin, positions, c), posenc.ErrConfig, "posenc.Rotary.CosSinFourier: r is a Rotary with XPos")
 	fails(whole.CosSinFourier(cos, sin, positions, posenc.FourierCoefficients{Cos: matrix[:7], Sin: matrix[:7]}), posenc.ErrLength, "posenc.Rotary.CosSinFourier: coefficients.Cos has 7 elements, want a multiple of the 4 of a matrix for 2 frequencies")
 	fails(whole.CosSinFourier(cos, sin, positions, posenc.FourierCoefficients{Cos: matrix}), posenc.ErrLength, "posenc.Rotary.CosSinFourier: coefficients.Sin has 0 elements")
 	fails(whole.CosSinFourier(cos[:11], sin, positions, c), posenc.ErrLength, "posenc.Rotary.CosSinFourier: cos has 11 elements, want 12 for 2 rows of 6")

@@ -189,8 +189,8 @@
 //
 // # Memory
 //
-// A Rotary with frequency.Exact takes some 35 KB for every 64 frequencies, and Rows take
-// 4*RotaryDim bytes for each token. Only functions that make a new value, errors, and
+// A Rotary takes some 35 KB for every 64 frequencies, and Rows take 4*RotaryDim bytes for
+// each token. Only functions that make a new value, errors, and
 // PermuteWeights in place allocate. QueryScales, LogQueryScales, CosSinMixed, CosSinFourier and xPos
 // allocate too, for the rare results that are next to the middle between two float32.
 //

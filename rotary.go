@@ -110,8 +110,8 @@ func (r *Rotary) Config() RotaryConfig {
 }
 
 // NewRotary checks the configuration and prepares its frequencies. It keeps no reference
-// to InvFreq or Axes. Keep the result: with frequency.Exact it takes some 35 KB of memory for
-// every 64 frequencies. Computing the frequencies from Base takes 0.1 ms for 64 of them
+// to InvFreq or Axes. Keep the result: it takes some 35 KB of memory for every 64
+// frequencies. Computing the frequencies from Base takes 0.1 ms for 64 of them
 // and a millisecond for 1024.
 //
 // The frequencies from Base are the real numbers Base^(-2i/RotaryDim), rounded to float64 once.

@@ -85,6 +85,15 @@ func TestLengthsAreNotRounded(t *testing.T) {
 	}
 }
 
+// Float32 steps of yarn_log may have no logarithm: of 0, or beyond float32.
+func TestLogarithmicYaRNWithoutLogarithm(t *testing.T) {
+	for base, factor := range map[float64]float64{1e4: 1e38, 1e5: 1e-40, 1e37: 1000} {
+		if ladder, err := YaRN(64, base, YaRNParameters{Factor: factor, OriginalMaxPositions: 4096, Logarithmic: true}, Float32); !errors.Is(err, argument.ErrConfig) {
+			t.Errorf("base %v, factor %v: %v, error %v", base, factor, ladder, err)
+		}
+	}
+}
+
 // Frequencies midway between two float64 go to the even one. base^(-2i/16) is
 // 4^-i, the ramp from pair 1 to 5 is (i-1)/4, and 2^-53 of pairs 3 and 4 is
 // half the last place.

@@ -164,6 +164,10 @@ func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladd
 		ramp := min(max((float32(i)-float32(low))/float32(high-low), 0), 1)
 		keep := float32((1 - ramp) * float32(p.ExtrapolationFactor))
 		if p.Logarithmic {
+			if !(interpolated > 0 && interpolated <= math.MaxFloat32) { // it has no logarithm; check.ladder refuses NaN
+				ladder.InvFreq[i] = math.NaN()
+				continue
+			}
 			log := float32(logarithm32(extrapolated)*keep) + float32(logarithm32(interpolated)*(1-keep))
 			ladder.InvFreq[i] = float64(nearest32(elementary.Exp(real(float64(log)))))
 			continue

@@ -150,7 +150,7 @@ var (
 		`(?:VMOV(?:NTPS|UP[SD])\s+([XYZ])\d+, (?:K\d, )?[-\d]*\()` + // a whole register
 		`|(?:(?:VCVTPS2PH\s+\$0x00|VEXTRACTI64X4\s+\$0x01), ([YZ])\d+, [-\d]*\()` + // half of its bytes
 		`|(FSTPQ|VST2\.P.* 32\(|WORD.*// stnp)` + // 32 bytes
-		`|(FMOVQ(?:\.P)?\s+F\d+, [-\d]*\())`) // 16 bytes
+		`|(FMOVQ(?:\.P)?\s+F\d+, [-\d]*\(|VPMOVDB\s+Z\d+, [-\d]*\())`) // 16 bytes
 	productLine = regexp.MustCompile(`^\t(?:VMULPS .*([XYZ])\d+$|WORD.*// fmul v\d+\.4s)`)
 )
 
