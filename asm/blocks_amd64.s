@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func QuantizeBlocksF32ToQ4_0AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, BMI, F16C
+// Requires: AVX, AVX2, F16C
 TEXT ·QuantizeBlocksF32ToQ4_0AVX2(SB), $0-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -63,7 +63,7 @@ block3:
 	VPACKSSDW    Y7, Y6, Y5
 	VPACKSSWB    Y5, Y4, Y4
 	VPMOVMSKB    Y4, R11
-	TZCNTL       R11, R11
+	BSFL         R11, R11
 	VMOVSS       (R9)(R11*4), X4
 	VXORPS       X5, X5, X5
 	VADDPS       X5, X4, X4
@@ -230,7 +230,7 @@ DATA largestCodesQ4_0<>+60(SB)/4, $0x0f0f0f0f
 GLOBL largestCodesQ4_0<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ4_0AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI, F16C
+// Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
 TEXT ·QuantizeBlocksF32ToQ4_0AVX512(SB), $0-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -276,7 +276,7 @@ block3:
 	VPCMPEQD      Z4, Z3, K2
 	KUNPCKWD      K1, K2, K1
 	KMOVD         K1, R11
-	TZCNTL        R11, R11
+	BSFL          R11, R11
 	VMOVSS        (R9)(R11*4), X2
 	VXORPS        X3, X3, X3
 	VADDPS        X3, X2, X2
@@ -344,7 +344,7 @@ DATA largestCodeQ4_0<>+60(SB)/4, $0x0000000f
 GLOBL largestCodeQ4_0<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ4_1AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, BMI, F16C
+// Requires: AVX, AVX2, F16C
 TEXT ·QuantizeBlocksF32ToQ4_1AVX2(SB), $0-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -476,7 +476,7 @@ zero7:
 	VPACKSSDW Y9, Y8, Y7
 	VPACKSSWB Y7, Y5, Y5
 	VPMOVMSKB Y5, R11
-	TZCNTL    R11, R11
+	BSFL      R11, R11
 	VMOVSS    (R9)(R11*4), X5
 	VMOVAPS   X5, X5
 	JMP       signed8
@@ -543,7 +543,7 @@ DATA largestCodesQ4_1<>+60(SB)/4, $0x0f0f0f0f
 GLOBL largestCodesQ4_1<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ4_1AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI, F16C
+// Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
 TEXT ·QuantizeBlocksF32ToQ4_1AVX512(SB), $0-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -651,7 +651,7 @@ zero7:
 	VCMPPS   $0x00, Z2, Z1, K2
 	KUNPCKWD K1, K2, K1
 	KMOVD    K1, R11
-	TZCNTL   R11, R11
+	BSFL     R11, R11
 	VMOVSS   (R9)(R11*4), X3
 	VMOVAPS  X3, X3
 	JMP      signed8
@@ -682,7 +682,7 @@ DATA largestCodeQ4_1<>+60(SB)/4, $0x0000000f
 GLOBL largestCodeQ4_1<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_0AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, BMI, F16C
+// Requires: AVX, AVX2, F16C
 TEXT ·QuantizeBlocksF32ToQ5_0AVX2(SB), $0-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -740,7 +740,7 @@ block3:
 	VPACKSSDW    Y7, Y6, Y5
 	VPACKSSWB    Y5, Y4, Y4
 	VPMOVMSKB    Y4, R11
-	TZCNTL       R11, R11
+	BSFL         R11, R11
 	VMOVSS       (R9)(R11*4), X4
 	VXORPS       X5, X5, X5
 	VADDPS       X5, X4, X4
@@ -875,7 +875,7 @@ DATA low8<>+60(SB)/4, $0x0f0f0f0f
 GLOBL low8<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_0AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI, F16C
+// Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
 TEXT ·QuantizeBlocksF32ToQ5_0AVX512(SB), $0-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -921,7 +921,7 @@ block3:
 	VPCMPEQD      Z4, Z3, K2
 	KUNPCKWD      K1, K2, K1
 	KMOVD         K1, R11
-	TZCNTL        R11, R11
+	BSFL          R11, R11
 	VMOVSS        (R9)(R11*4), X2
 	VXORPS        X3, X3, X3
 	VADDPS        X3, X2, X2
@@ -1031,7 +1031,7 @@ DATA low32<>+60(SB)/4, $0x0000000f
 GLOBL low32<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_1AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, BMI, F16C
+// Requires: AVX, AVX2, F16C
 TEXT ·QuantizeBlocksF32ToQ5_1AVX2(SB), $0-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -1167,7 +1167,7 @@ zero7:
 	VPACKSSDW Y9, Y8, Y7
 	VPACKSSWB Y7, Y5, Y5
 	VPMOVMSKB Y5, R11
-	TZCNTL    R11, R11
+	BSFL      R11, R11
 	VMOVSS    (R9)(R11*4), X5
 	VMOVAPS   X5, X5
 	JMP       signed8
@@ -1234,7 +1234,7 @@ DATA largestCodesQ5_1<>+60(SB)/4, $0x1f1f1f1f
 GLOBL largestCodesQ5_1<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_1AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI, F16C
+// Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
 TEXT ·QuantizeBlocksF32ToQ5_1AVX512(SB), $0-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -1348,7 +1348,7 @@ zero7:
 	VCMPPS   $0x00, Z2, Z1, K2
 	KUNPCKWD K1, K2, K1
 	KMOVD    K1, R11
-	TZCNTL   R11, R11
+	BSFL     R11, R11
 	VMOVSS   (R9)(R11*4), X3
 	VMOVAPS  X3, X3
 	JMP      signed8

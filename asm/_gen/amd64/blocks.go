@@ -140,7 +140,7 @@ func (q blockCoder) first(x reg.GPVirtual, list []reg.VecVirtual, compare func(v
 		}
 		q.VPMOVMSKB(q.packedBytes(q.VPACKSSWB, q.words(q.VPACKSSDW, equal)), at.As32())
 	}
-	q.TZCNTL(at.As32(), at.As32())
+	q.BSFL(at.As32(), at.As32())
 	q.VMOVSS(operand.Mem{Base: x, Index: at, Scale: 4}, v)
 	return v
 }
