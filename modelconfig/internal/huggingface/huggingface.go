@@ -407,7 +407,10 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	if f.Fourier != nil {
 		kept = f.Fourier(&p)
 	}
-	if f.Spread && rotaryDim < dim && rule.Ladder != nil {
+	if f.Spread {
+		r.FailIf(dim%2 != 0 || dim > description.MaxRotaryDim, document.ErrValue, dimKey, dim, "an even number of elements, from 2 to %d", description.MaxRotaryDim)
+	}
+	if f.Spread && rotaryDim < dim && rule.Ladder != nil && r.Err == nil {
 		rule, cfg.RotaryDim = rule.Spread(dim/2), dim
 	}
 	if kept > 0 {
