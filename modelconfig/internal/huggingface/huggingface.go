@@ -85,15 +85,13 @@ func asType(r *document.Reader, modelType string) {
 // byArchitecture takes the name of an architecture for a type that no list has: vLLM and SGLang go by
 // it, and of some models they give nothing else.
 func byArchitecture(r *document.Reader) {
-	known := func(name string) bool {
-		return models.TextType(name) != nil || models.TowerType(name) != nil || models.HolderOf(name) != nil
-	}
-	modelType, _ := r.Keys["model_type"].(string)
+	modelType, isText := r.Keys["model_type"].(string)
+	known := models.TextType(modelType) != nil || models.TowerType(modelType) != nil || models.HolderOf(modelType) != nil
 	list, _ := r.Keys["architectures"].([]any)
-	if len(list) == 0 || known(modelType) || models.PositionsOfType(modelType) != "" {
+	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || known || models.PositionsOfType(modelType) != "" {
 		return
 	}
-	if name, _ := list[0].(string); known(name) {
+	if name, _ := list[0].(string); slices.Contains(models.ServedArchitectures, name) {
 		r.Keys = withType(r.Keys, name)
 	}
 }

@@ -836,8 +836,11 @@ func telechatRule(p *RopeParameters) description.Rule {
 	return description.Rule{Ladder: ladder, Trained: trained, Described: description.FrequencyRule{Name: "dynamic NTK of TeleChat", Base: p.Base}}
 }
 
-// halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so.
+// halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so. SGLang cuts a base to a
+// whole number.
 func halfHeads(r *document.Reader) {
+	r.Integer("rope_theta")
+	r.Integer("rope_parameters.rope_theta")
 	for _, key := range []string{"partial_rotary_factor", "rotary_dim"} {
 		r.FailIf(r.Has(key), document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key: models of this type have rope_rotate_half_dims")
 	}

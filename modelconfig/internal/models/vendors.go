@@ -67,6 +67,13 @@ func ArchitectureNamed(name string) *GGUFArchitecture {
 	return find(name, func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) (*string, []string) { return &a.Name, a.Also })
 }
 
+// ServedArchitectures are the types that are names of architectures: the programs that serve them give no type.
+var ServedArchitectures = []string{
+	"BailingMM2NativeForConditionalGeneration", "BeeForConditionalGeneration", "LlamaNemotronVLForSequenceClassification", "LlamaNemotronVLModel",
+	"Llama_Nemotron_Nano_VL", "MiMoV2ASRForCausalLM", "NVLM_D", "NemotronH_Nano_Omni_Reasoning_V3", "NemotronH_Nano_VL_V2",
+	"NemotronH_Super_Omni_Reasoning_V3", "Ovis2_6ForCausalLM", "Ovis2_6_MoeForCausalLM", "StepVLForConditionalGeneration",
+}
+
 // positionsOf returns "" for names that are not in the list.
 func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {
 	for _, v := range Vendors {
