@@ -392,6 +392,9 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	if f.Trailing {
 		cfg.Offset = dim - cfg.RotaryDim
 	}
+	if f.Axes != nil && f.Axes.Implied != nil {
+		r.FailIf(rotaryDim%8 != 0, document.ErrValue, dimKey, dim, "a multiple of 8, whose pairs have the axes of the code of this type")
+	}
 	cfg.Axes = readAxes(f, rope, rotaryDim/2)
 	p := models.RopeParameters{
 		Reader: rope, Model: r, Family: f, Kind: k,

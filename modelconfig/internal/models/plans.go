@@ -787,8 +787,8 @@ func phi3SmallRule(p *RopeParameters) description.Rule {
 	return description.Rule{}
 }
 
-// defaultRuleOnly: Spark 2.5 and openPangu Ultra read no rule from their rope parameters.
-// defaultRuleOnly: the code of Spark 2.5, Dory and Moondream 3 reads no rule; of MiMo V2, vLLM reads none and SGLang scales all layers.
+// defaultRuleOnly is of types whose code reads no rule from the rope parameters, or whose programs disagree about it: of MiMo V2,
+// vLLM reads none and SGLang scales all layers.
 func defaultRuleOnly(p *RopeParameters) description.Rule {
 	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: programs have no other rule for this type, or disagree about it (use posenc.RotaryConfig with InvFreq)")
 	return description.Rule{}
