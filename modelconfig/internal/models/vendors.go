@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	_ "embed"
 	"slices"
 	"strings"
 
@@ -68,11 +69,10 @@ func ArchitectureNamed(name string) *GGUFArchitecture {
 }
 
 // ServedArchitectures are the types that are names of architectures: the programs that serve them give no type.
-var ServedArchitectures = []string{
-	"BailingMM2NativeForConditionalGeneration", "BeeForConditionalGeneration", "LlamaNemotronVLForSequenceClassification", "LlamaNemotronVLModel",
-	"Llama_Nemotron_Nano_VL", "MiMoV2ASRForCausalLM", "NVLM_D", "NemotronH_Nano_Omni_Reasoning_V3", "NemotronH_Nano_VL_V2",
-	"NemotronH_Super_Omni_Reasoning_V3", "Ovis2_6ForCausalLM", "Ovis2_6_MoeForCausalLM", "StepVLForConditionalGeneration",
-}
+var ServedArchitectures = strings.Fields(served)
+
+//go:embed served.txt
+var served string
 
 // positionsOf returns "" for names that are not in the list.
 func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {
