@@ -91,7 +91,7 @@ func byArchitecture(r *document.Reader) {
 	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || known || models.PositionsOfType(modelType) != "" {
 		return
 	}
-	if name, _ := list[0].(string); slices.Contains(models.ServedArchitectures, name) {
+	if name, _ := list[0].(string); name != "" && strings.Contains("\n"+models.ServedArchitectures, "\n"+name+"\n") {
 		r.Keys = withType(r.Keys, name)
 	}
 }

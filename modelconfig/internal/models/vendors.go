@@ -68,11 +68,10 @@ func ArchitectureNamed(name string) *GGUFArchitecture {
 	return find(name, func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) (*string, []string) { return &a.Name, a.Also })
 }
 
-// ServedArchitectures are the types that are names of architectures: the programs that serve them give no type.
-var ServedArchitectures = strings.Fields(served)
-
+// ServedArchitectures lists the types that are names of architectures, one in a line: the programs that serve them give no type.
+//
 //go:embed served.txt
-var served string
+var ServedArchitectures string
 
 // positionsOf returns "" for names that are not in the list.
 func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {
