@@ -126,7 +126,7 @@ func familyTable() string {
 		case f.Latent:
 			rotated = fmt.Sprintf("qk_rope_head_dim (%d)", f.HeadDim)
 		case f.RotaryDim != 0:
-			rotated = fmt.Sprintf("rotary_dim (%d)", f.RotaryDim)
+			rotated = fmt.Sprintf("%s (%d)", cmp.Or(f.CountKey, "rotary_dim"), f.RotaryDim)
 		case f.Spread:
 			rotated = f.CountKey + ", pairs of a whole head"
 		case f.Trailing:

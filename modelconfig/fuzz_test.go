@@ -336,7 +336,7 @@ var leastKeys = map[string]map[string]any{
 	"mimo_v2":      {"hybrid_layer_pattern": slices.Repeat([]int{1}, 12), "head_dim": 192, "swa_head_dim": 192, "rope_theta": 10000, "swa_rope_theta": 10000},
 	"mimo_v2_omni": {"hybrid_layer_pattern": slices.Repeat([]int{1}, 12), "head_dim": 192, "swa_head_dim": 192, "rope_theta": 10000, "swa_rope_theta": 10000},
 	"nemotron-nas": {"block_configs": slices.Repeat([]any{map[string]any{"attention": map[string]any{"no_op": false}}}, 12)},
-	"plamo3":       {"rope_theta": 10000}, "rnj1": {"head_dim": 128, "layer_types": slices.Repeat([]string{"full_attention"}, 32), "rope_theta": 10000},
+	"hy_v4":        {"rope_theta": 10000}, "pangu_ultra_moe": {"rope_theta": 10000}, "plamo3": {"rope_theta": 10000}, "rnj1": {"head_dim": 128, "layer_types": slices.Repeat([]string{"full_attention"}, 32), "rope_theta": 10000},
 	"xlm-roberta": {"position_embedding_type": "rotary"}, "xverse": {"rope_theta": 10000}, "zamba2": {"use_mem_rope": true},
 }
 

@@ -104,6 +104,22 @@ func TestServed(t *testing.T) {
 	}
 }
 
+// TestServedArchitectures: ServedArchitectures has the names that are read and have no type in vLLM or SGLang.
+func TestServedArchitectures(t *testing.T) {
+	var want []string
+	for _, file := range []string{"vLLM.txt", "SGLang.txt"} {
+		for _, line := range servedLines(file)[1:] {
+			if name := line[0]; name == line[1] && (models.TextType(name) != nil || models.TowerType(name) != nil || models.HolderOf(name) != nil) {
+				want = append(want, name)
+			}
+		}
+	}
+	slices.Sort(want)
+	if want = slices.Compact(want); !slices.Equal(strings.Fields(models.ServedArchitectures), want) {
+		t.Errorf("%q, want %q", models.ServedArchitectures, want)
+	}
+}
+
 // TestServedKeys: no key that position code of vLLM or SGLang reads for a type passes in silence: the type
 // reads it, or an error names it, or it is in harmless.txt, whose lines are a reason and keys.
 func TestServedKeys(t *testing.T) {

@@ -85,15 +85,13 @@ func asType(r *document.Reader, modelType string) {
 // byArchitecture takes the name of an architecture for a type that no list has: vLLM and SGLang go by
 // it, and of some models they give nothing else.
 func byArchitecture(r *document.Reader) {
-	known := func(name string) bool {
-		return models.TextType(name) != nil || models.TowerType(name) != nil || models.HolderOf(name) != nil
-	}
-	modelType, _ := r.Keys["model_type"].(string)
+	modelType, isText := r.Keys["model_type"].(string)
+	known := models.TextType(modelType) != nil || models.TowerType(modelType) != nil || models.HolderOf(modelType) != nil
 	list, _ := r.Keys["architectures"].([]any)
-	if len(list) == 0 || known(modelType) || models.PositionsOfType(modelType) != "" {
+	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || known || models.PositionsOfType(modelType) != "" {
 		return
 	}
-	if name, _ := list[0].(string); known(name) {
+	if name, _ := list[0].(string); name != "" && strings.Contains("\n"+models.ServedArchitectures, "\n"+name+"\n") {
 		r.Keys = withType(r.Keys, name)
 	}
 }
@@ -394,6 +392,9 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	if f.Trailing {
 		cfg.Offset = dim - cfg.RotaryDim
 	}
+	if f.Axes != nil && f.Axes.Implied != nil {
+		r.FailIf(rotaryDim%8 != 0, document.ErrValue, dimKey, dim, "a multiple of 8, whose pairs have the axes of the code of this type")
+	}
 	cfg.Axes = readAxes(f, rope, rotaryDim/2)
 	p := models.RopeParameters{
 		Reader: rope, Model: r, Family: f, Kind: k,
@@ -407,7 +408,10 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	if f.Fourier != nil {
 		kept = f.Fourier(&p)
 	}
-	if f.Spread && rotaryDim < dim && rule.Ladder != nil {
+	if f.Spread {
+		r.FailIf(dim%2 != 0 || dim > description.MaxRotaryDim, document.ErrValue, dimKey, dim, "an even number of elements, from 2 to %d", description.MaxRotaryDim)
+	}
+	if f.Spread && rotaryDim < dim && rule.Ladder != nil && r.Err == nil {
 		rule, cfg.RotaryDim = rule.Spread(dim/2), dim
 	}
 	if kept > 0 {

@@ -169,6 +169,9 @@ func step5Layers(r *document.Reader, n int) []description.Layer {
 	if enabled, ok := sparse["enabled"].(bool); ok && !enabled {
 		indexers = false
 	}
+	if to, ok := r.Texts("sparse_config.apply_to_layer_types"); ok && indexers {
+		r.FailIf(!slices.Equal(to, []string{description.FullAttention}), document.ErrUnknown, "sparse_config.apply_to_layer_types", document.ListText(len(to)), "[%q]", description.FullAttention)
+	}
 	types, ok := r.Texts("layer_types")
 	if all, both := r.Texts("layer_types_with_mtp"); both {
 		r.FailIf(ok && !slices.Equal(types[:min(n, len(types))], all[:min(n, len(all))]), document.ErrContradiction, "layer_types_with_mtp", document.ListText(len(all)), "the first entries of layer_types")
@@ -214,6 +217,8 @@ func step5Lists(r *document.Reader, layers []description.Layer) {
 		r.FailIf(other != r.IntegerOr([]string{"head_dim"}, 0), document.ErrUnknown, "attention_other_setting.head_dim", other, "head_dim: all heads have the same size (use posenc.RotaryConfig)")
 	}
 	r.FailIf(r.Has("partial_rotary_factor"), document.ErrUnknown, "partial_rotary_factor", document.KindOf(r.Lookup("partial_rotary_factor")), "partial_rotary_factors, with a factor for each layer")
+	base, there := r.Keys["rope_theta"]
+	r.FailIf(there && base == nil, document.ErrValue, "rope_theta", "null", "a base, or no such key, which means 500000")
 	r.Keys = maps.Clone(r.Keys)
 	for key, absent := range map[string]any{"rope_theta": json.Number("500000"), "max_position_embeddings": r.Lookup("max_seq_len")} {
 		if r.Keys[key] == nil {
@@ -231,6 +236,13 @@ func step5Lists(r *document.Reader, layers []description.Layer) {
 		maps.Copy(rope, scaling)
 		delete(rope, "partial_rotary_factor")
 		parameters[description.IndexerKind] = rope
+	}
+}
+
+// keysBeside: programs read no base and no part from the rope parameters of MiMo V2.
+func keysBeside(r *document.Reader, _ []description.Layer) {
+	for _, key := range []string{"rope_parameters", "rope_scaling.rope_theta", "rope_scaling.partial_rotary_factor"} {
+		r.FailIf(r.Has(key), document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key, but rope_theta, swa_rope_theta and partial_rotary_factor, which the code of this type reads")
 	}
 }
 
@@ -282,6 +294,7 @@ func sameRope(r *document.Reader, layers []description.Layer) {
 }
 
 // windowRope: layers with a window have a base of their own, and the rule and the part of the others only if they share them.
+// Else their whole heads rotate, even where a part stands beside the rope parameters.
 func windowRope(r *document.Reader, baseKey, absentBase, absentWindow string, shared bool) {
 	rope := flatRope(r, absentBase)
 	if rope == nil {
@@ -289,7 +302,7 @@ func windowRope(r *document.Reader, baseKey, absentBase, absentWindow string, sh
 	}
 	window := maps.Clone(rope)
 	if !shared {
-		clear(window)
+		window = document.Object{"partial_rotary_factor": json.Number("1")}
 	}
 	if base := r.Lookup(baseKey); base != nil {
 		window["rope_theta"] = base

@@ -787,8 +787,8 @@ func phi3SmallRule(p *RopeParameters) description.Rule {
 	return description.Rule{}
 }
 
-// defaultRuleOnly: Spark 2.5 and openPangu Ultra read no rule from their rope parameters.
-// defaultRuleOnly: the code of Spark 2.5, Dory and Moondream 3 reads no rule; of MiMo V2, vLLM reads none and SGLang scales all layers.
+// defaultRuleOnly is of types whose code reads no rule from the rope parameters, or whose programs disagree about it: of MiMo V2,
+// vLLM reads none and SGLang scales all layers.
 func defaultRuleOnly(p *RopeParameters) description.Rule {
 	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: programs have no other rule for this type, or disagree about it (use posenc.RotaryConfig with InvFreq)")
 	return description.Rule{}
@@ -836,8 +836,11 @@ func telechatRule(p *RopeParameters) description.Rule {
 	return description.Rule{Ladder: ladder, Trained: trained, Described: description.FrequencyRule{Name: "dynamic NTK of TeleChat", Base: p.Base}}
 }
 
-// halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so.
+// halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so. SGLang cuts a base to a
+// whole number.
 func halfHeads(r *document.Reader) {
+	r.Integer("rope_theta")
+	r.Integer("rope_parameters.rope_theta")
 	for _, key := range []string{"partial_rotary_factor", "rotary_dim"} {
 		r.FailIf(r.Has(key), document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key: models of this type have rope_rotate_half_dims")
 	}

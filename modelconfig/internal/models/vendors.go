@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	_ "embed"
 	"slices"
 	"strings"
 
@@ -66,6 +67,11 @@ func HolderOf(name string) *Holder {
 func ArchitectureNamed(name string) *GGUFArchitecture {
 	return find(name, func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) (*string, []string) { return &a.Name, a.Also })
 }
+
+// ServedArchitectures lists the types that are names of architectures, one in a line: the programs that serve them give no type.
+//
+//go:embed served.txt
+var ServedArchitectures string
 
 // positionsOf returns "" for names that are not in the list.
 func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {

@@ -67,6 +67,7 @@ NEEDS = {
     "glm4v_moe_text": {"head_dim": 128},
     "glm_image_text": {"partial_rotary_factor": 0.5},
     "hunyuan_vl_text": {"head_dim": 128, "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "xdrope_section": [16, 16, 16, 16]}},
+    "hy_v4": {"rope_theta": 10000},
     "qwen3_omni_moe_text": {"head_dim": 128},
     "qwen4_exp_text": {"partial_rotary_factor": 0.25, "indexer_n_heads": 2, "indexer_kv_heads": 1, "indexer_head_dim": 128, "indexer_budget": 1024, "indexer_compress_ratio": 4},
     "qwen3_omni_moe_talker_text": {"head_dim": 128},
