@@ -56,18 +56,8 @@ var thresholds = []threshold{
 			c.add(fmt.Sprintf("posenc.CosSin/rows=%d", rows), 8*len(cos), func() error { return posenc.CosSin(cos, sin, positions, ladder()) })
 		}
 	}},
-	{"shortRun", near, func(c *calls) {
-		const rows = 240
-		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base}))
-		cos, sin := ones[float32](rows*pairs), ones[float32](rows*pairs)
-		for _, run := range []int{1, 2, 3, 4, 6, 8, 16} {
-			positions := make([]int32, rows)
-			for i := range positions { // not the special row of 0, and each run by one seed
-				positions[i] = int32(1 + i/run*1024 + i%run)
-			}
-			c.add(fmt.Sprintf("CosSin/rows=%d/run=%d", rows, run), 8*len(cos), func() error { return rotary.CosSin(cos, sin, positions) })
-		}
-	}},
+	{"shortRun", near, func(c *calls) { runs(c, frequency.Exact, 1024) }},
+	{"float32Run", near, func(c *calls) { runs(c, frequency.Float32, 128) }}, // angles below 2^15
 	{"MaxBlocks", near, sinusoidal},
 	{"NonTemporalTable", around, largeTables},
 	{"nonTemporalTableAVX2", smaller, largeTables},
@@ -75,6 +65,20 @@ var thresholds = []threshold{
 	{"residentAVX2", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
 	{"RotateAhead", around, func(c *calls) { rotateAt[float32](c, "f32", headDim, 0) }},
 	{"nonTemporalCopy", around, copies},
+}
+
+// runs adds tables of runs of positions whose first ones are that far apart.
+func runs(c *calls, rounding frequency.Rounding, apart int) {
+	const rows = 240
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: base, Rounding: rounding}))
+	cos, sin := ones[float32](rows*pairs), ones[float32](rows*pairs)
+	for _, run := range []int{1, 2, 3, 4, 6, 8, 16} {
+		positions := make([]int32, rows)
+		for i := range positions { // not the special row of 0, and each run by one seed
+			positions[i] = int32(1 + i/run*apart + i%run)
+		}
+		c.add(fmt.Sprintf("CosSin/rows=%d/run=%d", rows, run), 8*len(cos), func() error { return rotary.CosSin(cos, sin, positions) })
+	}
 }
 
 // calls are those of a threshold, on memory of the sizes of a setting, in bytes.
