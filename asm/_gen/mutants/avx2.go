@@ -269,7 +269,7 @@ var avx2Mutants = []group{
 		{"up-to-byte", "after two bytes the first of them", `if bytes == 1 {`, `if false {`},
 	}},
 	{"avx2/blocks", "asm/_gen/amd64/blocks.go", blocksTests, []fault{
-		{"first", "of equal magnitudes the last counts", `q.TZCNTL(at.As32(), at.As32())`, `q.BSRL(at.As32(), at.As32())`},
+		{"first", "of equal magnitudes the last counts", `q.BSFL(at.As32(), at.As32())`, `q.BSRL(at.As32(), at.As32())`},
 		{"zeros", "a block of -0 has the scale of -0", `q.VADDPS(zero, d, d) // of zeros the positive one`, ``},
 		{"least-zero", "the least of zeros of both signs is any", `q.JZ(operand.LabelRef(zero))`, ``},
 		{"finite", "the inverse of a d of 0 is infinite", `q.VPAND(finite, inverse, inverse)`, ``},
