@@ -240,7 +240,11 @@ func towerTable(t *testing.T) string {
 				order += ", with the even and the odd frequencies of a head"
 			}
 		}
-		return []string{name, layoutNames[f.Layout], order, strconv.Itoa(f.Hidden / f.Heads), strings.Join(holders[name], ", ")}
+		elements := "as the file says"
+		if f.Heads != 0 {
+			elements = strconv.Itoa(cmp.Or(f.HeadDim, f.Hidden/f.Heads))
+		}
+		return []string{name, layoutNames[f.Layout], order, elements, strings.Join(holders[name], ", ")}
 	})
 }
 
@@ -329,6 +333,7 @@ func TestDocs(t *testing.T) {
 		{modelsPage, "not yet", notYetTable()},
 		{modelsPage, "architectures refused", twoColumns("architecture | what the error asks for", ggufRefused)},
 		{modelsPage, "not rotary", namesTable("positions | model_type", notRotary)},
+		{modelsPage, "other towers", namesTable("positions | model_type", otherTowers)},
 		{modelsPage, "architectures not rotary", namesTable("positions | architecture", ggufNotRotary)},
 		{trapsPage, "derived traps", trapTable(derivedTraps)},
 		{trapsPage, "traps", trapTable(huggingFaceTraps)},

@@ -335,6 +335,8 @@ var leastKeys = map[string]map[string]any{
 	"jet_nemotron": {"hidden_size": 1536, "num_attention_heads": 12, "layer_types": slices.Repeat([]string{"attn"}, 28), "rope_theta": 10000}, "k2_horizon": {"num_hidden_layers": 32, "head_dim": 128, "rope_head_dim": 128, "rope_theta": 10000}, "xllm": {"num_hidden_layers": 32, "head_dim": 128, "rope_head_dim": 128, "rope_theta": 10000},
 	"mimo_v2":      {"hybrid_layer_pattern": slices.Repeat([]int{1}, 12), "head_dim": 192, "swa_head_dim": 192, "rope_theta": 10000, "swa_rope_theta": 10000},
 	"mimo_v2_omni": {"hybrid_layer_pattern": slices.Repeat([]int{1}, 12), "head_dim": 192, "swa_head_dim": 192, "rope_theta": 10000, "swa_rope_theta": 10000},
+	"keye_vision":  {"hidden_size": 1152, "num_attention_heads": 16}, "siglip2_navit": {"hidden_size": 1152, "num_attention_heads": 16, "use_rope": true},
+	"moss_vl_vision": {"hidden_size": 1152, "num_heads": 16}, "openpangu_vl_vision": {"hidden_size": 1280, "num_heads": 16},
 	"nemotron-nas": {"block_configs": slices.Repeat([]any{map[string]any{"attention": map[string]any{"no_op": false}}}, 12)},
 	"hy_v4":        {"rope_theta": 10000}, "pangu_ultra_moe": {"rope_theta": 10000}, "plamo3": {"rope_theta": 10000}, "rnj1": {"head_dim": 128, "layer_types": slices.Repeat([]string{"full_attention"}, 32), "rope_theta": 10000},
 	"xlm-roberta": {"position_embedding_type": "rotary"}, "xverse": {"rope_theta": 10000}, "zamba2": {"use_mem_rope": true},

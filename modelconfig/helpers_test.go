@@ -58,6 +58,7 @@ var (
 	wrappers          = partsByName(func(h *models.Holder) models.Part { return h.Text })
 	visionWrappers    = partsByName(func(h *models.Holder) models.Part { return h.Tower })
 	notRotary         = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherPositions })
+	otherTowers       = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherTowers })
 	ggufNotRotary     = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherArchitectures })
 	ggufArchitectures = valuesOf((*models.Vendor).AddArchitectures, func(name string) models.GGUFArchitecture { return *models.ArchitectureNamed(name) })
 	ggufRefused       = map[string]string{}

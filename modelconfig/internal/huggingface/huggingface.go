@@ -639,6 +639,9 @@ func visionModel(r *document.Reader) (*document.Reader, string) {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
+		if positions := models.PositionsOfTower(modelType); positions != "" {
+			r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model whose vision tower rotates by rows and columns; the one of this type has %s", positions)
+		}
 		if r.Err != nil || h == nil || h.Tower.Key == "" {
 			break
 		}
@@ -651,7 +654,7 @@ func visionModel(r *document.Reader) (*document.Reader, string) {
 		}
 		tower := r.Within(h.Tower.Key, inner)
 		innerType, given := tower.Text("model_type")
-		if !given {
+		if !given || innerType == h.TowerName {
 			tower.Keys = withType(inner, h.Tower.Type)
 		} else if same := models.HolderOf(innerType); same != nil && same.Tower.Key == h.Tower.Key {
 			// transformers 4 wrote the type of the whole model.
@@ -668,7 +671,10 @@ func visionModel(r *document.Reader) (*document.Reader, string) {
 
 func checkAxialHead(r *document.Reader, f *models.Family) {
 	dim, ok := r.Integer("head_dim")
-	if hidden, _ := hiddenByHeads(r, f); ok && r.Err == nil && dim != hidden {
+	if !ok || f.Keys.HeadDim[0] != "head_dim" {
+		return
+	}
+	if hidden, _ := hiddenByHeads(r, f); r.Err == nil && dim != hidden {
 		r.Fail(document.ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.Keys.Hidden[0], f.Keys.Heads[0], hidden)
 	}
 }

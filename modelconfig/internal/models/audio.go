@@ -9,7 +9,7 @@ var audioModels = Vendor{
 		{Name: "higgs_audio_v2", Hidden: 3072, Heads: 24, HeadDim: 128, Layers: 28, Positions: 2048, Base: 1e4, Absent: `{"rope_type": "llama3", "rope_theta": 500000, "factor": 32, "low_freq_factor": 0.125, "high_freq_factor": 0.5, "original_max_position_embeddings": 1024}`},
 		{Name: "voxtral_realtime_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 131072, Base: 1e4},
 		{Name: "csm_depth_decoder_model", Hidden: 1024, Heads: 8, HeadDim: 128, Layers: 4, Positions: 33, Base: 5e5},
-		{Name: "gradium_phonon_tts", Hidden: 768, Heads: 12, HeadDim: 64, Layers: 6, Positions: 8192, Base: 1e4},
+		{Name: "gradium_phonon_tts", Hidden: 768, Heads: 12, HeadDim: 64, Layers: 6, Positions: 8192, Base: 1e4, Layout: posenc.Interleaved, Traps: []string{"transformers_permutes_rotated_weights"}},
 		{Name: "pocket_tts", Hidden: 1024, Heads: 16, HeadDim: 64, Layers: 6, Positions: 8192, Base: 1e4},
 		{Name: "pocket_tts_audio_tokenizer", Also: []string{"pocket_tts_audio_tokenizer_encoder", "pocket_tts_audio_tokenizer_decoder"}, Hidden: 512, Heads: 8, HeadDim: 64, Layers: 2, Positions: 8000, Base: 1e4},
 		{Name: "kyutai_speech_to_text", Hidden: 2048, Heads: 32, Layers: 48, Positions: 750, Base: 1e4},

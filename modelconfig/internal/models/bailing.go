@@ -10,8 +10,8 @@ var bailingModels = Vendor{
 		{Name: "bailing_hybrid", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 42, Positions: 262144, Base: 6e6, Keys: bailing, LayerTypes: &LayerTypesRule{Custom: bailingLayers}, Rotating: []string{"full_attention"}, Axes: &VideoSections, Lists: bailingKinds, Traps: []string{"mrope_of_ernie_alternates", "ling_2.5_rotates_linear_layers"}},
 	},
 	Holders: []Holder{
-		{Name: "bailingmm_moe_v2_lite", Also: []string{"BailingMM2NativeForConditionalGeneration"}, Text: Part{"llm_config", "bailing_moe_v2"}, AbsentText: `{}`, Rewrite: mingText, Positions: "set Family Ming and TimeScale of multimodal.Model; SGLang has TimeScale 2"},
-		{Name: "bailing_moe_v3_vl", Text: Part{"text_config", "bailing_hybrid"}, AbsentText: `{}`, Rewrite: lingText, Positions: "set Family of multimodal.Model to Ming, with TimeScale 2, for the positions of SGLang, or to Qwen2VL for the ones of vLLM, which reads images only"},
+		{Name: "bailingmm_moe_v2_lite", Also: []string{"BailingMM2NativeForConditionalGeneration"}, Text: Part{"llm_config", "bailing_moe_v2"}, Tower: Part{"vision_config", "qwen3_vl_moe_vision"}, AbsentText: `{}`, Rewrite: mingText, Positions: "set Family Ming and TimeScale of multimodal.Model; SGLang has TimeScale 2"},
+		{Name: "bailing_moe_v3_vl", Text: Part{"text_config", "bailing_hybrid"}, Tower: Part{"vision_config", "qwen3_vl_moe_vision"}, AbsentText: `{}`, Rewrite: lingText, Positions: "set Family of multimodal.Model to Ming, with TimeScale 2, for the positions of SGLang, or to Qwen2VL for the ones of vLLM, which reads images only"},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "bailingmoe", Layout: Normal},

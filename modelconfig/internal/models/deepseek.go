@@ -2,6 +2,7 @@ package models
 
 import (
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
@@ -17,8 +18,9 @@ var deepseekModels = Vendor{
 		{Name: "deepseek_ocr2_text", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 		{Name: "unlimited_ocr_text", Hidden: 1280, Heads: 10, Layers: 12, Positions: 32768, Base: 1e4},
 	},
+	Towers: []ModelType{{Name: "deepseek_v41_vision", Hidden: 1024, Heads: 16, Arrangement: rowsThenColumns, Patches: description.PatchOrder{RowByRow: true}, Required: []string{"num_hidden_layers"}}},
 	Holders: []Holder{
-		{Name: "deepseek_v41", Text: Part{"text_config", "deepseek_v41_text"}},
+		{Name: "deepseek_v41", Text: Part{"text_config", "deepseek_v41_text"}, Tower: Part{"vision_config", "deepseek_v41_vision"}},
 		{Name: "deepseek_vl", Also: []string{"deepseek_vl_hybrid"}, Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
 		{Name: "deepseek_vl_v2", Also: []string{"deepseek-ocr", "unlimited-ocr"}, Text: Part{"language_config", "deepseek_v2"}, AnyText: true, Rewrite: withoutLatent},
 		{Name: "multi_modality", Text: Part{"language_config", "llama"}, AbsentText: `{}`},
@@ -27,6 +29,10 @@ var deepseekModels = Vendor{
 		{Name: "deepseek_ocr2", Also: []string{"unlimited_ocr"}, Text: Part{"text_config", "*_text"}},
 	},
 	OtherPositions: []PositionsOf{{learned, []string{"janus_vision_model"}}},
+	OtherTowers: []PositionsOf{
+		{learned, []string{"deepseek_vl_v2", "deepseek-ocr", "unlimited-ocr", "unlimited_ocr", "multi_modality"}},
+		{"one axis of positions: pass its vision_config to HuggingFace", []string{"deepseek_ocr2"}},
+	},
 	Architectures: []GGUFArchitecture{
 		{Name: "deepseek", Layout: Normal},
 		{Name: "deepseek2", Layout: Normal, Latent: true, LogMultiplier: LogMultiplierTenth, EqualMScale: true, QueryScale: ScaledBeyondLength},

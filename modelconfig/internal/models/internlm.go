@@ -13,10 +13,11 @@ var internlmModels = Vendor{
 		{Name: "interns1_pro", Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
 		{Name: "internvl", Text: Part{"text_config", "qwen2"}, AnyText: true, Tower: Part{"vision_config", "internvl_vision"}},
 		{Name: "interns1", Text: Part{Key: "text_config"}, AnyText: true},
-		{Name: "intern_s2_preview", Text: Part{"text_config", "qwen3_5_moe_text"}},
-		{Name: "interns2_mobius", Text: Part{"text_config", "interns2_mobius_text"}},
+		{Name: "intern_s2_preview", Text: Part{"text_config", "qwen3_5_moe_text"}, Tower: Part{"vision_config", "qwen3_5_moe_vision"}},
+		{Name: "interns2_mobius", Text: Part{"text_config", "interns2_mobius_text"}, Tower: Part{"vision_config", "qwen3_5_moe_vision"}},
 		{Name: "internvl_chat", Text: Part{"llm_config", "internlm2"}, AnyText: true, Tower: Part{"vision_config", "intern_vit_6b"}},
 	},
 	OtherPositions: []PositionsOf{{learned, []string{"internvl_vision", "intern_vit_6b"}}},
+	OtherTowers:    []PositionsOf{{learned, []string{"interns1"}}},
 	Architectures:  []GGUFArchitecture{{Name: "internlm2", Layout: Normal}},
 }

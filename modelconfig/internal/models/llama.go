@@ -29,4 +29,5 @@ var llamaModels = Vendor{
 		{Name: "deci", Also: []string{"llama", "llama-embed"}, Layout: Normal, Whole: true, Freqs: true, LongRoPE: true},
 		{Name: "llama4", Layout: Normal, Freqs: true, Sliding: &GGUFSliding{Window: WindowUnlessZero, Period: 4}, Nope: ExceptLastOfFourIfWindowed, QueryScale: ScaledNoPE},
 	},
+	OtherTowers: []PositionsOf{{learned, []string{"llava_llama"}}},
 }

@@ -14,4 +14,5 @@ var minicpmModels = Vendor{
 		{Name: "minicpm", Layout: Normal, Freqs: true, LongRoPE: true},
 		{Name: "minicpm3", Layout: NeoX, LatentPart: true, LongRoPE: true, AnyType: true},
 	},
+	OtherTowers: []PositionsOf{{learned, []string{"minicpmv", "minicpmo", "minicpm_ocr", "minicpmv4_6", "minicpmv4_7"}}},
 }

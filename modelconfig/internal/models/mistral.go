@@ -1,6 +1,7 @@
 package models
 
 import (
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 )
@@ -16,14 +17,16 @@ var mistralModels = Vendor{
 	},
 	Towers: []ModelType{
 		{Name: "pixtral", Hidden: 1024, Heads: 16, Layers: 24, Arrangement: frequency.AxialAlternating, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"pixtral_shares_one_ladder"}},
+		{Name: "mistral_large4_vision", Hidden: 1024, Heads: 16, Layers: 24, Layout: posenc.Interleaved, Arrangement: frequency.AxialAlternating, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"pixtral_shares_one_ladder", "transformers_permutes_rotated_weights"}},
 	},
 	Holders: []Holder{
 		{Name: "mistral3", Text: Part{"text_config", "mistral"}, AnyText: true, AbsentText: `{"hidden_size": 5120, "num_attention_heads": 32, "num_hidden_layers": 40, "max_position_embeddings": 131072, "head_dim": 128, "rope_theta": 1000000000}`, Tower: Part{"vision_config", "pixtral"}},
 		{Name: "lighton_ocr", Text: Part{"text_config", "qwen3"}, AnyText: true, AbsentText: `{"hidden_size": 1024, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 40960, "head_dim": 128, "rope_theta": 1000000}`, Tower: Part{"vision_config", "pixtral"}},
-		{Name: "mistral_large4", Text: Part{"text_config", "mistral_large4_text"}, Tower: Part{"vision_config", "pixtral"}, AbsentTower: `{"hidden_size": 2048, "head_dim": 128, "num_hidden_layers": 30}`},
+		{Name: "mistral_large4", Text: Part{"text_config", "mistral_large4_text"}, Tower: Part{"vision_config", "mistral_large4_vision"}, TowerName: "pixtral", AbsentTower: `{"hidden_size": 2048, "head_dim": 128, "num_hidden_layers": 30}`},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "mistral3", Layout: Normal, Freqs: true, LongRoPE: true, LogMultiplier: LogMultiplierPlain, QueryScale: ScaledBeyondOriginal, Traps: []string{"Mistral_3_has_mscale_all_dim_itself"}},
 		{Name: "mistral4", Layout: Normal, Latent: true, LogMultiplier: LogMultiplierTenth, QueryScale: ScaledBeyondLength},
 	},
+	OtherTowers: []PositionsOf{{learned, []string{"llava_mistral"}}},
 }

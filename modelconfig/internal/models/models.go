@@ -22,6 +22,7 @@ type Vendor struct {
 	Towers         []ModelType   // of vision, by the model_type of their own configuration
 	Holders        []Holder      // of other models
 	OtherPositions []PositionsOf // types whose positions are of another kind
+	OtherTowers    []PositionsOf // types that hold a vision tower of which this is true
 
 	Architectures        []GGUFArchitecture // by general.architecture
 	OtherArchitectures   []PositionsOf
@@ -199,6 +200,7 @@ type Holder struct {
 
 	Tower       Part
 	AbsentTower string // as AbsentText
+	TowerName   string // what its files have in place of Tower.Type, which alone is another type
 
 	// Of positions of several axes: default of spatial_merge_size, 0: 2; and, where the file does
 	// not have the parameters, what a caller can do.

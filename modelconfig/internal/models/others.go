@@ -60,7 +60,9 @@ var othersModels = Vendor{
 		{Name: "axk2", Latent: true, HeadDim: 32, NoPEDim: 64, Layers: 48, Positions: 131072, Base: 1e4, Indexer: axk2Indexer, Indexers: inEveryLayer, Traps: []string{"indexers_rotate_otherwise"}},
 		{Name: "blt", Refusal: "holds four models, each with a base of its own: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"},
 	},
+	Towers: []ModelType{{Name: "mimovl", Hidden: 1280, Heads: 32, HeadDim: 64, Layers: 28, Keys: miMoTower, NoBaseKey: true, Arrangement: rowsThenColumns}},
 	Holders: []Holder{
+		{Name: "mimo_v2", Also: []string{"mimo_v2_omni", "mimo_v2_flash"}, Tower: Part{"vision_config", "mimovl"}},
 		{Name: "moondream3", Text: Part{"config.text", "moondream3_text"}, Tower: Part{"config.vision", "moondream3_vision"}},
 		{Name: "apertus1p5", Text: Part{"text_config", "apertus1p5_text"}},
 		{Name: "emu3", Text: Part{"text_config", "emu3_text_model"}},

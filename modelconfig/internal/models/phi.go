@@ -13,4 +13,5 @@ var phiModels = Vendor{
 		{Name: "phi2", Layout: NeoX},
 		{Name: "phi3", Also: []string{"phimoe"}, Layout: NeoX, LongRoPE: true, AnyType: true},
 	},
+	OtherTowers: []PositionsOf{{learned, []string{"phi3_v", "phi4-siglip", "phi4mm"}}},
 }

@@ -29,10 +29,11 @@ var qwenModels = Vendor{
 	Towers: []ModelType{
 		{Name: "qwen2_vl_vision", Hidden: 1280, Heads: 16, Layers: 32, Keys: embedTower, Arrangement: rowsThenColumns, Traps: []string{"qwen2_vl_tower_has_embed_dim"}},
 		{Name: "qwen2_5_vl_vision", Also: []string{"qwen2_5_omni_vision_encoder"}, Hidden: 3584, Heads: 16, Layers: 32, Keys: qwenTower, Arrangement: rowsThenColumns},
-		{Name: "qwen3_vl_vision", Also: []string{"qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder", "qwen3_5_vision", "qwen3_5_moe_vision", "qwen4_exp_vision", "interns1_pro_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns},
+		{Name: "qwen3_vl_vision", Also: []string{"qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder", "qwen3_5_vision", "qwen3_5_moe_vision", "qwen3_moe_vit", "qwen4_exp_vision", "interns1_pro_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns},
 	},
 	Holders: []Holder{
 		{Name: "isaac", Text: Part{"text_config", "isaac_text"}, Rewrite: isaacText},
+		{Name: "dots_ocr", Tower: Part{"vision_config", "dots_vit"}},
 		{Name: "qwen2_vl", Also: []string{"qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
 		{Name: "qwen2_5_omni", Also: []string{"qwen3_omni_moe"}, Text: Part{"thinker_config", "*_thinker"}, Tower: Part{"thinker_config", "*_thinker"}},
 		{Name: "qwen2_5_omni_thinker", Text: Part{"text_config", "qwen2_5_omni_text"}, Tower: Part{"vision_config", "qwen2_5_omni_vision_encoder"}},
@@ -40,7 +41,8 @@ var qwenModels = Vendor{
 		{Name: "qwen2_audio", Text: Part{"text_config", "qwen2"}, AnyText: true},
 		{Name: "colqwen2", Text: Part{"vlm_config", "qwen2_vl"}, AnyText: true, Tower: Part{"vlm_config", "qwen2_vl"}},
 		{Name: "qwen2_5_omni_token2wav", Text: Part{"dit_config", "qwen2_5_omni_dit"}},
-		{Name: "jev", Also: []string{"colqwen3_5"}, Text: Part{"text_config", "qwen3_5_text"}, AnyText: true},
+		{Name: "jev", Text: Part{"text_config", "qwen3_5_text"}, AnyText: true},
+		{Name: "colqwen3_5", Text: Part{"text_config", "qwen3_5_text"}, AnyText: true, Tower: Part{"vision_config", "qwen3_5_vision"}},
 		{Name: "colqwen3", Also: []string{"ops_colqwen3", "qwen3_vl_nemotron_embed"}, Text: Part{"text_config", "qwen3_vl_text"}, Tower: Part{"vision_config", "qwen3_vl_vision"}},
 		{Name: "qwen3_asr", Text: Part{"text_config", "qwen3"}, AnyText: true, AbsentText: `{"hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 65536, "head_dim": 128}`},
 		{Name: "qwen3_omni_moe_talker", Text: Part{"text_config", "qwen3_omni_moe_talker_text"}},
@@ -53,6 +55,7 @@ var qwenModels = Vendor{
 		{Name: "qwen35", Also: []string{"qwen35moe"}, Layout: NeoX, Axes: InterleavedAxes, AttentionInterval: 4, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
 		{Name: "qwen3next", Layout: NeoX, AttentionInterval: 4},
 	},
+	OtherTowers: []PositionsOf{{learned, []string{"qwen", "llava_qwen", "isaac"}}},
 }
 
 // isaacText: Isaac gives Qwen 3 three axes.

@@ -89,6 +89,10 @@ func PositionsOfType(name string) string {
 	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherPositions })
 }
 
+func PositionsOfTower(name string) string {
+	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherTowers })
+}
+
 func PositionsOfArchitecture(name string) string {
 	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherArchitectures })
 }
