@@ -241,7 +241,7 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	}
 	r.failIf(count < 1 || blocks > MaxGGUFLayers, document.ErrValue, "block_count", blocks, "from 1 to %d, and more than nextn_predict_layers", MaxGGUFLayers)
 	hyper := r.integer("hyper_connection.count", 0)
-	r.failIf(arch.Drafts && hyper > 0, document.ErrUnknown, "hyper_connection.count", hyper, "0: drafters of DeepSeek V4 are not read (set posenc.RotaryConfig with Layout Interleaved and Offset)")
+	r.failIf(arch.Drafts && hyper > 0, document.ErrUnknown, "hyper_connection.count", hyper, "0: drafters of DeepSeek V4 are not read (set posenc.RotaryConfig with Layout Interleaved, Base rope.freq_base without scaling, and Offset for the last rope.dimension_count elements)")
 	r.failIf(arch.RotaryLayers != 0 && count != arch.RotaryLayers,
 		document.ErrNotRotary, "block_count", count, "%d (larger models of the architecture have ALiBi)", arch.RotaryLayers)
 	r.failIf(!r.flag("rope.scaling.finetuned", true) && arch.Finetuned, document.ErrNotRotary, "rope.scaling.finetuned", false, "true where layers rotate")
