@@ -160,6 +160,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"qwen2_vl_tower_has_embed_dim", "the head size of Qwen2-VL's tower is `embed_dim` divided by `num_heads`; its `hidden_size` is that of the text model"}, typed: true},
 	{Trap: Trap{"pixtral_shares_one_ladder", "in Pixtral rows take the even frequencies of a head and columns the odd ones; the pairs of rows are the first half"}, typed: true},
 	{Trap: Trap{"llama4_vision_has_columns_first", "in Llama 4's tower the first half of the pairs rotates by columns; rows and columns count from 1"}, typed: true},
+	{Trap: Trap{"draft_of_muse_spark_rotates_neighbours", "the draft head of Muse Spark (muse_spark_dspark) has its weights in interleaved pairs, Muse Spark itself in half-split ones, which vLLM and SGLang permute"}, typed: true},
 	{Trap: Trap{"transformers_permutes_rotated_weights", "In the files of Gradium Phonon TTS, and of the towers of Step 3.7, Step 5 and Mistral Large 4, interleaved pairs rotate. transformers permutes the weights when it loads them, and rotates half-split pairs"}, typed: true},
 	{Trap: Trap{"moonvit_alternates_columns_and_rows", "MoonViT rotates interleaved pairs: even pairs by columns, odd pairs by rows. A comment in the published code says the opposite, and transformers permutes the weights to half-split pairs"}, typed: true},
 	{Trap: Trap{"gemma4_vision_is_not_one_rotation", "Gemma 4's tower rotates the two halves of a head separately, columns first, although transformers calls them height"}},

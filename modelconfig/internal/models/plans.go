@@ -432,6 +432,45 @@ func iquestLayers(r *document.Reader, n int) []description.Layer {
 	return layers
 }
 
+// iquestTarget: a draft has the keys of its target_config that it leaves out, other than those about windows and layers.
+func iquestTarget(r *document.Reader) {
+	target, _ := r.Object("target_config")
+	keys := changed(target, document.Object{"model_type": nil, "num_hidden_layers": nil, "no_rope_layers": nil, "sliding_window": nil})
+	if _, given := r.Keys["swa_rope_theta"]; !given {
+		delete(keys, "swa_rope_theta")
+	}
+	for key, v := range r.Keys {
+		if v != nil || key != "swa_rope_theta" {
+			keys[key] = v
+		}
+	}
+	delete(keys, "target_config")
+	r.Keys = keys
+}
+
+// iquestDraft: the only layer has a window, unless sliding_window is 0 or null.
+func iquestDraft(r *document.Reader, n int) []description.Layer {
+	window := r.IntegerOr([]string{"sliding_window"}, 512)
+	r.FailIf(n != 1, document.ErrValue, "num_hidden_layers", n, "1: the draft has one layer")
+	r.FailIf(window < 0, document.ErrValue, "sliding_window", window, "at least 0")
+	unrotated, _ := r.Integers("no_rope_layers")
+	r.FailIf(len(unrotated) > 0, document.ErrUnknown, "no_rope_layers", document.ListText(len(unrotated)), "an empty list: the layer of the draft rotates")
+	kind := description.SlidingAttention
+	if window == 0 || isNull(r, "sliding_window") {
+		kind = description.FullAttention
+	}
+	return named([]string{kind})
+}
+
+// museDraft: the layers of the draft all rotate, or none does. Its code reads no rope parameters.
+func museDraft(r *document.Reader) {
+	mode, given := r.Text("draft_position_mode")
+	r.FailIf(given && mode != "rope", document.ErrNotRotary, "draft_position_mode", document.Quoted(mode), "\"rope\"")
+	for _, key := range []string{"rope_parameters", "rope_scaling", "every_n_layers_nope", "layer_rope_theta"} {
+		r.FailIf(r.Has(key), document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "null: all layers of the draft rotate, by rope_theta alone")
+	}
+}
+
 // museLayers: every fourth layer from the last does not rotate, unless layer_rope_theta says so.
 func museLayers(r *document.Reader, n int) []description.Layer {
 	layers := everyLayer(r, n)
