@@ -375,7 +375,7 @@ func TestTypes(t *testing.T) {
 			f = towers[modelType]
 		}
 		layers := 12
-		if modelType == "zamba2" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
+		if modelType == "zamba2" || modelType == "iquest_q1_mtp" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
 			layers = f.Layers
 		}
 		if m, text, err := readType(modelType, map[string]any{f.Keys.Layers[0]: layers}); f.Refusal == "" {

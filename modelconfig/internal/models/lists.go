@@ -317,8 +317,19 @@ func plamo2Rope(r *document.Reader, _ []description.Layer) {
 	windowRope(r, "rope_local_theta", "10000", "", true)
 }
 
+// plamo3Rope: of parameters for each kind of layer those of windows may be missing; their base is then beside them.
 func plamo3Rope(r *document.Reader, _ []description.Layer) {
 	windowRope(r, "rope_local_theta", "", "10000", false)
+	parameters, _ := r.Object("rope_parameters")
+	whole, isObject := parameters[description.FullAttention].(document.Object)
+	r.FailIf(!isObject, document.ErrValue, "rope_parameters."+description.FullAttention, document.KindOf(parameters[description.FullAttention]), "an object")
+	r.FailIf(whole["rope_theta"] == nil && !r.Has("rope_theta"), document.ErrValue, "rope_theta", "absent", "a base: models of this type have no common default")
+	if _, given := parameters[description.SlidingAttention]; !given {
+		r.Keys = changed(r.Keys, document.Object{"rope_parameters": changed(parameters, document.Object{description.SlidingAttention: document.Object{"partial_rotary_factor": json.Number("1")}})})
+		return
+	}
+	window, isObject := parameters[description.SlidingAttention].(document.Object)
+	r.FailIf(!isObject || window["rope_theta"] == nil, document.ErrValue, "rope_parameters."+description.SlidingAttention, document.KindOf(parameters[description.SlidingAttention]), "an object with rope_theta: without it some programs take rope_theta beside, others rope_local_theta")
 }
 
 // iquestRope: rotary_dim counts, unless it is null.
@@ -331,6 +342,9 @@ func iquestRope(r *document.Reader, _ []description.Layer) {
 	parameters, _ := r.Object("rope_parameters")
 	for _, rope := range parameters {
 		if rope, ok := rope.(document.Object); ok && r.Has("rotary_dim") {
+			part, isNumber := rope["partial_rotary_factor"], false
+			_, isNumber = document.ToNumber(part)
+			r.FailIf(part != nil && !isNumber, document.ErrSyntax, "partial_rotary_factor", document.KindOf(part), "a number")
 			delete(rope, "partial_rotary_factor")
 		}
 	}

@@ -802,6 +802,15 @@ func bailingLayers(r *document.Reader, n int) []string {
 	return lastOf(key, 6, "linear_attention")(r, n)
 }
 
+// cohereLength: where frequencies or the attention factor depend on the longest sequence, programs go by different keys.
+func cohereLength(p *RopeParameters) description.Rule {
+	length, given := p.Model.Integer("model_max_length")
+	fixed := p.RopeType == "default" || p.RopeType == "linear" || p.RopeType == "ntk" || p.RopeType == "proportional"
+	derived := !fixed && (p.RopeType == "dynamic" || p.RopeType == "longrope" || !p.Has("factor") || !p.Has("original_max_position_embeddings"))
+	p.Model.FailIf(given && length != 0 && length != p.Positions && derived, document.ErrContradiction, "model_max_length", length, "max_position_embeddings, which is %d: for rope_type %s transformers goes by that, vLLM and SGLang by model_max_length, with dynamic up to it in vLLM and up to factor times it in SGLang", p.Positions, p.RopeType)
+	return description.Rule{}
+}
+
 // bothMScales: without one of the two, vLLM and SGLang have different factors.
 func bothMScales(p *RopeParameters) description.Rule {
 	for _, key := range []string{"mscale", "mscale_all_dim"} {
