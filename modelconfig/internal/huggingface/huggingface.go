@@ -221,7 +221,7 @@ func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 		}
 		models.AddTypes(v.Towers, add)
 	})
-	if name := document.Nearest(modelType, known); name != "" {
+	if name := document.Nearest(modelType, known); name != "" && name != modelType {
 		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
 	}
 	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected)

@@ -35,5 +35,5 @@ var glmModels = Vendor{
 		{Name: "glm4moe", Layout: NeoX, Axes: OptionalAxes},
 	},
 	OtherArchitectures: []PositionsOf{{noPositions, []string{"glm5-next", "glm5next"}}},
-	OtherTowers:        []PositionsOf{{learned, []string{"chatglm"}}},
+	OtherTowers:        []PositionsOf{{learned, []string{"chatglm", "glm_image"}}},
 }

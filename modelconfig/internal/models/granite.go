@@ -20,4 +20,5 @@ var graniteModels = Vendor{
 		{Name: "granite", Also: []string{"granitemoe"}, Layout: Normal, Freqs: true, LongRoPE: true, Finetuned: true},
 		{Name: "granitehybrid", Layout: Normal, Freqs: true, Finetuned: true},
 	},
+	OtherTowers: []PositionsOf{{learned, []string{"granite_docling"}}},
 }

@@ -21,4 +21,5 @@ var hunyuanModels = Vendor{
 		{Name: "hunyuan-dense", Layout: NeoX, Alpha: true},
 		{Name: "hunyuan_vl", Layout: NeoX, Axes: OptionalAxes, Alpha: true},
 	},
+	OtherTowers: []PositionsOf{{learned, []string{"hy_v4_vl"}}},
 }

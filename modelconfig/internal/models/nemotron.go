@@ -19,5 +19,5 @@ var nemotronModels = Vendor{
 	OtherPositions:     []PositionsOf{{noPositions, []string{"nemotron_h"}}},
 	Architectures:      []GGUFArchitecture{{Name: "nemotron", Layout: NeoX}},
 	OtherArchitectures: []PositionsOf{{noPositions, []string{"nemotron_h", "nemotron_h_moe"}}},
-	OtherTowers:        []PositionsOf{{learned, []string{"NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3", "NemotronH_Super_Omni_Reasoning_V3", "Llama_Nemotron_Nano_VL", "LlamaNemotronVLModel", "LlamaNemotronVLForSequenceClassification", "NVLM_D", "jet_vlm"}}},
+	OtherTowers:        []PositionsOf{{learned, []string{"NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3", "NemotronH_Super_Omni_Reasoning_V3", "Llama_Nemotron_Nano_VL", "LlamaNemotronVLModel", "LlamaNemotronVLForSequenceClassification", "NVLM_D", "jet_vlm", "cosmos3_edge"}}},
 }

@@ -18,4 +18,5 @@ var olmoModels = Vendor{
 		{Name: "olmoe", Layout: NeoX},
 		{Name: "olmo2", Layout: NeoX, Sliding: &GGUFSliding{Window: WindowIfGiven, Period: 4, Plain: true, SameBase: true}},
 	},
+	OtherTowers: []PositionsOf{{learned, []string{"molmo2"}}},
 }

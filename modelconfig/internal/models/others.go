@@ -91,4 +91,5 @@ var othersModels = Vendor{
 		{Name: "smallthinker", Layout: NeoX, Sliding: &GGUFSliding{Window: WindowIfGiven, Period: 4, DenseFirst: true, SameDim: true}, Nope: ExceptFirstOfFourIfWindowed},
 		{Name: "smollm3", Layout: Normal, Nope: ExceptLastOfFour},
 	},
+	OtherTowers: []PositionsOf{{learned, []string{"qianfan_ocr"}}},
 }

@@ -435,14 +435,15 @@ func iquestLayers(r *document.Reader, n int) []description.Layer {
 // iquestTarget: a draft has the keys of its target_config that it leaves out, other than those about windows and layers.
 func iquestTarget(r *document.Reader) {
 	target, _ := r.Object("target_config")
-	keys := changed(target, document.Object{"model_type": nil, "num_hidden_layers": nil, "no_rope_layers": nil, "sliding_window": nil})
-	if _, given := r.Keys["swa_rope_theta"]; !given {
-		delete(keys, "swa_rope_theta")
+	base, given := r.Keys["swa_rope_theta"]
+	keys := document.Object{} // a null has a meaning of its own
+	maps.Copy(keys, target)
+	for _, key := range []string{"model_type", "num_hidden_layers", "no_rope_layers", "sliding_window", "swa_rope_theta"} {
+		delete(keys, key)
 	}
-	for key, v := range r.Keys {
-		if v != nil || key != "swa_rope_theta" {
-			keys[key] = v
-		}
+	maps.Copy(keys, r.Keys)
+	if given && base == nil {
+		keys["swa_rope_theta"] = target["swa_rope_theta"]
 	}
 	delete(keys, "target_config")
 	r.Keys = keys
