@@ -14,7 +14,7 @@ var stepModels = Vendor{
 		{Name: "step5", Hidden: 5120, Heads: 40, Layers: 48, Positions: 4096, Part: 1, Plan: step5Layers, Kinds: []KindDefaults{{LayerType: "full_attention", BaseKeys: []string{"rope_theta"}}, {LayerType: "sliding_attention", BaseKeys: []string{"rope_theta"}}, {LayerType: "indexer", BaseKeys: []string{"rope_theta"}, Like: step5Indexer}}, Rewrite: step5Lists, Traps: []string{"bases_by_layer", "indexers_rotate_otherwise"}},
 	},
 	Towers: []ModelType{
-		{Name: "step3p5_vision", Hidden: 1536, Heads: 16, Layers: 47, Layout: posenc.Interleaved, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"transformers_permutes_rotated_weights"}},
+		{Name: "step3p5_vision", Hidden: 1536, Heads: 16, Layers: 47, Keys: step37Tower, Check: stepVision, Layout: posenc.Interleaved, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}, Traps: []string{"transformers_permutes_rotated_weights"}},
 		{Name: "perception_encoder", Hidden: 1536, Heads: 16, Layers: 47, Keys: stepTower, Layout: posenc.Interleaved, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}, Check: stepVision, Traps: []string{"transformers_permutes_rotated_weights"}},
 	},
 	Holders: []Holder{
