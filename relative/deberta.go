@@ -114,39 +114,34 @@ type DeBERTaProducts struct {
 // the products, which share no memory with the scores. Errors also wrap [posenc.ErrConfig]
 // (buckets, Divisor).
 func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, products DeBERTaProducts) error {
-	contentToPosition, positionToContent, divisor := products.ContentToPosition, products.PositionToContent, products.Divisor
 	const function = "relative.AddDeBERTa"
-	if !buckets.valid() {
-		return argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "DeBERTaBuckets from NewDeBERTaBuckets")
-	}
-	if !(divisor > 0 && divisor <= math.MaxFloat32) {
-		return argument.Error(posenc.ErrConfig, function, "products.Divisor", divisor, "a positive finite number")
-	}
+	contentToPosition, positionToContent, divisor := &products.ContentToPosition, &products.PositionToContent, products.Divisor
 	hasC2P, hasP2C := contentToPosition.Data != nil, positionToContent.Data != nil
-	if !hasC2P && !hasP2C {
+	switch {
+	case !buckets.valid():
+		return argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "DeBERTaBuckets from NewDeBERTaBuckets")
+	case !(divisor > 0 && divisor <= math.MaxFloat32):
+		return argument.Error(posenc.ErrConfig, function, "products.Divisor", divisor, "a positive finite number")
+	case !hasC2P && !hasP2C:
 		return argument.Error(posenc.ErrLength, function, "products.ContentToPosition.Data", "nil", "data here or in PositionToContent.Data")
-	}
-	for _, left := range []struct {
-		name     string
-		products *Products
-	}{{"products.ContentToPosition", &contentToPosition}, {"products.PositionToContent", &positionToContent}} {
-		if p := left.products; p.Data == nil && (p.HeadStride != 0 || p.RowStride != 0) {
-			return argument.Error(posenc.ErrLength, function, left.name+".Data", "nil", "data, or HeadStride and RowStride 0 to leave it out")
-		}
 	}
 	var t tile
 	if err := scores.check(&t, function, "scores", anyHeads); err != nil {
 		return err
 	}
 	var c2p, p2c matrices
-	if hasC2P {
-		if err := contentToPosition.checkOfTile(&c2p, function, "products.ContentToPosition", scores.Data, "scores", t.heads, t.rows, 2*buckets.span, false); err != nil {
-			return err
-		}
-	}
-	if hasP2C {
-		if err := positionToContent.checkOfTile(&p2c, function, "products.PositionToContent", scores.Data, "scores", t.heads, t.columns, 2*buckets.span, false); err != nil {
-			return err
+	for _, side := range [...]struct {
+		name     string
+		products *Products
+		m        *matrices
+		rows     int
+	}{{"products.ContentToPosition", contentToPosition, &c2p, t.rows}, {"products.PositionToContent", positionToContent, &p2c, t.columns}} {
+		if p := side.products; p.Data != nil {
+			if err := p.checkOfTile(side.m, function, side.name, scores.Data, "scores", t.heads, side.rows, 2*buckets.span, false); err != nil {
+				return err
+			}
+		} else if p.HeadStride != 0 || p.RowStride != 0 {
+			return argument.Error(posenc.ErrLength, function, side.name+".Data", "nil", "data, or HeadStride and RowStride 0 to leave it out")
 		}
 	}
 	var byDistance [2 * kernels.TileKeys]int32 // numbers of relative positions

@@ -14,9 +14,6 @@ import (
 // maxWindow bounds the height and the width of a window.
 const maxWindow = 64
 
-// maxSwinBiases bounds the memory of a SwinBias, in elements.
-const maxSwinBiases = 1 << 25
-
 // SwinWindow is the size of a window in patches; each side is from 1 to 64.
 type SwinWindow struct{ Height, Width int }
 
@@ -64,7 +61,7 @@ func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 	}
 	b := &SwinBias{heads: len(table) / (rows * columns), height: height, width: width}
 	size, ok := argument.Multiply(b.heads, width*rows*width)
-	if !ok || size > maxSwinBiases {
+	if !ok || size > maxBiases {
 		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "fewer heads than %d: (2*Height-1)*Width*Width elements for each, at most 2^25 in all", b.heads)
 	}
 	b.byColumn, b.rows = make([]float32, 0, size), make([]int32, height*width)

@@ -92,8 +92,8 @@ type T5Bias struct {
 	byDistance   []float32 // [heads][distance], distances from -ends() to ends()
 }
 
-// maxT5Biases bounds the memory that a few weights may take.
-const maxT5Biases = 1 << 25
+// maxBiases bounds the elements of a T5Bias or SwinBias, whose memory a few weights may take.
+const maxBiases = 1 << 25
 
 // NewT5Bias prepares the biases of a model from its relative_attention_bias, [buckets][heads].
 // It keeps no reference to weights. The result takes 2*MaxDistance+31 elements of memory for
@@ -107,8 +107,8 @@ func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "a multiple of %d (the number of buckets) above 0", buckets.buckets)
 	}
 	b := &T5Bias{heads: len(weights) / buckets.buckets, reach: len(buckets.bucketOf)}
-	if b.heads > maxT5Biases/b.width() {
-		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "weights of at most %d heads for these buckets", maxT5Biases/b.width())
+	if b.heads > maxBiases/b.width() {
+		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "weights of at most %d heads for these buckets", maxBiases/b.width())
 	}
 	b.byDistance = make([]float32, b.heads*b.width())
 	for h := range b.heads {

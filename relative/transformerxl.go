@@ -32,14 +32,13 @@ type Distances struct {
 //
 //	score = RN32(score + products[query][distances.First-(query-key)])
 //
-// query and key are positions. Each index stands for the move that the models' rel_shift makes
-// by padding, reshaping and slicing; do not shift the products.
+// query and key are positions. The index does what the models' rel_shift does by padding,
+// reshaping and slicing; do not shift the products.
 //
-// The scores are the products of the queries plus the bias u (r_w_bias) with the keys.
-// products is the product of the queries plus the bias v (r_r_bias) with R, the projected
-// encodings of relative positions; [DotProducts] makes it. It has a row of distances.Count
-// elements for each query of the tile and must not share memory with the scores. Scale the
-// sum after the call; TENER does not scale.
+// The scores are the products of the queries plus the bias u (r_w_bias) with the keys. products
+// has distances.Count columns: the products of the queries plus the bias v (r_r_bias) with R,
+// the projected encodings of relative positions, by [DotProducts]. Scale the sum after the call;
+// TENER does not scale.
 //
 // Row c of R is the sinusoidal encoding of position First-c, limited to clamp_len.
 // [TransformerXLPositions] and [XLNetPositions] write these positions, for absolute.Marian.
@@ -55,16 +54,9 @@ type Distances struct {
 // distance in the tile; otherwise the error is [posenc.ErrPosition].
 func AddTransformerXL(scores Scores, products Products, distances Distances) error {
 	const function = "relative.AddTransformerXL"
-	columns := distances.Count
-	if columns < 1 {
-		return argument.Error(posenc.ErrShape, function, "distances.Count", columns, "at least 1")
-	}
 	var t tile
-	if err := scores.check(&t, function, "scores", anyHeads); err != nil {
-		return err
-	}
 	var m matrices
-	if err := products.checkOfTile(&m, function, "products", scores.Data, "scores", t.heads, t.rows, columns, false); err != nil || t.empty() {
+	if err := distances.check(function, &scores, &t, &products, &m); err != nil || t.empty() {
 		return err
 	}
 	farthest := t.firstQuery + t.rows - 1 - t.firstKey
@@ -72,27 +64,79 @@ func AddTransformerXL(scores Scores, products Products, distances Distances) err
 	if distances.First < farthest {
 		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at least %d, the largest distance of the tile", farthest)
 	}
-	if distances.First-nearest > columns-1 {
-		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at most %d, so that %d columns reach the distance %d", nearest+columns-1, columns, nearest)
+	if distances.First-nearest > distances.Count-1 {
+		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at most %d, so that %d columns reach the distance %d", nearest+distances.Count-1, distances.Count, nearest)
 	}
+	distances.add(scores, &t, products, &m)
+	return nil
+}
+
+// AddBand adds products with relative positions to scores, in place. It changes only scores
+// whose distance has a column:
+//
+//	score = RN32(score + products[query][distances.First-(query-key)])
+//
+// query and key are positions. products has distances.Count columns. distances.First is from
+// -2^31 to 2^31.
+//
+// Inkling and Inkling 2 bias the keys up to extent positions behind the query (extent is
+// rel_extent, or sliding_window_size). The bias is r·proj[distance], where r is the relative
+// state of a head:
+//
+//	Distances{First: extent-1, Count: extent}
+//
+// [DotProducts] makes the products: x is the relative states, [tokens][heads][d_rel], and
+// vectors is the columns of proj, from the largest distance down to 0, [extent][1][d_rel].
+// Scale the scores before. In layers with log scaling, scale relative states as queries are
+// scaled: posenc.QueryScales, posenc.ScaleQueries. Source: InklingRelativeLogits of transformers.
+func AddBand(scores Scores, products Products, distances Distances) error {
+	const function = "relative.AddBand"
+	var t tile
+	var m matrices
+	if err := distances.check(function, &scores, &t, &products, &m); err != nil {
+		return err
+	}
+	if first := int64(distances.First); first < math.MinInt32 || first > 1<<31 {
+		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "from -2^31 to 2^31")
+	}
+	distances.add(scores, &t, products, &m)
+	return nil
+}
+
+// check sets t and m to the scores and their products, and checks them.
+func (d Distances) check(function string, scores *Scores, t *tile, products *Products, m *matrices) error {
+	if d.Count < 1 {
+		return argument.Error(posenc.ErrShape, function, "distances.Count", d.Count, "at least 1")
+	}
+	if err := scores.check(t, function, "scores", anyHeads); err != nil {
+		return err
+	}
+	return products.checkOfTile(m, function, "products", scores.Data, "scores", t.heads, t.rows, d.Count, false)
+}
+
+// add adds the product of its distance to each score whose distance has a column.
+func (d Distances) add(scores Scores, t *tile, products Products, m *matrices) {
+	columns := int64(d.Count)
 	b := t.pieces(kernels.TileKeys)
 	for t.next(&b) {
-		column := int64(distances.First) + int64(t.distance(&b)) // of the first query and key
-		if column-int64(b.Rows-1) >= int64(columns) {
-			continue // all keys come after all queries
-		}
-		at, step := m.row(b.head, b.query)+int(column), m.rowStride-1
-		if int(column)+b.Len <= columns {
-			kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.start:], products.Data, at, step, nil, &b.Tile)
-			continue
-		}
-		for r := range b.Rows {
-			if n := min(b.Len, columns-(int(column)-r)); n > 0 {
-				b.addToRow(scores.Data, r, products.Data[at+r*step:][:n])
+		column := int64(d.First) + int64(t.distance(&b)) // of the first query and key
+		last := column - int64(b.Rows-1)                 // of the last query
+		switch end := column + int64(b.Len); {
+		case end <= 0 || last >= columns: // no key of any query
+		case last >= 0 && end <= columns: // all keys of all queries
+			at := m.row(b.head, b.query) + int(column)
+			kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.start:], products.Data, at, m.rowStride-1, nil, &b.Tile)
+		default:
+			for r := range b.Rows {
+				shifted := column - int64(r)
+				from, to := max(0, -shifted), min(int64(b.Len), columns-shifted) // keys with a column
+				if from < to {
+					row := products.Data[m.row(b.head, b.query+r):][:columns]
+					b.addToRow(scores.Data[from:], r, row[shifted+from:shifted+to])
+				}
 			}
 		}
 	}
-	return nil
 }
 
 // TransformerXLPositions writes the positions of Transformer-XL's relative encoding, from
