@@ -17,17 +17,14 @@ import (
 //
 //	RN32(RN32(sin(p*w[k])) * RN32(Amplitude))    RN32(RN32(cos(p*w[k])) * RN32(Amplitude))
 //
-// The product p*w[k] is exact, and sine and cosine are correctly rounded. An Amplitude other than
-// 1 rounds once more, and so do 16-bit elements. The order within a row is s's
-// [SinusoidalOrder]; row t is dst[t*Dim:][:Dim].
+// The product p*w[k] is exact. An Amplitude other than 1 rounds once more, and so do 16-bit
+// elements. The order within a row is s's [SinusoidalOrder].
 //
-// With several axes positions is [axes][tokens], and axis a fills the elements from 2*n*a on,
-// for n frequencies. Where Dim is larger than 2*n*Axes, the remaining elements are zero.
-// Where it is 2*n*Axes-1, the last element of the last axis is left out.
-//
-// dst is [tokens][Dim] without gaps and must not share memory with positions. Errors wrap
-// ErrConfig (s), [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (a NaN, a
-// position beyond 2^31 in magnitude or an angle of 2^50 or beyond).
+// dst is [tokens][Dim]. With several axes positions is [axes][tokens], and axis a fills the
+// elements from 2*n*a on, for n frequencies. Where Dim is larger than 2*n*Axes, the remaining
+// elements are zero. Where it is 2*n*Axes-1, the last element of the last axis is left out.
+// Errors wrap ErrConfig (s), [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (a
+// NaN, a position beyond 2^31 in magnitude or an angle of 2^50 or beyond).
 func SinusoidalRows[T posenc.Element, P Position](dst []T, s *Sinusoidal, positions []P) error {
 	tokens, err := checkRows("absolute.SinusoidalRows", s, "dst", dst, "positions", positions)
 	if err != nil || tokens == 0 {
@@ -46,9 +43,8 @@ func SinusoidalRows[T posenc.Element, P Position](dst []T, s *Sinusoidal, positi
 // scale is the factor by which the model scales its token embeddings: sqrt(Dim) in Vaswani
 // et al., 1 if there is none. 0 multiplies by 0; it is no default.
 //
-// x is [tokens][Dim] without gaps and must not share memory with positions. Errors wrap
-// ErrConfig (s, or a scale that is not finite), [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition].
+// x is [tokens][Dim]. Errors are as in SinusoidalRows, and ErrConfig for a scale that is not
+// finite.
 func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions []P, scale float32) error {
 	const function = "absolute.AddSinusoidal"
 	tokens, err := checkRows(function, s, "x", x, "positions", positions)
@@ -257,15 +253,9 @@ func (dst *destination) put(at int, values []float32) {
 
 // putZeros writes zeros to n elements from index at on, or adds them.
 func (dst *destination) putZeros(at, n int) {
-	switch {
-	case dst.add:
-		var zeros [2 * kernels.Width]float32
-		for end := at + n; at < end; at += len(zeros) {
-			addScaled(&dst.Operand, at, zeros[:min(len(zeros), end-at)], dst.scale)
-		}
-	case dst.Kind == kernels.KindFloat32:
-		clear(dst.Float32s(at)[:n])
-	default:
-		clear(dst.Bits(at)[:n])
+	for end := at + n; at < end; at += len(zeros) {
+		dst.put(at, zeros[:min(len(zeros), end-at)])
 	}
 }
+
+var zeros [2 * kernels.Width]float32

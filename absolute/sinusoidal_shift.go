@@ -71,9 +71,7 @@ func (s *Sinusoidal) rotate(rows []float32, deltas []int32, tokens int, scratch 
 //	row(t+delta) = T * row(t)
 //
 // T has a rotation by delta*w for each frequency w, correctly rounded to float32, and is zero
-// elsewhere. matrix is [Dim][Dim]; deltas has one element for each axis. Errors wrap ErrConfig
-// (s, also where Dim is 2*n*Axes-1), [posenc.ErrLength], [posenc.ErrOverlap] or
-// [posenc.ErrPosition] (an angle of 2^50 or beyond).
+// elsewhere. matrix is [Dim][Dim]; deltas has one element for each axis. Errors are as in Shift.
 func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 	const function = "absolute.Sinusoidal.ShiftMatrix"
 	if err := s.checkExists(function); err != nil {
@@ -88,8 +86,8 @@ func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 	if err := checkAngles(function, s, "deltas", deltas); err != nil {
 		return err
 	}
-	if want, ok := argument.Multiply(s.dim, s.dim); !ok || len(matrix) != want {
-		return argument.Error(posenc.ErrLength, function, "matrix", argument.Elements(len(matrix)), "%s", product("Dim*Dim", want, ok))
+	if err := checkLength(function, "matrix", len(matrix), "Dim*Dim", s.dim, s.dim); err != nil {
+		return err
 	}
 	if argument.Overlap(matrix, deltas) {
 		return argument.Error(posenc.ErrOverlap, function, "matrix", "sharing memory with deltas", "another slice")

@@ -30,6 +30,19 @@ func Error(kind error, function, argument string, value any, expected string, ar
 	return fmt.Errorf("%s: %s %s %v, want %s: %w", function, argument, verb, value, fmt.Sprintf(expected, args...), kind)
 }
 
+// Checker keeps the first error in the configuration that a function takes.
+type Checker struct {
+	Function string
+	Err      error
+}
+
+// Require sets Err to an Error unless ok is true or there is an earlier one.
+func (c *Checker) Require(ok bool, argument string, value any, expected string, args ...any) {
+	if !ok && c.Err == nil {
+		c.Err = Error(ErrConfig, c.Function, argument, value, expected, args...)
+	}
+}
+
 // Elements is the length of a slice, as a value in an Error.
 type Elements int
 
