@@ -2,7 +2,8 @@ package frequency
 
 import (
 	"bytes"
-	"fmt"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 // Sections returns the axis from which each pair takes its position, for models that
@@ -15,15 +16,11 @@ import (
 // have at least 1 and at most MaxRotaryDim/2 pairs. The result has one entry for each pair
 // and is for posenc.RotaryConfig.Axes.
 func Sections(sections ...int) ([]uint8, error) {
-	c := checker{function: "Sections"}
-	c.require(len(sections) >= 1 && len(sections) <= 256, "len(sections)", len(sections), "from 1 to 256")
-	var named []section
-	for i, n := range sections {
-		named = append(named, section{fmt.Sprintf("sections[%d]", i), n})
-	}
-	pairs := c.sections(named...)
-	if c.err != nil {
-		return nil, c.err
+	c := checkerOf("Sections", Exact)
+	c.Require(len(sections) >= 1 && len(sections) <= 256, "len(sections)", len(sections), "from 1 to 256")
+	pairs := c.sections(sections, func(i int) string { return argument.Indexed("sections", i) })
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	axes := make([]uint8, 0, pairs)
 	for axis, n := range sections {
@@ -51,10 +48,10 @@ type ImageSections struct {
 // Height and width each get at most every third pair, however large their counts are, as
 // in transformers. The other pairs belong to time.
 func InterleavedSections(sections ImageSections) ([]uint8, error) {
-	c := checker{function: "InterleavedSections"}
+	c := checkerOf("InterleavedSections", Exact)
 	pairs := c.imageSections(sections)
-	if c.err != nil {
-		return nil, c.err
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	axes := make([]uint8, pairs)
 	for j := range axes {
@@ -71,11 +68,11 @@ func InterleavedSections(sections ImageSections) ([]uint8, error) {
 // alternate between height and width and the others belong to time, as in ERNIE 4.5 VL
 // (mrope_section [22, 22, 20]: height, width, time). Height and Width must be equal.
 func AlternatingSections(sections ImageSections) ([]uint8, error) {
-	c := checker{function: "AlternatingSections"}
+	c := checkerOf("AlternatingSections", Exact)
 	pairs := c.imageSections(sections)
-	c.require(sections.Height == sections.Width, "sections.Width", sections.Width, "sections.Height = %d", sections.Height)
-	if c.err != nil {
-		return nil, c.err
+	c.Require(sections.Height == sections.Width, "sections.Width", sections.Width, "sections.Height = %d", sections.Height)
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	axes := make([]uint8, pairs)
 	for j := range 2 * sections.Height {
@@ -84,24 +81,19 @@ func AlternatingSections(sections ImageSections) ([]uint8, error) {
 	return axes, nil
 }
 
-// section is a count of pairs and its name.
-type section struct {
-	name  string
-	pairs int
-}
-
 func (c *checker) imageSections(s ImageSections) (pairs int) {
-	return c.sections(section{"sections.Time", s.Time}, section{"sections.Height", s.Height}, section{"sections.Width", s.Width})
+	names := [...]string{"sections.Time", "sections.Height", "sections.Width"}
+	return c.sections([]int{s.Time, s.Height, s.Width}, func(i int) string { return names[i] })
 }
 
-func (c *checker) sections(sections ...section) (pairs int) {
-	for _, s := range sections {
-		c.require(s.pairs >= 0 && s.pairs <= MaxRotaryDim/2-pairs, s.name, s.pairs, "at least 0, and at most %d pairs in all", MaxRotaryDim/2)
-		if c.err != nil {
+func (c *checker) sections(sections []int, name func(i int) string) (pairs int) {
+	for i, n := range sections {
+		c.Require(n >= 0 && n <= MaxRotaryDim/2-pairs, name(i), n, "at least 0, and at most %d pairs in all", MaxRotaryDim/2)
+		if c.Err != nil {
 			return 0
 		}
-		pairs += s.pairs
+		pairs += n
 	}
-	c.require(pairs > 0, "the sum of sections", pairs, "at least 1 pair")
+	c.Require(pairs > 0, "the sum of sections", pairs, "at least 1 pair")
 	return pairs
 }

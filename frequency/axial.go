@@ -22,18 +22,18 @@ func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 
 // axial returns the frequencies of each axis, some times over.
 func axial(function string, base float64, rounding Rounding, dims []int, times int) (Ladder, error) {
-	c := checker{function: function, rounding: rounding}
-	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
+	c := checkerOf(function, rounding)
+	c.Require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
 	all := unscaled(0)
 	total, most := 0, MaxRotaryDim/times
 	for axis, dim := range dims {
 		c.common(fmt.Sprintf("dims[%d]", axis), dim, 2, base)
-		if c.err == nil {
+		if c.Err == nil {
 			total += dim
-			c.require(total <= most, "the sum of dims", total, "at most %d", most)
+			c.Require(total <= most, "the sum of dims", total, "at most %d", most)
 		}
-		if c.err != nil {
-			return Ladder{}, c.err
+		if c.Err != nil {
+			return Ladder{}, c.Err
 		}
 		ladder, err := Default(dim, base, rounding)
 		if err != nil {
@@ -91,9 +91,9 @@ func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, err
 
 func quarters(function string, headDim, dim int, base float64, rounding Rounding) (Ladder, error) {
 	c := begin(function, "headDim", headDim, 4, base, rounding)
-	c.require(headDim%4 == 0, "headDim", headDim, "a multiple of 4")
-	if c.err != nil {
-		return Ladder{}, c.err
+	c.Require(headDim%4 == 0, "headDim", headDim, "a multiple of 4")
+	if c.Err != nil {
+		return Ladder{}, c.Err
 	}
 	return Default(dim, base, rounding)
 }
@@ -141,11 +141,11 @@ type ESMFold2Parameters struct {
 // EsmFold2RotaryEmbedding of transformers.
 func ESMFold2(headDim int, p ESMFold2Parameters, rounding Rounding) (Ladder, error) {
 	c := begin("ESMFold2", "headDim", headDim, 2, p.SpatialBase, rounding)
-	c.require(p.SpatialPairs >= 1 && p.SpatialPairs <= headDim/6, "p.SpatialPairs", p.SpatialPairs, "at least 1, and at most a third of the %d pairs", headDim/2)
-	c.require(p.UIDPairs >= 1 && p.UIDPairs <= headDim/2-3*p.SpatialPairs, "p.UIDPairs", p.UIDPairs, "at least 1, and at most the %d pairs that x, y and z leave of %d", max(0, headDim/2-3*p.SpatialPairs), headDim/2)
+	c.Require(p.SpatialPairs >= 1 && p.SpatialPairs <= headDim/6, "p.SpatialPairs", p.SpatialPairs, "at least 1, and at most a third of the %d pairs", headDim/2)
+	c.Require(p.UIDPairs >= 1 && p.UIDPairs <= headDim/2-3*p.SpatialPairs, "p.UIDPairs", p.UIDPairs, "at least 1, and at most the %d pairs that x, y and z leave of %d", max(0, headDim/2-3*p.SpatialPairs), headDim/2)
 	c.common("headDim", headDim, 2, p.UIDBase)
-	if c.err != nil {
-		return Ladder{}, c.err
+	if c.Err != nil {
+		return Ladder{}, c.Err
 	}
 	spatial := 2 * p.SpatialPairs
 	all, err := Axial(p.SpatialBase, rounding, spatial, spatial, spatial)

@@ -84,12 +84,6 @@ func geometric(first, step *big.Float, n int) iter.Seq2[int, *big.Float] {
 	}
 }
 
-// inverses gives base^(-2i/dim) for every i < n.
-func inverses(base float64, dim, n int) iter.Seq2[int, *big.Float] {
-	step := quotient(product(real(-2), elementary.Log(real(base))), whole(dim))
-	return geometric(newReal(), step, n)
-}
-
 // powers32 gives RN32(RN32(base)^RN32(2i/dim)) for i < n, whose reciprocals transformers takes.
 func powers32(base float64, dim, n int) iter.Seq2[int, float32] {
 	return func(yield func(int, float32) bool) {

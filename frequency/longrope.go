@@ -42,15 +42,15 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Roundi
 	check := begin("LongRoPE", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.factors("p.ShortFactors", p.ShortFactors, rotaryDim)
 	check.factors("p.LongFactors", p.LongFactors, rotaryDim)
-	check.require(p.OriginalMaxPositions >= 2, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
+	check.Require(p.OriginalMaxPositions >= 2, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
 	check.optional("p.ShortAttentionFactor", p.ShortAttentionFactor)
 	check.optional("p.LongAttentionFactor", p.LongAttentionFactor)
 	if p.Factor != 0 || p.ShortAttentionFactor == 0 || p.LongAttentionFactor == 0 {
-		check.require(p.Factor > 0 && p.Factor <= math.MaxFloat64, "p.Factor", p.Factor, "a finite number above 0")
+		check.Require(p.Factor > 0 && p.Factor <= math.MaxFloat64, "p.Factor", p.Factor, "a finite number above 0")
 	}
-	check.require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
-	if check.err != nil {
-		return Ladder{}, check.err
+	check.Require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
 	ladder := unscaled(rotaryDim / 2)
 	factors, attentionFactor := p.ShortFactors, p.ShortAttentionFactor
@@ -66,7 +66,7 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Roundi
 		ratio := quotient(elementary.Log(real(p.Factor)), elementary.Log(whole(p.OriginalMaxPositions)))
 		ladder.AttentionFactor = nearest(newReal().Sqrt(sum(real(1), ratio)))
 	}
-	return check.filled(ladder, rotaryDim, base, rotaryDim/2,
+	return check.filled(ladder, rotaryDim/2,
 		func(i int, inverse *big.Float) *big.Float { return quotient(inverse, real(factors[i])) },
 		func(i int, power float32) float32 { return 1 / (float32(factors[i]) * power) })
 }
