@@ -10,8 +10,7 @@ import (
 	"github.com/go-posenc/posenc/internal/cossin"
 )
 
-// SinusoidalOrder is the order of sines and cosines in a row of an encoding with n
-// frequencies.
+// SinusoidalOrder is the order of sines and cosines in a row of an encoding with n frequencies.
 type SinusoidalOrder uint8
 
 const (

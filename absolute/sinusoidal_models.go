@@ -11,8 +11,7 @@ import (
 	"github.com/go-posenc/posenc/internal/cossin"
 )
 
-// Vaswani returns the encoding of Vaswani et al. 2017 (arXiv:1706.03762): for
-// k < dim/2
+// Vaswani returns the encoding of Vaswani et al. 2017 (arXiv:1706.03762): for k < dim/2
 //
 //	row[2k], row[2k+1] = sin, cos of p*10000^(-2k/dim)
 //
@@ -162,8 +161,7 @@ type MLXConfig struct {
 	CosFirst  bool    // cosines before sines
 }
 
-// MLX returns the encoding of mlx.nn.SinusoidalPositionalEncoding: with n = dim/2
-// and k < n
+// MLX returns the encoding of mlx.nn.SinusoidalPositionalEncoding: with n = dim/2 and k < n
 //
 //	row[k], row[n+k] = Amplitude * sin, cos of p*MaxFreq*(MinFreq/MaxFreq)^(k/(n-1))
 //

@@ -34,8 +34,7 @@ func SinusoidalRows[T posenc.Element, P Position](dst []T, s *Sinusoidal, positi
 	return nil
 }
 
-// AddSinusoidal scales embeddings and adds the rows of their positions, in place
-// and in one pass:
+// AddSinusoidal scales embeddings and adds the rows of their positions, in place and in one pass:
 //
 //	x[i] = RN(RN32(RN32(x[i]*scale) + row[i]))
 //

@@ -7,9 +7,8 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Shift turns rows at positions t into rows at positions t+delta, in place. It does not need
-// the positions, as [posenc.Shift] does not for keys. It uses the linear shift property of
-// sinusoids:
+// Shift turns rows at positions t into rows at positions t+delta, in place. It does not need the
+// positions, as [posenc.Shift] does not for keys. It uses the linear shift property of sinusoids:
 //
 //	sin((t+delta)*w) = sin(t*w)*cos(delta*w) + cos(t*w)*sin(delta*w)
 //	cos((t+delta)*w) = cos(t*w)*cos(delta*w) - sin(t*w)*sin(delta*w)

@@ -36,10 +36,9 @@ type ImageSections struct {
 	Time, Height, Width int
 }
 
-// InterleavedSections returns the axis of each pair for models in which pairs of time,
-// height and width take turns, as in Qwen3-VL (mrope_section [24, 20, 20],
-// mrope_interleaved: time, height, width). There are Time + Height + Width pairs. Pair j
-// is of
+// InterleavedSections returns the axis of each pair for models in which pairs of time, height and
+// width take turns, as in Qwen3-VL (mrope_section [24, 20, 20], mrope_interleaved: time, height,
+// width). There are Time + Height + Width pairs. Pair j is of
 //
 //	axis 1 where j%3 = 1 and j < 3*Height,
 //	axis 2 where j%3 = 2 and j < 3*Width,

@@ -98,10 +98,9 @@ func quarters(function string, headDim, dim int, base float64, rounding Rounding
 	return Default(dim, base, rounding)
 }
 
-// AxialTiled returns a frequency for each element, not for each pair, as V-JEPA 2 needs
-// it. That model repeats the frequencies of an axis but rotates neighbouring elements, so
-// the two elements of a pair have different angles. Axis a has dims[a] elements, and its
-// element j has
+// AxialTiled returns a frequency for each element, not for each pair, as V-JEPA 2 needs it. That
+// model repeats the frequencies of an axis but rotates neighbouring elements, so the two elements
+// of a pair have different angles. Axis a has dims[a] elements, and its element j has
 //
 //	InvFreq = base^(-2(j mod dims[a]/2)/dims[a])
 //

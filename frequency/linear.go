@@ -59,11 +59,10 @@ type ProportionalParameters struct {
 //	InvFreq[i] = base^(-2i/headDim) / Factor    for i < rotated
 //	InvFreq[i] = 0                              for rotated <= i < headDim/2
 //
-// There is a frequency for every pair of the head, also for the pairs after the first
-// rotated ones, which stay as they are. With the half-split layout pair i is (i,
-// i+headDim/2). rotated is counted as in transformers: the product is rounded to float64,
-// so 0.3 of 20 elements are 3 pairs. With Float32 the frequencies follow the float32 steps
-// of transformers.
+// There is a frequency for every pair of the head, also for the pairs after the first rotated
+// ones, which stay as they are. With the half-split layout pair i is (i, i+headDim/2). rotated is
+// counted as in transformers: the product is rounded to float64, so 0.3 of 20 elements are 3
+// pairs. With Float32 the frequencies follow the float32 steps of transformers.
 //
 // headDim is even, from 2 to MaxRotaryDim. PartialRotaryFactor is from 0 to 1. Factor is a
 // finite number above 0. base is as in [Default].

@@ -7,8 +7,7 @@ import (
 	"github.com/go-posenc/posenc/internal/elementary"
 )
 
-// LongRoPEParameters are the keys of a LongRoPE configuration, and the length of the
-// sequence.
+// LongRoPEParameters are the keys of a LongRoPE configuration, and the length of the sequence.
 type LongRoPEParameters struct {
 	ShortFactors         []float64 // short_factor, one for each pair
 	LongFactors          []float64 // long_factor, one for each pair
@@ -19,17 +18,15 @@ type LongRoPEParameters struct {
 	SequenceLength       int       // tokens of the whole context, including those in the cache; 0 means at most OriginalMaxPositions
 }
 
-// LongRoPE returns the frequencies of LongRoPE (Ding et al. 2024, arXiv:2402.13753;
-// transformers and vLLM rope_type "longrope", formerly "su") for a sequence of
-// SequenceLength tokens:
+// LongRoPE returns the frequencies of LongRoPE (Ding et al. 2024, arXiv:2402.13753; transformers
+// and vLLM rope_type "longrope", formerly "su") for a sequence of SequenceLength tokens:
 //
 //	factors         = LongFactors if SequenceLength > OriginalMaxPositions, else ShortFactors
 //	InvFreq[i]      = 1 / (factors[i] · base^(2i/rotaryDim))
 //	AttentionFactor = sqrt(1 + ln(Factor)/ln(OriginalMaxPositions)), and 1 for Factor up to 1
 //
 // Keys that were rotated with the short factors do not fit queries with the long factors.
-// transformers drops its cache at the switch. vLLM passes its longest context for every
-// sequence.
+// transformers drops its cache at the switch. vLLM passes its longest context for every sequence.
 //
 // With Float32 the frequencies follow the float32 steps of transformers, and
 // AttentionFactor is computed in float64.

@@ -23,16 +23,14 @@ type DynamicNTKParameters struct {
 //	InvFreq[i] = newBase^(-2i/rotaryDim)
 //
 // Up to MaxPositions tokens these are the frequencies of [Default]. Longer sequences have
-// different frequencies for each length, and keys that were rotated at a shorter length
-// keep theirs. vLLM uses the same frequencies for all lengths: SequenceLength =
-// Factor·MaxPositions.
+// different frequencies for each length, and keys that were rotated at a shorter length keep
+// theirs. vLLM uses the same frequencies for all lengths: SequenceLength = Factor·MaxPositions.
 //
 // With Float32 the new base is computed in float64 up to MaxPositions. Beyond, it is
 // computed by float32 steps, as in transformers, whose sequence length is a tensor then.
 //
-// rotaryDim is even, from 4 to MaxRotaryDim. Factor is a finite number above 0,
-// MaxPositions is at least 1, and SequenceLength is not negative. The other arguments are
-// as in Default.
+// rotaryDim is even, from 4 to MaxRotaryDim. Factor is a finite number above 0, MaxPositions is
+// at least 1, and SequenceLength is not negative. The other arguments are as in Default.
 func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, rounding Rounding) (Ladder, error) {
 	check := begin("DynamicNTK", "rotaryDim", rotaryDim, 4, base, rounding)
 	check.positive("p.Factor", p.Factor)
@@ -61,9 +59,8 @@ func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, rounding Ro
 // NTKParameters are the keys of a configuration with fixed NTK scaling: factor.
 type NTKParameters struct{ Factor float64 }
 
-// NTK returns the frequencies of fixed NTK scaling (Su 2023,
-// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE models, without
-// key mixed_b):
+// NTK returns the frequencies of fixed NTK scaling (Su 2023, https://kexue.fm/archives/9706; rope
+// type "ntk" of vLLM and of the GTE models, without key mixed_b):
 //
 //	InvFreq[i] = (base·Factor)^(-2i/rotaryDim) / Factor^(2/rotaryDim)
 //
@@ -85,9 +82,8 @@ func NTK(rotaryDim int, base float64, p NTKParameters, rounding Rounding) (Ladde
 // NTKMixedParameters are the keys of a configuration with mixed NTK scaling: factor, mixed_b.
 type NTKMixedParameters struct{ Factor, MixedB float64 }
 
-// NTKMixed returns the frequencies of mixed NTK scaling (Su 2023,
-// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE models, keys
-// factor and mixed_b):
+// NTKMixed returns the frequencies of mixed NTK scaling (Su 2023, https://kexue.fm/archives/9706;
+// rope type "ntk" of vLLM and of the GTE models, keys factor and mixed_b):
 //
 //	InvFreq[i] = base^(-2i/rotaryDim) / exp(a·(i+1)^MixedB)
 //	a          = ln(Factor) / (rotaryDim/2)^MixedB

@@ -39,15 +39,13 @@ func Sinusoidal(pairs int, p SinusoidalParameters) ([]float64, error) {
 	return c.progression(elementary.Log(real(p.First)), quotient(elementary.Log(real(p.Base)), real(-p.Denominator)), pairs)
 }
 
-// TimingSignalParameters are the arguments of tensor2tensor's timing signals. None has a
-// default.
+// TimingSignalParameters are the arguments of tensor2tensor's timing signals. None has a default.
 type TimingSignalParameters struct {
 	MinTimescale float64 // min_timescale: 1
 	MaxTimescale float64 // max_timescale: 10000
 }
 
-// TimingSignal returns the frequencies of tensor2tensor's get_timing_signal_1d. For k <
-// pairs
+// TimingSignal returns the frequencies of tensor2tensor's get_timing_signal_1d. For k < pairs
 //
 //	invFreq[k] = MinTimescale * (MaxTimescale/MinTimescale)^(-k/max(pairs-1, 1))
 //

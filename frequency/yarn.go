@@ -54,16 +54,14 @@ type YaRNParameters struct {
 // AttentionFactor 0. (This holds for freq_scale up to 1, because g is never below 1 here.
 // It describes ggml alone, without the division by which llama.cpp cancels g.)
 //
-// With Exact, floor and ceil are taken of the real corrections, which are never whole
-// numbers because π is transcendental. With Float32 the corrections and the attention
-// factor are computed in float64 and the frequencies in float32, step by step as in
-// transformers.
+// With Exact, floor and ceil are taken of the real corrections, which are never whole numbers
+// because π is transcendental. With Float32 the corrections and the attention factor are computed
+// in float64 and the frequencies in float32, step by step as in transformers.
 //
 // Factor is a finite number above 0, and OriginalMaxPositions is at least 1. BetaFast and
-// BetaSlow are finite and above 0, and BetaFast is not less than BetaSlow.
-// ExtrapolationFactor is at most 1. The other fields are finite and not negative. low must
-// not be above high: frameworks disagree on what follows then. The other arguments are as
-// in [Default].
+// BetaSlow are finite and above 0, and BetaFast is not less than BetaSlow. ExtrapolationFactor is
+// at most 1. The other fields are finite and not negative. low must not be above high: frameworks
+// disagree on what follows then. The other arguments are as in [Default].
 func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
 	check := begin("YaRN", "rotaryDim", rotaryDim, 2, base, rounding)
 	p.BetaFast = cmp.Or(p.BetaFast, 32)

@@ -102,11 +102,10 @@ type WindowOptions struct {
 	PatchSize  int // patch_size, in pixels
 }
 
-// AppendWindows computes how windowed attention orders the merged tokens of images and
-// videos, and where its windows end (get_window_index of Qwen2.5-VL). It appends to order:
-// token i in window order is token order[i], counted over all grids. It appends to starts the
-// cumulative lengths of the windows in patches (cu_window_seqlens): 0, and the end of each
-// window.
+// AppendWindows computes how windowed attention orders the merged tokens of images and videos,
+// and where its windows end (get_window_index of Qwen2.5-VL). It appends to order: token i in
+// window order is token order[i], counted over all grids. It appends to starts the cumulative
+// lengths of the windows in patches (cu_window_seqlens): 0, and the end of each window.
 //
 // A window is a square in one frame, with sides of WindowSize/MergeSize/PatchSize tokens; it
 // is smaller at the right and lower edges. Windows go row by row.
@@ -165,9 +164,8 @@ type FrameOptions struct {
 }
 
 // AppendFrames appends to starts the cumulative lengths of the frames of images and videos in
-// patches (cu_seqlens): 0, and the end of each frame. With WholeVideos it appends the end of
-// each grid instead. starts takes 4 bytes for each; a call takes grids of up to 2^20 frames
-// together.
+// patches (cu_seqlens): 0, and the end of each frame. With WholeVideos it appends the end of each
+// grid instead. starts takes 4 bytes for each; a call takes grids of up to 2^20 frames together.
 func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, error) {
 	const function = "multimodal.AppendFrames"
 	if _, err := checkGrids(function, grids, "", 1); err != nil {

@@ -12,8 +12,7 @@ const (
 	maxBucketDistance = 1 << 16
 )
 
-// clamp returns a distance in the same bucket, small enough that sums with it do not
-// overflow.
+// clamp returns a distance in the same bucket, small enough that sums with it do not overflow.
 func clamp(distance int) int {
 	return min(max(distance, -2*maxBucketDistance), 2*maxBucketDistance)
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Distances says which distance query-key each column of [Products] stands for: column c
-// stands for First-c. This is the order of R in Transformer-XL, from the largest distance
-// down.
+// Distances says which distance query-key each column of [Products] stands for: column c stands
+// for First-c. This is the order of R in Transformer-XL, from the largest distance down.
 //
 //	Transformer-XL (arXiv:1901.02860)      Distances{First: keys-1, Count: keys}
 //	XLNet, attn_type "bi"                  Distances{First: keys, Count: keys+queries}

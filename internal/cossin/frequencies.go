@@ -49,8 +49,7 @@ func NewFrequencies(invFreq []float64, float32Angles bool, axes []uint8, decay *
 // Decays reports whether entries depend on the distance from a center.
 func (f *Frequencies) Decays() bool { return f.how == decaying }
 
-// Write writes the rows of tokens. Cosines and sines are multiplied by scaleCos and
-// scaleSin.
+// Write writes the rows of tokens. Cosines and sines are multiplied by scaleCos and scaleSin.
 func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32) {
 	to.Begin(2 * len(to.Cos))
 	switch f.how {
@@ -94,8 +93,7 @@ func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin floa
 }
 
 // WriteFractional writes the rows of n tokens from number first on, of a call with more tokens,
-// for positions, [axes][tokens], that need not be integers. Frequencies that decay have
-// none.
+// for positions, [axes][tokens], that need not be integers. Frequencies that decay have none.
 func (f *Frequencies) WriteFractional(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {
 	if f.how == severalAxes {
 		f.writeFractionalAxes(to, positions, tokens, first, n, scaleCos, scaleSin)

@@ -42,9 +42,8 @@ func NewLadder(invFreq []float64, float32Angles bool) Ladder {
 	return l
 }
 
-// Write writes the pairs from number column on, a multiple of kernels.Width, and
-// pairs of them, of the rows of positions. Cosines and sines are multiplied by
-// scaleCos and scaleSin.
+// Write writes the pairs from number column on, a multiple of kernels.Width, and pairs of them,
+// of the rows of positions. Cosines and sines are multiplied by scaleCos and scaleSin.
 func (l *Ladder) Write(to *Table, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
 	switch {
 	case len(positions) == 0:
@@ -96,8 +95,7 @@ func writeFloat32Row(cos, sin, invFreq []float32, position, scaleCos, scaleSin f
 // WriteAngles writes the cosines and sines of float32 angles.
 func WriteAngles(cos, sin, angles []float32) { writeFloat32Row(cos, sin, angles, 1, 1, 1) }
 
-// WriteExact writes rows of len(invFreq) entries for frequencies that no Ladder
-// keeps.
+// WriteExact writes rows of len(invFreq) entries for frequencies that no Ladder keeps.
 func WriteExact(cos, sin []float32, positions []int32, invFreq []float64) {
 	if len(positions) == 0 {
 		return

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// gate is what an implementation needs. cpuid asks the CPU and the operating
-// system; x/sys/cpu obeys GODEBUG as well, and a feature counts when both have
-// it.
+// gate is what an implementation needs. cpuid asks the CPU and the operating system; x/sys/cpu
+// obeys GODEBUG as well, and a feature counts when both have it.
 type gate struct {
 	impl     kernels.Implementation
 	features []cpuid.FeatureID

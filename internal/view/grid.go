@@ -53,9 +53,8 @@ const (
 // TooShort reports whether Data may be long enough for fewer tokens.
 func (p Problem) TooShort() bool { return p == uncountable || p == shortData }
 
-// Grid sets g to the vectors of the view for the given number of tokens. (It is
-// written field by field: a struct built and copied costs a call of Rotate more
-// than the checks.)
+// Grid sets g to the vectors of the view for the given number of tokens. (It is written field by
+// field: a struct built and copied costs a call of Rotate more than the checks.)
 func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
 	g.Tokens, g.TokenStride = tokens, v.TokenStride
 	g.Heads, g.HeadStride = v.Heads, v.HeadStride
@@ -120,8 +119,7 @@ func (v *View[T]) Problem(g *Grid, tokens, dim int) Problem {
 	return v.Grid(g, tokens, dim)
 }
 
-// Holds reports whether the view has no strides and its Data holds at least its
-// vectors.
+// Holds reports whether the view has no strides and its Data holds at least its vectors.
 func (v *View[T]) Holds(tokens, dim int) bool {
 	n := v.packed(tokens, dim)
 	return n >= 0 && n <= len(v.Data)
