@@ -104,30 +104,23 @@ func WriteExact(cos, sin []float32, positions []int32, invFreq []float64) {
 	whole.Begin(2 * len(cos))
 	for column := 0; column < len(invFreq); column += kernels.Width {
 		block := invFreq[column:min(column+kernels.Width, len(invFreq))]
-		to := Table{cos[column:], sin[column:], len(invFreq), whole.nonTemporal}
-		if len(positions) < kernels.ShiftedRows {
-			to.writeRowByRow(positions, block)
-		} else {
-			to.writeShifted(positions, block)
+		var b kernels.Block
+		b.Set(block)
+		if len(positions) >= kernels.ShiftedRows {
+			writeShifted(cos[column:], sin[column:], len(invFreq), positions, &b, whole.nonTemporal)
+			continue
+		}
+		for t, p := range positions {
+			at := t*len(invFreq) + column
+			end := at + len(block)
+			kernels.CosSinExactRow(dispatch.Implementation(), cos[at:end], sin[at:end], float64(p), &b, 1, 1)
 		}
 	}
 	whole.End()
 }
 
-func (to *Table) writeRowByRow(positions []int32, invFreq []float64) {
-	var block kernels.Block
-	block.Set(invFreq)
-	for t, p := range positions {
-		at := t * to.Stride
-		end := at + len(invFreq)
-		kernels.CosSinExactRow(dispatch.Implementation(), to.Cos[at:end], to.Sin[at:end], float64(p), &block, 1, 1)
-	}
-}
-
-func (to *Table) writeShifted(positions []int32, invFreq []float64) {
-	var block kernels.Block
+func writeShifted(cos, sin []float32, stride int, positions []int32, block *kernels.Block, nonTemporal bool) {
 	var shift kernels.Shift
-	block.Set(invFreq)
-	shift.Set(dispatch.Implementation(), &block)
-	kernels.CosSinExactRows(dispatch.Implementation(), to.Cos, to.Sin, to.Stride, positions, &block, &shift, 1, 1, to.nonTemporal)
+	shift.Set(dispatch.Implementation(), block)
+	kernels.CosSinExactRows(dispatch.Implementation(), cos, sin, stride, positions, block, &shift, 1, 1, nonTemporal)
 }
