@@ -31,11 +31,8 @@ type DeBERTaBuckets struct {
 // DeBERTaConfig says how a model puts distances into buckets. DeBERTa v2 and v3 have 256
 // Buckets and MaxPosition 512.
 type DeBERTaConfig struct {
-	// Buckets is position_buckets: even and from 4 to 1024, or 0 for none (DeBERTa v1).
-	Buckets int
-	// MaxPosition is max_relative_positions, or max_position_embeddings if
-	// max_relative_positions is below 1. It is above Buckets/2+1 and at most 65536.
-	MaxPosition int
+	Buckets     int // position_buckets: even and from 4 to 1024, or 0 for none (DeBERTa v1)
+	MaxPosition int // max_relative_positions, or max_position_embeddings if that is below 1: above Buckets/2+1, at most 65536
 }
 
 // NewDeBERTaBuckets returns the buckets of a model. Errors wrap ErrConfig.
@@ -44,8 +41,7 @@ func NewDeBERTaBuckets(cfg DeBERTaConfig) (*DeBERTaBuckets, error) {
 	if cfg.Buckets != 0 && (cfg.Buckets < 4 || cfg.Buckets > maxBuckets || cfg.Buckets%2 != 0) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg.Buckets", cfg.Buckets, "0 or an even number from 4 to %d", maxBuckets)
 	}
-	middle := cfg.Buckets / 2
-	least := 1
+	middle, least := cfg.Buckets/2, 1
 	if cfg.Buckets > 0 {
 		least = middle + 2
 	}
@@ -88,16 +84,11 @@ func (b *DeBERTaBuckets) position(distance int) int {
 	return min(max(bucket+b.span, 0), 2*b.span-1)
 }
 
-// DeBERTaProducts are what AddDeBERTa adds. At least one of the Products is needed; without the
-// other its summand is left out. They may share memory with each other.
+// DeBERTaProducts are what AddDeBERTa adds. They have 2*span columns. At least one of the Products
+// is needed; without the other its summand is left out. They may share memory with each other.
 type DeBERTaProducts struct {
-	// ContentToPosition (c2p) is the product of the queries with the projected keys of the
-	// relative positions, a row of 2*span elements for each query of the tile.
-	ContentToPosition Products
-
-	// PositionToContent (p2c) is the product of the keys with the projected queries of the
-	// relative positions, a row of 2*span elements for each key of the tile.
-	PositionToContent Products
+	ContentToPosition Products // c2p: of the queries with the projected keys of the relative positions
+	PositionToContent Products // p2c: of the keys with the projected queries of the relative positions; a row for each key of the tile
 
 	// Divisor is finite and positive. In transformers it is sqrt(HeadDim*3) with both products
 	// and sqrt(HeadDim*2) with one of them. It is 1 if the products are divided already. Divide
@@ -137,7 +128,7 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, products DeBERTaProducts
 		rows     int
 	}{{"products.ContentToPosition", contentToPosition, &c2p, t.rows}, {"products.PositionToContent", positionToContent, &p2c, t.columns}} {
 		if p := side.products; p.Data != nil {
-			if err := p.checkOfTile(side.m, function, side.name, scores.Data, "scores", t.heads, side.rows, 2*buckets.span, false); err != nil {
+			if err := p.check(side.m, function, side.name, scores.Data, "scores", t.heads, side.rows, 2*buckets.span, false); err != nil {
 				return err
 			}
 		} else if p.HeadStride != 0 || p.RowStride != 0 {

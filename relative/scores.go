@@ -98,16 +98,11 @@ type Products struct {
 	RowStride  int // elements from row to row; 0 means columns
 }
 
-// check sets m to the products, the argument called name, and checks them. If they are written,
-// rows must not overlap.
-func (p *Products) check(m *matrices, function, name string, heads, rows, columns int, written bool) error {
+// check sets m to the products, the argument called name, and checks them. They must not share
+// memory with scores. If they are written, rows must not overlap.
+func (p *Products) check(m *matrices, function, name string, scores []float32, scoresName string, heads, rows, columns int, written bool) error {
 	*m = matrices{heads, rows, columns, p.HeadStride, p.RowStride}
-	return m.check(function, name, &productWords, len(p.Data), written)
-}
-
-// checkOfTile is check for products that belong to scores. They must not share memory.
-func (p *Products) checkOfTile(m *matrices, function, name string, scores []float32, scoresName string, heads, rows, columns int, written bool) error {
-	if err := p.check(m, function, name, heads, rows, columns, written); err != nil {
+	if err := m.check(function, name, &productWords, len(p.Data), written); err != nil {
 		return err
 	}
 	if argument.Overlap(p.Data, scores) {

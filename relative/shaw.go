@@ -84,5 +84,5 @@ func checkShaw(function, scoresName string, s *Scores, t *tile, productsName str
 	if err := s.check(t, function, scoresName, anyHeads); err != nil {
 		return err
 	}
-	return p.checkOfTile(m, function, productsName, s.Data, scoresName, t.heads, t.rows, 2*maxDistance+1, written)
+	return p.check(m, function, productsName, s.Data, scoresName, t.heads, t.rows, 2*maxDistance+1, written)
 }

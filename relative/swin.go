@@ -154,10 +154,10 @@ func AddSwin(scores Scores, bias *SwinBias) error {
 	}
 	height, width := bias.height, bias.width
 	patches := height * width
-	if t.firstQuery < 0 || t.firstQuery > patches-t.rows {
+	switch {
+	case t.firstQuery < 0 || t.firstQuery > patches-t.rows:
 		return argument.Error(posenc.ErrPosition, function, "scores.FirstQuery", t.firstQuery, "from 0 to %d for %d queries of a window of %d by %d", patches-t.rows, t.rows, height, width)
-	}
-	if t.firstKey < 0 || t.firstKey > patches-t.columns {
+	case t.firstKey < 0 || t.firstKey > patches-t.columns:
 		return argument.Error(posenc.ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.columns, t.columns, height, width)
 	}
 	size := (2*height - 1) * width * width // biases of a head

@@ -63,17 +63,11 @@ func NewT5Buckets(cfg T5Config) (*T5Buckets, error) {
 // Bucket returns the bucket of a distance (the position of the key minus that of the query).
 // Without buckets from NewT5Buckets it returns 0.
 func (b *T5Buckets) Bucket(distance int) int {
-	if !b.valid() {
-		return 0
-	}
-	return b.bucket(clamp(distance))
-}
-
-func (b *T5Buckets) valid() bool { return b != nil && b.side > 0 }
-
-func (b *T5Buckets) bucket(distance int) int {
+	distance = clamp(distance)
 	n, first := -distance, 0
 	switch {
+	case !b.valid():
+		return 0
 	case distance > 0 && b.bidirectional:
 		n, first = distance, b.side
 	case distance > 0:
@@ -84,6 +78,8 @@ func (b *T5Buckets) bucket(distance int) int {
 	}
 	return first + int(b.bucketOf[n])
 }
+
+func (b *T5Buckets) valid() bool { return b != nil && b.side > 0 }
 
 // T5Bias holds the relative position biases of a model by distance. It never changes after
 // NewT5Bias; goroutines may share it.
@@ -114,7 +110,7 @@ func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 	for h := range b.heads {
 		row := b.row(h)
 		for i := range row {
-			row[i] = weights[buckets.bucket(i-b.ends())*b.heads+h]
+			row[i] = weights[buckets.Bucket(i-b.ends())*b.heads+h]
 		}
 	}
 	return b, nil

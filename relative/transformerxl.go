@@ -60,10 +60,10 @@ func AddTransformerXL(scores Scores, products Products, distances Distances) err
 	}
 	farthest := t.firstQuery + t.rows - 1 - t.firstKey
 	nearest := max(t.firstQuery-(t.firstKey+t.columns-1), 0) // of keys that are not after the query
-	if distances.First < farthest {
+	switch {
+	case distances.First < farthest:
 		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at least %d, the largest distance of the tile", farthest)
-	}
-	if distances.First-nearest > distances.Count-1 {
+	case distances.First-nearest > distances.Count-1:
 		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at most %d, so that %d columns reach the distance %d", nearest+distances.Count-1, distances.Count, nearest)
 	}
 	distances.add(scores, &t, products, &m)
@@ -110,7 +110,7 @@ func (d Distances) check(function string, scores *Scores, t *tile, products *Pro
 	if err := scores.check(t, function, "scores", anyHeads); err != nil {
 		return err
 	}
-	return products.checkOfTile(m, function, "products", scores.Data, "scores", t.heads, t.rows, d.Count, false)
+	return products.check(m, function, "products", scores.Data, "scores", t.heads, t.rows, d.Count, false)
 }
 
 // add adds the product of its distance to each score whose distance has a column.
@@ -177,10 +177,10 @@ func XLNetPositions(positions []int32, options XLNetOptions) error {
 // fillDescending writes first, first-1, ..., limited to clampLen in magnitude unless that is
 // 0, each multiplied by sign.
 func fillDescending(positions []int32, function, name string, first int64, clampLen int32, sign int64) error {
-	if int64(len(positions)) > 1<<31 {
+	switch {
+	case int64(len(positions)) > 1<<31:
 		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "at most 2^31")
-	}
-	if clampLen < 0 {
+	case clampLen < 0:
 		return argument.Error(posenc.ErrPosition, function, name, clampLen, "at least 0")
 	}
 	most := int64(cmp.Or(clampLen, math.MaxInt32))

@@ -46,7 +46,7 @@ func DotProducts(products Products, x posenc.View[float32], bias []float32, vect
 		return err
 	}
 	var m matrices
-	if err := products.check(&m, function, "products", x.Heads, shape.Tokens, shape.Columns, true); err != nil {
+	if err := products.check(&m, function, "products", nil, "", x.Heads, shape.Tokens, shape.Columns, true); err != nil {
 		return err
 	}
 	if want, ok := argument.Multiply(x.Heads, shape.HeadDim); bias != nil && !ok {
@@ -93,7 +93,7 @@ func AddValues(out posenc.View[float32], sums Products, vectors posenc.View[floa
 		return err
 	}
 	var m matrices
-	if err := sums.check(&m, function, "sums", out.Heads, shape.Tokens, shape.Columns, false); err != nil {
+	if err := sums.check(&m, function, "sums", nil, "", out.Heads, shape.Tokens, shape.Columns, false); err != nil {
 		return err
 	}
 	for i, other := range [...][]float32{sums.Data, vectors.Data} {
