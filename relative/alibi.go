@@ -35,8 +35,8 @@ const (
 //	slopes[h] = 2^(-maxBias*(2*(h-p)+1)/(2*p))      h >= p
 //
 // correctly rounded. maxBias is positive and finite: 8 in the paper, alibi_bias_max in MPT,
-// attention.max_alibi_bias in GGUF. A call allocates only where a slope is within 2^-49 of the
-// middle between two float32. Errors wrap ErrConfig.
+// attention.max_alibi_bias in GGUF. A call allocates only where a slope is almost midway between
+// two float32. Errors wrap ErrConfig.
 func ALiBiSlopes(slopes []float32, maxBias float64) error {
 	if !(maxBias > 0 && maxBias <= math.MaxFloat64) {
 		return argument.Error(posenc.ErrConfig, "relative.ALiBiSlopes", "maxBias", maxBias, "a positive finite number")

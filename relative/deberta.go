@@ -9,8 +9,7 @@ import (
 )
 
 // DeBERTaBuckets says which distances share a relative position in disentangled
-// attention (He et al. 2021, arXiv:2006.03654 and 2111.09543). It never changes
-// after NewDeBERTaBuckets; goroutines may share it.
+// attention (He et al. 2021, arXiv:2006.03654 and 2111.09543).
 //
 // The distance is query-key. With n its magnitude and middle = Buckets/2, its bucket is
 //

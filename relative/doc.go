@@ -39,7 +39,8 @@
 // Slices that are only read may overlap. The check takes whole slices, including gaps
 // between rows and elements beyond the last.
 //
-// Only functions that return a new value allocate, and in rare cases ALiBiSlopes. Calls work in
+// Only functions that return a new value allocate, and in rare cases ALiBiSlopes. Such a value
+// keeps no reference to arguments and never changes; goroutines may share it. Calls work in
 // bounded chunks, so that they never delay a garbage collection for long.
 //
 // Errors name the function, the argument, its value and what was expected. Those of functions

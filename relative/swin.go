@@ -33,7 +33,7 @@ func (w *SwinWindow) check(function, name string, least int, optional bool) erro
 }
 
 // SwinBias holds the relative position biases of the windows of Swin Transformer (Liu et
-// al. 2021, arXiv:2103.14030). It never changes after NewSwinBias; goroutines may share it.
+// al. 2021, arXiv:2103.14030).
 type SwinBias struct {
 	heads, height, width int
 	// byColumn is [heads][width][(2*height-1)*width]. For a column of queries it has
@@ -44,11 +44,10 @@ type SwinBias struct {
 }
 
 // NewSwinBias prepares the biases of a window from a model's relative_position_bias_table,
-// [(2*Height-1)*(2*Width-1)][heads]. It keeps no reference to table. The result takes
-// (2*Height-1)*Width*Width elements of memory for each head, at most 2^25 in all.
-//
-// Swin v2 has the same index. Its table is 16*sigmoid(m), where m is the output of its network
-// for [SwinCoordinates]. Errors wrap ErrShape or [posenc.ErrLength].
+// [(2*Height-1)*(2*Width-1)][heads]. The result takes (2*Height-1)*Width*Width elements of memory
+// for each head, at most 2^25 in all. Swin v2 has the same index. Its table is 16*sigmoid(m),
+// where m is the output of its network for [SwinCoordinates]. Errors wrap ErrShape or
+// [posenc.ErrLength].
 func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 	const function = "relative.NewSwinBias"
 	if err := window.check(function, "window", 1, false); err != nil {
@@ -87,7 +86,7 @@ func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 //
 //	RN32(sign(i) * log2(1 + 8*|i|/(pretrained.Height-1)) / log2(8))
 //
-// and 0 for i = 0; columns follow the same rule. RN32 rounds the real number to the nearest float32.
+// and 0 for i = 0; columns follow the same rule. RN32 rounds the real number.
 //
 // pretrained is the window that the model was trained with, each side from 2 to 64. A side of 0
 // means the side of window. Errors wrap ErrShape or [posenc.ErrLength].

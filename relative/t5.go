@@ -11,8 +11,7 @@ import (
 )
 
 // T5Buckets says which distances share a relative position bias (Raffel et al.
-// 2020, arXiv:1910.10683): T5, MPNet, WavLM. It never changes after NewT5Buckets;
-// goroutines may share it.
+// 2020, arXiv:1910.10683): T5, MPNet, WavLM.
 //
 // With n = |key-query| and exact = side/2, where side is the number of buckets on one side,
 //
@@ -22,7 +21,6 @@ import (
 // limited to side-1. If Bidirectional, each side has half of the buckets: keys up to the
 // query have the first half, keys after it the second. Otherwise the keys up to the query
 // have all buckets, and keys after it are in bucket 0.
-//
 // The comparison for floor is done in integers, so it is exact.
 type T5Buckets struct {
 	buckets       int
@@ -84,8 +82,7 @@ func (b *T5Buckets) Bucket(distance int) int {
 
 func (b *T5Buckets) valid() bool { return b != nil && b.side > 0 }
 
-// T5Bias holds the relative position biases of a model by distance. It never changes after
-// NewT5Bias; goroutines may share it.
+// T5Bias holds the relative position biases of a model by distance.
 type T5Bias struct {
 	heads, reach int       // beyond reach the biases are those at reach
 	byDistance   []float32 // [heads][distance], distances from -ends() to ends()
@@ -95,8 +92,8 @@ type T5Bias struct {
 const maxBiases = 1 << 25
 
 // NewT5Bias prepares the biases of a model from its relative_attention_bias, [buckets][heads].
-// It keeps no reference to weights. The result takes 2*MaxDistance+31 elements of memory for
-// each head, at most 2^25 in all. Errors wrap ErrConfig (buckets) or [posenc.ErrLength].
+// The result takes 2*MaxDistance+31 elements of memory for each head, at most 2^25 in all.
+// Errors wrap ErrConfig (buckets) or [posenc.ErrLength].
 func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 	const function = "relative.NewT5Bias"
 	if !buckets.valid() {
@@ -130,9 +127,8 @@ func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][
 //
 //	score = RN32(score + weights[bucket(key-query)][head])
 //
-// The weights and buckets are those that bias was made from. key and query are positions, head
-// is the head of the model. T5 does not scale its scores; MPNet scales them before it adds the
-// bias. A zero bias is [posenc.ErrConfig].
+// key and query are positions, head is the head of the model. T5 does not scale its scores;
+// MPNet scales them before it adds the bias. A zero bias is [posenc.ErrConfig].
 func AddT5(scores Scores, bias *T5Bias) error {
 	const function = "relative.AddT5"
 	if bias == nil || bias.heads == 0 {

@@ -157,11 +157,9 @@ type XLNetOptions struct {
 //
 //	positions[i] = min(max(Keys-i, -ClampLen), ClampLen)
 //
-// With Backward they are negated. The number of positions depends on the model. XLNet has
-// Keys+queries positions with attn_type "bi" and Keys+1 with "uni". TENER has 2*Keys, with
-// ClampLen 0 and Backward. Conformers with n tokens have 2*n-1, with Keys n-1. Errors wrap
-// ErrLength (more than 2^31 positions) or [posenc.ErrPosition] (a negative Keys or ClampLen, or
-// Keys above 2^31-1).
+// With Backward they are negated. The number of positions is the Count of [Distances], whose First
+// is Keys. TENER has ClampLen 0 and Backward. Errors wrap ErrLength (more than 2^31 positions) or
+// [posenc.ErrPosition] (Keys or ClampLen out of range).
 func XLNetPositions(positions []int32, options XLNetOptions) error {
 	const function = "relative.XLNetPositions"
 	if options.Keys < 0 || options.Keys > math.MaxInt32 {
