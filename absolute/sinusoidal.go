@@ -19,8 +19,8 @@ const (
 	CosThenSin                               // row[k], row[n+k] = cos, sin: diffusers with flip_sin_to_cos, MLX with cos_first
 )
 
-// SinusoidalConfig describes a sinusoidal encoding. Use it for a model that none of the
-// functions named after models covers; [Vaswani] is one of those.
+// SinusoidalConfig describes a sinusoidal encoding that no function of a model, such as [Vaswani],
+// returns.
 type SinusoidalConfig struct {
 	Dim       int             // elements of a row, from 2*Axes*len(InvFreq)-1 (the last element is left out) to 65536; elements beyond 2*Axes*len(InvFreq) are zero
 	InvFreq   []float64       // frequencies in radians per position, each 0 or from 2^-900 to below 2^50 in magnitude

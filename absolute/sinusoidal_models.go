@@ -32,8 +32,7 @@ func Marian(dim int) (*Sinusoidal, error) {
 	return ofBase10000(model("Marian", dim, 2, 1), dim, (dim+1)/2, float64(dim)/2, SinusoidalConfig{Order: SinThenCos})
 }
 
-// Tensor2TensorConfig has the parameters of the timing signals of tensor2tensor. The zero
-// value is its defaults.
+// Tensor2TensorConfig has the parameters of timing signals. The zero value is tensor2tensor's defaults.
 type Tensor2TensorConfig struct {
 	Axes         int     // from 1 to dim/2; 0 means 1
 	MinTimescale float64 // multiplies frequencies, from 2^-900 to below 2^50; 0 means 1
@@ -89,8 +88,8 @@ func MusicGen(dim int) (*Sinusoidal, error) {
 	return ofBase10000(model("MusicGen", dim, 4, 1), dim, dim/2, float64(dim/2-1), SinusoidalConfig{Order: CosThenSin})
 }
 
-// TimestepsConfig has the parameters of get_timestep_embedding of diffusers. The zero value
-// differs from its defaults in one field: DownscaleFreqShift is 1 in diffusers.
+// TimestepsConfig has the parameters of get_timestep_embedding of diffusers. The zero value is its
+// defaults, but DownscaleFreqShift is 1 in diffusers.
 type TimestepsConfig struct {
 	FlipSinToCos       bool    // cosines first
 	DownscaleFreqShift float64 // from -math.MaxFloat32 to below dim/2
@@ -152,8 +151,7 @@ func DETR(features int, temperature float64) (*Sinusoidal, error) {
 	return ofModel(c, "temperature", temperature, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
 }
 
-// MLXConfig has the parameters of mlx.nn.SinusoidalPositionalEncoding. The zero value is its
-// defaults.
+// MLXConfig has the parameters of MLX. The zero value is its defaults.
 type MLXConfig struct {
 	MinFreq   float64 // from 2^-900 to below 2^50; 0 means 0.0001
 	MaxFreq   float64 // from 2^-900 to below 2^50; 0 means 1

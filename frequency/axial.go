@@ -13,10 +13,7 @@ import (
 //
 //	InvFreq = base^(-2k/dims[a])
 //
-// Each of dims is even, and together they add up to the rotary dimension. Axes of the
-// result says which pairs belong to which axis.
-//
-// docs/vision.md in the repository has the base, the slices and the order of the axes of models of
+// Each of dims is even, and together they add up to the rotary dimension. docs/vision.md in the repository has the base, the slices and the order of the axes of models of
 // images and video. Source: rope type "axial" of transformers.
 func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	return axial("Axial", base, rounding, dims, 1)
@@ -171,9 +168,9 @@ func ESMFold2(headDim int, p ESMFold2Parameters, rounding Rounding) (Ladder, err
 // Used by Qwen2-VL and Qwen2.5-VL (mrope_section [16, 24, 24]: time, height, width),
 // GLM-4V, HunYuan (xdrope_section, four axes) and ggml's MROPE (rope.dimension_sections).
 //
-// There are 1 to 256 sections. Each is a count of pairs and not negative. Together they
-// have at least 1 and at most MaxRotaryDim/2 pairs. The result has one entry for each pair
-// and is for posenc.RotaryConfig.Axes.
+// There are 1 to 256 sections. None is negative. Together they have at least 1 and at most
+// MaxRotaryDim/2 pairs. The result has one entry for each pair and is for
+// posenc.RotaryConfig.Axes.
 func Sections(sections ...int) ([]uint8, error) {
 	c := checkerOf("Sections", Exact)
 	c.Require(len(sections) >= 1 && len(sections) <= 256, "len(sections)", len(sections), "from 1 to 256")
@@ -188,9 +185,8 @@ func Sections(sections ...int) ([]uint8, error) {
 	return axes, nil
 }
 
-// ImageSections are counts of pairs of each axis, for models that number tokens by time,
-// height and width. None is negative. Together they have at least 1 and at most
-// MaxRotaryDim/2 pairs. Axis 0 is time, axis 1 is height and axis 2 is width.
+// ImageSections are counts of pairs of each axis, within the limits of [Sections]. Axis 0 is time,
+// axis 1 is height and axis 2 is width.
 type ImageSections struct {
 	Time, Height, Width int
 }

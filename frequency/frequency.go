@@ -6,8 +6,7 @@
 //		HeadDim: 128, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor, Axes: ladder.Axes,
 //	})
 //
-// A [Ladder] is what a scaling rule gives for one model: the frequencies, and the factors
-// that go with them. Package modelconfig chooses the rule and its parameters for you,
+// Package modelconfig chooses the rule and its parameters for you,
 // from the config.json or the GGUF keys of a model. A model without a scaling rule needs
 // only posenc.RotaryConfig.Base, and nothing from this package.
 //
@@ -64,7 +63,6 @@ const (
 // frequencies: one frequency for each pair of elements. (posenc.NewRotary takes less.)
 const MaxRotaryDim = 1 << 16
 
-// checker checks the parameters of a function.
 type checker struct {
 	argument.Checker
 	rounding Rounding

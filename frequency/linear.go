@@ -21,8 +21,8 @@ type LinearParameters struct{ Factor float64 }
 //
 //	InvFreq[i] = base^(-2i/rotaryDim) / Factor
 //
-// With Float32 it is the frequency of [Default] divided by RN32(Factor), in float32.
-// Factor is a finite number above 0. The other arguments are as in Default.
+// With Float32 it is the frequency of [Default] divided by RN32(Factor), in float32. Factor is
+// a finite number above 0. The other arguments are as in Default.
 func Linear(rotaryDim int, base float64, p LinearParameters, rounding Rounding) (Ladder, error) {
 	check := begin("Linear", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.positive("p.Factor", p.Factor)
@@ -45,8 +45,7 @@ func Factors(rotaryDim int, base float64, factors []float64, rounding Rounding) 
 	return check.divided(rotaryDim/2, func(i int) float64 { return factors[i] })
 }
 
-// ProportionalParameters are the keys of a configuration with proportional rotary
-// embeddings. If the configuration lacks a key, set it to 1.
+// ProportionalParameters are the keys of a configuration. If it lacks a key, set it to 1.
 type ProportionalParameters struct {
 	PartialRotaryFactor float64 // partial_rotary_factor
 	Factor              float64 // factor

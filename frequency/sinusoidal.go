@@ -49,10 +49,8 @@ type TimingSignalParameters struct {
 //
 //	invFreq[k] = MinTimescale * (MaxTimescale/MinTimescale)^(-k/max(pairs-1, 1))
 //
-// tensor2tensor multiplies by MinTimescale too, although wavelengths grow with a
-// timescale. It makes no difference where MinTimescale is 1.
-//
-// Both timescales are finite and above 0. The rest is as in [Sinusoidal].
+// tensor2tensor multiplies by MinTimescale too, although wavelengths grow with a timescale. Both
+// timescales are finite and above 0. The rest is as in [Sinusoidal].
 func TimingSignal(pairs int, p TimingSignalParameters) ([]float64, error) {
 	c := checkerOf("TimingSignal", Exact)
 	c.pairs(pairs)
