@@ -222,21 +222,22 @@ func (p *prompt[T]) grid(r *Run) merged {
 	return merged{r.Grid.T / p.model.temporalMergeSize(r.Kind), r.Grid.H / p.model.MergeSize, r.Grid.W / p.model.MergeSize}
 }
 
-func (p *prompt[T]) at(axis, t int, position float64) {
-	if p.dst != nil {
-		p.dst[axis*p.stride+t] = T(position)
+// place gives the next token its position on each axis.
+func (p *prompt[T]) place(positions ...float64) {
+	for axis, position := range positions {
+		if p.dst != nil {
+			p.dst[axis*p.stride+p.token] = T(position)
+		}
+		p.largest = max(p.largest, position)
+		if position != math.Trunc(position) {
+			p.fraction = position
+		}
 	}
-	p.largest = max(p.largest, position)
-	if position != math.Trunc(position) {
-		p.fraction = position
-	}
+	p.token++
 }
 
 func put[T int32 | float32, P int64 | float32](p *prompt[T], t, h, w P) {
-	p.at(0, p.token, float64(t))
-	p.at(1, p.token, float64(h))
-	p.at(2, p.token, float64(w))
-	p.token++
+	p.place(float64(t), float64(h), float64(w))
 }
 
 // text gives the next n tokens the positions from start on, and returns the one after.
@@ -303,27 +304,21 @@ func (p *prompt[T]) hunYuan() {
 	axes := p.model.HunYuanAxes
 	for i := range p.runs {
 		r := &p.runs[i]
-		first := p.token
 		for n := range r.Tokens {
-			t := first + n
-			replaced := axes
+			t := float64(p.token)
+			positions := [4]float64{t, t, t, t}
 			if r.Kind == Image {
 				g, inside := p.grid(r), n
 				if r.Tokens != g.h*(g.w+1) {
 					inside-- // a token more at both ends
 				}
 				if inside >= 0 && inside < g.h*(g.w+1) {
-					replaced = axes - 3
-					p.at(replaced, t, float64(inside%(g.w+1)))
-					p.at(replaced+1, t, float64(inside/(g.w+1)))
-					p.at(replaced+2, t, float64(p.images))
+					x, y := inside%(g.w+1), inside/(g.w+1)
+					copy(positions[axes-3:], []float64{float64(x), float64(y), float64(p.images)})
 				}
 			}
-			for axis := range replaced {
-				p.at(axis, t, float64(t))
-			}
+			p.place(positions[:axes]...)
 		}
-		p.token += r.Tokens
 		if r.Kind == Image {
 			p.images++
 		}
