@@ -4,27 +4,18 @@
 //	encoding, err := absolute.Vaswani(512)
 //	err = absolute.AddSinusoidal(embeddings, encoding, positions, 1)
 //
-// A [Sinusoidal] is a sinusoidal encoding (Vaswani et al. 2017, arXiv:1706.03762).
-// [Vaswani], [Whisper] and other functions return the encoding of a known model.
-// [NewSinusoidal] makes any other one.
+// [Vaswani], [Whisper] and other functions return the [Sinusoidal] encoding of a known model;
+// [NewSinusoidal] makes any other one. [SinusoidalRows] writes one row for each position.
+// [AddSinusoidal] scales embeddings and adds the rows in one pass. [Sinusoidal.Shift] moves rows
+// to other positions. [PaddedPositions] and [DETRPositions] write the positions for models that
+// do not simply count them.
 //
-//   - [SinusoidalRows] writes one row for each position; [SinusoidalRows64] does the same in
-//     float64.
-//   - [AddSinusoidal] scales embeddings and adds the rows in one pass.
-//   - [Sinusoidal.Shift] moves rows to other positions; [Sinusoidal.ShiftMatrix] writes the
-//     matrix that does the same.
+// Learned encodings are rows of a table that comes with the model. [AddEmbeddings] adds rows of
+// position tables, token type tables and others. [InterpolateTable] and [InterpolateGrid] resize
+// a table for longer sequences and larger images.
 //
-// Learned encodings are rows of a table that comes with the model.
-//
-//   - [AddEmbeddings] adds rows of position tables, token type tables and others.
-//   - [InterpolateTable] and [InterpolateGrid] resize a table for longer sequences and
-//     larger images; [GridWeights] writes the weights alone.
-//
-// [PaddedPositions] and [DETRPositions] write the positions for models that do not simply
-// count them.
-//
-// docs/absolute.md in the repository says which call gives the encoding of a model, has the
-// formulas, and lists common mistakes.
+// docs/absolute.md in the repository says which call gives the encoding of a model, and lists
+// common mistakes.
 //
 // # Shapes
 //
@@ -47,9 +38,8 @@
 //
 // # Errors, concurrency, implementations
 //
-// These are as in package [posenc]. It also has [posenc.Element] and the errors that this
-// package wraps: ErrConfig in functions that return a Sinusoidal. All checks come before
-// the first write: after an error nothing has changed. Any range of tokens may be a
-// separate call, from any goroutine. The functions that return a Sinusoidal,
-// InterpolateGrid and errors allocate; nothing else does.
+// These are as in package [posenc]. Functions that return a Sinusoidal wrap ErrConfig. All checks
+// come before the first write: after an error nothing has changed. Any range of tokens may be a
+// separate call, from any goroutine. The functions that return a Sinusoidal, InterpolateGrid and
+// errors allocate; nothing else does.
 package absolute

@@ -1,9 +1,7 @@
 package absolute
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
@@ -25,22 +23,20 @@ const maxAntialiased = 64
 //	dst[i] = RN32((1-f)*src[floor(u)] + f*src[min(floor(u)+1, n-1)])
 //
 // Here f is u-floor(u) rounded to float64; 1-f, each product and the sum are rounded to float64
-// too. dst and src are [rows][dim] with 1 to 2^24 rows each, and must not share elements. Errors
-// wrap ErrShape (dim, more rows), [posenc.ErrLength] or [posenc.ErrOverlap].
+// too. dst and src are [rows][dim] with 1 to 2^24 rows each. Errors wrap ErrShape (dim, more
+// rows), [posenc.ErrLength] or [posenc.ErrOverlap].
 func InterpolateTable(dst, src []float32, dim int) error {
 	const function = "absolute.InterpolateTable"
 	if dim < 1 {
 		return argument.Error(posenc.ErrShape, function, "dim", dim, "at least 1")
 	}
-	for _, table := range []struct {
-		name string
-		len  int
-	}{{"dst", len(dst)}, {"src", len(src)}} {
-		if table.len == 0 || table.len%dim != 0 {
-			return argument.Error(posenc.ErrLength, function, table.name, argument.Elements(table.len), "a multiple of dim %d above 0", dim)
+	for i, length := range [...]int{len(dst), len(src)} {
+		name := [...]string{"dst", "src"}[i]
+		if length == 0 || length%dim != 0 {
+			return argument.Error(posenc.ErrLength, function, name, argument.Elements(length), "a multiple of dim %d above 0", dim)
 		}
-		if table.len/dim > maxInterpolated {
-			return argument.Error(posenc.ErrShape, function, table.name, argument.Elements(table.len), "at most 2^24 rows of %d", dim)
+		if length/dim > maxInterpolated {
+			return argument.Error(posenc.ErrShape, function, name, argument.Elements(length), "at most 2^24 rows of %d", dim)
 		}
 	}
 	if argument.Overlap(dst, src) {
@@ -60,8 +56,7 @@ func InterpolateTable(dst, src []float32, dim int) error {
 	return nil
 }
 
-// InterpolateGridOptions has the sizes of the two grids of [InterpolateGrid] and [GridWeights] and the
-// method of interpolation.
+// InterpolateGridOptions has the sizes of the two grids and the method of interpolation.
 type InterpolateGridOptions struct {
 	DstHeight, DstWidth int  // size of dst in patches, each from 1 to 2^24
 	SrcHeight, SrcWidth int  // size of src in patches, each from 1 to 2^24
@@ -84,8 +79,8 @@ type InterpolateGridOptions struct {
 //	k(t) = (a+2)|t|³ - (a+3)t² + 1        for |t| <= 1
 //	k(t) = a|t|³ - 5at² + 8a|t| - 4a      for 1 < |t| < 2, and 0 beyond
 //
-// Row y of dst has its centre at v = (y+1/2)*SrcHeight/DstHeight among the rows of src, and
-// columns x and u follow the same rule. Every patch of dst is a weighted sum of patches of src:
+// Row y of dst has its centre at v = (y+1/2)*SrcHeight/DstHeight among the rows of src. Every
+// patch of dst is a weighted sum of patches of src:
 //
 //	dst[y][x] = RN32(sum over r of w(r) * sum over c of w(c) * src[r][c])
 //
@@ -103,11 +98,8 @@ type InterpolateGridOptions struct {
 // is replaced by the row at the border.
 //
 // ZeroPadding leaves out rows beyond the border. With AlignCorners
-// y*(SrcHeight-1)/(DstHeight-1) takes the place of v-1/2; it is 0 where DstHeight is 1.
-//
-// w(c) is computed in the same way from columns.
-//
-// docs/absolute.md has the options of models.
+// y*(SrcHeight-1)/(DstHeight-1) takes the place of v-1/2; it is 0 where DstHeight is 1. w(c) is
+// computed in the same way from columns. docs/absolute.md has the options of models.
 //
 // With MergeSize m, dst is ordered as image processors order patches that will be merged:
 // blocks of m*m patches follow one another row by row, and so do the patches within a block.
@@ -127,11 +119,11 @@ type InterpolateGridOptions struct {
 // f is v-1/2 less its integer part. A bilinear weight is 1-f, or 1-(1-f), and k is
 // (((a+2)t - (a+3))t)t + 1 and ((at - 5a)t + 8a)t - 4a.
 //
-// dst is [DstHeight][DstWidth][Dim], src is [SrcHeight][SrcWidth][Dim], and they must not share
-// elements. With Antialias the larger height times the larger width must be at most 64 times the
-// patches of both grids. The row of a class token is not part of the grid; copy it yourself. A
-// call allocates the weights of one row and one column. Errors wrap ErrShape (the options),
-// [posenc.ErrLength] or [posenc.ErrOverlap].
+// dst is [DstHeight][DstWidth][Dim] and src is [SrcHeight][SrcWidth][Dim]. With Antialias the
+// larger height times the larger width must be at most 64 times the patches of both grids. The
+// row of a class token is not part of the grid; copy it yourself. A call allocates the weights of
+// one row and one column. Errors wrap ErrShape (the options), [posenc.ErrLength] or
+// [posenc.ErrOverlap].
 func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	const function = "absolute.InterpolateGrid"
 	o := &options
@@ -141,15 +133,11 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	if err := o.check(function); err != nil {
 		return err
 	}
-	for _, grid := range []struct {
-		name, factors      string
-		len, height, width int
-	}{{"dst", "DstHeight*DstWidth*Dim", len(dst), o.DstHeight, o.DstWidth}, {"src", "SrcHeight*SrcWidth*Dim", len(src), o.SrcHeight, o.SrcWidth}} {
-		patches, ok := argument.Multiply(grid.height, grid.width)
-		want, fits := argument.Multiply(patches, o.Dim)
-		if !ok || !fits || grid.len != want {
-			return argument.Error(posenc.ErrLength, function, grid.name, argument.Elements(grid.len), "%s", product(grid.factors, want, ok && fits))
-		}
+	if err := checkLength(function, "dst", len(dst), "DstHeight*DstWidth*Dim", o.DstHeight, o.DstWidth, o.Dim); err != nil {
+		return err
+	}
+	if err := checkLength(function, "src", len(src), "SrcHeight*SrcWidth*Dim", o.SrcHeight, o.SrcWidth, o.Dim); err != nil {
+		return err
 	}
 	patches := int64(o.DstHeight)*int64(o.DstWidth) + int64(o.SrcHeight)*int64(o.SrcWidth)
 	if height, width := int64(max(o.DstHeight, o.SrcHeight)), int64(max(o.DstWidth, o.SrcWidth)); o.Antialias && height*width > maxAntialiased*patches {
@@ -159,12 +147,11 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 		return argument.Error(posenc.ErrOverlap, function, "dst", "sharing elements with src", "another slice")
 	}
 	var rows, columns []tap
-	beyond := func(t tap) bool { return t.beyond }
 	for y := range o.DstHeight {
 		kernels.BeforeFMA()
-		rows = slices.DeleteFunc(o.taps(rows[:0], y, o.SrcHeight, o.DstHeight), beyond)
+		rows = o.taps(rows[:0], y, o.SrcHeight, o.DstHeight, false)
 		for x := range o.DstWidth {
-			columns = slices.DeleteFunc(o.taps(columns[:0], x, o.SrcWidth, o.DstWidth), beyond)
+			columns = o.taps(columns[:0], x, o.SrcWidth, o.DstWidth, false)
 			to := dst[o.patch(y, x)*o.Dim:][:o.Dim]
 			if o.Float32 {
 				o.sum32(to, src, rows, columns)
@@ -223,19 +210,15 @@ func GridWeights(indices []int32, weights []float32, options InterpolateGridOpti
 	if int64(o.SrcHeight)*int64(o.SrcWidth) > math.MaxInt32 {
 		return argument.Error(posenc.ErrShape, function, "options.SrcHeight", o.SrcHeight, "at most 2^31-1 patches, with SrcWidth %d", o.SrcWidth)
 	}
-	taps := 16
+	taps, names := 16, "DstHeight*DstWidth*16"
 	if o.Bilinear {
-		taps = 4
+		taps, names = 4, "DstHeight*DstWidth*4"
 	}
-	patches, ok := argument.Multiply(o.DstHeight, o.DstWidth)
-	want, fits := argument.Multiply(patches, taps)
-	for _, dst := range []struct {
-		name string
-		len  int
-	}{{"indices", len(indices)}, {"weights", len(weights)}} {
-		if !ok || !fits || dst.len != want {
-			return argument.Error(posenc.ErrLength, function, dst.name, argument.Elements(dst.len), "%s", product(fmt.Sprintf("DstHeight*DstWidth*%d", taps), want, ok && fits))
-		}
+	if err := checkLength(function, "indices", len(indices), names, o.DstHeight, o.DstWidth, taps); err != nil {
+		return err
+	}
+	if err := checkLength(function, "weights", len(weights), names, o.DstHeight, o.DstWidth, taps); err != nil {
+		return err
 	}
 	if argument.Overlap(indices, weights) {
 		return argument.Error(posenc.ErrOverlap, function, "indices", "sharing memory with weights", "another slice")
@@ -243,9 +226,9 @@ func GridWeights(indices []int32, weights []float32, options InterpolateGridOpti
 	var rowTaps, columnTaps [4]tap
 	for y := range o.DstHeight {
 		kernels.BeforeFMA()
-		rows := o.taps(rowTaps[:0], y, o.SrcHeight, o.DstHeight)
+		rows := o.taps(rowTaps[:0], y, o.SrcHeight, o.DstHeight, true)
 		for x := range o.DstWidth {
-			columns := o.taps(columnTaps[:0], x, o.SrcWidth, o.DstWidth)
+			columns := o.taps(columnTaps[:0], x, o.SrcWidth, o.DstWidth, true)
 			at := o.patch(y, x) * taps
 			for _, row := range rows {
 				for _, column := range columns {
@@ -260,21 +243,15 @@ func GridWeights(indices []int32, weights []float32, options InterpolateGridOpti
 
 // check checks the sizes and the method.
 func (o *InterpolateGridOptions) check(function string) error {
-	for _, size := range []struct {
-		name  string
-		value int
-	}{{"DstHeight", o.DstHeight}, {"DstWidth", o.DstWidth}, {"SrcHeight", o.SrcHeight}, {"SrcWidth", o.SrcWidth}} {
-		if size.value < 1 || size.value > maxInterpolated {
-			return argument.Error(posenc.ErrShape, function, "options."+size.name, size.value, "from 1 to 2^24")
+	for i, size := range [...]int{o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth} {
+		if size < 1 || size > maxInterpolated {
+			return argument.Error(posenc.ErrShape, function, "options."+[...]string{"DstHeight", "DstWidth", "SrcHeight", "SrcWidth"}[i], size, "from 1 to 2^24")
 		}
 	}
 	m := max(o.MergeSize, 1)
-	for _, option := range []struct {
-		name string
-		set  bool
-	}{{"Bilinear", o.Bilinear}, {"AlignCorners", o.AlignCorners}, {"ZeroPadding", o.ZeroPadding}, {"Float32", o.Float32}} {
-		if o.Antialias && option.set {
-			return argument.Error(posenc.ErrShape, function, "options."+option.name, true, "false with Antialias")
+	for i, set := range [...]bool{o.Bilinear, o.AlignCorners, o.ZeroPadding, o.Float32} {
+		if o.Antialias && set {
+			return argument.Error(posenc.ErrShape, function, "options."+[...]string{"Bilinear", "AlignCorners", "ZeroPadding", "Float32"}[i], true, "false with Antialias")
 		}
 	}
 	if o.MergeSize < 0 || o.DstHeight%m != 0 || o.DstWidth%m != 0 {
@@ -293,13 +270,12 @@ func (o *InterpolateGridOptions) patch(y, x int) int {
 type tap struct {
 	of     int
 	weight float64
-	beyond bool // it stands in for one beyond the border, and counts as 0
 }
 
 // taps appends the elements of src, n along one side of the grid, that make element i of the m
-// elements of dst. With Float32 all numbers are float32: a float64 that is rounded to float32 after each
-// operation is the same.
-func (o *InterpolateGridOptions) taps(list []tap, i, n, m int) []tap {
+// elements of dst. With ZeroPadding those beyond the border have weight 0, if they are wanted. With
+// Float32 all numbers are float32: a float64 that is rounded to float32 after each operation is the same.
+func (o *InterpolateGridOptions) taps(list []tap, i, n, m int, beyond bool) []tap {
 	if o.Antialias {
 		return wideCubicTaps(list, i, n, m)
 	}
@@ -320,10 +296,12 @@ func (o *InterpolateGridOptions) taps(list []tap, i, n, m int) []tap {
 		}
 	}
 	for j := first; j < end; j++ {
-		t := tap{of: min(max(whole-1+j, 0), n-1), weight: weights[j]}
+		t := tap{min(max(whole-1+j, 0), n-1), weights[j]}
 		if o.ZeroPadding && t.of != whole-1+j {
+			if !beyond {
+				continue
+			}
 			t.weight *= 0 // of either sign
-			t.beyond = true
 		}
 		list = append(list, t)
 	}
@@ -372,7 +350,7 @@ func wideCubicTaps(list []tap, i, n, m int) []tap {
 		}
 		if distance > -2*unit {
 			w := cubic(-0.5, math.Abs(float64(distance)/float64(unit)))
-			list, sum = append(list, tap{of: int(j), weight: w}), sum+w
+			list, sum = append(list, tap{int(j), w}), sum+w
 		}
 	}
 	for j := range list {

@@ -22,17 +22,14 @@ type Embedding[W posenc.Element] struct {
 //	x[t][i] = RN(RN32(x[t][i] + e.Table[e.Offset+e.IDs[t]][i]))
 //
 // RN rounds once to 16-bit elements. This is what PyTorch computes where x and the tables
-// have the same type.
-//
-// x is [tokens][dim] without gaps. Each embedding has one ID for each token. x must not share
-// memory with tables and IDs. Errors wrap ErrShape (dim), [posenc.ErrLength],
+// have the same type. x is [tokens][dim]. Errors wrap ErrShape (dim), [posenc.ErrLength],
 // [posenc.ErrOverlap] or [posenc.ErrPosition] (an ID without a row).
 func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[W]) error {
 	const function = "absolute.AddEmbeddings"
-	if dim < 1 {
+	switch {
+	case dim < 1:
 		return argument.Error(posenc.ErrShape, function, "dim", dim, "at least 1")
-	}
-	if len(x)%dim != 0 {
+	case len(x)%dim != 0:
 		return argument.Error(posenc.ErrLength, function, "x", argument.Elements(len(x)), "a multiple of dim %d", dim)
 	}
 	tokens := len(x) / dim
@@ -50,10 +47,10 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 			return argument.Error(posenc.ErrOverlap, function, "x", "sharing memory with "+field("IDs"), "another slice")
 		}
 		rows := len(e.Table) / dim
-		if rows == 0 && tokens > 0 {
+		switch {
+		case rows == 0 && tokens > 0:
 			return argument.Error(posenc.ErrLength, function, field("Table"), argument.Elements(len(e.Table)), "at least one row of %d", dim)
-		}
-		if e.Offset < 0 || e.Offset > rows {
+		case e.Offset < 0 || e.Offset > rows:
 			return argument.Error(posenc.ErrPosition, function, field("Offset"), e.Offset, "from 0 to the %d rows of the table", rows)
 		}
 		for t, id := range e.IDs {
@@ -63,16 +60,16 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 		}
 	}
 	to := operandOf(x)
-	float32Tables, ok := any(embeddings).([]Embedding[float32])
+	tables, ok := any(embeddings).([]Embedding[float32])
 	switch {
 	case !ok:
 		addConverted(&to, dim, tokens, embeddings)
 	case to.Kind == kernels.KindFloat32:
-		addInPlace(to.Float32s(0), dim, tokens, float32Tables)
+		addInPlace(to.Float32s(0), dim, tokens, tables)
 	default:
 		for t := range tokens {
-			for i := range float32Tables {
-				addScaled(&to, t*dim, float32Tables[i].row(t, dim), 1)
+			for i := range tables {
+				addScaled(&to, t*dim, tables[i].row(t, dim), 1)
 			}
 		}
 	}
@@ -113,5 +110,26 @@ func addInPlace(x []float32, dim, tokens int, embeddings []Embedding[float32]) {
 				kernels.AddRowsF32(dispatch.Implementation(), x[first*dim+column:], e.Table, e.Offset*dim+column, dim, e.IDs[first:], &part)
 			}
 		}
+	}
+}
+
+// operandOf returns s as an operand that keeps its element type at run time.
+func operandOf[T posenc.Element](s []T) view.Operand {
+	return (&view.View[T]{Data: s}).Operand(kernels.KindOf[T, posenc.Float16, posenc.BFloat16](), len(s))
+}
+
+// addScaled sets len(y) elements of x, from index at on, to x*scale+y. The product and the
+// sum are rounded to float32, and the sum to the element type of x.
+func addScaled(x *view.Operand, at int, y []float32, scale float32) {
+	for ; len(y) > kernels.MaxCallElements; at, y = at+kernels.MaxCallElements, y[kernels.MaxCallElements:] {
+		addScaled(x, at, y[:kernels.MaxCallElements], scale)
+	}
+	switch x.Kind {
+	case kernels.KindFloat32:
+		kernels.AddScaledF32(dispatch.Implementation(), x.Float32s(at)[:len(y)], y, scale)
+	case kernels.KindFloat16:
+		kernels.AddScaledF16(dispatch.Implementation(), x.Bits(at)[:len(y)], y, scale)
+	case kernels.KindBFloat16:
+		kernels.AddScaledBF16(dispatch.Implementation(), x.Bits(at)[:len(y)], y, scale)
 	}
 }

@@ -1,7 +1,6 @@
 package absolute
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc"
@@ -17,8 +16,8 @@ import (
 // fairseq, RoBERTa and XLM-R do this, with padding their padding index (padding_idx). OPT
 // does it with padding 1, because its table begins with two rows of its own.
 //
-// positions is as long as mask and must not share memory with it. Errors wrap ErrLength,
-// [posenc.ErrOverlap] or [posenc.ErrPosition] (padding above 2^31-1-len(mask)).
+// positions is as long as mask. Errors wrap ErrLength, [posenc.ErrOverlap] or
+// [posenc.ErrPosition] (padding above 2^31-1-len(mask)).
 func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 	const function = "absolute.PaddedPositions"
 	switch {
@@ -40,8 +39,8 @@ func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 	return nil
 }
 
-// DETRPositionsOptions has the size of the image for [DETRPositions] and says how its pixels
-// are counted. DETR has NormalizeTo 2π and Offset 0.
+// DETRPositionsOptions has the size of the image and says how its pixels are counted. DETR has
+// NormalizeTo 2π and Offset 0.
 type DETRPositionsOptions struct {
 	Height, Width int     // in pixels, each from 1 to 2^24
 	NormalizeTo   float64 // normalized positions end here (2π), a positive float32; 0 does not normalize
@@ -52,7 +51,7 @@ type DETRPositionsOptions struct {
 // [2][Height*Width], y before x. y counts, from 1, the pixels of the image from the top of
 // the column down to the pixel, and x those from the left of the row. mask is
 // [Height][Width] and true for pixels of the image, false for padding; nil is an image
-// without padding. positions must not share memory with mask.
+// without padding.
 //
 // With NormalizeTo, counts are normalized by last, the count at the end of the column or row:
 //
@@ -63,10 +62,9 @@ type DETRPositionsOptions struct {
 func DETRPositions(positions []float32, mask []bool, options DETRPositionsOptions) error {
 	const function = "absolute.DETRPositions"
 	height, width, scale, offset := options.Height, options.Width, float32(options.NormalizeTo), float32(options.Offset)
-	if height < 1 || height > 1<<24 { // as far as float32 counts
+	switch { // float32 counts to 2^24
+	case height < 1 || height > 1<<24:
 		return argument.Error(posenc.ErrShape, function, "options.Height", height, "from 1 to 2^24")
-	}
-	switch {
 	case width < 1 || width > 1<<24:
 		return argument.Error(posenc.ErrShape, function, "options.Width", width, "from 1 to 2^24")
 	case options.NormalizeTo != 0 && !(scale > 0 && scale <= math.MaxFloat32):
@@ -74,14 +72,14 @@ func DETRPositions(positions []float32, mask []bool, options DETRPositionsOption
 	case !(options.Offset >= 0 && options.Offset <= 1):
 		return argument.Error(posenc.ErrConfig, function, "options.Offset", options.Offset, "from 0 to 1")
 	}
-	n, ok := argument.Multiply(height, width)
-	if both, fits := argument.Multiply(2, n); !ok || !fits || len(positions) != both {
-		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "%s", product("2*Height*Width", both, ok && fits))
+	if err := checkLength(function, "positions", len(positions), "2*Height*Width", 2, height, width); err != nil {
+		return err
 	}
-	if mask != nil && len(mask) != n {
+	n := height * width
+	switch {
+	case mask != nil && len(mask) != n:
 		return argument.Error(posenc.ErrLength, function, "mask", argument.Elements(len(mask)), "nil or Height*Width = %d", n)
-	}
-	if argument.Overlap(positions, mask) {
+	case argument.Overlap(positions, mask):
 		return argument.Error(posenc.ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
 	}
 	for column := range width {
@@ -93,12 +91,18 @@ func DETRPositions(positions []float32, mask []bool, options DETRPositionsOption
 	return nil
 }
 
-// product is the length that an error expects, without a number where that does not fit an int.
-func product(factors string, n int, fits bool) string {
-	if !fits {
-		return factors + ", more than an int can count"
+// checkLength checks that a slice is as long as the product of its sizes, which names says.
+func checkLength(function, name string, length int, names string, sizes ...int) error {
+	want, ok := 1, true
+	for _, size := range sizes {
+		if want, ok = argument.Multiply(want, size); !ok {
+			return argument.Error(posenc.ErrLength, function, name, argument.Elements(length), "%s, more than an int can count", names)
+		}
 	}
-	return fmt.Sprintf("%s = %d", factors, n)
+	if length != want {
+		return argument.Error(posenc.ErrLength, function, name, argument.Elements(length), "%s = %d", names, want)
+	}
+	return nil
 }
 
 func countPixels(positions []float32, mask []bool, first, n, stride int, scale, offset float32) {

@@ -10,8 +10,7 @@ import (
 	"github.com/go-posenc/posenc/internal/cossin"
 )
 
-// SinusoidalOrder is the order of sines and cosines in a row of an encoding with n
-// frequencies.
+// SinusoidalOrder is the order of sines and cosines in a row of an encoding with n frequencies.
 type SinusoidalOrder uint8
 
 const (
@@ -20,8 +19,8 @@ const (
 	CosThenSin                               // row[k], row[n+k] = cos, sin: diffusers with flip_sin_to_cos, MLX with cos_first
 )
 
-// SinusoidalConfig describes a sinusoidal encoding. Use it for a model that none of the
-// functions named after models covers; [Vaswani] is one of those.
+// SinusoidalConfig describes a sinusoidal encoding that no function of a model, such as [Vaswani],
+// returns.
 type SinusoidalConfig struct {
 	Dim       int             // elements of a row, from 2*Axes*len(InvFreq)-1 (the last element is left out) to 65536; elements beyond 2*Axes*len(InvFreq) are zero
 	InvFreq   []float64       // frequencies in radians per position, each 0 or from 2^-900 to below 2^50 in magnitude
@@ -60,28 +59,21 @@ func NewSinusoidal(cfg SinusoidalConfig) (*Sinusoidal, error) {
 }
 
 func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
-	fail := func(field string, value any, expected string, args ...any) (*Sinusoidal, error) {
-		return nil, argument.Error(posenc.ErrConfig, function, "cfg."+field, value, expected, args...)
-	}
-	pairs, axes := len(cfg.InvFreq), cmp.Or(cfg.Axes, 1)
-	switch {
-	case pairs < 1 || pairs > frequency.MaxRotaryDim/2:
-		return fail("InvFreq", argument.Elements(pairs), "from 1 to %d", frequency.MaxRotaryDim/2)
-	case axes < 1 || axes > frequency.MaxRotaryDim/(2*pairs):
-		return fail("Axes", cfg.Axes, "from 0 to %d with %d frequencies", frequency.MaxRotaryDim/(2*pairs), pairs)
-	case cfg.Dim < 2*axes*pairs-1 || cfg.Dim > frequency.MaxRotaryDim:
-		return fail("Dim", cfg.Dim, "from %d, for %d axes of %d frequencies, to %d", 2*axes*pairs-1, axes, pairs, frequency.MaxRotaryDim)
-	case cfg.Order > CosThenSin:
-		return fail("Order", cfg.Order, "one of the constants of type SinusoidalOrder")
-	}
-	scaling := float32(cmp.Or(cfg.Amplitude, 1))
-	if !(scaling > 0 && scaling <= math.MaxFloat32) {
-		return fail("Amplitude", cfg.Amplitude, "0 or a positive float32")
-	}
+	c := argument.Checker{Function: function}
+	pairs, axes, scaling := len(cfg.InvFreq), cmp.Or(cfg.Axes, 1), float32(cmp.Or(cfg.Amplitude, 1))
+	c.Require(pairs >= 1 && pairs <= frequency.MaxRotaryDim/2, "cfg.InvFreq", argument.Elements(pairs), "from 1 to %d", frequency.MaxRotaryDim/2)
+	most := frequency.MaxRotaryDim / (2 * max(pairs, 1))
+	c.Require(axes >= 1 && axes <= most, "cfg.Axes", cfg.Axes, "from 0 to %d with %d frequencies", most, pairs)
+	c.Require(cfg.Dim >= 2*axes*pairs-1 && cfg.Dim <= frequency.MaxRotaryDim, "cfg.Dim", cfg.Dim, "from %d, for %d axes of %d frequencies, to %d", 2*axes*pairs-1, axes, pairs, frequency.MaxRotaryDim)
+	c.Require(cfg.Order <= CosThenSin, "cfg.Order", cfg.Order, "one of the constants of type SinusoidalOrder")
+	c.Require(scaling > 0 && scaling <= math.MaxFloat32, "cfg.Amplitude", cfg.Amplitude, "0 or a positive float32")
 	for i, w := range cfg.InvFreq {
 		if m := math.Abs(w); !(m < cossin.MaxAngle) || w != 0 && m < leastFrequency {
-			return fail(argument.Indexed("InvFreq", i), w, "0 or a number from 2^-900 to below 2^50 in magnitude")
+			c.Require(false, argument.Indexed("cfg.InvFreq", i), w, "0 or a number from 2^-900 to below 2^50 in magnitude")
 		}
+	}
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	largest, _ := cossin.LargestMagnitude(cfg.InvFreq)
 	s := &Sinusoidal{

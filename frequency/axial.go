@@ -3,6 +3,8 @@ package frequency
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 // Axial returns the frequencies for tokens in a grid. Each axis of positions has its own
@@ -11,10 +13,7 @@ import (
 //
 //	InvFreq = base^(-2k/dims[a])
 //
-// Each of dims is even, and together they add up to the rotary dimension. Axes of the
-// result says which pairs belong to which axis.
-//
-// docs/vision.md in the repository has the base, the slices and the order of the axes of models of
+// Each of dims is even, and together they add up to the rotary dimension. docs/vision.md in the repository has the base, the slices and the order of the axes of models of
 // images and video. Source: rope type "axial" of transformers.
 func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	return axial("Axial", base, rounding, dims, 1)
@@ -22,18 +21,18 @@ func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 
 // axial returns the frequencies of each axis, some times over.
 func axial(function string, base float64, rounding Rounding, dims []int, times int) (Ladder, error) {
-	c := checker{function: function, rounding: rounding}
-	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
+	c := checkerOf(function, rounding)
+	c.Require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
 	all := unscaled(0)
 	total, most := 0, MaxRotaryDim/times
 	for axis, dim := range dims {
 		c.common(fmt.Sprintf("dims[%d]", axis), dim, 2, base)
-		if c.err == nil {
+		if c.Err == nil {
 			total += dim
-			c.require(total <= most, "the sum of dims", total, "at most %d", most)
+			c.Require(total <= most, "the sum of dims", total, "at most %d", most)
 		}
-		if c.err != nil {
-			return Ladder{}, c.err
+		if c.Err != nil {
+			return Ladder{}, c.Err
 		}
 		ladder, err := Default(dim, base, rounding)
 		if err != nil {
@@ -91,17 +90,16 @@ func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, err
 
 func quarters(function string, headDim, dim int, base float64, rounding Rounding) (Ladder, error) {
 	c := begin(function, "headDim", headDim, 4, base, rounding)
-	c.require(headDim%4 == 0, "headDim", headDim, "a multiple of 4")
-	if c.err != nil {
-		return Ladder{}, c.err
+	c.Require(headDim%4 == 0, "headDim", headDim, "a multiple of 4")
+	if c.Err != nil {
+		return Ladder{}, c.Err
 	}
 	return Default(dim, base, rounding)
 }
 
-// AxialTiled returns a frequency for each element, not for each pair, as V-JEPA 2 needs
-// it. That model repeats the frequencies of an axis but rotates neighbouring elements, so
-// the two elements of a pair have different angles. Axis a has dims[a] elements, and its
-// element j has
+// AxialTiled returns a frequency for each element, not for each pair, as V-JEPA 2 needs it. That
+// model repeats the frequencies of an axis but rotates neighbouring elements, so the two elements
+// of a pair have different angles. Axis a has dims[a] elements, and its element j has
 //
 //	InvFreq = base^(-2(j mod dims[a]/2)/dims[a])
 //
@@ -141,11 +139,11 @@ type ESMFold2Parameters struct {
 // EsmFold2RotaryEmbedding of transformers.
 func ESMFold2(headDim int, p ESMFold2Parameters, rounding Rounding) (Ladder, error) {
 	c := begin("ESMFold2", "headDim", headDim, 2, p.SpatialBase, rounding)
-	c.require(p.SpatialPairs >= 1 && p.SpatialPairs <= headDim/6, "p.SpatialPairs", p.SpatialPairs, "at least 1, and at most a third of the %d pairs", headDim/2)
-	c.require(p.UIDPairs >= 1 && p.UIDPairs <= headDim/2-3*p.SpatialPairs, "p.UIDPairs", p.UIDPairs, "at least 1, and at most the %d pairs that x, y and z leave of %d", max(0, headDim/2-3*p.SpatialPairs), headDim/2)
+	c.Require(p.SpatialPairs >= 1 && p.SpatialPairs <= headDim/6, "p.SpatialPairs", p.SpatialPairs, "at least 1, and at most a third of the %d pairs", headDim/2)
+	c.Require(p.UIDPairs >= 1 && p.UIDPairs <= headDim/2-3*p.SpatialPairs, "p.UIDPairs", p.UIDPairs, "at least 1, and at most the %d pairs that x, y and z leave of %d", max(0, headDim/2-3*p.SpatialPairs), headDim/2)
 	c.common("headDim", headDim, 2, p.UIDBase)
-	if c.err != nil {
-		return Ladder{}, c.err
+	if c.Err != nil {
+		return Ladder{}, c.Err
 	}
 	spatial := 2 * p.SpatialPairs
 	all, err := Axial(p.SpatialBase, rounding, spatial, spatial, spatial)
@@ -162,4 +160,94 @@ func ESMFold2(headDim int, p ESMFold2Parameters, rounding Rounding) (Ladder, err
 		all.Axes = append(all.Axes, 3)
 	}
 	return all, nil
+}
+
+// Sections returns the axis from which each pair takes its position, for models that
+// number tokens by time, height and width. Each axis has a run of pairs: the first
+// sections[0] pairs are of axis 0, the next sections[1] pairs are of axis 1, and so on.
+// Used by Qwen2-VL and Qwen2.5-VL (mrope_section [16, 24, 24]: time, height, width),
+// GLM-4V, HunYuan (xdrope_section, four axes) and ggml's MROPE (rope.dimension_sections).
+//
+// There are 1 to 256 sections. None is negative. Together they have at least 1 and at most
+// MaxRotaryDim/2 pairs. The result has one entry for each pair and is for
+// posenc.RotaryConfig.Axes.
+func Sections(sections ...int) ([]uint8, error) {
+	c := checkerOf("Sections", Exact)
+	c.Require(len(sections) >= 1 && len(sections) <= 256, "len(sections)", len(sections), "from 1 to 256")
+	pairs := c.sections(sections, func(i int) string { return argument.Indexed("sections", i) })
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	axes := make([]uint8, 0, pairs)
+	for axis, n := range sections {
+		axes = append(axes, bytes.Repeat([]uint8{uint8(axis)}, n)...)
+	}
+	return axes, nil
+}
+
+// ImageSections are counts of pairs of each axis, within the limits of [Sections]. Axis 0 is time,
+// axis 1 is height and axis 2 is width.
+type ImageSections struct {
+	Time, Height, Width int
+}
+
+// InterleavedSections returns the axis of each pair for models in which pairs of time, height and
+// width take turns, as in Qwen3-VL (mrope_section [24, 20, 20], mrope_interleaved: time, height,
+// width). There are Time + Height + Width pairs. Pair j is of
+//
+//	axis 1 where j%3 = 1 and j < 3*Height,
+//	axis 2 where j%3 = 2 and j < 3*Width,
+//	axis 0 otherwise.
+//
+// Height and width each get at most every third pair, however large their counts are, as
+// in transformers. The other pairs belong to time.
+func InterleavedSections(sections ImageSections) ([]uint8, error) {
+	c := checkerOf("InterleavedSections", Exact)
+	pairs := c.imageSections(sections)
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	axes := make([]uint8, pairs)
+	for j := range axes {
+		if j%3 == 1 && j < 3*sections.Height {
+			axes[j] = 1
+		} else if j%3 == 2 && j < 3*sections.Width {
+			axes[j] = 2
+		}
+	}
+	return axes, nil
+}
+
+// AlternatingSections returns the axis of each pair for models in which the first pairs
+// alternate between height and width and the others belong to time, as in ERNIE 4.5 VL
+// (mrope_section [22, 22, 20]: height, width, time). Height and Width must be equal.
+func AlternatingSections(sections ImageSections) ([]uint8, error) {
+	c := checkerOf("AlternatingSections", Exact)
+	pairs := c.imageSections(sections)
+	c.Require(sections.Height == sections.Width, "sections.Width", sections.Width, "sections.Height = %d", sections.Height)
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	axes := make([]uint8, pairs)
+	for j := range 2 * sections.Height {
+		axes[j] = uint8(1 + j%2)
+	}
+	return axes, nil
+}
+
+func (c *checker) imageSections(s ImageSections) (pairs int) {
+	names := [...]string{"sections.Time", "sections.Height", "sections.Width"}
+	return c.sections([]int{s.Time, s.Height, s.Width}, func(i int) string { return names[i] })
+}
+
+func (c *checker) sections(sections []int, name func(i int) string) (pairs int) {
+	for i, n := range sections {
+		c.Require(n >= 0 && n <= MaxRotaryDim/2-pairs, name(i), n, "at least 0, and at most %d pairs in all", MaxRotaryDim/2)
+		if c.Err != nil {
+			return 0
+		}
+		pairs += n
+	}
+	c.Require(pairs > 0, "the sum of sections", pairs, "at least 1 pair")
+	return pairs
 }

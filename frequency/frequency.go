@@ -6,8 +6,7 @@
 //		HeadDim: 128, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor, Axes: ladder.Axes,
 //	})
 //
-// A [Ladder] is what a scaling rule gives for one model: the frequencies, and the factors
-// that go with them. Package modelconfig chooses the rule and its parameters for you,
+// Package modelconfig chooses the rule and its parameters for you,
 // from the config.json or the GGUF keys of a model. A model without a scaling rule needs
 // only posenc.RotaryConfig.Base, and nothing from this package.
 //
@@ -35,6 +34,7 @@ import (
 	"math/big"
 
 	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/elementary"
 )
 
 // Ladder is what a scaling rule gives for one model: the frequencies of all pairs, and the
@@ -63,52 +63,51 @@ const (
 // frequencies: one frequency for each pair of elements. (posenc.NewRotary takes less.)
 const MaxRotaryDim = 1 << 16
 
-// checker keeps the first error in the parameters of a function.
 type checker struct {
-	function string
+	argument.Checker
 	rounding Rounding
-	err      error
+	dim      int
+	base     float64
 }
 
-func (c *checker) require(ok bool, parameter string, value any, expected string, args ...any) {
-	if !ok && c.err == nil {
-		c.err = argument.Error(argument.ErrConfig, "frequency."+c.function, parameter, value, expected, args...)
-	}
+func checkerOf(function string, rounding Rounding) checker {
+	return checker{Checker: argument.Checker{Function: "frequency." + function}, rounding: rounding}
 }
 
 // begin checks what every constructor takes.
 func begin(function, dimension string, dim, least int, base float64, rounding Rounding) checker {
-	c := checker{function: function, rounding: rounding}
+	c := checkerOf(function, rounding)
+	c.dim, c.base = dim, base
 	c.common(dimension, dim, least, base)
 	return c
 }
 
 func (c *checker) common(dimension string, dim, least int, base float64) {
-	c.require(dim >= least && dim%2 == 0 && dim <= MaxRotaryDim, dimension, dim, "an even number from %d to %d", least, MaxRotaryDim)
-	c.require(base > 1 && base <= math.MaxFloat64, "base", base, "a finite number above 1")
-	c.require(c.rounding <= Float32, "rounding", c.rounding, "Exact or Float32")
+	c.Require(dim >= least && dim%2 == 0 && dim <= MaxRotaryDim, dimension, dim, "an even number from %d to %d", least, MaxRotaryDim)
+	c.Require(base > 1 && base <= math.MaxFloat64, "base", base, "a finite number above 1")
+	c.Require(c.rounding <= Float32, "rounding", c.rounding, "Exact or Float32")
 	c.newBase("base", base, base)
 }
 
 // newBase checks what a rule made of the base because of a parameter.
 func (c *checker) newBase(parameter string, value any, base float64) {
-	c.require(c.rounding != Float32 || float32(base) > 1 && float32(base) <= math.MaxFloat32, parameter, value, "a number that leaves the base finite and above 1 as a float32")
+	c.Require(c.rounding != Float32 || float32(base) > 1 && float32(base) <= math.MaxFloat32, parameter, value, "a number that leaves the base finite and above 1 as a float32")
 }
 
 // positive checks a number that frequencies are multiplied or divided by.
 func (c *checker) positive(parameter string, x float64) {
-	c.require(x > 0 && x <= math.MaxFloat64, parameter, x, "a finite number above 0")
-	c.require(c.rounding != Float32 || float32(x) > 0 && float32(x) <= math.MaxFloat32, parameter, x, "a finite float32 above 0")
+	c.Require(x > 0 && x <= math.MaxFloat64, parameter, x, "a finite number above 0")
+	c.Require(c.rounding != Float32 || float32(x) > 0 && float32(x) <= math.MaxFloat32, parameter, x, "a finite float32 above 0")
 }
 
 // optional checks a number whose zero value means a default.
 func (c *checker) optional(parameter string, x float64) {
-	c.require(x >= 0 && x <= math.MaxFloat64, parameter, x, "0 or a finite number above 0")
+	c.Require(x >= 0 && x <= math.MaxFloat64, parameter, x, "0 or a finite number above 0")
 }
 
 func (c *checker) factors(parameter string, factors []float64, rotaryDim int) {
-	c.require(len(factors) == rotaryDim/2, "len("+parameter+")", len(factors), "rotaryDim/2 = %d", rotaryDim/2)
-	for i := 0; i < len(factors) && c.err == nil; i++ {
+	c.Require(len(factors) == rotaryDim/2, "len("+parameter+")", len(factors), "rotaryDim/2 = %d", rotaryDim/2)
+	for i := 0; i < len(factors) && c.Err == nil; i++ {
 		c.positive(fmt.Sprintf("%s[%d]", parameter, i), factors[i])
 	}
 }
@@ -116,44 +115,42 @@ func (c *checker) factors(parameter string, factors []float64, rotaryDim int) {
 // ladder checks the numbers that follow from parameters within their ranges.
 func (c *checker) ladder(l Ladder) (Ladder, error) {
 	for i, frequency := range l.InvFreq {
-		c.require(frequency >= 0 && frequency <= math.MaxFloat64, fmt.Sprintf("InvFreq[%d]", i), frequency, "parameters that give a finite number")
+		c.Require(frequency >= 0 && frequency <= math.MaxFloat64, fmt.Sprintf("InvFreq[%d]", i), frequency, "parameters that give a finite number")
 	}
-	c.require(l.AttentionFactor > 0 && l.AttentionFactor <= math.MaxFloat64, "AttentionFactor", l.AttentionFactor, "parameters that give a finite number above 0")
-	c.require(l.SoftmaxScale > 0 && l.SoftmaxScale <= math.MaxFloat64, "SoftmaxScale", l.SoftmaxScale, "parameters that give a finite number above 0")
-	if c.err != nil {
-		return Ladder{}, c.err
+	c.Require(l.AttentionFactor > 0 && l.AttentionFactor <= math.MaxFloat64, "AttentionFactor", l.AttentionFactor, "parameters that give a finite number above 0")
+	c.Require(l.SoftmaxScale > 0 && l.SoftmaxScale <= math.MaxFloat64, "SoftmaxScale", l.SoftmaxScale, "parameters that give a finite number above 0")
+	if c.Err != nil {
+		return Ladder{}, c.Err
 	}
 	return l, nil
 }
 
-// divided returns frequencies for a dimension, unless there was an error. The first pairs
-// have the frequencies of Default, each divided by its divisor. The others have 0.
-func (c *checker) divided(dim int, base float64, pairs int, divisor func(i int) float64) (Ladder, error) {
-	if c.err != nil {
-		return Ladder{}, c.err
+// divided returns frequencies, unless there was an error. The first pairs have the frequencies
+// of Default, each divided by its divisor. The others have 0.
+func (c *checker) divided(pairs int, divisor func(i int) float64) (Ladder, error) {
+	if c.Err != nil {
+		return Ladder{}, c.Err
 	}
-	return c.filled(unscaled(dim/2), dim, base, pairs,
+	return c.filled(unscaled(c.dim/2), pairs,
 		func(i int, inverse *big.Float) *big.Float { return quotient(inverse, real(divisor(i))) },
 		func(i int, power float32) float32 { return 1 / power / float32(divisor(i)) })
 }
 
-// filled makes the first pairs of a ladder for a dimension: exact of base^(-2i/dim), or with Float32
-// rounded of RN32(RN32(base)^RN32(2i/dim)).
-func (c *checker) filled(l Ladder, dim int, base float64, pairs int, exact func(i int, inverse *big.Float) *big.Float, rounded func(i int, power float32) float32) (Ladder, error) {
+// filled makes the first pairs of a ladder: exact of base^(-2i/dim), or with Float32 rounded of
+// RN32(RN32(base)^RN32(2i/dim)).
+func (c *checker) filled(l Ladder, pairs int, exact func(i int, inverse *big.Float) *big.Float, rounded func(i int, power float32) float32) (Ladder, error) {
 	if c.rounding == Float32 {
-		for i, power := range powers32(base, dim, pairs) {
+		for i, power := range powers32(c.base, c.dim, pairs) {
 			l.InvFreq[i] = float64(rounded(i, power))
 		}
 		return c.ladder(l)
 	}
-	for i, inverse := range inverses(base, dim, pairs) {
+	step := quotient(product(real(-2), elementary.Log(real(c.base))), whole(c.dim))
+	for i, inverse := range geometric(newReal(), step, pairs) {
 		l.InvFreq[i] = nearest(exact(i, inverse))
 	}
 	return c.ladder(l)
 }
-
-// one is the divisor of frequencies that have none.
-func one(int) float64 { return 1 }
 
 // unscaled returns a ladder of n frequencies that scales nothing else.
 func unscaled(n int) Ladder {

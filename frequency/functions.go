@@ -8,19 +8,15 @@ import (
 	"github.com/go-posenc/posenc/internal/elementary"
 )
 
-func newReal() *big.Float { return new(big.Float).SetPrec(elementary.Precision) }
+// Operations of real numbers, rounded to elementary.Precision bits.
 
-func real(x float64) *big.Float { return newReal().SetFloat64(x) }
-
-func product(a, b *big.Float) *big.Float { return newReal().Mul(a, b) }
-
-func quotient(a, b *big.Float) *big.Float { return newReal().Quo(a, b) }
-
-func sum(a, b *big.Float) *big.Float { return newReal().Add(a, b) }
-
+func newReal() *big.Float                   { return new(big.Float).SetPrec(elementary.Precision) }
+func real(x float64) *big.Float             { return newReal().SetFloat64(x) }
+func product(a, b *big.Float) *big.Float    { return newReal().Mul(a, b) }
+func quotient(a, b *big.Float) *big.Float   { return newReal().Quo(a, b) }
+func sum(a, b *big.Float) *big.Float        { return newReal().Add(a, b) }
 func difference(a, b *big.Float) *big.Float { return newReal().Sub(a, b) }
-
-func whole(n int) *big.Float { return newReal().SetInt64(int64(n)) }
+func whole(n int) *big.Float                { return newReal().SetInt64(int64(n)) }
 
 // pi has 330 bits.
 const pi = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
@@ -82,12 +78,6 @@ func geometric(first, step *big.Float, n int) iter.Seq2[int, *big.Float] {
 			power = product(power, ratio)
 		}
 	}
-}
-
-// inverses gives base^(-2i/dim) for every i < n.
-func inverses(base float64, dim, n int) iter.Seq2[int, *big.Float] {
-	step := quotient(product(real(-2), elementary.Log(real(base))), whole(dim))
-	return geometric(newReal(), step, n)
 }
 
 // powers32 gives RN32(RN32(base)^RN32(2i/dim)) for i < n, whose reciprocals transformers takes.

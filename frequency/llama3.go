@@ -36,10 +36,10 @@ func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) 
 	check.positive("p.Factor", p.Factor)
 	check.positive("p.LowFreqFactor", p.LowFreqFactor)
 	check.positive("p.HighFreqFactor", p.HighFreqFactor)
-	check.require(p.LowFreqFactor <= p.HighFreqFactor, "p.LowFreqFactor", p.LowFreqFactor, "at most p.HighFreqFactor = %v", p.HighFreqFactor)
-	check.require(p.OriginalMaxPositions >= 1, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
-	if check.err != nil {
-		return Ladder{}, check.err
+	check.Require(p.LowFreqFactor <= p.HighFreqFactor, "p.LowFreqFactor", p.LowFreqFactor, "at most p.HighFreqFactor = %v", p.HighFreqFactor)
+	check.Require(p.OriginalMaxPositions >= 1, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
 	longest := float32(float64(p.OriginalMaxPositions) / p.LowFreqFactor)
 	shortest := float32(float64(p.OriginalMaxPositions) / p.HighFreqFactor)
@@ -74,5 +74,5 @@ func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) 
 		smooth := quotient(difference(rotations, low), difference(high, low))
 		return sum(product(difference(real(1), smooth), scaled), product(smooth, inverse))
 	}
-	return check.filled(unscaled(rotaryDim/2), rotaryDim, base, rotaryDim/2, exact, rounded)
+	return check.filled(unscaled(rotaryDim/2), rotaryDim/2, exact, rounded)
 }

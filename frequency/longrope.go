@@ -7,8 +7,7 @@ import (
 	"github.com/go-posenc/posenc/internal/elementary"
 )
 
-// LongRoPEParameters are the keys of a LongRoPE configuration, and the length of the
-// sequence.
+// LongRoPEParameters are the keys of a LongRoPE configuration, and the length of the sequence.
 type LongRoPEParameters struct {
 	ShortFactors         []float64 // short_factor, one for each pair
 	LongFactors          []float64 // long_factor, one for each pair
@@ -19,17 +18,15 @@ type LongRoPEParameters struct {
 	SequenceLength       int       // tokens of the whole context, including those in the cache; 0 means at most OriginalMaxPositions
 }
 
-// LongRoPE returns the frequencies of LongRoPE (Ding et al. 2024, arXiv:2402.13753;
-// transformers and vLLM rope_type "longrope", formerly "su") for a sequence of
-// SequenceLength tokens:
+// LongRoPE returns the frequencies of LongRoPE (Ding et al. 2024, arXiv:2402.13753; transformers
+// and vLLM rope_type "longrope", formerly "su") for a sequence of SequenceLength tokens:
 //
 //	factors         = LongFactors if SequenceLength > OriginalMaxPositions, else ShortFactors
 //	InvFreq[i]      = 1 / (factors[i] · base^(2i/rotaryDim))
 //	AttentionFactor = sqrt(1 + ln(Factor)/ln(OriginalMaxPositions)), and 1 for Factor up to 1
 //
 // Keys that were rotated with the short factors do not fit queries with the long factors.
-// transformers drops its cache at the switch. vLLM passes its longest context for every
-// sequence.
+// transformers drops its cache at the switch. vLLM passes its longest context for every sequence.
 //
 // With Float32 the frequencies follow the float32 steps of transformers, and
 // AttentionFactor is computed in float64.
@@ -42,15 +39,15 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Roundi
 	check := begin("LongRoPE", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.factors("p.ShortFactors", p.ShortFactors, rotaryDim)
 	check.factors("p.LongFactors", p.LongFactors, rotaryDim)
-	check.require(p.OriginalMaxPositions >= 2, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
+	check.Require(p.OriginalMaxPositions >= 2, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
 	check.optional("p.ShortAttentionFactor", p.ShortAttentionFactor)
 	check.optional("p.LongAttentionFactor", p.LongAttentionFactor)
 	if p.Factor != 0 || p.ShortAttentionFactor == 0 || p.LongAttentionFactor == 0 {
-		check.require(p.Factor > 0 && p.Factor <= math.MaxFloat64, "p.Factor", p.Factor, "a finite number above 0")
+		check.Require(p.Factor > 0 && p.Factor <= math.MaxFloat64, "p.Factor", p.Factor, "a finite number above 0")
 	}
-	check.require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
-	if check.err != nil {
-		return Ladder{}, check.err
+	check.Require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
 	ladder := unscaled(rotaryDim / 2)
 	factors, attentionFactor := p.ShortFactors, p.ShortAttentionFactor
@@ -66,7 +63,7 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Roundi
 		ratio := quotient(elementary.Log(real(p.Factor)), elementary.Log(whole(p.OriginalMaxPositions)))
 		ladder.AttentionFactor = nearest(newReal().Sqrt(sum(real(1), ratio)))
 	}
-	return check.filled(ladder, rotaryDim, base, rotaryDim/2,
+	return check.filled(ladder, rotaryDim/2,
 		func(i int, inverse *big.Float) *big.Float { return quotient(inverse, real(factors[i])) },
 		func(i int, power float32) float32 { return 1 / (float32(factors[i]) * power) })
 }

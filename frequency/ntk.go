@@ -23,47 +23,44 @@ type DynamicNTKParameters struct {
 //	InvFreq[i] = newBase^(-2i/rotaryDim)
 //
 // Up to MaxPositions tokens these are the frequencies of [Default]. Longer sequences have
-// different frequencies for each length, and keys that were rotated at a shorter length
-// keep theirs. vLLM uses the same frequencies for all lengths: SequenceLength =
-// Factor·MaxPositions.
+// different frequencies for each length, and keys that were rotated at a shorter length keep
+// theirs. vLLM uses the same frequencies for all lengths: SequenceLength = Factor·MaxPositions.
 //
 // With Float32 the new base is computed in float64 up to MaxPositions. Beyond, it is
 // computed by float32 steps, as in transformers, whose sequence length is a tensor then.
 //
-// rotaryDim is even, from 4 to MaxRotaryDim. Factor is a finite number above 0,
-// MaxPositions is at least 1, and SequenceLength is not negative. The other arguments are
-// as in Default.
+// rotaryDim is even, from 4 to MaxRotaryDim. Factor is a finite number above 0, MaxPositions is
+// at least 1, and SequenceLength is not negative. The other arguments are as in Default.
 func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, rounding Rounding) (Ladder, error) {
 	check := begin("DynamicNTK", "rotaryDim", rotaryDim, 4, base, rounding)
 	check.positive("p.Factor", p.Factor)
-	check.require(p.MaxPositions >= 1, "p.MaxPositions", p.MaxPositions, "at least 1")
-	check.require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
-	if check.err != nil {
-		return Ladder{}, check.err
+	check.Require(p.MaxPositions >= 1, "p.MaxPositions", p.MaxPositions, "at least 1")
+	check.Require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
 	if rounding == Exact {
 		beyond := whole(max(p.SequenceLength, p.MaxPositions) - p.MaxPositions)
 		stretch := sum(real(1), quotient(product(real(p.Factor), beyond), whole(p.MaxPositions)))
-		return stretchedBase(&check, "p.Factor", p.Factor, rotaryDim, base, stretch)
+		return check.stretched("p.Factor", p.Factor, stretch)
 	}
 	exponent := float64(rotaryDim) / float64(rotaryDim-2)
 	if p.SequenceLength <= p.MaxPositions {
 		length := float64(p.MaxPositions)
 		newBase := base * power64(p.Factor*length/length-(p.Factor-1), exponent)
-		return newBase32(&check, "p.Factor", p.Factor, rotaryDim, newBase)
+		return check.ofBase32("p.Factor", p.Factor, newBase, 1)
 	}
 	stretch := float32(p.Factor)*float32(p.SequenceLength)/float32(p.MaxPositions) - float32(p.Factor-1)
 	// torch raises a single element to the exponent in float64.
 	newBase := float32(base) * float32(power64(float64(stretch), exponent))
-	return newBase32(&check, "p.Factor", p.Factor, rotaryDim, float64(newBase))
+	return check.ofBase32("p.Factor", p.Factor, float64(newBase), 1)
 }
 
 // NTKParameters are the keys of a configuration with fixed NTK scaling: factor.
 type NTKParameters struct{ Factor float64 }
 
-// NTK returns the frequencies of fixed NTK scaling (Su 2023,
-// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE models, without
-// key mixed_b):
+// NTK returns the frequencies of fixed NTK scaling (Su 2023, https://kexue.fm/archives/9706; rope
+// type "ntk" of vLLM and of the GTE models, without key mixed_b):
 //
 //	InvFreq[i] = (base·Factor)^(-2i/rotaryDim) / Factor^(2/rotaryDim)
 //
@@ -72,40 +69,21 @@ type NTKParameters struct{ Factor float64 }
 func NTK(rotaryDim int, base float64, p NTKParameters, rounding Rounding) (Ladder, error) {
 	check := begin("NTK", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.positive("p.Factor", p.Factor)
-	if check.err != nil {
-		return Ladder{}, check.err
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
-	ladder := unscaled(rotaryDim / 2)
 	if rounding == Float32 {
-		check.newBase("p.Factor", p.Factor, base*p.Factor)
-		if check.err != nil {
-			return Ladder{}, check.err
-		}
-		divisor := float32(power64(p.Factor, 2/float64(rotaryDim)))
-		for i, power := range powers32(base*p.Factor, rotaryDim, rotaryDim/2) {
-			ladder.InvFreq[i] = float64(1 / power / divisor)
-		}
-		return check.ladder(ladder)
+		return check.ofBase32("p.Factor", p.Factor, base*p.Factor, power64(p.Factor, 2/float64(rotaryDim)))
 	}
 	logFactor := elementary.Log(real(p.Factor))
-	logBase := sum(elementary.Log(real(base)), logFactor)
-	check.require(logBase.Sign() > 0, "p.Factor", p.Factor, "a number that leaves the base above 1")
-	if check.err != nil {
-		return Ladder{}, check.err
-	}
-	perPair := quotient(real(-2), whole(rotaryDim))
-	for i, inverse := range geometric(product(perPair, logFactor), product(perPair, logBase), rotaryDim/2) {
-		ladder.InvFreq[i] = nearest(inverse)
-	}
-	return check.ladder(ladder)
+	return check.ofLogarithm("p.Factor", p.Factor, logFactor, sum(elementary.Log(real(base)), logFactor))
 }
 
 // NTKMixedParameters are the keys of a configuration with mixed NTK scaling: factor, mixed_b.
 type NTKMixedParameters struct{ Factor, MixedB float64 }
 
-// NTKMixed returns the frequencies of mixed NTK scaling (Su 2023,
-// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE models, keys
-// factor and mixed_b):
+// NTKMixed returns the frequencies of mixed NTK scaling (Su 2023, https://kexue.fm/archives/9706;
+// rope type "ntk" of vLLM and of the GTE models, keys factor and mixed_b):
 //
 //	InvFreq[i] = base^(-2i/rotaryDim) / exp(a·(i+1)^MixedB)
 //	a          = ln(Factor) / (rotaryDim/2)^MixedB
@@ -117,34 +95,31 @@ type NTKMixedParameters struct{ Factor, MixedB float64 }
 func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Rounding) (Ladder, error) {
 	check := begin("NTKMixed", "rotaryDim", rotaryDim, 2, base, rounding)
 	check.positive("p.Factor", p.Factor)
-	check.require(p.MixedB >= 0 && p.MixedB <= math.MaxFloat64, "p.MixedB", p.MixedB, "a finite number of at least 0")
-	check.require(rounding != Float32 || p.MixedB <= math.MaxFloat32, "p.MixedB", p.MixedB, "a finite float32")
-	if check.err != nil {
-		return Ladder{}, check.err
+	check.Require(p.MixedB >= 0 && p.MixedB <= math.MaxFloat64, "p.MixedB", p.MixedB, "a finite number of at least 0")
+	check.Require(rounding != Float32 || p.MixedB <= math.MaxFloat32, "p.MixedB", p.MixedB, "a finite float32")
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
-	ladder := unscaled(rotaryDim / 2)
 	logs := logarithms(rotaryDim / 2)
-	if rounding == Float32 {
-		a := nearest32(elementary.Log(real(float64(float32(p.Factor)))))
-		a /= float32(power64(float64(rotaryDim)/2, p.MixedB))
-		for i, power := range powers32(base, rotaryDim, rotaryDim/2) {
-			exponent := a * nearest32(elementary.Exp(product(real(float64(float32(p.MixedB))), logs[i])))
-			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "p.MixedB", p.MixedB, "an exponent whose powers of the numbers up to %d are finite float32", rotaryDim/2)
-			if check.err != nil {
-				return Ladder{}, check.err
-			}
-			divisor := nearest32(elementary.Exp(real(float64(exponent))))
-			ladder.InvFreq[i] = float64(1 / power / divisor)
-		}
-		return check.ladder(ladder)
-	}
 	logFactor := elementary.Log(real(p.Factor))
-	for i, inverse := range inverses(base, rotaryDim, rotaryDim/2) {
+	exact := func(i int, inverse *big.Float) *big.Float {
 		// (i+1)^MixedB / (rotaryDim/2)^MixedB, at most 1
 		share := elementary.Exp(product(real(p.MixedB), difference(logs[i], logs[len(logs)-1])))
-		ladder.InvFreq[i] = nearest(quotient(inverse, elementary.Exp(product(share, logFactor))))
+		return quotient(inverse, elementary.Exp(product(share, logFactor)))
 	}
-	return check.ladder(ladder)
+	var a float32
+	if rounding == Float32 {
+		a = logarithm32(float32(p.Factor)) / float32(power64(float64(rotaryDim)/2, p.MixedB))
+	}
+	rounded := func(i int, power float32) float32 {
+		exponent := a * nearest32(elementary.Exp(product(real(float64(float32(p.MixedB))), logs[i])))
+		check.Require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "p.MixedB", p.MixedB, "an exponent whose powers of the numbers up to %d are finite float32", rotaryDim/2)
+		if check.Err != nil {
+			return 0
+		}
+		return 1 / power / nearest32(elementary.Exp(real(float64(exponent))))
+	}
+	return check.filled(unscaled(rotaryDim/2), rotaryDim/2, exact, rounded)
 }
 
 // NTKAlphaParameters are the keys of a configuration with NTK-aware scaling by a fixed alpha.
@@ -161,34 +136,39 @@ type NTKAlphaParameters struct{ Alpha float64 }
 func NTKAlpha(rotaryDim int, base float64, p NTKAlphaParameters, rounding Rounding) (Ladder, error) {
 	check := begin("NTKAlpha", "rotaryDim", rotaryDim, 4, base, rounding)
 	check.positive("p.Alpha", p.Alpha)
-	if check.err != nil {
-		return Ladder{}, check.err
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
 	if rounding == Exact {
-		return stretchedBase(&check, "p.Alpha", p.Alpha, rotaryDim, base, real(p.Alpha))
+		return check.stretched("p.Alpha", p.Alpha, real(p.Alpha))
 	}
 	newBase := base * power64(p.Alpha, float64(rotaryDim)/float64(rotaryDim-2))
-	return newBase32(&check, "p.Alpha", p.Alpha, rotaryDim, newBase)
+	return check.ofBase32("p.Alpha", p.Alpha, newBase, 1)
 }
 
-// stretchedBase returns the Exact frequencies of base·stretch^(rotaryDim/(rotaryDim-2)).
-func stretchedBase(check *checker, parameter string, value float64, rotaryDim int, base float64, stretch *big.Float) (Ladder, error) {
-	exponent := quotient(whole(rotaryDim), whole(rotaryDim-2))
-	logBase := sum(elementary.Log(real(base)), product(exponent, elementary.Log(stretch)))
-	check.require(logBase.Sign() > 0, parameter, value, "a number that leaves the base above 1")
-	if check.err != nil {
-		return Ladder{}, check.err
+// stretched returns the Exact frequencies of base·stretch^(dim/(dim-2)).
+func (c *checker) stretched(parameter string, value float64, stretch *big.Float) (Ladder, error) {
+	exponent := quotient(whole(c.dim), whole(c.dim-2))
+	return c.ofLogarithm(parameter, value, newReal(), sum(elementary.Log(real(c.base)), product(exponent, elementary.Log(stretch))))
+}
+
+// ofLogarithm returns the Exact frequencies e^(-2(first + i·logBase)/dim), of a logarithm that a
+// parameter has changed.
+func (c *checker) ofLogarithm(parameter string, value float64, first, logBase *big.Float) (Ladder, error) {
+	c.Require(logBase.Sign() > 0, parameter, value, "a number that leaves the base above 1")
+	if c.Err != nil {
+		return Ladder{}, c.Err
 	}
-	ladder := unscaled(rotaryDim / 2)
-	step := quotient(product(real(-2), logBase), whole(rotaryDim))
-	for i, inverse := range geometric(newReal(), step, rotaryDim/2) {
+	ladder, perPair := unscaled(c.dim/2), quotient(real(-2), whole(c.dim))
+	for i, inverse := range geometric(product(perPair, first), product(perPair, logBase), c.dim/2) {
 		ladder.InvFreq[i] = nearest(inverse)
 	}
-	return check.ladder(ladder)
+	return c.ladder(ladder)
 }
 
-// newBase32 returns the Float32 frequencies of a base that a parameter has changed.
-func newBase32(check *checker, parameter string, value float64, rotaryDim int, newBase float64) (Ladder, error) {
-	check.newBase(parameter, value, newBase)
-	return check.divided(rotaryDim, newBase, rotaryDim/2, one)
+// ofBase32 returns the Float32 frequencies, divided, of a base that a parameter has changed.
+func (c *checker) ofBase32(parameter string, value, base, divisor float64) (Ladder, error) {
+	c.newBase(parameter, value, base)
+	c.base = base
+	return c.divided(c.dim/2, func(int) float64 { return divisor })
 }

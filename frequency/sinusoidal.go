@@ -28,40 +28,36 @@ type SinusoidalParameters struct {
 // and all three are finite. The frequencies must be finite and at least 2^-900. They are
 // rounded to float64 once.
 func Sinusoidal(pairs int, p SinusoidalParameters) ([]float64, error) {
-	c := checker{function: "Sinusoidal"}
+	c := checkerOf("Sinusoidal", Exact)
 	c.pairs(pairs)
 	c.positive("p.First", p.First)
-	c.require(p.Base > 1 && p.Base <= math.MaxFloat64, "p.Base", p.Base, "a finite number above 1")
+	c.Require(p.Base > 1 && p.Base <= math.MaxFloat64, "p.Base", p.Base, "a finite number above 1")
 	c.positive("p.Denominator", p.Denominator)
-	if c.err != nil {
-		return nil, c.err
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	return c.progression(elementary.Log(real(p.First)), quotient(elementary.Log(real(p.Base)), real(-p.Denominator)), pairs)
 }
 
-// TimingSignalParameters are the arguments of tensor2tensor's timing signals. None has a
-// default.
+// TimingSignalParameters are the arguments of tensor2tensor's timing signals. None has a default.
 type TimingSignalParameters struct {
 	MinTimescale float64 // min_timescale: 1
 	MaxTimescale float64 // max_timescale: 10000
 }
 
-// TimingSignal returns the frequencies of tensor2tensor's get_timing_signal_1d. For k <
-// pairs
+// TimingSignal returns the frequencies of tensor2tensor's get_timing_signal_1d. For k < pairs
 //
 //	invFreq[k] = MinTimescale * (MaxTimescale/MinTimescale)^(-k/max(pairs-1, 1))
 //
-// tensor2tensor multiplies by MinTimescale too, although wavelengths grow with a
-// timescale. It makes no difference where MinTimescale is 1.
-//
-// Both timescales are finite and above 0. The rest is as in [Sinusoidal].
+// tensor2tensor multiplies by MinTimescale too, although wavelengths grow with a timescale. Both
+// timescales are finite and above 0. The rest is as in [Sinusoidal].
 func TimingSignal(pairs int, p TimingSignalParameters) ([]float64, error) {
-	c := checker{function: "TimingSignal"}
+	c := checkerOf("TimingSignal", Exact)
 	c.pairs(pairs)
 	c.positive("p.MinTimescale", p.MinTimescale)
 	c.positive("p.MaxTimescale", p.MaxTimescale)
-	if c.err != nil {
-		return nil, c.err
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	least, most := elementary.Log(real(p.MinTimescale)), elementary.Log(real(p.MaxTimescale))
 	return c.progression(least, quotient(difference(least, most), whole(max(pairs-1, 1))), pairs)
@@ -80,19 +76,19 @@ type GeometricParameters struct {
 // MLX computes them like this from its max_freq and min_freq. With one pair the frequency
 // is First. First and Last are finite and at least 2^-900. The rest is as in [Sinusoidal].
 func Geometric(pairs int, p GeometricParameters) ([]float64, error) {
-	c := checker{function: "Geometric"}
+	c := checkerOf("Geometric", Exact)
 	c.pairs(pairs)
 	c.positive("p.First", p.First)
 	c.positive("p.Last", p.Last)
-	if c.err != nil {
-		return nil, c.err
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	start := elementary.Log(real(p.First))
 	return c.progression(start, quotient(difference(elementary.Log(real(p.Last)), start), whole(max(pairs-1, 1))), pairs)
 }
 
 func (c *checker) pairs(pairs int) {
-	c.require(pairs >= 1 && pairs <= MaxRotaryDim/2, "pairs", pairs, "from 1 to %d", MaxRotaryDim/2)
+	c.Require(pairs >= 1 && pairs <= MaxRotaryDim/2, "pairs", pairs, "from 1 to %d", MaxRotaryDim/2)
 }
 
 // progression returns e^(first + k*step) for every k < pairs.
@@ -102,10 +98,10 @@ func (c *checker) progression(first, step *big.Float, pairs int) ([]float64, err
 		if frequency.Sign() != 0 && !frequency.IsInf() {
 			invFreq[k] = nearest(frequency)
 		}
-		c.require(invFreq[k] >= 0x1p-900 && invFreq[k] <= math.MaxFloat64, "a frequency", invFreq[k], "parameters that give finite numbers of at least 2^-900")
+		c.Require(invFreq[k] >= 0x1p-900 && invFreq[k] <= math.MaxFloat64, "a frequency", invFreq[k], "parameters that give finite numbers of at least 2^-900")
 	}
-	if c.err != nil {
-		return nil, c.err
+	if c.Err != nil {
+		return nil, c.Err
 	}
 	return invFreq, nil
 }

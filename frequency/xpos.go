@@ -16,11 +16,11 @@ import (
 // the rates itself. rotaryDim is even, from 2 to MaxRotaryDim. scaleBase is a finite
 // number of at least 2^-50 (512 in the paper).
 func XPos(rotaryDim int, scaleBase float64) (high, low []float64, err error) {
-	c := checker{function: "XPos"}
-	c.require(rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= MaxRotaryDim, "rotaryDim", rotaryDim, "an even number from 2 to %d", MaxRotaryDim)
-	c.require(scaleBase >= 0x1p-50 && scaleBase <= math.MaxFloat64, "scaleBase", scaleBase, "a finite number of at least 2^-50")
-	if c.err != nil {
-		return nil, nil, c.err
+	c := checkerOf("XPos", Exact)
+	c.Require(rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= MaxRotaryDim, "rotaryDim", rotaryDim, "an even number from 2 to %d", MaxRotaryDim)
+	c.Require(scaleBase >= 0x1p-50 && scaleBase <= math.MaxFloat64, "scaleBase", scaleBase, "a finite number of at least 2^-50")
+	if c.Err != nil {
+		return nil, nil, c.Err
 	}
 	high, low = make([]float64, rotaryDim/2), make([]float64, rotaryDim/2)
 	divisor := product(elementary.Ln2(), real(scaleBase))

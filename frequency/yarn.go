@@ -54,16 +54,14 @@ type YaRNParameters struct {
 // AttentionFactor 0. (This holds for freq_scale up to 1, because g is never below 1 here.
 // It describes ggml alone, without the division by which llama.cpp cancels g.)
 //
-// With Exact, floor and ceil are taken of the real corrections, which are never whole
-// numbers because π is transcendental. With Float32 the corrections and the attention
-// factor are computed in float64 and the frequencies in float32, step by step as in
-// transformers.
+// With Exact, floor and ceil are taken of the real corrections, which are never whole numbers
+// because π is transcendental. With Float32 the corrections and the attention factor are computed
+// in float64 and the frequencies in float32, step by step as in transformers.
 //
 // Factor is a finite number above 0, and OriginalMaxPositions is at least 1. BetaFast and
-// BetaSlow are finite and above 0, and BetaFast is not less than BetaSlow.
-// ExtrapolationFactor is at most 1. The other fields are finite and not negative. low must
-// not be above high: frameworks disagree on what follows then. The other arguments are as
-// in [Default].
+// BetaSlow are finite and above 0, and BetaFast is not less than BetaSlow. ExtrapolationFactor is
+// at most 1. The other fields are finite and not negative. low must not be above high: frameworks
+// disagree on what follows then. The other arguments are as in [Default].
 func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
 	check := begin("YaRN", "rotaryDim", rotaryDim, 2, base, rounding)
 	p.BetaFast = cmp.Or(p.BetaFast, 32)
@@ -71,16 +69,16 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 	p.ExtrapolationFactor = cmp.Or(p.ExtrapolationFactor, 1)
 	p.AttentionMultiplier = cmp.Or(p.AttentionMultiplier, 1)
 	check.positive("p.Factor", p.Factor)
-	check.require(p.OriginalMaxPositions >= 1, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
-	check.require(p.BetaSlow > 0 && p.BetaSlow <= math.MaxFloat64, "p.BetaSlow", p.BetaSlow, "a finite number above 0")
-	check.require(p.BetaFast >= p.BetaSlow && p.BetaFast <= math.MaxFloat64, "p.BetaFast", p.BetaFast, "a finite number of at least p.BetaSlow = %v", p.BetaSlow)
-	check.require(p.ExtrapolationFactor > 0 && p.ExtrapolationFactor <= 1, "p.ExtrapolationFactor", p.ExtrapolationFactor, "a number above 0 and at most 1")
+	check.Require(p.OriginalMaxPositions >= 1, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
+	check.Require(p.BetaSlow > 0 && p.BetaSlow <= math.MaxFloat64, "p.BetaSlow", p.BetaSlow, "a finite number above 0")
+	check.Require(p.BetaFast >= p.BetaSlow && p.BetaFast <= math.MaxFloat64, "p.BetaFast", p.BetaFast, "a finite number of at least p.BetaSlow = %v", p.BetaSlow)
+	check.Require(p.ExtrapolationFactor > 0 && p.ExtrapolationFactor <= 1, "p.ExtrapolationFactor", p.ExtrapolationFactor, "a number above 0 and at most 1")
 	check.optional("p.AttentionFactor", p.AttentionFactor)
 	check.optional("p.MScale", p.MScale)
 	check.optional("p.MScaleAllDim", p.MScaleAllDim)
 	check.optional("p.AttentionMultiplier", p.AttentionMultiplier)
-	if check.err != nil {
-		return Ladder{}, check.err
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
 	if rounding == Float32 {
 		return yarn32(&check, rotaryDim, base, p)
@@ -96,44 +94,46 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 		low, high = floor(low), ceiling(high)
 	}
 	low, high = greatest(low, newReal()), least(high, whole(rotaryDim-1))
-	check.require(low.Cmp(high) <= 0, "p.OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
-	if check.err != nil {
-		return Ladder{}, check.err
+	check.Require(low.Cmp(high) <= 0, "p.OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
 	if low.Cmp(high) == 0 {
 		high = sum(high, quotient(real(1), real(1000)))
 	}
 	factor, extrapolation, one := real(p.Factor), real(p.ExtrapolationFactor), real(1)
-	for i, inverse := range inverses(base, rotaryDim, rotaryDim/2) {
+	exact := func(i int, inverse *big.Float) *big.Float {
 		ramp := quotient(difference(whole(i), low), difference(high, low))
 		ramp = least(greatest(ramp, newReal()), one)
 		keep := product(difference(one, ramp), extrapolation)
-		share := sum(quotient(difference(one, keep), factor), keep)
 		if p.Logarithmic {
-			share = elementary.Exp(product(difference(keep, one), elementary.Log(factor)))
+			return product(inverse, elementary.Exp(product(difference(keep, one), elementary.Log(factor))))
 		}
-		ladder.InvFreq[i] = nearest(product(inverse, share))
+		return product(inverse, sum(quotient(difference(one, keep), factor), keep))
 	}
-
 	growth := func(mscale float64) *big.Float {
 		if p.Factor <= 1 {
 			return one
 		}
 		return sum(one, quotient(product(real(mscale), elementary.Log(factor)), real(10)))
 	}
-	attentionFactor := real(p.AttentionFactor)
-	switch {
-	case p.AttentionFactor != 0:
-	case p.MScale != 0 && p.MScaleAllDim != 0:
-		attentionFactor = quotient(growth(p.MScale), growth(p.MScaleAllDim))
-	default:
-		attentionFactor = growth(1)
-	}
+	attentionFactor := attentionFactorOf(&p, real(p.AttentionFactor), growth, quotient)
 	ladder.AttentionFactor = nearest(product(attentionFactor, real(p.AttentionMultiplier)))
 	if p.ScaleSoftmax {
 		ladder.SoftmaxScale = nearest(product(growth(p.MScaleAllDim), growth(p.MScaleAllDim)))
 	}
-	return check.ladder(ladder)
+	return check.filled(ladder, rotaryDim/2, exact, nil)
+}
+
+// attentionFactorOf returns the attention factor without AttentionMultiplier.
+func attentionFactorOf[T any](p *YaRNParameters, given T, growth func(mscale float64) T, quotient func(a, b T) T) T {
+	switch {
+	case p.AttentionFactor != 0:
+		return given
+	case p.MScale != 0 && p.MScaleAllDim != 0:
+		return quotient(growth(p.MScale), growth(p.MScaleAllDim))
+	}
+	return growth(1)
 }
 
 func logarithm32(x float32) float32 { return nearest32(elementary.Log(real(float64(x)))) }
@@ -151,47 +151,37 @@ func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladd
 		low, high = math.Floor(low), math.Ceil(high)
 	}
 	low, high = max(low, 0), min(high, float64(rotaryDim-1))
-	check.require(low <= high, "p.OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
-	if check.err != nil {
-		return Ladder{}, check.err
+	check.Require(low <= high, "p.OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
+	if check.Err != nil {
+		return Ladder{}, check.Err
 	}
 	if low == high {
 		high += 0.001
 	}
-	for i, power := range powers32(base, rotaryDim, rotaryDim/2) {
+	rounded := func(i int, power float32) float32 {
 		extrapolated := 1 / power
 		interpolated := 1 / (float32(p.Factor) * power)
 		ramp := min(max((float32(i)-float32(low))/float32(high-low), 0), 1)
 		keep := float32((1 - ramp) * float32(p.ExtrapolationFactor))
-		if p.Logarithmic {
-			if !(interpolated > 0 && interpolated <= math.MaxFloat32) { // it has no logarithm; check.ladder refuses NaN
-				ladder.InvFreq[i] = math.NaN()
-				continue
-			}
-			log := float32(logarithm32(extrapolated)*keep) + float32(logarithm32(interpolated)*(1-keep))
-			ladder.InvFreq[i] = float64(nearest32(elementary.Exp(real(float64(log)))))
-			continue
+		switch {
+		case !p.Logarithmic:
+			return float32(interpolated*(1-keep)) + float32(extrapolated*keep)
+		case !(interpolated > 0 && interpolated <= math.MaxFloat32): // it has no logarithm; check.ladder refuses NaN
+			return float32(math.NaN())
 		}
-		ladder.InvFreq[i] = float64(float32(interpolated*(1-keep)) + float32(extrapolated*keep))
+		log := float32(logarithm32(extrapolated)*keep) + float32(logarithm32(interpolated)*(1-keep))
+		return nearest32(elementary.Exp(real(float64(log))))
 	}
-
 	growth := func(mscale float64) float64 {
 		if p.Factor <= 1 {
 			return 1
 		}
 		return float64(0.1*mscale*logarithm64(p.Factor)) + 1
 	}
-	attentionFactor := p.AttentionFactor
-	switch {
-	case p.AttentionFactor != 0:
-	case p.MScale != 0 && p.MScaleAllDim != 0:
-		attentionFactor = growth(p.MScale) / growth(p.MScaleAllDim)
-	default:
-		attentionFactor = growth(1)
-	}
+	attentionFactor := attentionFactorOf(&p, p.AttentionFactor, growth, func(a, b float64) float64 { return a / b })
 	ladder.AttentionFactor = attentionFactor * p.AttentionMultiplier
 	if p.ScaleSoftmax {
 		ladder.SoftmaxScale = growth(p.MScaleAllDim) * growth(p.MScaleAllDim)
 	}
-	return check.ladder(ladder)
+	return check.filled(ladder, rotaryDim/2, nil, rounded)
 }

@@ -102,10 +102,10 @@ func (p *prompt[T]) canvas(origin int64, overview crop) (next int64, after crop,
 	}
 
 	halo := max(origin-1, 0)
-	p.put(origin, halo, halo)
+	put(p, origin, halo, halo)
 	for y := range kept.h {
 		for x := range kept.w {
-			p.put(origin, origin+stretched(y, kept.h, height), origin+stretched(x, kept.w, width))
+			put(p, origin, origin+stretched(y, kept.h, height), origin+stretched(x, kept.w, width))
 		}
 	}
 	cornerY, cornerX := origin+height, origin+width // of the marker that comes next
@@ -116,29 +116,21 @@ func (p *prompt[T]) canvas(origin int64, overview crop) (next int64, after crop,
 		top, left := origin+row*int64(first.h), origin+column*int64(first.w)
 		c, _ = p.nextCrop(c)
 		for p.token < c.token-1 {
-			p.put(origin, cornerY, cornerX)
+			put(p, origin, cornerY, cornerX)
 			cornerY, cornerX = betweenY, betweenX
 		}
-		p.put(origin, top, left)
+		put(p, origin, top, left)
 		g := p.grid(&p.runs[c.run])
-		p.slice(origin, top, left, g)
+		p.frame(origin, top, left, g)
 		cornerY, cornerX = top+int64(g.h)-1, left+int64(g.w)-1
 		betweenY, betweenX = origin+(row+1)*int64(first.h)-1, origin+width
 		c = p.end(c)
 	}
 	for p.token < end {
-		p.put(origin, cornerY, cornerX)
+		put(p, origin, cornerY, cornerX)
 		cornerY, cornerX = origin, origin
 	}
 	return origin + max(height, width) + 1, after, found
-}
-
-func (p *prompt[T]) slice(origin, top, left int64, g merged) {
-	for y := range int64(g.h) {
-		for x := range int64(g.w) {
-			p.put(origin, top+y, left+x)
-		}
-	}
 }
 
 // stretched is round(linspace(0, length-1, n))[i] in float32, from both ends to the middle.

@@ -44,10 +44,9 @@ type Media struct {
 // AppendRuns finds the runs of a prompt by its token ids, appends them to runs, and returns the
 // result. Each stretch of placeholders takes the next grid of media and must have as many
 // tokens. In families with a run for each frame of a video, each stretch takes one frame of the
-// next grid. In Ming, it takes one frame or the whole grid. Errors wrap posenc.ErrConfig (m), posenc.ErrLength
-// (SecondsPerGrid) or posenc.ErrShape: placeholders that do not fit their grid or have none, a grid
-// that the merge size does not divide, or a grid without placeholders. With an error, AppendRuns
-// returns runs unchanged, and writes nothing behind them.
+// next grid. In Ming, it takes one frame or the whole grid. posenc.ErrShape is also of
+// placeholders that do not fit their grid or have none, and of a grid without placeholders. With
+// an error, AppendRuns returns runs unchanged, and writes nothing behind them.
 func (m Model) AppendRuns(runs []Run, ids []int32, tokens TokenIDs, media Media) ([]Run, error) {
 	const function = "multimodal.Model.AppendRuns"
 	if err := m.check(function); err != nil {

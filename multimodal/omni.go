@@ -1,7 +1,5 @@
 package multimodal
 
-import "math"
-
 // time returns how many positions after the beginning of a video a frame is.
 func (m *Model) time(r *Run, frame int) float32 {
 	if r.Kind == Image {
@@ -21,12 +19,12 @@ func (p *prompt[T]) chunks(start int64, r *Run) (next int64) {
 		end += int64(p.model.PositionsPerChunk)
 		for first := video; video < g.t*frame && (video == first || videoTime(video) < end); video++ {
 			t, y, x := start+videoTime(video), start+int64(video/g.w%g.h), start+int64(video%g.w)
-			p.put(t, y, x)
+			put(p, t, y, x)
 			next = max(t, y, x) + 1 // the last token of a video has its largest
 		}
 		for first := audio; audio < r.AudioTokens && (audio == first || int64(audio) < end); audio++ {
 			t := start + int64(audio)
-			p.put(t, t, t)
+			put(p, t, t, t)
 			next = t + 1
 		}
 	}
@@ -78,24 +76,11 @@ func (p *prompt[T]) qwen3Omni() {
 	p.next = T(float32(p.largest) + 1)
 }
 
-func (p *prompt[T]) putFloat(t, h, w float32) {
-	for axis, x := range [...]float32{t, h, w} {
-		if p.dst != nil {
-			p.dst[axis*p.stride+p.token] = T(x)
-		}
-		p.largest = max(p.largest, float64(x))
-		if x != float32(math.Trunc(float64(x))) {
-			p.fraction = float64(x)
-		}
-	}
-	p.token++
-}
-
 // sound gives tokens first to end-1 of a sound or a text positions, and sets p.last to the largest.
 func (p *prompt[T]) sound(start float32, first, end int) {
 	for i := first; i < end; i++ {
 		x := start + float32(i)
-		p.putFloat(x, x, x)
+		put(p, x, x, x)
 		p.last = x
 	}
 }
@@ -105,7 +90,7 @@ func (p *prompt[T]) timedFrames(start float32, r *Run, first, end int) {
 	g := p.grid(r)
 	for i := first; i < end; i++ {
 		t, h, w := start+p.model.time(r, i/(g.h*g.w)), start+float32(i/g.w%g.h), start+float32(i%g.w)
-		p.putFloat(t, h, w)
+		put(p, t, h, w)
 		p.last = max(t, h, w) // the last token of a video has its largest
 	}
 }
@@ -126,4 +111,36 @@ func (p *prompt[T]) merge(start float32, r *Run) {
 	}
 	p.timedFrames(start, r, video, tokens)
 	p.sound(start, audio, r.AudioTokens)
+}
+
+// ming is the rule of Ming.
+func (p *prompt[T]) ming() {
+	var base, last float32
+	count := 0 // of tokens of text from base on
+	for i := range p.runs {
+		r := &p.runs[i]
+		if r.Kind != Image && r.Kind != Video {
+			for range r.Tokens {
+				last = base + float32(count)
+				x := int64(last)
+				put(p, x, x, x)
+				count++
+			}
+			continue
+		}
+		g := p.grid(r)
+		for f := range g.t {
+			last = p.model.time(r, f) + float32(count)
+			last += base
+			for y := range g.h {
+				for x := range g.w {
+					put(p, int64(last), int64(last+float32(y-(g.h-1)/2)), int64(last+float32(x-(g.w-1)/2)))
+				}
+			}
+		}
+		base, count = last+1, 0
+	}
+	if p.token > 0 {
+		p.next = T(int64(last) + 1)
+	}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// Next says where decoding goes on after a prompt. Two ways are in use. They differ after a
-// video with more frames than rows and columns, whose times go beyond those of the text after
-// it (Qwen2-VL, Qwen2.5-VL and the Omni models), and where a prompt ends with an image.
+// Next says where decoding goes on after a prompt, in the two ways that are in use. They differ
+// after a video with more frames than rows and columns (see Model.AfterLargest), and where a
+// prompt ends with an image.
 type Next[T int32 | float32] struct {
-	// Axes has the position of the first token to decode on each of the Model.Axes() axes: that
-	// of the last token of the prompt + 1. Each further token is at 1 more on every axis.
+	// Axes has the position of the first token to decode on each of the Model.Axes() axes: one
+	// more than the last token of the prompt has. Each further token is at 1 more on every axis.
 	// generate() of transformers 5.23 does this, in every family but Ming.
 	Axes [4]T
 
@@ -25,12 +25,11 @@ type Next[T int32 | float32] struct {
 
 // Positions writes the positions of the tokens of runs, one run after another. dst is
 // [axes][tokens], as posenc.Rotary.At takes it, with m.Axes() axes: time, height and width.
-// next says where decoding goes on. [Family] has the equations.
+// [Family] has the equations.
 //
 // runs are the whole prompt, from position 0 on. When a prompt grows, for example by another
-// image, compute all of it again; the positions of earlier tokens do not change. Errors wrap
-// posenc.ErrConfig (m), posenc.ErrLength (dst), posenc.ErrShape (a run or its grid) or posenc.ErrPosition (a position that
-// does not fit an int32, or a fraction in Qwen3Omni).
+// image, compute all of it again; the positions of earlier tokens do not change. A fraction, in
+// Qwen3Omni, is an error.
 func (m Model) Positions(dst []int32, runs []Run) (next Next[int32], err error) {
 	return positions(m, "multimodal.Model.Positions", dst, runs)
 }
@@ -50,16 +49,15 @@ func positions[T int32 | float32](m Model, function string, dst []T, runs []Run)
 	if err := m.check(function); err != nil {
 		return next, err
 	}
-	p := prompt[T]{model: m, runs: runs}
-	name := promptName{function, -1}
-	tokens, err := p.check(name)
+	p := prompt[T]{model: m, runs: runs, function: function, name: argument.Named("runs")}
+	tokens, err := p.check()
 	if err != nil {
 		return next, err
 	}
 	if want, ok := argument.Multiply(m.Axes(), tokens); !ok || len(dst) != want {
 		return next, argument.Error(argument.ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d, for [axes][tokens]", m.Axes(), tokens)
 	}
-	if _, err := p.measure(name); err != nil {
+	if _, err := p.measure(); err != nil {
 		return next, err
 	}
 	p.dst, p.stride = dst, tokens
@@ -77,9 +75,8 @@ type BatchOptions struct {
 // [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
 // position 0. If next is not empty, it gets where decoding goes on after each prompt. Each
 // prompt has the same positions as in [Model.Positions], with one exception: HunYuanVL counts
-// images through the whole batch, as transformers does. Errors wrap posenc.ErrConfig (m, options),
-// posenc.ErrLength (dst, next), posenc.ErrShape (a prompt that is longer than Length, a run or its grid),
-// posenc.ErrOverlap (dst and next) or posenc.ErrPosition.
+// images through the whole batch, as transformers does. A prompt that is longer than Length is
+// posenc.ErrShape. dst and next must not share memory.
 func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, options BatchOptions) error {
 	const function = "multimodal.Model.BatchPositions"
 	if err := m.check(function); err != nil {
@@ -100,16 +97,15 @@ func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, 
 	}
 	images := 0
 	for b, runs := range prompts {
-		p := prompt[int32]{model: m, runs: runs, images: images}
-		name := promptName{function, b}
-		tokens, err := p.check(name)
+		p := prompt[int32]{model: m, runs: runs, images: images, function: function, name: argument.Name{Text: "prompts[]", Index: b}}
+		tokens, err := p.check()
 		if err != nil {
 			return err
 		}
 		if tokens > options.Length {
-			return argument.Error(argument.ErrShape, function, name.text(), strconv.Itoa(tokens)+" tokens", "at most options.Length = %d", options.Length)
+			return argument.Error(argument.ErrShape, function, p.name.String(), strconv.Itoa(tokens)+" tokens", "at most options.Length = %d", options.Length)
 		}
-		if images, err = p.measure(name); err != nil {
+		if images, err = p.measure(); err != nil {
 			return err
 		}
 	}
@@ -131,18 +127,6 @@ func (m Model) BatchPositions(dst []int32, next []Next[int32], prompts [][]Run, 
 	return nil
 }
 
-type promptName struct {
-	function string
-	prompt   int // or -1
-}
-
-func (n promptName) text() string {
-	if n.prompt < 0 {
-		return "runs"
-	}
-	return argument.Indexed("prompts", n.prompt)
-}
-
 // prompt gives token t position dst[a*stride+t] on axis a. Without dst, nothing is written.
 type prompt[T int32 | float32] struct {
 	model  Model
@@ -150,6 +134,9 @@ type prompt[T int32 | float32] struct {
 	dst    []T
 	stride int
 	images int // images so far, in HunYuanVL
+
+	function string // for errors, with the name of the prompt
+	name     argument.Name
 
 	token    int     // tokens that have positions
 	largest  float64 // of their positions; no negative one of Ming is larger in magnitude
@@ -175,7 +162,7 @@ func (p *prompt[T]) goesOn(tokens int) Next[T] {
 	return next
 }
 
-func (p *prompt[T]) check(name promptName) (tokens int, err error) {
+func (p *prompt[T]) check() (tokens int, err error) {
 	for i := range p.runs {
 		f := p.model.checkRun(&p.runs[i])
 		if f == nil && p.runs[i].Tokens > math.MaxInt32-tokens {
@@ -185,7 +172,7 @@ func (p *prompt[T]) check(name promptName) (tokens int, err error) {
 			f = p.checkCanvas(i)
 		}
 		if f != nil {
-			return 0, f.of(name.function, argument.Indexed(name.text(), i))
+			return 0, f.of(p.function, argument.Indexed(p.name.String(), i))
 		}
 		tokens += p.runs[i].Tokens
 	}
@@ -194,7 +181,7 @@ func (p *prompt[T]) check(name promptName) (tokens int, err error) {
 
 // measure computes positions without writing, and returns an error if one does not fit T.
 // images is the number of images of this prompt and those before.
-func (p *prompt[T]) measure(name promptName) (images int, err error) {
+func (p *prompt[T]) measure() (images int, err error) {
 	measured := *p
 	measured.write()
 	_, integers := any(p.next).(int32)
@@ -203,16 +190,16 @@ func (p *prompt[T]) measure(name promptName) (images int, err error) {
 		limit = 1 << 24
 	}
 	if measured.largest > limit {
-		return 0, positionError(name, strconv.FormatFloat(measured.largest, 'f', -1, 64), fmt.Sprintf("at most %.0f in magnitude", limit))
+		return 0, p.positionError(strconv.FormatFloat(measured.largest, 'f', -1, 64), fmt.Sprintf("at most %.0f in magnitude", limit))
 	}
 	if integers && p.model.Family == Qwen3Omni && measured.fraction != 0 {
-		return 0, positionError(name, strconv.FormatFloat(measured.fraction, 'f', -1, 32), "an integer; FractionalPositions writes fractions")
+		return 0, p.positionError(strconv.FormatFloat(measured.fraction, 'f', -1, 32), "an integer; FractionalPositions writes fractions")
 	}
 	return measured.images, nil
 }
 
-func positionError(name promptName, position, expected string) error {
-	return argument.Error(argument.ErrPosition, name.function, "a position of "+name.text(), position, "%s", expected)
+func (p *prompt[T]) positionError(position, expected string) error {
+	return argument.Error(argument.ErrPosition, p.function, "a position of "+p.name.String(), position, "%s", expected)
 }
 
 func (p *prompt[T]) write() {
@@ -235,33 +222,37 @@ func (p *prompt[T]) grid(r *Run) merged {
 	return merged{r.Grid.T / p.model.temporalMergeSize(r.Kind), r.Grid.H / p.model.MergeSize, r.Grid.W / p.model.MergeSize}
 }
 
-func (p *prompt[T]) at(axis, t int, position int64) {
-	if p.dst != nil {
-		p.dst[axis*p.stride+t] = T(position)
+// place gives the next token its position on each axis.
+func (p *prompt[T]) place(positions ...float64) {
+	for axis, position := range positions {
+		if p.dst != nil {
+			p.dst[axis*p.stride+p.token] = T(position)
+		}
+		p.largest = max(p.largest, position)
+		if position != math.Trunc(position) {
+			p.fraction = position
+		}
 	}
-	p.largest = max(p.largest, float64(position))
+	p.token++
 }
 
-func (p *prompt[T]) put(t, h, w int64) {
-	p.at(0, p.token, t)
-	p.at(1, p.token, h)
-	p.at(2, p.token, w)
-	p.token++
+func put[T int32 | float32, P int64 | float32](p *prompt[T], t, h, w P) {
+	p.place(float64(t), float64(h), float64(w))
 }
 
 // text gives the next n tokens the positions from start on, and returns the one after.
 func (p *prompt[T]) text(start int64, n int) int64 {
 	for range n {
-		p.put(start, start, start)
+		put(p, start, start, start)
 		start++
 	}
 	return start
 }
 
-func (p *prompt[T]) frame(time, start int64, g merged) {
+func (p *prompt[T]) frame(time, top, left int64, g merged) {
 	for y := range int64(g.h) {
 		for x := range int64(g.w) {
-			p.put(time, start+y, start+x)
+			put(p, time, top+y, left+x)
 		}
 	}
 }
@@ -276,7 +267,7 @@ func (p *prompt[T]) grids() {
 			g, last := p.grid(r), int64(0)
 			for f := range g.t {
 				last = p.model.wholeTime(r, f)
-				p.frame(start+last, start, g)
+				p.frame(start+last, start, start, g)
 			}
 			beyond := int64(max(g.h, g.w))
 			if p.model.AfterLargest || p.model.Family == Qwen25Omni {
@@ -284,11 +275,11 @@ func (p *prompt[T]) grids() {
 			}
 			start += beyond
 		case VideoAndAudio:
-			p.put(start, start, start)
-			p.put(start, start, start)
+			put(p, start, start, start)
+			put(p, start, start, start)
 			start = p.chunks(start+1, r)
-			p.put(start, start, start)
-			p.put(start, start, start)
+			put(p, start, start, start)
+			put(p, start, start, start)
 			start++
 		default:
 			start = p.text(start, r.Tokens)
@@ -313,27 +304,21 @@ func (p *prompt[T]) hunYuan() {
 	axes := p.model.HunYuanAxes
 	for i := range p.runs {
 		r := &p.runs[i]
-		first := p.token
 		for n := range r.Tokens {
-			t := first + n
-			replaced := axes
+			t := float64(p.token)
+			positions := [4]float64{t, t, t, t}
 			if r.Kind == Image {
 				g, inside := p.grid(r), n
 				if r.Tokens != g.h*(g.w+1) {
 					inside-- // a token more at both ends
 				}
 				if inside >= 0 && inside < g.h*(g.w+1) {
-					replaced = axes - 3
-					p.at(replaced, t, int64(inside%(g.w+1)))
-					p.at(replaced+1, t, int64(inside/(g.w+1)))
-					p.at(replaced+2, t, int64(p.images))
+					x, y := inside%(g.w+1), inside/(g.w+1)
+					copy(positions[axes-3:], []float64{float64(x), float64(y), float64(p.images)})
 				}
 			}
-			for axis := range replaced {
-				p.at(axis, t, int64(t))
-			}
+			p.place(positions[:axes]...)
 		}
-		p.token += r.Tokens
 		if r.Kind == Image {
 			p.images++
 		}

@@ -61,10 +61,10 @@ type Run struct {
 	AudioTokens int
 }
 
-// Tokens that belong to no grid.
+// Tokens that belong to no grid, half of them before it and half after.
 const (
-	endsOfVideoAndAudio = 4 // two before and two after
-	endsOfHunYuan       = 2 // one before and one after, where the model's processor adds them
+	endsOfVideoAndAudio = 4
+	endsOfHunYuan       = 2 // where the model's processor adds them
 )
 
 // merged is the grid of the tokens of an image or video.
@@ -87,8 +87,7 @@ func shapeFault(field string, value any, expected string, args ...any) *fault {
 	return &fault{argument.ErrShape, field, value, fmt.Sprintf(expected, args...)}
 }
 
-// divide returns the grid of an image or video after merging. It returns a fault if the merge
-// size does not divide the grid, or if there are too many tokens.
+// divide returns the grid of an image or video after merging.
 func (m *Model) divide(kind Kind, g Grid) (merged, *fault) {
 	temporal := m.temporalMergeSize(kind)
 	switch {
@@ -128,15 +127,10 @@ func divisible(g Grid, mergeSize int) *fault {
 }
 
 // countable reports whether an int32 holds the product of numbers of at least 0.
-func countable(factors ...int) bool {
-	product := 1
-	for _, n := range factors {
-		var ok bool
-		if product, ok = argument.Multiply(product, n); !ok || product > math.MaxInt32 {
-			return false
-		}
-	}
-	return true
+func countable(a, b, c int) bool {
+	ab, ok := argument.Multiply(a, b)
+	abc, fits := argument.Multiply(ab, c)
+	return ok && fits && abc <= math.MaxInt32
 }
 
 // length returns how many tokens a grid has.

@@ -23,8 +23,7 @@ type PatchOptions struct {
 // rot_pos_emb of Qwen2-VL). Frames follow one another. Within a frame, blocks of
 // MergeSize*MergeSize patches follow row by row, and so do the patches within a block, which
 // become one token. With MergeSize 1 patches come row by row. Rows and columns count from First,
-// time from 0. A class token, which Llama 4 has after the patches, is at 0 on both axes. Errors
-// wrap posenc.ErrConfig (options), posenc.ErrLength (dst) or posenc.ErrShape (a grid).
+// time from 0. A class token, which Llama 4 has after the patches, is at 0 on both axes.
 func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
 	const function = "multimodal.PatchPositions"
 	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
@@ -103,18 +102,16 @@ type WindowOptions struct {
 	PatchSize  int // patch_size, in pixels
 }
 
-// AppendWindows computes how windowed attention orders the merged tokens of images and
-// videos, and where its windows end (get_window_index of Qwen2.5-VL). It appends to order:
-// token i in window order is token order[i], counted over all grids. It appends to starts the
-// cumulative lengths of the windows in patches (cu_window_seqlens): 0, and the end of each
-// window.
+// AppendWindows computes how windowed attention orders the merged tokens of images and videos,
+// and where its windows end (get_window_index of Qwen2.5-VL). It appends to order: token i in
+// window order is token order[i], counted over all grids. It appends to starts the cumulative
+// lengths of the windows in patches (cu_window_seqlens): 0, and the end of each window.
 //
 // A window is a square in one frame, with sides of WindowSize/MergeSize/PatchSize tokens; it
 // is smaller at the right and lower edges. Windows go row by row.
 //
 // order takes 4 bytes for each token and starts 4 for each window; a call takes up to 2^24
-// patches. Layers that attend to whole frames take the lengths of [AppendFrames]. Errors wrap
-// posenc.ErrConfig (options) or posenc.ErrShape (a grid).
+// patches. Layers that attend to whole frames take the lengths of [AppendFrames].
 func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (newOrder, newStarts []int32, err error) {
 	const function = "multimodal.AppendWindows"
 	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
@@ -167,9 +164,8 @@ type FrameOptions struct {
 }
 
 // AppendFrames appends to starts the cumulative lengths of the frames of images and videos in
-// patches (cu_seqlens): 0, and the end of each frame. With WholeVideos it appends the end of
-// each grid instead. starts takes 4 bytes for each; a call takes grids of up to 2^20 frames
-// together. Errors wrap posenc.ErrShape (a grid).
+// patches (cu_seqlens): 0, and the end of each frame. With WholeVideos it appends the end of each
+// grid instead. starts takes 4 bytes for each; a call takes grids of up to 2^20 frames together.
 func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, error) {
 	const function = "multimodal.AppendFrames"
 	if _, err := checkGrids(function, grids, "", 1); err != nil {

@@ -35,8 +35,8 @@ const (
 //	slopes[h] = 2^(-maxBias*(2*(h-p)+1)/(2*p))      h >= p
 //
 // correctly rounded. maxBias is positive and finite: 8 in the paper, alibi_bias_max in MPT,
-// attention.max_alibi_bias in GGUF. A call allocates only where a slope is within 2^-49 of the
-// middle between two float32. Errors wrap ErrConfig.
+// attention.max_alibi_bias in GGUF. A call allocates only where a slope is almost midway between
+// two float32. Errors wrap ErrConfig.
 func ALiBiSlopes(slopes []float32, maxBias float64) error {
 	if !(maxBias > 0 && maxBias <= math.MaxFloat64) {
 		return argument.Error(posenc.ErrConfig, "relative.ALiBiSlopes", "maxBias", maxBias, "a positive finite number")
@@ -64,25 +64,22 @@ func ALiBiSlopes(slopes []float32, maxBias float64) error {
 //	score = RN32(score + RN32(slope*RN32(key)))            KeyALiBi
 //
 // key and query are positions. slopes has one slope for each head of the model, and slope is the
-// one of the score's head. Distances below 2^24 are exact.
-//
-// Biases are computed on the fly: a call needs no memory of the size of the scores and allocates
-// nothing. Keys after the query are not masked. slopes must not share memory with the scores.
-// Most models scale the scores by 1/sqrt(HeadDim) before they add the bias; Falcon scales the
-// sum. An unknown form is [posenc.ErrConfig].
+// one of the score's head. Distances below 2^24 are exact. Most models scale the scores by
+// 1/sqrt(HeadDim) before they add the bias; Falcon scales the sum. An unknown form is
+// [posenc.ErrConfig].
 func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 	const function = "relative.AddALiBi"
 	if form > KeyALiBi {
 		return argument.Error(posenc.ErrConfig, function, "form", form, "one of the constants of type ALiBiForm")
 	}
-	if heads, first := scores.Heads, scores.FirstHead; heads >= 1 && first >= 0 && first <= math.MaxInt-heads && len(slopes) < first+heads {
-		return argument.Error(posenc.ErrLength, function, "slopes", argument.Elements(len(slopes)), "at least FirstHead+Heads = %d, one for each head of the model", first+heads)
-	}
 	var t tile
 	if err := scores.check(&t, function, "scores", anyHeads); err != nil {
 		return err
 	}
-	if argument.Overlap(slopes, scores.Data) {
+	switch end := t.firstHead + t.heads; {
+	case len(slopes) < end:
+		return argument.Error(posenc.ErrLength, function, "slopes", argument.Elements(len(slopes)), "at least FirstHead+Heads = %d, one for each head of the model", end)
+	case argument.Overlap(slopes, scores.Data):
 		return argument.Error(posenc.ErrOverlap, function, "slopes", "sharing elements with scores.Data", "another slice")
 	}
 	b := t.pieces(kernels.MaxCallScores)

@@ -9,8 +9,7 @@ import (
 )
 
 // DeBERTaBuckets says which distances share a relative position in disentangled
-// attention (He et al. 2021, arXiv:2006.03654 and 2111.09543). It never changes
-// after NewDeBERTaBuckets; goroutines may share it.
+// attention (He et al. 2021, arXiv:2006.03654 and 2111.09543).
 //
 // The distance is query-key. With n its magnitude and middle = Buckets/2, its bucket is
 //
@@ -31,11 +30,8 @@ type DeBERTaBuckets struct {
 // DeBERTaConfig says how a model puts distances into buckets. DeBERTa v2 and v3 have 256
 // Buckets and MaxPosition 512.
 type DeBERTaConfig struct {
-	// Buckets is position_buckets: even and from 4 to 1024, or 0 for none (DeBERTa v1).
-	Buckets int
-	// MaxPosition is max_relative_positions, or max_position_embeddings if
-	// max_relative_positions is below 1. It is above Buckets/2+1 and at most 65536.
-	MaxPosition int
+	Buckets     int // position_buckets: even and from 4 to 1024, or 0 for none (DeBERTa v1)
+	MaxPosition int // max_relative_positions, or max_position_embeddings if that is below 1: above Buckets/2+1, at most 65536
 }
 
 // NewDeBERTaBuckets returns the buckets of a model. Errors wrap ErrConfig.
@@ -44,8 +40,7 @@ func NewDeBERTaBuckets(cfg DeBERTaConfig) (*DeBERTaBuckets, error) {
 	if cfg.Buckets != 0 && (cfg.Buckets < 4 || cfg.Buckets > maxBuckets || cfg.Buckets%2 != 0) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg.Buckets", cfg.Buckets, "0 or an even number from 4 to %d", maxBuckets)
 	}
-	middle := cfg.Buckets / 2
-	least := 1
+	middle, least := cfg.Buckets/2, 1
 	if cfg.Buckets > 0 {
 		least = middle + 2
 	}
@@ -88,16 +83,11 @@ func (b *DeBERTaBuckets) position(distance int) int {
 	return min(max(bucket+b.span, 0), 2*b.span-1)
 }
 
-// DeBERTaProducts are what AddDeBERTa adds. At least one of the Products is needed; without the
-// other its summand is left out. They may share memory with each other.
+// DeBERTaProducts are what AddDeBERTa adds. They have 2*span columns. At least one of the Products
+// is needed; without the other its summand is left out. They may share memory with each other.
 type DeBERTaProducts struct {
-	// ContentToPosition (c2p) is the product of the queries with the projected keys of the
-	// relative positions, a row of 2*span elements for each query of the tile.
-	ContentToPosition Products
-
-	// PositionToContent (p2c) is the product of the keys with the projected queries of the
-	// relative positions, a row of 2*span elements for each key of the tile.
-	PositionToContent Products
+	ContentToPosition Products // c2p: of the queries with the projected keys of the relative positions
+	PositionToContent Products // p2c: of the keys with the projected queries of the relative positions; a row for each key of the tile
 
 	// Divisor is finite and positive. In transformers it is sqrt(HeadDim*3) with both products
 	// and sqrt(HeadDim*2) with one of them. It is 1 if the products are divided already. Divide
@@ -114,39 +104,34 @@ type DeBERTaProducts struct {
 // the products, which share no memory with the scores. Errors also wrap [posenc.ErrConfig]
 // (buckets, Divisor).
 func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, products DeBERTaProducts) error {
-	contentToPosition, positionToContent, divisor := products.ContentToPosition, products.PositionToContent, products.Divisor
 	const function = "relative.AddDeBERTa"
-	if !buckets.valid() {
-		return argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "DeBERTaBuckets from NewDeBERTaBuckets")
-	}
-	if !(divisor > 0 && divisor <= math.MaxFloat32) {
-		return argument.Error(posenc.ErrConfig, function, "products.Divisor", divisor, "a positive finite number")
-	}
+	contentToPosition, positionToContent, divisor := &products.ContentToPosition, &products.PositionToContent, products.Divisor
 	hasC2P, hasP2C := contentToPosition.Data != nil, positionToContent.Data != nil
-	if !hasC2P && !hasP2C {
+	switch {
+	case !buckets.valid():
+		return argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "DeBERTaBuckets from NewDeBERTaBuckets")
+	case !(divisor > 0 && divisor <= math.MaxFloat32):
+		return argument.Error(posenc.ErrConfig, function, "products.Divisor", divisor, "a positive finite number")
+	case !hasC2P && !hasP2C:
 		return argument.Error(posenc.ErrLength, function, "products.ContentToPosition.Data", "nil", "data here or in PositionToContent.Data")
-	}
-	for _, left := range []struct {
-		name     string
-		products *Products
-	}{{"products.ContentToPosition", &contentToPosition}, {"products.PositionToContent", &positionToContent}} {
-		if p := left.products; p.Data == nil && (p.HeadStride != 0 || p.RowStride != 0) {
-			return argument.Error(posenc.ErrLength, function, left.name+".Data", "nil", "data, or HeadStride and RowStride 0 to leave it out")
-		}
 	}
 	var t tile
 	if err := scores.check(&t, function, "scores", anyHeads); err != nil {
 		return err
 	}
 	var c2p, p2c matrices
-	if hasC2P {
-		if err := contentToPosition.checkOfTile(&c2p, function, "products.ContentToPosition", scores.Data, "scores", t.heads, t.rows, 2*buckets.span, false); err != nil {
-			return err
-		}
-	}
-	if hasP2C {
-		if err := positionToContent.checkOfTile(&p2c, function, "products.PositionToContent", scores.Data, "scores", t.heads, t.columns, 2*buckets.span, false); err != nil {
-			return err
+	for _, side := range [...]struct {
+		name     string
+		products *Products
+		m        *matrices
+		rows     int
+	}{{"products.ContentToPosition", contentToPosition, &c2p, t.rows}, {"products.PositionToContent", positionToContent, &p2c, t.columns}} {
+		if p := side.products; p.Data != nil {
+			if err := p.check(side.m, function, side.name, scores.Data, "scores", t.heads, side.rows, 2*buckets.span, false); err != nil {
+				return err
+			}
+		} else if p.HeadStride != 0 || p.RowStride != 0 {
+			return argument.Error(posenc.ErrLength, function, side.name+".Data", "nil", "data, or HeadStride and RowStride 0 to leave it out")
 		}
 	}
 	var byDistance [2 * kernels.TileKeys]int32 // numbers of relative positions

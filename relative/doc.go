@@ -6,41 +6,24 @@
 //	err := relative.ALiBiSlopes(slopes, 8)
 //	err = relative.AddALiBi(scores, slopes, relative.CausalALiBi)
 //
-// Some encodings are a bias that depends only on the distance between query and key:
+// Some encodings are a bias that depends only on the distance between query and key: [AddALiBi],
+// [AddT5] and [AddSwin]. Others also depend on content: they multiply queries or keys with a
+// vector for each relative position. [DotProducts] makes these products. [AddShaw], [AddBand],
+// [AddTransformerXL] or [AddDeBERTa] then adds to each score the product that belongs to its
+// distance. For the values of Shaw et al. there are [SumShaw] and [AddValues].
 //
-//   - [AddALiBi], with slopes from [ALiBiSlopes].
-//   - [AddT5], with a [T5Bias] made from a model's weights and [T5Buckets].
-//   - [AddSwin], with a [SwinBias]; [SwinCoordinates] writes the inputs of the network that
-//     makes the table of Swin v2.
-//
-// Others also depend on content: they multiply queries or keys with a vector for each
-// relative position. Call [DotProducts] first; it makes the products of all queries (or
-// keys) with all vectors. A second call then adds to each score the product that belongs to
-// its distance:
-//
-//   - [AddShaw]; for values, [SumShaw] and then [AddValues].
-//   - [AddBand], for models that bias only the nearest keys.
-//   - [AddTransformerXL]; [TransformerXLPositions] and [XLNetPositions] write the positions
-//     of its encodings.
-//   - [AddDeBERTa], with the [DeBERTaBuckets] of a model.
-//
-// Package absolute makes the sinusoidal vectors, and encodings of embeddings. Package posenc
-// has the rotary embedding, [posenc.View] and the kinds of errors.
-//
-// docs/relative.md in the repository says which calls a model needs, how its scores are scaled,
-// and lists common mistakes.
+// Package absolute makes the sinusoidal vectors. docs/relative.md in the repository says which
+// calls a model needs, how its scores are scaled, and lists common mistakes.
 //
 // # Shapes
 //
-// [Scores] describes a tile of the attention scores, [heads][queries][keys] with any
-// strides. A tile is some of the heads, queries and keys of a model; FirstHead, FirstQuery
-// and FirstKey say which. [Products] is one matrix for each head of a tile, with a row for
-// each of its queries or keys. Sizes and strides are in elements; distances are in
-// positions.
+// [Scores] describes a tile of the attention scores, [heads][queries][keys] with any strides:
+// some of the heads, queries and keys of a model. [Products] is one matrix for each head of a
+// tile, with a row for each of its queries or keys. Sizes and strides are in elements; distances
+// are in positions.
 //
-// Any tile may be a separate call, from any goroutine, and gives the same bits as one call
-// for all scores. This includes a decode step: a tile of one query and the keys up to its
-// own.
+// Any tile may be a separate call, from any goroutine, and gives the same bits as one call for
+// all scores: also a decode step, which is a tile of one query and the keys up to its own.
 //
 // # Numerics
 //
@@ -56,9 +39,9 @@
 // Slices that are only read may overlap. The check takes whole slices, including gaps
 // between rows and elements beyond the last.
 //
-// Only functions that make a new value allocate: NewT5Buckets, NewT5Bias,
-// NewDeBERTaBuckets and NewSwinBias. ALiBiSlopes allocates in rare cases, see there. Calls
-// work in bounded chunks, so that they never delay a garbage collection for long.
+// Only functions that return a new value allocate, and in rare cases ALiBiSlopes. Such a value
+// keeps no reference to arguments and never changes; goroutines may share it. Calls work in
+// bounded chunks, so that they never delay a garbage collection for long.
 //
 // Errors name the function, the argument, its value and what was expected. Those of functions
 // that take Scores wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or

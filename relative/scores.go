@@ -1,10 +1,14 @@
 package relative
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Scores describes a tile of the attention scores (logits), [heads][queries][keys]. In head
@@ -76,4 +80,137 @@ func (s *Scores) check(t *tile, function, name string, modelHeads int) error {
 		return fail(posenc.ErrPosition, "FirstKey", s.FirstKey, "from -2^30 to 2^30-%d for %d keys", s.Keys, s.Keys)
 	}
 	return nil
+}
+
+// Products describes the products of queries or keys with relative positions,
+// [heads][rows][columns]. In head h, the product of row r and column c is
+//
+//	Data[h*HeadStride+r*RowStride+c]
+//
+// Together with a tile of [Scores], heads and rows are the tile's: there is a row for each of its
+// queries, or for each of its keys where the function says so. In [DotProducts] and [AddValues],
+// heads and rows are the heads and tokens of x or out. Each function says how many columns there
+// are and which relative position each stands for. Strides and the length of Data are as in
+// Scores. Rows that are only read may overlap.
+type Products struct {
+	Data       []float32
+	HeadStride int // elements from head to head; 0 means rows*RowStride
+	RowStride  int // elements from row to row; 0 means columns
+}
+
+// check sets m to the products, the argument called name, and checks them. They must not share
+// memory with scores. If they are written, rows must not overlap.
+func (p *Products) check(m *matrices, function, name string, scores []float32, scoresName string, heads, rows, columns int, written bool) error {
+	*m = matrices{heads, rows, columns, p.HeadStride, p.RowStride}
+	if err := m.check(function, name, &productWords, len(p.Data), written); err != nil {
+		return err
+	}
+	if argument.Overlap(p.Data, scores) {
+		return argument.Error(posenc.ErrOverlap, function, name+".Data", "sharing elements with "+scoresName+".Data", "another slice")
+	}
+	return nil
+}
+
+// matrices is where the elements of Products or Scores are.
+type matrices struct {
+	heads, rows, columns  int
+	headStride, rowStride int
+}
+
+// words are the names of rows, columns and the row stride in errors.
+type words struct{ rows, columns, rowStride string }
+
+var (
+	scoreWords   = words{"queries", "keys", "QueryStride"}
+	productWords = words{"rows", "columns", "RowStride"}
+)
+
+// check replaces strides of 0 by the strides of packed matrices. It returns an error unless length
+// elements, the Data field of the named argument, hold the matrices. With apart, rows must not
+// share elements. There is at least one head.
+func (m *matrices) check(function, name string, w *words, length int, apart bool) error {
+	fail := func(kind error, field string, value any, expected string, args ...any) error {
+		return argument.Error(kind, function, name+"."+field, value, expected, args...)
+	}
+	switch {
+	case m.headStride < 0:
+		return fail(posenc.ErrShape, "HeadStride", m.headStride, "at least 0")
+	case m.rowStride < 0:
+		return fail(posenc.ErrShape, w.rowStride, m.rowStride, "at least 0")
+	}
+	packed := m.headStride == 0 && m.rowStride == 0
+	m.rowStride = cmp.Or(m.rowStride, m.columns)
+	need, ok := 0, true
+	if m.headStride == 0 {
+		if m.headStride, ok = argument.Multiply(m.rows, m.rowStride); !ok {
+			m.headStride = 0 // as given, for the error
+		}
+	}
+	grid := view.Grid{Sequences: 1, Tokens: m.rows, TokenStride: m.rowStride, Heads: m.heads, HeadStride: m.headStride, Dim: m.columns}
+	if ok && !m.empty() {
+		need, ok = grid.Extent()
+	}
+	switch {
+	case !ok:
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "fewer heads, %s or %s, or smaller strides: an int cannot count the elements for %d heads of %d %s and %d %s at HeadStride %d and %s %d", w.rows, w.columns, m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, w.rowStride, m.rowStride)
+	case packed && length != need:
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "%d for %d heads of %d %s and %d %s", need, m.heads, m.rows, w.rows, m.columns, w.columns)
+	case length < need:
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "at least %d for %d heads of %d %s and %d %s at HeadStride %d and %s %d", need, m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, w.rowStride, m.rowStride)
+	case apart && !packed && !m.empty() && grid.SelfOverlaps():
+		return fail(posenc.ErrOverlap, w.rowStride, m.rowStride, "%s of %d %s that do not overlap, with %d heads at HeadStride %d", w.rows, m.columns, w.columns, m.heads, m.headStride)
+	}
+	return nil
+}
+
+func (m *matrices) empty() bool { return m.rows == 0 || m.columns == 0 }
+
+// row returns the index of the first element of a row.
+func (m *matrices) row(head, row int) int { return head*m.headStride + row*m.rowStride }
+
+// piece is the part of a tile that is done at once: Rows queries and Len keys of one head.
+type piece struct {
+	kernels.Tile
+	queries, keys    int // the largest Rows and Len
+	head, query, key int // of the first score, within the tile
+	start            int // index of the first score
+}
+
+// pieces returns a piece before the first one of a tile, for next. Each has at most keys keys,
+// and as many queries as one call of a kernel takes.
+func (t *tile) pieces(keys int) piece {
+	keys = min(keys, t.columns)
+	return piece{queries: max(1, kernels.MaxCallScores/max(1, keys)), keys: keys}
+}
+
+// next moves b to the next piece of the tile, and reports whether there is one. All queries
+// come before the next keys.
+func (t *tile) next(b *piece) bool {
+	if t.empty() {
+		return false
+	}
+	b.query += b.Rows
+	if b.query == t.rows {
+		b.query = 0
+		b.key += b.Len
+		if b.key == t.columns {
+			b.key = 0
+			b.head++
+		}
+	}
+	b.Rows, b.Len, b.Stride = min(b.queries, t.rows-b.query), min(b.keys, t.columns-b.key), t.rowStride
+	b.start = t.row(b.head, b.query) + b.key
+	return b.head < t.heads
+}
+
+// distance returns key-query for the first key and the first query of a piece.
+func (t *tile) distance(b *piece) int {
+	return t.firstKey + b.key - t.firstQuery - b.query
+}
+
+// addToRow adds biases to the first scores of one row of a piece.
+func (b *piece) addToRow(scores []float32, row int, biases []float32) {
+	if len(biases) > 0 {
+		kernels.AddRowsF32(dispatch.Implementation(), scores[b.start+row*b.Stride:], biases, 0, 0, nil, &kernels.Tile{Len: len(biases), Rows: 1})
+	}
 }

@@ -12,30 +12,21 @@ import (
 //	score = RN32(score + products[query][maxDistance+clip(key-query)])
 //
 // key and query are positions, clip limits a distance to -maxDistance to maxDistance.
-// maxDistance is from 0 to 65536.
-//
-// products is the product of the queries with the vectors a^K of the clipped distances,
-// from -maxDistance up; [DotProducts] makes it. It has a row of 2*maxDistance+1 elements for
-// each query of the tile and must not share memory with the scores. Scale the scores after
-// the call.
-//
-// [SumShaw] is the other half, for values.
+// maxDistance is from 0 to 65536. products has 2*maxDistance+1 columns: the products of the
+// queries with the vectors a^K of the clipped distances, from -maxDistance up, by [DotProducts].
+// Scale the scores after the call. [SumShaw] is the other half, for values.
 func AddShaw(scores Scores, products Products, maxDistance int) error {
 	const function = "relative.AddShaw"
 	var t tile
-	if err := scores.checkOfShaw(&t, function, "scores", maxDistance); err != nil {
-		return err
-	}
-	columns := 2*maxDistance + 1
 	var m matrices
-	if err := products.checkOfTile(&m, function, "products", scores.Data, "scores", t.heads, t.rows, columns, false); err != nil {
+	if err := checkShaw(function, "scores", &scores, &t, "products", &products, &m, maxDistance, false); err != nil {
 		return err
 	}
 	var biases [kernels.TileKeys]float32 // of a row
 	b := t.pieces(kernels.TileKeys)
 	for t.next(&b) {
 		for r := range b.Rows {
-			row := products.Data[m.row(b.head, b.query+r):][:columns]
+			row := products.Data[m.row(b.head, b.query+r):][:m.columns]
 			first := clamp(t.distance(&b) - r)
 			before := min(max(-maxDistance-first, 0), b.Len) // keys of the first column
 			after := min(max(maxDistance+1-first, before), b.Len)
@@ -60,27 +51,21 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 //
 //	s = RN32(s + weight)
 //
-// sums has a row of 2*maxDistance+1 elements for each query of the tile. Its product with
-// the vectors a^V of the clipped distances is what relative positions add to the output of
-// attention; [AddValues] adds it. weights does not change. sums must not share memory with
-// it, and the rows of sums must not overlap.
+// sums has 2*maxDistance+1 columns. Its product with the vectors a^V of the clipped distances
+// is what relative positions add to the output of attention; [AddValues] adds it.
 //
 // Set sums to 0 before the first call. Tiles of the same queries may follow one another; in
 // ascending order of keys they give the same bits as one tile.
 func SumShaw(sums Products, weights Scores, maxDistance int) error {
 	const function = "relative.SumShaw"
 	var t tile
-	if err := weights.checkOfShaw(&t, function, "weights", maxDistance); err != nil {
-		return err
-	}
-	columns := 2*maxDistance + 1
 	var m matrices
-	if err := sums.checkOfTile(&m, function, "sums", weights.Data, "weights", t.heads, t.rows, columns, true); err != nil || t.empty() {
+	if err := checkShaw(function, "weights", &weights, &t, "sums", &sums, &m, maxDistance, true); err != nil || t.empty() {
 		return err
 	}
 	for h := range t.heads {
 		for q := range t.rows {
-			row := sums.Data[m.row(h, q):][:columns]
+			row := sums.Data[m.row(h, q):][:m.columns]
 			first := t.firstKey - (t.firstQuery + q) // distance
 			for i, weight := range weights.Data[t.row(h, q):][:t.columns] {
 				row[min(max(first+i, -maxDistance), maxDistance)+maxDistance] += weight
@@ -90,9 +75,14 @@ func SumShaw(sums Products, weights Scores, maxDistance int) error {
 	return nil
 }
 
-func (s *Scores) checkOfShaw(t *tile, function, name string, maxDistance int) error {
+// checkShaw sets t to the scores and m to the products, whose rows must not overlap if they are
+// written, and checks them.
+func checkShaw(function, scoresName string, s *Scores, t *tile, productsName string, p *Products, m *matrices, maxDistance int, written bool) error {
 	if maxDistance < 0 || maxDistance > maxBucketDistance {
 		return argument.Error(posenc.ErrShape, function, "maxDistance", maxDistance, "from 0 to %d", maxBucketDistance)
 	}
-	return s.check(t, function, name, anyHeads)
+	if err := s.check(t, function, scoresName, anyHeads); err != nil {
+		return err
+	}
+	return p.check(m, function, productsName, s.Data, scoresName, t.heads, t.rows, 2*maxDistance+1, written)
 }

@@ -14,9 +14,6 @@ import (
 // maxWindow bounds the height and the width of a window.
 const maxWindow = 64
 
-// maxSwinBiases bounds the memory of a SwinBias, in elements.
-const maxSwinBiases = 1 << 25
-
 // SwinWindow is the size of a window in patches; each side is from 1 to 64.
 type SwinWindow struct{ Height, Width int }
 
@@ -36,7 +33,7 @@ func (w *SwinWindow) check(function, name string, least int, optional bool) erro
 }
 
 // SwinBias holds the relative position biases of the windows of Swin Transformer (Liu et
-// al. 2021, arXiv:2103.14030). It never changes after NewSwinBias; goroutines may share it.
+// al. 2021, arXiv:2103.14030).
 type SwinBias struct {
 	heads, height, width int
 	// byColumn is [heads][width][(2*height-1)*width]. For a column of queries it has
@@ -47,11 +44,10 @@ type SwinBias struct {
 }
 
 // NewSwinBias prepares the biases of a window from a model's relative_position_bias_table,
-// [(2*Height-1)*(2*Width-1)][heads]. It keeps no reference to table. The result takes
-// (2*Height-1)*Width*Width elements of memory for each head, at most 2^25 in all.
-//
-// Swin v2 has the same index. Its table is 16*sigmoid(m), where m is the output of its network
-// for [SwinCoordinates]. Errors wrap ErrShape or [posenc.ErrLength].
+// [(2*Height-1)*(2*Width-1)][heads]. The result takes (2*Height-1)*Width*Width elements of memory
+// for each head, at most 2^25 in all. Swin v2 has the same index. Its table is 16*sigmoid(m),
+// where m is the output of its network for [SwinCoordinates]. Errors wrap ErrShape or
+// [posenc.ErrLength].
 func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 	const function = "relative.NewSwinBias"
 	if err := window.check(function, "window", 1, false); err != nil {
@@ -64,7 +60,7 @@ func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 	}
 	b := &SwinBias{heads: len(table) / (rows * columns), height: height, width: width}
 	size, ok := argument.Multiply(b.heads, width*rows*width)
-	if !ok || size > maxSwinBiases {
+	if !ok || size > maxBiases {
 		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "fewer heads than %d: (2*Height-1)*Width*Width elements for each, at most 2^25 in all", b.heads)
 	}
 	b.byColumn, b.rows = make([]float32, 0, size), make([]int32, height*width)
@@ -90,7 +86,7 @@ func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 //
 //	RN32(sign(i) * log2(1 + 8*|i|/(pretrained.Height-1)) / log2(8))
 //
-// and 0 for i = 0; columns follow the same rule. RN32 rounds the real number to the nearest float32.
+// and 0 for i = 0; columns follow the same rule. RN32 rounds the real number.
 //
 // pretrained is the window that the model was trained with, each side from 2 to 64. A side of 0
 // means the side of window. Errors wrap ErrShape or [posenc.ErrLength].
@@ -157,10 +153,10 @@ func AddSwin(scores Scores, bias *SwinBias) error {
 	}
 	height, width := bias.height, bias.width
 	patches := height * width
-	if t.firstQuery < 0 || t.firstQuery > patches-t.rows {
+	switch {
+	case t.firstQuery < 0 || t.firstQuery > patches-t.rows:
 		return argument.Error(posenc.ErrPosition, function, "scores.FirstQuery", t.firstQuery, "from 0 to %d for %d queries of a window of %d by %d", patches-t.rows, t.rows, height, width)
-	}
-	if t.firstKey < 0 || t.firstKey > patches-t.columns {
+	case t.firstKey < 0 || t.firstKey > patches-t.columns:
 		return argument.Error(posenc.ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.columns, t.columns, height, width)
 	}
 	size := (2*height - 1) * width * width // biases of a head

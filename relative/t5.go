@@ -1,6 +1,9 @@
 package relative
 
 import (
+	"math/big"
+	"sort"
+
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/dispatch"
@@ -8,8 +11,7 @@ import (
 )
 
 // T5Buckets says which distances share a relative position bias (Raffel et al.
-// 2020, arXiv:1910.10683): T5, MPNet, WavLM. It never changes after NewT5Buckets;
-// goroutines may share it.
+// 2020, arXiv:1910.10683): T5, MPNet, WavLM.
 //
 // With n = |key-query| and exact = side/2, where side is the number of buckets on one side,
 //
@@ -19,7 +21,6 @@ import (
 // limited to side-1. If Bidirectional, each side has half of the buckets: keys up to the
 // query have the first half, keys after it the second. Otherwise the keys up to the query
 // have all buckets, and keys after it are in bucket 0.
-//
 // The comparison for floor is done in integers, so it is exact.
 type T5Buckets struct {
 	buckets       int
@@ -63,17 +64,11 @@ func NewT5Buckets(cfg T5Config) (*T5Buckets, error) {
 // Bucket returns the bucket of a distance (the position of the key minus that of the query).
 // Without buckets from NewT5Buckets it returns 0.
 func (b *T5Buckets) Bucket(distance int) int {
-	if !b.valid() {
-		return 0
-	}
-	return b.bucket(clamp(distance))
-}
-
-func (b *T5Buckets) valid() bool { return b != nil && b.side > 0 }
-
-func (b *T5Buckets) bucket(distance int) int {
+	distance = clamp(distance)
 	n, first := -distance, 0
 	switch {
+	case !b.valid():
+		return 0
 	case distance > 0 && b.bidirectional:
 		n, first = distance, b.side
 	case distance > 0:
@@ -85,19 +80,20 @@ func (b *T5Buckets) bucket(distance int) int {
 	return first + int(b.bucketOf[n])
 }
 
-// T5Bias holds the relative position biases of a model by distance. It never changes after
-// NewT5Bias; goroutines may share it.
+func (b *T5Buckets) valid() bool { return b != nil && b.side > 0 }
+
+// T5Bias holds the relative position biases of a model by distance.
 type T5Bias struct {
 	heads, reach int       // beyond reach the biases are those at reach
 	byDistance   []float32 // [heads][distance], distances from -ends() to ends()
 }
 
-// maxT5Biases bounds the memory that a few weights may take.
-const maxT5Biases = 1 << 25
+// maxBiases bounds the elements of a T5Bias or SwinBias, whose memory a few weights may take.
+const maxBiases = 1 << 25
 
 // NewT5Bias prepares the biases of a model from its relative_attention_bias, [buckets][heads].
-// It keeps no reference to weights. The result takes 2*MaxDistance+31 elements of memory for
-// each head, at most 2^25 in all. Errors wrap ErrConfig (buckets) or [posenc.ErrLength].
+// The result takes 2*MaxDistance+31 elements of memory for each head, at most 2^25 in all.
+// Errors wrap ErrConfig (buckets) or [posenc.ErrLength].
 func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 	const function = "relative.NewT5Bias"
 	if !buckets.valid() {
@@ -107,14 +103,14 @@ func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "a multiple of %d (the number of buckets) above 0", buckets.buckets)
 	}
 	b := &T5Bias{heads: len(weights) / buckets.buckets, reach: len(buckets.bucketOf)}
-	if b.heads > maxT5Biases/b.width() {
-		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "weights of at most %d heads for these buckets", maxT5Biases/b.width())
+	if b.heads > maxBiases/b.width() {
+		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "weights of at most %d heads for these buckets", maxBiases/b.width())
 	}
 	b.byDistance = make([]float32, b.heads*b.width())
 	for h := range b.heads {
 		row := b.row(h)
 		for i := range row {
-			row[i] = weights[buckets.bucket(i-b.ends())*b.heads+h]
+			row[i] = weights[buckets.Bucket(i-b.ends())*b.heads+h]
 		}
 	}
 	return b, nil
@@ -131,9 +127,8 @@ func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][
 //
 //	score = RN32(score + weights[bucket(key-query)][head])
 //
-// The weights and buckets are those that bias was made from. key and query are positions, head
-// is the head of the model. T5 does not scale its scores; MPNet scales them before it adds the
-// bias. A zero bias is [posenc.ErrConfig].
+// key and query are positions, head is the head of the model. T5 does not scale its scores;
+// MPNet scales them before it adds the bias. A zero bias is [posenc.ErrConfig].
 func AddT5(scores Scores, bias *T5Bias) error {
 	const function = "relative.AddT5"
 	if bias == nil || bias.heads == 0 {
@@ -149,4 +144,43 @@ func AddT5(scores Scores, bias *T5Bias) error {
 		kernels.AddClampedF32(dispatch.Implementation(), scores.Data[b.start:], bias.row(t.firstHead+b.head), first, -1, &b.Tile)
 	}
 	return nil
+}
+
+// Limits of the number of buckets in T5 and DeBERTa, and of the largest distance there and
+// in Shaw.
+const (
+	maxBuckets        = 1024
+	maxBucketDistance = 1 << 16
+)
+
+// clamp returns a distance in the same bucket, small enough that sums with it do not overflow.
+func clamp(distance int) int {
+	return min(max(distance, -2*maxBucketDistance), 2*maxBucketDistance)
+}
+
+// bucketsOf returns the bucket of each distance. The first own distances have a bucket each.
+// After them come steps buckets; bucket step ends before the first distance for which beyond
+// reports true. Steps count from 1.
+func bucketsOf(distances, own, steps int, beyond func(n, step int) bool) []uint16 {
+	buckets := make([]uint16, distances)
+	for n := range own {
+		buckets[n] = uint16(n)
+	}
+	first := own
+	for step := 1; step <= steps; step++ {
+		last := first + sort.Search(distances-first, func(i int) bool { return beyond(first+i, step) })
+		for n := first; n < last; n++ {
+			buckets[n] = uint16(own + step - 1)
+		}
+		first = last
+	}
+	return buckets
+}
+
+// compareStep compares ln(n/from)/ln(to/from)*steps with step and returns -1, 0 or 1.
+// It is exact: the integers n^steps * from^step and to^step * from^steps are compared.
+func compareStep(n, from, to, steps, step int) int {
+	power := func(x, y int) *big.Int { return new(big.Int).Exp(big.NewInt(int64(x)), big.NewInt(int64(y)), nil) }
+	left, right := power(n, steps), power(to, step)
+	return left.Mul(left, power(from, step)).Cmp(right.Mul(right, power(from, steps)))
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Distances says which distance query-key each column of [Products] stands for: column c
-// stands for First-c. This is the order of R in Transformer-XL, from the largest distance
-// down.
+// Distances says which distance query-key each column of [Products] stands for: column c stands
+// for First-c. This is the order of R in Transformer-XL, from the largest distance down.
 //
 //	Transformer-XL (arXiv:1901.02860)      Distances{First: keys-1, Count: keys}
 //	XLNet, attn_type "bi"                  Distances{First: keys, Count: keys+queries}
@@ -32,14 +31,13 @@ type Distances struct {
 //
 //	score = RN32(score + products[query][distances.First-(query-key)])
 //
-// query and key are positions. Each index stands for the move that the models' rel_shift makes
-// by padding, reshaping and slicing; do not shift the products.
+// query and key are positions. The index does what the models' rel_shift does by padding,
+// reshaping and slicing; do not shift the products.
 //
-// The scores are the products of the queries plus the bias u (r_w_bias) with the keys.
-// products is the product of the queries plus the bias v (r_r_bias) with R, the projected
-// encodings of relative positions; [DotProducts] makes it. It has a row of distances.Count
-// elements for each query of the tile and must not share memory with the scores. Scale the
-// sum after the call; TENER does not scale.
+// The scores are the products of the queries plus the bias u (r_w_bias) with the keys. products
+// has distances.Count columns: the products of the queries plus the bias v (r_r_bias) with R,
+// the projected encodings of relative positions, by [DotProducts]. Scale the sum after the call;
+// TENER does not scale.
 //
 // Row c of R is the sinusoidal encoding of position First-c, limited to clamp_len.
 // [TransformerXLPositions] and [XLNetPositions] write these positions, for absolute.Marian.
@@ -55,44 +53,89 @@ type Distances struct {
 // distance in the tile; otherwise the error is [posenc.ErrPosition].
 func AddTransformerXL(scores Scores, products Products, distances Distances) error {
 	const function = "relative.AddTransformerXL"
-	columns := distances.Count
-	if columns < 1 {
-		return argument.Error(posenc.ErrShape, function, "distances.Count", columns, "at least 1")
-	}
 	var t tile
-	if err := scores.check(&t, function, "scores", anyHeads); err != nil {
-		return err
-	}
 	var m matrices
-	if err := products.checkOfTile(&m, function, "products", scores.Data, "scores", t.heads, t.rows, columns, false); err != nil || t.empty() {
+	if err := distances.check(function, &scores, &t, &products, &m); err != nil || t.empty() {
 		return err
 	}
 	farthest := t.firstQuery + t.rows - 1 - t.firstKey
 	nearest := max(t.firstQuery-(t.firstKey+t.columns-1), 0) // of keys that are not after the query
-	if distances.First < farthest {
+	switch {
+	case distances.First < farthest:
 		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at least %d, the largest distance of the tile", farthest)
+	case distances.First-nearest > distances.Count-1:
+		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at most %d, so that %d columns reach the distance %d", nearest+distances.Count-1, distances.Count, nearest)
 	}
-	if distances.First-nearest > columns-1 {
-		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at most %d, so that %d columns reach the distance %d", nearest+columns-1, columns, nearest)
+	distances.add(scores, &t, products, &m)
+	return nil
+}
+
+// AddBand adds products with relative positions to scores, in place. It changes only scores
+// whose distance has a column:
+//
+//	score = RN32(score + products[query][distances.First-(query-key)])
+//
+// query and key are positions. products has distances.Count columns. distances.First is from
+// -2^31 to 2^31.
+//
+// Inkling and Inkling 2 bias the keys up to extent positions behind the query (extent is
+// rel_extent, or sliding_window_size). The bias is r·proj[distance], where r is the relative
+// state of a head:
+//
+//	Distances{First: extent-1, Count: extent}
+//
+// [DotProducts] makes the products: x is the relative states, [tokens][heads][d_rel], and
+// vectors is the columns of proj, from the largest distance down to 0, [extent][1][d_rel].
+// Scale the scores before. In layers with log scaling, scale relative states as queries are
+// scaled: posenc.QueryScales, posenc.ScaleQueries. Source: InklingRelativeLogits of transformers.
+func AddBand(scores Scores, products Products, distances Distances) error {
+	const function = "relative.AddBand"
+	var t tile
+	var m matrices
+	if err := distances.check(function, &scores, &t, &products, &m); err != nil {
+		return err
 	}
+	if first := int64(distances.First); first < math.MinInt32 || first > 1<<31 {
+		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "from -2^31 to 2^31")
+	}
+	distances.add(scores, &t, products, &m)
+	return nil
+}
+
+// check sets t and m to the scores and their products, and checks them.
+func (d Distances) check(function string, scores *Scores, t *tile, products *Products, m *matrices) error {
+	if d.Count < 1 {
+		return argument.Error(posenc.ErrShape, function, "distances.Count", d.Count, "at least 1")
+	}
+	if err := scores.check(t, function, "scores", anyHeads); err != nil {
+		return err
+	}
+	return products.check(m, function, "products", scores.Data, "scores", t.heads, t.rows, d.Count, false)
+}
+
+// add adds the product of its distance to each score whose distance has a column.
+func (d Distances) add(scores Scores, t *tile, products Products, m *matrices) {
+	columns := int64(d.Count)
 	b := t.pieces(kernels.TileKeys)
 	for t.next(&b) {
-		column := int64(distances.First) + int64(t.distance(&b)) // of the first query and key
-		if column-int64(b.Rows-1) >= int64(columns) {
-			continue // all keys come after all queries
-		}
-		at, step := m.row(b.head, b.query)+int(column), m.rowStride-1
-		if int(column)+b.Len <= columns {
-			kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.start:], products.Data, at, step, nil, &b.Tile)
-			continue
-		}
-		for r := range b.Rows {
-			if n := min(b.Len, columns-(int(column)-r)); n > 0 {
-				b.addToRow(scores.Data, r, products.Data[at+r*step:][:n])
+		column := int64(d.First) + int64(t.distance(&b)) // of the first query and key
+		last := column - int64(b.Rows-1)                 // of the last query
+		switch end := column + int64(b.Len); {
+		case end <= 0 || last >= columns: // no key of any query
+		case last >= 0 && end <= columns: // all keys of all queries
+			at := m.row(b.head, b.query) + int(column)
+			kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.start:], products.Data, at, m.rowStride-1, nil, &b.Tile)
+		default:
+			for r := range b.Rows {
+				shifted := column - int64(r)
+				from, to := max(0, -shifted), min(int64(b.Len), columns-shifted) // keys with a column
+				if from < to {
+					row := products.Data[m.row(b.head, b.query+r):][:columns]
+					b.addToRow(scores.Data[from:], r, row[shifted+from:shifted+to])
+				}
 			}
 		}
 	}
-	return nil
 }
 
 // TransformerXLPositions writes the positions of Transformer-XL's relative encoding, from
@@ -114,11 +157,9 @@ type XLNetOptions struct {
 //
 //	positions[i] = min(max(Keys-i, -ClampLen), ClampLen)
 //
-// With Backward they are negated. The number of positions depends on the model. XLNet has
-// Keys+queries positions with attn_type "bi" and Keys+1 with "uni". TENER has 2*Keys, with
-// ClampLen 0 and Backward. Conformers with n tokens have 2*n-1, with Keys n-1. Errors wrap
-// ErrLength (more than 2^31 positions) or [posenc.ErrPosition] (a negative Keys or ClampLen, or
-// Keys above 2^31-1).
+// With Backward they are negated. The number of positions is the Count of [Distances], whose First
+// is Keys. TENER has ClampLen 0 and Backward. Errors wrap ErrLength (more than 2^31 positions) or
+// [posenc.ErrPosition] (Keys or ClampLen out of range).
 func XLNetPositions(positions []int32, options XLNetOptions) error {
 	const function = "relative.XLNetPositions"
 	if options.Keys < 0 || options.Keys > math.MaxInt32 {
@@ -134,10 +175,10 @@ func XLNetPositions(positions []int32, options XLNetOptions) error {
 // fillDescending writes first, first-1, ..., limited to clampLen in magnitude unless that is
 // 0, each multiplied by sign.
 func fillDescending(positions []int32, function, name string, first int64, clampLen int32, sign int64) error {
-	if int64(len(positions)) > 1<<31 {
+	switch {
+	case int64(len(positions)) > 1<<31:
 		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "at most 2^31")
-	}
-	if clampLen < 0 {
+	case clampLen < 0:
 		return argument.Error(posenc.ErrPosition, function, name, clampLen, "at least 0")
 	}
 	most := int64(cmp.Or(clampLen, math.MaxInt32))

@@ -30,27 +30,23 @@ const maxVectorDim = 1024
 // With bias u (r_w_bias) and the keys as vectors, it also makes the content scores of
 // Transformer-XL.
 //
-// The product of x and bias with a vector v is computed in this order, where all sums start at
-// 0:
+// A product with a vector v is computed in this order, where all sums start at 0:
 //
 //	q[i]    = RN32(x[i] + bias[i])
 //	sums[l] = RN32(sums[l] + RN32(q[i]*v[i]))    i = l, l+16, l+32, ...; l < 16
 //	sums[l] = RN32(sums[l] + sums[l+d])          l < d; d = 8, 4, 2, 1
 //
-// The product is sums[0]. Every implementation sums in this order, so the result is defined
-// to the last bit. A linear algebra library sums in its own order, and is faster where both
-// matrices are large.
-//
-// Rows of products must not overlap, and products must not share memory with x, bias and
-// vectors. Any range of tokens, heads or columns may be a separate call, from any goroutine,
-// with the same bits. Errors wrap ErrShape, [posenc.ErrLength] or [posenc.ErrOverlap].
+// The product is sums[0]. A linear algebra library sums in its own order, and is faster where
+// both matrices are large. Any range of tokens, heads or columns may be a separate call, from
+// any goroutine, with the same bits. Errors wrap ErrShape, [posenc.ErrLength] or
+// [posenc.ErrOverlap].
 func DotProducts(products Products, x posenc.View[float32], bias []float32, vectors posenc.View[float32], shape ProductShape) error {
 	const function = "relative.DotProducts"
 	if err := shape.check(function, "x", &x, &vectors); err != nil {
 		return err
 	}
 	var m matrices
-	if err := products.check(&m, function, "products", x.Heads, shape.Tokens, shape.Columns, true); err != nil {
+	if err := products.check(&m, function, "products", nil, "", x.Heads, shape.Tokens, shape.Columns, true); err != nil {
 		return err
 	}
 	if want, ok := argument.Multiply(x.Heads, shape.HeadDim); bias != nil && !ok {
@@ -58,12 +54,9 @@ func DotProducts(products Products, x posenc.View[float32], bias []float32, vect
 	} else if bias != nil && len(bias) != want {
 		return argument.Error(posenc.ErrLength, function, "bias", argument.Elements(len(bias)), "Heads*HeadDim = %d, or nil", want)
 	}
-	for _, other := range []struct {
-		name string
-		data []float32
-	}{{"x.Data", x.Data}, {"bias", bias}, {"vectors.Data", vectors.Data}} {
-		if argument.Overlap(products.Data, other.data) {
-			return argument.Error(posenc.ErrOverlap, function, "products.Data", "sharing elements with "+other.name, "another slice")
+	for i, other := range [...][]float32{x.Data, bias, vectors.Data} {
+		if argument.Overlap(products.Data, other) {
+			return argument.Error(posenc.ErrOverlap, function, "products.Data", "sharing elements with "+[]string{"x.Data", "bias", "vectors.Data"}[i], "another slice")
 		}
 	}
 	tokens, columns := operandsOf(&x, &vectors, shape.HeadDim)
@@ -91,28 +84,21 @@ func DotProducts(products Products, x posenc.View[float32], bias []float32, vect
 //	out[t][h][i] = RN32(out[t][h][i] + RN32(sums[h][t][c]*vectors[c][h][i]))
 //
 // out is [tokens][heads][headDim]. sums is [heads][tokens][columns] and must be complete: it
-// includes all keys. vectors is [columns][heads][headDim], or [columns][1][headDim] where the
-// heads share them; its columns are the tokens of the View: a^V of the clipped distances, from
-// -maxDistance up. shape has the sizes.
-//
-// out must not share memory with sums and vectors. Any range of tokens or heads may be a
-// separate call, from any goroutine, with the same bits; so may ranges of columns, in ascending
-// order. Errors wrap ErrShape, [posenc.ErrLength] or [posenc.ErrOverlap].
+// includes all keys. vectors is as in [DotProducts]: a^V of the clipped distances, from
+// -maxDistance up. Any range of tokens or heads may be a separate call, from any goroutine, with
+// the same bits; so may ranges of columns, in ascending order. Errors are as in DotProducts.
 func AddValues(out posenc.View[float32], sums Products, vectors posenc.View[float32], shape ProductShape) error {
 	const function = "relative.AddValues"
 	if err := shape.check(function, "out", &out, &vectors); err != nil {
 		return err
 	}
 	var m matrices
-	if err := sums.check(&m, function, "sums", out.Heads, shape.Tokens, shape.Columns, false); err != nil {
+	if err := sums.check(&m, function, "sums", nil, "", out.Heads, shape.Tokens, shape.Columns, false); err != nil {
 		return err
 	}
-	for _, other := range []struct {
-		name string
-		data []float32
-	}{{"sums.Data", sums.Data}, {"vectors.Data", vectors.Data}} {
-		if argument.Overlap(out.Data, other.data) {
-			return argument.Error(posenc.ErrOverlap, function, "out.Data", "sharing elements with "+other.name, "another slice")
+	for i, other := range [...][]float32{sums.Data, vectors.Data} {
+		if argument.Overlap(out.Data, other) {
+			return argument.Error(posenc.ErrOverlap, function, "out.Data", "sharing elements with "+[]string{"sums.Data", "vectors.Data"}[i], "another slice")
 		}
 	}
 	tokens, columns := operandsOf(&out, &vectors, shape.HeadDim)

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // The kinds of errors. Package posenc exports them.
@@ -28,6 +29,19 @@ func Error(kind error, function, argument string, value any, expected string, ar
 		verb = "has"
 	}
 	return fmt.Errorf("%s: %s %s %v, want %s: %w", function, argument, verb, value, fmt.Sprintf(expected, args...), kind)
+}
+
+// Checker keeps the first error in the configuration that a function takes.
+type Checker struct {
+	Function string
+	Err      error
+}
+
+// Require sets Err to an Error unless ok is true or there is an earlier one.
+func (c *Checker) Require(ok bool, argument string, value any, expected string, args ...any) {
+	if !ok && c.Err == nil {
+		c.Err = Error(ErrConfig, c.Function, argument, value, expected, args...)
+	}
 }
 
 // Elements is the length of a slice, as a value in an Error.
@@ -71,4 +85,16 @@ func (n Name) String() string {
 func Multiply(a, b int) (int, bool) {
 	high, low := bits.Mul(uint(a), uint(b))
 	return int(low), high == 0 && int(low) >= 0
+}
+
+// Memory returns the bytes of s.
+func Memory[T any](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+}
+
+// Overlap reports whether a and b share memory.
+func Overlap[A, B any](a []A, b []B) bool {
+	startA, startB := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return len(a) > 0 && len(b) > 0 &&
+		startA < startB+uintptr(len(b))*unsafe.Sizeof(*new(B)) && startB < startA+uintptr(len(a))*unsafe.Sizeof(*new(A))
 }

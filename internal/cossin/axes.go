@@ -36,7 +36,7 @@ func (f *Frequencies) writeAxes(to *Table, p *Positions, scaleCos, scaleSin floa
 			continue
 		}
 		if f.blocks == nil {
-			f.writeFloat32Axes(&rest, &part, scaleCos, scaleSin)
+			writeFloat32Axes(f, &rest, part.Call, part.Tokens, part.First, part.N, scaleCos, scaleSin)
 			continue
 		}
 		for i := range f.blocks {
@@ -46,13 +46,13 @@ func (f *Frequencies) writeAxes(to *Table, p *Positions, scaleCos, scaleSin floa
 	}
 }
 
-// writeFloat32Axes is writeAxes for float32 angles.
-func (f *Frequencies) writeFloat32Axes(to *Table, p *Positions, scaleCos, scaleSin float32) {
+// writeFloat32Axes is writeAxes for float32 angles, and for n tokens from number first on.
+func writeFloat32Axes[P int32 | float32](f *Frequencies, to *Table, positions []P, tokens, first, n int, scaleCos, scaleSin float32) {
 	var memory [kernels.ChunkPairs]float32
 	angles := memory[:f.pairs]
-	for t := range p.N {
+	for t := range n {
 		for j, w := range f.ladder.invFreq32 {
-			angles[j] = float32(p.Call[int(f.axes[j])*p.Tokens+p.First+t]) * w
+			angles[j] = float32(positions[int(f.axes[j])*tokens+first+t]) * w
 		}
 		row := to.From(t)
 		writeFloat32Row(row.Cos[:f.pairs], row.Sin[:f.pairs], angles, 1, scaleCos, scaleSin)
@@ -61,17 +61,12 @@ func (f *Frequencies) writeFloat32Axes(to *Table, p *Positions, scaleCos, scaleS
 
 // writeFractionalAxes is writeAxes for positions that need not be integers.
 func (f *Frequencies) writeFractionalAxes(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {
-	var memory [kernels.ChunkPairs]float32
-	angles := memory[:f.pairs]
+	if f.blocks == nil {
+		writeFloat32Axes(f, to, positions, tokens, first, n, scaleCos, scaleSin)
+		return
+	}
 	for t := range n {
 		row := to.From(t)
-		if f.blocks == nil {
-			for j, w := range f.ladder.invFreq32 {
-				angles[j] = positions[int(f.axes[j])*tokens+first+t] * w
-			}
-			writeFloat32Row(row.Cos[:f.pairs], row.Sin[:f.pairs], angles, 1, scaleCos, scaleSin)
-			continue
-		}
 		for i := range f.blocks {
 			done := i * kernels.Width
 			for axis := range f.Axes {

@@ -1,8 +1,10 @@
 package cossin
 
 import (
+	"math"
 	"slices"
 
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -13,53 +15,42 @@ type Frequencies struct {
 	Axes int // axes of positions
 
 	pairs  int
-	how    how
 	ladder Ladder              // of all pairs
 	axes   []uint8             // of each pair, where there are several
 	blocks []kernels.AxesBlock // of all pairs and their axes, for exact angles
-	decay  Decay
+	decay  *Decay
 }
-
-// how says how the rows of tokens are made.
-type how uint8
-
-const (
-	oneAxis how = iota
-	severalAxes
-	decaying
-)
 
 // NewFrequencies returns frequencies below 2^50 in magnitude for exact angles or for
 // float32 ones. axes is nil or has the axis of each pair; decay is nil or the decay of
 // each pair, for one axis.
 func NewFrequencies(invFreq []float64, float32Angles bool, axes []uint8, decay *Decay) Frequencies {
 	f := Frequencies{Axes: axisCount(axes), pairs: len(invFreq), ladder: NewLadder(invFreq, float32Angles)}
-	switch {
-	case f.Axes > 1:
-		f.how, f.axes = severalAxes, slices.Clone(axes)
+	if f.Axes > 1 {
+		f.axes = slices.Clone(axes)
 		if !float32Angles {
 			f.blocks = axesBlocks(invFreq, axes)
 		}
-	case decay != nil:
-		f.how, f.decay = decaying, *decay
+	} else {
+		f.decay = decay
 	}
 	return f
 }
 
-// Decays reports whether entries depend on the distance from a center.
-func (f *Frequencies) Decays() bool { return f.how == decaying }
+func (f *Frequencies) plain() bool { return f.axes == nil && f.decay == nil }
 
-// Write writes the rows of tokens. Cosines and sines are multiplied by scaleCos and
-// scaleSin.
+// Decays reports whether entries depend on the distance from a center.
+func (f *Frequencies) Decays() bool { return f.decay != nil }
+
+// Write writes the rows of tokens. Cosines and sines are multiplied by scaleCos and scaleSin.
 func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32) {
 	to.Begin(2 * len(to.Cos))
-	switch f.how {
-	case oneAxis:
-		f.ladder.Write(to, 0, f.pairs, p.Axis(0), scaleCos, scaleSin)
-	case severalAxes:
+	if f.axes != nil {
 		f.writeAxes(to, p, scaleCos, scaleSin)
-	case decaying:
+	} else {
 		f.ladder.Write(to, 0, f.pairs, p.Axis(0), scaleCos, scaleSin)
+	}
+	if f.decay != nil {
 		f.decay.apply(to, f.pairs, p.Axis(0))
 	}
 	to.End()
@@ -69,7 +60,7 @@ func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32)
 // kernels.TokenPairs pairs.
 func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, scaleSin float32) {
 	switch {
-	case f.how != oneAxis:
+	case !f.plain():
 		f.Write(&Table{Cos: cos, Sin: sin, Stride: len(cos)}, &Positions{Call: position, Tokens: 1, N: 1}, scaleCos, scaleSin)
 	case f.ladder.Blocks == nil:
 		writeFloat32Row(cos, sin, f.ladder.invFreq32, float32(position[0]), scaleCos, scaleSin)
@@ -81,7 +72,7 @@ func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, s
 // WriteOnce is Write; for tokens that all have the same positions it writes one
 // row and sets the stride to 0.
 func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin float32) {
-	if p.N == 1 && f.how == oneAxis && f.pairs <= kernels.TokenPairs {
+	if p.N == 1 && f.plain() && f.pairs <= kernels.TokenPairs {
 		f.WriteRow(to.Cos[:f.pairs], to.Sin[:f.pairs], p.Call[p.First:p.First+1], scaleCos, scaleSin)
 		return
 	}
@@ -94,12 +85,34 @@ func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin floa
 }
 
 // WriteFractional writes the rows of n tokens from number first on, of a call with more tokens,
-// for positions, [axes][tokens], that need not be integers. Frequencies that decay have
-// none.
+// for positions, [axes][tokens], that need not be integers. Frequencies that decay have none.
 func (f *Frequencies) WriteFractional(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {
-	if f.how == severalAxes {
+	if f.axes != nil {
 		f.writeFractionalAxes(to, positions, tokens, first, n, scaleCos, scaleSin)
 		return
 	}
 	f.ladder.WriteFractional(to, 0, f.pairs, positions[first:first+n], scaleCos, scaleSin)
+}
+
+// Decay is the factors of xPos on the entries of pair i at position p:
+// 2^(Direction*(p-Center)*(High[i]+Low[i])).
+type Decay struct {
+	High, Low []float64
+	Center    int32
+	Direction float64
+}
+
+// apply multiplies the rows of positions.
+func (d *Decay) apply(to *Table, pairs int, positions []int32) {
+	for t, p := range positions {
+		row := to.From(t)
+		distance := d.Direction * (float64(p) - float64(d.Center))
+		for i := range pairs {
+			high, low := d.High[i], d.Low[i]
+			exponent := distance * high
+			factor := generic.Exp2(exponent, math.FMA(distance, high, -exponent)+float64(distance*low))
+			row.Cos[i] *= factor
+			row.Sin[i] *= factor
+		}
+	}
 }

@@ -42,9 +42,8 @@ func NewLadder(invFreq []float64, float32Angles bool) Ladder {
 	return l
 }
 
-// Write writes the pairs from number column on, a multiple of kernels.Width, and
-// pairs of them, of the rows of positions. Cosines and sines are multiplied by
-// scaleCos and scaleSin.
+// Write writes the pairs from number column on, a multiple of kernels.Width, and pairs of them,
+// of the rows of positions. Cosines and sines are multiplied by scaleCos and scaleSin.
 func (l *Ladder) Write(to *Table, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
 	switch {
 	case len(positions) == 0:
@@ -96,8 +95,7 @@ func writeFloat32Row(cos, sin, invFreq []float32, position, scaleCos, scaleSin f
 // WriteAngles writes the cosines and sines of float32 angles.
 func WriteAngles(cos, sin, angles []float32) { writeFloat32Row(cos, sin, angles, 1, 1, 1) }
 
-// WriteExact writes rows of len(invFreq) entries for frequencies that no Ladder
-// keeps.
+// WriteExact writes rows of len(invFreq) entries for frequencies that no Ladder keeps.
 func WriteExact(cos, sin []float32, positions []int32, invFreq []float64) {
 	if len(positions) == 0 {
 		return
@@ -106,30 +104,23 @@ func WriteExact(cos, sin []float32, positions []int32, invFreq []float64) {
 	whole.Begin(2 * len(cos))
 	for column := 0; column < len(invFreq); column += kernels.Width {
 		block := invFreq[column:min(column+kernels.Width, len(invFreq))]
-		to := Table{cos[column:], sin[column:], len(invFreq), whole.nonTemporal}
-		if len(positions) < kernels.ShiftedRows {
-			to.writeRowByRow(positions, block)
-		} else {
-			to.writeShifted(positions, block)
+		var b kernels.Block
+		b.Set(block)
+		if len(positions) >= kernels.ShiftedRows {
+			writeShifted(cos[column:], sin[column:], len(invFreq), positions, &b, whole.nonTemporal)
+			continue
+		}
+		for t, p := range positions {
+			at := t*len(invFreq) + column
+			end := at + len(block)
+			kernels.CosSinExactRow(dispatch.Implementation(), cos[at:end], sin[at:end], float64(p), &b, 1, 1)
 		}
 	}
 	whole.End()
 }
 
-func (to *Table) writeRowByRow(positions []int32, invFreq []float64) {
-	var block kernels.Block
-	block.Set(invFreq)
-	for t, p := range positions {
-		at := t * to.Stride
-		end := at + len(invFreq)
-		kernels.CosSinExactRow(dispatch.Implementation(), to.Cos[at:end], to.Sin[at:end], float64(p), &block, 1, 1)
-	}
-}
-
-func (to *Table) writeShifted(positions []int32, invFreq []float64) {
-	var block kernels.Block
+func writeShifted(cos, sin []float32, stride int, positions []int32, block *kernels.Block, nonTemporal bool) {
 	var shift kernels.Shift
-	block.Set(invFreq)
-	shift.Set(dispatch.Implementation(), &block)
-	kernels.CosSinExactRows(dispatch.Implementation(), to.Cos, to.Sin, to.Stride, positions, &block, &shift, 1, 1, to.nonTemporal)
+	shift.Set(dispatch.Implementation(), block)
+	kernels.CosSinExactRows(dispatch.Implementation(), cos, sin, stride, positions, block, &shift, 1, 1, nonTemporal)
 }

@@ -10,8 +10,7 @@ import (
 // MaxAngle bounds the magnitude of angles: position*frequency stays below it.
 const MaxAngle = generic.MaxAngle
 
-// LargestMagnitude returns the largest |w| and its index; a NaN is the largest
-// of all.
+// LargestMagnitude returns the largest |w| and its index; a NaN is the largest of all.
 func LargestMagnitude(invFreq []float64) (largest float64, index int) {
 	for i, w := range invFreq {
 		if m := math.Abs(w); !(m <= largest) {

@@ -77,18 +77,11 @@ func (p *Positions) sameOnAxes(axes int) (n int, onAll bool) {
 // repeated reports whether all tokens have the same positions.
 func (p *Positions) repeated(axes int) bool {
 	for a := range axes {
-		if !equal(p.Axis(a)) {
-			return false
-		}
-	}
-	return true
-}
-
-// equal reports whether all positions, at least one, are the same.
-func equal(positions []int32) bool {
-	for _, p := range positions[1:] {
-		if p != positions[0] {
-			return false
+		positions := p.Axis(a)
+		for _, position := range positions {
+			if position != positions[0] {
+				return false
+			}
 		}
 	}
 	return true

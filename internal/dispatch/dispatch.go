@@ -29,9 +29,10 @@ type Feature struct {
 	Off  bool // GODEBUG switches it off
 }
 
-// Needs lists the features that an implementation needs; none of those that every CPU of
-// this architecture can run.
-func Needs(impl kernels.Implementation) []Feature { return needs(impl) }
+// runs reports whether this CPU has all features that an implementation needs.
+func runs(impl kernels.Implementation) bool {
+	return !slices.ContainsFunc(Needs(impl), func(f Feature) bool { return !f.Has })
+}
 
 // request is for an implementation, or "".
 var request = os.Getenv("POSENC_IMPL")
@@ -117,7 +118,7 @@ func lacking(list []kernels.Implementation) (text string) {
 	}
 	for _, impl := range list {
 		var none, off []string
-		for _, f := range needs(impl) {
+		for _, f := range Needs(impl) {
 			switch {
 			case f.Off:
 				off = append(off, f.Name)
@@ -159,10 +160,8 @@ func choose(request string, available []kernels.Implementation) kernels.Implemen
 	if request == "" {
 		return available[0]
 	}
-	for _, impl := range available {
-		if impl.String() == request {
-			return impl
-		}
+	if i := slices.Index(names(available), request); i >= 0 {
+		return available[i]
 	}
 	return kernels.Generic
 }

@@ -3,16 +3,13 @@
 package dispatch
 
 import (
-	"slices"
-
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/klauspost/cpuid/v2"
 	"golang.org/x/sys/cpu"
 )
 
-// gate is what an implementation needs. cpuid asks the CPU and the operating
-// system; x/sys/cpu obeys GODEBUG as well, and a feature counts when both have
-// it.
+// gate is what an implementation needs. cpuid asks the CPU and the operating system; x/sys/cpu
+// obeys GODEBUG as well, and a feature counts when both have it.
 type gate struct {
 	impl     kernels.Implementation
 	features []cpuid.FeatureID
@@ -39,15 +36,9 @@ var gates = []gate{
 
 var compiled = []kernels.Implementation{kernels.AVX512, kernels.AVX2, kernels.Generic}
 
-func runs(impl kernels.Implementation) bool {
-	return !slices.ContainsFunc(gates, func(g gate) bool { return g.impl == impl && !g.open() })
-}
-
-func (g *gate) open() bool {
-	return cpuid.CPU.Supports(g.features...) && !slices.ContainsFunc(g.enabled, func(enabled *bool) bool { return !*enabled })
-}
-
-func needs(impl kernels.Implementation) (features []Feature) {
+// Needs lists the features that an implementation needs, if not every CPU of this architecture
+// has them.
+func Needs(impl kernels.Implementation) (features []Feature) {
 	for _, g := range gates {
 		for i, id := range g.features {
 			if g.impl == impl {

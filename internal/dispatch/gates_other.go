@@ -6,6 +6,5 @@ import "github.com/go-posenc/posenc/kernels"
 
 var compiled = []kernels.Implementation{kernels.Generic}
 
-func runs(kernels.Implementation) bool { return true }
-
-func needs(kernels.Implementation) []Feature { return nil }
+// Needs lists nothing: plain Go runs on every CPU.
+func Needs(kernels.Implementation) []Feature { return nil }

@@ -53,9 +53,8 @@ const (
 // TooShort reports whether Data may be long enough for fewer tokens.
 func (p Problem) TooShort() bool { return p == uncountable || p == shortData }
 
-// Grid sets g to the vectors of the view for the given number of tokens. (It is
-// written field by field: a struct built and copied costs a call of Rotate more
-// than the checks.)
+// Grid sets g to the vectors of the view for the given number of tokens. (It is written field by
+// field: a struct built and copied costs a call of Rotate more than the checks.)
 func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
 	g.Tokens, g.TokenStride = tokens, v.TokenStride
 	g.Heads, g.HeadStride = v.Heads, v.HeadStride
@@ -120,8 +119,7 @@ func (v *View[T]) Problem(g *Grid, tokens, dim int) Problem {
 	return v.Grid(g, tokens, dim)
 }
 
-// Holds reports whether the view has no strides and its Data holds at least its
-// vectors.
+// Holds reports whether the view has no strides and its Data holds at least its vectors.
 func (v *View[T]) Holds(tokens, dim int) bool {
 	n := v.packed(tokens, dim)
 	return n >= 0 && n <= len(v.Data)
@@ -145,6 +143,8 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
 		return argument.Error(kind, function, name+"."+field, value, expected, args...)
 	}
+	length := argument.Elements(len(v.Data))
+	need, _ := g.Extent()
 	head := strconv.Itoa(g.Dim)
 	var zero T
 	if unsafe.Sizeof(zero) > 4 { // a block: of numbers none is longer than float32
@@ -173,16 +173,14 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	case unevenSequences:
 		return fail(argument.ErrShape, "SequenceTokens", v.SequenceTokens, "a divisor of the number of tokens, %d", g.Tokens)
 	case uncountable:
-		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "fewer tokens or heads, or smaller strides: an int cannot count the elements %s %s", shape, strides)
+		return fail(argument.ErrLength, "Data", length, "fewer tokens or heads, or smaller strides: an int cannot count the elements %s %s", shape, strides)
 	case wrongLength:
 		if g.Tokens == 0 {
-			return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "0, because the call has no tokens: its positions, deltas or ids are empty, or tokens is 0")
+			return fail(argument.ErrLength, "Data", length, "0, because the call has no tokens: its positions, deltas or ids are empty, or tokens is 0")
 		}
-		need, _ := g.Extent()
-		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "%d %s", need, shape)
+		return fail(argument.ErrLength, "Data", length, "%d %s", need, shape)
 	case shortData:
-		need, _ := g.Extent()
-		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "at least %d %s %s", need, shape, strides)
+		return fail(argument.ErrLength, "Data", length, "at least %d %s %s", need, shape, strides)
 	default:
 		expected := fmt.Sprintf("heads of %s that do not overlap, with %s at HeadStride %d", head, argument.Count(v.Heads, "head"), g.HeadStride)
 		if g.SequenceStride > 0 {

@@ -6,8 +6,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Operand is a View, the type of its elements forgotten, so that
-// one body serves all types.
+// Operand is a View, the type of its elements forgotten, so that one body serves all types.
 type Operand struct {
 	Data           unsafe.Pointer
 	Length         int // elements

@@ -86,10 +86,9 @@ func (l *levels) meet(depth, at, dim int) bool {
 // of o, which has the same strides, share an element, where o starts delta
 // elements after g. With self, a vector does not overlap itself.
 func (g *Grid) overlaps(o *Grid, delta int, self bool) bool {
-	// A vector at t*tokenStride+h*headStride meets one of o when the difference
-	// of their starts is less than dim either way. For each pair of heads the
-	// starts of the tokens form two arithmetic sequences, of which only their
-	// difference counts.
+	// A vector at t*tokenStride+h*headStride meets one of o when the difference of their starts
+	// is less than dim either way. For each pair of heads the starts of the tokens form two
+	// arithmetic sequences, of which only their difference counts.
 	for dh := -(g.Heads - 1); dh < o.Heads; dh++ {
 		if g.meets(delta+dh*g.HeadStride, o.Tokens, self && dh == 0) {
 			return true
