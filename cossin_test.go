@@ -1,11 +1,17 @@
 package posenc_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 func TestCosSinErrors(t *testing.T) {
@@ -47,4 +53,389 @@ func TestCosSinErrors(t *testing.T) {
 		rotary.CosSin(nil, nil, nil), posenc.CosSinAngles(nil, nil, nil), posenc.CosSinAngles(cos, sin, memory[24:36]),
 		fast.CosSin(cos, sin, []int32{1023, -1023, 0}), posenc.CosSin(cos[:2], sin[:2], []int32{math.MinInt32}, []float64{0x1.fffffp17, 0}),
 		posenc.CosSin(cos[:1], sin[:1], []int32{-1}, []float64{0x1.fffffffffffffp49}))
+}
+
+func TestFractionalErrors(t *testing.T) {
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
+	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
+	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}})
+	memory := make([]float32, 16)
+	fails := testkit.Failures(t, memory)
+	fails((*posenc.Rotary)(nil).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
+	fails(new(posenc.Rotary).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
+	fails(decaying.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
+	fails(axes.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrLength, "posenc.Rotary.CosSinFractional: ")
+	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{nan}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: ")
+	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{inf}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: ")
+	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{3e9}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position")
+	fails(r.CosSinFractional(memory[:1], memory[2:4], []float32{1}), posenc.ErrLength, "posenc.Rotary.CosSinFractional: ")
+	fails(r.CosSinFractional(memory[:2], memory[1:3], []float32{1}), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
+	fails(r.CosSinFractional(memory[:2], memory[2:4], memory[3:4]), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
+	x := V{Data: memory[:4], Heads: 1}
+	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, from a nil Rotary")
+	fails(posenc.Rotate(new(posenc.Rotary).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from a zero Rotary")
+	fails(posenc.Rotate(decaying.AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from fractional positions and a Rotary with XPos, want a Rotary without XPos")
+	fails(posenc.Rotate(axes.AtFractional([]float32{1}), x), posenc.ErrLength, "posenc.Rotate: positions has 1 element, want a multiple of 2")
+	fails(posenc.RotateInverse(r.AtFractional([]float32{float32(math.NaN())}), x), posenc.ErrPosition, "posenc.RotateInverse: positions[0] is NaN")
+	fails(posenc.Rotate(r.AtFractional([]float32{1, 2}), x), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 4 elements, want 8")
+	memory[3] = 1
+	if err := posenc.Rotate(r.AtFractional(memory[3:4]), x); !errors.Is(err, posenc.ErrOverlap) {
+		t.Errorf("positions among the elements: %v", err)
+	}
+	if err := posenc.RotateInto(r.AtFractional(memory[3:4]), x, nil, V{Data: memory[8:12], Heads: 1}); !errors.Is(err, posenc.ErrOverlap) {
+		t.Errorf("positions among the elements of dst: %v", err)
+	}
+	testkit.NoError(t, r.CosSinFractional(memory[:2], memory[2:4], []float32{-0x1p31}))
+}
+
+// From the largest position to the least is no step of 1: rows are those of single tokens.
+func TestAxesBeyondInt32(t *testing.T) {
+	const tokens, pairs = 40, 8
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 0, 1, 0, 1, 0, 1}})
+	for before := range tokens {
+		positions := make([]int32, 2*tokens)
+		for i := range tokens {
+			positions[i] = int32(uint32(math.MaxInt32) - uint32(before) + uint32(i))
+		}
+		var cos, sin [tokens * pairs]float32
+		testkit.NoError(t, r.CosSin(cos[:], sin[:], positions))
+		for i := range tokens {
+			var c, s [pairs]float32
+			testkit.NoError(t, r.CosSin(c[:], s[:], []int32{positions[i], 0}))
+			if !testkit.SameBits(cos[i*pairs:][:pairs], c[:]) || !testkit.SameBits(sin[i*pairs:][:pairs], s[:]) {
+				t.Fatalf("position %d is row %d: cos %v and sin %v, alone %v and %v", positions[i], i, cos[i*pairs:][:pairs], sin[i*pairs:][:pairs], c, s)
+			}
+		}
+	}
+}
+
+func TestAxesErrors(t *testing.T) {
+	data := make([]float32, 64)
+	three := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
+	all := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{255, 0}})
+	fails := testkit.Failures(t, data)
+	fails(posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 8 elements")
+	fails(posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}), posenc.ErrLength, "xs[0].Data has 24 elements", "8 for 1 token of")
+	fails(posenc.Rotate(fast.At([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}), posenc.ErrPosition, "posenc.Rotate: positions[3] is 1024", "1023")
+	fails(three.CosSin(data[:12], data[12:24], make([]int32, 3)), posenc.ErrLength, "posenc.Rotary.CosSin: cos has 12 elements", "4 for 1 rows of 4")
+	for _, n := range []int{1, 2, 4} {
+		says, positions := fmt.Sprintf("positions has %d element", n), make([]int32, n)
+		fails(posenc.Rotate(three.At(positions), V{Data: data[:8*n], Heads: 1}), posenc.ErrLength, "posenc.Rotate: "+says, "a multiple of 3")
+		fails(three.CosSin(data[:4*n], data[4*n:8*n], positions), posenc.ErrLength, "posenc.Rotary.CosSin: "+says)
+		fails(testkit.Made(three.Rows(positions)), posenc.ErrLength, "posenc.Rotary.Rows: "+says)
+	}
+	fails(posenc.Rotate(all.At(make([]int32, 255)), V{Data: data[:4], Heads: 1}), posenc.ErrLength, "a multiple of 256")
+	for says, cfg := range map[string]posenc.RotaryConfig{
+		"cfg.Axes has 0 elements, want nil or RotaryDim/2 = 4": {HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{}},
+		"cfg.Axes has 4 elements, want nil or RotaryDim/2 = 2": {HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Axes: make([]uint8, 4)},
+		"cfg.RotaryDim is 2050, want at most 2048":             {HeadDim: 3000, RotaryDim: 2050, Layout: posenc.HalfSplit, Axes: make([]uint8, 1025)},
+	} {
+		fails(testkit.Made(posenc.NewRotary(cfg)), posenc.ErrConfig, "posenc.NewRotary: "+says)
+	}
+	testkit.NoError(t, all.CosSin(data[:2], data[2:4], make([]int32, 256)), posenc.Rotate(fast.At([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}))
+}
+
+// Factors in the middle between two float32 and next to it, by mpmath at 400 bits, and next to the
+// limits that the documentation gives: normal numbers up to 69*ScaleBase from the center, of which the
+// first pair decays by 2/7 in ScaleBase positions.
+func TestXPosRounds(t *testing.T) {
+	inf, subnormal := float32(math.Inf(1)), math.Float32frombits(1<<23-1)
+	for _, tt := range []struct {
+		dim         int
+		scaleBase   float64
+		distance    int32
+		pair        int
+		least, most float32
+	}{
+		{64, 512, 3072, 11, 0x1.704f6p-6, 0x1.704f6p-6},           // (17/32)^6, the middle
+		{64, 512, 3584, 18, 0x1.2959c4p-4, 0x1.2959c4p-4},         // (11/16)^7, the middle
+		{128, 65536, 1818165, 32, 0x1.3ea3dep-18, 0x1.3ea3dep-18}, // 2.0e-9 of a unit below the middle
+		{128, 65536, 2368737, 12, 0x1.a5aap-46, 0x1.a5aap-46},     // 1.5e-8 above
+		{128, 65536, 2822850, 30, 0x1.45c828p-30, 0x1.45c828p-30}, // 3.8e-9 below
+		{128, 65536, 3876021, 8, 0x1.3d5748p-84, 0x1.3d5748p-84},  // 6.0e-8 above
+		{64, 512, 69 * 512, 0, 0x1p-126, 1}, {64, 512, 69 * 512, 31, 0x1p-126, 1},
+		{64, 512, -69 * 512, 0, 1, math.MaxFloat32}, {64, 512, -69 * 512, 31, 1, math.MaxFloat32},
+		{64, 512, 35701, 0, math.SmallestNonzeroFloat32, subnormal},  // 69.73*ScaleBase
+		{64, 512, 83 * 512, 0, 0, 0}, {64, 512, -36264, 0, inf, inf}, // -70.83*ScaleBase
+	} {
+		for _, keys := range []bool{false, true} {
+			const center = -3
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: tt.dim, Layout: posenc.HalfSplit, InvFreq: make([]float64, tt.dim/2), XPos: &posenc.XPos{ScaleBase: tt.scaleBase, Center: center, Keys: keys}})
+			position := center + tt.distance
+			if keys {
+				position = center - tt.distance
+			}
+			cos, sin := make([]float32, tt.dim/2), make([]float32, tt.dim/2)
+			testkit.NoError(t, r.CosSin(cos, sin, []int32{position}))
+			if got := cos[tt.pair]; !(got >= tt.least && got <= tt.most) {
+				t.Errorf("%+v, keys %t: %x", tt, keys, got)
+			}
+		}
+	}
+}
+
+var (
+	_ = testkit.Register(testkit.Case{Function: "CosSin", Times: 4, NonTemporal: true, Call: cosSinCall, Digests: cosSinDigests,
+		OnStack: func() error {
+			const rows = 2 * kernels.ShiftedRows
+			var cos, sin [max(rows, 160)]float32
+			var positions [rows]int32
+			var invFreq [80]float64
+			return errors.Join(posenc.CosSin(cos[:160], sin[:160], []int32{5, 6}, invFreq[:]), posenc.CosSin(cos[:rows], sin[:rows], positions[:], []float64{1}))
+		},
+		Long: func() error {
+			cos, sin := make([]float32, 64*300), make([]float32, 64*300)
+			return posenc.CosSin(cos, sin, testkit.Sequence(300), make([]float64, 64))
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: digestOf("CosSinAngles", digestCosSinAngles), CallElements: kernels.MaxCallAngles,
+		OnStack: func() error {
+			var cos, sin [9]float32
+			angles := [9]float32{1, 2, 0x1p60, float32(math.Inf(1)), 4, 5, 6, 7, 8}
+			return posenc.CosSinAngles(cos[:], sin[:], angles[:])
+		},
+		Long: func() error {
+			return posenc.CosSinAngles(make([]float32, 64*300), make([]float32, 64*300), make([]float32, 64*300))
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSin", NonTemporal: true, Call: rotaryCosSinCall, Digests: rotaryCosSinDigests, Times: 2,
+		OnStack: func() error {
+			var cos, sin [80]float32
+			positions := [10]int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+			return errors.Join(stackRotary().CosSin(cos[:8], sin[:8], []int32{77}), stackRotary().CosSin(cos[:], sin[:], positions[:]))
+		},
+		Long: func() error {
+			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
+				return r.CosSin(cos, sin, testkit.Sequence(tokens))
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSinFractional", Call: fractionalCall, Digests: fractionalDigests, Times: 4,
+		OnStack: func() error {
+			var cos, sin [8]float32
+			return stackRotary().CosSinFractional(cos[:], sin[:], []float32{0.5})
+		},
+		Long: func() error {
+			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
+				return r.CosSinFractional(cos, sin, make([]float32, tokens))
+			})
+		},
+	})
+)
+
+// apart reports whether no two of the slices share memory.
+func apart(memory ...[]byte) bool {
+	for i := range memory {
+		for j := range i {
+			if testkit.Share(memory[i], memory[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// tableCall is a call that writes the rows of positions [axes][tokens]. few reports whether plain
+// may take its time.
+func tableCall[P int32 | float32](a *testkit.Arguments, positions []P, axes, pairs int, write func(cos, sin []float32, positions []P) error, right func() bool, plain func(few bool) (cos, sin []float32)) testkit.Call {
+	tokens := len(positions) / axes
+	n := a.Size(tokens, pairs)
+	cos, sin := testkit.Output[float32](a, n), testkit.Output[float32](a, n)
+	return testkit.Call{
+		Run: func() error { return write(cos, sin, positions) },
+		Right: func() bool {
+			return right() && len(cos) == tokens*pairs && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions))
+		},
+		Want: func() {
+			if len(cos) > 0 {
+				c, s := plain(len(cos) <= 64)
+				copy(cos, c)
+				copy(sin, s)
+			}
+		},
+		Parts: testkit.RowParts([][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
+			return write(x[0], x[1], testkit.PickAxes(positions, axes, tokens))
+		}),
+	}
+}
+
+// defined returns the rows by what defines them, where they are few.
+func defined[P int32 | float32](cfg posenc.RotaryConfig, positions []P, few bool) (cos, sin []float32) {
+	if few {
+		return plainTables(cfg, positions, byReals)
+	}
+	return plainTables(cfg, positions, byGeneric)
+}
+
+func cosSinCall(a *testkit.Arguments) testkit.Call {
+	tokens, pairs := a.Tokens(), a.Below(80)
+	if !a.Any() {
+		pairs = a.Length() * min(a.Below(20), 1)
+	}
+	positions := a.Positions(tokens)
+	invFreq := testkit.Input[float64](a, pairs)
+	switch kind := a.Below(4); {
+	case !a.Any() && !a.Ordinary() && kind < 2:
+		copy(invFreq, testkit.RandomFrequencies(a.R, pairs, append(positions, 1), kind == 0))
+	case !a.Any() || kind > 0:
+		copy(invFreq, testkit.LadderOf(pairs))
+	}
+	write := func(cos, sin []float32, positions []int32) error { return posenc.CosSin(cos, sin, positions, invFreq) }
+	return tableCall(a, positions, 1, len(invFreq), write,
+		func() bool {
+			return testkit.AnglesInRange(invFreq, positions) && !slices.ContainsFunc(invFreq, func(w float64) bool { return !(math.Abs(w) < 0x1p50) })
+		},
+		func(few bool) (cos, sin []float32) {
+			return defined(posenc.RotaryConfig{InvFreq: invFreq}, positions, few)
+		})
+}
+
+func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
+	n := a.Number(0, 200)
+	if !a.Any() && a.Below(30) == 0 {
+		n = kernels.MaxCallElements/8*(1+a.Below(2)) - 1 + a.Below(3)
+	}
+	angles := testkit.Slice[float32](a, n)
+	if !a.Any() && !a.Ordinary() && a.Yes() {
+		for i := range angles {
+			angles[i] = math.Float32frombits(testkit.OneOf(a.R, testkit.HardAngles))
+		}
+	}
+	return tableCall(a, angles, 1, 1, posenc.CosSinAngles, func() bool { return true }, func(bool) (cos, sin []float32) {
+		cos, sin = make([]float32, len(angles)), make([]float32, len(angles))
+		generic.CosSinFloat32(cos, sin, angles, 1, 1, 1)
+		return cos, sin
+	})
+}
+
+func rotaryCosSinCall(a *testkit.Arguments) testkit.Call {
+	r := rotaryOf(a)
+	positions := positionsOf(a, &r)
+	return tableCall(a, positions, r.axes, r.pairs(), r.CosSin, func() bool { return takes(&r, positions) }, func(bool) (cos, sin []float32) { return r.cosSin(positions) })
+}
+
+func fractionalCall(a *testkit.Arguments) testkit.Call {
+	r := rotaryOf(a)
+	for !a.Any() && r.cfg.XPos != nil {
+		r = rotaryOf(a)
+	}
+	positions := testkit.Slice[float32](a, r.axes*a.Tokens())
+	switch kind := a.Below(4); {
+	case !a.Any():
+		for i := range positions {
+			positions[i] = float32(a.R.NormFloat64() * math.Ldexp(1, a.R.IntN(40)-20))
+			if a.R.IntN(8) == 0 && !a.Ordinary() { // angles that are their sines
+				positions[i] = testkit.OneOf(a.R, []float32{0x1p-149, -0x1p-149, 0x1.8p-100, -0x1.fffffep-20, 0, float32(math.Copysign(0, -1))})
+			}
+		}
+	case kind > 0:
+		for i := range positions {
+			positions[i] = float32(i) / 4
+		}
+	}
+	return tableCall(a, positions, r.axes, r.pairs(), r.CosSinFractional,
+		func() bool { return r.cfg.XPos == nil && takes(&r, positions) },
+		func(few bool) (cos, sin []float32) { return defined(r.cfg, positions, few) })
+}
+
+// longCosSin writes long tables, as wide as they may be.
+func longCosSin(write func(r *posenc.Rotary, cos, sin []float32, tokens int) error) error {
+	const tokens, most = 100, 2048
+	cos, sin := make([]float32, tokens*most/2), make([]float32, tokens*most/2)
+	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+		if err := write(testkit.MustRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, Rounding: rounding}), cos, sin, tokens); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cosSinDigests(add testkit.AddDigest) {
+	add("CosSin", func(d *testkit.Digest) {
+		for _, pairs := range []int{1, 8, 33, 64, 70} {
+			const tokens = 50
+			positions, invFreq := d.Positions(tokens), d.Frequencies(pairs)
+			cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
+			d.Must(posenc.CosSin(cos, sin, positions, invFreq))
+			d.Add(cos, sin)
+		}
+	})
+	add("CosSin/hard", func(d *testkit.Digest) {
+		for _, hard := range testkit.HardFrequencies {
+			invFreq := d.Frequencies(40)
+			invFreq[d.Below(40)] = hard.InvFreq
+			positions := make([]int32, 40)
+			testkit.CountFrom(positions, hard.Position-int32(d.Below(40)), 1) // wraps
+			cos, sin := make([]float32, 40*40), make([]float32, 40*40)
+			d.Must(posenc.CosSin(cos, sin, positions, invFreq))
+			d.Add(cos, sin)
+		}
+	})
+}
+
+func digestCosSinAngles(d *testkit.Digest) {
+	angles := testkit.DigestElements[float32](d, 1000)
+	for i := range angles[:700] { // below 2^49, so that whole vectors take the fast path
+		angles[i] = math.Float32frombits(uint32(d.Next())&(1<<31|1<<23-1) | uint32(d.Below(175))<<23)
+	}
+	for _, bits := range testkit.HardAngles {
+		angles = append(angles, math.Float32frombits(bits), math.Float32frombits(bits|1<<31))
+	}
+	cos, sin := make([]float32, len(angles)), make([]float32, len(angles))
+	d.Must(posenc.CosSinAngles(cos, sin, angles))
+	d.Add(cos, sin)
+}
+
+func rotaryCosSinDigests(add testkit.AddDigest) {
+	write := func(d *testkit.Digest, cfg posenc.RotaryConfig, positions []int32) {
+		n := len(positions) * len(cfg.InvFreq)
+		if cfg.Axes != nil {
+			n /= 3
+		}
+		cos, sin := make([]float32, n), make([]float32, n)
+		d.Must(testkit.MustRotary(cfg).CosSin(cos, sin, positions))
+		d.Add(cos, sin)
+	}
+	for rounding, name := range digestRoundings {
+		rounding := frequency.Rounding(rounding)
+		add("Rotary.CosSin/angles="+name, func(d *testkit.Digest) {
+			for _, pairs := range []int{1, 7, 8, 33, 64, 70} {
+				cfg := digestConfig(d, posenc.HalfSplit, rounding, pairs)
+				for _, tokens := range []int{1, 5, 70} {
+					write(d, cfg, d.Positions(tokens))
+				}
+			}
+		})
+		add("Rotary.CosSin/axes/angles="+name, func(d *testkit.Digest) {
+			for _, axes := range digestAxisMaps(d) {
+				cfg := digestConfig(d, posenc.HalfSplit, rounding, len(axes))
+				cfg.Axes = axes
+				write(d, cfg, d.Positions(3*40))
+			}
+		})
+		add("Rotary.CosSin/xpos/angles="+name, func(d *testkit.Digest) {
+			for _, keys := range []bool{false, true} {
+				cfg := digestConfig(d, posenc.HalfSplit, rounding, 12)
+				cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: -7, Keys: keys}
+				write(d, cfg, []int32{-70000, -8, -7, 0, 1, 2, 3, 511, 30000, math.MaxInt32, math.MinInt32})
+			}
+		})
+	}
+}
+
+func fractionalDigests(add testkit.AddDigest) {
+	for rounding, name := range digestRoundings {
+		add("Rotary.CosSinFractional/angles="+name, func(d *testkit.Digest) {
+			for _, pairs := range []int{1, 8, 33, 64} {
+				r := testkit.MustRotary(digestConfig(d, posenc.HalfSplit, frequency.Rounding(rounding), pairs))
+				const tokens = 17
+				positions := append(testkit.DigestNumbers[float32](d, tokens-4), 0, -0x1.8p30, 0x1p-149, 0x1.5p-60)
+				cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
+				d.Must(r.CosSinFractional(cos, sin, positions))
+				d.Add(cos, sin)
+			}
+		})
+	}
 }

@@ -2,6 +2,7 @@ package posenc_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -37,4 +38,58 @@ func TestHadamardOfGGML(t *testing.T) {
 			}
 		}
 	})
+}
+
+var _ = testkit.Register(testkit.Case{Function: "Hadamard", Times: 2,
+	Call: oneOf(hadamardCall[float32], hadamardCall[posenc.Float16], hadamardCall[posenc.BFloat16]),
+	OnStack: func() error {
+		var x [2 * 64]float32
+		var y [64]posenc.Float16
+		cfg := posenc.HadamardOptions{HeadDim: 64, Block: 32}
+		return errors.Join(posenc.Hadamard(cfg, 1, posenc.View[float32]{Data: x[:], Heads: 2}), posenc.Hadamard(cfg, 1, posenc.View[posenc.Float16]{Data: y[:], Heads: 1}))
+	},
+	Digests: ofTypes("Hadamard", digestHadamard[float32], digestHadamard[posenc.Float16], digestHadamard[posenc.BFloat16]),
+	Long: func() error {
+		return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
+			if dim%32 != 0 {
+				return nil
+			}
+			cfg := posenc.HadamardOptions{HeadDim: dim, Block: 32}
+			return errors.Join(posenc.Hadamard(cfg, tokens, longView[float32](tokens, heads, dim)), posenc.Hadamard(cfg, tokens, longView[posenc.BFloat16](tokens, heads, dim)))
+		})
+	},
+})
+
+func hadamardCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+	block := 32 << a.Below(5)
+	if a.Rarely() {
+		block = a.Number(0, 600)
+	}
+	tokens := a.Number(0, 5)
+	dim := a.Size(block, 1+a.Below(3))
+	if !a.Any() && a.Heads() > 20 { // more would not fit the memory of arguments
+		tokens, dim = min(tokens, 1), block
+	}
+	xs := testkit.OutputViews[T](a, tokens, dim)
+	cfg := posenc.HadamardOptions{HeadDim: dim, Block: block}
+	return testkit.Call{
+		Run: func() error { return posenc.Hadamard(cfg, tokens, xs...) },
+		Right: func() bool {
+			return tokens >= 0 && dim >= 1 && block >= 32 && block <= 512 && block&(block-1) == 0 && dim%block == 0 && viewsRight(xs, tokens, dim)
+		},
+		Want: func() {
+			eachHead(xs, tokens, dim, func(_ int, head []T) { widely(head, func(x []float32) { hadamardPlain(x, block) }) })
+		},
+		Parts: testkit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
+			return posenc.Hadamard(cfg, len(tokens), x)
+		}),
+	}
+}
+
+func digestHadamard[T posenc.Element](d *testkit.Digest) {
+	for _, block := range []int{32, 64, 128, 256, 512} {
+		x := testkit.DigestElements[T](d, 2*512)
+		d.Must(posenc.Hadamard(posenc.HadamardOptions{HeadDim: 512, Block: block}, 2, posenc.View[T]{Data: x, Heads: 1}))
+		d.Add(x)
+	}
 }

@@ -1,10 +1,14 @@
 package posenc_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"sync"
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -80,4 +84,280 @@ type V = posenc.View[float32]
 
 func strided(data []float32, heads, tokenStride, headStride int) V {
 	return V{Data: data, Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
+}
+
+var (
+	_ = testkit.Register(testkit.Case{Function: "Rotate", Times: 8, Digests: rotateDigests("Rotate", posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
+		Call: oneOf(rotateCall[float32], rotateCall[posenc.Float16], rotateCall[posenc.BFloat16]),
+		OnStack: onStack(func(a posenc.Angles) error {
+			return errors.Join(decodeOnStack(), rotateOnStack[float32](a), rotateOnStack[posenc.Float16](a), rotateOnStack[posenc.BFloat16](a))
+		}),
+		Long: longInPlace(posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
+	})
+	_ = testkit.Register(testkit.Case{Function: "RotateInverse", Times: 4, Digests: rotateDigests("RotateInverse", posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
+		Call: oneOf(rotateInverseCall[float32], rotateInverseCall[posenc.Float16], rotateInverseCall[posenc.BFloat16]),
+		Long: longInPlace(posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
+	})
+	_ = testkit.Register(testkit.Case{Function: "Shift", Times: 4, Digests: func(add testkit.AddDigest) {
+		inPlaceDigests(add, "Shift", posenc.Shift[float32], posenc.Shift[posenc.Float16], posenc.Shift[posenc.BFloat16])
+	},
+		Call: oneOf(shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16]),
+		OnStack: func() error {
+			var k [3 * 2 * 16]posenc.Float16
+			return errors.Join(posenc.Shift(stackRotary(), []int32{1, 2, 3}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}), posenc.Shift(stackRotary(), []int32{-9, -9, -9}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}))
+		},
+		Long: longShift,
+	})
+)
+
+func rotateCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+	angles := anglesOf(a)
+	return inPlaceCall(a, &angles, posenc.Rotate[T], func() plain { return angles.plain() })
+}
+
+func rotateInverseCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+	angles := anglesOf(a)
+	return inPlaceCall(a, &angles, posenc.RotateInverse[T], func() plain { return angles.plain().inverse() })
+}
+
+// inPlaceCall rotates views by Angles.
+func inPlaceCall[T posenc.Element](a *testkit.Arguments, angles *anglesArgument, rotate func(posenc.Angles, ...posenc.View[T]) error, formula func() plain) testkit.Call {
+	tokens, dim := angles.tokens, angles.headDim
+	xs := viewsOf[T](a, angles)
+	return testkit.Call{Run: func() error { return rotate(angles.Angles, xs...) },
+		Right: func() bool {
+			right := angles.right() && viewsRight(xs, tokens, dim)
+			for _, x := range xs {
+				right = right && angles.headsRight(x.Heads) && (tokens == 0 || !angles.shares(testkit.BytesOf(x.Data)))
+			}
+			return right
+		},
+		Want: func() { rotateViewsPlain(formula(), xs, tokens) },
+		Parts: testkit.ViewParts(xs, tokens, dim, angles.heads > 0, func(_ int, x posenc.View[T], tokens []int) error {
+			return rotate(angles.of(tokens), x)
+		}),
+	}
+}
+
+func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+	r := rotaryOf(a)
+	if !a.Any() {
+		for r.cfg.XPos != nil {
+			r = rotaryOf(a)
+		}
+	}
+	deltas := a.Positions(r.axes * a.Tokens())
+	if len(deltas) > 0 && a.Yes() {
+		for i := range deltas {
+			deltas[i] = deltas[0]
+		}
+	}
+	tokens, dim := len(deltas)/r.axes, r.cfg.HeadDim
+	xs := testkit.OutputViews[T](a, tokens, dim)
+	return testkit.Call{
+		Run:   func() error { return posenc.Shift(r.Rotary, deltas, xs...) },
+		Right: func() bool { return takes(&r, deltas) && r.cfg.XPos == nil && viewsRight(xs, tokens, dim) },
+		Want: func() {
+			cfg := shiftOf(r.cfg)
+			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, deltas, byGeneric)), xs, tokens)
+		},
+		Parts: testkit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
+			return posenc.Shift(r.Rotary, testkit.PickAxes(deltas, r.axes, tokens), x)
+		}),
+	}
+}
+
+// rotateBy rotates views by positions.
+type rotateBy[T posenc.Element] func(r *posenc.Rotary, positions []int32, xs ...posenc.View[T]) error
+
+func byAngles[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) error) rotateBy[T] {
+	return func(r *posenc.Rotary, positions []int32, xs ...posenc.View[T]) error {
+		return rotate(r.At(positions), xs...)
+	}
+}
+
+func rotateDigests(function string, float32s func(posenc.Angles, ...posenc.View[float32]) error, float16s func(posenc.Angles, ...posenc.View[posenc.Float16]) error, bfloat16s func(posenc.Angles, ...posenc.View[posenc.BFloat16]) error) func(testkit.AddDigest) {
+	return func(add testkit.AddDigest) {
+		inPlaceDigests(add, function, byAngles(float32s), byAngles(float16s), byAngles(bfloat16s))
+		add.Types(function+"/xpos", digestXPos(float32s), digestXPos(float16s), digestXPos(bfloat16s))
+	}
+}
+
+func inPlaceDigests(add testkit.AddDigest, function string, float32s rotateBy[float32], float16s rotateBy[posenc.Float16], bfloat16s rotateBy[posenc.BFloat16]) {
+	for layout, layoutName := range digestLayouts {
+		layout := allLayouts[layout]
+		for rounding, name := range digestRoundings {
+			rounding := frequency.Rounding(rounding)
+			add.Types(fmt.Sprintf("%s/layout=%s/angles=%s", function, layoutName, name),
+				digestRotate(layout, rounding, float32s), digestRotate(layout, rounding, float16s), digestRotate(layout, rounding, bfloat16s))
+		}
+		add.Types(fmt.Sprintf("%s/layout=%s/large", function, layoutName), digestLarge(layout, float32s), digestLarge(layout, float16s), digestLarge(layout, bfloat16s))
+	}
+	add.Types(function+"/axes", digestAxes(float32s), digestAxes(float16s), digestAxes(bfloat16s))
+}
+
+// digestRotate rotates Q and K of several shapes.
+func digestRotate[T posenc.Element](layout posenc.Layout, rounding frequency.Rounding, rotate rotateBy[T]) func(*testkit.Digest) {
+	return func(d *testkit.Digest) {
+		for i, pairs := range []int{1, 3, 8, 17, 32, 64, 67} {
+			cfg := digestConfig(d, layout, rounding, pairs)
+			r := testkit.MustRotary(cfg)
+			for j, tokens := range []int{1, 2 + d.Below(5), 34} {
+				if tokens > 20 && i%3 > 0 {
+					continue
+				}
+				q := testkit.DigestViewOf(d, testkit.DigestElements[T], i+j, tokens, 1+d.Below(4), cfg.HeadDim)
+				k := testkit.DigestViewOf(d, testkit.DigestElements[T], i+j+1+d.Below(4), tokens, 1+d.Below(2), cfg.HeadDim)
+				d.Must(rotate(r, d.Positions(tokens), q.View, k.View))
+				d.Add(q.Memory, k.Memory)
+			}
+		}
+	}
+}
+
+// digestLarge rotates heads as wide as they may be, nearly, and more heads than fit
+// scratch memory.
+func digestLarge[T posenc.Element](layout posenc.Layout, rotate rotateBy[T]) func(*testkit.Digest) {
+	wide := 1020
+	if layout > posenc.Interleaved {
+		wide = 700
+	}
+	return func(d *testkit.Digest) {
+		for _, shape := range []struct{ pairs, tokens, heads int }{{wide, 2, 1}, {16, 2, 90}} {
+			cfg := digestConfig(d, layout, frequency.Float32, shape.pairs)
+			x := testkit.DigestViewOf(d, testkit.DigestElements[T], d.Below(testkit.DigestShapes), shape.tokens, shape.heads, cfg.HeadDim)
+			d.Must(rotate(testkit.MustRotary(cfg), d.Positions(shape.tokens), x.View))
+			d.Add(x.Memory)
+		}
+	}
+}
+
+func digestAxes[T posenc.Element](rotate rotateBy[T]) func(*testkit.Digest) {
+	return func(d *testkit.Digest) {
+		for i, axes := range digestAxisMaps(d) {
+			for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
+				const tokens = 9
+				cfg := digestConfig(d, allLayouts[d.Below(4)], rounding, len(axes))
+				cfg.Axes = axes
+				x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
+				d.Must(rotate(testkit.MustRotary(cfg), d.Positions(3*tokens), x.View))
+				d.Add(x.Memory)
+			}
+		}
+	}
+}
+
+func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) error) func(*testkit.Digest) {
+	return func(d *testkit.Digest) {
+		for i, keys := range []bool{false, true} {
+			const tokens = 6
+			cfg := digestConfig(d, allLayouts[i], frequency.Exact, 20)
+			cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: 100, Keys: keys}
+			x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
+			d.Must(rotate(testkit.MustRotary(cfg).At([]int32{-5000, 0, 99, 100, 101, 4097}), x.View))
+			d.Add(x.Memory)
+		}
+	}
+}
+
+// stackAngles are Angles of every kind for three tokens: of positions, of equal ones, of
+// fractional ones, of several axes, of rows of positions, in turn too, and of tables of half and of full
+// width; of both heads, and some of the tokens.
+var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
+	const dim = 16
+	entries := testkit.RandomElements[posenc.Float16](testkit.NewRand(130), 20*dim)
+	for _, layout := range allLayouts {
+		cfg := posenc.RotaryConfig{HeadDim: dim, RotaryDim: dim - 4, Offset: 2, Layout: layout}
+		r := testkit.MustRotary(cfg)
+		cfg.Axes = []uint8{0, 1, 2, 0, 0, 1}
+		several := testkit.MustRotary(cfg)
+		rows := testkit.Must(r.Rows(make([]int32, 20)))
+		narrow := posenc.RowsConfig{HeadDim: dim, RotaryDim: dim - 4, Offset: 2, Layout: layout}
+		packed := posenc.Table[posenc.Float16]{Cos: entries[:20*(dim-4)], Sin: entries[:20*(dim-4)]}
+		half := testkit.Must(posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries, Sin: entries, Stride: dim}))
+		narrow.Heads = 2
+		each := testkit.Must(posenc.NewRows(narrow, packed))
+		narrow.Heads, packed.FullWidth = 0, true
+		full := testkit.Must(posenc.NewRows(narrow, packed))
+		positions := []int32{5, 6, 1}
+		list = append(list, r.AtFractional([]float32{0.5, 6, -1}), several.AtFractional(make([]float32, 9)), rows.AtSome([]int32{-1, 5, -1}), each.AtSome([]int32{-1, 5, 6}), each.At(positions), r.At(positions), r.At([]int32{7, 7, 7}), several.At([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
+	}
+	return list
+})
+
+var stackModels sync.Map // by HeadDim
+
+// modelOnStack returns a Rotary that is made once.
+func modelOnStack(headDim int) *posenc.Rotary {
+	if r, ok := stackModels.Load(headDim); ok {
+		return r.(*posenc.Rotary)
+	}
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
+	stackModels.Store(headDim, r)
+	return r
+}
+
+func stackRotary() *posenc.Rotary { return modelOnStack(16) }
+
+// onStack makes calls with views of every type of arrays of their own.
+func onStack(call func(a posenc.Angles) error) func() error {
+	return func() (err error) {
+		for _, a := range stackAngles() {
+			err = errors.Join(err, call(a))
+		}
+		return err
+	}
+}
+
+// decodeOnStack rotates Q and K of a token, and wide heads.
+func decodeOnStack() error {
+	var q [32 * 128]float32
+	var k [8 * 128]float32
+	model, wide := modelOnStack(128), modelOnStack(512)
+	return errors.Join(
+		posenc.Rotate(model.At([]int32{4321}), posenc.View[float32]{Data: q[:], Heads: 32}, posenc.View[float32]{Data: k[:], Heads: 8}),
+		posenc.Rotate(wide.At([]int32{5, 6}), posenc.View[float32]{Data: q[:1024], Heads: 1}),
+		posenc.Rotate(wide.At([]int32{5}), posenc.View[float32]{Data: q[:1024], Heads: 2}),
+	)
+}
+
+func rotateOnStack[T posenc.Element](a posenc.Angles) error {
+	var q, k [3 * 2 * 16]T
+	return errors.Join(
+		posenc.Rotate(a, posenc.View[T]{Data: q[:], Heads: 2}, posenc.View[T]{Data: k[:], Heads: 2}),
+		posenc.RotateInverse(a, posenc.View[T]{Data: q[:], Heads: 2, TokenStride: 16, HeadStride: 3 * 16}, posenc.View[T]{Data: k[:], Heads: 2, TokenStride: 2 * 16, SequenceTokens: 1, SequenceStride: 2 * 16}),
+	)
+}
+
+// eachLong calls f for long heads, many heads and many tokens; whole heads and a slice of
+// them.
+func eachLong(f func(a posenc.Angles, tokens, heads, dim int) error) (err error) {
+	const width, most = 1<<17 + 24, 2048
+	for _, layout := range testkit.Layouts {
+		for _, shape := range []struct{ tokens, heads, dim, rotary int }{
+			{1, 1, width, most}, {2, 1, width, 64}, {2, 3, width, 1024}, {1, 100, most, most}, {1, 3000, 128, 128}, {20, 300, 128, 64}, {300, 32, 128, 128},
+		} {
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: shape.dim, RotaryDim: shape.rotary, Layout: layout})
+			err = errors.Join(err, f(r.At(testkit.Sequence(shape.tokens)), shape.tokens, shape.heads, shape.dim))
+		}
+	}
+	return err
+}
+
+func longView[T posenc.Element](tokens, heads, dim int) posenc.View[T] {
+	return posenc.View[T]{Data: make([]T, tokens*heads*dim), Heads: heads}
+}
+
+// longInPlace rotates long views of every type.
+func longInPlace(float32s func(posenc.Angles, ...posenc.View[float32]) error, float16s func(posenc.Angles, ...posenc.View[posenc.Float16]) error, bfloat16s func(posenc.Angles, ...posenc.View[posenc.BFloat16]) error) func() error {
+	return func() error {
+		return eachLong(func(a posenc.Angles, tokens, heads, dim int) error {
+			return errors.Join(float32s(a, longView[float32](tokens, heads, dim)), float16s(a, longView[posenc.Float16](tokens, heads, dim)), bfloat16s(a, longView[posenc.BFloat16](tokens, heads, dim)))
+		})
+	}
+}
+
+func longShift() error {
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit})
+	return errors.Join(posenc.Shift(r, testkit.Sequence(300), longView[posenc.BFloat16](300, 2, 2048)), posenc.Shift(r, []int32{1}, longView[float32](1, 100, 2048)))
 }

@@ -1,11 +1,14 @@
 package posenc_test
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -60,4 +63,246 @@ func TestRotateIntoErrors(t *testing.T) {
 	fails(posenc.RotateInto(rotary.At(positions), blocks(512, 0, 64), []int32{0, 1, 2}, src), posenc.ErrShape, "posenc.RotateInto: dst.SequenceTokens is 0, want at least 1")
 	fails(posenc.RotateInto(rotary.At(positions), posenc.View[posenc.BFloat16]{Data: posenc.BFloat16s(make([]uint16, 48)), Heads: 1}, nil, posenc.View[posenc.Float16]{Data: half[:24], Heads: 1}), posenc.ErrLength, "dst.Data has 48 elements, want 24")
 	testkit.NoError(t, posenc.RotateInto(rotary.At(positions), src, []int32{-1, -5, -9}, src)) // no slot is kept
+}
+
+var _ = testkit.Register(testkit.Case{Function: "RotateInto", Times: 8, NonTemporal: true, Long: longRotateInto,
+	Digests: func(add testkit.AddDigest) {
+		add.Pairs("RotateInto", "to", "from", [3][3]func(*testkit.Digest){
+			{digestInto[float32, float32], digestInto[float32, posenc.Float16], digestInto[float32, posenc.BFloat16]},
+			{digestInto[posenc.Float16, float32], digestInto[posenc.Float16, posenc.Float16], digestInto[posenc.Float16, posenc.BFloat16]},
+			{digestInto[posenc.BFloat16, float32], digestInto[posenc.BFloat16, posenc.Float16], digestInto[posenc.BFloat16, posenc.BFloat16]},
+		})
+	},
+	Call: oneOf(rotateIntoCall[float32, float32], rotateIntoCall[float32, posenc.Float16], rotateIntoCall[float32, posenc.BFloat16],
+		rotateIntoCall[posenc.Float16, float32], rotateIntoCall[posenc.Float16, posenc.Float16], rotateIntoCall[posenc.Float16, posenc.BFloat16],
+		rotateIntoCall[posenc.BFloat16, float32], rotateIntoCall[posenc.BFloat16, posenc.Float16], rotateIntoCall[posenc.BFloat16, posenc.BFloat16]),
+	OnStack: onStack(func(a posenc.Angles) error {
+		return errors.Join(intoStack[float32, float32](a), intoStack[posenc.Float16, float32](a), intoStack[posenc.BFloat16, float32](a), intoStack[float32, posenc.Float16](a), intoStack[posenc.Float16, posenc.BFloat16](a))
+	}),
+})
+
+func intoStack[D, S posenc.Element](a posenc.Angles) error {
+	var k [3 * 2 * 16]S
+	var cache [6 * 2 * 16]D
+	return posenc.RotateInto(a, posenc.View[D]{Data: cache[:], Heads: 2}, []int32{4, 5, -1}, posenc.View[S]{Data: k[:], Heads: 2})
+}
+
+// slotsOf returns where tokens go, or nil, and how many tokens there are up to the last.
+func slotsOf(a *testkit.Arguments, tokens int) (slots []int32, room int) {
+	if a.Below(3) == 0 {
+		return nil, tokens
+	}
+	slots = testkit.Input[int32](a, tokens)
+	if a.Any() {
+		room = tokens
+		for i := range slots {
+			slots[i] = int32(a.Number(-1, 30))
+			if n := int(slots[i]); n < 1000 {
+				room = max(room, n+1)
+			}
+		}
+		return slots, room
+	}
+	room = tokens + a.Below(9)
+	switch a.Below(3) {
+	case 0: // some twice
+		copy(slots, randomSlots(a.R, tokens, max(room, 1)))
+	case 1: // anywhere, once
+		for i, slot := range a.R.Perm(room)[:tokens] {
+			slots[i] = int32(slot)
+		}
+	default: // in runs, some nowhere
+		for i, slot := range a.R.Perm(room)[:tokens] {
+			slots[i] = int32(slot)
+		}
+		slices.Sort(slots)
+		for i := range slots {
+			if a.R.IntN(9) == 0 {
+				slots[i] = -1
+			}
+		}
+	}
+	return slots, max(room, 1)
+}
+
+// slotIn returns the function from a token to its slot.
+func slotIn(slots []int32) func(token int) int {
+	return func(token int) int {
+		if slots == nil {
+			return token
+		}
+		return int(slots[token])
+	}
+}
+
+func rotateIntoCall[D, S posenc.Element](a *testkit.Arguments) testkit.Call {
+	angles := anglesOf(a)
+	tokens, dim := angles.tokens, angles.headDim
+	slots, room := slotsOf(a, tokens)
+	src := testkit.ViewOf[S](a, tokens, dim)
+	if angles.heads > 0 && !a.Rarely() {
+		src = testkit.ViewOfHeads[S](a, tokens, angles.heads, dim)
+	}
+	dst := testkit.ViewOfHeads[D](a, room, src.Heads, dim)
+	if a.Any() && a.Below(8) > 0 {
+		dst.Heads = src.Heads
+	}
+	slot := slotIn(slots)
+	testkit.Writes(a, func(mark func(s []D)) {
+		for t := range tokens {
+			for h := range dst.Heads {
+				if slot(t) >= 0 {
+					mark(dst.Data[testkit.RowAt(&dst, slot(t), h, dim):][:dim])
+				}
+			}
+		}
+	})
+	call := testkit.Call{
+		Run: func() error { return posenc.RotateInto(angles.Angles, dst, slots, src) },
+		Right: func() bool {
+			return angles.right() && (slots == nil || len(slots) == tokens) && intoRight(&angles, dst, slots, src)
+		},
+		Want: func() {
+			p := angles.plain()
+			rotatePlain(&p, dst.Data, &dst, slots, src.Data, &src, tokens, true, make([]bool, len(dst.Data)))
+		},
+	}
+	if !twice(slots) {
+		call.Parts = func(c *testkit.Choices) [][]func() error {
+			if dst.SequenceStride > 0 && c.Below(2) == 0 {
+				return blockByBlock(&angles, dst, slot, src)
+			}
+			return intoParts(c, &angles, dst, slot, src)
+		}
+	}
+	return call
+}
+
+// twice reports whether two tokens have the same slot: the last one stays.
+func twice(slots []int32) bool {
+	seen := map[int32]bool{}
+	for _, slot := range slots {
+		if slot >= 0 && seen[slot] {
+			return true
+		}
+		seen[slot] = true
+	}
+	return false
+}
+
+func intoRight[D, S posenc.Element](angles *anglesArgument, dst posenc.View[D], slots []int32, src posenc.View[S]) bool {
+	tokens, dim := angles.tokens, angles.headDim
+	reach := tokens
+	if slots != nil {
+		reach = 0
+		for _, slot := range slots {
+			reach = max(reach, int(slot)+1)
+		}
+		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
+			reach = (reach + dst.SequenceTokens - 1) / dst.SequenceTokens * dst.SequenceTokens
+		}
+		if dst.TokenStride == 0 && dst.HeadStride == 0 {
+			dst.HeadStride = dim // not packed: may be longer
+		}
+	}
+	if dst.Heads != src.Heads || !angles.headsRight(src.Heads) || !testkit.Allowed(&src, tokens, dim, len(src.Data)) || !testkit.Allowed(&dst, reach, dim, len(dst.Data)) {
+		return false
+	}
+	to := testkit.BytesOf(dst.Data)
+	return tokens == 0 || reach == 0 || !testkit.Share(to, src.Data) && !angles.shares(to)
+}
+
+// taken copies some heads of tokens to memory of their own.
+func taken[S posenc.Element](src *posenc.View[S], tokens []int, first, end, dim int) posenc.View[S] {
+	x := posenc.View[S]{Heads: end - first}
+	for _, token := range tokens {
+		for h := first; h < end; h++ {
+			x.Data = append(x.Data, src.Data[testkit.RowAt(src, token, h, dim):][:dim]...)
+		}
+	}
+	return x
+}
+
+// intoParts rotates some tokens and some heads at a time.
+func intoParts[D, S posenc.Element](c *testkit.Choices, angles *anglesArgument, dst posenc.View[D], slot func(token int) int, src posenc.View[S]) (groups [][]func() error) {
+	dim, heads := angles.headDim, c.Cut(dst.Heads)
+	if angles.heads > 0 {
+		heads = []int{0, dst.Heads}
+	}
+	if dst.HeadStride == 0 {
+		dst.HeadStride = dim
+	}
+	if dst.TokenStride == 0 {
+		dst.TokenStride = dst.Heads * dim
+	}
+	for _, part := range c.Deal(angles.tokens) {
+		slots := make([]int32, len(part))
+		for i, token := range part {
+			slots[i] = int32(slot(token))
+		}
+		for i, first := range heads[:len(heads)-1] {
+			end := heads[i+1]
+			y := dst
+			y.Data, y.Heads = dst.Data[first*dst.HeadStride:], end-first
+			groups = append(groups, []func() error{func() error {
+				return posenc.RotateInto(angles.of(part), y, slots, taken(&src, part, first, end, dim))
+			}})
+		}
+	}
+	return groups
+}
+
+// blockByBlock fills every sequence of a cache by a call of its own.
+func blockByBlock[D, S posenc.Element](angles *anglesArgument, dst posenc.View[D], slot func(token int) int, src posenc.View[S]) (groups [][]func() error) {
+	dim := angles.headDim
+	blocks := map[int][]int{}
+	for token := range angles.tokens {
+		if at := slot(token); at >= 0 {
+			blocks[at/dst.SequenceTokens] = append(blocks[at/dst.SequenceTokens], token)
+		}
+	}
+	for block, part := range blocks {
+		slots := make([]int32, len(part))
+		for i, token := range part {
+			slots[i] = int32(slot(token) % dst.SequenceTokens)
+		}
+		y := posenc.View[D]{Heads: dst.Heads, TokenStride: dst.TokenStride, HeadStride: dst.HeadStride}
+		first, last := block*dst.SequenceTokens, (block+1)*dst.SequenceTokens-1
+		y.Data = dst.Data[testkit.RowAt(&dst, first, 0, dim) : testkit.RowAt(&dst, last, dst.Heads-1, dim)+dim]
+		groups = append(groups, []func() error{func() error {
+			return posenc.RotateInto(angles.of(part), y, slots, taken(&src, part, 0, src.Heads, dim))
+		}})
+	}
+	return groups
+}
+
+func longRotateInto() error {
+	return eachLong(func(a posenc.Angles, tokens, heads, dim int) error {
+		x, y := longView[float32](tokens, heads, dim), longView[float32](tokens, heads, dim)
+		x16, y16 := longView[posenc.Float16](tokens, heads, dim), longView[posenc.Float16](tokens, heads, dim)
+		xb, yb := longView[posenc.BFloat16](tokens, heads, dim), longView[posenc.BFloat16](tokens, heads, dim)
+		return errors.Join(posenc.RotateInto(a, y, nil, x), posenc.RotateInto(a, y16, nil, x), posenc.RotateInto(a, yb, nil, x),
+			posenc.RotateInto(a, yb, nil, x16), posenc.RotateInto(a, y, nil, x16), posenc.RotateInto(a, y, nil, xb))
+	})
+}
+
+// digestInto rotates into caches, from token to token and by slots.
+func digestInto[D, S posenc.Element](d *testkit.Digest) {
+	for layout := range digestLayouts {
+		for i, pairs := range []int{3, 16, 35} {
+			cfg := digestConfig(d, allLayouts[layout], frequency.Rounding(i%2), pairs)
+			r := testkit.MustRotary(cfg)
+			const tokens, heads = 8, 2
+			for _, slots := range [][]int32{nil, {3, 4, 5, -1, 0, 3, 9, 8}} {
+				room := tokens
+				if slots != nil {
+					room = 12
+				}
+				src := testkit.DigestViewOf(d, testkit.DigestElements[S], layout+i, tokens, heads, cfg.HeadDim)
+				dst := testkit.DigestViewOf(d, testkit.DigestElements[D], d.Below(testkit.DigestShapes), room, heads, cfg.HeadDim)
+				d.Must(posenc.RotateInto(r.At(d.Positions(tokens)), dst.View, slots, src.View))
+				d.Add(dst.Memory)
+			}
+		}
+	}
 }

@@ -59,6 +59,13 @@ func (j *guarded) try(t testing.TB, r *rand.Rand, n int, g *operations.Guards) {
 func (j *guarded) tryOn(t testing.TB, r *rand.Rand, n int, g *operations.Guards, implementations ...kernels.Implementation) {
 	t.Helper()
 	o, p := j.Problem(r, implementations[0], n)
+	if testkit.Bochs { // TestOperations and those of functions compare the same calls
+		a := o.Place(r, p, g.Place(r, o))
+		if reason, functions := testkit.Fault(func() { o.Call(implementations[0], a) }); reason != nil {
+			t.Fatalf("%s, %s: %v in %s", o.Name, p, reason, functions)
+		}
+		return
+	}
 	o.TryOn(t, r, p, g.Place(r, o), implementations...)
 }
 

@@ -61,9 +61,16 @@ func TestLargestOfHeads(t *testing.T) {
 	operations.EachOperation(t, rotating, func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(14)
 		for length, pairs := range o.Lengths {
-			p := o.Problem(r, length, false)
+			p, placed := o.Problem(r, length, false), map[string][2][]byte{}
 			for p.Rotation.Heads != 8 || p.Rotation.Tokens != 1 {
 				p = o.Problem(r, length, false)
+			}
+			once := func(s *operations.Slice, n int) (all, part []byte) {
+				if _, ok := placed[s.Name]; !ok {
+					all, part = operations.Padded(r, o)(s, n)
+					placed[s.Name] = [2][]byte{all, part}
+				}
+				return placed[s.Name][0], placed[s.Name][1]
 			}
 			for at := range 2 * pairs {
 				p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
@@ -75,13 +82,13 @@ func TestLargestOfHeads(t *testing.T) {
 					}
 					x := operations.Elements[float32](a, "x")
 					for i := range x {
-						x[i] = float32(r.NormFloat64())
+						x[i] = float32(math.Round(64*r.NormFloat64()) / 64) // of a block of such numbers the scale is no tie of float16
 					}
 					for head := range 8 {
-						x[head*p.Rotation.XHeadStride+at] = 10 + r.Float32()
+						x[head*p.Rotation.XHeadStride+at] = 10 + float32(r.IntN(64))/64
 					}
 				}
-				o.Try(t, r, p, operations.Padded(r, o))
+				o.Try(t, r, p, once)
 			}
 		}
 	})
