@@ -72,7 +72,11 @@ func (r *LatentRecord) Write(y, scales []byte, x []float32, rule *LatentRule, in
 		switch {
 		case f.Kind == kernels.KindBFloat16:
 			for i, v := range some {
-				binary.LittleEndian.PutUint16(to[2*i:], generic.Float32ToBFloat16(v))
+				bits := generic.Float32ToBFloat16(v)
+				if v != v {
+					bits = 0x7fc0 // payloads differ from CPU to CPU
+				}
+				binary.LittleEndian.PutUint16(to[2*i:], bits)
 			}
 		case f.Group == 0:
 			quantizeGroup(to, some, inverseScale)
@@ -106,6 +110,9 @@ func (r *LatentRule) of(group []float32) float32 {
 	largest := uint32(0) // bits of magnitudes are in order, NaN the last
 	for _, v := range group {
 		largest = max(largest, math.Float32bits(v)&^(1<<31))
+	}
+	if largest > 0x7f800000 {
+		largest = 0x7fc00000 // all NaNs have the same bits
 	}
 	amax := math.Float32frombits(largest)
 	if amax-amax != 0 {
