@@ -180,14 +180,13 @@ func RotateIntoLatent[S Element](slots []int32, xs ...IntoLatent[S]) error {
 		}
 		for j := range xs {
 			x, from := &xs[i], &xs[j]
-			name := argument.Indexed("xs", i) + ".Dst"
 			switch {
 			case argument.Overlap(x.Dst.Data, from.Latent.Data) || argument.Overlap(x.Dst.Data, from.Rotated.Data):
-				return argument.Error(ErrOverlap, function, name, "sharing memory with Latent or Rotated of "+argument.Indexed("xs", j), "a slice of other memory")
+				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Dst", "sharing memory with Latent or Rotated of "+argument.Indexed("xs", j), "a slice of other memory")
 			case from.Angles.overlaps(x.Dst.Data):
-				return from.Angles.overlapError(function, name)
+				return from.Angles.overlapError(function, argument.Indexed("xs", i)+".Dst")
 			case j < i && argument.Overlap(x.Dst.Data, from.Dst.Data):
-				return argument.Error(ErrOverlap, function, name, "sharing memory with "+argument.Indexed("xs", j)+".Dst", "a slice of other memory")
+				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Dst", "sharing memory with "+argument.Indexed("xs", j)+".Dst", "a slice of other memory")
 			}
 		}
 	}
