@@ -152,3 +152,34 @@ func ExampleHadamard() {
 	// [1.0 1.0 1.0 1.0 1.0 100.0 1.0 1.0], 65.500
 	// [23.2 -17.5 17.5 -17.5 -17.5 17.5 -17.5 17.5], 65.500
 }
+
+// Two tokens of DeepSeek V3.2 go into a page of 64 tokens, 656 bytes each: a latent of 512 numbers as FP8
+// with a scale for every 128, and 64 rotated numbers as bfloat16.
+func ExampleRotateIntoLatent() {
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved})
+	if err != nil {
+		log.Fatal(err)
+	}
+	latents, k := make([]float32, 2*512), make([]float32, 2*64)
+	for i := range latents {
+		latents[i] = float32(i%512) / 512
+	}
+	k[64] = 1
+	cache := posenc.LatentCache{Data: make([]byte, 64*656), Format: posenc.DeepSeekV32, Scale: posenc.FloorScale, PageTokens: 64}
+	err = posenc.RotateIntoLatent([]int32{7, 8}, posenc.IntoLatent[float32]{
+		Angles: rope.At([]int32{0, 1}), Dst: cache,
+		Latent:  posenc.View[float32]{Data: latents, Heads: 1},
+		Rotated: posenc.View[float32]{Data: k, Heads: 1},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	read := make([]float32, 576) // the token in slot 8
+	err = posenc.DequantizeLatent(posenc.View[float32]{Data: read, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: 576, Slots: []int32{8}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f %.4f, %.4f %.4f\n", read[1], read[511], read[512], read[513])
+	// Output: 0.0020 1.0000, 0.5391 0.8398
+}

@@ -146,14 +146,15 @@ type IntoLatent[S Element] struct {
 //		posenc.IntoLatent[posenc.BFloat16]{Angles: indexer.At(positions), Dst: indexerCache, Rotated: keys})
 //
 // The head of a token is rotated in float32 as [Rotate] rotates it, and rounded once to bfloat16 where
-// the format has that; the rotated elements are its last 64, but for DeepSeekIndexer. Angles of
+// the format has that; the rotated elements are its last 64, of DeepSeekIndexer any. Angles of
 // [Rotary.Unrotated] leave it. The latent is quantized: with the scale of the group, which follows from
 // its largest magnitude by Dst.Scale,
 //
 //	code = E4M3(RN32(x/scale))              RN32(x*InverseScale) for LatentE4M3
 //
 // rounded to E4M3FN, ties to even, at most 448 in magnitude. A group with an infinity or a NaN is read
-// back as NaN: scale is infinite or NaN, 255 as E8M0, and all codes are 0x7f.
+// back as NaN: scale is infinite or NaN, 255 as E8M0, and all codes are 0x7f. A NaN among bfloat16 is
+// 0x7fc0.
 //
 // Tokens go to slots as in [RotateInto]: token t to token slots[t] of each Dst, or to token t where slots
 // is nil; a negative slot drops the token; of tokens with the same slot the last one stays. What
@@ -306,8 +307,8 @@ func (x *IntoLatent[S]) store(tokens int, slots []int32) {
 //
 // and numbers that are stored as bfloat16, rounded to T. RN rounds to T. The scale of E8M0 is
 // 2^(byte-127), NaN for 255. If src.Hadamard is set, the numbers are transformed once more, before RN, so
-// that they are what they were before the transform. Tokens are those of options.Slots, as in [Dequantize]. dst shares no memory with
-// src.Data or options.Slots. Errors wrap ErrConfig, ErrShape, ErrLength, ErrOverlap or ErrPosition.
+// that they are what they were before the transform. Tokens are those of options.Slots, as in
+// [Dequantize]. dst shares no memory with src.Data or options.Slots. Errors wrap ErrConfig, ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func DequantizeLatent[T Element](dst View[T], src LatentCache, options DequantizeOptions) error {
 	const function = "posenc.DequantizeLatent"
 	tokens, slots := options.Tokens, options.Slots

@@ -169,3 +169,62 @@ func TestExhaustiveLatent(t *testing.T) {
 		},
 	})
 }
+
+func TestLatentArguments(t *testing.T) {
+	ropes := latentRopes()
+	half := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, RotaryDim: 32, Layout: posenc.Interleaved})
+	data, numbers, positions := make([]byte, 4*656), make([]float32, 2*576), []int32{0, 1}
+	type latent = posenc.IntoLatent[float32]
+	right := latent{
+		Angles: ropes[64].At(positions), Dst: posenc.LatentCache{Data: data, Format: posenc.DeepSeekV32, Scale: posenc.FloorScale, PageTokens: 2},
+		Latent: posenc.View[float32]{Data: numbers, Heads: 1, TokenStride: 576}, Rotated: posenc.View[float32]{Data: numbers[512:], Heads: 1, TokenStride: 576},
+	}
+	slots := []int32(nil)
+	store := func(change func(x *latent)) error {
+		x := right
+		change(&x)
+		return posenc.RotateIntoLatent(slots, x)
+	}
+	fails := testkit.Failures(t, data, numbers)
+	const into, read = "posenc.RotateIntoLatent: ", "posenc.DequantizeLatent: "
+	fails(posenc.RotateIntoLatent[float32](nil), posenc.ErrShape, into+"xs is empty")
+	fails(store(func(x *latent) { x.Angles = posenc.Angles{} }), posenc.ErrConfig, into+"a is zero")
+	fails(store(func(x *latent) { x.Angles = half.At(positions) }), posenc.ErrShape, into+"xs[0].Angles is of 32 elements from number 0 on of heads of 64, want of the last 64")
+	fails(store(func(x *latent) { x.Dst.Format = 0 }), posenc.ErrConfig, into+"xs[0].Dst.Format is 0, want DeepSeekV32")
+	fails(store(func(x *latent) { x.Dst.Format = 6 }), posenc.ErrConfig, into+"xs[0].Dst.Format is 6")
+	fails(store(func(x *latent) { x.Dst.Format = posenc.DeepSeekIndexer; x.Angles = ropes[512].At(positions) }), posenc.ErrShape, into+"xs[0].Angles is of heads of 512, want heads of at most the 128")
+	fails(store(func(x *latent) { x.Dst.Scale = 0 }), posenc.ErrConfig, into+"xs[0].Dst.Scale is 0")
+	fails(store(func(x *latent) { x.Dst.Scale = 4 }), posenc.ErrConfig, into+"xs[0].Dst.Scale is 4")
+	fails(store(func(x *latent) { x.Dst.Format, x.Dst.Scale = posenc.DeepSeekV4, posenc.Float32Scale }), posenc.ErrConfig, into+"xs[0].Dst.Scale is 3")
+	fails(store(func(x *latent) { x.Dst.Format = posenc.LatentBFloat16 }), posenc.ErrConfig, into+"xs[0].Dst.Scale is 2")
+	fails(store(func(x *latent) { x.Dst.Format, x.Dst.Scale = posenc.LatentE4M3, 0 }), posenc.ErrConfig, into+"xs[0].Dst.InverseScale is 0, want a number from 2^-126")
+	fails(store(func(x *latent) { x.Dst.InverseScale = 1 }), posenc.ErrConfig, into+"xs[0].Dst.InverseScale is 1")
+	fails(store(func(x *latent) { x.Dst.Hadamard = 64 }), posenc.ErrConfig, into+"xs[0].Dst.Hadamard is 64, want 0, or for DeepSeekIndexer")
+	fails(store(func(x *latent) { x.Dst.Format, x.Dst.PageTokens = posenc.DeepSeekV4, 0 }), posenc.ErrShape, into+"xs[0].Dst.PageTokens is 0, want at least 1")
+	fails(store(func(x *latent) { x.Dst.PageTokens = -1 }), posenc.ErrShape, into+"xs[0].Dst.PageTokens is -1")
+	fails(store(func(x *latent) { x.Dst.PageTokens = math.MaxInt / 600 }), posenc.ErrShape, into+"xs[0].Dst.PageTokens is", "an int cannot count")
+	fails(store(func(x *latent) { x.Dst.PageTokens, x.Dst.PageStride = 0, 656 }), posenc.ErrShape, into+"xs[0].Dst.PageStride is 656, want 0")
+	fails(store(func(x *latent) { x.Dst.PageStride = 1311 }), posenc.ErrShape, into+"xs[0].Dst.PageStride is 1311, want 0 or at least the 1312 bytes of a page")
+	fails(store(func(x *latent) { x.Dst.Data = data[:1311] }), posenc.ErrLength, into+"xs[0].Dst.Data has 1311 elements, want whole pages for 2 tokens")
+	fails(store(func(x *latent) { x.Latent.Heads = 2 }), posenc.ErrLength, into+"xs[0].Latent.Data")
+	fails(store(func(x *latent) { x.Rotated = posenc.View[float32]{} }), posenc.ErrShape, into+"xs[0].Rotated.Heads is 0")
+	fails(store(func(x *latent) { x.Dst.Format, x.Angles = posenc.DeepSeekV4, ropes[512].At(positions) }), posenc.ErrShape, into+"xs[0].Latent.Heads is 1, want a zero view")
+	fails(store(func(x *latent) { x.Dst.Data = testkit.BytesOf(numbers) }), posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with Latent or Rotated of xs[0]")
+	fails(posenc.RotateIntoLatent(nil, right, right), posenc.ErrOverlap, into+"xs[1].Dst is sharing memory with xs[0].Dst")
+	one := right
+	one.Angles = ropes[64].At(positions[:1])
+	one.Latent.Data, one.Rotated.Data = numbers[:512], numbers[512:576]
+	fails(posenc.RotateIntoLatent(nil, right, one), posenc.ErrLength, into+"xs[1].Angles is of 1 tokens, want 2 as in xs[0]")
+	slots = []int32{4, 0}
+	fails(store(func(x *latent) {}), posenc.ErrPosition, into+"slots[0] is 4, want below 4, the tokens that xs[0].Dst has whole pages for")
+	slots = []int32{0}
+	fails(store(func(x *latent) {}), posenc.ErrLength, into+"slots has 1 element, want 2")
+
+	dst := posenc.View[float32]{Data: numbers, Heads: 1}
+	options := posenc.DequantizeOptions{Tokens: 2, HeadDim: 576}
+	fails(posenc.DequantizeLatent(dst, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 512}), posenc.ErrShape, read+"options.HeadDim is 512, want 576, the numbers of src.Format")
+	fails(posenc.DequantizeLatent(dst, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 576, Slots: []int32{0, 4}}), posenc.ErrPosition, read+"options.Slots[1] is 4, want below 4")
+	fails(posenc.DequantizeLatent(posenc.View[float32]{Data: numbers[:576], Heads: 1}, right.Dst, options), posenc.ErrLength, read+"dst.Data has 576 elements")
+	fails(posenc.DequantizeLatent(posenc.View[float32]{Data: make([]float32, 4*576), Heads: 2}, right.Dst, options), posenc.ErrShape, read+"dst.Heads is 2, want 1")
+	fails(posenc.DequantizeLatent(dst, posenc.LatentCache{Data: testkit.BytesOf(numbers), Format: posenc.DeepSeekV32, Scale: posenc.FloorScale}, options), posenc.ErrOverlap, read+"dst is sharing memory with src")
+}
