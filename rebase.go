@@ -20,7 +20,8 @@ import (
 //
 // The difference is a real number: nothing is rounded before the cosine. With frequency.Float32 it is the
 // difference of the two float32 angles. So float32 keys differ from keys that r rotated anew by the
-// rounding of one rotation more. Elements that do not rotate have no attention factor, and stay.
+// rounding of one rotation more, and by that of f. Elements that do not rotate have no attention
+// factor, and stay.
 //
 // r and from rotate the same elements of heads, in keys of the same order, by the same axes, without
 // XPos. The rows take the time of some hundred plain rows; all layers with these two ladders
