@@ -58,6 +58,10 @@ func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
 		pairs = a.Length()
 	}
 	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: allLayouts[a.Below(4)]}
+	if a.Head > 0 {
+		cfg.HeadDim, cfg.RotaryDim, cfg.Offset = a.Head, 64, a.Head-64
+		return cfg
+	}
 	if a.Decoding == 0 && a.Yes() {
 		cfg.RotaryDim, cfg.Offset = 2*pairs, a.Below(20)
 		cfg.HeadDim += cfg.Offset + a.Below(20)

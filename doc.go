@@ -21,6 +21,10 @@
 //   - [RotateIntoQuantized] rotates keys into a cache of 4 to 8 bits a number (Q8_0, Q4_0, int8,
 //     FP8 and others) and stores values there. [ShiftQuantized] moves such keys, [Dequantize] reads them back,
 //     and [Hadamard] spreads outliers before they are quantized.
+//   - [RotateQuantized] rotates keys that such a cache kept before their rotation, and, by
+//     [Rotary.RebaseRows], keys that another ladder of frequencies has rotated.
+//   - [RotateIntoLatent] stores what latent attention (MLA) keeps of a token, and [DequantizeLatent]
+//     reads it.
 //   - [RotateFused] rotates, normalizes and scales heads in one pass. [Normalize] and
 //     [ScaleQueries] are two of its steps; [QueryScales] and [LogQueryScales] compute factors.
 //   - [Rotary.Rows] computes the cosines and sines of a batch once for all layers. [NewRows]

@@ -152,3 +152,89 @@ func ExampleHadamard() {
 	// [1.0 1.0 1.0 1.0 1.0 100.0 1.0 1.0], 65.500
 	// [23.2 -17.5 17.5 -17.5 -17.5 17.5 -17.5 17.5], 65.500
 }
+
+// Two tokens of DeepSeek V3.2 go into a page of 64 tokens, 656 bytes each: a latent of 512 numbers as FP8
+// with a scale for every 128, and 64 rotated numbers as bfloat16.
+func ExampleRotateIntoLatent() {
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved})
+	if err != nil {
+		log.Fatal(err)
+	}
+	latents, k := make([]float32, 2*512), make([]float32, 2*64)
+	for i := range latents {
+		latents[i] = float32(i%512) / 512
+	}
+	k[64] = 1
+	cache := posenc.LatentCache{Data: make([]byte, 64*656), Format: posenc.DeepSeekV32, Scale: posenc.FloorScale, PageTokens: 64}
+	err = posenc.RotateIntoLatent([]int32{7, 8}, posenc.IntoLatent[float32]{
+		Angles: rope.At([]int32{0, 1}), Dst: cache,
+		Latent:  posenc.View[float32]{Data: latents, Heads: 1},
+		Rotated: posenc.View[float32]{Data: k, Heads: 1},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	read := make([]float32, 576) // the token in slot 8
+	err = posenc.DequantizeLatent(posenc.View[float32]{Data: read, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: 576, Slots: []int32{8}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f %.4f, %.4f %.4f\n", read[1], read[511], read[512], read[513])
+	// Output: 0.0020 1.0000, 0.5391 0.8398
+}
+
+// Keys in a cache were rotated with the short factors of LongRoPE. The conversation grows beyond the
+// original length: they become what the long factors make of them, in place.
+func ExampleRotary_RebaseRows() {
+	short, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0.01}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	long, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0.0025}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := []int32{0, 100}
+	keys := posenc.View[float32]{Data: []float32{1, 1, 0, 0, 1, 1, 0, 0}, Heads: 1}
+	if err := posenc.Rotate(short.At(positions), keys); err != nil {
+		log.Fatal(err)
+	}
+
+	rows, err := long.RebaseRows(short, positions) // once for all layers
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := posenc.Rotate(rows.All(), keys); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f\n", keys.Data[4:]) // as rotated by 100 and 0.25
+	// Output: [0.8623 0.9689 -0.5064 0.2474]
+}
+
+// Keys are kept before their rotation, in Q8_0, and go to a cache of int8 once their positions are known;
+// and again, with the bits of one rotation, when tokens before them are dropped.
+func ExampleRotateQuantized() {
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit})
+	if err != nil {
+		log.Fatal(err)
+	}
+	k := make([]float32, 2*32)
+	k[0], k[32] = 1, 1
+	raw := posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, 2), Heads: 1}}
+	err = posenc.RotateIntoQuantized(rope.Unrotated(2), nil, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: raw, Src: posenc.View[float32]{Data: k, Heads: 1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	keys := posenc.QuantizedView[int8]{View: posenc.View[int8]{Data: make([]int8, 2*32), Heads: 1}, Scales: make([]float32, 2)}
+	for _, positions := range [][]int32{{0, 2}, {0, 1}} {
+		err := posenc.RotateQuantized(rope.At(positions), posenc.FromQuantized[int8, posenc.Q8_0]{Dst: keys, Src: raw})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(keys.Data[0], keys.Data[16], keys.Data[32], keys.Data[48])
+	}
+	// Output:
+	// 127 0 -58 127
+	// 127 0 82 127
+}

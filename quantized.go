@@ -137,6 +137,23 @@ type DequantizeOptions struct {
 	Slots []int32
 }
 
+func (o *DequantizeOptions) check(function string) error {
+	switch {
+	case o.Tokens < 0:
+		return argument.Error(ErrShape, function, "options.Tokens", o.Tokens, "at least 0")
+	case o.HeadDim < 1:
+		return argument.Error(ErrShape, function, "options.HeadDim", o.HeadDim, "at least 1")
+	case o.Slots != nil && len(o.Slots) != o.Tokens:
+		return argument.Error(ErrLength, function, "options.Slots", argument.Elements(len(o.Slots)), "%d, one for each token", o.Tokens)
+	}
+	for t, s := range o.Slots {
+		if s < 0 {
+			return argument.Error(ErrPosition, function, argument.Indexed("options.Slots", t), s, "at least 0")
+		}
+	}
+	return nil
+}
+
 // Dequantize reads the numbers of a cache into heads of HeadDim elements. For each token
 // and head it writes
 //
@@ -156,22 +173,11 @@ type DequantizeOptions struct {
 func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], options DequantizeOptions) error {
 	const function = "posenc.Dequantize"
 	tokens, headDim, slots := options.Tokens, options.HeadDim, options.Slots
-	if tokens < 0 {
-		return argument.Error(ErrShape, function, "options.Tokens", tokens, "at least 0")
-	}
-	if headDim < 1 {
-		return argument.Error(ErrShape, function, "options.HeadDim", headDim, "at least 1")
+	if err := options.check(function); err != nil {
+		return err
 	}
 	if err := checkQuantizedDim[D](function, argument.Named("options.HeadDim"), headDim); err != nil {
 		return err
-	}
-	if slots != nil && len(slots) != tokens {
-		return argument.Error(ErrLength, function, "options.Slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
-	}
-	for t, s := range slots {
-		if s < 0 {
-			return argument.Error(ErrPosition, function, argument.Indexed("options.Slots", t), s, "at least 0")
-		}
 	}
 	units, err := src.check(function, argument.Named("src"), headDim)
 	if err != nil {

@@ -44,8 +44,9 @@ var cachedFormats = []struct {
 const cachedTokens, cachedHeads, cachedDim = 200, 2, 128
 
 type cachedKeys struct {
-	read  func() []float32
-	shift func(deltas []int32) error
+	read   func() []float32
+	shift  func(deltas []int32) error
+	rotate func(a posenc.Angles) error
 }
 
 func cacheElements[T posenc.Element](t *testing.T, rope *posenc.Rotary, positions []int32, keys []float32, _ int) cachedKeys {
@@ -60,6 +61,7 @@ func cacheElements[T posenc.Element](t *testing.T, rope *posenc.Rotary, position
 			return values
 		},
 		func(deltas []int32) error { return posenc.Shift(rope, deltas, cache) },
+		func(a posenc.Angles) error { return posenc.Rotate(a, cache) },
 	}
 }
 
@@ -74,6 +76,9 @@ func cacheQuantized[D posenc.Quantized](scale float32) func(*testing.T, *posenc.
 				return values.Data
 			},
 			func(deltas []int32) error { return posenc.ShiftQuantized(rope, deltas, cache) },
+			func(a posenc.Angles) error {
+				return posenc.RotateQuantized(a, posenc.FromQuantized[D, D]{Dst: cache, Src: cache})
+			},
 		}
 	}
 }

@@ -39,7 +39,7 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 		var x heads.QuantizedOperand
 		xs[i].setOperand(&x, unitsOf[D](r.head.HeadDim))
 		x.Data, x.Scales = unsafe.Pointer(unsafe.SliceData(xs[i].Data)), xs[i].Scales
-		shiftHeads(&a, tokens, &shift, &x, xs[i].Hadamard)
+		rotateStored(&a, tokens, &shift, &x, nil, xs[i].Hadamard, &x, nil, xs[i].Hadamard, true)
 	}
 	return nil
 }
@@ -72,31 +72,35 @@ func checkShifted[D Quantized](function string, deltas []int32, xs []QuantizedVi
 	return nil
 }
 
-// shiftHeads shifts the heads of all tokens.
-func shiftHeads(a *Angles, tokens int, r *heads.Rotation, x *heads.QuantizedOperand, hadamard int) {
+// rotateStored rotates the heads of all tokens from x into y, or in place; with moved only those of tokens
+// whose deltas are not 0.
+func rotateStored(a *Angles, tokens int, r *heads.Rotation, y *heads.QuantizedOperand, slots []int32, hadamard int, x *heads.QuantizedOperand, from []int32, before int, moved bool) {
 	var unaligned [kernels.FusedElements + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	memory := kernels.LineAligned(unaligned[:])
-	q := heads.Quantization{Dim: r.HeadDim, Hadamard: hadamard, Rotation: r}
+	q, read := heads.Quantization{Dim: r.HeadDim, Hadamard: hadamard}, heads.Quantization{Dim: r.HeadDim, Hadamard: before}
 	scratch := q.Scratch(memory)
-	pairs, heads := r.RotaryDim/2, min(x.Heads, len(memory)/q.Dim)
-	most := chunkTokens(pairs)
-	for first := 0; first < tokens; first += most {
-		count := min(most, tokens-first)
+	pairs, most := r.RotaryDim/2, min(x.Heads, len(memory)/q.Dim)
+	rows := chunkTokens(pairs)
+	for first := 0; first < tokens; first += rows {
+		count := min(rows, tokens-first)
 		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}
-		a.write(&table, tokens, first, count, r)
+		if a.how != unrotated {
+			a.write(&table, tokens, first, count, r)
+		}
 		for t := range count {
-			if !moves(a.of, tokens, first+t) {
+			to, source := heads.Slot(slots, first+t), heads.Slot(from, first+t)
+			if to < 0 || source < 0 || moved && !moves(a.of, tokens, first+t) {
 				continue
 			}
-			for h := 0; h < x.Heads; h += heads {
-				at := x.Token(first+t) + h*x.HeadStride
-				some := min(heads, x.Heads-h)
-				q.Read(&scratch, x, at, some)
-				scratch.Heads = some
-				r.Rotate(&scratch, &scratch, 0, 0, 1, &table, t)
+			for h := 0; h < x.Heads; h += most {
+				some := min(most, x.Heads-h)
+				read.Read(&scratch, x, x.Token(source)+h*x.HeadStride, some)
+				if scratch.Heads = some; a.how != unrotated {
+					r.Rotate(&scratch, &scratch, 0, 0, 1, &table, t)
+				}
 				q.Transform(&scratch, some)
-				x.Quantize(at, q.Dim, some, scratch.Float32s(0), q.Dim, kernels.Ahead)
+				y.Quantize(y.Token(to)+h*y.HeadStride, q.Dim, some, scratch.Float32s(0), q.Dim, kernels.Ahead)
 			}
 		}
 	}

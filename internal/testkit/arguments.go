@@ -19,6 +19,7 @@ type Arguments struct {
 	R *rand.Rand // what the bytes are too few for
 
 	HeadUnit int // what the elements of a head are to be a multiple of, unless 0
+	Head     int // elements of a head, the last 64 of which rotate, unless 0
 	Decoding int // elements of heads that rotate whole, often of one token, unless 0
 
 	in      inputs
