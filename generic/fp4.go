@@ -25,18 +25,21 @@ const (
 type fp4Format struct {
 	numbers, group, side int
 	half                 func(scale uint8) float32 // half of a scale
-	zero                 float32                   // number of code 8
+	twice                *[16]float32              // twice the number of each code
 }
 
 var (
-	mxfp4     = fp4Format{Block, Block, 1, halfE8M0, float32(math.Copysign(0, -1))}
-	nvfp4     = fp4Format{NVFP4Numbers, NVFP4Numbers, 1, halfE4M3, float32(math.Copysign(0, -1))}
-	ggmlMXFP4 = fp4Format{Block, Block, Block / 2, halfPower, 0}
-	ggmlNVFP4 = fp4Format{GGMLNVFP4Numbers, NVFP4Numbers, NVFP4Numbers / 2, halfUE4M3, 0}
+	mxfp4     = fp4Format{Block, Block, 1, halfE8M0, &twiceE2M1}
+	nvfp4     = fp4Format{NVFP4Numbers, NVFP4Numbers, 1, halfE4M3, &twiceE2M1}
+	ggmlMXFP4 = fp4Format{Block, Block, Block / 2, halfPower, &twiceGGML}
+	ggmlNVFP4 = fp4Format{GGMLNVFP4Numbers, NVFP4Numbers, NVFP4Numbers / 2, halfUE4M3, &twiceGGML}
 )
 
-// twiceE2M1 are twice the magnitudes of E2M1. Bit 3 of a code is the sign.
-var twiceE2M1 = [8]float32{0, 1, 2, 3, 4, 6, 8, 12}
+var (
+	minus0    = math.Float32frombits(1 << 31)
+	twiceE2M1 = [16]float32{0, 1, 2, 3, 4, 6, 8, 12, minus0, -1, -2, -3, -4, -6, -8, -12}
+	twiceGGML = [16]float32{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}
+)
 
 // codeE2M1 returns the code of the nearest number of E2M1, ties to even, at most 6 in magnitude.
 func codeE2M1(x float32) (code uint8) {
@@ -127,18 +130,14 @@ func (f *fp4Format) dequantize(y []float32, x []uint8) {
 	for ; len(y) >= f.numbers; y = y[f.numbers:] {
 		scales := x[:f.numbers/f.group]
 		x = x[len(scales):]
-		for i := range y[:f.numbers] {
-			code := x[i/(2*f.side)*f.side+i%f.side] >> (i / f.side % 2 * 4) & 15
-			twice := twiceE2M1[code&7]
-			switch {
-			case code == 8:
-				twice = f.zero
-			case code > 8:
-				twice = -twice
+		for g, scale := range scales {
+			half, y := f.half(scale), y[g*f.group:][:f.group]
+			for i, codes := range x[:f.group/2] {
+				at := i/f.side*2*f.side + i%f.side
+				y[at], y[at+f.side] = f.twice[codes&15]*half, f.twice[codes>>4]*half
 			}
-			y[i] = twice * f.half(scales[i/f.group])
+			x = x[f.group/2:]
 		}
-		x = x[f.numbers/2:]
 	}
 }
 
