@@ -287,10 +287,6 @@ var avx2Mutants = []group{
 		{"ordered", "a d that is NaN keeps bits", `q.choose(q.where(ordered, a, a), a, nan, a)`, ``},
 		{"finite", "a block that is not finite has codes", `q.choose(finite, codes, zero, codes)`, ``},
 		{"small", "a small block has codes", `q.choose(large, codes, zero, codes)`, ``},
-		{"least", "a block with a NaN counts as small", `q.where(notBelow, q.kept(q.float32("leastOfLevels"`, `q.where(atLeast, q.kept(q.float32("leastOfLevels"`},
-		{"high", "the second 16 codes are the first", `q.fours.Offset(4*q.lanes()*(4+i))`, `q.fours.Offset(4*q.lanes()*i)`},
-		{"next", "the next vector begins where this one ends", `q.MOVQ(x, xAt); q.MOVQ(y, yAt); q.MOVQ(q.parameter("n"), left)`, `q.MOVQ(y, yAt); q.MOVQ(q.parameter("n"), left)`},
-		{"last", "what follows the last block is written too", `q.CMPQ(left, operand.Imm(blockNumbers)); q.JBE(operand.LabelRef(next))`, `q.CMPQ(left, operand.Imm(0)); q.JBE(operand.LabelRef(next))`},
 	}},
 	{"avx2/hadamard", "asm/_gen/amd64/hadamard.go", hadamardTests, []fault{
 		{"sign", "differences the other way round", `h.VSUBPS(b, a, b)`, `h.VSUBPS(a, b, b)`},
