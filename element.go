@@ -56,13 +56,28 @@ func kindOf[T Element]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat
 //	       two the larger; d = the quotient of two sums: see generic.QuantizeF32ToIQ4_NL
 //	       (ggml: quantize_row_q4_0_ref and so on; d and m are kept as the nearest float16)
 //
+//	MXFP4Floor scale = 2^e for 32 numbers, e = floor(log2(amax))-2, at least -127 (OCP MX 1.0)
+//	           y/scale rounded to E2M1 (0, 0.5, 1, 1.5, 2, 3, 4, 6), ties to even, at most 6 in
+//	           magnitude
+//	MXFP4RCeil as MXFP4Floor, with e = ceil(log2(RN32(amax/6))) (NVIDIA)
+//	MXFP4Even  as MXFP4Floor, with amax rounded to one bit behind the point first, halves up
+//	NVFP4      scale = RN32(amax/6) for 16 numbers, from 2^-6 to 448, rounded to E4M3, ties to even
+//	           RN32(y*RN32(1/scale)) rounded as in MXFP4 (torchao, without a scale of the tensor)
+//
 // With one InverseScale for all numbers, infinities become the largest number and NaN becomes the
 // code 0x7f. Else a block or head with an infinity or a NaN is read back as NaN: in Q8_0, int8 and
 // E4M3, d or scale is infinite or NaN, q is 0 and an E4M3 0x7f; in formats of 4 and 5 bits, d is the
-// float16 0x7e00 and the other bytes are 0, also where the d of Q4_1 or Q5_1 is infinite. Where RN32(1/d) is
+// float16 0x7e00 and the other bytes are 0, also where the d of Q4_1 or Q5_1 is infinite; in
+// MXFP4 and NVFP4 the scale is NaN, 255 and 0x7f, and codes are 0. Where RN32(1/d) is
 // infinite, it counts as 0. A block of IQ4_NL whose magnitudes are below 1e-15 has bytes 0.
 type Quantized interface {
-	Q8_0 | int8 | E4M3 | E5M2 | Q4_0 | Q4_1 | Q5_0 | Q5_1 | IQ4_NL
+	Q8_0 | int8 | E4M3 | E5M2 | Q4_0 | Q4_1 | Q5_0 | Q5_1 | IQ4_NL | MXFP4Floor | MXFP4RCeil | MXFP4Even | NVFP4
+}
+
+// Dequantizable is the type of the numbers in a cache that [Dequantize] reads: those of [Quantized], and
+// ggml's MXFP4 and NVFP4, which no engine writes caches in.
+type Dequantizable interface {
+	Quantized | GGMLMXFP4 | GGMLNVFP4
 }
 
 // Q8_0 is a block of 32 numbers in ggml's format: number i is Q[i] times the float16 D,
@@ -109,6 +124,49 @@ type IQ4_NL struct {
 	Q [generic.Block / 2]byte
 }
 
+// MXFP4Floor is a block of 32 numbers of OCP's MXFP4: number i is 2^(Scale-127) times the number of E2M1
+// whose code is the lower half of Codes[i/2] for even i, and the upper half for odd ones. Bit 3 of a
+// code is the sign. With the Scale 255 all are NaN. Where codes and scales are in two tensors, as in
+// PyTorch, copy them into blocks. The rule for the scale is part of the type, as writers differ in it.
+type MXFP4Floor struct {
+	Scale byte
+	Codes [generic.Block / 2]byte
+}
+
+// MXFP4RCeil is [MXFP4Floor] with the scale that NVIDIA's kernels and DeepSeek choose. It is read in the same way.
+type MXFP4RCeil struct {
+	Scale byte
+	Codes [generic.Block / 2]byte
+}
+
+// MXFP4Even is [MXFP4Floor] with the scale that torchao calls EVEN. It is read in the same way.
+type MXFP4Even struct {
+	Scale byte
+	Codes [generic.Block / 2]byte
+}
+
+// NVFP4 is a block of 16 numbers: number i is Scale, of E4M3, times the number of E2M1 whose code is in
+// Codes as in [MXFP4Floor]. Where a tensor has a scale of its own, multiply what is read by it.
+type NVFP4 struct {
+	Scale byte
+	Codes [generic.NVFP4Numbers / 2]byte
+}
+
+// GGMLMXFP4 is a block of 32 numbers of ggml's MXFP4: number i is 2^(E-127) times the number of E2M1 whose
+// code is the lower half of Q[i] for i < 16, and the upper half of Q[i-16] from there on. Code 8 is +0.
+type GGMLMXFP4 struct {
+	E byte
+	Q [generic.Block / 2]byte
+}
+
+// GGMLNVFP4 is a block of 64 numbers of ggml's NVFP4: number i is the E4M3 D[i/16], without its sign, times the
+// number of E2M1 in Q. Eight bytes of Q are 16 numbers, of which the first 8 are in the lower halves. Code 8 is
+// +0, and so are all numbers with the D 0x7f.
+type GGMLNVFP4 struct {
+	D [generic.GGMLNVFP4Numbers / generic.NVFP4Numbers]byte
+	Q [generic.GGMLNVFP4Numbers / 2]byte
+}
+
 // E4M3 is the code of an 8-bit number with 4 bits of exponent and without infinities:
 // E4M3FN of the OCP 8-bit floating point specification.
 type E4M3 uint8
@@ -120,7 +178,7 @@ type E5M2 uint8
 // mapped into memory, the pages of a cache. The bytes have the order of the machine, and blocks
 // are little-endian on every machine. Errors wrap ErrLength (bytes of a part of a number) or
 // ErrShape (numbers of two or four bytes that begin at another address than a multiple of that).
-func FromBytes[T Element | Quantized](bytes []byte) ([]T, error) {
+func FromBytes[T Element | Dequantizable](bytes []byte) ([]T, error) {
 	const function = "posenc.FromBytes"
 	var zero T
 	size, align := int(unsafe.Sizeof(zero)), unsafe.Alignof(zero)
@@ -135,7 +193,7 @@ func FromBytes[T Element | Quantized](bytes []byte) ([]T, error) {
 }
 
 // quantizedKind returns the kind of D.
-func quantizedKind[D Quantized]() kernels.Kind {
+func quantizedKind[D Dequantizable]() kernels.Kind {
 	var zero D
 	if unsafe.Sizeof(zero) == generic.Q8Bytes { // known to the compiler, unlike the type
 		return kernels.KindQ8
@@ -155,6 +213,18 @@ func quantizedKind[D Quantized]() kernels.Kind {
 		return kernels.KindQ5_1
 	case IQ4_NL:
 		return kernels.KindIQ4_NL
+	case MXFP4Floor:
+		return kernels.KindMXFP4Floor
+	case MXFP4RCeil:
+		return kernels.KindMXFP4RCeil
+	case MXFP4Even:
+		return kernels.KindMXFP4Even
+	case NVFP4:
+		return kernels.KindNVFP4
+	case GGMLMXFP4:
+		return kernels.KindGGMLMXFP4
+	case GGMLNVFP4:
+		return kernels.KindGGMLNVFP4
 	}
 	return kernels.KindInt8
 }

@@ -3,7 +3,6 @@ package posenc
 import (
 	"unsafe"
 
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
@@ -13,10 +12,10 @@ import (
 // QuantizedView describes the heads of a quantized cache: where they lie, as a [View] does, and
 // their scales.
 //
-// Counts and strides of the View are in elements of type D. An element of one of ggml's formats is
+// Counts and strides of the View are in elements of type D. An element of most formats with 4 or 5 bits is
 // a block of 32 numbers, so a head of 128 numbers is 4 elements. HeadDim counts numbers. It
-// is at most 4096, and a multiple of 32 for blocks.
-type QuantizedView[D Quantized] struct {
+// is at most 4096, and a multiple of the numbers of a block.
+type QuantizedView[D Dequantizable] struct {
 	View[D]
 
 	// Scales has the scales of int8, and of E4M3 if InverseScale is 0: one for every HeadDim
@@ -41,12 +40,12 @@ const maxScale = 0x1p126
 // maxQuantizedDim is the most elements of a head for which scratch memory has room.
 const maxQuantizedDim = kernels.FusedElements
 
-func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim int) error {
-	switch {
+func checkQuantizedDim[D Dequantizable](function string, name argument.Name, headDim int) error {
+	switch block := quantizedKind[D]().Numbers(); {
 	case headDim > maxQuantizedDim:
 		return argument.Error(ErrShape, function, name.String(), headDim, "at most %d", maxQuantizedDim)
-	case headDim%quantizedKind[D]().Numbers() != 0:
-		return argument.Error(ErrShape, function, name.String(), headDim, "a multiple of the %d numbers of a block", generic.Block)
+	case headDim%block != 0:
+		return argument.Error(ErrShape, function, name.String(), headDim, "a multiple of the %d numbers of a block", block)
 	}
 	return nil
 }
@@ -96,7 +95,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 }
 
 // unitsOf returns how many D a head of headDim elements has.
-func unitsOf[D Quantized](headDim int) int {
+func unitsOf[D Dequantizable](headDim int) int {
 	return headDim / quantizedKind[D]().Numbers()
 }
 
@@ -164,13 +163,14 @@ func (o *DequantizeOptions) check(function string) error {
 //	Q4_0, Q5_0  RN(RN32((q-8)*D)), RN(RN32((q-16)*D))
 //	Q4_1, Q5_1  RN(RN32(RN32(q*D)+M))
 //	IQ4_NL      RN(RN32(level[q]*D))
+//	others      RN(RN32(code*scale))
 //
 // RN rounds to T. If src.Hadamard is set, Dequantize transforms the numbers once more, before
 // RN, so that it writes what was there before the transform. dst has as many heads as src, and
 // shares no memory with it or with options.Slots. Errors wrap ErrConfig (src.InverseScale,
 // src.Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition (a slot that is negative or that
 // src does not have).
-func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], options DequantizeOptions) error {
+func Dequantize[T Element, D Dequantizable](dst View[T], src QuantizedView[D], options DequantizeOptions) error {
 	const function = "posenc.Dequantize"
 	tokens, headDim, slots := options.Tokens, options.HeadDim, options.Slots
 	if err := options.check(function); err != nil {

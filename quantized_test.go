@@ -73,6 +73,7 @@ func TestRotateIntoQuantizedChecksOneToken(t *testing.T) {
 	oneTokenChecks[posenc.E4M3](t)
 	oneTokenChecks[posenc.E5M2](t)
 	oneTokenChecks[posenc.Q5_1](t)
+	oneTokenChecks[posenc.NVFP4](t)
 }
 
 func oneTokenChecks[D posenc.Quantized](t *testing.T) {

@@ -13,6 +13,7 @@ var (
 	_ = testkit.Register(testkit.Case{Function: "RotateIntoQuantized", Times: 4, NoDigest: true,
 		Call: oneOf(intoQuantizedAlone[posenc.Q8_0, float32], intoQuantizedAlone[int8, float32], intoQuantizedAlone[posenc.E4M3, float32], intoQuantizedAlone[posenc.E5M2, float32],
 			intoQuantizedAlone[posenc.Q4_0, float32], intoQuantizedAlone[posenc.Q4_1, posenc.BFloat16], intoQuantizedAlone[posenc.Q5_0, posenc.Float16], intoQuantizedAlone[posenc.Q5_1, float32], intoQuantizedAlone[posenc.IQ4_NL, float32],
+			intoQuantizedAlone[posenc.MXFP4Floor, float32], intoQuantizedAlone[posenc.MXFP4RCeil, posenc.BFloat16], intoQuantizedAlone[posenc.MXFP4Even, float32], intoQuantizedAlone[posenc.NVFP4, float32],
 			intoQuantizedAlone[posenc.Q8_0, posenc.Float16], intoQuantizedAlone[int8, posenc.Float16], intoQuantizedAlone[posenc.E4M3, posenc.BFloat16], intoQuantizedAlone[posenc.E5M2, posenc.BFloat16],
 			decodeQuantized[posenc.Q8_0], decodeQuantized[int8], decodeQuantized[posenc.E4M3], decodeQuantized[posenc.E5M2], decodeQuantized[posenc.Q4_0], decodeQuantized[posenc.Q5_1]),
 		OnStack: intoQuantizedPositions,
@@ -21,7 +22,7 @@ var (
 		Call: oneOf(intoQuantizedBoth[posenc.Q8_0, posenc.Q8_0, float32], intoQuantizedBoth[int8, posenc.E4M3, float32], intoQuantizedBoth[posenc.E4M3, posenc.E4M3, float32], intoQuantizedBoth[posenc.E5M2, int8, float32],
 			intoQuantizedBoth[posenc.Q8_0, int8, posenc.Float16], intoQuantizedBoth[int8, int8, posenc.Float16], intoQuantizedBoth[posenc.E4M3, posenc.Q8_0, posenc.BFloat16], intoQuantizedBoth[posenc.E5M2, posenc.E5M2, posenc.BFloat16],
 			decodeQuantizedKV[posenc.Q8_0, posenc.Q8_0], decodeQuantizedKV[posenc.Q8_0, posenc.E5M2], decodeQuantizedKV[int8, posenc.E4M3],
-			intoQuantizedBoth[posenc.Q8_0, posenc.Q4_0, float32], intoQuantizedBoth[posenc.Q4_0, posenc.IQ4_NL, posenc.BFloat16], intoQuantizedBoth[posenc.Q5_1, posenc.Q4_1, float32], intoQuantizedBoth[posenc.Q5_0, posenc.Q5_0, float32]),
+			intoQuantizedBoth[posenc.Q8_0, posenc.Q4_0, float32], intoQuantizedBoth[posenc.Q4_0, posenc.IQ4_NL, posenc.BFloat16], intoQuantizedBoth[posenc.Q5_1, posenc.Q4_1, float32], intoQuantizedBoth[posenc.Q5_0, posenc.Q5_0, float32], intoQuantizedBoth[posenc.NVFP4, posenc.MXFP4Floor, float32]),
 		OnStack: func() error {
 			a := stackRows64().All()
 			return errors.Join(intoQuantizedStack[posenc.Q8_0, float32](a), intoQuantizedStack[int8, posenc.Float16](a), intoQuantizedStack[posenc.E4M3, posenc.BFloat16](a))
@@ -36,6 +37,10 @@ var (
 			digestsIntoQuantized[posenc.Q5_0](add, "Q5_0")
 			digestsIntoQuantized[posenc.Q5_1](add, "Q5_1")
 			digestsIntoQuantized[posenc.IQ4_NL](add, "IQ4_NL")
+			digestsIntoQuantized[posenc.MXFP4Floor](add, "MXFP4Floor")
+			digestsIntoQuantized[posenc.MXFP4RCeil](add, "MXFP4RCeil")
+			digestsIntoQuantized[posenc.MXFP4Even](add, "MXFP4Even")
+			digestsIntoQuantized[posenc.NVFP4](add, "NVFP4")
 		},
 	})
 )

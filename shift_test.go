@@ -39,6 +39,8 @@ var cachedFormats = []struct {
 	{"Q4_1", 0.078, 0.078, cacheQuantized[posenc.Q4_1](0)},
 	{"Q4_0", 0.086, 0.086, cacheQuantized[posenc.Q4_0](0)},
 	{"IQ4_NL", 0.079, 0.079, cacheQuantized[posenc.IQ4_NL](0)},
+	{"NVFP4", 0.095, 0.095, cacheQuantized[posenc.NVFP4](0)},
+	{"MXFP4", 0.115, 0.115, cacheQuantized[posenc.MXFP4Floor](0)},
 }
 
 const cachedTokens, cachedHeads, cachedDim = 200, 2, 128

@@ -7,14 +7,16 @@ import (
 
 var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
 	Call: oneOf(shiftQuantizedCall[posenc.Q8_0], shiftQuantizedCall[int8], shiftQuantizedCall[posenc.E4M3], shiftQuantizedCall[posenc.E5M2],
-		shiftQuantizedCall[posenc.Q4_0], shiftQuantizedCall[posenc.Q4_1], shiftQuantizedCall[posenc.Q5_0], shiftQuantizedCall[posenc.Q5_1], shiftQuantizedCall[posenc.IQ4_NL]),
+		shiftQuantizedCall[posenc.Q4_0], shiftQuantizedCall[posenc.Q4_1], shiftQuantizedCall[posenc.Q5_0], shiftQuantizedCall[posenc.Q5_1], shiftQuantizedCall[posenc.IQ4_NL],
+		shiftQuantizedCall[posenc.MXFP4Floor], shiftQuantizedCall[posenc.MXFP4RCeil], shiftQuantizedCall[posenc.MXFP4Even], shiftQuantizedCall[posenc.NVFP4]),
 	OnStack: func() error {
 		var keys [3 * 2]posenc.Q8_0
 		var deltas = [3]int32{1, 0, -1}
 		return posenc.ShiftQuantized(modelOnStack(64), deltas[:], posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: keys[:], Heads: 1}})
 	},
 	Digests: ofFormats("ShiftQuantized/type=%s", digestShiftQuantized[posenc.Q8_0], digestShiftQuantized[int8], digestShiftQuantized[posenc.E4M3], digestShiftQuantized[posenc.E5M2],
-		digestShiftQuantized[posenc.Q4_0], digestShiftQuantized[posenc.Q4_1], digestShiftQuantized[posenc.Q5_0], digestShiftQuantized[posenc.Q5_1], digestShiftQuantized[posenc.IQ4_NL]),
+		digestShiftQuantized[posenc.Q4_0], digestShiftQuantized[posenc.Q4_1], digestShiftQuantized[posenc.Q5_0], digestShiftQuantized[posenc.Q5_1], digestShiftQuantized[posenc.IQ4_NL],
+		digestShiftQuantized[posenc.MXFP4Floor], digestShiftQuantized[posenc.MXFP4RCeil], digestShiftQuantized[posenc.MXFP4Even], digestShiftQuantized[posenc.NVFP4]),
 	Long: func() error {
 		return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
 			if dim > 2048 || dim%32 != 0 {

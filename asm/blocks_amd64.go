@@ -68,6 +68,22 @@ func QuantizeBlocksF32ToQ5_1AVX2(y *uint8, x *float32, n int, count int, yStride
 //go:noescape
 func QuantizeBlocksF32ToQ5_1AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 
+// QuantizeBlocksF32ToIQ4_NLAVX2 does what generic.QuantizeF32ToIQ4_NL does to count vectors.
+//
+// Vector i is n numbers, at least 1, from x[i*xStride] on.
+// n is a multiple of 32. The blocks of vector i start at y[i*yStride].
+//
+//go:noescape
+func QuantizeBlocksF32ToIQ4_NLAVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+
+// QuantizeBlocksF32ToIQ4_NLAVX512 does what generic.QuantizeF32ToIQ4_NL does to count vectors.
+//
+// Vector i is n numbers, at least 1, from x[i*xStride] on.
+// n is a multiple of 32. The blocks of vector i start at y[i*yStride].
+//
+//go:noescape
+func QuantizeBlocksF32ToIQ4_NLAVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+
 // DequantizeBlocksQ4_0ToF32AVX2 does what generic.DequantizeQ4_0ToF32 does to count vectors
 // of n numbers, at least 1, the results of vector i starting at y[i*yStride].
 // n is a multiple of 32. The blocks of vector i start at x[i*xStride].

@@ -1378,6 +1378,911 @@ DATA largestCodeQ5_1<>+56(SB)/4, $0x0000001f
 DATA largestCodeQ5_1<>+60(SB)/4, $0x0000001f
 GLOBL largestCodeQ5_1<>(SB), RODATA|NOPTR, $64
 
+// func QuantizeBlocksF32ToIQ4_NLAVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+// Requires: AVX, AVX2, F16C
+TEXT ·QuantizeBlocksF32ToIQ4_NLAVX2(SB), $384-56
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  count+24(FP), DX
+	MOVQ  n+16(FP), BX
+	TESTQ DX, DX
+	JZ    done6
+	TESTQ BX, BX
+	JZ    done6
+	MOVQ  AX, SI
+	MOVQ  CX, DI
+
+group1:
+	XORQ R8, R8
+
+lane2:
+	MOVQ       DI, (SP)(R8*8)
+	MOVQ       SI, 64(SP)(R8*8)
+	MOVQ       ahead+48(FP), R10
+	LEAQ       (DI), R9
+	ADDQ       R10, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	CMPQ       BX, $0x20
+	JBE        next3
+	SUBQ       $0x20, BX
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x12, SI
+
+found5:
+	INCQ  R8
+	CMPQ  R8, $0x08
+	JB    lane2
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	XORQ  R8, R8
+
+numbers7:
+	MOVQ           (SP), R9
+	VBROADCASTF128 (R9)(R8*1), Y2
+	MOVQ           32(SP), R9
+	VINSERTF128    $0x01, (R9)(R8*1), Y2, Y2
+	MOVQ           8(SP), R9
+	VBROADCASTF128 (R9)(R8*1), Y3
+	MOVQ           40(SP), R9
+	VINSERTF128    $0x01, (R9)(R8*1), Y3, Y3
+	MOVQ           16(SP), R9
+	VBROADCASTF128 (R9)(R8*1), Y4
+	MOVQ           48(SP), R9
+	VINSERTF128    $0x01, (R9)(R8*1), Y4, Y4
+	MOVQ           24(SP), R9
+	VBROADCASTF128 (R9)(R8*1), Y5
+	MOVQ           56(SP), R9
+	VINSERTF128    $0x01, (R9)(R8*1), Y5, Y5
+	VUNPCKLPS      Y3, Y2, Y6
+	VUNPCKLPS      Y5, Y4, Y7
+	VUNPCKHPS      Y3, Y2, Y2
+	VUNPCKHPS      Y5, Y4, Y3
+	VUNPCKLPD      Y7, Y6, Y4
+	VUNPCKHPD      Y7, Y6, Y5
+	VUNPCKLPD      Y3, Y2, Y6
+	VUNPCKHPD      Y3, Y2, Y2
+	VPAND          magnitude32<>+0(SB), Y4, Y3
+	VCMPPS         $0x1e, Y0, Y3, Y7
+	VBLENDVPS      Y7, Y4, Y1, Y1
+	VPMAXUD        Y3, Y0, Y0
+	VPAND          magnitude32<>+0(SB), Y5, Y3
+	VCMPPS         $0x1e, Y0, Y3, Y4
+	VBLENDVPS      Y4, Y5, Y1, Y1
+	VPMAXUD        Y3, Y0, Y0
+	VPAND          magnitude32<>+0(SB), Y6, Y3
+	VCMPPS         $0x1e, Y0, Y3, Y4
+	VBLENDVPS      Y4, Y6, Y1, Y1
+	VPMAXUD        Y3, Y0, Y0
+	VPAND          magnitude32<>+0(SB), Y2, Y3
+	VCMPPS         $0x1e, Y0, Y3, Y4
+	VBLENDVPS      Y4, Y2, Y1, Y1
+	VPMAXUD        Y3, Y0, Y0
+	ADDQ           $0x10, R8
+	CMPQ           R8, $0x00000080
+	JB             numbers7
+	VMOVUPS        one32<>+0(SB), Y2
+	VPXOR          Y3, Y3, Y3
+	VPXOR          Y4, Y4, Y4
+	VDIVPS         divisorIQ4_NL<>+0(SB), Y1, Y1
+	VDIVPS         Y1, Y2, Y2
+	XORQ           R8, R8
+
+numbers8:
+	MOVQ           (SP), R9
+	VBROADCASTF128 (R9)(R8*1), Y1
+	MOVQ           32(SP), R9
+	VINSERTF128    $0x01, (R9)(R8*1), Y1, Y1
+	MOVQ           8(SP), R9
+	VBROADCASTF128 (R9)(R8*1), Y5
+	MOVQ           40(SP), R9
+	VINSERTF128    $0x01, (R9)(R8*1), Y5, Y5
+	MOVQ           16(SP), R9
+	VBROADCASTF128 (R9)(R8*1), Y6
+	MOVQ           48(SP), R9
+	VINSERTF128    $0x01, (R9)(R8*1), Y6, Y6
+	MOVQ           24(SP), R9
+	VBROADCASTF128 (R9)(R8*1), Y7
+	MOVQ           56(SP), R9
+	VINSERTF128    $0x01, (R9)(R8*1), Y7, Y7
+	VUNPCKLPS      Y5, Y1, Y8
+	VUNPCKLPS      Y7, Y6, Y9
+	VUNPCKHPS      Y5, Y1, Y1
+	VUNPCKHPS      Y7, Y6, Y5
+	VUNPCKLPD      Y9, Y8, Y6
+	VUNPCKHPD      Y9, Y8, Y7
+	VUNPCKLPD      Y5, Y1, Y8
+	VUNPCKHPD      Y5, Y1, Y1
+	VMULPS         Y2, Y6, Y9
+	VCMPPS         $0x1d, midpoints8IQ4_NL_8<>+0(SB), Y9, Y10
+	VPERMPS        midpoints4IQ4_NL_8<>+0(SB), Y10, Y5
+	VPADDD         Y10, Y10, Y11
+	VCMPPS         $0x1d, Y5, Y9, Y5
+	VPADDD         Y5, Y11, Y11
+	VPERMPS        midpoints2IQ4_NL_8<>+0(SB), Y11, Y5
+	VPADDD         Y11, Y11, Y11
+	VCMPPS         $0x1d, Y5, Y9, Y5
+	VPADDD         Y5, Y11, Y11
+	VPERMPS        midpoints1IQ4_NL_8<>+0(SB), Y11, Y5
+	VPADDD         Y11, Y11, Y11
+	VCMPPS         $0x1d, Y5, Y9, Y5
+	VPADDD         Y5, Y11, Y11
+	VPERMPS        levels0IQ4_NL_8<>+0(SB), Y11, Y5
+	VPERMPS        levels8IQ4_NL_8<>+0(SB), Y11, Y9
+	VBLENDVPS      Y10, Y9, Y5, Y5
+	VPABSD         Y11, Y11
+	VMULPS         Y6, Y6, Y9
+	VMULPS         Y5, Y9, Y9
+	VMULPS         Y6, Y9, Y6
+	VADDPS         Y6, Y3, Y3
+	VMULPS         Y5, Y9, Y9
+	VADDPS         Y9, Y4, Y4
+	VMULPS         Y2, Y7, Y6
+	VCMPPS         $0x1d, midpoints8IQ4_NL_8<>+0(SB), Y6, Y9
+	VPERMPS        midpoints4IQ4_NL_8<>+0(SB), Y9, Y5
+	VPADDD         Y9, Y9, Y10
+	VCMPPS         $0x1d, Y5, Y6, Y5
+	VPADDD         Y5, Y10, Y10
+	VPERMPS        midpoints2IQ4_NL_8<>+0(SB), Y10, Y5
+	VPADDD         Y10, Y10, Y10
+	VCMPPS         $0x1d, Y5, Y6, Y5
+	VPADDD         Y5, Y10, Y10
+	VPERMPS        midpoints1IQ4_NL_8<>+0(SB), Y10, Y5
+	VPADDD         Y10, Y10, Y10
+	VCMPPS         $0x1d, Y5, Y6, Y5
+	VPADDD         Y5, Y10, Y10
+	VPERMPS        levels0IQ4_NL_8<>+0(SB), Y10, Y5
+	VPERMPS        levels8IQ4_NL_8<>+0(SB), Y10, Y6
+	VBLENDVPS      Y9, Y6, Y5, Y5
+	VPABSD         Y10, Y10
+	VPSLLD         $0x08, Y10, Y10
+	VPADDD         Y10, Y11, Y11
+	VMULPS         Y7, Y7, Y6
+	VMULPS         Y5, Y6, Y6
+	VMULPS         Y7, Y6, Y7
+	VADDPS         Y7, Y3, Y3
+	VMULPS         Y5, Y6, Y6
+	VADDPS         Y6, Y4, Y4
+	VMULPS         Y2, Y8, Y6
+	VCMPPS         $0x1d, midpoints8IQ4_NL_8<>+0(SB), Y6, Y7
+	VPERMPS        midpoints4IQ4_NL_8<>+0(SB), Y7, Y5
+	VPADDD         Y7, Y7, Y9
+	VCMPPS         $0x1d, Y5, Y6, Y5
+	VPADDD         Y5, Y9, Y9
+	VPERMPS        midpoints2IQ4_NL_8<>+0(SB), Y9, Y5
+	VPADDD         Y9, Y9, Y9
+	VCMPPS         $0x1d, Y5, Y6, Y5
+	VPADDD         Y5, Y9, Y9
+	VPERMPS        midpoints1IQ4_NL_8<>+0(SB), Y9, Y5
+	VPADDD         Y9, Y9, Y9
+	VCMPPS         $0x1d, Y5, Y6, Y5
+	VPADDD         Y5, Y9, Y9
+	VPERMPS        levels0IQ4_NL_8<>+0(SB), Y9, Y5
+	VPERMPS        levels8IQ4_NL_8<>+0(SB), Y9, Y6
+	VBLENDVPS      Y7, Y6, Y5, Y5
+	VPABSD         Y9, Y9
+	VPSLLD         $0x10, Y9, Y9
+	VPADDD         Y9, Y11, Y11
+	VMULPS         Y8, Y8, Y6
+	VMULPS         Y5, Y6, Y6
+	VMULPS         Y8, Y6, Y8
+	VADDPS         Y8, Y3, Y3
+	VMULPS         Y5, Y6, Y6
+	VADDPS         Y6, Y4, Y4
+	VMULPS         Y2, Y1, Y6
+	VCMPPS         $0x1d, midpoints8IQ4_NL_8<>+0(SB), Y6, Y7
+	VPERMPS        midpoints4IQ4_NL_8<>+0(SB), Y7, Y5
+	VPADDD         Y7, Y7, Y8
+	VCMPPS         $0x1d, Y5, Y6, Y5
+	VPADDD         Y5, Y8, Y8
+	VPERMPS        midpoints2IQ4_NL_8<>+0(SB), Y8, Y5
+	VPADDD         Y8, Y8, Y8
+	VCMPPS         $0x1d, Y5, Y6, Y5
+	VPADDD         Y5, Y8, Y8
+	VPERMPS        midpoints1IQ4_NL_8<>+0(SB), Y8, Y5
+	VPADDD         Y8, Y8, Y8
+	VCMPPS         $0x1d, Y5, Y6, Y5
+	VPADDD         Y5, Y8, Y8
+	VPERMPS        levels0IQ4_NL_8<>+0(SB), Y8, Y5
+	VPERMPS        levels8IQ4_NL_8<>+0(SB), Y8, Y6
+	VBLENDVPS      Y7, Y6, Y5, Y5
+	VPABSD         Y8, Y8
+	VPSLLD         $0x18, Y8, Y8
+	VPADDD         Y8, Y11, Y11
+	VMULPS         Y1, Y1, Y6
+	VMULPS         Y5, Y6, Y6
+	VMULPS         Y1, Y6, Y1
+	VADDPS         Y1, Y3, Y3
+	VMULPS         Y5, Y6, Y6
+	VADDPS         Y6, Y4, Y4
+	VMOVUPS        Y11, 128(SP)(R8*2)
+	ADDQ           $0x10, R8
+	CMPQ           R8, $0x00000080
+	JB             numbers8
+	VMOVUPS        nan32<>+0(SB), Y1
+	VPXOR          Y2, Y2, Y2
+	VDIVPS         Y4, Y3, Y3
+	VCMPPS         $0x07, Y3, Y3, Y4
+	VBLENDVPS      Y4, Y3, Y1, Y3
+	VCMPPS         $0x11, exponent32<>+0(SB), Y0, Y4
+	VCMPPS         $0x15, leastOfLevels<>+0(SB), Y0, Y0
+	VBLENDVPS      Y4, Y3, Y1, Y3
+	VBLENDVPS      Y0, Y3, Y2, Y3
+	VMOVUPS        128(SP), Y1
+	VMOVUPS        256(SP), Y5
+	VPSLLD         $0x04, Y5, Y5
+	VPADDD         Y5, Y1, Y1
+	VBLENDVPS      Y4, Y1, Y2, Y1
+	VBLENDVPS      Y0, Y1, Y2, Y1
+	VMOVUPS        160(SP), Y5
+	VMOVUPS        288(SP), Y6
+	VPSLLD         $0x04, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VBLENDVPS      Y4, Y5, Y2, Y5
+	VBLENDVPS      Y0, Y5, Y2, Y5
+	VMOVUPS        192(SP), Y6
+	VMOVUPS        320(SP), Y7
+	VPSLLD         $0x04, Y7, Y7
+	VPADDD         Y7, Y6, Y6
+	VBLENDVPS      Y4, Y6, Y2, Y6
+	VBLENDVPS      Y0, Y6, Y2, Y6
+	VMOVUPS        224(SP), Y7
+	VMOVUPS        352(SP), Y8
+	VPSLLD         $0x04, Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VBLENDVPS      Y4, Y7, Y2, Y7
+	VBLENDVPS      Y0, Y7, Y2, Y7
+	VCVTPS2PH      $0x00, Y3, X0
+	VUNPCKLPS      Y5, Y1, Y2
+	VUNPCKLPS      Y7, Y6, Y3
+	VUNPCKHPS      Y5, Y1, Y1
+	VUNPCKHPS      Y7, Y6, Y4
+	VUNPCKLPD      Y3, Y2, Y5
+	VUNPCKHPD      Y3, Y2, Y2
+	VUNPCKLPD      Y4, Y1, Y3
+	VUNPCKHPD      Y4, Y1, Y1
+	MOVQ           64(SP), R8
+	VPEXTRW        $0x00, X0, (R8)
+	VMOVUPS        X5, 2(R8)
+	MOVQ           72(SP), R8
+	VPEXTRW        $0x01, X0, (R8)
+	VMOVUPS        X2, 2(R8)
+	MOVQ           80(SP), R8
+	VPEXTRW        $0x02, X0, (R8)
+	VMOVUPS        X3, 2(R8)
+	MOVQ           88(SP), R8
+	VPEXTRW        $0x03, X0, (R8)
+	VMOVUPS        X1, 2(R8)
+	MOVQ           96(SP), R8
+	VPEXTRW        $0x04, X0, (R8)
+	VEXTRACTF128   $0x01, Y5, 2(R8)
+	MOVQ           104(SP), R8
+	VPEXTRW        $0x05, X0, (R8)
+	VEXTRACTF128   $0x01, Y2, 2(R8)
+	MOVQ           112(SP), R8
+	VPEXTRW        $0x06, X0, (R8)
+	VEXTRACTF128   $0x01, Y3, 2(R8)
+	MOVQ           120(SP), R8
+	VPEXTRW        $0x07, X0, (R8)
+	VEXTRACTF128   $0x01, Y1, 2(R8)
+	TESTQ          DX, DX
+	JNZ            group1
+
+done6:
+	VZEROUPPER
+	RET
+
+next3:
+	CMPQ DX, $0x01
+	JBE  last4
+	DECQ DX
+	MOVQ xStride+40(FP), BX
+	LEAQ (CX)(BX*4), CX
+	ADDQ yStride+32(FP), AX
+	MOVQ CX, DI
+	MOVQ AX, SI
+	MOVQ n+16(FP), BX
+	JMP  found5
+
+last4:
+	XORQ DX, DX
+	JMP  found5
+
+DATA midpoints8IQ4_NL_8<>+0(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_8<>+4(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_8<>+8(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_8<>+12(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_8<>+16(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_8<>+20(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_8<>+24(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_8<>+28(SB)/4, $0xc0900000
+GLOBL midpoints8IQ4_NL_8<>(SB), RODATA|NOPTR, $32
+
+DATA midpoints4IQ4_NL_8<>+0(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_8<>+4(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_8<>+8(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_8<>+12(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_8<>+16(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_8<>+20(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_8<>+24(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_8<>+28(SB)/4, $0x42360000
+GLOBL midpoints4IQ4_NL_8<>(SB), RODATA|NOPTR, $32
+
+DATA midpoints2IQ4_NL_8<>+0(SB)/4, $0xc2bb0000
+DATA midpoints2IQ4_NL_8<>+4(SB)/4, $0x429e0000
+DATA midpoints2IQ4_NL_8<>+8(SB)/4, $0x41980000
+DATA midpoints2IQ4_NL_8<>+12(SB)/4, $0xc1e40000
+DATA midpoints2IQ4_NL_8<>+16(SB)/4, $0xc2bb0000
+DATA midpoints2IQ4_NL_8<>+20(SB)/4, $0x429e0000
+DATA midpoints2IQ4_NL_8<>+24(SB)/4, $0x41980000
+DATA midpoints2IQ4_NL_8<>+28(SB)/4, $0xc1e40000
+GLOBL midpoints2IQ4_NL_8<>(SB), RODATA|NOPTR, $32
+
+DATA midpoints1IQ4_NL_8<>+0(SB)/4, $0xc2e70000
+DATA midpoints1IQ4_NL_8<>+4(SB)/4, $0x42ca0000
+DATA midpoints1IQ4_NL_8<>+8(SB)/4, $0x42740000
+DATA midpoints1IQ4_NL_8<>+12(SB)/4, $0x41fc0000
+DATA midpoints1IQ4_NL_8<>+16(SB)/4, $0x40e00000
+DATA midpoints1IQ4_NL_8<>+20(SB)/4, $0xc1800000
+DATA midpoints1IQ4_NL_8<>+24(SB)/4, $0xc2280000
+DATA midpoints1IQ4_NL_8<>+28(SB)/4, $0xc2940000
+GLOBL midpoints1IQ4_NL_8<>(SB), RODATA|NOPTR, $32
+
+DATA levels0IQ4_NL_8<>+0(SB)/4, $0xc2fe0000
+DATA levels0IQ4_NL_8<>+4(SB)/4, $0xc1200000
+DATA levels0IQ4_NL_8<>+8(SB)/4, $0xc1b00000
+DATA levels0IQ4_NL_8<>+12(SB)/4, $0xc20c0000
+DATA levels0IQ4_NL_8<>+16(SB)/4, $0xc2440000
+DATA levels0IQ4_NL_8<>+20(SB)/4, $0xc2820000
+DATA levels0IQ4_NL_8<>+24(SB)/4, $0xc2a60000
+DATA levels0IQ4_NL_8<>+28(SB)/4, $0xc2d00000
+GLOBL levels0IQ4_NL_8<>(SB), RODATA|NOPTR, $32
+
+DATA levels8IQ4_NL_8<>+0(SB)/4, $0x3f800000
+DATA levels8IQ4_NL_8<>+4(SB)/4, $0x42e20000
+DATA levels8IQ4_NL_8<>+8(SB)/4, $0x42b20000
+DATA levels8IQ4_NL_8<>+12(SB)/4, $0x428a0000
+DATA levels8IQ4_NL_8<>+16(SB)/4, $0x42540000
+DATA levels8IQ4_NL_8<>+20(SB)/4, $0x42180000
+DATA levels8IQ4_NL_8<>+24(SB)/4, $0x41c80000
+DATA levels8IQ4_NL_8<>+28(SB)/4, $0x41500000
+GLOBL levels8IQ4_NL_8<>(SB), RODATA|NOPTR, $32
+
+DATA divisorIQ4_NL<>+0(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+4(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+8(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+12(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+16(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+20(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+24(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+28(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+32(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+36(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+40(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+44(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+48(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+52(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+56(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+60(SB)/4, $0xc2fe0000
+GLOBL divisorIQ4_NL<>(SB), RODATA|NOPTR, $64
+
+DATA nan32<>+0(SB)/4, $0x7fc00000
+DATA nan32<>+4(SB)/4, $0x7fc00000
+DATA nan32<>+8(SB)/4, $0x7fc00000
+DATA nan32<>+12(SB)/4, $0x7fc00000
+DATA nan32<>+16(SB)/4, $0x7fc00000
+DATA nan32<>+20(SB)/4, $0x7fc00000
+DATA nan32<>+24(SB)/4, $0x7fc00000
+DATA nan32<>+28(SB)/4, $0x7fc00000
+DATA nan32<>+32(SB)/4, $0x7fc00000
+DATA nan32<>+36(SB)/4, $0x7fc00000
+DATA nan32<>+40(SB)/4, $0x7fc00000
+DATA nan32<>+44(SB)/4, $0x7fc00000
+DATA nan32<>+48(SB)/4, $0x7fc00000
+DATA nan32<>+52(SB)/4, $0x7fc00000
+DATA nan32<>+56(SB)/4, $0x7fc00000
+DATA nan32<>+60(SB)/4, $0x7fc00000
+GLOBL nan32<>(SB), RODATA|NOPTR, $64
+
+DATA leastOfLevels<>+0(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+4(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+8(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+12(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+16(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+20(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+24(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+28(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+32(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+36(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+40(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+44(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+48(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+52(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+56(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+60(SB)/4, $0x26901d7d
+GLOBL leastOfLevels<>(SB), RODATA|NOPTR, $64
+
+// func QuantizeBlocksF32ToIQ4_NLAVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·QuantizeBlocksF32ToIQ4_NLAVX512(SB), $768-56
+	VBROADCASTSS minus1<>+0(SB), Z0
+	VBROADCASTSS midpoints8IQ4_NL_16<>+0(SB), Z1
+	VMOVUPS      midpoints4IQ4_NL_16<>+0(SB), Z2
+	VMOVUPS      midpoints2IQ4_NL_16<>+0(SB), Z3
+	VMOVUPS      midpoints1IQ4_NL_16<>+0(SB), Z4
+	VMOVUPS      levels0IQ4_NL_16<>+0(SB), Z5
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         count+24(FP), DX
+	MOVQ         n+16(FP), BX
+	TESTQ        DX, DX
+	JZ           done6
+	TESTQ        BX, BX
+	JZ           done6
+	MOVQ         AX, SI
+	MOVQ         CX, DI
+
+group1:
+	XORQ R8, R8
+
+lane2:
+	MOVQ       DI, (SP)(R8*8)
+	MOVQ       SI, 128(SP)(R8*8)
+	MOVQ       ahead+48(FP), R10
+	LEAQ       (DI), R9
+	ADDQ       R10, R9
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	CMPQ       BX, $0x20
+	JBE        next3
+	SUBQ       $0x20, BX
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x12, SI
+
+found5:
+	INCQ         R8
+	CMPQ         R8, $0x10
+	JB           lane2
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VBROADCASTSS magnitude32<>+0(SB), Z8
+	XORQ         R8, R8
+
+numbers7:
+	MOVQ            (SP), R9
+	VBROADCASTF32X4 (R9)(R8*1), Z9
+	MOVQ            32(SP), R9
+	VINSERTF32X4    $0x01, (R9)(R8*1), Z9, Z9
+	MOVQ            64(SP), R9
+	VINSERTF32X4    $0x02, (R9)(R8*1), Z9, Z9
+	MOVQ            96(SP), R9
+	VINSERTF32X4    $0x03, (R9)(R8*1), Z9, Z9
+	MOVQ            8(SP), R9
+	VBROADCASTF32X4 (R9)(R8*1), Z10
+	MOVQ            40(SP), R9
+	VINSERTF32X4    $0x01, (R9)(R8*1), Z10, Z10
+	MOVQ            72(SP), R9
+	VINSERTF32X4    $0x02, (R9)(R8*1), Z10, Z10
+	MOVQ            104(SP), R9
+	VINSERTF32X4    $0x03, (R9)(R8*1), Z10, Z10
+	MOVQ            16(SP), R9
+	VBROADCASTF32X4 (R9)(R8*1), Z11
+	MOVQ            48(SP), R9
+	VINSERTF32X4    $0x01, (R9)(R8*1), Z11, Z11
+	MOVQ            80(SP), R9
+	VINSERTF32X4    $0x02, (R9)(R8*1), Z11, Z11
+	MOVQ            112(SP), R9
+	VINSERTF32X4    $0x03, (R9)(R8*1), Z11, Z11
+	MOVQ            24(SP), R9
+	VBROADCASTF32X4 (R9)(R8*1), Z12
+	MOVQ            56(SP), R9
+	VINSERTF32X4    $0x01, (R9)(R8*1), Z12, Z12
+	MOVQ            88(SP), R9
+	VINSERTF32X4    $0x02, (R9)(R8*1), Z12, Z12
+	MOVQ            120(SP), R9
+	VINSERTF32X4    $0x03, (R9)(R8*1), Z12, Z12
+	VUNPCKLPS       Z10, Z9, Z13
+	VUNPCKLPS       Z12, Z11, Z14
+	VUNPCKHPS       Z10, Z9, Z9
+	VUNPCKHPS       Z12, Z11, Z10
+	VUNPCKLPD       Z14, Z13, Z11
+	VUNPCKHPD       Z14, Z13, Z12
+	VUNPCKLPD       Z10, Z9, Z13
+	VUNPCKHPD       Z10, Z9, Z9
+	VPANDD          Z8, Z11, Z10
+	VCMPPS          $0x1e, Z6, Z10, K1
+	VBLENDMPS       Z11, Z7, K1, Z7
+	VPMAXUD         Z10, Z6, Z6
+	VPANDD          Z8, Z12, Z10
+	VCMPPS          $0x1e, Z6, Z10, K1
+	VBLENDMPS       Z12, Z7, K1, Z7
+	VPMAXUD         Z10, Z6, Z6
+	VPANDD          Z8, Z13, Z10
+	VCMPPS          $0x1e, Z6, Z10, K1
+	VBLENDMPS       Z13, Z7, K1, Z7
+	VPMAXUD         Z10, Z6, Z6
+	VPANDD          Z8, Z9, Z10
+	VCMPPS          $0x1e, Z6, Z10, K1
+	VBLENDMPS       Z9, Z7, K1, Z7
+	VPMAXUD         Z10, Z6, Z6
+	ADDQ            $0x10, R8
+	CMPQ            R8, $0x00000080
+	JB              numbers7
+	VBROADCASTSS    one32<>+0(SB), Z8
+	VPXORD          Z15, Z15, Z15
+	VPXORD          Z16, Z16, Z16
+	VBROADCASTSS    divisorIQ4_NL<>+0(SB), Z9
+	VDIVPS          Z9, Z7, Z7
+	VDIVPS          Z7, Z8, Z8
+	XORQ            R8, R8
+
+numbers8:
+	MOVQ            (SP), R9
+	VBROADCASTF32X4 (R9)(R8*1), Z9
+	MOVQ            32(SP), R9
+	VINSERTF32X4    $0x01, (R9)(R8*1), Z9, Z9
+	MOVQ            64(SP), R9
+	VINSERTF32X4    $0x02, (R9)(R8*1), Z9, Z9
+	MOVQ            96(SP), R9
+	VINSERTF32X4    $0x03, (R9)(R8*1), Z9, Z9
+	MOVQ            8(SP), R9
+	VBROADCASTF32X4 (R9)(R8*1), Z10
+	MOVQ            40(SP), R9
+	VINSERTF32X4    $0x01, (R9)(R8*1), Z10, Z10
+	MOVQ            72(SP), R9
+	VINSERTF32X4    $0x02, (R9)(R8*1), Z10, Z10
+	MOVQ            104(SP), R9
+	VINSERTF32X4    $0x03, (R9)(R8*1), Z10, Z10
+	MOVQ            16(SP), R9
+	VBROADCASTF32X4 (R9)(R8*1), Z11
+	MOVQ            48(SP), R9
+	VINSERTF32X4    $0x01, (R9)(R8*1), Z11, Z11
+	MOVQ            80(SP), R9
+	VINSERTF32X4    $0x02, (R9)(R8*1), Z11, Z11
+	MOVQ            112(SP), R9
+	VINSERTF32X4    $0x03, (R9)(R8*1), Z11, Z11
+	MOVQ            24(SP), R9
+	VBROADCASTF32X4 (R9)(R8*1), Z12
+	MOVQ            56(SP), R9
+	VINSERTF32X4    $0x01, (R9)(R8*1), Z12, Z12
+	MOVQ            88(SP), R9
+	VINSERTF32X4    $0x02, (R9)(R8*1), Z12, Z12
+	MOVQ            120(SP), R9
+	VINSERTF32X4    $0x03, (R9)(R8*1), Z12, Z12
+	VUNPCKLPS       Z10, Z9, Z13
+	VUNPCKLPS       Z12, Z11, Z14
+	VUNPCKHPS       Z10, Z9, Z9
+	VUNPCKHPS       Z12, Z11, Z10
+	VUNPCKLPD       Z14, Z13, Z11
+	VUNPCKHPD       Z14, Z13, Z12
+	VUNPCKLPD       Z10, Z9, Z13
+	VUNPCKHPD       Z10, Z9, Z9
+	VMULPS          Z8, Z11, Z14
+	VCMPPS          $0x1d, Z1, Z14, K1
+	VMOVDQA32.Z     Z0, K1, Z18
+	VPERMPS         Z2, Z18, Z10
+	VPADDD          Z18, Z18, Z18
+	VCMPPS          $0x1d, Z10, Z14, K1
+	VPADDD          Z0, Z18, K1, Z18
+	VPERMPS         Z3, Z18, Z10
+	VPADDD          Z18, Z18, Z18
+	VCMPPS          $0x1d, Z10, Z14, K1
+	VPADDD          Z0, Z18, K1, Z18
+	VPERMPS         Z4, Z18, Z10
+	VPADDD          Z18, Z18, Z18
+	VCMPPS          $0x1d, Z10, Z14, K1
+	VPADDD          Z0, Z18, K1, Z18
+	VPERMPS         Z5, Z18, Z10
+	VPABSD          Z18, Z18
+	VMULPS          Z11, Z11, Z14
+	VMULPS          Z10, Z14, Z14
+	VMULPS          Z11, Z14, Z11
+	VADDPS          Z11, Z15, Z15
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z16, Z16
+	VMULPS          Z8, Z12, Z11
+	VCMPPS          $0x1d, Z1, Z11, K1
+	VMOVDQA32.Z     Z0, K1, Z14
+	VPERMPS         Z2, Z14, Z10
+	VPADDD          Z14, Z14, Z14
+	VCMPPS          $0x1d, Z10, Z11, K1
+	VPADDD          Z0, Z14, K1, Z14
+	VPERMPS         Z3, Z14, Z10
+	VPADDD          Z14, Z14, Z14
+	VCMPPS          $0x1d, Z10, Z11, K1
+	VPADDD          Z0, Z14, K1, Z14
+	VPERMPS         Z4, Z14, Z10
+	VPADDD          Z14, Z14, Z14
+	VCMPPS          $0x1d, Z10, Z11, K1
+	VPADDD          Z0, Z14, K1, Z14
+	VPERMPS         Z5, Z14, Z10
+	VPABSD          Z14, Z14
+	VPSLLD          $0x08, Z14, Z14
+	VPADDD          Z14, Z18, Z18
+	VMULPS          Z12, Z12, Z11
+	VMULPS          Z10, Z11, Z11
+	VMULPS          Z12, Z11, Z12
+	VADDPS          Z12, Z15, Z15
+	VMULPS          Z10, Z11, Z11
+	VADDPS          Z11, Z16, Z16
+	VMULPS          Z8, Z13, Z11
+	VCMPPS          $0x1d, Z1, Z11, K1
+	VMOVDQA32.Z     Z0, K1, Z12
+	VPERMPS         Z2, Z12, Z10
+	VPADDD          Z12, Z12, Z12
+	VCMPPS          $0x1d, Z10, Z11, K1
+	VPADDD          Z0, Z12, K1, Z12
+	VPERMPS         Z3, Z12, Z10
+	VPADDD          Z12, Z12, Z12
+	VCMPPS          $0x1d, Z10, Z11, K1
+	VPADDD          Z0, Z12, K1, Z12
+	VPERMPS         Z4, Z12, Z10
+	VPADDD          Z12, Z12, Z12
+	VCMPPS          $0x1d, Z10, Z11, K1
+	VPADDD          Z0, Z12, K1, Z12
+	VPERMPS         Z5, Z12, Z10
+	VPABSD          Z12, Z12
+	VPSLLD          $0x10, Z12, Z12
+	VPADDD          Z12, Z18, Z18
+	VMULPS          Z13, Z13, Z11
+	VMULPS          Z10, Z11, Z11
+	VMULPS          Z13, Z11, Z13
+	VADDPS          Z13, Z15, Z15
+	VMULPS          Z10, Z11, Z11
+	VADDPS          Z11, Z16, Z16
+	VMULPS          Z8, Z9, Z11
+	VCMPPS          $0x1d, Z1, Z11, K1
+	VMOVDQA32.Z     Z0, K1, Z12
+	VPERMPS         Z2, Z12, Z10
+	VPADDD          Z12, Z12, Z12
+	VCMPPS          $0x1d, Z10, Z11, K1
+	VPADDD          Z0, Z12, K1, Z12
+	VPERMPS         Z3, Z12, Z10
+	VPADDD          Z12, Z12, Z12
+	VCMPPS          $0x1d, Z10, Z11, K1
+	VPADDD          Z0, Z12, K1, Z12
+	VPERMPS         Z4, Z12, Z10
+	VPADDD          Z12, Z12, Z12
+	VCMPPS          $0x1d, Z10, Z11, K1
+	VPADDD          Z0, Z12, K1, Z12
+	VPERMPS         Z5, Z12, Z10
+	VPABSD          Z12, Z12
+	VPSLLD          $0x18, Z12, Z12
+	VPADDD          Z12, Z18, Z18
+	VMULPS          Z9, Z9, Z11
+	VMULPS          Z10, Z11, Z11
+	VMULPS          Z9, Z11, Z9
+	VADDPS          Z9, Z15, Z15
+	VMULPS          Z10, Z11, Z11
+	VADDPS          Z11, Z16, Z16
+	VMOVUPS         Z18, 256(SP)(R8*4)
+	ADDQ            $0x10, R8
+	CMPQ            R8, $0x00000080
+	JB              numbers8
+	VBROADCASTSS    nan32<>+0(SB), Z8
+	VPXORD          Z17, Z17, Z17
+	VDIVPS          Z16, Z15, Z15
+	VCMPPS          $0x07, Z15, Z15, K1
+	VBLENDMPS       Z15, Z8, K1, Z15
+	VBROADCASTSS    exponent32<>+0(SB), Z9
+	VCMPPS          $0x11, Z9, Z6, K1
+	VBROADCASTSS    leastOfLevels<>+0(SB), Z9
+	VCMPPS          $0x15, Z9, Z6, K2
+	VBLENDMPS       Z15, Z8, K1, Z15
+	VBLENDMPS       Z15, Z17, K2, Z15
+	VMOVUPS         256(SP), Z8
+	VMOVUPS         512(SP), Z9
+	VPSLLD          $0x04, Z9, Z9
+	VPADDD          Z9, Z8, Z8
+	VBLENDMPS       Z8, Z17, K1, Z8
+	VBLENDMPS       Z8, Z17, K2, Z8
+	VMOVUPS         320(SP), Z9
+	VMOVUPS         576(SP), Z10
+	VPSLLD          $0x04, Z10, Z10
+	VPADDD          Z10, Z9, Z9
+	VBLENDMPS       Z9, Z17, K1, Z9
+	VBLENDMPS       Z9, Z17, K2, Z9
+	VMOVUPS         384(SP), Z10
+	VMOVUPS         640(SP), Z11
+	VPSLLD          $0x04, Z11, Z11
+	VPADDD          Z11, Z10, Z10
+	VBLENDMPS       Z10, Z17, K1, Z10
+	VBLENDMPS       Z10, Z17, K2, Z10
+	VMOVUPS         448(SP), Z11
+	VMOVUPS         704(SP), Z12
+	VPSLLD          $0x04, Z12, Z12
+	VPADDD          Z12, Z11, Z11
+	VBLENDMPS       Z11, Z17, K1, Z11
+	VBLENDMPS       Z11, Z17, K2, Z11
+	VCVTPS2PH       $0x00, Z15, Y12
+	VUNPCKLPS       Z9, Z8, Z13
+	VUNPCKLPS       Z11, Z10, Z14
+	VUNPCKHPS       Z9, Z8, Z8
+	VUNPCKHPS       Z11, Z10, Z9
+	VUNPCKLPD       Z14, Z13, Z10
+	VUNPCKHPD       Z14, Z13, Z11
+	VUNPCKLPD       Z9, Z8, Z13
+	VUNPCKHPD       Z9, Z8, Z8
+	MOVQ            128(SP), R8
+	VPEXTRW         $0x00, X12, (R8)
+	VMOVUPS         X10, 2(R8)
+	MOVQ            136(SP), R8
+	VPEXTRW         $0x01, X12, (R8)
+	VMOVUPS         X11, 2(R8)
+	MOVQ            144(SP), R8
+	VPEXTRW         $0x02, X12, (R8)
+	VMOVUPS         X13, 2(R8)
+	MOVQ            152(SP), R8
+	VPEXTRW         $0x03, X12, (R8)
+	VMOVUPS         X8, 2(R8)
+	MOVQ            160(SP), R8
+	VPEXTRW         $0x04, X12, (R8)
+	VEXTRACTF32X4   $0x01, Z10, 2(R8)
+	MOVQ            168(SP), R8
+	VPEXTRW         $0x05, X12, (R8)
+	VEXTRACTF32X4   $0x01, Z11, 2(R8)
+	MOVQ            176(SP), R8
+	VPEXTRW         $0x06, X12, (R8)
+	VEXTRACTF32X4   $0x01, Z13, 2(R8)
+	MOVQ            184(SP), R8
+	VPEXTRW         $0x07, X12, (R8)
+	VEXTRACTF32X4   $0x01, Z8, 2(R8)
+	VEXTRACTI128    $0x01, Y12, X12
+	MOVQ            192(SP), R8
+	VPEXTRW         $0x00, X12, (R8)
+	VEXTRACTF32X4   $0x02, Z10, 2(R8)
+	MOVQ            200(SP), R8
+	VPEXTRW         $0x01, X12, (R8)
+	VEXTRACTF32X4   $0x02, Z11, 2(R8)
+	MOVQ            208(SP), R8
+	VPEXTRW         $0x02, X12, (R8)
+	VEXTRACTF32X4   $0x02, Z13, 2(R8)
+	MOVQ            216(SP), R8
+	VPEXTRW         $0x03, X12, (R8)
+	VEXTRACTF32X4   $0x02, Z8, 2(R8)
+	MOVQ            224(SP), R8
+	VPEXTRW         $0x04, X12, (R8)
+	VEXTRACTF32X4   $0x03, Z10, 2(R8)
+	MOVQ            232(SP), R8
+	VPEXTRW         $0x05, X12, (R8)
+	VEXTRACTF32X4   $0x03, Z11, 2(R8)
+	MOVQ            240(SP), R8
+	VPEXTRW         $0x06, X12, (R8)
+	VEXTRACTF32X4   $0x03, Z13, 2(R8)
+	MOVQ            248(SP), R8
+	VPEXTRW         $0x07, X12, (R8)
+	VEXTRACTF32X4   $0x03, Z8, 2(R8)
+	TESTQ           DX, DX
+	JNZ             group1
+
+done6:
+	VZEROUPPER
+	RET
+
+next3:
+	CMPQ DX, $0x01
+	JBE  last4
+	DECQ DX
+	MOVQ xStride+40(FP), BX
+	LEAQ (CX)(BX*4), CX
+	ADDQ yStride+32(FP), AX
+	MOVQ CX, DI
+	MOVQ AX, SI
+	MOVQ n+16(FP), BX
+	JMP  found5
+
+last4:
+	XORQ DX, DX
+	JMP  found5
+
+DATA minus1<>+0(SB)/4, $0xffffffff
+DATA minus1<>+4(SB)/4, $0xffffffff
+DATA minus1<>+8(SB)/4, $0xffffffff
+DATA minus1<>+12(SB)/4, $0xffffffff
+DATA minus1<>+16(SB)/4, $0xffffffff
+DATA minus1<>+20(SB)/4, $0xffffffff
+DATA minus1<>+24(SB)/4, $0xffffffff
+DATA minus1<>+28(SB)/4, $0xffffffff
+DATA minus1<>+32(SB)/4, $0xffffffff
+DATA minus1<>+36(SB)/4, $0xffffffff
+DATA minus1<>+40(SB)/4, $0xffffffff
+DATA minus1<>+44(SB)/4, $0xffffffff
+DATA minus1<>+48(SB)/4, $0xffffffff
+DATA minus1<>+52(SB)/4, $0xffffffff
+DATA minus1<>+56(SB)/4, $0xffffffff
+DATA minus1<>+60(SB)/4, $0xffffffff
+GLOBL minus1<>(SB), RODATA|NOPTR, $64
+
+DATA midpoints8IQ4_NL_16<>+0(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+4(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+8(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+12(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+16(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+20(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+24(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+28(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+32(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+36(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+40(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+44(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+48(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+52(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+56(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+60(SB)/4, $0xc0900000
+GLOBL midpoints8IQ4_NL_16<>(SB), RODATA|NOPTR, $64
+
+DATA midpoints4IQ4_NL_16<>+0(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_16<>+4(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_16<>+8(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_16<>+12(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_16<>+16(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_16<>+20(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_16<>+24(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_16<>+28(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_16<>+32(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_16<>+36(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_16<>+40(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_16<>+44(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_16<>+48(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_16<>+52(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_16<>+56(SB)/4, $0xc2640000
+DATA midpoints4IQ4_NL_16<>+60(SB)/4, $0x42360000
+GLOBL midpoints4IQ4_NL_16<>(SB), RODATA|NOPTR, $64
+
+DATA midpoints2IQ4_NL_16<>+0(SB)/4, $0xc2bb0000
+DATA midpoints2IQ4_NL_16<>+4(SB)/4, $0x429e0000
+DATA midpoints2IQ4_NL_16<>+8(SB)/4, $0x41980000
+DATA midpoints2IQ4_NL_16<>+12(SB)/4, $0xc1e40000
+DATA midpoints2IQ4_NL_16<>+16(SB)/4, $0xc2bb0000
+DATA midpoints2IQ4_NL_16<>+20(SB)/4, $0x429e0000
+DATA midpoints2IQ4_NL_16<>+24(SB)/4, $0x41980000
+DATA midpoints2IQ4_NL_16<>+28(SB)/4, $0xc1e40000
+DATA midpoints2IQ4_NL_16<>+32(SB)/4, $0xc2bb0000
+DATA midpoints2IQ4_NL_16<>+36(SB)/4, $0x429e0000
+DATA midpoints2IQ4_NL_16<>+40(SB)/4, $0x41980000
+DATA midpoints2IQ4_NL_16<>+44(SB)/4, $0xc1e40000
+DATA midpoints2IQ4_NL_16<>+48(SB)/4, $0xc2bb0000
+DATA midpoints2IQ4_NL_16<>+52(SB)/4, $0x429e0000
+DATA midpoints2IQ4_NL_16<>+56(SB)/4, $0x41980000
+DATA midpoints2IQ4_NL_16<>+60(SB)/4, $0xc1e40000
+GLOBL midpoints2IQ4_NL_16<>(SB), RODATA|NOPTR, $64
+
+DATA midpoints1IQ4_NL_16<>+0(SB)/4, $0xc2e70000
+DATA midpoints1IQ4_NL_16<>+4(SB)/4, $0x42ca0000
+DATA midpoints1IQ4_NL_16<>+8(SB)/4, $0x42740000
+DATA midpoints1IQ4_NL_16<>+12(SB)/4, $0x41fc0000
+DATA midpoints1IQ4_NL_16<>+16(SB)/4, $0x40e00000
+DATA midpoints1IQ4_NL_16<>+20(SB)/4, $0xc1800000
+DATA midpoints1IQ4_NL_16<>+24(SB)/4, $0xc2280000
+DATA midpoints1IQ4_NL_16<>+28(SB)/4, $0xc2940000
+DATA midpoints1IQ4_NL_16<>+32(SB)/4, $0xc2e70000
+DATA midpoints1IQ4_NL_16<>+36(SB)/4, $0x42ca0000
+DATA midpoints1IQ4_NL_16<>+40(SB)/4, $0x42740000
+DATA midpoints1IQ4_NL_16<>+44(SB)/4, $0x41fc0000
+DATA midpoints1IQ4_NL_16<>+48(SB)/4, $0x40e00000
+DATA midpoints1IQ4_NL_16<>+52(SB)/4, $0xc1800000
+DATA midpoints1IQ4_NL_16<>+56(SB)/4, $0xc2280000
+DATA midpoints1IQ4_NL_16<>+60(SB)/4, $0xc2940000
+GLOBL midpoints1IQ4_NL_16<>(SB), RODATA|NOPTR, $64
+
+DATA levels0IQ4_NL_16<>+0(SB)/4, $0xc2fe0000
+DATA levels0IQ4_NL_16<>+4(SB)/4, $0x42e20000
+DATA levels0IQ4_NL_16<>+8(SB)/4, $0x42b20000
+DATA levels0IQ4_NL_16<>+12(SB)/4, $0x428a0000
+DATA levels0IQ4_NL_16<>+16(SB)/4, $0x42540000
+DATA levels0IQ4_NL_16<>+20(SB)/4, $0x42180000
+DATA levels0IQ4_NL_16<>+24(SB)/4, $0x41c80000
+DATA levels0IQ4_NL_16<>+28(SB)/4, $0x41500000
+DATA levels0IQ4_NL_16<>+32(SB)/4, $0x3f800000
+DATA levels0IQ4_NL_16<>+36(SB)/4, $0xc1200000
+DATA levels0IQ4_NL_16<>+40(SB)/4, $0xc1b00000
+DATA levels0IQ4_NL_16<>+44(SB)/4, $0xc20c0000
+DATA levels0IQ4_NL_16<>+48(SB)/4, $0xc2440000
+DATA levels0IQ4_NL_16<>+52(SB)/4, $0xc2820000
+DATA levels0IQ4_NL_16<>+56(SB)/4, $0xc2a60000
+DATA levels0IQ4_NL_16<>+60(SB)/4, $0xc2d00000
+GLOBL levels0IQ4_NL_16<>(SB), RODATA|NOPTR, $64
+
 // func DequantizeBlocksQ4_0ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C
 TEXT ·DequantizeBlocksQ4_0ToF32AVX2(SB), $0-48

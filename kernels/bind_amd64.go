@@ -1041,8 +1041,15 @@ func QuantizeBlocksF32ToQ5_1(impl Implementation, y []uint8, x []float32, v *Con
 // QuantizeBlocksF32ToIQ4_NL writes vectors as blocks of IQ4_NL: see
 // generic.QuantizeF32ToIQ4_NL.
 func QuantizeBlocksF32ToIQ4_NL(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		quantizeBlocksF32ToIQ4_NLAccesses(y, x, v)
+	}
 	switch impl {
-	case AVX512, AVX2, Generic:
+	case AVX512:
+		asm.QuantizeBlocksF32ToIQ4_NLAVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
+	case AVX2:
+		asm.QuantizeBlocksF32ToIQ4_NLAVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
+	case Generic:
 		quantizeBlocksF32ToIQ4_NLGeneric(y, x, v)
 	default:
 		missing("QuantizeBlocksF32ToIQ4_NL", impl)

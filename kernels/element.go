@@ -16,17 +16,24 @@ const (
 	KindInt8
 	KindE4M3
 	KindE5M2
-	KindQ8 // blocks of 32 numbers, from here on
+	KindQ8 // blocks of numbers, from here on
 	KindQ4_0
 	KindQ4_1
 	KindQ5_0
 	KindQ5_1
 	KindIQ4_NL
+	KindMXFP4Floor // no kernel, from here on
+	KindMXFP4RCeil
+	KindMXFP4Even
+	KindNVFP4
+	KindGGMLMXFP4
+	KindGGMLNVFP4
 )
 
 // blockBytes are the bytes of a block of each kind of blocks.
 var blockBytes = [...]uint8{
 	generic.Q8Bytes, generic.Q4_0Bytes, generic.Q4_1Bytes, generic.Q5_0Bytes, generic.Q5_1Bytes, generic.IQ4_NLBytes,
+	generic.MXFP4Bytes, generic.MXFP4Bytes, generic.MXFP4Bytes, generic.NVFP4Bytes, generic.MXFP4Bytes, generic.GGMLNVFP4Bytes,
 }
 
 // KindOf returns the kind of T, which is float32 or one of the two types of 16 bits.
@@ -59,8 +66,13 @@ func (k Kind) Size() uintptr {
 
 // Numbers returns how many numbers an element is.
 func (k Kind) Numbers() int {
-	if k >= KindQ8 {
-		return generic.Block
+	switch {
+	case k < KindQ8:
+		return 1
+	case k == KindNVFP4:
+		return generic.NVFP4Numbers
+	case k == KindGGMLNVFP4:
+		return generic.GGMLNVFP4Numbers
 	}
-	return 1
+	return generic.Block
 }

@@ -266,7 +266,7 @@ func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conv
 	impl := dispatch.Implementation()
 	switch {
 	case kind >= kernels.KindQ8:
-		if v.XStride == v.Len && v.YStride == v.Len/generic.Block*int(kind.Size()) { // blocks one after another
+		if v.XStride == v.Len && v.YStride == v.Len/kind.Numbers()*int(kind.Size()) { // blocks one after another
 			v.Len, v.Count = v.Count*v.Len, 1
 		}
 		quantizeBlocks(kind, y, x, v)
@@ -296,8 +296,22 @@ func quantizeBlocks(kind kernels.Kind, y []uint8, x []float32, v *kernels.Conver
 		kernels.QuantizeBlocksF32ToQ5_0(impl, y, x, v)
 	case kernels.KindQ5_1:
 		kernels.QuantizeBlocksF32ToQ5_1(impl, y, x, v)
-	default:
+	case kernels.KindIQ4_NL:
 		kernels.QuantizeBlocksF32ToIQ4_NL(impl, y, x, v)
+	default:
+		for i := range v.Count {
+			y, x := y[i*v.YStride:], x[i*v.XStride:][:v.Len]
+			switch kind {
+			case kernels.KindMXFP4Floor:
+				generic.QuantizeF32ToMXFP4(y, x, generic.MXFP4Floor)
+			case kernels.KindMXFP4RCeil:
+				generic.QuantizeF32ToMXFP4(y, x, generic.MXFP4RCeil)
+			case kernels.KindMXFP4Even:
+				generic.QuantizeF32ToMXFP4(y, x, generic.MXFP4Even)
+			default:
+				generic.QuantizeF32ToNVFP4(y, x)
+			}
+		}
 	}
 }
 
@@ -314,8 +328,22 @@ func dequantizeBlocks(kind kernels.Kind, y []float32, x []uint8, v *kernels.Conv
 		kernels.DequantizeBlocksQ5_0ToF32(impl, y, x, v)
 	case kernels.KindQ5_1:
 		kernels.DequantizeBlocksQ5_1ToF32(impl, y, x, v)
-	default:
+	case kernels.KindIQ4_NL:
 		kernels.DequantizeBlocksIQ4_NLToF32(impl, y, x, v)
+	default:
+		for i := range v.Count {
+			y, x := y[i*v.YStride:][:v.Len], x[i*v.XStride:]
+			switch kind {
+			case kernels.KindNVFP4:
+				generic.DequantizeNVFP4ToF32(y, x)
+			case kernels.KindGGMLMXFP4:
+				generic.DequantizeGGMLMXFP4ToF32(y, x)
+			case kernels.KindGGMLNVFP4:
+				generic.DequantizeGGMLNVFP4ToF32(y, x)
+			default:
+				generic.DequantizeMXFP4ToF32(y, x)
+			}
+		}
 	}
 }
 

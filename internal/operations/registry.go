@@ -1029,8 +1029,8 @@ var Registry = []*Operation{
 		Slices:   []Slice{{Name: "y", Element: IQ4_NL, Written: true}, {Name: "x", Element: F32}},
 		Numbers:  []string{},
 		Runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.QuantizeF32ToIQ4_NL",
-			kernels.AVX512:  "generic.QuantizeF32ToIQ4_NL",
+			kernels.AVX2:    "asm.QuantizeBlocksF32ToIQ4_NLAVX2",
+			kernels.AVX512:  "asm.QuantizeBlocksF32ToIQ4_NLAVX512",
 			kernels.NEON:    "generic.QuantizeF32ToIQ4_NL",
 			kernels.Generic: "generic.QuantizeF32ToIQ4_NL",
 		},

@@ -147,8 +147,15 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	need, _ := g.Extent()
 	head := strconv.Itoa(g.Dim)
 	var zero T
-	if unsafe.Sizeof(zero) > 4 { // a block: of numbers none is longer than float32
-		head = fmt.Sprintf("%s (%d numbers)", argument.Count(g.Dim, "block"), g.Dim*generic.Block)
+	if size := unsafe.Sizeof(zero); size > 4 { // a block: of numbers none is longer than float32
+		numbers := generic.Block
+		switch size {
+		case generic.NVFP4Bytes:
+			numbers = generic.NVFP4Numbers
+		case generic.GGMLNVFP4Bytes:
+			numbers = generic.GGMLNVFP4Numbers
+		}
+		head = fmt.Sprintf("%s (%d numbers)", argument.Count(g.Dim, "block"), g.Dim*numbers)
 	}
 	shape := fmt.Sprintf("for %s of %s of %s", argument.Count(g.Sequences*g.Tokens, "token"), argument.Count(v.Heads, "head"), head)
 	strides := fmt.Sprintf("at TokenStride %d and HeadStride %d", g.TokenStride, g.HeadStride)

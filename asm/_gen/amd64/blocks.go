@@ -22,7 +22,7 @@ var blockFormats = map[element]blockFormat{
 	element(operation.Q4_1):   {divisor: 15, minimum: true},
 	element(operation.Q5_0):   {divisor: -16, bias: 16, fifth: true},
 	element(operation.Q5_1):   {divisor: 31, minimum: true, fifth: true},
-	element(operation.IQ4_NL): {levels: []int8{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}},
+	element(operation.IQ4_NL): {divisor: -127, levels: []int8{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}},
 }
 
 const blockNumbers = 32
@@ -49,6 +49,10 @@ func (e *emitter) float32(name string, v float32) operand.Mem {
 }
 
 func quantizeBlocks(e *emitter) {
+	if blockFormats[e.to].levels != nil {
+		quantizeLevels(e)
+		return
+	}
 	q := blockCoder{e, blockFormats[e.to]}
 	e.eachVector(func(y, x, left reg.GPVirtual) {
 		e.spans(left, whole(blockNumbers), func(part) {

@@ -278,6 +278,16 @@ var avx2Mutants = []group{
 		{"fifth", "the fourth bits for the fifth", `q.VPSLLW(operand.Imm(3), codes, bits)`, `q.VPSLLW(operand.Imm(4), codes, bits)`},
 		{"bit", "two numbers have the same fifth bit", `return i / 4 * 0x0101`, `return i / 8 * 0x0101`},
 	}},
+	{"avx2/blocklevels", "asm/_gen/amd64/blocklevels.go", blocksTests, []fault{
+		{"first", "of equal magnitudes the last counts", `q.where(above, amax, m)`, `q.where(atLeast, amax, m)`},
+		{"midpoint", "a tie takes the lower level", `q.subtract1(q.where(atLeast, midpoint, y), twice)`, `q.subtract1(q.where(above, midpoint, y), twice)`},
+		{"upper", "a tie in the middle takes the lower level", `upper := q.where(atLeast, q.tables[0], y)`, `upper := q.where(above, q.tables[0], y)`},
+		{"levels", "upper levels are the lower ones", `q.VPERMPS(q.values[1], code, y)`, `q.VPERMPS(q.values[0], code, y)`},
+		{"sum", "the second sum has the first one's products", `q.VADDPS(product, b, b)`, `q.VADDPS(v, b, b)`},
+		{"ordered", "a d that is NaN keeps bits", `q.choose(q.where(ordered, a, a), a, nan, a)`, ``},
+		{"finite", "a block that is not finite has codes", `q.choose(finite, codes, zero, codes)`, ``},
+		{"small", "a small block has codes", `q.choose(large, codes, zero, codes)`, ``},
+	}},
 	{"avx2/hadamard", "asm/_gen/amd64/hadamard.go", hadamardTests, []fault{
 		{"sign", "differences the other way round", `h.VSUBPS(b, a, b)`, `h.VSUBPS(a, b, b)`},
 		{"halves", "the third stage meets the same half", `h.VPERM2F128(operand.U8(1), v, v, met)`, `h.VPERM2F128(operand.U8(0), v, v, met)`},

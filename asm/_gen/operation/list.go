@@ -306,10 +306,7 @@ Vector i is n numbers, at least 1, from x[i*xStride] on.`
 n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
 	})
 	for _, e := range Blocks {
-		name, substitutes := "generic.Quantize"+Types{e, F32}.String(), map[string]string{"NEON": PlainGo}
-		if e == IQ4_NL { // its sums have one order: a vector would have to take a block in each lane
-			substitutes["AVX2"], substitutes["AVX512"] = PlainGo, PlainGo
-		}
+		name := "generic.Quantize" + Types{e, F32}.String()
 		list = append(list, Operation{
 			Package: "asm", Family: "blocks", Base: "QuantizeBlocks", Types: Types{e, F32},
 			Parameters: []Parameter{out("y", e), in("x", F32), converted("x", e, "")},
@@ -317,7 +314,7 @@ n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
 			Summary:    "writes vectors as blocks of " + e.String() + ": see\n" + name + ".",
 			Doc: `%s does what ` + name + ` does to count vectors.` + rows + `
 n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
-			Substitutes: substitutes,
+			Substitutes: map[string]string{"NEON": PlainGo},
 		})
 	}
 	for _, e := range []Element{I8, E4M3} {

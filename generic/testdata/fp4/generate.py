@@ -1,0 +1,113 @@
+"""Golden vectors of MXFP4 and NVFP4.
+
+Writes vectors.json: blocks by the formulas of OCP MX 1.0 and of torchao, with the casts to E2M1 and E4M3 of
+ml_dtypes, and their numbers; and blocks of ggml's formats with what dequantize_row_* of the libggml-base that
+the package pywhispercpp has makes of them. Numbers are hexadecimal bits, big-endian. With the versions of
+requirements.txt the file is the same byte for byte.
+
+    python3 generate.py
+"""
+
+import ctypes
+import importlib.metadata
+import json
+import pathlib
+
+import ml_dtypes
+import numpy as np
+
+E2M1, E4M3 = ml_dtypes.float4_e2m1fn, ml_dtypes.float8_e4m3fn
+
+
+def bits(x):
+    return x.astype(x.dtype.newbyteorder(">")).tobytes().hex()
+
+
+def numbers():
+    """Blocks of 32: ties of codes, largest magnitudes where the rules of the scale part, subnormal scales, zeros
+    of both signs, the largest float32."""
+    i = np.arange(24 * 32, dtype=np.int64)
+    x = (((i * 2654435761 + 97) % (1 << 24) - (1 << 23)).astype(np.float32) / np.float32(1 << 21)).reshape(24, 32)
+    ties = np.arange(32, dtype=np.float32) / 4 - 4
+    x[1], x[2] = ties, -ties
+    x[3] = np.nextafter(ties, np.float32(9))
+    x[4] = np.nextafter(ties, np.float32(-9))
+    for row, amax in enumerate([6, np.nextafter(np.float32(6), np.float32(7)), 7, np.nextafter(np.float32(7), np.float32(0)), 8, 3.5]):
+        x[5 + row] *= np.float32(0.25)
+        x[5 + row, 7 + row] = amax
+    x[11] = 0
+    x[11, ::2] = -0.0
+    x[12] *= np.float32(2**-100) * np.float32(2**-24)
+    x[13] *= np.float32(2**-100) * np.float32(2**-26)
+    x[14] *= np.float32(2**-100) * np.float32(2**-45)
+    x[15] *= np.float32(2**-9)
+    x[16] *= np.float32(2**9)
+    x[17] *= np.float32(2**124)
+    x[17, 5] = np.finfo(np.float32).max
+    x[18] *= np.exp2(np.arange(32) % 13 - 6).astype(np.float32)
+    x[19] = np.ldexp(np.float32(6), np.arange(32) % 5 - 2)
+    x[20] *= np.float32(1.5 * 2**-126)
+    return x
+
+
+def codes(y):
+    return np.clip(y, -6, 6).astype(np.float32).astype(E2M1)
+
+
+def packed(scale, code):
+    q = code.view(np.uint8)
+    return np.concatenate([scale.reshape(-1, 1), q[:, ::2] | q[:, 1::2] << 4], axis=1).tobytes().hex()
+
+
+def mxfp4(x, rule):
+    amax = np.abs(x).max(axis=1)
+    if rule == "rceil":
+        m, e = np.frexp((amax / np.float32(6)).astype(np.float64))
+        e = np.where(m == 0.5, e - 1, e)
+    else:
+        e = ((amax.view(np.int32) + (1 << 21 if rule == "even" else 0)) >> 23) - 129
+    e = np.where(amax == 0, -127, np.clip(e, -127, 127))
+    code = codes(x.astype(np.float64) / np.ldexp(1.0, e)[:, None])
+    with np.errstate(over="ignore"):
+        values = (code.astype(np.float64) * np.ldexp(1.0, e)[:, None]).astype(np.float32)
+    return {"blocks": packed((e + 127).astype(np.uint8), code), "values": bits(values)}
+
+
+def nvfp4(x):
+    x = x.reshape(-1, 16)
+    amax = np.abs(x).max(axis=1)
+    scale = np.clip(amax / np.float32(6), np.float32(2**-6), np.float32(448)).astype(E4M3)
+    wide = scale.astype(np.float32)
+    code = codes(x * (np.float32(1) / wide)[:, None])
+    return {"blocks": packed(scale.view(np.uint8), code), "values": bits(code.astype(np.float32) * wide[:, None])}
+
+
+def ggml(name, size, scales, n):
+    package = importlib.metadata.distribution("pywhispercpp")
+    library = next(f for f in package.files if f.name.startswith("libggml-base") and f.name.endswith(".so.0"))
+    read = getattr(ctypes.CDLL(str(package.locate_file(library))), f"dequantize_row_{name}")
+    count = 16 if scales > 1 else 12
+    edges = [0, 1, 2, 7, 8, 0x7E, 0x7F, 0x80, 0x81, 0xFE, 0xFF, 0x38]
+    blocks = ((np.arange(count * size) * 2654435761 >> 13) & 255).astype(np.uint8).reshape(count, size)
+    for i in range(count):
+        for s in range(scales):
+            blocks[i, s] = edges[(i + 5 * s) % len(edges)]
+    values = np.zeros(count * n, np.float32)
+    read(ctypes.c_void_p(blocks.ctypes.data), ctypes.c_void_p(values.ctypes.data), ctypes.c_int64(values.size))
+    return {"blocks": blocks.tobytes().hex(), "values": bits(values)}
+
+
+def main():
+    x = numbers()
+    result = {"versions": {p: importlib.metadata.version(p) for p in ("ml_dtypes", "numpy", "pywhispercpp")}, "x": bits(x)}
+    for rule in ("floor", "rceil", "even"):
+        result["mxfp4" + rule] = mxfp4(x, rule)
+    result["nvfp4"] = nvfp4(x)
+    result["ggmlmxfp4"] = ggml("mxfp4", 17, 1, 32)
+    result["ggmlnvfp4"] = ggml("nvfp4", 36, 4, 64)
+    text = json.dumps(result, indent=1) + "\n"
+    pathlib.Path(__file__).with_name("vectors.json").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
