@@ -367,7 +367,7 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		switch {
 		case len(pairs) == 1 && t.invFreq != nil:
 			return fmt.Sprintf("Pair %d has the frequency %s in place of %s, %s times the candidate's.", first, number(t.invFreq[first]), number(want.invFreq[first]), number(t.invFreq[first]/want.invFreq[first]))
-		case last-first == len(pairs)-1 && len(pairs) > 1:
+		case len(pairs) > 1 && len(pairs)*8 >= (last-first+1)*7: // some turn by almost whole turns more
 			return fmt.Sprintf("The frequencies differ from pair %d on.", first)
 		}
 		return fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", Plural("pair", len(pairs)), RangesText(pairs))
@@ -412,8 +412,13 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		return fmt.Sprintf("Frequencies are powers of the base %s over %d elements, and the candidate has them over %d.", number(t.base), t.dim, want.dim)
 	case want.geometric() && t.ratio == 1 && t.base != want.base && t.dim == want.dim:
 		text += fmt.Sprintf(", in place of base %s", number(want.base))
-		if factor := math.Pow(t.base/want.base, (dim-2)/dim); math.Abs(factor-math.Round(factor)) < 1e-3 && math.Round(factor) > 1 && t.base != roundTo(t.base, 3) {
-			text += fmt.Sprintf(": NTK scaling by a factor of %s makes that of it", number(math.Round(factor)))
+		factor := math.Pow(t.base/want.base, (dim-2)/dim)
+		n, ntk := math.Round(factor), *t.spec
+		ntk.base = want.base * math.Pow(n, dim/(dim-2))
+		ntk.invFreq = geometric(t.dim, ntk.base, 1)
+		residual, _ := c.slackResidual(&trial{spec: &ntk, fit: t.fit}, c.all)
+		if n > 1 && (math.Abs(factor-n) < 1e-3 || residual < 1.02*t.residual) {
+			text += fmt.Sprintf(": NTK scaling by a factor of %s makes that of it", number(n))
 		}
 	case want.base != 0 && math.Abs(t.base/want.base-1) < 1e-3:
 		text += ", without the candidate's scaling rule"
