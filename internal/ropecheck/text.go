@@ -358,21 +358,21 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		if !some || len(pairs) == 0 {
 			return ""
 		}
-		first, last := pairs[0], pairs[len(pairs)-1]
-		text := fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", Plural("pair", len(pairs)), RangesText(pairs))
+		first, noun, sure := pairs[0], Plural("pair", len(pairs)), len(doubtful) == 0
+		from := append(slices.Clone(pairs), doubtful...)
 		switch {
-		case len(doubtful) > 0:
-			return fmt.Sprintf("The frequencies of %s %s differ; of %s it cannot be told.", Plural("pair", len(pairs)), RangesText(pairs), RangesText(doubtful))
-		case len(still) == len(pairs) && len(pairs) == 1:
-			text = fmt.Sprintf("Pair %d does not rotate.", first)
-		case len(still) == len(pairs):
-			text = fmt.Sprintf("Pairs %s do not rotate.", RangesText(pairs))
-		case len(pairs) == 1 && t.invFreq != nil:
-			text = fmt.Sprintf("Pair %d has the frequency %s in place of %s, %s times the candidate's.", first, number(t.invFreq[first]), number(want.invFreq[first]), number(t.invFreq[first]/want.invFreq[first]))
-		case len(pairs) > 1 && len(pairs)*8 >= (last-first+1)*7: // some turn by almost whole turns more
-			text = fmt.Sprintf("The frequencies differ from pair %d on.", first)
+		case sure && len(still) == len(pairs) && len(pairs) == 1:
+			return fmt.Sprintf("Pair %d does not rotate.", first)
+		case sure && len(still) == len(pairs):
+			return fmt.Sprintf("Pairs %s do not rotate.", RangesText(pairs))
+		case sure && len(pairs) == 1 && t.invFreq != nil:
+			return fmt.Sprintf("Pair %d has the frequency %s in place of %s, %s times the candidate's.", first, number(t.invFreq[first]), number(want.invFreq[first]), number(t.invFreq[first]/want.invFreq[first]))
+		case len(still) < len(pairs) && len(pairs) > 1 && slices.Min(from) == first && len(from)*8 >= (slices.Max(from)-first+1)*7: // some turn by whole turns more
+			return fmt.Sprintf("The frequencies differ from pair %d on.", first)
+		case sure:
+			return fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", noun, RangesText(pairs))
 		}
-		return text
+		return fmt.Sprintf("The frequencies of %s %s differ; of %s it cannot be told.", noun, RangesText(pairs), RangesText(doubtful))
 	}
 	if t.invFreq == nil {
 		if text := differing(); text != "" {
