@@ -225,7 +225,11 @@ func (c *checker) readingTrials(s *spec, f *fit) {
 	if s.dim != f.dim || !c.known {
 		return
 	}
-	for _, r := range slices.Concat(generalReadings(s), s.readings) {
+	list := slices.Concat(generalReadings(s), s.readings)
+	for i, r := range list {
+		if slices.ContainsFunc(list[:i], func(other Reading) bool { return sameLadder(other.InvFreq, r.InvFreq) }) {
+			continue
+		}
 		other := *s
 		other.structure, other.invFreq, other.base, other.reading = f.structure, r.InvFreq, r.Base, r.Text
 		other.faults = []Aspect{FrequenciesAspect}

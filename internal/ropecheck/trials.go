@@ -221,8 +221,8 @@ func (c *checker) costOf(t *trial) float64 {
 	if t.isPlain() && t.invFreq != nil && (t.candidate < 0 || t.reading != "") && c.leaves(t.spec) {
 		cost += solvedCost
 	}
-	if c.norm != NoNorm {
-		cost += faultCost
+	if c.norm == WeightedRMSNorm || c.norm == RMSNormAfter { // weights are fitted
+		cost += 0.5 * faultCost
 	}
 	for _, fault := range t.faults {
 		switch fault {
