@@ -380,7 +380,7 @@ func (c *checker) partText(s *spec, where string, tokens, heads []int) (text str
 	}
 	if len(texts) == 0 {
 		cost = unknownCost
-		texts = append(texts, fmt.Sprintf("these are not what the rotation makes (residual %s).", brief(result.Residual)))
+		texts = append(texts, fmt.Sprintf("these are not what the rotation makes (residual %s), and the cause is not known.", brief(result.Residual)))
 	}
 	return where + ": " + strings.Join(texts, " "), cost
 }
