@@ -367,6 +367,8 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 			return fmt.Sprintf("Pairs %s do not rotate.", RangesText(pairs))
 		case sure && len(pairs) == 1 && t.invFreq != nil:
 			return fmt.Sprintf("Pair %d has the frequency %s in place of %s, %s times the candidate's.", first, number(t.invFreq[first]), number(want.invFreq[first]), number(t.invFreq[first]/want.invFreq[first]))
+		case sure && len(pairs) == 1:
+			return fmt.Sprintf("Pair %d differs, by what cannot be told.", first)
 		case len(still) < len(pairs) && len(pairs) > 1 && slices.Min(from) == first && len(from)*8 >= (slices.Max(from)-first+1)*7: // some turn by whole turns more
 			return fmt.Sprintf("The frequencies differ from pair %d on.", first)
 		case sure:
