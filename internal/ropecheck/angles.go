@@ -282,26 +282,23 @@ func applied(list []complex128, s *spec) []complex128 {
 
 // against compares r of some tokens with a rotation, times one factor, which it returns, or
 // one for each token, or pair and token. The difference is relative to the power of these tokens. slack
-// is by how much angles may differ for nothing.
-func (f *fit) against(rotation []complex128, tokens []int, free freedom, slack []float64) (difference, factor float64) {
+// is by how much cosines and sines may differ for nothing, and floor elements: factors are those of the pairs that
+// tell them.
+func (f *fit) against(rotation []complex128, tokens []int, free freedom, slack []float64, floor float64) (difference, factor float64) {
 	var power, product, square float64
 	factors := make([]float64, len(tokens))
-	aligned := func(n, i, at int) complex128 {
-		z := rotation[n*f.pairs+i]
-		if slack == nil || z == 0 || f.r[at] == 0 {
-			return z
-		}
-		angle := cmplx.Phase(f.r[at] * cmplx.Conj(z))
-		return z * cmplx.Rect(1, min(max(angle, -slack[n*f.pairs+i]), slack[n*f.pairs+i]))
-	}
 	for n, t := range tokens {
 		var p, s float64
 		for i := range f.pairs {
-			at := t*f.pairs + i
-			z := aligned(n, i, at)
-			p += f.weights[at] * real(cmplx.Conj(z)*f.r[at])
-			s += f.weights[at] * abs2(z)
-			power += f.weights[at] * abs2(f.r[at])
+			at, z := t*f.pairs+i, rotation[n*f.pairs+i]
+			w := f.weights[at]
+			power += w * abs2(f.r[at])
+			product := real(cmplx.Conj(z) * f.r[at])
+			if slack != nil && z != 0 {
+				off := slack[n*f.pairs+i]
+				w *= floor * floor / (floor*floor + off*off)
+			}
+			p, s = p+w*product, s+w*abs2(z)
 		}
 		product, square = product+p, square+s
 		if s > 0 {
@@ -321,12 +318,15 @@ func (f *fit) against(rotation []complex128, tokens []int, free freedom, slack [
 			g = factors[n]
 		}
 		for i := range f.pairs {
-			at := t*f.pairs + i
-			z := aligned(n, i, at)
+			at, z := t*f.pairs+i, rotation[n*f.pairs+i]
 			if free == pairFactor && z != 0 {
 				g = cmplx.Abs(f.r[at]) / cmplx.Abs(z)
 			}
-			left += f.weights[at] * abs2(f.r[at]-complex(g, 0)*z)
+			d := cmplx.Abs(f.r[at] - complex(g, 0)*z)
+			if slack != nil {
+				d = max(0, d-slack[n*f.pairs+i]*math.Abs(g)*cmplx.Abs(z))
+			}
+			left += f.weights[at] * d * d
 		}
 	}
 	return left / power, factor

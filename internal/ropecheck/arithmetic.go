@@ -40,7 +40,7 @@ func (c *checker) arithmetics(t *trial) []Arithmetic {
 			continue
 		}
 		for _, tables := range roundedTables {
-			difference, _ := t.fit.against(applied(rotations(cos, sin, tables), &s), c.some, oneFactor, nil)
+			difference, _ := t.fit.against(applied(rotations(cos, sin, tables), &s), c.some, oneFactor, nil, 0)
 			ways = append(ways, way{angles, tables, t.fit.residual(difference * t.fit.power)})
 		}
 	}

@@ -132,3 +132,34 @@ func TestEngines(t *testing.T) {
 		}
 	}
 }
+
+// TestInexactEngine: tinygrad's cosines are sines of another angle of float32, so that lengths of pairs change
+// far from position 0. That is the same rotation.
+func TestInexactEngine(t *testing.T) {
+	const dim, heads, tokens = 64, 4, 8
+	exact := testkit.Must(frequency.Default(dim, 1e4, frequency.Exact))
+	config := posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, InvFreq: exact.InvFreq}
+	r := Rotation{Name: "model", Exact: config, Float32: config, Rule: modelconfig.Rule{Name: "default", Base: 1e4}}
+	for _, first := range []int32{0, 1000, 10000, 60001, 100000} {
+		data := Data{Tokens: tokens, Heads: heads, HeadDim: dim, Before: testkit.GoldenInputs(0, tokens*heads*dim)}
+		data.After = make([]float32, len(data.Before))
+		write, _ := tinygradAngles(ladderOf(&config, r.Rule))
+		angles := make([]float32, dim/2)
+		for at := range tokens * heads {
+			if at%heads == 0 {
+				data.Positions = append(data.Positions, first+int32(at/heads))
+				write(angles, float32(first+int32(at/heads)))
+			}
+			x, y := data.Before[at*dim:][:dim], data.After[at*dim:][:dim]
+			for i, angle := range angles {
+				c, s := tinygradCosSin(angle)
+				y[i], y[i+dim/2] = float32(x[i]*c)-float32(x[i+dim/2]*s), float32(x[i+dim/2]*c)+float32(x[i]*s)
+			}
+		}
+		report, _, err := CheckModel(data, r)
+		testkit.NoError(t, err)
+		if c := report.Candidates[0]; c.Verdict != Agrees || len(c.Faults) > 0 {
+			t.Errorf("from position %d: %s: %s", first, c.Verdict, c.Text)
+		}
+	}
+}

@@ -229,7 +229,7 @@ func formulaFaults() (list []fault) {
 // numberText matches a number to half a percent.
 func numberText(x float64) string {
 	low, high := fmt.Sprintf("%.4f", x*0.998), fmt.Sprintf("%.4f", x*1.002)
-	return fmt.Sprintf(`(?:%s|%s|%s)\d*`, regexp.QuoteMeta(low[:4]), regexp.QuoteMeta(high[:4]), regexp.QuoteMeta(strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.3f", x), "0"), ".")))
+	return fmt.Sprintf(`(?:%.3g|%s|%s|%s)\d*`, x, regexp.QuoteMeta(low[:4]), regexp.QuoteMeta(high[:4]), regexp.QuoteMeta(strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.3f", x), "0"), ".")))
 }
 
 func scaleFaults() []fault {

@@ -94,7 +94,7 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 		for h := range d.Heads {
 			row := t*d.Heads + h
 			counts[row] = count(t, h)
-			dense[row] = counts[row] > max(mostElements, s.dim/8)
+			dense[row] = counts[row] > max(min(mostElements, s.dim/4), s.dim/8)
 			if counts[row] == 0 && m.moved[row] {
 				good++
 			}
@@ -138,8 +138,8 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 			heads = append(heads, h)
 		}
 	}
-	if len(heads) == d.Heads {
-		return nil, 0
+	if len(heads) == d.Heads { // then tokens may be what differs
+		heads = nil
 	}
 	for _, h := range heads {
 		for t := range d.Tokens {
@@ -176,7 +176,11 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 				rest = append(rest, h)
 			}
 		}
-		say(c.partText(s, plural("token", tokens), tokens, rest))
+		text, more := c.partText(s, plural("token", tokens), tokens, rest)
+		if more == unknownCost && len(rest) == d.Heads && c.farthest(tokens) {
+			more += structureCost // other frequencies, which near tokens do not tell
+		}
+		say(text, more)
 	}
 	// Single rows, and single elements.
 	rows, elements := 0, 0
@@ -231,6 +235,19 @@ func (c *checker) parts(s *spec, p predictor, m *misfit) (texts []string, cost f
 		cost += solvedCost
 	}
 	return texts, cost
+}
+
+// farthest reports whether all others have lower positions than some tokens.
+func (c *checker) farthest(tokens []int) bool {
+	least, most := int32(math.MaxInt32), int32(math.MinInt32)
+	for i, p := range c.data.Positions {
+		if slices.Contains(tokens, i%c.data.Tokens) {
+			least = min(least, p)
+		} else {
+			most = max(most, p)
+		}
+	}
+	return least > most
 }
 
 // columns names elements that are wrong in most tokens of some heads.
@@ -363,7 +380,7 @@ func (c *checker) partText(s *spec, where string, tokens, heads []int) (text str
 	}
 	if len(texts) == 0 {
 		cost = unknownCost
-		texts = append(texts, fmt.Sprintf("these are not what the rotation makes (residual %s).", brief(result.Residual)))
+		texts = append(texts, fmt.Sprintf("these are not what the rotation makes (residual %s), and the cause is not known.", brief(result.Residual)))
 	}
 	return where + ": " + strings.Join(texts, " "), cost
 }

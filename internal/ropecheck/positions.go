@@ -160,5 +160,8 @@ func positionsFault(given, got []int32, axes int) string {
 		}
 		return fmt.Sprintf("%s rotate%s by position %d.", plural("token", tokens), s, others[0])
 	}
+	if axes > 1 && len(tokens)*2 > n {
+		return fmt.Sprintf("%s rotate by other positions, by which cannot be told.", plural("token", tokens))
+	}
 	return fmt.Sprintf("%s rotate by positions %s.", plural("token", tokens), positionsText(others))
 }

@@ -225,7 +225,11 @@ func (c *checker) readingTrials(s *spec, f *fit) {
 	if s.dim != f.dim || !c.known {
 		return
 	}
-	for _, r := range slices.Concat(generalReadings(s), s.readings) {
+	list := slices.Concat(generalReadings(s), s.readings)
+	for i, r := range list {
+		if slices.ContainsFunc(list[:i], func(other Reading) bool { return sameLadder(other.InvFreq, r.InvFreq) }) {
+			continue
+		}
 		other := *s
 		other.structure, other.invFreq, other.base, other.reading = f.structure, r.InvFreq, r.Base, r.Text
 		other.faults = []Aspect{FrequenciesAspect}
@@ -257,12 +261,12 @@ func (c *checker) leaves(s *spec) bool {
 	return n*8 >= len(s.invFreq)
 }
 
-// differingPairs are those whose frequencies are not the candidate's, with those that do not rotate;
-// some reports whether others are the candidate's.
-func (c *checker) differingPairs(s *spec, f *fit) (pairs, still []int, some bool) {
+// differingPairs are those whose frequencies are not the candidate's, with those that do not rotate, and
+// those that do not tell; some reports whether others are the candidate's.
+func (c *checker) differingPairs(s *spec, f *fit) (pairs, still, doubtful []int, some bool) {
 	cos, sin, ok := c.tables(s, ExactAngles, c.all)
 	if !ok || s.dim != f.dim {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
 	slack, same, factor := c.slack(s, c.all), 0, f.factor/max(s.factorOrOne(), 1e-9)
 	if s.xpos != nil {
@@ -283,14 +287,16 @@ func (c *checker) differingPairs(s *spec, f *fit) (pairs, still []int, some bool
 		switch {
 		case left > most*most*power:
 			pairs = append(pairs, i)
-			if turned <= most*most*power {
+			if turned <= most*most*power/4 {
 				still = append(still, i)
 			}
+		case left > most*most*power/4:
+			doubtful = append(doubtful, i)
 		case moved > most:
 			same++
 		}
 	}
-	return pairs, still, same > 0
+	return pairs, still, doubtful, same > 0
 }
 
 // hasLengths reports whether pairs have the lengths that a spec gives them.

@@ -139,7 +139,7 @@ func (c *checker) settle() {
 // findStructure finds the structure, of heads as they are or of ones with a norm.
 func (c *checker) findStructure() {
 	c.found = c.heads.search(c.candidates, c.floor)
-	if c.found.noise >= c.limit() || c.found.freedom != oneFactor {
+	if c.found.noise >= 4*c.floor+0.7*c.coarse || c.found.freedom != oneFactor {
 		c.searchNormalized()
 	}
 }

@@ -344,8 +344,8 @@ func (h *heads) search(candidates []*spec, floor float64) *found {
 			all = append(all, f)
 		}
 	}
-	// Cosines and sines of 16 bits change lengths too, by less.
-	const ofTables = 0.01
+	// Cosines and sines of bfloat16 change lengths too, by 0.0011.
+	const ofTables = 0.002
 	free := oneFactor
 	if best[tokenFactor] < best[free]/3 && best[free] > ofTables && h.dim >= 8 {
 		free = tokenFactor

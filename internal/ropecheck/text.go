@@ -328,7 +328,7 @@ func (c *checker) scaleText(scale float64) string {
 
 // nice is the shortest number that the data do not tell from x.
 func (c *checker) nice(x float64) float64 {
-	deviation := c.found.noise / math.Sqrt(float64(len(c.all)*c.data.Heads))
+	deviation := c.found.noise / math.Sqrt(float64(len(c.data.After)))
 	for digits := 1; digits < 6; digits++ {
 		if r := roundTo(x, digits); math.Abs(x/r-1) <= max(c.floor/16, 4*deviation) {
 			return r
@@ -354,23 +354,27 @@ func axesText(axes []int) string {
 // otherFrequencies says how the frequencies of a trial differ from those of a candidate, "" where they do not.
 func (c *checker) otherFrequencies(want *spec, t *trial) string {
 	differing := func() string {
-		pairs, still, some := c.differingPairs(want, t.fit)
-		switch {
-		case !some || len(pairs) == 0:
+		pairs, still, doubtful, some := c.differingPairs(want, t.fit)
+		if !some || len(pairs) == 0 {
 			return ""
-		case len(still) == len(pairs) && len(pairs) == 1:
-			return fmt.Sprintf("Pair %d does not rotate.", pairs[0])
-		case len(still) == len(pairs):
-			return fmt.Sprintf("Pairs %s do not rotate.", RangesText(pairs))
 		}
-		first, last := pairs[0], pairs[len(pairs)-1]
+		first, noun, sure := pairs[0], Plural("pair", len(pairs)), len(doubtful) == 0
+		from := append(slices.Clone(pairs), doubtful...)
 		switch {
-		case len(pairs) == 1 && t.invFreq != nil:
+		case sure && len(still) == len(pairs) && len(pairs) == 1:
+			return fmt.Sprintf("Pair %d does not rotate.", first)
+		case sure && len(still) == len(pairs):
+			return fmt.Sprintf("Pairs %s do not rotate.", RangesText(pairs))
+		case sure && len(pairs) == 1 && t.invFreq != nil:
 			return fmt.Sprintf("Pair %d has the frequency %s in place of %s, %s times the candidate's.", first, number(t.invFreq[first]), number(want.invFreq[first]), number(t.invFreq[first]/want.invFreq[first]))
-		case last-first == len(pairs)-1 && len(pairs) > 1:
+		case sure && len(pairs) == 1:
+			return fmt.Sprintf("Pair %d differs, by what cannot be told.", first)
+		case len(still) < len(pairs) && len(pairs) > 1 && slices.Min(from) == first && len(from)*8 >= (slices.Max(from)-first+1)*7: // some turn by whole turns more
 			return fmt.Sprintf("The frequencies differ from pair %d on.", first)
+		case sure:
+			return fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", noun, RangesText(pairs))
 		}
-		return fmt.Sprintf("The frequencies of %s %s differ, and the others are the candidate's.", Plural("pair", len(pairs)), RangesText(pairs))
+		return fmt.Sprintf("The frequencies of %s %s differ; of %s it cannot be told.", noun, RangesText(pairs), RangesText(doubtful))
 	}
 	if t.invFreq == nil {
 		if text := differing(); text != "" {
@@ -412,8 +416,13 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		return fmt.Sprintf("Frequencies are powers of the base %s over %d elements, and the candidate has them over %d.", number(t.base), t.dim, want.dim)
 	case want.geometric() && t.ratio == 1 && t.base != want.base && t.dim == want.dim:
 		text += fmt.Sprintf(", in place of base %s", number(want.base))
-		if factor := math.Pow(t.base/want.base, (dim-2)/dim); math.Abs(factor-math.Round(factor)) < 1e-3 && math.Round(factor) > 1 && t.base != roundTo(t.base, 3) {
-			text += fmt.Sprintf(": NTK scaling by a factor of %s makes that of it", number(math.Round(factor)))
+		factor := math.Pow(t.base/want.base, (dim-2)/dim)
+		n, ntk := math.Round(factor), *t.spec
+		ntk.base = want.base * math.Pow(n, dim/(dim-2))
+		ntk.invFreq = geometric(t.dim, ntk.base, 1)
+		residual, _ := c.slackResidual(&trial{spec: &ntk, fit: t.fit}, c.all)
+		if n > 1 && n <= 64 && (math.Abs(factor-n) < 1e-3 || residual < 1.02*t.residual) {
+			text += fmt.Sprintf(": NTK scaling by a factor of %s makes that of it", number(n))
 		}
 	case want.base != 0 && math.Abs(t.base/want.base-1) < 1e-3:
 		text += ", without the candidate's scaling rule"

@@ -85,7 +85,7 @@ func (c *checker) try(s *spec, f *fit, variants []variant) (list []*trial) {
 			for i, v := range variants {
 				changed := *s
 				changed.inverse, changed.times = s.inverse != v.inverse, v.times
-				difference, factor := f.against(applied(z, &changed), c.some, c.freedomFor(s), nil)
+				difference, factor := f.against(applied(z, &changed), c.some, c.freedomFor(s), nil, 0)
 				residual := f.residual(difference * f.power)
 				// A coarser rounding has to explain more.
 				if b := best[i]; b == nil || residual < b.residual*0.98 {
@@ -115,8 +115,8 @@ func (c *checker) freedomFor(s *spec) freedom {
 // and its cost.
 func (c *checker) complete(t *trial) {
 	t.explains = c.explains(t.residual)
-	if !t.explains {
-		if residual, factor := c.slackResidual(t, c.some); c.explains(residual) {
+	if !t.explains || t.residual > c.limit() {
+		if residual, factor := c.slackResidual(t, c.some); c.explains(residual) && (!t.explains || residual <= c.limit()) {
 			t.angles, t.tables, t.residual, t.factor, t.explains = OtherAngles, Float32Tables, residual, factor, true
 		}
 	}
@@ -137,7 +137,7 @@ func (c *checker) residualBy(t *trial, angles Angles, tables Tables) (residual, 
 	if !ok {
 		return 1, 1
 	}
-	difference, factor := t.fit.against(applied(rotations(cos, sin, tables), t.spec), c.all, c.freedomFor(t.spec), nil)
+	difference, factor := t.fit.against(applied(rotations(cos, sin, tables), t.spec), c.all, c.freedomFor(t.spec), nil, 0)
 	return t.fit.residual(difference * t.fit.power), factor
 }
 
@@ -149,7 +149,7 @@ func (c *checker) slackResidual(t *trial, tokens []int) (residual, factor float6
 		return 1, 1
 	}
 	z := applied(rotations(cos, sin, Float32Tables), t.spec)
-	difference, factor := t.fit.against(z, tokens, c.freedomFor(t.spec), c.slack(t.spec, tokens))
+	difference, factor := t.fit.against(z, tokens, c.freedomFor(t.spec), c.slack(t.spec, tokens), c.floor)
 	return t.fit.residual(difference * t.fit.power), factor
 }
 
@@ -220,6 +220,9 @@ func (c *checker) costOf(t *trial) float64 {
 	}
 	if t.isPlain() && t.invFreq != nil && (t.candidate < 0 || t.reading != "") && c.leaves(t.spec) {
 		cost += solvedCost
+	}
+	if c.norm == WeightedRMSNorm || c.norm == RMSNormAfter { // weights are fitted
+		cost += 0.5 * faultCost
 	}
 	for _, fault := range t.faults {
 		switch fault {
@@ -795,7 +798,7 @@ func (c *checker) refine(fitted *spec, f *fit, base, factor float64, scaled bool
 	least := difference(base, factor, tokens)
 	power := f.power / f.factor
 	alike := func(d float64) bool {
-		return d <= least*1.02+1e-3*c.floor*c.floor*power
+		return d <= least*(1.02+c.coarse)+1e-3*c.floor*c.floor*power
 	}
 	for digits := 1; digits <= 6; digits++ {
 		b, g := roundTo(base, digits), factor
