@@ -156,42 +156,21 @@ type DequantizeOptions struct {
 func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], options DequantizeOptions) error {
 	const function = "posenc.Dequantize"
 	tokens, headDim, slots := options.Tokens, options.HeadDim, options.Slots
-	if tokens < 0 {
-		return argument.Error(ErrShape, function, "options.Tokens", tokens, "at least 0")
-	}
-	if headDim < 1 {
-		return argument.Error(ErrShape, function, "options.HeadDim", headDim, "at least 1")
+	if err := options.check(function); err != nil {
+		return err
 	}
 	if err := checkQuantizedDim[D](function, argument.Named("options.HeadDim"), headDim); err != nil {
 		return err
-	}
-	if slots != nil && len(slots) != tokens {
-		return argument.Error(ErrLength, function, "options.Slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
-	}
-	for t, s := range slots {
-		if s < 0 {
-			return argument.Error(ErrPosition, function, argument.Indexed("options.Slots", t), s, "at least 0")
-		}
 	}
 	units, err := src.check(function, argument.Named("src"), headDim)
 	if err != nil {
 		return err
 	}
-	if _, err := checkCache(function, argument.Named("src"), src.heads(), "options.Slots", slots, tokens, units); err != nil {
+	if _, err := checkCache(function, argument.Named("src"), src.heads(), "options.Slots", slots, tokens, units, 1); err != nil {
 		return err
 	}
-	var g view.Grid
-	to := (*view.View[T])(&dst)
-	if p := to.Grid(&g, tokens, headDim); p != view.None {
-		return to.Error(p, function, "dst", &g)
-	}
-	switch {
-	case dst.Heads != src.Heads:
-		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
-	case argument.Overlap(dst.Data, src.Data) || argument.Overlap(dst.Data, src.Scales):
-		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
-	case argument.Overlap(dst.Data, slots):
-		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
+	if err := checkDequantized(function, &dst, options, src.Heads, src.Data, src.Scales); err != nil {
+		return err
 	}
 	y := operandOf(&dst, headDim)
 	var x heads.QuantizedOperand
@@ -210,6 +189,41 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], optio
 				view.Convert(&y, &scratch, y.Token(t)+(h+i)*y.HeadStride, i*headDim, headDim)
 			}
 		}
+	}
+	return nil
+}
+
+func (o *DequantizeOptions) check(function string) error {
+	switch {
+	case o.Tokens < 0:
+		return argument.Error(ErrShape, function, "options.Tokens", o.Tokens, "at least 0")
+	case o.HeadDim < 1:
+		return argument.Error(ErrShape, function, "options.HeadDim", o.HeadDim, "at least 1")
+	case o.Slots != nil && len(o.Slots) != o.Tokens:
+		return argument.Error(ErrLength, function, "options.Slots", argument.Elements(len(o.Slots)), "%d, one for each token", o.Tokens)
+	}
+	for t, s := range o.Slots {
+		if s < 0 {
+			return argument.Error(ErrPosition, function, argument.Indexed("options.Slots", t), s, "at least 0")
+		}
+	}
+	return nil
+}
+
+// checkDequantized checks where the heads of a cache, of that data and those scales, go.
+func checkDequantized[T Element, D any](function string, dst *View[T], options DequantizeOptions, heads int, data []D, scales []float32) error {
+	var g view.Grid
+	to := (*view.View[T])(dst)
+	if p := to.Grid(&g, options.Tokens, options.HeadDim); p != view.None {
+		return to.Error(p, function, "dst", &g)
+	}
+	switch {
+	case dst.Heads != heads:
+		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", heads)
+	case argument.Overlap(dst.Data, data) || argument.Overlap(dst.Data, scales):
+		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
+	case argument.Overlap(dst.Data, options.Slots):
+		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
 	}
 	return nil
 }

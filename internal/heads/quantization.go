@@ -14,7 +14,7 @@ import (
 type quantizedWay uint8
 
 const (
-	ThroughScratch quantizedWay = iota // prepare does the steps on float32, in scratch memory that fits the L1 cache, and quantize quantizes the result
+	ThroughScratch quantizedWay = iota // Prepare does the steps on float32, in scratch memory that fits the L1 cache, and quantize quantizes the result
 	asTheyAre                          // quantize takes heads from the source: no step changes them
 	ByOneKernel                        // rotateQuantize: a rotation is the only step
 )
@@ -62,10 +62,10 @@ func (q *Quantization) Scratch(memory []float32) view.Operand {
 	return o
 }
 
-// prepare writes the heads of n tokens to scratch, one after another, as they are to be
+// Prepare writes the heads of n tokens to scratch, one after another, as they are to be
 // quantized. It reads x from element at on, and rotates by the rows of table from number
 // first on, or by full.
-func (q *Quantization) prepare(scratch, x *view.Operand, at, n int, table *cossin.Table, first int, full *FullWidthRow) {
+func (q *Quantization) Prepare(scratch, x *view.Operand, at, n int, table *cossin.Table, first int, full *FullWidthRow) {
 	scratch.Heads, scratch.TokenStride = x.Heads, x.Heads*q.Dim
 	if q.Rotation == nil || q.Norm != nil {
 		q.widen(scratch, x, at, n)
@@ -186,7 +186,7 @@ func (q *Quantization) storeThroughScratch(y *QuantizedOperand, slots []int32, x
 			count := min(heads, all-h)
 			from.Heads = count
 			xAt, yAt := from.Token(t)+h*from.HeadStride, y.Token(at)+h*y.HeadStride
-			q.prepare(&scratch, &from, xAt, some, table, t-first, full)
+			q.Prepare(&scratch, &from, xAt, some, table, t-first, full)
 			next := uintptr(from.Data) + uintptr((xAt+some*from.TokenStride)*int(from.Kind.Size())) // what follows, if anything does
 			ahead := int(next - uintptr(scratch.Data))
 			if y.TokenStride == count*y.HeadStride { // heads of all tokens are equally far apart
