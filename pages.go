@@ -48,46 +48,8 @@ const (
 	OpenVINOU4ByChannel
 )
 
-var cacheFormats = [...]*generic.CacheFormat{
-	ONNXRuntimeInt8: &generic.ONNXRuntimeInt8, ONNXRuntimeInt4: &generic.ONNXRuntimeInt4,
-	OpenVINOU8: &generic.OpenVINOU8, OpenVINOU4: &generic.OpenVINOU4,
-	OpenVINOU8ByChannel: &generic.OpenVINOU8ByChannel, OpenVINOU4ByChannel: &generic.OpenVINOU4ByChannel,
-}
-
 // maxPageDim is the most elements of a head of which scratch memory has room for a page.
 const maxPageDim = maxQuantizedToken / generic.PageTokens
-
-// Record returns how many tokens of a head a record has, 1 or 32, and its bytes. group is
-// [PagedView].Group. Errors wrap ErrConfig (f) or ErrShape, as in [RotateIntoPages].
-func (f CacheFormat) Record(headDim, group int) (tokens, bytes int, err error) {
-	r, err := f.record("posenc.CacheFormat.Record", "f", "headDim", "group", headDim, group)
-	if err != nil {
-		return 0, 0, err
-	}
-	return r.Tokens, r.Bytes(), nil
-}
-
-func (f CacheFormat) record(function, name, dimName, groupName string, headDim, group int) (r generic.CacheRecord, err error) {
-	if f == 0 || int(f) >= len(cacheFormats) {
-		return r, argument.Error(ErrConfig, function, name, uint8(f), "a constant of type CacheFormat")
-	}
-	format, most, size := cacheFormats[f], maxQuantizedDim, group
-	if format.Tokens > 1 {
-		most = maxPageDim
-	}
-	if group == 0 {
-		size = headDim
-	}
-	switch {
-	case headDim < 1 || headDim > most || headDim%format.Multiple != 0:
-		return r, argument.Error(ErrShape, function, dimName, headDim, "a multiple of %d, at most %d", format.Multiple, most)
-	case group != 0 && (format.Given || format.Tokens > 1):
-		return r, argument.Error(ErrShape, function, groupName, group, "0, because numbers have no groups by token")
-	case size < 1 || size%format.Multiple != 0 || headDim%size != 0:
-		return r, argument.Error(ErrShape, function, groupName, group, "0, or a multiple of %d that divides %d", format.Multiple, headDim)
-	}
-	return generic.CacheRecord{CacheFormat: format, Dim: headDim, Group: size}, nil
-}
 
 // PagedView describes the heads of a cache whose bytes are records of a [CacheFormat].
 //
@@ -111,40 +73,70 @@ type PagedView struct {
 	Hadamard int
 }
 
-func (v *PagedView) view() *view.View[byte] { return (*view.View[byte])(&v.View) }
+// Record returns how many tokens of a head a record has, 1 or 32, and its bytes. Errors wrap ErrConfig
+// (v.Format) or ErrShape, as in [RotateIntoPages].
+func (v PagedView) Record(headDim int) (tokens, bytes int, err error) {
+	r, err := v.record("posenc.PagedView.Record", argument.Named("v"), argument.Named("headDim"), headDim)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.Tokens, r.Bytes(), nil
+}
 
-func (v *PagedView) check(function, name, dimName, slotsName string, slots []int32, tokens, headDim int) (r generic.CacheRecord, err error) {
-	r, err = v.Format.record(function, name+".Format", dimName, name+".Group", headDim, v.Group)
+func (v *PagedView) record(function string, name, dimName argument.Name, headDim int) (r generic.CacheRecord, err error) {
+	if v.Format == 0 || int(v.Format) >= len(generic.CacheFormats) {
+		return r, argument.Error(ErrConfig, function, name.String()+".Format", v.Format, "a constant of type CacheFormat")
+	}
+	r.CacheFormat, r.Dim, r.Group = &generic.CacheFormats[v.Format], headDim, cmp.Or(v.Group, headDim)
+	most := maxQuantizedDim
+	if r.Tokens > 1 {
+		most = maxPageDim
+	}
+	switch {
+	case headDim < 1 || headDim > most || headDim%r.Multiple != 0:
+		return r, argument.Error(ErrShape, function, dimName.String(), headDim, "a multiple of %d, at most %d", r.Multiple, most)
+	case v.Group != 0 && (r.Given || r.Tokens > 1):
+		return r, argument.Error(ErrShape, function, name.String()+".Group", v.Group, "0, because a head has no groups")
+	case r.Group < 1 || r.Group%r.Multiple != 0 || headDim%r.Group != 0:
+		return r, argument.Error(ErrShape, function, name.String()+".Group", v.Group, "0, or a multiple of %d that divides %d", r.Multiple, headDim)
+	}
+	return r, nil
+}
+
+func (v *PagedView) check(function string, name, dimName argument.Name, slotsName string, slots []int32, tokens, headDim int) (generic.CacheRecord, error) {
+	r, err := v.record(function, name, dimName, headDim)
 	if err != nil {
 		return r, err
 	}
 	if v.Hadamard != 0 && !isHadamard(v.Hadamard, headDim) {
-		return r, argument.Error(ErrConfig, function, name+".Hadamard", v.Hadamard, "0, or "+ofHadamard, headDim)
+		return r, argument.Error(ErrConfig, function, name.String()+".Hadamard", v.Hadamard, "0, or "+ofHadamard, headDim)
 	}
-	if _, err = checkCache(function, argument.Named(name), v.view(), slotsName, slots, tokens, r.Bytes(), r.Tokens); err != nil {
+	if _, err = checkCache(function, name, v.view(), slotsName, slots, tokens, r.Bytes(), r.Tokens); err != nil {
 		return r, err
 	}
 	switch n := len(v.Scales); {
 	case r.Given && n != 1 && n != v.Heads*headDim:
-		return r, argument.Error(ErrLength, function, name+".Scales", argument.Elements(n), "1, or %d for %d heads of %d", v.Heads*headDim, v.Heads, headDim)
+		return r, argument.Error(ErrLength, function, name.String()+".Scales", argument.Elements(n), "1, or %d for %d heads of %d", v.Heads*headDim, v.Heads, headDim)
 	case !r.Given && v.Scales != nil:
-		return r, argument.Error(ErrLength, function, name+".Scales", argument.Elements(n), "nil, because the scales are in the records")
+		return r, argument.Error(ErrLength, function, name.String()+".Scales", argument.Elements(n), "nil, because the scales are in the records")
 	}
 	for i, s := range v.Scales {
 		if s-s != 0 {
-			return r, argument.Error(ErrConfig, function, argument.Indexed(name+".Scales", i), s, "a finite number")
+			return r, argument.Error(ErrConfig, function, argument.Indexed(name.String()+".Scales", i), s, "a finite number")
 		}
 	}
 	return r, nil
 }
 
-// setRecords sets all but the data and the scales, as setOperand does.
+func (v *PagedView) view() *view.View[byte] { return (*view.View[byte])(&v.View) }
+
+// setRecords sets all but the data and the scales: see view.View.SetOperand.
 func (v *PagedView) setRecords(o *heads.Records, r generic.CacheRecord) {
 	v.view().SetOperand(&o.Operand, kernels.KindE4M3, r.Bytes()) // as long as a byte
 	o.CacheRecord = r
 }
 
-// IntoPages is [IntoQuantized] for a cache of records.
+// IntoPages is [IntoQuantized] for a cache of records. Its fields are the same.
 type IntoPages[S Element] struct {
 	Dst               PagedView
 	Src               View[S]
@@ -195,25 +187,25 @@ func intoPages[S Element](function string, a *Angles, slots []int32, names []str
 		}
 	}
 	for i, x := range xs {
-		fail := func(other string) error {
-			return argument.Error(ErrOverlap, function, names[i]+".Dst", "sharing memory with "+other, "a view of other memory")
-		}
-		data := x.Dst.Data
-		switch {
-		case argument.Overlap(data, slots):
-			return fail("slots")
-		case a.overlaps(data):
+		data, other := x.Dst.Data, ""
+		if a.overlaps(data) {
 			return a.overlapError(function, names[i]+".Dst")
 		}
-		for j, other := range xs {
+		if argument.Overlap(data, slots) {
+			other = "slots"
+		}
+		for j, y := range xs {
 			switch {
-			case argument.Overlap(data, other.Src.Data):
-				return fail(names[j] + ".Src")
-			case argument.Overlap(data, other.Dst.Scales):
-				return fail(names[j] + ".Dst.Scales")
-			case i != j && argument.Overlap(data, other.Dst.Data):
-				return fail(names[j] + ".Dst")
+			case argument.Overlap(data, y.Src.Data):
+				other = names[j] + ".Src"
+			case argument.Overlap(data, y.Dst.Scales):
+				other = names[j] + ".Dst.Scales"
+			case i != j && argument.Overlap(data, y.Dst.Data):
+				other = names[j] + ".Dst"
 			}
+		}
+		if other != "" {
+			return argument.Error(ErrOverlap, function, names[i]+".Dst", "sharing memory with "+other, "a view of other memory")
 		}
 	}
 	for i, x := range xs {
@@ -225,11 +217,7 @@ func intoPages[S Element](function string, a *Angles, slots []int32, names []str
 		setOperand(&s.from, &x.Src, s.Dim)
 		x.Dst.setRecords(&s.to, records[i])
 		s.from.Data, s.to.Data, s.to.Scales = unsafe.Pointer(unsafe.SliceData(x.Src.Data)), unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
-		if s.to.Tokens > 1 || c.fullWidth || s.AtLeast() > kernels.FusedElements {
-			c.storePages(a, slots, &s)
-		} else {
-			c.storeRecords(a, slots, &s)
-		}
+		c.storeRecords(a, slots, &s)
 	}
 	return nil
 }
@@ -239,7 +227,7 @@ func (x *IntoPages[S]) check(c *quantizedCall, name string, slots []int32, headD
 		return generic.CacheRecord{}, err
 	}
 	dim := cmp.Or(x.HeadDim, headDim)
-	r, err := x.Dst.check(c.function, name+".Dst", name+".Dst: HeadDim", "slots", slots, c.tokens, dim)
+	r, err := x.Dst.check(c.function, argument.Name{Text: name, Field: ".Dst"}, argument.Name{Text: name, Field: ".Dst: HeadDim"}, "slots", slots, c.tokens, dim)
 	if err != nil {
 		return r, err
 	}
@@ -254,62 +242,65 @@ type recordStore struct {
 }
 
 func (c *quantizedCall) storeRecords(a *Angles, slots []int32, s *recordStore) {
+	if s.to.Tokens > 1 || s.AtLeast() > kernels.FusedElements {
+		c.storePages(a, slots, s)
+		return
+	}
 	var scratch [kernels.FusedElements + kernels.Line]float32
-	c.storeRuns(a, slots, s, kernels.LineAligned(scratch[:]), nil, nil)
+	c.storeRuns(a, slots, s, kernels.LineAligned(scratch[:]), nil)
 }
 
 func (c *quantizedCall) storePages(a *Angles, slots []int32, s *recordStore) {
 	var scratch, token [maxQuantizedToken + kernels.Line]float32
-	var full heads.FullWidthRow
-	c.storeRuns(a, slots, s, kernels.LineAligned(scratch[:]), kernels.LineAligned(token[:]), &full)
+	c.storeRuns(a, slots, s, kernels.LineAligned(scratch[:]), kernels.LineAligned(token[:]))
 }
 
 // storeRuns quantizes runs of tokens that go to a record, some heads at a time. token is memory for a norm
 // that takes all heads as one vector, where scratch has not room for all.
-func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, scratch, token []float32, full *heads.FullWidthRow) {
+func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, scratch, token []float32) {
 	most := min(s.from.Heads, len(scratch)/(s.to.Tokens*s.Dim))
 	whole := s.AtLeast() > s.Dim && most < s.from.Heads
-	for t := 0; t < c.tokens; {
-		if heads.Slot(slots, t) < 0 {
-			t++
-			continue
-		}
-		at, first, n := s.to.Run(slots, t, c.tokens-t)
-		for h := 0; h < s.from.Heads; h += most {
+	for t, n := 0, 0; t < c.tokens; t += n {
+		var at, first int
+		at, first, n = s.to.Run(slots, t, c.tokens-t)
+		for h := 0; at >= 0 && h < s.from.Heads; h += most {
 			some := min(most, s.from.Heads-h)
 			row := some * s.Dim
-			s.to.Dequantize(scratch, at, h, some, 0, first)
+			if first > 0 {
+				s.to.Dequantize(scratch, at, h, some, 0, first)
+			}
 			for i := range n {
 				to := scratch[(first+i)*row:]
-				if whole {
-					c.prepare(a, s, token, t+i, 0, s.from.Heads, full)
-					copy(to[:row], token[h*s.Dim:])
-				} else {
-					c.prepare(a, s, to, t+i, h, some, full)
+				if !whole {
+					c.prepare(a, s, to, t+i, h, some)
+					continue
 				}
+				c.prepare(a, s, token, t+i, 0, s.from.Heads)
+				copy(to[:row], token[h*s.Dim:])
 			}
 			s.to.Quantize(at, h, some, scratch, first+n)
 		}
-		t += n
 	}
 }
 
 // prepare writes heads of token t as they are to be quantized.
-func (c *quantizedCall) prepare(a *Angles, s *recordStore, to []float32, t, h, some int, full *heads.FullWidthRow) {
+func (c *quantizedCall) prepare(a *Angles, s *recordStore, to []float32, t, h, some int) {
+	from, scratch := s.from, s.Scratch(to)
+	from.Heads = some
+	at := from.Token(t) + h*from.HeadStride
+	if s.Rotation != nil && c.fullWidth {
+		var full heads.FullWidthRow
+		a.rows.readFullWidth(&full, heads.Slot(a.of, t), s.Rotation.Sign)
+		s.Prepare(&scratch, &from, at, 1, nil, 0, &full)
+		return
+	}
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	table, row := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:])}, (*heads.FullWidthRow)(nil)
-	switch {
-	case s.Rotation == nil:
-	case c.fullWidth:
-		row = full
-		a.rows.readFullWidth(row, heads.Slot(a.of, t), s.Rotation.Sign)
-	default:
+	table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:])}
+	if s.Rotation != nil {
 		table.Stride = s.Rotation.RotaryDim / 2
 		a.write(&table, c.tokens, t, 1, s.Rotation)
 	}
-	from, scratch := s.from, s.Scratch(to)
-	from.Heads = some
-	s.Prepare(&scratch, &from, from.Token(t)+h*from.HeadStride, 1, &table, 0, row)
+	s.Prepare(&scratch, &from, at, 1, &table, 0, nil)
 }
 
 // DequantizePages is [Dequantize] of a cache of records: it writes RN(RN32(RN32(q-z)*s)), see
@@ -321,7 +312,7 @@ func DequantizePages[T Element](dst View[T], src PagedView, options DequantizeOp
 		return err
 	}
 	dim, slots := options.HeadDim, options.Slots
-	r, err := src.check(function, "src", "options.HeadDim", "options.Slots", slots, options.Tokens, dim)
+	r, err := src.check(function, argument.Named("src"), argument.Named("options.HeadDim"), "options.Slots", slots, options.Tokens, dim)
 	if err != nil {
 		return err
 	}

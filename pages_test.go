@@ -72,7 +72,7 @@ func TestPagesGolden(t *testing.T) {
 	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit})
 	for _, v := range vectors.ONNXRuntime {
 		format := map[int]posenc.CacheFormat{8: posenc.ONNXRuntimeInt8, 4: posenc.ONNXRuntimeInt4}[v.Bits]
-		_, record, err := format.Record(v.Dim, 0)
+		_, record, err := posenc.PagedView{Format: format}.Record(v.Dim)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,11 +100,12 @@ func TestPagesGolden(t *testing.T) {
 			total += n
 		}
 		cache := func(format posenc.CacheFormat, group int) posenc.PagedView {
-			tokens, record, err := format.Record(dim, group)
+			p := posenc.PagedView{Format: format, Group: group}
+			tokens, record, err := p.Record(dim)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := posenc.PagedView{Format: format, Group: group, View: posenc.View[byte]{Heads: heads, Data: make([]byte, pages*heads*32/tokens*record)}}
+			p.View = posenc.View[byte]{Heads: heads, Data: make([]byte, pages*heads*32/tokens*record)}
 			if tokens == 1 {
 				p.TokenStride, p.HeadStride, p.SequenceTokens, p.SequenceStride = record, 32*record, 32, heads*32*record
 			}

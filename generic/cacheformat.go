@@ -8,44 +8,32 @@ import (
 // PageTokens is the tokens of a page of OpenVINO.
 const PageTokens = 32
 
-// CacheFormat describes how a cache keeps numbers. The numbers of a group share a scale s and a zero
-// point z:
-//
-//	q = RN32(x*RN32(1/s)+z), rounded once, then to an integer, halves to even, from Least to Largest
-//	x = RN32(RN32(q-z)*s)
-//
-// A record has the codes q of a head of Tokens tokens. With Tokens 1, groups are neighbouring numbers of a
-// head, and a record is, for each group, s, z and the codes. With more, a group is an element of the heads
-// of all those tokens, and a record is all s, all z, and the codes of each token. s and z are float32;
-// all is little-endian. If Given, s is the caller's and 0 counts as 1, z is 0 and a record is codes.
-// Otherwise, with least and largest number a and b,
-//
-//	s = RN32(RN32(b-a)/Largest), or RN32(RN32(b-a)*RN32(1/Largest)) if Product; 0.0001 where that is 0
-//	z = RN32(-a/s)
-//
-// An infinite RN32(1/s) counts as 0 there. a is at most, and b at least, the largest finite float32, as they
-// are where a reduction begins with it; of zeros of both signs the least is -0. NaN in s and z has the bits 0x7fc00000.
+// CacheFormat describes how a cache keeps numbers, by the equations of posenc.CacheFormat. A record has the
+// codes of a head of Tokens tokens. With Tokens 1, groups are neighbouring numbers, and a record is, for each
+// of them, scale, zero point and codes. With more, a group is one element of all those tokens, and a record is all
+// scales, all zero points and the codes of each token. If Given, scales are the caller's, and a record is codes.
 type CacheFormat struct {
 	Bits           int     // of a code: 8, or 4 with two codes to a byte,
 	HighFirst      bool    // the first of them in the upper half
-	Least, Largest float32 // q
-	Bias           int     // is added to q that is kept
-	NaN            float32 // q of a NaN
-
-	Given, Product bool
+	Least, Largest float32 // codes
+	Bias           int     // is added to codes in a byte; int8 is the lower 8 bits
+	NaN            float32 // the code of a NaN
+	Given          bool
+	Product        bool // a scale is a product with RN32(1/Largest), not a quotient
 	Tokens         int
-	Multiple       int // the numbers of a group by token, and of a head, are a multiple of it
+	Multiple       int // the numbers of a group and of a head are a multiple of it
 }
 
-// Formats of caches: MlasKVQuantize of ONNX Runtime, and attn_quant.cpp of OpenVINO's CPU plugin.
-var (
-	ONNXRuntimeInt8     = CacheFormat{Bits: 8, Least: -128, Largest: 127, NaN: 127, Given: true, Tokens: 1, Multiple: 8}
-	ONNXRuntimeInt4     = CacheFormat{Bits: 4, Least: -8, Largest: 7, Bias: 8, NaN: 7, Given: true, Tokens: 1, Multiple: 8}
-	OpenVINOU8          = CacheFormat{Bits: 8, Largest: 255, Tokens: 1, Multiple: 16}
-	OpenVINOU4          = CacheFormat{Bits: 4, HighFirst: true, Largest: 15, Tokens: 1, Multiple: 16}
-	OpenVINOU8ByChannel = CacheFormat{Bits: 8, Largest: 255, Product: true, Tokens: PageTokens, Multiple: 16}
-	OpenVINOU4ByChannel = CacheFormat{Bits: 4, HighFirst: true, Largest: 15, Product: true, Tokens: PageTokens, Multiple: 16}
-)
+// CacheFormats has a row for each posenc.CacheFormat: MlasKVQuantize of ONNX Runtime, and attn_quant.cpp of
+// OpenVINO's CPU plugin by token and by channel, in 8 bits and in 4.
+var CacheFormats = [...]CacheFormat{
+	1: {Bits: 8, Least: -128, Largest: 127, NaN: 127, Given: true, Tokens: 1, Multiple: 8},
+	2: {Bits: 4, Least: -8, Largest: 7, Bias: 8, NaN: 7, Given: true, Tokens: 1, Multiple: 8},
+	3: {Bits: 8, Largest: 255, Tokens: 1, Multiple: 16},
+	4: {Bits: 4, HighFirst: true, Largest: 15, Tokens: 1, Multiple: 16},
+	5: {Bits: 8, Largest: 255, Product: true, Tokens: PageTokens, Multiple: 16},
+	6: {Bits: 4, HighFirst: true, Largest: 15, Product: true, Tokens: PageTokens, Multiple: 16},
+}
 
 // CacheRecord is a CacheFormat for heads of Dim numbers, in groups of Group where a record has one token.
 type CacheRecord struct {
@@ -56,10 +44,10 @@ type CacheRecord struct {
 // Bytes returns the bytes of a record.
 func (r *CacheRecord) Bytes() int {
 	n := r.Tokens * r.Dim * r.Bits / 8
-	if !r.Given {
-		n += 8 * r.groups()
+	if r.Given {
+		return n
 	}
-	return n
+	return n + 8*r.groups()
 }
 
 func (r *CacheRecord) groups() int {
@@ -69,132 +57,114 @@ func (r *CacheRecord) groups() int {
 	return r.Dim / r.Group
 }
 
-// cacheGroup is where numbers of a group lie: n of them from number x on, step apart, and the bits
-// of their codes. Its scale and zero point are at bytes s and z of the record.
-type cacheGroup struct{ x, step, n, bit, bitStep, s, z int }
+// cacheGroup is n numbers, step apart from number first on, and where a record has them: the bits of
+// their codes, and the bytes of scale and zero point.
+type cacheGroup struct{ first, step, n, bit, bitStep, scale, zero int }
 
-// group returns group j of n tokens, of which rows of numbers lie stride apart, from token first on.
-func (r *CacheRecord) group(j, stride, first, n int) cacheGroup {
-	if r.Tokens > 1 {
-		return cacheGroup{j, stride, n, 64*r.Dim + (first*r.Dim+j)*r.Bits, r.Dim * r.Bits, 4 * j, 4 * (r.Dim + j)}
+// group returns group j of n tokens, from a token of the record on, whose rows lie stride apart.
+func (r *CacheRecord) group(j, stride, token, n int) cacheGroup {
+	switch {
+	case r.Tokens > 1:
+		return cacheGroup{j, stride, n, 64*r.Dim + (token*r.Dim+j)*r.Bits, r.Dim * r.Bits, 4 * j, 4 * (r.Dim + j)}
+	case r.Given:
+		return cacheGroup{0, 1, r.Dim, 0, r.Bits, 0, 0}
 	}
-	g := cacheGroup{j * r.Group, 1, r.Group, j * r.Group * r.Bits, r.Bits, 0, 0}
-	if !r.Given {
-		g.s = j * (8 + r.Group*r.Bits/8)
-		g.z, g.bit = g.s+4, 8*(g.s+8)
-	}
-	return g
+	at := j * (8 + r.Group*r.Bits/8)
+	return cacheGroup{j * r.Group, 1, r.Group, 8 * (at + 8), r.Bits, at, at + 4}
 }
 
-// Quantize writes the heads of n tokens, rows of x that lie stride apart, as a record. scales has one
-// number, or one for each element, if Given.
-func (r *CacheRecord) Quantize(y []uint8, x []float32, stride, n int, scales []float32) {
+// Quantize writes the heads of n tokens, rows of x that lie stride apart, as a record. Given scales are
+// one, or one for each number of a row.
+func (r *CacheRecord) Quantize(y []uint8, x []float32, stride, n int, given []float32) {
 	for j := range r.groups() {
 		g := r.group(j, stride, 0, n)
-		s, z := float32(0), float32(0)
 		if !r.Given {
-			s, z = r.scale(x[g.x:], g.step, g.n)
-			binary.LittleEndian.PutUint32(y[g.s:], math.Float32bits(s))
-			binary.LittleEndian.PutUint32(y[g.z:], math.Float32bits(z))
-		} else {
-			s = scales[0]
+			scale, zero := r.scale(x[g.first:], g.step, g.n)
+			binary.LittleEndian.PutUint32(y[g.scale:], math.Float32bits(scale))
+			binary.LittleEndian.PutUint32(y[g.zero:], math.Float32bits(zero))
 		}
-		inverse := r.inverse(s)
+		scale, zero := r.read(y, &g, given)
+		inverse, mask := r.inverse(scale), uint8(1<<r.Bits-1)
 		for i := range g.n {
-			if len(scales) > 1 {
-				inverse = r.inverse(scales[g.x+i])
+			if len(given) > 1 {
+				inverse = r.inverse(given[i])
 			}
-			r.put(y, g.bit+i*g.bitStep, r.code(FMA32(x[g.x+i*g.step], inverse, z)))
+			code := FMA32(x[g.first+i*g.step], inverse, zero)
+			if code != code {
+				code = r.NaN
+			}
+			code = min(max(code, r.Least), r.Largest)
+			at, shift := r.place(g.bit + i*g.bitStep)
+			y[at] = y[at]&^(mask<<shift) | uint8(int(roundHalfEven(code))+r.Bias)<<shift
 		}
 	}
 }
 
-// Dequantize reads the heads of n tokens of a record, from token first on, into rows of y.
-func (r *CacheRecord) Dequantize(y []float32, x []uint8, stride, first, n int, scales []float32) {
+// Dequantize reads the heads of n tokens of a record, from a token on, into rows of y.
+func (r *CacheRecord) Dequantize(y []float32, x []uint8, stride, token, n int, given []float32) {
 	for j := range r.groups() {
-		g := r.group(j, stride, first, n)
-		s, z := float32(0), float32(0)
-		if !r.Given {
-			s, z = math.Float32frombits(binary.LittleEndian.Uint32(x[g.s:])), math.Float32frombits(binary.LittleEndian.Uint32(x[g.z:]))
-		} else {
-			s = scales[0]
-		}
+		g := r.group(j, stride, token, n)
+		scale, zero := r.read(x, &g, given)
+		mask := uint8(1<<r.Bits - 1)
 		for i := range g.n {
-			if len(scales) > 1 {
-				s = scales[g.x+i]
+			if len(given) > 1 {
+				scale = given[i]
 			}
-			y[g.x+i*g.step] = float32(float32(r.get(x, g.bit+i*g.bitStep)-z) * s)
+			at, shift := r.place(g.bit + i*g.bitStep)
+			code := float32(int(x[at]>>shift&mask) - r.Bias)
+			if code > r.Largest { // of int8
+				code -= 256
+			}
+			y[g.first+i*g.step] = float32(code-zero) * scale
 		}
 	}
 }
 
-func (r *CacheRecord) scale(x []float32, step, n int) (s, z float32) {
+func (r *CacheRecord) read(x []uint8, g *cacheGroup, given []float32) (scale, zero float32) {
+	if r.Given {
+		return given[0], 0
+	}
+	return math.Float32frombits(binary.LittleEndian.Uint32(x[g.scale:])), math.Float32frombits(binary.LittleEndian.Uint32(x[g.zero:]))
+}
+
+// place returns the byte of the code at a bit, and where in the byte it begins.
+func (r *CacheRecord) place(bit int) (at, shift int) {
+	if r.HighFirst {
+		return bit / 8, 4 - bit%8
+	}
+	return bit / 8, bit % 8
+}
+
+func (r *CacheRecord) scale(x []float32, step, n int) (scale, zero float32) {
 	least, largest := float32(math.MaxFloat32), float32(-math.MaxFloat32)
 	for i := range n {
-		v := x[i*step]
-		least, largest = min(least, v), max(largest, v)
+		least, largest = min(least, x[i*step]), max(largest, x[i*step])
 	}
-	s = (largest - least) / r.Largest
+	scale = (largest - least) / r.Largest
 	if r.Product {
-		s = (largest - least) * (1 / r.Largest)
+		scale = (largest - least) * (1 / r.Largest)
 	}
-	if s == 0 {
-		s = 0.0001
+	if scale == 0 {
+		scale = 0.0001
 	}
-	z = -least / s
-	return canonical(s), canonical(z)
+	zero = -least / scale
+	if zero != zero { // the bits of a NaN are the processor's
+		zero = math.Float32frombits(0x7fc00000)
+	}
+	if scale != scale {
+		scale = zero
+	}
+	return scale, zero
 }
 
-func canonical(x float32) float32 {
-	if x != x {
-		return math.Float32frombits(0x7fc00000)
-	}
-	return x
-}
-
-func (r *CacheRecord) inverse(s float32) float32 {
-	if r.Given && s == 0 {
+func (r *CacheRecord) inverse(scale float32) float32 {
+	switch inverse := 1 / scale; {
+	case r.Given && scale == 0:
 		return 1
+	case r.Given || !math.IsInf(float64(inverse), 0):
+		return inverse
 	}
-	v := 1 / s
-	if !r.Given && math.IsInf(float64(v), 0) {
-		return 0
-	}
-	return v
-}
-
-func (r *CacheRecord) code(y float32) uint8 {
-	if y != y {
-		y = r.NaN
-	}
-	return uint8(roundHalfEven(min(max(y, r.Least), r.Largest)) + int32(r.Bias))
-}
-
-// put writes a code, get reads a q.
-func (r *CacheRecord) put(y []uint8, bit int, code uint8) {
-	if r.Bits == 8 {
-		y[bit/8] = code
-		return
-	}
-	shift := r.shift(bit)
-	y[bit/8] = y[bit/8]&^(15<<shift) | code<<shift
-}
-
-func (r *CacheRecord) get(x []uint8, bit int) float32 {
-	switch {
-	case r.Bits < 8:
-		return float32(int(x[bit/8]>>r.shift(bit)&15) - r.Bias)
-	case r.Least < 0:
-		return float32(int8(x[bit/8]))
-	}
-	return float32(x[bit/8])
-}
-
-func (r *CacheRecord) shift(bit int) int {
-	if r.HighFirst {
-		return 4 - bit%8
-	}
-	return bit % 8
+	return 0
 }
 
 // FMA32 returns x*y + z, rounded once. Of the sum in float64, odd rounding keeps what the second

@@ -40,10 +40,13 @@ func (r *Records) Dequantize(y []float32, at, h, heads, first, n int) {
 	}
 }
 
-// Run returns the record of a slot, the place of the slot in it, and how many of n tokens from t on go to slots of
-// that record one after another.
+// Run returns the record where token t goes, or -1, its place there, and how many of n tokens from t on go
+// to the record one after another.
 func (r *Records) Run(slots []int32, t, n int) (at, first, count int) {
 	slot := Slot(slots, t)
+	if slot < 0 {
+		return -1, 0, 1
+	}
 	at, first, count = slot/r.Tokens, slot%r.Tokens, 1
 	for count < min(n, r.Tokens-first) && Slot(slots, t+count) == slot+count {
 		count++
