@@ -20,7 +20,8 @@
 //     positions.
 //   - [RotateIntoQuantized] rotates keys into a cache of 4 to 8 bits a number (Q8_0, Q4_0, int8,
 //     FP8 and others) and stores values there. [ShiftQuantized] moves such keys, [Dequantize] reads them back,
-//     and [Hadamard] spreads outliers before they are quantized.
+//     and [Hadamard] spreads outliers before they are quantized. [RotateIntoPages] does the same for
+//     the caches of ONNX Runtime and OpenVINO, and [DequantizePages] reads them.
 //   - [RotateFused] rotates, normalizes and scales heads in one pass. [Normalize] and
 //     [ScaleQueries] are two of its steps; [QueryScales] and [LogQueryScales] compute factors.
 //   - [Rotary.Rows] computes the cosines and sines of a batch once for all layers. [NewRows]

@@ -2,14 +2,13 @@ package posenc_test
 
 import (
 	"bytes"
-	"encoding/hex"
-	"encoding/json"
 	"math"
-	"os"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // pageVectors is testdata/pages/vectors.json.
@@ -30,12 +29,9 @@ type pageVectors struct {
 
 // pageInputs is inputs of testdata/pages/generate.py: keys or values of two heads.
 func pageInputs(seed, tokens, dim int, outlier bool, special []uint32) []float32 {
-	x := make([]float32, tokens*2*dim)
-	for i := range x {
-		x[i] = float32((int64(i+seed)*2654435761+97)%(1<<24)-(1<<23)) / (1 << 21)
-		if outlier && i%dim == 5 {
-			x[i] *= 16
-		}
+	x := testkit.GoldenInputs(seed, tokens*2*dim)
+	for i := 5; outlier && i < len(x); i += dim {
+		x[i] *= 16
 	}
 	for i, bits := range special {
 		x[i] = math.Float32frombits(bits)
@@ -45,7 +41,7 @@ func pageInputs(seed, tokens, dim int, outlier bool, special []uint32) []float32
 
 func checkBytes(t *testing.T, what string, got []byte, want string) {
 	t.Helper()
-	bytesWanted := testkit.Must(hex.DecodeString(want))
+	bytesWanted := testkit.Hex[byte](want)
 	if bytes.Equal(got, bytesWanted) {
 		return
 	}
@@ -64,9 +60,14 @@ func checkBytes(t *testing.T, what string, got []byte, want string) {
 // Bytes are those of ONNX Runtime's GroupQueryAttention and of OpenVINO's PagedAttentionExtension, also where a page
 // grows call by call.
 func TestPagesGolden(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) { checkPagesGolden(t) })
+}
+
+func checkPagesGolden(t *testing.T) {
 	var vectors pageVectors
-	if err := json.Unmarshal(testkit.Must(os.ReadFile("testdata/pages/vectors.json")), &vectors); err != nil {
-		t.Fatal(err)
+	testkit.ReadJSON("testdata/pages/vectors.json", &vectors)
+	if len(vectors.ONNXRuntime) != 10 || len(vectors.OpenVINO) != 12 {
+		t.Fatalf("%d and %d vectors, want 10 and 12", len(vectors.ONNXRuntime), len(vectors.OpenVINO))
 	}
 	const heads = 2
 	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit})
@@ -134,4 +135,102 @@ func TestPagesGolden(t *testing.T) {
 		checkBytes(t, what+" keys", keys.Data, v.Keys)
 		checkBytes(t, what+" values", values.Data, v.Values)
 	}
+}
+
+// OpenVINO's keys by channel depend on how they come: 32 calls of one token give other bytes than one call of 32, and
+// larger errors. Figures of docs/quantized.md.
+func TestPagesHistory(t *testing.T) {
+	const dim, pages = 128, 64
+	r := rand.New(rand.NewPCG(1, 2))
+	x := make([]float32, pages*32*dim)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	store := func(format posenc.CacheFormat, scale float32, step int) (data []byte, rms float64) {
+		v := posenc.PagedView{Format: format}
+		if scale > 0 {
+			v.Scales = []float32{scale}
+		}
+		tokens, record, err := v.Record(dim)
+		testkit.NoError(t, err)
+		v.View = posenc.View[byte]{Heads: 1, Data: make([]byte, pages*32/tokens*record)}
+		slots := make([]int32, step)
+		for t0 := 0; t0 < pages*32; t0 += step {
+			for i := range slots {
+				slots[i] = int32(t0 + i)
+			}
+			testkit.NoError(t, posenc.RotateIntoPages(rope.Unrotated(step), slots, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x[t0*dim:][:step*dim], Heads: 1}}))
+		}
+		y := make([]float32, len(x))
+		testkit.NoError(t, posenc.DequantizePages(posenc.View[float32]{Data: y, Heads: 1}, v, posenc.DequantizeOptions{Tokens: pages * 32, HeadDim: dim}))
+		for i := range y {
+			rms += float64(y[i]-x[i]) * float64(y[i]-x[i])
+		}
+		return v.Data, 100 * math.Sqrt(rms/float64(len(x)))
+	}
+	for _, c := range []struct {
+		format       posenc.CacheFormat
+		scale        float32
+		whole, grown float64 // percent
+	}{
+		{posenc.ONNXRuntimeInt8, 5. / 127, 1.14, 1.14}, {posenc.ONNXRuntimeInt4, 2.5 / 7, 10.6, 10.6},
+		{posenc.OpenVINOU8, 0, 0.60, 0.60}, {posenc.OpenVINOU4, 0, 10.2, 10.2},
+		{posenc.OpenVINOU8ByChannel, 0, 0.47, 0.66}, {posenc.OpenVINOU4ByChannel, 0, 8.1, 11.2},
+	} {
+		one, whole := store(c.format, c.scale, 32)
+		other, grown := store(c.format, c.scale, 1)
+		byChannel := c.format >= posenc.OpenVINOU8ByChannel
+		if bytes.Equal(one, other) == byChannel {
+			t.Errorf("format %d: equal bytes %t", c.format, !byChannel)
+		}
+		if math.Abs(whole/c.whole-1) > 0.03 || math.Abs(grown/c.grown-1) > 0.03 {
+			t.Errorf("format %d: errors %.3f %% at once and %.3f %% token by token, want %v and %v", c.format, whole, grown, c.whole, c.grown)
+		}
+	}
+}
+
+// Errors name what is wrong, and come before anything is written.
+func TestPagesErrors(t *testing.T) {
+	k, cache, slots := make([]float32, 2*2*64), make([]byte, 2*2*(8*64+32*64)), []int32{0, 1}
+	fail := testkit.Failures(t, k, cache)
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit})
+	right := posenc.IntoPages[float32]{Src: posenc.View[float32]{Data: k, Heads: 2}, Dst: posenc.PagedView{Format: posenc.OpenVINOU8ByChannel, View: posenc.View[byte]{Data: cache, Heads: 2}}}
+	for _, c := range []struct {
+		change func(x *posenc.IntoPages[float32])
+		slots  []int32
+		kind   error
+		says   []string
+	}{
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Format = 7 }, slots, posenc.ErrConfig, []string{"x.Dst.Format is 7"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Group = 16 }, slots, posenc.ErrShape, []string{"x.Dst.Group is 16, want 0"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Format, x.Dst.Group = posenc.OpenVINOU8, 24 }, slots, posenc.ErrShape, []string{"x.Dst.Group is 24", "divides 64"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Scales = k[:1] }, slots, posenc.ErrLength, []string{"x.Dst.Scales has 1 element, want nil"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Format = posenc.ONNXRuntimeInt4 }, slots, posenc.ErrLength, []string{"x.Dst.Scales has 0 elements, want 1, or 128"}},
+		{func(x *posenc.IntoPages[float32]) {
+			x.Dst.Format, x.Dst.Scales = posenc.ONNXRuntimeInt4, []float32{float32(math.Inf(1))}
+		}, slots, posenc.ErrConfig, []string{"x.Dst.Scales[0] is +Inf"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Hadamard = 128 }, slots, posenc.ErrConfig, []string{"x.Dst.Hadamard is 128"}},
+		{func(x *posenc.IntoPages[float32]) {}, []int32{0, 64}, posenc.ErrPosition, []string{"slots[1] is 64, want below 64"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Data = testkit.BytesOf(k) }, slots, posenc.ErrPosition, nil},
+		{func(x *posenc.IntoPages[float32]) { x.Src.Heads = 1 }, slots, posenc.ErrLength, []string{"x.Src.Data"}},
+		{func(x *posenc.IntoPages[float32]) { x.HeadDim = 48 }, slots, posenc.ErrShape, []string{"x.HeadDim is 48"}},
+	} {
+		x := right
+		c.change(&x)
+		err := posenc.RotateIntoPages(rope.At(slots), c.slots, x)
+		if c.says == nil { // too short for a page
+			fail(err, posenc.ErrLength)
+			continue
+		}
+		fail(err, c.kind, c.says...)
+	}
+	x := right
+	x.Dst.Data = cache
+	x.Src.Data = testkit.Must(posenc.FromBytes[float32](cache))[:len(k)]
+	fail(posenc.RotateIntoPages(rope.At(slots), slots, x), posenc.ErrOverlap, "x.Dst is sharing memory with x.Src")
+	fail(posenc.RotateIntoPagesKV(rope.At(slots), slots, right, right), posenc.ErrOverlap, "keys.Dst is sharing memory with values.Dst")
+	fail(posenc.DequantizePages(right.Src, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 40}), posenc.ErrShape, "options.HeadDim is 40, want a multiple of 16")
+	_, _, err := posenc.PagedView{Format: posenc.OpenVINOU4ByChannel}.Record(1024)
+	fail(err, posenc.ErrShape, "headDim is 1024, want a multiple of 16, at most 512")
 }
