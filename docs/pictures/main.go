@@ -1,24 +1,28 @@
-// Command pictures draws the diagrams of the documents, as SVG:
+// Command pictures draws the diagrams of the documents, and the errors that quantized.md has, as SVG:
 //
 //	go run -C docs/pictures .
 //
-// The charts beside them are drawn by posenc plot and by bench.
+// The other charts are drawn by posenc plot and by bench.
 package main
 
 import (
 	"fmt"
 	"html"
 	"log"
+	"math"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
 // diagrams has a function for each file.
 var diagrams = map[string]func() string{
-	"view.svg":  view,
-	"pairs.svg": pairs,
-	"paged.svg": paged,
-	"step.svg":  step,
+	"view.svg":   view,
+	"pairs.svg":  pairs,
+	"paged.svg":  paged,
+	"step.svg":   step,
+	"errors.svg": cacheErrors,
 }
 
 func main() {
@@ -70,6 +74,10 @@ func (d *drawing) code(x, y int, text string) {
 func (d *drawing) path(heads int, format string, numbers ...any) {
 	markers := [3]string{"", ` marker-end="url(#head)"`, ` marker-end="url(#head)" marker-start="url(#head)"`}
 	fmt.Fprintf(d, `<path d="%s" fill="none" stroke="%s" stroke-width="1.5"%s/>`+"\n", fmt.Sprintf(format, numbers...), ink, markers[heads])
+}
+
+func (d *drawing) dot(x, y int, fill string) {
+	fmt.Fprintf(d, `<circle cx="%d" cy="%d" r="6" fill="%s" stroke="%s"/>`+"\n", x, y, fill, ink)
 }
 
 // stride draws a distance from x1 to x2 with its name above.
@@ -197,4 +205,48 @@ func step() string {
 		d.code(514, y+41, call)
 	}
 	return d.svg(860, 334, "In a step the rows of cosines and sines are made once, and each layer rotates q and k by its own")
+}
+
+// cacheErrors draws the errors of outputs in quantized.md against the bits that a number takes.
+func cacheErrors() string {
+	const left, top, width, height = 100, 50, 700, 400
+	text, err := os.ReadFile("../quantized.md")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var d drawing
+	x := func(bits float64) int { return left + int((bits-4)/(9-4)*width) }
+	y := func(percent float64) int { return top + int(math.Log(64/percent)/math.Log(64/0.5)*height) }
+	for bits := 4.0; bits <= 9; bits++ {
+		d.path(0, "M%d %dV%d", x(bits), top+height, top+height+6)
+		d.text(x(bits), top+height+24, "middle", fmt.Sprint(bits))
+	}
+	for percent := 0.5; percent <= 64; percent *= 2 {
+		d.path(0, "M%d %dH%d", left-6, y(percent), left)
+		d.text(left-10, y(percent)+5, "end", fmt.Sprint(percent, " %"))
+	}
+	d.path(0, "M%d %dV%dH%d", left, top, top+height, left+width)
+	d.text(left+width/2, top+height+48, "middle", "bits a number")
+	d.text(left, 24, "start", "error of the outputs: the orange end without a transform of the keys, the blue end with one")
+	row := regexp.MustCompile(`(?m)^ *(\S.*?)  +([\d.]+)  +[\d.]+ %  +[\d.]+ %  +([\d.]+) %  +([\d.]+) %$`)
+	taken := map[int]bool{}
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		var numbers [3]float64
+		for i, s := range m[2:] {
+			if numbers[i], err = strconv.ParseFloat(s, 64); err != nil {
+				log.Fatal(err)
+			}
+		}
+		at, plain, transformed := x(numbers[0]), y(numbers[1]), y(numbers[2])
+		side, anchor := 10, "start"
+		if taken[at] { // by another format
+			side, anchor, at = -10, "end", at-8
+		}
+		taken[at] = true
+		d.path(0, "M%d %dV%d", at, plain, transformed)
+		d.dot(at, plain, orange)
+		d.dot(at, transformed, blue)
+		d.text(at+side, transformed+5, anchor, m[1])
+	}
+	return d.svg(left+width+130, top+height+70, "Error of the outputs of attention against bits a number, for each format, without and with a Hadamard transform of the keys")
 }

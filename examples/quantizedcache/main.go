@@ -10,7 +10,7 @@ import (
 	"log"
 	"math"
 	"math/rand/v2"
-	"os"
+	"strings"
 	"text/tabwriter"
 	"unsafe"
 
@@ -26,26 +26,44 @@ const (
 
 func main() {
 	log.SetFlags(0)
-	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: 500000})
+	rope, err := newRotary()
 	check(err)
-	s := newStep(rope)
-	exact := s.attend(s.floatCache())
+	fmt.Print(newStep(rope).table())
+}
 
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "format\tHadamard\tbytes a token\terror of scores\terror of outputs\t")
-	for _, hadamard := range []int{0, headDim} {
-		report(out, s, exact, "Q8_0", cacheOf[posenc.Q8_0](s, headDim/32, nil, 0, hadamard))
-		report(out, s, exact, "Q5_1", cacheOf[posenc.Q5_1](s, headDim/32, nil, 0, hadamard))
-		report(out, s, exact, "Q5_0", cacheOf[posenc.Q5_0](s, headDim/32, nil, 0, hadamard))
-		report(out, s, exact, "Q4_1", cacheOf[posenc.Q4_1](s, headDim/32, nil, 0, hadamard))
-		report(out, s, exact, "Q4_0", cacheOf[posenc.Q4_0](s, headDim/32, nil, 0, hadamard))
-		report(out, s, exact, "IQ4_NL", cacheOf[posenc.IQ4_NL](s, headDim/32, nil, 0, hadamard))
-		report(out, s, exact, "int8, a scale for each head", cacheOf[int8](s, headDim, scales(), 0, hadamard))
-		report(out, s, exact, "E4M3, a scale for each head", cacheOf[posenc.E4M3](s, headDim, scales(), 0, hadamard))
-		report(out, s, exact, "E4M3, one scale", cacheOf[posenc.E4M3](s, headDim, nil, 1, hadamard))
-		report(out, s, exact, "E5M2, one scale", cacheOf[posenc.E5M2](s, headDim, nil, 1, hadamard))
+func newRotary() (*posenc.Rotary, error) {
+	return posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: 500000})
+}
+
+// table returns a line for each format: what a number takes, and the errors without a Hadamard transform
+// and with one in blocks of a head.
+func (s *step) table() string {
+	exact := s.attend(s.floatCache())
+	var text strings.Builder
+	out := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(out, "format\tbits\tscores\ttransformed\toutputs\ttransformed\t")
+	for _, format := range []struct {
+		name    string
+		cacheOf func(hadamard int) numbers
+	}{
+		{"Q8_0", func(hadamard int) numbers { return cacheOf[posenc.Q8_0](s, headDim/32, nil, 0, hadamard) }},
+		{"int8, Scales", func(hadamard int) numbers { return cacheOf[int8](s, headDim, scales(), 0, hadamard) }},
+		{"E4M3, Scales", func(hadamard int) numbers { return cacheOf[posenc.E4M3](s, headDim, scales(), 0, hadamard) }},
+		{"E4M3, InverseScale", func(hadamard int) numbers { return cacheOf[posenc.E4M3](s, headDim, nil, 1, hadamard) }},
+		{"E5M2", func(hadamard int) numbers { return cacheOf[posenc.E5M2](s, headDim, nil, 1, hadamard) }},
+		{"Q5_1", func(hadamard int) numbers { return cacheOf[posenc.Q5_1](s, headDim/32, nil, 0, hadamard) }},
+		{"Q5_0", func(hadamard int) numbers { return cacheOf[posenc.Q5_0](s, headDim/32, nil, 0, hadamard) }},
+		{"Q4_1", func(hadamard int) numbers { return cacheOf[posenc.Q4_1](s, headDim/32, nil, 0, hadamard) }},
+		{"Q4_0", func(hadamard int) numbers { return cacheOf[posenc.Q4_0](s, headDim/32, nil, 0, hadamard) }},
+		{"IQ4_NL", func(hadamard int) numbers { return cacheOf[posenc.IQ4_NL](s, headDim/32, nil, 0, hadamard) }},
+	} {
+		plain, transformed := format.cacheOf(0), format.cacheOf(headDim)
+		without, with := s.attend(plain).errors(exact), s.attend(transformed).errors(exact)
+		fmt.Fprintf(out, "%s\t%.4g\t%.2g %%\t%.2g %%\t%.2g %%\t%.2g %%\t\n", format.name,
+			float64(8*plain.bytes)/(2*keyHeads*headDim), without.scores, with.scores, without.outputs, with.outputs)
 	}
 	check(out.Flush())
+	return text.String()
 }
 
 func check(err error) {
@@ -183,15 +201,11 @@ func (s *step) attend(n numbers) (r results) {
 	return r
 }
 
-// report prints how far a cache is from the exact results: root mean squares of the errors,
-// relative to those of the results.
-func report(out *tabwriter.Writer, s *step, exact results, name string, n numbers) {
-	got := s.attend(n)
-	hadamard := "none"
-	if n.hadamard != 0 {
-		hadamard = fmt.Sprint(n.hadamard)
-	}
-	fmt.Fprintf(out, "%s\t%s\t%d\t%.2g\t%.2g\t\n", name, hadamard, n.bytes, relative(got.scores, exact.scores), relative(got.outputs, exact.outputs))
+// percent is the errors of results: root mean squares, as percentages of those of the exact ones.
+type percent struct{ scores, outputs float64 }
+
+func (r results) errors(exact results) percent {
+	return percent{relative(r.scores, exact.scores), relative(r.outputs, exact.outputs)}
 }
 
 func relative(got, want []float64) float64 {
@@ -200,5 +214,5 @@ func relative(got, want []float64) float64 {
 		errors += (got[i] - w) * (got[i] - w)
 		size += w * w
 	}
-	return math.Sqrt(errors / size)
+	return 100 * math.Sqrt(errors/size)
 }
