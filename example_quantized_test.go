@@ -151,6 +151,11 @@ func ExampleRotateIntoPagesKV() {
 	}
 	fmt.Printf("%x\n", onnx.Data[:4])
 	// Output:
+	// 1.000 0.998
+	// -0.304 1.382
+	// -1.325 0.493
+	// 32 2560 72
+	// cccccccc
 }
 
 // A cache drops its first two tokens, and the remaining keys move by -2 positions, to 0 and 1. Those of
