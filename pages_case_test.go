@@ -33,11 +33,10 @@ func pagesOnStack() error {
 	var keys [2 * (8*64 + 32*64)]byte
 	var values [3 * 2 * (8 + 32)]byte
 	var slots = [2]int32{0, 2}
-	a := stackRotary().At(slots[:])
+	a := stackRotary().Unrotated(2)
 	dst := posenc.PagedView{Format: posenc.OpenVINOU8ByChannel, View: posenc.View[byte]{Data: keys[:], Heads: 2}}
 	x := posenc.IntoPages[float32]{Dst: dst, Src: posenc.View[float32]{Data: k[:], Heads: 2}, HeadDim: 64}
 	y := posenc.IntoPages[float32]{Dst: posenc.PagedView{Format: posenc.OpenVINOU4, View: posenc.View[byte]{Data: values[:], Heads: 2}}, Src: posenc.View[float32]{Data: v[:], Heads: 2}, HeadDim: 64}
-	a = stackRotary().Unrotated(2)
 	return errors.Join(posenc.RotateIntoPages(a, slots[:], x), posenc.RotateIntoPagesKV(a, slots[:], x, y),
 		posenc.DequantizePages(x.Src, dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 64, Slots: slots[:]}))
 }
