@@ -113,7 +113,7 @@ def open_vino(precision, mode, group, calls, special=()):
     request = paged_attention(precision, mode, group).create_infer_request()
     memory = []
     for name in ("key_cache.0", "value_cache.0"):
-        port = request.model_outputs and next(p for p in request.model_inputs if p.get_any_name() == name)
+        port = next(p for p in request.model_inputs if p.get_any_name() == name)
         shape = [len(blocks)] + [d.get_length() for d in list(port.partial_shape)[1:]]
         tensor = ov.Tensor(port.element_type, ov.Shape(shape))
         tensor.data[...] = 0
