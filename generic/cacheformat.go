@@ -167,11 +167,14 @@ func (r *CacheRecord) inverse(scale float32) float32 {
 	return 0
 }
 
-// FMA32 returns x*y + z, rounded once. Of the sum in float64, odd rounding keeps what the second
-// rounding needs.
+// FMA32 returns x*y + z, rounded once. Of a sum in float64 that lies between two float32, odd rounding keeps
+// what the second rounding needs.
 func FMA32(x, y, z float32) float32 {
 	p := float64(x) * float64(y) // exact
 	s := p + float64(z)
+	if math.Float64bits(s)&(1<<29-1) != 1<<28 && math.Abs(s) >= 0x1p-126 {
+		return float32(s)
+	}
 	v := s - p
 	if left := (p - (s - v)) + (float64(z) - v); left != 0 && math.Float64bits(s)&1 == 0 && !math.IsInf(s, 0) {
 		if (left > 0) == (s > 0) {
