@@ -76,6 +76,7 @@ func (r *CacheRecord) group(j, stride, token, n int) cacheGroup {
 // Quantize writes the heads of n tokens, rows of x that lie stride apart, as a record. Given scales are
 // one, or one for each number of a row.
 func (r *CacheRecord) Quantize(y []uint8, x []float32, stride, n int, given []float32) {
+	f := *r.CacheFormat // which y might be part of, for all that the compiler knows
 	for j := range r.groups() {
 		g := r.group(j, stride, 0, n)
 		if !r.Given {
@@ -84,18 +85,22 @@ func (r *CacheRecord) Quantize(y []uint8, x []float32, stride, n int, given []fl
 			binary.LittleEndian.PutUint32(y[g.zero:], math.Float32bits(zero))
 		}
 		scale, zero := r.read(y, &g, given)
-		inverse, mask := r.inverse(scale), uint8(1<<r.Bits-1)
+		inverse, mask := r.inverse(scale), uint8(1<<f.Bits-1)
 		for i := range g.n {
 			if len(given) > 1 {
 				inverse = r.inverse(given[i])
 			}
 			code := FMA32(x[g.first+i*g.step], inverse, zero)
-			if code != code {
-				code = r.NaN
+			switch {
+			case code != code:
+				code = f.NaN
+			case code < f.Least:
+				code = f.Least
+			case code > f.Largest:
+				code = f.Largest
 			}
-			code = min(max(code, r.Least), r.Largest)
-			at, shift := r.place(g.bit + i*g.bitStep)
-			y[at] = y[at]&^(mask<<shift) | uint8(int(roundHalfEven(code))+r.Bias)<<shift
+			at, shift := f.place(g.bit + i*g.bitStep)
+			y[at] = y[at]&^(mask<<shift) | uint8(int(roundHalfEven(code))+f.Bias)<<shift
 		}
 	}
 }
@@ -128,8 +133,8 @@ func (r *CacheRecord) read(x []uint8, g *cacheGroup, given []float32) (scale, ze
 }
 
 // place returns the byte of the code at a bit, and where in the byte it begins.
-func (r *CacheRecord) place(bit int) (at, shift int) {
-	if r.HighFirst {
+func (f *CacheFormat) place(bit int) (at, shift int) {
+	if f.HighFirst {
 		return bit / 8, 4 - bit%8
 	}
 	return bit / 8, bit % 8
