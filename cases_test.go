@@ -12,5 +12,5 @@ func TestCases(t *testing.T) { testkit.TestCases(t) }
 func FuzzCases(f *testing.F) { testkit.FuzzCases(f) }
 
 func TestReceivers(t *testing.T) {
-	testkit.CheckReceivers(t, posenc.Rotary{}, posenc.Rows{}, posenc.DualChunk{}, posenc.Layout(0), frequency.Rounding(0))
+	testkit.CheckReceivers(t, posenc.Rotary{}, posenc.Rows{}, posenc.DualChunk{}, posenc.PagedView{}, posenc.Layout(0), frequency.Rounding(0))
 }

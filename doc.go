@@ -20,7 +20,8 @@
 //     positions.
 //   - [RotateIntoQuantized] rotates keys into a cache of 4 to 8 bits a number (Q8_0, Q4_0, int8,
 //     FP8 and others) and stores values there. [ShiftQuantized] moves such keys, [Dequantize] reads them back,
-//     and [Hadamard] spreads outliers before they are quantized.
+//     and [Hadamard] spreads outliers before they are quantized. [RotateIntoPages] does the same for
+//     the caches of ONNX Runtime and OpenVINO, and [DequantizePages] reads them.
 //   - [RotateQuantized] rotates keys that such a cache kept before their rotation, and, by
 //     [Rotary.RebaseRows], keys that another ladder of frequencies has rotated.
 //   - [RotateIntoLatent] stores what latent attention (MLA) keeps of a token, and [DequantizeLatent]

@@ -91,6 +91,73 @@ func ExampleDequantize() {
 	// [1 2 -0.5 0]
 }
 
+// Keys and values of OpenVINO's default cache: keys by channel, whose page of 32 tokens grows, and values by token.
+func ExampleRotateIntoPagesKV() {
+	const heads, headDim, pages, pageTokens = 2, 64, 4, 32
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit, Base: 500000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	keys := posenc.PagedView{Format: posenc.OpenVINOU8ByChannel}
+	values := posenc.PagedView{Format: posenc.OpenVINOU8}
+	keyTokens, keyBytes, err := keys.Record(headDim)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, valueBytes, err := values.Record(headDim)
+	if err != nil {
+		log.Fatal(err)
+	}
+	keys.View = posenc.View[byte]{Data: make([]byte, pages*heads*keyBytes), Heads: heads} // [pages][heads][keyBytes]
+	values.View = posenc.View[byte]{                                                      // [pages][heads][32][valueBytes]
+		Data: make([]byte, pages*heads*pageTokens*valueBytes), Heads: heads, TokenStride: valueBytes, HeadStride: pageTokens * valueBytes,
+		SequenceTokens: pageTokens, SequenceStride: heads * pageTokens * valueBytes,
+	}
+	k, v := make([]float32, 3*heads*headDim), make([]float32, 3*heads*headDim)
+	for i := range k {
+		k[i], v[i] = 1, float32(i%headDim)
+	}
+
+	// Two tokens of a prompt, and then one that is generated, in page 3.
+	for _, positions := range [][]int32{{0, 1}, {2}} {
+		n, slots := len(positions), []int32{96, 97}
+		if n == 1 {
+			slots = []int32{98}
+		}
+		err = posenc.RotateIntoPagesKV(rope.At(positions), slots,
+			posenc.IntoPages[float32]{Dst: keys, Src: posenc.View[float32]{Data: k[:n*heads*headDim], Heads: heads}},
+			posenc.IntoPages[float32]{Dst: values, Src: posenc.View[float32]{Data: v[:n*heads*headDim], Heads: heads}})
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	// Read back the first pair of the keys: elements 0 and 32 of each token.
+	read := posenc.View[float32]{Data: make([]float32, 3*heads*headDim), Heads: heads}
+	err = posenc.DequantizePages(read, keys, posenc.DequantizeOptions{Tokens: 3, HeadDim: headDim, Slots: []int32{96, 97, 98}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for t := range 3 {
+		fmt.Printf("%.3f %.3f\n", read.Data[t*heads*headDim], read.Data[t*heads*headDim+32])
+	}
+	fmt.Println(keyTokens, keyBytes, valueBytes)
+
+	// Keys alone, in ONNX Runtime's int4 with one scale for the tensor.
+	onnx := posenc.PagedView{Format: posenc.ONNXRuntimeInt4, Scales: []float32{0.25}, View: posenc.View[byte]{Data: make([]byte, heads*headDim/2), Heads: heads}}
+	err = posenc.RotateIntoPages(rope.At([]int32{0}), nil, posenc.IntoPages[float32]{Dst: onnx, Src: posenc.View[float32]{Data: k[:heads*headDim], Heads: heads}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%x\n", onnx.Data[:4])
+	// Output:
+	// 1.000 0.998
+	// -0.304 1.382
+	// -1.325 0.493
+	// 32 2560 72
+	// cccccccc
+}
+
 // A cache drops its first two tokens, and the remaining keys move by -2 positions, to 0 and 1. Those of
 // float32 are rounded, those of E4M3 stay in 8 bits and are rounded to them twice.
 func ExampleShiftQuantized() {

@@ -136,23 +136,6 @@ type DequantizeOptions struct {
 	Slots []int32
 }
 
-func (o *DequantizeOptions) check(function string) error {
-	switch {
-	case o.Tokens < 0:
-		return argument.Error(ErrShape, function, "options.Tokens", o.Tokens, "at least 0")
-	case o.HeadDim < 1:
-		return argument.Error(ErrShape, function, "options.HeadDim", o.HeadDim, "at least 1")
-	case o.Slots != nil && len(o.Slots) != o.Tokens:
-		return argument.Error(ErrLength, function, "options.Slots", argument.Elements(len(o.Slots)), "%d, one for each token", o.Tokens)
-	}
-	for t, s := range o.Slots {
-		if s < 0 {
-			return argument.Error(ErrPosition, function, argument.Indexed("options.Slots", t), s, "at least 0")
-		}
-	}
-	return nil
-}
-
 // Dequantize reads the numbers of a cache into heads of HeadDim elements. For each token
 // and head it writes
 //
@@ -183,21 +166,11 @@ func Dequantize[T Element, D Dequantizable](dst View[T], src QuantizedView[D], o
 	if err != nil {
 		return err
 	}
-	if _, err := checkCache(function, argument.Named("src"), src.heads(), "options.Slots", slots, tokens, units); err != nil {
+	if _, err := checkCache(function, argument.Named("src"), src.heads(), "options.Slots", slots, tokens, units, 1); err != nil {
 		return err
 	}
-	var g view.Grid
-	to := (*view.View[T])(&dst)
-	if p := to.Grid(&g, tokens, headDim); p != view.None {
-		return to.Error(p, function, "dst", &g)
-	}
-	switch {
-	case dst.Heads != src.Heads:
-		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
-	case argument.Overlap(dst.Data, src.Data) || argument.Overlap(dst.Data, src.Scales):
-		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
-	case argument.Overlap(dst.Data, slots):
-		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
+	if err := checkDequantized(function, &dst, options, src.Heads, src.Data, src.Scales); err != nil {
+		return err
 	}
 	y := operandOf(&dst, headDim)
 	var x heads.QuantizedOperand
@@ -216,6 +189,41 @@ func Dequantize[T Element, D Dequantizable](dst View[T], src QuantizedView[D], o
 				view.Convert(&y, &scratch, y.Token(t)+(h+i)*y.HeadStride, i*headDim, headDim)
 			}
 		}
+	}
+	return nil
+}
+
+func (o *DequantizeOptions) check(function string) error {
+	switch {
+	case o.Tokens < 0:
+		return argument.Error(ErrShape, function, "options.Tokens", o.Tokens, "at least 0")
+	case o.HeadDim < 1:
+		return argument.Error(ErrShape, function, "options.HeadDim", o.HeadDim, "at least 1")
+	case o.Slots != nil && len(o.Slots) != o.Tokens:
+		return argument.Error(ErrLength, function, "options.Slots", argument.Elements(len(o.Slots)), "%d, one for each token", o.Tokens)
+	}
+	for t, s := range o.Slots {
+		if s < 0 {
+			return argument.Error(ErrPosition, function, argument.Indexed("options.Slots", t), s, "at least 0")
+		}
+	}
+	return nil
+}
+
+// checkDequantized checks where the heads of a cache, of that data and those scales, go.
+func checkDequantized[T Element, D any](function string, dst *View[T], options DequantizeOptions, heads int, data []D, scales []float32) error {
+	var g view.Grid
+	to := (*view.View[T])(dst)
+	if p := to.Grid(&g, options.Tokens, options.HeadDim); p != view.None {
+		return to.Error(p, function, "dst", &g)
+	}
+	switch {
+	case dst.Heads != heads:
+		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", heads)
+	case argument.Overlap(dst.Data, data) || argument.Overlap(dst.Data, scales):
+		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
+	case argument.Overlap(dst.Data, options.Slots):
+		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if dst.Heads != src.Heads {
 		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
 	}
-	reach, err := checkCache(function, argument.Named("dst"), to, "slots", slots, tokens, r.HeadDim)
+	reach, err := checkCache(function, argument.Named("dst"), to, "slots", slots, tokens, r.HeadDim, 1)
 	if err != nil {
 		return err
 	}
@@ -90,11 +90,17 @@ func reachOf[D any](dst *view.View[D], end int) int {
 }
 
 // checkCache checks that the view of that name has room for the slots. With slots, a view without
-// strides may be longer.
-func checkCache[D any](function string, name argument.Name, dst *view.View[D], slotsName string, slots []int32, tokens, dim int) (reach int, err error) {
+// strides may be longer. Where a token of the view holds several slots, it has that many.
+func checkCache[D any](function string, name argument.Name, dst *view.View[D], slotsName string, slots []int32, tokens, dim, held int) (reach int, err error) {
 	reach = tokens
 	if slots != nil {
-		reach = reachOf(dst, int(lastSlot(slots))+1)
+		reach = int(lastSlot(slots)) + 1
+	}
+	if held > 1 {
+		reach = (reach + held - 1) / held
+	}
+	if slots != nil {
+		reach = reachOf(dst, reach)
 		if reach < 0 { // where an int has 32 bits
 			return 0, slotError(function, slotsName, slots, "lower: an int cannot count the tokens up to that slot")
 		}
@@ -110,7 +116,7 @@ func checkCache[D any](function string, name argument.Name, dst *view.View[D], s
 	var g view.Grid
 	if p := dst.Problem(&g, reach, dim); p != view.None {
 		if slots != nil && p.TooShort() { // other problems leave strides unset
-			if room := g.Room(len(dst.Data)); room > 0 {
+			if room := g.Room(len(dst.Data)) * held; room > 0 {
 				return 0, slotError(function, slotsName, slots, "below %d, the tokens that %s has room for in %v", room, name, argument.Elements(len(dst.Data)))
 			}
 		}

@@ -189,8 +189,8 @@ func (x *IntoQuantized[D, S]) check(c *quantizedCall, name string, slots []int32
 		return nil
 	}
 	function := c.function
-	if rotates && x.HeadDim != 0 && x.HeadDim != headDim || x.HeadDim < 0 {
-		return argument.Error(ErrShape, function, name+".HeadDim", x.HeadDim, "0, or of heads that are rotated %d as in a", headDim)
+	if err := checkHeadDim(function, name, x.HeadDim, headDim, rotates); err != nil {
+		return err
 	}
 	dim := x.dim(headDim)
 	if err := checkQuantizedDim[D](function, argument.Name{Text: name, Field: ".Dst: HeadDim"}, dim); err != nil {
@@ -200,27 +200,43 @@ func (x *IntoQuantized[D, S]) check(c *quantizedCall, name string, slots []int32
 	if err != nil {
 		return err
 	}
-	var g view.Grid
-	src := (*view.View[S])(&x.Src)
-	if p := src.Problem(&g, c.tokens, dim); p != view.None {
-		return src.Error(p, function, name+".Src", &g)
+	if err := checkSource(c, name, &x.Src, x.Dst.Heads, dim, x.Norm, x.RotatedNorm); err != nil {
+		return err
 	}
-	if x.Dst.Heads != x.Src.Heads {
-		return argument.Error(ErrShape, function, name+".Dst.Heads", x.Dst.Heads, "%d as in Src", x.Src.Heads)
+	_, err = checkCache(function, argument.Name{Text: name, Field: ".Dst"}, x.Dst.heads(), "slots", slots, c.tokens, units, 1)
+	return err
+}
+
+// checkHeadDim checks the HeadDim of IntoQuantized.
+func checkHeadDim(function, name string, own, headDim int, rotates bool) error {
+	if rotates && own != 0 && own != headDim || own < 0 {
+		return argument.Error(ErrShape, function, name+".HeadDim", own, "0, or of heads that are rotated %d as in a", headDim)
+	}
+	return nil
+}
+
+// checkSource checks the heads of src, on their way to as many heads of a cache, and their norms.
+func checkSource[S Element](c *quantizedCall, name string, src *View[S], heads, dim int, norm, rotated *RMSNorm) error {
+	var g view.Grid
+	v := (*view.View[S])(src)
+	if p := v.Problem(&g, c.tokens, dim); p != view.None {
+		return v.Error(p, c.function, name+".Src", &g)
+	}
+	if heads != src.Heads {
+		return argument.Error(ErrShape, c.function, name+".Dst.Heads", heads, "%d as in Src", src.Heads)
 	}
 	for _, n := range [...]struct {
 		field string
 		norm  *RMSNorm
-	}{{".Norm", x.Norm}, {".RotatedNorm", x.RotatedNorm}} {
-		if err := n.norm.check(function, argument.Name{Text: name, Field: n.field}, x.Src.Heads, dim); err != nil {
+	}{{".Norm", norm}, {".RotatedNorm", rotated}} {
+		if err := n.norm.check(c.function, argument.Name{Text: name, Field: n.field}, heads, dim); err != nil {
 			return err
 		}
 		if n.norm != nil && len(n.norm.norm.Weight) > maxQuantizedToken {
-			return argument.Error(ErrShape, function, name+n.field, "of "+argument.Elements(len(n.norm.norm.Weight)).String(), "at most %d", maxQuantizedToken)
+			return argument.Error(ErrShape, c.function, name+n.field, "of "+argument.Elements(len(n.norm.norm.Weight)).String(), "at most %d", maxQuantizedToken)
 		}
 	}
-	_, err = checkCache(function, argument.Name{Text: name, Field: ".Dst"}, x.Dst.heads(), "slots", slots, c.tokens, units)
-	return err
+	return nil
 }
 
 const maxQuantizedToken = 4 * kernels.FusedElements

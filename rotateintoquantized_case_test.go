@@ -211,11 +211,27 @@ func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *
 
 // plain does what the documentation says, head by head. p is nil if heads do not rotate.
 func (x *storedArgument[D, S]) plain(p *plain, slot func(token int) int, tokens int) {
-	heads, dim, norms := x.Src.Heads, x.dim, x.norms
+	heads, dim := x.Src.Heads, x.dim
+	if !x.rotates {
+		p = nil
+	}
+	prepared := preparedPlain(&x.Src, p, x.norms, tokens, dim)
+	for t := range tokens {
+		for h := range heads {
+			if at := slot(t); at >= 0 {
+				quantizePlain(&x.Dst, at, h, prepared[(t*heads+h)*dim:][:dim])
+			}
+		}
+	}
+}
+
+// preparedPlain returns the heads of all tokens as they go to a cache that does not transform. p is nil if they do not rotate.
+func preparedPlain[S posenc.Element](src *posenc.View[S], p *plain, norms [2]normArgument, tokens, dim int) []float32 {
+	heads := src.Heads
 	v := posenc.View[float32]{Heads: heads, Data: make([]float32, tokens*heads*dim)}
 	for t := range tokens {
 		for h := range heads {
-			for i, s := range x.Src.Data[testkit.RowAt(&x.Src, t, h, dim):][:dim] {
+			for i, s := range src.Data[testkit.RowAt(src, t, h, dim):][:dim] {
 				v.Data[(t*heads+h)*dim+i] = testkit.Widen(s)
 			}
 		}
@@ -228,17 +244,11 @@ func (x *storedArgument[D, S]) plain(p *plain, slot func(token int) int, tokens 
 		}
 	}
 	normalize(norms[0])
-	if x.rotates {
+	if p != nil {
 		rotateViewsPlain(*p, []posenc.View[float32]{v}, tokens)
 	}
 	normalize(norms[1])
-	for t := range tokens {
-		for h := range heads {
-			if at := slot(t); at >= 0 {
-				quantizePlain(&x.Dst, at, h, v.Data[(t*heads+h)*dim:][:dim])
-			}
-		}
-	}
+	return v.Data
 }
 
 // parts stores some tokens and some heads at a time.

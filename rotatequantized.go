@@ -77,7 +77,7 @@ func checkStored[D Quantized](function, name string, v *QuantizedView[D], slots 
 	}
 	units, err := v.check(function, argument.Named(name), headDim)
 	if err == nil {
-		_, err = checkCache(function, argument.Named(name), v.heads(), name+"Slots", slots, tokens, units)
+		_, err = checkCache(function, argument.Named(name), v.heads(), name+"Slots", slots, tokens, units, 1)
 	}
 	return err
 }

@@ -1,22 +1,12 @@
 package ropecheck
 
-import "math"
+import (
+	"math"
 
-// fma32 is x*y + z, rounded once. Of the sum in float64, odd rounding keeps what the second
-// rounding needs.
-func fma32(x, y, z float32) float32 {
-	p := float64(x) * float64(y) // exact
-	s := p + float64(z)
-	v := s - p
-	if left := (p - (s - v)) + (float64(z) - v); left != 0 && math.Float64bits(s)&1 == 0 && !math.IsInf(s, 0) {
-		if (left > 0) == (s > 0) {
-			s = math.Float64frombits(math.Float64bits(s) + 1)
-		} else {
-			s = math.Float64frombits(math.Float64bits(s) - 1)
-		}
-	}
-	return float32(s)
-}
+	"github.com/go-posenc/posenc/generic"
+)
+
+func fma32(x, y, z float32) float32 { return generic.FMA32(x, y, z) }
 
 // numpyCosSin returns cos and sin of numpy for float32: quarter turns are taken away in three parts,
 // and polynomials in float32 follow. Large angles go to the C library, here glibc.

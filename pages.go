@@ -1,0 +1,342 @@
+package posenc
+
+import (
+	"cmp"
+	"unsafe"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// CacheFormat is how ONNX Runtime or OpenVINO keeps the numbers of heads in bytes on a CPU. A head of some
+// tokens is a record: of one token, or of the 32 tokens of a page where the numbers of a channel (an
+// element of a head) share a scale. All numbers of a group have a scale s and a zero point z. Let y be a
+// float32 that is stored, and RN32 rounding to the nearest float32, ties to even:
+//
+//	q = RN32(y*RN32(1/s)+z), rounded once, then to an integer, halves to even, from the least code to the largest
+//	y = RN32(RN32(q-z)*s) is read back
+//
+// In ONNX Runtime's formats s is given, z is 0, and a record is the codes q. A NaN has the largest code.
+// In OpenVINO's a record is s and z of a group and its codes, group after group, or, by channel, s of all
+// channels, z of all, and the codes of each token; s and z are float32, little-endian. With a the least
+// and b the largest number of a group, and largest 255 or 15,
+//
+//	s = RN32(RN32(b-a)/largest), by channel RN32(RN32(b-a)*RN32(1/largest)); 0.0001 where that is 0
+//	z = RN32(-a/s)
+//
+// RN32(1/s) counts as 0 where it is infinite, and -0 is less than +0. A group with a NaN or an infinity, or whose b-a is
+// infinite, is read back as NaN: s is NaN (0x7fc00000) or infinite and all codes are 0. OpenVINO's bytes
+// are not defined where there are NaNs, zeros of both signs, or infinite RN32(1/s).
+type CacheFormat uint8
+
+const (
+	// ONNXRuntimeInt8 is int8, from -128 to 127, as GroupQueryAttention keeps them with kv_cache_bit_width 8.
+	ONNXRuntimeInt8 CacheFormat = 1 + iota
+	// ONNXRuntimeInt4 is two numbers from -8 to 7 to a byte, plus 8, the first in the lower half.
+	ONNXRuntimeInt4
+	// OpenVINOU8 is groups of numbers from 0 to 255, KEY_CACHE_PRECISION or VALUE_CACHE_PRECISION u8, by token.
+	OpenVINOU8
+	// OpenVINOU4 is OpenVINOU8 with two numbers from 0 to 15 to a byte, the first in the upper half.
+	OpenVINOU4
+	// OpenVINOU8ByChannel is OpenVINO's KEY_CACHE_QUANT_MODE BY_CHANNEL, its default for keys on amd64.
+	OpenVINOU8ByChannel
+	// OpenVINOU4ByChannel is OpenVINOU8ByChannel with numbers as in OpenVINOU4.
+	OpenVINOU4ByChannel
+)
+
+// maxPageDim is the most elements of a head of which scratch memory has room for a page.
+const maxPageDim = maxQuantizedToken / generic.PageTokens
+
+// PagedView describes the heads of a cache whose bytes are records of a [CacheFormat].
+//
+// The View describes records: its strides count bytes, and what it calls a token is a record, which has
+// one token, or 32 by channel. ONNX Runtime's [batch][heads][tokens][bytes of a record], and OpenVINO's
+// [pages][heads][32][bytes of a record], have TokenStride, HeadStride, SequenceTokens and SequenceStride.
+// OpenVINO's keys by channel, [pages][heads][bytes of a record], need none.
+type PagedView struct {
+	View[byte]
+	Format CacheFormat
+
+	// Group is the numbers that share a scale in OpenVINOU8 and OpenVINOU4, VALUE_CACHE_GROUP_SIZE: a multiple
+	// of 16 that divides HeadDim. 0 means HeadDim.
+	Group int
+
+	// Scales has ONNX Runtime's scales, k_scale or v_scale: one (PER_TENSOR) or one for each
+	// element of all heads (PER_CHANNEL), finite. 0 counts as 1. Other formats have none.
+	Scales []float32
+
+	// Hadamard is as in [QuantizedView].
+	Hadamard int
+}
+
+// Record returns how many tokens of a head a record has, 1 or 32, and its bytes. Errors wrap ErrConfig
+// (v.Format) or ErrShape, as in [RotateIntoPages].
+func (v PagedView) Record(headDim int) (tokens, bytes int, err error) {
+	r, err := v.record("posenc.PagedView.Record", argument.Named("v"), argument.Named("headDim"), headDim)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.Tokens, r.Bytes(), nil
+}
+
+func (v *PagedView) record(function string, name, dimName argument.Name, headDim int) (r generic.CacheRecord, err error) {
+	if v.Format == 0 || int(v.Format) >= len(generic.CacheFormats) {
+		return r, argument.Error(ErrConfig, function, name.String()+".Format", v.Format, "a constant of type CacheFormat")
+	}
+	r.CacheFormat, r.Dim, r.Group = &generic.CacheFormats[v.Format], headDim, cmp.Or(v.Group, headDim)
+	most := maxQuantizedDim
+	if r.Tokens > 1 {
+		most = maxPageDim
+	}
+	switch {
+	case headDim < 1 || headDim > most || headDim%r.Multiple != 0:
+		return r, argument.Error(ErrShape, function, dimName.String(), headDim, "a multiple of %d, at most %d", r.Multiple, most)
+	case v.Group != 0 && (r.Given || r.Tokens > 1):
+		return r, argument.Error(ErrShape, function, name.String()+".Group", v.Group, "0, because a head has no groups")
+	case r.Group < 1 || r.Group%r.Multiple != 0 || headDim%r.Group != 0:
+		return r, argument.Error(ErrShape, function, name.String()+".Group", v.Group, "0, or a multiple of %d that divides %d", r.Multiple, headDim)
+	}
+	return r, nil
+}
+
+func (v *PagedView) check(function string, name, dimName argument.Name, slotsName string, slots []int32, tokens, headDim int) (generic.CacheRecord, error) {
+	r, err := v.record(function, name, dimName, headDim)
+	if err != nil {
+		return r, err
+	}
+	if v.Hadamard != 0 && !isHadamard(v.Hadamard, headDim) {
+		return r, argument.Error(ErrConfig, function, name.String()+".Hadamard", v.Hadamard, "0, or "+ofHadamard, headDim)
+	}
+	if _, err = checkCache(function, name, v.view(), slotsName, slots, tokens, r.Bytes(), r.Tokens); err != nil {
+		return r, err
+	}
+	switch n := len(v.Scales); {
+	case r.Given && n != 1 && n != v.Heads*headDim:
+		return r, argument.Error(ErrLength, function, name.String()+".Scales", argument.Elements(n), "1, or %d for %d heads of %d", v.Heads*headDim, v.Heads, headDim)
+	case !r.Given && v.Scales != nil:
+		return r, argument.Error(ErrLength, function, name.String()+".Scales", argument.Elements(n), "nil, because the scales are in the records")
+	}
+	for i, s := range v.Scales {
+		if s-s != 0 {
+			return r, argument.Error(ErrConfig, function, argument.Indexed(name.String()+".Scales", i), s, "a finite number")
+		}
+	}
+	return r, nil
+}
+
+func (v *PagedView) view() *view.View[byte] { return (*view.View[byte])(&v.View) }
+
+// setRecords sets all but the data and the scales: see view.View.SetOperand.
+func (v *PagedView) setRecords(o *heads.Records, r generic.CacheRecord) {
+	v.view().SetOperand(&o.Operand, kernels.KindE4M3, r.Bytes()) // as long as a byte
+	o.CacheRecord = r
+}
+
+// IntoPages is [IntoQuantized] for a cache of records. Its fields are the same.
+type IntoPages[S Element] struct {
+	Dst               PagedView
+	Src               View[S]
+	Norm, RotatedNorm *RMSNorm
+	HeadDim           int
+}
+
+// RotateIntoPages is [RotateIntoQuantized] for a cache of records: it rotates heads in float32 as that does, with
+// the same norms and the same transform, and stores them as [CacheFormat] says.
+//
+// By channel the numbers of a page share scales, and a page that grows is quantized anew, as OpenVINO
+// does: tokens that follow one another in the call and go to slots of a page that do, are stored behind the
+// tokens of lower slots in the page, which are read back, and all of them are quantized together. So the bytes
+// depend on how tokens come: 32 calls of one token give other codes than one call of 32 (docs/quantized.md).
+// What lies behind the last of them in the page has no meaning any more. One call has to have all tokens
+// of a page that come at once: do not split it there, nor over goroutines. Calls for other formats you may
+// split into any ranges of tokens and heads.
+//
+// Dst shares no memory with Src, Dst.Scales, slots or the slices of a. Errors wrap ErrConfig (a, a norm, Format,
+// Scales, Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition, as in RotateIntoQuantized.
+// HeadDim is a multiple of 8 in ONNX Runtime's formats and of 16 in OpenVINO's, at most 4096, by channel 512.
+func RotateIntoPages[S Element](a Angles, slots []int32, x IntoPages[S]) error {
+	names, xs := [1]string{"x"}, [1]*IntoPages[S]{&x}
+	return intoPages("posenc.RotateIntoPages", &a, slots, names[:], xs[:])
+}
+
+// RotateIntoPagesKV is RotateIntoPages for the keys of a step and its values, which do not rotate and may
+// have another format, in one call. The Dst of both share no memory.
+func RotateIntoPagesKV[S Element](a Angles, slots []int32, keys, values IntoPages[S]) error {
+	names, xs := [2]string{"keys", "values"}, [2]*IntoPages[S]{&keys, &values}
+	return intoPages("posenc.RotateIntoPagesKV", &a, slots, names[:], xs[:])
+}
+
+// intoPages stores xs, of which only the first rotates.
+func intoPages[S Element](function string, a *Angles, slots []int32, names []string, xs []*IntoPages[S]) error {
+	var c quantizedCall
+	if err := c.begin(function, a, slots); err != nil {
+		return err
+	}
+	var r heads.Rotation
+	h, scaling := a.heads()
+	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
+	var records [2]generic.CacheRecord
+	for i, x := range xs {
+		var err error
+		if records[i], err = x.check(&c, names[i], slots, r.HeadDim, i == 0 && a.how != unrotated); err != nil {
+			return err
+		}
+	}
+	for i, x := range xs {
+		data, other := x.Dst.Data, ""
+		if a.overlaps(data) {
+			return a.overlapError(function, names[i]+".Dst")
+		}
+		if argument.Overlap(data, slots) {
+			other = "slots"
+		}
+		for j, y := range xs {
+			switch {
+			case argument.Overlap(data, y.Src.Data):
+				other = names[j] + ".Src"
+			case argument.Overlap(data, y.Dst.Scales):
+				other = names[j] + ".Dst.Scales"
+			case i != j && argument.Overlap(data, y.Dst.Data):
+				other = names[j] + ".Dst"
+			}
+		}
+		if other != "" {
+			return argument.Error(ErrOverlap, function, names[i]+".Dst", "sharing memory with "+other, "a view of other memory")
+		}
+	}
+	for i, x := range xs {
+		var s recordStore // whose pointers are not set through a pointer: they would escape
+		s.Dim, s.Norm, s.Rotated, s.Hadamard = records[i].Dim, x.Norm.of(), x.RotatedNorm.of(), x.Dst.Hadamard
+		if i == 0 && a.how != unrotated {
+			s.Rotation = &r
+		}
+		setOperand(&s.from, &x.Src, s.Dim)
+		x.Dst.setRecords(&s.to, records[i])
+		s.from.Data, s.to.Data, s.to.Scales = unsafe.Pointer(unsafe.SliceData(x.Src.Data)), unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
+		c.storeRecords(a, slots, &s)
+	}
+	return nil
+}
+
+func (x *IntoPages[S]) check(c *quantizedCall, name string, slots []int32, headDim int, rotates bool) (generic.CacheRecord, error) {
+	if err := checkHeadDim(c.function, name, x.HeadDim, headDim, rotates); err != nil {
+		return generic.CacheRecord{}, err
+	}
+	dim := cmp.Or(x.HeadDim, headDim)
+	r, err := x.Dst.check(c.function, argument.Name{Text: name, Field: ".Dst"}, argument.Name{Text: name, Field: ".Dst: HeadDim"}, "slots", slots, c.tokens, dim)
+	if err != nil {
+		return r, err
+	}
+	return r, checkSource(c, name, &x.Src, x.Dst.Heads, dim, x.Norm, x.RotatedNorm)
+}
+
+// recordStore is IntoPages without its type.
+type recordStore struct {
+	heads.Quantization
+	from view.Operand
+	to   heads.Records
+}
+
+func (c *quantizedCall) storeRecords(a *Angles, slots []int32, s *recordStore) {
+	if s.to.Tokens > 1 || s.AtLeast() > kernels.FusedElements {
+		c.storePages(a, slots, s)
+		return
+	}
+	var scratch [kernels.FusedElements + kernels.Line]float32
+	c.storeRuns(a, slots, s, kernels.LineAligned(scratch[:]), nil)
+}
+
+func (c *quantizedCall) storePages(a *Angles, slots []int32, s *recordStore) {
+	var scratch, token [maxQuantizedToken + kernels.Line]float32
+	c.storeRuns(a, slots, s, kernels.LineAligned(scratch[:]), kernels.LineAligned(token[:]))
+}
+
+// storeRuns quantizes runs of tokens that go to a record, some heads at a time. token is memory for a norm
+// that takes all heads as one vector, where scratch has not room for all.
+func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, scratch, token []float32) {
+	most := min(s.from.Heads, len(scratch)/(s.to.Tokens*s.Dim))
+	whole := s.AtLeast() > s.Dim && most < s.from.Heads
+	for t, n := 0, 0; t < c.tokens; t += n {
+		var at, first int
+		at, first, n = s.to.Run(slots, t, c.tokens-t)
+		for h := 0; at >= 0 && h < s.from.Heads; h += most {
+			some := min(most, s.from.Heads-h)
+			row := some * s.Dim
+			if first > 0 {
+				s.to.Dequantize(scratch, at, h, some, 0, first)
+			}
+			for i := range n {
+				to := scratch[(first+i)*row:]
+				if !whole {
+					c.prepare(a, s, to, t+i, h, some)
+					continue
+				}
+				c.prepare(a, s, token, t+i, 0, s.from.Heads)
+				copy(to[:row], token[h*s.Dim:])
+			}
+			s.to.Quantize(at, h, some, scratch, first+n)
+		}
+	}
+}
+
+// prepare writes heads of token t as they are to be quantized.
+func (c *quantizedCall) prepare(a *Angles, s *recordStore, to []float32, t, h, some int) {
+	from, scratch := s.from, s.Scratch(to)
+	from.Heads = some
+	at := from.Token(t) + h*from.HeadStride
+	if s.Rotation != nil && c.fullWidth {
+		var full heads.FullWidthRow
+		a.rows.readFullWidth(&full, heads.Slot(a.of, t), s.Rotation.Sign)
+		s.Prepare(&scratch, &from, at, 1, nil, 0, &full)
+		return
+	}
+	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
+	table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:])}
+	if s.Rotation != nil {
+		table.Stride = s.Rotation.RotaryDim / 2
+		a.write(&table, c.tokens, t, 1, s.Rotation)
+	}
+	s.Prepare(&scratch, &from, at, 1, &table, 0, nil)
+}
+
+// DequantizePages is [Dequantize] of a cache of records: it writes RN(RN32(RN32(q-z)*s)), see
+// [CacheFormat]. Errors wrap ErrConfig (src.Format, src.Scales, src.Hadamard), ErrShape, ErrLength, ErrOverlap or
+// ErrPosition, as in Dequantize.
+func DequantizePages[T Element](dst View[T], src PagedView, options DequantizeOptions) error {
+	const function = "posenc.DequantizePages"
+	if err := options.check(function); err != nil {
+		return err
+	}
+	dim, slots := options.HeadDim, options.Slots
+	r, err := src.check(function, argument.Named("src"), argument.Named("options.HeadDim"), "options.Slots", slots, options.Tokens, dim)
+	if err != nil {
+		return err
+	}
+	if err := checkDequantized(function, &dst, options, src.Heads, src.Data, src.Scales); err != nil {
+		return err
+	}
+	y := operandOf(&dst, dim)
+	var x heads.Records
+	src.setRecords(&x, r)
+	x.Data, x.Scales = unsafe.Pointer(unsafe.SliceData(src.Data)), src.Scales
+	q := heads.Quantization{Dim: dim, Hadamard: src.Hadamard}
+	var unaligned [kernels.FusedElements + kernels.Line]float32
+	memory := kernels.LineAligned(unaligned[:])
+	scratch := q.Scratch(memory)
+	for t := 0; t < options.Tokens; {
+		at, first, n := x.Run(slots, t, min(options.Tokens-t, len(memory)/dim))
+		for h := range x.Heads {
+			x.Dequantize(memory, at, h, 1, first, n)
+			q.Transform(&scratch, n)
+			for i := range n {
+				view.Convert(&y, &scratch, y.Token(t+i)+h*y.HeadStride, i*dim, dim)
+			}
+		}
+		t += n
+	}
+	return nil
+}

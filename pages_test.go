@@ -1,0 +1,236 @@
+package posenc_test
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// pageVectors is testdata/pages/vectors.json.
+type pageVectors struct {
+	ONNXRuntime []struct {
+		Bits, Dim, Tokens int
+		Scales, Special   []uint32
+		Keys, Values      string
+	}
+	OpenVINO []struct {
+		Precision, Mode string
+		Group           int
+		Calls           []int
+		Special         []uint32
+		Keys, Values    string
+	}
+}
+
+// pageInputs is inputs of testdata/pages/generate.py: keys or values of two heads.
+func pageInputs(seed, tokens, dim int, outlier bool, special []uint32) []float32 {
+	x := testkit.GoldenInputs(seed, tokens*2*dim)
+	for i := 5; outlier && i < len(x); i += dim {
+		x[i] *= 16
+	}
+	for i, bits := range special {
+		x[i] = math.Float32frombits(bits)
+	}
+	return x
+}
+
+func checkBytes(t *testing.T, what string, got []byte, want string) {
+	t.Helper()
+	bytesWanted := testkit.Hex[byte](want)
+	if bytes.Equal(got, bytesWanted) {
+		return
+	}
+	different, first := 0, -1
+	for i := range bytesWanted {
+		if got[i] != bytesWanted[i] {
+			different++
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	t.Errorf("%s: %d of %d bytes differ, the first is number %d: %x, want %x", what, different, len(got), first, got[first], bytesWanted[first])
+}
+
+// Bytes are those of ONNX Runtime's GroupQueryAttention and of OpenVINO's PagedAttentionExtension, also where a page
+// grows call by call.
+func TestPagesGolden(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) { checkPagesGolden(t) })
+}
+
+func checkPagesGolden(t *testing.T) {
+	var vectors pageVectors
+	testkit.ReadJSON("testdata/pages/vectors.json", &vectors)
+	if len(vectors.ONNXRuntime) != 10 || len(vectors.OpenVINO) != 12 {
+		t.Fatalf("%d and %d vectors, want 10 and 12", len(vectors.ONNXRuntime), len(vectors.OpenVINO))
+	}
+	const heads = 2
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit})
+	for _, v := range vectors.ONNXRuntime {
+		format := map[int]posenc.CacheFormat{8: posenc.ONNXRuntimeInt8, 4: posenc.ONNXRuntimeInt4}[v.Bits]
+		_, record, err := posenc.PagedView{Format: format}.Record(v.Dim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var scales []float32
+		for _, bits := range v.Scales {
+			scales = append(scales, math.Float32frombits(bits))
+		}
+		view := func(x []float32) (into posenc.IntoPages[float32]) {
+			into.Dst = posenc.PagedView{Format: format, Scales: scales, View: posenc.View[byte]{Data: make([]byte, heads*v.Tokens*record), Heads: heads, TokenStride: record, HeadStride: v.Tokens * record}}
+			into.Src, into.HeadDim = posenc.View[float32]{Data: x, Heads: heads}, v.Dim
+			return into
+		}
+		k, values := view(pageInputs(1<<20, v.Tokens, v.Dim, true, v.Special)), view(pageInputs(1<<21, v.Tokens, v.Dim, false, v.Special))
+		if err := posenc.RotateIntoPagesKV(rope.Unrotated(v.Tokens), nil, k, values); err != nil {
+			t.Fatal(err)
+		}
+		checkBytes(t, "keys", k.Dst.Data, v.Keys)
+		checkBytes(t, "values", values.Dst.Data, v.Values)
+	}
+	for _, v := range vectors.OpenVINO {
+		const dim, pages = 32, 3
+		formats := map[string][2]posenc.CacheFormat{"u8": {posenc.OpenVINOU8, posenc.OpenVINOU8ByChannel}, "u4": {posenc.OpenVINOU4, posenc.OpenVINOU4ByChannel}}[v.Precision]
+		total := 0
+		for _, n := range v.Calls {
+			total += n
+		}
+		cache := func(format posenc.CacheFormat, group int) posenc.PagedView {
+			p := posenc.PagedView{Format: format, Group: group}
+			tokens, record, err := p.Record(dim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.View = posenc.View[byte]{Heads: heads, Data: make([]byte, pages*heads*32/tokens*record)}
+			if tokens == 1 {
+				p.TokenStride, p.HeadStride, p.SequenceTokens, p.SequenceStride = record, 32*record, 32, heads*32*record
+			}
+			return p
+		}
+		keys, values := cache(formats[1], 0), cache(formats[0], v.Group)
+		if v.Mode == "BY_TOKEN" {
+			keys = cache(formats[0], v.Group)
+		}
+		k, x := pageInputs(1<<20, total, dim, true, nil), pageInputs(1<<21, total, dim, false, v.Special)
+		past := 0
+		for _, n := range v.Calls {
+			slots := make([]int32, n)
+			for i := range slots {
+				slots[i] = int32([]int{2, 0, 1}[(past+i)/32]*32 + (past+i)%32)
+			}
+			of := func(x []float32) posenc.View[float32] {
+				return posenc.View[float32]{Data: x[past*heads*dim:][:n*heads*dim], Heads: heads}
+			}
+			if err := posenc.RotateIntoPagesKV(rope.Unrotated(n), slots, posenc.IntoPages[float32]{Dst: keys, Src: of(k)}, posenc.IntoPages[float32]{Dst: values, Src: of(x)}); err != nil {
+				t.Fatal(err)
+			}
+			past += n
+		}
+		what := v.Precision + " " + v.Mode
+		checkBytes(t, what+" keys", keys.Data, v.Keys)
+		checkBytes(t, what+" values", values.Data, v.Values)
+	}
+}
+
+// OpenVINO's keys by channel depend on how they come: 32 calls of one token give other bytes than one call of 32, and
+// larger errors. Figures of docs/quantized.md.
+func TestPagesHistory(t *testing.T) {
+	const dim, pages = 128, 64
+	r := rand.New(rand.NewPCG(1, 2))
+	x := make([]float32, pages*32*dim)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	store := func(format posenc.CacheFormat, scale float32, step int) (data []byte, rms float64) {
+		v := posenc.PagedView{Format: format}
+		if scale > 0 {
+			v.Scales = []float32{scale}
+		}
+		tokens, record, err := v.Record(dim)
+		testkit.NoError(t, err)
+		v.View = posenc.View[byte]{Heads: 1, Data: make([]byte, pages*32/tokens*record)}
+		slots := make([]int32, step)
+		for t0 := 0; t0 < pages*32; t0 += step {
+			for i := range slots {
+				slots[i] = int32(t0 + i)
+			}
+			testkit.NoError(t, posenc.RotateIntoPages(rope.Unrotated(step), slots, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x[t0*dim:][:step*dim], Heads: 1}}))
+		}
+		y := make([]float32, len(x))
+		testkit.NoError(t, posenc.DequantizePages(posenc.View[float32]{Data: y, Heads: 1}, v, posenc.DequantizeOptions{Tokens: pages * 32, HeadDim: dim}))
+		for i := range y {
+			rms += float64(y[i]-x[i]) * float64(y[i]-x[i])
+		}
+		return v.Data, 100 * math.Sqrt(rms/float64(len(x)))
+	}
+	for _, c := range []struct {
+		format       posenc.CacheFormat
+		scale        float32
+		whole, grown float64 // percent
+	}{
+		{posenc.ONNXRuntimeInt8, 5. / 127, 1.14, 1.14}, {posenc.ONNXRuntimeInt4, 2.5 / 7, 11.0, 11.0},
+		{posenc.OpenVINOU8, 0, 0.60, 0.60}, {posenc.OpenVINOU4, 0, 10.2, 10.2},
+		{posenc.OpenVINOU8ByChannel, 0, 0.46, 0.63}, {posenc.OpenVINOU4ByChannel, 0, 7.8, 10.6},
+	} {
+		one, whole := store(c.format, c.scale, 32)
+		other, grown := store(c.format, c.scale, 1)
+		byChannel := c.format >= posenc.OpenVINOU8ByChannel
+		if bytes.Equal(one, other) == byChannel {
+			t.Errorf("format %d: equal bytes %t", c.format, !byChannel)
+		}
+		if math.Abs(whole/c.whole-1) > 0.03 || math.Abs(grown/c.grown-1) > 0.03 {
+			t.Errorf("format %d: errors %.3f %% at once and %.3f %% token by token, want %v and %v", c.format, whole, grown, c.whole, c.grown)
+		}
+	}
+}
+
+// Errors name what is wrong, and come before anything is written.
+func TestPagesErrors(t *testing.T) {
+	k, cache, slots := make([]float32, 2*2*64), make([]byte, 2*2*(8*64+32*64)), []int32{0, 1}
+	fail := testkit.Failures(t, k, cache)
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit})
+	right := posenc.IntoPages[float32]{Src: posenc.View[float32]{Data: k, Heads: 2}, Dst: posenc.PagedView{Format: posenc.OpenVINOU8ByChannel, View: posenc.View[byte]{Data: cache, Heads: 2}}}
+	for _, c := range []struct {
+		change func(x *posenc.IntoPages[float32])
+		slots  []int32
+		kind   error
+		says   []string
+	}{
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Format = 7 }, slots, posenc.ErrConfig, []string{"x.Dst.Format is 7"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Group = 16 }, slots, posenc.ErrShape, []string{"x.Dst.Group is 16, want 0"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Format, x.Dst.Group = posenc.OpenVINOU8, 24 }, slots, posenc.ErrShape, []string{"x.Dst.Group is 24", "divides 64"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Scales = k[:1] }, slots, posenc.ErrLength, []string{"x.Dst.Scales has 1 element, want nil"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Format = posenc.ONNXRuntimeInt4 }, slots, posenc.ErrLength, []string{"x.Dst.Scales has 0 elements, want 1, or 128"}},
+		{func(x *posenc.IntoPages[float32]) {
+			x.Dst.Format, x.Dst.Scales = posenc.ONNXRuntimeInt4, []float32{float32(math.Inf(1))}
+		}, slots, posenc.ErrConfig, []string{"x.Dst.Scales[0] is +Inf"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Hadamard = 128 }, slots, posenc.ErrConfig, []string{"x.Dst.Hadamard is 128"}},
+		{func(x *posenc.IntoPages[float32]) {}, []int32{0, 64}, posenc.ErrPosition, []string{"slots[1] is 64, want below 64"}},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Data = testkit.BytesOf(k) }, slots, posenc.ErrPosition, nil},
+		{func(x *posenc.IntoPages[float32]) { x.Src.Heads = 1 }, slots, posenc.ErrLength, []string{"x.Src.Data"}},
+		{func(x *posenc.IntoPages[float32]) { x.HeadDim = 48 }, slots, posenc.ErrShape, []string{"x.HeadDim is 48"}},
+	} {
+		x := right
+		c.change(&x)
+		err := posenc.RotateIntoPages(rope.At(slots), c.slots, x)
+		if c.says == nil { // too short for a page
+			fail(err, posenc.ErrLength)
+			continue
+		}
+		fail(err, c.kind, c.says...)
+	}
+	x := right
+	x.Dst.Data = cache
+	x.Src.Data = testkit.Must(posenc.FromBytes[float32](cache))[:len(k)]
+	fail(posenc.RotateIntoPages(rope.At(slots), slots, x), posenc.ErrOverlap, "x.Dst is sharing memory with x.Src")
+	fail(posenc.RotateIntoPagesKV(rope.At(slots), slots, right, right), posenc.ErrOverlap, "keys.Dst is sharing memory with values.Dst")
+	fail(posenc.DequantizePages(right.Src, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 40}), posenc.ErrShape, "options.HeadDim is 40, want a multiple of 16")
+	_, _, err := posenc.PagedView{Format: posenc.OpenVINOU4ByChannel}.Record(1024)
+	fail(err, posenc.ErrShape, "headDim is 1024, want a multiple of 16, at most 512")
+}
