@@ -232,6 +232,33 @@ func (r *Reader) Boolean(key string) (bool, bool) {
 	return read(r, key, "true or false", func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
 }
 
+// Flag returns a flag, or absent if the key is.
+func (r *Reader) Flag(key string, absent bool) bool {
+	if set, ok := r.Boolean(key); ok {
+		return set
+	}
+	return absent
+}
+
+// MustLack fails for the first of the keys that is there.
+func (r *Reader) MustLack(expected string, keys ...string) {
+	for _, key := range keys {
+		r.FailIf(r.Has(key), ErrUnknown, key, KindOf(r.Lookup(key)), "%s", expected)
+	}
+}
+
+// OneEach reports whether the list under key has an entry for each layer, and fails if it has not.
+func (r *Reader) OneEach(key string, entries, layers int) bool {
+	r.FailIf(entries != layers, ErrContradiction, key, ListText(entries), "one entry for each of %d layers", layers)
+	return entries == layers
+}
+
+// Set puts a value in the place of a key, not in the document itself.
+func (r *Reader) Set(key string, value any) {
+	r.Keys = maps.Clone(r.Keys)
+	r.Keys[key] = value
+}
+
 // MustBe fails if one of the flags is there and has another value.
 func (r *Reader) MustBe(is bool, sentinel error, expected string, keys ...string) {
 	for _, key := range keys {

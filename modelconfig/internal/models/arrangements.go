@@ -107,8 +107,3 @@ var (
 	kimiK3Tower = &Spellings{[]string{"qkv_hidden_size"}, []string{"num_attention_heads", "vt_num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "vt_num_hidden_layers"}, nil}
 	moonTower   = &Spellings{[]string{"hidden_size", "vt_hidden_size"}, []string{"num_attention_heads", "vt_num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "vt_num_hidden_layers"}, nil}
 )
-
-// alternateConvolutions: from the third on, every second layer has attention.
-func alternateConvolutions(_ *document.Reader, n int) []string {
-	return full(n, "conv", func(i int) bool { return i >= 2 && i%2 == 0 })
-}

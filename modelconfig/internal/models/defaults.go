@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
@@ -39,14 +40,18 @@ func (t *ModelType) Family() Family {
 }
 
 func (t *ModelType) layersPlan() plan {
-	p := everyLayer
-	switch rule := t.LayerTypes; {
+	p, rule := plan(everyLayer), t.LayerTypes
+	switch {
 	case t.Plan != nil:
 		p = t.Plan
 	case t.NoRopeInterval != 0:
 		p = ropeFlags(t.NoRopeInterval)
+	case rule != nil && rule.Alone:
+		p = func(r *document.Reader, n int) []description.Layer { return named(rule.types(r, n), t.Rotating...) }
 	case rule != nil:
-		p = typed(rule.absent(), t.Rotating...)
+		p = func(r *document.Reader, n int) []description.Layer {
+			return named(typesOf(r, n, rule.types), t.Rotating...)
+		}
 	}
 	switch t.Indexers {
 	case "":
@@ -57,16 +62,24 @@ func (t *ModelType) layersPlan() plan {
 	return typedIndexer(t.Indexers, p)
 }
 
-func (t *LayerTypesRule) absent() func(r *document.Reader, n int) []string {
+func (t *LayerTypesRule) types(r *document.Reader, n int) []string {
 	switch {
 	case t.Custom != nil:
-		return t.Custom
-	case t.Last != 0:
-		return lastOf(t.Key, t.Last, t.Others)
-	case t.First != 0:
-		return firstOf(t.Key, t.First)
+		return t.Custom(r, n)
+	case t.Flags != "":
+		if flags := flagged(r, t.Flags, n); flags != nil {
+			return either(n, letters[t.Letters[1]], letters[t.Letters[0]], func(i int) bool { return flags[i] == 1 })
+		}
+		return patterned(t.Pattern, n)
+	case t.Pattern != "":
+		return patterned(t.Pattern, n)
 	case t.List != "":
-		return indexed(t.List, t.Others, t.All)
+		return indexed(r, n, t.List, t.Others, t.All)
+	case t.All != "":
+		return slices.Repeat([]string{t.All}, n)
 	}
-	return all(t.All)
+	every := interval(r, t.Key, cmp.Or(t.Last, t.First))
+	return either(n, cmp.Or(t.Full, "full_attention"), t.Others, func(i int) bool {
+		return t.Last != 0 && (i+1)%every == 0 || t.Last == 0 && i%every == 0
+	})
 }

@@ -179,7 +179,7 @@ func step5Layers(r *document.Reader, n int) []description.Layer {
 	}
 	if len(types) == 0 {
 		r.FailIf(indexers, document.ErrValue, "layer_types", "absent", "a list, because sparse_config is about layers of full attention")
-		types = full(n, description.SlidingAttention, func(i int) bool { return i%2 == 1 })
+		types = patterned("(SF)", n)
 	}
 	if len(types) < n {
 		r.Fail(document.ErrContradiction, "layer_types", document.ListText(len(types)), "one entry for each of %d layers", n)

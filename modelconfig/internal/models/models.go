@@ -111,10 +111,16 @@ type ModelType struct {
 	ScalingTensor  string // of weights with scales of queries
 }
 
+// LayerTypesRule has the types of layers of a configuration without layer_types.
 type LayerTypesRule struct {
 	Key         string                                   // of the interval of full attention
 	Last, First int                                      // its default; the last or the first layer of each interval has full attention
+	Full        string                                   // the type of these layers; "": full_attention
 	Others      string                                   // the type of the other layers
+	Pattern     string                                   // the types by letters, as patterned reads them
+	Flags       string                                   // a key that lists the types by numbers; without it Pattern has them
+	Letters     string                                   // of the numbers 0 and 1
+	Alone       bool                                     // layer_types is not read
 	List        string                                   // a key that lists the layers of full attention; without it they are of type all
 	All         string                                   // the type of all layers
 	Custom      func(r *document.Reader, n int) []string // another rule
