@@ -1,6 +1,9 @@
 package document
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Nearest returns the shortest known name that begins with the given one
 // (csm_depth_decoder_model for csm_depth_decoder). If there is none, it returns the known name
@@ -22,6 +25,15 @@ func Nearest(name string, known []string) string {
 		}
 	}
 	return best
+}
+
+// NearestNote is what an error says about the nearest of the known names, "" if there is none.
+// Types with similar names may rotate differently (qwen2_vl and qwen3_vl), so that it recommends none.
+func NearestNote(name string, known []string) string {
+	if near := Nearest(name, known); near != "" {
+		return fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", near)
+	}
+	return ""
 }
 
 // Distance counts the letters changed, added or left out (Levenshtein), up to most.

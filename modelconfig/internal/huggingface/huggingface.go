@@ -205,8 +205,7 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 }
 
 // unknownType fails for a type that is in none of the lists; types of text models count where texts
-// is set. Types with similar names may rotate differently (qwen2_vl and qwen3_vl), so the error
-// recommends none.
+// is set.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	if strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n") {
 		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
@@ -221,10 +220,7 @@ func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 		}
 		models.AddTypes(v.Towers, add)
 	})
-	if name := document.Nearest(modelType, known); name != "" {
-		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
-	}
-	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected)
+	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected, document.NearestNote(modelType, known))
 }
 
 func readModel(r *document.Reader, f *models.Family, m *description.Description) {
