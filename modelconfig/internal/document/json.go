@@ -174,6 +174,15 @@ type Reader struct {
 	Err      error
 }
 
+// NewReader reads a document for a function.
+func NewReader(function string, config []byte) *Reader {
+	r := &Reader{Function: function}
+	var err error
+	r.Keys, err = ParseObject(config)
+	r.FailIf(err != nil, ErrSyntax, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
+	return r
+}
+
 func (r *Reader) Fail(sentinel error, key string, value any, expected string, args ...any) {
 	if r.Err == nil {
 		r.Err = ValueError(sentinel, r.Function, Shortened(r.Path+key), value, expected, args...)
@@ -255,8 +264,10 @@ func (r *Reader) OneEach(key string, entries, layers int) bool {
 
 // Set puts a value in the place of a key, not in the document itself.
 func (r *Reader) Set(key string, value any) {
-	r.Keys = maps.Clone(r.Keys)
-	r.Keys[key] = value
+	keys := Object{}
+	maps.Copy(keys, r.Keys)
+	keys[key] = value
+	r.Keys = keys
 }
 
 // MustBe fails if one of the flags is there and has another value.
