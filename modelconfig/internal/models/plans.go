@@ -1,17 +1,13 @@
 package models
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/elementary"
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -577,16 +573,6 @@ func ernieAxes(r *document.Reader) {
 	r.FailIf(n != 20, document.ErrUnknown, "freq_allocation", n, "20 (set Axes in posenc.RotaryConfig)")
 }
 
-// nomicDynamicNTK: the factor is for sequences beyond max_trained_positions.
-func nomicDynamicNTK(p *RopeParameters) description.Rule {
-	factor, ok := p.Model.Positive("rotary_scaling_factor")
-	if !ok {
-		return description.Rule{}
-	}
-	p.Model.FailIf(p.RopeType != "default", document.ErrContradiction, "rotary_scaling_factor", factor, "no such key together with rope_type %s", p.RopeType)
-	return description.DynamicNTK(p.RotaryDim, p.Base, factor, p.Positions)
-}
-
 // joinedHead: the head of PanguProMoEV2 is the rotated part and the rest.
 func joinedHead(r *document.Reader) {
 	rotated, ok := r.Integer("qk_rope_dim")
@@ -604,77 +590,10 @@ func bailingLayers(r *document.Reader, n int) []string {
 	return lastOf(r, n, key, 6, "linear_attention")
 }
 
-// bothMScales: without one of the two, vLLM and SGLang have different factors.
-func bothMScales(p *RopeParameters) description.Rule {
-	for _, key := range []string{"mscale", "mscale_all_dim"} {
-		p.FailIf(p.RopeType == "yarn" && p.Optional(key) == 0, document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it vLLM and SGLang scale differently")
-	}
-	return description.Rule{}
-}
-
 // unscaledPositions: Phi-3 small's own code multiplies positions by rope_position_scale, SGLang's divides.
 func unscaledPositions(r *document.Reader) {
 	scale := r.NumberOr("rope_position_scale", 1)
 	r.FailIf(scale != 1, document.ErrUnknown, "rope_position_scale", scale, "1 or absent: the authors' code multiplies positions by it, and SGLang's divides (use frequency.Linear)")
-}
-
-// phi3SmallRule: the code has one rule and, where a file has no mscale, another factor than SGLang's.
-func phi3SmallRule(p *RopeParameters) description.Rule {
-	p.MustLack("no such key: models of this type have rope_embedding_base", "rope_theta")
-	p.FailIf(p.RopeType != "default" && p.RopeType != "longrope", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default or longrope: the code of this type has no other rule")
-	for _, key := range []string{"short_mscale", "long_mscale"} {
-		p.FailIf(p.Optional(key) == 0 && p.RopeType == "longrope", document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it the authors' code and SGLang's scale differently")
-	}
-	return description.Rule{}
-}
-
-// defaultRuleOnly is of types whose code reads no rule from the rope parameters, or whose programs disagree about it: of MiMo V2,
-// vLLM reads none and SGLang scales all layers.
-func defaultRuleOnly(p *RopeParameters) description.Rule {
-	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: programs have no other rule for this type, or disagree about it (use posenc.RotaryConfig with InvFreq)")
-	return description.Rule{}
-}
-
-// qwenDynamicNTK: with use_dynamic_ntk, alpha is 2k-1 for a sequence of up to k times the
-// trained length, where k is the next power of two.
-func qwenDynamicNTK(p *RopeParameters) description.Rule {
-	if !p.Model.Flag("use_dynamic_ntk", false) {
-		return description.Rule{}
-	}
-	return description.Rule{Ladder: steppedNTK(p, p.Positions), Trained: p.Positions, Described: description.FrequencyRule{Name: "dynamic NTK of Qwen", Base: p.Base}}
-}
-
-// steppedNTK: alpha is 2k-1 for a sequence of up to k lengths, where k is the next power of two.
-func steppedNTK(p *RopeParameters, length int) func(int, frequency.Rounding) (frequency.Ladder, error) {
-	dim, base := p.RotaryDim, p.Base
-	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		times := 1.0 // a float64 has every power of two that comes up
-		for lengths := (seqLen - 1) / max(length, 1); lengths > 0; lengths /= 2 {
-			times *= 2
-		}
-		if times == 1 {
-			return frequency.Default(dim, base, rounding)
-		}
-		return frequency.NTKAlpha(dim, base, frequency.NTKAlphaParameters{Alpha: 2*times - 1}, rounding)
-	}
-}
-
-// telechatRule: the base grows beyond base_seqlen as in Qwen 1, the attention factor beyond training_seqlen.
-// Shorter sequences have the values of training_seqlen.
-func telechatRule(p *RopeParameters) description.Rule {
-	defaultRuleOnly(p)
-	trained := p.Model.IntegerOr([]string{"training_seqlen"}, 8192)
-	length, given := p.Model.Integer("base_seqlen")
-	p.Model.FailIf(!given, document.ErrValue, "base_seqlen", "absent", "the length in the model's own code: 4096 for TeleChat-7B, 8192 for TeleChat-12B")
-	p.Model.FailIf(given && length < 1, document.ErrValue, "base_seqlen", length, "at least 1")
-	p.Model.FailIf(trained < 1, document.ErrValue, "training_seqlen", trained, "at least 1")
-	stepped := steppedNTK(p, length)
-	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		ladder, err := stepped(max(seqLen, trained), rounding)
-		ladder.AttentionFactor = growth(0.1, float64(max(seqLen, trained)), float64(trained))
-		return ladder, err
-	}
-	return description.Rule{Ladder: ladder, Trained: trained, Described: description.FrequencyRule{Name: "dynamic NTK of TeleChat", Base: p.Base}}
 }
 
 // halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so. SGLang cuts a base to a
@@ -688,91 +607,89 @@ func halfHeads(r *document.Reader) {
 	}
 }
 
-// grokRule: the rule stands beside the rope parameters. The attention factor of YaRN is computed and multiplies
-// nothing.
-func grokRule(p *RopeParameters) description.Rule {
-	defaultRuleOnly(p)
-	r := p.Model
-	name, given := r.Text("rope_type")
-	factor, scales := r.Positive("scaling_factor")
-	original, long := r.Integer("original_max_position_embeddings")
-	r.Number("attn_factor")
-	parameters := frequency.YaRNParameters{Factor: factor, OriginalMaxPositions: original, AttentionFactor: 1}
-	parameters.ExtrapolationFactor, _ = r.Positive("extrapolation_factor")
-	parameters.BetaFast, _ = r.Positive("beta_fast")
-	parameters.BetaSlow, _ = r.Positive("beta_slow")
-	if !given {
-		r.FailIf(scales, document.ErrContradiction, "scaling_factor", factor, "no such key without rope_type")
-		return description.Rule{}
-	}
-	r.FailIf(name != "original" && (!scales || !long), document.ErrValue, "scaling_factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", name)
-	switch name {
-	case "original":
-	case "yarn", "yarn_linear", "yarn_log":
-		parameters.Logarithmic = name == "yarn_log"
-		return description.AnyLength("yarn", frequency.YaRN, p.RotaryDim, p.Base, parameters)
-	case "theta_scale":
-		r.FailIf(original < 7 || float64(original)*factor < 7, document.ErrValue, "original_max_position_embeddings", original, "above 2 pi, also times scaling_factor")
-		if r.Err == nil {
-			return description.UnscaledRule(p.RotaryDim, scaledTheta(p.Base, float64(original), factor))
-		}
-	default:
-		r.Fail(document.ErrUnknown, "rope_type", document.Quoted(name), "original, yarn, yarn_linear, yarn_log or theta_scale")
-	}
-	return description.Rule{}
-}
-
-// scaledTheta returns base^(1 + ln(factor)/ln(length/2pi)), rounded once: a wavelength of length becomes one of
-// length factor.
-func scaledTheta(base, length, factor float64) float64 {
-	exponent := elementary.Log(real(factor))
-	exponent.Quo(exponent, elementary.Log(real(length).Quo(real(length), real(2*math.Pi)))).Add(exponent, real(1))
-	rounded, _ := elementary.Exp(exponent.Mul(exponent, elementary.Log(real(base)))).Float64()
-	return rounded
-}
-
-// yarnGrowth is the attention factor of a type that has YarnGrowth.
-func yarnGrowth(p *RopeParameters) float64 {
-	factor, ok := p.Positive("factor")
-	_, original := p.Integer("original_max_position_embeddings")
-	p.FailIf(!ok || !original, document.ErrValue, "factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", p.Family.YarnName)
-	mscale := cmp.Or(p.Optional("mscale"), 1)
-	if p.Err != nil {
-		return 0
-	}
-	return growth(p.Family.YarnGrowth*mscale, max(factor, 1), 1)
-}
-
-// growth returns 1 + share ln(x/of), rounded once.
-func growth(share, x, of float64) float64 {
-	log := elementary.Log(real(x))
-	log.Sub(log, elementary.Log(real(of))).Mul(log, real(share))
-	rounded, _ := log.Add(log, real(1)).Float64()
-	return rounded
-}
-
-func real(x float64) *big.Float { return new(big.Float).SetPrec(elementary.Precision).SetFloat64(x) }
-
-// fourierKept: the first num_inv_freq, or those with a wavelength below the longest sequence, of the
-// float32 numbers.
-func fourierKept(p *RopeParameters) int {
-	_, factor := p.Number("fope_init_factor")
-	_, apart := p.Boolean("fope_sep_head")
-	kept, given := p.Integer("num_inv_freq")
-	if !factor && !apart && !given || p.Err != nil {
-		return 0
-	}
-	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "\"default\" together with keys of FoPE (use Rotary.CosSinFourier with InvFreq from the model's own code)")
-	ladder, err := frequency.Default(p.RotaryDim, p.Base, frequency.Float32)
-	p.FailIf(err != nil, document.ErrValue, "rope_theta", p.Base, "a base of float32 frequencies")
-	least := float64(float32(2 * math.Pi / float64(max(p.Positions, 1))))
-	for !given && kept < len(ladder.InvFreq) && ladder.InvFreq[kept] > least {
-		kept++
-	}
-	p.FailIf(kept < 1 && given, document.ErrValue, "num_inv_freq", kept, "at least 1")
-	p.FailIf(kept < 1 && !given, document.ErrValue, "num_inv_freq", "absent", "a number, because no wavelength is below max_position_embeddings")
-	return min(kept, len(ladder.InvFreq))
-}
-
 // MaxLayers bounds what a configuration makes us allocate.
 const MaxLayers = 1 << 14
+
+var (
+	deepSeekIndexer    = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, LayoutKey: "indexer_rope_interleave", Hadamard: true}
+	axk2Indexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, Hadamard: true}
+	deepSeekV4Indexer  = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress", Hadamard: true}
+	deepSeekV41Indexer = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress"}
+	hyIndexer          = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true}
+	glmIndexer         = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, LayoutKey: "indexer_rope_interleave"}
+	mistralIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit}
+	dotsIndexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, Attention: "indexed_attention"}
+	miniMaxIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit}
+	qwenIndexer        = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
+)
+
+func typedIndexer(layerType string, p plan) plan {
+	return func(r *document.Reader, n int) []description.Layer {
+		layers := p(r, n)
+		for i := range layers {
+			layers[i].Indexer = layerType == inEveryLayer || layers[i].Kind == layerType
+		}
+		return layers
+	}
+}
+
+// sharedIndexers gives layers an indexer by indexer_types: "full", or "shared" for a layer that
+// takes the tokens chosen by the layer before it. Without that list index_topk_pattern decides, or the
+// schedule of GLM: every index_topk_freq-th layer from index_skip_topk_offset on. Only layers that
+// rotate have an indexer that rotates.
+func sharedIndexers(p plan) plan {
+	return func(r *document.Reader, n int) []description.Layer {
+		layers, types := p(r, n), indexerTypes(r, n)
+		every, first := 1, 0
+		if types == nil {
+			every, first = max(r.IntegerOr([]string{"index_topk_freq"}, 1), 1), r.IntegerOr([]string{"index_skip_topk_offset"}, 2)
+		}
+		for i := range layers {
+			has := types == nil && max(i-first+1, 0)%every == 0 || types != nil && types[i]
+			layers[i].Indexer = has && layers[i].Rotates
+		}
+		return layers
+	}
+}
+
+// hyV4Layers: absent, indexer_types has full for layer 0 and every fourth from 1 on.
+func hyV4Layers(r *document.Reader, n int) []description.Layer {
+	layers, has := everyLayer(r, n), []bool(nil)
+	if r.Has("indexer_types") {
+		has = indexerTypes(r, n)
+	}
+	for i := range layers {
+		layers[i].Indexer = has == nil && (i == 0 || i%4 == 1) || has != nil && has[i]
+	}
+	types, _ := r.Texts("layer_types")
+	for i, name := range types {
+		sparse := []string{"deepseek_sparse_attention", "sparse_attention", "sparse", "indexed_attention"}
+		r.FailIf(!slices.Contains(sparse, name), document.ErrUnknown, fmt.Sprintf("layer_types[%d]", i), document.Quoted(name), "one of %q: vLLM gives others no indexer, transformers does", sparse)
+	}
+	return layers
+}
+
+// indexerTypes says which layers have an indexer of their own. It is nil if no key says so.
+func indexerTypes(r *document.Reader, n int) []bool {
+	key, names := "indexer_types", []string(nil)
+	if list, ok := r.Texts(key); ok {
+		names = list
+	} else {
+		key = "index_topk_pattern"
+		if letters, isText := r.Lookup(key).(string); isText {
+			names = strings.Split(letters, "")
+		} else if names, ok = r.Texts(key); !ok {
+			return nil
+		}
+	}
+	has := make([]bool, n)
+	if len(names) != n {
+		r.Fail(document.ErrContradiction, key, document.ListText(len(names)), "one entry for each of %d layers", n)
+		return has
+	}
+	for i, name := range names {
+		r.FailIf(!slices.Contains([]string{"full", "shared", "F", "S"}, name), document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(name), "full or shared")
+		has[i] = name == "full" || name == "F"
+	}
+	return has
+}
