@@ -2,7 +2,6 @@ package modelconfig
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
@@ -21,11 +20,7 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 	fail := func(err error) (multimodal.Model, multimodal.TokenIDs, error) {
 		return multimodal.Model{}, multimodal.TokenIDs{}, err
 	}
-	keys, err := document.ParseObject(config)
-	if err != nil {
-		return fail(document.ValueError(ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object"))
-	}
-	r := &document.Reader{Function: function, Keys: keys}
+	r := document.NewReader(function, config)
 	modelType, ok := r.Text("model_type")
 	r.FailIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"qwen2_vl\"")
 	for h := models.HolderOf(modelType); r.Err == nil && h != nil && models.HolderOf(h.Text.Type) != nil; h = models.HolderOf(modelType) { // a thinker, or the model of a retriever

@@ -3,7 +3,6 @@ package modelconfig
 import (
 	"errors"
 
-	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/gguf"
 	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
@@ -26,7 +25,7 @@ import (
 // options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or
 // ErrContradiction; posenc.ErrConfig for several Options.
 func HuggingFace(config []byte, options ...Options) (*Model, error) {
-	return fromHuggingFaceFile("HuggingFace", config, options, huggingface.ReadText)
+	return fromHuggingFaceFile("HuggingFace", config, options, false)
 }
 
 // Options are of the readers HuggingFace, HuggingFaceVision and GGUF.
@@ -45,7 +44,7 @@ type Options struct {
 func Candidates(config []byte) (types []string) {
 	keys, err := document.ParseObject(config)
 	name, _ := keys["model_type"].(string)
-	if _, asIs := HuggingFace(config); err != nil || asIs == nil || !errors.Is(asIs, ErrUnknown) || models.TextType(name) != nil || models.TowerType(name) != nil || models.HolderOf(name) != nil {
+	if _, asIs := HuggingFace(config); err != nil || asIs == nil || !errors.Is(asIs, ErrUnknown) || models.Reads(name) {
 		return nil
 	}
 	text := func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Types, add) }
@@ -82,7 +81,7 @@ func Candidates(config []byte) (types []string) {
 // docs/models.md lists the towers and the order of their pairs. In no tower do frequencies
 // depend on the length of the sequence.
 func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
-	return fromHuggingFaceFile("HuggingFaceVision", config, options, huggingface.ReadVision)
+	return fromHuggingFaceFile("HuggingFaceVision", config, options, true)
 }
 
 // GGUF reads the metadata of a GGUF file, as llama.cpp does (docs/traps.md has the exceptions). keys
@@ -110,12 +109,12 @@ func GGUF(keys map[string]any, options ...Options) (*Model, error) {
 	return modelOf(d, "GGUF")
 }
 
-func fromHuggingFaceFile(function string, config []byte, options []Options, read func(function string, config []byte, modelType string) (*description.Description, error)) (*Model, error) {
+func fromHuggingFaceFile(function string, config []byte, options []Options, vision bool) (*Model, error) {
 	o, err := one(function, options)
 	if err != nil {
 		return nil, err
 	}
-	d, err := read(function, config, o.Type)
+	d, err := huggingface.Read(function, config, o.Type, vision)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,9 @@
+// Package gguf reads the metadata of a GGUF file into a description. It knows keys, and
+// architectures only by the values of package models.
 package gguf
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -135,51 +136,44 @@ func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
 
 // yarn reads the keys of YaRN. The result is nil if YaRN does not scale positions.
 func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind string) *frequency.YaRNParameters {
-	yarn := kind == "yarn"
+	const prefix, multiplierKey, factorKey, extKey = "rope.scaling.yarn_", "rope.scaling.yarn_log_multiplier", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_ext_factor"
+	yarn, numbers := kind == "yarn", []string{"beta_fast", "beta_slow", "log_multiplier"}
 	p := &frequency.YaRNParameters{
 		Factor:               s.factor,
 		OriginalMaxPositions: s.originalSize,
-		BetaFast:             r.number("rope.scaling.yarn_beta_fast", 0),
+		BetaFast:             cmp.Or(r.number("rope.scaling.yarn_beta_fast", 0), arch.BetaFast),
 		BetaSlow:             r.number("rope.scaling.yarn_beta_slow", 0),
-		ExtrapolationFactor:  r.number("rope.scaling.yarn_ext_factor", -1),
-		MScaleAllDim:         r.number("rope.scaling.yarn_log_multiplier", 0),
+		ExtrapolationFactor:  r.number(extKey, -1),
+		MScaleAllDim:         r.number(multiplierKey, 0),
 		AttentionMultiplier:  s.attention,
+		ScaleSoftmax:         arch.Latent,
 	}
-	attention := r.number("rope.scaling.yarn_attn_factor", 1)
-	if !yarn {
-		for _, key := range []string{"beta_fast", "beta_slow", "log_multiplier"} {
-			if v := r.number("rope.scaling.yarn_"+key, 0); v != 0 {
-				r.fail(document.ErrContradiction, "rope.scaling.yarn_"+key, v, "no such key where rope.scaling.type is %s, or type yarn", document.Quoted(kind))
-			}
-		}
-		r.failIf(p.ExtrapolationFactor > 0,
-			document.ErrContradiction, "rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "0 where rope.scaling.type is %s, or type yarn", document.Quoted(kind))
+	attention := r.number(factorKey, 1)
+	for _, key := range numbers {
+		v := r.number(prefix+key, 0)
+		r.failIf(v != 0 && !yarn, document.ErrContradiction, prefix+key, v, "no such key where rope.scaling.type is %s, or type yarn", document.Quoted(kind))
 	}
-	p.BetaFast = cmp.Or(p.BetaFast, arch.BetaFast)
+	r.failIf(p.ExtrapolationFactor > 0 && !yarn, document.ErrContradiction, extKey, p.ExtrapolationFactor, "0 where rope.scaling.type is %s, or type yarn", document.Quoted(kind))
+	if !yarn || p.ExtrapolationFactor == 0 {
+		r.failIf(attention != 1, document.ErrContradiction, factorKey, attention, "1 without yarn; rope.scaling.attn_factor multiplies cos and sin")
+		return nil
+	}
 	if p.ExtrapolationFactor < 0 {
 		p.ExtrapolationFactor = 1
 	}
-	if !yarn || p.ExtrapolationFactor == 0 {
-		r.failIf(attention != 1,
-			document.ErrContradiction, "rope.scaling.yarn_attn_factor", attention, "1 without yarn; rope.scaling.attn_factor multiplies cos and sin")
-		return nil
-	}
-	if derived := 1 + 0.1*math.Log(max(s.factor, 1)); attention != 1 && !(math.Abs(attention-derived) <= 1e-6*derived) {
-		r.fail(document.ErrContradiction, "rope.scaling.yarn_attn_factor", attention, "1 or 1 + 0.1·ln(factor) = %.7g, because llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
-	}
-	r.failIf(p.OriginalMaxPositions == 0, document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which yarn needs")
-	r.failIf(p.ExtrapolationFactor > 1, document.ErrValue, "rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "at most 1")
-	for _, n := range []struct {
-		key    string
-		number float64
-	}{{"beta_fast", p.BetaFast}, {"beta_slow", p.BetaSlow}, {"log_multiplier", p.MScaleAllDim}} {
-		r.failIf(n.number < 0, document.ErrValue, "rope.scaling.yarn_"+n.key, n.number, "0 or a number above 0")
+	derived := 1 + 0.1*math.Log(max(s.factor, 1))
+	r.failIf(attention != 1 && !(math.Abs(attention-derived) <= 1e-6*derived),
+		document.ErrContradiction, factorKey, attention, "1 or 1 + 0.1·ln(factor) = %.7g, because llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
+	r.failIf(s.originalSize == 0, document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which yarn needs")
+	r.failIf(p.ExtrapolationFactor > 1, document.ErrValue, extKey, p.ExtrapolationFactor, "at most 1")
+	for _, key := range numbers {
+		v := r.number(prefix+key, 0)
+		r.failIf(v < 0, document.ErrValue, prefix+key, v, "0 or a number above 0")
 	}
 	if p.MScaleAllDim != 0 {
-		switch arch.LogMultiplier {
-		case models.LogMultiplierUnread:
-			r.fail(document.ErrContradiction, "rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0, because llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
-		case models.LogMultiplierTenth:
+		r.failIf(arch.LogMultiplier == models.LogMultiplierUnread,
+			document.ErrContradiction, multiplierKey, p.MScaleAllDim, "0, because llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
+		if arch.LogMultiplier == models.LogMultiplierTenth {
 			// The file has mscale_all_dim/10 in float32; this division undoes it.
 			p.MScaleAllDim = float64(float32(p.MScaleAllDim) / float32(0.1))
 		}
@@ -188,11 +182,8 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 			p.MScale = p.MScaleAllDim
 		}
 	}
-	if arch.Latent {
-		p.ScaleSoftmax = true
-		r.failIf(p.MScaleAllDim == 0 || p.MScale != p.MScaleAllDim || s.attention != 1,
-			document.ErrValue, "rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0.1 (DeepSeek V2: its mscale_all_dim/10) and rope.scaling.attn_factor 1, so that mscale is mscale_all_dim; set posenc.RotaryConfig directly")
-	}
+	r.failIf(arch.Latent && (p.MScaleAllDim == 0 || p.MScale != p.MScaleAllDim || s.attention != 1),
+		document.ErrValue, multiplierKey, p.MScaleAllDim, "0.1 (DeepSeek V2: its mscale_all_dim/10) and rope.scaling.attn_factor 1, so that mscale is mscale_all_dim; set posenc.RotaryConfig directly")
 	return p
 }
 
@@ -215,19 +206,10 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 
 // resize cuts the factors to the pairs of rotaryDim elements: a tensor has those of the layers with most.
 func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
-	for _, t := range []struct {
-		name    string
-		factors *[]float64
-	}{{freqsTensor, &s.freqs}, {shortTensor, &s.short}, {longTensor, &s.long}} {
-		n := len(*t.factors)
-		if *t.factors == nil || n == rotaryDim/2 {
-			continue
-		}
-		if !longer || n < rotaryDim/2 {
-			r.fail(document.ErrValue, t.name, document.ListText(n), "%d factors, one for each pair", rotaryDim/2)
-			return
-		}
-		*t.factors = (*t.factors)[:rotaryDim/2]
+	for i, factors := range []*[]float64{&s.freqs, &s.short, &s.long} {
+		n, name := len(*factors), [...]string{freqsTensor, shortTensor, longTensor}[i]
+		r.failIf(*factors != nil && (n < rotaryDim/2 || n > rotaryDim/2 && !longer), document.ErrValue, name, document.ListText(n), "%d factors, one for each pair", rotaryDim/2)
+		*factors = (*factors)[:min(n, rotaryDim/2)]
 	}
 }
 
@@ -264,83 +246,76 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	rotates := r.rotating(arch, count, slides, windowed)
 	m.QueryScale, m.ScalesRotating = r.queryScale(arch, scaling.originalSize), arch.QueryScale != models.ScaledNoPE
 
-	// Parameters of sliding layers.
-	slidingHead := r.integer("attention.key_length_swa", headDim)
-	slidingDim := r.integer("rope.dimension_count_swa", rotaryDim)
-	slidingBase := base
-	slidingScaling := scaling
-	if windowed && !arch.Compressed && arch.Sliding.Base != 0 {
-		slidingBase = arch.Sliding.Base
+	sliding := ggufKind{r.integer("attention.key_length_swa", headDim), r.integer("rope.dimension_count_swa", rotaryDim), base, scaling}
+	if windowed && !arch.Compressed {
+		sliding.base = cmp.Or(arch.Sliding.Base, base)
 	}
-	slidingBase = r.base("rope.freq_base_swa", slidingBase)
+	sliding.base = r.base("rope.freq_base_swa", sliding.base)
 	if arch.Compressed {
-		r.failIf(r.has("rope.freq_base_swa"), document.ErrContradiction, "rope.freq_base_swa", slidingBase, "no such key, because llama.cpp does not use it in this architecture")
+		r.failIf(r.has("rope.freq_base_swa"), document.ErrContradiction, "rope.freq_base_swa", sliding.base, "no such key, because llama.cpp does not use it in this architecture")
 		base = r.base(CompressBaseKey, 0)
 		r.failIf(scaling.attention != 1, document.ErrContradiction, "rope.scaling.attn_factor", scaling.attention, "1, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
-		slidingScaling = &ggufScaling{factor: 1, attention: 1}
+		sliding.scaling = &ggufScaling{factor: 1, attention: 1}
 		if scaling.yarn != nil { // llama.cpp takes the factor of YaRN back
 			scaling.yarn.AttentionFactor = 1
 		}
 	} else if windowed && (arch.Sliding.Base != 0 || arch.Sliding.Plain || arch.Sliding.Unscaled) {
 		// These layers have neither factor nor divisors. They keep the attention factor,
 		// unless llama.cpp calls them without any scaling.
-		slidingScaling = &ggufScaling{factor: 1, attention: scaling.attention}
+		sliding.scaling = &ggufScaling{factor: 1, attention: scaling.attention}
 		if arch.Sliding.Plain {
-			slidingScaling.attention = 1
+			sliding.scaling.attention = 1
 		}
 	}
 	if arch.HalfOfFull {
 		rotaryDim /= 2
 	}
-	r.checkDims(headDim, rotaryDim, "rope.dimension_count", "attention.key_length", "embedding_length")
-	r.checkDims(slidingHead, slidingDim, "rope.dimension_count_swa", "attention.key_length_swa", "rope.dimension_count", "attention.key_length", "embedding_length")
+	full := ggufKind{headDim, rotaryDim, base, scaling}
+	r.checkDims(full, "rope.dimension_count", "attention.key_length", "embedding_length")
+	r.checkDims(sliding, "rope.dimension_count_swa", "attention.key_length_swa", "rope.dimension_count", "attention.key_length", "embedding_length")
 	r.failIf(scaling.alpha != 0 && rotaryDim != headDim,
 		document.ErrContradiction, "rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
-	r.failIf(slidingDim != rotaryDim && windowed && (arch.Compressed || arch.Sliding.SameDim),
-		document.ErrContradiction, "rope.dimension_count_swa", slidingDim, "%d as in the other layers, because llama.cpp takes the elements of the first layer for all of them; set posenc.RotaryConfig directly", rotaryDim)
+	r.failIf(sliding.rotaryDim != rotaryDim && windowed && (arch.Compressed || arch.Sliding.SameDim),
+		document.ErrContradiction, "rope.dimension_count_swa", sliding.rotaryDim, "%d as in the other layers, because llama.cpp takes the elements of the first layer for all of them; set posenc.RotaryConfig directly", rotaryDim)
 	r.resize(scaling, rotaryDim, arch.HalfOfFull)
-	separate := slidingBase != base || slidingDim != rotaryDim || slidingHead != headDim
+	separate := sliding != ggufKind{headDim, rotaryDim, base, sliding.scaling}
 	r.failIf(separate && !arch.Compressed && (!windowed || arch.Sliding.SameBase),
 		document.ErrContradiction, "rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
-	separate = separate || slidingScaling != scaling
 
-	fullType, slidingType := "", ""
-	if separate {
-		fullType, slidingType = description.FullAttention, description.SlidingAttention
+	names := map[bool]string{} // of kinds, by whether a layer slides
+	switch {
+	case arch.Compressed:
+		names = map[bool]string{true: "main", false: "compress"}
+	case sliding != full:
+		names = map[bool]string{true: description.SlidingAttention, false: description.FullAttention}
+	default:
+		sliding = full
 	}
-	if arch.Compressed {
-		fullType, slidingType = "compress", "main"
-	}
-	m.Layers = make([]description.Layer, count)
 	m.Kinds = map[string]description.Kind{}
-	add := func(name string, headDim, rotaryDim int, base float64, scaling *ggufScaling) {
-		offset := 0
-		if arch.Compressed {
-			offset = headDim - rotaryDim
-		}
-		m.Kinds[name] = description.Kind{
-			Rotary: posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Offset: offset, Layout: layout, Axes: axes},
-			Rule:   scaling.rule(rotaryDim, base),
-			Source: r.name("rope.*"),
-		}
-	}
-	for i := range m.Layers {
-		layerType := fullType
+	for i, rotating := range rotates {
+		k := full
 		if slides[i] {
-			layerType = slidingType
+			k = sliding
 		}
-		m.Layers[i] = description.Layer{Kind: layerType, Rotates: rotates[i]}
-		if _, known := m.Kinds[layerType]; known || !rotates[i] {
+		m.Layers = append(m.Layers, description.Layer{Kind: names[slides[i]], Rotates: rotating})
+		if _, known := m.Kinds[names[slides[i]]]; known || !rotating {
 			continue
 		}
-		if slides[i] && separate {
-			add(layerType, slidingHead, slidingDim, slidingBase, slidingScaling)
-		} else {
-			add(layerType, headDim, rotaryDim, base, scaling)
+		cfg := posenc.RotaryConfig{HeadDim: k.headDim, RotaryDim: k.rotaryDim, Layout: layout, Axes: axes}
+		if arch.Compressed {
+			cfg.Offset = k.headDim - k.rotaryDim
 		}
+		m.Kinds[names[slides[i]]] = description.Kind{Rotary: cfg, Rule: k.scaling.rule(k.rotaryDim, k.base), Source: r.name("rope.*")}
 	}
 	r.failIf(len(m.Kinds) == 0, document.ErrNotRotary, "attention.*", "such that no layer rotates", "at least one layer with rotary attention")
 	r.indexers(arch, m, slides, ratios)
+}
+
+// ggufKind is what layers rotate by: those that slide, or the others.
+type ggufKind struct {
+	headDim, rotaryDim int
+	base               float64
+	scaling            *ggufScaling
 }
 
 func (r *ggufReader) compression(arch *models.GGUFArchitecture, count int) []int {
@@ -354,33 +329,27 @@ func (r *ggufReader) compression(arch *models.GGUFArchitecture, count int) []int
 }
 
 func (r *ggufReader) indexers(arch *models.GGUFArchitecture, m *description.Description, slides []bool, ratios []int) {
-	const lengthKey, typesKey = "attention.indexer.key_length", "attention.indexer.types"
+	const lengthKey = "attention.indexer.key_length"
 	x := arch.Indexer
 	if x == nil || !r.has(lengthKey) || r.err != nil {
 		return
 	}
 	var full []bool
 	if x.Typed {
-		full = r.flagPerLayer(typesKey, len(m.Layers))
+		full = r.flagPerLayer("attention.indexer.types", len(m.Layers))
 	}
 	of, found := "", false
 	for i := range m.Layers {
 		layer := &m.Layers[i]
-		has := layer.Rotates && !slides[i]
-		if ratios != nil {
-			has = has && ratios[i] == description.SparseRatio
+		if layer.Rotates && !slides[i] && (ratios == nil || ratios[i] == description.SparseRatio) && (full == nil || full[i]) {
+			layer.Indexer, of, found = true, layer.Kind, true
 		}
-		if !has || full != nil && !full[i] {
-			continue
-		}
-		layer.Indexer, of, found = true, layer.Kind, true
 	}
-	if !found {
-		return
+	if found {
+		dim, rotaryDim := r.integer(lengthKey, 0), m.Kinds[of].Rotary.RotaryDim
+		r.failIf(dim < rotaryDim, document.ErrContradiction, lengthKey, dim, "at least the %d elements that rotate", rotaryDim)
+		m.AddIndexer(of, dim, x.Layout, x.Trailing)
 	}
-	dim, rotaryDim := r.integer(lengthKey, 0), m.Kinds[of].Rotary.RotaryDim
-	r.failIf(dim < rotaryDim, document.ErrContradiction, lengthKey, dim, "at least the %d elements that rotate", rotaryDim)
-	m.AddIndexer(of, dim, x.Layout, x.Trailing)
 }
 
 func (r *ggufReader) headSize(arch *models.GGUFArchitecture, count int) (headDim, rotaryDim int) {
@@ -406,15 +375,10 @@ func (r *ggufReader) headSize(arch *models.GGUFArchitecture, count int) (headDim
 }
 
 // checkDims names the first of the keys that the file has.
-func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
-	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= description.MaxRotaryDim {
-		return
-	}
-	key := keys[0]
-	if i := slices.IndexFunc(keys, r.has); i >= 0 {
-		key = keys[i]
-	}
-	r.fail(document.ErrValue, key, r.keys[r.name(key)], "an even number of rotated elements, from 2 to %d; this makes it %d of %d", description.MaxRotaryDim, rotaryDim, headDim)
+func (r *ggufReader) checkDims(k ggufKind, keys ...string) {
+	key := keys[max(0, slices.IndexFunc(keys, r.has))]
+	r.failIf(k.rotaryDim < 2 || k.rotaryDim%2 != 0 || k.rotaryDim > min(k.headDim, description.MaxRotaryDim),
+		document.ErrValue, key, r.keys[r.name(key)], "an even number of rotated elements, from 2 to %d; this makes it %d of %d", description.MaxRotaryDim, k.rotaryDim, k.headDim)
 }
 
 func (r *ggufReader) base(key string, missing float64) float64 {
@@ -434,29 +398,18 @@ func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int)
 		r.failIf(arch.Axes == models.SectionedAxes || arch.Axes == models.InterleavedAxes, document.ErrValue, key, "missing", "how many pairs belong to time, height and width")
 		return arch.Layout, nil
 	}
-	if arch.Axes == models.OneAxis {
-		r.fail(document.ErrContradiction, key, sections, "no such key: sections are not read in this architecture; set posenc.RotaryConfig.Axes")
+	padded := append(slices.Clip(sections), 0, 0, 0, 0)[:4]
+	r.failIf(arch.Axes == models.OneAxis, document.ErrContradiction, key, sections, "no such key: sections are not read in this architecture; set posenc.RotaryConfig.Axes")
+	r.failIf(len(sections) < 3, document.ErrValue, key, sections, "three or four sections, of time, height and width")
+	r.failIf(pairs != rotaryDim/2, document.ErrValue, key, sections, "sections of %d pairs in all, half of rope.dimension_count", rotaryDim/2)
+	r.failIf(arch.Axes == models.InterleavedAxes && padded[3] != 0, document.ErrValue, key, padded, "three sections")
+	if r.err != nil {
 		return arch.Layout, nil
 	}
-	if len(sections) < 3 {
-		r.fail(document.ErrValue, key, sections, "three or four sections, of time, height and width")
-		return arch.Layout, nil
-	}
-	if pairs != rotaryDim/2 {
-		r.fail(document.ErrValue, key, sections, "sections of %d pairs in all, half of rope.dimension_count", rotaryDim/2)
-		return arch.Layout, nil
-	}
-	var axes []uint8
-	var err error
+	axes, err := frequency.Sections(sections...)
 	if arch.Axes == models.InterleavedAxes {
-		sections = append(sections, 0, 0, 0, 0)[:4]
-		if sections[3] != 0 {
-			r.fail(document.ErrValue, key, sections, "three sections")
-			return arch.Layout, nil
-		}
 		axes, err = frequency.InterleavedSections(frequency.ImageSections{Time: sections[0], Height: sections[1], Width: sections[2]})
-	} else {
-		axes, err = frequency.Sections(sections...)
+		sections = padded
 	}
 	r.failIf(err != nil, document.ErrValue, key, sections, "pairs of time, height and width (%v)", err)
 	return posenc.HalfSplit, axes
@@ -488,14 +441,7 @@ func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides [
 	period := r.integer(key, s.Period)
 	r.failIf(s.Period == 0 && !r.has(key), document.ErrValue, key, "missing", "which layers have a sliding window")
 	for i := range slides {
-		switch {
-		case period == 0:
-			slides[i] = true
-		case s.DenseFirst:
-			slides[i] = i%period != 0
-		default:
-			slides[i] = i%period < period-1
-		}
+		slides[i] = period == 0 || s.DenseFirst && i%period != 0 || !s.DenseFirst && (i+1)%period != 0
 	}
 	return slides, true
 }
@@ -525,21 +471,14 @@ func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides [
 			rotates[i] = i%4 != 0 || !windowed
 		}
 	}
-	// Layers without attention.
-	if arch.AttentionInterval != 0 {
-		if recurrent := r.flagPerLayer("attention.recurrent_layers", count); recurrent != nil {
-			for i := range rotates {
-				rotates[i] = rotates[i] && !recurrent[i]
-			}
-		} else {
-			interval := r.integer("full_attention_interval", arch.AttentionInterval)
-			if interval == 0 {
-				r.fail(document.ErrValue, "full_attention_interval", 0, "at least 1")
-				return rotates
-			}
-			for i := range rotates {
-				rotates[i] = rotates[i] && (i+1)%interval == 0
-			}
+	if arch.AttentionInterval != 0 { // other layers have no attention
+		recurrent, interval := r.flagPerLayer("attention.recurrent_layers", count), 1
+		if recurrent == nil {
+			interval = r.integer("full_attention_interval", arch.AttentionInterval)
+			r.failIf(interval == 0, document.ErrValue, "full_attention_interval", 0, "at least 1")
+		}
+		for i := range rotates {
+			rotates[i] = rotates[i] && (i+1)%max(interval, 1) == 0 && (recurrent == nil || !recurrent[i])
 		}
 	}
 	for _, key := range []string{"attention.head_count", "attention.head_count_kv"} {
@@ -580,22 +519,17 @@ func Read(keys map[string]any, architecture string) (*description.Description, e
 	positions := models.PositionsOfArchitecture(name)
 	r.failIf(positions != "", document.ErrNotRotary, key, document.Quoted(name), "an architecture with rotary positions (this one has %s)", positions)
 	arch := models.ArchitectureNamed(name)
-	if reason := models.RefusalOfArchitecture(name); reason != "" {
-		r.fail(document.ErrUnknown, key, document.Quoted(name), "%s", reason)
-	}
+	reason := models.RefusalOfArchitecture(name)
+	r.failIf(reason != "", document.ErrUnknown, key, document.Quoted(name), "%s", reason)
 	if arch == nil {
 		arch = new(models.GGUFArchitecture)
-		near := ""
 		known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
 			v.AddArchitectures(add)
 			for _, p := range v.OtherArchitectures {
 				add(p.Names...)
 			}
 		})
-		if other := document.Nearest(name, known); other != "" {
-			near = fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", other)
-		}
-		r.fail(document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", near)
+		r.failIf(true, document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", document.NearestNote(name, known))
 	}
 	r.checkRopeKeys(arch)
 	m := &description.Description{ModelType: name, Format: description.FromGGUF, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}

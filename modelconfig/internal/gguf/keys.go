@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
@@ -25,174 +26,151 @@ func (r *ggufReader) name(key string) string {
 	return r.prefix + key
 }
 
-func (r *ggufReader) fail(sentinel error, key string, value any, expected string, args ...any) {
-	if r.err == nil {
+func (r *ggufReader) failIf(wrong bool, sentinel error, key string, value any, expected string, args ...any) {
+	if wrong && r.err == nil {
 		r.err = document.ValueError(sentinel, "GGUF", r.name(key), value, expected, args...)
 	}
 }
 
-func (r *ggufReader) failIf(wrong bool, sentinel error, key string, value any, expected string, args ...any) {
-	if wrong {
-		r.fail(sentinel, key, value, expected, args...)
-	}
-}
-
-func (r *ggufReader) wrongType(key, expected string) {
-	r.fail(document.ErrSyntax, key, fmt.Sprintf("of type %T", r.keys[r.name(key)]), "%s", expected)
-}
-
 func (r *ggufReader) has(key string) bool { return r.keys[r.name(key)] != nil }
 
-// readValue returns what convert makes of the value of a key, or missing if the key is absent.
-func readValue[T any](r *ggufReader, key string, missing T, convert func(key string, v reflect.Value) T) T {
+// read returns what convert makes of the value of a key, or missing if the key is absent.
+func read[T any](r *ggufReader, key string, missing T, expected string, convert func(v reflect.Value) (T, bool)) T {
 	v, present := r.keys[r.name(key)]
 	if r.err != nil || !present {
 		return missing
 	}
+	x, ok := missing, false
 	if v == nil {
-		r.wrongType(key, "a value")
-		return missing
+		expected = "a value"
+	} else {
+		x, ok = convert(reflect.ValueOf(v))
 	}
-	return convert(key, reflect.ValueOf(v))
+	r.failIf(!ok, document.ErrSyntax, key, fmt.Sprintf("of type %T", v), "%s", expected)
+	return x
 }
 
 func (r *ggufReader) text(key, missing string) string {
-	return readValue(r, key, missing, func(key string, v reflect.Value) string {
-		if v.Kind() != reflect.String {
-			r.wrongType(key, "a string")
-		}
-		return v.String()
-	})
+	return read(r, key, missing, "a string", func(v reflect.Value) (string, bool) { return v.String(), v.Kind() == reflect.String })
+}
+
+func toFlag(v reflect.Value) (set, ok bool) {
+	ok = v.Kind() == reflect.Bool
+	return ok && v.Bool(), ok
 }
 
 func (r *ggufReader) flag(key string, missing bool) bool {
-	return readValue(r, key, missing, func(key string, v reflect.Value) bool {
-		if v.Kind() != reflect.Bool {
-			r.wrongType(key, "a bool")
-			return false
-		}
-		return v.Bool()
-	})
+	return read(r, key, missing, "a bool", toFlag)
 }
 
 func (r *ggufReader) number(key string, missing float64) float64 {
-	x := readValue(r, key, missing, func(key string, v reflect.Value) float64 {
+	x := read(r, key, missing, "a number", func(v reflect.Value) (float64, bool) {
 		switch {
 		case v.CanFloat():
-			return v.Float()
+			return v.Float(), true
 		case v.CanInt():
-			return float64(v.Int())
+			return float64(v.Int()), true
 		case v.CanUint():
-			return float64(v.Uint())
+			return float64(v.Uint()), true
 		}
-		r.wrongType(key, "a number")
-		return 0
+		return 0, false
 	})
 	r.failIf(!(math.Abs(x) <= math.MaxFloat64), document.ErrValue, key, x, "a finite number")
 	return x
 }
 
 func (r *ggufReader) integer(key string, missing int) int {
-	return readValue(r, key, missing, r.count)
+	return read(r, key, missing, "an integer", r.counts(key))
 }
 
-func (r *ggufReader) count(key string, v reflect.Value) int {
-	switch {
-	case v.CanInt() && v.Int() >= 0 && v.Int() <= math.MaxInt32:
-		return int(v.Int())
-	case v.CanUint() && v.Uint() <= math.MaxInt32:
-		return int(v.Uint())
-	case v.CanInt() || v.CanUint():
-		r.fail(document.ErrValue, key, v, "an integer from 0 to %d", math.MaxInt32)
-	default:
-		r.wrongType(key, "an integer")
+func (r *ggufReader) counts(key string) func(v reflect.Value) (int, bool) {
+	return func(v reflect.Value) (int, bool) {
+		n, ok := int64(-1), v.CanInt() || v.CanUint()
+		switch {
+		case v.CanInt():
+			n = v.Int()
+		case ok && v.Uint() <= math.MaxInt32:
+			n = int64(v.Uint())
+		}
+		r.failIf(ok && (n < 0 || n > math.MaxInt32), document.ErrValue, key, v, "an integer from 0 to %d", math.MaxInt32)
+		return int(min(max(n, 0), math.MaxInt32)), ok
 	}
-	return 0
 }
 
 func isList(v reflect.Value) bool { return v.Kind() == reflect.Slice || v.Kind() == reflect.Array }
 
 func (r *ggufReader) isList(key string) bool {
-	return readValue(r, key, false, func(_ string, v reflect.Value) bool { return isList(v) })
+	return read(r, key, false, "", func(v reflect.Value) (bool, bool) { return isList(v), true })
 }
 
-// element returns one value of a list. In []any it is the value in the interface.
-func element(list reflect.Value, i int) reflect.Value {
-	v := list.Index(i)
-	if v.Kind() == reflect.Interface {
-		v = v.Elem()
-	}
-	return v
-}
-
+// integers returns a list of up to most; readers that skip a list may leave it empty.
 func (r *ggufReader) integers(key string, most int) []int {
-	return readValue(r, key, nil, func(key string, v reflect.Value) []int {
-		switch {
-		case !isList(v):
-			r.wrongType(key, "a list of integers")
-			return nil
-		case v.Len() == 0 || v.Len() > most: // readers that skip a list may leave it empty
-			r.fail(document.ErrValue, key, document.ListText(v.Len()), "from 1 to %d integers", most)
-			return nil
+	n := read(r, key, -1, "a list of integers", func(v reflect.Value) (int, bool) {
+		if !isList(v) {
+			return -1, false
 		}
-		return r.perLayer(key, v.Len())
+		return v.Len(), true
 	})
+	r.failIf(n == 0 || n > most, document.ErrValue, key, document.ListText(n), "from 1 to %d integers", most)
+	return r.perLayer(key, max(n, 0))
+}
+
+// listOf returns the values of a list. In []any each is the value in an interface.
+func listOf[T any](v reflect.Value, n int, convert func(v reflect.Value) (T, bool)) ([]T, bool) {
+	list, ok := make([]T, n), true
+	for i := 0; ok && i < n; i++ {
+		e := v.Index(i)
+		if e.Kind() == reflect.Interface {
+			e = e.Elem()
+		}
+		list[i], ok = convert(e)
+	}
+	return list, ok
 }
 
 // perLayer returns an integer for each layer, from a list or from one for all; nil if it is absent. The list
 // may continue with the layers that predict further tokens.
 func (r *ggufReader) perLayer(key string, count int) []int {
-	return layerValues(r, key, count, r.count)
+	return layerValues(r, key, count, "an integer", r.counts(key))
 }
 
 // flagPerLayer is perLayer for flags: bools, or integers other than 0.
 func (r *ggufReader) flagPerLayer(key string, count int) []bool {
-	return layerValues(r, key, count, func(key string, v reflect.Value) bool {
+	return layerValues(r, key, count, "an integer", func(v reflect.Value) (bool, bool) {
 		if v.Kind() == reflect.Bool {
-			return v.Bool()
+			return v.Bool(), true
 		}
-		return r.count(key, v) != 0
+		n, ok := r.counts(key)(v)
+		return n != 0, ok
 	})
 }
 
-func layerValues[T any](r *ggufReader, key string, count int, convert func(key string, v reflect.Value) T) []T {
-	return readValue(r, key, nil, func(key string, v reflect.Value) []T {
-		list := make([]T, count)
-		if isList(v) && v.Len() < count {
-			r.fail(document.ErrValue, key, document.ListText(v.Len()), "a list of at least %d values, one for each layer", count)
-			return list
+func layerValues[T any](r *ggufReader, key string, count int, expected string, convert func(v reflect.Value) (T, bool)) []T {
+	return read(r, key, nil, expected, func(v reflect.Value) ([]T, bool) {
+		if !isList(v) {
+			x, ok := convert(v)
+			return slices.Repeat([]T{x}, count), ok
 		}
-		for i := range list {
-			e := v
-			if isList(v) {
-				e = element(v, i)
-			}
-			list[i] = convert(key, e)
-		}
-		return list
+		r.failIf(v.Len() < count, document.ErrValue, key, document.ListText(v.Len()), "a list of at least %d values, one for each layer", count)
+		list, ok := listOf(v, min(count, v.Len()), convert)
+		return append(list, make([]T, count-len(list))...), ok
 	})
 }
 
+// tensor returns the factors of a tensor, which are float32 in a file.
 func (r *ggufReader) tensor(name string) []float64 {
-	return readValue(r, name, nil, func(name string, v reflect.Value) []float64 {
-		switch {
-		case !isList(v):
-			r.wrongType(name, "a []float32 or []float64")
-			return nil
-		case v.Len() == 0 || v.Len() > description.MaxRotaryDim/2:
-			r.fail(document.ErrValue, name, document.ListText(v.Len()), "one factor for each pair, at most %d", description.MaxRotaryDim/2)
-			return nil
+	return read(r, name, nil, "a []float32 or []float64", func(v reflect.Value) ([]float64, bool) {
+		if !isList(v) {
+			return nil, false
 		}
-		factors := make([]float64, v.Len())
-		for i := range factors {
-			e := element(v, i)
+		most := description.MaxRotaryDim / 2
+		r.failIf(v.Len() == 0 || v.Len() > most, document.ErrValue, name, document.ListText(v.Len()), "one factor for each pair, at most %d", most)
+		return listOf(v, min(v.Len(), most), func(e reflect.Value) (float64, bool) {
 			if !e.CanFloat() {
-				r.wrongType(name, "a []float32 or []float64")
-				return nil
+				return 0, false
 			}
-			factors[i] = e.Float()
-			r.failIf(!(factors[i] > 0 && factors[i] <= math.MaxFloat64), document.ErrValue, name, factors[i], "finite numbers above 0")
-		}
-		return factors
+			r.failIf(!(e.Float() > 0 && e.Float() <= math.MaxFloat64), document.ErrValue, name, e.Float(), "finite numbers above 0")
+			return e.Float(), true
+		})
 	})
 }

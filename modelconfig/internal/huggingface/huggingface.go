@@ -1,3 +1,5 @@
+// Package huggingface reads a config.json into a description. It knows rope types and keys, and
+// models only by the values of package models.
 package huggingface
 
 import (
@@ -16,27 +18,20 @@ import (
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
-// ReadText describes the text model of a config.json for a function, by the code of a type if that
-// is not "".
-func ReadText(function string, config []byte, as string) (*description.Description, error) {
-	return huggingFace(function, config, as, textModel)
-}
-
-func ReadVision(function string, config []byte, as string) (*description.Description, error) {
-	return huggingFace(function, config, as, visionModel)
-}
-
-func huggingFace(function string, config []byte, as string, follow func(*document.Reader) (inner *document.Reader, holder string)) (*description.Description, error) {
-	keys, err := document.ParseObject(config)
-	if err != nil {
-		return nil, document.ValueError(document.ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
-	}
-	r := &document.Reader{Function: function, Keys: keys}
+// Read describes the text model of a config.json for a function, or its vision tower, by the code of a type
+// if that is not "".
+func Read(function string, config []byte, as string, vision bool) (*description.Description, error) {
+	r := document.NewReader(function, config)
 	if as != "" {
 		asType(r, as)
 	}
 	byArchitecture(r)
-	r, holder := follow(r)
+	holder := ""
+	if vision {
+		r = visionModel(r)
+	} else {
+		r, holder = textModel(r)
+	}
 	modelType, ok := r.Text("model_type")
 	if !ok {
 		r.Fail(document.ErrValue, "model_type", "absent", "%s", untyped(r))
@@ -75,24 +70,22 @@ func untyped(r *document.Reader) string {
 func asType(r *document.Reader, modelType string) {
 	holds := models.HolderOf(modelType) != nil
 	for _, key := range document.SortedKeys(r.Keys) {
-		if inner, ok := r.Keys[key].(document.Object); ok && inner["model_type"] != nil && !holds {
-			r.Fail(document.ErrContradiction, "options.Type", document.Quoted(modelType), "a type that holds other models, because this one has %s; or pass that object alone", document.Quoted(key))
-		}
+		inner, _ := r.Keys[key].(document.Object)
+		r.FailIf(inner["model_type"] != nil && !holds, document.ErrContradiction, "options.Type", document.Quoted(modelType), "a type that holds other models, because this one has %s; or pass that object alone", document.Quoted(key))
 	}
-	r.Keys = withType(r.Keys, modelType)
+	r.Set("model_type", modelType)
 }
 
 // byArchitecture takes the name of an architecture for a type that no list has: vLLM and SGLang go by
 // it, and of some models they give nothing else.
 func byArchitecture(r *document.Reader) {
 	modelType, isText := r.Keys["model_type"].(string)
-	known := models.TextType(modelType) != nil || models.TowerType(modelType) != nil || models.HolderOf(modelType) != nil
 	list, _ := r.Keys["architectures"].([]any)
-	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || known || models.PositionsOfType(modelType) != "" {
+	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || models.Reads(modelType) || models.PositionsOfType(modelType) != "" {
 		return
 	}
 	if name, _ := list[0].(string); name != "" && strings.Contains("\n"+models.ServedArchitectures, "\n"+name+"\n") {
-		r.Keys = withType(r.Keys, name)
+		r.Set("model_type", name)
 	}
 }
 
@@ -116,7 +109,7 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 			return r, holder
 		default:
 			// The file is older than text_config, or has only defaults in it.
-			r.Keys = withType(r.Keys, w.Type)
+			r.Set("model_type", w.Type)
 			continue
 		}
 		text := r.Within(w.Key, inner)
@@ -136,7 +129,7 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		if innerType, given := text.Text("model_type"); !given && w.Type == "" {
 			text.Fail(document.ErrValue, "model_type", "absent", "the type of the text model; or pass %s alone with Options.Type", w.Key)
 		} else if !given {
-			text.Keys = withType(text.Keys, w.Type)
+			text.Set("model_type", w.Type)
 		} else if innerType != w.Type && !h.AnyText {
 			text.Fail(document.ErrContradiction, "model_type", document.Quoted(innerType), "%q, the only text model of %s (pass %s alone to read it as another type)", w.Type, modelType, strings.TrimSuffix(text.Path, "."))
 		}
@@ -171,22 +164,13 @@ func ropeValues(keys document.Object) document.Object {
 	return values
 }
 
-func withType(keys document.Object, modelType string) document.Object {
-	typed := document.Object{}
-	maps.Copy(typed, keys)
-	typed["model_type"] = modelType
-	return typed
-}
-
 func familyOf(r *document.Reader, modelType string) models.Family {
 	for _, key := range document.SortedKeys(r.Keys) {
-		if t, ok := r.Keys[key].(string); ok && document.SubjectOf(key) == document.AboutKind && strings.EqualFold(t, "alibi") {
-			r.Fail(document.ErrNotRotary, key, document.Quoted(t), "rotary positions, not %s", models.ALiBi)
-		}
+		t, _ := r.Keys[key].(string)
+		r.FailIf(strings.EqualFold(t, "alibi") && document.SubjectOf(key) == document.AboutKind, document.ErrNotRotary, key, document.Quoted(t), "rotary positions, not %s", models.ALiBi)
 	}
-	if positions := models.PositionsOfType(modelType); positions != "" {
-		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
-	}
+	positions := models.PositionsOfType(modelType)
+	r.FailIf(positions != "", document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
 	t := cmp.Or(models.TextType(modelType), models.TowerType(modelType))
 	if t != nil && t.Variant != "" {
 		if n, _ := r.Integer(t.VariantKey); n > 0 {
@@ -205,12 +189,9 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 }
 
 // unknownType fails for a type that is in none of the lists; types of text models count where texts
-// is set. Types with similar names may rotate differently (qwen2_vl and qwen3_vl), so the error
-// recommends none.
+// is set.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
-	if strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n") {
-		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
-	}
+	r.FailIf(strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n"), document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
 	known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
 		v.AddHolders(add)
 		for _, p := range v.OtherPositions {
@@ -221,10 +202,7 @@ func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 		}
 		models.AddTypes(v.Towers, add)
 	})
-	if name := document.Nearest(modelType, known); name != "" && name != modelType {
-		expected += fmt.Sprintf(" (the nearest name is %q, which may rotate differently)", name)
-	}
-	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected)
+	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected, document.NearestNote(modelType, known))
 }
 
 func readModel(r *document.Reader, f *models.Family, m *description.Description) {
@@ -285,11 +263,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 		layer.Rotates = layer.Rotates && known
 		rotating[layer.Kind] = rotating[layer.Kind] || layer.Rotates
 	}
-	for layerType := range m.Kinds {
-		if !rotating[layerType] {
-			delete(m.Kinds, layerType)
-		}
-	}
+	maps.DeleteFunc(m.Kinds, func(layerType string, _ description.Kind) bool { return !rotating[layerType] })
 	r.FailIf(len(m.Kinds) == 0, document.ErrNotRotary, "model_type", document.Quoted(m.ModelType), "a model in which some layer rotates; by the other keys none does")
 	if f.Indexer != nil {
 		addIndexer(r, f, m)
@@ -382,7 +356,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 		m.BaseUnread = true
 	}
 	dim, dimKey := headDim(r, f, k, m.Layers)
-	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
+	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f.LayoutKey, f.Layout, posenc.Interleaved)}
 	ropeType := ropeTypeOf(rope, f)
 	if k.Unscaled {
 		ropeType = "default"
@@ -549,16 +523,14 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 	return rotaryDim, partial
 }
 
-func layoutOf(r *document.Reader, f *models.Family) posenc.Layout {
-	if f.LayoutKey == "" {
-		return f.Layout
-	}
-	set, ok := r.Boolean(f.LayoutKey)
-	if !ok || set == (f.Layout != posenc.HalfSplit) {
-		return f.Layout
-	}
-	if set {
-		return posenc.Interleaved
+// layoutOf returns the usual layout, or another by a key that says whether pairs are interleaved.
+func layoutOf(r *document.Reader, key string, usual, interleaved posenc.Layout) posenc.Layout {
+	is := usual != posenc.HalfSplit
+	switch set := key != "" && r.Flag(key, is); {
+	case key == "" || set == is:
+		return usual
+	case set:
+		return interleaved
 	}
 	return posenc.HalfSplit
 }
@@ -568,39 +540,36 @@ func positionKeys(r *document.Reader, f *models.Family) {
 	r.MustBe(true, document.ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
 	r.MustBe(false, document.ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")
 	for _, key := range []string{"use_mrope", "rope_3d", "position_embedding_xdrope"} {
-		if use, ok := r.Boolean(key); ok && use && f.Axes == nil {
-			r.Fail(document.ErrContradiction, key, true, "false for this model type, which has one axis of positions")
-		}
+		r.FailIf(r.Flag(key, false) && f.Axes == nil, document.ErrContradiction, key, true, "false for this model type, which has one axis of positions")
 	}
+	const layout = "%t, the layout of this model type (set Layout in posenc.RotaryConfig)"
+	halves := f.Layout == posenc.HalfSplit
 	for _, key := range []string{"rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "rotary_interleaved"} {
-		if interleaved := f.Layout != posenc.HalfSplit; key != f.LayoutKey {
-			r.MustBe(interleaved, document.ErrContradiction, strconv.FormatBool(interleaved)+", the layout of this model type (set Layout in posenc.RotaryConfig)", key)
+		if key != f.LayoutKey {
+			r.MustBe(!halves, document.ErrContradiction, fmt.Sprintf(layout, !halves), key)
 		}
 	}
-	r.MustBe(f.Layout == posenc.HalfSplit, document.ErrContradiction, strconv.FormatBool(f.Layout == posenc.HalfSplit)+", the layout of this model type (set Layout in posenc.RotaryConfig)", "is_neox_style")
+	r.MustBe(halves, document.ErrContradiction, fmt.Sprintf(layout, halves), "is_neox_style")
 	positionKind(r, f)
-	r.FailIf(r.Has("rotary_emb_scale_base"),
-		document.ErrUnknown, "rotary_emb_scale_base", document.KindOf(r.Lookup("rotary_emb_scale_base")), "null: xPos is not read from configurations")
+	r.MustLack("null: xPos is not read from configurations", "rotary_emb_scale_base")
 	if !slices.ContainsFunc(f.Kinds, func(k models.KindDefaults) bool { return k.HeadDimKey != "" }) {
 		single, _ := r.Object("per_layer_config")
 		for _, number := range document.SortedKeys(single) {
-			if key := "per_layer_config." + number + ".head_dim"; r.Has(key) {
-				r.Fail(document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key: all heads of this model type have the same size (use posenc.RotaryConfig)")
-			}
+			r.MustLack("no such key: all heads of this model type have the same size (use posenc.RotaryConfig)", "per_layer_config."+number+".head_dim")
 		}
 	}
 	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
-		if n, ok := r.Number(key); ok && n != 1 && key != f.BaseRatio && key != f.FactorKey {
-			r.Fail(document.ErrUnknown, key, n, "1 or absent for this model type; use rope_scaling or posenc.RotaryConfig")
-		}
+		n := r.NumberOr(key, 1)
+		r.FailIf(n != 1 && key != f.BaseRatio && key != f.FactorKey, document.ErrUnknown, key, n, "1 or absent for this model type; use rope_scaling or posenc.RotaryConfig")
 	}
 	var used []string
 	for _, k := range f.KindsOrOne() {
 		used = append(used, k.BaseKeys...)
 	}
 	for _, key := range allBaseKeys {
-		r.FailIf(r.Has(key) && !slices.Contains(used, key),
-			document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key: models of this type do not have it (use posenc.RotaryConfig)")
+		if !slices.Contains(used, key) {
+			r.MustLack("no such key: models of this type do not have it (use posenc.RotaryConfig)", key)
+		}
 	}
 }
 
@@ -611,9 +580,7 @@ var allBaseKeys = []string{
 
 func addIndexer(r *document.Reader, f *models.Family, m *description.Description) {
 	x := f.Indexer
-	if x.LayoutKey != "" {
-		r.Boolean(x.LayoutKey)
-	}
+	layout := layoutOf(r, x.LayoutKey, x.Layout, posenc.InterleavedToHalfSplit)
 	if r.Err != nil || !slices.ContainsFunc(m.Layers, func(l description.Layer) bool { return l.Indexer }) {
 		return
 	}
@@ -623,19 +590,11 @@ func addIndexer(r *document.Reader, f *models.Family, m *description.Description
 	r.FailIf(!rotates, document.ErrContradiction, "model_type", document.Quoted(m.ModelType), "indexers in layers that rotate")
 	r.FailIf(x.HeadDim == 0 && !r.Has(x.HeadDimKey), document.ErrValue, x.HeadDimKey, "absent", "the elements of a head of the indexers")
 	r.FailIf(dim < rotaryDim, document.ErrContradiction, x.HeadDimKey, dim, "at least the %d elements that rotate", rotaryDim)
-	layout := x.Layout
-	if x.LayoutKey != "" {
-		if interleaved, ok := r.Boolean(x.LayoutKey); ok && interleaved != (layout != posenc.HalfSplit) {
-			layout = posenc.HalfSplit
-			if interleaved {
-				layout = posenc.InterleavedToHalfSplit
-			}
-		}
-	}
 	m.AddIndexer(x.Attention, dim, layout, x.Trailing)
 }
 
-func visionModel(r *document.Reader) (*document.Reader, string) {
+// visionModel returns the reader of the vision tower.
+func visionModel(r *document.Reader) *document.Reader {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
@@ -652,21 +611,19 @@ func visionModel(r *document.Reader) (*document.Reader, string) {
 		if !given {
 			inner = models.Parsed(h.AbsentTower)
 		}
-		tower := r.Within(h.Tower.Key, inner)
-		innerType, given := tower.Text("model_type")
+		r = r.Within(h.Tower.Key, inner)
+		innerType, given := r.Text("model_type")
 		if !given || innerType == h.TowerName {
-			tower.Keys = withType(inner, h.Tower.Type)
+			r.Set("model_type", h.Tower.Type)
 		} else if same := models.HolderOf(innerType); same != nil && same.Tower.Key == h.Tower.Key {
-			// transformers 4 wrote the type of the whole model.
-			tower.Keys = withType(inner, same.Tower.Type)
+			r.Set("model_type", same.Tower.Type) // transformers 4 wrote the type of the whole model
 		}
-		r = tower
 	}
 	modelType, given := r.Text("model_type")
 	if given && models.TowerType(modelType) == nil && models.PositionsOfType(modelType) == "" {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
-	return r, ""
+	return r
 }
 
 func checkAxialHead(r *document.Reader, f *models.Family) {
@@ -674,7 +631,6 @@ func checkAxialHead(r *document.Reader, f *models.Family) {
 	if !ok || f.Keys.HeadDim[0] != "head_dim" {
 		return
 	}
-	if hidden, _ := hiddenByHeads(r, f); r.Err == nil && dim != hidden {
-		r.Fail(document.ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.Keys.Hidden[0], f.Keys.Heads[0], hidden)
-	}
+	hidden, _ := hiddenByHeads(r, f)
+	r.FailIf(dim != hidden, document.ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.Keys.Hidden[0], f.Keys.Heads[0], hidden)
 }

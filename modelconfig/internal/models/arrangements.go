@@ -111,8 +111,3 @@ var (
 	miMoTower   = &Spellings{[]string{"hidden_size"}, []string{"num_heads"}, []string{"qk_channels"}, []string{"depth"}, nil}
 	moonTower   = &Spellings{[]string{"hidden_size", "vt_hidden_size"}, []string{"num_attention_heads", "vt_num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "vt_num_hidden_layers"}, nil}
 )
-
-// alternateConvolutions: from the third on, every second layer has attention.
-func alternateConvolutions(_ *document.Reader, n int) []string {
-	return full(n, "conv", func(i int) bool { return i >= 2 && i%2 == 0 })
-}

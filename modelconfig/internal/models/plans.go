@@ -1,18 +1,14 @@
 package models
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/elementary"
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -39,11 +35,7 @@ func ropeBlockNotEmpty(r *document.Reader) {
 }
 
 func everyLayer(_ *document.Reader, n int) []description.Layer {
-	layers := make([]description.Layer, n)
-	for i := range layers {
-		layers[i].Rotates = true
-	}
-	return layers
+	return slices.Repeat([]description.Layer{{Rotates: true}}, n)
 }
 
 var layerTypes = []string{
@@ -52,12 +44,28 @@ var layerTypes = []string{
 	"indexed_attention", "hybrid_sliding", "reference_sliding_attention", "minimax_m3_sparse",
 }
 
-// typed reads layer_types (or its older name), or takes the kinds that the class takes. The layers of the
-// named kinds rotate, or all layers if none is named.
-func typed(absent func(r *document.Reader, n int) []string, rotating ...string) plan {
-	return func(r *document.Reader, n int) []description.Layer {
-		return named(typesOf(r, n, absent), rotating...)
+// letters stand for types of layers in LayerTypesRule.Pattern.
+var letters = [...]string{
+	'C': "conv", 'F': "full_attention", 'I': "indexed_attention", 'L': "linear_attention", 'M': "minimax_m3_sparse", 'S': "sliding_attention",
+}
+
+// patterned returns the types of n layers. In FF(SSSF)F the first two have full attention, those within the
+// parentheses repeat, and the last has full attention in any case.
+func patterned(pattern string, n int) []string {
+	first, rest, _ := strings.Cut(pattern, "(")
+	repeated, last, _ := strings.Cut(rest, ")")
+	types := make([]string, n)
+	for i := range types {
+		switch {
+		case last != "" && i == n-1:
+			types[i] = letters[last[0]]
+		case i < len(first):
+			types[i] = letters[first[i]]
+		default:
+			types[i] = letters[repeated[(i-len(first))%len(repeated)]]
+		}
 	}
+	return types
 }
 
 // named returns layers of these kinds. Those of the rotating kinds rotate, or all if none is named.
@@ -69,101 +77,68 @@ func named(types []string, rotating ...string) []description.Layer {
 	return layers
 }
 
+// typesOf reads layer_types (or its older name), or takes the types that the class takes.
 func typesOf(r *document.Reader, n int, absent func(r *document.Reader, n int) []string) []string {
-	for _, key := range []string{"layer_types", "layers_block_type"} {
-		types, ok := r.Texts(key)
-		if !ok {
-			continue
-		}
-		if len(types) != n {
-			r.Fail(document.ErrContradiction, key, document.ListText(len(types)), "one entry for each of %d layers", n)
-			return nil
-		}
-		for i, t := range types {
-			switch t { // as transformers renames them
-			case "attention":
-				types[i] = "full_attention"
-			case "mamba", "recurrent":
-				types[i] = "linear_attention"
-			}
-			if !slices.Contains(layerTypes, types[i]) {
-				r.Fail(document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(t), "one of %q", layerTypes)
-				return nil
-			}
-		}
-		return types
+	key := r.Spelling([]string{"layer_types", "layers_block_type"})
+	types, ok := r.Texts(key)
+	if !ok {
+		return absent(r, n)
 	}
-	return absent(r, n)
-}
-
-func all(t string) func(*document.Reader, int) []string {
-	return func(_ *document.Reader, n int) []string { return slices.Repeat([]string{t}, n) }
+	if !r.OneEach(key, len(types), n) {
+		return nil
+	}
+	for i, t := range types {
+		switch t { // as transformers renames them
+		case "attention":
+			types[i] = "full_attention"
+		case "mamba", "recurrent":
+			types[i] = "linear_attention"
+		}
+		r.FailIf(!slices.Contains(layerTypes, types[i]), document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(t), "one of %q", layerTypes)
+	}
+	return types
 }
 
 func interval(r *document.Reader, key string, absent int) int {
 	every, ok := r.Integer(key)
-	if !ok {
-		return absent
+	if ok && every >= 1 {
+		return every
 	}
-	if every < 1 {
-		r.Fail(document.ErrValue, key, every, "at least 1")
-		return absent
-	}
-	return every
+	r.FailIf(ok, document.ErrValue, key, every, "at least 1")
+	return absent
 }
 
-// full returns the kinds of n layers: full attention where is holds.
-func full(n int, others string, is func(i int) bool) []string {
-	types := make([]string, n)
+// either returns the types of n layers: one where is holds, another elsewhere.
+func either(n int, one, another string, is func(i int) bool) []string {
+	types := slices.Repeat([]string{another}, n)
 	for i := range types {
-		types[i] = others
 		if is(i) {
-			types[i] = "full_attention"
+			types[i] = one
 		}
 	}
 	return types
 }
 
 // lastOf gives the last layer of each interval full attention.
-func lastOf(key string, absent int, others string) func(*document.Reader, int) []string {
-	return func(r *document.Reader, n int) []string {
-		every := interval(r, key, absent)
-		return full(n, others, func(i int) bool { return (i+1)%every == 0 })
-	}
+func lastOf(r *document.Reader, n int, key string, absent int, others string) []string {
+	every := interval(r, key, absent)
+	return either(n, "full_attention", others, func(i int) bool { return (i+1)%every == 0 })
 }
 
-func firstOf(key string, absent int) func(*document.Reader, int) []string {
-	return func(r *document.Reader, n int) []string {
-		every := interval(r, key, absent)
-		return full(n, "sliding_attention", func(i int) bool { return i%every == 0 })
+func indexed(r *document.Reader, n int, key, others, absent string) []string {
+	numbers, ok := r.Integers(key)
+	if !ok {
+		return slices.Repeat([]string{absent}, n)
 	}
-}
-
-func indexed(key, others, absent string) func(*document.Reader, int) []string {
-	return func(r *document.Reader, n int) []string {
-		numbers, ok := r.Integers(key)
-		if !ok {
-			return all(absent)(r, n)
-		}
-		types := all(others)(r, n)
-		for _, i := range numbers {
-			if i < 0 || i >= n {
-				r.Fail(document.ErrValue, key, i, "from 0 to %d", n-1)
-				break
-			}
-			types[i] = "full_attention"
-		}
-		return types
+	for _, i := range numbers {
+		r.FailIf(i < 0 || i >= n, document.ErrValue, key, i, "from 0 to %d", n-1)
 	}
+	return either(n, "full_attention", others, func(i int) bool { return slices.Contains(numbers, i) })
 }
 
 func flagged(r *document.Reader, key string, n int) []int {
-	flags, ok := r.Integers(key)
-	if !ok || len(flags) == 0 {
-		return nil
-	}
-	if len(flags) != n {
-		r.Fail(document.ErrContradiction, key, document.ListText(len(flags)), "one entry for each of %d layers", n)
+	flags, _ := r.Integers(key)
+	if len(flags) == 0 || !r.OneEach(key, len(flags), n) {
 		return nil
 	}
 	for i, flag := range flags {
@@ -178,11 +153,7 @@ func ropeFlags(absent int) plan {
 		layers := everyLayer(r, n)
 		flags, every := flagged(r, "no_rope_layers", n), interval(r, "no_rope_layer_interval", absent)
 		for i := range layers {
-			if flags != nil {
-				layers[i].Rotates = flags[i] == 1
-			} else {
-				layers[i].Rotates = (i+1)%every != 0
-			}
+			layers[i].Rotates = flags == nil && (i+1)%every != 0 || flags != nil && flags[i] == 1
 		}
 		return layers
 	}
@@ -194,103 +165,43 @@ func exaone4Layers(r *document.Reader, n int) []description.Layer {
 	if isNull(r, "sliding_window") {
 		return everyLayer(r, n)
 	}
-	pattern := lastOf("sliding_window_pattern", 4, "sliding_attention")
-	if letters, ok := r.Lookup("sliding_window_pattern").(string); ok {
-		pattern = func(r *document.Reader, n int) []string {
-			types := make([]string, n)
-			for i := range types {
-				kinds := map[byte]string{'L': "sliding_attention", 'G': "full_attention"}
-				if letters != "" {
-					types[i] = kinds[letters[i%len(letters)]]
-				}
-				r.FailIf(types[i] == "", document.ErrValue, "sliding_window_pattern", document.Quoted(letters), "the letters L and G")
-			}
-			return types
+	const key = "sliding_window_pattern"
+	pattern, isText := r.Lookup(key).(string)
+	return named(typesOf(r, n, func(r *document.Reader, n int) []string {
+		if !isText {
+			return lastOf(r, n, key, 4, "sliding_attention")
 		}
-	}
-	return typed(pattern, "sliding_attention")(r, n)
+		r.FailIf(pattern == "" || strings.Trim(pattern[:min(n, len(pattern))], "LG") != "", document.ErrValue, key, document.Quoted(pattern), "the letters L and G")
+		return either(n, "full_attention", "sliding_attention", func(i int) bool { return pattern != "" && pattern[i%len(pattern)] == 'G' })
+	}), "sliding_attention")
 }
 
 func gemma3Layers(r *document.Reader, n int) []string {
-	key := "sliding_window_pattern"
-	if !r.Has(key) {
-		key = "_sliding_window_pattern"
-	}
-	return lastOf(key, 6, "sliding_attention")(r, n)
+	return lastOf(r, n, r.Spelling([]string{"sliding_window_pattern", "_sliding_window_pattern"}), 6, "sliding_attention")
 }
 
 // gemma4Layers: the last layer has full attention, even where the list says otherwise.
 func gemma4Layers(r *document.Reader, n int) []description.Layer {
-	layers := typed(lastOf("", 6, "sliding_attention"))(r, n)
-	if len(layers) > 0 {
-		layers[len(layers)-1].Kind = "full_attention"
+	types := typesOf(r, n, func(_ *document.Reader, n int) []string { return patterned("(SSSSSF)", n) })
+	if len(types) > 0 {
+		types[n-1] = "full_attention"
 	}
-	return layers
+	return named(types)
 }
 
 func recurrentBlocks(r *document.Reader, n int) []string {
-	blocks, ok := r.Texts("block_types")
-	if !ok || len(blocks) == 0 {
+	blocks, _ := r.Texts("block_types")
+	if len(blocks) == 0 {
 		blocks = []string{"recurrent", "recurrent", "attention"}
 	}
-	types := make([]string, n)
-	for i := range types {
-		types[i] = "sliding_attention"
-		if blocks[i%len(blocks)] == "recurrent" {
-			types[i] = "linear_attention"
-		}
-	}
-	return types
-}
-
-// miniMaxLayers: attn_type_list has 1 for full attention; absent it is every second layer from 0.
-func miniMaxLayers(r *document.Reader, n int) []string {
-	flags := flagged(r, "attn_type_list", n)
-	return full(n, "linear_attention", func(i int) bool { return flags == nil && i%2 == 0 || flags != nil && flags[i] == 1 })
-}
-
-// miMoV2Layers: only hybrid_layer_pattern counts.
-func miMoV2Layers(r *document.Reader, n int) []description.Layer {
-	return named(miMoLayers(r, n))
-}
-
-// miMoLayers: hybrid_layer_pattern has 1 for sliding attention.
-func miMoLayers(r *document.Reader, n int) []string {
-	flags := flagged(r, "hybrid_layer_pattern", n)
-	return full(n, "sliding_attention", func(i int) bool {
-		return flags == nil && (i == 0 || (i+1)%6 == 0) || flags != nil && flags[i] == 0
-	})
+	return either(n, "linear_attention", "sliding_attention", func(i int) bool { return blocks[i%len(blocks)] == "recurrent" })
 }
 
 // zambaLayers: the class of Zamba2 has 54 layers, of which these are hybrid.
 func zambaLayers(r *document.Reader, n int) []string {
 	r.FailIf(n != 54, document.ErrContradiction, "num_hidden_layers", n, "54, or layers_block_type to say which layers attend")
-	types := all("linear_attention")(r, n)
-	for _, i := range []int{6, 12, 18, 24, 30, 36, 42, 47, 51} {
-		if i < n {
-			types[i] = "hybrid"
-		}
-	}
-	return types
-}
-
-// lastOfSix: every sixth layer and the last have full attention (Beam, NeoMME).
-func lastOfSix(r *document.Reader, n int) []string {
-	return full(n, "sliding_attention", func(i int) bool { return (i+1)%6 == 0 || i == n-1 })
-}
-
-// flintLayers: the first two layers, every fourth and the last have full attention.
-func flintLayers(_ *document.Reader, n int) []string {
-	return full(n, "sliding_attention", func(i int) bool { return i < 2 || i%4 == 1 || i == n-1 })
-}
-
-// lfm3Layers: of four layers one has full attention, one sliding; the others are convolutions.
-func lfm3Layers(_ *document.Reader, n int) []string {
-	types := full(n, "conv", func(i int) bool { return i%4 == 2 })
-	for i := 4; i < n; i += 4 {
-		types[i] = "sliding_attention"
-	}
-	return types
+	hybrid := []int{6, 12, 18, 24, 30, 36, 42, 47, 51}
+	return either(n, "hybrid", "linear_attention", func(i int) bool { return slices.Contains(hybrid, i) })
 }
 
 // cohereMoE: layers with a window rotate, and the leading dense ones if their own pattern is 1.
@@ -298,24 +209,17 @@ func cohereMoE(r *document.Reader, n int) []description.Layer {
 	dense := r.IntegerOr([]string{"first_k_dense_replace"}, 0)
 	r.FailIf(dense < 0 || dense > n, document.ErrValue, "first_k_dense_replace", dense, "from 0 to %d", n)
 	prefix, rest := interval(r, "prefix_dense_sliding_window_pattern", 1), interval(r, "sliding_window_pattern", 4)
-	layers := typed(func(_ *document.Reader, n int) []string {
-		return full(n, "sliding_attention", func(i int) bool {
-			if i < dense {
-				return (i+1)%prefix == 0
-			}
-			return (i-dense+1)%rest == 0
+	layers := named(typesOf(r, n, func(_ *document.Reader, n int) []string {
+		return either(n, "full_attention", "sliding_attention", func(i int) bool {
+			return i < dense && (i+1)%prefix == 0 || i >= dense && (i-dense+1)%rest == 0
 		})
-	}, "sliding_attention")(r, n)
+	}), "sliding_attention")
 	kinds, ok := r.Texts("mlp_layer_types")
-	r.FailIf(ok && len(kinds) != n, document.ErrContradiction, "mlp_layer_types", document.ListText(len(kinds)), "one entry for each of %d layers", n)
-	if r.Err != nil {
+	if ok && !r.OneEach("mlp_layer_types", len(kinds), n) || r.Err != nil {
 		return nil
 	}
 	for i := range layers {
-		isDense := i < dense
-		if ok {
-			isDense = kinds[i] == "dense"
-		}
+		isDense := ok && kinds[i] == "dense" || !ok && i < dense
 		layers[i].Rotates = layers[i].Rotates || isDense && prefix == 1
 	}
 	return layers
@@ -338,11 +242,10 @@ func blockLayers(r *document.Reader, n int) []description.Layer {
 // listedLayers reads a list with a name for each layer, in words of a type's own.
 func listedLayers(r *document.Reader, key string, n int, rotates map[string]bool) []description.Layer {
 	names, _ := r.Texts(key)
-	layers := everyLayer(r, n)
-	if len(names) != n {
-		r.Fail(document.ErrContradiction, key, document.ListText(len(names)), "one entry for each of %d layers", n)
+	if !r.OneEach(key, len(names), n) {
 		return nil
 	}
+	layers := everyLayer(r, n)
 	for i, name := range names {
 		known := false
 		layers[i].Rotates, known = rotates[name]
@@ -368,25 +271,22 @@ func aliceLayers(r *document.Reader, n int) []description.Layer {
 
 // plamo3Layers: interleaved_sliding_window has null for full attention.
 func plamo3Layers(r *document.Reader, n int) []string {
-	if !r.Has("interleaved_sliding_window") {
-		return lastOf("sliding_window_pattern", 8, "sliding_attention")(r, n)
+	const key = "interleaved_sliding_window"
+	if !r.Has(key) {
+		return lastOf(r, n, "sliding_window_pattern", 8, "sliding_attention")
 	}
-	windows, ok := r.Lookup("interleaved_sliding_window").([]any)
-	r.FailIf(!ok || len(windows) != n, document.ErrContradiction, "interleaved_sliding_window", document.KindOf(r.Lookup("interleaved_sliding_window")), "one entry for each of %d layers", n)
-	return full(n, "sliding_attention", func(i int) bool { return i < len(windows) && windows[i] == nil })
+	windows, ok := r.Lookup(key).([]any)
+	r.FailIf(!ok || len(windows) != n, document.ErrContradiction, key, document.KindOf(r.Lookup(key)), "one entry for each of %d layers", n)
+	return either(n, "full_attention", "sliding_attention", func(i int) bool { return i < len(windows) && windows[i] == nil })
 }
 
 // plamo2Layers: of mamba_step layers the middle one attends. full_attention_idx has the numbers of those without a window.
 func plamo2Layers(r *document.Reader, n int) []string {
-	every := interval(r, "mamba_step", 2)
-	mamba, given := r.Boolean("mamba_enabled")
-	types := indexed("full_attention_idx", "sliding_attention", "sliding_attention")(r, n)
+	every, mamba := interval(r, "mamba_step", 2), r.Flag("mamba_enabled", true)
+	types := indexed(r, n, "full_attention_idx", "sliding_attention", "sliding_attention")
 	for i := range types {
-		attends := i%every == every/2
-		if n <= every/2 {
-			attends = i == n-1
-		}
-		if !attends && (mamba || !given) {
+		attends := n > every/2 && i%every == every/2 || n <= every/2 && i == n-1
+		if !attends && mamba {
 			types[i] = "linear_attention"
 		}
 	}
@@ -403,20 +303,16 @@ func iquestLayers(r *document.Reader, n int) []description.Layer {
 		return absent
 	}
 	const f, s = description.FullAttention, description.SlidingAttention
-	types := all(f)(r, n)
-	if hybrid, given := r.Boolean("use_hybrid_layers"); hybrid || !given {
+	types := patterned("(F)", n)
+	if r.Flag("use_hybrid_layers", true) {
 		block, times := list("hybrid_layers_types_block", f, s, s, s), r.IntegerOr([]string{"num_hybrid_layers_block"}, 21)
 		most := n / max(1, len(block))
 		r.FailIf(times < 0 || times > most, document.ErrValue, "num_hybrid_layers_block", times, "from 0 to %d", most)
-		types = list("first_layers_types", f)
-		if times >= 0 && times <= most {
-			types = slices.Concat(types, slices.Repeat(block, times))
-		}
-		types = slices.Concat(types, list("last_layers_types", f, f, f))
+		types = slices.Concat(list("first_layers_types", f), slices.Repeat(block, max(0, min(times, most))), list("last_layers_types", f, f, f))
 		r.FailIf(len(types) != n, document.ErrContradiction, "num_hidden_layers", n, "the %d layers of first_layers_types, hybrid_layers_types_block and last_layers_types", len(types))
 	}
-	if slides, given := r.Boolean("use_sliding_window"); given && !slides || isNull(r, "sliding_window") {
-		types = all(f)(r, n)
+	if !r.Flag("use_sliding_window", true) || isNull(r, "sliding_window") {
+		types = patterned("(F)", n)
 	}
 	layers := named(types[:min(n, len(types))])
 	for i := range layers {
@@ -500,62 +396,22 @@ func hrmAttentions(r *document.Reader, n int) []description.Layer {
 // dotsLayers: layers without sliding attention have an indexer, unless use_dsa is false.
 func dotsLayers(r *document.Reader, n int) []string {
 	other := "indexed_attention"
-	if use, ok := r.Boolean("use_dsa"); ok && !use {
+	if !r.Flag("use_dsa", true) {
 		other = "full_attention"
 	}
-	slides, given := r.Boolean("use_sliding_window")
-	types := all(other)(r, n)
-	for i := range types {
-		if (slides || !given) && i >= 2 && i%4 != 1 {
-			types[i] = "sliding_attention"
-		}
-	}
-	return types
-}
-
-// miniMaxM3Layers: sparse_attention_freq has 1 for layers with an indexer.
-func miniMaxM3Layers(r *document.Reader, n int) []string {
-	const key = "sparse_attention_config.sparse_attention_freq"
-	types := all("full_attention")(r, n)
-	flags := flagged(r, key, n)
-	for i := range flags {
-		if flags[i] == 1 {
-			types[i] = "minimax_m3_sparse"
-		}
-	}
-	return types
-}
-
-// qwen4Layers: the layers that files call full attention have an indexer.
-func qwen4Layers(r *document.Reader, n int) []string {
-	types := lastOf("full_attention_interval", 4, "linear_attention")(r, n)
-	for i := range types {
-		if types[i] == "full_attention" {
-			types[i] = "indexed_attention"
-		}
-	}
-	return types
-}
-
-func laraLayers(_ *document.Reader, n int) []string {
-	types := make([]string, n)
-	for i := range types {
-		types[i] = [...]string{"linear_attention", "sliding_attention", "linear_attention", "full_attention", "sliding_attention"}[i%5]
-	}
-	return types
+	slides := r.Flag("use_sliding_window", true)
+	return either(n, "sliding_attention", other, func(i int) bool { return slides && i >= 2 && i%4 != 1 })
 }
 
 // mllamaLayers: layers of cross attention do not rotate.
 func mllamaLayers(r *document.Reader, n int) []description.Layer {
-	layers := everyLayer(r, n)
 	cross, ok := r.Integers("cross_attention_layers")
 	if !ok {
 		cross = []int{3, 8, 13, 18, 23, 28, 33, 38}
 	}
-	for _, i := range cross {
-		if i >= 0 && i < n {
-			layers[i].Rotates = false
-		}
+	layers := everyLayer(r, n)
+	for i := range layers {
+		layers[i].Rotates = !slices.Contains(cross, i)
 	}
 	return layers
 }
@@ -587,11 +443,12 @@ func deepSeekV41Layers(r *document.Reader, n int) []description.Layer {
 // deepSeekV4Layers: layers with sliding attention have the main frequencies, the others the ones of the
 // compressed sequence. Layers that compress it to a quarter have an indexer.
 func deepSeekV4Layers(r *document.Reader, n int) []description.Layer {
-	layers := typed(func(r *document.Reader, n int) []string {
-		types := all("heavily_compressed_attention")(r, n)
+	const quarter = "compressed_sparse_attention"
+	layers := named(typesOf(r, n, func(r *document.Reader, n int) []string {
+		types := slices.Repeat([]string{"heavily_compressed_attention"}, n)
 		ratios, ok := r.Integers("compress_ratios")
 		if ok && len(ratios) < n {
-			r.Fail(document.ErrContradiction, "compress_ratios", document.ListText(len(ratios)), "one entry for each of %d layers", n)
+			r.OneEach("compress_ratios", len(ratios), n)
 			return types
 		}
 		for i := range types {
@@ -599,25 +456,19 @@ func deepSeekV4Layers(r *document.Reader, n int) []description.Layer {
 			case ok && ratios[i] == 0:
 				types[i] = "sliding_attention"
 			case ok && ratios[i] == description.SparseRatio, !ok && i >= 2 && i%2 == 1:
-				types[i] = "compressed_sparse_attention"
+				types[i] = quarter
 			}
 		}
 		return types
-	})(r, n)
-	for i := range layers {
-		if layers[i].Kind == "compressed_sparse_attention" {
-			layers[i].Indexer = true
-		}
-		if layers[i].Kind == "sliding_attention" {
+	}))
+	for i, layer := range layers {
+		layers[i].Kind, layers[i].Indexer = "compress", layer.Kind == quarter
+		if layer.Kind == "sliding_attention" {
 			layers[i].Kind = "main"
-		} else {
-			layers[i].Kind = "compress"
 		}
 	}
 	return layers
 }
-
-// The checks and rules of single types follow.
 
 // kimiK3Width: Q and K have a width of their own.
 func kimiK3Width(r *document.Reader) {
@@ -644,19 +495,16 @@ func roFormer(r *document.Reader) {
 
 // beamRope: layers with full attention do not rotate.
 func beamRope(r *document.Reader) {
-	r.FailIf(r.Has("rope_parameters.full_attention"), document.ErrUnknown, "rope_parameters.full_attention", document.KindOf(r.Lookup("rope_parameters.full_attention")), "null: in this type, layers of full attention do not rotate")
+	r.MustLack("null: in this type, layers of full attention do not rotate", "rope_parameters.full_attention")
 }
 
 // sparseAttention: MiniMax M3 has the sizes of its indexers in an object of their own.
 func sparseAttention(r *document.Reader) {
 	inner, inside := r.Integer("sparse_attention_config.sparse_index_dim")
 	beside, given := r.Integer("index_head_dim")
-	if inside && given && inner != beside {
-		r.Fail(document.ErrContradiction, "index_head_dim", beside, "sparse_attention_config.sparse_index_dim, which is %d", inner)
-	}
+	r.FailIf(inside && given && inner != beside, document.ErrContradiction, "index_head_dim", beside, "sparse_attention_config.sparse_index_dim, which is %d", inner)
 	if inside && !given {
-		r.Keys = maps.Clone(r.Keys)
-		r.Keys["index_head_dim"] = json.Number(strconv.Itoa(inner))
+		r.Set("index_head_dim", json.Number(strconv.Itoa(inner)))
 	}
 }
 
@@ -672,8 +520,7 @@ func qwenIndexers(r *document.Reader) {
 			renamed[i] = "indexed_attention"
 		}
 	}
-	r.Keys = maps.Clone(r.Keys)
-	r.Keys["layer_types"] = renamed
+	r.Set("layer_types", renamed)
 }
 
 // positionType fails unless the key has the value with which the type rotates.
@@ -690,9 +537,8 @@ func positionType(rotary, absent string) func(r *document.Reader) {
 // unscaled: the code of the type reads no rope parameters.
 func unscaled(r *document.Reader) {
 	for _, key := range []string{"rope_scaling", "rope_parameters"} {
-		if rope, ok := r.Object(key); ok && len(rope) > 0 {
-			r.Fail(document.ErrUnknown, key, "an object", "no such key: models of this type have base 10000 and no scaling (use posenc.RotaryConfig)")
-		}
+		rope, _ := r.Object(key)
+		r.FailIf(len(rope) > 0, document.ErrUnknown, key, "an object", "no such key: models of this type have base 10000 and no scaling (use posenc.RotaryConfig)")
 	}
 }
 
@@ -702,22 +548,17 @@ func isNull(r *document.Reader, key string) bool {
 }
 
 func slidingWindow(r *document.Reader) {
-	if isNull(r, "sliding_window") {
-		r.Fail(document.ErrNotRotary, "sliding_window", "null", "a number: layers without a window do not rotate")
-	}
+	r.FailIf(isNull(r, "sliding_window"), document.ErrNotRotary, "sliding_window", "null", "a number: layers without a window do not rotate")
 }
 
 func baichuan7B(r *document.Reader) {
-	if hidden, ok := r.Integer("hidden_size"); ok && hidden != 4096 {
-		r.Fail(document.ErrNotRotary, "hidden_size", hidden, "4096 (the 7B models): the others have %s", ALiBi)
-	}
+	hidden := r.IntegerOr([]string{"hidden_size"}, 4096)
+	r.FailIf(hidden != 4096, document.ErrNotRotary, "hidden_size", hidden, "4096 (the 7B models): the others have %s", ALiBi)
 }
 
 // zamba2: heads are twice as wide, because the residual stream is joined to the embeddings.
 func zamba2(r *document.Reader) {
-	if use, ok := r.Boolean("use_mem_rope"); !ok || !use {
-		r.Fail(document.ErrNotRotary, "use_mem_rope", document.KindOf(r.Lookup("use_mem_rope")), "true")
-	}
+	r.FailIf(!r.Flag("use_mem_rope", false), document.ErrNotRotary, "use_mem_rope", document.KindOf(r.Lookup("use_mem_rope")), "true")
 	r.MustBe(false, document.ErrUnknown, "false: its rescaled base is not in the configuration (use posenc.RotaryConfig)", "use_long_context")
 	hidden, heads := r.IntegerOr([]string{"hidden_size"}, 2560), r.IntegerOr([]string{"num_attention_heads"}, 32)
 	dim := r.IntegerOr([]string{"attention_head_dim"}, 160)
@@ -727,9 +568,8 @@ func zamba2(r *document.Reader) {
 // longcatAttentions: a layer has two attentions. Beside num_layers, num_hidden_layers counts attentions.
 func longcatAttentions(r *document.Reader, n int) []description.Layer {
 	r.FailIf(n > MaxLayers/2, document.ErrValue, "num_layers", n, "from 1 to %d", MaxLayers/2)
-	if attentions, ok := r.Integer("num_hidden_layers"); ok && r.Has("num_layers") && attentions != 2*n {
-		r.Fail(document.ErrContradiction, "num_hidden_layers", attentions, "2*num_layers, which is %d", 2*n)
-	}
+	attentions := r.IntegerOr([]string{"num_hidden_layers"}, 2*n)
+	r.FailIf(r.Has("num_layers") && attentions != 2*n, document.ErrContradiction, "num_hidden_layers", attentions, "2*num_layers, which is %d", 2*n)
 	return everyLayer(r, 2*n)
 }
 
@@ -770,19 +610,8 @@ func namedBase(r *document.Reader) {
 
 func ernieAxes(r *document.Reader) {
 	r.MustBe(true, document.ErrUnknown, "true (leave Axes nil in posenc.RotaryConfig)", "rope_3d")
-	if n, ok := r.Integer("freq_allocation"); ok && n != 20 {
-		r.Fail(document.ErrUnknown, "freq_allocation", n, "20 (set Axes in posenc.RotaryConfig)")
-	}
-}
-
-// nomicDynamicNTK: the factor is for sequences beyond max_trained_positions.
-func nomicDynamicNTK(p *RopeParameters) description.Rule {
-	factor, ok := p.Model.Positive("rotary_scaling_factor")
-	if !ok {
-		return description.Rule{}
-	}
-	p.Model.FailIf(p.RopeType != "default", document.ErrContradiction, "rotary_scaling_factor", factor, "no such key together with rope_type %s", p.RopeType)
-	return description.DynamicNTK(p.RotaryDim, p.Base, factor, p.Positions)
+	n := r.IntegerOr([]string{"freq_allocation"}, 20)
+	r.FailIf(n != 20, document.ErrUnknown, "freq_allocation", n, "20 (set Axes in posenc.RotaryConfig)")
 }
 
 // joinedHead: the head of PanguProMoEV2 is the rotated part and the rest.
@@ -790,8 +619,7 @@ func joinedHead(r *document.Reader) {
 	rotated, ok := r.Integer("qk_rope_dim")
 	rest, also := r.Integer("qk_nope_dim")
 	r.FailIf(!ok || !also, document.ErrValue, "qk_rope_dim and qk_nope_dim", "absent", "the two parts of a head")
-	r.Keys = maps.Clone(r.Keys)
-	r.Keys["head_dim"] = json.Number(strconv.Itoa(rotated + rest))
+	r.Set("head_dim", json.Number(strconv.Itoa(rotated+rest)))
 }
 
 // bailingLayers: full attention is in the last layer of each group. Ling's own code, and vLLM's, has it in layers
@@ -800,7 +628,7 @@ func bailingLayers(r *document.Reader, n int) []string {
 	const key = "layer_group_size"
 	every := interval(r, key, 6)
 	r.FailIf(n%every != 0 && !isLing25(r), document.ErrUnknown, key, every, "a divisor of the number of layers, which is %d, or layer_types: implementations disagree about the layers after the last group", n)
-	return lastOf(key, 6, "linear_attention")(r, n)
+	return lastOf(r, n, key, 6, "linear_attention")
 }
 
 // cohereLength: where frequencies or the attention factor depend on the longest sequence, programs go by different keys.
@@ -812,77 +640,10 @@ func cohereLength(p *RopeParameters) description.Rule {
 	return description.Rule{}
 }
 
-// bothMScales: without one of the two, vLLM and SGLang have different factors.
-func bothMScales(p *RopeParameters) description.Rule {
-	for _, key := range []string{"mscale", "mscale_all_dim"} {
-		p.FailIf(p.RopeType == "yarn" && p.Optional(key) == 0, document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it vLLM and SGLang scale differently")
-	}
-	return description.Rule{}
-}
-
 // unscaledPositions: Phi-3 small's own code multiplies positions by rope_position_scale, SGLang's divides.
 func unscaledPositions(r *document.Reader) {
-	scale, given := r.Number("rope_position_scale")
-	r.FailIf(given && scale != 1, document.ErrUnknown, "rope_position_scale", scale, "1 or absent: the authors' code multiplies positions by it, and SGLang's divides (use frequency.Linear)")
-}
-
-// phi3SmallRule: the code has one rule and, where a file has no mscale, another factor than SGLang's.
-func phi3SmallRule(p *RopeParameters) description.Rule {
-	p.FailIf(p.Has("rope_theta"), document.ErrUnknown, "rope_theta", document.KindOf(p.Lookup("rope_theta")), "no such key: models of this type have rope_embedding_base")
-	p.FailIf(p.RopeType != "default" && p.RopeType != "longrope", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default or longrope: the code of this type has no other rule")
-	for _, key := range []string{"short_mscale", "long_mscale"} {
-		p.FailIf(p.Optional(key) == 0 && p.RopeType == "longrope", document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it the authors' code and SGLang's scale differently")
-	}
-	return description.Rule{}
-}
-
-// defaultRuleOnly is of types whose code reads no rule from the rope parameters, or whose programs disagree about it: of MiMo V2,
-// vLLM reads none and SGLang scales all layers.
-func defaultRuleOnly(p *RopeParameters) description.Rule {
-	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default: programs have no other rule for this type, or disagree about it (use posenc.RotaryConfig with InvFreq)")
-	return description.Rule{}
-}
-
-// qwenDynamicNTK: with use_dynamic_ntk, alpha is 2k-1 for a sequence of up to k times the
-// trained length, where k is the next power of two.
-func qwenDynamicNTK(p *RopeParameters) description.Rule {
-	if use, ok := p.Model.Boolean("use_dynamic_ntk"); !ok || !use {
-		return description.Rule{}
-	}
-	return description.Rule{Ladder: steppedNTK(p, p.Positions), Trained: p.Positions, Described: description.FrequencyRule{Name: "dynamic NTK of Qwen", Base: p.Base}}
-}
-
-// steppedNTK: alpha is 2k-1 for a sequence of up to k lengths, where k is the next power of two.
-func steppedNTK(p *RopeParameters, length int) func(int, frequency.Rounding) (frequency.Ladder, error) {
-	dim, base := p.RotaryDim, p.Base
-	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		times := 1.0 // a float64 has every power of two that comes up
-		for lengths := (seqLen - 1) / max(length, 1); lengths > 0; lengths /= 2 {
-			times *= 2
-		}
-		if times == 1 {
-			return frequency.Default(dim, base, rounding)
-		}
-		return frequency.NTKAlpha(dim, base, frequency.NTKAlphaParameters{Alpha: 2*times - 1}, rounding)
-	}
-}
-
-// telechatRule: the base grows beyond base_seqlen as in Qwen 1, the attention factor beyond training_seqlen.
-// Shorter sequences have the values of training_seqlen.
-func telechatRule(p *RopeParameters) description.Rule {
-	defaultRuleOnly(p)
-	trained := p.Model.IntegerOr([]string{"training_seqlen"}, 8192)
-	length, given := p.Model.Integer("base_seqlen")
-	p.Model.FailIf(!given, document.ErrValue, "base_seqlen", "absent", "the length in the model's own code: 4096 for TeleChat-7B, 8192 for TeleChat-12B")
-	p.Model.FailIf(given && length < 1, document.ErrValue, "base_seqlen", length, "at least 1")
-	p.Model.FailIf(trained < 1, document.ErrValue, "training_seqlen", trained, "at least 1")
-	stepped := steppedNTK(p, length)
-	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		ladder, err := stepped(max(seqLen, trained), rounding)
-		ladder.AttentionFactor = growth(0.1, float64(max(seqLen, trained)), float64(trained))
-		return ladder, err
-	}
-	return description.Rule{Ladder: ladder, Trained: trained, Described: description.FrequencyRule{Name: "dynamic NTK of TeleChat", Base: p.Base}}
+	scale := r.NumberOr("rope_position_scale", 1)
+	r.FailIf(scale != 1, document.ErrUnknown, "rope_position_scale", scale, "1 or absent: the authors' code multiplies positions by it, and SGLang's divides (use frequency.Linear)")
 }
 
 // halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so. SGLang cuts a base to a
@@ -890,100 +651,95 @@ func telechatRule(p *RopeParameters) description.Rule {
 func halfHeads(r *document.Reader) {
 	r.Integer("rope_theta")
 	r.Integer("rope_parameters.rope_theta")
-	for _, key := range []string{"partial_rotary_factor", "rotary_dim"} {
-		r.FailIf(r.Has(key), document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key: models of this type have rope_rotate_half_dims")
+	r.MustLack("no such key: models of this type have rope_rotate_half_dims", "partial_rotary_factor", "rotary_dim")
+	if r.Flag("rope_rotate_half_dims", false) {
+		r.Set("partial_rotary_factor", json.Number("0.5"))
 	}
-	if half, _ := r.Boolean("rope_rotate_half_dims"); half {
-		r.Keys = maps.Clone(r.Keys)
-		r.Keys["partial_rotary_factor"] = json.Number("0.5")
-	}
-}
-
-// grokRule: the rule stands beside the rope parameters. The attention factor of YaRN is computed and multiplies
-// nothing.
-func grokRule(p *RopeParameters) description.Rule {
-	defaultRuleOnly(p)
-	r := p.Model
-	name, given := r.Text("rope_type")
-	factor, scales := r.Positive("scaling_factor")
-	original, long := r.Integer("original_max_position_embeddings")
-	r.Number("attn_factor")
-	parameters := frequency.YaRNParameters{Factor: factor, OriginalMaxPositions: original, AttentionFactor: 1}
-	parameters.ExtrapolationFactor, _ = r.Positive("extrapolation_factor")
-	parameters.BetaFast, _ = r.Positive("beta_fast")
-	parameters.BetaSlow, _ = r.Positive("beta_slow")
-	if !given {
-		r.FailIf(scales, document.ErrContradiction, "scaling_factor", factor, "no such key without rope_type")
-		return description.Rule{}
-	}
-	r.FailIf(name != "original" && (!scales || !long), document.ErrValue, "scaling_factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", name)
-	switch name {
-	case "original":
-	case "yarn", "yarn_linear", "yarn_log":
-		parameters.Logarithmic = name == "yarn_log"
-		return description.AnyLength("yarn", frequency.YaRN, p.RotaryDim, p.Base, parameters)
-	case "theta_scale":
-		r.FailIf(original < 7 || float64(original)*factor < 7, document.ErrValue, "original_max_position_embeddings", original, "above 2 pi, also times scaling_factor")
-		if r.Err == nil {
-			return description.UnscaledRule(p.RotaryDim, scaledTheta(p.Base, float64(original), factor))
-		}
-	default:
-		r.Fail(document.ErrUnknown, "rope_type", document.Quoted(name), "original, yarn, yarn_linear, yarn_log or theta_scale")
-	}
-	return description.Rule{}
-}
-
-// scaledTheta returns base^(1 + ln(factor)/ln(length/2pi)), rounded once: a wavelength of length becomes one of
-// length factor.
-func scaledTheta(base, length, factor float64) float64 {
-	exponent := elementary.Log(real(factor))
-	exponent.Quo(exponent, elementary.Log(real(length).Quo(real(length), real(2*math.Pi)))).Add(exponent, real(1))
-	rounded, _ := elementary.Exp(exponent.Mul(exponent, elementary.Log(real(base)))).Float64()
-	return rounded
-}
-
-// yarnGrowth is the attention factor of a type that has YarnGrowth.
-func yarnGrowth(p *RopeParameters) float64 {
-	factor, ok := p.Positive("factor")
-	_, original := p.Integer("original_max_position_embeddings")
-	p.FailIf(!ok || !original, document.ErrValue, "factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", p.Family.YarnName)
-	mscale := cmp.Or(p.Optional("mscale"), 1)
-	if p.Err != nil {
-		return 0
-	}
-	return growth(p.Family.YarnGrowth*mscale, max(factor, 1), 1)
-}
-
-// growth returns 1 + share ln(x/of), rounded once.
-func growth(share, x, of float64) float64 {
-	log := elementary.Log(real(x))
-	log.Sub(log, elementary.Log(real(of))).Mul(log, real(share))
-	rounded, _ := log.Add(log, real(1)).Float64()
-	return rounded
-}
-
-func real(x float64) *big.Float { return new(big.Float).SetPrec(elementary.Precision).SetFloat64(x) }
-
-// fourierKept: the first num_inv_freq, or those with a wavelength below the longest sequence, of the
-// float32 numbers.
-func fourierKept(p *RopeParameters) int {
-	_, factor := p.Number("fope_init_factor")
-	_, apart := p.Boolean("fope_sep_head")
-	kept, given := p.Integer("num_inv_freq")
-	if !factor && !apart && !given || p.Err != nil {
-		return 0
-	}
-	p.FailIf(p.RopeType != "default", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "\"default\" together with keys of FoPE (use Rotary.CosSinFourier with InvFreq from the model's own code)")
-	ladder, err := frequency.Default(p.RotaryDim, p.Base, frequency.Float32)
-	p.FailIf(err != nil, document.ErrValue, "rope_theta", p.Base, "a base of float32 frequencies")
-	least := float64(float32(2 * math.Pi / float64(max(p.Positions, 1))))
-	for !given && kept < len(ladder.InvFreq) && ladder.InvFreq[kept] > least {
-		kept++
-	}
-	p.FailIf(kept < 1 && given, document.ErrValue, "num_inv_freq", kept, "at least 1")
-	p.FailIf(kept < 1 && !given, document.ErrValue, "num_inv_freq", "absent", "a number, because no wavelength is below max_position_embeddings")
-	return min(kept, len(ladder.InvFreq))
 }
 
 // MaxLayers bounds what a configuration makes us allocate.
 const MaxLayers = 1 << 14
+
+var (
+	deepSeekIndexer    = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, LayoutKey: "indexer_rope_interleave", Hadamard: true}
+	axk2Indexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, Hadamard: true}
+	deepSeekV4Indexer  = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress", Hadamard: true}
+	deepSeekV41Indexer = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress"}
+	hyIndexer          = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true}
+	glmIndexer         = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, LayoutKey: "indexer_rope_interleave"}
+	mistralIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit}
+	dotsIndexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, Attention: "indexed_attention"}
+	miniMaxIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit}
+	qwenIndexer        = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
+)
+
+func typedIndexer(layerType string, p plan) plan {
+	return func(r *document.Reader, n int) []description.Layer {
+		layers := p(r, n)
+		for i := range layers {
+			layers[i].Indexer = layerType == inEveryLayer || layers[i].Kind == layerType
+		}
+		return layers
+	}
+}
+
+// sharedIndexers gives layers an indexer by indexer_types: "full", or "shared" for a layer that
+// takes the tokens chosen by the layer before it. Without that list index_topk_pattern decides, or the
+// schedule of GLM: every index_topk_freq-th layer from index_skip_topk_offset on. Only layers that
+// rotate have an indexer that rotates.
+func sharedIndexers(p plan) plan {
+	return func(r *document.Reader, n int) []description.Layer {
+		layers, types := p(r, n), indexerTypes(r, n)
+		every, first := 1, 0
+		if types == nil {
+			every, first = max(r.IntegerOr([]string{"index_topk_freq"}, 1), 1), r.IntegerOr([]string{"index_skip_topk_offset"}, 2)
+		}
+		for i := range layers {
+			has := types == nil && max(i-first+1, 0)%every == 0 || types != nil && types[i]
+			layers[i].Indexer = has && layers[i].Rotates
+		}
+		return layers
+	}
+}
+
+// hyV4Layers: absent, indexer_types has full for layer 0 and every fourth from 1 on.
+func hyV4Layers(r *document.Reader, n int) []description.Layer {
+	layers, has := everyLayer(r, n), []bool(nil)
+	if r.Has("indexer_types") {
+		has = indexerTypes(r, n)
+	}
+	for i := range layers {
+		layers[i].Indexer = has == nil && (i == 0 || i%4 == 1) || has != nil && has[i]
+	}
+	types, _ := r.Texts("layer_types")
+	for i, name := range types {
+		sparse := []string{"deepseek_sparse_attention", "sparse_attention", "sparse", "indexed_attention"}
+		r.FailIf(!slices.Contains(sparse, name), document.ErrUnknown, fmt.Sprintf("layer_types[%d]", i), document.Quoted(name), "one of %q: vLLM gives others no indexer, transformers does", sparse)
+	}
+	return layers
+}
+
+// indexerTypes says which layers have an indexer of their own. It is nil if no key says so.
+func indexerTypes(r *document.Reader, n int) []bool {
+	key, names := "indexer_types", []string(nil)
+	if list, ok := r.Texts(key); ok {
+		names = list
+	} else {
+		key = "index_topk_pattern"
+		if letters, isText := r.Lookup(key).(string); isText {
+			names = strings.Split(letters, "")
+		} else if names, ok = r.Texts(key); !ok {
+			return nil
+		}
+	}
+	has := make([]bool, n)
+	if len(names) != n {
+		r.Fail(document.ErrContradiction, key, document.ListText(len(names)), "one entry for each of %d layers", n)
+		return has
+	}
+	for i, name := range names {
+		r.FailIf(!slices.Contains([]string{"full", "shared", "F", "S"}, name), document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(name), "full or shared")
+		has[i] = name == "full" || name == "F"
+	}
+	return has
+}

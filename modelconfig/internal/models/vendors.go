@@ -39,6 +39,11 @@ func TextType(name string) *ModelType {
 	return find(name, func(v *Vendor) []ModelType { return v.Types }, typesNames)
 }
 
+// Reads reports whether a type of text models, of towers or of models that hold them has a name.
+func Reads(name string) bool {
+	return TextType(name) != nil || TowerType(name) != nil || HolderOf(name) != nil
+}
+
 // TypeOfUntyped returns the type of the files of an architecture that have no model_type, or "".
 func TypeOfUntyped(architecture string) string {
 	for _, v := range Vendors {

@@ -1,3 +1,5 @@
+// Package document reads what configurations of models are made of: JSON objects within bounds,
+// keys under several names, their types, and errors that name them.
 package document
 
 import (
@@ -174,6 +176,15 @@ type Reader struct {
 	Err      error
 }
 
+// NewReader reads a document for a function.
+func NewReader(function string, config []byte) *Reader {
+	r := &Reader{Function: function}
+	var err error
+	r.Keys, err = ParseObject(config)
+	r.FailIf(err != nil, ErrSyntax, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
+	return r
+}
+
 func (r *Reader) Fail(sentinel error, key string, value any, expected string, args ...any) {
 	if r.Err == nil {
 		r.Err = ValueError(sentinel, r.Function, Shortened(r.Path+key), value, expected, args...)
@@ -230,6 +241,35 @@ func (r *Reader) Text(key string) (string, bool) {
 
 func (r *Reader) Boolean(key string) (bool, bool) {
 	return read(r, key, "true or false", func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
+}
+
+// Flag returns a flag, or absent if the key is.
+func (r *Reader) Flag(key string, absent bool) bool {
+	if set, ok := r.Boolean(key); ok {
+		return set
+	}
+	return absent
+}
+
+// MustLack fails for the first of the keys that is there.
+func (r *Reader) MustLack(expected string, keys ...string) {
+	for _, key := range keys {
+		r.FailIf(r.Has(key), ErrUnknown, key, KindOf(r.Lookup(key)), "%s", expected)
+	}
+}
+
+// OneEach reports whether the list under key has an entry for each layer, and fails if it has not.
+func (r *Reader) OneEach(key string, entries, layers int) bool {
+	r.FailIf(entries != layers, ErrContradiction, key, ListText(entries), "one entry for each of %d layers", layers)
+	return entries == layers
+}
+
+// Set puts a value in the place of a key, not in the document itself.
+func (r *Reader) Set(key string, value any) {
+	keys := Object{}
+	maps.Copy(keys, r.Keys)
+	keys[key] = value
+	r.Keys = keys
 }
 
 // MustBe fails if one of the flags is there and has another value.
@@ -399,3 +439,47 @@ func SameValue(a, b any) bool {
 	}
 	return a == b // of different types, if b is an object or a list
 }
+
+// Sentinel is what errors wrap.
+type Sentinel string
+
+func (s Sentinel) Error() string { return string(s) }
+
+// Package modelconfig exports these.
+const (
+	ErrSyntax        Sentinel = "malformed configuration"
+	ErrUnknown       Sentinel = "unknown"
+	ErrNotRotary     Sentinel = "positions not rotary"
+	ErrValue         Sentinel = "invalid value"
+	ErrContradiction Sentinel = "contradiction"
+)
+
+// ValueError describes a key of a configuration or an argument.
+func ValueError(sentinel error, function, name string, value any, expected string, args ...any) error {
+	return fmt.Errorf("modelconfig.%s: %s is %v, want %s: %w", function, name, value, fmt.Sprintf(expected, args...), sentinel)
+}
+
+const mostQuoted = 64 // characters
+
+// Quoted returns a string as an error shows it: in quotes, and cut if it is long.
+func Quoted(s string) string {
+	if len(s) > mostQuoted {
+		return fmt.Sprintf("%.*q...", mostQuoted, s)
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// KeyName returns the name of an unknown key as an error shows it: in quotes if it is long or
+// has characters other than letters, digits, _ and -.
+func KeyName(key string) string {
+	plain := func(c rune) bool {
+		return c == '_' || c == '-' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+	}
+	if key == "" || len(key) > mostQuoted || strings.ContainsFunc(key, func(c rune) bool { return !plain(c) }) {
+		return Quoted(key)
+	}
+	return key
+}
+
+// ListText returns a list as an error shows it: by its length.
+func ListText(n int) string { return fmt.Sprintf("a list of %d", n) }
