@@ -132,8 +132,8 @@ func modelOf(d *description.Description, function string) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := posenc.NewRotary(cfg); err != nil {
-			return nil, document.ValueError(ErrValue, function, k.Source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
+		if _, err := newRotary(function, k.Source, cfg); err != nil {
+			return nil, err
 		}
 		k.SoftmaxScale = ladder.SoftmaxScale
 		d.Kinds[name] = k

@@ -3,6 +3,7 @@ package modelconfig
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -67,21 +68,14 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 		if m.of().Kinds[name].Fourier {
 			return nil, document.ValueError(posenc.ErrConfig, function, "the Model", "of Fourier position embedding", "Model.Fourier, because this model's rows need the coefficients of Layer.Fourier")
 		}
-		cfg, err := m.config(function, name, o)
-		if err != nil {
+		if rotaries[name], err = m.rotary(function, name, o); err != nil {
 			return nil, err
-		}
-		if rotaries[name], err = posenc.NewRotary(cfg); err != nil {
-			return nil, document.ValueError(ErrValue, function, m.of().Kinds[name].Source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
 		}
 		rope.kinds = append(rope.kinds, rotaries[name])
 	}
 	var first *posenc.Rotary // of a layer that rotates
-	for _, l := range m.of().Layers {
-		if l.Rotates {
-			first = rotaries[l.Kind]
-			break
-		}
+	if i := slices.IndexFunc(m.of().Layers, func(l description.Layer) bool { return l.Rotates }); i >= 0 {
+		first = rotaries[m.of().Layers[i].Kind]
 	}
 	for _, l := range m.of().Layers {
 		of := ropeLayer{of: first}
@@ -107,18 +101,9 @@ func (m *Model) Fourier(options ...RopeOptions) (*posenc.Rotary, error) {
 		return nil, err
 	}
 	for name, k := range m.of().Kinds { // there is one
-		if !k.Fourier {
-			continue
+		if k.Fourier {
+			return m.rotary(function, name, o)
 		}
-		cfg, err := m.config(function, name, o)
-		if err != nil {
-			return nil, err
-		}
-		r, err := posenc.NewRotary(cfg)
-		if err != nil {
-			return nil, document.ValueError(ErrValue, function, k.Source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
-		}
-		return r, nil
 	}
 	return nil, document.ValueError(posenc.ErrConfig, function, "the Model", "without Fourier position embedding", "Model.Rope for this model")
 }
@@ -131,6 +116,23 @@ func one[O any](function string, options []O) (o O, err error) {
 		o = options[0]
 	}
 	return o, nil
+}
+
+func (m *Model) rotary(function, name string, o RopeOptions) (*posenc.Rotary, error) {
+	cfg, err := m.config(function, name, o)
+	if err != nil {
+		return nil, err
+	}
+	return newRotary(function, m.of().Kinds[name].Source, cfg)
+}
+
+// newRotary names the keys of frequencies that posenc.NewRotary does not accept.
+func newRotary(function, source string, cfg posenc.RotaryConfig) (*posenc.Rotary, error) {
+	r, err := posenc.NewRotary(cfg)
+	if err != nil {
+		return nil, document.ValueError(ErrValue, function, source, "refused", "numbers that posenc.NewRotary accepts (%v)", err)
+	}
+	return r, nil
 }
 
 func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfig, error) {
@@ -241,12 +243,8 @@ func (r *LayerRows) layer(i int) ropeLayer {
 }
 
 func (r *LayerRows) all(rotary *posenc.Rotary) posenc.Angles {
-	if rotary != nil {
-		for i, k := range r.rope.kinds {
-			if k == rotary {
-				return r.kinds[i].All()
-			}
-		}
+	if rotary == nil {
+		return posenc.Angles{}
 	}
-	return posenc.Angles{}
+	return r.kinds[slices.Index(r.rope.kinds, rotary)].All()
 }

@@ -119,6 +119,18 @@ func AnyLength[P any](name string, ladder func(dim int, base float64, p P, round
 	}
 }
 
+// ByLength is such a rule that depends on it beyond trained; set gives it to the parameters.
+func ByLength[P any](name string, ladder func(dim int, base float64, p P, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64, trained int, p P, set func(p *P, seqLen int)) Rule {
+	rule := AnyLength(name, ladder, dim, base, p)
+	rule.Trained = trained
+	rule.Ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		p := p
+		set(&p, seqLen)
+		return ladder(dim, base, p, rounding)
+	}
+	return rule
+}
+
 // PatchOrder is modelconfig.Patches.
 type PatchOrder struct {
 	First    int
@@ -163,13 +175,5 @@ func UnscaledRule(dim int, base float64) Rule {
 
 func DynamicNTK(dim int, base, factor float64, positions int) Rule {
 	parameters := frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions}
-	return Rule{
-		Ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			p := parameters
-			p.SequenceLength = seqLen
-			return frequency.DynamicNTK(dim, base, p, rounding)
-		},
-		Trained:   positions,
-		Described: FrequencyRule{Name: "dynamic NTK", Base: base, Parameters: parameters},
-	}
+	return ByLength("dynamic NTK", frequency.DynamicNTK, dim, base, positions, parameters, func(p *frequency.DynamicNTKParameters, seqLen int) { p.SequenceLength = seqLen })
 }

@@ -83,9 +83,8 @@ func merged(parameters, scaling *document.Reader) *document.Reader {
 	for _, from := range []*document.Reader{parameters, scaling} {
 		for _, key := range document.SortedKeys(from.Keys) {
 			v := from.Keys[key]
-			if before := both[key]; before != nil && v != nil && !document.SameValue(before, v) {
-				rope.Fail(document.ErrContradiction, key, document.KindOf(v), "the value in %s, which is %s", strings.TrimSuffix(parameters.Path, "."), document.KindOf(before))
-			}
+			before := both[key]
+			rope.FailIf(before != nil && v != nil && !document.SameValue(before, v), document.ErrContradiction, key, document.KindOf(v), "the value in %s, which is %s", strings.TrimSuffix(parameters.Path, "."), document.KindOf(before))
 			if v != nil {
 				both[key] = v
 			}
@@ -171,18 +170,14 @@ func ropeTypeOf(rope *document.Reader, f *models.Family) string {
 		}
 		return name
 	}
-	ropeType, older := canonical("rope_type"), canonical("type")
-	if ropeType == "" {
-		ropeType = older
-	} else if older != "" && older != ropeType {
-		rope.Fail(document.ErrContradiction, "type", document.Quoted(older), "the same as rope_type, which is %s", document.Quoted(ropeType))
-	}
+	newer, older := canonical("rope_type"), canonical("type")
+	ropeType := cmp.Or(newer, older)
+	rope.FailIf(older != "" && older != ropeType, document.ErrContradiction, "type", document.Quoted(older), "the same as rope_type, which is %s", document.Quoted(ropeType))
 	if ropeType == "" {
 		for _, key := range document.SortedKeys(rope.Keys) {
 			if rope.Keys[key] != nil && !slices.Contains(CommonKeys, key) && !slices.Contains(f.ExtraKeys, key) {
-				if hint := hintOf(key); hint != "" {
-					rope.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(rope.Keys[key]), "%s", hint)
-				}
+				hint := hintOf(key)
+				rope.FailIf(hint != "", document.ErrUnknown, document.KeyName(key), document.KindOf(rope.Keys[key]), "%s", hint)
 				rope.Fail(document.ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
 			}
 		}
@@ -193,17 +188,16 @@ func ropeTypeOf(rope *document.Reader, f *models.Family) string {
 		rope.Fail(document.ErrUnknown, "rope_type", document.Quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", RopeTypeNames())
 		return ""
 	}
-	extra := f.ExtraKeys
 	if ropeType != "dynamic" || !f.Alpha {
 		known = slices.DeleteFunc(slices.Clone(known), func(key string) bool { return key == "alpha" })
 	}
-	unknownKeys(rope, "no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", CommonKeys, known, extra)
+	unknownKeys(rope, "no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", CommonKeys, known, f.ExtraKeys)
 	return ropeType
 }
 
 func ruleOf(p *models.RopeParameters) description.Rule {
 	dim, base := p.RotaryDim, p.Base
-	if p.Positions < 1 {
+	if p.Positions < 1 { // the keys of towers have no name of it
 		p.Model.Fail(document.ErrValue, p.Family.Keys.Positions[0], p.Positions, "at least 1")
 	}
 	if p.Family.Rule != nil {
@@ -212,9 +206,8 @@ func ruleOf(p *models.RopeParameters) description.Rule {
 		}
 	}
 	if p.RopeType == "default" && !p.Kind.Unscaled {
-		if factor, ok := p.Number("factor"); ok && factor != 1 {
-			p.Fail(document.ErrContradiction, "factor", factor, "1 or absent: rope_type default does not scale")
-		}
+		factor := p.NumberOr("factor", 1)
+		p.FailIf(factor != 1, document.ErrContradiction, "factor", factor, "1 or absent: rope_type default does not scale")
 	}
 	factor, hasFactor := p.Positive("factor")
 	p.FailIf(!hasFactor && (p.RopeType == "linear" || p.RopeType == "dynamic" || p.RopeType == "llama3" || p.RopeType == "ntk") && !p.Has("alpha"),
@@ -257,9 +250,8 @@ func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) descriptio
 	if !hasFactor {
 		factor = float64(p.Positions) / float64(original)
 	}
-	if n, ok := p.Integer("max_position_embeddings"); ok && n != p.Positions {
-		p.Fail(document.ErrContradiction, "max_position_embeddings", n, "the value beside the rope parameters, which is %d", p.Positions)
-	}
+	n := p.IntegerOr([]string{"max_position_embeddings"}, p.Positions)
+	p.FailIf(n != p.Positions, document.ErrContradiction, "max_position_embeddings", n, "the value beside the rope parameters, which is %d", p.Positions)
 	parameters := frequency.YaRNParameters{
 		Factor: factor, OriginalMaxPositions: original,
 		AttentionFactor: p.AttentionFactor(),
@@ -268,11 +260,9 @@ func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) descriptio
 	// transformers takes 0 as absent for these four.
 	parameters.BetaFast, parameters.BetaSlow = p.Optional("beta_fast"), p.Optional("beta_slow")
 	parameters.MScale, parameters.MScaleAllDim = p.Optional("mscale"), p.Optional("mscale_all_dim")
-	if fast, slow := parameters.BetaFast, parameters.BetaSlow; fast != 0 && fast < slow {
-		p.Fail(document.ErrValue, "beta_fast", fast, "at least beta_slow, which is %v", slow)
-	}
-	truncate, ok := p.Boolean("truncate")
-	parameters.Untruncated = ok && !truncate
+	fast, slow := parameters.BetaFast, parameters.BetaSlow
+	p.FailIf(fast != 0 && fast < slow, document.ErrValue, "beta_fast", fast, "at least beta_slow, which is %v", slow)
+	parameters.Untruncated = !p.Flag("truncate", true)
 	p.Boolean("finetuned")
 	return description.AnyLength("yarn", frequency.YaRN, p.RotaryDim, p.Base, parameters)
 }
@@ -302,16 +292,7 @@ func longRoPEOf(p *models.RopeParameters, factor float64, hasFactor bool) descri
 	if p.Has("long_mscale") {
 		parameters.LongAttentionFactor = p.Optional("long_mscale")
 	}
-	dim, base := p.RotaryDim, p.Base
-	return description.Rule{
-		Ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			p := parameters
-			p.SequenceLength = seqLen
-			return frequency.LongRoPE(dim, base, p, rounding)
-		},
-		Trained:   original,
-		Described: description.FrequencyRule{Name: "longrope", Base: base, Parameters: parameters},
-	}
+	return description.ByLength("longrope", frequency.LongRoPE, p.RotaryDim, p.Base, original, parameters, func(p *frequency.LongRoPEParameters, seqLen int) { p.SequenceLength = seqLen })
 }
 
 func llama3Of(p *models.RopeParameters, factor float64) description.Rule {
@@ -324,9 +305,8 @@ func llama3Of(p *models.RopeParameters, factor float64) description.Rule {
 		Factor: factor, OriginalMaxPositions: p.OriginalPositions(1),
 		LowFreqFactor: required("low_freq_factor"), HighFreqFactor: required("high_freq_factor"),
 	}
-	if low, high := parameters.LowFreqFactor, parameters.HighFreqFactor; low > high {
-		p.Fail(document.ErrValue, "low_freq_factor", low, "at most high_freq_factor, which is %v", high)
-	}
+	low, high := parameters.LowFreqFactor, parameters.HighFreqFactor
+	p.FailIf(low > high, document.ErrValue, "low_freq_factor", low, "at most high_freq_factor, which is %v", high)
 	return description.AnyLength("llama3", frequency.Llama3, p.RotaryDim, p.Base, parameters)
 }
 
@@ -359,26 +339,18 @@ func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
 	}
 	sum := 0
 	for _, n := range sections {
-		if n < 0 || n > pairs-sum {
-			sum = -1
-			break
+		if n < 0 || n > pairs { // so that the sum cannot overflow
+			n = pairs + 1
 		}
 		sum += n
 	}
 	if sum != pairs || len(sections) != rule.Count && rule.Count != 0 {
-		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", axesText(rule.Count), pairs)
+		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", map[bool]string{true: "three counts of", false: "counts of"}[rule.Count == 3], pairs)
 		return nil
 	}
 	axes, err := rule.Of(sections)
 	rope.FailIf(err != nil, document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "valid sections (%v)", err)
 	return axes
-}
-
-func axesText(n int) string {
-	if n == 3 {
-		return "three counts of"
-	}
-	return "counts of"
 }
 
 // unknownKeys fails for the first key that is in none of the lists.

@@ -37,12 +37,12 @@ func bases(r *document.Reader, key string, f *Family, layers []description.Layer
 		}
 	}
 	r.FailIf(len(distinct) > maxBases, document.ErrValue, key, fmt.Sprintf("one of %d bases", len(distinct)), "at most %d different bases", maxBases)
-	if len(distinct) == 1 {
-		return []KindDefaults{{FixedBase: distinct[0], BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
-	}
 	var kinds []KindDefaults
 	for _, base := range distinct {
 		kinds = append(kinds, KindDefaults{LayerType: baseName(base), FixedBase: base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true})
+	}
+	if len(kinds) == 1 {
+		kinds[0].LayerType = ""
 	}
 	return kinds
 }
@@ -62,9 +62,7 @@ func rotatingBases(r *document.Reader, key string, f *Family, layers []descripti
 			base = own
 		}
 		for _, given := range []string{"rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta"} {
-			if b, ok := r.Number(given); ok {
-				base = b
-			}
+			base = r.NumberOr(given, base)
 		}
 		r.FailIf(kinds[0].FixedBase != base, document.ErrContradiction, key, kinds[0].FixedBase, "rope_theta, which is %v, or 0, because models of this type have one base", base)
 	}
@@ -104,12 +102,12 @@ func scaledLayers(r *document.Reader, key string, f *Family, layers []descriptio
 // stepLists makes of the lists of Step 3.5 an object for each kind of layer, as transformers does. Layers of
 // one kind must not differ.
 func stepLists(r *document.Reader, layers []description.Layer) {
-	r.FailIf(r.Has("use_rope_layers") && !isEmptyList(r.Lookup("use_rope_layers")),
+	list, isList := r.Lookup("use_rope_layers").([]any)
+	r.FailIf(r.Has("use_rope_layers") && !(isList && len(list) == 0),
 		document.ErrUnknown, "use_rope_layers", document.KindOf(r.Lookup("use_rope_layers")), "an empty list: which layers rotate is not read from it (use posenc.RotaryConfig)")
-	if types, ok := r.Texts("yarn_only_types"); ok && !slices.Equal(types, []string{description.FullAttention}) {
-		r.Fail(document.ErrUnknown, "yarn_only_types", document.ListText(len(types)), "[%q]", description.FullAttention)
-	}
-	_, isList := r.Keys["rope_theta"].([]any)
+	types, ok := r.Texts("yarn_only_types")
+	r.FailIf(ok && !slices.Equal(types, []string{description.FullAttention}), document.ErrUnknown, "yarn_only_types", document.ListText(len(types)), "[%q]", description.FullAttention)
+	_, isList = r.Keys["rope_theta"].([]any)
 	if _, scaled := r.Object("rope_scaling"); r.Has("rope_parameters") || !isList && !r.Has("partial_rotary_factors") && !scaled {
 		return
 	}
@@ -123,29 +121,25 @@ func listedParameters(r *document.Reader, layers []description.Layer, scaled fun
 	theta := r.Keys["rope_theta"]
 	list, isList := theta.([]any)
 	scaling, _ := r.Object("rope_scaling")
+	r.FailIf(isList && len(list) < len(layers), document.ErrContradiction, "rope_theta", document.ListText(len(list)), "one base for each of %d layers", len(layers))
+	r.FailIf(parts != nil && len(parts) < len(layers), document.ErrContradiction, "partial_rotary_factors", document.ListText(len(parts)), "one factor for each of %d layers", len(layers))
+	if r.Err != nil {
+		return nil
+	}
 	parameters := document.Object{}
 	for i, layer := range layers {
 		rope := document.Object{"rope_type": "default", "rope_theta": theta}
 		if isList {
-			r.FailIf(len(list) < len(layers), document.ErrContradiction, "rope_theta", document.ListText(len(list)), "one base for each of %d layers", len(layers))
-			if r.Err != nil {
-				return nil
-			}
 			rope["rope_theta"] = list[i]
 		}
 		if parts != nil {
-			r.FailIf(len(parts) < len(layers), document.ErrContradiction, "partial_rotary_factors", document.ListText(len(parts)), "one factor for each of %d layers", len(layers))
-			if r.Err != nil {
-				return nil
-			}
 			rope["partial_rotary_factor"] = r.Keys["partial_rotary_factors"].([]any)[i]
 		}
 		if scaled(layer.Kind) {
 			maps.Copy(rope, scaling)
 		}
-		if before, ok := parameters[layer.Kind]; ok && !document.SameValue(before, rope) {
-			r.Fail(document.ErrContradiction, "rope_theta or partial_rotary_factors", fmt.Sprintf("different in layer %d", i), "what other layers of %s have", layer.Kind)
-		}
+		before, ok := parameters[layer.Kind]
+		r.FailIf(ok && !document.SameValue(before, rope), document.ErrContradiction, "rope_theta or partial_rotary_factors", fmt.Sprintf("different in layer %d", i), "what other layers of %s have", layer.Kind)
 		parameters[layer.Kind] = rope
 	}
 	replaceRope(r, parameters)
@@ -154,12 +148,11 @@ func listedParameters(r *document.Reader, layers []description.Layer, scaled fun
 
 // replaceRope puts rope parameters of each kind of layer in the place of other keys.
 func replaceRope(r *document.Reader, parameters document.Object, others ...string) {
-	r.Keys = maps.Clone(r.Keys)
+	r.Set("rope_parameters", parameters)
 	for _, key := range append(others, "rope_theta", "rope_scaling") {
 		r.Lookup(key)
 		delete(r.Keys, key)
 	}
-	r.Keys["rope_parameters"] = parameters
 }
 
 // step5Layers: layer_types may go on with layers that draft. use_rope_layers has true for layers that rotate; layers
@@ -169,8 +162,8 @@ func step5Layers(r *document.Reader, n int) []description.Layer {
 	if enabled, ok := sparse["enabled"].(bool); ok && !enabled {
 		indexers = false
 	}
-	if to, ok := r.Texts("sparse_config.apply_to_layer_types"); ok && indexers {
-		r.FailIf(!slices.Equal(to, []string{description.FullAttention}), document.ErrUnknown, "sparse_config.apply_to_layer_types", document.ListText(len(to)), "[%q]", description.FullAttention)
+	if to, ok := r.Texts("sparse_config.apply_to_layer_types"); ok {
+		r.FailIf(indexers && !slices.Equal(to, []string{description.FullAttention}), document.ErrUnknown, "sparse_config.apply_to_layer_types", document.ListText(len(to)), "[%q]", description.FullAttention)
 	}
 	types, ok := r.Texts("layer_types")
 	if all, both := r.Texts("layer_types_with_mtp"); both {
@@ -208,15 +201,12 @@ func step5Layers(r *document.Reader, n int) []description.Layer {
 // attention, and rope_scaling in any case.
 func step5Lists(r *document.Reader, layers []description.Layer) {
 	r.FailIf(r.Has("rope_parameters"), document.ErrUnknown, "rope_parameters", "an object", "rope_theta and rope_scaling, which the code of this type reads")
-	if !r.Has("head_dim") {
-		for _, key := range []string{"swa_num_attention_heads", "attention_other_setting"} {
-			r.FailIf(r.Has(key), document.ErrValue, "head_dim", "absent", "the elements of a head, because %s gives some layers another number of heads", key)
-		}
+	for _, key := range []string{"swa_num_attention_heads", "attention_other_setting"} {
+		r.FailIf(!r.Has("head_dim") && r.Has(key), document.ErrValue, "head_dim", "absent", "the elements of a head, because %s gives some layers another number of heads", key)
 	}
-	if other, ok := r.Integer("attention_other_setting.head_dim"); ok && other != 0 {
-		r.FailIf(other != r.IntegerOr([]string{"head_dim"}, 0), document.ErrUnknown, "attention_other_setting.head_dim", other, "head_dim: all heads have the same size (use posenc.RotaryConfig)")
-	}
-	r.FailIf(r.Has("partial_rotary_factor"), document.ErrUnknown, "partial_rotary_factor", document.KindOf(r.Lookup("partial_rotary_factor")), "partial_rotary_factors, with a factor for each layer")
+	other, _ := r.Integer("attention_other_setting.head_dim")
+	r.FailIf(other != 0 && other != r.IntegerOr([]string{"head_dim"}, 0), document.ErrUnknown, "attention_other_setting.head_dim", other, "head_dim: all heads have the same size (use posenc.RotaryConfig)")
+	r.MustLack("partial_rotary_factors, with a factor for each layer", "partial_rotary_factor")
 	base, there := r.Keys["rope_theta"]
 	r.FailIf(there && base == nil, document.ErrValue, "rope_theta", "null", "a base, or no such key, which means 500000")
 	r.Keys = maps.Clone(r.Keys)
@@ -241,9 +231,8 @@ func step5Lists(r *document.Reader, layers []description.Layer) {
 
 // keysBeside: programs read no base and no part from the rope parameters of MiMo V2.
 func keysBeside(r *document.Reader, _ []description.Layer) {
-	for _, key := range []string{"rope_parameters", "rope_scaling.rope_theta", "rope_scaling.partial_rotary_factor"} {
-		r.FailIf(r.Has(key), document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "no such key, but rope_theta, swa_rope_theta and partial_rotary_factor, which the code of this type reads")
-	}
+	r.MustLack("no such key, but rope_theta, swa_rope_theta and partial_rotary_factor, which the code of this type reads",
+		"rope_parameters", "rope_scaling.rope_theta", "rope_scaling.partial_rotary_factor")
 }
 
 // flatRope returns the rope parameters of all layers, with a base that may stand beside them. It is nil where there are
@@ -336,8 +325,7 @@ func plamo3Rope(r *document.Reader, _ []description.Layer) {
 func iquestRope(r *document.Reader, _ []description.Layer) {
 	windowRope(r, "swa_rope_theta", "1000000", "10000", true)
 	if _, there := r.Keys["rotary_dim"]; !there {
-		r.Keys = maps.Clone(r.Keys)
-		r.Keys["rotary_dim"] = json.Number("32")
+		r.Set("rotary_dim", json.Number("32"))
 	}
 	parameters, _ := r.Object("rope_parameters")
 	for _, rope := range parameters {
@@ -380,8 +368,7 @@ func salaLayers(r *document.Reader, n int) []description.Layer {
 		if layers[i].Kind == linearAttention {
 			key = "lightning_use_rope"
 		}
-		use, given := r.Boolean(key)
-		layers[i].Rotates = use || !given
+		layers[i].Rotates = r.Flag(key, true)
 	}
 	return layers
 }
@@ -407,9 +394,8 @@ func bailingKinds(r *document.Reader, _ string, f *Family, layers []description.
 		r.FailIf(!r.Has(key) && !r.Has("rope_parameters."+key), document.ErrValue, key, "absent", "a value: programs have different defaults for BailingMoeV2_5")
 	}
 	r.MustBe(true, document.ErrUnknown, "true: layers of linear attention rotate in the code of the model's authors", "linear_rope")
-	if attention, ok := r.Text("full_attention_type"); ok {
-		r.FailIf(attention != "mla", document.ErrUnknown, "full_attention_type", document.Quoted(attention), "mla, latent attention")
-	}
+	attention, ok := r.Text("full_attention_type")
+	r.FailIf(ok && attention != "mla", document.ErrUnknown, "full_attention_type", document.Quoted(attention), "mla, latent attention")
 	group := interval(r, "layer_group_size", 1)
 	for i := range layers {
 		layers[i] = description.Layer{Kind: description.FullAttention, Rotates: true}
@@ -426,11 +412,6 @@ func isLing25(r *document.Reader) bool {
 	architectures, _ := r.Lookup("architectures").([]any)
 	older := slices.ContainsFunc(architectures, func(a any) bool { name, _ := a.(string); return strings.HasPrefix(name, "BailingMoeV2_5") })
 	return older || !r.Has("short_conv_kernel_size") && r.Has("group_norm_size")
-}
-
-func isEmptyList(v any) bool {
-	list, ok := v.([]any)
-	return ok && len(list) == 0
 }
 
 // Some types do not take their text model as the file has it. Each function here changes the keys
