@@ -128,10 +128,10 @@ func (l loop) elements() int {
 	}
 }
 
-// sixteenBits and eightBits match the kernels that write those.
+// sixteenBits and eightBits match the kernels that write those: IQ4_NL in memory on the stack.
 var (
 	sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
-	eightBits   = regexp.MustCompile(`To(Q8|I8|E4M3|E5M2)(AVX2|AVX512|NEON)$`)
+	eightBits   = regexp.MustCompile(`To(Q8|I8|E4M3|E5M2|IQ4_NL)(AVX2|AVX512|NEON)$`)
 )
 
 func (l loop) encodings(code map[int][]string) []string {
@@ -156,7 +156,7 @@ var (
 
 // mainLoops are the labels of loops that do the most. Others do what is left over, but
 // for "part" of a kernel that has none of these.
-var mainLoops = []string{"main", "block", "head", "loop", "products", "vectors"}
+var mainLoops = []string{"main", "block", "head", "loop", "products", "vectors", "numbers"}
 
 var lanes = map[string]int{"": 4, "X": 4, "Y": 8, "Z": 16}
 
