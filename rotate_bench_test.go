@@ -257,6 +257,11 @@ func BenchmarkRotateIntoQuantized(b *testing.B) {
 	benchmarkIntoQuantized[posenc.E4M3](b, "e4m3-rows", 0)
 	benchmarkIntoQuantized[posenc.E4M3](b, "e4m3", 1)
 	benchmarkIntoQuantized[posenc.E5M2](b, "e5m2", 1)
+	benchmarkIntoQuantized[posenc.Q4_0](b, "q4_0", 0)
+	benchmarkIntoQuantized[posenc.Q4_1](b, "q4_1", 0)
+	benchmarkIntoQuantized[posenc.Q5_0](b, "q5_0", 0)
+	benchmarkIntoQuantized[posenc.Q5_1](b, "q5_1", 0)
+	benchmarkIntoQuantized[posenc.IQ4_NL](b, "iq4_nl", 0)
 }
 
 func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, scale float32) {
