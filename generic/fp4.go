@@ -41,16 +41,12 @@ var (
 	twiceGGML = [16]float32{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}
 )
 
-// codeE2M1 returns the code of the nearest number of E2M1, ties to even, at most 6 in magnitude.
+// codeE2M1 returns the code of the nearest number of E2M1, ties to even, at most 6 in magnitude. Codes are
+// steps of a half up to 2, of one up to 4, and of two from there on: the least of three roundings is right.
 func codeE2M1(x float32) (code uint8) {
-	four := 4 * float32(math.Abs(float64(x)))
-	for code < 7 {
-		middle := twiceE2M1[code] + twiceE2M1[code+1]
-		if four < middle || four == middle && code%2 == 0 {
-			break
-		}
-		code++
-	}
+	const toInteger = 0x1.8p23 // a sum with it is an integer in the low bits
+	m := min(math.Float32frombits(math.Float32bits(x)&^(1<<31)), 6)
+	code = uint8(min(math.Float32bits(2*m+toInteger), math.Float32bits(m+toInteger)+2, math.Float32bits(m/2+toInteger)+4))
 	return code | uint8(math.Float32bits(x)>>31<<3)
 }
 
