@@ -224,8 +224,8 @@ func (x *IntoLatent[S]) check(function string, slots []int32, i int) (tokens int
 		return fail(ErrShape, ".Angles", fmt.Sprintf("of heads of %d", h.HeadDim), "heads of at most the %d numbers of Dst.Format", r.Numbers)
 	case r.Rotated > 0 && a.how != unrotated && (h.RotaryDim != r.Rotated || h.Offset+h.RotaryDim != h.HeadDim):
 		return fail(ErrShape, ".Angles", fmt.Sprintf("of %d elements from number %d on of heads of %d", h.RotaryDim, h.Offset, h.HeadDim), "of the last %d", r.Rotated)
-	case rest == 0 && (x.Latent.Heads != 0 || len(x.Latent.Data) != 0):
-		return fail(ErrShape, ".Latent.Heads", x.Latent.Heads, "a zero view, because the Angles are of all %d numbers", r.Numbers)
+	case rest == 0 && (len(x.Latent.Data) != 0 || x.Latent.Heads|x.Latent.TokenStride|x.Latent.HeadStride|x.Latent.SequenceTokens|x.Latent.SequenceStride != 0):
+		return fail(ErrShape, ".Latent", "not empty", "a zero view, because the Angles are of all %d numbers", r.Numbers)
 	}
 	for k, v := range [...]struct {
 		field string

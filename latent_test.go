@@ -208,7 +208,7 @@ func TestLatentArguments(t *testing.T) {
 	fails(store(func(x *latent) { x.Dst.Data = data[:1311] }), posenc.ErrLength, into+"xs[0].Dst.Data has 1311 elements, want whole pages for 2 tokens")
 	fails(store(func(x *latent) { x.Latent.Heads = 2 }), posenc.ErrLength, into+"xs[0].Latent.Data")
 	fails(store(func(x *latent) { x.Rotated = posenc.View[float32]{} }), posenc.ErrShape, into+"xs[0].Rotated.Heads is 0")
-	fails(store(func(x *latent) { x.Dst.Format, x.Angles = posenc.DeepSeekV4, ropes[512].At(positions) }), posenc.ErrShape, into+"xs[0].Latent.Heads is 1, want a zero view")
+	fails(store(func(x *latent) { x.Dst.Format, x.Angles = posenc.DeepSeekV4, ropes[512].At(positions) }), posenc.ErrShape, into+"xs[0].Latent is not empty, want a zero view")
 	fails(store(func(x *latent) { x.Dst.Data = testkit.BytesOf(numbers) }), posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with Latent or Rotated of xs[0]")
 	fails(posenc.RotateIntoLatent(nil, right, right), posenc.ErrOverlap, into+"xs[1].Dst is sharing memory with xs[0].Dst")
 	one := right

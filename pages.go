@@ -231,6 +231,11 @@ func (x *IntoPages[S]) check(c *quantizedCall, name string, slots []int32, headD
 	if err != nil {
 		return r, err
 	}
+	for t := 1; r.Tokens > 1 && t < len(slots); t++ {
+		if at, before := int(slots[t]), int(slots[t-1]); at >= 0 && at < before && at/r.Tokens == before/r.Tokens {
+			return r, argument.Error(ErrPosition, c.function, argument.Indexed("slots", t), at, "above %d, the slot before in the same page", before)
+		}
+	}
 	return r, checkSource(c, name, &x.Src, x.Dst.Heads, dim, x.Norm, x.RotatedNorm)
 }
 

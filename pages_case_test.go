@@ -2,6 +2,7 @@ package posenc_test
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
@@ -226,6 +227,9 @@ func intoPagesCall[S posenc.Element](a *testkit.Arguments, both bool) testkit.Ca
 	var v pagesArgument[S]
 	if both {
 		v = pagesArgumentOf[S](a, angles.headDim, tokens, room, 0, slot)
+	}
+	if !a.Any() && (k.record.Tokens > 1 || both && v.record.Tokens > 1) {
+		slices.Sort(slots) // in a page they ascend
 	}
 	call := testkit.Call{
 		Run: func() error {

@@ -2,6 +2,7 @@ package posenc
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -44,6 +45,10 @@ func (r *Rotary) RebaseRows(from *Rotary, positions []int32) (*Rows, error) {
 	case r.frequencies.Decays() || from.frequencies.Decays():
 		return nil, argument.Error(ErrConfig, function, "r or from", "a Rotary with XPos", "a Rotary without XPos")
 	}
+	factor := float32(r.config.AttentionFactor / from.config.AttentionFactor)
+	if !(factor > 0 && factor <= math.MaxFloat32) {
+		return nil, argument.Error(ErrConfig, function, "r.AttentionFactor/from.AttentionFactor", factor, "a positive float32")
+	}
 	largest, _ := cossin.LargestMagnitude(r.config.InvFreq)
 	more, _ := cossin.LargestMagnitude(from.config.InvFreq)
 	if err := checkPositions(function, "positions", positions, cossin.LastPosition(largest+more)); err != nil {
@@ -57,7 +62,6 @@ func (r *Rotary) RebaseRows(from *Rotary, positions []int32) (*Rows, error) {
 	rows := &Rows{head: h, count: tokens, inPlace: true}
 	memory := make([]float32, n)
 	cos, sin := memory[:n/2], memory[n/2:]
-	factor := r.scaling / from.scaling
 	for t := range tokens {
 		for i := range pairs {
 			p := positions[t]

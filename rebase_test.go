@@ -177,6 +177,7 @@ func TestRebaseArguments(t *testing.T) {
 	fails(rebase(nil, r), posenc.ErrConfig, rows+"r is nil or zero")
 	fails(rebase(r, nil), posenc.ErrConfig, rows+"from is nil or zero")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Layout = posenc.Interleaved })), posenc.ErrConfig, rows+"from is of other heads, pairs or axes: 64, 64 from 0 on, Interleaved, want as in r: 64, 64 from 0 on, HalfSplit")
+	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.AttentionFactor = 1e-39 })), posenc.ErrConfig, rows+"r.AttentionFactor/from.AttentionFactor is +Inf, want a positive float32")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.RotaryDim = 32 })), posenc.ErrConfig, rows+"from is of other heads")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Axes = make([]uint8, 32) })), posenc.ErrConfig, rows+"from is of other heads, pairs or axes")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.XPos = &posenc.XPos{ScaleBase: 512} })), posenc.ErrConfig, rows+"r or from is a Rotary with XPos")
