@@ -12,7 +12,7 @@ import (
 
 // FourierCoefficients are the learned coefficients of Fourier position embedding (FoPE, Hua et al.
 // 2024, arXiv:2412.17739): a square matrix for each head of K, with a row for each of n frequencies
-// and a column for each of n pairs. The elements are [heads][n][n].
+// and a column for each of n pairs. The elements are [Heads][n][n].
 type FourierCoefficients struct {
 	Cos, Sin []float32
 }

@@ -29,7 +29,7 @@ type MixedFrequencies struct {
 // each frequency, each product and each sum is rounded to float32, in the order of the
 // axes.
 //
-// If heads differ, a row has an entry for each pair of each head, [heads][pairs]. Pass the
+// If heads differ, a row has an entry for each pair of each head, [Heads][pairs]. Pass the
 // result to [NewRows] with that number of Heads. Otherwise a row has an entry for each
 // pair, and all heads share it.
 //

@@ -23,7 +23,7 @@
 //     and [Hadamard] spreads outliers before they are quantized. [RotateIntoPages] does the same for
 //     the caches of ONNX Runtime and OpenVINO, and [DequantizePages] reads them.
 //   - [RotateQuantized] rotates keys that such a cache kept before their rotation, and, by
-//     [Rotary.RebaseRows], keys that another ladder of frequencies has rotated.
+//     [Rotary.RebaseRows], keys that other frequencies have rotated.
 //   - [RotateIntoLatent] stores what latent attention (MLA) keeps of a token, and [DequantizeLatent]
 //     reads it.
 //   - [RotateFused] rotates, normalizes and scales heads in one pass. [Normalize] and

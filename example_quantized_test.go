@@ -232,7 +232,7 @@ func ExampleRotateIntoLatent() {
 		latents[i] = float32(i%512) / 512
 	}
 	k[64] = 1
-	cache := posenc.LatentCache{Data: make([]byte, 64*656), Format: posenc.DeepSeekV32, Scale: posenc.FloorScale, PageTokens: 64}
+	cache := posenc.LatentCache{Data: make([]byte, 64*656), Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale, PageTokens: 64}
 	err = posenc.RotateIntoLatent([]int32{7, 8}, posenc.IntoLatent[float32]{
 		Angles: rope.At([]int32{0, 1}), Dst: cache,
 		Latent:  posenc.View[float32]{Data: latents, Heads: 1},

@@ -22,12 +22,12 @@ const (
 	// rotated. DeepSeek V3.2 in FlashMLA, vLLM (fp8_ds_mla) and SGLang.
 	DeepSeekV32 LatentFormat = iota + 1
 
-	// 584 bytes of a page: first 576 of each token, 448 E4M3 and 64 bfloat16, which are rotated; then 8
+	// 584 bytes of a token: first 576 of each token, 448 E4M3 and 64 bfloat16, which are rotated; then 8
 	// of each token, the exponents of 7 scales of 64 E4M3 each (E8M0) and a 0. All numbers are rounded to
 	// bfloat16 first. A page is a multiple of 576 bytes.
 	DeepSeekV4
 
-	// 132 bytes of a page: first 128 of each token, the key of a DeepSeek indexer as E4M3; then 4 of each
+	// 132 bytes of a token: first 128 of each token, the key of a DeepSeek indexer as E4M3; then 4 of each
 	// token, the scale as float32. vLLM, SGLang.
 	DeepSeekIndexer
 
@@ -43,9 +43,9 @@ const (
 type LatentScale uint8
 
 const (
-	FloorAmax    LatentScale = iota + 1 // the power of two of RN32(max(amax, 1e-4)/448): DeepSeek, vLLM, SGLang
-	FloorScale                          // the power of two of max(RN32(amax/448), 1e-4): FlashMLA; vLLM and SGLang on CPUs
-	Float32Scale                        // max(RN32(amax/448), 2^-126), any float32: vLLM's DeepSeekV32
+	LatentFloorAmax    LatentScale = iota + 1 // the power of two of RN32(max(amax, 1e-4)/448): DeepSeek, vLLM, SGLang
+	LatentFloorScale                          // the power of two of max(RN32(amax/448), 1e-4): FlashMLA; vLLM and SGLang on CPUs
+	LatentFloat32Scale                        // max(RN32(amax/448), 2^-126), any float32: vLLM's DeepSeekV32
 )
 
 // LatentCache is a cache of latent attention, and how its bytes are to be read. Page p begins at
@@ -54,7 +54,7 @@ type LatentCache struct {
 	Data   []byte
 	Format LatentFormat
 
-	Scale        LatentScale // DeepSeekV32, DeepSeekV4 (no Float32Scale) and DeepSeekIndexer need one, others have none
+	Scale        LatentScale // DeepSeekV32, DeepSeekV4 (no LatentFloat32Scale) and DeepSeekIndexer need one, others have none
 	InverseScale float32     // LatentE4M3: multiplies numbers before they are rounded, as in a QuantizedView; otherwise 0
 
 	// Hadamard is the block of a Hadamard transform, in which the numbers of DeepSeekIndexer are
@@ -76,7 +76,7 @@ func (c *LatentCache) check(function string, name argument.Name, tokens int, slo
 	r, f := c.record(), &c.record().Fields[0]
 	one := f.Group == 0 && f.Kind == kernels.KindE4M3
 	switch {
-	case (f.Group > 0) != (c.Scale != 0) || int(c.Scale) >= len(heads.LatentRules) || f.Power && c.Scale == Float32Scale:
+	case (f.Group > 0) != (c.Scale != 0) || int(c.Scale) >= len(heads.LatentRules) || f.Power && c.Scale == LatentFloat32Scale:
 		return fail(ErrConfig, ".Scale", c.Scale, "a LatentScale that the Format has, 0 for LatentE4M3 and LatentBFloat16")
 	case one && !(c.InverseScale >= 1/maxScale && c.InverseScale <= maxScale) || !one && c.InverseScale != 0:
 		return fail(ErrConfig, ".InverseScale", c.InverseScale, "a number from 2^-126 to 2^126 for LatentE4M3, otherwise 0")

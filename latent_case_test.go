@@ -18,7 +18,7 @@ var (
 			var cache [3 * 656]byte
 			var slots, positions = [2]int32{2, -1}, [2]int32{5, 6}
 			return posenc.RotateIntoLatent(slots[:], posenc.IntoLatent[posenc.BFloat16]{
-				Angles: modelOnStack(64).At(positions[:]), Dst: posenc.LatentCache{Data: cache[:], Format: posenc.DeepSeekV32, Scale: posenc.FloorScale},
+				Angles: modelOnStack(64).At(positions[:]), Dst: posenc.LatentCache{Data: cache[:], Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale},
 				Latent: posenc.View[posenc.BFloat16]{Data: x[:], Heads: 1, TokenStride: 576}, Rotated: posenc.View[posenc.BFloat16]{Data: x[512:], Heads: 1, TokenStride: 576},
 			})
 		},
@@ -26,7 +26,7 @@ var (
 		Long: func() error {
 			const tokens = 5000
 			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved})
-			cache := posenc.LatentCache{Data: make([]byte, tokens*656), Format: posenc.DeepSeekV32, Scale: posenc.FloorAmax}
+			cache := posenc.LatentCache{Data: make([]byte, tokens*656), Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorAmax}
 			x := posenc.IntoLatent[float32]{Angles: r.At(testkit.Sequence(tokens)), Dst: cache, Latent: longView[float32](tokens, 1, 512), Rotated: longView[float32](tokens, 1, 64)}
 			return errors.Join(posenc.RotateIntoLatent(nil, x), posenc.DequantizeLatent(longView[float32](tokens, 1, 576), cache, posenc.DequantizeOptions{Tokens: tokens, HeadDim: 576}))
 		},
@@ -36,7 +36,7 @@ var (
 		OnStack: func() error {
 			var x [128]float32
 			var cache [132]byte
-			return posenc.DequantizeLatent(posenc.View[float32]{Data: x[:], Heads: 1}, posenc.LatentCache{Data: cache[:], Format: posenc.DeepSeekIndexer, Scale: posenc.FloorAmax, PageTokens: 1}, posenc.DequantizeOptions{Tokens: 1, HeadDim: 128})
+			return posenc.DequantizeLatent(posenc.View[float32]{Data: x[:], Heads: 1}, posenc.LatentCache{Data: cache[:], Format: posenc.DeepSeekIndexer, Scale: posenc.LatentFloorAmax, PageTokens: 1}, posenc.DequantizeOptions{Tokens: 1, HeadDim: 128})
 		},
 		Digests: ofTypes("DequantizeLatent", digestDequantizeLatent[float32], digestDequantizeLatent[posenc.Float16], digestDequantizeLatent[posenc.BFloat16]),
 	})
@@ -151,14 +151,14 @@ func writeLatentPlain(c *posenc.LatentCache, t int, x []float32) {
 		}
 		scale := amax / 448
 		switch c.Scale {
-		case posenc.FloorAmax:
+		case posenc.LatentFloorAmax:
 			scale = max(amax, 1e-4) / 448
-		case posenc.FloorScale:
+		case posenc.LatentFloorScale:
 			scale = max(scale, 1e-4)
-		case posenc.Float32Scale:
+		case posenc.LatentFloat32Scale:
 			scale = max(scale, 0x1p-126)
 		}
-		if finite := scale-scale == 0; finite && (c.Scale == posenc.FloorAmax || c.Scale == posenc.FloorScale) {
+		if finite := scale-scale == 0; finite && (c.Scale == posenc.LatentFloorAmax || c.Scale == posenc.LatentFloorScale) {
 			fraction, exponent := math.Frexp(float64(scale))
 			if fraction == 0.5 {
 				exponent--
@@ -410,11 +410,11 @@ func digestLatent(d *testkit.Digest, format posenc.LatentFormat, tokens int) pos
 	case posenc.LatentE4M3:
 		c.InverseScale = 3.25
 	case posenc.DeepSeekV4:
-		c.Scale = posenc.FloorAmax
+		c.Scale = posenc.LatentFloorAmax
 	case posenc.DeepSeekV32:
-		c.Scale = posenc.Float32Scale
+		c.Scale = posenc.LatentFloat32Scale
 	case posenc.DeepSeekIndexer:
-		c.Scale, c.Hadamard = posenc.FloorScale, 128
+		c.Scale, c.Hadamard = posenc.LatentFloorScale, 128
 	}
 	_, stride := pageOf(format, 4)
 	c.Data = make([]byte, tokens/4*stride)

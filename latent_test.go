@@ -22,7 +22,7 @@ var latentFormats = map[string]posenc.LatentFormat{
 	"LatentE4M3": posenc.LatentE4M3, "LatentBFloat16": posenc.LatentBFloat16,
 }
 
-var latentScales = map[string]posenc.LatentScale{"FloorAmax": posenc.FloorAmax, "FloorScale": posenc.FloorScale, "Float32Scale": posenc.Float32Scale}
+var latentScales = map[string]posenc.LatentScale{"FloorAmax": posenc.LatentFloorAmax, "FloorScale": posenc.LatentFloorScale, "Float32Scale": posenc.LatentFloat32Scale}
 
 // latentShape is what documents say of a format.
 type latentShape struct{ numbers, token, scales, unit int }
@@ -176,7 +176,7 @@ func TestLatentArguments(t *testing.T) {
 	data, numbers, positions := make([]byte, 4*656), make([]float32, 2*576), []int32{0, 1}
 	type latent = posenc.IntoLatent[float32]
 	right := latent{
-		Angles: ropes[64].At(positions), Dst: posenc.LatentCache{Data: data, Format: posenc.DeepSeekV32, Scale: posenc.FloorScale, PageTokens: 2},
+		Angles: ropes[64].At(positions), Dst: posenc.LatentCache{Data: data, Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale, PageTokens: 2},
 		Latent: posenc.View[float32]{Data: numbers, Heads: 1, TokenStride: 576}, Rotated: posenc.View[float32]{Data: numbers[512:], Heads: 1, TokenStride: 576},
 	}
 	slots := []int32(nil)
@@ -195,7 +195,7 @@ func TestLatentArguments(t *testing.T) {
 	fails(store(func(x *latent) { x.Dst.Format = posenc.DeepSeekIndexer; x.Angles = ropes[512].At(positions) }), posenc.ErrShape, into+"xs[0].Angles is of heads of 512, want heads of at most the 128")
 	fails(store(func(x *latent) { x.Dst.Scale = 0 }), posenc.ErrConfig, into+"xs[0].Dst.Scale is 0")
 	fails(store(func(x *latent) { x.Dst.Scale = 4 }), posenc.ErrConfig, into+"xs[0].Dst.Scale is 4")
-	fails(store(func(x *latent) { x.Dst.Format, x.Dst.Scale = posenc.DeepSeekV4, posenc.Float32Scale }), posenc.ErrConfig, into+"xs[0].Dst.Scale is 3")
+	fails(store(func(x *latent) { x.Dst.Format, x.Dst.Scale = posenc.DeepSeekV4, posenc.LatentFloat32Scale }), posenc.ErrConfig, into+"xs[0].Dst.Scale is 3")
 	fails(store(func(x *latent) { x.Dst.Format = posenc.LatentBFloat16 }), posenc.ErrConfig, into+"xs[0].Dst.Scale is 2")
 	fails(store(func(x *latent) { x.Dst.Format, x.Dst.Scale = posenc.LatentE4M3, 0 }), posenc.ErrConfig, into+"xs[0].Dst.InverseScale is 0, want a number from 2^-126")
 	fails(store(func(x *latent) { x.Dst.InverseScale = 1 }), posenc.ErrConfig, into+"xs[0].Dst.InverseScale is 1")
@@ -226,5 +226,5 @@ func TestLatentArguments(t *testing.T) {
 	fails(posenc.DequantizeLatent(dst, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 576, Slots: []int32{0, 4}}), posenc.ErrPosition, read+"options.Slots[1] is 4, want below 4")
 	fails(posenc.DequantizeLatent(posenc.View[float32]{Data: numbers[:576], Heads: 1}, right.Dst, options), posenc.ErrLength, read+"dst.Data has 576 elements")
 	fails(posenc.DequantizeLatent(posenc.View[float32]{Data: make([]float32, 4*576), Heads: 2}, right.Dst, options), posenc.ErrShape, read+"dst.Heads is 2, want 1")
-	fails(posenc.DequantizeLatent(dst, posenc.LatentCache{Data: testkit.BytesOf(numbers), Format: posenc.DeepSeekV32, Scale: posenc.FloorScale}, options), posenc.ErrOverlap, read+"dst is sharing memory with src")
+	fails(posenc.DequantizeLatent(dst, posenc.LatentCache{Data: testkit.BytesOf(numbers), Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale}, options), posenc.ErrOverlap, read+"dst is sharing memory with src")
 }

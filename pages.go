@@ -12,7 +12,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// CacheFormat is how ONNX Runtime or OpenVINO keeps the numbers of heads in bytes on a CPU. A head of some
+// PageFormat is how ONNX Runtime or OpenVINO keeps the numbers of heads in bytes on a CPU. A head of some
 // tokens is a record: of one token, or of the 32 tokens of a page where the numbers of a channel (an
 // element of a head) share a scale. All numbers of a group have a scale s and a zero point z. Let y be a
 // float32 that is stored, and RN32 rounding to the nearest float32, ties to even:
@@ -28,14 +28,14 @@ import (
 //	s = RN32(RN32(b-a)/largest), by channel RN32(RN32(b-a)*RN32(1/largest)); 0.0001 where that is 0
 //	z = RN32(-a/s)
 //
-// RN32(1/s) counts as 0 where it is infinite, and -0 is less than +0. A group with a NaN or an infinity, or whose b-a is
+// There RN32(1/s) counts as 0 where it is infinite, and -0 is less than +0. A group with a NaN or an infinity, or whose b-a is
 // infinite, is read back as NaN: s is NaN (0x7fc00000) or infinite and all codes are 0. OpenVINO's bytes
 // are not defined where there are NaNs, zeros of both signs, or infinite RN32(1/s).
-type CacheFormat uint8
+type PageFormat uint8
 
 const (
 	// ONNXRuntimeInt8 is int8, from -128 to 127, as GroupQueryAttention keeps them with kv_cache_bit_width 8.
-	ONNXRuntimeInt8 CacheFormat = 1 + iota
+	ONNXRuntimeInt8 PageFormat = 1 + iota
 	// ONNXRuntimeInt4 is two numbers from -8 to 7 to a byte, plus 8, the first in the lower half.
 	ONNXRuntimeInt4
 	// OpenVINOU8 is groups of numbers from 0 to 255, KEY_CACHE_PRECISION or VALUE_CACHE_PRECISION u8, by token.
@@ -51,22 +51,23 @@ const (
 // maxPageDim is the most elements of a head of which scratch memory has room for a page.
 const maxPageDim = maxQuantizedToken / generic.PageTokens
 
-// PagedView describes the heads of a cache whose bytes are records of a [CacheFormat].
+// PagedView describes the heads of a cache whose bytes are records of a [PageFormat].
 //
 // The View describes records: its strides count bytes, and what it calls a token is a record, which has
-// one token, or 32 by channel. ONNX Runtime's [batch][heads][tokens][bytes of a record], and OpenVINO's
-// [pages][heads][32][bytes of a record], have TokenStride, HeadStride, SequenceTokens and SequenceStride.
-// OpenVINO's keys by channel, [pages][heads][bytes of a record], need none.
+// one token, or 32 by channel. ONNX Runtime's [batch][Heads][tokens][bytes of a record], and OpenVINO's
+// [pages][Heads][32][bytes of a record], have TokenStride, HeadStride, SequenceTokens and SequenceStride.
+// OpenVINO's keys by channel, [pages][Heads][bytes of a record], need none.
 type PagedView struct {
 	View[byte]
-	Format CacheFormat
+	Format PageFormat
 
 	// Group is the numbers that share a scale in OpenVINOU8 and OpenVINOU4, VALUE_CACHE_GROUP_SIZE: a multiple
 	// of 16 that divides HeadDim. 0 means HeadDim.
 	Group int
 
 	// Scales has ONNX Runtime's scales, k_scale or v_scale: one (PER_TENSOR) or one for each
-	// element of all heads (PER_CHANNEL), finite. 0 counts as 1. Other formats have none.
+	// element of all heads (PER_CHANNEL), finite. 0 counts as 1 where numbers are written, and
+	// they are read as 0, as in ONNX Runtime. Other formats have none.
 	Scales []float32
 
 	// Hadamard is as in [QuantizedView].
@@ -85,7 +86,7 @@ func (v PagedView) Record(headDim int) (tokens, bytes int, err error) {
 
 func (v *PagedView) record(function string, name, dimName argument.Name, headDim int) (r generic.CacheRecord, err error) {
 	if v.Format == 0 || int(v.Format) >= len(generic.CacheFormats) {
-		return r, argument.Error(ErrConfig, function, name.String()+".Format", v.Format, "a constant of type CacheFormat")
+		return r, argument.Error(ErrConfig, function, name.String()+".Format", v.Format, "a constant of type PageFormat")
 	}
 	r.CacheFormat, r.Dim, r.Group = &generic.CacheFormats[v.Format], headDim, cmp.Or(v.Group, headDim)
 	most := maxQuantizedDim
@@ -145,7 +146,7 @@ type IntoPages[S Element] struct {
 }
 
 // RotateIntoPages is [RotateIntoQuantized] for a cache of records: it rotates heads in float32 as that does, with
-// the same norms and the same transform, and stores them as [CacheFormat] says.
+// the same norms and the same transform, and stores them as [PageFormat] says.
 //
 // By channel the numbers of a page share scales, and a page that grows is quantized anew, as OpenVINO
 // does: tokens that follow one another in the call and go to slots of a page that do, are stored behind the
@@ -309,7 +310,7 @@ func (c *quantizedCall) prepare(a *Angles, s *recordStore, to []float32, t, h, s
 }
 
 // DequantizePages is [Dequantize] of a cache of records: it writes RN(RN32(RN32(q-z)*s)), see
-// [CacheFormat]. Errors wrap ErrConfig (src.Format, src.Scales, src.Hadamard), ErrShape, ErrLength, ErrOverlap or
+// [PageFormat]. Errors wrap ErrConfig (src.Format, src.Scales, src.Hadamard), ErrShape, ErrLength, ErrOverlap or
 // ErrPosition, as in Dequantize.
 func DequantizePages[T Element](dst View[T], src PagedView, options DequantizeOptions) error {
 	const function = "posenc.DequantizePages"

@@ -11,9 +11,9 @@ import (
 
 var (
 	_ = testkit.Register(testkit.Case{Function: "PagedView.Record", NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
-		v, dim := posenc.PagedView{Format: posenc.CacheFormat(1 + a.Below(6))}, 16*(1+a.Below(32))
+		v, dim := posenc.PagedView{Format: posenc.PageFormat(1 + a.Below(6))}, 16*(1+a.Below(32))
 		if a.Any() {
-			v.Format, v.Group, dim = posenc.CacheFormat(a.Below(9)), a.Number(0, 64), a.Number(0, 600)
+			v.Format, v.Group, dim = posenc.PageFormat(a.Below(9)), a.Number(0, 64), a.Number(0, 600)
 		}
 		return testkit.Call{Allocates: testkit.Constructed, Run: func() error {
 			_, _, err := v.Record(dim)
@@ -52,9 +52,9 @@ func intoPagesBoth[S posenc.Element](a *testkit.Arguments) testkit.Call {
 
 // pagesOf returns a cache with room for tokens of heads of dim elements, and its record.
 func pagesOf(a *testkit.Arguments, tokens, heads, dim, hadamard int) (v posenc.PagedView, r generic.CacheRecord) {
-	v.Format, v.Hadamard = posenc.CacheFormat(1+a.Below(6)), hadamard
+	v.Format, v.Hadamard = posenc.PageFormat(1+a.Below(6)), hadamard
 	if dim > 512 {
-		v.Format = posenc.CacheFormat(1 + a.Below(4))
+		v.Format = posenc.PageFormat(1 + a.Below(4))
 	}
 	r = generic.CacheRecord{CacheFormat: &generic.CacheFormats[v.Format], Dim: dim, Group: dim}
 	if (v.Format == posenc.OpenVINOU8 || v.Format == posenc.OpenVINOU4) && dim%16 == 0 && a.Yes() {

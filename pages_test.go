@@ -72,7 +72,7 @@ func checkPagesGolden(t *testing.T) {
 	const heads = 2
 	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit})
 	for _, v := range vectors.ONNXRuntime {
-		format := map[int]posenc.CacheFormat{8: posenc.ONNXRuntimeInt8, 4: posenc.ONNXRuntimeInt4}[v.Bits]
+		format := map[int]posenc.PageFormat{8: posenc.ONNXRuntimeInt8, 4: posenc.ONNXRuntimeInt4}[v.Bits]
 		_, record, err := posenc.PagedView{Format: format}.Record(v.Dim)
 		if err != nil {
 			t.Fatal(err)
@@ -95,12 +95,12 @@ func checkPagesGolden(t *testing.T) {
 	}
 	for _, v := range vectors.OpenVINO {
 		const dim, pages = 32, 3
-		formats := map[string][2]posenc.CacheFormat{"u8": {posenc.OpenVINOU8, posenc.OpenVINOU8ByChannel}, "u4": {posenc.OpenVINOU4, posenc.OpenVINOU4ByChannel}}[v.Precision]
+		formats := map[string][2]posenc.PageFormat{"u8": {posenc.OpenVINOU8, posenc.OpenVINOU8ByChannel}, "u4": {posenc.OpenVINOU4, posenc.OpenVINOU4ByChannel}}[v.Precision]
 		total := 0
 		for _, n := range v.Calls {
 			total += n
 		}
-		cache := func(format posenc.CacheFormat, group int) posenc.PagedView {
+		cache := func(format posenc.PageFormat, group int) posenc.PagedView {
 			p := posenc.PagedView{Format: format, Group: group}
 			tokens, record, err := p.Record(dim)
 			if err != nil {
@@ -147,7 +147,7 @@ func TestPagesHistory(t *testing.T) {
 		x[i] = float32(r.NormFloat64())
 	}
 	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	store := func(format posenc.CacheFormat, scale float32, step int) (data []byte, rms float64) {
+	store := func(format posenc.PageFormat, scale float32, step int) (data []byte, rms float64) {
 		v := posenc.PagedView{Format: format}
 		if scale > 0 {
 			v.Scales = []float32{scale}
@@ -170,7 +170,7 @@ func TestPagesHistory(t *testing.T) {
 		return v.Data, 100 * math.Sqrt(rms/float64(len(x)))
 	}
 	for _, c := range []struct {
-		format       posenc.CacheFormat
+		format       posenc.PageFormat
 		scale        float32
 		whole, grown float64 // percent
 	}{

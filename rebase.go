@@ -12,12 +12,12 @@ import (
 )
 
 // RebaseRows computes the rows that turn keys which from has rotated at the positions into what r makes
-// of them: another ladder of frequencies, in the middle of a conversation (LongRoPE beyond its original
+// of them: other frequencies, in the middle of a conversation (LongRoPE beyond its original
 // length, dynamic NTK), or a corrected base. [Rotate] by the rows turns keys in place, and
 // [RotateQuantized] those of a quantized cache. For pair i of token t
 //
 //	c = RN32(RN32(cos(angle)) * RN32(f))    angle = positions[t]*r.InvFreq[i] - positions[t]*from.InvFreq[i]
-//	s = RN32(RN32(sin(angle)) * RN32(f))    f = r.AttentionFactor/from.AttentionFactor
+//	s = RN32(RN32(sin(angle)) * RN32(f))    f = the float64 r.AttentionFactor/from.AttentionFactor
 //
 // The difference is a real number: nothing is rounded before the cosine. With frequency.Float32 it is the
 // difference of the two float32 angles. So float32 keys differ from keys that r rotated anew by the
@@ -25,8 +25,8 @@ import (
 // factor, and stay.
 //
 // r and from rotate the same elements of heads, in keys of the same order, by the same axes, without
-// XPos. The rows take the time of some hundred plain rows; all layers with these two ladders
-// share them. Refill does not take them. Errors wrap ErrConfig (r, from), ErrLength or ErrPosition:
+// XPos. The rows take 60 to 100 times as long as rows of [Rotary.Rows]; all layers with these
+// frequencies share them. Refill does not take them. Errors wrap ErrConfig (r, from, an f that is no positive float32), ErrLength or ErrPosition:
 // positions as in [Rotary.At], where the magnitudes of both angles add up to less than 2^50.
 func (r *Rotary) RebaseRows(from *Rotary, positions []int32) (*Rows, error) {
 	const function = "posenc.Rotary.RebaseRows"

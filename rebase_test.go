@@ -183,7 +183,7 @@ func TestRebaseArguments(t *testing.T) {
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.XPos = &posenc.XPos{ScaleBase: 512} })), posenc.ErrConfig, rows+"r or from is a Rotary with XPos")
 	fails(rebase(fast, fast), posenc.ErrPosition, rows+"positions[1] is 1024, want at most 1023")
 	rebased := testkit.Must(r.RebaseRows(r, positions))
-	fails(rebased.Refill(positions), posenc.ErrConfig, "posenc.Rows.Refill: r is nil, zero or from")
+	fails(rebased.Refill(positions), posenc.ErrConfig, "posenc.Rows.Refill: r is nil, zero, or from NewRows or RebaseRows")
 
 	type q8 = posenc.FromQuantized[posenc.Q8_0, posenc.Q8_0]
 	cache, other := cacheFor[posenc.Q8_0](2, 1, 64, 0, 0), cacheFor[posenc.Q8_0](2, 1, 64, 0, 0)

@@ -17,8 +17,8 @@ type FromQuantized[D, S Quantized] struct {
 }
 
 // RotateQuantized rotates keys of a quantized cache into another, or in place: keys that were kept as they
-// were before their rotation, once their position is known, and by [Rotary.RebaseRows] keys that another
-// ladder has rotated. It reads them as float32, as [Dequantize] does, rotates them as [Rotate] does, and
+// were before their rotation, once their position is known, and by [Rotary.RebaseRows] keys that other
+// frequencies have rotated. It reads them as float32, as [Dequantize] does, rotates them as [Rotate] does, and
 // quantizes them as [RotateIntoQuantized] does, all elements of a head, with the Hadamard transform of each view.
 //
 // Of tokens with the same slot the last one stays. Src does not change unless it is Dst; so keys that are

@@ -58,7 +58,7 @@ func (r *Rotary) Rows(positions []int32) (*Rows, error) {
 func (r *Rows) Refill(positions []int32) error {
 	const function = "posenc.Rows.Refill"
 	if r == nil || r.rotary == nil {
-		return argument.Error(ErrConfig, function, "r", "nil, zero or from NewRows", "Rows from Rotary.Rows")
+		return argument.Error(ErrConfig, function, "r", "nil, zero, or from NewRows or RebaseRows", "Rows from Rotary.Rows")
 	}
 	tokens, err := r.rotary.check(function, "positions", positions)
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 // If both strides are 0, the view is packed: Data holds exactly tokens*Heads*HeadDim
 // elements. Otherwise it is strided: Data holds at least the elements up to the end of the
 // last head, and a stride of 0 means what it is in a packed view. Heads must not overlap.
-// For [heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and HeadStride to
+// For [Heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and HeadStride to
 // tokens*HeadDim.
 //
 // With SequenceStride the tokens come in sequences of SequenceTokens tokens each, one
 // after another: token t is token t%SequenceTokens of sequence t/SequenceTokens, and each
 // sequence starts SequenceStride elements after the one before. Only shapes like
-// [batch][heads][tokens][HeadDim], or a paged cache, need it.
+// [batch][Heads][tokens][HeadDim], or a paged cache, need it.
 type View[T Element | Dequantizable | byte] struct {
 	Data        []T
 	Heads       int // heads per token

@@ -216,12 +216,12 @@ func cacheErrors() string {
 	}
 	var d drawing
 	x := func(bits float64) int { return left + int((bits-4)/(9-4)*width) }
-	y := func(percent float64) int { return top + int(math.Log(64/percent)/math.Log(64/0.5)*height) }
+	y := func(percent float64) int { return top + int(math.Log(128/percent)/math.Log(128/0.5)*height) }
 	for bits := 4.0; bits <= 9; bits++ {
 		d.path(0, "M%d %dV%d", x(bits), top+height, top+height+6)
 		d.text(x(bits), top+height+24, "middle", fmt.Sprint(bits))
 	}
-	for percent := 0.5; percent <= 64; percent *= 2 {
+	for percent := 0.5; percent <= 128; percent *= 2 {
 		d.path(0, "M%d %dH%d", left-6, y(percent), left)
 		d.text(left-10, y(percent)+5, "end", fmt.Sprint(percent, " %"))
 	}

@@ -55,6 +55,8 @@ func (s *step) table() string {
 		{"Q5_0", func(hadamard int) numbers { return cacheOf[posenc.Q5_0](s, headDim/32, nil, 0, hadamard) }},
 		{"Q4_1", func(hadamard int) numbers { return cacheOf[posenc.Q4_1](s, headDim/32, nil, 0, hadamard) }},
 		{"Q4_0", func(hadamard int) numbers { return cacheOf[posenc.Q4_0](s, headDim/32, nil, 0, hadamard) }},
+		{"NVFP4", func(hadamard int) numbers { return cacheOf[posenc.NVFP4](s, headDim/16, nil, 0, hadamard) }},
+		{"MXFP4RCeil", func(hadamard int) numbers { return cacheOf[posenc.MXFP4RCeil](s, headDim/32, nil, 0, hadamard) }},
 		{"IQ4_NL", func(hadamard int) numbers { return cacheOf[posenc.IQ4_NL](s, headDim/32, nil, 0, hadamard) }},
 	} {
 		plain, transformed := format.cacheOf(0), format.cacheOf(headDim)
