@@ -153,8 +153,8 @@ type IntoPages[S Element] struct {
 // tokens of lower slots in the page, which are read back, and all of them are quantized together. So the bytes
 // depend on how tokens come: 32 calls of one token give other codes than one call of 32 (docs/quantized.md).
 // What lies behind the last of them in the page has no meaning any more. One call has to have all tokens
-// of a page that come at once: do not split it there, nor over goroutines. Calls for other formats you may
-// split into any ranges of tokens and heads.
+// of a page that come at once: do not split them over calls or goroutines. You may split heads, and for
+// other formats tokens too.
 //
 // Dst shares no memory with Src, Dst.Scales, slots or the slices of a. Errors wrap ErrConfig (a, a norm, Format,
 // Scales, Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition, as in RotateIntoQuantized.

@@ -26,8 +26,9 @@ import (
 //
 // r and from rotate the same elements of heads, in keys of the same order, by the same axes, without
 // XPos. The rows take 60 to 100 times as long as rows of [Rotary.Rows]; all layers with these
-// frequencies share them. Refill does not take them. Errors wrap ErrConfig (r, from, an f that is no positive float32), ErrLength or ErrPosition:
-// positions as in [Rotary.At], where the magnitudes of both angles add up to less than 2^50.
+// frequencies share them. Refill does not take them. Errors wrap ErrConfig (r, from, an f that is no
+// positive float32), ErrLength or ErrPosition: positions as in [Rotary.At], where the magnitudes of both
+// angles add up to less than 2^50.
 func (r *Rotary) RebaseRows(from *Rotary, positions []int32) (*Rows, error) {
 	const function = "posenc.Rotary.RebaseRows"
 	tokens, err := r.check(function, "positions", positions)
