@@ -148,7 +148,7 @@ type IntoLatent[S Element] struct {
 // The head of a token is rotated in float32 as [Rotate] rotates it, and rounded once to bfloat16 where
 // the format has that; the rotated elements are its last 64, of DeepSeekIndexer any. Angles of
 // [Rotary.Unrotated] leave it. Engines store interleaved pairs; Angles of a Rotary with
-// InterleavedToHalfSplit, which package modelconfig makes for DeepSeek V3 and V3.2, store them half-split:
+// InterleavedToHalfSplit, which modelconfig.HuggingFace makes for DeepSeek V3 and V3.2, store them half-split:
 // docs/quantized.md in the repository says how to keep the order. The latent is quantized: with the scale of the group, which follows from
 // its largest magnitude by Dst.Scale,
 //
