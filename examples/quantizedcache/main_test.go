@@ -8,9 +8,6 @@ import (
 
 // docs/quantized.md has what the program prints, and docs/pictures draws it.
 func TestDocs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("NOT TESTED: every format, with -short")
-	}
 	const file = "../../docs/quantized.md"
 	text, err := os.ReadFile(file)
 	if err != nil {
