@@ -60,7 +60,7 @@ func kindOf[T Element]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat
 //	           y/scale rounded to E2M1 (0, 0.5, 1, 1.5, 2, 3, 4, 6), ties to even, at most 6 in
 //	           magnitude
 //	MXFP4RCeil as MXFP4Floor, with e = ceil(log2(RN32(amax/6))) (NVIDIA)
-//	MXFP4Even  as MXFP4Floor, with amax rounded to one bit behind the point first, halves up
+//	MXFP4Even  as MXFP4Floor, with amax first rounded to one binary digit after the point, halves up
 //	NVFP4      scale = RN32(amax/6) for 16 numbers, from 2^-6 to 448, rounded to E4M3, ties to even
 //	           RN32(y*RN32(1/scale)) rounded as in MXFP4 (torchao, without a scale of the tensor)
 //

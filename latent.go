@@ -149,8 +149,8 @@ type IntoLatent[S Element] struct {
 // the format has that; the rotated elements are its last 64, of DeepSeekIndexer any. Angles of
 // [Rotary.Unrotated] leave it. Engines store interleaved pairs; Angles of a Rotary with
 // InterleavedToHalfSplit, which modelconfig.HuggingFace makes for DeepSeek V3 and V3.2, store them half-split:
-// docs/quantized.md in the repository says how to keep the order. The latent is quantized: with the scale of the group, which follows from
-// its largest magnitude by Dst.Scale,
+// docs/quantized.md in the repository says how to keep the order. The latent is quantized: with the scale
+// of the group, which follows from its largest magnitude by Dst.Scale,
 //
 //	code = E4M3(RN32(x/scale))              RN32(x*InverseScale) for LatentE4M3
 //

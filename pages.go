@@ -152,7 +152,9 @@ type IntoPages[S Element] struct {
 // does: tokens that follow one another in the call and go to slots of a page that do, are stored behind the
 // tokens of lower slots in the page, which are read back, and all of them are quantized together. So the bytes
 // depend on how tokens come: 32 calls of one token give other codes than one call of 32 (docs/quantized.md).
-// What lies behind the last of them in the page has no meaning any more. One call has to have all tokens
+// What lies behind the last of them in the page has no meaning any more, so the tokens of a page come in the
+// order of their slots, also where tokens of other pages stand between: a slot below the one before it in the
+// same page is an error. All lower slots of the page must have been written, or the page cleared. One call has to have all tokens
 // of a page that come at once: do not split them over calls or goroutines. You may split heads, and for
 // other formats tokens too.
 //
@@ -234,7 +236,7 @@ func (x *IntoPages[S]) check(c *quantizedCall, name string, slots []int32, headD
 	}
 	for t := 1; r.Tokens > 1 && t < len(slots); t++ {
 		if at, before := int(slots[t]), int(slots[t-1]); at >= 0 && at < before && at/r.Tokens == before/r.Tokens {
-			return r, argument.Error(ErrPosition, c.function, argument.Indexed("slots", t), at, "above %d, the slot before in the same page", before)
+			return r, argument.Error(ErrPosition, c.function, argument.Indexed("slots", t), at, "at least %d, the slot before in the same page", before)
 		}
 	}
 	return r, checkSource(c, name, &x.Src, x.Dst.Heads, dim, x.Norm, x.RotatedNorm)

@@ -212,7 +212,7 @@ func TestPagesErrors(t *testing.T) {
 		}, slots, posenc.ErrConfig, []string{"x.Dst.Scales[0] is +Inf"}},
 		{func(x *posenc.IntoPages[float32]) { x.Dst.Hadamard = 128 }, slots, posenc.ErrConfig, []string{"x.Dst.Hadamard is 128"}},
 		{func(x *posenc.IntoPages[float32]) {}, []int32{0, 64}, posenc.ErrPosition, []string{"slots[1] is 64, want below 64"}},
-		{func(x *posenc.IntoPages[float32]) {}, []int32{7, 5}, posenc.ErrPosition, []string{"slots[1] is 5, want above 7, the slot before in the same page"}},
+		{func(x *posenc.IntoPages[float32]) {}, []int32{7, 5}, posenc.ErrPosition, []string{"slots[1] is 5, want at least 7, the slot before in the same page"}},
 		{func(x *posenc.IntoPages[float32]) { x.Dst.Data = testkit.BytesOf(k) }, slots, posenc.ErrPosition, nil},
 		{func(x *posenc.IntoPages[float32]) { x.Src.Heads = 1 }, slots, posenc.ErrLength, []string{"x.Src.Data"}},
 		{func(x *posenc.IntoPages[float32]) { x.HeadDim = 48 }, slots, posenc.ErrShape, []string{"x.HeadDim is 48"}},

@@ -17,7 +17,7 @@ type MXFP4Rule uint8
 const (
 	MXFP4Floor MXFP4Rule = iota // 2^(floor(log2(amax))-2), of OCP MX 1.0, section 6.3
 	MXFP4RCeil                  // 2^ceil(log2(RN32(amax/6)))
-	MXFP4Even                   // as MXFP4Floor, for amax rounded to one bit behind the point, halves up
+	MXFP4Even                   // as MXFP4Floor, for amax rounded to one binary digit after the point, halves up
 )
 
 // fp4Format is an arrangement of codes of E2M1. A block has a scale for each group of numbers, and then
@@ -52,8 +52,8 @@ func codeE2M1(x float32) (code uint8) {
 
 // QuantizeF32ToMXFP4 writes x as blocks of 32 numbers of OCP's MXFP4: a scale of E8M0, and codes of E2M1
 // for x/scale, ties to even, at most 6 in magnitude. A block is 17 bytes: the scale, and 16 bytes with an even
-// number in the lower half and the next one in the upper half. A scale is at least 2^-127, the code 0. Where x has a number that is not finite, the
-// scale is the NaN 255 and codes are 0. len(x) is a multiple of 32.
+// number in the lower half and the next one in the upper half. A scale is at least 2^-127, the code 0. Where
+// x has a number that is not finite, the scale is the NaN 255 and codes are 0. len(x) is a multiple of 32.
 func QuantizeF32ToMXFP4(y []uint8, x []float32, rule MXFP4Rule) {
 	for ; len(x) >= Block; x, y = x[Block:], y[MXFP4Bytes:] {
 		amax := largestMagnitude(x[:Block])
@@ -84,8 +84,9 @@ func (r MXFP4Rule) scale(amax float32) uint8 {
 
 // QuantizeF32ToNVFP4 writes x as blocks of 16 numbers of NVFP4 without a scale of the tensor: a
 // scale of E4M3, nearest to RN32(amax/6) from 2^-6 to 448, ties to even, and codes of E2M1 for
-// RN32(x*RN32(1/scale)), ties to even, at most 6 in magnitude. A block is 9 bytes, as in QuantizeF32ToMXFP4. Where x has a number that is
-// not finite, the scale is the NaN 0x7f and codes are 0. len(x) is a multiple of 16.
+// RN32(x*RN32(1/scale)), ties to even, at most 6 in magnitude. A block is 9 bytes, as in
+// QuantizeF32ToMXFP4. Where x has a number that is not finite, the scale is the NaN 0x7f and codes are 0.
+// len(x) is a multiple of 16.
 func QuantizeF32ToNVFP4(y []uint8, x []float32) {
 	for ; len(x) >= NVFP4Numbers; x, y = x[NVFP4Numbers:], y[NVFP4Bytes:] {
 		amax := largestMagnitude(x[:NVFP4Numbers])
