@@ -2283,6 +2283,805 @@ DATA levels0IQ4_NL_16<>+56(SB)/4, $0xc2a60000
 DATA levels0IQ4_NL_16<>+60(SB)/4, $0xc2d00000
 GLOBL levels0IQ4_NL_16<>(SB), RODATA|NOPTR, $64
 
+// func QuantizeBlocksF32ToMXFP4AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, raise uint32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·QuantizeBlocksF32ToMXFP4AVX2(SB), $0-60
+	VBROADCASTSS raise+56(FP), Y0
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         count+24(FP), BX
+	MOVQ         yStride+32(FP), SI
+	MOVQ         xStride+40(FP), DI
+	SHLQ         $0x02, DI
+	TESTQ        BX, BX
+	JZ           done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVQ         ahead+48(FP), R12
+	LEAQ         (R9), R11
+	ADDQ         R12, R11
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	VMOVUPS      (R9), X1
+	VMOVUPS      16(R9), X2
+	VMOVUPS      32(R9), X3
+	VMOVUPS      48(R9), X4
+	VINSERTF128  $0x01, 64(R9), Y1, Y1
+	VINSERTF128  $0x01, 80(R9), Y2, Y2
+	VINSERTF128  $0x01, 96(R9), Y3, Y3
+	VINSERTF128  $0x01, 112(R9), Y4, Y4
+	VPAND        magnitude32<>+0(SB), Y1, Y5
+	VPAND        magnitude32<>+0(SB), Y2, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPAND        magnitude32<>+0(SB), Y3, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPAND        magnitude32<>+0(SB), Y4, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPERMQ       $0x4e, Y5, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPSHUFD      $0x4e, Y5, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPSHUFD      $0xb1, Y5, Y6
+	VPMAXUD      Y6, Y5, Y5
+	VPCMPEQD     roundedDown32<>+0(SB), Y5, Y6
+	VPADDD       Y5, Y6, Y6
+	VPADDD       Y0, Y6, Y6
+	VPSRLD       $0x17, Y6, Y6
+	VPCMPGTD     finite32<>+0(SB), Y5, Y7
+	VPSUBUSW     two32<>+0(SB), Y6, Y6
+	VPOR         Y7, Y6, Y6
+	VMOVUPS      exponentOfInverse<>+0(SB), Y5
+	VPSUBD       Y6, Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VPEXTRB      $0x00, X6, (R8)
+	VMOVUPS      toFours<>+0(SB), Y6
+	VMOVUPS      toHalves<>+0(SB), Y8
+	VPAND        magnitude32<>+0(SB), Y1, Y5
+	VMINPS       six32<>+0(SB), Y5, Y5
+	VFMADD231PS  two<>+0(SB), Y5, Y8
+	VADDPS       toOnes<>+0(SB), Y5, Y9
+	VFMADD231PS  half<>+0(SB), Y5, Y6
+	VPMINUD      Y8, Y9, Y9
+	VPMINUD      Y9, Y6, Y6
+	VPAND        low32<>+0(SB), Y6, Y6
+	VMOVUPS      toFours<>+0(SB), Y8
+	VMOVUPS      toHalves<>+0(SB), Y9
+	VPAND        magnitude32<>+0(SB), Y2, Y5
+	VMINPS       six32<>+0(SB), Y5, Y5
+	VFMADD231PS  two<>+0(SB), Y5, Y9
+	VADDPS       toOnes<>+0(SB), Y5, Y10
+	VFMADD231PS  half<>+0(SB), Y5, Y8
+	VPMINUD      Y9, Y10, Y10
+	VPMINUD      Y10, Y8, Y8
+	VPAND        low32<>+0(SB), Y8, Y8
+	VMOVUPS      toFours<>+0(SB), Y9
+	VMOVUPS      toHalves<>+0(SB), Y10
+	VPAND        magnitude32<>+0(SB), Y3, Y5
+	VMINPS       six32<>+0(SB), Y5, Y5
+	VFMADD231PS  two<>+0(SB), Y5, Y10
+	VADDPS       toOnes<>+0(SB), Y5, Y11
+	VFMADD231PS  half<>+0(SB), Y5, Y9
+	VPMINUD      Y10, Y11, Y11
+	VPMINUD      Y11, Y9, Y9
+	VPAND        low32<>+0(SB), Y9, Y9
+	VMOVUPS      toFours<>+0(SB), Y10
+	VMOVUPS      toHalves<>+0(SB), Y11
+	VPAND        magnitude32<>+0(SB), Y4, Y5
+	VMINPS       six32<>+0(SB), Y5, Y5
+	VFMADD231PS  two<>+0(SB), Y5, Y11
+	VADDPS       toOnes<>+0(SB), Y5, Y12
+	VFMADD231PS  half<>+0(SB), Y5, Y10
+	VPMINUD      Y11, Y12, Y12
+	VPMINUD      Y12, Y10, Y10
+	VPAND        low32<>+0(SB), Y10, Y10
+	VPACKSSDW    Y2, Y1, Y5
+	VPACKSSDW    Y4, Y3, Y11
+	VPACKSSWB    Y11, Y5, Y5
+	VPACKSSDW    Y8, Y6, Y6
+	VPACKSSDW    Y10, Y9, Y8
+	VPACKUSWB    Y8, Y6, Y6
+	VPSRLW       $0x04, Y5, Y5
+	VPAND        eight8<>+0(SB), Y5, Y5
+	VPOR         Y5, Y6, Y6
+	VPMADDUBSW   nibbles8<>+0(SB), Y6, Y6
+	VPANDN       Y6, Y7, Y6
+	VEXTRACTI128 $0x01, Y6, X1
+	VPACKUSWB    X1, X6, X1
+	VMOVUPS      X1, 1(R8)
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x11, R8
+	SUBQ         $0x20, R10
+	CMPQ         R10, $0x20
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA two32<>+0(SB)/4, $0x00000002
+DATA two32<>+4(SB)/4, $0x00000002
+DATA two32<>+8(SB)/4, $0x00000002
+DATA two32<>+12(SB)/4, $0x00000002
+DATA two32<>+16(SB)/4, $0x00000002
+DATA two32<>+20(SB)/4, $0x00000002
+DATA two32<>+24(SB)/4, $0x00000002
+DATA two32<>+28(SB)/4, $0x00000002
+DATA two32<>+32(SB)/4, $0x00000002
+DATA two32<>+36(SB)/4, $0x00000002
+DATA two32<>+40(SB)/4, $0x00000002
+DATA two32<>+44(SB)/4, $0x00000002
+DATA two32<>+48(SB)/4, $0x00000002
+DATA two32<>+52(SB)/4, $0x00000002
+DATA two32<>+56(SB)/4, $0x00000002
+DATA two32<>+60(SB)/4, $0x00000002
+GLOBL two32<>(SB), RODATA|NOPTR, $64
+
+DATA roundedDown32<>+0(SB)/4, $0x01400001
+DATA roundedDown32<>+4(SB)/4, $0x01400001
+DATA roundedDown32<>+8(SB)/4, $0x01400001
+DATA roundedDown32<>+12(SB)/4, $0x01400001
+DATA roundedDown32<>+16(SB)/4, $0x01400001
+DATA roundedDown32<>+20(SB)/4, $0x01400001
+DATA roundedDown32<>+24(SB)/4, $0x01400001
+DATA roundedDown32<>+28(SB)/4, $0x01400001
+DATA roundedDown32<>+32(SB)/4, $0x01400001
+DATA roundedDown32<>+36(SB)/4, $0x01400001
+DATA roundedDown32<>+40(SB)/4, $0x01400001
+DATA roundedDown32<>+44(SB)/4, $0x01400001
+DATA roundedDown32<>+48(SB)/4, $0x01400001
+DATA roundedDown32<>+52(SB)/4, $0x01400001
+DATA roundedDown32<>+56(SB)/4, $0x01400001
+DATA roundedDown32<>+60(SB)/4, $0x01400001
+GLOBL roundedDown32<>(SB), RODATA|NOPTR, $64
+
+DATA finite32<>+0(SB)/4, $0x7f7fffff
+DATA finite32<>+4(SB)/4, $0x7f7fffff
+DATA finite32<>+8(SB)/4, $0x7f7fffff
+DATA finite32<>+12(SB)/4, $0x7f7fffff
+DATA finite32<>+16(SB)/4, $0x7f7fffff
+DATA finite32<>+20(SB)/4, $0x7f7fffff
+DATA finite32<>+24(SB)/4, $0x7f7fffff
+DATA finite32<>+28(SB)/4, $0x7f7fffff
+DATA finite32<>+32(SB)/4, $0x7f7fffff
+DATA finite32<>+36(SB)/4, $0x7f7fffff
+DATA finite32<>+40(SB)/4, $0x7f7fffff
+DATA finite32<>+44(SB)/4, $0x7f7fffff
+DATA finite32<>+48(SB)/4, $0x7f7fffff
+DATA finite32<>+52(SB)/4, $0x7f7fffff
+DATA finite32<>+56(SB)/4, $0x7f7fffff
+DATA finite32<>+60(SB)/4, $0x7f7fffff
+GLOBL finite32<>(SB), RODATA|NOPTR, $64
+
+DATA exponentOfInverse<>+0(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+4(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+8(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+12(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+16(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+20(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+24(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+28(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+32(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+36(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+40(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+44(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+48(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+52(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+56(SB)/4, $0x000000fe
+DATA exponentOfInverse<>+60(SB)/4, $0x000000fe
+GLOBL exponentOfInverse<>(SB), RODATA|NOPTR, $64
+
+DATA toFours<>+0(SB)/4, $0x4b400004
+DATA toFours<>+4(SB)/4, $0x4b400004
+DATA toFours<>+8(SB)/4, $0x4b400004
+DATA toFours<>+12(SB)/4, $0x4b400004
+DATA toFours<>+16(SB)/4, $0x4b400004
+DATA toFours<>+20(SB)/4, $0x4b400004
+DATA toFours<>+24(SB)/4, $0x4b400004
+DATA toFours<>+28(SB)/4, $0x4b400004
+DATA toFours<>+32(SB)/4, $0x4b400004
+DATA toFours<>+36(SB)/4, $0x4b400004
+DATA toFours<>+40(SB)/4, $0x4b400004
+DATA toFours<>+44(SB)/4, $0x4b400004
+DATA toFours<>+48(SB)/4, $0x4b400004
+DATA toFours<>+52(SB)/4, $0x4b400004
+DATA toFours<>+56(SB)/4, $0x4b400004
+DATA toFours<>+60(SB)/4, $0x4b400004
+GLOBL toFours<>(SB), RODATA|NOPTR, $64
+
+DATA toHalves<>+0(SB)/4, $0x4b400000
+DATA toHalves<>+4(SB)/4, $0x4b400000
+DATA toHalves<>+8(SB)/4, $0x4b400000
+DATA toHalves<>+12(SB)/4, $0x4b400000
+DATA toHalves<>+16(SB)/4, $0x4b400000
+DATA toHalves<>+20(SB)/4, $0x4b400000
+DATA toHalves<>+24(SB)/4, $0x4b400000
+DATA toHalves<>+28(SB)/4, $0x4b400000
+DATA toHalves<>+32(SB)/4, $0x4b400000
+DATA toHalves<>+36(SB)/4, $0x4b400000
+DATA toHalves<>+40(SB)/4, $0x4b400000
+DATA toHalves<>+44(SB)/4, $0x4b400000
+DATA toHalves<>+48(SB)/4, $0x4b400000
+DATA toHalves<>+52(SB)/4, $0x4b400000
+DATA toHalves<>+56(SB)/4, $0x4b400000
+DATA toHalves<>+60(SB)/4, $0x4b400000
+GLOBL toHalves<>(SB), RODATA|NOPTR, $64
+
+DATA six32<>+0(SB)/4, $0x40c00000
+DATA six32<>+4(SB)/4, $0x40c00000
+DATA six32<>+8(SB)/4, $0x40c00000
+DATA six32<>+12(SB)/4, $0x40c00000
+DATA six32<>+16(SB)/4, $0x40c00000
+DATA six32<>+20(SB)/4, $0x40c00000
+DATA six32<>+24(SB)/4, $0x40c00000
+DATA six32<>+28(SB)/4, $0x40c00000
+DATA six32<>+32(SB)/4, $0x40c00000
+DATA six32<>+36(SB)/4, $0x40c00000
+DATA six32<>+40(SB)/4, $0x40c00000
+DATA six32<>+44(SB)/4, $0x40c00000
+DATA six32<>+48(SB)/4, $0x40c00000
+DATA six32<>+52(SB)/4, $0x40c00000
+DATA six32<>+56(SB)/4, $0x40c00000
+DATA six32<>+60(SB)/4, $0x40c00000
+GLOBL six32<>(SB), RODATA|NOPTR, $64
+
+DATA two<>+0(SB)/4, $0x40000000
+DATA two<>+4(SB)/4, $0x40000000
+DATA two<>+8(SB)/4, $0x40000000
+DATA two<>+12(SB)/4, $0x40000000
+DATA two<>+16(SB)/4, $0x40000000
+DATA two<>+20(SB)/4, $0x40000000
+DATA two<>+24(SB)/4, $0x40000000
+DATA two<>+28(SB)/4, $0x40000000
+DATA two<>+32(SB)/4, $0x40000000
+DATA two<>+36(SB)/4, $0x40000000
+DATA two<>+40(SB)/4, $0x40000000
+DATA two<>+44(SB)/4, $0x40000000
+DATA two<>+48(SB)/4, $0x40000000
+DATA two<>+52(SB)/4, $0x40000000
+DATA two<>+56(SB)/4, $0x40000000
+DATA two<>+60(SB)/4, $0x40000000
+GLOBL two<>(SB), RODATA|NOPTR, $64
+
+DATA toOnes<>+0(SB)/4, $0x4b400002
+DATA toOnes<>+4(SB)/4, $0x4b400002
+DATA toOnes<>+8(SB)/4, $0x4b400002
+DATA toOnes<>+12(SB)/4, $0x4b400002
+DATA toOnes<>+16(SB)/4, $0x4b400002
+DATA toOnes<>+20(SB)/4, $0x4b400002
+DATA toOnes<>+24(SB)/4, $0x4b400002
+DATA toOnes<>+28(SB)/4, $0x4b400002
+DATA toOnes<>+32(SB)/4, $0x4b400002
+DATA toOnes<>+36(SB)/4, $0x4b400002
+DATA toOnes<>+40(SB)/4, $0x4b400002
+DATA toOnes<>+44(SB)/4, $0x4b400002
+DATA toOnes<>+48(SB)/4, $0x4b400002
+DATA toOnes<>+52(SB)/4, $0x4b400002
+DATA toOnes<>+56(SB)/4, $0x4b400002
+DATA toOnes<>+60(SB)/4, $0x4b400002
+GLOBL toOnes<>(SB), RODATA|NOPTR, $64
+
+DATA half<>+0(SB)/4, $0x3f000000
+DATA half<>+4(SB)/4, $0x3f000000
+DATA half<>+8(SB)/4, $0x3f000000
+DATA half<>+12(SB)/4, $0x3f000000
+DATA half<>+16(SB)/4, $0x3f000000
+DATA half<>+20(SB)/4, $0x3f000000
+DATA half<>+24(SB)/4, $0x3f000000
+DATA half<>+28(SB)/4, $0x3f000000
+DATA half<>+32(SB)/4, $0x3f000000
+DATA half<>+36(SB)/4, $0x3f000000
+DATA half<>+40(SB)/4, $0x3f000000
+DATA half<>+44(SB)/4, $0x3f000000
+DATA half<>+48(SB)/4, $0x3f000000
+DATA half<>+52(SB)/4, $0x3f000000
+DATA half<>+56(SB)/4, $0x3f000000
+DATA half<>+60(SB)/4, $0x3f000000
+GLOBL half<>(SB), RODATA|NOPTR, $64
+
+DATA eight8<>+0(SB)/4, $0x08080808
+DATA eight8<>+4(SB)/4, $0x08080808
+DATA eight8<>+8(SB)/4, $0x08080808
+DATA eight8<>+12(SB)/4, $0x08080808
+DATA eight8<>+16(SB)/4, $0x08080808
+DATA eight8<>+20(SB)/4, $0x08080808
+DATA eight8<>+24(SB)/4, $0x08080808
+DATA eight8<>+28(SB)/4, $0x08080808
+DATA eight8<>+32(SB)/4, $0x08080808
+DATA eight8<>+36(SB)/4, $0x08080808
+DATA eight8<>+40(SB)/4, $0x08080808
+DATA eight8<>+44(SB)/4, $0x08080808
+DATA eight8<>+48(SB)/4, $0x08080808
+DATA eight8<>+52(SB)/4, $0x08080808
+DATA eight8<>+56(SB)/4, $0x08080808
+DATA eight8<>+60(SB)/4, $0x08080808
+GLOBL eight8<>(SB), RODATA|NOPTR, $64
+
+DATA nibbles8<>+0(SB)/4, $0x10011001
+DATA nibbles8<>+4(SB)/4, $0x10011001
+DATA nibbles8<>+8(SB)/4, $0x10011001
+DATA nibbles8<>+12(SB)/4, $0x10011001
+DATA nibbles8<>+16(SB)/4, $0x10011001
+DATA nibbles8<>+20(SB)/4, $0x10011001
+DATA nibbles8<>+24(SB)/4, $0x10011001
+DATA nibbles8<>+28(SB)/4, $0x10011001
+DATA nibbles8<>+32(SB)/4, $0x10011001
+DATA nibbles8<>+36(SB)/4, $0x10011001
+DATA nibbles8<>+40(SB)/4, $0x10011001
+DATA nibbles8<>+44(SB)/4, $0x10011001
+DATA nibbles8<>+48(SB)/4, $0x10011001
+DATA nibbles8<>+52(SB)/4, $0x10011001
+DATA nibbles8<>+56(SB)/4, $0x10011001
+DATA nibbles8<>+60(SB)/4, $0x10011001
+GLOBL nibbles8<>(SB), RODATA|NOPTR, $64
+
+// func QuantizeBlocksF32ToMXFP4AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, raise uint32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL
+TEXT ·QuantizeBlocksF32ToMXFP4AVX512(SB), $0-60
+	VBROADCASTSS raise+56(FP), X0
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         count+24(FP), BX
+	MOVQ         yStride+32(FP), SI
+	MOVQ         xStride+40(FP), DI
+	SHLQ         $0x02, DI
+	TESTQ        BX, BX
+	JZ           done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT1       (R11)
+	PREFETCHT1       64(R11)
+	VMOVUPS          (R9), Z1
+	VMOVUPS          64(R9), Z2
+	VPANDD.BCST      magnitude32<>+0(SB), Z1, Z3
+	VPANDD.BCST      magnitude32<>+0(SB), Z2, Z4
+	VPMAXUD          Z4, Z3, Z3
+	VSHUFI64X2       $0x4e, Z3, Z3, Z4
+	VPMAXUD          Z4, Z3, Z3
+	VSHUFI64X2       $0xb1, Z3, Z3, Z4
+	VPMAXUD          Z4, Z3, Z3
+	VPSHUFD          $0x4e, Z3, Z4
+	VPMAXUD          Z4, Z3, Z3
+	VPSHUFD          $0xb1, Z3, Z4
+	VPMAXUD          Z4, Z3, Z3
+	VPCMPEQD         roundedDown32<>+0(SB), X3, X4
+	VPADDD           X3, X4, X4
+	VPADDD           X0, X4, X4
+	VPSRLD           $0x17, X4, X4
+	VPCMPUD          $0x01, exponent32<>+0(SB), Z3, K1
+	VMOVUPS          scaleNaNMXFP4<>+0(SB), X3
+	VPSUBUSW         two32<>+0(SB), X4, K1, X3
+	VMOVUPS          exponentOfInverse<>+0(SB), X4
+	VPSUBD           X3, X4, X4
+	VPSLLD           $0x17, X4, X4
+	VBROADCASTSS     X4, Z4
+	VMULPS           Z4, Z1, Z1
+	VMULPS           Z4, Z2, Z2
+	VPEXTRB          $0x00, X3, (R8)
+	VBROADCASTSS     toFours<>+0(SB), Z4
+	VBROADCASTSS     toHalves<>+0(SB), Z5
+	VRANGEPS.BCST    $0x0a, six32<>+0(SB), Z1, Z3
+	VFMADD231PS.BCST two<>+0(SB), Z3, Z5
+	VADDPS.BCST      toOnes<>+0(SB), Z3, Z6
+	VFMADD231PS.BCST half<>+0(SB), Z3, Z4
+	VPMINUD          Z5, Z6, Z6
+	VPMINUD          Z6, Z4, Z4
+	VPSRLD           $0x1c, Z1, Z1
+	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z1, Z4
+	VPSRLQ           $0x1c, Z4, Z1
+	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z1, Z4
+	VPMOVQB.Z        Z4, K1, X1
+	VMOVQ            X1, 1(R8)
+	VBROADCASTSS     toFours<>+0(SB), Z3
+	VBROADCASTSS     toHalves<>+0(SB), Z4
+	VRANGEPS.BCST    $0x0a, six32<>+0(SB), Z2, Z1
+	VFMADD231PS.BCST two<>+0(SB), Z1, Z4
+	VADDPS.BCST      toOnes<>+0(SB), Z1, Z5
+	VFMADD231PS.BCST half<>+0(SB), Z1, Z3
+	VPMINUD          Z4, Z5, Z5
+	VPMINUD          Z5, Z3, Z3
+	VPSRLD           $0x1c, Z2, Z2
+	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z2, Z3
+	VPSRLQ           $0x1c, Z3, Z1
+	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z1, Z3
+	VPMOVQB.Z        Z3, K1, X1
+	VMOVQ            X1, 9(R8)
+	ADDQ             $0x00000080, R9
+	ADDQ             $0x11, R8
+	SUBQ             $0x20, R10
+	CMPQ             R10, $0x20
+	JGE              block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA scaleNaNMXFP4<>+0(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+4(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+8(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+12(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+16(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+20(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+24(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+28(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+32(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+36(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+40(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+44(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+48(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+52(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+56(SB)/4, $0x000000ff
+DATA scaleNaNMXFP4<>+60(SB)/4, $0x000000ff
+GLOBL scaleNaNMXFP4<>(SB), RODATA|NOPTR, $64
+
+DATA eight32<>+0(SB)/4, $0x00000008
+DATA eight32<>+4(SB)/4, $0x00000008
+DATA eight32<>+8(SB)/4, $0x00000008
+DATA eight32<>+12(SB)/4, $0x00000008
+DATA eight32<>+16(SB)/4, $0x00000008
+DATA eight32<>+20(SB)/4, $0x00000008
+DATA eight32<>+24(SB)/4, $0x00000008
+DATA eight32<>+28(SB)/4, $0x00000008
+DATA eight32<>+32(SB)/4, $0x00000008
+DATA eight32<>+36(SB)/4, $0x00000008
+DATA eight32<>+40(SB)/4, $0x00000008
+DATA eight32<>+44(SB)/4, $0x00000008
+DATA eight32<>+48(SB)/4, $0x00000008
+DATA eight32<>+52(SB)/4, $0x00000008
+DATA eight32<>+56(SB)/4, $0x00000008
+DATA eight32<>+60(SB)/4, $0x00000008
+GLOBL eight32<>(SB), RODATA|NOPTR, $64
+
+// func QuantizeBlocksF32ToNVFP4AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·QuantizeBlocksF32ToNVFP4AVX2(SB), $0-56
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	MOVQ  xStride+40(FP), DI
+	SHLQ  $0x02, DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT1  (R11)
+	PREFETCHT1  64(R11)
+	VMOVUPS     (R9), X0
+	VMOVUPS     16(R9), X1
+	VMOVUPS     32(R9), X2
+	VMOVUPS     48(R9), X3
+	CMPQ        R10, $0x20
+	JLT         loaded5
+	VINSERTF128 $0x01, 64(R9), Y0, Y0
+	VINSERTF128 $0x01, 80(R9), Y1, Y1
+	VINSERTF128 $0x01, 96(R9), Y2, Y2
+	VINSERTF128 $0x01, 112(R9), Y3, Y3
+
+loaded5:
+	VPAND        magnitude32<>+0(SB), Y0, Y4
+	VPAND        magnitude32<>+0(SB), Y1, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        magnitude32<>+0(SB), Y2, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        magnitude32<>+0(SB), Y3, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPSHUFD      $0x4e, Y4, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPSHUFD      $0xb1, Y4, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VDIVPS       six32<>+0(SB), Y4, Y5
+	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
+	VPMINUD      largestE4M3<>+0(SB), Y5, Y5
+	VPAND        exponent32<>+0(SB), Y5, Y6
+	VFMADD231PS  power20<>+0(SB), Y6, Y5
+	VFNMADD231PS power20<>+0(SB), Y6, Y5
+	VMOVUPS      one32<>+0(SB), Y6
+	VDIVPS       Y5, Y6, Y6
+	VPSRLD       $0x14, Y5, Y5
+	VPCMPGTD     finite32<>+0(SB), Y4, Y4
+	VPSUBD       biasE4M3<>+0(SB), Y5, Y5
+	VPSUBD       Y4, Y5, Y5
+	VMULPS       Y6, Y0, Y0
+	VMULPS       Y6, Y1, Y1
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VPEXTRB      $0x00, X5, (R8)
+	VMOVUPS      toFours<>+0(SB), Y7
+	VMOVUPS      toHalves<>+0(SB), Y8
+	VPAND        magnitude32<>+0(SB), Y0, Y6
+	VMINPS       six32<>+0(SB), Y6, Y6
+	VFMADD231PS  two<>+0(SB), Y6, Y8
+	VADDPS       toOnes<>+0(SB), Y6, Y9
+	VFMADD231PS  half<>+0(SB), Y6, Y7
+	VPMINUD      Y8, Y9, Y9
+	VPMINUD      Y9, Y7, Y7
+	VPAND        low32<>+0(SB), Y7, Y7
+	VMOVUPS      toFours<>+0(SB), Y8
+	VMOVUPS      toHalves<>+0(SB), Y9
+	VPAND        magnitude32<>+0(SB), Y1, Y6
+	VMINPS       six32<>+0(SB), Y6, Y6
+	VFMADD231PS  two<>+0(SB), Y6, Y9
+	VADDPS       toOnes<>+0(SB), Y6, Y10
+	VFMADD231PS  half<>+0(SB), Y6, Y8
+	VPMINUD      Y9, Y10, Y10
+	VPMINUD      Y10, Y8, Y8
+	VPAND        low32<>+0(SB), Y8, Y8
+	VMOVUPS      toFours<>+0(SB), Y9
+	VMOVUPS      toHalves<>+0(SB), Y10
+	VPAND        magnitude32<>+0(SB), Y2, Y6
+	VMINPS       six32<>+0(SB), Y6, Y6
+	VFMADD231PS  two<>+0(SB), Y6, Y10
+	VADDPS       toOnes<>+0(SB), Y6, Y11
+	VFMADD231PS  half<>+0(SB), Y6, Y9
+	VPMINUD      Y10, Y11, Y11
+	VPMINUD      Y11, Y9, Y9
+	VPAND        low32<>+0(SB), Y9, Y9
+	VMOVUPS      toFours<>+0(SB), Y10
+	VMOVUPS      toHalves<>+0(SB), Y11
+	VPAND        magnitude32<>+0(SB), Y3, Y6
+	VMINPS       six32<>+0(SB), Y6, Y6
+	VFMADD231PS  two<>+0(SB), Y6, Y11
+	VADDPS       toOnes<>+0(SB), Y6, Y12
+	VFMADD231PS  half<>+0(SB), Y6, Y10
+	VPMINUD      Y11, Y12, Y12
+	VPMINUD      Y12, Y10, Y10
+	VPAND        low32<>+0(SB), Y10, Y10
+	VPACKSSDW    Y1, Y0, Y6
+	VPACKSSDW    Y3, Y2, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPACKSSDW    Y8, Y7, Y7
+	VPACKSSDW    Y10, Y9, Y8
+	VPACKUSWB    Y8, Y7, Y7
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        eight8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VPMADDUBSW   nibbles8<>+0(SB), Y7, Y7
+	VPANDN       Y7, Y4, Y7
+	VEXTRACTI128 $0x01, Y7, X0
+	VPACKUSWB    X0, X7, X0
+	VMOVQ        X0, 1(R8)
+	CMPQ         R10, $0x20
+	JLT          last6
+	VEXTRACTI128 $0x01, Y5, X5
+	VPEXTRB      $0x00, X5, 9(R8)
+	VPEXTRQ      $0x01, X0, 10(R8)
+	SUBQ         $0x10, R10
+	ADDQ         $0x00000040, R9
+	ADDQ         $0x09, R8
+
+last6:
+	ADDQ $0x00000040, R9
+	ADDQ $0x09, R8
+	SUBQ $0x10, R10
+	CMPQ R10, $0x10
+	JGE  block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA power20<>+0(SB)/4, $0x49800000
+DATA power20<>+4(SB)/4, $0x49800000
+DATA power20<>+8(SB)/4, $0x49800000
+DATA power20<>+12(SB)/4, $0x49800000
+DATA power20<>+16(SB)/4, $0x49800000
+DATA power20<>+20(SB)/4, $0x49800000
+DATA power20<>+24(SB)/4, $0x49800000
+DATA power20<>+28(SB)/4, $0x49800000
+DATA power20<>+32(SB)/4, $0x49800000
+DATA power20<>+36(SB)/4, $0x49800000
+DATA power20<>+40(SB)/4, $0x49800000
+DATA power20<>+44(SB)/4, $0x49800000
+DATA power20<>+48(SB)/4, $0x49800000
+DATA power20<>+52(SB)/4, $0x49800000
+DATA power20<>+56(SB)/4, $0x49800000
+DATA power20<>+60(SB)/4, $0x49800000
+GLOBL power20<>(SB), RODATA|NOPTR, $64
+
+DATA leastE4M3<>+0(SB)/4, $0x3c800000
+DATA leastE4M3<>+4(SB)/4, $0x3c800000
+DATA leastE4M3<>+8(SB)/4, $0x3c800000
+DATA leastE4M3<>+12(SB)/4, $0x3c800000
+DATA leastE4M3<>+16(SB)/4, $0x3c800000
+DATA leastE4M3<>+20(SB)/4, $0x3c800000
+DATA leastE4M3<>+24(SB)/4, $0x3c800000
+DATA leastE4M3<>+28(SB)/4, $0x3c800000
+DATA leastE4M3<>+32(SB)/4, $0x3c800000
+DATA leastE4M3<>+36(SB)/4, $0x3c800000
+DATA leastE4M3<>+40(SB)/4, $0x3c800000
+DATA leastE4M3<>+44(SB)/4, $0x3c800000
+DATA leastE4M3<>+48(SB)/4, $0x3c800000
+DATA leastE4M3<>+52(SB)/4, $0x3c800000
+DATA leastE4M3<>+56(SB)/4, $0x3c800000
+DATA leastE4M3<>+60(SB)/4, $0x3c800000
+GLOBL leastE4M3<>(SB), RODATA|NOPTR, $64
+
+DATA largestE4M3<>+0(SB)/4, $0x43e00000
+DATA largestE4M3<>+4(SB)/4, $0x43e00000
+DATA largestE4M3<>+8(SB)/4, $0x43e00000
+DATA largestE4M3<>+12(SB)/4, $0x43e00000
+DATA largestE4M3<>+16(SB)/4, $0x43e00000
+DATA largestE4M3<>+20(SB)/4, $0x43e00000
+DATA largestE4M3<>+24(SB)/4, $0x43e00000
+DATA largestE4M3<>+28(SB)/4, $0x43e00000
+DATA largestE4M3<>+32(SB)/4, $0x43e00000
+DATA largestE4M3<>+36(SB)/4, $0x43e00000
+DATA largestE4M3<>+40(SB)/4, $0x43e00000
+DATA largestE4M3<>+44(SB)/4, $0x43e00000
+DATA largestE4M3<>+48(SB)/4, $0x43e00000
+DATA largestE4M3<>+52(SB)/4, $0x43e00000
+DATA largestE4M3<>+56(SB)/4, $0x43e00000
+DATA largestE4M3<>+60(SB)/4, $0x43e00000
+GLOBL largestE4M3<>(SB), RODATA|NOPTR, $64
+
+DATA biasE4M3<>+0(SB)/4, $0x000003c0
+DATA biasE4M3<>+4(SB)/4, $0x000003c0
+DATA biasE4M3<>+8(SB)/4, $0x000003c0
+DATA biasE4M3<>+12(SB)/4, $0x000003c0
+DATA biasE4M3<>+16(SB)/4, $0x000003c0
+DATA biasE4M3<>+20(SB)/4, $0x000003c0
+DATA biasE4M3<>+24(SB)/4, $0x000003c0
+DATA biasE4M3<>+28(SB)/4, $0x000003c0
+DATA biasE4M3<>+32(SB)/4, $0x000003c0
+DATA biasE4M3<>+36(SB)/4, $0x000003c0
+DATA biasE4M3<>+40(SB)/4, $0x000003c0
+DATA biasE4M3<>+44(SB)/4, $0x000003c0
+DATA biasE4M3<>+48(SB)/4, $0x000003c0
+DATA biasE4M3<>+52(SB)/4, $0x000003c0
+DATA biasE4M3<>+56(SB)/4, $0x000003c0
+DATA biasE4M3<>+60(SB)/4, $0x000003c0
+GLOBL biasE4M3<>(SB), RODATA|NOPTR, $64
+
+// func QuantizeBlocksF32ToNVFP4AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
+TEXT ·QuantizeBlocksF32ToNVFP4AVX512(SB), $0-56
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	MOVQ  xStride+40(FP), DI
+	SHLQ  $0x02, DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT1       (R11)
+	VMOVUPS          (R9), Z0
+	VPANDD.BCST      magnitude32<>+0(SB), Z0, Z1
+	VSHUFI64X2       $0x4e, Z1, Z1, Z2
+	VPMAXUD          Z2, Z1, Z1
+	VSHUFI64X2       $0xb1, Z1, Z1, Z2
+	VPMAXUD          Z2, Z1, Z1
+	VPSHUFD          $0x4e, Z1, Z2
+	VPMAXUD          Z2, Z1, Z1
+	VPSHUFD          $0xb1, Z1, Z2
+	VPMAXUD          Z2, Z1, Z1
+	VDIVPS           six32<>+0(SB), X1, X2
+	VPMAXUD          leastE4M3<>+0(SB), X2, X2
+	VPMINUD          largestE4M3<>+0(SB), X2, X2
+	VPAND            exponent32<>+0(SB), X2, X3
+	VFMADD231PS      power20<>+0(SB), X3, X2
+	VFNMADD231PS     power20<>+0(SB), X3, X2
+	VMOVUPS          one32<>+0(SB), X3
+	VDIVPS           X2, X3, X3
+	VPSRLD           $0x14, X2, X2
+	VPCMPUD          $0x01, exponent32<>+0(SB), Z1, K1
+	VMOVUPS          scaleNaNNVFP4<>+0(SB), X1
+	VPSUBD           biasE4M3<>+0(SB), X2, K1, X1
+	VBROADCASTSS     X3, Z2
+	VMULPS           Z2, Z0, Z0
+	VPEXTRB          $0x00, X1, (R8)
+	VBROADCASTSS     toFours<>+0(SB), Z2
+	VBROADCASTSS     toHalves<>+0(SB), Z3
+	VRANGEPS.BCST    $0x0a, six32<>+0(SB), Z0, Z1
+	VFMADD231PS.BCST two<>+0(SB), Z1, Z3
+	VADDPS.BCST      toOnes<>+0(SB), Z1, Z4
+	VFMADD231PS.BCST half<>+0(SB), Z1, Z2
+	VPMINUD          Z3, Z4, Z4
+	VPMINUD          Z4, Z2, Z2
+	VPSRLD           $0x1c, Z0, Z0
+	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z0, Z2
+	VPSRLQ           $0x1c, Z2, Z0
+	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z0, Z2
+	VPMOVQB.Z        Z2, K1, X0
+	VMOVQ            X0, 1(R8)
+	ADDQ             $0x00000040, R9
+	ADDQ             $0x09, R8
+	SUBQ             $0x10, R10
+	CMPQ             R10, $0x10
+	JGE              block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA scaleNaNNVFP4<>+0(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+4(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+8(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+12(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+16(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+20(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+24(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+28(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+32(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+36(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+40(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+44(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+48(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+52(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+56(SB)/4, $0x0000007f
+DATA scaleNaNNVFP4<>+60(SB)/4, $0x0000007f
+GLOBL scaleNaNNVFP4<>(SB), RODATA|NOPTR, $64
+
 // func DequantizeBlocksQ4_0ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C
 TEXT ·DequantizeBlocksQ4_0ToF32AVX2(SB), $0-48
@@ -3017,3 +3816,637 @@ next4:
 done2:
 	VZEROUPPER
 	RET
+
+// func DequantizeBlocksMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, BMI2
+TEXT ·DequantizeBlocksMXFP4ToF32AVX2(SB), $0-48
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  xStride+40(FP), DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fd
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD        R12, X0
+	VBROADCASTSS X0, Y0
+	VMULPS       e2m1<>+0(SB), Y0, Y1
+	VMULPS       e2m1<>+32(SB), Y0, Y0
+	VPBROADCASTD 1(R9), Y2
+	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
+	VPERMPS      Y1, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPSLLD       $0x1c, Y2, Y2
+	VBLENDVPS    Y2, Y4, Y3, Y3
+	VMOVUPS      Y3, (R8)
+	VPBROADCASTD 5(R9), Y2
+	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
+	VPERMPS      Y1, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPSLLD       $0x1c, Y2, Y2
+	VBLENDVPS    Y2, Y4, Y3, Y3
+	VMOVUPS      Y3, 32(R8)
+	VPBROADCASTD 9(R9), Y2
+	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
+	VPERMPS      Y1, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPSLLD       $0x1c, Y2, Y2
+	VBLENDVPS    Y2, Y4, Y3, Y3
+	VMOVUPS      Y3, 64(R8)
+	VPBROADCASTD 13(R9), Y2
+	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
+	VPERMPS      Y1, Y2, Y1
+	VPERMPS      Y0, Y2, Y0
+	VPSLLD       $0x1c, Y2, Y2
+	VBLENDVPS    Y2, Y0, Y1, Y1
+	VMOVUPS      Y1, 96(R8)
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x11, R9
+	SUBQ         $0x20, R10
+	CMPQ         R10, $0x20
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	CMPL  R11, $0x02
+	JCS   scale6
+	MOVL  $0x7fc00000, R12
+	JMP   scale6
+
+DATA e2m1<>+0(SB)/4, $0x00000000
+DATA e2m1<>+4(SB)/4, $0x3f800000
+DATA e2m1<>+8(SB)/4, $0x40000000
+DATA e2m1<>+12(SB)/4, $0x40400000
+DATA e2m1<>+16(SB)/4, $0x40800000
+DATA e2m1<>+20(SB)/4, $0x40c00000
+DATA e2m1<>+24(SB)/4, $0x41000000
+DATA e2m1<>+28(SB)/4, $0x41400000
+DATA e2m1<>+32(SB)/4, $0x80000000
+DATA e2m1<>+36(SB)/4, $0xbf800000
+DATA e2m1<>+40(SB)/4, $0xc0000000
+DATA e2m1<>+44(SB)/4, $0xc0400000
+DATA e2m1<>+48(SB)/4, $0xc0800000
+DATA e2m1<>+52(SB)/4, $0xc0c00000
+DATA e2m1<>+56(SB)/4, $0xc1000000
+DATA e2m1<>+60(SB)/4, $0xc1400000
+GLOBL e2m1<>(SB), RODATA|NOPTR, $64
+
+DATA nibbles32<>+0(SB)/4, $0x00000000
+DATA nibbles32<>+4(SB)/4, $0x00000004
+DATA nibbles32<>+8(SB)/4, $0x00000008
+DATA nibbles32<>+12(SB)/4, $0x0000000c
+DATA nibbles32<>+16(SB)/4, $0x00000010
+DATA nibbles32<>+20(SB)/4, $0x00000014
+DATA nibbles32<>+24(SB)/4, $0x00000018
+DATA nibbles32<>+28(SB)/4, $0x0000001c
+GLOBL nibbles32<>(SB), RODATA|NOPTR, $32
+
+// func DequantizeBlocksMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·DequantizeBlocksMXFP4ToF32AVX512(SB), $0-48
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  xStride+40(FP), DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fd
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD        R12, X0
+	VBROADCASTSS X0, Z0
+	VMULPS       e2m1<>+0(SB), Z0, Z0
+	VPMOVZXBQ    1(R9), Z1
+	VPSLLQ       $0x1c, Z1, Z2
+	VPORD        Z2, Z1, Z1
+	VPERMPS      Z0, Z1, Z1
+	VMOVUPS      Z1, (R8)
+	VPMOVZXBQ    9(R9), Z1
+	VPSLLQ       $0x1c, Z1, Z2
+	VPORD        Z2, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 64(R8)
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x11, R9
+	SUBQ         $0x20, R10
+	CMPQ         R10, $0x20
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	CMPL  R11, $0x02
+	JCS   scale6
+	MOVL  $0x7fc00000, R12
+	JMP   scale6
+
+// func DequantizeBlocksNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, F16C
+TEXT ·DequantizeBlocksNVFP4ToF32AVX2(SB), $0-48
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  xStride+40(FP), DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R11
+	LEAL    1(R11), R12
+	TESTL   $0x0000007f, R12
+	JEQ     special5
+	SHLL    $0x07, R11
+	ANDL    $0x0000bf80, R11
+
+scale6:
+	VMOVD        R11, X0
+	VCVTPH2PS    X0, X0
+	VBROADCASTSS X0, Y0
+	VMULPS       e2m1E4M3<>+0(SB), Y0, Y1
+	VMULPS       e2m1E4M3<>+32(SB), Y0, Y0
+	VPBROADCASTD 1(R9), Y2
+	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
+	VPERMPS      Y1, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPSLLD       $0x1c, Y2, Y2
+	VBLENDVPS    Y2, Y4, Y3, Y3
+	VMOVUPS      Y3, (R8)
+	VPBROADCASTD 5(R9), Y2
+	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
+	VPERMPS      Y1, Y2, Y1
+	VPERMPS      Y0, Y2, Y0
+	VPSLLD       $0x1c, Y2, Y2
+	VBLENDVPS    Y2, Y0, Y1, Y1
+	VMOVUPS      Y1, 32(R8)
+	ADDQ         $0x00000040, R8
+	ADDQ         $0x09, R9
+	SUBQ         $0x10, R10
+	CMPQ         R10, $0x10
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00007e00, R11
+	JMP  scale6
+
+DATA e2m1E4M3<>+0(SB)/4, $0x00000000
+DATA e2m1E4M3<>+4(SB)/4, $0x43000000
+DATA e2m1E4M3<>+8(SB)/4, $0x43800000
+DATA e2m1E4M3<>+12(SB)/4, $0x43c00000
+DATA e2m1E4M3<>+16(SB)/4, $0x44000000
+DATA e2m1E4M3<>+20(SB)/4, $0x44400000
+DATA e2m1E4M3<>+24(SB)/4, $0x44800000
+DATA e2m1E4M3<>+28(SB)/4, $0x44c00000
+DATA e2m1E4M3<>+32(SB)/4, $0x80000000
+DATA e2m1E4M3<>+36(SB)/4, $0xc3000000
+DATA e2m1E4M3<>+40(SB)/4, $0xc3800000
+DATA e2m1E4M3<>+44(SB)/4, $0xc3c00000
+DATA e2m1E4M3<>+48(SB)/4, $0xc4000000
+DATA e2m1E4M3<>+52(SB)/4, $0xc4400000
+DATA e2m1E4M3<>+56(SB)/4, $0xc4800000
+DATA e2m1E4M3<>+60(SB)/4, $0xc4c00000
+GLOBL e2m1E4M3<>(SB), RODATA|NOPTR, $64
+
+// func DequantizeBlocksNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX512F, F16C
+TEXT ·DequantizeBlocksNVFP4ToF32AVX512(SB), $0-48
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  xStride+40(FP), DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R11
+	LEAL    1(R11), R12
+	TESTL   $0x0000007f, R12
+	JEQ     special5
+	SHLL    $0x07, R11
+	ANDL    $0x0000bf80, R11
+
+scale6:
+	VMOVD        R11, X0
+	VCVTPH2PS    X0, X0
+	VBROADCASTSS X0, Z0
+	VMULPS       e2m1E4M3<>+0(SB), Z0, Z0
+	VPMOVZXBQ    1(R9), Z1
+	VPSLLQ       $0x1c, Z1, Z2
+	VPORD        Z2, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, (R8)
+	ADDQ         $0x00000040, R8
+	ADDQ         $0x09, R9
+	SUBQ         $0x10, R10
+	CMPQ         R10, $0x10
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00007e00, R11
+	JMP  scale6
+
+// func DequantizeBlocksGGMLMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, BMI2
+TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX2(SB), $0-48
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  xStride+40(FP), DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fe
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD        R12, X0
+	VBROADCASTSS X0, Y0
+	VMULPS       ggmlE2M1<>+0(SB), Y0, Y1
+	VMULPS       ggmlE2M1<>+32(SB), Y0, Y0
+	VPMOVZXBD    1(R9), Y2
+	VPSRLD       $0x04, Y2, Y3
+	VPERMPS      Y1, Y2, Y4
+	VPERMPS      Y0, Y2, Y5
+	VPSLLD       $0x1c, Y2, Y2
+	VBLENDVPS    Y2, Y5, Y4, Y4
+	VMOVUPS      Y4, (R8)
+	VPERMPS      Y1, Y3, Y2
+	VPERMPS      Y0, Y3, Y4
+	VPSLLD       $0x1c, Y3, Y3
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 64(R8)
+	VPMOVZXBD    9(R9), Y2
+	VPSRLD       $0x04, Y2, Y3
+	VPERMPS      Y1, Y2, Y4
+	VPERMPS      Y0, Y2, Y5
+	VPSLLD       $0x1c, Y2, Y2
+	VBLENDVPS    Y2, Y5, Y4, Y4
+	VMOVUPS      Y4, 32(R8)
+	VPERMPS      Y1, Y3, Y1
+	VPERMPS      Y0, Y3, Y0
+	VPSLLD       $0x1c, Y3, Y3
+	VBLENDVPS    Y3, Y0, Y1, Y1
+	VMOVUPS      Y1, 96(R8)
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x11, R9
+	SUBQ         $0x20, R10
+	CMPQ         R10, $0x20
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	JMP   scale6
+
+DATA ggmlE2M1<>+0(SB)/4, $0x00000000
+DATA ggmlE2M1<>+4(SB)/4, $0x3f800000
+DATA ggmlE2M1<>+8(SB)/4, $0x40000000
+DATA ggmlE2M1<>+12(SB)/4, $0x40400000
+DATA ggmlE2M1<>+16(SB)/4, $0x40800000
+DATA ggmlE2M1<>+20(SB)/4, $0x40c00000
+DATA ggmlE2M1<>+24(SB)/4, $0x41000000
+DATA ggmlE2M1<>+28(SB)/4, $0x41400000
+DATA ggmlE2M1<>+32(SB)/4, $0x00000000
+DATA ggmlE2M1<>+36(SB)/4, $0xbf800000
+DATA ggmlE2M1<>+40(SB)/4, $0xc0000000
+DATA ggmlE2M1<>+44(SB)/4, $0xc0400000
+DATA ggmlE2M1<>+48(SB)/4, $0xc0800000
+DATA ggmlE2M1<>+52(SB)/4, $0xc0c00000
+DATA ggmlE2M1<>+56(SB)/4, $0xc1000000
+DATA ggmlE2M1<>+60(SB)/4, $0xc1400000
+GLOBL ggmlE2M1<>(SB), RODATA|NOPTR, $64
+
+// func DequantizeBlocksGGMLMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX512(SB), $0-48
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  xStride+40(FP), DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fe
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD        R12, X0
+	VBROADCASTSS X0, Z0
+	VMULPS       ggmlE2M1<>+0(SB), Z0, Z0
+	VPMOVZXBD    1(R9), Z1
+	VPSRLD       $0x04, Z1, Z2
+	VPERMPS      Z0, Z1, Z1
+	VMOVUPS      Z1, (R8)
+	VPERMPS      Z0, Z2, Z0
+	VMOVUPS      Z0, 64(R8)
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x11, R9
+	SUBQ         $0x20, R10
+	CMPQ         R10, $0x20
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	JMP   scale6
+
+// func DequantizeBlocksGGMLNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, F16C
+TEXT ·DequantizeBlocksGGMLNVFP4ToF32AVX2(SB), $0-48
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  xStride+40(FP), DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	MOVQ $0x00000004, R11
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R12
+	CMPL    R12, $0x7f
+	JEQ     special5
+	SHLL    $0x07, R12
+	ANDL    $0x00003f80, R12
+
+scale6:
+	VMOVD        R12, X0
+	VCVTPH2PS    X0, X0
+	VBROADCASTSS X0, Y0
+	VMULPS       ggmlE2M1E4M3<>+0(SB), Y0, Y1
+	VMULPS       ggmlE2M1E4M3<>+32(SB), Y0, Y0
+	VPMOVZXBD    (R9)(R11*1), Y2
+	VPSRLD       $0x04, Y2, Y3
+	VPERMPS      Y1, Y2, Y4
+	VPERMPS      Y0, Y2, Y5
+	VPSLLD       $0x1c, Y2, Y2
+	VBLENDVPS    Y2, Y5, Y4, Y4
+	VMOVUPS      Y4, (R8)
+	VPERMPS      Y1, Y3, Y1
+	VPERMPS      Y0, Y3, Y0
+	VPSLLD       $0x1c, Y3, Y3
+	VBLENDVPS    Y3, Y0, Y1, Y1
+	VMOVUPS      Y1, 32(R8)
+	ADDQ         $0x00000040, R8
+	INCQ         R9
+	ADDQ         $0x07, R11
+	CMPQ         R11, $0x20
+	JNE          group7
+	ADDQ         $0x20, R9
+	MOVQ         $0x00000004, R11
+
+group7:
+	SUBQ $0x10, R10
+	CMPQ R10, $0x10
+	JGE  block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00000000, R12
+	JMP  scale6
+
+DATA ggmlE2M1E4M3<>+0(SB)/4, $0x00000000
+DATA ggmlE2M1E4M3<>+4(SB)/4, $0x43000000
+DATA ggmlE2M1E4M3<>+8(SB)/4, $0x43800000
+DATA ggmlE2M1E4M3<>+12(SB)/4, $0x43c00000
+DATA ggmlE2M1E4M3<>+16(SB)/4, $0x44000000
+DATA ggmlE2M1E4M3<>+20(SB)/4, $0x44400000
+DATA ggmlE2M1E4M3<>+24(SB)/4, $0x44800000
+DATA ggmlE2M1E4M3<>+28(SB)/4, $0x44c00000
+DATA ggmlE2M1E4M3<>+32(SB)/4, $0x00000000
+DATA ggmlE2M1E4M3<>+36(SB)/4, $0xc3000000
+DATA ggmlE2M1E4M3<>+40(SB)/4, $0xc3800000
+DATA ggmlE2M1E4M3<>+44(SB)/4, $0xc3c00000
+DATA ggmlE2M1E4M3<>+48(SB)/4, $0xc4000000
+DATA ggmlE2M1E4M3<>+52(SB)/4, $0xc4400000
+DATA ggmlE2M1E4M3<>+56(SB)/4, $0xc4800000
+DATA ggmlE2M1E4M3<>+60(SB)/4, $0xc4c00000
+GLOBL ggmlE2M1E4M3<>(SB), RODATA|NOPTR, $64
+
+// func DequantizeBlocksGGMLNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, AVX512F, F16C
+TEXT ·DequantizeBlocksGGMLNVFP4ToF32AVX512(SB), $0-48
+	MOVQ  y+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  yStride+32(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  xStride+40(FP), DI
+	TESTQ BX, BX
+	JZ    done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	MOVQ $0x00000004, R11
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R12
+	CMPL    R12, $0x7f
+	JEQ     special5
+	SHLL    $0x07, R12
+	ANDL    $0x00003f80, R12
+
+scale6:
+	VMOVD        R12, X0
+	VCVTPH2PS    X0, X0
+	VBROADCASTSS X0, Z0
+	VMULPS       ggmlE2M1E4M3<>+0(SB), Z0, Z0
+	VPMOVZXBD    (R9)(R11*1), Y1
+	VPSRLD       $0x04, Y1, Y2
+	VINSERTI64X4 $0x01, Y2, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, (R8)
+	ADDQ         $0x00000040, R8
+	INCQ         R9
+	ADDQ         $0x07, R11
+	CMPQ         R11, $0x20
+	JNE          group7
+	ADDQ         $0x20, R9
+	MOVQ         $0x00000004, R11
+
+group7:
+	SUBQ $0x10, R10
+	CMPQ R10, $0x10
+	JGE  block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00000000, R12
+	JMP  scale6
