@@ -3820,15 +3820,18 @@ done2:
 // func DequantizeBlocksMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, BMI2
 TEXT ·DequantizeBlocksMXFP4ToF32AVX2(SB), $0-48
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
-	TESTQ BX, BX
-	JZ    done2
+	VMOVUPS e2m1Upper<>+0(SB), Y0
+	VMOVUPS e2m1Lower<>+0(SB), Y1
+	VPXOR   Y2, Y2, Y2
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    xStride+40(FP), DI
+	TESTQ   BX, BX
+	JZ      done2
 
 vector1:
 	MOVQ AX, R8
@@ -3846,38 +3849,150 @@ block3:
 	SHLL    $0x17, R12
 
 scale6:
-	VMOVD        R12, X0
-	VBROADCASTSS X0, Y0
-	VMULPS       e2m1<>+0(SB), Y0, Y1
-	VMULPS       e2m1<>+32(SB), Y0, Y0
-	VPBROADCASTD 1(R9), Y2
-	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
-	VPERMPS      Y1, Y2, Y3
-	VPERMPS      Y0, Y2, Y4
-	VPSLLD       $0x1c, Y2, Y2
-	VBLENDVPS    Y2, Y4, Y3, Y3
-	VMOVUPS      Y3, (R8)
-	VPBROADCASTD 5(R9), Y2
-	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
-	VPERMPS      Y1, Y2, Y3
-	VPERMPS      Y0, Y2, Y4
-	VPSLLD       $0x1c, Y2, Y2
-	VBLENDVPS    Y2, Y4, Y3, Y3
-	VMOVUPS      Y3, 32(R8)
-	VPBROADCASTD 9(R9), Y2
-	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
-	VPERMPS      Y1, Y2, Y3
-	VPERMPS      Y0, Y2, Y4
-	VPSLLD       $0x1c, Y2, Y2
-	VBLENDVPS    Y2, Y4, Y3, Y3
-	VMOVUPS      Y3, 64(R8)
-	VPBROADCASTD 13(R9), Y2
-	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
-	VPERMPS      Y1, Y2, Y1
-	VPERMPS      Y0, Y2, Y0
-	VPSLLD       $0x1c, Y2, Y2
-	VBLENDVPS    Y2, Y0, Y1, Y1
-	VMOVUPS      Y1, 96(R8)
+	VMOVD          R12, X3
+	VBROADCASTSS   X3, Y3
+	VBROADCASTI128 1(R9), Y4
+	VPSHUFB        byteOfPair<>+0(SB), Y4, Y4
+	VPSLLW         $0x04, Y4, Y5
+	VPOR           Y5, Y4, Y4
+	VPAND          low8<>+0(SB), Y4, Y4
+	VPSHUFB        Y4, Y0, Y5
+	VPSHUFB        Y4, Y1, Y4
+	VPUNPCKLBW     Y5, Y4, Y6
+	VPUNPCKLWD     Y6, Y2, Y7
+	VMULPS         Y3, Y7, Y7
+	VMOVUPS        Y7, (R8)
+	VPUNPCKHWD     Y6, Y2, Y6
+	VMULPS         Y3, Y6, Y6
+	VMOVUPS        Y6, 32(R8)
+	VPUNPCKHBW     Y5, Y4, Y4
+	VPUNPCKLWD     Y4, Y2, Y5
+	VMULPS         Y3, Y5, Y5
+	VMOVUPS        Y5, 64(R8)
+	VPUNPCKHWD     Y4, Y2, Y4
+	VMULPS         Y3, Y4, Y4
+	VMOVUPS        Y4, 96(R8)
+	ADDQ           $0x00000080, R8
+	ADDQ           $0x11, R9
+	SUBQ           $0x20, R10
+	CMPQ           R10, $0x20
+	JGE            block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	CMPL  R11, $0x02
+	JCS   scale6
+	MOVL  $0x7fc00000, R12
+	JMP   scale6
+
+DATA e2m1Upper<>+0(SB)/2, $0x3f00
+DATA e2m1Upper<>+2(SB)/2, $0x4040
+DATA e2m1Upper<>+4(SB)/2, $0x4040
+DATA e2m1Upper<>+6(SB)/2, $0x4141
+DATA e2m1Upper<>+8(SB)/2, $0xbf80
+DATA e2m1Upper<>+10(SB)/2, $0xc0c0
+DATA e2m1Upper<>+12(SB)/2, $0xc0c0
+DATA e2m1Upper<>+14(SB)/2, $0xc1c1
+DATA e2m1Upper<>+16(SB)/2, $0x3f00
+DATA e2m1Upper<>+18(SB)/2, $0x4040
+DATA e2m1Upper<>+20(SB)/2, $0x4040
+DATA e2m1Upper<>+22(SB)/2, $0x4141
+DATA e2m1Upper<>+24(SB)/2, $0xbf80
+DATA e2m1Upper<>+26(SB)/2, $0xc0c0
+DATA e2m1Upper<>+28(SB)/2, $0xc0c0
+DATA e2m1Upper<>+30(SB)/2, $0xc1c1
+GLOBL e2m1Upper<>(SB), RODATA|NOPTR, $32
+
+DATA e2m1Lower<>+0(SB)/2, $0x8000
+DATA e2m1Lower<>+2(SB)/2, $0x4000
+DATA e2m1Lower<>+4(SB)/2, $0xc080
+DATA e2m1Lower<>+6(SB)/2, $0x4000
+DATA e2m1Lower<>+8(SB)/2, $0x8000
+DATA e2m1Lower<>+10(SB)/2, $0x4000
+DATA e2m1Lower<>+12(SB)/2, $0xc080
+DATA e2m1Lower<>+14(SB)/2, $0x4000
+DATA e2m1Lower<>+16(SB)/2, $0x8000
+DATA e2m1Lower<>+18(SB)/2, $0x4000
+DATA e2m1Lower<>+20(SB)/2, $0xc080
+DATA e2m1Lower<>+22(SB)/2, $0x4000
+DATA e2m1Lower<>+24(SB)/2, $0x8000
+DATA e2m1Lower<>+26(SB)/2, $0x4000
+DATA e2m1Lower<>+28(SB)/2, $0xc080
+DATA e2m1Lower<>+30(SB)/2, $0x4000
+GLOBL e2m1Lower<>(SB), RODATA|NOPTR, $32
+
+DATA byteOfPair<>+0(SB)/2, $0x8000
+DATA byteOfPair<>+2(SB)/2, $0x8101
+DATA byteOfPair<>+4(SB)/2, $0x8404
+DATA byteOfPair<>+6(SB)/2, $0x8505
+DATA byteOfPair<>+8(SB)/2, $0x8808
+DATA byteOfPair<>+10(SB)/2, $0x8909
+DATA byteOfPair<>+12(SB)/2, $0x8c0c
+DATA byteOfPair<>+14(SB)/2, $0x8d0d
+DATA byteOfPair<>+16(SB)/2, $0x8202
+DATA byteOfPair<>+18(SB)/2, $0x8303
+DATA byteOfPair<>+20(SB)/2, $0x8606
+DATA byteOfPair<>+22(SB)/2, $0x8707
+DATA byteOfPair<>+24(SB)/2, $0x8a0a
+DATA byteOfPair<>+26(SB)/2, $0x8b0b
+DATA byteOfPair<>+28(SB)/2, $0x8e0e
+DATA byteOfPair<>+30(SB)/2, $0x8f0f
+GLOBL byteOfPair<>(SB), RODATA|NOPTR, $32
+
+// func DequantizeBlocksMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·DequantizeBlocksMXFP4ToF32AVX512(SB), $0-48
+	VMOVUPS e2m1<>+0(SB), Z0
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    xStride+40(FP), DI
+	TESTQ   BX, BX
+	JZ      done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fd
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD        R12, X1
+	VBROADCASTSS X1, Z1
+	VMULPS       Z0, Z1, Z1
+	VPMOVZXBQ    1(R9), Z2
+	VPSLLQ       $0x1c, Z2, Z3
+	VPORD        Z3, Z2, Z2
+	VPERMPS      Z1, Z2, Z2
+	VMOVUPS      Z2, (R8)
+	VPMOVZXBQ    9(R9), Z2
+	VPSLLQ       $0x1c, Z2, Z3
+	VPORD        Z3, Z2, Z2
+	VPERMPS      Z1, Z2, Z1
+	VMOVUPS      Z1, 64(R8)
 	ADDQ         $0x00000080, R8
 	ADDQ         $0x11, R9
 	SUBQ         $0x20, R10
@@ -3920,94 +4035,21 @@ DATA e2m1<>+56(SB)/4, $0xc1000000
 DATA e2m1<>+60(SB)/4, $0xc1400000
 GLOBL e2m1<>(SB), RODATA|NOPTR, $64
 
-DATA nibbles32<>+0(SB)/4, $0x00000000
-DATA nibbles32<>+4(SB)/4, $0x00000004
-DATA nibbles32<>+8(SB)/4, $0x00000008
-DATA nibbles32<>+12(SB)/4, $0x0000000c
-DATA nibbles32<>+16(SB)/4, $0x00000010
-DATA nibbles32<>+20(SB)/4, $0x00000014
-DATA nibbles32<>+24(SB)/4, $0x00000018
-DATA nibbles32<>+28(SB)/4, $0x0000001c
-GLOBL nibbles32<>(SB), RODATA|NOPTR, $32
-
-// func DequantizeBlocksMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·DequantizeBlocksMXFP4ToF32AVX512(SB), $0-48
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
-	TESTQ BX, BX
-	JZ    done2
-
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
-
-block3:
-	MOVBLZX (R9), R11
-	LEAL    -2(R11), R12
-	CMPL    R12, $0x000000fd
-	JCC     special5
-	INCL    R12
-	SHLL    $0x17, R12
-
-scale6:
-	VMOVD        R12, X0
-	VBROADCASTSS X0, Z0
-	VMULPS       e2m1<>+0(SB), Z0, Z0
-	VPMOVZXBQ    1(R9), Z1
-	VPSLLQ       $0x1c, Z1, Z2
-	VPORD        Z2, Z1, Z1
-	VPERMPS      Z0, Z1, Z1
-	VMOVUPS      Z1, (R8)
-	VPMOVZXBQ    9(R9), Z1
-	VPSLLQ       $0x1c, Z1, Z2
-	VPORD        Z2, Z1, Z1
-	VPERMPS      Z0, Z1, Z0
-	VMOVUPS      Z0, 64(R8)
-	ADDQ         $0x00000080, R8
-	ADDQ         $0x11, R9
-	SUBQ         $0x20, R10
-	CMPQ         R10, $0x20
-	JGE          block3
-
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
-	VZEROUPPER
-	RET
-
-special5:
-	MOVL  $0x00200000, R12
-	SHLXL R11, R12, R12
-	CMPL  R11, $0x02
-	JCS   scale6
-	MOVL  $0x7fc00000, R12
-	JMP   scale6
-
 // func DequantizeBlocksNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C
 TEXT ·DequantizeBlocksNVFP4ToF32AVX2(SB), $0-48
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
-	TESTQ BX, BX
-	JZ    done2
+	VMOVUPS e2m1E4M3Upper<>+0(SB), Y0
+	VMOVUPS e2m1E4M3Lower<>+0(SB), Y1
+	VPXOR   Y2, Y2, Y2
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    xStride+40(FP), DI
+	TESTQ   BX, BX
+	JZ      done2
 
 vector1:
 	MOVQ AX, R8
@@ -4025,25 +4067,118 @@ block3:
 	ANDL    $0x0000bf80, R11
 
 scale6:
-	VMOVD        R11, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Y0
-	VMULPS       e2m1E4M3<>+0(SB), Y0, Y1
-	VMULPS       e2m1E4M3<>+32(SB), Y0, Y0
-	VPBROADCASTD 1(R9), Y2
-	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
-	VPERMPS      Y1, Y2, Y3
-	VPERMPS      Y0, Y2, Y4
-	VPSLLD       $0x1c, Y2, Y2
-	VBLENDVPS    Y2, Y4, Y3, Y3
-	VMOVUPS      Y3, (R8)
-	VPBROADCASTD 5(R9), Y2
-	VPSRLVD      nibbles32<>+0(SB), Y2, Y2
-	VPERMPS      Y1, Y2, Y1
-	VPERMPS      Y0, Y2, Y0
-	VPSLLD       $0x1c, Y2, Y2
-	VBLENDVPS    Y2, Y0, Y1, Y1
-	VMOVUPS      Y1, 32(R8)
+	VMOVD        R11, X3
+	VCVTPH2PS    X3, X3
+	VBROADCASTSS X3, Y3
+	VPBROADCASTQ 1(R9), Y4
+	VPSHUFB      byteOfPair<>+0(SB), Y4, Y4
+	VPSLLW       $0x04, Y4, Y5
+	VPOR         Y5, Y4, Y4
+	VPAND        low8<>+0(SB), Y4, Y4
+	VPSHUFB      Y4, Y0, Y5
+	VPSHUFB      Y4, Y1, Y4
+	VPUNPCKLBW   Y5, Y4, Y4
+	VPUNPCKLWD   Y4, Y2, Y5
+	VMULPS       Y3, Y5, Y5
+	VMOVUPS      Y5, (R8)
+	VPUNPCKHWD   Y4, Y2, Y4
+	VMULPS       Y3, Y4, Y4
+	VMOVUPS      Y4, 32(R8)
+	ADDQ         $0x00000040, R8
+	ADDQ         $0x09, R9
+	SUBQ         $0x10, R10
+	CMPQ         R10, $0x10
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00007e00, R11
+	JMP  scale6
+
+DATA e2m1E4M3Upper<>+0(SB)/2, $0x4300
+DATA e2m1E4M3Upper<>+2(SB)/2, $0x4343
+DATA e2m1E4M3Upper<>+4(SB)/2, $0x4444
+DATA e2m1E4M3Upper<>+6(SB)/2, $0x4444
+DATA e2m1E4M3Upper<>+8(SB)/2, $0xc380
+DATA e2m1E4M3Upper<>+10(SB)/2, $0xc3c3
+DATA e2m1E4M3Upper<>+12(SB)/2, $0xc4c4
+DATA e2m1E4M3Upper<>+14(SB)/2, $0xc4c4
+DATA e2m1E4M3Upper<>+16(SB)/2, $0x4300
+DATA e2m1E4M3Upper<>+18(SB)/2, $0x4343
+DATA e2m1E4M3Upper<>+20(SB)/2, $0x4444
+DATA e2m1E4M3Upper<>+22(SB)/2, $0x4444
+DATA e2m1E4M3Upper<>+24(SB)/2, $0xc380
+DATA e2m1E4M3Upper<>+26(SB)/2, $0xc3c3
+DATA e2m1E4M3Upper<>+28(SB)/2, $0xc4c4
+DATA e2m1E4M3Upper<>+30(SB)/2, $0xc4c4
+GLOBL e2m1E4M3Upper<>(SB), RODATA|NOPTR, $32
+
+DATA e2m1E4M3Lower<>+0(SB)/2, $0x0000
+DATA e2m1E4M3Lower<>+2(SB)/2, $0xc080
+DATA e2m1E4M3Lower<>+4(SB)/2, $0x4000
+DATA e2m1E4M3Lower<>+6(SB)/2, $0xc080
+DATA e2m1E4M3Lower<>+8(SB)/2, $0x0000
+DATA e2m1E4M3Lower<>+10(SB)/2, $0xc080
+DATA e2m1E4M3Lower<>+12(SB)/2, $0x4000
+DATA e2m1E4M3Lower<>+14(SB)/2, $0xc080
+DATA e2m1E4M3Lower<>+16(SB)/2, $0x0000
+DATA e2m1E4M3Lower<>+18(SB)/2, $0xc080
+DATA e2m1E4M3Lower<>+20(SB)/2, $0x4000
+DATA e2m1E4M3Lower<>+22(SB)/2, $0xc080
+DATA e2m1E4M3Lower<>+24(SB)/2, $0x0000
+DATA e2m1E4M3Lower<>+26(SB)/2, $0xc080
+DATA e2m1E4M3Lower<>+28(SB)/2, $0x4000
+DATA e2m1E4M3Lower<>+30(SB)/2, $0xc080
+GLOBL e2m1E4M3Lower<>(SB), RODATA|NOPTR, $32
+
+// func DequantizeBlocksNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX512F, F16C
+TEXT ·DequantizeBlocksNVFP4ToF32AVX512(SB), $0-48
+	VMOVUPS e2m1E4M3<>+0(SB), Z0
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    xStride+40(FP), DI
+	TESTQ   BX, BX
+	JZ      done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R11
+	LEAL    1(R11), R12
+	TESTL   $0x0000007f, R12
+	JEQ     special5
+	SHLL    $0x07, R11
+	ANDL    $0x0000bf80, R11
+
+scale6:
+	VMOVD        R11, X1
+	VCVTPH2PS    X1, X1
+	VBROADCASTSS X1, Z1
+	VMULPS       Z0, Z1, Z1
+	VPMOVZXBQ    1(R9), Z2
+	VPSLLQ       $0x1c, Z2, Z3
+	VPORD        Z3, Z2, Z2
+	VPERMPS      Z1, Z2, Z1
+	VMOVUPS      Z1, (R8)
 	ADDQ         $0x00000040, R8
 	ADDQ         $0x09, R9
 	SUBQ         $0x10, R10
@@ -4082,76 +4217,21 @@ DATA e2m1E4M3<>+56(SB)/4, $0xc4800000
 DATA e2m1E4M3<>+60(SB)/4, $0xc4c00000
 GLOBL e2m1E4M3<>(SB), RODATA|NOPTR, $64
 
-// func DequantizeBlocksNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-// Requires: AVX, AVX512F, F16C
-TEXT ·DequantizeBlocksNVFP4ToF32AVX512(SB), $0-48
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
-	TESTQ BX, BX
-	JZ    done2
-
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x10
-	JLT  next4
-
-block3:
-	MOVBLSX (R9), R11
-	LEAL    1(R11), R12
-	TESTL   $0x0000007f, R12
-	JEQ     special5
-	SHLL    $0x07, R11
-	ANDL    $0x0000bf80, R11
-
-scale6:
-	VMOVD        R11, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Z0
-	VMULPS       e2m1E4M3<>+0(SB), Z0, Z0
-	VPMOVZXBQ    1(R9), Z1
-	VPSLLQ       $0x1c, Z1, Z2
-	VPORD        Z2, Z1, Z1
-	VPERMPS      Z0, Z1, Z0
-	VMOVUPS      Z0, (R8)
-	ADDQ         $0x00000040, R8
-	ADDQ         $0x09, R9
-	SUBQ         $0x10, R10
-	CMPQ         R10, $0x10
-	JGE          block3
-
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
-	VZEROUPPER
-	RET
-
-special5:
-	MOVL $0x00007e00, R11
-	JMP  scale6
-
 // func DequantizeBlocksGGMLMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, BMI2
 TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX2(SB), $0-48
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
-	TESTQ BX, BX
-	JZ    done2
+	VMOVUPS ggmlE2M1Upper<>+0(SB), Y0
+	VMOVUPS ggmlE2M1Lower<>+0(SB), Y1
+	VPXOR   Y2, Y2, Y2
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    xStride+40(FP), DI
+	TESTQ   BX, BX
+	JZ      done2
 
 vector1:
 	MOVQ AX, R8
@@ -4169,34 +4249,152 @@ block3:
 	SHLL    $0x17, R12
 
 scale6:
-	VMOVD        R12, X0
-	VBROADCASTSS X0, Y0
-	VMULPS       ggmlE2M1<>+0(SB), Y0, Y1
-	VMULPS       ggmlE2M1<>+32(SB), Y0, Y0
-	VPMOVZXBD    1(R9), Y2
-	VPSRLD       $0x04, Y2, Y3
-	VPERMPS      Y1, Y2, Y4
-	VPERMPS      Y0, Y2, Y5
-	VPSLLD       $0x1c, Y2, Y2
-	VBLENDVPS    Y2, Y5, Y4, Y4
-	VMOVUPS      Y4, (R8)
-	VPERMPS      Y1, Y3, Y2
-	VPERMPS      Y0, Y3, Y4
-	VPSLLD       $0x1c, Y3, Y3
-	VBLENDVPS    Y3, Y4, Y2, Y2
-	VMOVUPS      Y2, 64(R8)
-	VPMOVZXBD    9(R9), Y2
-	VPSRLD       $0x04, Y2, Y3
-	VPERMPS      Y1, Y2, Y4
-	VPERMPS      Y0, Y2, Y5
-	VPSLLD       $0x1c, Y2, Y2
-	VBLENDVPS    Y2, Y5, Y4, Y4
-	VMOVUPS      Y4, 32(R8)
-	VPERMPS      Y1, Y3, Y1
-	VPERMPS      Y0, Y3, Y0
-	VPSLLD       $0x1c, Y3, Y3
-	VBLENDVPS    Y3, Y0, Y1, Y1
-	VMOVUPS      Y1, 96(R8)
+	VMOVD          R12, X3
+	VBROADCASTSS   X3, Y3
+	VBROADCASTI128 1(R9), Y4
+	VPSHUFB        byteOf16<>+0(SB), Y4, Y4
+	VPSRLVD        nibbleOf16<>+0(SB), Y4, Y4
+	VPAND          low8<>+0(SB), Y4, Y4
+	VPSHUFB        Y4, Y0, Y5
+	VPSHUFB        Y4, Y1, Y4
+	VPUNPCKLBW     Y5, Y4, Y6
+	VPUNPCKLWD     Y6, Y2, Y7
+	VMULPS         Y3, Y7, Y7
+	VMOVUPS        Y7, (R8)
+	VPUNPCKHWD     Y6, Y2, Y6
+	VMULPS         Y3, Y6, Y6
+	VMOVUPS        Y6, 32(R8)
+	VPUNPCKHBW     Y5, Y4, Y4
+	VPUNPCKLWD     Y4, Y2, Y5
+	VMULPS         Y3, Y5, Y5
+	VMOVUPS        Y5, 64(R8)
+	VPUNPCKHWD     Y4, Y2, Y4
+	VMULPS         Y3, Y4, Y4
+	VMOVUPS        Y4, 96(R8)
+	ADDQ           $0x00000080, R8
+	ADDQ           $0x11, R9
+	SUBQ           $0x20, R10
+	CMPQ           R10, $0x20
+	JGE            block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	JMP   scale6
+
+DATA ggmlE2M1Upper<>+0(SB)/2, $0x3f00
+DATA ggmlE2M1Upper<>+2(SB)/2, $0x4040
+DATA ggmlE2M1Upper<>+4(SB)/2, $0x4040
+DATA ggmlE2M1Upper<>+6(SB)/2, $0x4141
+DATA ggmlE2M1Upper<>+8(SB)/2, $0xbf00
+DATA ggmlE2M1Upper<>+10(SB)/2, $0xc0c0
+DATA ggmlE2M1Upper<>+12(SB)/2, $0xc0c0
+DATA ggmlE2M1Upper<>+14(SB)/2, $0xc1c1
+DATA ggmlE2M1Upper<>+16(SB)/2, $0x3f00
+DATA ggmlE2M1Upper<>+18(SB)/2, $0x4040
+DATA ggmlE2M1Upper<>+20(SB)/2, $0x4040
+DATA ggmlE2M1Upper<>+22(SB)/2, $0x4141
+DATA ggmlE2M1Upper<>+24(SB)/2, $0xbf00
+DATA ggmlE2M1Upper<>+26(SB)/2, $0xc0c0
+DATA ggmlE2M1Upper<>+28(SB)/2, $0xc0c0
+DATA ggmlE2M1Upper<>+30(SB)/2, $0xc1c1
+GLOBL ggmlE2M1Upper<>(SB), RODATA|NOPTR, $32
+
+DATA ggmlE2M1Lower<>+0(SB)/2, $0x8000
+DATA ggmlE2M1Lower<>+2(SB)/2, $0x4000
+DATA ggmlE2M1Lower<>+4(SB)/2, $0xc080
+DATA ggmlE2M1Lower<>+6(SB)/2, $0x4000
+DATA ggmlE2M1Lower<>+8(SB)/2, $0x8000
+DATA ggmlE2M1Lower<>+10(SB)/2, $0x4000
+DATA ggmlE2M1Lower<>+12(SB)/2, $0xc080
+DATA ggmlE2M1Lower<>+14(SB)/2, $0x4000
+DATA ggmlE2M1Lower<>+16(SB)/2, $0x8000
+DATA ggmlE2M1Lower<>+18(SB)/2, $0x4000
+DATA ggmlE2M1Lower<>+20(SB)/2, $0xc080
+DATA ggmlE2M1Lower<>+22(SB)/2, $0x4000
+DATA ggmlE2M1Lower<>+24(SB)/2, $0x8000
+DATA ggmlE2M1Lower<>+26(SB)/2, $0x4000
+DATA ggmlE2M1Lower<>+28(SB)/2, $0xc080
+DATA ggmlE2M1Lower<>+30(SB)/2, $0x4000
+GLOBL ggmlE2M1Lower<>(SB), RODATA|NOPTR, $32
+
+DATA byteOf16<>+0(SB)/2, $0x0100
+DATA byteOf16<>+2(SB)/2, $0x0302
+DATA byteOf16<>+4(SB)/2, $0x0908
+DATA byteOf16<>+6(SB)/2, $0x0b0a
+DATA byteOf16<>+8(SB)/2, $0x0100
+DATA byteOf16<>+10(SB)/2, $0x0302
+DATA byteOf16<>+12(SB)/2, $0x0908
+DATA byteOf16<>+14(SB)/2, $0x0b0a
+DATA byteOf16<>+16(SB)/2, $0x0504
+DATA byteOf16<>+18(SB)/2, $0x0706
+DATA byteOf16<>+20(SB)/2, $0x0d0c
+DATA byteOf16<>+22(SB)/2, $0x0f0e
+DATA byteOf16<>+24(SB)/2, $0x0504
+DATA byteOf16<>+26(SB)/2, $0x0706
+DATA byteOf16<>+28(SB)/2, $0x0d0c
+DATA byteOf16<>+30(SB)/2, $0x0f0e
+GLOBL byteOf16<>(SB), RODATA|NOPTR, $32
+
+DATA nibbleOf16<>+0(SB)/4, $0x00000000
+DATA nibbleOf16<>+4(SB)/4, $0x00000000
+DATA nibbleOf16<>+8(SB)/4, $0x00000004
+DATA nibbleOf16<>+12(SB)/4, $0x00000004
+DATA nibbleOf16<>+16(SB)/4, $0x00000000
+DATA nibbleOf16<>+20(SB)/4, $0x00000000
+DATA nibbleOf16<>+24(SB)/4, $0x00000004
+DATA nibbleOf16<>+28(SB)/4, $0x00000004
+GLOBL nibbleOf16<>(SB), RODATA|NOPTR, $32
+
+// func DequantizeBlocksGGMLMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX512(SB), $0-48
+	VMOVUPS ggmlE2M1<>+0(SB), Z0
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    xStride+40(FP), DI
+	TESTQ   BX, BX
+	JZ      done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fe
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD        R12, X1
+	VBROADCASTSS X1, Z1
+	VMULPS       Z0, Z1, Z1
+	VPMOVZXBD    1(R9), Z2
+	VPSRLD       $0x04, Z2, Z3
+	VPERMPS      Z1, Z2, Z2
+	VMOVUPS      Z2, (R8)
+	VPERMPS      Z1, Z3, Z1
+	VMOVUPS      Z1, 64(R8)
 	ADDQ         $0x00000080, R8
 	ADDQ         $0x11, R9
 	SUBQ         $0x20, R10
@@ -4236,77 +4434,21 @@ DATA ggmlE2M1<>+56(SB)/4, $0xc1000000
 DATA ggmlE2M1<>+60(SB)/4, $0xc1400000
 GLOBL ggmlE2M1<>(SB), RODATA|NOPTR, $64
 
-// func DequantizeBlocksGGMLMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX512(SB), $0-48
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
-	TESTQ BX, BX
-	JZ    done2
-
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
-
-block3:
-	MOVBLZX (R9), R11
-	LEAL    -2(R11), R12
-	CMPL    R12, $0x000000fe
-	JCC     special5
-	INCL    R12
-	SHLL    $0x17, R12
-
-scale6:
-	VMOVD        R12, X0
-	VBROADCASTSS X0, Z0
-	VMULPS       ggmlE2M1<>+0(SB), Z0, Z0
-	VPMOVZXBD    1(R9), Z1
-	VPSRLD       $0x04, Z1, Z2
-	VPERMPS      Z0, Z1, Z1
-	VMOVUPS      Z1, (R8)
-	VPERMPS      Z0, Z2, Z0
-	VMOVUPS      Z0, 64(R8)
-	ADDQ         $0x00000080, R8
-	ADDQ         $0x11, R9
-	SUBQ         $0x20, R10
-	CMPQ         R10, $0x20
-	JGE          block3
-
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
-	VZEROUPPER
-	RET
-
-special5:
-	MOVL  $0x00200000, R12
-	SHLXL R11, R12, R12
-	JMP   scale6
-
 // func DequantizeBlocksGGMLNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C
 TEXT ·DequantizeBlocksGGMLNVFP4ToF32AVX2(SB), $0-48
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
-	TESTQ BX, BX
-	JZ    done2
+	VMOVUPS ggmlE2M1E4M3Upper<>+0(SB), Y0
+	VMOVUPS ggmlE2M1E4M3Lower<>+0(SB), Y1
+	VPXOR   Y2, Y2, Y2
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    xStride+40(FP), DI
+	TESTQ   BX, BX
+	JZ      done2
 
 vector1:
 	MOVQ AX, R8
@@ -4324,23 +4466,152 @@ block3:
 	ANDL    $0x00003f80, R12
 
 scale6:
-	VMOVD        R12, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Y0
-	VMULPS       ggmlE2M1E4M3<>+0(SB), Y0, Y1
-	VMULPS       ggmlE2M1E4M3<>+32(SB), Y0, Y0
+	VMOVD        R12, X3
+	VCVTPH2PS    X3, X3
+	VBROADCASTSS X3, Y3
+	VPBROADCASTQ (R9)(R11*1), Y4
+	VPSHUFB      byteOf8<>+0(SB), Y4, Y4
+	VPSRLVD      nibbleOf8<>+0(SB), Y4, Y4
+	VPAND        low8<>+0(SB), Y4, Y4
+	VPSHUFB      Y4, Y0, Y5
+	VPSHUFB      Y4, Y1, Y4
+	VPUNPCKLBW   Y5, Y4, Y4
+	VPUNPCKLWD   Y4, Y2, Y5
+	VMULPS       Y3, Y5, Y5
+	VMOVUPS      Y5, (R8)
+	VPUNPCKHWD   Y4, Y2, Y4
+	VMULPS       Y3, Y4, Y4
+	VMOVUPS      Y4, 32(R8)
+	ADDQ         $0x00000040, R8
+	INCQ         R9
+	ADDQ         $0x07, R11
+	CMPQ         R11, $0x20
+	JNE          group7
+	ADDQ         $0x20, R9
+	MOVQ         $0x00000004, R11
+
+group7:
+	SUBQ $0x10, R10
+	CMPQ R10, $0x10
+	JGE  block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00000000, R12
+	JMP  scale6
+
+DATA ggmlE2M1E4M3Upper<>+0(SB)/2, $0x4300
+DATA ggmlE2M1E4M3Upper<>+2(SB)/2, $0x4343
+DATA ggmlE2M1E4M3Upper<>+4(SB)/2, $0x4444
+DATA ggmlE2M1E4M3Upper<>+6(SB)/2, $0x4444
+DATA ggmlE2M1E4M3Upper<>+8(SB)/2, $0xc300
+DATA ggmlE2M1E4M3Upper<>+10(SB)/2, $0xc3c3
+DATA ggmlE2M1E4M3Upper<>+12(SB)/2, $0xc4c4
+DATA ggmlE2M1E4M3Upper<>+14(SB)/2, $0xc4c4
+DATA ggmlE2M1E4M3Upper<>+16(SB)/2, $0x4300
+DATA ggmlE2M1E4M3Upper<>+18(SB)/2, $0x4343
+DATA ggmlE2M1E4M3Upper<>+20(SB)/2, $0x4444
+DATA ggmlE2M1E4M3Upper<>+22(SB)/2, $0x4444
+DATA ggmlE2M1E4M3Upper<>+24(SB)/2, $0xc300
+DATA ggmlE2M1E4M3Upper<>+26(SB)/2, $0xc3c3
+DATA ggmlE2M1E4M3Upper<>+28(SB)/2, $0xc4c4
+DATA ggmlE2M1E4M3Upper<>+30(SB)/2, $0xc4c4
+GLOBL ggmlE2M1E4M3Upper<>(SB), RODATA|NOPTR, $32
+
+DATA ggmlE2M1E4M3Lower<>+0(SB)/2, $0x0000
+DATA ggmlE2M1E4M3Lower<>+2(SB)/2, $0xc080
+DATA ggmlE2M1E4M3Lower<>+4(SB)/2, $0x4000
+DATA ggmlE2M1E4M3Lower<>+6(SB)/2, $0xc080
+DATA ggmlE2M1E4M3Lower<>+8(SB)/2, $0x0000
+DATA ggmlE2M1E4M3Lower<>+10(SB)/2, $0xc080
+DATA ggmlE2M1E4M3Lower<>+12(SB)/2, $0x4000
+DATA ggmlE2M1E4M3Lower<>+14(SB)/2, $0xc080
+DATA ggmlE2M1E4M3Lower<>+16(SB)/2, $0x0000
+DATA ggmlE2M1E4M3Lower<>+18(SB)/2, $0xc080
+DATA ggmlE2M1E4M3Lower<>+20(SB)/2, $0x4000
+DATA ggmlE2M1E4M3Lower<>+22(SB)/2, $0xc080
+DATA ggmlE2M1E4M3Lower<>+24(SB)/2, $0x0000
+DATA ggmlE2M1E4M3Lower<>+26(SB)/2, $0xc080
+DATA ggmlE2M1E4M3Lower<>+28(SB)/2, $0x4000
+DATA ggmlE2M1E4M3Lower<>+30(SB)/2, $0xc080
+GLOBL ggmlE2M1E4M3Lower<>(SB), RODATA|NOPTR, $32
+
+DATA byteOf8<>+0(SB)/2, $0x0100
+DATA byteOf8<>+2(SB)/2, $0x0302
+DATA byteOf8<>+4(SB)/2, $0x0100
+DATA byteOf8<>+6(SB)/2, $0x0302
+DATA byteOf8<>+8(SB)/2, $0x0100
+DATA byteOf8<>+10(SB)/2, $0x0302
+DATA byteOf8<>+12(SB)/2, $0x0100
+DATA byteOf8<>+14(SB)/2, $0x0302
+DATA byteOf8<>+16(SB)/2, $0x0504
+DATA byteOf8<>+18(SB)/2, $0x0706
+DATA byteOf8<>+20(SB)/2, $0x0504
+DATA byteOf8<>+22(SB)/2, $0x0706
+DATA byteOf8<>+24(SB)/2, $0x0504
+DATA byteOf8<>+26(SB)/2, $0x0706
+DATA byteOf8<>+28(SB)/2, $0x0504
+DATA byteOf8<>+30(SB)/2, $0x0706
+GLOBL byteOf8<>(SB), RODATA|NOPTR, $32
+
+DATA nibbleOf8<>+0(SB)/4, $0x00000000
+DATA nibbleOf8<>+4(SB)/4, $0x00000004
+DATA nibbleOf8<>+8(SB)/4, $0x00000000
+DATA nibbleOf8<>+12(SB)/4, $0x00000004
+DATA nibbleOf8<>+16(SB)/4, $0x00000000
+DATA nibbleOf8<>+20(SB)/4, $0x00000004
+DATA nibbleOf8<>+24(SB)/4, $0x00000000
+DATA nibbleOf8<>+28(SB)/4, $0x00000004
+GLOBL nibbleOf8<>(SB), RODATA|NOPTR, $32
+
+// func DequantizeBlocksGGMLNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, AVX512F, F16C
+TEXT ·DequantizeBlocksGGMLNVFP4ToF32AVX512(SB), $0-48
+	VMOVUPS ggmlE2M1E4M3<>+0(SB), Z0
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	SHLQ    $0x02, SI
+	MOVQ    xStride+40(FP), DI
+	TESTQ   BX, BX
+	JZ      done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	MOVQ $0x00000004, R11
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R12
+	CMPL    R12, $0x7f
+	JEQ     special5
+	SHLL    $0x07, R12
+	ANDL    $0x00003f80, R12
+
+scale6:
+	VMOVD        R12, X1
+	VCVTPH2PS    X1, X1
+	VBROADCASTSS X1, Z1
+	VMULPS       Z0, Z1, Z1
 	VPMOVZXBD    (R9)(R11*1), Y2
 	VPSRLD       $0x04, Y2, Y3
-	VPERMPS      Y1, Y2, Y4
-	VPERMPS      Y0, Y2, Y5
-	VPSLLD       $0x1c, Y2, Y2
-	VBLENDVPS    Y2, Y5, Y4, Y4
-	VMOVUPS      Y4, (R8)
-	VPERMPS      Y1, Y3, Y1
-	VPERMPS      Y0, Y3, Y0
-	VPSLLD       $0x1c, Y3, Y3
-	VBLENDVPS    Y3, Y0, Y1, Y1
-	VMOVUPS      Y1, 32(R8)
+	VINSERTI64X4 $0x01, Y3, Z2, Z2
+	VPERMPS      Z1, Z2, Z1
+	VMOVUPS      Z1, (R8)
 	ADDQ         $0x00000040, R8
 	INCQ         R9
 	ADDQ         $0x07, R11
@@ -4385,68 +4656,3 @@ DATA ggmlE2M1E4M3<>+52(SB)/4, $0xc4400000
 DATA ggmlE2M1E4M3<>+56(SB)/4, $0xc4800000
 DATA ggmlE2M1E4M3<>+60(SB)/4, $0xc4c00000
 GLOBL ggmlE2M1E4M3<>(SB), RODATA|NOPTR, $64
-
-// func DequantizeBlocksGGMLNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-// Requires: AVX, AVX2, AVX512F, F16C
-TEXT ·DequantizeBlocksGGMLNVFP4ToF32AVX512(SB), $0-48
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
-	TESTQ BX, BX
-	JZ    done2
-
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	MOVQ $0x00000004, R11
-	CMPQ R10, $0x10
-	JLT  next4
-
-block3:
-	MOVBLSX (R9), R12
-	CMPL    R12, $0x7f
-	JEQ     special5
-	SHLL    $0x07, R12
-	ANDL    $0x00003f80, R12
-
-scale6:
-	VMOVD        R12, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Z0
-	VMULPS       ggmlE2M1E4M3<>+0(SB), Z0, Z0
-	VPMOVZXBD    (R9)(R11*1), Y1
-	VPSRLD       $0x04, Y1, Y2
-	VINSERTI64X4 $0x01, Y2, Z1, Z1
-	VPERMPS      Z0, Z1, Z0
-	VMOVUPS      Z0, (R8)
-	ADDQ         $0x00000040, R8
-	INCQ         R9
-	ADDQ         $0x07, R11
-	CMPQ         R11, $0x20
-	JNE          group7
-	ADDQ         $0x20, R9
-	MOVQ         $0x00000004, R11
-
-group7:
-	SUBQ $0x10, R10
-	CMPQ R10, $0x10
-	JGE  block3
-
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
-	VZEROUPPER
-	RET
-
-special5:
-	MOVL $0x00000000, R12
-	JMP  scale6

@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
@@ -247,141 +248,174 @@ func (q fp4Coder) packed16(numbers []reg.VecVirtual, notFinite reg.VecVirtual) r
 	return high
 }
 
-// dequantizeFP4 looks numbers up, a group at a time, in a table of all codes times its scale. Scales of E4M3 are float16
-// of 2^-8 times their value.
+// fp4Reader writes the numbers of blocks: twice each number times half the scale.
+type fp4Reader struct {
+	*emitter
+	fp4Format
+	twice, upper, lower, zero reg.VecVirtual // of each code, on AVX2 the first and the second byte
+}
+
+// dequantizeFP4 writes a group at a time. Halves of scales of E4M3 are 2^-7 times too small.
 func dequantizeFP4(e *emitter) {
-	f := fp4Formats[e.from]
+	r := fp4Reader{emitter: e, fp4Format: fp4Formats[e.from]}
 	twice := [16]float32{0, 1, 2, 3, 4, 6, 8, 12, float32(math.Copysign(0, -1)), -1, -2, -3, -4, -6, -8, -12}
 	name, unit := "e2m1", float32(1)
-	if f.ggml {
+	if r.ggml {
 		twice[8], name = 0, "ggmlE2M1"
 	}
-	if f.e4m3 {
+	if r.e4m3 {
 		name, unit = name+"E4M3", 1<<7
 	}
-	numbers := e.controls(name, 4, 16, func(i uint32) uint32 { return math.Float32bits(twice[i] * unit) })
+	bits := func(i int) uint32 { return math.Float32bits(twice[i%16] * unit) }
+	if e.avx512 {
+		r.twice = e.keep(e.controls(name, 4, 16, func(i uint32) uint32 { return bits(int(i)) }))
+	} else {
+		r.upper, r.lower, r.zero = e.keep(e.eachByte(name+"Upper", func(i int) uint32 { return bits(i) >> 24 })), e.keep(e.eachByte(name+"Lower", func(i int) uint32 { return bits(i) >> 16 })), e.YMM()
+		e.clear(r.zero)
+	}
 	e.eachVector(func(y, x, left reg.GPVirtual) {
-		codes := operand.Mem{Base: x, Disp: 1}
-		if f.numbers > f.group { // from a scale to its codes
-			at := e.GP64()
-			e.MOVQ(operand.U32(uint32(f.numbers/f.group)), at)
+		codes, at := operand.Mem{Base: x, Disp: 1}, reg.GPVirtual(nil)
+		if r.numbers > r.group { // from a scale to its codes
+			at = e.GP64()
+			e.MOVQ(operand.U32(uint32(r.numbers/r.group)), at)
 			codes = operand.Mem{Base: x, Index: at, Scale: 1}
 		}
-		e.spans(left, whole(f.group), func(part) {
-			half, tables := f.half(e, operand.Mem{Base: x}), []reg.VecVirtual(nil)
-			for i := 0; i < 16; i += e.lanes() {
-				v := e.vector()
-				e.VMULPS(numbers.Offset(4*i), half, v)
-				tables = append(tables, v)
-			}
-			f.lookUp(e, tables, codes, operand.Mem{Base: y})
-			e.ADDQ(operand.U32(uint32(4*f.group)), y)
-			if f.numbers == f.group {
-				e.ADDQ(operand.Imm(uint64(1+f.group/2)), x)
+		e.spans(left, whole(r.group), func(part) {
+			r.write(r.half(operand.Mem{Base: x}), codes, operand.Mem{Base: y})
+			e.ADDQ(operand.U32(uint32(4*r.group)), y)
+			if at == nil {
+				e.ADDQ(operand.Imm(uint64(1+r.group/2)), x)
 				return
 			}
-			next, at := e.label("group"), codes.Index.(reg.GPVirtual)
+			next := e.label("group")
 			e.INCQ(x)
-			e.ADDQ(operand.Imm(uint64(f.group/2-1)), at)
-			e.CMPQ(at, operand.Imm(uint64(f.numbers/2)))
+			e.ADDQ(operand.Imm(uint64(r.group/2-1)), at)
+			e.CMPQ(at, operand.Imm(uint64(r.numbers/2)))
 			e.JNE(operand.LabelRef(next))
-			e.ADDQ(operand.Imm(uint64(f.numbers/2)), x)
-			e.MOVQ(operand.U32(uint32(f.numbers/f.group)), at)
+			e.ADDQ(operand.Imm(uint64(r.numbers/2)), x)
+			e.MOVQ(operand.U32(uint32(r.numbers/r.group)), at)
 			e.Label(next)
 		})
 	})
 }
 
-// half returns half of a scale in every lane.
-func (f fp4Format) half(e *emitter, from operand.Mem) reg.VecVirtual {
-	v, scale, other, special, found := e.vector(), e.GP32(), e.GP32(), e.label("special"), e.label("scale")
-	if f.e4m3 {
-		e.MOVBLSX(from, scale)
+// eachByte returns the address of bytes for VPSHUFB.
+func (e *emitter) eachByte(name string, each func(i int) uint32) operand.Mem {
+	return e.controls(name, 2, 16, func(i uint32) uint32 { return each(int(2*i))&255 | each(int(2*i+1))&255<<8 })
+}
+
+// half returns half of a scale in every lanr.
+func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
+	v, scale, other, special, found := r.vector(), r.GP32(), r.GP32(), r.label("special"), r.label("scale")
+	if r.e4m3 {
+		r.MOVBLSX(from, scale)
 		rare, word := uint32(0x7e00), uint32(0xbf80)
-		if f.ggml {
+		if r.ggml {
 			rare, word = 0, 0x3f80
-			e.CMPL(scale, operand.Imm(0x7f))
+			r.CMPL(scale, operand.Imm(0x7f))
 		} else {
-			e.LEAL(operand.Mem{Base: scale, Disp: 1}, other)
-			e.TESTL(operand.U32(0x7f), other)
+			r.LEAL(operand.Mem{Base: scale, Disp: 1}, other)
+			r.TESTL(operand.U32(0x7f), other)
 		}
-		e.JEQ(operand.LabelRef(special))
-		e.SHLL(operand.Imm(7), scale)
-		e.ANDL(operand.U32(word), scale)
-		e.Label(found)
-		e.VMOVD(scale, v.AsX())
-		e.VCVTPH2PS(v.AsX(), v.AsX())
-		e.rare = append(e.rare, func() {
-			e.Label(special)
-			e.MOVL(operand.U32(rare), scale)
-			e.JMP(operand.LabelRef(found))
+		r.JEQ(operand.LabelRef(special))
+		r.SHLL(operand.Imm(7), scale)
+		r.ANDL(operand.U32(word), scale)
+		r.Label(found)
+		r.VMOVD(scale, v.AsX())
+		r.VCVTPH2PS(v.AsX(), v.AsX())
+		r.rare = append(r.rare, func() {
+			r.Label(special)
+			r.MOVL(operand.U32(rare), scale)
+			r.JMP(operand.LabelRef(found))
 		})
 	} else {
 		const least, nan = 0x00200000, 0x7fc00000 // 2^-128
 		normal := uint32(253)                     // scales from 2 on
-		if f.ggml {
+		if r.ggml {
 			normal++
 		}
-		e.MOVBLZX(from, scale)
-		e.LEAL(operand.Mem{Base: scale, Disp: -2}, other)
-		e.CMPL(other, operand.U32(normal))
-		e.JCC(operand.LabelRef(special))
-		e.INCL(other)
-		e.SHLL(operand.Imm(23), other)
-		e.Label(found)
-		e.VMOVD(other, v.AsX())
-		e.rare = append(e.rare, func() {
-			e.Label(special)
-			e.MOVL(operand.U32(least), other)
-			e.SHLXL(scale, other, other)
-			if !f.ggml {
-				e.CMPL(scale, operand.Imm(2))
-				e.JCS(operand.LabelRef(found))
-				e.MOVL(operand.U32(nan), other)
+		r.MOVBLZX(from, scale)
+		r.LEAL(operand.Mem{Base: scale, Disp: -2}, other)
+		r.CMPL(other, operand.U32(normal))
+		r.JCC(operand.LabelRef(special))
+		r.INCL(other)
+		r.SHLL(operand.Imm(23), other)
+		r.Label(found)
+		r.VMOVD(other, v.AsX())
+		r.rare = append(r.rare, func() {
+			r.Label(special)
+			r.MOVL(operand.U32(least), other)
+			r.SHLXL(scale, other, other)
+			if !r.ggml {
+				r.CMPL(scale, operand.Imm(2))
+				r.JCS(operand.LabelRef(found))
+				r.MOVL(operand.U32(nan), other)
 			}
-			e.JMP(operand.LabelRef(found))
+			r.JMP(operand.LabelRef(found))
 		})
 	}
-	e.VBROADCASTSS(v.AsX(), v)
+	r.VBROADCASTSS(v.AsX(), v)
 	return v
 }
 
-// lookUp writes the numbers of a group.
-func (f fp4Format) lookUp(e *emitter, tables []reg.VecVirtual, from, to operand.Mem) {
-	write := func(codes reg.VecVirtual, at int) {
-		v := e.vector()
-		e.VPERMPS(tables[0], codes, v)
-		if !e.avx512 {
-			negative := e.vector()
-			e.VPERMPS(tables[1], codes, negative)
-			e.VPSLLD(operand.Imm(28), codes, codes)
-			e.VBLENDVPS(codes, negative, v, v)
+// write writes the numbers of a group.
+func (r fp4Reader) write(half reg.VecVirtual, from, to operand.Mem) {
+	if r.avx512 {
+		r.VMULPS(r.twice, half, half)
+		put := func(codes reg.VecVirtual, at int) {
+			v := r.vector()
+			r.VPERMPS(half, codes, v)
+			r.VMOVUPS(v, to.Offset(4*at))
 		}
-		e.VMOVUPS(v, to.Offset(4*at))
-	}
-	lanes := e.lanes()
-	for at := 0; at < f.group/2; at += lanes / 2 {
-		codes, upper := e.vector(), e.vector()
+		codes, upper := r.vector(), r.vector()
 		switch {
-		case !f.ggml && e.avx512:
-			e.VPMOVZXBQ(from.Offset(at), codes)
-			e.VPSLLQ(operand.Imm(28), codes, upper)
-			e.VPORD(upper, codes, codes)
-			write(codes, 2*at)
-		case !f.ggml:
-			e.VPBROADCASTD(from.Offset(at), codes)
-			e.VPSRLVD(e.controls("nibbles32", 4, 8, func(i uint32) uint32 { return 4 * i }), codes, codes)
-			write(codes, 2*at)
-		case f.group/2 < lanes:
-			e.VPMOVZXBD(from, codes.AsY())
-			e.VPSRLD(operand.Imm(4), codes.AsY(), upper.AsY())
-			e.VINSERTI64X4(operand.Imm(1), upper.AsY(), codes, codes)
-			write(codes, 0)
-		case at%lanes == 0:
-			e.VPMOVZXBD(from.Offset(at), codes)
-			e.VPSRLD(operand.Imm(4), codes, upper)
-			write(codes, at)
-			write(upper, at+f.group/2)
+		case r.ggml && r.group == 16:
+			r.VPMOVZXBD(from, codes.AsY())
+			r.VPSRLD(operand.Imm(4), codes.AsY(), upper.AsY())
+			r.VINSERTI64X4(operand.Imm(1), upper.AsY(), codes, codes)
+			put(codes, 0)
+		case r.ggml:
+			r.VPMOVZXBD(from, codes)
+			r.VPSRLD(operand.Imm(4), codes, upper)
+			put(codes, 0)
+			put(upper, 16)
+		default:
+			for at := 0; at < r.group; at += 16 {
+				r.VPMOVZXBQ(from.Offset(at/2), codes)
+				r.VPSLLQ(operand.Imm(28), codes, upper)
+				r.VPORD(upper, codes, codes)
+				put(codes, at)
+			}
+		}
+		return
+	}
+	codes, upper := r.YMM(), r.YMM()
+	if r.group == 16 {
+		r.VPBROADCASTQ(from, codes)
+	} else {
+		r.VBROADCASTI128(from, codes)
+	}
+	number := func(i int) int { return i%16/4*8 + i/16*4 + i%4 } // of byte i, so that unpacking gives registers in order
+	if r.ggml {
+		side := r.group / 2
+		r.VPSHUFB(r.eachByte(fmt.Sprintf("byteOf%d", side), func(i int) uint32 { return uint32(number(i) % side) }), codes, codes)
+		r.VPSRLVD(r.controls(fmt.Sprintf("nibbleOf%d", side), 4, 8, func(i uint32) uint32 { return uint32(number(int(4*i)) / side % 2 * 4) }), codes, codes)
+	} else {
+		r.VPSHUFB(r.eachByte("byteOfPair", func(i int) uint32 { return uint32(number(i)/2 | i%2<<7) }), codes, codes)
+		r.VPSLLW(operand.Imm(4), codes, upper)
+		r.VPOR(upper, codes, codes)
+	}
+	r.VPAND(r.lowBits(), codes, codes)
+	r.VPSHUFB(codes, r.upper, upper)
+	r.VPSHUFB(codes, r.lower, codes)
+	for i, pair := range []func(...operand.Op){r.VPUNPCKLBW, r.VPUNPCKHBW}[:r.group/16] {
+		words := r.YMM()
+		pair(upper, codes, words)
+		for j, unpack := range []func(...operand.Op){r.VPUNPCKLWD, r.VPUNPCKHWD} {
+			v := r.YMM()
+			unpack(words, r.zero, v)
+			r.VMULPS(half, v, v)
+			r.VMOVUPS(v, to.Offset(64*i+32*j))
 		}
 	}
 }
