@@ -2286,7 +2286,9 @@ GLOBL levels0IQ4_NL_16<>(SB), RODATA|NOPTR, $64
 // func QuantizeBlocksF32ToMXFP4AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, raise uint32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·QuantizeBlocksF32ToMXFP4AVX2(SB), $0-60
-	VBROADCASTSS raise+56(FP), Y0
+	VMOVUPS      toHalves<>+0(SB), Y0
+	VMOVUPS      toFours<>+0(SB), Y1
+	VBROADCASTSS raise+56(FP), Y2
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -2310,96 +2312,89 @@ block3:
 	ADDQ         R12, R11
 	PREFETCHT1   (R11)
 	PREFETCHT1   64(R11)
-	VMOVUPS      (R9), X1
-	VMOVUPS      16(R9), X2
-	VMOVUPS      32(R9), X3
-	VMOVUPS      48(R9), X4
-	VINSERTF128  $0x01, 64(R9), Y1, Y1
-	VINSERTF128  $0x01, 80(R9), Y2, Y2
-	VINSERTF128  $0x01, 96(R9), Y3, Y3
-	VINSERTF128  $0x01, 112(R9), Y4, Y4
-	VPAND        magnitude32<>+0(SB), Y1, Y5
-	VPAND        magnitude32<>+0(SB), Y2, Y6
-	VPMAXUD      Y6, Y5, Y5
-	VPAND        magnitude32<>+0(SB), Y3, Y6
-	VPMAXUD      Y6, Y5, Y5
-	VPAND        magnitude32<>+0(SB), Y4, Y6
-	VPMAXUD      Y6, Y5, Y5
-	VPERMQ       $0x4e, Y5, Y6
-	VPMAXUD      Y6, Y5, Y5
-	VPSHUFD      $0x4e, Y5, Y6
-	VPMAXUD      Y6, Y5, Y5
-	VPSHUFD      $0xb1, Y5, Y6
-	VPMAXUD      Y6, Y5, Y5
-	VPCMPEQD     roundedDown32<>+0(SB), Y5, Y6
-	VPADDD       Y5, Y6, Y6
-	VPADDD       Y0, Y6, Y6
-	VPSRLD       $0x17, Y6, Y6
-	VPCMPGTD     finite32<>+0(SB), Y5, Y7
-	VPSUBUSW     two32<>+0(SB), Y6, Y6
-	VPOR         Y7, Y6, Y6
-	VMOVUPS      exponentOfInverse<>+0(SB), Y5
-	VPSUBD       Y6, Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y1, Y1
-	VMULPS       Y5, Y2, Y2
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VPEXTRB      $0x00, X6, (R8)
-	VMOVUPS      toFours<>+0(SB), Y6
-	VMOVUPS      toHalves<>+0(SB), Y8
-	VPAND        magnitude32<>+0(SB), Y1, Y5
-	VMINPS       six32<>+0(SB), Y5, Y5
-	VFMADD231PS  two<>+0(SB), Y5, Y8
-	VADDPS       toOnes<>+0(SB), Y5, Y9
-	VFMADD231PS  half<>+0(SB), Y5, Y6
-	VPMINUD      Y8, Y9, Y9
-	VPMINUD      Y9, Y6, Y6
-	VPAND        low32<>+0(SB), Y6, Y6
-	VMOVUPS      toFours<>+0(SB), Y8
-	VMOVUPS      toHalves<>+0(SB), Y9
-	VPAND        magnitude32<>+0(SB), Y2, Y5
-	VMINPS       six32<>+0(SB), Y5, Y5
-	VFMADD231PS  two<>+0(SB), Y5, Y9
-	VADDPS       toOnes<>+0(SB), Y5, Y10
-	VFMADD231PS  half<>+0(SB), Y5, Y8
-	VPMINUD      Y9, Y10, Y10
-	VPMINUD      Y10, Y8, Y8
-	VPAND        low32<>+0(SB), Y8, Y8
-	VMOVUPS      toFours<>+0(SB), Y9
-	VMOVUPS      toHalves<>+0(SB), Y10
-	VPAND        magnitude32<>+0(SB), Y3, Y5
-	VMINPS       six32<>+0(SB), Y5, Y5
-	VFMADD231PS  two<>+0(SB), Y5, Y10
-	VADDPS       toOnes<>+0(SB), Y5, Y11
-	VFMADD231PS  half<>+0(SB), Y5, Y9
-	VPMINUD      Y10, Y11, Y11
-	VPMINUD      Y11, Y9, Y9
-	VPAND        low32<>+0(SB), Y9, Y9
-	VMOVUPS      toFours<>+0(SB), Y10
-	VMOVUPS      toHalves<>+0(SB), Y11
-	VPAND        magnitude32<>+0(SB), Y4, Y5
-	VMINPS       six32<>+0(SB), Y5, Y5
-	VFMADD231PS  two<>+0(SB), Y5, Y11
-	VADDPS       toOnes<>+0(SB), Y5, Y12
-	VFMADD231PS  half<>+0(SB), Y5, Y10
-	VPMINUD      Y11, Y12, Y12
-	VPMINUD      Y12, Y10, Y10
-	VPAND        low32<>+0(SB), Y10, Y10
-	VPACKSSDW    Y2, Y1, Y5
+	VMOVUPS      (R9), X3
+	VMOVUPS      16(R9), X4
+	VMOVUPS      32(R9), X5
+	VMOVUPS      48(R9), X6
+	VINSERTF128  $0x01, 64(R9), Y3, Y3
+	VINSERTF128  $0x01, 80(R9), Y4, Y4
+	VINSERTF128  $0x01, 96(R9), Y5, Y5
+	VINSERTF128  $0x01, 112(R9), Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y3, Y7
+	VPAND        magnitude32<>+0(SB), Y4, Y8
+	VPAND        magnitude32<>+0(SB), Y5, Y9
+	VPAND        magnitude32<>+0(SB), Y6, Y10
 	VPACKSSDW    Y4, Y3, Y11
-	VPACKSSWB    Y11, Y5, Y5
-	VPACKSSDW    Y8, Y6, Y6
-	VPACKSSDW    Y10, Y9, Y8
-	VPACKUSWB    Y8, Y6, Y6
-	VPSRLW       $0x04, Y5, Y5
-	VPAND        eight8<>+0(SB), Y5, Y5
-	VPOR         Y5, Y6, Y6
-	VPMADDUBSW   nibbles8<>+0(SB), Y6, Y6
-	VPANDN       Y6, Y7, Y6
-	VEXTRACTI128 $0x01, Y6, X1
-	VPACKUSWB    X1, X6, X1
-	VMOVUPS      X1, 1(R8)
+	VPACKSSDW    Y6, Y5, Y12
+	VPACKSSWB    Y12, Y11, Y11
+	VPMAXUD      Y8, Y7, Y12
+	VPMAXUD      Y9, Y12, Y12
+	VPMAXUD      Y10, Y12, Y13
+	VPERMQ       $0x4e, Y13, Y12
+	VPMAXUD      Y12, Y13, Y13
+	VPSHUFD      $0x4e, Y13, Y12
+	VPMAXUD      Y12, Y13, Y13
+	VPSHUFD      $0xb1, Y13, Y12
+	VPMAXUD      Y12, Y13, Y12
+	VPCMPEQD     roundedDown32<>+0(SB), Y12, Y13
+	VPADDD       Y12, Y13, Y13
+	VPADDD       Y2, Y13, Y13
+	VPSRLD       $0x17, Y13, Y13
+	VPCMPGTD     finite32<>+0(SB), Y12, Y14
+	VPSUBUSW     two32<>+0(SB), Y13, Y13
+	VPOR         Y14, Y13, Y13
+	VMOVUPS      exponentOfInverse<>+0(SB), Y12
+	VPSUBD       Y13, Y12, Y12
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y12, Y7, Y7
+	VMULPS       Y12, Y8, Y8
+	VMULPS       Y12, Y9, Y9
+	VMULPS       Y12, Y10, Y10
+	VPEXTRB      $0x00, X13, (R8)
+	VMOVAPS      Y0, Y12
+	VMOVAPS      Y1, Y15
+	VFMADD231PS  two<>+0(SB), Y7, Y12
+	VADDPS       toOnes<>+0(SB), Y7, Y13
+	VFMADD231PS  half<>+0(SB), Y7, Y15
+	VPMINUD      Y12, Y13, Y13
+	VPMINUD      Y13, Y15, Y15
+	VPSUBD       Y0, Y15, Y15
+	VMOVAPS      Y0, Y7
+	VMOVAPS      Y1, Y13
+	VFMADD231PS  two<>+0(SB), Y8, Y7
+	VADDPS       toOnes<>+0(SB), Y8, Y12
+	VFMADD231PS  half<>+0(SB), Y8, Y13
+	VPMINUD      Y7, Y12, Y12
+	VPMINUD      Y12, Y13, Y13
+	VPSUBD       Y0, Y13, Y13
+	VMOVAPS      Y0, Y7
+	VMOVAPS      Y1, Y12
+	VFMADD231PS  two<>+0(SB), Y9, Y7
+	VADDPS       toOnes<>+0(SB), Y9, Y8
+	VFMADD231PS  half<>+0(SB), Y9, Y12
+	VPMINUD      Y7, Y8, Y8
+	VPMINUD      Y8, Y12, Y12
+	VPSUBD       Y0, Y12, Y12
+	VMOVAPS      Y0, Y7
+	VMOVAPS      Y1, Y9
+	VFMADD231PS  two<>+0(SB), Y10, Y7
+	VADDPS       toOnes<>+0(SB), Y10, Y8
+	VFMADD231PS  half<>+0(SB), Y10, Y9
+	VPMINUD      Y7, Y8, Y8
+	VPMINUD      Y8, Y9, Y9
+	VPSUBD       Y0, Y9, Y9
+	VPACKSSDW    Y13, Y15, Y7
+	VPACKSSDW    Y9, Y12, Y8
+	VPACKUSWB    Y8, Y7, Y7
+	VPMINUB      largestE2M1<>+0(SB), Y7, Y7
+	VPSRLW       $0x04, Y11, Y11
+	VPAND        eight8<>+0(SB), Y11, Y11
+	VPOR         Y11, Y7, Y7
+	VPMADDUBSW   nibbles8<>+0(SB), Y7, Y7
+	VPANDN       Y7, Y14, Y7
+	VEXTRACTI128 $0x01, Y7, X3
+	VPACKUSWB    X3, X7, X3
+	VMOVUPS      X3, 1(R8)
 	ADDQ         $0x00000080, R9
 	ADDQ         $0x11, R8
 	SUBQ         $0x20, R10
@@ -2415,6 +2410,42 @@ next4:
 done2:
 	VZEROUPPER
 	RET
+
+DATA toHalves<>+0(SB)/4, $0x4b400000
+DATA toHalves<>+4(SB)/4, $0x4b400000
+DATA toHalves<>+8(SB)/4, $0x4b400000
+DATA toHalves<>+12(SB)/4, $0x4b400000
+DATA toHalves<>+16(SB)/4, $0x4b400000
+DATA toHalves<>+20(SB)/4, $0x4b400000
+DATA toHalves<>+24(SB)/4, $0x4b400000
+DATA toHalves<>+28(SB)/4, $0x4b400000
+DATA toHalves<>+32(SB)/4, $0x4b400000
+DATA toHalves<>+36(SB)/4, $0x4b400000
+DATA toHalves<>+40(SB)/4, $0x4b400000
+DATA toHalves<>+44(SB)/4, $0x4b400000
+DATA toHalves<>+48(SB)/4, $0x4b400000
+DATA toHalves<>+52(SB)/4, $0x4b400000
+DATA toHalves<>+56(SB)/4, $0x4b400000
+DATA toHalves<>+60(SB)/4, $0x4b400000
+GLOBL toHalves<>(SB), RODATA|NOPTR, $64
+
+DATA toFours<>+0(SB)/4, $0x4b400004
+DATA toFours<>+4(SB)/4, $0x4b400004
+DATA toFours<>+8(SB)/4, $0x4b400004
+DATA toFours<>+12(SB)/4, $0x4b400004
+DATA toFours<>+16(SB)/4, $0x4b400004
+DATA toFours<>+20(SB)/4, $0x4b400004
+DATA toFours<>+24(SB)/4, $0x4b400004
+DATA toFours<>+28(SB)/4, $0x4b400004
+DATA toFours<>+32(SB)/4, $0x4b400004
+DATA toFours<>+36(SB)/4, $0x4b400004
+DATA toFours<>+40(SB)/4, $0x4b400004
+DATA toFours<>+44(SB)/4, $0x4b400004
+DATA toFours<>+48(SB)/4, $0x4b400004
+DATA toFours<>+52(SB)/4, $0x4b400004
+DATA toFours<>+56(SB)/4, $0x4b400004
+DATA toFours<>+60(SB)/4, $0x4b400004
+GLOBL toFours<>(SB), RODATA|NOPTR, $64
 
 DATA two32<>+0(SB)/4, $0x00000002
 DATA two32<>+4(SB)/4, $0x00000002
@@ -2488,60 +2519,6 @@ DATA exponentOfInverse<>+56(SB)/4, $0x000000fe
 DATA exponentOfInverse<>+60(SB)/4, $0x000000fe
 GLOBL exponentOfInverse<>(SB), RODATA|NOPTR, $64
 
-DATA toFours<>+0(SB)/4, $0x4b400004
-DATA toFours<>+4(SB)/4, $0x4b400004
-DATA toFours<>+8(SB)/4, $0x4b400004
-DATA toFours<>+12(SB)/4, $0x4b400004
-DATA toFours<>+16(SB)/4, $0x4b400004
-DATA toFours<>+20(SB)/4, $0x4b400004
-DATA toFours<>+24(SB)/4, $0x4b400004
-DATA toFours<>+28(SB)/4, $0x4b400004
-DATA toFours<>+32(SB)/4, $0x4b400004
-DATA toFours<>+36(SB)/4, $0x4b400004
-DATA toFours<>+40(SB)/4, $0x4b400004
-DATA toFours<>+44(SB)/4, $0x4b400004
-DATA toFours<>+48(SB)/4, $0x4b400004
-DATA toFours<>+52(SB)/4, $0x4b400004
-DATA toFours<>+56(SB)/4, $0x4b400004
-DATA toFours<>+60(SB)/4, $0x4b400004
-GLOBL toFours<>(SB), RODATA|NOPTR, $64
-
-DATA toHalves<>+0(SB)/4, $0x4b400000
-DATA toHalves<>+4(SB)/4, $0x4b400000
-DATA toHalves<>+8(SB)/4, $0x4b400000
-DATA toHalves<>+12(SB)/4, $0x4b400000
-DATA toHalves<>+16(SB)/4, $0x4b400000
-DATA toHalves<>+20(SB)/4, $0x4b400000
-DATA toHalves<>+24(SB)/4, $0x4b400000
-DATA toHalves<>+28(SB)/4, $0x4b400000
-DATA toHalves<>+32(SB)/4, $0x4b400000
-DATA toHalves<>+36(SB)/4, $0x4b400000
-DATA toHalves<>+40(SB)/4, $0x4b400000
-DATA toHalves<>+44(SB)/4, $0x4b400000
-DATA toHalves<>+48(SB)/4, $0x4b400000
-DATA toHalves<>+52(SB)/4, $0x4b400000
-DATA toHalves<>+56(SB)/4, $0x4b400000
-DATA toHalves<>+60(SB)/4, $0x4b400000
-GLOBL toHalves<>(SB), RODATA|NOPTR, $64
-
-DATA six32<>+0(SB)/4, $0x40c00000
-DATA six32<>+4(SB)/4, $0x40c00000
-DATA six32<>+8(SB)/4, $0x40c00000
-DATA six32<>+12(SB)/4, $0x40c00000
-DATA six32<>+16(SB)/4, $0x40c00000
-DATA six32<>+20(SB)/4, $0x40c00000
-DATA six32<>+24(SB)/4, $0x40c00000
-DATA six32<>+28(SB)/4, $0x40c00000
-DATA six32<>+32(SB)/4, $0x40c00000
-DATA six32<>+36(SB)/4, $0x40c00000
-DATA six32<>+40(SB)/4, $0x40c00000
-DATA six32<>+44(SB)/4, $0x40c00000
-DATA six32<>+48(SB)/4, $0x40c00000
-DATA six32<>+52(SB)/4, $0x40c00000
-DATA six32<>+56(SB)/4, $0x40c00000
-DATA six32<>+60(SB)/4, $0x40c00000
-GLOBL six32<>(SB), RODATA|NOPTR, $64
-
 DATA two<>+0(SB)/4, $0x40000000
 DATA two<>+4(SB)/4, $0x40000000
 DATA two<>+8(SB)/4, $0x40000000
@@ -2596,6 +2573,24 @@ DATA half<>+56(SB)/4, $0x3f000000
 DATA half<>+60(SB)/4, $0x3f000000
 GLOBL half<>(SB), RODATA|NOPTR, $64
 
+DATA largestE2M1<>+0(SB)/4, $0x07070707
+DATA largestE2M1<>+4(SB)/4, $0x07070707
+DATA largestE2M1<>+8(SB)/4, $0x07070707
+DATA largestE2M1<>+12(SB)/4, $0x07070707
+DATA largestE2M1<>+16(SB)/4, $0x07070707
+DATA largestE2M1<>+20(SB)/4, $0x07070707
+DATA largestE2M1<>+24(SB)/4, $0x07070707
+DATA largestE2M1<>+28(SB)/4, $0x07070707
+DATA largestE2M1<>+32(SB)/4, $0x07070707
+DATA largestE2M1<>+36(SB)/4, $0x07070707
+DATA largestE2M1<>+40(SB)/4, $0x07070707
+DATA largestE2M1<>+44(SB)/4, $0x07070707
+DATA largestE2M1<>+48(SB)/4, $0x07070707
+DATA largestE2M1<>+52(SB)/4, $0x07070707
+DATA largestE2M1<>+56(SB)/4, $0x07070707
+DATA largestE2M1<>+60(SB)/4, $0x07070707
+GLOBL largestE2M1<>(SB), RODATA|NOPTR, $64
+
 DATA eight8<>+0(SB)/4, $0x08080808
 DATA eight8<>+4(SB)/4, $0x08080808
 DATA eight8<>+8(SB)/4, $0x08080808
@@ -2633,9 +2628,11 @@ DATA nibbles8<>+60(SB)/4, $0x10011001
 GLOBL nibbles8<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToMXFP4AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, raise uint32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL
 TEXT ·QuantizeBlocksF32ToMXFP4AVX512(SB), $0-60
-	VBROADCASTSS raise+56(FP), X0
+	VBROADCASTSS toHalves<>+0(SB), Z0
+	VBROADCASTSS toFours<>+0(SB), Z1
+	VBROADCASTSS raise+56(FP), X2
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -2659,61 +2656,61 @@ block3:
 	ADDQ             R12, R11
 	PREFETCHT1       (R11)
 	PREFETCHT1       64(R11)
-	VMOVUPS          (R9), Z1
-	VMOVUPS          64(R9), Z2
-	VPANDD.BCST      magnitude32<>+0(SB), Z1, Z3
-	VPANDD.BCST      magnitude32<>+0(SB), Z2, Z4
-	VPMAXUD          Z4, Z3, Z3
-	VSHUFI64X2       $0x4e, Z3, Z3, Z4
-	VPMAXUD          Z4, Z3, Z3
-	VSHUFI64X2       $0xb1, Z3, Z3, Z4
-	VPMAXUD          Z4, Z3, Z3
-	VPSHUFD          $0x4e, Z3, Z4
-	VPMAXUD          Z4, Z3, Z3
-	VPSHUFD          $0xb1, Z3, Z4
-	VPMAXUD          Z4, Z3, Z3
-	VPCMPEQD         roundedDown32<>+0(SB), X3, X4
-	VPADDD           X3, X4, X4
-	VPADDD           X0, X4, X4
-	VPSRLD           $0x17, X4, X4
-	VPCMPUD          $0x01, exponent32<>+0(SB), Z3, K1
-	VMOVUPS          scaleNaNMXFP4<>+0(SB), X3
-	VPSUBUSW         two32<>+0(SB), X4, K1, X3
-	VMOVUPS          exponentOfInverse<>+0(SB), X4
-	VPSUBD           X3, X4, X4
-	VPSLLD           $0x17, X4, X4
-	VBROADCASTSS     X4, Z4
-	VMULPS           Z4, Z1, Z1
-	VMULPS           Z4, Z2, Z2
-	VPEXTRB          $0x00, X3, (R8)
-	VBROADCASTSS     toFours<>+0(SB), Z4
-	VBROADCASTSS     toHalves<>+0(SB), Z5
-	VRANGEPS.BCST    $0x0a, six32<>+0(SB), Z1, Z3
-	VFMADD231PS.BCST two<>+0(SB), Z3, Z5
-	VADDPS.BCST      toOnes<>+0(SB), Z3, Z6
-	VFMADD231PS.BCST half<>+0(SB), Z3, Z4
-	VPMINUD          Z5, Z6, Z6
-	VPMINUD          Z6, Z4, Z4
-	VPSRLD           $0x1c, Z1, Z1
-	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z1, Z4
-	VPSRLQ           $0x1c, Z4, Z1
-	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z1, Z4
-	VPMOVQB.Z        Z4, K1, X1
-	VMOVQ            X1, 1(R8)
-	VBROADCASTSS     toFours<>+0(SB), Z3
-	VBROADCASTSS     toHalves<>+0(SB), Z4
-	VRANGEPS.BCST    $0x0a, six32<>+0(SB), Z2, Z1
-	VFMADD231PS.BCST two<>+0(SB), Z1, Z4
-	VADDPS.BCST      toOnes<>+0(SB), Z1, Z5
-	VFMADD231PS.BCST half<>+0(SB), Z1, Z3
-	VPMINUD          Z4, Z5, Z5
-	VPMINUD          Z5, Z3, Z3
-	VPSRLD           $0x1c, Z2, Z2
-	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z2, Z3
-	VPSRLQ           $0x1c, Z3, Z1
-	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z1, Z3
-	VPMOVQB.Z        Z3, K1, X1
-	VMOVQ            X1, 9(R8)
+	VMOVUPS          (R9), Z3
+	VMOVUPS          64(R9), Z4
+	VPANDD.BCST      magnitude32<>+0(SB), Z3, Z5
+	VPANDD.BCST      magnitude32<>+0(SB), Z4, Z6
+	VPMAXUD          Z6, Z5, Z8
+	VSHUFI64X2       $0x4e, Z8, Z8, Z7
+	VPMAXUD          Z7, Z8, Z8
+	VSHUFI64X2       $0xb1, Z8, Z8, Z7
+	VPMAXUD          Z7, Z8, Z8
+	VPSHUFD          $0x4e, Z8, Z7
+	VPMAXUD          Z7, Z8, Z8
+	VPSHUFD          $0xb1, Z8, Z7
+	VPMAXUD          Z7, Z8, Z7
+	VPCMPEQD         roundedDown32<>+0(SB), X7, X8
+	VPADDD           X7, X8, X8
+	VPADDD           X2, X8, X8
+	VPSRLD           $0x17, X8, X8
+	VPCMPUD          $0x01, exponent32<>+0(SB), Z7, K1
+	VMOVUPS          scaleNaNMXFP4<>+0(SB), X7
+	VPSUBUSW         two32<>+0(SB), X8, K1, X7
+	VMOVUPS          exponentOfInverse<>+0(SB), X8
+	VPSUBD           X7, X8, X8
+	VPSLLD           $0x17, X8, X8
+	VBROADCASTSS     X8, Z8
+	VMULPS           Z8, Z5, Z5
+	VMULPS           Z8, Z6, Z6
+	VPEXTRB          $0x00, X7, (R8)
+	VMOVAPS          Z0, Z7
+	VMOVAPS          Z1, Z9
+	VFMADD231PS.BCST two<>+0(SB), Z5, Z7
+	VADDPS.BCST      toOnes<>+0(SB), Z5, Z8
+	VFMADD231PS.BCST half<>+0(SB), Z5, Z9
+	VPMINUD          Z7, Z8, Z8
+	VPMINUD          Z8, Z9, Z9
+	VPMINUD.BCST     toLargest<>+0(SB), Z9, Z9
+	VPSRLD           $0x1c, Z3, Z3
+	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z3, Z9
+	VPSRLQ           $0x1c, Z9, Z3
+	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z3, Z9
+	VPMOVQB.Z        Z9, K1, X3
+	VMOVQ            X3, 1(R8)
+	VMOVAPS          Z0, Z3
+	VMOVAPS          Z1, Z7
+	VFMADD231PS.BCST two<>+0(SB), Z6, Z3
+	VADDPS.BCST      toOnes<>+0(SB), Z6, Z5
+	VFMADD231PS.BCST half<>+0(SB), Z6, Z7
+	VPMINUD          Z3, Z5, Z5
+	VPMINUD          Z5, Z7, Z7
+	VPMINUD.BCST     toLargest<>+0(SB), Z7, Z7
+	VPSRLD           $0x1c, Z4, Z4
+	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z4, Z7
+	VPSRLQ           $0x1c, Z7, Z3
+	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z3, Z7
+	VPMOVQB.Z        Z7, K1, X3
+	VMOVQ            X3, 9(R8)
 	ADDQ             $0x00000080, R9
 	ADDQ             $0x11, R8
 	SUBQ             $0x20, R10
@@ -2748,6 +2745,24 @@ DATA scaleNaNMXFP4<>+56(SB)/4, $0x000000ff
 DATA scaleNaNMXFP4<>+60(SB)/4, $0x000000ff
 GLOBL scaleNaNMXFP4<>(SB), RODATA|NOPTR, $64
 
+DATA toLargest<>+0(SB)/4, $0x4b400007
+DATA toLargest<>+4(SB)/4, $0x4b400007
+DATA toLargest<>+8(SB)/4, $0x4b400007
+DATA toLargest<>+12(SB)/4, $0x4b400007
+DATA toLargest<>+16(SB)/4, $0x4b400007
+DATA toLargest<>+20(SB)/4, $0x4b400007
+DATA toLargest<>+24(SB)/4, $0x4b400007
+DATA toLargest<>+28(SB)/4, $0x4b400007
+DATA toLargest<>+32(SB)/4, $0x4b400007
+DATA toLargest<>+36(SB)/4, $0x4b400007
+DATA toLargest<>+40(SB)/4, $0x4b400007
+DATA toLargest<>+44(SB)/4, $0x4b400007
+DATA toLargest<>+48(SB)/4, $0x4b400007
+DATA toLargest<>+52(SB)/4, $0x4b400007
+DATA toLargest<>+56(SB)/4, $0x4b400007
+DATA toLargest<>+60(SB)/4, $0x4b400007
+GLOBL toLargest<>(SB), RODATA|NOPTR, $64
+
 DATA eight32<>+0(SB)/4, $0x00000008
 DATA eight32<>+4(SB)/4, $0x00000008
 DATA eight32<>+8(SB)/4, $0x00000008
@@ -2769,15 +2784,17 @@ GLOBL eight32<>(SB), RODATA|NOPTR, $64
 // func QuantizeBlocksF32ToNVFP4AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·QuantizeBlocksF32ToNVFP4AVX2(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+	VMOVUPS toHalves<>+0(SB), Y0
+	VMOVUPS toFours<>+0(SB), Y1
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	MOVQ    xStride+40(FP), DI
+	SHLQ    $0x02, DI
+	TESTQ   BX, BX
+	JZ      done2
 
 vector1:
 	MOVQ AX, R8
@@ -2792,105 +2809,98 @@ block3:
 	ADDQ        R12, R11
 	PREFETCHT1  (R11)
 	PREFETCHT1  64(R11)
-	VMOVUPS     (R9), X0
-	VMOVUPS     16(R9), X1
-	VMOVUPS     32(R9), X2
-	VMOVUPS     48(R9), X3
+	VMOVUPS     (R9), X2
+	VMOVUPS     16(R9), X3
+	VMOVUPS     32(R9), X4
+	VMOVUPS     48(R9), X5
 	CMPQ        R10, $0x20
 	JLT         loaded5
-	VINSERTF128 $0x01, 64(R9), Y0, Y0
-	VINSERTF128 $0x01, 80(R9), Y1, Y1
-	VINSERTF128 $0x01, 96(R9), Y2, Y2
-	VINSERTF128 $0x01, 112(R9), Y3, Y3
+	VINSERTF128 $0x01, 64(R9), Y2, Y2
+	VINSERTF128 $0x01, 80(R9), Y3, Y3
+	VINSERTF128 $0x01, 96(R9), Y4, Y4
+	VINSERTF128 $0x01, 112(R9), Y5, Y5
 
 loaded5:
-	VPAND        magnitude32<>+0(SB), Y0, Y4
-	VPAND        magnitude32<>+0(SB), Y1, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        magnitude32<>+0(SB), Y2, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        magnitude32<>+0(SB), Y3, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPSHUFD      $0x4e, Y4, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPSHUFD      $0xb1, Y4, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VDIVPS       six32<>+0(SB), Y4, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VPMINUD      largestE4M3<>+0(SB), Y5, Y5
-	VPAND        exponent32<>+0(SB), Y5, Y6
-	VFMADD231PS  power20<>+0(SB), Y6, Y5
-	VFNMADD231PS power20<>+0(SB), Y6, Y5
-	VMOVUPS      one32<>+0(SB), Y6
-	VDIVPS       Y5, Y6, Y6
-	VPSRLD       $0x14, Y5, Y5
-	VPCMPGTD     finite32<>+0(SB), Y4, Y4
-	VPSUBD       biasE4M3<>+0(SB), Y5, Y5
-	VPSUBD       Y4, Y5, Y5
-	VMULPS       Y6, Y0, Y0
-	VMULPS       Y6, Y1, Y1
-	VMULPS       Y6, Y2, Y2
-	VMULPS       Y6, Y3, Y3
-	VPEXTRB      $0x00, X5, (R8)
-	VMOVUPS      toFours<>+0(SB), Y7
-	VMOVUPS      toHalves<>+0(SB), Y8
-	VPAND        magnitude32<>+0(SB), Y0, Y6
-	VMINPS       six32<>+0(SB), Y6, Y6
-	VFMADD231PS  two<>+0(SB), Y6, Y8
-	VADDPS       toOnes<>+0(SB), Y6, Y9
-	VFMADD231PS  half<>+0(SB), Y6, Y7
-	VPMINUD      Y8, Y9, Y9
-	VPMINUD      Y9, Y7, Y7
-	VPAND        low32<>+0(SB), Y7, Y7
-	VMOVUPS      toFours<>+0(SB), Y8
-	VMOVUPS      toHalves<>+0(SB), Y9
-	VPAND        magnitude32<>+0(SB), Y1, Y6
-	VMINPS       six32<>+0(SB), Y6, Y6
-	VFMADD231PS  two<>+0(SB), Y6, Y9
-	VADDPS       toOnes<>+0(SB), Y6, Y10
-	VFMADD231PS  half<>+0(SB), Y6, Y8
-	VPMINUD      Y9, Y10, Y10
-	VPMINUD      Y10, Y8, Y8
-	VPAND        low32<>+0(SB), Y8, Y8
-	VMOVUPS      toFours<>+0(SB), Y9
-	VMOVUPS      toHalves<>+0(SB), Y10
 	VPAND        magnitude32<>+0(SB), Y2, Y6
-	VMINPS       six32<>+0(SB), Y6, Y6
-	VFMADD231PS  two<>+0(SB), Y6, Y10
-	VADDPS       toOnes<>+0(SB), Y6, Y11
-	VFMADD231PS  half<>+0(SB), Y6, Y9
-	VPMINUD      Y10, Y11, Y11
-	VPMINUD      Y11, Y9, Y9
-	VPAND        low32<>+0(SB), Y9, Y9
-	VMOVUPS      toFours<>+0(SB), Y10
-	VMOVUPS      toHalves<>+0(SB), Y11
-	VPAND        magnitude32<>+0(SB), Y3, Y6
-	VMINPS       six32<>+0(SB), Y6, Y6
-	VFMADD231PS  two<>+0(SB), Y6, Y11
-	VADDPS       toOnes<>+0(SB), Y6, Y12
-	VFMADD231PS  half<>+0(SB), Y6, Y10
-	VPMINUD      Y11, Y12, Y12
-	VPMINUD      Y12, Y10, Y10
-	VPAND        low32<>+0(SB), Y10, Y10
-	VPACKSSDW    Y1, Y0, Y6
-	VPACKSSDW    Y3, Y2, Y11
-	VPACKSSWB    Y11, Y6, Y6
-	VPACKSSDW    Y8, Y7, Y7
-	VPACKSSDW    Y10, Y9, Y8
-	VPACKUSWB    Y8, Y7, Y7
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        eight8<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPMADDUBSW   nibbles8<>+0(SB), Y7, Y7
-	VPANDN       Y7, Y4, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VPACKUSWB    X0, X7, X0
-	VMOVQ        X0, 1(R8)
+	VPAND        magnitude32<>+0(SB), Y3, Y7
+	VPAND        magnitude32<>+0(SB), Y4, Y8
+	VPAND        magnitude32<>+0(SB), Y5, Y9
+	VPACKSSDW    Y3, Y2, Y10
+	VPACKSSDW    Y5, Y4, Y11
+	VPACKSSWB    Y11, Y10, Y10
+	VPMAXUD      Y7, Y6, Y11
+	VPMAXUD      Y8, Y11, Y11
+	VPMAXUD      Y9, Y11, Y12
+	VPSHUFD      $0x4e, Y12, Y11
+	VPMAXUD      Y11, Y12, Y12
+	VPSHUFD      $0xb1, Y12, Y11
+	VPMAXUD      Y11, Y12, Y11
+	VDIVPS       six32<>+0(SB), Y11, Y12
+	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
+	VPMINUD      largestE4M3<>+0(SB), Y12, Y12
+	VPAND        exponent32<>+0(SB), Y12, Y13
+	VFMADD231PS  power20<>+0(SB), Y13, Y12
+	VFNMADD231PS power20<>+0(SB), Y13, Y12
+	VMOVUPS      one32<>+0(SB), Y13
+	VDIVPS       Y12, Y13, Y13
+	VPSRLD       $0x14, Y12, Y12
+	VPCMPGTD     finite32<>+0(SB), Y11, Y11
+	VPSUBD       biasE4M3<>+0(SB), Y12, Y12
+	VPSUBD       Y11, Y12, Y12
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y13, Y8, Y8
+	VMULPS       Y13, Y9, Y9
+	VPEXTRB      $0x00, X12, (R8)
+	VMOVAPS      Y0, Y13
+	VMOVAPS      Y1, Y15
+	VFMADD231PS  two<>+0(SB), Y6, Y13
+	VADDPS       toOnes<>+0(SB), Y6, Y14
+	VFMADD231PS  half<>+0(SB), Y6, Y15
+	VPMINUD      Y13, Y14, Y14
+	VPMINUD      Y14, Y15, Y15
+	VPSUBD       Y0, Y15, Y15
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y14
+	VFMADD231PS  two<>+0(SB), Y7, Y6
+	VADDPS       toOnes<>+0(SB), Y7, Y13
+	VFMADD231PS  half<>+0(SB), Y7, Y14
+	VPMINUD      Y6, Y13, Y13
+	VPMINUD      Y13, Y14, Y14
+	VPSUBD       Y0, Y14, Y14
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y13
+	VFMADD231PS  two<>+0(SB), Y8, Y6
+	VADDPS       toOnes<>+0(SB), Y8, Y7
+	VFMADD231PS  half<>+0(SB), Y8, Y13
+	VPMINUD      Y6, Y7, Y7
+	VPMINUD      Y7, Y13, Y13
+	VPSUBD       Y0, Y13, Y13
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y8
+	VFMADD231PS  two<>+0(SB), Y9, Y6
+	VADDPS       toOnes<>+0(SB), Y9, Y7
+	VFMADD231PS  half<>+0(SB), Y9, Y8
+	VPMINUD      Y6, Y7, Y7
+	VPMINUD      Y7, Y8, Y8
+	VPSUBD       Y0, Y8, Y8
+	VPACKSSDW    Y14, Y15, Y6
+	VPACKSSDW    Y8, Y13, Y7
+	VPACKUSWB    Y7, Y6, Y6
+	VPMINUB      largestE2M1<>+0(SB), Y6, Y6
+	VPSRLW       $0x04, Y10, Y10
+	VPAND        eight8<>+0(SB), Y10, Y10
+	VPOR         Y10, Y6, Y6
+	VPMADDUBSW   nibbles8<>+0(SB), Y6, Y6
+	VPANDN       Y6, Y11, Y6
+	VEXTRACTI128 $0x01, Y6, X2
+	VPACKUSWB    X2, X6, X2
+	VMOVQ        X2, 1(R8)
 	CMPQ         R10, $0x20
 	JLT          last6
-	VEXTRACTI128 $0x01, Y5, X5
-	VPEXTRB      $0x00, X5, 9(R8)
-	VPEXTRQ      $0x01, X0, 10(R8)
+	VEXTRACTI128 $0x01, Y12, X12
+	VPEXTRB      $0x00, X12, 9(R8)
+	VPEXTRQ      $0x01, X2, 10(R8)
 	SUBQ         $0x10, R10
 	ADDQ         $0x00000040, R9
 	ADDQ         $0x09, R8
@@ -2929,6 +2939,24 @@ DATA power20<>+52(SB)/4, $0x49800000
 DATA power20<>+56(SB)/4, $0x49800000
 DATA power20<>+60(SB)/4, $0x49800000
 GLOBL power20<>(SB), RODATA|NOPTR, $64
+
+DATA six32<>+0(SB)/4, $0x40c00000
+DATA six32<>+4(SB)/4, $0x40c00000
+DATA six32<>+8(SB)/4, $0x40c00000
+DATA six32<>+12(SB)/4, $0x40c00000
+DATA six32<>+16(SB)/4, $0x40c00000
+DATA six32<>+20(SB)/4, $0x40c00000
+DATA six32<>+24(SB)/4, $0x40c00000
+DATA six32<>+28(SB)/4, $0x40c00000
+DATA six32<>+32(SB)/4, $0x40c00000
+DATA six32<>+36(SB)/4, $0x40c00000
+DATA six32<>+40(SB)/4, $0x40c00000
+DATA six32<>+44(SB)/4, $0x40c00000
+DATA six32<>+48(SB)/4, $0x40c00000
+DATA six32<>+52(SB)/4, $0x40c00000
+DATA six32<>+56(SB)/4, $0x40c00000
+DATA six32<>+60(SB)/4, $0x40c00000
+GLOBL six32<>(SB), RODATA|NOPTR, $64
 
 DATA leastE4M3<>+0(SB)/4, $0x3c800000
 DATA leastE4M3<>+4(SB)/4, $0x3c800000
@@ -2985,17 +3013,19 @@ DATA biasE4M3<>+60(SB)/4, $0x000003c0
 GLOBL biasE4M3<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToNVFP4AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
+// Requires: AVX, AVX512F, AVX512VL, FMA3
 TEXT ·QuantizeBlocksF32ToNVFP4AVX512(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+	VBROADCASTSS toHalves<>+0(SB), Z0
+	VBROADCASTSS toFours<>+0(SB), Z1
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         count+24(FP), BX
+	MOVQ         yStride+32(FP), SI
+	MOVQ         xStride+40(FP), DI
+	SHLQ         $0x02, DI
+	TESTQ        BX, BX
+	JZ           done2
 
 vector1:
 	MOVQ AX, R8
@@ -3009,45 +3039,45 @@ block3:
 	LEAQ             (R9), R11
 	ADDQ             R12, R11
 	PREFETCHT1       (R11)
-	VMOVUPS          (R9), Z0
-	VPANDD.BCST      magnitude32<>+0(SB), Z0, Z1
-	VSHUFI64X2       $0x4e, Z1, Z1, Z2
-	VPMAXUD          Z2, Z1, Z1
-	VSHUFI64X2       $0xb1, Z1, Z1, Z2
-	VPMAXUD          Z2, Z1, Z1
-	VPSHUFD          $0x4e, Z1, Z2
-	VPMAXUD          Z2, Z1, Z1
-	VPSHUFD          $0xb1, Z1, Z2
-	VPMAXUD          Z2, Z1, Z1
-	VDIVPS           six32<>+0(SB), X1, X2
-	VPMAXUD          leastE4M3<>+0(SB), X2, X2
-	VPMINUD          largestE4M3<>+0(SB), X2, X2
-	VPAND            exponent32<>+0(SB), X2, X3
-	VFMADD231PS      power20<>+0(SB), X3, X2
-	VFNMADD231PS     power20<>+0(SB), X3, X2
-	VMOVUPS          one32<>+0(SB), X3
-	VDIVPS           X2, X3, X3
-	VPSRLD           $0x14, X2, X2
-	VPCMPUD          $0x01, exponent32<>+0(SB), Z1, K1
-	VMOVUPS          scaleNaNNVFP4<>+0(SB), X1
-	VPSUBD           biasE4M3<>+0(SB), X2, K1, X1
-	VBROADCASTSS     X3, Z2
-	VMULPS           Z2, Z0, Z0
-	VPEXTRB          $0x00, X1, (R8)
-	VBROADCASTSS     toFours<>+0(SB), Z2
-	VBROADCASTSS     toHalves<>+0(SB), Z3
-	VRANGEPS.BCST    $0x0a, six32<>+0(SB), Z0, Z1
-	VFMADD231PS.BCST two<>+0(SB), Z1, Z3
-	VADDPS.BCST      toOnes<>+0(SB), Z1, Z4
-	VFMADD231PS.BCST half<>+0(SB), Z1, Z2
-	VPMINUD          Z3, Z4, Z4
-	VPMINUD          Z4, Z2, Z2
-	VPSRLD           $0x1c, Z0, Z0
-	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z0, Z2
-	VPSRLQ           $0x1c, Z2, Z0
-	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z0, Z2
-	VPMOVQB.Z        Z2, K1, X0
-	VMOVQ            X0, 1(R8)
+	VMOVUPS          (R9), Z2
+	VPANDD.BCST      magnitude32<>+0(SB), Z2, Z3
+	VSHUFI64X2       $0x4e, Z3, Z3, Z4
+	VPMAXUD          Z4, Z3, Z5
+	VSHUFI64X2       $0xb1, Z5, Z5, Z4
+	VPMAXUD          Z4, Z5, Z5
+	VPSHUFD          $0x4e, Z5, Z4
+	VPMAXUD          Z4, Z5, Z5
+	VPSHUFD          $0xb1, Z5, Z4
+	VPMAXUD          Z4, Z5, Z4
+	VDIVPS           six32<>+0(SB), X4, X5
+	VPMAXUD          leastE4M3<>+0(SB), X5, X5
+	VPMINUD          largestE4M3<>+0(SB), X5, X5
+	VPAND            exponent32<>+0(SB), X5, X6
+	VFMADD231PS      power20<>+0(SB), X6, X5
+	VFNMADD231PS     power20<>+0(SB), X6, X5
+	VMOVUPS          one32<>+0(SB), X6
+	VDIVPS           X5, X6, X6
+	VPSRLD           $0x14, X5, X5
+	VPCMPUD          $0x01, exponent32<>+0(SB), Z4, K1
+	VMOVUPS          scaleNaNNVFP4<>+0(SB), X4
+	VPSUBD           biasE4M3<>+0(SB), X5, K1, X4
+	VBROADCASTSS     X6, Z5
+	VMULPS           Z5, Z3, Z3
+	VPEXTRB          $0x00, X4, (R8)
+	VMOVAPS          Z0, Z4
+	VMOVAPS          Z1, Z6
+	VFMADD231PS.BCST two<>+0(SB), Z3, Z4
+	VADDPS.BCST      toOnes<>+0(SB), Z3, Z5
+	VFMADD231PS.BCST half<>+0(SB), Z3, Z6
+	VPMINUD          Z4, Z5, Z5
+	VPMINUD          Z5, Z6, Z6
+	VPMINUD.BCST     toLargest<>+0(SB), Z6, Z6
+	VPSRLD           $0x1c, Z2, Z2
+	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z2, Z6
+	VPSRLQ           $0x1c, Z6, Z2
+	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z2, Z6
+	VPMOVQB.Z        Z6, K1, X2
+	VMOVQ            X2, 1(R8)
 	ADDQ             $0x00000040, R9
 	ADDQ             $0x09, R8
 	SUBQ             $0x10, R10
@@ -3820,18 +3850,18 @@ done2:
 // func DequantizeBlocksMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, BMI2
 TEXT ·DequantizeBlocksMXFP4ToF32AVX2(SB), $0-48
-	VMOVUPS e2m1Upper<>+0(SB), Y0
-	VMOVUPS e2m1Lower<>+0(SB), Y1
-	VPXOR   Y2, Y2, Y2
-	MOVQ    y+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    yStride+32(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    xStride+40(FP), DI
-	TESTQ   BX, BX
-	JZ      done2
+	VBROADCASTI128 e2m1Upper<>+0(SB), Y0
+	VBROADCASTI128 e2m1Lower<>+0(SB), Y1
+	VPXOR          Y2, Y2, Y2
+	MOVQ           y+0(FP), AX
+	MOVQ           x+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           count+24(FP), BX
+	MOVQ           yStride+32(FP), SI
+	SHLQ           $0x02, SI
+	MOVQ           xStride+40(FP), DI
+	TESTQ          BX, BX
+	JZ             done2
 
 vector1:
 	MOVQ AX, R8
@@ -3896,73 +3926,45 @@ special5:
 	MOVL  $0x7fc00000, R12
 	JMP   scale6
 
-DATA e2m1Upper<>+0(SB)/2, $0x3f00
-DATA e2m1Upper<>+2(SB)/2, $0x4040
-DATA e2m1Upper<>+4(SB)/2, $0x4040
-DATA e2m1Upper<>+6(SB)/2, $0x4141
-DATA e2m1Upper<>+8(SB)/2, $0xbf80
-DATA e2m1Upper<>+10(SB)/2, $0xc0c0
-DATA e2m1Upper<>+12(SB)/2, $0xc0c0
-DATA e2m1Upper<>+14(SB)/2, $0xc1c1
-DATA e2m1Upper<>+16(SB)/2, $0x3f00
-DATA e2m1Upper<>+18(SB)/2, $0x4040
-DATA e2m1Upper<>+20(SB)/2, $0x4040
-DATA e2m1Upper<>+22(SB)/2, $0x4141
-DATA e2m1Upper<>+24(SB)/2, $0xbf80
-DATA e2m1Upper<>+26(SB)/2, $0xc0c0
-DATA e2m1Upper<>+28(SB)/2, $0xc0c0
-DATA e2m1Upper<>+30(SB)/2, $0xc1c1
-GLOBL e2m1Upper<>(SB), RODATA|NOPTR, $32
+DATA e2m1Upper<>+0(SB)/4, $0x40403f00
+DATA e2m1Upper<>+4(SB)/4, $0x41414040
+DATA e2m1Upper<>+8(SB)/4, $0xc0c0bf80
+DATA e2m1Upper<>+12(SB)/4, $0xc1c1c0c0
+GLOBL e2m1Upper<>(SB), RODATA|NOPTR, $16
 
-DATA e2m1Lower<>+0(SB)/2, $0x8000
-DATA e2m1Lower<>+2(SB)/2, $0x4000
-DATA e2m1Lower<>+4(SB)/2, $0xc080
-DATA e2m1Lower<>+6(SB)/2, $0x4000
-DATA e2m1Lower<>+8(SB)/2, $0x8000
-DATA e2m1Lower<>+10(SB)/2, $0x4000
-DATA e2m1Lower<>+12(SB)/2, $0xc080
-DATA e2m1Lower<>+14(SB)/2, $0x4000
-DATA e2m1Lower<>+16(SB)/2, $0x8000
-DATA e2m1Lower<>+18(SB)/2, $0x4000
-DATA e2m1Lower<>+20(SB)/2, $0xc080
-DATA e2m1Lower<>+22(SB)/2, $0x4000
-DATA e2m1Lower<>+24(SB)/2, $0x8000
-DATA e2m1Lower<>+26(SB)/2, $0x4000
-DATA e2m1Lower<>+28(SB)/2, $0xc080
-DATA e2m1Lower<>+30(SB)/2, $0x4000
-GLOBL e2m1Lower<>(SB), RODATA|NOPTR, $32
+DATA e2m1Lower<>+0(SB)/4, $0x40008000
+DATA e2m1Lower<>+4(SB)/4, $0x4000c080
+DATA e2m1Lower<>+8(SB)/4, $0x40008000
+DATA e2m1Lower<>+12(SB)/4, $0x4000c080
+GLOBL e2m1Lower<>(SB), RODATA|NOPTR, $16
 
-DATA byteOfPair<>+0(SB)/2, $0x8000
-DATA byteOfPair<>+2(SB)/2, $0x8101
-DATA byteOfPair<>+4(SB)/2, $0x8404
-DATA byteOfPair<>+6(SB)/2, $0x8505
-DATA byteOfPair<>+8(SB)/2, $0x8808
-DATA byteOfPair<>+10(SB)/2, $0x8909
-DATA byteOfPair<>+12(SB)/2, $0x8c0c
-DATA byteOfPair<>+14(SB)/2, $0x8d0d
-DATA byteOfPair<>+16(SB)/2, $0x8202
-DATA byteOfPair<>+18(SB)/2, $0x8303
-DATA byteOfPair<>+20(SB)/2, $0x8606
-DATA byteOfPair<>+22(SB)/2, $0x8707
-DATA byteOfPair<>+24(SB)/2, $0x8a0a
-DATA byteOfPair<>+26(SB)/2, $0x8b0b
-DATA byteOfPair<>+28(SB)/2, $0x8e0e
-DATA byteOfPair<>+30(SB)/2, $0x8f0f
+DATA byteOfPair<>+0(SB)/4, $0x81018000
+DATA byteOfPair<>+4(SB)/4, $0x85058404
+DATA byteOfPair<>+8(SB)/4, $0x89098808
+DATA byteOfPair<>+12(SB)/4, $0x8d0d8c0c
+DATA byteOfPair<>+16(SB)/4, $0x83038202
+DATA byteOfPair<>+20(SB)/4, $0x87078606
+DATA byteOfPair<>+24(SB)/4, $0x8b0b8a0a
+DATA byteOfPair<>+28(SB)/4, $0x8f0f8e0e
 GLOBL byteOfPair<>(SB), RODATA|NOPTR, $32
 
 // func DequantizeBlocksMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·DequantizeBlocksMXFP4ToF32AVX512(SB), $0-48
-	VMOVUPS e2m1<>+0(SB), Z0
-	MOVQ    y+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    yStride+32(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    xStride+40(FP), DI
-	TESTQ   BX, BX
-	JZ      done2
+	VPMOVZXBD e2m1Upper<>+0(SB), Z0
+	VPMOVZXBD e2m1Lower<>+0(SB), Z1
+	VPSLLD    $0x18, Z0, Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z0, Z1, Z0
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      count+24(FP), BX
+	MOVQ      yStride+32(FP), SI
+	SHLQ      $0x02, SI
+	MOVQ      xStride+40(FP), DI
+	TESTQ     BX, BX
+	JZ        done2
 
 vector1:
 	MOVQ AX, R8
@@ -4017,39 +4019,21 @@ special5:
 	MOVL  $0x7fc00000, R12
 	JMP   scale6
 
-DATA e2m1<>+0(SB)/4, $0x00000000
-DATA e2m1<>+4(SB)/4, $0x3f800000
-DATA e2m1<>+8(SB)/4, $0x40000000
-DATA e2m1<>+12(SB)/4, $0x40400000
-DATA e2m1<>+16(SB)/4, $0x40800000
-DATA e2m1<>+20(SB)/4, $0x40c00000
-DATA e2m1<>+24(SB)/4, $0x41000000
-DATA e2m1<>+28(SB)/4, $0x41400000
-DATA e2m1<>+32(SB)/4, $0x80000000
-DATA e2m1<>+36(SB)/4, $0xbf800000
-DATA e2m1<>+40(SB)/4, $0xc0000000
-DATA e2m1<>+44(SB)/4, $0xc0400000
-DATA e2m1<>+48(SB)/4, $0xc0800000
-DATA e2m1<>+52(SB)/4, $0xc0c00000
-DATA e2m1<>+56(SB)/4, $0xc1000000
-DATA e2m1<>+60(SB)/4, $0xc1400000
-GLOBL e2m1<>(SB), RODATA|NOPTR, $64
-
 // func DequantizeBlocksNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C
 TEXT ·DequantizeBlocksNVFP4ToF32AVX2(SB), $0-48
-	VMOVUPS e2m1E4M3Upper<>+0(SB), Y0
-	VMOVUPS e2m1E4M3Lower<>+0(SB), Y1
-	VPXOR   Y2, Y2, Y2
-	MOVQ    y+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    yStride+32(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    xStride+40(FP), DI
-	TESTQ   BX, BX
-	JZ      done2
+	VBROADCASTI128 e2m1E4M3Upper<>+0(SB), Y0
+	VBROADCASTI128 e2m1E4M3Lower<>+0(SB), Y1
+	VPXOR          Y2, Y2, Y2
+	MOVQ           y+0(FP), AX
+	MOVQ           x+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           count+24(FP), BX
+	MOVQ           yStride+32(FP), SI
+	SHLQ           $0x02, SI
+	MOVQ           xStride+40(FP), DI
+	TESTQ          BX, BX
+	JZ             done2
 
 vector1:
 	MOVQ AX, R8
@@ -4104,55 +4088,35 @@ special5:
 	MOVL $0x00007e00, R11
 	JMP  scale6
 
-DATA e2m1E4M3Upper<>+0(SB)/2, $0x4300
-DATA e2m1E4M3Upper<>+2(SB)/2, $0x4343
-DATA e2m1E4M3Upper<>+4(SB)/2, $0x4444
-DATA e2m1E4M3Upper<>+6(SB)/2, $0x4444
-DATA e2m1E4M3Upper<>+8(SB)/2, $0xc380
-DATA e2m1E4M3Upper<>+10(SB)/2, $0xc3c3
-DATA e2m1E4M3Upper<>+12(SB)/2, $0xc4c4
-DATA e2m1E4M3Upper<>+14(SB)/2, $0xc4c4
-DATA e2m1E4M3Upper<>+16(SB)/2, $0x4300
-DATA e2m1E4M3Upper<>+18(SB)/2, $0x4343
-DATA e2m1E4M3Upper<>+20(SB)/2, $0x4444
-DATA e2m1E4M3Upper<>+22(SB)/2, $0x4444
-DATA e2m1E4M3Upper<>+24(SB)/2, $0xc380
-DATA e2m1E4M3Upper<>+26(SB)/2, $0xc3c3
-DATA e2m1E4M3Upper<>+28(SB)/2, $0xc4c4
-DATA e2m1E4M3Upper<>+30(SB)/2, $0xc4c4
-GLOBL e2m1E4M3Upper<>(SB), RODATA|NOPTR, $32
+DATA e2m1E4M3Upper<>+0(SB)/4, $0x43434300
+DATA e2m1E4M3Upper<>+4(SB)/4, $0x44444444
+DATA e2m1E4M3Upper<>+8(SB)/4, $0xc3c3c380
+DATA e2m1E4M3Upper<>+12(SB)/4, $0xc4c4c4c4
+GLOBL e2m1E4M3Upper<>(SB), RODATA|NOPTR, $16
 
-DATA e2m1E4M3Lower<>+0(SB)/2, $0x0000
-DATA e2m1E4M3Lower<>+2(SB)/2, $0xc080
-DATA e2m1E4M3Lower<>+4(SB)/2, $0x4000
-DATA e2m1E4M3Lower<>+6(SB)/2, $0xc080
-DATA e2m1E4M3Lower<>+8(SB)/2, $0x0000
-DATA e2m1E4M3Lower<>+10(SB)/2, $0xc080
-DATA e2m1E4M3Lower<>+12(SB)/2, $0x4000
-DATA e2m1E4M3Lower<>+14(SB)/2, $0xc080
-DATA e2m1E4M3Lower<>+16(SB)/2, $0x0000
-DATA e2m1E4M3Lower<>+18(SB)/2, $0xc080
-DATA e2m1E4M3Lower<>+20(SB)/2, $0x4000
-DATA e2m1E4M3Lower<>+22(SB)/2, $0xc080
-DATA e2m1E4M3Lower<>+24(SB)/2, $0x0000
-DATA e2m1E4M3Lower<>+26(SB)/2, $0xc080
-DATA e2m1E4M3Lower<>+28(SB)/2, $0x4000
-DATA e2m1E4M3Lower<>+30(SB)/2, $0xc080
-GLOBL e2m1E4M3Lower<>(SB), RODATA|NOPTR, $32
+DATA e2m1E4M3Lower<>+0(SB)/4, $0xc0800000
+DATA e2m1E4M3Lower<>+4(SB)/4, $0xc0804000
+DATA e2m1E4M3Lower<>+8(SB)/4, $0xc0800000
+DATA e2m1E4M3Lower<>+12(SB)/4, $0xc0804000
+GLOBL e2m1E4M3Lower<>(SB), RODATA|NOPTR, $16
 
 // func DequantizeBlocksNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX512F, F16C
 TEXT ·DequantizeBlocksNVFP4ToF32AVX512(SB), $0-48
-	VMOVUPS e2m1E4M3<>+0(SB), Z0
-	MOVQ    y+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    yStride+32(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    xStride+40(FP), DI
-	TESTQ   BX, BX
-	JZ      done2
+	VPMOVZXBD e2m1E4M3Upper<>+0(SB), Z0
+	VPMOVZXBD e2m1E4M3Lower<>+0(SB), Z1
+	VPSLLD    $0x18, Z0, Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z0, Z1, Z0
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      count+24(FP), BX
+	MOVQ      yStride+32(FP), SI
+	SHLQ      $0x02, SI
+	MOVQ      xStride+40(FP), DI
+	TESTQ     BX, BX
+	JZ        done2
 
 vector1:
 	MOVQ AX, R8
@@ -4199,39 +4163,21 @@ special5:
 	MOVL $0x00007e00, R11
 	JMP  scale6
 
-DATA e2m1E4M3<>+0(SB)/4, $0x00000000
-DATA e2m1E4M3<>+4(SB)/4, $0x43000000
-DATA e2m1E4M3<>+8(SB)/4, $0x43800000
-DATA e2m1E4M3<>+12(SB)/4, $0x43c00000
-DATA e2m1E4M3<>+16(SB)/4, $0x44000000
-DATA e2m1E4M3<>+20(SB)/4, $0x44400000
-DATA e2m1E4M3<>+24(SB)/4, $0x44800000
-DATA e2m1E4M3<>+28(SB)/4, $0x44c00000
-DATA e2m1E4M3<>+32(SB)/4, $0x80000000
-DATA e2m1E4M3<>+36(SB)/4, $0xc3000000
-DATA e2m1E4M3<>+40(SB)/4, $0xc3800000
-DATA e2m1E4M3<>+44(SB)/4, $0xc3c00000
-DATA e2m1E4M3<>+48(SB)/4, $0xc4000000
-DATA e2m1E4M3<>+52(SB)/4, $0xc4400000
-DATA e2m1E4M3<>+56(SB)/4, $0xc4800000
-DATA e2m1E4M3<>+60(SB)/4, $0xc4c00000
-GLOBL e2m1E4M3<>(SB), RODATA|NOPTR, $64
-
 // func DequantizeBlocksGGMLMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, BMI2
 TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX2(SB), $0-48
-	VMOVUPS ggmlE2M1Upper<>+0(SB), Y0
-	VMOVUPS ggmlE2M1Lower<>+0(SB), Y1
-	VPXOR   Y2, Y2, Y2
-	MOVQ    y+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    yStride+32(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    xStride+40(FP), DI
-	TESTQ   BX, BX
-	JZ      done2
+	VBROADCASTI128 ggmlE2M1Upper<>+0(SB), Y0
+	VBROADCASTI128 ggmlE2M1Lower<>+0(SB), Y1
+	VPXOR          Y2, Y2, Y2
+	MOVQ           y+0(FP), AX
+	MOVQ           x+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           count+24(FP), BX
+	MOVQ           yStride+32(FP), SI
+	SHLQ           $0x02, SI
+	MOVQ           xStride+40(FP), DI
+	TESTQ          BX, BX
+	JZ             done2
 
 vector1:
 	MOVQ AX, R8
@@ -4292,58 +4238,26 @@ special5:
 	SHLXL R11, R12, R12
 	JMP   scale6
 
-DATA ggmlE2M1Upper<>+0(SB)/2, $0x3f00
-DATA ggmlE2M1Upper<>+2(SB)/2, $0x4040
-DATA ggmlE2M1Upper<>+4(SB)/2, $0x4040
-DATA ggmlE2M1Upper<>+6(SB)/2, $0x4141
-DATA ggmlE2M1Upper<>+8(SB)/2, $0xbf00
-DATA ggmlE2M1Upper<>+10(SB)/2, $0xc0c0
-DATA ggmlE2M1Upper<>+12(SB)/2, $0xc0c0
-DATA ggmlE2M1Upper<>+14(SB)/2, $0xc1c1
-DATA ggmlE2M1Upper<>+16(SB)/2, $0x3f00
-DATA ggmlE2M1Upper<>+18(SB)/2, $0x4040
-DATA ggmlE2M1Upper<>+20(SB)/2, $0x4040
-DATA ggmlE2M1Upper<>+22(SB)/2, $0x4141
-DATA ggmlE2M1Upper<>+24(SB)/2, $0xbf00
-DATA ggmlE2M1Upper<>+26(SB)/2, $0xc0c0
-DATA ggmlE2M1Upper<>+28(SB)/2, $0xc0c0
-DATA ggmlE2M1Upper<>+30(SB)/2, $0xc1c1
-GLOBL ggmlE2M1Upper<>(SB), RODATA|NOPTR, $32
+DATA ggmlE2M1Upper<>+0(SB)/4, $0x40403f00
+DATA ggmlE2M1Upper<>+4(SB)/4, $0x41414040
+DATA ggmlE2M1Upper<>+8(SB)/4, $0xc0c0bf00
+DATA ggmlE2M1Upper<>+12(SB)/4, $0xc1c1c0c0
+GLOBL ggmlE2M1Upper<>(SB), RODATA|NOPTR, $16
 
-DATA ggmlE2M1Lower<>+0(SB)/2, $0x8000
-DATA ggmlE2M1Lower<>+2(SB)/2, $0x4000
-DATA ggmlE2M1Lower<>+4(SB)/2, $0xc080
-DATA ggmlE2M1Lower<>+6(SB)/2, $0x4000
-DATA ggmlE2M1Lower<>+8(SB)/2, $0x8000
-DATA ggmlE2M1Lower<>+10(SB)/2, $0x4000
-DATA ggmlE2M1Lower<>+12(SB)/2, $0xc080
-DATA ggmlE2M1Lower<>+14(SB)/2, $0x4000
-DATA ggmlE2M1Lower<>+16(SB)/2, $0x8000
-DATA ggmlE2M1Lower<>+18(SB)/2, $0x4000
-DATA ggmlE2M1Lower<>+20(SB)/2, $0xc080
-DATA ggmlE2M1Lower<>+22(SB)/2, $0x4000
-DATA ggmlE2M1Lower<>+24(SB)/2, $0x8000
-DATA ggmlE2M1Lower<>+26(SB)/2, $0x4000
-DATA ggmlE2M1Lower<>+28(SB)/2, $0xc080
-DATA ggmlE2M1Lower<>+30(SB)/2, $0x4000
-GLOBL ggmlE2M1Lower<>(SB), RODATA|NOPTR, $32
+DATA ggmlE2M1Lower<>+0(SB)/4, $0x40008000
+DATA ggmlE2M1Lower<>+4(SB)/4, $0x4000c080
+DATA ggmlE2M1Lower<>+8(SB)/4, $0x40008000
+DATA ggmlE2M1Lower<>+12(SB)/4, $0x4000c080
+GLOBL ggmlE2M1Lower<>(SB), RODATA|NOPTR, $16
 
-DATA byteOf16<>+0(SB)/2, $0x0100
-DATA byteOf16<>+2(SB)/2, $0x0302
-DATA byteOf16<>+4(SB)/2, $0x0908
-DATA byteOf16<>+6(SB)/2, $0x0b0a
-DATA byteOf16<>+8(SB)/2, $0x0100
-DATA byteOf16<>+10(SB)/2, $0x0302
-DATA byteOf16<>+12(SB)/2, $0x0908
-DATA byteOf16<>+14(SB)/2, $0x0b0a
-DATA byteOf16<>+16(SB)/2, $0x0504
-DATA byteOf16<>+18(SB)/2, $0x0706
-DATA byteOf16<>+20(SB)/2, $0x0d0c
-DATA byteOf16<>+22(SB)/2, $0x0f0e
-DATA byteOf16<>+24(SB)/2, $0x0504
-DATA byteOf16<>+26(SB)/2, $0x0706
-DATA byteOf16<>+28(SB)/2, $0x0d0c
-DATA byteOf16<>+30(SB)/2, $0x0f0e
+DATA byteOf16<>+0(SB)/4, $0x03020100
+DATA byteOf16<>+4(SB)/4, $0x0b0a0908
+DATA byteOf16<>+8(SB)/4, $0x03020100
+DATA byteOf16<>+12(SB)/4, $0x0b0a0908
+DATA byteOf16<>+16(SB)/4, $0x07060504
+DATA byteOf16<>+20(SB)/4, $0x0f0e0d0c
+DATA byteOf16<>+24(SB)/4, $0x07060504
+DATA byteOf16<>+28(SB)/4, $0x0f0e0d0c
 GLOBL byteOf16<>(SB), RODATA|NOPTR, $32
 
 DATA nibbleOf16<>+0(SB)/4, $0x00000000
@@ -4359,16 +4273,20 @@ GLOBL nibbleOf16<>(SB), RODATA|NOPTR, $32
 // func DequantizeBlocksGGMLMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX512(SB), $0-48
-	VMOVUPS ggmlE2M1<>+0(SB), Z0
-	MOVQ    y+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    yStride+32(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    xStride+40(FP), DI
-	TESTQ   BX, BX
-	JZ      done2
+	VPMOVZXBD ggmlE2M1Upper<>+0(SB), Z0
+	VPMOVZXBD ggmlE2M1Lower<>+0(SB), Z1
+	VPSLLD    $0x18, Z0, Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z0, Z1, Z0
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      count+24(FP), BX
+	MOVQ      yStride+32(FP), SI
+	SHLQ      $0x02, SI
+	MOVQ      xStride+40(FP), DI
+	TESTQ     BX, BX
+	JZ        done2
 
 vector1:
 	MOVQ AX, R8
@@ -4416,39 +4334,21 @@ special5:
 	SHLXL R11, R12, R12
 	JMP   scale6
 
-DATA ggmlE2M1<>+0(SB)/4, $0x00000000
-DATA ggmlE2M1<>+4(SB)/4, $0x3f800000
-DATA ggmlE2M1<>+8(SB)/4, $0x40000000
-DATA ggmlE2M1<>+12(SB)/4, $0x40400000
-DATA ggmlE2M1<>+16(SB)/4, $0x40800000
-DATA ggmlE2M1<>+20(SB)/4, $0x40c00000
-DATA ggmlE2M1<>+24(SB)/4, $0x41000000
-DATA ggmlE2M1<>+28(SB)/4, $0x41400000
-DATA ggmlE2M1<>+32(SB)/4, $0x00000000
-DATA ggmlE2M1<>+36(SB)/4, $0xbf800000
-DATA ggmlE2M1<>+40(SB)/4, $0xc0000000
-DATA ggmlE2M1<>+44(SB)/4, $0xc0400000
-DATA ggmlE2M1<>+48(SB)/4, $0xc0800000
-DATA ggmlE2M1<>+52(SB)/4, $0xc0c00000
-DATA ggmlE2M1<>+56(SB)/4, $0xc1000000
-DATA ggmlE2M1<>+60(SB)/4, $0xc1400000
-GLOBL ggmlE2M1<>(SB), RODATA|NOPTR, $64
-
 // func DequantizeBlocksGGMLNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C
 TEXT ·DequantizeBlocksGGMLNVFP4ToF32AVX2(SB), $0-48
-	VMOVUPS ggmlE2M1E4M3Upper<>+0(SB), Y0
-	VMOVUPS ggmlE2M1E4M3Lower<>+0(SB), Y1
-	VPXOR   Y2, Y2, Y2
-	MOVQ    y+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    yStride+32(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    xStride+40(FP), DI
-	TESTQ   BX, BX
-	JZ      done2
+	VBROADCASTI128 ggmlE2M1E4M3Upper<>+0(SB), Y0
+	VBROADCASTI128 ggmlE2M1E4M3Lower<>+0(SB), Y1
+	VPXOR          Y2, Y2, Y2
+	MOVQ           y+0(FP), AX
+	MOVQ           x+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           count+24(FP), BX
+	MOVQ           yStride+32(FP), SI
+	SHLQ           $0x02, SI
+	MOVQ           xStride+40(FP), DI
+	TESTQ          BX, BX
+	JZ             done2
 
 vector1:
 	MOVQ AX, R8
@@ -4509,58 +4409,26 @@ special5:
 	MOVL $0x00000000, R12
 	JMP  scale6
 
-DATA ggmlE2M1E4M3Upper<>+0(SB)/2, $0x4300
-DATA ggmlE2M1E4M3Upper<>+2(SB)/2, $0x4343
-DATA ggmlE2M1E4M3Upper<>+4(SB)/2, $0x4444
-DATA ggmlE2M1E4M3Upper<>+6(SB)/2, $0x4444
-DATA ggmlE2M1E4M3Upper<>+8(SB)/2, $0xc300
-DATA ggmlE2M1E4M3Upper<>+10(SB)/2, $0xc3c3
-DATA ggmlE2M1E4M3Upper<>+12(SB)/2, $0xc4c4
-DATA ggmlE2M1E4M3Upper<>+14(SB)/2, $0xc4c4
-DATA ggmlE2M1E4M3Upper<>+16(SB)/2, $0x4300
-DATA ggmlE2M1E4M3Upper<>+18(SB)/2, $0x4343
-DATA ggmlE2M1E4M3Upper<>+20(SB)/2, $0x4444
-DATA ggmlE2M1E4M3Upper<>+22(SB)/2, $0x4444
-DATA ggmlE2M1E4M3Upper<>+24(SB)/2, $0xc300
-DATA ggmlE2M1E4M3Upper<>+26(SB)/2, $0xc3c3
-DATA ggmlE2M1E4M3Upper<>+28(SB)/2, $0xc4c4
-DATA ggmlE2M1E4M3Upper<>+30(SB)/2, $0xc4c4
-GLOBL ggmlE2M1E4M3Upper<>(SB), RODATA|NOPTR, $32
+DATA ggmlE2M1E4M3Upper<>+0(SB)/4, $0x43434300
+DATA ggmlE2M1E4M3Upper<>+4(SB)/4, $0x44444444
+DATA ggmlE2M1E4M3Upper<>+8(SB)/4, $0xc3c3c300
+DATA ggmlE2M1E4M3Upper<>+12(SB)/4, $0xc4c4c4c4
+GLOBL ggmlE2M1E4M3Upper<>(SB), RODATA|NOPTR, $16
 
-DATA ggmlE2M1E4M3Lower<>+0(SB)/2, $0x0000
-DATA ggmlE2M1E4M3Lower<>+2(SB)/2, $0xc080
-DATA ggmlE2M1E4M3Lower<>+4(SB)/2, $0x4000
-DATA ggmlE2M1E4M3Lower<>+6(SB)/2, $0xc080
-DATA ggmlE2M1E4M3Lower<>+8(SB)/2, $0x0000
-DATA ggmlE2M1E4M3Lower<>+10(SB)/2, $0xc080
-DATA ggmlE2M1E4M3Lower<>+12(SB)/2, $0x4000
-DATA ggmlE2M1E4M3Lower<>+14(SB)/2, $0xc080
-DATA ggmlE2M1E4M3Lower<>+16(SB)/2, $0x0000
-DATA ggmlE2M1E4M3Lower<>+18(SB)/2, $0xc080
-DATA ggmlE2M1E4M3Lower<>+20(SB)/2, $0x4000
-DATA ggmlE2M1E4M3Lower<>+22(SB)/2, $0xc080
-DATA ggmlE2M1E4M3Lower<>+24(SB)/2, $0x0000
-DATA ggmlE2M1E4M3Lower<>+26(SB)/2, $0xc080
-DATA ggmlE2M1E4M3Lower<>+28(SB)/2, $0x4000
-DATA ggmlE2M1E4M3Lower<>+30(SB)/2, $0xc080
-GLOBL ggmlE2M1E4M3Lower<>(SB), RODATA|NOPTR, $32
+DATA ggmlE2M1E4M3Lower<>+0(SB)/4, $0xc0800000
+DATA ggmlE2M1E4M3Lower<>+4(SB)/4, $0xc0804000
+DATA ggmlE2M1E4M3Lower<>+8(SB)/4, $0xc0800000
+DATA ggmlE2M1E4M3Lower<>+12(SB)/4, $0xc0804000
+GLOBL ggmlE2M1E4M3Lower<>(SB), RODATA|NOPTR, $16
 
-DATA byteOf8<>+0(SB)/2, $0x0100
-DATA byteOf8<>+2(SB)/2, $0x0302
-DATA byteOf8<>+4(SB)/2, $0x0100
-DATA byteOf8<>+6(SB)/2, $0x0302
-DATA byteOf8<>+8(SB)/2, $0x0100
-DATA byteOf8<>+10(SB)/2, $0x0302
-DATA byteOf8<>+12(SB)/2, $0x0100
-DATA byteOf8<>+14(SB)/2, $0x0302
-DATA byteOf8<>+16(SB)/2, $0x0504
-DATA byteOf8<>+18(SB)/2, $0x0706
-DATA byteOf8<>+20(SB)/2, $0x0504
-DATA byteOf8<>+22(SB)/2, $0x0706
-DATA byteOf8<>+24(SB)/2, $0x0504
-DATA byteOf8<>+26(SB)/2, $0x0706
-DATA byteOf8<>+28(SB)/2, $0x0504
-DATA byteOf8<>+30(SB)/2, $0x0706
+DATA byteOf8<>+0(SB)/4, $0x03020100
+DATA byteOf8<>+4(SB)/4, $0x03020100
+DATA byteOf8<>+8(SB)/4, $0x03020100
+DATA byteOf8<>+12(SB)/4, $0x03020100
+DATA byteOf8<>+16(SB)/4, $0x07060504
+DATA byteOf8<>+20(SB)/4, $0x07060504
+DATA byteOf8<>+24(SB)/4, $0x07060504
+DATA byteOf8<>+28(SB)/4, $0x07060504
 GLOBL byteOf8<>(SB), RODATA|NOPTR, $32
 
 DATA nibbleOf8<>+0(SB)/4, $0x00000000
@@ -4576,16 +4444,20 @@ GLOBL nibbleOf8<>(SB), RODATA|NOPTR, $32
 // func DequantizeBlocksGGMLNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
 TEXT ·DequantizeBlocksGGMLNVFP4ToF32AVX512(SB), $0-48
-	VMOVUPS ggmlE2M1E4M3<>+0(SB), Z0
-	MOVQ    y+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    yStride+32(FP), SI
-	SHLQ    $0x02, SI
-	MOVQ    xStride+40(FP), DI
-	TESTQ   BX, BX
-	JZ      done2
+	VPMOVZXBD ggmlE2M1E4M3Upper<>+0(SB), Z0
+	VPMOVZXBD ggmlE2M1E4M3Lower<>+0(SB), Z1
+	VPSLLD    $0x18, Z0, Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z0, Z1, Z0
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      count+24(FP), BX
+	MOVQ      yStride+32(FP), SI
+	SHLQ      $0x02, SI
+	MOVQ      xStride+40(FP), DI
+	TESTQ     BX, BX
+	JZ        done2
 
 vector1:
 	MOVQ AX, R8
@@ -4638,21 +4510,3 @@ done2:
 special5:
 	MOVL $0x00000000, R12
 	JMP  scale6
-
-DATA ggmlE2M1E4M3<>+0(SB)/4, $0x00000000
-DATA ggmlE2M1E4M3<>+4(SB)/4, $0x43000000
-DATA ggmlE2M1E4M3<>+8(SB)/4, $0x43800000
-DATA ggmlE2M1E4M3<>+12(SB)/4, $0x43c00000
-DATA ggmlE2M1E4M3<>+16(SB)/4, $0x44000000
-DATA ggmlE2M1E4M3<>+20(SB)/4, $0x44400000
-DATA ggmlE2M1E4M3<>+24(SB)/4, $0x44800000
-DATA ggmlE2M1E4M3<>+28(SB)/4, $0x44c00000
-DATA ggmlE2M1E4M3<>+32(SB)/4, $0x00000000
-DATA ggmlE2M1E4M3<>+36(SB)/4, $0xc3000000
-DATA ggmlE2M1E4M3<>+40(SB)/4, $0xc3800000
-DATA ggmlE2M1E4M3<>+44(SB)/4, $0xc3c00000
-DATA ggmlE2M1E4M3<>+48(SB)/4, $0xc4000000
-DATA ggmlE2M1E4M3<>+52(SB)/4, $0xc4400000
-DATA ggmlE2M1E4M3<>+56(SB)/4, $0xc4800000
-DATA ggmlE2M1E4M3<>+60(SB)/4, $0xc4c00000
-GLOBL ggmlE2M1E4M3<>(SB), RODATA|NOPTR, $64

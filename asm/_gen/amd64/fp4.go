@@ -30,11 +30,16 @@ type fp4Coder struct {
 	fp4Format
 	pairs bool
 	raise reg.VecVirtual
+
+	toHalves, toFours reg.VecVirtual // sums with them are integers in the low bits
 }
+
+const toInteger = 0x1.8p23
 
 func quantizeFP4(e *emitter) {
 	f := fp4Formats[e.to]
 	q := fp4Coder{emitter: e, fp4Format: f, pairs: f.e4m3 && !e.avx512}
+	q.toHalves, q.toFours = q.keep(q.float32("toHalves", toInteger)), q.keep(q.float32("toFours", toInteger+4))
 	if !q.e4m3 {
 		q.raise = e.broadcast32("raise", q.narrow())
 	}
@@ -43,18 +48,22 @@ func quantizeFP4(e *emitter) {
 			from, to := operand.Mem{Base: x}, operand.Mem{Base: y}
 			each, size := uint32(4*q.numbers), 1+q.numbers/2
 			numbers := q.load(from, left)
-			amax := q.largest(numbers)
-			scale, inverse, lanes := q.scale(amax)
-			for _, v := range numbers {
-				e.VMULPS(inverse, v, v)
+			magnitudes := q.magnitudesOf(numbers)
+			var signs reg.VecVirtual
+			if !e.avx512 {
+				signs = q.signBytes(numbers)
+			}
+			scale, inverse, lanes := q.scale(q.largest(magnitudes))
+			for _, m := range magnitudes {
+				e.VMULPS(inverse, m, m)
 			}
 			e.VPEXTRB(operand.Imm(0), scale.AsX(), to)
 			if e.avx512 {
 				for i, v := range numbers {
-					e.VMOVQ(q.packed8(v, lanes), to.Offset(1+8*i))
+					e.VMOVQ(q.packed8(magnitudes[i], v, lanes), to.Offset(1+8*i))
 				}
 			} else {
-				codes, last := q.packed16(numbers, lanes.(reg.VecVirtual)), e.label("last")
+				codes, last := q.packed16(magnitudes, signs, lanes.(reg.VecVirtual)), e.label("last")
 				if q.pairs {
 					e.VMOVQ(codes, to.Offset(1))
 					e.CMPQ(left, operand.Imm(uint64(2*q.numbers)))
@@ -103,31 +112,40 @@ func (q fp4Coder) load(from operand.Mem, left reg.GPVirtual) (list []reg.VecVirt
 	return list
 }
 
+func (q fp4Coder) magnitudesOf(numbers []reg.VecVirtual) (list []reg.VecVirtual) {
+	for _, v := range numbers {
+		m := q.vector()
+		q.and(q.magnitudes(), v, m)
+		list = append(list, m)
+	}
+	return list
+}
+
 // largest returns the bits of the largest magnitude of a block in all its lanes.
-func (q fp4Coder) largest(numbers []reg.VecVirtual) reg.VecVirtual {
-	amax, other := q.vector(), q.vector()
-	for i, v := range numbers {
-		if i == 0 {
-			q.and(q.magnitudes(), v, amax)
-			continue
-		}
-		q.and(q.magnitudes(), v, other)
-		q.VPMAXUD(other, amax, amax)
+func (q fp4Coder) largest(magnitudes []reg.VecVirtual) reg.VecVirtual {
+	amax, other := magnitudes[0], q.vector()
+	larger := func(v reg.VecVirtual) {
+		most := q.vector()
+		q.VPMAXUD(v, amax, most)
+		amax = most
+	}
+	for _, m := range magnitudes[1:] {
+		larger(m)
 	}
 	const halves, neighbours = operand.U8(0x4e), operand.U8(0xb1)
 	switch {
 	case q.avx512:
 		q.VSHUFI64X2(halves, amax, amax, other)
-		q.VPMAXUD(other, amax, amax)
+		larger(other)
 		q.VSHUFI64X2(neighbours, amax, amax, other)
-		q.VPMAXUD(other, amax, amax)
+		larger(other)
 	case !q.pairs:
 		q.VPERMQ(halves, amax, other)
-		q.VPMAXUD(other, amax, amax)
+		larger(other)
 	}
 	for _, order := range []operand.U8{halves, neighbours} {
 		q.VPSHUFD(order, amax, other)
-		q.VPMAXUD(other, amax, amax)
+		larger(other)
 	}
 	return amax
 }
@@ -196,19 +214,11 @@ func (q fp4Coder) scale(amax reg.VecVirtual) (scale, inverse reg.VecVirtual, lan
 	return scale, inverse, lanes
 }
 
-// code returns the codes of numbers in the low bits of integers: as in generic, the least of three roundings. On
-// AVX2 they have no sign.
-func (q fp4Coder) code(v reg.VecVirtual) reg.VecVirtual {
-	const toInteger = 0x1.8p23
-	m, fours := q.vector(), q.keep(q.float32("toFours", toInteger+4))
-	halves, ones := q.keep(q.float32("toHalves", toInteger)), q.vector()
-	if q.avx512 {
-		const lessMagnitude = operand.U8(0x0a)
-		q.VRANGEPS(lessMagnitude, q.float32("six32", 6), v, m)
-	} else {
-		q.VPAND(q.magnitudes(), v, m)
-		q.VMINPS(q.float32("six32", 6), m, m)
-	}
+// code returns the codes of magnitudes in the low bits of toInteger: as in generic, the least of three roundings.
+func (q fp4Coder) code(m reg.VecVirtual) reg.VecVirtual {
+	halves, ones, fours := q.vector(), q.vector(), q.vector()
+	q.VMOVAPS(q.toHalves, halves)
+	q.VMOVAPS(q.toFours, fours)
 	q.VFMADD231PS(q.float32("two", 2), m, halves)
 	q.VADDPS(q.float32("toOnes", toInteger+2), m, ones)
 	q.VFMADD231PS(q.float32("half", 0.5), m, fours)
@@ -218,9 +228,10 @@ func (q fp4Coder) code(v reg.VecVirtual) reg.VecVirtual {
 }
 
 // packed8 returns 8 bytes of the codes of 16 numbers, or of 0 in a block that is not finite.
-func (q fp4Coder) packed8(v reg.VecVirtual, finite reg.Register) reg.VecVirtual {
+func (q fp4Coder) packed8(m, v reg.VecVirtual, finite reg.Register) reg.VecVirtual {
 	const orAnd, choose = operand.U8(0xf8), operand.U8(0xe4)
-	code, next, packed := q.code(v), q.vector(), q.XMM()
+	code, next, packed := q.code(m), q.vector(), q.XMM()
+	q.VPMINUD(q.float32("toLargest", toInteger+7), code, code)
 	q.VPSRLD(operand.Imm(28), v, v)
 	q.VPTERNLOGD(orAnd, q.wide32("eight32", 8), v, code)
 	q.VPSRLQ(operand.Imm(28), code, next)
@@ -230,14 +241,15 @@ func (q fp4Coder) packed8(v reg.VecVirtual, finite reg.Register) reg.VecVirtual 
 }
 
 // packed16 returns 16 bytes of the codes of four registers, or of 0 in blocks that are not finite.
-func (q fp4Coder) packed16(numbers []reg.VecVirtual, notFinite reg.VecVirtual) reg.VecVirtual {
+func (q fp4Coder) packed16(magnitudes []reg.VecVirtual, signs, notFinite reg.VecVirtual) reg.VecVirtual {
 	var list []reg.VecVirtual
-	for _, v := range numbers {
-		code := q.code(v)
-		q.VPAND(q.wide32("low32", 15), code, code)
+	for _, m := range magnitudes {
+		code := q.code(m)
+		q.VPSUBD(q.toHalves, code, code)
 		list = append(list, code)
 	}
-	signs, codes, high := q.signBytes(numbers), q.packedBytes(q.VPACKUSWB, q.words(q.VPACKSSDW, list)), q.XMM()
+	codes, high := q.packedBytes(q.VPACKUSWB, q.words(q.VPACKSSDW, list)), q.XMM()
+	q.VPMINUB(q.wide32("largestE2M1", 0x07070707), codes, codes)
 	q.VPSRLW(operand.Imm(4), signs, signs)
 	q.VPAND(q.wide32("eight8", 0x08080808), signs, signs)
 	q.VPOR(signs, codes, codes)
@@ -252,12 +264,14 @@ func (q fp4Coder) packed16(numbers []reg.VecVirtual, notFinite reg.VecVirtual) r
 type fp4Reader struct {
 	*emitter
 	fp4Format
-	twice, upper, lower, zero reg.VecVirtual // of each code, on AVX2 the first and the second byte
+	twice        reg.VecVirtual // AVX-512: of each code
+	upper, lower reg.VecVirtual // AVX2: bytes of it, of which there are two
+	zero         reg.VecVirtual
 }
 
 // dequantizeFP4 writes a group at a time. Halves of scales of E4M3 are 2^-7 times too small.
 func dequantizeFP4(e *emitter) {
-	r := fp4Reader{emitter: e, fp4Format: fp4Formats[e.from]}
+	r := fp4Reader{emitter: e, fp4Format: fp4Formats[e.from], twice: e.vector()}
 	twice := [16]float32{0, 1, 2, 3, 4, 6, 8, 12, float32(math.Copysign(0, -1)), -1, -2, -3, -4, -6, -8, -12}
 	name, unit := "e2m1", float32(1)
 	if r.ggml {
@@ -266,11 +280,18 @@ func dequantizeFP4(e *emitter) {
 	if r.e4m3 {
 		name, unit = name+"E4M3", 1<<7
 	}
-	bits := func(i int) uint32 { return math.Float32bits(twice[i%16] * unit) }
+	bits := func(i int) uint32 { return math.Float32bits(twice[i] * unit) }
+	upper, lower := e.eachByte(name+"Upper", 16, func(i int) uint32 { return bits(i) >> 24 }), e.eachByte(name+"Lower", 16, func(i int) uint32 { return bits(i) >> 16 })
+	r.upper, r.lower, r.zero = e.vector(), e.vector(), e.vector()
 	if e.avx512 {
-		r.twice = e.keep(e.controls(name, 4, 16, func(i uint32) uint32 { return bits(int(i)) }))
+		e.VPMOVZXBD(upper, r.upper)
+		e.VPMOVZXBD(lower, r.lower)
+		e.VPSLLD(operand.Imm(24), r.upper, r.upper)
+		e.VPSLLD(operand.Imm(16), r.lower, r.lower)
+		e.VPORD(r.upper, r.lower, r.twice)
 	} else {
-		r.upper, r.lower, r.zero = e.keep(e.eachByte(name+"Upper", func(i int) uint32 { return bits(i) >> 24 })), e.keep(e.eachByte(name+"Lower", func(i int) uint32 { return bits(i) >> 16 })), e.YMM()
+		e.VBROADCASTI128(upper, r.upper)
+		e.VBROADCASTI128(lower, r.lower)
 		e.clear(r.zero)
 	}
 	e.eachVector(func(y, x, left reg.GPVirtual) {
@@ -299,9 +320,14 @@ func dequantizeFP4(e *emitter) {
 	})
 }
 
-// eachByte returns the address of bytes for VPSHUFB.
-func (e *emitter) eachByte(name string, each func(i int) uint32) operand.Mem {
-	return e.controls(name, 2, 16, func(i uint32) uint32 { return each(int(2*i))&255 | each(int(2*i+1))&255<<8 })
+// eachByte returns the address of n bytes.
+func (e *emitter) eachByte(name string, n int, each func(i int) uint32) operand.Mem {
+	return e.controls(name, 4, n/4, func(i uint32) (four uint32) {
+		for j := range 4 {
+			four |= each(4*int(i)+j) & 255 << (8 * j)
+		}
+		return four
+	})
 }
 
 // half returns half of a scale in every lanr.
@@ -398,10 +424,10 @@ func (r fp4Reader) write(half reg.VecVirtual, from, to operand.Mem) {
 	number := func(i int) int { return i%16/4*8 + i/16*4 + i%4 } // of byte i, so that unpacking gives registers in order
 	if r.ggml {
 		side := r.group / 2
-		r.VPSHUFB(r.eachByte(fmt.Sprintf("byteOf%d", side), func(i int) uint32 { return uint32(number(i) % side) }), codes, codes)
+		r.VPSHUFB(r.eachByte(fmt.Sprintf("byteOf%d", side), 32, func(i int) uint32 { return uint32(number(i) % side) }), codes, codes)
 		r.VPSRLVD(r.controls(fmt.Sprintf("nibbleOf%d", side), 4, 8, func(i uint32) uint32 { return uint32(number(int(4*i)) / side % 2 * 4) }), codes, codes)
 	} else {
-		r.VPSHUFB(r.eachByte("byteOfPair", func(i int) uint32 { return uint32(number(i)/2 | i%2<<7) }), codes, codes)
+		r.VPSHUFB(r.eachByte("byteOfPair", 32, func(i int) uint32 { return uint32(number(i)/2 | i%2<<7) }), codes, codes)
 		r.VPSLLW(operand.Imm(4), codes, upper)
 		r.VPOR(upper, codes, codes)
 	}
