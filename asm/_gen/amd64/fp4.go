@@ -330,7 +330,7 @@ func (e *emitter) eachByte(name string, n int, each func(i int) uint32) operand.
 	})
 }
 
-// half returns half of a scale in every lanr.
+// half returns half of a scale in every lane.
 func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
 	v, scale, other, special, found := r.vector(), r.GP32(), r.GP32(), r.label("special"), r.label("scale")
 	if r.e4m3 {

@@ -18,6 +18,7 @@ var (
 	sinusoidalTests     = tests{names: "TestSinusoidalRows|TestGuards", operations: "SinusoidalRows"}
 	quantizeTests       = tests{names: registryTests + "|TestMagnitudes|TestQuotients|TestRounding8|TestWidening8|TestHardQuotients|TestScaleOfNaN", operations: "Quantize.*|Dequantize.*"}
 	blocksTests         = tests{names: registryTests + "|TestMagnitudes|TestBlockTies", operations: "QuantizeBlocks.*|DequantizeBlocks.*"}
+	fp4Tests            = tests{names: registryTests + "|TestFP4Ties|TestFP4Scales", operations: ".*FP4.*"}
 	rotateQuantizeTests = tests{names: "TestOperations|TestLargestOfHeads", operations: "RotateQuantize.*"}
 	hadamardTests       = tests{names: registryTests, operations: "Hadamard.*"}
 	proofTests          = tests{names: "TestConstants", packages: "./proof"}
@@ -277,6 +278,21 @@ var avx2Mutants = []group{
 		{"largest", "a code beyond the largest carries", `q.VPMINUB(q.wide32("largestCodes"+operation.Element(q.to).String(), largest*0x01010101), codes, codes)`, ``},
 		{"fifth", "the fourth bits for the fifth", `q.VPSLLW(operand.Imm(3), codes, bits)`, `q.VPSLLW(operand.Imm(4), codes, bits)`},
 		{"bit", "two numbers have the same fifth bit", `return i / 4 * 0x0101`, `return i / 8 * 0x0101`},
+	}},
+	{"avx2/fp4", "asm/_gen/amd64/fp4.go", fp4Tests, []fault{
+		{"rounded-down", "a sixth that is rounded down to 2^-127 is not", `q.VPCMPEQD(q.wide32("roundedDown32", 0x01400001), a, scale)`, `q.clear(scale)`},
+		{"least-scale", "the scale of a small block is a large one", `q.VPSUBUSW, q.wide32("two32", 2)`, `q.VPSUBD, q.wide32("two32", 2)`},
+		{"least", "the least of two roundings", `q.VPMINUD(halves, ones, ones)`, ``},
+		{"largest", "a code beyond the largest is another one", `q.VPMINUB(q.wide32("largestE2M1", 0x07070707), codes, codes)`, ``},
+		{"not-finite", "a block that is not finite has codes", `q.VPANDN(codes, notFinite, codes)`, ``},
+		{"nan", "a block of NVFP4 that is not finite has the scale 448", `q.VPSUBD(nan, scale, scale)`, ``},
+		{"second", "a second block of NVFP4 is the first", `from.Offset(16*i+64)`, `from.Offset(16*i)`},
+		{"last", "a block after the last of NVFP4 is written", `e.JLT(operand.LabelRef(last))`, ``},
+		{"subnormal", "the scale 1 is the scale 0", `r.SHLXL(scale, other, other)`, ``},
+		{"read-nan", "the scale 255 of MXFP4 is 2^128", `normal := uint32(253)`, `normal := uint32(254)`},
+		{"sign", "scales of NVFP4 have no sign", `uint32(0xbf80)`, `uint32(0x3f80)`},
+		{"ggml-zero", "the code 8 of ggml is -0", `twice[8], name = 0, "ggmlE2M1"`, `name = "ggmlE2M1"`},
+		{"group", "the second group of a block has the codes of the first", `e.ADDQ(operand.Imm(uint64(r.group/2-1)), at)`, `e.DECQ(at)`},
 	}},
 	{"avx2/blocklevels", "asm/_gen/amd64/blocklevels.go", blocksTests, []fault{
 		{"first", "of equal magnitudes the last counts", `q.where(above, amax, m)`, `q.where(atLeast, amax, m)`},
