@@ -126,15 +126,19 @@ func (c *LatentCache) stride() int {
 	return cmp.Or(c.PageStride, (page+r.PageUnit-1)/r.PageUnit*r.PageUnit)
 }
 
-// token returns the bytes of token t, and those of its scales.
-func (c *LatentCache) token(t int) (record, scales []byte) {
+// tokens returns the bytes of tokens from token t on, those of their scales, and how many tokens lie
+// there one after another.
+func (c *LatentCache) tokens(t int) (records, scales []byte, count int) {
 	r, tokens := c.record(), cmp.Or(c.PageTokens, 1)
 	page, i := c.Data[t/tokens*c.stride():], t%tokens
-	record = page[i*r.Bytes:][:r.Bytes]
-	if r.ScaleBytes == 0 {
-		return record, record[r.ScalesAt:]
+	records, count = page[i*r.Bytes:], tokens-i
+	if c.PageTokens == 0 {
+		count = heads.LatentTokens
 	}
-	return record, page[tokens*r.Bytes+i*r.ScaleBytes:][:r.ScaleBytes]
+	if r.ScaleBytes == 0 {
+		return records, records[r.ScalesAt:], count
+	}
+	return records, page[tokens*r.Bytes+i*r.ScaleBytes:], count
 }
 
 // IntoLatent is tokens on their way into a cache of latent attention.
@@ -291,51 +295,78 @@ func (x *IntoLatent[S]) checkSource(function, name string, o *IntoLatent[S], oth
 	return nil
 }
 
-// store stores all tokens.
+// store stores all tokens, with scratch memory of the size that they need.
 func (x *IntoLatent[S]) store(a Angles, tokens int, slots []int32) {
-	var memory [heads.LatentNumbers + kernels.Line]float32
+	if tokens == 1 {
+		x.storeToken(&a, slots)
+	} else {
+		x.storeTokens(&a, tokens, slots)
+	}
+}
+
+func (x *IntoLatent[S]) storeToken(a *Angles, slots []int32) {
+	var scratch [heads.LatentNumbers + kernels.Line]float32
+	var bits [heads.LatentNumbers / 4]uint64
+	var cos, sin [kernels.TokenPairs + kernels.Line]float32
+	x.storeIn(a, 1, slots, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), bits[:])
+}
+
+func (x *IntoLatent[S]) storeTokens(a *Angles, tokens int, slots []int32) {
+	var scratch [kernels.FusedElements + kernels.Line]float32
+	var bits [kernels.FusedElements / 4]uint64
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	record := x.Dst.record()
+	x.storeIn(a, tokens, slots, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), bits[:])
+}
+
+func (x *IntoLatent[S]) storeIn(a *Angles, tokens int, slots []int32, cos, sin, scratch []float32, bits []uint64) {
 	h, scaling := a.heads()
 	r := heads.Rotation{Head: h, In: h.In, Out: h.Out, Scaling: scaling, Sign: 1}
-	rest := record.Numbers - h.HeadDim
-	numbers := kernels.LineAligned(memory[:])[:record.Numbers]
-	latent, rotated, all := heads.Quantization{Dim: rest}, heads.Quantization{Dim: h.HeadDim}, heads.Quantization{Dim: record.Numbers, Hadamard: x.Dst.Hadamard}
-	if a.how != unrotated {
-		rotated.Rotation = &r
+	l := heads.Latents{
+		LatentRecord: x.Dst.record(), Rule: &heads.LatentRules[x.Dst.Scale], InverseScale: x.Dst.InverseScale,
+		Hadamard: x.Dst.Hadamard, HeadDim: h.HeadDim,
 	}
-	var from [2]view.Operand
-	setOperand(&from[0], &x.Latent, rest)
-	setOperand(&from[1], &x.Rotated, h.HeadDim)
-	from[0].Data, from[1].Data = unsafe.Pointer(unsafe.SliceData(x.Latent.Data)), unsafe.Pointer(unsafe.SliceData(x.Rotated.Data))
-	to := [...]view.Operand{latent.Scratch(numbers[:rest]), rotated.Scratch(numbers[rest:]), all.Scratch(numbers)}
+	if a.how != unrotated {
+		l.Rotation = &r
+	}
+	setOperand(&l.Latent, &x.Latent, l.Numbers-h.HeadDim)
+	setOperand(&l.Rotated, &x.Rotated, h.HeadDim)
+	l.Latent.Data, l.Rotated.Data = unsafe.Pointer(unsafe.SliceData(x.Latent.Data)), unsafe.Pointer(unsafe.SliceData(x.Rotated.Data))
 	fullWidth := a.rows != nil && a.rows.fullWidth
-	pairs := h.RotaryDim / 2
-	most := chunkTokens(pairs)
-	for first := 0; first < tokens; first += most {
-		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}
-		count := min(most, tokens-first)
-		if a.how != unrotated && !fullWidth {
+	halves := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(bits))), 4*len(bits))
+	most, pairs := min(len(halves)/l.Numbers, heads.LatentTokens), h.RotaryDim/2
+	rows := chunkTokens(pairs)
+	for first := 0; first < tokens; first += rows {
+		table := cossin.Table{Cos: cos, Sin: sin, Stride: pairs}
+		count := min(rows, tokens-first)
+		if l.Rotation != nil && !fullWidth {
 			a.write(&table, tokens, first, count, &r)
 		}
-		for t := first; t < first+count; t++ {
-			slot := heads.Slot(slots, t)
-			if slot < 0 {
+		for t := first; t < first+count; {
+			if heads.Slot(slots, t) < 0 {
+				t++
 				continue
 			}
-			if rest > 0 {
-				latent.Prepare(&to[0], &from[0], from[0].Token(t), 1, nil, 0, nil)
-			}
+			n := min(most, first+count-t)
+			var row *heads.FullWidthRow
 			if fullWidth {
 				var full heads.FullWidthRow
 				a.rows.readFullWidth(&full, heads.Slot(a.of, t), 1)
-				rotated.Prepare(&to[1], &from[1], from[1].Token(t), 1, nil, 0, &full)
-			} else {
-				rotated.Prepare(&to[1], &from[1], from[1].Token(t), 1, &table, t-first, nil)
+				n, row = 1, &full
 			}
-			all.Transform(&to[2], 1)
-			y, scales := x.Dst.token(slot)
-			record.Write(y, scales, numbers, &heads.LatentRules[x.Dst.Scale], x.Dst.InverseScale)
+			n = l.Rotated.Together(t, n)
+			l.Prepare(scratch[:n*l.Numbers], t, n, &table, t-first, row)
+			for i := 0; i < n; {
+				slot, some := heads.Slot(slots, t+i), 1
+				if slot >= 0 {
+					y, scales, together := x.Dst.tokens(slot)
+					for some < min(together, n-i) && heads.Slot(slots, t+i+some) == slot+some {
+						some++
+					}
+					l.Write(y, scales, scratch[i*l.Numbers:][:some*l.Numbers], halves, t+i, some)
+				}
+				i += some
+			}
+			t += n
 		}
 	}
 }
@@ -381,15 +412,31 @@ func DequantizeLatent[T Element](dst View[T], src LatentCache, options Dequantiz
 	case argument.Overlap(dst.Data, slots):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
 	}
+	y := operandOf(&dst, options.HeadDim)
 	var memory [heads.LatentNumbers + kernels.Line]float32
 	q := heads.Quantization{Dim: record.Numbers, Hadamard: src.Hadamard}
-	numbers := kernels.LineAligned(memory[:])[:record.Numbers]
-	y, x := operandOf(&dst, options.HeadDim), q.Scratch(numbers)
-	for t := range tokens {
-		at, scales := src.token(heads.Slot(slots, t))
-		record.Read(numbers, at, scales, src.InverseScale)
-		q.Transform(&x, 1)
-		view.Convert(&y, &x, y.Token(t), 0, len(numbers))
+	numbers := kernels.LineAligned(memory[:])
+	x := q.Scratch(numbers)
+	straight := y.Kind == kernels.KindFloat32 && src.Hadamard == 0
+	for t := 0; t < tokens; {
+		slot, n := heads.Slot(slots, t), 1
+		from, scales, together := src.tokens(slot)
+		most := len(numbers) / record.Numbers
+		if straight {
+			most = heads.LatentTokens
+		}
+		for most = min(most, together, y.Together(t, tokens-t)); n < most && heads.Slot(slots, t+n) == slot+n; n++ {
+		}
+		if straight {
+			record.Read(y.Float32s(y.Token(t)), y.TokenStride, from, scales, n, src.InverseScale)
+		} else {
+			record.Read(numbers, record.Numbers, from, scales, n, src.InverseScale)
+			q.Transform(&x, n)
+			for i := range n {
+				view.Convert(&y, &x, y.Token(t+i), i*record.Numbers, record.Numbers)
+			}
+		}
+		t += n
 	}
 	return nil
 }
