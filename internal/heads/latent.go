@@ -122,7 +122,8 @@ func (l *Latents) Prepare(scratch []float32, t, n int, table *cossin.Table, firs
 // scales. Prepare has written their numbers to x. It changes x, and bits, which holds as many elements.
 func (l *Latents) Write(y, scales []byte, x []float32, bits []uint16, t, n int) {
 	impl := dispatch.Implementation()
-	if l.BFloat16 && l.Rotated.Kind != kernels.KindBFloat16 {
+	rounded, all := l.BFloat16 && l.Rotated.Kind != kernels.KindBFloat16, len(x)
+	if rounded {
 		kernels.ConvertF32ToBF16(impl, bits[:len(x)], x)
 		kernels.ConvertBF16ToF32(impl, x, bits[:len(x)])
 	}
@@ -132,8 +133,13 @@ func (l *Latents) Write(y, scales []byte, x []float32, bits []uint16, t, n int) 
 		switch v := (kernels.Conversion{Len: f.Count, Count: n, XStride: l.Numbers, YStride: l.Bytes}); {
 		case f.Kind == kernels.KindBFloat16:
 			for t := range n {
-				kernels.ConvertF32ToBF16(impl, bits[:f.Count], x[t*l.Numbers:][:f.Count])
-				putBFloat16s(y[t*l.Bytes+f.At:], bits[:f.Count])
+				some := bits[:f.Count]
+				if rounded {
+					some = bits[all-len(x)+t*l.Numbers:][:f.Count]
+				} else {
+					kernels.ConvertF32ToBF16(impl, some, x[t*l.Numbers:][:f.Count])
+				}
+				putBFloat16s(y[t*l.Bytes+f.At:], some)
 			}
 		case f.Group == 0:
 			kernels.QuantizeF32ToE4M3(impl, y[f.At:], x, &v, l.InverseScale)
