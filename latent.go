@@ -45,9 +45,9 @@ const (
 type LatentScale uint8
 
 const (
-	LatentFloorAmax    LatentScale = iota + 1 // a power of two, by RN32(max(amax, 1e-4)/448): DeepSeek, and vLLM and SGLang on GPUs
-	LatentFloorScale                          // a power of two, by max(RN32(amax/448), 1e-4): FlashMLA, and vLLM and SGLang on CPUs
-	LatentFloat32Scale                        // max(RN32(amax/448), 2^-126), which need not be a power of two: vLLM's DeepSeekV32
+	LatentFloorAmax    LatentScale = iota + 1 // a power of two, by RN32(max(amax, 1e-4)/448): DeepSeek, indexers, DeepSeekV4 of vLLM on GPUs
+	LatentFloorScale                          // a power of two, by max(RN32(amax/448), 1e-4): FlashMLA, DeepSeekV32 of vLLM, DeepSeekV4 of vLLM and SGLang on CPUs
+	LatentFloat32Scale                        // max(RN32(amax/448), 2^-126), any float32: DeepSeekV32 of vLLM before it took powers of two
 )
 
 // LatentCache describes a cache of latent attention. Token t is number t%PageTokens of page
