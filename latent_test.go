@@ -111,14 +111,15 @@ func TestLatentGolden(t *testing.T) {
 	})
 }
 
+func splitmix(i uint64) uint64 {
+	z := (i + 1) * 0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
 // latentInputs returns inputs of the script.
 func latentInputs(first, tokens int) []posenc.BFloat16 {
-	splitmix := func(i uint64) uint64 {
-		z := (i + 1) * 0x9E3779B97F4A7C15
-		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-		z = (z ^ z>>27) * 0x94D049BB133111EB
-		return z ^ z>>31
-	}
 	x := make([]posenc.BFloat16, tokens*576)
 	for t := range tokens {
 		token := uint64(first + t)
@@ -134,8 +135,21 @@ func latentInputs(first, tokens int) []posenc.BFloat16 {
 	return x
 }
 
-// Ten million random tokens have the bytes of the engines' formulas, of which testdata/latent/random.json has
-// digests.
+// wideLatents returns inputs of the script as float32, with more bits.
+func wideLatents(x []posenc.BFloat16, first int) []float32 {
+	list := make([]float32, len(x))
+	for i, v := range x {
+		bits := uint32(v) << 16
+		if bits<<1 != 0 {
+			bits |= uint32(splitmix(uint64(first*576+i))>>24) & 0xffff
+		}
+		list[i] = math.Float32frombits(bits)
+	}
+	return list
+}
+
+// Ten million random tokens, of bfloat16 and of float32, have the bytes of which testdata/latent/random.json has
+// digests. They are those of the engines' own code: testdata/latent/engines.py.
 func TestExhaustiveLatent(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
 	const digest = 8 // digits
@@ -144,8 +158,13 @@ func TestExhaustiveLatent(t *testing.T) {
 		Digests       map[string]string
 	}
 	testkit.ReadJSON("testdata/latent/random.json", &random)
-	if random.Tokens < 1e7 || len(random.Digests) != 7 {
+	if random.Tokens < 1e7 || len(random.Digests) != 12 {
 		t.Fatalf("digests of %d tokens in %d formats", random.Tokens, len(random.Digests))
+	}
+	for name, digests := range random.Digests {
+		if blocks := random.Tokens / random.Chunk; len(digests) != digest*blocks && !(strings.HasSuffix(name, " float32") && len(digests) >= digest*blocks/10) {
+			t.Fatalf("%s: %d digits of digests", name, len(digests))
+		}
 	}
 	ropes := latentRopes()
 	testkit.RunExhaustive(t, exhaustive.Leg{
@@ -154,14 +173,24 @@ func TestExhaustiveLatent(t *testing.T) {
 			positions := make([]int32, random.Chunk)
 			return func(block int, counts []int64) {
 				x := latentInputs(block*random.Chunk, random.Chunk)
+				wide := wideLatents(x, block*random.Chunk)
 				for t := range positions {
 					positions[t] = int32((block*random.Chunk + t) % 32)
 				}
 				for name, digests := range random.Digests {
+					if len(digests) < digest*(block+1) { // of float32 there are fewer
+						continue
+					}
 					format, rule, _ := strings.Cut(name, " ")
+					rule, isWide := strings.CutSuffix(rule, " float32")
 					cache := latentOf(format, rule, random.Chunk)
-					angles, part := latentPart(ropes, positions, cache, x)
-					testkit.NoError(t, posenc.RotateIntoLatent(angles, nil, part))
+					if isWide {
+						angles, part := latentPart(ropes, positions, cache, wide)
+						testkit.NoError(t, posenc.RotateIntoLatent(angles, nil, part))
+					} else {
+						angles, part := latentPart(ropes, positions, cache, x)
+						testkit.NoError(t, posenc.RotateIntoLatent(angles, nil, part))
+					}
 					sum := sha256.Sum256(cache.Data)
 					if got, want := hex.EncodeToString(sum[:digest/2]), digests[digest*block:][:digest]; got != want {
 						t.Fatalf("%s: the bytes of tokens %d to %d have digest %s, want %s", name, block*random.Chunk, (block+1)*random.Chunk-1, got, want)

@@ -348,7 +348,7 @@ func benchmarkNumbers[S posenc.Element](n int) []S {
 func BenchmarkDequantizeLatent(b *testing.B) {
 	for _, f := range []struct{ format, rule string }{{"DeepSeekV32", "FloorScale"}, {"DeepSeekV4", "FloorScale"}, {"DeepSeekIndexer", "FloorAmax"}, {"LatentE4M3", "1"}, {"LatentBFloat16", ""}} {
 		for _, tokens := range []int{1, 512, 16384} {
-			runEach(b, fmt.Sprintf("from=%s/tokens=%d", f.format, tokens), func(b *testing.B) {
+			runEach(b, fmt.Sprintf("from=%s/rule=%s/tokens=%d", f.format, f.rule, tokens), func(b *testing.B) {
 				cache := latentOf(f.format, f.rule, tokens)
 				n := tokens * latentShapes[cache.Format].numbers
 				to, from, read := testkit.Aligned(n), testkit.Aligned(n), testkit.Aligned(n)
