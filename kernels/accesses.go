@@ -569,6 +569,14 @@ func quantizeRowF32ToE4M3Accesses(y []uint8, scales, x []float32, v *Conversion)
 	}
 }
 
+func quantizeGroupF32ToE4M3Accesses(y []uint8, scales, x []float32, v *Conversion, leastAmax, leastScale float32, fraction uint32) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		writes(scales[i*v.ScaleStride:][:1])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
 func quantizeF32ToE4M3Accesses(y []uint8, x []float32, v *Conversion, scale float32) {
 	for i := range v.Count {
 		writes(y[i*v.YStride:][:v.Len])

@@ -1128,6 +1128,24 @@ func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v
 	}
 }
 
+// QuantizeGroupF32ToE4M3 writes vectors and the scale of each, by a rule: see
+// generic.QuantizeGroupF32ToE4M3.
+func QuantizeGroupF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion, leastAmax, leastScale float32, fraction uint32) {
+	if raceDetector && impl != Generic {
+		quantizeGroupF32ToE4M3Accesses(y, scales, x, v, leastAmax, leastScale, fraction)
+	}
+	switch impl {
+	case AVX512:
+		asm.QuantizeGroupF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride, leastAmax, leastScale, fraction)
+	case AVX2:
+		asm.QuantizeGroupF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride, leastAmax, leastScale, fraction)
+	case Generic:
+		quantizeGroupF32ToE4M3Generic(y, scales, x, v, leastAmax, leastScale, fraction)
+	default:
+		missing("QuantizeGroupF32ToE4M3", impl)
+	}
+}
+
 // QuantizeF32ToE4M3 writes vectors times scale: see generic.QuantizeF32ToE4M3.
 func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
 	if raceDetector && impl != Generic {

@@ -919,6 +919,17 @@ func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v
 	}
 }
 
+// QuantizeGroupF32ToE4M3 writes vectors and the scale of each, by a rule: see
+// generic.QuantizeGroupF32ToE4M3.
+func QuantizeGroupF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion, leastAmax, leastScale float32, fraction uint32) {
+	switch impl {
+	case NEON, Generic:
+		quantizeGroupF32ToE4M3Generic(y, scales, x, v, leastAmax, leastScale, fraction)
+	default:
+		missing("QuantizeGroupF32ToE4M3", impl)
+	}
+}
+
 // QuantizeF32ToE4M3 writes vectors times scale: see generic.QuantizeF32ToE4M3.
 func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
 	if raceDetector && impl != Generic {

@@ -374,6 +374,12 @@ func quantizeRowF32ToE4M3Generic(y []uint8, scales, x []float32, v *Conversion) 
 	}
 }
 
+func quantizeGroupF32ToE4M3Generic(y []uint8, scales, x []float32, v *Conversion, leastAmax, leastScale float32, fraction uint32) {
+	for i := range v.Count {
+		scales[i*v.ScaleStride] = generic.QuantizeGroupF32ToE4M3(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], leastAmax, leastScale, fraction)
+	}
+}
+
 func quantizeF32ToE4M3Generic(y []uint8, x []float32, v *Conversion, scale float32) {
 	for i := range v.Count {
 		generic.QuantizeF32ToE4M3(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scale)

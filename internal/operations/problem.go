@@ -57,6 +57,12 @@ func (o *Operation) number(r *rand.Rand, name string) float64 {
 	switch name {
 	case "epsilon":
 		return float64(testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 1, 1e-30, math.MaxFloat32}))
+	case "leastAmax":
+		return float64(testkit.OneOf(r, []float32{0, 1e-4, 1}))
+	case "leastScale":
+		return float64(testkit.OneOf(r, []float32{0x1p-126, 1e-4, 0x1.8p-126}))
+	case "fraction":
+		return float64(testkit.OneOf(r, []int{0, 1<<23 - 1}))
 	case "position", "reach":
 		return float64(r.IntN(1 << 20))
 	case "rule":

@@ -1114,6 +1114,24 @@ var Registry = []*Operation{
 		},
 	},
 	{
+		Name:     "QuantizeGroupF32ToE4M3",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: E4M3, Written: true}, {Name: "scales", Element: F32, Written: true, Single: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{"leastAmax", "leastScale", "fraction"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeGroupF32ToE4M3AVX2",
+			kernels.AVX512:  "asm.QuantizeGroupF32ToE4M3AVX512",
+			kernels.NEON:    "generic.QuantizeGroupF32ToE4M3",
+			kernels.Generic: "generic.QuantizeGroupF32ToE4M3",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeGroupF32ToE4M3(impl, Elements[uint8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), &a.Conversion, float32(a.Number["leastAmax"]), float32(a.Number["leastScale"]), uint32(a.Number["fraction"]))
+		},
+		Define: func(a *Arguments) {
+			Elements[float32](a, "scales")[0] = generic.QuantizeGroupF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "x"), float32(a.Number["leastAmax"]), float32(a.Number["leastScale"]), uint32(a.Number["fraction"]))
+		},
+	},
+	{
 		Name:     "QuantizeF32ToE4M3",
 		Geometry: "Conversion",
 		Slices:   []Slice{{Name: "y", Element: E4M3, Written: true}, {Name: "x", Element: F32}},

@@ -70,6 +70,7 @@ var callElements = map[string]struct {
 	"QuantizeBlocksF32ToNVFP4":                 {1, []int{2, 3}},
 	"QuantizeRowF32ToI8":                       {1, []int{3, 4}},
 	"QuantizeRowF32ToE4M3":                     {1, []int{3, 4}},
+	"QuantizeGroupF32ToE4M3":                   {1, []int{3, 4}},
 	"QuantizeF32ToE4M3":                        {1, []int{2, 3}},
 	"QuantizeF32ToE5M2":                        {1, []int{2, 3}},
 	"DequantizeQ8ToF32":                        {1, []int{2, 3}},

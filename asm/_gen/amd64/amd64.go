@@ -49,6 +49,7 @@ var kernels = map[string]func(*emitter){
 	"SubAbsoluteDistance":             func(e *emitter) { addDistance(e, true) },
 	"Quantize":                        quantize,
 	"QuantizeRow":                     quantizeRow,
+	"QuantizeGroup":                   quantizeGroup,
 	"Dequantize":                      dequantize,
 	"QuantizeBlocks":                  quantizeBlocks,
 	"DequantizeBlocks":                dequantizeBlocks,

@@ -304,6 +304,15 @@ var avx2Mutants = []group{
 		{"finite", "a block that is not finite has codes", `q.choose(finite, codes, zero, codes)`, ``},
 		{"small", "a small block has codes", `q.choose(large, codes, zero, codes)`, ``},
 	}},
+	{"avx2/groups", "asm/_gen/amd64/groups.go", quantizeTests, []fault{
+		{"amax", "the largest magnitude has no floor", `e.VPMAXUD(parameter("leastAmax"), amax, scale)`, `e.VMOVUPS(amax, scale)`},
+		{"scale", "a scale has no floor", `e.VPMAXUD(parameter("leastScale"), scale, scale)`, ``},
+		{"up", "a power of two may be below the scale", `e.VPADDD(fraction, scale, power)`, `e.VMOVUPS(scale, power)`},
+		{"nan", "the scale of a NaN has its bits", `e.VPMINUD(e.wide32("nan32", 0x7fc00000), scale, scale)`, ``},
+		{"finite", "a NaN has the scale -0", `e.VPMINUD(e.wide32("exponent32", infinity32), power, power)`, ``},
+		{"numbers", "the scale is brought near 1, and numbers are not", `e.VMULPS(x, of[2], v)`, `e.VMOVUPS(x, v)`},
+		{"small", "what a product is too large by is subnormal", `exponent, power, normal := e.like(amax), e.like(amax), e.like(amax)`, `exponent, power, normal := e.like(amax), e.like(amax), e.like(amax); one := e.wide32("one32", 0x3f800000); e.VMOVUPS(one, power); if true {; return []reg.VecVirtual{e.inverse(scale), scale, power, scale}; }`},
+	}},
 	{"avx2/hadamard", "asm/_gen/amd64/hadamard.go", hadamardTests, []fault{
 		{"sign", "differences the other way round", `h.VSUBPS(b, a, b)`, `h.VSUBPS(a, b, b)`},
 		{"halves", "the third stage meets the same half", `h.VPERM2F128(operand.U8(1), v, v, met)`, `h.VPERM2F128(operand.U8(0), v, v, met)`},

@@ -155,6 +155,9 @@ var avx512Mutants = []group{
 		{"factor", "numbers are not multiplied by the scale", `e.VMULPS(scale, v, v)`, `_, _ = scale, v`},
 		{"partner", "the second half of a long head follows 32 numbers", `to.Index, to.Scale = b.partner, 1`, `to.Disp = 32`},
 	}},
+	{"avx512/groups", "asm/_gen/amd64/groups.go", quantizeWide, []fault{
+		{"power", "of a scale the fraction stays, not the exponent", `e.VPANDND(power, fraction, power)`, `e.VPANDD(power, fraction, power)`},
+	}},
 	{"avx512/hadamard", "asm/_gen/amd64/hadamard.go", hadamardWide, []fault{
 		{"third", "the third stage meets what the fourth does", `h.VSHUFF32X4(neighbours, v, v, met)`, `h.VSHUFF32X4(halves, v, v, met)`},
 		{"alternate", "the stages within a vector change the sign of the first", `i/uint32(distance)%2<<31`, `(i/uint32(distance)+1)%2<<31`},

@@ -332,6 +332,15 @@ n is a multiple of %d. The blocks of vector i start at y[i*yStride].`, e.Numbers
 The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].`,
 		})
 	}
+	list = append(list, Operation{
+		Package: "asm", Family: "groups", Base: "QuantizeGroup", Types: Types{E4M3, F32},
+		Parameters: []Parameter{out("y", E4M3), out("scales", F32), in("x", F32), converted("x", E4M3, "scales"), scalar("leastAmax", "float32"), scalar("leastScale", "float32"), scalar("fraction", "uint32")},
+		Definition: []Call{{Function: "QuantizeGroup", Arguments: []string{"y", "x", "leastAmax", "leastScale", "fraction"}, To: "scales"}},
+		Summary:    "writes vectors and the scale of each, by a rule: see\ngeneric.QuantizeGroupF32ToE4M3.",
+		Doc: `%s does what generic.QuantizeGroupF32ToE4M3 does to count vectors.` + rows + `
+The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].`,
+		Substitutes: map[string]string{"NEON": PlainGo},
+	})
 	for _, e := range []Element{E4M3, E5M2} {
 		name := "generic.Quantize" + Types{e, F32}.String()
 		list = append(list, Operation{
