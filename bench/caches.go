@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -115,8 +116,31 @@ func readName(operation, format string, tokens int, by string) string {
 	return fmt.Sprintf("Cache/op=%s/format=%s/tokens=%d/by=%s", operation, format, tokens, by)
 }
 
+// cachesOf goes before the names of the formats that are measured, or of none for all.
+const cachesOf = "caches="
+
+// formatsOf returns the formats of a comma-separated list.
+func formatsOf(list string) ([]cacheFormat, error) {
+	if list == "" {
+		return cacheFormats, nil
+	}
+	var chosen []cacheFormat
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(cacheFormats, func(f cacheFormat) bool { return f.name == name })
+		if i < 0 {
+			var names []string
+			for _, f := range cacheFormats {
+				names = append(names, f.name)
+			}
+			return nil, fmt.Errorf("format %q: expected one of %s", name, strings.Join(names, " "))
+		}
+		chosen = append(chosen, cacheFormats[i])
+	}
+	return chosen, nil
+}
+
 // cacheCases have what is compared next to each other.
-func cacheCases(s setting) []measure.Case {
+func cacheCases(s setting, formats []cacheFormat) []measure.Case {
 	all, _ := peers.All()
 	most := s.caches[len(s.caches)-1] * keyHeads * headDim
 	x, y, turned := aligned[float32](most), ones[float32](most), aligned[float32](most)
@@ -145,7 +169,7 @@ func cacheCases(s setting) []measure.Case {
 				inPages[page*pageTokens+t] = int32(p*pageTokens + t)
 			}
 		}
-		for _, f := range cacheFormats {
+		for _, f := range formats {
 			plain, paged := f.open(capacity, false), f.open(capacity, true)
 			written := plain
 			if plain == nil {
@@ -195,9 +219,13 @@ func cacheCases(s setting) []measure.Case {
 	return cases
 }
 
-// runCaches measures caches alone and writes their tables and samples.
-func runCaches(s setting, m machine, directory string, p *progress) error {
-	j, err := newJob(os.Args[0], posenc.Implementation(), s.name, "caches", p)
+// runCaches measures caches alone, of a comma-separated list of formats, and writes their tables and samples.
+func runCaches(s setting, list string, m machine, directory string, p *progress) error {
+	formats, err := formatsOf(list)
+	if err != nil {
+		return err
+	}
+	j, err := newJob(os.Args[0], posenc.Implementation(), s.name, cachesOf+list, p)
 	if err != nil {
 		return err
 	}
@@ -216,10 +244,10 @@ func runCaches(s setting, m machine, directory string, p *progress) error {
 	if err := os.WriteFile(filepath.Join(directory, "caches.txt"), []byte(raw), 0o666); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(directory, "caches.md"), []byte(cacheTables(s, m, r)), 0o666)
+	return os.WriteFile(filepath.Join(directory, "caches.md"), []byte(cacheTables(s, formats, m, r)), 0o666)
 }
 
-func cacheTables(s setting, m machine, r results) string {
+func cacheTables(s setting, formats []cacheFormat, m machine, r results) string {
 	var b strings.Builder
 	w := func(format string, arguments ...any) { fmt.Fprintf(&b, format, arguments...) }
 	fewest, _ := r.samples()
@@ -245,7 +273,7 @@ func cacheTables(s setting, m machine, r results) string {
 		}
 		w("\n## Stores of %d\n\nThe bound loads the float32 and stores as many bytes as the cache gets by non-temporal stores; its share is of the speed by ready rows.\n\n", tokens)
 		w("| format | ggml | `Rotary.At` | times | `Rows` | times | bound | of the bound |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
-		for _, f := range cacheFormats {
+		for _, f := range formats {
 			ns := func(by string) string {
 				return both(func(layout string) string { return digits(r.time(storeName(f.name, layout, tokens, by)) / count) })
 			}
@@ -268,7 +296,7 @@ func cacheTables(s setting, m machine, r results) string {
 		}
 	}
 	w("\n|---|%s\n", strings.Repeat("--:|", columns))
-	for _, f := range cacheFormats {
+	for _, f := range formats {
 		w("| %s |", f.name)
 		for _, tokens := range s.caches {
 			if tokens == 1 {

@@ -75,11 +75,15 @@ func readPlans(r io.Reader) (plans []measure.Plan, samples int, err error) {
 }
 
 func casesOf(s setting, what string) ([]measure.Case, error) {
-	switch what {
-	case "goroutines":
+	if what == "goroutines" {
 		return goroutineCases(s), nil
-	case "caches":
-		return cacheCases(s), nil
+	}
+	if list, found := strings.CutPrefix(what, cachesOf); found {
+		formats, err := formatsOf(list)
+		if err != nil {
+			return nil, err
+		}
+		return cacheCases(s, formats), nil
 	}
 	for _, t := range thresholds {
 		if t.name == what {

@@ -45,7 +45,7 @@ func main() {
 	output := flag.String("o", "report", "`directory` to write, over what is in it")
 	tuning := flag.Bool("tune", false, "print other values of the thresholds of kernels/tuning.go that the arguments name, or of all, with what they make of the speed")
 	figures := flag.Bool("figures", false, "write the figures of the documents from what is in results; nothing is measured")
-	caches := flag.Bool("caches", false, "measure quantized caches alone, and write their tables and samples")
+	caches := flag.Bool("caches", false, "measure quantized caches alone, of the formats that the arguments name, or of all")
 	flag.Parse()
 	if *figures {
 		if flag.NArg() > 0 || given("o") || *short || *tuning || *caches {
@@ -75,14 +75,14 @@ func main() {
 		if *short {
 			s = cachedShort
 		}
-		if err := runCaches(s, m, *output, newProgress(os.Stderr)); err != nil {
+		if err := runCaches(s, strings.Join(flag.Args(), ","), m, *output, newProgress(os.Stderr)); err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(filepath.Join(*output, "caches.md"))
 		return
 	}
 	if flag.NArg() > 0 {
-		log.Fatalf("argument %q: expected none without -tune", flag.Arg(0))
+		log.Fatalf("argument %q: expected none without -tune or -caches", flag.Arg(0))
 	}
 	s := full
 	if *short {
