@@ -55,21 +55,9 @@ func TestRunWritesEverything(t *testing.T) {
 		}
 	}
 
-	// Every table of the report has as many cells in each row as in its head.
-	cells := 0
+	checkTables(t, text)
 	for i, line := range strings.Split(text, "\n") {
-		n := strings.Count(line, "|")
-		if n == 0 {
-			cells = 0
-			continue
-		}
-		if cells == 0 {
-			cells = n
-		}
-		if n != cells || !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") {
-			t.Errorf("report.md:%d: %d cells, the head of the table has %d: %s", i+1, n-1, cells-1, line)
-		}
-		if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "| - |") && posenc.Implementation() != "generic" {
+		if strings.Contains(line, "| - |") && posenc.Implementation() != "generic" {
 			t.Errorf("report.md:%d: no figure: %s", i+1, line)
 		}
 	}
@@ -95,6 +83,51 @@ func TestRunWritesEverything(t *testing.T) {
 	}
 	if want := len(cases) + (len(list)-1)*(len(rotations(shortened))+len(tables(shortened))); len(r) != want {
 		t.Errorf("%d names, want %d: two cases share one", len(r), want)
+	}
+}
+
+// checkTables checks that every table has as many cells in each row as in its head.
+func checkTables(t *testing.T, text string) {
+	t.Helper()
+	cells := 0
+	for i, line := range strings.Split(text, "\n") {
+		n := strings.Count(line, "|")
+		if n == 0 {
+			cells = 0
+			continue
+		}
+		if cells == 0 {
+			cells = n
+		}
+		if n != cells || !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") {
+			t.Errorf("line %d: %d cells, the head of the table has %d: %s", i+1, n-1, cells-1, line)
+		}
+		if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") {
+			t.Errorf("line %d: no figure: %s", i+1, line)
+		}
+	}
+}
+
+func TestCaches(t *testing.T) {
+	directory := t.TempDir()
+	testkit.NoError(t, runCaches(cachedShort, "q8_0,iq4_nl,openvino-u8", thisMachine("go test"), directory, quiet()))
+	text := string(testkit.ReadGolden(filepath.Join(directory, "caches.md")))
+	checkTables(t, text)
+	for _, row := range []string{"| q8_0 |", "| iq4_nl |", "| openvino-u8 |"} {
+		if n := strings.Count(text, row); n != 3 {
+			t.Errorf("%d rows begin with %s, want those of two tables of stores and one of reads", n, row)
+		}
+	}
+	if err := runCaches(cachedShort, "q8", thisMachine("go test"), directory, quiet()); err == nil || !strings.Contains(err.Error(), "q8_0") {
+		t.Errorf("%v, want the names of the formats", err)
+	}
+	names := map[string]bool{}
+	for _, c := range cacheCases(cachedShort, cacheFormats) {
+		if names[c.Name] {
+			t.Errorf("two cases share the name %s", c.Name)
+		}
+		names[c.Name] = true
+		testkit.NoError(t, c.Run())
 	}
 }
 
