@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/big"
 	"os"
 	"slices"
 	"strconv"
@@ -17,91 +16,6 @@ import (
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
-
-var bases = []float64{10000, 100000, 150000, 160000, 500000, 1e6, 5e6, 8e6, 1e7, 1e9, 2, 65536, 1.0625, 10000.5, math.MaxFloat64, math.Nextafter(1, 2)}
-
-// power returns x^n with as many bits as it takes.
-func power(x *big.Float, n int) *big.Float {
-	result := new(big.Float).SetPrec(1).SetInt64(1)
-	for ; n > 0; n >>= 1 {
-		if n&1 != 0 {
-			result = exactly(result, x)
-		}
-		x = exactly(x, x)
-	}
-	return result
-}
-
-func exactly(a, b *big.Float) *big.Float {
-	return new(big.Float).SetPrec(a.MinPrec()+b.MinPrec()+1).Mul(a, b)
-}
-
-// v is base^(-2i/d) correctly rounded exactly when the midpoints to its
-// neighbours enclose it: (v-h)^d * base^(2i) <= 1 <= (v+h)^d * base^(2i), which
-// whole powers decide without rounding.
-func TestDefaultIsCorrectlyRounded(t *testing.T) {
-	one := big.NewFloat(1)
-	for _, base := range bases {
-		for _, dim := range []int{2, 4, 6, 16, 20, 32, 64, 80, 96, 128} {
-			if testing.Short() && dim > 64 {
-				continue
-			}
-			ladder := testkit.Must(Default(dim, base, Exact))
-			for i, v := range ladder.InvFreq {
-				scale := power(big.NewFloat(base), 2*i)
-				for _, side := range []float64{0, 2} {
-					neighbour := math.Nextafter(v, side)
-					midpoint := new(big.Float).SetPrec(60).Add(big.NewFloat(v), big.NewFloat(neighbour))
-					midpoint.Quo(midpoint, big.NewFloat(2))
-					compared := exactly(power(midpoint, dim), scale).Cmp(one)
-					if side == 0 && compared > 0 || side == 2 && compared < 0 {
-						t.Errorf("base %v, dim %d: InvFreq[%d] = %x is misrounded", base, dim, i, v)
-					}
-				}
-			}
-		}
-	}
-}
-
-// root returns base^exponent for a float32 exponent in [0, 1), as the product
-// of the square roots that the bits of the exponent ask for.
-func root(base, exponent float32) *big.Float {
-	const precision = 300
-	factor := new(big.Float).SetPrec(precision).SetFloat64(float64(base))
-	result := new(big.Float).SetPrec(precision).SetInt64(1)
-	for rest := float64(exponent); rest > 0; { // exact: 24 bits below 1
-		factor.Sqrt(factor)
-		if rest *= 2; rest >= 1 {
-			rest--
-			result.Mul(result, factor)
-		}
-	}
-	return result
-}
-
-// The float32 steps, each rounded correctly: the exponent, the power and its
-// reciprocal.
-func TestDefaultFloat32(t *testing.T) {
-	for _, base := range bases {
-		if float32(base) <= 1 || base > math.MaxFloat32 {
-			continue
-		}
-		for _, dim := range []int{2, 6, 20, 64, 80, 96, 128, 256} {
-			if testing.Short() && dim > 64 {
-				continue
-			}
-			ladder := testkit.Must(Default(dim, base, Float32))
-			for i, v := range ladder.InvFreq {
-				exact, _ := new(big.Rat).SetFrac64(int64(2*i), int64(dim)).Float32()
-				power, _ := root(float32(base), exact).Float32()
-				reciprocal, _ := new(big.Rat).Inv(new(big.Rat).SetFloat64(float64(power))).Float32()
-				if v != float64(reciprocal) {
-					t.Errorf("base %v, dim %d: InvFreq[%d] = %x, want %x", base, dim, i, v, reciprocal)
-				}
-			}
-		}
-	}
-}
 
 // The rates are binary logarithms of the ratios, divided by the base, to more than 100 bits.
 func TestXPos(t *testing.T) {
@@ -149,6 +63,9 @@ func TestVectors(t *testing.T) {
 	for i, v := range vectors {
 		seen[v.Rule] = true
 		for rounding, want := range []vectorLadder{Exact: v.Exact, Float32: v.Float32} {
+			if base := float32(v.Parameters.Base); rounding == int(Float32) && (base == 1 || math.IsInf(float64(base), 1)) {
+				continue // refused
+			}
 			t.Run(fmt.Sprintf("%s/%d %s/rounding=%d", v.Rule, i, v.Name, rounding), func(t *testing.T) {
 				ladder, err := constructors[v.Rule](v.Parameters, Rounding(rounding))
 				testkit.NoError(t, err)
