@@ -13,7 +13,7 @@ import (
 )
 
 // Caches of keys beyond 8 MiB are written by non-temporal stores: the bits are those
-// of small pieces.
+// of small pieces. Sequences and heads that lie apart are for TestCases/fences.
 func TestRotateIntoNonTemporal(t *testing.T) {
 	t.Run("float32", testRotateIntoNonTemporal[float32, float32])
 	if !testkit.AllRounds() {
@@ -23,36 +23,6 @@ func TestRotateIntoNonTemporal(t *testing.T) {
 	t.Run("bfloat16", testRotateIntoNonTemporal[posenc.BFloat16, float32])
 	t.Run("float16 to float16", testRotateIntoNonTemporal[posenc.Float16, posenc.Float16])
 	t.Run("bfloat16 to float16", testRotateIntoNonTemporal[posenc.Float16, posenc.BFloat16])
-}
-
-// Sequences that begin between aligned vectors are written as others are, and heads that lie apart,
-// each in aligned vectors.
-func TestRotateIntoNonTemporalSequences(t *testing.T) {
-	const heads, dim, sequence, batch = 32, 128, 300, 2
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	positions := testkit.Sequence(batch * sequence)
-	src := posenc.View[float32]{Data: testkit.RandomElements[float32](testkit.NewRand(62), batch*sequence*heads*dim), Heads: heads}
-	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
-		want := posenc.View[float32]{Data: slices.Clone(src.Data), Heads: heads}
-		testkit.NoError(t, posenc.Rotate(r.At(positions), want))
-		for _, dst := range []posenc.View[float32]{
-			{Heads: heads, SequenceTokens: sequence, SequenceStride: sequence*heads*dim + 4},
-			{Heads: heads, HeadStride: dim + 8, TokenStride: heads * (dim + 8)},
-		} {
-			dst.Data = make([]float32, testkit.ReachOf(&dst, len(positions), dim))
-			testkit.NoError(t, posenc.RotateInto(r.At(positions), dst, nil, src))
-			for i := range len(src.Data) / dim {
-				head := dst.Data[testkit.RowAt(&dst, i/heads, i%heads, dim):][:dim]
-				if !testkit.SameBits(head, want.Data[i*dim:][:dim]) {
-					t.Fatalf("HeadStride %d, head %d: other bits than those of Rotate", dst.HeadStride, i)
-				}
-				clear(head)
-			}
-			if slices.ContainsFunc(dst.Data, func(x float32) bool { return x != 0 }) {
-				t.Error("written between heads")
-			}
-		}
-	})
 }
 
 func testRotateIntoNonTemporal[D, S posenc.Element](t *testing.T) {
