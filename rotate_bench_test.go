@@ -57,31 +57,6 @@ func BenchmarkRotate(b *testing.B) {
 	}
 }
 
-// BenchmarkRotate16 reports float16 and bfloat16 as a share of the speed of float32, in elements,
-// in the caches (64 KB), and of scaling as many bytes in place, in memory (128 MB).
-func BenchmarkRotate16(b *testing.B) {
-	b.Run("dtype=f16", benchmarkRotate16[posenc.Float16])
-	b.Run("dtype=bf16", benchmarkRotate16[posenc.BFloat16])
-}
-
-func benchmarkRotate16[T posenc.Element](b *testing.B) {
-	for _, layout := range testkit.Layouts {
-		for _, tokens := range []int{8, 16384} {
-			runEach(b, fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layout, tokens), func(b *testing.B) {
-				rows := testkit.Must(measured(128, layout).Rows(testkit.Sequence(tokens)))
-				x := ones[T](tokens, 32, 128)
-				work := func() { posenc.Rotate(rows.All(), x) }
-				if tokens == 8 {
-					y := ones[float32](tokens, 32, 128)
-					measure.Against(b, "of-float32", work, func() { posenc.Rotate(rows.All(), y) })
-					return
-				}
-				measure.Against(b, "of-scale", work, measure.Over(testkit.Aligned(len(x.Data)/2), "scale", dispatch.Implementation())...)
-			})
-		}
-	}
-}
-
 // BenchmarkRotateByAxes reports M-RoPE over an image of 16 x 32 patches as a share of
 // the speed of plain rotation: Qwen2-VL 7B.
 func BenchmarkRotateByAxes(b *testing.B) {
