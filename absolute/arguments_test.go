@@ -3,6 +3,7 @@ package absolute_test
 import (
 	"math"
 	"slices"
+	"testing"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/absolute"
@@ -170,3 +171,8 @@ func maskOf(a *testkit.Arguments, n int) []bool {
 	}
 	return unsafe.Slice((*bool)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes))
 }
+
+func TestMain(m *testing.M)      { testkit.Main(m) }
+func TestCases(t *testing.T)     { testkit.TestCases(t) }
+func FuzzCases(f *testing.F)     { testkit.FuzzCases(f) }
+func TestReceivers(t *testing.T) { testkit.CheckReceivers(t, absolute.Sinusoidal{}) }

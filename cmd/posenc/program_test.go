@@ -2,17 +2,23 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -189,4 +195,70 @@ func FuzzInspect(f *testing.F) {
 			t.Fatalf("it differs from itself: %+v", r)
 		}
 	})
+}
+
+// The rows of a bench, whose cells have commas, are read back from CSV and are a table of Markdown.
+func TestTableFormats(t *testing.T) {
+	rows := [][]string{{"cpu", "ns"}, {"EPYC, family 25", "1.5"}}
+	if got := testkit.Must(csv.NewReader(strings.NewReader(tableFormats[".csv"](rows))).ReadAll()); !reflect.DeepEqual(got, rows) {
+		t.Errorf("CSV: %q", got)
+	}
+	if got, want := tableFormats[".md"](rows), "| cpu | ns |\n|---|---|\n| EPYC, family 25 | 1.5 |\n"; got != want {
+		t.Errorf("Markdown: %q, want %q", got, want)
+	}
+}
+
+// A file of a type that nobody knows is read by the types whose keys it has: in pairs of neighbours by the
+// code of Llama 4, in halves by that of SmolLM3.
+func TestCandidates(t *testing.T) {
+	var stdout, stderr strings.Builder
+	if code := run([]string{"inspect", "testdata/check/new.json"}, &stdout, &stderr); code != exitDifferent {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	for _, want := range []string{`model_type is "brandnew", want`, "\nllama4_text\n  21 of 28 layers", "interleaved: element 2i with 2i+1", "\nsmollm3\n"} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("no %q in\n%s", want, &stdout)
+		}
+	}
+	if strings.Contains(stdout.String(), "\nllama\n") { // which rotates in all layers
+		t.Errorf("llama in\n%s", &stdout)
+	}
+}
+
+// numpy and safetensors of Python have read, from what vectors writes, the arrays and the README
+// that were to be written: testdata/readers/read.py made readers.txt with them. Tests need
+// no Python.
+func TestReaders(t *testing.T) {
+	want := testkit.Must(os.ReadFile("testdata/readers/readers.txt"))
+	t.Chdir(transformersData + "/configs") // the README has the path of the configuration
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(want)) {
+		fields := strings.Fields(line)
+		model, ending := fields[0], fields[1]
+		if seen[model+ending] {
+			continue
+		}
+		seen[model+ending] = true
+		out := filepath.Join(t.TempDir(), "vectors."+ending)
+		succeed(t, "vectors", model+".json", "--positions", "0,1,511", "--out", out)
+		file := testkit.Must(array.ReadFile(out))
+		got := []string{fmt.Sprintf("%s %s README %x", model, ending, sha256.Sum256([]byte(file.Texts["README"])))}
+		for _, a := range file.Arrays {
+			var data bytes.Buffer
+			testkit.NoError(t, binary.Write(&data, binary.LittleEndian, a.Values))
+			shape := strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Shape), " ", ","), "[]")
+			got = append(got, fmt.Sprintf("%s %s %s %s %s %x", model, ending, a.Name, typeName(a.Values), shape, sha256.Sum256(data.Bytes())))
+		}
+		for _, line := range got {
+			if !strings.Contains(string(want), line+"\n") {
+				t.Errorf("Python has not read %s", line)
+			}
+		}
+		if n := strings.Count(string(want), model+" "+ending+" "); n != len(got) {
+			t.Errorf("%s %s: Python has read %d arrays and texts, want %d", model, ending, n, len(got))
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("%d files, want 4", len(seen))
+	}
 }
