@@ -2,7 +2,6 @@ package modelconfig
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"math"
@@ -191,94 +190,45 @@ func TestGGUFErrors(t *testing.T) {
 	}
 }
 
-// decodeGGUF makes a map of keys from any bytes. The first byte is the
-// architecture. Then each entry has a byte for its key and one for the type of
-// its value, and the value.
-func decodeGGUF(data []byte, names []string) map[string]any {
-	next := func(n int) []byte {
-		b := make([]byte, n)
-		copy(b, data)
-		data = data[min(n, len(data)):]
-		return b
-	}
-	arch := names[int(next(1)[0])%len(names)]
-	whole := []string{"rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight", "general.architecture", arch + ".rope.other"}
-	after := append([]string{
-		"block_count", "context_length", "embedding_length", "nextn_predict_layers", "leading_dense_block_count", "full_attention_interval",
-		"attention.key_length", "attention.key_length_swa", "attention.head_count", "attention.head_count_kv", "attention.recurrent_layers",
-		"attention.sliding_window", "attention.sliding_window_pattern", gguf.PatternKey, gguf.CompressBaseKey, "attention.compress_ratios",
-		"attention.indexer.key_length", "attention.indexer.types", "hyper_connection.count",
-	}, gguf.GgufRopeKeys...)
-	keys := ggufKeys(arch)
-	var value func(depth int) any
-	value = func(depth int) any {
-		switch kind := next(1)[0] % 16; kind {
-		case 0:
-			return uint32(next(1)[0])
-		case 1:
-			return binary.LittleEndian.Uint32(next(4))
-		case 2:
-			return int64(binary.LittleEndian.Uint64(next(8)))
-		case 3:
-			return math.Float32frombits(binary.LittleEndian.Uint32(next(4)))
-		case 4:
-			return math.Float64frombits(binary.LittleEndian.Uint64(next(8)))
-		case 5:
-			return float32(next(1)[0])
-		case 6:
-			return next(1)[0]%2 == 0
-		case 7:
-			return []string{"none", "linear", "yarn", "longrope"}[next(1)[0]%4]
-		case 8:
-			return string(next(int(next(1)[0])))
-		case 9:
-			return nil
-		case 10:
-			return listOf(next(int(next(1)[0])), func(b byte) float32 { return float32(b) })
-		case 11:
-			return listOf(next(int(next(1)[0])), func(b byte) int32 { return int32(int8(b)) })
-		case 12:
-			return slices.Repeat([]float64{float64(next(1)[0]) / 8}, int(next(1)[0])*64)
-		case 13:
-			return listOf(next(int(next(1)[0])), func(b byte) bool { return b%2 == 0 })
-		case 14:
-			return listOf(next(int(next(1)[0]%16)), func(byte) any {
-				if depth == 3 {
-					return nil
-				}
-				return value(depth + 1)
-			})
-		default:
-			return struct{ x, y int }{1, 2}
-		}
-	}
-	for len(data) > 0 {
-		key := int(next(1)[0]) % (len(whole) + len(after))
-		if key < len(whole) {
-			keys[whole[key]] = value(0)
-		} else {
-			keys[arch+"."+after[key-len(whole)]] = value(0)
-		}
-	}
-	return keys
-}
-
-func listOf[T any](data []byte, of func(b byte) T) (list []T) {
-	for _, b := range data {
-		list = append(list, of(b))
-	}
-	return list
-}
-
+// FuzzGGUF reads metadata that are written as those of testdata/readings are: an architecture, and what
+// changes, with numbers of any type that a file has.
 func FuzzGGUF(f *testing.F) {
-	names := slices.Concat(document.SortedKeys(ggufArchitectures), document.SortedKeys(ggufNotRotary), document.SortedKeys(ggufRefused), []string{"unknown", ""})
-	for i := range names {
-		f.Add([]byte{byte(i)}, 0)
-		f.Add([]byte{byte(i), 30, 7, 2, 31, 5, 4, 33, 0, 100}, 5000)
-		f.Add([]byte{byte(i), 0, 12, 9, 1}, 1)
+	for _, topic := range topicsOf("GGUF") {
+		for i, r := range topic.readings {
+			f.Add(r.document, uint8(i), 5000*(i%2))
+		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte, seqLen int) {
-		m, err := GGUF(decodeGGUF(data, names))
+	for _, arch := range slices.Concat(document.SortedKeys(ggufArchitectures), document.SortedKeys(ggufNotRotary), document.SortedKeys(ggufRefused), []string{"unknown", ""}) {
+		f.Add(arch+` {"rope.scaling.factor": 2, "/rope_freqs.weight": [1, 2.5, true, null, "", {}, [[[7]]]], "rope.other": 1e300}`, uint8(0), 1)
+	}
+	f.Fuzz(func(t *testing.T, text string, kind uint8, seqLen int) {
+		arch, changes, _ := strings.Cut(text, " ")
+		keys := ggufKeys(arch)
+		var typed func(v any) any
+		typed = func(v any) any {
+			switch v := v.(type) {
+			case float64:
+				kind = kind*5 + 1
+				return []any{uint32(v), int64(v), float32(v), v, uint8(v), []float32{float32(v)}, []int32{int32(v)}, slices.Repeat([]float64{v}, 64)}[kind>>5]
+			case []any:
+				for i := range v {
+					v[i] = typed(v[i])
+				}
+			}
+			return v
+		}
+		changed := map[string]any{}
+		if json.Unmarshal([]byte(changes), &changed) != nil && changes != "" {
+			return
+		}
+		for _, key := range document.SortedKeys(changed) {
+			whole, isWhole := strings.CutPrefix(key, "/")
+			if !isWhole {
+				whole = arch + "." + key
+			}
+			keys[whole] = typed(changed[key])
+		}
+		m, err := GGUF(keys)
 		checkModel(t, m, err, seqLen)
 		if n := len(m.Layers()); n > gguf.MaxGGUFLayers {
 			t.Fatalf("%d layers", n)
