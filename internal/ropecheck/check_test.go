@@ -641,7 +641,7 @@ func tried(i int) bool { return testkit.Sampled(i, 6) }
 func narrowed(x []float32, kind ropecheck.ElementType) []float32 {
 	y := make([]float32, len(x))
 	for i, v := range x {
-		y[i] = [...]func(float32) float32{ropecheck.Float32: same, ropecheck.Float16: f16, ropecheck.BFloat16: bf16}[kind](v)
+		y[i] = [...]func(float32) float32{ropecheck.Float32: func(x float32) float32 { return x }, ropecheck.Float16: f16, ropecheck.BFloat16: bf16}[kind](v)
 	}
 	return y
 }
