@@ -340,48 +340,35 @@ func (r rule) frequencies(dim int, base float64) (list []float64, factor float64
 func (l *layer) rotation() ropecheck.Rotation {
 	r, dim := l.rule, l.dim
 	out := ropecheck.Rotation{Name: l.name, Rule: modelconfig.Rule{Name: r.name, Base: l.base, Pairs: dim / 2}}
+	length := int(r.length)
+	if r.isLong {
+		length = int(r.original) + 1
+	}
+	long := frequency.LongRoPEParameters{Factor: r.factor, OriginalMaxPositions: int(r.original)}
+	for i := range dim / 2 {
+		long.ShortFactors, long.LongFactors = append(long.ShortFactors, shortFactors(i, dim/2)), append(long.LongFactors, longFactors(i, dim/2))
+	}
 	ladder := func(rounding frequency.Rounding) (frequency.Ladder, error) {
-		switch r.name {
-		case "linear":
-			out.Rule.Parameters = frequency.LinearParameters{Factor: r.factor}
-			return frequency.Linear(dim, l.base, frequency.LinearParameters{Factor: r.factor}, rounding)
-		case "NTK alpha":
-			out.Rule.Parameters = frequency.NTKAlphaParameters{Alpha: r.factor}
-			return frequency.NTKAlpha(dim, l.base, frequency.NTKAlphaParameters{Alpha: r.factor}, rounding)
-		case "dynamic NTK":
-			p := frequency.DynamicNTKParameters{Factor: r.factor, MaxPositions: int(r.original)}
-			out.Rule.Parameters = p
-			p.SequenceLength = int(r.length)
-			return frequency.DynamicNTK(dim, l.base, p, rounding)
-		case "NTK mixed":
-			p := frequency.NTKMixedParameters{Factor: r.factor, MixedB: r.mixedB}
-			out.Rule.Parameters = p
-			return frequency.NTKMixed(dim, l.base, p, rounding)
-		case "llama3":
-			p := frequency.Llama3Parameters{Factor: r.factor, LowFreqFactor: r.low, HighFreqFactor: r.high, OriginalMaxPositions: int(r.original)}
-			out.Rule.Parameters = p
-			return frequency.Llama3(dim, l.base, p, rounding)
-		case "yarn":
-			p := frequency.YaRNParameters{Factor: r.factor, OriginalMaxPositions: int(r.original), BetaFast: r.high, BetaSlow: r.low, Untruncated: r.untruncated}
-			out.Rule.Parameters = p
-			return frequency.YaRN(dim, l.base, p, rounding)
-		case "longrope":
-			p := frequency.LongRoPEParameters{Factor: r.factor, OriginalMaxPositions: int(r.original)}
-			for i := range dim / 2 {
-				p.ShortFactors, p.LongFactors = append(p.ShortFactors, shortFactors(i, dim/2)), append(p.LongFactors, longFactors(i, dim/2))
-			}
-			out.Rule.Parameters = p
-			if r.isLong {
-				p.SequenceLength = int(r.original) + 1
-			}
-			return frequency.LongRoPE(dim, l.base, p, rounding)
-		case "proportional":
-			p := frequency.ProportionalParameters{PartialRotaryFactor: r.factor, Factor: 1}
-			out.Rule.Parameters = p
-			return frequency.Proportional(dim, l.base, p, rounding)
-		}
 		out.Rule.Name = "default"
 		return frequency.Default(dim, l.base, rounding)
+	}
+	switch r.name {
+	case "linear":
+		ladder = ruled(&out, frequency.Linear, frequency.LinearParameters{Factor: r.factor}, nil)
+	case "NTK alpha":
+		ladder = ruled(&out, frequency.NTKAlpha, frequency.NTKAlphaParameters{Alpha: r.factor}, nil)
+	case "dynamic NTK":
+		ladder = ruled(&out, frequency.DynamicNTK, frequency.DynamicNTKParameters{Factor: r.factor, MaxPositions: int(r.original)}, func(p *frequency.DynamicNTKParameters) { p.SequenceLength = length })
+	case "NTK mixed":
+		ladder = ruled(&out, frequency.NTKMixed, frequency.NTKMixedParameters{Factor: r.factor, MixedB: r.mixedB}, nil)
+	case "llama3":
+		ladder = ruled(&out, frequency.Llama3, frequency.Llama3Parameters{Factor: r.factor, LowFreqFactor: r.low, HighFreqFactor: r.high, OriginalMaxPositions: int(r.original)}, nil)
+	case "yarn":
+		ladder = ruled(&out, frequency.YaRN, frequency.YaRNParameters{Factor: r.factor, OriginalMaxPositions: int(r.original), BetaFast: r.high, BetaSlow: r.low, Untruncated: r.untruncated}, nil)
+	case "longrope":
+		ladder = ruled(&out, frequency.LongRoPE, long, func(p *frequency.LongRoPEParameters) { p.SequenceLength = length })
+	case "proportional":
+		ladder = ruled(&out, frequency.Proportional, frequency.ProportionalParameters{PartialRotaryFactor: r.factor, Factor: 1}, nil)
 	}
 	config := func(rounding frequency.Rounding) posenc.RotaryConfig {
 		made := testkit.Must(ladder(rounding))
@@ -396,6 +383,17 @@ func (l *layer) rotation() ropecheck.Rotation {
 	}
 	out.Exact, out.Float32 = config(frequency.Exact), config(frequency.Float32)
 	return out
+}
+
+// ruled sets the parameters of a rule, and returns its ladder in sequences of a length, which are no parameter.
+func ruled[P any](r *ropecheck.Rotation, of func(int, float64, P, frequency.Rounding) (frequency.Ladder, error), p P, sequence func(p *P)) func(frequency.Rounding) (frequency.Ladder, error) {
+	r.Rule.Parameters = p
+	if sequence != nil {
+		sequence(&p)
+	}
+	return func(rounding frequency.Rounding) (frequency.Ladder, error) {
+		return of(2*r.Rule.Pairs, r.Rule.Base, p, rounding)
+	}
 }
 
 // rotations are those of the layer's model, the layer's first.
