@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -31,34 +29,15 @@ type transformersVectors struct {
 type transformersVector struct {
 	LayerType string `json:"layer_type"`
 	Seq       int    `json:"seq"`
-	Axes      int    `json:"axes"`
-	Positions []int  `json:"positions"` // [axes][tokens]
 	HeadDim   int    `json:"head_dim"`
 	Exact     struct {
-		InvFreq   string   `json:"inv_freq"`
-		Attention string   `json:"attention_factor"`
-		Softmax   string   `json:"softmax_scale"`
-		Cos       []string `json:"cos"`
-		Sin       []string `json:"sin"`
+		InvFreq   string `json:"inv_freq"`
+		Attention string `json:"attention_factor"`
+		Softmax   string `json:"softmax_scale"`
 	} `json:"exact"`
 }
 
 const transformersData = "../../modelconfig/testdata/transformers"
-
-// eachPublished calls f for every published model.
-func eachPublished(t *testing.T, f func(t *testing.T, config string, v *transformersVectors)) {
-	files := testkit.Must(filepath.Glob(transformersData + "/vectors/*.json"))
-	if len(files) < 20 {
-		t.Fatalf("%d models", len(files))
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			v := &transformersVectors{}
-			testkit.ReadJSON(file, v)
-			f(t, transformersData+"/configs/"+filepath.Base(file), v)
-		})
-	}
-}
 
 // succeed runs the command and returns what it writes.
 func succeed(t *testing.T, arguments ...string) string {
@@ -73,24 +52,33 @@ func succeed(t *testing.T, arguments ...string) string {
 // What inspect says of published models is what transformers' own code does: which layers
 // rotate, the frequencies and factors of each kind.
 func TestInspectPublished(t *testing.T) {
-	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
-		var d description
-		testkit.NoError(t, json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d))
-		if text := succeed(t, "inspect", config); !strings.Contains(text, "model "+d.Text.Type) || strings.Contains(text, "\x1b") || strings.Contains(text, "%!") {
-			t.Error(text)
-		}
-		compareInspected(t, d.Text, v)
-		if (d.Vision != nil) != (v.Vision != nil) {
-			t.Fatalf("a tower that rotates: %t", d.Vision != nil)
-		}
-		if v.Vision != nil {
-			compareInspected(t, d.Vision, v.Vision)
-		}
-		var difference difference
-		if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config, config)), &difference); err != nil || !difference.Same || len(difference.Notes) > 0 {
-			t.Errorf("it differs from itself: %+v, %v", difference, err)
-		}
-	})
+	files := testkit.Must(filepath.Glob(transformersData + "/vectors/*.json"))
+	if len(files) < 20 {
+		t.Fatalf("%d models", len(files))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			var v transformersVectors
+			testkit.ReadJSON(file, &v)
+			config := transformersData + "/configs/" + filepath.Base(file)
+			var d description
+			testkit.NoError(t, json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d))
+			if text := succeed(t, "inspect", config); !strings.Contains(text, "model "+d.Text.Type) || strings.Contains(text, "\x1b") || strings.Contains(text, "%!") {
+				t.Error(text)
+			}
+			compareInspected(t, d.Text, &v)
+			if (d.Vision != nil) != (v.Vision != nil) {
+				t.Fatalf("a tower that rotates: %t", d.Vision != nil)
+			}
+			if v.Vision != nil {
+				compareInspected(t, d.Vision, v.Vision)
+			}
+			var difference difference
+			if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config, config)), &difference); err != nil || !difference.Same || len(difference.Notes) > 0 {
+				t.Errorf("it differs from itself: %+v, %v", difference, err)
+			}
+		})
+	}
 }
 
 func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors) {
@@ -131,86 +119,6 @@ func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors)
 			t.Errorf("%q: heads of %d, want %d", c.LayerType, k.HeadDim, c.HeadDim)
 		}
 	}
-}
-
-// The vectors of published models for exact angles are those of 200 bits, rounded. The rotated heads are
-// those of the set in the folder vectors, whose test has the formula.
-func TestVectorsPublished(t *testing.T) {
-	compared := 0
-	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
-		for part, v := range map[string]*transformersVectors{"model": v, "vision": v.Vision} {
-			for i := range cmp.Or(v, &transformersVectors{}).Cases {
-				compared += compareVectors(t, config, part, &v.Cases[i], fmt.Sprint(i)+[]string{".npz", ".safetensors"}[i%2])
-			}
-		}
-	})
-	if compared < 60 {
-		t.Errorf("%d cases compared", compared)
-	}
-}
-
-// compareVectors compares one case, and returns 1, or 0 where there is none of the sequence
-// length.
-func compareVectors(t *testing.T, config, part string, c *transformersVector, name string) int {
-	t.Helper()
-	tokens := len(c.Positions) / c.Axes
-	var lists []string
-	for axis := range slices.Chunk(c.Positions, tokens) {
-		lists = append(lists, strings.Trim(strings.ReplaceAll(fmt.Sprint(axis), " ", ","), "[]"))
-	}
-	if part == "model" && c.Axes == 1 {
-		lists = append(lists, lists[0], lists[0]) // for the tower
-	}
-	if part == "vision" {
-		lists = append([]string{lists[0]}, lists...) // of the text
-	}
-	out := filepath.Join(t.TempDir(), name)
-	succeed(t, "vectors", config, "--positions", strings.Join(lists, "/"), "--out", out)
-	file := testkit.Must(array.ReadFile(out))
-	if readme := file.Texts["README"]; !strings.Contains(readme, "Golden vectors of posenc") || strings.Contains(readme, "\x1b") {
-		t.Errorf("README %q", readme)
-	}
-	prefix := part
-	if c.LayerType != "" {
-		prefix += "." + strings.ReplaceAll(c.LayerType, " ", "_")
-	}
-	arrays := map[string]any{}
-	for _, a := range file.Arrays {
-		arrays[a.Name] = a.Values
-		if count := reflect.ValueOf(a.Values).Len(); product(a.Shape) != count {
-			t.Fatalf("%s has %d elements and the shape %v", a.Name, count, a.Shape)
-		}
-		if !strings.Contains(file.Texts["README"], a.Name) {
-			t.Errorf("the README does not have %s", a.Name)
-		}
-	}
-	if c.Seq != 0 {
-		prefix += fmt.Sprintf(".%d_tokens", c.Seq)
-	}
-	exact, ok := arrays[prefix+".exact.inv_freq"].([]float64)
-	if !ok {
-		if c.Seq == 0 && !slices.ContainsFunc(file.Arrays, func(a array.Array) bool { return strings.HasPrefix(a.Name, prefix+".") }) {
-			t.Errorf("no arrays of %s", prefix)
-		}
-		return 0
-	}
-	if !slices.Equal(exact, testkit.Hex[float64](c.Exact.InvFreq)) {
-		t.Errorf("%s: other frequencies", prefix)
-	}
-	for array, rows := range map[string][]string{"cos": c.Exact.Cos, "sin": c.Exact.Sin} {
-		if got, want := arrays[prefix+".exact."+array].([]float32), testkit.Hex[float32](rows...); !slices.Equal(got, want) {
-			t.Errorf("%s: other exact %s", prefix, array)
-		}
-	}
-	return 1
-}
-
-func product(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }
 
 // vectorSet is the set that is released: of each model of ropetest the frequencies, factors and layout of
