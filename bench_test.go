@@ -211,23 +211,6 @@ func BenchmarkShift(b *testing.B) {
 	})
 }
 
-// BenchmarkCosSin measures tables, for each kind of angle.
-func BenchmarkCosSin(b *testing.B) {
-	for _, rows := range []int{1, 4096, 131072} {
-		for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-			runEach(b, fmt.Sprintf("angles=%v/rows=%d/pairs=64", rounding, rows), func(b *testing.B) {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, Rounding: rounding})
-				positions, cos, sin := testkit.Sequence(rows), testkit.Aligned(rows*64), testkit.Aligned(rows*64)
-				b.SetBytes(int64(8 * len(cos)))
-				b.ReportAllocs()
-				for b.Loop() {
-					r.CosSin(cos, sin, positions)
-				}
-			})
-		}
-	}
-}
-
 // BenchmarkRotateIntoQuantized reports rotating keys into a cache of 8-bit numbers as a
 // share of the speed of rotating as many float32 in place: a step of decoding, a prompt, and
 // one that no cache holds, there as a share of copying as many bytes too.
