@@ -50,6 +50,7 @@ func TestErrors(t *testing.T) {
 		return multimodal.Run{Kind: multimodal.VideoAndAudio, Tokens: tokens, AudioTokens: audio, Grid: multimodal.Grid{T: 2, H: 2, W: 4}, SecondsPerGrid: seconds}
 	}
 	dst := make([]int32, 96)
+	fails := testkit.Failures(t, dst)
 	at := func(m multimodal.Model, runs ...multimodal.Run) error {
 		n := 0
 		for _, r := range runs {
@@ -82,7 +83,7 @@ func TestErrors(t *testing.T) {
 		}
 		return err
 	}
-	for n, tt := range []struct {
+	for _, tt := range []struct {
 		err, kind error
 		says      string
 	}{
@@ -172,10 +173,7 @@ func TestErrors(t *testing.T) {
 		{appended(omni25, []int32{s, e, v, v, 9, 9, 1, 2}, videos(one, grid(1, 2, 2))), posenc.ErrShape, "ids[0:8] is 8 tokens of kind VideoAndAudio, want 7, the tokens of media.Videos[0]"},
 		{appended(omni25, []int32{s, e, v, 1, 2}, videos(one, grid(1, 2, 2))), posenc.ErrShape, "ids[0:5].AudioTokens is 0"},
 	} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
-	}
-	if slices.ContainsFunc(dst, func(x int32) bool { return x != 0 }) {
-		t.Error("written before an error")
+		fails(tt.err, tt.kind, tt.says)
 	}
 }
 
@@ -288,36 +286,7 @@ func TestIDsOfText(t *testing.T) {
 		}
 		for _, seconds := range [][]float32{{1, 1}, {1, 1, 1, 1}} {
 			_, err := m.AppendRuns(nil, []int32{9, 9, 9}, multimodal.TokenIDs{Video: 9}, multimodal.Media{Videos: make([]multimodal.Grid, 3), SecondsPerGrid: seconds})
-			fails(t, err, posenc.ErrLength, "media.SecondsPerGrid has", "want 3")
-		}
-	}
-}
-
-var sentinels = []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition}
-
-// wellFormed reports whether an error begins with the package, and wraps one sentinel, with
-// which it ends.
-func wellFormed(err error) bool {
-	kinds := 0
-	for _, kind := range sentinels {
-		if errors.Is(err, kind) && strings.HasSuffix(err.Error(), ": "+kind.Error()) {
-			kinds++
-		}
-	}
-	text := fmt.Sprint(err)
-	return kinds == 1 && strings.HasPrefix(text, "multimodal.") && len(text) < 500
-}
-
-// fails checks the error of a call that has to fail.
-func fails(t *testing.T, err, kind error, says ...string) {
-	t.Helper()
-	if !errors.Is(err, kind) || !wellFormed(err) {
-		t.Errorf("%v, want an error that wraps %q", err, kind)
-		return
-	}
-	for _, part := range says {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%v does not say %q", err, part)
+			testkit.Failures(t)(err, posenc.ErrLength, "media.SecondsPerGrid has", "want 3")
 		}
 	}
 }
@@ -384,6 +353,7 @@ func TestVision(t *testing.T) {
 // What is wrong is an error before the first write.
 func TestVisionErrors(t *testing.T) {
 	ints := make([]int32, 64)
+	fails := testkit.Failures(t, ints)
 	one, many := []multimodal.Grid{{T: 1, H: 4, W: 4}}, []multimodal.Grid{{T: 1 << 27, H: 2, W: 2}}
 	positions := func(grids []multimodal.Grid, n, merge int) error {
 		return multimodal.PatchPositions(ints[:n], grids, multimodal.PatchOptions{MergeSize: merge})
@@ -406,7 +376,7 @@ func TestVisionErrors(t *testing.T) {
 		return err
 	}
 	const huge = math.MaxInt
-	for i, tt := range []struct {
+	for _, tt := range []struct {
 		err, kind error
 		says      string
 	}{
@@ -442,10 +412,7 @@ func TestVisionErrors(t *testing.T) {
 		{frames(false, multimodal.Grid{1 << 20, 1, 1}, multimodal.Grid{1, 1, 1}), posenc.ErrShape, "grids[1].T is 1, want at most 2^20 frames"},
 		{frames(true, multimodal.Grid{1<<20 - 1, 1, 1}, multimodal.Grid{2, 1, 1}), posenc.ErrShape, "grids[1].T is 2, want at most 2^20 frames"},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
-	}
-	if slices.ContainsFunc(ints, func(x int32) bool { return x != 0 }) {
-		t.Error("written before an error")
+		fails(tt.err, tt.kind, tt.says)
 	}
 }
 
@@ -588,12 +555,12 @@ func FuzzPositions(f *testing.F) {
 		dst, again := slices.Repeat([]int32{-77}, axes*n), slices.Repeat([]int32{-78}, axes*n)
 		next, err := m.Positions(dst, runs)
 		if err != nil {
-			if !wellFormed(err) || slices.ContainsFunc(dst, func(x int32) bool { return x != -77 }) {
+			if !testkit.WellFormed(err) || slices.ContainsFunc(dst, func(x int32) bool { return x != -77 }) {
 				t.Fatalf("error %v, or something written", err)
 			}
 			fractions := slices.Repeat([]float32{-77}, 3*n) // an error for integers may be none for these
 			_, other := m.FractionalPositions(fractions, runs)
-			if other != nil && (!wellFormed(other) || m.Axes() == 3 && slices.ContainsFunc(fractions, func(x float32) bool { return x != -77 })) {
+			if other != nil && (!testkit.WellFormed(other) || m.Axes() == 3 && slices.ContainsFunc(fractions, func(x float32) bool { return x != -77 })) {
 				t.Fatalf("error %v, or something written", other)
 			}
 			if other == nil && !(m.Family == multimodal.Qwen3Omni && errors.Is(err, posenc.ErrPosition)) {
@@ -684,7 +651,7 @@ func FuzzAppendRuns(f *testing.F) {
 		}
 		runs, err := m.AppendRuns(nil, ids, of, media)
 		if err != nil {
-			if !wellFormed(err) || runs != nil {
+			if !testkit.WellFormed(err) || runs != nil {
 				t.Fatalf("error %v, runs %v", err, runs)
 			}
 			return
@@ -717,7 +684,7 @@ func FuzzVision(f *testing.F) {
 			}
 		}
 		check := func(err error, written bool) bool {
-			if err != nil && (!wellFormed(err) || written) {
+			if err != nil && (!testkit.WellFormed(err) || written) {
 				t.Fatalf("error %v, or something written", err)
 			}
 			if err == nil && !countable {

@@ -283,7 +283,7 @@ func TestFamilyOf(t *testing.T) {
 		"": `""`, "llama": `"llama"`, "qwen2_vl ": `"qwen2_vl "`, strings.Repeat("é", 100): "", strings.Repeat("x", 1<<20): "",
 	} {
 		_, err := multimodal.FamilyOf(name)
-		fails(t, err, posenc.ErrConfig, "multimodal.FamilyOf: modelType is ", says)
+		testkit.Failures(t)(err, posenc.ErrConfig, "multimodal.FamilyOf: modelType is ", says)
 	}
 }
 
