@@ -10,7 +10,7 @@
 // stay out, and [ModelType] says what each is. A model with the values of a known one is a name in its
 // Also. Then add the configuration of a real file to
 // ../../testdata/transformers/configs and run the scripts there for the golden vectors, and go test
-// -run 'TestDocs|TestDigests' -update in modelconfig for the tables of docs.
+// -run TestDocs -update in modelconfig for the tables of docs.
 package models
 
 import (
