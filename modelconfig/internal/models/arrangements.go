@@ -98,16 +98,3 @@ func windowShare(r *document.Reader) float64 {
 	}
 	return float64(window) / float64(image/patch)
 }
-
-var (
-	towerNames  = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, nil}
-	qwenTower   = &Spellings{[]string{"hidden_size"}, []string{"num_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"depth", "num_hidden_layers"}, nil}
-	embedTower  = &Spellings{[]string{"embed_dim"}, []string{"num_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"depth", "num_hidden_layers"}, nil}
-	stepTower   = &Spellings{[]string{"width"}, []string{"heads"}, []string{"head_dim"}, []string{"layers"}, nil}
-	step37Tower = &Spellings{[]string{"hidden_size", "width"}, []string{"num_attention_heads", "heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "layers"}, nil}
-	dots3Tower  = &Spellings{[]string{"hidden_size", "embed_dim"}, []string{"num_attention_heads", "num_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, nil}
-	kimiK3Tower = &Spellings{[]string{"qkv_hidden_size"}, []string{"num_attention_heads", "vt_num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "vt_num_hidden_layers"}, nil}
-	dotsTower   = &Spellings{[]string{"embed_dim"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, nil}
-	miMoTower   = &Spellings{[]string{"hidden_size"}, []string{"num_heads"}, []string{"qk_channels"}, []string{"depth"}, nil}
-	moonTower   = &Spellings{[]string{"hidden_size", "vt_hidden_size"}, []string{"num_attention_heads", "vt_num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "vt_num_hidden_layers"}, nil}
-)

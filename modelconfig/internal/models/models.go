@@ -48,9 +48,9 @@ type Vendor struct {
 // ModelType is a model_type.
 type ModelType struct {
 	Name string
-	Also []string   // other types whose values are the same
-	GGUF string     // the architecture of its GGUF files, where that has another name
-	Keys *Spellings // of its sizes; nil: the usual ones
+	Also []string  // other types whose values are the same
+	GGUF string    // the architecture of its GGUF files, where that has another name
+	Keys Spellings // of its sizes
 
 	Hidden, Heads, HeadDim, Layers, Positions int // defaults; HeadDim 0: hidden by heads
 	Base                                      float64
@@ -302,34 +302,26 @@ func (f *Family) KindsOrOne() []KindDefaults {
 	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
 }
 
-// Spellings are the names of keys, the usual one first.
+// Spellings are the names of keys, the one that errors name first; nil: the usual name.
 type Spellings struct{ Hidden, Heads, HeadDim, Layers, Positions []string }
 
-var (
-	usual          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	withoutHeadDim = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, nil, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	moondream      = &Spellings{[]string{"dim", "hidden_size"}, []string{"n_heads"}, []string{"head_dim"}, []string{"n_layers"}, []string{"max_context"}}
-	plamo2Keys     = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"hidden_size_per_head"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	gpt            = &Spellings{[]string{"n_embd", "hidden_size"}, []string{"n_head", "num_attention_heads"}, nil, []string{"n_layer", "num_hidden_layers"}, []string{"n_positions"}}
-	nomic          = &Spellings{[]string{"hidden_size", "n_embd"}, []string{"num_attention_heads", "n_head"}, []string{"head_dim"}, []string{"num_hidden_layers", "n_layer"}, []string{"max_trained_positions"}}
-	dbrx           = &Spellings{[]string{"d_model", "hidden_size"}, []string{"n_heads", "num_attention_heads"}, nil, []string{"n_layers", "num_hidden_layers"}, []string{"max_seq_len", "max_position_embeddings"}}
-	falcon         = &Spellings{[]string{"hidden_size", "n_embed"}, []string{"num_attention_heads", "n_head"}, nil, []string{"num_hidden_layers", "n_layer"}, []string{"max_position_embeddings"}}
-	chatGLMs       = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_layers", "num_hidden_layers"}, []string{"seq_length"}}
-	qwen1          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"seq_length"}}
-	channels       = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	latent         = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	panguLatent    = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim", "attention_qk_rope_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	glmLite        = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	longcat        = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_layers"}, []string{"max_position_embeddings"}}
-	bailing        = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"model_max_length", "max_position_embeddings"}}
-	telechat       = &Spellings{[]string{"hidden_size", "n_embed"}, []string{"n_head", "num_attention_heads"}, nil, []string{"n_layer", "num_hidden_layers"}, []string{"seq_length"}}
-	zamba          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"attention_head_dim", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	hunyuanKeys    = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim", "attention_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	moonshine      = &Spellings{[]string{"hidden_size"}, []string{"decoder_num_attention_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"decoder_num_hidden_layers", "num_hidden_layers"}, []string{"max_position_embeddings"}}
-	voxtralEncoder = &Spellings{[]string{"hidden_size", "d_model"}, []string{"num_attention_heads", "encoder_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "encoder_layers"}, []string{"max_position_embeddings"}}
-	step3          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embedding"}}
-	exaone         = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_layers", "num_hidden_layers"}, []string{"max_position_embeddings"}}
-)
+var noKey = []string{}
+
+func (s Spellings) orUsual(headDim string) Spellings {
+	usual := func(names *[]string, name string) {
+		if *names == nil {
+			*names = []string{name}
+		}
+	}
+	usual(&s.Hidden, "hidden_size")
+	usual(&s.Heads, "num_attention_heads")
+	usual(&s.HeadDim, headDim)
+	usual(&s.Layers, "num_hidden_layers")
+	usual(&s.Positions, "max_position_embeddings")
+	return s
+}
+
+var qwenTower = Spellings{Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}
 
 // The other kinds of positions.
 const (
@@ -374,15 +366,14 @@ func (t *ModelType) Family() Family {
 	if f.BaseKeys == nil && !t.NoBaseKey {
 		f.BaseKeys = []string{"rope_theta"}
 	}
-	f.Keys = cmp.Or(f.Keys, usual)
+	f.Keys = t.Keys.orUsual("head_dim")
 	switch {
 	case t.Arrangement != nil:
-		f.Keys = cmp.Or(t.Keys, towerNames)
-		f.Positions = 1 // not a key of towers, and nothing depends on it
+		f.Keys.Positions, f.Positions = nil, 1 // not a key of towers, and nothing depends on it
 		f.Base = cmp.Or(f.Base, 1e4)
 		f.Rule = axialRule
 	case t.Latent:
-		f.Keys, f.Layout = cmp.Or(t.Keys, latent), cmp.Or(f.Layout, posenc.InterleavedToHalfSplit)
+		f.Keys, f.Layout = t.Keys.orUsual("qk_rope_head_dim"), cmp.Or(f.Layout, posenc.InterleavedToHalfSplit)
 	}
 	f.Layout = cmp.Or(f.Layout, posenc.HalfSplit)
 	if t.PositionType != "" {

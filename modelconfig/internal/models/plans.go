@@ -587,7 +587,7 @@ func chatGLM(r *document.Reader) {
 	switch {
 	case strings.Contains(name, "chatglm2"):
 		r.Fail(document.ErrUnknown, "rope_ratio", ratio, "1: ChatGLM2 divides positions by it where later models multiply the base (use frequency.Linear)")
-	case r.IntegerOr(chatGLMs.Layers, 28) == 28 && !strings.Contains(name, "chatglm3"):
+	case r.IntegerOr([]string{"num_layers", "num_hidden_layers"}, 28) == 28 && !strings.Contains(name, "chatglm3"):
 		r.Fail(document.ErrContradiction, "rope_ratio", ratio, "1, or chatglm3 in _name_or_path, which is %s: models of 28 layers are ChatGLM3, whose base it multiplies, or ChatGLM2, whose positions it divides (for that use frequency.Linear)", document.Quoted(name))
 	}
 }
