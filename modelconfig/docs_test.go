@@ -197,10 +197,7 @@ func indexerTable() string {
 		if x == nil {
 			return nil
 		}
-		head := x.HeadDimKey
-		if x.HeadDim != 0 {
-			head += fmt.Sprintf(" (%d)", x.HeadDim)
-		}
+		head := cmp.Or(x.HeadDimKey, "index_head_dim (128)")
 		pairs := layoutNames[x.Layout]
 		if x.LayoutKey != "" {
 			pairs += ", by " + x.LayoutKey

@@ -585,11 +585,11 @@ func addIndexer(r *document.Reader, f *models.Family, m *description.Description
 		return
 	}
 	k, rotates := m.Kinds[x.Attention]
-	dim := r.IntegerOr([]string{x.HeadDimKey}, x.HeadDim)
-	rotaryDim := k.Rotary.RotaryDim
+	key, rotaryDim := cmp.Or(x.HeadDimKey, "index_head_dim"), k.Rotary.RotaryDim
+	dim := r.IntegerOr([]string{key}, 128)
 	r.FailIf(!rotates, document.ErrContradiction, "model_type", document.Quoted(m.ModelType), "indexers in layers that rotate")
-	r.FailIf(x.HeadDim == 0 && !r.Has(x.HeadDimKey), document.ErrValue, x.HeadDimKey, "absent", "the elements of a head of the indexers")
-	r.FailIf(dim < rotaryDim, document.ErrContradiction, x.HeadDimKey, dim, "at least the %d elements that rotate", rotaryDim)
+	r.FailIf(x.HeadDimKey != "" && !r.Has(key), document.ErrValue, key, "absent", "the elements of a head of the indexers")
+	r.FailIf(dim < rotaryDim, document.ErrContradiction, key, dim, "at least the %d elements that rotate", rotaryDim)
 	m.AddIndexer(x.Attention, dim, layout, x.Trailing)
 }
 

@@ -102,6 +102,7 @@ const (
 	WindowUnlessZero            // where sliding_window is not 0
 )
 
+// The names that llama.cpp has for layouts.
 const (
 	Normal = posenc.Interleaved
 	NeoX   = posenc.HalfSplit

@@ -321,6 +321,18 @@ func (s Spellings) orUsual(headDim string) Spellings {
 	return s
 }
 
+// Short names for the values of models.
+const (
+	interleaved            = posenc.Interleaved
+	interleavedToHalfSplit = posenc.InterleavedToHalfSplit
+	halfSplit              = posenc.HalfSplit
+)
+
+var (
+	rowByRow      = description.PatchOrder{RowByRow: true}
+	rowByRowFrom1 = description.PatchOrder{First: 1, RowByRow: true}
+)
+
 var qwenTower = Spellings{Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}
 
 // The other kinds of positions.
@@ -350,8 +362,7 @@ type arrangement func(headDim int, base float64, rounding frequency.Rounding) (f
 
 // indexer says how the indexer of sparse attention rotates, by the frequencies of the attention.
 type indexer struct {
-	HeadDimKey string
-	HeadDim    int // its default; 0: the key has to be there
+	HeadDimKey string // which has to be there; "": index_head_dim, by default 128
 	Layout     posenc.Layout
 	LayoutKey  string // a key that is false where the layout is half-split, true where it is not
 	Trailing   bool   // the rotated elements are the last of a head

@@ -1,7 +1,5 @@
 package models
 
-import "github.com/go-posenc/posenc"
-
 var othersModels = Vendor{
 	Types: []ModelType{
 		{Name: "mimo", Also: []string{"MiMoV2ASRForCausalLM", "ouro"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
@@ -26,7 +24,7 @@ var othersModels = Vendor{
 		{Name: "baichuan", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4, Check: baichuan7B, Traps: []string{"falcon_with_alibi"}},
 		{Name: "persimmon", Hidden: 4096, Heads: 64, Layers: 36, Positions: 16384, Base: 1e4, Part: 0.5},
 		{Name: "solar_open", Hidden: 4096, Heads: 64, HeadDim: 128, Layers: 48, Positions: 131072, Base: 1e6, Part: 1},
-		{Name: "helium", Hidden: 2560, Heads: 20, HeadDim: 128, Layers: 24, Positions: 4096, Base: 1e5, Layout: posenc.Interleaved},
+		{Name: "helium", Hidden: 2560, Heads: 20, HeadDim: 128, Layers: 24, Positions: 4096, Base: 1e5, Layout: interleaved},
 		{Name: "smollm3", Hidden: 2048, Heads: 16, Layers: 36, Positions: 32768, Base: 2e6, NoRopeInterval: 4, Traps: []string{"no_rope_layers_has_1_for_rotation"}},
 		{Name: "afmoe", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 32, Positions: 16384, Base: 1e4, LayerTypes: &LayerTypesRule{Key: "global_attn_every_n_layers", Last: 4, Others: "sliding_attention"}, Rotating: []string{"sliding_attention"}, Traps: []string{"sliding_layers_only"}},
 		{Name: "mimo_v2_flash", Hidden: 4096, Heads: 64, HeadDim: 192, Layers: 48, Positions: 131072, Part: 0.334, LayerTypes: &LayerTypesRule{Flags: "hybrid_layer_pattern", Letters: "FS", Pattern: "FSSSSF(SSSSSF)"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 5e6, BaseKeys: []string{"rope_theta"}, Partial: 0.334, Scaled: true}, {LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"swa_rope_theta"}, Partial: 0.334, HeadDimKey: "swa_head_dim"}}, BaseUnread: withoutRopeBlock, Traps: []string{"mimo_yarn_keeps_the_part"}},
@@ -45,10 +43,10 @@ var othersModels = Vendor{
 		{Name: "youtu", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 32, Positions: 131072, Base: 1e4, LayoutKey: "rope_interleave"},
 		{Name: "emu3_text_model", Hidden: 4096, Heads: 32, Layers: 32, Positions: 9216, Base: 1e6},
 		{Name: "hyperclovax", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
-		{Name: "blt_global_transformer", Hidden: 2048, Heads: 16, Layers: 25, Positions: 4096, Base: 5e5, Layout: posenc.Interleaved},
-		{Name: "blt_local_encoder", Hidden: 1024, Heads: 16, Layers: 1, Positions: 24576, Base: 5e5, Layout: posenc.Interleaved},
-		{Name: "blt_local_decoder", Hidden: 1024, Heads: 16, Layers: 9, Positions: 24576, Base: 5e5, Layout: posenc.Interleaved},
-		{Name: "blt_patcher", Hidden: 768, Heads: 12, Layers: 14, Positions: 8192, Base: 1e4, Layout: posenc.Interleaved},
+		{Name: "blt_global_transformer", Hidden: 2048, Heads: 16, Layers: 25, Positions: 4096, Base: 5e5, Layout: interleaved},
+		{Name: "blt_local_encoder", Hidden: 1024, Heads: 16, Layers: 1, Positions: 24576, Base: 5e5, Layout: interleaved},
+		{Name: "blt_local_decoder", Hidden: 1024, Heads: 16, Layers: 9, Positions: 24576, Base: 5e5, Layout: interleaved},
+		{Name: "blt_patcher", Hidden: 768, Heads: 12, Layers: 14, Positions: 8192, Base: 1e4, Layout: interleaved},
 		{Name: "nanochat", Hidden: 768, Heads: 6, Layers: 12, Positions: 2048, Base: 1e4, Inverse: true, Traps: []string{"nanochat_turns_the_other_way"}},
 		{Name: "flint", Hidden: 2048, Heads: 32, HeadDim: 128, Layers: 49, Positions: 262144, Base: 1e4, LayerTypes: &LayerTypesRule{Pattern: "FF(SSSF)F"}, Rotating: []string{"sliding_attention"}},
 		{Name: "kolibri1", Hidden: 2560, Heads: 48, HeadDim: 128, Layers: 50, Positions: 262144, Base: 1e4, LayerTypes: &LayerTypesRule{Last: 5, Others: "sliding_attention"}, Rotating: []string{"sliding_attention"}},
@@ -57,7 +55,7 @@ var othersModels = Vendor{
 		{Name: "mellum", Hidden: 2304, Heads: 32, HeadDim: 128, Layers: 28, Positions: 131072, LayerTypes: &LayerTypesRule{All: "full_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 5e5, Scaled: true}, {LayerType: "sliding_attention", Base: 1e4}}},
 		{Name: "zaya", Hidden: 2048, Heads: 8, HeadDim: 128, Layers: 40, Positions: 131072, Part: 0.5, LayerTypes: &LayerTypesRule{All: "hybrid"}, Kinds: []KindDefaults{{LayerType: "hybrid", Base: 5e6, Absent: `{"partial_rotary_factor": 0.5}`}, {LayerType: "hybrid_sliding", Base: 1e4, Absent: `{"partial_rotary_factor": 0.5}`}}},
 		{Name: "axk1", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 61, Positions: 32768, Base: 1e4, LayoutKey: "rope_interleave", ScalingObject: true},
-		{Name: "axk2", Latent: true, HeadDim: 32, NoPEDim: 64, Layers: 48, Positions: 131072, Base: 1e4, Indexer: axk2Indexer, Indexers: inEveryLayer, Traps: []string{"indexers_rotate_otherwise"}},
+		{Name: "axk2", Latent: true, HeadDim: 32, NoPEDim: 64, Layers: 48, Positions: 131072, Base: 1e4, Indexer: &indexer{Layout: halfSplit, Hadamard: true}, Indexers: inEveryLayer, Traps: []string{"indexers_rotate_otherwise"}},
 		{Name: "blt", Refusal: "holds four models, each with a base of its own: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"},
 	},
 	Towers: []ModelType{{Name: "mimovl", Hidden: 1280, Heads: 32, HeadDim: 64, Layers: 28, Keys: Spellings{Heads: []string{"num_heads"}, HeadDim: []string{"qk_channels"}, Layers: []string{"depth"}}, NoBaseKey: true, Arrangement: rowsThenColumns}},

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -659,19 +658,6 @@ func halfHeads(r *document.Reader) {
 
 // MaxLayers bounds what a configuration makes us allocate.
 const MaxLayers = 1 << 14
-
-var (
-	deepSeekIndexer    = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, LayoutKey: "indexer_rope_interleave", Hadamard: true}
-	axk2Indexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, Hadamard: true}
-	deepSeekV4Indexer  = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress", Hadamard: true}
-	deepSeekV41Indexer = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress"}
-	hyIndexer          = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true}
-	glmIndexer         = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, LayoutKey: "indexer_rope_interleave"}
-	mistralIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit}
-	dotsIndexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, Attention: "indexed_attention"}
-	miniMaxIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit}
-	qwenIndexer        = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
-)
 
 func typedIndexer(layerType string, p plan) plan {
 	return func(r *document.Reader, n int) []description.Layer {

@@ -1,10 +1,5 @@
 package models
 
-import (
-	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/modelconfig/internal/description"
-)
-
 // codesOwn: files do not say how tokens of images get their positions.
 const codesOwn = "set the fields of multimodal.Model from the model's own code"
 
@@ -18,7 +13,7 @@ var visionModels = Vendor{
 		{Name: "lightglue", Refusal: "rotates by angles that a learned projection computes from the coordinates of points: compute their cosines and sines and rotate with posenc.NewRows"},
 	},
 	Towers: []ModelType{
-		{Name: "keye_vision", NoBaseKey: true, Arrangement: rowsThenColumns, Patches: description.PatchOrder{RowByRow: true}, Required: []string{"hidden_size", "num_attention_heads", "num_hidden_layers"}},
+		{Name: "keye_vision", NoBaseKey: true, Arrangement: rowsThenColumns, Patches: rowByRow, Required: []string{"hidden_size", "num_attention_heads", "num_hidden_layers"}},
 		{Name: "siglip2_navit", NoBaseKey: true, Arrangement: rowsThenColumns, Required: []string{"hidden_size", "num_attention_heads", "num_hidden_layers", "use_rope"}},
 		{Name: "openpangu_vl_vision", Also: []string{"moss_vl_vision"}, Keys: qwenTower, NoBaseKey: true, Arrangement: rowsThenColumns, Required: []string{"hidden_size", "num_heads", "depth"}},
 		{Name: "llava_onevision2_vision", Refusal: "multiplies the two elements of a pair by cosines of different angles, of frames, rows and columns, which is no rotation: compute it with the model's own formula"},
@@ -26,7 +21,7 @@ var visionModels = Vendor{
 		{Name: "dinov3_vit", Also: []string{"eomt_dinov3", "sapiens2"}, Refusal: "rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"},
 		{Name: "mlcd_vision_model", Also: []string{"mlcd"}, Refusal: "gives its class token a learned angle, in addition to axes of rows and columns: compute the cosines and sines of both and rotate with posenc.NewRows"},
 		{Name: "sam2_video", Also: []string{"sam3_tracker_video"}, Refusal: "rotates queries of one grid and keys of several grids in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"},
-		{Name: "sam3_vit_model", Hidden: 1024, Heads: 16, Layers: 32, Layout: posenc.Interleaved, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}, ListKey: "global_attn_indexes", Lists: globalLayers, Traps: []string{"sam3_layers_have_windows"}},
+		{Name: "sam3_vit_model", Hidden: 1024, Heads: 16, Layers: 32, Layout: interleaved, Arrangement: columnsThenRows, Patches: rowByRow, ListKey: "global_attn_indexes", Lists: globalLayers, Traps: []string{"sam3_layers_have_windows"}},
 		{Name: "edgetam_video", Refusal: "rotates queries and keys of grids of different sizes in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"},
 		{Name: "efficientloftr", Refusal: "rotates pairs across the whole hidden size, alternately by rows and by columns counted from 1: compute the cosines and sines of both and rotate with posenc.NewRows"},
 		{Name: "vjepa2", Refusal: "multiplies the two elements of a pair by cosines of different angles, which is no rotation: compute it with the model's own formula"},
