@@ -52,27 +52,19 @@ func (m *Model) softmaxScaleFor(o kindOptions) float64 { return m.of().Kinds[o.o
 // The models by name, for tests that go over all of them.
 
 var (
-	families          = valuesOf(func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Types, add) }, func(name string) models.Family { return models.TextType(name).Family() })
-	towers            = valuesOf(func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Towers, add) }, func(name string) models.Family { return models.TowerType(name).Family() })
-	holders           = valuesOf((*models.Vendor).AddHolders, func(name string) models.Holder { return *models.HolderOf(name) })
+	families          = valuesOf((*models.Vendor).TypeNames, func(name string) models.Family { return models.TextType(name).Family() })
+	towers            = valuesOf((*models.Vendor).TowerNames, func(name string) models.Family { return models.TowerType(name).Family() })
+	holders           = valuesOf((*models.Vendor).HolderNames, func(name string) models.Holder { return *models.HolderOf(name) })
 	wrappers          = partsByName(func(h *models.Holder) models.Part { return h.Text })
 	visionWrappers    = partsByName(func(h *models.Holder) models.Part { return h.Tower })
 	notRotary         = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherPositions })
 	otherTowers       = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherTowers })
 	ggufNotRotary     = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherArchitectures })
-	ggufArchitectures = valuesOf((*models.Vendor).AddArchitectures, func(name string) models.GGUFArchitecture { return *models.ArchitectureNamed(name) })
-	ggufRefused       = map[string]string{}
+	ggufArchitectures = valuesOf((*models.Vendor).ArchitectureNames, func(name string) models.GGUFArchitecture { return *models.ArchitectureNamed(name) })
+	ggufRefused       = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.RefusedArchitectures })
 )
 
-func init() {
-	for _, v := range models.Vendors {
-		for _, a := range v.RefusedArchitectures {
-			ggufRefused[a.Name] = a.Want
-		}
-	}
-}
-
-func valuesOf[T any](names func(v *models.Vendor, add func(...string)), of func(name string) T) map[string]T {
+func valuesOf[T any](names func(v *models.Vendor) []string, of func(name string) T) map[string]T {
 	m := map[string]T{}
 	for _, name := range models.NamesOf(names) {
 		m[name] = of(name)
@@ -104,10 +96,5 @@ func positionsByName(list func(v *models.Vendor) []models.PositionsOf) map[strin
 
 // modelNames are the names of types, towers, holders and architectures.
 func modelNames() []string {
-	return slices.Compact(models.NamesOf(func(v *models.Vendor, add func(...string)) {
-		models.AddTypes(v.Types, add)
-		models.AddTypes(v.Towers, add)
-		v.AddHolders(add)
-		v.AddArchitectures(add)
-	}))
+	return slices.Compact(models.NamesOf((*models.Vendor).TypeNames, (*models.Vendor).TowerNames, (*models.Vendor).HolderNames, (*models.Vendor).ArchitectureNames))
 }

@@ -73,7 +73,7 @@ func TestModels(t *testing.T) {
 			once("architecture", p.Names...)
 		}
 		for _, p := range v.RefusedArchitectures {
-			once("architecture", p.Name)
+			once("architecture", p.Names...)
 		}
 	}
 	for _, parts := range []map[string]models.Part{wrappers, visionWrappers} {

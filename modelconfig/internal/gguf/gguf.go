@@ -523,12 +523,7 @@ func Read(keys map[string]any, architecture string) (*description.Description, e
 	r.failIf(reason != "", document.ErrUnknown, key, document.Quoted(name), "%s", reason)
 	if arch == nil {
 		arch = new(models.GGUFArchitecture)
-		known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
-			v.AddArchitectures(add)
-			for _, p := range v.OtherArchitectures {
-				add(p.Names...)
-			}
-		})
+		known := models.NamesOf((*models.Vendor).ArchitectureNames, (*models.Vendor).OtherArchitectureNames)
 		r.failIf(true, document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", document.NearestNote(name, known))
 	}
 	r.checkRopeKeys(arch)

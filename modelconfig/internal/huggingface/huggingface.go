@@ -192,17 +192,12 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 // is set.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	r.FailIf(strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n"), document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
-	known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
-		v.AddHolders(add)
-		for _, p := range v.OtherPositions {
-			add(p.Names...)
-		}
-		if texts {
-			models.AddTypes(v.Types, add)
-		}
-		models.AddTypes(v.Towers, add)
-	})
-	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected, document.NearestNote(modelType, known))
+	known := [...]func(v *models.Vendor) []string{(*models.Vendor).TypeNames, (*models.Vendor).TowerNames, (*models.Vendor).HolderNames, (*models.Vendor).OtherTypeNames}
+	lists := known[:]
+	if !texts {
+		lists = known[1:]
+	}
+	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected, document.NearestNote(modelType, models.NamesOf(lists...)))
 }
 
 func readModel(r *document.Reader, f *models.Family, m *description.Description) {

@@ -64,16 +64,7 @@ func globalLayers(r *document.Reader, key string, f *Family, layers []descriptio
 	if !ok {
 		global = []int{7, 15, 23, 31}
 	}
-	for i := range layers {
-		layers[i].Kind = "windowed"
-		if slices.Contains(global, i) {
-			layers[i].Kind = globalLayer
-		}
-	}
-	windowed := f.KindsOrOne()[0]
-	whole := windowed
-	windowed.LayerType, whole.LayerType = "windowed", globalLayer
-	return []KindDefaults{windowed, whole}
+	return split(f, layers, "windowed", globalLayer, func(i int) bool { return !slices.Contains(global, i) })
 }
 
 // windowShare returns the size of a window by the size of the image, in patches.

@@ -16,7 +16,7 @@ var gptModels = Vendor{
 		{Name: "gpt-oss", Layout: NeoX, Sliding: &GGUFSliding{Period: 2}},
 	},
 	OtherArchitectures: []PositionsOf{{learned, []string{"gpt2", "starcoder"}}},
-	RefusedArchitectures: []RefusedArchitecture{
-		{"gptj", "an architecture that llama.cpp implements: it knows only the name of this one (set posenc.RotaryConfig with Layout Interleaved and RotaryDim 64)"},
+	RefusedArchitectures: []PositionsOf{
+		{"an architecture that llama.cpp implements: it knows only the name of this one (set posenc.RotaryConfig with Layout Interleaved and RotaryDim 64)", []string{"gptj"}},
 	},
 }

@@ -87,16 +87,22 @@ func scaledLayers(r *document.Reader, key string, f *Family, layers []descriptio
 	if !slices.Contains(scaled, false) {
 		return f.KindsOrOne()
 	}
+	kinds := split(f, layers, "scaled", "unscaled", func(i int) bool { return scaled[i] })
+	kinds[1].Unscaled = true
+	return kinds
+}
+
+// split makes two kinds of layers of one, equal so far.
+func split(f *Family, layers []description.Layer, one, another string, isOne func(i int) bool) []KindDefaults {
 	for i := range layers {
-		layers[i].Kind = "unscaled"
-		if scaled[i] {
-			layers[i].Kind = "scaled"
+		layers[i].Kind = another
+		if isOne(i) {
+			layers[i].Kind = one
 		}
 	}
-	one := f.KindsOrOne()[0]
-	other := one
-	one.LayerType, other.LayerType, other.Unscaled = "scaled", "unscaled", true
-	return []KindDefaults{one, other}
+	kinds := slices.Repeat(f.KindsOrOne(), 2)
+	kinds[0].LayerType, kinds[1].LayerType = one, another
+	return kinds
 }
 
 // stepLists makes of the lists of Step 3.5 an object for each kind of layer, as transformers does. Layers of
@@ -375,20 +381,17 @@ func salaLayers(r *document.Reader, n int) []description.Layer {
 
 // salaKinds: heads of lightning attention have a width of their own.
 func salaKinds(r *document.Reader, _ string, f *Family, layers []description.Layer) []KindDefaults {
-	for i, kind := range salaMixers(r, len(layers)) {
-		layers[i].Kind = kind
-	}
-	attention, lightning := f.KindsOrOne()[0], f.KindsOrOne()[0]
-	attention.LayerType, lightning.LayerType, lightning.HeadDimKey = description.FullAttention, linearAttention, "lightning_head_dim"
-	return []KindDefaults{attention, lightning}
+	mixers := salaMixers(r, len(layers))
+	kinds := split(f, layers, description.FullAttention, linearAttention, func(i int) bool { return mixers[i] != linearAttention })
+	kinds[1].HeadDimKey = "lightning_head_dim"
+	return kinds
 }
 
 // bailingKinds: two models have this type. In the one that says BailingMoeV2_5, layers of linear attention have whole heads, and
 // rotate.
 func bailingKinds(r *document.Reader, _ string, f *Family, layers []description.Layer) []KindDefaults {
-	kinds := f.KindsOrOne()
 	if !isLing25(r) {
-		return kinds
+		return f.KindsOrOne()
 	}
 	for _, key := range []string{"layer_group_size", "partial_rotary_factor", "rope_theta"} {
 		r.FailIf(!r.Has(key) && !r.Has("rope_parameters."+key), document.ErrValue, key, "absent", "a value: programs have different defaults for BailingMoeV2_5")
@@ -397,15 +400,10 @@ func bailingKinds(r *document.Reader, _ string, f *Family, layers []description.
 	attention, ok := r.Text("full_attention_type")
 	r.FailIf(ok && attention != "mla", document.ErrUnknown, "full_attention_type", document.Quoted(attention), "mla, latent attention")
 	group := interval(r, "layer_group_size", 1)
-	for i := range layers {
-		layers[i] = description.Layer{Kind: description.FullAttention, Rotates: true}
-		if (i+1)%group != 0 && i < len(layers)/group*group {
-			layers[i].Kind = linearAttention
-		}
-	}
-	linear := kinds[0]
-	kinds[0].LayerType, linear.LayerType, linear.Like = description.FullAttention, linearAttention, lightningHeads
-	return append(kinds, linear)
+	copy(layers, everyLayer(r, len(layers)))
+	kinds := split(f, layers, description.FullAttention, linearAttention, func(i int) bool { return (i+1)%group == 0 || i >= len(layers)/group*group })
+	kinds[1].Like = lightningHeads
+	return kinds
 }
 
 func isLing25(r *document.Reader) bool {

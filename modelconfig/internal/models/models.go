@@ -42,7 +42,7 @@ type Vendor struct {
 
 	Architectures        []GGUFArchitecture // by general.architecture
 	OtherArchitectures   []PositionsOf
-	RefusedArchitectures []RefusedArchitecture
+	RefusedArchitectures []PositionsOf // with what is wanted in their place, or what a caller can do
 }
 
 // ModelType is a model_type.
@@ -138,6 +138,7 @@ type LayerTypesRule struct {
 	Flags       string                                   // a key that lists the types by numbers; without it Pattern has them
 	Letters     string                                   // of the numbers 0 and 1
 	Alone       bool                                     // layer_types is not read
+	Words       []string                                 // in order of the alphabet: Key lists one of them for each layer
 	List        string                                   // a key that lists the layers of full attention; without it they are of type all
 	All         string                                   // the type of all layers
 	Custom      func(r *document.Reader, n int) []string // another rule
@@ -238,9 +239,6 @@ type PositionsOf struct {
 	Positions string
 	Names     []string
 }
-
-// RefusedArchitecture says what is wanted in its place, or what a caller can do.
-type RefusedArchitecture struct{ Name, Want string }
 
 // Parsed returns keys of a table of models, nil for "".
 func Parsed(text string) document.Object {
@@ -426,6 +424,8 @@ func (t *LayerTypesRule) types(r *document.Reader, n int) []string {
 	switch {
 	case t.Custom != nil:
 		return t.Custom(r, n)
+	case t.Words != nil:
+		return worded(r, t.Key, n, t.Words)
 	case t.Flags != "":
 		if flags := flagged(r, t.Flags, n); flags != nil {
 			return either(n, letters[t.Letters[1]], letters[t.Letters[0]], func(i int) bool { return flags[i] == 1 })

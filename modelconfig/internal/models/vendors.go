@@ -17,15 +17,13 @@ var Vendors = [...]*Vendor{
 	&xaiModels,
 }
 
-// find returns a copy of the value of a name, with this name first.
-func find[T any](name string, list func(v *Vendor) []T, names func(t *T) (first *string, also []string)) *T {
+// find returns a copy of the value that has a name.
+func find[T any](name string, list func(v *Vendor) []T, names func(t *T) (first string, also []string)) *T {
 	for _, v := range Vendors {
 		values := list(v)
 		for i := range values {
-			if first, also := names(&values[i]); *first == name || slices.Contains(also, name) {
+			if first, also := names(&values[i]); first == name || slices.Contains(also, name) {
 				value := values[i]
-				first, _ = names(&value)
-				*first = name
 				return &value
 			}
 		}
@@ -33,10 +31,22 @@ func find[T any](name string, list func(v *Vendor) []T, names func(t *T) (first 
 	return nil
 }
 
-func typesNames(t *ModelType) (*string, []string) { return &t.Name, t.Also }
+func (t *ModelType) names() (string, []string)        { return t.Name, t.Also }
+func (h *Holder) names() (string, []string)           { return h.Name, h.Also }
+func (a *GGUFArchitecture) names() (string, []string) { return a.Name, a.Also }
+func (p *PositionsOf) names() (string, []string)      { return p.Names[0], p.Names[1:] }
 
-func TextType(name string) *ModelType {
-	return find(name, func(v *Vendor) []ModelType { return v.Types }, typesNames)
+func (v *Vendor) types() []ModelType                { return v.Types }
+func (v *Vendor) towers() []ModelType               { return v.Towers }
+func (v *Vendor) holders() []Holder                 { return v.Holders }
+func (v *Vendor) architectures() []GGUFArchitecture { return v.Architectures }
+
+func TextType(name string) *ModelType { return find(name, (*Vendor).types, (*ModelType).names) }
+
+func TowerType(name string) *ModelType { return find(name, (*Vendor).towers, (*ModelType).names) }
+
+func ArchitectureNamed(name string) *GGUFArchitecture {
+	return find(name, (*Vendor).architectures, (*GGUFArchitecture).names)
 }
 
 // Reads reports whether a type of text models, of towers or of models that hold them has a name.
@@ -56,21 +66,13 @@ func TypeOfUntyped(architecture string) string {
 	return ""
 }
 
-func TowerType(name string) *ModelType {
-	return find(name, func(v *Vendor) []ModelType { return v.Towers }, typesNames)
-}
-
 func HolderOf(name string) *Holder {
-	h := find(name, func(v *Vendor) []Holder { return v.Holders }, func(h *Holder) (*string, []string) { return &h.Name, h.Also })
+	h := find(name, (*Vendor).holders, (*Holder).names)
 	if h != nil {
 		stem := strings.NewReplacer("-", "_", ".", "_").Replace(name)
 		h.Text.Type, h.Tower.Type = strings.Replace(h.Text.Type, "*", stem, 1), strings.Replace(h.Tower.Type, "*", stem, 1)
 	}
 	return h
-}
-
-func ArchitectureNamed(name string) *GGUFArchitecture {
-	return find(name, func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) (*string, []string) { return &a.Name, a.Also })
 }
 
 // ServedArchitectures lists the types that are names of architectures, one in a line: the programs that serve them give no type.
@@ -80,12 +82,8 @@ var ServedArchitectures string
 
 // positionsOf returns "" for names that are not in the list.
 func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {
-	for _, v := range Vendors {
-		for _, p := range list(v) {
-			if slices.Contains(p.Names, name) {
-				return p.Positions
-			}
-		}
+	if p := find(name, list, (*PositionsOf).names); p != nil {
+		return p.Positions
 	}
 	return ""
 }
@@ -103,46 +101,40 @@ func PositionsOfArchitecture(name string) string {
 }
 
 func RefusalOfArchitecture(name string) string {
+	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.RefusedArchitectures })
+}
+
+// NamesOf returns the sorted names of some lists of all vendors.
+func NamesOf(lists ...func(v *Vendor) []string) (names []string) {
 	for _, v := range Vendors {
-		for _, a := range v.RefusedArchitectures {
-			if a.Name == name {
-				return a.Want
-			}
+		for _, list := range lists {
+			names = append(names, list(v)...)
 		}
 	}
-	return ""
+	slices.Sort(names)
+	return names
 }
 
-func NamesOf(names func(v *Vendor, add func(names ...string))) []string {
-	return slices.Sorted(slices.Values(namesOf(names)))
+func (v *Vendor) TypeNames() []string   { return namesOf(v.Types, (*ModelType).names) }
+func (v *Vendor) TowerNames() []string  { return namesOf(v.Towers, (*ModelType).names) }
+func (v *Vendor) HolderNames() []string { return namesOf(v.Holders, (*Holder).names) }
+func (v *Vendor) ArchitectureNames() []string {
+	return namesOf(v.Architectures, (*GGUFArchitecture).names)
 }
 
-func namesOf(names func(v *Vendor, add func(names ...string))) (all []string) {
-	for _, v := range Vendors {
-		names(v, func(names ...string) { all = append(all, names...) })
+func namesOf[T any](list []T, names func(t *T) (first string, also []string)) (all []string) {
+	for i := range list {
+		first, also := names(&list[i])
+		all = append(append(all, first), also...)
 	}
 	return all
 }
 
-func AddTypes(list []ModelType, add func(names ...string)) {
-	for i := range list {
-		add(list[i].Name)
-		add(list[i].Also...)
-	}
+func (v *Vendor) OtherTypeNames() []string {
+	return namesOf(v.OtherPositions, (*PositionsOf).names)
 }
-
-func (v *Vendor) AddHolders(add func(names ...string)) {
-	for i := range v.Holders {
-		add(v.Holders[i].Name)
-		add(v.Holders[i].Also...)
-	}
-}
-
-func (v *Vendor) AddArchitectures(add func(names ...string)) {
-	for i := range v.Architectures {
-		add(v.Architectures[i].Name)
-		add(v.Architectures[i].Also...)
-	}
+func (v *Vendor) OtherArchitectureNames() []string {
+	return namesOf(v.OtherArchitectures, (*PositionsOf).names)
 }
 
 // LayoutDiffers reports whether a type, or an architecture, has the elements of a head in another
@@ -151,9 +143,9 @@ func (v *Vendor) AddArchitectures(add func(names ...string)) {
 func LayoutDiffers(name string, ofGGUF bool) bool {
 	types, architectures := []string{name}, []string{name}
 	if ofGGUF {
-		types = namesOf(func(v *Vendor, add func(names ...string)) { AddTypes(v.Types, add) })
+		types = NamesOf((*Vendor).TypeNames)
 	} else {
-		architectures = namesOf((*Vendor).AddArchitectures)
+		architectures = NamesOf((*Vendor).ArchitectureNames)
 	}
 	letters := strings.NewReplacer("_", "", "-", "")
 	for _, of := range types {

@@ -73,7 +73,7 @@ var visionModels = Vendor{
 	OtherTowers: []PositionsOf{
 		{learned, []string{"nvila", "nvila_lite", "bagel", "openvla", "eagle_2_5_vl", "ovis", "h2ovl_chat", "skywork_chat", "molmo"}},
 	},
-	RefusedArchitectures: []RefusedArchitecture{
-		{"clip", "the architecture of a text model: files of this one hold a vision tower and a projector; read the tower from the model's config.json with HuggingFaceVision"},
+	RefusedArchitectures: []PositionsOf{
+		{"the architecture of a text model: files of this one hold a vision tower and a projector; read the tower from the model's config.json with HuggingFaceVision", []string{"clip"}},
 	},
 }
