@@ -265,7 +265,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 	}
 	m.ScalingTensor = f.ScalingTensor
 	m.Latent = f.Latent
-	m.Patches, m.Traps = f.Patches, f.Traps
+	m.Patches, m.Traps = *cmp.Or(f.Patches, new(description.PatchOrder)), f.Traps
 	if !f.IsTower() {
 		m.ContextLength = r.IntegerOr(f.Keys.Positions, f.Positions)
 	}

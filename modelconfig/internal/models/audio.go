@@ -22,10 +22,10 @@ var audioModels = Vendor{
 		{Name: "dia_encoder", Hidden: 1024, Heads: 16, HeadDim: 128, Layers: 12, Positions: 1024, Base: 1e4},
 		{Name: "dia_decoder", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 18, Positions: 3072, Base: 1e4},
 		{Name: "glmasr_encoder", Hidden: 1280, Heads: 20, Layers: 32, Positions: 1500, Base: 1e4, Part: 0.5},
-		{Name: "moonshine", Hidden: 288, Heads: 8, Layers: 6, Positions: 512, Base: 1e4, Keys: Spellings{Heads: []string{"decoder_num_attention_heads", "num_attention_heads"}, Layers: []string{"decoder_num_hidden_layers", "num_hidden_layers"}}, Part: 0.9, Layout: interleaved},
+		{Name: "moonshine", Hidden: 288, Heads: 8, Layers: 6, Positions: 512, Base: 1e4, Keys: &Spellings{Heads: []string{"decoder_num_attention_heads", "num_attention_heads"}, Layers: []string{"decoder_num_hidden_layers", "num_hidden_layers"}}, Part: 0.9, Layout: interleaved},
 		{Name: "moonshine_streaming", Hidden: 320, Heads: 8, Layers: 6, Positions: 4096, Base: 1e4, Part: 1, Absent: `{"rope_theta": 10000, "partial_rotary_factor": 0.8}`, Layout: interleaved}, // its encoder does not rotate
 		{Name: "nemotron3_5_transcribe_word_timestamp", Hidden: 1280, Heads: 16, Layers: 2, Positions: 5000, Base: 1e4, Part: 1, Absent: `{"rope_theta": 10000, "partial_rotary_factor": 0.5}`},
-		{Name: "voxtral_realtime_encoder", Hidden: 1280, Heads: 32, HeadDim: 64, Layers: 32, Positions: 1500, Base: 1e4, Keys: Spellings{Hidden: []string{"hidden_size", "d_model"}, Heads: []string{"num_attention_heads", "encoder_attention_heads"}, Layers: []string{"num_hidden_layers", "encoder_layers"}}},
+		{Name: "voxtral_realtime_encoder", Hidden: 1280, Heads: 32, HeadDim: 64, Layers: 32, Positions: 1500, Base: 1e4, Keys: &Spellings{Hidden: []string{"hidden_size", "d_model"}, Heads: []string{"num_attention_heads", "encoder_attention_heads"}, Layers: []string{"num_hidden_layers", "encoder_layers"}}},
 		{Name: "clvp_encoder", Refusal: "rotates the first elements of q, k and also v: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"},
 		{Name: "seamless_m4t", Refusal: "rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View whose heads are hidden states"},
 		{Name: "wav2vec2-bert", Also: []string{"wav2vec2-conformer"}, Refusal: "rotates hidden states before the projections of q and k if position_embeddings_type is rotary: use posenc.RotaryConfig with a View whose heads are hidden states"},

@@ -10,7 +10,7 @@ var ernieModels = Vendor{
 	},
 	Towers: []ModelType{
 		{Name: "ernie4_5_vl_moe_vision", Hidden: 1280, Heads: 16, Layers: 32, Keys: qwenTower, Arrangement: rowsThenColumns},
-		{Name: "DFNRope_vision_transformer", Hidden: 1280, Heads: 16, Layers: 32, Keys: Spellings{Hidden: []string{"embed_dim"}, Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}, Arrangement: rowsThenColumns, Traps: []string{"qwen2_vl_tower_has_embed_dim"}},
+		{Name: "DFNRope_vision_transformer", Hidden: 1280, Heads: 16, Layers: 32, Keys: &Spellings{Hidden: []string{"embed_dim"}, Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}, Arrangement: rowsThenColumns, Traps: []string{"qwen2_vl_tower_has_embed_dim"}},
 		{Name: "paddleocr_vl_vision", Hidden: 1152, Heads: 16, Layers: 27, Arrangement: rowsThenColumns, Patches: rowByRow},
 	},
 	Holders: []Holder{

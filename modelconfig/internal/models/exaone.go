@@ -2,7 +2,7 @@ package models
 
 var exaoneModels = Vendor{
 	Types: []ModelType{
-		{Name: "exaone", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 5e5, Keys: Spellings{Layers: []string{"num_layers", "num_hidden_layers"}}},
+		{Name: "exaone", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 5e5, Keys: &Spellings{Layers: []string{"num_layers", "num_hidden_layers"}}},
 		{Name: "exaone4", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4, Plan: exaone4Layers, Traps: []string{"sliding_layers_only"}},
 		{Name: "exaone_moe", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4, Plan: exaone4Layers},
 	},

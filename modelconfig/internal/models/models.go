@@ -48,9 +48,9 @@ type Vendor struct {
 // ModelType is a model_type.
 type ModelType struct {
 	Name string
-	Also []string  // other types whose values are the same
-	GGUF string    // the architecture of its GGUF files, where that has another name
-	Keys Spellings // of its sizes
+	Also []string   // other types whose values are the same
+	GGUF string     // the architecture of its GGUF files, where that has another name
+	Keys *Spellings // of its sizes; nil: the usual ones
 
 	Hidden, Heads, HeadDim, Layers, Positions int // defaults; HeadDim 0: hidden by heads
 	Base                                      float64
@@ -120,8 +120,8 @@ type ModelType struct {
 	Refusal string                                   // why the type is not read, and what a caller can do
 	Traps   []string                                 // names of traps that are about it
 
-	Arrangement    arrangement            // of the pairs of a vision tower
-	Patches        description.PatchOrder // of a vision tower
+	Arrangement    arrangement             // of the pairs of a vision tower
+	Patches        *description.PatchOrder // of a vision tower; nil: in blocks, from 0
 	QueryScale     func(p *RopeParameters) *posenc.QueryScaling
 	ScalesRotating bool   // QueryScale is of the layers that rotate, not of the others
 	ScalingObject  bool   // llama_4_scaling, where a file has it, is the QueryScale of the layers that rotate
@@ -300,12 +300,10 @@ func (f *Family) KindsOrOne() []KindDefaults {
 	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
 }
 
-// Spellings are the names of keys, the one that errors name first; nil: the usual name.
+// Spellings are the names of keys, the one that errors name first; nil: the usual name; empty: none.
 type Spellings struct{ Hidden, Heads, HeadDim, Layers, Positions []string }
 
-var noKey = []string{}
-
-func (s Spellings) orUsual(headDim string) Spellings {
+func (s Spellings) orUsual(headDim string) *Spellings {
 	usual := func(names *[]string, name string) {
 		if *names == nil {
 			*names = []string{name}
@@ -316,7 +314,7 @@ func (s Spellings) orUsual(headDim string) Spellings {
 	usual(&s.HeadDim, headDim)
 	usual(&s.Layers, "num_hidden_layers")
 	usual(&s.Positions, "max_position_embeddings")
-	return s
+	return &s
 }
 
 // Short names for the values of models.
@@ -327,11 +325,10 @@ const (
 )
 
 var (
-	rowByRow      = description.PatchOrder{RowByRow: true}
-	rowByRowFrom1 = description.PatchOrder{First: 1, RowByRow: true}
+	rowByRow      = &description.PatchOrder{RowByRow: true}
+	rowByRowFrom1 = &description.PatchOrder{First: 1, RowByRow: true}
+	qwenTower     = &Spellings{Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}
 )
-
-var qwenTower = Spellings{Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}
 
 // The other kinds of positions.
 const (
@@ -375,14 +372,18 @@ func (t *ModelType) Family() Family {
 	if f.BaseKeys == nil && !t.NoBaseKey {
 		f.BaseKeys = []string{"rope_theta"}
 	}
-	f.Keys = t.Keys.orUsual("head_dim")
+	headDim := "head_dim"
+	if t.Latent {
+		headDim = "qk_rope_head_dim"
+	}
+	f.Keys = cmp.Or(t.Keys, new(Spellings)).orUsual(headDim)
 	switch {
 	case t.Arrangement != nil:
 		f.Keys.Positions, f.Positions = nil, 1 // not a key of towers, and nothing depends on it
 		f.Base = cmp.Or(f.Base, 1e4)
 		f.Rule = axialRule
 	case t.Latent:
-		f.Keys, f.Layout = t.Keys.orUsual("qk_rope_head_dim"), cmp.Or(f.Layout, posenc.InterleavedToHalfSplit)
+		f.Layout = cmp.Or(f.Layout, posenc.InterleavedToHalfSplit)
 	}
 	f.Layout = cmp.Or(f.Layout, posenc.HalfSplit)
 	if t.PositionType != "" {

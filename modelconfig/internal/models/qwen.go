@@ -8,7 +8,7 @@ var qwenModels = Vendor{
 		{Name: "qwen2_moe", Hidden: 2048, Heads: 16, Layers: 24, Positions: 32768, Base: 1e4},
 		{Name: "qwen3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4, Traps: []string{"yarn_factor_wins_over_the_ratio"}},
 		{Name: "qwen3_moe", Hidden: 2048, Heads: 32, Layers: 24, Positions: 32768, Base: 1e4},
-		{Name: "qwen", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 8192, Base: 1e4, Keys: Spellings{HeadDim: []string{"kv_channels"}, Positions: []string{"seq_length"}}, Part: 1, BaseKeys: []string{"rotary_emb_base"}, Rule: qwenDynamicNTK, Traps: []string{"qwen1_dynamic_ntk_is_its_own"}},
+		{Name: "qwen", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 8192, Base: 1e4, Keys: &Spellings{HeadDim: []string{"kv_channels"}, Positions: []string{"seq_length"}}, Part: 1, BaseKeys: []string{"rotary_emb_base"}, Rule: qwenDynamicNTK, Traps: []string{"qwen1_dynamic_ntk_is_its_own"}},
 		{Name: "qwen3_next", Hidden: 2048, Heads: 16, HeadDim: 256, Layers: 48, Positions: 32768, Base: 1e4, Part: 0.25, LayerTypes: &LayerTypesRule{Key: "full_attention_interval", Last: 4, Others: "linear_attention"}, Rotating: []string{"full_attention"}},
 		{Name: "qwen2_vl_text", Hidden: 8192, Heads: 64, Layers: 80, Positions: 32768, Base: 1e6, Axes: &sectionsInOrder, Sections: []int{16, 24, 24}},
 		{Name: "qwen2_5_vl_text", Hidden: 8192, Heads: 64, Layers: 80, Positions: 32768, Base: 1e6, Axes: &sectionsInOrder, Sections: []int{16, 24, 24}, Traps: []string{"mrope_with_scaling_or_a_part_of_the_head"}},
@@ -27,7 +27,7 @@ var qwenModels = Vendor{
 		{Name: "isaac_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4, Axes: &isaacSections},
 	},
 	Towers: []ModelType{
-		{Name: "qwen2_vl_vision", Hidden: 1280, Heads: 16, Layers: 32, Keys: Spellings{Hidden: []string{"embed_dim"}, Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}, Arrangement: rowsThenColumns, Traps: []string{"qwen2_vl_tower_has_embed_dim"}},
+		{Name: "qwen2_vl_vision", Hidden: 1280, Heads: 16, Layers: 32, Keys: &Spellings{Hidden: []string{"embed_dim"}, Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}, Arrangement: rowsThenColumns, Traps: []string{"qwen2_vl_tower_has_embed_dim"}},
 		{Name: "qwen2_5_vl_vision", Also: []string{"qwen2_5_omni_vision_encoder"}, Hidden: 3584, Heads: 16, Layers: 32, Keys: qwenTower, Arrangement: rowsThenColumns},
 		{Name: "qwen3_vl_vision", Also: []string{"qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder", "qwen3_5_vision", "qwen3_5_moe_vision", "qwen3_moe_vit", "qwen4_exp_vision", "interns1_pro_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns},
 	},
