@@ -421,16 +421,13 @@ func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides [
 	if s == nil || s.Layers != 0 && s.Layers != count {
 		return slides, false
 	}
-	switch s.Window {
-	case models.WindowUnlessZero:
-		windowed = r.integer("attention.sliding_window", 1) > 0
-	case models.WindowIfGiven:
-		windowed = r.integer("attention.sliding_window", 0) > 0
-	case models.WindowAlways:
-		windowed = true
-		r.failIf(r.integer("attention.sliding_window", 1) == 0, document.ErrValue, "attention.sliding_window", 0, "at least 1 in this architecture")
+	window := 1
+	if s.Window == models.WindowIfGiven {
+		window = 0
 	}
-	if !windowed {
+	window = r.integer("attention.sliding_window", window)
+	r.failIf(window == 0 && s.Window == models.WindowAlways, document.ErrValue, "attention.sliding_window", window, "at least 1 in this architecture")
+	if window == 0 {
 		return slides, false
 	}
 	const key = "attention.sliding_window_pattern"
@@ -527,7 +524,7 @@ func Read(keys map[string]any, architecture string) (*description.Description, e
 		r.failIf(true, document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", document.NearestNote(name, known))
 	}
 	r.checkRopeKeys(arch)
-	m := &description.Description{ModelType: name, Format: description.FromGGUF, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}
+	m := &description.Description{ModelType: name, GGUF: true, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}
 	r.model(m, arch)
 	if r.err != nil {
 		return nil, r.err

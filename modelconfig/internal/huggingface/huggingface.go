@@ -269,7 +269,7 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 	if !f.IsTower() {
 		m.ContextLength = r.IntegerOr(f.Keys.Positions, f.Positions)
 	}
-	unreadKeys(r, f)
+	unreadKeys(r, f, r.Keys, "")
 }
 
 // headDim returns the elements of a head, and the key that they come from.

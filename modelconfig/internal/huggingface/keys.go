@@ -12,11 +12,9 @@ import (
 )
 
 // unreadKeys fails for a key whose name is about positions and that nothing has read. It looks
-// beside the rope parameters, and in objects that are about attention. It also fails for keys
+// beside the rope parameters, and in objects that are about attention, whose keys have a path. It also fails for keys
 // that position code reads for other models (keysOfPositions), and for misspellings of these.
-func unreadKeys(r *document.Reader, f *models.Family) { unreadKeysOf(r, f, r.Keys, "") }
-
-func unreadKeysOf(r *document.Reader, f *models.Family, keys document.Object, path string) {
+func unreadKeys(r *document.Reader, f *models.Family, keys document.Object, path string) {
 	for _, name := range document.SortedKeys(keys) {
 		v, key := keys[name], path+name
 		if v == nil || r.Seen[key] {
@@ -43,7 +41,7 @@ func unreadKeysOf(r *document.Reader, f *models.Family, keys document.Object, pa
 		}
 		if isAttention(name) {
 			inner, _ := v.(document.Object) // of at most document.MaxDepth levels
-			unreadKeysOf(r, f, inner, key+".")
+			unreadKeys(r, f, inner, key+".")
 		}
 	}
 }

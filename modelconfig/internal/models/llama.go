@@ -6,8 +6,7 @@ var llamaModels = Vendor{
 		{Name: "mllama_text_model", Hidden: 4096, Heads: 32, Layers: 40, Positions: 131072, Base: 5e5, Plan: mllamaLayers},
 		{Name: "llama4_text", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 48, Positions: 131072, Base: 5e5, Layout: interleaved, NoRopeInterval: 4, QueryScale: scaledWithoutRotation, Traps: []string{"llama3_equal_factors", "no_rope_layers_has_1_for_rotation", "llama4_scales_queries_without_rotation"}},
 		{Name: "chameleon", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4},
-		{Name: "evolla", Hidden: 4096, Heads: 32, Layers: 32, Positions: 8192, Base: 5e5},
-		{Name: "EvollaModel", Hidden: 4096, Heads: 32, Layers: 32, Positions: 8192, Base: 5e5}, // another name of evolla in transformers
+		{Name: "evolla", Also: []string{"EvollaModel"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 8192, Base: 5e5},
 	},
 	Towers: []ModelType{
 		{Name: "llama4_vision_model", Hidden: 768, Heads: 16, Layers: 34, Layout: interleaved, Arrangement: columnsThenRows, Patches: rowByRowFrom1, Traps: []string{"llama4_vision_has_columns_first"}},

@@ -60,9 +60,8 @@ var visionModels = Vendor{
 		{Name: "florence2", Text: Part{"text_config", "bart"}, AnyText: true},
 		{Name: "aimv2", Also: []string{"align", "altclip", "blip", "bridgetower", "chinese_clip", "clip", "clipseg", "flava", "groupvit", "kosmos-2", "kosmos-2.5", "metaclip_2", "owlv2", "owlvit", "pix2struct", "tipsv2", "xclip"}, Text: Part{"text_config", "*_text_model"}},
 		{Name: "chmv2", Tower: Part{"backbone_config", "dinov3_vit"}},
-		{Name: "sam3_tracker", Also: []string{"sam3_lite_text"}, Tower: Part{"vision_config", "sam3_vision_model"}},
+		{Name: "sam3", Also: []string{"sam3_lite_text", "sam3_tracker"}, Tower: Part{"vision_config", "sam3_vision_model"}},
 		{Name: "sam3_video", Tower: Part{"detector_config", "sam3"}},
-		{Name: "sam3", Tower: Part{"vision_config", "sam3_vision_model"}},
 		{Name: "sam3_vision_model", Tower: Part{"backbone_config", "sam3_vit_model"}},
 	},
 	OtherPositions: []PositionsOf{
