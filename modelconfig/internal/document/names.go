@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -43,6 +44,11 @@ func Distance(a, b string, most int) int {
 	if len(a) > mostQuoted || len(a)-len(b) >= most || len(b)-len(a) >= most {
 		return most
 	}
+	// A letter that changes adds one to the set of letters, and takes one from it.
+	of, other := lettersOf(a), lettersOf(b)
+	if bits.OnesCount64(of&^other) >= most || bits.OnesCount64(other&^of) >= most {
+		return most
+	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -60,6 +66,14 @@ func Distance(a, b string, most int) int {
 		}
 	}
 	return min(row[len(b)], most)
+}
+
+// lettersOf returns the set of the bytes of a name modulo 64.
+func lettersOf(name string) (letters uint64) {
+	for i := range len(name) {
+		letters |= 1 << (name[i] & 63)
+	}
+	return letters
 }
 
 // subject is what a key is about, by its name.

@@ -1,7 +1,6 @@
 package huggingface
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -92,21 +91,8 @@ func isOff(v any) bool {
 // keysByLetters has keysOfPositions and ordinaryKeys, split when a key is first looked for.
 var keysByLetters struct {
 	once     sync.Once
-	known    []lettered
+	known    []string
 	ordinary map[string]bool
-}
-
-// lettered is a key and the set of its bytes modulo 64.
-type lettered struct {
-	key     string
-	letters uint64
-}
-
-func lettersOf(key string) (letters uint64) {
-	for i := range len(key) {
-		letters |= 1 << (key[i] & 63)
-	}
-	return letters
 }
 
 // positionKeyNear returns the key of keysOfPositions that has a name, or else the nearest one that
@@ -117,9 +103,7 @@ func positionKeyNear(name string) string {
 	const most = 2
 	k := &keysByLetters
 	k.once.Do(func() {
-		for key := range strings.SplitSeq(KeysOfPositions, " ") {
-			k.known = append(k.known, lettered{key, lettersOf(key)})
-		}
+		k.known = strings.Fields(KeysOfPositions)
 		k.ordinary = map[string]bool{}
 		for key := range strings.SplitSeq(OrdinaryKeys, " ") {
 			k.ordinary[key] = true
@@ -128,15 +112,10 @@ func positionKeyNear(name string) string {
 	if k.ordinary[name] || strings.Contains(strings.ToLower(name), "rope") && document.SubjectOf(name) == document.AboutOther { // use_Europe
 		return ""
 	}
-	best, least, letters := "", most+1, lettersOf(name)
+	best, least := "", most+1
 	for _, known := range k.known {
-		// A letter that changes adds one to a set, and takes one from it.
-		if len(known.key)-len(name) > most || len(name)-len(known.key) > most ||
-			bits.OnesCount64(letters&^known.letters) > most || bits.OnesCount64(known.letters&^letters) > most {
-			continue
-		}
-		if d := document.Distance(name, known.key, least); d < least && d <= MostChanged(known.key) {
-			best, least = known.key, d
+		if d := document.Distance(name, known, least); d < least && d <= MostChanged(known) {
+			best, least = known, d
 		}
 	}
 	return best
