@@ -14,7 +14,7 @@ var cohereModels = Vendor{
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "command-r", Layout: Normal},
-		{Name: "cohere2", Layout: Normal, Sliding: &GGUFSliding{Period: 4, SameBase: true}, Nope: OnlySliding},
-		{Name: "cohere2moe", Layout: Normal, Sliding: &GGUFSliding{Period: 4, DenseFirst: true, SameBase: true}, Nope: DenseAndSliding},
+		{Name: "cohere2", Layout: Normal, Sliding: &GGUFSliding{Period: 4, SameBase: true}, Rotates: onlySliding},
+		{Name: "cohere2moe", Layout: Normal, Sliding: &GGUFSliding{Period: 4, DenseFirst: true, SameBase: true}, Rotates: onlySliding, DenseRotate: true},
 	},
 }

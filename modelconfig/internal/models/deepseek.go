@@ -31,9 +31,9 @@ var deepseekModels = Vendor{
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "deepseek", Layout: Normal},
-		{Name: "deepseek2", Layout: Normal, Latent: true, LogMultiplier: LogMultiplierTenth, EqualMScale: true, QueryScale: ScaledBeyondLength},
+		{Name: "deepseek2", Layout: Normal, Latent: true, LogMultiplier: 0.1, EqualMScale: true, QueryScale: ScaledBeyondLength},
 		{Name: "deepseek2-ocr", Layout: NeoX, Whole: true, PlainBase: true},
-		{Name: "deepseek32", Layout: Normal, Latent: true, LogMultiplier: LogMultiplierTenth, Indexer: &GGUFIndexer{Layout: NeoX}},
+		{Name: "deepseek32", Layout: Normal, Latent: true, LogMultiplier: 0.1, Indexer: &GGUFIndexer{Layout: NeoX}},
 		{Name: "deepseek4", Layout: Normal, Compressed: true, Indexer: &GGUFIndexer{Layout: Normal, Trailing: true}},
 	},
 }

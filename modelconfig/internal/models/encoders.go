@@ -31,7 +31,7 @@ var encodersModels = Vendor{
 	Architectures: []GGUFArchitecture{
 		{Name: "neo-bert", Layout: Normal},
 		{Name: "eurobert", Also: []string{"jina-bert-v3", "nomic-bert", "nomic-bert-moe"}, Layout: NeoX},
-		{Name: "modern-bert", Layout: NeoX, Sliding: &GGUFSliding{Window: WindowIfGiven, Period: 3, DenseFirst: true, Base: 10000, SameDim: true}},
+		{Name: "modern-bert", Layout: NeoX, Sliding: &GGUFSliding{IfGiven: true, Period: 3, DenseFirst: true, Base: 10000, SameDim: true}},
 	},
 	OtherArchitectures: []PositionsOf{
 		{learned, []string{"bert"}},

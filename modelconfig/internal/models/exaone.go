@@ -10,7 +10,7 @@ var exaoneModels = Vendor{
 	Holders: []Holder{{Name: "exaone4_5", Text: Part{"text_config", "exaone4"}, AnyText: true, Tower: Part{"vision_config", "exaone4_5_vision"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "exaone", Layout: NeoX, Freqs: true},
-		{Name: "exaone-moe", Layout: NeoX, Freqs: true, Sliding: &GGUFSliding{Period: 4, SameBase: true}, Nope: OnlySliding},
-		{Name: "exaone4", Layout: NeoX, Freqs: true, Sliding: &GGUFSliding{Layers: 64, Period: 4, SameBase: true}, Nope: OnlySliding},
+		{Name: "exaone-moe", Layout: NeoX, Freqs: true, Sliding: &GGUFSliding{Period: 4, SameBase: true}, Rotates: onlySliding},
+		{Name: "exaone4", Layout: NeoX, Freqs: true, Sliding: &GGUFSliding{Layers: 64, Period: 4, SameBase: true}, Rotates: onlySliding},
 	},
 }

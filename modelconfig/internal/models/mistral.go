@@ -21,8 +21,8 @@ var mistralModels = Vendor{
 		{Name: "mistral_large4", Text: Part{"text_config", "mistral_large4_text"}, Tower: Part{"vision_config", "mistral_large4_vision"}, TowerName: "pixtral", AbsentTower: `{"hidden_size": 2048, "head_dim": 128, "num_hidden_layers": 30}`},
 	},
 	Architectures: []GGUFArchitecture{
-		{Name: "mistral3", Layout: Normal, Freqs: true, LongRoPE: true, LogMultiplier: LogMultiplierPlain, QueryScale: ScaledBeyondOriginal, Traps: []string{"Mistral_3_has_mscale_all_dim_itself"}},
-		{Name: "mistral4", Layout: Normal, Latent: true, LogMultiplier: LogMultiplierTenth, QueryScale: ScaledBeyondLength},
+		{Name: "mistral3", Layout: Normal, Freqs: true, LongRoPE: true, LogMultiplier: 1, QueryScale: ScaledBeyondOriginal, Traps: []string{"Mistral_3_has_mscale_all_dim_itself"}},
+		{Name: "mistral4", Layout: Normal, Latent: true, LogMultiplier: 0.1, QueryScale: ScaledBeyondLength},
 	},
 	OtherTowers: []PositionsOf{{learned, []string{"llava_mistral"}}},
 }

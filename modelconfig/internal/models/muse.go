@@ -11,5 +11,5 @@ var museModels = Vendor{
 		{Name: "muse_glimmer_vision", Also: []string{"muse_spark_vision"}, Hidden: 1536, Heads: 16, Layers: 50, Arrangement: columnsThenRows, Patches: rowByRowFrom1},
 	},
 	Holders:       []Holder{{Name: "muse_glimmer", Also: []string{"muse_spark"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}}},
-	Architectures: []GGUFArchitecture{{Name: "muse-glimmer", Layout: Normal, Sliding: &GGUFSliding{Period: 4, Unscaled: true}, Nope: OnlySliding}},
+	Architectures: []GGUFArchitecture{{Name: "muse-glimmer", Layout: Normal, Sliding: &GGUFSliding{Period: 4, Unscaled: true}, Rotates: onlySliding}},
 }
