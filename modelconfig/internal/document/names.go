@@ -124,28 +124,15 @@ func namesRope(key string, words []string) bool {
 	if strings.Contains(strings.ToLower(key), "rotary") {
 		return true
 	}
-	found := false
-	for _, w := range words {
-		if !strings.Contains(w, "rope") {
-			continue
-		}
-		found = true
-		if !ordinaryRope(w) {
-			return true
-		}
-	}
-	if found {
-		return false
-	}
-	for _, part := range strings.FieldsFunc(strings.ToLower(key), isSeparator) {
-		if strings.Contains(part, "rope") && !ordinaryRope(part) {
-			return true
+	for _, parts := range [...][]string{words, strings.FieldsFunc(strings.ToLower(key), isSeparator)} {
+		if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(part, "rope") }) {
+			return slices.ContainsFunc(parts, func(part string) bool { return !ordinaryRope(part) })
 		}
 	}
 	return false
 }
 
-// ordinaryRope reports whether a word with rope in it is an English word.
+// ordinaryRope reports whether a word has no rope in it, or is an English word.
 func ordinaryRope(word string) bool {
 	if slices.Contains([]string{"proper", "properly", "europe", "european", "europeans"}, word) {
 		return true

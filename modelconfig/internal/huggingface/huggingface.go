@@ -213,6 +213,13 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 		given := r.Has(key) && !(isList && len(list) == 0) || r.Has("rope_parameters."+key) || r.Has("rope_scaling."+key)
 		r.FailIf(!given, document.ErrValue, key, "absent", "a value: models of this type have no common default")
 	}
+	if f.PositionType != "" {
+		kind, given := r.Text("position_embedding_type")
+		if !given {
+			kind = cmp.Or(f.AbsentPositionType, f.PositionType)
+		}
+		r.FailIf(kind != f.PositionType, document.ErrNotRotary, "position_embedding_type", document.Quoted(kind), "%q", f.PositionType)
+	}
 	if f.Check != nil {
 		f.Check(r)
 	}
@@ -408,13 +415,13 @@ func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) 
 	for _, key := range k.BaseKeys {
 		given.Agree(r, key)
 	}
-	base = given.Or(k.Base)
+	base, source = given.Or(k.Base), strings.TrimSuffix(rope.Path, ".")
 	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}
 	if k.FixedBase != 0 {
-		return k.FixedBase, strings.TrimSuffix(rope.Path, ".")
+		return k.FixedBase, source
 	}
 	if given.Given && base <= 1 {
 		given.Fail(document.ErrValue, "a number above 1")
@@ -425,7 +432,6 @@ func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) 
 			r.FailIf(!(base > 1 && base <= math.MaxFloat64), document.ErrValue, f.BaseRatio, ratio, "a number that leaves the base finite and above 1")
 		}
 	}
-	source = strings.TrimSuffix(rope.Path, ".")
 	switch {
 	case !given.Given || given.Reader == rope:
 	case len(rope.Keys) == 0:

@@ -386,9 +386,6 @@ func (t *ModelType) Family() Family {
 		f.Layout = cmp.Or(f.Layout, posenc.InterleavedToHalfSplit)
 	}
 	f.Layout = cmp.Or(f.Layout, posenc.HalfSplit)
-	if t.PositionType != "" {
-		f.Check = positionType(t.PositionType, cmp.Or(t.AbsentPositionType, t.PositionType))
-	}
 	if t.ScalingObject {
 		f.QueryScale, f.ScalesRotating = scaledByObject, true
 	}
@@ -418,7 +415,13 @@ func (t *ModelType) layersPlan() plan {
 	case byIndexerTypes:
 		return sharedIndexers(p)
 	}
-	return typedIndexer(t.Indexers, p)
+	return func(r *document.Reader, n int) []description.Layer {
+		layers := p(r, n)
+		for i := range layers {
+			layers[i].Indexer = t.Indexers == inEveryLayer || layers[i].Kind == t.Indexers
+		}
+		return layers
+	}
 }
 
 func (t *LayerTypesRule) types(r *document.Reader, n int) []string {

@@ -507,17 +507,6 @@ func qwenIndexers(r *document.Reader) {
 	r.Set("layer_types", renamed)
 }
 
-// positionType fails unless the key has the value with which the type rotates.
-func positionType(rotary, absent string) func(r *document.Reader) {
-	return func(r *document.Reader) {
-		t, ok := r.Text("position_embedding_type")
-		if !ok {
-			t = absent
-		}
-		r.FailIf(t != rotary, document.ErrNotRotary, "position_embedding_type", document.Quoted(t), "%q", rotary)
-	}
-}
-
 // unscaled: the code of the type reads no rope parameters.
 func unscaled(r *document.Reader) {
 	for _, key := range []string{"rope_scaling", "rope_parameters"} {
@@ -641,16 +630,6 @@ func halfHeads(r *document.Reader) {
 
 // MaxLayers bounds what a configuration makes us allocate.
 const MaxLayers = 1 << 14
-
-func typedIndexer(layerType string, p plan) plan {
-	return func(r *document.Reader, n int) []description.Layer {
-		layers := p(r, n)
-		for i := range layers {
-			layers[i].Indexer = layerType == inEveryLayer || layers[i].Kind == layerType
-		}
-		return layers
-	}
-}
 
 // sharedIndexers gives layers an indexer by indexer_types: "full", or "shared" for a layer that
 // takes the tokens chosen by the layer before it. Without that list index_topk_pattern decides, or the
