@@ -36,16 +36,13 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 		return fail(r.Err)
 	}
 	family, err := multimodal.FamilyOf(modelType)
-	h := models.HolderOf(modelType)
-	if err != nil && (h == nil || h.Positions == "") {
+	h := cmp.Or(models.HolderOf(modelType), new(models.Holder))
+	if err != nil && h.Positions == "" {
 		return fail(document.ValueError(ErrUnknown, function, "model_type", document.Quoted(modelType), "a type in docs/multimodal.md (%v)", err))
 	}
 	m := multimodal.Model{Family: family}
-	if h == nil || h.Positions != "" || family == multimodal.Ming {
-		hint := "set the fields of multimodal.Model from the model's own code"
-		if h != nil && h.Positions != "" {
-			hint = h.Positions
-		}
+	if h.Name == "" || h.Positions != "" || family == multimodal.Ming {
+		hint := cmp.Or(h.Positions, models.CodesOwn)
 		return fail(document.ValueError(ErrUnknown, function, "model_type", document.Quoted(modelType), "a type whose file has the parameters of positions; for this one %s", hint))
 	}
 	vision, _ := r.Object("vision_config")

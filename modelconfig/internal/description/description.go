@@ -159,10 +159,10 @@ const (
 // SparseRatio is the compression of the layers of DeepSeek V4 that have an indexer.
 const SparseRatio = 4
 
-// UnscaledRule returns the rule without scaling: powers of the base.
-func UnscaledRule(dim int, base float64) Rule {
-	return AnyLength("default", func(dim int, base float64, _ any, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Default(dim, base, rounding)
+// Plain is such a rule without parameters.
+func Plain(name string, ladder func(dim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64) Rule {
+	return AnyLength(name, func(dim int, base float64, _ any, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return ladder(dim, base, rounding)
 	}, dim, base, nil)
 }
 

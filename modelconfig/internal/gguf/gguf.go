@@ -68,7 +68,7 @@ type ggufScaling struct {
 }
 
 func (s *ggufScaling) rule(rotaryDim int, base float64) description.Rule {
-	rule := description.UnscaledRule(rotaryDim, base)
+	rule := description.Plain("default", frequency.Default, rotaryDim, base)
 	switch {
 	case s.yarn != nil:
 		return description.AnyLength("yarn", frequency.YaRN, rotaryDim, base, *s.yarn)

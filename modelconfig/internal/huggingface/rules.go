@@ -112,21 +112,19 @@ var RopeTypes = [...]struct {
 
 var CommonKeys = []string{"rope_type", "type", "rope_theta", "partial_rotary_factor"}
 
-// hints say what to set in place of keys of other programs.
-var hints = [...]struct{ key, expected string }{
-	{"attn_factor", "attention_factor: attn_factor is vLLM's and multiplies the derived factor, while attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)"},
-	{"extrapolation_factor", "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)"},
-	{"mrope_section", "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)"},
-	{"alpha", "factor: alpha is HunYuan's (use frequency.NTKAlpha)"},
-	{"full_attention", "no key for a kind of layer: all layers of this model type rotate in the same way (use posenc.RotaryConfig for each kind)"},
-	{"sliding_attention", "no key for a kind of layer: all layers of this model type rotate in the same way (use posenc.RotaryConfig for each kind)"},
-}
-
+// hintOf says what to set in place of a key of other programs.
 func hintOf(key string) string {
-	for _, h := range hints {
-		if h.key == key {
-			return h.expected
-		}
+	switch key {
+	case "attn_factor":
+		return "attention_factor: attn_factor is vLLM's and multiplies the derived factor, while attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)"
+	case "extrapolation_factor":
+		return "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)"
+	case "mrope_section":
+		return "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)"
+	case "alpha":
+		return "factor: alpha is HunYuan's (use frequency.NTKAlpha)"
+	case "full_attention", "sliding_attention":
+		return "no key for a kind of layer: all layers of this model type rotate in the same way (use posenc.RotaryConfig for each kind)"
 	}
 	return ""
 }
@@ -242,7 +240,7 @@ func ruleOf(p *models.RopeParameters) description.Rule {
 		}
 		return description.AnyLength("proportional", frequency.Proportional, p.HeadDim, base, frequency.ProportionalParameters{PartialRotaryFactor: p.Partial, Factor: factor})
 	}
-	return description.UnscaledRule(dim, base)
+	return description.Plain("default", frequency.Default, dim, base)
 }
 
 func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) description.Rule {

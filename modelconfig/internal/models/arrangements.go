@@ -13,16 +13,15 @@ func rowsThenColumns(headDim int, base float64, rounding frequency.Rounding) (fr
 }
 
 func columnsThenRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
-	ladder, err := rowsThenColumns(headDim, base, rounding)
-	for j := range ladder.Axes {
-		ladder.Axes[j] = 1 - ladder.Axes[j]
-	}
-	return ladder, err
+	return swapped(rowsThenColumns(headDim, base, rounding))
 }
 
 // columnsAndRows alternates between pairs of columns and pairs of rows.
 func columnsAndRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
-	ladder, err := frequency.AxialInterleaved(headDim, base, rounding)
+	return swapped(frequency.AxialInterleaved(headDim, base, rounding))
+}
+
+func swapped(ladder frequency.Ladder, err error) (frequency.Ladder, error) {
 	for j := range ladder.Axes {
 		ladder.Axes[j] = 1 - ladder.Axes[j]
 	}
@@ -36,13 +35,7 @@ func axialRule(p *RopeParameters) description.Rule {
 		p.Fail(document.ErrContradiction, "factor", factor, "1 or absent: vision towers do not scale")
 	}
 	p.Model.FailIf(p.HeadDim%4 != 0, document.ErrValue, p.HeadDimKey, document.KindOf(p.Model.Lookup(p.HeadDimKey)), "a multiple of 4 elements in a head, not %d", p.HeadDim)
-	dim, base, arrange := p.HeadDim, p.Base, p.Family.Arrangement
-	rule := description.Rule{
-		Ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			return arrange(dim, base, rounding)
-		},
-		Described: description.FrequencyRule{Name: "axial", Base: base},
-	}
+	rule := description.Plain("axial", p.Family.Arrangement, p.HeadDim, p.Base)
 	if p.Kind.LayerType == globalLayer {
 		scale := windowShare(p.Model)
 		rule = rule.With(func(ladder *frequency.Ladder) {

@@ -269,8 +269,7 @@ func (h *Holder) Completed(inner document.Object) document.Object {
 type Family struct {
 	ModelType
 
-	WholeHead bool // the code rotates whole heads, even where the key says otherwise
-	Axes      *axesRule
+	WholeHead bool            // the code rotates whole heads, even where the key says otherwise
 	Absent    document.Object // the rope parameters of a configuration without any
 }
 
@@ -367,7 +366,7 @@ type indexer struct {
 
 // Family returns the type with its usual values in place of zero ones.
 func (t *ModelType) Family() Family {
-	f := Family{ModelType: *t, WholeHead: t.Part == 0 && t.RotaryDim == 0, Axes: t.Axes, Absent: Parsed(t.Absent)}
+	f := Family{ModelType: *t, WholeHead: t.Part == 0 && t.RotaryDim == 0, Absent: Parsed(t.Absent)}
 	f.Part, f.Plan = cmp.Or(t.Part, 1), t.layersPlan()
 	if f.BaseKeys == nil && !t.NoBaseKey {
 		f.BaseKeys = []string{"rope_theta"}

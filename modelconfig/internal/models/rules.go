@@ -227,7 +227,7 @@ func grokRule(p *RopeParameters) description.Rule {
 	case "theta_scale":
 		r.FailIf(original < 7 || float64(original)*factor < 7, document.ErrValue, "original_max_position_embeddings", original, "above 2 pi, also times scaling_factor")
 		if r.Err == nil {
-			return description.UnscaledRule(p.RotaryDim, scaledTheta(p.Base, float64(original), factor))
+			return description.Plain("default", frequency.Default, p.RotaryDim, scaledTheta(p.Base, float64(original), factor))
 		}
 	default:
 		r.Fail(document.ErrUnknown, "rope_type", document.Quoted(name), "original, yarn, yarn_linear, yarn_log or theta_scale")

@@ -1,7 +1,7 @@
 package models
 
-// codesOwn: files do not say how tokens of images get their positions.
-const codesOwn = "set the fields of multimodal.Model from the model's own code"
+// CodesOwn: files do not say how tokens of images get their positions.
+const CodesOwn = "set the fields of multimodal.Model from the model's own code"
 
 var visionModels = Vendor{
 	Types: []ModelType{
@@ -40,9 +40,9 @@ var visionModels = Vendor{
 		{Name: "StepVLForConditionalGeneration", Text: Part{Key: "text_config"}, AnyText: true, Tower: Part{"vision_config", "perception_encoder"}},
 		{Name: "ovis", Also: []string{"h2ovl_chat", "skywork_chat"}, Text: Part{Key: "llm_config"}, AnyText: true},
 		{Name: "ovis2_5", Also: []string{"Ovis2_6ForCausalLM", "Ovis2_6_MoeForCausalLM"}, Text: Part{Key: "llm_config"}, AnyText: true, Tower: Part{"vit_config", "siglip2_navit"}},
-		{Name: "Keye", Also: []string{"KeyeVL1_5"}, Positions: codesOwn, Tower: Part{"vision_config", "keye_vision"}},
-		{Name: "openpangu_vl", Positions: codesOwn, Tower: Part{"vision_config", "openpangu_vl_vision"}},
-		{Name: "moss_vl", Positions: codesOwn, Tower: Part{"vision_config", "moss_vl_vision"}},
+		{Name: "Keye", Also: []string{"KeyeVL1_5"}, Positions: CodesOwn, Tower: Part{"vision_config", "keye_vision"}},
+		{Name: "openpangu_vl", Positions: CodesOwn, Tower: Part{"vision_config", "openpangu_vl_vision"}},
+		{Name: "moss_vl", Positions: CodesOwn, Tower: Part{"vision_config", "moss_vl_vision"}},
 		{Name: "llava", Also: []string{"llava_next", "llava_next_video", "vipllava", "video_llava"}, Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "clip_vision_model"}},
 		{Name: "llava_onevision", Text: Part{"text_config", "qwen2"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
 		{Name: "idefics2", Text: Part{"text_config", "mistral"}, AnyText: true, AbsentText: `{"hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "max_position_embeddings": 32768}`, Tower: Part{"vision_config", "idefics2_vision"}},
