@@ -52,21 +52,21 @@ func (m *Model) softmaxScaleFor(o kindOptions) float64 { return m.of().Kinds[o.o
 // The models by name, for tests that go over all of them.
 
 var (
-	families          = valuesOf((*models.Vendor).TypeNames, func(name string) models.Family { return models.TextType(name).Family() })
-	towers            = valuesOf((*models.Vendor).TowerNames, func(name string) models.Family { return models.TowerType(name).Family() })
-	holders           = valuesOf((*models.Vendor).HolderNames, func(name string) models.Holder { return *models.HolderOf(name) })
+	families          = valuesOf(models.Types.Names(), func(name string) models.Family { return models.Types.Named(name).Family() })
+	towers            = valuesOf(models.Towers.Names(), func(name string) models.Family { return models.Towers.Named(name).Family() })
+	holders           = valuesOf(models.Holders.Names(), func(name string) models.Holder { return *models.HolderOf(name) })
 	wrappers          = partsByName(func(h *models.Holder) models.Part { return h.Text })
 	visionWrappers    = partsByName(func(h *models.Holder) models.Part { return h.Tower })
-	notRotary         = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherPositions })
-	otherTowers       = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherTowers })
-	ggufNotRotary     = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherArchitectures })
-	ggufArchitectures = valuesOf((*models.Vendor).ArchitectureNames, func(name string) models.GGUFArchitecture { return *models.ArchitectureNamed(name) })
-	ggufRefused       = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.RefusedArchitectures })
+	notRotary         = positionsByName(models.OtherTypes)
+	otherTowers       = positionsByName(models.OtherTowers)
+	ggufNotRotary     = positionsByName(models.OtherArchitectures)
+	ggufArchitectures = valuesOf(models.Architectures.Names(), func(name string) models.GGUFArchitecture { return *models.Architectures.Named(name) })
+	ggufRefused       = positionsByName(models.RefusedArchitectures)
 )
 
-func valuesOf[T any](names func(v *models.Vendor) []string, of func(name string) T) map[string]T {
+func valuesOf[T any](names []string, of func(name string) T) map[string]T {
 	m := map[string]T{}
-	for _, name := range models.NamesOf(names) {
+	for _, name := range names {
 		m[name] = of(name)
 	}
 	return m
@@ -82,19 +82,11 @@ func partsByName(of func(h *models.Holder) models.Part) map[string]models.Part {
 	return m
 }
 
-func positionsByName(list func(v *models.Vendor) []models.PositionsOf) map[string]string {
-	m := map[string]string{}
-	for _, v := range models.Vendors {
-		for _, p := range list(v) {
-			for _, name := range p.Names {
-				m[name] = p.Positions
-			}
-		}
-	}
-	return m
+func positionsByName(list models.List[models.PositionsOf]) map[string]string {
+	return valuesOf(list.Names(), func(name string) string { return models.PositionsIn(list, name) })
 }
 
 // modelNames are the names of types, towers, holders and architectures.
 func modelNames() []string {
-	return slices.Compact(models.NamesOf((*models.Vendor).TypeNames, (*models.Vendor).TowerNames, (*models.Vendor).HolderNames, (*models.Vendor).ArchitectureNames))
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(models.Types.Names(), models.Towers.Names(), models.Holders.Names(), models.Architectures.Names()))))
 }

@@ -78,7 +78,7 @@ func TestModels(t *testing.T) {
 	}
 	for _, parts := range []map[string]models.Part{wrappers, visionWrappers} {
 		for outer, w := range parts {
-			if _, nested := parts[w.Type]; !nested && w.Type != "" && models.TextType(w.Type) == nil && models.TowerType(w.Type) == nil && notRotary[w.Type] == "" {
+			if _, nested := parts[w.Type]; !nested && w.Type != "" && models.Types.Named(w.Type) == nil && models.Towers.Named(w.Type) == nil && notRotary[w.Type] == "" {
 				t.Errorf("%s holds %s, which is no type", outer, w.Type)
 			}
 		}

@@ -48,8 +48,8 @@ func Candidates(config []byte) (types []string) {
 	if _, asIs := HuggingFace(config); err != nil || asIs == nil || !errors.Is(asIs, ErrUnknown) || models.Reads(name) {
 		return nil
 	}
-	for _, list := range []func(v *models.Vendor) []string{(*models.Vendor).TypeNames, (*models.Vendor).HolderNames} {
-		for _, name := range models.NamesOf(list) {
+	for _, names := range [][]string{models.Types.Names(), models.Holders.Names()} {
+		for _, name := range names {
 			if h := models.HolderOf(name); h != nil {
 				if _, holds := keys[h.Text.Key].(document.Object); !holds {
 					continue

@@ -109,7 +109,7 @@ func TestServedArchitectures(t *testing.T) {
 	var want []string
 	for _, file := range []string{"vLLM.txt", "SGLang.txt"} {
 		for _, line := range servedLines(file)[1:] {
-			if name := line[0]; name == line[1] && (models.TextType(name) != nil || models.TowerType(name) != nil || models.HolderOf(name) != nil) {
+			if name := line[0]; name == line[1] && (models.Types.Named(name) != nil || models.Towers.Named(name) != nil || models.HolderOf(name) != nil) {
 				want = append(want, name)
 			}
 		}

@@ -130,7 +130,7 @@ func TestSurvey(t *testing.T) {
 		}
 		want := entry.Indexer // found by running its own forward
 		if want == nil {
-			if of := models.TextType(name); of != nil && of.Indexer != nil {
+			if of := models.Types.Named(name); of != nil && of.Indexer != nil {
 				t.Errorf("%s has an indexer, transformers has none", name)
 			}
 			continue

@@ -499,14 +499,15 @@ func Read(keys map[string]any, architecture string) (*description.Description, e
 	r.failIf(name == "", document.ErrValue, key, "missing", "the architecture of the model")
 	r.prefix = name + "."
 	name = cmp.Or(architecture, name)
-	positions := models.PositionsOfArchitecture(name)
+	positions := models.PositionsIn(models.OtherArchitectures, name)
 	r.failIf(positions != "", document.ErrNotRotary, key, document.Quoted(name), "an architecture with rotary positions (this one has %s)", positions)
-	arch := models.ArchitectureNamed(name)
-	reason := models.RefusalOfArchitecture(name)
+	arch := models.Architectures.Named(name)
+	reason := models.PositionsIn(models.RefusedArchitectures, name)
 	r.failIf(reason != "", document.ErrUnknown, key, document.Quoted(name), "%s", reason)
 	if arch == nil {
 		arch = new(models.GGUFArchitecture)
-		known := models.NamesOf((*models.Vendor).ArchitectureNames, (*models.Vendor).OtherArchitectureNames)
+		known := slices.Concat(models.Architectures.Names(), models.OtherArchitectures.Names())
+		slices.Sort(known)
 		r.failIf(true, document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", document.NearestNote(name, known))
 	}
 	r.checkRopeKeys(arch)

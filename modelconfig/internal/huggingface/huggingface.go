@@ -81,7 +81,7 @@ func asType(r *document.Reader, modelType string) {
 func byArchitecture(r *document.Reader) {
 	modelType, isText := r.Keys["model_type"].(string)
 	list, _ := r.Keys["architectures"].([]any)
-	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || models.Reads(modelType) || models.PositionsOfType(modelType) != "" {
+	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || models.Reads(modelType) || models.PositionsIn(models.OtherTypes, modelType) != "" {
 		return
 	}
 	if name, _ := list[0].(string); name != "" && strings.Contains("\n"+models.ServedArchitectures, "\n"+name+"\n") {
@@ -133,7 +133,7 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		} else if innerType != w.Type && !h.AnyText {
 			text.Fail(document.ErrContradiction, "model_type", document.Quoted(innerType), "%q, the only text model of %s (pass %s alone to read it as another type)", w.Type, modelType, strings.TrimSuffix(text.Path, "."))
 		}
-		if innerType, _ := text.Keys["model_type"].(string); models.PositionsOfType(innerType) == "" {
+		if innerType, _ := text.Keys["model_type"].(string); models.PositionsIn(models.OtherTypes, innerType) == "" {
 			unreadKeysBeside(r, w.Key, inner)
 		}
 		if r.Err != nil {
@@ -169,12 +169,12 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 		t, _ := r.Keys[key].(string)
 		r.FailIf(strings.EqualFold(t, "alibi") && document.SubjectOf(key) == document.AboutKind, document.ErrNotRotary, key, document.Quoted(t), "rotary positions, not %s", models.ALiBi)
 	}
-	positions := models.PositionsOfType(modelType)
+	positions := models.PositionsIn(models.OtherTypes, modelType)
 	r.FailIf(positions != "", document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
-	t := cmp.Or(models.TextType(modelType), models.TowerType(modelType))
+	t := cmp.Or(models.Types.Named(modelType), models.Towers.Named(modelType))
 	if t != nil && t.Variant != "" {
 		if n, _ := r.Integer(t.VariantKey); n > 0 {
-			t = models.TextType(t.Variant)
+			t = models.Types.Named(t.Variant)
 		}
 	}
 	switch h := models.HolderOf(modelType); {
@@ -192,12 +192,12 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 // is set.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	r.FailIf(strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n"), document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
-	known := [...]func(v *models.Vendor) []string{(*models.Vendor).TypeNames, (*models.Vendor).TowerNames, (*models.Vendor).HolderNames, (*models.Vendor).OtherTypeNames}
-	lists := known[:]
-	if !texts {
-		lists = known[1:]
+	known := slices.Concat(models.Towers.Names(), models.Holders.Names(), models.OtherTypes.Names())
+	if texts {
+		known = append(known, models.Types.Names()...)
 	}
-	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected, document.NearestNote(modelType, models.NamesOf(lists...)))
+	slices.Sort(known)
+	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected, document.NearestNote(modelType, known))
 }
 
 func readModel(r *document.Reader, f *models.Family, m *description.Description) {
@@ -599,7 +599,7 @@ func visionModel(r *document.Reader) *document.Reader {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
-		if positions := models.PositionsOfTower(modelType); positions != "" {
+		if positions := models.PositionsIn(models.OtherTowers, modelType); positions != "" {
 			r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model whose vision tower rotates by rows and columns; the one of this type has %s", positions)
 		}
 		if r.Err != nil || h == nil || h.Tower.Key == "" {
@@ -621,7 +621,7 @@ func visionModel(r *document.Reader) *document.Reader {
 		}
 	}
 	modelType, given := r.Text("model_type")
-	if given && models.TowerType(modelType) == nil && models.PositionsOfType(modelType) == "" {
+	if given && models.Towers.Named(modelType) == nil && models.PositionsIn(models.OtherTypes, modelType) == "" {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
 	return r

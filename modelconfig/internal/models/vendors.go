@@ -17,12 +17,34 @@ var Vendors = [...]*Vendor{
 	&xaiModels,
 }
 
-// find returns a copy of the value that has a name.
-func find[T any](name string, list func(v *Vendor) []T, names func(t *T) (first string, also []string)) *T {
+// List is one of the lists that each vendor has.
+type List[T any] struct {
+	of    func(v *Vendor) []T
+	names func(t *T) (first string, also []string)
+}
+
+var (
+	Types                = List[ModelType]{func(v *Vendor) []ModelType { return v.Types }, (*ModelType).names}
+	Towers               = List[ModelType]{func(v *Vendor) []ModelType { return v.Towers }, (*ModelType).names}
+	Holders              = List[Holder]{func(v *Vendor) []Holder { return v.Holders }, (*Holder).names}
+	Architectures        = List[GGUFArchitecture]{func(v *Vendor) []GGUFArchitecture { return v.Architectures }, (*GGUFArchitecture).names}
+	OtherTypes           = List[PositionsOf]{func(v *Vendor) []PositionsOf { return v.OtherPositions }, (*PositionsOf).names}
+	OtherTowers          = List[PositionsOf]{func(v *Vendor) []PositionsOf { return v.OtherTowers }, (*PositionsOf).names}
+	OtherArchitectures   = List[PositionsOf]{func(v *Vendor) []PositionsOf { return v.OtherArchitectures }, (*PositionsOf).names}
+	RefusedArchitectures = List[PositionsOf]{func(v *Vendor) []PositionsOf { return v.RefusedArchitectures }, (*PositionsOf).names}
+)
+
+func (t *ModelType) names() (string, []string)        { return t.Name, t.Also }
+func (h *Holder) names() (string, []string)           { return h.Name, h.Also }
+func (a *GGUFArchitecture) names() (string, []string) { return a.Name, a.Also }
+func (p *PositionsOf) names() (string, []string)      { return p.Names[0], p.Names[1:] }
+
+// Named returns a copy of the value that has a name, or nil.
+func (l List[T]) Named(name string) *T {
 	for _, v := range Vendors {
-		values := list(v)
+		values := l.of(v)
 		for i := range values {
-			if first, also := names(&values[i]); first == name || slices.Contains(also, name) {
+			if first, also := l.names(&values[i]); first == name || slices.Contains(also, name) {
 				value := values[i]
 				return &value
 			}
@@ -31,27 +53,30 @@ func find[T any](name string, list func(v *Vendor) []T, names func(t *T) (first 
 	return nil
 }
 
-func (t *ModelType) names() (string, []string)        { return t.Name, t.Also }
-func (h *Holder) names() (string, []string)           { return h.Name, h.Also }
-func (a *GGUFArchitecture) names() (string, []string) { return a.Name, a.Also }
-func (p *PositionsOf) names() (string, []string)      { return p.Names[0], p.Names[1:] }
+// Names returns the names of all values, sorted.
+func (l List[T]) Names() (names []string) {
+	for _, v := range Vendors {
+		values := l.of(v)
+		for i := range values {
+			first, also := l.names(&values[i])
+			names = append(append(names, first), also...)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
-func (v *Vendor) types() []ModelType                { return v.Types }
-func (v *Vendor) towers() []ModelType               { return v.Towers }
-func (v *Vendor) holders() []Holder                 { return v.Holders }
-func (v *Vendor) architectures() []GGUFArchitecture { return v.Architectures }
-
-func TextType(name string) *ModelType { return find(name, (*Vendor).types, (*ModelType).names) }
-
-func TowerType(name string) *ModelType { return find(name, (*Vendor).towers, (*ModelType).names) }
-
-func ArchitectureNamed(name string) *GGUFArchitecture {
-	return find(name, (*Vendor).architectures, (*GGUFArchitecture).names)
+// PositionsIn returns "" for names that are not in the list.
+func PositionsIn(l List[PositionsOf], name string) string {
+	if p := l.Named(name); p != nil {
+		return p.Positions
+	}
+	return ""
 }
 
 // Reads reports whether a type of text models, of towers or of models that hold them has a name.
 func Reads(name string) bool {
-	return TextType(name) != nil || TowerType(name) != nil || HolderOf(name) != nil
+	return Types.Named(name) != nil || Towers.Named(name) != nil || HolderOf(name) != nil
 }
 
 // TypeOfUntyped returns the type of the files of an architecture that have no model_type, or "".
@@ -67,7 +92,7 @@ func TypeOfUntyped(architecture string) string {
 }
 
 func HolderOf(name string) *Holder {
-	h := find(name, (*Vendor).holders, (*Holder).names)
+	h := Holders.Named(name)
 	if h != nil {
 		stem := strings.NewReplacer("-", "_", ".", "_").Replace(name)
 		h.Text.Type, h.Tower.Type = strings.Replace(h.Text.Type, "*", stem, 1), strings.Replace(h.Tower.Type, "*", stem, 1)
@@ -80,82 +105,25 @@ func HolderOf(name string) *Holder {
 //go:embed served.txt
 var ServedArchitectures string
 
-// positionsOf returns "" for names that are not in the list.
-func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {
-	if p := find(name, list, (*PositionsOf).names); p != nil {
-		return p.Positions
-	}
-	return ""
-}
-
-func PositionsOfType(name string) string {
-	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherPositions })
-}
-
-func PositionsOfTower(name string) string {
-	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherTowers })
-}
-
-func PositionsOfArchitecture(name string) string {
-	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherArchitectures })
-}
-
-func RefusalOfArchitecture(name string) string {
-	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.RefusedArchitectures })
-}
-
-// NamesOf returns the sorted names of some lists of all vendors.
-func NamesOf(lists ...func(v *Vendor) []string) (names []string) {
-	for _, v := range Vendors {
-		for _, list := range lists {
-			names = append(names, list(v)...)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-func (v *Vendor) TypeNames() []string   { return namesOf(v.Types, (*ModelType).names) }
-func (v *Vendor) TowerNames() []string  { return namesOf(v.Towers, (*ModelType).names) }
-func (v *Vendor) HolderNames() []string { return namesOf(v.Holders, (*Holder).names) }
-func (v *Vendor) ArchitectureNames() []string {
-	return namesOf(v.Architectures, (*GGUFArchitecture).names)
-}
-
-func namesOf[T any](list []T, names func(t *T) (first string, also []string)) (all []string) {
-	for i := range list {
-		first, also := names(&list[i])
-		all = append(append(all, first), also...)
-	}
-	return all
-}
-
-func (v *Vendor) OtherTypeNames() []string {
-	return namesOf(v.OtherPositions, (*PositionsOf).names)
-}
-func (v *Vendor) OtherArchitectureNames() []string {
-	return namesOf(v.OtherArchitectures, (*PositionsOf).names)
-}
-
 // LayoutDiffers reports whether a type, or an architecture, has the elements of a head in another
 // order in the other format's files. The architecture of a type is GGUF, or the one of the same
 // letters and digits.
 func LayoutDiffers(name string, ofGGUF bool) bool {
 	types, architectures := []string{name}, []string{name}
 	if ofGGUF {
-		types = NamesOf((*Vendor).TypeNames)
+		types = Types.Names()
 	} else {
-		architectures = NamesOf((*Vendor).ArchitectureNames)
+		architectures = Architectures.Names()
 	}
 	letters := strings.NewReplacer("_", "", "-", "")
 	for _, of := range types {
-		t := TextType(of)
+		t := Types.Named(of)
 		if t == nil {
 			continue
 		}
 		stem := letters.Replace(cmp.Or(t.GGUF, strings.TrimSuffix(of, "_text")))
 		i := slices.IndexFunc(architectures, func(a string) bool { return letters.Replace(a) == stem })
-		if i >= 0 && (t.Family().Layout == posenc.HalfSplit) != (ArchitectureNamed(architectures[i]).Layout == posenc.HalfSplit) {
+		if i >= 0 && (t.Family().Layout == posenc.HalfSplit) != (Architectures.Named(architectures[i]).Layout == posenc.HalfSplit) {
 			return true
 		}
 	}
