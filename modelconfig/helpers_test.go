@@ -52,8 +52,8 @@ func (m *Model) softmaxScaleFor(o kindOptions) float64 { return m.of().Kinds[o.o
 // The models by name, for tests that go over all of them.
 
 var (
-	families          = valuesOf(models.Types.Names(), func(name string) models.Family { return models.Types.Named(name).Family() })
-	towers            = valuesOf(models.Towers.Names(), func(name string) models.Family { return models.Towers.Named(name).Family() })
+	families          = valuesOf(models.Types.Names(), func(name string) models.ModelType { return models.Types.Named(name).WithDefaults() })
+	towers            = valuesOf(models.Towers.Names(), func(name string) models.ModelType { return models.Towers.Named(name).WithDefaults() })
 	holders           = valuesOf(models.Holders.Names(), func(name string) models.Holder { return *models.HolderOf(name) })
 	wrappers          = partsByName(func(h *models.Holder) models.Part { return h.Text })
 	visionWrappers    = partsByName(func(h *models.Holder) models.Part { return h.Tower })

@@ -55,7 +55,7 @@ func TestModels(t *testing.T) {
 		for _, m := range slices.Concat(v.Types, v.Towers) {
 			once("type", append(m.Also, m.Name)...)
 			about(m.Name, m.Traps)
-			if absent := m.Family().Absent; m.Absent != "" && len(absent) == 0 {
+			if absent := models.Parsed(m.Absent); m.Absent != "" && len(absent) == 0 {
 				t.Errorf("%s: %s", m.Name, m.Absent)
 			}
 		}

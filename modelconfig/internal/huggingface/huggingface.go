@@ -164,7 +164,7 @@ func ropeValues(keys document.Object) document.Object {
 	return values
 }
 
-func familyOf(r *document.Reader, modelType string) models.Family {
+func familyOf(r *document.Reader, modelType string) models.ModelType {
 	for _, key := range document.SortedKeys(r.Keys) {
 		t, _ := r.Keys[key].(string)
 		r.FailIf(strings.EqualFold(t, "alibi") && document.SubjectOf(key) == document.AboutKind, document.ErrNotRotary, key, document.Quoted(t), "rotary positions, not %s", models.ALiBi)
@@ -179,13 +179,13 @@ func familyOf(r *document.Reader, modelType string) models.Family {
 	}
 	switch h := models.HolderOf(modelType); {
 	case t != nil:
-		return t.Family()
+		return t.WithDefaults()
 	case h != nil && h.Tower.Key != "":
 		r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
 	default:
 		unknownType(r, modelType, "a type in docs/models.md", true)
 	}
-	return models.Family{}
+	return models.ModelType{}
 }
 
 // unknownType fails for a type that is in none of the lists; types of text models count where texts
@@ -200,7 +200,7 @@ func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected, document.NearestNote(modelType, known))
 }
 
-func readModel(r *document.Reader, f *models.Family, m *description.Description) {
+func readModel(r *document.Reader, f *models.ModelType, m *description.Description) {
 	if f.Refusal != "" {
 		r.Fail(document.ErrUnknown, "model_type", document.Quoted(m.ModelType), "another type: this one %s", f.Refusal)
 		return
@@ -280,13 +280,13 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 }
 
 // headDim returns the elements of a head, and the key that they come from.
-func headDim(r *document.Reader, f *models.Family, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
+func headDim(r *document.Reader, f *models.ModelType, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
 	dim, key = headDimOf(r, f, k, layers)
 	r.FailIf(dim < 2, document.ErrValue, key, document.KindOf(r.Lookup(key)), "at least 2 elements per head, not %d", dim)
 	return dim, key
 }
 
-func headDimOf(r *document.Reader, f *models.Family, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
+func headDimOf(r *document.Reader, f *models.ModelType, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
 	if k.HeadDimKey != "" {
 		dim := document.Value{Key: k.HeadDimKey}
 		r.Integer(k.HeadDimKey) // fails for what is not whole
@@ -328,7 +328,7 @@ func perLayerHeadDim(r *document.Reader, k *models.KindDefaults, layers []descri
 	}
 }
 
-func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
+func hiddenByHeads(r *document.Reader, f *models.ModelType) (dim int, key string) {
 	hidden := r.IntegerOr(f.Keys.Hidden, f.Hidden)
 	heads := r.IntegerOr(f.Keys.Heads, f.Heads)
 	key, byKey := r.Spelling(f.Keys.Hidden), r.Spelling(f.Keys.Heads)
@@ -346,11 +346,11 @@ func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
 	return hidden / heads, key
 }
 
-func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, m *description.Description) description.Kind {
+func readKind(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults, m *description.Description) description.Kind {
 	positions := r.IntegerOr(f.Keys.Positions, f.Positions)
 	whole := f.Latent && k.Like != nil && !k.Like.Latent
 	if k.Like != nil {
-		like := k.Like.Family()
+		like := k.Like.WithDefaults()
 		f = &like
 	}
 	base, source := baseOf(r, rope, f, k)
@@ -373,7 +373,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	}
 	cfg.Axes = readAxes(f, rope, rotaryDim/2)
 	p := models.RopeParameters{
-		Reader: rope, Model: r, Family: f, Kind: k,
+		Reader: rope, Model: r, Type: f, Kind: k,
 		RopeType: ropeType, HeadDim: dim, HeadDimKey: dimKey, RotaryDim: rotaryDim, Base: base, Partial: partial,
 		Positions: positions,
 	}
@@ -409,7 +409,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 }
 
 // baseOf returns a base, and for errors the keys that the frequencies come from.
-func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) (base float64, source string) {
+func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults) (base float64, source string) {
 	given := document.Value{}
 	given.Agree(rope, "rope_theta")
 	for _, key := range k.BaseKeys {
@@ -443,7 +443,7 @@ func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) 
 }
 
 // rotaryDimOf returns how many elements rotate, and the partial rotary factor.
-func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
+func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := document.Value{}
 	factor.Agree(rope, "partial_rotary_factor")
 	key, n, counted := cmp.Or(f.CountKey, "rotary_dim"), 0, false
@@ -514,7 +514,7 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 		refuse(document.ErrContradiction, "at most the %d elements of a head", headDim)
 	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > description.MaxRotaryDim:
 		refuse(document.ErrValue, "an even number of rotated elements, from 2 to %d; this makes it %d of %d (or use posenc.RotaryConfig)", description.MaxRotaryDim, rotaryDim, headDim)
-	case rotaryDim != headDim && f.WholeHead:
+	case rotaryDim != headDim && f.WholeHead():
 		whole := 1
 		if counted {
 			whole = headDim
@@ -537,7 +537,7 @@ func layoutOf(r *document.Reader, key string, usual, interleaved posenc.Layout) 
 }
 
 // positionKeys checks keys that the family does not use.
-func positionKeys(r *document.Reader, f *models.Family) {
+func positionKeys(r *document.Reader, f *models.ModelType) {
 	r.MustBe(true, document.ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
 	r.MustBe(false, document.ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")
 	for _, key := range []string{"use_mrope", "rope_3d", "position_embedding_xdrope"} {
@@ -579,7 +579,7 @@ var allBaseKeys = []string{
 	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq", "rope_embedding_base",
 }
 
-func addIndexer(r *document.Reader, f *models.Family, m *description.Description) {
+func addIndexer(r *document.Reader, f *models.ModelType, m *description.Description) {
 	x := f.Indexer
 	layout := layoutOf(r, x.LayoutKey, x.Layout, posenc.InterleavedToHalfSplit)
 	if r.Err != nil || !slices.ContainsFunc(m.Layers, func(l description.Layer) bool { return l.Indexer }) {
@@ -627,7 +627,7 @@ func visionModel(r *document.Reader) *document.Reader {
 	return r
 }
 
-func checkAxialHead(r *document.Reader, f *models.Family) {
+func checkAxialHead(r *document.Reader, f *models.ModelType) {
 	dim, ok := r.Integer("head_dim")
 	if !ok || f.Keys.HeadDim[0] != "head_dim" {
 		return

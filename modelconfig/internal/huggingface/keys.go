@@ -13,7 +13,7 @@ import (
 // unreadKeys fails for a key whose name is about positions and that nothing has read. It looks
 // beside the rope parameters, and in objects that are about attention, whose keys have a path. It also fails for keys
 // that position code reads for other models (keysOfPositions), and for misspellings of these.
-func unreadKeys(r *document.Reader, f *models.Family, keys document.Object, path string) {
+func unreadKeys(r *document.Reader, f *models.ModelType, keys document.Object, path string) {
 	for _, name := range document.SortedKeys(keys) {
 		v, key := keys[name], path+name
 		if v == nil || r.Seen[key] {
@@ -135,7 +135,7 @@ func MostChanged(key string) int {
 func isNumber(v any) bool { _, ok := document.ToNumber(v); return ok }
 
 // positionKind fails for a kind of positions that is not rotary, unless the type has read the key.
-func positionKind(r *document.Reader, f *models.Family) {
+func positionKind(r *document.Reader, f *models.ModelType) {
 	if f.IsTower() {
 		return
 	}

@@ -35,7 +35,7 @@ func axialRule(p *RopeParameters) description.Rule {
 		p.Fail(document.ErrContradiction, "factor", factor, "1 or absent: vision towers do not scale")
 	}
 	p.Model.FailIf(p.HeadDim%4 != 0, document.ErrValue, p.HeadDimKey, document.KindOf(p.Model.Lookup(p.HeadDimKey)), "a multiple of 4 elements in a head, not %d", p.HeadDim)
-	rule := description.Plain("axial", p.Family.Arrangement, p.HeadDim, p.Base)
+	rule := description.Plain("axial", p.Type.Arrangement, p.HeadDim, p.Base)
 	if p.Kind.LayerType == globalLayer {
 		scale := windowShare(p.Model)
 		rule = rule.With(func(ladder *frequency.Ladder) {
@@ -52,7 +52,7 @@ const globalLayer = "global"
 
 // globalLayers: in the listed layers positions are those in the image, scaled to the size of a window, in
 // the others those in a window.
-func globalLayers(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
+func globalLayers(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults {
 	global, ok := r.Integers(key)
 	if !ok {
 		global = []int{7, 15, 23, 31}

@@ -17,7 +17,7 @@ import (
 // frequencies become one kind.
 
 // bases reads a list with the base of each layer, 0 for a layer that does not rotate.
-func bases(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
+func bases(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults {
 	list, ok := r.Numbers(key)
 	if !ok {
 		return f.KindsOrOne()
@@ -54,11 +54,11 @@ func baseName(base float64) string { return "base " + strconv.FormatFloat(base, 
 
 // rotatingBases takes from the list only which layers rotate. All that do have the base of the rope
 // parameters.
-func rotatingBases(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
+func rotatingBases(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults {
 	kinds := bases(r, key, f, layers)
 	if len(kinds) == 1 && kinds[0].FixedBase != 0 {
 		base := f.Base
-		if own, ok := document.ToNumber(f.Absent["rope_theta"]); ok && withoutRopeBlock(r) {
+		if own, ok := document.ToNumber(Parsed(f.Absent)["rope_theta"]); ok && withoutRopeBlock(r) {
 			base = own
 		}
 		for _, given := range []string{"rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta"} {
@@ -71,7 +71,7 @@ func rotatingBases(r *document.Reader, key string, f *Family, layers []descripti
 }
 
 // scaledLayers reads the numbers of the layers whose frequencies are scaled; others are not.
-func scaledLayers(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
+func scaledLayers(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults {
 	list, ok := r.Integers(key)
 	if !ok {
 		return f.KindsOrOne()
@@ -93,7 +93,7 @@ func scaledLayers(r *document.Reader, key string, f *Family, layers []descriptio
 }
 
 // split makes two kinds of layers of one, equal so far.
-func split(f *Family, layers []description.Layer, one, another string, isOne func(i int) bool) []KindDefaults {
+func split(f *ModelType, layers []description.Layer, one, another string, isOne func(i int) bool) []KindDefaults {
 	for i := range layers {
 		layers[i].Kind = another
 		if isOne(i) {
@@ -380,7 +380,7 @@ func salaLayers(r *document.Reader, n int) []description.Layer {
 }
 
 // salaKinds: heads of lightning attention have a width of their own.
-func salaKinds(r *document.Reader, _ string, f *Family, layers []description.Layer) []KindDefaults {
+func salaKinds(r *document.Reader, _ string, f *ModelType, layers []description.Layer) []KindDefaults {
 	mixers := salaMixers(r, len(layers))
 	kinds := split(f, layers, description.FullAttention, linearAttention, func(i int) bool { return mixers[i] != linearAttention })
 	kinds[1].HeadDimKey = "lightning_head_dim"
@@ -389,7 +389,7 @@ func salaKinds(r *document.Reader, _ string, f *Family, layers []description.Lay
 
 // bailingKinds: two models have this type. In the one that says BailingMoeV2_5, layers of linear attention have whole heads, and
 // rotate.
-func bailingKinds(r *document.Reader, _ string, f *Family, layers []description.Layer) []KindDefaults {
+func bailingKinds(r *document.Reader, _ string, f *ModelType, layers []description.Layer) []KindDefaults {
 	if !isLing25(r) {
 		return f.KindsOrOne()
 	}

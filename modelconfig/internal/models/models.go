@@ -57,7 +57,7 @@ type ModelType struct {
 	BaseKeys                                  []string // Spellings of the base beside the rope parameters; nil: rope_theta
 	NoBaseKey                                 bool
 	BaseRatio                                 string                        // a key that multiplies the base
-	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // as in Family
+	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // keys that transformers 5 does not read
 
 	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, even where the key says otherwise
 	RotaryDim int     // default of rotary_dim, for types that count elements
@@ -79,7 +79,7 @@ type ModelType struct {
 	NoRopeInterval int      // default of no_rope_layer_interval
 	Kinds          []KindDefaults
 	ListKey        string // a list with an entry for each layer, by which Lists makes kinds
-	Lists          func(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults
+	Lists          func(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults
 	Rewrite        func(r *document.Reader, layers []description.Layer) // brings keys into the usual form
 
 	Indexer  *indexer
@@ -265,14 +265,6 @@ func (h *Holder) Completed(inner document.Object) document.Object {
 	return keys
 }
 
-// Family is a model type with the usual value in place of each zero one.
-type Family struct {
-	ModelType
-
-	WholeHead bool            // the code rotates whole heads, even where the key says otherwise
-	Absent    document.Object // the rope parameters of a configuration without any
-}
-
 // KindDefaults are the defaults of one kind of layer.
 type KindDefaults struct {
 	// LayerType "indexer" is about indexers, where they have frequencies of their own.
@@ -291,8 +283,11 @@ type KindDefaults struct {
 	Like            *ModelType // whose heads layers of this kind have; nil: those of the model's own type
 }
 
+// WholeHead reports whether the code rotates whole heads, even where the key says otherwise.
+func (t *ModelType) WholeHead() bool { return t.Part == 0 && t.RotaryDim == 0 }
+
 // KindsOrOne returns the kinds of layers, or the only one.
-func (f *Family) KindsOrOne() []KindDefaults {
+func (f *ModelType) KindsOrOne() []KindDefaults {
 	if len(f.Kinds) > 0 {
 		return f.Kinds
 	}
@@ -346,7 +341,7 @@ var Unrotated string
 
 // IsTower reports whether a family is a vision tower. Its kind of position embeddings is about
 // the learned ones that it adds to patches besides the rotation (pos_emb_type of Kimi).
-func (f *Family) IsTower() bool { return f.Arrangement != nil }
+func (f *ModelType) IsTower() bool { return f.Arrangement != nil }
 
 // plan returns the n layers of a model, from the keys that describe them.
 type plan func(r *document.Reader, n int) []description.Layer
@@ -364,10 +359,10 @@ type indexer struct {
 	Hadamard   bool   // a Hadamard transform follows in the model's own code; scores are the same without it
 }
 
-// Family returns the type with its usual values in place of zero ones.
-func (t *ModelType) Family() Family {
-	f := Family{ModelType: *t, WholeHead: t.Part == 0 && t.RotaryDim == 0, Absent: Parsed(t.Absent)}
-	f.Part, f.Plan = cmp.Or(t.Part, 1), t.layersPlan()
+// WithDefaults returns the type with the usual values in place of most zero ones.
+func (t *ModelType) WithDefaults() ModelType {
+	f := *t
+	f.Plan = t.layersPlan()
 	if f.BaseKeys == nil && !t.NoBaseKey {
 		f.BaseKeys = []string{"rope_theta"}
 	}

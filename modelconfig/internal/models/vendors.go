@@ -123,7 +123,7 @@ func LayoutDiffers(name string, ofGGUF bool) bool {
 		}
 		stem := letters.Replace(cmp.Or(t.GGUF, strings.TrimSuffix(of, "_text")))
 		i := slices.IndexFunc(architectures, func(a string) bool { return letters.Replace(a) == stem })
-		if i >= 0 && (t.Family().Layout == posenc.HalfSplit) != (Architectures.Named(architectures[i]).Layout == posenc.HalfSplit) {
+		if i >= 0 && (t.WithDefaults().Layout == posenc.HalfSplit) != (Architectures.Named(architectures[i]).Layout == posenc.HalfSplit) {
 			return true
 		}
 	}
