@@ -25,9 +25,7 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 	r.FailIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"qwen2_vl\"")
 	for h := models.HolderOf(modelType); r.Err == nil && h != nil && models.HolderOf(h.Text.Type) != nil; h = models.HolderOf(modelType) { // a thinker, or the model of a retriever
 		inner, _ := r.Object(h.Text.Key)
-		within := r.Within(h.Text.Key, inner)
-		within.Err = r.Err
-		r = within
+		r = r.Within(h.Text.Key, inner)
 		if modelType, ok = r.Text("model_type"); !ok {
 			modelType = h.Text.Type
 		}

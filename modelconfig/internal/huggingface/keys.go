@@ -59,20 +59,17 @@ func unreadKeysBeside(r *document.Reader, part string, inner document.Object) {
 	}
 }
 
-// harmlessKeys have names that are about positions, and change nothing in the rotation. The
-// value is the reason.
-var harmlessKeys = [...]struct{ key, reason string }{
-	{"dropout_positions", "a dropout"},
-	{"max_position_embeddings", "a length, which is read where a rule depends on it"},
-	{"max_trained_positions", "such a length, of Nomic"},
-	{"n_positions", "such a length, of GPT; files of other types have it too (nomic-embed-text-v1.5)"},
-	{"position_id_per_seconds", "how positions of sound are counted"},
-	{"qk_nope_head_dim", "the part of a head without positions, which latent attention reads where it counts"},
+// harmlessKeys have names that are about positions, and change nothing in the rotation.
+var harmlessKeys = []string{
+	"dropout_positions",       // a dropout
+	"max_position_embeddings", // a length, which is read where a rule depends on it
+	"max_trained_positions",   // such a length, of Nomic
+	"n_positions",             // such a length, of GPT; files of other types have it too (nomic-embed-text-v1.5)
+	"position_id_per_seconds", // how positions of sound are counted
+	"qk_nope_head_dim",        // the part of a head without positions, which latent attention reads where it counts
 }
 
-func IsHarmless(name string) bool {
-	return slices.ContainsFunc(harmlessKeys[:], func(k struct{ key, reason string }) bool { return k.key == name })
-}
+func IsHarmless(name string) bool { return slices.Contains(harmlessKeys, name) }
 
 func isOff(v any) bool {
 	switch v := v.(type) {

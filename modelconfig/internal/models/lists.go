@@ -28,29 +28,27 @@ func bases(r *document.Reader, key string, f *ModelType, layers []description.La
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(list)))
 	distinct = slices.DeleteFunc(distinct, func(base float64) bool { return base == 0 })
+	name := func(base float64) string {
+		if len(distinct) < 2 {
+			return ""
+		}
+		return "base " + strconv.FormatFloat(base, 'g', -1, 64)
+	}
 	for i, base := range list {
 		r.FailIf(base != 0 && base <= 1, document.ErrValue, fmt.Sprintf("%s[%d]", key, i), base, "a number above 1, or 0 for a layer that does not rotate")
 		layers[i].Rotates = layers[i].Rotates && base != 0
-		layers[i].Kind = ""
-		if len(distinct) > 1 {
-			layers[i].Kind = baseName(base)
-		}
+		layers[i].Kind = name(base)
 	}
 	r.FailIf(len(distinct) > maxBases, document.ErrValue, key, fmt.Sprintf("one of %d bases", len(distinct)), "at most %d different bases", maxBases)
 	var kinds []KindDefaults
 	for _, base := range distinct {
-		kinds = append(kinds, KindDefaults{LayerType: baseName(base), FixedBase: base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true})
-	}
-	if len(kinds) == 1 {
-		kinds[0].LayerType = ""
+		kinds = append(kinds, KindDefaults{LayerType: name(base), FixedBase: base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true})
 	}
 	return kinds
 }
 
 // maxBases bounds for how many bases frequencies are computed.
 const maxBases = 16
-
-func baseName(base float64) string { return "base " + strconv.FormatFloat(base, 'g', -1, 64) }
 
 // rotatingBases takes from the list only which layers rotate. All that do have the base of the rope
 // parameters.
