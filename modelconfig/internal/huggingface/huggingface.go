@@ -36,7 +36,7 @@ func Read(function string, config []byte, as string, vision bool) (*description.
 	if !ok {
 		r.Fail(document.ErrValue, "model_type", "absent", "%s", untyped(r))
 	}
-	f := familyOf(r, modelType)
+	f := typeNamed(r, modelType)
 	m := &description.Description{ModelType: modelType, Holder: holder, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
 		readModel(r, &f, m)
@@ -164,7 +164,7 @@ func ropeValues(keys document.Object) document.Object {
 	return values
 }
 
-func familyOf(r *document.Reader, modelType string) models.ModelType {
+func typeNamed(r *document.Reader, modelType string) models.ModelType {
 	for _, key := range document.SortedKeys(r.Keys) {
 		t, _ := r.Keys[key].(string)
 		r.FailIf(strings.EqualFold(t, "alibi") && document.SubjectOf(key) == document.AboutKind, document.ErrNotRotary, key, document.Quoted(t), "rotary positions, not %s", models.ALiBi)
@@ -536,7 +536,7 @@ func layoutOf(r *document.Reader, key string, usual, interleaved posenc.Layout) 
 	return posenc.HalfSplit
 }
 
-// positionKeys checks keys that the family does not use.
+// positionKeys checks keys that the type does not use.
 func positionKeys(r *document.Reader, f *models.ModelType) {
 	r.MustBe(true, document.ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
 	r.MustBe(false, document.ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")
@@ -606,9 +606,6 @@ func visionModel(r *document.Reader) *document.Reader {
 			break
 		}
 		inner, given := r.Object(h.Tower.Key)
-		if r.Err != nil {
-			break
-		}
 		if !given {
 			inner = models.Parsed(h.AbsentTower)
 		}

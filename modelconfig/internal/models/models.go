@@ -339,7 +339,7 @@ const (
 //go:embed unrotated.txt
 var Unrotated string
 
-// IsTower reports whether a family is a vision tower. Its kind of position embeddings is about
+// IsTower reports whether a type is a vision tower. Its kind of position embeddings is about
 // the learned ones that it adds to patches besides the rotation (pos_emb_type of Kimi).
 func (f *ModelType) IsTower() bool { return f.Arrangement != nil }
 
