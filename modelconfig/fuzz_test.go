@@ -318,7 +318,7 @@ func allTypes() []string {
 
 // refusal is why a type is not read; "" for the others.
 func refusal(modelType string) string {
-	if t := cmp.Or(models.TextType(modelType), models.TowerType(modelType)); t != nil {
+	if t := cmp.Or(models.Types.Named(modelType), models.Towers.Named(modelType)); t != nil {
 		return t.Refusal
 	}
 	return ""

@@ -58,7 +58,7 @@ func TestModels(t *testing.T) {
 		for _, m := range slices.Concat(v.Types, v.Towers) {
 			once("type", append(m.Also, m.Name)...)
 			about(m.Name, m.Traps)
-			if absent := m.Family().Absent; m.Absent != "" && len(absent) == 0 {
+			if absent := models.Parsed(m.Absent); m.Absent != "" && len(absent) == 0 {
 				t.Errorf("%s: %s", m.Name, m.Absent)
 			}
 		}
@@ -76,12 +76,12 @@ func TestModels(t *testing.T) {
 			once("architecture", p.Names...)
 		}
 		for _, p := range v.RefusedArchitectures {
-			once("architecture", p.Name)
+			once("architecture", p.Names...)
 		}
 	}
 	for _, parts := range []map[string]models.Part{wrappers, visionWrappers} {
 		for outer, w := range parts {
-			if _, nested := parts[w.Type]; !nested && w.Type != "" && models.TextType(w.Type) == nil && models.TowerType(w.Type) == nil && notRotary[w.Type] == "" {
+			if _, nested := parts[w.Type]; !nested && w.Type != "" && models.Types.Named(w.Type) == nil && models.Towers.Named(w.Type) == nil && notRotary[w.Type] == "" {
 				t.Errorf("%s holds %s, which is no type", outer, w.Type)
 			}
 		}
@@ -224,29 +224,21 @@ func (m *Model) softmaxScaleFor(o kindOptions) float64 { return m.of().Kinds[o.o
 // The models by name, for tests that go over all of them.
 
 var (
-	families          = valuesOf(func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Types, add) }, func(name string) models.Family { return models.TextType(name).Family() })
-	towers            = valuesOf(func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Towers, add) }, func(name string) models.Family { return models.TowerType(name).Family() })
-	holders           = valuesOf((*models.Vendor).AddHolders, func(name string) models.Holder { return *models.HolderOf(name) })
+	families          = valuesOf(models.Types.Names(), func(name string) models.ModelType { return models.Types.Named(name).WithDefaults() })
+	towers            = valuesOf(models.Towers.Names(), func(name string) models.ModelType { return models.Towers.Named(name).WithDefaults() })
+	holders           = valuesOf(models.Holders.Names(), func(name string) models.Holder { return *models.HolderOf(name) })
 	wrappers          = partsByName(func(h *models.Holder) models.Part { return h.Text })
 	visionWrappers    = partsByName(func(h *models.Holder) models.Part { return h.Tower })
-	notRotary         = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherPositions })
-	otherTowers       = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherTowers })
-	ggufNotRotary     = positionsByName(func(v *models.Vendor) []models.PositionsOf { return v.OtherArchitectures })
-	ggufArchitectures = valuesOf((*models.Vendor).AddArchitectures, func(name string) models.GGUFArchitecture { return *models.ArchitectureNamed(name) })
-	ggufRefused       = map[string]string{}
+	notRotary         = positionsByName(models.OtherTypes)
+	otherTowers       = positionsByName(models.OtherTowers)
+	ggufNotRotary     = positionsByName(models.OtherArchitectures)
+	ggufArchitectures = valuesOf(models.Architectures.Names(), func(name string) models.GGUFArchitecture { return *models.Architectures.Named(name) })
+	ggufRefused       = positionsByName(models.RefusedArchitectures)
 )
 
-func init() {
-	for _, v := range models.Vendors {
-		for _, a := range v.RefusedArchitectures {
-			ggufRefused[a.Name] = a.Want
-		}
-	}
-}
-
-func valuesOf[T any](names func(v *models.Vendor, add func(...string)), of func(name string) T) map[string]T {
+func valuesOf[T any](names []string, of func(name string) T) map[string]T {
 	m := map[string]T{}
-	for _, name := range models.NamesOf(names) {
+	for _, name := range names {
 		m[name] = of(name)
 	}
 	return m
@@ -262,24 +254,11 @@ func partsByName(of func(h *models.Holder) models.Part) map[string]models.Part {
 	return m
 }
 
-func positionsByName(list func(v *models.Vendor) []models.PositionsOf) map[string]string {
-	m := map[string]string{}
-	for _, v := range models.Vendors {
-		for _, p := range list(v) {
-			for _, name := range p.Names {
-				m[name] = p.Positions
-			}
-		}
-	}
-	return m
+func positionsByName(list models.List[models.PositionsOf]) map[string]string {
+	return valuesOf(list.Names(), func(name string) string { return models.PositionsIn(list, name) })
 }
 
 // modelNames are the names of types, towers, holders and architectures.
 func modelNames() []string {
-	return slices.Compact(models.NamesOf(func(v *models.Vendor, add func(...string)) {
-		models.AddTypes(v.Types, add)
-		models.AddTypes(v.Towers, add)
-		v.AddHolders(add)
-		v.AddArchitectures(add)
-	}))
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(models.Types.Names(), models.Towers.Names(), models.Holders.Names(), models.Architectures.Names()))))
 }

@@ -131,7 +131,7 @@ func TestSurvey(t *testing.T) {
 		}
 		want := entry.Indexer // found by running its own forward
 		if want == nil {
-			if of := models.TextType(name); of != nil && of.Indexer != nil {
+			if of := models.Types.Named(name); of != nil && of.Indexer != nil {
 				t.Errorf("%s has an indexer, transformers has none", name)
 			}
 			continue
@@ -576,7 +576,7 @@ func TestServedArchitectures(t *testing.T) {
 	var want []string
 	for _, file := range []string{"vLLM.txt", "SGLang.txt"} {
 		for _, line := range servedLines(file)[1:] {
-			if name := line[0]; name == line[1] && (models.TextType(name) != nil || models.TowerType(name) != nil || models.HolderOf(name) != nil) {
+			if name := line[0]; name == line[1] && (models.Types.Named(name) != nil || models.Towers.Named(name) != nil || models.HolderOf(name) != nil) {
 				want = append(want, name)
 			}
 		}
