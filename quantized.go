@@ -65,7 +65,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
 	if scale && !(v.InverseScale >= 1/maxScale && v.InverseScale <= maxScale) || !scale && v.InverseScale != 0 {
-		expected := "0, because the scales are in Scales or in the blocks"
+		expected := "0, because only E5M2, and E4M3 without Scales, have one"
 		if scale {
 			expected = "a number from 2^-126 to 2^126"
 		}
@@ -199,8 +199,9 @@ func (o *DequantizeOptions) check(function string) error {
 		return argument.Error(ErrShape, function, "options.Tokens", o.Tokens, "at least 0")
 	case o.HeadDim < 1:
 		return argument.Error(ErrShape, function, "options.HeadDim", o.HeadDim, "at least 1")
-	case o.Slots != nil && len(o.Slots) != o.Tokens:
-		return argument.Error(ErrLength, function, "options.Slots", argument.Elements(len(o.Slots)), "%d, one for each token", o.Tokens)
+	}
+	if err := checkNamedSlots(function, argument.Named("options.Slots"), o.Slots, o.Tokens); err != nil {
+		return err
 	}
 	for t, s := range o.Slots {
 		if s < 0 {
