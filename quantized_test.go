@@ -272,6 +272,9 @@ func TestQuantizedArguments(t *testing.T) {
 	slots = []int32{0}
 	fails(store(func(x *blocks) {}), posenc.ErrLength, into+"slots has 1 element, want 2")
 	slots = []int32{0, 1}
+	own := []int32{0, 2}
+	fails(store(func(x *blocks) { x.Slots = own }), posenc.ErrPosition, into+"x.Slots[1] is 2, want below 2")
+	fails(store(func(x *blocks) { x.Slots = own[:1] }), posenc.ErrLength, into+"x.Slots has 1 element, want 2")
 	fails(storeBy(unrotated, func(x *blocks) { x.Src.Data = data[:2*dim] }), posenc.ErrLength, into+"x.Src.Data has 128 elements, want 256")
 
 	oneToken := func(slots []int32, change func(x *blocks)) error {
@@ -296,6 +299,9 @@ func TestQuantizedArguments(t *testing.T) {
 	}
 	ofBytes := func(change func(x *bytes)) error { return storeBytes(rotary.At(positions), change) }
 	ids, fractions, wide := []int32{0, 1, 0, 1}, []float32{0, 1, 0, 1}, make([]float32, 64)
+	fails(ofBytes(func(x *bytes) { x.Dst.Scales, x.Slots = wordsOf[float32](ids), ids[:2] }), posenc.ErrOverlap, into+"x.Dst is sharing memory with slots")
+	fails(posenc.RotateIntoQuantizedKV(unrotated, slots, bytes{Dst: posenc.QuantizedView[int8]{View: integers.View, Scales: wordsOf[float32](ids)}, Src: src}, blocks{Dst: q8, Src: src, Slots: ids[:2]}),
+		posenc.ErrOverlap, both+"keys.Dst is sharing memory with slots")
 	slots = ids[:2]
 	fails(ofBytes(func(x *bytes) { x.Dst.Scales = wordsOf[float32](ids) }), posenc.ErrOverlap, into+"x.Dst is sharing memory with slots")
 	slots = nil
