@@ -199,9 +199,8 @@ func (o *DequantizeOptions) check(function string) error {
 		return argument.Error(ErrShape, function, "options.Tokens", o.Tokens, "at least 0")
 	case o.HeadDim < 1:
 		return argument.Error(ErrShape, function, "options.HeadDim", o.HeadDim, "at least 1")
-	}
-	if err := checkNamedSlots(function, argument.Named("options.Slots"), o.Slots, o.Tokens); err != nil {
-		return err
+	case o.Slots != nil && len(o.Slots) != o.Tokens:
+		return argument.Error(ErrLength, function, "options.Slots", argument.Elements(len(o.Slots)), "%d, one for each token", o.Tokens)
 	}
 	for t, s := range o.Slots {
 		if s < 0 {

@@ -72,12 +72,8 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 }
 
 func checkSlots(function string, slots []int32, tokens int) error {
-	return checkNamedSlots(function, argument.Named("slots"), slots, tokens)
-}
-
-func checkNamedSlots(function string, name argument.Name, slots []int32, tokens int) error {
 	if slots != nil && len(slots) != tokens {
-		return argument.Error(ErrLength, function, name.String(), argument.Elements(len(slots)), "%d, one for each token", tokens)
+		return argument.Error(ErrLength, function, "slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
 	}
 	return nil
 }

@@ -25,10 +25,6 @@ type IntoQuantized[D Quantized, S Element] struct {
 	// HeadDim is the number of elements of a head that does not rotate, where it is not the HeadDim of
 	// the Angles (values of latent attention). 0 means the HeadDim of the Angles.
 	HeadDim int
-
-	// Slots are the slots of Dst where it has others than the call: of keys that are kept both
-	// rotated and raw, say. nil means the slots of the call.
-	Slots []int32
 }
 
 // RotateIntoQuantized rotates heads into a cache of 4 to 8 bits a number in one pass: a token is
@@ -66,12 +62,11 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x Into
 	}
 	setOperand(&s[0].from, &x.Src, s[0].Dim)
 	x.Dst.setOperand(&s[0].to, unitsOf[D](s[0].Dim))
-	s[0].slots = x.slots(slots)
 	s[0].from.Data, s[0].to.Data, s[0].to.Scales = unsafe.Pointer(unsafe.SliceData(x.Src.Data)), unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
-	if err := c.checkOverlaps("x", &a, &s[0]); err != nil {
+	if err := c.checkOverlaps("x", &a, slots, &s[0]); err != nil {
 		return err
 	}
-	c.store(&a, &r, s[:])
+	c.store(&a, &r, slots, s[:])
 	return nil
 }
 
@@ -109,21 +104,20 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	setOperand(&v.from, &values.Src, v.Dim)
 	keys.Dst.setOperand(&k.to, unitsOf[K](k.Dim))
 	values.Dst.setOperand(&v.to, unitsOf[V](v.Dim))
-	s[0].slots, s[1].slots = keys.slots(slots), values.slots(slots)
 	s[0].from.Data, s[0].to.Data, s[0].to.Scales = unsafe.Pointer(unsafe.SliceData(keys.Src.Data)), unsafe.Pointer(unsafe.SliceData(keys.Dst.Data)), keys.Dst.Scales
 	s[1].from.Data, s[1].to.Data, s[1].to.Scales = unsafe.Pointer(unsafe.SliceData(values.Src.Data)), unsafe.Pointer(unsafe.SliceData(values.Dst.Data)), values.Dst.Scales
-	if err := cmp.Or(c.checkOverlaps("keys", &a, k), c.checkOverlaps("values", &a, v), c.checkSource("keys", k, "values", v), c.checkSource("values", v, "keys", k)); err != nil {
+	if err := cmp.Or(c.checkOverlaps("keys", &a, slots, k), c.checkOverlaps("values", &a, slots, v), c.checkSource("keys", k, "values", v), c.checkSource("values", v, "keys", k)); err != nil {
 		return err
 	}
 	if k.to.Kind == v.to.Kind && k.Dim == v.Dim {
 		other := (*QuantizedView[K])(unsafe.Pointer(&values.Dst)) // the same type
-		if keys.Dst.overlaps(other, reachOf(keys.Dst.heads(), endOf(k.slots, c.tokens)), reachOf(other.heads(), endOf(v.slots, c.tokens)), unitsOf[K](k.Dim)) {
+		if keys.Dst.overlaps(other, reachOf(keys.Dst.heads(), c.end), reachOf(other.heads(), c.end), unitsOf[K](k.Dim)) {
 			return argument.Error(ErrOverlap, c.function, "values.Dst", "sharing elements or scales with keys.Dst", "a view of different elements")
 		}
 	} else if argument.Overlap(keys.Dst.Data, values.Dst.Data) || argument.Overlap(keys.Dst.Scales, values.Dst.Scales) {
 		return argument.Error(ErrOverlap, c.function, "values.Dst", "sharing memory with keys.Dst", "a view of other memory, because formats or heads differ")
 	}
-	c.store(&a, &r, s[:])
+	c.store(&a, &r, slots, s[:])
 	return nil
 }
 
@@ -138,9 +132,8 @@ type quantizedCall struct {
 // quantizedStore is IntoQuantized without its types.
 type quantizedStore struct {
 	heads.Quantization
-	from  view.Operand
-	to    heads.QuantizedOperand
-	slots []int32
+	from view.Operand
+	to   heads.QuantizedOperand
 }
 
 func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err error) {
@@ -154,25 +147,12 @@ func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err er
 	if err := checkSlots(function, slots, c.tokens); err != nil {
 		return err
 	}
-	c.slots, c.end = slots != nil, endOf(slots, c.tokens)
+	c.end = c.tokens
+	if slots != nil {
+		c.slots, c.end = true, int(lastSlot(slots))+1
+	}
 	c.fullWidth = a.rows != nil && a.rows.fullWidth
 	return nil
-}
-
-// endOf returns what is behind the last token of a cache that is written.
-func endOf(slots []int32, tokens int) int {
-	if slots == nil {
-		return tokens
-	}
-	return int(lastSlot(slots)) + 1
-}
-
-// slots returns the slots of Dst.
-func (x *IntoQuantized[D, S]) slots(ofCall []int32) []int32 {
-	if x.Slots != nil {
-		return x.Slots
-	}
-	return ofCall
 }
 
 func (x *IntoQuantized[D, S]) dim(headDim int) int {
@@ -188,7 +168,7 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 	dst, src, kind := &x.Dst, &x.Src, quantizedKind[D]()
 	token := uint64(src.Heads) * uint64(unitsOf[D](headDim))
 	switch {
-	case x.HeadDim != 0 || x.Slots != nil || x.Norm != nil || x.RotatedNorm != nil || dst.Hadamard != 0,
+	case x.HeadDim != 0 || x.Norm != nil || x.RotatedNorm != nil || dst.Hadamard != 0,
 		headDim > maxQuantizedDim || uint(src.Heads-1) >= 1<<16, // no product overflows
 		src.TokenStride|src.HeadStride|src.SequenceTokens|src.SequenceStride != 0,
 		dst.HeadStride|dst.SequenceTokens|dst.SequenceStride != 0 || dst.Heads != src.Heads,
@@ -223,14 +203,7 @@ func (x *IntoQuantized[D, S]) check(c *quantizedCall, name string, slots []int32
 	if err := checkSource(c, name, &x.Src, x.Dst.Heads, dim, x.Norm, x.RotatedNorm); err != nil {
 		return err
 	}
-	slotsName := "slots"
-	if x.Slots != nil {
-		slots, slotsName = x.Slots, name+".Slots"
-		if err := checkNamedSlots(function, argument.Name{Text: name, Field: ".Slots"}, slots, c.tokens); err != nil {
-			return err
-		}
-	}
-	_, err = checkCache(function, argument.Name{Text: name, Field: ".Dst"}, x.Dst.heads(), slotsName, slots, c.tokens, units, 1)
+	_, err = checkCache(function, argument.Name{Text: name, Field: ".Dst"}, x.Dst.heads(), "slots", slots, c.tokens, units, 1)
 	return err
 }
 
@@ -269,8 +242,12 @@ func checkSource[S Element](c *quantizedCall, name string, src *View[S], heads, 
 const maxQuantizedToken = 4 * kernels.FusedElements
 
 // checkOverlaps returns an error where the cache of s shares memory with something else that is read.
-func (c *quantizedCall) checkOverlaps(name string, a *Angles, s *quantizedStore) error {
-	if scales := argument.Memory(s.to.Scales); a.overlaps(s.to.Memory()) || len(scales) > 0 && a.overlaps(scales) {
+func (c *quantizedCall) checkOverlaps(name string, a *Angles, slots []int32, s *quantizedStore) error {
+	data, scales := s.to.Memory(), argument.Memory(s.to.Scales)
+	switch {
+	case argument.Overlap(data, slots) || argument.Overlap(scales, slots):
+		return argument.Error(ErrOverlap, c.function, name+".Dst", "sharing memory with slots", "a view of other memory")
+	case a.overlaps(data) || len(scales) > 0 && a.overlaps(scales):
 		return a.overlapError(c.function, name+".Dst")
 	}
 	return c.checkSource(name, s, name, s)
@@ -280,8 +257,6 @@ func (c *quantizedCall) checkOverlaps(name string, a *Angles, s *quantizedStore)
 func (c *quantizedCall) checkSource(name string, s *quantizedStore, otherName string, other *quantizedStore) error {
 	data, scales, source := s.to.Memory(), argument.Memory(s.to.Scales), other.from.Memory()
 	switch {
-	case argument.Overlap(data, other.slots) || argument.Overlap(scales, other.slots):
-		return argument.Error(ErrOverlap, c.function, name+".Dst", "sharing memory with slots", "a view of other memory")
 	case argument.Overlap(data, source) || argument.Overlap(scales, source):
 		return argument.Error(ErrOverlap, c.function, name+".Dst", "sharing memory with "+otherName+".Src", "a view of other memory")
 	case argument.Overlap(scales, other.to.Memory()):
@@ -291,7 +266,7 @@ func (c *quantizedCall) checkSource(name string, s *quantizedStore, otherName st
 }
 
 // store quantizes all tokens, with scratch memory of the size that they need.
-func (c *quantizedCall) store(a *Angles, r *heads.Rotation, stores []quantizedStore) {
+func (c *quantizedCall) store(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	most, rotates := 0, false // elements that scratch memory holds at least
 	for i := range stores {
 		s := &stores[i]
@@ -304,20 +279,20 @@ func (c *quantizedCall) store(a *Angles, r *heads.Rotation, stores []quantizedSt
 	c.rotates = rotates
 	switch small := c.tokens == 1 && (r.RotaryDim <= 2*kernels.TokenPairs || !rotates); {
 	case small && most == 0:
-		c.storeToken(a, r, stores)
+		c.storeToken(a, r, slots, stores)
 	case small && most <= kernels.TokenElements:
-		c.storePreparedToken(a, r, stores)
+		c.storePreparedToken(a, r, slots, stores)
 	case most == 0:
-		c.storeTokens(a, r, stores)
+		c.storeTokens(a, r, slots, stores)
 	case most <= kernels.FusedElements:
-		c.storePreparedTokens(a, r, stores)
+		c.storePreparedTokens(a, r, slots, stores)
 	default:
-		c.storeWholeTokens(a, r, stores)
+		c.storeWholeTokens(a, r, slots, stores)
 	}
 }
 
 // storeToken calls a kernel directly where one call suffices: calls in between take as long as a head.
-func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, stores []quantizedStore) {
+func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var cos, sin []float32
 	if c.rotates {
 		inPlace := false
@@ -331,7 +306,7 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, stores []quanti
 	}
 	for i := range stores {
 		s := &stores[i]
-		slot := heads.Slot(s.slots, 0)
+		slot := heads.Slot(slots, 0)
 		if slot >= 0 && s.Way == heads.ByOneKernel && s.from.Heads*s.Dim <= kernels.MaxCallElements {
 			var k kernels.Rotation // field by field: a struct built and copied costs 4 ns
 			at := s.to.Token(slot)
@@ -339,37 +314,37 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, stores []quanti
 			heads.RotateQuantize(s.to.Kind, s.to.Bytes(at), s.to.ScalesFrom(at, s.Dim), s.from.Float32s(0), cos, sin, &k, s.to.Scale, r.Out)
 			continue
 		}
-		s.Store(&s.to, s.slots, &s.from, 0, 1, nil, &cossin.Table{Cos: cos, Sin: sin, Stride: s.Dim / 2}, nil)
+		s.Store(&s.to, slots, &s.from, 0, 1, nil, &cossin.Table{Cos: cos, Sin: sin, Stride: s.Dim / 2}, nil)
 	}
 }
 
-func (c *quantizedCall) storePreparedToken(a *Angles, r *heads.Rotation, stores []quantizedStore) {
+func (c *quantizedCall) storePreparedToken(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [kernels.TokenElements + kernels.Line]float32
 	var cos, sin [kernels.TokenPairs + kernels.Line]float32
-	c.storeIn(a, r, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
+	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
-func (c *quantizedCall) storeTokens(a *Angles, r *heads.Rotation, stores []quantizedStore) {
+func (c *quantizedCall) storeTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	c.storeIn(a, r, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), nil)
+	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), nil)
 }
 
-func (c *quantizedCall) storePreparedTokens(a *Angles, r *heads.Rotation, stores []quantizedStore) {
+func (c *quantizedCall) storePreparedTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [kernels.FusedElements + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	c.storeIn(a, r, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
+	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
-func (c *quantizedCall) storeWholeTokens(a *Angles, r *heads.Rotation, stores []quantizedStore) {
+func (c *quantizedCall) storeWholeTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [maxQuantizedToken + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	c.storeIn(a, r, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
+	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 // storeIn goes through the tokens chunk by chunk. cos, sin and scratch are memory for a chunk and for heads.
-func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, stores []quantizedStore, cos, sin, scratch []float32) {
+func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, cos, sin, scratch []float32) {
 	if c.rotates && c.fullWidth {
-		c.storeFullWidth(a, r, stores, scratch)
+		c.storeFullWidth(a, r, slots, stores, scratch)
 		return
 	}
 	most := chunkTokens(r.RotaryDim / 2)
@@ -382,18 +357,18 @@ func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, stores []quantized
 		}
 		for i := range stores {
 			s := &stores[i]
-			s.Store(&s.to, s.slots, &s.from, first, count, scratch, &table, nil)
+			s.Store(&s.to, slots, &s.from, first, count, scratch, &table, nil)
 		}
 	}
 }
 
-func (c *quantizedCall) storeFullWidth(a *Angles, r *heads.Rotation, stores []quantizedStore, scratch []float32) {
+func (c *quantizedCall) storeFullWidth(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, scratch []float32) {
 	var full heads.FullWidthRow
 	for t := range c.tokens {
 		a.rows.readFullWidth(&full, heads.Slot(a.of, t), r.Sign)
 		for i := range stores {
 			s := &stores[i]
-			s.Store(&s.to, s.slots, &s.from, t, 1, scratch, nil, &full)
+			s.Store(&s.to, slots, &s.from, t, 1, scratch, nil, &full)
 		}
 	}
 }

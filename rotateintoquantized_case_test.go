@@ -141,7 +141,7 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 	if !a.Any() {
 		call.Right = func() bool { return true }
 	}
-	if !twice(slots) && !twice(k.Slots) && !twice(v.Slots) {
+	if !twice(slots) {
 		call.Parts = func(c *testkit.Choices) [][]func() error {
 			groups := k.parts(c, &angles)
 			if both {
@@ -176,9 +176,6 @@ func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *
 	}
 	if isFloat[D]() && unrotated && !bare && a.Below(3) == 0 { // of a transposed cache
 		x.HeadDim, dim, hadamard = 1, 1, 0
-	}
-	if own, needs := slotsOf(a, tokens); own != nil && !bare && a.Below(3) == 0 {
-		x.Slots, slots, room = own, own, needs
 	}
 	x.slot = slotIn(slots)
 	if a.Rarely() {
@@ -283,7 +280,7 @@ func (x *storedArgument[D, S]) parts(c *testkit.Choices, angles *anglesArgument)
 		}
 		for i, first := range heads[:len(heads)-1] {
 			end, some := heads[i+1], x.IntoQuantized
-			some.Dst, some.Slots = dst, nil
+			some.Dst = dst
 			some.Dst.Data, some.Dst.Heads = dst.Data[first*dst.HeadStride:], end-first
 			if dst.Scales != nil {
 				some.Dst.Scales = dst.Scales[first*dst.HeadStride/dim:]

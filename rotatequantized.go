@@ -69,8 +69,8 @@ func RotateQuantized[D, S Quantized](a Angles, x FromQuantized[D, S]) error {
 
 // checkStored checks a view of that name and its slots.
 func checkStored[D Quantized](function, name string, v *QuantizedView[D], slots []int32, tokens, headDim int) error {
-	if err := checkNamedSlots(function, argument.Name{Text: name, Field: "Slots"}, slots, tokens); err != nil {
-		return err
+	if slots != nil && len(slots) != tokens {
+		return argument.Error(ErrLength, function, name+"Slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
 	}
 	if err := checkQuantizedDim[D](function, argument.Name{Text: name, Field: ": HeadDim"}, headDim); err != nil {
 		return err

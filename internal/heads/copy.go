@@ -1,7 +1,10 @@
 package heads
 
 import (
+	"unsafe"
+
 	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // copyHeads copies the heads of n tokens that lie one after another, dim elements each, rounding once where y has
@@ -22,10 +25,19 @@ func copyHeads(y, x *view.Operand, yAt, xAt, n, dim int) {
 	}
 }
 
+// copyFloat32s is copyHeads for v.Count heads of float32 and numbers of that kind from the first of y on. The
+// stride of y in v is in bytes.
+func copyFloat32s(kind kernels.Kind, y []uint8, x []float32, v *kernels.Conversion) {
+	from, size := view.Over(x), int(kind.Size())
+	from.Heads, from.HeadStride = v.Count, v.XStride
+	to := view.Operand{Data: unsafe.Pointer(unsafe.SliceData(y)), Length: len(y) / size, Kind: kind, HeadStride: v.YStride / size}
+	copyHeads(&to, &from, 0, 0, 1, v.Len)
+}
+
 // copyTransposed is copyHeads for heads of one element: in a transposed cache those of a token are far apart, and
 // those of neighbouring tokens are neighbours.
 func copyTransposed(y, x *view.Operand, yAt, xAt, n int) {
-	const tokens, elements = 16, 128 // which fit the L1 cache twice
+	const tokens, elements = 32, 64 // tokens fill a cache line of 16-bit numbers
 	var memory [tokens * elements]float32
 	block := view.Over(memory[:])
 	block.Kind = y.Kind

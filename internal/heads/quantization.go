@@ -254,12 +254,6 @@ func RotateQuantize(kind kernels.Kind, y []uint8, scales, x, cos, sin []float32,
 // Quantize quantizes heads of x, dim elements each and stride elements apart, into y from
 // element at on. Meanwhile it fetches memory that many bytes ahead.
 func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahead int) {
-	if y.Kind <= kernels.KindBFloat16 {
-		from := view.Over(x)
-		from.Heads, from.HeadStride = heads, stride
-		copyHeads(&y.Operand, &from, at, 0, 1, dim)
-		return
-	}
 	v := kernels.Conversion{Len: dim, Count: heads, XStride: stride, YStride: y.HeadStride * int(y.Kind.Size()), Ahead: ahead}
 	quantize(y.Kind, y.Bytes(at), y.ScalesFrom(at, dim), x, &v, y.Scale)
 }
@@ -277,6 +271,8 @@ func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conv
 	case kind == kernels.KindInt8:
 		v.ScaleStride = v.YStride / v.Len
 		kernels.QuantizeRowF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, v)
+	case kind < kernels.KindInt8:
+		copyFloat32s(kind, y, x, v)
 	case scales != nil:
 		v.ScaleStride = v.YStride / v.Len
 		kernels.QuantizeRowF32ToE4M3(impl, y, scales, x, v)
@@ -354,13 +350,6 @@ func dequantizeBlocks(kind kernels.Kind, y []float32, x []uint8, v *kernels.Conv
 // Read writes heads of x, from element at on, to scratch as float32, and undoes the
 // Hadamard transform.
 func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, heads int) {
-	if x.Kind <= kernels.KindBFloat16 {
-		from := x.Operand
-		from.Heads = heads
-		copyHeads(scratch, &from, 0, at, 1, q.Dim)
-		q.Transform(scratch, heads)
-		return
-	}
 	impl, to := dispatch.Implementation(), scratch.Float32s(0)
 	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride, YStride: q.Dim}
 	inverse := [1]float32{1 / x.Scale}
@@ -370,6 +359,10 @@ func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, head
 		scales = x.Scales[at/q.Dim:]
 	}
 	switch x.Kind {
+	case kernels.KindFloat32, kernels.KindFloat16, kernels.KindBFloat16:
+		from := x.Operand
+		from.Heads = heads
+		copyHeads(scratch, &from, 0, at, 1, q.Dim)
 	case kernels.KindInt8:
 		kernels.DequantizeI8ToF32(impl, to, x.integers(at), scales, &v)
 	case kernels.KindE5M2:
