@@ -226,5 +226,5 @@ func quantizedKind[D Dequantizable]() kernels.Kind {
 	case GGMLNVFP4:
 		return kernels.KindGGMLNVFP4
 	}
-	return kernels.KindInt8
+	return kernels.KindI8
 }

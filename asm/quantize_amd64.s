@@ -1277,7 +1277,7 @@ DATA evenWords<>+60(SB)/2, $0x003c
 DATA evenWords<>+62(SB)/2, $0x003e
 GLOBL evenWords<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
+// func QuantizeRowF32ToI8AVX2(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·QuantizeRowF32ToI8AVX2(SB), $64-72
 	MOVQ    x+16(FP), AX
@@ -1920,7 +1920,7 @@ DATA leastScale<>+56(SB)/4, $0x358637bd
 DATA leastScale<>+60(SB)/4, $0x358637bd
 GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
+// func QuantizeRowF32ToI8AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2
 TEXT ·QuantizeRowF32ToI8AVX512(SB), $64-72
 	MOVQ         x+16(FP), AX
@@ -5079,7 +5079,7 @@ done2:
 	VZEROUPPER
 	RET
 
-// func DequantizeI8ToF32AVX2(y *float32, x *int8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
+// func DequantizeI8ToF32AVX2(y *float32, x *uint8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
 // Requires: AVX, AVX2
 TEXT ·DequantizeI8ToF32AVX2(SB), $0-64
 	MOVQ  scales+16(FP), AX
@@ -5184,7 +5184,7 @@ done2:
 	VZEROUPPER
 	RET
 
-// func DequantizeI8ToF32AVX512(y *float32, x *int8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
+// func DequantizeI8ToF32AVX512(y *float32, x *uint8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·DequantizeI8ToF32AVX512(SB), $0-64
 	MOVQ  scales+16(FP), AX

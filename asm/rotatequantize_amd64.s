@@ -2239,7 +2239,7 @@ DATA evenWords<>+60(SB)/2, $0x003c
 DATA evenWords<>+62(SB)/2, $0x003e
 GLOBL evenWords<>(SB), RODATA|NOPTR, $64
 
-// func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX2(SB), $4304-104
 	MOVQ    heads+72(FP), AX
@@ -3530,7 +3530,7 @@ DATA leastScale<>+56(SB)/4, $0x358637bd
 DATA leastScale<>+60(SB)/4, $0x358637bd
 GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 
-// func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
 TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $4304-104
 	MOVQ         heads+72(FP), AX
@@ -10668,7 +10668,7 @@ DATA signBit32<>+56(SB)/4, $0x80000000
 DATA signBit32<>+60(SB)/4, $0x80000000
 GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
-// func RotateQuantizeRowInterleavedF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateQuantizeRowInterleavedF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX2(SB), $4816-104
 	MOVQ    heads+72(FP), AX
@@ -12095,7 +12095,7 @@ rare20:
 	VMOVUPS Y1, 32(CX)
 	JMP     written21
 
-// func RotateQuantizeRowInterleavedF32ToI8AVX512(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateQuantizeRowInterleavedF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
 TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $4304-104
 	MOVQ         heads+72(FP), AX

@@ -86,11 +86,16 @@ func rows(layout Layout, types Types) Parameter {
 }
 
 // wholeHeads is rows of which all elements rotate, and what is written is no pairs but e. The
-// scales of all numbers that are written lie as these do.
+// scales of all numbers that are written lie as these do. A head is rotated before it is quantized.
 func wholeHeads(layout Layout, e Element) Parameter {
 	p := rows(layout, Types{e, F32})
 	p.Arguments = slices.DeleteFunc(p.Arguments, func(a Argument) bool { return a.Name == "partner" })
-	p.Geometry.Rows["y"], p.Geometry.Rows["scales"] = "y[i:]["+e.first("2*r.Pairs")+"]", "scales[i/(2*r.Pairs)]"
+	g := p.Geometry
+	g.Rows["y"], g.Rows["scales"] = "y[i:]["+e.first("2*r.Pairs")+"]", "scales[i/(2*r.Pairs)]"
+	g.Between, g.Rows["head"], g.Rows["rotated"] = "var rotated [512]float32", "rotated[:2*r.Pairs]", "rotated[:2*r.Pairs]"
+	if layout == HalfSplit {
+		g.Rows["rotated"] = "rotated[:r.Pairs], rotated[r.Pairs:]"
+	}
 	return p
 }
 
