@@ -161,6 +161,12 @@ func (f *blockFormat) encode(codes *[Block]uint8, x []float32) (d, m float32) {
 	case !isFinite(id):
 		id = 0
 	}
+	if f.integers {
+		for i, v := range x {
+			codes[i] = uint8(roundHalfAway(float32(v * id)))
+		}
+		return d, 0
+	}
 	for i, v := range x {
 		codes[i] = f.code(float32(float32(v-m) * id))
 	}
@@ -172,10 +178,7 @@ func (f *blockFormat) encode(codes *[Block]uint8, x []float32) (d, m float32) {
 
 // code returns the code of a number that has been divided by d.
 func (f *blockFormat) code(y float32) (q uint8) {
-	switch {
-	case f.integers:
-		return uint8(roundHalfAway(y))
-	case f.levels == nil:
+	if f.levels == nil {
 		return uint8(min(int(y+(f.bias+0.5)), int(f.largest)))
 	}
 	for q < f.largest && y+y >= f.levels[q]+f.levels[q+1] {

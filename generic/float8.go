@@ -36,9 +36,6 @@ func E5M2ToFloat32(code uint8) float32 { return e5m2.values[code] }
 // code rounds by a sum whose last bit is the last bit of the result: its bits count multiples of
 // the distance of neighbouring numbers.
 func (f *format8) code(x float32) uint8 {
-	if f.mantissa == 0 {
-		return uint8(roundHalfEven(x))
-	}
 	bits := math.Float32bits(x)
 	sign, magnitude := uint8(bits>>24)&0x80, math.Float32frombits(bits&^(1<<31))
 	if magnitude != magnitude {

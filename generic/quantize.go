@@ -67,8 +67,12 @@ func (f *format8) quantizeRow(y []uint8, x []float32) (scale float32) {
 		scale = max(scale/f.largest, LeastScale)
 	}
 	for i, v := range x {
-		y[i] = f.none
-		if isFinite(scale) {
+		switch {
+		case !isFinite(scale):
+			y[i] = f.none
+		case f.mantissa == 0:
+			y[i] = uint8(roundHalfEven(v / scale))
+		default:
 			y[i] = f.code(v / scale)
 		}
 	}
