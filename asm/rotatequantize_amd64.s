@@ -6,7 +6,7 @@
 
 // func RotateQuantizeHalfSplitF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX2(SB), $4328-96
+TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX2(SB), $4584-96
 	MOVQ    heads+64(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
@@ -16,49 +16,61 @@ TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX2(SB), $4328-96
 	VMOVUPS magnitude32<>+0(SB), Y0
 	VMOVUPS lastBit<>+0(SB), Y0
 	VPXOR   Y1, Y1, Y1
-	LEAQ    168(SP), AX
+	VPXOR   Y2, Y2, Y2
+	LEAQ    424(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 280(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 288(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 264(SP)
 	MOVQ    x+8(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 296(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 56(SP)
+	MOVQ    AX, 312(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 48(SP)
+	MOVQ    AX, 304(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 320(SP)
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
-	VMOVUPS one32<>+0(SB), Y2
 	VMOVUPS one32<>+0(SB), Y3
+	VMOVUPS Y3, (SP)
+	VMOVUPS Y3, 32(SP)
+	VMOVUPS Y3, 64(SP)
+	VMOVUPS Y3, 96(SP)
 
 heads3:
-	VMOVUPS   one32<>+0(SB), Y2
-	VDIVPS    Y1, Y2, Y2
-	VCMPPS    $0x11, exponent32<>+0(SB), Y2, Y4
-	VPAND     Y4, Y2, Y2
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y1, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 72(SP)
-	VMOVUPS   Y2, 104(SP)
-	MOVQ      8(SP), AX
-	MOVQ      AX, (SP)
-	MOVQ      24(SP), AX
-	MOVQ      AX, 16(SP)
+	VMOVUPS   X4, 328(SP)
+	VMOVUPS   Y3, 360(SP)
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y2, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
+	VPMINUD   nan32<>+0(SB), Y2, Y4
+	VCVTPS2PH $0x00, Y4, X4
+	VMOVUPS   X4, 344(SP)
+	VMOVUPS   Y3, 392(SP)
+	MOVQ      264(SP), AX
+	MOVQ      AX, 256(SP)
+	MOVQ      280(SP), AX
+	MOVQ      AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -87,309 +99,186 @@ heads3:
 	MOVQ       heads+64(FP), AX
 
 same6:
-	MOVQ        $0x00000002, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	VMOVUPS     magnitude32<>+0(SB), Y1
-	MOVQ        cos+16(FP), BX
-	MOVQ        sin+24(FP), SI
-	MOVQ        xHeadStride+80(FP), DI
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
+	VMOVUPS magnitude32<>+0(SB), Y1
+	MOVQ    cos+16(FP), BX
+	MOVQ    sin+24(FP), SI
+	MOVQ    xHeadStride+80(FP), DI
+	LEAQ    (SP), R8
+
+unit7:
 	VMOVUPS     (DX), Y2
-	VMOVUPS     256(DX), Y4
-	VMOVUPS     (BX), Y5
-	VMOVUPS     (SI), Y6
-	VMULPS      Y6, Y2, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y2, Y2
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y2, Y2
-	VADDPS      Y7, Y4, Y4
+	VMOVUPS     256(DX), Y3
+	VMOVUPS     (BX), Y4
+	VMOVUPS     (SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y4, 256(AX)
+	VMOVUPS     Y3, 256(AX)
 	VPAND       Y1, Y2, Y2
+	VPAND       Y1, Y3, Y3
+	VMOVUPS     32(DX), Y4
+	VMOVUPS     288(DX), Y5
+	VMOVUPS     32(BX), Y6
+	VMOVUPS     32(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y5, 288(AX)
 	VPAND       Y1, Y4, Y4
-	VMOVUPS     32(DX), Y5
-	VMOVUPS     288(DX), Y6
-	VMOVUPS     32(BX), Y7
-	VMOVUPS     32(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 32(AX)
-	VMOVUPS     Y6, 288(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     64(DX), Y5
-	VMOVUPS     320(DX), Y6
-	VMOVUPS     64(BX), Y7
-	VMOVUPS     64(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 64(AX)
-	VMOVUPS     Y6, 320(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     96(DX), Y5
-	VMOVUPS     352(DX), Y6
-	VMOVUPS     96(BX), Y7
-	VMOVUPS     96(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 96(AX)
-	VMOVUPS     Y6, 352(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     128(DX), Y5
-	VMOVUPS     384(DX), Y6
-	VMOVUPS     128(BX), Y7
-	VMOVUPS     128(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 128(AX)
-	VMOVUPS     Y6, 384(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VMOVUPS     160(DX), Y7
-	VMOVUPS     416(DX), Y8
-	VMOVUPS     160(BX), Y9
-	VMOVUPS     160(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 160(AX)
-	VMOVUPS     Y8, 416(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     192(DX), Y7
-	VMOVUPS     448(DX), Y8
-	VMOVUPS     192(BX), Y9
-	VMOVUPS     192(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 192(AX)
-	VMOVUPS     Y8, 448(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     224(DX), Y7
-	VMOVUPS     480(DX), Y8
-	VMOVUPS     224(BX), Y9
-	VMOVUPS     224(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 224(AX)
-	VMOVUPS     Y8, 480(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y5, Y2, Y7
-	VPUNPCKHDQ  Y5, Y2, Y2
-	VPMAXUD     Y2, Y7, Y7
-	VPUNPCKLDQ  Y6, Y4, Y2
-	VPUNPCKHDQ  Y6, Y4, Y4
 	VPMAXUD     Y4, Y2, Y2
-	VPUNPCKLQDQ Y2, Y7, Y4
-	VPUNPCKHQDQ Y2, Y7, Y2
-	VPMAXUD     Y2, Y4, Y4
-	VMOVAPS     Y4, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     64(DX), Y4
+	VMOVUPS     320(DX), Y5
+	VMOVUPS     64(BX), Y6
+	VMOVUPS     64(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y5, 320(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     96(DX), Y4
+	VMOVUPS     352(DX), Y5
+	VMOVUPS     96(BX), Y6
+	VMOVUPS     96(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 96(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     128(DX), Y4
+	VMOVUPS     384(DX), Y5
+	VMOVUPS     128(BX), Y6
+	VMOVUPS     128(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 384(AX)
+	VPAND       Y1, Y4, Y4
+	VPAND       Y1, Y5, Y5
+	VMOVUPS     160(DX), Y6
+	VMOVUPS     416(DX), Y7
+	VMOVUPS     160(BX), Y8
+	VMOVUPS     160(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 160(AX)
+	VMOVUPS     Y7, 416(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VMOVUPS     192(DX), Y6
+	VMOVUPS     448(DX), Y7
+	VMOVUPS     192(BX), Y8
+	VMOVUPS     192(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 448(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VMOVUPS     224(DX), Y6
+	VMOVUPS     480(DX), Y7
+	VMOVUPS     224(BX), Y8
+	VMOVUPS     224(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 224(AX)
+	VMOVUPS     Y7, 480(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VPUNPCKLDQ  Y4, Y2, Y6
+	VPUNPCKHDQ  Y4, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y3, Y2
+	VPUNPCKHDQ  Y5, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     Y3, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
 	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Y3
-	VMOVUPS     256(DX), Y4
-	VMOVUPS     (BX), Y5
-	VMOVUPS     (SI), Y6
-	VMULPS      Y6, Y3, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y3, Y3
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y3, Y3
-	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y3, 512(AX)
-	VMOVUPS     Y4, 768(AX)
-	VPAND       Y1, Y3, Y3
-	VPAND       Y1, Y4, Y4
-	VMOVUPS     32(DX), Y5
-	VMOVUPS     288(DX), Y6
-	VMOVUPS     32(BX), Y7
-	VMOVUPS     32(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 544(AX)
-	VMOVUPS     Y6, 800(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     64(DX), Y5
-	VMOVUPS     320(DX), Y6
-	VMOVUPS     64(BX), Y7
-	VMOVUPS     64(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 576(AX)
-	VMOVUPS     Y6, 832(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     96(DX), Y5
-	VMOVUPS     352(DX), Y6
-	VMOVUPS     96(BX), Y7
-	VMOVUPS     96(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 608(AX)
-	VMOVUPS     Y6, 864(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     128(DX), Y5
-	VMOVUPS     384(DX), Y6
-	VMOVUPS     128(BX), Y7
-	VMOVUPS     128(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 640(AX)
-	VMOVUPS     Y6, 896(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VMOVUPS     160(DX), Y7
-	VMOVUPS     416(DX), Y8
-	VMOVUPS     160(BX), Y9
-	VMOVUPS     160(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 672(AX)
-	VMOVUPS     Y8, 928(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     192(DX), Y7
-	VMOVUPS     448(DX), Y8
-	VMOVUPS     192(BX), Y9
-	VMOVUPS     192(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 704(AX)
-	VMOVUPS     Y8, 960(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     224(DX), Y7
-	VMOVUPS     480(DX), Y8
-	VMOVUPS     224(BX), Y9
-	VMOVUPS     224(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 736(AX)
-	VMOVUPS     Y8, 992(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y5, Y3, Y1
-	VPUNPCKHDQ  Y5, Y3, Y3
-	VPMAXUD     Y3, Y1, Y1
-	VPUNPCKLDQ  Y6, Y4, Y3
-	VPUNPCKHDQ  Y6, Y4, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y1, Y4
-	VPUNPCKHQDQ Y3, Y1, Y1
-	VPMAXUD     Y1, Y4, Y4
-	VMOVAPS     Y4, Y3
-	LEAQ        (DX)(DI*4), DX
-
-found7:
-	MOVQ       DX, 40(SP)
-	VPERM2I128 $0x20, Y3, Y2, Y1
-	VPERM2I128 $0x31, Y3, Y2, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VDIVPS     largestI8<>+0(SB), Y1, Y1
-	VMOVUPS    Y1, Y1
+	JG          unit7
+	MOVQ        DX, 296(SP)
+	VMOVUPS     (SP), Y1
+	VMOVUPS     32(SP), Y2
+	VPERM2I128  $0x20, Y2, Y1, Y3
+	VPERM2I128  $0x31, Y2, Y1, Y1
+	VPMAXUD     Y1, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y1
+	VMOVUPS     Y1, Y1
+	VMOVUPS     64(SP), Y2
+	VMOVUPS     96(SP), Y3
+	VPERM2I128  $0x20, Y3, Y2, Y4
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VDIVPS      largestI8<>+0(SB), Y4, Y2
+	VMOVUPS     Y2, Y2
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  256(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  296(SP), DI
+	MOVQ  312(SP), CX
+	MOVQ  272(SP), DX
+	MOVQ  320(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -406,104 +295,104 @@ head8:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      328(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      330(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      76(SP)(R8*2), R10
+	MOVWLZX      332(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      78(SP)(R8*2), R10
+	MOVWLZX      334(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	CMPL         104(SP)(R8*4), $0x00
+	CMPL         360(SP)(R8*4), $0x00
 	JEQ          zero11
-	VBROADCASTSS 104(SP)(R8*4), Y2
-	VMULPS       (DX), Y2, Y4
+	VBROADCASTSS 360(SP)(R8*4), Y3
+	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       32(DX), Y2, Y5
+	VMULPS       32(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       64(DX), Y2, Y6
+	VMULPS       64(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       96(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 2(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R9)
 
 written10:
-	CMPL         108(SP)(R8*4), $0x00
+	CMPL         364(SP)(R8*4), $0x00
 	JEQ          zero13
-	VBROADCASTSS 108(SP)(R8*4), Y2
-	VMULPS       128(DX), Y2, Y4
+	VBROADCASTSS 364(SP)(R8*4), Y3
+	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       160(DX), Y2, Y5
+	VMULPS       160(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       192(DX), Y2, Y6
+	VMULPS       192(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       224(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       224(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 36(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 36(R9)
 
 written12:
-	CMPL         112(SP)(R8*4), $0x00
+	CMPL         368(SP)(R8*4), $0x00
 	JEQ          zero15
-	VBROADCASTSS 112(SP)(R8*4), Y2
-	VMULPS       256(DX), Y2, Y4
+	VBROADCASTSS 368(SP)(R8*4), Y3
+	VMULPS       256(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       288(DX), Y2, Y5
+	VMULPS       288(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       320(DX), Y2, Y6
+	VMULPS       320(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       352(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       352(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 70(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 70(R9)
 
 written14:
-	CMPL         116(SP)(R8*4), $0x00
+	CMPL         372(SP)(R8*4), $0x00
 	JEQ          zero17
-	VBROADCASTSS 116(SP)(R8*4), Y2
-	VMULPS       384(DX), Y2, Y4
+	VBROADCASTSS 372(SP)(R8*4), Y3
+	VMULPS       384(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       416(DX), Y2, Y5
+	VMULPS       416(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       448(DX), Y2, Y6
+	VMULPS       448(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       480(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       480(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 104(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 104(R9)
 
 written16:
 	ADDQ $0x00000200, DX
@@ -522,11 +411,11 @@ written16:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -535,29 +424,40 @@ pairs2:
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x20
 	JNE     pairs18
-	VMOVUPS one32<>+0(SB), Y2
 	VMOVUPS one32<>+0(SB), Y3
+	VMOVUPS Y3, (SP)
+	VMOVUPS Y3, 32(SP)
+	VMOVUPS Y3, 64(SP)
+	VMOVUPS Y3, 96(SP)
 
 heads19:
-	VMOVUPS   one32<>+0(SB), Y2
-	VDIVPS    Y1, Y2, Y2
-	VCMPPS    $0x11, exponent32<>+0(SB), Y2, Y4
-	VPAND     Y4, Y2, Y2
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y1, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 72(SP)
-	VMOVUPS   Y2, 104(SP)
-	MOVQ      8(SP), AX
-	MOVQ      AX, (SP)
-	MOVQ      24(SP), AX
-	MOVQ      AX, 16(SP)
+	VMOVUPS   X4, 328(SP)
+	VMOVUPS   Y3, 360(SP)
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y2, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
+	VPMINUD   nan32<>+0(SB), Y2, Y4
+	VCVTPS2PH $0x00, Y4, X4
+	VMOVUPS   X4, 344(SP)
+	VMOVUPS   Y3, 392(SP)
+	MOVQ      264(SP), AX
+	MOVQ      AX, 256(SP)
+	MOVQ      280(SP), AX
+	MOVQ      AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same22
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+40(FP)
 	JZ         write20
 	MOVQ       x+8(FP), AX
@@ -582,317 +482,190 @@ heads19:
 	MOVQ       heads+64(FP), AX
 
 same22:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	VMOVUPS     magnitude32<>+0(SB), Y1
-	MOVQ        cos+16(FP), BX
-	MOVQ        sin+24(FP), SI
-	MOVQ        xHeadStride+80(FP), DI
-	VMOVUPS     (DX), Y2
-	VMOVUPS     128(DX), Y4
-	VMOVUPS     (BX), Y5
-	VMOVUPS     (SI), Y6
-	VMULPS      Y6, Y2, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y2, Y2
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y2, Y2
-	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y4, 128(AX)
-	VPAND       Y1, Y2, Y2
-	VPAND       Y1, Y4, Y4
-	VMOVUPS     32(DX), Y5
-	VMOVUPS     160(DX), Y6
-	VMOVUPS     32(BX), Y7
-	VMOVUPS     32(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 32(AX)
-	VMOVUPS     Y6, 160(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     64(DX), Y5
-	VMOVUPS     192(DX), Y6
-	VMOVUPS     64(BX), Y7
-	VMOVUPS     64(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 64(AX)
-	VMOVUPS     Y6, 192(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     96(DX), Y5
-	VMOVUPS     224(DX), Y6
-	VMOVUPS     96(BX), Y7
-	VMOVUPS     96(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 96(AX)
-	VMOVUPS     Y6, 224(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	XORQ        R8, R8
-	DECQ        CX
-	CMOVQGT     DI, R8
-	LEAQ        (DX)(R8*4), DX
-	VMOVUPS     (DX), Y5
-	VMOVUPS     128(DX), Y6
-	VMOVUPS     (BX), Y7
-	VMOVUPS     (SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 256(AX)
-	VMOVUPS     Y6, 384(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VMOVUPS     32(DX), Y7
-	VMOVUPS     160(DX), Y8
-	VMOVUPS     32(BX), Y9
-	VMOVUPS     32(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 288(AX)
-	VMOVUPS     Y8, 416(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     64(DX), Y7
-	VMOVUPS     192(DX), Y8
-	VMOVUPS     64(BX), Y9
-	VMOVUPS     64(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 320(AX)
-	VMOVUPS     Y8, 448(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     96(DX), Y7
-	VMOVUPS     224(DX), Y8
-	VMOVUPS     96(BX), Y9
-	VMOVUPS     96(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 352(AX)
-	VMOVUPS     Y8, 480(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y2, Y7
-	VPUNPCKHDQ  Y4, Y2, Y2
-	VPMAXUD     Y2, Y7, Y7
-	VPUNPCKLDQ  Y6, Y5, Y2
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPUNPCKLQDQ Y2, Y7, Y4
-	VPUNPCKHQDQ Y2, Y7, Y2
-	VPMAXUD     Y2, Y4, Y4
-	VMOVAPS     Y4, Y2
-	LEAQ        (DX)(DI*4), DX
-	DECQ        CX
-	JLE         found23
-	VMOVUPS     (DX), Y3
-	VMOVUPS     128(DX), Y4
-	VMOVUPS     (BX), Y5
-	VMOVUPS     (SI), Y6
-	VMULPS      Y6, Y3, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y3, Y3
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y3, Y3
-	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y3, 512(AX)
-	VMOVUPS     Y4, 640(AX)
-	VPAND       Y1, Y3, Y3
-	VPAND       Y1, Y4, Y4
-	VMOVUPS     32(DX), Y5
-	VMOVUPS     160(DX), Y6
-	VMOVUPS     32(BX), Y7
-	VMOVUPS     32(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 544(AX)
-	VMOVUPS     Y6, 672(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     64(DX), Y5
-	VMOVUPS     192(DX), Y6
-	VMOVUPS     64(BX), Y7
-	VMOVUPS     64(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 576(AX)
-	VMOVUPS     Y6, 704(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     96(DX), Y5
-	VMOVUPS     224(DX), Y6
-	VMOVUPS     96(BX), Y7
-	VMOVUPS     96(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 608(AX)
-	VMOVUPS     Y6, 736(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	XORQ        R8, R8
-	DECQ        CX
-	CMOVQGT     DI, R8
-	LEAQ        (DX)(R8*4), DX
-	VMOVUPS     (DX), Y5
-	VMOVUPS     128(DX), Y6
-	VMOVUPS     (BX), Y7
-	VMOVUPS     (SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 768(AX)
-	VMOVUPS     Y6, 896(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VMOVUPS     32(DX), Y7
-	VMOVUPS     160(DX), Y8
-	VMOVUPS     32(BX), Y9
-	VMOVUPS     32(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 800(AX)
-	VMOVUPS     Y8, 928(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     64(DX), Y7
-	VMOVUPS     192(DX), Y8
-	VMOVUPS     64(BX), Y9
-	VMOVUPS     64(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 832(AX)
-	VMOVUPS     Y8, 960(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     96(DX), Y7
-	VMOVUPS     224(DX), Y8
-	VMOVUPS     96(BX), Y9
-	VMOVUPS     96(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 864(AX)
-	VMOVUPS     Y8, 992(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y3, Y1
-	VPUNPCKHDQ  Y4, Y3, Y3
-	VPMAXUD     Y3, Y1, Y1
-	VPUNPCKLDQ  Y6, Y5, Y3
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y1, Y4
-	VPUNPCKHQDQ Y3, Y1, Y1
-	VPMAXUD     Y1, Y4, Y4
-	VMOVAPS     Y4, Y3
-	LEAQ        (DX)(DI*4), DX
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
+	VMOVUPS magnitude32<>+0(SB), Y1
+	MOVQ    cos+16(FP), BX
+	MOVQ    sin+24(FP), SI
+	MOVQ    xHeadStride+80(FP), DI
+	LEAQ    (SP), R8
 
-found23:
-	MOVQ       DX, 40(SP)
-	VPERM2I128 $0x20, Y3, Y2, Y1
-	VPERM2I128 $0x31, Y3, Y2, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VDIVPS     largestI8<>+0(SB), Y1, Y1
-	VMOVUPS    Y1, Y1
+unit23:
+	VMOVUPS     (DX), Y2
+	VMOVUPS     128(DX), Y3
+	VMOVUPS     (BX), Y4
+	VMOVUPS     (SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, 128(AX)
+	VPAND       Y1, Y2, Y2
+	VPAND       Y1, Y3, Y3
+	VMOVUPS     32(DX), Y4
+	VMOVUPS     160(DX), Y5
+	VMOVUPS     32(BX), Y6
+	VMOVUPS     32(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y5, 160(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     64(DX), Y4
+	VMOVUPS     192(DX), Y5
+	VMOVUPS     64(BX), Y6
+	VMOVUPS     64(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y5, 192(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     96(DX), Y4
+	VMOVUPS     224(DX), Y5
+	VMOVUPS     96(BX), Y6
+	VMOVUPS     96(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 96(AX)
+	VMOVUPS     Y5, 224(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y4
+	VMOVUPS     128(DX), Y5
+	VMOVUPS     (BX), Y6
+	VMOVUPS     (SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 256(AX)
+	VMOVUPS     Y5, 384(AX)
+	VPAND       Y1, Y4, Y4
+	VPAND       Y1, Y5, Y5
+	VMOVUPS     32(DX), Y6
+	VMOVUPS     160(DX), Y7
+	VMOVUPS     32(BX), Y8
+	VMOVUPS     32(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 288(AX)
+	VMOVUPS     Y7, 416(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VMOVUPS     64(DX), Y6
+	VMOVUPS     192(DX), Y7
+	VMOVUPS     64(BX), Y8
+	VMOVUPS     64(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 320(AX)
+	VMOVUPS     Y7, 448(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VMOVUPS     96(DX), Y6
+	VMOVUPS     224(DX), Y7
+	VMOVUPS     96(BX), Y8
+	VMOVUPS     96(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 352(AX)
+	VMOVUPS     Y7, 480(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     Y3, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit23
+	MOVQ        DX, 296(SP)
+	VMOVUPS     (SP), Y1
+	VMOVUPS     32(SP), Y2
+	VPERM2I128  $0x20, Y2, Y1, Y3
+	VPERM2I128  $0x31, Y2, Y1, Y1
+	VPMAXUD     Y1, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y1
+	VMOVUPS     Y1, Y1
+	VMOVUPS     64(SP), Y2
+	VMOVUPS     96(SP), Y3
+	VPERM2I128  $0x20, Y3, Y2, Y4
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VDIVPS      largestI8<>+0(SB), Y4, Y2
+	VMOVUPS     Y2, Y2
 
 	// 2. these heads
 write20:
-	MOVQ  (SP), AX
+	MOVQ  256(SP), AX
 	TESTQ AX, AX
 	JZ    next21
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  296(SP), DI
+	MOVQ  312(SP), CX
+	MOVQ  272(SP), DX
+	MOVQ  320(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -905,54 +678,54 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      328(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      330(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	CMPL         104(SP)(R8*4), $0x00
+	CMPL         360(SP)(R8*4), $0x00
 	JEQ          zero27
-	VBROADCASTSS 104(SP)(R8*4), Y2
-	VMULPS       (DX), Y2, Y4
+	VBROADCASTSS 360(SP)(R8*4), Y3
+	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       32(DX), Y2, Y5
+	VMULPS       32(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       64(DX), Y2, Y6
+	VMULPS       64(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       96(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 2(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R9)
 
 written26:
-	CMPL         108(SP)(R8*4), $0x00
+	CMPL         364(SP)(R8*4), $0x00
 	JEQ          zero29
-	VBROADCASTSS 108(SP)(R8*4), Y2
-	VMULPS       128(DX), Y2, Y4
+	VBROADCASTSS 364(SP)(R8*4), Y3
+	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       160(DX), Y2, Y5
+	VMULPS       160(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       192(DX), Y2, Y6
+	VMULPS       192(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       224(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       224(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 36(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 36(R9)
 
 written28:
 	ADDQ $0x00000100, DX
@@ -971,11 +744,11 @@ written28:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next21:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads19
 	JMP   done1
@@ -986,33 +759,33 @@ done1:
 	RET
 
 zero11:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 2(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 2(R9)
 	JMP     written10
 
 zero13:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 36(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 36(R9)
 	JMP     written12
 
 zero15:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 70(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 70(R9)
 	JMP     written14
 
 zero17:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 104(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 104(R9)
 	JMP     written16
 
 zero27:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 2(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 2(R9)
 	JMP     written26
 
 zero29:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 36(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 36(R9)
 	JMP     written28
 
 DATA magnitude32<>+0(SB)/4, $0x7fffffff
@@ -1135,7 +908,7 @@ GLOBL largestI8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeHalfSplitF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX512(SB), $4328-96
+TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX512(SB), $4840-96
 	MOVQ         heads+64(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -1146,49 +919,50 @@ TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX512(SB), $4328-96
 	VBROADCASTSS lastBit<>+0(SB), Z0
 	VMOVUPS      evenWords<>+0(SB), Z4
 	VPXORD       Z1, Z1, Z1
-	LEAQ         168(SP), AX
+	LEAQ         680(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 536(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 544(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 520(SP)
 	MOVQ         x+8(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 552(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 56(SP)
+	MOVQ         AX, 568(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 48(SP)
+	MOVQ         AX, 560(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 576(SP)
 	MOVQ         pairs+32(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	VMOVUPS      Z5, (SP)
+	VMOVUPS      Z5, 64(SP)
+	VMOVUPS      Z5, 128(SP)
+	VMOVUPS      Z5, 192(SP)
 
 heads3:
 	VBROADCASTSS one32<>+0(SB), Z5
 	VDIVPS       Z1, Z5, Z5
-	VPMINUD.BCST nan32<>+0(SB), Z1, Z9
-	VCVTPS2PH    $0x00, Z9, Y9
-	VMOVUPS      Y9, 72(SP)
-	VMOVUPS      Z5, 104(SP)
-	MOVQ         8(SP), AX
-	MOVQ         AX, (SP)
-	MOVQ         24(SP), AX
-	MOVQ         AX, 16(SP)
+	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VMOVUPS      Y6, 584(SP)
+	VMOVUPS      Z5, 616(SP)
+	MOVQ         520(SP), AX
+	MOVQ         AX, 512(SP)
+	MOVQ         536(SP), AX
+	MOVQ         AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -1217,299 +991,125 @@ heads3:
 	MOVQ       heads+64(FP), AX
 
 same6:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+16(FP), BX
-	MOVQ        sin+24(FP), SI
-	VMOVUPS     (BX), Z1
-	VMOVUPS     (SI), Z9
-	VMOVUPS     64(BX), Z10
-	VMOVUPS     64(SI), Z11
-	VMOVUPS     128(BX), Z12
-	VMOVUPS     128(SI), Z13
-	VMOVUPS     192(BX), Z14
-	VMOVUPS     192(SI), Z15
-	VPXORD      Z2, Z2, Z2
-	VPXORD      Z3, Z3, Z3
-	MOVQ        xHeadStride+80(FP), BX
-	VMOVUPS     (DX), Z5
-	VMOVUPS     256(DX), Z16
-	VMULPS      Z9, Z5, Z17
-	VMULPS      Z9, Z16, Z18
-	VMULPS      Z1, Z5, Z5
-	VMULPS      Z1, Z16, Z16
-	VSUBPS      Z18, Z5, Z5
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     320(DX), Z18
-	VMULPS      Z11, Z17, Z19
-	VMULPS      Z11, Z18, Z20
-	VMULPS      Z10, Z17, Z17
-	VMULPS      Z10, Z18, Z18
-	VSUBPS      Z20, Z17, Z17
-	VADDPS      Z19, Z18, Z18
-	VMOVUPS     128(DX), Z19
-	VMOVUPS     384(DX), Z20
-	VMULPS      Z13, Z19, Z21
-	VMULPS      Z13, Z20, Z22
-	VMULPS      Z12, Z19, Z19
-	VMULPS      Z12, Z20, Z20
-	VSUBPS      Z22, Z19, Z19
-	VADDPS      Z21, Z20, Z20
-	VMOVUPS     192(DX), Z21
-	VMOVUPS     448(DX), Z22
-	VMULPS      Z15, Z21, Z23
-	VMULPS      Z15, Z22, Z24
-	VMULPS      Z14, Z21, Z21
-	VMULPS      Z14, Z22, Z22
-	VSUBPS      Z24, Z21, Z21
-	VADDPS      Z23, Z22, Z22
-	VMOVUPS     Z5, (AX)
-	VMOVUPS     Z17, 64(AX)
-	VMOVUPS     Z19, 128(AX)
-	VMOVUPS     Z21, 192(AX)
-	VMOVUPS     Z16, 256(AX)
-	VMOVUPS     Z18, 320(AX)
-	VMOVUPS     Z20, 384(AX)
-	VMOVUPS     Z22, 448(AX)
-	VRANGEPS    $0x0b, Z5, Z17, Z23
-	VFMADD231PS Z5, Z17, Z2
-	VRANGEPS    $0x0b, Z19, Z21, Z5
-	VFMADD231PS Z19, Z21, Z3
-	VRANGEPS    $0x0b, Z16, Z18, Z17
-	VFMADD231PS Z16, Z18, Z2
-	VRANGEPS    $0x0b, Z20, Z22, Z16
-	VFMADD231PS Z20, Z22, Z3
-	VPUNPCKLDQ  Z5, Z23, Z18
-	VPUNPCKHDQ  Z5, Z23, Z5
-	VPMAXUD     Z5, Z18, Z18
-	VPUNPCKLDQ  Z16, Z17, Z5
-	VPUNPCKHDQ  Z16, Z17, Z16
-	VPMAXUD     Z16, Z5, Z5
-	VPUNPCKLQDQ Z5, Z18, Z16
-	VPUNPCKHQDQ Z5, Z18, Z5
-	VPMAXUD     Z5, Z16, Z16
-	VMOVAPS     Z16, Z5
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z6
-	VMOVUPS     256(DX), Z16
-	VMULPS      Z9, Z6, Z17
-	VMULPS      Z9, Z16, Z18
-	VMULPS      Z1, Z6, Z6
-	VMULPS      Z1, Z16, Z16
-	VSUBPS      Z18, Z6, Z6
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     320(DX), Z18
-	VMULPS      Z11, Z17, Z19
-	VMULPS      Z11, Z18, Z20
-	VMULPS      Z10, Z17, Z17
-	VMULPS      Z10, Z18, Z18
-	VSUBPS      Z20, Z17, Z17
-	VADDPS      Z19, Z18, Z18
-	VMOVUPS     128(DX), Z19
-	VMOVUPS     384(DX), Z20
-	VMULPS      Z13, Z19, Z21
-	VMULPS      Z13, Z20, Z22
-	VMULPS      Z12, Z19, Z19
-	VMULPS      Z12, Z20, Z20
-	VSUBPS      Z22, Z19, Z19
-	VADDPS      Z21, Z20, Z20
-	VMOVUPS     192(DX), Z21
-	VMOVUPS     448(DX), Z22
-	VMULPS      Z15, Z21, Z23
-	VMULPS      Z15, Z22, Z24
-	VMULPS      Z14, Z21, Z21
-	VMULPS      Z14, Z22, Z22
-	VSUBPS      Z24, Z21, Z21
-	VADDPS      Z23, Z22, Z22
-	VMOVUPS     Z6, 512(AX)
-	VMOVUPS     Z17, 576(AX)
-	VMOVUPS     Z19, 640(AX)
-	VMOVUPS     Z21, 704(AX)
-	VMOVUPS     Z16, 768(AX)
-	VMOVUPS     Z18, 832(AX)
-	VMOVUPS     Z20, 896(AX)
-	VMOVUPS     Z22, 960(AX)
-	VRANGEPS    $0x0b, Z6, Z17, Z23
-	VFMADD231PS Z6, Z17, Z2
-	VRANGEPS    $0x0b, Z19, Z21, Z6
-	VFMADD231PS Z19, Z21, Z3
-	VRANGEPS    $0x0b, Z16, Z18, Z17
-	VFMADD231PS Z16, Z18, Z2
-	VRANGEPS    $0x0b, Z20, Z22, Z16
-	VFMADD231PS Z20, Z22, Z3
-	VPUNPCKLDQ  Z6, Z23, Z18
-	VPUNPCKHDQ  Z6, Z23, Z6
-	VPMAXUD     Z6, Z18, Z18
-	VPUNPCKLDQ  Z16, Z17, Z6
-	VPUNPCKHDQ  Z16, Z17, Z16
-	VPMAXUD     Z16, Z6, Z6
-	VPUNPCKLQDQ Z6, Z18, Z16
-	VPUNPCKHQDQ Z6, Z18, Z6
-	VPMAXUD     Z6, Z16, Z16
-	VMOVAPS     Z16, Z6
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z7
-	VMOVUPS     256(DX), Z16
-	VMULPS      Z9, Z7, Z17
-	VMULPS      Z9, Z16, Z18
-	VMULPS      Z1, Z7, Z7
-	VMULPS      Z1, Z16, Z16
-	VSUBPS      Z18, Z7, Z7
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     320(DX), Z18
-	VMULPS      Z11, Z17, Z19
-	VMULPS      Z11, Z18, Z20
-	VMULPS      Z10, Z17, Z17
-	VMULPS      Z10, Z18, Z18
-	VSUBPS      Z20, Z17, Z17
-	VADDPS      Z19, Z18, Z18
-	VMOVUPS     128(DX), Z19
-	VMOVUPS     384(DX), Z20
-	VMULPS      Z13, Z19, Z21
-	VMULPS      Z13, Z20, Z22
-	VMULPS      Z12, Z19, Z19
-	VMULPS      Z12, Z20, Z20
-	VSUBPS      Z22, Z19, Z19
-	VADDPS      Z21, Z20, Z20
-	VMOVUPS     192(DX), Z21
-	VMOVUPS     448(DX), Z22
-	VMULPS      Z15, Z21, Z23
-	VMULPS      Z15, Z22, Z24
-	VMULPS      Z14, Z21, Z21
-	VMULPS      Z14, Z22, Z22
-	VSUBPS      Z24, Z21, Z21
-	VADDPS      Z23, Z22, Z22
-	VMOVUPS     Z7, 1024(AX)
-	VMOVUPS     Z17, 1088(AX)
-	VMOVUPS     Z19, 1152(AX)
-	VMOVUPS     Z21, 1216(AX)
-	VMOVUPS     Z16, 1280(AX)
-	VMOVUPS     Z18, 1344(AX)
-	VMOVUPS     Z20, 1408(AX)
-	VMOVUPS     Z22, 1472(AX)
-	VRANGEPS    $0x0b, Z7, Z17, Z23
-	VFMADD231PS Z7, Z17, Z2
-	VRANGEPS    $0x0b, Z19, Z21, Z7
-	VFMADD231PS Z19, Z21, Z3
-	VRANGEPS    $0x0b, Z16, Z18, Z17
-	VFMADD231PS Z16, Z18, Z2
-	VRANGEPS    $0x0b, Z20, Z22, Z16
-	VFMADD231PS Z20, Z22, Z3
-	VPUNPCKLDQ  Z7, Z23, Z18
-	VPUNPCKHDQ  Z7, Z23, Z7
-	VPMAXUD     Z7, Z18, Z18
-	VPUNPCKLDQ  Z16, Z17, Z7
-	VPUNPCKHDQ  Z16, Z17, Z16
-	VPMAXUD     Z16, Z7, Z7
-	VPUNPCKLQDQ Z7, Z18, Z16
-	VPUNPCKHQDQ Z7, Z18, Z7
-	VPMAXUD     Z7, Z16, Z16
-	VMOVAPS     Z16, Z7
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z8
-	VMOVUPS     256(DX), Z16
-	VMULPS      Z9, Z8, Z17
-	VMULPS      Z9, Z16, Z9
-	VMULPS      Z1, Z8, Z8
-	VMULPS      Z1, Z16, Z16
-	VSUBPS      Z9, Z8, Z8
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     64(DX), Z1
-	VMOVUPS     320(DX), Z9
-	VMULPS      Z11, Z1, Z17
-	VMULPS      Z11, Z9, Z11
-	VMULPS      Z10, Z1, Z1
-	VMULPS      Z10, Z9, Z9
-	VSUBPS      Z11, Z1, Z1
-	VADDPS      Z17, Z9, Z9
-	VMOVUPS     128(DX), Z10
-	VMOVUPS     384(DX), Z11
-	VMULPS      Z13, Z10, Z17
-	VMULPS      Z13, Z11, Z13
-	VMULPS      Z12, Z10, Z10
-	VMULPS      Z12, Z11, Z11
-	VSUBPS      Z13, Z10, Z10
-	VADDPS      Z17, Z11, Z11
-	VMOVUPS     192(DX), Z12
-	VMOVUPS     448(DX), Z13
-	VMULPS      Z15, Z12, Z17
-	VMULPS      Z15, Z13, Z15
-	VMULPS      Z14, Z12, Z12
-	VMULPS      Z14, Z13, Z13
-	VSUBPS      Z15, Z12, Z12
-	VADDPS      Z17, Z13, Z13
-	VMOVUPS     Z8, 1536(AX)
-	VMOVUPS     Z1, 1600(AX)
-	VMOVUPS     Z10, 1664(AX)
-	VMOVUPS     Z12, 1728(AX)
-	VMOVUPS     Z16, 1792(AX)
-	VMOVUPS     Z9, 1856(AX)
-	VMOVUPS     Z11, 1920(AX)
-	VMOVUPS     Z13, 1984(AX)
-	VRANGEPS    $0x0b, Z8, Z1, Z14
-	VFMADD231PS Z8, Z1, Z2
-	VRANGEPS    $0x0b, Z10, Z12, Z1
-	VFMADD231PS Z10, Z12, Z3
-	VRANGEPS    $0x0b, Z16, Z9, Z8
-	VFMADD231PS Z16, Z9, Z2
-	VRANGEPS    $0x0b, Z11, Z13, Z9
-	VFMADD231PS Z11, Z13, Z3
-	VPUNPCKLDQ  Z1, Z14, Z10
-	VPUNPCKHDQ  Z1, Z14, Z1
-	VPMAXUD     Z1, Z10, Z10
-	VPUNPCKLDQ  Z9, Z8, Z1
-	VPUNPCKHDQ  Z9, Z8, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z10, Z8
-	VPUNPCKHQDQ Z1, Z10, Z1
-	VPMAXUD     Z1, Z8, Z8
-	VMOVAPS     Z8, Z8
-	LEAQ        (DX)(BX*4), DX
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 560(SP)
+	MOVQ    CX, 520(SP)
+	MOVQ    536(SP), AX
+	XORQ    544(SP), AX
+	MOVQ    AX, 536(SP)
+	MOVQ    cos+16(FP), BX
+	MOVQ    sin+24(FP), SI
+	VMOVUPS (BX), Z1
+	VMOVUPS (SI), Z5
+	VMOVUPS 64(BX), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS 128(BX), Z8
+	VMOVUPS 128(SI), Z9
+	VMOVUPS 192(BX), Z10
+	VMOVUPS 192(SI), Z11
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+80(FP), BX
+	LEAQ    (SP), SI
 
-found7:
-	VCMPPS   $0x03, Z2, Z3, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z12
+	VMOVUPS     256(DX), Z13
+	VMULPS      Z5, Z12, Z14
+	VMULPS      Z5, Z13, Z15
+	VMULPS      Z1, Z12, Z12
+	VMULPS      Z1, Z13, Z13
+	VSUBPS      Z15, Z12, Z12
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     64(DX), Z14
+	VMOVUPS     320(DX), Z15
+	VMULPS      Z7, Z14, Z16
+	VMULPS      Z7, Z15, Z17
+	VMULPS      Z6, Z14, Z14
+	VMULPS      Z6, Z15, Z15
+	VSUBPS      Z17, Z14, Z14
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     128(DX), Z16
+	VMOVUPS     384(DX), Z17
+	VMULPS      Z9, Z16, Z18
+	VMULPS      Z9, Z17, Z19
+	VMULPS      Z8, Z16, Z16
+	VMULPS      Z8, Z17, Z17
+	VSUBPS      Z19, Z16, Z16
+	VADDPS      Z18, Z17, Z17
+	VMOVUPS     192(DX), Z18
+	VMOVUPS     448(DX), Z19
+	VMULPS      Z11, Z18, Z20
+	VMULPS      Z11, Z19, Z21
+	VMULPS      Z10, Z18, Z18
+	VMULPS      Z10, Z19, Z19
+	VSUBPS      Z21, Z18, Z18
+	VADDPS      Z20, Z19, Z19
+	VMOVUPS     Z12, (AX)
+	VMOVUPS     Z14, 64(AX)
+	VMOVUPS     Z16, 128(AX)
+	VMOVUPS     Z18, 192(AX)
+	VMOVUPS     Z13, 256(AX)
+	VMOVUPS     Z15, 320(AX)
+	VMOVUPS     Z17, 384(AX)
+	VMOVUPS     Z19, 448(AX)
+	VRANGEPS    $0x0b, Z12, Z14, Z20
+	VFMADD231PS Z12, Z14, Z2
+	VRANGEPS    $0x0b, Z16, Z18, Z12
+	VFMADD231PS Z16, Z18, Z3
+	VRANGEPS    $0x0b, Z13, Z15, Z14
+	VFMADD231PS Z13, Z15, Z2
+	VRANGEPS    $0x0b, Z17, Z19, Z13
+	VFMADD231PS Z17, Z19, Z3
+	VPUNPCKLDQ  Z12, Z20, Z15
+	VPUNPCKHDQ  Z12, Z20, Z12
+	VPMAXUD     Z12, Z15, Z15
+	VPUNPCKLDQ  Z13, Z14, Z12
+	VPUNPCKHDQ  Z13, Z14, Z13
+	VPMAXUD     Z13, Z12, Z12
+	VPUNPCKLQDQ Z12, Z15, Z13
+	VPUNPCKHQDQ Z12, Z15, Z12
+	VPMAXUD     Z12, Z13, Z13
+	VMOVUPS     Z13, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VSHUFI64X2  $0x88, Z6, Z5, Z1
-	VSHUFI64X2  $0xdd, Z6, Z5, Z5
-	VPMAXUD     Z5, Z1, Z1
-	VSHUFI64X2  $0x88, Z8, Z7, Z5
-	VSHUFI64X2  $0xdd, Z8, Z7, Z9
-	VPMAXUD     Z9, Z5, Z5
-	VSHUFI64X2  $0x88, Z5, Z1, Z9
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z1
+	VMOVUPS     64(SP), Z5
+	VMOVUPS     128(SP), Z6
+	VMOVUPS     192(SP), Z7
+	VSHUFI64X2  $0x88, Z5, Z1, Z8
 	VSHUFI64X2  $0xdd, Z5, Z1, Z1
-	VPMAXUD     Z1, Z9, Z9
-	VDIVPS.BCST largestI8<>+0(SB), Z9, Z1
+	VPMAXUD     Z1, Z8, Z8
+	VSHUFI64X2  $0x88, Z7, Z6, Z1
+	VSHUFI64X2  $0xdd, Z7, Z6, Z5
+	VPMAXUD     Z5, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z8, Z5
+	VSHUFI64X2  $0xdd, Z1, Z8, Z1
+	VPMAXUD     Z1, Z5, Z5
+	VDIVPS.BCST largestI8<>+0(SB), Z5, Z1
 	VMOVUPS     Z1, Z1
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  512(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  552(SP), DI
+	MOVQ  568(SP), CX
+	MOVQ  528(SP), DX
+	MOVQ  576(SP), SI
 	XORQ  BX, BX
 
 head10:
@@ -1526,53 +1126,53 @@ head10:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      584(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      586(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      76(SP)(R8*2), R10
+	MOVWLZX      588(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      78(SP)(R8*2), R10
+	MOVWLZX      590(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	VBROADCASTSS 104(SP)(R8*4), Z5
-	VMULPS       (DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 616(SP)(R8*4), Z5
+	VMULPS       (DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       64(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 2(R9)
-	VBROADCASTSS 108(SP)(R8*4), Z5
-	VMULPS       128(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 620(SP)(R8*4), Z5
+	VMULPS       128(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       192(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 36(R9)
-	VBROADCASTSS 112(SP)(R8*4), Z5
-	VMULPS       256(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 624(SP)(R8*4), Z5
+	VMULPS       256(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       320(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 70(R9)
-	VBROADCASTSS 116(SP)(R8*4), Z5
-	VMULPS       384(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 628(SP)(R8*4), Z5
+	VMULPS       384(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       448(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 104(R9)
 	ADDQ         $0x00000200, DX
 	ADDQ         $0x00000088, R9
@@ -1590,11 +1190,11 @@ head10:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -1604,28 +1204,29 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs16
 	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
+	VMOVUPS      Z2, (SP)
+	VMOVUPS      Z2, 64(SP)
+	VMOVUPS      Z2, 128(SP)
+	VMOVUPS      Z2, 192(SP)
 
 heads17:
 	VBROADCASTSS one32<>+0(SB), Z2
 	VDIVPS       Z1, Z2, Z2
-	VPMINUD.BCST nan32<>+0(SB), Z1, Z9
-	VCVTPS2PH    $0x00, Z9, Y9
-	VMOVUPS      Y9, 72(SP)
-	VMOVUPS      Z2, 104(SP)
-	MOVQ         8(SP), AX
-	MOVQ         AX, (SP)
-	MOVQ         24(SP), AX
-	MOVQ         AX, 16(SP)
+	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VMOVUPS      Y6, 584(SP)
+	VMOVUPS      Z2, 616(SP)
+	MOVQ         520(SP), AX
+	MOVQ         AX, 512(SP)
+	MOVQ         536(SP), AX
+	MOVQ         AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same20
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+40(FP)
 	JZ         write18
 	MOVQ       x+8(FP), AX
@@ -1650,311 +1251,125 @@ heads17:
 	MOVQ       heads+64(FP), AX
 
 same20:
-	MOVQ        $0x00000008, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+16(FP), BX
-	MOVQ        sin+24(FP), SI
-	VMOVUPS     (BX), Z1
-	VMOVUPS     (SI), Z9
-	VMOVUPS     64(BX), Z10
-	VMOVUPS     64(SI), Z11
-	VPXORD      Z7, Z7, Z7
-	VPXORD      Z8, Z8, Z8
-	MOVQ        xHeadStride+80(FP), BX
-	VMOVUPS     (DX), Z2
-	VMOVUPS     128(DX), Z12
-	VMULPS      Z9, Z2, Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z1, Z2, Z2
-	VMULPS      Z1, Z12, Z12
-	VSUBPS      Z14, Z2, Z2
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     192(DX), Z14
-	VMULPS      Z11, Z13, Z15
-	VMULPS      Z11, Z14, Z16
-	VMULPS      Z10, Z13, Z13
-	VMULPS      Z10, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z13, 64(AX)
-	VMOVUPS     Z12, 128(AX)
-	VMOVUPS     Z14, 192(AX)
-	VRANGEPS    $0x0b, Z2, Z13, Z15
-	VFMADD231PS Z2, Z13, Z7
-	VRANGEPS    $0x0b, Z12, Z14, Z2
-	VFMADD231PS Z12, Z14, Z8
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z12
-	VMOVUPS     128(DX), Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z9, Z13, Z16
-	VMULPS      Z1, Z12, Z12
-	VMULPS      Z1, Z13, Z13
-	VSUBPS      Z16, Z12, Z12
-	VADDPS      Z14, Z13, Z13
-	VMOVUPS     64(DX), Z14
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z11, Z14, Z17
-	VMULPS      Z11, Z16, Z18
-	VMULPS      Z10, Z14, Z14
-	VMULPS      Z10, Z16, Z16
-	VSUBPS      Z18, Z14, Z14
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z12, 256(AX)
-	VMOVUPS     Z14, 320(AX)
-	VMOVUPS     Z13, 384(AX)
-	VMOVUPS     Z16, 448(AX)
-	VRANGEPS    $0x0b, Z12, Z14, Z17
-	VFMADD231PS Z12, Z14, Z7
-	VRANGEPS    $0x0b, Z13, Z16, Z12
-	VFMADD231PS Z13, Z16, Z8
-	VPUNPCKLDQ  Z2, Z15, Z13
-	VPUNPCKHDQ  Z2, Z15, Z2
-	VPMAXUD     Z2, Z13, Z13
-	VPUNPCKLDQ  Z12, Z17, Z2
-	VPUNPCKHDQ  Z12, Z17, Z12
-	VPMAXUD     Z12, Z2, Z2
-	VPUNPCKLQDQ Z2, Z13, Z12
-	VPUNPCKHQDQ Z2, Z13, Z2
-	VPMAXUD     Z2, Z12, Z12
-	VMOVAPS     Z12, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found21
-	VMOVUPS     (DX), Z3
-	VMOVUPS     128(DX), Z12
-	VMULPS      Z9, Z3, Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z1, Z3, Z3
-	VMULPS      Z1, Z12, Z12
-	VSUBPS      Z14, Z3, Z3
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     192(DX), Z14
-	VMULPS      Z11, Z13, Z15
-	VMULPS      Z11, Z14, Z16
-	VMULPS      Z10, Z13, Z13
-	VMULPS      Z10, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     Z3, 512(AX)
-	VMOVUPS     Z13, 576(AX)
-	VMOVUPS     Z12, 640(AX)
-	VMOVUPS     Z14, 704(AX)
-	VRANGEPS    $0x0b, Z3, Z13, Z15
-	VFMADD231PS Z3, Z13, Z7
-	VRANGEPS    $0x0b, Z12, Z14, Z3
-	VFMADD231PS Z12, Z14, Z8
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z12
-	VMOVUPS     128(DX), Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z9, Z13, Z16
-	VMULPS      Z1, Z12, Z12
-	VMULPS      Z1, Z13, Z13
-	VSUBPS      Z16, Z12, Z12
-	VADDPS      Z14, Z13, Z13
-	VMOVUPS     64(DX), Z14
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z11, Z14, Z17
-	VMULPS      Z11, Z16, Z18
-	VMULPS      Z10, Z14, Z14
-	VMULPS      Z10, Z16, Z16
-	VSUBPS      Z18, Z14, Z14
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z12, 768(AX)
-	VMOVUPS     Z14, 832(AX)
-	VMOVUPS     Z13, 896(AX)
-	VMOVUPS     Z16, 960(AX)
-	VRANGEPS    $0x0b, Z12, Z14, Z17
-	VFMADD231PS Z12, Z14, Z7
-	VRANGEPS    $0x0b, Z13, Z16, Z12
-	VFMADD231PS Z13, Z16, Z8
-	VPUNPCKLDQ  Z3, Z15, Z13
-	VPUNPCKHDQ  Z3, Z15, Z3
-	VPMAXUD     Z3, Z13, Z13
-	VPUNPCKLDQ  Z12, Z17, Z3
-	VPUNPCKHDQ  Z12, Z17, Z12
-	VPMAXUD     Z12, Z3, Z3
-	VPUNPCKLQDQ Z3, Z13, Z12
-	VPUNPCKHQDQ Z3, Z13, Z3
-	VPMAXUD     Z3, Z12, Z12
-	VMOVAPS     Z12, Z3
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found21
-	VMOVUPS     (DX), Z5
-	VMOVUPS     128(DX), Z12
-	VMULPS      Z9, Z5, Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z1, Z5, Z5
-	VMULPS      Z1, Z12, Z12
-	VSUBPS      Z14, Z5, Z5
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     192(DX), Z14
-	VMULPS      Z11, Z13, Z15
-	VMULPS      Z11, Z14, Z16
-	VMULPS      Z10, Z13, Z13
-	VMULPS      Z10, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     Z5, 1024(AX)
-	VMOVUPS     Z13, 1088(AX)
-	VMOVUPS     Z12, 1152(AX)
-	VMOVUPS     Z14, 1216(AX)
-	VRANGEPS    $0x0b, Z5, Z13, Z15
-	VFMADD231PS Z5, Z13, Z7
-	VRANGEPS    $0x0b, Z12, Z14, Z5
-	VFMADD231PS Z12, Z14, Z8
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z12
-	VMOVUPS     128(DX), Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z9, Z13, Z16
-	VMULPS      Z1, Z12, Z12
-	VMULPS      Z1, Z13, Z13
-	VSUBPS      Z16, Z12, Z12
-	VADDPS      Z14, Z13, Z13
-	VMOVUPS     64(DX), Z14
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z11, Z14, Z17
-	VMULPS      Z11, Z16, Z18
-	VMULPS      Z10, Z14, Z14
-	VMULPS      Z10, Z16, Z16
-	VSUBPS      Z18, Z14, Z14
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z12, 1280(AX)
-	VMOVUPS     Z14, 1344(AX)
-	VMOVUPS     Z13, 1408(AX)
-	VMOVUPS     Z16, 1472(AX)
-	VRANGEPS    $0x0b, Z12, Z14, Z17
-	VFMADD231PS Z12, Z14, Z7
-	VRANGEPS    $0x0b, Z13, Z16, Z12
-	VFMADD231PS Z13, Z16, Z8
-	VPUNPCKLDQ  Z5, Z15, Z13
-	VPUNPCKHDQ  Z5, Z15, Z5
-	VPMAXUD     Z5, Z13, Z13
-	VPUNPCKLDQ  Z12, Z17, Z5
-	VPUNPCKHDQ  Z12, Z17, Z12
-	VPMAXUD     Z12, Z5, Z5
-	VPUNPCKLQDQ Z5, Z13, Z12
-	VPUNPCKHQDQ Z5, Z13, Z5
-	VPMAXUD     Z5, Z12, Z12
-	VMOVAPS     Z12, Z5
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found21
-	VMOVUPS     (DX), Z6
-	VMOVUPS     128(DX), Z12
-	VMULPS      Z9, Z6, Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z1, Z6, Z6
-	VMULPS      Z1, Z12, Z12
-	VSUBPS      Z14, Z6, Z6
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     192(DX), Z14
-	VMULPS      Z11, Z13, Z15
-	VMULPS      Z11, Z14, Z16
-	VMULPS      Z10, Z13, Z13
-	VMULPS      Z10, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     Z6, 1536(AX)
-	VMOVUPS     Z13, 1600(AX)
-	VMOVUPS     Z12, 1664(AX)
-	VMOVUPS     Z14, 1728(AX)
-	VRANGEPS    $0x0b, Z6, Z13, Z15
-	VFMADD231PS Z6, Z13, Z7
-	VRANGEPS    $0x0b, Z12, Z14, Z6
-	VFMADD231PS Z12, Z14, Z8
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z12
-	VMOVUPS     128(DX), Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z9, Z13, Z9
-	VMULPS      Z1, Z12, Z12
-	VMULPS      Z1, Z13, Z13
-	VSUBPS      Z9, Z12, Z12
-	VADDPS      Z14, Z13, Z13
-	VMOVUPS     64(DX), Z1
-	VMOVUPS     192(DX), Z9
-	VMULPS      Z11, Z1, Z14
-	VMULPS      Z11, Z9, Z11
-	VMULPS      Z10, Z1, Z1
-	VMULPS      Z10, Z9, Z9
-	VSUBPS      Z11, Z1, Z1
-	VADDPS      Z14, Z9, Z9
-	VMOVUPS     Z12, 1792(AX)
-	VMOVUPS     Z1, 1856(AX)
-	VMOVUPS     Z13, 1920(AX)
-	VMOVUPS     Z9, 1984(AX)
-	VRANGEPS    $0x0b, Z12, Z1, Z10
-	VFMADD231PS Z12, Z1, Z7
-	VRANGEPS    $0x0b, Z13, Z9, Z1
-	VFMADD231PS Z13, Z9, Z8
-	VPUNPCKLDQ  Z6, Z15, Z9
-	VPUNPCKHDQ  Z6, Z15, Z6
-	VPMAXUD     Z6, Z9, Z9
-	VPUNPCKLDQ  Z1, Z10, Z6
-	VPUNPCKHDQ  Z1, Z10, Z1
-	VPMAXUD     Z1, Z6, Z6
-	VPUNPCKLQDQ Z6, Z9, Z1
-	VPUNPCKHQDQ Z6, Z9, Z6
-	VPMAXUD     Z6, Z1, Z1
-	VMOVAPS     Z1, Z6
-	LEAQ        (DX)(BX*4), DX
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 560(SP)
+	MOVQ    CX, 520(SP)
+	MOVQ    536(SP), AX
+	XORQ    544(SP), AX
+	MOVQ    AX, 536(SP)
+	MOVQ    cos+16(FP), BX
+	MOVQ    sin+24(FP), SI
+	VMOVUPS (BX), Z1
+	VMOVUPS (SI), Z2
+	VMOVUPS 64(BX), Z6
+	VMOVUPS 64(SI), Z7
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z5, Z5, Z5
+	MOVQ    xHeadStride+80(FP), BX
+	LEAQ    (SP), SI
 
-found21:
-	VCMPPS   $0x03, Z7, Z8, K1
-	KORTESTW K1, K1
-	JNZ      nan22
+unit21:
+	VMOVUPS     (DX), Z8
+	VMOVUPS     128(DX), Z9
+	VMULPS      Z2, Z8, Z10
+	VMULPS      Z2, Z9, Z11
+	VMULPS      Z1, Z8, Z8
+	VMULPS      Z1, Z9, Z9
+	VSUBPS      Z11, Z8, Z8
+	VADDPS      Z10, Z9, Z9
+	VMOVUPS     64(DX), Z10
+	VMOVUPS     192(DX), Z11
+	VMULPS      Z7, Z10, Z12
+	VMULPS      Z7, Z11, Z13
+	VMULPS      Z6, Z10, Z10
+	VMULPS      Z6, Z11, Z11
+	VSUBPS      Z13, Z10, Z10
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     Z8, (AX)
+	VMOVUPS     Z10, 64(AX)
+	VMOVUPS     Z9, 128(AX)
+	VMOVUPS     Z11, 192(AX)
+	VRANGEPS    $0x0b, Z8, Z10, Z12
+	VFMADD231PS Z8, Z10, Z3
+	VRANGEPS    $0x0b, Z9, Z11, Z8
+	VFMADD231PS Z9, Z11, Z5
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Z9
+	VMOVUPS     128(DX), Z10
+	VMULPS      Z2, Z9, Z11
+	VMULPS      Z2, Z10, Z13
+	VMULPS      Z1, Z9, Z9
+	VMULPS      Z1, Z10, Z10
+	VSUBPS      Z13, Z9, Z9
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     64(DX), Z11
+	VMOVUPS     192(DX), Z13
+	VMULPS      Z7, Z11, Z14
+	VMULPS      Z7, Z13, Z15
+	VMULPS      Z6, Z11, Z11
+	VMULPS      Z6, Z13, Z13
+	VSUBPS      Z15, Z11, Z11
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     Z9, 256(AX)
+	VMOVUPS     Z11, 320(AX)
+	VMOVUPS     Z10, 384(AX)
+	VMOVUPS     Z13, 448(AX)
+	VRANGEPS    $0x0b, Z9, Z11, Z14
+	VFMADD231PS Z9, Z11, Z3
+	VRANGEPS    $0x0b, Z10, Z13, Z9
+	VFMADD231PS Z10, Z13, Z5
+	VPUNPCKLDQ  Z8, Z12, Z10
+	VPUNPCKHDQ  Z8, Z12, Z8
+	VPMAXUD     Z8, Z10, Z10
+	VPUNPCKLDQ  Z9, Z14, Z8
+	VPUNPCKHDQ  Z9, Z14, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLQDQ Z8, Z10, Z9
+	VPUNPCKHQDQ Z8, Z10, Z8
+	VPMAXUD     Z8, Z9, Z9
+	VMOVUPS     Z9, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit21
+	VCMPPS      $0x03, Z3, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan22
 
 largest23:
-	MOVQ        DX, 40(SP)
-	VSHUFI64X2  $0x88, Z3, Z2, Z1
-	VSHUFI64X2  $0xdd, Z3, Z2, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VSHUFI64X2  $0x88, Z6, Z5, Z2
-	VSHUFI64X2  $0xdd, Z6, Z5, Z9
-	VPMAXUD     Z9, Z2, Z2
-	VSHUFI64X2  $0x88, Z2, Z1, Z9
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z1
+	VMOVUPS     64(SP), Z2
+	VMOVUPS     128(SP), Z6
+	VMOVUPS     192(SP), Z7
+	VSHUFI64X2  $0x88, Z2, Z1, Z8
 	VSHUFI64X2  $0xdd, Z2, Z1, Z1
-	VPMAXUD     Z1, Z9, Z9
-	VDIVPS.BCST largestI8<>+0(SB), Z9, Z1
+	VPMAXUD     Z1, Z8, Z8
+	VSHUFI64X2  $0x88, Z7, Z6, Z1
+	VSHUFI64X2  $0xdd, Z7, Z6, Z2
+	VPMAXUD     Z2, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z8, Z2
+	VSHUFI64X2  $0xdd, Z1, Z8, Z1
+	VPMAXUD     Z1, Z2, Z2
+	VDIVPS.BCST largestI8<>+0(SB), Z2, Z1
 	VMOVUPS     Z1, Z1
 
 	// 2. these heads
 write18:
-	MOVQ  (SP), AX
+	MOVQ  512(SP), AX
 	TESTQ AX, AX
 	JZ    next19
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  552(SP), DI
+	MOVQ  568(SP), CX
+	MOVQ  528(SP), DX
+	MOVQ  576(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -1967,29 +1382,29 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      584(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      586(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	VBROADCASTSS 104(SP)(R8*4), Z2
-	VMULPS       (DX), Z2, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 616(SP)(R8*4), Z2
+	VMULPS       (DX), Z2, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       64(DX), Z2, Z2
 	VPORD        Z0, Z2, Z2
 	VCVTPS2DQ    Z2, Z2
-	VPERMT2W     Z2, Z4, Z9
-	VPMOVWB      Z9, Y2
+	VPERMT2W     Z2, Z4, Z6
+	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 2(R9)
-	VBROADCASTSS 108(SP)(R8*4), Z2
-	VMULPS       128(DX), Z2, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 620(SP)(R8*4), Z2
+	VMULPS       128(DX), Z2, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       192(DX), Z2, Z2
 	VPORD        Z0, Z2, Z2
 	VCVTPS2DQ    Z2, Z2
-	VPERMT2W     Z2, Z4, Z9
-	VPMOVWB      Z9, Y2
+	VPERMT2W     Z2, Z4, Z6
+	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 36(R9)
 	ADDQ         $0x00000100, DX
 	ADDQ         $0x00000044, R9
@@ -2007,11 +1422,11 @@ head24:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next19:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads17
 	JMP   done1
@@ -2023,187 +1438,73 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	VPANDD       (AX), Z1, Z5
-	VPANDD       64(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       128(AX), Z1, Z6
-	VPANDD       192(AX), Z1, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPANDD       256(AX), Z1, Z7
-	VPANDD       320(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       384(AX), Z1, Z8
-	VPANDD       448(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPUNPCKLDQ   Z6, Z5, Z9
-	VPUNPCKHDQ   Z6, Z5, Z5
-	VPMAXUD      Z5, Z9, Z9
-	VPUNPCKLDQ   Z8, Z7, Z5
-	VPUNPCKHDQ   Z8, Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z9, Z6
-	VPUNPCKHQDQ  Z5, Z9, Z5
-	VPMAXUD      Z5, Z6, Z6
-	VMOVAPS      Z6, Z5
-	VPANDD       512(AX), Z1, Z6
-	VPANDD       576(AX), Z1, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPANDD       640(AX), Z1, Z7
-	VPANDD       704(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       768(AX), Z1, Z8
-	VPANDD       832(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       896(AX), Z1, Z9
-	VPANDD       960(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPUNPCKLDQ   Z7, Z6, Z10
-	VPUNPCKHDQ   Z7, Z6, Z6
-	VPMAXUD      Z6, Z10, Z10
-	VPUNPCKLDQ   Z9, Z8, Z6
-	VPUNPCKHDQ   Z9, Z8, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z10, Z7
-	VPUNPCKHQDQ  Z6, Z10, Z6
-	VPMAXUD      Z6, Z7, Z7
-	VMOVAPS      Z7, Z6
-	VPANDD       1024(AX), Z1, Z7
-	VPANDD       1088(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       1152(AX), Z1, Z8
-	VPANDD       1216(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1280(AX), Z1, Z9
-	VPANDD       1344(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1408(AX), Z1, Z10
-	VPANDD       1472(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPUNPCKLDQ   Z8, Z7, Z11
-	VPUNPCKHDQ   Z8, Z7, Z7
-	VPMAXUD      Z7, Z11, Z11
-	VPUNPCKLDQ   Z10, Z9, Z7
-	VPUNPCKHDQ   Z10, Z9, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPUNPCKLQDQ  Z7, Z11, Z8
-	VPUNPCKHQDQ  Z7, Z11, Z7
-	VPMAXUD      Z7, Z8, Z8
-	VMOVAPS      Z8, Z7
-	VPANDD       1536(AX), Z1, Z8
-	VPANDD       1600(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1664(AX), Z1, Z9
-	VPANDD       1728(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1792(AX), Z1, Z10
-	VPANDD       1856(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPANDD       1920(AX), Z1, Z11
-	VPANDD       1984(AX), Z1, Z1
-	VPMAXUD      Z1, Z11, Z11
-	VPUNPCKLDQ   Z9, Z8, Z1
-	VPUNPCKHDQ   Z9, Z8, Z8
-	VPMAXUD      Z8, Z1, Z1
-	VPUNPCKLDQ   Z11, Z10, Z8
-	VPUNPCKHDQ   Z11, Z10, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPUNPCKLQDQ  Z8, Z1, Z9
-	VPUNPCKHQDQ  Z8, Z1, Z1
-	VPMAXUD      Z1, Z9, Z9
-	VMOVAPS      Z9, Z8
-	JMP          largest9
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit28:
+	VPANDD      (AX), Z1, Z5
+	VPANDD      64(AX), Z1, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPANDD      128(AX), Z1, Z6
+	VPANDD      192(AX), Z1, Z7
+	VPMAXUD     Z7, Z6, Z6
+	VPANDD      256(AX), Z1, Z7
+	VPANDD      320(AX), Z1, Z8
+	VPMAXUD     Z8, Z7, Z7
+	VPANDD      384(AX), Z1, Z8
+	VPANDD      448(AX), Z1, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLDQ  Z6, Z5, Z9
+	VPUNPCKHDQ  Z6, Z5, Z5
+	VPMAXUD     Z5, Z9, Z9
+	VPUNPCKLDQ  Z8, Z7, Z5
+	VPUNPCKHDQ  Z8, Z7, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPUNPCKLQDQ Z5, Z9, Z6
+	VPUNPCKHQDQ Z5, Z9, Z5
+	VPMAXUD     Z5, Z6, Z6
+	VMOVUPS     Z6, (CX)
+	ADDQ        $+64, CX
+	ADDQ        $+512, AX
+	DECQ        BX
+	JNZ         unit28
+	JMP         largest9
 
 nan22:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	VPANDD       (AX), Z1, Z2
-	VPANDD       64(AX), Z1, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       128(AX), Z1, Z3
-	VPANDD       192(AX), Z1, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPANDD       256(AX), Z1, Z5
-	VPANDD       320(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       384(AX), Z1, Z6
-	VPANDD       448(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPUNPCKLDQ   Z3, Z2, Z9
-	VPUNPCKHDQ   Z3, Z2, Z2
-	VPMAXUD      Z2, Z9, Z9
-	VPUNPCKLDQ   Z6, Z5, Z2
-	VPUNPCKHDQ   Z6, Z5, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPUNPCKLQDQ  Z2, Z9, Z3
-	VPUNPCKHQDQ  Z2, Z9, Z2
-	VPMAXUD      Z2, Z3, Z3
-	VMOVAPS      Z3, Z2
-	VPANDD       512(AX), Z1, Z3
-	VPANDD       576(AX), Z1, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPANDD       640(AX), Z1, Z5
-	VPANDD       704(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       768(AX), Z1, Z6
-	VPANDD       832(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       896(AX), Z1, Z9
-	VPANDD       960(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPUNPCKLDQ   Z5, Z3, Z10
-	VPUNPCKHDQ   Z5, Z3, Z3
-	VPMAXUD      Z3, Z10, Z10
-	VPUNPCKLDQ   Z9, Z6, Z3
-	VPUNPCKHDQ   Z9, Z6, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPUNPCKLQDQ  Z3, Z10, Z5
-	VPUNPCKHQDQ  Z3, Z10, Z3
-	VPMAXUD      Z3, Z5, Z5
-	VMOVAPS      Z5, Z3
-	VPANDD       1024(AX), Z1, Z5
-	VPANDD       1088(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       1152(AX), Z1, Z6
-	VPANDD       1216(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       1280(AX), Z1, Z9
-	VPANDD       1344(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1408(AX), Z1, Z10
-	VPANDD       1472(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPUNPCKLDQ   Z6, Z5, Z11
-	VPUNPCKHDQ   Z6, Z5, Z5
-	VPMAXUD      Z5, Z11, Z11
-	VPUNPCKLDQ   Z10, Z9, Z5
-	VPUNPCKHDQ   Z10, Z9, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z11, Z6
-	VPUNPCKHQDQ  Z5, Z11, Z5
-	VPMAXUD      Z5, Z6, Z6
-	VMOVAPS      Z6, Z5
-	VPANDD       1536(AX), Z1, Z6
-	VPANDD       1600(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       1664(AX), Z1, Z9
-	VPANDD       1728(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1792(AX), Z1, Z10
-	VPANDD       1856(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPANDD       1920(AX), Z1, Z11
-	VPANDD       1984(AX), Z1, Z1
-	VPMAXUD      Z1, Z11, Z11
-	VPUNPCKLDQ   Z9, Z6, Z1
-	VPUNPCKHDQ   Z9, Z6, Z6
-	VPMAXUD      Z6, Z1, Z1
-	VPUNPCKLDQ   Z11, Z10, Z6
-	VPUNPCKHDQ   Z11, Z10, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z1, Z9
-	VPUNPCKHQDQ  Z6, Z1, Z1
-	VPMAXUD      Z1, Z9, Z9
-	VMOVAPS      Z9, Z6
-	JMP          largest23
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit29:
+	VPANDD      (AX), Z1, Z2
+	VPANDD      64(AX), Z1, Z6
+	VPMAXUD     Z6, Z2, Z2
+	VPANDD      128(AX), Z1, Z6
+	VPANDD      192(AX), Z1, Z7
+	VPMAXUD     Z7, Z6, Z6
+	VPANDD      256(AX), Z1, Z7
+	VPANDD      320(AX), Z1, Z8
+	VPMAXUD     Z8, Z7, Z7
+	VPANDD      384(AX), Z1, Z8
+	VPANDD      448(AX), Z1, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLDQ  Z6, Z2, Z9
+	VPUNPCKHDQ  Z6, Z2, Z2
+	VPMAXUD     Z2, Z9, Z9
+	VPUNPCKLDQ  Z8, Z7, Z2
+	VPUNPCKHDQ  Z8, Z7, Z6
+	VPMAXUD     Z6, Z2, Z2
+	VPUNPCKLQDQ Z2, Z9, Z6
+	VPUNPCKHQDQ Z2, Z9, Z2
+	VPMAXUD     Z2, Z6, Z6
+	VMOVUPS     Z6, (CX)
+	ADDQ        $+64, CX
+	ADDQ        $+512, AX
+	DECQ        BX
+	JNZ         unit29
+	JMP         largest23
 
 DATA evenWords<>+0(SB)/2, $0x0000
 DATA evenWords<>+2(SB)/2, $0x0002
@@ -2241,7 +1542,7 @@ GLOBL evenWords<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX2(SB), $4304-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX2(SB), $4560-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
@@ -2250,48 +1551,49 @@ TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX2(SB), $4304-104
 	JZ      done1
 	VPXOR   X0, X0, X0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 136(SP)
-	LEAQ    144(SP), AX
+	MOVQ    AX, 392(SP)
+	LEAQ    400(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 280(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 288(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 264(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 296(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 56(SP)
+	MOVQ    AX, 312(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 48(SP)
+	MOVQ    AX, 304(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 320(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
 
 heads3:
 	VMOVUPS one32<>+0(SB), X1
 	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 72(SP)
-	VMOVUPS X0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS X1, 328(SP)
+	VMOVUPS X0, 360(SP)
+	MOVQ    264(SP), AX
+	MOVQ    AX, 256(SP)
+	MOVQ    280(SP), AX
+	MOVQ    AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -2324,551 +1626,167 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	VMOVUPS (DX), Y1
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y1, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y1, Y1
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y1, Y1
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 256(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 32(AX)
-	VMOVUPS Y7, 288(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 64(AX)
-	VMOVUPS Y7, 320(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 96(AX)
-	VMOVUPS Y7, 352(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 128(AX)
-	VMOVUPS Y7, 384(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 160(AX)
-	VMOVUPS Y9, 416(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 192(AX)
-	VMOVUPS Y9, 448(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 224(AX)
-	VMOVUPS Y9, 480(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y1, Y1
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y7, Y1, Y1
-	VMOVAPS Y1, Y1
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y2
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 512(AX)
-	VMOVUPS Y5, 768(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 544(AX)
-	VMOVUPS Y7, 800(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 576(AX)
-	VMOVUPS Y7, 832(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 608(AX)
-	VMOVUPS Y7, 864(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 640(AX)
-	VMOVUPS Y7, 896(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 672(AX)
-	VMOVUPS Y9, 928(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 704(AX)
-	VMOVUPS Y9, 960(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 736(AX)
-	VMOVUPS Y9, 992(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y2, Y2
-	VPMAXUD Y5, Y2, Y2
-	VPMAXUD Y7, Y2, Y2
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y3
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y3, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y3, Y3
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y3, Y3
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y3, 1024(AX)
-	VMOVUPS Y5, 1280(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1056(AX)
-	VMOVUPS Y7, 1312(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1088(AX)
-	VMOVUPS Y7, 1344(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1120(AX)
-	VMOVUPS Y7, 1376(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1152(AX)
-	VMOVUPS Y7, 1408(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1184(AX)
-	VMOVUPS Y9, 1440(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1216(AX)
-	VMOVUPS Y9, 1472(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1248(AX)
-	VMOVUPS Y9, 1504(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y3, Y3
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y7, Y3, Y3
-	VMOVAPS Y3, Y3
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y4
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 1536(AX)
-	VMOVUPS Y5, 1792(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1568(AX)
-	VMOVUPS Y7, 1824(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1600(AX)
-	VMOVUPS Y7, 1856(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1632(AX)
-	VMOVUPS Y7, 1888(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1664(AX)
-	VMOVUPS Y7, 1920(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1696(AX)
-	VMOVUPS Y9, 1952(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1728(AX)
-	VMOVUPS Y9, 1984(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1760(AX)
-	VMOVUPS Y9, 2016(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD Y5, Y4, Y4
-	VPMAXUD Y7, Y4, Y4
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(DI*4), DX
+	LEAQ    (SP), R8
 
-found7:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
+unit7:
+	VMOVUPS      (DX), Y1
+	VMOVUPS      256(DX), Y2
+	VMOVUPS      (BX), Y3
+	VMOVUPS      (SI), Y4
+	VMULPS       Y4, Y1, Y5
+	VMULPS       Y4, Y2, Y4
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	VSUBPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 256(AX)
+	VPAND        Y0, Y1, Y1
+	VPAND        Y0, Y2, Y2
+	VMOVUPS      32(DX), Y3
+	VMOVUPS      288(DX), Y4
+	VMOVUPS      32(BX), Y5
+	VMOVUPS      32(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 32(AX)
+	VMOVUPS      Y4, 288(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      64(DX), Y3
+	VMOVUPS      320(DX), Y4
+	VMOVUPS      64(BX), Y5
+	VMOVUPS      64(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 64(AX)
+	VMOVUPS      Y4, 320(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      96(DX), Y3
+	VMOVUPS      352(DX), Y4
+	VMOVUPS      96(BX), Y5
+	VMOVUPS      96(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 96(AX)
+	VMOVUPS      Y4, 352(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      128(DX), Y3
+	VMOVUPS      384(DX), Y4
+	VMOVUPS      128(BX), Y5
+	VMOVUPS      128(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 128(AX)
+	VMOVUPS      Y4, 384(AX)
+	VPAND        Y0, Y3, Y3
+	VPAND        Y0, Y4, Y4
+	VMOVUPS      160(DX), Y5
+	VMOVUPS      416(DX), Y6
+	VMOVUPS      160(BX), Y7
+	VMOVUPS      160(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 416(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMOVUPS      192(DX), Y5
+	VMOVUPS      448(DX), Y6
+	VMOVUPS      192(BX), Y7
+	VMOVUPS      192(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 192(AX)
+	VMOVUPS      Y6, 448(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMOVUPS      224(DX), Y5
+	VMOVUPS      480(DX), Y6
+	VMOVUPS      224(BX), Y7
+	VMOVUPS      224(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 224(AX)
+	VMOVUPS      Y6, 480(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VPMAXUD      Y3, Y1, Y1
+	VPMAXUD      Y2, Y1, Y1
+	VPMAXUD      Y4, Y1, Y1
+	VMOVUPS      Y1, (R8)
+	ADDQ         $+32, R8
+	ADDQ         $+512, AX
+	LEAQ         (DX)(DI*4), DX
+	DECQ         CX
+	JG           unit7
+	MOVQ         DX, 296(SP)
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VPUNPCKLDQ   Y1, Y0, Y4
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPMAXUD      Y0, Y4, Y4
+	VPUNPCKLDQ   Y3, Y2, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
 	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y5
-	VPMAXUD      Y5, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y5
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPMAXUD      X0, X5, X0
+	VPUNPCKLQDQ  Y0, Y4, Y1
+	VPUNPCKHQDQ  Y0, Y4, Y0
+	VPMAXUD      Y0, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUD      X0, X1, X0
 	VDIVPS       largestI8<>+0(SB), X0, X0
 	VPMAXUD      leastScale<>+0(SB), X0, X0
 	VPMINUD      nan32<>+0(SB), X0, X0
@@ -2876,13 +1794,13 @@ found7:
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  256(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  296(SP), DI
+	MOVQ  312(SP), CX
+	MOVQ  272(SP), DX
+	MOVQ  320(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -2897,119 +1815,119 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         392(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         360(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 72(SP)(BX*4), Y1
-	VBROADCASTSS 104(SP)(BX*4), Y5
-	VMOVUPS      (DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      32(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      64(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      96(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
+	VBROADCASTSS 328(SP)(BX*4), Y1
+	VBROADCASTSS 360(SP)(BX*4), Y2
+	VMOVUPS      (DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, (CX)
-	VMOVUPS      128(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      160(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      192(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      224(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (CX)
+	VMOVUPS      128(DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      160(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      192(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      224(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, 32(CX)
-	VMOVUPS      256(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      288(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      320(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      352(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 32(CX)
+	VMOVUPS      256(DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      288(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      320(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      352(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, 64(CX)
-	VMOVUPS      384(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      416(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      448(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      480(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 64(CX)
+	VMOVUPS      384(DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      416(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      448(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      480(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y1
-	VPACKSSDW    Y10, Y9, Y5
-	VPACKSSWB    Y5, Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y5
-	VPERMD       Y1, Y5, Y1
+	VPACKSSDW    Y5, Y4, Y1
+	VPACKSSDW    Y7, Y6, Y2
+	VPACKSSWB    Y2, Y1, Y1
+	VMOVUPS      inOrder256<>+0(SB), Y2
+	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 96(CX)
 
 written11:
@@ -3028,11 +1946,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -3042,26 +1960,27 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs12
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
 
 heads13:
 	VMOVUPS one32<>+0(SB), X1
 	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 72(SP)
-	VMOVUPS X0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS X1, 328(SP)
+	VMOVUPS X0, 360(SP)
+	MOVQ    264(SP), AX
+	MOVQ    AX, 256(SP)
+	MOVQ    280(SP), AX
+	MOVQ    AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same16
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+48(FP)
 	JZ         write14
 	MOVQ       x+16(FP), AX
@@ -3090,297 +2009,171 @@ same16:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	VMOVUPS (DX), Y1
-	VMOVUPS 128(DX), Y5
-	VMOVUPS (BX), Y2
-	VMOVUPS (SI), Y6
-	VMULPS  Y6, Y1, Y7
-	VMULPS  Y6, Y5, Y6
-	VMULPS  Y2, Y1, Y1
-	VMULPS  Y2, Y5, Y5
-	VSUBPS  Y6, Y1, Y1
-	VADDPS  Y7, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 128(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y2
-	VMOVUPS 160(DX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 32(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS Y6, 160(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 64(BX), Y7
-	VMOVUPS 64(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y6, 192(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 96(DX), Y2
-	VMOVUPS 224(DX), Y6
-	VMOVUPS 96(BX), Y7
-	VMOVUPS 96(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 96(AX)
-	VMOVUPS Y6, 224(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    R8, R8
-	DECQ    CX
-	CMOVQGT DI, R8
-	LEAQ    (DX)(R8*4), DX
-	VMOVUPS (DX), Y2
-	VMOVUPS 128(DX), Y6
-	VMOVUPS (BX), Y7
-	VMOVUPS (SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 256(AX)
-	VMOVUPS Y6, 384(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 32(BX), Y9
-	VMOVUPS 32(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 288(AX)
-	VMOVUPS Y8, 416(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 64(DX), Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 64(BX), Y9
-	VMOVUPS 64(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 320(AX)
-	VMOVUPS Y8, 448(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 96(DX), Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS 96(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 352(AX)
-	VMOVUPS Y8, 480(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y2, Y2
-	VMOVAPS Y1, Y1
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found17
-	VMOVUPS (DX), Y3
-	VMOVUPS 128(DX), Y5
-	VMOVUPS (BX), Y4
-	VMOVUPS (SI), Y6
-	VMULPS  Y6, Y3, Y7
-	VMULPS  Y6, Y5, Y6
-	VMULPS  Y4, Y3, Y3
-	VMULPS  Y4, Y5, Y5
-	VSUBPS  Y6, Y3, Y3
-	VADDPS  Y7, Y5, Y5
-	VMOVUPS Y3, 512(AX)
-	VMOVUPS Y5, 640(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y4
-	VMOVUPS 160(DX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 32(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 544(AX)
-	VMOVUPS Y6, 672(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 64(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 64(BX), Y7
-	VMOVUPS 64(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 576(AX)
-	VMOVUPS Y6, 704(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 96(DX), Y4
-	VMOVUPS 224(DX), Y6
-	VMOVUPS 96(BX), Y7
-	VMOVUPS 96(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 608(AX)
-	VMOVUPS Y6, 736(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    R8, R8
-	DECQ    CX
-	CMOVQGT DI, R8
-	LEAQ    (DX)(R8*4), DX
-	VMOVUPS (DX), Y4
-	VMOVUPS 128(DX), Y6
-	VMOVUPS (BX), Y7
-	VMOVUPS (SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 768(AX)
-	VMOVUPS Y6, 896(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 32(BX), Y9
-	VMOVUPS 32(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 800(AX)
-	VMOVUPS Y8, 928(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 64(DX), Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 64(BX), Y9
-	VMOVUPS 64(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 832(AX)
-	VMOVUPS Y8, 960(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 96(DX), Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS 96(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 864(AX)
-	VMOVUPS Y8, 992(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y4, Y4
-	VMOVAPS Y3, Y3
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(DI*4), DX
+	LEAQ    (SP), R8
 
-found17:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
+unit17:
+	VMOVUPS      (DX), Y1
+	VMOVUPS      128(DX), Y2
+	VMOVUPS      (BX), Y3
+	VMOVUPS      (SI), Y4
+	VMULPS       Y4, Y1, Y5
+	VMULPS       Y4, Y2, Y4
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	VSUBPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 128(AX)
+	VPAND        Y0, Y1, Y1
+	VPAND        Y0, Y2, Y2
+	VMOVUPS      32(DX), Y3
+	VMOVUPS      160(DX), Y4
+	VMOVUPS      32(BX), Y5
+	VMOVUPS      32(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 32(AX)
+	VMOVUPS      Y4, 160(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      64(DX), Y3
+	VMOVUPS      192(DX), Y4
+	VMOVUPS      64(BX), Y5
+	VMOVUPS      64(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 64(AX)
+	VMOVUPS      Y4, 192(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      96(DX), Y3
+	VMOVUPS      224(DX), Y4
+	VMOVUPS      96(BX), Y5
+	VMOVUPS      96(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 96(AX)
+	VMOVUPS      Y4, 224(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	XORQ         R9, R9
+	DECQ         CX
+	CMOVQGT      DI, R9
+	LEAQ         (DX)(R9*4), DX
+	VMOVUPS      (DX), Y3
+	VMOVUPS      128(DX), Y4
+	VMOVUPS      (BX), Y5
+	VMOVUPS      (SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 256(AX)
+	VMOVUPS      Y4, 384(AX)
+	VPAND        Y0, Y3, Y3
+	VPAND        Y0, Y4, Y4
+	VMOVUPS      32(DX), Y5
+	VMOVUPS      160(DX), Y6
+	VMOVUPS      32(BX), Y7
+	VMOVUPS      32(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 288(AX)
+	VMOVUPS      Y6, 416(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMOVUPS      64(DX), Y5
+	VMOVUPS      192(DX), Y6
+	VMOVUPS      64(BX), Y7
+	VMOVUPS      64(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 320(AX)
+	VMOVUPS      Y6, 448(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMOVUPS      96(DX), Y5
+	VMOVUPS      224(DX), Y6
+	VMOVUPS      96(BX), Y7
+	VMOVUPS      96(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 352(AX)
+	VMOVUPS      Y6, 480(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
 	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
+	VPMAXUD      Y4, Y3, Y3
+	VMOVUPS      Y1, (R8)
+	VMOVUPS      Y3, 32(R8)
+	ADDQ         $+64, R8
+	ADDQ         $+512, AX
+	LEAQ         (DX)(DI*4), DX
+	DECQ         CX
+	JG           unit17
+	MOVQ         DX, 296(SP)
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VPUNPCKLDQ   Y1, Y0, Y4
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPMAXUD      Y0, Y4, Y4
+	VPUNPCKLDQ   Y3, Y2, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
+	VPMAXUD      Y1, Y0, Y0
+	VPUNPCKLQDQ  Y0, Y4, Y1
+	VPUNPCKHQDQ  Y0, Y4, Y0
+	VPMAXUD      Y0, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUD      X0, X1, X0
 	VDIVPS       largestI8<>+0(SB), X0, X0
 	VPMAXUD      leastScale<>+0(SB), X0, X0
 	VPMINUD      nan32<>+0(SB), X0, X0
@@ -3388,13 +2181,13 @@ found17:
 
 	// 2. these heads
 write14:
-	MOVQ  (SP), AX
+	MOVQ  256(SP), AX
 	TESTQ AX, AX
 	JZ    next15
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  296(SP), DI
+	MOVQ  312(SP), CX
+	MOVQ  272(SP), DX
+	MOVQ  320(SP), SI
 	XORQ  BX, BX
 
 head18:
@@ -3405,64 +2198,64 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         392(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         360(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare20
-	VBROADCASTSS 72(SP)(BX*4), Y1
-	VBROADCASTSS 104(SP)(BX*4), Y2
-	VMOVUPS      (DX), Y5
-	VMULPS       Y1, Y5, Y6
-	VFMSUB231PS  Y2, Y6, Y5
-	VFNMADD231PS Y1, Y5, Y6
-	VMOVUPS      32(DX), Y5
-	VMULPS       Y1, Y5, Y7
-	VFMSUB231PS  Y2, Y7, Y5
-	VFNMADD231PS Y1, Y5, Y7
-	VMOVUPS      64(DX), Y5
-	VMULPS       Y1, Y5, Y8
-	VFMSUB231PS  Y2, Y8, Y5
-	VFNMADD231PS Y1, Y5, Y8
-	VMOVUPS      96(DX), Y5
-	VMULPS       Y1, Y5, Y9
-	VFMSUB231PS  Y2, Y9, Y5
-	VFNMADD231PS Y1, Y5, Y9
+	VBROADCASTSS 328(SP)(BX*4), Y1
+	VBROADCASTSS 360(SP)(BX*4), Y2
+	VMOVUPS      (DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
 	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VPACKSSDW    Y7, Y6, Y5
-	VPACKSSDW    Y9, Y8, Y6
-	VPACKSSWB    Y6, Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y5, Y6, Y5
-	VMOVUPS      Y5, (CX)
-	VMOVUPS      128(DX), Y5
-	VMULPS       Y1, Y5, Y6
-	VFMSUB231PS  Y2, Y6, Y5
-	VFNMADD231PS Y1, Y5, Y6
-	VMOVUPS      160(DX), Y5
-	VMULPS       Y1, Y5, Y7
-	VFMSUB231PS  Y2, Y7, Y5
-	VFNMADD231PS Y1, Y5, Y7
-	VMOVUPS      192(DX), Y5
-	VMULPS       Y1, Y5, Y8
-	VFMSUB231PS  Y2, Y8, Y5
-	VFNMADD231PS Y1, Y5, Y8
-	VMOVUPS      224(DX), Y5
-	VMULPS       Y1, Y5, Y9
-	VFMSUB231PS  Y2, Y9, Y5
-	VFNMADD231PS Y1, Y5, Y9
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (CX)
+	VMOVUPS      128(DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      160(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      192(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      224(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
 	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VPACKSSDW    Y7, Y6, Y1
-	VPACKSSDW    Y9, Y8, Y2
+	VPACKSSDW    Y5, Y4, Y1
+	VPACKSSDW    Y7, Y6, Y2
 	VPACKSSWB    Y2, Y1, Y1
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
@@ -3484,11 +2277,11 @@ written21:
 same19:
 	DECQ AX
 	JNZ  head18
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next15:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads13
 	JMP   done1
@@ -3532,7 +2325,7 @@ GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $4304-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $4816-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -3541,1102 +2334,49 @@ TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $4304-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 136(SP)
-	LEAQ         144(SP), AX
+	MOVQ         AX, 648(SP)
+	LEAQ         656(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 536(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 544(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 520(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 552(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 56(SP)
+	MOVQ         AX, 568(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 48(SP)
+	MOVQ         AX, 560(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 576(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
+	VMOVUPS      Z1, (SP)
+	VMOVUPS      Z1, 64(SP)
+	VMOVUPS      Z1, 128(SP)
+	VMOVUPS      Z1, 192(SP)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y0, 616(SP)
+	MOVQ    520(SP), AX
+	MOVQ    AX, 512(SP)
+	MOVQ    536(SP), AX
+	MOVQ    AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
-	DECQ       tokens+48(FP)
-	JZ         write4
-	MOVQ       x+16(FP), AX
-	MOVQ       xTokenStride+64(FP), CX
-	LEAQ       (AX)(CX*4), AX
-	MOVQ       AX, x+16(FP)
-	MOVQ       cos+24(FP), AX
-	MOVQ       tableStride+96(FP), CX
-	LEAQ       (AX)(CX*4), AX
-	MOVQ       AX, cos+24(FP)
-	MOVQ       sin+32(FP), AX
-	MOVQ       tableStride+96(FP), CX
-	LEAQ       (AX)(CX*4), AX
-	MOVQ       AX, sin+32(FP)
-	MOVQ       cos+24(FP), AX
-	PREFETCHT1 512(AX)
-	PREFETCHT1 576(AX)
-	PREFETCHT1 640(AX)
-	PREFETCHT1 704(AX)
-	MOVQ       sin+32(FP), AX
-	PREFETCHT1 512(AX)
-	PREFETCHT1 576(AX)
-	PREFETCHT1 640(AX)
-	PREFETCHT1 704(AX)
-	MOVQ       x+16(FP), DX
-	MOVQ       heads+72(FP), AX
-
-same6:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+24(FP), BX
-	MOVQ        sin+32(FP), SI
-	VMOVUPS     (BX), Z0
-	VMOVUPS     (SI), Z8
-	VMOVUPS     64(BX), Z9
-	VMOVUPS     64(SI), Z10
-	VMOVUPS     128(BX), Z11
-	VMOVUPS     128(SI), Z12
-	VMOVUPS     192(BX), Z13
-	VMOVUPS     192(SI), Z14
-	VPXORD      Z5, Z5, Z5
-	VPXORD      Z6, Z6, Z6
-	MOVQ        xHeadStride+88(FP), BX
-	VMOVUPS     (DX), Z1
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z1, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z1, Z1
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z1, Z1
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z16, 64(AX)
-	VMOVUPS     Z18, 128(AX)
-	VMOVUPS     Z20, 192(AX)
-	VMOVUPS     Z15, 256(AX)
-	VMOVUPS     Z17, 320(AX)
-	VMOVUPS     Z19, 384(AX)
-	VMOVUPS     Z21, 448(AX)
-	VRANGEPS    $0x0b, Z1, Z16, Z22
-	VFMADD231PS Z1, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z1
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z1, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z1
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z2
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z2, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z2, Z2
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z2, Z2
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z2, 512(AX)
-	VMOVUPS     Z16, 576(AX)
-	VMOVUPS     Z18, 640(AX)
-	VMOVUPS     Z20, 704(AX)
-	VMOVUPS     Z15, 768(AX)
-	VMOVUPS     Z17, 832(AX)
-	VMOVUPS     Z19, 896(AX)
-	VMOVUPS     Z21, 960(AX)
-	VRANGEPS    $0x0b, Z2, Z16, Z22
-	VFMADD231PS Z2, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z2
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z2, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z3
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z3, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z3, Z3
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z3, Z3
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z3, 1024(AX)
-	VMOVUPS     Z16, 1088(AX)
-	VMOVUPS     Z18, 1152(AX)
-	VMOVUPS     Z20, 1216(AX)
-	VMOVUPS     Z15, 1280(AX)
-	VMOVUPS     Z17, 1344(AX)
-	VMOVUPS     Z19, 1408(AX)
-	VMOVUPS     Z21, 1472(AX)
-	VRANGEPS    $0x0b, Z3, Z16, Z22
-	VFMADD231PS Z3, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z3
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z3, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z3
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z4
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z4, Z16
-	VMULPS      Z8, Z15, Z8
-	VMULPS      Z0, Z4, Z4
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z8, Z4, Z4
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z0
-	VMOVUPS     320(DX), Z8
-	VMULPS      Z10, Z0, Z16
-	VMULPS      Z10, Z8, Z10
-	VMULPS      Z9, Z0, Z0
-	VMULPS      Z9, Z8, Z8
-	VSUBPS      Z10, Z0, Z0
-	VADDPS      Z16, Z8, Z8
-	VMOVUPS     128(DX), Z9
-	VMOVUPS     384(DX), Z10
-	VMULPS      Z12, Z9, Z16
-	VMULPS      Z12, Z10, Z12
-	VMULPS      Z11, Z9, Z9
-	VMULPS      Z11, Z10, Z10
-	VSUBPS      Z12, Z9, Z9
-	VADDPS      Z16, Z10, Z10
-	VMOVUPS     192(DX), Z11
-	VMOVUPS     448(DX), Z12
-	VMULPS      Z14, Z11, Z16
-	VMULPS      Z14, Z12, Z14
-	VMULPS      Z13, Z11, Z11
-	VMULPS      Z13, Z12, Z12
-	VSUBPS      Z14, Z11, Z11
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     Z4, 1536(AX)
-	VMOVUPS     Z0, 1600(AX)
-	VMOVUPS     Z9, 1664(AX)
-	VMOVUPS     Z11, 1728(AX)
-	VMOVUPS     Z15, 1792(AX)
-	VMOVUPS     Z8, 1856(AX)
-	VMOVUPS     Z10, 1920(AX)
-	VMOVUPS     Z12, 1984(AX)
-	VRANGEPS    $0x0b, Z4, Z0, Z13
-	VFMADD231PS Z4, Z0, Z5
-	VRANGEPS    $0x0b, Z9, Z11, Z0
-	VFMADD231PS Z9, Z11, Z6
-	VRANGEPS    $0x0b, Z15, Z8, Z4
-	VFMADD231PS Z15, Z8, Z5
-	VRANGEPS    $0x0b, Z10, Z12, Z8
-	VFMADD231PS Z10, Z12, Z6
-	VPMAXUD     Z0, Z13, Z13
-	VPMAXUD     Z4, Z13, Z13
-	VPMAXUD     Z8, Z13, Z13
-	VMOVAPS     Z13, Z4
-	LEAQ        (DX)(BX*4), DX
-
-found7:
-	VCMPPS   $0x03, Z5, Z6, K1
-	KORTESTW K1, K1
-	JNZ      nan8
-
-largest9:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z8
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z8, Z8
-	VSHUFI64X2  $0x88, Z8, Z8, Z0
-	VSHUFI64X2  $0xdd, Z8, Z8, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VSHUFI64X2  $0x88, Z0, Z0, Z1
-	VSHUFI64X2  $0xdd, Z0, Z0, Z0
-	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
-	VPMAXUD     leastScale<>+0(SB), Y0, Y0
-	VPMINUD     nan32<>+0(SB), Y0, Y0
-	VMOVAPS     Y0, Y0
-
-	// 2. these heads
-write4:
-	MOVQ    (SP), AX
-	TESTQ   AX, AX
-	JZ      next5
-	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
-	XORQ    BX, BX
-
-head10:
-	PREFETCHT1   2048(DI)
-	PREFETCHT1   2112(DI)
-	PREFETCHT1   2176(DI)
-	PREFETCHT1   2240(DI)
-	PREFETCHT1   2304(DI)
-	PREFETCHT1   2368(DI)
-	PREFETCHT1   2432(DI)
-	PREFETCHT1   2496(DI)
-	MOVQ         xHeadStride+88(FP), R8
-	LEAQ         (DI)(R8*4), DI
-	MOVQ         CX, R8
-	SUBQ         136(SP), R8
-	SHRQ         $0x07, R8
-	SHLQ         $0x02, R8
-	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
-	MOVL         R9, (R8)
-	CMPL         R9, $0x7f800000
-	JCC          rare12
-	VBROADCASTSS 72(SP)(BX*4), Z8
-	VBROADCASTSS 104(SP)(BX*4), Z9
-	VMOVUPS      (DX), Z10
-	VMULPS       Z8, Z10, Z11
-	VFMSUB231PS  Z9, Z11, Z10
-	VFNMADD231PS Z8, Z10, Z11
-	VMOVUPS      64(DX), Z10
-	VMULPS       Z8, Z10, Z12
-	VFMSUB231PS  Z9, Z12, Z10
-	VFNMADD231PS Z8, Z10, Z12
-	VMOVUPS      128(DX), Z10
-	VMULPS       Z8, Z10, Z13
-	VFMSUB231PS  Z9, Z13, Z10
-	VFNMADD231PS Z8, Z10, Z13
-	VMOVUPS      192(DX), Z10
-	VMULPS       Z8, Z10, Z14
-	VFMSUB231PS  Z9, Z14, Z10
-	VFNMADD231PS Z8, Z10, Z14
-	VCVTPS2DQ    Z11, Z11
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z13, Z13
-	VCVTPS2DQ    Z14, Z14
-	VPACKSSDW    Z12, Z11, Z10
-	VPACKSSDW    Z14, Z13, Z11
-	VPACKSSWB    Z11, Z10, Z10
-	VPERMD       Z10, Z1, Z10
-	VMOVUPS      Z10, (CX)
-	VMOVUPS      256(DX), Z10
-	VMULPS       Z8, Z10, Z11
-	VFMSUB231PS  Z9, Z11, Z10
-	VFNMADD231PS Z8, Z10, Z11
-	VMOVUPS      320(DX), Z10
-	VMULPS       Z8, Z10, Z12
-	VFMSUB231PS  Z9, Z12, Z10
-	VFNMADD231PS Z8, Z10, Z12
-	VMOVUPS      384(DX), Z10
-	VMULPS       Z8, Z10, Z13
-	VFMSUB231PS  Z9, Z13, Z10
-	VFNMADD231PS Z8, Z10, Z13
-	VMOVUPS      448(DX), Z10
-	VMULPS       Z8, Z10, Z14
-	VFMSUB231PS  Z9, Z14, Z10
-	VFNMADD231PS Z8, Z10, Z14
-	VCVTPS2DQ    Z11, Z11
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z13, Z13
-	VCVTPS2DQ    Z14, Z14
-	VPACKSSDW    Z12, Z11, Z8
-	VPACKSSDW    Z14, Z13, Z9
-	VPACKSSWB    Z9, Z8, Z8
-	VPERMD       Z8, Z1, Z8
-	VMOVUPS      Z8, 64(CX)
-
-written13:
-	ADDQ $0x00000200, DX
-	INCQ BX
-	ADDQ yHeadStride+80(FP), CX
-	DECQ SI
-	JNZ  same11
-	MOVQ y+0(FP), CX
-	MOVQ yTokenStride+56(FP), SI
-	LEAQ (CX)(SI*1), CX
-	MOVQ CX, y+0(FP)
-	MOVQ y+0(FP), CX
-	MOVQ heads+72(FP), SI
-
-same11:
-	DECQ AX
-	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
-
-next5:
-	MOVQ  8(SP), AX
-	TESTQ AX, AX
-	JNZ   heads3
-	JMP   done1
-
-pairs2:
-	MOVQ         pairs+40(FP), AX
-	CMPQ         AX, $0x20
-	JNE          pairs14
-	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
-
-heads15:
-	VMOVUPS one32<>+0(SB), Y1
-	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
-
-	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
-	TESTQ      AX, AX
-	JNZ        same18
-	MOVQ       AX, 8(SP)
-	DECQ       tokens+48(FP)
-	JZ         write16
-	MOVQ       x+16(FP), AX
-	MOVQ       xTokenStride+64(FP), CX
-	LEAQ       (AX)(CX*4), AX
-	MOVQ       AX, x+16(FP)
-	MOVQ       cos+24(FP), AX
-	MOVQ       tableStride+96(FP), CX
-	LEAQ       (AX)(CX*4), AX
-	MOVQ       AX, cos+24(FP)
-	MOVQ       sin+32(FP), AX
-	MOVQ       tableStride+96(FP), CX
-	LEAQ       (AX)(CX*4), AX
-	MOVQ       AX, sin+32(FP)
-	MOVQ       cos+24(FP), AX
-	PREFETCHT1 512(AX)
-	PREFETCHT1 576(AX)
-	MOVQ       sin+32(FP), AX
-	PREFETCHT1 512(AX)
-	PREFETCHT1 576(AX)
-	MOVQ       x+16(FP), DX
-	MOVQ       heads+72(FP), AX
-
-same18:
-	MOVQ        $0x00000008, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+24(FP), BX
-	MOVQ        sin+32(FP), SI
-	VMOVUPS     (BX), Z0
-	VMOVUPS     (SI), Z12
-	VMOVUPS     64(BX), Z13
-	VMOVUPS     64(SI), Z14
-	VPXORD      Z9, Z9, Z9
-	VPXORD      Z10, Z10, Z10
-	MOVQ        xHeadStride+88(FP), BX
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z2
-	VMULPS      Z12, Z15, Z1
-	VMULPS      Z12, Z2, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z2, Z2
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z1, Z2, Z2
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z1
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z1, Z16, Z16
-	VMOVUPS     Z15, (AX)
-	VMOVUPS     Z17, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z16, 192(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z1
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z2, Z16, Z15
-	VFMADD231PS Z2, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z2
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z2, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z2
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z2, Z19, Z19
-	VMOVUPS     Z16, 256(AX)
-	VMOVUPS     Z18, 320(AX)
-	VMOVUPS     Z17, 384(AX)
-	VMOVUPS     Z19, 448(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z2
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z1, Z1
-	VPMAXUD     Z16, Z2, Z2
-	VMOVAPS     Z1, Z1
-	VMOVAPS     Z2, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z4
-	VMULPS      Z12, Z15, Z3
-	VMULPS      Z12, Z4, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z4, Z4
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z3, Z4, Z4
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z3
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z3, Z16, Z16
-	VMOVUPS     Z15, 512(AX)
-	VMOVUPS     Z17, 576(AX)
-	VMOVUPS     Z4, 640(AX)
-	VMOVUPS     Z16, 704(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z3
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z4, Z16, Z15
-	VFMADD231PS Z4, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z4
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z4, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z4
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z4, Z19, Z19
-	VMOVUPS     Z16, 768(AX)
-	VMOVUPS     Z18, 832(AX)
-	VMOVUPS     Z17, 896(AX)
-	VMOVUPS     Z19, 960(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z4
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z3, Z3
-	VPMAXUD     Z16, Z4, Z4
-	VMOVAPS     Z3, Z3
-	VMOVAPS     Z4, Z4
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z6
-	VMULPS      Z12, Z15, Z5
-	VMULPS      Z12, Z6, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z6, Z6
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z5, Z6, Z6
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z5
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z5, Z16, Z16
-	VMOVUPS     Z15, 1024(AX)
-	VMOVUPS     Z17, 1088(AX)
-	VMOVUPS     Z6, 1152(AX)
-	VMOVUPS     Z16, 1216(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z5
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z6, Z16, Z15
-	VFMADD231PS Z6, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z6
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z6, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z6
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z6, Z19, Z19
-	VMOVUPS     Z16, 1280(AX)
-	VMOVUPS     Z18, 1344(AX)
-	VMOVUPS     Z17, 1408(AX)
-	VMOVUPS     Z19, 1472(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z6
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z5, Z5
-	VPMAXUD     Z16, Z6, Z6
-	VMOVAPS     Z5, Z5
-	VMOVAPS     Z6, Z6
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
-	VMOVUPS     (DX), Z7
-	VMOVUPS     128(DX), Z8
-	VMULPS      Z12, Z7, Z15
-	VMULPS      Z12, Z8, Z16
-	VMULPS      Z0, Z7, Z7
-	VMULPS      Z0, Z8, Z8
-	VSUBPS      Z16, Z7, Z7
-	VADDPS      Z15, Z8, Z8
-	VMOVUPS     64(DX), Z15
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z15, Z17
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z15, Z15
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z15, Z15
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z7, 1536(AX)
-	VMOVUPS     Z15, 1600(AX)
-	VMOVUPS     Z8, 1664(AX)
-	VMOVUPS     Z16, 1728(AX)
-	VRANGEPS    $0x0b, Z7, Z15, Z17
-	VFMADD231PS Z7, Z15, Z9
-	VRANGEPS    $0x0b, Z8, Z16, Z7
-	VFMADD231PS Z8, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z8
-	VMOVUPS     128(DX), Z15
-	VMULPS      Z12, Z8, Z16
-	VMULPS      Z12, Z15, Z12
-	VMULPS      Z0, Z8, Z8
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z12, Z8, Z8
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z0
-	VMOVUPS     192(DX), Z12
-	VMULPS      Z14, Z0, Z16
-	VMULPS      Z14, Z12, Z14
-	VMULPS      Z13, Z0, Z0
-	VMULPS      Z13, Z12, Z12
-	VSUBPS      Z14, Z0, Z0
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     Z8, 1792(AX)
-	VMOVUPS     Z0, 1856(AX)
-	VMOVUPS     Z15, 1920(AX)
-	VMOVUPS     Z12, 1984(AX)
-	VRANGEPS    $0x0b, Z8, Z0, Z13
-	VFMADD231PS Z8, Z0, Z9
-	VRANGEPS    $0x0b, Z15, Z12, Z0
-	VFMADD231PS Z15, Z12, Z10
-	VPMAXUD     Z7, Z17, Z17
-	VPMAXUD     Z0, Z13, Z13
-	VMOVAPS     Z17, Z7
-	VMOVAPS     Z13, Z8
-	LEAQ        (DX)(BX*4), DX
-
-found19:
-	VCMPPS   $0x03, Z9, Z10, K1
-	KORTESTW K1, K1
-	JNZ      nan20
-
-largest21:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z2
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z2, Z2
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z8, Z7, Z1
-	VPUNPCKHDQ  Z8, Z7, Z12
-	VPMAXUD     Z12, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z12
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z12, Z12
-	VSHUFI64X2  $0x88, Z12, Z2, Z0
-	VSHUFI64X2  $0xdd, Z12, Z2, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VSHUFI64X2  $0x88, Z0, Z0, Z1
-	VSHUFI64X2  $0xdd, Z0, Z0, Z0
-	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
-	VPMAXUD     leastScale<>+0(SB), Y0, Y0
-	VPMINUD     nan32<>+0(SB), Y0, Y0
-	VMOVAPS     Y0, Y0
-
-	// 2. these heads
-write16:
-	MOVQ    (SP), AX
-	TESTQ   AX, AX
-	JZ      next17
-	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
-	XORQ    BX, BX
-
-head22:
-	PREFETCHT1   2048(DI)
-	PREFETCHT1   2112(DI)
-	PREFETCHT1   2176(DI)
-	PREFETCHT1   2240(DI)
-	MOVQ         xHeadStride+88(FP), R8
-	LEAQ         (DI)(R8*4), DI
-	MOVQ         CX, R8
-	SUBQ         136(SP), R8
-	SHRQ         $0x06, R8
-	SHLQ         $0x02, R8
-	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
-	MOVL         R9, (R8)
-	CMPL         R9, $0x7f800000
-	JCC          rare24
-	VBROADCASTSS 72(SP)(BX*4), Z2
-	VBROADCASTSS 104(SP)(BX*4), Z12
-	VMOVUPS      (DX), Z13
-	VMULPS       Z2, Z13, Z14
-	VFMSUB231PS  Z12, Z14, Z13
-	VFNMADD231PS Z2, Z13, Z14
-	VMOVUPS      64(DX), Z13
-	VMULPS       Z2, Z13, Z15
-	VFMSUB231PS  Z12, Z15, Z13
-	VFNMADD231PS Z2, Z13, Z15
-	VMOVUPS      128(DX), Z13
-	VMULPS       Z2, Z13, Z16
-	VFMSUB231PS  Z12, Z16, Z13
-	VFNMADD231PS Z2, Z13, Z16
-	VMOVUPS      192(DX), Z13
-	VMULPS       Z2, Z13, Z17
-	VFMSUB231PS  Z12, Z17, Z13
-	VFNMADD231PS Z2, Z13, Z17
-	VCVTPS2DQ    Z14, Z14
-	VCVTPS2DQ    Z15, Z15
-	VCVTPS2DQ    Z16, Z16
-	VCVTPS2DQ    Z17, Z17
-	VPACKSSDW    Z15, Z14, Z2
-	VPACKSSDW    Z17, Z16, Z12
-	VPACKSSWB    Z12, Z2, Z2
-	VPERMD       Z2, Z1, Z2
-	VMOVUPS      Z2, (CX)
-
-written25:
-	ADDQ $0x00000100, DX
-	INCQ BX
-	ADDQ yHeadStride+80(FP), CX
-	DECQ SI
-	JNZ  same23
-	MOVQ y+0(FP), CX
-	MOVQ yTokenStride+56(FP), SI
-	LEAQ (CX)(SI*1), CX
-	MOVQ CX, y+0(FP)
-	MOVQ y+0(FP), CX
-	MOVQ heads+72(FP), SI
-
-same23:
-	DECQ AX
-	JNZ  head22
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
-
-next17:
-	MOVQ  8(SP), AX
-	TESTQ AX, AX
-	JNZ   heads15
-	JMP   done1
-
-pairs14:
-done1:
-	VZEROUPPER
-	RET
-
-nan8:
-	VBROADCASTSS magnitude32<>+0(SB), Z0
-	VPANDD       (AX), Z0, Z1
-	VPANDD       64(AX), Z0, Z2
-	VPMAXUD      Z2, Z1, Z1
-	VPANDD       128(AX), Z0, Z2
-	VPANDD       192(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       256(AX), Z0, Z3
-	VPANDD       320(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       384(AX), Z0, Z4
-	VPANDD       448(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z1, Z1
-	VPMAXUD      Z4, Z1, Z1
-	VMOVAPS      Z1, Z1
-	VPANDD       512(AX), Z0, Z2
-	VPANDD       576(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       640(AX), Z0, Z3
-	VPANDD       704(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       768(AX), Z0, Z4
-	VPANDD       832(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       896(AX), Z0, Z8
-	VPANDD       960(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPMAXUD      Z3, Z2, Z2
-	VPMAXUD      Z4, Z2, Z2
-	VPMAXUD      Z8, Z2, Z2
-	VMOVAPS      Z2, Z2
-	VPANDD       1024(AX), Z0, Z3
-	VPANDD       1088(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       1152(AX), Z0, Z4
-	VPANDD       1216(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1280(AX), Z0, Z8
-	VPANDD       1344(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1408(AX), Z0, Z9
-	VPANDD       1472(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z8, Z3, Z3
-	VPMAXUD      Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
-	VPANDD       1536(AX), Z0, Z4
-	VPANDD       1600(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1664(AX), Z0, Z8
-	VPANDD       1728(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1792(AX), Z0, Z9
-	VPANDD       1856(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1920(AX), Z0, Z10
-	VPANDD       1984(AX), Z0, Z0
-	VPMAXUD      Z0, Z10, Z10
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z9, Z4, Z4
-	VPMAXUD      Z10, Z4, Z4
-	VMOVAPS      Z4, Z4
-	JMP          largest9
-
-rare12:
-	VPXORD  Z7, Z7, Z7
-	VMOVUPS Z7, (CX)
-	VMOVUPS Z7, 64(CX)
-	JMP     written13
-
-nan20:
-	VBROADCASTSS magnitude32<>+0(SB), Z7
-	VPANDD       (AX), Z7, Z1
-	VPANDD       64(AX), Z7, Z0
-	VPMAXUD      Z0, Z1, Z1
-	VPANDD       128(AX), Z7, Z2
-	VPANDD       192(AX), Z7, Z0
-	VPMAXUD      Z0, Z2, Z2
-	VPANDD       256(AX), Z7, Z0
-	VPANDD       320(AX), Z7, Z3
-	VPMAXUD      Z3, Z0, Z0
-	VPANDD       384(AX), Z7, Z3
-	VPANDD       448(AX), Z7, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z0, Z0
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z0, Z2
-	VPANDD       512(AX), Z7, Z3
-	VPANDD       576(AX), Z7, Z0
-	VPMAXUD      Z0, Z3, Z3
-	VPANDD       640(AX), Z7, Z4
-	VPANDD       704(AX), Z7, Z0
-	VPMAXUD      Z0, Z4, Z4
-	VPANDD       768(AX), Z7, Z0
-	VPANDD       832(AX), Z7, Z5
-	VPMAXUD      Z5, Z0, Z0
-	VPANDD       896(AX), Z7, Z5
-	VPANDD       960(AX), Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z5, Z0, Z0
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z0, Z4
-	VPANDD       1024(AX), Z7, Z5
-	VPANDD       1088(AX), Z7, Z0
-	VPMAXUD      Z0, Z5, Z5
-	VPANDD       1152(AX), Z7, Z6
-	VPANDD       1216(AX), Z7, Z0
-	VPMAXUD      Z0, Z6, Z6
-	VPANDD       1280(AX), Z7, Z0
-	VPANDD       1344(AX), Z7, Z8
-	VPMAXUD      Z8, Z0, Z0
-	VPANDD       1408(AX), Z7, Z8
-	VPANDD       1472(AX), Z7, Z12
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z8, Z0, Z0
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z0, Z6
-	VPANDD       1536(AX), Z7, Z8
-	VPANDD       1600(AX), Z7, Z0
-	VPMAXUD      Z0, Z8, Z8
-	VPANDD       1664(AX), Z7, Z12
-	VPANDD       1728(AX), Z7, Z0
-	VPMAXUD      Z0, Z12, Z12
-	VPANDD       1792(AX), Z7, Z0
-	VPANDD       1856(AX), Z7, Z13
-	VPMAXUD      Z13, Z0, Z0
-	VPANDD       1920(AX), Z7, Z13
-	VPANDD       1984(AX), Z7, Z7
-	VPMAXUD      Z7, Z13, Z13
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z13, Z0, Z0
-	VMOVAPS      Z8, Z7
-	VMOVAPS      Z0, Z8
-	JMP          largest21
-
-rare24:
-	VPXORD  Z11, Z11, Z11
-	VMOVUPS Z11, (CX)
-	JMP     written25
-
-DATA inOrder512<>+0(SB)/4, $0x00000000
-DATA inOrder512<>+4(SB)/4, $0x00000004
-DATA inOrder512<>+8(SB)/4, $0x00000008
-DATA inOrder512<>+12(SB)/4, $0x0000000c
-DATA inOrder512<>+16(SB)/4, $0x00000001
-DATA inOrder512<>+20(SB)/4, $0x00000005
-DATA inOrder512<>+24(SB)/4, $0x00000009
-DATA inOrder512<>+28(SB)/4, $0x0000000d
-DATA inOrder512<>+32(SB)/4, $0x00000002
-DATA inOrder512<>+36(SB)/4, $0x00000006
-DATA inOrder512<>+40(SB)/4, $0x0000000a
-DATA inOrder512<>+44(SB)/4, $0x0000000e
-DATA inOrder512<>+48(SB)/4, $0x00000003
-DATA inOrder512<>+52(SB)/4, $0x00000007
-DATA inOrder512<>+56(SB)/4, $0x0000000b
-DATA inOrder512<>+60(SB)/4, $0x0000000f
-GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
-
-// func RotateQuantizeRowHalfSplitF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX2(SB), $4304-104
-	MOVQ    heads+72(FP), AX
-	TESTQ   AX, AX
-	JZ      done1
-	MOVQ    tokens+48(FP), AX
-	TESTQ   AX, AX
-	JZ      done1
-	VPXOR   X0, X0, X0
-	MOVQ    y+0(FP), AX
-	MOVQ    AX, 136(SP)
-	LEAQ    144(SP), AX
-	ADDQ    $0x3f, AX
-	ANDQ    $-64, AX
-	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
-	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
-	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
-	MOVQ    x+16(FP), AX
-	MOVQ    AX, 40(SP)
-	MOVQ    y+0(FP), AX
-	MOVQ    AX, 56(SP)
-	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 48(SP)
-	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 64(SP)
-	MOVQ    pairs+40(FP), AX
-	CMPQ    AX, $0x40
-	JNE     pairs2
-	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
-
-heads3:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 72(SP)
-	VMOVUPS X0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
-
-	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
-	TESTQ      AX, AX
-	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -4669,551 +2409,825 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 560(SP)
+	MOVQ    CX, 520(SP)
+	MOVQ    536(SP), AX
+	XORQ    544(SP), AX
+	MOVQ    AX, 536(SP)
+	MOVQ    cos+24(FP), BX
+	MOVQ    sin+32(FP), SI
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z5
+	VMOVUPS 64(SI), Z6
+	VMOVUPS 128(BX), Z7
+	VMOVUPS 128(SI), Z8
+	VMOVUPS 192(BX), Z9
+	VMOVUPS 192(SI), Z10
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+88(FP), BX
+	LEAQ    (SP), SI
+
+unit7:
+	VMOVUPS     (DX), Z11
+	VMOVUPS     256(DX), Z12
+	VMULPS      Z1, Z11, Z13
+	VMULPS      Z1, Z12, Z14
+	VMULPS      Z0, Z11, Z11
+	VMULPS      Z0, Z12, Z12
+	VSUBPS      Z14, Z11, Z11
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     64(DX), Z13
+	VMOVUPS     320(DX), Z14
+	VMULPS      Z6, Z13, Z15
+	VMULPS      Z6, Z14, Z16
+	VMULPS      Z5, Z13, Z13
+	VMULPS      Z5, Z14, Z14
+	VSUBPS      Z16, Z13, Z13
+	VADDPS      Z15, Z14, Z14
+	VMOVUPS     128(DX), Z15
+	VMOVUPS     384(DX), Z16
+	VMULPS      Z8, Z15, Z17
+	VMULPS      Z8, Z16, Z18
+	VMULPS      Z7, Z15, Z15
+	VMULPS      Z7, Z16, Z16
+	VSUBPS      Z18, Z15, Z15
+	VADDPS      Z17, Z16, Z16
+	VMOVUPS     192(DX), Z17
+	VMOVUPS     448(DX), Z18
+	VMULPS      Z10, Z17, Z19
+	VMULPS      Z10, Z18, Z20
+	VMULPS      Z9, Z17, Z17
+	VMULPS      Z9, Z18, Z18
+	VSUBPS      Z20, Z17, Z17
+	VADDPS      Z19, Z18, Z18
+	VMOVUPS     Z11, (AX)
+	VMOVUPS     Z13, 64(AX)
+	VMOVUPS     Z15, 128(AX)
+	VMOVUPS     Z17, 192(AX)
+	VMOVUPS     Z12, 256(AX)
+	VMOVUPS     Z14, 320(AX)
+	VMOVUPS     Z16, 384(AX)
+	VMOVUPS     Z18, 448(AX)
+	VRANGEPS    $0x0b, Z11, Z13, Z19
+	VFMADD231PS Z11, Z13, Z2
+	VRANGEPS    $0x0b, Z15, Z17, Z11
+	VFMADD231PS Z15, Z17, Z3
+	VRANGEPS    $0x0b, Z12, Z14, Z13
+	VFMADD231PS Z12, Z14, Z2
+	VRANGEPS    $0x0b, Z16, Z18, Z12
+	VFMADD231PS Z16, Z18, Z3
+	VPMAXUD     Z11, Z19, Z19
+	VPMAXUD     Z13, Z19, Z19
+	VPMAXUD     Z12, Z19, Z19
+	VMOVUPS     Z19, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
+
+largest9:
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z0
+	VMOVUPS     64(SP), Z1
+	VMOVUPS     128(SP), Z5
+	VMOVUPS     192(SP), Z6
+	VPUNPCKLDQ  Z1, Z0, Z7
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z7, Z7
+	VPUNPCKLDQ  Z6, Z5, Z0
+	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z1, Z0, Z0
+	VPUNPCKLQDQ Z0, Z7, Z1
+	VPUNPCKHQDQ Z0, Z7, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z1, Z0
+	VSHUFI64X2  $0xdd, Z1, Z1, Z1
+	VPMAXUD     Z1, Z0, Z0
+	VSHUFI64X2  $0x88, Z0, Z0, Z1
+	VSHUFI64X2  $0xdd, Z0, Z0, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VMOVAPS     Y1, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
+
+	// 2. these heads
+write4:
+	MOVQ    512(SP), AX
+	TESTQ   AX, AX
+	JZ      next5
+	VMOVUPS inOrder512<>+0(SB), Z1
+	MOVQ    552(SP), DI
+	MOVQ    568(SP), CX
+	MOVQ    528(SP), DX
+	MOVQ    576(SP), SI
+	XORQ    BX, BX
+
+head10:
+	PREFETCHT1   2048(DI)
+	PREFETCHT1   2112(DI)
+	PREFETCHT1   2176(DI)
+	PREFETCHT1   2240(DI)
+	PREFETCHT1   2304(DI)
+	PREFETCHT1   2368(DI)
+	PREFETCHT1   2432(DI)
+	PREFETCHT1   2496(DI)
+	MOVQ         xHeadStride+88(FP), R8
+	LEAQ         (DI)(R8*4), DI
+	MOVQ         CX, R8
+	SUBQ         648(SP), R8
+	SHRQ         $0x07, R8
+	SHLQ         $0x02, R8
+	ADDQ         scales+8(FP), R8
+	MOVL         616(SP)(BX*4), R9
+	MOVL         R9, (R8)
+	CMPL         R9, $0x7f800000
+	JCC          rare12
+	VBROADCASTSS 584(SP)(BX*4), Z5
+	VBROADCASTSS 616(SP)(BX*4), Z6
+	VMOVUPS      (DX), Z7
+	VMULPS       Z5, Z7, Z8
+	VFMSUB231PS  Z6, Z8, Z7
+	VFNMADD231PS Z5, Z7, Z8
+	VMOVUPS      64(DX), Z7
+	VMULPS       Z5, Z7, Z9
+	VFMSUB231PS  Z6, Z9, Z7
+	VFNMADD231PS Z5, Z7, Z9
+	VMOVUPS      128(DX), Z7
+	VMULPS       Z5, Z7, Z10
+	VFMSUB231PS  Z6, Z10, Z7
+	VFNMADD231PS Z5, Z7, Z10
+	VMOVUPS      192(DX), Z7
+	VMULPS       Z5, Z7, Z11
+	VFMSUB231PS  Z6, Z11, Z7
+	VFNMADD231PS Z5, Z7, Z11
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VCVTPS2DQ    Z11, Z11
+	VPACKSSDW    Z9, Z8, Z7
+	VPACKSSDW    Z11, Z10, Z8
+	VPACKSSWB    Z8, Z7, Z7
+	VPERMD       Z7, Z1, Z7
+	VMOVUPS      Z7, (CX)
+	VMOVUPS      256(DX), Z7
+	VMULPS       Z5, Z7, Z8
+	VFMSUB231PS  Z6, Z8, Z7
+	VFNMADD231PS Z5, Z7, Z8
+	VMOVUPS      320(DX), Z7
+	VMULPS       Z5, Z7, Z9
+	VFMSUB231PS  Z6, Z9, Z7
+	VFNMADD231PS Z5, Z7, Z9
+	VMOVUPS      384(DX), Z7
+	VMULPS       Z5, Z7, Z10
+	VFMSUB231PS  Z6, Z10, Z7
+	VFNMADD231PS Z5, Z7, Z10
+	VMOVUPS      448(DX), Z7
+	VMULPS       Z5, Z7, Z11
+	VFMSUB231PS  Z6, Z11, Z7
+	VFNMADD231PS Z5, Z7, Z11
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VCVTPS2DQ    Z11, Z11
+	VPACKSSDW    Z9, Z8, Z5
+	VPACKSSDW    Z11, Z10, Z6
+	VPACKSSWB    Z6, Z5, Z5
+	VPERMD       Z5, Z1, Z5
+	VMOVUPS      Z5, 64(CX)
+
+written13:
+	ADDQ $0x00000200, DX
+	INCQ BX
+	ADDQ yHeadStride+80(FP), CX
+	DECQ SI
+	JNZ  same11
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), SI
+	LEAQ (CX)(SI*1), CX
+	MOVQ CX, y+0(FP)
+	MOVQ y+0(FP), CX
+	MOVQ heads+72(FP), SI
+
+same11:
+	DECQ AX
+	JNZ  head10
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
+
+next5:
+	MOVQ  520(SP), AX
+	TESTQ AX, AX
+	JNZ   heads3
+	JMP   done1
+
+pairs2:
+	MOVQ         pairs+40(FP), AX
+	CMPQ         AX, $0x20
+	JNE          pairs14
+	VBROADCASTSS one32<>+0(SB), Z1
+	VMOVUPS      Z1, (SP)
+	VMOVUPS      Z1, 64(SP)
+	VMOVUPS      Z1, 128(SP)
+	VMOVUPS      Z1, 192(SP)
+	VMOVUPS      Z1, 256(SP)
+	VMOVUPS      Z1, 320(SP)
+	VMOVUPS      Z1, 384(SP)
+	VMOVUPS      Z1, 448(SP)
+
+heads15:
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y0, 616(SP)
+	MOVQ    520(SP), AX
+	MOVQ    AX, 512(SP)
+	MOVQ    536(SP), AX
+	MOVQ    AX, 528(SP)
+
+	// 1. the next heads
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
+	TESTQ      AX, AX
+	JNZ        same18
+	MOVQ       AX, 520(SP)
+	DECQ       tokens+48(FP)
+	JZ         write16
+	MOVQ       x+16(FP), AX
+	MOVQ       xTokenStride+64(FP), CX
+	LEAQ       (AX)(CX*4), AX
+	MOVQ       AX, x+16(FP)
+	MOVQ       cos+24(FP), AX
+	MOVQ       tableStride+96(FP), CX
+	LEAQ       (AX)(CX*4), AX
+	MOVQ       AX, cos+24(FP)
+	MOVQ       sin+32(FP), AX
+	MOVQ       tableStride+96(FP), CX
+	LEAQ       (AX)(CX*4), AX
+	MOVQ       AX, sin+32(FP)
+	MOVQ       cos+24(FP), AX
+	PREFETCHT1 512(AX)
+	PREFETCHT1 576(AX)
+	MOVQ       sin+32(FP), AX
+	PREFETCHT1 512(AX)
+	PREFETCHT1 576(AX)
+	MOVQ       x+16(FP), DX
+	MOVQ       heads+72(FP), AX
+
+same18:
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 560(SP)
+	MOVQ    CX, 520(SP)
+	MOVQ    536(SP), AX
+	XORQ    544(SP), AX
+	MOVQ    AX, 536(SP)
+	MOVQ    cos+24(FP), BX
+	MOVQ    sin+32(FP), SI
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z5
+	VMOVUPS 64(SI), Z6
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+88(FP), BX
+	LEAQ    (SP), SI
+
+unit19:
+	VMOVUPS     (DX), Z7
+	VMOVUPS     128(DX), Z8
+	VMULPS      Z1, Z7, Z9
+	VMULPS      Z1, Z8, Z10
+	VMULPS      Z0, Z7, Z7
+	VMULPS      Z0, Z8, Z8
+	VSUBPS      Z10, Z7, Z7
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     64(DX), Z9
+	VMOVUPS     192(DX), Z10
+	VMULPS      Z6, Z9, Z11
+	VMULPS      Z6, Z10, Z12
+	VMULPS      Z5, Z9, Z9
+	VMULPS      Z5, Z10, Z10
+	VSUBPS      Z12, Z9, Z9
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     Z7, (AX)
+	VMOVUPS     Z9, 64(AX)
+	VMOVUPS     Z8, 128(AX)
+	VMOVUPS     Z10, 192(AX)
+	VRANGEPS    $0x0b, Z7, Z9, Z11
+	VFMADD231PS Z7, Z9, Z2
+	VRANGEPS    $0x0b, Z8, Z10, Z7
+	VFMADD231PS Z8, Z10, Z3
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Z8
+	VMOVUPS     128(DX), Z9
+	VMULPS      Z1, Z8, Z10
+	VMULPS      Z1, Z9, Z12
+	VMULPS      Z0, Z8, Z8
+	VMULPS      Z0, Z9, Z9
+	VSUBPS      Z12, Z8, Z8
+	VADDPS      Z10, Z9, Z9
+	VMOVUPS     64(DX), Z10
+	VMOVUPS     192(DX), Z12
+	VMULPS      Z6, Z10, Z13
+	VMULPS      Z6, Z12, Z14
+	VMULPS      Z5, Z10, Z10
+	VMULPS      Z5, Z12, Z12
+	VSUBPS      Z14, Z10, Z10
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z8, 256(AX)
+	VMOVUPS     Z10, 320(AX)
+	VMOVUPS     Z9, 384(AX)
+	VMOVUPS     Z12, 448(AX)
+	VRANGEPS    $0x0b, Z8, Z10, Z13
+	VFMADD231PS Z8, Z10, Z2
+	VRANGEPS    $0x0b, Z9, Z12, Z8
+	VFMADD231PS Z9, Z12, Z3
+	VPMAXUD     Z7, Z11, Z11
+	VPMAXUD     Z8, Z13, Z13
+	VMOVUPS     Z11, (SI)
+	VMOVUPS     Z13, 64(SI)
+	ADDQ        $+128, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit19
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan20
+
+largest21:
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z0
+	VMOVUPS     64(SP), Z1
+	VMOVUPS     128(SP), Z5
+	VMOVUPS     192(SP), Z6
+	VMOVUPS     256(SP), Z7
+	VMOVUPS     320(SP), Z8
+	VMOVUPS     384(SP), Z9
+	VMOVUPS     448(SP), Z10
+	VPUNPCKLDQ  Z1, Z0, Z11
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z11, Z11
+	VPUNPCKLDQ  Z6, Z5, Z0
+	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z1, Z0, Z0
+	VPUNPCKLQDQ Z0, Z11, Z1
+	VPUNPCKHQDQ Z0, Z11, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VPUNPCKLDQ  Z8, Z7, Z0
+	VPUNPCKHDQ  Z8, Z7, Z5
+	VPMAXUD     Z5, Z0, Z0
+	VPUNPCKLDQ  Z10, Z9, Z5
+	VPUNPCKHDQ  Z10, Z9, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPUNPCKLQDQ Z5, Z0, Z6
+	VPUNPCKHQDQ Z5, Z0, Z0
+	VPMAXUD     Z0, Z6, Z6
+	VSHUFI64X2  $0x88, Z6, Z1, Z0
+	VSHUFI64X2  $0xdd, Z6, Z1, Z1
+	VPMAXUD     Z1, Z0, Z0
+	VSHUFI64X2  $0x88, Z0, Z0, Z1
+	VSHUFI64X2  $0xdd, Z0, Z0, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VMOVAPS     Y1, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
+
+	// 2. these heads
+write16:
+	MOVQ    512(SP), AX
+	TESTQ   AX, AX
+	JZ      next17
+	VMOVUPS inOrder512<>+0(SB), Z1
+	MOVQ    552(SP), DI
+	MOVQ    568(SP), CX
+	MOVQ    528(SP), DX
+	MOVQ    576(SP), SI
+	XORQ    BX, BX
+
+head22:
+	PREFETCHT1   2048(DI)
+	PREFETCHT1   2112(DI)
+	PREFETCHT1   2176(DI)
+	PREFETCHT1   2240(DI)
+	MOVQ         xHeadStride+88(FP), R8
+	LEAQ         (DI)(R8*4), DI
+	MOVQ         CX, R8
+	SUBQ         648(SP), R8
+	SHRQ         $0x06, R8
+	SHLQ         $0x02, R8
+	ADDQ         scales+8(FP), R8
+	MOVL         616(SP)(BX*4), R9
+	MOVL         R9, (R8)
+	CMPL         R9, $0x7f800000
+	JCC          rare24
+	VBROADCASTSS 584(SP)(BX*4), Z5
+	VBROADCASTSS 616(SP)(BX*4), Z6
+	VMOVUPS      (DX), Z7
+	VMULPS       Z5, Z7, Z8
+	VFMSUB231PS  Z6, Z8, Z7
+	VFNMADD231PS Z5, Z7, Z8
+	VMOVUPS      64(DX), Z7
+	VMULPS       Z5, Z7, Z9
+	VFMSUB231PS  Z6, Z9, Z7
+	VFNMADD231PS Z5, Z7, Z9
+	VMOVUPS      128(DX), Z7
+	VMULPS       Z5, Z7, Z10
+	VFMSUB231PS  Z6, Z10, Z7
+	VFNMADD231PS Z5, Z7, Z10
+	VMOVUPS      192(DX), Z7
+	VMULPS       Z5, Z7, Z11
+	VFMSUB231PS  Z6, Z11, Z7
+	VFNMADD231PS Z5, Z7, Z11
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VCVTPS2DQ    Z11, Z11
+	VPACKSSDW    Z9, Z8, Z5
+	VPACKSSDW    Z11, Z10, Z6
+	VPACKSSWB    Z6, Z5, Z5
+	VPERMD       Z5, Z1, Z5
+	VMOVUPS      Z5, (CX)
+
+written25:
+	ADDQ $0x00000100, DX
+	INCQ BX
+	ADDQ yHeadStride+80(FP), CX
+	DECQ SI
+	JNZ  same23
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), SI
+	LEAQ (CX)(SI*1), CX
+	MOVQ CX, y+0(FP)
+	MOVQ y+0(FP), CX
+	MOVQ heads+72(FP), SI
+
+same23:
+	DECQ AX
+	JNZ  head22
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
+
+next17:
+	MOVQ  520(SP), AX
+	TESTQ AX, AX
+	JNZ   heads15
+	JMP   done1
+
+pairs14:
+done1:
+	VZEROUPPER
+	RET
+
+nan8:
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit26:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z5
+	VPMAXUD Z5, Z1, Z1
+	VPANDD  128(AX), Z0, Z5
+	VPANDD  192(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  256(AX), Z0, Z6
+	VPANDD  320(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPANDD  384(AX), Z0, Z7
+	VPANDD  448(AX), Z0, Z8
+	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z6, Z1, Z1
+	VPMAXUD Z7, Z1, Z1
+	VMOVUPS Z1, (CX)
+	ADDQ    $+64, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit26
+	JMP     largest9
+
+rare12:
+	VPXORD  Z4, Z4, Z4
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z4, 64(CX)
+	JMP     written13
+
+nan20:
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit27:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z5
+	VPMAXUD Z5, Z1, Z1
+	VPANDD  128(AX), Z0, Z5
+	VPANDD  192(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  256(AX), Z0, Z6
+	VPANDD  320(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPANDD  384(AX), Z0, Z7
+	VPANDD  448(AX), Z0, Z8
+	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z7, Z6, Z6
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z6, 64(CX)
+	ADDQ    $+128, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit27
+	JMP     largest21
+
+rare24:
+	VPXORD  Z4, Z4, Z4
+	VMOVUPS Z4, (CX)
+	JMP     written25
+
+DATA inOrder512<>+0(SB)/4, $0x00000000
+DATA inOrder512<>+4(SB)/4, $0x00000004
+DATA inOrder512<>+8(SB)/4, $0x00000008
+DATA inOrder512<>+12(SB)/4, $0x0000000c
+DATA inOrder512<>+16(SB)/4, $0x00000001
+DATA inOrder512<>+20(SB)/4, $0x00000005
+DATA inOrder512<>+24(SB)/4, $0x00000009
+DATA inOrder512<>+28(SB)/4, $0x0000000d
+DATA inOrder512<>+32(SB)/4, $0x00000002
+DATA inOrder512<>+36(SB)/4, $0x00000006
+DATA inOrder512<>+40(SB)/4, $0x0000000a
+DATA inOrder512<>+44(SB)/4, $0x0000000e
+DATA inOrder512<>+48(SB)/4, $0x00000003
+DATA inOrder512<>+52(SB)/4, $0x00000007
+DATA inOrder512<>+56(SB)/4, $0x0000000b
+DATA inOrder512<>+60(SB)/4, $0x0000000f
+GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
+
+// func RotateQuantizeRowHalfSplitF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX2(SB), $4560-104
+	MOVQ    heads+72(FP), AX
+	TESTQ   AX, AX
+	JZ      done1
+	MOVQ    tokens+48(FP), AX
+	TESTQ   AX, AX
+	JZ      done1
+	VPXOR   X0, X0, X0
+	MOVQ    y+0(FP), AX
+	MOVQ    AX, 392(SP)
+	LEAQ    400(SP), AX
+	ADDQ    $0x3f, AX
+	ANDQ    $-64, AX
+	LEAQ    2048(AX), CX
+	MOVQ    AX, 280(SP)
+	XORQ    AX, CX
+	MOVQ    CX, 288(SP)
+	XORQ    AX, AX
+	MOVQ    AX, 264(SP)
+	MOVQ    x+16(FP), AX
+	MOVQ    AX, 296(SP)
+	MOVQ    y+0(FP), AX
+	MOVQ    AX, 312(SP)
+	MOVQ    heads+72(FP), AX
+	MOVQ    AX, 304(SP)
+	MOVQ    heads+72(FP), AX
+	MOVQ    AX, 320(SP)
+	MOVQ    pairs+40(FP), AX
+	CMPQ    AX, $0x40
+	JNE     pairs2
+	VMOVUPS one32<>+0(SB), Y1
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
+
+heads3:
+	VMOVUPS one32<>+0(SB), X1
+	VDIVPS  X0, X1, X1
+	VMOVUPS X1, 328(SP)
+	VMOVUPS X0, 360(SP)
+	MOVQ    264(SP), AX
+	MOVQ    AX, 256(SP)
+	MOVQ    280(SP), AX
+	MOVQ    AX, 272(SP)
+
+	// 1. the next heads
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
+	TESTQ      AX, AX
+	JNZ        same6
+	MOVQ       AX, 264(SP)
+	DECQ       tokens+48(FP)
+	JZ         write4
+	MOVQ       x+16(FP), AX
+	MOVQ       xTokenStride+64(FP), CX
+	LEAQ       (AX)(CX*4), AX
+	MOVQ       AX, x+16(FP)
+	MOVQ       cos+24(FP), AX
+	MOVQ       tableStride+96(FP), CX
+	LEAQ       (AX)(CX*4), AX
+	MOVQ       AX, cos+24(FP)
+	MOVQ       sin+32(FP), AX
+	MOVQ       tableStride+96(FP), CX
+	LEAQ       (AX)(CX*4), AX
+	MOVQ       AX, sin+32(FP)
+	MOVQ       cos+24(FP), AX
+	PREFETCHT1 512(AX)
+	PREFETCHT1 576(AX)
+	PREFETCHT1 640(AX)
+	PREFETCHT1 704(AX)
+	MOVQ       sin+32(FP), AX
+	PREFETCHT1 512(AX)
+	PREFETCHT1 576(AX)
+	PREFETCHT1 640(AX)
+	PREFETCHT1 704(AX)
+	MOVQ       x+16(FP), DX
+	MOVQ       heads+72(FP), AX
+
+same6:
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	VMOVUPS (DX), Y1
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y1, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y1, Y1
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y1, Y1
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 256(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 32(AX)
-	VMOVUPS Y7, 288(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 64(AX)
-	VMOVUPS Y7, 320(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 96(AX)
-	VMOVUPS Y7, 352(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 128(AX)
-	VMOVUPS Y7, 384(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 160(AX)
-	VMOVUPS Y9, 416(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 192(AX)
-	VMOVUPS Y9, 448(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 224(AX)
-	VMOVUPS Y9, 480(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y1, Y1
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y7, Y1, Y1
-	VMOVAPS Y1, Y1
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y2
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 512(AX)
-	VMOVUPS Y5, 768(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 544(AX)
-	VMOVUPS Y7, 800(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 576(AX)
-	VMOVUPS Y7, 832(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 608(AX)
-	VMOVUPS Y7, 864(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 640(AX)
-	VMOVUPS Y7, 896(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 672(AX)
-	VMOVUPS Y9, 928(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 704(AX)
-	VMOVUPS Y9, 960(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 736(AX)
-	VMOVUPS Y9, 992(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y2, Y2
-	VPMAXUD Y5, Y2, Y2
-	VPMAXUD Y7, Y2, Y2
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y3
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y3, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y3, Y3
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y3, Y3
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y3, 1024(AX)
-	VMOVUPS Y5, 1280(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1056(AX)
-	VMOVUPS Y7, 1312(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1088(AX)
-	VMOVUPS Y7, 1344(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1120(AX)
-	VMOVUPS Y7, 1376(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1152(AX)
-	VMOVUPS Y7, 1408(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1184(AX)
-	VMOVUPS Y9, 1440(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1216(AX)
-	VMOVUPS Y9, 1472(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1248(AX)
-	VMOVUPS Y9, 1504(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y3, Y3
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y7, Y3, Y3
-	VMOVAPS Y3, Y3
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y4
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 1536(AX)
-	VMOVUPS Y5, 1792(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1568(AX)
-	VMOVUPS Y7, 1824(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1600(AX)
-	VMOVUPS Y7, 1856(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1632(AX)
-	VMOVUPS Y7, 1888(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1664(AX)
-	VMOVUPS Y7, 1920(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1696(AX)
-	VMOVUPS Y9, 1952(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1728(AX)
-	VMOVUPS Y9, 1984(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1760(AX)
-	VMOVUPS Y9, 2016(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD Y5, Y4, Y4
-	VPMAXUD Y7, Y4, Y4
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(DI*4), DX
+	LEAQ    (SP), R8
 
-found7:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
+unit7:
+	VMOVUPS      (DX), Y1
+	VMOVUPS      256(DX), Y2
+	VMOVUPS      (BX), Y3
+	VMOVUPS      (SI), Y4
+	VMULPS       Y4, Y1, Y5
+	VMULPS       Y4, Y2, Y4
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	VSUBPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 256(AX)
+	VPAND        Y0, Y1, Y1
+	VPAND        Y0, Y2, Y2
+	VMOVUPS      32(DX), Y3
+	VMOVUPS      288(DX), Y4
+	VMOVUPS      32(BX), Y5
+	VMOVUPS      32(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 32(AX)
+	VMOVUPS      Y4, 288(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      64(DX), Y3
+	VMOVUPS      320(DX), Y4
+	VMOVUPS      64(BX), Y5
+	VMOVUPS      64(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 64(AX)
+	VMOVUPS      Y4, 320(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      96(DX), Y3
+	VMOVUPS      352(DX), Y4
+	VMOVUPS      96(BX), Y5
+	VMOVUPS      96(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 96(AX)
+	VMOVUPS      Y4, 352(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      128(DX), Y3
+	VMOVUPS      384(DX), Y4
+	VMOVUPS      128(BX), Y5
+	VMOVUPS      128(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 128(AX)
+	VMOVUPS      Y4, 384(AX)
+	VPAND        Y0, Y3, Y3
+	VPAND        Y0, Y4, Y4
+	VMOVUPS      160(DX), Y5
+	VMOVUPS      416(DX), Y6
+	VMOVUPS      160(BX), Y7
+	VMOVUPS      160(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 160(AX)
+	VMOVUPS      Y6, 416(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMOVUPS      192(DX), Y5
+	VMOVUPS      448(DX), Y6
+	VMOVUPS      192(BX), Y7
+	VMOVUPS      192(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 192(AX)
+	VMOVUPS      Y6, 448(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMOVUPS      224(DX), Y5
+	VMOVUPS      480(DX), Y6
+	VMOVUPS      224(BX), Y7
+	VMOVUPS      224(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 224(AX)
+	VMOVUPS      Y6, 480(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VPMAXUD      Y3, Y1, Y1
+	VPMAXUD      Y2, Y1, Y1
+	VPMAXUD      Y4, Y1, Y1
+	VMOVUPS      Y1, (R8)
+	ADDQ         $+32, R8
+	ADDQ         $+512, AX
+	LEAQ         (DX)(DI*4), DX
+	DECQ         CX
+	JG           unit7
+	MOVQ         DX, 296(SP)
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VPUNPCKLDQ   Y1, Y0, Y4
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPMAXUD      Y0, Y4, Y4
+	VPUNPCKLDQ   Y3, Y2, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
 	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y5
-	VPMAXUD      Y5, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y5
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPMAXUD      X0, X5, X0
+	VPUNPCKLQDQ  Y0, Y4, Y1
+	VPUNPCKHQDQ  Y0, Y4, Y0
+	VPMAXUD      Y0, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUD      X0, X1, X0
 	VDIVPS       largestE4M3<>+0(SB), X0, X0
 	VPMAXUD      leastScale<>+0(SB), X0, X0
 	VPMINUD      nan32<>+0(SB), X0, X0
@@ -5221,16 +3235,16 @@ found7:
 
 	// 2. these heads
 write4:
-	MOVQ    (SP), AX
+	MOVQ    256(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS powerE4M3<>+0(SB), Y1
-	VMOVUPS weightsE4M3<>+0(SB), Y5
-	VMOVUPS exponent32<>+0(SB), Y6
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	VMOVUPS weightsE4M3<>+0(SB), Y2
+	VMOVUPS exponent32<>+0(SB), Y3
+	MOVQ    296(SP), DI
+	MOVQ    312(SP), CX
+	MOVQ    272(SP), DX
+	MOVQ    320(SP), SI
 	XORQ    BX, BX
 
 head8:
@@ -5245,212 +3259,212 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         392(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         360(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 72(SP)(BX*4), Y7
-	VBROADCASTSS 104(SP)(BX*4), Y8
-	VMOVUPS      (DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      32(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      64(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      96(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
+	VBROADCASTSS 328(SP)(BX*4), Y4
+	VBROADCASTSS 360(SP)(BX*4), Y5
+	VMOVUPS      (DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
 	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, (CX)
-	VMOVUPS      128(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      160(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      192(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      224(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
 	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, 32(CX)
-	VMOVUPS      256(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      288(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      320(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      352(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, 64(CX)
-	VMOVUPS      384(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      416(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      448(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      480(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y7
-	VPACKSSDW    Y13, Y12, Y8
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
 	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, (CX)
+	VMOVUPS      128(DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      160(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      192(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      224(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
 	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y8
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
+	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, 32(CX)
+	VMOVUPS      256(DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      288(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      320(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      352(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
+	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, 64(CX)
+	VMOVUPS      384(DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      416(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      448(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      480(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y4
+	VPACKSSDW    Y10, Y9, Y5
+	VPACKSSWB    Y5, Y4, Y4
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y5
+	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
+	VFMADD132PS  Y1, Y7, Y5
+	VPMADDWD     Y2, Y5, Y5
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y6
+	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
+	VFMADD132PS  Y1, Y8, Y6
+	VPMADDWD     Y2, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y9, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y8
 	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
 	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y5, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y11, Y9
-	VPMADDWD     Y5, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y12, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y13, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPACKSSDW    Y9, Y8, Y8
-	VPACKSSDW    Y11, Y10, Y9
-	VPSRLW       $0x04, Y8, Y8
-	VPSRLW       $0x04, Y9, Y9
-	VPACKSSWB    Y9, Y8, Y8
-	VPAND        signs8<>+0(SB), Y7, Y7
-	VPOR         Y7, Y8, Y8
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y8, Y7, Y8
-	VMOVUPS      Y8, 96(CX)
+	VPMADDWD     Y2, Y8, Y8
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y8, Y7, Y6
+	VPSRLW       $0x04, Y5, Y5
+	VPSRLW       $0x04, Y6, Y6
+	VPACKSSWB    Y6, Y5, Y5
+	VPAND        signs8<>+0(SB), Y4, Y4
+	VPOR         Y4, Y5, Y5
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y5, Y4, Y5
+	VMOVUPS      Y5, 96(CX)
 
 written11:
 	ADDQ $0x00000200, DX
@@ -5468,11 +3482,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -5482,26 +3496,27 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs12
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
 
 heads13:
 	VMOVUPS one32<>+0(SB), X1
 	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 72(SP)
-	VMOVUPS X0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS X1, 328(SP)
+	VMOVUPS X0, 360(SP)
+	MOVQ    264(SP), AX
+	MOVQ    AX, 256(SP)
+	MOVQ    280(SP), AX
+	MOVQ    AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same16
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+48(FP)
 	JZ         write14
 	MOVQ       x+16(FP), AX
@@ -5530,297 +3545,171 @@ same16:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	VMOVUPS (DX), Y1
-	VMOVUPS 128(DX), Y5
-	VMOVUPS (BX), Y2
-	VMOVUPS (SI), Y6
-	VMULPS  Y6, Y1, Y7
-	VMULPS  Y6, Y5, Y6
-	VMULPS  Y2, Y1, Y1
-	VMULPS  Y2, Y5, Y5
-	VSUBPS  Y6, Y1, Y1
-	VADDPS  Y7, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 128(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y2
-	VMOVUPS 160(DX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 32(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS Y6, 160(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 64(BX), Y7
-	VMOVUPS 64(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y6, 192(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 96(DX), Y2
-	VMOVUPS 224(DX), Y6
-	VMOVUPS 96(BX), Y7
-	VMOVUPS 96(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 96(AX)
-	VMOVUPS Y6, 224(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    R8, R8
-	DECQ    CX
-	CMOVQGT DI, R8
-	LEAQ    (DX)(R8*4), DX
-	VMOVUPS (DX), Y2
-	VMOVUPS 128(DX), Y6
-	VMOVUPS (BX), Y7
-	VMOVUPS (SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 256(AX)
-	VMOVUPS Y6, 384(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 32(BX), Y9
-	VMOVUPS 32(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 288(AX)
-	VMOVUPS Y8, 416(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 64(DX), Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 64(BX), Y9
-	VMOVUPS 64(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 320(AX)
-	VMOVUPS Y8, 448(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 96(DX), Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS 96(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 352(AX)
-	VMOVUPS Y8, 480(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y2, Y2
-	VMOVAPS Y1, Y1
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found17
-	VMOVUPS (DX), Y3
-	VMOVUPS 128(DX), Y5
-	VMOVUPS (BX), Y4
-	VMOVUPS (SI), Y6
-	VMULPS  Y6, Y3, Y7
-	VMULPS  Y6, Y5, Y6
-	VMULPS  Y4, Y3, Y3
-	VMULPS  Y4, Y5, Y5
-	VSUBPS  Y6, Y3, Y3
-	VADDPS  Y7, Y5, Y5
-	VMOVUPS Y3, 512(AX)
-	VMOVUPS Y5, 640(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y4
-	VMOVUPS 160(DX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 32(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 544(AX)
-	VMOVUPS Y6, 672(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 64(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 64(BX), Y7
-	VMOVUPS 64(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 576(AX)
-	VMOVUPS Y6, 704(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 96(DX), Y4
-	VMOVUPS 224(DX), Y6
-	VMOVUPS 96(BX), Y7
-	VMOVUPS 96(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 608(AX)
-	VMOVUPS Y6, 736(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    R8, R8
-	DECQ    CX
-	CMOVQGT DI, R8
-	LEAQ    (DX)(R8*4), DX
-	VMOVUPS (DX), Y4
-	VMOVUPS 128(DX), Y6
-	VMOVUPS (BX), Y7
-	VMOVUPS (SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 768(AX)
-	VMOVUPS Y6, 896(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 32(BX), Y9
-	VMOVUPS 32(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 800(AX)
-	VMOVUPS Y8, 928(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 64(DX), Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 64(BX), Y9
-	VMOVUPS 64(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 832(AX)
-	VMOVUPS Y8, 960(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 96(DX), Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS 96(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 864(AX)
-	VMOVUPS Y8, 992(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y4, Y4
-	VMOVAPS Y3, Y3
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(DI*4), DX
+	LEAQ    (SP), R8
 
-found17:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
+unit17:
+	VMOVUPS      (DX), Y1
+	VMOVUPS      128(DX), Y2
+	VMOVUPS      (BX), Y3
+	VMOVUPS      (SI), Y4
+	VMULPS       Y4, Y1, Y5
+	VMULPS       Y4, Y2, Y4
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	VSUBPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 128(AX)
+	VPAND        Y0, Y1, Y1
+	VPAND        Y0, Y2, Y2
+	VMOVUPS      32(DX), Y3
+	VMOVUPS      160(DX), Y4
+	VMOVUPS      32(BX), Y5
+	VMOVUPS      32(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 32(AX)
+	VMOVUPS      Y4, 160(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      64(DX), Y3
+	VMOVUPS      192(DX), Y4
+	VMOVUPS      64(BX), Y5
+	VMOVUPS      64(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 64(AX)
+	VMOVUPS      Y4, 192(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      96(DX), Y3
+	VMOVUPS      224(DX), Y4
+	VMOVUPS      96(BX), Y5
+	VMOVUPS      96(SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 96(AX)
+	VMOVUPS      Y4, 224(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	XORQ         R9, R9
+	DECQ         CX
+	CMOVQGT      DI, R9
+	LEAQ         (DX)(R9*4), DX
+	VMOVUPS      (DX), Y3
+	VMOVUPS      128(DX), Y4
+	VMOVUPS      (BX), Y5
+	VMOVUPS      (SI), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 256(AX)
+	VMOVUPS      Y4, 384(AX)
+	VPAND        Y0, Y3, Y3
+	VPAND        Y0, Y4, Y4
+	VMOVUPS      32(DX), Y5
+	VMOVUPS      160(DX), Y6
+	VMOVUPS      32(BX), Y7
+	VMOVUPS      32(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 288(AX)
+	VMOVUPS      Y6, 416(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMOVUPS      64(DX), Y5
+	VMOVUPS      192(DX), Y6
+	VMOVUPS      64(BX), Y7
+	VMOVUPS      64(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 320(AX)
+	VMOVUPS      Y6, 448(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VMOVUPS      96(DX), Y5
+	VMOVUPS      224(DX), Y6
+	VMOVUPS      96(BX), Y7
+	VMOVUPS      96(SI), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 352(AX)
+	VMOVUPS      Y6, 480(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
 	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
+	VPMAXUD      Y4, Y3, Y3
+	VMOVUPS      Y1, (R8)
+	VMOVUPS      Y3, 32(R8)
+	ADDQ         $+64, R8
+	ADDQ         $+512, AX
+	LEAQ         (DX)(DI*4), DX
+	DECQ         CX
+	JG           unit17
+	MOVQ         DX, 296(SP)
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VPUNPCKLDQ   Y1, Y0, Y4
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPMAXUD      Y0, Y4, Y4
+	VPUNPCKLDQ   Y3, Y2, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
+	VPMAXUD      Y1, Y0, Y0
+	VPUNPCKLQDQ  Y0, Y4, Y1
+	VPUNPCKHQDQ  Y0, Y4, Y0
+	VPMAXUD      Y0, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUD      X0, X1, X0
 	VDIVPS       largestE4M3<>+0(SB), X0, X0
 	VPMAXUD      leastScale<>+0(SB), X0, X0
 	VPMINUD      nan32<>+0(SB), X0, X0
@@ -5828,16 +3717,16 @@ found17:
 
 	// 2. these heads
 write14:
-	MOVQ    (SP), AX
+	MOVQ    256(SP), AX
 	TESTQ   AX, AX
 	JZ      next15
 	VMOVUPS powerE4M3<>+0(SB), Y1
 	VMOVUPS weightsE4M3<>+0(SB), Y2
-	VMOVUPS exponent32<>+0(SB), Y5
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	VMOVUPS exponent32<>+0(SB), Y3
+	MOVQ    296(SP), DI
+	MOVQ    312(SP), CX
+	MOVQ    272(SP), DX
+	MOVQ    320(SP), SI
 	XORQ    BX, BX
 
 head18:
@@ -5848,106 +3737,57 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         392(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         360(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare20
-	VBROADCASTSS 72(SP)(BX*4), Y6
-	VBROADCASTSS 104(SP)(BX*4), Y7
-	VMOVUPS      (DX), Y8
-	VMULPS       Y6, Y8, Y9
-	VFMSUB231PS  Y7, Y9, Y8
-	VFNMADD231PS Y6, Y8, Y9
-	VMOVUPS      32(DX), Y8
-	VMULPS       Y6, Y8, Y10
-	VFMSUB231PS  Y7, Y10, Y8
-	VFNMADD231PS Y6, Y8, Y10
-	VMOVUPS      64(DX), Y8
-	VMULPS       Y6, Y8, Y11
-	VFMSUB231PS  Y7, Y11, Y8
-	VFNMADD231PS Y6, Y8, Y11
-	VMOVUPS      96(DX), Y8
-	VMULPS       Y6, Y8, Y12
-	VFMSUB231PS  Y7, Y12, Y8
-	VFNMADD231PS Y6, Y8, Y12
-	VPACKSSDW    Y10, Y9, Y8
-	VPACKSSDW    Y12, Y11, Y13
-	VPACKSSWB    Y13, Y8, Y8
+	VBROADCASTSS 328(SP)(BX*4), Y4
+	VBROADCASTSS 360(SP)(BX*4), Y5
+	VMOVUPS      (DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
 	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y5, Y9, Y13
-	VPMAXUD      leastE4M3<>+0(SB), Y13, Y13
-	VFMADD132PS  Y1, Y9, Y13
-	VPMADDWD     Y2, Y13, Y13
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
 	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y5, Y10, Y9
+	VPAND        Y3, Y10, Y9
 	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
 	VFMADD132PS  Y1, Y10, Y9
 	VPMADDWD     Y2, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y5, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y5, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPACKSSDW    Y9, Y13, Y9
-	VPACKSSDW    Y11, Y10, Y10
-	VPSRLW       $0x04, Y9, Y9
-	VPSRLW       $0x04, Y10, Y10
-	VPACKSSWB    Y10, Y9, Y9
-	VPAND        signs8<>+0(SB), Y8, Y8
-	VPOR         Y8, Y9, Y9
-	VMOVUPS      inOrder256<>+0(SB), Y8
-	VPERMD       Y9, Y8, Y9
-	VMOVUPS      Y9, (CX)
-	VMOVUPS      128(DX), Y8
-	VMULPS       Y6, Y8, Y9
-	VFMSUB231PS  Y7, Y9, Y8
-	VFNMADD231PS Y6, Y8, Y9
-	VMOVUPS      160(DX), Y8
-	VMULPS       Y6, Y8, Y10
-	VFMSUB231PS  Y7, Y10, Y8
-	VFNMADD231PS Y6, Y8, Y10
-	VMOVUPS      192(DX), Y8
-	VMULPS       Y6, Y8, Y11
-	VFMSUB231PS  Y7, Y11, Y8
-	VFNMADD231PS Y6, Y8, Y11
-	VMOVUPS      224(DX), Y8
-	VMULPS       Y6, Y8, Y12
-	VFMSUB231PS  Y7, Y12, Y8
-	VFNMADD231PS Y6, Y8, Y12
-	VPACKSSDW    Y10, Y9, Y6
-	VPACKSSDW    Y12, Y11, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y5, Y9, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y9, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y5, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y5, Y11, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y11, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y5, Y12, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y12, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPACKSSDW    Y8, Y7, Y7
-	VPACKSSDW    Y10, Y9, Y8
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
 	VPSRLW       $0x04, Y7, Y7
 	VPSRLW       $0x04, Y8, Y8
 	VPACKSSWB    Y8, Y7, Y7
@@ -5955,7 +3795,56 @@ head18:
 	VPOR         Y6, Y7, Y7
 	VMOVUPS      inOrder256<>+0(SB), Y6
 	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, 32(CX)
+	VMOVUPS      Y7, (CX)
+	VMOVUPS      128(DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      160(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      192(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      224(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y4
+	VPACKSSDW    Y10, Y9, Y5
+	VPACKSSWB    Y5, Y4, Y4
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y5
+	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
+	VFMADD132PS  Y1, Y7, Y5
+	VPMADDWD     Y2, Y5, Y5
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y6
+	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
+	VFMADD132PS  Y1, Y8, Y6
+	VPMADDWD     Y2, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y9, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y10, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y8, Y7, Y6
+	VPSRLW       $0x04, Y5, Y5
+	VPSRLW       $0x04, Y6, Y6
+	VPACKSSWB    Y6, Y5, Y5
+	VPAND        signs8<>+0(SB), Y4, Y4
+	VPOR         Y4, Y5, Y5
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y5, Y4, Y5
+	VMOVUPS      Y5, 32(CX)
 
 written21:
 	ADDQ $0x00000100, DX
@@ -5973,11 +3862,11 @@ written21:
 same19:
 	DECQ AX
 	JNZ  head18
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next15:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads13
 	JMP   done1
@@ -5988,19 +3877,19 @@ done1:
 	RET
 
 rare10:
-	VPXOR   Y7, Y7, Y7
-	VMOVUPS nan8<>+0(SB), Y7
-	VMOVUPS Y7, (CX)
-	VMOVUPS Y7, 32(CX)
-	VMOVUPS Y7, 64(CX)
-	VMOVUPS Y7, 96(CX)
+	VPXOR   Y4, Y4, Y4
+	VMOVUPS nan8<>+0(SB), Y4
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y4, 32(CX)
+	VMOVUPS Y4, 64(CX)
+	VMOVUPS Y4, 96(CX)
 	JMP     written11
 
 rare20:
-	VPXOR   Y6, Y6, Y6
-	VMOVUPS nan8<>+0(SB), Y6
-	VMOVUPS Y6, (CX)
-	VMOVUPS Y6, 32(CX)
+	VPXOR   Y4, Y4, Y4
+	VMOVUPS nan8<>+0(SB), Y4
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y4, 32(CX)
 	JMP     written21
 
 DATA largestE4M3<>+0(SB)/4, $0x43e00000
@@ -6113,7 +4002,7 @@ GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX512(SB), $4304-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX512(SB), $4816-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -6122,48 +4011,49 @@ TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX512(SB), $4304-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 136(SP)
-	LEAQ         144(SP), AX
+	MOVQ         AX, 648(SP)
+	LEAQ         656(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 536(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 544(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 520(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 552(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 56(SP)
+	MOVQ         AX, 568(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 48(SP)
+	MOVQ         AX, 560(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 576(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
+	VMOVUPS      Z1, (SP)
+	VMOVUPS      Z1, 64(SP)
+	VMOVUPS      Z1, 128(SP)
+	VMOVUPS      Z1, 192(SP)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y0, 616(SP)
+	MOVQ    520(SP), AX
+	MOVQ    AX, 512(SP)
+	MOVQ    536(SP), AX
+	MOVQ    AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -6192,265 +4082,109 @@ heads3:
 	MOVQ       heads+72(FP), AX
 
 same6:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+24(FP), BX
-	MOVQ        sin+32(FP), SI
-	VMOVUPS     (BX), Z0
-	VMOVUPS     (SI), Z8
-	VMOVUPS     64(BX), Z9
-	VMOVUPS     64(SI), Z10
-	VMOVUPS     128(BX), Z11
-	VMOVUPS     128(SI), Z12
-	VMOVUPS     192(BX), Z13
-	VMOVUPS     192(SI), Z14
-	VPXORD      Z5, Z5, Z5
-	VPXORD      Z6, Z6, Z6
-	MOVQ        xHeadStride+88(FP), BX
-	VMOVUPS     (DX), Z1
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z1, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z1, Z1
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z1, Z1
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z16, 64(AX)
-	VMOVUPS     Z18, 128(AX)
-	VMOVUPS     Z20, 192(AX)
-	VMOVUPS     Z15, 256(AX)
-	VMOVUPS     Z17, 320(AX)
-	VMOVUPS     Z19, 384(AX)
-	VMOVUPS     Z21, 448(AX)
-	VRANGEPS    $0x0b, Z1, Z16, Z22
-	VFMADD231PS Z1, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z1
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z1, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z1
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z2
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z2, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z2, Z2
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z2, Z2
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z2, 512(AX)
-	VMOVUPS     Z16, 576(AX)
-	VMOVUPS     Z18, 640(AX)
-	VMOVUPS     Z20, 704(AX)
-	VMOVUPS     Z15, 768(AX)
-	VMOVUPS     Z17, 832(AX)
-	VMOVUPS     Z19, 896(AX)
-	VMOVUPS     Z21, 960(AX)
-	VRANGEPS    $0x0b, Z2, Z16, Z22
-	VFMADD231PS Z2, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z2
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z2, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z3
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z3, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z3, Z3
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z3, Z3
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z3, 1024(AX)
-	VMOVUPS     Z16, 1088(AX)
-	VMOVUPS     Z18, 1152(AX)
-	VMOVUPS     Z20, 1216(AX)
-	VMOVUPS     Z15, 1280(AX)
-	VMOVUPS     Z17, 1344(AX)
-	VMOVUPS     Z19, 1408(AX)
-	VMOVUPS     Z21, 1472(AX)
-	VRANGEPS    $0x0b, Z3, Z16, Z22
-	VFMADD231PS Z3, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z3
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z3, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z3
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z4
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z4, Z16
-	VMULPS      Z8, Z15, Z8
-	VMULPS      Z0, Z4, Z4
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z8, Z4, Z4
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z0
-	VMOVUPS     320(DX), Z8
-	VMULPS      Z10, Z0, Z16
-	VMULPS      Z10, Z8, Z10
-	VMULPS      Z9, Z0, Z0
-	VMULPS      Z9, Z8, Z8
-	VSUBPS      Z10, Z0, Z0
-	VADDPS      Z16, Z8, Z8
-	VMOVUPS     128(DX), Z9
-	VMOVUPS     384(DX), Z10
-	VMULPS      Z12, Z9, Z16
-	VMULPS      Z12, Z10, Z12
-	VMULPS      Z11, Z9, Z9
-	VMULPS      Z11, Z10, Z10
-	VSUBPS      Z12, Z9, Z9
-	VADDPS      Z16, Z10, Z10
-	VMOVUPS     192(DX), Z11
-	VMOVUPS     448(DX), Z12
-	VMULPS      Z14, Z11, Z16
-	VMULPS      Z14, Z12, Z14
-	VMULPS      Z13, Z11, Z11
-	VMULPS      Z13, Z12, Z12
-	VSUBPS      Z14, Z11, Z11
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     Z4, 1536(AX)
-	VMOVUPS     Z0, 1600(AX)
-	VMOVUPS     Z9, 1664(AX)
-	VMOVUPS     Z11, 1728(AX)
-	VMOVUPS     Z15, 1792(AX)
-	VMOVUPS     Z8, 1856(AX)
-	VMOVUPS     Z10, 1920(AX)
-	VMOVUPS     Z12, 1984(AX)
-	VRANGEPS    $0x0b, Z4, Z0, Z13
-	VFMADD231PS Z4, Z0, Z5
-	VRANGEPS    $0x0b, Z9, Z11, Z0
-	VFMADD231PS Z9, Z11, Z6
-	VRANGEPS    $0x0b, Z15, Z8, Z4
-	VFMADD231PS Z15, Z8, Z5
-	VRANGEPS    $0x0b, Z10, Z12, Z8
-	VFMADD231PS Z10, Z12, Z6
-	VPMAXUD     Z0, Z13, Z13
-	VPMAXUD     Z4, Z13, Z13
-	VPMAXUD     Z8, Z13, Z13
-	VMOVAPS     Z13, Z4
-	LEAQ        (DX)(BX*4), DX
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 560(SP)
+	MOVQ    CX, 520(SP)
+	MOVQ    536(SP), AX
+	XORQ    544(SP), AX
+	MOVQ    AX, 536(SP)
+	MOVQ    cos+24(FP), BX
+	MOVQ    sin+32(FP), SI
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z5
+	VMOVUPS 64(SI), Z6
+	VMOVUPS 128(BX), Z7
+	VMOVUPS 128(SI), Z8
+	VMOVUPS 192(BX), Z9
+	VMOVUPS 192(SI), Z10
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+88(FP), BX
+	LEAQ    (SP), SI
 
-found7:
-	VCMPPS   $0x03, Z5, Z6, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z11
+	VMOVUPS     256(DX), Z12
+	VMULPS      Z1, Z11, Z13
+	VMULPS      Z1, Z12, Z14
+	VMULPS      Z0, Z11, Z11
+	VMULPS      Z0, Z12, Z12
+	VSUBPS      Z14, Z11, Z11
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     64(DX), Z13
+	VMOVUPS     320(DX), Z14
+	VMULPS      Z6, Z13, Z15
+	VMULPS      Z6, Z14, Z16
+	VMULPS      Z5, Z13, Z13
+	VMULPS      Z5, Z14, Z14
+	VSUBPS      Z16, Z13, Z13
+	VADDPS      Z15, Z14, Z14
+	VMOVUPS     128(DX), Z15
+	VMOVUPS     384(DX), Z16
+	VMULPS      Z8, Z15, Z17
+	VMULPS      Z8, Z16, Z18
+	VMULPS      Z7, Z15, Z15
+	VMULPS      Z7, Z16, Z16
+	VSUBPS      Z18, Z15, Z15
+	VADDPS      Z17, Z16, Z16
+	VMOVUPS     192(DX), Z17
+	VMOVUPS     448(DX), Z18
+	VMULPS      Z10, Z17, Z19
+	VMULPS      Z10, Z18, Z20
+	VMULPS      Z9, Z17, Z17
+	VMULPS      Z9, Z18, Z18
+	VSUBPS      Z20, Z17, Z17
+	VADDPS      Z19, Z18, Z18
+	VMOVUPS     Z11, (AX)
+	VMOVUPS     Z13, 64(AX)
+	VMOVUPS     Z15, 128(AX)
+	VMOVUPS     Z17, 192(AX)
+	VMOVUPS     Z12, 256(AX)
+	VMOVUPS     Z14, 320(AX)
+	VMOVUPS     Z16, 384(AX)
+	VMOVUPS     Z18, 448(AX)
+	VRANGEPS    $0x0b, Z11, Z13, Z19
+	VFMADD231PS Z11, Z13, Z2
+	VRANGEPS    $0x0b, Z15, Z17, Z11
+	VFMADD231PS Z15, Z17, Z3
+	VRANGEPS    $0x0b, Z12, Z14, Z13
+	VFMADD231PS Z12, Z14, Z2
+	VRANGEPS    $0x0b, Z16, Z18, Z12
+	VFMADD231PS Z16, Z18, Z3
+	VPMAXUD     Z11, Z19, Z19
+	VPMAXUD     Z13, Z19, Z19
+	VPMAXUD     Z12, Z19, Z19
+	VMOVUPS     Z19, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z0
+	VMOVUPS     64(SP), Z1
+	VMOVUPS     128(SP), Z5
+	VMOVUPS     192(SP), Z6
+	VPUNPCKLDQ  Z1, Z0, Z7
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z7, Z7
+	VPUNPCKLDQ  Z6, Z5, Z0
+	VPUNPCKHDQ  Z6, Z5, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z8
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z8, Z8
-	VSHUFI64X2  $0x88, Z8, Z8, Z0
-	VSHUFI64X2  $0xdd, Z8, Z8, Z1
+	VPUNPCKLQDQ Z0, Z7, Z1
+	VPUNPCKHQDQ Z0, Z7, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z1, Z0
+	VSHUFI64X2  $0xdd, Z1, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -6463,19 +4197,19 @@ largest9:
 
 	// 2. these heads
 write4:
-	MOVQ         (SP), AX
+	MOVQ         512(SP), AX
 	TESTQ        AX, AX
 	JZ           next5
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z8
-	VBROADCASTSS leastE4M3<>+0(SB), Z9
-	VBROADCASTSS low7<>+0(SB), Z10
-	VBROADCASTSS signExponent32<>+0(SB), Z11
-	VMOVUPS      inOrder512<>+0(SB), Z12
-	MOVQ         40(SP), DI
-	MOVQ         56(SP), CX
-	MOVQ         16(SP), DX
-	MOVQ         64(SP), SI
+	VBROADCASTSS weightsE4M3<>+0(SB), Z5
+	VBROADCASTSS leastE4M3<>+0(SB), Z6
+	VBROADCASTSS low7<>+0(SB), Z7
+	VBROADCASTSS signExponent32<>+0(SB), Z8
+	VMOVUPS      inOrder512<>+0(SB), Z9
+	MOVQ         552(SP), DI
+	MOVQ         568(SP), CX
+	MOVQ         528(SP), DX
+	MOVQ         576(SP), SI
 	XORQ         BX, BX
 
 head10:
@@ -6490,102 +4224,102 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         648(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         616(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 72(SP)(BX*4), Z13
-	VBROADCASTSS 104(SP)(BX*4), Z14
-	VMOVUPS      (DX), Z15
-	VMULPS       Z13, Z15, Z16
-	VFMSUB231PS  Z14, Z16, Z15
-	VFNMADD231PS Z13, Z15, Z16
-	VMOVUPS      64(DX), Z15
-	VMULPS       Z13, Z15, Z17
-	VFMSUB231PS  Z14, Z17, Z15
-	VFNMADD231PS Z13, Z15, Z17
-	VMOVUPS      128(DX), Z15
-	VMULPS       Z13, Z15, Z18
-	VFMSUB231PS  Z14, Z18, Z15
-	VFNMADD231PS Z13, Z15, Z18
-	VMOVUPS      192(DX), Z15
-	VMULPS       Z13, Z15, Z19
-	VFMSUB231PS  Z14, Z19, Z15
-	VFNMADD231PS Z13, Z15, Z19
-	VRANGEPS     $0x03, Z9, Z16, Z15
-	VPANDD       Z11, Z15, Z15
+	VBROADCASTSS 584(SP)(BX*4), Z10
+	VBROADCASTSS 616(SP)(BX*4), Z11
+	VMOVUPS      (DX), Z12
+	VMULPS       Z10, Z12, Z13
+	VFMSUB231PS  Z11, Z13, Z12
+	VFNMADD231PS Z10, Z12, Z13
+	VMOVUPS      64(DX), Z12
+	VMULPS       Z10, Z12, Z14
+	VFMSUB231PS  Z11, Z14, Z12
+	VFNMADD231PS Z10, Z12, Z14
+	VMOVUPS      128(DX), Z12
+	VMULPS       Z10, Z12, Z15
+	VFMSUB231PS  Z11, Z15, Z12
+	VFNMADD231PS Z10, Z12, Z15
+	VMOVUPS      192(DX), Z12
+	VMULPS       Z10, Z12, Z16
+	VFMSUB231PS  Z11, Z16, Z12
+	VFNMADD231PS Z10, Z12, Z16
+	VRANGEPS     $0x03, Z6, Z13, Z12
+	VPANDD       Z8, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z5, Z12, Z12
+	VRANGEPS     $0x03, Z6, Z14, Z13
+	VPANDD       Z8, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z5, Z13, Z13
+	VRANGEPS     $0x03, Z6, Z15, Z14
+	VPANDD       Z8, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z5, Z14, Z14
+	VRANGEPS     $0x03, Z6, Z16, Z15
+	VPANDD       Z8, Z15, Z15
 	VFMADD132PS  Z1, Z16, Z15
-	VPMADDWD     Z8, Z15, Z15
-	VRANGEPS     $0x03, Z9, Z17, Z16
-	VPANDD       Z11, Z16, Z16
-	VFMADD132PS  Z1, Z17, Z16
-	VPMADDWD     Z8, Z16, Z16
-	VRANGEPS     $0x03, Z9, Z18, Z17
-	VPANDD       Z11, Z17, Z17
-	VFMADD132PS  Z1, Z18, Z17
-	VPMADDWD     Z8, Z17, Z17
-	VRANGEPS     $0x03, Z9, Z19, Z18
-	VPANDD       Z11, Z18, Z18
-	VFMADD132PS  Z1, Z19, Z18
-	VPMADDWD     Z8, Z18, Z18
-	VPACKSSDW    Z16, Z15, Z15
-	VPACKSSDW    Z18, Z17, Z16
-	VPSRLW       $0x08, Z15, Z17
-	VPSRLW       $0x04, Z15, Z15
-	VPTERNLOGD   $0xe4, Z10, Z17, Z15
-	VPSRLW       $0x08, Z16, Z17
-	VPSRLW       $0x04, Z16, Z16
-	VPTERNLOGD   $0xe4, Z10, Z17, Z16
-	VPACKUSWB    Z16, Z15, Z15
-	VPERMD       Z15, Z12, Z15
-	VMOVUPS      Z15, (CX)
-	VMOVUPS      256(DX), Z15
-	VMULPS       Z13, Z15, Z16
-	VFMSUB231PS  Z14, Z16, Z15
-	VFNMADD231PS Z13, Z15, Z16
-	VMOVUPS      320(DX), Z15
-	VMULPS       Z13, Z15, Z17
-	VFMSUB231PS  Z14, Z17, Z15
-	VFNMADD231PS Z13, Z15, Z17
-	VMOVUPS      384(DX), Z15
-	VMULPS       Z13, Z15, Z18
-	VFMSUB231PS  Z14, Z18, Z15
-	VFNMADD231PS Z13, Z15, Z18
-	VMOVUPS      448(DX), Z15
-	VMULPS       Z13, Z15, Z19
-	VFMSUB231PS  Z14, Z19, Z15
-	VFNMADD231PS Z13, Z15, Z19
-	VRANGEPS     $0x03, Z9, Z16, Z13
-	VPANDD       Z11, Z13, Z13
-	VFMADD132PS  Z1, Z16, Z13
-	VPMADDWD     Z8, Z13, Z13
-	VRANGEPS     $0x03, Z9, Z17, Z14
-	VPANDD       Z11, Z14, Z14
-	VFMADD132PS  Z1, Z17, Z14
-	VPMADDWD     Z8, Z14, Z14
-	VRANGEPS     $0x03, Z9, Z18, Z15
-	VPANDD       Z11, Z15, Z15
-	VFMADD132PS  Z1, Z18, Z15
-	VPMADDWD     Z8, Z15, Z15
-	VRANGEPS     $0x03, Z9, Z19, Z16
-	VPANDD       Z11, Z16, Z16
-	VFMADD132PS  Z1, Z19, Z16
-	VPMADDWD     Z8, Z16, Z16
-	VPACKSSDW    Z14, Z13, Z13
-	VPACKSSDW    Z16, Z15, Z14
-	VPSRLW       $0x08, Z13, Z15
+	VPMADDWD     Z5, Z15, Z15
+	VPACKSSDW    Z13, Z12, Z12
+	VPACKSSDW    Z15, Z14, Z13
+	VPSRLW       $0x08, Z12, Z14
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z7, Z14, Z12
+	VPSRLW       $0x08, Z13, Z14
 	VPSRLW       $0x04, Z13, Z13
-	VPTERNLOGD   $0xe4, Z10, Z15, Z13
-	VPSRLW       $0x08, Z14, Z15
-	VPSRLW       $0x04, Z14, Z14
-	VPTERNLOGD   $0xe4, Z10, Z15, Z14
-	VPACKUSWB    Z14, Z13, Z13
-	VPERMD       Z13, Z12, Z13
-	VMOVUPS      Z13, 64(CX)
+	VPTERNLOGD   $0xe4, Z7, Z14, Z13
+	VPACKUSWB    Z13, Z12, Z12
+	VPERMD       Z12, Z9, Z12
+	VMOVUPS      Z12, (CX)
+	VMOVUPS      256(DX), Z12
+	VMULPS       Z10, Z12, Z13
+	VFMSUB231PS  Z11, Z13, Z12
+	VFNMADD231PS Z10, Z12, Z13
+	VMOVUPS      320(DX), Z12
+	VMULPS       Z10, Z12, Z14
+	VFMSUB231PS  Z11, Z14, Z12
+	VFNMADD231PS Z10, Z12, Z14
+	VMOVUPS      384(DX), Z12
+	VMULPS       Z10, Z12, Z15
+	VFMSUB231PS  Z11, Z15, Z12
+	VFNMADD231PS Z10, Z12, Z15
+	VMOVUPS      448(DX), Z12
+	VMULPS       Z10, Z12, Z16
+	VFMSUB231PS  Z11, Z16, Z12
+	VFNMADD231PS Z10, Z12, Z16
+	VRANGEPS     $0x03, Z6, Z13, Z10
+	VPANDD       Z8, Z10, Z10
+	VFMADD132PS  Z1, Z13, Z10
+	VPMADDWD     Z5, Z10, Z10
+	VRANGEPS     $0x03, Z6, Z14, Z11
+	VPANDD       Z8, Z11, Z11
+	VFMADD132PS  Z1, Z14, Z11
+	VPMADDWD     Z5, Z11, Z11
+	VRANGEPS     $0x03, Z6, Z15, Z12
+	VPANDD       Z8, Z12, Z12
+	VFMADD132PS  Z1, Z15, Z12
+	VPMADDWD     Z5, Z12, Z12
+	VRANGEPS     $0x03, Z6, Z16, Z13
+	VPANDD       Z8, Z13, Z13
+	VFMADD132PS  Z1, Z16, Z13
+	VPMADDWD     Z5, Z13, Z13
+	VPACKSSDW    Z11, Z10, Z10
+	VPACKSSDW    Z13, Z12, Z11
+	VPSRLW       $0x08, Z10, Z12
+	VPSRLW       $0x04, Z10, Z10
+	VPTERNLOGD   $0xe4, Z7, Z12, Z10
+	VPSRLW       $0x08, Z11, Z12
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z7, Z12, Z11
+	VPACKUSWB    Z11, Z10, Z10
+	VPERMD       Z10, Z9, Z10
+	VMOVUPS      Z10, 64(CX)
 
 written13:
 	ADDQ $0x00000200, DX
@@ -6603,11 +4337,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -6617,30 +4351,31 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs14
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	VMOVUPS      Z1, (SP)
+	VMOVUPS      Z1, 64(SP)
+	VMOVUPS      Z1, 128(SP)
+	VMOVUPS      Z1, 192(SP)
+	VMOVUPS      Z1, 256(SP)
+	VMOVUPS      Z1, 320(SP)
+	VMOVUPS      Z1, 384(SP)
+	VMOVUPS      Z1, 448(SP)
 
 heads15:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y0, 616(SP)
+	MOVQ    520(SP), AX
+	MOVQ    AX, 512(SP)
+	MOVQ    536(SP), AX
+	MOVQ    AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same18
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+48(FP)
 	JZ         write16
 	MOVQ       x+16(FP), AX
@@ -6665,286 +4400,122 @@ heads15:
 	MOVQ       heads+72(FP), AX
 
 same18:
-	MOVQ        $0x00000008, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+24(FP), BX
-	MOVQ        sin+32(FP), SI
-	VMOVUPS     (BX), Z0
-	VMOVUPS     (SI), Z12
-	VMOVUPS     64(BX), Z13
-	VMOVUPS     64(SI), Z14
-	VPXORD      Z9, Z9, Z9
-	VPXORD      Z10, Z10, Z10
-	MOVQ        xHeadStride+88(FP), BX
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z2
-	VMULPS      Z12, Z15, Z1
-	VMULPS      Z12, Z2, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z2, Z2
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z1, Z2, Z2
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z1
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z1, Z16, Z16
-	VMOVUPS     Z15, (AX)
-	VMOVUPS     Z17, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z16, 192(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z1
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z2, Z16, Z15
-	VFMADD231PS Z2, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z2
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z2, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z2
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z2, Z19, Z19
-	VMOVUPS     Z16, 256(AX)
-	VMOVUPS     Z18, 320(AX)
-	VMOVUPS     Z17, 384(AX)
-	VMOVUPS     Z19, 448(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z2
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z1, Z1
-	VPMAXUD     Z16, Z2, Z2
-	VMOVAPS     Z1, Z1
-	VMOVAPS     Z2, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z4
-	VMULPS      Z12, Z15, Z3
-	VMULPS      Z12, Z4, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z4, Z4
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z3, Z4, Z4
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z3
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z3, Z16, Z16
-	VMOVUPS     Z15, 512(AX)
-	VMOVUPS     Z17, 576(AX)
-	VMOVUPS     Z4, 640(AX)
-	VMOVUPS     Z16, 704(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z3
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z4, Z16, Z15
-	VFMADD231PS Z4, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z4
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z4, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z4
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z4, Z19, Z19
-	VMOVUPS     Z16, 768(AX)
-	VMOVUPS     Z18, 832(AX)
-	VMOVUPS     Z17, 896(AX)
-	VMOVUPS     Z19, 960(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z4
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z3, Z3
-	VPMAXUD     Z16, Z4, Z4
-	VMOVAPS     Z3, Z3
-	VMOVAPS     Z4, Z4
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z6
-	VMULPS      Z12, Z15, Z5
-	VMULPS      Z12, Z6, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z6, Z6
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z5, Z6, Z6
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z5
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z5, Z16, Z16
-	VMOVUPS     Z15, 1024(AX)
-	VMOVUPS     Z17, 1088(AX)
-	VMOVUPS     Z6, 1152(AX)
-	VMOVUPS     Z16, 1216(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z5
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z6, Z16, Z15
-	VFMADD231PS Z6, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z6
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z6, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z6
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z6, Z19, Z19
-	VMOVUPS     Z16, 1280(AX)
-	VMOVUPS     Z18, 1344(AX)
-	VMOVUPS     Z17, 1408(AX)
-	VMOVUPS     Z19, 1472(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z6
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z5, Z5
-	VPMAXUD     Z16, Z6, Z6
-	VMOVAPS     Z5, Z5
-	VMOVAPS     Z6, Z6
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 560(SP)
+	MOVQ    CX, 520(SP)
+	MOVQ    536(SP), AX
+	XORQ    544(SP), AX
+	MOVQ    AX, 536(SP)
+	MOVQ    cos+24(FP), BX
+	MOVQ    sin+32(FP), SI
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z5
+	VMOVUPS 64(SI), Z6
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+88(FP), BX
+	LEAQ    (SP), SI
+
+unit19:
 	VMOVUPS     (DX), Z7
 	VMOVUPS     128(DX), Z8
-	VMULPS      Z12, Z7, Z15
-	VMULPS      Z12, Z8, Z16
+	VMULPS      Z1, Z7, Z9
+	VMULPS      Z1, Z8, Z10
 	VMULPS      Z0, Z7, Z7
 	VMULPS      Z0, Z8, Z8
-	VSUBPS      Z16, Z7, Z7
-	VADDPS      Z15, Z8, Z8
-	VMOVUPS     64(DX), Z15
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z15, Z17
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z15, Z15
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z15, Z15
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z7, 1536(AX)
-	VMOVUPS     Z15, 1600(AX)
-	VMOVUPS     Z8, 1664(AX)
-	VMOVUPS     Z16, 1728(AX)
-	VRANGEPS    $0x0b, Z7, Z15, Z17
-	VFMADD231PS Z7, Z15, Z9
-	VRANGEPS    $0x0b, Z8, Z16, Z7
-	VFMADD231PS Z8, Z16, Z10
-	XORQ        SI, SI
+	VSUBPS      Z10, Z7, Z7
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     64(DX), Z9
+	VMOVUPS     192(DX), Z10
+	VMULPS      Z6, Z9, Z11
+	VMULPS      Z6, Z10, Z12
+	VMULPS      Z5, Z9, Z9
+	VMULPS      Z5, Z10, Z10
+	VSUBPS      Z12, Z9, Z9
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     Z7, (AX)
+	VMOVUPS     Z9, 64(AX)
+	VMOVUPS     Z8, 128(AX)
+	VMOVUPS     Z10, 192(AX)
+	VRANGEPS    $0x0b, Z7, Z9, Z11
+	VFMADD231PS Z7, Z9, Z2
+	VRANGEPS    $0x0b, Z8, Z10, Z7
+	VFMADD231PS Z8, Z10, Z3
+	XORQ        DI, DI
 	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
 	VMOVUPS     (DX), Z8
-	VMOVUPS     128(DX), Z15
-	VMULPS      Z12, Z8, Z16
-	VMULPS      Z12, Z15, Z12
+	VMOVUPS     128(DX), Z9
+	VMULPS      Z1, Z8, Z10
+	VMULPS      Z1, Z9, Z12
 	VMULPS      Z0, Z8, Z8
-	VMULPS      Z0, Z15, Z15
+	VMULPS      Z0, Z9, Z9
 	VSUBPS      Z12, Z8, Z8
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z0
+	VADDPS      Z10, Z9, Z9
+	VMOVUPS     64(DX), Z10
 	VMOVUPS     192(DX), Z12
-	VMULPS      Z14, Z0, Z16
-	VMULPS      Z14, Z12, Z14
-	VMULPS      Z13, Z0, Z0
-	VMULPS      Z13, Z12, Z12
-	VSUBPS      Z14, Z0, Z0
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     Z8, 1792(AX)
-	VMOVUPS     Z0, 1856(AX)
-	VMOVUPS     Z15, 1920(AX)
-	VMOVUPS     Z12, 1984(AX)
-	VRANGEPS    $0x0b, Z8, Z0, Z13
-	VFMADD231PS Z8, Z0, Z9
-	VRANGEPS    $0x0b, Z15, Z12, Z0
-	VFMADD231PS Z15, Z12, Z10
-	VPMAXUD     Z7, Z17, Z17
-	VPMAXUD     Z0, Z13, Z13
-	VMOVAPS     Z17, Z7
-	VMOVAPS     Z13, Z8
+	VMULPS      Z6, Z10, Z13
+	VMULPS      Z6, Z12, Z14
+	VMULPS      Z5, Z10, Z10
+	VMULPS      Z5, Z12, Z12
+	VSUBPS      Z14, Z10, Z10
+	VADDPS      Z13, Z12, Z12
+	VMOVUPS     Z8, 256(AX)
+	VMOVUPS     Z10, 320(AX)
+	VMOVUPS     Z9, 384(AX)
+	VMOVUPS     Z12, 448(AX)
+	VRANGEPS    $0x0b, Z8, Z10, Z13
+	VFMADD231PS Z8, Z10, Z2
+	VRANGEPS    $0x0b, Z9, Z12, Z8
+	VFMADD231PS Z9, Z12, Z3
+	VPMAXUD     Z7, Z11, Z11
+	VPMAXUD     Z8, Z13, Z13
+	VMOVUPS     Z11, (SI)
+	VMOVUPS     Z13, 64(SI)
+	ADDQ        $+128, SI
+	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
-
-found19:
-	VCMPPS   $0x03, Z9, Z10, K1
-	KORTESTW K1, K1
-	JNZ      nan20
+	DECQ        CX
+	JG          unit19
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan20
 
 largest21:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z2
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z2, Z2
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z0
+	VMOVUPS     64(SP), Z1
+	VMOVUPS     128(SP), Z5
+	VMOVUPS     192(SP), Z6
+	VMOVUPS     256(SP), Z7
+	VMOVUPS     320(SP), Z8
+	VMOVUPS     384(SP), Z9
+	VMOVUPS     448(SP), Z10
+	VPUNPCKLDQ  Z1, Z0, Z11
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z11, Z11
 	VPUNPCKLDQ  Z6, Z5, Z0
 	VPUNPCKHDQ  Z6, Z5, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z8, Z7, Z1
-	VPUNPCKHDQ  Z8, Z7, Z12
-	VPMAXUD     Z12, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z12
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z12, Z12
-	VSHUFI64X2  $0x88, Z12, Z2, Z0
-	VSHUFI64X2  $0xdd, Z12, Z2, Z1
+	VPUNPCKLQDQ Z0, Z11, Z1
+	VPUNPCKHQDQ Z0, Z11, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VPUNPCKLDQ  Z8, Z7, Z0
+	VPUNPCKHDQ  Z8, Z7, Z5
+	VPMAXUD     Z5, Z0, Z0
+	VPUNPCKLDQ  Z10, Z9, Z5
+	VPUNPCKHDQ  Z10, Z9, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPUNPCKLQDQ Z5, Z0, Z6
+	VPUNPCKHQDQ Z5, Z0, Z0
+	VPMAXUD     Z0, Z6, Z6
+	VSHUFI64X2  $0x88, Z6, Z1, Z0
+	VSHUFI64X2  $0xdd, Z6, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -6957,19 +4528,19 @@ largest21:
 
 	// 2. these heads
 write16:
-	MOVQ         (SP), AX
+	MOVQ         512(SP), AX
 	TESTQ        AX, AX
 	JZ           next17
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z2
-	VBROADCASTSS leastE4M3<>+0(SB), Z12
-	VBROADCASTSS low7<>+0(SB), Z13
-	VBROADCASTSS signExponent32<>+0(SB), Z14
-	VMOVUPS      inOrder512<>+0(SB), Z15
-	MOVQ         40(SP), DI
-	MOVQ         56(SP), CX
-	MOVQ         16(SP), DX
-	MOVQ         64(SP), SI
+	VBROADCASTSS weightsE4M3<>+0(SB), Z5
+	VBROADCASTSS leastE4M3<>+0(SB), Z6
+	VBROADCASTSS low7<>+0(SB), Z7
+	VBROADCASTSS signExponent32<>+0(SB), Z8
+	VMOVUPS      inOrder512<>+0(SB), Z9
+	MOVQ         552(SP), DI
+	MOVQ         568(SP), CX
+	MOVQ         528(SP), DX
+	MOVQ         576(SP), SI
 	XORQ         BX, BX
 
 head22:
@@ -6980,59 +4551,59 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         648(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         616(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare24
-	VBROADCASTSS 72(SP)(BX*4), Z16
-	VBROADCASTSS 104(SP)(BX*4), Z17
-	VMOVUPS      (DX), Z18
-	VMULPS       Z16, Z18, Z19
-	VFMSUB231PS  Z17, Z19, Z18
-	VFNMADD231PS Z16, Z18, Z19
-	VMOVUPS      64(DX), Z18
-	VMULPS       Z16, Z18, Z20
-	VFMSUB231PS  Z17, Z20, Z18
-	VFNMADD231PS Z16, Z18, Z20
-	VMOVUPS      128(DX), Z18
-	VMULPS       Z16, Z18, Z21
-	VFMSUB231PS  Z17, Z21, Z18
-	VFNMADD231PS Z16, Z18, Z21
-	VMOVUPS      192(DX), Z18
-	VMULPS       Z16, Z18, Z22
-	VFMSUB231PS  Z17, Z22, Z18
-	VFNMADD231PS Z16, Z18, Z22
-	VRANGEPS     $0x03, Z12, Z19, Z16
-	VPANDD       Z14, Z16, Z16
-	VFMADD132PS  Z1, Z19, Z16
-	VPMADDWD     Z2, Z16, Z16
-	VRANGEPS     $0x03, Z12, Z20, Z17
-	VPANDD       Z14, Z17, Z17
-	VFMADD132PS  Z1, Z20, Z17
-	VPMADDWD     Z2, Z17, Z17
-	VRANGEPS     $0x03, Z12, Z21, Z18
-	VPANDD       Z14, Z18, Z18
-	VFMADD132PS  Z1, Z21, Z18
-	VPMADDWD     Z2, Z18, Z18
-	VRANGEPS     $0x03, Z12, Z22, Z19
-	VPANDD       Z14, Z19, Z19
-	VFMADD132PS  Z1, Z22, Z19
-	VPMADDWD     Z2, Z19, Z19
-	VPACKSSDW    Z17, Z16, Z16
-	VPACKSSDW    Z19, Z18, Z17
-	VPSRLW       $0x08, Z16, Z18
-	VPSRLW       $0x04, Z16, Z16
-	VPTERNLOGD   $0xe4, Z13, Z18, Z16
-	VPSRLW       $0x08, Z17, Z18
-	VPSRLW       $0x04, Z17, Z17
-	VPTERNLOGD   $0xe4, Z13, Z18, Z17
-	VPACKUSWB    Z17, Z16, Z16
-	VPERMD       Z16, Z15, Z16
-	VMOVUPS      Z16, (CX)
+	VBROADCASTSS 584(SP)(BX*4), Z10
+	VBROADCASTSS 616(SP)(BX*4), Z11
+	VMOVUPS      (DX), Z12
+	VMULPS       Z10, Z12, Z13
+	VFMSUB231PS  Z11, Z13, Z12
+	VFNMADD231PS Z10, Z12, Z13
+	VMOVUPS      64(DX), Z12
+	VMULPS       Z10, Z12, Z14
+	VFMSUB231PS  Z11, Z14, Z12
+	VFNMADD231PS Z10, Z12, Z14
+	VMOVUPS      128(DX), Z12
+	VMULPS       Z10, Z12, Z15
+	VFMSUB231PS  Z11, Z15, Z12
+	VFNMADD231PS Z10, Z12, Z15
+	VMOVUPS      192(DX), Z12
+	VMULPS       Z10, Z12, Z16
+	VFMSUB231PS  Z11, Z16, Z12
+	VFNMADD231PS Z10, Z12, Z16
+	VRANGEPS     $0x03, Z6, Z13, Z10
+	VPANDD       Z8, Z10, Z10
+	VFMADD132PS  Z1, Z13, Z10
+	VPMADDWD     Z5, Z10, Z10
+	VRANGEPS     $0x03, Z6, Z14, Z11
+	VPANDD       Z8, Z11, Z11
+	VFMADD132PS  Z1, Z14, Z11
+	VPMADDWD     Z5, Z11, Z11
+	VRANGEPS     $0x03, Z6, Z15, Z12
+	VPANDD       Z8, Z12, Z12
+	VFMADD132PS  Z1, Z15, Z12
+	VPMADDWD     Z5, Z12, Z12
+	VRANGEPS     $0x03, Z6, Z16, Z13
+	VPANDD       Z8, Z13, Z13
+	VFMADD132PS  Z1, Z16, Z13
+	VPMADDWD     Z5, Z13, Z13
+	VPACKSSDW    Z11, Z10, Z10
+	VPACKSSDW    Z13, Z12, Z11
+	VPSRLW       $0x08, Z10, Z12
+	VPSRLW       $0x04, Z10, Z10
+	VPTERNLOGD   $0xe4, Z7, Z12, Z10
+	VPSRLW       $0x08, Z11, Z12
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z7, Z12, Z11
+	VPACKUSWB    Z11, Z10, Z10
+	VPERMD       Z10, Z9, Z10
+	VMOVUPS      Z10, (CX)
 
 written25:
 	ADDQ $0x00000100, DX
@@ -7050,11 +4621,11 @@ written25:
 same23:
 	DECQ AX
 	JNZ  head22
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next17:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads15
 	JMP   done1
@@ -7066,151 +4637,73 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	VPANDD       (AX), Z0, Z1
-	VPANDD       64(AX), Z0, Z2
-	VPMAXUD      Z2, Z1, Z1
-	VPANDD       128(AX), Z0, Z2
-	VPANDD       192(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       256(AX), Z0, Z3
-	VPANDD       320(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       384(AX), Z0, Z4
-	VPANDD       448(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z1, Z1
-	VPMAXUD      Z4, Z1, Z1
-	VMOVAPS      Z1, Z1
-	VPANDD       512(AX), Z0, Z2
-	VPANDD       576(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       640(AX), Z0, Z3
-	VPANDD       704(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       768(AX), Z0, Z4
-	VPANDD       832(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       896(AX), Z0, Z8
-	VPANDD       960(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPMAXUD      Z3, Z2, Z2
-	VPMAXUD      Z4, Z2, Z2
-	VPMAXUD      Z8, Z2, Z2
-	VMOVAPS      Z2, Z2
-	VPANDD       1024(AX), Z0, Z3
-	VPANDD       1088(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       1152(AX), Z0, Z4
-	VPANDD       1216(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1280(AX), Z0, Z8
-	VPANDD       1344(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1408(AX), Z0, Z9
-	VPANDD       1472(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z8, Z3, Z3
-	VPMAXUD      Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
-	VPANDD       1536(AX), Z0, Z4
-	VPANDD       1600(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1664(AX), Z0, Z8
-	VPANDD       1728(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1792(AX), Z0, Z9
-	VPANDD       1856(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1920(AX), Z0, Z10
-	VPANDD       1984(AX), Z0, Z0
-	VPMAXUD      Z0, Z10, Z10
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z9, Z4, Z4
-	VPMAXUD      Z10, Z4, Z4
-	VMOVAPS      Z4, Z4
-	JMP          largest9
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit26:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z5
+	VPMAXUD Z5, Z1, Z1
+	VPANDD  128(AX), Z0, Z5
+	VPANDD  192(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  256(AX), Z0, Z6
+	VPANDD  320(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPANDD  384(AX), Z0, Z7
+	VPANDD  448(AX), Z0, Z8
+	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z6, Z1, Z1
+	VPMAXUD Z7, Z1, Z1
+	VMOVUPS Z1, (CX)
+	ADDQ    $+64, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit26
+	JMP     largest9
 
 rare12:
-	VPXORD       Z7, Z7, Z7
-	VBROADCASTSS nan8<>+0(SB), Z7
-	VMOVUPS      Z7, (CX)
-	VMOVUPS      Z7, 64(CX)
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS nan8<>+0(SB), Z4
+	VMOVUPS      Z4, (CX)
+	VMOVUPS      Z4, 64(CX)
 	JMP          written13
 
 nan20:
-	VBROADCASTSS magnitude32<>+0(SB), Z7
-	VPANDD       (AX), Z7, Z1
-	VPANDD       64(AX), Z7, Z0
-	VPMAXUD      Z0, Z1, Z1
-	VPANDD       128(AX), Z7, Z2
-	VPANDD       192(AX), Z7, Z0
-	VPMAXUD      Z0, Z2, Z2
-	VPANDD       256(AX), Z7, Z0
-	VPANDD       320(AX), Z7, Z3
-	VPMAXUD      Z3, Z0, Z0
-	VPANDD       384(AX), Z7, Z3
-	VPANDD       448(AX), Z7, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z0, Z0
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z0, Z2
-	VPANDD       512(AX), Z7, Z3
-	VPANDD       576(AX), Z7, Z0
-	VPMAXUD      Z0, Z3, Z3
-	VPANDD       640(AX), Z7, Z4
-	VPANDD       704(AX), Z7, Z0
-	VPMAXUD      Z0, Z4, Z4
-	VPANDD       768(AX), Z7, Z0
-	VPANDD       832(AX), Z7, Z5
-	VPMAXUD      Z5, Z0, Z0
-	VPANDD       896(AX), Z7, Z5
-	VPANDD       960(AX), Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z5, Z0, Z0
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z0, Z4
-	VPANDD       1024(AX), Z7, Z5
-	VPANDD       1088(AX), Z7, Z0
-	VPMAXUD      Z0, Z5, Z5
-	VPANDD       1152(AX), Z7, Z6
-	VPANDD       1216(AX), Z7, Z0
-	VPMAXUD      Z0, Z6, Z6
-	VPANDD       1280(AX), Z7, Z0
-	VPANDD       1344(AX), Z7, Z8
-	VPMAXUD      Z8, Z0, Z0
-	VPANDD       1408(AX), Z7, Z8
-	VPANDD       1472(AX), Z7, Z12
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z8, Z0, Z0
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z0, Z6
-	VPANDD       1536(AX), Z7, Z8
-	VPANDD       1600(AX), Z7, Z0
-	VPMAXUD      Z0, Z8, Z8
-	VPANDD       1664(AX), Z7, Z12
-	VPANDD       1728(AX), Z7, Z0
-	VPMAXUD      Z0, Z12, Z12
-	VPANDD       1792(AX), Z7, Z0
-	VPANDD       1856(AX), Z7, Z13
-	VPMAXUD      Z13, Z0, Z0
-	VPANDD       1920(AX), Z7, Z13
-	VPANDD       1984(AX), Z7, Z7
-	VPMAXUD      Z7, Z13, Z13
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z13, Z0, Z0
-	VMOVAPS      Z8, Z7
-	VMOVAPS      Z0, Z8
-	JMP          largest21
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit27:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z5
+	VPMAXUD Z5, Z1, Z1
+	VPANDD  128(AX), Z0, Z5
+	VPANDD  192(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  256(AX), Z0, Z6
+	VPANDD  320(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPANDD  384(AX), Z0, Z7
+	VPANDD  448(AX), Z0, Z8
+	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z7, Z6, Z6
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z6, 64(CX)
+	ADDQ    $+128, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit27
+	JMP     largest21
 
 rare24:
-	VPXORD       Z11, Z11, Z11
-	VBROADCASTSS nan8<>+0(SB), Z11
-	VMOVUPS      Z11, (CX)
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS nan8<>+0(SB), Z4
+	VMOVUPS      Z4, (CX)
 	JMP          written25
 
 DATA low7<>+0(SB)/4, $0x007f007f
@@ -8253,7 +5746,7 @@ GLOBL powerE5M2<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeInterleavedF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateQuantizeInterleavedF32ToQ8AVX2(SB), $4840-96
+TEXT ·RotateQuantizeInterleavedF32ToQ8AVX2(SB), $5096-96
 	MOVQ    heads+64(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
@@ -8263,83 +5756,95 @@ TEXT ·RotateQuantizeInterleavedF32ToQ8AVX2(SB), $4840-96
 	VMOVUPS magnitude32<>+0(SB), Y0
 	VMOVUPS lastBit<>+0(SB), Y0
 	VPXOR   Y1, Y1, Y1
-	LEAQ    680(SP), AX
+	VPXOR   Y2, Y2, Y2
+	LEAQ    936(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 280(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 288(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 264(SP)
 	MOVQ    x+8(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 296(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 56(SP)
+	MOVQ    AX, 312(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 48(SP)
+	MOVQ    AX, 304(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 320(SP)
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
-	VMOVUPS one32<>+0(SB), Y2
 	VMOVUPS one32<>+0(SB), Y3
+	VMOVUPS Y3, (SP)
+	VMOVUPS Y3, 32(SP)
+	VMOVUPS Y3, 64(SP)
+	VMOVUPS Y3, 96(SP)
 	MOVQ    cos+16(FP), AX
-	VPERMPD $0xd8, (AX), Y2
-	VMOVUPS Y2, 72(SP)
-	VPERMPD $0xd8, 32(AX), Y2
-	VMOVUPS Y2, 104(SP)
-	VPERMPD $0xd8, 64(AX), Y2
-	VMOVUPS Y2, 136(SP)
-	VPERMPD $0xd8, 96(AX), Y2
-	VMOVUPS Y2, 168(SP)
-	VPERMPD $0xd8, 128(AX), Y2
-	VMOVUPS Y2, 200(SP)
-	VPERMPD $0xd8, 160(AX), Y2
-	VMOVUPS Y2, 232(SP)
-	VPERMPD $0xd8, 192(AX), Y2
-	VMOVUPS Y2, 264(SP)
-	VPERMPD $0xd8, 224(AX), Y2
-	VMOVUPS Y2, 296(SP)
+	VPERMPD $0xd8, (AX), Y3
+	VMOVUPS Y3, 328(SP)
+	VPERMPD $0xd8, 32(AX), Y3
+	VMOVUPS Y3, 360(SP)
+	VPERMPD $0xd8, 64(AX), Y3
+	VMOVUPS Y3, 392(SP)
+	VPERMPD $0xd8, 96(AX), Y3
+	VMOVUPS Y3, 424(SP)
+	VPERMPD $0xd8, 128(AX), Y3
+	VMOVUPS Y3, 456(SP)
+	VPERMPD $0xd8, 160(AX), Y3
+	VMOVUPS Y3, 488(SP)
+	VPERMPD $0xd8, 192(AX), Y3
+	VMOVUPS Y3, 520(SP)
+	VPERMPD $0xd8, 224(AX), Y3
+	VMOVUPS Y3, 552(SP)
 	MOVQ    sin+24(FP), AX
-	VPERMPD $0xd8, (AX), Y2
-	VMOVUPS Y2, 328(SP)
-	VPERMPD $0xd8, 32(AX), Y2
-	VMOVUPS Y2, 360(SP)
-	VPERMPD $0xd8, 64(AX), Y2
-	VMOVUPS Y2, 392(SP)
-	VPERMPD $0xd8, 96(AX), Y2
-	VMOVUPS Y2, 424(SP)
-	VPERMPD $0xd8, 128(AX), Y2
-	VMOVUPS Y2, 456(SP)
-	VPERMPD $0xd8, 160(AX), Y2
-	VMOVUPS Y2, 488(SP)
-	VPERMPD $0xd8, 192(AX), Y2
-	VMOVUPS Y2, 520(SP)
-	VPERMPD $0xd8, 224(AX), Y2
-	VMOVUPS Y2, 552(SP)
+	VPERMPD $0xd8, (AX), Y3
+	VMOVUPS Y3, 584(SP)
+	VPERMPD $0xd8, 32(AX), Y3
+	VMOVUPS Y3, 616(SP)
+	VPERMPD $0xd8, 64(AX), Y3
+	VMOVUPS Y3, 648(SP)
+	VPERMPD $0xd8, 96(AX), Y3
+	VMOVUPS Y3, 680(SP)
+	VPERMPD $0xd8, 128(AX), Y3
+	VMOVUPS Y3, 712(SP)
+	VPERMPD $0xd8, 160(AX), Y3
+	VMOVUPS Y3, 744(SP)
+	VPERMPD $0xd8, 192(AX), Y3
+	VMOVUPS Y3, 776(SP)
+	VPERMPD $0xd8, 224(AX), Y3
+	VMOVUPS Y3, 808(SP)
 
 heads3:
-	VMOVUPS   one32<>+0(SB), Y2
-	VDIVPS    Y1, Y2, Y2
-	VCMPPS    $0x11, exponent32<>+0(SB), Y2, Y4
-	VPAND     Y4, Y2, Y2
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y1, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 584(SP)
-	VMOVUPS   Y2, 616(SP)
-	MOVQ      8(SP), AX
-	MOVQ      AX, (SP)
-	MOVQ      24(SP), AX
-	MOVQ      AX, 16(SP)
+	VMOVUPS   X4, 840(SP)
+	VMOVUPS   Y3, 872(SP)
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y2, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
+	VPMINUD   nan32<>+0(SB), Y2, Y4
+	VCVTPS2PH $0x00, Y4, X4
+	VMOVUPS   X4, 856(SP)
+	VMOVUPS   Y3, 904(SP)
+	MOVQ      264(SP), AX
+	MOVQ      AX, 256(SP)
+	MOVQ      280(SP), AX
+	MOVQ      AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -8366,23 +5871,6 @@ heads3:
 	PREFETCHT1 704(AX)
 	MOVQ       cos+16(FP), AX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 72(SP)
-	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 104(SP)
-	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 136(SP)
-	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 168(SP)
-	VPERMPD    $0xd8, 128(AX), Y1
-	VMOVUPS    Y1, 200(SP)
-	VPERMPD    $0xd8, 160(AX), Y1
-	VMOVUPS    Y1, 232(SP)
-	VPERMPD    $0xd8, 192(AX), Y1
-	VMOVUPS    Y1, 264(SP)
-	VPERMPD    $0xd8, 224(AX), Y1
-	VMOVUPS    Y1, 296(SP)
-	MOVQ       sin+24(FP), AX
-	VPERMPD    $0xd8, (AX), Y1
 	VMOVUPS    Y1, 328(SP)
 	VPERMPD    $0xd8, 32(AX), Y1
 	VMOVUPS    Y1, 360(SP)
@@ -8398,327 +5886,213 @@ heads3:
 	VMOVUPS    Y1, 520(SP)
 	VPERMPD    $0xd8, 224(AX), Y1
 	VMOVUPS    Y1, 552(SP)
+	MOVQ       sin+24(FP), AX
+	VPERMPD    $0xd8, (AX), Y1
+	VMOVUPS    Y1, 584(SP)
+	VPERMPD    $0xd8, 32(AX), Y1
+	VMOVUPS    Y1, 616(SP)
+	VPERMPD    $0xd8, 64(AX), Y1
+	VMOVUPS    Y1, 648(SP)
+	VPERMPD    $0xd8, 96(AX), Y1
+	VMOVUPS    Y1, 680(SP)
+	VPERMPD    $0xd8, 128(AX), Y1
+	VMOVUPS    Y1, 712(SP)
+	VPERMPD    $0xd8, 160(AX), Y1
+	VMOVUPS    Y1, 744(SP)
+	VPERMPD    $0xd8, 192(AX), Y1
+	VMOVUPS    Y1, 776(SP)
+	VPERMPD    $0xd8, 224(AX), Y1
+	VMOVUPS    Y1, 808(SP)
 	MOVQ       x+8(FP), DX
 	MOVQ       heads+64(FP), AX
 
 same6:
-	MOVQ        $0x00000002, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	VMOVUPS     magnitude32<>+0(SB), Y1
-	MOVQ        xHeadStride+80(FP), BX
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
+	VMOVUPS magnitude32<>+0(SB), Y1
+	MOVQ    xHeadStride+80(FP), BX
+	LEAQ    (SP), SI
+
+unit7:
 	VMOVUPS     (DX), Y2
-	VSHUFPS     $0xdd, 32(DX), Y2, Y4
+	VSHUFPS     $0xdd, 32(DX), Y2, Y3
 	VSHUFPS     $0x88, 32(DX), Y2, Y2
-	VMOVUPS     72(SP), Y5
-	VMOVUPS     328(SP), Y6
-	VMULPS      Y6, Y2, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y2, Y2
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y2, Y2
-	VADDPS      Y7, Y4, Y4
+	VMOVUPS     328(SP), Y4
+	VMOVUPS     584(SP), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y3, 64(AX)
 	VPAND       Y1, Y2, Y2
-	VPAND       Y1, Y4, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VMOVUPS     64(DX), Y4
-	VSHUFPS     $0xdd, 96(DX), Y4, Y5
-	VSHUFPS     $0x88, 96(DX), Y4, Y4
-	VMOVUPS     104(SP), Y6
-	VMOVUPS     360(SP), Y7
-	VMULPS      Y7, Y4, Y8
-	VMULPS      Y7, Y5, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y6, Y5, Y5
-	VSUBPS      Y7, Y4, Y4
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 32(AX)
-	VMOVUPS     Y5, 96(AX)
-	VPAND       Y1, Y4, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VMOVUPS     128(DX), Y4
-	VSHUFPS     $0xdd, 160(DX), Y4, Y5
-	VSHUFPS     $0x88, 160(DX), Y4, Y4
-	VMOVUPS     136(SP), Y6
-	VMOVUPS     392(SP), Y7
-	VMULPS      Y7, Y4, Y8
-	VMULPS      Y7, Y5, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y6, Y5, Y5
-	VSUBPS      Y7, Y4, Y4
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 192(AX)
-	VPAND       Y1, Y4, Y4
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y4, Y4
-	VMOVUPS     192(DX), Y5
-	VSHUFPS     $0xdd, 224(DX), Y5, Y6
-	VSHUFPS     $0x88, 224(DX), Y5, Y5
-	VMOVUPS     168(SP), Y7
-	VMOVUPS     424(SP), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 224(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y4, Y4
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     256(DX), Y5
-	VSHUFPS     $0xdd, 288(DX), Y5, Y6
-	VSHUFPS     $0x88, 288(DX), Y5, Y5
-	VMOVUPS     200(SP), Y7
-	VMOVUPS     456(SP), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 256(AX)
-	VMOVUPS     Y6, 320(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VMOVUPS     320(DX), Y6
-	VSHUFPS     $0xdd, 352(DX), Y6, Y7
-	VSHUFPS     $0x88, 352(DX), Y6, Y6
-	VMOVUPS     232(SP), Y8
-	VMOVUPS     488(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 288(AX)
-	VMOVUPS     Y7, 352(AX)
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VMOVUPS     384(DX), Y6
-	VSHUFPS     $0xdd, 416(DX), Y6, Y7
-	VSHUFPS     $0x88, 416(DX), Y6, Y6
-	VMOVUPS     264(SP), Y8
-	VMOVUPS     520(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 384(AX)
-	VMOVUPS     Y7, 448(AX)
-	VPAND       Y1, Y6, Y6
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VMOVUPS     448(DX), Y7
-	VSHUFPS     $0xdd, 480(DX), Y7, Y8
-	VSHUFPS     $0x88, 480(DX), Y7, Y7
-	VMOVUPS     296(SP), Y9
-	VMOVUPS     552(SP), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 416(AX)
-	VMOVUPS     Y8, 480(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y2, Y7
-	VPUNPCKHDQ  Y4, Y2, Y2
-	VPMAXUD     Y2, Y7, Y7
-	VPUNPCKLDQ  Y6, Y5, Y2
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPUNPCKLQDQ Y2, Y7, Y4
-	VPUNPCKHQDQ Y2, Y7, Y2
-	VPMAXUD     Y2, Y4, Y4
-	VMOVAPS     Y4, Y2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Y3
-	VSHUFPS     $0xdd, 32(DX), Y3, Y4
-	VSHUFPS     $0x88, 32(DX), Y3, Y3
-	VMOVUPS     72(SP), Y5
-	VMOVUPS     328(SP), Y6
+	VPAND       Y1, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VSHUFPS     $0xdd, 96(DX), Y3, Y4
+	VSHUFPS     $0x88, 96(DX), Y3, Y3
+	VMOVUPS     360(SP), Y5
+	VMOVUPS     616(SP), Y6
 	VMULPS      Y6, Y3, Y7
 	VMULPS      Y6, Y4, Y6
 	VMULPS      Y5, Y3, Y3
 	VMULPS      Y5, Y4, Y4
 	VSUBPS      Y6, Y3, Y3
 	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y3, 512(AX)
-	VMOVUPS     Y4, 576(AX)
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 96(AX)
+	VPAND       Y1, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     128(DX), Y3
+	VSHUFPS     $0xdd, 160(DX), Y3, Y4
+	VSHUFPS     $0x88, 160(DX), Y3, Y3
+	VMOVUPS     392(SP), Y5
+	VMOVUPS     648(SP), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     Y4, 192(AX)
 	VPAND       Y1, Y3, Y3
 	VPAND       Y1, Y4, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VMOVUPS     64(DX), Y4
-	VSHUFPS     $0xdd, 96(DX), Y4, Y5
-	VSHUFPS     $0x88, 96(DX), Y4, Y4
-	VMOVUPS     104(SP), Y6
-	VMOVUPS     360(SP), Y7
+	VMOVUPS     192(DX), Y4
+	VSHUFPS     $0xdd, 224(DX), Y4, Y5
+	VSHUFPS     $0x88, 224(DX), Y4, Y4
+	VMOVUPS     424(SP), Y6
+	VMOVUPS     680(SP), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
 	VMULPS      Y6, Y5, Y5
 	VSUBPS      Y7, Y4, Y4
 	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 544(AX)
-	VMOVUPS     Y5, 608(AX)
+	VMOVUPS     Y4, 160(AX)
+	VMOVUPS     Y5, 224(AX)
 	VPAND       Y1, Y4, Y4
 	VPMAXUD     Y4, Y3, Y3
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y3, Y3
-	VMOVUPS     128(DX), Y4
-	VSHUFPS     $0xdd, 160(DX), Y4, Y5
-	VSHUFPS     $0x88, 160(DX), Y4, Y4
-	VMOVUPS     136(SP), Y6
-	VMOVUPS     392(SP), Y7
+	VMOVUPS     256(DX), Y4
+	VSHUFPS     $0xdd, 288(DX), Y4, Y5
+	VSHUFPS     $0x88, 288(DX), Y4, Y4
+	VMOVUPS     456(SP), Y6
+	VMOVUPS     712(SP), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
 	VMULPS      Y6, Y5, Y5
 	VSUBPS      Y7, Y4, Y4
 	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 640(AX)
-	VMOVUPS     Y5, 704(AX)
+	VMOVUPS     Y4, 256(AX)
+	VMOVUPS     Y5, 320(AX)
 	VPAND       Y1, Y4, Y4
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VMOVUPS     192(DX), Y5
-	VSHUFPS     $0xdd, 224(DX), Y5, Y6
-	VSHUFPS     $0x88, 224(DX), Y5, Y5
-	VMOVUPS     168(SP), Y7
-	VMOVUPS     424(SP), Y8
+	VMOVUPS     320(DX), Y5
+	VSHUFPS     $0xdd, 352(DX), Y5, Y6
+	VSHUFPS     $0x88, 352(DX), Y5, Y5
+	VMOVUPS     488(SP), Y7
+	VMOVUPS     744(SP), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
 	VMULPS      Y7, Y6, Y6
 	VSUBPS      Y8, Y5, Y5
 	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 672(AX)
-	VMOVUPS     Y6, 736(AX)
+	VMOVUPS     Y5, 288(AX)
+	VMOVUPS     Y6, 352(AX)
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y4, Y4
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     256(DX), Y5
-	VSHUFPS     $0xdd, 288(DX), Y5, Y6
-	VSHUFPS     $0x88, 288(DX), Y5, Y5
-	VMOVUPS     200(SP), Y7
-	VMOVUPS     456(SP), Y8
+	VMOVUPS     384(DX), Y5
+	VSHUFPS     $0xdd, 416(DX), Y5, Y6
+	VSHUFPS     $0x88, 416(DX), Y5, Y5
+	VMOVUPS     520(SP), Y7
+	VMOVUPS     776(SP), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
 	VMULPS      Y7, Y6, Y6
 	VSUBPS      Y8, Y5, Y5
 	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 768(AX)
-	VMOVUPS     Y6, 832(AX)
+	VMOVUPS     Y5, 384(AX)
+	VMOVUPS     Y6, 448(AX)
 	VPAND       Y1, Y5, Y5
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VMOVUPS     320(DX), Y6
-	VSHUFPS     $0xdd, 352(DX), Y6, Y7
-	VSHUFPS     $0x88, 352(DX), Y6, Y6
-	VMOVUPS     232(SP), Y8
-	VMOVUPS     488(SP), Y9
+	VMOVUPS     448(DX), Y6
+	VSHUFPS     $0xdd, 480(DX), Y6, Y7
+	VSHUFPS     $0x88, 480(DX), Y6, Y6
+	VMOVUPS     552(SP), Y8
+	VMOVUPS     808(SP), Y9
 	VMULPS      Y9, Y6, Y10
 	VMULPS      Y9, Y7, Y9
 	VMULPS      Y8, Y6, Y6
 	VMULPS      Y8, Y7, Y7
 	VSUBPS      Y9, Y6, Y6
 	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 800(AX)
-	VMOVUPS     Y7, 864(AX)
+	VMOVUPS     Y6, 416(AX)
+	VMOVUPS     Y7, 480(AX)
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y5, Y5
 	VPAND       Y1, Y7, Y7
 	VPMAXUD     Y7, Y5, Y5
-	VMOVUPS     384(DX), Y6
-	VSHUFPS     $0xdd, 416(DX), Y6, Y7
-	VSHUFPS     $0x88, 416(DX), Y6, Y6
-	VMOVUPS     264(SP), Y8
-	VMOVUPS     520(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 896(AX)
-	VMOVUPS     Y7, 960(AX)
-	VPAND       Y1, Y6, Y6
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VMOVUPS     448(DX), Y7
-	VSHUFPS     $0xdd, 480(DX), Y7, Y8
-	VSHUFPS     $0x88, 480(DX), Y7, Y7
-	VMOVUPS     296(SP), Y9
-	VMOVUPS     552(SP), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 928(AX)
-	VMOVUPS     Y8, 992(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y3, Y1
-	VPUNPCKHDQ  Y4, Y3, Y3
-	VPMAXUD     Y3, Y1, Y1
-	VPUNPCKLDQ  Y6, Y5, Y3
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y1, Y4
-	VPUNPCKHQDQ Y3, Y1, Y1
-	VPMAXUD     Y1, Y4, Y4
-	VMOVAPS     Y4, Y3
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     Y3, (SI)
+	ADDQ        $+32, SI
+	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
-
-found7:
-	MOVQ       DX, 40(SP)
-	VPERM2I128 $0x20, Y3, Y2, Y1
-	VPERM2I128 $0x31, Y3, Y2, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VDIVPS     largestI8<>+0(SB), Y1, Y1
-	VMOVUPS    Y1, Y1
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 296(SP)
+	VMOVUPS     (SP), Y1
+	VMOVUPS     32(SP), Y2
+	VPERM2I128  $0x20, Y2, Y1, Y3
+	VPERM2I128  $0x31, Y2, Y1, Y1
+	VPMAXUD     Y1, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y1
+	VMOVUPS     Y1, Y1
+	VMOVUPS     64(SP), Y2
+	VMOVUPS     96(SP), Y3
+	VPERM2I128  $0x20, Y3, Y2, Y4
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VDIVPS      largestI8<>+0(SB), Y4, Y2
+	VMOVUPS     Y2, Y2
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  256(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  296(SP), DI
+	MOVQ  312(SP), CX
+	MOVQ  272(SP), DX
+	MOVQ  320(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -8735,108 +6109,108 @@ head8:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      584(SP)(R8*2), R10
+	MOVWLZX      840(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      586(SP)(R8*2), R10
+	MOVWLZX      842(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      588(SP)(R8*2), R10
+	MOVWLZX      844(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      590(SP)(R8*2), R10
+	MOVWLZX      846(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	CMPL         616(SP)(R8*4), $0x00
+	CMPL         872(SP)(R8*4), $0x00
 	JEQ          zero11
-	VBROADCASTSS 616(SP)(R8*4), Y2
-	VMULPS       (DX), Y2, Y4
+	VBROADCASTSS 872(SP)(R8*4), Y3
+	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       32(DX), Y2, Y5
+	VMULPS       32(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       64(DX), Y2, Y6
+	VMULPS       64(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       96(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 2(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R9)
 
 written10:
-	CMPL         620(SP)(R8*4), $0x00
+	CMPL         876(SP)(R8*4), $0x00
 	JEQ          zero13
-	VBROADCASTSS 620(SP)(R8*4), Y2
-	VMULPS       128(DX), Y2, Y4
+	VBROADCASTSS 876(SP)(R8*4), Y3
+	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       160(DX), Y2, Y5
+	VMULPS       160(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       192(DX), Y2, Y6
+	VMULPS       192(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       224(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       224(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 36(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 36(R9)
 
 written12:
-	CMPL         624(SP)(R8*4), $0x00
+	CMPL         880(SP)(R8*4), $0x00
 	JEQ          zero15
-	VBROADCASTSS 624(SP)(R8*4), Y2
-	VMULPS       256(DX), Y2, Y4
+	VBROADCASTSS 880(SP)(R8*4), Y3
+	VMULPS       256(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       288(DX), Y2, Y5
+	VMULPS       288(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       320(DX), Y2, Y6
+	VMULPS       320(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       352(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       352(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 70(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 70(R9)
 
 written14:
-	CMPL         628(SP)(R8*4), $0x00
+	CMPL         884(SP)(R8*4), $0x00
 	JEQ          zero17
-	VBROADCASTSS 628(SP)(R8*4), Y2
-	VMULPS       384(DX), Y2, Y4
+	VBROADCASTSS 884(SP)(R8*4), Y3
+	VMULPS       384(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       416(DX), Y2, Y5
+	VMULPS       416(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       448(DX), Y2, Y6
+	VMULPS       448(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       480(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       480(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 104(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 104(R9)
 
 written16:
 	ADDQ $0x00000200, DX
@@ -8855,11 +6229,11 @@ written16:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -8868,47 +6242,58 @@ pairs2:
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x20
 	JNE     pairs18
-	VMOVUPS one32<>+0(SB), Y2
 	VMOVUPS one32<>+0(SB), Y3
+	VMOVUPS Y3, (SP)
+	VMOVUPS Y3, 32(SP)
+	VMOVUPS Y3, 64(SP)
+	VMOVUPS Y3, 96(SP)
 	MOVQ    cos+16(FP), AX
-	VPERMPD $0xd8, (AX), Y2
-	VMOVUPS Y2, 72(SP)
-	VPERMPD $0xd8, 32(AX), Y2
-	VMOVUPS Y2, 104(SP)
-	VPERMPD $0xd8, 64(AX), Y2
-	VMOVUPS Y2, 136(SP)
-	VPERMPD $0xd8, 96(AX), Y2
-	VMOVUPS Y2, 168(SP)
+	VPERMPD $0xd8, (AX), Y3
+	VMOVUPS Y3, 328(SP)
+	VPERMPD $0xd8, 32(AX), Y3
+	VMOVUPS Y3, 360(SP)
+	VPERMPD $0xd8, 64(AX), Y3
+	VMOVUPS Y3, 392(SP)
+	VPERMPD $0xd8, 96(AX), Y3
+	VMOVUPS Y3, 424(SP)
 	MOVQ    sin+24(FP), AX
-	VPERMPD $0xd8, (AX), Y2
-	VMOVUPS Y2, 328(SP)
-	VPERMPD $0xd8, 32(AX), Y2
-	VMOVUPS Y2, 360(SP)
-	VPERMPD $0xd8, 64(AX), Y2
-	VMOVUPS Y2, 392(SP)
-	VPERMPD $0xd8, 96(AX), Y2
-	VMOVUPS Y2, 424(SP)
+	VPERMPD $0xd8, (AX), Y3
+	VMOVUPS Y3, 584(SP)
+	VPERMPD $0xd8, 32(AX), Y3
+	VMOVUPS Y3, 616(SP)
+	VPERMPD $0xd8, 64(AX), Y3
+	VMOVUPS Y3, 648(SP)
+	VPERMPD $0xd8, 96(AX), Y3
+	VMOVUPS Y3, 680(SP)
 
 heads19:
-	VMOVUPS   one32<>+0(SB), Y2
-	VDIVPS    Y1, Y2, Y2
-	VCMPPS    $0x11, exponent32<>+0(SB), Y2, Y4
-	VPAND     Y4, Y2, Y2
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y1, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 584(SP)
-	VMOVUPS   Y2, 616(SP)
-	MOVQ      8(SP), AX
-	MOVQ      AX, (SP)
-	MOVQ      24(SP), AX
-	MOVQ      AX, 16(SP)
+	VMOVUPS   X4, 840(SP)
+	VMOVUPS   Y3, 872(SP)
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y2, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
+	VPMINUD   nan32<>+0(SB), Y2, Y4
+	VCVTPS2PH $0x00, Y4, X4
+	VMOVUPS   X4, 856(SP)
+	VMOVUPS   Y3, 904(SP)
+	MOVQ      264(SP), AX
+	MOVQ      AX, 256(SP)
+	MOVQ      280(SP), AX
+	MOVQ      AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same22
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+40(FP)
 	JZ         write20
 	MOVQ       x+8(FP), AX
@@ -8931,15 +6316,6 @@ heads19:
 	PREFETCHT1 576(AX)
 	MOVQ       cos+16(FP), AX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 72(SP)
-	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 104(SP)
-	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 136(SP)
-	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 168(SP)
-	MOVQ       sin+24(FP), AX
-	VPERMPD    $0xd8, (AX), Y1
 	VMOVUPS    Y1, 328(SP)
 	VPERMPD    $0xd8, 32(AX), Y1
 	VMOVUPS    Y1, 360(SP)
@@ -8947,335 +6323,209 @@ heads19:
 	VMOVUPS    Y1, 392(SP)
 	VPERMPD    $0xd8, 96(AX), Y1
 	VMOVUPS    Y1, 424(SP)
+	MOVQ       sin+24(FP), AX
+	VPERMPD    $0xd8, (AX), Y1
+	VMOVUPS    Y1, 584(SP)
+	VPERMPD    $0xd8, 32(AX), Y1
+	VMOVUPS    Y1, 616(SP)
+	VPERMPD    $0xd8, 64(AX), Y1
+	VMOVUPS    Y1, 648(SP)
+	VPERMPD    $0xd8, 96(AX), Y1
+	VMOVUPS    Y1, 680(SP)
 	MOVQ       x+8(FP), DX
 	MOVQ       heads+64(FP), AX
 
 same22:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	VMOVUPS     magnitude32<>+0(SB), Y1
-	MOVQ        xHeadStride+80(FP), BX
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
+	VMOVUPS magnitude32<>+0(SB), Y1
+	MOVQ    xHeadStride+80(FP), BX
+	LEAQ    (SP), SI
+
+unit23:
 	VMOVUPS     (DX), Y2
-	VSHUFPS     $0xdd, 32(DX), Y2, Y4
+	VSHUFPS     $0xdd, 32(DX), Y2, Y3
 	VSHUFPS     $0x88, 32(DX), Y2, Y2
-	VMOVUPS     72(SP), Y5
-	VMOVUPS     328(SP), Y6
-	VMULPS      Y6, Y2, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y2, Y2
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y2, Y2
-	VADDPS      Y7, Y4, Y4
+	VMOVUPS     328(SP), Y4
+	VMOVUPS     584(SP), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y3, 64(AX)
 	VPAND       Y1, Y2, Y2
-	VPAND       Y1, Y4, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VMOVUPS     64(DX), Y4
-	VSHUFPS     $0xdd, 96(DX), Y4, Y5
-	VSHUFPS     $0x88, 96(DX), Y4, Y4
-	VMOVUPS     104(SP), Y6
-	VMOVUPS     360(SP), Y7
-	VMULPS      Y7, Y4, Y8
-	VMULPS      Y7, Y5, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y6, Y5, Y5
-	VSUBPS      Y7, Y4, Y4
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 32(AX)
-	VMOVUPS     Y5, 96(AX)
-	VPAND       Y1, Y4, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VMOVUPS     128(DX), Y4
-	VSHUFPS     $0xdd, 160(DX), Y4, Y5
-	VSHUFPS     $0x88, 160(DX), Y4, Y4
-	VMOVUPS     136(SP), Y6
-	VMOVUPS     392(SP), Y7
-	VMULPS      Y7, Y4, Y8
-	VMULPS      Y7, Y5, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y6, Y5, Y5
-	VSUBPS      Y7, Y4, Y4
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 192(AX)
-	VPAND       Y1, Y4, Y4
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y4, Y4
-	VMOVUPS     192(DX), Y5
-	VSHUFPS     $0xdd, 224(DX), Y5, Y6
-	VSHUFPS     $0x88, 224(DX), Y5, Y5
-	VMOVUPS     168(SP), Y7
-	VMOVUPS     424(SP), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 224(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y4, Y4
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Y5
-	VSHUFPS     $0xdd, 32(DX), Y5, Y6
-	VSHUFPS     $0x88, 32(DX), Y5, Y5
-	VMOVUPS     72(SP), Y7
-	VMOVUPS     328(SP), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 256(AX)
-	VMOVUPS     Y6, 320(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VMOVUPS     64(DX), Y6
-	VSHUFPS     $0xdd, 96(DX), Y6, Y7
-	VSHUFPS     $0x88, 96(DX), Y6, Y6
-	VMOVUPS     104(SP), Y8
-	VMOVUPS     360(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 288(AX)
-	VMOVUPS     Y7, 352(AX)
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VMOVUPS     128(DX), Y6
-	VSHUFPS     $0xdd, 160(DX), Y6, Y7
-	VSHUFPS     $0x88, 160(DX), Y6, Y6
-	VMOVUPS     136(SP), Y8
-	VMOVUPS     392(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 384(AX)
-	VMOVUPS     Y7, 448(AX)
-	VPAND       Y1, Y6, Y6
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VMOVUPS     192(DX), Y7
-	VSHUFPS     $0xdd, 224(DX), Y7, Y8
-	VSHUFPS     $0x88, 224(DX), Y7, Y7
-	VMOVUPS     168(SP), Y9
-	VMOVUPS     424(SP), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 416(AX)
-	VMOVUPS     Y8, 480(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y2, Y7
-	VPUNPCKHDQ  Y4, Y2, Y2
-	VPMAXUD     Y2, Y7, Y7
-	VPUNPCKLDQ  Y6, Y5, Y2
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPUNPCKLQDQ Y2, Y7, Y4
-	VPUNPCKHQDQ Y2, Y7, Y2
-	VPMAXUD     Y2, Y4, Y4
-	VMOVAPS     Y4, Y2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found23
-	VMOVUPS     (DX), Y3
-	VSHUFPS     $0xdd, 32(DX), Y3, Y4
-	VSHUFPS     $0x88, 32(DX), Y3, Y3
-	VMOVUPS     72(SP), Y5
-	VMOVUPS     328(SP), Y6
+	VPAND       Y1, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VSHUFPS     $0xdd, 96(DX), Y3, Y4
+	VSHUFPS     $0x88, 96(DX), Y3, Y3
+	VMOVUPS     360(SP), Y5
+	VMOVUPS     616(SP), Y6
 	VMULPS      Y6, Y3, Y7
 	VMULPS      Y6, Y4, Y6
 	VMULPS      Y5, Y3, Y3
 	VMULPS      Y5, Y4, Y4
 	VSUBPS      Y6, Y3, Y3
 	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y3, 512(AX)
-	VMOVUPS     Y4, 576(AX)
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 96(AX)
+	VPAND       Y1, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     128(DX), Y3
+	VSHUFPS     $0xdd, 160(DX), Y3, Y4
+	VSHUFPS     $0x88, 160(DX), Y3, Y3
+	VMOVUPS     392(SP), Y5
+	VMOVUPS     648(SP), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     Y4, 192(AX)
 	VPAND       Y1, Y3, Y3
 	VPAND       Y1, Y4, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VMOVUPS     64(DX), Y4
-	VSHUFPS     $0xdd, 96(DX), Y4, Y5
-	VSHUFPS     $0x88, 96(DX), Y4, Y4
-	VMOVUPS     104(SP), Y6
-	VMOVUPS     360(SP), Y7
+	VMOVUPS     192(DX), Y4
+	VSHUFPS     $0xdd, 224(DX), Y4, Y5
+	VSHUFPS     $0x88, 224(DX), Y4, Y4
+	VMOVUPS     424(SP), Y6
+	VMOVUPS     680(SP), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
 	VMULPS      Y6, Y5, Y5
 	VSUBPS      Y7, Y4, Y4
 	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 544(AX)
-	VMOVUPS     Y5, 608(AX)
+	VMOVUPS     Y4, 160(AX)
+	VMOVUPS     Y5, 224(AX)
 	VPAND       Y1, Y4, Y4
 	VPMAXUD     Y4, Y3, Y3
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y3, Y3
-	VMOVUPS     128(DX), Y4
-	VSHUFPS     $0xdd, 160(DX), Y4, Y5
-	VSHUFPS     $0x88, 160(DX), Y4, Y4
-	VMOVUPS     136(SP), Y6
-	VMOVUPS     392(SP), Y7
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Y4
+	VSHUFPS     $0xdd, 32(DX), Y4, Y5
+	VSHUFPS     $0x88, 32(DX), Y4, Y4
+	VMOVUPS     328(SP), Y6
+	VMOVUPS     584(SP), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
 	VMULPS      Y6, Y5, Y5
 	VSUBPS      Y7, Y4, Y4
 	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 640(AX)
-	VMOVUPS     Y5, 704(AX)
+	VMOVUPS     Y4, 256(AX)
+	VMOVUPS     Y5, 320(AX)
 	VPAND       Y1, Y4, Y4
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VMOVUPS     192(DX), Y5
-	VSHUFPS     $0xdd, 224(DX), Y5, Y6
-	VSHUFPS     $0x88, 224(DX), Y5, Y5
-	VMOVUPS     168(SP), Y7
-	VMOVUPS     424(SP), Y8
+	VMOVUPS     64(DX), Y5
+	VSHUFPS     $0xdd, 96(DX), Y5, Y6
+	VSHUFPS     $0x88, 96(DX), Y5, Y5
+	VMOVUPS     360(SP), Y7
+	VMOVUPS     616(SP), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
 	VMULPS      Y7, Y6, Y6
 	VSUBPS      Y8, Y5, Y5
 	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 672(AX)
-	VMOVUPS     Y6, 736(AX)
+	VMOVUPS     Y5, 288(AX)
+	VMOVUPS     Y6, 352(AX)
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y4, Y4
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y4, Y4
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Y5
-	VSHUFPS     $0xdd, 32(DX), Y5, Y6
-	VSHUFPS     $0x88, 32(DX), Y5, Y5
-	VMOVUPS     72(SP), Y7
-	VMOVUPS     328(SP), Y8
+	VMOVUPS     128(DX), Y5
+	VSHUFPS     $0xdd, 160(DX), Y5, Y6
+	VSHUFPS     $0x88, 160(DX), Y5, Y5
+	VMOVUPS     392(SP), Y7
+	VMOVUPS     648(SP), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
 	VMULPS      Y7, Y6, Y6
 	VSUBPS      Y8, Y5, Y5
 	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 768(AX)
-	VMOVUPS     Y6, 832(AX)
+	VMOVUPS     Y5, 384(AX)
+	VMOVUPS     Y6, 448(AX)
 	VPAND       Y1, Y5, Y5
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VMOVUPS     64(DX), Y6
-	VSHUFPS     $0xdd, 96(DX), Y6, Y7
-	VSHUFPS     $0x88, 96(DX), Y6, Y6
-	VMOVUPS     104(SP), Y8
-	VMOVUPS     360(SP), Y9
+	VMOVUPS     192(DX), Y6
+	VSHUFPS     $0xdd, 224(DX), Y6, Y7
+	VSHUFPS     $0x88, 224(DX), Y6, Y6
+	VMOVUPS     424(SP), Y8
+	VMOVUPS     680(SP), Y9
 	VMULPS      Y9, Y6, Y10
 	VMULPS      Y9, Y7, Y9
 	VMULPS      Y8, Y6, Y6
 	VMULPS      Y8, Y7, Y7
 	VSUBPS      Y9, Y6, Y6
 	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 800(AX)
-	VMOVUPS     Y7, 864(AX)
+	VMOVUPS     Y6, 416(AX)
+	VMOVUPS     Y7, 480(AX)
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y5, Y5
 	VPAND       Y1, Y7, Y7
 	VPMAXUD     Y7, Y5, Y5
-	VMOVUPS     128(DX), Y6
-	VSHUFPS     $0xdd, 160(DX), Y6, Y7
-	VSHUFPS     $0x88, 160(DX), Y6, Y6
-	VMOVUPS     136(SP), Y8
-	VMOVUPS     392(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 896(AX)
-	VMOVUPS     Y7, 960(AX)
-	VPAND       Y1, Y6, Y6
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VMOVUPS     192(DX), Y7
-	VSHUFPS     $0xdd, 224(DX), Y7, Y8
-	VSHUFPS     $0x88, 224(DX), Y7, Y7
-	VMOVUPS     168(SP), Y9
-	VMOVUPS     424(SP), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 928(AX)
-	VMOVUPS     Y8, 992(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y3, Y1
-	VPUNPCKHDQ  Y4, Y3, Y3
-	VPMAXUD     Y3, Y1, Y1
-	VPUNPCKLDQ  Y6, Y5, Y3
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y1, Y4
-	VPUNPCKHQDQ Y3, Y1, Y1
-	VPMAXUD     Y1, Y4, Y4
-	VMOVAPS     Y4, Y3
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     Y3, (SI)
+	ADDQ        $+32, SI
+	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
-
-found23:
-	MOVQ       DX, 40(SP)
-	VPERM2I128 $0x20, Y3, Y2, Y1
-	VPERM2I128 $0x31, Y3, Y2, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VDIVPS     largestI8<>+0(SB), Y1, Y1
-	VMOVUPS    Y1, Y1
+	DECQ        CX
+	JG          unit23
+	MOVQ        DX, 296(SP)
+	VMOVUPS     (SP), Y1
+	VMOVUPS     32(SP), Y2
+	VPERM2I128  $0x20, Y2, Y1, Y3
+	VPERM2I128  $0x31, Y2, Y1, Y1
+	VPMAXUD     Y1, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y1
+	VMOVUPS     Y1, Y1
+	VMOVUPS     64(SP), Y2
+	VMOVUPS     96(SP), Y3
+	VPERM2I128  $0x20, Y3, Y2, Y4
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VDIVPS      largestI8<>+0(SB), Y4, Y2
+	VMOVUPS     Y2, Y2
 
 	// 2. these heads
 write20:
-	MOVQ  (SP), AX
+	MOVQ  256(SP), AX
 	TESTQ AX, AX
 	JZ    next21
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  296(SP), DI
+	MOVQ  312(SP), CX
+	MOVQ  272(SP), DX
+	MOVQ  320(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -9288,56 +6538,56 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      584(SP)(R8*2), R10
+	MOVWLZX      840(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      586(SP)(R8*2), R10
+	MOVWLZX      842(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	CMPL         616(SP)(R8*4), $0x00
+	CMPL         872(SP)(R8*4), $0x00
 	JEQ          zero27
-	VBROADCASTSS 616(SP)(R8*4), Y2
-	VMULPS       (DX), Y2, Y4
+	VBROADCASTSS 872(SP)(R8*4), Y3
+	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       32(DX), Y2, Y5
+	VMULPS       32(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       64(DX), Y2, Y6
+	VMULPS       64(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       96(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 2(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R9)
 
 written26:
-	CMPL         620(SP)(R8*4), $0x00
+	CMPL         876(SP)(R8*4), $0x00
 	JEQ          zero29
-	VBROADCASTSS 620(SP)(R8*4), Y2
-	VMULPS       128(DX), Y2, Y4
+	VBROADCASTSS 876(SP)(R8*4), Y3
+	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       160(DX), Y2, Y5
+	VMULPS       160(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       192(DX), Y2, Y6
+	VMULPS       192(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       224(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       224(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 36(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 36(R9)
 
 written28:
 	ADDQ $0x00000100, DX
@@ -9356,11 +6606,11 @@ written28:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next21:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads19
 	JMP   done1
@@ -9371,33 +6621,33 @@ done1:
 	RET
 
 zero11:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 2(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 2(R9)
 	JMP     written10
 
 zero13:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 36(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 36(R9)
 	JMP     written12
 
 zero15:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 70(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 70(R9)
 	JMP     written14
 
 zero17:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 104(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 104(R9)
 	JMP     written16
 
 zero27:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 2(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 2(R9)
 	JMP     written26
 
 zero29:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 36(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 36(R9)
 	JMP     written28
 
 DATA together8<>+0(SB)/2, $0x0800
@@ -9420,7 +6670,7 @@ GLOBL together8<>(SB), RODATA|NOPTR, $32
 
 // func RotateQuantizeInterleavedF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeInterleavedF32ToQ8AVX512(SB), $4328-96
+TEXT ·RotateQuantizeInterleavedF32ToQ8AVX512(SB), $4840-96
 	MOVQ         heads+64(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -9431,49 +6681,50 @@ TEXT ·RotateQuantizeInterleavedF32ToQ8AVX512(SB), $4328-96
 	VBROADCASTSS lastBit<>+0(SB), Z0
 	VMOVUPS      evenWords<>+0(SB), Z4
 	VPXORD       Z1, Z1, Z1
-	LEAQ         168(SP), AX
+	LEAQ         680(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 536(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 544(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 520(SP)
 	MOVQ         x+8(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 552(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 56(SP)
+	MOVQ         AX, 568(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 48(SP)
+	MOVQ         AX, 560(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 576(SP)
 	MOVQ         pairs+32(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	VMOVUPS      Z5, (SP)
+	VMOVUPS      Z5, 64(SP)
+	VMOVUPS      Z5, 128(SP)
+	VMOVUPS      Z5, 192(SP)
 
 heads3:
 	VBROADCASTSS one32<>+0(SB), Z5
 	VDIVPS       Z1, Z5, Z5
-	VPMINUD.BCST nan32<>+0(SB), Z1, Z9
-	VCVTPS2PH    $0x00, Z9, Y9
-	VMOVUPS      Y9, 72(SP)
-	VMOVUPS      Z5, 104(SP)
-	MOVQ         8(SP), AX
-	MOVQ         AX, (SP)
-	MOVQ         24(SP), AX
-	MOVQ         AX, 16(SP)
+	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VMOVUPS      Y6, 584(SP)
+	VMOVUPS      Z5, 616(SP)
+	MOVQ         520(SP), AX
+	MOVQ         AX, 512(SP)
+	MOVQ         536(SP), AX
+	MOVQ         AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -9506,366 +6757,168 @@ same6:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 560(SP)
+	MOVQ         CX, 520(SP)
+	MOVQ         536(SP), AX
+	XORQ         544(SP), AX
+	MOVQ         AX, 536(SP)
 	MOVQ         cos+16(FP), BX
 	MOVQ         sin+24(FP), SI
-	VMOVUPS      low32<>+0(SB), Z22
+	VMOVUPS      low32<>+0(SB), Z1
 	VMOVUPS      high32<>+0(SB), Z5
-	VBROADCASTSS signBit32<>+0(SB), Z20
-	VMOVUPS      (BX), Z11
-	VMOVUPS      (SI), Z12
-	VPXORD       Z20, Z12, Z13
-	VMOVAPS      Z11, Z1
-	VPERMT2PS    Z11, Z22, Z1
-	VMOVAPS      Z13, Z9
-	VPERMT2PS    Z12, Z22, Z9
-	VMOVAPS      Z11, Z10
-	VPERMT2PS    Z11, Z5, Z10
-	VMOVAPS      Z13, Z11
-	VPERMT2PS    Z12, Z5, Z11
-	VMOVUPS      64(BX), Z15
-	VMOVUPS      64(SI), Z16
-	VPXORD       Z20, Z16, Z17
-	VMOVAPS      Z15, Z12
-	VPERMT2PS    Z15, Z22, Z12
-	VMOVAPS      Z17, Z13
-	VPERMT2PS    Z16, Z22, Z13
-	VMOVAPS      Z15, Z14
-	VPERMT2PS    Z15, Z5, Z14
-	VMOVAPS      Z17, Z15
-	VPERMT2PS    Z16, Z5, Z15
-	VMOVUPS      128(BX), Z19
-	VMOVUPS      128(SI), Z21
-	VPXORD       Z20, Z21, Z23
-	VMOVAPS      Z19, Z16
-	VPERMT2PS    Z19, Z22, Z16
-	VMOVAPS      Z23, Z17
-	VPERMT2PS    Z21, Z22, Z17
-	VMOVAPS      Z19, Z18
-	VPERMT2PS    Z19, Z5, Z18
-	VMOVAPS      Z23, Z19
-	VPERMT2PS    Z21, Z5, Z19
-	VMOVUPS      192(BX), Z23
-	VMOVUPS      192(SI), Z24
-	VPXORD       Z20, Z24, Z25
-	VMOVAPS      Z23, Z20
-	VPERMT2PS    Z23, Z22, Z20
-	VMOVAPS      Z25, Z21
-	VPERMT2PS    Z24, Z22, Z21
-	VMOVAPS      Z23, Z22
-	VPERMT2PS    Z23, Z5, Z22
-	VMOVAPS      Z25, Z23
-	VPERMT2PS    Z24, Z5, Z23
+	VBROADCASTSS signBit32<>+0(SB), Z6
+	VMOVUPS      (BX), Z7
+	VMOVUPS      (SI), Z8
+	VPXORD       Z6, Z8, Z9
+	VMOVAPS      Z7, Z10
+	VPERMT2PS    Z7, Z1, Z10
+	VMOVAPS      Z9, Z11
+	VPERMT2PS    Z8, Z1, Z11
+	VMOVAPS      Z7, Z12
+	VPERMT2PS    Z7, Z5, Z12
+	VMOVAPS      Z9, Z7
+	VPERMT2PS    Z8, Z5, Z7
+	VMOVUPS      64(BX), Z8
+	VMOVUPS      64(SI), Z9
+	VPXORD       Z6, Z9, Z13
+	VMOVAPS      Z8, Z14
+	VPERMT2PS    Z8, Z1, Z14
+	VMOVAPS      Z13, Z15
+	VPERMT2PS    Z9, Z1, Z15
+	VMOVAPS      Z8, Z16
+	VPERMT2PS    Z8, Z5, Z16
+	VMOVAPS      Z13, Z8
+	VPERMT2PS    Z9, Z5, Z8
+	VMOVUPS      128(BX), Z9
+	VMOVUPS      128(SI), Z13
+	VPXORD       Z6, Z13, Z17
+	VMOVAPS      Z9, Z18
+	VPERMT2PS    Z9, Z1, Z18
+	VMOVAPS      Z17, Z19
+	VPERMT2PS    Z13, Z1, Z19
+	VMOVAPS      Z9, Z20
+	VPERMT2PS    Z9, Z5, Z20
+	VMOVAPS      Z17, Z9
+	VPERMT2PS    Z13, Z5, Z9
+	VMOVUPS      192(BX), Z13
+	VMOVUPS      192(SI), Z17
+	VPXORD       Z6, Z17, Z6
+	VMOVAPS      Z13, Z21
+	VPERMT2PS    Z13, Z1, Z21
+	VMOVAPS      Z6, Z22
+	VPERMT2PS    Z17, Z1, Z22
+	VMOVAPS      Z13, Z1
+	VPERMT2PS    Z13, Z5, Z1
+	VMOVAPS      Z6, Z6
+	VPERMT2PS    Z17, Z5, Z6
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+80(FP), BX
-	VMOVUPS      (DX), Z5
-	VPERMILPS    $0xb1, Z5, Z24
-	VMULPS       Z1, Z5, Z5
-	VMULPS       Z9, Z24, Z24
-	VADDPS       Z24, Z5, Z5
-	VMOVUPS      64(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z10, Z24, Z24
-	VMULPS       Z11, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      128(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z12, Z25, Z25
-	VMULPS       Z13, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      192(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z14, Z26, Z26
-	VMULPS       Z15, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      256(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z16, Z27, Z27
-	VMULPS       Z17, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      320(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z18, Z28, Z28
-	VMULPS       Z19, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      384(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z20, Z29, Z29
-	VMULPS       Z21, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      448(DX), Z30
-	VPERMILPS    $0xb1, Z30, Z31
-	VMULPS       Z22, Z30, Z30
-	VMULPS       Z23, Z31, Z31
-	VADDPS       Z31, Z30, Z30
-	VMOVUPS      Z5, (AX)
-	VMOVUPS      Z24, 64(AX)
-	VMOVUPS      Z25, 128(AX)
-	VMOVUPS      Z26, 192(AX)
-	VMOVUPS      Z27, 256(AX)
-	VMOVUPS      Z28, 320(AX)
-	VMOVUPS      Z29, 384(AX)
-	VMOVUPS      Z30, 448(AX)
-	VRANGEPS     $0x0b, Z5, Z24, Z31
-	VFMADD231PS  Z5, Z24, Z2
-	VRANGEPS     $0x0b, Z25, Z26, Z5
-	VFMADD231PS  Z25, Z26, Z3
-	VRANGEPS     $0x0b, Z27, Z28, Z24
-	VFMADD231PS  Z27, Z28, Z2
-	VRANGEPS     $0x0b, Z29, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z3
-	VPUNPCKLDQ   Z5, Z31, Z26
-	VPUNPCKHDQ   Z5, Z31, Z5
-	VPMAXUD      Z5, Z26, Z26
-	VPUNPCKLDQ   Z25, Z24, Z5
-	VPUNPCKHDQ   Z25, Z24, Z24
-	VPMAXUD      Z24, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z26, Z24
-	VPUNPCKHQDQ  Z5, Z26, Z5
-	VPMAXUD      Z5, Z24, Z24
-	VMOVAPS      Z24, Z5
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z6
-	VPERMILPS    $0xb1, Z6, Z24
-	VMULPS       Z1, Z6, Z6
-	VMULPS       Z9, Z24, Z24
-	VADDPS       Z24, Z6, Z6
-	VMOVUPS      64(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z10, Z24, Z24
-	VMULPS       Z11, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      128(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z12, Z25, Z25
-	VMULPS       Z13, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      192(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z14, Z26, Z26
-	VMULPS       Z15, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      256(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z16, Z27, Z27
-	VMULPS       Z17, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      320(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z18, Z28, Z28
-	VMULPS       Z19, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      384(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z20, Z29, Z29
-	VMULPS       Z21, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      448(DX), Z30
-	VPERMILPS    $0xb1, Z30, Z31
-	VMULPS       Z22, Z30, Z30
-	VMULPS       Z23, Z31, Z31
-	VADDPS       Z31, Z30, Z30
-	VMOVUPS      Z6, 512(AX)
-	VMOVUPS      Z24, 576(AX)
-	VMOVUPS      Z25, 640(AX)
-	VMOVUPS      Z26, 704(AX)
-	VMOVUPS      Z27, 768(AX)
-	VMOVUPS      Z28, 832(AX)
-	VMOVUPS      Z29, 896(AX)
-	VMOVUPS      Z30, 960(AX)
-	VRANGEPS     $0x0b, Z6, Z24, Z31
-	VFMADD231PS  Z6, Z24, Z2
-	VRANGEPS     $0x0b, Z25, Z26, Z6
-	VFMADD231PS  Z25, Z26, Z3
-	VRANGEPS     $0x0b, Z27, Z28, Z24
-	VFMADD231PS  Z27, Z28, Z2
-	VRANGEPS     $0x0b, Z29, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z3
-	VPUNPCKLDQ   Z6, Z31, Z26
-	VPUNPCKHDQ   Z6, Z31, Z6
-	VPMAXUD      Z6, Z26, Z26
-	VPUNPCKLDQ   Z25, Z24, Z6
-	VPUNPCKHDQ   Z25, Z24, Z24
-	VPMAXUD      Z24, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z26, Z24
-	VPUNPCKHQDQ  Z6, Z26, Z6
-	VPMAXUD      Z6, Z24, Z24
-	VMOVAPS      Z24, Z6
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z7
-	VPERMILPS    $0xb1, Z7, Z24
-	VMULPS       Z1, Z7, Z7
-	VMULPS       Z9, Z24, Z24
-	VADDPS       Z24, Z7, Z7
-	VMOVUPS      64(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z10, Z24, Z24
-	VMULPS       Z11, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      128(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z12, Z25, Z25
-	VMULPS       Z13, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      192(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z14, Z26, Z26
-	VMULPS       Z15, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      256(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z16, Z27, Z27
-	VMULPS       Z17, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      320(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z18, Z28, Z28
-	VMULPS       Z19, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      384(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z20, Z29, Z29
-	VMULPS       Z21, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      448(DX), Z30
-	VPERMILPS    $0xb1, Z30, Z31
-	VMULPS       Z22, Z30, Z30
-	VMULPS       Z23, Z31, Z31
-	VADDPS       Z31, Z30, Z30
-	VMOVUPS      Z7, 1024(AX)
-	VMOVUPS      Z24, 1088(AX)
-	VMOVUPS      Z25, 1152(AX)
-	VMOVUPS      Z26, 1216(AX)
-	VMOVUPS      Z27, 1280(AX)
-	VMOVUPS      Z28, 1344(AX)
-	VMOVUPS      Z29, 1408(AX)
-	VMOVUPS      Z30, 1472(AX)
-	VRANGEPS     $0x0b, Z7, Z24, Z31
-	VFMADD231PS  Z7, Z24, Z2
-	VRANGEPS     $0x0b, Z25, Z26, Z7
-	VFMADD231PS  Z25, Z26, Z3
-	VRANGEPS     $0x0b, Z27, Z28, Z24
-	VFMADD231PS  Z27, Z28, Z2
-	VRANGEPS     $0x0b, Z29, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z3
-	VPUNPCKLDQ   Z7, Z31, Z26
-	VPUNPCKHDQ   Z7, Z31, Z7
-	VPMAXUD      Z7, Z26, Z26
-	VPUNPCKLDQ   Z25, Z24, Z7
-	VPUNPCKHDQ   Z25, Z24, Z24
-	VPMAXUD      Z24, Z7, Z7
-	VPUNPCKLQDQ  Z7, Z26, Z24
-	VPUNPCKHQDQ  Z7, Z26, Z7
-	VPMAXUD      Z7, Z24, Z24
-	VMOVAPS      Z24, Z7
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z8
-	VPERMILPS    $0xb1, Z8, Z24
-	VMULPS       Z1, Z8, Z8
-	VMULPS       Z9, Z24, Z24
-	VADDPS       Z24, Z8, Z8
-	VMOVUPS      64(DX), Z1
-	VPERMILPS    $0xb1, Z1, Z9
-	VMULPS       Z10, Z1, Z1
-	VMULPS       Z11, Z9, Z9
-	VADDPS       Z9, Z1, Z1
-	VMOVUPS      128(DX), Z9
-	VPERMILPS    $0xb1, Z9, Z10
-	VMULPS       Z12, Z9, Z9
-	VMULPS       Z13, Z10, Z10
-	VADDPS       Z10, Z9, Z9
-	VMOVUPS      192(DX), Z10
-	VPERMILPS    $0xb1, Z10, Z11
-	VMULPS       Z14, Z10, Z10
-	VMULPS       Z15, Z11, Z11
-	VADDPS       Z11, Z10, Z10
-	VMOVUPS      256(DX), Z11
-	VPERMILPS    $0xb1, Z11, Z12
-	VMULPS       Z16, Z11, Z11
-	VMULPS       Z17, Z12, Z12
-	VADDPS       Z12, Z11, Z11
-	VMOVUPS      320(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z18, Z12, Z12
-	VMULPS       Z19, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      384(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z20, Z13, Z13
-	VMULPS       Z21, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      448(DX), Z14
-	VPERMILPS    $0xb1, Z14, Z15
-	VMULPS       Z22, Z14, Z14
-	VMULPS       Z23, Z15, Z15
-	VADDPS       Z15, Z14, Z14
-	VMOVUPS      Z8, 1536(AX)
-	VMOVUPS      Z1, 1600(AX)
-	VMOVUPS      Z9, 1664(AX)
-	VMOVUPS      Z10, 1728(AX)
-	VMOVUPS      Z11, 1792(AX)
-	VMOVUPS      Z12, 1856(AX)
-	VMOVUPS      Z13, 1920(AX)
-	VMOVUPS      Z14, 1984(AX)
-	VRANGEPS     $0x0b, Z8, Z1, Z15
-	VFMADD231PS  Z8, Z1, Z2
-	VRANGEPS     $0x0b, Z9, Z10, Z1
-	VFMADD231PS  Z9, Z10, Z3
-	VRANGEPS     $0x0b, Z11, Z12, Z8
-	VFMADD231PS  Z11, Z12, Z2
-	VRANGEPS     $0x0b, Z13, Z14, Z9
-	VFMADD231PS  Z13, Z14, Z3
-	VPUNPCKLDQ   Z1, Z15, Z10
-	VPUNPCKHDQ   Z1, Z15, Z1
-	VPMAXUD      Z1, Z10, Z10
-	VPUNPCKLDQ   Z9, Z8, Z1
-	VPUNPCKHDQ   Z9, Z8, Z8
-	VPMAXUD      Z8, Z1, Z1
-	VPUNPCKLQDQ  Z1, Z10, Z8
-	VPUNPCKHQDQ  Z1, Z10, Z1
-	VPMAXUD      Z1, Z8, Z8
-	VMOVAPS      Z8, Z8
-	LEAQ         (DX)(BX*4), DX
+	LEAQ         (SP), SI
 
-found7:
-	VCMPPS   $0x03, Z2, Z3, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z5
+	VPERMILPS   $0xb1, Z5, Z13
+	VMULPS      Z10, Z5, Z5
+	VMULPS      Z11, Z13, Z13
+	VADDPS      Z13, Z5, Z5
+	VMOVUPS     64(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z17
+	VMULPS      Z12, Z13, Z13
+	VMULPS      Z7, Z17, Z17
+	VADDPS      Z17, Z13, Z13
+	VMOVUPS     128(DX), Z17
+	VPERMILPS   $0xb1, Z17, Z23
+	VMULPS      Z14, Z17, Z17
+	VMULPS      Z15, Z23, Z23
+	VADDPS      Z23, Z17, Z17
+	VMOVUPS     192(DX), Z23
+	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z16, Z23, Z23
+	VMULPS      Z8, Z24, Z24
+	VADDPS      Z24, Z23, Z23
+	VMOVUPS     256(DX), Z24
+	VPERMILPS   $0xb1, Z24, Z25
+	VMULPS      Z18, Z24, Z24
+	VMULPS      Z19, Z25, Z25
+	VADDPS      Z25, Z24, Z24
+	VMOVUPS     320(DX), Z25
+	VPERMILPS   $0xb1, Z25, Z26
+	VMULPS      Z20, Z25, Z25
+	VMULPS      Z9, Z26, Z26
+	VADDPS      Z26, Z25, Z25
+	VMOVUPS     384(DX), Z26
+	VPERMILPS   $0xb1, Z26, Z27
+	VMULPS      Z21, Z26, Z26
+	VMULPS      Z22, Z27, Z27
+	VADDPS      Z27, Z26, Z26
+	VMOVUPS     448(DX), Z27
+	VPERMILPS   $0xb1, Z27, Z28
+	VMULPS      Z1, Z27, Z27
+	VMULPS      Z6, Z28, Z28
+	VADDPS      Z28, Z27, Z27
+	VMOVUPS     Z5, (AX)
+	VMOVUPS     Z13, 64(AX)
+	VMOVUPS     Z17, 128(AX)
+	VMOVUPS     Z23, 192(AX)
+	VMOVUPS     Z24, 256(AX)
+	VMOVUPS     Z25, 320(AX)
+	VMOVUPS     Z26, 384(AX)
+	VMOVUPS     Z27, 448(AX)
+	VRANGEPS    $0x0b, Z5, Z13, Z28
+	VFMADD231PS Z5, Z13, Z2
+	VRANGEPS    $0x0b, Z17, Z23, Z5
+	VFMADD231PS Z17, Z23, Z3
+	VRANGEPS    $0x0b, Z24, Z25, Z13
+	VFMADD231PS Z24, Z25, Z2
+	VRANGEPS    $0x0b, Z26, Z27, Z17
+	VFMADD231PS Z26, Z27, Z3
+	VPUNPCKLDQ  Z5, Z28, Z23
+	VPUNPCKHDQ  Z5, Z28, Z5
+	VPMAXUD     Z5, Z23, Z23
+	VPUNPCKLDQ  Z17, Z13, Z5
+	VPUNPCKHDQ  Z17, Z13, Z13
+	VPMAXUD     Z13, Z5, Z5
+	VPUNPCKLQDQ Z5, Z23, Z13
+	VPUNPCKHQDQ Z5, Z23, Z5
+	VPMAXUD     Z5, Z13, Z13
+	VMOVUPS     Z13, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VSHUFI64X2  $0x88, Z6, Z5, Z1
-	VSHUFI64X2  $0xdd, Z6, Z5, Z5
-	VPMAXUD     Z5, Z1, Z1
-	VSHUFI64X2  $0x88, Z8, Z7, Z5
-	VSHUFI64X2  $0xdd, Z8, Z7, Z9
-	VPMAXUD     Z9, Z5, Z5
-	VSHUFI64X2  $0x88, Z5, Z1, Z9
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z1
+	VMOVUPS     64(SP), Z5
+	VMOVUPS     128(SP), Z6
+	VMOVUPS     192(SP), Z7
+	VSHUFI64X2  $0x88, Z5, Z1, Z8
 	VSHUFI64X2  $0xdd, Z5, Z1, Z1
-	VPMAXUD     Z1, Z9, Z9
-	VDIVPS.BCST largestI8<>+0(SB), Z9, Z1
+	VPMAXUD     Z1, Z8, Z8
+	VSHUFI64X2  $0x88, Z7, Z6, Z1
+	VSHUFI64X2  $0xdd, Z7, Z6, Z5
+	VPMAXUD     Z5, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z8, Z5
+	VSHUFI64X2  $0xdd, Z1, Z8, Z1
+	VPMAXUD     Z1, Z5, Z5
+	VDIVPS.BCST largestI8<>+0(SB), Z5, Z1
 	VMOVUPS     Z1, Z1
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  512(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  552(SP), DI
+	MOVQ  568(SP), CX
+	MOVQ  528(SP), DX
+	MOVQ  576(SP), SI
 	XORQ  BX, BX
 
 head10:
@@ -9882,53 +6935,53 @@ head10:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      584(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      586(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      76(SP)(R8*2), R10
+	MOVWLZX      588(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      78(SP)(R8*2), R10
+	MOVWLZX      590(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	VBROADCASTSS 104(SP)(R8*4), Z5
-	VMULPS       (DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 616(SP)(R8*4), Z5
+	VMULPS       (DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       64(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 2(R9)
-	VBROADCASTSS 108(SP)(R8*4), Z5
-	VMULPS       128(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 620(SP)(R8*4), Z5
+	VMULPS       128(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       192(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 36(R9)
-	VBROADCASTSS 112(SP)(R8*4), Z5
-	VMULPS       256(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 624(SP)(R8*4), Z5
+	VMULPS       256(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       320(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 70(R9)
-	VBROADCASTSS 116(SP)(R8*4), Z5
-	VMULPS       384(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 628(SP)(R8*4), Z5
+	VMULPS       384(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       448(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 104(R9)
 	ADDQ         $0x00000200, DX
 	ADDQ         $0x00000088, R9
@@ -9946,11 +6999,11 @@ head10:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -9960,28 +7013,29 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs16
 	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
+	VMOVUPS      Z2, (SP)
+	VMOVUPS      Z2, 64(SP)
+	VMOVUPS      Z2, 128(SP)
+	VMOVUPS      Z2, 192(SP)
 
 heads17:
 	VBROADCASTSS one32<>+0(SB), Z2
 	VDIVPS       Z1, Z2, Z2
-	VPMINUD.BCST nan32<>+0(SB), Z1, Z9
-	VCVTPS2PH    $0x00, Z9, Y9
-	VMOVUPS      Y9, 72(SP)
-	VMOVUPS      Z2, 104(SP)
-	MOVQ         8(SP), AX
-	MOVQ         AX, (SP)
-	MOVQ         24(SP), AX
-	MOVQ         AX, 16(SP)
+	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VMOVUPS      Y6, 584(SP)
+	VMOVUPS      Z2, 616(SP)
+	MOVQ         520(SP), AX
+	MOVQ         AX, 512(SP)
+	MOVQ         536(SP), AX
+	MOVQ         AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same20
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+40(FP)
 	JZ         write18
 	MOVQ       x+8(FP), AX
@@ -10010,360 +7064,150 @@ same20:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 560(SP)
+	MOVQ         CX, 520(SP)
+	MOVQ         536(SP), AX
+	XORQ         544(SP), AX
+	MOVQ         AX, 536(SP)
 	MOVQ         cos+16(FP), BX
 	MOVQ         sin+24(FP), SI
-	VMOVUPS      low32<>+0(SB), Z14
+	VMOVUPS      low32<>+0(SB), Z1
 	VMOVUPS      high32<>+0(SB), Z2
-	VBROADCASTSS signBit32<>+0(SB), Z12
-	VMOVUPS      (BX), Z11
-	VMOVUPS      (SI), Z13
-	VPXORD       Z12, Z13, Z15
-	VMOVAPS      Z11, Z1
-	VPERMT2PS    Z11, Z14, Z1
-	VMOVAPS      Z15, Z9
-	VPERMT2PS    Z13, Z14, Z9
-	VMOVAPS      Z11, Z10
-	VPERMT2PS    Z11, Z2, Z10
-	VMOVAPS      Z15, Z11
-	VPERMT2PS    Z13, Z2, Z11
-	VMOVUPS      64(BX), Z15
-	VMOVUPS      64(SI), Z16
-	VPXORD       Z12, Z16, Z17
-	VMOVAPS      Z15, Z12
-	VPERMT2PS    Z15, Z14, Z12
-	VMOVAPS      Z17, Z13
-	VPERMT2PS    Z16, Z14, Z13
-	VMOVAPS      Z15, Z14
-	VPERMT2PS    Z15, Z2, Z14
-	VMOVAPS      Z17, Z15
-	VPERMT2PS    Z16, Z2, Z15
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
+	VBROADCASTSS signBit32<>+0(SB), Z6
+	VMOVUPS      (BX), Z7
+	VMOVUPS      (SI), Z8
+	VPXORD       Z6, Z8, Z9
+	VMOVAPS      Z7, Z10
+	VPERMT2PS    Z7, Z1, Z10
+	VMOVAPS      Z9, Z11
+	VPERMT2PS    Z8, Z1, Z11
+	VMOVAPS      Z7, Z12
+	VPERMT2PS    Z7, Z2, Z12
+	VMOVAPS      Z9, Z7
+	VPERMT2PS    Z8, Z2, Z7
+	VMOVUPS      64(BX), Z8
+	VMOVUPS      64(SI), Z9
+	VPXORD       Z6, Z9, Z6
+	VMOVAPS      Z8, Z13
+	VPERMT2PS    Z8, Z1, Z13
+	VMOVAPS      Z6, Z14
+	VPERMT2PS    Z9, Z1, Z14
+	VMOVAPS      Z8, Z1
+	VPERMT2PS    Z8, Z2, Z1
+	VMOVAPS      Z6, Z6
+	VPERMT2PS    Z9, Z2, Z6
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z5, Z5, Z5
 	MOVQ         xHeadStride+80(FP), BX
-	VMOVUPS      (DX), Z2
-	VPERMILPS    $0xb1, Z2, Z16
-	VMULPS       Z1, Z2, Z2
-	VMULPS       Z9, Z16, Z16
-	VADDPS       Z16, Z2, Z2
-	VMOVUPS      64(DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z10, Z16, Z16
-	VMULPS       Z11, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      128(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z12, Z17, Z17
-	VMULPS       Z13, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      192(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z19
-	VMULPS       Z14, Z18, Z18
-	VMULPS       Z15, Z19, Z19
-	VADDPS       Z19, Z18, Z18
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z16, 64(AX)
-	VMOVUPS      Z17, 128(AX)
-	VMOVUPS      Z18, 192(AX)
-	VRANGEPS     $0x0b, Z2, Z16, Z19
-	VFMADD231PS  Z2, Z16, Z7
-	VRANGEPS     $0x0b, Z17, Z18, Z2
-	VFMADD231PS  Z17, Z18, Z8
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z1, Z16, Z16
-	VMULPS       Z9, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      64(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z10, Z17, Z17
-	VMULPS       Z11, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      128(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z20
-	VMULPS       Z12, Z18, Z18
-	VMULPS       Z13, Z20, Z20
-	VADDPS       Z20, Z18, Z18
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z14, Z20, Z20
-	VMULPS       Z15, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z16, 256(AX)
-	VMOVUPS      Z17, 320(AX)
-	VMOVUPS      Z18, 384(AX)
-	VMOVUPS      Z20, 448(AX)
-	VRANGEPS     $0x0b, Z16, Z17, Z21
-	VFMADD231PS  Z16, Z17, Z7
-	VRANGEPS     $0x0b, Z18, Z20, Z16
-	VFMADD231PS  Z18, Z20, Z8
-	VPUNPCKLDQ   Z2, Z19, Z17
-	VPUNPCKHDQ   Z2, Z19, Z2
-	VPMAXUD      Z2, Z17, Z17
-	VPUNPCKLDQ   Z16, Z21, Z2
-	VPUNPCKHDQ   Z16, Z21, Z16
-	VPMAXUD      Z16, Z2, Z2
-	VPUNPCKLQDQ  Z2, Z17, Z16
-	VPUNPCKHQDQ  Z2, Z17, Z2
-	VPMAXUD      Z2, Z16, Z16
-	VMOVAPS      Z16, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found21
-	VMOVUPS      (DX), Z3
-	VPERMILPS    $0xb1, Z3, Z16
-	VMULPS       Z1, Z3, Z3
-	VMULPS       Z9, Z16, Z16
-	VADDPS       Z16, Z3, Z3
-	VMOVUPS      64(DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z10, Z16, Z16
-	VMULPS       Z11, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      128(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z12, Z17, Z17
-	VMULPS       Z13, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      192(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z19
-	VMULPS       Z14, Z18, Z18
-	VMULPS       Z15, Z19, Z19
-	VADDPS       Z19, Z18, Z18
-	VMOVUPS      Z3, 512(AX)
-	VMOVUPS      Z16, 576(AX)
-	VMOVUPS      Z17, 640(AX)
-	VMOVUPS      Z18, 704(AX)
-	VRANGEPS     $0x0b, Z3, Z16, Z19
-	VFMADD231PS  Z3, Z16, Z7
-	VRANGEPS     $0x0b, Z17, Z18, Z3
-	VFMADD231PS  Z17, Z18, Z8
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z1, Z16, Z16
-	VMULPS       Z9, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      64(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z10, Z17, Z17
-	VMULPS       Z11, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      128(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z20
-	VMULPS       Z12, Z18, Z18
-	VMULPS       Z13, Z20, Z20
-	VADDPS       Z20, Z18, Z18
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z14, Z20, Z20
-	VMULPS       Z15, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z16, 768(AX)
-	VMOVUPS      Z17, 832(AX)
-	VMOVUPS      Z18, 896(AX)
-	VMOVUPS      Z20, 960(AX)
-	VRANGEPS     $0x0b, Z16, Z17, Z21
-	VFMADD231PS  Z16, Z17, Z7
-	VRANGEPS     $0x0b, Z18, Z20, Z16
-	VFMADD231PS  Z18, Z20, Z8
-	VPUNPCKLDQ   Z3, Z19, Z17
-	VPUNPCKHDQ   Z3, Z19, Z3
-	VPMAXUD      Z3, Z17, Z17
-	VPUNPCKLDQ   Z16, Z21, Z3
-	VPUNPCKHDQ   Z16, Z21, Z16
-	VPMAXUD      Z16, Z3, Z3
-	VPUNPCKLQDQ  Z3, Z17, Z16
-	VPUNPCKHQDQ  Z3, Z17, Z3
-	VPMAXUD      Z3, Z16, Z16
-	VMOVAPS      Z16, Z3
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found21
-	VMOVUPS      (DX), Z5
-	VPERMILPS    $0xb1, Z5, Z16
-	VMULPS       Z1, Z5, Z5
-	VMULPS       Z9, Z16, Z16
-	VADDPS       Z16, Z5, Z5
-	VMOVUPS      64(DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z10, Z16, Z16
-	VMULPS       Z11, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      128(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z12, Z17, Z17
-	VMULPS       Z13, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      192(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z19
-	VMULPS       Z14, Z18, Z18
-	VMULPS       Z15, Z19, Z19
-	VADDPS       Z19, Z18, Z18
-	VMOVUPS      Z5, 1024(AX)
-	VMOVUPS      Z16, 1088(AX)
-	VMOVUPS      Z17, 1152(AX)
-	VMOVUPS      Z18, 1216(AX)
-	VRANGEPS     $0x0b, Z5, Z16, Z19
-	VFMADD231PS  Z5, Z16, Z7
-	VRANGEPS     $0x0b, Z17, Z18, Z5
-	VFMADD231PS  Z17, Z18, Z8
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z1, Z16, Z16
-	VMULPS       Z9, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      64(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z10, Z17, Z17
-	VMULPS       Z11, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      128(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z20
-	VMULPS       Z12, Z18, Z18
-	VMULPS       Z13, Z20, Z20
-	VADDPS       Z20, Z18, Z18
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z14, Z20, Z20
-	VMULPS       Z15, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z16, 1280(AX)
-	VMOVUPS      Z17, 1344(AX)
-	VMOVUPS      Z18, 1408(AX)
-	VMOVUPS      Z20, 1472(AX)
-	VRANGEPS     $0x0b, Z16, Z17, Z21
-	VFMADD231PS  Z16, Z17, Z7
-	VRANGEPS     $0x0b, Z18, Z20, Z16
-	VFMADD231PS  Z18, Z20, Z8
-	VPUNPCKLDQ   Z5, Z19, Z17
-	VPUNPCKHDQ   Z5, Z19, Z5
-	VPMAXUD      Z5, Z17, Z17
-	VPUNPCKLDQ   Z16, Z21, Z5
-	VPUNPCKHDQ   Z16, Z21, Z16
-	VPMAXUD      Z16, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z17, Z16
-	VPUNPCKHQDQ  Z5, Z17, Z5
-	VPMAXUD      Z5, Z16, Z16
-	VMOVAPS      Z16, Z5
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found21
-	VMOVUPS      (DX), Z6
-	VPERMILPS    $0xb1, Z6, Z16
-	VMULPS       Z1, Z6, Z6
-	VMULPS       Z9, Z16, Z16
-	VADDPS       Z16, Z6, Z6
-	VMOVUPS      64(DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z10, Z16, Z16
-	VMULPS       Z11, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      128(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z12, Z17, Z17
-	VMULPS       Z13, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      192(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z19
-	VMULPS       Z14, Z18, Z18
-	VMULPS       Z15, Z19, Z19
-	VADDPS       Z19, Z18, Z18
-	VMOVUPS      Z6, 1536(AX)
-	VMOVUPS      Z16, 1600(AX)
-	VMOVUPS      Z17, 1664(AX)
-	VMOVUPS      Z18, 1728(AX)
-	VRANGEPS     $0x0b, Z6, Z16, Z19
-	VFMADD231PS  Z6, Z16, Z7
-	VRANGEPS     $0x0b, Z17, Z18, Z6
-	VFMADD231PS  Z17, Z18, Z8
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z1, Z16, Z16
-	VMULPS       Z9, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      64(DX), Z1
-	VPERMILPS    $0xb1, Z1, Z9
-	VMULPS       Z10, Z1, Z1
-	VMULPS       Z11, Z9, Z9
-	VADDPS       Z9, Z1, Z1
-	VMOVUPS      128(DX), Z9
-	VPERMILPS    $0xb1, Z9, Z10
-	VMULPS       Z12, Z9, Z9
-	VMULPS       Z13, Z10, Z10
-	VADDPS       Z10, Z9, Z9
-	VMOVUPS      192(DX), Z10
-	VPERMILPS    $0xb1, Z10, Z11
-	VMULPS       Z14, Z10, Z10
-	VMULPS       Z15, Z11, Z11
-	VADDPS       Z11, Z10, Z10
-	VMOVUPS      Z16, 1792(AX)
-	VMOVUPS      Z1, 1856(AX)
-	VMOVUPS      Z9, 1920(AX)
-	VMOVUPS      Z10, 1984(AX)
-	VRANGEPS     $0x0b, Z16, Z1, Z11
-	VFMADD231PS  Z16, Z1, Z7
-	VRANGEPS     $0x0b, Z9, Z10, Z1
-	VFMADD231PS  Z9, Z10, Z8
-	VPUNPCKLDQ   Z6, Z19, Z9
-	VPUNPCKHDQ   Z6, Z19, Z6
-	VPMAXUD      Z6, Z9, Z9
-	VPUNPCKLDQ   Z1, Z11, Z6
-	VPUNPCKHDQ   Z1, Z11, Z1
-	VPMAXUD      Z1, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z9, Z1
-	VPUNPCKHQDQ  Z6, Z9, Z6
-	VPMAXUD      Z6, Z1, Z1
-	VMOVAPS      Z1, Z6
-	LEAQ         (DX)(BX*4), DX
+	LEAQ         (SP), SI
 
-found21:
-	VCMPPS   $0x03, Z7, Z8, K1
-	KORTESTW K1, K1
-	JNZ      nan22
+unit21:
+	VMOVUPS     (DX), Z2
+	VPERMILPS   $0xb1, Z2, Z8
+	VMULPS      Z10, Z2, Z2
+	VMULPS      Z11, Z8, Z8
+	VADDPS      Z8, Z2, Z2
+	VMOVUPS     64(DX), Z8
+	VPERMILPS   $0xb1, Z8, Z9
+	VMULPS      Z12, Z8, Z8
+	VMULPS      Z7, Z9, Z9
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     128(DX), Z9
+	VPERMILPS   $0xb1, Z9, Z15
+	VMULPS      Z13, Z9, Z9
+	VMULPS      Z14, Z15, Z15
+	VADDPS      Z15, Z9, Z9
+	VMOVUPS     192(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z16
+	VMULPS      Z1, Z15, Z15
+	VMULPS      Z6, Z16, Z16
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z8, 64(AX)
+	VMOVUPS     Z9, 128(AX)
+	VMOVUPS     Z15, 192(AX)
+	VRANGEPS    $0x0b, Z2, Z8, Z16
+	VFMADD231PS Z2, Z8, Z3
+	VRANGEPS    $0x0b, Z9, Z15, Z2
+	VFMADD231PS Z9, Z15, Z5
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Z8
+	VPERMILPS   $0xb1, Z8, Z9
+	VMULPS      Z10, Z8, Z8
+	VMULPS      Z11, Z9, Z9
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     64(DX), Z9
+	VPERMILPS   $0xb1, Z9, Z15
+	VMULPS      Z12, Z9, Z9
+	VMULPS      Z7, Z15, Z15
+	VADDPS      Z15, Z9, Z9
+	VMOVUPS     128(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z17
+	VMULPS      Z13, Z15, Z15
+	VMULPS      Z14, Z17, Z17
+	VADDPS      Z17, Z15, Z15
+	VMOVUPS     192(DX), Z17
+	VPERMILPS   $0xb1, Z17, Z18
+	VMULPS      Z1, Z17, Z17
+	VMULPS      Z6, Z18, Z18
+	VADDPS      Z18, Z17, Z17
+	VMOVUPS     Z8, 256(AX)
+	VMOVUPS     Z9, 320(AX)
+	VMOVUPS     Z15, 384(AX)
+	VMOVUPS     Z17, 448(AX)
+	VRANGEPS    $0x0b, Z8, Z9, Z18
+	VFMADD231PS Z8, Z9, Z3
+	VRANGEPS    $0x0b, Z15, Z17, Z8
+	VFMADD231PS Z15, Z17, Z5
+	VPUNPCKLDQ  Z2, Z16, Z9
+	VPUNPCKHDQ  Z2, Z16, Z2
+	VPMAXUD     Z2, Z9, Z9
+	VPUNPCKLDQ  Z8, Z18, Z2
+	VPUNPCKHDQ  Z8, Z18, Z8
+	VPMAXUD     Z8, Z2, Z2
+	VPUNPCKLQDQ Z2, Z9, Z8
+	VPUNPCKHQDQ Z2, Z9, Z2
+	VPMAXUD     Z2, Z8, Z8
+	VMOVUPS     Z8, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit21
+	VCMPPS      $0x03, Z3, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan22
 
 largest23:
-	MOVQ        DX, 40(SP)
-	VSHUFI64X2  $0x88, Z3, Z2, Z1
-	VSHUFI64X2  $0xdd, Z3, Z2, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VSHUFI64X2  $0x88, Z6, Z5, Z2
-	VSHUFI64X2  $0xdd, Z6, Z5, Z9
-	VPMAXUD     Z9, Z2, Z2
-	VSHUFI64X2  $0x88, Z2, Z1, Z9
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z1
+	VMOVUPS     64(SP), Z2
+	VMOVUPS     128(SP), Z6
+	VMOVUPS     192(SP), Z7
+	VSHUFI64X2  $0x88, Z2, Z1, Z8
 	VSHUFI64X2  $0xdd, Z2, Z1, Z1
-	VPMAXUD     Z1, Z9, Z9
-	VDIVPS.BCST largestI8<>+0(SB), Z9, Z1
+	VPMAXUD     Z1, Z8, Z8
+	VSHUFI64X2  $0x88, Z7, Z6, Z1
+	VSHUFI64X2  $0xdd, Z7, Z6, Z2
+	VPMAXUD     Z2, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z8, Z2
+	VSHUFI64X2  $0xdd, Z1, Z8, Z1
+	VPMAXUD     Z1, Z2, Z2
+	VDIVPS.BCST largestI8<>+0(SB), Z2, Z1
 	VMOVUPS     Z1, Z1
 
 	// 2. these heads
 write18:
-	MOVQ  (SP), AX
+	MOVQ  512(SP), AX
 	TESTQ AX, AX
 	JZ    next19
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  552(SP), DI
+	MOVQ  568(SP), CX
+	MOVQ  528(SP), DX
+	MOVQ  576(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -10376,29 +7220,29 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      584(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      586(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	VBROADCASTSS 104(SP)(R8*4), Z2
-	VMULPS       (DX), Z2, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 616(SP)(R8*4), Z2
+	VMULPS       (DX), Z2, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       64(DX), Z2, Z2
 	VPORD        Z0, Z2, Z2
 	VCVTPS2DQ    Z2, Z2
-	VPERMT2W     Z2, Z4, Z9
-	VPMOVWB      Z9, Y2
+	VPERMT2W     Z2, Z4, Z6
+	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 2(R9)
-	VBROADCASTSS 108(SP)(R8*4), Z2
-	VMULPS       128(DX), Z2, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 620(SP)(R8*4), Z2
+	VMULPS       128(DX), Z2, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       192(DX), Z2, Z2
 	VPORD        Z0, Z2, Z2
 	VCVTPS2DQ    Z2, Z2
-	VPERMT2W     Z2, Z4, Z9
-	VPMOVWB      Z9, Y2
+	VPERMT2W     Z2, Z4, Z6
+	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 36(R9)
 	ADDQ         $0x00000100, DX
 	ADDQ         $0x00000044, R9
@@ -10416,11 +7260,11 @@ head24:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next19:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads17
 	JMP   done1
@@ -10432,187 +7276,73 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	VPANDD       (AX), Z1, Z5
-	VPANDD       64(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       128(AX), Z1, Z6
-	VPANDD       192(AX), Z1, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPANDD       256(AX), Z1, Z7
-	VPANDD       320(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       384(AX), Z1, Z8
-	VPANDD       448(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPUNPCKLDQ   Z6, Z5, Z9
-	VPUNPCKHDQ   Z6, Z5, Z5
-	VPMAXUD      Z5, Z9, Z9
-	VPUNPCKLDQ   Z8, Z7, Z5
-	VPUNPCKHDQ   Z8, Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z9, Z6
-	VPUNPCKHQDQ  Z5, Z9, Z5
-	VPMAXUD      Z5, Z6, Z6
-	VMOVAPS      Z6, Z5
-	VPANDD       512(AX), Z1, Z6
-	VPANDD       576(AX), Z1, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPANDD       640(AX), Z1, Z7
-	VPANDD       704(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       768(AX), Z1, Z8
-	VPANDD       832(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       896(AX), Z1, Z9
-	VPANDD       960(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPUNPCKLDQ   Z7, Z6, Z10
-	VPUNPCKHDQ   Z7, Z6, Z6
-	VPMAXUD      Z6, Z10, Z10
-	VPUNPCKLDQ   Z9, Z8, Z6
-	VPUNPCKHDQ   Z9, Z8, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z10, Z7
-	VPUNPCKHQDQ  Z6, Z10, Z6
-	VPMAXUD      Z6, Z7, Z7
-	VMOVAPS      Z7, Z6
-	VPANDD       1024(AX), Z1, Z7
-	VPANDD       1088(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       1152(AX), Z1, Z8
-	VPANDD       1216(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1280(AX), Z1, Z9
-	VPANDD       1344(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1408(AX), Z1, Z10
-	VPANDD       1472(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPUNPCKLDQ   Z8, Z7, Z11
-	VPUNPCKHDQ   Z8, Z7, Z7
-	VPMAXUD      Z7, Z11, Z11
-	VPUNPCKLDQ   Z10, Z9, Z7
-	VPUNPCKHDQ   Z10, Z9, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPUNPCKLQDQ  Z7, Z11, Z8
-	VPUNPCKHQDQ  Z7, Z11, Z7
-	VPMAXUD      Z7, Z8, Z8
-	VMOVAPS      Z8, Z7
-	VPANDD       1536(AX), Z1, Z8
-	VPANDD       1600(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1664(AX), Z1, Z9
-	VPANDD       1728(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1792(AX), Z1, Z10
-	VPANDD       1856(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPANDD       1920(AX), Z1, Z11
-	VPANDD       1984(AX), Z1, Z1
-	VPMAXUD      Z1, Z11, Z11
-	VPUNPCKLDQ   Z9, Z8, Z1
-	VPUNPCKHDQ   Z9, Z8, Z8
-	VPMAXUD      Z8, Z1, Z1
-	VPUNPCKLDQ   Z11, Z10, Z8
-	VPUNPCKHDQ   Z11, Z10, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPUNPCKLQDQ  Z8, Z1, Z9
-	VPUNPCKHQDQ  Z8, Z1, Z1
-	VPMAXUD      Z1, Z9, Z9
-	VMOVAPS      Z9, Z8
-	JMP          largest9
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit28:
+	VPANDD      (AX), Z1, Z5
+	VPANDD      64(AX), Z1, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPANDD      128(AX), Z1, Z6
+	VPANDD      192(AX), Z1, Z7
+	VPMAXUD     Z7, Z6, Z6
+	VPANDD      256(AX), Z1, Z7
+	VPANDD      320(AX), Z1, Z8
+	VPMAXUD     Z8, Z7, Z7
+	VPANDD      384(AX), Z1, Z8
+	VPANDD      448(AX), Z1, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLDQ  Z6, Z5, Z9
+	VPUNPCKHDQ  Z6, Z5, Z5
+	VPMAXUD     Z5, Z9, Z9
+	VPUNPCKLDQ  Z8, Z7, Z5
+	VPUNPCKHDQ  Z8, Z7, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPUNPCKLQDQ Z5, Z9, Z6
+	VPUNPCKHQDQ Z5, Z9, Z5
+	VPMAXUD     Z5, Z6, Z6
+	VMOVUPS     Z6, (CX)
+	ADDQ        $+64, CX
+	ADDQ        $+512, AX
+	DECQ        BX
+	JNZ         unit28
+	JMP         largest9
 
 nan22:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	VPANDD       (AX), Z1, Z2
-	VPANDD       64(AX), Z1, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       128(AX), Z1, Z3
-	VPANDD       192(AX), Z1, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPANDD       256(AX), Z1, Z5
-	VPANDD       320(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       384(AX), Z1, Z6
-	VPANDD       448(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPUNPCKLDQ   Z3, Z2, Z9
-	VPUNPCKHDQ   Z3, Z2, Z2
-	VPMAXUD      Z2, Z9, Z9
-	VPUNPCKLDQ   Z6, Z5, Z2
-	VPUNPCKHDQ   Z6, Z5, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPUNPCKLQDQ  Z2, Z9, Z3
-	VPUNPCKHQDQ  Z2, Z9, Z2
-	VPMAXUD      Z2, Z3, Z3
-	VMOVAPS      Z3, Z2
-	VPANDD       512(AX), Z1, Z3
-	VPANDD       576(AX), Z1, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPANDD       640(AX), Z1, Z5
-	VPANDD       704(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       768(AX), Z1, Z6
-	VPANDD       832(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       896(AX), Z1, Z9
-	VPANDD       960(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPUNPCKLDQ   Z5, Z3, Z10
-	VPUNPCKHDQ   Z5, Z3, Z3
-	VPMAXUD      Z3, Z10, Z10
-	VPUNPCKLDQ   Z9, Z6, Z3
-	VPUNPCKHDQ   Z9, Z6, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPUNPCKLQDQ  Z3, Z10, Z5
-	VPUNPCKHQDQ  Z3, Z10, Z3
-	VPMAXUD      Z3, Z5, Z5
-	VMOVAPS      Z5, Z3
-	VPANDD       1024(AX), Z1, Z5
-	VPANDD       1088(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       1152(AX), Z1, Z6
-	VPANDD       1216(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       1280(AX), Z1, Z9
-	VPANDD       1344(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1408(AX), Z1, Z10
-	VPANDD       1472(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPUNPCKLDQ   Z6, Z5, Z11
-	VPUNPCKHDQ   Z6, Z5, Z5
-	VPMAXUD      Z5, Z11, Z11
-	VPUNPCKLDQ   Z10, Z9, Z5
-	VPUNPCKHDQ   Z10, Z9, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z11, Z6
-	VPUNPCKHQDQ  Z5, Z11, Z5
-	VPMAXUD      Z5, Z6, Z6
-	VMOVAPS      Z6, Z5
-	VPANDD       1536(AX), Z1, Z6
-	VPANDD       1600(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       1664(AX), Z1, Z9
-	VPANDD       1728(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1792(AX), Z1, Z10
-	VPANDD       1856(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPANDD       1920(AX), Z1, Z11
-	VPANDD       1984(AX), Z1, Z1
-	VPMAXUD      Z1, Z11, Z11
-	VPUNPCKLDQ   Z9, Z6, Z1
-	VPUNPCKHDQ   Z9, Z6, Z6
-	VPMAXUD      Z6, Z1, Z1
-	VPUNPCKLDQ   Z11, Z10, Z6
-	VPUNPCKHDQ   Z11, Z10, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z1, Z9
-	VPUNPCKHQDQ  Z6, Z1, Z1
-	VPMAXUD      Z1, Z9, Z9
-	VMOVAPS      Z9, Z6
-	JMP          largest23
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit29:
+	VPANDD      (AX), Z1, Z2
+	VPANDD      64(AX), Z1, Z6
+	VPMAXUD     Z6, Z2, Z2
+	VPANDD      128(AX), Z1, Z6
+	VPANDD      192(AX), Z1, Z7
+	VPMAXUD     Z7, Z6, Z6
+	VPANDD      256(AX), Z1, Z7
+	VPANDD      320(AX), Z1, Z8
+	VPMAXUD     Z8, Z7, Z7
+	VPANDD      384(AX), Z1, Z8
+	VPANDD      448(AX), Z1, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLDQ  Z6, Z2, Z9
+	VPUNPCKHDQ  Z6, Z2, Z2
+	VPMAXUD     Z2, Z9, Z9
+	VPUNPCKLDQ  Z8, Z7, Z2
+	VPUNPCKHDQ  Z8, Z7, Z6
+	VPMAXUD     Z6, Z2, Z2
+	VPUNPCKLQDQ Z2, Z9, Z6
+	VPUNPCKHQDQ Z2, Z9, Z2
+	VPMAXUD     Z2, Z6, Z6
+	VMOVUPS     Z6, (CX)
+	ADDQ        $+64, CX
+	ADDQ        $+512, AX
+	DECQ        BX
+	JNZ         unit29
+	JMP         largest23
 
 DATA low32<>+0(SB)/4, $0x00000000
 DATA low32<>+4(SB)/4, $0x00000010
@@ -10670,7 +7400,7 @@ GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowInterleavedF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX2(SB), $4816-104
+TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX2(SB), $5072-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
@@ -10679,49 +7409,33 @@ TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX2(SB), $4816-104
 	JZ      done1
 	VPXOR   X0, X0, X0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 648(SP)
-	LEAQ    656(SP), AX
+	MOVQ    AX, 904(SP)
+	LEAQ    912(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 280(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 288(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 264(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 296(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 56(SP)
+	MOVQ    AX, 312(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 48(SP)
+	MOVQ    AX, 304(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 320(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
 	MOVQ    cos+24(FP), AX
-	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 72(SP)
-	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 104(SP)
-	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 136(SP)
-	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 168(SP)
-	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 200(SP)
-	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 232(SP)
-	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 264(SP)
-	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 296(SP)
-	MOVQ    sin+32(FP), AX
 	VPERMPD $0xd8, (AX), Y1
 	VMOVUPS Y1, 328(SP)
 	VPERMPD $0xd8, 32(AX), Y1
@@ -10738,23 +7452,40 @@ TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX2(SB), $4816-104
 	VMOVUPS Y1, 520(SP)
 	VPERMPD $0xd8, 224(AX), Y1
 	VMOVUPS Y1, 552(SP)
+	MOVQ    sin+32(FP), AX
+	VPERMPD $0xd8, (AX), Y1
+	VMOVUPS Y1, 584(SP)
+	VPERMPD $0xd8, 32(AX), Y1
+	VMOVUPS Y1, 616(SP)
+	VPERMPD $0xd8, 64(AX), Y1
+	VMOVUPS Y1, 648(SP)
+	VPERMPD $0xd8, 96(AX), Y1
+	VMOVUPS Y1, 680(SP)
+	VPERMPD $0xd8, 128(AX), Y1
+	VMOVUPS Y1, 712(SP)
+	VPERMPD $0xd8, 160(AX), Y1
+	VMOVUPS Y1, 744(SP)
+	VPERMPD $0xd8, 192(AX), Y1
+	VMOVUPS Y1, 776(SP)
+	VPERMPD $0xd8, 224(AX), Y1
+	VMOVUPS Y1, 808(SP)
 
 heads3:
 	VMOVUPS one32<>+0(SB), X1
 	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 584(SP)
-	VMOVUPS X0, 616(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS X1, 840(SP)
+	VMOVUPS X0, 872(SP)
+	MOVQ    264(SP), AX
+	MOVQ    AX, 256(SP)
+	MOVQ    280(SP), AX
+	MOVQ    AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -10781,23 +7512,6 @@ heads3:
 	PREFETCHT1 704(AX)
 	MOVQ       cos+24(FP), AX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 72(SP)
-	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 104(SP)
-	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 136(SP)
-	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 168(SP)
-	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 200(SP)
-	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 232(SP)
-	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 264(SP)
-	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 296(SP)
-	MOVQ       sin+32(FP), AX
-	VPERMPD    $0xd8, (AX), Y0
 	VMOVUPS    Y0, 328(SP)
 	VPERMPD    $0xd8, 32(AX), Y0
 	VMOVUPS    Y0, 360(SP)
@@ -10813,6 +7527,23 @@ heads3:
 	VMOVUPS    Y0, 520(SP)
 	VPERMPD    $0xd8, 224(AX), Y0
 	VMOVUPS    Y0, 552(SP)
+	MOVQ       sin+32(FP), AX
+	VPERMPD    $0xd8, (AX), Y0
+	VMOVUPS    Y0, 584(SP)
+	VPERMPD    $0xd8, 32(AX), Y0
+	VMOVUPS    Y0, 616(SP)
+	VPERMPD    $0xd8, 64(AX), Y0
+	VMOVUPS    Y0, 648(SP)
+	VPERMPD    $0xd8, 96(AX), Y0
+	VMOVUPS    Y0, 680(SP)
+	VPERMPD    $0xd8, 128(AX), Y0
+	VMOVUPS    Y0, 712(SP)
+	VPERMPD    $0xd8, 160(AX), Y0
+	VMOVUPS    Y0, 744(SP)
+	VPERMPD    $0xd8, 192(AX), Y0
+	VMOVUPS    Y0, 776(SP)
+	VPERMPD    $0xd8, 224(AX), Y0
+	VMOVUPS    Y0, 808(SP)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
@@ -10821,581 +7552,173 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    xHeadStride+88(FP), BX
-	VMOVUPS (DX), Y1
-	VSHUFPS $0xdd, 32(DX), Y1, Y5
-	VSHUFPS $0x88, 32(DX), Y1, Y1
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y1, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y1, Y1
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y1, Y1
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 64(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 32(AX)
-	VMOVUPS Y6, 96(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 128(AX)
-	VMOVUPS Y6, 192(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 160(AX)
-	VMOVUPS Y7, 224(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 256(AX)
-	VMOVUPS Y7, 320(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 288(AX)
-	VMOVUPS Y8, 352(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 384(AX)
-	VMOVUPS Y8, 448(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 416(AX)
-	VMOVUPS Y9, 480(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y1, Y1
-	VPMAXUD Y7, Y1, Y1
-	VMOVAPS Y1, Y1
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y2
-	VSHUFPS $0xdd, 32(DX), Y2, Y5
-	VSHUFPS $0x88, 32(DX), Y2, Y2
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 512(AX)
-	VMOVUPS Y5, 576(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y2, Y2
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 544(AX)
-	VMOVUPS Y6, 608(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 640(AX)
-	VMOVUPS Y6, 704(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 672(AX)
-	VMOVUPS Y7, 736(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 768(AX)
-	VMOVUPS Y7, 832(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 800(AX)
-	VMOVUPS Y8, 864(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 896(AX)
-	VMOVUPS Y8, 960(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 928(AX)
-	VMOVUPS Y9, 992(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y2, Y2
-	VPMAXUD Y6, Y2, Y2
-	VPMAXUD Y7, Y2, Y2
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y3
-	VSHUFPS $0xdd, 32(DX), Y3, Y5
-	VSHUFPS $0x88, 32(DX), Y3, Y3
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y3, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y3, Y3
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y3, Y3
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y3, 1024(AX)
-	VMOVUPS Y5, 1088(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1056(AX)
-	VMOVUPS Y6, 1120(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1152(AX)
-	VMOVUPS Y6, 1216(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1184(AX)
-	VMOVUPS Y7, 1248(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1280(AX)
-	VMOVUPS Y7, 1344(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1312(AX)
-	VMOVUPS Y8, 1376(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1408(AX)
-	VMOVUPS Y8, 1472(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1440(AX)
-	VMOVUPS Y9, 1504(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y3, Y3
-	VPMAXUD Y7, Y3, Y3
-	VMOVAPS Y3, Y3
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y4
-	VSHUFPS $0xdd, 32(DX), Y4, Y5
-	VSHUFPS $0x88, 32(DX), Y4, Y4
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 1536(AX)
-	VMOVUPS Y5, 1600(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y4, Y4
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1568(AX)
-	VMOVUPS Y6, 1632(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1664(AX)
-	VMOVUPS Y6, 1728(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1696(AX)
-	VMOVUPS Y7, 1760(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1792(AX)
-	VMOVUPS Y7, 1856(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1824(AX)
-	VMOVUPS Y8, 1888(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1920(AX)
-	VMOVUPS Y8, 1984(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1952(AX)
-	VMOVUPS Y9, 2016(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y4, Y4
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD Y7, Y4, Y4
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(BX*4), DX
+	LEAQ    (SP), SI
 
-found7:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
+unit7:
+	VMOVUPS      (DX), Y1
+	VSHUFPS      $0xdd, 32(DX), Y1, Y2
+	VSHUFPS      $0x88, 32(DX), Y1, Y1
+	VMOVUPS      328(SP), Y3
+	VMOVUPS      584(SP), Y4
+	VMULPS       Y4, Y1, Y5
+	VMULPS       Y4, Y2, Y4
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	VSUBPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 64(AX)
+	VPAND        Y0, Y1, Y1
+	VPAND        Y0, Y2, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VMOVUPS      64(DX), Y2
+	VSHUFPS      $0xdd, 96(DX), Y2, Y3
+	VSHUFPS      $0x88, 96(DX), Y2, Y2
+	VMOVUPS      360(SP), Y4
+	VMOVUPS      616(SP), Y5
+	VMULPS       Y5, Y2, Y6
+	VMULPS       Y5, Y3, Y5
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      Y2, 32(AX)
+	VMOVUPS      Y3, 96(AX)
+	VPAND        Y0, Y2, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VMOVUPS      128(DX), Y2
+	VSHUFPS      $0xdd, 160(DX), Y2, Y3
+	VSHUFPS      $0x88, 160(DX), Y2, Y2
+	VMOVUPS      392(SP), Y4
+	VMOVUPS      648(SP), Y5
+	VMULPS       Y5, Y2, Y6
+	VMULPS       Y5, Y3, Y5
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      Y3, 192(AX)
+	VPAND        Y0, Y2, Y2
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VMOVUPS      192(DX), Y3
+	VSHUFPS      $0xdd, 224(DX), Y3, Y4
+	VSHUFPS      $0x88, 224(DX), Y3, Y3
+	VMOVUPS      424(SP), Y5
+	VMOVUPS      680(SP), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 160(AX)
+	VMOVUPS      Y4, 224(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      256(DX), Y3
+	VSHUFPS      $0xdd, 288(DX), Y3, Y4
+	VSHUFPS      $0x88, 288(DX), Y3, Y3
+	VMOVUPS      456(SP), Y5
+	VMOVUPS      712(SP), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 256(AX)
+	VMOVUPS      Y4, 320(AX)
+	VPAND        Y0, Y3, Y3
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VMOVUPS      320(DX), Y4
+	VSHUFPS      $0xdd, 352(DX), Y4, Y5
+	VSHUFPS      $0x88, 352(DX), Y4, Y4
+	VMOVUPS      488(SP), Y6
+	VMOVUPS      744(SP), Y7
+	VMULPS       Y7, Y4, Y8
+	VMULPS       Y7, Y5, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VMOVUPS      Y4, 288(AX)
+	VMOVUPS      Y5, 352(AX)
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VMOVUPS      384(DX), Y4
+	VSHUFPS      $0xdd, 416(DX), Y4, Y5
+	VSHUFPS      $0x88, 416(DX), Y4, Y4
+	VMOVUPS      520(SP), Y6
+	VMOVUPS      776(SP), Y7
+	VMULPS       Y7, Y4, Y8
+	VMULPS       Y7, Y5, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VMOVUPS      Y4, 384(AX)
+	VMOVUPS      Y5, 448(AX)
+	VPAND        Y0, Y4, Y4
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VMOVUPS      448(DX), Y5
+	VSHUFPS      $0xdd, 480(DX), Y5, Y6
+	VSHUFPS      $0x88, 480(DX), Y5, Y5
+	VMOVUPS      552(SP), Y7
+	VMOVUPS      808(SP), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 416(AX)
+	VMOVUPS      Y6, 480(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VPMAXUD      Y2, Y1, Y1
+	VPMAXUD      Y3, Y1, Y1
+	VPMAXUD      Y4, Y1, Y1
+	VMOVUPS      Y1, (SI)
+	ADDQ         $+32, SI
+	ADDQ         $+512, AX
+	LEAQ         (DX)(BX*4), DX
+	DECQ         CX
+	JG           unit7
+	MOVQ         DX, 296(SP)
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VPUNPCKLDQ   Y1, Y0, Y4
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPMAXUD      Y0, Y4, Y4
+	VPUNPCKLDQ   Y3, Y2, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
 	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y5
-	VPMAXUD      Y5, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y5
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPMAXUD      X0, X5, X0
+	VPUNPCKLQDQ  Y0, Y4, Y1
+	VPUNPCKHQDQ  Y0, Y4, Y0
+	VPMAXUD      Y0, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUD      X0, X1, X0
 	VDIVPS       largestI8<>+0(SB), X0, X0
 	VPMAXUD      leastScale<>+0(SB), X0, X0
 	VPMINUD      nan32<>+0(SB), X0, X0
@@ -11403,13 +7726,13 @@ found7:
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  256(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  296(SP), DI
+	MOVQ  312(SP), CX
+	MOVQ  272(SP), DX
+	MOVQ  320(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -11424,123 +7747,123 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         904(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         872(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 584(SP)(BX*4), Y1
-	VBROADCASTSS 616(SP)(BX*4), Y5
-	VMOVUPS      (DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      32(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      64(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      96(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
+	VBROADCASTSS 840(SP)(BX*4), Y1
+	VBROADCASTSS 872(SP)(BX*4), Y2
+	VMOVUPS      (DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPSHUFB      together8<>+0(SB), Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, (CX)
-	VMOVUPS      128(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      160(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      192(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      224(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (CX)
+	VMOVUPS      128(DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      160(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      192(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      224(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPSHUFB      together8<>+0(SB), Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, 32(CX)
-	VMOVUPS      256(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      288(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      320(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      352(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 32(CX)
+	VMOVUPS      256(DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      288(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      320(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      352(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPSHUFB      together8<>+0(SB), Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, 64(CX)
-	VMOVUPS      384(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      416(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      448(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      480(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 64(CX)
+	VMOVUPS      384(DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      416(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      448(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      480(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y1
-	VPACKSSDW    Y10, Y9, Y5
-	VPACKSSWB    Y5, Y1, Y1
+	VPACKSSDW    Y5, Y4, Y1
+	VPACKSSDW    Y7, Y6, Y2
+	VPACKSSWB    Y2, Y1, Y1
 	VPSHUFB      together8<>+0(SB), Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y5
-	VPERMD       Y1, Y5, Y1
+	VMOVUPS      inOrder256<>+0(SB), Y2
+	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 96(CX)
 
 written11:
@@ -11559,11 +7882,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -11573,19 +7896,11 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs12
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
 	MOVQ    cos+24(FP), AX
-	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 72(SP)
-	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 104(SP)
-	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 136(SP)
-	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 168(SP)
-	MOVQ    sin+32(FP), AX
 	VPERMPD $0xd8, (AX), Y1
 	VMOVUPS Y1, 328(SP)
 	VPERMPD $0xd8, 32(AX), Y1
@@ -11594,23 +7909,32 @@ pairs2:
 	VMOVUPS Y1, 392(SP)
 	VPERMPD $0xd8, 96(AX), Y1
 	VMOVUPS Y1, 424(SP)
+	MOVQ    sin+32(FP), AX
+	VPERMPD $0xd8, (AX), Y1
+	VMOVUPS Y1, 584(SP)
+	VPERMPD $0xd8, 32(AX), Y1
+	VMOVUPS Y1, 616(SP)
+	VPERMPD $0xd8, 64(AX), Y1
+	VMOVUPS Y1, 648(SP)
+	VPERMPD $0xd8, 96(AX), Y1
+	VMOVUPS Y1, 680(SP)
 
 heads13:
 	VMOVUPS one32<>+0(SB), X1
 	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 584(SP)
-	VMOVUPS X0, 616(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS X1, 840(SP)
+	VMOVUPS X0, 872(SP)
+	MOVQ    264(SP), AX
+	MOVQ    AX, 256(SP)
+	MOVQ    280(SP), AX
+	MOVQ    AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same16
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+48(FP)
 	JZ         write14
 	MOVQ       x+16(FP), AX
@@ -11633,15 +7957,6 @@ heads13:
 	PREFETCHT1 576(AX)
 	MOVQ       cos+24(FP), AX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 72(SP)
-	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 104(SP)
-	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 136(SP)
-	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 168(SP)
-	MOVQ       sin+32(FP), AX
-	VPERMPD    $0xd8, (AX), Y0
 	VMOVUPS    Y0, 328(SP)
 	VPERMPD    $0xd8, 32(AX), Y0
 	VMOVUPS    Y0, 360(SP)
@@ -11649,6 +7964,15 @@ heads13:
 	VMOVUPS    Y0, 392(SP)
 	VPERMPD    $0xd8, 96(AX), Y0
 	VMOVUPS    Y0, 424(SP)
+	MOVQ       sin+32(FP), AX
+	VPERMPD    $0xd8, (AX), Y0
+	VMOVUPS    Y0, 584(SP)
+	VPERMPD    $0xd8, 32(AX), Y0
+	VMOVUPS    Y0, 616(SP)
+	VPERMPD    $0xd8, 64(AX), Y0
+	VMOVUPS    Y0, 648(SP)
+	VPERMPD    $0xd8, 96(AX), Y0
+	VMOVUPS    Y0, 680(SP)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
@@ -11657,311 +7981,177 @@ same16:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    xHeadStride+88(FP), BX
-	VMOVUPS (DX), Y1
-	VSHUFPS $0xdd, 32(DX), Y1, Y2
-	VSHUFPS $0x88, 32(DX), Y1, Y1
-	VMOVUPS 72(SP), Y5
-	VMOVUPS 328(SP), Y6
-	VMULPS  Y6, Y1, Y7
-	VMULPS  Y6, Y2, Y6
-	VMULPS  Y5, Y1, Y1
-	VMULPS  Y5, Y2, Y2
-	VSUBPS  Y6, Y1, Y1
-	VADDPS  Y7, Y2, Y2
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y2, 64(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS 64(DX), Y2
-	VSHUFPS $0xdd, 96(DX), Y2, Y5
-	VSHUFPS $0x88, 96(DX), Y2, Y2
-	VMOVUPS 104(SP), Y6
-	VMOVUPS 360(SP), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS Y5, 96(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y2
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y6
-	VMOVUPS 392(SP), Y7
-	VMULPS  Y7, Y5, Y8
-	VMULPS  Y7, Y2, Y7
-	VMULPS  Y6, Y5, Y5
-	VMULPS  Y6, Y2, Y2
-	VSUBPS  Y7, Y5, Y5
-	VADDPS  Y8, Y2, Y2
-	VMOVUPS Y5, 128(AX)
-	VMOVUPS Y2, 192(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y5, Y5
-	VMOVUPS 192(DX), Y2
-	VSHUFPS $0xdd, 224(DX), Y2, Y6
-	VSHUFPS $0x88, 224(DX), Y2, Y2
-	VMOVUPS 168(SP), Y7
-	VMOVUPS 424(SP), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 160(AX)
-	VMOVUPS Y6, 224(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    SI, SI
-	DECQ    CX
-	CMOVQGT BX, SI
-	LEAQ    (DX)(SI*4), DX
-	VMOVUPS (DX), Y2
-	VSHUFPS $0xdd, 32(DX), Y2, Y6
-	VSHUFPS $0x88, 32(DX), Y2, Y2
-	VMOVUPS 72(SP), Y7
-	VMOVUPS 328(SP), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 256(AX)
-	VMOVUPS Y6, 320(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VMOVUPS 64(DX), Y6
-	VSHUFPS $0xdd, 96(DX), Y6, Y7
-	VSHUFPS $0x88, 96(DX), Y6, Y6
-	VMOVUPS 104(SP), Y8
-	VMOVUPS 360(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 288(AX)
-	VMOVUPS Y7, 352(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VMOVUPS 128(DX), Y6
-	VSHUFPS $0xdd, 160(DX), Y6, Y7
-	VSHUFPS $0x88, 160(DX), Y6, Y6
-	VMOVUPS 136(SP), Y8
-	VMOVUPS 392(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 384(AX)
-	VMOVUPS Y7, 448(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 192(DX), Y7
-	VSHUFPS $0xdd, 224(DX), Y7, Y8
-	VSHUFPS $0x88, 224(DX), Y7, Y7
-	VMOVUPS 168(SP), Y9
-	VMOVUPS 424(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 416(AX)
-	VMOVUPS Y8, 480(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y2, Y2
-	VMOVAPS Y1, Y1
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found17
-	VMOVUPS (DX), Y3
-	VSHUFPS $0xdd, 32(DX), Y3, Y4
-	VSHUFPS $0x88, 32(DX), Y3, Y3
-	VMOVUPS 72(SP), Y5
-	VMOVUPS 328(SP), Y6
-	VMULPS  Y6, Y3, Y7
-	VMULPS  Y6, Y4, Y6
-	VMULPS  Y5, Y3, Y3
-	VMULPS  Y5, Y4, Y4
-	VSUBPS  Y6, Y3, Y3
-	VADDPS  Y7, Y4, Y4
-	VMOVUPS Y3, 512(AX)
-	VMOVUPS Y4, 576(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VMOVUPS 64(DX), Y4
-	VSHUFPS $0xdd, 96(DX), Y4, Y5
-	VSHUFPS $0x88, 96(DX), Y4, Y4
-	VMOVUPS 104(SP), Y6
-	VMOVUPS 360(SP), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 544(AX)
-	VMOVUPS Y5, 608(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y4
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y6
-	VMOVUPS 392(SP), Y7
-	VMULPS  Y7, Y5, Y8
-	VMULPS  Y7, Y4, Y7
-	VMULPS  Y6, Y5, Y5
-	VMULPS  Y6, Y4, Y4
-	VSUBPS  Y7, Y5, Y5
-	VADDPS  Y8, Y4, Y4
-	VMOVUPS Y5, 640(AX)
-	VMOVUPS Y4, 704(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y5, Y5
-	VMOVUPS 192(DX), Y4
-	VSHUFPS $0xdd, 224(DX), Y4, Y6
-	VSHUFPS $0x88, 224(DX), Y4, Y4
-	VMOVUPS 168(SP), Y7
-	VMOVUPS 424(SP), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 672(AX)
-	VMOVUPS Y6, 736(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    SI, SI
-	DECQ    CX
-	CMOVQGT BX, SI
-	LEAQ    (DX)(SI*4), DX
-	VMOVUPS (DX), Y4
-	VSHUFPS $0xdd, 32(DX), Y4, Y6
-	VSHUFPS $0x88, 32(DX), Y4, Y4
-	VMOVUPS 72(SP), Y7
-	VMOVUPS 328(SP), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 768(AX)
-	VMOVUPS Y6, 832(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VMOVUPS 64(DX), Y6
-	VSHUFPS $0xdd, 96(DX), Y6, Y7
-	VSHUFPS $0x88, 96(DX), Y6, Y6
-	VMOVUPS 104(SP), Y8
-	VMOVUPS 360(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 800(AX)
-	VMOVUPS Y7, 864(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VMOVUPS 128(DX), Y6
-	VSHUFPS $0xdd, 160(DX), Y6, Y7
-	VSHUFPS $0x88, 160(DX), Y6, Y6
-	VMOVUPS 136(SP), Y8
-	VMOVUPS 392(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 896(AX)
-	VMOVUPS Y7, 960(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 192(DX), Y7
-	VSHUFPS $0xdd, 224(DX), Y7, Y8
-	VSHUFPS $0x88, 224(DX), Y7, Y7
-	VMOVUPS 168(SP), Y9
-	VMOVUPS 424(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 928(AX)
-	VMOVUPS Y8, 992(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y4, Y4
-	VMOVAPS Y3, Y3
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(BX*4), DX
+	LEAQ    (SP), SI
 
-found17:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
+unit17:
+	VMOVUPS      (DX), Y1
+	VSHUFPS      $0xdd, 32(DX), Y1, Y2
+	VSHUFPS      $0x88, 32(DX), Y1, Y1
+	VMOVUPS      328(SP), Y3
+	VMOVUPS      584(SP), Y4
+	VMULPS       Y4, Y1, Y5
+	VMULPS       Y4, Y2, Y4
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	VSUBPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 64(AX)
+	VPAND        Y0, Y1, Y1
+	VPAND        Y0, Y2, Y2
 	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
+	VMOVUPS      64(DX), Y2
+	VSHUFPS      $0xdd, 96(DX), Y2, Y3
+	VSHUFPS      $0x88, 96(DX), Y2, Y2
+	VMOVUPS      360(SP), Y4
+	VMOVUPS      616(SP), Y5
+	VMULPS       Y5, Y2, Y6
+	VMULPS       Y5, Y3, Y5
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      Y2, 32(AX)
+	VMOVUPS      Y3, 96(AX)
+	VPAND        Y0, Y2, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VMOVUPS      128(DX), Y2
+	VSHUFPS      $0xdd, 160(DX), Y2, Y3
+	VSHUFPS      $0x88, 160(DX), Y2, Y2
+	VMOVUPS      392(SP), Y4
+	VMOVUPS      648(SP), Y5
+	VMULPS       Y5, Y2, Y6
+	VMULPS       Y5, Y3, Y5
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      Y3, 192(AX)
+	VPAND        Y0, Y2, Y2
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VMOVUPS      192(DX), Y3
+	VSHUFPS      $0xdd, 224(DX), Y3, Y4
+	VSHUFPS      $0x88, 224(DX), Y3, Y3
+	VMOVUPS      424(SP), Y5
+	VMOVUPS      680(SP), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 160(AX)
+	VMOVUPS      Y4, 224(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	XORQ         DI, DI
+	DECQ         CX
+	CMOVQGT      BX, DI
+	LEAQ         (DX)(DI*4), DX
+	VMOVUPS      (DX), Y3
+	VSHUFPS      $0xdd, 32(DX), Y3, Y4
+	VSHUFPS      $0x88, 32(DX), Y3, Y3
+	VMOVUPS      328(SP), Y5
+	VMOVUPS      584(SP), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 256(AX)
+	VMOVUPS      Y4, 320(AX)
+	VPAND        Y0, Y3, Y3
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VMOVUPS      64(DX), Y4
+	VSHUFPS      $0xdd, 96(DX), Y4, Y5
+	VSHUFPS      $0x88, 96(DX), Y4, Y4
+	VMOVUPS      360(SP), Y6
+	VMOVUPS      616(SP), Y7
+	VMULPS       Y7, Y4, Y8
+	VMULPS       Y7, Y5, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VMOVUPS      Y4, 288(AX)
+	VMOVUPS      Y5, 352(AX)
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VMOVUPS      128(DX), Y4
+	VSHUFPS      $0xdd, 160(DX), Y4, Y5
+	VSHUFPS      $0x88, 160(DX), Y4, Y4
+	VMOVUPS      392(SP), Y6
+	VMOVUPS      648(SP), Y7
+	VMULPS       Y7, Y4, Y8
+	VMULPS       Y7, Y5, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VMOVUPS      Y4, 384(AX)
+	VMOVUPS      Y5, 448(AX)
+	VPAND        Y0, Y4, Y4
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VMOVUPS      192(DX), Y5
+	VSHUFPS      $0xdd, 224(DX), Y5, Y6
+	VSHUFPS      $0x88, 224(DX), Y5, Y5
+	VMOVUPS      424(SP), Y7
+	VMOVUPS      680(SP), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 416(AX)
+	VMOVUPS      Y6, 480(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VPMAXUD      Y2, Y1, Y1
+	VPMAXUD      Y4, Y3, Y3
+	VMOVUPS      Y1, (SI)
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         $+64, SI
+	ADDQ         $+512, AX
+	LEAQ         (DX)(BX*4), DX
+	DECQ         CX
+	JG           unit17
+	MOVQ         DX, 296(SP)
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VPUNPCKLDQ   Y1, Y0, Y4
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPMAXUD      Y0, Y4, Y4
+	VPUNPCKLDQ   Y3, Y2, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
+	VPMAXUD      Y1, Y0, Y0
+	VPUNPCKLQDQ  Y0, Y4, Y1
+	VPUNPCKHQDQ  Y0, Y4, Y0
+	VPMAXUD      Y0, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUD      X0, X1, X0
 	VDIVPS       largestI8<>+0(SB), X0, X0
 	VPMAXUD      leastScale<>+0(SB), X0, X0
 	VPMINUD      nan32<>+0(SB), X0, X0
@@ -11969,13 +8159,13 @@ found17:
 
 	// 2. these heads
 write14:
-	MOVQ  (SP), AX
+	MOVQ  256(SP), AX
 	TESTQ AX, AX
 	JZ    next15
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  296(SP), DI
+	MOVQ  312(SP), CX
+	MOVQ  272(SP), DX
+	MOVQ  320(SP), SI
 	XORQ  BX, BX
 
 head18:
@@ -11986,65 +8176,65 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         904(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         872(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare20
-	VBROADCASTSS 584(SP)(BX*4), Y1
-	VBROADCASTSS 616(SP)(BX*4), Y2
-	VMOVUPS      (DX), Y5
-	VMULPS       Y1, Y5, Y6
-	VFMSUB231PS  Y2, Y6, Y5
-	VFNMADD231PS Y1, Y5, Y6
-	VMOVUPS      32(DX), Y5
-	VMULPS       Y1, Y5, Y7
-	VFMSUB231PS  Y2, Y7, Y5
-	VFNMADD231PS Y1, Y5, Y7
-	VMOVUPS      64(DX), Y5
-	VMULPS       Y1, Y5, Y8
-	VFMSUB231PS  Y2, Y8, Y5
-	VFNMADD231PS Y1, Y5, Y8
-	VMOVUPS      96(DX), Y5
-	VMULPS       Y1, Y5, Y9
-	VFMSUB231PS  Y2, Y9, Y5
-	VFNMADD231PS Y1, Y5, Y9
+	VBROADCASTSS 840(SP)(BX*4), Y1
+	VBROADCASTSS 872(SP)(BX*4), Y2
+	VMOVUPS      (DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
 	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VPACKSSDW    Y7, Y6, Y5
-	VPACKSSDW    Y9, Y8, Y6
-	VPACKSSWB    Y6, Y5, Y5
-	VPSHUFB      together8<>+0(SB), Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y5, Y6, Y5
-	VMOVUPS      Y5, (CX)
-	VMOVUPS      128(DX), Y5
-	VMULPS       Y1, Y5, Y6
-	VFMSUB231PS  Y2, Y6, Y5
-	VFNMADD231PS Y1, Y5, Y6
-	VMOVUPS      160(DX), Y5
-	VMULPS       Y1, Y5, Y7
-	VFMSUB231PS  Y2, Y7, Y5
-	VFNMADD231PS Y1, Y5, Y7
-	VMOVUPS      192(DX), Y5
-	VMULPS       Y1, Y5, Y8
-	VFMSUB231PS  Y2, Y8, Y5
-	VFNMADD231PS Y1, Y5, Y8
-	VMOVUPS      224(DX), Y5
-	VMULPS       Y1, Y5, Y9
-	VFMSUB231PS  Y2, Y9, Y5
-	VFNMADD231PS Y1, Y5, Y9
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (CX)
+	VMOVUPS      128(DX), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      160(DX), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      192(DX), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      224(DX), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
 	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VPACKSSDW    Y7, Y6, Y1
-	VPACKSSDW    Y9, Y8, Y2
+	VPACKSSDW    Y5, Y4, Y1
+	VPACKSSDW    Y7, Y6, Y2
 	VPACKSSWB    Y2, Y1, Y1
 	VPSHUFB      together8<>+0(SB), Y1, Y1
 	VMOVUPS      inOrder256<>+0(SB), Y2
@@ -12067,11 +8257,11 @@ written21:
 same19:
 	DECQ AX
 	JNZ  head18
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next15:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads13
 	JMP   done1
@@ -12097,7 +8287,7 @@ rare20:
 
 // func RotateQuantizeRowInterleavedF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $4304-104
+TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $4816-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -12106,48 +8296,49 @@ TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $4304-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 136(SP)
-	LEAQ         144(SP), AX
+	MOVQ         AX, 648(SP)
+	LEAQ         656(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 536(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 544(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 520(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 552(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 56(SP)
+	MOVQ         AX, 568(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 48(SP)
+	MOVQ         AX, 560(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 576(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
+	VMOVUPS      Z1, (SP)
+	VMOVUPS      Z1, 64(SP)
+	VMOVUPS      Z1, 128(SP)
+	VMOVUPS      Z1, 192(SP)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y0, 616(SP)
+	MOVQ    520(SP), AX
+	MOVQ    AX, 512(SP)
+	MOVQ    536(SP), AX
+	MOVQ    AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -12180,332 +8371,152 @@ same6:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 560(SP)
+	MOVQ         CX, 520(SP)
+	MOVQ         536(SP), AX
+	XORQ         544(SP), AX
+	MOVQ         AX, 536(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
-	VMOVUPS      low32<>+0(SB), Z21
+	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z19
-	VMOVUPS      (BX), Z10
-	VMOVUPS      (SI), Z11
-	VPXORD       Z19, Z11, Z12
-	VMOVAPS      Z10, Z0
-	VPERMT2PS    Z10, Z21, Z0
-	VMOVAPS      Z12, Z8
-	VPERMT2PS    Z11, Z21, Z8
-	VMOVAPS      Z10, Z9
-	VPERMT2PS    Z10, Z1, Z9
-	VMOVAPS      Z12, Z10
-	VPERMT2PS    Z11, Z1, Z10
-	VMOVUPS      64(BX), Z14
-	VMOVUPS      64(SI), Z15
-	VPXORD       Z19, Z15, Z16
-	VMOVAPS      Z14, Z11
-	VPERMT2PS    Z14, Z21, Z11
-	VMOVAPS      Z16, Z12
-	VPERMT2PS    Z15, Z21, Z12
-	VMOVAPS      Z14, Z13
-	VPERMT2PS    Z14, Z1, Z13
-	VMOVAPS      Z16, Z14
-	VPERMT2PS    Z15, Z1, Z14
-	VMOVUPS      128(BX), Z18
-	VMOVUPS      128(SI), Z20
-	VPXORD       Z19, Z20, Z22
-	VMOVAPS      Z18, Z15
-	VPERMT2PS    Z18, Z21, Z15
-	VMOVAPS      Z22, Z16
-	VPERMT2PS    Z20, Z21, Z16
-	VMOVAPS      Z18, Z17
-	VPERMT2PS    Z18, Z1, Z17
-	VMOVAPS      Z22, Z18
-	VPERMT2PS    Z20, Z1, Z18
-	VMOVUPS      192(BX), Z22
-	VMOVUPS      192(SI), Z23
-	VPXORD       Z19, Z23, Z24
-	VMOVAPS      Z22, Z19
-	VPERMT2PS    Z22, Z21, Z19
-	VMOVAPS      Z24, Z20
-	VPERMT2PS    Z23, Z21, Z20
-	VMOVAPS      Z22, Z21
-	VPERMT2PS    Z22, Z1, Z21
-	VMOVAPS      Z24, Z22
-	VPERMT2PS    Z23, Z1, Z22
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
+	VBROADCASTSS signBit32<>+0(SB), Z5
+	VMOVUPS      (BX), Z6
+	VMOVUPS      (SI), Z7
+	VPXORD       Z5, Z7, Z8
+	VMOVAPS      Z6, Z9
+	VPERMT2PS    Z6, Z0, Z9
+	VMOVAPS      Z8, Z10
+	VPERMT2PS    Z7, Z0, Z10
+	VMOVAPS      Z6, Z11
+	VPERMT2PS    Z6, Z1, Z11
+	VMOVAPS      Z8, Z6
+	VPERMT2PS    Z7, Z1, Z6
+	VMOVUPS      64(BX), Z7
+	VMOVUPS      64(SI), Z8
+	VPXORD       Z5, Z8, Z12
+	VMOVAPS      Z7, Z13
+	VPERMT2PS    Z7, Z0, Z13
+	VMOVAPS      Z12, Z14
+	VPERMT2PS    Z8, Z0, Z14
+	VMOVAPS      Z7, Z15
+	VPERMT2PS    Z7, Z1, Z15
+	VMOVAPS      Z12, Z7
+	VPERMT2PS    Z8, Z1, Z7
+	VMOVUPS      128(BX), Z8
+	VMOVUPS      128(SI), Z12
+	VPXORD       Z5, Z12, Z16
+	VMOVAPS      Z8, Z17
+	VPERMT2PS    Z8, Z0, Z17
+	VMOVAPS      Z16, Z18
+	VPERMT2PS    Z12, Z0, Z18
+	VMOVAPS      Z8, Z19
+	VPERMT2PS    Z8, Z1, Z19
+	VMOVAPS      Z16, Z8
+	VPERMT2PS    Z12, Z1, Z8
+	VMOVUPS      192(BX), Z12
+	VMOVUPS      192(SI), Z16
+	VPXORD       Z5, Z16, Z5
+	VMOVAPS      Z12, Z20
+	VPERMT2PS    Z12, Z0, Z20
+	VMOVAPS      Z5, Z21
+	VPERMT2PS    Z16, Z0, Z21
+	VMOVAPS      Z12, Z0
+	VPERMT2PS    Z12, Z1, Z0
+	VMOVAPS      Z5, Z5
+	VPERMT2PS    Z16, Z1, Z5
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
-	VMOVUPS      (DX), Z1
-	VPERMILPS    $0xb1, Z1, Z23
-	VMULPS       Z0, Z1, Z1
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z1, Z1
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z1, (AX)
-	VMOVUPS      Z23, 64(AX)
-	VMOVUPS      Z24, 128(AX)
-	VMOVUPS      Z25, 192(AX)
-	VMOVUPS      Z26, 256(AX)
-	VMOVUPS      Z27, 320(AX)
-	VMOVUPS      Z28, 384(AX)
-	VMOVUPS      Z29, 448(AX)
-	VRANGEPS     $0x0b, Z1, Z23, Z30
-	VFMADD231PS  Z1, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z1
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z1, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z1
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z2
-	VPERMILPS    $0xb1, Z2, Z23
-	VMULPS       Z0, Z2, Z2
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z2, Z2
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z2, 512(AX)
-	VMOVUPS      Z23, 576(AX)
-	VMOVUPS      Z24, 640(AX)
-	VMOVUPS      Z25, 704(AX)
-	VMOVUPS      Z26, 768(AX)
-	VMOVUPS      Z27, 832(AX)
-	VMOVUPS      Z28, 896(AX)
-	VMOVUPS      Z29, 960(AX)
-	VRANGEPS     $0x0b, Z2, Z23, Z30
-	VFMADD231PS  Z2, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z2
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z2, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z3
-	VPERMILPS    $0xb1, Z3, Z23
-	VMULPS       Z0, Z3, Z3
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z3, Z3
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z3, 1024(AX)
-	VMOVUPS      Z23, 1088(AX)
-	VMOVUPS      Z24, 1152(AX)
-	VMOVUPS      Z25, 1216(AX)
-	VMOVUPS      Z26, 1280(AX)
-	VMOVUPS      Z27, 1344(AX)
-	VMOVUPS      Z28, 1408(AX)
-	VMOVUPS      Z29, 1472(AX)
-	VRANGEPS     $0x0b, Z3, Z23, Z30
-	VFMADD231PS  Z3, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z3
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z3, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z3
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z4
-	VPERMILPS    $0xb1, Z4, Z23
-	VMULPS       Z0, Z4, Z4
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z4, Z4
-	VMOVUPS      64(DX), Z0
-	VPERMILPS    $0xb1, Z0, Z8
-	VMULPS       Z9, Z0, Z0
-	VMULPS       Z10, Z8, Z8
-	VADDPS       Z8, Z0, Z0
-	VMOVUPS      128(DX), Z8
-	VPERMILPS    $0xb1, Z8, Z9
-	VMULPS       Z11, Z8, Z8
-	VMULPS       Z12, Z9, Z9
-	VADDPS       Z9, Z8, Z8
-	VMOVUPS      192(DX), Z9
-	VPERMILPS    $0xb1, Z9, Z10
-	VMULPS       Z13, Z9, Z9
-	VMULPS       Z14, Z10, Z10
-	VADDPS       Z10, Z9, Z9
-	VMOVUPS      256(DX), Z10
-	VPERMILPS    $0xb1, Z10, Z11
-	VMULPS       Z15, Z10, Z10
-	VMULPS       Z16, Z11, Z11
-	VADDPS       Z11, Z10, Z10
-	VMOVUPS      320(DX), Z11
-	VPERMILPS    $0xb1, Z11, Z12
-	VMULPS       Z17, Z11, Z11
-	VMULPS       Z18, Z12, Z12
-	VADDPS       Z12, Z11, Z11
-	VMOVUPS      384(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z19, Z12, Z12
-	VMULPS       Z20, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      448(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z21, Z13, Z13
-	VMULPS       Z22, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      Z4, 1536(AX)
-	VMOVUPS      Z0, 1600(AX)
-	VMOVUPS      Z8, 1664(AX)
-	VMOVUPS      Z9, 1728(AX)
-	VMOVUPS      Z10, 1792(AX)
-	VMOVUPS      Z11, 1856(AX)
-	VMOVUPS      Z12, 1920(AX)
-	VMOVUPS      Z13, 1984(AX)
-	VRANGEPS     $0x0b, Z4, Z0, Z14
-	VFMADD231PS  Z4, Z0, Z5
-	VRANGEPS     $0x0b, Z8, Z9, Z0
-	VFMADD231PS  Z8, Z9, Z6
-	VRANGEPS     $0x0b, Z10, Z11, Z4
-	VFMADD231PS  Z10, Z11, Z5
-	VRANGEPS     $0x0b, Z12, Z13, Z8
-	VFMADD231PS  Z12, Z13, Z6
-	VPMAXUD      Z0, Z14, Z14
-	VPMAXUD      Z4, Z14, Z14
-	VPMAXUD      Z8, Z14, Z14
-	VMOVAPS      Z14, Z4
-	LEAQ         (DX)(BX*4), DX
+	LEAQ         (SP), SI
 
-found7:
-	VCMPPS   $0x03, Z5, Z6, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z1
+	VPERMILPS   $0xb1, Z1, Z12
+	VMULPS      Z9, Z1, Z1
+	VMULPS      Z10, Z12, Z12
+	VADDPS      Z12, Z1, Z1
+	VMOVUPS     64(DX), Z12
+	VPERMILPS   $0xb1, Z12, Z16
+	VMULPS      Z11, Z12, Z12
+	VMULPS      Z6, Z16, Z16
+	VADDPS      Z16, Z12, Z12
+	VMOVUPS     128(DX), Z16
+	VPERMILPS   $0xb1, Z16, Z22
+	VMULPS      Z13, Z16, Z16
+	VMULPS      Z14, Z22, Z22
+	VADDPS      Z22, Z16, Z16
+	VMOVUPS     192(DX), Z22
+	VPERMILPS   $0xb1, Z22, Z23
+	VMULPS      Z15, Z22, Z22
+	VMULPS      Z7, Z23, Z23
+	VADDPS      Z23, Z22, Z22
+	VMOVUPS     256(DX), Z23
+	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z17, Z23, Z23
+	VMULPS      Z18, Z24, Z24
+	VADDPS      Z24, Z23, Z23
+	VMOVUPS     320(DX), Z24
+	VPERMILPS   $0xb1, Z24, Z25
+	VMULPS      Z19, Z24, Z24
+	VMULPS      Z8, Z25, Z25
+	VADDPS      Z25, Z24, Z24
+	VMOVUPS     384(DX), Z25
+	VPERMILPS   $0xb1, Z25, Z26
+	VMULPS      Z20, Z25, Z25
+	VMULPS      Z21, Z26, Z26
+	VADDPS      Z26, Z25, Z25
+	VMOVUPS     448(DX), Z26
+	VPERMILPS   $0xb1, Z26, Z27
+	VMULPS      Z0, Z26, Z26
+	VMULPS      Z5, Z27, Z27
+	VADDPS      Z27, Z26, Z26
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z12, 64(AX)
+	VMOVUPS     Z16, 128(AX)
+	VMOVUPS     Z22, 192(AX)
+	VMOVUPS     Z23, 256(AX)
+	VMOVUPS     Z24, 320(AX)
+	VMOVUPS     Z25, 384(AX)
+	VMOVUPS     Z26, 448(AX)
+	VRANGEPS    $0x0b, Z1, Z12, Z27
+	VFMADD231PS Z1, Z12, Z2
+	VRANGEPS    $0x0b, Z16, Z22, Z1
+	VFMADD231PS Z16, Z22, Z3
+	VRANGEPS    $0x0b, Z23, Z24, Z12
+	VFMADD231PS Z23, Z24, Z2
+	VRANGEPS    $0x0b, Z25, Z26, Z16
+	VFMADD231PS Z25, Z26, Z3
+	VPMAXUD     Z1, Z27, Z27
+	VPMAXUD     Z12, Z27, Z27
+	VPMAXUD     Z16, Z27, Z27
+	VMOVUPS     Z27, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z0
+	VMOVUPS     64(SP), Z1
+	VMOVUPS     128(SP), Z5
+	VMOVUPS     192(SP), Z6
+	VPUNPCKLDQ  Z1, Z0, Z7
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z7, Z7
+	VPUNPCKLDQ  Z6, Z5, Z0
+	VPUNPCKHDQ  Z6, Z5, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z8
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z8, Z8
-	VSHUFI64X2  $0x88, Z8, Z8, Z0
-	VSHUFI64X2  $0xdd, Z8, Z8, Z1
+	VPUNPCKLQDQ Z0, Z7, Z1
+	VPUNPCKHQDQ Z0, Z7, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z1, Z0
+	VSHUFI64X2  $0xdd, Z1, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -12518,14 +8529,14 @@ largest9:
 
 	// 2. these heads
 write4:
-	MOVQ    (SP), AX
+	MOVQ    512(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	MOVQ    552(SP), DI
+	MOVQ    568(SP), CX
+	MOVQ    528(SP), DX
+	MOVQ    576(SP), SI
 	XORQ    BX, BX
 
 head10:
@@ -12540,66 +8551,66 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         648(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         616(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 72(SP)(BX*4), Z8
-	VBROADCASTSS 104(SP)(BX*4), Z9
-	VMOVUPS      (DX), Z10
-	VMULPS       Z8, Z10, Z11
-	VFMSUB231PS  Z9, Z11, Z10
-	VFNMADD231PS Z8, Z10, Z11
-	VMOVUPS      64(DX), Z10
-	VMULPS       Z8, Z10, Z12
-	VFMSUB231PS  Z9, Z12, Z10
-	VFNMADD231PS Z8, Z10, Z12
-	VMOVUPS      128(DX), Z10
-	VMULPS       Z8, Z10, Z13
-	VFMSUB231PS  Z9, Z13, Z10
-	VFNMADD231PS Z8, Z10, Z13
-	VMOVUPS      192(DX), Z10
-	VMULPS       Z8, Z10, Z14
-	VFMSUB231PS  Z9, Z14, Z10
-	VFNMADD231PS Z8, Z10, Z14
+	VBROADCASTSS 584(SP)(BX*4), Z5
+	VBROADCASTSS 616(SP)(BX*4), Z6
+	VMOVUPS      (DX), Z7
+	VMULPS       Z5, Z7, Z8
+	VFMSUB231PS  Z6, Z8, Z7
+	VFNMADD231PS Z5, Z7, Z8
+	VMOVUPS      64(DX), Z7
+	VMULPS       Z5, Z7, Z9
+	VFMSUB231PS  Z6, Z9, Z7
+	VFNMADD231PS Z5, Z7, Z9
+	VMOVUPS      128(DX), Z7
+	VMULPS       Z5, Z7, Z10
+	VFMSUB231PS  Z6, Z10, Z7
+	VFNMADD231PS Z5, Z7, Z10
+	VMOVUPS      192(DX), Z7
+	VMULPS       Z5, Z7, Z11
+	VFMSUB231PS  Z6, Z11, Z7
+	VFNMADD231PS Z5, Z7, Z11
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
 	VCVTPS2DQ    Z11, Z11
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z13, Z13
-	VCVTPS2DQ    Z14, Z14
-	VPACKSSDW    Z12, Z11, Z10
-	VPACKSSDW    Z14, Z13, Z11
-	VPACKSSWB    Z11, Z10, Z10
-	VPERMD       Z10, Z1, Z10
-	VMOVUPS      Z10, (CX)
-	VMOVUPS      256(DX), Z10
-	VMULPS       Z8, Z10, Z11
-	VFMSUB231PS  Z9, Z11, Z10
-	VFNMADD231PS Z8, Z10, Z11
-	VMOVUPS      320(DX), Z10
-	VMULPS       Z8, Z10, Z12
-	VFMSUB231PS  Z9, Z12, Z10
-	VFNMADD231PS Z8, Z10, Z12
-	VMOVUPS      384(DX), Z10
-	VMULPS       Z8, Z10, Z13
-	VFMSUB231PS  Z9, Z13, Z10
-	VFNMADD231PS Z8, Z10, Z13
-	VMOVUPS      448(DX), Z10
-	VMULPS       Z8, Z10, Z14
-	VFMSUB231PS  Z9, Z14, Z10
-	VFNMADD231PS Z8, Z10, Z14
+	VPACKSSDW    Z9, Z8, Z7
+	VPACKSSDW    Z11, Z10, Z8
+	VPACKSSWB    Z8, Z7, Z7
+	VPERMD       Z7, Z1, Z7
+	VMOVUPS      Z7, (CX)
+	VMOVUPS      256(DX), Z7
+	VMULPS       Z5, Z7, Z8
+	VFMSUB231PS  Z6, Z8, Z7
+	VFNMADD231PS Z5, Z7, Z8
+	VMOVUPS      320(DX), Z7
+	VMULPS       Z5, Z7, Z9
+	VFMSUB231PS  Z6, Z9, Z7
+	VFNMADD231PS Z5, Z7, Z9
+	VMOVUPS      384(DX), Z7
+	VMULPS       Z5, Z7, Z10
+	VFMSUB231PS  Z6, Z10, Z7
+	VFNMADD231PS Z5, Z7, Z10
+	VMOVUPS      448(DX), Z7
+	VMULPS       Z5, Z7, Z11
+	VFMSUB231PS  Z6, Z11, Z7
+	VFNMADD231PS Z5, Z7, Z11
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
 	VCVTPS2DQ    Z11, Z11
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z13, Z13
-	VCVTPS2DQ    Z14, Z14
-	VPACKSSDW    Z12, Z11, Z8
-	VPACKSSDW    Z14, Z13, Z9
-	VPACKSSWB    Z9, Z8, Z8
-	VPERMD       Z8, Z1, Z8
-	VMOVUPS      Z8, 64(CX)
+	VPACKSSDW    Z9, Z8, Z5
+	VPACKSSDW    Z11, Z10, Z6
+	VPACKSSWB    Z6, Z5, Z5
+	VPERMD       Z5, Z1, Z5
+	VMOVUPS      Z5, 64(CX)
 
 written13:
 	ADDQ $0x00000200, DX
@@ -12617,11 +8628,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -12631,30 +8642,31 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs14
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	VMOVUPS      Z1, (SP)
+	VMOVUPS      Z1, 64(SP)
+	VMOVUPS      Z1, 128(SP)
+	VMOVUPS      Z1, 192(SP)
+	VMOVUPS      Z1, 256(SP)
+	VMOVUPS      Z1, 320(SP)
+	VMOVUPS      Z1, 384(SP)
+	VMOVUPS      Z1, 448(SP)
 
 heads15:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y0, 616(SP)
+	MOVQ    520(SP), AX
+	MOVQ    AX, 512(SP)
+	MOVQ    536(SP), AX
+	MOVQ    AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same18
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+48(FP)
 	JZ         write16
 	MOVQ       x+16(FP), AX
@@ -12683,335 +8695,147 @@ same18:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 560(SP)
+	MOVQ         CX, 520(SP)
+	MOVQ         536(SP), AX
+	XORQ         544(SP), AX
+	MOVQ         AX, 536(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
-	VMOVUPS      low32<>+0(SB), Z17
+	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z15
-	VMOVUPS      (BX), Z14
-	VMOVUPS      (SI), Z2
-	VPXORD       Z15, Z2, Z16
-	VMOVAPS      Z14, Z0
-	VPERMT2PS    Z14, Z17, Z0
-	VMOVAPS      Z16, Z12
-	VPERMT2PS    Z2, Z17, Z12
-	VMOVAPS      Z14, Z13
-	VPERMT2PS    Z14, Z1, Z13
-	VMOVAPS      Z16, Z14
-	VPERMT2PS    Z2, Z1, Z14
-	VMOVUPS      64(BX), Z18
-	VMOVUPS      64(SI), Z2
-	VPXORD       Z15, Z2, Z19
-	VMOVAPS      Z18, Z15
-	VPERMT2PS    Z18, Z17, Z15
-	VMOVAPS      Z19, Z16
-	VPERMT2PS    Z2, Z17, Z16
-	VMOVAPS      Z18, Z17
-	VPERMT2PS    Z18, Z1, Z17
-	VMOVAPS      Z19, Z18
-	VPERMT2PS    Z2, Z1, Z18
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	MOVQ         xHeadStride+88(FP), BX
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z1
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z1, Z1
-	VADDPS       Z1, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z1
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z1, Z1
-	VADDPS       Z1, Z21, Z21
-	VMOVUPS      128(DX), Z2
-	VPERMILPS    $0xb1, Z2, Z1
-	VMULPS       Z15, Z2, Z2
-	VMULPS       Z16, Z1, Z1
-	VADDPS       Z1, Z2, Z2
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z1
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z1, Z1
-	VADDPS       Z1, Z20, Z20
-	VMOVUPS      Z19, (AX)
-	VMOVUPS      Z21, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z20, 192(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z1
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z2, Z20, Z19
-	VFMADD231PS  Z2, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z2
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z2, Z2
-	VADDPS       Z2, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z2
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z2, Z2
-	VADDPS       Z2, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z2
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z2, Z2
-	VADDPS       Z2, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z2
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z2, Z2
-	VADDPS       Z2, Z23, Z23
-	VMOVUPS      Z20, 256(AX)
-	VMOVUPS      Z21, 320(AX)
-	VMOVUPS      Z22, 384(AX)
-	VMOVUPS      Z23, 448(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z2
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z1, Z1
-	VPMAXUD      Z20, Z2, Z2
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z2, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z3
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z3, Z3
-	VADDPS       Z3, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z3
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z3, Z3
-	VADDPS       Z3, Z21, Z21
-	VMOVUPS      128(DX), Z4
-	VPERMILPS    $0xb1, Z4, Z3
-	VMULPS       Z15, Z4, Z4
-	VMULPS       Z16, Z3, Z3
-	VADDPS       Z3, Z4, Z4
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z3
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z3, Z3
-	VADDPS       Z3, Z20, Z20
-	VMOVUPS      Z19, 512(AX)
-	VMOVUPS      Z21, 576(AX)
-	VMOVUPS      Z4, 640(AX)
-	VMOVUPS      Z20, 704(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z3
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z4, Z20, Z19
-	VFMADD231PS  Z4, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z4
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z4, Z4
-	VADDPS       Z4, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z4
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z4, Z4
-	VADDPS       Z4, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z4
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z4, Z4
-	VADDPS       Z4, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z4
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z4, Z4
-	VADDPS       Z4, Z23, Z23
-	VMOVUPS      Z20, 768(AX)
-	VMOVUPS      Z21, 832(AX)
-	VMOVUPS      Z22, 896(AX)
-	VMOVUPS      Z23, 960(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z4
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z3, Z3
-	VPMAXUD      Z20, Z4, Z4
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z4, Z4
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z5
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z5, Z5
-	VADDPS       Z5, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z5
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z5, Z5
-	VADDPS       Z5, Z21, Z21
-	VMOVUPS      128(DX), Z6
-	VPERMILPS    $0xb1, Z6, Z5
-	VMULPS       Z15, Z6, Z6
-	VMULPS       Z16, Z5, Z5
-	VADDPS       Z5, Z6, Z6
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z5
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z5, Z5
-	VADDPS       Z5, Z20, Z20
-	VMOVUPS      Z19, 1024(AX)
-	VMOVUPS      Z21, 1088(AX)
-	VMOVUPS      Z6, 1152(AX)
-	VMOVUPS      Z20, 1216(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z5
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z6, Z20, Z19
-	VFMADD231PS  Z6, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z6
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z6, Z6
-	VADDPS       Z6, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z6
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z6, Z6
-	VADDPS       Z6, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z6
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z6, Z6
-	VADDPS       Z6, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z6
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z6, Z6
-	VADDPS       Z6, Z23, Z23
-	VMOVUPS      Z20, 1280(AX)
-	VMOVUPS      Z21, 1344(AX)
-	VMOVUPS      Z22, 1408(AX)
-	VMOVUPS      Z23, 1472(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z6
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z5, Z5
-	VPMAXUD      Z20, Z6, Z6
+	VBROADCASTSS signBit32<>+0(SB), Z5
+	VMOVUPS      (BX), Z6
+	VMOVUPS      (SI), Z7
+	VPXORD       Z5, Z7, Z8
+	VMOVAPS      Z6, Z9
+	VPERMT2PS    Z6, Z0, Z9
+	VMOVAPS      Z8, Z10
+	VPERMT2PS    Z7, Z0, Z10
+	VMOVAPS      Z6, Z11
+	VPERMT2PS    Z6, Z1, Z11
+	VMOVAPS      Z8, Z6
+	VPERMT2PS    Z7, Z1, Z6
+	VMOVUPS      64(BX), Z7
+	VMOVUPS      64(SI), Z8
+	VPXORD       Z5, Z8, Z5
+	VMOVAPS      Z7, Z12
+	VPERMT2PS    Z7, Z0, Z12
+	VMOVAPS      Z5, Z13
+	VPERMT2PS    Z8, Z0, Z13
+	VMOVAPS      Z7, Z0
+	VPERMT2PS    Z7, Z1, Z0
 	VMOVAPS      Z5, Z5
-	VMOVAPS      Z6, Z6
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z7
-	VPERMILPS    $0xb1, Z7, Z8
-	VMULPS       Z0, Z7, Z7
-	VMULPS       Z12, Z8, Z8
-	VADDPS       Z8, Z7, Z7
-	VMOVUPS      64(DX), Z8
-	VPERMILPS    $0xb1, Z8, Z19
-	VMULPS       Z13, Z8, Z8
-	VMULPS       Z14, Z19, Z19
-	VADDPS       Z19, Z8, Z8
-	VMOVUPS      128(DX), Z19
-	VPERMILPS    $0xb1, Z19, Z20
-	VMULPS       Z15, Z19, Z19
-	VMULPS       Z16, Z20, Z20
-	VADDPS       Z20, Z19, Z19
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z7, 1536(AX)
-	VMOVUPS      Z8, 1600(AX)
-	VMOVUPS      Z19, 1664(AX)
-	VMOVUPS      Z20, 1728(AX)
-	VRANGEPS     $0x0b, Z7, Z8, Z21
-	VFMADD231PS  Z7, Z8, Z9
-	VRANGEPS     $0x0b, Z19, Z20, Z7
-	VFMADD231PS  Z19, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z8
-	VPERMILPS    $0xb1, Z8, Z19
-	VMULPS       Z0, Z8, Z8
-	VMULPS       Z12, Z19, Z19
-	VADDPS       Z19, Z8, Z8
-	VMOVUPS      64(DX), Z0
-	VPERMILPS    $0xb1, Z0, Z12
-	VMULPS       Z13, Z0, Z0
-	VMULPS       Z14, Z12, Z12
-	VADDPS       Z12, Z0, Z0
-	VMOVUPS      128(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z15, Z12, Z12
-	VMULPS       Z16, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      192(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z17, Z13, Z13
-	VMULPS       Z18, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      Z8, 1792(AX)
-	VMOVUPS      Z0, 1856(AX)
-	VMOVUPS      Z12, 1920(AX)
-	VMOVUPS      Z13, 1984(AX)
-	VRANGEPS     $0x0b, Z8, Z0, Z14
-	VFMADD231PS  Z8, Z0, Z9
-	VRANGEPS     $0x0b, Z12, Z13, Z0
-	VFMADD231PS  Z12, Z13, Z10
-	VPMAXUD      Z7, Z21, Z21
-	VPMAXUD      Z0, Z14, Z14
-	VMOVAPS      Z21, Z7
-	VMOVAPS      Z14, Z8
-	LEAQ         (DX)(BX*4), DX
+	VPERMT2PS    Z8, Z1, Z5
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	MOVQ         xHeadStride+88(FP), BX
+	LEAQ         (SP), SI
 
-found19:
-	VCMPPS   $0x03, Z9, Z10, K1
-	KORTESTW K1, K1
-	JNZ      nan20
+unit19:
+	VMOVUPS     (DX), Z1
+	VPERMILPS   $0xb1, Z1, Z7
+	VMULPS      Z9, Z1, Z1
+	VMULPS      Z10, Z7, Z7
+	VADDPS      Z7, Z1, Z1
+	VMOVUPS     64(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z8
+	VMULPS      Z11, Z7, Z7
+	VMULPS      Z6, Z8, Z8
+	VADDPS      Z8, Z7, Z7
+	VMOVUPS     128(DX), Z8
+	VPERMILPS   $0xb1, Z8, Z14
+	VMULPS      Z12, Z8, Z8
+	VMULPS      Z13, Z14, Z14
+	VADDPS      Z14, Z8, Z8
+	VMOVUPS     192(DX), Z14
+	VPERMILPS   $0xb1, Z14, Z15
+	VMULPS      Z0, Z14, Z14
+	VMULPS      Z5, Z15, Z15
+	VADDPS      Z15, Z14, Z14
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z7, 64(AX)
+	VMOVUPS     Z8, 128(AX)
+	VMOVUPS     Z14, 192(AX)
+	VRANGEPS    $0x0b, Z1, Z7, Z15
+	VFMADD231PS Z1, Z7, Z2
+	VRANGEPS    $0x0b, Z8, Z14, Z1
+	VFMADD231PS Z8, Z14, Z3
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Z7
+	VPERMILPS   $0xb1, Z7, Z8
+	VMULPS      Z9, Z7, Z7
+	VMULPS      Z10, Z8, Z8
+	VADDPS      Z8, Z7, Z7
+	VMOVUPS     64(DX), Z8
+	VPERMILPS   $0xb1, Z8, Z14
+	VMULPS      Z11, Z8, Z8
+	VMULPS      Z6, Z14, Z14
+	VADDPS      Z14, Z8, Z8
+	VMOVUPS     128(DX), Z14
+	VPERMILPS   $0xb1, Z14, Z16
+	VMULPS      Z12, Z14, Z14
+	VMULPS      Z13, Z16, Z16
+	VADDPS      Z16, Z14, Z14
+	VMOVUPS     192(DX), Z16
+	VPERMILPS   $0xb1, Z16, Z17
+	VMULPS      Z0, Z16, Z16
+	VMULPS      Z5, Z17, Z17
+	VADDPS      Z17, Z16, Z16
+	VMOVUPS     Z7, 256(AX)
+	VMOVUPS     Z8, 320(AX)
+	VMOVUPS     Z14, 384(AX)
+	VMOVUPS     Z16, 448(AX)
+	VRANGEPS    $0x0b, Z7, Z8, Z17
+	VFMADD231PS Z7, Z8, Z2
+	VRANGEPS    $0x0b, Z14, Z16, Z7
+	VFMADD231PS Z14, Z16, Z3
+	VPMAXUD     Z1, Z15, Z15
+	VPMAXUD     Z7, Z17, Z17
+	VMOVUPS     Z15, (SI)
+	VMOVUPS     Z17, 64(SI)
+	ADDQ        $+128, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit19
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan20
 
 largest21:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z2
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z2, Z2
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z0
+	VMOVUPS     64(SP), Z1
+	VMOVUPS     128(SP), Z5
+	VMOVUPS     192(SP), Z6
+	VMOVUPS     256(SP), Z7
+	VMOVUPS     320(SP), Z8
+	VMOVUPS     384(SP), Z9
+	VMOVUPS     448(SP), Z10
+	VPUNPCKLDQ  Z1, Z0, Z11
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z11, Z11
 	VPUNPCKLDQ  Z6, Z5, Z0
 	VPUNPCKHDQ  Z6, Z5, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z8, Z7, Z1
-	VPUNPCKHDQ  Z8, Z7, Z12
-	VPMAXUD     Z12, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z12
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z12, Z12
-	VSHUFI64X2  $0x88, Z12, Z2, Z0
-	VSHUFI64X2  $0xdd, Z12, Z2, Z1
+	VPUNPCKLQDQ Z0, Z11, Z1
+	VPUNPCKHQDQ Z0, Z11, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VPUNPCKLDQ  Z8, Z7, Z0
+	VPUNPCKHDQ  Z8, Z7, Z5
+	VPMAXUD     Z5, Z0, Z0
+	VPUNPCKLDQ  Z10, Z9, Z5
+	VPUNPCKHDQ  Z10, Z9, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPUNPCKLQDQ Z5, Z0, Z6
+	VPUNPCKHQDQ Z5, Z0, Z0
+	VPMAXUD     Z0, Z6, Z6
+	VSHUFI64X2  $0x88, Z6, Z1, Z0
+	VSHUFI64X2  $0xdd, Z6, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -13024,14 +8848,14 @@ largest21:
 
 	// 2. these heads
 write16:
-	MOVQ    (SP), AX
+	MOVQ    512(SP), AX
 	TESTQ   AX, AX
 	JZ      next17
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	MOVQ    552(SP), DI
+	MOVQ    568(SP), CX
+	MOVQ    528(SP), DX
+	MOVQ    576(SP), SI
 	XORQ    BX, BX
 
 head22:
@@ -13042,41 +8866,41 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         648(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         616(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare24
-	VBROADCASTSS 72(SP)(BX*4), Z2
-	VBROADCASTSS 104(SP)(BX*4), Z12
-	VMOVUPS      (DX), Z13
-	VMULPS       Z2, Z13, Z14
-	VFMSUB231PS  Z12, Z14, Z13
-	VFNMADD231PS Z2, Z13, Z14
-	VMOVUPS      64(DX), Z13
-	VMULPS       Z2, Z13, Z15
-	VFMSUB231PS  Z12, Z15, Z13
-	VFNMADD231PS Z2, Z13, Z15
-	VMOVUPS      128(DX), Z13
-	VMULPS       Z2, Z13, Z16
-	VFMSUB231PS  Z12, Z16, Z13
-	VFNMADD231PS Z2, Z13, Z16
-	VMOVUPS      192(DX), Z13
-	VMULPS       Z2, Z13, Z17
-	VFMSUB231PS  Z12, Z17, Z13
-	VFNMADD231PS Z2, Z13, Z17
-	VCVTPS2DQ    Z14, Z14
-	VCVTPS2DQ    Z15, Z15
-	VCVTPS2DQ    Z16, Z16
-	VCVTPS2DQ    Z17, Z17
-	VPACKSSDW    Z15, Z14, Z2
-	VPACKSSDW    Z17, Z16, Z12
-	VPACKSSWB    Z12, Z2, Z2
-	VPERMD       Z2, Z1, Z2
-	VMOVUPS      Z2, (CX)
+	VBROADCASTSS 584(SP)(BX*4), Z5
+	VBROADCASTSS 616(SP)(BX*4), Z6
+	VMOVUPS      (DX), Z7
+	VMULPS       Z5, Z7, Z8
+	VFMSUB231PS  Z6, Z8, Z7
+	VFNMADD231PS Z5, Z7, Z8
+	VMOVUPS      64(DX), Z7
+	VMULPS       Z5, Z7, Z9
+	VFMSUB231PS  Z6, Z9, Z7
+	VFNMADD231PS Z5, Z7, Z9
+	VMOVUPS      128(DX), Z7
+	VMULPS       Z5, Z7, Z10
+	VFMSUB231PS  Z6, Z10, Z7
+	VFNMADD231PS Z5, Z7, Z10
+	VMOVUPS      192(DX), Z7
+	VMULPS       Z5, Z7, Z11
+	VFMSUB231PS  Z6, Z11, Z7
+	VFNMADD231PS Z5, Z7, Z11
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VCVTPS2DQ    Z11, Z11
+	VPACKSSDW    Z9, Z8, Z5
+	VPACKSSDW    Z11, Z10, Z6
+	VPACKSSWB    Z6, Z5, Z5
+	VPERMD       Z5, Z1, Z5
+	VMOVUPS      Z5, (CX)
 
 written25:
 	ADDQ $0x00000100, DX
@@ -13094,11 +8918,11 @@ written25:
 same23:
 	DECQ AX
 	JNZ  head22
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next17:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads15
 	JMP   done1
@@ -13110,154 +8934,76 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	VPANDD       (AX), Z0, Z1
-	VPANDD       64(AX), Z0, Z2
-	VPMAXUD      Z2, Z1, Z1
-	VPANDD       128(AX), Z0, Z2
-	VPANDD       192(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       256(AX), Z0, Z3
-	VPANDD       320(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       384(AX), Z0, Z4
-	VPANDD       448(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z1, Z1
-	VPMAXUD      Z4, Z1, Z1
-	VMOVAPS      Z1, Z1
-	VPANDD       512(AX), Z0, Z2
-	VPANDD       576(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       640(AX), Z0, Z3
-	VPANDD       704(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       768(AX), Z0, Z4
-	VPANDD       832(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       896(AX), Z0, Z8
-	VPANDD       960(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPMAXUD      Z3, Z2, Z2
-	VPMAXUD      Z4, Z2, Z2
-	VPMAXUD      Z8, Z2, Z2
-	VMOVAPS      Z2, Z2
-	VPANDD       1024(AX), Z0, Z3
-	VPANDD       1088(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       1152(AX), Z0, Z4
-	VPANDD       1216(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1280(AX), Z0, Z8
-	VPANDD       1344(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1408(AX), Z0, Z9
-	VPANDD       1472(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z8, Z3, Z3
-	VPMAXUD      Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
-	VPANDD       1536(AX), Z0, Z4
-	VPANDD       1600(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1664(AX), Z0, Z8
-	VPANDD       1728(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1792(AX), Z0, Z9
-	VPANDD       1856(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1920(AX), Z0, Z10
-	VPANDD       1984(AX), Z0, Z0
-	VPMAXUD      Z0, Z10, Z10
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z9, Z4, Z4
-	VPMAXUD      Z10, Z4, Z4
-	VMOVAPS      Z4, Z4
-	JMP          largest9
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit26:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z5
+	VPMAXUD Z5, Z1, Z1
+	VPANDD  128(AX), Z0, Z5
+	VPANDD  192(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  256(AX), Z0, Z6
+	VPANDD  320(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPANDD  384(AX), Z0, Z7
+	VPANDD  448(AX), Z0, Z8
+	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z6, Z1, Z1
+	VPMAXUD Z7, Z1, Z1
+	VMOVUPS Z1, (CX)
+	ADDQ    $+64, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit26
+	JMP     largest9
 
 rare12:
-	VPXORD  Z7, Z7, Z7
-	VMOVUPS Z7, (CX)
-	VMOVUPS Z7, 64(CX)
+	VPXORD  Z4, Z4, Z4
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z4, 64(CX)
 	JMP     written13
 
 nan20:
-	VBROADCASTSS magnitude32<>+0(SB), Z7
-	VPANDD       (AX), Z7, Z1
-	VPANDD       64(AX), Z7, Z0
-	VPMAXUD      Z0, Z1, Z1
-	VPANDD       128(AX), Z7, Z2
-	VPANDD       192(AX), Z7, Z0
-	VPMAXUD      Z0, Z2, Z2
-	VPANDD       256(AX), Z7, Z0
-	VPANDD       320(AX), Z7, Z3
-	VPMAXUD      Z3, Z0, Z0
-	VPANDD       384(AX), Z7, Z3
-	VPANDD       448(AX), Z7, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z0, Z0
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z0, Z2
-	VPANDD       512(AX), Z7, Z3
-	VPANDD       576(AX), Z7, Z0
-	VPMAXUD      Z0, Z3, Z3
-	VPANDD       640(AX), Z7, Z4
-	VPANDD       704(AX), Z7, Z0
-	VPMAXUD      Z0, Z4, Z4
-	VPANDD       768(AX), Z7, Z0
-	VPANDD       832(AX), Z7, Z5
-	VPMAXUD      Z5, Z0, Z0
-	VPANDD       896(AX), Z7, Z5
-	VPANDD       960(AX), Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z5, Z0, Z0
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z0, Z4
-	VPANDD       1024(AX), Z7, Z5
-	VPANDD       1088(AX), Z7, Z0
-	VPMAXUD      Z0, Z5, Z5
-	VPANDD       1152(AX), Z7, Z6
-	VPANDD       1216(AX), Z7, Z0
-	VPMAXUD      Z0, Z6, Z6
-	VPANDD       1280(AX), Z7, Z0
-	VPANDD       1344(AX), Z7, Z8
-	VPMAXUD      Z8, Z0, Z0
-	VPANDD       1408(AX), Z7, Z8
-	VPANDD       1472(AX), Z7, Z12
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z8, Z0, Z0
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z0, Z6
-	VPANDD       1536(AX), Z7, Z8
-	VPANDD       1600(AX), Z7, Z0
-	VPMAXUD      Z0, Z8, Z8
-	VPANDD       1664(AX), Z7, Z12
-	VPANDD       1728(AX), Z7, Z0
-	VPMAXUD      Z0, Z12, Z12
-	VPANDD       1792(AX), Z7, Z0
-	VPANDD       1856(AX), Z7, Z13
-	VPMAXUD      Z13, Z0, Z0
-	VPANDD       1920(AX), Z7, Z13
-	VPANDD       1984(AX), Z7, Z7
-	VPMAXUD      Z7, Z13, Z13
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z13, Z0, Z0
-	VMOVAPS      Z8, Z7
-	VMOVAPS      Z0, Z8
-	JMP          largest21
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit27:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z5
+	VPMAXUD Z5, Z1, Z1
+	VPANDD  128(AX), Z0, Z5
+	VPANDD  192(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  256(AX), Z0, Z6
+	VPANDD  320(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPANDD  384(AX), Z0, Z7
+	VPANDD  448(AX), Z0, Z8
+	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z7, Z6, Z6
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z6, 64(CX)
+	ADDQ    $+128, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit27
+	JMP     largest21
 
 rare24:
-	VPXORD  Z11, Z11, Z11
-	VMOVUPS Z11, (CX)
+	VPXORD  Z4, Z4, Z4
+	VMOVUPS Z4, (CX)
 	JMP     written25
 
 // func RotateQuantizeRowInterleavedF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX2(SB), $4816-104
+TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX2(SB), $5072-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
@@ -13266,49 +9012,33 @@ TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX2(SB), $4816-104
 	JZ      done1
 	VPXOR   X0, X0, X0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 648(SP)
-	LEAQ    656(SP), AX
+	MOVQ    AX, 904(SP)
+	LEAQ    912(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 280(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 288(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 264(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 296(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 56(SP)
+	MOVQ    AX, 312(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 48(SP)
+	MOVQ    AX, 304(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 320(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
 	MOVQ    cos+24(FP), AX
-	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 72(SP)
-	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 104(SP)
-	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 136(SP)
-	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 168(SP)
-	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 200(SP)
-	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 232(SP)
-	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 264(SP)
-	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 296(SP)
-	MOVQ    sin+32(FP), AX
 	VPERMPD $0xd8, (AX), Y1
 	VMOVUPS Y1, 328(SP)
 	VPERMPD $0xd8, 32(AX), Y1
@@ -13325,23 +9055,40 @@ TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX2(SB), $4816-104
 	VMOVUPS Y1, 520(SP)
 	VPERMPD $0xd8, 224(AX), Y1
 	VMOVUPS Y1, 552(SP)
+	MOVQ    sin+32(FP), AX
+	VPERMPD $0xd8, (AX), Y1
+	VMOVUPS Y1, 584(SP)
+	VPERMPD $0xd8, 32(AX), Y1
+	VMOVUPS Y1, 616(SP)
+	VPERMPD $0xd8, 64(AX), Y1
+	VMOVUPS Y1, 648(SP)
+	VPERMPD $0xd8, 96(AX), Y1
+	VMOVUPS Y1, 680(SP)
+	VPERMPD $0xd8, 128(AX), Y1
+	VMOVUPS Y1, 712(SP)
+	VPERMPD $0xd8, 160(AX), Y1
+	VMOVUPS Y1, 744(SP)
+	VPERMPD $0xd8, 192(AX), Y1
+	VMOVUPS Y1, 776(SP)
+	VPERMPD $0xd8, 224(AX), Y1
+	VMOVUPS Y1, 808(SP)
 
 heads3:
 	VMOVUPS one32<>+0(SB), X1
 	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 584(SP)
-	VMOVUPS X0, 616(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS X1, 840(SP)
+	VMOVUPS X0, 872(SP)
+	MOVQ    264(SP), AX
+	MOVQ    AX, 256(SP)
+	MOVQ    280(SP), AX
+	MOVQ    AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -13368,23 +9115,6 @@ heads3:
 	PREFETCHT1 704(AX)
 	MOVQ       cos+24(FP), AX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 72(SP)
-	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 104(SP)
-	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 136(SP)
-	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 168(SP)
-	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 200(SP)
-	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 232(SP)
-	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 264(SP)
-	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 296(SP)
-	MOVQ       sin+32(FP), AX
-	VPERMPD    $0xd8, (AX), Y0
 	VMOVUPS    Y0, 328(SP)
 	VPERMPD    $0xd8, 32(AX), Y0
 	VMOVUPS    Y0, 360(SP)
@@ -13400,6 +9130,23 @@ heads3:
 	VMOVUPS    Y0, 520(SP)
 	VPERMPD    $0xd8, 224(AX), Y0
 	VMOVUPS    Y0, 552(SP)
+	MOVQ       sin+32(FP), AX
+	VPERMPD    $0xd8, (AX), Y0
+	VMOVUPS    Y0, 584(SP)
+	VPERMPD    $0xd8, 32(AX), Y0
+	VMOVUPS    Y0, 616(SP)
+	VPERMPD    $0xd8, 64(AX), Y0
+	VMOVUPS    Y0, 648(SP)
+	VPERMPD    $0xd8, 96(AX), Y0
+	VMOVUPS    Y0, 680(SP)
+	VPERMPD    $0xd8, 128(AX), Y0
+	VMOVUPS    Y0, 712(SP)
+	VPERMPD    $0xd8, 160(AX), Y0
+	VMOVUPS    Y0, 744(SP)
+	VPERMPD    $0xd8, 192(AX), Y0
+	VMOVUPS    Y0, 776(SP)
+	VPERMPD    $0xd8, 224(AX), Y0
+	VMOVUPS    Y0, 808(SP)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
@@ -13408,581 +9155,173 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    xHeadStride+88(FP), BX
-	VMOVUPS (DX), Y1
-	VSHUFPS $0xdd, 32(DX), Y1, Y5
-	VSHUFPS $0x88, 32(DX), Y1, Y1
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y1, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y1, Y1
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y1, Y1
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 64(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 32(AX)
-	VMOVUPS Y6, 96(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 128(AX)
-	VMOVUPS Y6, 192(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 160(AX)
-	VMOVUPS Y7, 224(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 256(AX)
-	VMOVUPS Y7, 320(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 288(AX)
-	VMOVUPS Y8, 352(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 384(AX)
-	VMOVUPS Y8, 448(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 416(AX)
-	VMOVUPS Y9, 480(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y1, Y1
-	VPMAXUD Y7, Y1, Y1
-	VMOVAPS Y1, Y1
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y2
-	VSHUFPS $0xdd, 32(DX), Y2, Y5
-	VSHUFPS $0x88, 32(DX), Y2, Y2
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 512(AX)
-	VMOVUPS Y5, 576(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y2, Y2
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 544(AX)
-	VMOVUPS Y6, 608(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 640(AX)
-	VMOVUPS Y6, 704(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 672(AX)
-	VMOVUPS Y7, 736(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 768(AX)
-	VMOVUPS Y7, 832(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 800(AX)
-	VMOVUPS Y8, 864(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 896(AX)
-	VMOVUPS Y8, 960(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 928(AX)
-	VMOVUPS Y9, 992(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y2, Y2
-	VPMAXUD Y6, Y2, Y2
-	VPMAXUD Y7, Y2, Y2
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y3
-	VSHUFPS $0xdd, 32(DX), Y3, Y5
-	VSHUFPS $0x88, 32(DX), Y3, Y3
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y3, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y3, Y3
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y3, Y3
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y3, 1024(AX)
-	VMOVUPS Y5, 1088(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1056(AX)
-	VMOVUPS Y6, 1120(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1152(AX)
-	VMOVUPS Y6, 1216(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1184(AX)
-	VMOVUPS Y7, 1248(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1280(AX)
-	VMOVUPS Y7, 1344(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1312(AX)
-	VMOVUPS Y8, 1376(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1408(AX)
-	VMOVUPS Y8, 1472(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1440(AX)
-	VMOVUPS Y9, 1504(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y3, Y3
-	VPMAXUD Y7, Y3, Y3
-	VMOVAPS Y3, Y3
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y4
-	VSHUFPS $0xdd, 32(DX), Y4, Y5
-	VSHUFPS $0x88, 32(DX), Y4, Y4
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 1536(AX)
-	VMOVUPS Y5, 1600(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y4, Y4
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1568(AX)
-	VMOVUPS Y6, 1632(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1664(AX)
-	VMOVUPS Y6, 1728(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1696(AX)
-	VMOVUPS Y7, 1760(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1792(AX)
-	VMOVUPS Y7, 1856(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1824(AX)
-	VMOVUPS Y8, 1888(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1920(AX)
-	VMOVUPS Y8, 1984(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1952(AX)
-	VMOVUPS Y9, 2016(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y4, Y4
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD Y7, Y4, Y4
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(BX*4), DX
+	LEAQ    (SP), SI
 
-found7:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
+unit7:
+	VMOVUPS      (DX), Y1
+	VSHUFPS      $0xdd, 32(DX), Y1, Y2
+	VSHUFPS      $0x88, 32(DX), Y1, Y1
+	VMOVUPS      328(SP), Y3
+	VMOVUPS      584(SP), Y4
+	VMULPS       Y4, Y1, Y5
+	VMULPS       Y4, Y2, Y4
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	VSUBPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 64(AX)
+	VPAND        Y0, Y1, Y1
+	VPAND        Y0, Y2, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VMOVUPS      64(DX), Y2
+	VSHUFPS      $0xdd, 96(DX), Y2, Y3
+	VSHUFPS      $0x88, 96(DX), Y2, Y2
+	VMOVUPS      360(SP), Y4
+	VMOVUPS      616(SP), Y5
+	VMULPS       Y5, Y2, Y6
+	VMULPS       Y5, Y3, Y5
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      Y2, 32(AX)
+	VMOVUPS      Y3, 96(AX)
+	VPAND        Y0, Y2, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VMOVUPS      128(DX), Y2
+	VSHUFPS      $0xdd, 160(DX), Y2, Y3
+	VSHUFPS      $0x88, 160(DX), Y2, Y2
+	VMOVUPS      392(SP), Y4
+	VMOVUPS      648(SP), Y5
+	VMULPS       Y5, Y2, Y6
+	VMULPS       Y5, Y3, Y5
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      Y3, 192(AX)
+	VPAND        Y0, Y2, Y2
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VMOVUPS      192(DX), Y3
+	VSHUFPS      $0xdd, 224(DX), Y3, Y4
+	VSHUFPS      $0x88, 224(DX), Y3, Y3
+	VMOVUPS      424(SP), Y5
+	VMOVUPS      680(SP), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 160(AX)
+	VMOVUPS      Y4, 224(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	VMOVUPS      256(DX), Y3
+	VSHUFPS      $0xdd, 288(DX), Y3, Y4
+	VSHUFPS      $0x88, 288(DX), Y3, Y3
+	VMOVUPS      456(SP), Y5
+	VMOVUPS      712(SP), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 256(AX)
+	VMOVUPS      Y4, 320(AX)
+	VPAND        Y0, Y3, Y3
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VMOVUPS      320(DX), Y4
+	VSHUFPS      $0xdd, 352(DX), Y4, Y5
+	VSHUFPS      $0x88, 352(DX), Y4, Y4
+	VMOVUPS      488(SP), Y6
+	VMOVUPS      744(SP), Y7
+	VMULPS       Y7, Y4, Y8
+	VMULPS       Y7, Y5, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VMOVUPS      Y4, 288(AX)
+	VMOVUPS      Y5, 352(AX)
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VMOVUPS      384(DX), Y4
+	VSHUFPS      $0xdd, 416(DX), Y4, Y5
+	VSHUFPS      $0x88, 416(DX), Y4, Y4
+	VMOVUPS      520(SP), Y6
+	VMOVUPS      776(SP), Y7
+	VMULPS       Y7, Y4, Y8
+	VMULPS       Y7, Y5, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VMOVUPS      Y4, 384(AX)
+	VMOVUPS      Y5, 448(AX)
+	VPAND        Y0, Y4, Y4
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VMOVUPS      448(DX), Y5
+	VSHUFPS      $0xdd, 480(DX), Y5, Y6
+	VSHUFPS      $0x88, 480(DX), Y5, Y5
+	VMOVUPS      552(SP), Y7
+	VMOVUPS      808(SP), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 416(AX)
+	VMOVUPS      Y6, 480(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VPMAXUD      Y2, Y1, Y1
+	VPMAXUD      Y3, Y1, Y1
+	VPMAXUD      Y4, Y1, Y1
+	VMOVUPS      Y1, (SI)
+	ADDQ         $+32, SI
+	ADDQ         $+512, AX
+	LEAQ         (DX)(BX*4), DX
+	DECQ         CX
+	JG           unit7
+	MOVQ         DX, 296(SP)
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VPUNPCKLDQ   Y1, Y0, Y4
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPMAXUD      Y0, Y4, Y4
+	VPUNPCKLDQ   Y3, Y2, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
 	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y5
-	VPMAXUD      Y5, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y5
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPMAXUD      X0, X5, X0
+	VPUNPCKLQDQ  Y0, Y4, Y1
+	VPUNPCKHQDQ  Y0, Y4, Y0
+	VPMAXUD      Y0, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUD      X0, X1, X0
 	VDIVPS       largestE4M3<>+0(SB), X0, X0
 	VPMAXUD      leastScale<>+0(SB), X0, X0
 	VPMINUD      nan32<>+0(SB), X0, X0
@@ -13990,16 +9329,16 @@ found7:
 
 	// 2. these heads
 write4:
-	MOVQ    (SP), AX
+	MOVQ    256(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS powerE4M3<>+0(SB), Y1
-	VMOVUPS weightsE4M3<>+0(SB), Y5
-	VMOVUPS exponent32<>+0(SB), Y6
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	VMOVUPS weightsE4M3<>+0(SB), Y2
+	VMOVUPS exponent32<>+0(SB), Y3
+	MOVQ    296(SP), DI
+	MOVQ    312(SP), CX
+	MOVQ    272(SP), DX
+	MOVQ    320(SP), SI
 	XORQ    BX, BX
 
 head8:
@@ -14014,216 +9353,216 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         904(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         872(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 584(SP)(BX*4), Y7
-	VBROADCASTSS 616(SP)(BX*4), Y8
-	VMOVUPS      (DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      32(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      64(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      96(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
+	VBROADCASTSS 840(SP)(BX*4), Y4
+	VBROADCASTSS 872(SP)(BX*4), Y5
+	VMOVUPS      (DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
 	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VPSHUFB      together8<>+0(SB), Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, (CX)
-	VMOVUPS      128(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      160(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      192(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      224(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
 	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VPSHUFB      together8<>+0(SB), Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, 32(CX)
-	VMOVUPS      256(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      288(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      320(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      352(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VPSHUFB      together8<>+0(SB), Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, 64(CX)
-	VMOVUPS      384(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      416(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      448(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      480(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y7
-	VPACKSSDW    Y13, Y12, Y8
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
 	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VPSHUFB      together8<>+0(SB), Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, (CX)
+	VMOVUPS      128(DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      160(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      192(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      224(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
 	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y8
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
+	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VPSHUFB      together8<>+0(SB), Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, 32(CX)
+	VMOVUPS      256(DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      288(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      320(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      352(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
+	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VPSHUFB      together8<>+0(SB), Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, 64(CX)
+	VMOVUPS      384(DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      416(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      448(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      480(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y4
+	VPACKSSDW    Y10, Y9, Y5
+	VPACKSSWB    Y5, Y4, Y4
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y5
+	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
+	VFMADD132PS  Y1, Y7, Y5
+	VPMADDWD     Y2, Y5, Y5
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y6
+	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
+	VFMADD132PS  Y1, Y8, Y6
+	VPMADDWD     Y2, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y9, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y8
 	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
 	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y5, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y11, Y9
-	VPMADDWD     Y5, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y12, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y13, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPACKSSDW    Y9, Y8, Y8
-	VPACKSSDW    Y11, Y10, Y9
-	VPSRLW       $0x04, Y8, Y8
-	VPSRLW       $0x04, Y9, Y9
-	VPACKSSWB    Y9, Y8, Y8
-	VPAND        signs8<>+0(SB), Y7, Y7
-	VPOR         Y7, Y8, Y8
-	VPSHUFB      together8<>+0(SB), Y8, Y8
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y8, Y7, Y8
-	VMOVUPS      Y8, 96(CX)
+	VPMADDWD     Y2, Y8, Y8
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y8, Y7, Y6
+	VPSRLW       $0x04, Y5, Y5
+	VPSRLW       $0x04, Y6, Y6
+	VPACKSSWB    Y6, Y5, Y5
+	VPAND        signs8<>+0(SB), Y4, Y4
+	VPOR         Y4, Y5, Y5
+	VPSHUFB      together8<>+0(SB), Y5, Y5
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y5, Y4, Y5
+	VMOVUPS      Y5, 96(CX)
 
 written11:
 	ADDQ $0x00000200, DX
@@ -14241,11 +9580,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -14255,19 +9594,11 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs12
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	VMOVUPS Y1, (SP)
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS Y1, 64(SP)
+	VMOVUPS Y1, 96(SP)
 	MOVQ    cos+24(FP), AX
-	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 72(SP)
-	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 104(SP)
-	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 136(SP)
-	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 168(SP)
-	MOVQ    sin+32(FP), AX
 	VPERMPD $0xd8, (AX), Y1
 	VMOVUPS Y1, 328(SP)
 	VPERMPD $0xd8, 32(AX), Y1
@@ -14276,23 +9607,32 @@ pairs2:
 	VMOVUPS Y1, 392(SP)
 	VPERMPD $0xd8, 96(AX), Y1
 	VMOVUPS Y1, 424(SP)
+	MOVQ    sin+32(FP), AX
+	VPERMPD $0xd8, (AX), Y1
+	VMOVUPS Y1, 584(SP)
+	VPERMPD $0xd8, 32(AX), Y1
+	VMOVUPS Y1, 616(SP)
+	VPERMPD $0xd8, 64(AX), Y1
+	VMOVUPS Y1, 648(SP)
+	VPERMPD $0xd8, 96(AX), Y1
+	VMOVUPS Y1, 680(SP)
 
 heads13:
 	VMOVUPS one32<>+0(SB), X1
 	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 584(SP)
-	VMOVUPS X0, 616(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS X1, 840(SP)
+	VMOVUPS X0, 872(SP)
+	MOVQ    264(SP), AX
+	MOVQ    AX, 256(SP)
+	MOVQ    280(SP), AX
+	MOVQ    AX, 272(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       296(SP), DX
+	MOVQ       304(SP), AX
 	TESTQ      AX, AX
 	JNZ        same16
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 264(SP)
 	DECQ       tokens+48(FP)
 	JZ         write14
 	MOVQ       x+16(FP), AX
@@ -14315,15 +9655,6 @@ heads13:
 	PREFETCHT1 576(AX)
 	MOVQ       cos+24(FP), AX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 72(SP)
-	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 104(SP)
-	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 136(SP)
-	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 168(SP)
-	MOVQ       sin+32(FP), AX
-	VPERMPD    $0xd8, (AX), Y0
 	VMOVUPS    Y0, 328(SP)
 	VPERMPD    $0xd8, 32(AX), Y0
 	VMOVUPS    Y0, 360(SP)
@@ -14331,6 +9662,15 @@ heads13:
 	VMOVUPS    Y0, 392(SP)
 	VPERMPD    $0xd8, 96(AX), Y0
 	VMOVUPS    Y0, 424(SP)
+	MOVQ       sin+32(FP), AX
+	VPERMPD    $0xd8, (AX), Y0
+	VMOVUPS    Y0, 584(SP)
+	VPERMPD    $0xd8, 32(AX), Y0
+	VMOVUPS    Y0, 616(SP)
+	VPERMPD    $0xd8, 64(AX), Y0
+	VMOVUPS    Y0, 648(SP)
+	VPERMPD    $0xd8, 96(AX), Y0
+	VMOVUPS    Y0, 680(SP)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
@@ -14339,311 +9679,177 @@ same16:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 304(SP)
+	MOVQ    CX, 264(SP)
+	MOVQ    280(SP), AX
+	XORQ    288(SP), AX
+	MOVQ    AX, 280(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    xHeadStride+88(FP), BX
-	VMOVUPS (DX), Y1
-	VSHUFPS $0xdd, 32(DX), Y1, Y2
-	VSHUFPS $0x88, 32(DX), Y1, Y1
-	VMOVUPS 72(SP), Y5
-	VMOVUPS 328(SP), Y6
-	VMULPS  Y6, Y1, Y7
-	VMULPS  Y6, Y2, Y6
-	VMULPS  Y5, Y1, Y1
-	VMULPS  Y5, Y2, Y2
-	VSUBPS  Y6, Y1, Y1
-	VADDPS  Y7, Y2, Y2
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y2, 64(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS 64(DX), Y2
-	VSHUFPS $0xdd, 96(DX), Y2, Y5
-	VSHUFPS $0x88, 96(DX), Y2, Y2
-	VMOVUPS 104(SP), Y6
-	VMOVUPS 360(SP), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS Y5, 96(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y2
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y6
-	VMOVUPS 392(SP), Y7
-	VMULPS  Y7, Y5, Y8
-	VMULPS  Y7, Y2, Y7
-	VMULPS  Y6, Y5, Y5
-	VMULPS  Y6, Y2, Y2
-	VSUBPS  Y7, Y5, Y5
-	VADDPS  Y8, Y2, Y2
-	VMOVUPS Y5, 128(AX)
-	VMOVUPS Y2, 192(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y5, Y5
-	VMOVUPS 192(DX), Y2
-	VSHUFPS $0xdd, 224(DX), Y2, Y6
-	VSHUFPS $0x88, 224(DX), Y2, Y2
-	VMOVUPS 168(SP), Y7
-	VMOVUPS 424(SP), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 160(AX)
-	VMOVUPS Y6, 224(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    SI, SI
-	DECQ    CX
-	CMOVQGT BX, SI
-	LEAQ    (DX)(SI*4), DX
-	VMOVUPS (DX), Y2
-	VSHUFPS $0xdd, 32(DX), Y2, Y6
-	VSHUFPS $0x88, 32(DX), Y2, Y2
-	VMOVUPS 72(SP), Y7
-	VMOVUPS 328(SP), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 256(AX)
-	VMOVUPS Y6, 320(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VMOVUPS 64(DX), Y6
-	VSHUFPS $0xdd, 96(DX), Y6, Y7
-	VSHUFPS $0x88, 96(DX), Y6, Y6
-	VMOVUPS 104(SP), Y8
-	VMOVUPS 360(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 288(AX)
-	VMOVUPS Y7, 352(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VMOVUPS 128(DX), Y6
-	VSHUFPS $0xdd, 160(DX), Y6, Y7
-	VSHUFPS $0x88, 160(DX), Y6, Y6
-	VMOVUPS 136(SP), Y8
-	VMOVUPS 392(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 384(AX)
-	VMOVUPS Y7, 448(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 192(DX), Y7
-	VSHUFPS $0xdd, 224(DX), Y7, Y8
-	VSHUFPS $0x88, 224(DX), Y7, Y7
-	VMOVUPS 168(SP), Y9
-	VMOVUPS 424(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 416(AX)
-	VMOVUPS Y8, 480(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y2, Y2
-	VMOVAPS Y1, Y1
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found17
-	VMOVUPS (DX), Y3
-	VSHUFPS $0xdd, 32(DX), Y3, Y4
-	VSHUFPS $0x88, 32(DX), Y3, Y3
-	VMOVUPS 72(SP), Y5
-	VMOVUPS 328(SP), Y6
-	VMULPS  Y6, Y3, Y7
-	VMULPS  Y6, Y4, Y6
-	VMULPS  Y5, Y3, Y3
-	VMULPS  Y5, Y4, Y4
-	VSUBPS  Y6, Y3, Y3
-	VADDPS  Y7, Y4, Y4
-	VMOVUPS Y3, 512(AX)
-	VMOVUPS Y4, 576(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VMOVUPS 64(DX), Y4
-	VSHUFPS $0xdd, 96(DX), Y4, Y5
-	VSHUFPS $0x88, 96(DX), Y4, Y4
-	VMOVUPS 104(SP), Y6
-	VMOVUPS 360(SP), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 544(AX)
-	VMOVUPS Y5, 608(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y4
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y6
-	VMOVUPS 392(SP), Y7
-	VMULPS  Y7, Y5, Y8
-	VMULPS  Y7, Y4, Y7
-	VMULPS  Y6, Y5, Y5
-	VMULPS  Y6, Y4, Y4
-	VSUBPS  Y7, Y5, Y5
-	VADDPS  Y8, Y4, Y4
-	VMOVUPS Y5, 640(AX)
-	VMOVUPS Y4, 704(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y5, Y5
-	VMOVUPS 192(DX), Y4
-	VSHUFPS $0xdd, 224(DX), Y4, Y6
-	VSHUFPS $0x88, 224(DX), Y4, Y4
-	VMOVUPS 168(SP), Y7
-	VMOVUPS 424(SP), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 672(AX)
-	VMOVUPS Y6, 736(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    SI, SI
-	DECQ    CX
-	CMOVQGT BX, SI
-	LEAQ    (DX)(SI*4), DX
-	VMOVUPS (DX), Y4
-	VSHUFPS $0xdd, 32(DX), Y4, Y6
-	VSHUFPS $0x88, 32(DX), Y4, Y4
-	VMOVUPS 72(SP), Y7
-	VMOVUPS 328(SP), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 768(AX)
-	VMOVUPS Y6, 832(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VMOVUPS 64(DX), Y6
-	VSHUFPS $0xdd, 96(DX), Y6, Y7
-	VSHUFPS $0x88, 96(DX), Y6, Y6
-	VMOVUPS 104(SP), Y8
-	VMOVUPS 360(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 800(AX)
-	VMOVUPS Y7, 864(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VMOVUPS 128(DX), Y6
-	VSHUFPS $0xdd, 160(DX), Y6, Y7
-	VSHUFPS $0x88, 160(DX), Y6, Y6
-	VMOVUPS 136(SP), Y8
-	VMOVUPS 392(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 896(AX)
-	VMOVUPS Y7, 960(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 192(DX), Y7
-	VSHUFPS $0xdd, 224(DX), Y7, Y8
-	VSHUFPS $0x88, 224(DX), Y7, Y7
-	VMOVUPS 168(SP), Y9
-	VMOVUPS 424(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 928(AX)
-	VMOVUPS Y8, 992(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y4, Y4
-	VMOVAPS Y3, Y3
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(BX*4), DX
+	LEAQ    (SP), SI
 
-found17:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
+unit17:
+	VMOVUPS      (DX), Y1
+	VSHUFPS      $0xdd, 32(DX), Y1, Y2
+	VSHUFPS      $0x88, 32(DX), Y1, Y1
+	VMOVUPS      328(SP), Y3
+	VMOVUPS      584(SP), Y4
+	VMULPS       Y4, Y1, Y5
+	VMULPS       Y4, Y2, Y4
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	VSUBPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      Y2, 64(AX)
+	VPAND        Y0, Y1, Y1
+	VPAND        Y0, Y2, Y2
 	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
+	VMOVUPS      64(DX), Y2
+	VSHUFPS      $0xdd, 96(DX), Y2, Y3
+	VSHUFPS      $0x88, 96(DX), Y2, Y2
+	VMOVUPS      360(SP), Y4
+	VMOVUPS      616(SP), Y5
+	VMULPS       Y5, Y2, Y6
+	VMULPS       Y5, Y3, Y5
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      Y2, 32(AX)
+	VMOVUPS      Y3, 96(AX)
+	VPAND        Y0, Y2, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VMOVUPS      128(DX), Y2
+	VSHUFPS      $0xdd, 160(DX), Y2, Y3
+	VSHUFPS      $0x88, 160(DX), Y2, Y2
+	VMOVUPS      392(SP), Y4
+	VMOVUPS      648(SP), Y5
+	VMULPS       Y5, Y2, Y6
+	VMULPS       Y5, Y3, Y5
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      Y3, 192(AX)
+	VPAND        Y0, Y2, Y2
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VMOVUPS      192(DX), Y3
+	VSHUFPS      $0xdd, 224(DX), Y3, Y4
+	VSHUFPS      $0x88, 224(DX), Y3, Y3
+	VMOVUPS      424(SP), Y5
+	VMOVUPS      680(SP), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 160(AX)
+	VMOVUPS      Y4, 224(AX)
+	VPAND        Y0, Y3, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y2, Y2
+	XORQ         DI, DI
+	DECQ         CX
+	CMOVQGT      BX, DI
+	LEAQ         (DX)(DI*4), DX
+	VMOVUPS      (DX), Y3
+	VSHUFPS      $0xdd, 32(DX), Y3, Y4
+	VSHUFPS      $0x88, 32(DX), Y3, Y3
+	VMOVUPS      328(SP), Y5
+	VMOVUPS      584(SP), Y6
+	VMULPS       Y6, Y3, Y7
+	VMULPS       Y6, Y4, Y6
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       Y6, Y3, Y3
+	VADDPS       Y7, Y4, Y4
+	VMOVUPS      Y3, 256(AX)
+	VMOVUPS      Y4, 320(AX)
+	VPAND        Y0, Y3, Y3
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VMOVUPS      64(DX), Y4
+	VSHUFPS      $0xdd, 96(DX), Y4, Y5
+	VSHUFPS      $0x88, 96(DX), Y4, Y4
+	VMOVUPS      360(SP), Y6
+	VMOVUPS      616(SP), Y7
+	VMULPS       Y7, Y4, Y8
+	VMULPS       Y7, Y5, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VMOVUPS      Y4, 288(AX)
+	VMOVUPS      Y5, 352(AX)
+	VPAND        Y0, Y4, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y3, Y3
+	VMOVUPS      128(DX), Y4
+	VSHUFPS      $0xdd, 160(DX), Y4, Y5
+	VSHUFPS      $0x88, 160(DX), Y4, Y4
+	VMOVUPS      392(SP), Y6
+	VMOVUPS      648(SP), Y7
+	VMULPS       Y7, Y4, Y8
+	VMULPS       Y7, Y5, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y8, Y5, Y5
+	VMOVUPS      Y4, 384(AX)
+	VMOVUPS      Y5, 448(AX)
+	VPAND        Y0, Y4, Y4
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VMOVUPS      192(DX), Y5
+	VSHUFPS      $0xdd, 224(DX), Y5, Y6
+	VSHUFPS      $0x88, 224(DX), Y5, Y5
+	VMOVUPS      424(SP), Y7
+	VMOVUPS      680(SP), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y6, Y8
+	VMULPS       Y7, Y5, Y5
+	VMULPS       Y7, Y6, Y6
+	VSUBPS       Y8, Y5, Y5
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      Y5, 416(AX)
+	VMOVUPS      Y6, 480(AX)
+	VPAND        Y0, Y5, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        Y0, Y6, Y6
+	VPMAXUD      Y6, Y4, Y4
+	VPMAXUD      Y2, Y1, Y1
+	VPMAXUD      Y4, Y3, Y3
+	VMOVUPS      Y1, (SI)
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         $+64, SI
+	ADDQ         $+512, AX
+	LEAQ         (DX)(BX*4), DX
+	DECQ         CX
+	JG           unit17
+	MOVQ         DX, 296(SP)
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VPUNPCKLDQ   Y1, Y0, Y4
+	VPUNPCKHDQ   Y1, Y0, Y0
+	VPMAXUD      Y0, Y4, Y4
+	VPUNPCKLDQ   Y3, Y2, Y0
+	VPUNPCKHDQ   Y3, Y2, Y1
+	VPMAXUD      Y1, Y0, Y0
+	VPUNPCKLQDQ  Y0, Y4, Y1
+	VPUNPCKHQDQ  Y0, Y4, Y0
+	VPMAXUD      Y0, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUD      X0, X1, X0
 	VDIVPS       largestE4M3<>+0(SB), X0, X0
 	VPMAXUD      leastScale<>+0(SB), X0, X0
 	VPMINUD      nan32<>+0(SB), X0, X0
@@ -14651,16 +9857,16 @@ found17:
 
 	// 2. these heads
 write14:
-	MOVQ    (SP), AX
+	MOVQ    256(SP), AX
 	TESTQ   AX, AX
 	JZ      next15
 	VMOVUPS powerE4M3<>+0(SB), Y1
 	VMOVUPS weightsE4M3<>+0(SB), Y2
-	VMOVUPS exponent32<>+0(SB), Y5
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	VMOVUPS exponent32<>+0(SB), Y3
+	MOVQ    296(SP), DI
+	MOVQ    312(SP), CX
+	MOVQ    272(SP), DX
+	MOVQ    320(SP), SI
 	XORQ    BX, BX
 
 head18:
@@ -14671,107 +9877,57 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         904(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         872(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare20
-	VBROADCASTSS 584(SP)(BX*4), Y6
-	VBROADCASTSS 616(SP)(BX*4), Y7
-	VMOVUPS      (DX), Y8
-	VMULPS       Y6, Y8, Y9
-	VFMSUB231PS  Y7, Y9, Y8
-	VFNMADD231PS Y6, Y8, Y9
-	VMOVUPS      32(DX), Y8
-	VMULPS       Y6, Y8, Y10
-	VFMSUB231PS  Y7, Y10, Y8
-	VFNMADD231PS Y6, Y8, Y10
-	VMOVUPS      64(DX), Y8
-	VMULPS       Y6, Y8, Y11
-	VFMSUB231PS  Y7, Y11, Y8
-	VFNMADD231PS Y6, Y8, Y11
-	VMOVUPS      96(DX), Y8
-	VMULPS       Y6, Y8, Y12
-	VFMSUB231PS  Y7, Y12, Y8
-	VFNMADD231PS Y6, Y8, Y12
-	VPACKSSDW    Y10, Y9, Y8
-	VPACKSSDW    Y12, Y11, Y13
-	VPACKSSWB    Y13, Y8, Y8
+	VBROADCASTSS 840(SP)(BX*4), Y4
+	VBROADCASTSS 872(SP)(BX*4), Y5
+	VMOVUPS      (DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
 	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y5, Y9, Y13
-	VPMAXUD      leastE4M3<>+0(SB), Y13, Y13
-	VFMADD132PS  Y1, Y9, Y13
-	VPMADDWD     Y2, Y13, Y13
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
 	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y5, Y10, Y9
+	VPAND        Y3, Y10, Y9
 	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
 	VFMADD132PS  Y1, Y10, Y9
 	VPMADDWD     Y2, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y5, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y5, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPACKSSDW    Y9, Y13, Y9
-	VPACKSSDW    Y11, Y10, Y10
-	VPSRLW       $0x04, Y9, Y9
-	VPSRLW       $0x04, Y10, Y10
-	VPACKSSWB    Y10, Y9, Y9
-	VPAND        signs8<>+0(SB), Y8, Y8
-	VPOR         Y8, Y9, Y9
-	VPSHUFB      together8<>+0(SB), Y9, Y9
-	VMOVUPS      inOrder256<>+0(SB), Y8
-	VPERMD       Y9, Y8, Y9
-	VMOVUPS      Y9, (CX)
-	VMOVUPS      128(DX), Y8
-	VMULPS       Y6, Y8, Y9
-	VFMSUB231PS  Y7, Y9, Y8
-	VFNMADD231PS Y6, Y8, Y9
-	VMOVUPS      160(DX), Y8
-	VMULPS       Y6, Y8, Y10
-	VFMSUB231PS  Y7, Y10, Y8
-	VFNMADD231PS Y6, Y8, Y10
-	VMOVUPS      192(DX), Y8
-	VMULPS       Y6, Y8, Y11
-	VFMSUB231PS  Y7, Y11, Y8
-	VFNMADD231PS Y6, Y8, Y11
-	VMOVUPS      224(DX), Y8
-	VMULPS       Y6, Y8, Y12
-	VFMSUB231PS  Y7, Y12, Y8
-	VFNMADD231PS Y6, Y8, Y12
-	VPACKSSDW    Y10, Y9, Y6
-	VPACKSSDW    Y12, Y11, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y5, Y9, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y9, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y5, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y5, Y11, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y11, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y5, Y12, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y12, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPACKSSDW    Y8, Y7, Y7
-	VPACKSSDW    Y10, Y9, Y8
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
 	VPSRLW       $0x04, Y7, Y7
 	VPSRLW       $0x04, Y8, Y8
 	VPACKSSWB    Y8, Y7, Y7
@@ -14780,7 +9936,57 @@ head18:
 	VPSHUFB      together8<>+0(SB), Y7, Y7
 	VMOVUPS      inOrder256<>+0(SB), Y6
 	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, 32(CX)
+	VMOVUPS      Y7, (CX)
+	VMOVUPS      128(DX), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      160(DX), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      192(DX), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      224(DX), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y4
+	VPACKSSDW    Y10, Y9, Y5
+	VPACKSSWB    Y5, Y4, Y4
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y5
+	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
+	VFMADD132PS  Y1, Y7, Y5
+	VPMADDWD     Y2, Y5, Y5
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y6
+	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
+	VFMADD132PS  Y1, Y8, Y6
+	VPMADDWD     Y2, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y9, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y10, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y8, Y7, Y6
+	VPSRLW       $0x04, Y5, Y5
+	VPSRLW       $0x04, Y6, Y6
+	VPACKSSWB    Y6, Y5, Y5
+	VPAND        signs8<>+0(SB), Y4, Y4
+	VPOR         Y4, Y5, Y5
+	VPSHUFB      together8<>+0(SB), Y5, Y5
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y5, Y4, Y5
+	VMOVUPS      Y5, 32(CX)
 
 written21:
 	ADDQ $0x00000100, DX
@@ -14798,11 +10004,11 @@ written21:
 same19:
 	DECQ AX
 	JNZ  head18
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 312(SP)
+	MOVQ SI, 320(SP)
 
 next15:
-	MOVQ  8(SP), AX
+	MOVQ  264(SP), AX
 	TESTQ AX, AX
 	JNZ   heads13
 	JMP   done1
@@ -14813,24 +10019,24 @@ done1:
 	RET
 
 rare10:
-	VPXOR   Y7, Y7, Y7
-	VMOVUPS nan8<>+0(SB), Y7
-	VMOVUPS Y7, (CX)
-	VMOVUPS Y7, 32(CX)
-	VMOVUPS Y7, 64(CX)
-	VMOVUPS Y7, 96(CX)
+	VPXOR   Y4, Y4, Y4
+	VMOVUPS nan8<>+0(SB), Y4
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y4, 32(CX)
+	VMOVUPS Y4, 64(CX)
+	VMOVUPS Y4, 96(CX)
 	JMP     written11
 
 rare20:
-	VPXOR   Y6, Y6, Y6
-	VMOVUPS nan8<>+0(SB), Y6
-	VMOVUPS Y6, (CX)
-	VMOVUPS Y6, 32(CX)
+	VPXOR   Y4, Y4, Y4
+	VMOVUPS nan8<>+0(SB), Y4
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y4, 32(CX)
 	JMP     written21
 
 // func RotateQuantizeRowInterleavedF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX512(SB), $4304-104
+TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX512(SB), $4816-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -14839,48 +10045,49 @@ TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX512(SB), $4304-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 136(SP)
-	LEAQ         144(SP), AX
+	MOVQ         AX, 648(SP)
+	LEAQ         656(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 536(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 544(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 520(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 552(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 56(SP)
+	MOVQ         AX, 568(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 48(SP)
+	MOVQ         AX, 560(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 576(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
+	VMOVUPS      Z1, (SP)
+	VMOVUPS      Z1, 64(SP)
+	VMOVUPS      Z1, 128(SP)
+	VMOVUPS      Z1, 192(SP)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y0, 616(SP)
+	MOVQ    520(SP), AX
+	MOVQ    AX, 512(SP)
+	MOVQ    536(SP), AX
+	MOVQ    AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -14913,332 +10120,152 @@ same6:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 560(SP)
+	MOVQ         CX, 520(SP)
+	MOVQ         536(SP), AX
+	XORQ         544(SP), AX
+	MOVQ         AX, 536(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
-	VMOVUPS      low32<>+0(SB), Z21
+	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z19
-	VMOVUPS      (BX), Z10
-	VMOVUPS      (SI), Z11
-	VPXORD       Z19, Z11, Z12
-	VMOVAPS      Z10, Z0
-	VPERMT2PS    Z10, Z21, Z0
-	VMOVAPS      Z12, Z8
-	VPERMT2PS    Z11, Z21, Z8
-	VMOVAPS      Z10, Z9
-	VPERMT2PS    Z10, Z1, Z9
-	VMOVAPS      Z12, Z10
-	VPERMT2PS    Z11, Z1, Z10
-	VMOVUPS      64(BX), Z14
-	VMOVUPS      64(SI), Z15
-	VPXORD       Z19, Z15, Z16
-	VMOVAPS      Z14, Z11
-	VPERMT2PS    Z14, Z21, Z11
-	VMOVAPS      Z16, Z12
-	VPERMT2PS    Z15, Z21, Z12
-	VMOVAPS      Z14, Z13
-	VPERMT2PS    Z14, Z1, Z13
-	VMOVAPS      Z16, Z14
-	VPERMT2PS    Z15, Z1, Z14
-	VMOVUPS      128(BX), Z18
-	VMOVUPS      128(SI), Z20
-	VPXORD       Z19, Z20, Z22
-	VMOVAPS      Z18, Z15
-	VPERMT2PS    Z18, Z21, Z15
-	VMOVAPS      Z22, Z16
-	VPERMT2PS    Z20, Z21, Z16
-	VMOVAPS      Z18, Z17
-	VPERMT2PS    Z18, Z1, Z17
-	VMOVAPS      Z22, Z18
-	VPERMT2PS    Z20, Z1, Z18
-	VMOVUPS      192(BX), Z22
-	VMOVUPS      192(SI), Z23
-	VPXORD       Z19, Z23, Z24
-	VMOVAPS      Z22, Z19
-	VPERMT2PS    Z22, Z21, Z19
-	VMOVAPS      Z24, Z20
-	VPERMT2PS    Z23, Z21, Z20
-	VMOVAPS      Z22, Z21
-	VPERMT2PS    Z22, Z1, Z21
-	VMOVAPS      Z24, Z22
-	VPERMT2PS    Z23, Z1, Z22
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
+	VBROADCASTSS signBit32<>+0(SB), Z5
+	VMOVUPS      (BX), Z6
+	VMOVUPS      (SI), Z7
+	VPXORD       Z5, Z7, Z8
+	VMOVAPS      Z6, Z9
+	VPERMT2PS    Z6, Z0, Z9
+	VMOVAPS      Z8, Z10
+	VPERMT2PS    Z7, Z0, Z10
+	VMOVAPS      Z6, Z11
+	VPERMT2PS    Z6, Z1, Z11
+	VMOVAPS      Z8, Z6
+	VPERMT2PS    Z7, Z1, Z6
+	VMOVUPS      64(BX), Z7
+	VMOVUPS      64(SI), Z8
+	VPXORD       Z5, Z8, Z12
+	VMOVAPS      Z7, Z13
+	VPERMT2PS    Z7, Z0, Z13
+	VMOVAPS      Z12, Z14
+	VPERMT2PS    Z8, Z0, Z14
+	VMOVAPS      Z7, Z15
+	VPERMT2PS    Z7, Z1, Z15
+	VMOVAPS      Z12, Z7
+	VPERMT2PS    Z8, Z1, Z7
+	VMOVUPS      128(BX), Z8
+	VMOVUPS      128(SI), Z12
+	VPXORD       Z5, Z12, Z16
+	VMOVAPS      Z8, Z17
+	VPERMT2PS    Z8, Z0, Z17
+	VMOVAPS      Z16, Z18
+	VPERMT2PS    Z12, Z0, Z18
+	VMOVAPS      Z8, Z19
+	VPERMT2PS    Z8, Z1, Z19
+	VMOVAPS      Z16, Z8
+	VPERMT2PS    Z12, Z1, Z8
+	VMOVUPS      192(BX), Z12
+	VMOVUPS      192(SI), Z16
+	VPXORD       Z5, Z16, Z5
+	VMOVAPS      Z12, Z20
+	VPERMT2PS    Z12, Z0, Z20
+	VMOVAPS      Z5, Z21
+	VPERMT2PS    Z16, Z0, Z21
+	VMOVAPS      Z12, Z0
+	VPERMT2PS    Z12, Z1, Z0
+	VMOVAPS      Z5, Z5
+	VPERMT2PS    Z16, Z1, Z5
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
-	VMOVUPS      (DX), Z1
-	VPERMILPS    $0xb1, Z1, Z23
-	VMULPS       Z0, Z1, Z1
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z1, Z1
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z1, (AX)
-	VMOVUPS      Z23, 64(AX)
-	VMOVUPS      Z24, 128(AX)
-	VMOVUPS      Z25, 192(AX)
-	VMOVUPS      Z26, 256(AX)
-	VMOVUPS      Z27, 320(AX)
-	VMOVUPS      Z28, 384(AX)
-	VMOVUPS      Z29, 448(AX)
-	VRANGEPS     $0x0b, Z1, Z23, Z30
-	VFMADD231PS  Z1, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z1
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z1, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z1
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z2
-	VPERMILPS    $0xb1, Z2, Z23
-	VMULPS       Z0, Z2, Z2
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z2, Z2
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z2, 512(AX)
-	VMOVUPS      Z23, 576(AX)
-	VMOVUPS      Z24, 640(AX)
-	VMOVUPS      Z25, 704(AX)
-	VMOVUPS      Z26, 768(AX)
-	VMOVUPS      Z27, 832(AX)
-	VMOVUPS      Z28, 896(AX)
-	VMOVUPS      Z29, 960(AX)
-	VRANGEPS     $0x0b, Z2, Z23, Z30
-	VFMADD231PS  Z2, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z2
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z2, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z3
-	VPERMILPS    $0xb1, Z3, Z23
-	VMULPS       Z0, Z3, Z3
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z3, Z3
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z3, 1024(AX)
-	VMOVUPS      Z23, 1088(AX)
-	VMOVUPS      Z24, 1152(AX)
-	VMOVUPS      Z25, 1216(AX)
-	VMOVUPS      Z26, 1280(AX)
-	VMOVUPS      Z27, 1344(AX)
-	VMOVUPS      Z28, 1408(AX)
-	VMOVUPS      Z29, 1472(AX)
-	VRANGEPS     $0x0b, Z3, Z23, Z30
-	VFMADD231PS  Z3, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z3
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z3, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z3
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z4
-	VPERMILPS    $0xb1, Z4, Z23
-	VMULPS       Z0, Z4, Z4
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z4, Z4
-	VMOVUPS      64(DX), Z0
-	VPERMILPS    $0xb1, Z0, Z8
-	VMULPS       Z9, Z0, Z0
-	VMULPS       Z10, Z8, Z8
-	VADDPS       Z8, Z0, Z0
-	VMOVUPS      128(DX), Z8
-	VPERMILPS    $0xb1, Z8, Z9
-	VMULPS       Z11, Z8, Z8
-	VMULPS       Z12, Z9, Z9
-	VADDPS       Z9, Z8, Z8
-	VMOVUPS      192(DX), Z9
-	VPERMILPS    $0xb1, Z9, Z10
-	VMULPS       Z13, Z9, Z9
-	VMULPS       Z14, Z10, Z10
-	VADDPS       Z10, Z9, Z9
-	VMOVUPS      256(DX), Z10
-	VPERMILPS    $0xb1, Z10, Z11
-	VMULPS       Z15, Z10, Z10
-	VMULPS       Z16, Z11, Z11
-	VADDPS       Z11, Z10, Z10
-	VMOVUPS      320(DX), Z11
-	VPERMILPS    $0xb1, Z11, Z12
-	VMULPS       Z17, Z11, Z11
-	VMULPS       Z18, Z12, Z12
-	VADDPS       Z12, Z11, Z11
-	VMOVUPS      384(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z19, Z12, Z12
-	VMULPS       Z20, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      448(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z21, Z13, Z13
-	VMULPS       Z22, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      Z4, 1536(AX)
-	VMOVUPS      Z0, 1600(AX)
-	VMOVUPS      Z8, 1664(AX)
-	VMOVUPS      Z9, 1728(AX)
-	VMOVUPS      Z10, 1792(AX)
-	VMOVUPS      Z11, 1856(AX)
-	VMOVUPS      Z12, 1920(AX)
-	VMOVUPS      Z13, 1984(AX)
-	VRANGEPS     $0x0b, Z4, Z0, Z14
-	VFMADD231PS  Z4, Z0, Z5
-	VRANGEPS     $0x0b, Z8, Z9, Z0
-	VFMADD231PS  Z8, Z9, Z6
-	VRANGEPS     $0x0b, Z10, Z11, Z4
-	VFMADD231PS  Z10, Z11, Z5
-	VRANGEPS     $0x0b, Z12, Z13, Z8
-	VFMADD231PS  Z12, Z13, Z6
-	VPMAXUD      Z0, Z14, Z14
-	VPMAXUD      Z4, Z14, Z14
-	VPMAXUD      Z8, Z14, Z14
-	VMOVAPS      Z14, Z4
-	LEAQ         (DX)(BX*4), DX
+	LEAQ         (SP), SI
 
-found7:
-	VCMPPS   $0x03, Z5, Z6, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z1
+	VPERMILPS   $0xb1, Z1, Z12
+	VMULPS      Z9, Z1, Z1
+	VMULPS      Z10, Z12, Z12
+	VADDPS      Z12, Z1, Z1
+	VMOVUPS     64(DX), Z12
+	VPERMILPS   $0xb1, Z12, Z16
+	VMULPS      Z11, Z12, Z12
+	VMULPS      Z6, Z16, Z16
+	VADDPS      Z16, Z12, Z12
+	VMOVUPS     128(DX), Z16
+	VPERMILPS   $0xb1, Z16, Z22
+	VMULPS      Z13, Z16, Z16
+	VMULPS      Z14, Z22, Z22
+	VADDPS      Z22, Z16, Z16
+	VMOVUPS     192(DX), Z22
+	VPERMILPS   $0xb1, Z22, Z23
+	VMULPS      Z15, Z22, Z22
+	VMULPS      Z7, Z23, Z23
+	VADDPS      Z23, Z22, Z22
+	VMOVUPS     256(DX), Z23
+	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z17, Z23, Z23
+	VMULPS      Z18, Z24, Z24
+	VADDPS      Z24, Z23, Z23
+	VMOVUPS     320(DX), Z24
+	VPERMILPS   $0xb1, Z24, Z25
+	VMULPS      Z19, Z24, Z24
+	VMULPS      Z8, Z25, Z25
+	VADDPS      Z25, Z24, Z24
+	VMOVUPS     384(DX), Z25
+	VPERMILPS   $0xb1, Z25, Z26
+	VMULPS      Z20, Z25, Z25
+	VMULPS      Z21, Z26, Z26
+	VADDPS      Z26, Z25, Z25
+	VMOVUPS     448(DX), Z26
+	VPERMILPS   $0xb1, Z26, Z27
+	VMULPS      Z0, Z26, Z26
+	VMULPS      Z5, Z27, Z27
+	VADDPS      Z27, Z26, Z26
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z12, 64(AX)
+	VMOVUPS     Z16, 128(AX)
+	VMOVUPS     Z22, 192(AX)
+	VMOVUPS     Z23, 256(AX)
+	VMOVUPS     Z24, 320(AX)
+	VMOVUPS     Z25, 384(AX)
+	VMOVUPS     Z26, 448(AX)
+	VRANGEPS    $0x0b, Z1, Z12, Z27
+	VFMADD231PS Z1, Z12, Z2
+	VRANGEPS    $0x0b, Z16, Z22, Z1
+	VFMADD231PS Z16, Z22, Z3
+	VRANGEPS    $0x0b, Z23, Z24, Z12
+	VFMADD231PS Z23, Z24, Z2
+	VRANGEPS    $0x0b, Z25, Z26, Z16
+	VFMADD231PS Z25, Z26, Z3
+	VPMAXUD     Z1, Z27, Z27
+	VPMAXUD     Z12, Z27, Z27
+	VPMAXUD     Z16, Z27, Z27
+	VMOVUPS     Z27, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z0
+	VMOVUPS     64(SP), Z1
+	VMOVUPS     128(SP), Z5
+	VMOVUPS     192(SP), Z6
+	VPUNPCKLDQ  Z1, Z0, Z7
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z7, Z7
+	VPUNPCKLDQ  Z6, Z5, Z0
+	VPUNPCKHDQ  Z6, Z5, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z8
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z8, Z8
-	VSHUFI64X2  $0x88, Z8, Z8, Z0
-	VSHUFI64X2  $0xdd, Z8, Z8, Z1
+	VPUNPCKLQDQ Z0, Z7, Z1
+	VPUNPCKHQDQ Z0, Z7, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z1, Z0
+	VSHUFI64X2  $0xdd, Z1, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -15251,19 +10278,19 @@ largest9:
 
 	// 2. these heads
 write4:
-	MOVQ         (SP), AX
+	MOVQ         512(SP), AX
 	TESTQ        AX, AX
 	JZ           next5
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z8
-	VBROADCASTSS leastE4M3<>+0(SB), Z9
-	VBROADCASTSS low7<>+0(SB), Z10
-	VBROADCASTSS signExponent32<>+0(SB), Z11
-	VMOVUPS      inOrder512<>+0(SB), Z12
-	MOVQ         40(SP), DI
-	MOVQ         56(SP), CX
-	MOVQ         16(SP), DX
-	MOVQ         64(SP), SI
+	VBROADCASTSS weightsE4M3<>+0(SB), Z5
+	VBROADCASTSS leastE4M3<>+0(SB), Z6
+	VBROADCASTSS low7<>+0(SB), Z7
+	VBROADCASTSS signExponent32<>+0(SB), Z8
+	VMOVUPS      inOrder512<>+0(SB), Z9
+	MOVQ         552(SP), DI
+	MOVQ         568(SP), CX
+	MOVQ         528(SP), DX
+	MOVQ         576(SP), SI
 	XORQ         BX, BX
 
 head10:
@@ -15278,102 +10305,102 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         648(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         616(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 72(SP)(BX*4), Z13
-	VBROADCASTSS 104(SP)(BX*4), Z14
-	VMOVUPS      (DX), Z15
-	VMULPS       Z13, Z15, Z16
-	VFMSUB231PS  Z14, Z16, Z15
-	VFNMADD231PS Z13, Z15, Z16
-	VMOVUPS      64(DX), Z15
-	VMULPS       Z13, Z15, Z17
-	VFMSUB231PS  Z14, Z17, Z15
-	VFNMADD231PS Z13, Z15, Z17
-	VMOVUPS      128(DX), Z15
-	VMULPS       Z13, Z15, Z18
-	VFMSUB231PS  Z14, Z18, Z15
-	VFNMADD231PS Z13, Z15, Z18
-	VMOVUPS      192(DX), Z15
-	VMULPS       Z13, Z15, Z19
-	VFMSUB231PS  Z14, Z19, Z15
-	VFNMADD231PS Z13, Z15, Z19
-	VRANGEPS     $0x03, Z9, Z16, Z15
-	VPANDD       Z11, Z15, Z15
+	VBROADCASTSS 584(SP)(BX*4), Z10
+	VBROADCASTSS 616(SP)(BX*4), Z11
+	VMOVUPS      (DX), Z12
+	VMULPS       Z10, Z12, Z13
+	VFMSUB231PS  Z11, Z13, Z12
+	VFNMADD231PS Z10, Z12, Z13
+	VMOVUPS      64(DX), Z12
+	VMULPS       Z10, Z12, Z14
+	VFMSUB231PS  Z11, Z14, Z12
+	VFNMADD231PS Z10, Z12, Z14
+	VMOVUPS      128(DX), Z12
+	VMULPS       Z10, Z12, Z15
+	VFMSUB231PS  Z11, Z15, Z12
+	VFNMADD231PS Z10, Z12, Z15
+	VMOVUPS      192(DX), Z12
+	VMULPS       Z10, Z12, Z16
+	VFMSUB231PS  Z11, Z16, Z12
+	VFNMADD231PS Z10, Z12, Z16
+	VRANGEPS     $0x03, Z6, Z13, Z12
+	VPANDD       Z8, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z5, Z12, Z12
+	VRANGEPS     $0x03, Z6, Z14, Z13
+	VPANDD       Z8, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z5, Z13, Z13
+	VRANGEPS     $0x03, Z6, Z15, Z14
+	VPANDD       Z8, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z5, Z14, Z14
+	VRANGEPS     $0x03, Z6, Z16, Z15
+	VPANDD       Z8, Z15, Z15
 	VFMADD132PS  Z1, Z16, Z15
-	VPMADDWD     Z8, Z15, Z15
-	VRANGEPS     $0x03, Z9, Z17, Z16
-	VPANDD       Z11, Z16, Z16
-	VFMADD132PS  Z1, Z17, Z16
-	VPMADDWD     Z8, Z16, Z16
-	VRANGEPS     $0x03, Z9, Z18, Z17
-	VPANDD       Z11, Z17, Z17
-	VFMADD132PS  Z1, Z18, Z17
-	VPMADDWD     Z8, Z17, Z17
-	VRANGEPS     $0x03, Z9, Z19, Z18
-	VPANDD       Z11, Z18, Z18
-	VFMADD132PS  Z1, Z19, Z18
-	VPMADDWD     Z8, Z18, Z18
-	VPACKSSDW    Z16, Z15, Z15
-	VPACKSSDW    Z18, Z17, Z16
-	VPSRLW       $0x08, Z15, Z17
-	VPSRLW       $0x04, Z15, Z15
-	VPTERNLOGD   $0xe4, Z10, Z17, Z15
-	VPSRLW       $0x08, Z16, Z17
-	VPSRLW       $0x04, Z16, Z16
-	VPTERNLOGD   $0xe4, Z10, Z17, Z16
-	VPACKUSWB    Z16, Z15, Z15
-	VPERMD       Z15, Z12, Z15
-	VMOVUPS      Z15, (CX)
-	VMOVUPS      256(DX), Z15
-	VMULPS       Z13, Z15, Z16
-	VFMSUB231PS  Z14, Z16, Z15
-	VFNMADD231PS Z13, Z15, Z16
-	VMOVUPS      320(DX), Z15
-	VMULPS       Z13, Z15, Z17
-	VFMSUB231PS  Z14, Z17, Z15
-	VFNMADD231PS Z13, Z15, Z17
-	VMOVUPS      384(DX), Z15
-	VMULPS       Z13, Z15, Z18
-	VFMSUB231PS  Z14, Z18, Z15
-	VFNMADD231PS Z13, Z15, Z18
-	VMOVUPS      448(DX), Z15
-	VMULPS       Z13, Z15, Z19
-	VFMSUB231PS  Z14, Z19, Z15
-	VFNMADD231PS Z13, Z15, Z19
-	VRANGEPS     $0x03, Z9, Z16, Z13
-	VPANDD       Z11, Z13, Z13
-	VFMADD132PS  Z1, Z16, Z13
-	VPMADDWD     Z8, Z13, Z13
-	VRANGEPS     $0x03, Z9, Z17, Z14
-	VPANDD       Z11, Z14, Z14
-	VFMADD132PS  Z1, Z17, Z14
-	VPMADDWD     Z8, Z14, Z14
-	VRANGEPS     $0x03, Z9, Z18, Z15
-	VPANDD       Z11, Z15, Z15
-	VFMADD132PS  Z1, Z18, Z15
-	VPMADDWD     Z8, Z15, Z15
-	VRANGEPS     $0x03, Z9, Z19, Z16
-	VPANDD       Z11, Z16, Z16
-	VFMADD132PS  Z1, Z19, Z16
-	VPMADDWD     Z8, Z16, Z16
-	VPACKSSDW    Z14, Z13, Z13
-	VPACKSSDW    Z16, Z15, Z14
-	VPSRLW       $0x08, Z13, Z15
+	VPMADDWD     Z5, Z15, Z15
+	VPACKSSDW    Z13, Z12, Z12
+	VPACKSSDW    Z15, Z14, Z13
+	VPSRLW       $0x08, Z12, Z14
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z7, Z14, Z12
+	VPSRLW       $0x08, Z13, Z14
 	VPSRLW       $0x04, Z13, Z13
-	VPTERNLOGD   $0xe4, Z10, Z15, Z13
-	VPSRLW       $0x08, Z14, Z15
-	VPSRLW       $0x04, Z14, Z14
-	VPTERNLOGD   $0xe4, Z10, Z15, Z14
-	VPACKUSWB    Z14, Z13, Z13
-	VPERMD       Z13, Z12, Z13
-	VMOVUPS      Z13, 64(CX)
+	VPTERNLOGD   $0xe4, Z7, Z14, Z13
+	VPACKUSWB    Z13, Z12, Z12
+	VPERMD       Z12, Z9, Z12
+	VMOVUPS      Z12, (CX)
+	VMOVUPS      256(DX), Z12
+	VMULPS       Z10, Z12, Z13
+	VFMSUB231PS  Z11, Z13, Z12
+	VFNMADD231PS Z10, Z12, Z13
+	VMOVUPS      320(DX), Z12
+	VMULPS       Z10, Z12, Z14
+	VFMSUB231PS  Z11, Z14, Z12
+	VFNMADD231PS Z10, Z12, Z14
+	VMOVUPS      384(DX), Z12
+	VMULPS       Z10, Z12, Z15
+	VFMSUB231PS  Z11, Z15, Z12
+	VFNMADD231PS Z10, Z12, Z15
+	VMOVUPS      448(DX), Z12
+	VMULPS       Z10, Z12, Z16
+	VFMSUB231PS  Z11, Z16, Z12
+	VFNMADD231PS Z10, Z12, Z16
+	VRANGEPS     $0x03, Z6, Z13, Z10
+	VPANDD       Z8, Z10, Z10
+	VFMADD132PS  Z1, Z13, Z10
+	VPMADDWD     Z5, Z10, Z10
+	VRANGEPS     $0x03, Z6, Z14, Z11
+	VPANDD       Z8, Z11, Z11
+	VFMADD132PS  Z1, Z14, Z11
+	VPMADDWD     Z5, Z11, Z11
+	VRANGEPS     $0x03, Z6, Z15, Z12
+	VPANDD       Z8, Z12, Z12
+	VFMADD132PS  Z1, Z15, Z12
+	VPMADDWD     Z5, Z12, Z12
+	VRANGEPS     $0x03, Z6, Z16, Z13
+	VPANDD       Z8, Z13, Z13
+	VFMADD132PS  Z1, Z16, Z13
+	VPMADDWD     Z5, Z13, Z13
+	VPACKSSDW    Z11, Z10, Z10
+	VPACKSSDW    Z13, Z12, Z11
+	VPSRLW       $0x08, Z10, Z12
+	VPSRLW       $0x04, Z10, Z10
+	VPTERNLOGD   $0xe4, Z7, Z12, Z10
+	VPSRLW       $0x08, Z11, Z12
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z7, Z12, Z11
+	VPACKUSWB    Z11, Z10, Z10
+	VPERMD       Z10, Z9, Z10
+	VMOVUPS      Z10, 64(CX)
 
 written13:
 	ADDQ $0x00000200, DX
@@ -15391,11 +10418,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -15405,30 +10432,31 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs14
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	VMOVUPS      Z1, (SP)
+	VMOVUPS      Z1, 64(SP)
+	VMOVUPS      Z1, 128(SP)
+	VMOVUPS      Z1, 192(SP)
+	VMOVUPS      Z1, 256(SP)
+	VMOVUPS      Z1, 320(SP)
+	VMOVUPS      Z1, 384(SP)
+	VMOVUPS      Z1, 448(SP)
 
 heads15:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y0, 616(SP)
+	MOVQ    520(SP), AX
+	MOVQ    AX, 512(SP)
+	MOVQ    536(SP), AX
+	MOVQ    AX, 528(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       552(SP), DX
+	MOVQ       560(SP), AX
 	TESTQ      AX, AX
 	JNZ        same18
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 520(SP)
 	DECQ       tokens+48(FP)
 	JZ         write16
 	MOVQ       x+16(FP), AX
@@ -15457,335 +10485,147 @@ same18:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 560(SP)
+	MOVQ         CX, 520(SP)
+	MOVQ         536(SP), AX
+	XORQ         544(SP), AX
+	MOVQ         AX, 536(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
-	VMOVUPS      low32<>+0(SB), Z17
+	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z15
-	VMOVUPS      (BX), Z14
-	VMOVUPS      (SI), Z2
-	VPXORD       Z15, Z2, Z16
-	VMOVAPS      Z14, Z0
-	VPERMT2PS    Z14, Z17, Z0
-	VMOVAPS      Z16, Z12
-	VPERMT2PS    Z2, Z17, Z12
-	VMOVAPS      Z14, Z13
-	VPERMT2PS    Z14, Z1, Z13
-	VMOVAPS      Z16, Z14
-	VPERMT2PS    Z2, Z1, Z14
-	VMOVUPS      64(BX), Z18
-	VMOVUPS      64(SI), Z2
-	VPXORD       Z15, Z2, Z19
-	VMOVAPS      Z18, Z15
-	VPERMT2PS    Z18, Z17, Z15
-	VMOVAPS      Z19, Z16
-	VPERMT2PS    Z2, Z17, Z16
-	VMOVAPS      Z18, Z17
-	VPERMT2PS    Z18, Z1, Z17
-	VMOVAPS      Z19, Z18
-	VPERMT2PS    Z2, Z1, Z18
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	MOVQ         xHeadStride+88(FP), BX
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z1
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z1, Z1
-	VADDPS       Z1, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z1
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z1, Z1
-	VADDPS       Z1, Z21, Z21
-	VMOVUPS      128(DX), Z2
-	VPERMILPS    $0xb1, Z2, Z1
-	VMULPS       Z15, Z2, Z2
-	VMULPS       Z16, Z1, Z1
-	VADDPS       Z1, Z2, Z2
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z1
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z1, Z1
-	VADDPS       Z1, Z20, Z20
-	VMOVUPS      Z19, (AX)
-	VMOVUPS      Z21, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z20, 192(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z1
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z2, Z20, Z19
-	VFMADD231PS  Z2, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z2
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z2, Z2
-	VADDPS       Z2, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z2
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z2, Z2
-	VADDPS       Z2, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z2
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z2, Z2
-	VADDPS       Z2, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z2
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z2, Z2
-	VADDPS       Z2, Z23, Z23
-	VMOVUPS      Z20, 256(AX)
-	VMOVUPS      Z21, 320(AX)
-	VMOVUPS      Z22, 384(AX)
-	VMOVUPS      Z23, 448(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z2
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z1, Z1
-	VPMAXUD      Z20, Z2, Z2
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z2, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z3
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z3, Z3
-	VADDPS       Z3, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z3
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z3, Z3
-	VADDPS       Z3, Z21, Z21
-	VMOVUPS      128(DX), Z4
-	VPERMILPS    $0xb1, Z4, Z3
-	VMULPS       Z15, Z4, Z4
-	VMULPS       Z16, Z3, Z3
-	VADDPS       Z3, Z4, Z4
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z3
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z3, Z3
-	VADDPS       Z3, Z20, Z20
-	VMOVUPS      Z19, 512(AX)
-	VMOVUPS      Z21, 576(AX)
-	VMOVUPS      Z4, 640(AX)
-	VMOVUPS      Z20, 704(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z3
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z4, Z20, Z19
-	VFMADD231PS  Z4, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z4
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z4, Z4
-	VADDPS       Z4, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z4
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z4, Z4
-	VADDPS       Z4, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z4
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z4, Z4
-	VADDPS       Z4, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z4
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z4, Z4
-	VADDPS       Z4, Z23, Z23
-	VMOVUPS      Z20, 768(AX)
-	VMOVUPS      Z21, 832(AX)
-	VMOVUPS      Z22, 896(AX)
-	VMOVUPS      Z23, 960(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z4
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z3, Z3
-	VPMAXUD      Z20, Z4, Z4
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z4, Z4
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z5
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z5, Z5
-	VADDPS       Z5, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z5
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z5, Z5
-	VADDPS       Z5, Z21, Z21
-	VMOVUPS      128(DX), Z6
-	VPERMILPS    $0xb1, Z6, Z5
-	VMULPS       Z15, Z6, Z6
-	VMULPS       Z16, Z5, Z5
-	VADDPS       Z5, Z6, Z6
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z5
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z5, Z5
-	VADDPS       Z5, Z20, Z20
-	VMOVUPS      Z19, 1024(AX)
-	VMOVUPS      Z21, 1088(AX)
-	VMOVUPS      Z6, 1152(AX)
-	VMOVUPS      Z20, 1216(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z5
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z6, Z20, Z19
-	VFMADD231PS  Z6, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z6
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z6, Z6
-	VADDPS       Z6, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z6
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z6, Z6
-	VADDPS       Z6, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z6
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z6, Z6
-	VADDPS       Z6, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z6
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z6, Z6
-	VADDPS       Z6, Z23, Z23
-	VMOVUPS      Z20, 1280(AX)
-	VMOVUPS      Z21, 1344(AX)
-	VMOVUPS      Z22, 1408(AX)
-	VMOVUPS      Z23, 1472(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z6
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z5, Z5
-	VPMAXUD      Z20, Z6, Z6
+	VBROADCASTSS signBit32<>+0(SB), Z5
+	VMOVUPS      (BX), Z6
+	VMOVUPS      (SI), Z7
+	VPXORD       Z5, Z7, Z8
+	VMOVAPS      Z6, Z9
+	VPERMT2PS    Z6, Z0, Z9
+	VMOVAPS      Z8, Z10
+	VPERMT2PS    Z7, Z0, Z10
+	VMOVAPS      Z6, Z11
+	VPERMT2PS    Z6, Z1, Z11
+	VMOVAPS      Z8, Z6
+	VPERMT2PS    Z7, Z1, Z6
+	VMOVUPS      64(BX), Z7
+	VMOVUPS      64(SI), Z8
+	VPXORD       Z5, Z8, Z5
+	VMOVAPS      Z7, Z12
+	VPERMT2PS    Z7, Z0, Z12
+	VMOVAPS      Z5, Z13
+	VPERMT2PS    Z8, Z0, Z13
+	VMOVAPS      Z7, Z0
+	VPERMT2PS    Z7, Z1, Z0
 	VMOVAPS      Z5, Z5
-	VMOVAPS      Z6, Z6
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z7
-	VPERMILPS    $0xb1, Z7, Z8
-	VMULPS       Z0, Z7, Z7
-	VMULPS       Z12, Z8, Z8
-	VADDPS       Z8, Z7, Z7
-	VMOVUPS      64(DX), Z8
-	VPERMILPS    $0xb1, Z8, Z19
-	VMULPS       Z13, Z8, Z8
-	VMULPS       Z14, Z19, Z19
-	VADDPS       Z19, Z8, Z8
-	VMOVUPS      128(DX), Z19
-	VPERMILPS    $0xb1, Z19, Z20
-	VMULPS       Z15, Z19, Z19
-	VMULPS       Z16, Z20, Z20
-	VADDPS       Z20, Z19, Z19
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z7, 1536(AX)
-	VMOVUPS      Z8, 1600(AX)
-	VMOVUPS      Z19, 1664(AX)
-	VMOVUPS      Z20, 1728(AX)
-	VRANGEPS     $0x0b, Z7, Z8, Z21
-	VFMADD231PS  Z7, Z8, Z9
-	VRANGEPS     $0x0b, Z19, Z20, Z7
-	VFMADD231PS  Z19, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z8
-	VPERMILPS    $0xb1, Z8, Z19
-	VMULPS       Z0, Z8, Z8
-	VMULPS       Z12, Z19, Z19
-	VADDPS       Z19, Z8, Z8
-	VMOVUPS      64(DX), Z0
-	VPERMILPS    $0xb1, Z0, Z12
-	VMULPS       Z13, Z0, Z0
-	VMULPS       Z14, Z12, Z12
-	VADDPS       Z12, Z0, Z0
-	VMOVUPS      128(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z15, Z12, Z12
-	VMULPS       Z16, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      192(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z17, Z13, Z13
-	VMULPS       Z18, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      Z8, 1792(AX)
-	VMOVUPS      Z0, 1856(AX)
-	VMOVUPS      Z12, 1920(AX)
-	VMOVUPS      Z13, 1984(AX)
-	VRANGEPS     $0x0b, Z8, Z0, Z14
-	VFMADD231PS  Z8, Z0, Z9
-	VRANGEPS     $0x0b, Z12, Z13, Z0
-	VFMADD231PS  Z12, Z13, Z10
-	VPMAXUD      Z7, Z21, Z21
-	VPMAXUD      Z0, Z14, Z14
-	VMOVAPS      Z21, Z7
-	VMOVAPS      Z14, Z8
-	LEAQ         (DX)(BX*4), DX
+	VPERMT2PS    Z8, Z1, Z5
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	MOVQ         xHeadStride+88(FP), BX
+	LEAQ         (SP), SI
 
-found19:
-	VCMPPS   $0x03, Z9, Z10, K1
-	KORTESTW K1, K1
-	JNZ      nan20
+unit19:
+	VMOVUPS     (DX), Z1
+	VPERMILPS   $0xb1, Z1, Z7
+	VMULPS      Z9, Z1, Z1
+	VMULPS      Z10, Z7, Z7
+	VADDPS      Z7, Z1, Z1
+	VMOVUPS     64(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z8
+	VMULPS      Z11, Z7, Z7
+	VMULPS      Z6, Z8, Z8
+	VADDPS      Z8, Z7, Z7
+	VMOVUPS     128(DX), Z8
+	VPERMILPS   $0xb1, Z8, Z14
+	VMULPS      Z12, Z8, Z8
+	VMULPS      Z13, Z14, Z14
+	VADDPS      Z14, Z8, Z8
+	VMOVUPS     192(DX), Z14
+	VPERMILPS   $0xb1, Z14, Z15
+	VMULPS      Z0, Z14, Z14
+	VMULPS      Z5, Z15, Z15
+	VADDPS      Z15, Z14, Z14
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z7, 64(AX)
+	VMOVUPS     Z8, 128(AX)
+	VMOVUPS     Z14, 192(AX)
+	VRANGEPS    $0x0b, Z1, Z7, Z15
+	VFMADD231PS Z1, Z7, Z2
+	VRANGEPS    $0x0b, Z8, Z14, Z1
+	VFMADD231PS Z8, Z14, Z3
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Z7
+	VPERMILPS   $0xb1, Z7, Z8
+	VMULPS      Z9, Z7, Z7
+	VMULPS      Z10, Z8, Z8
+	VADDPS      Z8, Z7, Z7
+	VMOVUPS     64(DX), Z8
+	VPERMILPS   $0xb1, Z8, Z14
+	VMULPS      Z11, Z8, Z8
+	VMULPS      Z6, Z14, Z14
+	VADDPS      Z14, Z8, Z8
+	VMOVUPS     128(DX), Z14
+	VPERMILPS   $0xb1, Z14, Z16
+	VMULPS      Z12, Z14, Z14
+	VMULPS      Z13, Z16, Z16
+	VADDPS      Z16, Z14, Z14
+	VMOVUPS     192(DX), Z16
+	VPERMILPS   $0xb1, Z16, Z17
+	VMULPS      Z0, Z16, Z16
+	VMULPS      Z5, Z17, Z17
+	VADDPS      Z17, Z16, Z16
+	VMOVUPS     Z7, 256(AX)
+	VMOVUPS     Z8, 320(AX)
+	VMOVUPS     Z14, 384(AX)
+	VMOVUPS     Z16, 448(AX)
+	VRANGEPS    $0x0b, Z7, Z8, Z17
+	VFMADD231PS Z7, Z8, Z2
+	VRANGEPS    $0x0b, Z14, Z16, Z7
+	VFMADD231PS Z14, Z16, Z3
+	VPMAXUD     Z1, Z15, Z15
+	VPMAXUD     Z7, Z17, Z17
+	VMOVUPS     Z15, (SI)
+	VMOVUPS     Z17, 64(SI)
+	ADDQ        $+128, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit19
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan20
 
 largest21:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z2
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z2, Z2
+	MOVQ        DX, 552(SP)
+	VMOVUPS     (SP), Z0
+	VMOVUPS     64(SP), Z1
+	VMOVUPS     128(SP), Z5
+	VMOVUPS     192(SP), Z6
+	VMOVUPS     256(SP), Z7
+	VMOVUPS     320(SP), Z8
+	VMOVUPS     384(SP), Z9
+	VMOVUPS     448(SP), Z10
+	VPUNPCKLDQ  Z1, Z0, Z11
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z11, Z11
 	VPUNPCKLDQ  Z6, Z5, Z0
 	VPUNPCKHDQ  Z6, Z5, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z8, Z7, Z1
-	VPUNPCKHDQ  Z8, Z7, Z12
-	VPMAXUD     Z12, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z12
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z12, Z12
-	VSHUFI64X2  $0x88, Z12, Z2, Z0
-	VSHUFI64X2  $0xdd, Z12, Z2, Z1
+	VPUNPCKLQDQ Z0, Z11, Z1
+	VPUNPCKHQDQ Z0, Z11, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VPUNPCKLDQ  Z8, Z7, Z0
+	VPUNPCKHDQ  Z8, Z7, Z5
+	VPMAXUD     Z5, Z0, Z0
+	VPUNPCKLDQ  Z10, Z9, Z5
+	VPUNPCKHDQ  Z10, Z9, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPUNPCKLQDQ Z5, Z0, Z6
+	VPUNPCKHQDQ Z5, Z0, Z0
+	VPMAXUD     Z0, Z6, Z6
+	VSHUFI64X2  $0x88, Z6, Z1, Z0
+	VSHUFI64X2  $0xdd, Z6, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -15798,19 +10638,19 @@ largest21:
 
 	// 2. these heads
 write16:
-	MOVQ         (SP), AX
+	MOVQ         512(SP), AX
 	TESTQ        AX, AX
 	JZ           next17
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z2
-	VBROADCASTSS leastE4M3<>+0(SB), Z12
-	VBROADCASTSS low7<>+0(SB), Z13
-	VBROADCASTSS signExponent32<>+0(SB), Z14
-	VMOVUPS      inOrder512<>+0(SB), Z15
-	MOVQ         40(SP), DI
-	MOVQ         56(SP), CX
-	MOVQ         16(SP), DX
-	MOVQ         64(SP), SI
+	VBROADCASTSS weightsE4M3<>+0(SB), Z5
+	VBROADCASTSS leastE4M3<>+0(SB), Z6
+	VBROADCASTSS low7<>+0(SB), Z7
+	VBROADCASTSS signExponent32<>+0(SB), Z8
+	VMOVUPS      inOrder512<>+0(SB), Z9
+	MOVQ         552(SP), DI
+	MOVQ         568(SP), CX
+	MOVQ         528(SP), DX
+	MOVQ         576(SP), SI
 	XORQ         BX, BX
 
 head22:
@@ -15821,59 +10661,59 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         648(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVL         616(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare24
-	VBROADCASTSS 72(SP)(BX*4), Z16
-	VBROADCASTSS 104(SP)(BX*4), Z17
-	VMOVUPS      (DX), Z18
-	VMULPS       Z16, Z18, Z19
-	VFMSUB231PS  Z17, Z19, Z18
-	VFNMADD231PS Z16, Z18, Z19
-	VMOVUPS      64(DX), Z18
-	VMULPS       Z16, Z18, Z20
-	VFMSUB231PS  Z17, Z20, Z18
-	VFNMADD231PS Z16, Z18, Z20
-	VMOVUPS      128(DX), Z18
-	VMULPS       Z16, Z18, Z21
-	VFMSUB231PS  Z17, Z21, Z18
-	VFNMADD231PS Z16, Z18, Z21
-	VMOVUPS      192(DX), Z18
-	VMULPS       Z16, Z18, Z22
-	VFMSUB231PS  Z17, Z22, Z18
-	VFNMADD231PS Z16, Z18, Z22
-	VRANGEPS     $0x03, Z12, Z19, Z16
-	VPANDD       Z14, Z16, Z16
-	VFMADD132PS  Z1, Z19, Z16
-	VPMADDWD     Z2, Z16, Z16
-	VRANGEPS     $0x03, Z12, Z20, Z17
-	VPANDD       Z14, Z17, Z17
-	VFMADD132PS  Z1, Z20, Z17
-	VPMADDWD     Z2, Z17, Z17
-	VRANGEPS     $0x03, Z12, Z21, Z18
-	VPANDD       Z14, Z18, Z18
-	VFMADD132PS  Z1, Z21, Z18
-	VPMADDWD     Z2, Z18, Z18
-	VRANGEPS     $0x03, Z12, Z22, Z19
-	VPANDD       Z14, Z19, Z19
-	VFMADD132PS  Z1, Z22, Z19
-	VPMADDWD     Z2, Z19, Z19
-	VPACKSSDW    Z17, Z16, Z16
-	VPACKSSDW    Z19, Z18, Z17
-	VPSRLW       $0x08, Z16, Z18
-	VPSRLW       $0x04, Z16, Z16
-	VPTERNLOGD   $0xe4, Z13, Z18, Z16
-	VPSRLW       $0x08, Z17, Z18
-	VPSRLW       $0x04, Z17, Z17
-	VPTERNLOGD   $0xe4, Z13, Z18, Z17
-	VPACKUSWB    Z17, Z16, Z16
-	VPERMD       Z16, Z15, Z16
-	VMOVUPS      Z16, (CX)
+	VBROADCASTSS 584(SP)(BX*4), Z10
+	VBROADCASTSS 616(SP)(BX*4), Z11
+	VMOVUPS      (DX), Z12
+	VMULPS       Z10, Z12, Z13
+	VFMSUB231PS  Z11, Z13, Z12
+	VFNMADD231PS Z10, Z12, Z13
+	VMOVUPS      64(DX), Z12
+	VMULPS       Z10, Z12, Z14
+	VFMSUB231PS  Z11, Z14, Z12
+	VFNMADD231PS Z10, Z12, Z14
+	VMOVUPS      128(DX), Z12
+	VMULPS       Z10, Z12, Z15
+	VFMSUB231PS  Z11, Z15, Z12
+	VFNMADD231PS Z10, Z12, Z15
+	VMOVUPS      192(DX), Z12
+	VMULPS       Z10, Z12, Z16
+	VFMSUB231PS  Z11, Z16, Z12
+	VFNMADD231PS Z10, Z12, Z16
+	VRANGEPS     $0x03, Z6, Z13, Z10
+	VPANDD       Z8, Z10, Z10
+	VFMADD132PS  Z1, Z13, Z10
+	VPMADDWD     Z5, Z10, Z10
+	VRANGEPS     $0x03, Z6, Z14, Z11
+	VPANDD       Z8, Z11, Z11
+	VFMADD132PS  Z1, Z14, Z11
+	VPMADDWD     Z5, Z11, Z11
+	VRANGEPS     $0x03, Z6, Z15, Z12
+	VPANDD       Z8, Z12, Z12
+	VFMADD132PS  Z1, Z15, Z12
+	VPMADDWD     Z5, Z12, Z12
+	VRANGEPS     $0x03, Z6, Z16, Z13
+	VPANDD       Z8, Z13, Z13
+	VFMADD132PS  Z1, Z16, Z13
+	VPMADDWD     Z5, Z13, Z13
+	VPACKSSDW    Z11, Z10, Z10
+	VPACKSSDW    Z13, Z12, Z11
+	VPSRLW       $0x08, Z10, Z12
+	VPSRLW       $0x04, Z10, Z10
+	VPTERNLOGD   $0xe4, Z7, Z12, Z10
+	VPSRLW       $0x08, Z11, Z12
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z7, Z12, Z11
+	VPACKUSWB    Z11, Z10, Z10
+	VPERMD       Z10, Z9, Z10
+	VMOVUPS      Z10, (CX)
 
 written25:
 	ADDQ $0x00000100, DX
@@ -15891,11 +10731,11 @@ written25:
 same23:
 	DECQ AX
 	JNZ  head22
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 568(SP)
+	MOVQ SI, 576(SP)
 
 next17:
-	MOVQ  8(SP), AX
+	MOVQ  520(SP), AX
 	TESTQ AX, AX
 	JNZ   heads15
 	JMP   done1
@@ -15907,151 +10747,73 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	VPANDD       (AX), Z0, Z1
-	VPANDD       64(AX), Z0, Z2
-	VPMAXUD      Z2, Z1, Z1
-	VPANDD       128(AX), Z0, Z2
-	VPANDD       192(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       256(AX), Z0, Z3
-	VPANDD       320(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       384(AX), Z0, Z4
-	VPANDD       448(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z1, Z1
-	VPMAXUD      Z4, Z1, Z1
-	VMOVAPS      Z1, Z1
-	VPANDD       512(AX), Z0, Z2
-	VPANDD       576(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       640(AX), Z0, Z3
-	VPANDD       704(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       768(AX), Z0, Z4
-	VPANDD       832(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       896(AX), Z0, Z8
-	VPANDD       960(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPMAXUD      Z3, Z2, Z2
-	VPMAXUD      Z4, Z2, Z2
-	VPMAXUD      Z8, Z2, Z2
-	VMOVAPS      Z2, Z2
-	VPANDD       1024(AX), Z0, Z3
-	VPANDD       1088(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       1152(AX), Z0, Z4
-	VPANDD       1216(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1280(AX), Z0, Z8
-	VPANDD       1344(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1408(AX), Z0, Z9
-	VPANDD       1472(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z8, Z3, Z3
-	VPMAXUD      Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
-	VPANDD       1536(AX), Z0, Z4
-	VPANDD       1600(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1664(AX), Z0, Z8
-	VPANDD       1728(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1792(AX), Z0, Z9
-	VPANDD       1856(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1920(AX), Z0, Z10
-	VPANDD       1984(AX), Z0, Z0
-	VPMAXUD      Z0, Z10, Z10
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z9, Z4, Z4
-	VPMAXUD      Z10, Z4, Z4
-	VMOVAPS      Z4, Z4
-	JMP          largest9
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit26:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z5
+	VPMAXUD Z5, Z1, Z1
+	VPANDD  128(AX), Z0, Z5
+	VPANDD  192(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  256(AX), Z0, Z6
+	VPANDD  320(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPANDD  384(AX), Z0, Z7
+	VPANDD  448(AX), Z0, Z8
+	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z6, Z1, Z1
+	VPMAXUD Z7, Z1, Z1
+	VMOVUPS Z1, (CX)
+	ADDQ    $+64, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit26
+	JMP     largest9
 
 rare12:
-	VPXORD       Z7, Z7, Z7
-	VBROADCASTSS nan8<>+0(SB), Z7
-	VMOVUPS      Z7, (CX)
-	VMOVUPS      Z7, 64(CX)
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS nan8<>+0(SB), Z4
+	VMOVUPS      Z4, (CX)
+	VMOVUPS      Z4, 64(CX)
 	JMP          written13
 
 nan20:
-	VBROADCASTSS magnitude32<>+0(SB), Z7
-	VPANDD       (AX), Z7, Z1
-	VPANDD       64(AX), Z7, Z0
-	VPMAXUD      Z0, Z1, Z1
-	VPANDD       128(AX), Z7, Z2
-	VPANDD       192(AX), Z7, Z0
-	VPMAXUD      Z0, Z2, Z2
-	VPANDD       256(AX), Z7, Z0
-	VPANDD       320(AX), Z7, Z3
-	VPMAXUD      Z3, Z0, Z0
-	VPANDD       384(AX), Z7, Z3
-	VPANDD       448(AX), Z7, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z0, Z0
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z0, Z2
-	VPANDD       512(AX), Z7, Z3
-	VPANDD       576(AX), Z7, Z0
-	VPMAXUD      Z0, Z3, Z3
-	VPANDD       640(AX), Z7, Z4
-	VPANDD       704(AX), Z7, Z0
-	VPMAXUD      Z0, Z4, Z4
-	VPANDD       768(AX), Z7, Z0
-	VPANDD       832(AX), Z7, Z5
-	VPMAXUD      Z5, Z0, Z0
-	VPANDD       896(AX), Z7, Z5
-	VPANDD       960(AX), Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z5, Z0, Z0
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z0, Z4
-	VPANDD       1024(AX), Z7, Z5
-	VPANDD       1088(AX), Z7, Z0
-	VPMAXUD      Z0, Z5, Z5
-	VPANDD       1152(AX), Z7, Z6
-	VPANDD       1216(AX), Z7, Z0
-	VPMAXUD      Z0, Z6, Z6
-	VPANDD       1280(AX), Z7, Z0
-	VPANDD       1344(AX), Z7, Z8
-	VPMAXUD      Z8, Z0, Z0
-	VPANDD       1408(AX), Z7, Z8
-	VPANDD       1472(AX), Z7, Z12
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z8, Z0, Z0
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z0, Z6
-	VPANDD       1536(AX), Z7, Z8
-	VPANDD       1600(AX), Z7, Z0
-	VPMAXUD      Z0, Z8, Z8
-	VPANDD       1664(AX), Z7, Z12
-	VPANDD       1728(AX), Z7, Z0
-	VPMAXUD      Z0, Z12, Z12
-	VPANDD       1792(AX), Z7, Z0
-	VPANDD       1856(AX), Z7, Z13
-	VPMAXUD      Z13, Z0, Z0
-	VPANDD       1920(AX), Z7, Z13
-	VPANDD       1984(AX), Z7, Z7
-	VPMAXUD      Z7, Z13, Z13
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z13, Z0, Z0
-	VMOVAPS      Z8, Z7
-	VMOVAPS      Z0, Z8
-	JMP          largest21
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	MOVQ         536(SP), AX
+	LEAQ         (SP), CX
+	MOVQ         $0x00000004, BX
+
+unit27:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z5
+	VPMAXUD Z5, Z1, Z1
+	VPANDD  128(AX), Z0, Z5
+	VPANDD  192(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  256(AX), Z0, Z6
+	VPANDD  320(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPANDD  384(AX), Z0, Z7
+	VPANDD  448(AX), Z0, Z8
+	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z7, Z6, Z6
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z6, 64(CX)
+	ADDQ    $+128, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit27
+	JMP     largest21
 
 rare24:
-	VPXORD       Z11, Z11, Z11
-	VBROADCASTSS nan8<>+0(SB), Z11
-	VMOVUPS      Z11, (CX)
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS nan8<>+0(SB), Z4
+	VMOVUPS      Z4, (CX)
 	JMP          written25
 
 // func RotateQuantizeScaledInterleavedF32ToE4M3AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)

@@ -112,6 +112,14 @@ func (e *emitter) keep(from operand.Mem) reg.VecVirtual {
 	return v
 }
 
+// keepAll is keep of a list.
+func (e *emitter) keepAll(list []operand.Mem) (kept []reg.VecVirtual) {
+	for _, from := range list {
+		kept = append(kept, e.keep(from))
+	}
+	return kept
+}
+
 // and sets to to the bits that are in both.
 func (e *emitter) and(a operand.Op, b, to reg.VecVirtual) {
 	if e.avx512 {

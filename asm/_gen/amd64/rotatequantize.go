@@ -139,8 +139,8 @@ type headFormat interface {
 	// numbers returns how many are rotated before their scales are found, of heads of so
 	// many pairs.
 	numbers(pairs int) int
-	// find finds the scales of the next heads from the largest magnitudes of all units.
-	find(kept []reg.VecVirtual)
+	// find finds the scales of the next heads from the largest magnitudes of all units, in memory.
+	find(kept []operand.Mem)
 	// take makes the next heads these and finds the inverses of their scales: a division for
 	// which nothing waits soon.
 	take()
@@ -159,14 +159,15 @@ type headGroups struct {
 	count, nextCount   operand.Mem    // of heads
 	buffer, nextBuffer operand.Mem    // addresses
 	other              operand.Mem    // the address of one buffer xor the address of the other
+	largest            operand.Mem    // magnitudes of each unit
 	row                [2]operand.Mem // of cosines and sines in the order of narrowRotator, where they have to be brought into it
 	x, xLeft, y, yLeft operand.Mem    // the next head to rotate and to write, and how many its token has from there
 }
 
 // newHeadGroups returns the loop before its first heads.
 func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
-	const size = 4 * groupNumbers
-	g := &headGroups{emitter: e, interleaved: interleaved}
+	const size, most = 4 * groupNumbers, 8
+	g := &headGroups{emitter: e, interleaved: interleaved, largest: e.AllocLocal(most * 4 * e.lanes())}
 	for _, local := range []*operand.Mem{&g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
 		*local = e.AllocLocal(8)
 	}
@@ -199,9 +200,9 @@ func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
 // run writes all heads.
 func (g *headGroups) run() {
 	loop, write, next := g.label("heads"), g.label("write"), g.label("next")
-	var kept []reg.VecVirtual
-	for range g.units() * g.keeps() {
-		kept = append(kept, g.keep(g.wide32("one32", 0x3f800000))) // any numbers, of heads that are not there
+	one := g.keep(g.wide32("one32", 0x3f800000))
+	for _, at := range g.kept() {
+		g.VMOVUPS(one, at) // any numbers, of heads that are not there
 	}
 	g.arrangeRow()
 	g.Label(loop)
@@ -212,7 +213,7 @@ func (g *headGroups) run() {
 		g.MOVQ(value, move[1])
 	}
 	g.Comment("1. the next heads")
-	g.rotate(kept, write)
+	g.rotate(write)
 	g.Comment("2. these heads")
 	g.Label(write)
 	count := g.GP64()
@@ -228,7 +229,7 @@ func (g *headGroups) run() {
 
 // rotate rotates the next heads into the other buffer and finds their scales, or goes to
 // the label where there are none.
-func (g *headGroups) rotate(kept []reg.VecVirtual, none string) {
+func (g *headGroups) rotate(none string) {
 	same := g.label("same")
 	left, count, buffer, x := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(g.x, x)
@@ -257,37 +258,51 @@ func (g *headGroups) rotate(kept []reg.VecVirtual, none string) {
 	g.MOVQ(g.nextBuffer, buffer)
 	g.XORQ(g.other, buffer)
 	g.MOVQ(buffer, g.nextBuffer)
-	g.rotateUnits(kept, count, buffer, x)
+	g.rotateUnits(count, buffer, x)
 	g.MOVQ(x, g.x)
-	g.find(kept)
+	g.find(g.kept())
 }
 
-// rotateUnits rotates units and finds their largest magnitudes.
-func (g *headGroups) rotateUnits(kept []reg.VecVirtual, count, buffer, x reg.GPVirtual) {
-	const size = 4 * unitNumbers
-	rotated, found, stride := g.newHeadRotator(), g.label("found"), g.GP64()
+// rotateUnits rotates units into the buffer and finds their largest magnitudes.
+func (g *headGroups) rotateUnits(count, buffer, x reg.GPVirtual) {
+	rotated, unit, stride, largest := g.newHeadRotator(), g.label("unit"), g.GP64(), g.GP64()
 	g.MOVQ(g.parameter("xHeadStride"), stride)
-	for unit := range g.units() {
-		var blocks []reg.VecVirtual
-		for at := 0; at < size; at += 8 * g.pairs {
-			if at > 0 { // where there is no other head it is the same one again
-				step := g.GP64()
-				g.XORQ(step, step)
-				g.DECQ(count)
-				g.moveIf("GT", stride, step)
-				g.step(x, step, float32s)
-			}
-			blocks = append(blocks, rotated.rotate(operand.Mem{Base: x}, operand.Mem{Base: buffer, Disp: size*unit + at})...)
-		}
-		g.keepLargest(kept, unit, blocks)
-		g.step(x, stride, float32s)
-		if unit < g.units()-1 {
+	g.LEAQ(g.largest, largest)
+	g.Label(unit)
+	var blocks []reg.VecVirtual
+	for at := 0; at < 4*unitNumbers; at += 8 * g.pairs {
+		if at > 0 { // where there is no other head it is the same one again
+			step := g.GP64()
+			g.XORQ(step, step)
 			g.DECQ(count)
-			g.JLE(operand.LabelRef(found))
+			g.moveIf("GT", stride, step)
+			g.step(x, step, float32s)
 		}
+		blocks = append(blocks, rotated.rotate(operand.Mem{Base: x}, operand.Mem{Base: buffer, Disp: at})...)
 	}
-	g.Label(found)
-	rotated.end(kept, buffer)
+	g.keepLargest(largest, buffer, blocks)
+	g.step(x, stride, float32s)
+	g.DECQ(count)
+	g.JG(operand.LabelRef(unit))
+	rotated.end()
+}
+
+// keepLargest keeps the largest magnitudes of a unit, and goes behind them and behind the unit.
+func (g *headGroups) keepLargest(largest, buffer reg.GPVirtual, blocks []reg.VecVirtual) {
+	list, size := g.largestMagnitudes(blocks), 4*g.lanes()
+	for i, v := range list {
+		g.VMOVUPS(v, operand.Mem{Base: largest, Disp: size * i})
+	}
+	g.ADDQ(operand.I32(int32(size*len(list))), largest)
+	g.ADDQ(operand.I32(4*unitNumbers), buffer)
+}
+
+// kept returns where the largest magnitudes of all units are.
+func (g *headGroups) kept() (list []operand.Mem) {
+	for i := range g.units() * g.keeps() {
+		list = append(list, g.largest.Offset(4*g.lanes()*i))
+	}
+	return list
 }
 
 // units returns how many units are rotated at once.
@@ -298,7 +313,7 @@ type headRotator interface {
 	// rotate returns the largest magnitudes of each 32 numbers.
 	rotate(x, to operand.Mem) (blocks []reg.VecVirtual)
 	// end is called when all heads are in the buffer and the largest magnitudes are kept.
-	end(kept []reg.VecVirtual, buffer reg.GPVirtual)
+	end()
 }
 
 // newHeadRotator returns the rotator of whole heads by the row at cos and sin.
@@ -332,15 +347,7 @@ func (w *wideRotator) rotate(x, to operand.Mem) (blocks []reg.VecVirtual) {
 	return blocks
 }
 
-func (w *wideRotator) end(kept []reg.VecVirtual, buffer reg.GPVirtual) {
-	w.largestWithNaN(kept, buffer, w.sums)
-}
-
-func (g *headGroups) keepLargest(kept []reg.VecVirtual, unit int, blocks []reg.VecVirtual) {
-	for i, v := range g.largestMagnitudes(blocks) {
-		g.VMOVAPS(v, kept[unit*g.keeps()+i])
-	}
-}
+func (w *wideRotator) end() { w.largestWithNaN(w.sums) }
 
 // largerMagnitudes returns the larger magnitudes of two registers that are no NaN. Where
 // one is a NaN, sum becomes a NaN.
@@ -354,7 +361,7 @@ func (e *emitter) largerMagnitudes(a, b, sum reg.VecVirtual) reg.VecVirtual {
 
 // largestWithNaN finds the largest magnitudes once more where sums are NaN, which is rare.
 // The magnitude of NaN is NaN.
-func (g *headGroups) largestWithNaN(kept []reg.VecVirtual, buffer reg.GPVirtual, sums []reg.VecVirtual) {
+func (g *headGroups) largestWithNaN(sums []reg.VecVirtual) {
 	const unordered = operand.U8(3)
 	rare, done := g.label("nan"), g.label("largest")
 	k := g.K()
@@ -365,18 +372,23 @@ func (g *headGroups) largestWithNaN(kept []reg.VecVirtual, buffer reg.GPVirtual,
 	pairs := g.pairs
 	g.rare = append(g.rare, func() {
 		g.pairs = pairs
+		unit, buffer, largest, left := g.label("unit"), g.GP64(), g.GP64(), g.GP64()
 		g.Label(rare)
 		magnitude := g.keep(g.magnitudes())
-		for unit := range g.units() {
-			var blocks []reg.VecVirtual
-			for at := 0; at < 4*unitNumbers; at += 128 {
-				a, b := g.vector(), g.vector()
-				g.and(operand.Mem{Base: buffer, Disp: 4*unitNumbers*unit + at}, magnitude, a)
-				g.and(operand.Mem{Base: buffer, Disp: 4*unitNumbers*unit + at + 64}, magnitude, b)
-				blocks = append(blocks, g.larger(b, a, a))
-			}
-			g.keepLargest(kept, unit, blocks)
+		g.MOVQ(g.nextBuffer, buffer)
+		g.LEAQ(g.largest, largest)
+		g.MOVQ(operand.U32(uint32(g.units())), left)
+		g.Label(unit)
+		var blocks []reg.VecVirtual
+		for at := 0; at < 4*unitNumbers; at += 128 {
+			a, b := g.vector(), g.vector()
+			g.and(operand.Mem{Base: buffer, Disp: at}, magnitude, a)
+			g.and(operand.Mem{Base: buffer, Disp: at + 64}, magnitude, b)
+			blocks = append(blocks, g.larger(b, a, a))
 		}
+		g.keepLargest(largest, buffer, blocks)
+		g.DECQ(left)
+		g.JNZ(operand.LabelRef(unit))
 		g.JMP(operand.LabelRef(done))
 	})
 }
@@ -413,31 +425,39 @@ func (g *headGroups) write(count reg.GPVirtual) {
 type blockHeads struct {
 	*headGroups
 	*blockQuantizer
-	next reg.VecVirtual // d of 16 blocks, AVX2 of 8
+	next []reg.VecVirtual // d of 16 blocks
 }
 
 func newBlockHeads(g *headGroups) *blockHeads {
-	b := &blockHeads{g, g.newBlockQuantizer(), g.vector()}
-	g.clear(b.next)
+	b := &blockHeads{g, g.newBlockQuantizer(), nil}
+	for range 16 / g.lanes() {
+		b.next = append(b.next, g.vector())
+		g.clear(b.next[len(b.next)-1])
+	}
 	return b
 }
 
 func (b *blockHeads) keeps() int { return 1 }
 
-func (b *blockHeads) numbers(int) int { return b.headGroups.lanes() * q8Numbers }
+func (b *blockHeads) numbers(int) int { return groupNumbers }
 
 func (b *blockHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual {
 	return []reg.VecVirtual{b.headGroups.largestOfFour(blocks)}
 }
 
-func (b *blockHeads) find(kept []reg.VecVirtual) {
-	b.headGroups.VMOVUPS(b.deltas(b.headGroups.largestOfAll(kept)), b.next)
+func (b *blockHeads) find(kept []operand.Mem) {
+	for i, next := range b.next {
+		each := len(kept) / len(b.next)
+		b.headGroups.VMOVUPS(b.deltas(b.headGroups.largestOfAll(b.headGroups.keepAll(kept[i*each:][:each]))), next)
+	}
 }
 
 func (b *blockHeads) take() {
 	inverses := b.headGroups.vector()
-	b.headGroups.VMOVUPS(b.inverses(b.next, inverses), b.halves)
-	b.headGroups.VMOVUPS(inverses, b.factors)
+	for i, next := range b.next {
+		b.headGroups.VMOVUPS(b.inverses(next, inverses), b.halves.Offset(2*b.headGroups.lanes()*i))
+		b.headGroups.VMOVUPS(inverses, b.factors.Offset(4*b.headGroups.lanes()*i))
+	}
 }
 
 func (b *blockHeads) writer() func(y, x, number reg.GPVirtual) {
@@ -490,8 +510,8 @@ func (s *scaledHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtua
 	return list
 }
 
-func (s *scaledHeads) find(kept []reg.VecVirtual) {
-	s.VMOVAPS(s.rowScales(s.largestOfHeads(kept)), s.next)
+func (s *scaledHeads) find(kept []operand.Mem) {
+	s.VMOVAPS(s.rowScales(s.largestOfHeads(s.keepAll(kept))), s.next)
 }
 
 func (s *scaledHeads) largestOfHeads(kept []reg.VecVirtual) reg.VecVirtual {

@@ -134,4 +134,4 @@ func (n *narrowRotator) rotate(x, to operand.Mem) []reg.VecVirtual {
 }
 
 // end does nothing: the largest of bits is NaN where a number is.
-func (n *narrowRotator) end([]reg.VecVirtual, reg.GPVirtual) {}
+func (n *narrowRotator) end() {}
