@@ -6,7 +6,7 @@
 
 // func RotateQuantizeHalfSplitF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX2(SB), $4584-96
+TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX2(SB), $5360-96
 	MOVQ    heads+64(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
@@ -17,31 +17,33 @@ TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX2(SB), $4584-96
 	VMOVUPS lastBit<>+0(SB), Y0
 	VPXOR   Y1, Y1, Y1
 	VPXOR   Y2, Y2, Y2
-	LEAQ    424(SP), AX
+	LEAQ    176(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 288(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 264(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+8(FP), AX
-	MOVQ    AX, 296(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 312(SP)
+	MOVQ    AX, 64(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 304(SP)
+	MOVQ    AX, 56(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 320(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS Y3, (SP)
-	VMOVUPS Y3, 32(SP)
-	VMOVUPS Y3, 64(SP)
-	VMOVUPS Y3, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y3, 4608(AX)
+	VMOVUPS Y3, 4640(AX)
+	VMOVUPS Y3, 4672(AX)
+	VMOVUPS Y3, 4704(AX)
 
 heads3:
 	VMOVUPS   one32<>+0(SB), Y3
@@ -50,27 +52,27 @@ heads3:
 	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 328(SP)
-	VMOVUPS   Y3, 360(SP)
+	VMOVUPS   X4, 80(SP)
+	VMOVUPS   Y3, 112(SP)
 	VMOVUPS   one32<>+0(SB), Y3
 	VDIVPS    Y2, Y3, Y3
 	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
 	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y2, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 344(SP)
-	VMOVUPS   Y3, 392(SP)
-	MOVQ      264(SP), AX
-	MOVQ      AX, 256(SP)
-	MOVQ      280(SP), AX
-	MOVQ      AX, 272(SP)
+	VMOVUPS   X4, 96(SP)
+	VMOVUPS   Y3, 144(SP)
+	MOVQ      16(SP), AX
+	MOVQ      AX, 8(SP)
+	MOVQ      32(SP), AX
+	MOVQ      AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -103,16 +105,17 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y1
 	MOVQ    cos+16(FP), BX
 	MOVQ    sin+24(FP), SI
 	MOVQ    xHeadStride+80(FP), DI
-	LEAQ    (SP), R8
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit7:
 	VMOVUPS     (DX), Y2
@@ -254,16 +257,17 @@ unit7:
 	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
 	JG          unit7
-	MOVQ        DX, 296(SP)
-	VMOVUPS     (SP), Y1
-	VMOVUPS     32(SP), Y2
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y1
+	VMOVUPS     4640(AX), Y2
 	VPERM2I128  $0x20, Y2, Y1, Y3
 	VPERM2I128  $0x31, Y2, Y1, Y1
 	VPMAXUD     Y1, Y3, Y3
 	VDIVPS      largestI8<>+0(SB), Y3, Y1
 	VMOVUPS     Y1, Y1
-	VMOVUPS     64(SP), Y2
-	VMOVUPS     96(SP), Y3
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
 	VPERM2I128  $0x20, Y3, Y2, Y4
 	VPERM2I128  $0x31, Y3, Y2, Y2
 	VPMAXUD     Y2, Y4, Y4
@@ -272,13 +276,13 @@ unit7:
 
 	// 2. these heads
 write4:
-	MOVQ  256(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  296(SP), DI
-	MOVQ  312(SP), CX
-	MOVQ  272(SP), DX
-	MOVQ  320(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -295,17 +299,17 @@ head8:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      328(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      330(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      332(SP)(R8*2), R10
+	MOVWLZX      84(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      334(SP)(R8*2), R10
+	MOVWLZX      86(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	CMPL         360(SP)(R8*4), $0x00
+	CMPL         112(SP)(R8*4), $0x00
 	JEQ          zero11
-	VBROADCASTSS 360(SP)(R8*4), Y3
+	VBROADCASTSS 112(SP)(R8*4), Y3
 	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -326,9 +330,9 @@ head8:
 	VMOVUPS      Y3, 2(R9)
 
 written10:
-	CMPL         364(SP)(R8*4), $0x00
+	CMPL         116(SP)(R8*4), $0x00
 	JEQ          zero13
-	VBROADCASTSS 364(SP)(R8*4), Y3
+	VBROADCASTSS 116(SP)(R8*4), Y3
 	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -349,9 +353,9 @@ written10:
 	VMOVUPS      Y3, 36(R9)
 
 written12:
-	CMPL         368(SP)(R8*4), $0x00
+	CMPL         120(SP)(R8*4), $0x00
 	JEQ          zero15
-	VBROADCASTSS 368(SP)(R8*4), Y3
+	VBROADCASTSS 120(SP)(R8*4), Y3
 	VMULPS       256(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -372,9 +376,9 @@ written12:
 	VMOVUPS      Y3, 70(R9)
 
 written14:
-	CMPL         372(SP)(R8*4), $0x00
+	CMPL         124(SP)(R8*4), $0x00
 	JEQ          zero17
-	VBROADCASTSS 372(SP)(R8*4), Y3
+	VBROADCASTSS 124(SP)(R8*4), Y3
 	VMULPS       384(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -411,11 +415,11 @@ written16:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -425,10 +429,11 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs18
 	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS Y3, (SP)
-	VMOVUPS Y3, 32(SP)
-	VMOVUPS Y3, 64(SP)
-	VMOVUPS Y3, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y3, 4608(AX)
+	VMOVUPS Y3, 4640(AX)
+	VMOVUPS Y3, 4672(AX)
+	VMOVUPS Y3, 4704(AX)
 
 heads19:
 	VMOVUPS   one32<>+0(SB), Y3
@@ -437,27 +442,27 @@ heads19:
 	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 328(SP)
-	VMOVUPS   Y3, 360(SP)
+	VMOVUPS   X4, 80(SP)
+	VMOVUPS   Y3, 112(SP)
 	VMOVUPS   one32<>+0(SB), Y3
 	VDIVPS    Y2, Y3, Y3
 	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
 	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y2, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 344(SP)
-	VMOVUPS   Y3, 392(SP)
-	MOVQ      264(SP), AX
-	MOVQ      AX, 256(SP)
-	MOVQ      280(SP), AX
-	MOVQ      AX, 272(SP)
+	VMOVUPS   X4, 96(SP)
+	VMOVUPS   Y3, 144(SP)
+	MOVQ      16(SP), AX
+	MOVQ      AX, 8(SP)
+	MOVQ      32(SP), AX
+	MOVQ      AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same22
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write20
 	MOVQ       x+8(FP), AX
@@ -486,16 +491,17 @@ same22:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y1
 	MOVQ    cos+16(FP), BX
 	MOVQ    sin+24(FP), SI
 	MOVQ    xHeadStride+80(FP), DI
-	LEAQ    (SP), R8
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit23:
 	VMOVUPS     (DX), Y2
@@ -641,16 +647,17 @@ unit23:
 	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
 	JG          unit23
-	MOVQ        DX, 296(SP)
-	VMOVUPS     (SP), Y1
-	VMOVUPS     32(SP), Y2
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y1
+	VMOVUPS     4640(AX), Y2
 	VPERM2I128  $0x20, Y2, Y1, Y3
 	VPERM2I128  $0x31, Y2, Y1, Y1
 	VPMAXUD     Y1, Y3, Y3
 	VDIVPS      largestI8<>+0(SB), Y3, Y1
 	VMOVUPS     Y1, Y1
-	VMOVUPS     64(SP), Y2
-	VMOVUPS     96(SP), Y3
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
 	VPERM2I128  $0x20, Y3, Y2, Y4
 	VPERM2I128  $0x31, Y3, Y2, Y2
 	VPMAXUD     Y2, Y4, Y4
@@ -659,13 +666,13 @@ unit23:
 
 	// 2. these heads
 write20:
-	MOVQ  256(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next21
-	MOVQ  296(SP), DI
-	MOVQ  312(SP), CX
-	MOVQ  272(SP), DX
-	MOVQ  320(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -678,13 +685,13 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      328(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      330(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	CMPL         360(SP)(R8*4), $0x00
+	CMPL         112(SP)(R8*4), $0x00
 	JEQ          zero27
-	VBROADCASTSS 360(SP)(R8*4), Y3
+	VBROADCASTSS 112(SP)(R8*4), Y3
 	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -705,9 +712,9 @@ head24:
 	VMOVUPS      Y3, 2(R9)
 
 written26:
-	CMPL         364(SP)(R8*4), $0x00
+	CMPL         116(SP)(R8*4), $0x00
 	JEQ          zero29
-	VBROADCASTSS 364(SP)(R8*4), Y3
+	VBROADCASTSS 116(SP)(R8*4), Y3
 	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -744,11 +751,11 @@ written28:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next21:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads19
 	JMP   done1
@@ -908,7 +915,7 @@ GLOBL largestI8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeHalfSplitF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX512(SB), $4840-96
+TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX512(SB), $5360-96
 	MOVQ         heads+64(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -919,50 +926,52 @@ TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX512(SB), $4840-96
 	VBROADCASTSS lastBit<>+0(SB), Z0
 	VMOVUPS      evenWords<>+0(SB), Z4
 	VPXORD       Z1, Z1, Z1
-	LEAQ         680(SP), AX
+	LEAQ         176(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 544(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 520(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+8(FP), AX
-	MOVQ         AX, 552(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 568(SP)
+	MOVQ         AX, 64(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 560(SP)
+	MOVQ         AX, 56(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 576(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+32(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z5
-	VMOVUPS      Z5, (SP)
-	VMOVUPS      Z5, 64(SP)
-	VMOVUPS      Z5, 128(SP)
-	VMOVUPS      Z5, 192(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z5, 4608(AX)
+	VMOVUPS      Z5, 4672(AX)
+	VMOVUPS      Z5, 4736(AX)
+	VMOVUPS      Z5, 4800(AX)
 
 heads3:
 	VBROADCASTSS one32<>+0(SB), Z5
 	VDIVPS       Z1, Z5, Z5
 	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
 	VCVTPS2PH    $0x00, Z6, Y6
-	VMOVUPS      Y6, 584(SP)
-	VMOVUPS      Z5, 616(SP)
-	MOVQ         520(SP), AX
-	MOVQ         AX, 512(SP)
-	MOVQ         536(SP), AX
-	MOVQ         AX, 528(SP)
+	VMOVUPS      Y6, 80(SP)
+	VMOVUPS      Z5, 112(SP)
+	MOVQ         16(SP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         32(SP), AX
+	MOVQ         AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -995,11 +1004,11 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 560(SP)
-	MOVQ    CX, 520(SP)
-	MOVQ    536(SP), AX
-	XORQ    544(SP), AX
-	MOVQ    AX, 536(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	MOVQ    cos+16(FP), BX
 	MOVQ    sin+24(FP), SI
 	VMOVUPS (BX), Z1
@@ -1013,7 +1022,8 @@ same6:
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	MOVQ    xHeadStride+80(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
 unit7:
 	VMOVUPS     (DX), Z12
@@ -1084,11 +1094,12 @@ unit7:
 	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z1
-	VMOVUPS     64(SP), Z5
-	VMOVUPS     128(SP), Z6
-	VMOVUPS     192(SP), Z7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z1
+	VMOVUPS     4672(AX), Z5
+	VMOVUPS     4736(AX), Z6
+	VMOVUPS     4800(AX), Z7
 	VSHUFI64X2  $0x88, Z5, Z1, Z8
 	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z8, Z8
@@ -1103,13 +1114,13 @@ largest9:
 
 	// 2. these heads
 write4:
-	MOVQ  512(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  552(SP), DI
-	MOVQ  568(SP), CX
-	MOVQ  528(SP), DX
-	MOVQ  576(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head10:
@@ -1126,15 +1137,15 @@ head10:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      584(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      586(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      588(SP)(R8*2), R10
+	MOVWLZX      84(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      590(SP)(R8*2), R10
+	MOVWLZX      86(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	VBROADCASTSS 616(SP)(R8*4), Z5
+	VBROADCASTSS 112(SP)(R8*4), Z5
 	VMULPS       (DX), Z5, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -1144,7 +1155,7 @@ head10:
 	VPERMT2W     Z5, Z4, Z6
 	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 2(R9)
-	VBROADCASTSS 620(SP)(R8*4), Z5
+	VBROADCASTSS 116(SP)(R8*4), Z5
 	VMULPS       128(DX), Z5, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -1154,7 +1165,7 @@ head10:
 	VPERMT2W     Z5, Z4, Z6
 	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 36(R9)
-	VBROADCASTSS 624(SP)(R8*4), Z5
+	VBROADCASTSS 120(SP)(R8*4), Z5
 	VMULPS       256(DX), Z5, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -1164,7 +1175,7 @@ head10:
 	VPERMT2W     Z5, Z4, Z6
 	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 70(R9)
-	VBROADCASTSS 628(SP)(R8*4), Z5
+	VBROADCASTSS 124(SP)(R8*4), Z5
 	VMULPS       384(DX), Z5, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -1190,11 +1201,11 @@ head10:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -1204,29 +1215,30 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs16
 	VBROADCASTSS one32<>+0(SB), Z2
-	VMOVUPS      Z2, (SP)
-	VMOVUPS      Z2, 64(SP)
-	VMOVUPS      Z2, 128(SP)
-	VMOVUPS      Z2, 192(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z2, 4608(AX)
+	VMOVUPS      Z2, 4672(AX)
+	VMOVUPS      Z2, 4736(AX)
+	VMOVUPS      Z2, 4800(AX)
 
 heads17:
 	VBROADCASTSS one32<>+0(SB), Z2
 	VDIVPS       Z1, Z2, Z2
 	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
 	VCVTPS2PH    $0x00, Z6, Y6
-	VMOVUPS      Y6, 584(SP)
-	VMOVUPS      Z2, 616(SP)
-	MOVQ         520(SP), AX
-	MOVQ         AX, 512(SP)
-	MOVQ         536(SP), AX
-	MOVQ         AX, 528(SP)
+	VMOVUPS      Y6, 80(SP)
+	VMOVUPS      Z2, 112(SP)
+	MOVQ         16(SP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         32(SP), AX
+	MOVQ         AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same20
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write18
 	MOVQ       x+8(FP), AX
@@ -1255,11 +1267,11 @@ same20:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 560(SP)
-	MOVQ    CX, 520(SP)
-	MOVQ    536(SP), AX
-	XORQ    544(SP), AX
-	MOVQ    AX, 536(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	MOVQ    cos+16(FP), BX
 	MOVQ    sin+24(FP), SI
 	VMOVUPS (BX), Z1
@@ -1269,7 +1281,8 @@ same20:
 	VPXORD  Z3, Z3, Z3
 	VPXORD  Z5, Z5, Z5
 	MOVQ    xHeadStride+80(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
 unit21:
 	VMOVUPS     (DX), Z8
@@ -1344,11 +1357,12 @@ unit21:
 	JNZ         nan22
 
 largest23:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z1
-	VMOVUPS     64(SP), Z2
-	VMOVUPS     128(SP), Z6
-	VMOVUPS     192(SP), Z7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z1
+	VMOVUPS     4672(AX), Z2
+	VMOVUPS     4736(AX), Z6
+	VMOVUPS     4800(AX), Z7
 	VSHUFI64X2  $0x88, Z2, Z1, Z8
 	VSHUFI64X2  $0xdd, Z2, Z1, Z1
 	VPMAXUD     Z1, Z8, Z8
@@ -1363,13 +1377,13 @@ largest23:
 
 	// 2. these heads
 write18:
-	MOVQ  512(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next19
-	MOVQ  552(SP), DI
-	MOVQ  568(SP), CX
-	MOVQ  528(SP), DX
-	MOVQ  576(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -1382,11 +1396,11 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      584(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      586(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	VBROADCASTSS 616(SP)(R8*4), Z2
+	VBROADCASTSS 112(SP)(R8*4), Z2
 	VMULPS       (DX), Z2, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -1396,7 +1410,7 @@ head24:
 	VPERMT2W     Z2, Z4, Z6
 	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 2(R9)
-	VBROADCASTSS 620(SP)(R8*4), Z2
+	VBROADCASTSS 116(SP)(R8*4), Z2
 	VMULPS       128(DX), Z2, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -1422,11 +1436,11 @@ head24:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next19:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads17
 	JMP   done1
@@ -1438,8 +1452,9 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit28:
@@ -1473,8 +1488,9 @@ unit28:
 
 nan22:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit29:
@@ -1542,58 +1558,60 @@ GLOBL evenWords<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX2(SB), $4560-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX2(SB), $5336-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
 	MOVQ    tokens+48(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
-	VPXOR   X0, X0, X0
+	VPXOR   Y0, Y0, Y0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 392(SP)
-	LEAQ    400(SP), AX
+	MOVQ    AX, 144(SP)
+	LEAQ    152(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 288(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 264(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 296(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 312(SP)
+	MOVQ    AX, 64(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 304(SP)
+	MOVQ    AX, 56(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 320(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
 
 heads3:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 328(SP)
-	VMOVUPS X0, 360(SP)
-	MOVQ    264(SP), AX
-	MOVQ    AX, 256(SP)
-	MOVQ    280(SP), AX
-	MOVQ    AX, 272(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -1626,181 +1644,184 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	LEAQ    (SP), R8
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit7:
-	VMOVUPS      (DX), Y1
-	VMOVUPS      256(DX), Y2
-	VMOVUPS      (BX), Y3
-	VMOVUPS      (SI), Y4
-	VMULPS       Y4, Y1, Y5
-	VMULPS       Y4, Y2, Y4
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y2, Y2
-	VSUBPS       Y4, Y1, Y1
-	VADDPS       Y5, Y2, Y2
-	VMOVUPS      Y1, (AX)
-	VMOVUPS      Y2, 256(AX)
-	VPAND        Y0, Y1, Y1
-	VPAND        Y0, Y2, Y2
-	VMOVUPS      32(DX), Y3
-	VMOVUPS      288(DX), Y4
-	VMOVUPS      32(BX), Y5
-	VMOVUPS      32(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 32(AX)
-	VMOVUPS      Y4, 288(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      64(DX), Y3
-	VMOVUPS      320(DX), Y4
-	VMOVUPS      64(BX), Y5
-	VMOVUPS      64(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 64(AX)
-	VMOVUPS      Y4, 320(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      96(DX), Y3
-	VMOVUPS      352(DX), Y4
-	VMOVUPS      96(BX), Y5
-	VMOVUPS      96(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 96(AX)
-	VMOVUPS      Y4, 352(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      128(DX), Y3
-	VMOVUPS      384(DX), Y4
-	VMOVUPS      128(BX), Y5
-	VMOVUPS      128(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 128(AX)
-	VMOVUPS      Y4, 384(AX)
-	VPAND        Y0, Y3, Y3
-	VPAND        Y0, Y4, Y4
-	VMOVUPS      160(DX), Y5
-	VMOVUPS      416(DX), Y6
-	VMOVUPS      160(BX), Y7
-	VMOVUPS      160(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 160(AX)
-	VMOVUPS      Y6, 416(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMOVUPS      192(DX), Y5
-	VMOVUPS      448(DX), Y6
-	VMOVUPS      192(BX), Y7
-	VMOVUPS      192(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 192(AX)
-	VMOVUPS      Y6, 448(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMOVUPS      224(DX), Y5
-	VMOVUPS      480(DX), Y6
-	VMOVUPS      224(BX), Y7
-	VMOVUPS      224(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 224(AX)
-	VMOVUPS      Y6, 480(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VPMAXUD      Y3, Y1, Y1
-	VPMAXUD      Y2, Y1, Y1
-	VPMAXUD      Y4, Y1, Y1
-	VMOVUPS      Y1, (R8)
-	ADDQ         $+32, R8
-	ADDQ         $+512, AX
-	LEAQ         (DX)(DI*4), DX
-	DECQ         CX
-	JG           unit7
-	MOVQ         DX, 296(SP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VPUNPCKLDQ   Y1, Y0, Y4
-	VPUNPCKHDQ   Y1, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
-	VPUNPCKLDQ   Y3, Y2, Y0
-	VPUNPCKHDQ   Y3, Y2, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLQDQ  Y0, Y4, Y1
-	VPUNPCKHQDQ  Y0, Y4, Y0
-	VPMAXUD      Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VDIVPS       largestI8<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+	VMOVUPS     (DX), Y1
+	VMOVUPS     256(DX), Y2
+	VMOVUPS     (BX), Y3
+	VMOVUPS     (SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 256(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VMOVUPS     32(DX), Y3
+	VMOVUPS     288(DX), Y4
+	VMOVUPS     32(BX), Y5
+	VMOVUPS     32(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 288(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VMOVUPS     320(DX), Y4
+	VMOVUPS     64(BX), Y5
+	VMOVUPS     64(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     96(DX), Y3
+	VMOVUPS     352(DX), Y4
+	VMOVUPS     96(BX), Y5
+	VMOVUPS     96(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 352(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     128(DX), Y3
+	VMOVUPS     384(DX), Y4
+	VMOVUPS     128(BX), Y5
+	VMOVUPS     128(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     Y4, 384(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VMOVUPS     160(DX), Y5
+	VMOVUPS     416(DX), Y6
+	VMOVUPS     160(BX), Y7
+	VMOVUPS     160(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 416(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     192(DX), Y5
+	VMOVUPS     448(DX), Y6
+	VMOVUPS     192(BX), Y7
+	VMOVUPS     192(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 192(AX)
+	VMOVUPS     Y6, 448(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     224(DX), Y5
+	VMOVUPS     480(DX), Y6
+	VMOVUPS     224(BX), Y7
+	VMOVUPS     224(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 224(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y3, Y1, Y1
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y1, Y1
+	VMOVUPS     Y1, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y4, Y4
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y4, Y1
+	VPUNPCKHQDQ Y0, Y4, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPERM2I128  $0x20, Y1, Y1, Y0
+	VPERM2I128  $0x31, Y1, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ  256(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  296(SP), DI
-	MOVQ  312(SP), CX
-	MOVQ  272(SP), DX
-	MOVQ  320(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -1815,16 +1836,16 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         392(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         360(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 328(SP)(BX*4), Y1
-	VBROADCASTSS 360(SP)(BX*4), Y2
+	VBROADCASTSS 80(SP)(BX*4), Y1
+	VBROADCASTSS 112(SP)(BX*4), Y2
 	VMOVUPS      (DX), Y3
 	VMULPS       Y1, Y3, Y4
 	VFMSUB231PS  Y2, Y4, Y3
@@ -1946,11 +1967,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -1960,27 +1981,32 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs12
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
+	VMOVUPS Y1, 4736(AX)
+	VMOVUPS Y1, 4768(AX)
+	VMOVUPS Y1, 4800(AX)
+	VMOVUPS Y1, 4832(AX)
 
 heads13:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 328(SP)
-	VMOVUPS X0, 360(SP)
-	MOVQ    264(SP), AX
-	MOVQ    AX, 256(SP)
-	MOVQ    280(SP), AX
-	MOVQ    AX, 272(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same16
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write14
 	MOVQ       x+16(FP), AX
@@ -2005,189 +2031,205 @@ heads13:
 	MOVQ       heads+72(FP), AX
 
 same16:
-	MOVQ    $0x00000004, CX
+	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	LEAQ    (SP), R8
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit17:
-	VMOVUPS      (DX), Y1
-	VMOVUPS      128(DX), Y2
-	VMOVUPS      (BX), Y3
-	VMOVUPS      (SI), Y4
-	VMULPS       Y4, Y1, Y5
-	VMULPS       Y4, Y2, Y4
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y2, Y2
-	VSUBPS       Y4, Y1, Y1
-	VADDPS       Y5, Y2, Y2
-	VMOVUPS      Y1, (AX)
-	VMOVUPS      Y2, 128(AX)
-	VPAND        Y0, Y1, Y1
-	VPAND        Y0, Y2, Y2
-	VMOVUPS      32(DX), Y3
-	VMOVUPS      160(DX), Y4
-	VMOVUPS      32(BX), Y5
-	VMOVUPS      32(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 32(AX)
-	VMOVUPS      Y4, 160(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      64(DX), Y3
-	VMOVUPS      192(DX), Y4
-	VMOVUPS      64(BX), Y5
-	VMOVUPS      64(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 64(AX)
-	VMOVUPS      Y4, 192(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      96(DX), Y3
-	VMOVUPS      224(DX), Y4
-	VMOVUPS      96(BX), Y5
-	VMOVUPS      96(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 96(AX)
-	VMOVUPS      Y4, 224(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	XORQ         R9, R9
-	DECQ         CX
-	CMOVQGT      DI, R9
-	LEAQ         (DX)(R9*4), DX
-	VMOVUPS      (DX), Y3
-	VMOVUPS      128(DX), Y4
-	VMOVUPS      (BX), Y5
-	VMOVUPS      (SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 256(AX)
-	VMOVUPS      Y4, 384(AX)
-	VPAND        Y0, Y3, Y3
-	VPAND        Y0, Y4, Y4
-	VMOVUPS      32(DX), Y5
-	VMOVUPS      160(DX), Y6
-	VMOVUPS      32(BX), Y7
-	VMOVUPS      32(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 288(AX)
-	VMOVUPS      Y6, 416(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMOVUPS      64(DX), Y5
-	VMOVUPS      192(DX), Y6
-	VMOVUPS      64(BX), Y7
-	VMOVUPS      64(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 320(AX)
-	VMOVUPS      Y6, 448(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMOVUPS      96(DX), Y5
-	VMOVUPS      224(DX), Y6
-	VMOVUPS      96(BX), Y7
-	VMOVUPS      96(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 352(AX)
-	VMOVUPS      Y6, 480(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VPMAXUD      Y2, Y1, Y1
-	VPMAXUD      Y4, Y3, Y3
-	VMOVUPS      Y1, (R8)
-	VMOVUPS      Y3, 32(R8)
-	ADDQ         $+64, R8
-	ADDQ         $+512, AX
-	LEAQ         (DX)(DI*4), DX
-	DECQ         CX
-	JG           unit17
-	MOVQ         DX, 296(SP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VPUNPCKLDQ   Y1, Y0, Y4
-	VPUNPCKHDQ   Y1, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
-	VPUNPCKLDQ   Y3, Y2, Y0
-	VPUNPCKHDQ   Y3, Y2, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLQDQ  Y0, Y4, Y1
-	VPUNPCKHQDQ  Y0, Y4, Y0
-	VPMAXUD      Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VDIVPS       largestI8<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+	VMOVUPS     (DX), Y1
+	VMOVUPS     128(DX), Y2
+	VMOVUPS     (BX), Y3
+	VMOVUPS     (SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 128(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VMOVUPS     32(DX), Y3
+	VMOVUPS     160(DX), Y4
+	VMOVUPS     32(BX), Y5
+	VMOVUPS     32(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 160(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VMOVUPS     192(DX), Y4
+	VMOVUPS     64(BX), Y5
+	VMOVUPS     64(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y4, 192(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     96(DX), Y3
+	VMOVUPS     224(DX), Y4
+	VMOVUPS     96(BX), Y5
+	VMOVUPS     96(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y3
+	VMOVUPS     128(DX), Y4
+	VMOVUPS     (BX), Y5
+	VMOVUPS     (SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 384(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VMOVUPS     32(DX), Y5
+	VMOVUPS     160(DX), Y6
+	VMOVUPS     32(BX), Y7
+	VMOVUPS     32(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 288(AX)
+	VMOVUPS     Y6, 416(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     64(DX), Y5
+	VMOVUPS     192(DX), Y6
+	VMOVUPS     64(BX), Y7
+	VMOVUPS     64(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 320(AX)
+	VMOVUPS     Y6, 448(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     96(DX), Y5
+	VMOVUPS     224(DX), Y6
+	VMOVUPS     96(BX), Y7
+	VMOVUPS     96(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 352(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     Y1, (R8)
+	VMOVUPS     Y3, 32(R8)
+	ADDQ        $+64, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit17
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VMOVUPS     4736(AX), Y4
+	VMOVUPS     4768(AX), Y5
+	VMOVUPS     4800(AX), Y6
+	VMOVUPS     4832(AX), Y7
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y8, Y8
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y8, Y1
+	VPUNPCKHQDQ Y0, Y8, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPUNPCKLDQ  Y5, Y4, Y0
+	VPUNPCKHDQ  Y5, Y4, Y2
+	VPMAXUD     Y2, Y0, Y0
+	VPUNPCKLDQ  Y7, Y6, Y2
+	VPUNPCKHDQ  Y7, Y6, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y0, Y3
+	VPUNPCKHQDQ Y2, Y0, Y0
+	VPMAXUD     Y0, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y1, Y0
+	VPERM2I128  $0x31, Y3, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write14:
-	MOVQ  256(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next15
-	MOVQ  296(SP), DI
-	MOVQ  312(SP), CX
-	MOVQ  272(SP), DX
-	MOVQ  320(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head18:
@@ -2198,16 +2240,16 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         392(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         360(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare20
-	VBROADCASTSS 328(SP)(BX*4), Y1
-	VBROADCASTSS 360(SP)(BX*4), Y2
+	VBROADCASTSS 80(SP)(BX*4), Y1
+	VBROADCASTSS 112(SP)(BX*4), Y2
 	VMOVUPS      (DX), Y3
 	VMULPS       Y1, Y3, Y4
 	VFMSUB231PS  Y2, Y4, Y3
@@ -2277,11 +2319,11 @@ written21:
 same19:
 	DECQ AX
 	JNZ  head18
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next15:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads13
 	JMP   done1
@@ -2325,7 +2367,7 @@ GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $4816-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $5336-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -2334,49 +2376,51 @@ TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $4816-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 648(SP)
-	LEAQ         656(SP), AX
+	MOVQ         AX, 144(SP)
+	LEAQ         152(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 544(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 520(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 552(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 568(SP)
+	MOVQ         AX, 64(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 560(SP)
+	MOVQ         AX, 56(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 576(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VMOVUPS      Z1, (SP)
-	VMOVUPS      Z1, 64(SP)
-	VMOVUPS      Z1, 128(SP)
-	VMOVUPS      Z1, 192(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 584(SP)
-	VMOVUPS Y0, 616(SP)
-	MOVQ    520(SP), AX
-	MOVQ    AX, 512(SP)
-	MOVQ    536(SP), AX
-	MOVQ    AX, 528(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -2409,11 +2453,11 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 560(SP)
-	MOVQ    CX, 520(SP)
-	MOVQ    536(SP), AX
-	XORQ    544(SP), AX
-	MOVQ    AX, 536(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	VMOVUPS (BX), Z0
@@ -2427,7 +2471,8 @@ same6:
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	MOVQ    xHeadStride+88(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
 unit7:
 	VMOVUPS     (DX), Z11
@@ -2492,11 +2537,12 @@ unit7:
 	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z0
-	VMOVUPS     64(SP), Z1
-	VMOVUPS     128(SP), Z5
-	VMOVUPS     192(SP), Z6
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z5
+	VMOVUPS     4800(AX), Z6
 	VPUNPCKLDQ  Z1, Z0, Z7
 	VPUNPCKHDQ  Z1, Z0, Z0
 	VPMAXUD     Z0, Z7, Z7
@@ -2512,22 +2558,21 @@ largest9:
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ    512(SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    552(SP), DI
-	MOVQ    568(SP), CX
-	MOVQ    528(SP), DX
-	MOVQ    576(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head10:
@@ -2542,16 +2587,16 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 584(SP)(BX*4), Z5
-	VBROADCASTSS 616(SP)(BX*4), Z6
+	VBROADCASTSS 80(SP)(BX*4), Z5
+	VBROADCASTSS 112(SP)(BX*4), Z6
 	VMOVUPS      (DX), Z7
 	VMULPS       Z5, Z7, Z8
 	VFMSUB231PS  Z6, Z8, Z7
@@ -2619,11 +2664,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -2633,31 +2678,32 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs14
 	VBROADCASTSS one32<>+0(SB), Z1
-	VMOVUPS      Z1, (SP)
-	VMOVUPS      Z1, 64(SP)
-	VMOVUPS      Z1, 128(SP)
-	VMOVUPS      Z1, 192(SP)
-	VMOVUPS      Z1, 256(SP)
-	VMOVUPS      Z1, 320(SP)
-	VMOVUPS      Z1, 384(SP)
-	VMOVUPS      Z1, 448(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
+	VMOVUPS      Z1, 4864(AX)
+	VMOVUPS      Z1, 4928(AX)
+	VMOVUPS      Z1, 4992(AX)
+	VMOVUPS      Z1, 5056(AX)
 
 heads15:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 584(SP)
-	VMOVUPS Y0, 616(SP)
-	MOVQ    520(SP), AX
-	MOVQ    AX, 512(SP)
-	MOVQ    536(SP), AX
-	MOVQ    AX, 528(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same18
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write16
 	MOVQ       x+16(FP), AX
@@ -2686,11 +2732,11 @@ same18:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 560(SP)
-	MOVQ    CX, 520(SP)
-	MOVQ    536(SP), AX
-	XORQ    544(SP), AX
-	MOVQ    AX, 536(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	VMOVUPS (BX), Z0
@@ -2700,7 +2746,8 @@ same18:
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	MOVQ    xHeadStride+88(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
 unit19:
 	VMOVUPS     (DX), Z7
@@ -2769,15 +2816,16 @@ unit19:
 	JNZ         nan20
 
 largest21:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z0
-	VMOVUPS     64(SP), Z1
-	VMOVUPS     128(SP), Z5
-	VMOVUPS     192(SP), Z6
-	VMOVUPS     256(SP), Z7
-	VMOVUPS     320(SP), Z8
-	VMOVUPS     384(SP), Z9
-	VMOVUPS     448(SP), Z10
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z5
+	VMOVUPS     4800(AX), Z6
+	VMOVUPS     4864(AX), Z7
+	VMOVUPS     4928(AX), Z8
+	VMOVUPS     4992(AX), Z9
+	VMOVUPS     5056(AX), Z10
 	VPUNPCKLDQ  Z1, Z0, Z11
 	VPUNPCKHDQ  Z1, Z0, Z0
 	VPMAXUD     Z0, Z11, Z11
@@ -2802,22 +2850,21 @@ largest21:
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write16:
-	MOVQ    512(SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next17
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    552(SP), DI
-	MOVQ    568(SP), CX
-	MOVQ    528(SP), DX
-	MOVQ    576(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head22:
@@ -2828,16 +2875,16 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare24
-	VBROADCASTSS 584(SP)(BX*4), Z5
-	VBROADCASTSS 616(SP)(BX*4), Z6
+	VBROADCASTSS 80(SP)(BX*4), Z5
+	VBROADCASTSS 112(SP)(BX*4), Z6
 	VMOVUPS      (DX), Z7
 	VMULPS       Z5, Z7, Z8
 	VFMSUB231PS  Z6, Z8, Z7
@@ -2880,11 +2927,11 @@ written25:
 same23:
 	DECQ AX
 	JNZ  head22
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next17:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads15
 	JMP   done1
@@ -2896,8 +2943,9 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit26:
@@ -2931,8 +2979,9 @@ rare12:
 
 nan20:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit27:
@@ -2983,58 +3032,60 @@ GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX2(SB), $4560-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX2(SB), $5336-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
 	MOVQ    tokens+48(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
-	VPXOR   X0, X0, X0
+	VPXOR   Y0, Y0, Y0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 392(SP)
-	LEAQ    400(SP), AX
+	MOVQ    AX, 144(SP)
+	LEAQ    152(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 288(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 264(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 296(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 312(SP)
+	MOVQ    AX, 64(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 304(SP)
+	MOVQ    AX, 56(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 320(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
 
 heads3:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 328(SP)
-	VMOVUPS X0, 360(SP)
-	MOVQ    264(SP), AX
-	MOVQ    AX, 256(SP)
-	MOVQ    280(SP), AX
-	MOVQ    AX, 272(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -3067,184 +3118,187 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	LEAQ    (SP), R8
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit7:
-	VMOVUPS      (DX), Y1
-	VMOVUPS      256(DX), Y2
-	VMOVUPS      (BX), Y3
-	VMOVUPS      (SI), Y4
-	VMULPS       Y4, Y1, Y5
-	VMULPS       Y4, Y2, Y4
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y2, Y2
-	VSUBPS       Y4, Y1, Y1
-	VADDPS       Y5, Y2, Y2
-	VMOVUPS      Y1, (AX)
-	VMOVUPS      Y2, 256(AX)
-	VPAND        Y0, Y1, Y1
-	VPAND        Y0, Y2, Y2
-	VMOVUPS      32(DX), Y3
-	VMOVUPS      288(DX), Y4
-	VMOVUPS      32(BX), Y5
-	VMOVUPS      32(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 32(AX)
-	VMOVUPS      Y4, 288(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      64(DX), Y3
-	VMOVUPS      320(DX), Y4
-	VMOVUPS      64(BX), Y5
-	VMOVUPS      64(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 64(AX)
-	VMOVUPS      Y4, 320(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      96(DX), Y3
-	VMOVUPS      352(DX), Y4
-	VMOVUPS      96(BX), Y5
-	VMOVUPS      96(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 96(AX)
-	VMOVUPS      Y4, 352(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      128(DX), Y3
-	VMOVUPS      384(DX), Y4
-	VMOVUPS      128(BX), Y5
-	VMOVUPS      128(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 128(AX)
-	VMOVUPS      Y4, 384(AX)
-	VPAND        Y0, Y3, Y3
-	VPAND        Y0, Y4, Y4
-	VMOVUPS      160(DX), Y5
-	VMOVUPS      416(DX), Y6
-	VMOVUPS      160(BX), Y7
-	VMOVUPS      160(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 160(AX)
-	VMOVUPS      Y6, 416(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMOVUPS      192(DX), Y5
-	VMOVUPS      448(DX), Y6
-	VMOVUPS      192(BX), Y7
-	VMOVUPS      192(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 192(AX)
-	VMOVUPS      Y6, 448(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMOVUPS      224(DX), Y5
-	VMOVUPS      480(DX), Y6
-	VMOVUPS      224(BX), Y7
-	VMOVUPS      224(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 224(AX)
-	VMOVUPS      Y6, 480(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VPMAXUD      Y3, Y1, Y1
-	VPMAXUD      Y2, Y1, Y1
-	VPMAXUD      Y4, Y1, Y1
-	VMOVUPS      Y1, (R8)
-	ADDQ         $+32, R8
-	ADDQ         $+512, AX
-	LEAQ         (DX)(DI*4), DX
-	DECQ         CX
-	JG           unit7
-	MOVQ         DX, 296(SP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VPUNPCKLDQ   Y1, Y0, Y4
-	VPUNPCKHDQ   Y1, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
-	VPUNPCKLDQ   Y3, Y2, Y0
-	VPUNPCKHDQ   Y3, Y2, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLQDQ  Y0, Y4, Y1
-	VPUNPCKHQDQ  Y0, Y4, Y0
-	VPMAXUD      Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+	VMOVUPS     (DX), Y1
+	VMOVUPS     256(DX), Y2
+	VMOVUPS     (BX), Y3
+	VMOVUPS     (SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 256(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VMOVUPS     32(DX), Y3
+	VMOVUPS     288(DX), Y4
+	VMOVUPS     32(BX), Y5
+	VMOVUPS     32(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 288(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VMOVUPS     320(DX), Y4
+	VMOVUPS     64(BX), Y5
+	VMOVUPS     64(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     96(DX), Y3
+	VMOVUPS     352(DX), Y4
+	VMOVUPS     96(BX), Y5
+	VMOVUPS     96(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 352(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     128(DX), Y3
+	VMOVUPS     384(DX), Y4
+	VMOVUPS     128(BX), Y5
+	VMOVUPS     128(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     Y4, 384(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VMOVUPS     160(DX), Y5
+	VMOVUPS     416(DX), Y6
+	VMOVUPS     160(BX), Y7
+	VMOVUPS     160(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 416(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     192(DX), Y5
+	VMOVUPS     448(DX), Y6
+	VMOVUPS     192(BX), Y7
+	VMOVUPS     192(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 192(AX)
+	VMOVUPS     Y6, 448(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     224(DX), Y5
+	VMOVUPS     480(DX), Y6
+	VMOVUPS     224(BX), Y7
+	VMOVUPS     224(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 224(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y3, Y1, Y1
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y1, Y1
+	VMOVUPS     Y1, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y4, Y4
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y4, Y1
+	VPUNPCKHQDQ Y0, Y4, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPERM2I128  $0x20, Y1, Y1, Y0
+	VPERM2I128  $0x31, Y1, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ    256(SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS powerE4M3<>+0(SB), Y1
 	VMOVUPS weightsE4M3<>+0(SB), Y2
 	VMOVUPS exponent32<>+0(SB), Y3
-	MOVQ    296(SP), DI
-	MOVQ    312(SP), CX
-	MOVQ    272(SP), DX
-	MOVQ    320(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head8:
@@ -3259,16 +3313,16 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         392(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         360(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 328(SP)(BX*4), Y4
-	VBROADCASTSS 360(SP)(BX*4), Y5
+	VBROADCASTSS 80(SP)(BX*4), Y4
+	VBROADCASTSS 112(SP)(BX*4), Y5
 	VMOVUPS      (DX), Y6
 	VMULPS       Y4, Y6, Y7
 	VFMSUB231PS  Y5, Y7, Y6
@@ -3482,11 +3536,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -3496,27 +3550,32 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs12
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
+	VMOVUPS Y1, 4736(AX)
+	VMOVUPS Y1, 4768(AX)
+	VMOVUPS Y1, 4800(AX)
+	VMOVUPS Y1, 4832(AX)
 
 heads13:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 328(SP)
-	VMOVUPS X0, 360(SP)
-	MOVQ    264(SP), AX
-	MOVQ    AX, 256(SP)
-	MOVQ    280(SP), AX
-	MOVQ    AX, 272(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same16
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write14
 	MOVQ       x+16(FP), AX
@@ -3541,192 +3600,208 @@ heads13:
 	MOVQ       heads+72(FP), AX
 
 same16:
-	MOVQ    $0x00000004, CX
+	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	LEAQ    (SP), R8
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit17:
-	VMOVUPS      (DX), Y1
-	VMOVUPS      128(DX), Y2
-	VMOVUPS      (BX), Y3
-	VMOVUPS      (SI), Y4
-	VMULPS       Y4, Y1, Y5
-	VMULPS       Y4, Y2, Y4
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y2, Y2
-	VSUBPS       Y4, Y1, Y1
-	VADDPS       Y5, Y2, Y2
-	VMOVUPS      Y1, (AX)
-	VMOVUPS      Y2, 128(AX)
-	VPAND        Y0, Y1, Y1
-	VPAND        Y0, Y2, Y2
-	VMOVUPS      32(DX), Y3
-	VMOVUPS      160(DX), Y4
-	VMOVUPS      32(BX), Y5
-	VMOVUPS      32(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 32(AX)
-	VMOVUPS      Y4, 160(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      64(DX), Y3
-	VMOVUPS      192(DX), Y4
-	VMOVUPS      64(BX), Y5
-	VMOVUPS      64(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 64(AX)
-	VMOVUPS      Y4, 192(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      96(DX), Y3
-	VMOVUPS      224(DX), Y4
-	VMOVUPS      96(BX), Y5
-	VMOVUPS      96(SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 96(AX)
-	VMOVUPS      Y4, 224(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	XORQ         R9, R9
-	DECQ         CX
-	CMOVQGT      DI, R9
-	LEAQ         (DX)(R9*4), DX
-	VMOVUPS      (DX), Y3
-	VMOVUPS      128(DX), Y4
-	VMOVUPS      (BX), Y5
-	VMOVUPS      (SI), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 256(AX)
-	VMOVUPS      Y4, 384(AX)
-	VPAND        Y0, Y3, Y3
-	VPAND        Y0, Y4, Y4
-	VMOVUPS      32(DX), Y5
-	VMOVUPS      160(DX), Y6
-	VMOVUPS      32(BX), Y7
-	VMOVUPS      32(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 288(AX)
-	VMOVUPS      Y6, 416(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMOVUPS      64(DX), Y5
-	VMOVUPS      192(DX), Y6
-	VMOVUPS      64(BX), Y7
-	VMOVUPS      64(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 320(AX)
-	VMOVUPS      Y6, 448(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VMOVUPS      96(DX), Y5
-	VMOVUPS      224(DX), Y6
-	VMOVUPS      96(BX), Y7
-	VMOVUPS      96(SI), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 352(AX)
-	VMOVUPS      Y6, 480(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VPMAXUD      Y2, Y1, Y1
-	VPMAXUD      Y4, Y3, Y3
-	VMOVUPS      Y1, (R8)
-	VMOVUPS      Y3, 32(R8)
-	ADDQ         $+64, R8
-	ADDQ         $+512, AX
-	LEAQ         (DX)(DI*4), DX
-	DECQ         CX
-	JG           unit17
-	MOVQ         DX, 296(SP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VPUNPCKLDQ   Y1, Y0, Y4
-	VPUNPCKHDQ   Y1, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
-	VPUNPCKLDQ   Y3, Y2, Y0
-	VPUNPCKHDQ   Y3, Y2, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLQDQ  Y0, Y4, Y1
-	VPUNPCKHQDQ  Y0, Y4, Y0
-	VPMAXUD      Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+	VMOVUPS     (DX), Y1
+	VMOVUPS     128(DX), Y2
+	VMOVUPS     (BX), Y3
+	VMOVUPS     (SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 128(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VMOVUPS     32(DX), Y3
+	VMOVUPS     160(DX), Y4
+	VMOVUPS     32(BX), Y5
+	VMOVUPS     32(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 160(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VMOVUPS     192(DX), Y4
+	VMOVUPS     64(BX), Y5
+	VMOVUPS     64(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y4, 192(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     96(DX), Y3
+	VMOVUPS     224(DX), Y4
+	VMOVUPS     96(BX), Y5
+	VMOVUPS     96(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y3
+	VMOVUPS     128(DX), Y4
+	VMOVUPS     (BX), Y5
+	VMOVUPS     (SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 384(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VMOVUPS     32(DX), Y5
+	VMOVUPS     160(DX), Y6
+	VMOVUPS     32(BX), Y7
+	VMOVUPS     32(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 288(AX)
+	VMOVUPS     Y6, 416(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     64(DX), Y5
+	VMOVUPS     192(DX), Y6
+	VMOVUPS     64(BX), Y7
+	VMOVUPS     64(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 320(AX)
+	VMOVUPS     Y6, 448(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     96(DX), Y5
+	VMOVUPS     224(DX), Y6
+	VMOVUPS     96(BX), Y7
+	VMOVUPS     96(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 352(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     Y1, (R8)
+	VMOVUPS     Y3, 32(R8)
+	ADDQ        $+64, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit17
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VMOVUPS     4736(AX), Y4
+	VMOVUPS     4768(AX), Y5
+	VMOVUPS     4800(AX), Y6
+	VMOVUPS     4832(AX), Y7
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y8, Y8
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y8, Y1
+	VPUNPCKHQDQ Y0, Y8, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPUNPCKLDQ  Y5, Y4, Y0
+	VPUNPCKHDQ  Y5, Y4, Y2
+	VPMAXUD     Y2, Y0, Y0
+	VPUNPCKLDQ  Y7, Y6, Y2
+	VPUNPCKHDQ  Y7, Y6, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y0, Y3
+	VPUNPCKHQDQ Y2, Y0, Y0
+	VPMAXUD     Y0, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y1, Y0
+	VPERM2I128  $0x31, Y3, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write14:
-	MOVQ    256(SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next15
 	VMOVUPS powerE4M3<>+0(SB), Y1
 	VMOVUPS weightsE4M3<>+0(SB), Y2
 	VMOVUPS exponent32<>+0(SB), Y3
-	MOVQ    296(SP), DI
-	MOVQ    312(SP), CX
-	MOVQ    272(SP), DX
-	MOVQ    320(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head18:
@@ -3737,16 +3812,16 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         392(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         360(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare20
-	VBROADCASTSS 328(SP)(BX*4), Y4
-	VBROADCASTSS 360(SP)(BX*4), Y5
+	VBROADCASTSS 80(SP)(BX*4), Y4
+	VBROADCASTSS 112(SP)(BX*4), Y5
 	VMOVUPS      (DX), Y6
 	VMULPS       Y4, Y6, Y7
 	VFMSUB231PS  Y5, Y7, Y6
@@ -3862,11 +3937,11 @@ written21:
 same19:
 	DECQ AX
 	JNZ  head18
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next15:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads13
 	JMP   done1
@@ -4002,7 +4077,7 @@ GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX512(SB), $4816-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX512(SB), $5336-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -4011,49 +4086,51 @@ TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX512(SB), $4816-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 648(SP)
-	LEAQ         656(SP), AX
+	MOVQ         AX, 144(SP)
+	LEAQ         152(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 544(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 520(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 552(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 568(SP)
+	MOVQ         AX, 64(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 560(SP)
+	MOVQ         AX, 56(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 576(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VMOVUPS      Z1, (SP)
-	VMOVUPS      Z1, 64(SP)
-	VMOVUPS      Z1, 128(SP)
-	VMOVUPS      Z1, 192(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 584(SP)
-	VMOVUPS Y0, 616(SP)
-	MOVQ    520(SP), AX
-	MOVQ    AX, 512(SP)
-	MOVQ    536(SP), AX
-	MOVQ    AX, 528(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -4086,11 +4163,11 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 560(SP)
-	MOVQ    CX, 520(SP)
-	MOVQ    536(SP), AX
-	XORQ    544(SP), AX
-	MOVQ    AX, 536(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	VMOVUPS (BX), Z0
@@ -4104,7 +4181,8 @@ same6:
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	MOVQ    xHeadStride+88(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
 unit7:
 	VMOVUPS     (DX), Z11
@@ -4169,11 +4247,12 @@ unit7:
 	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z0
-	VMOVUPS     64(SP), Z1
-	VMOVUPS     128(SP), Z5
-	VMOVUPS     192(SP), Z6
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z5
+	VMOVUPS     4800(AX), Z6
 	VPUNPCKLDQ  Z1, Z0, Z7
 	VPUNPCKHDQ  Z1, Z0, Z0
 	VPMAXUD     Z0, Z7, Z7
@@ -4189,15 +4268,14 @@ largest9:
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ         512(SP), AX
+	MOVQ         8(SP), AX
 	TESTQ        AX, AX
 	JZ           next5
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
@@ -4206,10 +4284,10 @@ write4:
 	VBROADCASTSS low7<>+0(SB), Z7
 	VBROADCASTSS signExponent32<>+0(SB), Z8
 	VMOVUPS      inOrder512<>+0(SB), Z9
-	MOVQ         552(SP), DI
-	MOVQ         568(SP), CX
-	MOVQ         528(SP), DX
-	MOVQ         576(SP), SI
+	MOVQ         48(SP), DI
+	MOVQ         64(SP), CX
+	MOVQ         24(SP), DX
+	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
 head10:
@@ -4224,16 +4302,16 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 584(SP)(BX*4), Z10
-	VBROADCASTSS 616(SP)(BX*4), Z11
+	VBROADCASTSS 80(SP)(BX*4), Z10
+	VBROADCASTSS 112(SP)(BX*4), Z11
 	VMOVUPS      (DX), Z12
 	VMULPS       Z10, Z12, Z13
 	VFMSUB231PS  Z11, Z13, Z12
@@ -4337,11 +4415,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -4351,31 +4429,32 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs14
 	VBROADCASTSS one32<>+0(SB), Z1
-	VMOVUPS      Z1, (SP)
-	VMOVUPS      Z1, 64(SP)
-	VMOVUPS      Z1, 128(SP)
-	VMOVUPS      Z1, 192(SP)
-	VMOVUPS      Z1, 256(SP)
-	VMOVUPS      Z1, 320(SP)
-	VMOVUPS      Z1, 384(SP)
-	VMOVUPS      Z1, 448(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
+	VMOVUPS      Z1, 4864(AX)
+	VMOVUPS      Z1, 4928(AX)
+	VMOVUPS      Z1, 4992(AX)
+	VMOVUPS      Z1, 5056(AX)
 
 heads15:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 584(SP)
-	VMOVUPS Y0, 616(SP)
-	MOVQ    520(SP), AX
-	MOVQ    AX, 512(SP)
-	MOVQ    536(SP), AX
-	MOVQ    AX, 528(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same18
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write16
 	MOVQ       x+16(FP), AX
@@ -4404,11 +4483,11 @@ same18:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 560(SP)
-	MOVQ    CX, 520(SP)
-	MOVQ    536(SP), AX
-	XORQ    544(SP), AX
-	MOVQ    AX, 536(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	VMOVUPS (BX), Z0
@@ -4418,7 +4497,8 @@ same18:
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	MOVQ    xHeadStride+88(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
 unit19:
 	VMOVUPS     (DX), Z7
@@ -4487,15 +4567,16 @@ unit19:
 	JNZ         nan20
 
 largest21:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z0
-	VMOVUPS     64(SP), Z1
-	VMOVUPS     128(SP), Z5
-	VMOVUPS     192(SP), Z6
-	VMOVUPS     256(SP), Z7
-	VMOVUPS     320(SP), Z8
-	VMOVUPS     384(SP), Z9
-	VMOVUPS     448(SP), Z10
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z5
+	VMOVUPS     4800(AX), Z6
+	VMOVUPS     4864(AX), Z7
+	VMOVUPS     4928(AX), Z8
+	VMOVUPS     4992(AX), Z9
+	VMOVUPS     5056(AX), Z10
 	VPUNPCKLDQ  Z1, Z0, Z11
 	VPUNPCKHDQ  Z1, Z0, Z0
 	VPMAXUD     Z0, Z11, Z11
@@ -4520,15 +4601,14 @@ largest21:
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write16:
-	MOVQ         512(SP), AX
+	MOVQ         8(SP), AX
 	TESTQ        AX, AX
 	JZ           next17
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
@@ -4537,10 +4617,10 @@ write16:
 	VBROADCASTSS low7<>+0(SB), Z7
 	VBROADCASTSS signExponent32<>+0(SB), Z8
 	VMOVUPS      inOrder512<>+0(SB), Z9
-	MOVQ         552(SP), DI
-	MOVQ         568(SP), CX
-	MOVQ         528(SP), DX
-	MOVQ         576(SP), SI
+	MOVQ         48(SP), DI
+	MOVQ         64(SP), CX
+	MOVQ         24(SP), DX
+	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
 head22:
@@ -4551,16 +4631,16 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare24
-	VBROADCASTSS 584(SP)(BX*4), Z10
-	VBROADCASTSS 616(SP)(BX*4), Z11
+	VBROADCASTSS 80(SP)(BX*4), Z10
+	VBROADCASTSS 112(SP)(BX*4), Z11
 	VMOVUPS      (DX), Z12
 	VMULPS       Z10, Z12, Z13
 	VFMSUB231PS  Z11, Z13, Z12
@@ -4621,11 +4701,11 @@ written25:
 same23:
 	DECQ AX
 	JNZ  head22
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next17:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads15
 	JMP   done1
@@ -4637,8 +4717,9 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit26:
@@ -4673,8 +4754,9 @@ rare12:
 
 nan20:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit27:
@@ -5746,7 +5828,7 @@ GLOBL powerE5M2<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeInterleavedF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateQuantizeInterleavedF32ToQ8AVX2(SB), $5096-96
+TEXT ·RotateQuantizeInterleavedF32ToQ8AVX2(SB), $5360-96
 	MOVQ    heads+64(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
@@ -5757,65 +5839,69 @@ TEXT ·RotateQuantizeInterleavedF32ToQ8AVX2(SB), $5096-96
 	VMOVUPS lastBit<>+0(SB), Y0
 	VPXOR   Y1, Y1, Y1
 	VPXOR   Y2, Y2, Y2
-	LEAQ    936(SP), AX
+	LEAQ    176(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 288(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 264(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+8(FP), AX
-	MOVQ    AX, 296(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 312(SP)
+	MOVQ    AX, 64(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 304(SP)
+	MOVQ    AX, 56(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 320(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS Y3, (SP)
-	VMOVUPS Y3, 32(SP)
-	VMOVUPS Y3, 64(SP)
-	VMOVUPS Y3, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y3, 4608(AX)
+	VMOVUPS Y3, 4640(AX)
+	VMOVUPS Y3, 4672(AX)
+	VMOVUPS Y3, 4704(AX)
 	MOVQ    cos+16(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y3
-	VMOVUPS Y3, 328(SP)
+	VMOVUPS Y3, 4096(CX)
 	VPERMPD $0xd8, 32(AX), Y3
-	VMOVUPS Y3, 360(SP)
+	VMOVUPS Y3, 4128(CX)
 	VPERMPD $0xd8, 64(AX), Y3
-	VMOVUPS Y3, 392(SP)
+	VMOVUPS Y3, 4160(CX)
 	VPERMPD $0xd8, 96(AX), Y3
-	VMOVUPS Y3, 424(SP)
+	VMOVUPS Y3, 4192(CX)
 	VPERMPD $0xd8, 128(AX), Y3
-	VMOVUPS Y3, 456(SP)
+	VMOVUPS Y3, 4224(CX)
 	VPERMPD $0xd8, 160(AX), Y3
-	VMOVUPS Y3, 488(SP)
+	VMOVUPS Y3, 4256(CX)
 	VPERMPD $0xd8, 192(AX), Y3
-	VMOVUPS Y3, 520(SP)
+	VMOVUPS Y3, 4288(CX)
 	VPERMPD $0xd8, 224(AX), Y3
-	VMOVUPS Y3, 552(SP)
+	VMOVUPS Y3, 4320(CX)
 	MOVQ    sin+24(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y3
-	VMOVUPS Y3, 584(SP)
+	VMOVUPS Y3, 4352(CX)
 	VPERMPD $0xd8, 32(AX), Y3
-	VMOVUPS Y3, 616(SP)
+	VMOVUPS Y3, 4384(CX)
 	VPERMPD $0xd8, 64(AX), Y3
-	VMOVUPS Y3, 648(SP)
+	VMOVUPS Y3, 4416(CX)
 	VPERMPD $0xd8, 96(AX), Y3
-	VMOVUPS Y3, 680(SP)
+	VMOVUPS Y3, 4448(CX)
 	VPERMPD $0xd8, 128(AX), Y3
-	VMOVUPS Y3, 712(SP)
+	VMOVUPS Y3, 4480(CX)
 	VPERMPD $0xd8, 160(AX), Y3
-	VMOVUPS Y3, 744(SP)
+	VMOVUPS Y3, 4512(CX)
 	VPERMPD $0xd8, 192(AX), Y3
-	VMOVUPS Y3, 776(SP)
+	VMOVUPS Y3, 4544(CX)
 	VPERMPD $0xd8, 224(AX), Y3
-	VMOVUPS Y3, 808(SP)
+	VMOVUPS Y3, 4576(CX)
 
 heads3:
 	VMOVUPS   one32<>+0(SB), Y3
@@ -5824,27 +5910,27 @@ heads3:
 	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 840(SP)
-	VMOVUPS   Y3, 872(SP)
+	VMOVUPS   X4, 80(SP)
+	VMOVUPS   Y3, 112(SP)
 	VMOVUPS   one32<>+0(SB), Y3
 	VDIVPS    Y2, Y3, Y3
 	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
 	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y2, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 856(SP)
-	VMOVUPS   Y3, 904(SP)
-	MOVQ      264(SP), AX
-	MOVQ      AX, 256(SP)
-	MOVQ      280(SP), AX
-	MOVQ      AX, 272(SP)
+	VMOVUPS   X4, 96(SP)
+	VMOVUPS   Y3, 144(SP)
+	MOVQ      16(SP), AX
+	MOVQ      AX, 8(SP)
+	MOVQ      32(SP), AX
+	MOVQ      AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -5870,39 +5956,41 @@ heads3:
 	PREFETCHT1 640(AX)
 	PREFETCHT1 704(AX)
 	MOVQ       cos+16(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 328(SP)
+	VMOVUPS    Y1, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 360(SP)
+	VMOVUPS    Y1, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 392(SP)
+	VMOVUPS    Y1, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 424(SP)
+	VMOVUPS    Y1, 4192(CX)
 	VPERMPD    $0xd8, 128(AX), Y1
-	VMOVUPS    Y1, 456(SP)
+	VMOVUPS    Y1, 4224(CX)
 	VPERMPD    $0xd8, 160(AX), Y1
-	VMOVUPS    Y1, 488(SP)
+	VMOVUPS    Y1, 4256(CX)
 	VPERMPD    $0xd8, 192(AX), Y1
-	VMOVUPS    Y1, 520(SP)
+	VMOVUPS    Y1, 4288(CX)
 	VPERMPD    $0xd8, 224(AX), Y1
-	VMOVUPS    Y1, 552(SP)
+	VMOVUPS    Y1, 4320(CX)
 	MOVQ       sin+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 584(SP)
+	VMOVUPS    Y1, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 616(SP)
+	VMOVUPS    Y1, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 648(SP)
+	VMOVUPS    Y1, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 680(SP)
+	VMOVUPS    Y1, 4448(CX)
 	VPERMPD    $0xd8, 128(AX), Y1
-	VMOVUPS    Y1, 712(SP)
+	VMOVUPS    Y1, 4480(CX)
 	VPERMPD    $0xd8, 160(AX), Y1
-	VMOVUPS    Y1, 744(SP)
+	VMOVUPS    Y1, 4512(CX)
 	VPERMPD    $0xd8, 192(AX), Y1
-	VMOVUPS    Y1, 776(SP)
+	VMOVUPS    Y1, 4544(CX)
 	VPERMPD    $0xd8, 224(AX), Y1
-	VMOVUPS    Y1, 808(SP)
+	VMOVUPS    Y1, 4576(CX)
 	MOVQ       x+8(FP), DX
 	MOVQ       heads+64(FP), AX
 
@@ -5911,21 +5999,24 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y1
-	MOVQ    xHeadStride+80(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+80(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit7:
 	VMOVUPS     (DX), Y2
 	VSHUFPS     $0xdd, 32(DX), Y2, Y3
 	VSHUFPS     $0x88, 32(DX), Y2, Y2
-	VMOVUPS     328(SP), Y4
-	VMOVUPS     584(SP), Y5
+	VMOVUPS     4096(BX), Y4
+	VMOVUPS     4352(SI), Y5
 	VMULPS      Y5, Y2, Y6
 	VMULPS      Y5, Y3, Y5
 	VMULPS      Y4, Y2, Y2
@@ -5940,8 +6031,8 @@ unit7:
 	VMOVUPS     64(DX), Y3
 	VSHUFPS     $0xdd, 96(DX), Y3, Y4
 	VSHUFPS     $0x88, 96(DX), Y3, Y3
-	VMOVUPS     360(SP), Y5
-	VMOVUPS     616(SP), Y6
+	VMOVUPS     4128(BX), Y5
+	VMOVUPS     4384(SI), Y6
 	VMULPS      Y6, Y3, Y7
 	VMULPS      Y6, Y4, Y6
 	VMULPS      Y5, Y3, Y3
@@ -5957,8 +6048,8 @@ unit7:
 	VMOVUPS     128(DX), Y3
 	VSHUFPS     $0xdd, 160(DX), Y3, Y4
 	VSHUFPS     $0x88, 160(DX), Y3, Y3
-	VMOVUPS     392(SP), Y5
-	VMOVUPS     648(SP), Y6
+	VMOVUPS     4160(BX), Y5
+	VMOVUPS     4416(SI), Y6
 	VMULPS      Y6, Y3, Y7
 	VMULPS      Y6, Y4, Y6
 	VMULPS      Y5, Y3, Y3
@@ -5973,8 +6064,8 @@ unit7:
 	VMOVUPS     192(DX), Y4
 	VSHUFPS     $0xdd, 224(DX), Y4, Y5
 	VSHUFPS     $0x88, 224(DX), Y4, Y4
-	VMOVUPS     424(SP), Y6
-	VMOVUPS     680(SP), Y7
+	VMOVUPS     4192(BX), Y6
+	VMOVUPS     4448(SI), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
@@ -5990,8 +6081,8 @@ unit7:
 	VMOVUPS     256(DX), Y4
 	VSHUFPS     $0xdd, 288(DX), Y4, Y5
 	VSHUFPS     $0x88, 288(DX), Y4, Y4
-	VMOVUPS     456(SP), Y6
-	VMOVUPS     712(SP), Y7
+	VMOVUPS     4224(BX), Y6
+	VMOVUPS     4480(SI), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
@@ -6006,8 +6097,8 @@ unit7:
 	VMOVUPS     320(DX), Y5
 	VSHUFPS     $0xdd, 352(DX), Y5, Y6
 	VSHUFPS     $0x88, 352(DX), Y5, Y5
-	VMOVUPS     488(SP), Y7
-	VMOVUPS     744(SP), Y8
+	VMOVUPS     4256(BX), Y7
+	VMOVUPS     4512(SI), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
@@ -6023,8 +6114,8 @@ unit7:
 	VMOVUPS     384(DX), Y5
 	VSHUFPS     $0xdd, 416(DX), Y5, Y6
 	VSHUFPS     $0x88, 416(DX), Y5, Y5
-	VMOVUPS     520(SP), Y7
-	VMOVUPS     776(SP), Y8
+	VMOVUPS     4288(BX), Y7
+	VMOVUPS     4544(SI), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
@@ -6039,8 +6130,8 @@ unit7:
 	VMOVUPS     448(DX), Y6
 	VSHUFPS     $0xdd, 480(DX), Y6, Y7
 	VSHUFPS     $0x88, 480(DX), Y6, Y6
-	VMOVUPS     552(SP), Y8
-	VMOVUPS     808(SP), Y9
+	VMOVUPS     4320(BX), Y8
+	VMOVUPS     4576(SI), Y9
 	VMULPS      Y9, Y6, Y10
 	VMULPS      Y9, Y7, Y9
 	VMULPS      Y8, Y6, Y6
@@ -6062,22 +6153,23 @@ unit7:
 	VPUNPCKLQDQ Y2, Y6, Y3
 	VPUNPCKHQDQ Y2, Y6, Y2
 	VPMAXUD     Y2, Y3, Y3
-	VMOVUPS     Y3, (SI)
-	ADDQ        $+32, SI
+	VMOVUPS     Y3, (R8)
+	ADDQ        $+32, R8
 	ADDQ        $+512, AX
-	LEAQ        (DX)(BX*4), DX
+	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
 	JG          unit7
-	MOVQ        DX, 296(SP)
-	VMOVUPS     (SP), Y1
-	VMOVUPS     32(SP), Y2
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y1
+	VMOVUPS     4640(AX), Y2
 	VPERM2I128  $0x20, Y2, Y1, Y3
 	VPERM2I128  $0x31, Y2, Y1, Y1
 	VPMAXUD     Y1, Y3, Y3
 	VDIVPS      largestI8<>+0(SB), Y3, Y1
 	VMOVUPS     Y1, Y1
-	VMOVUPS     64(SP), Y2
-	VMOVUPS     96(SP), Y3
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
 	VPERM2I128  $0x20, Y3, Y2, Y4
 	VPERM2I128  $0x31, Y3, Y2, Y2
 	VPMAXUD     Y2, Y4, Y4
@@ -6086,13 +6178,13 @@ unit7:
 
 	// 2. these heads
 write4:
-	MOVQ  256(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  296(SP), DI
-	MOVQ  312(SP), CX
-	MOVQ  272(SP), DX
-	MOVQ  320(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -6109,17 +6201,17 @@ head8:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      840(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      842(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      844(SP)(R8*2), R10
+	MOVWLZX      84(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      846(SP)(R8*2), R10
+	MOVWLZX      86(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	CMPL         872(SP)(R8*4), $0x00
+	CMPL         112(SP)(R8*4), $0x00
 	JEQ          zero11
-	VBROADCASTSS 872(SP)(R8*4), Y3
+	VBROADCASTSS 112(SP)(R8*4), Y3
 	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -6141,9 +6233,9 @@ head8:
 	VMOVUPS      Y3, 2(R9)
 
 written10:
-	CMPL         876(SP)(R8*4), $0x00
+	CMPL         116(SP)(R8*4), $0x00
 	JEQ          zero13
-	VBROADCASTSS 876(SP)(R8*4), Y3
+	VBROADCASTSS 116(SP)(R8*4), Y3
 	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -6165,9 +6257,9 @@ written10:
 	VMOVUPS      Y3, 36(R9)
 
 written12:
-	CMPL         880(SP)(R8*4), $0x00
+	CMPL         120(SP)(R8*4), $0x00
 	JEQ          zero15
-	VBROADCASTSS 880(SP)(R8*4), Y3
+	VBROADCASTSS 120(SP)(R8*4), Y3
 	VMULPS       256(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -6189,9 +6281,9 @@ written12:
 	VMOVUPS      Y3, 70(R9)
 
 written14:
-	CMPL         884(SP)(R8*4), $0x00
+	CMPL         124(SP)(R8*4), $0x00
 	JEQ          zero17
-	VBROADCASTSS 884(SP)(R8*4), Y3
+	VBROADCASTSS 124(SP)(R8*4), Y3
 	VMULPS       384(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -6229,11 +6321,11 @@ written16:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -6243,28 +6335,31 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs18
 	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS Y3, (SP)
-	VMOVUPS Y3, 32(SP)
-	VMOVUPS Y3, 64(SP)
-	VMOVUPS Y3, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y3, 4608(AX)
+	VMOVUPS Y3, 4640(AX)
+	VMOVUPS Y3, 4672(AX)
+	VMOVUPS Y3, 4704(AX)
 	MOVQ    cos+16(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y3
-	VMOVUPS Y3, 328(SP)
+	VMOVUPS Y3, 4096(CX)
 	VPERMPD $0xd8, 32(AX), Y3
-	VMOVUPS Y3, 360(SP)
+	VMOVUPS Y3, 4128(CX)
 	VPERMPD $0xd8, 64(AX), Y3
-	VMOVUPS Y3, 392(SP)
+	VMOVUPS Y3, 4160(CX)
 	VPERMPD $0xd8, 96(AX), Y3
-	VMOVUPS Y3, 424(SP)
+	VMOVUPS Y3, 4192(CX)
 	MOVQ    sin+24(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y3
-	VMOVUPS Y3, 584(SP)
+	VMOVUPS Y3, 4352(CX)
 	VPERMPD $0xd8, 32(AX), Y3
-	VMOVUPS Y3, 616(SP)
+	VMOVUPS Y3, 4384(CX)
 	VPERMPD $0xd8, 64(AX), Y3
-	VMOVUPS Y3, 648(SP)
+	VMOVUPS Y3, 4416(CX)
 	VPERMPD $0xd8, 96(AX), Y3
-	VMOVUPS Y3, 680(SP)
+	VMOVUPS Y3, 4448(CX)
 
 heads19:
 	VMOVUPS   one32<>+0(SB), Y3
@@ -6273,27 +6368,27 @@ heads19:
 	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 840(SP)
-	VMOVUPS   Y3, 872(SP)
+	VMOVUPS   X4, 80(SP)
+	VMOVUPS   Y3, 112(SP)
 	VMOVUPS   one32<>+0(SB), Y3
 	VDIVPS    Y2, Y3, Y3
 	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
 	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y2, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 856(SP)
-	VMOVUPS   Y3, 904(SP)
-	MOVQ      264(SP), AX
-	MOVQ      AX, 256(SP)
-	MOVQ      280(SP), AX
-	MOVQ      AX, 272(SP)
+	VMOVUPS   X4, 96(SP)
+	VMOVUPS   Y3, 144(SP)
+	MOVQ      16(SP), AX
+	MOVQ      AX, 8(SP)
+	MOVQ      32(SP), AX
+	MOVQ      AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same22
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write20
 	MOVQ       x+8(FP), AX
@@ -6315,23 +6410,25 @@ heads19:
 	PREFETCHT1 512(AX)
 	PREFETCHT1 576(AX)
 	MOVQ       cos+16(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 328(SP)
+	VMOVUPS    Y1, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 360(SP)
+	VMOVUPS    Y1, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 392(SP)
+	VMOVUPS    Y1, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 424(SP)
+	VMOVUPS    Y1, 4192(CX)
 	MOVQ       sin+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 584(SP)
+	VMOVUPS    Y1, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 616(SP)
+	VMOVUPS    Y1, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 648(SP)
+	VMOVUPS    Y1, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 680(SP)
+	VMOVUPS    Y1, 4448(CX)
 	MOVQ       x+8(FP), DX
 	MOVQ       heads+64(FP), AX
 
@@ -6340,21 +6437,24 @@ same22:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y1
-	MOVQ    xHeadStride+80(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+80(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit23:
 	VMOVUPS     (DX), Y2
 	VSHUFPS     $0xdd, 32(DX), Y2, Y3
 	VSHUFPS     $0x88, 32(DX), Y2, Y2
-	VMOVUPS     328(SP), Y4
-	VMOVUPS     584(SP), Y5
+	VMOVUPS     4096(BX), Y4
+	VMOVUPS     4352(SI), Y5
 	VMULPS      Y5, Y2, Y6
 	VMULPS      Y5, Y3, Y5
 	VMULPS      Y4, Y2, Y2
@@ -6369,8 +6469,8 @@ unit23:
 	VMOVUPS     64(DX), Y3
 	VSHUFPS     $0xdd, 96(DX), Y3, Y4
 	VSHUFPS     $0x88, 96(DX), Y3, Y3
-	VMOVUPS     360(SP), Y5
-	VMOVUPS     616(SP), Y6
+	VMOVUPS     4128(BX), Y5
+	VMOVUPS     4384(SI), Y6
 	VMULPS      Y6, Y3, Y7
 	VMULPS      Y6, Y4, Y6
 	VMULPS      Y5, Y3, Y3
@@ -6386,8 +6486,8 @@ unit23:
 	VMOVUPS     128(DX), Y3
 	VSHUFPS     $0xdd, 160(DX), Y3, Y4
 	VSHUFPS     $0x88, 160(DX), Y3, Y3
-	VMOVUPS     392(SP), Y5
-	VMOVUPS     648(SP), Y6
+	VMOVUPS     4160(BX), Y5
+	VMOVUPS     4416(SI), Y6
 	VMULPS      Y6, Y3, Y7
 	VMULPS      Y6, Y4, Y6
 	VMULPS      Y5, Y3, Y3
@@ -6402,8 +6502,8 @@ unit23:
 	VMOVUPS     192(DX), Y4
 	VSHUFPS     $0xdd, 224(DX), Y4, Y5
 	VSHUFPS     $0x88, 224(DX), Y4, Y4
-	VMOVUPS     424(SP), Y6
-	VMOVUPS     680(SP), Y7
+	VMOVUPS     4192(BX), Y6
+	VMOVUPS     4448(SI), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
@@ -6416,15 +6516,15 @@ unit23:
 	VPMAXUD     Y4, Y3, Y3
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y3, Y3
-	XORQ        DI, DI
+	XORQ        R9, R9
 	DECQ        CX
-	CMOVQGT     BX, DI
-	LEAQ        (DX)(DI*4), DX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
 	VMOVUPS     (DX), Y4
 	VSHUFPS     $0xdd, 32(DX), Y4, Y5
 	VSHUFPS     $0x88, 32(DX), Y4, Y4
-	VMOVUPS     328(SP), Y6
-	VMOVUPS     584(SP), Y7
+	VMOVUPS     4096(BX), Y6
+	VMOVUPS     4352(SI), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
@@ -6439,8 +6539,8 @@ unit23:
 	VMOVUPS     64(DX), Y5
 	VSHUFPS     $0xdd, 96(DX), Y5, Y6
 	VSHUFPS     $0x88, 96(DX), Y5, Y5
-	VMOVUPS     360(SP), Y7
-	VMOVUPS     616(SP), Y8
+	VMOVUPS     4128(BX), Y7
+	VMOVUPS     4384(SI), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
@@ -6456,8 +6556,8 @@ unit23:
 	VMOVUPS     128(DX), Y5
 	VSHUFPS     $0xdd, 160(DX), Y5, Y6
 	VSHUFPS     $0x88, 160(DX), Y5, Y5
-	VMOVUPS     392(SP), Y7
-	VMOVUPS     648(SP), Y8
+	VMOVUPS     4160(BX), Y7
+	VMOVUPS     4416(SI), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
@@ -6472,8 +6572,8 @@ unit23:
 	VMOVUPS     192(DX), Y6
 	VSHUFPS     $0xdd, 224(DX), Y6, Y7
 	VSHUFPS     $0x88, 224(DX), Y6, Y6
-	VMOVUPS     424(SP), Y8
-	VMOVUPS     680(SP), Y9
+	VMOVUPS     4192(BX), Y8
+	VMOVUPS     4448(SI), Y9
 	VMULPS      Y9, Y6, Y10
 	VMULPS      Y9, Y7, Y9
 	VMULPS      Y8, Y6, Y6
@@ -6495,22 +6595,23 @@ unit23:
 	VPUNPCKLQDQ Y2, Y6, Y3
 	VPUNPCKHQDQ Y2, Y6, Y2
 	VPMAXUD     Y2, Y3, Y3
-	VMOVUPS     Y3, (SI)
-	ADDQ        $+32, SI
+	VMOVUPS     Y3, (R8)
+	ADDQ        $+32, R8
 	ADDQ        $+512, AX
-	LEAQ        (DX)(BX*4), DX
+	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
 	JG          unit23
-	MOVQ        DX, 296(SP)
-	VMOVUPS     (SP), Y1
-	VMOVUPS     32(SP), Y2
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y1
+	VMOVUPS     4640(AX), Y2
 	VPERM2I128  $0x20, Y2, Y1, Y3
 	VPERM2I128  $0x31, Y2, Y1, Y1
 	VPMAXUD     Y1, Y3, Y3
 	VDIVPS      largestI8<>+0(SB), Y3, Y1
 	VMOVUPS     Y1, Y1
-	VMOVUPS     64(SP), Y2
-	VMOVUPS     96(SP), Y3
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
 	VPERM2I128  $0x20, Y3, Y2, Y4
 	VPERM2I128  $0x31, Y3, Y2, Y2
 	VPMAXUD     Y2, Y4, Y4
@@ -6519,13 +6620,13 @@ unit23:
 
 	// 2. these heads
 write20:
-	MOVQ  256(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next21
-	MOVQ  296(SP), DI
-	MOVQ  312(SP), CX
-	MOVQ  272(SP), DX
-	MOVQ  320(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -6538,13 +6639,13 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      840(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      842(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	CMPL         872(SP)(R8*4), $0x00
+	CMPL         112(SP)(R8*4), $0x00
 	JEQ          zero27
-	VBROADCASTSS 872(SP)(R8*4), Y3
+	VBROADCASTSS 112(SP)(R8*4), Y3
 	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -6566,9 +6667,9 @@ head24:
 	VMOVUPS      Y3, 2(R9)
 
 written26:
-	CMPL         876(SP)(R8*4), $0x00
+	CMPL         116(SP)(R8*4), $0x00
 	JEQ          zero29
-	VBROADCASTSS 876(SP)(R8*4), Y3
+	VBROADCASTSS 116(SP)(R8*4), Y3
 	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
@@ -6606,11 +6707,11 @@ written28:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next21:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads19
 	JMP   done1
@@ -6670,7 +6771,7 @@ GLOBL together8<>(SB), RODATA|NOPTR, $32
 
 // func RotateQuantizeInterleavedF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeInterleavedF32ToQ8AVX512(SB), $4840-96
+TEXT ·RotateQuantizeInterleavedF32ToQ8AVX512(SB), $5360-96
 	MOVQ         heads+64(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -6681,50 +6782,52 @@ TEXT ·RotateQuantizeInterleavedF32ToQ8AVX512(SB), $4840-96
 	VBROADCASTSS lastBit<>+0(SB), Z0
 	VMOVUPS      evenWords<>+0(SB), Z4
 	VPXORD       Z1, Z1, Z1
-	LEAQ         680(SP), AX
+	LEAQ         176(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 544(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 520(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+8(FP), AX
-	MOVQ         AX, 552(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 568(SP)
+	MOVQ         AX, 64(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 560(SP)
+	MOVQ         AX, 56(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 576(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+32(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z5
-	VMOVUPS      Z5, (SP)
-	VMOVUPS      Z5, 64(SP)
-	VMOVUPS      Z5, 128(SP)
-	VMOVUPS      Z5, 192(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z5, 4608(AX)
+	VMOVUPS      Z5, 4672(AX)
+	VMOVUPS      Z5, 4736(AX)
+	VMOVUPS      Z5, 4800(AX)
 
 heads3:
 	VBROADCASTSS one32<>+0(SB), Z5
 	VDIVPS       Z1, Z5, Z5
 	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
 	VCVTPS2PH    $0x00, Z6, Y6
-	VMOVUPS      Y6, 584(SP)
-	VMOVUPS      Z5, 616(SP)
-	MOVQ         520(SP), AX
-	MOVQ         AX, 512(SP)
-	MOVQ         536(SP), AX
-	MOVQ         AX, 528(SP)
+	VMOVUPS      Y6, 80(SP)
+	VMOVUPS      Z5, 112(SP)
+	MOVQ         16(SP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         32(SP), AX
+	MOVQ         AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -6757,11 +6860,11 @@ same6:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 560(SP)
-	MOVQ         CX, 520(SP)
-	MOVQ         536(SP), AX
-	XORQ         544(SP), AX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+16(FP), BX
 	MOVQ         sin+24(FP), SI
 	VMOVUPS      low32<>+0(SB), Z1
@@ -6814,7 +6917,8 @@ same6:
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+80(FP), BX
-	LEAQ         (SP), SI
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
 unit7:
 	VMOVUPS     (DX), Z5
@@ -6893,11 +6997,12 @@ unit7:
 	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z1
-	VMOVUPS     64(SP), Z5
-	VMOVUPS     128(SP), Z6
-	VMOVUPS     192(SP), Z7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z1
+	VMOVUPS     4672(AX), Z5
+	VMOVUPS     4736(AX), Z6
+	VMOVUPS     4800(AX), Z7
 	VSHUFI64X2  $0x88, Z5, Z1, Z8
 	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z8, Z8
@@ -6912,13 +7017,13 @@ largest9:
 
 	// 2. these heads
 write4:
-	MOVQ  512(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  552(SP), DI
-	MOVQ  568(SP), CX
-	MOVQ  528(SP), DX
-	MOVQ  576(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head10:
@@ -6935,15 +7040,15 @@ head10:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      584(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      586(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      588(SP)(R8*2), R10
+	MOVWLZX      84(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      590(SP)(R8*2), R10
+	MOVWLZX      86(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	VBROADCASTSS 616(SP)(R8*4), Z5
+	VBROADCASTSS 112(SP)(R8*4), Z5
 	VMULPS       (DX), Z5, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -6953,7 +7058,7 @@ head10:
 	VPERMT2W     Z5, Z4, Z6
 	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 2(R9)
-	VBROADCASTSS 620(SP)(R8*4), Z5
+	VBROADCASTSS 116(SP)(R8*4), Z5
 	VMULPS       128(DX), Z5, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -6963,7 +7068,7 @@ head10:
 	VPERMT2W     Z5, Z4, Z6
 	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 36(R9)
-	VBROADCASTSS 624(SP)(R8*4), Z5
+	VBROADCASTSS 120(SP)(R8*4), Z5
 	VMULPS       256(DX), Z5, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -6973,7 +7078,7 @@ head10:
 	VPERMT2W     Z5, Z4, Z6
 	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 70(R9)
-	VBROADCASTSS 628(SP)(R8*4), Z5
+	VBROADCASTSS 124(SP)(R8*4), Z5
 	VMULPS       384(DX), Z5, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -6999,11 +7104,11 @@ head10:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -7013,29 +7118,30 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs16
 	VBROADCASTSS one32<>+0(SB), Z2
-	VMOVUPS      Z2, (SP)
-	VMOVUPS      Z2, 64(SP)
-	VMOVUPS      Z2, 128(SP)
-	VMOVUPS      Z2, 192(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z2, 4608(AX)
+	VMOVUPS      Z2, 4672(AX)
+	VMOVUPS      Z2, 4736(AX)
+	VMOVUPS      Z2, 4800(AX)
 
 heads17:
 	VBROADCASTSS one32<>+0(SB), Z2
 	VDIVPS       Z1, Z2, Z2
 	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
 	VCVTPS2PH    $0x00, Z6, Y6
-	VMOVUPS      Y6, 584(SP)
-	VMOVUPS      Z2, 616(SP)
-	MOVQ         520(SP), AX
-	MOVQ         AX, 512(SP)
-	MOVQ         536(SP), AX
-	MOVQ         AX, 528(SP)
+	VMOVUPS      Y6, 80(SP)
+	VMOVUPS      Z2, 112(SP)
+	MOVQ         16(SP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         32(SP), AX
+	MOVQ         AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same20
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write18
 	MOVQ       x+8(FP), AX
@@ -7064,11 +7170,11 @@ same20:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 560(SP)
-	MOVQ         CX, 520(SP)
-	MOVQ         536(SP), AX
-	XORQ         544(SP), AX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+16(FP), BX
 	MOVQ         sin+24(FP), SI
 	VMOVUPS      low32<>+0(SB), Z1
@@ -7099,7 +7205,8 @@ same20:
 	VPXORD       Z3, Z3, Z3
 	VPXORD       Z5, Z5, Z5
 	MOVQ         xHeadStride+80(FP), BX
-	LEAQ         (SP), SI
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
 unit21:
 	VMOVUPS     (DX), Z2
@@ -7182,11 +7289,12 @@ unit21:
 	JNZ         nan22
 
 largest23:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z1
-	VMOVUPS     64(SP), Z2
-	VMOVUPS     128(SP), Z6
-	VMOVUPS     192(SP), Z7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z1
+	VMOVUPS     4672(AX), Z2
+	VMOVUPS     4736(AX), Z6
+	VMOVUPS     4800(AX), Z7
 	VSHUFI64X2  $0x88, Z2, Z1, Z8
 	VSHUFI64X2  $0xdd, Z2, Z1, Z1
 	VPMAXUD     Z1, Z8, Z8
@@ -7201,13 +7309,13 @@ largest23:
 
 	// 2. these heads
 write18:
-	MOVQ  512(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next19
-	MOVQ  552(SP), DI
-	MOVQ  568(SP), CX
-	MOVQ  528(SP), DX
-	MOVQ  576(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -7220,11 +7328,11 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      584(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      586(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	VBROADCASTSS 616(SP)(R8*4), Z2
+	VBROADCASTSS 112(SP)(R8*4), Z2
 	VMULPS       (DX), Z2, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -7234,7 +7342,7 @@ head24:
 	VPERMT2W     Z2, Z4, Z6
 	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 2(R9)
-	VBROADCASTSS 620(SP)(R8*4), Z2
+	VBROADCASTSS 116(SP)(R8*4), Z2
 	VMULPS       128(DX), Z2, Z6
 	VPORD        Z0, Z6, Z6
 	VCVTPS2DQ    Z6, Z6
@@ -7260,11 +7368,11 @@ head24:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next19:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads17
 	JMP   done1
@@ -7276,8 +7384,9 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit28:
@@ -7311,8 +7420,9 @@ unit28:
 
 nan22:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit29:
@@ -7400,92 +7510,96 @@ GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowInterleavedF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX2(SB), $5072-104
+TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX2(SB), $5336-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
 	MOVQ    tokens+48(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
-	VPXOR   X0, X0, X0
+	VPXOR   Y0, Y0, Y0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 904(SP)
-	LEAQ    912(SP), AX
+	MOVQ    AX, 144(SP)
+	LEAQ    152(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 288(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 264(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 296(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 312(SP)
+	MOVQ    AX, 64(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 304(SP)
+	MOVQ    AX, 56(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 320(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
 	MOVQ    cos+24(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 328(SP)
+	VMOVUPS Y1, 4096(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 360(SP)
+	VMOVUPS Y1, 4128(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 392(SP)
+	VMOVUPS Y1, 4160(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 424(SP)
+	VMOVUPS Y1, 4192(CX)
 	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 456(SP)
+	VMOVUPS Y1, 4224(CX)
 	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 488(SP)
+	VMOVUPS Y1, 4256(CX)
 	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 520(SP)
+	VMOVUPS Y1, 4288(CX)
 	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 552(SP)
+	VMOVUPS Y1, 4320(CX)
 	MOVQ    sin+32(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y1, 4352(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 616(SP)
+	VMOVUPS Y1, 4384(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 648(SP)
+	VMOVUPS Y1, 4416(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 680(SP)
+	VMOVUPS Y1, 4448(CX)
 	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 712(SP)
+	VMOVUPS Y1, 4480(CX)
 	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 744(SP)
+	VMOVUPS Y1, 4512(CX)
 	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 776(SP)
+	VMOVUPS Y1, 4544(CX)
 	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 808(SP)
+	VMOVUPS Y1, 4576(CX)
 
 heads3:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 840(SP)
-	VMOVUPS X0, 872(SP)
-	MOVQ    264(SP), AX
-	MOVQ    AX, 256(SP)
-	MOVQ    280(SP), AX
-	MOVQ    AX, 272(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -7511,39 +7625,41 @@ heads3:
 	PREFETCHT1 640(AX)
 	PREFETCHT1 704(AX)
 	MOVQ       cos+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 328(SP)
+	VMOVUPS    Y0, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 360(SP)
+	VMOVUPS    Y0, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 392(SP)
+	VMOVUPS    Y0, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 424(SP)
+	VMOVUPS    Y0, 4192(CX)
 	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 456(SP)
+	VMOVUPS    Y0, 4224(CX)
 	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 488(SP)
+	VMOVUPS    Y0, 4256(CX)
 	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 520(SP)
+	VMOVUPS    Y0, 4288(CX)
 	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 552(SP)
+	VMOVUPS    Y0, 4320(CX)
 	MOVQ       sin+32(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 584(SP)
+	VMOVUPS    Y0, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 616(SP)
+	VMOVUPS    Y0, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 648(SP)
+	VMOVUPS    Y0, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 680(SP)
+	VMOVUPS    Y0, 4448(CX)
 	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 712(SP)
+	VMOVUPS    Y0, 4480(CX)
 	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 744(SP)
+	VMOVUPS    Y0, 4512(CX)
 	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 776(SP)
+	VMOVUPS    Y0, 4544(CX)
 	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 808(SP)
+	VMOVUPS    Y0, 4576(CX)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
@@ -7552,187 +7668,192 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
-	MOVQ    xHeadStride+88(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+88(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit7:
-	VMOVUPS      (DX), Y1
-	VSHUFPS      $0xdd, 32(DX), Y1, Y2
-	VSHUFPS      $0x88, 32(DX), Y1, Y1
-	VMOVUPS      328(SP), Y3
-	VMOVUPS      584(SP), Y4
-	VMULPS       Y4, Y1, Y5
-	VMULPS       Y4, Y2, Y4
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y2, Y2
-	VSUBPS       Y4, Y1, Y1
-	VADDPS       Y5, Y2, Y2
-	VMOVUPS      Y1, (AX)
-	VMOVUPS      Y2, 64(AX)
-	VPAND        Y0, Y1, Y1
-	VPAND        Y0, Y2, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VMOVUPS      64(DX), Y2
-	VSHUFPS      $0xdd, 96(DX), Y2, Y3
-	VSHUFPS      $0x88, 96(DX), Y2, Y2
-	VMOVUPS      360(SP), Y4
-	VMOVUPS      616(SP), Y5
-	VMULPS       Y5, Y2, Y6
-	VMULPS       Y5, Y3, Y5
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VSUBPS       Y5, Y2, Y2
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      Y2, 32(AX)
-	VMOVUPS      Y3, 96(AX)
-	VPAND        Y0, Y2, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VMOVUPS      128(DX), Y2
-	VSHUFPS      $0xdd, 160(DX), Y2, Y3
-	VSHUFPS      $0x88, 160(DX), Y2, Y2
-	VMOVUPS      392(SP), Y4
-	VMOVUPS      648(SP), Y5
-	VMULPS       Y5, Y2, Y6
-	VMULPS       Y5, Y3, Y5
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VSUBPS       Y5, Y2, Y2
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      Y2, 128(AX)
-	VMOVUPS      Y3, 192(AX)
-	VPAND        Y0, Y2, Y2
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VMOVUPS      192(DX), Y3
-	VSHUFPS      $0xdd, 224(DX), Y3, Y4
-	VSHUFPS      $0x88, 224(DX), Y3, Y3
-	VMOVUPS      424(SP), Y5
-	VMOVUPS      680(SP), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 160(AX)
-	VMOVUPS      Y4, 224(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      256(DX), Y3
-	VSHUFPS      $0xdd, 288(DX), Y3, Y4
-	VSHUFPS      $0x88, 288(DX), Y3, Y3
-	VMOVUPS      456(SP), Y5
-	VMOVUPS      712(SP), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 256(AX)
-	VMOVUPS      Y4, 320(AX)
-	VPAND        Y0, Y3, Y3
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VMOVUPS      320(DX), Y4
-	VSHUFPS      $0xdd, 352(DX), Y4, Y5
-	VSHUFPS      $0x88, 352(DX), Y4, Y4
-	VMOVUPS      488(SP), Y6
-	VMOVUPS      744(SP), Y7
-	VMULPS       Y7, Y4, Y8
-	VMULPS       Y7, Y5, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VSUBPS       Y7, Y4, Y4
-	VADDPS       Y8, Y5, Y5
-	VMOVUPS      Y4, 288(AX)
-	VMOVUPS      Y5, 352(AX)
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VMOVUPS      384(DX), Y4
-	VSHUFPS      $0xdd, 416(DX), Y4, Y5
-	VSHUFPS      $0x88, 416(DX), Y4, Y4
-	VMOVUPS      520(SP), Y6
-	VMOVUPS      776(SP), Y7
-	VMULPS       Y7, Y4, Y8
-	VMULPS       Y7, Y5, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VSUBPS       Y7, Y4, Y4
-	VADDPS       Y8, Y5, Y5
-	VMOVUPS      Y4, 384(AX)
-	VMOVUPS      Y5, 448(AX)
-	VPAND        Y0, Y4, Y4
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VMOVUPS      448(DX), Y5
-	VSHUFPS      $0xdd, 480(DX), Y5, Y6
-	VSHUFPS      $0x88, 480(DX), Y5, Y5
-	VMOVUPS      552(SP), Y7
-	VMOVUPS      808(SP), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 416(AX)
-	VMOVUPS      Y6, 480(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VPMAXUD      Y2, Y1, Y1
-	VPMAXUD      Y3, Y1, Y1
-	VPMAXUD      Y4, Y1, Y1
-	VMOVUPS      Y1, (SI)
-	ADDQ         $+32, SI
-	ADDQ         $+512, AX
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JG           unit7
-	MOVQ         DX, 296(SP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VPUNPCKLDQ   Y1, Y0, Y4
-	VPUNPCKHDQ   Y1, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
-	VPUNPCKLDQ   Y3, Y2, Y0
-	VPUNPCKHDQ   Y3, Y2, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLQDQ  Y0, Y4, Y1
-	VPUNPCKHQDQ  Y0, Y4, Y0
-	VPMAXUD      Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VDIVPS       largestI8<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+	VMOVUPS     (DX), Y1
+	VSHUFPS     $0xdd, 32(DX), Y1, Y2
+	VSHUFPS     $0x88, 32(DX), Y1, Y1
+	VMOVUPS     4096(BX), Y3
+	VMOVUPS     4352(SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 64(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VMOVUPS     64(DX), Y2
+	VSHUFPS     $0xdd, 96(DX), Y2, Y3
+	VSHUFPS     $0x88, 96(DX), Y2, Y2
+	VMOVUPS     4128(BX), Y4
+	VMOVUPS     4384(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 96(AX)
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VMOVUPS     128(DX), Y2
+	VSHUFPS     $0xdd, 160(DX), Y2, Y3
+	VSHUFPS     $0x88, 160(DX), Y2, Y2
+	VMOVUPS     4160(BX), Y4
+	VMOVUPS     4416(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 128(AX)
+	VMOVUPS     Y3, 192(AX)
+	VPAND       Y0, Y2, Y2
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     192(DX), Y3
+	VSHUFPS     $0xdd, 224(DX), Y3, Y4
+	VSHUFPS     $0x88, 224(DX), Y3, Y3
+	VMOVUPS     4192(BX), Y5
+	VMOVUPS     4448(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 160(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     256(DX), Y3
+	VSHUFPS     $0xdd, 288(DX), Y3, Y4
+	VSHUFPS     $0x88, 288(DX), Y3, Y3
+	VMOVUPS     4224(BX), Y5
+	VMOVUPS     4480(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     320(DX), Y4
+	VSHUFPS     $0xdd, 352(DX), Y4, Y5
+	VSHUFPS     $0x88, 352(DX), Y4, Y4
+	VMOVUPS     4256(BX), Y6
+	VMOVUPS     4512(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 288(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     384(DX), Y4
+	VSHUFPS     $0xdd, 416(DX), Y4, Y5
+	VSHUFPS     $0x88, 416(DX), Y4, Y4
+	VMOVUPS     4288(BX), Y6
+	VMOVUPS     4544(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 384(AX)
+	VMOVUPS     Y5, 448(AX)
+	VPAND       Y0, Y4, Y4
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VMOVUPS     448(DX), Y5
+	VSHUFPS     $0xdd, 480(DX), Y5, Y6
+	VSHUFPS     $0x88, 480(DX), Y5, Y5
+	VMOVUPS     4320(BX), Y7
+	VMOVUPS     4576(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 416(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y3, Y1, Y1
+	VPMAXUD     Y4, Y1, Y1
+	VMOVUPS     Y1, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y4, Y4
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y4, Y1
+	VPUNPCKHQDQ Y0, Y4, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPERM2I128  $0x20, Y1, Y1, Y0
+	VPERM2I128  $0x31, Y1, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ  256(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  296(SP), DI
-	MOVQ  312(SP), CX
-	MOVQ  272(SP), DX
-	MOVQ  320(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -7747,16 +7868,16 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         904(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         872(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 840(SP)(BX*4), Y1
-	VBROADCASTSS 872(SP)(BX*4), Y2
+	VBROADCASTSS 80(SP)(BX*4), Y1
+	VBROADCASTSS 112(SP)(BX*4), Y2
 	VMOVUPS      (DX), Y3
 	VMULPS       Y1, Y3, Y4
 	VFMSUB231PS  Y2, Y4, Y3
@@ -7882,11 +8003,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -7896,45 +8017,52 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs12
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
+	VMOVUPS Y1, 4736(AX)
+	VMOVUPS Y1, 4768(AX)
+	VMOVUPS Y1, 4800(AX)
+	VMOVUPS Y1, 4832(AX)
 	MOVQ    cos+24(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 328(SP)
+	VMOVUPS Y1, 4096(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 360(SP)
+	VMOVUPS Y1, 4128(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 392(SP)
+	VMOVUPS Y1, 4160(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 424(SP)
+	VMOVUPS Y1, 4192(CX)
 	MOVQ    sin+32(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y1, 4352(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 616(SP)
+	VMOVUPS Y1, 4384(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 648(SP)
+	VMOVUPS Y1, 4416(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 680(SP)
+	VMOVUPS Y1, 4448(CX)
 
 heads13:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 840(SP)
-	VMOVUPS X0, 872(SP)
-	MOVQ    264(SP), AX
-	MOVQ    AX, 256(SP)
-	MOVQ    280(SP), AX
-	MOVQ    AX, 272(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same16
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write14
 	MOVQ       x+16(FP), AX
@@ -7956,216 +8084,236 @@ heads13:
 	PREFETCHT1 512(AX)
 	PREFETCHT1 576(AX)
 	MOVQ       cos+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 328(SP)
+	VMOVUPS    Y0, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 360(SP)
+	VMOVUPS    Y0, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 392(SP)
+	VMOVUPS    Y0, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 424(SP)
+	VMOVUPS    Y0, 4192(CX)
 	MOVQ       sin+32(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 584(SP)
+	VMOVUPS    Y0, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 616(SP)
+	VMOVUPS    Y0, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 648(SP)
+	VMOVUPS    Y0, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 680(SP)
+	VMOVUPS    Y0, 4448(CX)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
 same16:
-	MOVQ    $0x00000004, CX
+	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
-	MOVQ    xHeadStride+88(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+88(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit17:
-	VMOVUPS      (DX), Y1
-	VSHUFPS      $0xdd, 32(DX), Y1, Y2
-	VSHUFPS      $0x88, 32(DX), Y1, Y1
-	VMOVUPS      328(SP), Y3
-	VMOVUPS      584(SP), Y4
-	VMULPS       Y4, Y1, Y5
-	VMULPS       Y4, Y2, Y4
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y2, Y2
-	VSUBPS       Y4, Y1, Y1
-	VADDPS       Y5, Y2, Y2
-	VMOVUPS      Y1, (AX)
-	VMOVUPS      Y2, 64(AX)
-	VPAND        Y0, Y1, Y1
-	VPAND        Y0, Y2, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VMOVUPS      64(DX), Y2
-	VSHUFPS      $0xdd, 96(DX), Y2, Y3
-	VSHUFPS      $0x88, 96(DX), Y2, Y2
-	VMOVUPS      360(SP), Y4
-	VMOVUPS      616(SP), Y5
-	VMULPS       Y5, Y2, Y6
-	VMULPS       Y5, Y3, Y5
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VSUBPS       Y5, Y2, Y2
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      Y2, 32(AX)
-	VMOVUPS      Y3, 96(AX)
-	VPAND        Y0, Y2, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VMOVUPS      128(DX), Y2
-	VSHUFPS      $0xdd, 160(DX), Y2, Y3
-	VSHUFPS      $0x88, 160(DX), Y2, Y2
-	VMOVUPS      392(SP), Y4
-	VMOVUPS      648(SP), Y5
-	VMULPS       Y5, Y2, Y6
-	VMULPS       Y5, Y3, Y5
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VSUBPS       Y5, Y2, Y2
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      Y2, 128(AX)
-	VMOVUPS      Y3, 192(AX)
-	VPAND        Y0, Y2, Y2
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VMOVUPS      192(DX), Y3
-	VSHUFPS      $0xdd, 224(DX), Y3, Y4
-	VSHUFPS      $0x88, 224(DX), Y3, Y3
-	VMOVUPS      424(SP), Y5
-	VMOVUPS      680(SP), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 160(AX)
-	VMOVUPS      Y4, 224(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	XORQ         DI, DI
-	DECQ         CX
-	CMOVQGT      BX, DI
-	LEAQ         (DX)(DI*4), DX
-	VMOVUPS      (DX), Y3
-	VSHUFPS      $0xdd, 32(DX), Y3, Y4
-	VSHUFPS      $0x88, 32(DX), Y3, Y3
-	VMOVUPS      328(SP), Y5
-	VMOVUPS      584(SP), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 256(AX)
-	VMOVUPS      Y4, 320(AX)
-	VPAND        Y0, Y3, Y3
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VMOVUPS      64(DX), Y4
-	VSHUFPS      $0xdd, 96(DX), Y4, Y5
-	VSHUFPS      $0x88, 96(DX), Y4, Y4
-	VMOVUPS      360(SP), Y6
-	VMOVUPS      616(SP), Y7
-	VMULPS       Y7, Y4, Y8
-	VMULPS       Y7, Y5, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VSUBPS       Y7, Y4, Y4
-	VADDPS       Y8, Y5, Y5
-	VMOVUPS      Y4, 288(AX)
-	VMOVUPS      Y5, 352(AX)
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VMOVUPS      128(DX), Y4
-	VSHUFPS      $0xdd, 160(DX), Y4, Y5
-	VSHUFPS      $0x88, 160(DX), Y4, Y4
-	VMOVUPS      392(SP), Y6
-	VMOVUPS      648(SP), Y7
-	VMULPS       Y7, Y4, Y8
-	VMULPS       Y7, Y5, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VSUBPS       Y7, Y4, Y4
-	VADDPS       Y8, Y5, Y5
-	VMOVUPS      Y4, 384(AX)
-	VMOVUPS      Y5, 448(AX)
-	VPAND        Y0, Y4, Y4
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VMOVUPS      192(DX), Y5
-	VSHUFPS      $0xdd, 224(DX), Y5, Y6
-	VSHUFPS      $0x88, 224(DX), Y5, Y5
-	VMOVUPS      424(SP), Y7
-	VMOVUPS      680(SP), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 416(AX)
-	VMOVUPS      Y6, 480(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VPMAXUD      Y2, Y1, Y1
-	VPMAXUD      Y4, Y3, Y3
-	VMOVUPS      Y1, (SI)
-	VMOVUPS      Y3, 32(SI)
-	ADDQ         $+64, SI
-	ADDQ         $+512, AX
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JG           unit17
-	MOVQ         DX, 296(SP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VPUNPCKLDQ   Y1, Y0, Y4
-	VPUNPCKHDQ   Y1, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
-	VPUNPCKLDQ   Y3, Y2, Y0
-	VPUNPCKHDQ   Y3, Y2, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLQDQ  Y0, Y4, Y1
-	VPUNPCKHQDQ  Y0, Y4, Y0
-	VPMAXUD      Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VDIVPS       largestI8<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+	VMOVUPS     (DX), Y1
+	VSHUFPS     $0xdd, 32(DX), Y1, Y2
+	VSHUFPS     $0x88, 32(DX), Y1, Y1
+	VMOVUPS     4096(BX), Y3
+	VMOVUPS     4352(SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 64(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VMOVUPS     64(DX), Y2
+	VSHUFPS     $0xdd, 96(DX), Y2, Y3
+	VSHUFPS     $0x88, 96(DX), Y2, Y2
+	VMOVUPS     4128(BX), Y4
+	VMOVUPS     4384(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 96(AX)
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VMOVUPS     128(DX), Y2
+	VSHUFPS     $0xdd, 160(DX), Y2, Y3
+	VSHUFPS     $0x88, 160(DX), Y2, Y2
+	VMOVUPS     4160(BX), Y4
+	VMOVUPS     4416(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 128(AX)
+	VMOVUPS     Y3, 192(AX)
+	VPAND       Y0, Y2, Y2
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     192(DX), Y3
+	VSHUFPS     $0xdd, 224(DX), Y3, Y4
+	VSHUFPS     $0x88, 224(DX), Y3, Y3
+	VMOVUPS     4192(BX), Y5
+	VMOVUPS     4448(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 160(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y3
+	VSHUFPS     $0xdd, 32(DX), Y3, Y4
+	VSHUFPS     $0x88, 32(DX), Y3, Y3
+	VMOVUPS     4096(BX), Y5
+	VMOVUPS     4352(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     64(DX), Y4
+	VSHUFPS     $0xdd, 96(DX), Y4, Y5
+	VSHUFPS     $0x88, 96(DX), Y4, Y4
+	VMOVUPS     4128(BX), Y6
+	VMOVUPS     4384(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 288(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     128(DX), Y4
+	VSHUFPS     $0xdd, 160(DX), Y4, Y5
+	VSHUFPS     $0x88, 160(DX), Y4, Y4
+	VMOVUPS     4160(BX), Y6
+	VMOVUPS     4416(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 384(AX)
+	VMOVUPS     Y5, 448(AX)
+	VPAND       Y0, Y4, Y4
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VMOVUPS     192(DX), Y5
+	VSHUFPS     $0xdd, 224(DX), Y5, Y6
+	VSHUFPS     $0x88, 224(DX), Y5, Y5
+	VMOVUPS     4192(BX), Y7
+	VMOVUPS     4448(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 416(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     Y1, (R8)
+	VMOVUPS     Y3, 32(R8)
+	ADDQ        $+64, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit17
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VMOVUPS     4736(AX), Y4
+	VMOVUPS     4768(AX), Y5
+	VMOVUPS     4800(AX), Y6
+	VMOVUPS     4832(AX), Y7
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y8, Y8
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y8, Y1
+	VPUNPCKHQDQ Y0, Y8, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPUNPCKLDQ  Y5, Y4, Y0
+	VPUNPCKHDQ  Y5, Y4, Y2
+	VPMAXUD     Y2, Y0, Y0
+	VPUNPCKLDQ  Y7, Y6, Y2
+	VPUNPCKHDQ  Y7, Y6, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y0, Y3
+	VPUNPCKHQDQ Y2, Y0, Y0
+	VPMAXUD     Y0, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y1, Y0
+	VPERM2I128  $0x31, Y3, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write14:
-	MOVQ  256(SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next15
-	MOVQ  296(SP), DI
-	MOVQ  312(SP), CX
-	MOVQ  272(SP), DX
-	MOVQ  320(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head18:
@@ -8176,16 +8324,16 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         904(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         872(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare20
-	VBROADCASTSS 840(SP)(BX*4), Y1
-	VBROADCASTSS 872(SP)(BX*4), Y2
+	VBROADCASTSS 80(SP)(BX*4), Y1
+	VBROADCASTSS 112(SP)(BX*4), Y2
 	VMOVUPS      (DX), Y3
 	VMULPS       Y1, Y3, Y4
 	VFMSUB231PS  Y2, Y4, Y3
@@ -8257,11 +8405,11 @@ written21:
 same19:
 	DECQ AX
 	JNZ  head18
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next15:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads13
 	JMP   done1
@@ -8287,7 +8435,7 @@ rare20:
 
 // func RotateQuantizeRowInterleavedF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $4816-104
+TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $5336-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -8296,49 +8444,51 @@ TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $4816-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 648(SP)
-	LEAQ         656(SP), AX
+	MOVQ         AX, 144(SP)
+	LEAQ         152(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 544(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 520(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 552(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 568(SP)
+	MOVQ         AX, 64(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 560(SP)
+	MOVQ         AX, 56(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 576(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VMOVUPS      Z1, (SP)
-	VMOVUPS      Z1, 64(SP)
-	VMOVUPS      Z1, 128(SP)
-	VMOVUPS      Z1, 192(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 584(SP)
-	VMOVUPS Y0, 616(SP)
-	MOVQ    520(SP), AX
-	MOVQ    AX, 512(SP)
-	MOVQ    536(SP), AX
-	MOVQ    AX, 528(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -8371,11 +8521,11 @@ same6:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 560(SP)
-	MOVQ         CX, 520(SP)
-	MOVQ         536(SP), AX
-	XORQ         544(SP), AX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
 	VMOVUPS      low32<>+0(SB), Z0
@@ -8428,7 +8578,8 @@ same6:
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
-	LEAQ         (SP), SI
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
 unit7:
 	VMOVUPS     (DX), Z1
@@ -8501,11 +8652,12 @@ unit7:
 	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z0
-	VMOVUPS     64(SP), Z1
-	VMOVUPS     128(SP), Z5
-	VMOVUPS     192(SP), Z6
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z5
+	VMOVUPS     4800(AX), Z6
 	VPUNPCKLDQ  Z1, Z0, Z7
 	VPUNPCKHDQ  Z1, Z0, Z0
 	VPMAXUD     Z0, Z7, Z7
@@ -8521,22 +8673,21 @@ largest9:
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ    512(SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    552(SP), DI
-	MOVQ    568(SP), CX
-	MOVQ    528(SP), DX
-	MOVQ    576(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head10:
@@ -8551,16 +8702,16 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 584(SP)(BX*4), Z5
-	VBROADCASTSS 616(SP)(BX*4), Z6
+	VBROADCASTSS 80(SP)(BX*4), Z5
+	VBROADCASTSS 112(SP)(BX*4), Z6
 	VMOVUPS      (DX), Z7
 	VMULPS       Z5, Z7, Z8
 	VFMSUB231PS  Z6, Z8, Z7
@@ -8628,11 +8779,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -8642,31 +8793,32 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs14
 	VBROADCASTSS one32<>+0(SB), Z1
-	VMOVUPS      Z1, (SP)
-	VMOVUPS      Z1, 64(SP)
-	VMOVUPS      Z1, 128(SP)
-	VMOVUPS      Z1, 192(SP)
-	VMOVUPS      Z1, 256(SP)
-	VMOVUPS      Z1, 320(SP)
-	VMOVUPS      Z1, 384(SP)
-	VMOVUPS      Z1, 448(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
+	VMOVUPS      Z1, 4864(AX)
+	VMOVUPS      Z1, 4928(AX)
+	VMOVUPS      Z1, 4992(AX)
+	VMOVUPS      Z1, 5056(AX)
 
 heads15:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 584(SP)
-	VMOVUPS Y0, 616(SP)
-	MOVQ    520(SP), AX
-	MOVQ    AX, 512(SP)
-	MOVQ    536(SP), AX
-	MOVQ    AX, 528(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same18
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write16
 	MOVQ       x+16(FP), AX
@@ -8695,11 +8847,11 @@ same18:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 560(SP)
-	MOVQ         CX, 520(SP)
-	MOVQ         536(SP), AX
-	XORQ         544(SP), AX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
 	VMOVUPS      low32<>+0(SB), Z0
@@ -8730,7 +8882,8 @@ same18:
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
-	LEAQ         (SP), SI
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
 unit19:
 	VMOVUPS     (DX), Z1
@@ -8807,15 +8960,16 @@ unit19:
 	JNZ         nan20
 
 largest21:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z0
-	VMOVUPS     64(SP), Z1
-	VMOVUPS     128(SP), Z5
-	VMOVUPS     192(SP), Z6
-	VMOVUPS     256(SP), Z7
-	VMOVUPS     320(SP), Z8
-	VMOVUPS     384(SP), Z9
-	VMOVUPS     448(SP), Z10
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z5
+	VMOVUPS     4800(AX), Z6
+	VMOVUPS     4864(AX), Z7
+	VMOVUPS     4928(AX), Z8
+	VMOVUPS     4992(AX), Z9
+	VMOVUPS     5056(AX), Z10
 	VPUNPCKLDQ  Z1, Z0, Z11
 	VPUNPCKHDQ  Z1, Z0, Z0
 	VPMAXUD     Z0, Z11, Z11
@@ -8840,22 +8994,21 @@ largest21:
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write16:
-	MOVQ    512(SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next17
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    552(SP), DI
-	MOVQ    568(SP), CX
-	MOVQ    528(SP), DX
-	MOVQ    576(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head22:
@@ -8866,16 +9019,16 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare24
-	VBROADCASTSS 584(SP)(BX*4), Z5
-	VBROADCASTSS 616(SP)(BX*4), Z6
+	VBROADCASTSS 80(SP)(BX*4), Z5
+	VBROADCASTSS 112(SP)(BX*4), Z6
 	VMOVUPS      (DX), Z7
 	VMULPS       Z5, Z7, Z8
 	VFMSUB231PS  Z6, Z8, Z7
@@ -8918,11 +9071,11 @@ written25:
 same23:
 	DECQ AX
 	JNZ  head22
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next17:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads15
 	JMP   done1
@@ -8934,8 +9087,9 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit26:
@@ -8969,8 +9123,9 @@ rare12:
 
 nan20:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit27:
@@ -9003,92 +9158,96 @@ rare24:
 
 // func RotateQuantizeRowInterleavedF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX2(SB), $5072-104
+TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX2(SB), $5336-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
 	MOVQ    tokens+48(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
-	VPXOR   X0, X0, X0
+	VPXOR   Y0, Y0, Y0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 904(SP)
-	LEAQ    912(SP), AX
+	MOVQ    AX, 144(SP)
+	LEAQ    152(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 288(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 264(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 296(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 312(SP)
+	MOVQ    AX, 64(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 304(SP)
+	MOVQ    AX, 56(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 320(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
 	MOVQ    cos+24(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 328(SP)
+	VMOVUPS Y1, 4096(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 360(SP)
+	VMOVUPS Y1, 4128(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 392(SP)
+	VMOVUPS Y1, 4160(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 424(SP)
+	VMOVUPS Y1, 4192(CX)
 	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 456(SP)
+	VMOVUPS Y1, 4224(CX)
 	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 488(SP)
+	VMOVUPS Y1, 4256(CX)
 	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 520(SP)
+	VMOVUPS Y1, 4288(CX)
 	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 552(SP)
+	VMOVUPS Y1, 4320(CX)
 	MOVQ    sin+32(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y1, 4352(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 616(SP)
+	VMOVUPS Y1, 4384(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 648(SP)
+	VMOVUPS Y1, 4416(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 680(SP)
+	VMOVUPS Y1, 4448(CX)
 	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 712(SP)
+	VMOVUPS Y1, 4480(CX)
 	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 744(SP)
+	VMOVUPS Y1, 4512(CX)
 	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 776(SP)
+	VMOVUPS Y1, 4544(CX)
 	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 808(SP)
+	VMOVUPS Y1, 4576(CX)
 
 heads3:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 840(SP)
-	VMOVUPS X0, 872(SP)
-	MOVQ    264(SP), AX
-	MOVQ    AX, 256(SP)
-	MOVQ    280(SP), AX
-	MOVQ    AX, 272(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -9114,39 +9273,41 @@ heads3:
 	PREFETCHT1 640(AX)
 	PREFETCHT1 704(AX)
 	MOVQ       cos+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 328(SP)
+	VMOVUPS    Y0, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 360(SP)
+	VMOVUPS    Y0, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 392(SP)
+	VMOVUPS    Y0, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 424(SP)
+	VMOVUPS    Y0, 4192(CX)
 	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 456(SP)
+	VMOVUPS    Y0, 4224(CX)
 	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 488(SP)
+	VMOVUPS    Y0, 4256(CX)
 	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 520(SP)
+	VMOVUPS    Y0, 4288(CX)
 	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 552(SP)
+	VMOVUPS    Y0, 4320(CX)
 	MOVQ       sin+32(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 584(SP)
+	VMOVUPS    Y0, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 616(SP)
+	VMOVUPS    Y0, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 648(SP)
+	VMOVUPS    Y0, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 680(SP)
+	VMOVUPS    Y0, 4448(CX)
 	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 712(SP)
+	VMOVUPS    Y0, 4480(CX)
 	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 744(SP)
+	VMOVUPS    Y0, 4512(CX)
 	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 776(SP)
+	VMOVUPS    Y0, 4544(CX)
 	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 808(SP)
+	VMOVUPS    Y0, 4576(CX)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
@@ -9155,190 +9316,195 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
-	MOVQ    xHeadStride+88(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+88(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit7:
-	VMOVUPS      (DX), Y1
-	VSHUFPS      $0xdd, 32(DX), Y1, Y2
-	VSHUFPS      $0x88, 32(DX), Y1, Y1
-	VMOVUPS      328(SP), Y3
-	VMOVUPS      584(SP), Y4
-	VMULPS       Y4, Y1, Y5
-	VMULPS       Y4, Y2, Y4
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y2, Y2
-	VSUBPS       Y4, Y1, Y1
-	VADDPS       Y5, Y2, Y2
-	VMOVUPS      Y1, (AX)
-	VMOVUPS      Y2, 64(AX)
-	VPAND        Y0, Y1, Y1
-	VPAND        Y0, Y2, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VMOVUPS      64(DX), Y2
-	VSHUFPS      $0xdd, 96(DX), Y2, Y3
-	VSHUFPS      $0x88, 96(DX), Y2, Y2
-	VMOVUPS      360(SP), Y4
-	VMOVUPS      616(SP), Y5
-	VMULPS       Y5, Y2, Y6
-	VMULPS       Y5, Y3, Y5
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VSUBPS       Y5, Y2, Y2
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      Y2, 32(AX)
-	VMOVUPS      Y3, 96(AX)
-	VPAND        Y0, Y2, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VMOVUPS      128(DX), Y2
-	VSHUFPS      $0xdd, 160(DX), Y2, Y3
-	VSHUFPS      $0x88, 160(DX), Y2, Y2
-	VMOVUPS      392(SP), Y4
-	VMOVUPS      648(SP), Y5
-	VMULPS       Y5, Y2, Y6
-	VMULPS       Y5, Y3, Y5
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VSUBPS       Y5, Y2, Y2
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      Y2, 128(AX)
-	VMOVUPS      Y3, 192(AX)
-	VPAND        Y0, Y2, Y2
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VMOVUPS      192(DX), Y3
-	VSHUFPS      $0xdd, 224(DX), Y3, Y4
-	VSHUFPS      $0x88, 224(DX), Y3, Y3
-	VMOVUPS      424(SP), Y5
-	VMOVUPS      680(SP), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 160(AX)
-	VMOVUPS      Y4, 224(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	VMOVUPS      256(DX), Y3
-	VSHUFPS      $0xdd, 288(DX), Y3, Y4
-	VSHUFPS      $0x88, 288(DX), Y3, Y3
-	VMOVUPS      456(SP), Y5
-	VMOVUPS      712(SP), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 256(AX)
-	VMOVUPS      Y4, 320(AX)
-	VPAND        Y0, Y3, Y3
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VMOVUPS      320(DX), Y4
-	VSHUFPS      $0xdd, 352(DX), Y4, Y5
-	VSHUFPS      $0x88, 352(DX), Y4, Y4
-	VMOVUPS      488(SP), Y6
-	VMOVUPS      744(SP), Y7
-	VMULPS       Y7, Y4, Y8
-	VMULPS       Y7, Y5, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VSUBPS       Y7, Y4, Y4
-	VADDPS       Y8, Y5, Y5
-	VMOVUPS      Y4, 288(AX)
-	VMOVUPS      Y5, 352(AX)
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VMOVUPS      384(DX), Y4
-	VSHUFPS      $0xdd, 416(DX), Y4, Y5
-	VSHUFPS      $0x88, 416(DX), Y4, Y4
-	VMOVUPS      520(SP), Y6
-	VMOVUPS      776(SP), Y7
-	VMULPS       Y7, Y4, Y8
-	VMULPS       Y7, Y5, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VSUBPS       Y7, Y4, Y4
-	VADDPS       Y8, Y5, Y5
-	VMOVUPS      Y4, 384(AX)
-	VMOVUPS      Y5, 448(AX)
-	VPAND        Y0, Y4, Y4
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VMOVUPS      448(DX), Y5
-	VSHUFPS      $0xdd, 480(DX), Y5, Y6
-	VSHUFPS      $0x88, 480(DX), Y5, Y5
-	VMOVUPS      552(SP), Y7
-	VMOVUPS      808(SP), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 416(AX)
-	VMOVUPS      Y6, 480(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VPMAXUD      Y2, Y1, Y1
-	VPMAXUD      Y3, Y1, Y1
-	VPMAXUD      Y4, Y1, Y1
-	VMOVUPS      Y1, (SI)
-	ADDQ         $+32, SI
-	ADDQ         $+512, AX
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JG           unit7
-	MOVQ         DX, 296(SP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VPUNPCKLDQ   Y1, Y0, Y4
-	VPUNPCKHDQ   Y1, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
-	VPUNPCKLDQ   Y3, Y2, Y0
-	VPUNPCKHDQ   Y3, Y2, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLQDQ  Y0, Y4, Y1
-	VPUNPCKHQDQ  Y0, Y4, Y0
-	VPMAXUD      Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+	VMOVUPS     (DX), Y1
+	VSHUFPS     $0xdd, 32(DX), Y1, Y2
+	VSHUFPS     $0x88, 32(DX), Y1, Y1
+	VMOVUPS     4096(BX), Y3
+	VMOVUPS     4352(SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 64(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VMOVUPS     64(DX), Y2
+	VSHUFPS     $0xdd, 96(DX), Y2, Y3
+	VSHUFPS     $0x88, 96(DX), Y2, Y2
+	VMOVUPS     4128(BX), Y4
+	VMOVUPS     4384(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 96(AX)
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VMOVUPS     128(DX), Y2
+	VSHUFPS     $0xdd, 160(DX), Y2, Y3
+	VSHUFPS     $0x88, 160(DX), Y2, Y2
+	VMOVUPS     4160(BX), Y4
+	VMOVUPS     4416(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 128(AX)
+	VMOVUPS     Y3, 192(AX)
+	VPAND       Y0, Y2, Y2
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     192(DX), Y3
+	VSHUFPS     $0xdd, 224(DX), Y3, Y4
+	VSHUFPS     $0x88, 224(DX), Y3, Y3
+	VMOVUPS     4192(BX), Y5
+	VMOVUPS     4448(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 160(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     256(DX), Y3
+	VSHUFPS     $0xdd, 288(DX), Y3, Y4
+	VSHUFPS     $0x88, 288(DX), Y3, Y3
+	VMOVUPS     4224(BX), Y5
+	VMOVUPS     4480(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     320(DX), Y4
+	VSHUFPS     $0xdd, 352(DX), Y4, Y5
+	VSHUFPS     $0x88, 352(DX), Y4, Y4
+	VMOVUPS     4256(BX), Y6
+	VMOVUPS     4512(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 288(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     384(DX), Y4
+	VSHUFPS     $0xdd, 416(DX), Y4, Y5
+	VSHUFPS     $0x88, 416(DX), Y4, Y4
+	VMOVUPS     4288(BX), Y6
+	VMOVUPS     4544(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 384(AX)
+	VMOVUPS     Y5, 448(AX)
+	VPAND       Y0, Y4, Y4
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VMOVUPS     448(DX), Y5
+	VSHUFPS     $0xdd, 480(DX), Y5, Y6
+	VSHUFPS     $0x88, 480(DX), Y5, Y5
+	VMOVUPS     4320(BX), Y7
+	VMOVUPS     4576(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 416(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y3, Y1, Y1
+	VPMAXUD     Y4, Y1, Y1
+	VMOVUPS     Y1, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y4, Y4
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y4, Y1
+	VPUNPCKHQDQ Y0, Y4, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPERM2I128  $0x20, Y1, Y1, Y0
+	VPERM2I128  $0x31, Y1, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ    256(SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS powerE4M3<>+0(SB), Y1
 	VMOVUPS weightsE4M3<>+0(SB), Y2
 	VMOVUPS exponent32<>+0(SB), Y3
-	MOVQ    296(SP), DI
-	MOVQ    312(SP), CX
-	MOVQ    272(SP), DX
-	MOVQ    320(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head8:
@@ -9353,16 +9519,16 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         904(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         872(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 840(SP)(BX*4), Y4
-	VBROADCASTSS 872(SP)(BX*4), Y5
+	VBROADCASTSS 80(SP)(BX*4), Y4
+	VBROADCASTSS 112(SP)(BX*4), Y5
 	VMOVUPS      (DX), Y6
 	VMULPS       Y4, Y6, Y7
 	VFMSUB231PS  Y5, Y7, Y6
@@ -9580,11 +9746,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -9594,45 +9760,52 @@ pairs2:
 	CMPQ    AX, $0x20
 	JNE     pairs12
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS Y1, (SP)
-	VMOVUPS Y1, 32(SP)
-	VMOVUPS Y1, 64(SP)
-	VMOVUPS Y1, 96(SP)
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
+	VMOVUPS Y1, 4736(AX)
+	VMOVUPS Y1, 4768(AX)
+	VMOVUPS Y1, 4800(AX)
+	VMOVUPS Y1, 4832(AX)
 	MOVQ    cos+24(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 328(SP)
+	VMOVUPS Y1, 4096(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 360(SP)
+	VMOVUPS Y1, 4128(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 392(SP)
+	VMOVUPS Y1, 4160(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 424(SP)
+	VMOVUPS Y1, 4192(CX)
 	MOVQ    sin+32(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 584(SP)
+	VMOVUPS Y1, 4352(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 616(SP)
+	VMOVUPS Y1, 4384(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 648(SP)
+	VMOVUPS Y1, 4416(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 680(SP)
+	VMOVUPS Y1, 4448(CX)
 
 heads13:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 840(SP)
-	VMOVUPS X0, 872(SP)
-	MOVQ    264(SP), AX
-	MOVQ    AX, 256(SP)
-	MOVQ    280(SP), AX
-	MOVQ    AX, 272(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       296(SP), DX
-	MOVQ       304(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same16
-	MOVQ       AX, 264(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write14
 	MOVQ       x+16(FP), AX
@@ -9654,219 +9827,239 @@ heads13:
 	PREFETCHT1 512(AX)
 	PREFETCHT1 576(AX)
 	MOVQ       cos+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 328(SP)
+	VMOVUPS    Y0, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 360(SP)
+	VMOVUPS    Y0, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 392(SP)
+	VMOVUPS    Y0, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 424(SP)
+	VMOVUPS    Y0, 4192(CX)
 	MOVQ       sin+32(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 584(SP)
+	VMOVUPS    Y0, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 616(SP)
+	VMOVUPS    Y0, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 648(SP)
+	VMOVUPS    Y0, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 680(SP)
+	VMOVUPS    Y0, 4448(CX)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
 same16:
-	MOVQ    $0x00000004, CX
+	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 304(SP)
-	MOVQ    CX, 264(SP)
-	MOVQ    280(SP), AX
-	XORQ    288(SP), AX
-	MOVQ    AX, 280(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
-	MOVQ    xHeadStride+88(FP), BX
-	LEAQ    (SP), SI
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+88(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
 unit17:
-	VMOVUPS      (DX), Y1
-	VSHUFPS      $0xdd, 32(DX), Y1, Y2
-	VSHUFPS      $0x88, 32(DX), Y1, Y1
-	VMOVUPS      328(SP), Y3
-	VMOVUPS      584(SP), Y4
-	VMULPS       Y4, Y1, Y5
-	VMULPS       Y4, Y2, Y4
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y3, Y2, Y2
-	VSUBPS       Y4, Y1, Y1
-	VADDPS       Y5, Y2, Y2
-	VMOVUPS      Y1, (AX)
-	VMOVUPS      Y2, 64(AX)
-	VPAND        Y0, Y1, Y1
-	VPAND        Y0, Y2, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VMOVUPS      64(DX), Y2
-	VSHUFPS      $0xdd, 96(DX), Y2, Y3
-	VSHUFPS      $0x88, 96(DX), Y2, Y2
-	VMOVUPS      360(SP), Y4
-	VMOVUPS      616(SP), Y5
-	VMULPS       Y5, Y2, Y6
-	VMULPS       Y5, Y3, Y5
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VSUBPS       Y5, Y2, Y2
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      Y2, 32(AX)
-	VMOVUPS      Y3, 96(AX)
-	VPAND        Y0, Y2, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y1, Y1
-	VMOVUPS      128(DX), Y2
-	VSHUFPS      $0xdd, 160(DX), Y2, Y3
-	VSHUFPS      $0x88, 160(DX), Y2, Y2
-	VMOVUPS      392(SP), Y4
-	VMOVUPS      648(SP), Y5
-	VMULPS       Y5, Y2, Y6
-	VMULPS       Y5, Y3, Y5
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VSUBPS       Y5, Y2, Y2
-	VADDPS       Y6, Y3, Y3
-	VMOVUPS      Y2, 128(AX)
-	VMOVUPS      Y3, 192(AX)
-	VPAND        Y0, Y2, Y2
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VMOVUPS      192(DX), Y3
-	VSHUFPS      $0xdd, 224(DX), Y3, Y4
-	VSHUFPS      $0x88, 224(DX), Y3, Y3
-	VMOVUPS      424(SP), Y5
-	VMOVUPS      680(SP), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 160(AX)
-	VMOVUPS      Y4, 224(AX)
-	VPAND        Y0, Y3, Y3
-	VPMAXUD      Y3, Y2, Y2
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y2, Y2
-	XORQ         DI, DI
-	DECQ         CX
-	CMOVQGT      BX, DI
-	LEAQ         (DX)(DI*4), DX
-	VMOVUPS      (DX), Y3
-	VSHUFPS      $0xdd, 32(DX), Y3, Y4
-	VSHUFPS      $0x88, 32(DX), Y3, Y3
-	VMOVUPS      328(SP), Y5
-	VMOVUPS      584(SP), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y4, Y6
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y5, Y4, Y4
-	VSUBPS       Y6, Y3, Y3
-	VADDPS       Y7, Y4, Y4
-	VMOVUPS      Y3, 256(AX)
-	VMOVUPS      Y4, 320(AX)
-	VPAND        Y0, Y3, Y3
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VMOVUPS      64(DX), Y4
-	VSHUFPS      $0xdd, 96(DX), Y4, Y5
-	VSHUFPS      $0x88, 96(DX), Y4, Y4
-	VMOVUPS      360(SP), Y6
-	VMOVUPS      616(SP), Y7
-	VMULPS       Y7, Y4, Y8
-	VMULPS       Y7, Y5, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VSUBPS       Y7, Y4, Y4
-	VADDPS       Y8, Y5, Y5
-	VMOVUPS      Y4, 288(AX)
-	VMOVUPS      Y5, 352(AX)
-	VPAND        Y0, Y4, Y4
-	VPMAXUD      Y4, Y3, Y3
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y3, Y3
-	VMOVUPS      128(DX), Y4
-	VSHUFPS      $0xdd, 160(DX), Y4, Y5
-	VSHUFPS      $0x88, 160(DX), Y4, Y4
-	VMOVUPS      392(SP), Y6
-	VMOVUPS      648(SP), Y7
-	VMULPS       Y7, Y4, Y8
-	VMULPS       Y7, Y5, Y7
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VSUBPS       Y7, Y4, Y4
-	VADDPS       Y8, Y5, Y5
-	VMOVUPS      Y4, 384(AX)
-	VMOVUPS      Y5, 448(AX)
-	VPAND        Y0, Y4, Y4
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VMOVUPS      192(DX), Y5
-	VSHUFPS      $0xdd, 224(DX), Y5, Y6
-	VSHUFPS      $0x88, 224(DX), Y5, Y5
-	VMOVUPS      424(SP), Y7
-	VMOVUPS      680(SP), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VSUBPS       Y8, Y5, Y5
-	VADDPS       Y9, Y6, Y6
-	VMOVUPS      Y5, 416(AX)
-	VMOVUPS      Y6, 480(AX)
-	VPAND        Y0, Y5, Y5
-	VPMAXUD      Y5, Y4, Y4
-	VPAND        Y0, Y6, Y6
-	VPMAXUD      Y6, Y4, Y4
-	VPMAXUD      Y2, Y1, Y1
-	VPMAXUD      Y4, Y3, Y3
-	VMOVUPS      Y1, (SI)
-	VMOVUPS      Y3, 32(SI)
-	ADDQ         $+64, SI
-	ADDQ         $+512, AX
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JG           unit17
-	MOVQ         DX, 296(SP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VPUNPCKLDQ   Y1, Y0, Y4
-	VPUNPCKHDQ   Y1, Y0, Y0
-	VPMAXUD      Y0, Y4, Y4
-	VPUNPCKLDQ   Y3, Y2, Y0
-	VPUNPCKHDQ   Y3, Y2, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLQDQ  Y0, Y4, Y1
-	VPUNPCKHQDQ  Y0, Y4, Y0
-	VPMAXUD      Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X0
-	VPMAXUD      X0, X1, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+	VMOVUPS     (DX), Y1
+	VSHUFPS     $0xdd, 32(DX), Y1, Y2
+	VSHUFPS     $0x88, 32(DX), Y1, Y1
+	VMOVUPS     4096(BX), Y3
+	VMOVUPS     4352(SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 64(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VMOVUPS     64(DX), Y2
+	VSHUFPS     $0xdd, 96(DX), Y2, Y3
+	VSHUFPS     $0x88, 96(DX), Y2, Y2
+	VMOVUPS     4128(BX), Y4
+	VMOVUPS     4384(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 96(AX)
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VMOVUPS     128(DX), Y2
+	VSHUFPS     $0xdd, 160(DX), Y2, Y3
+	VSHUFPS     $0x88, 160(DX), Y2, Y2
+	VMOVUPS     4160(BX), Y4
+	VMOVUPS     4416(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 128(AX)
+	VMOVUPS     Y3, 192(AX)
+	VPAND       Y0, Y2, Y2
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     192(DX), Y3
+	VSHUFPS     $0xdd, 224(DX), Y3, Y4
+	VSHUFPS     $0x88, 224(DX), Y3, Y3
+	VMOVUPS     4192(BX), Y5
+	VMOVUPS     4448(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 160(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y3
+	VSHUFPS     $0xdd, 32(DX), Y3, Y4
+	VSHUFPS     $0x88, 32(DX), Y3, Y3
+	VMOVUPS     4096(BX), Y5
+	VMOVUPS     4352(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     64(DX), Y4
+	VSHUFPS     $0xdd, 96(DX), Y4, Y5
+	VSHUFPS     $0x88, 96(DX), Y4, Y4
+	VMOVUPS     4128(BX), Y6
+	VMOVUPS     4384(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 288(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     128(DX), Y4
+	VSHUFPS     $0xdd, 160(DX), Y4, Y5
+	VSHUFPS     $0x88, 160(DX), Y4, Y4
+	VMOVUPS     4160(BX), Y6
+	VMOVUPS     4416(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 384(AX)
+	VMOVUPS     Y5, 448(AX)
+	VPAND       Y0, Y4, Y4
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VMOVUPS     192(DX), Y5
+	VSHUFPS     $0xdd, 224(DX), Y5, Y6
+	VSHUFPS     $0x88, 224(DX), Y5, Y5
+	VMOVUPS     4192(BX), Y7
+	VMOVUPS     4448(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 416(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     Y1, (R8)
+	VMOVUPS     Y3, 32(R8)
+	ADDQ        $+64, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit17
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VMOVUPS     4736(AX), Y4
+	VMOVUPS     4768(AX), Y5
+	VMOVUPS     4800(AX), Y6
+	VMOVUPS     4832(AX), Y7
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y8, Y8
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y8, Y1
+	VPUNPCKHQDQ Y0, Y8, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPUNPCKLDQ  Y5, Y4, Y0
+	VPUNPCKHDQ  Y5, Y4, Y2
+	VPMAXUD     Y2, Y0, Y0
+	VPUNPCKLDQ  Y7, Y6, Y2
+	VPUNPCKHDQ  Y7, Y6, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y0, Y3
+	VPUNPCKHQDQ Y2, Y0, Y0
+	VPMAXUD     Y0, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y1, Y0
+	VPERM2I128  $0x31, Y3, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write14:
-	MOVQ    256(SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next15
 	VMOVUPS powerE4M3<>+0(SB), Y1
 	VMOVUPS weightsE4M3<>+0(SB), Y2
 	VMOVUPS exponent32<>+0(SB), Y3
-	MOVQ    296(SP), DI
-	MOVQ    312(SP), CX
-	MOVQ    272(SP), DX
-	MOVQ    320(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head18:
@@ -9877,16 +10070,16 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         904(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         872(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare20
-	VBROADCASTSS 840(SP)(BX*4), Y4
-	VBROADCASTSS 872(SP)(BX*4), Y5
+	VBROADCASTSS 80(SP)(BX*4), Y4
+	VBROADCASTSS 112(SP)(BX*4), Y5
 	VMOVUPS      (DX), Y6
 	VMULPS       Y4, Y6, Y7
 	VFMSUB231PS  Y5, Y7, Y6
@@ -10004,11 +10197,11 @@ written21:
 same19:
 	DECQ AX
 	JNZ  head18
-	MOVQ CX, 312(SP)
-	MOVQ SI, 320(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next15:
-	MOVQ  264(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads13
 	JMP   done1
@@ -10036,7 +10229,7 @@ rare20:
 
 // func RotateQuantizeRowInterleavedF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX512(SB), $4816-104
+TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX512(SB), $5336-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -10045,49 +10238,51 @@ TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX512(SB), $4816-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 648(SP)
-	LEAQ         656(SP), AX
+	MOVQ         AX, 144(SP)
+	LEAQ         152(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 544(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 520(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 552(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 568(SP)
+	MOVQ         AX, 64(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 560(SP)
+	MOVQ         AX, 56(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 576(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VMOVUPS      Z1, (SP)
-	VMOVUPS      Z1, 64(SP)
-	VMOVUPS      Z1, 128(SP)
-	VMOVUPS      Z1, 192(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 584(SP)
-	VMOVUPS Y0, 616(SP)
-	MOVQ    520(SP), AX
-	MOVQ    AX, 512(SP)
-	MOVQ    536(SP), AX
-	MOVQ    AX, 528(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -10120,11 +10315,11 @@ same6:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 560(SP)
-	MOVQ         CX, 520(SP)
-	MOVQ         536(SP), AX
-	XORQ         544(SP), AX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
 	VMOVUPS      low32<>+0(SB), Z0
@@ -10177,7 +10372,8 @@ same6:
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
-	LEAQ         (SP), SI
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
 unit7:
 	VMOVUPS     (DX), Z1
@@ -10250,11 +10446,12 @@ unit7:
 	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z0
-	VMOVUPS     64(SP), Z1
-	VMOVUPS     128(SP), Z5
-	VMOVUPS     192(SP), Z6
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z5
+	VMOVUPS     4800(AX), Z6
 	VPUNPCKLDQ  Z1, Z0, Z7
 	VPUNPCKHDQ  Z1, Z0, Z0
 	VPMAXUD     Z0, Z7, Z7
@@ -10270,15 +10467,14 @@ largest9:
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ         512(SP), AX
+	MOVQ         8(SP), AX
 	TESTQ        AX, AX
 	JZ           next5
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
@@ -10287,10 +10483,10 @@ write4:
 	VBROADCASTSS low7<>+0(SB), Z7
 	VBROADCASTSS signExponent32<>+0(SB), Z8
 	VMOVUPS      inOrder512<>+0(SB), Z9
-	MOVQ         552(SP), DI
-	MOVQ         568(SP), CX
-	MOVQ         528(SP), DX
-	MOVQ         576(SP), SI
+	MOVQ         48(SP), DI
+	MOVQ         64(SP), CX
+	MOVQ         24(SP), DX
+	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
 head10:
@@ -10305,16 +10501,16 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 584(SP)(BX*4), Z10
-	VBROADCASTSS 616(SP)(BX*4), Z11
+	VBROADCASTSS 80(SP)(BX*4), Z10
+	VBROADCASTSS 112(SP)(BX*4), Z11
 	VMOVUPS      (DX), Z12
 	VMULPS       Z10, Z12, Z13
 	VFMSUB231PS  Z11, Z13, Z12
@@ -10418,11 +10614,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -10432,31 +10628,32 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs14
 	VBROADCASTSS one32<>+0(SB), Z1
-	VMOVUPS      Z1, (SP)
-	VMOVUPS      Z1, 64(SP)
-	VMOVUPS      Z1, 128(SP)
-	VMOVUPS      Z1, 192(SP)
-	VMOVUPS      Z1, 256(SP)
-	VMOVUPS      Z1, 320(SP)
-	VMOVUPS      Z1, 384(SP)
-	VMOVUPS      Z1, 448(SP)
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
+	VMOVUPS      Z1, 4864(AX)
+	VMOVUPS      Z1, 4928(AX)
+	VMOVUPS      Z1, 4992(AX)
+	VMOVUPS      Z1, 5056(AX)
 
 heads15:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 584(SP)
-	VMOVUPS Y0, 616(SP)
-	MOVQ    520(SP), AX
-	MOVQ    AX, 512(SP)
-	MOVQ    536(SP), AX
-	MOVQ    AX, 528(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       552(SP), DX
-	MOVQ       560(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same18
-	MOVQ       AX, 520(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write16
 	MOVQ       x+16(FP), AX
@@ -10485,11 +10682,11 @@ same18:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 560(SP)
-	MOVQ         CX, 520(SP)
-	MOVQ         536(SP), AX
-	XORQ         544(SP), AX
-	MOVQ         AX, 536(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
 	VMOVUPS      low32<>+0(SB), Z0
@@ -10520,7 +10717,8 @@ same18:
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
-	LEAQ         (SP), SI
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
 unit19:
 	VMOVUPS     (DX), Z1
@@ -10597,15 +10795,16 @@ unit19:
 	JNZ         nan20
 
 largest21:
-	MOVQ        DX, 552(SP)
-	VMOVUPS     (SP), Z0
-	VMOVUPS     64(SP), Z1
-	VMOVUPS     128(SP), Z5
-	VMOVUPS     192(SP), Z6
-	VMOVUPS     256(SP), Z7
-	VMOVUPS     320(SP), Z8
-	VMOVUPS     384(SP), Z9
-	VMOVUPS     448(SP), Z10
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z5
+	VMOVUPS     4800(AX), Z6
+	VMOVUPS     4864(AX), Z7
+	VMOVUPS     4928(AX), Z8
+	VMOVUPS     4992(AX), Z9
+	VMOVUPS     5056(AX), Z10
 	VPUNPCKLDQ  Z1, Z0, Z11
 	VPUNPCKHDQ  Z1, Z0, Z0
 	VPMAXUD     Z0, Z11, Z11
@@ -10630,15 +10829,14 @@ largest21:
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write16:
-	MOVQ         512(SP), AX
+	MOVQ         8(SP), AX
 	TESTQ        AX, AX
 	JZ           next17
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
@@ -10647,10 +10845,10 @@ write16:
 	VBROADCASTSS low7<>+0(SB), Z7
 	VBROADCASTSS signExponent32<>+0(SB), Z8
 	VMOVUPS      inOrder512<>+0(SB), Z9
-	MOVQ         552(SP), DI
-	MOVQ         568(SP), CX
-	MOVQ         528(SP), DX
-	MOVQ         576(SP), SI
+	MOVQ         48(SP), DI
+	MOVQ         64(SP), CX
+	MOVQ         24(SP), DX
+	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
 head22:
@@ -10661,16 +10859,16 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare24
-	VBROADCASTSS 584(SP)(BX*4), Z10
-	VBROADCASTSS 616(SP)(BX*4), Z11
+	VBROADCASTSS 80(SP)(BX*4), Z10
+	VBROADCASTSS 112(SP)(BX*4), Z11
 	VMOVUPS      (DX), Z12
 	VMULPS       Z10, Z12, Z13
 	VFMSUB231PS  Z11, Z13, Z12
@@ -10731,11 +10929,11 @@ written25:
 same23:
 	DECQ AX
 	JNZ  head22
-	MOVQ CX, 568(SP)
-	MOVQ SI, 576(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next17:
-	MOVQ  520(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads15
 	JMP   done1
@@ -10747,8 +10945,9 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit26:
@@ -10783,8 +10982,9 @@ rare12:
 
 nan20:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	MOVQ         536(SP), AX
-	LEAQ         (SP), CX
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
 unit27:

@@ -2,14 +2,16 @@ package amd64
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 const (
-	groupNumbers = 512 // that rotateQuantize works on at once, at most: the factors of their 16 blocks of Q8_0 fill a register
+	groupNumbers = 512 // that rotateQuantize works on at once, at most: 16 blocks of Q8_0, or 8 heads of 64
 	unitNumbers  = 128 // that are rotated at a time: one head, or two
+	groupUnits   = groupNumbers / unitNumbers
 )
 
 // How many bytes ahead rotateQuantize fetches heads and rows: heads while others are written,
@@ -136,9 +138,6 @@ type headFormat interface {
 	largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual
 	// keeps returns how many registers those are.
 	keeps() int
-	// numbers returns how many are rotated before their scales are found, of heads of so
-	// many pairs.
-	numbers(pairs int) int
 	// find finds the scales of the next heads from the largest magnitudes of all units, in memory.
 	find(kept []operand.Mem)
 	// take makes the next heads these and finds the inverses of their scales: a division for
@@ -154,26 +153,36 @@ type headFormat interface {
 type headGroups struct {
 	*emitter
 	headFormat
-	interleaved        bool           // pairs
-	pairs              int            // of a head
-	count, nextCount   operand.Mem    // of heads
-	buffer, nextBuffer operand.Mem    // addresses
-	other              operand.Mem    // the address of one buffer xor the address of the other
-	largest            operand.Mem    // magnitudes of each unit
-	row                [2]operand.Mem // of cosines and sines in the order of narrowRotator, where they have to be brought into it
-	x, xLeft, y, yLeft operand.Mem    // the next head to rotate and to write, and how many its token has from there
+	interleaved        bool        // pairs
+	pairs              int         // of a head
+	count, nextCount   operand.Mem // of heads
+	buffer, nextBuffer operand.Mem // addresses
+	other              operand.Mem // the address of one buffer xor the address of the other
+	line               operand.Mem // the address of memory from a line on: see memory
+	x, xLeft, y, yLeft operand.Mem // the next head to rotate and to write, and how many its token has from there
+}
+
+// What lies in memory, behind two buffers.
+const (
+	cosAt      = 2 * 4 * groupNumbers    // a row in the order of narrowRotator, where it has to be brought into it
+	sinAt      = cosAt + 4*unitNumbers/2 //
+	largestAt  = sinAt + 4*unitNumbers/2 // the largest magnitudes of each unit
+	bytesOfAll = largestAt + 2*groupUnits*64
+)
+
+// memory returns what lies from a byte on.
+func (g *headGroups) memory(at int) operand.Mem {
+	from := g.GP64()
+	g.MOVQ(g.line, from)
+	return operand.Mem{Base: from, Disp: at}
 }
 
 // newHeadGroups returns the loop before its first heads.
 func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
-	const size, most = 4 * groupNumbers, 8
-	g := &headGroups{emitter: e, interleaved: interleaved, largest: e.AllocLocal(most * 4 * e.lanes())}
-	for _, local := range []*operand.Mem{&g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
+	const size = 4 * groupNumbers
+	g := &headGroups{emitter: e, interleaved: interleaved}
+	for _, local := range []*operand.Mem{&g.line, &g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
 		*local = e.AllocLocal(8)
-	}
-	if e.deinterleaved {
-		const row = 4 * unitNumbers / 2 // of the longest heads
-		g.row = [2]operand.Mem{e.AllocLocal(row), e.AllocLocal(row)}
 	}
 	if e.to == blocksQ8 {
 		g.headFormat = newBlockHeads(g)
@@ -181,10 +190,11 @@ func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
 		g.headFormat = newScaledHeads(g)
 	}
 	first, second, zero := e.GP64(), e.GP64(), e.GP64()
-	e.LEAQ(e.AllocLocal(2*size+line), first)
+	e.LEAQ(e.AllocLocal(bytesOfAll+line), first)
 	e.ADDQ(operand.Imm(line-1), first)
 	e.ANDQ(operand.I8(-line), first)
 	e.LEAQ(operand.Mem{Base: first, Disp: size}, second)
+	e.MOVQ(first, g.line)
 	e.MOVQ(first, g.nextBuffer)
 	e.XORQ(first, second)
 	e.MOVQ(second, g.other)
@@ -249,7 +259,7 @@ func (g *headGroups) rotate(none string) {
 	g.MOVQ(g.parameter("x"), x)
 	g.MOVQ(g.parameter("heads"), left)
 	g.Label(same)
-	g.MOVQ(operand.U32(uint32(g.units()*unitNumbers/(2*g.pairs))), count)
+	g.MOVQ(operand.U32(uint32(groupNumbers/(2*g.pairs))), count)
 	g.CMPQ(left, count)
 	g.moveIf("LT", left, count)
 	g.SUBQ(count, left)
@@ -267,7 +277,7 @@ func (g *headGroups) rotate(none string) {
 func (g *headGroups) rotateUnits(count, buffer, x reg.GPVirtual) {
 	rotated, unit, stride, largest := g.newHeadRotator(), g.label("unit"), g.GP64(), g.GP64()
 	g.MOVQ(g.parameter("xHeadStride"), stride)
-	g.LEAQ(g.largest, largest)
+	g.LEAQ(g.memory(largestAt), largest)
 	g.Label(unit)
 	var blocks []reg.VecVirtual
 	for at := 0; at < 4*unitNumbers; at += 8 * g.pairs {
@@ -299,14 +309,12 @@ func (g *headGroups) keepLargest(largest, buffer reg.GPVirtual, blocks []reg.Vec
 
 // kept returns where the largest magnitudes of all units are.
 func (g *headGroups) kept() (list []operand.Mem) {
-	for i := range g.units() * g.keeps() {
-		list = append(list, g.largest.Offset(4*g.lanes()*i))
+	largest := g.memory(largestAt)
+	for i := range groupUnits * g.keeps() {
+		list = append(list, largest.Offset(4*g.lanes()*i))
 	}
 	return list
 }
-
-// units returns how many units are rotated at once.
-func (g *headGroups) units() int { return g.numbers(g.pairs) / unitNumbers }
 
 // headRotator rotates heads of a row into a buffer.
 type headRotator interface {
@@ -376,8 +384,8 @@ func (g *headGroups) largestWithNaN(sums []reg.VecVirtual) {
 		g.Label(rare)
 		magnitude := g.keep(g.magnitudes())
 		g.MOVQ(g.nextBuffer, buffer)
-		g.LEAQ(g.largest, largest)
-		g.MOVQ(operand.U32(uint32(g.units())), left)
+		g.LEAQ(g.memory(largestAt), largest)
+		g.MOVQ(operand.U32(uint32(groupUnits)), left)
 		g.Label(unit)
 		var blocks []reg.VecVirtual
 		for at := 0; at < 4*unitNumbers; at += 128 {
@@ -439,8 +447,6 @@ func newBlockHeads(g *headGroups) *blockHeads {
 
 func (b *blockHeads) keeps() int { return 1 }
 
-func (b *blockHeads) numbers(int) int { return groupNumbers }
-
 func (b *blockHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual {
 	return []reg.VecVirtual{b.headGroups.largestOfFour(blocks)}
 }
@@ -475,26 +481,19 @@ func (b *blockHeads) writer() func(y, x, number reg.GPVirtual) {
 // scaledHeads is heads with a scale each.
 type scaledHeads struct {
 	*headGroups
-	next  reg.VecVirtual // scales of 8 heads, AVX2 of 4
+	next  reg.VecVirtual // scales of 8 heads
 	these [2]operand.Mem // the inverses, and the scales
 	first operand.Mem    // the address of the first head
 }
 
 func newScaledHeads(g *headGroups) *scaledHeads {
-	s := &scaledHeads{headGroups: g, next: g.half(), these: [2]operand.Mem{g.AllocLocal(32), g.AllocLocal(32)}, first: g.AllocLocal(8)}
+	s := &scaledHeads{headGroups: g, next: g.YMM(), these: [2]operand.Mem{g.AllocLocal(32), g.AllocLocal(32)}, first: g.AllocLocal(8)}
 	g.VPXOR(s.next, s.next, s.next)
 	g.MOVQ(g.argument("y"), s.first)
 	return s
 }
 
 func (s *scaledHeads) keeps() int { return unitNumbers / (2 * s.pairs) }
-
-func (s *scaledHeads) numbers(pairs int) int {
-	if s.avx512 {
-		return groupNumbers
-	}
-	return 4 * 2 * pairs
-}
 
 func (s *scaledHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual {
 	each := 2 * s.pairs / 32
@@ -515,18 +514,15 @@ func (s *scaledHeads) find(kept []operand.Mem) {
 }
 
 func (s *scaledHeads) largestOfHeads(kept []reg.VecVirtual) reg.VecVirtual {
-	if !s.avx512 {
-		return s.largestOf(kept)
-	}
 	var fours []reg.VecVirtual
-	for i := 0; i < len(kept); i += 4 {
-		fours = append(fours, s.largestOfFour(kept[i:i+4]))
+	for four := range slices.Chunk(kept, 4) {
+		fours = append(fours, s.largestOfFour(four))
 	}
-	last := fours[len(fours)-1] // what is missing is filled up with others
-	quarters := s.largestOfAll([]reg.VecVirtual{fours[0], last})
-	amax := s.YMM()
-	s.VMOVAPS(s.largestOfAll([]reg.VecVirtual{quarters, quarters}).AsY(), amax)
-	return amax
+	amax := s.largestOfAll([]reg.VecVirtual{fours[0], fours[len(fours)-1]}) // what is missing is filled up with others
+	if s.avx512 {
+		amax = s.largestOfAll([]reg.VecVirtual{amax, amax})
+	}
+	return amax.AsY().(reg.VecVirtual)
 }
 
 func (s *scaledHeads) take() {

@@ -91,9 +91,8 @@ func (g *headGroups) arrangeRow() {
 	if !g.deinterleaved {
 		return
 	}
-	for i, name := range []string{"cos", "sin"} {
-		g.arranged(operand.Mem{Base: g.argument(name)}, g.row[i], g.pairs)
-	}
+	g.arranged(operand.Mem{Base: g.argument("cos")}, g.memory(cosAt), g.pairs)
+	g.arranged(operand.Mem{Base: g.argument("sin")}, g.memory(sinAt), g.pairs)
 }
 
 // narrowRotator is the headRotator of AVX2.
@@ -104,8 +103,10 @@ type narrowRotator struct {
 }
 
 func (g *headGroups) newNarrowRotator() *narrowRotator {
-	n := &narrowRotator{g, g.row[0], g.row[1], g.keep(g.magnitudes())}
-	if !g.deinterleaved {
+	n := &narrowRotator{headGroups: g, magnitude: g.keep(g.magnitudes())}
+	if g.deinterleaved {
+		n.cos, n.sin = g.memory(cosAt), g.memory(sinAt)
+	} else {
 		n.cos, n.sin = operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
 	}
 	return n
