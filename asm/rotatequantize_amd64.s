@@ -11018,96 +11018,99 @@ rare24:
 
 // func RotateQuantizeScaledInterleavedF32ToE4M3AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeScaledInterleavedF32ToE4M3AVX2(SB), $256-100
+TEXT ·RotateQuantizeScaledInterleavedF32ToE4M3AVX2(SB), $320-100
 	VMOVUPS limitedPowerE4M3<>+0(SB), Y0
 	VMOVUPS weightsE4M3<>+0(SB), Y1
 	VMOVUPS exponent32<>+0(SB), Y2
-	MOVQ    heads+64(FP), AX
-	TESTQ   AX, AX
+	LEAQ    (SP), AX
+	ADDQ    $0x3f, AX
+	ANDQ    $-64, AX
+	MOVQ    heads+64(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    pairs+32(FP), AX
-	TESTQ   AX, AX
+	MOVQ    pairs+32(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    tokens+40(FP), AX
-	TESTQ   AX, AX
+	MOVQ    tokens+40(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
 
 token1:
-	MOVQ cos+16(FP), DX
-	MOVQ sin+24(FP), BX
-	MOVQ y+0(FP), SI
-	MOVQ x+8(FP), DI
-	MOVQ heads+64(FP), R8
-	MOVQ yHeadStride+72(FP), R10
-	MOVQ xHeadStride+80(FP), R11
-	MOVQ pairs+32(FP), R12
-	CMPQ R12, $0x20
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+64(FP), R9
+	MOVQ yHeadStride+72(FP), R11
+	MOVQ xHeadStride+80(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
 	JLT  next4
 
 block3:
-	VPERMPD $0xd8, (DX), Y3
-	VMOVUPS Y3, (SP)
-	VPERMPD $0xd8, 32(DX), Y3
-	VMOVUPS Y3, 32(SP)
-	VPERMPD $0xd8, 64(DX), Y3
-	VMOVUPS Y3, 64(SP)
-	VPERMPD $0xd8, 96(DX), Y3
-	VMOVUPS Y3, 96(SP)
 	VPERMPD $0xd8, (BX), Y3
-	VMOVUPS Y3, 128(SP)
+	VMOVUPS Y3, (AX)
 	VPERMPD $0xd8, 32(BX), Y3
-	VMOVUPS Y3, 160(SP)
+	VMOVUPS Y3, 32(AX)
 	VPERMPD $0xd8, 64(BX), Y3
-	VMOVUPS Y3, 192(SP)
+	VMOVUPS Y3, 64(AX)
 	VPERMPD $0xd8, 96(BX), Y3
-	VMOVUPS Y3, 224(SP)
-	MOVQ    SI, AX
+	VMOVUPS Y3, 96(AX)
+	VPERMPD $0xd8, (SI), Y3
+	VMOVUPS Y3, 128(AX)
+	VPERMPD $0xd8, 32(SI), Y3
+	VMOVUPS Y3, 160(AX)
+	VPERMPD $0xd8, 64(SI), Y3
+	VMOVUPS Y3, 192(AX)
+	VPERMPD $0xd8, 96(SI), Y3
+	VMOVUPS Y3, 224(AX)
 	MOVQ    DI, CX
-	MOVQ    R8, R9
+	MOVQ    R8, DX
+	MOVQ    R9, R10
 
 head5:
-	PREFETCHT1   4096(CX)
-	PREFETCHT1   4160(CX)
-	PREFETCHT1   4224(CX)
-	PREFETCHT1   4288(CX)
-	VMOVUPS      (CX), Y3
-	VSHUFPS      $0xdd, 32(CX), Y3, Y4
-	VSHUFPS      $0x88, 32(CX), Y3, Y3
-	VMOVUPS      (SP), Y5
-	VMOVUPS      128(SP), Y6
+	PREFETCHT1   4096(DX)
+	PREFETCHT1   4160(DX)
+	PREFETCHT1   4224(DX)
+	PREFETCHT1   4288(DX)
+	VMOVUPS      (DX), Y3
+	VSHUFPS      $0xdd, 32(DX), Y3, Y4
+	VSHUFPS      $0x88, 32(DX), Y3, Y3
+	VMOVUPS      (AX), Y5
+	VMOVUPS      128(AX), Y6
 	VMULPS       Y6, Y3, Y7
 	VMULPS       Y6, Y4, Y6
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y5, Y4, Y4
 	VSUBPS       Y6, Y3, Y3
 	VADDPS       Y7, Y4, Y4
-	VMOVUPS      64(CX), Y5
-	VSHUFPS      $0xdd, 96(CX), Y5, Y6
-	VSHUFPS      $0x88, 96(CX), Y5, Y5
-	VMOVUPS      32(SP), Y7
-	VMOVUPS      160(SP), Y8
+	VMOVUPS      64(DX), Y5
+	VSHUFPS      $0xdd, 96(DX), Y5, Y6
+	VSHUFPS      $0x88, 96(DX), Y5, Y5
+	VMOVUPS      32(AX), Y7
+	VMOVUPS      160(AX), Y8
 	VMULPS       Y8, Y5, Y9
 	VMULPS       Y8, Y6, Y8
 	VMULPS       Y7, Y5, Y5
 	VMULPS       Y7, Y6, Y6
 	VSUBPS       Y8, Y5, Y5
 	VADDPS       Y9, Y6, Y6
-	VMOVUPS      128(CX), Y7
-	VSHUFPS      $0xdd, 160(CX), Y7, Y8
-	VSHUFPS      $0x88, 160(CX), Y7, Y7
-	VMOVUPS      64(SP), Y9
-	VMOVUPS      192(SP), Y10
+	VMOVUPS      128(DX), Y7
+	VSHUFPS      $0xdd, 160(DX), Y7, Y8
+	VSHUFPS      $0x88, 160(DX), Y7, Y7
+	VMOVUPS      64(AX), Y9
+	VMOVUPS      192(AX), Y10
 	VMULPS       Y10, Y7, Y11
 	VMULPS       Y10, Y8, Y10
 	VMULPS       Y9, Y7, Y7
 	VMULPS       Y9, Y8, Y8
 	VSUBPS       Y10, Y7, Y7
 	VADDPS       Y11, Y8, Y8
-	VMOVUPS      192(CX), Y9
-	VSHUFPS      $0xdd, 224(CX), Y9, Y10
-	VSHUFPS      $0x88, 224(CX), Y9, Y9
-	VMOVUPS      96(SP), Y11
-	VMOVUPS      224(SP), Y12
+	VMOVUPS      192(DX), Y9
+	VSHUFPS      $0xdd, 224(DX), Y9, Y10
+	VSHUFPS      $0x88, 224(DX), Y9, Y9
+	VMOVUPS      96(AX), Y11
+	VMOVUPS      224(AX), Y12
 	VMULPS       Y12, Y9, Y13
 	VMULPS       Y12, Y10, Y12
 	VMULPS       Y11, Y9, Y9
@@ -11196,44 +11199,44 @@ head5:
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y5, Y4, Y5
 	VCMPPS       $0x03, Y11, Y11, Y11
-	VMOVMSKPS    Y11, R13
-	TESTL        R13, R13
+	VMOVMSKPS    Y11, R14
+	TESTL        R14, R14
 	JNZ          nan6
 
 numbers7:
-	VMOVUPS Y3, (AX)
-	VMOVUPS Y5, 32(AX)
-	LEAQ    (AX)(R10*1), AX
-	LEAQ    (CX)(R11*4), CX
-	DECQ    R9
+	VMOVUPS Y3, (CX)
+	VMOVUPS Y5, 32(CX)
+	LEAQ    (CX)(R11*1), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
 	JNZ     head5
-	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000100, DI
-	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000100, R8
 	ADDQ    $0x00000080, BX
-	SUBQ    $0x20, R12
-	CMPQ    R12, $0x20
+	ADDQ    $0x00000080, SI
+	SUBQ    $0x20, R13
+	CMPQ    R13, $0x20
 	JGE     block3
 
 next4:
 	DECQ tokens+40(FP)
 	JZ   done2
-	MOVQ y+0(FP), AX
-	MOVQ yTokenStride+48(FP), CX
-	LEAQ (AX)(CX*1), AX
-	MOVQ AX, y+0(FP)
-	MOVQ x+8(FP), AX
-	MOVQ xTokenStride+56(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, x+8(FP)
-	MOVQ cos+16(FP), AX
-	MOVQ tableStride+88(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, cos+16(FP)
-	MOVQ sin+24(FP), AX
-	MOVQ tableStride+88(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, sin+24(FP)
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+48(FP), DX
+	LEAQ (CX)(DX*1), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+88(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+88(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
 	JMP  token1
 
 done2:
@@ -11241,44 +11244,44 @@ done2:
 	RET
 
 nan6:
-	VMOVUPS      (CX), Y4
-	VSHUFPS      $0xdd, 32(CX), Y4, Y6
-	VSHUFPS      $0x88, 32(CX), Y4, Y4
-	VMOVUPS      (SP), Y7
-	VMOVUPS      128(SP), Y8
+	VMOVUPS      (DX), Y4
+	VSHUFPS      $0xdd, 32(DX), Y4, Y6
+	VSHUFPS      $0x88, 32(DX), Y4, Y4
+	VMOVUPS      (AX), Y7
+	VMOVUPS      128(AX), Y8
 	VMULPS       Y8, Y4, Y9
 	VMULPS       Y8, Y6, Y8
 	VMULPS       Y7, Y4, Y4
 	VMULPS       Y7, Y6, Y6
 	VSUBPS       Y8, Y4, Y4
 	VADDPS       Y9, Y6, Y6
-	VMOVUPS      64(CX), Y7
-	VSHUFPS      $0xdd, 96(CX), Y7, Y8
-	VSHUFPS      $0x88, 96(CX), Y7, Y7
-	VMOVUPS      32(SP), Y9
-	VMOVUPS      160(SP), Y10
+	VMOVUPS      64(DX), Y7
+	VSHUFPS      $0xdd, 96(DX), Y7, Y8
+	VSHUFPS      $0x88, 96(DX), Y7, Y7
+	VMOVUPS      32(AX), Y9
+	VMOVUPS      160(AX), Y10
 	VMULPS       Y10, Y7, Y11
 	VMULPS       Y10, Y8, Y10
 	VMULPS       Y9, Y7, Y7
 	VMULPS       Y9, Y8, Y8
 	VSUBPS       Y10, Y7, Y7
 	VADDPS       Y11, Y8, Y8
-	VMOVUPS      128(CX), Y9
-	VSHUFPS      $0xdd, 160(CX), Y9, Y10
-	VSHUFPS      $0x88, 160(CX), Y9, Y9
-	VMOVUPS      64(SP), Y11
-	VMOVUPS      192(SP), Y12
+	VMOVUPS      128(DX), Y9
+	VSHUFPS      $0xdd, 160(DX), Y9, Y10
+	VSHUFPS      $0x88, 160(DX), Y9, Y9
+	VMOVUPS      64(AX), Y11
+	VMOVUPS      192(AX), Y12
 	VMULPS       Y12, Y9, Y13
 	VMULPS       Y12, Y10, Y12
 	VMULPS       Y11, Y9, Y9
 	VMULPS       Y11, Y10, Y10
 	VSUBPS       Y12, Y9, Y9
 	VADDPS       Y13, Y10, Y10
-	VMOVUPS      192(CX), Y11
-	VSHUFPS      $0xdd, 224(CX), Y11, Y12
-	VSHUFPS      $0x88, 224(CX), Y11, Y11
-	VMOVUPS      96(SP), Y13
-	VMOVUPS      224(SP), Y14
+	VMOVUPS      192(DX), Y11
+	VSHUFPS      $0xdd, 224(DX), Y11, Y12
+	VSHUFPS      $0x88, 224(DX), Y11, Y11
+	VMOVUPS      96(AX), Y13
+	VMOVUPS      224(AX), Y14
 	VMULPS       Y14, Y11, Y15
 	VMULPS       Y14, Y12, Y14
 	VMULPS       Y13, Y11, Y11
@@ -11497,96 +11500,99 @@ nan6:
 
 // func RotateQuantizeScaledInterleavedF32ToE5M2AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeScaledInterleavedF32ToE5M2AVX2(SB), $256-100
+TEXT ·RotateQuantizeScaledInterleavedF32ToE5M2AVX2(SB), $320-100
 	VMOVUPS limitedPowerE5M2<>+0(SB), Y0
 	VMOVUPS weightsE5M2<>+0(SB), Y1
 	VMOVUPS exponent32<>+0(SB), Y2
-	MOVQ    heads+64(FP), AX
-	TESTQ   AX, AX
+	LEAQ    (SP), AX
+	ADDQ    $0x3f, AX
+	ANDQ    $-64, AX
+	MOVQ    heads+64(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    pairs+32(FP), AX
-	TESTQ   AX, AX
+	MOVQ    pairs+32(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    tokens+40(FP), AX
-	TESTQ   AX, AX
+	MOVQ    tokens+40(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
 
 token1:
-	MOVQ cos+16(FP), DX
-	MOVQ sin+24(FP), BX
-	MOVQ y+0(FP), SI
-	MOVQ x+8(FP), DI
-	MOVQ heads+64(FP), R8
-	MOVQ yHeadStride+72(FP), R10
-	MOVQ xHeadStride+80(FP), R11
-	MOVQ pairs+32(FP), R12
-	CMPQ R12, $0x20
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+64(FP), R9
+	MOVQ yHeadStride+72(FP), R11
+	MOVQ xHeadStride+80(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
 	JLT  next4
 
 block3:
-	VPERMPD $0xd8, (DX), Y3
-	VMOVUPS Y3, (SP)
-	VPERMPD $0xd8, 32(DX), Y3
-	VMOVUPS Y3, 32(SP)
-	VPERMPD $0xd8, 64(DX), Y3
-	VMOVUPS Y3, 64(SP)
-	VPERMPD $0xd8, 96(DX), Y3
-	VMOVUPS Y3, 96(SP)
 	VPERMPD $0xd8, (BX), Y3
-	VMOVUPS Y3, 128(SP)
+	VMOVUPS Y3, (AX)
 	VPERMPD $0xd8, 32(BX), Y3
-	VMOVUPS Y3, 160(SP)
+	VMOVUPS Y3, 32(AX)
 	VPERMPD $0xd8, 64(BX), Y3
-	VMOVUPS Y3, 192(SP)
+	VMOVUPS Y3, 64(AX)
 	VPERMPD $0xd8, 96(BX), Y3
-	VMOVUPS Y3, 224(SP)
-	MOVQ    SI, AX
+	VMOVUPS Y3, 96(AX)
+	VPERMPD $0xd8, (SI), Y3
+	VMOVUPS Y3, 128(AX)
+	VPERMPD $0xd8, 32(SI), Y3
+	VMOVUPS Y3, 160(AX)
+	VPERMPD $0xd8, 64(SI), Y3
+	VMOVUPS Y3, 192(AX)
+	VPERMPD $0xd8, 96(SI), Y3
+	VMOVUPS Y3, 224(AX)
 	MOVQ    DI, CX
-	MOVQ    R8, R9
+	MOVQ    R8, DX
+	MOVQ    R9, R10
 
 head5:
-	PREFETCHT1   4096(CX)
-	PREFETCHT1   4160(CX)
-	PREFETCHT1   4224(CX)
-	PREFETCHT1   4288(CX)
-	VMOVUPS      (CX), Y3
-	VSHUFPS      $0xdd, 32(CX), Y3, Y4
-	VSHUFPS      $0x88, 32(CX), Y3, Y3
-	VMOVUPS      (SP), Y5
-	VMOVUPS      128(SP), Y6
+	PREFETCHT1   4096(DX)
+	PREFETCHT1   4160(DX)
+	PREFETCHT1   4224(DX)
+	PREFETCHT1   4288(DX)
+	VMOVUPS      (DX), Y3
+	VSHUFPS      $0xdd, 32(DX), Y3, Y4
+	VSHUFPS      $0x88, 32(DX), Y3, Y3
+	VMOVUPS      (AX), Y5
+	VMOVUPS      128(AX), Y6
 	VMULPS       Y6, Y3, Y7
 	VMULPS       Y6, Y4, Y6
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y5, Y4, Y4
 	VSUBPS       Y6, Y3, Y3
 	VADDPS       Y7, Y4, Y4
-	VMOVUPS      64(CX), Y5
-	VSHUFPS      $0xdd, 96(CX), Y5, Y6
-	VSHUFPS      $0x88, 96(CX), Y5, Y5
-	VMOVUPS      32(SP), Y7
-	VMOVUPS      160(SP), Y8
+	VMOVUPS      64(DX), Y5
+	VSHUFPS      $0xdd, 96(DX), Y5, Y6
+	VSHUFPS      $0x88, 96(DX), Y5, Y5
+	VMOVUPS      32(AX), Y7
+	VMOVUPS      160(AX), Y8
 	VMULPS       Y8, Y5, Y9
 	VMULPS       Y8, Y6, Y8
 	VMULPS       Y7, Y5, Y5
 	VMULPS       Y7, Y6, Y6
 	VSUBPS       Y8, Y5, Y5
 	VADDPS       Y9, Y6, Y6
-	VMOVUPS      128(CX), Y7
-	VSHUFPS      $0xdd, 160(CX), Y7, Y8
-	VSHUFPS      $0x88, 160(CX), Y7, Y7
-	VMOVUPS      64(SP), Y9
-	VMOVUPS      192(SP), Y10
+	VMOVUPS      128(DX), Y7
+	VSHUFPS      $0xdd, 160(DX), Y7, Y8
+	VSHUFPS      $0x88, 160(DX), Y7, Y7
+	VMOVUPS      64(AX), Y9
+	VMOVUPS      192(AX), Y10
 	VMULPS       Y10, Y7, Y11
 	VMULPS       Y10, Y8, Y10
 	VMULPS       Y9, Y7, Y7
 	VMULPS       Y9, Y8, Y8
 	VSUBPS       Y10, Y7, Y7
 	VADDPS       Y11, Y8, Y8
-	VMOVUPS      192(CX), Y9
-	VSHUFPS      $0xdd, 224(CX), Y9, Y10
-	VSHUFPS      $0x88, 224(CX), Y9, Y9
-	VMOVUPS      96(SP), Y11
-	VMOVUPS      224(SP), Y12
+	VMOVUPS      192(DX), Y9
+	VSHUFPS      $0xdd, 224(DX), Y9, Y10
+	VSHUFPS      $0x88, 224(DX), Y9, Y9
+	VMOVUPS      96(AX), Y11
+	VMOVUPS      224(AX), Y12
 	VMULPS       Y12, Y9, Y13
 	VMULPS       Y12, Y10, Y12
 	VMULPS       Y11, Y9, Y9
@@ -11675,44 +11681,44 @@ head5:
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y5, Y4, Y5
 	VCMPPS       $0x03, Y11, Y11, Y11
-	VMOVMSKPS    Y11, R13
-	TESTL        R13, R13
+	VMOVMSKPS    Y11, R14
+	TESTL        R14, R14
 	JNZ          nan6
 
 numbers7:
-	VMOVUPS Y3, (AX)
-	VMOVUPS Y5, 32(AX)
-	LEAQ    (AX)(R10*1), AX
-	LEAQ    (CX)(R11*4), CX
-	DECQ    R9
+	VMOVUPS Y3, (CX)
+	VMOVUPS Y5, 32(CX)
+	LEAQ    (CX)(R11*1), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
 	JNZ     head5
-	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000100, DI
-	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000100, R8
 	ADDQ    $0x00000080, BX
-	SUBQ    $0x20, R12
-	CMPQ    R12, $0x20
+	ADDQ    $0x00000080, SI
+	SUBQ    $0x20, R13
+	CMPQ    R13, $0x20
 	JGE     block3
 
 next4:
 	DECQ tokens+40(FP)
 	JZ   done2
-	MOVQ y+0(FP), AX
-	MOVQ yTokenStride+48(FP), CX
-	LEAQ (AX)(CX*1), AX
-	MOVQ AX, y+0(FP)
-	MOVQ x+8(FP), AX
-	MOVQ xTokenStride+56(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, x+8(FP)
-	MOVQ cos+16(FP), AX
-	MOVQ tableStride+88(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, cos+16(FP)
-	MOVQ sin+24(FP), AX
-	MOVQ tableStride+88(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, sin+24(FP)
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+48(FP), DX
+	LEAQ (CX)(DX*1), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+88(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+88(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
 	JMP  token1
 
 done2:
@@ -11720,44 +11726,44 @@ done2:
 	RET
 
 nan6:
-	VMOVUPS      (CX), Y4
-	VSHUFPS      $0xdd, 32(CX), Y4, Y6
-	VSHUFPS      $0x88, 32(CX), Y4, Y4
-	VMOVUPS      (SP), Y7
-	VMOVUPS      128(SP), Y8
+	VMOVUPS      (DX), Y4
+	VSHUFPS      $0xdd, 32(DX), Y4, Y6
+	VSHUFPS      $0x88, 32(DX), Y4, Y4
+	VMOVUPS      (AX), Y7
+	VMOVUPS      128(AX), Y8
 	VMULPS       Y8, Y4, Y9
 	VMULPS       Y8, Y6, Y8
 	VMULPS       Y7, Y4, Y4
 	VMULPS       Y7, Y6, Y6
 	VSUBPS       Y8, Y4, Y4
 	VADDPS       Y9, Y6, Y6
-	VMOVUPS      64(CX), Y7
-	VSHUFPS      $0xdd, 96(CX), Y7, Y8
-	VSHUFPS      $0x88, 96(CX), Y7, Y7
-	VMOVUPS      32(SP), Y9
-	VMOVUPS      160(SP), Y10
+	VMOVUPS      64(DX), Y7
+	VSHUFPS      $0xdd, 96(DX), Y7, Y8
+	VSHUFPS      $0x88, 96(DX), Y7, Y7
+	VMOVUPS      32(AX), Y9
+	VMOVUPS      160(AX), Y10
 	VMULPS       Y10, Y7, Y11
 	VMULPS       Y10, Y8, Y10
 	VMULPS       Y9, Y7, Y7
 	VMULPS       Y9, Y8, Y8
 	VSUBPS       Y10, Y7, Y7
 	VADDPS       Y11, Y8, Y8
-	VMOVUPS      128(CX), Y9
-	VSHUFPS      $0xdd, 160(CX), Y9, Y10
-	VSHUFPS      $0x88, 160(CX), Y9, Y9
-	VMOVUPS      64(SP), Y11
-	VMOVUPS      192(SP), Y12
+	VMOVUPS      128(DX), Y9
+	VSHUFPS      $0xdd, 160(DX), Y9, Y10
+	VSHUFPS      $0x88, 160(DX), Y9, Y9
+	VMOVUPS      64(AX), Y11
+	VMOVUPS      192(AX), Y12
 	VMULPS       Y12, Y9, Y13
 	VMULPS       Y12, Y10, Y12
 	VMULPS       Y11, Y9, Y9
 	VMULPS       Y11, Y10, Y10
 	VSUBPS       Y12, Y9, Y9
 	VADDPS       Y13, Y10, Y10
-	VMOVUPS      192(CX), Y11
-	VSHUFPS      $0xdd, 224(CX), Y11, Y12
-	VSHUFPS      $0x88, 224(CX), Y11, Y11
-	VMOVUPS      96(SP), Y13
-	VMOVUPS      224(SP), Y14
+	VMOVUPS      192(DX), Y11
+	VSHUFPS      $0xdd, 224(DX), Y11, Y12
+	VSHUFPS      $0x88, 224(DX), Y11, Y11
+	VMOVUPS      96(AX), Y13
+	VMOVUPS      224(AX), Y14
 	VMULPS       Y14, Y11, Y15
 	VMULPS       Y14, Y12, Y14
 	VMULPS       Y13, Y11, Y11

@@ -867,7 +867,7 @@ func (e *emitter) quotients(numbers []operand.Op, scale, inverse reg.VecVirtual)
 
 func dequantize(e *emitter) {
 	if e.from == blocksQ8 {
-		e.eachVector(e.dequantizeBlocks)
+		dequantizeBlocks(e)
 		return
 	}
 	scales := e.argument("scales")
@@ -946,22 +946,4 @@ func (e *emitter) loadBytes(p part, mask reg.OpmaskVirtual, from operand.Mem) op
 		return from
 	}
 	return v
-}
-
-// dequantizeBlocks writes the numbers of blocks of Q8_0.
-func (e *emitter) dequantizeBlocks(y, x, left reg.GPVirtual) {
-	e.spans(left, whole(q8Numbers), func(part) {
-		d, halves := e.vector(), e.half()
-		e.VPBROADCASTW(operand.Mem{Base: x}, halves)
-		e.VCVTPH2PS(halves, d)
-		for i := 0; i < q8Numbers; i += e.lanes() {
-			v := e.vector()
-			e.VPMOVSXBD(operand.Mem{Base: x, Disp: 2 + i}, v)
-			e.VCVTDQ2PS(v, v)
-			e.VMULPS(d, v, v)
-			e.VMOVUPS(v, operand.Mem{Base: y, Disp: 4 * i})
-		}
-		e.ADDQ(operand.Imm(q8Bytes), x)
-		e.ADDQ(operand.U32(4*q8Numbers), y)
-	})
 }

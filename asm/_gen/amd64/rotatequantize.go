@@ -61,34 +61,57 @@ func rotateScaled(e *emitter, interleaved bool) {
 	if !interleaved {
 		b.elements, b.partner = 1, e.argument("pairs")
 	}
-	c := e.newCoder(float8s[e.to], true)
-	if !e.avx512 {
-		e.rotateScaledNarrow(b, c, pairs)
-		return
+	c, row, scale := e.newCoder(float8s[e.to], true), operand.Mem{}, reg.VecVirtual(nil)
+	if e.avx512 {
+		scale = e.broadcast32("scale", e.vector())
 	}
-	scale := e.broadcast32("scale", e.vector())
+	if e.deinterleaved {
+		row = operand.Mem{Base: e.aligned(2 * 4 * pairs)}
+	}
 	var rotated rotator
 	b.table = func(r *rotation, _ part) {
-		rotated = e.newRotator(interleaved, operand.Mem{Base: r.cos}, operand.Mem{Base: r.sin}, pairs)
+		cos, sin := e.arranged(operand.Mem{Base: r.cos}, row, pairs), e.arranged(operand.Mem{Base: r.sin}, row.Offset(4*pairs), pairs)
+		rotated = e.newRotator(interleaved, cos, sin, pairs)
 	}
 	b.apply = func(r *rotation, _ part) {
-		list := rotated(operand.Mem{Base: r.x}, operand.Mem{Base: r.x, Index: b.partner, Scale: 4})
-		for _, v := range list {
-			e.VMULPS(scale, v, v)
+		codes := c.codesOf(func() []reg.VecVirtual {
+			list, factor := rotated(operand.Mem{Base: r.x}, operand.Mem{Base: r.x, Index: b.partner, Scale: 4}), scale
+			if !e.avx512 {
+				factor = e.broadcast32("scale", e.vector())
+			}
+			for _, v := range list {
+				e.VMULPS(factor, v, v)
+			}
+			return list
+		})
+		first, second := operand.Mem{Base: r.y}, operand.Mem{Base: r.y, Disp: pairs}
+		if b.partner != nil {
+			second = operand.Mem{Base: r.y, Index: b.partner, Scale: 1}
 		}
-		v, to := c.codes(list), operand.Mem{Base: r.y}
-		if interleaved {
-			e.VMOVUPS(v, to)
-			return
+		switch {
+		case len(codes) == 2:
+			e.VMOVUPS(codes[0], first)
+			e.VMOVUPS(codes[1], second)
+		case interleaved:
+			e.VMOVUPS(codes[0], first)
+		default:
+			e.VMOVUPS(codes[0].AsY(), first)
+			e.VEXTRACTI64X4(operand.Imm(1), codes[0], second)
 		}
-		e.VMOVUPS(v.AsY(), to)
-		to.Index, to.Scale = b.partner, 1
-		e.VEXTRACTI64X4(operand.Imm(1), v, to)
 	}
 	e.rotate(b)
 	for _, write := range e.rare {
 		write()
 	}
+}
+
+// aligned returns the address of so many bytes of the stack, which is a multiple of a line.
+func (e *emitter) aligned(bytes int) reg.GPVirtual {
+	at := e.GP64()
+	e.LEAQ(e.AllocLocal(bytes+line), at)
+	e.ADDQ(operand.Imm(line-1), at)
+	e.ANDQ(operand.I8(-line), at)
+	return at
 }
 
 // rotator returns the rotated registers of the pairs of a head at x, in order. HalfSplit, x2
@@ -97,7 +120,10 @@ type rotator func(x, x2 operand.Mem) []reg.VecVirtual
 
 // newRotator returns the rotator by pairs of the table row at cos and sin.
 func (e *emitter) newRotator(interleaved bool, cos, sin operand.Mem, pairs int) rotator {
-	if interleaved {
+	switch {
+	case !e.avx512:
+		return e.narrowRotator(cos, sin, pairs)
+	case interleaved:
 		return e.interleavedRotator(cos, sin, pairs)
 	}
 	return e.halfSplitRotator(cos, sin, pairs)
@@ -189,10 +215,7 @@ func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
 	} else {
 		g.headFormat = newScaledHeads(g)
 	}
-	first, second, zero := e.GP64(), e.GP64(), e.GP64()
-	e.LEAQ(e.AllocLocal(bytesOfAll+line), first)
-	e.ADDQ(operand.Imm(line-1), first)
-	e.ANDQ(operand.I8(-line), first)
+	first, second, zero := e.aligned(bytesOfAll), e.GP64(), e.GP64()
 	e.LEAQ(operand.Mem{Base: first, Disp: size}, second)
 	e.MOVQ(first, g.line)
 	e.MOVQ(first, g.nextBuffer)
@@ -327,7 +350,7 @@ type headRotator interface {
 // newHeadRotator returns the rotator of whole heads by the row at cos and sin.
 func (g *headGroups) newHeadRotator() headRotator {
 	if !g.avx512 {
-		return g.newNarrowRotator()
+		return g.newNarrowHeads()
 	}
 	cos, sin := operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
 	w := &wideRotator{g, g.newRotator(g.interleaved, cos, sin, g.pairs), []reg.VecVirtual{g.vector(), g.vector()}}
