@@ -1840,118 +1840,63 @@ head8:
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
 	VBROADCASTSS 80(SP)(BX*4), Y1
 	VBROADCASTSS 112(SP)(BX*4), Y2
-	VMOVUPS      (DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      32(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      64(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      96(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y3
-	VPACKSSDW    Y7, Y6, Y4
-	VPACKSSWB    Y4, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMOVUPS      Y3, (CX)
-	VMOVUPS      128(DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      160(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      192(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      224(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y3
-	VPACKSSDW    Y7, Y6, Y4
-	VPACKSSWB    Y4, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMOVUPS      Y3, 32(CX)
-	VMOVUPS      256(DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      288(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      320(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      352(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y3
-	VPACKSSDW    Y7, Y6, Y4
-	VPACKSSWB    Y4, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMOVUPS      Y3, 64(CX)
-	VMOVUPS      384(DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      416(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      448(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      480(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y1
-	VPACKSSDW    Y7, Y6, Y2
-	VPACKSSWB    Y2, Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 96(CX)
+	CMPQ         R12, $0x20
+	JLT          next14
 
-written11:
+block13:
+	VMOVUPS      (R11), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(R11), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(R11), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(R11), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block13
+
+next14:
+	JMP written12
+
+rare10:
+one11:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one11
+
+written12:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -1979,7 +1924,7 @@ next5:
 pairs2:
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x20
-	JNE     pairs12
+	JNE     pairs15
 	VMOVUPS one32<>+0(SB), Y1
 	MOVQ    (SP), AX
 	VMOVUPS Y1, 4608(AX)
@@ -1991,7 +1936,7 @@ pairs2:
 	VMOVUPS Y1, 4800(AX)
 	VMOVUPS Y1, 4832(AX)
 
-heads13:
+heads16:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 80(SP)
@@ -2005,10 +1950,10 @@ heads13:
 	MOVQ       48(SP), DX
 	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same16
+	JNZ        same19
 	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write14
+	JZ         write17
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -2030,7 +1975,7 @@ heads13:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same16:
+same19:
 	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
@@ -2047,7 +1992,7 @@ same16:
 	MOVQ    (SP), R8
 	LEAQ    4608(R8), R8
 
-unit17:
+unit20:
 	VMOVUPS     (DX), Y1
 	VMOVUPS     128(DX), Y2
 	VMOVUPS     (BX), Y3
@@ -2184,7 +2129,7 @@ unit17:
 	ADDQ        $+512, AX
 	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
-	JG          unit17
+	JG          unit20
 	MOVQ        DX, 48(SP)
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Y0
@@ -2222,17 +2167,17 @@ unit17:
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write14:
+write17:
 	MOVQ  8(SP), AX
 	TESTQ AX, AX
-	JZ    next15
+	JZ    next18
 	MOVQ  48(SP), DI
 	MOVQ  64(SP), CX
 	MOVQ  24(SP), DX
 	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
-head18:
+head21:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -2244,25 +2189,33 @@ head18:
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare20
+	JCC          rare23
 	VBROADCASTSS 80(SP)(BX*4), Y1
 	VBROADCASTSS 112(SP)(BX*4), Y2
-	VMOVUPS      (DX), Y3
+	CMPQ         R12, $0x20
+	JLT          next27
+
+block26:
+	VMOVUPS      (R11), Y3
 	VMULPS       Y1, Y3, Y4
 	VFMSUB231PS  Y2, Y4, Y3
 	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      32(DX), Y3
+	VMOVUPS      32(R11), Y3
 	VMULPS       Y1, Y3, Y5
 	VFMSUB231PS  Y2, Y5, Y3
 	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      64(DX), Y3
+	VMOVUPS      64(R11), Y3
 	VMULPS       Y1, Y3, Y6
 	VFMSUB231PS  Y2, Y6, Y3
 	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      96(DX), Y3
+	VMOVUPS      96(R11), Y3
 	VMULPS       Y1, Y3, Y7
 	VFMSUB231PS  Y2, Y7, Y3
 	VFNMADD231PS Y1, Y3, Y7
@@ -2275,40 +2228,29 @@ head18:
 	VPACKSSWB    Y4, Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y3, Y4, Y3
-	VMOVUPS      Y3, (CX)
-	VMOVUPS      128(DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      160(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      192(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      224(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y1
-	VPACKSSDW    Y7, Y6, Y2
-	VPACKSSWB    Y2, Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y3, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block26
 
-written21:
+next27:
+	JMP written25
+
+rare23:
+one24:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one24
+
+written25:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same19
+	JNZ  same22
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -2316,36 +2258,22 @@ written21:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same19:
+same22:
 	DECQ AX
-	JNZ  head18
+	JNZ  head21
 	MOVQ CX, 64(SP)
 	MOVQ SI, 72(SP)
 
-next15:
+next18:
 	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads13
+	JNZ   heads16
 	JMP   done1
 
-pairs12:
+pairs15:
 done1:
 	VZEROUPPER
 	RET
-
-rare10:
-	VPXOR   Y1, Y1, Y1
-	VMOVUPS Y1, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y1, 64(CX)
-	VMOVUPS Y1, 96(CX)
-	JMP     written11
-
-rare20:
-	VPXOR   Y1, Y1, Y1
-	VMOVUPS Y1, (CX)
-	VMOVUPS Y1, 32(CX)
-	JMP     written21
 
 DATA leastScale<>+0(SB)/4, $0x358637bd
 DATA leastScale<>+4(SB)/4, $0x358637bd
@@ -2462,12 +2390,12 @@ same6:
 	MOVQ    sin+32(FP), SI
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
-	VMOVUPS 64(BX), Z5
-	VMOVUPS 64(SI), Z6
-	VMOVUPS 128(BX), Z7
-	VMOVUPS 128(SI), Z8
-	VMOVUPS 192(BX), Z9
-	VMOVUPS 192(SI), Z10
+	VMOVUPS 64(BX), Z4
+	VMOVUPS 64(SI), Z5
+	VMOVUPS 128(BX), Z6
+	VMOVUPS 128(SI), Z7
+	VMOVUPS 192(BX), Z8
+	VMOVUPS 192(SI), Z9
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	MOVQ    xHeadStride+88(FP), BX
@@ -2475,58 +2403,58 @@ same6:
 	LEAQ    4608(SI), SI
 
 unit7:
-	VMOVUPS     (DX), Z11
-	VMOVUPS     256(DX), Z12
+	VMOVUPS     (DX), Z10
+	VMOVUPS     256(DX), Z11
+	VMULPS      Z1, Z10, Z12
 	VMULPS      Z1, Z11, Z13
-	VMULPS      Z1, Z12, Z14
+	VMULPS      Z0, Z10, Z10
 	VMULPS      Z0, Z11, Z11
-	VMULPS      Z0, Z12, Z12
-	VSUBPS      Z14, Z11, Z11
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     320(DX), Z14
-	VMULPS      Z6, Z13, Z15
-	VMULPS      Z6, Z14, Z16
-	VMULPS      Z5, Z13, Z13
-	VMULPS      Z5, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     128(DX), Z15
-	VMOVUPS     384(DX), Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z8, Z16, Z18
-	VMULPS      Z7, Z15, Z15
-	VMULPS      Z7, Z16, Z16
-	VSUBPS      Z18, Z15, Z15
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     192(DX), Z17
-	VMOVUPS     448(DX), Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z10, Z18, Z20
-	VMULPS      Z9, Z17, Z17
-	VMULPS      Z9, Z18, Z18
-	VSUBPS      Z20, Z17, Z17
-	VADDPS      Z19, Z18, Z18
-	VMOVUPS     Z11, (AX)
-	VMOVUPS     Z13, 64(AX)
-	VMOVUPS     Z15, 128(AX)
-	VMOVUPS     Z17, 192(AX)
-	VMOVUPS     Z12, 256(AX)
-	VMOVUPS     Z14, 320(AX)
-	VMOVUPS     Z16, 384(AX)
-	VMOVUPS     Z18, 448(AX)
-	VRANGEPS    $0x0b, Z11, Z13, Z19
+	VSUBPS      Z13, Z10, Z10
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     64(DX), Z12
+	VMOVUPS     320(DX), Z13
+	VMULPS      Z5, Z12, Z14
+	VMULPS      Z5, Z13, Z15
+	VMULPS      Z4, Z12, Z12
+	VMULPS      Z4, Z13, Z13
+	VSUBPS      Z15, Z12, Z12
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     128(DX), Z14
+	VMOVUPS     384(DX), Z15
+	VMULPS      Z7, Z14, Z16
+	VMULPS      Z7, Z15, Z17
+	VMULPS      Z6, Z14, Z14
+	VMULPS      Z6, Z15, Z15
+	VSUBPS      Z17, Z14, Z14
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     192(DX), Z16
+	VMOVUPS     448(DX), Z17
+	VMULPS      Z9, Z16, Z18
+	VMULPS      Z9, Z17, Z19
+	VMULPS      Z8, Z16, Z16
+	VMULPS      Z8, Z17, Z17
+	VSUBPS      Z19, Z16, Z16
+	VADDPS      Z18, Z17, Z17
+	VMOVUPS     Z10, (AX)
+	VMOVUPS     Z12, 64(AX)
+	VMOVUPS     Z14, 128(AX)
+	VMOVUPS     Z16, 192(AX)
+	VMOVUPS     Z11, 256(AX)
+	VMOVUPS     Z13, 320(AX)
+	VMOVUPS     Z15, 384(AX)
+	VMOVUPS     Z17, 448(AX)
+	VRANGEPS    $0x0b, Z10, Z12, Z18
+	VFMADD231PS Z10, Z12, Z2
+	VRANGEPS    $0x0b, Z14, Z16, Z10
+	VFMADD231PS Z14, Z16, Z3
+	VRANGEPS    $0x0b, Z11, Z13, Z12
 	VFMADD231PS Z11, Z13, Z2
 	VRANGEPS    $0x0b, Z15, Z17, Z11
 	VFMADD231PS Z15, Z17, Z3
-	VRANGEPS    $0x0b, Z12, Z14, Z13
-	VFMADD231PS Z12, Z14, Z2
-	VRANGEPS    $0x0b, Z16, Z18, Z12
-	VFMADD231PS Z16, Z18, Z3
-	VPMAXUD     Z11, Z19, Z19
-	VPMAXUD     Z13, Z19, Z19
-	VPMAXUD     Z12, Z19, Z19
-	VMOVUPS     Z19, (SI)
+	VPMAXUD     Z10, Z18, Z18
+	VPMAXUD     Z12, Z18, Z18
+	VPMAXUD     Z11, Z18, Z18
+	VMOVUPS     Z18, (SI)
 	ADDQ        $+64, SI
 	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
@@ -2541,16 +2469,16 @@ largest9:
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Z0
 	VMOVUPS     4672(AX), Z1
-	VMOVUPS     4736(AX), Z5
-	VMOVUPS     4800(AX), Z6
-	VPUNPCKLDQ  Z1, Z0, Z7
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VPUNPCKLDQ  Z1, Z0, Z6
 	VPUNPCKHDQ  Z1, Z0, Z0
-	VPMAXUD     Z0, Z7, Z7
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z0, Z6, Z6
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLQDQ Z0, Z7, Z1
-	VPUNPCKHQDQ Z0, Z7, Z0
+	VPUNPCKLQDQ Z0, Z6, Z1
+	VPUNPCKHQDQ Z0, Z6, Z0
 	VPMAXUD     Z0, Z1, Z1
 	VSHUFI64X2  $0x88, Z1, Z1, Z0
 	VSHUFI64X2  $0xdd, Z1, Z1, Z1
@@ -2591,64 +2519,62 @@ head10:
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 80(SP)(BX*4), Z5
-	VBROADCASTSS 112(SP)(BX*4), Z6
-	VMOVUPS      (DX), Z7
-	VMULPS       Z5, Z7, Z8
-	VFMSUB231PS  Z6, Z8, Z7
-	VFNMADD231PS Z5, Z7, Z8
-	VMOVUPS      64(DX), Z7
-	VMULPS       Z5, Z7, Z9
-	VFMSUB231PS  Z6, Z9, Z7
-	VFNMADD231PS Z5, Z7, Z9
-	VMOVUPS      128(DX), Z7
-	VMULPS       Z5, Z7, Z10
-	VFMSUB231PS  Z6, Z10, Z7
-	VFNMADD231PS Z5, Z7, Z10
-	VMOVUPS      192(DX), Z7
-	VMULPS       Z5, Z7, Z11
-	VFMSUB231PS  Z6, Z11, Z7
-	VFNMADD231PS Z5, Z7, Z11
-	VCVTPS2DQ    Z8, Z8
-	VCVTPS2DQ    Z9, Z9
-	VCVTPS2DQ    Z10, Z10
-	VCVTPS2DQ    Z11, Z11
-	VPACKSSDW    Z9, Z8, Z7
-	VPACKSSDW    Z11, Z10, Z8
-	VPACKSSWB    Z8, Z7, Z7
-	VPERMD       Z7, Z1, Z7
-	VMOVUPS      Z7, (CX)
-	VMOVUPS      256(DX), Z7
-	VMULPS       Z5, Z7, Z8
-	VFMSUB231PS  Z6, Z8, Z7
-	VFNMADD231PS Z5, Z7, Z8
-	VMOVUPS      320(DX), Z7
-	VMULPS       Z5, Z7, Z9
-	VFMSUB231PS  Z6, Z9, Z7
-	VFNMADD231PS Z5, Z7, Z9
-	VMOVUPS      384(DX), Z7
-	VMULPS       Z5, Z7, Z10
-	VFMSUB231PS  Z6, Z10, Z7
-	VFNMADD231PS Z5, Z7, Z10
-	VMOVUPS      448(DX), Z7
-	VMULPS       Z5, Z7, Z11
-	VFMSUB231PS  Z6, Z11, Z7
-	VFNMADD231PS Z5, Z7, Z11
-	VCVTPS2DQ    Z8, Z8
-	VCVTPS2DQ    Z9, Z9
-	VCVTPS2DQ    Z10, Z10
-	VCVTPS2DQ    Z11, Z11
-	VPACKSSDW    Z9, Z8, Z5
-	VPACKSSDW    Z11, Z10, Z6
-	VPACKSSWB    Z6, Z5, Z5
-	VPERMD       Z5, Z1, Z5
-	VMOVUPS      Z5, 64(CX)
+	VBROADCASTSS 80(SP)(BX*4), Z4
+	VBROADCASTSS 112(SP)(BX*4), Z5
+	CMPQ         R12, $0x40
+	JLT          next16
 
-written13:
+block15:
+	VMOVUPS      (R11), Z6
+	VMULPS       Z4, Z6, Z7
+	VFMSUB231PS  Z5, Z7, Z6
+	VFNMADD231PS Z4, Z6, Z7
+	VMOVUPS      64(R11), Z6
+	VMULPS       Z4, Z6, Z8
+	VFMSUB231PS  Z5, Z8, Z6
+	VFNMADD231PS Z4, Z6, Z8
+	VMOVUPS      128(R11), Z6
+	VMULPS       Z4, Z6, Z9
+	VFMSUB231PS  Z5, Z9, Z6
+	VFNMADD231PS Z4, Z6, Z9
+	VMOVUPS      192(R11), Z6
+	VMULPS       Z4, Z6, Z10
+	VFMSUB231PS  Z5, Z10, Z6
+	VFNMADD231PS Z4, Z6, Z10
+	VCVTPS2DQ    Z7, Z7
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VPACKSSDW    Z8, Z7, Z6
+	VPACKSSDW    Z10, Z9, Z7
+	VPACKSSWB    Z7, Z6, Z6
+	VPERMD       Z6, Z1, Z6
+	VMOVUPS      Z6, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block15
+
+next16:
+	JMP written14
+
+rare12:
+one13:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one13
+
+written14:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -2676,7 +2602,7 @@ next5:
 pairs2:
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x20
-	JNE          pairs14
+	JNE          pairs17
 	VBROADCASTSS one32<>+0(SB), Z1
 	MOVQ         (SP), AX
 	VMOVUPS      Z1, 4608(AX)
@@ -2688,7 +2614,7 @@ pairs2:
 	VMOVUPS      Z1, 4992(AX)
 	VMOVUPS      Z1, 5056(AX)
 
-heads15:
+heads18:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 80(SP)
@@ -2702,10 +2628,10 @@ heads15:
 	MOVQ       48(SP), DX
 	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same18
+	JNZ        same21
 	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write16
+	JZ         write19
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -2727,7 +2653,7 @@ heads15:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same18:
+same21:
 	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
@@ -2741,111 +2667,111 @@ same18:
 	MOVQ    sin+32(FP), SI
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
-	VMOVUPS 64(BX), Z5
-	VMOVUPS 64(SI), Z6
+	VMOVUPS 64(BX), Z4
+	VMOVUPS 64(SI), Z5
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	MOVQ    xHeadStride+88(FP), BX
 	MOVQ    (SP), SI
 	LEAQ    4608(SI), SI
 
-unit19:
-	VMOVUPS     (DX), Z7
-	VMOVUPS     128(DX), Z8
+unit22:
+	VMOVUPS     (DX), Z6
+	VMOVUPS     128(DX), Z7
+	VMULPS      Z1, Z6, Z8
 	VMULPS      Z1, Z7, Z9
-	VMULPS      Z1, Z8, Z10
+	VMULPS      Z0, Z6, Z6
 	VMULPS      Z0, Z7, Z7
-	VMULPS      Z0, Z8, Z8
-	VSUBPS      Z10, Z7, Z7
-	VADDPS      Z9, Z8, Z8
-	VMOVUPS     64(DX), Z9
-	VMOVUPS     192(DX), Z10
-	VMULPS      Z6, Z9, Z11
-	VMULPS      Z6, Z10, Z12
-	VMULPS      Z5, Z9, Z9
-	VMULPS      Z5, Z10, Z10
-	VSUBPS      Z12, Z9, Z9
-	VADDPS      Z11, Z10, Z10
-	VMOVUPS     Z7, (AX)
-	VMOVUPS     Z9, 64(AX)
-	VMOVUPS     Z8, 128(AX)
-	VMOVUPS     Z10, 192(AX)
-	VRANGEPS    $0x0b, Z7, Z9, Z11
-	VFMADD231PS Z7, Z9, Z2
-	VRANGEPS    $0x0b, Z8, Z10, Z7
-	VFMADD231PS Z8, Z10, Z3
+	VSUBPS      Z9, Z6, Z6
+	VADDPS      Z8, Z7, Z7
+	VMOVUPS     64(DX), Z8
+	VMOVUPS     192(DX), Z9
+	VMULPS      Z5, Z8, Z10
+	VMULPS      Z5, Z9, Z11
+	VMULPS      Z4, Z8, Z8
+	VMULPS      Z4, Z9, Z9
+	VSUBPS      Z11, Z8, Z8
+	VADDPS      Z10, Z9, Z9
+	VMOVUPS     Z6, (AX)
+	VMOVUPS     Z8, 64(AX)
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     Z9, 192(AX)
+	VRANGEPS    $0x0b, Z6, Z8, Z10
+	VFMADD231PS Z6, Z8, Z2
+	VRANGEPS    $0x0b, Z7, Z9, Z6
+	VFMADD231PS Z7, Z9, Z3
 	XORQ        DI, DI
 	DECQ        CX
 	CMOVQGT     BX, DI
 	LEAQ        (DX)(DI*4), DX
-	VMOVUPS     (DX), Z8
-	VMOVUPS     128(DX), Z9
-	VMULPS      Z1, Z8, Z10
-	VMULPS      Z1, Z9, Z12
+	VMOVUPS     (DX), Z7
+	VMOVUPS     128(DX), Z8
+	VMULPS      Z1, Z7, Z9
+	VMULPS      Z1, Z8, Z11
+	VMULPS      Z0, Z7, Z7
 	VMULPS      Z0, Z8, Z8
-	VMULPS      Z0, Z9, Z9
-	VSUBPS      Z12, Z8, Z8
-	VADDPS      Z10, Z9, Z9
-	VMOVUPS     64(DX), Z10
-	VMOVUPS     192(DX), Z12
-	VMULPS      Z6, Z10, Z13
-	VMULPS      Z6, Z12, Z14
-	VMULPS      Z5, Z10, Z10
-	VMULPS      Z5, Z12, Z12
-	VSUBPS      Z14, Z10, Z10
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     Z8, 256(AX)
-	VMOVUPS     Z10, 320(AX)
-	VMOVUPS     Z9, 384(AX)
-	VMOVUPS     Z12, 448(AX)
-	VRANGEPS    $0x0b, Z8, Z10, Z13
-	VFMADD231PS Z8, Z10, Z2
-	VRANGEPS    $0x0b, Z9, Z12, Z8
-	VFMADD231PS Z9, Z12, Z3
-	VPMAXUD     Z7, Z11, Z11
-	VPMAXUD     Z8, Z13, Z13
-	VMOVUPS     Z11, (SI)
-	VMOVUPS     Z13, 64(SI)
+	VSUBPS      Z11, Z7, Z7
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     64(DX), Z9
+	VMOVUPS     192(DX), Z11
+	VMULPS      Z5, Z9, Z12
+	VMULPS      Z5, Z11, Z13
+	VMULPS      Z4, Z9, Z9
+	VMULPS      Z4, Z11, Z11
+	VSUBPS      Z13, Z9, Z9
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     Z7, 256(AX)
+	VMOVUPS     Z9, 320(AX)
+	VMOVUPS     Z8, 384(AX)
+	VMOVUPS     Z11, 448(AX)
+	VRANGEPS    $0x0b, Z7, Z9, Z12
+	VFMADD231PS Z7, Z9, Z2
+	VRANGEPS    $0x0b, Z8, Z11, Z7
+	VFMADD231PS Z8, Z11, Z3
+	VPMAXUD     Z6, Z10, Z10
+	VPMAXUD     Z7, Z12, Z12
+	VMOVUPS     Z10, (SI)
+	VMOVUPS     Z12, 64(SI)
 	ADDQ        $+128, SI
 	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
 	DECQ        CX
-	JG          unit19
+	JG          unit22
 	VCMPPS      $0x03, Z2, Z3, K1
 	KORTESTW    K1, K1
-	JNZ         nan20
+	JNZ         nan23
 
-largest21:
+largest24:
 	MOVQ        DX, 48(SP)
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Z0
 	VMOVUPS     4672(AX), Z1
-	VMOVUPS     4736(AX), Z5
-	VMOVUPS     4800(AX), Z6
-	VMOVUPS     4864(AX), Z7
-	VMOVUPS     4928(AX), Z8
-	VMOVUPS     4992(AX), Z9
-	VMOVUPS     5056(AX), Z10
-	VPUNPCKLDQ  Z1, Z0, Z11
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VMOVUPS     4864(AX), Z6
+	VMOVUPS     4928(AX), Z7
+	VMOVUPS     4992(AX), Z8
+	VMOVUPS     5056(AX), Z9
+	VPUNPCKLDQ  Z1, Z0, Z10
 	VPUNPCKHDQ  Z1, Z0, Z0
-	VPMAXUD     Z0, Z11, Z11
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z0, Z10, Z10
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLQDQ Z0, Z11, Z1
-	VPUNPCKHQDQ Z0, Z11, Z0
+	VPUNPCKLQDQ Z0, Z10, Z1
+	VPUNPCKHQDQ Z0, Z10, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VPUNPCKLDQ  Z8, Z7, Z0
-	VPUNPCKHDQ  Z8, Z7, Z5
-	VPMAXUD     Z5, Z0, Z0
-	VPUNPCKLDQ  Z10, Z9, Z5
-	VPUNPCKHDQ  Z10, Z9, Z6
-	VPMAXUD     Z6, Z5, Z5
-	VPUNPCKLQDQ Z5, Z0, Z6
-	VPUNPCKHQDQ Z5, Z0, Z0
-	VPMAXUD     Z0, Z6, Z6
-	VSHUFI64X2  $0x88, Z6, Z1, Z0
-	VSHUFI64X2  $0xdd, Z6, Z1, Z1
+	VPUNPCKLDQ  Z7, Z6, Z0
+	VPUNPCKHDQ  Z7, Z6, Z4
+	VPMAXUD     Z4, Z0, Z0
+	VPUNPCKLDQ  Z9, Z8, Z4
+	VPUNPCKHDQ  Z9, Z8, Z5
+	VPMAXUD     Z5, Z4, Z4
+	VPUNPCKLQDQ Z4, Z0, Z5
+	VPUNPCKHQDQ Z4, Z0, Z0
+	VPMAXUD     Z0, Z5, Z5
+	VSHUFI64X2  $0x88, Z5, Z1, Z0
+	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -2856,10 +2782,10 @@ largest21:
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write16:
+write19:
 	MOVQ    8(SP), AX
 	TESTQ   AX, AX
-	JZ      next17
+	JZ      next20
 	VMOVUPS inOrder512<>+0(SB), Z1
 	MOVQ    48(SP), DI
 	MOVQ    64(SP), CX
@@ -2867,7 +2793,7 @@ write16:
 	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
-head22:
+head25:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -2879,44 +2805,67 @@ head22:
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare24
-	VBROADCASTSS 80(SP)(BX*4), Z5
-	VBROADCASTSS 112(SP)(BX*4), Z6
-	VMOVUPS      (DX), Z7
-	VMULPS       Z5, Z7, Z8
-	VFMSUB231PS  Z6, Z8, Z7
-	VFNMADD231PS Z5, Z7, Z8
-	VMOVUPS      64(DX), Z7
-	VMULPS       Z5, Z7, Z9
-	VFMSUB231PS  Z6, Z9, Z7
-	VFNMADD231PS Z5, Z7, Z9
-	VMOVUPS      128(DX), Z7
-	VMULPS       Z5, Z7, Z10
-	VFMSUB231PS  Z6, Z10, Z7
-	VFNMADD231PS Z5, Z7, Z10
-	VMOVUPS      192(DX), Z7
-	VMULPS       Z5, Z7, Z11
-	VFMSUB231PS  Z6, Z11, Z7
-	VFNMADD231PS Z5, Z7, Z11
+	JCC          rare27
+	VBROADCASTSS 80(SP)(BX*4), Z4
+	VBROADCASTSS 112(SP)(BX*4), Z5
+	CMPQ         R12, $0x40
+	JLT          next31
+
+block30:
+	VMOVUPS      (R11), Z6
+	VMULPS       Z4, Z6, Z7
+	VFMSUB231PS  Z5, Z7, Z6
+	VFNMADD231PS Z4, Z6, Z7
+	VMOVUPS      64(R11), Z6
+	VMULPS       Z4, Z6, Z8
+	VFMSUB231PS  Z5, Z8, Z6
+	VFNMADD231PS Z4, Z6, Z8
+	VMOVUPS      128(R11), Z6
+	VMULPS       Z4, Z6, Z9
+	VFMSUB231PS  Z5, Z9, Z6
+	VFNMADD231PS Z4, Z6, Z9
+	VMOVUPS      192(R11), Z6
+	VMULPS       Z4, Z6, Z10
+	VFMSUB231PS  Z5, Z10, Z6
+	VFNMADD231PS Z4, Z6, Z10
+	VCVTPS2DQ    Z7, Z7
 	VCVTPS2DQ    Z8, Z8
 	VCVTPS2DQ    Z9, Z9
 	VCVTPS2DQ    Z10, Z10
-	VCVTPS2DQ    Z11, Z11
-	VPACKSSDW    Z9, Z8, Z5
-	VPACKSSDW    Z11, Z10, Z6
-	VPACKSSWB    Z6, Z5, Z5
-	VPERMD       Z5, Z1, Z5
-	VMOVUPS      Z5, (CX)
+	VPACKSSDW    Z8, Z7, Z6
+	VPACKSSDW    Z10, Z9, Z7
+	VPACKSSWB    Z7, Z6, Z6
+	VPERMD       Z6, Z1, Z6
+	VMOVUPS      Z6, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block30
 
-written25:
+next31:
+	JMP written29
+
+rare27:
+one28:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one28
+
+written29:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same23
+	JNZ  same26
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -2924,19 +2873,19 @@ written25:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same23:
+same26:
 	DECQ AX
-	JNZ  head22
+	JNZ  head25
 	MOVQ CX, 64(SP)
 	MOVQ SI, 72(SP)
 
-next17:
+next20:
 	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads15
+	JNZ   heads18
 	JMP   done1
 
-pairs14:
+pairs17:
 done1:
 	VZEROUPPER
 	RET
@@ -2948,69 +2897,58 @@ nan8:
 	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
-unit26:
+unit32:
 	VPANDD  (AX), Z0, Z1
-	VPANDD  64(AX), Z0, Z5
-	VPMAXUD Z5, Z1, Z1
-	VPANDD  128(AX), Z0, Z5
-	VPANDD  192(AX), Z0, Z6
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
 	VPMAXUD Z6, Z5, Z5
-	VPANDD  256(AX), Z0, Z6
-	VPANDD  320(AX), Z0, Z7
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
 	VPMAXUD Z7, Z6, Z6
-	VPANDD  384(AX), Z0, Z7
-	VPANDD  448(AX), Z0, Z8
-	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z4, Z1, Z1
 	VPMAXUD Z5, Z1, Z1
 	VPMAXUD Z6, Z1, Z1
-	VPMAXUD Z7, Z1, Z1
 	VMOVUPS Z1, (CX)
 	ADDQ    $+64, CX
 	ADDQ    $+512, AX
 	DECQ    BX
-	JNZ     unit26
+	JNZ     unit32
 	JMP     largest9
 
-rare12:
-	VPXORD  Z4, Z4, Z4
-	VMOVUPS Z4, (CX)
-	VMOVUPS Z4, 64(CX)
-	JMP     written13
-
-nan20:
+nan23:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
 	MOVQ         32(SP), AX
 	MOVQ         (SP), CX
 	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
-unit27:
+unit33:
 	VPANDD  (AX), Z0, Z1
-	VPANDD  64(AX), Z0, Z5
-	VPMAXUD Z5, Z1, Z1
-	VPANDD  128(AX), Z0, Z5
-	VPANDD  192(AX), Z0, Z6
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
 	VPMAXUD Z6, Z5, Z5
-	VPANDD  256(AX), Z0, Z6
-	VPANDD  320(AX), Z0, Z7
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
 	VPMAXUD Z7, Z6, Z6
-	VPANDD  384(AX), Z0, Z7
-	VPANDD  448(AX), Z0, Z8
-	VPMAXUD Z8, Z7, Z7
-	VPMAXUD Z5, Z1, Z1
-	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z6, Z5, Z5
 	VMOVUPS Z1, (CX)
-	VMOVUPS Z6, 64(CX)
+	VMOVUPS Z5, 64(CX)
 	ADDQ    $+128, CX
 	ADDQ    $+512, AX
 	DECQ    BX
-	JNZ     unit27
-	JMP     largest21
-
-rare24:
-	VPXORD  Z4, Z4, Z4
-	VMOVUPS Z4, (CX)
-	JMP     written25
+	JNZ     unit33
+	JMP     largest24
 
 DATA inOrder512<>+0(SB)/4, $0x00000000
 DATA inOrder512<>+4(SB)/4, $0x00000004
@@ -3317,210 +3255,86 @@ head8:
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
 	VBROADCASTSS 80(SP)(BX*4), Y4
 	VBROADCASTSS 112(SP)(BX*4), Y5
-	VMOVUPS      (DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      32(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      64(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      96(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y11
-	VPACKSSWB    Y11, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y7, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y8, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y9, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y10, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPACKSSDW    Y7, Y11, Y7
-	VPACKSSDW    Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y7
-	VPSRLW       $0x04, Y8, Y8
-	VPACKSSWB    Y8, Y7, Y7
-	VPAND        signs8<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, (CX)
-	VMOVUPS      128(DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      160(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      192(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      224(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y11
-	VPACKSSWB    Y11, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y7, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y8, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y9, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y10, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPACKSSDW    Y7, Y11, Y7
-	VPACKSSDW    Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y7
-	VPSRLW       $0x04, Y8, Y8
-	VPACKSSWB    Y8, Y7, Y7
-	VPAND        signs8<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, 32(CX)
-	VMOVUPS      256(DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      288(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      320(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      352(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y11
-	VPACKSSWB    Y11, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y7, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y8, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y9, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y10, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPACKSSDW    Y7, Y11, Y7
-	VPACKSSDW    Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y7
-	VPSRLW       $0x04, Y8, Y8
-	VPACKSSWB    Y8, Y7, Y7
-	VPAND        signs8<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, 64(CX)
-	VMOVUPS      384(DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      416(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      448(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      480(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y4
-	VPACKSSDW    Y10, Y9, Y5
-	VPACKSSWB    Y5, Y4, Y4
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VFMADD132PS  Y1, Y7, Y5
-	VPMADDWD     Y2, Y5, Y5
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y6
-	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
-	VFMADD132PS  Y1, Y8, Y6
-	VPMADDWD     Y2, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y9, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPACKSSDW    Y6, Y5, Y5
-	VPACKSSDW    Y8, Y7, Y6
-	VPSRLW       $0x04, Y5, Y5
-	VPSRLW       $0x04, Y6, Y6
-	VPACKSSWB    Y6, Y5, Y5
-	VPAND        signs8<>+0(SB), Y4, Y4
-	VPOR         Y4, Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y5, Y4, Y5
-	VMOVUPS      Y5, 96(CX)
+	CMPQ         R12, $0x20
+	JLT          next14
 
-written11:
+block13:
+	VMOVUPS      (R11), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(R11), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(R11), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(R11), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
+	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block13
+
+next14:
+	JMP written12
+
+rare10:
+one11:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one11
+
+written12:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -3548,7 +3362,7 @@ next5:
 pairs2:
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x20
-	JNE     pairs12
+	JNE     pairs15
 	VMOVUPS one32<>+0(SB), Y1
 	MOVQ    (SP), AX
 	VMOVUPS Y1, 4608(AX)
@@ -3560,7 +3374,7 @@ pairs2:
 	VMOVUPS Y1, 4800(AX)
 	VMOVUPS Y1, 4832(AX)
 
-heads13:
+heads16:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 80(SP)
@@ -3574,10 +3388,10 @@ heads13:
 	MOVQ       48(SP), DX
 	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same16
+	JNZ        same19
 	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write14
+	JZ         write17
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -3599,7 +3413,7 @@ heads13:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same16:
+same19:
 	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
@@ -3616,7 +3430,7 @@ same16:
 	MOVQ    (SP), R8
 	LEAQ    4608(R8), R8
 
-unit17:
+unit20:
 	VMOVUPS     (DX), Y1
 	VMOVUPS     128(DX), Y2
 	VMOVUPS     (BX), Y3
@@ -3753,7 +3567,7 @@ unit17:
 	ADDQ        $+512, AX
 	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
-	JG          unit17
+	JG          unit20
 	MOVQ        DX, 48(SP)
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Y0
@@ -3791,10 +3605,10 @@ unit17:
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write14:
+write17:
 	MOVQ    8(SP), AX
 	TESTQ   AX, AX
-	JZ      next15
+	JZ      next18
 	VMOVUPS powerE4M3<>+0(SB), Y1
 	VMOVUPS weightsE4M3<>+0(SB), Y2
 	VMOVUPS exponent32<>+0(SB), Y3
@@ -3804,7 +3618,7 @@ write14:
 	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
-head18:
+head21:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -3816,25 +3630,33 @@ head18:
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare20
+	JCC          rare23
 	VBROADCASTSS 80(SP)(BX*4), Y4
 	VBROADCASTSS 112(SP)(BX*4), Y5
-	VMOVUPS      (DX), Y6
+	CMPQ         R12, $0x20
+	JLT          next27
+
+block26:
+	VMOVUPS      (R11), Y6
 	VMULPS       Y4, Y6, Y7
 	VFMSUB231PS  Y5, Y7, Y6
 	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      32(DX), Y6
+	VMOVUPS      32(R11), Y6
 	VMULPS       Y4, Y6, Y8
 	VFMSUB231PS  Y5, Y8, Y6
 	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      64(DX), Y6
+	VMOVUPS      64(R11), Y6
 	VMULPS       Y4, Y6, Y9
 	VFMSUB231PS  Y5, Y9, Y6
 	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      96(DX), Y6
+	VMOVUPS      96(R11), Y6
 	VMULPS       Y4, Y6, Y10
 	VFMSUB231PS  Y5, Y10, Y6
 	VFNMADD231PS Y4, Y6, Y10
@@ -3870,63 +3692,29 @@ head18:
 	VPOR         Y6, Y7, Y7
 	VMOVUPS      inOrder256<>+0(SB), Y6
 	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, (CX)
-	VMOVUPS      128(DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      160(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      192(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      224(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y4
-	VPACKSSDW    Y10, Y9, Y5
-	VPACKSSWB    Y5, Y4, Y4
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VFMADD132PS  Y1, Y7, Y5
-	VPMADDWD     Y2, Y5, Y5
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y6
-	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
-	VFMADD132PS  Y1, Y8, Y6
-	VPMADDWD     Y2, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y9, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPACKSSDW    Y6, Y5, Y5
-	VPACKSSDW    Y8, Y7, Y6
-	VPSRLW       $0x04, Y5, Y5
-	VPSRLW       $0x04, Y6, Y6
-	VPACKSSWB    Y6, Y5, Y5
-	VPAND        signs8<>+0(SB), Y4, Y4
-	VPOR         Y4, Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y5, Y4, Y5
-	VMOVUPS      Y5, 32(CX)
+	VMOVUPS      Y7, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block26
 
-written21:
+next27:
+	JMP written25
+
+rare23:
+one24:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one24
+
+written25:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same19
+	JNZ  same22
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -3934,38 +3722,22 @@ written21:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same19:
+same22:
 	DECQ AX
-	JNZ  head18
+	JNZ  head21
 	MOVQ CX, 64(SP)
 	MOVQ SI, 72(SP)
 
-next15:
+next18:
 	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads13
+	JNZ   heads16
 	JMP   done1
 
-pairs12:
+pairs15:
 done1:
 	VZEROUPPER
 	RET
-
-rare10:
-	VPXOR   Y4, Y4, Y4
-	VMOVUPS nan8<>+0(SB), Y4
-	VMOVUPS Y4, (CX)
-	VMOVUPS Y4, 32(CX)
-	VMOVUPS Y4, 64(CX)
-	VMOVUPS Y4, 96(CX)
-	JMP     written11
-
-rare20:
-	VPXOR   Y4, Y4, Y4
-	VMOVUPS nan8<>+0(SB), Y4
-	VMOVUPS Y4, (CX)
-	VMOVUPS Y4, 32(CX)
-	JMP     written21
 
 DATA largestE4M3<>+0(SB)/4, $0x43e00000
 DATA largestE4M3<>+4(SB)/4, $0x43e00000
@@ -4056,24 +3828,6 @@ DATA signs8<>+52(SB)/4, $0x80808080
 DATA signs8<>+56(SB)/4, $0x80808080
 DATA signs8<>+60(SB)/4, $0x80808080
 GLOBL signs8<>(SB), RODATA|NOPTR, $64
-
-DATA nan8<>+0(SB)/4, $0x7f7f7f7f
-DATA nan8<>+4(SB)/4, $0x7f7f7f7f
-DATA nan8<>+8(SB)/4, $0x7f7f7f7f
-DATA nan8<>+12(SB)/4, $0x7f7f7f7f
-DATA nan8<>+16(SB)/4, $0x7f7f7f7f
-DATA nan8<>+20(SB)/4, $0x7f7f7f7f
-DATA nan8<>+24(SB)/4, $0x7f7f7f7f
-DATA nan8<>+28(SB)/4, $0x7f7f7f7f
-DATA nan8<>+32(SB)/4, $0x7f7f7f7f
-DATA nan8<>+36(SB)/4, $0x7f7f7f7f
-DATA nan8<>+40(SB)/4, $0x7f7f7f7f
-DATA nan8<>+44(SB)/4, $0x7f7f7f7f
-DATA nan8<>+48(SB)/4, $0x7f7f7f7f
-DATA nan8<>+52(SB)/4, $0x7f7f7f7f
-DATA nan8<>+56(SB)/4, $0x7f7f7f7f
-DATA nan8<>+60(SB)/4, $0x7f7f7f7f
-GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
@@ -4172,12 +3926,12 @@ same6:
 	MOVQ    sin+32(FP), SI
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
-	VMOVUPS 64(BX), Z5
-	VMOVUPS 64(SI), Z6
-	VMOVUPS 128(BX), Z7
-	VMOVUPS 128(SI), Z8
-	VMOVUPS 192(BX), Z9
-	VMOVUPS 192(SI), Z10
+	VMOVUPS 64(BX), Z4
+	VMOVUPS 64(SI), Z5
+	VMOVUPS 128(BX), Z6
+	VMOVUPS 128(SI), Z7
+	VMOVUPS 192(BX), Z8
+	VMOVUPS 192(SI), Z9
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	MOVQ    xHeadStride+88(FP), BX
@@ -4185,58 +3939,58 @@ same6:
 	LEAQ    4608(SI), SI
 
 unit7:
-	VMOVUPS     (DX), Z11
-	VMOVUPS     256(DX), Z12
+	VMOVUPS     (DX), Z10
+	VMOVUPS     256(DX), Z11
+	VMULPS      Z1, Z10, Z12
 	VMULPS      Z1, Z11, Z13
-	VMULPS      Z1, Z12, Z14
+	VMULPS      Z0, Z10, Z10
 	VMULPS      Z0, Z11, Z11
-	VMULPS      Z0, Z12, Z12
-	VSUBPS      Z14, Z11, Z11
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     320(DX), Z14
-	VMULPS      Z6, Z13, Z15
-	VMULPS      Z6, Z14, Z16
-	VMULPS      Z5, Z13, Z13
-	VMULPS      Z5, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     128(DX), Z15
-	VMOVUPS     384(DX), Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z8, Z16, Z18
-	VMULPS      Z7, Z15, Z15
-	VMULPS      Z7, Z16, Z16
-	VSUBPS      Z18, Z15, Z15
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     192(DX), Z17
-	VMOVUPS     448(DX), Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z10, Z18, Z20
-	VMULPS      Z9, Z17, Z17
-	VMULPS      Z9, Z18, Z18
-	VSUBPS      Z20, Z17, Z17
-	VADDPS      Z19, Z18, Z18
-	VMOVUPS     Z11, (AX)
-	VMOVUPS     Z13, 64(AX)
-	VMOVUPS     Z15, 128(AX)
-	VMOVUPS     Z17, 192(AX)
-	VMOVUPS     Z12, 256(AX)
-	VMOVUPS     Z14, 320(AX)
-	VMOVUPS     Z16, 384(AX)
-	VMOVUPS     Z18, 448(AX)
-	VRANGEPS    $0x0b, Z11, Z13, Z19
+	VSUBPS      Z13, Z10, Z10
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     64(DX), Z12
+	VMOVUPS     320(DX), Z13
+	VMULPS      Z5, Z12, Z14
+	VMULPS      Z5, Z13, Z15
+	VMULPS      Z4, Z12, Z12
+	VMULPS      Z4, Z13, Z13
+	VSUBPS      Z15, Z12, Z12
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     128(DX), Z14
+	VMOVUPS     384(DX), Z15
+	VMULPS      Z7, Z14, Z16
+	VMULPS      Z7, Z15, Z17
+	VMULPS      Z6, Z14, Z14
+	VMULPS      Z6, Z15, Z15
+	VSUBPS      Z17, Z14, Z14
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     192(DX), Z16
+	VMOVUPS     448(DX), Z17
+	VMULPS      Z9, Z16, Z18
+	VMULPS      Z9, Z17, Z19
+	VMULPS      Z8, Z16, Z16
+	VMULPS      Z8, Z17, Z17
+	VSUBPS      Z19, Z16, Z16
+	VADDPS      Z18, Z17, Z17
+	VMOVUPS     Z10, (AX)
+	VMOVUPS     Z12, 64(AX)
+	VMOVUPS     Z14, 128(AX)
+	VMOVUPS     Z16, 192(AX)
+	VMOVUPS     Z11, 256(AX)
+	VMOVUPS     Z13, 320(AX)
+	VMOVUPS     Z15, 384(AX)
+	VMOVUPS     Z17, 448(AX)
+	VRANGEPS    $0x0b, Z10, Z12, Z18
+	VFMADD231PS Z10, Z12, Z2
+	VRANGEPS    $0x0b, Z14, Z16, Z10
+	VFMADD231PS Z14, Z16, Z3
+	VRANGEPS    $0x0b, Z11, Z13, Z12
 	VFMADD231PS Z11, Z13, Z2
 	VRANGEPS    $0x0b, Z15, Z17, Z11
 	VFMADD231PS Z15, Z17, Z3
-	VRANGEPS    $0x0b, Z12, Z14, Z13
-	VFMADD231PS Z12, Z14, Z2
-	VRANGEPS    $0x0b, Z16, Z18, Z12
-	VFMADD231PS Z16, Z18, Z3
-	VPMAXUD     Z11, Z19, Z19
-	VPMAXUD     Z13, Z19, Z19
-	VPMAXUD     Z12, Z19, Z19
-	VMOVUPS     Z19, (SI)
+	VPMAXUD     Z10, Z18, Z18
+	VPMAXUD     Z12, Z18, Z18
+	VPMAXUD     Z11, Z18, Z18
+	VMOVUPS     Z18, (SI)
 	ADDQ        $+64, SI
 	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
@@ -4251,16 +4005,16 @@ largest9:
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Z0
 	VMOVUPS     4672(AX), Z1
-	VMOVUPS     4736(AX), Z5
-	VMOVUPS     4800(AX), Z6
-	VPUNPCKLDQ  Z1, Z0, Z7
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VPUNPCKLDQ  Z1, Z0, Z6
 	VPUNPCKHDQ  Z1, Z0, Z0
-	VPMAXUD     Z0, Z7, Z7
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z0, Z6, Z6
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLQDQ Z0, Z7, Z1
-	VPUNPCKHQDQ Z0, Z7, Z0
+	VPUNPCKLQDQ Z0, Z6, Z1
+	VPUNPCKHQDQ Z0, Z6, Z0
 	VPMAXUD     Z0, Z1, Z1
 	VSHUFI64X2  $0x88, Z1, Z1, Z0
 	VSHUFI64X2  $0xdd, Z1, Z1, Z1
@@ -4279,11 +4033,11 @@ write4:
 	TESTQ        AX, AX
 	JZ           next5
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z5
-	VBROADCASTSS leastE4M3<>+0(SB), Z6
-	VBROADCASTSS low7<>+0(SB), Z7
-	VBROADCASTSS signExponent32<>+0(SB), Z8
-	VMOVUPS      inOrder512<>+0(SB), Z9
+	VBROADCASTSS weightsE4M3<>+0(SB), Z4
+	VBROADCASTSS leastE4M3<>+0(SB), Z5
+	VBROADCASTSS low7<>+0(SB), Z6
+	VBROADCASTSS signExponent32<>+0(SB), Z7
+	VMOVUPS      inOrder512<>+0(SB), Z8
 	MOVQ         48(SP), DI
 	MOVQ         64(SP), CX
 	MOVQ         24(SP), DX
@@ -4306,100 +4060,80 @@ head10:
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 80(SP)(BX*4), Z10
-	VBROADCASTSS 112(SP)(BX*4), Z11
-	VMOVUPS      (DX), Z12
-	VMULPS       Z10, Z12, Z13
-	VFMSUB231PS  Z11, Z13, Z12
-	VFNMADD231PS Z10, Z12, Z13
-	VMOVUPS      64(DX), Z12
-	VMULPS       Z10, Z12, Z14
-	VFMSUB231PS  Z11, Z14, Z12
-	VFNMADD231PS Z10, Z12, Z14
-	VMOVUPS      128(DX), Z12
-	VMULPS       Z10, Z12, Z15
-	VFMSUB231PS  Z11, Z15, Z12
-	VFNMADD231PS Z10, Z12, Z15
-	VMOVUPS      192(DX), Z12
-	VMULPS       Z10, Z12, Z16
-	VFMSUB231PS  Z11, Z16, Z12
-	VFNMADD231PS Z10, Z12, Z16
-	VRANGEPS     $0x03, Z6, Z13, Z12
-	VPANDD       Z8, Z12, Z12
-	VFMADD132PS  Z1, Z13, Z12
-	VPMADDWD     Z5, Z12, Z12
-	VRANGEPS     $0x03, Z6, Z14, Z13
-	VPANDD       Z8, Z13, Z13
-	VFMADD132PS  Z1, Z14, Z13
-	VPMADDWD     Z5, Z13, Z13
-	VRANGEPS     $0x03, Z6, Z15, Z14
-	VPANDD       Z8, Z14, Z14
-	VFMADD132PS  Z1, Z15, Z14
-	VPMADDWD     Z5, Z14, Z14
-	VRANGEPS     $0x03, Z6, Z16, Z15
-	VPANDD       Z8, Z15, Z15
-	VFMADD132PS  Z1, Z16, Z15
-	VPMADDWD     Z5, Z15, Z15
-	VPACKSSDW    Z13, Z12, Z12
-	VPACKSSDW    Z15, Z14, Z13
-	VPSRLW       $0x08, Z12, Z14
-	VPSRLW       $0x04, Z12, Z12
-	VPTERNLOGD   $0xe4, Z7, Z14, Z12
-	VPSRLW       $0x08, Z13, Z14
-	VPSRLW       $0x04, Z13, Z13
-	VPTERNLOGD   $0xe4, Z7, Z14, Z13
-	VPACKUSWB    Z13, Z12, Z12
-	VPERMD       Z12, Z9, Z12
-	VMOVUPS      Z12, (CX)
-	VMOVUPS      256(DX), Z12
-	VMULPS       Z10, Z12, Z13
-	VFMSUB231PS  Z11, Z13, Z12
-	VFNMADD231PS Z10, Z12, Z13
-	VMOVUPS      320(DX), Z12
-	VMULPS       Z10, Z12, Z14
-	VFMSUB231PS  Z11, Z14, Z12
-	VFNMADD231PS Z10, Z12, Z14
-	VMOVUPS      384(DX), Z12
-	VMULPS       Z10, Z12, Z15
-	VFMSUB231PS  Z11, Z15, Z12
-	VFNMADD231PS Z10, Z12, Z15
-	VMOVUPS      448(DX), Z12
-	VMULPS       Z10, Z12, Z16
-	VFMSUB231PS  Z11, Z16, Z12
-	VFNMADD231PS Z10, Z12, Z16
-	VRANGEPS     $0x03, Z6, Z13, Z10
-	VPANDD       Z8, Z10, Z10
-	VFMADD132PS  Z1, Z13, Z10
-	VPMADDWD     Z5, Z10, Z10
-	VRANGEPS     $0x03, Z6, Z14, Z11
-	VPANDD       Z8, Z11, Z11
-	VFMADD132PS  Z1, Z14, Z11
-	VPMADDWD     Z5, Z11, Z11
-	VRANGEPS     $0x03, Z6, Z15, Z12
-	VPANDD       Z8, Z12, Z12
-	VFMADD132PS  Z1, Z15, Z12
-	VPMADDWD     Z5, Z12, Z12
-	VRANGEPS     $0x03, Z6, Z16, Z13
-	VPANDD       Z8, Z13, Z13
-	VFMADD132PS  Z1, Z16, Z13
-	VPMADDWD     Z5, Z13, Z13
-	VPACKSSDW    Z11, Z10, Z10
-	VPACKSSDW    Z13, Z12, Z11
-	VPSRLW       $0x08, Z10, Z12
-	VPSRLW       $0x04, Z10, Z10
-	VPTERNLOGD   $0xe4, Z7, Z12, Z10
-	VPSRLW       $0x08, Z11, Z12
-	VPSRLW       $0x04, Z11, Z11
-	VPTERNLOGD   $0xe4, Z7, Z12, Z11
-	VPACKUSWB    Z11, Z10, Z10
-	VPERMD       Z10, Z9, Z10
-	VMOVUPS      Z10, 64(CX)
+	VBROADCASTSS 80(SP)(BX*4), Z9
+	VBROADCASTSS 112(SP)(BX*4), Z10
+	CMPQ         R12, $0x40
+	JLT          next16
 
-written13:
+block15:
+	VMOVUPS      (R11), Z11
+	VMULPS       Z9, Z11, Z12
+	VFMSUB231PS  Z10, Z12, Z11
+	VFNMADD231PS Z9, Z11, Z12
+	VMOVUPS      64(R11), Z11
+	VMULPS       Z9, Z11, Z13
+	VFMSUB231PS  Z10, Z13, Z11
+	VFNMADD231PS Z9, Z11, Z13
+	VMOVUPS      128(R11), Z11
+	VMULPS       Z9, Z11, Z14
+	VFMSUB231PS  Z10, Z14, Z11
+	VFNMADD231PS Z9, Z11, Z14
+	VMOVUPS      192(R11), Z11
+	VMULPS       Z9, Z11, Z15
+	VFMSUB231PS  Z10, Z15, Z11
+	VFNMADD231PS Z9, Z11, Z15
+	VRANGEPS     $0x03, Z5, Z12, Z11
+	VPANDD       Z7, Z11, Z11
+	VFMADD132PS  Z1, Z12, Z11
+	VPMADDWD     Z4, Z11, Z11
+	VRANGEPS     $0x03, Z5, Z13, Z12
+	VPANDD       Z7, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z4, Z12, Z12
+	VRANGEPS     $0x03, Z5, Z14, Z13
+	VPANDD       Z7, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z4, Z13, Z13
+	VRANGEPS     $0x03, Z5, Z15, Z14
+	VPANDD       Z7, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z4, Z14, Z14
+	VPACKSSDW    Z12, Z11, Z11
+	VPACKSSDW    Z14, Z13, Z12
+	VPSRLW       $0x08, Z11, Z13
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z6, Z13, Z11
+	VPSRLW       $0x08, Z12, Z13
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z6, Z13, Z12
+	VPACKUSWB    Z12, Z11, Z11
+	VPERMD       Z11, Z8, Z11
+	VMOVUPS      Z11, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block15
+
+next16:
+	JMP written14
+
+rare12:
+one13:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one13
+
+written14:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -4427,7 +4161,7 @@ next5:
 pairs2:
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x20
-	JNE          pairs14
+	JNE          pairs17
 	VBROADCASTSS one32<>+0(SB), Z1
 	MOVQ         (SP), AX
 	VMOVUPS      Z1, 4608(AX)
@@ -4439,7 +4173,7 @@ pairs2:
 	VMOVUPS      Z1, 4992(AX)
 	VMOVUPS      Z1, 5056(AX)
 
-heads15:
+heads18:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 80(SP)
@@ -4453,10 +4187,10 @@ heads15:
 	MOVQ       48(SP), DX
 	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same18
+	JNZ        same21
 	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write16
+	JZ         write19
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -4478,7 +4212,7 @@ heads15:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same18:
+same21:
 	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
@@ -4492,111 +4226,111 @@ same18:
 	MOVQ    sin+32(FP), SI
 	VMOVUPS (BX), Z0
 	VMOVUPS (SI), Z1
-	VMOVUPS 64(BX), Z5
-	VMOVUPS 64(SI), Z6
+	VMOVUPS 64(BX), Z4
+	VMOVUPS 64(SI), Z5
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	MOVQ    xHeadStride+88(FP), BX
 	MOVQ    (SP), SI
 	LEAQ    4608(SI), SI
 
-unit19:
-	VMOVUPS     (DX), Z7
-	VMOVUPS     128(DX), Z8
+unit22:
+	VMOVUPS     (DX), Z6
+	VMOVUPS     128(DX), Z7
+	VMULPS      Z1, Z6, Z8
 	VMULPS      Z1, Z7, Z9
-	VMULPS      Z1, Z8, Z10
+	VMULPS      Z0, Z6, Z6
 	VMULPS      Z0, Z7, Z7
-	VMULPS      Z0, Z8, Z8
-	VSUBPS      Z10, Z7, Z7
-	VADDPS      Z9, Z8, Z8
-	VMOVUPS     64(DX), Z9
-	VMOVUPS     192(DX), Z10
-	VMULPS      Z6, Z9, Z11
-	VMULPS      Z6, Z10, Z12
-	VMULPS      Z5, Z9, Z9
-	VMULPS      Z5, Z10, Z10
-	VSUBPS      Z12, Z9, Z9
-	VADDPS      Z11, Z10, Z10
-	VMOVUPS     Z7, (AX)
-	VMOVUPS     Z9, 64(AX)
-	VMOVUPS     Z8, 128(AX)
-	VMOVUPS     Z10, 192(AX)
-	VRANGEPS    $0x0b, Z7, Z9, Z11
-	VFMADD231PS Z7, Z9, Z2
-	VRANGEPS    $0x0b, Z8, Z10, Z7
-	VFMADD231PS Z8, Z10, Z3
+	VSUBPS      Z9, Z6, Z6
+	VADDPS      Z8, Z7, Z7
+	VMOVUPS     64(DX), Z8
+	VMOVUPS     192(DX), Z9
+	VMULPS      Z5, Z8, Z10
+	VMULPS      Z5, Z9, Z11
+	VMULPS      Z4, Z8, Z8
+	VMULPS      Z4, Z9, Z9
+	VSUBPS      Z11, Z8, Z8
+	VADDPS      Z10, Z9, Z9
+	VMOVUPS     Z6, (AX)
+	VMOVUPS     Z8, 64(AX)
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     Z9, 192(AX)
+	VRANGEPS    $0x0b, Z6, Z8, Z10
+	VFMADD231PS Z6, Z8, Z2
+	VRANGEPS    $0x0b, Z7, Z9, Z6
+	VFMADD231PS Z7, Z9, Z3
 	XORQ        DI, DI
 	DECQ        CX
 	CMOVQGT     BX, DI
 	LEAQ        (DX)(DI*4), DX
-	VMOVUPS     (DX), Z8
-	VMOVUPS     128(DX), Z9
-	VMULPS      Z1, Z8, Z10
-	VMULPS      Z1, Z9, Z12
+	VMOVUPS     (DX), Z7
+	VMOVUPS     128(DX), Z8
+	VMULPS      Z1, Z7, Z9
+	VMULPS      Z1, Z8, Z11
+	VMULPS      Z0, Z7, Z7
 	VMULPS      Z0, Z8, Z8
-	VMULPS      Z0, Z9, Z9
-	VSUBPS      Z12, Z8, Z8
-	VADDPS      Z10, Z9, Z9
-	VMOVUPS     64(DX), Z10
-	VMOVUPS     192(DX), Z12
-	VMULPS      Z6, Z10, Z13
-	VMULPS      Z6, Z12, Z14
-	VMULPS      Z5, Z10, Z10
-	VMULPS      Z5, Z12, Z12
-	VSUBPS      Z14, Z10, Z10
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     Z8, 256(AX)
-	VMOVUPS     Z10, 320(AX)
-	VMOVUPS     Z9, 384(AX)
-	VMOVUPS     Z12, 448(AX)
-	VRANGEPS    $0x0b, Z8, Z10, Z13
-	VFMADD231PS Z8, Z10, Z2
-	VRANGEPS    $0x0b, Z9, Z12, Z8
-	VFMADD231PS Z9, Z12, Z3
-	VPMAXUD     Z7, Z11, Z11
-	VPMAXUD     Z8, Z13, Z13
-	VMOVUPS     Z11, (SI)
-	VMOVUPS     Z13, 64(SI)
+	VSUBPS      Z11, Z7, Z7
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     64(DX), Z9
+	VMOVUPS     192(DX), Z11
+	VMULPS      Z5, Z9, Z12
+	VMULPS      Z5, Z11, Z13
+	VMULPS      Z4, Z9, Z9
+	VMULPS      Z4, Z11, Z11
+	VSUBPS      Z13, Z9, Z9
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     Z7, 256(AX)
+	VMOVUPS     Z9, 320(AX)
+	VMOVUPS     Z8, 384(AX)
+	VMOVUPS     Z11, 448(AX)
+	VRANGEPS    $0x0b, Z7, Z9, Z12
+	VFMADD231PS Z7, Z9, Z2
+	VRANGEPS    $0x0b, Z8, Z11, Z7
+	VFMADD231PS Z8, Z11, Z3
+	VPMAXUD     Z6, Z10, Z10
+	VPMAXUD     Z7, Z12, Z12
+	VMOVUPS     Z10, (SI)
+	VMOVUPS     Z12, 64(SI)
 	ADDQ        $+128, SI
 	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
 	DECQ        CX
-	JG          unit19
+	JG          unit22
 	VCMPPS      $0x03, Z2, Z3, K1
 	KORTESTW    K1, K1
-	JNZ         nan20
+	JNZ         nan23
 
-largest21:
+largest24:
 	MOVQ        DX, 48(SP)
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Z0
 	VMOVUPS     4672(AX), Z1
-	VMOVUPS     4736(AX), Z5
-	VMOVUPS     4800(AX), Z6
-	VMOVUPS     4864(AX), Z7
-	VMOVUPS     4928(AX), Z8
-	VMOVUPS     4992(AX), Z9
-	VMOVUPS     5056(AX), Z10
-	VPUNPCKLDQ  Z1, Z0, Z11
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VMOVUPS     4864(AX), Z6
+	VMOVUPS     4928(AX), Z7
+	VMOVUPS     4992(AX), Z8
+	VMOVUPS     5056(AX), Z9
+	VPUNPCKLDQ  Z1, Z0, Z10
 	VPUNPCKHDQ  Z1, Z0, Z0
-	VPMAXUD     Z0, Z11, Z11
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z0, Z10, Z10
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLQDQ Z0, Z11, Z1
-	VPUNPCKHQDQ Z0, Z11, Z0
+	VPUNPCKLQDQ Z0, Z10, Z1
+	VPUNPCKHQDQ Z0, Z10, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VPUNPCKLDQ  Z8, Z7, Z0
-	VPUNPCKHDQ  Z8, Z7, Z5
-	VPMAXUD     Z5, Z0, Z0
-	VPUNPCKLDQ  Z10, Z9, Z5
-	VPUNPCKHDQ  Z10, Z9, Z6
-	VPMAXUD     Z6, Z5, Z5
-	VPUNPCKLQDQ Z5, Z0, Z6
-	VPUNPCKHQDQ Z5, Z0, Z0
-	VPMAXUD     Z0, Z6, Z6
-	VSHUFI64X2  $0x88, Z6, Z1, Z0
-	VSHUFI64X2  $0xdd, Z6, Z1, Z1
+	VPUNPCKLDQ  Z7, Z6, Z0
+	VPUNPCKHDQ  Z7, Z6, Z4
+	VPMAXUD     Z4, Z0, Z0
+	VPUNPCKLDQ  Z9, Z8, Z4
+	VPUNPCKHDQ  Z9, Z8, Z5
+	VPMAXUD     Z5, Z4, Z4
+	VPUNPCKLQDQ Z4, Z0, Z5
+	VPUNPCKHQDQ Z4, Z0, Z0
+	VPMAXUD     Z0, Z5, Z5
+	VSHUFI64X2  $0x88, Z5, Z1, Z0
+	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -4607,23 +4341,23 @@ largest21:
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write16:
+write19:
 	MOVQ         8(SP), AX
 	TESTQ        AX, AX
-	JZ           next17
+	JZ           next20
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z5
-	VBROADCASTSS leastE4M3<>+0(SB), Z6
-	VBROADCASTSS low7<>+0(SB), Z7
-	VBROADCASTSS signExponent32<>+0(SB), Z8
-	VMOVUPS      inOrder512<>+0(SB), Z9
+	VBROADCASTSS weightsE4M3<>+0(SB), Z4
+	VBROADCASTSS leastE4M3<>+0(SB), Z5
+	VBROADCASTSS low7<>+0(SB), Z6
+	VBROADCASTSS signExponent32<>+0(SB), Z7
+	VMOVUPS      inOrder512<>+0(SB), Z8
 	MOVQ         48(SP), DI
 	MOVQ         64(SP), CX
 	MOVQ         24(SP), DX
 	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
-head22:
+head25:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -4635,62 +4369,85 @@ head22:
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare24
-	VBROADCASTSS 80(SP)(BX*4), Z10
-	VBROADCASTSS 112(SP)(BX*4), Z11
-	VMOVUPS      (DX), Z12
-	VMULPS       Z10, Z12, Z13
-	VFMSUB231PS  Z11, Z13, Z12
-	VFNMADD231PS Z10, Z12, Z13
-	VMOVUPS      64(DX), Z12
-	VMULPS       Z10, Z12, Z14
-	VFMSUB231PS  Z11, Z14, Z12
-	VFNMADD231PS Z10, Z12, Z14
-	VMOVUPS      128(DX), Z12
-	VMULPS       Z10, Z12, Z15
-	VFMSUB231PS  Z11, Z15, Z12
-	VFNMADD231PS Z10, Z12, Z15
-	VMOVUPS      192(DX), Z12
-	VMULPS       Z10, Z12, Z16
-	VFMSUB231PS  Z11, Z16, Z12
-	VFNMADD231PS Z10, Z12, Z16
-	VRANGEPS     $0x03, Z6, Z13, Z10
-	VPANDD       Z8, Z10, Z10
-	VFMADD132PS  Z1, Z13, Z10
-	VPMADDWD     Z5, Z10, Z10
-	VRANGEPS     $0x03, Z6, Z14, Z11
-	VPANDD       Z8, Z11, Z11
-	VFMADD132PS  Z1, Z14, Z11
-	VPMADDWD     Z5, Z11, Z11
-	VRANGEPS     $0x03, Z6, Z15, Z12
-	VPANDD       Z8, Z12, Z12
-	VFMADD132PS  Z1, Z15, Z12
-	VPMADDWD     Z5, Z12, Z12
-	VRANGEPS     $0x03, Z6, Z16, Z13
-	VPANDD       Z8, Z13, Z13
-	VFMADD132PS  Z1, Z16, Z13
-	VPMADDWD     Z5, Z13, Z13
-	VPACKSSDW    Z11, Z10, Z10
-	VPACKSSDW    Z13, Z12, Z11
-	VPSRLW       $0x08, Z10, Z12
-	VPSRLW       $0x04, Z10, Z10
-	VPTERNLOGD   $0xe4, Z7, Z12, Z10
-	VPSRLW       $0x08, Z11, Z12
-	VPSRLW       $0x04, Z11, Z11
-	VPTERNLOGD   $0xe4, Z7, Z12, Z11
-	VPACKUSWB    Z11, Z10, Z10
-	VPERMD       Z10, Z9, Z10
-	VMOVUPS      Z10, (CX)
+	JCC          rare27
+	VBROADCASTSS 80(SP)(BX*4), Z9
+	VBROADCASTSS 112(SP)(BX*4), Z10
+	CMPQ         R12, $0x40
+	JLT          next31
 
-written25:
+block30:
+	VMOVUPS      (R11), Z11
+	VMULPS       Z9, Z11, Z12
+	VFMSUB231PS  Z10, Z12, Z11
+	VFNMADD231PS Z9, Z11, Z12
+	VMOVUPS      64(R11), Z11
+	VMULPS       Z9, Z11, Z13
+	VFMSUB231PS  Z10, Z13, Z11
+	VFNMADD231PS Z9, Z11, Z13
+	VMOVUPS      128(R11), Z11
+	VMULPS       Z9, Z11, Z14
+	VFMSUB231PS  Z10, Z14, Z11
+	VFNMADD231PS Z9, Z11, Z14
+	VMOVUPS      192(R11), Z11
+	VMULPS       Z9, Z11, Z15
+	VFMSUB231PS  Z10, Z15, Z11
+	VFNMADD231PS Z9, Z11, Z15
+	VRANGEPS     $0x03, Z5, Z12, Z11
+	VPANDD       Z7, Z11, Z11
+	VFMADD132PS  Z1, Z12, Z11
+	VPMADDWD     Z4, Z11, Z11
+	VRANGEPS     $0x03, Z5, Z13, Z12
+	VPANDD       Z7, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z4, Z12, Z12
+	VRANGEPS     $0x03, Z5, Z14, Z13
+	VPANDD       Z7, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z4, Z13, Z13
+	VRANGEPS     $0x03, Z5, Z15, Z14
+	VPANDD       Z7, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z4, Z14, Z14
+	VPACKSSDW    Z12, Z11, Z11
+	VPACKSSDW    Z14, Z13, Z12
+	VPSRLW       $0x08, Z11, Z13
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z6, Z13, Z11
+	VPSRLW       $0x08, Z12, Z13
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z6, Z13, Z12
+	VPACKUSWB    Z12, Z11, Z11
+	VPERMD       Z11, Z8, Z11
+	VMOVUPS      Z11, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block30
+
+next31:
+	JMP written29
+
+rare27:
+one28:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one28
+
+written29:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same23
+	JNZ  same26
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -4698,19 +4455,19 @@ written25:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same23:
+same26:
 	DECQ AX
-	JNZ  head22
+	JNZ  head25
 	MOVQ CX, 64(SP)
 	MOVQ SI, 72(SP)
 
-next17:
+next20:
 	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads15
+	JNZ   heads18
 	JMP   done1
 
-pairs14:
+pairs17:
 done1:
 	VZEROUPPER
 	RET
@@ -4722,71 +4479,58 @@ nan8:
 	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
-unit26:
+unit32:
 	VPANDD  (AX), Z0, Z1
-	VPANDD  64(AX), Z0, Z5
-	VPMAXUD Z5, Z1, Z1
-	VPANDD  128(AX), Z0, Z5
-	VPANDD  192(AX), Z0, Z6
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
 	VPMAXUD Z6, Z5, Z5
-	VPANDD  256(AX), Z0, Z6
-	VPANDD  320(AX), Z0, Z7
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
 	VPMAXUD Z7, Z6, Z6
-	VPANDD  384(AX), Z0, Z7
-	VPANDD  448(AX), Z0, Z8
-	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z4, Z1, Z1
 	VPMAXUD Z5, Z1, Z1
 	VPMAXUD Z6, Z1, Z1
-	VPMAXUD Z7, Z1, Z1
 	VMOVUPS Z1, (CX)
 	ADDQ    $+64, CX
 	ADDQ    $+512, AX
 	DECQ    BX
-	JNZ     unit26
+	JNZ     unit32
 	JMP     largest9
 
-rare12:
-	VPXORD       Z4, Z4, Z4
-	VBROADCASTSS nan8<>+0(SB), Z4
-	VMOVUPS      Z4, (CX)
-	VMOVUPS      Z4, 64(CX)
-	JMP          written13
-
-nan20:
+nan23:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
 	MOVQ         32(SP), AX
 	MOVQ         (SP), CX
 	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
-unit27:
+unit33:
 	VPANDD  (AX), Z0, Z1
-	VPANDD  64(AX), Z0, Z5
-	VPMAXUD Z5, Z1, Z1
-	VPANDD  128(AX), Z0, Z5
-	VPANDD  192(AX), Z0, Z6
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
 	VPMAXUD Z6, Z5, Z5
-	VPANDD  256(AX), Z0, Z6
-	VPANDD  320(AX), Z0, Z7
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
 	VPMAXUD Z7, Z6, Z6
-	VPANDD  384(AX), Z0, Z7
-	VPANDD  448(AX), Z0, Z8
-	VPMAXUD Z8, Z7, Z7
-	VPMAXUD Z5, Z1, Z1
-	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z6, Z5, Z5
 	VMOVUPS Z1, (CX)
-	VMOVUPS Z6, 64(CX)
+	VMOVUPS Z5, 64(CX)
 	ADDQ    $+128, CX
 	ADDQ    $+512, AX
 	DECQ    BX
-	JNZ     unit27
-	JMP     largest21
-
-rare24:
-	VPXORD       Z4, Z4, Z4
-	VBROADCASTSS nan8<>+0(SB), Z4
-	VMOVUPS      Z4, (CX)
-	JMP          written25
+	JNZ     unit33
+	JMP     largest24
 
 DATA low7<>+0(SB)/4, $0x007f007f
 DATA low7<>+4(SB)/4, $0x007f007f
@@ -5134,6 +4878,24 @@ DATA limitedPowerE4M3<>+52(SB)/4, $0x4990fb98
 DATA limitedPowerE4M3<>+56(SB)/4, $0x4990fb98
 DATA limitedPowerE4M3<>+60(SB)/4, $0x4990fb98
 GLOBL limitedPowerE4M3<>(SB), RODATA|NOPTR, $64
+
+DATA nan8<>+0(SB)/4, $0x7f7f7f7f
+DATA nan8<>+4(SB)/4, $0x7f7f7f7f
+DATA nan8<>+8(SB)/4, $0x7f7f7f7f
+DATA nan8<>+12(SB)/4, $0x7f7f7f7f
+DATA nan8<>+16(SB)/4, $0x7f7f7f7f
+DATA nan8<>+20(SB)/4, $0x7f7f7f7f
+DATA nan8<>+24(SB)/4, $0x7f7f7f7f
+DATA nan8<>+28(SB)/4, $0x7f7f7f7f
+DATA nan8<>+32(SB)/4, $0x7f7f7f7f
+DATA nan8<>+36(SB)/4, $0x7f7f7f7f
+DATA nan8<>+40(SB)/4, $0x7f7f7f7f
+DATA nan8<>+44(SB)/4, $0x7f7f7f7f
+DATA nan8<>+48(SB)/4, $0x7f7f7f7f
+DATA nan8<>+52(SB)/4, $0x7f7f7f7f
+DATA nan8<>+56(SB)/4, $0x7f7f7f7f
+DATA nan8<>+60(SB)/4, $0x7f7f7f7f
+GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeScaledHalfSplitF32ToE4M3AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F
@@ -7872,122 +7634,64 @@ head8:
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
 	VBROADCASTSS 80(SP)(BX*4), Y1
 	VBROADCASTSS 112(SP)(BX*4), Y2
-	VMOVUPS      (DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      32(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      64(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      96(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y3
-	VPACKSSDW    Y7, Y6, Y4
-	VPACKSSWB    Y4, Y3, Y3
-	VPSHUFB      together8<>+0(SB), Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMOVUPS      Y3, (CX)
-	VMOVUPS      128(DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      160(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      192(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      224(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y3
-	VPACKSSDW    Y7, Y6, Y4
-	VPACKSSWB    Y4, Y3, Y3
-	VPSHUFB      together8<>+0(SB), Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMOVUPS      Y3, 32(CX)
-	VMOVUPS      256(DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      288(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      320(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      352(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y3
-	VPACKSSDW    Y7, Y6, Y4
-	VPACKSSWB    Y4, Y3, Y3
-	VPSHUFB      together8<>+0(SB), Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMOVUPS      Y3, 64(CX)
-	VMOVUPS      384(DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      416(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      448(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      480(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y1
-	VPACKSSDW    Y7, Y6, Y2
-	VPACKSSWB    Y2, Y1, Y1
-	VPSHUFB      together8<>+0(SB), Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 96(CX)
+	CMPQ         R12, $0x20
+	JLT          next14
 
-written11:
+block13:
+	VMOVUPS      (R11), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(R11), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(R11), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(R11), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block13
+
+next14:
+	JMP written12
+
+rare10:
+one11:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one11
+
+written12:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -8015,7 +7719,7 @@ next5:
 pairs2:
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x20
-	JNE     pairs12
+	JNE     pairs15
 	VMOVUPS one32<>+0(SB), Y1
 	MOVQ    (SP), AX
 	VMOVUPS Y1, 4608(AX)
@@ -8047,7 +7751,7 @@ pairs2:
 	VPERMPD $0xd8, 96(AX), Y1
 	VMOVUPS Y1, 4448(CX)
 
-heads13:
+heads16:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 80(SP)
@@ -8061,10 +7765,10 @@ heads13:
 	MOVQ       48(SP), DX
 	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same16
+	JNZ        same19
 	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write14
+	JZ         write17
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -8106,7 +7810,7 @@ heads13:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same16:
+same19:
 	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
@@ -8123,7 +7827,7 @@ same16:
 	MOVQ    (SP), R8
 	LEAQ    4608(R8), R8
 
-unit17:
+unit20:
 	VMOVUPS     (DX), Y1
 	VSHUFPS     $0xdd, 32(DX), Y1, Y2
 	VSHUFPS     $0x88, 32(DX), Y1, Y1
@@ -8268,7 +7972,7 @@ unit17:
 	ADDQ        $+512, AX
 	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
-	JG          unit17
+	JG          unit20
 	MOVQ        DX, 48(SP)
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Y0
@@ -8306,17 +8010,17 @@ unit17:
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write14:
+write17:
 	MOVQ  8(SP), AX
 	TESTQ AX, AX
-	JZ    next15
+	JZ    next18
 	MOVQ  48(SP), DI
 	MOVQ  64(SP), CX
 	MOVQ  24(SP), DX
 	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
-head18:
+head21:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -8328,25 +8032,33 @@ head18:
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare20
+	JCC          rare23
 	VBROADCASTSS 80(SP)(BX*4), Y1
 	VBROADCASTSS 112(SP)(BX*4), Y2
-	VMOVUPS      (DX), Y3
+	CMPQ         R12, $0x20
+	JLT          next27
+
+block26:
+	VMOVUPS      (R11), Y3
 	VMULPS       Y1, Y3, Y4
 	VFMSUB231PS  Y2, Y4, Y3
 	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      32(DX), Y3
+	VMOVUPS      32(R11), Y3
 	VMULPS       Y1, Y3, Y5
 	VFMSUB231PS  Y2, Y5, Y3
 	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      64(DX), Y3
+	VMOVUPS      64(R11), Y3
 	VMULPS       Y1, Y3, Y6
 	VFMSUB231PS  Y2, Y6, Y3
 	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      96(DX), Y3
+	VMOVUPS      96(R11), Y3
 	VMULPS       Y1, Y3, Y7
 	VFMSUB231PS  Y2, Y7, Y3
 	VFNMADD231PS Y1, Y3, Y7
@@ -8360,41 +8072,29 @@ head18:
 	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y3, Y4, Y3
-	VMOVUPS      Y3, (CX)
-	VMOVUPS      128(DX), Y3
-	VMULPS       Y1, Y3, Y4
-	VFMSUB231PS  Y2, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VMOVUPS      160(DX), Y3
-	VMULPS       Y1, Y3, Y5
-	VFMSUB231PS  Y2, Y5, Y3
-	VFNMADD231PS Y1, Y3, Y5
-	VMOVUPS      192(DX), Y3
-	VMULPS       Y1, Y3, Y6
-	VFMSUB231PS  Y2, Y6, Y3
-	VFNMADD231PS Y1, Y3, Y6
-	VMOVUPS      224(DX), Y3
-	VMULPS       Y1, Y3, Y7
-	VFMSUB231PS  Y2, Y7, Y3
-	VFNMADD231PS Y1, Y3, Y7
-	VCVTPS2DQ    Y4, Y4
-	VCVTPS2DQ    Y5, Y5
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VPACKSSDW    Y5, Y4, Y1
-	VPACKSSDW    Y7, Y6, Y2
-	VPACKSSWB    Y2, Y1, Y1
-	VPSHUFB      together8<>+0(SB), Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 32(CX)
+	VMOVUPS      Y3, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block26
 
-written21:
+next27:
+	JMP written25
+
+rare23:
+one24:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one24
+
+written25:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same19
+	JNZ  same22
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -8402,36 +8102,22 @@ written21:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same19:
+same22:
 	DECQ AX
-	JNZ  head18
+	JNZ  head21
 	MOVQ CX, 64(SP)
 	MOVQ SI, 72(SP)
 
-next15:
+next18:
 	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads13
+	JNZ   heads16
 	JMP   done1
 
-pairs12:
+pairs15:
 done1:
 	VZEROUPPER
 	RET
-
-rare10:
-	VPXOR   Y1, Y1, Y1
-	VMOVUPS Y1, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y1, 64(CX)
-	VMOVUPS Y1, 96(CX)
-	JMP     written11
-
-rare20:
-	VPXOR   Y1, Y1, Y1
-	VMOVUPS Y1, (CX)
-	VMOVUPS Y1, 32(CX)
-	JMP     written21
 
 // func RotateQuantizeRowInterleavedF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
@@ -8530,51 +8216,51 @@ same6:
 	MOVQ         sin+32(FP), SI
 	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z5
-	VMOVUPS      (BX), Z6
-	VMOVUPS      (SI), Z7
-	VPXORD       Z5, Z7, Z8
-	VMOVAPS      Z6, Z9
+	VBROADCASTSS signBit32<>+0(SB), Z4
+	VMOVUPS      (BX), Z5
+	VMOVUPS      (SI), Z6
+	VPXORD       Z4, Z6, Z7
+	VMOVAPS      Z5, Z8
+	VPERMT2PS    Z5, Z0, Z8
+	VMOVAPS      Z7, Z9
 	VPERMT2PS    Z6, Z0, Z9
-	VMOVAPS      Z8, Z10
-	VPERMT2PS    Z7, Z0, Z10
-	VMOVAPS      Z6, Z11
-	VPERMT2PS    Z6, Z1, Z11
-	VMOVAPS      Z8, Z6
-	VPERMT2PS    Z7, Z1, Z6
-	VMOVUPS      64(BX), Z7
-	VMOVUPS      64(SI), Z8
-	VPXORD       Z5, Z8, Z12
-	VMOVAPS      Z7, Z13
+	VMOVAPS      Z5, Z10
+	VPERMT2PS    Z5, Z1, Z10
+	VMOVAPS      Z7, Z5
+	VPERMT2PS    Z6, Z1, Z5
+	VMOVUPS      64(BX), Z6
+	VMOVUPS      64(SI), Z7
+	VPXORD       Z4, Z7, Z11
+	VMOVAPS      Z6, Z12
+	VPERMT2PS    Z6, Z0, Z12
+	VMOVAPS      Z11, Z13
 	VPERMT2PS    Z7, Z0, Z13
-	VMOVAPS      Z12, Z14
-	VPERMT2PS    Z8, Z0, Z14
-	VMOVAPS      Z7, Z15
-	VPERMT2PS    Z7, Z1, Z15
-	VMOVAPS      Z12, Z7
-	VPERMT2PS    Z8, Z1, Z7
-	VMOVUPS      128(BX), Z8
-	VMOVUPS      128(SI), Z12
-	VPXORD       Z5, Z12, Z16
-	VMOVAPS      Z8, Z17
-	VPERMT2PS    Z8, Z0, Z17
-	VMOVAPS      Z16, Z18
-	VPERMT2PS    Z12, Z0, Z18
-	VMOVAPS      Z8, Z19
-	VPERMT2PS    Z8, Z1, Z19
-	VMOVAPS      Z16, Z8
-	VPERMT2PS    Z12, Z1, Z8
-	VMOVUPS      192(BX), Z12
-	VMOVUPS      192(SI), Z16
-	VPXORD       Z5, Z16, Z5
-	VMOVAPS      Z12, Z20
-	VPERMT2PS    Z12, Z0, Z20
-	VMOVAPS      Z5, Z21
-	VPERMT2PS    Z16, Z0, Z21
-	VMOVAPS      Z12, Z0
-	VPERMT2PS    Z12, Z1, Z0
-	VMOVAPS      Z5, Z5
-	VPERMT2PS    Z16, Z1, Z5
+	VMOVAPS      Z6, Z14
+	VPERMT2PS    Z6, Z1, Z14
+	VMOVAPS      Z11, Z6
+	VPERMT2PS    Z7, Z1, Z6
+	VMOVUPS      128(BX), Z7
+	VMOVUPS      128(SI), Z11
+	VPXORD       Z4, Z11, Z15
+	VMOVAPS      Z7, Z16
+	VPERMT2PS    Z7, Z0, Z16
+	VMOVAPS      Z15, Z17
+	VPERMT2PS    Z11, Z0, Z17
+	VMOVAPS      Z7, Z18
+	VPERMT2PS    Z7, Z1, Z18
+	VMOVAPS      Z15, Z7
+	VPERMT2PS    Z11, Z1, Z7
+	VMOVUPS      192(BX), Z11
+	VMOVUPS      192(SI), Z15
+	VPXORD       Z4, Z15, Z4
+	VMOVAPS      Z11, Z19
+	VPERMT2PS    Z11, Z0, Z19
+	VMOVAPS      Z4, Z20
+	VPERMT2PS    Z15, Z0, Z20
+	VMOVAPS      Z11, Z0
+	VPERMT2PS    Z11, Z1, Z0
+	VMOVAPS      Z4, Z4
+	VPERMT2PS    Z15, Z1, Z4
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
@@ -8583,65 +8269,65 @@ same6:
 
 unit7:
 	VMOVUPS     (DX), Z1
-	VPERMILPS   $0xb1, Z1, Z12
-	VMULPS      Z9, Z1, Z1
-	VMULPS      Z10, Z12, Z12
-	VADDPS      Z12, Z1, Z1
-	VMOVUPS     64(DX), Z12
-	VPERMILPS   $0xb1, Z12, Z16
-	VMULPS      Z11, Z12, Z12
-	VMULPS      Z6, Z16, Z16
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     128(DX), Z16
-	VPERMILPS   $0xb1, Z16, Z22
-	VMULPS      Z13, Z16, Z16
-	VMULPS      Z14, Z22, Z22
-	VADDPS      Z22, Z16, Z16
-	VMOVUPS     192(DX), Z22
+	VPERMILPS   $0xb1, Z1, Z11
+	VMULPS      Z8, Z1, Z1
+	VMULPS      Z9, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VMOVUPS     64(DX), Z11
+	VPERMILPS   $0xb1, Z11, Z15
+	VMULPS      Z10, Z11, Z11
+	VMULPS      Z5, Z15, Z15
+	VADDPS      Z15, Z11, Z11
+	VMOVUPS     128(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z21
+	VMULPS      Z12, Z15, Z15
+	VMULPS      Z13, Z21, Z21
+	VADDPS      Z21, Z15, Z15
+	VMOVUPS     192(DX), Z21
+	VPERMILPS   $0xb1, Z21, Z22
+	VMULPS      Z14, Z21, Z21
+	VMULPS      Z6, Z22, Z22
+	VADDPS      Z22, Z21, Z21
+	VMOVUPS     256(DX), Z22
 	VPERMILPS   $0xb1, Z22, Z23
-	VMULPS      Z15, Z22, Z22
-	VMULPS      Z7, Z23, Z23
-	VADDPS      Z23, Z22, Z22
-	VMOVUPS     256(DX), Z23
-	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z16, Z22, Z22
 	VMULPS      Z17, Z23, Z23
-	VMULPS      Z18, Z24, Z24
+	VADDPS      Z23, Z22, Z22
+	VMOVUPS     320(DX), Z23
+	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z18, Z23, Z23
+	VMULPS      Z7, Z24, Z24
 	VADDPS      Z24, Z23, Z23
-	VMOVUPS     320(DX), Z24
+	VMOVUPS     384(DX), Z24
 	VPERMILPS   $0xb1, Z24, Z25
 	VMULPS      Z19, Z24, Z24
-	VMULPS      Z8, Z25, Z25
-	VADDPS      Z25, Z24, Z24
-	VMOVUPS     384(DX), Z25
-	VPERMILPS   $0xb1, Z25, Z26
 	VMULPS      Z20, Z25, Z25
-	VMULPS      Z21, Z26, Z26
+	VADDPS      Z25, Z24, Z24
+	VMOVUPS     448(DX), Z25
+	VPERMILPS   $0xb1, Z25, Z26
+	VMULPS      Z0, Z25, Z25
+	VMULPS      Z4, Z26, Z26
 	VADDPS      Z26, Z25, Z25
-	VMOVUPS     448(DX), Z26
-	VPERMILPS   $0xb1, Z26, Z27
-	VMULPS      Z0, Z26, Z26
-	VMULPS      Z5, Z27, Z27
-	VADDPS      Z27, Z26, Z26
 	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z12, 64(AX)
-	VMOVUPS     Z16, 128(AX)
-	VMOVUPS     Z22, 192(AX)
-	VMOVUPS     Z23, 256(AX)
-	VMOVUPS     Z24, 320(AX)
-	VMOVUPS     Z25, 384(AX)
-	VMOVUPS     Z26, 448(AX)
-	VRANGEPS    $0x0b, Z1, Z12, Z27
-	VFMADD231PS Z1, Z12, Z2
-	VRANGEPS    $0x0b, Z16, Z22, Z1
-	VFMADD231PS Z16, Z22, Z3
-	VRANGEPS    $0x0b, Z23, Z24, Z12
-	VFMADD231PS Z23, Z24, Z2
-	VRANGEPS    $0x0b, Z25, Z26, Z16
-	VFMADD231PS Z25, Z26, Z3
-	VPMAXUD     Z1, Z27, Z27
-	VPMAXUD     Z12, Z27, Z27
-	VPMAXUD     Z16, Z27, Z27
-	VMOVUPS     Z27, (SI)
+	VMOVUPS     Z11, 64(AX)
+	VMOVUPS     Z15, 128(AX)
+	VMOVUPS     Z21, 192(AX)
+	VMOVUPS     Z22, 256(AX)
+	VMOVUPS     Z23, 320(AX)
+	VMOVUPS     Z24, 384(AX)
+	VMOVUPS     Z25, 448(AX)
+	VRANGEPS    $0x0b, Z1, Z11, Z26
+	VFMADD231PS Z1, Z11, Z2
+	VRANGEPS    $0x0b, Z15, Z21, Z1
+	VFMADD231PS Z15, Z21, Z3
+	VRANGEPS    $0x0b, Z22, Z23, Z11
+	VFMADD231PS Z22, Z23, Z2
+	VRANGEPS    $0x0b, Z24, Z25, Z15
+	VFMADD231PS Z24, Z25, Z3
+	VPMAXUD     Z1, Z26, Z26
+	VPMAXUD     Z11, Z26, Z26
+	VPMAXUD     Z15, Z26, Z26
+	VMOVUPS     Z26, (SI)
 	ADDQ        $+64, SI
 	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
@@ -8656,16 +8342,16 @@ largest9:
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Z0
 	VMOVUPS     4672(AX), Z1
-	VMOVUPS     4736(AX), Z5
-	VMOVUPS     4800(AX), Z6
-	VPUNPCKLDQ  Z1, Z0, Z7
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VPUNPCKLDQ  Z1, Z0, Z6
 	VPUNPCKHDQ  Z1, Z0, Z0
-	VPMAXUD     Z0, Z7, Z7
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z0, Z6, Z6
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLQDQ Z0, Z7, Z1
-	VPUNPCKHQDQ Z0, Z7, Z0
+	VPUNPCKLQDQ Z0, Z6, Z1
+	VPUNPCKHQDQ Z0, Z6, Z0
 	VPMAXUD     Z0, Z1, Z1
 	VSHUFI64X2  $0x88, Z1, Z1, Z0
 	VSHUFI64X2  $0xdd, Z1, Z1, Z1
@@ -8706,64 +8392,62 @@ head10:
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 80(SP)(BX*4), Z5
-	VBROADCASTSS 112(SP)(BX*4), Z6
-	VMOVUPS      (DX), Z7
-	VMULPS       Z5, Z7, Z8
-	VFMSUB231PS  Z6, Z8, Z7
-	VFNMADD231PS Z5, Z7, Z8
-	VMOVUPS      64(DX), Z7
-	VMULPS       Z5, Z7, Z9
-	VFMSUB231PS  Z6, Z9, Z7
-	VFNMADD231PS Z5, Z7, Z9
-	VMOVUPS      128(DX), Z7
-	VMULPS       Z5, Z7, Z10
-	VFMSUB231PS  Z6, Z10, Z7
-	VFNMADD231PS Z5, Z7, Z10
-	VMOVUPS      192(DX), Z7
-	VMULPS       Z5, Z7, Z11
-	VFMSUB231PS  Z6, Z11, Z7
-	VFNMADD231PS Z5, Z7, Z11
-	VCVTPS2DQ    Z8, Z8
-	VCVTPS2DQ    Z9, Z9
-	VCVTPS2DQ    Z10, Z10
-	VCVTPS2DQ    Z11, Z11
-	VPACKSSDW    Z9, Z8, Z7
-	VPACKSSDW    Z11, Z10, Z8
-	VPACKSSWB    Z8, Z7, Z7
-	VPERMD       Z7, Z1, Z7
-	VMOVUPS      Z7, (CX)
-	VMOVUPS      256(DX), Z7
-	VMULPS       Z5, Z7, Z8
-	VFMSUB231PS  Z6, Z8, Z7
-	VFNMADD231PS Z5, Z7, Z8
-	VMOVUPS      320(DX), Z7
-	VMULPS       Z5, Z7, Z9
-	VFMSUB231PS  Z6, Z9, Z7
-	VFNMADD231PS Z5, Z7, Z9
-	VMOVUPS      384(DX), Z7
-	VMULPS       Z5, Z7, Z10
-	VFMSUB231PS  Z6, Z10, Z7
-	VFNMADD231PS Z5, Z7, Z10
-	VMOVUPS      448(DX), Z7
-	VMULPS       Z5, Z7, Z11
-	VFMSUB231PS  Z6, Z11, Z7
-	VFNMADD231PS Z5, Z7, Z11
-	VCVTPS2DQ    Z8, Z8
-	VCVTPS2DQ    Z9, Z9
-	VCVTPS2DQ    Z10, Z10
-	VCVTPS2DQ    Z11, Z11
-	VPACKSSDW    Z9, Z8, Z5
-	VPACKSSDW    Z11, Z10, Z6
-	VPACKSSWB    Z6, Z5, Z5
-	VPERMD       Z5, Z1, Z5
-	VMOVUPS      Z5, 64(CX)
+	VBROADCASTSS 80(SP)(BX*4), Z4
+	VBROADCASTSS 112(SP)(BX*4), Z5
+	CMPQ         R12, $0x40
+	JLT          next16
 
-written13:
+block15:
+	VMOVUPS      (R11), Z6
+	VMULPS       Z4, Z6, Z7
+	VFMSUB231PS  Z5, Z7, Z6
+	VFNMADD231PS Z4, Z6, Z7
+	VMOVUPS      64(R11), Z6
+	VMULPS       Z4, Z6, Z8
+	VFMSUB231PS  Z5, Z8, Z6
+	VFNMADD231PS Z4, Z6, Z8
+	VMOVUPS      128(R11), Z6
+	VMULPS       Z4, Z6, Z9
+	VFMSUB231PS  Z5, Z9, Z6
+	VFNMADD231PS Z4, Z6, Z9
+	VMOVUPS      192(R11), Z6
+	VMULPS       Z4, Z6, Z10
+	VFMSUB231PS  Z5, Z10, Z6
+	VFNMADD231PS Z4, Z6, Z10
+	VCVTPS2DQ    Z7, Z7
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VPACKSSDW    Z8, Z7, Z6
+	VPACKSSDW    Z10, Z9, Z7
+	VPACKSSWB    Z7, Z6, Z6
+	VPERMD       Z6, Z1, Z6
+	VMOVUPS      Z6, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block15
+
+next16:
+	JMP written14
+
+rare12:
+one13:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one13
+
+written14:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -8791,7 +8475,7 @@ next5:
 pairs2:
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x20
-	JNE          pairs14
+	JNE          pairs17
 	VBROADCASTSS one32<>+0(SB), Z1
 	MOVQ         (SP), AX
 	VMOVUPS      Z1, 4608(AX)
@@ -8803,7 +8487,7 @@ pairs2:
 	VMOVUPS      Z1, 4992(AX)
 	VMOVUPS      Z1, 5056(AX)
 
-heads15:
+heads18:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 80(SP)
@@ -8817,10 +8501,10 @@ heads15:
 	MOVQ       48(SP), DX
 	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same18
+	JNZ        same21
 	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write16
+	JZ         write19
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -8842,7 +8526,7 @@ heads15:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same18:
+same21:
 	MOVQ         $0x00000008, CX
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
@@ -8856,140 +8540,140 @@ same18:
 	MOVQ         sin+32(FP), SI
 	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z5
-	VMOVUPS      (BX), Z6
-	VMOVUPS      (SI), Z7
-	VPXORD       Z5, Z7, Z8
-	VMOVAPS      Z6, Z9
+	VBROADCASTSS signBit32<>+0(SB), Z4
+	VMOVUPS      (BX), Z5
+	VMOVUPS      (SI), Z6
+	VPXORD       Z4, Z6, Z7
+	VMOVAPS      Z5, Z8
+	VPERMT2PS    Z5, Z0, Z8
+	VMOVAPS      Z7, Z9
 	VPERMT2PS    Z6, Z0, Z9
-	VMOVAPS      Z8, Z10
-	VPERMT2PS    Z7, Z0, Z10
+	VMOVAPS      Z5, Z10
+	VPERMT2PS    Z5, Z1, Z10
+	VMOVAPS      Z7, Z5
+	VPERMT2PS    Z6, Z1, Z5
+	VMOVUPS      64(BX), Z6
+	VMOVUPS      64(SI), Z7
+	VPXORD       Z4, Z7, Z4
 	VMOVAPS      Z6, Z11
-	VPERMT2PS    Z6, Z1, Z11
-	VMOVAPS      Z8, Z6
-	VPERMT2PS    Z7, Z1, Z6
-	VMOVUPS      64(BX), Z7
-	VMOVUPS      64(SI), Z8
-	VPXORD       Z5, Z8, Z5
-	VMOVAPS      Z7, Z12
+	VPERMT2PS    Z6, Z0, Z11
+	VMOVAPS      Z4, Z12
 	VPERMT2PS    Z7, Z0, Z12
-	VMOVAPS      Z5, Z13
-	VPERMT2PS    Z8, Z0, Z13
-	VMOVAPS      Z7, Z0
-	VPERMT2PS    Z7, Z1, Z0
-	VMOVAPS      Z5, Z5
-	VPERMT2PS    Z8, Z1, Z5
+	VMOVAPS      Z6, Z0
+	VPERMT2PS    Z6, Z1, Z0
+	VMOVAPS      Z4, Z4
+	VPERMT2PS    Z7, Z1, Z4
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
 	MOVQ         (SP), SI
 	LEAQ         4608(SI), SI
 
-unit19:
+unit22:
 	VMOVUPS     (DX), Z1
-	VPERMILPS   $0xb1, Z1, Z7
-	VMULPS      Z9, Z1, Z1
-	VMULPS      Z10, Z7, Z7
-	VADDPS      Z7, Z1, Z1
-	VMOVUPS     64(DX), Z7
-	VPERMILPS   $0xb1, Z7, Z8
+	VPERMILPS   $0xb1, Z1, Z6
+	VMULPS      Z8, Z1, Z1
+	VMULPS      Z9, Z6, Z6
+	VADDPS      Z6, Z1, Z1
+	VMOVUPS     64(DX), Z6
+	VPERMILPS   $0xb1, Z6, Z7
+	VMULPS      Z10, Z6, Z6
+	VMULPS      Z5, Z7, Z7
+	VADDPS      Z7, Z6, Z6
+	VMOVUPS     128(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z13
 	VMULPS      Z11, Z7, Z7
-	VMULPS      Z6, Z8, Z8
-	VADDPS      Z8, Z7, Z7
-	VMOVUPS     128(DX), Z8
-	VPERMILPS   $0xb1, Z8, Z14
-	VMULPS      Z12, Z8, Z8
-	VMULPS      Z13, Z14, Z14
-	VADDPS      Z14, Z8, Z8
-	VMOVUPS     192(DX), Z14
-	VPERMILPS   $0xb1, Z14, Z15
-	VMULPS      Z0, Z14, Z14
-	VMULPS      Z5, Z15, Z15
-	VADDPS      Z15, Z14, Z14
+	VMULPS      Z12, Z13, Z13
+	VADDPS      Z13, Z7, Z7
+	VMOVUPS     192(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z14
+	VMULPS      Z0, Z13, Z13
+	VMULPS      Z4, Z14, Z14
+	VADDPS      Z14, Z13, Z13
 	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z7, 64(AX)
-	VMOVUPS     Z8, 128(AX)
-	VMOVUPS     Z14, 192(AX)
-	VRANGEPS    $0x0b, Z1, Z7, Z15
-	VFMADD231PS Z1, Z7, Z2
-	VRANGEPS    $0x0b, Z8, Z14, Z1
-	VFMADD231PS Z8, Z14, Z3
+	VMOVUPS     Z6, 64(AX)
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     Z13, 192(AX)
+	VRANGEPS    $0x0b, Z1, Z6, Z14
+	VFMADD231PS Z1, Z6, Z2
+	VRANGEPS    $0x0b, Z7, Z13, Z1
+	VFMADD231PS Z7, Z13, Z3
 	XORQ        DI, DI
 	DECQ        CX
 	CMOVQGT     BX, DI
 	LEAQ        (DX)(DI*4), DX
-	VMOVUPS     (DX), Z7
-	VPERMILPS   $0xb1, Z7, Z8
+	VMOVUPS     (DX), Z6
+	VPERMILPS   $0xb1, Z6, Z7
+	VMULPS      Z8, Z6, Z6
 	VMULPS      Z9, Z7, Z7
-	VMULPS      Z10, Z8, Z8
-	VADDPS      Z8, Z7, Z7
-	VMOVUPS     64(DX), Z8
-	VPERMILPS   $0xb1, Z8, Z14
-	VMULPS      Z11, Z8, Z8
-	VMULPS      Z6, Z14, Z14
-	VADDPS      Z14, Z8, Z8
-	VMOVUPS     128(DX), Z14
-	VPERMILPS   $0xb1, Z14, Z16
-	VMULPS      Z12, Z14, Z14
-	VMULPS      Z13, Z16, Z16
-	VADDPS      Z16, Z14, Z14
-	VMOVUPS     192(DX), Z16
-	VPERMILPS   $0xb1, Z16, Z17
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z5, Z17, Z17
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z7, 256(AX)
-	VMOVUPS     Z8, 320(AX)
-	VMOVUPS     Z14, 384(AX)
-	VMOVUPS     Z16, 448(AX)
-	VRANGEPS    $0x0b, Z7, Z8, Z17
-	VFMADD231PS Z7, Z8, Z2
-	VRANGEPS    $0x0b, Z14, Z16, Z7
-	VFMADD231PS Z14, Z16, Z3
-	VPMAXUD     Z1, Z15, Z15
-	VPMAXUD     Z7, Z17, Z17
-	VMOVUPS     Z15, (SI)
-	VMOVUPS     Z17, 64(SI)
+	VADDPS      Z7, Z6, Z6
+	VMOVUPS     64(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z13
+	VMULPS      Z10, Z7, Z7
+	VMULPS      Z5, Z13, Z13
+	VADDPS      Z13, Z7, Z7
+	VMOVUPS     128(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z15
+	VMULPS      Z11, Z13, Z13
+	VMULPS      Z12, Z15, Z15
+	VADDPS      Z15, Z13, Z13
+	VMOVUPS     192(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z16
+	VMULPS      Z0, Z15, Z15
+	VMULPS      Z4, Z16, Z16
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     Z6, 256(AX)
+	VMOVUPS     Z7, 320(AX)
+	VMOVUPS     Z13, 384(AX)
+	VMOVUPS     Z15, 448(AX)
+	VRANGEPS    $0x0b, Z6, Z7, Z16
+	VFMADD231PS Z6, Z7, Z2
+	VRANGEPS    $0x0b, Z13, Z15, Z6
+	VFMADD231PS Z13, Z15, Z3
+	VPMAXUD     Z1, Z14, Z14
+	VPMAXUD     Z6, Z16, Z16
+	VMOVUPS     Z14, (SI)
+	VMOVUPS     Z16, 64(SI)
 	ADDQ        $+128, SI
 	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
 	DECQ        CX
-	JG          unit19
+	JG          unit22
 	VCMPPS      $0x03, Z2, Z3, K1
 	KORTESTW    K1, K1
-	JNZ         nan20
+	JNZ         nan23
 
-largest21:
+largest24:
 	MOVQ        DX, 48(SP)
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Z0
 	VMOVUPS     4672(AX), Z1
-	VMOVUPS     4736(AX), Z5
-	VMOVUPS     4800(AX), Z6
-	VMOVUPS     4864(AX), Z7
-	VMOVUPS     4928(AX), Z8
-	VMOVUPS     4992(AX), Z9
-	VMOVUPS     5056(AX), Z10
-	VPUNPCKLDQ  Z1, Z0, Z11
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VMOVUPS     4864(AX), Z6
+	VMOVUPS     4928(AX), Z7
+	VMOVUPS     4992(AX), Z8
+	VMOVUPS     5056(AX), Z9
+	VPUNPCKLDQ  Z1, Z0, Z10
 	VPUNPCKHDQ  Z1, Z0, Z0
-	VPMAXUD     Z0, Z11, Z11
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z0, Z10, Z10
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLQDQ Z0, Z11, Z1
-	VPUNPCKHQDQ Z0, Z11, Z0
+	VPUNPCKLQDQ Z0, Z10, Z1
+	VPUNPCKHQDQ Z0, Z10, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VPUNPCKLDQ  Z8, Z7, Z0
-	VPUNPCKHDQ  Z8, Z7, Z5
-	VPMAXUD     Z5, Z0, Z0
-	VPUNPCKLDQ  Z10, Z9, Z5
-	VPUNPCKHDQ  Z10, Z9, Z6
-	VPMAXUD     Z6, Z5, Z5
-	VPUNPCKLQDQ Z5, Z0, Z6
-	VPUNPCKHQDQ Z5, Z0, Z0
-	VPMAXUD     Z0, Z6, Z6
-	VSHUFI64X2  $0x88, Z6, Z1, Z0
-	VSHUFI64X2  $0xdd, Z6, Z1, Z1
+	VPUNPCKLDQ  Z7, Z6, Z0
+	VPUNPCKHDQ  Z7, Z6, Z4
+	VPMAXUD     Z4, Z0, Z0
+	VPUNPCKLDQ  Z9, Z8, Z4
+	VPUNPCKHDQ  Z9, Z8, Z5
+	VPMAXUD     Z5, Z4, Z4
+	VPUNPCKLQDQ Z4, Z0, Z5
+	VPUNPCKHQDQ Z4, Z0, Z0
+	VPMAXUD     Z0, Z5, Z5
+	VSHUFI64X2  $0x88, Z5, Z1, Z0
+	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -9000,10 +8684,10 @@ largest21:
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write16:
+write19:
 	MOVQ    8(SP), AX
 	TESTQ   AX, AX
-	JZ      next17
+	JZ      next20
 	VMOVUPS inOrder512<>+0(SB), Z1
 	MOVQ    48(SP), DI
 	MOVQ    64(SP), CX
@@ -9011,7 +8695,7 @@ write16:
 	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
-head22:
+head25:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -9023,44 +8707,67 @@ head22:
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare24
-	VBROADCASTSS 80(SP)(BX*4), Z5
-	VBROADCASTSS 112(SP)(BX*4), Z6
-	VMOVUPS      (DX), Z7
-	VMULPS       Z5, Z7, Z8
-	VFMSUB231PS  Z6, Z8, Z7
-	VFNMADD231PS Z5, Z7, Z8
-	VMOVUPS      64(DX), Z7
-	VMULPS       Z5, Z7, Z9
-	VFMSUB231PS  Z6, Z9, Z7
-	VFNMADD231PS Z5, Z7, Z9
-	VMOVUPS      128(DX), Z7
-	VMULPS       Z5, Z7, Z10
-	VFMSUB231PS  Z6, Z10, Z7
-	VFNMADD231PS Z5, Z7, Z10
-	VMOVUPS      192(DX), Z7
-	VMULPS       Z5, Z7, Z11
-	VFMSUB231PS  Z6, Z11, Z7
-	VFNMADD231PS Z5, Z7, Z11
+	JCC          rare27
+	VBROADCASTSS 80(SP)(BX*4), Z4
+	VBROADCASTSS 112(SP)(BX*4), Z5
+	CMPQ         R12, $0x40
+	JLT          next31
+
+block30:
+	VMOVUPS      (R11), Z6
+	VMULPS       Z4, Z6, Z7
+	VFMSUB231PS  Z5, Z7, Z6
+	VFNMADD231PS Z4, Z6, Z7
+	VMOVUPS      64(R11), Z6
+	VMULPS       Z4, Z6, Z8
+	VFMSUB231PS  Z5, Z8, Z6
+	VFNMADD231PS Z4, Z6, Z8
+	VMOVUPS      128(R11), Z6
+	VMULPS       Z4, Z6, Z9
+	VFMSUB231PS  Z5, Z9, Z6
+	VFNMADD231PS Z4, Z6, Z9
+	VMOVUPS      192(R11), Z6
+	VMULPS       Z4, Z6, Z10
+	VFMSUB231PS  Z5, Z10, Z6
+	VFNMADD231PS Z4, Z6, Z10
+	VCVTPS2DQ    Z7, Z7
 	VCVTPS2DQ    Z8, Z8
 	VCVTPS2DQ    Z9, Z9
 	VCVTPS2DQ    Z10, Z10
-	VCVTPS2DQ    Z11, Z11
-	VPACKSSDW    Z9, Z8, Z5
-	VPACKSSDW    Z11, Z10, Z6
-	VPACKSSWB    Z6, Z5, Z5
-	VPERMD       Z5, Z1, Z5
-	VMOVUPS      Z5, (CX)
+	VPACKSSDW    Z8, Z7, Z6
+	VPACKSSDW    Z10, Z9, Z7
+	VPACKSSWB    Z7, Z6, Z6
+	VPERMD       Z6, Z1, Z6
+	VMOVUPS      Z6, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block30
 
-written25:
+next31:
+	JMP written29
+
+rare27:
+one28:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one28
+
+written29:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same23
+	JNZ  same26
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -9068,19 +8775,19 @@ written25:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same23:
+same26:
 	DECQ AX
-	JNZ  head22
+	JNZ  head25
 	MOVQ CX, 64(SP)
 	MOVQ SI, 72(SP)
 
-next17:
+next20:
 	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads15
+	JNZ   heads18
 	JMP   done1
 
-pairs14:
+pairs17:
 done1:
 	VZEROUPPER
 	RET
@@ -9092,69 +8799,58 @@ nan8:
 	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
-unit26:
+unit32:
 	VPANDD  (AX), Z0, Z1
-	VPANDD  64(AX), Z0, Z5
-	VPMAXUD Z5, Z1, Z1
-	VPANDD  128(AX), Z0, Z5
-	VPANDD  192(AX), Z0, Z6
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
 	VPMAXUD Z6, Z5, Z5
-	VPANDD  256(AX), Z0, Z6
-	VPANDD  320(AX), Z0, Z7
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
 	VPMAXUD Z7, Z6, Z6
-	VPANDD  384(AX), Z0, Z7
-	VPANDD  448(AX), Z0, Z8
-	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z4, Z1, Z1
 	VPMAXUD Z5, Z1, Z1
 	VPMAXUD Z6, Z1, Z1
-	VPMAXUD Z7, Z1, Z1
 	VMOVUPS Z1, (CX)
 	ADDQ    $+64, CX
 	ADDQ    $+512, AX
 	DECQ    BX
-	JNZ     unit26
+	JNZ     unit32
 	JMP     largest9
 
-rare12:
-	VPXORD  Z4, Z4, Z4
-	VMOVUPS Z4, (CX)
-	VMOVUPS Z4, 64(CX)
-	JMP     written13
-
-nan20:
+nan23:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
 	MOVQ         32(SP), AX
 	MOVQ         (SP), CX
 	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
-unit27:
+unit33:
 	VPANDD  (AX), Z0, Z1
-	VPANDD  64(AX), Z0, Z5
-	VPMAXUD Z5, Z1, Z1
-	VPANDD  128(AX), Z0, Z5
-	VPANDD  192(AX), Z0, Z6
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
 	VPMAXUD Z6, Z5, Z5
-	VPANDD  256(AX), Z0, Z6
-	VPANDD  320(AX), Z0, Z7
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
 	VPMAXUD Z7, Z6, Z6
-	VPANDD  384(AX), Z0, Z7
-	VPANDD  448(AX), Z0, Z8
-	VPMAXUD Z8, Z7, Z7
-	VPMAXUD Z5, Z1, Z1
-	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z6, Z5, Z5
 	VMOVUPS Z1, (CX)
-	VMOVUPS Z6, 64(CX)
+	VMOVUPS Z5, 64(CX)
 	ADDQ    $+128, CX
 	ADDQ    $+512, AX
 	DECQ    BX
-	JNZ     unit27
-	JMP     largest21
-
-rare24:
-	VPXORD  Z4, Z4, Z4
-	VMOVUPS Z4, (CX)
-	JMP     written25
+	JNZ     unit33
+	JMP     largest24
 
 // func RotateQuantizeRowInterleavedF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
@@ -9523,214 +9219,87 @@ head8:
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
 	VBROADCASTSS 80(SP)(BX*4), Y4
 	VBROADCASTSS 112(SP)(BX*4), Y5
-	VMOVUPS      (DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      32(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      64(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      96(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y11
-	VPACKSSWB    Y11, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y7, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y8, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y9, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y10, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPACKSSDW    Y7, Y11, Y7
-	VPACKSSDW    Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y7
-	VPSRLW       $0x04, Y8, Y8
-	VPACKSSWB    Y8, Y7, Y7
-	VPAND        signs8<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPSHUFB      together8<>+0(SB), Y7, Y7
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, (CX)
-	VMOVUPS      128(DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      160(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      192(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      224(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y11
-	VPACKSSWB    Y11, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y7, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y8, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y9, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y10, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPACKSSDW    Y7, Y11, Y7
-	VPACKSSDW    Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y7
-	VPSRLW       $0x04, Y8, Y8
-	VPACKSSWB    Y8, Y7, Y7
-	VPAND        signs8<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPSHUFB      together8<>+0(SB), Y7, Y7
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, 32(CX)
-	VMOVUPS      256(DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      288(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      320(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      352(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y11
-	VPACKSSWB    Y11, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y7, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y8, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y9, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y10, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPACKSSDW    Y7, Y11, Y7
-	VPACKSSDW    Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y7
-	VPSRLW       $0x04, Y8, Y8
-	VPACKSSWB    Y8, Y7, Y7
-	VPAND        signs8<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPSHUFB      together8<>+0(SB), Y7, Y7
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, 64(CX)
-	VMOVUPS      384(DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      416(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      448(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      480(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y4
-	VPACKSSDW    Y10, Y9, Y5
-	VPACKSSWB    Y5, Y4, Y4
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VFMADD132PS  Y1, Y7, Y5
-	VPMADDWD     Y2, Y5, Y5
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y6
-	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
-	VFMADD132PS  Y1, Y8, Y6
-	VPMADDWD     Y2, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y9, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPACKSSDW    Y6, Y5, Y5
-	VPACKSSDW    Y8, Y7, Y6
-	VPSRLW       $0x04, Y5, Y5
-	VPSRLW       $0x04, Y6, Y6
-	VPACKSSWB    Y6, Y5, Y5
-	VPAND        signs8<>+0(SB), Y4, Y4
-	VPOR         Y4, Y5, Y5
-	VPSHUFB      together8<>+0(SB), Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y5, Y4, Y5
-	VMOVUPS      Y5, 96(CX)
+	CMPQ         R12, $0x20
+	JLT          next14
 
-written11:
+block13:
+	VMOVUPS      (R11), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(R11), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(R11), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(R11), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
+	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VPSHUFB      together8<>+0(SB), Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block13
+
+next14:
+	JMP written12
+
+rare10:
+one11:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one11
+
+written12:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -9758,7 +9327,7 @@ next5:
 pairs2:
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x20
-	JNE     pairs12
+	JNE     pairs15
 	VMOVUPS one32<>+0(SB), Y1
 	MOVQ    (SP), AX
 	VMOVUPS Y1, 4608(AX)
@@ -9790,7 +9359,7 @@ pairs2:
 	VPERMPD $0xd8, 96(AX), Y1
 	VMOVUPS Y1, 4448(CX)
 
-heads13:
+heads16:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 80(SP)
@@ -9804,10 +9373,10 @@ heads13:
 	MOVQ       48(SP), DX
 	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same16
+	JNZ        same19
 	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write14
+	JZ         write17
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -9849,7 +9418,7 @@ heads13:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same16:
+same19:
 	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
@@ -9866,7 +9435,7 @@ same16:
 	MOVQ    (SP), R8
 	LEAQ    4608(R8), R8
 
-unit17:
+unit20:
 	VMOVUPS     (DX), Y1
 	VSHUFPS     $0xdd, 32(DX), Y1, Y2
 	VSHUFPS     $0x88, 32(DX), Y1, Y1
@@ -10011,7 +9580,7 @@ unit17:
 	ADDQ        $+512, AX
 	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
-	JG          unit17
+	JG          unit20
 	MOVQ        DX, 48(SP)
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Y0
@@ -10049,10 +9618,10 @@ unit17:
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write14:
+write17:
 	MOVQ    8(SP), AX
 	TESTQ   AX, AX
-	JZ      next15
+	JZ      next18
 	VMOVUPS powerE4M3<>+0(SB), Y1
 	VMOVUPS weightsE4M3<>+0(SB), Y2
 	VMOVUPS exponent32<>+0(SB), Y3
@@ -10062,7 +9631,7 @@ write14:
 	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
-head18:
+head21:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -10074,25 +9643,33 @@ head18:
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare20
+	JCC          rare23
 	VBROADCASTSS 80(SP)(BX*4), Y4
 	VBROADCASTSS 112(SP)(BX*4), Y5
-	VMOVUPS      (DX), Y6
+	CMPQ         R12, $0x20
+	JLT          next27
+
+block26:
+	VMOVUPS      (R11), Y6
 	VMULPS       Y4, Y6, Y7
 	VFMSUB231PS  Y5, Y7, Y6
 	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      32(DX), Y6
+	VMOVUPS      32(R11), Y6
 	VMULPS       Y4, Y6, Y8
 	VFMSUB231PS  Y5, Y8, Y6
 	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      64(DX), Y6
+	VMOVUPS      64(R11), Y6
 	VMULPS       Y4, Y6, Y9
 	VFMSUB231PS  Y5, Y9, Y6
 	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      96(DX), Y6
+	VMOVUPS      96(R11), Y6
 	VMULPS       Y4, Y6, Y10
 	VFMSUB231PS  Y5, Y10, Y6
 	VFNMADD231PS Y4, Y6, Y10
@@ -10129,64 +9706,29 @@ head18:
 	VPSHUFB      together8<>+0(SB), Y7, Y7
 	VMOVUPS      inOrder256<>+0(SB), Y6
 	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, (CX)
-	VMOVUPS      128(DX), Y6
-	VMULPS       Y4, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y4, Y6, Y7
-	VMOVUPS      160(DX), Y6
-	VMULPS       Y4, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y4, Y6, Y8
-	VMOVUPS      192(DX), Y6
-	VMULPS       Y4, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y4, Y6, Y9
-	VMOVUPS      224(DX), Y6
-	VMULPS       Y4, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y4, Y6, Y10
-	VPACKSSDW    Y8, Y7, Y4
-	VPACKSSDW    Y10, Y9, Y5
-	VPACKSSWB    Y5, Y4, Y4
-	VPAND        magnitude32<>+0(SB), Y7, Y7
-	VPAND        Y3, Y7, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VFMADD132PS  Y1, Y7, Y5
-	VPMADDWD     Y2, Y5, Y5
-	VPAND        magnitude32<>+0(SB), Y8, Y8
-	VPAND        Y3, Y8, Y6
-	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
-	VFMADD132PS  Y1, Y8, Y6
-	VPMADDWD     Y2, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y3, Y9, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y9, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y3, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPACKSSDW    Y6, Y5, Y5
-	VPACKSSDW    Y8, Y7, Y6
-	VPSRLW       $0x04, Y5, Y5
-	VPSRLW       $0x04, Y6, Y6
-	VPACKSSWB    Y6, Y5, Y5
-	VPAND        signs8<>+0(SB), Y4, Y4
-	VPOR         Y4, Y5, Y5
-	VPSHUFB      together8<>+0(SB), Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y5, Y4, Y5
-	VMOVUPS      Y5, 32(CX)
+	VMOVUPS      Y7, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block26
 
-written21:
+next27:
+	JMP written25
+
+rare23:
+one24:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one24
+
+written25:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same19
+	JNZ  same22
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -10194,38 +9736,22 @@ written21:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same19:
+same22:
 	DECQ AX
-	JNZ  head18
+	JNZ  head21
 	MOVQ CX, 64(SP)
 	MOVQ SI, 72(SP)
 
-next15:
+next18:
 	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads13
+	JNZ   heads16
 	JMP   done1
 
-pairs12:
+pairs15:
 done1:
 	VZEROUPPER
 	RET
-
-rare10:
-	VPXOR   Y4, Y4, Y4
-	VMOVUPS nan8<>+0(SB), Y4
-	VMOVUPS Y4, (CX)
-	VMOVUPS Y4, 32(CX)
-	VMOVUPS Y4, 64(CX)
-	VMOVUPS Y4, 96(CX)
-	JMP     written11
-
-rare20:
-	VPXOR   Y4, Y4, Y4
-	VMOVUPS nan8<>+0(SB), Y4
-	VMOVUPS Y4, (CX)
-	VMOVUPS Y4, 32(CX)
-	JMP     written21
 
 // func RotateQuantizeRowInterleavedF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
@@ -10324,51 +9850,51 @@ same6:
 	MOVQ         sin+32(FP), SI
 	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z5
-	VMOVUPS      (BX), Z6
-	VMOVUPS      (SI), Z7
-	VPXORD       Z5, Z7, Z8
-	VMOVAPS      Z6, Z9
+	VBROADCASTSS signBit32<>+0(SB), Z4
+	VMOVUPS      (BX), Z5
+	VMOVUPS      (SI), Z6
+	VPXORD       Z4, Z6, Z7
+	VMOVAPS      Z5, Z8
+	VPERMT2PS    Z5, Z0, Z8
+	VMOVAPS      Z7, Z9
 	VPERMT2PS    Z6, Z0, Z9
-	VMOVAPS      Z8, Z10
-	VPERMT2PS    Z7, Z0, Z10
-	VMOVAPS      Z6, Z11
-	VPERMT2PS    Z6, Z1, Z11
-	VMOVAPS      Z8, Z6
-	VPERMT2PS    Z7, Z1, Z6
-	VMOVUPS      64(BX), Z7
-	VMOVUPS      64(SI), Z8
-	VPXORD       Z5, Z8, Z12
-	VMOVAPS      Z7, Z13
+	VMOVAPS      Z5, Z10
+	VPERMT2PS    Z5, Z1, Z10
+	VMOVAPS      Z7, Z5
+	VPERMT2PS    Z6, Z1, Z5
+	VMOVUPS      64(BX), Z6
+	VMOVUPS      64(SI), Z7
+	VPXORD       Z4, Z7, Z11
+	VMOVAPS      Z6, Z12
+	VPERMT2PS    Z6, Z0, Z12
+	VMOVAPS      Z11, Z13
 	VPERMT2PS    Z7, Z0, Z13
-	VMOVAPS      Z12, Z14
-	VPERMT2PS    Z8, Z0, Z14
-	VMOVAPS      Z7, Z15
-	VPERMT2PS    Z7, Z1, Z15
-	VMOVAPS      Z12, Z7
-	VPERMT2PS    Z8, Z1, Z7
-	VMOVUPS      128(BX), Z8
-	VMOVUPS      128(SI), Z12
-	VPXORD       Z5, Z12, Z16
-	VMOVAPS      Z8, Z17
-	VPERMT2PS    Z8, Z0, Z17
-	VMOVAPS      Z16, Z18
-	VPERMT2PS    Z12, Z0, Z18
-	VMOVAPS      Z8, Z19
-	VPERMT2PS    Z8, Z1, Z19
-	VMOVAPS      Z16, Z8
-	VPERMT2PS    Z12, Z1, Z8
-	VMOVUPS      192(BX), Z12
-	VMOVUPS      192(SI), Z16
-	VPXORD       Z5, Z16, Z5
-	VMOVAPS      Z12, Z20
-	VPERMT2PS    Z12, Z0, Z20
-	VMOVAPS      Z5, Z21
-	VPERMT2PS    Z16, Z0, Z21
-	VMOVAPS      Z12, Z0
-	VPERMT2PS    Z12, Z1, Z0
-	VMOVAPS      Z5, Z5
-	VPERMT2PS    Z16, Z1, Z5
+	VMOVAPS      Z6, Z14
+	VPERMT2PS    Z6, Z1, Z14
+	VMOVAPS      Z11, Z6
+	VPERMT2PS    Z7, Z1, Z6
+	VMOVUPS      128(BX), Z7
+	VMOVUPS      128(SI), Z11
+	VPXORD       Z4, Z11, Z15
+	VMOVAPS      Z7, Z16
+	VPERMT2PS    Z7, Z0, Z16
+	VMOVAPS      Z15, Z17
+	VPERMT2PS    Z11, Z0, Z17
+	VMOVAPS      Z7, Z18
+	VPERMT2PS    Z7, Z1, Z18
+	VMOVAPS      Z15, Z7
+	VPERMT2PS    Z11, Z1, Z7
+	VMOVUPS      192(BX), Z11
+	VMOVUPS      192(SI), Z15
+	VPXORD       Z4, Z15, Z4
+	VMOVAPS      Z11, Z19
+	VPERMT2PS    Z11, Z0, Z19
+	VMOVAPS      Z4, Z20
+	VPERMT2PS    Z15, Z0, Z20
+	VMOVAPS      Z11, Z0
+	VPERMT2PS    Z11, Z1, Z0
+	VMOVAPS      Z4, Z4
+	VPERMT2PS    Z15, Z1, Z4
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
@@ -10377,65 +9903,65 @@ same6:
 
 unit7:
 	VMOVUPS     (DX), Z1
-	VPERMILPS   $0xb1, Z1, Z12
-	VMULPS      Z9, Z1, Z1
-	VMULPS      Z10, Z12, Z12
-	VADDPS      Z12, Z1, Z1
-	VMOVUPS     64(DX), Z12
-	VPERMILPS   $0xb1, Z12, Z16
-	VMULPS      Z11, Z12, Z12
-	VMULPS      Z6, Z16, Z16
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     128(DX), Z16
-	VPERMILPS   $0xb1, Z16, Z22
-	VMULPS      Z13, Z16, Z16
-	VMULPS      Z14, Z22, Z22
-	VADDPS      Z22, Z16, Z16
-	VMOVUPS     192(DX), Z22
+	VPERMILPS   $0xb1, Z1, Z11
+	VMULPS      Z8, Z1, Z1
+	VMULPS      Z9, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VMOVUPS     64(DX), Z11
+	VPERMILPS   $0xb1, Z11, Z15
+	VMULPS      Z10, Z11, Z11
+	VMULPS      Z5, Z15, Z15
+	VADDPS      Z15, Z11, Z11
+	VMOVUPS     128(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z21
+	VMULPS      Z12, Z15, Z15
+	VMULPS      Z13, Z21, Z21
+	VADDPS      Z21, Z15, Z15
+	VMOVUPS     192(DX), Z21
+	VPERMILPS   $0xb1, Z21, Z22
+	VMULPS      Z14, Z21, Z21
+	VMULPS      Z6, Z22, Z22
+	VADDPS      Z22, Z21, Z21
+	VMOVUPS     256(DX), Z22
 	VPERMILPS   $0xb1, Z22, Z23
-	VMULPS      Z15, Z22, Z22
-	VMULPS      Z7, Z23, Z23
-	VADDPS      Z23, Z22, Z22
-	VMOVUPS     256(DX), Z23
-	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z16, Z22, Z22
 	VMULPS      Z17, Z23, Z23
-	VMULPS      Z18, Z24, Z24
+	VADDPS      Z23, Z22, Z22
+	VMOVUPS     320(DX), Z23
+	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z18, Z23, Z23
+	VMULPS      Z7, Z24, Z24
 	VADDPS      Z24, Z23, Z23
-	VMOVUPS     320(DX), Z24
+	VMOVUPS     384(DX), Z24
 	VPERMILPS   $0xb1, Z24, Z25
 	VMULPS      Z19, Z24, Z24
-	VMULPS      Z8, Z25, Z25
-	VADDPS      Z25, Z24, Z24
-	VMOVUPS     384(DX), Z25
-	VPERMILPS   $0xb1, Z25, Z26
 	VMULPS      Z20, Z25, Z25
-	VMULPS      Z21, Z26, Z26
+	VADDPS      Z25, Z24, Z24
+	VMOVUPS     448(DX), Z25
+	VPERMILPS   $0xb1, Z25, Z26
+	VMULPS      Z0, Z25, Z25
+	VMULPS      Z4, Z26, Z26
 	VADDPS      Z26, Z25, Z25
-	VMOVUPS     448(DX), Z26
-	VPERMILPS   $0xb1, Z26, Z27
-	VMULPS      Z0, Z26, Z26
-	VMULPS      Z5, Z27, Z27
-	VADDPS      Z27, Z26, Z26
 	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z12, 64(AX)
-	VMOVUPS     Z16, 128(AX)
-	VMOVUPS     Z22, 192(AX)
-	VMOVUPS     Z23, 256(AX)
-	VMOVUPS     Z24, 320(AX)
-	VMOVUPS     Z25, 384(AX)
-	VMOVUPS     Z26, 448(AX)
-	VRANGEPS    $0x0b, Z1, Z12, Z27
-	VFMADD231PS Z1, Z12, Z2
-	VRANGEPS    $0x0b, Z16, Z22, Z1
-	VFMADD231PS Z16, Z22, Z3
-	VRANGEPS    $0x0b, Z23, Z24, Z12
-	VFMADD231PS Z23, Z24, Z2
-	VRANGEPS    $0x0b, Z25, Z26, Z16
-	VFMADD231PS Z25, Z26, Z3
-	VPMAXUD     Z1, Z27, Z27
-	VPMAXUD     Z12, Z27, Z27
-	VPMAXUD     Z16, Z27, Z27
-	VMOVUPS     Z27, (SI)
+	VMOVUPS     Z11, 64(AX)
+	VMOVUPS     Z15, 128(AX)
+	VMOVUPS     Z21, 192(AX)
+	VMOVUPS     Z22, 256(AX)
+	VMOVUPS     Z23, 320(AX)
+	VMOVUPS     Z24, 384(AX)
+	VMOVUPS     Z25, 448(AX)
+	VRANGEPS    $0x0b, Z1, Z11, Z26
+	VFMADD231PS Z1, Z11, Z2
+	VRANGEPS    $0x0b, Z15, Z21, Z1
+	VFMADD231PS Z15, Z21, Z3
+	VRANGEPS    $0x0b, Z22, Z23, Z11
+	VFMADD231PS Z22, Z23, Z2
+	VRANGEPS    $0x0b, Z24, Z25, Z15
+	VFMADD231PS Z24, Z25, Z3
+	VPMAXUD     Z1, Z26, Z26
+	VPMAXUD     Z11, Z26, Z26
+	VPMAXUD     Z15, Z26, Z26
+	VMOVUPS     Z26, (SI)
 	ADDQ        $+64, SI
 	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
@@ -10450,16 +9976,16 @@ largest9:
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Z0
 	VMOVUPS     4672(AX), Z1
-	VMOVUPS     4736(AX), Z5
-	VMOVUPS     4800(AX), Z6
-	VPUNPCKLDQ  Z1, Z0, Z7
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VPUNPCKLDQ  Z1, Z0, Z6
 	VPUNPCKHDQ  Z1, Z0, Z0
-	VPMAXUD     Z0, Z7, Z7
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z0, Z6, Z6
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLQDQ Z0, Z7, Z1
-	VPUNPCKHQDQ Z0, Z7, Z0
+	VPUNPCKLQDQ Z0, Z6, Z1
+	VPUNPCKHQDQ Z0, Z6, Z0
 	VPMAXUD     Z0, Z1, Z1
 	VSHUFI64X2  $0x88, Z1, Z1, Z0
 	VSHUFI64X2  $0xdd, Z1, Z1, Z1
@@ -10478,11 +10004,11 @@ write4:
 	TESTQ        AX, AX
 	JZ           next5
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z5
-	VBROADCASTSS leastE4M3<>+0(SB), Z6
-	VBROADCASTSS low7<>+0(SB), Z7
-	VBROADCASTSS signExponent32<>+0(SB), Z8
-	VMOVUPS      inOrder512<>+0(SB), Z9
+	VBROADCASTSS weightsE4M3<>+0(SB), Z4
+	VBROADCASTSS leastE4M3<>+0(SB), Z5
+	VBROADCASTSS low7<>+0(SB), Z6
+	VBROADCASTSS signExponent32<>+0(SB), Z7
+	VMOVUPS      inOrder512<>+0(SB), Z8
 	MOVQ         48(SP), DI
 	MOVQ         64(SP), CX
 	MOVQ         24(SP), DX
@@ -10505,100 +10031,80 @@ head10:
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 80(SP)(BX*4), Z10
-	VBROADCASTSS 112(SP)(BX*4), Z11
-	VMOVUPS      (DX), Z12
-	VMULPS       Z10, Z12, Z13
-	VFMSUB231PS  Z11, Z13, Z12
-	VFNMADD231PS Z10, Z12, Z13
-	VMOVUPS      64(DX), Z12
-	VMULPS       Z10, Z12, Z14
-	VFMSUB231PS  Z11, Z14, Z12
-	VFNMADD231PS Z10, Z12, Z14
-	VMOVUPS      128(DX), Z12
-	VMULPS       Z10, Z12, Z15
-	VFMSUB231PS  Z11, Z15, Z12
-	VFNMADD231PS Z10, Z12, Z15
-	VMOVUPS      192(DX), Z12
-	VMULPS       Z10, Z12, Z16
-	VFMSUB231PS  Z11, Z16, Z12
-	VFNMADD231PS Z10, Z12, Z16
-	VRANGEPS     $0x03, Z6, Z13, Z12
-	VPANDD       Z8, Z12, Z12
-	VFMADD132PS  Z1, Z13, Z12
-	VPMADDWD     Z5, Z12, Z12
-	VRANGEPS     $0x03, Z6, Z14, Z13
-	VPANDD       Z8, Z13, Z13
-	VFMADD132PS  Z1, Z14, Z13
-	VPMADDWD     Z5, Z13, Z13
-	VRANGEPS     $0x03, Z6, Z15, Z14
-	VPANDD       Z8, Z14, Z14
-	VFMADD132PS  Z1, Z15, Z14
-	VPMADDWD     Z5, Z14, Z14
-	VRANGEPS     $0x03, Z6, Z16, Z15
-	VPANDD       Z8, Z15, Z15
-	VFMADD132PS  Z1, Z16, Z15
-	VPMADDWD     Z5, Z15, Z15
-	VPACKSSDW    Z13, Z12, Z12
-	VPACKSSDW    Z15, Z14, Z13
-	VPSRLW       $0x08, Z12, Z14
-	VPSRLW       $0x04, Z12, Z12
-	VPTERNLOGD   $0xe4, Z7, Z14, Z12
-	VPSRLW       $0x08, Z13, Z14
-	VPSRLW       $0x04, Z13, Z13
-	VPTERNLOGD   $0xe4, Z7, Z14, Z13
-	VPACKUSWB    Z13, Z12, Z12
-	VPERMD       Z12, Z9, Z12
-	VMOVUPS      Z12, (CX)
-	VMOVUPS      256(DX), Z12
-	VMULPS       Z10, Z12, Z13
-	VFMSUB231PS  Z11, Z13, Z12
-	VFNMADD231PS Z10, Z12, Z13
-	VMOVUPS      320(DX), Z12
-	VMULPS       Z10, Z12, Z14
-	VFMSUB231PS  Z11, Z14, Z12
-	VFNMADD231PS Z10, Z12, Z14
-	VMOVUPS      384(DX), Z12
-	VMULPS       Z10, Z12, Z15
-	VFMSUB231PS  Z11, Z15, Z12
-	VFNMADD231PS Z10, Z12, Z15
-	VMOVUPS      448(DX), Z12
-	VMULPS       Z10, Z12, Z16
-	VFMSUB231PS  Z11, Z16, Z12
-	VFNMADD231PS Z10, Z12, Z16
-	VRANGEPS     $0x03, Z6, Z13, Z10
-	VPANDD       Z8, Z10, Z10
-	VFMADD132PS  Z1, Z13, Z10
-	VPMADDWD     Z5, Z10, Z10
-	VRANGEPS     $0x03, Z6, Z14, Z11
-	VPANDD       Z8, Z11, Z11
-	VFMADD132PS  Z1, Z14, Z11
-	VPMADDWD     Z5, Z11, Z11
-	VRANGEPS     $0x03, Z6, Z15, Z12
-	VPANDD       Z8, Z12, Z12
-	VFMADD132PS  Z1, Z15, Z12
-	VPMADDWD     Z5, Z12, Z12
-	VRANGEPS     $0x03, Z6, Z16, Z13
-	VPANDD       Z8, Z13, Z13
-	VFMADD132PS  Z1, Z16, Z13
-	VPMADDWD     Z5, Z13, Z13
-	VPACKSSDW    Z11, Z10, Z10
-	VPACKSSDW    Z13, Z12, Z11
-	VPSRLW       $0x08, Z10, Z12
-	VPSRLW       $0x04, Z10, Z10
-	VPTERNLOGD   $0xe4, Z7, Z12, Z10
-	VPSRLW       $0x08, Z11, Z12
-	VPSRLW       $0x04, Z11, Z11
-	VPTERNLOGD   $0xe4, Z7, Z12, Z11
-	VPACKUSWB    Z11, Z10, Z10
-	VPERMD       Z10, Z9, Z10
-	VMOVUPS      Z10, 64(CX)
+	VBROADCASTSS 80(SP)(BX*4), Z9
+	VBROADCASTSS 112(SP)(BX*4), Z10
+	CMPQ         R12, $0x40
+	JLT          next16
 
-written13:
+block15:
+	VMOVUPS      (R11), Z11
+	VMULPS       Z9, Z11, Z12
+	VFMSUB231PS  Z10, Z12, Z11
+	VFNMADD231PS Z9, Z11, Z12
+	VMOVUPS      64(R11), Z11
+	VMULPS       Z9, Z11, Z13
+	VFMSUB231PS  Z10, Z13, Z11
+	VFNMADD231PS Z9, Z11, Z13
+	VMOVUPS      128(R11), Z11
+	VMULPS       Z9, Z11, Z14
+	VFMSUB231PS  Z10, Z14, Z11
+	VFNMADD231PS Z9, Z11, Z14
+	VMOVUPS      192(R11), Z11
+	VMULPS       Z9, Z11, Z15
+	VFMSUB231PS  Z10, Z15, Z11
+	VFNMADD231PS Z9, Z11, Z15
+	VRANGEPS     $0x03, Z5, Z12, Z11
+	VPANDD       Z7, Z11, Z11
+	VFMADD132PS  Z1, Z12, Z11
+	VPMADDWD     Z4, Z11, Z11
+	VRANGEPS     $0x03, Z5, Z13, Z12
+	VPANDD       Z7, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z4, Z12, Z12
+	VRANGEPS     $0x03, Z5, Z14, Z13
+	VPANDD       Z7, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z4, Z13, Z13
+	VRANGEPS     $0x03, Z5, Z15, Z14
+	VPANDD       Z7, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z4, Z14, Z14
+	VPACKSSDW    Z12, Z11, Z11
+	VPACKSSDW    Z14, Z13, Z12
+	VPSRLW       $0x08, Z11, Z13
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z6, Z13, Z11
+	VPSRLW       $0x08, Z12, Z13
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z6, Z13, Z12
+	VPACKUSWB    Z12, Z11, Z11
+	VPERMD       Z11, Z8, Z11
+	VMOVUPS      Z11, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block15
+
+next16:
+	JMP written14
+
+rare12:
+one13:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one13
+
+written14:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -10626,7 +10132,7 @@ next5:
 pairs2:
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x20
-	JNE          pairs14
+	JNE          pairs17
 	VBROADCASTSS one32<>+0(SB), Z1
 	MOVQ         (SP), AX
 	VMOVUPS      Z1, 4608(AX)
@@ -10638,7 +10144,7 @@ pairs2:
 	VMOVUPS      Z1, 4992(AX)
 	VMOVUPS      Z1, 5056(AX)
 
-heads15:
+heads18:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 80(SP)
@@ -10652,10 +10158,10 @@ heads15:
 	MOVQ       48(SP), DX
 	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same18
+	JNZ        same21
 	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write16
+	JZ         write19
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -10677,7 +10183,7 @@ heads15:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same18:
+same21:
 	MOVQ         $0x00000008, CX
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
@@ -10691,140 +10197,140 @@ same18:
 	MOVQ         sin+32(FP), SI
 	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z5
-	VMOVUPS      (BX), Z6
-	VMOVUPS      (SI), Z7
-	VPXORD       Z5, Z7, Z8
-	VMOVAPS      Z6, Z9
+	VBROADCASTSS signBit32<>+0(SB), Z4
+	VMOVUPS      (BX), Z5
+	VMOVUPS      (SI), Z6
+	VPXORD       Z4, Z6, Z7
+	VMOVAPS      Z5, Z8
+	VPERMT2PS    Z5, Z0, Z8
+	VMOVAPS      Z7, Z9
 	VPERMT2PS    Z6, Z0, Z9
-	VMOVAPS      Z8, Z10
-	VPERMT2PS    Z7, Z0, Z10
+	VMOVAPS      Z5, Z10
+	VPERMT2PS    Z5, Z1, Z10
+	VMOVAPS      Z7, Z5
+	VPERMT2PS    Z6, Z1, Z5
+	VMOVUPS      64(BX), Z6
+	VMOVUPS      64(SI), Z7
+	VPXORD       Z4, Z7, Z4
 	VMOVAPS      Z6, Z11
-	VPERMT2PS    Z6, Z1, Z11
-	VMOVAPS      Z8, Z6
-	VPERMT2PS    Z7, Z1, Z6
-	VMOVUPS      64(BX), Z7
-	VMOVUPS      64(SI), Z8
-	VPXORD       Z5, Z8, Z5
-	VMOVAPS      Z7, Z12
+	VPERMT2PS    Z6, Z0, Z11
+	VMOVAPS      Z4, Z12
 	VPERMT2PS    Z7, Z0, Z12
-	VMOVAPS      Z5, Z13
-	VPERMT2PS    Z8, Z0, Z13
-	VMOVAPS      Z7, Z0
-	VPERMT2PS    Z7, Z1, Z0
-	VMOVAPS      Z5, Z5
-	VPERMT2PS    Z8, Z1, Z5
+	VMOVAPS      Z6, Z0
+	VPERMT2PS    Z6, Z1, Z0
+	VMOVAPS      Z4, Z4
+	VPERMT2PS    Z7, Z1, Z4
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
 	MOVQ         (SP), SI
 	LEAQ         4608(SI), SI
 
-unit19:
+unit22:
 	VMOVUPS     (DX), Z1
-	VPERMILPS   $0xb1, Z1, Z7
-	VMULPS      Z9, Z1, Z1
-	VMULPS      Z10, Z7, Z7
-	VADDPS      Z7, Z1, Z1
-	VMOVUPS     64(DX), Z7
-	VPERMILPS   $0xb1, Z7, Z8
+	VPERMILPS   $0xb1, Z1, Z6
+	VMULPS      Z8, Z1, Z1
+	VMULPS      Z9, Z6, Z6
+	VADDPS      Z6, Z1, Z1
+	VMOVUPS     64(DX), Z6
+	VPERMILPS   $0xb1, Z6, Z7
+	VMULPS      Z10, Z6, Z6
+	VMULPS      Z5, Z7, Z7
+	VADDPS      Z7, Z6, Z6
+	VMOVUPS     128(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z13
 	VMULPS      Z11, Z7, Z7
-	VMULPS      Z6, Z8, Z8
-	VADDPS      Z8, Z7, Z7
-	VMOVUPS     128(DX), Z8
-	VPERMILPS   $0xb1, Z8, Z14
-	VMULPS      Z12, Z8, Z8
-	VMULPS      Z13, Z14, Z14
-	VADDPS      Z14, Z8, Z8
-	VMOVUPS     192(DX), Z14
-	VPERMILPS   $0xb1, Z14, Z15
-	VMULPS      Z0, Z14, Z14
-	VMULPS      Z5, Z15, Z15
-	VADDPS      Z15, Z14, Z14
+	VMULPS      Z12, Z13, Z13
+	VADDPS      Z13, Z7, Z7
+	VMOVUPS     192(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z14
+	VMULPS      Z0, Z13, Z13
+	VMULPS      Z4, Z14, Z14
+	VADDPS      Z14, Z13, Z13
 	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z7, 64(AX)
-	VMOVUPS     Z8, 128(AX)
-	VMOVUPS     Z14, 192(AX)
-	VRANGEPS    $0x0b, Z1, Z7, Z15
-	VFMADD231PS Z1, Z7, Z2
-	VRANGEPS    $0x0b, Z8, Z14, Z1
-	VFMADD231PS Z8, Z14, Z3
+	VMOVUPS     Z6, 64(AX)
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     Z13, 192(AX)
+	VRANGEPS    $0x0b, Z1, Z6, Z14
+	VFMADD231PS Z1, Z6, Z2
+	VRANGEPS    $0x0b, Z7, Z13, Z1
+	VFMADD231PS Z7, Z13, Z3
 	XORQ        DI, DI
 	DECQ        CX
 	CMOVQGT     BX, DI
 	LEAQ        (DX)(DI*4), DX
-	VMOVUPS     (DX), Z7
-	VPERMILPS   $0xb1, Z7, Z8
+	VMOVUPS     (DX), Z6
+	VPERMILPS   $0xb1, Z6, Z7
+	VMULPS      Z8, Z6, Z6
 	VMULPS      Z9, Z7, Z7
-	VMULPS      Z10, Z8, Z8
-	VADDPS      Z8, Z7, Z7
-	VMOVUPS     64(DX), Z8
-	VPERMILPS   $0xb1, Z8, Z14
-	VMULPS      Z11, Z8, Z8
-	VMULPS      Z6, Z14, Z14
-	VADDPS      Z14, Z8, Z8
-	VMOVUPS     128(DX), Z14
-	VPERMILPS   $0xb1, Z14, Z16
-	VMULPS      Z12, Z14, Z14
-	VMULPS      Z13, Z16, Z16
-	VADDPS      Z16, Z14, Z14
-	VMOVUPS     192(DX), Z16
-	VPERMILPS   $0xb1, Z16, Z17
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z5, Z17, Z17
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z7, 256(AX)
-	VMOVUPS     Z8, 320(AX)
-	VMOVUPS     Z14, 384(AX)
-	VMOVUPS     Z16, 448(AX)
-	VRANGEPS    $0x0b, Z7, Z8, Z17
-	VFMADD231PS Z7, Z8, Z2
-	VRANGEPS    $0x0b, Z14, Z16, Z7
-	VFMADD231PS Z14, Z16, Z3
-	VPMAXUD     Z1, Z15, Z15
-	VPMAXUD     Z7, Z17, Z17
-	VMOVUPS     Z15, (SI)
-	VMOVUPS     Z17, 64(SI)
+	VADDPS      Z7, Z6, Z6
+	VMOVUPS     64(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z13
+	VMULPS      Z10, Z7, Z7
+	VMULPS      Z5, Z13, Z13
+	VADDPS      Z13, Z7, Z7
+	VMOVUPS     128(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z15
+	VMULPS      Z11, Z13, Z13
+	VMULPS      Z12, Z15, Z15
+	VADDPS      Z15, Z13, Z13
+	VMOVUPS     192(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z16
+	VMULPS      Z0, Z15, Z15
+	VMULPS      Z4, Z16, Z16
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     Z6, 256(AX)
+	VMOVUPS     Z7, 320(AX)
+	VMOVUPS     Z13, 384(AX)
+	VMOVUPS     Z15, 448(AX)
+	VRANGEPS    $0x0b, Z6, Z7, Z16
+	VFMADD231PS Z6, Z7, Z2
+	VRANGEPS    $0x0b, Z13, Z15, Z6
+	VFMADD231PS Z13, Z15, Z3
+	VPMAXUD     Z1, Z14, Z14
+	VPMAXUD     Z6, Z16, Z16
+	VMOVUPS     Z14, (SI)
+	VMOVUPS     Z16, 64(SI)
 	ADDQ        $+128, SI
 	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
 	DECQ        CX
-	JG          unit19
+	JG          unit22
 	VCMPPS      $0x03, Z2, Z3, K1
 	KORTESTW    K1, K1
-	JNZ         nan20
+	JNZ         nan23
 
-largest21:
+largest24:
 	MOVQ        DX, 48(SP)
 	MOVQ        (SP), AX
 	VMOVUPS     4608(AX), Z0
 	VMOVUPS     4672(AX), Z1
-	VMOVUPS     4736(AX), Z5
-	VMOVUPS     4800(AX), Z6
-	VMOVUPS     4864(AX), Z7
-	VMOVUPS     4928(AX), Z8
-	VMOVUPS     4992(AX), Z9
-	VMOVUPS     5056(AX), Z10
-	VPUNPCKLDQ  Z1, Z0, Z11
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VMOVUPS     4864(AX), Z6
+	VMOVUPS     4928(AX), Z7
+	VMOVUPS     4992(AX), Z8
+	VMOVUPS     5056(AX), Z9
+	VPUNPCKLDQ  Z1, Z0, Z10
 	VPUNPCKHDQ  Z1, Z0, Z0
-	VPMAXUD     Z0, Z11, Z11
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
+	VPMAXUD     Z0, Z10, Z10
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLQDQ Z0, Z11, Z1
-	VPUNPCKHQDQ Z0, Z11, Z0
+	VPUNPCKLQDQ Z0, Z10, Z1
+	VPUNPCKHQDQ Z0, Z10, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VPUNPCKLDQ  Z8, Z7, Z0
-	VPUNPCKHDQ  Z8, Z7, Z5
-	VPMAXUD     Z5, Z0, Z0
-	VPUNPCKLDQ  Z10, Z9, Z5
-	VPUNPCKHDQ  Z10, Z9, Z6
-	VPMAXUD     Z6, Z5, Z5
-	VPUNPCKLQDQ Z5, Z0, Z6
-	VPUNPCKHQDQ Z5, Z0, Z0
-	VPMAXUD     Z0, Z6, Z6
-	VSHUFI64X2  $0x88, Z6, Z1, Z0
-	VSHUFI64X2  $0xdd, Z6, Z1, Z1
+	VPUNPCKLDQ  Z7, Z6, Z0
+	VPUNPCKHDQ  Z7, Z6, Z4
+	VPMAXUD     Z4, Z0, Z0
+	VPUNPCKLDQ  Z9, Z8, Z4
+	VPUNPCKHDQ  Z9, Z8, Z5
+	VPMAXUD     Z5, Z4, Z4
+	VPUNPCKLQDQ Z4, Z0, Z5
+	VPUNPCKHQDQ Z4, Z0, Z0
+	VPMAXUD     Z0, Z5, Z5
+	VSHUFI64X2  $0x88, Z5, Z1, Z0
+	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
@@ -10835,23 +10341,23 @@ largest21:
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write16:
+write19:
 	MOVQ         8(SP), AX
 	TESTQ        AX, AX
-	JZ           next17
+	JZ           next20
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z5
-	VBROADCASTSS leastE4M3<>+0(SB), Z6
-	VBROADCASTSS low7<>+0(SB), Z7
-	VBROADCASTSS signExponent32<>+0(SB), Z8
-	VMOVUPS      inOrder512<>+0(SB), Z9
+	VBROADCASTSS weightsE4M3<>+0(SB), Z4
+	VBROADCASTSS leastE4M3<>+0(SB), Z5
+	VBROADCASTSS low7<>+0(SB), Z6
+	VBROADCASTSS signExponent32<>+0(SB), Z7
+	VMOVUPS      inOrder512<>+0(SB), Z8
 	MOVQ         48(SP), DI
 	MOVQ         64(SP), CX
 	MOVQ         24(SP), DX
 	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
-head22:
+head25:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -10863,62 +10369,85 @@ head22:
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
 	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare24
-	VBROADCASTSS 80(SP)(BX*4), Z10
-	VBROADCASTSS 112(SP)(BX*4), Z11
-	VMOVUPS      (DX), Z12
-	VMULPS       Z10, Z12, Z13
-	VFMSUB231PS  Z11, Z13, Z12
-	VFNMADD231PS Z10, Z12, Z13
-	VMOVUPS      64(DX), Z12
-	VMULPS       Z10, Z12, Z14
-	VFMSUB231PS  Z11, Z14, Z12
-	VFNMADD231PS Z10, Z12, Z14
-	VMOVUPS      128(DX), Z12
-	VMULPS       Z10, Z12, Z15
-	VFMSUB231PS  Z11, Z15, Z12
-	VFNMADD231PS Z10, Z12, Z15
-	VMOVUPS      192(DX), Z12
-	VMULPS       Z10, Z12, Z16
-	VFMSUB231PS  Z11, Z16, Z12
-	VFNMADD231PS Z10, Z12, Z16
-	VRANGEPS     $0x03, Z6, Z13, Z10
-	VPANDD       Z8, Z10, Z10
-	VFMADD132PS  Z1, Z13, Z10
-	VPMADDWD     Z5, Z10, Z10
-	VRANGEPS     $0x03, Z6, Z14, Z11
-	VPANDD       Z8, Z11, Z11
-	VFMADD132PS  Z1, Z14, Z11
-	VPMADDWD     Z5, Z11, Z11
-	VRANGEPS     $0x03, Z6, Z15, Z12
-	VPANDD       Z8, Z12, Z12
-	VFMADD132PS  Z1, Z15, Z12
-	VPMADDWD     Z5, Z12, Z12
-	VRANGEPS     $0x03, Z6, Z16, Z13
-	VPANDD       Z8, Z13, Z13
-	VFMADD132PS  Z1, Z16, Z13
-	VPMADDWD     Z5, Z13, Z13
-	VPACKSSDW    Z11, Z10, Z10
-	VPACKSSDW    Z13, Z12, Z11
-	VPSRLW       $0x08, Z10, Z12
-	VPSRLW       $0x04, Z10, Z10
-	VPTERNLOGD   $0xe4, Z7, Z12, Z10
-	VPSRLW       $0x08, Z11, Z12
-	VPSRLW       $0x04, Z11, Z11
-	VPTERNLOGD   $0xe4, Z7, Z12, Z11
-	VPACKUSWB    Z11, Z10, Z10
-	VPERMD       Z10, Z9, Z10
-	VMOVUPS      Z10, (CX)
+	JCC          rare27
+	VBROADCASTSS 80(SP)(BX*4), Z9
+	VBROADCASTSS 112(SP)(BX*4), Z10
+	CMPQ         R12, $0x40
+	JLT          next31
 
-written25:
+block30:
+	VMOVUPS      (R11), Z11
+	VMULPS       Z9, Z11, Z12
+	VFMSUB231PS  Z10, Z12, Z11
+	VFNMADD231PS Z9, Z11, Z12
+	VMOVUPS      64(R11), Z11
+	VMULPS       Z9, Z11, Z13
+	VFMSUB231PS  Z10, Z13, Z11
+	VFNMADD231PS Z9, Z11, Z13
+	VMOVUPS      128(R11), Z11
+	VMULPS       Z9, Z11, Z14
+	VFMSUB231PS  Z10, Z14, Z11
+	VFNMADD231PS Z9, Z11, Z14
+	VMOVUPS      192(R11), Z11
+	VMULPS       Z9, Z11, Z15
+	VFMSUB231PS  Z10, Z15, Z11
+	VFNMADD231PS Z9, Z11, Z15
+	VRANGEPS     $0x03, Z5, Z12, Z11
+	VPANDD       Z7, Z11, Z11
+	VFMADD132PS  Z1, Z12, Z11
+	VPMADDWD     Z4, Z11, Z11
+	VRANGEPS     $0x03, Z5, Z13, Z12
+	VPANDD       Z7, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z4, Z12, Z12
+	VRANGEPS     $0x03, Z5, Z14, Z13
+	VPANDD       Z7, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z4, Z13, Z13
+	VRANGEPS     $0x03, Z5, Z15, Z14
+	VPANDD       Z7, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z4, Z14, Z14
+	VPACKSSDW    Z12, Z11, Z11
+	VPACKSSDW    Z14, Z13, Z12
+	VPSRLW       $0x08, Z11, Z13
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z6, Z13, Z11
+	VPSRLW       $0x08, Z12, Z13
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z6, Z13, Z12
+	VPACKUSWB    Z12, Z11, Z11
+	VPERMD       Z11, Z8, Z11
+	VMOVUPS      Z11, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block30
+
+next31:
+	JMP written29
+
+rare27:
+one28:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one28
+
+written29:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same23
+	JNZ  same26
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -10926,19 +10455,19 @@ written25:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same23:
+same26:
 	DECQ AX
-	JNZ  head22
+	JNZ  head25
 	MOVQ CX, 64(SP)
 	MOVQ SI, 72(SP)
 
-next17:
+next20:
 	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads15
+	JNZ   heads18
 	JMP   done1
 
-pairs14:
+pairs17:
 done1:
 	VZEROUPPER
 	RET
@@ -10950,71 +10479,58 @@ nan8:
 	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
-unit26:
+unit32:
 	VPANDD  (AX), Z0, Z1
-	VPANDD  64(AX), Z0, Z5
-	VPMAXUD Z5, Z1, Z1
-	VPANDD  128(AX), Z0, Z5
-	VPANDD  192(AX), Z0, Z6
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
 	VPMAXUD Z6, Z5, Z5
-	VPANDD  256(AX), Z0, Z6
-	VPANDD  320(AX), Z0, Z7
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
 	VPMAXUD Z7, Z6, Z6
-	VPANDD  384(AX), Z0, Z7
-	VPANDD  448(AX), Z0, Z8
-	VPMAXUD Z8, Z7, Z7
+	VPMAXUD Z4, Z1, Z1
 	VPMAXUD Z5, Z1, Z1
 	VPMAXUD Z6, Z1, Z1
-	VPMAXUD Z7, Z1, Z1
 	VMOVUPS Z1, (CX)
 	ADDQ    $+64, CX
 	ADDQ    $+512, AX
 	DECQ    BX
-	JNZ     unit26
+	JNZ     unit32
 	JMP     largest9
 
-rare12:
-	VPXORD       Z4, Z4, Z4
-	VBROADCASTSS nan8<>+0(SB), Z4
-	VMOVUPS      Z4, (CX)
-	VMOVUPS      Z4, 64(CX)
-	JMP          written13
-
-nan20:
+nan23:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
 	MOVQ         32(SP), AX
 	MOVQ         (SP), CX
 	LEAQ         4608(CX), CX
 	MOVQ         $0x00000004, BX
 
-unit27:
+unit33:
 	VPANDD  (AX), Z0, Z1
-	VPANDD  64(AX), Z0, Z5
-	VPMAXUD Z5, Z1, Z1
-	VPANDD  128(AX), Z0, Z5
-	VPANDD  192(AX), Z0, Z6
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
 	VPMAXUD Z6, Z5, Z5
-	VPANDD  256(AX), Z0, Z6
-	VPANDD  320(AX), Z0, Z7
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
 	VPMAXUD Z7, Z6, Z6
-	VPANDD  384(AX), Z0, Z7
-	VPANDD  448(AX), Z0, Z8
-	VPMAXUD Z8, Z7, Z7
-	VPMAXUD Z5, Z1, Z1
-	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z6, Z5, Z5
 	VMOVUPS Z1, (CX)
-	VMOVUPS Z6, 64(CX)
+	VMOVUPS Z5, 64(CX)
 	ADDQ    $+128, CX
 	ADDQ    $+512, AX
 	DECQ    BX
-	JNZ     unit27
-	JMP     largest21
-
-rare24:
-	VPXORD       Z4, Z4, Z4
-	VBROADCASTSS nan8<>+0(SB), Z4
-	VMOVUPS      Z4, (CX)
-	JMP          written25
+	JNZ     unit33
+	JMP     largest24
 
 // func RotateQuantizeScaledInterleavedF32ToE4M3AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 // Requires: AVX, AVX2, FMA3

@@ -44,7 +44,7 @@ func quantize(e *emitter) {
 	f, scale := float8s[e.to], e.broadcast32("scale", e.vector())
 	c := e.newCoder(f, true)
 	e.eachVector(func(y, x, left reg.GPVirtual) {
-		e.bytesOf(y, x, left, true, func(list []operand.Op) reg.VecVirtual {
+		e.bytesOf(y, x, left, e.byteParts(), true, func(list []operand.Op) reg.VecVirtual {
 			return c.codesOf(func() (products []reg.VecVirtual) {
 				for _, x := range list {
 					v := e.vector()
@@ -132,11 +132,16 @@ func (e *emitter) and(a operand.Op, b, to reg.VecVirtual) {
 // magnitudes is the bits of a float32 without its sign.
 func (e *emitter) magnitudes() operand.Mem { return e.wide32("magnitude32", 1<<31-1) }
 
+// byteParts are the numbers that become bytes at once, four registers of them first.
+func (e *emitter) byteParts() []part {
+	return []part{{4 * e.lanes(), false}, {e.lanes(), false}, {e.lanes(), true}}
+}
+
 // bytesOf runs body over the numbers from x on, some registers at a time or one, and
 // writes the bytes that it makes of each number. Numbers are in registers or in memory.
-func (e *emitter) bytesOf(y, x, left reg.GPVirtual, ahead bool, body func(numbers []operand.Op) reg.VecVirtual) {
+func (e *emitter) bytesOf(y, x, left reg.GPVirtual, parts []part, ahead bool, body func(numbers []operand.Op) reg.VecVirtual) {
 	lanes := e.lanes()
-	e.spans(left, []part{{4 * lanes, false}, {lanes, false}, {lanes, true}}, func(p part) {
+	e.spans(left, parts, func(p part) {
 		from, to := operand.Mem{Base: x}, operand.Mem{Base: y}
 		if p.masked {
 			low := e.XMM()
@@ -723,7 +728,7 @@ func quantizeRow(e *emitter) {
 		row := e.GP64()
 		e.XORQ(row, row)
 		e.Label(single)
-		e.writeRow(y, x, n, scales, these[0].Idx(row, 4), these[1].Idx(row, 4), write)
+		e.writeRow(y, x, n, scales, these[0].Idx(row, 4), these[1].Idx(row, 4), e.byteParts(), write)
 		e.ADDQ(l.stride, x)
 		e.ADDQ(e.parameter("yStride"), y)
 		e.step(scales, e.argument("scaleStride"), float32s)
@@ -801,8 +806,9 @@ func (e *emitter) inverse(v reg.VecVirtual) reg.VecVirtual {
 	return inverse
 }
 
-// writeRow writes a row and its scale. Where that is not finite, all bytes are the same.
-func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem, write func(quotients []reg.VecVirtual) reg.VecVirtual) {
+// writeRow writes a row of n numbers, of those parts, and its scale. Where that is not finite, all bytes are the
+// same.
+func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem, parts []part, write func(quotients []reg.VecVirtual) reg.VecVirtual) {
 	rare, one, done := e.label("rare"), e.label("one"), e.label("written")
 	bits, yAt, xAt, left := e.GP32(), e.GP64(), e.GP64(), e.GP64()
 	e.MOVQ(y, yAt)
@@ -815,7 +821,7 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt ope
 	inverse, scale := e.vector(), e.vector()
 	e.VBROADCASTSS(inverseAt, inverse)
 	e.VBROADCASTSS(scaleAt, scale)
-	e.bytesOf(yAt, xAt, left, false, func(list []operand.Op) reg.VecVirtual {
+	e.bytesOf(yAt, xAt, left, parts, false, func(list []operand.Op) reg.VecVirtual {
 		return write(e.quotients(list, scale, inverse))
 	})
 	e.JMP(operand.LabelRef(done))

@@ -562,40 +562,9 @@ func (s *scaledHeads) writer() func(y, x, number reg.GPVirtual) {
 		s.SHRQ(operand.Imm(uint64(bits.TrailingZeros(uint(2*s.pairs)))), scales)
 		s.SHLQ(operand.Imm(2), scales)
 		s.ADDQ(s.parameter("scales"), scales)
-		s.wholeRow(y, x, scales, s.these[0].Idx(number, 4), s.these[1].Idx(number, 4), 2*s.pairs, code)
+		n := s.GP64()
+		s.MOVQ(operand.U32(uint32(2*s.pairs)), n)
+		s.writeRow(y, x, n, scales, s.these[0].Idx(number, 4), s.these[1].Idx(number, 4), s.byteParts()[:1], code)
 		s.ADDQ(operand.U32(uint32(8*s.pairs)), x)
 	}
-}
-
-// wholeRow is writeRow of n numbers, a multiple of 64.
-func (e *emitter) wholeRow(y, x, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem, n int, code func(quotients []reg.VecVirtual) reg.VecVirtual) {
-	rare, done := e.label("rare"), e.label("written")
-	bits := e.GP32()
-	e.MOVL(scaleAt, bits)
-	e.MOVL(bits, operand.Mem{Base: scales})
-	e.CMPL(bits, operand.U32(infinity32))
-	e.JCC(operand.LabelRef(rare))
-	inverse, scale, step := e.vector(), e.vector(), 4*e.lanes()
-	e.VBROADCASTSS(inverseAt, inverse)
-	e.VBROADCASTSS(scaleAt, scale)
-	for i := 0; i < n; i += step {
-		var list []operand.Op
-		for j := 0; j < step; j += e.lanes() {
-			list = append(list, operand.Mem{Base: x, Disp: 4 * (i + j)})
-		}
-		e.VMOVUPS(code(e.quotients(list, scale, inverse)), operand.Mem{Base: y, Disp: i})
-	}
-	e.Label(done)
-	e.rare = append(e.rare, func() {
-		e.Label(rare)
-		v := e.vector()
-		e.clear(v)
-		if e.to == e4m3s {
-			e.VMOVUPS(e.nan8(), v)
-		}
-		for i := 0; i < n; i += step {
-			e.VMOVUPS(v, operand.Mem{Base: y, Disp: i})
-		}
-		e.JMP(operand.LabelRef(done))
-	})
 }
