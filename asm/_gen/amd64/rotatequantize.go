@@ -188,12 +188,13 @@ type headGroups struct {
 	x, xLeft, y, yLeft operand.Mem // the next head to rotate and to write, and how many its token has from there
 }
 
-// What lies in memory, behind two buffers.
+// What lies in memory, behind two buffers: cosines and sines in the order of narrowHeads, where they have to be
+// brought into it, and the largest magnitudes of each unit.
 const (
-	cosAt      = 2 * 4 * groupNumbers    // a row in the order of narrowRotator, where it has to be brought into it
-	sinAt      = cosAt + 4*unitNumbers/2 //
-	largestAt  = sinAt + 4*unitNumbers/2 // the largest magnitudes of each unit
-	bytesOfAll = largestAt + 2*groupUnits*64
+	cosAt     = 2 * 4 * groupNumbers
+	sinAt     = cosAt + 4*unitNumbers/2
+	largestAt = sinAt + 4*unitNumbers/2
+	allBytes  = largestAt + 2*groupUnits*64
 )
 
 // memory returns what lies from a byte on.
@@ -215,7 +216,7 @@ func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
 	} else {
 		g.headFormat = newScaledHeads(g)
 	}
-	first, second, zero := e.aligned(bytesOfAll), e.GP64(), e.GP64()
+	first, second, zero := e.aligned(allBytes), e.GP64(), e.GP64()
 	e.LEAQ(operand.Mem{Base: first, Disp: size}, second)
 	e.MOVQ(first, g.line)
 	e.MOVQ(first, g.nextBuffer)
