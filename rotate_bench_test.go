@@ -298,3 +298,67 @@ func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, sca
 		}
 	}
 }
+
+// BenchmarkRotateIntoLatent reports records of latent attention as a share of the speed of
+// RotateIntoQuantized to E4M3 with Scales, of as many numbers in heads of 64.
+func BenchmarkRotateIntoLatent(b *testing.B) {
+	for _, f := range []struct{ format, rule string }{
+		{"DeepSeekV32", "FloorScale"}, {"DeepSeekV32", "Float32Scale"}, {"DeepSeekV4", "FloorScale"}, {"DeepSeekIndexer", "FloorAmax"}, {"LatentE4M3", "1"}, {"LatentBFloat16", ""},
+	} {
+		for _, tokens := range []int{1, 512} {
+			benchmarkIntoLatent[float32](b, "float32", f.format, f.rule, tokens)
+			benchmarkIntoLatent[posenc.BFloat16](b, "bfloat16", f.format, f.rule, tokens)
+		}
+	}
+}
+
+func benchmarkIntoLatent[S posenc.Element](b *testing.B, kind, format, rule string, tokens int) {
+	runEach(b, fmt.Sprintf("to=%s/rule=%s/tokens=%d/from=%s", format, rule, tokens, kind), func(b *testing.B) {
+		cache, dim := latentOf(format, rule, tokens), 64
+		numbers := latentShapes[cache.Format].numbers
+		if cache.Format == posenc.DeepSeekV4 || cache.Format == posenc.DeepSeekIndexer {
+			dim = numbers
+		}
+		x := posenc.IntoLatent[S]{Dst: cache, Rotated: posenc.View[S]{Data: benchmarkNumbers[S](tokens * dim), Heads: 1}}
+		if dim < numbers {
+			x.Latent = posenc.View[S]{Data: benchmarkNumbers[S](tokens * (numbers - dim)), Heads: 1}
+		}
+		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 64, Offset: dim - 64, Layout: posenc.Interleaved})
+		rows := testkit.Must(r.Rows(testkit.Sequence(tokens)))
+		heads := testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved}).Rows(testkit.Sequence(tokens)))
+		into := posenc.IntoQuantized[posenc.E4M3, S]{
+			Dst: cacheFor[posenc.E4M3](tokens, numbers/64, 64, 0, 0),
+			Src: posenc.View[S]{Data: benchmarkNumbers[S](tokens * numbers), Heads: numbers / 64},
+		}
+		testkit.NoError(b, posenc.RotateIntoLatent(rows.All(), nil, x))
+		testkit.NoError(b, posenc.RotateIntoQuantized(heads.All(), nil, into))
+		measure.Against(b, "of-quantized", func() { posenc.RotateIntoLatent(rows.All(), nil, x) }, func() { posenc.RotateIntoQuantized(heads.All(), nil, into) })
+	})
+}
+
+func benchmarkNumbers[S posenc.Element](n int) []S {
+	list := make([]S, n)
+	for i := range list {
+		list[i] = testkit.Narrow[S](float32(i%251)/128 - 1)
+	}
+	return list
+}
+
+// BenchmarkDequantizeLatent reports reading records as float32 as a share of the speed of copying these.
+func BenchmarkDequantizeLatent(b *testing.B) {
+	for _, f := range []struct{ format, rule string }{{"DeepSeekV32", "FloorScale"}, {"DeepSeekV4", "FloorScale"}, {"DeepSeekIndexer", "FloorAmax"}, {"LatentE4M3", "1"}, {"LatentBFloat16", ""}} {
+		for _, tokens := range []int{1, 512, 16384} {
+			runEach(b, fmt.Sprintf("from=%s/rule=%s/tokens=%d", f.format, f.rule, tokens), func(b *testing.B) {
+				cache := latentOf(f.format, f.rule, tokens)
+				n := tokens * latentShapes[cache.Format].numbers
+				to, from, read := testkit.Aligned(n), testkit.Aligned(n), testkit.Aligned(n)
+				for i := range cache.Data { // no code, scale or number is subnormal
+					cache.Data[i] = byte(0x38 + i%7)
+				}
+				dst := posenc.View[float32]{Data: read, Heads: 1}
+				testkit.NoError(b, posenc.DequantizeLatent(dst, cache, posenc.DequantizeOptions{Tokens: tokens}))
+				measure.Against(b, "of-copy", func() { posenc.DequantizeLatent(dst, cache, posenc.DequantizeOptions{Tokens: tokens}) }, func() { copy(to, from) })
+			})
+		}
+	}
+}

@@ -36,12 +36,16 @@ func roundHalfEven(x float32) int32 {
 //	y[i]  = RN32(x[i]/scale) rounded to an integer, halves to even
 //
 // Where amax is not finite, scale is amax, NaN or infinite, and all y are 0.
-func QuantizeRowF32ToI8(y []uint8, x []float32) (scale float32) { return integer8.quantizeRow(y, x) }
+func QuantizeRowF32ToI8(y []uint8, x []float32) (scale float32) {
+	return integer8.quantizeRow(y, x, 0, LeastScale, 0)
+}
 
 // QuantizeRowF32ToE4M3 is QuantizeRowF32ToI8 to E4M3FN numbers, with 448 for 127: y[i] is
 // what Float32ToE4M3 returns of RN32(x[i]/scale). Where amax is not finite, all y are
 // NaN8.
-func QuantizeRowF32ToE4M3(y []uint8, x []float32) (scale float32) { return e4m3.quantizeRow(y, x) }
+func QuantizeRowF32ToE4M3(y []uint8, x []float32) (scale float32) {
+	return e4m3.quantizeRow(y, x, 0, LeastScale, 0)
+}
 
 // QuantizeF32ToE4M3 sets y[i] to what Float32ToE4M3 returns of RN32(x[i]*scale).
 func QuantizeF32ToE4M3(y []uint8, x []float32, scale float32) { e4m3.quantize(y, x, scale) }
@@ -58,13 +62,15 @@ func DequantizeE4M3ToF32(y []float32, x []uint8, scale float32) { e4m3.dequantiz
 // DequantizeE5M2ToF32 is DequantizeI8ToF32 of E5M2 numbers.
 func DequantizeE5M2ToF32(y []float32, x []uint8, scale float32) { e5m2.dequantize(y, x, scale) }
 
-func (f *format8) quantizeRow(y []uint8, x []float32) (scale float32) {
+// quantizeRow is the equation of QuantizeGroupF32ToE4M3 for any format.
+func (f *format8) quantizeRow(y []uint8, x []float32, leastAmax, leastScale float32, fraction uint32) (scale float32) {
 	y, scale = y[:len(x)], largestMagnitude(x)
 	switch {
 	case scale != scale:
 		scale = math.Float32frombits(0x7fc00000)
 	case isFinite(scale):
-		scale = max(scale/f.largest, LeastScale)
+		scale = max(max(scale, leastAmax)/f.largest, leastScale)
+		scale = math.Float32frombits((math.Float32bits(scale) + fraction) &^ fraction)
 	}
 	for i, v := range x {
 		switch {

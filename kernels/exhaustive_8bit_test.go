@@ -80,7 +80,7 @@ func TestExhaustiveQuotients(t *testing.T) {
 				y, want, length := make([]uint8, len(x)), make([]uint8, len(x)), len(x)/rows
 				v := kernels.Conversion{Len: length, Count: rows, YStride: length, XStride: length, ScaleStride: 1}
 				call := func(impl kernels.Implementation, y []uint8, scales []float32) {
-					o.Call(impl, &operations.Arguments{Conversion: v, Memory: map[string][]byte{"y": y, "scales": testkit.BytesOf(scales), "x": testkit.BytesOf(x)}})
+					o.Call(impl, &operations.Arguments{Conversion: v, Memory: map[string][]byte{"y": y, "scales": testkit.BytesOf(scales), "x": testkit.BytesOf(x)}, Number: map[string]float64{"leastScale": 0x1p-126}})
 				}
 				call(kernels.Generic, want, wantScales[:])
 				for _, impl := range dispatch.Supported() {

@@ -2,6 +2,8 @@
 
 package kernels
 
+import "github.com/go-posenc/posenc/generic"
+
 // RotateQuantize calls the operation of a kind. Where a kind has scales or one scale, scales are nil or not.
 func RotateQuantize(impl Implementation, kind Kind, y []uint8, x, cos, sin []float32, r *Rotation, halfSplit bool, scales []float32, scale float32) {
 	switch kind {
@@ -55,6 +57,10 @@ func Quantize(impl Implementation, kind Kind, y []uint8, x []float32, v *Convers
 		QuantizeBlocksF32ToQ5_1(impl, y, x, v)
 	case KindIQ4_NL:
 		QuantizeBlocksF32ToIQ4_NL(impl, y, x, v)
+	case KindMXFP4Floor, KindMXFP4RCeil, KindMXFP4Even:
+		QuantizeBlocksF32ToMXFP4(impl, y, x, v, generic.MXFP4Rule(kind-KindMXFP4Floor))
+	case KindNVFP4:
+		QuantizeBlocksF32ToNVFP4(impl, y, x, v)
 	case KindI8:
 		QuantizeRowF32ToI8(impl, y, scales, x, v)
 	case KindE4M3:
@@ -84,6 +90,14 @@ func Dequantize(impl Implementation, kind Kind, y []float32, x []uint8, v *Conve
 		DequantizeBlocksQ5_1ToF32(impl, y, x, v)
 	case KindIQ4_NL:
 		DequantizeBlocksIQ4_NLToF32(impl, y, x, v)
+	case KindMXFP4Floor, KindMXFP4RCeil, KindMXFP4Even:
+		DequantizeBlocksMXFP4ToF32(impl, y, x, v)
+	case KindNVFP4:
+		DequantizeBlocksNVFP4ToF32(impl, y, x, v)
+	case KindGGMLMXFP4:
+		DequantizeBlocksGGMLMXFP4ToF32(impl, y, x, v)
+	case KindGGMLNVFP4:
+		DequantizeBlocksGGMLNVFP4ToF32(impl, y, x, v)
 	case KindI8:
 		DequantizeI8ToF32(impl, y, x, scales, v)
 	case KindE4M3:

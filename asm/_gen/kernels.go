@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/format"
 	"slices"
@@ -262,36 +263,33 @@ func accesses(operations []operation.Operation) ([]byte, error) {
 // quantize or read what is quantized.
 func formats(operations []operation.Operation) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%spackage kernels\n", header)
+	fmt.Fprintf(&b, "%spackage kernels\n\nimport \"github.com/go-posenc/posenc/generic\"\n", header)
 	for _, name := range []string{"RotateQuantize", "Quantize", "Dequantize"} {
 		list := []operation.Parameter{{Name: "impl", Type: "Implementation"}, {Name: "kind", Type: "Kind"}}
 		var kinds []string // in order
-		byKind := map[string][]operation.Operation{}
+		members := map[string][]operation.Operation{}
 		for _, o := range bound(operations) {
-			if !strings.HasPrefix(o.Base, name) {
+			if !strings.HasPrefix(o.Base, name) || !slices.Contains([]string{"rotatequantize", "quantize", "blocks"}, o.Family) {
 				continue
 			}
-			kind := o.Types.To
-			if kind == operation.F32 {
-				kind = o.Types.From
+			kind := max(o.Types.To, o.Types.From).Kinds()
+			if members[kind] == nil {
+				kinds = append(kinds, kind)
 			}
-			if k := "Kind" + kind.String(); byKind[k] == nil {
-				kinds = append(kinds, k)
-			}
-			byKind["Kind"+kind.String()] = append(byKind["Kind"+kind.String()], o)
+			members[kind] = append(members[kind], o)
 			all := parameters(&o)
 			if o.Layout != "" {
 				all = append(all, operation.Parameter{Name: "halfSplit", Type: "bool"})
 			}
 			for _, p := range all {
-				if !slices.ContainsFunc(list, func(q operation.Parameter) bool { return q.Name == p.Name }) {
+				if p.OfKind == "" && !slices.ContainsFunc(list, func(q operation.Parameter) bool { return q.Name == p.Name }) {
 					list = append(list, p)
 				}
 			}
 		}
 		fmt.Fprintf(&b, "\n// %s calls the operation of a kind. Where a kind has scales or one scale, scales are nil or not.\nfunc %[1]s(%s) {\nswitch kind {\n", name, fields(list))
 		for _, kind := range kinds {
-			fmt.Fprintf(&b, "case %s:\n%s", kind, oneOf(byKind[kind]))
+			fmt.Fprintf(&b, "case %s:\n%s", kind, oneOf(members[kind]))
 		}
 		b.WriteString("}\n}\n")
 	}
@@ -313,7 +311,11 @@ func oneOf(operations []operation.Operation) string {
 		if o.Layout == operation.HalfSplit {
 			i, conditions = i-1, append(conditions, "halfSplit")
 		}
-		call := fmt.Sprintf("%s(impl, %s)\n", o.BindingName(), names(parameters(&o)))
+		call := o.BindingName() + "(impl"
+		for _, p := range parameters(&o) {
+			call += ", " + cmp.Or(p.OfKind, p.Name)
+		}
+		call += ")\n"
 		switch {
 		case len(operations) == 1:
 			return call

@@ -3,7 +3,6 @@ package heads
 import (
 	"unsafe"
 
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/view"
@@ -231,9 +230,6 @@ func (q *Quantization) RotateQuantize(y *QuantizedOperand, at int, x, cos, sin [
 func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahead int) {
 	v := kernels.Conversion{Len: dim, Count: heads, XStride: stride, YStride: y.HeadStride * int(y.Kind.Size()), Ahead: ahead}
 	switch {
-	case y.Kind > kernels.KindIQ4_NL:
-		quantizeFP4(y.Kind, y.Bytes(at), x, &v)
-		return
 	case y.Scales != nil:
 		v.ScaleStride = y.HeadStride / dim
 	case y.Kind.Numbers() > 1 && stride == dim && y.HeadStride*y.Kind.Numbers() == dim: // blocks one after another
@@ -242,42 +238,10 @@ func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahe
 	kernels.Quantize(dispatch.Implementation(), y.Kind, y.Bytes(at), x, &v, y.ScalesFrom(at, dim), y.Scale)
 }
 
-func quantizeFP4(kind kernels.Kind, y []uint8, x []float32, v *kernels.Conversion) {
-	for i := range v.Count {
-		y, x := y[i*v.YStride:], x[i*v.XStride:][:v.Len]
-		switch kind {
-		case kernels.KindMXFP4Floor:
-			generic.QuantizeF32ToMXFP4(y, x, generic.MXFP4Floor)
-		case kernels.KindMXFP4RCeil:
-			generic.QuantizeF32ToMXFP4(y, x, generic.MXFP4RCeil)
-		case kernels.KindMXFP4Even:
-			generic.QuantizeF32ToMXFP4(y, x, generic.MXFP4Even)
-		default:
-			generic.QuantizeF32ToNVFP4(y, x)
-		}
-	}
-}
-
-func dequantizeFP4(kind kernels.Kind, y []float32, x []uint8, v *kernels.Conversion) {
-	for i := range v.Count {
-		y, x := y[i*v.YStride:][:v.Len], x[i*v.XStride:]
-		switch kind {
-		case kernels.KindNVFP4:
-			generic.DequantizeNVFP4ToF32(y, x)
-		case kernels.KindGGMLMXFP4:
-			generic.DequantizeGGMLMXFP4ToF32(y, x)
-		case kernels.KindGGMLNVFP4:
-			generic.DequantizeGGMLNVFP4ToF32(y, x)
-		default:
-			generic.DequantizeMXFP4ToF32(y, x)
-		}
-	}
-}
-
 // Read writes heads of x, from element at on, to scratch as float32, and undoes the
 // Hadamard transform.
 func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, heads int) {
-	impl, to := dispatch.Implementation(), scratch.Float32s(0)
+	to := scratch.Float32s(0)
 	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride * int(x.Kind.Size()), YStride: q.Dim}
 	inverse := [1]float32{1 / x.Scale}
 	scales := inverse[:]
@@ -285,10 +249,6 @@ func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, head
 		v.ScaleStride = x.HeadStride / q.Dim
 		scales = x.Scales[at/q.Dim:]
 	}
-	if x.Kind > kernels.KindIQ4_NL {
-		dequantizeFP4(x.Kind, to, x.Bytes(at), &v)
-	} else {
-		kernels.Dequantize(impl, x.Kind, to, x.Bytes(at), &v, scales)
-	}
+	kernels.Dequantize(dispatch.Implementation(), x.Kind, to, x.Bytes(at), &v, scales)
 	q.Transform(scratch, heads)
 }

@@ -565,7 +565,10 @@ func (s *scaledHeads) writer() func(y, x, number reg.GPVirtual) {
 		s.ADDQ(s.parameter("scales"), scales)
 		n := s.GP64()
 		s.MOVQ(operand.U32(uint32(2*s.pairs)), n)
-		s.writeRow(y, x, n, scales, s.these[0].Idx(number, 4), s.these[1].Idx(number, 4), s.byteParts()[:1], code)
+		of := []operand.Mem{s.these[0].Idx(number, 4), s.these[1].Idx(number, 4)}
+		s.writeRow(y, x, n, scales, of, s.byteParts()[:1], func(of []reg.VecVirtual, list []operand.Op) reg.VecVirtual {
+			return code(s.quotients(list, of[1], of[0]))
+		})
 		s.ADDQ(operand.U32(uint32(8*s.pairs)), x)
 	}
 }
