@@ -544,6 +544,12 @@ func bounds() []Operation {
 			Parameters: []Parameter{out("x", F32), length("x"), scalar(number, "float32")}, Doc: doc,
 		}
 	}
+	loads := func(base, doc string) Operation {
+		return Operation{
+			Package: "bound", Family: "bound", Base: base, Types: of(F32), Only: "AVX2",
+			Parameters: []Parameter{in("x", F32), length("x"), out("y", F32), scalar("bytes", "int")}, Doc: doc,
+		}
+	}
 	return []Operation{
 		bound("Scale", "factor", `%s multiplies x[i] by factor for i < n, a multiple of 64: what any
 operation in place has to load and store.`),
@@ -556,6 +562,10 @@ non-temporal stores. x is aligned to 64 bytes.`),
 		bound("StoreHalvesNonTemporal", "value", `%s is StoreNonTemporalF32 of both halves
 of x alternately, line by line, for n a multiple of 128: what a table of cosines and of
 sines has to store.`),
+		loads("LoadStoreNonTemporal", `%s loads x[i] for i < n, a multiple of 32, and for every
+32 of them stores 0 to 64 bytes to y, whole lines by non-temporal stores: what a cache of
+quantized numbers has to load and store. y is aligned to 64 bytes.`),
+		loads("LoadStoreNonTemporalPrefetch", `%s is LoadStoreNonTemporalF32 with lines ahead prefetched.`),
 	}
 }
 
