@@ -356,7 +356,7 @@ func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
 		})
 	} else {
 		const nan = 0x7fc00000
-		normal := uint32(253)                     // scales from 2 on
+		normal := uint32(253) // scales from 2 on
 		if r.ggml {
 			normal++
 		}
