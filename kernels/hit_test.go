@@ -70,6 +70,8 @@ func faulting(o *operations.Operation, t *testing.T) func(impl kernels.Implement
 		p.Lines.Count = 1
 	case "Conversion":
 		p.Conversion = kernels.Conversion{Len: 4 * n, Count: 1}
+	case "Affine":
+		p.Affine = kernels.Affine{Len: 4 * n, Count: 32, YStride: 4 * n, XStride: 4 * n, ScaleStride: 16}
 	case "Tile":
 		p.Tile = kernels.Tile{Len: n, Rows: 1, Stride: n}
 	case "Matrices":
