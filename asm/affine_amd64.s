@@ -17,47 +17,73 @@ TEXT ·RangeF32AVX2(SB), $0-56
 rows2:
 	MOVQ    n+24(FP), SI
 	MOVQ    AX, CX
-	VMOVUPS mostOrdered<>+0(SB), Y0
-	VMOVUPS leastOrdered<>+0(SB), Y1
-	CMPQ    SI, $0x08
+	VPXOR   Y0, Y0, Y0
+	VMOVUPS signBit32<>+0(SB), Y1
+	VMOVUPS allBits<>+0(SB), Y2
+	CMPQ    SI, $0x20
 	JLT     next4
 
 block3:
-	VMOVUPS (CX), Y2
-	VPSRAD  $0x1f, Y2, Y3
-	VPSRLD  $0x01, Y3, Y3
-	VPXOR   Y3, Y2, Y2
-	VPMINSD Y2, Y0, Y0
-	VPMAXSD Y2, Y1, Y1
-	ADDQ    $0x00000020, CX
-	SUBQ    $0x08, SI
-	CMPQ    SI, $0x08
+	VMOVUPS (CX), Y3
+	VPMAXUD Y3, Y0, Y0
+	VPMAXSD Y3, Y1, Y1
+	VPMINUD Y3, Y2, Y2
+	VMOVUPS 32(CX), Y3
+	VPMAXUD Y3, Y0, Y0
+	VPMAXSD Y3, Y1, Y1
+	VPMINUD Y3, Y2, Y2
+	VMOVUPS 64(CX), Y3
+	VPMAXUD Y3, Y0, Y0
+	VPMAXSD Y3, Y1, Y1
+	VPMINUD Y3, Y2, Y2
+	VMOVUPS 96(CX), Y3
+	VPMAXUD Y3, Y0, Y0
+	VPMAXSD Y3, Y1, Y1
+	VPMINUD Y3, Y2, Y2
+	ADDQ    $0x00000080, CX
+	SUBQ    $0x20, SI
+	CMPQ    SI, $0x20
 	JGE     block3
 
 next4:
-	VEXTRACTI128 $0x01, Y0, X2
-	VPMINSD      X0, X2, X2
-	VPSHUFD      $0x4e, X2, X0
-	VPMINSD      X0, X2, X2
-	VPSHUFD      $0xb1, X2, X0
-	VPMINSD      X0, X2, X2
-	VPSRAD       $0x1f, X2, X0
-	VPSRLD       $0x01, X0, X0
-	VPXOR        X0, X2, X2
-	VMOVD        X2, (DX)
-	MOVQ         scaleStride+48(FP), CX
-	LEAQ         (DX)(CX*4), DX
+	CMPQ SI, $0x08
+	JLT  next6
+
+block5:
+	VMOVUPS (CX), Y3
+	VPMAXUD Y3, Y0, Y0
+	VPMAXSD Y3, Y1, Y1
+	VPMINUD Y3, Y2, Y2
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x08, SI
+	CMPQ    SI, $0x08
+	JGE     block5
+
+next6:
+	VEXTRACTI128 $0x01, Y0, X3
+	VPMAXUD      X0, X3, X3
+	VPSHUFD      $0x4e, X3, X0
+	VPMAXUD      X0, X3, X3
+	VPSHUFD      $0xb1, X3, X0
+	VPMAXUD      X0, X3, X3
 	VEXTRACTI128 $0x01, Y1, X0
 	VPMAXSD      X1, X0, X0
 	VPSHUFD      $0x4e, X0, X1
 	VPMAXSD      X1, X0, X0
 	VPSHUFD      $0xb1, X0, X1
 	VPMAXSD      X1, X0, X0
-	VPSRAD       $0x1f, X0, X1
-	VPSRLD       $0x01, X1, X1
-	VPXOR        X1, X0, X0
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMINUD      X2, X1, X1
+	VPSHUFD      $0x4e, X1, X2
+	VPMINUD      X2, X1, X1
+	VPSHUFD      $0xb1, X1, X2
+	VPMINUD      X2, X1, X1
+	VBLENDVPS    X3, X3, X1, X3
+	VBLENDVPS    X0, X1, X0, X0
+	VMOVD        X3, (DX)
 	VMOVD        X0, (BX)
 	MOVQ         scaleStride+48(FP), CX
+	LEAQ         (DX)(CX*4), DX
 	LEAQ         (BX)(CX*4), BX
 	MOVQ         xStride+40(FP), CX
 	SHLQ         $0x02, CX
@@ -69,44 +95,44 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA mostOrdered<>+0(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+4(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+8(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+12(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+16(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+20(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+24(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+28(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+32(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+36(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+40(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+44(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+48(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+52(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+56(SB)/4, $0x7f7fffff
-DATA mostOrdered<>+60(SB)/4, $0x7f7fffff
-GLOBL mostOrdered<>(SB), RODATA|NOPTR, $64
+DATA signBit32<>+0(SB)/4, $0x80000000
+DATA signBit32<>+4(SB)/4, $0x80000000
+DATA signBit32<>+8(SB)/4, $0x80000000
+DATA signBit32<>+12(SB)/4, $0x80000000
+DATA signBit32<>+16(SB)/4, $0x80000000
+DATA signBit32<>+20(SB)/4, $0x80000000
+DATA signBit32<>+24(SB)/4, $0x80000000
+DATA signBit32<>+28(SB)/4, $0x80000000
+DATA signBit32<>+32(SB)/4, $0x80000000
+DATA signBit32<>+36(SB)/4, $0x80000000
+DATA signBit32<>+40(SB)/4, $0x80000000
+DATA signBit32<>+44(SB)/4, $0x80000000
+DATA signBit32<>+48(SB)/4, $0x80000000
+DATA signBit32<>+52(SB)/4, $0x80000000
+DATA signBit32<>+56(SB)/4, $0x80000000
+DATA signBit32<>+60(SB)/4, $0x80000000
+GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
-DATA leastOrdered<>+0(SB)/4, $0x80800000
-DATA leastOrdered<>+4(SB)/4, $0x80800000
-DATA leastOrdered<>+8(SB)/4, $0x80800000
-DATA leastOrdered<>+12(SB)/4, $0x80800000
-DATA leastOrdered<>+16(SB)/4, $0x80800000
-DATA leastOrdered<>+20(SB)/4, $0x80800000
-DATA leastOrdered<>+24(SB)/4, $0x80800000
-DATA leastOrdered<>+28(SB)/4, $0x80800000
-DATA leastOrdered<>+32(SB)/4, $0x80800000
-DATA leastOrdered<>+36(SB)/4, $0x80800000
-DATA leastOrdered<>+40(SB)/4, $0x80800000
-DATA leastOrdered<>+44(SB)/4, $0x80800000
-DATA leastOrdered<>+48(SB)/4, $0x80800000
-DATA leastOrdered<>+52(SB)/4, $0x80800000
-DATA leastOrdered<>+56(SB)/4, $0x80800000
-DATA leastOrdered<>+60(SB)/4, $0x80800000
-GLOBL leastOrdered<>(SB), RODATA|NOPTR, $64
+DATA allBits<>+0(SB)/4, $0xffffffff
+DATA allBits<>+4(SB)/4, $0xffffffff
+DATA allBits<>+8(SB)/4, $0xffffffff
+DATA allBits<>+12(SB)/4, $0xffffffff
+DATA allBits<>+16(SB)/4, $0xffffffff
+DATA allBits<>+20(SB)/4, $0xffffffff
+DATA allBits<>+24(SB)/4, $0xffffffff
+DATA allBits<>+28(SB)/4, $0xffffffff
+DATA allBits<>+32(SB)/4, $0xffffffff
+DATA allBits<>+36(SB)/4, $0xffffffff
+DATA allBits<>+40(SB)/4, $0xffffffff
+DATA allBits<>+44(SB)/4, $0xffffffff
+DATA allBits<>+48(SB)/4, $0xffffffff
+DATA allBits<>+52(SB)/4, $0xffffffff
+DATA allBits<>+56(SB)/4, $0xffffffff
+DATA allBits<>+60(SB)/4, $0xffffffff
+GLOBL allBits<>(SB), RODATA|NOPTR, $64
 
 // func RangeF32AVX512(least *float32, largest *float32, x *float32, n int, count int, xStride int, scaleStride int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
 TEXT ·RangeF32AVX512(SB), $0-56
 	MOVQ  x+16(FP), AX
 	MOVQ  least+0(FP), DX
@@ -118,63 +144,95 @@ TEXT ·RangeF32AVX512(SB), $0-56
 rows2:
 	MOVQ         n+24(FP), SI
 	MOVQ         AX, CX
-	VBROADCASTSS mostOrdered<>+0(SB), Z0
-	VBROADCASTSS leastOrdered<>+0(SB), Z1
-	CMPQ         SI, $0x10
+	VPXORD       Z0, Z0, Z0
+	VBROADCASTSS signBit32<>+0(SB), Z1
+	VBROADCASTSS allBits<>+0(SB), Z2
+	CMPQ         SI, $0x40
 	JLT          next4
 
 block3:
-	VMOVUPS         (CX), Z2
-	VPSRAD          $0x1f, Z2, Z3
-	VPTERNLOGD.BCST $0x6c, magnitude32<>+0(SB), Z2, Z3
-	VPMINSD         Z3, Z0, Z0
-	VPMAXSD         Z3, Z1, Z1
-	ADDQ            $0x00000040, CX
-	SUBQ            $0x10, SI
-	CMPQ            SI, $0x10
-	JGE             block3
+	VMOVUPS (CX), Z3
+	VPMAXUD Z3, Z0, Z0
+	VPMAXSD Z3, Z1, Z1
+	VPMINUD Z3, Z2, Z2
+	VMOVUPS 64(CX), Z3
+	VPMAXUD Z3, Z0, Z0
+	VPMAXSD Z3, Z1, Z1
+	VPMINUD Z3, Z2, Z2
+	VMOVUPS 128(CX), Z3
+	VPMAXUD Z3, Z0, Z0
+	VPMAXSD Z3, Z1, Z1
+	VPMINUD Z3, Z2, Z2
+	VMOVUPS 192(CX), Z3
+	VPMAXUD Z3, Z0, Z0
+	VPMAXSD Z3, Z1, Z1
+	VPMINUD Z3, Z2, Z2
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x40, SI
+	CMPQ    SI, $0x40
+	JGE     block3
 
 next4:
-	CMPQ SI, $0x08
+	CMPQ SI, $0x10
 	JLT  next6
 
 block5:
-	VBROADCASTF64X4 (CX), Z2
-	VPSRAD          $0x1f, Z2, Z3
-	VPTERNLOGD.BCST $0x6c, magnitude32<>+0(SB), Z2, Z3
-	VPMINSD         Z3, Z0, Z0
+	VMOVUPS (CX), Z3
+	VPMAXUD Z3, Z0, Z0
+	VPMAXSD Z3, Z1, Z1
+	VPMINUD Z3, Z2, Z2
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x10, SI
+	CMPQ    SI, $0x10
+	JGE     block5
+
+next6:
+	CMPQ SI, $0x08
+	JLT  next8
+
+block7:
+	VBROADCASTF64X4 (CX), Z3
+	VPMAXUD         Z3, Z0, Z0
 	VPMAXSD         Z3, Z1, Z1
+	VPMINUD         Z3, Z2, Z2
 	ADDQ            $0x00000020, CX
 	SUBQ            $0x08, SI
 	CMPQ            SI, $0x08
-	JGE             block5
+	JGE             block7
 
-next6:
-	VEXTRACTI64X4 $0x01, Z0, Y2
-	VPMINSD       Y2, Y0, Y0
-	VEXTRACTI128  $0x01, Y0, X2
-	VPMINSD       X0, X2, X2
-	VPSHUFD       $0x4e, X2, X0
-	VPMINSD       X0, X2, X2
-	VPSHUFD       $0xb1, X2, X0
-	VPMINSD       X0, X2, X2
-	VPSRAD        $0x1f, X2, X0
-	VPTERNLOGD    $0x6c, magnitude32<>+0(SB), X2, X0
-	VMOVD         X0, (DX)
+next8:
+	VEXTRACTI64X4 $0x01, Z0, Y3
+	VPMAXUD       Y3, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X3
+	VPMAXUD       X0, X3, X3
+	VPSHUFD       $0x4e, X3, X4
+	VPMAXUD       X4, X3, X3
+	VPSHUFD       $0xb1, X3, X4
+	VPMAXUD       X4, X3, X3
+	VEXTRACTI64X4 $0x01, Z1, Y4
+	VPMAXSD       Y4, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X4
+	VPMAXSD       X1, X4, X4
+	VPSHUFD       $0x4e, X4, X1
+	VPMAXSD       X1, X4, X4
+	VPSHUFD       $0xb1, X4, X1
+	VPMAXSD       X1, X4, X4
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMINUD       Y1, Y2, Y2
+	VEXTRACTI128  $0x01, Y2, X1
+	VPMINUD       X2, X1, X1
+	VPSHUFD       $0x4e, X1, X2
+	VPMINUD       X2, X1, X1
+	VPSHUFD       $0xb1, X1, X2
+	VPMINUD       X2, X1, X1
+	VPMOVD2M      X3, K1
+	VBLENDMPS     X3, X1, K1, X3
+	VPMOVD2M      X4, K1
+	VBLENDMPS     X1, X4, K1, X4
+	VMOVD         X3, (DX)
+	VMOVD         X4, (BX)
 	MOVQ          scaleStride+48(FP), CX
 	LEAQ          (DX)(CX*4), DX
-	VEXTRACTI64X4 $0x01, Z1, Y0
-	VPMAXSD       Y0, Y1, Y1
-	VEXTRACTI128  $0x01, Y1, X0
-	VPMAXSD       X1, X0, X0
-	VPSHUFD       $0x4e, X0, X1
-	VPMAXSD       X1, X0, X0
-	VPSHUFD       $0xb1, X0, X1
-	VPMAXSD       X1, X0, X0
-	VPSRAD        $0x1f, X0, X1
-	VPTERNLOGD    $0x6c, magnitude32<>+0(SB), X0, X1
-	VMOVD         X1, (BX)
-	MOVQ          scaleStride+48(FP), CX
 	LEAQ          (BX)(CX*4), BX
 	MOVQ          xStride+40(FP), CX
 	SHLQ          $0x02, CX
@@ -185,24 +243,6 @@ next6:
 done1:
 	VZEROUPPER
 	RET
-
-DATA magnitude32<>+0(SB)/4, $0x7fffffff
-DATA magnitude32<>+4(SB)/4, $0x7fffffff
-DATA magnitude32<>+8(SB)/4, $0x7fffffff
-DATA magnitude32<>+12(SB)/4, $0x7fffffff
-DATA magnitude32<>+16(SB)/4, $0x7fffffff
-DATA magnitude32<>+20(SB)/4, $0x7fffffff
-DATA magnitude32<>+24(SB)/4, $0x7fffffff
-DATA magnitude32<>+28(SB)/4, $0x7fffffff
-DATA magnitude32<>+32(SB)/4, $0x7fffffff
-DATA magnitude32<>+36(SB)/4, $0x7fffffff
-DATA magnitude32<>+40(SB)/4, $0x7fffffff
-DATA magnitude32<>+44(SB)/4, $0x7fffffff
-DATA magnitude32<>+48(SB)/4, $0x7fffffff
-DATA magnitude32<>+52(SB)/4, $0x7fffffff
-DATA magnitude32<>+56(SB)/4, $0x7fffffff
-DATA magnitude32<>+60(SB)/4, $0x7fffffff
-GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeAffineF32ToU8AVX2(y *uint8, x *float32, inverse *float32, zero *float32, n int, count int, yStride int, xStride int, scaleStride int, least float32, largest float32, flip uint32)
 // Requires: AVX, AVX2, FMA3
@@ -470,10 +510,45 @@ rows2:
 	VBROADCASTSS (DI), Y1
 	MOVQ         scaleStride+64(FP), R10
 	LEAQ         (DI)(R10*4), DI
-	CMPQ         R8, $0x08
+	CMPQ         R8, $0x20
 	JLT          next4
 
 block3:
+	VPMOVZXBD (BX), Y3
+	VPXOR     Y2, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VMOVUPS   Y3, (CX)
+	VPMOVZXBD 8(BX), Y3
+	VPXOR     Y2, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VMOVUPS   Y3, 32(CX)
+	VPMOVZXBD 16(BX), Y3
+	VPXOR     Y2, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VMOVUPS   Y3, 64(CX)
+	VPMOVZXBD 24(BX), Y3
+	VPXOR     Y2, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VMOVUPS   Y3, 96(CX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x20, R8
+	CMPQ      R8, $0x20
+	JGE       block3
+
+next4:
+	CMPQ R8, $0x08
+	JLT  next6
+
+block5:
 	VPMOVZXBD (BX), Y3
 	VPXOR     Y2, Y3, Y3
 	VCVTDQ2PS Y3, Y3
@@ -484,9 +559,9 @@ block3:
 	ADDQ      $0x00000008, BX
 	SUBQ      $0x08, R8
 	CMPQ      R8, $0x08
-	JGE       block3
+	JGE       block5
 
-next4:
+next6:
 	MOVQ yStride+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
@@ -522,10 +597,45 @@ rows2:
 	VBROADCASTSS (DI), Z1
 	MOVQ         scaleStride+64(FP), R10
 	LEAQ         (DI)(R10*4), DI
-	CMPQ         R8, $0x10
+	CMPQ         R8, $0x40
 	JLT          next4
 
 block3:
+	VPMOVZXBD (BX), Z3
+	VPXORD    Z2, Z3, Z3
+	VCVTDQ2PS Z3, Z3
+	VSUBPS    Z1, Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VMOVUPS   Z3, (CX)
+	VPMOVZXBD 16(BX), Z3
+	VPXORD    Z2, Z3, Z3
+	VCVTDQ2PS Z3, Z3
+	VSUBPS    Z1, Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VMOVUPS   Z3, 64(CX)
+	VPMOVZXBD 32(BX), Z3
+	VPXORD    Z2, Z3, Z3
+	VCVTDQ2PS Z3, Z3
+	VSUBPS    Z1, Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VMOVUPS   Z3, 128(CX)
+	VPMOVZXBD 48(BX), Z3
+	VPXORD    Z2, Z3, Z3
+	VCVTDQ2PS Z3, Z3
+	VSUBPS    Z1, Z3, Z3
+	VMULPS    Z0, Z3, Z3
+	VMOVUPS   Z3, 192(CX)
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x40, R8
+	CMPQ      R8, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R8, $0x10
+	JLT  next6
+
+block5:
 	VPMOVZXBD (BX), Z3
 	VPXORD    Z2, Z3, Z3
 	VCVTDQ2PS Z3, Z3
@@ -536,13 +646,13 @@ block3:
 	ADDQ      $0x00000010, BX
 	SUBQ      $0x10, R8
 	CMPQ      R8, $0x10
-	JGE       block3
+	JGE       block5
 
-next4:
+next6:
 	CMPQ R8, $0x08
-	JLT  next6
+	JLT  next8
 
-block5:
+block7:
 	VPMOVZXBD (BX), Y3
 	VPXORD    Y2, Y3, Y3
 	VCVTDQ2PS Y3, Y3
@@ -553,9 +663,9 @@ block5:
 	ADDQ      $0x00000008, BX
 	SUBQ      $0x08, R8
 	CMPQ      R8, $0x08
-	JGE       block5
+	JGE       block7
 
-next6:
+next8:
 	MOVQ yStride+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
@@ -585,104 +695,137 @@ TEXT ·RangeColumnsF32AVX2(SB), $0-48
 	JLT   next3
 
 block2:
-	VMOVUPS (BX), Y0
-	VMOVUPS (SI), Y1
-	VPSRAD  $0x1f, Y0, Y2
-	VPSRLD  $0x01, Y2, Y2
-	VPXOR   Y2, Y0, Y0
-	VPSRAD  $0x1f, Y1, Y2
-	VPSRLD  $0x01, Y2, Y2
-	VPXOR   Y2, Y1, Y1
-	VMOVUPS 32(BX), Y2
-	VMOVUPS 32(SI), Y3
-	VPSRAD  $0x1f, Y2, Y4
-	VPSRLD  $0x01, Y4, Y4
-	VPXOR   Y4, Y2, Y2
-	VPSRAD  $0x1f, Y3, Y4
-	VPSRLD  $0x01, Y4, Y4
-	VPXOR   Y4, Y3, Y3
+	VPXOR   Y0, Y0, Y0
+	VMOVUPS signBit32<>+0(SB), Y1
+	VMOVUPS allBits<>+0(SB), Y2
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS signBit32<>+0(SB), Y4
+	VMOVUPS allBits<>+0(SB), Y5
 	MOVQ    DX, CX
 	MOVQ    R8, AX
 
 row4:
-	VMOVUPS (CX), Y4
-	VPSRAD  $0x1f, Y4, Y5
-	VPSRLD  $0x01, Y5, Y5
-	VPXOR   Y5, Y4, Y4
-	VPMINSD Y4, Y0, Y0
-	VPMAXSD Y4, Y1, Y1
-	VMOVUPS 32(CX), Y4
-	VPSRAD  $0x1f, Y4, Y5
-	VPSRLD  $0x01, Y5, Y5
-	VPXOR   Y5, Y4, Y4
-	VPMINSD Y4, Y2, Y2
-	VPMAXSD Y4, Y3, Y3
-	ADDQ    R9, CX
-	DECQ    AX
-	JNZ     row4
-	VPSRAD  $0x1f, Y0, Y4
-	VPSRLD  $0x01, Y4, Y4
-	VPXOR   Y4, Y0, Y0
-	VMOVUPS Y0, (BX)
-	VPSRAD  $0x1f, Y1, Y0
-	VPSRLD  $0x01, Y0, Y0
-	VPXOR   Y0, Y1, Y1
-	VMOVUPS Y1, (SI)
-	VPSRAD  $0x1f, Y2, Y0
-	VPSRLD  $0x01, Y0, Y0
-	VPXOR   Y0, Y2, Y2
-	VMOVUPS Y2, 32(BX)
-	VPSRAD  $0x1f, Y3, Y0
-	VPSRLD  $0x01, Y0, Y0
-	VPXOR   Y0, Y3, Y3
-	VMOVUPS Y3, 32(SI)
-	ADDQ    $0x00000040, DX
-	ADDQ    $0x00000040, BX
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x10, DI
-	CMPQ    DI, $0x10
-	JGE     block2
+	VMOVUPS   (CX), Y6
+	VPMAXUD   Y6, Y0, Y0
+	VPMAXSD   Y6, Y1, Y1
+	VPMINUD   Y6, Y2, Y2
+	VMOVUPS   32(CX), Y6
+	VPMAXUD   Y6, Y3, Y3
+	VPMAXSD   Y6, Y4, Y4
+	VPMINUD   Y6, Y5, Y5
+	ADDQ      R9, CX
+	DECQ      AX
+	JNZ       row4
+	VBLENDVPS Y0, Y0, Y2, Y0
+	VBLENDVPS Y1, Y2, Y1, Y1
+	VMOVUPS   (BX), Y2
+	VPSRAD    $0x1f, Y2, Y6
+	VPSRLD    $0x01, Y6, Y6
+	VPXOR     Y6, Y2, Y2
+	VPSRAD    $0x1f, Y0, Y6
+	VPSRLD    $0x01, Y6, Y6
+	VPXOR     Y6, Y0, Y0
+	VPMINSD   Y2, Y0, Y0
+	VPSRAD    $0x1f, Y0, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXOR     Y2, Y0, Y0
+	VMOVUPS   Y0, (BX)
+	VMOVUPS   (SI), Y0
+	VPSRAD    $0x1f, Y0, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXOR     Y2, Y0, Y0
+	VPSRAD    $0x1f, Y1, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXOR     Y2, Y1, Y1
+	VPMAXSD   Y0, Y1, Y1
+	VPSRAD    $0x1f, Y1, Y0
+	VPSRLD    $0x01, Y0, Y0
+	VPXOR     Y0, Y1, Y1
+	VMOVUPS   Y1, (SI)
+	VBLENDVPS Y3, Y3, Y5, Y3
+	VBLENDVPS Y4, Y5, Y4, Y4
+	VMOVUPS   32(BX), Y0
+	VPSRAD    $0x1f, Y0, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPXOR     Y1, Y0, Y0
+	VPSRAD    $0x1f, Y3, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPXOR     Y1, Y3, Y3
+	VPMINSD   Y0, Y3, Y3
+	VPSRAD    $0x1f, Y3, Y0
+	VPSRLD    $0x01, Y0, Y0
+	VPXOR     Y0, Y3, Y3
+	VMOVUPS   Y3, 32(BX)
+	VMOVUPS   32(SI), Y0
+	VPSRAD    $0x1f, Y0, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPXOR     Y1, Y0, Y0
+	VPSRAD    $0x1f, Y4, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPXOR     Y1, Y4, Y4
+	VPMAXSD   Y0, Y4, Y4
+	VPSRAD    $0x1f, Y4, Y0
+	VPSRLD    $0x01, Y0, Y0
+	VPXOR     Y0, Y4, Y4
+	VMOVUPS   Y4, 32(SI)
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x10, DI
+	CMPQ      DI, $0x10
+	JGE       block2
 
 next3:
 	CMPQ DI, $0x08
 	JLT  next6
 
 block5:
-	VMOVUPS (BX), Y0
-	VMOVUPS (SI), Y1
-	VPSRAD  $0x1f, Y0, Y2
-	VPSRLD  $0x01, Y2, Y2
-	VPXOR   Y2, Y0, Y0
-	VPSRAD  $0x1f, Y1, Y2
-	VPSRLD  $0x01, Y2, Y2
-	VPXOR   Y2, Y1, Y1
+	VPXOR   Y0, Y0, Y0
+	VMOVUPS signBit32<>+0(SB), Y1
+	VMOVUPS allBits<>+0(SB), Y2
 	MOVQ    DX, CX
 	MOVQ    R8, AX
 
 row7:
-	VMOVUPS (CX), Y2
-	VPSRAD  $0x1f, Y2, Y3
-	VPSRLD  $0x01, Y3, Y3
-	VPXOR   Y3, Y2, Y2
-	VPMINSD Y2, Y0, Y0
-	VPMAXSD Y2, Y1, Y1
-	ADDQ    R9, CX
-	DECQ    AX
-	JNZ     row7
-	VPSRAD  $0x1f, Y0, Y2
-	VPSRLD  $0x01, Y2, Y2
-	VPXOR   Y2, Y0, Y0
-	VMOVUPS Y0, (BX)
-	VPSRAD  $0x1f, Y1, Y0
-	VPSRLD  $0x01, Y0, Y0
-	VPXOR   Y0, Y1, Y1
-	VMOVUPS Y1, (SI)
-	ADDQ    $0x00000020, DX
-	ADDQ    $0x00000020, BX
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x08, DI
-	CMPQ    DI, $0x08
-	JGE     block5
+	VMOVUPS   (CX), Y3
+	VPMAXUD   Y3, Y0, Y0
+	VPMAXSD   Y3, Y1, Y1
+	VPMINUD   Y3, Y2, Y2
+	ADDQ      R9, CX
+	DECQ      AX
+	JNZ       row7
+	VBLENDVPS Y0, Y0, Y2, Y0
+	VBLENDVPS Y1, Y2, Y1, Y1
+	VMOVUPS   (BX), Y2
+	VPSRAD    $0x1f, Y2, Y3
+	VPSRLD    $0x01, Y3, Y3
+	VPXOR     Y3, Y2, Y2
+	VPSRAD    $0x1f, Y0, Y3
+	VPSRLD    $0x01, Y3, Y3
+	VPXOR     Y3, Y0, Y0
+	VPMINSD   Y2, Y0, Y0
+	VPSRAD    $0x1f, Y0, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXOR     Y2, Y0, Y0
+	VMOVUPS   Y0, (BX)
+	VMOVUPS   (SI), Y0
+	VPSRAD    $0x1f, Y0, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXOR     Y2, Y0, Y0
+	VPSRAD    $0x1f, Y1, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXOR     Y2, Y1, Y1
+	VPMAXSD   Y0, Y1, Y1
+	VPSRAD    $0x1f, Y1, Y0
+	VPSRLD    $0x01, Y0, Y0
+	VPXOR     Y0, Y1, Y1
+	VMOVUPS   Y1, (SI)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, DI
+	CMPQ      DI, $0x08
+	JGE       block5
 
 next6:
 done1:
@@ -690,7 +833,7 @@ done1:
 	RET
 
 // func RangeColumnsF32AVX512(least *float32, largest *float32, x *float32, n int, count int, xStride int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
 TEXT ·RangeColumnsF32AVX512(SB), $0-48
 	MOVQ  x+16(FP), DX
 	MOVQ  least+0(FP), BX
@@ -705,72 +848,108 @@ TEXT ·RangeColumnsF32AVX512(SB), $0-48
 	JLT   next3
 
 block2:
-	VMOVUPS         (BX), Z0
-	VMOVUPS         (SI), Z1
-	VPSRAD          $0x1f, Z0, Z2
-	VPTERNLOGD.BCST $0x6c, magnitude32<>+0(SB), Z0, Z2
-	VPSRAD          $0x1f, Z1, Z0
-	VPTERNLOGD.BCST $0x6c, magnitude32<>+0(SB), Z1, Z0
-	MOVQ            DX, CX
-	MOVQ            R8, AX
+	VPXORD       Z0, Z0, Z0
+	VBROADCASTSS signBit32<>+0(SB), Z1
+	VBROADCASTSS allBits<>+0(SB), Z2
+	MOVQ         DX, CX
+	MOVQ         R8, AX
 
 row4:
-	VMOVUPS         (CX), Z1
-	VPSRAD          $0x1f, Z1, Z3
-	VPTERNLOGD.BCST $0x6c, magnitude32<>+0(SB), Z1, Z3
-	VPMINSD         Z3, Z2, Z2
-	VPMAXSD         Z3, Z0, Z0
-	ADDQ            R9, CX
-	DECQ            AX
-	JNZ             row4
-	VPSRAD          $0x1f, Z2, Z1
-	VPTERNLOGD.BCST $0x6c, magnitude32<>+0(SB), Z2, Z1
-	VMOVUPS         Z1, (BX)
-	VPSRAD          $0x1f, Z0, Z1
-	VPTERNLOGD.BCST $0x6c, magnitude32<>+0(SB), Z0, Z1
-	VMOVUPS         Z1, (SI)
-	ADDQ            $0x00000040, DX
-	ADDQ            $0x00000040, BX
-	ADDQ            $0x00000040, SI
-	SUBQ            $0x10, DI
-	CMPQ            DI, $0x10
-	JGE             block2
+	VMOVUPS   (CX), Z3
+	VPMAXUD   Z3, Z0, Z0
+	VPMAXSD   Z3, Z1, Z1
+	VPMINUD   Z3, Z2, Z2
+	ADDQ      R9, CX
+	DECQ      AX
+	JNZ       row4
+	VPMOVD2M  Z0, K1
+	VBLENDMPS Z0, Z2, K1, Z0
+	VPMOVD2M  Z1, K1
+	VBLENDMPS Z2, Z1, K1, Z1
+	VMOVUPS   (BX), Z2
+	VPSRAD    $0x1f, Z2, Z3
+	VPSRLD    $0x01, Z3, Z3
+	VPXORD    Z3, Z2, Z2
+	VPSRAD    $0x1f, Z0, Z3
+	VPSRLD    $0x01, Z3, Z3
+	VPXORD    Z3, Z0, Z0
+	VPMINSD   Z2, Z0, Z0
+	VPSRAD    $0x1f, Z0, Z2
+	VPSRLD    $0x01, Z2, Z2
+	VPXORD    Z2, Z0, Z0
+	VMOVUPS   Z0, (BX)
+	VMOVUPS   (SI), Z2
+	VPSRAD    $0x1f, Z2, Z3
+	VPSRLD    $0x01, Z3, Z3
+	VPXORD    Z3, Z2, Z2
+	VPSRAD    $0x1f, Z1, Z3
+	VPSRLD    $0x01, Z3, Z3
+	VPXORD    Z3, Z1, Z1
+	VPMAXSD   Z2, Z1, Z1
+	VPSRAD    $0x1f, Z1, Z2
+	VPSRLD    $0x01, Z2, Z2
+	VPXORD    Z2, Z1, Z1
+	VMOVUPS   Z1, (SI)
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x10, DI
+	CMPQ      DI, $0x10
+	JGE       block2
 
 next3:
 	CMPQ DI, $0x08
 	JLT  next6
 
 block5:
-	VMOVUPS    (BX), Y0
-	VMOVUPS    (SI), Y1
-	VPSRAD     $0x1f, Y0, Y2
-	VPTERNLOGD $0x6c, magnitude32<>+0(SB), Y0, Y2
-	VPSRAD     $0x1f, Y1, Y0
-	VPTERNLOGD $0x6c, magnitude32<>+0(SB), Y1, Y0
-	MOVQ       DX, CX
-	MOVQ       R8, AX
+	VPXORD  Y4, Y4, Y4
+	VMOVUPS signBit32<>+0(SB), Y0
+	VMOVUPS allBits<>+0(SB), Y1
+	MOVQ    DX, CX
+	MOVQ    R8, AX
 
 row7:
-	VMOVUPS    (CX), Y1
-	VPSRAD     $0x1f, Y1, Y3
-	VPTERNLOGD $0x6c, magnitude32<>+0(SB), Y1, Y3
-	VPMINSD    Y3, Y2, Y2
-	VPMAXSD    Y3, Y0, Y0
-	ADDQ       R9, CX
-	DECQ       AX
-	JNZ        row7
-	VPSRAD     $0x1f, Y2, Y1
-	VPTERNLOGD $0x6c, magnitude32<>+0(SB), Y2, Y1
-	VMOVUPS    Y1, (BX)
-	VPSRAD     $0x1f, Y0, Y1
-	VPTERNLOGD $0x6c, magnitude32<>+0(SB), Y0, Y1
-	VMOVUPS    Y1, (SI)
-	ADDQ       $0x00000020, DX
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000020, SI
-	SUBQ       $0x08, DI
-	CMPQ       DI, $0x08
-	JGE        block5
+	VMOVUPS   (CX), Y2
+	VPMAXUD   Y2, Y4, Y4
+	VPMAXSD   Y2, Y0, Y0
+	VPMINUD   Y2, Y1, Y1
+	ADDQ      R9, CX
+	DECQ      AX
+	JNZ       row7
+	VPMOVD2M  Y4, K1
+	VBLENDMPS Y4, Y1, K1, Y4
+	VPMOVD2M  Y0, K1
+	VBLENDMPS Y1, Y0, K1, Y0
+	VMOVUPS   (BX), Y1
+	VPSRAD    $0x1f, Y1, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXORD    Y2, Y1, Y1
+	VPSRAD    $0x1f, Y4, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXORD    Y2, Y4, Y4
+	VPMINSD   Y1, Y4, Y4
+	VPSRAD    $0x1f, Y4, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPXORD    Y1, Y4, Y4
+	VMOVUPS   Y4, (BX)
+	VMOVUPS   (SI), Y1
+	VPSRAD    $0x1f, Y1, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXORD    Y2, Y1, Y1
+	VPSRAD    $0x1f, Y0, Y2
+	VPSRLD    $0x01, Y2, Y2
+	VPXORD    Y2, Y0, Y0
+	VPMAXSD   Y1, Y0, Y0
+	VPSRAD    $0x1f, Y0, Y1
+	VPSRLD    $0x01, Y1, Y1
+	VPXORD    Y1, Y0, Y0
+	VMOVUPS   Y0, (SI)
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, DI
+	CMPQ      DI, $0x08
+	JGE       block5
 
 next6:
 done1:
@@ -1024,10 +1203,47 @@ rows2:
 	MOVQ R8, R9
 	MOVQ AX, CX
 	MOVQ DX, BX
-	CMPQ R10, $0x08
+	CMPQ R10, $0x20
 	JLT  next4
 
 block3:
+	VPMOVZXBD (BX), Y1
+	VPXOR     Y0, Y1, Y1
+	VCVTDQ2PS Y1, Y1
+	VSUBPS    (R9), Y1, Y1
+	VMULPS    (DI), Y1, Y1
+	VMOVUPS   Y1, (CX)
+	VPMOVZXBD 8(BX), Y1
+	VPXOR     Y0, Y1, Y1
+	VCVTDQ2PS Y1, Y1
+	VSUBPS    32(R9), Y1, Y1
+	VMULPS    32(DI), Y1, Y1
+	VMOVUPS   Y1, 32(CX)
+	VPMOVZXBD 16(BX), Y1
+	VPXOR     Y0, Y1, Y1
+	VCVTDQ2PS Y1, Y1
+	VSUBPS    64(R9), Y1, Y1
+	VMULPS    64(DI), Y1, Y1
+	VMOVUPS   Y1, 64(CX)
+	VPMOVZXBD 24(BX), Y1
+	VPXOR     Y0, Y1, Y1
+	VCVTDQ2PS Y1, Y1
+	VSUBPS    96(R9), Y1, Y1
+	VMULPS    96(DI), Y1, Y1
+	VMOVUPS   Y1, 96(CX)
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000080, R9
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x20, R10
+	CMPQ      R10, $0x20
+	JGE       block3
+
+next4:
+	CMPQ R10, $0x08
+	JLT  next6
+
+block5:
 	VPMOVZXBD (BX), Y1
 	VPXOR     Y0, Y1, Y1
 	VCVTDQ2PS Y1, Y1
@@ -1040,9 +1256,9 @@ block3:
 	ADDQ      $0x00000008, BX
 	SUBQ      $0x08, R10
 	CMPQ      R10, $0x08
-	JGE       block3
+	JGE       block5
 
-next4:
+next6:
 	MOVQ yStride+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
@@ -1074,10 +1290,47 @@ rows2:
 	MOVQ R8, R9
 	MOVQ AX, CX
 	MOVQ DX, BX
-	CMPQ R10, $0x10
+	CMPQ R10, $0x40
 	JLT  next4
 
 block3:
+	VPMOVZXBD (BX), Z1
+	VPXORD    Z0, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VSUBPS    (R9), Z1, Z1
+	VMULPS    (DI), Z1, Z1
+	VMOVUPS   Z1, (CX)
+	VPMOVZXBD 16(BX), Z1
+	VPXORD    Z0, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VSUBPS    64(R9), Z1, Z1
+	VMULPS    64(DI), Z1, Z1
+	VMOVUPS   Z1, 64(CX)
+	VPMOVZXBD 32(BX), Z1
+	VPXORD    Z0, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VSUBPS    128(R9), Z1, Z1
+	VMULPS    128(DI), Z1, Z1
+	VMOVUPS   Z1, 128(CX)
+	VPMOVZXBD 48(BX), Z1
+	VPXORD    Z0, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VSUBPS    192(R9), Z1, Z1
+	VMULPS    192(DI), Z1, Z1
+	VMOVUPS   Z1, 192(CX)
+	ADDQ      $0x00000100, DI
+	ADDQ      $0x00000100, R9
+	ADDQ      $0x00000100, CX
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x40, R10
+	CMPQ      R10, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R10, $0x10
+	JLT  next6
+
+block5:
 	VPMOVZXBD (BX), Z1
 	VPXORD    Z0, Z1, Z1
 	VCVTDQ2PS Z1, Z1
@@ -1090,13 +1343,13 @@ block3:
 	ADDQ      $0x00000010, BX
 	SUBQ      $0x10, R10
 	CMPQ      R10, $0x10
-	JGE       block3
+	JGE       block5
 
-next4:
+next6:
 	CMPQ R10, $0x08
-	JLT  next6
+	JLT  next8
 
-block5:
+block7:
 	VPMOVZXBD (BX), Y1
 	VPXORD    Y0, Y1, Y1
 	VCVTDQ2PS Y1, Y1
@@ -1109,9 +1362,9 @@ block5:
 	ADDQ      $0x00000008, BX
 	SUBQ      $0x08, R10
 	CMPQ      R10, $0x08
-	JGE       block5
+	JGE       block7
 
-next6:
+next8:
 	MOVQ yStride+48(FP), CX
 	SHLQ $0x02, CX
 	ADDQ CX, AX
@@ -1440,6 +1693,10 @@ TEXT ·AffineScalesF32AVX2(SB), $0-40
 block1:
 	VMOVUPS   (AX), Y5
 	VMOVUPS   (CX), Y6
+	VMOVUPS   leastFinite<>+0(SB), Y7
+	VMAXPS    Y5, Y7, Y5
+	VMOVUPS   largestFinite<>+0(SB), Y7
+	VMINPS    Y6, Y7, Y6
 	VSUBPS    Y6, Y5, Y5
 	VMULPS    Y1, Y5, Y5
 	VDIVPS    Y0, Y5, Y5
@@ -1489,23 +1746,41 @@ DATA one32<>+56(SB)/4, $0x3f800000
 DATA one32<>+60(SB)/4, $0x3f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
 
-DATA signBit32<>+0(SB)/4, $0x80000000
-DATA signBit32<>+4(SB)/4, $0x80000000
-DATA signBit32<>+8(SB)/4, $0x80000000
-DATA signBit32<>+12(SB)/4, $0x80000000
-DATA signBit32<>+16(SB)/4, $0x80000000
-DATA signBit32<>+20(SB)/4, $0x80000000
-DATA signBit32<>+24(SB)/4, $0x80000000
-DATA signBit32<>+28(SB)/4, $0x80000000
-DATA signBit32<>+32(SB)/4, $0x80000000
-DATA signBit32<>+36(SB)/4, $0x80000000
-DATA signBit32<>+40(SB)/4, $0x80000000
-DATA signBit32<>+44(SB)/4, $0x80000000
-DATA signBit32<>+48(SB)/4, $0x80000000
-DATA signBit32<>+52(SB)/4, $0x80000000
-DATA signBit32<>+56(SB)/4, $0x80000000
-DATA signBit32<>+60(SB)/4, $0x80000000
-GLOBL signBit32<>(SB), RODATA|NOPTR, $64
+DATA leastFinite<>+0(SB)/4, $0xff7fffff
+DATA leastFinite<>+4(SB)/4, $0xff7fffff
+DATA leastFinite<>+8(SB)/4, $0xff7fffff
+DATA leastFinite<>+12(SB)/4, $0xff7fffff
+DATA leastFinite<>+16(SB)/4, $0xff7fffff
+DATA leastFinite<>+20(SB)/4, $0xff7fffff
+DATA leastFinite<>+24(SB)/4, $0xff7fffff
+DATA leastFinite<>+28(SB)/4, $0xff7fffff
+DATA leastFinite<>+32(SB)/4, $0xff7fffff
+DATA leastFinite<>+36(SB)/4, $0xff7fffff
+DATA leastFinite<>+40(SB)/4, $0xff7fffff
+DATA leastFinite<>+44(SB)/4, $0xff7fffff
+DATA leastFinite<>+48(SB)/4, $0xff7fffff
+DATA leastFinite<>+52(SB)/4, $0xff7fffff
+DATA leastFinite<>+56(SB)/4, $0xff7fffff
+DATA leastFinite<>+60(SB)/4, $0xff7fffff
+GLOBL leastFinite<>(SB), RODATA|NOPTR, $64
+
+DATA largestFinite<>+0(SB)/4, $0x7f7fffff
+DATA largestFinite<>+4(SB)/4, $0x7f7fffff
+DATA largestFinite<>+8(SB)/4, $0x7f7fffff
+DATA largestFinite<>+12(SB)/4, $0x7f7fffff
+DATA largestFinite<>+16(SB)/4, $0x7f7fffff
+DATA largestFinite<>+20(SB)/4, $0x7f7fffff
+DATA largestFinite<>+24(SB)/4, $0x7f7fffff
+DATA largestFinite<>+28(SB)/4, $0x7f7fffff
+DATA largestFinite<>+32(SB)/4, $0x7f7fffff
+DATA largestFinite<>+36(SB)/4, $0x7f7fffff
+DATA largestFinite<>+40(SB)/4, $0x7f7fffff
+DATA largestFinite<>+44(SB)/4, $0x7f7fffff
+DATA largestFinite<>+48(SB)/4, $0x7f7fffff
+DATA largestFinite<>+52(SB)/4, $0x7f7fffff
+DATA largestFinite<>+56(SB)/4, $0x7f7fffff
+DATA largestFinite<>+60(SB)/4, $0x7f7fffff
+GLOBL largestFinite<>(SB), RODATA|NOPTR, $64
 
 DATA leastAffine<>+0(SB)/4, $0x38d1b717
 DATA leastAffine<>+4(SB)/4, $0x38d1b717
@@ -1543,6 +1818,24 @@ DATA nan32<>+56(SB)/4, $0x7fc00000
 DATA nan32<>+60(SB)/4, $0x7fc00000
 GLOBL nan32<>(SB), RODATA|NOPTR, $64
 
+DATA magnitude32<>+0(SB)/4, $0x7fffffff
+DATA magnitude32<>+4(SB)/4, $0x7fffffff
+DATA magnitude32<>+8(SB)/4, $0x7fffffff
+DATA magnitude32<>+12(SB)/4, $0x7fffffff
+DATA magnitude32<>+16(SB)/4, $0x7fffffff
+DATA magnitude32<>+20(SB)/4, $0x7fffffff
+DATA magnitude32<>+24(SB)/4, $0x7fffffff
+DATA magnitude32<>+28(SB)/4, $0x7fffffff
+DATA magnitude32<>+32(SB)/4, $0x7fffffff
+DATA magnitude32<>+36(SB)/4, $0x7fffffff
+DATA magnitude32<>+40(SB)/4, $0x7fffffff
+DATA magnitude32<>+44(SB)/4, $0x7fffffff
+DATA magnitude32<>+48(SB)/4, $0x7fffffff
+DATA magnitude32<>+52(SB)/4, $0x7fffffff
+DATA magnitude32<>+56(SB)/4, $0x7fffffff
+DATA magnitude32<>+60(SB)/4, $0x7fffffff
+GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
+
 DATA exponent32<>+0(SB)/4, $0x7f800000
 DATA exponent32<>+4(SB)/4, $0x7f800000
 DATA exponent32<>+8(SB)/4, $0x7f800000
@@ -1579,6 +1872,10 @@ TEXT ·AffineScalesF32AVX512(SB), $0-40
 block1:
 	VMOVUPS      (AX), Z5
 	VMOVUPS      (CX), Z6
+	VBROADCASTSS leastFinite<>+0(SB), Z7
+	VMAXPS       Z5, Z7, Z5
+	VBROADCASTSS largestFinite<>+0(SB), Z7
+	VMINPS       Z6, Z7, Z6
 	VSUBPS       Z6, Z5, Z5
 	VMULPS       Z1, Z5, Z5
 	VDIVPS       Z0, Z5, Z5

@@ -18,10 +18,9 @@ func RangeColumnsF32(least, largest, x []float32) {
 	}
 }
 
-// RangeF32 writes the least and the largest number of x, as RangeColumnsF32 finds them, at most and at least the largest
-// finite float32 and minus that.
+// RangeF32 writes the least and the largest number of x, as RangeColumnsF32 finds them.
 func RangeF32(least, largest, x []float32) {
-	least[0], largest[0] = math.MaxFloat32, -math.MaxFloat32
+	least[0], largest[0] = x[0], x[0]
 	for i := range x {
 		RangeColumnsF32(least, largest, x[i:i+1])
 	}
@@ -34,14 +33,15 @@ func RangeF32(least, largest, x []float32) {
 //	zero = -least/scale
 //	inverse = 1/scale, or 0 where that is not finite
 //
-// Each operation is rounded. A NaN is 0x7fc00000.
+// Each operation is rounded. Least is at most the largest finite number, and largest at least minus that. A NaN is 0x7fc00000.
 func AffineScalesF32(scale, zero, inverse []float32, divisor, factor float32) {
 	for i := range scale {
-		s := float32(scale[i]-zero[i]) * factor / divisor
+		least, largest := min(zero[i], math.MaxFloat32), max(scale[i], -math.MaxFloat32)
+		s := float32(largest-least) * factor / divisor
 		if s == 0 {
 			s = 0.0001
 		}
-		z := -zero[i] / s
+		z := -least / s
 		if z != z { // the bits of a NaN are the processor's
 			z = math.Float32frombits(0x7fc00000)
 		}

@@ -1,8 +1,6 @@
 package amd64
 
 import (
-	"math"
-
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -150,61 +148,96 @@ func dequantizeAffine(e *emitter, columns bool) {
 	y, x := e.stream("y", "yStride", 32), e.stream("x", "xStride", 8)
 	scales, streams, begin := e.affineScales(columns, "scale", "zero")
 	flip := e.broadcast32("flip", e.vector())
-	e.eachAffine(append(streams, y, x), begin, e.eights(e.lanes()), func(p part) {
-		v := e.vectorOf(p.size)
-		e.VPMOVZXBD(x.offset(0), v)
-		e.xor(lanesOf(flip, v), v, v)
-		e.VCVTDQ2PS(v, v)
-		e.VSUBPS(scales[1].of(v, 0), v, v)
-		e.VMULPS(scales[0].of(v, 0), v, v)
-		e.VMOVUPS(v, y.offset(0))
+	e.eachAffine(append(streams, y, x), begin, e.eights(4*e.lanes(), e.lanes()), func(p part) {
+		for i := 0; i < p.size; i += e.lanes() {
+			v := e.vectorOf(min(p.size, e.lanes()))
+			e.VPMOVZXBD(x.offset(i), v)
+			e.xor(lanesOf(flip, v), v, v)
+			e.VCVTDQ2PS(v, v)
+			e.VSUBPS(scales[1].of(v, i), v, v)
+			e.VMULPS(scales[0].of(v, i), v, v)
+			e.VMOVUPS(v, y.offset(i))
+		}
 	}, func() {})
 }
 
-// ordered makes integers of float32 that are ordered as these are, or float32 of such integers.
-func (e *emitter) ordered(v reg.VecVirtual) reg.VecVirtual {
-	const flipWhereNegative = operand.U8(0x6c)
-	sign := e.like(v)
-	e.VPSRAD(operand.Imm(31), v, sign)
-	if e.avx512 {
-		e.VPTERNLOGD(flipWhereNegative, e.magnitudes(), v, sign)
-		return sign
+// extremes are the largest of the bits of some numbers as unsigned and as signed integers, and the least as unsigned ones. The
+// first is the least number, if any is negative, the second the largest, if any is not, and the third what then is left.
+type extremes [3]reg.VecVirtual
+
+func (e *emitter) newExtremes(size int) (r extremes) {
+	for i := range r {
+		r[i] = e.vectorOf(size)
 	}
-	e.VPSRLD(operand.Imm(1), sign, sign)
-	e.VPXOR(sign, v, v)
-	return v
+	return r
 }
 
-// extremes keeps the least and the largest integers of each lane.
-type extremes struct{ least, largest reg.VecVirtual }
+// steps are what finds extremes.
+func (e *emitter) steps() [3]func(...operand.Op) {
+	return [3]func(...operand.Op){e.VPMAXUD, e.VPMAXSD, e.VPMINUD}
+}
+
+// none begins with no numbers.
+func (e *emitter) none(r extremes) {
+	e.clear(r[0])
+	e.VMOVUPS(e.wide32("signBit32", 1<<31), r[1])
+	e.VMOVUPS(e.wide32("allBits", 1<<32-1), r[2])
+}
 
 // widen takes in the 8 or 16 numbers of a part.
-func (e *emitter) widen(r extremes, p part, from operand.Mem) {
-	v := e.like(r.least)
-	if p.size*4 < int(v.Size()) {
+func (e *emitter) widen(r extremes, size int, from operand.Mem) {
+	v := e.like(r[0])
+	if size*4 < int(v.Size()) {
 		e.VBROADCASTF64X4(from, v)
 	} else {
 		e.VMOVUPS(from, v)
 	}
-	v = e.ordered(v)
-	e.VPMINSD(v, r.least, r.least)
-	e.VPMAXSD(v, r.largest, r.largest)
+	for i, step := range e.steps() {
+		step(v, r[i], r[i])
+	}
+}
+
+// found sets the first to the least number and the second to the largest.
+func (e *emitter) found(r extremes) {
+	if e.avx512 {
+		e.choose(e.signs(r[0]), r[0], r[2], r[0])
+		e.choose(e.signs(r[1]), r[2], r[1], r[1])
+		return
+	}
+	e.VBLENDVPS(r[0], r[0], r[2], r[0])
+	e.VBLENDVPS(r[1], r[2], r[1], r[1])
+}
+
+// signs returns which numbers are negative.
+func (e *emitter) signs(v reg.VecVirtual) reg.OpmaskVirtual {
+	k := e.K()
+	e.VPMOVD2M(v, k)
+	return k
 }
 
 func rangeOf(e *emitter) {
 	x, least, largest := e.stream("x", "xStride", 32), e.argument("least"), e.argument("largest")
-	r := extremes{e.vector(), e.vector()}
-	e.eachAffine([]*stream{x}, func() {
-		e.VMOVUPS(e.wide32("mostOrdered", math.Float32bits(math.MaxFloat32)), r.least)
-		e.VMOVUPS(e.wide32("leastOrdered", 0x80800000), r.largest)
-	}, e.eights(e.lanes()), func(p part) { e.widen(r, p, x.offset(0)) }, func() {
-		e.across(e.VPMINSD, r.least, least)
-		e.across(e.VPMAXSD, r.largest, largest)
+	r := e.newExtremes(e.lanes())
+	e.eachAffine([]*stream{x}, func() { e.none(r) }, e.eights(4*e.lanes(), e.lanes()), func(p part) {
+		for i := 0; i < p.size; i += e.lanes() {
+			e.widen(r, p.size, x.offset(i))
+		}
+	}, func() {
+		var low extremes
+		for i, step := range e.steps() {
+			low[i] = e.across(step, r[i])
+		}
+		e.found(low)
+		e.VMOVD(low[0], operand.Mem{Base: least})
+		e.VMOVD(low[1], operand.Mem{Base: largest})
+		stride := e.argument("scaleStride")
+		e.step(least, stride, float32s)
+		e.step(largest, stride, float32s)
 	})
 }
 
-// across writes op of the lanes of v, which it changes, and goes to the next vector.
-func (e *emitter) across(op func(...operand.Op), v reg.VecVirtual, to reg.GPVirtual) {
+// across returns what an operation makes of all lanes of v, which it changes.
+func (e *emitter) across(op func(...operand.Op), v reg.VecVirtual) reg.VecVirtual {
 	upper, x, other := e.YMM(), e.XMM(), e.XMM()
 	if e.avx512 {
 		e.VEXTRACTI64X4(operand.Imm(1), v, upper)
@@ -216,8 +249,16 @@ func (e *emitter) across(op func(...operand.Op), v reg.VecVirtual, to reg.GPVirt
 		e.VPSHUFD(operand.Imm(order), x, other)
 		op(other, x, x)
 	}
-	e.VMOVD(e.ordered(x), operand.Mem{Base: to})
-	e.step(to, e.argument("scaleStride"), float32s)
+	return x
+}
+
+// ordered makes integers of float32 that are ordered as these are, or float32 of such integers.
+func (e *emitter) ordered(v reg.VecVirtual) reg.VecVirtual {
+	sign := e.like(v)
+	e.VPSRAD(operand.Imm(31), v, sign)
+	e.VPSRLD(operand.Imm(1), sign, sign)
+	e.xor(sign, v, v)
+	return v
 }
 
 // rangeColumns goes down 16 columns at once.
@@ -229,29 +270,31 @@ func rangeColumns(e *emitter) {
 	e.JZ(operand.LabelRef(done))
 	e.spans(n, whole(16, 8), func(p part) {
 		var list []extremes
-		for range max(1, p.size/e.lanes()) {
-			size := min(p.size, e.lanes())
-			list = append(list, extremes{e.vectorOf(size), e.vectorOf(size)})
-		}
-		for i := range list {
-			r := &list[i]
-			e.VMOVUPS(operand.Mem{Base: least, Disp: 32 * i}, r.least)
-			e.VMOVUPS(operand.Mem{Base: largest, Disp: 32 * i}, r.largest)
-			r.least, r.largest = e.ordered(r.least), e.ordered(r.largest)
+		size := min(p.size, e.lanes())
+		for i := 0; i < p.size; i += size {
+			r := e.newExtremes(size)
+			e.none(r)
+			list = append(list, r)
 		}
 		e.MOVQ(x, at)
 		e.MOVQ(count, left)
 		loop := e.label("row")
 		e.Label(loop)
 		for i, r := range list {
-			e.widen(r, p, operand.Mem{Base: at, Disp: 32 * i})
+			e.widen(r, size, operand.Mem{Base: at, Disp: 4 * size * i})
 		}
 		e.ADDQ(stride, at)
 		e.DECQ(left)
 		e.JNZ(operand.LabelRef(loop))
 		for i, r := range list {
-			e.VMOVUPS(e.ordered(r.least), operand.Mem{Base: least, Disp: 32 * i})
-			e.VMOVUPS(e.ordered(r.largest), operand.Mem{Base: largest, Disp: 32 * i})
+			e.found(r)
+			for j, address := range []reg.GPVirtual{least, largest} {
+				here, before := operand.Mem{Base: address, Disp: 4 * size * i}, e.vectorOf(size)
+				e.VMOVUPS(here, before)
+				op := []func(...operand.Op){e.VPMINSD, e.VPMAXSD}[j]
+				op(e.ordered(before), e.ordered(r[j]), r[j])
+				e.VMOVUPS(e.ordered(r[j]), here)
+			}
 		}
 		for _, address := range []reg.GPVirtual{x, least, largest} {
 			e.ADDQ(operand.U32(uint32(4*p.size)), address)
@@ -271,6 +314,8 @@ func scalesOfRanges(e *emitter) {
 		s, z, inv, magnitude := e.vector(), e.vector(), e.vector(), e.vector()
 		e.VMOVUPS(operand.Mem{Base: scale}, s)
 		e.VMOVUPS(operand.Mem{Base: zero}, z)
+		e.VMAXPS(s, e.keep(e.wide32("leastFinite", 0xff7fffff)), s) // of NaN, NaN
+		e.VMINPS(z, e.keep(e.wide32("largestFinite", 0x7f7fffff)), z)
 		e.VSUBPS(z, s, s)
 		e.VMULPS(factor, s, s)
 		e.VDIVPS(divisor, s, s)
