@@ -307,7 +307,7 @@ func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, cos,
 		switch {
 		case page:
 			most = min(all, room/((first+n)*dim))
-		case len(s.to.Scales) > 1 && s.AtLeast() == dim: // inverses of scales for as many tokens as there can be
+		case s.AtLeast() == dim && s.to.ByHead():
 			n = min(n, room/dim, kernels.ChunkRows)
 			most = min(all, room/(n*dim))
 		default:
@@ -385,11 +385,12 @@ func DequantizePages[T Element](dst View[T], src PagedView, options DequantizeOp
 	var m heads.RecordMemory
 	memory := kernels.LineAligned(unaligned[:])
 	scratch := q.Scratch(memory)
+	x.Begin(&m)
 	for t, n := 0, 0; t < options.Tokens; t += n {
 		var at, first int
 		at, first, n = x.Run(slots, t, min(options.Tokens-t, len(memory)/dim))
 		most := min(x.Heads, len(memory)/dim)
-		if x.Tokens > 1 {
+		if x.ByHead() {
 			most = min(x.Heads, len(memory)/(n*dim))
 		} else {
 			n = min(n, len(memory)/(most*dim))

@@ -109,6 +109,7 @@ func quantizeAffine(e *emitter, columns bool) {
 	scales, streams, begin := e.affineScales(columns, "inverse", "zero")
 	largest, least, flip := e.broadcast32("largest", e.vector()), e.broadcast32("least", e.vector()), e.broadcast32("flip", e.vector())
 	e.VCVTPS2DQ(least, least)
+	e.VPACKSSDW(least, least, least)
 	order := e.byteOrder()
 	e.eachAffine(append(streams, y, x), begin, e.eights(4*e.lanes(), e.lanes()), func(p part) {
 		var codes []reg.VecVirtual
@@ -128,10 +129,13 @@ func quantizeAffine(e *emitter, columns bool) {
 			}
 			e.VMINPS(lanesOf(largest, v), v, v) // of a NaN the largest
 			e.VCVTPS2DQ(v, v)
-			e.VPSUBD(lanesOf(least, v), v, v)
 			codes = append(codes, code)
 		}
-		v := e.inOrder(e.packedBytes(e.VPACKUSWB, e.words(e.VPACKUSDW, codes)), order)
+		words := e.words(e.VPACKSSDW, codes)
+		for _, w := range words {
+			e.VPSUBSW(least, w, w)
+		}
+		v := e.inOrder(e.packedBytes(e.VPACKUSWB, words), order)
 		e.xor(flip, v, v)
 		switch p.size {
 		case 8:
