@@ -306,6 +306,13 @@ func (o *Operation) affine(r *rand.Rand, p *Problem, n int, gap func(int) int) {
 					x.Set(a.Memory[name][4*i:], testkit.OneOf(r, []float32{1, 1, 0.5, -1, 0, 0.25}))
 				}
 			}
+			if o.Has("inverse") && r.IntN(4) == 0 { // a product that is rounded gives a half
+				for name, v := range map[string]float32{"x": -1.5 * (1 + 0x1p-13), "inverse": 1 - 0x1p-13, "zero": 2} {
+					for i := range Elements[float32](a, name) {
+						x.Set(a.Memory[name][4*i:], v)
+					}
+				}
+			}
 		case x == F32:
 			o.ordinary(r, a, "x", g.Count, g.XStride, n)
 		case strings.HasPrefix(o.Name, "Pack"):
