@@ -24,8 +24,8 @@
 //     the caches of ONNX Runtime and OpenVINO, and [DequantizePages] reads them.
 //   - [RotateQuantized] rotates keys that such a cache kept before their rotation, and, by
 //     [Rotary.RebaseRows], keys that other frequencies have rotated.
-//   - [RotateIntoLatent] stores what latent attention (MLA) keeps of a token, and [DequantizeLatent]
-//     reads it.
+//   - [RotateIntoLatent] stores what latent attention (MLA) keeps of a token, [RotateIntoLatentIndexer]
+//     the key of its indexer too, and [DequantizeLatent] reads both.
 //   - [RotateFused] rotates, normalizes and scales heads in one pass. [Normalize] and
 //     [ScaleQueries] are two of its steps; [QueryScales] and [LogQueryScales] compute factors.
 //   - [Rotary.Rows] computes the cosines and sines of a batch once for all layers. [NewRows]

@@ -233,8 +233,8 @@ func ExampleRotateIntoLatent() {
 	}
 	k[64] = 1
 	cache := posenc.LatentCache{Data: make([]byte, 64*656), Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale, PageTokens: 64}
-	err = posenc.RotateIntoLatent([]int32{7, 8}, posenc.IntoLatent[float32]{
-		Angles: rope.At([]int32{0, 1}), Dst: cache,
+	err = posenc.RotateIntoLatent(rope.At([]int32{0, 1}), []int32{7, 8}, posenc.IntoLatent[float32]{
+		Dst:     cache,
 		Latent:  posenc.View[float32]{Data: latents, Heads: 1},
 		Rotated: posenc.View[float32]{Data: k, Heads: 1},
 	})
@@ -243,12 +243,43 @@ func ExampleRotateIntoLatent() {
 	}
 
 	read := make([]float32, 576) // the token in slot 8
-	err = posenc.DequantizeLatent(posenc.View[float32]{Data: read, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: 576, Slots: []int32{8}})
+	err = posenc.DequantizeLatent(posenc.View[float32]{Data: read, Heads: 1}, cache, posenc.DequantizeOptions{Tokens: 1, Slots: []int32{8}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.4f %.4f, %.4f %.4f\n", read[1], read[511], read[512], read[513])
 	// Output: 0.0020 1.0000, 0.5391 0.8398
+}
+
+// A token of DeepSeek V3.2: its record, and the key of the indexer in a cache of its own.
+func ExampleRotateIntoLatentIndexer() {
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved})
+	if err != nil {
+		log.Fatal(err)
+	}
+	indexer, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, RotaryDim: 64, Layout: posenc.HalfSplit})
+	if err != nil {
+		log.Fatal(err)
+	}
+	latent, k, key := make([]float32, 512), make([]float32, 64), make([]float32, 128)
+	key[0], key[127] = 1, 0.25
+	records := posenc.LatentCache{Data: make([]byte, 64*656), Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale, PageTokens: 64}
+	keys := posenc.LatentCache{Data: make([]byte, 64*132), Format: posenc.DeepSeekIndexer, Scale: posenc.LatentFloorAmax, PageTokens: 64}
+	positions, slots := []int32{0}, []int32{3}
+	err = posenc.RotateIntoLatentIndexer(rope.At(positions), slots,
+		posenc.IntoLatent[float32]{Dst: records, Latent: posenc.View[float32]{Data: latent, Heads: 1}, Rotated: posenc.View[float32]{Data: k, Heads: 1}},
+		indexer.At(positions), posenc.IntoLatent[float32]{Dst: keys, Rotated: posenc.View[float32]{Data: key, Heads: 1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	read := make([]float32, 128)
+	err = posenc.DequantizeLatent(posenc.View[float32]{Data: read, Heads: 1}, keys, posenc.DequantizeOptions{Tokens: 1, Slots: slots})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(read[0], read[127])
+	// Output: 1 0.25
 }
 
 // Keys in a cache were rotated with the short factors of LongRoPE. The conversation grows beyond the

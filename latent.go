@@ -13,60 +13,70 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// LatentFormat is what a cache of latent attention (MLA) has of a token: its latent, the rotated part
-// behind it, and their scales. Numbers of 4 bytes and of 2 are little-endian on every machine.
+// LatentFormat says which numbers a cache of multi-head latent attention (MLA) has of a token, and how
+// they are stored. Numbers of more than one byte are little-endian on every CPU.
 type LatentFormat uint8
 
 const (
-	// 656 bytes: 512 E4M3, 4 float32 as scales of 128 of them each, and 64 bfloat16, which are
-	// rotated. DeepSeek V3.2 in FlashMLA, vLLM (fp8_ds_mla) and SGLang.
+	// A token is 656 bytes: 512 E4M3; 4 float32, each the scale of 128 of them; and 64 bfloat16, the
+	// rotated part. FlashMLA, vLLM (fp8_ds_mla) and SGLang keep it for DeepSeek V3.2.
 	DeepSeekV32 LatentFormat = iota + 1
 
-	// 584 bytes of a token: first 576 of each token, 448 E4M3 and 64 bfloat16, which are rotated; then 8
-	// of each token, the exponents of 7 scales of 64 E4M3 each (E8M0) and a 0. All numbers are rounded to
-	// bfloat16 first. A page is a multiple of 576 bytes.
+	// A token is 576 bytes, 448 E4M3 and 64 bfloat16, the rotated part, and 8 bytes of scales: 7
+	// exponents (E8M0), each of 64 E4M3, and a 0. A page has first the 576 bytes of all its tokens, then their
+	// scales; its length is a multiple of 576 bytes. All numbers are rounded to bfloat16 first.
+	// FlashMLA, vLLM and SGLang.
 	DeepSeekV4
 
-	// 132 bytes of a token: first 128 of each token, the key of a DeepSeek indexer as E4M3; then 4 of each
-	// token, the scale as float32. vLLM, SGLang.
+	// A token is 128 E4M3, the key of an indexer (DeepSeek V3.2), and a float32, their scale. A page has first the E4M3
+	// of all its tokens, then their scales. vLLM and SGLang.
 	DeepSeekIndexer
 
-	// 576 E4M3 with one scale for the cache, of which the last 64 are rotated.
+	// A token is 576 E4M3 with one scale for the whole cache; the last 64 are the rotated part.
 	LatentE4M3
 
-	// 576 bfloat16, of which the last 64 are rotated.
+	// A token is 576 bfloat16; the last 64 are the rotated part.
 	LatentBFloat16
 )
 
-// LatentScale is how the scale of a group of E4M3 follows from amax, the largest magnitude. A power of
-// two is the least that is not below the number; its exponent is taken from the bits of the float32.
+// LatentScale says how the scale of a group of E4M3 follows from amax, their largest magnitude. Scales
+// that are powers of two are the least one that is not below the number; the exponent comes from the bits
+// of the float32, not from a logarithm.
 type LatentScale uint8
 
 const (
-	LatentFloorAmax    LatentScale = iota + 1 // the power of two of RN32(max(amax, 1e-4)/448): DeepSeek, vLLM, SGLang
-	LatentFloorScale                          // the power of two of max(RN32(amax/448), 1e-4): FlashMLA; vLLM and SGLang on CPUs
-	LatentFloat32Scale                        // max(RN32(amax/448), 2^-126), any float32: vLLM's DeepSeekV32
+	LatentFloorAmax    LatentScale = iota + 1 // a power of two, by RN32(max(amax, 1e-4)/448): DeepSeek, indexers, DeepSeekV4 of vLLM on GPUs
+	LatentFloorScale                          // a power of two, by max(RN32(amax/448), 1e-4): FlashMLA, DeepSeekV32 of vLLM, DeepSeekV4 of vLLM and SGLang on CPUs
+	LatentFloat32Scale                        // max(RN32(amax/448), 2^-126), any float32: DeepSeekV32 of vLLM before it took powers of two
 )
 
-// LatentCache is a cache of latent attention, and how its bytes are to be read. Page p begins at
-// Data[p*PageStride] and has PageTokens tokens. Token t is number t%PageTokens of page t/PageTokens.
+// LatentCache describes a cache of latent attention. Token t is number t%PageTokens of page
+// t/PageTokens, and page p begins at Data[p*PageStride].
 type LatentCache struct {
 	Data   []byte
 	Format LatentFormat
 
-	Scale        LatentScale // DeepSeekV32, DeepSeekV4 (no LatentFloat32Scale) and DeepSeekIndexer need one, others have none
-	InverseScale float32     // LatentE4M3: multiplies numbers before they are rounded, as in a QuantizedView; otherwise 0
+	// Scale is the rule for the scales of DeepSeekV32, DeepSeekV4 (not LatentFloat32Scale) and
+	// DeepSeekIndexer. Other formats have none: 0. Where a cache is only read, it may be 0.
+	Scale LatentScale
 
-	// Hadamard is the block of a Hadamard transform, in which the numbers of DeepSeekIndexer are
-	// transformed once they are rotated, as in a [QuantizedView]. 0 means no transform.
+	// InverseScale multiplies the numbers of LatentE4M3 before they are rounded, as in a
+	// [QuantizedView]. It is from 2^-126 to 2^126, and 0 for other formats.
+	InverseScale float32
+
+	// Hadamard is the block of a Hadamard transform of DeepSeekIndexer, which comes after the rotation,
+	// as in a [QuantizedView]. 0 means no transform.
 	Hadamard int
 
-	PageTokens int // tokens of a page; 0 means that all tokens are one page, where no scales lie behind it
-	PageStride int // bytes from page to page; 0 means what the format has: for 64 tokens of DeepSeekV4 37440
+	// PageTokens counts the tokens of a page. 0 means that tokens lie one after another, which
+	// DeepSeekV4 and DeepSeekIndexer cannot. PageStride counts the bytes from page to page; 0 means
+	// that pages lie one after another, those of DeepSeekV4 padded to multiples of 576 bytes.
+	PageTokens, PageStride int
 }
 
-// check checks the cache of that name, and that it has room for tokens or for the slots of the other name.
-func (c *LatentCache) check(function string, name argument.Name, tokens int, slotsName string, slots []int32) error {
+// check checks the cache of that name, which is read or written, and that it has room for tokens or for the
+// slots of the other name.
+func (c *LatentCache) check(function string, name argument.Name, tokens int, slotsName string, slots []int32, reads bool) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
 		return argument.Error(kind, function, name.String()+field, value, expected, args...)
 	}
@@ -76,8 +86,8 @@ func (c *LatentCache) check(function string, name argument.Name, tokens int, slo
 	r, f := c.record(), &c.record().Fields[0]
 	one := f.Group == 0 && f.Kind == kernels.KindE4M3
 	switch {
-	case (f.Group > 0) != (c.Scale != 0) || int(c.Scale) >= len(heads.LatentRules) || f.Power && c.Scale == LatentFloat32Scale:
-		return fail(ErrConfig, ".Scale", c.Scale, "a LatentScale that the Format has, 0 for LatentE4M3 and LatentBFloat16")
+	case (f.Group > 0) != (c.Scale != 0) && !(reads && c.Scale == 0) || int(c.Scale) >= len(heads.LatentRules) || f.Power && c.Scale == LatentFloat32Scale:
+		return fail(ErrConfig, ".Scale", c.Scale, "a LatentScale of the Format, 0 for LatentE4M3 and LatentBFloat16")
 	case one && !(c.InverseScale >= 1/maxScale && c.InverseScale <= maxScale) || !one && c.InverseScale != 0:
 		return fail(ErrConfig, ".InverseScale", c.InverseScale, "a number from 2^-126 to 2^126 for LatentE4M3, otherwise 0")
 	case c.Hadamard != 0 && (r.Rotated > 0 || !isHadamard(c.Hadamard, r.Numbers)):
@@ -116,34 +126,35 @@ func (c *LatentCache) stride() int {
 	return cmp.Or(c.PageStride, (page+r.PageUnit-1)/r.PageUnit*r.PageUnit)
 }
 
-// token returns the bytes of token t, and those of its scales.
-func (c *LatentCache) token(t int) (record, scales []byte) {
+// tokens returns the bytes of tokens from token t on, those of their scales, and how many tokens lie
+// there one after another.
+func (c *LatentCache) tokens(t int) (records, scales []byte, count int) {
 	r, tokens := c.record(), cmp.Or(c.PageTokens, 1)
 	page, i := c.Data[t/tokens*c.stride():], t%tokens
-	record = page[i*r.Bytes:][:r.Bytes]
-	if r.ScaleBytes == 0 {
-		return record, record[r.ScalesAt:]
+	records, count = page[i*r.Bytes:], tokens-i
+	if c.PageTokens == 0 {
+		count = heads.LatentTokens
 	}
-	return record, page[tokens*r.Bytes+i*r.ScaleBytes:][:r.ScaleBytes]
+	if r.ScaleBytes == 0 {
+		return records, records[r.ScalesAt:], count
+	}
+	return records, page[tokens*r.Bytes+i*r.ScaleBytes:], count
 }
 
 // IntoLatent is tokens on their way into a cache of latent attention.
 type IntoLatent[S Element] struct {
-	Angles Angles
-	Dst    LatentCache
+	Dst LatentCache
 
-	// Rotated has one head of each token, which the Angles rotate, and Latent has what is stored before
-	// it, the numbers of the format that the head leaves. Where the Angles are of all of them, as
-	// DeepSeek V4's and an indexer's are, Latent is zero.
+	// Rotated has one head of each token, which the Angles rotate: the last numbers of the Format. Latent
+	// has those before it, which do not rotate. Where a head is all of them, as in DeepSeek V4 and in
+	// an indexer, Latent is zero.
 	Latent, Rotated View[S]
 }
 
-// RotateIntoLatent stores tokens in caches of latent attention: the latents, the rotated parts and, in a
-// cache of its own, the keys of the indexer where there is one:
+// RotateIntoLatent stores the records of tokens in a cache of latent attention: the latent, which does not
+// rotate, and behind it the rotated part.
 //
-//	posenc.RotateIntoLatent(slots,
-//		posenc.IntoLatent[posenc.BFloat16]{Angles: rope.At(positions), Dst: cache, Latent: latents, Rotated: k},
-//		posenc.IntoLatent[posenc.BFloat16]{Angles: indexer.At(positions), Dst: indexerCache, Rotated: keys})
+//	posenc.RotateIntoLatent(rope.At(positions), slots, posenc.IntoLatent[posenc.BFloat16]{Dst: cache, Latent: latents, Rotated: k})
 //
 // The head of a token is rotated in float32 as [Rotate] rotates it, and rounded once to bfloat16 where
 // the format has that; the rotated elements are its last 64, of DeepSeekIndexer any. Angles of
@@ -158,64 +169,81 @@ type IntoLatent[S Element] struct {
 // back as NaN: scale is infinite or NaN, 255 as E8M0, and all codes are 0x7f. A NaN among bfloat16 is
 // 0x7fc0.
 //
-// Tokens go to slots as in [RotateInto]: token t to token slots[t] of each Dst, or to token t where slots
+// Tokens go to slots as in [RotateInto]: token t to token slots[t] of Dst, or to token t where slots
 // is nil; a negative slot drops the token; of tokens with the same slot the last one stays. What
-// belongs to no slot does not change. Each Dst shares no memory with what the call reads, nor with the
-// other Dst. You may split it into calls for any ranges of tokens, on any goroutines, and get the same
-// bits. Errors wrap ErrConfig (Angles, Format, Scale, InverseScale, Hadamard), ErrShape, ErrLength,
-// ErrOverlap or ErrPosition (also a slot without a whole page in Data).
-func RotateIntoLatent[S Element](slots []int32, xs ...IntoLatent[S]) error {
+// belongs to no slot does not change. Dst shares no memory with x.Latent, x.Rotated, slots or the slices
+// of a. You may split it into calls for any ranges of tokens, on any goroutines, and get the same
+// bits. Rows with entries for each head, and tokens without a row ([Rows.AtSome]), are an error. Errors
+// wrap ErrConfig (a, Format, Scale, InverseScale, Hadamard), ErrShape, ErrLength, ErrOverlap or
+// ErrPosition (also a slot without a whole page in Data).
+func RotateIntoLatent[S Element](a Angles, slots []int32, x IntoLatent[S]) error {
 	const function = "posenc.RotateIntoLatent"
-	if len(xs) == 0 {
-		return view.NoViews(function)
+	tokens, err := x.check(function, function, a, slots, "x")
+	if err != nil {
+		return err
 	}
-	tokens := 0
-	for i := range xs {
-		n, err := xs[i].check(function, slots, i)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			tokens = n
-		}
-		if n != tokens {
-			return argument.Error(ErrLength, function, argument.Indexed("xs", i)+".Angles", fmt.Sprintf("of %d tokens", n), "%d as in xs[0]", tokens)
-		}
-		for j := range xs {
-			x, from := &xs[i], &xs[j]
-			switch {
-			case argument.Overlap(x.Dst.Data, from.Latent.Data) || argument.Overlap(x.Dst.Data, from.Rotated.Data):
-				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Dst", "sharing memory with Latent or Rotated of "+argument.Indexed("xs", j), "a slice of other memory")
-			case from.Angles.overlaps(x.Dst.Data):
-				return from.Angles.overlapError(function, argument.Indexed("xs", i)+".Dst")
-			case j < i && argument.Overlap(x.Dst.Data, from.Dst.Data):
-				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Dst", "sharing memory with "+argument.Indexed("xs", j)+".Dst", "a slice of other memory")
-			}
-		}
+	if err := cmp.Or(x.checkAngles(function, &a, "x"), x.checkSource(function, "x", &x, "x")); err != nil {
+		return err
 	}
-	for i := range xs {
-		xs[i].store(tokens, slots)
-	}
+	x.store(a, tokens, slots)
 	return nil
 }
 
-// check checks a part of a call, except for what it shares with other parts.
-func (x *IntoLatent[S]) check(function string, slots []int32, i int) (tokens int, err error) {
-	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
-		return 0, argument.Error(kind, function, argument.Indexed("xs", i)+field, value, expected, args...)
+// RotateIntoLatentIndexer is [RotateIntoLatent] for the records of tokens and the keys of an indexer
+// (DeepSeek V3.2), which have a cache and angles of their own, in one call: nothing is stored where
+// either is wrong.
+//
+//	posenc.RotateIntoLatentIndexer(rows.Layer(i).At(ids), slots, x, rows.Indexer(i).At(ids),
+//		posenc.IntoLatent[posenc.BFloat16]{Dst: indexerCache, Rotated: keys})
+//
+// Both have as many tokens and the same slots. The Dst of both share no memory with each other, nor with what the
+// call reads. Errors are as in RotateIntoLatent; those of the Angles indexer begin with
+// "posenc.RotateIntoLatentIndexer: indexer: ".
+func RotateIntoLatentIndexer[S Element](a Angles, slots []int32, x IntoLatent[S], indexer Angles, keys IntoLatent[S]) error {
+	const function = "posenc.RotateIntoLatentIndexer"
+	tokens, err := x.check(function, function, a, slots, "x")
+	if err != nil {
+		return err
 	}
-	a := x.Angles // check changes it
-	if tokens, err = a.check(function); err != nil {
+	n, err := keys.check(function, function+": indexer", indexer, slots, "keys")
+	if err != nil {
+		return err
+	}
+	if n != tokens {
+		return argument.Error(ErrLength, function, "indexer", fmt.Sprintf("of %d tokens", n), "%d as in a", tokens)
+	}
+	for _, err := range [...]error{
+		x.checkAngles(function, &a, "x"), x.checkAngles(function, &indexer, "x"), keys.checkAngles(function, &a, "keys"), keys.checkAngles(function, &indexer, "keys"),
+		x.checkSource(function, "x", &x, "x"), x.checkSource(function, "x", &keys, "keys"), keys.checkSource(function, "keys", &x, "x"), keys.checkSource(function, "keys", &keys, "keys"),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if argument.Overlap(keys.Dst.Data, x.Dst.Data) {
+		return argument.Error(ErrOverlap, function, "keys.Dst", "sharing memory with x.Dst", "a slice of other memory")
+	}
+	x.store(a, tokens, slots)
+	keys.store(indexer, tokens, slots)
+	return nil
+}
+
+// check checks tokens of that name and their angles, apart from what they share with others.
+// Errors of the angles name anglesFunction.
+func (x *IntoLatent[S]) check(function, anglesFunction string, a Angles, slots []int32, name string) (tokens int, err error) {
+	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
+		return 0, argument.Error(kind, function, name+field, value, expected, args...)
+	}
+	if tokens, err = a.check(anglesFunction); err != nil {
 		return 0, err
 	}
-	if err := a.checkUniform(function); err != nil {
+	if err := a.checkUniform(anglesFunction); err != nil {
 		return 0, err
 	}
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return 0, err
 	}
-	dst := argument.Name{Text: "xs[]", Index: i, Field: ".Dst"}
-	if err := x.Dst.check(function, dst, tokens, "slots", slots); err != nil {
+	if err := x.Dst.check(function, argument.Name{Text: name, Field: ".Dst"}, tokens, "slots", slots, false); err != nil {
 		return 0, err
 	}
 	h, _ := a.heads()
@@ -223,9 +251,9 @@ func (x *IntoLatent[S]) check(function string, slots []int32, i int) (tokens int
 	rest := r.Numbers - h.HeadDim
 	switch {
 	case rest < 0:
-		return fail(ErrShape, ".Angles", fmt.Sprintf("of heads of %d", h.HeadDim), "heads of at most the %d numbers of Dst.Format", r.Numbers)
+		return 0, argument.Error(ErrShape, anglesFunction, "a", fmt.Sprintf("of heads of %d", h.HeadDim), "heads of at most the %d numbers of the Format", r.Numbers)
 	case r.Rotated > 0 && a.how != unrotated && (h.RotaryDim != r.Rotated || h.Offset+h.RotaryDim != h.HeadDim):
-		return fail(ErrShape, ".Angles", fmt.Sprintf("of %d elements from number %d on of heads of %d", h.RotaryDim, h.Offset, h.HeadDim), "of the last %d", r.Rotated)
+		return 0, argument.Error(ErrShape, anglesFunction, "a", fmt.Sprintf("of %d elements from number %d on of heads of %d", h.RotaryDim, h.Offset, h.HeadDim), "of the last %d", r.Rotated)
 	case rest == 0 && (len(x.Latent.Data) != 0 || x.Latent.Heads|x.Latent.TokenStride|x.Latent.HeadStride|x.Latent.SequenceTokens|x.Latent.SequenceStride != 0):
 		return fail(ErrShape, ".Latent", "not empty", "a zero view, because the Angles are of all %d numbers", r.Numbers)
 	}
@@ -240,7 +268,7 @@ func (x *IntoLatent[S]) check(function string, slots []int32, i int) (tokens int
 		var g view.Grid
 		checked := (*view.View[S])(v.view)
 		if p := checked.Grid(&g, tokens, v.dim); p != view.None {
-			return 0, checked.Error(p, function, argument.Indexed("xs", i)+v.field, &g)
+			return 0, checked.Error(p, function, name+v.field, &g)
 		}
 		if v.view.Heads != 1 {
 			return fail(ErrShape, v.field+".Heads", v.view.Heads, "1: latents have one head")
@@ -252,77 +280,124 @@ func (x *IntoLatent[S]) check(function string, slots []int32, i int) (tokens int
 	return tokens, nil
 }
 
-// store stores all tokens.
-func (x *IntoLatent[S]) store(tokens int, slots []int32) {
-	var memory [heads.LatentNumbers + kernels.Line]float32
+func (x *IntoLatent[S]) checkAngles(function string, a *Angles, name string) error {
+	if a.overlaps(x.Dst.Data) {
+		return a.overlapError(function, name+".Dst")
+	}
+	return nil
+}
+
+// checkSource checks that the cache of x shares no memory with the numbers of o.
+func (x *IntoLatent[S]) checkSource(function, name string, o *IntoLatent[S], otherName string) error {
+	if argument.Overlap(x.Dst.Data, o.Latent.Data) || argument.Overlap(x.Dst.Data, o.Rotated.Data) {
+		return argument.Error(ErrOverlap, function, name+".Dst", "sharing memory with "+otherName+".Latent or "+otherName+".Rotated", "a slice of other memory")
+	}
+	return nil
+}
+
+// store stores all tokens, with scratch memory of the size that they need.
+func (x *IntoLatent[S]) store(a Angles, tokens int, slots []int32) {
+	if tokens == 1 {
+		x.storeToken(&a, slots)
+	} else {
+		x.storeTokens(&a, tokens, slots)
+	}
+}
+
+func (x *IntoLatent[S]) storeToken(a *Angles, slots []int32) {
+	var scratch [heads.LatentNumbers + kernels.Line]float32
+	var bits [heads.LatentNumbers / 4]uint64
+	var cos, sin [kernels.TokenPairs + kernels.Line]float32
+	x.storeIn(a, 1, slots, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), bits[:])
+}
+
+func (x *IntoLatent[S]) storeTokens(a *Angles, tokens int, slots []int32) {
+	var scratch [kernels.FusedElements + kernels.Line]float32
+	var bits [kernels.FusedElements / 4]uint64
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	a, record := x.Angles, x.Dst.record()
+	x.storeIn(a, tokens, slots, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), bits[:])
+}
+
+func (x *IntoLatent[S]) storeIn(a *Angles, tokens int, slots []int32, cos, sin, scratch []float32, bits []uint64) {
 	h, scaling := a.heads()
 	r := heads.Rotation{Head: h, In: h.In, Out: h.Out, Scaling: scaling, Sign: 1}
-	rest := record.Numbers - h.HeadDim
-	numbers := kernels.LineAligned(memory[:])[:record.Numbers]
-	latent, rotated, all := heads.Quantization{Dim: rest}, heads.Quantization{Dim: h.HeadDim}, heads.Quantization{Dim: record.Numbers, Hadamard: x.Dst.Hadamard}
-	if a.how != unrotated {
-		rotated.Rotation = &r
+	l := heads.Latents{
+		LatentRecord: x.Dst.record(), Rule: &heads.LatentRules[x.Dst.Scale], InverseScale: x.Dst.InverseScale,
+		Hadamard: x.Dst.Hadamard, HeadDim: h.HeadDim,
 	}
-	var from [2]view.Operand
-	setOperand(&from[0], &x.Latent, rest)
-	setOperand(&from[1], &x.Rotated, h.HeadDim)
-	from[0].Data, from[1].Data = unsafe.Pointer(unsafe.SliceData(x.Latent.Data)), unsafe.Pointer(unsafe.SliceData(x.Rotated.Data))
-	to := [...]view.Operand{latent.Scratch(numbers[:rest]), rotated.Scratch(numbers[rest:]), all.Scratch(numbers)}
+	if a.how != unrotated {
+		l.Rotation = &r
+	}
+	setOperand(&l.Latent, &x.Latent, l.Numbers-h.HeadDim)
+	setOperand(&l.Rotated, &x.Rotated, h.HeadDim)
+	l.Latent.Data, l.Rotated.Data = unsafe.Pointer(unsafe.SliceData(x.Latent.Data)), unsafe.Pointer(unsafe.SliceData(x.Rotated.Data))
 	fullWidth := a.rows != nil && a.rows.fullWidth
-	pairs := h.RotaryDim / 2
-	most := chunkTokens(pairs)
-	for first := 0; first < tokens; first += most {
-		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}
-		count := min(most, tokens-first)
-		if a.how != unrotated && !fullWidth {
+	halves := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(bits))), 4*len(bits))
+	most, pairs := min(len(halves)/l.Numbers, heads.LatentTokens), h.RotaryDim/2
+	rows := chunkTokens(pairs)
+	for first := 0; first < tokens; first += rows {
+		table := cossin.Table{Cos: cos, Sin: sin, Stride: pairs}
+		count := min(rows, tokens-first)
+		if l.Rotation != nil && !fullWidth {
 			a.write(&table, tokens, first, count, &r)
 		}
-		for t := first; t < first+count; t++ {
-			slot := heads.Slot(slots, t)
-			if slot < 0 {
+		for t := first; t < first+count; {
+			if heads.Slot(slots, t) < 0 {
+				t++
 				continue
 			}
-			if rest > 0 {
-				latent.Prepare(&to[0], &from[0], from[0].Token(t), 1, nil, 0, nil)
-			}
+			n := min(most, first+count-t)
+			var row *heads.FullWidthRow
 			if fullWidth {
 				var full heads.FullWidthRow
 				a.rows.readFullWidth(&full, heads.Slot(a.of, t), 1)
-				rotated.Prepare(&to[1], &from[1], from[1].Token(t), 1, nil, 0, &full)
-			} else {
-				rotated.Prepare(&to[1], &from[1], from[1].Token(t), 1, &table, t-first, nil)
+				n, row = 1, &full
 			}
-			all.Transform(&to[2], 1)
-			y, scales := x.Dst.token(slot)
-			record.Write(y, scales, numbers, &heads.LatentRules[x.Dst.Scale], x.Dst.InverseScale)
+			n = l.Rotated.Together(t, n)
+			l.Prepare(scratch[:n*l.Numbers], t, n, &table, t-first, row)
+			for i := 0; i < n; {
+				slot, some := heads.Slot(slots, t+i), 1
+				if slot >= 0 {
+					y, scales, together := x.Dst.tokens(slot)
+					for some < min(together, n-i) && heads.Slot(slots, t+i+some) == slot+some {
+						some++
+					}
+					l.Write(y, scales, scratch[i*l.Numbers:][:some*l.Numbers], halves, t+i, some)
+				}
+				i += some
+			}
+			t += n
 		}
 	}
 }
 
 // DequantizeLatent reads tokens of a cache of latent attention. A token is one head of dst with all
-// numbers of the format, the latent first: options.HeadDim is 576 for DeepSeekV32, LatentE4M3 and
-// LatentBFloat16, 512 for DeepSeekV4 and 128 for DeepSeekIndexer. It writes
+// numbers of the format, the latent first: 576 of DeepSeekV32, LatentE4M3 and LatentBFloat16, 512 of
+// DeepSeekV4 and 128 of DeepSeekIndexer. options.HeadDim is that number or 0. It writes
 //
 //	RN(RN32(code*scale))    RN32(1/InverseScale) as the scale of LatentE4M3
 //
 // and numbers that are stored as bfloat16, rounded to T. RN rounds to T. The scale of E8M0 is
 // 2^(byte-127), NaN for 255. If src.Hadamard is set, the numbers are transformed once more, before RN, so
-// that they are what they were before the transform. Tokens are those of options.Slots, as in
-// [Dequantize]. dst shares no memory with src.Data or options.Slots. Errors wrap ErrConfig, ErrShape, ErrLength, ErrOverlap or ErrPosition.
+// that they are what they were before the transform. Scales lie in the cache: src.Scale may be 0, or what
+// the cache is written with; one that the Format does not have is an error. Tokens are those of options.Slots, as in
+// [Dequantize]. dst shares no memory with src.Data or options.Slots. Errors wrap ErrConfig, ErrShape,
+// ErrLength, ErrOverlap or ErrPosition.
 func DequantizeLatent[T Element](dst View[T], src LatentCache, options DequantizeOptions) error {
 	const function = "posenc.DequantizeLatent"
 	tokens, slots := options.Tokens, options.Slots
+	if c := src.Format; options.HeadDim == 0 && c != 0 && int(c) < len(heads.LatentRecords) {
+		options.HeadDim = src.record().Numbers
+	}
 	if err := options.check(function); err != nil {
 		return err
 	}
-	if err := src.check(function, argument.Named("src"), tokens, "options.Slots", slots); err != nil {
+	if err := src.check(function, argument.Named("src"), tokens, "options.Slots", slots, true); err != nil {
 		return err
 	}
 	record := src.record()
 	if options.HeadDim != record.Numbers {
-		return argument.Error(ErrShape, function, "options.HeadDim", options.HeadDim, "%d, the numbers of src.Format", record.Numbers)
+		return argument.Error(ErrShape, function, "options.HeadDim", options.HeadDim, "0 or %d, the numbers of src.Format", record.Numbers)
 	}
 	var g view.Grid
 	to := (*view.View[T])(&dst)
@@ -337,15 +412,31 @@ func DequantizeLatent[T Element](dst View[T], src LatentCache, options Dequantiz
 	case argument.Overlap(dst.Data, slots):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with options.Slots", "a view of other memory")
 	}
+	y := operandOf(&dst, options.HeadDim)
 	var memory [heads.LatentNumbers + kernels.Line]float32
 	q := heads.Quantization{Dim: record.Numbers, Hadamard: src.Hadamard}
-	numbers := kernels.LineAligned(memory[:])[:record.Numbers]
-	y, x := operandOf(&dst, options.HeadDim), q.Scratch(numbers)
-	for t := range tokens {
-		at, scales := src.token(heads.Slot(slots, t))
-		record.Read(numbers, at, scales, src.InverseScale)
-		q.Transform(&x, 1)
-		view.Convert(&y, &x, y.Token(t), 0, len(numbers))
+	numbers := kernels.LineAligned(memory[:])
+	x := q.Scratch(numbers)
+	straight := y.Kind == kernels.KindFloat32 && src.Hadamard == 0
+	for t := 0; t < tokens; {
+		slot, n := heads.Slot(slots, t), 1
+		from, scales, together := src.tokens(slot)
+		most := len(numbers) / record.Numbers
+		if straight {
+			most = heads.LatentTokens
+		}
+		for most = min(most, together, y.Together(t, tokens-t)); n < most && heads.Slot(slots, t+n) == slot+n; n++ {
+		}
+		if straight {
+			record.Read(y.Float32s(y.Token(t)), y.TokenStride, from, scales, n, src.InverseScale)
+		} else {
+			record.Read(numbers, record.Numbers, from, scales, n, src.InverseScale)
+			q.Transform(&x, n)
+			for i := range n {
+				view.Convert(&y, &x, y.Token(t+i), i*record.Numbers, record.Numbers)
+			}
+		}
+		t += n
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ var (
 			var x [2 * 576]posenc.BFloat16
 			var cache [3 * 656]byte
 			var slots, positions = [2]int32{2, -1}, [2]int32{5, 6}
-			return posenc.RotateIntoLatent(slots[:], posenc.IntoLatent[posenc.BFloat16]{
-				Angles: modelOnStack(64).At(positions[:]), Dst: posenc.LatentCache{Data: cache[:], Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale},
+			return posenc.RotateIntoLatent(modelOnStack(64).At(positions[:]), slots[:], posenc.IntoLatent[posenc.BFloat16]{
+				Dst:    posenc.LatentCache{Data: cache[:], Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale},
 				Latent: posenc.View[posenc.BFloat16]{Data: x[:], Heads: 1, TokenStride: 576}, Rotated: posenc.View[posenc.BFloat16]{Data: x[512:], Heads: 1, TokenStride: 576},
 			})
 		},
@@ -27,9 +27,26 @@ var (
 			const tokens = 5000
 			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved})
 			cache := posenc.LatentCache{Data: make([]byte, tokens*656), Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorAmax}
-			x := posenc.IntoLatent[float32]{Angles: r.At(testkit.Sequence(tokens)), Dst: cache, Latent: longView[float32](tokens, 1, 512), Rotated: longView[float32](tokens, 1, 64)}
-			return errors.Join(posenc.RotateIntoLatent(nil, x), posenc.DequantizeLatent(longView[float32](tokens, 1, 576), cache, posenc.DequantizeOptions{Tokens: tokens, HeadDim: 576}))
+			x := posenc.IntoLatent[float32]{Dst: cache, Latent: longView[float32](tokens, 1, 512), Rotated: longView[float32](tokens, 1, 64)}
+			return errors.Join(posenc.RotateIntoLatent(r.At(testkit.Sequence(tokens)), nil, x), posenc.DequantizeLatent(longView[float32](tokens, 1, 576), cache, posenc.DequantizeOptions{Tokens: tokens, HeadDim: 576}))
 		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "RotateIntoLatentIndexer", Times: 2,
+		Call: oneOf(intoLatentIndexerCall[float32], intoLatentIndexerCall[posenc.Float16], intoLatentIndexerCall[posenc.BFloat16]),
+		OnStack: func() error {
+			var x [576]posenc.BFloat16
+			var cache [656]byte
+			var keys [132]byte
+			var positions = [1]int32{5}
+			return posenc.RotateIntoLatentIndexer(modelOnStack(64).At(positions[:]), nil, posenc.IntoLatent[posenc.BFloat16]{
+				Dst:    posenc.LatentCache{Data: cache[:], Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale},
+				Latent: posenc.View[posenc.BFloat16]{Data: x[:512], Heads: 1}, Rotated: posenc.View[posenc.BFloat16]{Data: x[512:], Heads: 1},
+			}, modelOnStack(128).At(positions[:]), posenc.IntoLatent[posenc.BFloat16]{
+				Dst:     posenc.LatentCache{Data: keys[:], Format: posenc.DeepSeekIndexer, Scale: posenc.LatentFloorAmax, PageTokens: 1},
+				Rotated: posenc.View[posenc.BFloat16]{Data: x[:128], Heads: 1},
+			})
+		},
+		Digests: ofTypes("RotateIntoLatentIndexer", digestIntoLatentIndexer[float32], digestIntoLatentIndexer[posenc.Float16], digestIntoLatentIndexer[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "DequantizeLatent", Times: 2,
 		Call: oneOf(dequantizeLatentCall[float32], dequantizeLatentCall[posenc.Float16], dequantizeLatentCall[posenc.BFloat16]),
@@ -243,7 +260,7 @@ type latentPartArgument[S posenc.Element] struct {
 }
 
 func latentPartOf[S posenc.Element](a *testkit.Arguments, angles anglesArgument, format posenc.LatentFormat, room int, written func() []int) (x latentPartArgument[S]) {
-	x.angles, x.Angles = angles, angles.Angles
+	x.angles = angles
 	x.rest = latentShapes[format].numbers - angles.headDim
 	x.Rotated = testkit.ViewOfHeads[S](a, angles.tokens, 1, angles.headDim)
 	if x.rest > 0 {
@@ -275,18 +292,40 @@ func (x *latentPartArgument[S]) plain(slot func(int) int) {
 	}
 }
 
+// taken returns some tokens, and their angles.
+func (x *latentPartArgument[S]) taken(part []int) (posenc.Angles, posenc.IntoLatent[S]) {
+	some := posenc.IntoLatent[S]{Dst: x.Dst, Rotated: taken(&x.Rotated, part, 0, 1, x.angles.headDim)}
+	if x.rest > 0 {
+		some.Latent = taken(&x.Latent, part, 0, 1, x.rest)
+	}
+	return x.angles.of(part), some
+}
+
 func intoLatentCall[S posenc.Element](a *testkit.Arguments) testkit.Call {
+	return latentCall(a, 1, func(slots []int32, angles []posenc.Angles, xs []posenc.IntoLatent[S]) error {
+		return posenc.RotateIntoLatent(angles[0], slots, xs[0])
+	})
+}
+
+func intoLatentIndexerCall[S posenc.Element](a *testkit.Arguments) testkit.Call {
+	return latentCall(a, 2, func(slots []int32, angles []posenc.Angles, xs []posenc.IntoLatent[S]) error {
+		return posenc.RotateIntoLatentIndexer(angles[0], slots, xs[0], angles[1], xs[1])
+	})
+}
+
+// latentCall is a call that stores records, and the keys of an indexer where there are two parts.
+func latentCall[S posenc.Element](a *testkit.Arguments, count int, run func(slots []int32, angles []posenc.Angles, xs []posenc.IntoLatent[S]) error) testkit.Call {
 	format := posenc.LatentFormat(1 + a.Below(5))
 	numbers := latentShapes[format].numbers
 	a.Head = []int{64, numbers, 64 + 32*a.Below(3)}[a.Below(3)]
 	if a.Rarely() {
 		a.Head = 0
 	}
-	angles := uniformAngles(a)
+	first := uniformAngles(a)
 	if a.Below(8) == 0 {
-		angles = unrotatedAngles(a)
+		first = unrotatedAngles(a)
 	}
-	tokens := angles.tokens
+	tokens := first.tokens
 	slots, room := slotsOf(a, tokens)
 	slot := slotIn(slots)
 	written := func() (list []int) {
@@ -297,8 +336,8 @@ func intoLatentCall[S posenc.Element](a *testkit.Arguments) testkit.Call {
 		}
 		return list
 	}
-	parts := []latentPartArgument[S]{latentPartOf[S](a, angles, format, room, written)}
-	if a.Below(3) == 0 { // and the indexer's keys
+	parts := []latentPartArgument[S]{latentPartOf[S](a, first, format, room, written)}
+	if count == 2 {
 		cfg := posenc.RotaryConfig{HeadDim: 128, RotaryDim: 64, Offset: 64 * a.Below(2), Layout: allLayouts[a.Below(4)]}
 		r, positions := testkit.MustRotary(cfg), a.Positions(tokens)
 		parts = append(parts, latentPartOf[S](a, anglesArgument{
@@ -307,12 +346,13 @@ func intoLatentCall[S posenc.Element](a *testkit.Arguments) testkit.Call {
 			of:    func(tokens []int) posenc.Angles { return r.At(testkit.Pick(positions, tokens)) },
 		}, posenc.DeepSeekIndexer, room, written))
 	}
-	xs := make([]posenc.IntoLatent[S], len(parts))
-	for i := range parts {
-		xs[i] = parts[i].IntoLatent
+	var angles []posenc.Angles
+	var xs []posenc.IntoLatent[S]
+	for _, p := range parts {
+		angles, xs = append(angles, p.angles.Angles), append(xs, p.IntoLatent)
 	}
 	call := testkit.Call{
-		Run: func() error { return posenc.RotateIntoLatent(slots, xs...) },
+		Run: func() error { return run(slots, angles, xs) },
 		Want: func() {
 			for i := range parts {
 				parts[i].plain(slot)
@@ -329,16 +369,13 @@ func intoLatentCall[S posenc.Element](a *testkit.Arguments) testkit.Call {
 				for i, token := range part {
 					some[i] = int32(slot(token))
 				}
-				for i := range parts {
-					x := parts[i].IntoLatent
-					groups = append(groups, []func() error{func() error {
-						x.Angles, x.Rotated = parts[i].angles.of(part), taken(&xs[i].Rotated, part, 0, 1, parts[i].angles.headDim)
-						if parts[i].rest > 0 {
-							x.Latent = taken(&xs[i].Latent, part, 0, 1, parts[i].rest)
-						}
-						return posenc.RotateIntoLatent(some, x)
-					}})
-				}
+				groups = append(groups, []func() error{func() error {
+					angles, xs := make([]posenc.Angles, count), make([]posenc.IntoLatent[S], count)
+					for i := range parts {
+						angles[i], xs[i] = parts[i].taken(part)
+					}
+					return run(some, angles, xs)
+				}})
 			}
 			return groups
 		}
@@ -366,6 +403,12 @@ func dequantizeLatentCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	}
 	slot := slotIn(slots)
 	options := posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: slots}
+	if dim == latentShapes[format].numbers && a.Yes() {
+		options.HeadDim = 0
+	}
+	if a.Yes() {
+		src.Scale = 0
+	}
 	call := testkit.Call{
 		Run: func() error { return posenc.DequantizeLatent(dst, src, options) },
 		Want: func() {
@@ -396,12 +439,27 @@ func digestIntoLatent[S posenc.Element](d *testkit.Digest) {
 		c := digestLatent(d, format, 8)
 		cfg := posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved}
 		slots := []int32{6, 7, -1, 0, 1}
-		x := posenc.IntoLatent[S]{Angles: testkit.MustRotary(cfg).At(d.Positions(tokens)), Dst: c}
+		angles := testkit.MustRotary(cfg).At(d.Positions(tokens))
+		x := posenc.IntoLatent[S]{Dst: c}
 		x.Latent = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*(latentShapes[format].numbers-64)), Heads: 1}
 		x.Rotated = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*64), Heads: 1}
-		d.Must(posenc.RotateIntoLatent(slots, x))
+		d.Must(posenc.RotateIntoLatent(angles, slots, x))
 		d.Add(c.Data)
 	}
+}
+
+func digestIntoLatentIndexer[S posenc.Element](d *testkit.Digest) {
+	const tokens = 5
+	of := func(dim int) posenc.Angles {
+		return testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 64, Layout: posenc.Interleaved}).At(d.Positions(tokens))
+	}
+	x, keys := posenc.IntoLatent[S]{Dst: digestLatent(d, posenc.DeepSeekV32, 8)}, posenc.IntoLatent[S]{Dst: digestLatent(d, posenc.DeepSeekIndexer, 8)}
+	x.Latent = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*512), Heads: 1}
+	x.Rotated = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*64), Heads: 1}
+	keys.Rotated = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*128), Heads: 1}
+	d.Must(posenc.RotateIntoLatentIndexer(of(64), []int32{6, 7, -1, 0, 1}, x, of(128), keys))
+	d.Add(x.Dst.Data)
+	d.Add(keys.Dst.Data)
 }
 
 func digestLatent(d *testkit.Digest, format posenc.LatentFormat, tokens int) posenc.LatentCache {

@@ -643,58 +643,34 @@ next8:
 	VZEROUPPER
 	RET
 
-DATA upperHalf<>+0(SB)/4, $0xffff0000
-DATA upperHalf<>+4(SB)/4, $0xffff0000
-DATA upperHalf<>+8(SB)/4, $0xffff0000
-DATA upperHalf<>+12(SB)/4, $0xffff0000
-DATA upperHalf<>+16(SB)/4, $0xffff0000
-DATA upperHalf<>+20(SB)/4, $0xffff0000
-DATA upperHalf<>+24(SB)/4, $0xffff0000
-DATA upperHalf<>+28(SB)/4, $0xffff0000
-DATA upperHalf<>+32(SB)/4, $0xffff0000
-DATA upperHalf<>+36(SB)/4, $0xffff0000
-DATA upperHalf<>+40(SB)/4, $0xffff0000
-DATA upperHalf<>+44(SB)/4, $0xffff0000
-DATA upperHalf<>+48(SB)/4, $0xffff0000
-DATA upperHalf<>+52(SB)/4, $0xffff0000
-DATA upperHalf<>+56(SB)/4, $0xffff0000
-DATA upperHalf<>+60(SB)/4, $0xffff0000
+DATA upperHalf<>+0(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+8(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+16(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+24(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+32(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+40(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+48(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+56(SB)/8, $0xffff0000ffff0000
 GLOBL upperHalf<>(SB), RODATA|NOPTR, $64
 
-DATA one16<>+0(SB)/4, $0x00010001
-DATA one16<>+4(SB)/4, $0x00010001
-DATA one16<>+8(SB)/4, $0x00010001
-DATA one16<>+12(SB)/4, $0x00010001
-DATA one16<>+16(SB)/4, $0x00010001
-DATA one16<>+20(SB)/4, $0x00010001
-DATA one16<>+24(SB)/4, $0x00010001
-DATA one16<>+28(SB)/4, $0x00010001
-DATA one16<>+32(SB)/4, $0x00010001
-DATA one16<>+36(SB)/4, $0x00010001
-DATA one16<>+40(SB)/4, $0x00010001
-DATA one16<>+44(SB)/4, $0x00010001
-DATA one16<>+48(SB)/4, $0x00010001
-DATA one16<>+52(SB)/4, $0x00010001
-DATA one16<>+56(SB)/4, $0x00010001
-DATA one16<>+60(SB)/4, $0x00010001
+DATA one16<>+0(SB)/8, $0x0001000100010001
+DATA one16<>+8(SB)/8, $0x0001000100010001
+DATA one16<>+16(SB)/8, $0x0001000100010001
+DATA one16<>+24(SB)/8, $0x0001000100010001
+DATA one16<>+32(SB)/8, $0x0001000100010001
+DATA one16<>+40(SB)/8, $0x0001000100010001
+DATA one16<>+48(SB)/8, $0x0001000100010001
+DATA one16<>+56(SB)/8, $0x0001000100010001
 GLOBL one16<>(SB), RODATA|NOPTR, $64
 
-DATA negativeNaN<>+0(SB)/4, $0xff810000
-DATA negativeNaN<>+4(SB)/4, $0xff810000
-DATA negativeNaN<>+8(SB)/4, $0xff810000
-DATA negativeNaN<>+12(SB)/4, $0xff810000
-DATA negativeNaN<>+16(SB)/4, $0xff810000
-DATA negativeNaN<>+20(SB)/4, $0xff810000
-DATA negativeNaN<>+24(SB)/4, $0xff810000
-DATA negativeNaN<>+28(SB)/4, $0xff810000
-DATA negativeNaN<>+32(SB)/4, $0xff810000
-DATA negativeNaN<>+36(SB)/4, $0xff810000
-DATA negativeNaN<>+40(SB)/4, $0xff810000
-DATA negativeNaN<>+44(SB)/4, $0xff810000
-DATA negativeNaN<>+48(SB)/4, $0xff810000
-DATA negativeNaN<>+52(SB)/4, $0xff810000
-DATA negativeNaN<>+56(SB)/4, $0xff810000
-DATA negativeNaN<>+60(SB)/4, $0xff810000
+DATA negativeNaN<>+0(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+8(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+16(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+24(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+32(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+40(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+48(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+56(SB)/8, $0xff810000ff810000
 GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 
 // func AddScaledBF16AVX512(x *uint16, y *float32, n int, scale float32)
@@ -935,38 +911,22 @@ next6:
 	VZEROUPPER
 	RET
 
-DATA evens32<>+0(SB)/4, $0x00000000
-DATA evens32<>+4(SB)/4, $0x00000002
-DATA evens32<>+8(SB)/4, $0x00000004
-DATA evens32<>+12(SB)/4, $0x00000006
-DATA evens32<>+16(SB)/4, $0x00000008
-DATA evens32<>+20(SB)/4, $0x0000000a
-DATA evens32<>+24(SB)/4, $0x0000000c
-DATA evens32<>+28(SB)/4, $0x0000000e
-DATA evens32<>+32(SB)/4, $0x00000010
-DATA evens32<>+36(SB)/4, $0x00000012
-DATA evens32<>+40(SB)/4, $0x00000014
-DATA evens32<>+44(SB)/4, $0x00000016
-DATA evens32<>+48(SB)/4, $0x00000018
-DATA evens32<>+52(SB)/4, $0x0000001a
-DATA evens32<>+56(SB)/4, $0x0000001c
-DATA evens32<>+60(SB)/4, $0x0000001e
+DATA evens32<>+0(SB)/8, $0x0000000200000000
+DATA evens32<>+8(SB)/8, $0x0000000600000004
+DATA evens32<>+16(SB)/8, $0x0000000a00000008
+DATA evens32<>+24(SB)/8, $0x0000000e0000000c
+DATA evens32<>+32(SB)/8, $0x0000001200000010
+DATA evens32<>+40(SB)/8, $0x0000001600000014
+DATA evens32<>+48(SB)/8, $0x0000001a00000018
+DATA evens32<>+56(SB)/8, $0x0000001e0000001c
 GLOBL evens32<>(SB), RODATA|NOPTR, $64
 
-DATA odds32<>+0(SB)/4, $0x00000001
-DATA odds32<>+4(SB)/4, $0x00000003
-DATA odds32<>+8(SB)/4, $0x00000005
-DATA odds32<>+12(SB)/4, $0x00000007
-DATA odds32<>+16(SB)/4, $0x00000009
-DATA odds32<>+20(SB)/4, $0x0000000b
-DATA odds32<>+24(SB)/4, $0x0000000d
-DATA odds32<>+28(SB)/4, $0x0000000f
-DATA odds32<>+32(SB)/4, $0x00000011
-DATA odds32<>+36(SB)/4, $0x00000013
-DATA odds32<>+40(SB)/4, $0x00000015
-DATA odds32<>+44(SB)/4, $0x00000017
-DATA odds32<>+48(SB)/4, $0x00000019
-DATA odds32<>+52(SB)/4, $0x0000001b
-DATA odds32<>+56(SB)/4, $0x0000001d
-DATA odds32<>+60(SB)/4, $0x0000001f
+DATA odds32<>+0(SB)/8, $0x0000000300000001
+DATA odds32<>+8(SB)/8, $0x0000000700000005
+DATA odds32<>+16(SB)/8, $0x0000000b00000009
+DATA odds32<>+24(SB)/8, $0x0000000f0000000d
+DATA odds32<>+32(SB)/8, $0x0000001300000011
+DATA odds32<>+40(SB)/8, $0x0000001700000015
+DATA odds32<>+48(SB)/8, $0x0000001b00000019
+DATA odds32<>+56(SB)/8, $0x0000001f0000001d
 GLOBL odds32<>(SB), RODATA|NOPTR, $64

@@ -95,40 +95,24 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA signBit32<>+0(SB)/4, $0x80000000
-DATA signBit32<>+4(SB)/4, $0x80000000
-DATA signBit32<>+8(SB)/4, $0x80000000
-DATA signBit32<>+12(SB)/4, $0x80000000
-DATA signBit32<>+16(SB)/4, $0x80000000
-DATA signBit32<>+20(SB)/4, $0x80000000
-DATA signBit32<>+24(SB)/4, $0x80000000
-DATA signBit32<>+28(SB)/4, $0x80000000
-DATA signBit32<>+32(SB)/4, $0x80000000
-DATA signBit32<>+36(SB)/4, $0x80000000
-DATA signBit32<>+40(SB)/4, $0x80000000
-DATA signBit32<>+44(SB)/4, $0x80000000
-DATA signBit32<>+48(SB)/4, $0x80000000
-DATA signBit32<>+52(SB)/4, $0x80000000
-DATA signBit32<>+56(SB)/4, $0x80000000
-DATA signBit32<>+60(SB)/4, $0x80000000
+DATA signBit32<>+0(SB)/8, $0x8000000080000000
+DATA signBit32<>+8(SB)/8, $0x8000000080000000
+DATA signBit32<>+16(SB)/8, $0x8000000080000000
+DATA signBit32<>+24(SB)/8, $0x8000000080000000
+DATA signBit32<>+32(SB)/8, $0x8000000080000000
+DATA signBit32<>+40(SB)/8, $0x8000000080000000
+DATA signBit32<>+48(SB)/8, $0x8000000080000000
+DATA signBit32<>+56(SB)/8, $0x8000000080000000
 GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
-DATA allBits<>+0(SB)/4, $0xffffffff
-DATA allBits<>+4(SB)/4, $0xffffffff
-DATA allBits<>+8(SB)/4, $0xffffffff
-DATA allBits<>+12(SB)/4, $0xffffffff
-DATA allBits<>+16(SB)/4, $0xffffffff
-DATA allBits<>+20(SB)/4, $0xffffffff
-DATA allBits<>+24(SB)/4, $0xffffffff
-DATA allBits<>+28(SB)/4, $0xffffffff
-DATA allBits<>+32(SB)/4, $0xffffffff
-DATA allBits<>+36(SB)/4, $0xffffffff
-DATA allBits<>+40(SB)/4, $0xffffffff
-DATA allBits<>+44(SB)/4, $0xffffffff
-DATA allBits<>+48(SB)/4, $0xffffffff
-DATA allBits<>+52(SB)/4, $0xffffffff
-DATA allBits<>+56(SB)/4, $0xffffffff
-DATA allBits<>+60(SB)/4, $0xffffffff
+DATA allBits<>+0(SB)/8, $0xffffffffffffffff
+DATA allBits<>+8(SB)/8, $0xffffffffffffffff
+DATA allBits<>+16(SB)/8, $0xffffffffffffffff
+DATA allBits<>+24(SB)/8, $0xffffffffffffffff
+DATA allBits<>+32(SB)/8, $0xffffffffffffffff
+DATA allBits<>+40(SB)/8, $0xffffffffffffffff
+DATA allBits<>+48(SB)/8, $0xffffffffffffffff
+DATA allBits<>+56(SB)/8, $0xffffffffffffffff
 GLOBL allBits<>(SB), RODATA|NOPTR, $64
 
 // func RangeF32AVX512(least *float32, largest *float32, x *float32, n int, count int, xStride int, scaleStride int)
@@ -341,14 +325,10 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA inOrder256<>+0(SB)/4, $0x00000000
-DATA inOrder256<>+4(SB)/4, $0x00000004
-DATA inOrder256<>+8(SB)/4, $0x00000001
-DATA inOrder256<>+12(SB)/4, $0x00000005
-DATA inOrder256<>+16(SB)/4, $0x00000002
-DATA inOrder256<>+20(SB)/4, $0x00000006
-DATA inOrder256<>+24(SB)/4, $0x00000003
-DATA inOrder256<>+28(SB)/4, $0x00000007
+DATA inOrder256<>+0(SB)/8, $0x0000000400000000
+DATA inOrder256<>+8(SB)/8, $0x0000000500000001
+DATA inOrder256<>+16(SB)/8, $0x0000000600000002
+DATA inOrder256<>+24(SB)/8, $0x0000000700000003
 GLOBL inOrder256<>(SB), RODATA|NOPTR, $32
 
 // func QuantizeAffineF32ToU8AVX512(y *uint8, x *float32, inverse *float32, zero *float32, n int, count int, yStride int, xStride int, scaleStride int, least float32, largest float32, flip uint32)
@@ -468,22 +448,14 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA inOrder512<>+0(SB)/4, $0x00000000
-DATA inOrder512<>+4(SB)/4, $0x00000004
-DATA inOrder512<>+8(SB)/4, $0x00000008
-DATA inOrder512<>+12(SB)/4, $0x0000000c
-DATA inOrder512<>+16(SB)/4, $0x00000001
-DATA inOrder512<>+20(SB)/4, $0x00000005
-DATA inOrder512<>+24(SB)/4, $0x00000009
-DATA inOrder512<>+28(SB)/4, $0x0000000d
-DATA inOrder512<>+32(SB)/4, $0x00000002
-DATA inOrder512<>+36(SB)/4, $0x00000006
-DATA inOrder512<>+40(SB)/4, $0x0000000a
-DATA inOrder512<>+44(SB)/4, $0x0000000e
-DATA inOrder512<>+48(SB)/4, $0x00000003
-DATA inOrder512<>+52(SB)/4, $0x00000007
-DATA inOrder512<>+56(SB)/4, $0x0000000b
-DATA inOrder512<>+60(SB)/4, $0x0000000f
+DATA inOrder512<>+0(SB)/8, $0x0000000400000000
+DATA inOrder512<>+8(SB)/8, $0x0000000c00000008
+DATA inOrder512<>+16(SB)/8, $0x0000000500000001
+DATA inOrder512<>+24(SB)/8, $0x0000000d00000009
+DATA inOrder512<>+32(SB)/8, $0x0000000600000002
+DATA inOrder512<>+40(SB)/8, $0x0000000e0000000a
+DATA inOrder512<>+48(SB)/8, $0x0000000700000003
+DATA inOrder512<>+56(SB)/8, $0x0000000f0000000b
 GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
 
 // func DequantizeAffineU8ToF32AVX2(y *float32, x *uint8, scale *float32, zero *float32, n int, count int, yStride int, xStride int, scaleStride int, flip uint32)
@@ -1441,22 +1413,14 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA lowBytes<>+0(SB)/4, $0x00ff00ff
-DATA lowBytes<>+4(SB)/4, $0x00ff00ff
-DATA lowBytes<>+8(SB)/4, $0x00ff00ff
-DATA lowBytes<>+12(SB)/4, $0x00ff00ff
-DATA lowBytes<>+16(SB)/4, $0x00ff00ff
-DATA lowBytes<>+20(SB)/4, $0x00ff00ff
-DATA lowBytes<>+24(SB)/4, $0x00ff00ff
-DATA lowBytes<>+28(SB)/4, $0x00ff00ff
-DATA lowBytes<>+32(SB)/4, $0x00ff00ff
-DATA lowBytes<>+36(SB)/4, $0x00ff00ff
-DATA lowBytes<>+40(SB)/4, $0x00ff00ff
-DATA lowBytes<>+44(SB)/4, $0x00ff00ff
-DATA lowBytes<>+48(SB)/4, $0x00ff00ff
-DATA lowBytes<>+52(SB)/4, $0x00ff00ff
-DATA lowBytes<>+56(SB)/4, $0x00ff00ff
-DATA lowBytes<>+60(SB)/4, $0x00ff00ff
+DATA lowBytes<>+0(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+8(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+16(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+24(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+32(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+40(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+48(SB)/8, $0x00ff00ff00ff00ff
+DATA lowBytes<>+56(SB)/8, $0x00ff00ff00ff00ff
 GLOBL lowBytes<>(SB), RODATA|NOPTR, $64
 
 // func PackNibblesU8ToU4AVX512(y *uint8, x *uint8, n int, count int, yStride int, xStride int, shift uint8)
@@ -1588,22 +1552,14 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA nibbles8<>+0(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+4(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+8(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+12(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+16(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+20(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+24(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+28(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+32(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+36(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+40(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+44(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+48(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+52(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+56(SB)/4, $0x0f0f0f0f
-DATA nibbles8<>+60(SB)/4, $0x0f0f0f0f
+DATA nibbles8<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles8<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles8<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles8<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles8<>+32(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles8<>+40(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles8<>+48(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles8<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles8<>(SB), RODATA|NOPTR, $64
 
 // func UnpackNibblesU4ToU8AVX512(y *uint8, x *uint8, n int, count int, yStride int, xStride int, shift uint8)
@@ -1724,130 +1680,74 @@ next2:
 	VZEROUPPER
 	RET
 
-DATA one32<>+0(SB)/4, $0x3f800000
-DATA one32<>+4(SB)/4, $0x3f800000
-DATA one32<>+8(SB)/4, $0x3f800000
-DATA one32<>+12(SB)/4, $0x3f800000
-DATA one32<>+16(SB)/4, $0x3f800000
-DATA one32<>+20(SB)/4, $0x3f800000
-DATA one32<>+24(SB)/4, $0x3f800000
-DATA one32<>+28(SB)/4, $0x3f800000
-DATA one32<>+32(SB)/4, $0x3f800000
-DATA one32<>+36(SB)/4, $0x3f800000
-DATA one32<>+40(SB)/4, $0x3f800000
-DATA one32<>+44(SB)/4, $0x3f800000
-DATA one32<>+48(SB)/4, $0x3f800000
-DATA one32<>+52(SB)/4, $0x3f800000
-DATA one32<>+56(SB)/4, $0x3f800000
-DATA one32<>+60(SB)/4, $0x3f800000
+DATA one32<>+0(SB)/8, $0x3f8000003f800000
+DATA one32<>+8(SB)/8, $0x3f8000003f800000
+DATA one32<>+16(SB)/8, $0x3f8000003f800000
+DATA one32<>+24(SB)/8, $0x3f8000003f800000
+DATA one32<>+32(SB)/8, $0x3f8000003f800000
+DATA one32<>+40(SB)/8, $0x3f8000003f800000
+DATA one32<>+48(SB)/8, $0x3f8000003f800000
+DATA one32<>+56(SB)/8, $0x3f8000003f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
 
-DATA leastFinite<>+0(SB)/4, $0xff7fffff
-DATA leastFinite<>+4(SB)/4, $0xff7fffff
-DATA leastFinite<>+8(SB)/4, $0xff7fffff
-DATA leastFinite<>+12(SB)/4, $0xff7fffff
-DATA leastFinite<>+16(SB)/4, $0xff7fffff
-DATA leastFinite<>+20(SB)/4, $0xff7fffff
-DATA leastFinite<>+24(SB)/4, $0xff7fffff
-DATA leastFinite<>+28(SB)/4, $0xff7fffff
-DATA leastFinite<>+32(SB)/4, $0xff7fffff
-DATA leastFinite<>+36(SB)/4, $0xff7fffff
-DATA leastFinite<>+40(SB)/4, $0xff7fffff
-DATA leastFinite<>+44(SB)/4, $0xff7fffff
-DATA leastFinite<>+48(SB)/4, $0xff7fffff
-DATA leastFinite<>+52(SB)/4, $0xff7fffff
-DATA leastFinite<>+56(SB)/4, $0xff7fffff
-DATA leastFinite<>+60(SB)/4, $0xff7fffff
+DATA leastFinite<>+0(SB)/8, $0xff7fffffff7fffff
+DATA leastFinite<>+8(SB)/8, $0xff7fffffff7fffff
+DATA leastFinite<>+16(SB)/8, $0xff7fffffff7fffff
+DATA leastFinite<>+24(SB)/8, $0xff7fffffff7fffff
+DATA leastFinite<>+32(SB)/8, $0xff7fffffff7fffff
+DATA leastFinite<>+40(SB)/8, $0xff7fffffff7fffff
+DATA leastFinite<>+48(SB)/8, $0xff7fffffff7fffff
+DATA leastFinite<>+56(SB)/8, $0xff7fffffff7fffff
 GLOBL leastFinite<>(SB), RODATA|NOPTR, $64
 
-DATA largestFinite<>+0(SB)/4, $0x7f7fffff
-DATA largestFinite<>+4(SB)/4, $0x7f7fffff
-DATA largestFinite<>+8(SB)/4, $0x7f7fffff
-DATA largestFinite<>+12(SB)/4, $0x7f7fffff
-DATA largestFinite<>+16(SB)/4, $0x7f7fffff
-DATA largestFinite<>+20(SB)/4, $0x7f7fffff
-DATA largestFinite<>+24(SB)/4, $0x7f7fffff
-DATA largestFinite<>+28(SB)/4, $0x7f7fffff
-DATA largestFinite<>+32(SB)/4, $0x7f7fffff
-DATA largestFinite<>+36(SB)/4, $0x7f7fffff
-DATA largestFinite<>+40(SB)/4, $0x7f7fffff
-DATA largestFinite<>+44(SB)/4, $0x7f7fffff
-DATA largestFinite<>+48(SB)/4, $0x7f7fffff
-DATA largestFinite<>+52(SB)/4, $0x7f7fffff
-DATA largestFinite<>+56(SB)/4, $0x7f7fffff
-DATA largestFinite<>+60(SB)/4, $0x7f7fffff
+DATA largestFinite<>+0(SB)/8, $0x7f7fffff7f7fffff
+DATA largestFinite<>+8(SB)/8, $0x7f7fffff7f7fffff
+DATA largestFinite<>+16(SB)/8, $0x7f7fffff7f7fffff
+DATA largestFinite<>+24(SB)/8, $0x7f7fffff7f7fffff
+DATA largestFinite<>+32(SB)/8, $0x7f7fffff7f7fffff
+DATA largestFinite<>+40(SB)/8, $0x7f7fffff7f7fffff
+DATA largestFinite<>+48(SB)/8, $0x7f7fffff7f7fffff
+DATA largestFinite<>+56(SB)/8, $0x7f7fffff7f7fffff
 GLOBL largestFinite<>(SB), RODATA|NOPTR, $64
 
-DATA leastAffine<>+0(SB)/4, $0x38d1b717
-DATA leastAffine<>+4(SB)/4, $0x38d1b717
-DATA leastAffine<>+8(SB)/4, $0x38d1b717
-DATA leastAffine<>+12(SB)/4, $0x38d1b717
-DATA leastAffine<>+16(SB)/4, $0x38d1b717
-DATA leastAffine<>+20(SB)/4, $0x38d1b717
-DATA leastAffine<>+24(SB)/4, $0x38d1b717
-DATA leastAffine<>+28(SB)/4, $0x38d1b717
-DATA leastAffine<>+32(SB)/4, $0x38d1b717
-DATA leastAffine<>+36(SB)/4, $0x38d1b717
-DATA leastAffine<>+40(SB)/4, $0x38d1b717
-DATA leastAffine<>+44(SB)/4, $0x38d1b717
-DATA leastAffine<>+48(SB)/4, $0x38d1b717
-DATA leastAffine<>+52(SB)/4, $0x38d1b717
-DATA leastAffine<>+56(SB)/4, $0x38d1b717
-DATA leastAffine<>+60(SB)/4, $0x38d1b717
+DATA leastAffine<>+0(SB)/8, $0x38d1b71738d1b717
+DATA leastAffine<>+8(SB)/8, $0x38d1b71738d1b717
+DATA leastAffine<>+16(SB)/8, $0x38d1b71738d1b717
+DATA leastAffine<>+24(SB)/8, $0x38d1b71738d1b717
+DATA leastAffine<>+32(SB)/8, $0x38d1b71738d1b717
+DATA leastAffine<>+40(SB)/8, $0x38d1b71738d1b717
+DATA leastAffine<>+48(SB)/8, $0x38d1b71738d1b717
+DATA leastAffine<>+56(SB)/8, $0x38d1b71738d1b717
 GLOBL leastAffine<>(SB), RODATA|NOPTR, $64
 
-DATA nan32<>+0(SB)/4, $0x7fc00000
-DATA nan32<>+4(SB)/4, $0x7fc00000
-DATA nan32<>+8(SB)/4, $0x7fc00000
-DATA nan32<>+12(SB)/4, $0x7fc00000
-DATA nan32<>+16(SB)/4, $0x7fc00000
-DATA nan32<>+20(SB)/4, $0x7fc00000
-DATA nan32<>+24(SB)/4, $0x7fc00000
-DATA nan32<>+28(SB)/4, $0x7fc00000
-DATA nan32<>+32(SB)/4, $0x7fc00000
-DATA nan32<>+36(SB)/4, $0x7fc00000
-DATA nan32<>+40(SB)/4, $0x7fc00000
-DATA nan32<>+44(SB)/4, $0x7fc00000
-DATA nan32<>+48(SB)/4, $0x7fc00000
-DATA nan32<>+52(SB)/4, $0x7fc00000
-DATA nan32<>+56(SB)/4, $0x7fc00000
-DATA nan32<>+60(SB)/4, $0x7fc00000
+DATA nan32<>+0(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+8(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+16(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+24(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+32(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+40(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+48(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL nan32<>(SB), RODATA|NOPTR, $64
 
-DATA magnitude32<>+0(SB)/4, $0x7fffffff
-DATA magnitude32<>+4(SB)/4, $0x7fffffff
-DATA magnitude32<>+8(SB)/4, $0x7fffffff
-DATA magnitude32<>+12(SB)/4, $0x7fffffff
-DATA magnitude32<>+16(SB)/4, $0x7fffffff
-DATA magnitude32<>+20(SB)/4, $0x7fffffff
-DATA magnitude32<>+24(SB)/4, $0x7fffffff
-DATA magnitude32<>+28(SB)/4, $0x7fffffff
-DATA magnitude32<>+32(SB)/4, $0x7fffffff
-DATA magnitude32<>+36(SB)/4, $0x7fffffff
-DATA magnitude32<>+40(SB)/4, $0x7fffffff
-DATA magnitude32<>+44(SB)/4, $0x7fffffff
-DATA magnitude32<>+48(SB)/4, $0x7fffffff
-DATA magnitude32<>+52(SB)/4, $0x7fffffff
-DATA magnitude32<>+56(SB)/4, $0x7fffffff
-DATA magnitude32<>+60(SB)/4, $0x7fffffff
+DATA magnitude32<>+0(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+8(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+16(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+24(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+32(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+40(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+48(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
-DATA exponent32<>+0(SB)/4, $0x7f800000
-DATA exponent32<>+4(SB)/4, $0x7f800000
-DATA exponent32<>+8(SB)/4, $0x7f800000
-DATA exponent32<>+12(SB)/4, $0x7f800000
-DATA exponent32<>+16(SB)/4, $0x7f800000
-DATA exponent32<>+20(SB)/4, $0x7f800000
-DATA exponent32<>+24(SB)/4, $0x7f800000
-DATA exponent32<>+28(SB)/4, $0x7f800000
-DATA exponent32<>+32(SB)/4, $0x7f800000
-DATA exponent32<>+36(SB)/4, $0x7f800000
-DATA exponent32<>+40(SB)/4, $0x7f800000
-DATA exponent32<>+44(SB)/4, $0x7f800000
-DATA exponent32<>+48(SB)/4, $0x7f800000
-DATA exponent32<>+52(SB)/4, $0x7f800000
-DATA exponent32<>+56(SB)/4, $0x7f800000
-DATA exponent32<>+60(SB)/4, $0x7f800000
+DATA exponent32<>+0(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+8(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+16(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+24(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+32(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+40(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+48(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+56(SB)/8, $0x7f8000007f800000
 GLOBL exponent32<>(SB), RODATA|NOPTR, $64
 
 // func AffineScalesF32AVX512(scale *float32, zero *float32, inverse *float32, n int, divisor float32, factor float32)

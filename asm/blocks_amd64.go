@@ -84,6 +84,38 @@ func QuantizeBlocksF32ToIQ4_NLAVX2(y *uint8, x *float32, n int, count int, yStri
 //go:noescape
 func QuantizeBlocksF32ToIQ4_NLAVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 
+// QuantizeBlocksF32ToMXFP4AVX2 does what generic.QuantizeF32ToMXFP4 does to count vectors.
+//
+// Vector i is n numbers, at least 1, from x[i*xStride] on.
+// n is a multiple of 32. The blocks of vector i start at y[i*yStride].
+//
+//go:noescape
+func QuantizeBlocksF32ToMXFP4AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, raise uint32)
+
+// QuantizeBlocksF32ToMXFP4AVX512 does what generic.QuantizeF32ToMXFP4 does to count vectors.
+//
+// Vector i is n numbers, at least 1, from x[i*xStride] on.
+// n is a multiple of 32. The blocks of vector i start at y[i*yStride].
+//
+//go:noescape
+func QuantizeBlocksF32ToMXFP4AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, raise uint32)
+
+// QuantizeBlocksF32ToNVFP4AVX2 does what generic.QuantizeF32ToNVFP4 does to count vectors.
+//
+// Vector i is n numbers, at least 1, from x[i*xStride] on.
+// n is a multiple of 16. The blocks of vector i start at y[i*yStride].
+//
+//go:noescape
+func QuantizeBlocksF32ToNVFP4AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+
+// QuantizeBlocksF32ToNVFP4AVX512 does what generic.QuantizeF32ToNVFP4 does to count vectors.
+//
+// Vector i is n numbers, at least 1, from x[i*xStride] on.
+// n is a multiple of 16. The blocks of vector i start at y[i*yStride].
+//
+//go:noescape
+func QuantizeBlocksF32ToNVFP4AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+
 // DequantizeBlocksQ4_0ToF32AVX2 does what generic.DequantizeQ4_0ToF32 does to count vectors
 // of n numbers, at least 1, the results of vector i starting at y[i*yStride].
 // n is a multiple of 32. The blocks of vector i start at x[i*xStride].
@@ -153,3 +185,59 @@ func DequantizeBlocksIQ4_NLToF32AVX2(y *float32, x *uint8, n int, count int, ySt
 //
 //go:noescape
 func DequantizeBlocksIQ4_NLToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+
+// DequantizeBlocksMXFP4ToF32AVX2 does what generic.DequantizeMXFP4ToF32 does to count vectors
+// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
+// n is a multiple of 32. The blocks of vector i start at x[i*xStride].
+//
+//go:noescape
+func DequantizeBlocksMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+
+// DequantizeBlocksMXFP4ToF32AVX512 does what generic.DequantizeMXFP4ToF32 does to count vectors
+// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
+// n is a multiple of 32. The blocks of vector i start at x[i*xStride].
+//
+//go:noescape
+func DequantizeBlocksMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+
+// DequantizeBlocksNVFP4ToF32AVX2 does what generic.DequantizeNVFP4ToF32 does to count vectors
+// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
+// n is a multiple of 16. The blocks of vector i start at x[i*xStride].
+//
+//go:noescape
+func DequantizeBlocksNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+
+// DequantizeBlocksNVFP4ToF32AVX512 does what generic.DequantizeNVFP4ToF32 does to count vectors
+// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
+// n is a multiple of 16. The blocks of vector i start at x[i*xStride].
+//
+//go:noescape
+func DequantizeBlocksNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+
+// DequantizeBlocksGGMLMXFP4ToF32AVX2 does what generic.DequantizeGGMLMXFP4ToF32 does to count vectors
+// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
+// n is a multiple of 32. The blocks of vector i start at x[i*xStride].
+//
+//go:noescape
+func DequantizeBlocksGGMLMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+
+// DequantizeBlocksGGMLMXFP4ToF32AVX512 does what generic.DequantizeGGMLMXFP4ToF32 does to count vectors
+// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
+// n is a multiple of 32. The blocks of vector i start at x[i*xStride].
+//
+//go:noescape
+func DequantizeBlocksGGMLMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+
+// DequantizeBlocksGGMLNVFP4ToF32AVX2 does what generic.DequantizeGGMLNVFP4ToF32 does to count vectors
+// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
+// n is a multiple of 64. The blocks of vector i start at x[i*xStride].
+//
+//go:noescape
+func DequantizeBlocksGGMLNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+
+// DequantizeBlocksGGMLNVFP4ToF32AVX512 does what generic.DequantizeGGMLNVFP4ToF32 does to count vectors
+// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
+// n is a multiple of 64. The blocks of vector i start at x[i*xStride].
+//
+//go:noescape
+func DequantizeBlocksGGMLNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)

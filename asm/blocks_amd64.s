@@ -121,112 +121,64 @@ notFinite5:
 	MOVW    $0x7e00, (R8)
 	JMP     written6
 
-DATA magnitude32<>+0(SB)/4, $0x7fffffff
-DATA magnitude32<>+4(SB)/4, $0x7fffffff
-DATA magnitude32<>+8(SB)/4, $0x7fffffff
-DATA magnitude32<>+12(SB)/4, $0x7fffffff
-DATA magnitude32<>+16(SB)/4, $0x7fffffff
-DATA magnitude32<>+20(SB)/4, $0x7fffffff
-DATA magnitude32<>+24(SB)/4, $0x7fffffff
-DATA magnitude32<>+28(SB)/4, $0x7fffffff
-DATA magnitude32<>+32(SB)/4, $0x7fffffff
-DATA magnitude32<>+36(SB)/4, $0x7fffffff
-DATA magnitude32<>+40(SB)/4, $0x7fffffff
-DATA magnitude32<>+44(SB)/4, $0x7fffffff
-DATA magnitude32<>+48(SB)/4, $0x7fffffff
-DATA magnitude32<>+52(SB)/4, $0x7fffffff
-DATA magnitude32<>+56(SB)/4, $0x7fffffff
-DATA magnitude32<>+60(SB)/4, $0x7fffffff
+DATA magnitude32<>+0(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+8(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+16(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+24(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+32(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+40(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+48(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
-DATA dividedQ4_0<>+0(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+4(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+8(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+12(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+16(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+20(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+24(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+28(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+32(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+36(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+40(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+44(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+48(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+52(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+56(SB)/4, $0xbe000000
-DATA dividedQ4_0<>+60(SB)/4, $0xbe000000
+DATA dividedQ4_0<>+0(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+8(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+16(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+24(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+32(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+40(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+48(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+56(SB)/8, $0xbe000000be000000
 GLOBL dividedQ4_0<>(SB), RODATA|NOPTR, $64
 
-DATA one32<>+0(SB)/4, $0x3f800000
-DATA one32<>+4(SB)/4, $0x3f800000
-DATA one32<>+8(SB)/4, $0x3f800000
-DATA one32<>+12(SB)/4, $0x3f800000
-DATA one32<>+16(SB)/4, $0x3f800000
-DATA one32<>+20(SB)/4, $0x3f800000
-DATA one32<>+24(SB)/4, $0x3f800000
-DATA one32<>+28(SB)/4, $0x3f800000
-DATA one32<>+32(SB)/4, $0x3f800000
-DATA one32<>+36(SB)/4, $0x3f800000
-DATA one32<>+40(SB)/4, $0x3f800000
-DATA one32<>+44(SB)/4, $0x3f800000
-DATA one32<>+48(SB)/4, $0x3f800000
-DATA one32<>+52(SB)/4, $0x3f800000
-DATA one32<>+56(SB)/4, $0x3f800000
-DATA one32<>+60(SB)/4, $0x3f800000
+DATA one32<>+0(SB)/8, $0x3f8000003f800000
+DATA one32<>+8(SB)/8, $0x3f8000003f800000
+DATA one32<>+16(SB)/8, $0x3f8000003f800000
+DATA one32<>+24(SB)/8, $0x3f8000003f800000
+DATA one32<>+32(SB)/8, $0x3f8000003f800000
+DATA one32<>+40(SB)/8, $0x3f8000003f800000
+DATA one32<>+48(SB)/8, $0x3f8000003f800000
+DATA one32<>+56(SB)/8, $0x3f8000003f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
 
-DATA exponent32<>+0(SB)/4, $0x7f800000
-DATA exponent32<>+4(SB)/4, $0x7f800000
-DATA exponent32<>+8(SB)/4, $0x7f800000
-DATA exponent32<>+12(SB)/4, $0x7f800000
-DATA exponent32<>+16(SB)/4, $0x7f800000
-DATA exponent32<>+20(SB)/4, $0x7f800000
-DATA exponent32<>+24(SB)/4, $0x7f800000
-DATA exponent32<>+28(SB)/4, $0x7f800000
-DATA exponent32<>+32(SB)/4, $0x7f800000
-DATA exponent32<>+36(SB)/4, $0x7f800000
-DATA exponent32<>+40(SB)/4, $0x7f800000
-DATA exponent32<>+44(SB)/4, $0x7f800000
-DATA exponent32<>+48(SB)/4, $0x7f800000
-DATA exponent32<>+52(SB)/4, $0x7f800000
-DATA exponent32<>+56(SB)/4, $0x7f800000
-DATA exponent32<>+60(SB)/4, $0x7f800000
+DATA exponent32<>+0(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+8(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+16(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+24(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+32(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+40(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+48(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+56(SB)/8, $0x7f8000007f800000
 GLOBL exponent32<>(SB), RODATA|NOPTR, $64
 
-DATA halfQ4_0<>+0(SB)/4, $0x41080000
-DATA halfQ4_0<>+4(SB)/4, $0x41080000
-DATA halfQ4_0<>+8(SB)/4, $0x41080000
-DATA halfQ4_0<>+12(SB)/4, $0x41080000
-DATA halfQ4_0<>+16(SB)/4, $0x41080000
-DATA halfQ4_0<>+20(SB)/4, $0x41080000
-DATA halfQ4_0<>+24(SB)/4, $0x41080000
-DATA halfQ4_0<>+28(SB)/4, $0x41080000
-DATA halfQ4_0<>+32(SB)/4, $0x41080000
-DATA halfQ4_0<>+36(SB)/4, $0x41080000
-DATA halfQ4_0<>+40(SB)/4, $0x41080000
-DATA halfQ4_0<>+44(SB)/4, $0x41080000
-DATA halfQ4_0<>+48(SB)/4, $0x41080000
-DATA halfQ4_0<>+52(SB)/4, $0x41080000
-DATA halfQ4_0<>+56(SB)/4, $0x41080000
-DATA halfQ4_0<>+60(SB)/4, $0x41080000
+DATA halfQ4_0<>+0(SB)/8, $0x4108000041080000
+DATA halfQ4_0<>+8(SB)/8, $0x4108000041080000
+DATA halfQ4_0<>+16(SB)/8, $0x4108000041080000
+DATA halfQ4_0<>+24(SB)/8, $0x4108000041080000
+DATA halfQ4_0<>+32(SB)/8, $0x4108000041080000
+DATA halfQ4_0<>+40(SB)/8, $0x4108000041080000
+DATA halfQ4_0<>+48(SB)/8, $0x4108000041080000
+DATA halfQ4_0<>+56(SB)/8, $0x4108000041080000
 GLOBL halfQ4_0<>(SB), RODATA|NOPTR, $64
 
-DATA largestCodesQ4_0<>+0(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+4(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+8(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+12(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+16(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+20(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+24(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+28(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+32(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+36(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+40(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+44(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+48(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+52(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+56(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_0<>+60(SB)/4, $0x0f0f0f0f
+DATA largestCodesQ4_0<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_0<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_0<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_0<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_0<>+32(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_0<>+40(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_0<>+48(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_0<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL largestCodesQ4_0<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ4_0AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -325,22 +277,14 @@ notFinite5:
 	MOVW    $0x7e00, (R8)
 	JMP     written6
 
-DATA largestCodeQ4_0<>+0(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+4(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+8(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+12(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+16(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+20(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+24(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+28(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+32(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+36(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+40(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+44(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+48(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+52(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+56(SB)/4, $0x0000000f
-DATA largestCodeQ4_0<>+60(SB)/4, $0x0000000f
+DATA largestCodeQ4_0<>+0(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_0<>+8(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_0<>+16(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_0<>+24(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_0<>+32(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_0<>+40(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_0<>+48(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_0<>+56(SB)/8, $0x0000000f0000000f
 GLOBL largestCodeQ4_0<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ4_1AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -488,58 +432,34 @@ notFinite5:
 	MOVW    $0x7e00, (R8)
 	JMP     written6
 
-DATA divisorQ4_1<>+0(SB)/4, $0x41700000
-DATA divisorQ4_1<>+4(SB)/4, $0x41700000
-DATA divisorQ4_1<>+8(SB)/4, $0x41700000
-DATA divisorQ4_1<>+12(SB)/4, $0x41700000
-DATA divisorQ4_1<>+16(SB)/4, $0x41700000
-DATA divisorQ4_1<>+20(SB)/4, $0x41700000
-DATA divisorQ4_1<>+24(SB)/4, $0x41700000
-DATA divisorQ4_1<>+28(SB)/4, $0x41700000
-DATA divisorQ4_1<>+32(SB)/4, $0x41700000
-DATA divisorQ4_1<>+36(SB)/4, $0x41700000
-DATA divisorQ4_1<>+40(SB)/4, $0x41700000
-DATA divisorQ4_1<>+44(SB)/4, $0x41700000
-DATA divisorQ4_1<>+48(SB)/4, $0x41700000
-DATA divisorQ4_1<>+52(SB)/4, $0x41700000
-DATA divisorQ4_1<>+56(SB)/4, $0x41700000
-DATA divisorQ4_1<>+60(SB)/4, $0x41700000
+DATA divisorQ4_1<>+0(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+8(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+16(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+24(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+32(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+40(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+48(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+56(SB)/8, $0x4170000041700000
 GLOBL divisorQ4_1<>(SB), RODATA|NOPTR, $64
 
-DATA halfQ4_1<>+0(SB)/4, $0x3f000000
-DATA halfQ4_1<>+4(SB)/4, $0x3f000000
-DATA halfQ4_1<>+8(SB)/4, $0x3f000000
-DATA halfQ4_1<>+12(SB)/4, $0x3f000000
-DATA halfQ4_1<>+16(SB)/4, $0x3f000000
-DATA halfQ4_1<>+20(SB)/4, $0x3f000000
-DATA halfQ4_1<>+24(SB)/4, $0x3f000000
-DATA halfQ4_1<>+28(SB)/4, $0x3f000000
-DATA halfQ4_1<>+32(SB)/4, $0x3f000000
-DATA halfQ4_1<>+36(SB)/4, $0x3f000000
-DATA halfQ4_1<>+40(SB)/4, $0x3f000000
-DATA halfQ4_1<>+44(SB)/4, $0x3f000000
-DATA halfQ4_1<>+48(SB)/4, $0x3f000000
-DATA halfQ4_1<>+52(SB)/4, $0x3f000000
-DATA halfQ4_1<>+56(SB)/4, $0x3f000000
-DATA halfQ4_1<>+60(SB)/4, $0x3f000000
+DATA halfQ4_1<>+0(SB)/8, $0x3f0000003f000000
+DATA halfQ4_1<>+8(SB)/8, $0x3f0000003f000000
+DATA halfQ4_1<>+16(SB)/8, $0x3f0000003f000000
+DATA halfQ4_1<>+24(SB)/8, $0x3f0000003f000000
+DATA halfQ4_1<>+32(SB)/8, $0x3f0000003f000000
+DATA halfQ4_1<>+40(SB)/8, $0x3f0000003f000000
+DATA halfQ4_1<>+48(SB)/8, $0x3f0000003f000000
+DATA halfQ4_1<>+56(SB)/8, $0x3f0000003f000000
 GLOBL halfQ4_1<>(SB), RODATA|NOPTR, $64
 
-DATA largestCodesQ4_1<>+0(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+4(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+8(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+12(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+16(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+20(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+24(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+28(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+32(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+36(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+40(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+44(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+48(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+52(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+56(SB)/4, $0x0f0f0f0f
-DATA largestCodesQ4_1<>+60(SB)/4, $0x0f0f0f0f
+DATA largestCodesQ4_1<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_1<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_1<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_1<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_1<>+32(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_1<>+40(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_1<>+48(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA largestCodesQ4_1<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL largestCodesQ4_1<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ4_1AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -663,22 +583,14 @@ notFinite5:
 	MOVW    $0x7e00, (R8)
 	JMP     written6
 
-DATA largestCodeQ4_1<>+0(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+4(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+8(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+12(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+16(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+20(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+24(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+28(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+32(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+36(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+40(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+44(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+48(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+52(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+56(SB)/4, $0x0000000f
-DATA largestCodeQ4_1<>+60(SB)/4, $0x0000000f
+DATA largestCodeQ4_1<>+0(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_1<>+8(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_1<>+16(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_1<>+24(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_1<>+32(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_1<>+40(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_1<>+48(SB)/8, $0x0000000f0000000f
+DATA largestCodeQ4_1<>+56(SB)/8, $0x0000000f0000000f
 GLOBL largestCodeQ4_1<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_0AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -802,76 +714,44 @@ notFinite5:
 	MOVW    $0x7e00, (R8)
 	JMP     written6
 
-DATA dividedQ5_0<>+0(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+4(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+8(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+12(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+16(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+20(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+24(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+28(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+32(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+36(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+40(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+44(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+48(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+52(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+56(SB)/4, $0xbd800000
-DATA dividedQ5_0<>+60(SB)/4, $0xbd800000
+DATA dividedQ5_0<>+0(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+8(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+16(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+24(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+32(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+40(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+48(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+56(SB)/8, $0xbd800000bd800000
 GLOBL dividedQ5_0<>(SB), RODATA|NOPTR, $64
 
-DATA halfQ5_0<>+0(SB)/4, $0x41840000
-DATA halfQ5_0<>+4(SB)/4, $0x41840000
-DATA halfQ5_0<>+8(SB)/4, $0x41840000
-DATA halfQ5_0<>+12(SB)/4, $0x41840000
-DATA halfQ5_0<>+16(SB)/4, $0x41840000
-DATA halfQ5_0<>+20(SB)/4, $0x41840000
-DATA halfQ5_0<>+24(SB)/4, $0x41840000
-DATA halfQ5_0<>+28(SB)/4, $0x41840000
-DATA halfQ5_0<>+32(SB)/4, $0x41840000
-DATA halfQ5_0<>+36(SB)/4, $0x41840000
-DATA halfQ5_0<>+40(SB)/4, $0x41840000
-DATA halfQ5_0<>+44(SB)/4, $0x41840000
-DATA halfQ5_0<>+48(SB)/4, $0x41840000
-DATA halfQ5_0<>+52(SB)/4, $0x41840000
-DATA halfQ5_0<>+56(SB)/4, $0x41840000
-DATA halfQ5_0<>+60(SB)/4, $0x41840000
+DATA halfQ5_0<>+0(SB)/8, $0x4184000041840000
+DATA halfQ5_0<>+8(SB)/8, $0x4184000041840000
+DATA halfQ5_0<>+16(SB)/8, $0x4184000041840000
+DATA halfQ5_0<>+24(SB)/8, $0x4184000041840000
+DATA halfQ5_0<>+32(SB)/8, $0x4184000041840000
+DATA halfQ5_0<>+40(SB)/8, $0x4184000041840000
+DATA halfQ5_0<>+48(SB)/8, $0x4184000041840000
+DATA halfQ5_0<>+56(SB)/8, $0x4184000041840000
 GLOBL halfQ5_0<>(SB), RODATA|NOPTR, $64
 
-DATA largestCodesQ5_0<>+0(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+4(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+8(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+12(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+16(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+20(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+24(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+28(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+32(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+36(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+40(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+44(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+48(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+52(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+56(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_0<>+60(SB)/4, $0x1f1f1f1f
+DATA largestCodesQ5_0<>+0(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_0<>+8(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_0<>+16(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_0<>+24(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_0<>+32(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_0<>+40(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_0<>+48(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_0<>+56(SB)/8, $0x1f1f1f1f1f1f1f1f
 GLOBL largestCodesQ5_0<>(SB), RODATA|NOPTR, $64
 
-DATA low8<>+0(SB)/4, $0x0f0f0f0f
-DATA low8<>+4(SB)/4, $0x0f0f0f0f
-DATA low8<>+8(SB)/4, $0x0f0f0f0f
-DATA low8<>+12(SB)/4, $0x0f0f0f0f
-DATA low8<>+16(SB)/4, $0x0f0f0f0f
-DATA low8<>+20(SB)/4, $0x0f0f0f0f
-DATA low8<>+24(SB)/4, $0x0f0f0f0f
-DATA low8<>+28(SB)/4, $0x0f0f0f0f
-DATA low8<>+32(SB)/4, $0x0f0f0f0f
-DATA low8<>+36(SB)/4, $0x0f0f0f0f
-DATA low8<>+40(SB)/4, $0x0f0f0f0f
-DATA low8<>+44(SB)/4, $0x0f0f0f0f
-DATA low8<>+48(SB)/4, $0x0f0f0f0f
-DATA low8<>+52(SB)/4, $0x0f0f0f0f
-DATA low8<>+56(SB)/4, $0x0f0f0f0f
-DATA low8<>+60(SB)/4, $0x0f0f0f0f
+DATA low8<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA low8<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA low8<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA low8<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA low8<>+32(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA low8<>+40(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA low8<>+48(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA low8<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL low8<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_0AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -976,58 +856,34 @@ notFinite5:
 	MOVW    $0x7e00, (R8)
 	JMP     written6
 
-DATA largestCodeQ5_0<>+0(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+4(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+8(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+12(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+16(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+20(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+24(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+28(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+32(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+36(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+40(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+44(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+48(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+52(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+56(SB)/4, $0x0000001f
-DATA largestCodeQ5_0<>+60(SB)/4, $0x0000001f
+DATA largestCodeQ5_0<>+0(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_0<>+8(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_0<>+16(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_0<>+24(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_0<>+32(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_0<>+40(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_0<>+48(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_0<>+56(SB)/8, $0x0000001f0000001f
 GLOBL largestCodeQ5_0<>(SB), RODATA|NOPTR, $64
 
-DATA fifth32<>+0(SB)/4, $0x00000010
-DATA fifth32<>+4(SB)/4, $0x00000010
-DATA fifth32<>+8(SB)/4, $0x00000010
-DATA fifth32<>+12(SB)/4, $0x00000010
-DATA fifth32<>+16(SB)/4, $0x00000010
-DATA fifth32<>+20(SB)/4, $0x00000010
-DATA fifth32<>+24(SB)/4, $0x00000010
-DATA fifth32<>+28(SB)/4, $0x00000010
-DATA fifth32<>+32(SB)/4, $0x00000010
-DATA fifth32<>+36(SB)/4, $0x00000010
-DATA fifth32<>+40(SB)/4, $0x00000010
-DATA fifth32<>+44(SB)/4, $0x00000010
-DATA fifth32<>+48(SB)/4, $0x00000010
-DATA fifth32<>+52(SB)/4, $0x00000010
-DATA fifth32<>+56(SB)/4, $0x00000010
-DATA fifth32<>+60(SB)/4, $0x00000010
+DATA fifth32<>+0(SB)/8, $0x0000001000000010
+DATA fifth32<>+8(SB)/8, $0x0000001000000010
+DATA fifth32<>+16(SB)/8, $0x0000001000000010
+DATA fifth32<>+24(SB)/8, $0x0000001000000010
+DATA fifth32<>+32(SB)/8, $0x0000001000000010
+DATA fifth32<>+40(SB)/8, $0x0000001000000010
+DATA fifth32<>+48(SB)/8, $0x0000001000000010
+DATA fifth32<>+56(SB)/8, $0x0000001000000010
 GLOBL fifth32<>(SB), RODATA|NOPTR, $64
 
-DATA low32<>+0(SB)/4, $0x0000000f
-DATA low32<>+4(SB)/4, $0x0000000f
-DATA low32<>+8(SB)/4, $0x0000000f
-DATA low32<>+12(SB)/4, $0x0000000f
-DATA low32<>+16(SB)/4, $0x0000000f
-DATA low32<>+20(SB)/4, $0x0000000f
-DATA low32<>+24(SB)/4, $0x0000000f
-DATA low32<>+28(SB)/4, $0x0000000f
-DATA low32<>+32(SB)/4, $0x0000000f
-DATA low32<>+36(SB)/4, $0x0000000f
-DATA low32<>+40(SB)/4, $0x0000000f
-DATA low32<>+44(SB)/4, $0x0000000f
-DATA low32<>+48(SB)/4, $0x0000000f
-DATA low32<>+52(SB)/4, $0x0000000f
-DATA low32<>+56(SB)/4, $0x0000000f
-DATA low32<>+60(SB)/4, $0x0000000f
+DATA low32<>+0(SB)/8, $0x0000000f0000000f
+DATA low32<>+8(SB)/8, $0x0000000f0000000f
+DATA low32<>+16(SB)/8, $0x0000000f0000000f
+DATA low32<>+24(SB)/8, $0x0000000f0000000f
+DATA low32<>+32(SB)/8, $0x0000000f0000000f
+DATA low32<>+40(SB)/8, $0x0000000f0000000f
+DATA low32<>+48(SB)/8, $0x0000000f0000000f
+DATA low32<>+56(SB)/8, $0x0000000f0000000f
 GLOBL low32<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_1AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -1179,58 +1035,34 @@ notFinite5:
 	MOVW    $0x7e00, (R8)
 	JMP     written6
 
-DATA divisorQ5_1<>+0(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+4(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+8(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+12(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+16(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+20(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+24(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+28(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+32(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+36(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+40(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+44(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+48(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+52(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+56(SB)/4, $0x41f80000
-DATA divisorQ5_1<>+60(SB)/4, $0x41f80000
+DATA divisorQ5_1<>+0(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+8(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+16(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+24(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+32(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+40(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+48(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+56(SB)/8, $0x41f8000041f80000
 GLOBL divisorQ5_1<>(SB), RODATA|NOPTR, $64
 
-DATA halfQ5_1<>+0(SB)/4, $0x3f000000
-DATA halfQ5_1<>+4(SB)/4, $0x3f000000
-DATA halfQ5_1<>+8(SB)/4, $0x3f000000
-DATA halfQ5_1<>+12(SB)/4, $0x3f000000
-DATA halfQ5_1<>+16(SB)/4, $0x3f000000
-DATA halfQ5_1<>+20(SB)/4, $0x3f000000
-DATA halfQ5_1<>+24(SB)/4, $0x3f000000
-DATA halfQ5_1<>+28(SB)/4, $0x3f000000
-DATA halfQ5_1<>+32(SB)/4, $0x3f000000
-DATA halfQ5_1<>+36(SB)/4, $0x3f000000
-DATA halfQ5_1<>+40(SB)/4, $0x3f000000
-DATA halfQ5_1<>+44(SB)/4, $0x3f000000
-DATA halfQ5_1<>+48(SB)/4, $0x3f000000
-DATA halfQ5_1<>+52(SB)/4, $0x3f000000
-DATA halfQ5_1<>+56(SB)/4, $0x3f000000
-DATA halfQ5_1<>+60(SB)/4, $0x3f000000
+DATA halfQ5_1<>+0(SB)/8, $0x3f0000003f000000
+DATA halfQ5_1<>+8(SB)/8, $0x3f0000003f000000
+DATA halfQ5_1<>+16(SB)/8, $0x3f0000003f000000
+DATA halfQ5_1<>+24(SB)/8, $0x3f0000003f000000
+DATA halfQ5_1<>+32(SB)/8, $0x3f0000003f000000
+DATA halfQ5_1<>+40(SB)/8, $0x3f0000003f000000
+DATA halfQ5_1<>+48(SB)/8, $0x3f0000003f000000
+DATA halfQ5_1<>+56(SB)/8, $0x3f0000003f000000
 GLOBL halfQ5_1<>(SB), RODATA|NOPTR, $64
 
-DATA largestCodesQ5_1<>+0(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+4(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+8(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+12(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+16(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+20(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+24(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+28(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+32(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+36(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+40(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+44(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+48(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+52(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+56(SB)/4, $0x1f1f1f1f
-DATA largestCodesQ5_1<>+60(SB)/4, $0x1f1f1f1f
+DATA largestCodesQ5_1<>+0(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_1<>+8(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_1<>+16(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_1<>+24(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_1<>+32(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_1<>+40(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_1<>+48(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA largestCodesQ5_1<>+56(SB)/8, $0x1f1f1f1f1f1f1f1f
 GLOBL largestCodesQ5_1<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_1AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -1360,22 +1192,14 @@ notFinite5:
 	MOVW    $0x7e00, (R8)
 	JMP     written6
 
-DATA largestCodeQ5_1<>+0(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+4(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+8(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+12(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+16(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+20(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+24(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+28(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+32(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+36(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+40(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+44(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+48(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+52(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+56(SB)/4, $0x0000001f
-DATA largestCodeQ5_1<>+60(SB)/4, $0x0000001f
+DATA largestCodeQ5_1<>+0(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_1<>+8(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_1<>+16(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_1<>+24(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_1<>+32(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_1<>+40(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_1<>+48(SB)/8, $0x0000001f0000001f
+DATA largestCodeQ5_1<>+56(SB)/8, $0x0000001f0000001f
 GLOBL largestCodeQ5_1<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToIQ4_NLAVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -1688,118 +1512,70 @@ last4:
 	XORQ DX, DX
 	JMP  found5
 
-DATA midpoints8IQ4_NL_8<>+0(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_8<>+4(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_8<>+8(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_8<>+12(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_8<>+16(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_8<>+20(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_8<>+24(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_8<>+28(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_8<>+0(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_8<>+8(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_8<>+16(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_8<>+24(SB)/8, $0xc0900000c0900000
 GLOBL midpoints8IQ4_NL_8<>(SB), RODATA|NOPTR, $32
 
-DATA midpoints4IQ4_NL_8<>+0(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_8<>+4(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_8<>+8(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_8<>+12(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_8<>+16(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_8<>+20(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_8<>+24(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_8<>+28(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_8<>+0(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_8<>+8(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_8<>+16(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_8<>+24(SB)/8, $0x42360000c2640000
 GLOBL midpoints4IQ4_NL_8<>(SB), RODATA|NOPTR, $32
 
-DATA midpoints2IQ4_NL_8<>+0(SB)/4, $0xc2bb0000
-DATA midpoints2IQ4_NL_8<>+4(SB)/4, $0x429e0000
-DATA midpoints2IQ4_NL_8<>+8(SB)/4, $0x41980000
-DATA midpoints2IQ4_NL_8<>+12(SB)/4, $0xc1e40000
-DATA midpoints2IQ4_NL_8<>+16(SB)/4, $0xc2bb0000
-DATA midpoints2IQ4_NL_8<>+20(SB)/4, $0x429e0000
-DATA midpoints2IQ4_NL_8<>+24(SB)/4, $0x41980000
-DATA midpoints2IQ4_NL_8<>+28(SB)/4, $0xc1e40000
+DATA midpoints2IQ4_NL_8<>+0(SB)/8, $0x429e0000c2bb0000
+DATA midpoints2IQ4_NL_8<>+8(SB)/8, $0xc1e4000041980000
+DATA midpoints2IQ4_NL_8<>+16(SB)/8, $0x429e0000c2bb0000
+DATA midpoints2IQ4_NL_8<>+24(SB)/8, $0xc1e4000041980000
 GLOBL midpoints2IQ4_NL_8<>(SB), RODATA|NOPTR, $32
 
-DATA midpoints1IQ4_NL_8<>+0(SB)/4, $0xc2e70000
-DATA midpoints1IQ4_NL_8<>+4(SB)/4, $0x42ca0000
-DATA midpoints1IQ4_NL_8<>+8(SB)/4, $0x42740000
-DATA midpoints1IQ4_NL_8<>+12(SB)/4, $0x41fc0000
-DATA midpoints1IQ4_NL_8<>+16(SB)/4, $0x40e00000
-DATA midpoints1IQ4_NL_8<>+20(SB)/4, $0xc1800000
-DATA midpoints1IQ4_NL_8<>+24(SB)/4, $0xc2280000
-DATA midpoints1IQ4_NL_8<>+28(SB)/4, $0xc2940000
+DATA midpoints1IQ4_NL_8<>+0(SB)/8, $0x42ca0000c2e70000
+DATA midpoints1IQ4_NL_8<>+8(SB)/8, $0x41fc000042740000
+DATA midpoints1IQ4_NL_8<>+16(SB)/8, $0xc180000040e00000
+DATA midpoints1IQ4_NL_8<>+24(SB)/8, $0xc2940000c2280000
 GLOBL midpoints1IQ4_NL_8<>(SB), RODATA|NOPTR, $32
 
-DATA levels0IQ4_NL_8<>+0(SB)/4, $0xc2fe0000
-DATA levels0IQ4_NL_8<>+4(SB)/4, $0xc1200000
-DATA levels0IQ4_NL_8<>+8(SB)/4, $0xc1b00000
-DATA levels0IQ4_NL_8<>+12(SB)/4, $0xc20c0000
-DATA levels0IQ4_NL_8<>+16(SB)/4, $0xc2440000
-DATA levels0IQ4_NL_8<>+20(SB)/4, $0xc2820000
-DATA levels0IQ4_NL_8<>+24(SB)/4, $0xc2a60000
-DATA levels0IQ4_NL_8<>+28(SB)/4, $0xc2d00000
+DATA levels0IQ4_NL_8<>+0(SB)/8, $0xc1200000c2fe0000
+DATA levels0IQ4_NL_8<>+8(SB)/8, $0xc20c0000c1b00000
+DATA levels0IQ4_NL_8<>+16(SB)/8, $0xc2820000c2440000
+DATA levels0IQ4_NL_8<>+24(SB)/8, $0xc2d00000c2a60000
 GLOBL levels0IQ4_NL_8<>(SB), RODATA|NOPTR, $32
 
-DATA levels8IQ4_NL_8<>+0(SB)/4, $0x3f800000
-DATA levels8IQ4_NL_8<>+4(SB)/4, $0x42e20000
-DATA levels8IQ4_NL_8<>+8(SB)/4, $0x42b20000
-DATA levels8IQ4_NL_8<>+12(SB)/4, $0x428a0000
-DATA levels8IQ4_NL_8<>+16(SB)/4, $0x42540000
-DATA levels8IQ4_NL_8<>+20(SB)/4, $0x42180000
-DATA levels8IQ4_NL_8<>+24(SB)/4, $0x41c80000
-DATA levels8IQ4_NL_8<>+28(SB)/4, $0x41500000
+DATA levels8IQ4_NL_8<>+0(SB)/8, $0x42e200003f800000
+DATA levels8IQ4_NL_8<>+8(SB)/8, $0x428a000042b20000
+DATA levels8IQ4_NL_8<>+16(SB)/8, $0x4218000042540000
+DATA levels8IQ4_NL_8<>+24(SB)/8, $0x4150000041c80000
 GLOBL levels8IQ4_NL_8<>(SB), RODATA|NOPTR, $32
 
-DATA divisorIQ4_NL<>+0(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+4(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+8(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+12(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+16(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+20(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+24(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+28(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+32(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+36(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+40(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+44(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+48(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+52(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+56(SB)/4, $0xc2fe0000
-DATA divisorIQ4_NL<>+60(SB)/4, $0xc2fe0000
+DATA divisorIQ4_NL<>+0(SB)/8, $0xc2fe0000c2fe0000
+DATA divisorIQ4_NL<>+8(SB)/8, $0xc2fe0000c2fe0000
+DATA divisorIQ4_NL<>+16(SB)/8, $0xc2fe0000c2fe0000
+DATA divisorIQ4_NL<>+24(SB)/8, $0xc2fe0000c2fe0000
+DATA divisorIQ4_NL<>+32(SB)/8, $0xc2fe0000c2fe0000
+DATA divisorIQ4_NL<>+40(SB)/8, $0xc2fe0000c2fe0000
+DATA divisorIQ4_NL<>+48(SB)/8, $0xc2fe0000c2fe0000
+DATA divisorIQ4_NL<>+56(SB)/8, $0xc2fe0000c2fe0000
 GLOBL divisorIQ4_NL<>(SB), RODATA|NOPTR, $64
 
-DATA nan32<>+0(SB)/4, $0x7fc00000
-DATA nan32<>+4(SB)/4, $0x7fc00000
-DATA nan32<>+8(SB)/4, $0x7fc00000
-DATA nan32<>+12(SB)/4, $0x7fc00000
-DATA nan32<>+16(SB)/4, $0x7fc00000
-DATA nan32<>+20(SB)/4, $0x7fc00000
-DATA nan32<>+24(SB)/4, $0x7fc00000
-DATA nan32<>+28(SB)/4, $0x7fc00000
-DATA nan32<>+32(SB)/4, $0x7fc00000
-DATA nan32<>+36(SB)/4, $0x7fc00000
-DATA nan32<>+40(SB)/4, $0x7fc00000
-DATA nan32<>+44(SB)/4, $0x7fc00000
-DATA nan32<>+48(SB)/4, $0x7fc00000
-DATA nan32<>+52(SB)/4, $0x7fc00000
-DATA nan32<>+56(SB)/4, $0x7fc00000
-DATA nan32<>+60(SB)/4, $0x7fc00000
+DATA nan32<>+0(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+8(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+16(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+24(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+32(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+40(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+48(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL nan32<>(SB), RODATA|NOPTR, $64
 
-DATA leastOfLevels<>+0(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+4(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+8(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+12(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+16(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+20(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+24(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+28(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+32(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+36(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+40(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+44(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+48(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+52(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+56(SB)/4, $0x26901d7d
-DATA leastOfLevels<>+60(SB)/4, $0x26901d7d
+DATA leastOfLevels<>+0(SB)/8, $0x26901d7d26901d7d
+DATA leastOfLevels<>+8(SB)/8, $0x26901d7d26901d7d
+DATA leastOfLevels<>+16(SB)/8, $0x26901d7d26901d7d
+DATA leastOfLevels<>+24(SB)/8, $0x26901d7d26901d7d
+DATA leastOfLevels<>+32(SB)/8, $0x26901d7d26901d7d
+DATA leastOfLevels<>+40(SB)/8, $0x26901d7d26901d7d
+DATA leastOfLevels<>+48(SB)/8, $0x26901d7d26901d7d
+DATA leastOfLevels<>+56(SB)/8, $0x26901d7d26901d7d
 GLOBL leastOfLevels<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToIQ4_NLAVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -2175,113 +1951,726 @@ last4:
 	XORQ DX, DX
 	JMP  found5
 
-DATA minus1<>+0(SB)/4, $0xffffffff
-DATA minus1<>+4(SB)/4, $0xffffffff
-DATA minus1<>+8(SB)/4, $0xffffffff
-DATA minus1<>+12(SB)/4, $0xffffffff
-DATA minus1<>+16(SB)/4, $0xffffffff
-DATA minus1<>+20(SB)/4, $0xffffffff
-DATA minus1<>+24(SB)/4, $0xffffffff
-DATA minus1<>+28(SB)/4, $0xffffffff
-DATA minus1<>+32(SB)/4, $0xffffffff
-DATA minus1<>+36(SB)/4, $0xffffffff
-DATA minus1<>+40(SB)/4, $0xffffffff
-DATA minus1<>+44(SB)/4, $0xffffffff
-DATA minus1<>+48(SB)/4, $0xffffffff
-DATA minus1<>+52(SB)/4, $0xffffffff
-DATA minus1<>+56(SB)/4, $0xffffffff
-DATA minus1<>+60(SB)/4, $0xffffffff
+DATA minus1<>+0(SB)/8, $0xffffffffffffffff
+DATA minus1<>+8(SB)/8, $0xffffffffffffffff
+DATA minus1<>+16(SB)/8, $0xffffffffffffffff
+DATA minus1<>+24(SB)/8, $0xffffffffffffffff
+DATA minus1<>+32(SB)/8, $0xffffffffffffffff
+DATA minus1<>+40(SB)/8, $0xffffffffffffffff
+DATA minus1<>+48(SB)/8, $0xffffffffffffffff
+DATA minus1<>+56(SB)/8, $0xffffffffffffffff
 GLOBL minus1<>(SB), RODATA|NOPTR, $64
 
-DATA midpoints8IQ4_NL_16<>+0(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+4(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+8(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+12(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+16(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+20(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+24(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+28(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+32(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+36(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+40(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+44(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+48(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+52(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+56(SB)/4, $0xc0900000
-DATA midpoints8IQ4_NL_16<>+60(SB)/4, $0xc0900000
+DATA midpoints8IQ4_NL_16<>+0(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_16<>+8(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_16<>+16(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_16<>+24(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_16<>+32(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_16<>+40(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_16<>+48(SB)/8, $0xc0900000c0900000
+DATA midpoints8IQ4_NL_16<>+56(SB)/8, $0xc0900000c0900000
 GLOBL midpoints8IQ4_NL_16<>(SB), RODATA|NOPTR, $64
 
-DATA midpoints4IQ4_NL_16<>+0(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_16<>+4(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_16<>+8(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_16<>+12(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_16<>+16(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_16<>+20(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_16<>+24(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_16<>+28(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_16<>+32(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_16<>+36(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_16<>+40(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_16<>+44(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_16<>+48(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_16<>+52(SB)/4, $0x42360000
-DATA midpoints4IQ4_NL_16<>+56(SB)/4, $0xc2640000
-DATA midpoints4IQ4_NL_16<>+60(SB)/4, $0x42360000
+DATA midpoints4IQ4_NL_16<>+0(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_16<>+8(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_16<>+16(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_16<>+24(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_16<>+32(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_16<>+40(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_16<>+48(SB)/8, $0x42360000c2640000
+DATA midpoints4IQ4_NL_16<>+56(SB)/8, $0x42360000c2640000
 GLOBL midpoints4IQ4_NL_16<>(SB), RODATA|NOPTR, $64
 
-DATA midpoints2IQ4_NL_16<>+0(SB)/4, $0xc2bb0000
-DATA midpoints2IQ4_NL_16<>+4(SB)/4, $0x429e0000
-DATA midpoints2IQ4_NL_16<>+8(SB)/4, $0x41980000
-DATA midpoints2IQ4_NL_16<>+12(SB)/4, $0xc1e40000
-DATA midpoints2IQ4_NL_16<>+16(SB)/4, $0xc2bb0000
-DATA midpoints2IQ4_NL_16<>+20(SB)/4, $0x429e0000
-DATA midpoints2IQ4_NL_16<>+24(SB)/4, $0x41980000
-DATA midpoints2IQ4_NL_16<>+28(SB)/4, $0xc1e40000
-DATA midpoints2IQ4_NL_16<>+32(SB)/4, $0xc2bb0000
-DATA midpoints2IQ4_NL_16<>+36(SB)/4, $0x429e0000
-DATA midpoints2IQ4_NL_16<>+40(SB)/4, $0x41980000
-DATA midpoints2IQ4_NL_16<>+44(SB)/4, $0xc1e40000
-DATA midpoints2IQ4_NL_16<>+48(SB)/4, $0xc2bb0000
-DATA midpoints2IQ4_NL_16<>+52(SB)/4, $0x429e0000
-DATA midpoints2IQ4_NL_16<>+56(SB)/4, $0x41980000
-DATA midpoints2IQ4_NL_16<>+60(SB)/4, $0xc1e40000
+DATA midpoints2IQ4_NL_16<>+0(SB)/8, $0x429e0000c2bb0000
+DATA midpoints2IQ4_NL_16<>+8(SB)/8, $0xc1e4000041980000
+DATA midpoints2IQ4_NL_16<>+16(SB)/8, $0x429e0000c2bb0000
+DATA midpoints2IQ4_NL_16<>+24(SB)/8, $0xc1e4000041980000
+DATA midpoints2IQ4_NL_16<>+32(SB)/8, $0x429e0000c2bb0000
+DATA midpoints2IQ4_NL_16<>+40(SB)/8, $0xc1e4000041980000
+DATA midpoints2IQ4_NL_16<>+48(SB)/8, $0x429e0000c2bb0000
+DATA midpoints2IQ4_NL_16<>+56(SB)/8, $0xc1e4000041980000
 GLOBL midpoints2IQ4_NL_16<>(SB), RODATA|NOPTR, $64
 
-DATA midpoints1IQ4_NL_16<>+0(SB)/4, $0xc2e70000
-DATA midpoints1IQ4_NL_16<>+4(SB)/4, $0x42ca0000
-DATA midpoints1IQ4_NL_16<>+8(SB)/4, $0x42740000
-DATA midpoints1IQ4_NL_16<>+12(SB)/4, $0x41fc0000
-DATA midpoints1IQ4_NL_16<>+16(SB)/4, $0x40e00000
-DATA midpoints1IQ4_NL_16<>+20(SB)/4, $0xc1800000
-DATA midpoints1IQ4_NL_16<>+24(SB)/4, $0xc2280000
-DATA midpoints1IQ4_NL_16<>+28(SB)/4, $0xc2940000
-DATA midpoints1IQ4_NL_16<>+32(SB)/4, $0xc2e70000
-DATA midpoints1IQ4_NL_16<>+36(SB)/4, $0x42ca0000
-DATA midpoints1IQ4_NL_16<>+40(SB)/4, $0x42740000
-DATA midpoints1IQ4_NL_16<>+44(SB)/4, $0x41fc0000
-DATA midpoints1IQ4_NL_16<>+48(SB)/4, $0x40e00000
-DATA midpoints1IQ4_NL_16<>+52(SB)/4, $0xc1800000
-DATA midpoints1IQ4_NL_16<>+56(SB)/4, $0xc2280000
-DATA midpoints1IQ4_NL_16<>+60(SB)/4, $0xc2940000
+DATA midpoints1IQ4_NL_16<>+0(SB)/8, $0x42ca0000c2e70000
+DATA midpoints1IQ4_NL_16<>+8(SB)/8, $0x41fc000042740000
+DATA midpoints1IQ4_NL_16<>+16(SB)/8, $0xc180000040e00000
+DATA midpoints1IQ4_NL_16<>+24(SB)/8, $0xc2940000c2280000
+DATA midpoints1IQ4_NL_16<>+32(SB)/8, $0x42ca0000c2e70000
+DATA midpoints1IQ4_NL_16<>+40(SB)/8, $0x41fc000042740000
+DATA midpoints1IQ4_NL_16<>+48(SB)/8, $0xc180000040e00000
+DATA midpoints1IQ4_NL_16<>+56(SB)/8, $0xc2940000c2280000
 GLOBL midpoints1IQ4_NL_16<>(SB), RODATA|NOPTR, $64
 
-DATA levels0IQ4_NL_16<>+0(SB)/4, $0xc2fe0000
-DATA levels0IQ4_NL_16<>+4(SB)/4, $0x42e20000
-DATA levels0IQ4_NL_16<>+8(SB)/4, $0x42b20000
-DATA levels0IQ4_NL_16<>+12(SB)/4, $0x428a0000
-DATA levels0IQ4_NL_16<>+16(SB)/4, $0x42540000
-DATA levels0IQ4_NL_16<>+20(SB)/4, $0x42180000
-DATA levels0IQ4_NL_16<>+24(SB)/4, $0x41c80000
-DATA levels0IQ4_NL_16<>+28(SB)/4, $0x41500000
-DATA levels0IQ4_NL_16<>+32(SB)/4, $0x3f800000
-DATA levels0IQ4_NL_16<>+36(SB)/4, $0xc1200000
-DATA levels0IQ4_NL_16<>+40(SB)/4, $0xc1b00000
-DATA levels0IQ4_NL_16<>+44(SB)/4, $0xc20c0000
-DATA levels0IQ4_NL_16<>+48(SB)/4, $0xc2440000
-DATA levels0IQ4_NL_16<>+52(SB)/4, $0xc2820000
-DATA levels0IQ4_NL_16<>+56(SB)/4, $0xc2a60000
-DATA levels0IQ4_NL_16<>+60(SB)/4, $0xc2d00000
+DATA levels0IQ4_NL_16<>+0(SB)/8, $0x42e20000c2fe0000
+DATA levels0IQ4_NL_16<>+8(SB)/8, $0x428a000042b20000
+DATA levels0IQ4_NL_16<>+16(SB)/8, $0x4218000042540000
+DATA levels0IQ4_NL_16<>+24(SB)/8, $0x4150000041c80000
+DATA levels0IQ4_NL_16<>+32(SB)/8, $0xc12000003f800000
+DATA levels0IQ4_NL_16<>+40(SB)/8, $0xc20c0000c1b00000
+DATA levels0IQ4_NL_16<>+48(SB)/8, $0xc2820000c2440000
+DATA levels0IQ4_NL_16<>+56(SB)/8, $0xc2d00000c2a60000
 GLOBL levels0IQ4_NL_16<>(SB), RODATA|NOPTR, $64
+
+// func QuantizeBlocksF32ToMXFP4AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, raise uint32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·QuantizeBlocksF32ToMXFP4AVX2(SB), $0-60
+	VMOVUPS      toHalves<>+0(SB), Y0
+	VMOVUPS      toFours<>+0(SB), Y1
+	VBROADCASTSS raise+56(FP), Y2
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         count+24(FP), BX
+	MOVQ         yStride+32(FP), SI
+	MOVQ         xStride+40(FP), DI
+	SHLQ         $0x02, DI
+	TESTQ        BX, BX
+	JZ           done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVQ         ahead+48(FP), R12
+	LEAQ         (R9), R11
+	ADDQ         R12, R11
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	VMOVUPS      (R9), X3
+	VMOVUPS      16(R9), X4
+	VMOVUPS      32(R9), X5
+	VMOVUPS      48(R9), X6
+	VINSERTF128  $0x01, 64(R9), Y3, Y3
+	VINSERTF128  $0x01, 80(R9), Y4, Y4
+	VINSERTF128  $0x01, 96(R9), Y5, Y5
+	VINSERTF128  $0x01, 112(R9), Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y3, Y7
+	VPAND        magnitude32<>+0(SB), Y4, Y8
+	VPAND        magnitude32<>+0(SB), Y5, Y9
+	VPAND        magnitude32<>+0(SB), Y6, Y10
+	VPACKSSDW    Y4, Y3, Y11
+	VPACKSSDW    Y6, Y5, Y12
+	VPACKSSWB    Y12, Y11, Y11
+	VPMAXUD      Y8, Y7, Y12
+	VPMAXUD      Y9, Y12, Y12
+	VPMAXUD      Y10, Y12, Y13
+	VPERMQ       $0x4e, Y13, Y12
+	VPMAXUD      Y12, Y13, Y13
+	VPSHUFD      $0x4e, Y13, Y12
+	VPMAXUD      Y12, Y13, Y13
+	VPSHUFD      $0xb1, Y13, Y12
+	VPMAXUD      Y12, Y13, Y12
+	VPCMPEQD     roundedDown32<>+0(SB), Y12, Y13
+	VPADDD       Y12, Y13, Y13
+	VPADDD       Y2, Y13, Y13
+	VPSRLD       $0x17, Y13, Y13
+	VPCMPGTD     finite32<>+0(SB), Y12, Y14
+	VPSUBUSW     two32<>+0(SB), Y13, Y13
+	VPOR         Y14, Y13, Y13
+	VMOVUPS      exponentOfInverse<>+0(SB), Y12
+	VPSUBD       Y13, Y12, Y12
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y12, Y7, Y7
+	VMULPS       Y12, Y8, Y8
+	VMULPS       Y12, Y9, Y9
+	VMULPS       Y12, Y10, Y10
+	VPEXTRB      $0x00, X13, (R8)
+	VMOVAPS      Y0, Y12
+	VMOVAPS      Y1, Y15
+	VFMADD231PS  two<>+0(SB), Y7, Y12
+	VADDPS       toOnes<>+0(SB), Y7, Y13
+	VFMADD231PS  half<>+0(SB), Y7, Y15
+	VPMINUD      Y12, Y13, Y13
+	VPMINUD      Y13, Y15, Y15
+	VPSUBD       Y0, Y15, Y15
+	VMOVAPS      Y0, Y7
+	VMOVAPS      Y1, Y13
+	VFMADD231PS  two<>+0(SB), Y8, Y7
+	VADDPS       toOnes<>+0(SB), Y8, Y12
+	VFMADD231PS  half<>+0(SB), Y8, Y13
+	VPMINUD      Y7, Y12, Y12
+	VPMINUD      Y12, Y13, Y13
+	VPSUBD       Y0, Y13, Y13
+	VMOVAPS      Y0, Y7
+	VMOVAPS      Y1, Y12
+	VFMADD231PS  two<>+0(SB), Y9, Y7
+	VADDPS       toOnes<>+0(SB), Y9, Y8
+	VFMADD231PS  half<>+0(SB), Y9, Y12
+	VPMINUD      Y7, Y8, Y8
+	VPMINUD      Y8, Y12, Y12
+	VPSUBD       Y0, Y12, Y12
+	VMOVAPS      Y0, Y7
+	VMOVAPS      Y1, Y9
+	VFMADD231PS  two<>+0(SB), Y10, Y7
+	VADDPS       toOnes<>+0(SB), Y10, Y8
+	VFMADD231PS  half<>+0(SB), Y10, Y9
+	VPMINUD      Y7, Y8, Y8
+	VPMINUD      Y8, Y9, Y9
+	VPSUBD       Y0, Y9, Y9
+	VPACKSSDW    Y13, Y15, Y7
+	VPACKSSDW    Y9, Y12, Y8
+	VPACKUSWB    Y8, Y7, Y7
+	VPMINUB      largestE2M1<>+0(SB), Y7, Y7
+	VPSRLW       $0x04, Y11, Y11
+	VPAND        eight8<>+0(SB), Y11, Y11
+	VPOR         Y11, Y7, Y7
+	VPMADDUBSW   nibbles8<>+0(SB), Y7, Y7
+	VPANDN       Y7, Y14, Y7
+	VEXTRACTI128 $0x01, Y7, X3
+	VPACKUSWB    X3, X7, X3
+	VMOVUPS      X3, 1(R8)
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x11, R8
+	SUBQ         $0x20, R10
+	CMPQ         R10, $0x20
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA toHalves<>+0(SB)/8, $0x4b4000004b400000
+DATA toHalves<>+8(SB)/8, $0x4b4000004b400000
+DATA toHalves<>+16(SB)/8, $0x4b4000004b400000
+DATA toHalves<>+24(SB)/8, $0x4b4000004b400000
+DATA toHalves<>+32(SB)/8, $0x4b4000004b400000
+DATA toHalves<>+40(SB)/8, $0x4b4000004b400000
+DATA toHalves<>+48(SB)/8, $0x4b4000004b400000
+DATA toHalves<>+56(SB)/8, $0x4b4000004b400000
+GLOBL toHalves<>(SB), RODATA|NOPTR, $64
+
+DATA toFours<>+0(SB)/8, $0x4b4000044b400004
+DATA toFours<>+8(SB)/8, $0x4b4000044b400004
+DATA toFours<>+16(SB)/8, $0x4b4000044b400004
+DATA toFours<>+24(SB)/8, $0x4b4000044b400004
+DATA toFours<>+32(SB)/8, $0x4b4000044b400004
+DATA toFours<>+40(SB)/8, $0x4b4000044b400004
+DATA toFours<>+48(SB)/8, $0x4b4000044b400004
+DATA toFours<>+56(SB)/8, $0x4b4000044b400004
+GLOBL toFours<>(SB), RODATA|NOPTR, $64
+
+DATA two32<>+0(SB)/8, $0x0000000200000002
+DATA two32<>+8(SB)/8, $0x0000000200000002
+DATA two32<>+16(SB)/8, $0x0000000200000002
+DATA two32<>+24(SB)/8, $0x0000000200000002
+DATA two32<>+32(SB)/8, $0x0000000200000002
+DATA two32<>+40(SB)/8, $0x0000000200000002
+DATA two32<>+48(SB)/8, $0x0000000200000002
+DATA two32<>+56(SB)/8, $0x0000000200000002
+GLOBL two32<>(SB), RODATA|NOPTR, $64
+
+DATA roundedDown32<>+0(SB)/8, $0x0140000101400001
+DATA roundedDown32<>+8(SB)/8, $0x0140000101400001
+DATA roundedDown32<>+16(SB)/8, $0x0140000101400001
+DATA roundedDown32<>+24(SB)/8, $0x0140000101400001
+DATA roundedDown32<>+32(SB)/8, $0x0140000101400001
+DATA roundedDown32<>+40(SB)/8, $0x0140000101400001
+DATA roundedDown32<>+48(SB)/8, $0x0140000101400001
+DATA roundedDown32<>+56(SB)/8, $0x0140000101400001
+GLOBL roundedDown32<>(SB), RODATA|NOPTR, $64
+
+DATA finite32<>+0(SB)/8, $0x7f7fffff7f7fffff
+DATA finite32<>+8(SB)/8, $0x7f7fffff7f7fffff
+DATA finite32<>+16(SB)/8, $0x7f7fffff7f7fffff
+DATA finite32<>+24(SB)/8, $0x7f7fffff7f7fffff
+DATA finite32<>+32(SB)/8, $0x7f7fffff7f7fffff
+DATA finite32<>+40(SB)/8, $0x7f7fffff7f7fffff
+DATA finite32<>+48(SB)/8, $0x7f7fffff7f7fffff
+DATA finite32<>+56(SB)/8, $0x7f7fffff7f7fffff
+GLOBL finite32<>(SB), RODATA|NOPTR, $64
+
+DATA exponentOfInverse<>+0(SB)/8, $0x000000fe000000fe
+DATA exponentOfInverse<>+8(SB)/8, $0x000000fe000000fe
+DATA exponentOfInverse<>+16(SB)/8, $0x000000fe000000fe
+DATA exponentOfInverse<>+24(SB)/8, $0x000000fe000000fe
+DATA exponentOfInverse<>+32(SB)/8, $0x000000fe000000fe
+DATA exponentOfInverse<>+40(SB)/8, $0x000000fe000000fe
+DATA exponentOfInverse<>+48(SB)/8, $0x000000fe000000fe
+DATA exponentOfInverse<>+56(SB)/8, $0x000000fe000000fe
+GLOBL exponentOfInverse<>(SB), RODATA|NOPTR, $64
+
+DATA two<>+0(SB)/8, $0x4000000040000000
+DATA two<>+8(SB)/8, $0x4000000040000000
+DATA two<>+16(SB)/8, $0x4000000040000000
+DATA two<>+24(SB)/8, $0x4000000040000000
+DATA two<>+32(SB)/8, $0x4000000040000000
+DATA two<>+40(SB)/8, $0x4000000040000000
+DATA two<>+48(SB)/8, $0x4000000040000000
+DATA two<>+56(SB)/8, $0x4000000040000000
+GLOBL two<>(SB), RODATA|NOPTR, $64
+
+DATA toOnes<>+0(SB)/8, $0x4b4000024b400002
+DATA toOnes<>+8(SB)/8, $0x4b4000024b400002
+DATA toOnes<>+16(SB)/8, $0x4b4000024b400002
+DATA toOnes<>+24(SB)/8, $0x4b4000024b400002
+DATA toOnes<>+32(SB)/8, $0x4b4000024b400002
+DATA toOnes<>+40(SB)/8, $0x4b4000024b400002
+DATA toOnes<>+48(SB)/8, $0x4b4000024b400002
+DATA toOnes<>+56(SB)/8, $0x4b4000024b400002
+GLOBL toOnes<>(SB), RODATA|NOPTR, $64
+
+DATA half<>+0(SB)/8, $0x3f0000003f000000
+DATA half<>+8(SB)/8, $0x3f0000003f000000
+DATA half<>+16(SB)/8, $0x3f0000003f000000
+DATA half<>+24(SB)/8, $0x3f0000003f000000
+DATA half<>+32(SB)/8, $0x3f0000003f000000
+DATA half<>+40(SB)/8, $0x3f0000003f000000
+DATA half<>+48(SB)/8, $0x3f0000003f000000
+DATA half<>+56(SB)/8, $0x3f0000003f000000
+GLOBL half<>(SB), RODATA|NOPTR, $64
+
+DATA largestE2M1<>+0(SB)/8, $0x0707070707070707
+DATA largestE2M1<>+8(SB)/8, $0x0707070707070707
+DATA largestE2M1<>+16(SB)/8, $0x0707070707070707
+DATA largestE2M1<>+24(SB)/8, $0x0707070707070707
+DATA largestE2M1<>+32(SB)/8, $0x0707070707070707
+DATA largestE2M1<>+40(SB)/8, $0x0707070707070707
+DATA largestE2M1<>+48(SB)/8, $0x0707070707070707
+DATA largestE2M1<>+56(SB)/8, $0x0707070707070707
+GLOBL largestE2M1<>(SB), RODATA|NOPTR, $64
+
+DATA eight8<>+0(SB)/8, $0x0808080808080808
+DATA eight8<>+8(SB)/8, $0x0808080808080808
+DATA eight8<>+16(SB)/8, $0x0808080808080808
+DATA eight8<>+24(SB)/8, $0x0808080808080808
+DATA eight8<>+32(SB)/8, $0x0808080808080808
+DATA eight8<>+40(SB)/8, $0x0808080808080808
+DATA eight8<>+48(SB)/8, $0x0808080808080808
+DATA eight8<>+56(SB)/8, $0x0808080808080808
+GLOBL eight8<>(SB), RODATA|NOPTR, $64
+
+DATA nibbles8<>+0(SB)/8, $0x1001100110011001
+DATA nibbles8<>+8(SB)/8, $0x1001100110011001
+DATA nibbles8<>+16(SB)/8, $0x1001100110011001
+DATA nibbles8<>+24(SB)/8, $0x1001100110011001
+DATA nibbles8<>+32(SB)/8, $0x1001100110011001
+DATA nibbles8<>+40(SB)/8, $0x1001100110011001
+DATA nibbles8<>+48(SB)/8, $0x1001100110011001
+DATA nibbles8<>+56(SB)/8, $0x1001100110011001
+GLOBL nibbles8<>(SB), RODATA|NOPTR, $64
+
+// func QuantizeBlocksF32ToMXFP4AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, raise uint32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL
+TEXT ·QuantizeBlocksF32ToMXFP4AVX512(SB), $0-60
+	VBROADCASTSS toHalves<>+0(SB), Z0
+	VBROADCASTSS toFours<>+0(SB), Z1
+	VBROADCASTSS raise+56(FP), X2
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         count+24(FP), BX
+	MOVQ         yStride+32(FP), SI
+	MOVQ         xStride+40(FP), DI
+	SHLQ         $0x02, DI
+	TESTQ        BX, BX
+	JZ           done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT1       (R11)
+	PREFETCHT1       64(R11)
+	VMOVUPS          (R9), Z3
+	VMOVUPS          64(R9), Z4
+	VPANDD.BCST      magnitude32<>+0(SB), Z3, Z5
+	VPANDD.BCST      magnitude32<>+0(SB), Z4, Z6
+	VPMAXUD          Z6, Z5, Z8
+	VSHUFI64X2       $0x4e, Z8, Z8, Z7
+	VPMAXUD          Z7, Z8, Z8
+	VSHUFI64X2       $0xb1, Z8, Z8, Z7
+	VPMAXUD          Z7, Z8, Z8
+	VPSHUFD          $0x4e, Z8, Z7
+	VPMAXUD          Z7, Z8, Z8
+	VPSHUFD          $0xb1, Z8, Z7
+	VPMAXUD          Z7, Z8, Z7
+	VPCMPEQD         roundedDown32<>+0(SB), X7, X8
+	VPADDD           X7, X8, X8
+	VPADDD           X2, X8, X8
+	VPSRLD           $0x17, X8, X8
+	VPCMPUD          $0x01, exponent32<>+0(SB), Z7, K1
+	VMOVUPS          scaleNaNMXFP4<>+0(SB), X7
+	VPSUBUSW         two32<>+0(SB), X8, K1, X7
+	VMOVUPS          exponentOfInverse<>+0(SB), X8
+	VPSUBD           X7, X8, X8
+	VPSLLD           $0x17, X8, X8
+	VBROADCASTSS     X8, Z8
+	VMULPS           Z8, Z5, Z5
+	VMULPS           Z8, Z6, Z6
+	VPEXTRB          $0x00, X7, (R8)
+	VMOVAPS          Z0, Z7
+	VMOVAPS          Z1, Z9
+	VFMADD231PS.BCST two<>+0(SB), Z5, Z7
+	VADDPS.BCST      toOnes<>+0(SB), Z5, Z8
+	VFMADD231PS.BCST half<>+0(SB), Z5, Z9
+	VPMINUD          Z7, Z8, Z8
+	VPMINUD          Z8, Z9, Z9
+	VPMINUD.BCST     toLargest<>+0(SB), Z9, Z9
+	VPSRLD           $0x1c, Z3, Z3
+	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z3, Z9
+	VPSRLQ           $0x1c, Z9, Z3
+	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z3, Z9
+	VPMOVQB.Z        Z9, K1, X3
+	VMOVQ            X3, 1(R8)
+	VMOVAPS          Z0, Z3
+	VMOVAPS          Z1, Z7
+	VFMADD231PS.BCST two<>+0(SB), Z6, Z3
+	VADDPS.BCST      toOnes<>+0(SB), Z6, Z5
+	VFMADD231PS.BCST half<>+0(SB), Z6, Z7
+	VPMINUD          Z3, Z5, Z5
+	VPMINUD          Z5, Z7, Z7
+	VPMINUD.BCST     toLargest<>+0(SB), Z7, Z7
+	VPSRLD           $0x1c, Z4, Z4
+	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z4, Z7
+	VPSRLQ           $0x1c, Z7, Z3
+	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z3, Z7
+	VPMOVQB.Z        Z7, K1, X3
+	VMOVQ            X3, 9(R8)
+	ADDQ             $0x00000080, R9
+	ADDQ             $0x11, R8
+	SUBQ             $0x20, R10
+	CMPQ             R10, $0x20
+	JGE              block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA scaleNaNMXFP4<>+0(SB)/8, $0x000000ff000000ff
+DATA scaleNaNMXFP4<>+8(SB)/8, $0x000000ff000000ff
+DATA scaleNaNMXFP4<>+16(SB)/8, $0x000000ff000000ff
+DATA scaleNaNMXFP4<>+24(SB)/8, $0x000000ff000000ff
+DATA scaleNaNMXFP4<>+32(SB)/8, $0x000000ff000000ff
+DATA scaleNaNMXFP4<>+40(SB)/8, $0x000000ff000000ff
+DATA scaleNaNMXFP4<>+48(SB)/8, $0x000000ff000000ff
+DATA scaleNaNMXFP4<>+56(SB)/8, $0x000000ff000000ff
+GLOBL scaleNaNMXFP4<>(SB), RODATA|NOPTR, $64
+
+DATA toLargest<>+0(SB)/8, $0x4b4000074b400007
+DATA toLargest<>+8(SB)/8, $0x4b4000074b400007
+DATA toLargest<>+16(SB)/8, $0x4b4000074b400007
+DATA toLargest<>+24(SB)/8, $0x4b4000074b400007
+DATA toLargest<>+32(SB)/8, $0x4b4000074b400007
+DATA toLargest<>+40(SB)/8, $0x4b4000074b400007
+DATA toLargest<>+48(SB)/8, $0x4b4000074b400007
+DATA toLargest<>+56(SB)/8, $0x4b4000074b400007
+GLOBL toLargest<>(SB), RODATA|NOPTR, $64
+
+DATA eight32<>+0(SB)/8, $0x0000000800000008
+DATA eight32<>+8(SB)/8, $0x0000000800000008
+DATA eight32<>+16(SB)/8, $0x0000000800000008
+DATA eight32<>+24(SB)/8, $0x0000000800000008
+DATA eight32<>+32(SB)/8, $0x0000000800000008
+DATA eight32<>+40(SB)/8, $0x0000000800000008
+DATA eight32<>+48(SB)/8, $0x0000000800000008
+DATA eight32<>+56(SB)/8, $0x0000000800000008
+GLOBL eight32<>(SB), RODATA|NOPTR, $64
+
+// func QuantizeBlocksF32ToNVFP4AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·QuantizeBlocksF32ToNVFP4AVX2(SB), $0-56
+	VMOVUPS toHalves<>+0(SB), Y0
+	VMOVUPS toFours<>+0(SB), Y1
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    yStride+32(FP), SI
+	MOVQ    xStride+40(FP), DI
+	SHLQ    $0x02, DI
+	TESTQ   BX, BX
+	JZ      done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT1  (R11)
+	PREFETCHT1  64(R11)
+	VMOVUPS     (R9), X2
+	VMOVUPS     16(R9), X3
+	VMOVUPS     32(R9), X4
+	VMOVUPS     48(R9), X5
+	CMPQ        R10, $0x20
+	JLT         loaded5
+	VINSERTF128 $0x01, 64(R9), Y2, Y2
+	VINSERTF128 $0x01, 80(R9), Y3, Y3
+	VINSERTF128 $0x01, 96(R9), Y4, Y4
+	VINSERTF128 $0x01, 112(R9), Y5, Y5
+
+loaded5:
+	VPAND        magnitude32<>+0(SB), Y2, Y6
+	VPAND        magnitude32<>+0(SB), Y3, Y7
+	VPAND        magnitude32<>+0(SB), Y4, Y8
+	VPAND        magnitude32<>+0(SB), Y5, Y9
+	VPACKSSDW    Y3, Y2, Y10
+	VPACKSSDW    Y5, Y4, Y11
+	VPACKSSWB    Y11, Y10, Y10
+	VPMAXUD      Y7, Y6, Y11
+	VPMAXUD      Y8, Y11, Y11
+	VPMAXUD      Y9, Y11, Y12
+	VPSHUFD      $0x4e, Y12, Y11
+	VPMAXUD      Y11, Y12, Y12
+	VPSHUFD      $0xb1, Y12, Y11
+	VPMAXUD      Y11, Y12, Y11
+	VDIVPS       six32<>+0(SB), Y11, Y12
+	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
+	VPMINUD      largestE4M3<>+0(SB), Y12, Y12
+	VPAND        exponent32<>+0(SB), Y12, Y13
+	VFMADD231PS  power20<>+0(SB), Y13, Y12
+	VFNMADD231PS power20<>+0(SB), Y13, Y12
+	VMOVUPS      one32<>+0(SB), Y13
+	VDIVPS       Y12, Y13, Y13
+	VPSRLD       $0x14, Y12, Y12
+	VPCMPGTD     finite32<>+0(SB), Y11, Y11
+	VPSUBD       biasE4M3<>+0(SB), Y12, Y12
+	VPSUBD       Y11, Y12, Y12
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y13, Y8, Y8
+	VMULPS       Y13, Y9, Y9
+	VPEXTRB      $0x00, X12, (R8)
+	VMOVAPS      Y0, Y13
+	VMOVAPS      Y1, Y15
+	VFMADD231PS  two<>+0(SB), Y6, Y13
+	VADDPS       toOnes<>+0(SB), Y6, Y14
+	VFMADD231PS  half<>+0(SB), Y6, Y15
+	VPMINUD      Y13, Y14, Y14
+	VPMINUD      Y14, Y15, Y15
+	VPSUBD       Y0, Y15, Y15
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y14
+	VFMADD231PS  two<>+0(SB), Y7, Y6
+	VADDPS       toOnes<>+0(SB), Y7, Y13
+	VFMADD231PS  half<>+0(SB), Y7, Y14
+	VPMINUD      Y6, Y13, Y13
+	VPMINUD      Y13, Y14, Y14
+	VPSUBD       Y0, Y14, Y14
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y13
+	VFMADD231PS  two<>+0(SB), Y8, Y6
+	VADDPS       toOnes<>+0(SB), Y8, Y7
+	VFMADD231PS  half<>+0(SB), Y8, Y13
+	VPMINUD      Y6, Y7, Y7
+	VPMINUD      Y7, Y13, Y13
+	VPSUBD       Y0, Y13, Y13
+	VMOVAPS      Y0, Y6
+	VMOVAPS      Y1, Y8
+	VFMADD231PS  two<>+0(SB), Y9, Y6
+	VADDPS       toOnes<>+0(SB), Y9, Y7
+	VFMADD231PS  half<>+0(SB), Y9, Y8
+	VPMINUD      Y6, Y7, Y7
+	VPMINUD      Y7, Y8, Y8
+	VPSUBD       Y0, Y8, Y8
+	VPACKSSDW    Y14, Y15, Y6
+	VPACKSSDW    Y8, Y13, Y7
+	VPACKUSWB    Y7, Y6, Y6
+	VPMINUB      largestE2M1<>+0(SB), Y6, Y6
+	VPSRLW       $0x04, Y10, Y10
+	VPAND        eight8<>+0(SB), Y10, Y10
+	VPOR         Y10, Y6, Y6
+	VPMADDUBSW   nibbles8<>+0(SB), Y6, Y6
+	VPANDN       Y6, Y11, Y6
+	VEXTRACTI128 $0x01, Y6, X2
+	VPACKUSWB    X2, X6, X2
+	VMOVQ        X2, 1(R8)
+	CMPQ         R10, $0x20
+	JLT          last6
+	VEXTRACTI128 $0x01, Y12, X12
+	VPEXTRB      $0x00, X12, 9(R8)
+	VPEXTRQ      $0x01, X2, 10(R8)
+	SUBQ         $0x10, R10
+	ADDQ         $0x00000040, R9
+	ADDQ         $0x09, R8
+
+last6:
+	ADDQ $0x00000040, R9
+	ADDQ $0x09, R8
+	SUBQ $0x10, R10
+	CMPQ R10, $0x10
+	JGE  block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA power20<>+0(SB)/8, $0x4980000049800000
+DATA power20<>+8(SB)/8, $0x4980000049800000
+DATA power20<>+16(SB)/8, $0x4980000049800000
+DATA power20<>+24(SB)/8, $0x4980000049800000
+DATA power20<>+32(SB)/8, $0x4980000049800000
+DATA power20<>+40(SB)/8, $0x4980000049800000
+DATA power20<>+48(SB)/8, $0x4980000049800000
+DATA power20<>+56(SB)/8, $0x4980000049800000
+GLOBL power20<>(SB), RODATA|NOPTR, $64
+
+DATA six32<>+0(SB)/8, $0x40c0000040c00000
+DATA six32<>+8(SB)/8, $0x40c0000040c00000
+DATA six32<>+16(SB)/8, $0x40c0000040c00000
+DATA six32<>+24(SB)/8, $0x40c0000040c00000
+DATA six32<>+32(SB)/8, $0x40c0000040c00000
+DATA six32<>+40(SB)/8, $0x40c0000040c00000
+DATA six32<>+48(SB)/8, $0x40c0000040c00000
+DATA six32<>+56(SB)/8, $0x40c0000040c00000
+GLOBL six32<>(SB), RODATA|NOPTR, $64
+
+DATA leastE4M3<>+0(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+8(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+16(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+24(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+32(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+40(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+48(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+56(SB)/8, $0x3c8000003c800000
+GLOBL leastE4M3<>(SB), RODATA|NOPTR, $64
+
+DATA largestE4M3<>+0(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+8(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+16(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+24(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+32(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+40(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+48(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+56(SB)/8, $0x43e0000043e00000
+GLOBL largestE4M3<>(SB), RODATA|NOPTR, $64
+
+DATA biasE4M3<>+0(SB)/8, $0x000003c0000003c0
+DATA biasE4M3<>+8(SB)/8, $0x000003c0000003c0
+DATA biasE4M3<>+16(SB)/8, $0x000003c0000003c0
+DATA biasE4M3<>+24(SB)/8, $0x000003c0000003c0
+DATA biasE4M3<>+32(SB)/8, $0x000003c0000003c0
+DATA biasE4M3<>+40(SB)/8, $0x000003c0000003c0
+DATA biasE4M3<>+48(SB)/8, $0x000003c0000003c0
+DATA biasE4M3<>+56(SB)/8, $0x000003c0000003c0
+GLOBL biasE4M3<>(SB), RODATA|NOPTR, $64
+
+// func QuantizeBlocksF32ToNVFP4AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
+// Requires: AVX, AVX512F, AVX512VL, FMA3
+TEXT ·QuantizeBlocksF32ToNVFP4AVX512(SB), $0-56
+	VBROADCASTSS toHalves<>+0(SB), Z0
+	VBROADCASTSS toFours<>+0(SB), Z1
+	MOVQ         y+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         count+24(FP), BX
+	MOVQ         yStride+32(FP), SI
+	MOVQ         xStride+40(FP), DI
+	SHLQ         $0x02, DI
+	TESTQ        BX, BX
+	JZ           done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT1       (R11)
+	VMOVUPS          (R9), Z2
+	VPANDD.BCST      magnitude32<>+0(SB), Z2, Z3
+	VSHUFI64X2       $0x4e, Z3, Z3, Z4
+	VPMAXUD          Z4, Z3, Z5
+	VSHUFI64X2       $0xb1, Z5, Z5, Z4
+	VPMAXUD          Z4, Z5, Z5
+	VPSHUFD          $0x4e, Z5, Z4
+	VPMAXUD          Z4, Z5, Z5
+	VPSHUFD          $0xb1, Z5, Z4
+	VPMAXUD          Z4, Z5, Z4
+	VDIVPS           six32<>+0(SB), X4, X5
+	VPMAXUD          leastE4M3<>+0(SB), X5, X5
+	VPMINUD          largestE4M3<>+0(SB), X5, X5
+	VPAND            exponent32<>+0(SB), X5, X6
+	VFMADD231PS      power20<>+0(SB), X6, X5
+	VFNMADD231PS     power20<>+0(SB), X6, X5
+	VMOVUPS          one32<>+0(SB), X6
+	VDIVPS           X5, X6, X6
+	VPSRLD           $0x14, X5, X5
+	VPCMPUD          $0x01, exponent32<>+0(SB), Z4, K1
+	VMOVUPS          scaleNaNNVFP4<>+0(SB), X4
+	VPSUBD           biasE4M3<>+0(SB), X5, K1, X4
+	VBROADCASTSS     X6, Z5
+	VMULPS           Z5, Z3, Z3
+	VPEXTRB          $0x00, X4, (R8)
+	VMOVAPS          Z0, Z4
+	VMOVAPS          Z1, Z6
+	VFMADD231PS.BCST two<>+0(SB), Z3, Z4
+	VADDPS.BCST      toOnes<>+0(SB), Z3, Z5
+	VFMADD231PS.BCST half<>+0(SB), Z3, Z6
+	VPMINUD          Z4, Z5, Z5
+	VPMINUD          Z5, Z6, Z6
+	VPMINUD.BCST     toLargest<>+0(SB), Z6, Z6
+	VPSRLD           $0x1c, Z2, Z2
+	VPTERNLOGD.BCST  $0xf8, eight32<>+0(SB), Z2, Z6
+	VPSRLQ           $0x1c, Z6, Z2
+	VPTERNLOGD.BCST  $0xe4, low8<>+0(SB), Z2, Z6
+	VPMOVQB.Z        Z6, K1, X2
+	VMOVQ            X2, 1(R8)
+	ADDQ             $0x00000040, R9
+	ADDQ             $0x09, R8
+	SUBQ             $0x10, R10
+	CMPQ             R10, $0x10
+	JGE              block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA scaleNaNNVFP4<>+0(SB)/8, $0x0000007f0000007f
+DATA scaleNaNNVFP4<>+8(SB)/8, $0x0000007f0000007f
+DATA scaleNaNNVFP4<>+16(SB)/8, $0x0000007f0000007f
+DATA scaleNaNNVFP4<>+24(SB)/8, $0x0000007f0000007f
+DATA scaleNaNNVFP4<>+32(SB)/8, $0x0000007f0000007f
+DATA scaleNaNNVFP4<>+40(SB)/8, $0x0000007f0000007f
+DATA scaleNaNNVFP4<>+48(SB)/8, $0x0000007f0000007f
+DATA scaleNaNNVFP4<>+56(SB)/8, $0x0000007f0000007f
+GLOBL scaleNaNNVFP4<>(SB), RODATA|NOPTR, $64
 
 // func DequantizeBlocksQ4_0ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C
@@ -2347,22 +2736,14 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA biasQ4_0<>+0(SB)/4, $0x08080808
-DATA biasQ4_0<>+4(SB)/4, $0x08080808
-DATA biasQ4_0<>+8(SB)/4, $0x08080808
-DATA biasQ4_0<>+12(SB)/4, $0x08080808
-DATA biasQ4_0<>+16(SB)/4, $0x08080808
-DATA biasQ4_0<>+20(SB)/4, $0x08080808
-DATA biasQ4_0<>+24(SB)/4, $0x08080808
-DATA biasQ4_0<>+28(SB)/4, $0x08080808
-DATA biasQ4_0<>+32(SB)/4, $0x08080808
-DATA biasQ4_0<>+36(SB)/4, $0x08080808
-DATA biasQ4_0<>+40(SB)/4, $0x08080808
-DATA biasQ4_0<>+44(SB)/4, $0x08080808
-DATA biasQ4_0<>+48(SB)/4, $0x08080808
-DATA biasQ4_0<>+52(SB)/4, $0x08080808
-DATA biasQ4_0<>+56(SB)/4, $0x08080808
-DATA biasQ4_0<>+60(SB)/4, $0x08080808
+DATA biasQ4_0<>+0(SB)/8, $0x0808080808080808
+DATA biasQ4_0<>+8(SB)/8, $0x0808080808080808
+DATA biasQ4_0<>+16(SB)/8, $0x0808080808080808
+DATA biasQ4_0<>+24(SB)/8, $0x0808080808080808
+DATA biasQ4_0<>+32(SB)/8, $0x0808080808080808
+DATA biasQ4_0<>+40(SB)/8, $0x0808080808080808
+DATA biasQ4_0<>+48(SB)/8, $0x0808080808080808
+DATA biasQ4_0<>+56(SB)/8, $0x0808080808080808
 GLOBL biasQ4_0<>(SB), RODATA|NOPTR, $64
 
 // func DequantizeBlocksQ4_0ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
@@ -2613,76 +2994,36 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA bitOfByte<>+0(SB)/2, $0x0201
-DATA bitOfByte<>+2(SB)/2, $0x0804
-DATA bitOfByte<>+4(SB)/2, $0x2010
-DATA bitOfByte<>+6(SB)/2, $0x8040
-DATA bitOfByte<>+8(SB)/2, $0x0201
-DATA bitOfByte<>+10(SB)/2, $0x0804
-DATA bitOfByte<>+12(SB)/2, $0x2010
-DATA bitOfByte<>+14(SB)/2, $0x8040
-DATA bitOfByte<>+16(SB)/2, $0x0201
-DATA bitOfByte<>+18(SB)/2, $0x0804
-DATA bitOfByte<>+20(SB)/2, $0x2010
-DATA bitOfByte<>+22(SB)/2, $0x8040
-DATA bitOfByte<>+24(SB)/2, $0x0201
-DATA bitOfByte<>+26(SB)/2, $0x0804
-DATA bitOfByte<>+28(SB)/2, $0x2010
-DATA bitOfByte<>+30(SB)/2, $0x8040
+DATA bitOfByte<>+0(SB)/8, $0x8040201008040201
+DATA bitOfByte<>+8(SB)/8, $0x8040201008040201
+DATA bitOfByte<>+16(SB)/8, $0x8040201008040201
+DATA bitOfByte<>+24(SB)/8, $0x8040201008040201
 GLOBL bitOfByte<>(SB), RODATA|NOPTR, $32
 
-DATA byteOfBit<>+0(SB)/2, $0x0000
-DATA byteOfBit<>+2(SB)/2, $0x0000
-DATA byteOfBit<>+4(SB)/2, $0x0000
-DATA byteOfBit<>+6(SB)/2, $0x0000
-DATA byteOfBit<>+8(SB)/2, $0x0101
-DATA byteOfBit<>+10(SB)/2, $0x0101
-DATA byteOfBit<>+12(SB)/2, $0x0101
-DATA byteOfBit<>+14(SB)/2, $0x0101
-DATA byteOfBit<>+16(SB)/2, $0x0202
-DATA byteOfBit<>+18(SB)/2, $0x0202
-DATA byteOfBit<>+20(SB)/2, $0x0202
-DATA byteOfBit<>+22(SB)/2, $0x0202
-DATA byteOfBit<>+24(SB)/2, $0x0303
-DATA byteOfBit<>+26(SB)/2, $0x0303
-DATA byteOfBit<>+28(SB)/2, $0x0303
-DATA byteOfBit<>+30(SB)/2, $0x0303
+DATA byteOfBit<>+0(SB)/8, $0x0000000000000000
+DATA byteOfBit<>+8(SB)/8, $0x0101010101010101
+DATA byteOfBit<>+16(SB)/8, $0x0202020202020202
+DATA byteOfBit<>+24(SB)/8, $0x0303030303030303
 GLOBL byteOfBit<>(SB), RODATA|NOPTR, $32
 
-DATA fifth8<>+0(SB)/4, $0x10101010
-DATA fifth8<>+4(SB)/4, $0x10101010
-DATA fifth8<>+8(SB)/4, $0x10101010
-DATA fifth8<>+12(SB)/4, $0x10101010
-DATA fifth8<>+16(SB)/4, $0x10101010
-DATA fifth8<>+20(SB)/4, $0x10101010
-DATA fifth8<>+24(SB)/4, $0x10101010
-DATA fifth8<>+28(SB)/4, $0x10101010
-DATA fifth8<>+32(SB)/4, $0x10101010
-DATA fifth8<>+36(SB)/4, $0x10101010
-DATA fifth8<>+40(SB)/4, $0x10101010
-DATA fifth8<>+44(SB)/4, $0x10101010
-DATA fifth8<>+48(SB)/4, $0x10101010
-DATA fifth8<>+52(SB)/4, $0x10101010
-DATA fifth8<>+56(SB)/4, $0x10101010
-DATA fifth8<>+60(SB)/4, $0x10101010
+DATA fifth8<>+0(SB)/8, $0x1010101010101010
+DATA fifth8<>+8(SB)/8, $0x1010101010101010
+DATA fifth8<>+16(SB)/8, $0x1010101010101010
+DATA fifth8<>+24(SB)/8, $0x1010101010101010
+DATA fifth8<>+32(SB)/8, $0x1010101010101010
+DATA fifth8<>+40(SB)/8, $0x1010101010101010
+DATA fifth8<>+48(SB)/8, $0x1010101010101010
+DATA fifth8<>+56(SB)/8, $0x1010101010101010
 GLOBL fifth8<>(SB), RODATA|NOPTR, $64
 
-DATA biasQ5_0<>+0(SB)/4, $0x10101010
-DATA biasQ5_0<>+4(SB)/4, $0x10101010
-DATA biasQ5_0<>+8(SB)/4, $0x10101010
-DATA biasQ5_0<>+12(SB)/4, $0x10101010
-DATA biasQ5_0<>+16(SB)/4, $0x10101010
-DATA biasQ5_0<>+20(SB)/4, $0x10101010
-DATA biasQ5_0<>+24(SB)/4, $0x10101010
-DATA biasQ5_0<>+28(SB)/4, $0x10101010
-DATA biasQ5_0<>+32(SB)/4, $0x10101010
-DATA biasQ5_0<>+36(SB)/4, $0x10101010
-DATA biasQ5_0<>+40(SB)/4, $0x10101010
-DATA biasQ5_0<>+44(SB)/4, $0x10101010
-DATA biasQ5_0<>+48(SB)/4, $0x10101010
-DATA biasQ5_0<>+52(SB)/4, $0x10101010
-DATA biasQ5_0<>+56(SB)/4, $0x10101010
-DATA biasQ5_0<>+60(SB)/4, $0x10101010
+DATA biasQ5_0<>+0(SB)/8, $0x1010101010101010
+DATA biasQ5_0<>+8(SB)/8, $0x1010101010101010
+DATA biasQ5_0<>+16(SB)/8, $0x1010101010101010
+DATA biasQ5_0<>+24(SB)/8, $0x1010101010101010
+DATA biasQ5_0<>+32(SB)/8, $0x1010101010101010
+DATA biasQ5_0<>+40(SB)/8, $0x1010101010101010
+DATA biasQ5_0<>+48(SB)/8, $0x1010101010101010
+DATA biasQ5_0<>+56(SB)/8, $0x1010101010101010
 GLOBL biasQ5_0<>(SB), RODATA|NOPTR, $64
 
 // func DequantizeBlocksQ5_0ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
@@ -2946,22 +3287,10 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA levels<>+0(SB)/2, $0x9881
-DATA levels<>+2(SB)/2, $0xbfad
-DATA levels<>+4(SB)/2, $0xddcf
-DATA levels<>+6(SB)/2, $0xf6ea
-DATA levels<>+8(SB)/2, $0x0d01
-DATA levels<>+10(SB)/2, $0x2619
-DATA levels<>+12(SB)/2, $0x4535
-DATA levels<>+14(SB)/2, $0x7159
-DATA levels<>+16(SB)/2, $0x9881
-DATA levels<>+18(SB)/2, $0xbfad
-DATA levels<>+20(SB)/2, $0xddcf
-DATA levels<>+22(SB)/2, $0xf6ea
-DATA levels<>+24(SB)/2, $0x0d01
-DATA levels<>+26(SB)/2, $0x2619
-DATA levels<>+28(SB)/2, $0x4535
-DATA levels<>+30(SB)/2, $0x7159
+DATA levels<>+0(SB)/8, $0xf6eaddcfbfad9881
+DATA levels<>+8(SB)/8, $0x7159453526190d01
+DATA levels<>+16(SB)/8, $0xf6eaddcfbfad9881
+DATA levels<>+24(SB)/8, $0x7159453526190d01
 GLOBL levels<>(SB), RODATA|NOPTR, $32
 
 // func DequantizeBlocksIQ4_NLToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
@@ -3017,3 +3346,631 @@ next4:
 done2:
 	VZEROUPPER
 	RET
+
+// func DequantizeBlocksMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, BMI2
+TEXT ·DequantizeBlocksMXFP4ToF32AVX2(SB), $0-48
+	VBROADCASTI128 e2m1Upper<>+0(SB), Y0
+	VBROADCASTI128 e2m1Lower<>+0(SB), Y1
+	VPXOR          Y2, Y2, Y2
+	MOVQ           y+0(FP), AX
+	MOVQ           x+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           count+24(FP), BX
+	MOVQ           yStride+32(FP), SI
+	SHLQ           $0x02, SI
+	MOVQ           xStride+40(FP), DI
+	TESTQ          BX, BX
+	JZ             done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fd
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD          R12, X3
+	VBROADCASTSS   X3, Y3
+	VBROADCASTI128 1(R9), Y4
+	VPSHUFB        byteOfPair<>+0(SB), Y4, Y4
+	VPSLLW         $0x04, Y4, Y5
+	VPOR           Y5, Y4, Y4
+	VPAND          low8<>+0(SB), Y4, Y4
+	VPSHUFB        Y4, Y0, Y5
+	VPSHUFB        Y4, Y1, Y4
+	VPUNPCKLBW     Y5, Y4, Y6
+	VPUNPCKLWD     Y6, Y2, Y7
+	VMULPS         Y3, Y7, Y7
+	VMOVUPS        Y7, (R8)
+	VPUNPCKHWD     Y6, Y2, Y6
+	VMULPS         Y3, Y6, Y6
+	VMOVUPS        Y6, 32(R8)
+	VPUNPCKHBW     Y5, Y4, Y4
+	VPUNPCKLWD     Y4, Y2, Y5
+	VMULPS         Y3, Y5, Y5
+	VMOVUPS        Y5, 64(R8)
+	VPUNPCKHWD     Y4, Y2, Y4
+	VMULPS         Y3, Y4, Y4
+	VMOVUPS        Y4, 96(R8)
+	ADDQ           $0x00000080, R8
+	ADDQ           $0x11, R9
+	SUBQ           $0x20, R10
+	CMPQ           R10, $0x20
+	JGE            block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	CMPL  R11, $0x02
+	JCS   scale6
+	MOVL  $0x7fc00000, R12
+	JMP   scale6
+
+DATA e2m1Upper<>+0(SB)/8, $0x4141404040403f00
+DATA e2m1Upper<>+8(SB)/8, $0xc1c1c0c0c0c0bf80
+GLOBL e2m1Upper<>(SB), RODATA|NOPTR, $16
+
+DATA e2m1Lower<>+0(SB)/8, $0x4000c08040008000
+DATA e2m1Lower<>+8(SB)/8, $0x4000c08040008000
+GLOBL e2m1Lower<>(SB), RODATA|NOPTR, $16
+
+DATA byteOfPair<>+0(SB)/8, $0x8505840481018000
+DATA byteOfPair<>+8(SB)/8, $0x8d0d8c0c89098808
+DATA byteOfPair<>+16(SB)/8, $0x8707860683038202
+DATA byteOfPair<>+24(SB)/8, $0x8f0f8e0e8b0b8a0a
+GLOBL byteOfPair<>(SB), RODATA|NOPTR, $32
+
+// func DequantizeBlocksMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·DequantizeBlocksMXFP4ToF32AVX512(SB), $0-48
+	VPMOVZXBD e2m1Upper<>+0(SB), Z0
+	VPMOVZXBD e2m1Lower<>+0(SB), Z1
+	VPSLLD    $0x18, Z0, Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z0, Z1, Z0
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      count+24(FP), BX
+	MOVQ      yStride+32(FP), SI
+	SHLQ      $0x02, SI
+	MOVQ      xStride+40(FP), DI
+	TESTQ     BX, BX
+	JZ        done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fd
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD        R12, X1
+	VBROADCASTSS X1, Z1
+	VMULPS       Z0, Z1, Z1
+	VPMOVZXBQ    1(R9), Z2
+	VPSLLQ       $0x1c, Z2, Z3
+	VPORD        Z3, Z2, Z2
+	VPERMPS      Z1, Z2, Z2
+	VMOVUPS      Z2, (R8)
+	VPMOVZXBQ    9(R9), Z2
+	VPSLLQ       $0x1c, Z2, Z3
+	VPORD        Z3, Z2, Z2
+	VPERMPS      Z1, Z2, Z1
+	VMOVUPS      Z1, 64(R8)
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x11, R9
+	SUBQ         $0x20, R10
+	CMPQ         R10, $0x20
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	CMPL  R11, $0x02
+	JCS   scale6
+	MOVL  $0x7fc00000, R12
+	JMP   scale6
+
+// func DequantizeBlocksNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, F16C
+TEXT ·DequantizeBlocksNVFP4ToF32AVX2(SB), $0-48
+	VBROADCASTI128 e2m1E4M3Upper<>+0(SB), Y0
+	VBROADCASTI128 e2m1E4M3Lower<>+0(SB), Y1
+	VPXOR          Y2, Y2, Y2
+	MOVQ           y+0(FP), AX
+	MOVQ           x+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           count+24(FP), BX
+	MOVQ           yStride+32(FP), SI
+	SHLQ           $0x02, SI
+	MOVQ           xStride+40(FP), DI
+	TESTQ          BX, BX
+	JZ             done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R11
+	LEAL    1(R11), R12
+	TESTL   $0x0000007f, R12
+	JEQ     special5
+	SHLL    $0x07, R11
+	ANDL    $0x0000bf80, R11
+
+scale6:
+	VMOVD        R11, X3
+	VCVTPH2PS    X3, X3
+	VBROADCASTSS X3, Y3
+	VPBROADCASTQ 1(R9), Y4
+	VPSHUFB      byteOfPair<>+0(SB), Y4, Y4
+	VPSLLW       $0x04, Y4, Y5
+	VPOR         Y5, Y4, Y4
+	VPAND        low8<>+0(SB), Y4, Y4
+	VPSHUFB      Y4, Y0, Y5
+	VPSHUFB      Y4, Y1, Y4
+	VPUNPCKLBW   Y5, Y4, Y4
+	VPUNPCKLWD   Y4, Y2, Y5
+	VMULPS       Y3, Y5, Y5
+	VMOVUPS      Y5, (R8)
+	VPUNPCKHWD   Y4, Y2, Y4
+	VMULPS       Y3, Y4, Y4
+	VMOVUPS      Y4, 32(R8)
+	ADDQ         $0x00000040, R8
+	ADDQ         $0x09, R9
+	SUBQ         $0x10, R10
+	CMPQ         R10, $0x10
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00007e00, R11
+	JMP  scale6
+
+DATA e2m1E4M3Upper<>+0(SB)/8, $0x4444444443434300
+DATA e2m1E4M3Upper<>+8(SB)/8, $0xc4c4c4c4c3c3c380
+GLOBL e2m1E4M3Upper<>(SB), RODATA|NOPTR, $16
+
+DATA e2m1E4M3Lower<>+0(SB)/8, $0xc0804000c0800000
+DATA e2m1E4M3Lower<>+8(SB)/8, $0xc0804000c0800000
+GLOBL e2m1E4M3Lower<>(SB), RODATA|NOPTR, $16
+
+// func DequantizeBlocksNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX512F, F16C
+TEXT ·DequantizeBlocksNVFP4ToF32AVX512(SB), $0-48
+	VPMOVZXBD e2m1E4M3Upper<>+0(SB), Z0
+	VPMOVZXBD e2m1E4M3Lower<>+0(SB), Z1
+	VPSLLD    $0x18, Z0, Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z0, Z1, Z0
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      count+24(FP), BX
+	MOVQ      yStride+32(FP), SI
+	SHLQ      $0x02, SI
+	MOVQ      xStride+40(FP), DI
+	TESTQ     BX, BX
+	JZ        done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R11
+	LEAL    1(R11), R12
+	TESTL   $0x0000007f, R12
+	JEQ     special5
+	SHLL    $0x07, R11
+	ANDL    $0x0000bf80, R11
+
+scale6:
+	VMOVD        R11, X1
+	VCVTPH2PS    X1, X1
+	VBROADCASTSS X1, Z1
+	VMULPS       Z0, Z1, Z1
+	VPMOVZXBQ    1(R9), Z2
+	VPSLLQ       $0x1c, Z2, Z3
+	VPORD        Z3, Z2, Z2
+	VPERMPS      Z1, Z2, Z1
+	VMOVUPS      Z1, (R8)
+	ADDQ         $0x00000040, R8
+	ADDQ         $0x09, R9
+	SUBQ         $0x10, R10
+	CMPQ         R10, $0x10
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00007e00, R11
+	JMP  scale6
+
+// func DequantizeBlocksGGMLMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, BMI2
+TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX2(SB), $0-48
+	VBROADCASTI128 ggmlE2M1Upper<>+0(SB), Y0
+	VBROADCASTI128 ggmlE2M1Lower<>+0(SB), Y1
+	VPXOR          Y2, Y2, Y2
+	MOVQ           y+0(FP), AX
+	MOVQ           x+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           count+24(FP), BX
+	MOVQ           yStride+32(FP), SI
+	SHLQ           $0x02, SI
+	MOVQ           xStride+40(FP), DI
+	TESTQ          BX, BX
+	JZ             done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fe
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD          R12, X3
+	VBROADCASTSS   X3, Y3
+	VBROADCASTI128 1(R9), Y4
+	VPSHUFB        byteOf16<>+0(SB), Y4, Y4
+	VPSRLVD        nibbleOf16<>+0(SB), Y4, Y4
+	VPAND          low8<>+0(SB), Y4, Y4
+	VPSHUFB        Y4, Y0, Y5
+	VPSHUFB        Y4, Y1, Y4
+	VPUNPCKLBW     Y5, Y4, Y6
+	VPUNPCKLWD     Y6, Y2, Y7
+	VMULPS         Y3, Y7, Y7
+	VMOVUPS        Y7, (R8)
+	VPUNPCKHWD     Y6, Y2, Y6
+	VMULPS         Y3, Y6, Y6
+	VMOVUPS        Y6, 32(R8)
+	VPUNPCKHBW     Y5, Y4, Y4
+	VPUNPCKLWD     Y4, Y2, Y5
+	VMULPS         Y3, Y5, Y5
+	VMOVUPS        Y5, 64(R8)
+	VPUNPCKHWD     Y4, Y2, Y4
+	VMULPS         Y3, Y4, Y4
+	VMOVUPS        Y4, 96(R8)
+	ADDQ           $0x00000080, R8
+	ADDQ           $0x11, R9
+	SUBQ           $0x20, R10
+	CMPQ           R10, $0x20
+	JGE            block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	JMP   scale6
+
+DATA ggmlE2M1Upper<>+0(SB)/8, $0x4141404040403f00
+DATA ggmlE2M1Upper<>+8(SB)/8, $0xc1c1c0c0c0c0bf00
+GLOBL ggmlE2M1Upper<>(SB), RODATA|NOPTR, $16
+
+DATA ggmlE2M1Lower<>+0(SB)/8, $0x4000c08040008000
+DATA ggmlE2M1Lower<>+8(SB)/8, $0x4000c08040008000
+GLOBL ggmlE2M1Lower<>(SB), RODATA|NOPTR, $16
+
+DATA byteOf16<>+0(SB)/8, $0x0b0a090803020100
+DATA byteOf16<>+8(SB)/8, $0x0b0a090803020100
+DATA byteOf16<>+16(SB)/8, $0x0f0e0d0c07060504
+DATA byteOf16<>+24(SB)/8, $0x0f0e0d0c07060504
+GLOBL byteOf16<>(SB), RODATA|NOPTR, $32
+
+DATA nibbleOf16<>+0(SB)/8, $0x0000000000000000
+DATA nibbleOf16<>+8(SB)/8, $0x0000000400000004
+DATA nibbleOf16<>+16(SB)/8, $0x0000000000000000
+DATA nibbleOf16<>+24(SB)/8, $0x0000000400000004
+GLOBL nibbleOf16<>(SB), RODATA|NOPTR, $32
+
+// func DequantizeBlocksGGMLMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX512(SB), $0-48
+	VPMOVZXBD ggmlE2M1Upper<>+0(SB), Z0
+	VPMOVZXBD ggmlE2M1Lower<>+0(SB), Z1
+	VPSLLD    $0x18, Z0, Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z0, Z1, Z0
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      count+24(FP), BX
+	MOVQ      yStride+32(FP), SI
+	SHLQ      $0x02, SI
+	MOVQ      xStride+40(FP), DI
+	TESTQ     BX, BX
+	JZ        done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	CMPQ R10, $0x20
+	JLT  next4
+
+block3:
+	MOVBLZX (R9), R11
+	LEAL    -2(R11), R12
+	CMPL    R12, $0x000000fe
+	JCC     special5
+	INCL    R12
+	SHLL    $0x17, R12
+
+scale6:
+	VMOVD        R12, X1
+	VBROADCASTSS X1, Z1
+	VMULPS       Z0, Z1, Z1
+	VPMOVZXBD    1(R9), Z2
+	VPSRLD       $0x04, Z2, Z3
+	VPERMPS      Z1, Z2, Z2
+	VMOVUPS      Z2, (R8)
+	VPERMPS      Z1, Z3, Z1
+	VMOVUPS      Z1, 64(R8)
+	ADDQ         $0x00000080, R8
+	ADDQ         $0x11, R9
+	SUBQ         $0x20, R10
+	CMPQ         R10, $0x20
+	JGE          block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL  $0x00200000, R12
+	SHLXL R11, R12, R12
+	JMP   scale6
+
+// func DequantizeBlocksGGMLNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, F16C
+TEXT ·DequantizeBlocksGGMLNVFP4ToF32AVX2(SB), $0-48
+	VBROADCASTI128 ggmlE2M1E4M3Upper<>+0(SB), Y0
+	VBROADCASTI128 ggmlE2M1E4M3Lower<>+0(SB), Y1
+	VPXOR          Y2, Y2, Y2
+	MOVQ           y+0(FP), AX
+	MOVQ           x+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           count+24(FP), BX
+	MOVQ           yStride+32(FP), SI
+	SHLQ           $0x02, SI
+	MOVQ           xStride+40(FP), DI
+	TESTQ          BX, BX
+	JZ             done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	MOVQ $0x00000004, R11
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R12
+	CMPL    R12, $0x7f
+	JEQ     special5
+	SHLL    $0x07, R12
+	ANDL    $0x00003f80, R12
+
+scale6:
+	VMOVD        R12, X3
+	VCVTPH2PS    X3, X3
+	VBROADCASTSS X3, Y3
+	VPBROADCASTQ (R9)(R11*1), Y4
+	VPSHUFB      byteOf8<>+0(SB), Y4, Y4
+	VPSRLVD      nibbleOf8<>+0(SB), Y4, Y4
+	VPAND        low8<>+0(SB), Y4, Y4
+	VPSHUFB      Y4, Y0, Y5
+	VPSHUFB      Y4, Y1, Y4
+	VPUNPCKLBW   Y5, Y4, Y4
+	VPUNPCKLWD   Y4, Y2, Y5
+	VMULPS       Y3, Y5, Y5
+	VMOVUPS      Y5, (R8)
+	VPUNPCKHWD   Y4, Y2, Y4
+	VMULPS       Y3, Y4, Y4
+	VMOVUPS      Y4, 32(R8)
+	ADDQ         $0x00000040, R8
+	INCQ         R9
+	ADDQ         $0x07, R11
+	CMPQ         R11, $0x20
+	JNE          group7
+	ADDQ         $0x20, R9
+	MOVQ         $0x00000004, R11
+
+group7:
+	SUBQ $0x10, R10
+	CMPQ R10, $0x10
+	JGE  block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00000000, R12
+	JMP  scale6
+
+DATA ggmlE2M1E4M3Upper<>+0(SB)/8, $0x4444444443434300
+DATA ggmlE2M1E4M3Upper<>+8(SB)/8, $0xc4c4c4c4c3c3c300
+GLOBL ggmlE2M1E4M3Upper<>(SB), RODATA|NOPTR, $16
+
+DATA ggmlE2M1E4M3Lower<>+0(SB)/8, $0xc0804000c0800000
+DATA ggmlE2M1E4M3Lower<>+8(SB)/8, $0xc0804000c0800000
+GLOBL ggmlE2M1E4M3Lower<>(SB), RODATA|NOPTR, $16
+
+DATA byteOf8<>+0(SB)/8, $0x0302010003020100
+DATA byteOf8<>+8(SB)/8, $0x0302010003020100
+DATA byteOf8<>+16(SB)/8, $0x0706050407060504
+DATA byteOf8<>+24(SB)/8, $0x0706050407060504
+GLOBL byteOf8<>(SB), RODATA|NOPTR, $32
+
+DATA nibbleOf8<>+0(SB)/8, $0x0000000400000000
+DATA nibbleOf8<>+8(SB)/8, $0x0000000400000000
+DATA nibbleOf8<>+16(SB)/8, $0x0000000400000000
+DATA nibbleOf8<>+24(SB)/8, $0x0000000400000000
+GLOBL nibbleOf8<>(SB), RODATA|NOPTR, $32
+
+// func DequantizeBlocksGGMLNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
+// Requires: AVX, AVX2, AVX512F, F16C
+TEXT ·DequantizeBlocksGGMLNVFP4ToF32AVX512(SB), $0-48
+	VPMOVZXBD ggmlE2M1E4M3Upper<>+0(SB), Z0
+	VPMOVZXBD ggmlE2M1E4M3Lower<>+0(SB), Z1
+	VPSLLD    $0x18, Z0, Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPORD     Z0, Z1, Z0
+	MOVQ      y+0(FP), AX
+	MOVQ      x+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      count+24(FP), BX
+	MOVQ      yStride+32(FP), SI
+	SHLQ      $0x02, SI
+	MOVQ      xStride+40(FP), DI
+	TESTQ     BX, BX
+	JZ        done2
+
+vector1:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	MOVQ $0x00000004, R11
+	CMPQ R10, $0x10
+	JLT  next4
+
+block3:
+	MOVBLSX (R9), R12
+	CMPL    R12, $0x7f
+	JEQ     special5
+	SHLL    $0x07, R12
+	ANDL    $0x00003f80, R12
+
+scale6:
+	VMOVD        R12, X1
+	VCVTPH2PS    X1, X1
+	VBROADCASTSS X1, Z1
+	VMULPS       Z0, Z1, Z1
+	VPMOVZXBD    (R9)(R11*1), Y2
+	VPSRLD       $0x04, Y2, Y3
+	VINSERTI64X4 $0x01, Y3, Z2, Z2
+	VPERMPS      Z1, Z2, Z1
+	VMOVUPS      Z1, (R8)
+	ADDQ         $0x00000040, R8
+	INCQ         R9
+	ADDQ         $0x07, R11
+	CMPQ         R11, $0x20
+	JNE          group7
+	ADDQ         $0x20, R9
+	MOVQ         $0x00000004, R11
+
+group7:
+	SUBQ $0x10, R10
+	CMPQ R10, $0x10
+	JGE  block3
+
+next4:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
+
+special5:
+	MOVL $0x00000000, R12
+	JMP  scale6

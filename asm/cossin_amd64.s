@@ -592,40 +592,24 @@ DATA cosine6<>+48(SB)/8, $0x3e9f3dca8530df2b
 DATA cosine6<>+56(SB)/8, $0x3e9f3dca8530df2b
 GLOBL cosine6<>(SB), RODATA|NOPTR, $64
 
-DATA cosineSigns<>+0(SB)/4, $0x00000000
-DATA cosineSigns<>+4(SB)/4, $0x80000000
-DATA cosineSigns<>+8(SB)/4, $0x80000000
-DATA cosineSigns<>+12(SB)/4, $0x00000000
-DATA cosineSigns<>+16(SB)/4, $0x00000000
-DATA cosineSigns<>+20(SB)/4, $0x80000000
-DATA cosineSigns<>+24(SB)/4, $0x80000000
-DATA cosineSigns<>+28(SB)/4, $0x00000000
-DATA cosineSigns<>+32(SB)/4, $0x00000000
-DATA cosineSigns<>+36(SB)/4, $0x80000000
-DATA cosineSigns<>+40(SB)/4, $0x80000000
-DATA cosineSigns<>+44(SB)/4, $0x00000000
-DATA cosineSigns<>+48(SB)/4, $0x00000000
-DATA cosineSigns<>+52(SB)/4, $0x80000000
-DATA cosineSigns<>+56(SB)/4, $0x80000000
-DATA cosineSigns<>+60(SB)/4, $0x00000000
+DATA cosineSigns<>+0(SB)/8, $0x8000000000000000
+DATA cosineSigns<>+8(SB)/8, $0x0000000080000000
+DATA cosineSigns<>+16(SB)/8, $0x8000000000000000
+DATA cosineSigns<>+24(SB)/8, $0x0000000080000000
+DATA cosineSigns<>+32(SB)/8, $0x8000000000000000
+DATA cosineSigns<>+40(SB)/8, $0x0000000080000000
+DATA cosineSigns<>+48(SB)/8, $0x8000000000000000
+DATA cosineSigns<>+56(SB)/8, $0x0000000080000000
 GLOBL cosineSigns<>(SB), RODATA|NOPTR, $64
 
-DATA sineSigns<>+0(SB)/4, $0x00000000
-DATA sineSigns<>+4(SB)/4, $0x00000000
-DATA sineSigns<>+8(SB)/4, $0x80000000
-DATA sineSigns<>+12(SB)/4, $0x80000000
-DATA sineSigns<>+16(SB)/4, $0x00000000
-DATA sineSigns<>+20(SB)/4, $0x00000000
-DATA sineSigns<>+24(SB)/4, $0x80000000
-DATA sineSigns<>+28(SB)/4, $0x80000000
-DATA sineSigns<>+32(SB)/4, $0x00000000
-DATA sineSigns<>+36(SB)/4, $0x00000000
-DATA sineSigns<>+40(SB)/4, $0x80000000
-DATA sineSigns<>+44(SB)/4, $0x80000000
-DATA sineSigns<>+48(SB)/4, $0x00000000
-DATA sineSigns<>+52(SB)/4, $0x00000000
-DATA sineSigns<>+56(SB)/4, $0x80000000
-DATA sineSigns<>+60(SB)/4, $0x80000000
+DATA sineSigns<>+0(SB)/8, $0x0000000000000000
+DATA sineSigns<>+8(SB)/8, $0x8000000080000000
+DATA sineSigns<>+16(SB)/8, $0x0000000000000000
+DATA sineSigns<>+24(SB)/8, $0x8000000080000000
+DATA sineSigns<>+32(SB)/8, $0x0000000000000000
+DATA sineSigns<>+40(SB)/8, $0x8000000080000000
+DATA sineSigns<>+48(SB)/8, $0x0000000000000000
+DATA sineSigns<>+56(SB)/8, $0x8000000080000000
 GLOBL sineSigns<>(SB), RODATA|NOPTR, $64
 
 DATA magnitude64<>+0(SB)/8, $0x7fffffffffffffff
@@ -1585,40 +1569,24 @@ long15:
 	JZ           certain16
 	JMP          undecided1
 
-DATA evens32<>+0(SB)/4, $0x00000000
-DATA evens32<>+4(SB)/4, $0x00000002
-DATA evens32<>+8(SB)/4, $0x00000004
-DATA evens32<>+12(SB)/4, $0x00000006
-DATA evens32<>+16(SB)/4, $0x00000008
-DATA evens32<>+20(SB)/4, $0x0000000a
-DATA evens32<>+24(SB)/4, $0x0000000c
-DATA evens32<>+28(SB)/4, $0x0000000e
-DATA evens32<>+32(SB)/4, $0x00000010
-DATA evens32<>+36(SB)/4, $0x00000012
-DATA evens32<>+40(SB)/4, $0x00000014
-DATA evens32<>+44(SB)/4, $0x00000016
-DATA evens32<>+48(SB)/4, $0x00000018
-DATA evens32<>+52(SB)/4, $0x0000001a
-DATA evens32<>+56(SB)/4, $0x0000001c
-DATA evens32<>+60(SB)/4, $0x0000001e
+DATA evens32<>+0(SB)/8, $0x0000000200000000
+DATA evens32<>+8(SB)/8, $0x0000000600000004
+DATA evens32<>+16(SB)/8, $0x0000000a00000008
+DATA evens32<>+24(SB)/8, $0x0000000e0000000c
+DATA evens32<>+32(SB)/8, $0x0000001200000010
+DATA evens32<>+40(SB)/8, $0x0000001600000014
+DATA evens32<>+48(SB)/8, $0x0000001a00000018
+DATA evens32<>+56(SB)/8, $0x0000001e0000001c
 GLOBL evens32<>(SB), RODATA|NOPTR, $64
 
-DATA odd32<>+0(SB)/4, $0x00000001
-DATA odd32<>+4(SB)/4, $0x00000001
-DATA odd32<>+8(SB)/4, $0x00000001
-DATA odd32<>+12(SB)/4, $0x00000001
-DATA odd32<>+16(SB)/4, $0x00000001
-DATA odd32<>+20(SB)/4, $0x00000001
-DATA odd32<>+24(SB)/4, $0x00000001
-DATA odd32<>+28(SB)/4, $0x00000001
-DATA odd32<>+32(SB)/4, $0x00000001
-DATA odd32<>+36(SB)/4, $0x00000001
-DATA odd32<>+40(SB)/4, $0x00000001
-DATA odd32<>+44(SB)/4, $0x00000001
-DATA odd32<>+48(SB)/4, $0x00000001
-DATA odd32<>+52(SB)/4, $0x00000001
-DATA odd32<>+56(SB)/4, $0x00000001
-DATA odd32<>+60(SB)/4, $0x00000001
+DATA odd32<>+0(SB)/8, $0x0000000100000001
+DATA odd32<>+8(SB)/8, $0x0000000100000001
+DATA odd32<>+16(SB)/8, $0x0000000100000001
+DATA odd32<>+24(SB)/8, $0x0000000100000001
+DATA odd32<>+32(SB)/8, $0x0000000100000001
+DATA odd32<>+40(SB)/8, $0x0000000100000001
+DATA odd32<>+48(SB)/8, $0x0000000100000001
+DATA odd32<>+56(SB)/8, $0x0000000100000001
 GLOBL odd32<>(SB), RODATA|NOPTR, $64
 
 // func CosSinSeedF64AVX2(cos *float64, sin *float64, error *float64, high *float64, low *float64, margin *float64, n int, position float64, reach float64)
@@ -3530,22 +3498,14 @@ DATA half64<>+48(SB)/8, $0x3fe0000000000000
 DATA half64<>+56(SB)/8, $0x3fe0000000000000
 GLOBL half64<>(SB), RODATA|NOPTR, $64
 
-DATA one32<>+0(SB)/4, $0x3f800000
-DATA one32<>+4(SB)/4, $0x3f800000
-DATA one32<>+8(SB)/4, $0x3f800000
-DATA one32<>+12(SB)/4, $0x3f800000
-DATA one32<>+16(SB)/4, $0x3f800000
-DATA one32<>+20(SB)/4, $0x3f800000
-DATA one32<>+24(SB)/4, $0x3f800000
-DATA one32<>+28(SB)/4, $0x3f800000
-DATA one32<>+32(SB)/4, $0x3f800000
-DATA one32<>+36(SB)/4, $0x3f800000
-DATA one32<>+40(SB)/4, $0x3f800000
-DATA one32<>+44(SB)/4, $0x3f800000
-DATA one32<>+48(SB)/4, $0x3f800000
-DATA one32<>+52(SB)/4, $0x3f800000
-DATA one32<>+56(SB)/4, $0x3f800000
-DATA one32<>+60(SB)/4, $0x3f800000
+DATA one32<>+0(SB)/8, $0x3f8000003f800000
+DATA one32<>+8(SB)/8, $0x3f8000003f800000
+DATA one32<>+16(SB)/8, $0x3f8000003f800000
+DATA one32<>+24(SB)/8, $0x3f8000003f800000
+DATA one32<>+32(SB)/8, $0x3f8000003f800000
+DATA one32<>+40(SB)/8, $0x3f8000003f800000
+DATA one32<>+48(SB)/8, $0x3f8000003f800000
+DATA one32<>+56(SB)/8, $0x3f8000003f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
 
 DATA roundedRatio<>+0(SB)/8, $0x4070000000000000
@@ -5364,40 +5324,24 @@ DATA twoOverPiLow<>+48(SB)/8, $0x3c94a7f09d5f47d5
 DATA twoOverPiLow<>+56(SB)/8, $0x3c94a7f09d5f47d5
 GLOBL twoOverPiLow<>(SB), RODATA|NOPTR, $64
 
-DATA magnitude32<>+0(SB)/4, $0x7fffffff
-DATA magnitude32<>+4(SB)/4, $0x7fffffff
-DATA magnitude32<>+8(SB)/4, $0x7fffffff
-DATA magnitude32<>+12(SB)/4, $0x7fffffff
-DATA magnitude32<>+16(SB)/4, $0x7fffffff
-DATA magnitude32<>+20(SB)/4, $0x7fffffff
-DATA magnitude32<>+24(SB)/4, $0x7fffffff
-DATA magnitude32<>+28(SB)/4, $0x7fffffff
-DATA magnitude32<>+32(SB)/4, $0x7fffffff
-DATA magnitude32<>+36(SB)/4, $0x7fffffff
-DATA magnitude32<>+40(SB)/4, $0x7fffffff
-DATA magnitude32<>+44(SB)/4, $0x7fffffff
-DATA magnitude32<>+48(SB)/4, $0x7fffffff
-DATA magnitude32<>+52(SB)/4, $0x7fffffff
-DATA magnitude32<>+56(SB)/4, $0x7fffffff
-DATA magnitude32<>+60(SB)/4, $0x7fffffff
+DATA magnitude32<>+0(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+8(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+16(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+24(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+32(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+40(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+48(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
-DATA below50<>+0(SB)/4, $0x587fffff
-DATA below50<>+4(SB)/4, $0x587fffff
-DATA below50<>+8(SB)/4, $0x587fffff
-DATA below50<>+12(SB)/4, $0x587fffff
-DATA below50<>+16(SB)/4, $0x587fffff
-DATA below50<>+20(SB)/4, $0x587fffff
-DATA below50<>+24(SB)/4, $0x587fffff
-DATA below50<>+28(SB)/4, $0x587fffff
-DATA below50<>+32(SB)/4, $0x587fffff
-DATA below50<>+36(SB)/4, $0x587fffff
-DATA below50<>+40(SB)/4, $0x587fffff
-DATA below50<>+44(SB)/4, $0x587fffff
-DATA below50<>+48(SB)/4, $0x587fffff
-DATA below50<>+52(SB)/4, $0x587fffff
-DATA below50<>+56(SB)/4, $0x587fffff
-DATA below50<>+60(SB)/4, $0x587fffff
+DATA below50<>+0(SB)/8, $0x587fffff587fffff
+DATA below50<>+8(SB)/8, $0x587fffff587fffff
+DATA below50<>+16(SB)/8, $0x587fffff587fffff
+DATA below50<>+24(SB)/8, $0x587fffff587fffff
+DATA below50<>+32(SB)/8, $0x587fffff587fffff
+DATA below50<>+40(SB)/8, $0x587fffff587fffff
+DATA below50<>+48(SB)/8, $0x587fffff587fffff
+DATA below50<>+56(SB)/8, $0x587fffff587fffff
 GLOBL below50<>(SB), RODATA|NOPTR, $64
 
 // func CosSinFloat32F32AVX512(cos *float32, sin *float32, invFreq *float32, n int, position float32, scaleCos float32, scaleSin float32) (beyond uint64)

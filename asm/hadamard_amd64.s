@@ -586,58 +586,34 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA alternate1<>+0(SB)/4, $0x3f800000
-DATA alternate1<>+4(SB)/4, $0xbf800000
-DATA alternate1<>+8(SB)/4, $0x3f800000
-DATA alternate1<>+12(SB)/4, $0xbf800000
-DATA alternate1<>+16(SB)/4, $0x3f800000
-DATA alternate1<>+20(SB)/4, $0xbf800000
-DATA alternate1<>+24(SB)/4, $0x3f800000
-DATA alternate1<>+28(SB)/4, $0xbf800000
-DATA alternate1<>+32(SB)/4, $0x3f800000
-DATA alternate1<>+36(SB)/4, $0xbf800000
-DATA alternate1<>+40(SB)/4, $0x3f800000
-DATA alternate1<>+44(SB)/4, $0xbf800000
-DATA alternate1<>+48(SB)/4, $0x3f800000
-DATA alternate1<>+52(SB)/4, $0xbf800000
-DATA alternate1<>+56(SB)/4, $0x3f800000
-DATA alternate1<>+60(SB)/4, $0xbf800000
+DATA alternate1<>+0(SB)/8, $0xbf8000003f800000
+DATA alternate1<>+8(SB)/8, $0xbf8000003f800000
+DATA alternate1<>+16(SB)/8, $0xbf8000003f800000
+DATA alternate1<>+24(SB)/8, $0xbf8000003f800000
+DATA alternate1<>+32(SB)/8, $0xbf8000003f800000
+DATA alternate1<>+40(SB)/8, $0xbf8000003f800000
+DATA alternate1<>+48(SB)/8, $0xbf8000003f800000
+DATA alternate1<>+56(SB)/8, $0xbf8000003f800000
 GLOBL alternate1<>(SB), RODATA|NOPTR, $64
 
-DATA alternate2<>+0(SB)/4, $0x3f800000
-DATA alternate2<>+4(SB)/4, $0x3f800000
-DATA alternate2<>+8(SB)/4, $0xbf800000
-DATA alternate2<>+12(SB)/4, $0xbf800000
-DATA alternate2<>+16(SB)/4, $0x3f800000
-DATA alternate2<>+20(SB)/4, $0x3f800000
-DATA alternate2<>+24(SB)/4, $0xbf800000
-DATA alternate2<>+28(SB)/4, $0xbf800000
-DATA alternate2<>+32(SB)/4, $0x3f800000
-DATA alternate2<>+36(SB)/4, $0x3f800000
-DATA alternate2<>+40(SB)/4, $0xbf800000
-DATA alternate2<>+44(SB)/4, $0xbf800000
-DATA alternate2<>+48(SB)/4, $0x3f800000
-DATA alternate2<>+52(SB)/4, $0x3f800000
-DATA alternate2<>+56(SB)/4, $0xbf800000
-DATA alternate2<>+60(SB)/4, $0xbf800000
+DATA alternate2<>+0(SB)/8, $0x3f8000003f800000
+DATA alternate2<>+8(SB)/8, $0xbf800000bf800000
+DATA alternate2<>+16(SB)/8, $0x3f8000003f800000
+DATA alternate2<>+24(SB)/8, $0xbf800000bf800000
+DATA alternate2<>+32(SB)/8, $0x3f8000003f800000
+DATA alternate2<>+40(SB)/8, $0xbf800000bf800000
+DATA alternate2<>+48(SB)/8, $0x3f8000003f800000
+DATA alternate2<>+56(SB)/8, $0xbf800000bf800000
 GLOBL alternate2<>(SB), RODATA|NOPTR, $64
 
-DATA alternate4<>+0(SB)/4, $0x3f800000
-DATA alternate4<>+4(SB)/4, $0x3f800000
-DATA alternate4<>+8(SB)/4, $0x3f800000
-DATA alternate4<>+12(SB)/4, $0x3f800000
-DATA alternate4<>+16(SB)/4, $0xbf800000
-DATA alternate4<>+20(SB)/4, $0xbf800000
-DATA alternate4<>+24(SB)/4, $0xbf800000
-DATA alternate4<>+28(SB)/4, $0xbf800000
-DATA alternate4<>+32(SB)/4, $0x3f800000
-DATA alternate4<>+36(SB)/4, $0x3f800000
-DATA alternate4<>+40(SB)/4, $0x3f800000
-DATA alternate4<>+44(SB)/4, $0x3f800000
-DATA alternate4<>+48(SB)/4, $0xbf800000
-DATA alternate4<>+52(SB)/4, $0xbf800000
-DATA alternate4<>+56(SB)/4, $0xbf800000
-DATA alternate4<>+60(SB)/4, $0xbf800000
+DATA alternate4<>+0(SB)/8, $0x3f8000003f800000
+DATA alternate4<>+8(SB)/8, $0x3f8000003f800000
+DATA alternate4<>+16(SB)/8, $0xbf800000bf800000
+DATA alternate4<>+24(SB)/8, $0xbf800000bf800000
+DATA alternate4<>+32(SB)/8, $0x3f8000003f800000
+DATA alternate4<>+40(SB)/8, $0x3f8000003f800000
+DATA alternate4<>+48(SB)/8, $0xbf800000bf800000
+DATA alternate4<>+56(SB)/8, $0xbf800000bf800000
 GLOBL alternate4<>(SB), RODATA|NOPTR, $64
 
 // func HadamardF32AVX512(x *float32, n int, count int, stride int, factor float32)
@@ -1397,20 +1373,12 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA alternate8<>+0(SB)/4, $0x3f800000
-DATA alternate8<>+4(SB)/4, $0x3f800000
-DATA alternate8<>+8(SB)/4, $0x3f800000
-DATA alternate8<>+12(SB)/4, $0x3f800000
-DATA alternate8<>+16(SB)/4, $0x3f800000
-DATA alternate8<>+20(SB)/4, $0x3f800000
-DATA alternate8<>+24(SB)/4, $0x3f800000
-DATA alternate8<>+28(SB)/4, $0x3f800000
-DATA alternate8<>+32(SB)/4, $0xbf800000
-DATA alternate8<>+36(SB)/4, $0xbf800000
-DATA alternate8<>+40(SB)/4, $0xbf800000
-DATA alternate8<>+44(SB)/4, $0xbf800000
-DATA alternate8<>+48(SB)/4, $0xbf800000
-DATA alternate8<>+52(SB)/4, $0xbf800000
-DATA alternate8<>+56(SB)/4, $0xbf800000
-DATA alternate8<>+60(SB)/4, $0xbf800000
+DATA alternate8<>+0(SB)/8, $0x3f8000003f800000
+DATA alternate8<>+8(SB)/8, $0x3f8000003f800000
+DATA alternate8<>+16(SB)/8, $0x3f8000003f800000
+DATA alternate8<>+24(SB)/8, $0x3f8000003f800000
+DATA alternate8<>+32(SB)/8, $0xbf800000bf800000
+DATA alternate8<>+40(SB)/8, $0xbf800000bf800000
+DATA alternate8<>+48(SB)/8, $0xbf800000bf800000
+DATA alternate8<>+56(SB)/8, $0xbf800000bf800000
 GLOBL alternate8<>(SB), RODATA|NOPTR, $64

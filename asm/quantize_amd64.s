@@ -625,122 +625,70 @@ zero28:
 	VMOVUPS Y2, 2(R8)
 	JMP     written27
 
-DATA magnitude32<>+0(SB)/4, $0x7fffffff
-DATA magnitude32<>+4(SB)/4, $0x7fffffff
-DATA magnitude32<>+8(SB)/4, $0x7fffffff
-DATA magnitude32<>+12(SB)/4, $0x7fffffff
-DATA magnitude32<>+16(SB)/4, $0x7fffffff
-DATA magnitude32<>+20(SB)/4, $0x7fffffff
-DATA magnitude32<>+24(SB)/4, $0x7fffffff
-DATA magnitude32<>+28(SB)/4, $0x7fffffff
-DATA magnitude32<>+32(SB)/4, $0x7fffffff
-DATA magnitude32<>+36(SB)/4, $0x7fffffff
-DATA magnitude32<>+40(SB)/4, $0x7fffffff
-DATA magnitude32<>+44(SB)/4, $0x7fffffff
-DATA magnitude32<>+48(SB)/4, $0x7fffffff
-DATA magnitude32<>+52(SB)/4, $0x7fffffff
-DATA magnitude32<>+56(SB)/4, $0x7fffffff
-DATA magnitude32<>+60(SB)/4, $0x7fffffff
+DATA magnitude32<>+0(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+8(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+16(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+24(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+32(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+40(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+48(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
-DATA lastBit<>+0(SB)/4, $0x00000001
-DATA lastBit<>+4(SB)/4, $0x00000001
-DATA lastBit<>+8(SB)/4, $0x00000001
-DATA lastBit<>+12(SB)/4, $0x00000001
-DATA lastBit<>+16(SB)/4, $0x00000001
-DATA lastBit<>+20(SB)/4, $0x00000001
-DATA lastBit<>+24(SB)/4, $0x00000001
-DATA lastBit<>+28(SB)/4, $0x00000001
-DATA lastBit<>+32(SB)/4, $0x00000001
-DATA lastBit<>+36(SB)/4, $0x00000001
-DATA lastBit<>+40(SB)/4, $0x00000001
-DATA lastBit<>+44(SB)/4, $0x00000001
-DATA lastBit<>+48(SB)/4, $0x00000001
-DATA lastBit<>+52(SB)/4, $0x00000001
-DATA lastBit<>+56(SB)/4, $0x00000001
-DATA lastBit<>+60(SB)/4, $0x00000001
+DATA lastBit<>+0(SB)/8, $0x0000000100000001
+DATA lastBit<>+8(SB)/8, $0x0000000100000001
+DATA lastBit<>+16(SB)/8, $0x0000000100000001
+DATA lastBit<>+24(SB)/8, $0x0000000100000001
+DATA lastBit<>+32(SB)/8, $0x0000000100000001
+DATA lastBit<>+40(SB)/8, $0x0000000100000001
+DATA lastBit<>+48(SB)/8, $0x0000000100000001
+DATA lastBit<>+56(SB)/8, $0x0000000100000001
 GLOBL lastBit<>(SB), RODATA|NOPTR, $64
 
-DATA inOrder256<>+0(SB)/4, $0x00000000
-DATA inOrder256<>+4(SB)/4, $0x00000004
-DATA inOrder256<>+8(SB)/4, $0x00000001
-DATA inOrder256<>+12(SB)/4, $0x00000005
-DATA inOrder256<>+16(SB)/4, $0x00000002
-DATA inOrder256<>+20(SB)/4, $0x00000006
-DATA inOrder256<>+24(SB)/4, $0x00000003
-DATA inOrder256<>+28(SB)/4, $0x00000007
+DATA inOrder256<>+0(SB)/8, $0x0000000400000000
+DATA inOrder256<>+8(SB)/8, $0x0000000500000001
+DATA inOrder256<>+16(SB)/8, $0x0000000600000002
+DATA inOrder256<>+24(SB)/8, $0x0000000700000003
 GLOBL inOrder256<>(SB), RODATA|NOPTR, $32
 
-DATA largestI8<>+0(SB)/4, $0x42fe0000
-DATA largestI8<>+4(SB)/4, $0x42fe0000
-DATA largestI8<>+8(SB)/4, $0x42fe0000
-DATA largestI8<>+12(SB)/4, $0x42fe0000
-DATA largestI8<>+16(SB)/4, $0x42fe0000
-DATA largestI8<>+20(SB)/4, $0x42fe0000
-DATA largestI8<>+24(SB)/4, $0x42fe0000
-DATA largestI8<>+28(SB)/4, $0x42fe0000
-DATA largestI8<>+32(SB)/4, $0x42fe0000
-DATA largestI8<>+36(SB)/4, $0x42fe0000
-DATA largestI8<>+40(SB)/4, $0x42fe0000
-DATA largestI8<>+44(SB)/4, $0x42fe0000
-DATA largestI8<>+48(SB)/4, $0x42fe0000
-DATA largestI8<>+52(SB)/4, $0x42fe0000
-DATA largestI8<>+56(SB)/4, $0x42fe0000
-DATA largestI8<>+60(SB)/4, $0x42fe0000
+DATA largestI8<>+0(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+8(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+16(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+24(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+32(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+40(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+48(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+56(SB)/8, $0x42fe000042fe0000
 GLOBL largestI8<>(SB), RODATA|NOPTR, $64
 
-DATA one32<>+0(SB)/4, $0x3f800000
-DATA one32<>+4(SB)/4, $0x3f800000
-DATA one32<>+8(SB)/4, $0x3f800000
-DATA one32<>+12(SB)/4, $0x3f800000
-DATA one32<>+16(SB)/4, $0x3f800000
-DATA one32<>+20(SB)/4, $0x3f800000
-DATA one32<>+24(SB)/4, $0x3f800000
-DATA one32<>+28(SB)/4, $0x3f800000
-DATA one32<>+32(SB)/4, $0x3f800000
-DATA one32<>+36(SB)/4, $0x3f800000
-DATA one32<>+40(SB)/4, $0x3f800000
-DATA one32<>+44(SB)/4, $0x3f800000
-DATA one32<>+48(SB)/4, $0x3f800000
-DATA one32<>+52(SB)/4, $0x3f800000
-DATA one32<>+56(SB)/4, $0x3f800000
-DATA one32<>+60(SB)/4, $0x3f800000
+DATA one32<>+0(SB)/8, $0x3f8000003f800000
+DATA one32<>+8(SB)/8, $0x3f8000003f800000
+DATA one32<>+16(SB)/8, $0x3f8000003f800000
+DATA one32<>+24(SB)/8, $0x3f8000003f800000
+DATA one32<>+32(SB)/8, $0x3f8000003f800000
+DATA one32<>+40(SB)/8, $0x3f8000003f800000
+DATA one32<>+48(SB)/8, $0x3f8000003f800000
+DATA one32<>+56(SB)/8, $0x3f8000003f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
 
-DATA exponent32<>+0(SB)/4, $0x7f800000
-DATA exponent32<>+4(SB)/4, $0x7f800000
-DATA exponent32<>+8(SB)/4, $0x7f800000
-DATA exponent32<>+12(SB)/4, $0x7f800000
-DATA exponent32<>+16(SB)/4, $0x7f800000
-DATA exponent32<>+20(SB)/4, $0x7f800000
-DATA exponent32<>+24(SB)/4, $0x7f800000
-DATA exponent32<>+28(SB)/4, $0x7f800000
-DATA exponent32<>+32(SB)/4, $0x7f800000
-DATA exponent32<>+36(SB)/4, $0x7f800000
-DATA exponent32<>+40(SB)/4, $0x7f800000
-DATA exponent32<>+44(SB)/4, $0x7f800000
-DATA exponent32<>+48(SB)/4, $0x7f800000
-DATA exponent32<>+52(SB)/4, $0x7f800000
-DATA exponent32<>+56(SB)/4, $0x7f800000
-DATA exponent32<>+60(SB)/4, $0x7f800000
+DATA exponent32<>+0(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+8(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+16(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+24(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+32(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+40(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+48(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+56(SB)/8, $0x7f8000007f800000
 GLOBL exponent32<>(SB), RODATA|NOPTR, $64
 
-DATA nan32<>+0(SB)/4, $0x7fc00000
-DATA nan32<>+4(SB)/4, $0x7fc00000
-DATA nan32<>+8(SB)/4, $0x7fc00000
-DATA nan32<>+12(SB)/4, $0x7fc00000
-DATA nan32<>+16(SB)/4, $0x7fc00000
-DATA nan32<>+20(SB)/4, $0x7fc00000
-DATA nan32<>+24(SB)/4, $0x7fc00000
-DATA nan32<>+28(SB)/4, $0x7fc00000
-DATA nan32<>+32(SB)/4, $0x7fc00000
-DATA nan32<>+36(SB)/4, $0x7fc00000
-DATA nan32<>+40(SB)/4, $0x7fc00000
-DATA nan32<>+44(SB)/4, $0x7fc00000
-DATA nan32<>+48(SB)/4, $0x7fc00000
-DATA nan32<>+52(SB)/4, $0x7fc00000
-DATA nan32<>+56(SB)/4, $0x7fc00000
-DATA nan32<>+60(SB)/4, $0x7fc00000
+DATA nan32<>+0(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+8(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+16(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+24(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+32(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+40(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+48(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL nan32<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeF32ToQ8AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
@@ -1243,38 +1191,14 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA evenWords<>+0(SB)/2, $0x0000
-DATA evenWords<>+2(SB)/2, $0x0002
-DATA evenWords<>+4(SB)/2, $0x0004
-DATA evenWords<>+6(SB)/2, $0x0006
-DATA evenWords<>+8(SB)/2, $0x0008
-DATA evenWords<>+10(SB)/2, $0x000a
-DATA evenWords<>+12(SB)/2, $0x000c
-DATA evenWords<>+14(SB)/2, $0x000e
-DATA evenWords<>+16(SB)/2, $0x0010
-DATA evenWords<>+18(SB)/2, $0x0012
-DATA evenWords<>+20(SB)/2, $0x0014
-DATA evenWords<>+22(SB)/2, $0x0016
-DATA evenWords<>+24(SB)/2, $0x0018
-DATA evenWords<>+26(SB)/2, $0x001a
-DATA evenWords<>+28(SB)/2, $0x001c
-DATA evenWords<>+30(SB)/2, $0x001e
-DATA evenWords<>+32(SB)/2, $0x0020
-DATA evenWords<>+34(SB)/2, $0x0022
-DATA evenWords<>+36(SB)/2, $0x0024
-DATA evenWords<>+38(SB)/2, $0x0026
-DATA evenWords<>+40(SB)/2, $0x0028
-DATA evenWords<>+42(SB)/2, $0x002a
-DATA evenWords<>+44(SB)/2, $0x002c
-DATA evenWords<>+46(SB)/2, $0x002e
-DATA evenWords<>+48(SB)/2, $0x0030
-DATA evenWords<>+50(SB)/2, $0x0032
-DATA evenWords<>+52(SB)/2, $0x0034
-DATA evenWords<>+54(SB)/2, $0x0036
-DATA evenWords<>+56(SB)/2, $0x0038
-DATA evenWords<>+58(SB)/2, $0x003a
-DATA evenWords<>+60(SB)/2, $0x003c
-DATA evenWords<>+62(SB)/2, $0x003e
+DATA evenWords<>+0(SB)/8, $0x0006000400020000
+DATA evenWords<>+8(SB)/8, $0x000e000c000a0008
+DATA evenWords<>+16(SB)/8, $0x0016001400120010
+DATA evenWords<>+24(SB)/8, $0x001e001c001a0018
+DATA evenWords<>+32(SB)/8, $0x0026002400220020
+DATA evenWords<>+40(SB)/8, $0x002e002c002a0028
+DATA evenWords<>+48(SB)/8, $0x0036003400320030
+DATA evenWords<>+56(SB)/8, $0x003e003c003a0038
 GLOBL evenWords<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
@@ -1884,40 +1808,24 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA ordinals32<>+0(SB)/4, $0x00000000
-DATA ordinals32<>+4(SB)/4, $0x00000001
-DATA ordinals32<>+8(SB)/4, $0x00000002
-DATA ordinals32<>+12(SB)/4, $0x00000003
-DATA ordinals32<>+16(SB)/4, $0x00000004
-DATA ordinals32<>+20(SB)/4, $0x00000005
-DATA ordinals32<>+24(SB)/4, $0x00000006
-DATA ordinals32<>+28(SB)/4, $0x00000007
-DATA ordinals32<>+32(SB)/4, $0x00000008
-DATA ordinals32<>+36(SB)/4, $0x00000009
-DATA ordinals32<>+40(SB)/4, $0x0000000a
-DATA ordinals32<>+44(SB)/4, $0x0000000b
-DATA ordinals32<>+48(SB)/4, $0x0000000c
-DATA ordinals32<>+52(SB)/4, $0x0000000d
-DATA ordinals32<>+56(SB)/4, $0x0000000e
-DATA ordinals32<>+60(SB)/4, $0x0000000f
+DATA ordinals32<>+0(SB)/8, $0x0000000100000000
+DATA ordinals32<>+8(SB)/8, $0x0000000300000002
+DATA ordinals32<>+16(SB)/8, $0x0000000500000004
+DATA ordinals32<>+24(SB)/8, $0x0000000700000006
+DATA ordinals32<>+32(SB)/8, $0x0000000900000008
+DATA ordinals32<>+40(SB)/8, $0x0000000b0000000a
+DATA ordinals32<>+48(SB)/8, $0x0000000d0000000c
+DATA ordinals32<>+56(SB)/8, $0x0000000f0000000e
 GLOBL ordinals32<>(SB), RODATA|NOPTR, $64
 
-DATA leastScale<>+0(SB)/4, $0x358637bd
-DATA leastScale<>+4(SB)/4, $0x358637bd
-DATA leastScale<>+8(SB)/4, $0x358637bd
-DATA leastScale<>+12(SB)/4, $0x358637bd
-DATA leastScale<>+16(SB)/4, $0x358637bd
-DATA leastScale<>+20(SB)/4, $0x358637bd
-DATA leastScale<>+24(SB)/4, $0x358637bd
-DATA leastScale<>+28(SB)/4, $0x358637bd
-DATA leastScale<>+32(SB)/4, $0x358637bd
-DATA leastScale<>+36(SB)/4, $0x358637bd
-DATA leastScale<>+40(SB)/4, $0x358637bd
-DATA leastScale<>+44(SB)/4, $0x358637bd
-DATA leastScale<>+48(SB)/4, $0x358637bd
-DATA leastScale<>+52(SB)/4, $0x358637bd
-DATA leastScale<>+56(SB)/4, $0x358637bd
-DATA leastScale<>+60(SB)/4, $0x358637bd
+DATA leastScale<>+0(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+8(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+16(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+24(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+32(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+40(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+48(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+56(SB)/8, $0x358637bd358637bd
 GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
@@ -2488,22 +2396,14 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA inOrder512<>+0(SB)/4, $0x00000000
-DATA inOrder512<>+4(SB)/4, $0x00000004
-DATA inOrder512<>+8(SB)/4, $0x00000008
-DATA inOrder512<>+12(SB)/4, $0x0000000c
-DATA inOrder512<>+16(SB)/4, $0x00000001
-DATA inOrder512<>+20(SB)/4, $0x00000005
-DATA inOrder512<>+24(SB)/4, $0x00000009
-DATA inOrder512<>+28(SB)/4, $0x0000000d
-DATA inOrder512<>+32(SB)/4, $0x00000002
-DATA inOrder512<>+36(SB)/4, $0x00000006
-DATA inOrder512<>+40(SB)/4, $0x0000000a
-DATA inOrder512<>+44(SB)/4, $0x0000000e
-DATA inOrder512<>+48(SB)/4, $0x00000003
-DATA inOrder512<>+52(SB)/4, $0x00000007
-DATA inOrder512<>+56(SB)/4, $0x0000000b
-DATA inOrder512<>+60(SB)/4, $0x0000000f
+DATA inOrder512<>+0(SB)/8, $0x0000000400000000
+DATA inOrder512<>+8(SB)/8, $0x0000000c00000008
+DATA inOrder512<>+16(SB)/8, $0x0000000500000001
+DATA inOrder512<>+24(SB)/8, $0x0000000d00000009
+DATA inOrder512<>+32(SB)/8, $0x0000000600000002
+DATA inOrder512<>+40(SB)/8, $0x0000000e0000000a
+DATA inOrder512<>+48(SB)/8, $0x0000000700000003
+DATA inOrder512<>+56(SB)/8, $0x0000000f0000000b
 GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeRowF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
@@ -3198,94 +3098,54 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA powerE4M3<>+0(SB)/4, $0x4980fb98
-DATA powerE4M3<>+4(SB)/4, $0x4980fb98
-DATA powerE4M3<>+8(SB)/4, $0x4980fb98
-DATA powerE4M3<>+12(SB)/4, $0x4980fb98
-DATA powerE4M3<>+16(SB)/4, $0x4980fb98
-DATA powerE4M3<>+20(SB)/4, $0x4980fb98
-DATA powerE4M3<>+24(SB)/4, $0x4980fb98
-DATA powerE4M3<>+28(SB)/4, $0x4980fb98
-DATA powerE4M3<>+32(SB)/4, $0x4980fb98
-DATA powerE4M3<>+36(SB)/4, $0x4980fb98
-DATA powerE4M3<>+40(SB)/4, $0x4980fb98
-DATA powerE4M3<>+44(SB)/4, $0x4980fb98
-DATA powerE4M3<>+48(SB)/4, $0x4980fb98
-DATA powerE4M3<>+52(SB)/4, $0x4980fb98
-DATA powerE4M3<>+56(SB)/4, $0x4980fb98
-DATA powerE4M3<>+60(SB)/4, $0x4980fb98
+DATA powerE4M3<>+0(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+8(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+16(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+24(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+32(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+40(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+48(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+56(SB)/8, $0x4980fb984980fb98
 GLOBL powerE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA weightsE4M3<>+0(SB)/4, $0x00010010
-DATA weightsE4M3<>+4(SB)/4, $0x00010010
-DATA weightsE4M3<>+8(SB)/4, $0x00010010
-DATA weightsE4M3<>+12(SB)/4, $0x00010010
-DATA weightsE4M3<>+16(SB)/4, $0x00010010
-DATA weightsE4M3<>+20(SB)/4, $0x00010010
-DATA weightsE4M3<>+24(SB)/4, $0x00010010
-DATA weightsE4M3<>+28(SB)/4, $0x00010010
-DATA weightsE4M3<>+32(SB)/4, $0x00010010
-DATA weightsE4M3<>+36(SB)/4, $0x00010010
-DATA weightsE4M3<>+40(SB)/4, $0x00010010
-DATA weightsE4M3<>+44(SB)/4, $0x00010010
-DATA weightsE4M3<>+48(SB)/4, $0x00010010
-DATA weightsE4M3<>+52(SB)/4, $0x00010010
-DATA weightsE4M3<>+56(SB)/4, $0x00010010
-DATA weightsE4M3<>+60(SB)/4, $0x00010010
+DATA weightsE4M3<>+0(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+8(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+16(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+24(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+32(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+40(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+48(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+56(SB)/8, $0x0001001000010010
 GLOBL weightsE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA leastE4M3<>+0(SB)/4, $0x3c800000
-DATA leastE4M3<>+4(SB)/4, $0x3c800000
-DATA leastE4M3<>+8(SB)/4, $0x3c800000
-DATA leastE4M3<>+12(SB)/4, $0x3c800000
-DATA leastE4M3<>+16(SB)/4, $0x3c800000
-DATA leastE4M3<>+20(SB)/4, $0x3c800000
-DATA leastE4M3<>+24(SB)/4, $0x3c800000
-DATA leastE4M3<>+28(SB)/4, $0x3c800000
-DATA leastE4M3<>+32(SB)/4, $0x3c800000
-DATA leastE4M3<>+36(SB)/4, $0x3c800000
-DATA leastE4M3<>+40(SB)/4, $0x3c800000
-DATA leastE4M3<>+44(SB)/4, $0x3c800000
-DATA leastE4M3<>+48(SB)/4, $0x3c800000
-DATA leastE4M3<>+52(SB)/4, $0x3c800000
-DATA leastE4M3<>+56(SB)/4, $0x3c800000
-DATA leastE4M3<>+60(SB)/4, $0x3c800000
+DATA leastE4M3<>+0(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+8(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+16(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+24(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+32(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+40(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+48(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+56(SB)/8, $0x3c8000003c800000
 GLOBL leastE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA largestE4M3<>+0(SB)/4, $0x43e00000
-DATA largestE4M3<>+4(SB)/4, $0x43e00000
-DATA largestE4M3<>+8(SB)/4, $0x43e00000
-DATA largestE4M3<>+12(SB)/4, $0x43e00000
-DATA largestE4M3<>+16(SB)/4, $0x43e00000
-DATA largestE4M3<>+20(SB)/4, $0x43e00000
-DATA largestE4M3<>+24(SB)/4, $0x43e00000
-DATA largestE4M3<>+28(SB)/4, $0x43e00000
-DATA largestE4M3<>+32(SB)/4, $0x43e00000
-DATA largestE4M3<>+36(SB)/4, $0x43e00000
-DATA largestE4M3<>+40(SB)/4, $0x43e00000
-DATA largestE4M3<>+44(SB)/4, $0x43e00000
-DATA largestE4M3<>+48(SB)/4, $0x43e00000
-DATA largestE4M3<>+52(SB)/4, $0x43e00000
-DATA largestE4M3<>+56(SB)/4, $0x43e00000
-DATA largestE4M3<>+60(SB)/4, $0x43e00000
+DATA largestE4M3<>+0(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+8(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+16(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+24(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+32(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+40(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+48(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+56(SB)/8, $0x43e0000043e00000
 GLOBL largestE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA signs8<>+0(SB)/4, $0x80808080
-DATA signs8<>+4(SB)/4, $0x80808080
-DATA signs8<>+8(SB)/4, $0x80808080
-DATA signs8<>+12(SB)/4, $0x80808080
-DATA signs8<>+16(SB)/4, $0x80808080
-DATA signs8<>+20(SB)/4, $0x80808080
-DATA signs8<>+24(SB)/4, $0x80808080
-DATA signs8<>+28(SB)/4, $0x80808080
-DATA signs8<>+32(SB)/4, $0x80808080
-DATA signs8<>+36(SB)/4, $0x80808080
-DATA signs8<>+40(SB)/4, $0x80808080
-DATA signs8<>+44(SB)/4, $0x80808080
-DATA signs8<>+48(SB)/4, $0x80808080
-DATA signs8<>+52(SB)/4, $0x80808080
-DATA signs8<>+56(SB)/4, $0x80808080
-DATA signs8<>+60(SB)/4, $0x80808080
+DATA signs8<>+0(SB)/8, $0x8080808080808080
+DATA signs8<>+8(SB)/8, $0x8080808080808080
+DATA signs8<>+16(SB)/8, $0x8080808080808080
+DATA signs8<>+24(SB)/8, $0x8080808080808080
+DATA signs8<>+32(SB)/8, $0x8080808080808080
+DATA signs8<>+40(SB)/8, $0x8080808080808080
+DATA signs8<>+48(SB)/8, $0x8080808080808080
+DATA signs8<>+56(SB)/8, $0x8080808080808080
 GLOBL signs8<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeRowF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
@@ -3921,40 +3781,24 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA low7<>+0(SB)/4, $0x007f007f
-DATA low7<>+4(SB)/4, $0x007f007f
-DATA low7<>+8(SB)/4, $0x007f007f
-DATA low7<>+12(SB)/4, $0x007f007f
-DATA low7<>+16(SB)/4, $0x007f007f
-DATA low7<>+20(SB)/4, $0x007f007f
-DATA low7<>+24(SB)/4, $0x007f007f
-DATA low7<>+28(SB)/4, $0x007f007f
-DATA low7<>+32(SB)/4, $0x007f007f
-DATA low7<>+36(SB)/4, $0x007f007f
-DATA low7<>+40(SB)/4, $0x007f007f
-DATA low7<>+44(SB)/4, $0x007f007f
-DATA low7<>+48(SB)/4, $0x007f007f
-DATA low7<>+52(SB)/4, $0x007f007f
-DATA low7<>+56(SB)/4, $0x007f007f
-DATA low7<>+60(SB)/4, $0x007f007f
+DATA low7<>+0(SB)/8, $0x007f007f007f007f
+DATA low7<>+8(SB)/8, $0x007f007f007f007f
+DATA low7<>+16(SB)/8, $0x007f007f007f007f
+DATA low7<>+24(SB)/8, $0x007f007f007f007f
+DATA low7<>+32(SB)/8, $0x007f007f007f007f
+DATA low7<>+40(SB)/8, $0x007f007f007f007f
+DATA low7<>+48(SB)/8, $0x007f007f007f007f
+DATA low7<>+56(SB)/8, $0x007f007f007f007f
 GLOBL low7<>(SB), RODATA|NOPTR, $64
 
-DATA signExponent32<>+0(SB)/4, $0xff800000
-DATA signExponent32<>+4(SB)/4, $0xff800000
-DATA signExponent32<>+8(SB)/4, $0xff800000
-DATA signExponent32<>+12(SB)/4, $0xff800000
-DATA signExponent32<>+16(SB)/4, $0xff800000
-DATA signExponent32<>+20(SB)/4, $0xff800000
-DATA signExponent32<>+24(SB)/4, $0xff800000
-DATA signExponent32<>+28(SB)/4, $0xff800000
-DATA signExponent32<>+32(SB)/4, $0xff800000
-DATA signExponent32<>+36(SB)/4, $0xff800000
-DATA signExponent32<>+40(SB)/4, $0xff800000
-DATA signExponent32<>+44(SB)/4, $0xff800000
-DATA signExponent32<>+48(SB)/4, $0xff800000
-DATA signExponent32<>+52(SB)/4, $0xff800000
-DATA signExponent32<>+56(SB)/4, $0xff800000
-DATA signExponent32<>+60(SB)/4, $0xff800000
+DATA signExponent32<>+0(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+8(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+16(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+24(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+32(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+40(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+48(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+56(SB)/8, $0xff800000ff800000
 GLOBL signExponent32<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeF32ToE4M3AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
@@ -4183,58 +4027,34 @@ nan13:
 	VPBLENDVB Y4, nan8<>+0(SB), Y5, Y5
 	JMP       numbers14
 
-DATA beyondE4M3<>+0(SB)/4, $0x01010101
-DATA beyondE4M3<>+4(SB)/4, $0x01010101
-DATA beyondE4M3<>+8(SB)/4, $0x01010101
-DATA beyondE4M3<>+12(SB)/4, $0x01010101
-DATA beyondE4M3<>+16(SB)/4, $0x01010101
-DATA beyondE4M3<>+20(SB)/4, $0x01010101
-DATA beyondE4M3<>+24(SB)/4, $0x01010101
-DATA beyondE4M3<>+28(SB)/4, $0x01010101
-DATA beyondE4M3<>+32(SB)/4, $0x01010101
-DATA beyondE4M3<>+36(SB)/4, $0x01010101
-DATA beyondE4M3<>+40(SB)/4, $0x01010101
-DATA beyondE4M3<>+44(SB)/4, $0x01010101
-DATA beyondE4M3<>+48(SB)/4, $0x01010101
-DATA beyondE4M3<>+52(SB)/4, $0x01010101
-DATA beyondE4M3<>+56(SB)/4, $0x01010101
-DATA beyondE4M3<>+60(SB)/4, $0x01010101
+DATA beyondE4M3<>+0(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+8(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+16(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+24(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+32(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+40(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+48(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+56(SB)/8, $0x0101010101010101
 GLOBL beyondE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA limitedPowerE4M3<>+0(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+4(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+8(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+12(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+16(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+20(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+24(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+28(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+32(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+36(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+40(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+44(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+48(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+52(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+56(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+60(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+0(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+8(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+16(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+24(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+32(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+40(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+48(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+56(SB)/8, $0x4990fb984990fb98
 GLOBL limitedPowerE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA nan8<>+0(SB)/4, $0x7f7f7f7f
-DATA nan8<>+4(SB)/4, $0x7f7f7f7f
-DATA nan8<>+8(SB)/4, $0x7f7f7f7f
-DATA nan8<>+12(SB)/4, $0x7f7f7f7f
-DATA nan8<>+16(SB)/4, $0x7f7f7f7f
-DATA nan8<>+20(SB)/4, $0x7f7f7f7f
-DATA nan8<>+24(SB)/4, $0x7f7f7f7f
-DATA nan8<>+28(SB)/4, $0x7f7f7f7f
-DATA nan8<>+32(SB)/4, $0x7f7f7f7f
-DATA nan8<>+36(SB)/4, $0x7f7f7f7f
-DATA nan8<>+40(SB)/4, $0x7f7f7f7f
-DATA nan8<>+44(SB)/4, $0x7f7f7f7f
-DATA nan8<>+48(SB)/4, $0x7f7f7f7f
-DATA nan8<>+52(SB)/4, $0x7f7f7f7f
-DATA nan8<>+56(SB)/4, $0x7f7f7f7f
-DATA nan8<>+60(SB)/4, $0x7f7f7f7f
+DATA nan8<>+0(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+8(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+16(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+24(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+32(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+40(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+48(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+56(SB)/8, $0x7f7f7f7f7f7f7f7f
 GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeF32ToE4M3AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
@@ -4666,76 +4486,44 @@ nan13:
 	VPBLENDVB Y4, nan8<>+0(SB), Y5, Y5
 	JMP       numbers14
 
-DATA beyondE5M2<>+0(SB)/4, $0x04040404
-DATA beyondE5M2<>+4(SB)/4, $0x04040404
-DATA beyondE5M2<>+8(SB)/4, $0x04040404
-DATA beyondE5M2<>+12(SB)/4, $0x04040404
-DATA beyondE5M2<>+16(SB)/4, $0x04040404
-DATA beyondE5M2<>+20(SB)/4, $0x04040404
-DATA beyondE5M2<>+24(SB)/4, $0x04040404
-DATA beyondE5M2<>+28(SB)/4, $0x04040404
-DATA beyondE5M2<>+32(SB)/4, $0x04040404
-DATA beyondE5M2<>+36(SB)/4, $0x04040404
-DATA beyondE5M2<>+40(SB)/4, $0x04040404
-DATA beyondE5M2<>+44(SB)/4, $0x04040404
-DATA beyondE5M2<>+48(SB)/4, $0x04040404
-DATA beyondE5M2<>+52(SB)/4, $0x04040404
-DATA beyondE5M2<>+56(SB)/4, $0x04040404
-DATA beyondE5M2<>+60(SB)/4, $0x04040404
+DATA beyondE5M2<>+0(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+8(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+16(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+24(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+32(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+40(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+48(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+56(SB)/8, $0x0404040404040404
 GLOBL beyondE5M2<>(SB), RODATA|NOPTR, $64
 
-DATA limitedPowerE5M2<>+0(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+4(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+8(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+12(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+16(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+20(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+24(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+28(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+32(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+36(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+40(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+44(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+48(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+52(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+56(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+60(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+0(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+8(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+16(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+24(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+32(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+40(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+48(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+56(SB)/8, $0x4a00fdec4a00fdec
 GLOBL limitedPowerE5M2<>(SB), RODATA|NOPTR, $64
 
-DATA weightsE5M2<>+0(SB)/4, $0x00010020
-DATA weightsE5M2<>+4(SB)/4, $0x00010020
-DATA weightsE5M2<>+8(SB)/4, $0x00010020
-DATA weightsE5M2<>+12(SB)/4, $0x00010020
-DATA weightsE5M2<>+16(SB)/4, $0x00010020
-DATA weightsE5M2<>+20(SB)/4, $0x00010020
-DATA weightsE5M2<>+24(SB)/4, $0x00010020
-DATA weightsE5M2<>+28(SB)/4, $0x00010020
-DATA weightsE5M2<>+32(SB)/4, $0x00010020
-DATA weightsE5M2<>+36(SB)/4, $0x00010020
-DATA weightsE5M2<>+40(SB)/4, $0x00010020
-DATA weightsE5M2<>+44(SB)/4, $0x00010020
-DATA weightsE5M2<>+48(SB)/4, $0x00010020
-DATA weightsE5M2<>+52(SB)/4, $0x00010020
-DATA weightsE5M2<>+56(SB)/4, $0x00010020
-DATA weightsE5M2<>+60(SB)/4, $0x00010020
+DATA weightsE5M2<>+0(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+8(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+16(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+24(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+32(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+40(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+48(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+56(SB)/8, $0x0001002000010020
 GLOBL weightsE5M2<>(SB), RODATA|NOPTR, $64
 
-DATA leastE5M2<>+0(SB)/4, $0x38800000
-DATA leastE5M2<>+4(SB)/4, $0x38800000
-DATA leastE5M2<>+8(SB)/4, $0x38800000
-DATA leastE5M2<>+12(SB)/4, $0x38800000
-DATA leastE5M2<>+16(SB)/4, $0x38800000
-DATA leastE5M2<>+20(SB)/4, $0x38800000
-DATA leastE5M2<>+24(SB)/4, $0x38800000
-DATA leastE5M2<>+28(SB)/4, $0x38800000
-DATA leastE5M2<>+32(SB)/4, $0x38800000
-DATA leastE5M2<>+36(SB)/4, $0x38800000
-DATA leastE5M2<>+40(SB)/4, $0x38800000
-DATA leastE5M2<>+44(SB)/4, $0x38800000
-DATA leastE5M2<>+48(SB)/4, $0x38800000
-DATA leastE5M2<>+52(SB)/4, $0x38800000
-DATA leastE5M2<>+56(SB)/4, $0x38800000
-DATA leastE5M2<>+60(SB)/4, $0x38800000
+DATA leastE5M2<>+0(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+8(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+16(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+24(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+32(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+40(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+48(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+56(SB)/8, $0x3880000038800000
 GLOBL leastE5M2<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeF32ToE5M2AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
@@ -4941,40 +4729,24 @@ nan13:
 	VMOVDQU8 nan8<>+0(SB), K1, Z9
 	JMP      numbers14
 
-DATA largestE5M2<>+0(SB)/4, $0x47600000
-DATA largestE5M2<>+4(SB)/4, $0x47600000
-DATA largestE5M2<>+8(SB)/4, $0x47600000
-DATA largestE5M2<>+12(SB)/4, $0x47600000
-DATA largestE5M2<>+16(SB)/4, $0x47600000
-DATA largestE5M2<>+20(SB)/4, $0x47600000
-DATA largestE5M2<>+24(SB)/4, $0x47600000
-DATA largestE5M2<>+28(SB)/4, $0x47600000
-DATA largestE5M2<>+32(SB)/4, $0x47600000
-DATA largestE5M2<>+36(SB)/4, $0x47600000
-DATA largestE5M2<>+40(SB)/4, $0x47600000
-DATA largestE5M2<>+44(SB)/4, $0x47600000
-DATA largestE5M2<>+48(SB)/4, $0x47600000
-DATA largestE5M2<>+52(SB)/4, $0x47600000
-DATA largestE5M2<>+56(SB)/4, $0x47600000
-DATA largestE5M2<>+60(SB)/4, $0x47600000
+DATA largestE5M2<>+0(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+8(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+16(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+24(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+32(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+40(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+48(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+56(SB)/8, $0x4760000047600000
 GLOBL largestE5M2<>(SB), RODATA|NOPTR, $64
 
-DATA powerE5M2<>+0(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+4(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+8(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+12(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+16(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+20(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+24(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+28(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+32(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+36(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+40(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+44(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+48(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+52(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+56(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+60(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+0(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+8(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+16(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+24(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+32(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+40(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+48(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+56(SB)/8, $0x4a00fde84a00fde8
 GLOBL powerE5M2<>(SB), RODATA|NOPTR, $64
 
 // func DequantizeQ8ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
@@ -5446,76 +5218,44 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA e4m3Words<>+0(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+4(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+8(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+12(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+16(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+20(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+24(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+28(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+32(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+36(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+40(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+44(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+48(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+52(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+56(SB)/4, $0xbf80bf80
-DATA e4m3Words<>+60(SB)/4, $0xbf80bf80
+DATA e4m3Words<>+0(SB)/8, $0xbf80bf80bf80bf80
+DATA e4m3Words<>+8(SB)/8, $0xbf80bf80bf80bf80
+DATA e4m3Words<>+16(SB)/8, $0xbf80bf80bf80bf80
+DATA e4m3Words<>+24(SB)/8, $0xbf80bf80bf80bf80
+DATA e4m3Words<>+32(SB)/8, $0xbf80bf80bf80bf80
+DATA e4m3Words<>+40(SB)/8, $0xbf80bf80bf80bf80
+DATA e4m3Words<>+48(SB)/8, $0xbf80bf80bf80bf80
+DATA e4m3Words<>+56(SB)/8, $0xbf80bf80bf80bf80
 GLOBL e4m3Words<>(SB), RODATA|NOPTR, $64
 
-DATA e4m3Last<>+0(SB)/4, $0x00800080
-DATA e4m3Last<>+4(SB)/4, $0x00800080
-DATA e4m3Last<>+8(SB)/4, $0x00800080
-DATA e4m3Last<>+12(SB)/4, $0x00800080
-DATA e4m3Last<>+16(SB)/4, $0x00800080
-DATA e4m3Last<>+20(SB)/4, $0x00800080
-DATA e4m3Last<>+24(SB)/4, $0x00800080
-DATA e4m3Last<>+28(SB)/4, $0x00800080
-DATA e4m3Last<>+32(SB)/4, $0x00800080
-DATA e4m3Last<>+36(SB)/4, $0x00800080
-DATA e4m3Last<>+40(SB)/4, $0x00800080
-DATA e4m3Last<>+44(SB)/4, $0x00800080
-DATA e4m3Last<>+48(SB)/4, $0x00800080
-DATA e4m3Last<>+52(SB)/4, $0x00800080
-DATA e4m3Last<>+56(SB)/4, $0x00800080
-DATA e4m3Last<>+60(SB)/4, $0x00800080
+DATA e4m3Last<>+0(SB)/8, $0x0080008000800080
+DATA e4m3Last<>+8(SB)/8, $0x0080008000800080
+DATA e4m3Last<>+16(SB)/8, $0x0080008000800080
+DATA e4m3Last<>+24(SB)/8, $0x0080008000800080
+DATA e4m3Last<>+32(SB)/8, $0x0080008000800080
+DATA e4m3Last<>+40(SB)/8, $0x0080008000800080
+DATA e4m3Last<>+48(SB)/8, $0x0080008000800080
+DATA e4m3Last<>+56(SB)/8, $0x0080008000800080
 GLOBL e4m3Last<>(SB), RODATA|NOPTR, $64
 
-DATA e4m3Carry<>+0(SB)/4, $0x40004000
-DATA e4m3Carry<>+4(SB)/4, $0x40004000
-DATA e4m3Carry<>+8(SB)/4, $0x40004000
-DATA e4m3Carry<>+12(SB)/4, $0x40004000
-DATA e4m3Carry<>+16(SB)/4, $0x40004000
-DATA e4m3Carry<>+20(SB)/4, $0x40004000
-DATA e4m3Carry<>+24(SB)/4, $0x40004000
-DATA e4m3Carry<>+28(SB)/4, $0x40004000
-DATA e4m3Carry<>+32(SB)/4, $0x40004000
-DATA e4m3Carry<>+36(SB)/4, $0x40004000
-DATA e4m3Carry<>+40(SB)/4, $0x40004000
-DATA e4m3Carry<>+44(SB)/4, $0x40004000
-DATA e4m3Carry<>+48(SB)/4, $0x40004000
-DATA e4m3Carry<>+52(SB)/4, $0x40004000
-DATA e4m3Carry<>+56(SB)/4, $0x40004000
-DATA e4m3Carry<>+60(SB)/4, $0x40004000
+DATA e4m3Carry<>+0(SB)/8, $0x4000400040004000
+DATA e4m3Carry<>+8(SB)/8, $0x4000400040004000
+DATA e4m3Carry<>+16(SB)/8, $0x4000400040004000
+DATA e4m3Carry<>+24(SB)/8, $0x4000400040004000
+DATA e4m3Carry<>+32(SB)/8, $0x4000400040004000
+DATA e4m3Carry<>+40(SB)/8, $0x4000400040004000
+DATA e4m3Carry<>+48(SB)/8, $0x4000400040004000
+DATA e4m3Carry<>+56(SB)/8, $0x4000400040004000
 GLOBL e4m3Carry<>(SB), RODATA|NOPTR, $64
 
-DATA e4m3Unit<>+0(SB)/4, $0x43800000
-DATA e4m3Unit<>+4(SB)/4, $0x43800000
-DATA e4m3Unit<>+8(SB)/4, $0x43800000
-DATA e4m3Unit<>+12(SB)/4, $0x43800000
-DATA e4m3Unit<>+16(SB)/4, $0x43800000
-DATA e4m3Unit<>+20(SB)/4, $0x43800000
-DATA e4m3Unit<>+24(SB)/4, $0x43800000
-DATA e4m3Unit<>+28(SB)/4, $0x43800000
-DATA e4m3Unit<>+32(SB)/4, $0x43800000
-DATA e4m3Unit<>+36(SB)/4, $0x43800000
-DATA e4m3Unit<>+40(SB)/4, $0x43800000
-DATA e4m3Unit<>+44(SB)/4, $0x43800000
-DATA e4m3Unit<>+48(SB)/4, $0x43800000
-DATA e4m3Unit<>+52(SB)/4, $0x43800000
-DATA e4m3Unit<>+56(SB)/4, $0x43800000
-DATA e4m3Unit<>+60(SB)/4, $0x43800000
+DATA e4m3Unit<>+0(SB)/8, $0x4380000043800000
+DATA e4m3Unit<>+8(SB)/8, $0x4380000043800000
+DATA e4m3Unit<>+16(SB)/8, $0x4380000043800000
+DATA e4m3Unit<>+24(SB)/8, $0x4380000043800000
+DATA e4m3Unit<>+32(SB)/8, $0x4380000043800000
+DATA e4m3Unit<>+40(SB)/8, $0x4380000043800000
+DATA e4m3Unit<>+48(SB)/8, $0x4380000043800000
+DATA e4m3Unit<>+56(SB)/8, $0x4380000043800000
 GLOBL e4m3Unit<>(SB), RODATA|NOPTR, $64
 
 // func DequantizeE4M3ToF32AVX512(y *float32, x *uint8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)

@@ -1593,58 +1593,34 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA upperHalf<>+0(SB)/4, $0xffff0000
-DATA upperHalf<>+4(SB)/4, $0xffff0000
-DATA upperHalf<>+8(SB)/4, $0xffff0000
-DATA upperHalf<>+12(SB)/4, $0xffff0000
-DATA upperHalf<>+16(SB)/4, $0xffff0000
-DATA upperHalf<>+20(SB)/4, $0xffff0000
-DATA upperHalf<>+24(SB)/4, $0xffff0000
-DATA upperHalf<>+28(SB)/4, $0xffff0000
-DATA upperHalf<>+32(SB)/4, $0xffff0000
-DATA upperHalf<>+36(SB)/4, $0xffff0000
-DATA upperHalf<>+40(SB)/4, $0xffff0000
-DATA upperHalf<>+44(SB)/4, $0xffff0000
-DATA upperHalf<>+48(SB)/4, $0xffff0000
-DATA upperHalf<>+52(SB)/4, $0xffff0000
-DATA upperHalf<>+56(SB)/4, $0xffff0000
-DATA upperHalf<>+60(SB)/4, $0xffff0000
+DATA upperHalf<>+0(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+8(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+16(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+24(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+32(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+40(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+48(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+56(SB)/8, $0xffff0000ffff0000
 GLOBL upperHalf<>(SB), RODATA|NOPTR, $64
 
-DATA one16<>+0(SB)/4, $0x00010001
-DATA one16<>+4(SB)/4, $0x00010001
-DATA one16<>+8(SB)/4, $0x00010001
-DATA one16<>+12(SB)/4, $0x00010001
-DATA one16<>+16(SB)/4, $0x00010001
-DATA one16<>+20(SB)/4, $0x00010001
-DATA one16<>+24(SB)/4, $0x00010001
-DATA one16<>+28(SB)/4, $0x00010001
-DATA one16<>+32(SB)/4, $0x00010001
-DATA one16<>+36(SB)/4, $0x00010001
-DATA one16<>+40(SB)/4, $0x00010001
-DATA one16<>+44(SB)/4, $0x00010001
-DATA one16<>+48(SB)/4, $0x00010001
-DATA one16<>+52(SB)/4, $0x00010001
-DATA one16<>+56(SB)/4, $0x00010001
-DATA one16<>+60(SB)/4, $0x00010001
+DATA one16<>+0(SB)/8, $0x0001000100010001
+DATA one16<>+8(SB)/8, $0x0001000100010001
+DATA one16<>+16(SB)/8, $0x0001000100010001
+DATA one16<>+24(SB)/8, $0x0001000100010001
+DATA one16<>+32(SB)/8, $0x0001000100010001
+DATA one16<>+40(SB)/8, $0x0001000100010001
+DATA one16<>+48(SB)/8, $0x0001000100010001
+DATA one16<>+56(SB)/8, $0x0001000100010001
 GLOBL one16<>(SB), RODATA|NOPTR, $64
 
-DATA negativeNaN<>+0(SB)/4, $0xff810000
-DATA negativeNaN<>+4(SB)/4, $0xff810000
-DATA negativeNaN<>+8(SB)/4, $0xff810000
-DATA negativeNaN<>+12(SB)/4, $0xff810000
-DATA negativeNaN<>+16(SB)/4, $0xff810000
-DATA negativeNaN<>+20(SB)/4, $0xff810000
-DATA negativeNaN<>+24(SB)/4, $0xff810000
-DATA negativeNaN<>+28(SB)/4, $0xff810000
-DATA negativeNaN<>+32(SB)/4, $0xff810000
-DATA negativeNaN<>+36(SB)/4, $0xff810000
-DATA negativeNaN<>+40(SB)/4, $0xff810000
-DATA negativeNaN<>+44(SB)/4, $0xff810000
-DATA negativeNaN<>+48(SB)/4, $0xff810000
-DATA negativeNaN<>+52(SB)/4, $0xff810000
-DATA negativeNaN<>+56(SB)/4, $0xff810000
-DATA negativeNaN<>+60(SB)/4, $0xff810000
+DATA negativeNaN<>+0(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+8(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+16(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+24(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+32(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+40(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+48(SB)/8, $0xff810000ff810000
+DATA negativeNaN<>+56(SB)/8, $0xff810000ff810000
 GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
@@ -2178,40 +2154,24 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA evens32<>+0(SB)/4, $0x00000000
-DATA evens32<>+4(SB)/4, $0x00000002
-DATA evens32<>+8(SB)/4, $0x00000004
-DATA evens32<>+12(SB)/4, $0x00000006
-DATA evens32<>+16(SB)/4, $0x00000008
-DATA evens32<>+20(SB)/4, $0x0000000a
-DATA evens32<>+24(SB)/4, $0x0000000c
-DATA evens32<>+28(SB)/4, $0x0000000e
-DATA evens32<>+32(SB)/4, $0x00000010
-DATA evens32<>+36(SB)/4, $0x00000012
-DATA evens32<>+40(SB)/4, $0x00000014
-DATA evens32<>+44(SB)/4, $0x00000016
-DATA evens32<>+48(SB)/4, $0x00000018
-DATA evens32<>+52(SB)/4, $0x0000001a
-DATA evens32<>+56(SB)/4, $0x0000001c
-DATA evens32<>+60(SB)/4, $0x0000001e
+DATA evens32<>+0(SB)/8, $0x0000000200000000
+DATA evens32<>+8(SB)/8, $0x0000000600000004
+DATA evens32<>+16(SB)/8, $0x0000000a00000008
+DATA evens32<>+24(SB)/8, $0x0000000e0000000c
+DATA evens32<>+32(SB)/8, $0x0000001200000010
+DATA evens32<>+40(SB)/8, $0x0000001600000014
+DATA evens32<>+48(SB)/8, $0x0000001a00000018
+DATA evens32<>+56(SB)/8, $0x0000001e0000001c
 GLOBL evens32<>(SB), RODATA|NOPTR, $64
 
-DATA odds32<>+0(SB)/4, $0x00000001
-DATA odds32<>+4(SB)/4, $0x00000003
-DATA odds32<>+8(SB)/4, $0x00000005
-DATA odds32<>+12(SB)/4, $0x00000007
-DATA odds32<>+16(SB)/4, $0x00000009
-DATA odds32<>+20(SB)/4, $0x0000000b
-DATA odds32<>+24(SB)/4, $0x0000000d
-DATA odds32<>+28(SB)/4, $0x0000000f
-DATA odds32<>+32(SB)/4, $0x00000011
-DATA odds32<>+36(SB)/4, $0x00000013
-DATA odds32<>+40(SB)/4, $0x00000015
-DATA odds32<>+44(SB)/4, $0x00000017
-DATA odds32<>+48(SB)/4, $0x00000019
-DATA odds32<>+52(SB)/4, $0x0000001b
-DATA odds32<>+56(SB)/4, $0x0000001d
-DATA odds32<>+60(SB)/4, $0x0000001f
+DATA odds32<>+0(SB)/8, $0x0000000300000001
+DATA odds32<>+8(SB)/8, $0x0000000700000005
+DATA odds32<>+16(SB)/8, $0x0000000b00000009
+DATA odds32<>+24(SB)/8, $0x0000000f0000000d
+DATA odds32<>+32(SB)/8, $0x0000001300000011
+DATA odds32<>+40(SB)/8, $0x0000001700000015
+DATA odds32<>+48(SB)/8, $0x0000001b00000019
+DATA odds32<>+56(SB)/8, $0x0000001f0000001d
 GLOBL odds32<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
@@ -5566,58 +5526,34 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA low32<>+0(SB)/4, $0x00000000
-DATA low32<>+4(SB)/4, $0x00000010
-DATA low32<>+8(SB)/4, $0x00000001
-DATA low32<>+12(SB)/4, $0x00000011
-DATA low32<>+16(SB)/4, $0x00000002
-DATA low32<>+20(SB)/4, $0x00000012
-DATA low32<>+24(SB)/4, $0x00000003
-DATA low32<>+28(SB)/4, $0x00000013
-DATA low32<>+32(SB)/4, $0x00000004
-DATA low32<>+36(SB)/4, $0x00000014
-DATA low32<>+40(SB)/4, $0x00000005
-DATA low32<>+44(SB)/4, $0x00000015
-DATA low32<>+48(SB)/4, $0x00000006
-DATA low32<>+52(SB)/4, $0x00000016
-DATA low32<>+56(SB)/4, $0x00000007
-DATA low32<>+60(SB)/4, $0x00000017
+DATA low32<>+0(SB)/8, $0x0000001000000000
+DATA low32<>+8(SB)/8, $0x0000001100000001
+DATA low32<>+16(SB)/8, $0x0000001200000002
+DATA low32<>+24(SB)/8, $0x0000001300000003
+DATA low32<>+32(SB)/8, $0x0000001400000004
+DATA low32<>+40(SB)/8, $0x0000001500000005
+DATA low32<>+48(SB)/8, $0x0000001600000006
+DATA low32<>+56(SB)/8, $0x0000001700000007
 GLOBL low32<>(SB), RODATA|NOPTR, $64
 
-DATA high32<>+0(SB)/4, $0x00000008
-DATA high32<>+4(SB)/4, $0x00000018
-DATA high32<>+8(SB)/4, $0x00000009
-DATA high32<>+12(SB)/4, $0x00000019
-DATA high32<>+16(SB)/4, $0x0000000a
-DATA high32<>+20(SB)/4, $0x0000001a
-DATA high32<>+24(SB)/4, $0x0000000b
-DATA high32<>+28(SB)/4, $0x0000001b
-DATA high32<>+32(SB)/4, $0x0000000c
-DATA high32<>+36(SB)/4, $0x0000001c
-DATA high32<>+40(SB)/4, $0x0000000d
-DATA high32<>+44(SB)/4, $0x0000001d
-DATA high32<>+48(SB)/4, $0x0000000e
-DATA high32<>+52(SB)/4, $0x0000001e
-DATA high32<>+56(SB)/4, $0x0000000f
-DATA high32<>+60(SB)/4, $0x0000001f
+DATA high32<>+0(SB)/8, $0x0000001800000008
+DATA high32<>+8(SB)/8, $0x0000001900000009
+DATA high32<>+16(SB)/8, $0x0000001a0000000a
+DATA high32<>+24(SB)/8, $0x0000001b0000000b
+DATA high32<>+32(SB)/8, $0x0000001c0000000c
+DATA high32<>+40(SB)/8, $0x0000001d0000000d
+DATA high32<>+48(SB)/8, $0x0000001e0000000e
+DATA high32<>+56(SB)/8, $0x0000001f0000000f
 GLOBL high32<>(SB), RODATA|NOPTR, $64
 
-DATA signBit32<>+0(SB)/4, $0x80000000
-DATA signBit32<>+4(SB)/4, $0x80000000
-DATA signBit32<>+8(SB)/4, $0x80000000
-DATA signBit32<>+12(SB)/4, $0x80000000
-DATA signBit32<>+16(SB)/4, $0x80000000
-DATA signBit32<>+20(SB)/4, $0x80000000
-DATA signBit32<>+24(SB)/4, $0x80000000
-DATA signBit32<>+28(SB)/4, $0x80000000
-DATA signBit32<>+32(SB)/4, $0x80000000
-DATA signBit32<>+36(SB)/4, $0x80000000
-DATA signBit32<>+40(SB)/4, $0x80000000
-DATA signBit32<>+44(SB)/4, $0x80000000
-DATA signBit32<>+48(SB)/4, $0x80000000
-DATA signBit32<>+52(SB)/4, $0x80000000
-DATA signBit32<>+56(SB)/4, $0x80000000
-DATA signBit32<>+60(SB)/4, $0x80000000
+DATA signBit32<>+0(SB)/8, $0x8000000080000000
+DATA signBit32<>+8(SB)/8, $0x8000000080000000
+DATA signBit32<>+16(SB)/8, $0x8000000080000000
+DATA signBit32<>+24(SB)/8, $0x8000000080000000
+DATA signBit32<>+32(SB)/8, $0x8000000080000000
+DATA signBit32<>+40(SB)/8, $0x8000000080000000
+DATA signBit32<>+48(SB)/8, $0x8000000080000000
+DATA signBit32<>+56(SB)/8, $0x8000000080000000
 GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
 // func RotateInterleavedF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)

@@ -1015,122 +1015,70 @@ zero29:
 	VMOVUPS Y2, 36(R9)
 	JMP     written28
 
-DATA magnitude32<>+0(SB)/4, $0x7fffffff
-DATA magnitude32<>+4(SB)/4, $0x7fffffff
-DATA magnitude32<>+8(SB)/4, $0x7fffffff
-DATA magnitude32<>+12(SB)/4, $0x7fffffff
-DATA magnitude32<>+16(SB)/4, $0x7fffffff
-DATA magnitude32<>+20(SB)/4, $0x7fffffff
-DATA magnitude32<>+24(SB)/4, $0x7fffffff
-DATA magnitude32<>+28(SB)/4, $0x7fffffff
-DATA magnitude32<>+32(SB)/4, $0x7fffffff
-DATA magnitude32<>+36(SB)/4, $0x7fffffff
-DATA magnitude32<>+40(SB)/4, $0x7fffffff
-DATA magnitude32<>+44(SB)/4, $0x7fffffff
-DATA magnitude32<>+48(SB)/4, $0x7fffffff
-DATA magnitude32<>+52(SB)/4, $0x7fffffff
-DATA magnitude32<>+56(SB)/4, $0x7fffffff
-DATA magnitude32<>+60(SB)/4, $0x7fffffff
+DATA magnitude32<>+0(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+8(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+16(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+24(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+32(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+40(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+48(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
-DATA lastBit<>+0(SB)/4, $0x00000001
-DATA lastBit<>+4(SB)/4, $0x00000001
-DATA lastBit<>+8(SB)/4, $0x00000001
-DATA lastBit<>+12(SB)/4, $0x00000001
-DATA lastBit<>+16(SB)/4, $0x00000001
-DATA lastBit<>+20(SB)/4, $0x00000001
-DATA lastBit<>+24(SB)/4, $0x00000001
-DATA lastBit<>+28(SB)/4, $0x00000001
-DATA lastBit<>+32(SB)/4, $0x00000001
-DATA lastBit<>+36(SB)/4, $0x00000001
-DATA lastBit<>+40(SB)/4, $0x00000001
-DATA lastBit<>+44(SB)/4, $0x00000001
-DATA lastBit<>+48(SB)/4, $0x00000001
-DATA lastBit<>+52(SB)/4, $0x00000001
-DATA lastBit<>+56(SB)/4, $0x00000001
-DATA lastBit<>+60(SB)/4, $0x00000001
+DATA lastBit<>+0(SB)/8, $0x0000000100000001
+DATA lastBit<>+8(SB)/8, $0x0000000100000001
+DATA lastBit<>+16(SB)/8, $0x0000000100000001
+DATA lastBit<>+24(SB)/8, $0x0000000100000001
+DATA lastBit<>+32(SB)/8, $0x0000000100000001
+DATA lastBit<>+40(SB)/8, $0x0000000100000001
+DATA lastBit<>+48(SB)/8, $0x0000000100000001
+DATA lastBit<>+56(SB)/8, $0x0000000100000001
 GLOBL lastBit<>(SB), RODATA|NOPTR, $64
 
-DATA inOrder256<>+0(SB)/4, $0x00000000
-DATA inOrder256<>+4(SB)/4, $0x00000004
-DATA inOrder256<>+8(SB)/4, $0x00000001
-DATA inOrder256<>+12(SB)/4, $0x00000005
-DATA inOrder256<>+16(SB)/4, $0x00000002
-DATA inOrder256<>+20(SB)/4, $0x00000006
-DATA inOrder256<>+24(SB)/4, $0x00000003
-DATA inOrder256<>+28(SB)/4, $0x00000007
+DATA inOrder256<>+0(SB)/8, $0x0000000400000000
+DATA inOrder256<>+8(SB)/8, $0x0000000500000001
+DATA inOrder256<>+16(SB)/8, $0x0000000600000002
+DATA inOrder256<>+24(SB)/8, $0x0000000700000003
 GLOBL inOrder256<>(SB), RODATA|NOPTR, $32
 
-DATA one32<>+0(SB)/4, $0x3f800000
-DATA one32<>+4(SB)/4, $0x3f800000
-DATA one32<>+8(SB)/4, $0x3f800000
-DATA one32<>+12(SB)/4, $0x3f800000
-DATA one32<>+16(SB)/4, $0x3f800000
-DATA one32<>+20(SB)/4, $0x3f800000
-DATA one32<>+24(SB)/4, $0x3f800000
-DATA one32<>+28(SB)/4, $0x3f800000
-DATA one32<>+32(SB)/4, $0x3f800000
-DATA one32<>+36(SB)/4, $0x3f800000
-DATA one32<>+40(SB)/4, $0x3f800000
-DATA one32<>+44(SB)/4, $0x3f800000
-DATA one32<>+48(SB)/4, $0x3f800000
-DATA one32<>+52(SB)/4, $0x3f800000
-DATA one32<>+56(SB)/4, $0x3f800000
-DATA one32<>+60(SB)/4, $0x3f800000
+DATA one32<>+0(SB)/8, $0x3f8000003f800000
+DATA one32<>+8(SB)/8, $0x3f8000003f800000
+DATA one32<>+16(SB)/8, $0x3f8000003f800000
+DATA one32<>+24(SB)/8, $0x3f8000003f800000
+DATA one32<>+32(SB)/8, $0x3f8000003f800000
+DATA one32<>+40(SB)/8, $0x3f8000003f800000
+DATA one32<>+48(SB)/8, $0x3f8000003f800000
+DATA one32<>+56(SB)/8, $0x3f8000003f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
 
-DATA exponent32<>+0(SB)/4, $0x7f800000
-DATA exponent32<>+4(SB)/4, $0x7f800000
-DATA exponent32<>+8(SB)/4, $0x7f800000
-DATA exponent32<>+12(SB)/4, $0x7f800000
-DATA exponent32<>+16(SB)/4, $0x7f800000
-DATA exponent32<>+20(SB)/4, $0x7f800000
-DATA exponent32<>+24(SB)/4, $0x7f800000
-DATA exponent32<>+28(SB)/4, $0x7f800000
-DATA exponent32<>+32(SB)/4, $0x7f800000
-DATA exponent32<>+36(SB)/4, $0x7f800000
-DATA exponent32<>+40(SB)/4, $0x7f800000
-DATA exponent32<>+44(SB)/4, $0x7f800000
-DATA exponent32<>+48(SB)/4, $0x7f800000
-DATA exponent32<>+52(SB)/4, $0x7f800000
-DATA exponent32<>+56(SB)/4, $0x7f800000
-DATA exponent32<>+60(SB)/4, $0x7f800000
+DATA exponent32<>+0(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+8(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+16(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+24(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+32(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+40(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+48(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+56(SB)/8, $0x7f8000007f800000
 GLOBL exponent32<>(SB), RODATA|NOPTR, $64
 
-DATA nan32<>+0(SB)/4, $0x7fc00000
-DATA nan32<>+4(SB)/4, $0x7fc00000
-DATA nan32<>+8(SB)/4, $0x7fc00000
-DATA nan32<>+12(SB)/4, $0x7fc00000
-DATA nan32<>+16(SB)/4, $0x7fc00000
-DATA nan32<>+20(SB)/4, $0x7fc00000
-DATA nan32<>+24(SB)/4, $0x7fc00000
-DATA nan32<>+28(SB)/4, $0x7fc00000
-DATA nan32<>+32(SB)/4, $0x7fc00000
-DATA nan32<>+36(SB)/4, $0x7fc00000
-DATA nan32<>+40(SB)/4, $0x7fc00000
-DATA nan32<>+44(SB)/4, $0x7fc00000
-DATA nan32<>+48(SB)/4, $0x7fc00000
-DATA nan32<>+52(SB)/4, $0x7fc00000
-DATA nan32<>+56(SB)/4, $0x7fc00000
-DATA nan32<>+60(SB)/4, $0x7fc00000
+DATA nan32<>+0(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+8(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+16(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+24(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+32(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+40(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+48(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL nan32<>(SB), RODATA|NOPTR, $64
 
-DATA largestI8<>+0(SB)/4, $0x42fe0000
-DATA largestI8<>+4(SB)/4, $0x42fe0000
-DATA largestI8<>+8(SB)/4, $0x42fe0000
-DATA largestI8<>+12(SB)/4, $0x42fe0000
-DATA largestI8<>+16(SB)/4, $0x42fe0000
-DATA largestI8<>+20(SB)/4, $0x42fe0000
-DATA largestI8<>+24(SB)/4, $0x42fe0000
-DATA largestI8<>+28(SB)/4, $0x42fe0000
-DATA largestI8<>+32(SB)/4, $0x42fe0000
-DATA largestI8<>+36(SB)/4, $0x42fe0000
-DATA largestI8<>+40(SB)/4, $0x42fe0000
-DATA largestI8<>+44(SB)/4, $0x42fe0000
-DATA largestI8<>+48(SB)/4, $0x42fe0000
-DATA largestI8<>+52(SB)/4, $0x42fe0000
-DATA largestI8<>+56(SB)/4, $0x42fe0000
-DATA largestI8<>+60(SB)/4, $0x42fe0000
+DATA largestI8<>+0(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+8(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+16(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+24(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+32(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+40(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+48(SB)/8, $0x42fe000042fe0000
+DATA largestI8<>+56(SB)/8, $0x42fe000042fe0000
 GLOBL largestI8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeHalfSplitF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
@@ -2205,38 +2153,14 @@ nan22:
 	VMOVAPS      Z9, Z6
 	JMP          largest23
 
-DATA evenWords<>+0(SB)/2, $0x0000
-DATA evenWords<>+2(SB)/2, $0x0002
-DATA evenWords<>+4(SB)/2, $0x0004
-DATA evenWords<>+6(SB)/2, $0x0006
-DATA evenWords<>+8(SB)/2, $0x0008
-DATA evenWords<>+10(SB)/2, $0x000a
-DATA evenWords<>+12(SB)/2, $0x000c
-DATA evenWords<>+14(SB)/2, $0x000e
-DATA evenWords<>+16(SB)/2, $0x0010
-DATA evenWords<>+18(SB)/2, $0x0012
-DATA evenWords<>+20(SB)/2, $0x0014
-DATA evenWords<>+22(SB)/2, $0x0016
-DATA evenWords<>+24(SB)/2, $0x0018
-DATA evenWords<>+26(SB)/2, $0x001a
-DATA evenWords<>+28(SB)/2, $0x001c
-DATA evenWords<>+30(SB)/2, $0x001e
-DATA evenWords<>+32(SB)/2, $0x0020
-DATA evenWords<>+34(SB)/2, $0x0022
-DATA evenWords<>+36(SB)/2, $0x0024
-DATA evenWords<>+38(SB)/2, $0x0026
-DATA evenWords<>+40(SB)/2, $0x0028
-DATA evenWords<>+42(SB)/2, $0x002a
-DATA evenWords<>+44(SB)/2, $0x002c
-DATA evenWords<>+46(SB)/2, $0x002e
-DATA evenWords<>+48(SB)/2, $0x0030
-DATA evenWords<>+50(SB)/2, $0x0032
-DATA evenWords<>+52(SB)/2, $0x0034
-DATA evenWords<>+54(SB)/2, $0x0036
-DATA evenWords<>+56(SB)/2, $0x0038
-DATA evenWords<>+58(SB)/2, $0x003a
-DATA evenWords<>+60(SB)/2, $0x003c
-DATA evenWords<>+62(SB)/2, $0x003e
+DATA evenWords<>+0(SB)/8, $0x0006000400020000
+DATA evenWords<>+8(SB)/8, $0x000e000c000a0008
+DATA evenWords<>+16(SB)/8, $0x0016001400120010
+DATA evenWords<>+24(SB)/8, $0x001e001c001a0018
+DATA evenWords<>+32(SB)/8, $0x0026002400220020
+DATA evenWords<>+40(SB)/8, $0x002e002c002a0028
+DATA evenWords<>+48(SB)/8, $0x0036003400320030
+DATA evenWords<>+56(SB)/8, $0x003e003c003a0038
 GLOBL evenWords<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
@@ -3512,22 +3436,14 @@ rare20:
 	VMOVUPS Y1, 32(CX)
 	JMP     written21
 
-DATA leastScale<>+0(SB)/4, $0x358637bd
-DATA leastScale<>+4(SB)/4, $0x358637bd
-DATA leastScale<>+8(SB)/4, $0x358637bd
-DATA leastScale<>+12(SB)/4, $0x358637bd
-DATA leastScale<>+16(SB)/4, $0x358637bd
-DATA leastScale<>+20(SB)/4, $0x358637bd
-DATA leastScale<>+24(SB)/4, $0x358637bd
-DATA leastScale<>+28(SB)/4, $0x358637bd
-DATA leastScale<>+32(SB)/4, $0x358637bd
-DATA leastScale<>+36(SB)/4, $0x358637bd
-DATA leastScale<>+40(SB)/4, $0x358637bd
-DATA leastScale<>+44(SB)/4, $0x358637bd
-DATA leastScale<>+48(SB)/4, $0x358637bd
-DATA leastScale<>+52(SB)/4, $0x358637bd
-DATA leastScale<>+56(SB)/4, $0x358637bd
-DATA leastScale<>+60(SB)/4, $0x358637bd
+DATA leastScale<>+0(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+8(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+16(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+24(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+32(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+40(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+48(SB)/8, $0x358637bd358637bd
+DATA leastScale<>+56(SB)/8, $0x358637bd358637bd
 GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
@@ -4566,22 +4482,14 @@ rare24:
 	VMOVUPS Z11, (CX)
 	JMP     written25
 
-DATA inOrder512<>+0(SB)/4, $0x00000000
-DATA inOrder512<>+4(SB)/4, $0x00000004
-DATA inOrder512<>+8(SB)/4, $0x00000008
-DATA inOrder512<>+12(SB)/4, $0x0000000c
-DATA inOrder512<>+16(SB)/4, $0x00000001
-DATA inOrder512<>+20(SB)/4, $0x00000005
-DATA inOrder512<>+24(SB)/4, $0x00000009
-DATA inOrder512<>+28(SB)/4, $0x0000000d
-DATA inOrder512<>+32(SB)/4, $0x00000002
-DATA inOrder512<>+36(SB)/4, $0x00000006
-DATA inOrder512<>+40(SB)/4, $0x0000000a
-DATA inOrder512<>+44(SB)/4, $0x0000000e
-DATA inOrder512<>+48(SB)/4, $0x00000003
-DATA inOrder512<>+52(SB)/4, $0x00000007
-DATA inOrder512<>+56(SB)/4, $0x0000000b
-DATA inOrder512<>+60(SB)/4, $0x0000000f
+DATA inOrder512<>+0(SB)/8, $0x0000000400000000
+DATA inOrder512<>+8(SB)/8, $0x0000000c00000008
+DATA inOrder512<>+16(SB)/8, $0x0000000500000001
+DATA inOrder512<>+24(SB)/8, $0x0000000d00000009
+DATA inOrder512<>+32(SB)/8, $0x0000000600000002
+DATA inOrder512<>+40(SB)/8, $0x0000000e0000000a
+DATA inOrder512<>+48(SB)/8, $0x0000000700000003
+DATA inOrder512<>+56(SB)/8, $0x0000000f0000000b
 GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
@@ -6003,112 +5911,64 @@ rare20:
 	VMOVUPS Y6, 32(CX)
 	JMP     written21
 
-DATA largestE4M3<>+0(SB)/4, $0x43e00000
-DATA largestE4M3<>+4(SB)/4, $0x43e00000
-DATA largestE4M3<>+8(SB)/4, $0x43e00000
-DATA largestE4M3<>+12(SB)/4, $0x43e00000
-DATA largestE4M3<>+16(SB)/4, $0x43e00000
-DATA largestE4M3<>+20(SB)/4, $0x43e00000
-DATA largestE4M3<>+24(SB)/4, $0x43e00000
-DATA largestE4M3<>+28(SB)/4, $0x43e00000
-DATA largestE4M3<>+32(SB)/4, $0x43e00000
-DATA largestE4M3<>+36(SB)/4, $0x43e00000
-DATA largestE4M3<>+40(SB)/4, $0x43e00000
-DATA largestE4M3<>+44(SB)/4, $0x43e00000
-DATA largestE4M3<>+48(SB)/4, $0x43e00000
-DATA largestE4M3<>+52(SB)/4, $0x43e00000
-DATA largestE4M3<>+56(SB)/4, $0x43e00000
-DATA largestE4M3<>+60(SB)/4, $0x43e00000
+DATA largestE4M3<>+0(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+8(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+16(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+24(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+32(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+40(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+48(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+56(SB)/8, $0x43e0000043e00000
 GLOBL largestE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA powerE4M3<>+0(SB)/4, $0x4980fb98
-DATA powerE4M3<>+4(SB)/4, $0x4980fb98
-DATA powerE4M3<>+8(SB)/4, $0x4980fb98
-DATA powerE4M3<>+12(SB)/4, $0x4980fb98
-DATA powerE4M3<>+16(SB)/4, $0x4980fb98
-DATA powerE4M3<>+20(SB)/4, $0x4980fb98
-DATA powerE4M3<>+24(SB)/4, $0x4980fb98
-DATA powerE4M3<>+28(SB)/4, $0x4980fb98
-DATA powerE4M3<>+32(SB)/4, $0x4980fb98
-DATA powerE4M3<>+36(SB)/4, $0x4980fb98
-DATA powerE4M3<>+40(SB)/4, $0x4980fb98
-DATA powerE4M3<>+44(SB)/4, $0x4980fb98
-DATA powerE4M3<>+48(SB)/4, $0x4980fb98
-DATA powerE4M3<>+52(SB)/4, $0x4980fb98
-DATA powerE4M3<>+56(SB)/4, $0x4980fb98
-DATA powerE4M3<>+60(SB)/4, $0x4980fb98
+DATA powerE4M3<>+0(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+8(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+16(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+24(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+32(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+40(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+48(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+56(SB)/8, $0x4980fb984980fb98
 GLOBL powerE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA weightsE4M3<>+0(SB)/4, $0x00010010
-DATA weightsE4M3<>+4(SB)/4, $0x00010010
-DATA weightsE4M3<>+8(SB)/4, $0x00010010
-DATA weightsE4M3<>+12(SB)/4, $0x00010010
-DATA weightsE4M3<>+16(SB)/4, $0x00010010
-DATA weightsE4M3<>+20(SB)/4, $0x00010010
-DATA weightsE4M3<>+24(SB)/4, $0x00010010
-DATA weightsE4M3<>+28(SB)/4, $0x00010010
-DATA weightsE4M3<>+32(SB)/4, $0x00010010
-DATA weightsE4M3<>+36(SB)/4, $0x00010010
-DATA weightsE4M3<>+40(SB)/4, $0x00010010
-DATA weightsE4M3<>+44(SB)/4, $0x00010010
-DATA weightsE4M3<>+48(SB)/4, $0x00010010
-DATA weightsE4M3<>+52(SB)/4, $0x00010010
-DATA weightsE4M3<>+56(SB)/4, $0x00010010
-DATA weightsE4M3<>+60(SB)/4, $0x00010010
+DATA weightsE4M3<>+0(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+8(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+16(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+24(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+32(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+40(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+48(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+56(SB)/8, $0x0001001000010010
 GLOBL weightsE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA leastE4M3<>+0(SB)/4, $0x3c800000
-DATA leastE4M3<>+4(SB)/4, $0x3c800000
-DATA leastE4M3<>+8(SB)/4, $0x3c800000
-DATA leastE4M3<>+12(SB)/4, $0x3c800000
-DATA leastE4M3<>+16(SB)/4, $0x3c800000
-DATA leastE4M3<>+20(SB)/4, $0x3c800000
-DATA leastE4M3<>+24(SB)/4, $0x3c800000
-DATA leastE4M3<>+28(SB)/4, $0x3c800000
-DATA leastE4M3<>+32(SB)/4, $0x3c800000
-DATA leastE4M3<>+36(SB)/4, $0x3c800000
-DATA leastE4M3<>+40(SB)/4, $0x3c800000
-DATA leastE4M3<>+44(SB)/4, $0x3c800000
-DATA leastE4M3<>+48(SB)/4, $0x3c800000
-DATA leastE4M3<>+52(SB)/4, $0x3c800000
-DATA leastE4M3<>+56(SB)/4, $0x3c800000
-DATA leastE4M3<>+60(SB)/4, $0x3c800000
+DATA leastE4M3<>+0(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+8(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+16(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+24(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+32(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+40(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+48(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+56(SB)/8, $0x3c8000003c800000
 GLOBL leastE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA signs8<>+0(SB)/4, $0x80808080
-DATA signs8<>+4(SB)/4, $0x80808080
-DATA signs8<>+8(SB)/4, $0x80808080
-DATA signs8<>+12(SB)/4, $0x80808080
-DATA signs8<>+16(SB)/4, $0x80808080
-DATA signs8<>+20(SB)/4, $0x80808080
-DATA signs8<>+24(SB)/4, $0x80808080
-DATA signs8<>+28(SB)/4, $0x80808080
-DATA signs8<>+32(SB)/4, $0x80808080
-DATA signs8<>+36(SB)/4, $0x80808080
-DATA signs8<>+40(SB)/4, $0x80808080
-DATA signs8<>+44(SB)/4, $0x80808080
-DATA signs8<>+48(SB)/4, $0x80808080
-DATA signs8<>+52(SB)/4, $0x80808080
-DATA signs8<>+56(SB)/4, $0x80808080
-DATA signs8<>+60(SB)/4, $0x80808080
+DATA signs8<>+0(SB)/8, $0x8080808080808080
+DATA signs8<>+8(SB)/8, $0x8080808080808080
+DATA signs8<>+16(SB)/8, $0x8080808080808080
+DATA signs8<>+24(SB)/8, $0x8080808080808080
+DATA signs8<>+32(SB)/8, $0x8080808080808080
+DATA signs8<>+40(SB)/8, $0x8080808080808080
+DATA signs8<>+48(SB)/8, $0x8080808080808080
+DATA signs8<>+56(SB)/8, $0x8080808080808080
 GLOBL signs8<>(SB), RODATA|NOPTR, $64
 
-DATA nan8<>+0(SB)/4, $0x7f7f7f7f
-DATA nan8<>+4(SB)/4, $0x7f7f7f7f
-DATA nan8<>+8(SB)/4, $0x7f7f7f7f
-DATA nan8<>+12(SB)/4, $0x7f7f7f7f
-DATA nan8<>+16(SB)/4, $0x7f7f7f7f
-DATA nan8<>+20(SB)/4, $0x7f7f7f7f
-DATA nan8<>+24(SB)/4, $0x7f7f7f7f
-DATA nan8<>+28(SB)/4, $0x7f7f7f7f
-DATA nan8<>+32(SB)/4, $0x7f7f7f7f
-DATA nan8<>+36(SB)/4, $0x7f7f7f7f
-DATA nan8<>+40(SB)/4, $0x7f7f7f7f
-DATA nan8<>+44(SB)/4, $0x7f7f7f7f
-DATA nan8<>+48(SB)/4, $0x7f7f7f7f
-DATA nan8<>+52(SB)/4, $0x7f7f7f7f
-DATA nan8<>+56(SB)/4, $0x7f7f7f7f
-DATA nan8<>+60(SB)/4, $0x7f7f7f7f
+DATA nan8<>+0(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+8(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+16(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+24(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+32(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+40(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+48(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+56(SB)/8, $0x7f7f7f7f7f7f7f7f
 GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
@@ -7213,40 +7073,24 @@ rare24:
 	VMOVUPS      Z11, (CX)
 	JMP          written25
 
-DATA low7<>+0(SB)/4, $0x007f007f
-DATA low7<>+4(SB)/4, $0x007f007f
-DATA low7<>+8(SB)/4, $0x007f007f
-DATA low7<>+12(SB)/4, $0x007f007f
-DATA low7<>+16(SB)/4, $0x007f007f
-DATA low7<>+20(SB)/4, $0x007f007f
-DATA low7<>+24(SB)/4, $0x007f007f
-DATA low7<>+28(SB)/4, $0x007f007f
-DATA low7<>+32(SB)/4, $0x007f007f
-DATA low7<>+36(SB)/4, $0x007f007f
-DATA low7<>+40(SB)/4, $0x007f007f
-DATA low7<>+44(SB)/4, $0x007f007f
-DATA low7<>+48(SB)/4, $0x007f007f
-DATA low7<>+52(SB)/4, $0x007f007f
-DATA low7<>+56(SB)/4, $0x007f007f
-DATA low7<>+60(SB)/4, $0x007f007f
+DATA low7<>+0(SB)/8, $0x007f007f007f007f
+DATA low7<>+8(SB)/8, $0x007f007f007f007f
+DATA low7<>+16(SB)/8, $0x007f007f007f007f
+DATA low7<>+24(SB)/8, $0x007f007f007f007f
+DATA low7<>+32(SB)/8, $0x007f007f007f007f
+DATA low7<>+40(SB)/8, $0x007f007f007f007f
+DATA low7<>+48(SB)/8, $0x007f007f007f007f
+DATA low7<>+56(SB)/8, $0x007f007f007f007f
 GLOBL low7<>(SB), RODATA|NOPTR, $64
 
-DATA signExponent32<>+0(SB)/4, $0xff800000
-DATA signExponent32<>+4(SB)/4, $0xff800000
-DATA signExponent32<>+8(SB)/4, $0xff800000
-DATA signExponent32<>+12(SB)/4, $0xff800000
-DATA signExponent32<>+16(SB)/4, $0xff800000
-DATA signExponent32<>+20(SB)/4, $0xff800000
-DATA signExponent32<>+24(SB)/4, $0xff800000
-DATA signExponent32<>+28(SB)/4, $0xff800000
-DATA signExponent32<>+32(SB)/4, $0xff800000
-DATA signExponent32<>+36(SB)/4, $0xff800000
-DATA signExponent32<>+40(SB)/4, $0xff800000
-DATA signExponent32<>+44(SB)/4, $0xff800000
-DATA signExponent32<>+48(SB)/4, $0xff800000
-DATA signExponent32<>+52(SB)/4, $0xff800000
-DATA signExponent32<>+56(SB)/4, $0xff800000
-DATA signExponent32<>+60(SB)/4, $0xff800000
+DATA signExponent32<>+0(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+8(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+16(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+24(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+32(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+40(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+48(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+56(SB)/8, $0xff800000ff800000
 GLOBL signExponent32<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeScaledHalfSplitF32ToE4M3AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
@@ -7524,40 +7368,24 @@ nan6:
 	VPBLENDVB    Y5, nan8<>+0(SB), Y4, Y4
 	JMP          numbers7
 
-DATA beyondE4M3<>+0(SB)/4, $0x01010101
-DATA beyondE4M3<>+4(SB)/4, $0x01010101
-DATA beyondE4M3<>+8(SB)/4, $0x01010101
-DATA beyondE4M3<>+12(SB)/4, $0x01010101
-DATA beyondE4M3<>+16(SB)/4, $0x01010101
-DATA beyondE4M3<>+20(SB)/4, $0x01010101
-DATA beyondE4M3<>+24(SB)/4, $0x01010101
-DATA beyondE4M3<>+28(SB)/4, $0x01010101
-DATA beyondE4M3<>+32(SB)/4, $0x01010101
-DATA beyondE4M3<>+36(SB)/4, $0x01010101
-DATA beyondE4M3<>+40(SB)/4, $0x01010101
-DATA beyondE4M3<>+44(SB)/4, $0x01010101
-DATA beyondE4M3<>+48(SB)/4, $0x01010101
-DATA beyondE4M3<>+52(SB)/4, $0x01010101
-DATA beyondE4M3<>+56(SB)/4, $0x01010101
-DATA beyondE4M3<>+60(SB)/4, $0x01010101
+DATA beyondE4M3<>+0(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+8(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+16(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+24(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+32(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+40(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+48(SB)/8, $0x0101010101010101
+DATA beyondE4M3<>+56(SB)/8, $0x0101010101010101
 GLOBL beyondE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA limitedPowerE4M3<>+0(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+4(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+8(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+12(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+16(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+20(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+24(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+28(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+32(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+36(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+40(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+44(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+48(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+52(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+56(SB)/4, $0x4990fb98
-DATA limitedPowerE4M3<>+60(SB)/4, $0x4990fb98
+DATA limitedPowerE4M3<>+0(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+8(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+16(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+24(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+32(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+40(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+48(SB)/8, $0x4990fb984990fb98
+DATA limitedPowerE4M3<>+56(SB)/8, $0x4990fb984990fb98
 GLOBL limitedPowerE4M3<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeScaledHalfSplitF32ToE4M3AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
@@ -7989,76 +7817,44 @@ nan6:
 	VPBLENDVB    Y5, nan8<>+0(SB), Y4, Y4
 	JMP          numbers7
 
-DATA beyondE5M2<>+0(SB)/4, $0x04040404
-DATA beyondE5M2<>+4(SB)/4, $0x04040404
-DATA beyondE5M2<>+8(SB)/4, $0x04040404
-DATA beyondE5M2<>+12(SB)/4, $0x04040404
-DATA beyondE5M2<>+16(SB)/4, $0x04040404
-DATA beyondE5M2<>+20(SB)/4, $0x04040404
-DATA beyondE5M2<>+24(SB)/4, $0x04040404
-DATA beyondE5M2<>+28(SB)/4, $0x04040404
-DATA beyondE5M2<>+32(SB)/4, $0x04040404
-DATA beyondE5M2<>+36(SB)/4, $0x04040404
-DATA beyondE5M2<>+40(SB)/4, $0x04040404
-DATA beyondE5M2<>+44(SB)/4, $0x04040404
-DATA beyondE5M2<>+48(SB)/4, $0x04040404
-DATA beyondE5M2<>+52(SB)/4, $0x04040404
-DATA beyondE5M2<>+56(SB)/4, $0x04040404
-DATA beyondE5M2<>+60(SB)/4, $0x04040404
+DATA beyondE5M2<>+0(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+8(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+16(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+24(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+32(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+40(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+48(SB)/8, $0x0404040404040404
+DATA beyondE5M2<>+56(SB)/8, $0x0404040404040404
 GLOBL beyondE5M2<>(SB), RODATA|NOPTR, $64
 
-DATA limitedPowerE5M2<>+0(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+4(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+8(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+12(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+16(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+20(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+24(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+28(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+32(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+36(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+40(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+44(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+48(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+52(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+56(SB)/4, $0x4a00fdec
-DATA limitedPowerE5M2<>+60(SB)/4, $0x4a00fdec
+DATA limitedPowerE5M2<>+0(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+8(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+16(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+24(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+32(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+40(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+48(SB)/8, $0x4a00fdec4a00fdec
+DATA limitedPowerE5M2<>+56(SB)/8, $0x4a00fdec4a00fdec
 GLOBL limitedPowerE5M2<>(SB), RODATA|NOPTR, $64
 
-DATA weightsE5M2<>+0(SB)/4, $0x00010020
-DATA weightsE5M2<>+4(SB)/4, $0x00010020
-DATA weightsE5M2<>+8(SB)/4, $0x00010020
-DATA weightsE5M2<>+12(SB)/4, $0x00010020
-DATA weightsE5M2<>+16(SB)/4, $0x00010020
-DATA weightsE5M2<>+20(SB)/4, $0x00010020
-DATA weightsE5M2<>+24(SB)/4, $0x00010020
-DATA weightsE5M2<>+28(SB)/4, $0x00010020
-DATA weightsE5M2<>+32(SB)/4, $0x00010020
-DATA weightsE5M2<>+36(SB)/4, $0x00010020
-DATA weightsE5M2<>+40(SB)/4, $0x00010020
-DATA weightsE5M2<>+44(SB)/4, $0x00010020
-DATA weightsE5M2<>+48(SB)/4, $0x00010020
-DATA weightsE5M2<>+52(SB)/4, $0x00010020
-DATA weightsE5M2<>+56(SB)/4, $0x00010020
-DATA weightsE5M2<>+60(SB)/4, $0x00010020
+DATA weightsE5M2<>+0(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+8(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+16(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+24(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+32(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+40(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+48(SB)/8, $0x0001002000010020
+DATA weightsE5M2<>+56(SB)/8, $0x0001002000010020
 GLOBL weightsE5M2<>(SB), RODATA|NOPTR, $64
 
-DATA leastE5M2<>+0(SB)/4, $0x38800000
-DATA leastE5M2<>+4(SB)/4, $0x38800000
-DATA leastE5M2<>+8(SB)/4, $0x38800000
-DATA leastE5M2<>+12(SB)/4, $0x38800000
-DATA leastE5M2<>+16(SB)/4, $0x38800000
-DATA leastE5M2<>+20(SB)/4, $0x38800000
-DATA leastE5M2<>+24(SB)/4, $0x38800000
-DATA leastE5M2<>+28(SB)/4, $0x38800000
-DATA leastE5M2<>+32(SB)/4, $0x38800000
-DATA leastE5M2<>+36(SB)/4, $0x38800000
-DATA leastE5M2<>+40(SB)/4, $0x38800000
-DATA leastE5M2<>+44(SB)/4, $0x38800000
-DATA leastE5M2<>+48(SB)/4, $0x38800000
-DATA leastE5M2<>+52(SB)/4, $0x38800000
-DATA leastE5M2<>+56(SB)/4, $0x38800000
-DATA leastE5M2<>+60(SB)/4, $0x38800000
+DATA leastE5M2<>+0(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+8(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+16(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+24(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+32(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+40(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+48(SB)/8, $0x3880000038800000
+DATA leastE5M2<>+56(SB)/8, $0x3880000038800000
 GLOBL leastE5M2<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeScaledHalfSplitF32ToE5M2AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
@@ -8215,40 +8011,24 @@ nan6:
 	VMOVDQU8 nan8<>+0(SB), K1, Z16
 	JMP      numbers7
 
-DATA largestE5M2<>+0(SB)/4, $0x47600000
-DATA largestE5M2<>+4(SB)/4, $0x47600000
-DATA largestE5M2<>+8(SB)/4, $0x47600000
-DATA largestE5M2<>+12(SB)/4, $0x47600000
-DATA largestE5M2<>+16(SB)/4, $0x47600000
-DATA largestE5M2<>+20(SB)/4, $0x47600000
-DATA largestE5M2<>+24(SB)/4, $0x47600000
-DATA largestE5M2<>+28(SB)/4, $0x47600000
-DATA largestE5M2<>+32(SB)/4, $0x47600000
-DATA largestE5M2<>+36(SB)/4, $0x47600000
-DATA largestE5M2<>+40(SB)/4, $0x47600000
-DATA largestE5M2<>+44(SB)/4, $0x47600000
-DATA largestE5M2<>+48(SB)/4, $0x47600000
-DATA largestE5M2<>+52(SB)/4, $0x47600000
-DATA largestE5M2<>+56(SB)/4, $0x47600000
-DATA largestE5M2<>+60(SB)/4, $0x47600000
+DATA largestE5M2<>+0(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+8(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+16(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+24(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+32(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+40(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+48(SB)/8, $0x4760000047600000
+DATA largestE5M2<>+56(SB)/8, $0x4760000047600000
 GLOBL largestE5M2<>(SB), RODATA|NOPTR, $64
 
-DATA powerE5M2<>+0(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+4(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+8(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+12(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+16(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+20(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+24(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+28(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+32(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+36(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+40(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+44(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+48(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+52(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+56(SB)/4, $0x4a00fde8
-DATA powerE5M2<>+60(SB)/4, $0x4a00fde8
+DATA powerE5M2<>+0(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+8(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+16(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+24(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+32(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+40(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+48(SB)/8, $0x4a00fde84a00fde8
+DATA powerE5M2<>+56(SB)/8, $0x4a00fde84a00fde8
 GLOBL powerE5M2<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeInterleavedF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
@@ -9400,22 +9180,10 @@ zero29:
 	VMOVUPS Y2, 36(R9)
 	JMP     written28
 
-DATA together8<>+0(SB)/2, $0x0800
-DATA together8<>+2(SB)/2, $0x0901
-DATA together8<>+4(SB)/2, $0x0a02
-DATA together8<>+6(SB)/2, $0x0b03
-DATA together8<>+8(SB)/2, $0x0c04
-DATA together8<>+10(SB)/2, $0x0d05
-DATA together8<>+12(SB)/2, $0x0e06
-DATA together8<>+14(SB)/2, $0x0f07
-DATA together8<>+16(SB)/2, $0x0800
-DATA together8<>+18(SB)/2, $0x0901
-DATA together8<>+20(SB)/2, $0x0a02
-DATA together8<>+22(SB)/2, $0x0b03
-DATA together8<>+24(SB)/2, $0x0c04
-DATA together8<>+26(SB)/2, $0x0d05
-DATA together8<>+28(SB)/2, $0x0e06
-DATA together8<>+30(SB)/2, $0x0f07
+DATA together8<>+0(SB)/8, $0x0b030a0209010800
+DATA together8<>+8(SB)/8, $0x0f070e060d050c04
+DATA together8<>+16(SB)/8, $0x0b030a0209010800
+DATA together8<>+24(SB)/8, $0x0f070e060d050c04
 GLOBL together8<>(SB), RODATA|NOPTR, $32
 
 // func RotateQuantizeInterleavedF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
@@ -10614,58 +10382,34 @@ nan22:
 	VMOVAPS      Z9, Z6
 	JMP          largest23
 
-DATA low32<>+0(SB)/4, $0x00000000
-DATA low32<>+4(SB)/4, $0x00000010
-DATA low32<>+8(SB)/4, $0x00000001
-DATA low32<>+12(SB)/4, $0x00000011
-DATA low32<>+16(SB)/4, $0x00000002
-DATA low32<>+20(SB)/4, $0x00000012
-DATA low32<>+24(SB)/4, $0x00000003
-DATA low32<>+28(SB)/4, $0x00000013
-DATA low32<>+32(SB)/4, $0x00000004
-DATA low32<>+36(SB)/4, $0x00000014
-DATA low32<>+40(SB)/4, $0x00000005
-DATA low32<>+44(SB)/4, $0x00000015
-DATA low32<>+48(SB)/4, $0x00000006
-DATA low32<>+52(SB)/4, $0x00000016
-DATA low32<>+56(SB)/4, $0x00000007
-DATA low32<>+60(SB)/4, $0x00000017
+DATA low32<>+0(SB)/8, $0x0000001000000000
+DATA low32<>+8(SB)/8, $0x0000001100000001
+DATA low32<>+16(SB)/8, $0x0000001200000002
+DATA low32<>+24(SB)/8, $0x0000001300000003
+DATA low32<>+32(SB)/8, $0x0000001400000004
+DATA low32<>+40(SB)/8, $0x0000001500000005
+DATA low32<>+48(SB)/8, $0x0000001600000006
+DATA low32<>+56(SB)/8, $0x0000001700000007
 GLOBL low32<>(SB), RODATA|NOPTR, $64
 
-DATA high32<>+0(SB)/4, $0x00000008
-DATA high32<>+4(SB)/4, $0x00000018
-DATA high32<>+8(SB)/4, $0x00000009
-DATA high32<>+12(SB)/4, $0x00000019
-DATA high32<>+16(SB)/4, $0x0000000a
-DATA high32<>+20(SB)/4, $0x0000001a
-DATA high32<>+24(SB)/4, $0x0000000b
-DATA high32<>+28(SB)/4, $0x0000001b
-DATA high32<>+32(SB)/4, $0x0000000c
-DATA high32<>+36(SB)/4, $0x0000001c
-DATA high32<>+40(SB)/4, $0x0000000d
-DATA high32<>+44(SB)/4, $0x0000001d
-DATA high32<>+48(SB)/4, $0x0000000e
-DATA high32<>+52(SB)/4, $0x0000001e
-DATA high32<>+56(SB)/4, $0x0000000f
-DATA high32<>+60(SB)/4, $0x0000001f
+DATA high32<>+0(SB)/8, $0x0000001800000008
+DATA high32<>+8(SB)/8, $0x0000001900000009
+DATA high32<>+16(SB)/8, $0x0000001a0000000a
+DATA high32<>+24(SB)/8, $0x0000001b0000000b
+DATA high32<>+32(SB)/8, $0x0000001c0000000c
+DATA high32<>+40(SB)/8, $0x0000001d0000000d
+DATA high32<>+48(SB)/8, $0x0000001e0000000e
+DATA high32<>+56(SB)/8, $0x0000001f0000000f
 GLOBL high32<>(SB), RODATA|NOPTR, $64
 
-DATA signBit32<>+0(SB)/4, $0x80000000
-DATA signBit32<>+4(SB)/4, $0x80000000
-DATA signBit32<>+8(SB)/4, $0x80000000
-DATA signBit32<>+12(SB)/4, $0x80000000
-DATA signBit32<>+16(SB)/4, $0x80000000
-DATA signBit32<>+20(SB)/4, $0x80000000
-DATA signBit32<>+24(SB)/4, $0x80000000
-DATA signBit32<>+28(SB)/4, $0x80000000
-DATA signBit32<>+32(SB)/4, $0x80000000
-DATA signBit32<>+36(SB)/4, $0x80000000
-DATA signBit32<>+40(SB)/4, $0x80000000
-DATA signBit32<>+44(SB)/4, $0x80000000
-DATA signBit32<>+48(SB)/4, $0x80000000
-DATA signBit32<>+52(SB)/4, $0x80000000
-DATA signBit32<>+56(SB)/4, $0x80000000
-DATA signBit32<>+60(SB)/4, $0x80000000
+DATA signBit32<>+0(SB)/8, $0x8000000080000000
+DATA signBit32<>+8(SB)/8, $0x8000000080000000
+DATA signBit32<>+16(SB)/8, $0x8000000080000000
+DATA signBit32<>+24(SB)/8, $0x8000000080000000
+DATA signBit32<>+32(SB)/8, $0x8000000080000000
+DATA signBit32<>+40(SB)/8, $0x8000000080000000
+DATA signBit32<>+48(SB)/8, $0x8000000080000000
+DATA signBit32<>+56(SB)/8, $0x8000000080000000
 GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowInterleavedF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)

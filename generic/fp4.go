@@ -5,6 +5,7 @@ import "math"
 // The bytes and the numbers of a block of each format with codes of E2M1.
 const (
 	MXFP4Bytes       = 1 + Block/2
+	GGMLMXFP4Bytes   = MXFP4Bytes
 	NVFP4Numbers     = 16
 	NVFP4Bytes       = 1 + NVFP4Numbers/2
 	GGMLNVFP4Numbers = 64

@@ -539,6 +539,20 @@ func quantizeBlocksF32ToIQ4_NLAccesses(y []uint8, x []float32, v *Conversion) {
 	}
 }
 
+func quantizeBlocksF32ToMXFP4Accesses(y []uint8, x []float32, v *Conversion, rule generic.MXFP4Rule) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len/generic.Block*generic.MXFP4Bytes])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeBlocksF32ToNVFP4Accesses(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len/generic.NVFP4Numbers*generic.NVFP4Bytes])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
 func quantizeRowF32ToI8Accesses(y []int8, scales, x []float32, v *Conversion) {
 	for i := range v.Count {
 		writes(y[i*v.YStride:][:v.Len])
@@ -548,6 +562,14 @@ func quantizeRowF32ToI8Accesses(y []int8, scales, x []float32, v *Conversion) {
 }
 
 func quantizeRowF32ToE4M3Accesses(y []uint8, scales, x []float32, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		writes(scales[i*v.ScaleStride:][:1])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeGroupF32ToE4M3Accesses(y []uint8, scales, x []float32, v *Conversion, leastAmax, leastScale float32, fraction uint32) {
 	for i := range v.Count {
 		writes(y[i*v.YStride:][:v.Len])
 		writes(scales[i*v.ScaleStride:][:1])
@@ -608,6 +630,34 @@ func dequantizeBlocksIQ4_NLToF32Accesses(y []float32, x []uint8, v *Conversion) 
 	for i := range v.Count {
 		writes(y[i*v.YStride:][:v.Len])
 		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.IQ4_NLBytes])
+	}
+}
+
+func dequantizeBlocksMXFP4ToF32Accesses(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.MXFP4Bytes])
+	}
+}
+
+func dequantizeBlocksNVFP4ToF32Accesses(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/generic.NVFP4Numbers*generic.NVFP4Bytes])
+	}
+}
+
+func dequantizeBlocksGGMLMXFP4ToF32Accesses(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.GGMLMXFP4Bytes])
+	}
+}
+
+func dequantizeBlocksGGMLNVFP4ToF32Accesses(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/generic.GGMLNVFP4Numbers*generic.GGMLNVFP4Bytes])
 	}
 }
 

@@ -1056,6 +1056,42 @@ func QuantizeBlocksF32ToIQ4_NL(impl Implementation, y []uint8, x []float32, v *C
 	}
 }
 
+// QuantizeBlocksF32ToMXFP4 writes vectors as blocks of MXFP4: see
+// generic.QuantizeF32ToMXFP4.
+func QuantizeBlocksF32ToMXFP4(impl Implementation, y []uint8, x []float32, v *Conversion, rule generic.MXFP4Rule) {
+	if raceDetector && impl != Generic {
+		quantizeBlocksF32ToMXFP4Accesses(y, x, v, rule)
+	}
+	switch impl {
+	case AVX512:
+		asm.QuantizeBlocksF32ToMXFP4AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, mxfp4Raise[rule])
+	case AVX2:
+		asm.QuantizeBlocksF32ToMXFP4AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, mxfp4Raise[rule])
+	case Generic:
+		quantizeBlocksF32ToMXFP4Generic(y, x, v, rule)
+	default:
+		missing("QuantizeBlocksF32ToMXFP4", impl)
+	}
+}
+
+// QuantizeBlocksF32ToNVFP4 writes vectors as blocks of NVFP4: see
+// generic.QuantizeF32ToNVFP4.
+func QuantizeBlocksF32ToNVFP4(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	if raceDetector && impl != Generic {
+		quantizeBlocksF32ToNVFP4Accesses(y, x, v)
+	}
+	switch impl {
+	case AVX512:
+		asm.QuantizeBlocksF32ToNVFP4AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
+	case AVX2:
+		asm.QuantizeBlocksF32ToNVFP4AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
+	case Generic:
+		quantizeBlocksF32ToNVFP4Generic(y, x, v)
+	default:
+		missing("QuantizeBlocksF32ToNVFP4", impl)
+	}
+}
+
 // QuantizeRowF32ToI8 writes vectors and the scale of each: see
 // generic.QuantizeRowF32ToI8.
 func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
@@ -1089,6 +1125,24 @@ func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v
 		quantizeRowF32ToE4M3Generic(y, scales, x, v)
 	default:
 		missing("QuantizeRowF32ToE4M3", impl)
+	}
+}
+
+// QuantizeGroupF32ToE4M3 writes vectors and the scale of each, by a rule: see
+// generic.QuantizeGroupF32ToE4M3.
+func QuantizeGroupF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion, leastAmax, leastScale float32, fraction uint32) {
+	if raceDetector && impl != Generic {
+		quantizeGroupF32ToE4M3Accesses(y, scales, x, v, leastAmax, leastScale, fraction)
+	}
+	switch impl {
+	case AVX512:
+		asm.QuantizeGroupF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride, leastAmax, leastScale, fraction)
+	case AVX2:
+		asm.QuantizeGroupF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride, leastAmax, leastScale, fraction)
+	case Generic:
+		quantizeGroupF32ToE4M3Generic(y, scales, x, v, leastAmax, leastScale, fraction)
+	default:
+		missing("QuantizeGroupF32ToE4M3", impl)
 	}
 }
 
@@ -1231,6 +1285,78 @@ func DequantizeBlocksIQ4_NLToF32(impl Implementation, y []float32, x []uint8, v 
 		dequantizeBlocksIQ4_NLToF32Generic(y, x, v)
 	default:
 		missing("DequantizeBlocksIQ4_NLToF32", impl)
+	}
+}
+
+// DequantizeBlocksMXFP4ToF32 writes the numbers of blocks of MXFP4: see
+// generic.DequantizeMXFP4ToF32.
+func DequantizeBlocksMXFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeBlocksMXFP4ToF32Accesses(y, x, v)
+	}
+	switch impl {
+	case AVX512:
+		asm.DequantizeBlocksMXFP4ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case AVX2:
+		asm.DequantizeBlocksMXFP4ToF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case Generic:
+		dequantizeBlocksMXFP4ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksMXFP4ToF32", impl)
+	}
+}
+
+// DequantizeBlocksNVFP4ToF32 writes the numbers of blocks of NVFP4: see
+// generic.DequantizeNVFP4ToF32.
+func DequantizeBlocksNVFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeBlocksNVFP4ToF32Accesses(y, x, v)
+	}
+	switch impl {
+	case AVX512:
+		asm.DequantizeBlocksNVFP4ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case AVX2:
+		asm.DequantizeBlocksNVFP4ToF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case Generic:
+		dequantizeBlocksNVFP4ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksNVFP4ToF32", impl)
+	}
+}
+
+// DequantizeBlocksGGMLMXFP4ToF32 writes the numbers of blocks of GGMLMXFP4: see
+// generic.DequantizeGGMLMXFP4ToF32.
+func DequantizeBlocksGGMLMXFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeBlocksGGMLMXFP4ToF32Accesses(y, x, v)
+	}
+	switch impl {
+	case AVX512:
+		asm.DequantizeBlocksGGMLMXFP4ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case AVX2:
+		asm.DequantizeBlocksGGMLMXFP4ToF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case Generic:
+		dequantizeBlocksGGMLMXFP4ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksGGMLMXFP4ToF32", impl)
+	}
+}
+
+// DequantizeBlocksGGMLNVFP4ToF32 writes the numbers of blocks of GGMLNVFP4: see
+// generic.DequantizeGGMLNVFP4ToF32.
+func DequantizeBlocksGGMLNVFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	if raceDetector && impl != Generic {
+		dequantizeBlocksGGMLNVFP4ToF32Accesses(y, x, v)
+	}
+	switch impl {
+	case AVX512:
+		asm.DequantizeBlocksGGMLNVFP4ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case AVX2:
+		asm.DequantizeBlocksGGMLNVFP4ToF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case Generic:
+		dequantizeBlocksGGMLNVFP4ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksGGMLNVFP4ToF32", impl)
 	}
 }
 

@@ -645,6 +645,28 @@ func QuantizeBlocksF32ToIQ4_NL(impl Implementation, y []uint8, x []float32, v *C
 	}
 }
 
+// QuantizeBlocksF32ToMXFP4 writes vectors as blocks of MXFP4: see
+// generic.QuantizeF32ToMXFP4.
+func QuantizeBlocksF32ToMXFP4(impl Implementation, y []uint8, x []float32, v *Conversion, rule generic.MXFP4Rule) {
+	switch impl {
+	case Generic:
+		quantizeBlocksF32ToMXFP4Generic(y, x, v, rule)
+	default:
+		missing("QuantizeBlocksF32ToMXFP4", impl)
+	}
+}
+
+// QuantizeBlocksF32ToNVFP4 writes vectors as blocks of NVFP4: see
+// generic.QuantizeF32ToNVFP4.
+func QuantizeBlocksF32ToNVFP4(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	switch impl {
+	case Generic:
+		quantizeBlocksF32ToNVFP4Generic(y, x, v)
+	default:
+		missing("QuantizeBlocksF32ToNVFP4", impl)
+	}
+}
+
 // QuantizeRowF32ToI8 writes vectors and the scale of each: see
 // generic.QuantizeRowF32ToI8.
 func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
@@ -664,6 +686,17 @@ func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v
 		quantizeRowF32ToE4M3Generic(y, scales, x, v)
 	default:
 		missing("QuantizeRowF32ToE4M3", impl)
+	}
+}
+
+// QuantizeGroupF32ToE4M3 writes vectors and the scale of each, by a rule: see
+// generic.QuantizeGroupF32ToE4M3.
+func QuantizeGroupF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion, leastAmax, leastScale float32, fraction uint32) {
+	switch impl {
+	case Generic:
+		quantizeGroupF32ToE4M3Generic(y, scales, x, v, leastAmax, leastScale, fraction)
+	default:
+		missing("QuantizeGroupF32ToE4M3", impl)
 	}
 }
 
@@ -750,6 +783,50 @@ func DequantizeBlocksIQ4_NLToF32(impl Implementation, y []float32, x []uint8, v 
 		dequantizeBlocksIQ4_NLToF32Generic(y, x, v)
 	default:
 		missing("DequantizeBlocksIQ4_NLToF32", impl)
+	}
+}
+
+// DequantizeBlocksMXFP4ToF32 writes the numbers of blocks of MXFP4: see
+// generic.DequantizeMXFP4ToF32.
+func DequantizeBlocksMXFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case Generic:
+		dequantizeBlocksMXFP4ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksMXFP4ToF32", impl)
+	}
+}
+
+// DequantizeBlocksNVFP4ToF32 writes the numbers of blocks of NVFP4: see
+// generic.DequantizeNVFP4ToF32.
+func DequantizeBlocksNVFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case Generic:
+		dequantizeBlocksNVFP4ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksNVFP4ToF32", impl)
+	}
+}
+
+// DequantizeBlocksGGMLMXFP4ToF32 writes the numbers of blocks of GGMLMXFP4: see
+// generic.DequantizeGGMLMXFP4ToF32.
+func DequantizeBlocksGGMLMXFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case Generic:
+		dequantizeBlocksGGMLMXFP4ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksGGMLMXFP4ToF32", impl)
+	}
+}
+
+// DequantizeBlocksGGMLNVFP4ToF32 writes the numbers of blocks of GGMLNVFP4: see
+// generic.DequantizeGGMLNVFP4ToF32.
+func DequantizeBlocksGGMLNVFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case Generic:
+		dequantizeBlocksGGMLNVFP4ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeBlocksGGMLNVFP4ToF32", impl)
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 	KindQ5_0
 	KindQ5_1
 	KindIQ4_NL
-	KindMXFP4Floor // no kernel, from here on
+	KindMXFP4Floor
 	KindMXFP4RCeil
 	KindMXFP4Even
 	KindNVFP4
@@ -35,6 +35,10 @@ var blockBytes = [...]uint8{
 	generic.Q8Bytes, generic.Q4_0Bytes, generic.Q4_1Bytes, generic.Q5_0Bytes, generic.Q5_1Bytes, generic.IQ4_NLBytes,
 	generic.MXFP4Bytes, generic.MXFP4Bytes, generic.MXFP4Bytes, generic.NVFP4Bytes, generic.MXFP4Bytes, generic.GGMLNVFP4Bytes,
 }
+
+// mxfp4Raise is added to the bits of the largest magnitude of a block, before the exponent less 2 becomes the
+// scale. By MXFP4RCeil it raises the exponent above 1.5 times a power of two, by MXFP4Even from 1.75 times one on.
+var mxfp4Raise = [...]uint32{generic.MXFP4Floor: 0, generic.MXFP4RCeil: 1<<22 - 1, generic.MXFP4Even: 1 << 21}
 
 // KindOf returns the kind of T, which is float32 or one of the two types of 16 bits.
 func KindOf[T, F16, BF16 any]() Kind {

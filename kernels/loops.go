@@ -350,6 +350,18 @@ func quantizeBlocksF32ToIQ4_NLGeneric(y []uint8, x []float32, v *Conversion) {
 	}
 }
 
+func quantizeBlocksF32ToMXFP4Generic(y []uint8, x []float32, v *Conversion, rule generic.MXFP4Rule) {
+	for i := range v.Count {
+		generic.QuantizeF32ToMXFP4(y[i*v.YStride:][:v.Len/generic.Block*generic.MXFP4Bytes], x[i*v.XStride:][:v.Len], rule)
+	}
+}
+
+func quantizeBlocksF32ToNVFP4Generic(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+		generic.QuantizeF32ToNVFP4(y[i*v.YStride:][:v.Len/generic.NVFP4Numbers*generic.NVFP4Bytes], x[i*v.XStride:][:v.Len])
+	}
+}
+
 func quantizeRowF32ToI8Generic(y []int8, scales, x []float32, v *Conversion) {
 	for i := range v.Count {
 		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToI8(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len])
@@ -359,6 +371,12 @@ func quantizeRowF32ToI8Generic(y []int8, scales, x []float32, v *Conversion) {
 func quantizeRowF32ToE4M3Generic(y []uint8, scales, x []float32, v *Conversion) {
 	for i := range v.Count {
 		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToE4M3(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeGroupF32ToE4M3Generic(y []uint8, scales, x []float32, v *Conversion, leastAmax, leastScale float32, fraction uint32) {
+	for i := range v.Count {
+		scales[i*v.ScaleStride] = generic.QuantizeGroupF32ToE4M3(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], leastAmax, leastScale, fraction)
 	}
 }
 
@@ -407,6 +425,30 @@ func dequantizeBlocksQ5_1ToF32Generic(y []float32, x []uint8, v *Conversion) {
 func dequantizeBlocksIQ4_NLToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
 		generic.DequantizeIQ4_NLToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.IQ4_NLBytes])
+	}
+}
+
+func dequantizeBlocksMXFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		generic.DequantizeMXFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.MXFP4Bytes])
+	}
+}
+
+func dequantizeBlocksNVFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		generic.DequantizeNVFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.NVFP4Numbers*generic.NVFP4Bytes])
+	}
+}
+
+func dequantizeBlocksGGMLMXFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		generic.DequantizeGGMLMXFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.GGMLMXFP4Bytes])
+	}
+}
+
+func dequantizeBlocksGGMLNVFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+		generic.DequantizeGGMLNVFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.GGMLNVFP4Numbers*generic.GGMLNVFP4Bytes])
 	}
 }
 

@@ -112,6 +112,29 @@ func TestQuotients(t *testing.T) {
 	})
 }
 
+// Groups are quantized by a rule next to midpoints of codes down to scales of 2^-126, where what a product by the inverse
+// of the scale is too large by is subnormal.
+func TestSmallScales(t *testing.T) {
+	ruled := slices.DeleteFunc(rowConversions8(), func(o *operations.Operation) bool { return !slices.Contains(o.Numbers, "leastScale") })
+	operations.EachOperation(t, ruled, func(t *testing.T, o *operations.Operation) {
+		r := testkit.NewRand(15)
+		for exponent := range testkit.Rounds(120) {
+			n := len(midpointRow(o, 1))
+			p := o.Problem(r, n, true)
+			p.Number = map[string]float64{"leastScale": 0x1p-126, "fraction": float64(r.IntN(2) * (1<<23 - 1))}
+			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
+				for row := range slices.Chunk(operations.Elements[float32](a, "x"), n) {
+					copy(row, midpointRow(o, 1+r.Float32()))
+					for i := range row {
+						row[i] *= float32(math.Ldexp(1, -exponent))
+					}
+				}
+			}
+			o.Try(t, r, p, operations.Padded(r, o))
+		}
+	})
+}
+
 // midpointRow returns a row of which amax is the largest magnitude: it has all float32 up to 2
 // from each midpoint times its scale. Of E4M3 it has those of subnormal numbers and of one
 // exponent, since the others are powers of two times these.
@@ -249,10 +272,12 @@ func TestScaleOfNaN(t *testing.T) {
 				x[at] = math.Float32frombits(bits)
 				var y [21]int8
 				var z [21]uint8
-				var scales [2]float32
+				var scales [4]float32
 				v := &kernels.Conversion{Len: len(x), Count: 1}
 				kernels.QuantizeRowF32ToI8(impl, y[:], scales[:1], x[:], v)
 				kernels.QuantizeRowF32ToE4M3(impl, z[:], scales[1:], x[:], v)
+				kernels.QuantizeGroupF32ToE4M3(impl, z[:], scales[2:], x[:], v, 1, 1, 0)
+				kernels.QuantizeGroupF32ToE4M3(impl, z[:], scales[3:], x[:], v, 1, 1, 1<<23-1)
 				for _, scale := range scales {
 					if got := math.Float32bits(scale); got != 0x7fc00000 {
 						t.Fatalf("a row with %#x has the scale %#x", bits, got)

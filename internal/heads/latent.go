@@ -3,9 +3,12 @@ package heads
 import (
 	"encoding/binary"
 	"math"
+	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -14,11 +17,12 @@ type LatentRecord struct {
 	Numbers, Rotated int  // of a token; those at its end that positions rotate, 0 where any may be
 	BFloat16         bool // numbers are rounded to bfloat16 before all else
 
-	Bytes      int // of a token
-	ScalesAt   int // bytes from the start of the token's to its scales
-	ScaleBytes int // of a token, where they are behind all tokens of its page; 0: they are not
-	PageUnit   int // a page is a multiple of as many bytes
-	Fields     []LatentField
+	Bytes       int // of a token
+	ScalesAt    int // bytes from the start of the token's to its scales
+	ScaleBytes  int // of a token, where they are behind all tokens of its page; 0: they are not
+	ScaleStride int // bytes from the scales of a token to those of the next
+	PageUnit    int // a page is a multiple of as many bytes
+	Fields      []LatentField
 }
 
 // LatentField is numbers of a record that are stored in one way.
@@ -33,106 +37,173 @@ type LatentField struct {
 // LatentRecords are the records of the formats of package posenc, in their order.
 var LatentRecords = [...]LatentRecord{
 	{}, // no format
-	{Numbers: 576, Rotated: 64, Bytes: 656, ScalesAt: 512, PageUnit: 1, Fields: []LatentField{
+	{Numbers: 576, Rotated: 64, Bytes: 656, ScalesAt: 512, ScaleStride: 656, PageUnit: 1, Fields: []LatentField{
 		{Kind: kernels.KindE4M3, Count: 512, Group: 128},
 		{Kind: kernels.KindBFloat16, Count: 64, At: 528},
 	}},
-	{Numbers: 512, Rotated: 64, BFloat16: true, Bytes: 576, ScaleBytes: 8, PageUnit: 576, Fields: []LatentField{
+	{Numbers: 512, Rotated: 64, BFloat16: true, Bytes: 576, ScaleBytes: 8, ScaleStride: 8, PageUnit: 576, Fields: []LatentField{
 		{Kind: kernels.KindE4M3, Count: 448, Group: 64, Power: true},
 		{Kind: kernels.KindBFloat16, Count: 64, At: 448},
 	}},
-	{Numbers: 128, Bytes: 128, ScaleBytes: 4, PageUnit: 1, Fields: []LatentField{{Kind: kernels.KindE4M3, Count: 128, Group: 128}}},
+	{Numbers: 128, Bytes: 128, ScaleBytes: 4, ScaleStride: 4, PageUnit: 1, Fields: []LatentField{{Kind: kernels.KindE4M3, Count: 128, Group: 128}}},
 	{Numbers: 576, Rotated: 64, Bytes: 576, PageUnit: 1, Fields: []LatentField{{Kind: kernels.KindE4M3, Count: 576}}},
 	{Numbers: 576, Rotated: 64, Bytes: 1152, PageUnit: 1, Fields: []LatentField{{Kind: kernels.KindBFloat16, Count: 576}}},
 }
 
-// LatentNumbers bounds the numbers of a record.
-const LatentNumbers = 576
+// LatentNumbers bounds the numbers of a record, and LatentTokens the tokens that are written or read at once.
+const (
+	LatentNumbers = 576
+	LatentTokens  = 32
 
-// LatentRule is how the scale of a group follows from its largest magnitude: it is
-// max(max(amax, Amax)/448, Scale), or with Power the least power of two that is not below.
+	mostScales = 32 // of a record of several groups, or of LatentTokens of one
+)
+
+// LatentRule is how the scale of a group follows from its largest magnitude: see
+// generic.QuantizeGroupF32ToE4M3.
 type LatentRule struct {
 	Amax, Scale float32
-	Power       bool
+	Fraction    uint32
 }
 
-// LatentRules are the rules of package posenc, in their order.
-var LatentRules = [...]LatentRule{{}, {Amax: 1e-4, Power: true}, {Scale: 1e-4, Power: true}, {Scale: 0x1p-126}}
+const (
+	least    = 0x1p-126 // scale
+	fraction = 1<<23 - 1
+)
 
-// Write writes the numbers of a token, which it changes, to y and its scales to scales.
-func (r *LatentRecord) Write(y, scales []byte, x []float32, rule *LatentRule, inverseScale float32) {
-	for i := 0; r.BFloat16 && i < len(x); i++ {
-		x[i] = generic.BFloat16ToFloat32(generic.Float32ToBFloat16(x[i]))
+// LatentRules are the rules of package posenc, in their order.
+var LatentRules = [...]LatentRule{{}, {1e-4, least, fraction}, {0, 1e-4, fraction}, {0, least, 0}}
+
+// Latents is what a call does to tokens on their way into a cache of latent attention.
+type Latents struct {
+	*LatentRecord
+	Rule            *LatentRule
+	InverseScale    float32
+	Hadamard        int
+	HeadDim         int       // of what may be rotated, the last numbers
+	Rotation        *Rotation // or nil
+	Latent, Rotated view.Operand
+}
+
+// direct reports whether groups are quantized where they lie, without a copy in scratch.
+func (l *Latents) direct() bool {
+	f := &l.Fields[0]
+	return l.Latent.Kind == kernels.KindFloat32 && f.Group > 0 && f.Count == l.Numbers-l.HeadDim && !l.BFloat16
+}
+
+// Prepare writes the numbers of n tokens, from token t on, to scratch, those of a token after those of
+// the one before. Row first of table, or full, belongs to token t.
+func (l *Latents) Prepare(scratch []float32, t, n int, table *cossin.Table, first int, full *FullWidthRow) {
+	y := view.Over(scratch)
+	y.Heads, y.HeadStride, y.TokenStride = 1, l.HeadDim, l.Numbers
+	rest := l.Numbers - l.HeadDim
+	if rest > 0 && !l.direct() {
+		for i := range n {
+			view.Convert(&y, &l.Latent, i*l.Numbers, l.Latent.Token(t+i), rest)
+		}
 	}
-	clear(scales[:r.ScaleBytes])
-	for i := range r.Fields {
-		f := &r.Fields[i]
-		some, to := x[:f.Count], y[f.At:]
-		x = x[f.Count:]
-		switch {
+	switch at := l.Rotated.Token(t); {
+	case l.Rotation == nil:
+		for i := range n {
+			view.Convert(&y, &l.Rotated, i*l.Numbers+rest, at+i*l.Rotated.TokenStride, l.HeadDim)
+		}
+	case full != nil:
+		l.Rotation.RotateFullWidth(&y, &l.Rotated, rest, at, full)
+		l.Rotation.CopyRest(&y, &l.Rotated, rest, at, n)
+	default:
+		l.Rotation.Rotate(&y, &l.Rotated, rest, at, n, table, first)
+		l.Rotation.CopyRest(&y, &l.Rotated, rest, at, n)
+	}
+	if l.Hadamard != 0 {
+		HadamardRows(scratch, l.Hadamard, n*l.Numbers/l.Hadamard)
+	}
+}
+
+// Write writes the records of n tokens from token t on, which lie one after another, to y and their scales to
+// scales. Prepare has written their numbers to x. It changes x, and bits, which holds as many elements.
+func (l *Latents) Write(y, scales []byte, x []float32, bits []uint16, t, n int) {
+	impl := dispatch.Implementation()
+	rounded, all := l.BFloat16 && l.Rotated.Kind != kernels.KindBFloat16, len(x)
+	if rounded {
+		kernels.ConvertF32ToBF16(impl, bits[:len(x)], x)
+		kernels.ConvertBF16ToF32(impl, x, bits[:len(x)])
+	}
+	clear(scales[:n*l.ScaleBytes])
+	for i := range l.Fields {
+		f := &l.Fields[i]
+		switch v := (kernels.Conversion{Len: f.Count, Count: n, XStride: l.Numbers, YStride: l.Bytes}); {
 		case f.Kind == kernels.KindBFloat16:
-			for i, v := range some {
-				bits := generic.Float32ToBFloat16(v)
-				if v != v {
-					bits = 0x7fc0 // payloads differ from CPU to CPU
+			for t := range n {
+				some := bits[:f.Count]
+				if rounded {
+					some = bits[all-len(x)+t*l.Numbers:][:f.Count]
+				} else {
+					kernels.ConvertF32ToBF16(impl, some, x[t*l.Numbers:][:f.Count])
 				}
-				binary.LittleEndian.PutUint16(to[2*i:], bits)
+				putBFloat16s(y[t*l.Bytes+f.At:], some)
 			}
 		case f.Group == 0:
-			quantizeGroup(to, some, inverseScale)
+			kernels.QuantizeF32ToE4M3(impl, y[f.At:], x, &v, l.InverseScale)
 		default:
-			for at := 0; at < f.Count; at += f.Group {
-				group, codes := some[at:][:f.Group], to[at:]
-				scale := rule.of(group)
-				f.putScale(scales, at/f.Group, math.Float32bits(scale))
-				switch {
-				case scale-scale != 0: // not finite: all codes are NaN
-					quantizeGroup(codes, group, scale-scale)
-				case rule.Power: // the product is exact, except for numbers whose code is 0
-					quantizeGroup(codes, group, 1/scale)
-				default:
-					for i, v := range group {
-						codes[i] = generic.Float32ToE4M3(v / scale)
-					}
-				}
+			l.writeGroups(f, y, scales, x, t, n)
+		}
+		x = x[f.Count:]
+	}
+}
+
+// writeGroups writes a field whose groups have scales.
+func (l *Latents) writeGroups(f *LatentField, y, scales []byte, x []float32, t, n int) {
+	var found [mostScales]float32
+	groups, direct := f.Count/f.Group, f == &l.Fields[0] && l.direct()
+	v := kernels.Conversion{Len: f.Group, Count: groups, XStride: f.Group, YStride: f.Group, ScaleStride: 1}
+	// The kernel does four groups at a time. What it writes for numbers behind the field is written again.
+	if fours := (groups + 3) &^ 3; groups > 1 && fours*f.Group <= min(l.Numbers, l.Bytes) {
+		v.Count = fours
+	}
+	each := 1 // tokens of a call
+	if groups == 1 {
+		each = n
+		v.Count, v.XStride, v.YStride = n, l.Numbers, l.Bytes
+	}
+	for i := 0; i < n; i += each {
+		from := x[i*l.Numbers:]
+		if direct {
+			from = l.Latent.Float32s(l.Latent.Token(t + i))
+		}
+		kernels.QuantizeGroupF32ToE4M3(dispatch.Implementation(), y[i*l.Bytes+f.At:], found[:], from, &v, l.Rule.Amax, l.Rule.Scale, l.Rule.Fraction)
+		for g, scale := range found[:each*groups] {
+			if f.Power {
+				scales[i*l.ScaleStride+g] = uint8(math.Float32bits(scale) >> 23) // 255 where the scale is not finite
+			} else {
+				binary.LittleEndian.PutUint32(scales[i*l.ScaleStride+4*g:], math.Float32bits(scale))
 			}
 		}
 	}
 }
 
-func quantizeGroup(y []byte, x []float32, scale float32) {
-	kernels.QuantizeF32ToE4M3(dispatch.Implementation(), y, x, &kernels.Conversion{Len: len(x), Count: 1}, scale)
-}
-
-// of returns the scale of a group: amax where that is not finite. The exponent is taken from the bits,
-// because a logarithm in float32 is off near powers of two.
-func (r *LatentRule) of(group []float32) float32 {
-	largest := uint32(0) // bits of magnitudes are in order, NaN the last
-	for _, v := range group {
-		largest = max(largest, math.Float32bits(v)&^(1<<31))
+// putBFloat16s writes x, a multiple of 4, and 0x7fc0 for NaN: payloads differ from CPU to CPU.
+func putBFloat16s(y []byte, x []uint16) {
+	const each = 1<<48 | 1<<32 | 1<<16 | 1
+	found := uint64(0)
+	for _, v := range unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/4) { // aligned, since the memory is uint64
+		found |= v&(0x7fff*each) + 0x7f*each // the highest bit of a NaN
 	}
-	if largest > 0x7f800000 {
-		largest = 0x7fc00000 // all NaNs have the same bits
+	if found&(0x8000*each) != 0 {
+		for i, v := range x {
+			if v&0x7fff > 0x7f80 {
+				x[i] = 0x7fc0
+			}
+		}
 	}
-	amax := math.Float32frombits(largest)
-	if amax-amax != 0 {
-		return amax
-	}
-	scale := max(max(amax, r.Amax)/448, r.Scale)
-	if r.Power {
-		const fraction = 1<<23 - 1
-		scale = math.Float32frombits((math.Float32bits(scale) + fraction) &^ fraction)
-	}
-	return scale
-}
-
-func (f *LatentField) putScale(scales []byte, group int, bits uint32) {
-	if f.Power {
-		scales[group] = uint8(bits >> 23) // 255 where the scale is not finite
+	if littleEndian {
+		copy(y, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x)))
 		return
 	}
-	binary.LittleEndian.PutUint32(scales[4*group:], bits)
+	for i, v := range x {
+		binary.LittleEndian.PutUint16(y[2*i:], v)
+	}
 }
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 func (f *LatentField) scale(scales []byte, group int) float32 {
 	if !f.Power {
@@ -147,25 +218,45 @@ func (f *LatentField) scale(scales []byte, group int) float32 {
 	return math.Float32frombits(uint32(scales[group]) << 23)
 }
 
-// Read reads the numbers of a token.
-func (r *LatentRecord) Read(x []float32, y, scales []byte, inverseScale float32) {
+// Read reads the numbers of n tokens, which lie one after another in y, to x, those of a token xStride
+// after those of the one before.
+func (r *LatentRecord) Read(x []float32, xStride int, y, scales []byte, n int, inverseScale float32) {
+	impl := dispatch.Implementation()
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		some, from := x[:f.Count], y[f.At:]
+		switch v := (kernels.Conversion{Len: f.Count, Count: n, XStride: r.Bytes, YStride: xStride}); {
+		case f.Kind == kernels.KindBFloat16:
+			for t := range n {
+				readBFloat16s(x[t*xStride:][:f.Count], y[t*r.Bytes+f.At:])
+			}
+		case f.Group == 0:
+			kernels.DequantizeE4M3ToF32(impl, x, y[f.At:], []float32{1 / inverseScale}, &v)
+		default:
+			var of [mostScales]float32
+			groups, each := f.Count/f.Group, 1
+			v.ScaleStride = 1
+			if groups == 1 {
+				each = n
+			} else {
+				v.Len, v.Count, v.XStride, v.YStride = f.Group, groups, f.Group, f.Group
+			}
+			for t := 0; t < n; t += each {
+				for g := range each * groups {
+					of[g] = f.scale(scales[t*r.ScaleStride:], g)
+				}
+				kernels.DequantizeE4M3ToF32(impl, x[t*xStride:], y[t*r.Bytes+f.At:], of[:], &v)
+			}
+		}
 		x = x[f.Count:]
-		if f.Kind == kernels.KindBFloat16 {
-			for i := range some {
-				some[i] = generic.BFloat16ToFloat32(binary.LittleEndian.Uint16(from[2*i:]))
-			}
-			continue
-		}
-		v := kernels.Conversion{Len: f.Count, Count: 1}
-		scale := [1]float32{1 / inverseScale}
-		for at := 0; at < f.Count; at += v.Len {
-			if f.Group > 0 {
-				v.Len, scale[0] = f.Group, f.scale(scales, at/f.Group)
-			}
-			kernels.DequantizeE4M3ToF32(dispatch.Implementation(), some[at:], from[at:], scale[:], &v)
-		}
+	}
+}
+
+func readBFloat16s(x []float32, y []byte) {
+	if littleEndian {
+		kernels.ConvertBF16ToF32(dispatch.Implementation(), x, unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(y))), len(x))) // at any address
+		return
+	}
+	for i := range x {
+		x[i] = generic.BFloat16ToFloat32(binary.LittleEndian.Uint16(y[2*i:]))
 	}
 }

@@ -298,20 +298,10 @@ func quantizeBlocks(kind kernels.Kind, y []uint8, x []float32, v *kernels.Conver
 		kernels.QuantizeBlocksF32ToQ5_1(impl, y, x, v)
 	case kernels.KindIQ4_NL:
 		kernels.QuantizeBlocksF32ToIQ4_NL(impl, y, x, v)
+	case kernels.KindNVFP4:
+		kernels.QuantizeBlocksF32ToNVFP4(impl, y, x, v)
 	default:
-		for i := range v.Count {
-			y, x := y[i*v.YStride:], x[i*v.XStride:][:v.Len]
-			switch kind {
-			case kernels.KindMXFP4Floor:
-				generic.QuantizeF32ToMXFP4(y, x, generic.MXFP4Floor)
-			case kernels.KindMXFP4RCeil:
-				generic.QuantizeF32ToMXFP4(y, x, generic.MXFP4RCeil)
-			case kernels.KindMXFP4Even:
-				generic.QuantizeF32ToMXFP4(y, x, generic.MXFP4Even)
-			default:
-				generic.QuantizeF32ToNVFP4(y, x)
-			}
-		}
+		kernels.QuantizeBlocksF32ToMXFP4(impl, y, x, v, generic.MXFP4Rule(kind-kernels.KindMXFP4Floor))
 	}
 }
 
@@ -330,20 +320,14 @@ func dequantizeBlocks(kind kernels.Kind, y []float32, x []uint8, v *kernels.Conv
 		kernels.DequantizeBlocksQ5_1ToF32(impl, y, x, v)
 	case kernels.KindIQ4_NL:
 		kernels.DequantizeBlocksIQ4_NLToF32(impl, y, x, v)
+	case kernels.KindNVFP4:
+		kernels.DequantizeBlocksNVFP4ToF32(impl, y, x, v)
+	case kernels.KindGGMLMXFP4:
+		kernels.DequantizeBlocksGGMLMXFP4ToF32(impl, y, x, v)
+	case kernels.KindGGMLNVFP4:
+		kernels.DequantizeBlocksGGMLNVFP4ToF32(impl, y, x, v)
 	default:
-		for i := range v.Count {
-			y, x := y[i*v.YStride:][:v.Len], x[i*v.XStride:]
-			switch kind {
-			case kernels.KindNVFP4:
-				generic.DequantizeNVFP4ToF32(y, x)
-			case kernels.KindGGMLMXFP4:
-				generic.DequantizeGGMLMXFP4ToF32(y, x)
-			case kernels.KindGGMLNVFP4:
-				generic.DequantizeGGMLNVFP4ToF32(y, x)
-			default:
-				generic.DequantizeMXFP4ToF32(y, x)
-			}
-		}
+		kernels.DequantizeBlocksMXFP4ToF32(impl, y, x, v)
 	}
 }
 

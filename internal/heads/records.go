@@ -131,12 +131,10 @@ func (r *Records) quantizeGroups(m *RecordMemory, at, h, heads int, x []float32,
 	}
 }
 
-// bytesOf is the memory of numbers, and littleEndian says that it has them as records do.
+// bytesOf is the memory of numbers.
 func bytesOf(x []float32) []uint8 {
 	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
-
-var littleEndian = binary.NativeEndian.Uint16([]uint8{1, 0}) == 1
 
 // write writes numbers as a record has them, and read reads them.
 func write(to []uint8, x []float32) {

@@ -68,7 +68,7 @@ type Element struct {
 	Same func(got, want []byte) bool // of one
 	Set  func(s []byte, x float32)   // one, or nil where elements are no numbers
 
-	Block int // bytes of a block, where these are the elements
+	Block, Numbers int // bytes and numbers of a block, where its bytes are the elements
 }
 
 func elementOf[T testkit.Number](of *testkit.Numbers[T]) *Element {
@@ -92,10 +92,10 @@ func bitsOf(size int) *Element {
 	}}
 }
 
-// blocksOf is bytes of blocks of that many.
-func blocksOf(size int) *Element {
+// blocksOf is bytes of blocks of that many, and of so many numbers.
+func blocksOf(size, numbers int) *Element {
 	e := bitsOf(1)
-	e.Block = size
+	e.Block, e.Numbers = size, numbers
 	return e
 }
 
@@ -114,12 +114,17 @@ var (
 	U8   = bitsOf(1)
 	U4   = bitsOf(1)
 
-	Q8     = blocksOf(generic.Q8Bytes)
-	Q4_0   = blocksOf(generic.Q4_0Bytes)
-	Q4_1   = blocksOf(generic.Q4_1Bytes)
-	Q5_0   = blocksOf(generic.Q5_0Bytes)
-	Q5_1   = blocksOf(generic.Q5_1Bytes)
-	IQ4_NL = blocksOf(generic.IQ4_NLBytes)
+	Q8     = blocksOf(generic.Q8Bytes, generic.Block)
+	Q4_0   = blocksOf(generic.Q4_0Bytes, generic.Block)
+	Q4_1   = blocksOf(generic.Q4_1Bytes, generic.Block)
+	Q5_0   = blocksOf(generic.Q5_0Bytes, generic.Block)
+	Q5_1   = blocksOf(generic.Q5_1Bytes, generic.Block)
+	IQ4_NL = blocksOf(generic.IQ4_NLBytes, generic.Block)
+
+	MXFP4     = blocksOf(generic.MXFP4Bytes, generic.Block)
+	NVFP4     = blocksOf(generic.NVFP4Bytes, generic.NVFP4Numbers)
+	GGMLMXFP4 = blocksOf(generic.GGMLMXFP4Bytes, generic.Block)
+	GGMLNVFP4 = blocksOf(generic.GGMLNVFP4Bytes, generic.GGMLNVFP4Numbers)
 )
 
 // Problem is a call to make: its arguments without memory, how many elements its

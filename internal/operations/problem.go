@@ -60,8 +60,16 @@ func (o *Operation) number(r *rand.Rand, name string) float64 {
 	switch name {
 	case "epsilon":
 		return float64(testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 1, 1e-30, math.MaxFloat32}))
+	case "leastAmax":
+		return float64(testkit.OneOf(r, []float32{0, 1e-4, 1}))
+	case "leastScale":
+		return float64(testkit.OneOf(r, []float32{0x1p-126, 1e-4, 0x1.8p-126}))
+	case "fraction":
+		return float64(testkit.OneOf(r, []int{0, 1<<23 - 1}))
 	case "position", "reach":
 		return float64(r.IntN(1 << 20))
+	case "rule":
+		return float64(r.IntN(3))
 	}
 	x := []float32{1, 22.627417, 2*r.Float32() - 1, 2*r.Float32() - 1, 0}
 	testkit.FillRandom(r, x[4:])
@@ -228,9 +236,9 @@ func (o *Operation) conversion(r *rand.Rand, p *Problem, n int, packed bool, gap
 	length := map[string]int{"y": g.Len, "x": g.Len, "scales": 1} // of a vector
 	for _, s := range o.Slices {
 		if s.Element.Block > 0 {
-			g.Len = generic.Block * (n/generic.Block + 1)
+			g.Len = s.Element.Numbers * (n/s.Element.Numbers + 1)
 			length["y"], length["x"] = g.Len, g.Len
-			length[s.Name] = g.Len / generic.Block * s.Element.Block
+			length[s.Name] = g.Len / s.Element.Numbers * s.Element.Block
 		}
 	}
 	g.YStride, g.XStride = length["y"]+gap(20), length["x"]+gap(20)

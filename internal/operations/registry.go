@@ -1042,6 +1042,42 @@ var Registry = []*Operation{
 		},
 	},
 	{
+		Name:     "QuantizeBlocksF32ToMXFP4",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: MXFP4, Written: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{"rule"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeBlocksF32ToMXFP4AVX2",
+			kernels.AVX512:  "asm.QuantizeBlocksF32ToMXFP4AVX512",
+			kernels.NEON:    "generic.QuantizeF32ToMXFP4",
+			kernels.Generic: "generic.QuantizeF32ToMXFP4",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeBlocksF32ToMXFP4(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), &a.Conversion, generic.MXFP4Rule(a.Number["rule"]))
+		},
+		Define: func(a *Arguments) {
+			generic.QuantizeF32ToMXFP4(Elements[uint8](a, "y"), Elements[float32](a, "x"), generic.MXFP4Rule(a.Number["rule"]))
+		},
+	},
+	{
+		Name:     "QuantizeBlocksF32ToNVFP4",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: NVFP4, Written: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeBlocksF32ToNVFP4AVX2",
+			kernels.AVX512:  "asm.QuantizeBlocksF32ToNVFP4AVX512",
+			kernels.NEON:    "generic.QuantizeF32ToNVFP4",
+			kernels.Generic: "generic.QuantizeF32ToNVFP4",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeBlocksF32ToNVFP4(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.QuantizeF32ToNVFP4(Elements[uint8](a, "y"), Elements[float32](a, "x"))
+		},
+	},
+	{
 		Name:     "QuantizeRowF32ToI8",
 		Geometry: "Conversion",
 		Slices:   []Slice{{Name: "y", Element: I8, Written: true}, {Name: "scales", Element: F32, Written: true, Single: true}, {Name: "x", Element: F32}},
@@ -1075,6 +1111,24 @@ var Registry = []*Operation{
 		},
 		Define: func(a *Arguments) {
 			Elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "x"))
+		},
+	},
+	{
+		Name:     "QuantizeGroupF32ToE4M3",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: E4M3, Written: true}, {Name: "scales", Element: F32, Written: true, Single: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{"leastAmax", "leastScale", "fraction"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeGroupF32ToE4M3AVX2",
+			kernels.AVX512:  "asm.QuantizeGroupF32ToE4M3AVX512",
+			kernels.NEON:    "generic.QuantizeGroupF32ToE4M3",
+			kernels.Generic: "generic.QuantizeGroupF32ToE4M3",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeGroupF32ToE4M3(impl, Elements[uint8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), &a.Conversion, float32(a.Number["leastAmax"]), float32(a.Number["leastScale"]), uint32(a.Number["fraction"]))
+		},
+		Define: func(a *Arguments) {
+			Elements[float32](a, "scales")[0] = generic.QuantizeGroupF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "x"), float32(a.Number["leastAmax"]), float32(a.Number["leastScale"]), uint32(a.Number["fraction"]))
 		},
 	},
 	{
@@ -1219,6 +1273,78 @@ var Registry = []*Operation{
 		},
 		Define: func(a *Arguments) {
 			generic.DequantizeIQ4_NLToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
+		},
+	},
+	{
+		Name:     "DequantizeBlocksMXFP4ToF32",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: MXFP4}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeBlocksMXFP4ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeBlocksMXFP4ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeMXFP4ToF32",
+			kernels.Generic: "generic.DequantizeMXFP4ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeBlocksMXFP4ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeMXFP4ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
+		},
+	},
+	{
+		Name:     "DequantizeBlocksNVFP4ToF32",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: NVFP4}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeBlocksNVFP4ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeBlocksNVFP4ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeNVFP4ToF32",
+			kernels.Generic: "generic.DequantizeNVFP4ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeBlocksNVFP4ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeNVFP4ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
+		},
+	},
+	{
+		Name:     "DequantizeBlocksGGMLMXFP4ToF32",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: GGMLMXFP4}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeBlocksGGMLMXFP4ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeBlocksGGMLMXFP4ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeGGMLMXFP4ToF32",
+			kernels.Generic: "generic.DequantizeGGMLMXFP4ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeBlocksGGMLMXFP4ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeGGMLMXFP4ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
+		},
+	},
+	{
+		Name:     "DequantizeBlocksGGMLNVFP4ToF32",
+		Geometry: "Conversion",
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: GGMLNVFP4}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeBlocksGGMLNVFP4ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeBlocksGGMLNVFP4ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeGGMLNVFP4ToF32",
+			kernels.Generic: "generic.DequantizeGGMLNVFP4ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeBlocksGGMLNVFP4ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeGGMLNVFP4ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
 		},
 	},
 	{

@@ -2,7 +2,8 @@
 
     python3 generate.py            writes vectors.json: bytes of a page, and what they are read as
     python3 generate.py random     writes random.json: of 10,035,200 random tokens the first 4 bytes of
-                                   SHA-256 of each 20,480, in 20 minutes
+                                   SHA-256 of each 20,480, in 20 minutes;
+                                   as float32 of the first 1,003,520
 
 Both take the formulas of FlashMLA (tests/quant.py), of DeepSeek's act_quant and of vLLM (csrc/cache_kernels.cu):
 quotients, largest magnitudes and casts in numpy and ml_dtypes. Powers of two come from frexp, which is
@@ -46,6 +47,14 @@ def inputs(first, tokens):
     mantissa = np.where(top == 0, np.uint64(0), h & np.uint64(127))
     bits = (h >> np.uint64(63)) << np.uint64(15) | np.where(top == 0, np.uint64(0), top - below) << np.uint64(7) | mantissa
     return bits.astype(np.uint16).view(BF16)
+
+
+def wide(x, first):
+    """Tokens of inputs as 576 float32, with 16 more bits of the mantissa."""
+    x = x.view(np.uint16).astype(np.uint32) << 16
+    t = np.arange(first, first + len(x), dtype=np.uint64)[:, None]
+    h = splitmix(t * np.uint64(576) + np.arange(576, dtype=np.uint64)[None, :]) >> np.uint64(24) & np.uint64(0xFFFF)
+    return np.where(x << 1 == 0, x, x | h.astype(np.uint32)).view(F32)
 
 
 def rotated(x, first):
@@ -150,11 +159,13 @@ def vectors():
 
 def random():
     chunk, chunks = 20480, 490
-    digests = dict.fromkeys([layout + " " + rule for _, layout, rule in CASES], "")
+    cases = [(*c, "") for c in CASES] + [(*c, " float32") for c in CASES if c[0] != v4]
+    digests = dict.fromkeys([layout + " " + rule + source for _, layout, rule, source in cases], "")
     for i in range(chunks):
         x = inputs(i * chunk, chunk)
-        for f, layout, rule in CASES:
-            digests[layout + " " + rule] += hashlib.sha256(f(x, i * chunk, rule)).hexdigest()[:8]
+        tokens = {"": x, " float32": wide(x, i * chunk)}
+        for f, layout, rule, source in cases if i < 49 else cases[: len(CASES)]:
+            digests[layout + " " + rule + source] += hashlib.sha256(f(tokens[source], i * chunk, rule)).hexdigest()[:8]
         print(i, flush=True)
     return {"tokens": chunk * chunks, "chunk": chunk, "digests": digests}
 
@@ -168,4 +179,5 @@ def main():
     (folder / "vectors.json").write_text(json.dumps({"versions": versions, "cases": vectors()}, indent=1) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -49,6 +49,7 @@ var kernels = map[string]func(*emitter){
 	"SubAbsoluteDistance":             func(e *emitter) { addDistance(e, true) },
 	"Quantize":                        quantize,
 	"QuantizeRow":                     quantizeRow,
+	"QuantizeGroup":                   quantizeGroup,
 	"Dequantize":                      dequantize,
 	"QuantizeBlocks":                  quantizeBlocks,
 	"DequantizeBlocks":                dequantizeBlocks,
@@ -81,6 +82,8 @@ var kernels = map[string]func(*emitter){
 	"Store":                           func(e *emitter) { store(e, false) },
 	"StoreNonTemporal":                func(e *emitter) { store(e, true) },
 	"StoreHalvesNonTemporal":          storeHalves,
+	"LoadStoreNonTemporal":            func(e *emitter) { loadStore(e, false) },
+	"LoadStoreNonTemporalPrefetch":    func(e *emitter) { loadStore(e, true) },
 }
 
 // Assemble returns the .s file and the stubs of one family.
@@ -110,12 +113,39 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 		return nil, nil, err
 	}
 	broadcastConstants(file)
+	joinData(file)
 	config := printer.Config{Name: "asm/_gen", Pkg: pkg}
 	if assembly, err = printer.NewGoAsm(config).Print(file); err != nil {
 		return nil, nil, err
 	}
 	stubs, err = printer.NewStubs(config).Print(file)
 	return assembly, stubs, err
+}
+
+// joinData writes data sections of smaller integers by 8 bytes.
+func joinData(file *ir.File) {
+	for _, section := range file.Sections {
+		g, ok := section.(*ir.Global)
+		if !ok || g.Size%8 != 0 {
+			continue
+		}
+		words := make([]operand.U64, g.Size/8)
+		for _, d := range g.Data {
+			word, by := &words[d.Offset/8], d.Offset%8*8
+			switch v := d.Value.(type) {
+			case operand.U16:
+				*word |= operand.U64(v) << by
+			case operand.U32:
+				*word |= operand.U64(v) << by
+			case operand.U64:
+				*word = v
+			}
+		}
+		g.Data = nil
+		for i, word := range words {
+			g.Data = append(g.Data, ir.NewDatum(8*i, word))
+		}
+	}
 }
 
 // checkRegisters finds vector registers that AVX2 has not: avo gives them to kernels that

@@ -49,7 +49,11 @@ func (e *emitter) float32(name string, v float32) operand.Mem {
 }
 
 func quantizeBlocks(e *emitter) {
-	if blockFormats[e.to].levels != nil {
+	switch {
+	case fp4Formats[e.to].numbers > 0:
+		quantizeFP4(e)
+		return
+	case blockFormats[e.to].levels != nil:
 		quantizeLevels(e)
 		return
 	}
@@ -287,6 +291,10 @@ func (q blockCoder) write(to operand.Mem, numbers []reg.VecVirtual) {
 func (e *emitter) lowBits() operand.Mem { return e.wide32("low8", 0x0f0f0f0f) }
 
 func dequantizeBlocks(e *emitter) {
+	if fp4Formats[e.from].numbers > 0 {
+		dequantizeFP4(e)
+		return
+	}
 	f := blockFormats[e.from]
 	e.eachVector(func(y, x, left reg.GPVirtual) {
 		e.spans(left, whole(blockNumbers), func(part) {

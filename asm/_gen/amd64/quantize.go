@@ -676,9 +676,17 @@ func (q *blockQuantizer) lowBytes(list []reg.VecVirtual, to operand.Mem) {
 	q.VMOVUPS(q.inOrder(q.packedBytes(q.VPACKSSWB, q.words(q.VPACKSSDW, list)), q.order), to)
 }
 
-// quantizeRow finds the scales of the next rows, for which divisions take long, before
-// it writes these.
 func quantizeRow(e *emitter) {
+	e.quantizeRows(func(amax reg.VecVirtual) []reg.VecVirtual {
+		scales := e.rowScales(amax)
+		return []reg.VecVirtual{e.inverse(scales), scales}
+	}, func(of []reg.VecVirtual, list []operand.Op) []reg.VecVirtual { return e.quotients(list, of[1], of[0]) })
+}
+
+// quantizeRows writes rows as quotients by their scales. scale returns what rows of these largest magnitudes
+// need, their scales last, and quotients takes it. The scales of the next rows, for which
+// divisions take long, are found before these are written.
+func (e *emitter) quantizeRows(scale func(amax reg.VecVirtual) []reg.VecVirtual, quotients func(of []reg.VecVirtual, numbers []operand.Op) []reg.VecVirtual) {
 	done := e.label("done")
 	x, n, count, y, scales := e.argument("x"), e.argument("n"), e.argument("count"), e.argument("y"), e.argument("scales")
 	l := &lines{t: float32s, at: e.GP64(), stride: e.stride("xStride"), stride3: e.GP64()}
@@ -686,13 +694,19 @@ func quantizeRow(e *emitter) {
 	e.TESTQ(count, count)
 	e.JZ(operand.LabelRef(done))
 	write := e.rowCoder()
-	next, these := [2]operand.Mem{e.AllocLocal(16), e.AllocLocal(16)}, [2]operand.Mem{e.AllocLocal(16), e.AllocLocal(16)}
+	var next, these []operand.Mem
 	for _, l.count = range []int{4, 1} {
 		loop, last, single, fewer := e.label("rows"), e.label("last"), e.label("row"), e.label("fewer")
 		find := func() {
-			scales := e.rowScales(e.largestOf(e.rowMaxima(l, n)))
-			e.VMOVUPS(e.inverse(scales), next[0])
-			e.VMOVUPS(scales, next[1])
+			list := scale(e.largestOf(e.rowMaxima(l, n)))
+			for _, m := range []*[]operand.Mem{&next, &these} {
+				for len(*m) < len(list) {
+					*m = append(*m, e.AllocLocal(16))
+				}
+			}
+			for i, v := range list {
+				e.VMOVUPS(v, next[i])
+			}
 		}
 		e.CMPQ(count, operand.Imm(uint64(l.count)))
 		e.JLT(operand.LabelRef(fewer))
@@ -715,7 +729,11 @@ func quantizeRow(e *emitter) {
 		row := e.GP64()
 		e.XORQ(row, row)
 		e.Label(single)
-		e.writeRow(y, x, n, scales, these[0].Idx(row, 4), these[1].Idx(row, 4), write)
+		var of []operand.Mem
+		for _, m := range these {
+			of = append(of, m.Idx(row, 4))
+		}
+		e.writeRow(y, x, n, scales, of, func(of []reg.VecVirtual, list []operand.Op) reg.VecVirtual { return write(quotients(of, list)) })
 		e.ADDQ(l.stride, x)
 		e.ADDQ(e.parameter("yStride"), y)
 		e.step(scales, e.argument("scaleStride"), float32s)
@@ -794,22 +812,23 @@ func (e *emitter) inverse(v reg.VecVirtual) reg.VecVirtual {
 }
 
 // writeRow writes a row and its scale. Where that is not finite, all bytes are the same.
-func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem, write func(quotients []reg.VecVirtual) reg.VecVirtual) {
+func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, of []operand.Mem, write func(of []reg.VecVirtual, numbers []operand.Op) reg.VecVirtual) {
 	rare, one, done := e.label("rare"), e.label("one"), e.label("written")
 	bits, yAt, xAt, left := e.GP32(), e.GP64(), e.GP64(), e.GP64()
 	e.MOVQ(y, yAt)
 	e.MOVQ(x, xAt)
 	e.MOVQ(n, left)
-	e.MOVL(scaleAt, bits)
+	e.MOVL(of[len(of)-1], bits)
 	e.MOVL(bits, operand.Mem{Base: scales})
 	e.CMPL(bits, operand.U32(infinity32))
 	e.JCC(operand.LabelRef(rare))
-	inverse, scale := e.vector(), e.vector()
-	e.VBROADCASTSS(inverseAt, inverse)
-	e.VBROADCASTSS(scaleAt, scale)
-	e.bytesOf(yAt, xAt, left, false, func(list []operand.Op) reg.VecVirtual {
-		return write(e.quotients(list, scale, inverse))
-	})
+	var each []reg.VecVirtual
+	for _, m := range of {
+		v := e.vector()
+		e.VBROADCASTSS(m, v)
+		each = append(each, v)
+	}
+	e.bytesOf(yAt, xAt, left, false, func(list []operand.Op) reg.VecVirtual { return write(each, list) })
 	e.JMP(operand.LabelRef(done))
 	e.Label(rare)
 	code := uint64(0)

@@ -119,6 +119,8 @@ func (l loop) elements() int {
 		number = 1
 	}
 	switch {
+	case fourBits.MatchString(l.symbol):
+		return 2 * l.bytes
 	case strings.Contains(l.symbol, "SeedF64"):
 		return l.bytes / 24 // cosine, sine and error in float64
 	case strings.HasPrefix(l.symbol, "Rotate"), strings.HasPrefix(l.symbol, "CosSin"):
@@ -128,9 +130,10 @@ func (l loop) elements() int {
 	}
 }
 
-// sixteenBits and eightBits match the kernels that write those: IQ4_NL in memory on the stack.
+// They match the kernels that write so many bits, beside others: IQ4_NL in memory on the stack.
 var (
 	sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
+	fourBits    = regexp.MustCompile(`To(Q[45]_[01]|MXFP4|NVFP4)(AVX2|AVX512)$`)
 	eightBits   = regexp.MustCompile(`To(Q8|I8|E4M3|E5M2|IQ4_NL)(AVX2|AVX512|NEON)$`)
 )
 
@@ -150,6 +153,7 @@ var (
 		`(?:VMOV(?:NTPS|UP[SD])\s+([XYZ])\d+, (?:K\d, )?[-\d]*\()` + // a whole register
 		`|(?:(?:VCVTPS2PH\s+\$0x00|VEXTRACTI64X4\s+\$0x01), ([YZ])\d+, [-\d]*\()` + // half of its bytes
 		`|(FSTPQ|VST2\.P.* 32\(|WORD.*// stnp)` + // 32 bytes
+		`|((?:VMOVQ|VPEXTRQ\s+\$0x01,)\s+X\d+, [-\d]*\()` + // 8 bytes
 		`|(FMOVQ(?:\.P)?\s+F\d+, [-\d]*\(|VPMOVDB\s+Z\d+, [-\d]*\())`) // 16 bytes
 	productLine = regexp.MustCompile(`^\t(?:VMULPS .*([XYZ])\d+$|WORD.*// fmul v\d+\.4s)`)
 )
@@ -205,6 +209,9 @@ func innerLoops(source string) []loop {
 				sum += 32
 			}
 			if m[4] != "" {
+				sum += 8
+			}
+			if m[5] != "" {
 				sum += 16
 			}
 		}

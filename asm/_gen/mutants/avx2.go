@@ -18,6 +18,7 @@ var (
 	sinusoidalTests     = tests{names: "TestSinusoidalRows|TestGuards", operations: "SinusoidalRows"}
 	quantizeTests       = tests{names: registryTests + "|TestMagnitudes|TestQuotients|TestRounding8|TestWidening8|TestHardQuotients|TestScaleOfNaN", operations: "Quantize.*|Dequantize.*"}
 	blocksTests         = tests{names: registryTests + "|TestMagnitudes|TestBlockTies", operations: "QuantizeBlocks.*|DequantizeBlocks.*"}
+	fp4Tests            = tests{names: registryTests + "|TestFP4Ties|TestFP4Scales", operations: ".*FP4.*"}
 	rotateQuantizeTests = tests{names: "TestOperations|TestLargestOfHeads", operations: "RotateQuantize.*"}
 	affineTests         = tests{names: registryTests, operations: "Range.*|AffineScales.*|QuantizeAffine.*|DequantizeAffine.*|PackNibbles.*|UnpackNibbles.*"}
 	hadamardTests       = tests{names: registryTests, operations: "Hadamard.*"}
@@ -279,6 +280,21 @@ var avx2Mutants = []group{
 		{"fifth", "the fourth bits for the fifth", `q.VPSLLW(operand.Imm(3), codes, bits)`, `q.VPSLLW(operand.Imm(4), codes, bits)`},
 		{"bit", "two numbers have the same fifth bit", `return i / 4 * 0x0101`, `return i / 8 * 0x0101`},
 	}},
+	{"avx2/fp4", "asm/_gen/amd64/fp4.go", fp4Tests, []fault{
+		{"rounded-down", "a sixth that is rounded down to 2^-127 is not", `q.VPCMPEQD(q.wide32("roundedDown32", 0x01400001), a, scale)`, `q.clear(scale)`},
+		{"least-scale", "the scale of a small block is a large one", `q.VPSUBUSW, q.wide32("two32", 2)`, `q.VPSUBD, q.wide32("two32", 2)`},
+		{"least", "the least of two roundings", `q.VPMINUD(halves, ones, ones)`, ``},
+		{"largest", "a code beyond the largest is another one", `q.VPMINUB(q.wide32("largestE2M1", 0x07070707), codes, codes)`, ``},
+		{"not-finite", "a block that is not finite has codes", `q.VPANDN(codes, notFinite, codes)`, ``},
+		{"nan", "a block of NVFP4 that is not finite has the scale 448", `q.VPSUBD(nan, scale, scale)`, ``},
+		{"second", "a second block of NVFP4 is the first", `from.Offset(16*i+64)`, `from.Offset(16*i)`},
+		{"last", "a block after the last of NVFP4 is written", `e.JLT(operand.LabelRef(last))`, ``},
+		{"subnormal", "the scale 1 is the scale 0", `r.SHLXL(scale, other, other)`, ``},
+		{"read-nan", "the scale 255 of MXFP4 is 2^128", `normal := uint32(253)`, `normal := uint32(254)`},
+		{"sign", "scales of NVFP4 have no sign", `uint32(0xbf80)`, `uint32(0x3f80)`},
+		{"ggml-zero", "the code 8 of ggml is -0", `twice[8], name = 0, "ggmlE2M1"`, `name = "ggmlE2M1"`},
+		{"group", "the second group of a block has the codes of the first", `e.ADDQ(operand.Imm(uint64(r.group/2-1)), at)`, `e.DECQ(at)`},
+	}},
 	{"avx2/blocklevels", "asm/_gen/amd64/blocklevels.go", blocksTests, []fault{
 		{"first", "of equal magnitudes the last counts", `q.where(above, amax, m)`, `q.where(atLeast, amax, m)`},
 		{"midpoint", "a tie takes the lower level", `q.subtract1(q.where(atLeast, midpoint, y), twice)`, `q.subtract1(q.where(above, midpoint, y), twice)`},
@@ -300,6 +316,15 @@ var avx2Mutants = []group{
 		{"no-scale", "a scale of 0 stays", `e.choose(e.where(equal, none, s), e.keep(e.float32("leastAffine", 0.0001)), s, s)`, ``},
 		{"infinite", "an infinite inverse stays", `e.choose(e.where(less, e.wide32("exponent32", infinity32), magnitude), inv, none, inv)`, ``},
 		{"nibbles", "the second code of a byte in the place of the first", `e.VPSRLW(shift4, first, second)`, `e.VPSRLW(shift, first, second)`},
+	}},
+	{"avx2/groups", "asm/_gen/amd64/groups.go", quantizeTests, []fault{
+		{"amax", "the largest magnitude has no floor", `e.VPMAXUD(parameter("leastAmax"), amax, scale)`, `e.VMOVUPS(amax, scale)`},
+		{"scale", "a scale has no floor", `e.VPMAXUD(parameter("leastScale"), scale, scale)`, ``},
+		{"up", "a power of two may be below the scale", `e.VPADDD(fraction, scale, power)`, `e.VMOVUPS(scale, power)`},
+		{"nan", "the scale of a NaN has its bits", `e.VPMINUD(e.wide32("nan32", 0x7fc00000), scale, scale)`, ``},
+		{"finite", "a NaN has the scale -0", `e.VPMINUD(e.wide32("exponent32", infinity32), power, power)`, ``},
+		{"numbers", "the scale is brought near 1, and numbers are not", `e.VMULPS(x, of[2], v)`, `e.VMOVUPS(x, v)`},
+		{"small", "what a product is too large by is subnormal", `exponent, power, normal := e.like(amax), e.like(amax), e.like(amax)`, `exponent, power, normal := e.like(amax), e.like(amax), e.like(amax); one := e.wide32("one32", 0x3f800000); e.VMOVUPS(one, power); if true {; return []reg.VecVirtual{e.inverse(scale), scale, power, scale}; }`},
 	}},
 	{"avx2/hadamard", "asm/_gen/amd64/hadamard.go", hadamardTests, []fault{
 		{"sign", "differences the other way round", `h.VSUBPS(b, a, b)`, `h.VSUBPS(a, b, b)`},

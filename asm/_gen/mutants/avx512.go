@@ -15,6 +15,7 @@ var (
 	sinusoidalWide  = tests{names: "TestGuards|TestSinusoidalRows", operations: "SinusoidalRows"}
 	biasWide        = tests{names: "TestOperations|TestGuards", operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
 	quantizeWide    = tests{names: "TestOperations|TestGuards|TestMagnitudes|TestQuotients", operations: "Quantize.*|Dequantize.*"}
+	fp4Wide         = tests{names: "TestFP4Ties|TestFP4Scales"}
 	hadamardWide    = tests{names: "TestOperations", operations: "Hadamard.*"}
 	productWide     = tests{names: "TestOperations", operations: "DotProducts.*|AddMultiples.*"}
 )
@@ -134,6 +135,12 @@ var avx512Mutants = []group{
 		{"tail", "bytes beyond a vector are loaded", `e.VMOVDQU8_Z(from, mask, v)`, `e.VMOVUPS(from, v)`},
 		{"e4m3-nan", "the NaN of E4M3 is 480", `e.VPTERNLOGD(orAnd, e.wide32("e4m3Carry", 0x40004000), carry, words)`, `_ = orAnd`},
 	}},
+	{"avx512/fp4", "asm/_gen/amd64/fp4.go", fp4Wide, []fault{
+		{"sign", "codes have no sign", `q.VPTERNLOGD(orAnd, q.wide32("eight32", 8), v, code)`, ``},
+		{"largest", "a code beyond the largest is another one", `q.VPMINUD(q.float32("toLargest", toInteger+7), code, code)`, ``},
+		{"not-finite", "a block that is not finite has codes", `q.VPMOVQB_Z(code, finite, packed)`, `q.VPMOVQB(code, packed)`},
+		{"pair", "every second number is 0", `r.VPORD(upper, codes, codes)`, ``},
+	}},
 	{"avx512/rotatequantize", "asm/_gen/amd64/rotatequantize.go", rotateQuantizeTests, []fault{
 		{"other-buffer", "heads are written from where the next were rotated", `{g.nextBuffer, g.buffer}`, `{g.other, g.buffer}`},
 		{"token", "all tokens are the first", `g.nextToken("x", "xTokenStride", float32s)`, ``},
@@ -147,6 +154,9 @@ var avx512Mutants = []group{
 		{"not-finite", "a head with an infinity has codes of numbers", `e.JCC(operand.LabelRef(rare))`, ``},
 		{"factor", "numbers are not multiplied by the scale", `e.VMULPS(scale, v, v)`, `_, _ = scale, v`},
 		{"partner", "the second half of a long head follows 32 numbers", `to.Index, to.Scale = b.partner, 1`, `to.Disp = 32`},
+	}},
+	{"avx512/groups", "asm/_gen/amd64/groups.go", quantizeWide, []fault{
+		{"power", "of a scale the fraction stays, not the exponent", `e.VPANDND(power, fraction, power)`, `e.VPANDD(power, fraction, power)`},
 	}},
 	{"avx512/hadamard", "asm/_gen/amd64/hadamard.go", hadamardWide, []fault{
 		{"third", "the third stage meets what the fourth does", `h.VSHUFF32X4(neighbours, v, v, met)`, `h.VSHUFF32X4(halves, v, v, met)`},

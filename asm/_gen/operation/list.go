@@ -306,15 +306,19 @@ Vector i is n numbers, at least 1, from x[i*xStride] on.`
 		Doc: `%s does what generic.QuantizeF32ToQ8 does to count vectors.` + rows + `
 n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
 	})
-	for _, e := range Blocks {
+	for _, e := range append(slices.Clone(Blocks), MXFP4, NVFP4) {
 		name := "generic.Quantize" + Types{e, F32}.String()
+		parameters, call := []Parameter{out("y", e), in("x", F32), converted("x", e, "")}, Call{Function: "Quantize", Arguments: []string{"y", "x"}}
+		if e == MXFP4 {
+			parameters, call.Arguments = append(parameters, mxfp4Rule), append(call.Arguments, mxfp4Rule.Name)
+		}
 		list = append(list, Operation{
 			Package: "asm", Family: "blocks", Base: "QuantizeBlocks", Types: Types{e, F32},
-			Parameters: []Parameter{out("y", e), in("x", F32), converted("x", e, "")},
-			Definition: []Call{{Function: "Quantize", Arguments: []string{"y", "x"}}},
+			Parameters: parameters,
+			Definition: []Call{call},
 			Summary:    "writes vectors as blocks of " + e.String() + ": see\n" + name + ".",
-			Doc: `%s does what ` + name + ` does to count vectors.` + rows + `
-n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
+			Doc: `%s does what ` + name + ` does to count vectors.` + rows + fmt.Sprintf(`
+n is a multiple of %d. The blocks of vector i start at y[i*yStride].`, e.Numbers()),
 			Substitutes: map[string]string{"NEON": PlainGo},
 		})
 	}
@@ -329,6 +333,15 @@ n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
 The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].`,
 		})
 	}
+	list = append(list, Operation{
+		Package: "asm", Family: "groups", Base: "QuantizeGroup", Types: Types{E4M3, F32},
+		Parameters: []Parameter{out("y", E4M3), out("scales", F32), in("x", F32), converted("x", E4M3, "scales"), scalar("leastAmax", "float32"), scalar("leastScale", "float32"), scalar("fraction", "uint32")},
+		Definition: []Call{{Function: "QuantizeGroup", Arguments: []string{"y", "x", "leastAmax", "leastScale", "fraction"}, To: "scales"}},
+		Summary:    "writes vectors and the scale of each, by a rule: see\ngeneric.QuantizeGroupF32ToE4M3.",
+		Doc: `%s does what generic.QuantizeGroupF32ToE4M3 does to count vectors.` + rows + `
+The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].`,
+		Substitutes: map[string]string{"NEON": PlainGo},
+	})
 	for _, e := range []Element{E4M3, E5M2} {
 		name := "generic.Quantize" + Types{e, F32}.String()
 		list = append(list, Operation{
@@ -355,15 +368,15 @@ of n numbers, at least 1, the results of vector i starting at y[i*yStride]`
 		Doc: `%s does what generic.DequantizeQ8ToF32` + rows + `.
 n is a multiple of 32. The blocks of vector i start at x[i*xStride].`,
 	})
-	for _, e := range Blocks {
+	for _, e := range slices.Concat(Blocks, FP4) {
 		name := "generic.Dequantize" + Types{F32, e}.String()
 		list = append(list, Operation{
 			Package: "asm", Family: "blocks", Base: "DequantizeBlocks", Types: Types{F32, e},
 			Parameters: []Parameter{out("y", F32), in("x", e), converted("y", e, "")},
 			Definition: []Call{{Function: "Dequantize", Arguments: []string{"y", "x"}}},
 			Summary:    "writes the numbers of blocks of " + e.String() + ": see\n" + name + ".",
-			Doc: `%s does what ` + name + rows + `.
-n is a multiple of 32. The blocks of vector i start at x[i*xStride].`,
+			Doc: `%s does what ` + name + rows + fmt.Sprintf(`.
+n is a multiple of %d. The blocks of vector i start at x[i*xStride].`, e.Numbers()),
 			Substitutes: map[string]string{"NEON": PlainGo},
 		})
 	}
@@ -582,6 +595,12 @@ func bounds() []Operation {
 			Parameters: []Parameter{out("x", F32), length("x"), scalar(number, "float32")}, Doc: doc,
 		}
 	}
+	loads := func(base, doc string) Operation {
+		return Operation{
+			Package: "bound", Family: "bound", Base: base, Types: of(F32), Only: "AVX2",
+			Parameters: []Parameter{in("x", F32), length("x"), out("y", F32), scalar("bytes", "int")}, Doc: doc,
+		}
+	}
 	return []Operation{
 		bound("Scale", "factor", `%s multiplies x[i] by factor for i < n, a multiple of 64: what any
 operation in place has to load and store.`),
@@ -594,6 +613,10 @@ non-temporal stores. x is aligned to 64 bytes.`),
 		bound("StoreHalvesNonTemporal", "value", `%s is StoreNonTemporalF32 of both halves
 of x alternately, line by line, for n a multiple of 128: what a table of cosines and of
 sines has to store.`),
+		loads("LoadStoreNonTemporal", `%s loads x[i] for i < n, a multiple of 32, and for every
+32 of them stores 0 to 64 bytes to y, whole lines by non-temporal stores: what a cache of
+quantized numbers has to load and store. y is aligned to 64 bytes.`),
+		loads("LoadStoreNonTemporalPrefetch", `%s is LoadStoreNonTemporalF32 with lines ahead prefetched.`),
 	}
 }
 

@@ -37,6 +37,9 @@ func distance(name string) Parameter {
 	return Parameter{Kind: Scalar, Name: name, Type: "int", Arguments: []Argument{{name, "float32", "float32(" + name + ")"}}}
 }
 
+// mxfp4Rule is how the scale of a block is chosen. Kernels add a number to the bits of the largest magnitude.
+var mxfp4Rule = Parameter{Kind: Scalar, Name: "rule", Type: "generic.MXFP4Rule", Arguments: []Argument{{"raise", "uint32", "mxfp4Raise[rule]"}}}
+
 // integers are arguments of fields of a struct, each with its name and its field.
 func integers(of string, fields ...string) (list []Argument) {
 	for i := 0; i < len(fields); i += 2 {

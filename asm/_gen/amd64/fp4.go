@@ -1,0 +1,447 @@
+package amd64
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-posenc/posenc/asm/_gen/operation"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// fp4Format is a row of generic's formats with codes of E2M1: see there.
+type fp4Format struct {
+	numbers, group int  // of a block, and of a scale
+	e4m3           bool // scales are E4M3, or else E8M0
+	ggml           bool
+}
+
+var fp4Formats = map[element]fp4Format{
+	element(operation.MXFP4):     {numbers: 32, group: 32},
+	element(operation.NVFP4):     {numbers: 16, group: 16, e4m3: true},
+	element(operation.GGMLMXFP4): {numbers: 32, group: 32, ggml: true},
+	element(operation.GGMLNVFP4): {numbers: 64, group: 16, e4m3: true, ggml: true},
+}
+
+// fp4Coder writes blocks. On AVX2 it writes 32 numbers at once: of NVFP4 a block in the lower halves of
+// registers, and in the upper halves the next one, if there is one.
+type fp4Coder struct {
+	*emitter
+	fp4Format
+	pairs bool
+	raise reg.VecVirtual
+
+	toHalves, toFours reg.VecVirtual // sums with them are integers in the low bits
+}
+
+const toInteger = 0x1.8p23
+
+func quantizeFP4(e *emitter) {
+	f := fp4Formats[e.to]
+	q := fp4Coder{emitter: e, fp4Format: f, pairs: f.e4m3 && !e.avx512}
+	q.toHalves, q.toFours = q.keep(q.float32("toHalves", toInteger)), q.keep(q.float32("toFours", toInteger+4))
+	if !q.e4m3 {
+		q.raise = e.broadcast32("raise", q.narrow())
+	}
+	e.eachVector(func(y, x, left reg.GPVirtual) {
+		e.spans(left, whole(q.numbers), func(part) {
+			from, to := operand.Mem{Base: x}, operand.Mem{Base: y}
+			each, size := uint32(4*q.numbers), 1+q.numbers/2
+			numbers := q.load(from, left)
+			magnitudes := q.magnitudesOf(numbers)
+			var signs reg.VecVirtual
+			if !e.avx512 {
+				signs = q.signBytes(numbers)
+			}
+			scale, inverse, lanes := q.scale(q.largest(magnitudes))
+			for _, m := range magnitudes {
+				e.VMULPS(inverse, m, m)
+			}
+			e.VPEXTRB(operand.Imm(0), scale.AsX(), to)
+			if e.avx512 {
+				for i, v := range numbers {
+					e.VMOVQ(q.packed8(magnitudes[i], v, lanes), to.Offset(1+8*i))
+				}
+			} else {
+				codes, last := q.packed16(magnitudes, signs, lanes.(reg.VecVirtual)), e.label("last")
+				if q.pairs {
+					e.VMOVQ(codes, to.Offset(1))
+					e.CMPQ(left, operand.Imm(uint64(2*q.numbers)))
+					e.JLT(operand.LabelRef(last))
+					e.VEXTRACTI128(operand.Imm(1), scale, scale.AsX())
+					e.VPEXTRB(operand.Imm(0), scale.AsX(), to.Offset(size))
+					e.VPEXTRQ(operand.Imm(1), codes, to.Offset(size+1))
+					e.SUBQ(operand.Imm(uint64(q.numbers)), left)
+					e.ADDQ(operand.U32(each), x)
+					e.ADDQ(operand.Imm(uint64(size)), y)
+					e.Label(last)
+				} else {
+					e.VMOVUPS(codes, to.Offset(1))
+				}
+			}
+			e.ADDQ(operand.U32(each), x)
+			e.ADDQ(operand.Imm(uint64(size)), y)
+		})
+	})
+}
+
+// load loads numbers: on AVX2 so that packing the registers gives each half of the numbers in order.
+func (q fp4Coder) load(from operand.Mem, left reg.GPVirtual) (list []reg.VecVirtual) {
+	if q.avx512 {
+		q.fetchMeanwhile(from, 4*q.numbers)
+		for i := 0; i < q.numbers; i += q.lanes() {
+			list = append(list, q.keep(from.Offset(4*i)))
+		}
+		return list
+	}
+	q.fetchMeanwhile(from, 128)
+	for i := range 4 {
+		v := q.vector()
+		q.VMOVUPS(from.Offset(16*i), v.AsX())
+		list = append(list, v)
+	}
+	loaded := q.label("loaded")
+	if q.pairs {
+		q.CMPQ(left, operand.Imm(uint64(2*q.numbers)))
+		q.JLT(operand.LabelRef(loaded))
+	}
+	for i, v := range list {
+		q.VINSERTF128(operand.Imm(1), from.Offset(16*i+64), v, v)
+	}
+	q.Label(loaded)
+	return list
+}
+
+func (q fp4Coder) magnitudesOf(numbers []reg.VecVirtual) (list []reg.VecVirtual) {
+	for _, v := range numbers {
+		m := q.vector()
+		q.and(q.magnitudes(), v, m)
+		list = append(list, m)
+	}
+	return list
+}
+
+// largest returns the bits of the largest magnitude of a block in all its lanes.
+func (q fp4Coder) largest(magnitudes []reg.VecVirtual) reg.VecVirtual {
+	amax, other := magnitudes[0], q.vector()
+	larger := func(v reg.VecVirtual) {
+		most := q.vector()
+		q.VPMAXUD(v, amax, most)
+		amax = most
+	}
+	for _, m := range magnitudes[1:] {
+		larger(m)
+	}
+	const halves, neighbours = operand.U8(0x4e), operand.U8(0xb1)
+	switch {
+	case q.avx512:
+		q.VSHUFI64X2(halves, amax, amax, other)
+		larger(other)
+		q.VSHUFI64X2(neighbours, amax, amax, other)
+		larger(other)
+	case !q.pairs:
+		q.VPERMQ(halves, amax, other)
+		larger(other)
+	}
+	for _, order := range []operand.U8{halves, neighbours} {
+		q.VPSHUFD(order, amax, other)
+		larger(other)
+	}
+	return amax
+}
+
+// narrow returns a register for a scale: on AVX2 one for each half.
+func (q fp4Coder) narrow() reg.VecVirtual {
+	if q.avx512 {
+		return q.XMM()
+	}
+	return q.YMM()
+}
+
+// scale returns the scale of a block as a byte, its inverse, and the lanes of blocks that are finite, on AVX2 of
+// those that are not.
+func (q fp4Coder) scale(amax reg.VecVirtual) (scale, inverse reg.VecVirtual, lanes reg.Register) {
+	scale, inverse = q.narrow(), q.narrow()
+	a, subtract, less, nan := lanesOf(amax, scale), q.VPSUBUSW, q.wide32("two32", 2), uint32(255)
+	if q.e4m3 {
+		// A power of two is added whose last bit is the last bit of the scale.
+		power, unit := q.float32("power20", 1<<20), q.narrow()
+		q.VDIVPS(q.float32("six32", 6), a, scale)
+		q.VPMAXUD(q.wide32("leastE4M3", float8s[e4m3s].least), scale, scale)
+		q.VPMINUD(q.wide32("largestE4M3", float8s[e4m3s].largest), scale, scale)
+		q.VPAND(q.wide32("exponent32", infinity32), scale, unit)
+		q.VFMADD231PS(power, unit, scale)
+		q.VFNMADD231PS(power, unit, scale)
+		q.VMOVUPS(q.wide32("one32", 0x3f800000), inverse)
+		q.VDIVPS(scale, inverse, inverse)
+		q.VPSRLD(operand.Imm(20), scale, scale)
+		subtract, less, nan = q.VPSUBD, q.wide32("biasE4M3", (127-7)<<3), 0x7f
+	} else {
+		// A sixth of the number after 1.5*2^-125 is rounded down to 2^-127.
+		q.VPCMPEQD(q.wide32("roundedDown32", 0x01400001), a, scale)
+		q.VPADDD(a, scale, scale)
+		q.VPADDD(q.raise, scale, scale)
+		q.VPSRLD(operand.Imm(23), scale, scale)
+	}
+	if q.avx512 {
+		code := q.narrow()
+		finite := q.K()
+		q.VPCMPUD(operand.Imm(1), q.wide32("exponent32", infinity32), amax, finite) // less
+		q.VMOVUPS(q.wide32("scaleNaN"+operation.Element(q.to).String(), nan), code)
+		subtract(less, scale, finite, code)
+		scale, lanes = code, finite
+	} else {
+		nan := q.narrow()
+		q.VPCMPGTD(q.wide32("finite32", infinity32-1), amax, nan)
+		subtract(less, scale, scale)
+		if q.e4m3 { // that of infinity is the code before the NaN
+			q.VPSUBD(nan, scale, scale)
+		} else {
+			q.VPOR(nan, scale, scale)
+		}
+		lanes = nan
+	}
+	if !q.e4m3 {
+		q.VMOVUPS(q.wide32("exponentOfInverse", 254), inverse)
+		q.VPSUBD(scale, inverse, inverse)
+		q.VPSLLD(operand.Imm(23), inverse, inverse)
+	}
+	if q.avx512 {
+		wide := q.vector()
+		q.VBROADCASTSS(inverse, wide)
+		inverse = wide
+	}
+	return scale, inverse, lanes
+}
+
+// code returns the codes of magnitudes in the low bits of toInteger: as in generic, the least of three roundings.
+func (q fp4Coder) code(m reg.VecVirtual) reg.VecVirtual {
+	halves, ones, fours := q.vector(), q.vector(), q.vector()
+	q.VMOVAPS(q.toHalves, halves)
+	q.VMOVAPS(q.toFours, fours)
+	q.VFMADD231PS(q.float32("two", 2), m, halves)
+	q.VADDPS(q.float32("toOnes", toInteger+2), m, ones)
+	q.VFMADD231PS(q.float32("half", 0.5), m, fours)
+	q.VPMINUD(halves, ones, ones)
+	q.VPMINUD(ones, fours, fours)
+	return fours
+}
+
+// packed8 returns 8 bytes of the codes of 16 numbers, or of 0 in a block that is not finite.
+func (q fp4Coder) packed8(m, v reg.VecVirtual, finite reg.Register) reg.VecVirtual {
+	const orAnd, choose = operand.U8(0xf8), operand.U8(0xe4)
+	code, next, packed := q.code(m), q.vector(), q.XMM()
+	q.VPMINUD(q.float32("toLargest", toInteger+7), code, code)
+	q.VPSRLD(operand.Imm(28), v, v)
+	q.VPTERNLOGD(orAnd, q.wide32("eight32", 8), v, code)
+	q.VPSRLQ(operand.Imm(28), code, next)
+	q.VPTERNLOGD(choose, q.lowBits(), next, code)
+	q.VPMOVQB_Z(code, finite, packed)
+	return packed
+}
+
+// packed16 returns 16 bytes of the codes of four registers, or of 0 in blocks that are not finite.
+func (q fp4Coder) packed16(magnitudes []reg.VecVirtual, signs, notFinite reg.VecVirtual) reg.VecVirtual {
+	var list []reg.VecVirtual
+	for _, m := range magnitudes {
+		code := q.code(m)
+		q.VPSUBD(q.toHalves, code, code)
+		list = append(list, code)
+	}
+	codes, high := q.packedBytes(q.VPACKUSWB, q.words(q.VPACKSSDW, list)), q.XMM()
+	q.VPMINUB(q.wide32("largestE2M1", 0x07070707), codes, codes)
+	q.VPSRLW(operand.Imm(4), signs, signs)
+	q.VPAND(q.wide32("eight8", 0x08080808), signs, signs)
+	q.VPOR(signs, codes, codes)
+	q.VPMADDUBSW(q.wide32("nibbles8", 0x10011001), codes, codes)
+	q.VPANDN(codes, notFinite, codes)
+	q.VEXTRACTI128(operand.Imm(1), codes, high)
+	q.VPACKUSWB(high, codes.AsX(), high)
+	return high
+}
+
+// fp4Reader writes the numbers of blocks: twice each number times half the scale.
+type fp4Reader struct {
+	*emitter
+	fp4Format
+	twice        reg.VecVirtual // AVX-512: of each code
+	upper, lower reg.VecVirtual // AVX2: bytes of it, of which there are two
+	zero         reg.VecVirtual
+}
+
+// dequantizeFP4 writes a group at a time. Halves of scales of E4M3 are 2^-7 times too small.
+func dequantizeFP4(e *emitter) {
+	r := fp4Reader{emitter: e, fp4Format: fp4Formats[e.from], twice: e.vector()}
+	twice := [16]float32{0, 1, 2, 3, 4, 6, 8, 12, float32(math.Copysign(0, -1)), -1, -2, -3, -4, -6, -8, -12}
+	name, unit := "e2m1", float32(1)
+	if r.ggml {
+		twice[8], name = 0, "ggmlE2M1"
+	}
+	if r.e4m3 {
+		name, unit = name+"E4M3", 1<<7
+	}
+	bits := func(i int) uint32 { return math.Float32bits(twice[i] * unit) }
+	upper, lower := e.eachByte(name+"Upper", 16, func(i int) uint32 { return bits(i) >> 24 }), e.eachByte(name+"Lower", 16, func(i int) uint32 { return bits(i) >> 16 })
+	r.upper, r.lower, r.zero = e.vector(), e.vector(), e.vector()
+	if e.avx512 {
+		e.VPMOVZXBD(upper, r.upper)
+		e.VPMOVZXBD(lower, r.lower)
+		e.VPSLLD(operand.Imm(24), r.upper, r.upper)
+		e.VPSLLD(operand.Imm(16), r.lower, r.lower)
+		e.VPORD(r.upper, r.lower, r.twice)
+	} else {
+		e.VBROADCASTI128(upper, r.upper)
+		e.VBROADCASTI128(lower, r.lower)
+		e.clear(r.zero)
+	}
+	e.eachVector(func(y, x, left reg.GPVirtual) {
+		codes, at := operand.Mem{Base: x, Disp: 1}, reg.GPVirtual(nil)
+		if r.numbers > r.group { // from a scale to its codes
+			at = e.GP64()
+			e.MOVQ(operand.U32(uint32(r.numbers/r.group)), at)
+			codes = operand.Mem{Base: x, Index: at, Scale: 1}
+		}
+		e.spans(left, whole(r.group), func(part) {
+			r.write(r.half(operand.Mem{Base: x}), codes, operand.Mem{Base: y})
+			e.ADDQ(operand.U32(uint32(4*r.group)), y)
+			if at == nil {
+				e.ADDQ(operand.Imm(uint64(1+r.group/2)), x)
+				return
+			}
+			next := e.label("group")
+			e.INCQ(x)
+			e.ADDQ(operand.Imm(uint64(r.group/2-1)), at)
+			e.CMPQ(at, operand.Imm(uint64(r.numbers/2)))
+			e.JNE(operand.LabelRef(next))
+			e.ADDQ(operand.Imm(uint64(r.numbers/2)), x)
+			e.MOVQ(operand.U32(uint32(r.numbers/r.group)), at)
+			e.Label(next)
+		})
+	})
+}
+
+// eachByte returns the address of n bytes.
+func (e *emitter) eachByte(name string, n int, each func(i int) uint32) operand.Mem {
+	return e.controls(name, 4, n/4, func(i uint32) (four uint32) {
+		for j := range 4 {
+			four |= each(4*int(i)+j) & 255 << (8 * j)
+		}
+		return four
+	})
+}
+
+// half returns half of a scale in every lane.
+func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
+	v, scale, other, special, found := r.vector(), r.GP32(), r.GP32(), r.label("special"), r.label("scale")
+	if r.e4m3 {
+		r.MOVBLSX(from, scale)
+		rare, word := uint32(0x7e00), uint32(0xbf80)
+		if r.ggml {
+			rare, word = 0, 0x3f80
+			r.CMPL(scale, operand.Imm(0x7f))
+		} else {
+			r.LEAL(operand.Mem{Base: scale, Disp: 1}, other)
+			r.TESTL(operand.U32(0x7f), other)
+		}
+		r.JEQ(operand.LabelRef(special))
+		r.SHLL(operand.Imm(7), scale)
+		r.ANDL(operand.U32(word), scale)
+		r.Label(found)
+		r.VMOVD(scale, v.AsX())
+		r.VCVTPH2PS(v.AsX(), v.AsX())
+		r.rare = append(r.rare, func() {
+			r.Label(special)
+			r.MOVL(operand.U32(rare), scale)
+			r.JMP(operand.LabelRef(found))
+		})
+	} else {
+		const least, nan = 0x00200000, 0x7fc00000 // 2^-128
+		normal := uint32(253)                     // scales from 2 on
+		if r.ggml {
+			normal++
+		}
+		r.MOVBLZX(from, scale)
+		r.LEAL(operand.Mem{Base: scale, Disp: -2}, other)
+		r.CMPL(other, operand.U32(normal))
+		r.JCC(operand.LabelRef(special))
+		r.INCL(other)
+		r.SHLL(operand.Imm(23), other)
+		r.Label(found)
+		r.VMOVD(other, v.AsX())
+		r.rare = append(r.rare, func() {
+			r.Label(special)
+			r.MOVL(operand.U32(least), other)
+			r.SHLXL(scale, other, other)
+			if !r.ggml {
+				r.CMPL(scale, operand.Imm(2))
+				r.JCS(operand.LabelRef(found))
+				r.MOVL(operand.U32(nan), other)
+			}
+			r.JMP(operand.LabelRef(found))
+		})
+	}
+	r.VBROADCASTSS(v.AsX(), v)
+	return v
+}
+
+// write writes the numbers of a group.
+func (r fp4Reader) write(half reg.VecVirtual, from, to operand.Mem) {
+	if r.avx512 {
+		r.VMULPS(r.twice, half, half)
+		put := func(codes reg.VecVirtual, at int) {
+			v := r.vector()
+			r.VPERMPS(half, codes, v)
+			r.VMOVUPS(v, to.Offset(4*at))
+		}
+		codes, upper := r.vector(), r.vector()
+		switch {
+		case r.ggml && r.group == 16:
+			r.VPMOVZXBD(from, codes.AsY())
+			r.VPSRLD(operand.Imm(4), codes.AsY(), upper.AsY())
+			r.VINSERTI64X4(operand.Imm(1), upper.AsY(), codes, codes)
+			put(codes, 0)
+		case r.ggml:
+			r.VPMOVZXBD(from, codes)
+			r.VPSRLD(operand.Imm(4), codes, upper)
+			put(codes, 0)
+			put(upper, 16)
+		default:
+			for at := 0; at < r.group; at += 16 {
+				r.VPMOVZXBQ(from.Offset(at/2), codes)
+				r.VPSLLQ(operand.Imm(28), codes, upper)
+				r.VPORD(upper, codes, codes)
+				put(codes, at)
+			}
+		}
+		return
+	}
+	codes, upper := r.YMM(), r.YMM()
+	if r.group == 16 {
+		r.VPBROADCASTQ(from, codes)
+	} else {
+		r.VBROADCASTI128(from, codes)
+	}
+	number := func(i int) int { return i%16/4*8 + i/16*4 + i%4 } // of byte i, so that unpacking gives registers in order
+	if r.ggml {
+		side := r.group / 2
+		r.VPSHUFB(r.eachByte(fmt.Sprintf("byteOf%d", side), 32, func(i int) uint32 { return uint32(number(i) % side) }), codes, codes)
+		r.VPSRLVD(r.controls(fmt.Sprintf("nibbleOf%d", side), 4, 8, func(i uint32) uint32 { return uint32(number(int(4*i)) / side % 2 * 4) }), codes, codes)
+	} else {
+		r.VPSHUFB(r.eachByte("byteOfPair", 32, func(i int) uint32 { return uint32(number(i)/2 | i%2<<7) }), codes, codes)
+		r.VPSLLW(operand.Imm(4), codes, upper)
+		r.VPOR(upper, codes, codes)
+	}
+	r.VPAND(r.lowBits(), codes, codes)
+	r.VPSHUFB(codes, r.upper, upper)
+	r.VPSHUFB(codes, r.lower, codes)
+	for i, pair := range []func(...operand.Op){r.VPUNPCKLBW, r.VPUNPCKHBW}[:r.group/16] {
+		words := r.YMM()
+		pair(upper, codes, words)
+		for j, unpack := range []func(...operand.Op){r.VPUNPCKLWD, r.VPUNPCKHWD} {
+			v := r.YMM()
+			unpack(words, r.zero, v)
+			r.VMULPS(half, v, v)
+			r.VMOVUPS(v, to.Offset(64*i+32*j))
+		}
+	}
+}
