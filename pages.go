@@ -274,65 +274,114 @@ type recordStore struct {
 }
 
 func (c *quantizedCall) storeRecords(a *Angles, slots []int32, s *recordStore) {
-	if s.to.Tokens > 1 || s.AtLeast() > kernels.FusedElements {
-		c.storePages(a, slots, s)
-		return
+	most := s.AtLeast()
+	switch {
+	case s.to.Tokens == 1 && c.tokens == 1 && most <= kernels.TokenElements && (s.Rotation == nil || s.Rotation.RotaryDim <= 2*kernels.TokenPairs):
+		c.storeRecordToken(a, slots, s)
+	case max(s.to.Tokens*s.Dim, most) <= kernels.FusedElements:
+		c.storeRecordChunks(a, slots, s)
+	default:
+		c.storeWholeRecords(a, slots, s)
 	}
+}
+
+func (c *quantizedCall) storeRecordToken(a *Angles, slots []int32, s *recordStore) {
+	var scratch [kernels.TokenElements + kernels.Line]float32
+	var cos, sin [kernels.TokenPairs + kernels.Line]float32
+	c.storeRuns(a, slots, s, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), nil)
+}
+
+func (c *quantizedCall) storeRecordChunks(a *Angles, slots []int32, s *recordStore) {
 	var scratch [kernels.FusedElements + kernels.Line]float32
-	c.storeRuns(a, slots, s, kernels.LineAligned(scratch[:]), nil)
+	var cos, sin [pagePairs + kernels.Line]float32
+	c.storeRuns(a, slots, s, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), nil)
 }
 
-func (c *quantizedCall) storePages(a *Angles, slots []int32, s *recordStore) {
+func (c *quantizedCall) storeWholeRecords(a *Angles, slots []int32, s *recordStore) {
 	var scratch, token [maxQuantizedToken + kernels.Line]float32
-	c.storeRuns(a, slots, s, kernels.LineAligned(scratch[:]), kernels.LineAligned(token[:]))
+	var cos, sin [pagePairs + kernels.Line]float32
+	c.storeRuns(a, slots, s, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), kernels.LineAligned(token[:]))
 }
 
-// storeRuns quantizes runs of tokens that go to a record, some heads at a time. token is memory for a norm
-// that takes all heads as one vector, where scratch has not room for all.
-func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, scratch, token []float32) {
-	most := min(s.from.Heads, len(scratch)/(s.to.Tokens*s.Dim))
-	whole := s.AtLeast() > s.Dim && most < s.from.Heads
+// pagePairs is the pairs of the rows of a page, heads of 128.
+const pagePairs = generic.PageTokens * 64
+
+// storeRuns quantizes runs of tokens that go to a record or to records one after another, some heads at a time. cos and sin are memory for the rows of tokens,
+// token for a norm that takes all heads as one vector, where scratch has not room for all.
+func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, cos, sin, scratch, token []float32) {
+	var m heads.RecordMemory
+	var table cossin.Table
+	made, rows, fit := 0, 0, 0 // table has rows of tokens from number made on, and room for that many
+	rotates := s.Rotation != nil && !c.fullWidth
+	if rotates {
+		fit = min(kernels.ChunkRows, len(cos)/(s.Rotation.RotaryDim/2))
+	}
+	dim, all, page := s.Dim, s.from.Heads, s.to.Tokens > 1
+	room := len(scratch)
+	if !page {
+		room = min(room, kernels.FusedElements)
+	}
 	for t, n := 0, 0; t < c.tokens; t += n {
 		var at, first int
 		at, first, n = s.to.Run(slots, t, c.tokens-t)
-		for h := 0; at >= 0 && h < s.from.Heads; h += most {
-			some := min(most, s.from.Heads-h)
-			row := some * s.Dim
+		if at < 0 {
+			continue
+		}
+		most := min(all, room/dim)
+		switch {
+		case page:
+			most = min(all, room/((first+n)*dim))
+		case s.AtLeast() == dim && s.to.ByHead():
+			n = min(n, room/dim, kernels.ChunkRows)
+			most = min(all, room/(n*dim))
+		default:
+			n = min(n, room/(most*dim))
+		}
+		whole := s.AtLeast() > dim && most < all
+		for h := 0; h < all; h += most {
+			some := min(most, all-h)
+			row := some * dim
 			if first > 0 {
-				s.to.Dequantize(scratch, at, h, some, 0, first)
+				s.to.Dequantize(&m, scratch, at, h, some, 0, first)
 			}
-			for i := range n {
-				to := scratch[(first+i)*row:]
-				if !whole {
-					c.prepare(a, s, to, t+i, h, some)
-					continue
+			for i, count := 0, 0; i < n; i += count {
+				count = s.from.Together(t+i, n-i)
+				if whole || c.fullWidth {
+					count = 1
 				}
-				c.prepare(a, s, token, t+i, 0, s.from.Heads)
-				copy(to[:row], token[h*s.Dim:])
+				if rotates {
+					count = min(count, fit)
+					if t+i < made || t+i+count > made+rows {
+						made, rows = t+i, min(fit, c.tokens-t-i)
+						table.Cos, table.Sin, table.Stride = cos, sin, s.Rotation.RotaryDim/2
+						a.write(&table, c.tokens, made, rows, s.Rotation)
+					}
+				}
+				to := scratch[(first+i)*row:]
+				if whole {
+					c.prepare(a, s, token, t+i, 1, 0, all, &table, t+i-made)
+					copy(to[:row], token[h*dim:])
+				} else {
+					c.prepare(a, s, to, t+i, count, h, some, &table, t+i-made)
+				}
 			}
-			s.to.Quantize(at, h, some, scratch, first+n)
+			s.to.Quantize(&m, at, h, some, scratch, first+n)
 		}
 	}
 }
 
-// prepare writes heads of token t as they are to be quantized.
-func (c *quantizedCall) prepare(a *Angles, s *recordStore, to []float32, t, h, some int) {
+// prepare writes heads of n tokens from t on as they are to be quantized. Their rows are those of table from number first on.
+func (c *quantizedCall) prepare(a *Angles, s *recordStore, to []float32, t, n, h, some int, table *cossin.Table, first int) {
 	from, scratch := s.from, s.Scratch(to)
 	from.Heads = some
 	at := from.Token(t) + h*from.HeadStride
-	if s.Rotation != nil && c.fullWidth {
-		var full heads.FullWidthRow
-		a.rows.readFullWidth(&full, heads.Slot(a.of, t), s.Rotation.Sign)
-		s.Prepare(&scratch, &from, at, 1, nil, 0, &full)
+	if s.Rotation == nil || !c.fullWidth {
+		s.Prepare(&scratch, &from, at, n, table, first, nil)
 		return
 	}
-	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:])}
-	if s.Rotation != nil {
-		table.Stride = s.Rotation.RotaryDim / 2
-		a.write(&table, c.tokens, t, 1, s.Rotation)
-	}
-	s.Prepare(&scratch, &from, at, 1, &table, 0, nil)
+	var full heads.FullWidthRow
+	a.rows.readFullWidth(&full, heads.Slot(a.of, t), s.Rotation.Sign)
+	s.Prepare(&scratch, &from, at, 1, nil, 0, &full)
 }
 
 // DequantizePages is [Dequantize] of a cache of records: it writes RN(RN32(RN32(q-z)*s)), see
@@ -357,18 +406,33 @@ func DequantizePages[T Element](dst View[T], src PagedView, options DequantizeOp
 	x.Data, x.Scales = unsafe.Pointer(unsafe.SliceData(src.Data)), src.Scales
 	q := heads.Quantization{Dim: dim, Hadamard: src.Hadamard}
 	var unaligned [kernels.FusedElements + kernels.Line]float32
+	var m heads.RecordMemory
 	memory := kernels.LineAligned(unaligned[:])
 	scratch := q.Scratch(memory)
-	for t := 0; t < options.Tokens; {
-		at, first, n := x.Run(slots, t, min(options.Tokens-t, len(memory)/dim))
-		for h := range x.Heads {
-			x.Dequantize(memory, at, h, 1, first, n)
-			q.Transform(&scratch, n)
+	x.Begin(&m)
+	for t, n := 0, 0; t < options.Tokens; t += n {
+		var at, first int
+		at, first, n = x.Run(slots, t, min(options.Tokens-t, len(memory)/dim))
+		most := min(x.Heads, len(memory)/dim)
+		if x.ByHead() {
+			most = min(x.Heads, len(memory)/(n*dim))
+		} else {
+			n = min(n, len(memory)/(most*dim))
+		}
+		for h := 0; h < x.Heads; h += most {
+			some := min(most, x.Heads-h)
+			x.Dequantize(&m, memory, at, h, some, first, n)
+			q.Transform(&scratch, n*some)
+			length, count := dim, some
+			if y.HeadStride == dim {
+				length, count = some*dim, 1
+			}
 			for i := range n {
-				view.Convert(&y, &scratch, y.Token(t+i)+h*y.HeadStride, i*dim, dim)
+				for j := range count {
+					view.Convert(&y, &scratch, y.Token(t+i)+(h+j)*y.HeadStride, (i*count+j)*length, length)
+				}
 			}
 		}
-		t += n
 	}
 	return nil
 }

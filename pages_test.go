@@ -2,6 +2,7 @@ package posenc_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -284,5 +285,95 @@ func TestSlotsOfPageAscend(t *testing.T) {
 	}
 	if stored < 50 || refused < 50 {
 		t.Errorf("%d calls stored, %d refused", stored, refused)
+	}
+}
+
+// Ties, limits and what is not finite: bytes worked out by hand from the equations of PageFormat.
+func TestPagesEdges(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) { checkPagesEdges(t) })
+}
+
+func checkPagesEdges(t *testing.T) {
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit})
+	// store returns the record of heads whose first numbers are x, and the last again and again.
+	store := func(format posenc.PageFormat, scales []float32, tokens int, x ...float32) []byte {
+		v := posenc.PagedView{Format: format, Scales: scales}
+		if format == posenc.OpenVINOU8 || format == posenc.OpenVINOU4 {
+			v.Group = 16 // three groups
+		}
+		_, bytes, err := v.Record(48)
+		testkit.NoError(t, err)
+		v.View = posenc.View[byte]{Data: make([]byte, bytes), Heads: 1}
+		numbers := make([]float32, 48*tokens)
+		for i := range numbers {
+			numbers[i] = x[min(i, len(x)-1)]
+			if tokens > 1 {
+				numbers[i] = x[min(i/48, len(x)-1)]
+			}
+		}
+		slots := testkit.Sequence(tokens)
+		testkit.NoError(t, posenc.RotateIntoPages(rope.Unrotated(tokens), slots, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: numbers, Heads: 1}}))
+		return v.Data
+	}
+	inf, nan, minusZero := float32(math.Inf(1)), float32(math.NaN()), float32(math.Copysign(0, -1))
+	check := func(what string, got []byte, want ...byte) {
+		t.Helper()
+		if !bytes.Equal(got[:len(want)], want) {
+			t.Errorf("%s: %x, want %x", what, got[:len(want)], want)
+		}
+	}
+	perChannel := make([]float32, 48)
+	for i := range perChannel {
+		perChannel[i] = 1
+	}
+	for _, scales := range [][]float32{{1}, perChannel} {
+		check("int8", store(posenc.ONNXRuntimeInt8, scales, 1, 127.5, 126.5, 125.5, 0.5, -0.5, -1.5, -127.5, -128.5, -129, nan, inf, -inf, 3e9, -3e9, minusZero, 1),
+			0x7f, 126, 126, 0, 0, 0xfe, 0x80, 0x80, 0x80, 0x7f, 0x7f, 0x80, 0x7f, 0x80, 0, 1)
+		check("int4", store(posenc.ONNXRuntimeInt4, scales, 1, 7.5, 6.5, 5.5, 0.5, -0.5, -1.5, -7.5, -8.5, nan, -9, inf, -inf, 3e9, -3e9, 1, 2),
+			14<<4|15, 8<<4|14, 6<<4|8, 0, 0<<4|15, 0<<4|15, 0<<4|15, 10<<4|9)
+	}
+	check("int8, an infinite inverse", store(posenc.ONNXRuntimeInt8, []float32{0x1p-149}, 1, 1, -1, 0), 0x7f, 0x80, 0x7f)
+	check("int8, a scale of 0", store(posenc.ONNXRuntimeInt8, []float32{0}, 1, 1, -1, 0), 1, 0xff, 0)
+	check("u8 from 0", store(posenc.OpenVINOU8, nil, 1, 0, 255, 0.5, 1.5, 2.5, 253.5, 254.5, 1),
+		0, 0, 0x80, 0x3f, 0, 0, 0, 0x80, 0, 255, 0, 2, 2, 254, 254, 1)
+	check("u8 to 0", store(posenc.OpenVINOU8, nil, 1, -255, minusZero, -254.5, -253.5, -1),
+		0, 0, 0x80, 0x3f, 0, 0, 0x7f, 0x43, 0, 255, 0, 2, 254)
+	check("u4 from -7", store(posenc.OpenVINOU4, nil, 1, -7, 8, 0.5, 1.5, -6.5, 0),
+		0, 0, 0x80, 0x3f, 0, 0, 0xe0, 0x40, 0x0f, 0x88, 0x07)
+	const ten4 = 0x38d1b717 // 0.0001
+	for _, c := range []struct {
+		what        string
+		x           []float32
+		scale, zero uint32
+		code        byte
+	}{
+		{"zeros", []float32{0}, ten4, 1 << 31, 0},
+		{"zeros, one of them -0", []float32{0, 0, 0, minusZero, 0}, ten4, 0, 0},
+		{"a NaN", []float32{1, nan, 2}, 0x7fc00000, 0x7fc00000, 0},
+		{"a negative NaN", []float32{1, -nan, 2}, 0x7fc00000, 0x7fc00000, 0},
+		{"an infinity", []float32{1, inf, 1}, 0x7f800000, 1 << 31, 0},
+		{"only infinities", []float32{inf}, 0x7f800000, 1 << 31, 0},
+		{"minus infinity", []float32{1, -inf, 1}, 0x7f800000, 0x7fc00000, 0},
+		{"too large a difference", []float32{3e38, -3e38, 1}, 0x7f800000, 0, 0},
+		{"an infinite inverse", []float32{0, 255 * 0x1p-149, 0}, 0, 1 << 31, 0},
+	} {
+		for format := posenc.OpenVINOU8; format <= posenc.OpenVINOU4ByChannel; format++ {
+			tokens, zeroAt, codes := 1, 4, 8
+			if format >= posenc.OpenVINOU8ByChannel {
+				tokens, zeroAt, codes = 32, 4*48, 8*48
+			}
+			got := store(format, nil, tokens, c.x...)
+			scale, zero := binary.LittleEndian.Uint32(got), binary.LittleEndian.Uint32(got[zeroAt:])
+			want := c.scale
+			if c.scale == 0 { // 255 least numbers by 255 or by 15
+				want = 1
+				if format == posenc.OpenVINOU4 || format == posenc.OpenVINOU4ByChannel {
+					want = 17
+				}
+			}
+			if scale != want || zero != c.zero || got[codes] != c.code {
+				t.Errorf("format %d, %s: scale %#x, zero point %#x, code %d, want %#x, %#x, %d", format, c.what, scale, zero, got[codes], want, c.zero, c.code)
+			}
+		}
 	}
 }

@@ -685,6 +685,78 @@ func dequantizeE5M2ToF32Accesses(y []float32, x []uint8, scales []float32, v *Co
 	}
 }
 
+func rangeF32Accesses(least, largest, x []float32, v *Affine) {
+	for i := range v.Count {
+		writes(least[i*v.ScaleStride:][:1])
+		writes(largest[i*v.ScaleStride:][:1])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeAffineF32ToU8Accesses(y []uint8, x, inverse, zero []float32, v *Affine, least, largest float32, flip uint8) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len])
+		reads(inverse[i*v.ScaleStride:][:1])
+		reads(zero[i*v.ScaleStride:][:1])
+	}
+}
+
+func dequantizeAffineU8ToF32Accesses(y []float32, x []uint8, scale, zero []float32, v *Affine, flip uint8) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len])
+		reads(scale[i*v.ScaleStride:][:1])
+		reads(zero[i*v.ScaleStride:][:1])
+	}
+}
+
+func rangeColumnsF32Accesses(least, largest, x []float32, v *Affine) {
+	for i := range v.Count {
+		writes(least[:v.Len])
+		writes(largest[:v.Len])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeAffineColumnsF32ToU8Accesses(y []uint8, x, inverse, zero []float32, v *Affine, least, largest float32, flip uint8) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len])
+		reads(inverse[:v.Len])
+		reads(zero[:v.Len])
+	}
+}
+
+func dequantizeAffineColumnsU8ToF32Accesses(y []float32, x []uint8, scale, zero []float32, v *Affine, flip uint8) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len])
+		reads(scale[:v.Len])
+		reads(zero[:v.Len])
+	}
+}
+
+func packNibblesU8ToU4Accesses(y, x []uint8, v *Affine, shift uint8) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len/2])
+		reads(x[i*v.XStride:][:v.Len])
+	}
+}
+
+func unpackNibblesU4ToU8Accesses(y, x []uint8, v *Affine, shift uint8) {
+	for i := range v.Count {
+		writes(y[i*v.YStride:][:v.Len])
+		reads(x[i*v.XStride:][:v.Len/2])
+	}
+}
+
+func affineScalesF32Accesses(scale, zero, inverse []float32, divisor, factor float32) {
+	writes(scale[:len(scale)])
+	writes(zero[:len(scale)])
+	writes(inverse[:len(scale)])
+}
+
 func hadamardF32Accesses(x []float32, l *Lines, factor float32) {
 	for i := range l.Count {
 		writes(x[i*l.Stride:][:l.Len])

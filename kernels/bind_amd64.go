@@ -1414,6 +1414,165 @@ func DequantizeE5M2ToF32(impl Implementation, y []float32, x []uint8, scales []f
 	}
 }
 
+// RangeF32 finds the least and the largest numbers of vectors: see
+// generic.RangeF32.
+func RangeF32(impl Implementation, least, largest, x []float32, v *Affine) {
+	if raceDetector && impl != Generic {
+		rangeF32Accesses(least, largest, x, v)
+	}
+	switch impl {
+	case AVX512:
+		asm.RangeF32AVX512(unsafe.SliceData(least), unsafe.SliceData(largest), unsafe.SliceData(x), v.Len, v.Count, v.XStride, v.ScaleStride)
+	case AVX2:
+		asm.RangeF32AVX2(unsafe.SliceData(least), unsafe.SliceData(largest), unsafe.SliceData(x), v.Len, v.Count, v.XStride, v.ScaleStride)
+	case Generic:
+		rangeF32Generic(least, largest, x, v)
+	default:
+		missing("RangeF32", impl)
+	}
+}
+
+// QuantizeAffineF32ToU8 writes vectors as codes: see
+// generic.QuantizeAffineF32ToU8.
+func QuantizeAffineF32ToU8(impl Implementation, y []uint8, x, inverse, zero []float32, v *Affine, least, largest float32, flip uint8) {
+	if raceDetector && impl != Generic {
+		quantizeAffineF32ToU8Accesses(y, x, inverse, zero, v, least, largest, flip)
+	}
+	switch impl {
+	case AVX512:
+		asm.QuantizeAffineF32ToU8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(inverse), unsafe.SliceData(zero), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride, least, largest, uint32(flip)*0x01010101)
+	case AVX2:
+		asm.QuantizeAffineF32ToU8AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(inverse), unsafe.SliceData(zero), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride, least, largest, uint32(flip)*0x01010101)
+	case Generic:
+		quantizeAffineF32ToU8Generic(y, x, inverse, zero, v, least, largest, flip)
+	default:
+		missing("QuantizeAffineF32ToU8", impl)
+	}
+}
+
+// DequantizeAffineU8ToF32 writes the numbers of codes: see
+// generic.DequantizeAffineU8ToF32.
+func DequantizeAffineU8ToF32(impl Implementation, y []float32, x []uint8, scale, zero []float32, v *Affine, flip uint8) {
+	if raceDetector && impl != Generic {
+		dequantizeAffineU8ToF32Accesses(y, x, scale, zero, v, flip)
+	}
+	switch impl {
+	case AVX512:
+		asm.DequantizeAffineU8ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scale), unsafe.SliceData(zero), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride, uint32(flip))
+	case AVX2:
+		asm.DequantizeAffineU8ToF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scale), unsafe.SliceData(zero), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride, uint32(flip))
+	case Generic:
+		dequantizeAffineU8ToF32Generic(y, x, scale, zero, v, flip)
+	default:
+		missing("DequantizeAffineU8ToF32", impl)
+	}
+}
+
+// RangeColumnsF32 finds the least and the largest numbers of vectors: see
+// generic.RangeColumnsF32.
+func RangeColumnsF32(impl Implementation, least, largest, x []float32, v *Affine) {
+	if raceDetector && impl != Generic {
+		rangeColumnsF32Accesses(least, largest, x, v)
+	}
+	switch impl {
+	case AVX512:
+		asm.RangeColumnsF32AVX512(unsafe.SliceData(least), unsafe.SliceData(largest), unsafe.SliceData(x), v.Len, v.Count, v.XStride)
+	case AVX2:
+		asm.RangeColumnsF32AVX2(unsafe.SliceData(least), unsafe.SliceData(largest), unsafe.SliceData(x), v.Len, v.Count, v.XStride)
+	case Generic:
+		rangeColumnsF32Generic(least, largest, x, v)
+	default:
+		missing("RangeColumnsF32", impl)
+	}
+}
+
+// QuantizeAffineColumnsF32ToU8 writes vectors as codes: see
+// generic.QuantizeAffineF32ToU8.
+func QuantizeAffineColumnsF32ToU8(impl Implementation, y []uint8, x, inverse, zero []float32, v *Affine, least, largest float32, flip uint8) {
+	if raceDetector && impl != Generic {
+		quantizeAffineColumnsF32ToU8Accesses(y, x, inverse, zero, v, least, largest, flip)
+	}
+	switch impl {
+	case AVX512:
+		asm.QuantizeAffineColumnsF32ToU8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(inverse), unsafe.SliceData(zero), v.Len, v.Count, v.YStride, v.XStride, least, largest, uint32(flip)*0x01010101)
+	case AVX2:
+		asm.QuantizeAffineColumnsF32ToU8AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(inverse), unsafe.SliceData(zero), v.Len, v.Count, v.YStride, v.XStride, least, largest, uint32(flip)*0x01010101)
+	case Generic:
+		quantizeAffineColumnsF32ToU8Generic(y, x, inverse, zero, v, least, largest, flip)
+	default:
+		missing("QuantizeAffineColumnsF32ToU8", impl)
+	}
+}
+
+// DequantizeAffineColumnsU8ToF32 writes the numbers of codes: see
+// generic.DequantizeAffineU8ToF32.
+func DequantizeAffineColumnsU8ToF32(impl Implementation, y []float32, x []uint8, scale, zero []float32, v *Affine, flip uint8) {
+	if raceDetector && impl != Generic {
+		dequantizeAffineColumnsU8ToF32Accesses(y, x, scale, zero, v, flip)
+	}
+	switch impl {
+	case AVX512:
+		asm.DequantizeAffineColumnsU8ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scale), unsafe.SliceData(zero), v.Len, v.Count, v.YStride, v.XStride, uint32(flip))
+	case AVX2:
+		asm.DequantizeAffineColumnsU8ToF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scale), unsafe.SliceData(zero), v.Len, v.Count, v.YStride, v.XStride, uint32(flip))
+	case Generic:
+		dequantizeAffineColumnsU8ToF32Generic(y, x, scale, zero, v, flip)
+	default:
+		missing("DequantizeAffineColumnsU8ToF32", impl)
+	}
+}
+
+// PackNibblesU8ToU4 writes two codes to a byte: see generic.PackNibblesU8ToU4.
+func PackNibblesU8ToU4(impl Implementation, y, x []uint8, v *Affine, shift uint8) {
+	if raceDetector && impl != Generic {
+		packNibblesU8ToU4Accesses(y, x, v, shift)
+	}
+	switch impl {
+	case AVX512:
+		asm.PackNibblesU8ToU4AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, shift)
+	case AVX2:
+		asm.PackNibblesU8ToU4AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, shift)
+	case Generic:
+		packNibblesU8ToU4Generic(y, x, v, shift)
+	default:
+		missing("PackNibblesU8ToU4", impl)
+	}
+}
+
+// UnpackNibblesU4ToU8 writes a code to a byte: see generic.UnpackNibblesU4ToU8.
+func UnpackNibblesU4ToU8(impl Implementation, y, x []uint8, v *Affine, shift uint8) {
+	if raceDetector && impl != Generic {
+		unpackNibblesU4ToU8Accesses(y, x, v, shift)
+	}
+	switch impl {
+	case AVX512:
+		asm.UnpackNibblesU4ToU8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, shift)
+	case AVX2:
+		asm.UnpackNibblesU4ToU8AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, shift)
+	case Generic:
+		unpackNibblesU4ToU8Generic(y, x, v, shift)
+	default:
+		missing("UnpackNibblesU4ToU8", impl)
+	}
+}
+
+// AffineScalesF32 makes scales of ranges: see generic.AffineScalesF32.
+func AffineScalesF32(impl Implementation, scale, zero, inverse []float32, divisor, factor float32) {
+	if raceDetector && impl != Generic {
+		affineScalesF32Accesses(scale, zero, inverse, divisor, factor)
+	}
+	switch impl {
+	case AVX512:
+		asm.AffineScalesF32AVX512(unsafe.SliceData(scale), unsafe.SliceData(zero), unsafe.SliceData(inverse), len(scale), divisor, factor)
+	case AVX2:
+		asm.AffineScalesF32AVX2(unsafe.SliceData(scale), unsafe.SliceData(zero), unsafe.SliceData(inverse), len(scale), divisor, factor)
+	case Generic:
+		generic.AffineScalesF32(scale, zero, inverse, divisor, factor)
+	default:
+		missing("AffineScalesF32", impl)
+	}
+}
+
 // HadamardF32 transforms rows of Len elements in place: see generic.HadamardF32.
 func HadamardF32(impl Implementation, x []float32, l *Lines, factor float32) {
 	if raceDetector && impl != Generic {

@@ -863,6 +863,102 @@ func DequantizeE5M2ToF32(impl Implementation, y []float32, x []uint8, scales []f
 	}
 }
 
+// RangeF32 finds the least and the largest numbers of vectors: see
+// generic.RangeF32.
+func RangeF32(impl Implementation, least, largest, x []float32, v *Affine) {
+	switch impl {
+	case Generic:
+		rangeF32Generic(least, largest, x, v)
+	default:
+		missing("RangeF32", impl)
+	}
+}
+
+// QuantizeAffineF32ToU8 writes vectors as codes: see
+// generic.QuantizeAffineF32ToU8.
+func QuantizeAffineF32ToU8(impl Implementation, y []uint8, x, inverse, zero []float32, v *Affine, least, largest float32, flip uint8) {
+	switch impl {
+	case Generic:
+		quantizeAffineF32ToU8Generic(y, x, inverse, zero, v, least, largest, flip)
+	default:
+		missing("QuantizeAffineF32ToU8", impl)
+	}
+}
+
+// DequantizeAffineU8ToF32 writes the numbers of codes: see
+// generic.DequantizeAffineU8ToF32.
+func DequantizeAffineU8ToF32(impl Implementation, y []float32, x []uint8, scale, zero []float32, v *Affine, flip uint8) {
+	switch impl {
+	case Generic:
+		dequantizeAffineU8ToF32Generic(y, x, scale, zero, v, flip)
+	default:
+		missing("DequantizeAffineU8ToF32", impl)
+	}
+}
+
+// RangeColumnsF32 finds the least and the largest numbers of vectors: see
+// generic.RangeColumnsF32.
+func RangeColumnsF32(impl Implementation, least, largest, x []float32, v *Affine) {
+	switch impl {
+	case Generic:
+		rangeColumnsF32Generic(least, largest, x, v)
+	default:
+		missing("RangeColumnsF32", impl)
+	}
+}
+
+// QuantizeAffineColumnsF32ToU8 writes vectors as codes: see
+// generic.QuantizeAffineF32ToU8.
+func QuantizeAffineColumnsF32ToU8(impl Implementation, y []uint8, x, inverse, zero []float32, v *Affine, least, largest float32, flip uint8) {
+	switch impl {
+	case Generic:
+		quantizeAffineColumnsF32ToU8Generic(y, x, inverse, zero, v, least, largest, flip)
+	default:
+		missing("QuantizeAffineColumnsF32ToU8", impl)
+	}
+}
+
+// DequantizeAffineColumnsU8ToF32 writes the numbers of codes: see
+// generic.DequantizeAffineU8ToF32.
+func DequantizeAffineColumnsU8ToF32(impl Implementation, y []float32, x []uint8, scale, zero []float32, v *Affine, flip uint8) {
+	switch impl {
+	case Generic:
+		dequantizeAffineColumnsU8ToF32Generic(y, x, scale, zero, v, flip)
+	default:
+		missing("DequantizeAffineColumnsU8ToF32", impl)
+	}
+}
+
+// PackNibblesU8ToU4 writes two codes to a byte: see generic.PackNibblesU8ToU4.
+func PackNibblesU8ToU4(impl Implementation, y, x []uint8, v *Affine, shift uint8) {
+	switch impl {
+	case Generic:
+		packNibblesU8ToU4Generic(y, x, v, shift)
+	default:
+		missing("PackNibblesU8ToU4", impl)
+	}
+}
+
+// UnpackNibblesU4ToU8 writes a code to a byte: see generic.UnpackNibblesU4ToU8.
+func UnpackNibblesU4ToU8(impl Implementation, y, x []uint8, v *Affine, shift uint8) {
+	switch impl {
+	case Generic:
+		unpackNibblesU4ToU8Generic(y, x, v, shift)
+	default:
+		missing("UnpackNibblesU4ToU8", impl)
+	}
+}
+
+// AffineScalesF32 makes scales of ranges: see generic.AffineScalesF32.
+func AffineScalesF32(impl Implementation, scale, zero, inverse []float32, divisor, factor float32) {
+	switch impl {
+	case Generic:
+		generic.AffineScalesF32(scale, zero, inverse, divisor, factor)
+	default:
+		missing("AffineScalesF32", impl)
+	}
+}
+
 // HadamardF32 transforms rows of Len elements in place: see generic.HadamardF32.
 func HadamardF32(impl Implementation, x []float32, l *Lines, factor float32) {
 	switch impl {

@@ -44,6 +44,13 @@ type Conversion struct {
 	Ahead int
 }
 
+// Affine says where the vectors lie that are quantized by scales and zero points: vector i is Len numbers, a multiple of
+// 8, read from x[i*XStride] on and written from y[i*YStride] on, in units of the elements of x and y. Either its scale is
+// number i*ScaleStride of a slice, or all vectors share the Len scales of a slice.
+type Affine struct {
+	Len, Count, YStride, XStride, ScaleStride int
+}
+
 // Fusion says where the vectors lie that are normalized and rotated, and which slice
 // of each is rotated: the 2*Pairs elements from number First on. All take the same
 // angles.

@@ -196,6 +196,8 @@ func faulting(o *operations.Operation, t *testing.T) func(impl kernels.Implement
 		p.Rotation = kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
 	case "Lines":
 		p.Lines.Count = 1
+	case "Affine":
+		p.Affine = kernels.Affine{Len: 4 * n, Count: 32, YStride: 4 * n, XStride: 4 * n, ScaleStride: 16}
 	case "Conversion":
 		p.Conversion = kernels.Conversion{Len: 4 * n, Count: 1}
 	case "Tile":

@@ -396,7 +396,7 @@ func TestNothing(t *testing.T) {
 				continue // rows have one of these lengths, and none is 0
 			}
 			p.Split = func(*operations.Arguments) []*operations.Arguments { return nil }
-			p.Lines.Count, p.Fusion.Count, p.Tile.Rows, p.Conversion.Count = 0, 0, 0, 0
+			p.Lines.Count, p.Fusion.Count, p.Tile.Rows, p.Conversion.Count, p.Affine.Count = 0, 0, 0, 0, 0
 			*[]*int{&p.Rotation.Pairs, &p.Rotation.Tokens, &p.Rotation.Heads}[empty] = 0
 			*[]*int{&p.Matrices.Rows, &p.Matrices.Columns, &p.Matrices.Rows}[empty] = 0
 			o.Try(t, r, p, operations.Padded(r, o))

@@ -544,6 +544,62 @@ func dequantizeE5M2ToF32Generic(y []float32, x []uint8, scales []float32, v *Con
 	}
 }
 
+func rangeF32Generic(least, largest, x []float32, v *Affine) {
+	for i := range v.Count {
+
+		generic.RangeF32(least[i*v.ScaleStride:][:1], largest[i*v.ScaleStride:][:1], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeAffineF32ToU8Generic(y []uint8, x, inverse, zero []float32, v *Affine, least, largest float32, flip uint8) {
+	for i := range v.Count {
+
+		generic.QuantizeAffineF32ToU8(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], inverse[i*v.ScaleStride:][:1], zero[i*v.ScaleStride:][:1], least, largest, flip)
+	}
+}
+
+func dequantizeAffineU8ToF32Generic(y []float32, x []uint8, scale, zero []float32, v *Affine, flip uint8) {
+	for i := range v.Count {
+
+		generic.DequantizeAffineU8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scale[i*v.ScaleStride:][:1], zero[i*v.ScaleStride:][:1], flip)
+	}
+}
+
+func rangeColumnsF32Generic(least, largest, x []float32, v *Affine) {
+	for i := range v.Count {
+
+		generic.RangeColumnsF32(least[:v.Len], largest[:v.Len], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeAffineColumnsF32ToU8Generic(y []uint8, x, inverse, zero []float32, v *Affine, least, largest float32, flip uint8) {
+	for i := range v.Count {
+
+		generic.QuantizeAffineF32ToU8(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], inverse[:v.Len], zero[:v.Len], least, largest, flip)
+	}
+}
+
+func dequantizeAffineColumnsU8ToF32Generic(y []float32, x []uint8, scale, zero []float32, v *Affine, flip uint8) {
+	for i := range v.Count {
+
+		generic.DequantizeAffineU8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scale[:v.Len], zero[:v.Len], flip)
+	}
+}
+
+func packNibblesU8ToU4Generic(y, x []uint8, v *Affine, shift uint8) {
+	for i := range v.Count {
+
+		generic.PackNibblesU8ToU4(y[i*v.YStride:][:v.Len/2], x[i*v.XStride:][:v.Len], shift)
+	}
+}
+
+func unpackNibblesU4ToU8Generic(y, x []uint8, v *Affine, shift uint8) {
+	for i := range v.Count {
+
+		generic.UnpackNibblesU4ToU8(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/2], shift)
+	}
+}
+
 func hadamardF32Generic(x []float32, l *Lines, factor float32) {
 	for i := range l.Count {
 

@@ -48,6 +48,7 @@ type Arguments struct {
 	Tile       kernels.Tile
 	Matrices   kernels.Matrices
 	Conversion kernels.Conversion
+	Affine     kernels.Affine
 	Block      kernels.Block
 	Seed       *[3][kernels.Width]float64
 	Shift      [][2][kernels.Width]float64
@@ -110,6 +111,8 @@ var (
 	I8   = bitsOf(1)
 	E4M3 = bitsOf(1)
 	E5M2 = bitsOf(1)
+	U8   = bitsOf(1)
+	U4   = bitsOf(1)
 
 	Q8     = blocksOf(generic.Q8Bytes, generic.Block)
 	Q4_0   = blocksOf(generic.Q4_0Bytes, generic.Block)
@@ -260,7 +263,7 @@ func Offset(memory, part []byte) int {
 
 func (p *Problem) String() string {
 	text := fmt.Sprintf("sizes %v, numbers %v, in place %t", p.Size, p.Number, p.InPlace)
-	for _, g := range []any{p.Rotation, p.Lines, p.Fusion, p.Tile, p.Matrices, p.Conversion} {
+	for _, g := range []any{p.Rotation, p.Lines, p.Fusion, p.Tile, p.Matrices, p.Conversion, p.Affine} {
 		if text2 := fmt.Sprintf(", %+v", g); bytes.ContainsAny([]byte(text2), "123456789") {
 			text += text2
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -42,6 +43,8 @@ func (o *Operation) Problem(r *rand.Rand, n int, packed bool) *Problem {
 		o.matrices(r, p, n, gap)
 	case o.Geometry == "Conversion":
 		o.conversion(r, p, n, packed, gap)
+	case o.Geometry == "Affine":
+		o.affine(r, p, n, gap)
 	case o.Geometry == "Block":
 		o.frequencies(p, n)
 	default:
@@ -262,6 +265,80 @@ func (o *Operation) conversion(r *rand.Rand, p *Problem, n int, packed bool, gap
 			row.Memory = Clone(a.Memory)
 			for _, s := range o.Slices {
 				o.Cut(&row, a, s.Name, s.Name, i*stride[s.Name], length[s.Name])
+			}
+			list = append(list, &row)
+		}
+		return list
+	}
+}
+
+// affine is vectors of n numbers or codes, whose scales are of each vector or of its elements.
+func (o *Operation) affine(r *rand.Rand, p *Problem, n int, gap func(int) int) {
+	g := kernels.Affine{Len: n, Count: testkit.OneOf(r, counts(false)), ScaleStride: gap(3)}
+	columns := strings.Contains(o.Name, "Columns")
+	length, stride := map[string]int{}, map[string]int{}
+	for _, s := range o.Slices {
+		switch {
+		case s.Name == "y" || s.Name == "x":
+			length[s.Name] = n
+			if s.Element == U4 {
+				length[s.Name] = n / 2
+			}
+			stride[s.Name] = length[s.Name] + gap(20)
+		case columns:
+			length[s.Name] = n
+		default:
+			if s.Written {
+				g.ScaleStride = max(1, g.ScaleStride)
+			}
+			length[s.Name], stride[s.Name] = 1, g.ScaleStride
+		}
+	}
+	g.YStride, g.XStride = stride["y"], stride["x"]
+	p.Affine = g
+	for name, n := range length {
+		p.Size[name] = (g.Count-1)*stride[name] + n
+	}
+	bounds := testkit.OneOf(r, [][3]float64{{0, 255, 0}, {-128, 127, 0x80}, {0, 15, 0}, {-8, 7, 0}})
+	for i, name := range []string{"least", "largest", "flip"} {
+		if o.Has("flip") {
+			p.Number[name] = bounds[i]
+		}
+	}
+	p.Number["shift"] = float64(4 * r.IntN(2))
+	p.Prepare = func(r *rand.Rand, a *Arguments) {
+		x := o.Slice("x").Element
+		switch {
+		case x == F32 && r.IntN(4) > 0: // codes of every size, and halves
+			for i := range Elements[float32](a, "x") {
+				x.Set(a.Memory["x"][4*i:], float32(r.IntN(1200)-600)/2)
+			}
+			for _, name := range []string{"inverse", "zero"} {
+				for i := range Elements[float32](a, name) {
+					x.Set(a.Memory[name][4*i:], testkit.OneOf(r, []float32{1, 1, 0.5, -1, 0, 0.25}))
+				}
+			}
+			if o.Has("inverse") && r.IntN(4) == 0 { // a product that is rounded gives a half
+				for name, v := range map[string]float32{"x": -1.5 * (1 + 0x1p-13), "inverse": 1 - 0x1p-13, "zero": 2} {
+					for i := range Elements[float32](a, name) {
+						x.Set(a.Memory[name][4*i:], v)
+					}
+				}
+			}
+		case x == F32:
+			o.ordinary(r, a, "x", g.Count, g.XStride, n)
+		case strings.HasPrefix(o.Name, "Pack"):
+			for i := range a.Memory["x"] {
+				a.Memory["x"][i] &= 15
+			}
+		}
+	}
+	p.Split = func(a *Arguments) (list []*Arguments) {
+		for i := range g.Count {
+			row := *a
+			row.Memory = Clone(a.Memory)
+			for name, n := range length {
+				o.Cut(&row, a, name, name, i*stride[name], n)
 			}
 			list = append(list, &row)
 		}

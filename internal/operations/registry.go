@@ -1412,6 +1412,177 @@ var Registry = []*Operation{
 		},
 	},
 	{
+		Name:     "RangeF32",
+		Geometry: "Affine",
+		Lengths:  []int{16, 8, 32, 64, 24, 128, 72, 264},
+		Slices:   []Slice{{Name: "least", Element: F32, Written: true}, {Name: "largest", Element: F32, Written: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.RangeF32AVX2",
+			kernels.AVX512:  "asm.RangeF32AVX512",
+			kernels.NEON:    "generic.RangeF32",
+			kernels.Generic: "generic.RangeF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.RangeF32(impl, Elements[float32](a, "least"), Elements[float32](a, "largest"), Elements[float32](a, "x"), &a.Affine)
+		},
+		Define: func(a *Arguments) {
+			generic.RangeF32(Elements[float32](a, "least"), Elements[float32](a, "largest"), Elements[float32](a, "x"))
+		},
+	},
+	{
+		Name:     "QuantizeAffineF32ToU8",
+		Geometry: "Affine",
+		Lengths:  []int{16, 8, 32, 64, 24, 128, 72, 264},
+		Slices:   []Slice{{Name: "y", Element: U8, Written: true}, {Name: "x", Element: F32}, {Name: "inverse", Element: F32}, {Name: "zero", Element: F32}},
+		Numbers:  []string{"least", "largest", "flip"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeAffineF32ToU8AVX2",
+			kernels.AVX512:  "asm.QuantizeAffineF32ToU8AVX512",
+			kernels.NEON:    "generic.QuantizeAffineF32ToU8",
+			kernels.Generic: "generic.QuantizeAffineF32ToU8",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeAffineF32ToU8(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "inverse"), Elements[float32](a, "zero"), &a.Affine, float32(a.Number["least"]), float32(a.Number["largest"]), uint8(a.Number["flip"]))
+		},
+		Define: func(a *Arguments) {
+			generic.QuantizeAffineF32ToU8(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "inverse"), Elements[float32](a, "zero"), float32(a.Number["least"]), float32(a.Number["largest"]), uint8(a.Number["flip"]))
+		},
+	},
+	{
+		Name:     "DequantizeAffineU8ToF32",
+		Geometry: "Affine",
+		Lengths:  []int{16, 8, 32, 64, 24, 128, 72, 264},
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: U8}, {Name: "scale", Element: F32}, {Name: "zero", Element: F32}},
+		Numbers:  []string{"flip"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeAffineU8ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeAffineU8ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeAffineU8ToF32",
+			kernels.Generic: "generic.DequantizeAffineU8ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeAffineU8ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), Elements[float32](a, "scale"), Elements[float32](a, "zero"), &a.Affine, uint8(a.Number["flip"]))
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeAffineU8ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"), Elements[float32](a, "scale"), Elements[float32](a, "zero"), uint8(a.Number["flip"]))
+		},
+	},
+	{
+		Name:     "RangeColumnsF32",
+		Geometry: "Affine",
+		Lengths:  []int{16, 8, 32, 64, 24, 128, 72, 264},
+		Slices:   []Slice{{Name: "least", Element: F32, Written: true}, {Name: "largest", Element: F32, Written: true}, {Name: "x", Element: F32}},
+		Numbers:  []string{},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.RangeColumnsF32AVX2",
+			kernels.AVX512:  "asm.RangeColumnsF32AVX512",
+			kernels.NEON:    "generic.RangeColumnsF32",
+			kernels.Generic: "generic.RangeColumnsF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.RangeColumnsF32(impl, Elements[float32](a, "least"), Elements[float32](a, "largest"), Elements[float32](a, "x"), &a.Affine)
+		},
+		Define: func(a *Arguments) {
+			generic.RangeColumnsF32(Elements[float32](a, "least"), Elements[float32](a, "largest"), Elements[float32](a, "x"))
+		},
+	},
+	{
+		Name:     "QuantizeAffineColumnsF32ToU8",
+		Geometry: "Affine",
+		Lengths:  []int{16, 8, 32, 64, 24, 128, 72, 264},
+		Slices:   []Slice{{Name: "y", Element: U8, Written: true}, {Name: "x", Element: F32}, {Name: "inverse", Element: F32}, {Name: "zero", Element: F32}},
+		Numbers:  []string{"least", "largest", "flip"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeAffineColumnsF32ToU8AVX2",
+			kernels.AVX512:  "asm.QuantizeAffineColumnsF32ToU8AVX512",
+			kernels.NEON:    "generic.QuantizeAffineF32ToU8",
+			kernels.Generic: "generic.QuantizeAffineF32ToU8",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.QuantizeAffineColumnsF32ToU8(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "inverse"), Elements[float32](a, "zero"), &a.Affine, float32(a.Number["least"]), float32(a.Number["largest"]), uint8(a.Number["flip"]))
+		},
+		Define: func(a *Arguments) {
+			generic.QuantizeAffineF32ToU8(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "inverse"), Elements[float32](a, "zero"), float32(a.Number["least"]), float32(a.Number["largest"]), uint8(a.Number["flip"]))
+		},
+	},
+	{
+		Name:     "DequantizeAffineColumnsU8ToF32",
+		Geometry: "Affine",
+		Lengths:  []int{16, 8, 32, 64, 24, 128, 72, 264},
+		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: U8}, {Name: "scale", Element: F32}, {Name: "zero", Element: F32}},
+		Numbers:  []string{"flip"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeAffineColumnsU8ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeAffineColumnsU8ToF32AVX512",
+			kernels.NEON:    "generic.DequantizeAffineU8ToF32",
+			kernels.Generic: "generic.DequantizeAffineU8ToF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.DequantizeAffineColumnsU8ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), Elements[float32](a, "scale"), Elements[float32](a, "zero"), &a.Affine, uint8(a.Number["flip"]))
+		},
+		Define: func(a *Arguments) {
+			generic.DequantizeAffineU8ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"), Elements[float32](a, "scale"), Elements[float32](a, "zero"), uint8(a.Number["flip"]))
+		},
+	},
+	{
+		Name:     "PackNibblesU8ToU4",
+		Geometry: "Affine",
+		Lengths:  []int{16, 8, 32, 64, 24, 128, 72, 264},
+		Slices:   []Slice{{Name: "y", Element: U4, Written: true}, {Name: "x", Element: U8}},
+		Numbers:  []string{"shift"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.PackNibblesU8ToU4AVX2",
+			kernels.AVX512:  "asm.PackNibblesU8ToU4AVX512",
+			kernels.NEON:    "generic.PackNibblesU8ToU4",
+			kernels.Generic: "generic.PackNibblesU8ToU4",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.PackNibblesU8ToU4(impl, Elements[uint8](a, "y"), Elements[uint8](a, "x"), &a.Affine, uint8(a.Number["shift"]))
+		},
+		Define: func(a *Arguments) {
+			generic.PackNibblesU8ToU4(Elements[uint8](a, "y"), Elements[uint8](a, "x"), uint8(a.Number["shift"]))
+		},
+	},
+	{
+		Name:     "UnpackNibblesU4ToU8",
+		Geometry: "Affine",
+		Lengths:  []int{16, 8, 32, 64, 24, 128, 72, 264},
+		Slices:   []Slice{{Name: "y", Element: U8, Written: true}, {Name: "x", Element: U4}},
+		Numbers:  []string{"shift"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.UnpackNibblesU4ToU8AVX2",
+			kernels.AVX512:  "asm.UnpackNibblesU4ToU8AVX512",
+			kernels.NEON:    "generic.UnpackNibblesU4ToU8",
+			kernels.Generic: "generic.UnpackNibblesU4ToU8",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.UnpackNibblesU4ToU8(impl, Elements[uint8](a, "y"), Elements[uint8](a, "x"), &a.Affine, uint8(a.Number["shift"]))
+		},
+		Define: func(a *Arguments) {
+			generic.UnpackNibblesU4ToU8(Elements[uint8](a, "y"), Elements[uint8](a, "x"), uint8(a.Number["shift"]))
+		},
+	},
+	{
+		Name:     "AffineScalesF32",
+		Geometry: "",
+		Unit:     16,
+		Slices:   []Slice{{Name: "scale", Element: F32, Written: true}, {Name: "zero", Element: F32, Written: true}, {Name: "inverse", Element: F32, Written: true}},
+		Numbers:  []string{"divisor", "factor"},
+		Runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.AffineScalesF32AVX2",
+			kernels.AVX512:  "asm.AffineScalesF32AVX512",
+			kernels.NEON:    "generic.AffineScalesF32",
+			kernels.Generic: "generic.AffineScalesF32",
+		},
+		Call: func(impl kernels.Implementation, a *Arguments) {
+			kernels.AffineScalesF32(impl, Elements[float32](a, "scale"), Elements[float32](a, "zero"), Elements[float32](a, "inverse"), float32(a.Number["divisor"]), float32(a.Number["factor"]))
+		},
+		Define: func(a *Arguments) {
+			generic.AffineScalesF32(Elements[float32](a, "scale"), Elements[float32](a, "zero"), Elements[float32](a, "inverse"), float32(a.Number["divisor"]), float32(a.Number["factor"]))
+		},
+	},
+	{
 		Name:     "HadamardF32",
 		Geometry: "Lines",
 		Lengths:  []int{32, 64, 128, 256, 512},

@@ -206,21 +206,21 @@ func (q *levelCoder) code(x, inverse reg.VecVirtual) (code, level, y reg.VecVirt
 }
 
 // where returns the lanes for which a comparison holds: a mask on AVX-512, else -1 in each of them.
-func (q *levelCoder) where(predicate operand.U8, b operand.Op, a reg.VecVirtual) (lanes reg.Register) {
-	lanes = q.vector()
-	if q.avx512 {
-		lanes = q.K()
+func (e *emitter) where(predicate operand.U8, b operand.Op, a reg.VecVirtual) (lanes reg.Register) {
+	lanes = e.vector()
+	if e.avx512 {
+		lanes = e.K()
 	}
-	q.VCMPPS(predicate, b, a, lanes)
+	e.VCMPPS(predicate, b, a, lanes)
 	return lanes
 }
 
 // choose sets to to yes in these lanes, elsewhere to no.
-func (q *levelCoder) choose(lanes reg.Register, yes, no, to reg.VecVirtual) {
-	if q.avx512 {
-		q.blend("VBLENDMPS", yes, no, lanes.(reg.OpmaskVirtual), to)
+func (e *emitter) choose(lanes reg.Register, yes, no, to reg.VecVirtual) {
+	if e.avx512 {
+		e.blend("VBLENDMPS", yes, no, lanes.(reg.OpmaskVirtual), to)
 	} else {
-		q.VBLENDVPS(lanes, yes, no, to)
+		e.VBLENDVPS(lanes, yes, no, to)
 	}
 }
 

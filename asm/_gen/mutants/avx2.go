@@ -20,6 +20,7 @@ var (
 	blocksTests         = tests{names: registryTests + "|TestMagnitudes|TestBlockTies", operations: "QuantizeBlocks.*|DequantizeBlocks.*"}
 	fp4Tests            = tests{names: registryTests + "|TestFP4Ties|TestFP4Scales", operations: ".*FP4.*"}
 	rotateQuantizeTests = tests{names: "TestOperations|TestLargestOfHeads", operations: "RotateQuantize.*"}
+	affineTests         = tests{names: registryTests, operations: "Range.*|AffineScales.*|QuantizeAffine.*|DequantizeAffine.*|PackNibbles.*|UnpackNibbles.*"}
 	hadamardTests       = tests{names: registryTests, operations: "Hadamard.*"}
 	proofTests          = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText        = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}
@@ -306,6 +307,18 @@ var avx2Mutants = []group{
 		{"ordered", "a d that is NaN keeps bits", `q.choose(q.where(ordered, a, a), a, nan, a)`, ``},
 		{"finite", "a block that is not finite has codes", `q.choose(finite, codes, zero, codes)`, ``},
 		{"small", "a small block has codes", `q.choose(large, codes, zero, codes)`, ``},
+	}},
+	{"avx2/affine", "asm/_gen/amd64/affine.go", affineTests, []fault{
+		{"nan", "a NaN has the least code", `e.VMINPS(lanesOf(largest, v), v, v)`, `e.VMINPS(v, lanesOf(largest, v), v)`},
+		{"fma", "a product is rounded before the sum", `e.VFMADD213PS(scales[1].of(v, i), scales[0].of(v, i), v)`, `e.VMULPS(scales[0].of(v, i), v, v); e.VADDPS(scales[1].of(v, i), v, v)`},
+		{"least", "codes are not less the least", `e.VPSUBSW(least, w, w)`, `_ = w`},
+		{"scale-stride", "all vectors have the scales of the first", `e.step(s.next, e.argument("scaleStride"), float32s)`, ``},
+		{"extremes", "the largest number is a negative one", `{e.VPMAXUD, e.VPMAXSD, e.VPMINUD}`, `{e.VPMAXUD, e.VPMAXUD, e.VPMINUD}`},
+		{"negative", "the largest of negative numbers is the least", `e.VBLENDVPS(r[1], r[2], r[1], r[1])`, ``},
+		{"columns", "all rows are the first", `e.ADDQ(stride, at)`, `_ = stride`},
+		{"no-scale", "a scale of 0 stays", `e.choose(e.where(equal, none, s), e.keep(e.float32("leastAffine", 0.0001)), s, s)`, ``},
+		{"infinite", "an infinite inverse stays", `e.choose(e.where(less, e.wide32("exponent32", infinity32), magnitude), inv, none, inv)`, ``},
+		{"nibbles", "the second code of a byte in the place of the first", `e.VPSRLW(shift4, first, second)`, `e.VPSRLW(shift, first, second)`},
 	}},
 	{"avx2/groups", "asm/_gen/amd64/groups.go", quantizeTests, []fault{
 		{"amax", "the largest magnitude has no floor", `e.VPMAXUD(parameter("leastAmax"), amax, scale)`, `e.VMOVUPS(amax, scale)`},

@@ -3,12 +3,13 @@ package operation
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Operations is the list.
 var Operations = slices.Concat(
 	rotations(), rotatedQuantizations(), norms(), fusions(), biases(), products(), sinusoids(), conversions(), additions(), rearrangements(),
-	quantizations(), dequantizations(), transforms(),
+	quantizations(), dequantizations(), affine(), transforms(),
 	cosSins(), copies(), bounds(), controls(),
 )
 
@@ -389,6 +390,55 @@ n is a multiple of %d. The blocks of vector i start at x[i*xStride].`, e.Numbers
 Its numbers start at x[i*xStride], its scale is scales[i*scaleStride].`,
 		})
 	}
+	return list
+}
+
+// affine lists the steps of the caches of ONNX Runtime and OpenVINO.
+func affine() (list []Operation) {
+	const vectors = " does to count vectors of n numbers, a\nmultiple of 8."
+	add := func(base string, types Types, summary, doc string, parameters ...Parameter) {
+		function := strings.TrimSuffix(base, "Columns")
+		if types == of(F32) {
+			function = base
+		}
+		name := "generic." + function + types.String()
+		call := Call{Function: function}
+		for _, p := range parameters {
+			if p.Kind != Place {
+				call.Arguments = append(call.Arguments, p.Name)
+			}
+		}
+		list = append(list, Operation{
+			Package: "asm", Family: "affine", Base: base, Types: types,
+			Parameters: parameters, Definition: []Call{call},
+			Summary: summary + ": see " + name + ".", Doc: "%s does what " + name + doc,
+			Lengths: []int{16, 8, 32, 64, 24, 128, 72, 264}, Substitutes: map[string]string{"NEON": PlainGo},
+		})
+	}
+	const bySelf, byColumn = "\nThose of vector i are inverse[i*scaleStride] and zero[i*scaleStride].", "\nThe vectors share inverse and zero."
+	least, largest, scale, zero, inverse := in("least", F32), in("largest", F32), in("scale", F32), in("zero", F32), in("inverse", F32)
+	least.Written, largest.Written = true, true
+	codes, numbers := Types{U8, F32}, Types{F32, U8}
+	bounds := []Parameter{scalar("least", "float32"), scalar("largest", "float32"), flipped("uint32(flip)*0x01010101")}
+	for _, columns := range []bool{false, true} {
+		suffix, doc := "", bySelf
+		if columns {
+			suffix, doc = "Columns", byColumn
+		}
+		add("Range"+suffix, of(F32), "finds the least and the largest numbers of vectors", vectors+strings.NewReplacer("inverse", "least", "zero", "largest").Replace(doc),
+			least, largest, in("x", F32), affineVectors(columns, "x", "least", "largest"))
+		add("QuantizeAffine"+suffix, codes, "writes vectors as codes", vectors+doc,
+			append([]Parameter{out("y", U8), in("x", F32), inverse, zero, affineVectors(columns, "y", "x", "inverse", "zero")}, bounds...)...)
+		add("DequantizeAffine"+suffix, numbers, "writes the numbers of codes", vectors+strings.ReplaceAll(doc, "inverse", "scale"),
+			out("y", F32), in("x", U8), scale, zero, affineVectors(columns, "y", "x", "scale", "zero"), flipped("uint32(flip)"))
+	}
+	add("PackNibbles", Types{U4, U8}, "writes two codes to a byte", vectors, out("y", U4), in("x", U8), affineVectors(false, "y/2", "x"), scalar("shift", "uint8"))
+	add("UnpackNibbles", Types{U8, U4}, "writes a code to a byte", vectors, out("y", U8), in("x", U4), affineVectors(false, "y", "x/2"), scalar("shift", "uint8"))
+	scale.Written, zero.Written, inverse.Written = true, true, true
+	add("AffineScales", of(F32), "makes scales of ranges", " does with n groups, a multiple of 16.",
+		scale, zero, inverse, length("scale"), scalar("divisor", "float32"), scalar("factor", "float32"))
+	last := &list[len(list)-1]
+	last.Lengths, last.Unit = nil, 16
 	return list
 }
 

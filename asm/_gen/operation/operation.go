@@ -75,6 +75,8 @@ const (
 	I8
 	E4M3
 	E5M2
+	U8
+	U4 // bytes of two codes
 	Q8 // bytes of blocks of Q8_0, and of other formats with blocks
 	Q4_0
 	Q4_1
@@ -99,7 +101,7 @@ var elements = []struct {
 }{
 	None: {"", "", 0}, F32: {"F32", "float32", 4}, F16: {"F16", "uint16", 2}, BF16: {"BF16", "uint16", 2},
 	F64: {"F64", "float64", 8}, I32: {"I32", "int32", 4}, B32: {"B32", "uint32", 4}, B16: {"B16", "uint16", 2},
-	I8: {"I8", "uint8", 1}, E4M3: {"E4M3", "uint8", 1}, E5M2: {"E5M2", "uint8", 1}, Q8: {"Q8", "uint8", 1},
+	I8: {"I8", "uint8", 1}, E4M3: {"E4M3", "uint8", 1}, E5M2: {"E5M2", "uint8", 1}, U8: {"U8", "uint8", 1}, U4: {"U4", "uint8", 1}, Q8: {"Q8", "uint8", 1},
 	Q4_0: {"Q4_0", "uint8", 1}, Q4_1: {"Q4_1", "uint8", 1}, Q5_0: {"Q5_0", "uint8", 1}, Q5_1: {"Q5_1", "uint8", 1}, IQ4_NL: {"IQ4_NL", "uint8", 1},
 	MXFP4: {"MXFP4", "uint8", 1}, NVFP4: {"NVFP4", "uint8", 1}, GGMLMXFP4: {"GGMLMXFP4", "uint8", 1}, GGMLNVFP4: {"GGMLNVFP4", "uint8", 1},
 }

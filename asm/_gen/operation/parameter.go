@@ -1,6 +1,9 @@
 package operation
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // in is a slice that is read, out one that is written.
 func in(name string, e Element) Parameter {
@@ -138,6 +141,39 @@ func converted(numbers string, e Element, scales string) Parameter {
 		Counts: []string{"n", "count"},
 		Factor: 1,
 	})
+}
+
+// affineVectors is vectors that slices have: y and x, perhaps with two codes to an element, and others with one element for
+// each vector, or with those of one vector for all.
+func affineVectors(columns bool, names ...string) Parameter {
+	arguments, row := integers("v.", "n", "Len", "count", "Count"), map[string]string{}
+	scales := false
+	for _, name := range names {
+		name, half, _ := strings.Cut(name, "/")
+		if half != "" {
+			half = "/" + half
+		}
+		switch {
+		case name == "y" || name == "x":
+			stride := strings.ToUpper(name) + "Stride"
+			arguments = append(arguments, integers("v.", name+"Stride", stride)...)
+			row[name] = name + "[i*v." + stride + ":][:v.Len" + half + "]"
+		case columns:
+			row[name] = name + "[:v.Len]"
+		default:
+			scales = true
+			row[name] = name + "[i*v.ScaleStride:][:1]"
+		}
+	}
+	if scales {
+		arguments = append(arguments, integers("v.", "scaleStride", "ScaleStride")...)
+	}
+	return place("v", arguments, Geometry{Struct: "Affine", Loops: []string{"i := range v.Count"}, Rows: row, Counts: []string{"n", "count"}, Factor: 1})
+}
+
+// flipped is the bits of bytes that change, which stubs take as an expression.
+func flipped(value string) Parameter {
+	return Parameter{Kind: Scalar, Name: "flip", Type: "uint8", Arguments: []Argument{{"flip", "uint32", value}}}
 }
 
 // fused is lines of which a slice is rotated.
