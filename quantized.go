@@ -65,7 +65,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
 	if scale && !(v.InverseScale >= 1/maxScale && v.InverseScale <= maxScale) || !scale && v.InverseScale != 0 {
-		expected := "0, because the scales are in Scales or in the blocks"
+		expected := "0, because the scales are in Scales or in the blocks, and float types have none"
 		if scale {
 			expected = "a number from 2^-126 to 2^126"
 		}

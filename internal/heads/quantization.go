@@ -17,6 +17,7 @@ const (
 	ThroughScratch quantizedWay = iota // Prepare does the steps on float32, in scratch memory that fits the L1 cache, and quantize quantizes the result
 	asTheyAre                          // quantize takes heads from the source: no step changes them
 	ByOneKernel                        // rotateQuantize: a rotation is the only step
+	asFloats                           // a rotation or none is the only step, into a cache of float32 or 16 bits
 )
 
 // Quantization is what a call does to heads on their way into a quantized cache or out
@@ -68,7 +69,7 @@ func (q *Quantization) Scratch(memory []float32) view.Operand {
 func (q *Quantization) Prepare(scratch, x *view.Operand, at, n int, table *cossin.Table, first int, full *FullWidthRow) {
 	scratch.Heads, scratch.TokenStride = x.Heads, x.Heads*q.Dim
 	if q.Rotation == nil || q.Norm != nil {
-		q.widen(scratch, x, at, n)
+		copyHeads(scratch, x, 0, at, n, q.Dim)
 		q.Norm.normalize(scratch, q.Dim, n)
 		x, at = scratch, 0
 	}
@@ -86,19 +87,6 @@ func (q *Quantization) Prepare(scratch, x *view.Operand, at, n int, table *cossi
 	q.Transform(scratch, x.Heads*n)
 }
 
-// widen copies the heads of n tokens to scratch.
-func (q *Quantization) widen(scratch, x *view.Operand, at, n int) {
-	for t := range n {
-		length, count := q.Dim, x.Heads
-		if x.HeadStride == q.Dim {
-			length, count = q.Dim*x.Heads, 1
-		}
-		for i := range count {
-			view.Convert(scratch, x, t*scratch.TokenStride+i*length, at+t*x.TokenStride+i*x.HeadStride, length)
-		}
-	}
-}
-
 // Transform is the Hadamard transform of heads in scratch.
 func (q *Quantization) Transform(scratch *view.Operand, heads int) {
 	if q.Hadamard != 0 {
@@ -111,6 +99,8 @@ func (q *Quantization) Transform(scratch *view.Operand, heads int) {
 func (q *Quantization) Choose(y *QuantizedOperand, x kernels.Kind, full bool) {
 	r := q.Rotation
 	switch {
+	case y.Kind <= kernels.KindBFloat16 && (r == nil || !full) && q.Norm == nil && q.Rotated == nil && q.Hadamard == 0:
+		q.Way = asFloats
 	case x != kernels.KindFloat32 || q.Norm != nil || q.Rotated != nil || q.Hadamard != 0:
 		q.Way = ThroughScratch
 	case r == nil:
@@ -137,7 +127,7 @@ func (q *Quantization) AtLeast() int {
 // the rows of table or full.
 func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *FullWidthRow) {
 	switch q.Way {
-	case ByOneKernel:
+	case ByOneKernel, asFloats:
 		for t := first; t < first+n; {
 			at := Slot(slots, t)
 			if at < 0 {
@@ -145,7 +135,15 @@ func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand
 				continue
 			}
 			n := Together(&y.Operand, x, slots, t, first+n-t)
-			q.rotateQuantizeTokens(y, x, y.Token(at), x.Token(t), n, table, t-first)
+			switch {
+			case q.Way == ByOneKernel:
+				q.rotateQuantizeTokens(y, x, y.Token(at), x.Token(t), n, table, t-first)
+			case q.Rotation == nil:
+				copyHeads(&y.Operand, x, y.Token(at), x.Token(t), n, q.Dim)
+			default:
+				q.Rotation.Rotate(&y.Operand, x, y.Token(at), x.Token(t), n, table, t-first)
+				q.Rotation.CopyRest(&y.Operand, x, y.Token(at), x.Token(t), n)
+			}
 			t += n
 		}
 	case asTheyAre:
@@ -273,6 +271,8 @@ func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conv
 	case kind == kernels.KindInt8:
 		v.ScaleStride = v.YStride / v.Len
 		kernels.QuantizeRowF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, v)
+	case kind < kernels.KindInt8:
+		copyFloat32s(kind, y, x, v)
 	case scales != nil:
 		v.ScaleStride = v.YStride / v.Len
 		kernels.QuantizeRowF32ToE4M3(impl, y, scales, x, v)
@@ -343,6 +343,10 @@ func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, head
 		scales = x.Scales[at/q.Dim:]
 	}
 	switch x.Kind {
+	case kernels.KindFloat32, kernels.KindFloat16, kernels.KindBFloat16:
+		from := x.Operand
+		from.Heads = heads
+		copyHeads(scratch, &from, 0, at, 1, q.Dim)
 	case kernels.KindInt8:
 		kernels.DequantizeI8ToF32(impl, to, x.integers(at), scales, &v)
 	case kernels.KindE5M2:
