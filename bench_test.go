@@ -225,6 +225,8 @@ func BenchmarkRotateIntoQuantized(b *testing.B) {
 	benchmarkIntoQuantized[posenc.Q5_0](b, "q5_0", 0)
 	benchmarkIntoQuantized[posenc.Q5_1](b, "q5_1", 0)
 	benchmarkIntoQuantized[posenc.IQ4_NL](b, "iq4_nl", 0)
+	benchmarkIntoQuantized[posenc.MXFP4RCeil](b, "mxfp4", 0)
+	benchmarkIntoQuantized[posenc.NVFP4](b, "nvfp4", 0)
 }
 
 func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, scale float32) {

@@ -229,5 +229,5 @@ func quantizedKind[D Dequantizable]() kernels.Kind {
 	case float32, Float16, BFloat16:
 		return kindOf[D]()
 	}
-	return kernels.KindInt8
+	return kernels.KindI8
 }

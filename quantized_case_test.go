@@ -171,7 +171,7 @@ func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, hea
 	case []posenc.Q8_0:
 		generic.QuantizeF32ToQ8(testkit.BytesOf(to), head)
 	case []int8:
-		v.Scales[at/len(head)] = generic.QuantizeRowF32ToI8(to, head)
+		v.Scales[at/len(head)] = generic.QuantizeRowF32ToI8(testkit.BytesOf(to), head)
 	case []posenc.E4M3:
 		if v.Scales == nil {
 			generic.QuantizeF32ToE4M3(testkit.BytesOf(to), head, v.InverseScale)
@@ -223,7 +223,7 @@ func dequantizePlain[D posenc.Dequantizable](v *posenc.QuantizedView[D], t, h, d
 	case []posenc.Q8_0:
 		generic.DequantizeQ8ToF32(head, testkit.BytesOf(from))
 	case []int8:
-		generic.DequantizeI8ToF32(head, from, scale)
+		generic.DequantizeI8ToF32(head, testkit.BytesOf(from), scale)
 	case []posenc.E4M3:
 		generic.DequantizeE4M3ToF32(head, testkit.BytesOf(from), scale)
 	case []posenc.E5M2:

@@ -110,6 +110,14 @@ func TestGGUFRopeTypes(t *testing.T) {
 	}
 }
 
+// A caller may give Mistral 3's mscale_all_dim in float64, which then stays as it is.
+func TestMultiplierOfMistral3(t *testing.T) {
+	m := testkit.Must(GGUF(ggufKeys("mistral3", "rope.dimension_count", 64, "rope.scaling.type", "yarn", "rope.scaling.factor", 16, "rope.scaling.original_context_length", 4096, "rope.scaling.yarn_log_multiplier", 0.7)))
+	if p, _ := m.Layers()[0].Rule.Parameters.(frequency.YaRNParameters); p.MScaleAllDim != 0.7 {
+		t.Errorf("%+v", p)
+	}
+}
+
 // TestGGUFValueTypes gives the same values as each type that a reader may use.
 func TestGGUFValueTypes(t *testing.T) {
 	type named uint16

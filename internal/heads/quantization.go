@@ -3,7 +3,6 @@ package heads
 import (
 	"unsafe"
 
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/view"
@@ -41,11 +40,6 @@ type QuantizedOperand struct {
 func (o *QuantizedOperand) Bytes(at int) []uint8 {
 	size := int(o.Kind.Size())
 	return unsafe.Slice((*uint8)(o.Data), o.Length*size)[at*size:]
-}
-
-// integers returns the int8 from element at on.
-func (o *QuantizedOperand) integers(at int) []int8 {
-	return unsafe.Slice((*int8)(o.Data), o.Length)[at:]
 }
 
 // ScalesFrom returns the scales of heads of dim elements from element at on, or nil.
@@ -218,144 +212,50 @@ func (q *Quantization) rotateQuantizeTokens(y *QuantizedOperand, x *view.Operand
 		for h := 0; h < x.Heads; h += heads {
 			k.Heads = min(heads, x.Heads-h)
 			to := yAt + t*y.TokenStride + h*y.HeadStride
-			RotateQuantize(y.Kind, y.Bytes(to), y.ScalesFrom(to, q.Dim), x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride), cos, sin, &k, y.Scale, q.Rotation.Out)
+			q.RotateQuantize(y, to, x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride), cos, sin, &k)
 		}
 	}
 }
 
-// RotateQuantize calls the kernel that rotates heads of x and quantizes them into y, numbers of
-// that kind. The strides of y in k are in bytes.
-func RotateQuantize(kind kernels.Kind, y []uint8, scales, x, cos, sin []float32, k *kernels.Rotation, scale float32, order view.Order) {
-	impl, halfSplit := dispatch.Implementation(), order == view.HalfSplit
-	switch {
-	case kind == kernels.KindQ8 && halfSplit:
-		kernels.RotateQuantizeHalfSplitF32ToQ8(impl, y, x, cos, sin, k)
-	case kind == kernels.KindQ8:
-		kernels.RotateQuantizeInterleavedF32ToQ8(impl, y, x, cos, sin, k)
-	case kind == kernels.KindInt8 && halfSplit:
-		kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
-	case kind == kernels.KindInt8:
-		kernels.RotateQuantizeRowInterleavedF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
-	case scales != nil && halfSplit:
-		kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, y, scales, x, cos, sin, k)
-	case scales != nil:
-		kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, y, scales, x, cos, sin, k)
-	case kind == kernels.KindE4M3 && halfSplit:
-		kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, y, x, cos, sin, k, scale)
-	case kind == kernels.KindE4M3:
-		kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, y, x, cos, sin, k, scale)
-	case halfSplit:
-		kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, y, x, cos, sin, k, scale)
-	default:
-		kernels.RotateQuantizeScaledInterleavedF32ToE5M2(impl, y, x, cos, sin, k, scale)
-	}
+// RotateQuantize rotates heads of x and quantizes them into y from element at on. The strides of y in k are in
+// bytes.
+func (q *Quantization) RotateQuantize(y *QuantizedOperand, at int, x, cos, sin []float32, k *kernels.Rotation) {
+	kernels.RotateQuantize(dispatch.Implementation(), y.Kind, y.Bytes(at), x, cos, sin, k, q.Rotation.Out == view.HalfSplit, y.ScalesFrom(at, q.Dim), y.Scale)
 }
 
 // Quantize quantizes heads of x, dim elements each and stride elements apart, into y from
 // element at on. Meanwhile it fetches memory that many bytes ahead.
 func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahead int) {
 	v := kernels.Conversion{Len: dim, Count: heads, XStride: stride, YStride: y.HeadStride * int(y.Kind.Size()), Ahead: ahead}
-	quantize(y.Kind, y.Bytes(at), y.ScalesFrom(at, dim), x, &v, y.Scale)
-}
-
-// quantize calls the kernel that quantizes heads of x into y, numbers of that kind. The stride
-// of y in v is in bytes.
-func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conversion, scale float32) {
-	impl := dispatch.Implementation()
 	switch {
-	case kind >= kernels.KindQ8:
-		if v.XStride == v.Len && v.YStride == v.Len/kind.Numbers()*int(kind.Size()) { // blocks one after another
-			v.Len, v.Count = v.Count*v.Len, 1
-		}
-		quantizeBlocks(kind, y, x, v)
-	case kind == kernels.KindInt8:
-		v.ScaleStride = v.YStride / v.Len
-		kernels.QuantizeRowF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, v)
-	case kind < kernels.KindInt8:
-		copyFloat32s(kind, y, x, v)
-	case scales != nil:
-		v.ScaleStride = v.YStride / v.Len
-		kernels.QuantizeRowF32ToE4M3(impl, y, scales, x, v)
-	case kind == kernels.KindE4M3:
-		kernels.QuantizeF32ToE4M3(impl, y, x, v, scale)
-	default:
-		kernels.QuantizeF32ToE5M2(impl, y, x, v, scale)
+	case y.Kind < kernels.KindI8:
+		copyFloat32s(y.Kind, y.Bytes(at), x, &v)
+		return
+	case y.Scales != nil:
+		v.ScaleStride = y.HeadStride / dim
+	case y.Kind.Numbers() > 1 && stride == dim && y.HeadStride*y.Kind.Numbers() == dim: // blocks one after another
+		v.Len, v.Count = heads*dim, 1
 	}
-}
-
-func quantizeBlocks(kind kernels.Kind, y []uint8, x []float32, v *kernels.Conversion) {
-	impl := dispatch.Implementation()
-	switch kind {
-	case kernels.KindQ8:
-		kernels.QuantizeF32ToQ8(impl, y, x, v)
-	case kernels.KindQ4_0:
-		kernels.QuantizeBlocksF32ToQ4_0(impl, y, x, v)
-	case kernels.KindQ4_1:
-		kernels.QuantizeBlocksF32ToQ4_1(impl, y, x, v)
-	case kernels.KindQ5_0:
-		kernels.QuantizeBlocksF32ToQ5_0(impl, y, x, v)
-	case kernels.KindQ5_1:
-		kernels.QuantizeBlocksF32ToQ5_1(impl, y, x, v)
-	case kernels.KindIQ4_NL:
-		kernels.QuantizeBlocksF32ToIQ4_NL(impl, y, x, v)
-	case kernels.KindNVFP4:
-		kernels.QuantizeBlocksF32ToNVFP4(impl, y, x, v)
-	default:
-		kernels.QuantizeBlocksF32ToMXFP4(impl, y, x, v, generic.MXFP4Rule(kind-kernels.KindMXFP4Floor))
-	}
-}
-
-func dequantizeBlocks(kind kernels.Kind, y []float32, x []uint8, v *kernels.Conversion) {
-	impl := dispatch.Implementation()
-	switch kind {
-	case kernels.KindQ8:
-		kernels.DequantizeQ8ToF32(impl, y, x, v)
-	case kernels.KindQ4_0:
-		kernels.DequantizeBlocksQ4_0ToF32(impl, y, x, v)
-	case kernels.KindQ4_1:
-		kernels.DequantizeBlocksQ4_1ToF32(impl, y, x, v)
-	case kernels.KindQ5_0:
-		kernels.DequantizeBlocksQ5_0ToF32(impl, y, x, v)
-	case kernels.KindQ5_1:
-		kernels.DequantizeBlocksQ5_1ToF32(impl, y, x, v)
-	case kernels.KindIQ4_NL:
-		kernels.DequantizeBlocksIQ4_NLToF32(impl, y, x, v)
-	case kernels.KindNVFP4:
-		kernels.DequantizeBlocksNVFP4ToF32(impl, y, x, v)
-	case kernels.KindGGMLMXFP4:
-		kernels.DequantizeBlocksGGMLMXFP4ToF32(impl, y, x, v)
-	case kernels.KindGGMLNVFP4:
-		kernels.DequantizeBlocksGGMLNVFP4ToF32(impl, y, x, v)
-	default:
-		kernels.DequantizeBlocksMXFP4ToF32(impl, y, x, v)
-	}
+	kernels.Quantize(dispatch.Implementation(), y.Kind, y.Bytes(at), x, &v, y.ScalesFrom(at, dim), y.Scale)
 }
 
 // Read writes heads of x, from element at on, to scratch as float32, and undoes the
 // Hadamard transform.
 func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, heads int) {
-	impl, to := dispatch.Implementation(), scratch.Float32s(0)
-	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride, YStride: q.Dim}
+	to := scratch.Float32s(0)
+	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride * int(x.Kind.Size()), YStride: q.Dim}
 	inverse := [1]float32{1 / x.Scale}
 	scales := inverse[:]
 	if x.Scales != nil {
 		v.ScaleStride = x.HeadStride / q.Dim
 		scales = x.Scales[at/q.Dim:]
 	}
-	switch x.Kind {
-	case kernels.KindFloat32, kernels.KindFloat16, kernels.KindBFloat16:
+	if x.Kind < kernels.KindI8 {
 		from := x.Operand
 		from.Heads = heads
 		copyHeads(scratch, &from, 0, at, 1, q.Dim)
-	case kernels.KindInt8:
-		kernels.DequantizeI8ToF32(impl, to, x.integers(at), scales, &v)
-	case kernels.KindE5M2:
-		kernels.DequantizeE5M2ToF32(impl, to, x.Bytes(at), scales, &v)
-	case kernels.KindE4M3:
-		kernels.DequantizeE4M3ToF32(impl, to, x.Bytes(at), scales, &v)
-	default:
-		v.XStride *= int(x.Kind.Size())
-		dequantizeBlocks(x.Kind, to, x.Bytes(at), &v)
+	} else {
+		kernels.Dequantize(dispatch.Implementation(), x.Kind, to, x.Bytes(at), &v, scales)
 	}
 	q.Transform(scratch, heads)
 }
