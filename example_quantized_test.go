@@ -220,6 +220,15 @@ func ExampleHadamard() {
 	// [23.2 -17.5 17.5 -17.5 -17.5 17.5 -17.5 17.5], 65.500
 }
 
+// The blocks that llama.cpp takes for a cache of heads of 128, and for heads of 80, which it does not transform.
+func ExampleHadamardBlocks() {
+	fmt.Println(posenc.HadamardBlocks(128, 128))
+	fmt.Println(posenc.HadamardBlocks(80, 80))
+	// Output:
+	// 128 64
+	// 0 0
+}
+
 // Two tokens of DeepSeek V3.2 go into a page of 64 tokens, 656 bytes each: a latent of 512 numbers as FP8
 // with a scale for every 128, and 64 rotated numbers as bfloat16.
 func ExampleRotateIntoLatent() {

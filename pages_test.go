@@ -250,7 +250,7 @@ func TestSlotsOfPageAscend(t *testing.T) {
 	dst.View = posenc.View[byte]{Data: make([]byte, pages*size), Heads: 1}
 	r := testkit.NewRand(35)
 	stored, refused := 0, 0
-	for range testkit.Rounds(2000) {
+	for range 1000 {
 		some := make([]int32, 1+r.IntN(4)) // pages
 		for i := range some {
 			some[i] = int32(r.IntN(pages))
